@@ -1,0 +1,117 @@
+import type { Tuning } from './tuning.js';
+
+/** A point of the curve in affine coordinates. At infinity `x` and `y` are 0n and carry no meaning. */
+export interface AffinePoint {
+  readonly x: bigint;
+  readonly y: bigint;
+  readonly infinity: boolean;
+}
+
+/** What `onProgress` is told: `done` of `total` chunks of the MSM (or of the bases) have been computed. */
+export interface Progress {
+  readonly phase: 'load' | 'msm';
+  readonly done: number;
+  readonly total: number;
+}
+
+/** Options of `engine.loadBases`. */
+export interface LoadBasesOptions {
+  /** Shows up in GPU labels and error messages. */
+  readonly label?: string;
+  readonly signal?: AbortSignal;
+  onProgress?(progress: Progress): void;
+}
+
+/** Options of `engine.msm`. */
+export interface MsmOptions {
+  /** Index of the first base: scalar i multiplies base `offset + i`. Default 0. */
+  readonly offset?: number;
+  readonly signal?: AbortSignal;
+  onProgress?(progress: Progress): void;
+}
+
+/** Bytes of GPU memory that the engine holds, counted from its real allocations. */
+export interface MemoryUse {
+  /** Resident bases. */
+  readonly bases: number;
+  /** Everything else: streams, buckets, partial sums, staging. */
+  readonly scratch: number;
+  /** The largest value that `scratch` ever had. */
+  readonly peak: number;
+}
+
+/** The adapter that a device came from, as far as the browser tells. */
+export interface AdapterDescription {
+  readonly vendor: string;
+  readonly architecture: string;
+  readonly device: string;
+  readonly description: string;
+  /** A CPU that plays GPU (SwiftShader, llvmpipe, WARP): right, and slow. */
+  readonly software: boolean;
+}
+
+/** GPU time of one stage, summed over its dispatches. */
+export interface PhaseTime {
+  readonly name: string;
+  readonly ms: number;
+}
+
+/** What the last successful `engine.msm` did. */
+export interface RunRecord {
+  readonly n: number;
+  readonly windowBits: number;
+  readonly windows: number;
+  /** Tasks of the largest walk. */
+  readonly tasks: number;
+  readonly dispatches: number;
+  readonly submits: number;
+  /** From the call to the result, in milliseconds. */
+  readonly wallMs: number;
+  /** Per-stage GPU times; null where the device has no `timestamp-query`. */
+  readonly phases: readonly PhaseTime[] | null;
+  readonly tuning: Tuning;
+  readonly adapter: AdapterDescription;
+}
+
+/** Points that live on the GPU, converted and validated, ready to be multiplied. Made by `engine.loadBases`. */
+export interface Bases {
+  readonly length: number;
+  /** GPU memory that the points take. */
+  readonly byteLength: number;
+  /** Frees the GPU memory. Later use of the handle is refused with code `destroyed`; calling it twice is harmless. */
+  destroy(): void;
+  [Symbol.dispose](): void;
+}
+
+/** Computes Σ s_i·P_i on one GPU device. Made by `createMsmEngine`. */
+export interface MsmEngine {
+  /**
+   * Uploads points, converts them to Montgomery form and checks, on the GPU, that each is on the curve.
+   *
+   * @param points either bytes, x‖y for each point, little-endian and canonical, infinity as all zeros
+   *   (64 bytes a point for BN254), or affine points
+   * @throws MsmError `bad-argument` (a wrong length, a coordinate ≥ p; names the index), `not-on-curve` (names the index),
+   *   `out-of-memory`, `device-lost`, `destroyed`, `aborted`
+   */
+  loadBases(points: Uint8Array | readonly AffinePoint[], options?: LoadBasesOptions): Promise<Bases>;
+
+  /**
+   * Computes Σ scalars[i] · bases[offset + i].
+   *
+   * @param bases from `loadBases` of the same engine
+   * @param scalars either bytes, 32 little-endian bytes each, any 256-bit value (it is reduced modulo the group order),
+   *   or bigints in [0, 2^256). Their number is n, at most `bases.length - offset`; n = 0 gives infinity.
+   * @throws MsmError `bad-argument`, `destroyed`, `aborted`, `out-of-memory`, `device-lost`, `internal`
+   */
+  msm(bases: Bases, scalars: Uint8Array | readonly bigint[], options?: MsmOptions): Promise<AffinePoint>;
+
+  readonly memory: MemoryUse;
+  /** What the last successful `msm` did; null before the first one, and it stays as it was through n = 0. */
+  readonly lastRun: RunRecord | null;
+  /** The adapter that this engine computes on. */
+  readonly adapter: AdapterDescription;
+
+  /** Frees all that the engine made: buffers, pipelines, the bases, and the device unless the caller brought it. */
+  destroy(): void;
+  [Symbol.dispose](): void;
+}

@@ -1,0 +1,15 @@
+/**
+ * The flag values of the WebGPU specification. Browsers have them as globals, Node does not, and this library neither needs
+ * nor declares globals.
+ */
+export const bufferUsage = {
+  mapRead: 0x0001,
+  copySrc: 0x0004,
+  copyDst: 0x0008,
+  uniform: 0x0040,
+  storage: 0x0080,
+  indirect: 0x0100,
+  queryResolve: 0x0200,
+} as const;
+
+export const mapModeRead = 0x0001;

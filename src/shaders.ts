@@ -1,0 +1,9 @@
+import fieldTemplate from '../wgsl/field.wgsl?raw';
+import inverseTemplate from '../wgsl/inverse.wgsl?raw';
+import { renderTemplate, type TemplateView } from './gpu/template.js';
+
+/** What any shader may include by name. */
+const partials: Readonly<Record<string, string>> = { field: fieldTemplate, inverse: inverseTemplate };
+
+/** Renders a shader of wgsl/ with the partials that shaders share. */
+export const renderShader = (template: string, view: TemplateView): string => renderTemplate(template, view, partials);

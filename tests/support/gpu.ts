@@ -1,0 +1,85 @@
+/**
+ * The adapter for tests in Node. Importing this module is what makes a test file a GPU test: it opens Dawn when it is
+ * first asked to, fails (never skips) where there is no adapter, fails a test that left a WebGPU error uncaught, and
+ * lets go of everything at the end of the file.
+ *
+ * Nothing is put on globalThis. Node has no GPUBufferUsage, no GPUMapMode and no navigator.gpu, and the library has to
+ * do without them there: it is given Dawn's object as `gpu`.
+ */
+import { afterAll, afterEach } from 'vitest';
+import { type Adapter, adapterLine, closeGpu, describeAdapter, openGpu } from '../../scripts/adapter/open-gpu.mjs';
+
+const wanted = process.env.WEBGPU_MSM_ADAPTER;
+const devices = new Set<GPUDevice>();
+let uncaught: string[] = [];
+let sharedDevice: Promise<GPUDevice> | undefined;
+let checked: Promise<Adapter> | undefined;
+
+/** Dawn's GPU object, once it is known to have the adapter that this run is for. */
+export async function getGpu(): Promise<GPU> {
+  await getAdapterDescription();
+  return openGpu();
+}
+
+/** The adapter that this run is on, checked against WEBGPU_MSM_ADAPTER. */
+export function getAdapterDescription(): Promise<Adapter> {
+  checked ??= requestAdapter().then(({ info }) => {
+    const adapter = describeAdapter(info);
+    const kind = adapter.software ? 'software' : 'hardware';
+    if ((wanted === 'software' || wanted === 'hardware') && wanted !== kind) {
+      throw new Error(`this run is for a ${wanted} adapter, and Dawn found ${adapterLine(adapter)}`);
+    }
+    return adapter;
+  });
+  return checked;
+}
+
+/**
+ * A device. Without a descriptor it is one that the file's tests share; with one it is a device of its own. Both are
+ * destroyed at the end of the file. Destroying the shared one is allowed: the next caller gets another.
+ */
+export async function getDevice(descriptor?: GPUDeviceDescriptor): Promise<GPUDevice> {
+  await getAdapterDescription();
+  if (descriptor !== undefined) return requestDevice(descriptor);
+  sharedDevice ??= requestDevice({ label: 'shared by the tests of a file' }).then((device) => {
+    void device.lost.then(() => {
+      sharedDevice = undefined;
+    });
+    return device;
+  });
+  return sharedDevice;
+}
+
+/** An adapter makes one device only, so each device has one of its own. */
+async function requestAdapter(): Promise<GPUAdapter> {
+  const adapter = await openGpu().requestAdapter({ powerPreference: 'high-performance' });
+  if (adapter === null) {
+    throw new Error(
+      'Dawn found no adapter: start the tests with `npm test`, which brings one (scripts/with-adapter.mjs)',
+    );
+  }
+  return adapter;
+}
+
+async function requestDevice(descriptor: GPUDeviceDescriptor): Promise<GPUDevice> {
+  const adapter = await requestAdapter();
+  const device = await adapter.requestDevice(descriptor);
+  devices.add(device);
+  device.addEventListener('uncapturederror', (event) => {
+    uncaught.push(event.error.message);
+  });
+  return device;
+}
+
+afterEach(() => {
+  const messages = uncaught;
+  uncaught = [];
+  if (messages.length > 0) throw new Error(`WebGPU errors outside any error scope:\n${messages.join('\n')}`);
+});
+
+afterAll(() => {
+  for (const device of devices) device.destroy();
+  devices.clear();
+  sharedDevice = undefined;
+  closeGpu();
+});

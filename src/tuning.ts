@@ -1,3 +1,7 @@
+import type { CurveContext } from './curves/curve.js';
+import { badArgument } from './errors.js';
+import { prefixBytes } from './stages/walk.js';
+
 /**
  * The knobs of one MSM. Every one has a default chosen from n and the device; a caller sets some of them with
  * `createMsmEngine({ tuning })`. No knob changes the result, only what it costs.
@@ -7,14 +11,122 @@ export interface Tuning {
   readonly windowBits: number;
   /** Where the walker keeps the prefix products of its shared inversion. */
   readonly walkerPrefixMemory: 'private' | 'workgroup';
-  /** Threads in a workgroup of the walker; with `workgroup` prefixes clamped to what the device's memory fits. */
+  /**
+   * Threads in a workgroup of the walker, 1 to 256. Clamped to the device's limit, and with `workgroup` prefixes to what
+   * fits its workgroup memory; `lastRun.tuning` says what was used.
+   */
   readonly walkerThreadsPerWorkgroup: number;
-  /** S, the tasks that one walker thread advances together; they share one field inversion per step. */
+  /** S, the tasks that one walker thread advances together, 1 to 64; they share one field inversion per step. */
   readonly walkerSlots: number;
-  /** The most tasks that one walk is cut into. */
+  /** The most tasks that one walk is cut into, 1 to 2^20. */
   readonly walkerTasks: number;
-  /** The planner makes no more tasks than gives each of them this many entries. */
+  /** The planner makes no more tasks than gives each of them this many entries, 1 to 2^16. */
   readonly walkerEntriesPerTask: number;
-  /** Entries that one thread of the sort ranks in sequence. */
+  /** A walk of few tasks fills fewer slots a thread rather than run on fewer threads than this, 1 to 2^20. */
+  readonly walkerLeastThreads: number;
+  /** Entries that one thread of the sort ranks in sequence, 1 to 256. */
   readonly sortEntriesPerThread: number;
 }
+
+/** What the defaults depend on. */
+export interface DeviceProfile {
+  readonly software: boolean;
+  readonly maxComputeInvocationsPerWorkgroup: number;
+  readonly maxComputeWorkgroupSizeX: number;
+  readonly maxComputeWorkgroupStorageSize: number;
+}
+
+const ranges: Readonly<Record<Exclude<keyof Tuning, 'walkerPrefixMemory'>, readonly [number, number]>> = {
+  windowBits: [2, 16],
+  walkerThreadsPerWorkgroup: [1, 256],
+  walkerSlots: [1, 64],
+  walkerTasks: [1, 2 ** 20],
+  walkerEntriesPerTask: [1, 2 ** 16],
+  walkerLeastThreads: [1, 2 ** 20],
+  sortEntriesPerThread: [1, 256],
+};
+
+/** @throws MsmError `bad-argument` naming the knob and its range */
+export const checkTuning = (tuning: Partial<Tuning>): void => {
+  for (const [name, value] of Object.entries(tuning)) {
+    if (value === undefined) continue;
+    if (name === 'walkerPrefixMemory') {
+      if (value !== 'private' && value !== 'workgroup') {
+        throw badArgument(`tuning.${name} must be 'private' or 'workgroup', got ${JSON.stringify(value)}`);
+      }
+      continue;
+    }
+    const range = Object.hasOwn(ranges, name) ? ranges[name as keyof typeof ranges] : undefined;
+    if (range === undefined) {
+      throw badArgument(
+        `tuning.${name} is unknown; the knobs are walkerPrefixMemory, ${Object.keys(ranges).join(', ')}`,
+      );
+    }
+    if (!Number.isInteger(value) || (value as number) < range[0] || (value as number) > range[1]) {
+      throw badArgument(`tuning.${name} must be an integer from ${range[0]} to ${range[1]}, got ${value}`);
+    }
+  }
+};
+
+/** T for windows of c bits: one bit more than a scalar has, because the top window must not lend. */
+export const windowCount = (scalarBits: number, windowBits: number): number => Math.ceil((scalarBits + 1) / windowBits);
+
+/**
+ * The c with the fewest additions: n·T to fill the buckets, less the first point of each bucket, and two for every bucket to
+ * reduce them.
+ */
+const defaultWindowBits = (n: number, scalarBits: number): number => {
+  const additions = (c: number): number => {
+    const buckets = 2 ** (c - 1);
+    const filled = buckets * (1 - Math.exp(-n / buckets));
+    return windowCount(scalarBits, c) * (n - filled + 2 * buckets);
+  };
+  let best = 4;
+  for (let c = 5; c <= 16; c++) if (additions(c) < additions(best)) best = c;
+  return best;
+};
+
+/**
+ * Fills in the knobs that the caller left open.
+ *
+ * A software adapter has a few cores and no latency to hide: few threads with many slots each. A GPU wants tens of thousands
+ * of threads, and slots cost it registers and cache.
+ */
+export const resolveTuning = (
+  n: number,
+  curve: CurveContext,
+  device: DeviceProfile,
+  overrides: Partial<Tuning>,
+): Tuning => {
+  const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined));
+  const tuning: Tuning = {
+    windowBits: defaultWindowBits(n, curve.scalarBits),
+    walkerPrefixMemory: 'private',
+    walkerThreadsPerWorkgroup: device.software ? 16 : 64,
+    walkerSlots: device.software ? 16 : 8,
+    walkerTasks: device.software ? 2 ** 12 : 2 ** 17,
+    walkerEntriesPerTask: 32,
+    walkerLeastThreads: device.software ? 16 : 2 ** 12,
+    sortEntriesPerThread: 32,
+    ...given,
+  };
+  const fits =
+    tuning.walkerPrefixMemory === 'private'
+      ? Number.POSITIVE_INFINITY
+      : Math.floor(device.maxComputeWorkgroupStorageSize / prefixBytes(curve, 1, tuning.walkerSlots));
+  if (fits < 1) {
+    throw badArgument(
+      `tuning.walkerSlots: the prefix products of ${tuning.walkerSlots} slots do not fit the device's ` +
+        `${device.maxComputeWorkgroupStorageSize} bytes of workgroup memory; use fewer slots or 'private' prefixes`,
+    );
+  }
+  return {
+    ...tuning,
+    walkerThreadsPerWorkgroup: Math.min(
+      tuning.walkerThreadsPerWorkgroup,
+      fits,
+      device.maxComputeInvocationsPerWorkgroup,
+      device.maxComputeWorkgroupSizeX,
+    ),
+  };
+};

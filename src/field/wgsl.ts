@@ -49,7 +49,10 @@ export const fieldView = (m: Modulus): TemplateView => {
   const limbNames = limb.map((i) => `a.l${i}`);
   const k = divstepConstants(m);
   const wide = range(k.limbs);
-  const constant = (value: bigint): string => digitsOf(value, LIMB_BITS, m.limbs).map((d) => `${d}u`).join(', ');
+  const constant = (value: bigint): string =>
+    digitsOf(value, LIMB_BITS, m.limbs)
+      .map((d) => `${d}u`)
+      .join(', ');
   const packed = regroup(limbNames, LIMB_BITS, 32, m.words);
   const topLimb = Math.floor(k.topBit / BATCH);
   const topShift = k.topBit % BATCH;
@@ -75,7 +78,9 @@ export const fieldView = (m: Modulus): TemplateView => {
     vectorCount: m.words / 4,
     vectors: range(m.words / 4).map((i) => ({
       i,
-      words: range(4).map((j) => packed[4 * i + j]).join(', '),
+      words: range(4)
+        .map((j) => packed[4 * i + j])
+        .join(', '),
     })),
     unpacked: regroup(words, 32, LIMB_BITS, m.limbs).join(',\n    '),
     one: constant(m.r),

@@ -1,0 +1,98 @@
+/** Starts a Chromium that computes on the adapter that was asked for. */
+import { chromium } from 'playwright';
+import { findChromium } from './find-chromium.mjs';
+
+/**
+ * @typedef {import('../adapter/choose-adapter.mjs').AdapterRequest} AdapterRequest
+ *
+ * @typedef {object} Launched
+ * @property {import('playwright').Browser} browser
+ * @property {string} source which Chromium it is, for people
+ * @property {'software' | 'hardware'} kind of the adapter that it was started for
+ */
+
+/** No Chromium starts, or none has an adapter of the kind asked for. The message says what to do. */
+export class NoBrowserError extends Error {}
+
+const COMMON = ['--no-sandbox', '--enable-unsafe-webgpu'];
+const FLAGS = {
+  software: [...COMMON, '--use-webgpu-adapter=swiftshader'],
+  // On Linux WebGPU runs on Vulkan, which Chromium does not yet take up by itself on every driver.
+  hardware: [
+    ...COMMON,
+    '--ignore-gpu-blocklist',
+    ...(process.platform === 'linux' ? ['--enable-features=Vulkan', '--use-angle=vulkan'] : []),
+  ],
+};
+
+/** How long an adapter may take to answer. */
+const PROBE_TIMEOUT_MS = 30_000;
+
+/**
+ * @param {AdapterRequest} adapter `auto` takes a GPU where Chromium finds one, else the software adapter
+ * @returns {Promise<Launched>}
+ * @throws NoBrowserError
+ */
+export async function launchChromium(adapter) {
+  /** @type {string[]} */
+  const reasons = [];
+  for (const candidate of findChromium()) {
+    for (const kind of adapter === 'auto' ? /** @type {const} */ (['hardware', 'software']) : [adapter]) {
+      /** @type {import('playwright').Browser | undefined} */
+      let browser;
+      try {
+        const { executablePath, environment } = await candidate.prepare();
+        browser = await chromium.launch({
+          executablePath,
+          args: [`--headless=${candidate.headless}`, ...FLAGS[kind]],
+          env: { .../** @type {Record<string, string>} */ (process.env), ...environment },
+        });
+        const found = await probe(browser);
+        if (found === kind) return { browser, source: `${candidate.source}, ${browser.version()}`, kind };
+        reasons.push(`${candidate.source}: ${found === null ? 'no adapter' : `only a ${found} adapter`} for ${kind}`);
+      } catch (error) {
+        reasons.push(`${candidate.source}: ${error instanceof Error ? error.message.split('\n')[0] : error}`);
+      }
+      await browser?.close();
+    }
+  }
+  throw new NoBrowserError(
+    reasons.length === 0
+      ? `no Chromium: set PW_EXECUTABLE to one (the one that npm brings is for Linux x64, and this is ${process.platform} ${process.arch})`
+      : `no Chromium with a${adapter === 'auto' ? 'n' : ` ${adapter}`} adapter:\n  ${reasons.join('\n  ')}`,
+  );
+}
+
+/**
+ * The kind of adapter that the browser has; null without one.
+ *
+ * @param {import('playwright').Browser} browser
+ * @returns {Promise<'software' | 'hardware' | null>}
+ */
+async function probe(browser) {
+  const page = await browser.newPage();
+  try {
+    // WebGPU is for secure contexts: an https page, which the browser never fetches.
+    await page.route('**/*', (route) => route.fulfill({ contentType: 'text/html', body: '' }));
+    await page.goto('https://adapter.invalid/');
+    /** @type {NodeJS.Timeout | undefined} */
+    let timer;
+    const timeout = new Promise((_, reject) => {
+      timer = setTimeout(() => reject(new Error('the adapter does not answer')), PROBE_TIMEOUT_MS);
+    });
+    const adapter = await Promise.race([timeout, page.evaluate(adapterInPage)]).finally(() => clearTimeout(timer));
+    return /** @type {'software' | 'hardware' | null} */ (adapter);
+  } finally {
+    await page.close();
+  }
+}
+
+/** Runs in the page. */
+async function adapterInPage() {
+  const adapter = (await navigator.gpu?.requestAdapter()) ?? null;
+  if (adapter === null) return null;
+  const { architecture, device, description, isFallbackAdapter } = adapter.info;
+  const software =
+    isFallbackAdapter || /swiftshader|llvmpipe|lavapipe|basic render/i.test(`${architecture} ${device} ${description}`);
+  return software ? 'software' : 'hardware';
+}

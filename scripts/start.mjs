@@ -1,0 +1,88 @@
+/**
+ * `npm start`: BN254 MSMs by the built library on Dawn in Node, on the GPU or on the software adapter, each checked
+ * against noble. Exits non-zero when any result is wrong.
+ */
+import { existsSync } from 'node:fs';
+import { bn254G1, makeKnownBases } from '../dev/oracle/known-bases.mjs';
+import {
+  chooseAdapter,
+  isPreparedFor,
+  NoAdapterError,
+  parseAdapterRequest,
+  runInPlace,
+} from './adapter/choose-adapter.mjs';
+import { adapterLine, closeGpu, openGpu } from './adapter/open-gpu.mjs';
+import { measure } from './start/measure.mjs';
+import { parseOptions, UsageError, usage } from './start/options.mjs';
+import { table } from './start/table.mjs';
+
+const library = new URL('../dist/index.js', import.meta.url);
+
+/** @param {ReturnType<typeof parseOptions>} options */
+async function computeAndPrint({ sizes, reps, seed }) {
+  const { createMsmEngine } = /** @type {typeof import('../src/index.js')} */ (await import(library.href));
+  try {
+    progress('compiling the shaders');
+    const engine = await createMsmEngine({ curve: 'bn254', gpu: openGpu(), powerPreference: 'high-performance' });
+    progress('');
+    console.log(`adapter: ${adapterLine(engine.adapter)}\n`);
+
+    progress('making bases with known logarithms');
+    const known = makeKnownBases(bn254G1, Math.max(...sizes), seed);
+    const measurements = [];
+    for (const n of sizes) {
+      const said = (/** @type {string} */ text) => progress(`n = ${n}: ${text}`);
+      measurements.push(await measure(engine, known, { n, reps, seed, progress: said }));
+    }
+    progress('');
+    console.log(table(measurements, reps));
+    if (measurements.some(({ phases }) => phases === null)) {
+      console.log('\n(this device has no timestamp-query, so there are no times of the phases)');
+    }
+    engine.destroy();
+
+    for (const { n, wrong } of measurements) {
+      for (const { run, expected, got } of wrong) {
+        console.error(
+          `\nWRONG at n = ${n}, ${run}, --seed ${seed}\n  noble: ${spell(expected)}\n  GPU:   ${spell(got)}`,
+        );
+        process.exitCode = 1;
+      }
+    }
+  } finally {
+    progress('');
+    closeGpu();
+  }
+}
+
+/** @param {import('../dev/oracle/known-bases.mjs').AffinePoint} point */
+function spell({ x, y, infinity }) {
+  return infinity ? 'infinity' : `(0x${x.toString(16)}, 0x${y.toString(16)})`;
+}
+
+/**
+ * One line on a terminal that the next one takes the place of; nothing where nobody watches.
+ *
+ * @param {string} text
+ */
+function progress(text) {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text && `${text} …`}`);
+}
+
+try {
+  const options = parseOptions(process.argv.slice(2));
+  if (options.help) {
+    console.log(usage);
+  } else {
+    if (!existsSync(library)) throw new UsageError('dist/index.js is not there: `npm run build` makes it');
+    const choice = chooseAdapter(parseAdapterRequest(options.adapter));
+    if (isPreparedFor(choice)) await computeAndPrint(options);
+    // The dynamic linker has read its variables before our first line: the software adapter takes a new process.
+    else await runInPlace(choice, process.execPath, [...process.argv.slice(1), '--adapter', choice.kind]);
+  }
+} catch (error) {
+  if (error instanceof UsageError) console.error(`${error.message}\n\n${usage}`);
+  else if (error instanceof NoAdapterError) console.error(error.message);
+  else console.error(error);
+  process.exitCode = 1;
+}

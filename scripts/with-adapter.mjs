@@ -1,0 +1,25 @@
+/**
+ * node scripts/with-adapter.mjs [--adapter auto|software|hardware] -- command [arguments…]
+ *
+ * Runs a command with an adapter for Dawn: the machine's GPU where there is one, else SwiftShader out of npm. The
+ * command finds in WEBGPU_MSM_ADAPTER which of the two it has got. Set beforehand, that variable asks for one, as the
+ * option does: `WEBGPU_MSM_ADAPTER=hardware npm test`.
+ */
+import { parseArgs } from 'node:util';
+import { chooseAdapter, NoAdapterError, parseAdapterRequest, runInPlace } from './adapter/choose-adapter.mjs';
+
+const usage = 'usage: node scripts/with-adapter.mjs [--adapter auto|software|hardware] -- command [arguments…]';
+
+try {
+  const cut = process.argv.indexOf('--');
+  const [command, ...commandArguments] = cut === -1 ? [] : process.argv.slice(cut + 1);
+  if (command === undefined) throw new NoAdapterError(usage);
+  const { values } = parseArgs({ args: process.argv.slice(2, cut), options: { adapter: { type: 'string' } } });
+
+  const choice = chooseAdapter(parseAdapterRequest(values.adapter));
+  console.error(`adapter: ${choice.kind}`);
+  await runInPlace(choice, command === 'node' ? process.execPath : command, commandArguments);
+} catch (error) {
+  console.error(`with-adapter: ${error instanceof Error ? error.message : error}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,58 @@
+import { badArgument } from '../errors.js';
+import { type Modulus, mod, modulus } from '../field/modulus.js';
+
+/**
+ * A short Weierstrass curve y² = x³ + a·x + b over F_p, as data. Nothing outside src/curves/ knows any curve by name.
+ */
+export interface Curve {
+  readonly name: string;
+  /** The prime of the base field, at most 412 bits. */
+  readonly p: bigint;
+  /** The order r of the group that scalars are reduced by; at most 256 bits. */
+  readonly order: bigint;
+  readonly a: bigint;
+  /** Not 0: the library writes infinity as (0, 0), which must not be a point of the curve. */
+  readonly b: bigint;
+  readonly generator: { readonly x: bigint; readonly y: bigint };
+}
+
+/** A curve with everything that is derived from it. */
+export interface CurveContext extends Curve {
+  readonly field: Modulus;
+  /** λ: bits of the group order. */
+  readonly scalarBits: number;
+  readonly scalarBytes: 32;
+  /** x‖y. */
+  readonly pointBytes: number;
+  readonly pointWords: number;
+}
+
+/** Whether (x, y) satisfies the curve's equation. */
+export const isOnCurve = (curve: Curve, x: bigint, y: bigint): boolean =>
+  mod(y * y - (x * x + curve.a) * x - curve.b, curve.p) === 0n;
+
+/** @throws MsmError `bad-argument` naming the constant that is wrong */
+export const curveContext = (curve: Curve): CurveContext => {
+  const where = `curve '${curve.name}'`;
+  let field: Modulus;
+  try {
+    field = modulus(curve.p);
+  } catch (error) {
+    throw badArgument(`${where}: ${(error as Error).message}`);
+  }
+  for (const name of ['a', 'b'] as const) {
+    if (curve[name] < 0n || curve[name] >= curve.p) throw badArgument(`${where}: ${name} must be in [0, p)`);
+  }
+  if (curve.b === 0n) throw badArgument(`${where}: b = 0 is not supported, as (0, 0) stands for infinity`);
+  if (curve.order < 3n || curve.order >> 256n !== 0n) throw badArgument(`${where}: order must be in [3, 2^256)`);
+  const { x, y } = curve.generator;
+  if (!isOnCurve(curve, x, y)) throw badArgument(`${where}: the generator is not on the curve`);
+  return {
+    ...curve,
+    field,
+    scalarBits: curve.order.toString(2).length,
+    scalarBytes: 32,
+    pointBytes: 2 * field.bytes,
+    pointWords: 2 * field.words,
+  };
+};

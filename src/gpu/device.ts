@@ -1,0 +1,67 @@
+import type { AdapterDescription } from '../api.js';
+import { MsmError } from '../errors.js';
+
+/** A device to compute on, and whether it is ours to destroy. */
+export interface OpenDevice {
+  readonly device: GPUDevice;
+  readonly owned: boolean;
+  readonly adapter: AdapterDescription;
+}
+
+const describe = (info: GPUAdapterInfo | undefined): AdapterDescription => {
+  const { vendor = '', architecture = '', device = '', description = '' } = info ?? {};
+  const text = `${vendor} ${architecture} ${device} ${description}`;
+  return {
+    vendor,
+    architecture,
+    device,
+    description,
+    software: info?.isFallbackAdapter === true || /swiftshader|llvmpipe|lavapipe|basic render|warp/i.test(text),
+  };
+};
+
+/** WebGPU as the page or the caller has it. */
+const findGpu = (gpu: GPU | undefined): GPU => {
+  const found = gpu ?? (globalThis as { navigator?: { gpu?: GPU } }).navigator?.gpu;
+  if (found) return found;
+  throw new MsmError(
+    'no-webgpu',
+    'there is no WebGPU here: use a browser that has it (in a secure context), or in Node pass Dawn’s object as `gpu`',
+  );
+};
+
+/** Limits that are worth more than their defaults; everything else stays at the portable minimum. */
+const wanted = ['maxStorageBufferBindingSize', 'maxBufferSize'] as const;
+
+/**
+ * Takes the caller's device, or requests one with the largest buffers that the adapter has, and timestamps where it has them.
+ *
+ * @throws MsmError `no-webgpu` without WebGPU or adapter, `unsupported-device` if the adapter makes no device
+ */
+export const openDevice = async (options: {
+  device?: GPUDevice | undefined;
+  gpu?: GPU | undefined;
+  powerPreference?: GPUPowerPreference | undefined;
+}): Promise<OpenDevice> => {
+  if (options.device) {
+    return { device: options.device, owned: false, adapter: describe(options.device.adapterInfo) };
+  }
+  const adapter = await findGpu(options.gpu).requestAdapter({
+    powerPreference: options.powerPreference ?? 'high-performance',
+  });
+  if (!adapter) {
+    throw new MsmError('no-webgpu', 'WebGPU has no adapter here: check the GPU driver and the browser’s GPU settings');
+  }
+  try {
+    const device = await adapter.requestDevice({
+      label: 'webgpu-msm',
+      requiredFeatures: adapter.features.has('timestamp-query') ? ['timestamp-query'] : [],
+      requiredLimits: Object.fromEntries(wanted.map((limit) => [limit, adapter.limits[limit]])),
+    });
+    return { device, owned: true, adapter: describe(adapter.info) };
+  } catch (error) {
+    throw new MsmError('unsupported-device', `the adapter makes no device: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+};

@@ -1,0 +1,44 @@
+import { renderShader } from '../shaders.js';
+import type { TemplateView } from './template.js';
+
+/** One resource of a kernel. Its place in the list is its binding number in group 0. */
+export interface Binding {
+  readonly name: string;
+  readonly access: 'read' | 'write' | 'uniform';
+  /** WGSL type, such as `array<Entry>`. */
+  readonly type: string;
+}
+
+/**
+ * A compute shader as data: everything that decides its source and its bind group layout. The bindings are declared here
+ * once; the WGSL declarations and the layout both come from them.
+ */
+export interface Kernel {
+  /** Also the entry point of the shader. */
+  readonly name: string;
+  readonly source: string;
+  readonly bindings: readonly Binding[];
+}
+
+/** Portable limit that every kernel keeps to (WebGPU's default maxStorageBuffersPerShaderStage). */
+const MAX_STORAGE_BUFFERS = 8;
+
+const declaration = ({ name, access, type }: Binding, index: number): string => {
+  const space = access === 'uniform' ? 'uniform' : access === 'read' ? 'storage, read' : 'storage, read_write';
+  return `@group(0) @binding(${index}) var<${space}> ${name}: ${type};`;
+};
+
+/** Renders a kernel. The template says where its bindings go with `{{bindings}}`. */
+export const kernel = (
+  name: string,
+  template: string,
+  bindings: readonly Binding[],
+  view: TemplateView = {},
+): Kernel => {
+  if (bindings.filter((b) => b.access !== 'uniform').length > MAX_STORAGE_BUFFERS) {
+    throw new Error(`${name} binds more than ${MAX_STORAGE_BUFFERS} storage buffers`);
+  }
+  const source = renderShader(template, { ...view, bindings: bindings.map(declaration).join('\n') });
+  if (!source.includes(`fn ${name}(`)) throw new Error(`the shader of ${name} has no entry point of that name`);
+  return { name, source, bindings };
+};

@@ -1,0 +1,55 @@
+import { MsmError } from '../errors.js';
+
+/** What a buffer is counted as. */
+export type Account = 'bases' | 'scratch';
+
+/** Makes and destroys the GPU buffers of one engine, and counts every byte of them. */
+export class Ledger {
+  readonly #device: GPUDevice;
+  readonly #open = new Map<GPUBuffer, Account>();
+  readonly #bytes: Record<Account, number> = { bases: 0, scratch: 0 };
+  #peak = 0;
+
+  constructor(device: GPUDevice) {
+    this.#device = device;
+  }
+
+  get memory(): { bases: number; scratch: number; peak: number } {
+    return { ...this.#bytes, peak: this.#peak };
+  }
+
+  /** Buffers that are alive. */
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** The caller holds error scopes around this: running out of memory shows there, not here. */
+  create(account: Account, label: string, bytes: number, usage: number): GPUBuffer {
+    // WebGPU wants sizes of storage bindings in whole words, and at least one element's worth
+    const size = Math.max(16, Math.ceil(bytes / 4) * 4);
+    let buffer: GPUBuffer;
+    try {
+      buffer = this.#device.createBuffer({ label: `webgpu-msm ${label}`, size, usage });
+    } catch (error) {
+      throw new MsmError('out-of-memory', `the device refused a buffer of ${size} bytes for ${label}`, {
+        cause: error,
+      });
+    }
+    this.#open.set(buffer, account);
+    this.#bytes[account] += size;
+    this.#peak = Math.max(this.#peak, this.#bytes.scratch);
+    return buffer;
+  }
+
+  destroy(buffer: GPUBuffer): void {
+    const account = this.#open.get(buffer);
+    if (account === undefined) return;
+    this.#open.delete(buffer);
+    this.#bytes[account] -= buffer.size;
+    buffer.destroy();
+  }
+
+  destroyAll(): void {
+    for (const buffer of [...this.#open.keys()]) this.destroy(buffer);
+  }
+}

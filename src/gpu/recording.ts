@@ -1,0 +1,30 @@
+import type { Kernel } from './kernel.js';
+
+/** A part of a named buffer; all of it unless offset and size say otherwise. In bytes. */
+export interface Slice {
+  readonly buffer: string;
+  readonly offset?: number;
+  readonly size?: number;
+}
+
+/** One dispatch of a kernel. */
+export interface Dispatch {
+  /** The stage that its time is counted to. */
+  readonly phase: string;
+  readonly kernel: Kernel;
+  /** A slice for every binding of the kernel but the uniform one. */
+  readonly bindings: Readonly<Record<string, Slice>>;
+  /** Contents of the kernel's uniform. */
+  readonly config?: Uint32Array;
+  /** Workgroups, or where the GPU finds their number. */
+  readonly groups: readonly [number, number] | Slice;
+}
+
+export type Command = ({ readonly kind: 'dispatch' } & Dispatch) | { readonly kind: 'clear'; readonly slice: Slice };
+
+/** Splits a number of workgroups over two dimensions where one would be too many; the kernel computes its index from both. */
+export const groupsFor = (items: number, perGroup: number): readonly [number, number] => {
+  const groups = Math.max(1, Math.ceil(items / perGroup));
+  const rows = Math.ceil(groups / 65535);
+  return [Math.ceil(groups / rows), rows];
+};

@@ -1,0 +1,41 @@
+/**
+ * A struct of u32 fields that host and shader share: the WGSL declaration and the packer come from this one description,
+ * so they cannot drift apart.
+ */
+export interface Struct<Field extends string> {
+  readonly name: string;
+  readonly fields: readonly Field[];
+  readonly byteLength: number;
+  /** The WGSL declaration. */
+  readonly wgsl: string;
+  pack(values: Readonly<Record<Field, number>>): Uint32Array<ArrayBuffer>;
+  unpack(words: Uint32Array, index: number): Record<Field, number>;
+}
+
+/** @param documented field name → what it says, which becomes the comment in WGSL */
+export const struct = <Field extends string>(
+  name: string,
+  documented: Readonly<Record<Field, string>>,
+): Struct<Field> => {
+  const fields = Object.keys(documented) as Field[];
+  const lines = fields.map((field) => `  ${field}: u32, // ${documented[field]}`);
+  return {
+    name,
+    fields,
+    byteLength: fields.length * 4,
+    wgsl: `struct ${name} {\n${lines.join('\n')}\n}\n`,
+    pack: (values) =>
+      Uint32Array.from(fields, (field) => {
+        const value = values[field];
+        if (!Number.isInteger(value) || value < 0 || value > 0xffffffff) {
+          throw new RangeError(`${name}.${field} must be a u32, got ${value}`);
+        }
+        return value;
+      }),
+    unpack: (words, index) =>
+      Object.fromEntries(fields.map((field, i) => [field, words[index * fields.length + i] as number])) as Record<
+        Field,
+        number
+      >,
+  };
+};

@@ -1,0 +1,81 @@
+import type { AffinePoint } from './api.js';
+import type { CurveContext } from './curves/curve.js';
+import { badArgument } from './errors.js';
+
+/** Little-endian bytes of `value` at `at`. */
+const writeBytes = (target: Uint8Array, at: number, length: number, value: bigint): void => {
+  let rest = value;
+  for (let i = 0; i < length; i++) {
+    target[at + i] = Number(rest & 0xffn);
+    rest >>= 8n;
+  }
+};
+
+const typeName = (value: unknown): string =>
+  value === null ? 'null' : typeof value === 'object' ? (value.constructor?.name ?? 'object') : typeof value;
+
+/** A private copy of the caller's bytes, in whole items of `size` bytes. */
+const copyBytes = (name: string, bytes: Uint8Array, size: number, item: string): Uint8Array<ArrayBuffer> => {
+  if (bytes.length % size !== 0) {
+    throw badArgument(`${name}: ${bytes.length} bytes are not a whole number of ${item}s of ${size} bytes`);
+  }
+  return new Uint8Array(bytes);
+};
+
+/**
+ * The points of `loadBases` as bytes. Bytes are checked for their length here and for everything else on the GPU.
+ *
+ * @throws MsmError `bad-argument`
+ */
+export const encodePoints = (
+  { field, pointBytes }: CurveContext,
+  points: Uint8Array | readonly AffinePoint[],
+): Uint8Array<ArrayBuffer> => {
+  if (points instanceof Uint8Array) return copyBytes('points', points, pointBytes, 'point');
+  if (!Array.isArray(points)) {
+    throw badArgument(`points must be a Uint8Array or an array of affine points, got ${typeName(points)}`);
+  }
+  const bytes = new Uint8Array(points.length * pointBytes);
+  points.forEach((point: AffinePoint, i) => {
+    if (typeof point !== 'object' || point === null) {
+      throw badArgument(`points[${i}] must be { x, y, infinity }, got ${typeName(point)}`);
+    }
+    if (point.infinity) return;
+    for (const name of ['x', 'y'] as const) {
+      const value = point[name];
+      if (typeof value !== 'bigint') throw badArgument(`points[${i}].${name} must be a bigint, got ${typeName(value)}`);
+      if (value < 0n || value >= field.p) throw badArgument(`points[${i}].${name} must be in [0, p), got ${value}`);
+    }
+    // all zeros would be read as infinity
+    if (point.x === 0n && point.y === 0n) {
+      throw badArgument(`points[${i}] is (0, 0) and not marked as infinity; it is no point of the curve`);
+    }
+    writeBytes(bytes, i * pointBytes, field.bytes, point.x);
+    writeBytes(bytes, i * pointBytes + field.bytes, field.bytes, point.y);
+  });
+  return bytes;
+};
+
+/**
+ * The scalars of `msm` as bytes.
+ *
+ * @throws MsmError `bad-argument`
+ */
+export const encodeScalars = (
+  { scalarBytes }: CurveContext,
+  scalars: Uint8Array | readonly bigint[],
+): Uint8Array<ArrayBuffer> => {
+  if (scalars instanceof Uint8Array) return copyBytes('scalars', scalars, scalarBytes, 'scalar');
+  if (!Array.isArray(scalars)) {
+    throw badArgument(`scalars must be a Uint8Array or an array of bigints, got ${typeName(scalars)}`);
+  }
+  const bytes = new Uint8Array(scalars.length * scalarBytes);
+  scalars.forEach((scalar: unknown, i) => {
+    if (typeof scalar !== 'bigint') throw badArgument(`scalars[${i}] must be a bigint, got ${typeName(scalar)}`);
+    if (scalar < 0n || scalar >> BigInt(8 * scalarBytes) !== 0n) {
+      throw badArgument(`scalars[${i}] must be in [0, 2^${8 * scalarBytes}), got ${scalar}`);
+    }
+    writeBytes(bytes, i * scalarBytes, scalarBytes, scalar);
+  });
+  return bytes;
+};

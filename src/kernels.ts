@@ -1,0 +1,37 @@
+import type { CurveContext } from './curves/curve.js';
+import type { Kernel } from './gpu/kernel.js';
+import { decomposeKernel } from './stages/decompose.js';
+import { importKernel } from './stages/import.js';
+import { partitionKernel } from './stages/partition.js';
+import { reduceKernel } from './stages/reduce.js';
+import { type SortKernels, sortKernels } from './stages/sort.js';
+import { type WalkShape, walkKernel } from './stages/walk.js';
+
+/** The kernels of one curve, each rendered once. */
+export interface Kernels {
+  importPoints(): Kernel;
+  decompose(): Kernel;
+  sort(perThread: number): SortKernels;
+  partition(): Kernel;
+  walk(shape: WalkShape): Kernel;
+  reduce(): Kernel;
+}
+
+const once = <Argument extends unknown[], Result>(make: (...argument: Argument) => Result) => {
+  const made = new Map<string, Result>();
+  return (...argument: Argument): Result => {
+    const name = JSON.stringify(argument);
+    const result = made.get(name) ?? make(...argument);
+    made.set(name, result);
+    return result;
+  };
+};
+
+export const createKernels = (curve: CurveContext): Kernels => ({
+  importPoints: once(() => importKernel(curve)),
+  decompose: once(() => decomposeKernel(curve)),
+  sort: once(sortKernels),
+  partition: once(partitionKernel),
+  walk: once((shape: WalkShape) => walkKernel(curve, shape)),
+  reduce: once(reduceKernel),
+});

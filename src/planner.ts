@@ -1,0 +1,146 @@
+import type { CurveContext } from './curves/curve.js';
+import { badArgument } from './errors.js';
+import { ENTRY_WORDS } from './stages/entry.js';
+import { Level } from './stages/level.js';
+import { levelTasks } from './stages/partition.js';
+import { type ReduceShape, reduceShape } from './stages/reduce.js';
+import { SORT_MAX_BITS, SORT_THREADS, type SortPass, sortPasses } from './stages/sort.js';
+import { type DeviceProfile, resolveTuning, type Tuning, windowCount } from './tuning.js';
+
+/** Limits of a device that sizes depend on. */
+export interface PlanLimits extends DeviceProfile {
+  readonly maxStorageBufferBindingSize: number;
+  readonly maxBufferSize: number;
+}
+
+/** Scratch buffers of one MSM, by name, in bytes. */
+export type ScratchSizes = Readonly<Record<ScratchName, number>>;
+export type ScratchName =
+  | 'scalars'
+  | 'entriesA'
+  | 'entriesB'
+  | 'counts'
+  | 'totals'
+  | 'levels'
+  | 'buckets'
+  | 'placesA'
+  | 'partialsA'
+  | 'placesB'
+  | 'partialsB'
+  | 'splitSums'
+  | 'bitSums';
+
+/** Every size and count of one MSM of n scalars; a pure function of n, the curve, the limits and the tuning. */
+export interface Plan {
+  readonly n: number;
+  readonly tuning: Tuning;
+  /** T */
+  readonly windows: number;
+  /** B, buckets of one window */
+  readonly buckets: number;
+  readonly sortPasses: readonly SortPass[];
+  /** Tiles of one window's slab in the sort. */
+  readonly tiles: number;
+  /** The most tasks of each walk over the sorted stream and its partial sums, down to 1. */
+  readonly levelTasks: readonly number[];
+  readonly reduce: ReduceShape;
+  readonly scratch: ScratchSizes;
+  readonly scratchBytes: number;
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+/** Plans one MSM of n ≥ 1 scalars in one go, whatever it takes. */
+export const planOne = (n: number, curve: CurveContext, limits: DeviceProfile, overrides: Partial<Tuning>): Plan => {
+  const tuning = resolveTuning(n, curve, limits, overrides);
+  const windows = windowCount(curve.scalarBits, tuning.windowBits);
+  const buckets = 2 ** (tuning.windowBits - 1);
+  const tiles = Math.ceil(n / (SORT_THREADS * tuning.sortEntriesPerThread));
+  const mostTasks = Math.min(tuning.walkerTasks, Math.max(1, Math.ceil((n * windows) / tuning.walkerEntriesPerTask)));
+  const tasks = levelTasks(mostTasks);
+  const reduce = reduceShape(tuning.windowBits, windows);
+
+  const entry = 4 * ENTRY_WORDS;
+  const point = 4 * curve.pointWords;
+  // The reduction's walks write their (always absent) places too, into the buffers of the levels.
+  const places = 2 * Math.max(mostTasks, reduce.splitTasks, reduce.bitsTasks);
+  const nextPlaces = 2 * (tasks[1] ?? 1);
+  const scratch: ScratchSizes = {
+    scalars: n * curve.scalarBytes,
+    // ping and pong of the sort; afterwards the streams of the reduction's two walks
+    entriesA: entry * Math.max(n * windows, reduce.splitEntries),
+    entriesB: entry * Math.max(n * windows, reduce.bitsEntries),
+    counts: 4 * windows * 2 ** SORT_MAX_BITS * tiles,
+    totals: 4 * windows,
+    levels: Level.byteLength * (tasks.length + 2),
+    buckets: point * windows * buckets,
+    placesA: entry * places,
+    partialsA: point * places,
+    placesB: entry * nextPlaces,
+    partialsB: point * nextPlaces,
+    splitSums: point * reduce.splitTasks,
+    bitSums: point * reduce.bitsTasks,
+  };
+  return {
+    n,
+    tuning,
+    windows,
+    buckets,
+    sortPasses: sortPasses(tuning.windowBits - 1),
+    tiles,
+    levelTasks: tasks,
+    reduce,
+    scratch,
+    scratchBytes: sum(Object.values(scratch)),
+  };
+};
+
+/** Why a plan does not fit, or null. `bases` is how many bytes of bases one binding must hold. */
+const misfit = (plan: Plan, bases: number, limits: PlanLimits, budget: number): string | null => {
+  const most = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
+  for (const [name, bytes] of Object.entries(plan.scratch)) {
+    if (bytes > most) return `scratch buffer '${name}' needs ${bytes} bytes, the device binds ${most}`;
+  }
+  if (bases > limits.maxStorageBufferBindingSize) {
+    return `the bases of one chunk take ${bases} bytes, the device binds ${limits.maxStorageBufferBindingSize}`;
+  }
+  if (plan.scratchBytes > budget) return `${plan.scratchBytes} bytes of scratch, the budget is ${budget}`;
+  return null;
+};
+
+/** Bases that a binding may have to start earlier than wanted, because its offset is a multiple of 256 bytes. */
+const BINDING_SLACK = 256;
+
+/**
+ * Cuts an MSM into the fewest equal chunks whose buffers fit the device's limits and the budget.
+ *
+ * @param budget bytes of scratch
+ * @returns the plan of every chunk but perhaps the last, which is shorter
+ * @throws MsmError `bad-argument` if not even the smallest chunk fits
+ */
+export const planMsm = (
+  n: number,
+  curve: CurveContext,
+  limits: PlanLimits,
+  budget: number,
+  overrides: Partial<Tuning>,
+): Plan => {
+  const attempt = (chunks: number): { plan: Plan; why: string | null } => {
+    const size = Math.ceil(n / chunks);
+    const plan = planOne(size, curve, limits, overrides);
+    return { plan, why: misfit(plan, size * 4 * curve.pointWords + BINDING_SLACK, limits, budget) };
+  };
+  let fits = 1;
+  for (; attempt(fits).why !== null; fits *= 2) {
+    if (fits >= n) {
+      throw badArgument(`memoryBudget: not even one scalar at a time fits: ${attempt(fits).why}; raise the budget`);
+    }
+  }
+  let tooFew = Math.floor(fits / 2);
+  while (fits - tooFew > 1) {
+    const middle = Math.floor((fits + tooFew) / 2);
+    if (attempt(middle).why === null) fits = middle;
+    else tooFew = middle;
+  }
+  return attempt(fits).plan;
+};

@@ -1,0 +1,54 @@
+import type { AffinePoint } from '../api.js';
+import { type CurveContext, isOnCurve } from '../curves/curve.js';
+import { type Affine, addAffine, double, infinity, toAffine } from '../curves/jacobian.js';
+import { MsmError } from '../errors.js';
+import { fromMontgomery, readWords } from '../field/modulus.js';
+import { bitsExponent, type ReduceShape } from './reduce.js';
+
+/** Reads stored point `index`, and refuses what is no point of the curve: whatever went wrong on the GPU stops here. */
+const readChecked = (curve: CurveContext, sums: Uint32Array, index: number): Affine => {
+  const { field, pointWords } = curve;
+  const [storedX, storedY] = [0, field.words].map((at) => readWords(sums, index * pointWords + at, field.words)) as [
+    bigint,
+    bigint,
+  ];
+  if (storedX === 0n && storedY === 0n) return null;
+  const point = { x: fromMontgomery(field, storedX), y: fromMontgomery(field, storedY) };
+  if (storedX >= field.p || storedY >= field.p || !isOnCurve(curve, point.x, point.y)) {
+    throw new MsmError(
+      'internal',
+      `window sum ${index} is not on ${curve.name}; the GPU computed wrongly. Please report the adapter and the inputs`,
+    );
+  }
+  return point;
+};
+
+/**
+ * fold: S = Σ 2^exponent · sum, over the c sums of each of the T windows, on the CPU by Horner's rule over the bits.
+ *
+ * @param sums the points that the second walk of the reduction wrote
+ * @throws MsmError `internal` if one of them is not on the curve
+ */
+export const fold = (curve: CurveContext, windowBits: number, shape: ReduceShape, sums: Uint32Array): AffinePoint => {
+  const byExponent: Affine[][] = [];
+  for (let i = 0; i < shape.bitsTasks; i++) {
+    const exponent = bitsExponent(windowBits, shape, i);
+    byExponent[exponent] ??= [];
+    byExponent[exponent].push(readChecked(curve, sums, i));
+  }
+  let total = infinity;
+  for (let exponent = byExponent.length - 1; exponent >= 0; exponent--) {
+    total = double(curve, total);
+    for (const point of byExponent[exponent] ?? []) total = addAffine(curve, total, point);
+  }
+  return publicPoint(curve, toAffine(curve, total));
+};
+
+/** A result as the caller gets it, checked once more. */
+export const publicPoint = (curve: CurveContext, point: Affine): AffinePoint => {
+  if (point === null) return { x: 0n, y: 0n, infinity: true };
+  if (!isOnCurve(curve, point.x, point.y)) {
+    throw new MsmError('internal', `the result is not on ${curve.name}. Please report the adapter and the inputs`);
+  }
+  return { ...point, infinity: false };
+};

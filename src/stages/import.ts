@@ -1,0 +1,33 @@
+import template from '../../wgsl/import.wgsl?raw';
+import type { CurveContext } from '../curves/curve.js';
+import { fieldLiteral } from '../field/literal.js';
+import { fieldView } from '../field/wgsl.js';
+import { type Kernel, kernel } from '../gpu/kernel.js';
+import { struct } from '../gpu/struct.js';
+
+export const ImportConfig = struct('ImportConfig', {
+  points: 'points in this slice',
+  first: 'index of the first of them among all bases',
+});
+
+export const IMPORT_THREADS = 64;
+/** What the two words of `rejected` hold as long as nothing was rejected. */
+export const NONE_REJECTED = 0xffffffff;
+
+export const importKernel = (curve: CurveContext): Kernel =>
+  kernel(
+    'import_points',
+    template,
+    [
+      { name: 'config', access: 'uniform', type: 'ImportConfig' },
+      { name: 'points', access: 'write', type: 'array<Point>' },
+      { name: 'rejected', access: 'write', type: 'Rejected' },
+    ],
+    {
+      ...fieldView(curve.field),
+      structs: ImportConfig.wgsl,
+      threads: IMPORT_THREADS,
+      aLimbs: fieldLiteral(curve.field, curve.a),
+      bLimbs: fieldLiteral(curve.field, curve.b),
+    },
+  );

@@ -1,0 +1,45 @@
+import template from '../../wgsl/partition.wgsl?raw';
+import { type Kernel, kernel } from '../gpu/kernel.js';
+import { struct } from '../gpu/struct.js';
+import { Level } from './level.js';
+
+export const PartitionConfig = struct('PartitionConfig', {
+  windows: 'T',
+  entries_per_task: 'no more tasks than give each of them so many entries',
+  most_tasks: 'at most so many tasks',
+  levels: 'walks over the sorted stream and its partial sums',
+  slots: 'S: the most tasks of one thread',
+  least_threads: 'fewer slots rather than fewer threads than this',
+  threads_per_group: 'threads in a workgroup of the walk',
+  split_entries: 'shape of the first walk of the reduction',
+  split_tasks: '',
+  bits_entries: 'shape of the second walk of the reduction',
+  bits_tasks: '',
+});
+
+/** Each combine level has this many times fewer tasks than the one before. */
+export const SHRINK = 16;
+/** Workgroups in one dimension of a dispatch, as every device allows. */
+export const MAX_GROUPS = 65535;
+
+/** Tasks of every walk over a stream that is first cut into `tasks`: down to one. */
+export const levelTasks = (tasks: number): number[] => {
+  const all = [tasks];
+  for (let rest = tasks; rest > 1; ) {
+    rest = Math.ceil(rest / SHRINK);
+    all.push(rest);
+  }
+  return all;
+};
+
+export const partitionKernel = (): Kernel =>
+  kernel(
+    'partition_stream',
+    template,
+    [
+      { name: 'config', access: 'uniform', type: 'PartitionConfig' },
+      { name: 'totals', access: 'read', type: 'array<u32>' },
+      { name: 'levels', access: 'write', type: 'array<Level>' },
+    ],
+    { structs: `${PartitionConfig.wgsl}\n${Level.wgsl}`, shrink: SHRINK, maxGroups: MAX_GROUPS },
+  );

@@ -1,0 +1,72 @@
+import template from '../../wgsl/sort.wgsl?raw';
+import { type Binding, type Kernel, kernel } from '../gpu/kernel.js';
+import { struct } from '../gpu/struct.js';
+import { entryWgsl } from './entry.js';
+
+export const SortConfig = struct('SortConfig', {
+  slab: 'n: entries that a window has room for',
+  tiles: 'tiles in a slab',
+  buckets: 'B: keys of a window',
+  shift: 'lowest key bit that this pass sorts by',
+  mask: 'bits that this pass sorts by, as a mask',
+  first_pass: '1 where slabs are full and hold absent entries',
+  last_pass: '1 where the windows go one behind the other, with global keys',
+});
+
+export const SORT_THREADS = 64;
+/** 64 bins × 64 threads × 16 bits = 8 KB of workgroup memory, half of what every device has. */
+export const SORT_MAX_BITS = 6;
+const BINS = 1 << SORT_MAX_BITS;
+
+/** Bits [shift, shift + bits) of the key. */
+export interface SortPass {
+  readonly shift: number;
+  readonly bits: number;
+}
+
+/** The fewest passes of at most SORT_MAX_BITS that sort by `keyBits` bits; one even for none, as it also compacts. */
+export const sortPasses = (keyBits: number): SortPass[] => {
+  const count = Math.max(1, Math.ceil(keyBits / SORT_MAX_BITS));
+  return Array.from({ length: count }, (_, i) => {
+    const shift = Math.floor((i * keyBits) / count);
+    return { shift, bits: Math.floor(((i + 1) * keyBits) / count) - shift };
+  });
+};
+
+export interface SortKernels {
+  readonly count: Kernel;
+  readonly scan: Kernel;
+  readonly scatter: Kernel;
+}
+
+export const sortKernels = (perThread: number): SortKernels => {
+  const config: Binding = { name: 'config', access: 'uniform', type: 'SortConfig' };
+  const entries: Binding = { name: 'entries', access: 'read', type: 'array<Entry>' };
+  const totals = (access: 'read' | 'write'): Binding => ({ name: 'totals', access, type: 'array<u32>' });
+  const counts = (access: 'read' | 'write'): Binding => ({ name: 'counts', access, type: 'array<u32>' });
+  const make = (part: 'count' | 'scan' | 'scatter', bindings: readonly Binding[]): Kernel =>
+    kernel(`sort_${part}`, template, bindings, {
+      structs: SortConfig.wgsl,
+      entry: entryWgsl,
+      threads: SORT_THREADS,
+      perThread,
+      bins: BINS,
+      maxBits: SORT_MAX_BITS,
+      columnWords: (BINS / 2) * SORT_THREADS,
+      hasColumns: part !== 'scan',
+      count: part === 'count',
+      scan: part === 'scan',
+      scatter: part === 'scatter',
+    });
+  return {
+    count: make('count', [config, entries, totals('read'), counts('write')]),
+    scan: make('scan', [config, totals('write'), counts('write')]),
+    scatter: make('scatter', [
+      config,
+      entries,
+      totals('read'),
+      counts('read'),
+      { name: 'sorted', access: 'write', type: 'array<Entry>' },
+    ]),
+  };
+};

@@ -1,0 +1,50 @@
+import template from '../../wgsl/walk.wgsl?raw';
+import type { CurveContext } from '../curves/curve.js';
+import { fieldLiteral } from '../field/literal.js';
+import { fieldView } from '../field/wgsl.js';
+import { type Kernel, kernel } from '../gpu/kernel.js';
+import { struct } from '../gpu/struct.js';
+import { entryWgsl } from './entry.js';
+import { Level } from './level.js';
+
+export const WalkConfig = struct('WalkConfig', { level: 'index of the level to walk' });
+
+/** What the source of the walk depends on besides the curve. */
+export interface WalkShape {
+  readonly prefixMemory: 'private' | 'workgroup';
+  readonly threads: number;
+  readonly slots: number;
+}
+
+/** Workgroup memory of the prefix products, in bytes. */
+export const prefixBytes = (curve: CurveContext, threads: number, slots: number): number =>
+  threads * slots * curve.field.bytes;
+
+export const walkKernel = (curve: CurveContext, { prefixMemory, threads, slots }: WalkShape): Kernel => {
+  const shared = prefixMemory === 'workgroup';
+  return kernel(
+    'walk',
+    template,
+    [
+      { name: 'config', access: 'uniform', type: 'WalkConfig' },
+      { name: 'levels', access: 'read', type: 'array<Level>' },
+      { name: 'stream', access: 'read', type: 'array<Entry>' },
+      { name: 'points', access: 'read', type: 'array<Point>' },
+      { name: 'sums', access: 'write', type: 'array<Point>' },
+      { name: 'places', access: 'write', type: 'array<Entry>' },
+      { name: 'partials', access: 'write', type: 'array<Point>' },
+    ],
+    {
+      ...fieldView(curve.field),
+      structs: `${WalkConfig.wgsl}\n${Level.wgsl}`,
+      entry: entryWgsl,
+      placement: prefixMemory,
+      prefixIsShared: shared,
+      prefixLength: shared ? threads * slots : slots,
+      threads,
+      slots,
+      hasA: curve.a !== 0n,
+      aLimbs: fieldLiteral(curve.field, curve.a),
+    },
+  );
+};

@@ -1,0 +1,22 @@
+import { type CurveContext, isOnCurve } from '../curves/curve.js';
+import { readWords } from '../field/modulus.js';
+import { NONE_REJECTED } from '../stages/import.js';
+import { writePoint } from './points.js';
+
+/** The CPU twin of wgsl/import.wgsl. `points` is converted in place; what comes back is `rejected`. */
+export const importPoints = (curve: CurveContext, points: Uint32Array, first: number): Uint32Array => {
+  const { field, pointWords } = curve;
+  let notCanonical = NONE_REJECTED;
+  let offCurve = NONE_REJECTED;
+  for (let i = 0; i < points.length / pointWords; i++) {
+    const x = readWords(points, i * pointWords, field.words);
+    const y = readWords(points, i * pointWords + field.words, field.words);
+    if (x === 0n && y === 0n) continue;
+    const canonical = x < field.p && y < field.p;
+    const valid = canonical && isOnCurve(curve, x, y);
+    if (!canonical) notCanonical = Math.min(notCanonical, first + i);
+    else if (!valid) offCurve = Math.min(offCurve, first + i);
+    writePoint(curve, points, i, valid ? { x, y } : null);
+  }
+  return Uint32Array.of(notCanonical, offCurve);
+};

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { adapterLine } from '../scripts/adapter/open-gpu.mjs';
+import { getAdapterDescription, getDevice, getGpu } from './support/gpu.js';
+
+test('the suite runs on an adapter, and it is the one that was asked for', async () => {
+  const adapter = await getAdapterDescription();
+  console.log(`adapter: ${adapterLine(adapter)}`);
+  expect(process.env.WEBGPU_MSM_ADAPTER).toBeOneOf(['software', 'hardware', undefined]);
+});
+
+test('the adapter computes', async () => {
+  const device = await getDevice();
+  const module = device.createShaderModule({
+    code: `@group(0) @binding(0) var<storage, read_write> words: array<u32>;
+      @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) { words[id.x] = id.x * 3u + 1u; }`,
+  });
+  const pipeline = await device.createComputePipelineAsync({ layout: 'auto', compute: { module } });
+  // The usages by number, as Node has no GPUBufferUsage: STORAGE | COPY_SRC, then COPY_DST | MAP_READ.
+  const words = device.createBuffer({ size: 256, usage: 0x80 | 0x04 });
+  const staging = device.createBuffer({ size: 256, usage: 0x08 | 0x01 });
+  const encoder = device.createCommandEncoder();
+  const pass = encoder.beginComputePass();
+  pass.setPipeline(pipeline);
+  pass.setBindGroup(
+    0,
+    device.createBindGroup({
+      layout: pipeline.getBindGroupLayout(0),
+      entries: [{ binding: 0, resource: { buffer: words } }],
+    }),
+  );
+  pass.dispatchWorkgroups(1);
+  pass.end();
+  encoder.copyBufferToBuffer(words, 0, staging, 0, 256);
+  device.queue.submit([encoder.finish()]);
+  await staging.mapAsync(1);
+  expect([...new Uint32Array(staging.getMappedRange())]).toEqual(Array.from({ length: 64 }, (_, i) => 3 * i + 1));
+});
+
+test('a destroyed shared device is replaced', async () => {
+  const first = await getDevice();
+  expect(await getDevice()).toBe(first);
+  first.destroy();
+  await first.lost;
+  expect(await getDevice()).not.toBe(first);
+  expect(await getGpu()).toHaveProperty('requestAdapter');
+});

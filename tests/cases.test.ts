@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import { formatCaseAddress, parseCaseAddress } from '../dev/cases/address.js';
+import { isOnCurve, makeCase } from '../dev/cases/msm-case.js';
+import { type PointDistributionName, pointDistributions } from '../dev/cases/point-distributions.js';
+import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
+import { caseSets, selectCases } from '../dev/cases/select.js';
+import { bn254G1, decodePoint, decodeScalars, groupOrder, samePoint } from '../dev/oracle/known-bases.mjs';
+
+const pointNames = Object.keys(pointDistributions) as PointDistributionName[];
+const scalarNames = Object.keys(scalarDistributions) as ScalarDistributionName[];
+const { Point } = bn254G1;
+const r = groupOrder(bn254G1);
+
+const countOf = <T>(values: readonly T[], which: (value: T) => boolean): number => values.filter(which).length;
+
+describe.each(pointNames)('points=%s', (name) => {
+  it.each([0, 1, 2, 3, 41])('gives n = %i points on the curve, with their logs and their bytes', (n) => {
+    const set = pointDistributions[name].make(n, 7);
+    expect(set.points).toHaveLength(n);
+    expect(set.logs).toHaveLength(n);
+    expect(set.bytes).toHaveLength(64 * n);
+    set.points.forEach((point, i) => {
+      const log = set.logs[i] ?? -1n;
+      expect(isOnCurve(point)).toBe(true);
+      expect(samePoint(decodePoint(bn254G1, set.bytes, 64 * i), point)).toBe(true);
+      expect(log === 0n).toBe(point.infinity);
+      if (!point.infinity) expect(Point.BASE.multiplyUnsafe(log).toAffine()).toEqual({ x: point.x, y: point.y });
+    });
+  });
+
+  it('is the same for the same seed', () => {
+    expect(pointDistributions[name].make(9, 3)).toEqual(pointDistributions[name].make(9, 3));
+  });
+});
+
+describe('what each point distribution promises', () => {
+  const n = 400;
+  const logs = (name: PointDistributionName) => pointDistributions[name].make(n, 1).logs;
+  const different = (name: PointDistributionName) => new Set(logs(name)).size;
+  const infinities = (name: PointDistributionName) => countOf(logs(name), (log) => log === 0n);
+
+  it('repeats as often as it says', () => {
+    expect(different('distinct')).toBe(n);
+    expect(different('all-equal')).toBe(1);
+    expect(different('pairs')).toBe(n);
+    expect(different('mirrored-halves')).toBe(n);
+    expect(different('alternating')).toBe(2);
+    expect(different('all-infinity')).toBe(1);
+    expect(different('few-distinct')).toBe(8);
+    expect(different('few-with-signs')).toBe(9);
+    expect(different('doubling-chain')).toBe(n - 1);
+    expect(different('consecutive')).toBe(n);
+  });
+
+  it('has infinities where it says', () => {
+    expect(infinities('all-infinity')).toBe(n);
+    expect(infinities('with-infinities')).toBeGreaterThan(n / 8);
+    expect(infinities('with-infinities')).toBeLessThan(n / 2);
+    expect(logs('with-infinities')[0]).toBe(0n);
+    expect(logs('with-infinities')[n - 1]).toBe(0n);
+    expect(infinities('distinct')).toBe(0);
+  });
+
+  it.each([
+    ['pairs', (i: number) => i ^ 1],
+    ['alternating', (i: number) => i ^ 1],
+    ['mirrored-halves', (i: number) => (i + n / 2) % n],
+  ] as const)('%s: each point has its negative where it says', (name, partner) => {
+    const all = logs(name);
+    all.forEach((log, i) => {
+      expect((log + (all[partner(i)] ?? 0n)) % r).toBe(0n);
+    });
+  });
+
+  it('doubling-chain: each point from the second on is the sum of all before it', () => {
+    let sum = 0n;
+    logs('doubling-chain').forEach((log, i) => {
+      if (i > 0) expect(log).toBe(sum);
+      sum = (sum + log) % r;
+    });
+  });
+});
+
+describe('what each scalar distribution promises', () => {
+  const n = 2000;
+  const values = (name: ScalarDistributionName) => scalarDistributions[name].make(n, 1).values;
+
+  it.each(scalarNames)('scalars=%s gives n 256-bit scalars and their bytes', (name) => {
+    for (const size of [0, 1, 2, 100]) {
+      const set = scalarDistributions[name].make(size, 5);
+      expect(set.values).toHaveLength(size);
+      expect(decodeScalars(bn254G1, set.bytes)).toEqual(set.values);
+      expect(set.values.every((value) => value >= 0n && value < 2n ** 256n)).toBe(true);
+      expect(scalarDistributions[name].make(size, 5)).toEqual(set);
+    }
+  });
+
+  it('counts', () => {
+    expect(countOf(values('random'), (s) => s < r)).toBe(n);
+    expect(new Set(values('random')).size).toBe(n);
+    expect(countOf(values('all-zero'), (s) => s === 0n)).toBe(n);
+    expect(countOf(values('all-one'), (s) => s === 1n)).toBe(n);
+    const ones = countOf(values('zero-one'), (s) => s === 1n);
+    expect(ones + countOf(values('zero-one'), (s) => s === 0n)).toBe(n);
+    expect(Math.abs(ones - n / 2)).toBeLessThan(n / 10);
+    expect(new Set(values('all-equal')).size).toBe(1);
+    expect(countOf(values('r-minus-one'), (s) => s === r - 1n)).toBe(n);
+    expect(new Set(values('r-and-above'))).toEqual(new Set([r, r + 1n, 2n ** 256n - 1n]));
+    expect(countOf(values('unreduced'), (s) => s >= r)).toBeGreaterThan(n / 2);
+    expect(countOf(values('short-32'), (s) => s < 2n ** 32n)).toBe(n);
+    expect(countOf(values('one-nonzero'), (s) => s !== 0n)).toBe(1);
+    expect(Math.abs(countOf(values('mostly-zero'), (s) => s === 0n) - 0.9 * n)).toBeLessThan(n / 20);
+    const noisy = values('one-bucket-and-noise');
+    const most = Math.max(...noisy.slice(0, 20).map((each) => countOf(noisy, (s) => s === each)));
+    expect(Math.abs(most - 0.75 * n)).toBeLessThan(n / 20);
+    expect(values('ascending')).toEqual(Array.from({ length: n }, (_, i) => BigInt(i)));
+    expect(values('carry-patterns')).toContain(2n ** 255n);
+  });
+});
+
+describe('the two oracles', () => {
+  it.each(selectCases(['points=*,scalars=random', 'points=*,scalars=all-equal', 'points=distinct,scalars=*'], [0, 1, 33], 2).map(
+    formatCaseAddress,
+  ))('%s', (address) => {
+    const { expected, direct } = makeCase(parseCaseAddress(address));
+    expect(direct).not.toBeNull();
+    expect(isOnCurve(expected)).toBe(true);
+    if (direct !== null) expect(samePoint(expected, direct)).toBe(true);
+  });
+
+  it('answers only with the logs above 256 points', () => {
+    expect(makeCase(parseCaseAddress('points=all-equal,scalars=random,n=257,seed=1')).direct).toBeNull();
+  });
+});
+
+describe('addresses', () => {
+  it('are read as they are written', () => {
+    const text = 'points=pairs,scalars=all-equal,n=4097,seed=1';
+    expect(parseCaseAddress(text)).toEqual({ points: 'pairs', scalars: 'all-equal', n: 4097, seed: 1 });
+    expect(formatCaseAddress(parseCaseAddress(text))).toBe(text);
+  });
+
+  it.each([
+    ['points=pears,scalars=random,n=1,seed=1', 'pears'],
+    ['points=toString,scalars=random,n=1,seed=1', 'toString'],
+    ['points=pairs,scalars=rnadom,n=1,seed=1', 'rnadom'],
+    ['points=pairs,scalars=random,n=-1,seed=1', '"-1"'],
+    ['points=pairs,scalars=random,n=1e3,seed=1', '"1e3"'],
+    ['points=pairs,scalars=random,n=1,seed=x', '"x"'],
+    ['points=pairs,scalars=random,n=1', '"seed" is missing'],
+    ['points=pairs,scalars=random,n=1,seed=1,size=2', '"size"'],
+    ['points=pairs,points=pairs,scalars=random,n=1,seed=1', '"points" occurs twice'],
+    ['points=,scalars=random,n=1,seed=1', 'points=value'],
+    ['', '""'],
+  ])('%s is refused by name', (text, named) => {
+    expect(() => parseCaseAddress(text)).toThrow(RangeError);
+    expect(() => parseCaseAddress(text)).toThrow(named);
+  });
+});
+
+describe('selecting cases', () => {
+  it('expands stars, sizes and sets, each case once', () => {
+    expect(selectCases(['points=*,scalars=random'], [4, 5], 1)).toHaveLength(2 * pointNames.length);
+    expect(selectCases(['points=pairs'], [4], 1)).toHaveLength(scalarNames.length);
+    expect(selectCases(['points=pairs,scalars=random,n=9,seed=3'], [4], 1).map(formatCaseAddress)).toEqual([
+      'points=pairs,scalars=random,n=9,seed=3',
+    ]);
+    const all = selectCases(['distributions', 'distributions', 'core'], [1000], 1).map(formatCaseAddress);
+    expect(new Set(all).size).toBe(all.length);
+    for (const name of pointNames) expect(all).toContain(`points=${name},scalars=all-equal,n=1000,seed=1`);
+    for (const name of scalarNames) expect(all).toContain(`points=distinct,scalars=${name},n=1000,seed=1`);
+  });
+
+  it('has only sets that can be expanded', () => {
+    for (const name of Object.keys(caseSets)) expect(selectCases([name], [1], 1).length).toBeGreaterThan(0);
+  });
+
+  it('refuses unknown sets and names by name', () => {
+    expect(() => selectCases(['cores'], [1], 1)).toThrow('"cores"');
+    expect(() => selectCases(['points=pears'], [1], 1)).toThrow('"pears"');
+  });
+});

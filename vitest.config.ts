@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['tests/**/*.test.ts'],
+    environment: 'node',
+    // Dawn is a native module that must be let go of: a process for each file, and it dies with the file.
+    pool: 'forks',
+    // The software adapter computes on every core there is; two files at once would only slow each other down.
+    fileParallelism: false,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
+});

@@ -1,0 +1,86 @@
+// import: public bytes to resident bases, in place. One thread a point.
+//
+// A point comes as x then y, each as little-endian words of a canonical number, and leaves in Montgomery form. Infinity is all zeros
+// on both sides. The smallest index of a point with a coordinate >= p, and the smallest index of a point off the curve, are left
+// in `rejected` (ALL ONES where there is none); such points are left as infinity.
+// Host: src/stages/import.ts. CPU twin: src/twins/import.ts.
+{{structs}}
+{{> field}}
+
+struct Point {
+  x: Packed,
+  y: Packed,
+}
+
+struct Rejected {
+  not_canonical: atomic<u32>,
+  off_curve: atomic<u32>,
+}
+
+{{bindings}}
+
+// a < p, for limbs of a number that may be anything its words can hold
+fn is_canonical(a: Field) -> bool {
+{{#limbs}}
+  let d{{i}} = a.l{{i}} - {{p}}u{{^first}} - (d{{previous}} >> 31u){{/first}};
+{{/limbs}}
+  return (d{{lastLimb}} >> 31u) == 1u;
+}
+
+@compute @workgroup_size({{threads}})
+fn import_points(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let i = id.x + id.y * groups.x * {{threads}}u;
+  if (i >= config.points) {
+    return;
+  }
+  let raw = points[i];
+  if (packed_is_zero(raw.x) && packed_is_zero(raw.y)) {
+    return;
+  }
+  let plain_x = field_unpack(raw.x);
+  let plain_y = field_unpack(raw.y);
+  if (!is_canonical(plain_x) || !is_canonical(plain_y)) {
+    atomicMin(&rejected.not_canonical, config.first + i);
+    points[i] = Point(packed_zero(), packed_zero());
+    return;
+  }
+  // One product in a loop rather than five in a row: compilers inline every call (DESIGN notes, section 4).
+  var x = plain_x;
+  var y = plain_y;
+  var left = plain_x;
+  var right = field_r_squared();
+  var square = plain_x;
+  var equation = true;
+  for (var step = 0u; step < 5u; step++) {
+    let product = field_mul(left, right);
+    switch step {
+      case 0u: { // x in Montgomery form
+        x = product;
+        left = plain_y;
+      }
+      case 1u: { // y in Montgomery form
+        y = product;
+        left = x;
+        right = x;
+      }
+      case 2u: { // x²
+        square = field_add(product, Field({{aLimbs}}));
+        left = square;
+      }
+      case 3u: { // (x² + a)·x
+        square = field_add(product, Field({{bLimbs}}));
+        left = y;
+        right = y;
+      }
+      default: { // y²
+        equation = packed_equal(field_pack(product), field_pack(square));
+      }
+    }
+  }
+  if (!equation) {
+    atomicMin(&rejected.off_curve, config.first + i);
+    points[i] = Point(packed_zero(), packed_zero());
+    return;
+  }
+  points[i] = Point(field_pack(x), field_pack(y));
+}

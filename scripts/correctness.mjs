@@ -1,5 +1,5 @@
 /** npm run correctness: see ./correctness/options.mjs, or --help. */
-import { NoBrowserError, launchChromium } from './browser/launch.mjs';
+import { launchChromium, NoBrowserError } from './browser/launch.mjs';
 import { help, parseOptions, UsageError } from './correctness/options.mjs';
 import { makeTable, passed } from './correctness/report.mjs';
 import { StalledError, watchPage } from './correctness/watch-page.mjs';

@@ -10,6 +10,8 @@ import { createServer } from 'vite';
 export async function startDevServer() {
   const server = await createServer({
     configFile: fileURLToPath(new URL('../vite.config.ts', import.meta.url)),
+    // Its own, as settings that differ from those of `npm run dev` would make each of the two throw the other's away.
+    cacheDir: fileURLToPath(new URL('../node_modules/.vite-driver', import.meta.url)),
     logLevel: 'warn',
     clearScreen: false,
     server: { host: '127.0.0.1', port: 0, strictPort: false, open: false, hmr: false, watch: null },

@@ -119,9 +119,13 @@ describe('what each scalar distribution promises', () => {
 });
 
 describe('the two oracles', () => {
-  it.each(selectCases(['points=*,scalars=random', 'points=*,scalars=all-equal', 'points=distinct,scalars=*'], [0, 1, 33], 2).map(
-    formatCaseAddress,
-  ))('%s', (address) => {
+  it.each(
+    selectCases(
+      ['points=*,scalars=random', 'points=*,scalars=all-equal', 'points=distinct,scalars=*'],
+      [0, 1, 33],
+      2,
+    ).map(formatCaseAddress),
+  )('%s', (address) => {
     const { expected, direct } = makeCase(parseCaseAddress(address));
     expect(direct).not.toBeNull();
     expect(isOnCurve(expected)).toBe(true);

@@ -2,7 +2,16 @@ import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { bn254 } from '@noble/curves/bn254.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fromMontgomery, invert, type Modulus, mod, modulus, readWords, toMontgomery, writeWords } from '../src/field/modulus.js';
+import {
+  fromMontgomery,
+  invert,
+  type Modulus,
+  mod,
+  modulus,
+  readWords,
+  toMontgomery,
+  writeWords,
+} from '../src/field/modulus.js';
 import { fieldView } from '../src/field/wgsl.js';
 import { renderShader } from '../src/shaders.js';
 import { fieldInverse, fieldMul } from '../src/twins/field.js';
@@ -11,7 +20,10 @@ import { getDevice } from './support/gpu.js';
 import { compileKernel, runKernel } from './support/run-kernel.js';
 
 // noble is the source of the primes, so that a typing mistake of ours cannot hide
-const fields: Record<string, bigint> = { 'BN254 base': bn254.fields.Fp.ORDER, 'BLS12-381 base': bls12_381.fields.Fp.ORDER };
+const fields: Record<string, bigint> = {
+  'BN254 base': bn254.fields.Fp.ORDER,
+  'BLS12-381 base': bls12_381.fields.Fp.ORDER,
+};
 
 /** 0, 1, p−1 and their neighbours, and numbers around every limb and word boundary. */
 const edges = (m: Modulus): bigint[] => {

@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Browser, Page } from 'playwright';
 import type { ViteDevServer } from 'vite';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { MsmBench } from '../dev/page/run.js';
 import { launchChromium } from '../scripts/browser/launch.mjs';
 import { startDevServer } from '../scripts/dev-server.mjs';
@@ -44,7 +44,9 @@ const bench = (): Promise<MsmBench> => page.evaluate(() => window.msmBench);
 
 async function run(query: string): Promise<MsmBench> {
   await page.goto(`${url}?${query}`);
-  await page.waitForFunction(() => ['done', 'failed'].includes(window.msmBench?.status), undefined, { timeout: 60_000 });
+  await page.waitForFunction(() => ['done', 'failed'].includes(window.msmBench?.status), undefined, {
+    timeout: 60_000,
+  });
   return bench();
 }
 

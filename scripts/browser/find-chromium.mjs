@@ -8,7 +8,6 @@ import { npmChromium, npmChromiumIsAvailable } from './npm-chromium.mjs';
  * @typedef {object} ChromiumCandidate
  * @property {string} source where it comes from, for people
  * @property {'new' | 'shell'} headless what `--headless` wants
- * @property {boolean} required whether it must be this one: the others are not tried
  * @property {() => Promise<{ executablePath: string, environment: Record<string, string> }>} prepare
  */
 
@@ -20,7 +19,7 @@ import { npmChromium, npmChromiumIsAvailable } from './npm-chromium.mjs';
  */
 export function findChromium() {
   const asked = process.env.PW_EXECUTABLE;
-  if (asked) return [installed('PW_EXECUTABLE', asked, true)];
+  if (asked) return [installed('PW_EXECUTABLE', asked)];
   /** @type {ChromiumCandidate[]} */
   const candidates = [];
   const own = chromium.executablePath();
@@ -28,7 +27,7 @@ export function findChromium() {
   const system = systemChromium();
   if (system !== null) candidates.push(installed('the system’s', system));
   if (npmChromiumIsAvailable) {
-    candidates.push({ source: '@sparticuz/chromium from npm', headless: 'shell', required: false, prepare: npmChromium });
+    candidates.push({ source: '@sparticuz/chromium from npm', headless: 'shell', prepare: npmChromium });
   }
   return candidates;
 }
@@ -38,8 +37,8 @@ export function findChromium() {
  * @param {string} executablePath
  * @returns {ChromiumCandidate}
  */
-function installed(source, executablePath, required = false) {
-  return { source, headless: 'new', required, prepare: async () => ({ executablePath, environment: {} }) };
+function installed(source, executablePath) {
+  return { source, headless: 'new', prepare: async () => ({ executablePath, environment: {} }) };
 }
 
 function systemChromium() {
@@ -54,7 +53,9 @@ function systemChromium() {
       '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
       '/Applications/Chromium.app/Contents/MacOS/Chromium',
     ],
-    win32: programs.flatMap((folder) => (folder ? [join(folder, 'Google', 'Chrome', 'Application', 'chrome.exe')] : [])),
+    win32: programs.flatMap((folder) =>
+      folder ? [join(folder, 'Google', 'Chrome', 'Application', 'chrome.exe')] : [],
+    ),
   };
   const byPlatform = process.platform === 'darwin' || process.platform === 'win32' ? places[process.platform] : onPath;
   return byPlatform.find(isExecutable) ?? null;

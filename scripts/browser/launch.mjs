@@ -25,6 +25,9 @@ const FLAGS = {
   ],
 };
 
+/** A Chromium that dies at its start is started again: it was seen once in some 300 starts. */
+const ATTEMPTS = 2;
+
 /** How long an adapter may take to answer. */
 const PROBE_TIMEOUT_MS = 30_000;
 
@@ -34,33 +37,61 @@ const PROBE_TIMEOUT_MS = 30_000;
  * @throws NoBrowserError
  */
 export async function launchChromium(adapter) {
-  /** @type {string[]} */
-  const reasons = [];
+  /** @type {Set<string>} */
+  const reasons = new Set();
   for (const candidate of findChromium()) {
     for (const kind of adapter === 'auto' ? /** @type {const} */ (['hardware', 'software']) : [adapter]) {
-      /** @type {import('playwright').Browser | undefined} */
-      let browser;
-      try {
-        const { executablePath, environment } = await candidate.prepare();
-        browser = await chromium.launch({
-          executablePath,
-          args: [`--headless=${candidate.headless}`, ...FLAGS[kind]],
-          env: { .../** @type {Record<string, string>} */ (process.env), ...environment },
-        });
-        const found = await probe(browser);
-        if (found === kind) return { browser, source: `${candidate.source}, ${browser.version()}`, kind };
-        reasons.push(`${candidate.source}: ${found === null ? 'no adapter' : `only a ${found} adapter`} for ${kind}`);
-      } catch (error) {
-        reasons.push(`${candidate.source}: ${error instanceof Error ? error.message.split('\n')[0] : error}`);
+      for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+        const outcome = await start(candidate, kind);
+        if (outcome.browser !== null) return outcome;
+        reasons.add(`${candidate.source}: ${outcome.reason}`);
+        if (outcome.hasStarted) break;
       }
-      await browser?.close();
     }
   }
   throw new NoBrowserError(
-    reasons.length === 0
+    reasons.size === 0
       ? `no Chromium: set PW_EXECUTABLE to one (the one that npm brings is for Linux x64, and this is ${process.platform} ${process.arch})`
-      : `no Chromium with a${adapter === 'auto' ? 'n' : ` ${adapter}`} adapter:\n  ${reasons.join('\n  ')}`,
+      : `no Chromium with a${adapter === 'auto' ? 'n' : ` ${adapter}`} adapter:\n  ${[...reasons].join('\n  ')}`,
   );
+}
+
+/**
+ * @param {import('./find-chromium.mjs').ChromiumCandidate} candidate
+ * @param {'software' | 'hardware'} kind
+ * @returns {Promise<Launched | { browser: null, hasStarted: boolean, reason: string }>}
+ */
+async function start(candidate, kind) {
+  /** @type {import('playwright').Browser | null} */
+  let browser = null;
+  let reason;
+  try {
+    const { executablePath, environment } = await candidate.prepare();
+    browser = await chromium.launch({
+      executablePath,
+      args: [`--headless=${candidate.headless}`, ...FLAGS[kind]],
+      env: { .../** @type {Record<string, string>} */ (process.env), ...environment },
+    });
+    const found = await probe(browser);
+    if (found === kind) return { browser, source: `${candidate.source}, ${browser.version()}`, kind };
+    reason = `asked for a ${kind} adapter, and has ${found === null ? 'none' : `only a ${found} one`}`;
+  } catch (error) {
+    reason = inBrief(error);
+  }
+  await browser?.close();
+  return { browser: null, hasStarted: browser !== null, reason };
+}
+
+/**
+ * Of what Playwright says when a browser does not start, the first line and the last words of the browser.
+ *
+ * @param {unknown} error
+ */
+function inBrief(error) {
+  if (!(error instanceof Error)) return String(error);
+  const [first = '', ...rest] = error.message.split('\n');
+  const words = rest.filter((line) => line.includes('[err]')).map((line) => line.replace(/^.*\[err\]\s*/, ''));
+  return [first, ...words.slice(-3)].join('\n    ');
 }
 
 /**

@@ -55,7 +55,8 @@ export function parseOptions(args) {
   const logns = values.logns ?? (values.ns === undefined ? DEFAULT_LOGNS : '');
   const sizes = [...integers('logns', logns, 22).map((log) => 2 ** log), ...integers('ns', values.ns ?? '', 2 ** 22)];
   const query = new URLSearchParams({ autorun: 'msm-cross-check', reps: String(runs), n: sizes.join(',') });
-  for (const filter of (values.cases ?? ['core']).flatMap((text) => text.split(';'))) query.append('case', filter.trim());
+  for (const filter of (values.cases ?? ['core']).flatMap((text) => text.split(';')))
+    query.append('case', filter.trim());
   for (const knob of /** @type {const} */ (['seed', 'walkerpriv', 'walkertpb', 'walkers', 'c'])) {
     const value = values[knob];
     if (value !== undefined) query.set(knob, value);

@@ -12,7 +12,7 @@ const level = (config: PartitionValues, entries: number, tasks: number): Uint32A
     entries: tasks === 0 ? 0 : entries,
     tasks,
     quotient,
-    remainder: entries - quotient * tasks,
+    remainder: tasks === 0 ? 0 : entries % tasks,
     threads,
     groups_x: Math.ceil(groups / rows),
     groups_y: rows,

@@ -1,0 +1,86 @@
+/** The address of a case: `points=pairs,scalars=all-equal,n=4097,seed=1`. The same text in URLs, in CI and in reports. */
+import { type PointDistributionName, pointDistributions } from './point-distributions.js';
+import { type ScalarDistributionName, scalarDistributions } from './scalar-distributions.js';
+
+export interface CaseAddress {
+  readonly points: PointDistributionName;
+  readonly scalars: ScalarDistributionName;
+  readonly n: number;
+  readonly seed: number;
+}
+
+/** The most points that a case may have. */
+export const maxPoints = 2 ** 22;
+
+export function formatCaseAddress({ points, scalars, n, seed }: CaseAddress): string {
+  return `points=${points},scalars=${scalars},n=${n},seed=${seed}`;
+}
+
+/** @throws RangeError that names the unknown name and the known ones */
+export function parsePointDistribution(name: string): PointDistributionName {
+  if (!Object.hasOwn(pointDistributions, name)) {
+    throw new RangeError(
+      `points: no distribution is named "${name}"; there are ${Object.keys(pointDistributions).join(', ')}`,
+    );
+  }
+  return name as PointDistributionName;
+}
+
+/** @throws RangeError that names the unknown name and the known ones */
+export function parseScalarDistribution(name: string): ScalarDistributionName {
+  if (!Object.hasOwn(scalarDistributions, name)) {
+    throw new RangeError(
+      `scalars: no distribution is named "${name}"; there are ${Object.keys(scalarDistributions).join(', ')}`,
+    );
+  }
+  return name as ScalarDistributionName;
+}
+
+/** @throws RangeError that names the field and the range */
+export function parseInteger(field: string, text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < least || value > most) {
+    throw new RangeError(`${field}: "${text}" is not an integer from ${least} to ${most}`);
+  }
+  return value;
+}
+
+export const parseSize = (text: string): number => parseInteger('n', text, 0, maxPoints);
+export const parseSeed = (text: string): number => parseInteger('seed', text, 0, 2 ** 32 - 1);
+
+/**
+ * The `key=value` fields of an address or of a filter, which may leave some out.
+ *
+ * @throws RangeError that names the field that is unknown, repeated or has no value
+ */
+export function parseFields(text: string): ReadonlyMap<'points' | 'scalars' | 'n' | 'seed', string> {
+  const fields = new Map<'points' | 'scalars' | 'n' | 'seed', string>();
+  for (const part of text.split(',')) {
+    const [key = '', value, ...rest] = part.trim().split('=');
+    if (key !== 'points' && key !== 'scalars' && key !== 'n' && key !== 'seed') {
+      throw new RangeError(`case "${text}": no field is named "${key}"; there are points, scalars, n, seed`);
+    }
+    if (value === undefined || value === '' || rest.length > 0) {
+      throw new RangeError(`case "${text}": write the field "${key}" as ${key}=value`);
+    }
+    if (fields.has(key)) throw new RangeError(`case "${text}": the field "${key}" occurs twice`);
+    fields.set(key, value);
+  }
+  return fields;
+}
+
+/** @throws RangeError that names what is wrong or missing */
+export function parseCaseAddress(text: string): CaseAddress {
+  const fields = parseFields(text);
+  const field = (key: 'points' | 'scalars' | 'n' | 'seed'): string => {
+    const value = fields.get(key);
+    if (value === undefined) throw new RangeError(`case "${text}": the field "${key}" is missing`);
+    return value;
+  };
+  return {
+    points: parsePointDistribution(field('points')),
+    scalars: parseScalarDistribution(field('scalars')),
+    n: parseSize(field('n')),
+    seed: parseSeed(field('seed')),
+  };
+}

@@ -1,0 +1,134 @@
+/**
+ * The shapes that the bases of an MSM come in. Each is made from n and a seed, is the same on every machine, and
+ * knows the discrete logarithm of each of its points; log 0 is infinity.
+ */
+import {
+  type AffinePoint,
+  bn254G1,
+  encodePoints,
+  groupOrder,
+  INFINITY,
+  makeKnownBases,
+  Random,
+  toAffinePoints,
+} from '../oracle/known-bases.mjs';
+
+export interface PointSet {
+  /** k_i with P_i = k_i·G, in [0, r). */
+  readonly logs: readonly bigint[];
+  readonly points: readonly AffinePoint[];
+  /** The points as `engine.loadBases` takes them. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+export interface PointDistribution {
+  /** One line, for the help of the page and of the driver. */
+  readonly about: string;
+  make(n: number, seed: number): PointSet;
+}
+
+const order = groupOrder(bn254G1);
+
+/** Which of a few known points stands at a place, and with which sign; null is infinity. */
+type Place = { readonly from: number; readonly negate?: boolean } | null;
+
+/** A set of n points, each taken from `known` by `place`. */
+function arrange(n: number, known: PointSet, place: (i: number) => Place): PointSet {
+  const logs: bigint[] = [];
+  const points: AffinePoint[] = [];
+  for (let i = 0; i < n; i++) {
+    const at = place(i);
+    const log = at === null ? 0n : (known.logs[at.from] ?? 0n);
+    const point = at === null ? INFINITY : (known.points[at.from] ?? INFINITY);
+    const negate = at?.negate === true && !point.infinity;
+    logs.push(negate ? (order - log) % order : log);
+    points.push(negate ? { x: point.x, y: bn254G1.Point.Fp.neg(point.y), infinity: false } : point);
+  }
+  return { logs, points, bytes: encodePoints(bn254G1, points) };
+}
+
+const distinct = (n: number, seed: number): PointSet => makeKnownBases(bn254G1, n, seed);
+
+const allEqual = (n: number, seed: number): PointSet => arrange(n, distinct(1, seed), () => ({ from: 0 }));
+
+const allInfinity = (n: number, seed: number): PointSet => arrange(n, distinct(0, seed), () => null);
+
+const pairs = (n: number, seed: number): PointSet =>
+  arrange(n, distinct(Math.ceil(n / 2), seed), (i) => ({ from: i >> 1, negate: i % 2 === 1 }));
+
+const mirroredHalves = (n: number, seed: number): PointSet => {
+  const half = Math.ceil(n / 2);
+  return arrange(n, distinct(half, seed), (i) => (i < half ? { from: i } : { from: i - half, negate: true }));
+};
+
+const alternating = (n: number, seed: number): PointSet =>
+  arrange(n, distinct(1, seed), (i) => ({ from: 0, negate: i % 2 === 1 }));
+
+const withInfinities = (n: number, seed: number): PointSet => {
+  const random = new Random(seed);
+  return arrange(n, distinct(n, seed), (i) => {
+    const drawn = random.below(4) === 0;
+    return drawn || i === 0 || i === n - 1 ? null : { from: i };
+  });
+};
+
+const fewDistinct = (n: number, seed: number): PointSet => {
+  const random = new Random(seed);
+  return arrange(n, distinct(8, seed), () => ({ from: random.below(8) }));
+};
+
+const fewWithSigns = (n: number, seed: number): PointSet => {
+  const random = new Random(seed);
+  return arrange(n, distinct(4, seed), () => {
+    const draw = random.below(9);
+    return draw === 8 ? null : { from: draw >> 1, negate: draw % 2 === 1 };
+  });
+};
+
+const doublingChain = (n: number, seed: number): PointSet => {
+  let log = new Random(seed).belowBig(order - 1n) + 1n;
+  let point = bn254G1.Point.BASE.multiply(log);
+  const logs: bigint[] = [];
+  const chain: (typeof point)[] = [];
+  for (let i = 0; i < n; i++) {
+    if (i > 1) {
+      log = (2n * log) % order;
+      point = point.double();
+    }
+    logs.push(log);
+    chain.push(point);
+  }
+  const points = toAffinePoints(bn254G1, chain);
+  return { logs, points, bytes: encodePoints(bn254G1, points) };
+};
+
+const consecutive = (n: number, _seed: number): PointSet => {
+  const generator = bn254G1.Point.BASE;
+  const logs: bigint[] = [];
+  const multiples: (typeof generator)[] = [];
+  let point = bn254G1.Point.ZERO;
+  for (let i = 0; i < n; i++) {
+    point = point.add(generator);
+    logs.push(BigInt(i + 1) % order);
+    multiples.push(point);
+  }
+  const points = toAffinePoints(bn254G1, multiples);
+  return { logs, points, bytes: encodePoints(bn254G1, points) };
+};
+
+/** Every distribution by its name in a case's address. */
+export const pointDistributions = {
+  distinct: { about: 'random points, all different', make: distinct },
+  'all-equal': { about: 'one point, n times', make: allEqual },
+  pairs: { about: 'P, −P, Q, −Q, …', make: pairs },
+  'mirrored-halves': { about: 'P, Q, …, −P, −Q, …', make: mirroredHalves },
+  alternating: { about: 'P, −P, P, −P, … of one point', make: alternating },
+  'with-infinities': { about: 'about one in four is infinity, the first and the last are', make: withInfinities },
+  'all-infinity': { about: 'nothing but infinity', make: allInfinity },
+  'few-distinct': { about: '8 points drawn over and over', make: fewDistinct },
+  'few-with-signs': { about: '4 points, their negatives and infinity, drawn over and over', make: fewWithSigns },
+  'doubling-chain': { about: 'P, P, 2P, 4P, 8P, …: each is the sum of all before it', make: doublingChain },
+  consecutive: { about: 'G, 2G, 3G, …: sums of some are others', make: consecutive },
+} as const satisfies Record<string, PointDistribution>;
+
+export type PointDistributionName = keyof typeof pointDistributions;

@@ -1,0 +1,97 @@
+/** Which cases a run has: addresses, filters over the distributions, and named sets of them. */
+import {
+  type CaseAddress,
+  formatCaseAddress,
+  parseFields,
+  parsePointDistribution,
+  parseScalarDistribution,
+  parseSeed,
+  parseSize,
+} from './address.js';
+import { type PointDistributionName, pointDistributions } from './point-distributions.js';
+import { type ScalarDistributionName, scalarDistributions } from './scalar-distributions.js';
+
+const everyPoints = Object.keys(pointDistributions) as PointDistributionName[];
+const everyScalars = Object.keys(scalarDistributions) as ScalarDistributionName[];
+
+/** Sets of filters that have a name of their own. */
+export const caseSets: Readonly<Record<string, { readonly about: string; readonly filters: readonly string[] }>> = {
+  core: {
+    about: 'the plain case, and four in which most additions are exceptional',
+    filters: [
+      'points=distinct,scalars=random',
+      'points=all-equal,scalars=all-equal',
+      'points=pairs,scalars=all-equal',
+      'points=with-infinities,scalars=one-bucket-and-noise',
+      'points=few-with-signs,scalars=r-and-above',
+    ],
+  },
+  distributions: {
+    about:
+      'every scalar distribution over distinct points, every point distribution with random and with equal scalars',
+    filters: ['points=distinct,scalars=*', 'points=*,scalars=random', 'points=*,scalars=all-equal'],
+  },
+};
+
+/**
+ * The cases of one filter: the name of a set, a whole address, or an address with fields left out. `*`, or leaving
+ * `points` or `scalars` out, means every distribution; without `n` the case is made at each of `sizes`.
+ *
+ * @throws RangeError that names what is wrong
+ */
+function expand(filter: string, sizes: readonly number[], seed: number): CaseAddress[] {
+  const set = caseSets[filter];
+  if (set !== undefined) return set.filters.flatMap((each) => expand(each, sizes, seed));
+  if (!filter.includes('=')) {
+    throw new RangeError(
+      `case "${filter}" is neither a set (${Object.keys(caseSets).join(', ')}) nor an address such as points=pairs,scalars=*`,
+    );
+  }
+  const fields = parseFields(filter);
+  const points = fields.get('points') ?? '*';
+  const scalars = fields.get('scalars') ?? '*';
+  const n = fields.get('n');
+  const ownSeed = fields.get('seed');
+  const allPoints = points === '*' ? everyPoints : [parsePointDistribution(points)];
+  const allScalars = scalars === '*' ? everyScalars : [parseScalarDistribution(scalars)];
+  const allSizes = n === undefined ? sizes : [parseSize(n)];
+  const chosenSeed = ownSeed === undefined ? seed : parseSeed(ownSeed);
+  return allSizes.flatMap((size) =>
+    allPoints.flatMap((p) => allScalars.map((s) => ({ points: p, scalars: s, n: size, seed: chosenSeed }))),
+  );
+}
+
+/**
+ * The cases of all the filters, each once, ordered so that those which share their points stand together.
+ *
+ * @throws RangeError that names what is wrong
+ */
+export function selectCases(filters: readonly string[], sizes: readonly number[], seed: number): CaseAddress[] {
+  const cases = new Map<string, CaseAddress>();
+  for (const filter of filters) {
+    for (const address of expand(filter.trim(), sizes, seed)) cases.set(formatCaseAddress(address), address);
+  }
+  const rank = (address: CaseAddress): number[] => [
+    address.n,
+    address.seed,
+    everyPoints.indexOf(address.points),
+    everyScalars.indexOf(address.scalars),
+  ];
+  return [...cases.values()].sort((a, b) => {
+    const other = rank(b);
+    for (const [i, value] of rank(a).entries()) {
+      const difference = value - (other[i] ?? 0);
+      if (difference !== 0) return difference;
+    }
+    return 0;
+  });
+}
+
+/** Every set and every distribution with its line of help, as text. */
+export function describeCases(): string {
+  const list = (title: string, entries: Readonly<Record<string, { readonly about: string }>>): string =>
+    [title, ...Object.entries(entries).map(([name, { about }]) => `  ${name.padEnd(22)} ${about}`)].join('\n');
+  return [list('Sets', caseSets), list('Points', pointDistributions), list('Scalars', scalarDistributions)].join(
+    '\n\n',
+  );
+}

@@ -1,0 +1,112 @@
+/** The knobs of the page: what its URL may say, and what that means. Everything else is refused by name. */
+import type { Tuning } from '../../src/tuning.js';
+import {
+  type CaseAddress,
+  maxPoints,
+  parseInteger,
+  parsePointDistribution,
+  parseScalarDistribution,
+  parseSeed,
+} from '../cases/address.js';
+import { selectCases } from '../cases/select.js';
+import type { Placement } from './rows.js';
+
+export const modes = {
+  'msm-bench': 'Benchmark',
+  'msm-cross-check': 'Cross-check',
+} as const;
+export type Mode = keyof typeof modes;
+
+/** Every knob with its one line of help, in the order in which the page shows them. */
+export const knobHelp = {
+  autorun:
+    'msm-bench checks the answer and times repetitions; msm-cross-check compares case after case with the oracles. Without it nothing starts.',
+  logn: 'Sizes as powers of two: 10 or 10,12,14. Default 12 for the benchmark, 8,10 for the cross-check.',
+  n: 'Sizes that are no powers of two: 1000 or 1000,4097.',
+  reps: 'Timed repetitions (default 5), or runs of each case (default 3).',
+  seed: 'What all points and scalars are drawn from. Default 1.',
+  points: 'How the points are distributed.',
+  scalars: 'How the scalars are distributed.',
+  case: 'Cross-check only: a case, a filter such as points=*,scalars=random, or a set such as core. May be repeated in the URL.',
+  walkerpriv:
+    'Where the walker keeps its prefix products: private (1) or workgroup memory (0). The cross-check runs both by default.',
+  walkertpb: 'Threads in a workgroup of the walker.',
+  walkers: 'Tasks that one walker thread advances together; they share each inversion.',
+  c: 'Bits of a scalar window.',
+} as const;
+export type KnobName = keyof typeof knobHelp;
+
+export interface Knobs {
+  readonly mode: Mode | null;
+  readonly cases: readonly CaseAddress[];
+  readonly reps: number;
+  /** Which placements to run; undefined leaves it to the engine. */
+  readonly placements: readonly (Placement | undefined)[];
+  readonly tuning: Partial<Tuning>;
+}
+
+const bothPlacements: readonly Placement[] = ['workgroup', 'private'];
+const maxLogn = Math.log2(maxPoints);
+
+function parseMode(text: string): Mode {
+  if (!Object.hasOwn(modes, text)) {
+    throw new RangeError(`autorun: "${text}" is not a mode; there are ${Object.keys(modes).join(', ')}`);
+  }
+  return text as Mode;
+}
+
+const parseList = (name: string, text: string, most: number): number[] =>
+  text.split(',').map((item) => parseInteger(name, item.trim(), 0, most));
+
+/**
+ * @throws RangeError that names the knob
+ */
+export function parseKnobs(query: URLSearchParams): Knobs {
+  for (const name of query.keys()) {
+    if (!Object.hasOwn(knobHelp, name)) {
+      throw new RangeError(`unknown knob "${name}"; there are ${Object.keys(knobHelp).join(', ')}`);
+    }
+    if (name !== 'case' && query.getAll(name).length > 1) throw new RangeError(`${name}: given more than once`);
+  }
+  const read = <T>(name: KnobName, parse: (text: string) => T): T | undefined => {
+    const text = query.get(name);
+    return text === null ? undefined : parse(text);
+  };
+  const integer = (name: KnobName, least: number, most: number) =>
+    read(name, (text) => parseInteger(name, text, least, most));
+
+  const mode = read('autorun', parseMode) ?? null;
+  const logn = read('logn', (text) => parseList('logn', text, maxLogn));
+  const n = read('n', (text) => parseList('n', text, maxPoints));
+  const defaultLogn = n !== undefined ? [] : mode === 'msm-cross-check' ? [8, 10] : [12];
+  const sizes = [...new Set([...(logn ?? defaultLogn).map((log) => 2 ** log), ...(n ?? [])])];
+  const seed = read('seed', parseSeed) ?? 1;
+  const points = read('points', parsePointDistribution);
+  const scalars = read('scalars', parseScalarDistribution);
+  const filters = query.getAll('case');
+  if (filters.length > 0) {
+    if (mode === 'msm-bench') throw new RangeError('case: only for autorun=msm-cross-check; use points and scalars');
+    if (points !== undefined) throw new RangeError('points: part of the case; give one of the two knobs');
+    if (scalars !== undefined) throw new RangeError('scalars: part of the case; give one of the two knobs');
+  } else {
+    filters.push(`points=${points ?? 'distinct'},scalars=${scalars ?? 'random'}`);
+  }
+
+  const walkerPrivate = integer('walkerpriv', 0, 1);
+  const placement: Placement | undefined =
+    walkerPrivate === undefined ? undefined : walkerPrivate === 1 ? 'private' : 'workgroup';
+  const threads = integer('walkertpb', 1, 1024);
+  const slots = integer('walkers', 1, 256);
+  const windowBits = integer('c', 2, 16);
+  return {
+    mode,
+    cases: selectCases(filters, sizes, seed),
+    reps: integer('reps', 1, 1000) ?? (mode === 'msm-cross-check' ? 3 : 5),
+    placements: placement === undefined && mode === 'msm-cross-check' ? bothPlacements : [placement],
+    tuning: {
+      ...(threads === undefined ? {} : { walkerThreadsPerWorkgroup: threads }),
+      ...(slots === undefined ? {} : { walkerSlots: slots }),
+      ...(windowBits === undefined ? {} : { windowBits }),
+    },
+  };
+}

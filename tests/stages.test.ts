@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'vitest';
+import type { CaseAddress } from '../dev/cases/address.js';
+import { makeCase } from '../dev/cases/msm-case.js';
+import { bn254 } from '../src/curves/bn254.js';
+import { curveContext } from '../src/curves/curve.js';
+import { ABSENT, ENTRY_WORDS } from '../src/stages/entry.js';
+import { Level } from '../src/stages/level.js';
+import { PartitionConfig } from '../src/stages/partition.js';
+import type { Tuning } from '../src/tuning.js';
+import { decompose } from '../src/twins/decompose.js';
+import { importPoints } from '../src/twins/import.js';
+import { type PartitionValues, partition } from '../src/twins/partition.js';
+import { readPoint } from '../src/twins/points.js';
+import { reduce } from '../src/twins/reduce.js';
+import { sort } from '../src/twins/sort.js';
+import { walk } from '../src/twins/walk.js';
+import { getDevice } from './support/gpu.js';
+import { StageBench } from './support/stage-bench.js';
+
+const curve = curveContext(bn254);
+const words = (bytes: Uint8Array): Uint32Array => new Uint32Array(bytes.slice().buffer);
+
+/** Small shapes that are awkward on purpose: few entries a task, odd slots, workgroups that are not full. */
+const shapes: Record<string, { address: CaseAddress; tuning: Partial<Tuning> }> = {
+  'random, many levels': {
+    address: { points: 'distinct', scalars: 'random', n: 300, seed: 1 },
+    tuning: {
+      windowBits: 5,
+      walkerEntriesPerTask: 3,
+      walkerSlots: 5,
+      walkerThreadsPerWorkgroup: 7,
+      walkerLeastThreads: 1,
+    },
+  },
+  'one hot bucket': {
+    address: { points: 'all-equal', scalars: 'all-equal', n: 257, seed: 2 },
+    tuning: {
+      windowBits: 7,
+      walkerEntriesPerTask: 4,
+      walkerSlots: 16,
+      walkerThreadsPerWorkgroup: 3,
+      walkerLeastThreads: 9,
+    },
+  },
+  'pairs P, -P in one bucket': {
+    address: { points: 'pairs', scalars: 'all-equal', n: 128, seed: 3 },
+    tuning: {
+      windowBits: 8,
+      walkerEntriesPerTask: 5,
+      walkerSlots: 2,
+      walkerThreadsPerWorkgroup: 64,
+      walkerLeastThreads: 64,
+    },
+  },
+  'infinities and few non-zero digits': {
+    address: { points: 'with-infinities', scalars: 'mostly-zero', n: 200, seed: 4 },
+    tuning: {
+      windowBits: 9,
+      walkerEntriesPerTask: 2,
+      walkerSlots: 3,
+      walkerThreadsPerWorkgroup: 32,
+      walkerLeastThreads: 2,
+    },
+  },
+  'nothing but zeros': {
+    address: { points: 'distinct', scalars: 'all-zero', n: 65, seed: 5 },
+    tuning: {
+      windowBits: 4,
+      walkerEntriesPerTask: 8,
+      walkerSlots: 4,
+      walkerThreadsPerWorkgroup: 16,
+      walkerLeastThreads: 1,
+    },
+  },
+  'one scalar': {
+    address: { points: 'distinct', scalars: 'random', n: 1, seed: 6 },
+    tuning: { windowBits: 16, walkerSlots: 8, walkerThreadsPerWorkgroup: 4 },
+  },
+};
+
+/** Everything that the twins make of a case, stage by stage. */
+const runTwins = (address: CaseAddress, bench: StageBench) => {
+  const { plan } = bench;
+  const { points, scalars } = makeCase(address);
+  const scalarWords = words(scalars.bytes);
+  const entries = decompose(curve, scalarWords, {
+    windowBits: plan.tuning.windowBits,
+    windows: plan.windows,
+    firstBase: 0,
+  });
+  const { sorted, totals } = sort(entries, { slab: address.n, windows: plan.windows, buckets: plan.buckets });
+  const config = bench.stage('partition')[0]?.config as Uint32Array;
+  const levels = partition(PartitionConfig.unpack(config, 0) as PartitionValues, totals);
+  const bases = words(points.bytes);
+  importPoints(curve, bases, 0);
+  return { scalarWords, entries, sorted, totals, levels, bases };
+};
+
+const withBench = async (
+  shape: { address: CaseAddress; tuning: Partial<Tuning> },
+  use: (bench: StageBench, twins: ReturnType<typeof runTwins>) => Promise<void>,
+): Promise<void> => {
+  const bases = words(makeCase(shape.address).points.bytes);
+  importPoints(curve, bases, 0);
+  const bench = new StageBench(await getDevice(), shape.address.n, shape.tuning, bases);
+  try {
+    await use(bench, runTwins(shape.address, bench));
+  } finally {
+    bench.destroy();
+  }
+};
+
+/** Compares bucket by bucket, and says of the first that differs who wrote it and what should have gone into it. */
+const compareSums = (
+  name: string,
+  got: Uint32Array,
+  expected: Uint32Array,
+  writers: Map<number, number[]>,
+  stream: Uint32Array,
+): void => {
+  const size = curve.pointWords;
+  for (let key = 0; key * size < expected.length; key++) {
+    const range = [key * size, (key + 1) * size] as const;
+    if (got.slice(...range).every((word, i) => word === expected[range[0] + i])) continue;
+    const handles: string[] = [];
+    for (let i = 0; i < stream.length; i += ENTRY_WORDS) {
+      if (stream[i] === key) handles.push(`${i / ENTRY_WORDS}:0x${(stream[i + 1] as number).toString(16)}`);
+    }
+    const spell = (from: Uint32Array): string => {
+      const point = readPoint(curve, from, key);
+      return point === null ? 'infinity' : `(0x${point.x.toString(16)}, 0x${point.y.toString(16)})`;
+    };
+    throw new Error(
+      `${name}: bucket ${key} differs\n  twin: ${spell(expected)}\n  GPU:  ${spell(got)}\n` +
+        `  writers (tasks): ${writers.get(key)?.join(', ') ?? 'none'}\n  entries (index:handle): ${handles.join(' ')}`,
+    );
+  }
+};
+
+describe.each(Object.entries(shapes))('%s', (_, shape) => {
+  test('decompose equals its twin', () =>
+    withBench(shape, async (bench, { scalarWords, entries }) => {
+      const got = await bench.run(bench.stage('decompose'), { scalars: scalarWords }, 'entriesA', entries.length);
+      // the key of an absent digit means nothing
+      const relevant = (stream: Uint32Array): Uint32Array =>
+        stream.map((word, i) => (i % ENTRY_WORDS === 0 && stream[i + 1] === ABSENT ? 0 : word));
+      expect(relevant(got)).toEqual(relevant(entries));
+    }));
+
+  test('sort equals its twin: the same permutation, stable', () =>
+    withBench(shape, async (bench, { entries, sorted, totals }) => {
+      const target = bench.plan.sortPasses.length % 2 === 0 ? 'entriesA' : 'entriesB';
+      const got = await bench.run(bench.stage('sort'), { entriesA: entries }, target, sorted.length);
+      expect(got).toEqual(sorted);
+      expect(await bench.run(bench.stage('sort'), { entriesA: entries }, 'totals', totals.length)).toEqual(totals);
+    }));
+
+  test('partition equals its twin', () =>
+    withBench(shape, async (bench, { totals, levels }) => {
+      expect(await bench.run(bench.stage('partition'), { totals }, 'levels', levels.length)).toEqual(levels);
+    }));
+
+  test.each(['private', 'workgroup'] as const)(
+    'walk and every combine level equal their twin (%s)',
+    (walkerPrefixMemory) =>
+      withBench({ ...shape, tuning: { ...shape.tuning, walkerPrefixMemory } }, async (bench, twins) => {
+        const { plan } = bench;
+        const sortedIn = plan.sortPasses.length % 2 === 0 ? 'entriesA' : 'entriesB';
+        const sums = new Uint32Array((plan.windows * plan.buckets * curve.pointWords) | 0);
+        const written = new Map<number, string>();
+        let [stream, points] = [twins.sorted, twins.bases];
+        const dispatches = [...bench.stage('walk'), ...bench.stage('combine')];
+        expect(dispatches.length).toBe(plan.levelTasks.length);
+        for (const [index, dispatch] of dispatches.entries()) {
+          const level = Level.unpack(twins.levels, index);
+          const [from, to] = index % 2 === 0 ? (['B', 'A'] as const) : (['A', 'B'] as const);
+          const fill = {
+            levels: twins.levels,
+            buckets: sums.slice(),
+            ...(index === 0
+              ? { [sortedIn]: stream }
+              : { [`places${from}` as const]: stream, [`partials${from}` as const]: points }),
+          };
+          const expected = walk(curve, level, stream, points, sums);
+          for (const [key, tasks] of expected.writers) {
+            expect(tasks, `writers of bucket ${key}`).toHaveLength(1);
+            expect(written.get(key), `bucket ${key} was written before`).toBeUndefined();
+            written.set(key, `level ${index}, task ${tasks[0]}`);
+          }
+          const name = `level ${index}`;
+          compareSums(name, await bench.run([dispatch], fill, 'buckets', sums.length), sums, expected.writers, stream);
+          const { places, partials } = expected;
+          expect(await bench.run([dispatch], fill, `places${to}`, places.length), `${name} places`).toEqual(places);
+          expect(await bench.run([dispatch], fill, `partials${to}`, partials.length), `${name} partials`).toEqual(
+            partials,
+          );
+          [stream, points] = [places, partials];
+        }
+        // complete: every bucket that the sort filled has been written, by exactly one task of one level
+        const filled = new Set<number>();
+        for (let i = 0; i < twins.sorted.length; i += ENTRY_WORDS) filled.add(twins.sorted[i] as number);
+        expect([...written.keys()].sort((a, b) => a - b)).toEqual([...filled].sort((a, b) => a - b));
+      }),
+  );
+
+  test('reduce lays out what its twin does', () =>
+    withBench(shape, async (bench) => {
+      const { plan } = bench;
+      const expected = reduce(plan.windows, plan.reduce);
+      const layout = bench.stage('reduce').slice(0, 1);
+      expect(await bench.run(layout, {}, 'entriesA', expected.split.length)).toEqual(expected.split);
+      expect(await bench.run(layout, {}, 'entriesB', expected.bits.length)).toEqual(expected.bits);
+    }));
+});

@@ -1,0 +1,78 @@
+import { bn254 } from '../../src/curves/bn254.js';
+import { type CurveContext, curveContext } from '../../src/curves/curve.js';
+import { bufferUsage } from '../../src/gpu/constants.js';
+import type { Command, Dispatch } from '../../src/gpu/recording.js';
+import { Runner } from '../../src/gpu/runner.js';
+import { createKernels } from '../../src/kernels.js';
+import { type Plan, type PlanLimits, planOne, type ScratchName } from '../../src/planner.js';
+import { recordMsm } from '../../src/record.js';
+import type { Tuning } from '../../src/tuning.js';
+
+export const limits: PlanLimits = {
+  software: true,
+  maxComputeInvocationsPerWorkgroup: 256,
+  maxComputeWorkgroupSizeX: 256,
+  maxComputeWorkgroupStorageSize: 16384,
+  maxStorageBufferBindingSize: 2 ** 27,
+  maxBufferSize: 2 ** 28,
+};
+
+/** Runs single stages of an MSM over buffers that the test fills, typically with what the CPU twins of the stages before left. */
+export class StageBench {
+  readonly curve: CurveContext = curveContext(bn254);
+  readonly plan: Plan;
+  readonly commands: readonly (Dispatch & { kind: 'dispatch' })[];
+  readonly #runner: Runner;
+  readonly #bases: GPUBuffer;
+
+  constructor(device: GPUDevice, n: number, tuning: Partial<Tuning>, bases: Uint32Array) {
+    this.plan = planOne(n, this.curve, limits, tuning);
+    this.#runner = new Runner(device, Number.POSITIVE_INFINITY);
+    this.#bases = device.createBuffer({
+      label: 'bases',
+      size: Math.max(64, bases.byteLength),
+      usage: bufferUsage.storage | bufferUsage.copyDst,
+    });
+    device.queue.writeBuffer(this.#bases, 0, bases as Uint32Array<ArrayBuffer>);
+    const all: readonly Command[] = recordMsm(createKernels(this.curve), this.plan, n, {
+      slice: { buffer: 'bases' },
+      first: 0,
+    });
+    this.commands = all.filter((command) => command.kind === 'dispatch');
+  }
+
+  /** The dispatches of a stage, in order. */
+  stage(phase: string): readonly Dispatch[] {
+    return this.commands.filter((command) => command.phase === phase);
+  }
+
+  /**
+   * Fills buffers, runs dispatches, reads one buffer back. Every buffer that is not filled is poisoned: what a stage leaves
+   * unwritten or reads unwritten shows.
+   */
+  async run(
+    dispatches: readonly Dispatch[],
+    fill: Partial<Record<ScratchName, Uint32Array>>,
+    read: ScratchName,
+    words: number,
+  ): Promise<Uint32Array> {
+    const { scratch } = this.plan;
+    const uploads = (Object.keys(scratch) as ScratchName[]).flatMap((name) => [
+      { to: { buffer: name }, data: new Uint32Array(scratch[name] / 4).fill(0xdeadbeef) },
+      ...(fill[name] ? [{ to: { buffer: name }, data: fill[name] }] : []),
+    ]);
+    const { data } = await this.#runner.run({
+      scratch,
+      external: { bases: this.#bases },
+      uploads,
+      commands: dispatches.map((dispatch) => ({ kind: 'dispatch', ...dispatch })),
+      read: { buffer: read, size: 4 * words },
+    });
+    return data;
+  }
+
+  destroy(): void {
+    this.#runner.destroy();
+    this.#bases.destroy();
+  }
+}

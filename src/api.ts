@@ -50,7 +50,7 @@ export interface AdapterDescription {
   readonly software: boolean;
 }
 
-/** GPU time of one stage, summed over its dispatches. */
+/** GPU time of one stage, summed over its dispatches; the fold, which runs on the CPU, is named `fold (CPU)`. */
 export interface PhaseTime {
   readonly name: string;
   readonly ms: number;

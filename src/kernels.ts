@@ -11,7 +11,7 @@ import { type WalkShape, walkKernel } from './stages/walk.js';
 export interface Kernels {
   importPoints(): Kernel;
   decompose(): Kernel;
-  sort(perThread: number): SortKernels;
+  sort(threads: number, perThread: number): SortKernels;
   partition(): Kernel;
   walk(shape: WalkShape): Kernel;
   reduce(): Kernel;

@@ -4,7 +4,7 @@ import { ENTRY_WORDS } from './stages/entry.js';
 import { Level } from './stages/level.js';
 import { levelTasks } from './stages/partition.js';
 import { type ReduceShape, reduceShape } from './stages/reduce.js';
-import { SORT_MAX_BITS, SORT_THREADS, type SortPass, sortPasses } from './stages/sort.js';
+import { SORT_MAX_BITS, type SortPass, sortPasses } from './stages/sort.js';
 import { type DeviceProfile, resolveTuning, type Tuning, windowCount } from './tuning.js';
 
 /** Limits of a device that sizes depend on. */
@@ -55,7 +55,7 @@ export const planOne = (n: number, curve: CurveContext, limits: DeviceProfile, o
   const tuning = resolveTuning(n, curve, limits, overrides);
   const windows = windowCount(curve.scalarBits, tuning.windowBits);
   const buckets = 2 ** (tuning.windowBits - 1);
-  const tiles = Math.ceil(n / (SORT_THREADS * tuning.sortEntriesPerThread));
+  const tiles = Math.ceil(n / (tuning.sortThreadsPerWorkgroup * tuning.sortEntriesPerThread));
   const mostTasks = Math.min(tuning.walkerTasks, Math.max(1, Math.ceil((n * windows) / tuning.walkerEntriesPerTask)));
   const tasks = levelTasks(mostTasks);
   const reduce = reduceShape(tuning.windowBits, windows);

@@ -45,7 +45,7 @@ const recordDecompose = (kernels: Kernels, { tuning, windows }: Plan, n: number,
 const sortBuffer = (pass: number): ScratchName => (pass % 2 === 0 ? 'entriesA' : 'entriesB');
 
 const recordSort = (kernels: Kernels, plan: Plan, n: number): Command[] => {
-  const { count, scan, scatter } = kernels.sort(plan.tuning.sortEntriesPerThread);
+  const { count, scan, scatter } = kernels.sort(plan.tuning.sortThreadsPerWorkgroup, plan.tuning.sortEntriesPerThread);
   return plan.sortPasses.flatMap(({ shift, bits }, pass): Command[] => {
     const config = SortConfig.pack({
       slab: n,

@@ -24,6 +24,8 @@ export interface Tuning {
   readonly walkerEntriesPerTask: number;
   /** A walk of few tasks fills fewer slots a thread rather than run on fewer threads than this, 1 to 2^20. */
   readonly walkerLeastThreads: number;
+  /** Threads in a workgroup of the sort, 1 to 64. */
+  readonly sortThreadsPerWorkgroup: number;
   /** Entries that one thread of the sort ranks in sequence, 1 to 256. */
   readonly sortEntriesPerThread: number;
 }
@@ -43,6 +45,7 @@ const ranges: Readonly<Record<Exclude<keyof Tuning, 'walkerPrefixMemory'>, reado
   walkerTasks: [1, 2 ** 20],
   walkerEntriesPerTask: [1, 2 ** 16],
   walkerLeastThreads: [1, 2 ** 20],
+  sortThreadsPerWorkgroup: [1, 64],
   sortEntriesPerThread: [1, 256],
 };
 
@@ -107,7 +110,8 @@ export const resolveTuning = (
     walkerTasks: device.software ? 2 ** 12 : 2 ** 17,
     walkerEntriesPerTask: 32,
     walkerLeastThreads: device.software ? 16 : 2 ** 12,
-    sortEntriesPerThread: 32,
+    sortThreadsPerWorkgroup: device.software ? 16 : 64,
+    sortEntriesPerThread: device.software ? 128 : 32,
     ...given,
   };
   const fits =

@@ -13,7 +13,6 @@ export const SortConfig = struct('SortConfig', {
   last_pass: '1 where the windows go one behind the other, with global keys',
 });
 
-export const SORT_THREADS = 64;
 /** 64 bins × 64 threads × 16 bits = 8 KB of workgroup memory, half of what every device has. */
 export const SORT_MAX_BITS = 6;
 const BINS = 1 << SORT_MAX_BITS;
@@ -39,7 +38,7 @@ export interface SortKernels {
   readonly scatter: Kernel;
 }
 
-export const sortKernels = (perThread: number): SortKernels => {
+export const sortKernels = (threads: number, perThread: number): SortKernels => {
   const config: Binding = { name: 'config', access: 'uniform', type: 'SortConfig' };
   const entries: Binding = { name: 'entries', access: 'read', type: 'array<Entry>' };
   const totals = (access: 'read' | 'write'): Binding => ({ name: 'totals', access, type: 'array<u32>' });
@@ -48,11 +47,11 @@ export const sortKernels = (perThread: number): SortKernels => {
     kernel(`sort_${part}`, template, bindings, {
       structs: SortConfig.wgsl,
       entry: entryWgsl,
-      threads: SORT_THREADS,
+      threads,
       perThread,
       bins: BINS,
       maxBits: SORT_MAX_BITS,
-      columnWords: (BINS / 2) * SORT_THREADS,
+      columnWords: (BINS / 2) * threads,
       hasColumns: part !== 'scan',
       count: part === 'count',
       scan: part === 'scan',

@@ -47,6 +47,7 @@ const operations: Record<string, { expression: string; expected: (m: Modulus, a:
   sum: { expression: 'field_add(a, b)', expected: (m, a, b) => mod(a + b, m.p) },
   difference: { expression: 'field_sub(a, b)', expected: (m, a, b) => mod(a - b, m.p) },
   negative: { expression: 'field_neg(a)', expected: (m, a) => mod(-a, m.p) },
+  packed_negative: { expression: 'field_unpack(packed_neg(left[id.x]))', expected: (m, a) => mod(-a, m.p) },
   double: { expression: 'field_double(a)', expected: (m, a) => mod(2n * a, m.p) },
   inverse: { expression: 'field_inverse(a)', expected: (m, a) => toMontgomery(m, invert(fromMontgomery(m, a), m.p)) },
   montgomery_in: { expression: 'field_mul(a, field_r_squared())', expected: (m, a) => toMontgomery(m, a) },

@@ -66,7 +66,7 @@ fn point_infinity() -> Point {
 fn load_point(handle: u32) -> Point {
   var point = points[handle & INDEX_MASK];
   if ((handle & NEGATE) != 0u) {
-    point.y = field_pack(field_neg(field_unpack(point.y)));
+    point.y = packed_neg(point.y);
   }
   return point;
 }
@@ -75,16 +75,16 @@ fn task_start(level: Level, t: u32) -> u32 {
   return t * level.quotient + min(t, level.remainder);
 }
 
-// The run in acc[slot] is over: send its sum to where the rules say. `open` says that it goes on in the next task.
-fn flush(slot: u32, open: bool) {
-  if ((state[slot] & PRESENT) == 0u) {
+// The run of `run_key` in acc[slot] is over: its sum goes to where the rules say. `open` says that it goes on in the next task.
+fn flush(slot: u32, run_key: u32, flags: u32, open: bool) {
+  if ((flags & PRESENT) == 0u) {
     return;
   }
-  if ((state[slot] & OPEN) == 0u && !open) {
-    sums[key[slot]] = acc[slot];
+  if ((flags & OPEN) == 0u && !open) {
+    sums[run_key] = acc[slot];
     return;
   }
-  let place = 2u * task[slot] + select(1u, 0u, (state[slot] & OPEN) != 0u);
+  let place = 2u * task[slot] + select(1u, 0u, (flags & OPEN) != 0u);
   partials[place] = acc[slot];
   places[place].handle = place;
 }
@@ -118,46 +118,53 @@ fn begin(level: Level, slot: u32, t: u32) {
 
 // Moves a slot to its next addition that needs an inversion, and does all that needs none on the way.
 fn advance(slot: u32) {
-  state[slot] &= ~(ADD | DOUBLE);
-  for (var i = cursor[slot]; i < end[slot]; i++) {
+  var flags = state[slot] & (PRESENT | OPEN);
+  var run_key = key[slot];
+  let last = end[slot];
+  var i = cursor[slot];
+  for (; i < last; i++) {
     let entry = stream[i];
-    if (entry.key != key[slot]) {
-      flush(slot, false);
-      key[slot] = entry.key;
-      state[slot] = 0u;
+    if (entry.key != run_key) {
+      flush(slot, run_key, flags, false);
+      run_key = entry.key;
+      flags = 0u;
     }
     if (entry.handle == ABSENT) {
       continue;
     }
-    if ((state[slot] & PRESENT) == 0u) {
+    if ((flags & PRESENT) == 0u) {
       acc[slot] = load_point(entry.handle);
-      state[slot] |= PRESENT;
+      flags |= PRESENT;
       continue;
     }
     let x = points[entry.handle & INDEX_MASK].x;
-    if (packed_is_zero(x) && packed_is_zero(points[entry.handle & INDEX_MASK].y)) {
+    if (!(packed_equal(x, acc[slot].x) || packed_is_zero(x) || packed_is_zero(acc[slot].x))) {
+      flags |= ADD;
+      break;
+    }
+    // The same x, or an x of 0, which infinity has and perhaps a point. Hardly ever, on honest input.
+    let point = load_point(entry.handle);
+    if (packed_is_zero(x) && packed_is_zero(point.y)) {
       continue;
     }
     if (packed_is_zero(acc[slot].x) && packed_is_zero(acc[slot].y)) {
-      acc[slot] = load_point(entry.handle);
+      acc[slot] = point;
       continue;
     }
     if (!packed_equal(x, acc[slot].x)) {
-      state[slot] |= ADD;
-      cursor[slot] = i;
-      return;
+      flags |= ADD;
+      break;
     }
-    // same x: equal points with y = 0 and opposite points make infinity, other equal points a doubling
-    let y = load_point(entry.handle).y;
-    if (!packed_equal(y, acc[slot].y) || packed_is_zero(y)) {
-      acc[slot] = point_infinity();
-      continue;
+    if (packed_equal(point.y, acc[slot].y) && !packed_is_zero(point.y)) {
+      flags |= DOUBLE;
+      break;
     }
-    state[slot] |= DOUBLE;
-    cursor[slot] = i;
-    return;
+    // opposite points, or a point of order 2 and itself
+    acc[slot] = point_infinity();
   }
-  cursor[slot] = end[slot];
+  key[slot] = run_key;
+  state[slot] = flags;
+  cursor[slot] = i;
 }
 
 @compute @workgroup_size({{threads}})
@@ -207,7 +214,7 @@ fn walk(
     let after = end[s];
     let open = after < level.entries && stream[min(after, level.entries - 1u)].key == key[s];
     if (task_start(level, task[s]) < after) {
-      flush(s, open);
+      flush(s, key[s], state[s], open);
     }
   }
 }
@@ -220,10 +227,11 @@ fn denominator(slot: u32) -> Field {
   return field_sub(field_unpack(points[stream[cursor[slot]].handle & INDEX_MASK].x), field_unpack(acc[slot].x));
 }
 
-// Written out in a row on purpose: as a loop around one product it compiles in three quarters of the time and runs 2.2 times
-// slower on SwiftShader, where what a loop carries goes through memory (docs/performance.md).
 // acc[slot] takes in the entry under its cursor. `inverse` is that of the product of the denominators of slots 0 to `slot`; what
 // comes back is the same for one slot less.
+//
+// The products stand in a row on purpose: as a loop around one product this compiles in three quarters of the time and runs 2.2
+// times slower on SwiftShader, where what a loop carries goes through memory (docs/performance.md).
 fn add_step(slot: u32, inverse: Field) -> Field {
   let own_inverse = field_mul(inverse, field_unpack(prefixes[prefix_index(slot)]));
   let rest = field_mul(inverse, denominator(slot));

@@ -81,6 +81,15 @@ export const fieldView = (m: Modulus): TemplateView => {
       words: range(4)
         .map((j) => packed[4 * i + j])
         .join(', '),
+      differences: list(4, (j) => `d${4 * i + j}`),
+    })),
+    modulusWords: digitsOf(m.p, 32, m.words).map((word, i) => ({
+      i,
+      p: word,
+      word: words[i] as string,
+      first: i === 0,
+      last: i === m.words - 1,
+      previous: i - 1,
     })),
     unpacked: regroup(words, 32, LIMB_BITS, m.limbs).join(',\n    '),
     one: constant(m.r),

@@ -11,7 +11,7 @@ import type {
 } from './api.js';
 import { type Curve, type CurveContext, curveContext } from './curves/curve.js';
 import { addAffine, infinity, toAffine } from './curves/jacobian.js';
-import { resolveCurve } from './curves/named.js';
+import { type NamedCurve, resolveCurve } from './curves/named.js';
 import { badArgument, MsmError } from './errors.js';
 import { openDevice } from './gpu/device.js';
 import { groupsFor } from './gpu/recording.js';
@@ -28,7 +28,7 @@ import { checkTuning, type Tuning } from './tuning.js';
 /** Options of `createMsmEngine`. */
 export interface MsmEngineOptions {
   /** A name, or the constants of a curve of your own. */
-  readonly curve: 'bn254' | Curve;
+  readonly curve: NamedCurve | Curve;
   /** A device of yours; it is used as it is and never destroyed. Default: the engine requests one. */
   readonly device?: GPUDevice;
   /** WebGPU where there is no `navigator.gpu`: in Node, the object that Dawn's `create` returned. */

@@ -16,6 +16,7 @@ export type {
   RunRecord,
 } from './api.js';
 export type { Curve } from './curves/curve.js';
+export type { NamedCurve } from './curves/named.js';
 export { createMsmEngine, type MsmEngineOptions } from './engine.js';
 export { MsmError, type MsmErrorCode } from './errors.js';
 export type { Tuning } from './tuning.js';

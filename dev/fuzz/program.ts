@@ -1,0 +1,109 @@
+/**
+ * What the fuzzer tries: a program, which is one engine and a sequence of calls on it. A program is plain data, so that it can be
+ * printed, shrunk and run again.
+ */
+import type { Tuning } from '../../src/tuning.js';
+import { type PointDistributionName, pointDistributions } from '../cases/point-distributions.js';
+import { type ScalarDistributionName, scalarDistributions } from '../cases/scalar-distributions.js';
+import { Random } from '../oracle/known-bases.mjs';
+
+/** Some points or scalars of one distribution; a mixture is several of them, one behind the other. */
+export interface Segment<Name extends string> {
+  readonly from: Name;
+  readonly n: number;
+  readonly seed: number;
+}
+
+/** One `msm` call: bases are loaded, and the scalars multiply those from `offset` on. */
+export interface FuzzCall {
+  readonly points: readonly Segment<PointDistributionName>[];
+  readonly scalars: readonly Segment<ScalarDistributionName>[];
+  readonly offset: number;
+}
+
+export interface FuzzProgram {
+  readonly tuning: Partial<Tuning>;
+  readonly memoryBudget: number | null;
+  readonly calls: readonly FuzzCall[];
+}
+
+export const length = (segments: readonly Segment<string>[]): number => segments.reduce((sum, { n }) => sum + n, 0);
+
+const pointNames = Object.keys(pointDistributions) as PointDistributionName[];
+const scalarNames = Object.keys(scalarDistributions) as ScalarDistributionName[];
+
+/**
+ * Shapes of the walker. Few, because each is a pipeline of its own, and compiling one takes longer than most programs run;
+ * awkward, because sizes that divide nothing show mistakes.
+ */
+const walkerShapes: readonly Partial<Tuning>[] = [
+  { walkerPrefixMemory: 'private' },
+  { walkerPrefixMemory: 'workgroup' },
+  { walkerPrefixMemory: 'private', walkerSlots: 1, walkerThreadsPerWorkgroup: 1 },
+  { walkerPrefixMemory: 'workgroup', walkerSlots: 3, walkerThreadsPerWorkgroup: 37 },
+  { walkerPrefixMemory: 'private', walkerSlots: 7, walkerThreadsPerWorkgroup: 64 },
+  { walkerPrefixMemory: 'workgroup', walkerSlots: 32, walkerThreadsPerWorkgroup: 256 },
+];
+const sortShapes: readonly Partial<Tuning>[] = [
+  {},
+  { sortThreadsPerWorkgroup: 64, sortEntriesPerThread: 256 },
+  { sortThreadsPerWorkgroup: 3, sortEntriesPerThread: 5 },
+];
+
+/** Sizes where something begins or ends, and any other. */
+const drawSize = (random: Random, most: number): number => {
+  const kind = random.below(4);
+  if (kind === 0) return random.below(Math.min(most, 16) + 1);
+  if (kind === 1) {
+    const power = 2 ** random.below(Math.floor(Math.log2(most)) + 1);
+    return Math.min(most, Math.max(0, power - 1 + random.below(3)));
+  }
+  // as many small ones as large ones
+  return Math.floor(2 ** ((random.u32() / 2 ** 32) * Math.log2(most + 1)));
+};
+
+const pick = <Item>(random: Random, items: readonly Item[]): Item => items[random.below(items.length)] as Item;
+
+const drawMixture = <Name extends string>(random: Random, names: readonly Name[], n: number): Segment<Name>[] => {
+  const parts = 1 + random.below(3);
+  const segments: Segment<Name>[] = [];
+  let rest = n;
+  for (let i = 0; i < parts; i++) {
+    const share = i === parts - 1 ? rest : random.below(rest + 1);
+    if (share > 0) segments.push({ from: pick(random, names), n: share, seed: random.below(1000) });
+    rest -= share;
+  }
+  return segments;
+};
+
+const drawCall = (random: Random, mostPoints: number): FuzzCall => {
+  const bases = drawSize(random, mostPoints);
+  const offset = random.below(2) === 0 ? 0 : random.below(bases + 1);
+  const n = random.below(2) === 0 ? bases - offset : random.below(bases - offset + 1);
+  return {
+    points: drawMixture(random, pointNames, bases),
+    scalars: drawMixture(random, scalarNames, n),
+    offset,
+  };
+};
+
+/** The program number `index` of a seed; the same on every machine. */
+export const drawProgram = (seed: number, index: number, mostPoints = 4096): FuzzProgram => {
+  const random = new Random(seed * 1_000_003 + index);
+  const maybe = <Value>(value: () => Value): Value | undefined => (random.below(2) === 0 ? value() : undefined);
+  const knobs = {
+    windowBits: maybe(() => 2 + random.below(random.below(8) === 0 ? 15 : 11)),
+    walkerTasks: maybe(() => 1 + random.below(2 ** random.below(13))),
+    walkerEntriesPerTask: maybe(() => 1 + random.below(2 ** random.below(8))),
+    walkerLeastThreads: maybe(() => 1 + random.below(2 ** random.below(9))),
+  };
+  const tuning = Object.fromEntries(
+    Object.entries({ ...pick(random, walkerShapes), ...pick(random, sortShapes), ...knobs }).filter(
+      ([, value]) => value !== undefined,
+    ),
+  ) as Partial<Tuning>;
+  // a budget needs room for the buckets of the widest window that it may meet
+  const memoryBudget = random.below(4) === 0 ? ((tuning.windowBits ?? 0) > 10 ? 64 * 2 ** 20 : 6 * 2 ** 20) : null;
+  const calls = Array.from({ length: 1 + random.below(4) }, () => drawCall(random, mostPoints));
+  return { tuning, memoryBudget, calls };
+};

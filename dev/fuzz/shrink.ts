@@ -1,0 +1,64 @@
+/** Makes a failing program smaller for as long as it keeps failing. */
+import { type FuzzCall, type FuzzProgram, length, type Segment } from './program.js';
+
+/** Smaller programs to try, the boldest first. */
+function* simpler(program: FuzzProgram): Generator<FuzzProgram> {
+  const { calls, tuning, memoryBudget } = program;
+  for (let i = 0; i < calls.length; i++) if (calls.length > 1) yield { ...program, calls: calls.toSpliced(i, 1) };
+  if (memoryBudget !== null) yield { ...program, memoryBudget: null };
+  for (const name of Object.keys(tuning)) {
+    yield { ...program, tuning: Object.fromEntries(Object.entries(tuning).filter(([key]) => key !== name)) };
+  }
+  for (const [i, call] of calls.entries()) {
+    for (const smaller of simplerCalls(call)) yield { ...program, calls: calls.with(i, smaller) };
+  }
+}
+
+function* simplerCalls(call: FuzzCall): Generator<FuzzCall> {
+  const fits = ({ points, scalars, offset }: FuzzCall): boolean => offset + length(scalars) <= length(points);
+  if (call.offset > 0) yield { ...call, offset: 0 };
+  for (const scalars of simplerSegments(call.scalars, 'random')) yield { ...call, scalars };
+  for (const points of simplerSegments(call.points, 'distinct')) {
+    const smaller = { ...call, points };
+    if (fits(smaller)) yield smaller;
+  }
+}
+
+function* simplerSegments<Name extends string>(
+  segments: readonly Segment<Name>[],
+  plain: Name,
+): Generator<readonly Segment<Name>[]> {
+  for (const [i, segment] of segments.entries()) {
+    yield segments.toSpliced(i, 1);
+    for (const n of [Math.floor(segment.n / 2), segment.n - 1]) {
+      if (n > 0 && n < segment.n) yield segments.with(i, { ...segment, n });
+    }
+    if (segment.from !== plain) yield segments.with(i, { ...segment, from: plain });
+    if (segment.seed !== 0) yield segments.with(i, { ...segment, seed: 0 });
+  }
+}
+
+/**
+ * @param fails runs a program; true if it still fails
+ * @param attempts runs that this may take
+ */
+export const shrink = async (
+  program: FuzzProgram,
+  fails: (candidate: FuzzProgram) => Promise<boolean>,
+  attempts = 200,
+): Promise<FuzzProgram> => {
+  let best = program;
+  for (let left = attempts; left > 0; ) {
+    let improved = false;
+    for (const candidate of simpler(best)) {
+      if (left-- <= 0) return best;
+      if (await fails(candidate)) {
+        best = candidate;
+        improved = true;
+        break;
+      }
+    }
+    if (!improved) return best;
+  }
+  return best;
+};

@@ -13,12 +13,12 @@ import { type Curve, type CurveContext, curveContext } from './curves/curve.js';
 import { addAffine, infinity, toAffine } from './curves/jacobian.js';
 import { type NamedCurve, resolveCurve } from './curves/named.js';
 import { badArgument, MsmError } from './errors.js';
-import { openDevice } from './gpu/device.js';
+import { type OpenDevice, openDevice } from './gpu/device.js';
 import { groupsFor } from './gpu/recording.js';
 import { Runner } from './gpu/runner.js';
 import { encodePoints, encodeScalars } from './input.js';
 import { createKernels, type Kernels } from './kernels.js';
-import { type Plan, planMsm } from './planner.js';
+import { type Plan, type PlanLimits, planMsm } from './planner.js';
 import { recordMsm } from './record.js';
 import { SerialQueue } from './serial-queue.js';
 import { fold, publicPoint } from './stages/fold.js';
@@ -39,6 +39,11 @@ export interface MsmEngineOptions {
   readonly memoryBudget?: number;
   /** Knobs to set by hand; see `Tuning`. */
   readonly tuning?: Partial<Tuning>;
+  /**
+   * Keep a copy of the points of `loadBases` in main memory, so that bases survive the loss of a device that the engine
+   * requested itself. Default true; with false they must be loaded again after a loss (the error says so).
+   */
+  readonly retainBases?: boolean;
 }
 
 const DEFAULT_BUDGET = 256 * 2 ** 20;
@@ -53,30 +58,46 @@ const assertNotAborted = (signal: AbortSignal | undefined): void => {
 class ResidentBases implements Bases {
   readonly length: number;
   readonly label: string;
-  #buffer: GPUBuffer | null;
-  readonly #release: (buffer: GPUBuffer) => void;
+  /** What to load them from again after the loss of a device. */
+  readonly source: Uint8Array<ArrayBuffer> | null;
+  #home: { readonly runner: Runner; readonly buffer: GPUBuffer } | null;
 
-  constructor(length: number, label: string, buffer: GPUBuffer, release: (buffer: GPUBuffer) => void) {
+  constructor(
+    length: number,
+    label: string,
+    source: Uint8Array<ArrayBuffer> | null,
+    runner: Runner,
+    buffer: GPUBuffer,
+  ) {
     this.length = length;
     this.label = label;
-    this.#buffer = buffer;
-    this.#release = release;
+    this.source = source;
+    this.#home = { runner, buffer };
   }
 
   get byteLength(): number {
-    return this.#buffer?.size ?? 0;
+    return this.#home?.buffer.size ?? 0;
   }
 
   /** @throws MsmError `destroyed` */
-  get buffer(): GPUBuffer {
-    if (this.#buffer === null)
+  assertAlive(): void {
+    if (this.#home === null)
       throw new MsmError('destroyed', `the bases '${this.label}' were destroyed; load them again`);
-    return this.#buffer;
+  }
+
+  /** Their buffer on a device; null if they are on another one, which must have been lost. */
+  bufferOn(runner: Runner): GPUBuffer | null {
+    this.assertAlive();
+    return this.#home?.runner === runner ? this.#home.buffer : null;
+  }
+
+  moveTo(runner: Runner, buffer: GPUBuffer): void {
+    this.#home = { runner, buffer };
   }
 
   destroy(): void {
-    if (this.#buffer !== null) this.#release(this.#buffer);
-    this.#buffer = null;
+    this.#home?.runner.ledger.destroy(this.#home.buffer);
+    this.#home = null;
   }
 
   [Symbol.dispose](): void {
@@ -85,30 +106,41 @@ class ResidentBases implements Bases {
 }
 
 class Engine implements MsmEngine {
-  readonly adapter: AdapterDescription;
   readonly #curve: CurveContext;
-  readonly #runner: Runner;
   readonly #kernels: Kernels;
-  readonly #ownsDevice: boolean;
+  readonly #reopen: () => Promise<OpenDevice>;
   readonly #budget: number;
   readonly #tuning: Partial<Tuning>;
+  readonly #retainBases: boolean;
   readonly #queue = new SerialQueue();
   readonly #bases = new WeakSet<Bases>();
+  #open: OpenDevice;
+  #runner: Runner;
   #lastRun: RunRecord | null = null;
   #destroyed = false;
 
   constructor(
     curve: CurveContext,
-    open: { device: GPUDevice; owned: boolean; adapter: AdapterDescription },
-    options: { budget: number; tuning: Partial<Tuning> },
+    open: OpenDevice,
+    options: {
+      reopen: () => Promise<OpenDevice>;
+      budget: number;
+      tuning: Partial<Tuning>;
+      retainBases: boolean;
+    },
   ) {
-    this.adapter = open.adapter;
     this.#curve = curve;
-    this.#runner = new Runner(open.device, options.budget);
     this.#kernels = createKernels(curve);
-    this.#ownsDevice = open.owned;
+    this.#reopen = options.reopen;
     this.#budget = options.budget;
     this.#tuning = options.tuning;
+    this.#retainBases = options.retainBases;
+    this.#open = open;
+    this.#runner = this.#runnerOn(open);
+  }
+
+  get adapter(): AdapterDescription {
+    return this.#open.adapter;
   }
 
   get memory(): MemoryUse {
@@ -138,7 +170,7 @@ class Engine implements MsmEngine {
     if (!(bases instanceof ResidentBases) || !this.#bases.has(bases)) {
       throw badArgument('bases must come from loadBases of this engine');
     }
-    bases.buffer; // refuses destroyed bases
+    bases.assertAlive();
     const bytes = encodeScalars(this.#curve, scalars);
     const n = bytes.length / this.#curve.scalarBytes;
     const { offset = 0 } = options;
@@ -157,48 +189,105 @@ class Engine implements MsmEngine {
     if (this.#destroyed) return;
     this.#destroyed = true;
     this.#runner.destroy();
-    if (this.#ownsDevice) this.#runner.device.destroy();
+    if (this.#open.owned) this.#open.device.destroy();
   }
 
   [Symbol.dispose](): void {
     this.destroy();
   }
 
+  /** Refuses at once what can never succeed. The loss of a device of our own is not such a case. */
   #assertUsable(signal: AbortSignal | undefined): void {
     if (this.#destroyed) throw new MsmError('destroyed', 'the engine was destroyed; create a new one');
-    this.#runner.assertAlive();
+    if (!this.#open.owned) this.#runner.assertAlive();
     assertNotAborted(signal);
   }
 
+  #runnerOn({ device, owned }: OpenDevice): Runner {
+    const afterLoss = owned
+      ? 'call again, and the engine gets itself a new one'
+      : 'it was yours: request another, and create a new engine on it';
+    return new Runner(device, this.#budget, afterLoss);
+  }
+
+  /** The runner to work on: that of a new device, if the engine's own was lost since the last call. */
+  async #liveRunner(): Promise<Runner> {
+    if (this.#runner.isLost && this.#open.owned) {
+      const open = await this.#reopen();
+      if (this.#destroyed) {
+        open.device.destroy();
+        throw new MsmError('destroyed', 'the engine was destroyed; create a new one');
+      }
+      this.#runner.destroy();
+      this.#open = open;
+      this.#runner = this.#runnerOn(open);
+    }
+    this.#runner.assertAlive();
+    return this.#runner;
+  }
+
+  /** Where the bases are on the runner's device; loads them again if the device that they were on is gone. */
+  async #residentBuffer(runner: Runner, bases: ResidentBases): Promise<GPUBuffer> {
+    const buffer = bases.bufferOn(runner);
+    if (buffer !== null) return buffer;
+    if (bases.source === null) {
+      throw new MsmError(
+        'device-lost',
+        `the bases '${bases.label}' were lost with their device, and retainBases is false; load them again`,
+      );
+    }
+    const reloaded = await this.#upload(runner, bases.source, bases.length, { label: bases.label });
+    bases.moveTo(runner, reloaded);
+    return reloaded;
+  }
+
   async #load(bytes: Uint8Array<ArrayBuffer>, length: number, options: LoadBasesOptions): Promise<Bases> {
-    const { label = 'bases', signal, onProgress } = options;
-    this.#assertUsable(signal);
+    this.#assertUsable(options.signal);
+    const runner = await this.#liveRunner();
+    const buffer = await this.#upload(runner, bytes, length, options);
+    const source = this.#retainBases ? bytes : null;
+    const bases = new ResidentBases(length, options.label ?? 'bases', source, runner, buffer);
+    this.#bases.add(bases);
+    return bases;
+  }
+
+  /** Brings points to a device, and has them converted and checked there. */
+  async #upload(
+    runner: Runner,
+    bytes: Uint8Array<ArrayBuffer>,
+    length: number,
+    { label = 'bases', signal, onProgress }: LoadBasesOptions,
+  ): Promise<GPUBuffer> {
     const { pointBytes } = this.#curve;
-    const buffer = await this.#runner.createResident(label, bytes.length);
+    const buffer = await runner.createResident(label, bytes.length);
     try {
-      const binding = this.#runner.device.limits.maxStorageBufferBindingSize;
+      const binding = runner.device.limits.maxStorageBufferBindingSize;
       const slice = Math.floor(binding / STORAGE_ALIGNMENT) * (STORAGE_ALIGNMENT / pointBytes);
       const slices = Math.ceil(length / slice);
       for (let i = 0; i < slices; i++) {
         assertNotAborted(signal);
         onProgress?.({ phase: 'load', done: i, total: slices });
-        await this.#importSlice(buffer, bytes, i * slice, Math.min(slice, length - i * slice));
+        await this.#importSlice(runner, buffer, bytes, i * slice, Math.min(slice, length - i * slice));
         this.#assertUsable(signal);
       }
       onProgress?.({ phase: 'load', done: slices, total: slices });
+      return buffer;
     } catch (error) {
-      this.#runner.ledger.destroy(buffer);
+      runner.ledger.destroy(buffer);
       throw error;
     }
-    const bases = new ResidentBases(length, label, buffer, (freed) => this.#runner.ledger.destroy(freed));
-    this.#bases.add(bases);
-    return bases;
   }
 
-  async #importSlice(buffer: GPUBuffer, bytes: Uint8Array<ArrayBuffer>, first: number, points: number): Promise<void> {
+  async #importSlice(
+    runner: Runner,
+    buffer: GPUBuffer,
+    bytes: Uint8Array<ArrayBuffer>,
+    first: number,
+    points: number,
+  ): Promise<void> {
     const { pointBytes, name } = this.#curve;
     const [offset, size] = [first * pointBytes, points * pointBytes];
-    const { data } = await this.#runner.run({
+    const { data } = await runner.run({
       scratch: { rejected: 8 },
       external: { bases: buffer },
       uploads: [
@@ -233,7 +322,10 @@ class Engine implements MsmEngine {
   ): Promise<AffinePoint> {
     this.#assertUsable(options.signal);
     if (n === 0) return publicPoint(this.#curve, null);
-    const plan = planMsm(n, this.#curve, this.#planLimits(), this.#budget, this.#tuning);
+    const runner = await this.#liveRunner();
+    const buffer = await this.#residentBuffer(runner, bases);
+    this.#assertUsable(options.signal);
+    const plan = planMsm(n, this.#curve, planLimits(this.#open), this.#budget, this.#tuning);
     const chunks = Math.ceil(n / plan.n);
     const phases = new Map<string, number>();
     let timed = true;
@@ -242,7 +334,15 @@ class Engine implements MsmEngine {
     for (let i = 0; i < chunks; i++) {
       options.onProgress?.({ phase: 'msm', done: i, total: chunks });
       const first = i * plan.n;
-      const chunk = await this.#multiplyChunk(bases, scalars, offset, first, Math.min(plan.n, n - first), plan);
+      const chunk = await this.#multiplyChunk(
+        runner,
+        buffer,
+        scalars,
+        offset,
+        first,
+        Math.min(plan.n, n - first),
+        plan,
+      );
       this.#assertUsable(options.signal);
       total = addAffine(this.#curve, total, chunk.point.infinity ? null : chunk.point);
       dispatches += chunk.dispatches;
@@ -267,7 +367,8 @@ class Engine implements MsmEngine {
   }
 
   async #multiplyChunk(
-    bases: ResidentBases,
+    runner: Runner,
+    bases: GPUBuffer,
     scalars: Uint8Array<ArrayBuffer>,
     offset: number,
     first: number,
@@ -277,9 +378,9 @@ class Engine implements MsmEngine {
     const { pointBytes, scalarBytes } = this.#curve;
     const start = (offset + first) * pointBytes;
     const bound = Math.floor(start / STORAGE_ALIGNMENT) * STORAGE_ALIGNMENT;
-    const { data, dispatches, phases } = await this.#runner.run({
+    const { data, dispatches, phases } = await runner.run({
       scratch: plan.scratch,
-      external: { bases: bases.buffer },
+      external: { bases },
       uploads: [{ to: { buffer: 'scalars' }, data: scalars.subarray(first * scalarBytes, (first + n) * scalarBytes) }],
       commands: recordMsm(this.#kernels, plan, n, {
         slice: { buffer: 'bases', offset: bound, size: start + n * pointBytes - bound },
@@ -292,20 +393,17 @@ class Engine implements MsmEngine {
     phases?.push({ name: 'fold (CPU)', ms: performance.now() - folding });
     return { point, dispatches, phases };
   }
-
-  #planLimits(): GPUSupportedLimits & { software: boolean } {
-    const { limits } = this.#runner.device;
-    const names = [
-      'maxStorageBufferBindingSize',
-      'maxBufferSize',
-      'maxComputeInvocationsPerWorkgroup',
-      'maxComputeWorkgroupSizeX',
-      'maxComputeWorkgroupStorageSize',
-    ] as const;
-    const picked = Object.fromEntries(names.map((name) => [name, limits[name]]));
-    return { ...picked, software: this.adapter.software } as GPUSupportedLimits & { software: boolean };
-  }
 }
+
+/** What the planner needs to know of a device. */
+const planLimits = ({ device: { limits }, adapter }: OpenDevice): PlanLimits => ({
+  software: adapter.software,
+  maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,
+  maxBufferSize: limits.maxBufferSize,
+  maxComputeInvocationsPerWorkgroup: limits.maxComputeInvocationsPerWorkgroup,
+  maxComputeWorkgroupSizeX: limits.maxComputeWorkgroupSizeX,
+  maxComputeWorkgroupStorageSize: limits.maxComputeWorkgroupStorageSize,
+});
 
 /**
  * Makes an engine that computes multi-scalar multiplications on one curve, on one GPU device.
@@ -315,11 +413,11 @@ class Engine implements MsmEngine {
 export const createMsmEngine = async (options: MsmEngineOptions): Promise<MsmEngine> => {
   if (typeof options !== 'object' || options === null) throw badArgument('options must be an object with a `curve`');
   const curve = curveContext(resolveCurve(options.curve));
-  const { memoryBudget = DEFAULT_BUDGET, tuning = {} } = options;
+  const { memoryBudget = DEFAULT_BUDGET, tuning = {}, retainBases = true } = options;
   if (!(Number.isInteger(memoryBudget) && memoryBudget > 0)) {
     throw badArgument(`memoryBudget must be a positive integer of bytes, got ${memoryBudget}`);
   }
   checkTuning(tuning);
-  const open = await openDevice(options);
-  return new Engine(curve, open, { budget: memoryBudget, tuning });
+  const reopen = (): Promise<OpenDevice> => openDevice(options);
+  return new Engine(curve, await reopen(), { reopen, budget: memoryBudget, tuning, retainBases });
 };

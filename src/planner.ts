@@ -1,8 +1,9 @@
 import type { CurveContext } from './curves/curve.js';
 import { badArgument } from './errors.js';
+import { submitBytes } from './gpu/recording.js';
 import { ENTRY_WORDS } from './stages/entry.js';
 import { Level } from './stages/level.js';
-import { levelTasks } from './stages/partition.js';
+import { levelTasks, MAX_GROUPS } from './stages/partition.js';
 import { type ReduceShape, reduceShape } from './stages/reduce.js';
 import { SORT_MAX_BITS, type SortPass, sortPasses } from './stages/sort.js';
 import { type DeviceProfile, resolveTuning, type Tuning, windowCount } from './tuning.js';
@@ -46,7 +47,14 @@ export interface Plan {
   readonly reduce: ReduceShape;
   readonly scratch: ScratchSizes;
   readonly scratchBytes: number;
+  /** Dispatches of the commands that record.ts makes of this plan. */
+  readonly dispatches: number;
+  /** What the budget is charged with: the scratch and the small buffers of the submit. */
+  readonly peakBytes: number;
 }
+
+/** Passes of a submit that are timed: a plan has as many stages on the GPU, or one less. */
+const TIMED_PASSES = 6;
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
@@ -81,17 +89,23 @@ export const planOne = (n: number, curve: CurveContext, limits: DeviceProfile, o
     splitSums: point * reduce.splitTasks,
     bitSums: point * reduce.bitsTasks,
   };
+  const passes = sortPasses(tuning.windowBits - 1);
+  const scratchBytes = sum(Object.values(scratch));
+  // decompose, 3 a sort pass, partition, the walks, 3 of the reduction
+  const dispatches = 1 + 3 * passes.length + 1 + tasks.length + 3;
   return {
     n,
     tuning,
     windows,
     buckets,
-    sortPasses: sortPasses(tuning.windowBits - 1),
+    sortPasses: passes,
     tiles,
     levelTasks: tasks,
     reduce,
     scratch,
-    scratchBytes: sum(Object.values(scratch)),
+    scratchBytes,
+    dispatches,
+    peakBytes: scratchBytes + submitBytes(scratch.bitSums, dispatches, TIMED_PASSES).all,
   };
 };
 
@@ -101,10 +115,12 @@ const misfit = (plan: Plan, bases: number, limits: PlanLimits, budget: number): 
   for (const [name, bytes] of Object.entries(plan.scratch)) {
     if (bytes > most) return `scratch buffer '${name}' needs ${bytes} bytes, the device binds ${most}`;
   }
+  // one row of workgroups a window
+  if (plan.tiles > MAX_GROUPS) return `the sort needs ${plan.tiles} tiles a window, a device dispatches ${MAX_GROUPS}`;
   if (bases > limits.maxStorageBufferBindingSize) {
     return `the bases of one chunk take ${bases} bytes, the device binds ${limits.maxStorageBufferBindingSize}`;
   }
-  if (plan.scratchBytes > budget) return `${plan.scratchBytes} bytes of scratch, the budget is ${budget}`;
+  if (plan.peakBytes > budget) return `it takes ${plan.peakBytes} bytes of scratch, the budget is ${budget}`;
   return null;
 };
 

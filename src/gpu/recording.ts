@@ -28,3 +28,14 @@ export const groupsFor = (items: number, perGroup: number): readonly [number, nu
   const rows = Math.ceil(groups / 65535);
   return [Math.ceil(groups / rows), rows];
 };
+
+/** Uniform slices start at multiples of this (WebGPU's default minUniformBufferOffsetAlignment). */
+export const UNIFORM_ALIGNMENT = 256;
+
+/** Sizes of what a submit needs besides its scratch, made anew for each one: the result, a uniform a dispatch, two times a pass. */
+export const submitBytes = (readBytes: number, dispatches: number, timedPasses: number) => {
+  const result = Math.max(16, readBytes);
+  const times = 16 * timedPasses;
+  const uniforms = UNIFORM_ALIGNMENT * Math.max(1, dispatches);
+  return { result, times, uniforms, staging: result + times, all: result + 2 * times + uniforms };
+};

@@ -2,11 +2,8 @@ import { MsmError } from '../errors.js';
 import { bufferUsage, mapModeRead } from './constants.js';
 import { Ledger } from './ledger.js';
 import { pipelineFor } from './pipelines.js';
-import type { Command, Dispatch, Slice } from './recording.js';
+import { type Command, type Dispatch, type Slice, submitBytes, UNIFORM_ALIGNMENT } from './recording.js';
 import { ScratchPool } from './scratch-pool.js';
-
-/** Uniform slices start at multiples of this (WebGPU's default minUniformBufferOffsetAlignment). */
-const UNIFORM_ALIGNMENT = 256;
 
 /** One submit: what goes in, what is done, what comes out. */
 export interface Job {
@@ -36,11 +33,15 @@ export class Runner {
   readonly ledger: Ledger;
   readonly #pool: ScratchPool;
   readonly #budget: number;
+  readonly #afterLoss: string;
   readonly #querySets = new Map<number, GPUQuerySet>();
   #lost: string | null = null;
+  #destroyed = false;
 
-  constructor(device: GPUDevice, budget: number) {
+  /** @param afterLoss what an error says to do when the device was lost */
+  constructor(device: GPUDevice, budget: number, afterLoss = 'request another') {
     this.device = device;
+    this.#afterLoss = afterLoss;
     this.ledger = new Ledger(device);
     this.#pool = new ScratchPool(this.ledger);
     this.#budget = budget;
@@ -49,10 +50,17 @@ export class Runner {
     });
   }
 
-  /** @throws MsmError `device-lost` */
+  get isLost(): boolean {
+    return this.#lost !== null;
+  }
+
+  /** @throws MsmError `destroyed` or `device-lost` */
   assertAlive(cause?: unknown): void {
+    if (this.#destroyed) throw new MsmError('destroyed', 'the engine was destroyed while it computed', { cause });
     if (this.#lost !== null) {
-      throw new MsmError('device-lost', `the GPU device was lost (${this.#lost}); create a new engine`, { cause });
+      throw new MsmError('device-lost', `the GPU device was lost (${this.#lost}); ${this.#afterLoss}`, {
+        cause,
+      });
     }
   }
 
@@ -69,13 +77,15 @@ export class Runner {
     await this.compile(job.commands);
     for (const { kernel } of dispatches) pipelines.set(kernel, await pipelineFor(this.device, kernel));
 
+    // compiling took a while
+    this.assertAlive();
     const timing = this.device.features.has('timestamp-query');
     const passes = groupByPhase(job.commands);
     const queries = timing ? 2 * passes.length : 0;
-    const readBytes = Math.max(16, job.read.size);
+    const sizes = submitBytes(job.read.size, dispatches.length, timing ? passes.length : 0);
     const submitted = this.#scoped(() => {
       // the small buffers below are part of the budget too
-      this.#pool.provide(job.scratch, this.#budget - readBytes - 16 * queries - UNIFORM_ALIGNMENT * dispatches.length);
+      this.#pool.provide(job.scratch, this.#budget - sizes.all);
       const temporary: GPUBuffer[] = [];
       const create = (label: string, bytes: number, usage: number): GPUBuffer => {
         const buffer = this.ledger.create('scratch', label, bytes, usage);
@@ -83,14 +93,10 @@ export class Runner {
         return buffer;
       };
       try {
-        const staging = create('read-back', readBytes + 8 * queries, bufferUsage.mapRead | bufferUsage.copyDst);
-        const uniforms = create(
-          'uniforms',
-          UNIFORM_ALIGNMENT * Math.max(1, dispatches.length),
-          bufferUsage.uniform | bufferUsage.copyDst,
-        );
-        const times = timing ? create('timestamps', 8 * queries, bufferUsage.queryResolve | bufferUsage.copySrc) : null;
-        this.#submit(job, passes, pipelines, { staging, uniforms, times, readBytes, queries });
+        const staging = create('read-back', sizes.staging, bufferUsage.mapRead | bufferUsage.copyDst);
+        const uniforms = create('uniforms', sizes.uniforms, bufferUsage.uniform | bufferUsage.copyDst);
+        const times = timing ? create('timestamps', sizes.times, bufferUsage.queryResolve | bufferUsage.copySrc) : null;
+        this.#submit(job, passes, pipelines, { staging, uniforms, times, readBytes: sizes.result, queries });
         return { staging, temporary };
       } catch (error) {
         for (const buffer of temporary) this.ledger.destroy(buffer);
@@ -107,7 +113,7 @@ export class Runner {
       return {
         data: new Uint32Array(bytes, 0, job.read.size / 4),
         dispatches: dispatches.length,
-        phases: timing ? readTimes(passes, new BigUint64Array(bytes.slice(readBytes), 0, queries)) : null,
+        phases: timing ? readTimes(passes, new BigUint64Array(bytes.slice(sizes.result), 0, queries)) : null,
       };
     } catch (error) {
       // what a failed run left in the pool may be invalid buffers
@@ -133,6 +139,7 @@ export class Runner {
   }
 
   destroy(): void {
+    this.#destroyed = true;
     this.#pool.clear();
     this.ledger.destroyAll();
     for (const set of this.#querySets.values()) set.destroy();

@@ -18,6 +18,7 @@ export class ScratchPool {
    */
   provide(sizes: Readonly<Record<string, number>>, budget: number): void {
     let kept = 0;
+    for (const [name, buffer] of this.#buffers) if (!(name in sizes)) kept += buffer.size;
     for (const [name, bytes] of Object.entries(sizes)) kept += Math.max(bytes, this.#buffers.get(name)?.size ?? 0);
     if (kept > budget) this.clear();
     const short = Object.entries(sizes).filter(([name, bytes]) => (this.#buffers.get(name)?.size ?? 0) < bytes);

@@ -14,7 +14,7 @@ import { addAffine, infinity, toAffine } from './curves/jacobian.js';
 import { type NamedCurve, resolveCurve } from './curves/named.js';
 import { badArgument, MsmError } from './errors.js';
 import { type OpenDevice, openDevice } from './gpu/device.js';
-import { groupsFor } from './gpu/recording.js';
+import { groupsFor, itemsPerBindingStep } from './gpu/recording.js';
 import { Runner } from './gpu/runner.js';
 import { encodePoints, encodeScalars } from './input.js';
 import { createKernels, type Kernels } from './kernels.js';
@@ -47,8 +47,6 @@ export interface MsmEngineOptions {
 }
 
 const DEFAULT_BUDGET = 256 * 2 ** 20;
-/** What a binding's offset must be a multiple of (WebGPU's default minStorageBufferOffsetAlignment). */
-const STORAGE_ALIGNMENT = 256;
 
 const assertNotAborted = (signal: AbortSignal | undefined): void => {
   if (signal?.aborted) throw new MsmError('aborted', 'the call was aborted', { cause: signal.reason });
@@ -262,7 +260,8 @@ class Engine implements MsmEngine {
     const buffer = await runner.createResident(label, bytes.length);
     try {
       const binding = runner.device.limits.maxStorageBufferBindingSize;
-      const slice = Math.floor(binding / STORAGE_ALIGNMENT) * (STORAGE_ALIGNMENT / pointBytes);
+      const step = itemsPerBindingStep(pointBytes);
+      const slice = Math.floor(binding / (step * pointBytes)) * step;
       const slices = Math.ceil(length / slice);
       for (let i = 0; i < slices; i++) {
         assertNotAborted(signal);
@@ -376,15 +375,15 @@ class Engine implements MsmEngine {
     plan: Plan,
   ): Promise<{ point: AffinePoint; dispatches: number; phases: PhaseTime[] | null }> {
     const { pointBytes, scalarBytes } = this.#curve;
-    const start = (offset + first) * pointBytes;
-    const bound = Math.floor(start / STORAGE_ALIGNMENT) * STORAGE_ALIGNMENT;
+    const skipped = (offset + first) % itemsPerBindingStep(pointBytes);
+    const bound = (offset + first - skipped) * pointBytes;
     const { data, dispatches, phases } = await runner.run({
       scratch: plan.scratch,
       external: { bases },
       uploads: [{ to: { buffer: 'scalars' }, data: scalars.subarray(first * scalarBytes, (first + n) * scalarBytes) }],
       commands: recordMsm(this.#kernels, plan, n, {
-        slice: { buffer: 'bases', offset: bound, size: start + n * pointBytes - bound },
-        first: (start - bound) / pointBytes,
+        slice: { buffer: 'bases', offset: bound, size: (skipped + n) * pointBytes },
+        first: skipped,
       }),
       read: { buffer: 'bitSums', size: plan.scratch.bitSums },
     });

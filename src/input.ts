@@ -36,11 +36,12 @@ export const encodePoints = (
     throw badArgument(`points must be a Uint8Array or an array of affine points, got ${typeName(points)}`);
   }
   const bytes = new Uint8Array(points.length * pointBytes);
-  points.forEach((point: AffinePoint, i) => {
+  // not forEach, which passes over the holes of an array
+  for (const [i, point] of (points as readonly AffinePoint[]).entries()) {
     if (typeof point !== 'object' || point === null) {
       throw badArgument(`points[${i}] must be { x, y, infinity }, got ${typeName(point)}`);
     }
-    if (point.infinity) return;
+    if (point.infinity) continue;
     for (const name of ['x', 'y'] as const) {
       const value = point[name];
       if (typeof value !== 'bigint') throw badArgument(`points[${i}].${name} must be a bigint, got ${typeName(value)}`);
@@ -52,7 +53,7 @@ export const encodePoints = (
     }
     writeBytes(bytes, i * pointBytes, field.bytes, point.x);
     writeBytes(bytes, i * pointBytes + field.bytes, field.bytes, point.y);
-  });
+  }
   return bytes;
 };
 
@@ -70,12 +71,12 @@ export const encodeScalars = (
     throw badArgument(`scalars must be a Uint8Array or an array of bigints, got ${typeName(scalars)}`);
   }
   const bytes = new Uint8Array(scalars.length * scalarBytes);
-  scalars.forEach((scalar: unknown, i) => {
+  for (const [i, scalar] of (scalars as readonly unknown[]).entries()) {
     if (typeof scalar !== 'bigint') throw badArgument(`scalars[${i}] must be a bigint, got ${typeName(scalar)}`);
     if (scalar < 0n || scalar >> BigInt(8 * scalarBytes) !== 0n) {
       throw badArgument(`scalars[${i}] must be in [0, 2^${8 * scalarBytes}), got ${scalar}`);
     }
     writeBytes(bytes, i * scalarBytes, scalarBytes, scalar);
-  });
+  }
   return bytes;
 };

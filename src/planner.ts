@@ -1,6 +1,6 @@
 import type { CurveContext } from './curves/curve.js';
 import { badArgument } from './errors.js';
-import { submitBytes } from './gpu/recording.js';
+import { itemsPerBindingStep, submitBytes } from './gpu/recording.js';
 import { ENTRY_WORDS } from './stages/entry.js';
 import { Level } from './stages/level.js';
 import { levelTasks, MAX_GROUPS } from './stages/partition.js';
@@ -124,9 +124,6 @@ const misfit = (plan: Plan, bases: number, limits: PlanLimits, budget: number): 
   return null;
 };
 
-/** Bases that a binding may have to start earlier than wanted, because its offset is a multiple of 256 bytes. */
-const BINDING_SLACK = 256;
-
 /**
  * Cuts an MSM into the fewest equal chunks whose buffers fit the device's limits and the budget.
  *
@@ -144,7 +141,9 @@ export const planMsm = (
   const attempt = (chunks: number): { plan: Plan; why: string | null } => {
     const size = Math.ceil(n / chunks);
     const plan = planOne(size, curve, limits, overrides);
-    return { plan, why: misfit(plan, size * 4 * curve.pointWords + BINDING_SLACK, limits, budget) };
+    // the binding may have to start some points earlier than wanted
+    const points = size + itemsPerBindingStep(curve.pointBytes) - 1;
+    return { plan, why: misfit(plan, points * curve.pointBytes, limits, budget) };
   };
   let fits = 1;
   for (; attempt(fits).why !== null; fits *= 2) {

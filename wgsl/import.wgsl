@@ -19,12 +19,13 @@ struct Rejected {
 
 {{bindings}}
 
-// a < p, for limbs of a number that may be anything its words can hold
-fn is_canonical(a: Field) -> bool {
+// raw < p, for words that may hold anything. `a` is raw in limbs, which drop what is above them: 15 limbs, as of a 192-bit prime,
+// hold 195 of the 256 bits that its words have.
+fn is_canonical(raw: Packed, a: Field) -> bool {
 {{#limbs}}
   let d{{i}} = a.l{{i}} - {{p}}u{{^first}} - (d{{previous}} >> 31u){{/first}};
 {{/limbs}}
-  return (d{{lastLimb}} >> 31u) == 1u;
+  return (d{{lastLimb}} >> 31u) == 1u && packed_equal(field_pack(a), raw);
 }
 
 @compute @workgroup_size({{threads}})
@@ -39,7 +40,7 @@ fn import_points(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_work
   }
   let plain_x = field_unpack(raw.x);
   let plain_y = field_unpack(raw.y);
-  if (!is_canonical(plain_x) || !is_canonical(plain_y)) {
+  if (!is_canonical(raw.x, plain_x) || !is_canonical(raw.y, plain_y)) {
     atomicMin(&rejected.not_canonical, config.first + i);
     points[i] = Point(packed_zero(), packed_zero());
     return;

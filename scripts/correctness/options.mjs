@@ -35,7 +35,7 @@ and compares the results with the oracles (noble) and with each other.
 
 Sets and distributions are listed by --list.
 
-Every distribution of DESIGN.md §6, at the sizes of issue 2, in one command:
+Every distribution of points and scalars, at sizes next to powers of two and others:
   npm run correctness -- --cases distributions --ns 1000,4097,8191
 
 Environment: PW_EXECUTABLE names the Chromium; else Playwright's own, the system's, or the one npm brought is taken.

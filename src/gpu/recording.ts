@@ -39,3 +39,10 @@ export const submitBytes = (readBytes: number, dispatches: number, timedPasses: 
   const uniforms = UNIFORM_ALIGNMENT * Math.max(1, dispatches);
   return { result, times, uniforms, staging: result + times, all: result + 2 * times + uniforms };
 };
+
+/** What a storage binding's offset must be a multiple of (WebGPU's default minStorageBufferOffsetAlignment). */
+const STORAGE_ALIGNMENT = 256;
+
+/** How many items of some size there are from one place where a storage binding may start to the next: 4 of 64 bytes, 8 of 96. */
+export const itemsPerBindingStep = (bytes: number): number =>
+  STORAGE_ALIGNMENT / Math.min(STORAGE_ALIGNMENT, bytes & -bytes);

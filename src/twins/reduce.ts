@@ -2,10 +2,13 @@ import { ABSENT } from '../stages/entry.js';
 import type { ReduceShape } from '../stages/reduce.js';
 
 /** One run for each key, filled up to `run` entries with absent ones. */
-const lay = (runs: readonly number[][], run: number): Uint32Array =>
-  Uint32Array.from(
-    runs.flatMap((members, key) => Array.from({ length: run }, (_, i) => [key, members[i] ?? ABSENT]).flat()),
-  );
+const lay = (runs: readonly number[][], run: number): Uint32Array => {
+  const stream = new Uint32Array(2 * run * runs.length);
+  runs.forEach((members, key) => {
+    for (let i = 0; i < run; i++) stream.set([key, members[i] ?? ABSENT], 2 * (key * run + i));
+  });
+  return stream;
+};
 
 /** The CPU twin of wgsl/reduce.wgsl, from the definitions of the sums rather than from index arithmetic. */
 export const reduce = (windows: number, shape: ReduceShape): { split: Uint32Array; bits: Uint32Array } => {
@@ -14,10 +17,14 @@ export const reduce = (windows: number, shape: ReduceShape): { split: Uint32Arra
   const split: number[][] = [];
   const bits: number[][] = [];
   for (let j = 0; j < windows; j++) {
-    const buckets = numbers(high * low);
-    const name = (bucket: number): number => j * high * low + bucket;
-    for (const v of numbers(high)) split.push(buckets.filter((k) => Math.floor(k / low) === v).map(name));
-    for (const u of numbers(low)) split.push(buckets.filter((k) => k % low === u).map(name));
+    // every bucket goes to two runs: that of its v, and that of its u
+    const [byHigh, byLow] = [numbers(high).map((): number[] => []), numbers(low).map((): number[] => [])];
+    for (const k of numbers(high * low)) {
+      const name = j * high * low + k;
+      byHigh[Math.floor(k / low)]?.push(name);
+      byLow[k % low]?.push(name);
+    }
+    split.push(...byHigh, ...byLow);
     const first = j * (high + low);
     const set = (count: number, bit: number): number[] => numbers(count).filter((value) => (value >> bit) & 1);
     for (const bit of numbers(shape.highBits)) bits.push(set(high, bit).map((v) => first + v));

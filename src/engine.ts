@@ -48,6 +48,9 @@ export interface MsmEngineOptions {
 
 const DEFAULT_BUDGET = 256 * 2 ** 20;
 
+/** Smaller runs are dominated by latency, and say nothing about the rate. */
+const LEAST_ADDITIONS_TO_LEARN_FROM = 2 ** 18;
+
 const assertNotAborted = (signal: AbortSignal | undefined): void => {
   if (signal?.aborted) throw new MsmError('aborted', 'the call was aborted', { cause: signal.reason });
 };
@@ -115,6 +118,7 @@ class Engine implements MsmEngine {
   #open: OpenDevice;
   #runner: Runner;
   #lastRun: RunRecord | null = null;
+  #additionsPerMs: number | null = null;
   #destroyed = false;
 
   constructor(
@@ -218,6 +222,7 @@ class Engine implements MsmEngine {
       }
       this.#runner.destroy();
       this.#open = open;
+      this.#additionsPerMs = null;
       this.#runner = this.#runnerOn(open);
     }
     this.#runner.assertAlive();
@@ -324,31 +329,35 @@ class Engine implements MsmEngine {
     const runner = await this.#liveRunner();
     const buffer = await this.#residentBuffer(runner, bases);
     this.#assertUsable(options.signal);
-    const plan = planMsm(n, this.#curve, planLimits(this.#open), this.#budget, this.#tuning);
+    const plan = planMsm(n, this.#curve, this.#planLimits(), this.#budget, this.#tuning);
     const chunks = Math.ceil(n / plan.n);
+    const tick = (done: number): void => {
+      this.#assertUsable(options.signal);
+      options.onProgress?.({ phase: 'msm', done, total: chunks * plan.groups });
+    };
     const phases = new Map<string, number>();
     let timed = true;
-    let dispatches = 0;
+    let [dispatches, submits] = [0, 0];
     let total = infinity;
+    const { scalarBytes } = this.#curve;
     for (let i = 0; i < chunks; i++) {
-      options.onProgress?.({ phase: 'msm', done: i, total: chunks });
-      const first = i * plan.n;
+      tick(i * plan.groups);
       const chunk = await this.#multiplyChunk(
         runner,
-        buffer,
-        scalars,
-        offset,
-        first,
-        Math.min(plan.n, n - first),
-        plan,
+        { plan, buffer, offset: offset + i * plan.n },
+        scalars.subarray(i * plan.n * scalarBytes, (i + 1) * plan.n * scalarBytes),
+        (done) => tick(i * plan.groups + done),
       );
-      this.#assertUsable(options.signal);
       total = addAffine(this.#curve, total, chunk.point.infinity ? null : chunk.point);
       dispatches += chunk.dispatches;
+      submits += chunk.submits;
       timed &&= chunk.phases !== null;
       for (const { name, ms } of chunk.phases ?? []) phases.set(name, (phases.get(name) ?? 0) + ms);
     }
-    options.onProgress?.({ phase: 'msm', done: chunks, total: chunks });
+    tick(chunks * plan.groups);
+    this.#assertUsable(options.signal);
+    const wallMs = performance.now() - started;
+    this.#learn(n * plan.windows, timed ? (phases.get('walk') ?? 0) : wallMs);
     const result = publicPoint(this.#curve, toAffine(this.#curve, total));
     this.#lastRun = {
       n,
@@ -356,8 +365,8 @@ class Engine implements MsmEngine {
       windows: plan.windows,
       tasks: plan.levelTasks[0] as number,
       dispatches,
-      submits: chunks,
-      wallMs: performance.now() - started,
+      submits,
+      wallMs,
       phases: timed ? [...phases].map(([name, ms]): PhaseTime => ({ name, ms })) : null,
       tuning: plan.tuning,
       adapter: this.adapter,
@@ -367,42 +376,54 @@ class Engine implements MsmEngine {
 
   async #multiplyChunk(
     runner: Runner,
-    bases: GPUBuffer,
+    { plan, buffer, offset }: { plan: Plan; buffer: GPUBuffer; offset: number },
     scalars: Uint8Array<ArrayBuffer>,
-    offset: number,
-    first: number,
-    n: number,
-    plan: Plan,
-  ): Promise<{ point: AffinePoint; dispatches: number; phases: PhaseTime[] | null }> {
+    onSubmitted: (done: number) => void,
+  ): Promise<{ point: AffinePoint; dispatches: number; submits: number; phases: PhaseTime[] | null }> {
     const { pointBytes, scalarBytes } = this.#curve;
-    const skipped = (offset + first) % itemsPerBindingStep(pointBytes);
-    const bound = (offset + first - skipped) * pointBytes;
-    const { data, dispatches, phases } = await runner.run({
+    const n = scalars.length / scalarBytes;
+    const skipped = offset % itemsPerBindingStep(pointBytes);
+    const bound = (offset - skipped) * pointBytes;
+    const { data, phases, dispatches, submits } = await runner.run({
       scratch: plan.scratch,
-      external: { bases },
-      uploads: [{ to: { buffer: 'scalars' }, data: scalars.subarray(first * scalarBytes, (first + n) * scalarBytes) }],
+      external: { bases: buffer },
+      uploads: [{ to: { buffer: 'scalars' }, data: scalars }],
       commands: recordMsm(this.#kernels, plan, n, {
         slice: { buffer: 'bases', offset: bound, size: (skipped + n) * pointBytes },
         first: skipped,
       }),
       read: { buffer: 'bitSums', size: plan.scratch.bitSums },
+      onSubmitted,
     });
     const folding = performance.now();
     const point = fold(this.#curve, plan.tuning.windowBits, plan.reduce, data);
     phases?.push({ name: 'fold (CPU)', ms: performance.now() - folding });
-    return { point, dispatches, phases };
+    return { point, dispatches, submits, phases };
+  }
+
+  #planLimits(): PlanLimits {
+    const { device, adapter } = this.#open;
+    const { limits } = device;
+    return {
+      software: adapter.software,
+      additionsPerMs: this.#additionsPerMs,
+      maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,
+      maxBufferSize: limits.maxBufferSize,
+      maxComputeInvocationsPerWorkgroup: limits.maxComputeInvocationsPerWorkgroup,
+      maxComputeWorkgroupSizeX: limits.maxComputeWorkgroupSizeX,
+      maxComputeWorkgroupStorageSize: limits.maxComputeWorkgroupStorageSize,
+    };
+  }
+
+  /**
+   * Learns how fast the device walks from a run that kept it busy. Zero digits cost nothing, so that a run of many looks too
+   * fast; the slowest run counts, because the bound that comes of it is there to be kept.
+   */
+  #learn(additions: number, ms: number): void {
+    if (additions < LEAST_ADDITIONS_TO_LEARN_FROM || ms <= 0) return;
+    this.#additionsPerMs = Math.min(this.#additionsPerMs ?? Number.POSITIVE_INFINITY, additions / ms);
   }
 }
-
-/** What the planner needs to know of a device. */
-const planLimits = ({ device: { limits }, adapter }: OpenDevice): PlanLimits => ({
-  software: adapter.software,
-  maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,
-  maxBufferSize: limits.maxBufferSize,
-  maxComputeInvocationsPerWorkgroup: limits.maxComputeInvocationsPerWorkgroup,
-  maxComputeWorkgroupSizeX: limits.maxComputeWorkgroupSizeX,
-  maxComputeWorkgroupStorageSize: limits.maxComputeWorkgroupStorageSize,
-});
 
 /**
  * Makes an engine that computes multi-scalar multiplications on one curve, on one GPU device.

@@ -37,6 +37,8 @@ export interface Plan {
   readonly tuning: Tuning;
   /** T */
   readonly windows: number;
+  /** Windows that are sorted and walked together; the last group may have fewer. */
+  readonly windowsPerGroup: number;
   /** B, buckets of one window */
   readonly buckets: number;
   readonly sortPasses: readonly SortPass[];
@@ -47,24 +49,40 @@ export interface Plan {
   readonly reduce: ReduceShape;
   readonly scratch: ScratchSizes;
   readonly scratchBytes: number;
+  /** Groups of windows; each is a submit. */
+  readonly groups: number;
   /** Dispatches of the commands that record.ts makes of this plan. */
   readonly dispatches: number;
   /** What the budget is charged with: the scratch and the small buffers of the submit. */
   readonly peakBytes: number;
 }
 
-/** Passes of a submit that are timed: a plan has as many stages on the GPU, or one less. */
+/** Passes of a group that are timed: a plan has as many stages on the GPU, or one less. */
 const TIMED_PASSES = 6;
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** Plans one MSM of n ≥ 1 scalars in one go, whatever it takes. */
-export const planOne = (n: number, curve: CurveContext, limits: DeviceProfile, overrides: Partial<Tuning>): Plan => {
+/**
+ * Plans one MSM of n ≥ 1 scalars without chunks, whatever it takes.
+ *
+ * @param mostWindows the most windows in a group
+ */
+export const planOne = (
+  n: number,
+  curve: CurveContext,
+  limits: DeviceProfile,
+  overrides: Partial<Tuning>,
+  mostWindows = Number.POSITIVE_INFINITY,
+): Plan => {
   const tuning = resolveTuning(n, curve, limits, overrides);
   const windows = windowCount(curve.scalarBits, tuning.windowBits);
   const buckets = 2 ** (tuning.windowBits - 1);
+  const most = Math.min(mostWindows, Math.max(1, Math.floor(tuning.additionsPerSubmit / n)));
+  const windowsPerGroup = Math.ceil(windows / Math.ceil(windows / most));
+  const groups = Math.ceil(windows / windowsPerGroup);
+  const entries = n * windowsPerGroup;
   const tiles = Math.ceil(n / (tuning.sortThreadsPerWorkgroup * tuning.sortEntriesPerThread));
-  const mostTasks = Math.min(tuning.walkerTasks, Math.max(1, Math.ceil((n * windows) / tuning.walkerEntriesPerTask)));
+  const mostTasks = Math.min(tuning.walkerTasks, Math.max(1, Math.ceil(entries / tuning.walkerEntriesPerTask)));
   const tasks = levelTasks(mostTasks);
   const reduce = reduceShape(tuning.windowBits, windows);
 
@@ -76,10 +94,10 @@ export const planOne = (n: number, curve: CurveContext, limits: DeviceProfile, o
   const scratch: ScratchSizes = {
     scalars: n * curve.scalarBytes,
     // ping and pong of the sort; afterwards the streams of the reduction's two walks
-    entriesA: entry * Math.max(n * windows, reduce.splitEntries),
-    entriesB: entry * Math.max(n * windows, reduce.bitsEntries),
-    counts: 4 * windows * 2 ** SORT_MAX_BITS * tiles,
-    totals: 4 * windows,
+    entriesA: entry * Math.max(entries, reduce.splitEntries),
+    entriesB: entry * Math.max(entries, reduce.bitsEntries),
+    counts: 4 * windowsPerGroup * 2 ** SORT_MAX_BITS * tiles,
+    totals: 4 * windowsPerGroup,
     levels: Level.byteLength * (tasks.length + 2),
     buckets: point * windows * buckets,
     placesA: entry * places,
@@ -91,12 +109,14 @@ export const planOne = (n: number, curve: CurveContext, limits: DeviceProfile, o
   };
   const passes = sortPasses(tuning.windowBits - 1);
   const scratchBytes = sum(Object.values(scratch));
-  // decompose, 3 a sort pass, partition, the walks, 3 of the reduction
-  const dispatches = 1 + 3 * passes.length + 1 + tasks.length + 3;
+  // decompose, 3 a sort pass, partition and the walks of every group; 3 of the reduction
+  const dispatches = groups * (1 + 3 * passes.length + 1 + tasks.length) + 3;
   return {
     n,
     tuning,
     windows,
+    windowsPerGroup,
+    groups,
     buckets,
     sortPasses: passes,
     tiles,
@@ -105,7 +125,7 @@ export const planOne = (n: number, curve: CurveContext, limits: DeviceProfile, o
     scratch,
     scratchBytes,
     dispatches,
-    peakBytes: scratchBytes + submitBytes(scratch.bitSums, dispatches, TIMED_PASSES).all,
+    peakBytes: scratchBytes + submitBytes(scratch.bitSums, dispatches, TIMED_PASSES * groups).all,
   };
 };
 
@@ -125,7 +145,8 @@ const misfit = (plan: Plan, bases: number, limits: PlanLimits, budget: number): 
 };
 
 /**
- * Cuts an MSM into the fewest equal chunks whose buffers fit the device's limits and the budget.
+ * Cuts an MSM into the fewest equal chunks whose buffers fit the device's limits and the budget, and each chunk into the fewest
+ * groups of windows: more groups cost a few dispatches each, more chunks a reduction each.
  *
  * @param budget bytes of scratch
  * @returns the plan of every chunk but perhaps the last, which is shorter
@@ -140,10 +161,15 @@ export const planMsm = (
 ): Plan => {
   const attempt = (chunks: number): { plan: Plan; why: string | null } => {
     const size = Math.ceil(n / chunks);
-    const plan = planOne(size, curve, limits, overrides);
     // the binding may have to start some points earlier than wanted
-    const points = size + itemsPerBindingStep(curve.pointBytes) - 1;
-    return { plan, why: misfit(plan, points * curve.pointBytes, limits, budget) };
+    const bases = (size + itemsPerBindingStep(curve.pointBytes) - 1) * curve.pointBytes;
+    let plan = planOne(size, curve, limits, overrides);
+    let why = misfit(plan, bases, limits, budget);
+    while (why !== null && plan.windowsPerGroup > 1) {
+      plan = planOne(size, curve, limits, overrides, plan.windowsPerGroup - 1);
+      why = misfit(plan, bases, limits, budget);
+    }
+    return { plan, why };
   };
   let fits = 1;
   for (; attempt(fits).why !== null; fits *= 2) {

@@ -21,21 +21,50 @@ const scratch = (buffer: ScratchName, offset?: number, size?: number): Slice => 
   ...(size === undefined ? {} : { size }),
 });
 
+/** Windows [first, first + count). */
+interface WindowGroup {
+  readonly first: number;
+  readonly count: number;
+}
+
+const windowGroups = ({ windows, windowsPerGroup, groups }: Plan): WindowGroup[] =>
+  Array.from({ length: groups }, (_, i) => {
+    const first = i * windowsPerGroup;
+    return { first, count: Math.min(windowsPerGroup, windows - first) };
+  });
+
 /** The commands of one chunk of `n` scalars, at most as many as the plan is for. Its result is `bitSums`. */
 export const recordMsm = (kernels: Kernels, plan: Plan, n: number, bases: BasesRange): Command[] => [
-  ...recordDecompose(kernels, plan, n, bases.first),
-  ...recordSort(kernels, plan, n),
-  ...recordPartition(kernels, plan),
-  ...recordWalk(kernels, plan, bases.slice),
+  // infinity for buckets that nothing falls into; all others have exactly one writer
+  { kind: 'clear', slice: scratch('buckets', 0, plan.scratch.buckets) },
+  ...windowGroups(plan).flatMap((group): Command[] => [
+    ...(group.first === 0 ? [] : [{ kind: 'submit' } as const]),
+    ...recordDecompose(kernels, plan, n, bases.first, group),
+    ...recordSort(kernels, plan, n, group),
+    ...recordPartition(kernels, plan, group),
+    ...recordWalk(kernels, plan, bases.slice),
+  ]),
   ...recordReduce(kernels, plan),
 ];
 
-const recordDecompose = (kernels: Kernels, { tuning, windows }: Plan, n: number, firstBase: number): Command[] => [
+const recordDecompose = (
+  kernels: Kernels,
+  { tuning }: Plan,
+  n: number,
+  firstBase: number,
+  group: WindowGroup,
+): Command[] => [
   {
     kind: 'dispatch',
     phase: 'decompose',
     kernel: kernels.decompose(),
-    config: DecomposeConfig.pack({ scalars: n, window_bits: tuning.windowBits, windows, first_base: firstBase }),
+    config: DecomposeConfig.pack({
+      scalars: n,
+      window_bits: tuning.windowBits,
+      first_window: group.first,
+      windows: group.count,
+      first_base: firstBase,
+    }),
     bindings: { scalars: scratch('scalars'), entries: scratch('entriesA') },
     groups: groupsFor(n, DECOMPOSE_THREADS),
   },
@@ -44,12 +73,13 @@ const recordDecompose = (kernels: Kernels, { tuning, windows }: Plan, n: number,
 /** The buffer that a sort pass reads; it writes the other one. The last pass's target is the sorted stream. */
 const sortBuffer = (pass: number): ScratchName => (pass % 2 === 0 ? 'entriesA' : 'entriesB');
 
-const recordSort = (kernels: Kernels, plan: Plan, n: number): Command[] => {
+const recordSort = (kernels: Kernels, plan: Plan, n: number, group: WindowGroup): Command[] => {
   const { count, scan, scatter } = kernels.sort(plan.tuning.sortThreadsPerWorkgroup, plan.tuning.sortEntriesPerThread);
   return plan.sortPasses.flatMap(({ shift, bits }, pass): Command[] => {
     const config = SortConfig.pack({
       slab: n,
       tiles: plan.tiles,
+      first_window: group.first,
       buckets: plan.buckets,
       shift,
       mask: 2 ** bits - 1,
@@ -58,7 +88,7 @@ const recordSort = (kernels: Kernels, plan: Plan, n: number): Command[] => {
     });
     const common = { entries: scratch(sortBuffer(pass)), counts: scratch('counts'), totals: scratch('totals') };
     const { entries, counts, totals } = common;
-    const tiles = [plan.tiles, plan.windows] as const;
+    const tiles = [plan.tiles, group.count] as const;
     return [
       { kind: 'dispatch', phase: 'sort', kernel: count, config, bindings: common, groups: tiles },
       {
@@ -67,7 +97,7 @@ const recordSort = (kernels: Kernels, plan: Plan, n: number): Command[] => {
         kernel: scan,
         config,
         bindings: { totals, counts },
-        groups: [plan.windows, 1],
+        groups: [group.count, 1],
       },
       {
         kind: 'dispatch',
@@ -81,13 +111,13 @@ const recordSort = (kernels: Kernels, plan: Plan, n: number): Command[] => {
   });
 };
 
-const recordPartition = (kernels: Kernels, { tuning, windows, levelTasks, reduce }: Plan): Command[] => [
+const recordPartition = (kernels: Kernels, { tuning, levelTasks, reduce }: Plan, group: WindowGroup): Command[] => [
   {
     kind: 'dispatch',
     phase: 'partition',
     kernel: kernels.partition(),
     config: PartitionConfig.pack({
-      windows,
+      windows: group.count,
       entries_per_task: tuning.walkerEntriesPerTask,
       most_tasks: levelTasks[0] as number,
       levels: levelTasks.length,
@@ -134,8 +164,6 @@ const walkCommand = (
 
 /** The walk over the sorted stream, and the same walk over its partial sums, level by level: combine. */
 const recordWalk = (kernels: Kernels, plan: Plan, bases: Slice): Command[] => [
-  // infinity for buckets that nothing falls into; all others have exactly one writer
-  { kind: 'clear', slice: scratch('buckets', 0, plan.scratch.buckets) },
   ...plan.levelTasks.map((_, level) => {
     const to = level % 2 === 0 ? 'A' : 'B';
     const from = to === 'A' ? 'B' : 'A';

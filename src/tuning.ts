@@ -24,6 +24,12 @@ export interface Tuning {
   readonly walkerEntriesPerTask: number;
   /** A walk of few tasks fills fewer slots a thread rather than run on fewer threads than this, 1 to 2^20. */
   readonly walkerLeastThreads: number;
+  /**
+   * The most additions that the walk of one submit may do, 2^10 to 2^30; beyond it the windows are done in groups, a submit each.
+   * Bounds how long a submit holds the GPU. Default: what the device does in 100 ms as far as measured, 2^21 before; no bound
+   * on software adapters, which hold up nobody's screen.
+   */
+  readonly additionsPerSubmit: number;
   /** Threads in a workgroup of the sort, 1 to 64. */
   readonly sortThreadsPerWorkgroup: number;
   /** Entries that one thread of the sort ranks in sequence, 1 to 256. */
@@ -33,6 +39,8 @@ export interface Tuning {
 /** What the defaults depend on. */
 export interface DeviceProfile {
   readonly software: boolean;
+  /** Additions a millisecond in the walk, as measured by earlier runs; null before. */
+  readonly additionsPerMs: number | null;
   readonly maxComputeInvocationsPerWorkgroup: number;
   readonly maxComputeWorkgroupSizeX: number;
   readonly maxComputeWorkgroupStorageSize: number;
@@ -45,6 +53,7 @@ const ranges: Readonly<Record<Exclude<keyof Tuning, 'walkerPrefixMemory'>, reado
   walkerTasks: [1, 2 ** 20],
   walkerEntriesPerTask: [1, 2 ** 16],
   walkerLeastThreads: [1, 2 ** 20],
+  additionsPerSubmit: [2 ** 10, 2 ** 30],
   sortThreadsPerWorkgroup: [1, 64],
   sortEntriesPerThread: [1, 256],
 };
@@ -89,6 +98,15 @@ const defaultWindowBits = (n: number, scalarBits: number): number => {
   return best;
 };
 
+/** How long a submit should hold a GPU: no animation stutters for longer than one would notice, no watchdog is near. */
+const SUBMIT_MS = 100;
+
+/** A power of two, so that small changes of the measurement do not change the plan. */
+const submitBound = (additionsPerMs: number | null): number =>
+  additionsPerMs === null
+    ? 2 ** 21
+    : 2 ** Math.min(30, Math.max(18, Math.floor(Math.log2(SUBMIT_MS * additionsPerMs))));
+
 /**
  * Fills in the knobs that the caller left open.
  *
@@ -110,6 +128,7 @@ export const resolveTuning = (
     walkerTasks: device.software ? 2 ** 12 : 2 ** 17,
     walkerEntriesPerTask: 32,
     walkerLeastThreads: device.software ? 16 : 2 ** 12,
+    additionsPerSubmit: device.software ? 2 ** 30 : submitBound(device.additionsPerMs),
     sortThreadsPerWorkgroup: device.software ? 16 : 64,
     sortEntriesPerThread: device.software ? 128 : 32,
     ...given,

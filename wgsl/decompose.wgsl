@@ -5,8 +5,8 @@
 // in [-2^(c-1), 2^(c-1)]: what a window lends to the next one is its own top bit, so no carry runs through the windows and
 // every digit stands alone. Sum of d_j · 2^(jc) is the scalar as long as the top window's top bit is 0.
 //
-// Digit d of scalar i in window j becomes the entry j·n + i with key |d| - 1 and the handle of base i, negated where
-// d < 0; a zero digit becomes an absent entry, which the sort drops.
+// Only the windows of one group are written. Digit d of scalar i in the group's window w becomes the entry w·n + i with key |d| - 1
+// and the handle of base i, negated where d < 0; a zero digit becomes an absent entry, which the sort drops.
 // Host: src/stages/decompose.ts. CPU twin: src/twins/decompose.ts.
 {{structs}}
 {{entry}}
@@ -53,8 +53,12 @@ fn decompose(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgrou
   let c = config.window_bits;
   let half = 1u << (c - 1u);
   var lent = 0u;
-  for (var j = 0u; j < config.windows; j++) {
-    let bit = j * c;
+  if (config.first_window > 0u) {
+    let below = config.first_window * c - 1u;
+    lent = (s[below >> 5u] >> (below & 31u)) & 1u;
+  }
+  for (var w = 0u; w < config.windows; w++) {
+    let bit = (config.first_window + w) * c;
     let word = bit >> 5u;
     let shift = bit & 31u;
     var bits = 0u;
@@ -74,6 +78,6 @@ fn decompose(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgrou
     let sign = select(0u, NEGATE, negative);
     let handle = select((config.first_base + i) | sign, ABSENT, magnitude == 0u);
     // magnitude 0 makes the key wrap around; nobody reads the key of an absent digit
-    entries[j * config.scalars + i] = Entry(magnitude - 1u, handle);
+    entries[w * config.scalars + i] = Entry(magnitude - 1u, handle);
   }
 }

@@ -1,4 +1,4 @@
-// partition (planner): decides how every walk of the MSM is cut. One thread; a few dozen integers.
+// partition (planner): decides how every walk over a group of windows is cut. One thread; a few dozen integers.
 //
 // The sorted stream has E entries, known only now. It is cut on the entries axis into N equal tasks: task t owns the entries from
 // t·q + min(t, r) to (t+1)·q + min(t+1, r), with q = E / N and r = E mod N. Whatever a bucket's shape, its entries belong to

@@ -1,4 +1,4 @@
-// sort: the entries of every window by key. Least-significant-digit radix sort, stable, without a single atomic: the same
+// sort: the entries of every window of a group by key. Least-significant-digit radix sort, stable, without a single atomic: the same
 // input gives the same permutation on every run, and a bucket that receives every point costs what any other input costs.
 //
 // The stream lies in slabs of n entries, one a window. A pass sorts each slab by {{maxBits}} or fewer bits of the key, in three dispatches
@@ -157,7 +157,7 @@ fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocati
     let entry = entries[window * config.slab + i];
     if (entry.handle != ABSENT) {
       let bin = digit(entry.key);
-      let key = entry.key + select(0u, window * config.buckets, config.last_pass == 1u);
+      let key = entry.key + select(0u, (config.first_window + window) * config.buckets, config.last_pass == 1u);
       sorted[bases[bin] + increment(bin, thread)] = Entry(key, entry.handle);
     }
   }

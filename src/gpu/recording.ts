@@ -20,7 +20,11 @@ export interface Dispatch {
   readonly groups: readonly [number, number] | Slice;
 }
 
-export type Command = ({ readonly kind: 'dispatch' } & Dispatch) | { readonly kind: 'clear'; readonly slice: Slice };
+export type Command =
+  | ({ readonly kind: 'dispatch' } & Dispatch)
+  | { readonly kind: 'clear'; readonly slice: Slice }
+  /** What comes before goes to the GPU, and what comes after waits until that is done. */
+  | { readonly kind: 'submit' };
 
 /** Splits a number of workgroups over two dimensions where one would be too many; the kernel computes its index from both. */
 export const groupsFor = (items: number, perGroup: number): readonly [number, number] => {

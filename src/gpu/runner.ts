@@ -1,11 +1,12 @@
 import { MsmError } from '../errors.js';
 import { bufferUsage, mapModeRead } from './constants.js';
+import type { Kernel } from './kernel.js';
 import { Ledger } from './ledger.js';
 import { pipelineFor } from './pipelines.js';
 import { type Command, type Dispatch, type Slice, submitBytes, UNIFORM_ALIGNMENT } from './recording.js';
 import { ScratchPool } from './scratch-pool.js';
 
-/** One submit: what goes in, what is done, what comes out. */
+/** One or more submits: what goes in, what is done, what comes out. */
 export interface Job {
   /** Named storage buffers that the commands use, in bytes; kept for the next job. */
   readonly scratch: Readonly<Record<string, number>>;
@@ -15,17 +16,21 @@ export interface Job {
   readonly commands: readonly Command[];
   /** What to read back. */
   readonly read: Slice & { readonly size: number };
+  /** Called between submits; what it throws ends the job. */
+  onSubmitted?(done: number, total: number): void;
 }
 
 export interface JobResult {
   readonly data: Uint32Array;
   readonly dispatches: number;
+  readonly submits: number;
   /** GPU time by phase, in the order of the commands; null without timestamps. */
   readonly phases: { name: string; ms: number }[] | null;
 }
 
 /**
- * Runs recorded commands on a device: one submit and one map a job. It knows buffers, pipelines, bind groups and time, and nothing
+ * Runs recorded commands on a device: one map a job, and one submit unless the commands
+ * say otherwise. It knows buffers, pipelines, bind groups and time, and nothing
  * of what they compute.
  */
 export class Runner {
@@ -65,55 +70,82 @@ export class Runner {
   }
 
   /** Compiles in parallel whatever the commands need. */
-  async compile(commands: readonly Command[]): Promise<void> {
+  async compile(commands: readonly Command[]): Promise<ReadonlyMap<Kernel, GPUComputePipeline>> {
     const kernels = new Set(commands.flatMap((command) => (command.kind === 'dispatch' ? [command.kernel] : [])));
-    await this.#guard(Promise.all([...kernels].map((kernel) => pipelineFor(this.device, kernel))));
+    const compiled = [...kernels].map(async (kernel) => [kernel, await pipelineFor(this.device, kernel)] as const);
+    return new Map(await this.#guard(Promise.all(compiled)));
   }
 
   async run(job: Job): Promise<JobResult> {
     this.assertAlive();
-    const pipelines = new Map<Dispatch['kernel'], GPUComputePipeline>();
-    const dispatches = job.commands.filter((command) => command.kind === 'dispatch');
-    await this.compile(job.commands);
-    for (const { kernel } of dispatches) pipelines.set(kernel, await pipelineFor(this.device, kernel));
-
+    const pipelines = await this.compile(job.commands);
     // compiling took a while
     this.assertAlive();
-    const timing = this.device.features.has('timestamp-query');
-    const passes = groupByPhase(job.commands);
-    const queries = timing ? 2 * passes.length : 0;
+
+    const { device } = this;
+    const segments = toSegments(job.commands);
+    const passes = segments.flat();
+    const dispatches = passes.flatMap((pass) => pass.dispatches);
+    const timing = device.features.has('timestamp-query');
     const sizes = submitBytes(job.read.size, dispatches.length, timing ? passes.length : 0);
-    const submitted = this.#scoped(() => {
+    const temporary: GPUBuffer[] = [];
+    const create = (label: string, bytes: number, usage: number): GPUBuffer => {
+      const buffer = this.ledger.create('scratch', label, bytes, usage);
+      temporary.push(buffer);
+      return buffer;
+    };
+    const prepare = (): Prepared => {
       // the small buffers below are part of the budget too
       this.#pool.provide(job.scratch, this.#budget - sizes.all);
-      const temporary: GPUBuffer[] = [];
-      const create = (label: string, bytes: number, usage: number): GPUBuffer => {
-        const buffer = this.ledger.create('scratch', label, bytes, usage);
-        temporary.push(buffer);
-        return buffer;
-      };
-      try {
-        const staging = create('read-back', sizes.staging, bufferUsage.mapRead | bufferUsage.copyDst);
-        const uniforms = create('uniforms', sizes.uniforms, bufferUsage.uniform | bufferUsage.copyDst);
-        const times = timing ? create('timestamps', sizes.times, bufferUsage.queryResolve | bufferUsage.copySrc) : null;
-        this.#submit(job, passes, pipelines, { staging, uniforms, times, readBytes: sizes.result, queries });
-        return { staging, temporary };
-      } catch (error) {
-        for (const buffer of temporary) this.ledger.destroy(buffer);
-        throw error;
+      const uniforms = create('uniforms', sizes.uniforms, bufferUsage.uniform | bufferUsage.copyDst);
+      device.queue.writeBuffer(uniforms, 0, uniformContents(dispatches));
+      for (const { to, data } of job.uploads) {
+        const { buffer, offset } = this.#resolve(job, to);
+        device.queue.writeBuffer(buffer, offset, data as Uint8Array<ArrayBuffer>);
       }
-    });
+      return {
+        job,
+        pipelines,
+        uniforms,
+        staging: create('read-back', sizes.staging, bufferUsage.mapRead | bufferUsage.copyDst),
+        timing: timing
+          ? {
+              querySet: this.#querySet(2 * passes.length),
+              resolved: create('timestamps', sizes.times, bufferUsage.queryResolve | bufferUsage.copySrc),
+            }
+          : null,
+      };
+    };
 
-    const { staging, temporary } = submitted.result;
     try {
-      await this.#guard(submitted.errors);
+      let prepared: Prepared | null = null;
+      let [dispatch, pass] = [0, 0];
+      for (const [index, segment] of segments.entries()) {
+        const isLast = index === segments.length - 1;
+        const { errors } = this.#scoped(() => {
+          prepared ??= prepare();
+          const encoder = device.createCommandEncoder({ label: 'webgpu-msm' });
+          this.#encode(encoder, prepared, segment, dispatch, pass);
+          if (isLast) this.#encodeReadBack(encoder, prepared, passes.length, sizes.result);
+          device.queue.submit([encoder.finish()]);
+        });
+        await this.#guard(errors);
+        dispatch += segment.reduce((sum, { dispatches: own }) => sum + own.length, 0);
+        pass += segment.length;
+        if (isLast) break;
+        await this.#guard(device.queue.onSubmittedWorkDone());
+        this.assertAlive();
+        job.onSubmitted?.(index + 1, segments.length);
+      }
+      const { staging } = prepared as unknown as Prepared;
       await this.#guard(staging.mapAsync(mapModeRead));
       const bytes = staging.getMappedRange().slice(0);
       staging.unmap();
       return {
         data: new Uint32Array(bytes, 0, job.read.size / 4),
         dispatches: dispatches.length,
-        phases: timing ? readTimes(passes, new BigUint64Array(bytes.slice(sizes.result), 0, queries)) : null,
+        submits: segments.length,
+        phases: timing ? readTimes(passes, new BigUint64Array(bytes.slice(sizes.result), 0, 2 * passes.length)) : null,
       };
     } catch (error) {
       // what a failed run left in the pool may be invalid buffers
@@ -146,72 +178,71 @@ export class Runner {
     this.#querySets.clear();
   }
 
-  #submit(
-    job: Job,
-    passes: readonly Pass[],
-    pipelines: ReadonlyMap<Dispatch['kernel'], GPUComputePipeline>,
-    own: { staging: GPUBuffer; uniforms: GPUBuffer; times: GPUBuffer | null; readBytes: number; queries: number },
+  #resolve(job: Job, { buffer, offset = 0, size }: Slice): { buffer: GPUBuffer; offset: number; size: number } {
+    const found = job.external?.[buffer] ?? this.#pool.get(buffer);
+    if (found === undefined) throw new MsmError('internal', `no buffer is named '${buffer}'`);
+    return { buffer: found, offset, size: size ?? found.size - offset };
+  }
+
+  /** @param firstDispatch, firstPass how many there were in the segments before */
+  #encode(
+    encoder: GPUCommandEncoder,
+    { job, pipelines, uniforms, timing }: Prepared,
+    segment: readonly Pass[],
+    firstDispatch: number,
+    firstPass: number,
   ): void {
-    const { device } = this;
-    const resolve = ({ buffer, offset = 0, size }: Slice): GPUBufferBinding & { offset: number; size: number } => {
-      const found = job.external?.[buffer] ?? this.#pool.get(buffer);
-      if (found === undefined) throw new MsmError('internal', `no buffer is named '${buffer}'`);
-      return { buffer: found, offset, size: size ?? found.size - offset };
-    };
-
-    for (const { to, data } of job.uploads) {
-      const { buffer, offset } = resolve(to);
-      device.queue.writeBuffer(buffer as GPUBuffer, offset, data as Uint8Array<ArrayBuffer>);
-    }
-
-    const configs = new Uint32Array((UNIFORM_ALIGNMENT / 4) * Math.max(1, own.uniforms.size / UNIFORM_ALIGNMENT));
-    const encoder = device.createCommandEncoder({ label: 'webgpu-msm' });
-    const querySet = own.queries > 0 ? this.#querySet(own.queries) : null;
-    let uniform = 0;
-    passes.forEach((pass, index) => {
+    let uniform = firstDispatch;
+    segment.forEach((pass, index) => {
       for (const slice of pass.clears) {
-        const { buffer, offset, size } = resolve(slice);
-        encoder.clearBuffer(buffer as GPUBuffer, offset, size);
+        const { buffer, offset, size } = this.#resolve(job, slice);
+        encoder.clearBuffer(buffer, offset, size);
       }
+      const query = 2 * (firstPass + index);
       const compute = encoder.beginComputePass({
         label: `webgpu-msm ${pass.phase}`,
-        ...(querySet && {
-          timestampWrites: { querySet, beginningOfPassWriteIndex: 2 * index, endOfPassWriteIndex: 2 * index + 1 },
+        ...(timing && {
+          timestampWrites: {
+            querySet: timing.querySet,
+            beginningOfPassWriteIndex: query,
+            endOfPassWriteIndex: query + 1,
+          },
         }),
       });
-      for (const { kernel, bindings, config, groups } of pass.dispatches) {
+      for (const { kernel, bindings, groups } of pass.dispatches) {
         const pipeline = pipelines.get(kernel) as GPUComputePipeline;
         const offset = UNIFORM_ALIGNMENT * uniform++;
-        if (config !== undefined) configs.set(config, offset / 4);
         const entries = kernel.bindings.map(({ name, access }, binding) => {
           if (access === 'uniform') {
-            return { binding, resource: { buffer: own.uniforms, offset, size: UNIFORM_ALIGNMENT } };
+            return { binding, resource: { buffer: uniforms, offset, size: UNIFORM_ALIGNMENT } };
           }
           const slice = bindings[name];
           if (slice === undefined) throw new MsmError('internal', `${kernel.name} lacks a buffer for '${name}'`);
-          return { binding, resource: resolve(slice) };
+          return { binding, resource: this.#resolve(job, slice) };
         });
         const layout = pipeline.getBindGroupLayout(0);
         compute.setPipeline(pipeline);
-        compute.setBindGroup(0, device.createBindGroup({ label: `webgpu-msm ${kernel.name}`, layout, entries }));
+        compute.setBindGroup(0, this.device.createBindGroup({ label: `webgpu-msm ${kernel.name}`, layout, entries }));
         if (isSlice(groups)) {
-          const { buffer, offset: at } = resolve(groups);
-          compute.dispatchWorkgroupsIndirect(buffer as GPUBuffer, at);
+          const { buffer, offset: at } = this.#resolve(job, groups);
+          compute.dispatchWorkgroupsIndirect(buffer, at);
         } else {
           compute.dispatchWorkgroups(groups[0], groups[1]);
         }
       }
       compute.end();
     });
+  }
 
-    const { buffer, offset } = resolve(job.read);
-    encoder.copyBufferToBuffer(buffer as GPUBuffer, offset, own.staging, 0, job.read.size);
-    if (querySet && own.times) {
-      encoder.resolveQuerySet(querySet, 0, own.queries, own.times, 0);
-      encoder.copyBufferToBuffer(own.times, 0, own.staging, own.readBytes, 8 * own.queries);
+  /** The result and the times, one behind the other, to where they can be mapped. */
+  #encodeReadBack(encoder: GPUCommandEncoder, prepared: Prepared, passes: number, resultBytes: number): void {
+    const { job, staging, timing } = prepared;
+    const { buffer, offset } = this.#resolve(job, job.read);
+    encoder.copyBufferToBuffer(buffer, offset, staging, 0, job.read.size);
+    if (timing) {
+      encoder.resolveQuerySet(timing.querySet, 0, 2 * passes, timing.resolved, 0);
+      encoder.copyBufferToBuffer(timing.resolved, 0, staging, resultBytes, 16 * passes);
     }
-    device.queue.writeBuffer(own.uniforms, 0, configs);
-    device.queue.submit([encoder.finish()]);
   }
 
   #querySet(count: number): GPUQuerySet {
@@ -264,6 +295,25 @@ export class Runner {
   }
 }
 
+/** What a job needs on the GPU besides its commands. */
+interface Prepared {
+  readonly job: Job;
+  readonly pipelines: ReadonlyMap<Kernel, GPUComputePipeline>;
+  readonly uniforms: GPUBuffer;
+  readonly staging: GPUBuffer;
+  readonly timing: { readonly querySet: GPUQuerySet; readonly resolved: GPUBuffer } | null;
+}
+
+/** The configs of all dispatches, each where a uniform may start. */
+const uniformContents = (dispatches: readonly Dispatch[]): Uint32Array<ArrayBuffer> => {
+  const words = UNIFORM_ALIGNMENT / 4;
+  const contents = new Uint32Array(words * Math.max(1, dispatches.length));
+  dispatches.forEach(({ config }, i) => {
+    if (config !== undefined) contents.set(config, words * i);
+  });
+  return contents;
+};
+
 /** Consecutive commands of one phase; their time is taken together. */
 interface Pass {
   readonly phase: string;
@@ -271,24 +321,28 @@ interface Pass {
   readonly dispatches: Dispatch[];
 }
 
-/** Clears go before the pass of the dispatch that follows them, which no earlier dispatch of that pass may want otherwise. */
-const groupByPhase = (commands: readonly Command[]): Pass[] => {
-  const passes: Pass[] = [];
+/**
+ * The passes of each submit. Clears go before the pass of the dispatch that follows them, which no earlier dispatch of that pass
+ * may want otherwise.
+ */
+const toSegments = (commands: readonly Command[]): Pass[][] => {
+  const segments: Pass[][] = [[]];
   let clears: Slice[] = [];
   for (const command of commands) {
-    if (command.kind === 'clear') {
+    const segment = segments.at(-1) as Pass[];
+    const last = segment.at(-1);
+    if (command.kind === 'submit') {
+      segments.push([]);
+    } else if (command.kind === 'clear') {
       clears.push(command.slice);
-      continue;
-    }
-    const last = passes.at(-1);
-    if (last !== undefined && last.phase === command.phase && clears.length === 0) {
+    } else if (last !== undefined && last.phase === command.phase && clears.length === 0) {
       last.dispatches.push(command);
     } else {
-      passes.push({ phase: command.phase, clears, dispatches: [command] });
+      segment.push({ phase: command.phase, clears, dispatches: [command] });
       clears = [];
     }
   }
-  return passes;
+  return segments;
 };
 
 const readTimes = (passes: readonly Pass[], times: BigUint64Array): { name: string; ms: number }[] => {

@@ -8,7 +8,8 @@ import { entryWgsl } from './entry.js';
 export const DecomposeConfig = struct('DecomposeConfig', {
   scalars: 'n',
   window_bits: 'c',
-  windows: 'T; c·T is more than the bits of the order',
+  first_window: 'the first window of the group',
+  windows: 'windows of the group',
   first_base: 'index of the base that scalar 0 multiplies',
 });
 

@@ -4,10 +4,10 @@ import { struct } from '../gpu/struct.js';
 import { Level } from './level.js';
 
 export const PartitionConfig = struct('PartitionConfig', {
-  windows: 'T',
+  windows: 'windows of the group',
   entries_per_task: 'no more tasks than give each of them so many entries',
   most_tasks: 'at most so many tasks',
-  levels: 'walks over the sorted stream and its partial sums',
+  levels: 'walks over a sorted stream and its partial sums',
   slots: 'S: the most tasks of one thread',
   least_threads: 'fewer slots rather than fewer threads than this',
   threads_per_group: 'threads in a workgroup of the walk',

@@ -6,6 +6,7 @@ import { entryWgsl } from './entry.js';
 export const SortConfig = struct('SortConfig', {
   slab: 'n: entries that a window has room for',
   tiles: 'tiles in a slab',
+  first_window: 'the first window of the group',
   buckets: 'B: keys of a window',
   shift: 'lowest key bit that this pass sorts by',
   mask: 'bits that this pass sorts by, as a mask',

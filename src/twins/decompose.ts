@@ -6,7 +6,11 @@ import { ABSENT, ENTRY_WORDS, NEGATE } from '../stages/entry.js';
 export const decompose = (
   curve: CurveContext,
   scalars: Uint32Array,
-  { windowBits, windows, firstBase }: { windowBits: number; windows: number; firstBase: number },
+  {
+    windowBits,
+    windows,
+    firstBase,
+  }: { readonly windowBits: number; readonly windows: number; readonly firstBase: number },
 ): Uint32Array => {
   const words = curve.scalarBytes / 4;
   const n = scalars.length / words;

@@ -3,7 +3,7 @@ import { ABSENT, ENTRY_WORDS } from '../stages/entry.js';
 /** The CPU twin of all passes of wgsl/sort.wgsl together: absent entries dropped, the rest sorted stably, keys made global. */
 export const sort = (
   entries: Uint32Array,
-  { slab, windows, buckets }: { slab: number; windows: number; buckets: number },
+  { slab, windows, buckets, firstWindow = 0 }: { slab: number; windows: number; buckets: number; firstWindow?: number },
 ): { sorted: Uint32Array; totals: Uint32Array } => {
   const totals = new Uint32Array(windows);
   const all: { key: number; handle: number }[] = [];
@@ -12,7 +12,7 @@ export const sort = (
       const at = (j * slab + i) * ENTRY_WORDS;
       const handle = entries[at + 1] as number;
       if (handle === ABSENT) continue;
-      all.push({ key: j * buckets + (entries[at] as number), handle });
+      all.push({ key: (firstWindow + j) * buckets + (entries[at] as number), handle });
       totals[j] = (totals[j] as number) + 1;
     }
   }

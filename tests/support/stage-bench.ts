@@ -10,6 +10,7 @@ import type { Tuning } from '../../src/tuning.js';
 
 export const limits: PlanLimits = {
   software: true,
+  additionsPerMs: null,
   maxComputeInvocationsPerWorkgroup: 256,
   maxComputeWorkgroupSizeX: 256,
   maxComputeWorkgroupStorageSize: 16384,

@@ -40,8 +40,8 @@ function parseOptions() {
         first: { type: 'string', default: '0' },
         'max-points': { type: 'string', default: '4096' },
         program: { type: 'string' },
-        adapter: { type: 'string', default: 'auto' },
-        help: { type: 'boolean', default: false },
+        adapter: { type: 'string' },
+        help: { type: 'boolean', short: 'h', default: false },
       },
     }));
   } catch (error) {

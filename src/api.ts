@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { Tuning } from './tuning.js';
 
 /** A point of the curve in affine coordinates. At infinity `x` and `y` are 0n and carry no meaning. */

@@ -46,6 +46,9 @@ export interface MsmEngineOptions {
   readonly retainBases?: boolean;
 }
 
+/** Engines that lack `Symbol.dispose` lack `using` too; the method then has a name that nobody calls. */
+const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol('Symbol.dispose');
+
 const DEFAULT_BUDGET = 256 * 2 ** 20;
 
 /** Smaller runs are dominated by latency, and say nothing about the rate. */
@@ -101,7 +104,7 @@ class ResidentBases implements Bases {
     this.#home = null;
   }
 
-  [Symbol.dispose](): void {
+  [dispose](): void {
     this.destroy();
   }
 }
@@ -194,7 +197,7 @@ class Engine implements MsmEngine {
     if (this.#open.owned) this.#open.device.destroy();
   }
 
-  [Symbol.dispose](): void {
+  [dispose](): void {
     this.destroy();
   }
 

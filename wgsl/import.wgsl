@@ -45,7 +45,7 @@ fn import_points(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_work
     points[i] = Point(packed_zero(), packed_zero());
     return;
   }
-  // One product in a loop rather than five in a row: compilers inline every call (DESIGN notes, section 4).
+  // One product in a loop rather than five in a row: compilers inline every call, and this runs once.
   var x = plain_x;
   var y = plain_y;
   var left = plain_x;

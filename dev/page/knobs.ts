@@ -95,8 +95,8 @@ export function parseKnobs(query: URLSearchParams): Knobs {
   const walkerPrivate = integer('walkerpriv', 0, 1);
   const placement: Placement | undefined =
     walkerPrivate === undefined ? undefined : walkerPrivate === 1 ? 'private' : 'workgroup';
-  const threads = integer('walkertpb', 1, 1024);
-  const slots = integer('walkers', 1, 256);
+  const threads = integer('walkertpb', 1, 256);
+  const slots = integer('walkers', 1, 64);
   const windowBits = integer('c', 2, 16);
   return {
     mode,

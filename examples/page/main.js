@@ -21,7 +21,7 @@ async function compute() {
   output.textContent = [
     `x = 0x${sum.x.toString(16)}`,
     `y = 0x${sum.y.toString(16)}`,
-    `${engine.lastRun.wallMs.toFixed(1)} ms on ${engine.adapter.description || engine.adapter.architecture}`,
+    `${engine.lastRun.wallMs.toFixed(1)} ms on ${engine.adapter.description || engine.adapter.architecture || 'this GPU'}`,
   ].join('\n');
 }
 

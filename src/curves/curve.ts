@@ -6,7 +6,7 @@ import { type Modulus, mod, modulus } from '../field/modulus.js';
  */
 export interface Curve {
   readonly name: string;
-  /** The prime of the base field, at most 412 bits. */
+  /** The prime of the base field, 46 to 414 bits. */
   readonly p: bigint;
   /** The order r of the group that scalars are reduced by; at most 256 bits. */
   readonly order: bigint;
@@ -31,9 +31,19 @@ export interface CurveContext extends Curve {
 export const isOnCurve = (curve: Curve, x: bigint, y: bigint): boolean =>
   mod(y * y - (x * x + curve.a) * x - curve.b, curve.p) === 0n;
 
+/** Whatever stands there; a curve may come from untyped JavaScript. */
+const generatorNumbers = (generator: Partial<Curve['generator']> | undefined): Record<string, unknown> => ({
+  'generator.x': generator?.x,
+  'generator.y': generator?.y,
+});
+
 /** @throws MsmError `bad-argument` naming the constant that is wrong */
 export const curveContext = (curve: Curve): CurveContext => {
   const where = `curve '${curve.name}'`;
+  const numbers = { p: curve.p, order: curve.order, a: curve.a, b: curve.b, ...generatorNumbers(curve.generator) };
+  for (const [name, value] of Object.entries(numbers)) {
+    if (typeof value !== 'bigint') throw badArgument(`${where}: ${name} must be a bigint, got ${typeof value}`);
+  }
   let field: Modulus;
   try {
     field = modulus(curve.p);

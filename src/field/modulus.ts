@@ -49,10 +49,12 @@ export const invert = (a: bigint, m: bigint): bigint => {
   return r0 === 1n ? mod(t0, m) : 0n;
 };
 
-/** Derives the constants of a field. @throws RangeError if `p` is even, or needs more than 32 limbs. */
+/** Derives the constants of a field. @throws RangeError if `p` is even, below 46 bits, or needs more than 32 limbs. */
 export const modulus = (p: bigint): Modulus => {
   if (p < 5n || p % 2n === 0n) throw new RangeError(`modulus must be an odd prime above 3, got ${p}`);
   const bits = p.toString(2).length;
+  if (bits < 46)
+    throw new RangeError(`a ${bits}-bit modulus is too small: the bound on divsteps holds from 46 bits on`);
   // Two spare bits: sums of a few elements stay below R, and a sign fits above the top limb of the inversion.
   const limbs = Math.ceil((bits + 2) / LIMB_BITS);
   if (limbs > 32) {

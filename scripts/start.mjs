@@ -2,7 +2,7 @@
  * `npm start`: BN254 MSMs by the built library on Dawn in Node, on the GPU or on the software adapter, each checked
  * against noble. Exits non-zero when any result is wrong.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { bn254G1, makeKnownBases } from '../dev/oracle/known-bases.mjs';
 import {
   chooseAdapter,
@@ -14,12 +14,13 @@ import {
 import { adapterLine, closeGpu, openGpu } from './adapter/open-gpu.mjs';
 import { measure } from './start/measure.mjs';
 import { parseOptions, UsageError, usage } from './start/options.mjs';
+import { rows } from './start/rows.mjs';
 import { table } from './start/table.mjs';
 
 const library = new URL('../dist/index.js', import.meta.url);
 
 /** @param {ReturnType<typeof parseOptions>} options */
-async function computeAndPrint({ sizes, reps, seed }) {
+async function computeAndPrint({ sizes, reps, seed, json }) {
   const { createMsmEngine } = /** @type {typeof import('../src/index.js')} */ (await import(library.href));
   try {
     progress('compiling the shaders');
@@ -39,6 +40,7 @@ async function computeAndPrint({ sizes, reps, seed }) {
     if (measurements.some(({ phases }) => phases === null)) {
       console.log('\n(this device has no timestamp-query, so there are no times of the phases)');
     }
+    if (json !== undefined) writeFileSync(json, `${JSON.stringify(rows(measurements, { reps, seed }), null, 2)}\n`);
     engine.destroy();
 
     for (const { n, wrong } of measurements) {

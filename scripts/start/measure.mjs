@@ -13,6 +13,8 @@ const SCALAR_STREAM = 0x10000;
  * @typedef {object} Measurement
  * @property {number} n
  * @property {number} wallMs median
+ * @property {number[]} wallsMs of every repetition
+ * @property {import('../../src/api.js').RunRecord | null} lastRun
  * @property {{ name: string, ms: number }[] | null} phases medians, in the order in which they run
  * @property {number} scratchBytes
  * @property {number} basesBytes
@@ -59,6 +61,8 @@ export async function measure(engine, known, { n, reps, seed, progress }) {
     return {
       n,
       wallMs: median(walls),
+      wallsMs: walls,
+      lastRun: engine.lastRun,
       phases: phases && [...phases].map(([name, times]) => ({ name, ms: median(times) })),
       scratchBytes: engine.memory.scratch,
       basesBytes,

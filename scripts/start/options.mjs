@@ -9,6 +9,7 @@ usage: npm start -- [options]
   --reps 3             timed repetitions of each, after a warm-up; the median is printed
   --seed 1             of the points and the scalars
   --adapter auto       auto: the GPU where there is one, else the software adapter from npm; or software, hardware
+  --json FILE          also writes what was measured to a file, one row a size
   --help               this text
 `;
 
@@ -26,6 +27,7 @@ export function parseOptions(args) {
   return {
     help: values.help,
     adapter: values.adapter,
+    json: values.json,
     sizes: [...new Set(values.n.split(',').map((text) => parseSize(text.trim())))].sort((a, b) => a - b),
     reps: parseInteger('--reps', values.reps, 1, 1000),
     seed: parseInteger('--seed', values.seed, 0, 2 ** 32 - 1),
@@ -42,6 +44,7 @@ function parseStrictly(args) {
         reps: { type: 'string', default: '3' },
         seed: { type: 'string', default: '1' },
         adapter: { type: 'string' },
+        json: { type: 'string' },
         help: { type: 'boolean', default: false, short: 'h' },
       },
     });

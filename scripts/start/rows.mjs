@@ -1,0 +1,34 @@
+/** What `npm start -- --json` writes: a row a size, with all that one needs to run it again. */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * @param {import('./measure.mjs').Measurement[]} measurements
+ * @param {{ reps: number, seed: number }} options
+ */
+export function rows(measurements, { reps, seed }) {
+  const common = { at: new Date().toISOString(), commit: commit(), node: process.version, platform: process.platform };
+  return measurements.map(({ n, wallMs, wallsMs, phases, scratchBytes, basesBytes, lastRun, wrong }) => ({
+    ...common,
+    adapter: lastRun?.adapter ?? null,
+    n,
+    reps,
+    seed,
+    agrees: wrong.length === 0,
+    wallMs,
+    wallsMs,
+    phases,
+    scratchBytes,
+    basesBytes,
+    dispatches: lastRun?.dispatches ?? null,
+    submits: lastRun?.submits ?? null,
+    tuning: lastRun?.tuning ?? null,
+  }));
+}
+
+/** The commit that is checked out; where there is no repository, as on a packed GPU host, what WEBGPU_MSM_COMMIT says. */
+function commit() {
+  const here = fileURLToPath(new URL('.', import.meta.url));
+  const { stdout } = spawnSync('git', ['describe', '--always', '--dirty'], { cwd: here, encoding: 'utf8' });
+  return stdout?.trim() || (process.env.WEBGPU_MSM_COMMIT ?? null);
+}

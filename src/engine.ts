@@ -22,7 +22,7 @@ import { type Plan, type PlanLimits, planMsm } from './planner.js';
 import { recordMsm } from './record.js';
 import { SerialQueue } from './serial-queue.js';
 import { fold, publicPoint } from './stages/fold.js';
-import { IMPORT_THREADS, ImportConfig, NONE_REJECTED } from './stages/import.js';
+import { IMPORT_THREADS, ImportConfig, importStart, NONE_REJECTED } from './stages/import.js';
 import { checkTuning, type Tuning } from './tuning.js';
 
 /** Options of `createMsmEngine`. */
@@ -243,6 +243,12 @@ class Engine implements MsmEngine {
       );
     }
     const reloaded = await this.#upload(runner, bases.source, bases.length, { label: bases.label });
+    try {
+      bases.assertAlive(); // they may have been destroyed meanwhile
+    } catch (error) {
+      runner.ledger.destroy(reloaded);
+      throw error;
+    }
     bases.moveTo(runner, reloaded);
     return reloaded;
   }
@@ -295,11 +301,11 @@ class Engine implements MsmEngine {
     const { pointBytes, name } = this.#curve;
     const [offset, size] = [first * pointBytes, points * pointBytes];
     const { data } = await runner.run({
-      scratch: { rejected: 8 },
+      scratch: { outcome: 12 },
       external: { bases: buffer },
       uploads: [
         { to: { buffer: 'bases', offset }, data: bytes.subarray(offset, offset + size) },
-        { to: { buffer: 'rejected' }, data: Uint32Array.of(NONE_REJECTED, NONE_REJECTED) },
+        { to: { buffer: 'outcome' }, data: importStart() },
       ],
       commands: [
         {
@@ -307,13 +313,16 @@ class Engine implements MsmEngine {
           phase: 'import',
           kernel: this.#kernels.importPoints(),
           config: ImportConfig.pack({ points, first }),
-          bindings: { points: { buffer: 'bases', offset, size }, rejected: { buffer: 'rejected' } },
+          bindings: { points: { buffer: 'bases', offset, size }, outcome: { buffer: 'outcome' } },
           groups: groupsFor(points, IMPORT_THREADS),
         },
       ],
-      read: { buffer: 'rejected', size: 8 },
+      read: { buffer: 'outcome', size: 12 },
     });
-    const [notCanonical, offCurve] = data as unknown as readonly [number, number];
+    const [notCanonical, offCurve, done] = data as unknown as readonly [number, number, number];
+    if (done !== points) {
+      throw new MsmError('internal', `the GPU looked at ${done} of ${points} points; it does not do what it is told`);
+    }
     if (notCanonical < offCurve)
       throw badArgument(`points[${notCanonical}]: a coordinate is not below the prime of ${name}`);
     if (offCurve !== NONE_REJECTED) throw new MsmError('not-on-curve', `points[${offCurve}] is not on ${name}`);
@@ -350,7 +359,11 @@ class Engine implements MsmEngine {
         { plan, buffer, offset: offset + i * plan.n },
         scalars.subarray(i * plan.n * scalarBytes, (i + 1) * plan.n * scalarBytes),
         (done) => tick(i * plan.groups + done),
-      );
+      ).catch((error: unknown) => {
+        // that WebGPU refuses a command is no riddle if the bases were destroyed meanwhile
+        if (error instanceof MsmError && error.code === 'internal') bases.assertAlive();
+        throw error;
+      });
       total = addAffine(this.#curve, total, chunk.point.infinity ? null : chunk.point);
       dispatches += chunk.dispatches;
       submits += chunk.submits;
@@ -390,7 +403,11 @@ class Engine implements MsmEngine {
     const { data, phases, dispatches, submits } = await runner.run({
       scratch: plan.scratch,
       external: { bases: buffer },
-      uploads: [{ to: { buffer: 'scalars' }, data: scalars }],
+      uploads: [
+        { to: { buffer: 'scalars' }, data: scalars },
+        // no point of any curve: a GPU that does nothing must not pass for one whose last result is still there
+        { to: { buffer: 'bitSums' }, data: new Uint32Array(plan.scratch.bitSums / 4).fill(0xffffffff) },
+      ],
       commands: recordMsm(this.#kernels, plan, n, {
         slice: { buffer: 'bases', offset: bound, size: (skipped + n) * pointBytes },
         first: skipped,
@@ -441,6 +458,7 @@ export const createMsmEngine = async (options: MsmEngineOptions): Promise<MsmEng
     throw badArgument(`memoryBudget must be a positive integer of bytes, got ${memoryBudget}`);
   }
   checkTuning(tuning);
+  // It also keeps `options.gpu` reachable while a call is pending: Dawn in Node crashes if it is collected meanwhile.
   const reopen = (): Promise<OpenDevice> => openDevice(options);
   return new Engine(curve, await reopen(), { reopen, budget: memoryBudget, tuning, retainBases });
 };

@@ -74,7 +74,10 @@ export const encodeScalars = (
   for (const [i, scalar] of (scalars as readonly unknown[]).entries()) {
     if (typeof scalar !== 'bigint') throw badArgument(`scalars[${i}] must be a bigint, got ${typeName(scalar)}`);
     if (scalar < 0n || scalar >> BigInt(8 * scalarBytes) !== 0n) {
-      throw badArgument(`scalars[${i}] must be in [0, 2^${8 * scalarBytes}), got ${scalar}`);
+      // a scalar may be a secret: its value does not go into a message that may be logged
+      throw badArgument(
+        `scalars[${i}] must be in [0, 2^${8 * scalarBytes}), got one ${scalar < 0n ? 'below' : 'above'}`,
+      );
     }
     writeBytes(bytes, i * scalarBytes, scalarBytes, scalar);
   }

@@ -141,7 +141,7 @@ describe('injected errors', () => {
     };
   };
 
-  test.each(['scalars', 'buckets', 'read-back', 'bases'])('the buffer %s is invalid', async (name) => {
+  test.each(['scalars', 'buckets', 'entriesA', 'bases'])('the buffer %s is invalid', async (name) => {
     const { gpu, devices } = await capturingGpu();
     const engine = await createMsmEngine({ curve: 'bn254', gpu, tuning: small });
     await expectRight(engine);
@@ -212,6 +212,35 @@ describe('injected errors', () => {
     const engine = await createMsmEngine({ curve: 'bn254', gpu, tuning: small });
     const bases = await engine.loadBases(points.bytes);
     await expectCode(engine.msm(bases, scalars.bytes), 'internal', /not on bn254/);
+    engine.destroy();
+  });
+});
+
+describe('a GPU that does nothing at all', () => {
+  /** From the moment that `idle` is called on, no dispatch of the device is carried out. */
+  const idle = (device: GPUDevice): void => {
+    const create = device.createCommandEncoder.bind(device);
+    device.createCommandEncoder = (descriptor) => {
+      const encoder = create(descriptor);
+      const begin = encoder.beginComputePass.bind(encoder);
+      encoder.beginComputePass = (pass) => {
+        const compute = begin(pass);
+        compute.dispatchWorkgroups = () => undefined;
+        compute.dispatchWorkgroupsIndirect = () => undefined;
+        return compute;
+      };
+      return encoder;
+    };
+  };
+
+  test('neither a stale result nor infinity passes for an answer', async () => {
+    const { gpu, devices } = await capturingGpu();
+    const engine = await createMsmEngine({ curve: 'bn254', gpu, tuning: small });
+    const bases = await engine.loadBases(points.bytes);
+    expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
+    idle(devices[0] as GPUDevice);
+    await expectCode(engine.msm(bases, scalars.bytes), 'internal', /not on bn254/);
+    await expectCode(engine.loadBases(points.bytes), 'internal', /looked at 0 of 100 points/);
     engine.destroy();
   });
 });

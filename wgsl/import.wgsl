@@ -2,7 +2,8 @@
 //
 // A point comes as x then y, each as little-endian words of a canonical number, and leaves in Montgomery form. Infinity is all zeros
 // on both sides. The smallest index of a point with a coordinate >= p, and the smallest index of a point off the curve, are left
-// in `rejected` (ALL ONES where there is none); such points are left as infinity.
+// in `outcome` (ALL ONES where there is none); such points are left as infinity. `done` counts the points that were looked at, so that a
+// GPU that did nothing is not taken for one that found nothing.
 // Host: src/stages/import.ts. CPU twin: src/twins/import.ts.
 {{structs}}
 {{> field}}
@@ -12,9 +13,10 @@ struct Point {
   y: Packed,
 }
 
-struct Rejected {
+struct Outcome {
   not_canonical: atomic<u32>,
   off_curve: atomic<u32>,
+  done: atomic<u32>,
 }
 
 {{bindings}}
@@ -29,10 +31,17 @@ fn is_canonical(raw: Packed, a: Field) -> bool {
 }
 
 @compute @workgroup_size({{threads}})
-fn import_points(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+fn import_points(
+  @builtin(global_invocation_id) id: vec3<u32>,
+  @builtin(num_workgroups) groups: vec3<u32>,
+  @builtin(local_invocation_index) local: u32,
+) {
   let i = id.x + id.y * groups.x * {{threads}}u;
   if (i >= config.points) {
     return;
+  }
+  if (local == 0u) {
+    atomicAdd(&outcome.done, min({{threads}}u, config.points - i));
   }
   let raw = points[i];
   if (packed_is_zero(raw.x) && packed_is_zero(raw.y)) {
@@ -41,7 +50,7 @@ fn import_points(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_work
   let plain_x = field_unpack(raw.x);
   let plain_y = field_unpack(raw.y);
   if (!is_canonical(raw.x, plain_x) || !is_canonical(raw.y, plain_y)) {
-    atomicMin(&rejected.not_canonical, config.first + i);
+    atomicMin(&outcome.not_canonical, config.first + i);
     points[i] = Point(packed_zero(), packed_zero());
     return;
   }
@@ -79,7 +88,7 @@ fn import_points(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_work
     }
   }
   if (!equation) {
-    atomicMin(&rejected.off_curve, config.first + i);
+    atomicMin(&outcome.off_curve, config.first + i);
     points[i] = Point(packed_zero(), packed_zero());
     return;
   }

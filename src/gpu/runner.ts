@@ -6,6 +6,13 @@ import { pipelineFor } from './pipelines.js';
 import { type Command, type Dispatch, type Slice, submitBytes, UNIFORM_ALIGNMENT } from './recording.js';
 import { ScratchPool } from './scratch-pool.js';
 
+/** Buffers that every job needs besides those that it names. */
+const ownUsages = {
+  uniforms: bufferUsage.uniform | bufferUsage.copyDst,
+  'read-back': bufferUsage.mapRead | bufferUsage.copyDst,
+  timestamps: bufferUsage.queryResolve | bufferUsage.copySrc,
+} as const;
+
 /** One or more submits: what goes in, what is done, what comes out. */
 export interface Job {
   /** Named storage buffers that the commands use, in bytes; kept for the next job. */
@@ -48,7 +55,7 @@ export class Runner {
     this.device = device;
     this.#afterLoss = afterLoss;
     this.ledger = new Ledger(device);
-    this.#pool = new ScratchPool(this.ledger);
+    this.#pool = new ScratchPool(this.ledger, ownUsages);
     this.#budget = budget;
     void device.lost.then((info) => {
       this.#lost = info.message || info.reason;
@@ -88,17 +95,11 @@ export class Runner {
     const dispatches = passes.flatMap((pass) => pass.dispatches);
     const timing = device.features.has('timestamp-query');
     const sizes = submitBytes(job.read.size, dispatches.length, timing ? passes.length : 0);
-    const temporary: GPUBuffer[] = [];
-    const create = (label: string, bytes: number, usage: number): GPUBuffer => {
-      const buffer = this.ledger.create('scratch', label, bytes, usage);
-      temporary.push(buffer);
-      return buffer;
-    };
     const prepare = (): Prepared => {
-      // the small buffers below are part of the budget too
-      this.#pool.provide(job.scratch, this.#budget - sizes.all);
-      const uniforms = create('uniforms', sizes.uniforms, bufferUsage.uniform | bufferUsage.copyDst);
-      device.queue.writeBuffer(uniforms, 0, uniformContents(dispatches));
+      const own = { uniforms: sizes.uniforms, 'read-back': sizes.staging, ...(timing && { timestamps: sizes.times }) };
+      this.#pool.provide({ ...job.scratch, ...own }, this.#budget);
+      const pooled = (buffer: string): GPUBuffer => this.#resolve(job, { buffer }).buffer;
+      device.queue.writeBuffer(pooled('uniforms'), 0, uniformContents(dispatches));
       for (const { to, data } of job.uploads) {
         const { buffer, offset } = this.#resolve(job, to);
         device.queue.writeBuffer(buffer, offset, data as Uint8Array<ArrayBuffer>);
@@ -106,14 +107,9 @@ export class Runner {
       return {
         job,
         pipelines,
-        uniforms,
-        staging: create('read-back', sizes.staging, bufferUsage.mapRead | bufferUsage.copyDst),
-        timing: timing
-          ? {
-              querySet: this.#querySet(2 * passes.length),
-              resolved: create('timestamps', sizes.times, bufferUsage.queryResolve | bufferUsage.copySrc),
-            }
-          : null,
+        uniforms: pooled('uniforms'),
+        staging: pooled('read-back'),
+        timing: timing ? { querySet: this.#querySet(2 * passes.length), resolved: pooled('timestamps') } : null,
       };
     };
 
@@ -138,8 +134,8 @@ export class Runner {
         job.onSubmitted?.(index + 1, segments.length);
       }
       const { staging } = prepared as unknown as Prepared;
-      await this.#guard(staging.mapAsync(mapModeRead));
-      const bytes = staging.getMappedRange().slice(0);
+      await this.#guard(staging.mapAsync(mapModeRead, 0, sizes.staging));
+      const bytes = staging.getMappedRange(0, sizes.staging).slice(0);
       staging.unmap();
       return {
         data: new Uint32Array(bytes, 0, job.read.size / 4),
@@ -148,11 +144,9 @@ export class Runner {
         phases: timing ? readTimes(passes, new BigUint64Array(bytes.slice(sizes.result), 0, 2 * passes.length)) : null,
       };
     } catch (error) {
-      // what a failed run left in the pool may be invalid buffers
+      // what a failed run left in the pool may be invalid, or mapped
       this.#pool.clear();
       throw error;
-    } finally {
-      for (const buffer of temporary) this.ledger.destroy(buffer);
     }
   }
 

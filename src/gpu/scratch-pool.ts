@@ -1,15 +1,18 @@
 import { bufferUsage } from './constants.js';
 import type { Ledger } from './ledger.js';
 
-const USAGE = bufferUsage.storage | bufferUsage.copyDst | bufferUsage.copySrc | bufferUsage.indirect;
+const STORAGE = bufferUsage.storage | bufferUsage.copyDst | bufferUsage.copySrc | bufferUsage.indirect;
 
-/** Named storage buffers that are kept from run to run, and replaced where a run wants a larger one. */
+/** Named buffers that are kept from run to run, and replaced where a run wants a larger one. */
 export class ScratchPool {
   readonly #ledger: Ledger;
+  readonly #usages: Readonly<Record<string, number>>;
   readonly #buffers = new Map<string, GPUBuffer>();
 
-  constructor(ledger: Ledger) {
+  /** @param usages of the buffers that are no storage buffers */
+  constructor(ledger: Ledger, usages: Readonly<Record<string, number>>) {
     this.#ledger = ledger;
+    this.#usages = usages;
   }
 
   /**
@@ -24,7 +27,9 @@ export class ScratchPool {
     const short = Object.entries(sizes).filter(([name, bytes]) => (this.#buffers.get(name)?.size ?? 0) < bytes);
     // first all that goes, then all that comes, so that the peak is no more than the sum
     for (const [name] of short) this.#drop(name);
-    for (const [name, bytes] of short) this.#buffers.set(name, this.#ledger.create('scratch', name, bytes, USAGE));
+    for (const [name, bytes] of short) {
+      this.#buffers.set(name, this.#ledger.create('scratch', name, bytes, this.#usages[name] ?? STORAGE));
+    }
   }
 
   get(name: string): GPUBuffer | undefined {

@@ -11,8 +11,10 @@ export const ImportConfig = struct('ImportConfig', {
 });
 
 export const IMPORT_THREADS = 64;
-/** What the two words of `rejected` hold as long as nothing was rejected. */
+/** What the first two words of `outcome` hold as long as nothing was rejected. */
 export const NONE_REJECTED = 0xffffffff;
+/** Words of `outcome` before the import: nothing rejected, nothing done. */
+export const importStart = (): Uint32Array<ArrayBuffer> => Uint32Array.of(NONE_REJECTED, NONE_REJECTED, 0);
 
 export const importKernel = (curve: CurveContext): Kernel =>
   kernel(
@@ -21,7 +23,7 @@ export const importKernel = (curve: CurveContext): Kernel =>
     [
       { name: 'config', access: 'uniform', type: 'ImportConfig' },
       { name: 'points', access: 'write', type: 'array<Point>' },
-      { name: 'rejected', access: 'write', type: 'Rejected' },
+      { name: 'outcome', access: 'write', type: 'Outcome' },
     ],
     {
       ...fieldView(curve.field),

@@ -1,0 +1,230 @@
+/**
+ * The built package in the places that it must run in, in Chromium: what tests/places/ has, copied into a project of its own in
+ * which the package is installed.
+ */
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Browser } from 'playwright';
+import { build, type Rolldown } from 'vite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  bn254G1,
+  encodeScalars,
+  expectedMsm,
+  groupOrder,
+  makeKnownBases,
+  makeRandomScalars,
+} from '../dev/oracle/known-bases.mjs';
+import { launchChromium } from '../scripts/browser/launch.mjs';
+
+const inProject = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
+
+const { logs, bytes: pointBytes } = makeKnownBases(bn254G1, 64, 31);
+const scalars = [0n, groupOrder(bn254G1) - 1n, 2n ** 256n - 1n, ...makeRandomScalars(bn254G1, 61, 32)];
+const expected = (() => {
+  const { x, y, infinity } = expectedMsm(bn254G1, logs, scalars);
+  return { x: String(x), y: String(y), infinity };
+})();
+
+const REPORTS = '/csp-reports';
+const POLICY = `default-src 'none'; script-src 'self'; report-uri ${REPORTS}`;
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.mjs': 'text/javascript',
+};
+
+/** What the browser tells the server of a violation. */
+interface Violation {
+  readonly 'effective-directive': string;
+  readonly 'blocked-uri': string;
+  readonly 'document-uri': string;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-places-'));
+const installed = join(folder, 'node_modules/webgpu-msm');
+const built = join(installed, 'dist/index.js');
+let library: Awaited<ReturnType<typeof build>>;
+let server: Server;
+let origin: string;
+let browser: Browser;
+let requested: string[] = [];
+const violations: Violation[] = [];
+
+/** The project's files; those that vite built, with the policy. */
+const serve = (): Promise<Server> => {
+  const listening = createServer(async (request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    if (pathname === REPORTS) {
+      violations.push(JSON.parse(await text(request))['csp-report']);
+      response.writeHead(204).end();
+      return;
+    }
+    requested.push(pathname);
+    const type = TYPES[extname(pathname)];
+    const file = join(folder, pathname);
+    if (type === undefined || !existsSync(file)) {
+      response.writeHead(404).end();
+      return;
+    }
+    const policy = pathname.startsWith('/bundled/') ? { 'content-security-policy': POLICY } : {};
+    response.writeHead(200, { 'content-type': type, ...policy }).end(readFileSync(file));
+  });
+  return new Promise((resolve) => listening.listen(0, '127.0.0.1', () => resolve(listening)));
+};
+
+beforeAll(async () => {
+  // the package as npm would install it
+  library = await build({
+    configFile: inProject('vite.lib.config.ts'),
+    build: { outDir: join(installed, 'dist') },
+    logLevel: 'error',
+  });
+  cpSync(inProject('package.json'), join(installed, 'package.json'));
+  cpSync(inProject('node_modules/mustache'), join(folder, 'node_modules/mustache'), { recursive: true });
+
+  cpSync(inProject('tests/places'), folder, { recursive: true });
+  const asModule = (bytes: Uint8Array): string => `Uint8Array.from([${bytes}])`;
+  writeFileSync(
+    join(folder, 'case.js'),
+    `export const points = ${asModule(pointBytes)};\nexport const scalars = ${asModule(encodeScalars(bn254G1, scalars))};\n`,
+  );
+  await build({
+    configFile: false,
+    root: folder,
+    // Served from a folder; the rest of the configuration is vite's own.
+    base: './',
+    build: { outDir: 'bundled', rolldownOptions: { input: join(folder, 'bundled.html') } },
+    logLevel: 'error',
+  });
+
+  server = await serve();
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  ({ browser } = await launchChromium('software'));
+});
+
+afterAll(async () => {
+  await browser?.close();
+  server?.closeAllConnections();
+  server?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What the parts of a page did, by name. */
+type Outcome = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** Opens a page and waits for what it leaves in its `output`; also what Chromium had to complain about meanwhile. */
+const open = async (path: string): Promise<{ outcome: Outcome; complaints: string[] }> => {
+  const page = await browser.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  requested = [];
+  try {
+    await page.goto(`${origin}${path}`);
+    const output = page.locator('output', { hasText: /./ });
+    await output.waitFor({ timeout: 60_000 }).catch((cause) => {
+      throw new Error(`${path} says nothing. ${complaints.join('\n')}`, { cause });
+    });
+    return { outcome: JSON.parse((await output.textContent()) ?? ''), complaints };
+  } finally {
+    await page.close();
+  }
+};
+
+describe('the built package', () => {
+  it('makes no code from text, and imports nothing but its dependency', () => {
+    const code = readFileSync(built, 'utf8');
+    expect(code.match(/\beval\s*\(|\bnew\s+Function\b|\bFunction\s*\(/g)).toBeNull();
+    const chunks = (library as Rolldown.RolldownOutput[]).flatMap(({ output }) =>
+      output.filter((file) => file.type === 'chunk'),
+    );
+    expect(chunks.map(({ fileName, imports, dynamicImports }) => [fileName, ...imports, ...dynamicImports])).toEqual([
+      ['index.js', 'mustache'],
+    ]);
+  });
+
+  it('can be imported where there is no WebGPU, and leaves nothing on globalThis', async () => {
+    const before = Reflect.ownKeys(globalThis);
+    const exported = await import(/* @vite-ignore */ pathToFileURL(built).href);
+    expect(Reflect.ownKeys(globalThis)).toEqual(before);
+    expect(Object.keys(exported).sort()).toEqual(['MsmError', 'createMsmEngine']);
+    await expect(exported.createMsmEngine({ curve: 'bn254' })).rejects.toMatchObject({ code: 'no-webgpu' });
+  });
+});
+
+describe('a page with an import map and no bundler', () => {
+  let outcome: Outcome;
+
+  beforeAll(async () => {
+    let complaints: string[];
+    ({ outcome, complaints } = await open('/plain.html'));
+    expect(complaints).toEqual([]);
+  });
+
+  it('fetches the module and its dependency, and nothing else', () => {
+    const own = ['/plain.html', '/before.js', '/plain.js', '/multiply.js', '/case.js'];
+    expect(requested.filter((path) => !own.includes(path)).sort()).toEqual([
+      '/node_modules/mustache/mustache.mjs',
+      '/node_modules/webgpu-msm/dist/index.js',
+    ]);
+  });
+
+  it('has no side effect of importing: no global, no request to WebGPU', () => {
+    expect(outcome.sideEffects).toEqual({ newGlobals: [], requests: 0 });
+  });
+
+  it('computes', () => {
+    const { asItIs } = outcome;
+    expect(asItIs).toMatchObject({ point: expected });
+    expect(asItIs?.phases !== null).toBe(asItIs?.hasTimestamps);
+  });
+
+  it('computes on a device of the caller with the default limits', () => {
+    expect(outcome.defaultDevice).toEqual({
+      point: expected,
+      phases: null,
+      limits: { maxStorageBufferBindingSize: 2 ** 27, maxBufferSize: 2 ** 28 },
+      errors: [],
+    });
+  });
+
+  it('computes on an adapter without optional features, and asks it for none', () => {
+    expect(outcome.bareAdapter).toEqual({ point: expected, phases: null, asked: [] });
+  });
+});
+
+describe('a page that vite built, under a policy without unsafe-eval and inline scripts', () => {
+  let outcome: Outcome;
+
+  beforeAll(async () => {
+    ({ outcome } = await open('/bundled/bundled.html'));
+  });
+
+  it('computes', () => {
+    expect(outcome.page).toMatchObject({ point: expected });
+  });
+
+  it('computes in a dedicated module worker', () => {
+    expect(outcome.worker).toMatchObject({ point: expected, scope: 'DedicatedWorkerGlobalScope' });
+  });
+
+  it('violates nothing but what it violates on purpose, to show that the policy is in force', async () => {
+    expect([outcome.page?.codeFromText, outcome.worker?.codeFromText]).toEqual(['EvalError', 'EvalError']);
+    await expect.poll(() => violations.length).toBeGreaterThanOrEqual(2);
+    expect(
+      violations.map((violation) => [violation['effective-directive'], violation['blocked-uri']]),
+      JSON.stringify(violations, null, 2),
+    ).toEqual([
+      ['script-src', 'eval'],
+      ['script-src', 'eval'],
+    ]);
+  });
+});

@@ -1,0 +1,14 @@
+// @ts-nocheck: see multiply.js
+/** What there is before the package is imported, and how often WebGPU is asked for anything. */
+globalThis.before = { names: null, requests: 0 };
+for (const [type, method] of [
+  [GPU, 'requestAdapter'],
+  [GPUAdapter, 'requestDevice'],
+]) {
+  const original = type.prototype[method];
+  type.prototype[method] = function (...options) {
+    globalThis.before.requests++;
+    return original.apply(this, options);
+  };
+}
+globalThis.before.names = new Set(Reflect.ownKeys(globalThis));

@@ -1,0 +1,24 @@
+// @ts-nocheck: tests/places.test.ts copies this folder into a project that has the package, and writes case.js.
+import { createMsmEngine } from 'webgpu-msm';
+import { points, scalars } from './case.js';
+
+/** Few slots and threads: the walk then compiles faster. */
+const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
+
+/** An MSM from an engine of its own; what comes back can be written as JSON. */
+export async function multiply(options = {}) {
+  const engine = await createMsmEngine({ curve: 'bn254', tuning, ...options });
+  const bases = await engine.loadBases(points);
+  const { x, y, infinity } = await engine.msm(bases, scalars);
+  const { phases } = engine.lastRun;
+  engine.destroy();
+  return { point: { x: String(x), y: String(y), infinity }, phases: phases?.map(({ name }) => name) ?? null };
+}
+
+/** What `work` gives, or why it fails. */
+export const attempt = (work) => work().catch((error) => ({ error: String(error?.stack ?? error) }));
+
+/** Leaves an outcome in the page, for the test. */
+export function tell(outcome) {
+  document.querySelector('output').textContent = JSON.stringify(outcome);
+}

@@ -1,0 +1,60 @@
+// @ts-nocheck: see multiply.js
+import { attempt, multiply, tell } from './multiply.js';
+
+/** By now the package has been imported, and nothing of it called. */
+async function sideEffects() {
+  await new Promise((resolve) => setTimeout(resolve));
+  const { names, requests } = globalThis.before;
+  return {
+    newGlobals: Reflect.ownKeys(globalThis)
+      .filter((name) => !names.has(name))
+      .map(String),
+    requests,
+  };
+}
+
+/** The adapter as it is, with a device of the engine's. */
+async function asItIs() {
+  const { features } = await navigator.gpu.requestAdapter();
+  return { ...(await multiply()), hasTimestamps: features.has('timestamp-query') };
+}
+
+/** A device of the caller's with nothing asked for. */
+async function defaultDevice() {
+  const adapter = await navigator.gpu.requestAdapter();
+  const device = await adapter.requestDevice();
+  const errors = [];
+  device.addEventListener('uncapturederror', ({ error }) => errors.push(error.message));
+  const result = await multiply({ device });
+  const { maxStorageBufferBindingSize, maxBufferSize } = device.limits;
+  return { ...result, limits: { maxStorageBufferBindingSize, maxBufferSize }, errors };
+}
+
+/** An adapter that has no optional feature, and refuses a device that wants one. */
+async function bareAdapter() {
+  const asked = [];
+  const gpu = {
+    async requestAdapter(options) {
+      const adapter = await navigator.gpu.requestAdapter(options);
+      return {
+        features: new Set(),
+        limits: adapter.limits,
+        info: adapter.info,
+        async requestDevice(descriptor = {}) {
+          const { requiredFeatures = [] } = descriptor;
+          asked.push(...requiredFeatures);
+          if (asked.length > 0) throw new TypeError(`this adapter has no ${asked}`);
+          return adapter.requestDevice(descriptor);
+        },
+      };
+    },
+  };
+  return { ...(await multiply({ gpu })), asked };
+}
+
+tell({
+  sideEffects: await sideEffects(),
+  asItIs: await attempt(asItIs),
+  defaultDevice: await attempt(defaultDevice),
+  bareAdapter: await attempt(bareAdapter),
+});

@@ -1,0 +1,279 @@
+/**
+ * The three rules by which a walk sends its sums (wgsl/walk.wgsl), apart from any curve: who writes a key, and whether
+ * all of its entries get there. On lists of handles first, where nothing cancels; then on points, on the CPU and on the GPU.
+ */
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bn254G1, groupOrder, toAffinePoint } from '../dev/oracle/known-bases.mjs';
+import { bn254 } from '../src/curves/bn254.js';
+import { curveContext } from '../src/curves/curve.js';
+import type { Command } from '../src/gpu/recording.js';
+import { Runner } from '../src/gpu/runner.js';
+import { createKernels, type Kernels } from '../src/kernels.js';
+import { ABSENT, ENTRY_WORDS, INDEX_MASK, NEGATE } from '../src/stages/entry.js';
+import { LEVEL_DISPATCH_OFFSET, Level } from '../src/stages/level.js';
+import { SHRINK } from '../src/stages/partition.js';
+import { WalkConfig } from '../src/stages/walk.js';
+import { readPoint, writePoint } from '../src/twins/points.js';
+import { type WalkOf, walk, walkOf } from '../src/twins/walk.js';
+import { getDevice } from './support/gpu.js';
+import { cutsOf, handlesByKey, levelOf, type Shape, shapes, streamOf } from './support/walk-streams.js';
+
+const curve = curveContext(bn254);
+const { Point } = bn254G1;
+
+const keysOf = (stream: Uint32Array): number[] => [...stream].filter((_, i) => i % ENTRY_WORDS === 0);
+const isSorted = (keys: readonly number[]): boolean =>
+  keys.every((key, i) => i === 0 || (keys[i - 1] as number) <= key);
+
+describe('the rules, on lists of handles', () => {
+  /** Walks every level, and says what arrived at each key and who sent it there. */
+  const arrivals = (stream: Uint32Array, tasks: number, shrink: number): Map<number, number[]> => {
+    const arrived = new Map<number, number[]>();
+    let [level, lists]: [Uint32Array, (number[] | null)[] | null] = [stream, null];
+    for (const cut of cutsOf(stream.length / ENTRY_WORDS, tasks, shrink)) {
+      const from: (number[] | null)[] | null = lists;
+      const walked: WalkOf<number[]> = walkOf<number[]>(cut, level, (sum, handle) => [
+        ...(sum ?? []),
+        // a handle of a later level names a partial sum, which has to be there
+        ...(from === null ? [handle] : (from[handle] as number[])),
+      ]);
+      for (const [key, list] of walked.sums) {
+        expect(walked.writers.get(key), `writers of key ${key}`).toHaveLength(1);
+        expect(arrived.has(key), `key ${key} was written at an earlier level already`).toBe(false);
+        arrived.set(key, list);
+      }
+      expect(walked.places.length).toBe(2 * cut.tasks * ENTRY_WORDS);
+      expect(isSorted(keysOf(walked.places)), 'the places are a sorted stream').toBe(true);
+      walked.partials.forEach((list, place) => {
+        // present exactly where there is a sum, under the name of the place
+        expect(walked.places[place * ENTRY_WORDS + 1]).toBe(list === null ? ABSENT : place);
+      });
+      [level, lists] = [walked.places, walked.partials];
+    }
+    // the last walk was one task, so nothing is open any more
+    expect(lists?.every((list) => list === null)).toBe(true);
+    return arrived;
+  };
+
+  test.each([2, 3, SHRINK])(
+    'every key has one writer, who has all of its entries in their order; shrink %i',
+    (shrink) => {
+      fc.assert(
+        fc.property(shapes, fc.integer({ min: 1, max: 90 }), (shape, tasks) => {
+          const stream = streamOf(shape, (i) => i);
+          const arrived = arrivals(stream, tasks, shrink);
+          expect([...arrived].sort(([a], [b]) => a - b)).toEqual([...handlesByKey(stream)]);
+        }),
+        { numRuns: 500, seed: shrink },
+      );
+    },
+  );
+
+  test('every cut of one run, and of two that meet inside every task', () => {
+    for (let entries = 1; entries <= 30; entries++) {
+      for (let tasks = 1; tasks <= entries + 3; tasks++) {
+        for (const first of new Set([entries, 1, Math.floor(entries / 2), entries - 1])) {
+          const runs = [first, entries - first]
+            .filter((length) => length > 0)
+            .map((length) => ({ step: 1, absent: new Array<boolean>(length).fill(false) }));
+          const stream = streamOf({ runs }, (i) => i);
+          expect([...arrivals(stream, tasks, SHRINK)].sort(([a], [b]) => a - b)).toEqual([...handlesByKey(stream)]);
+        }
+      }
+    }
+  });
+
+  test('the rules do find what breaks them: a cut that loses an entry, or a stream that is not sorted', () => {
+    const runs = [{ step: 1, absent: [false, false, false, false] }];
+    const [cut] = cutsOf(4, 2, SHRINK);
+    if (cut === undefined) throw new Error('a cut');
+    const list = (sum: number[] | null, handle: number): number[] => [...(sum ?? []), handle];
+    // one task too short: an entry is in no task
+    const short = walkOf(
+      { ...cut, quotient: 1 },
+      streamOf({ runs }, (i) => i),
+      list,
+    );
+    expect(short.partials.flat().filter((handle) => handle !== null)).not.toContain(3);
+    // one key in two runs: two writers
+    const torn = walkOf({ ...cut, tasks: 1, quotient: 3, entries: 3 }, Uint32Array.of(0, 0, 1, 1, 0, 2), list);
+    expect(torn.writers.get(0)).toHaveLength(2);
+  });
+});
+
+/** Points k·G for k = 0 … 4, and what the handles say of them: small, so that equal, opposite and infinite sums are frequent. */
+const MULTIPLES = 5;
+const logOf = (handle: number): bigint => {
+  const k = BigInt(handle & INDEX_MASK);
+  return handle >= NEGATE ? -k : k;
+};
+const bases = new Uint32Array(MULTIPLES * curve.pointWords);
+for (let k = 0; k < MULTIPLES; k++) {
+  const point = Point.BASE.multiplyUnsafe(BigInt(k));
+  writePoint(curve, bases, k, point.is0() ? null : point.toAffine());
+}
+
+/** A stream over those points: indices and signs of its entries come from a list, over and over. */
+const pointStream = (shape: Shape, draws: readonly { k: number; negate: boolean }[]): Uint32Array<ArrayBuffer> =>
+  streamOf(shape, (i) => {
+    const { k, negate } = draws[i % draws.length] as { k: number; negate: boolean };
+    return negate ? k + NEGATE : k;
+  });
+const draws = fc.array(fc.record({ k: fc.integer({ min: 0, max: MULTIPLES - 1 }), negate: fc.boolean() }), {
+  minLength: 1,
+  maxLength: 20,
+});
+
+/** The sum of every key of a stream, from the logs: what any walk must leave in `sums`. */
+const expectedSums = (stream: Uint32Array, keys: number): (string | null)[] => {
+  const all = new Array<string | null>(keys).fill(null);
+  for (const [key, handles] of handlesByKey(stream)) {
+    const log = handles.reduce((sum, handle) => sum + logOf(handle), 0n);
+    const r = groupOrder(bn254G1);
+    const { x, y } = toAffinePoint(Point.BASE.multiplyUnsafe(((log % r) + r) % r));
+    all[key] = `${x},${y}`;
+  }
+  return all;
+};
+const spell = (sums: Uint32Array, key: number): string => {
+  const { x, y } = readPoint(curve, sums, key) ?? { x: 0n, y: 0n };
+  return `${x},${y}`;
+};
+/** One key more than the stream has, to see that nobody writes beyond. */
+const keyCount = (stream: Uint32Array): number => Math.max(0, ...keysOf(stream)) + 2;
+
+/** Marks what has not been written. As a point it is on no curve. */
+const POISON = 0xdeadbeef;
+const compare = (stream: Uint32Array, sums: Uint32Array): void => {
+  expectedSums(stream, keyCount(stream)).forEach((expected, key) => {
+    if (expected === null) {
+      const words = sums.subarray(key * curve.pointWords, (key + 1) * curve.pointWords);
+      expect(new Set(words), `key ${key} has no present entry, and was written`).toEqual(new Set([POISON]));
+    } else {
+      expect(spell(sums, key), `key ${key}`).toBe(expected);
+    }
+  });
+};
+const poisoned = (words: number): Uint32Array<ArrayBuffer> => new Uint32Array(words).fill(POISON);
+
+test('the CPU twin sums points by the rules: equal, opposite and infinite ones, at every level', () => {
+  fc.assert(
+    fc.property(shapes, draws, fc.integer({ min: 1, max: 90 }), (shape, drawn, tasks) => {
+      const stream = pointStream(shape, drawn);
+      const sums = poisoned(keyCount(stream) * curve.pointWords);
+      let [level, points]: [Uint32Array, Uint32Array] = [stream, bases];
+      for (const cut of cutsOf(stream.length / ENTRY_WORDS, tasks, SHRINK)) {
+        const { places, partials } = walk(curve, cut, level, points, sums);
+        [level, points] = [places, partials];
+      }
+      compare(stream, sums);
+    }),
+    { numRuns: 60, seed: 7 },
+  );
+});
+
+describe.each(['private', 'workgroup'] as const)('the GPU, with %s prefixes', (prefixMemory) => {
+  const shape = { prefixMemory, threads: 4, slots: 6 };
+  let runner: Runner;
+  let kernels: Kernels;
+  let basesBuffer: GPUBuffer;
+
+  beforeAll(async () => {
+    const device = await getDevice();
+    runner = new Runner(device, Number.POSITIVE_INFINITY);
+    kernels = createKernels(curve);
+    basesBuffer = await runner.createResident('bases', bases.byteLength);
+    device.queue.writeBuffer(basesBuffer, 0, bases);
+  });
+  afterAll(() => runner.destroy());
+
+  /** All levels in one submit, over poisoned buffers; what comes back is `sums`. */
+  const walkAll = async (stream: Uint32Array, tasks: number, threadsFor: (tasks: number) => number) => {
+    const cuts = cutsOf(stream.length / ENTRY_WORDS, tasks, SHRINK);
+    const levels = Uint32Array.from(cuts.flatMap((cut) => [...levelOf(cut, threadsFor(cut.tasks), shape.threads)]));
+    const pointBytes = 4 * curve.pointWords;
+    const places = 2 * tasks;
+    const scratch = {
+      stream: Math.max(16, stream.byteLength),
+      levels: levels.byteLength,
+      sums: keyCount(stream) * pointBytes,
+      placesA: 8 * places,
+      placesB: 8 * places,
+      partialsA: pointBytes * places,
+      partialsB: pointBytes * places,
+    };
+    const uploads = Object.entries(scratch).map(([name, bytes]) => ({
+      to: { buffer: name },
+      data: poisoned(bytes / 4),
+    }));
+    const commands = cuts.map((_, level): Command => {
+      const [from, to] = level % 2 === 0 ? (['B', 'A'] as const) : (['A', 'B'] as const);
+      return {
+        kind: 'dispatch',
+        phase: 'walk',
+        kernel: kernels.walk(shape),
+        config: WalkConfig.pack({ level }),
+        bindings: {
+          levels: { buffer: 'levels' },
+          stream: { buffer: level === 0 ? 'stream' : `places${from}` },
+          points: { buffer: level === 0 ? 'bases' : `partials${from}` },
+          sums: { buffer: 'sums' },
+          places: { buffer: `places${to}` },
+          partials: { buffer: `partials${to}` },
+        },
+        groups: { buffer: 'levels', offset: level * Level.byteLength + LEVEL_DISPATCH_OFFSET, size: 12 },
+      };
+    });
+    const { data } = await runner.run({
+      scratch,
+      external: { bases: basesBuffer },
+      uploads: [
+        ...uploads,
+        { to: { buffer: 'levels' }, data: levels },
+        ...(stream.length > 0 ? [{ to: { buffer: 'stream' }, data: stream }] : []),
+      ],
+      commands,
+      read: { buffer: 'sums', size: scratch.sums },
+    });
+    return data;
+  };
+
+  test('random streams of equal, opposite and infinite points, cut at random', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        shapes,
+        draws,
+        fc.integer({ min: 1, max: 90 }),
+        // from as few threads as have slots for all tasks to one a task
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        async (streamShape, drawn, tasks, spread) => {
+          const stream = pointStream(streamShape, drawn);
+          const threadsFor = (count: number): number => {
+            const least = Math.ceil(count / shape.slots);
+            return least + Math.floor(spread * (count - least));
+          };
+          const sums = await walkAll(stream, tasks, threadsFor);
+          compare(stream, sums);
+        },
+      ),
+      { numRuns: 60, seed: 8, endOnFailure: true },
+    );
+  });
+
+  test('the same stream gives the same bytes however it is cut', async () => {
+    const lengths = [1, 200, 3, 1, 1, 40, 7];
+    const runs = lengths.map((length) => ({ step: 2, absent: Array.from({ length }, (_, i) => i % 11 === 10) }));
+    const stream = pointStream(
+      { runs },
+      Array.from({ length: 19 }, (_, i) => ({ k: (i * i + 1) % MULTIPLES, negate: i % 3 === 0 })),
+    );
+    const seen = new Set<string>();
+    for (const tasks of [1, 2, 3, 16, 17, 64, 90, 250, 300]) {
+      const sums = await walkAll(stream, tasks, (count) => Math.ceil(count / shape.slots));
+      compare(stream, sums);
+      seen.add(sums.join());
+    }
+    expect(seen.size).toBe(1);
+  });
+});

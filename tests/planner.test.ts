@@ -1,0 +1,489 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { bn254 } from '../src/curves/bn254.js';
+import { type CurveContext, curveContext } from '../src/curves/curve.js';
+import { MsmError } from '../src/errors.js';
+import { type Command, groupsFor, type Slice } from '../src/gpu/recording.js';
+import { createKernels } from '../src/kernels.js';
+import { type Plan, type PlanLimits, planMsm, planOne } from '../src/planner.js';
+import { recordMsm } from '../src/record.js';
+import { DecomposeConfig } from '../src/stages/decompose.js';
+import { ABSENT, ENTRY_WORDS } from '../src/stages/entry.js';
+import { LEVEL_DISPATCH_OFFSET, Level } from '../src/stages/level.js';
+import { levelTasks, MAX_GROUPS, PartitionConfig, SHRINK } from '../src/stages/partition.js';
+import { bitsExponent, reduceShape } from '../src/stages/reduce.js';
+import { SORT_MAX_BITS, sortPasses } from '../src/stages/sort.js';
+import { resolveTuning, type Tuning, windowCount } from '../src/tuning.js';
+import { type PartitionValues, partition } from '../src/twins/partition.js';
+import { reduce } from '../src/twins/reduce.js';
+import { bls12381, p256Curve } from './support/curves.js';
+
+const curve = curveContext(bn254);
+const kernels = createKernels(curve);
+const sum = (values: Iterable<number>): number => [...values].reduce((total, value) => total + value, 0);
+const MiB = 2 ** 20;
+
+/** WebGPU's defaults: what every device has. */
+const portable = {
+  additionsPerMs: null,
+  maxComputeInvocationsPerWorkgroup: 256,
+  maxComputeWorkgroupSizeX: 256,
+  maxComputeWorkgroupStorageSize: 16384,
+  maxStorageBufferBindingSize: 2 ** 27,
+  maxBufferSize: 2 ** 28,
+};
+const profiles: Record<string, PlanLimits> = {
+  software: { ...portable, software: true },
+  hardware: { ...portable, software: false },
+  'roomy hardware': {
+    ...portable,
+    maxStorageBufferBindingSize: 2 ** 31 - 4,
+    maxBufferSize: 2 ** 32,
+    maxComputeWorkgroupStorageSize: 32768,
+    software: false,
+  },
+};
+
+const sizes = [1, 2, 3, 63, 64, 65, 1000, 4097, 8191, 65536, 131071, 2 ** 20];
+const budgets = [2 ** 18, 2 * MiB, 8 * MiB, 64 * MiB, 256 * MiB, 2 ** 40];
+const widths: Partial<Tuning>[] = [{}, ...Array.from({ length: 15 }, (_, i) => ({ windowBits: i + 2 }))];
+
+/** The plan, or the error that says why there is none. */
+const attempt = (make: () => Plan): Plan | MsmError => {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof MsmError) return error;
+    throw error;
+  }
+};
+
+/** Whether a chunk of n scalars fits, said anew and not by asking the planner. */
+const fits = (plan: Plan, limits: PlanLimits, budget: number, of: CurveContext = curve): boolean =>
+  Object.values(plan.scratch).every(
+    (bytes) => bytes <= limits.maxStorageBufferBindingSize && bytes <= limits.maxBufferSize,
+  ) &&
+  plan.n * of.pointBytes < limits.maxStorageBufferBindingSize &&
+  plan.tiles <= 65535 &&
+  plan.peakBytes <= budget;
+
+describe.each(Object.entries(profiles))('%s', (_, limits) => {
+  test.each(sizes)('n = %i: every plan is inside the limits and the budget', (n) => {
+    for (const width of widths) {
+      for (const slots of [{}, { walkerSlots: 1 }]) {
+        for (const budget of budgets) {
+          const tuning = { ...width, ...slots };
+          const what = `${JSON.stringify(tuning)}, budget ${budget}`;
+          const plan = attempt(() => planMsm(n, curve, limits, budget, tuning));
+          if (plan instanceof MsmError) {
+            expect(plan.code, what).toBe('bad-argument');
+            expect(plan.message, what).toMatch(/^memoryBudget: .* raise the budget$/);
+            expect(fits(planOne(1, curve, limits, tuning, 1), limits, budget), what).toBe(false);
+            continue;
+          }
+          expect(fits(plan, limits, budget), what).toBe(true);
+          expect(plan.scratchBytes, what).toBe(sum(Object.values(plan.scratch)));
+          expect(plan.peakBytes, what).toBeGreaterThan(plan.scratchBytes);
+          // the top window must not lend, or a digit would be lost
+          expect(plan.windows * plan.tuning.windowBits, what).toBeGreaterThan(curve.scalarBits);
+          expect(plan.buckets, what).toBe(2 ** (plan.tuning.windowBits - 1));
+          for (const bytes of Object.values(plan.scratch)) {
+            expect(bytes, what).toBeGreaterThan(0);
+            expect(bytes % 4, what).toBe(0);
+          }
+          expect(plan.groups, what).toBe(Math.ceil(plan.windows / plan.windowsPerGroup));
+          // chunks are as equal as can be, and one fewer would not do, with not even one window at a time
+          const chunks = Math.ceil(n / plan.n);
+          expect(plan.n, what).toBe(Math.ceil(n / chunks));
+          if (chunks > 1) {
+            const larger = planOne(Math.ceil(n / (chunks - 1)), curve, limits, tuning, 1);
+            expect(fits(larger, limits, budget), what).toBe(false);
+          }
+          // nor would fewer groups, unless there are more to bound the work of a submit
+          if (plan.groups > 1) {
+            const bounded = Math.max(1, Math.floor(plan.tuning.additionsPerSubmit / plan.n));
+            const wider = planOne(plan.n, curve, limits, tuning, plan.windowsPerGroup + 1);
+            expect(plan.windowsPerGroup, what).toBeLessThanOrEqual(bounded);
+            expect(wider.groups === plan.groups || !fits(wider, limits, budget), what).toBe(true);
+          }
+        }
+      }
+    }
+  });
+
+  test('2^16 scalars take at most 64 MB of scratch', () => {
+    expect(planOne(2 ** 16, curve, limits, {}).peakBytes).toBeLessThanOrEqual(64e6);
+  });
+
+  test('with the default budget, an MSM is one chunk up to 2^20, and one submit up to 2^16', () => {
+    for (const n of sizes) {
+      const plan = planMsm(n, curve, limits, 256 * MiB, {});
+      expect(plan.n).toBe(n);
+      if (n <= 2 ** 16) expect(plan.groups).toBe(1);
+    }
+  });
+});
+
+describe('budgets and limits', () => {
+  const limits = profiles.hardware as PlanLimits;
+
+  test('the largest budget that is refused and the smallest that is taken are neighbours', () => {
+    const oneByOne = Array.from({ length: 64 }, (_, i) => planOne(1, curve, limits, {}, i + 1).peakBytes);
+    const least = Math.min(...oneByOne);
+    expect(planMsm(1, curve, limits, least, {}).n).toBe(1);
+    expect(planMsm(1000, curve, limits, least, {}).n).toBe(1);
+    expect(() => planMsm(1, curve, limits, least - 1, {})).toThrow(MsmError);
+    expect(() => planMsm(1000, curve, limits, least - 1, {})).toThrow(MsmError);
+    const many = planOne(8191, curve, limits, {});
+    expect(planMsm(8191, curve, limits, many.peakBytes, {}).n).toBe(8191);
+    expect(planMsm(8191, curve, limits, many.peakBytes - 1, {})).toMatchObject({ n: 8191, groups: 2 });
+  });
+
+  test('a budget of one byte is a typed error at every size', () => {
+    for (const n of sizes) {
+      const error = attempt(() => planMsm(n, curve, limits, 1, {}));
+      expect(error).toMatchObject({ code: 'bad-argument', message: expect.stringContaining('memoryBudget') });
+    }
+  });
+
+  test('a small binding limit makes chunks although the budget would not', () => {
+    const small = { ...limits, maxStorageBufferBindingSize: 2 ** 20, maxBufferSize: 2 ** 20 };
+    const plan = planMsm(65536, curve, small, 2 ** 40, {});
+    expect(Math.ceil(65536 / plan.n)).toBeGreaterThan(1);
+    expect(fits(plan, small, 2 ** 40)).toBe(true);
+  });
+
+  test('tiles of the sort never exceed a row of workgroups, however small they are made', () => {
+    const tuning = { sortThreadsPerWorkgroup: 1, sortEntriesPerThread: 1, windowBits: 16 };
+    const roomy = profiles['roomy hardware'] as PlanLimits;
+    const plan = planMsm(2 ** 20, curve, roomy, 2 ** 40, tuning);
+    expect(plan.tiles).toBeLessThanOrEqual(65535);
+    expect(Math.ceil(2 ** 20 / plan.n)).toBe(17);
+  });
+
+  test('random tunings, sizes, budgets and curves', () => {
+    const tuning = fc.record(
+      {
+        windowBits: fc.integer({ min: 2, max: 16 }),
+        walkerPrefixMemory: fc.constantFrom('private' as const, 'workgroup' as const),
+        walkerThreadsPerWorkgroup: fc.integer({ min: 1, max: 256 }),
+        walkerSlots: fc.integer({ min: 1, max: 64 }),
+        walkerTasks: fc.integer({ min: 1, max: 2 ** 20 }),
+        walkerEntriesPerTask: fc.integer({ min: 1, max: 2 ** 16 }),
+        walkerLeastThreads: fc.integer({ min: 1, max: 2 ** 20 }),
+        additionsPerSubmit: fc.integer({ min: 2 ** 10, max: 2 ** 30 }),
+        sortThreadsPerWorkgroup: fc.integer({ min: 1, max: 64 }),
+        sortEntriesPerThread: fc.integer({ min: 1, max: 256 }),
+      },
+      { requiredKeys: [] },
+    );
+    const curves = [bn254, bls12381, p256Curve].map(curveContext);
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...curves),
+        fc.integer({ min: 1, max: 2 ** 22 }),
+        fc.integer({ min: 16, max: 34 }),
+        fc.constantFrom(...Object.values(profiles)),
+        tuning,
+        (of, n, logBudget, device, knobs) => {
+          const plan = attempt(() => planMsm(n, of, device, 2 ** logBudget, knobs));
+          if (plan instanceof MsmError) {
+            expect(plan.code).toBe('bad-argument');
+            return;
+          }
+          expect(fits(plan, device, 2 ** logBudget, of)).toBe(true);
+          expect(plan.windows * plan.tuning.windowBits).toBeGreaterThan(of.scalarBits);
+          expect(plan.tuning).toMatchObject({
+            ...knobs,
+            walkerThreadsPerWorkgroup: plan.tuning.walkerThreadsPerWorkgroup,
+          });
+        },
+      ),
+      { numRuns: 500, seed: 2 },
+    );
+  });
+});
+
+describe('workgroup prefixes', () => {
+  test.each([1, 3, 8, 16, 31, 32, 64])('%i slots: threads are clamped to what fits, and no further', (walkerSlots) => {
+    for (const of of [curve, curveContext(bls12381)]) {
+      for (const threads of [1, 7, 16, 64, 100, 256]) {
+        const knobs = { walkerSlots, walkerThreadsPerWorkgroup: threads, walkerPrefixMemory: 'workgroup' as const };
+        const { walkerThreadsPerWorkgroup: used } = resolveTuning(1000, of, profiles.hardware as PlanLimits, knobs);
+        const bytes = (t: number) => t * walkerSlots * of.field.bytes;
+        expect(bytes(used)).toBeLessThanOrEqual(16384);
+        expect(used === threads || bytes(used + 1) > 16384).toBe(true);
+        const inPrivate = { ...knobs, walkerPrefixMemory: 'private' as const };
+        expect(resolveTuning(1000, of, profiles.hardware as PlanLimits, inPrivate).walkerThreadsPerWorkgroup).toBe(
+          threads,
+        );
+      }
+    }
+  });
+
+  test('threads stay inside the other limits of the device too', () => {
+    const small = {
+      ...portable,
+      software: false,
+      maxComputeInvocationsPerWorkgroup: 128,
+      maxComputeWorkgroupSizeX: 96,
+    };
+    const { walkerThreadsPerWorkgroup } = resolveTuning(1000, curve, small, { walkerThreadsPerWorkgroup: 256 });
+    expect(walkerThreadsPerWorkgroup).toBe(96);
+  });
+
+  test('slots of which not even one thread fits are a typed error that names the knob', () => {
+    const tiny = { ...(profiles.hardware as PlanLimits), maxComputeWorkgroupStorageSize: 1024 };
+    const knobs = { walkerSlots: 64, walkerPrefixMemory: 'workgroup' as const };
+    expect(attempt(() => planMsm(1000, curve, tiny, 2 ** 40, knobs))).toMatchObject({
+      code: 'bad-argument',
+      message: expect.stringContaining('tuning.walkerSlots'),
+    });
+  });
+});
+
+describe('commands', () => {
+  const bases: { slice: Slice; first: number } = { slice: { buffer: 'bases' }, first: 0 };
+  const knobs: Partial<Tuning>[] = [
+    ...widths,
+    { windowBits: 16, walkerEntriesPerTask: 1, walkerTasks: 2 ** 20 },
+    { walkerTasks: 1 },
+    { walkerSlots: 1, walkerThreadsPerWorkgroup: 1, walkerLeastThreads: 2 ** 20 },
+    { walkerPrefixMemory: 'workgroup' },
+    { sortThreadsPerWorkgroup: 1, sortEntriesPerThread: 16 },
+    { additionsPerSubmit: 2 ** 14 },
+  ];
+  const dispatchesOf = (commands: readonly Command[]) => commands.filter((command) => command.kind === 'dispatch');
+
+  test.each(Object.entries(profiles))('%s: at most 25 dispatches a submit, with the default knobs', (_, limits) => {
+    for (const n of [...sizes, 2 ** 22, 2 ** 24]) {
+      const plan = planMsm(n, curve, limits, 256 * MiB, {});
+      const commands = recordMsm(kernels, plan, plan.n, bases);
+      expect(commands.filter(({ kind }) => kind === 'submit')).toHaveLength(plan.groups - 1);
+      expect(dispatchesOf(commands).length).toBeLessThanOrEqual(25 * plan.groups);
+    }
+  });
+
+  test('the groups of windows are all of them, each once and in order', () => {
+    for (const additionsPerSubmit of [2 ** 10, 5000, 9999, 10_000, 2 ** 30]) {
+      for (const windowBits of [2, 7, 16]) {
+        const plan = planOne(1000, curve, profiles.hardware as PlanLimits, { additionsPerSubmit, windowBits });
+        expect(plan.windowsPerGroup * 1000).toBeLessThanOrEqual(additionsPerSubmit);
+        const commands = recordMsm(kernels, plan, 1000, bases);
+        const covered = commands.flatMap((command) => {
+          if (command.kind !== 'dispatch' || command.phase !== 'decompose') return [];
+          const { first_window, windows } = DecomposeConfig.unpack(command.config as Uint32Array, 0);
+          return Array.from({ length: windows }, (_, i) => first_window + i);
+        });
+        expect(covered).toEqual(Array.from({ length: plan.windows }, (_, i) => i));
+        // the reduction needs the buckets of all, so it comes after the last submit; they are cleared before the first
+        const phases = commands.map((command) => (command.kind === 'dispatch' ? command.phase : command.kind));
+        expect(phases.indexOf('reduce')).toBeGreaterThan(phases.lastIndexOf('submit'));
+        expect(phases.indexOf('reduce')).toBeGreaterThan(phases.lastIndexOf('combine'));
+        expect([phases.indexOf('clear'), phases.lastIndexOf('clear')]).toEqual([0, 0]);
+      }
+    }
+  });
+
+  test.each(sizes)('n = %i: what is bound is there, large enough, and not read and written in one dispatch', (n) => {
+    for (const tuning of knobs) {
+      for (const limits of Object.values(profiles)) {
+        const plan = attempt(() => planMsm(n, curve, limits, 2 ** 30, tuning));
+        if (plan instanceof MsmError) throw plan;
+        const rest = n % plan.n || plan.n; // the last chunk is shorter and uses the same plan
+        for (const length of new Set([plan.n, rest])) {
+          const commands = recordMsm(kernels, plan, length, bases);
+          const dispatches = dispatchesOf(commands);
+          expect(dispatches.length).toBe(plan.dispatches);
+          for (const { kernel, bindings, groups, config } of dispatches) {
+            const names = kernel.bindings.filter(({ access }) => access !== 'uniform').map(({ name }) => name);
+            expect(Object.keys(bindings).sort()).toEqual(names.sort());
+            const buffers = new Map<string, Set<string>>();
+            for (const { name, access } of kernel.bindings) {
+              if (access === 'uniform') continue;
+              const { buffer } = bindings[name] as Slice;
+              expect(buffer === 'bases' || buffer in plan.scratch, `${kernel.name}: ${buffer}`).toBe(true);
+              buffers.set(buffer, (buffers.get(buffer) ?? new Set()).add(access));
+            }
+            for (const [buffer, accesses] of buffers) {
+              expect(accesses.size, `${kernel.name} reads and writes ${buffer}`).toBe(1);
+            }
+            expect(config?.byteLength).toBeLessThanOrEqual(256);
+            if ('buffer' in groups) {
+              const at = (groups.offset ?? 0) - LEVEL_DISPATCH_OFFSET;
+              expect(at % Level.byteLength).toBe(0);
+              expect(at + Level.byteLength).toBeLessThanOrEqual(plan.scratch.levels);
+            } else {
+              expect(Math.max(...groups)).toBeLessThanOrEqual(MAX_GROUPS);
+              expect(Math.min(...groups)).toBeGreaterThan(0);
+            }
+          }
+        }
+      }
+    }
+  });
+});
+
+test('groupsFor: enough workgroups for all items, at most 65535 a dimension, and less than a row too many', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 2 ** 31 }), fc.integer({ min: 1, max: 256 }), (items, perGroup) => {
+      const [x, y] = groupsFor(items, perGroup);
+      expect(x * y * perGroup).toBeGreaterThanOrEqual(items);
+      expect(x * y).toBeLessThan(Math.max(1, Math.ceil(items / perGroup)) + y);
+      expect(Math.max(x, y)).toBeLessThanOrEqual(65535);
+    }),
+    {
+      numRuns: 500,
+      seed: 6,
+      examples: [
+        [0, 64],
+        [1, 64],
+        [65535, 1],
+        [65536, 1],
+        [65535 * 64 + 1, 64],
+      ],
+    },
+  );
+});
+
+describe('sortPasses', () => {
+  test.each(Array.from({ length: 20 }, (_, i) => i))(
+    '%i bits: each bit is in exactly one pass, lowest first',
+    (bits) => {
+      const passes = sortPasses(bits);
+      const covered = passes.flatMap((pass) => Array.from({ length: pass.bits }, (_, i) => pass.shift + i));
+      expect(covered).toEqual(Array.from({ length: bits }, (_, i) => i));
+      for (const pass of passes) expect(pass.bits).toBeLessThanOrEqual(SORT_MAX_BITS);
+      // one pass at least, since the last one also closes the gaps between the slabs
+      expect(passes.length).toBe(Math.max(1, Math.ceil(bits / SORT_MAX_BITS)));
+    },
+  );
+});
+
+describe('levels', () => {
+  test('levelTasks shrink to 1, and there they stop', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 2 ** 20 }), (tasks) => {
+        const levels = levelTasks(tasks);
+        expect(levels[0]).toBe(tasks);
+        expect(levels.indexOf(1)).toBe(levels.length - 1);
+        for (let i = 1; i < levels.length; i++) {
+          expect(levels[i]).toBe(Math.ceil((levels[i - 1] as number) / SHRINK));
+        }
+      }),
+      { numRuns: 1000, seed: 3, examples: [[1], [2], [16], [17], [256], [257], [4096], [4097], [2 ** 20]] },
+    );
+  });
+
+  test('whatever the sort finds, the planned levels reach a walk of one task, and their buffers hold every place', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 3000 }),
+        fc.record({
+          windowBits: fc.integer({ min: 2, max: 16 }),
+          walkerTasks: fc.integer({ min: 1, max: 5000 }),
+          walkerEntriesPerTask: fc.integer({ min: 1, max: 64 }),
+          walkerSlots: fc.integer({ min: 1, max: 64 }),
+          walkerThreadsPerWorkgroup: fc.integer({ min: 1, max: 256 }),
+          walkerLeastThreads: fc.integer({ min: 1, max: 5000 }),
+        }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (n, tuning, filled) => {
+          const plan = planOne(n, curve, profiles.hardware as PlanLimits, tuning);
+          const totals = new Uint32Array(plan.windowsPerGroup).fill(Math.floor(n * filled));
+          const config = recordMsm(kernels, plan, n, { slice: { buffer: 'bases' }, first: 0 }).flatMap((command) =>
+            command.kind === 'dispatch' && command.phase === 'partition' ? [command.config as Uint32Array] : [],
+          )[0] as Uint32Array;
+          const words = partition(PartitionConfig.unpack(config, 0) as PartitionValues, totals);
+          const levels = Array.from({ length: plan.levelTasks.length + 2 }, (_, i) => Level.unpack(words, i));
+          const walks = levels.slice(0, -2);
+          let entries = sum(totals);
+          for (const [i, level] of walks.entries()) {
+            if (level.tasks > 0) expect(level.entries).toBe(entries);
+            expect(level.tasks).toBeLessThanOrEqual(plan.levelTasks[i] as number);
+            entries = 2 * level.tasks;
+            const room = i % 2 === 0 ? plan.scratch.placesA : plan.scratch.placesB;
+            expect(2 * level.tasks * 4 * ENTRY_WORDS).toBeLessThanOrEqual(room);
+          }
+          expect(walks.filter(({ tasks }) => tasks > 0).at(-1)?.tasks).toBe(1);
+          for (const level of levels) {
+            // nothing is left over, no thread has more tasks than slots, and every thread is dispatched
+            expect(level.tasks * level.quotient + level.remainder).toBe(level.entries);
+            expect(level.threads * plan.tuning.walkerSlots).toBeGreaterThanOrEqual(level.tasks);
+            expect(level.threads).toBeLessThanOrEqual(level.tasks);
+            expect(level.groups_x * level.groups_y * plan.tuning.walkerThreadsPerWorkgroup).toBeGreaterThanOrEqual(
+              level.threads,
+            );
+            expect(Math.max(level.groups_x, level.groups_y)).toBeLessThanOrEqual(MAX_GROUPS);
+          }
+        },
+      ),
+      { numRuns: 500, seed: 4 },
+    );
+  });
+});
+
+describe('reduction', () => {
+  /** What a walk makes of a stream of whole numbers; every run is one task, so nothing is cut. */
+  const keyedSums = (stream: Uint32Array, values: readonly bigint[], tasks: number): bigint[] => {
+    const sums = new Array<bigint>(tasks).fill(0n);
+    for (let i = 0; i < stream.length; i += ENTRY_WORDS) {
+      const [key, handle] = [stream[i] as number, stream[i + 1] as number];
+      if (handle === ABSENT) continue;
+      const value = values[handle];
+      if (value === undefined || sums[key] === undefined) throw new RangeError(`entry ${i}: ${key}, ${handle}`);
+      sums[key] += value;
+    }
+    return sums;
+  };
+
+  test.each(Array.from({ length: 15 }, (_, i) => i + 2))(
+    'c = %i: the weighted sums of the two walks make Σ 2^(jc) Σ k·B_(j,k)',
+    (windowBits) => {
+      const windows = windowBits < 12 ? 3 : 2;
+      const buckets = 2 ** (windowBits - 1);
+      const shape = reduceShape(windowBits, windows);
+      expect(shape.highBits + shape.lowBits).toBe(windowBits - 1);
+      const { split, bits } = reduce(windows, shape);
+      expect(split.length).toBe(ENTRY_WORDS * shape.splitEntries);
+      expect(bits.length).toBe(ENTRY_WORDS * shape.bitsEntries);
+      // a run for each task, of equal length: task t of `tasks` equal ones is exactly run t
+      for (const [stream, tasks] of [
+        [split, shape.splitTasks],
+        [bits, shape.bitsTasks],
+      ] as const) {
+        const run = stream.length / ENTRY_WORDS / tasks;
+        expect(Number.isInteger(run)).toBe(true);
+        expect(stream.every((key, i) => i % ENTRY_WORDS !== 0 || key === Math.floor(i / ENTRY_WORDS / run))).toBe(true);
+      }
+      fc.assert(
+        fc.property(fc.array(fc.bigInt({ min: -9n, max: 9n }), { minLength: 1, maxLength: 40 }), (few) => {
+          // a few values over and over, shifted by what no period of the shape divides
+          const values = Array.from(
+            { length: windows * buckets },
+            (_, i) => (few[i % few.length] as bigint) + BigInt((i * i) % 31),
+          );
+          const splitSums = keyedSums(split, values, shape.splitTasks);
+          const bitSums = keyedSums(bits, splitSums, shape.bitsTasks);
+          const got = bitSums.reduce((all, each, i) => all + (each << BigInt(bitsExponent(windowBits, shape, i))), 0n);
+          const expected = values.reduce((all, value, i) => {
+            const [j, k] = [Math.floor(i / buckets), (i % buckets) + 1];
+            return all + ((BigInt(k) * value) << BigInt(j * windowBits));
+          }, 0n);
+          expect(got).toBe(expected);
+        }),
+        { numRuns: windowBits < 10 ? 50 : 5, seed: 5 },
+      );
+    },
+  );
+
+  test('windows hold one bit more than the order has, and not a whole window more', () => {
+    for (const bits of [8, 253, 254, 255, 256]) {
+      for (let c = 2; c <= 16; c++) {
+        const windows = windowCount(bits, c);
+        expect(windows * c).toBeGreaterThanOrEqual(bits + 1);
+        expect((windows - 1) * c).toBeLessThan(bits + 1);
+      }
+    }
+  });
+});

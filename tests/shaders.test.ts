@@ -1,0 +1,186 @@
+/**
+ * Every shader that an engine can ask for compiles, at the limits that every device has: on Dawn's null backend, which checks all
+ * that a browser would and executes nothing, in milliseconds.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { closeGpu, openGpu } from '../scripts/adapter/open-gpu.mjs';
+import { bn254 } from '../src/curves/bn254.js';
+import { type Curve, curveContext } from '../src/curves/curve.js';
+import { modulus } from '../src/field/modulus.js';
+import type { Kernel } from '../src/gpu/kernel.js';
+import { pipelineFor } from '../src/gpu/pipelines.js';
+import { createKernels } from '../src/kernels.js';
+import { resolveTuning } from '../src/tuning.js';
+import { bls12381, p256Curve, secp192r1 } from './support/curves.js';
+
+let device: GPUDevice;
+const uncaught: string[] = [];
+
+beforeAll(async () => {
+  const adapter = await openGpu(['backend=null']).requestAdapter();
+  // no limits asked for: the defaults of the specification
+  device = (await adapter?.requestDevice()) as GPUDevice;
+  device.addEventListener('uncapturederror', ({ error }) => uncaught.push(error.message));
+});
+afterAll(() => {
+  device?.destroy();
+  closeGpu();
+  expect(uncaught, 'errors outside the scopes of the library').toEqual([]);
+});
+
+/** 412 bits, the widest modulus that 32 limbs hold; no prime, which no shader notices. */
+const widest: Curve = {
+  ...bn254,
+  name: 'widest',
+  p: 2n ** 412n - 2n ** 100n - 1n,
+  generator: { x: 1n, y: 2n },
+};
+/** The defaults of WebGPU. */
+const limits = {
+  additionsPerMs: null,
+  maxComputeInvocationsPerWorkgroup: 256,
+  maxComputeWorkgroupSizeX: 256,
+  maxComputeWorkgroupStorageSize: 16384,
+};
+const curves = [bn254, bls12381, p256Curve, secp192r1, widest];
+
+/** Bytes of all variables that a shader keeps in an address space. */
+const bytesIn = (space: 'workgroup' | 'private', { source }: Kernel, fieldBytes: number): number => {
+  const sizes: Record<string, number> = { u32: 4, Packed: fieldBytes, Point: 2 * fieldBytes };
+  const constant = (text: string): number => {
+    const value = /^(\d+)u?$/.exec(text)?.[1] ?? new RegExp(`const ${text} = (\\d+)u;`).exec(source)?.[1];
+    if (value === undefined) throw new Error(`what is ${text}?`);
+    return Number(value);
+  };
+  const declared = [...source.matchAll(new RegExp(`var<${space}> \\w+: (.*);`, 'g'))].map(([, type = '']) => {
+    const [, element = type, length = '1'] = /^array<(\w+), (\w+)>$/.exec(type) ?? [];
+    const size = sizes[element];
+    if (size === undefined) throw new Error(`how large is a ${type}?`);
+    return size * constant(length);
+  });
+  return declared.reduce((sum, bytes) => sum + bytes, 0);
+};
+
+const checkKernel = async (kernel: Kernel, fieldBytes: number): Promise<void> => {
+  const { source, bindings } = kernel;
+  expect(source).not.toMatch(/\{\{|\}\}|undefined|NaN|\[object/);
+  expect(bindings.filter(({ access }) => access !== 'uniform').length).toBeLessThanOrEqual(8);
+  expect(source.match(/var<(storage|uniform)/g)).toHaveLength(bindings.length);
+  expect(bytesIn('workgroup', kernel, fieldBytes)).toBeLessThanOrEqual(16384);
+  // the layout is made from the same list as the declarations; Dawn compares it with what the shader uses
+  expect(await pipelineFor(device, kernel)).toBeTruthy();
+};
+
+describe.each(curves.map((curve) => [curve.name, curve] as const))('%s', (_, constants) => {
+  const curve = curveContext(constants);
+  const kernels = createKernels(curve);
+  const { bytes } = curve.field;
+
+  test('import', () => checkKernel(kernels.importPoints(), bytes));
+  test('decompose', () => checkKernel(kernels.decompose(), bytes));
+
+  describe.each(['private', 'workgroup'] as const)('walk with %s prefixes', (prefixMemory) => {
+    test.each([
+      [1, 1],
+      [1, 64],
+      [16, 16],
+      [64, 8],
+      [3, 5],
+      [256, 1],
+      [256, 2],
+      [256, 64],
+    ])('%i threads of %i slots', async (threads, slots) => {
+      // what an engine makes of these knobs
+      const knobs = { walkerPrefixMemory: prefixMemory, walkerThreadsPerWorkgroup: threads, walkerSlots: slots };
+      const tuning = resolveTuning(1000, curve, { ...limits, software: false }, knobs);
+      const shape = { prefixMemory, threads: tuning.walkerThreadsPerWorkgroup, slots: tuning.walkerSlots };
+      const kernel = kernels.walk(shape);
+      await checkKernel(kernel, bytes);
+      const expected = prefixMemory === 'workgroup' ? shape.threads * shape.slots * bytes : 0;
+      expect(bytesIn('workgroup', kernel, bytes)).toBe(expected);
+    });
+  });
+
+  test.each([true, false])(
+    'the defaults keep to the 8 KB of private memory that WGSL promises, software: %s',
+    (software) => {
+      const { walkerThreadsPerWorkgroup: threads, walkerSlots: slots } = resolveTuning(
+        2 ** 16,
+        curve,
+        { ...limits, software },
+        {},
+      );
+      expect(bytesIn('private', kernels.walk({ prefixMemory: 'private', threads, slots }), bytes)).toBeLessThanOrEqual(
+        8192,
+      );
+    },
+  );
+
+  test('the term a of the doubling is there exactly where a is not 0', () => {
+    const { source } = kernels.walk({ prefixMemory: 'private', threads: 1, slots: 1 });
+    const [, addStep = ''] = source.split('fn add_step');
+    const additions = addStep.match(/numerator = field_add\(/g) ?? [];
+    expect(additions).toHaveLength(constants.a === 0n ? 1 : 2);
+  });
+});
+
+describe('what knows no curve', () => {
+  const kernels = createKernels(curveContext(bn254));
+  test('partition', () => checkKernel(kernels.partition(), 32));
+  test('reduce', () => checkKernel(kernels.reduce(), 32));
+
+  test.each([
+    [1, 1],
+    [1, 256],
+    [16, 128],
+    [64, 32],
+    [64, 256],
+    [7, 13],
+  ])('sort with %i threads of %i entries', async (threads, perThread) => {
+    const { count, scan, scatter } = kernels.sort(threads, perThread);
+    for (const kernel of [count, scan, scatter]) await checkKernel(kernel, 32);
+    // its counters are 16 bits wide and count a tile
+    expect(threads * perThread).toBeLessThan(2 ** 16);
+  });
+});
+
+test('a field of more than 412 bits is refused, as the columns of a product would overflow', () => {
+  expect(modulus(2n ** 414n - 1n).limbs).toBe(32);
+  expect(() => modulus(2n ** 415n - 1n)).toThrow(/overflow a u32/);
+});
+
+test('a shader that does not compile is an error that names the kernel, the line and what is wrong with it', async () => {
+  const kernel: Kernel = {
+    name: 'broken',
+    source: '@compute @workgroup_size(1)\nfn broken() {\n  let a: u32 = 1.5;\n}\n',
+    bindings: [],
+  };
+  await expect(pipelineFor(device, kernel)).rejects.toMatchObject({
+    code: 'internal',
+    message: expect.stringMatching(/broken does not compile: line 3: [\s\S]*let a: u32 = 1\.5;/),
+  });
+});
+
+test('a layout that does not fit the shader is an error too, and so is a shader beyond the limits', async () => {
+  // the size also makes every source another one: pipelines are known by their source
+  const sized = (size: number, access: 'read' | 'write'): Kernel => ({
+    name: 'main',
+    source: `@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+      @compute @workgroup_size(${size}) fn main() { data[0] = 1u; }`,
+    bindings: [{ name: 'data', access, type: 'array<u32>' }],
+  });
+  expect(await pipelineFor(device, sized(256, 'write'))).toBeTruthy();
+  await expect(pipelineFor(device, sized(255, 'read'))).rejects.toMatchObject({ code: 'internal' });
+  await expect(pipelineFor(device, sized(257, 'write'))).rejects.toMatchObject({ code: 'internal' });
+});
+
+test('a kernel is compiled once for a device, and a failure is not remembered', async () => {
+  const kernel = createKernels(curveContext(bn254)).partition();
+  expect(pipelineFor(device, kernel)).toBe(pipelineFor(device, { ...kernel }));
+  const broken: Kernel = { name: 'broken', source: 'fn', bindings: [] };
+  const first = pipelineFor(device, broken);
+  await expect(first).rejects.toThrow();
+  const second = pipelineFor(device, broken);
+  expect(second).not.toBe(first);
+  await expect(second).rejects.toThrow();
+});

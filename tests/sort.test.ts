@@ -1,0 +1,130 @@
+/**
+ * The sort alone, where its arithmetic is tightest: full tiles whose entries all fall into one bin, or into the two that share a word
+ * of counters; sizes around a tile; keys at both ends of their range.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Random } from '../dev/oracle/known-bases.mjs';
+import type { Command } from '../src/gpu/recording.js';
+import { Runner } from '../src/gpu/runner.js';
+import { ABSENT, ENTRY_WORDS } from '../src/stages/entry.js';
+import { SORT_MAX_BITS, SortConfig, sortKernels, sortPasses } from '../src/stages/sort.js';
+import { sort } from '../src/twins/sort.js';
+import { getDevice } from './support/gpu.js';
+
+let runner: Runner;
+beforeAll(async () => {
+  runner = new Runner(await getDevice(), Number.POSITIVE_INFINITY);
+});
+afterAll(() => runner?.destroy());
+
+interface Shape {
+  readonly slab: number;
+  readonly windows: number;
+  readonly keyBits: number;
+  readonly firstWindow: number;
+  readonly threads: number;
+  readonly perThread: number;
+}
+
+const sortOnGpu = async (entries: Uint32Array, shape: Shape): Promise<{ sorted: Uint32Array; totals: Uint32Array }> => {
+  const { slab, windows, keyBits, threads, perThread } = shape;
+  const { count, scan, scatter } = sortKernels(threads, perThread);
+  const tiles = Math.ceil(slab / (threads * perThread));
+  const passes = sortPasses(keyBits);
+  const buffer = (name: string) => ({ buffer: name });
+  const commands = passes.flatMap(({ shift, bits }, pass): Command[] => {
+    const [from, to] = pass % 2 === 0 ? ['a', 'b'] : ['b', 'a'];
+    const config = SortConfig.pack({
+      slab,
+      tiles,
+      first_window: shape.firstWindow,
+      buckets: 2 ** keyBits,
+      shift,
+      mask: 2 ** bits - 1,
+      first_pass: pass === 0 ? 1 : 0,
+      last_pass: pass === passes.length - 1 ? 1 : 0,
+    });
+    const common = { totals: buffer('totals'), counts: buffer('counts') };
+    const entriesIn = { ...common, entries: buffer(from as string) };
+    const dispatch = { kind: 'dispatch', phase: 'sort', config } as const;
+    return [
+      { ...dispatch, kernel: count, bindings: entriesIn, groups: [tiles, windows] },
+      { ...dispatch, kernel: scan, bindings: common, groups: [windows, 1] },
+      {
+        ...dispatch,
+        kernel: scatter,
+        bindings: { ...entriesIn, sorted: buffer(to as string) },
+        groups: [tiles, windows],
+      },
+    ];
+  });
+  const bytes = 4 * ENTRY_WORDS * slab * windows;
+  const scratch = { a: bytes, b: bytes, counts: 4 * windows * 2 ** SORT_MAX_BITS * tiles, totals: 4 * windows };
+  const poison = Object.entries(scratch).map(([name, size]) => ({
+    to: { buffer: name },
+    data: new Uint32Array(size / 4).fill(0xdeadbeef),
+  }));
+  const read = async (name: keyof typeof scratch): Promise<Uint32Array> => {
+    const { data } = await runner.run({
+      scratch,
+      uploads: [...poison, { to: { buffer: 'a' }, data: entries }],
+      commands,
+      read: { buffer: name, size: scratch[name] },
+    });
+    return data;
+  };
+  return { sorted: await read(passes.length % 2 === 0 ? 'a' : 'b'), totals: await read('totals') };
+};
+
+/** What the key of entry i of a slab is, or null where it is absent. */
+type Keys = (i: number, slab: number, random: Random) => number | null;
+const top = (bits: number): number => 2 ** bits - 1;
+const patterns = (bits: number): Record<string, Keys> => ({
+  'one key for all': () => top(bits) >> 1,
+  'the highest key for all': () => top(bits),
+  // bins 2k and 2k + 1 count in the two halves of one word
+  'two keys in turn': (i) => i % 2,
+  'two keys, one after the other': (i) => (i < 8200 ? 1 : 0),
+  'descending keys': (i) => Math.max(0, top(bits) - i),
+  'random keys, some absent': (_, __, random) => (random.below(5) === 0 ? null : random.below(2 ** bits)),
+  'nothing but absent entries': () => null,
+  'one entry, the last': (i, slab) => (i === slab - 1 ? 0 : null),
+});
+
+const check = async (shape: Shape, keys: Keys): Promise<void> => {
+  const { slab, windows } = shape;
+  const random = new Random(51);
+  const entries = new Uint32Array(ENTRY_WORDS * slab * windows);
+  for (let i = 0; i < slab * windows; i++) {
+    const key = keys(i % slab, slab, random);
+    // the key of an absent entry is rubbish, as decompose leaves it
+    entries.set(key === null ? [0xffffffff, ABSENT] : [key, i], ENTRY_WORDS * i);
+  }
+  const expected = sort(entries, { slab, windows, buckets: 2 ** shape.keyBits, firstWindow: shape.firstWindow });
+  const { sorted, totals } = await sortOnGpu(entries, shape);
+  expect(totals).toEqual(expected.totals);
+  const length = expected.sorted.length;
+  expect(sorted.subarray(0, length).findIndex((word, i) => word !== expected.sorted[i])).toBe(-1);
+};
+
+describe('the largest tile: 64 threads of 256 entries', () => {
+  const shape = { keyBits: 9, windows: 2, firstWindow: 3, threads: 64, perThread: 256 };
+  test.each(Object.entries(patterns(9)))('%s', async (_, keys) => {
+    for (const slab of [16384, 16389]) await check({ ...shape, slab }, keys);
+  });
+});
+
+describe('many small tiles: 5 threads of 3 entries', () => {
+  const shape = { windows: 3, firstWindow: 0, threads: 5, perThread: 3 };
+  test.each([1, 6, 7, 12, 13, 15])('keys of %i bits', async (keyBits) => {
+    for (const slab of [1, 2, 14, 15, 16, 300]) {
+      for (const keys of Object.values(patterns(keyBits))) {
+        // keys that do not fit so few bits are no input that the sort ever gets
+        await check({ ...shape, slab, keyBits }, (...at) => {
+          const key = keys(...at);
+          return key === null ? null : key & top(keyBits);
+        });
+      }
+    }
+  });
+});

@@ -15,7 +15,7 @@ import { LEVEL_DISPATCH_OFFSET, Level } from '../src/stages/level.js';
 import { SHRINK } from '../src/stages/partition.js';
 import { WalkConfig } from '../src/stages/walk.js';
 import { readPoint, writePoint } from '../src/twins/points.js';
-import { type WalkOf, walk, walkOf } from '../src/twins/walk.js';
+import { type Cut, type WalkOf, walk, walkOf } from '../src/twins/walk.js';
 import { getDevice } from './support/gpu.js';
 import { cutsOf, handlesByKey, levelOf, type Shape, shapes, streamOf } from './support/walk-streams.js';
 
@@ -188,9 +188,15 @@ describe.each(['private', 'workgroup'] as const)('the GPU, with %s prefixes', (p
   });
   afterAll(() => runner.destroy());
 
-  /** All levels in one submit, over poisoned buffers; what comes back is `sums`. */
-  const walkAll = async (stream: Uint32Array, tasks: number, threadsFor: (tasks: number) => number) => {
-    const cuts = cutsOf(stream.length / ENTRY_WORDS, tasks, SHRINK);
+  /** All levels in one submit, over poisoned buffers; what comes back is `sums`, or what the first level left in another one. */
+  const walkAll = async (
+    stream: Uint32Array,
+    tasks: number,
+    threadsFor: (tasks: number) => number,
+    read: 'sums' | 'placesA' | 'partialsA' = 'sums',
+  ) => {
+    const all = cutsOf(stream.length / ENTRY_WORDS, tasks, SHRINK);
+    const cuts = read === 'sums' ? all : all.slice(0, 1);
     const levels = Uint32Array.from(cuts.flatMap((cut) => [...levelOf(cut, threadsFor(cut.tasks), shape.threads)]));
     const pointBytes = 4 * curve.pointWords;
     const places = 2 * tasks;
@@ -234,7 +240,7 @@ describe.each(['private', 'workgroup'] as const)('the GPU, with %s prefixes', (p
         ...(stream.length > 0 ? [{ to: { buffer: 'stream' }, data: stream }] : []),
       ],
       commands,
-      read: { buffer: 'sums', size: scratch.sums },
+      read: { buffer: read, size: scratch[read] },
     });
     return data;
   };
@@ -259,6 +265,22 @@ describe.each(['private', 'workgroup'] as const)('the GPU, with %s prefixes', (p
       ),
       { numRuns: 60, seed: 8, endOnFailure: true },
     );
+  });
+
+  test('every task writes both of its places, also one without an entry', async () => {
+    const spread = (tasks: number): number => Math.ceil(tasks / shape.slots);
+    for (const lengths of [[], [1], [5], [2, 3], [1, 1, 9, 1]]) {
+      const runs = lengths.map((length) => ({ step: 3, absent: new Array<boolean>(length).fill(false) }));
+      const stream = pointStream({ runs }, [{ k: 1, negate: false }]);
+      const entries = stream.length / ENTRY_WORDS;
+      for (const tasks of [1, 2, 4, entries + 1, entries + 7]) {
+        const [cut] = cutsOf(entries, tasks, SHRINK);
+        const sums = poisoned(keyCount(stream) * curve.pointWords);
+        const twin = walk(curve, cut as Cut, stream, bases, sums);
+        expect(await walkAll(stream, tasks, spread, 'placesA')).toEqual(twin.places);
+        expect(await walkAll(stream, tasks, spread, 'partialsA')).toEqual(twin.partials);
+      }
+    }
   });
 
   test('the same stream gives the same bytes however it is cut', async () => {

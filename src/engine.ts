@@ -16,7 +16,7 @@ import { badArgument, MsmError } from './errors.js';
 import { type OpenDevice, openDevice } from './gpu/device.js';
 import { groupsFor, itemsPerBindingStep } from './gpu/recording.js';
 import { Runner } from './gpu/runner.js';
-import { encodePoints, encodeScalars } from './input.js';
+import { checkCallOptions, encodePoints, encodeScalars } from './input.js';
 import { createKernels, type Kernels } from './kernels.js';
 import { type Plan, type PlanLimits, planMsm } from './planner.js';
 import { recordMsm } from './record.js';
@@ -157,6 +157,7 @@ class Engine implements MsmEngine {
   }
 
   async loadBases(points: Uint8Array | readonly AffinePoint[], options: LoadBasesOptions = {}): Promise<Bases> {
+    checkCallOptions(options);
     this.#assertUsable(options.signal);
     const bytes = encodePoints(this.#curve, points);
     const length = bytes.length / this.#curve.pointBytes;
@@ -171,6 +172,7 @@ class Engine implements MsmEngine {
 
   async msm(bases: Bases, scalars: Uint8Array | readonly bigint[], options: MsmOptions = {}): Promise<AffinePoint> {
     const started = performance.now();
+    checkCallOptions(options);
     this.#assertUsable(options.signal);
     if (!(bases instanceof ResidentBases) || !this.#bases.has(bases)) {
       throw badArgument('bases must come from loadBases of this engine');
@@ -349,7 +351,7 @@ class Engine implements MsmEngine {
     };
     const phases = new Map<string, number>();
     let timed = true;
-    let [dispatches, submits] = [0, 0];
+    let [dispatches, submits, busyMs] = [0, 0, 0];
     let total = infinity;
     const { scalarBytes } = this.#curve;
     for (let i = 0; i < chunks; i++) {
@@ -367,13 +369,14 @@ class Engine implements MsmEngine {
       total = addAffine(this.#curve, total, chunk.point.infinity ? null : chunk.point);
       dispatches += chunk.dispatches;
       submits += chunk.submits;
+      busyMs += chunk.busyMs;
       timed &&= chunk.phases !== null;
       for (const { name, ms } of chunk.phases ?? []) phases.set(name, (phases.get(name) ?? 0) + ms);
     }
     tick(chunks * plan.groups);
     this.#assertUsable(options.signal);
     const wallMs = performance.now() - started;
-    this.#learn(n * plan.windows, timed ? (phases.get('walk') ?? 0) : wallMs);
+    this.#learn(n * plan.windows, timed ? (phases.get('walk') ?? 0) : busyMs);
     const result = publicPoint(this.#curve, toAffine(this.#curve, total));
     this.#lastRun = {
       n,
@@ -395,12 +398,12 @@ class Engine implements MsmEngine {
     { plan, buffer, offset }: { plan: Plan; buffer: GPUBuffer; offset: number },
     scalars: Uint8Array<ArrayBuffer>,
     onSubmitted: (done: number) => void,
-  ): Promise<{ point: AffinePoint; dispatches: number; submits: number; phases: PhaseTime[] | null }> {
+  ): Promise<{ point: AffinePoint; dispatches: number; submits: number; busyMs: number; phases: PhaseTime[] | null }> {
     const { pointBytes, scalarBytes } = this.#curve;
     const n = scalars.length / scalarBytes;
     const skipped = offset % itemsPerBindingStep(pointBytes);
     const bound = (offset - skipped) * pointBytes;
-    const { data, phases, dispatches, submits } = await runner.run({
+    const { data, phases, dispatches, submits, busyMs } = await runner.run({
       scratch: plan.scratch,
       external: { bases: buffer },
       uploads: [
@@ -418,7 +421,7 @@ class Engine implements MsmEngine {
     const folding = performance.now();
     const point = fold(this.#curve, plan.tuning.windowBits, plan.reduce, data);
     phases?.push({ name: 'fold (CPU)', ms: performance.now() - folding });
-    return { point, dispatches, submits, phases };
+    return { point, dispatches, submits, busyMs, phases };
   }
 
   #planLimits(): PlanLimits {
@@ -458,6 +461,7 @@ export const createMsmEngine = async (options: MsmEngineOptions): Promise<MsmEng
     throw badArgument(`memoryBudget must be a positive integer of bytes, got ${memoryBudget}`);
   }
   checkTuning(tuning);
+  if (typeof retainBases !== 'boolean') throw badArgument(`retainBases must be true or false, got ${retainBases}`);
   // It also keeps `options.gpu` reachable while a call is pending: Dawn in Node crashes if it is collected meanwhile.
   const reopen = (): Promise<OpenDevice> => openDevice(options);
   return new Engine(curve, await reopen(), { reopen, budget: memoryBudget, tuning, retainBases });

@@ -19,7 +19,28 @@ const copyBytes = (name: string, bytes: Uint8Array, size: number, item: string):
   if (bytes.length % size !== 0) {
     throw badArgument(`${name}: ${bytes.length} bytes are not a whole number of ${item}s of ${size} bytes`);
   }
-  return new Uint8Array(bytes);
+  try {
+    return new Uint8Array(bytes);
+  } catch (error) {
+    throw badArgument(`${name}: its bytes cannot be read (${(error as Error).message}); was its buffer transferred?`);
+  }
+};
+
+/**
+ * The options of a call, which untyped JavaScript may have got wrong.
+ *
+ * @throws MsmError `bad-argument`
+ */
+export const checkCallOptions = (options: unknown): void => {
+  if (typeof options !== 'object' || options === null)
+    throw badArgument(`options must be an object, got ${typeName(options)}`);
+  const { signal, onProgress } = options as { signal?: unknown; onProgress?: unknown };
+  if (signal !== undefined && typeof (signal as AbortSignal | null)?.aborted !== 'boolean') {
+    throw badArgument(`options.signal must be an AbortSignal, got ${typeName(signal)}`);
+  }
+  if (onProgress !== undefined && typeof onProgress !== 'function') {
+    throw badArgument(`options.onProgress must be a function, got ${typeName(onProgress)}`);
+  }
 };
 
 /**

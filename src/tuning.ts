@@ -1,6 +1,6 @@
 import type { CurveContext } from './curves/curve.js';
 import { badArgument } from './errors.js';
-import { prefixBytes } from './stages/walk.js';
+import { mostSlots, prefixBytes } from './stages/walk.js';
 
 /**
  * The knobs of one MSM. Every one has a default chosen from n and the device; a caller sets some of them with
@@ -16,7 +16,10 @@ export interface Tuning {
    * fits its workgroup memory; `lastRun.tuning` says what was used.
    */
   readonly walkerThreadsPerWorkgroup: number;
-  /** S, the tasks that one walker thread advances together, 1 to 64; they share one field inversion per step. */
+  /**
+   * S, the tasks that one walker thread advances together, 1 to 64; they share one field inversion per step. Clamped to what fits the
+   * private memory that WGSL guarantees, which matters above 48 slots on fields of 381 bits.
+   */
   readonly walkerSlots: number;
   /** The most tasks that one walk is cut into, 1 to 2^20. */
   readonly walkerTasks: number;
@@ -60,6 +63,7 @@ const ranges: Readonly<Record<Exclude<keyof Tuning, 'walkerPrefixMemory'>, reado
 
 /** @throws MsmError `bad-argument` naming the knob and its range */
 export const checkTuning = (tuning: Partial<Tuning>): void => {
+  if (typeof tuning !== 'object' || tuning === null) throw badArgument(`tuning must be an object, got ${tuning}`);
   for (const [name, value] of Object.entries(tuning)) {
     if (value === undefined) continue;
     if (name === 'walkerPrefixMemory') {
@@ -120,7 +124,7 @@ export const resolveTuning = (
   overrides: Partial<Tuning>,
 ): Tuning => {
   const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined));
-  const tuning: Tuning = {
+  const wanted: Tuning = {
     windowBits: defaultWindowBits(n, curve.scalarBits),
     walkerPrefixMemory: 'private',
     walkerThreadsPerWorkgroup: device.software ? 16 : 64,
@@ -132,6 +136,10 @@ export const resolveTuning = (
     sortThreadsPerWorkgroup: device.software ? 16 : 64,
     sortEntriesPerThread: device.software ? 128 : 32,
     ...given,
+  };
+  const tuning: Tuning = {
+    ...wanted,
+    walkerSlots: Math.min(wanted.walkerSlots, mostSlots(curve, wanted.walkerPrefixMemory)),
   };
   const fits =
     tuning.walkerPrefixMemory === 'private'

@@ -193,10 +193,12 @@ describe('budgets and limits', () => {
           }
           expect(fits(plan, device, 2 ** logBudget, of)).toBe(true);
           expect(plan.windows * plan.tuning.windowBits).toBeGreaterThan(of.scalarBits);
-          expect(plan.tuning).toMatchObject({
-            ...knobs,
-            walkerThreadsPerWorkgroup: plan.tuning.walkerThreadsPerWorkgroup,
-          });
+          const { walkerSlots, walkerThreadsPerWorkgroup } = plan.tuning;
+          expect(plan.tuning).toMatchObject({ ...knobs, walkerSlots, walkerThreadsPerWorkgroup });
+          // clamped where the slots of a thread, with 8 KB of private memory, are too many
+          const asked = knobs.walkerSlots ?? walkerSlots;
+          const perSlot = of.pointBytes + 20 + (plan.tuning.walkerPrefixMemory === 'private' ? of.field.bytes : 0);
+          expect(walkerSlots).toBe(asked * perSlot + 4 <= 8192 ? asked : Math.floor((8192 - 4) / perSlot));
         },
       ),
       { numRuns: 500, seed: 2 },

@@ -101,6 +101,19 @@ describe.each(curves.map((curve) => [curve.name, curve] as const))('%s', (_, con
     });
   });
 
+  test('the most slots keep to the 8 KB of private memory that WGSL promises', () => {
+    for (const prefixMemory of ['private', 'workgroup'] as const) {
+      const knobs = { walkerSlots: 64, walkerThreadsPerWorkgroup: 1, walkerPrefixMemory: prefixMemory };
+      const { walkerThreadsPerWorkgroup: threads, walkerSlots: slots } = resolveTuning(
+        64,
+        curve,
+        { ...limits, software: true },
+        knobs,
+      );
+      expect(bytesIn('private', kernels.walk({ prefixMemory, threads, slots }), bytes)).toBeLessThanOrEqual(8192);
+    }
+  });
+
   test.each([true, false])(
     'the defaults keep to the 8 KB of private memory that WGSL promises, software: %s',
     (software) => {

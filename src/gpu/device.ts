@@ -1,5 +1,5 @@
 import type { AdapterDescription } from '../api.js';
-import { MsmError } from '../errors.js';
+import { badArgument, MsmError } from '../errors.js';
 
 /** A device to compute on, and whether it is ours to destroy. */
 export interface OpenDevice {
@@ -36,19 +36,27 @@ const wanted = ['maxStorageBufferBindingSize', 'maxBufferSize'] as const;
 /**
  * Takes the caller's device, or requests one with the largest buffers that the adapter has, and timestamps where it has them.
  *
- * @throws MsmError `no-webgpu` without WebGPU or adapter, `unsupported-device` if the adapter makes no device
+ * @throws MsmError `bad-argument` for what is no device or GPU, `no-webgpu` without WebGPU or adapter, `unsupported-device` if the adapter makes no device
  */
 export const openDevice = async (options: {
   device?: GPUDevice | undefined;
   gpu?: GPU | undefined;
   powerPreference?: GPUPowerPreference | undefined;
 }): Promise<OpenDevice> => {
-  if (options.device) {
+  if (options.device !== undefined) {
+    if (typeof options.device?.createBuffer !== 'function') throw badArgument('device must be a GPUDevice');
     return { device: options.device, owned: false, adapter: describe(options.device.adapterInfo) };
   }
-  const adapter = await findGpu(options.gpu).requestAdapter({
-    powerPreference: options.powerPreference ?? 'high-performance',
-  });
+  const gpu = findGpu(options.gpu);
+  if (typeof gpu.requestAdapter !== 'function') {
+    throw badArgument('gpu must be a GPU object: navigator.gpu, or what Dawn’s create returned');
+  }
+  let adapter: GPUAdapter | null;
+  try {
+    adapter = await gpu.requestAdapter({ powerPreference: options.powerPreference ?? 'high-performance' });
+  } catch (error) {
+    throw new MsmError('no-webgpu', `WebGPU refused an adapter: ${(error as Error).message}`, { cause: error });
+  }
   if (!adapter) {
     throw new MsmError('no-webgpu', 'WebGPU has no adapter here: check the GPU driver and the browser’s GPU settings');
   }

@@ -31,6 +31,8 @@ export interface JobResult {
   readonly data: Uint32Array;
   readonly dispatches: number;
   readonly submits: number;
+  /** From the first submit until the result was there. */
+  readonly busyMs: number;
   /** GPU time by phase, in the order of the commands; null without timestamps. */
   readonly phases: { name: string; ms: number }[] | null;
 }
@@ -116,6 +118,7 @@ export class Runner {
     try {
       let prepared: Prepared | null = null;
       let [dispatch, pass] = [0, 0];
+      const begun = performance.now();
       for (const [index, segment] of segments.entries()) {
         const isLast = index === segments.length - 1;
         const { errors } = this.#scoped(() => {
@@ -137,10 +140,12 @@ export class Runner {
       await this.#guard(staging.mapAsync(mapModeRead, 0, sizes.staging));
       const bytes = staging.getMappedRange(0, sizes.staging).slice(0);
       staging.unmap();
+      const busyMs = performance.now() - begun;
       return {
         data: new Uint32Array(bytes, 0, job.read.size / 4),
         dispatches: dispatches.length,
         submits: segments.length,
+        busyMs,
         phases: timing ? readTimes(passes, new BigUint64Array(bytes.slice(sizes.result), 0, 2 * passes.length)) : null,
       };
     } catch (error) {

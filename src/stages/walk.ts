@@ -20,6 +20,15 @@ export interface WalkShape {
 export const prefixBytes = (curve: CurveContext, threads: number, slots: number): number =>
   threads * slots * curve.field.bytes;
 
+/** Bytes that WGSL guarantees for all private variables of a shader together (WGSL, "Limits"). */
+const PRIVATE_BYTES = 8192;
+
+/** The most slots whose private variables fit: the sum, five words, and the prefix product unless that is shared. */
+export const mostSlots = (curve: CurveContext, prefixMemory: WalkShape['prefixMemory']): number => {
+  const slot = curve.pointBytes + 5 * 4 + (prefixMemory === 'private' ? curve.field.bytes : 0);
+  return Math.floor((PRIVATE_BYTES - 4) / slot);
+};
+
 export const walkKernel = (curve: CurveContext, { prefixMemory, threads, slots }: WalkShape): Kernel => {
   const shared = prefixMemory === 'workgroup';
   return kernel(

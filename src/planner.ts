@@ -1,9 +1,9 @@
 import type { CurveContext } from './curves/curve.js';
 import { badArgument } from './errors.js';
-import { itemsPerBindingStep, submitBytes } from './gpu/recording.js';
+import { itemsPerBindingStep, MAX_GROUPS, submitBytes } from './gpu/recording.js';
 import { ENTRY_WORDS } from './stages/entry.js';
 import { Level } from './stages/level.js';
-import { levelTasks, MAX_GROUPS } from './stages/partition.js';
+import { levelTasks } from './stages/partition.js';
 import { type ReduceShape, reduceShape } from './stages/reduce.js';
 import { SORT_MAX_BITS, type SortPass, sortPasses } from './stages/sort.js';
 import { type DeviceProfile, resolveTuning, type Tuning, windowCount } from './tuning.js';

@@ -89,13 +89,22 @@ fn field_reduce_once(a: Field) -> Field {
   );
 }
 
-fn field_add(a: Field, b: Field) -> Field {
+// Carries sums of limbs or of columns, which make a number below 2p, into limbs and reduces it.
+fn field_carry(a: Field) -> Field {
 {{#limbs}}
-  let s{{i}} = a.l{{i}} + b.l{{i}}{{^first}} + (s{{previous}} >> {{limbBits}}u){{/first}};
+  let s{{i}} = a.l{{i}}{{^first}} + (s{{previous}} >> {{limbBits}}u){{/first}};
 {{/limbs}}
   return field_reduce_once(Field(
 {{#limbs}}
     s{{i}} & {{limbMask}}u,
+{{/limbs}}
+  ));
+}
+
+fn field_add(a: Field, b: Field) -> Field {
+  return field_carry(Field(
+{{#limbs}}
+    a.l{{i}} + b.l{{i}},
 {{/limbs}}
   ));
 }
@@ -121,18 +130,6 @@ fn field_neg(a: Field) -> Field {
 
 fn field_double(a: Field) -> Field {
   return field_add(a, a);
-}
-
-// Carries the column sums of a product, a number below 2p, into limbs and reduces it.
-fn field_carry(a: Field) -> Field {
-{{#limbs}}
-  let s{{i}} = a.l{{i}}{{^first}} + (s{{previous}} >> {{limbBits}}u){{/first}};
-{{/limbs}}
-  return field_reduce_once(Field(
-{{#limbs}}
-    s{{i}} & {{limbMask}}u,
-{{/limbs}}
-  ));
 }
 
 // a·b·R⁻¹: operand scanning with interleaved reduction (Koç, Acar, Kaliski 1996: CIOS). No column exceeds a u32.

@@ -26,10 +26,13 @@ export type Command =
   /** What comes before goes to the GPU, and what comes after waits until that is done. */
   | { readonly kind: 'submit' };
 
+/** Workgroups in one dimension of a dispatch, as every device allows. */
+export const MAX_GROUPS = 65535;
+
 /** Splits a number of workgroups over two dimensions where one would be too many; the kernel computes its index from both. */
 export const groupsFor = (items: number, perGroup: number): readonly [number, number] => {
   const groups = Math.max(1, Math.ceil(items / perGroup));
-  const rows = Math.ceil(groups / 65535);
+  const rows = Math.ceil(groups / MAX_GROUPS);
   return [Math.ceil(groups / rows), rows];
 };
 

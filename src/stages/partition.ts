@@ -1,5 +1,6 @@
 import template from '../../wgsl/partition.wgsl?raw';
 import { type Kernel, kernel } from '../gpu/kernel.js';
+import { MAX_GROUPS } from '../gpu/recording.js';
 import { struct } from '../gpu/struct.js';
 import { Level } from './level.js';
 
@@ -19,8 +20,6 @@ export const PartitionConfig = struct('PartitionConfig', {
 
 /** Each combine level has this many times fewer tasks than the one before. */
 export const SHRINK = 16;
-/** Workgroups in one dimension of a dispatch, as every device allows. */
-export const MAX_GROUPS = 65535;
 
 /** Tasks of every walk over a stream that is first cut into `tasks`: down to one. */
 export const levelTasks = (tasks: number): number[] => {

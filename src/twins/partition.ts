@@ -1,5 +1,6 @@
+import { MAX_GROUPS } from '../gpu/recording.js';
 import { Level } from '../stages/level.js';
-import { MAX_GROUPS, type PartitionConfig, SHRINK } from '../stages/partition.js';
+import { type PartitionConfig, SHRINK } from '../stages/partition.js';
 
 export type PartitionValues = Parameters<typeof PartitionConfig.pack>[0];
 

@@ -33,8 +33,9 @@ async function main(args) {
     const { formatCaseAddress } = /** @type {typeof import('../dev/cases/address.js')} */ (
       await server.ssrLoadModule('/cases/address.ts')
     );
-    const { cases, placements } = refusalsAsUsage(() => parseKnobs(options.query));
-    return await runCases(`${url}?${options.query}`, options, cases.map(formatCaseAddress), placements);
+    const { cases } = refusalsAsUsage(() => parseKnobs(options.query));
+    const expected = cases.map(({ address, placement }) => `${formatCaseAddress(address)}, ${placement}`);
+    return await runCases(`${url}?${options.query}`, options, expected);
   } finally {
     await server.close();
   }
@@ -56,12 +57,11 @@ function refusalsAsUsage(parse) {
 /**
  * @param {string} url
  * @param {import('./correctness/options.mjs').Options} options
- * @param {readonly string[]} cases
- * @param {readonly (string | undefined)[]} placements
+ * @param {readonly string[]} cases each with its placement
  */
-async function runCases(url, options, cases, placements) {
+async function runCases(url, options, cases) {
   const { browser, source, kind } = await launchChromium(options.adapter);
-  console.log(`Chromium: ${source}; adapter: ${kind}; ${cases.length} cases\n`);
+  console.log(`Chromium: ${source}; adapter: ${kind}; ${cases.length} checks\n`);
   try {
     const page = await browser.newPage();
     page.on('pageerror', (error) => console.error(`page: ${error.message}`));
@@ -70,7 +70,7 @@ async function runCases(url, options, cases, placements) {
     });
     await page.goto(url);
 
-    const missing = new Set(cases.flatMap((name) => placements.map((placement) => `${name}, ${placement}`)));
+    const missing = new Set(cases);
     const total = missing.size;
     const status = makeStatusLine();
     const started = Date.now();

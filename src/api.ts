@@ -64,6 +64,8 @@ export interface RunRecord {
   readonly windows: number;
   /** Tasks of the largest walk. */
   readonly tasks: number;
+  /** Digits that were not zero, each of which is an addition; at most n · windows. */
+  readonly entries: number;
   readonly dispatches: number;
   readonly submits: number;
   /** From the call to the result, in milliseconds. */

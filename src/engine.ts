@@ -23,6 +23,7 @@ import { recordMsm } from './record.js';
 import { SerialQueue } from './serial-queue.js';
 import { fold, publicPoint } from './stages/fold.js';
 import { IMPORT_THREADS, ImportConfig, importStart, NONE_REJECTED } from './stages/import.js';
+import { Tally } from './stages/partition.js';
 import { checkTuning, type Tuning } from './tuning.js';
 
 /** Options of `createMsmEngine`. */
@@ -52,11 +53,21 @@ const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol('Symbol.dispose'
 const DEFAULT_BUDGET = 256 * 2 ** 20;
 
 /** Smaller runs are dominated by latency, and say nothing about the rate. */
-const LEAST_ADDITIONS_TO_LEARN_FROM = 2 ** 18;
+const LEAST_ENTRIES_TO_LEARN_FROM = 2 ** 18;
 
 const assertNotAborted = (signal: AbortSignal | undefined): void => {
   if (signal?.aborted) throw new MsmError('aborted', 'the call was aborted', { cause: signal.reason });
 };
+
+/** What one chunk came to. */
+interface Chunk {
+  readonly point: AffinePoint;
+  readonly entries: number;
+  readonly dispatches: number;
+  readonly submits: number;
+  readonly busyMs: number;
+  readonly phases: PhaseTime[] | null;
+}
 
 /** Bases on the GPU, and what the engine needs to know about them. */
 class ResidentBases implements Bases {
@@ -319,9 +330,9 @@ class Engine implements MsmEngine {
           groups: groupsFor(points, IMPORT_THREADS),
         },
       ],
-      read: { buffer: 'outcome', size: 12 },
+      read: [{ buffer: 'outcome', size: 12 }],
     });
-    const [notCanonical, offCurve, done] = data as unknown as readonly [number, number, number];
+    const [notCanonical, offCurve, done] = data[0] as unknown as readonly [number, number, number];
     if (done !== points) {
       throw new MsmError('internal', `the GPU looked at ${done} of ${points} points; it does not do what it is told`);
     }
@@ -347,42 +358,44 @@ class Engine implements MsmEngine {
     const chunks = Math.ceil(n / plan.n);
     const tick = (done: number): void => {
       this.#assertUsable(options.signal);
-      options.onProgress?.({ phase: 'msm', done, total: chunks * plan.groups });
+      options.onProgress?.({ phase: 'msm', done, total: chunks * plan.submits });
     };
     const phases = new Map<string, number>();
     let timed = true;
-    let [dispatches, submits, busyMs] = [0, 0, 0];
+    let [entries, dispatches, submits, busyMs] = [0, 0, 0, 0];
     let total = infinity;
     const { scalarBytes } = this.#curve;
     for (let i = 0; i < chunks; i++) {
-      tick(i * plan.groups);
+      tick(i * plan.submits);
       const chunk = await this.#multiplyChunk(
         runner,
         { plan, buffer, offset: offset + i * plan.n },
         scalars.subarray(i * plan.n * scalarBytes, (i + 1) * plan.n * scalarBytes),
-        (done) => tick(i * plan.groups + done),
+        (done) => tick(i * plan.submits + done),
       ).catch((error: unknown) => {
         // that WebGPU refuses a command is no riddle if the bases were destroyed meanwhile
         if (error instanceof MsmError && error.code === 'internal') bases.assertAlive();
         throw error;
       });
       total = addAffine(this.#curve, total, chunk.point.infinity ? null : chunk.point);
+      entries += chunk.entries;
       dispatches += chunk.dispatches;
       submits += chunk.submits;
       busyMs += chunk.busyMs;
       timed &&= chunk.phases !== null;
       for (const { name, ms } of chunk.phases ?? []) phases.set(name, (phases.get(name) ?? 0) + ms);
     }
-    tick(chunks * plan.groups);
+    tick(chunks * plan.submits);
     this.#assertUsable(options.signal);
     const wallMs = performance.now() - started;
-    this.#learn(n * plan.windows, timed ? (phases.get('walk') ?? 0) : busyMs);
+    this.#learn(entries, timed ? (phases.get('walk') ?? 0) : busyMs);
     const result = publicPoint(this.#curve, toAffine(this.#curve, total));
     this.#lastRun = {
       n,
       windowBits: plan.tuning.windowBits,
       windows: plan.windows,
       tasks: plan.levelTasks[0] as number,
+      entries,
       dispatches,
       submits,
       wallMs,
@@ -398,7 +411,7 @@ class Engine implements MsmEngine {
     { plan, buffer, offset }: { plan: Plan; buffer: GPUBuffer; offset: number },
     scalars: Uint8Array<ArrayBuffer>,
     onSubmitted: (done: number) => void,
-  ): Promise<{ point: AffinePoint; dispatches: number; submits: number; busyMs: number; phases: PhaseTime[] | null }> {
+  ): Promise<Chunk> {
     const { pointBytes, scalarBytes } = this.#curve;
     const n = scalars.length / scalarBytes;
     const skipped = offset % itemsPerBindingStep(pointBytes);
@@ -415,13 +428,17 @@ class Engine implements MsmEngine {
         slice: { buffer: 'bases', offset: bound, size: (skipped + n) * pointBytes },
         first: skipped,
       }),
-      read: { buffer: 'bitSums', size: plan.scratch.bitSums },
+      read: [
+        { buffer: 'bitSums', size: plan.scratch.bitSums },
+        { buffer: 'tally', size: Tally.byteLength },
+      ],
       onSubmitted,
     });
+    const [sums, tally] = data as readonly [Uint32Array, Uint32Array];
     const folding = performance.now();
-    const point = fold(this.#curve, plan.tuning.windowBits, plan.reduce, data);
+    const point = fold(this.#curve, plan.tuning.windowBits, plan.reduce, sums);
     phases?.push({ name: 'fold (CPU)', ms: performance.now() - folding });
-    return { point, dispatches, submits, busyMs, phases };
+    return { point, entries: Tally.unpack(tally, 0).entries, dispatches, submits, busyMs, phases };
   }
 
   #planLimits(): PlanLimits {
@@ -439,12 +456,11 @@ class Engine implements MsmEngine {
   }
 
   /**
-   * Learns how fast the device walks from a run that kept it busy. Zero digits cost nothing, so that a run of many looks too
-   * fast; the slowest run counts, because the bound that comes of it is there to be kept.
+   * Learns how fast the device walks from a run that kept it busy. The last such run counts: without timestamps the first looks slower
+   * than the device is, because its submits are short and each waits for the one before.
    */
-  #learn(additions: number, ms: number): void {
-    if (additions < LEAST_ADDITIONS_TO_LEARN_FROM || ms <= 0) return;
-    this.#additionsPerMs = Math.min(this.#additionsPerMs ?? Number.POSITIVE_INFINITY, additions / ms);
+  #learn(entries: number, ms: number): void {
+    if (entries >= LEAST_ENTRIES_TO_LEARN_FROM && ms > 0) this.#additionsPerMs = entries / ms;
   }
 }
 

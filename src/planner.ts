@@ -3,10 +3,10 @@ import { badArgument } from './errors.js';
 import { itemsPerBindingStep, MAX_GROUPS, submitBytes } from './gpu/recording.js';
 import { ENTRY_WORDS } from './stages/entry.js';
 import { Level } from './stages/level.js';
-import { levelTasks } from './stages/partition.js';
+import { levelTasks, Tally } from './stages/partition.js';
 import { type ReduceShape, reduceShape } from './stages/reduce.js';
 import { SORT_MAX_BITS, type SortPass, sortPasses } from './stages/sort.js';
-import { type DeviceProfile, resolveTuning, type Tuning, windowCount } from './tuning.js';
+import { type DeviceProfile, reduceAdditions, resolveTuning, type Tuning, windowCount } from './tuning.js';
 
 /** Limits of a device that sizes depend on. */
 export interface PlanLimits extends DeviceProfile {
@@ -23,6 +23,7 @@ export type ScratchName =
   | 'counts'
   | 'totals'
   | 'levels'
+  | 'tally'
   | 'buckets'
   | 'placesA'
   | 'partialsA'
@@ -51,6 +52,9 @@ export interface Plan {
   readonly scratchBytes: number;
   /** Groups of windows; each is a submit. */
   readonly groups: number;
+  /** The reduction has a submit of its own, as the last group's would become too long. */
+  readonly reduceApart: boolean;
+  readonly submits: number;
   /** Dispatches of the commands that record.ts makes of this plan. */
   readonly dispatches: number;
   /** What the budget is charged with: the scratch and the small buffers of the submit. */
@@ -99,6 +103,7 @@ export const planOne = (
     counts: 4 * windowsPerGroup * 2 ** SORT_MAX_BITS * tiles,
     totals: 4 * windowsPerGroup,
     levels: Level.byteLength * (tasks.length + 2),
+    tally: Tally.byteLength,
     buckets: point * windows * buckets,
     placesA: entry * places,
     partialsA: point * places,
@@ -110,6 +115,8 @@ export const planOne = (
   const passes = sortPasses(tuning.windowBits - 1);
   const scratchBytes = sum(Object.values(scratch));
   // decompose, 3 a sort pass, partition and the walks of every group; 3 of the reduction
+  const lastGroup = n * (windows - (groups - 1) * windowsPerGroup);
+  const reduceApart = lastGroup + reduceAdditions(tuning.windowBits, windows) > tuning.additionsPerSubmit;
   const dispatches = groups * (1 + 3 * passes.length + 1 + tasks.length) + 3;
   return {
     n,
@@ -117,6 +124,8 @@ export const planOne = (
     windows,
     windowsPerGroup,
     groups,
+    reduceApart,
+    submits: groups + (reduceApart ? 1 : 0),
     buckets,
     sortPasses: passes,
     tiles,
@@ -125,7 +134,7 @@ export const planOne = (
     scratch,
     scratchBytes,
     dispatches,
-    peakBytes: scratchBytes + submitBytes(scratch.bitSums, dispatches, TIMED_PASSES * groups).all,
+    peakBytes: scratchBytes + submitBytes(scratch.bitSums + scratch.tally, dispatches, TIMED_PASSES * groups).all,
   };
 };
 
@@ -140,13 +149,18 @@ const misfit = (plan: Plan, bases: number, limits: PlanLimits, budget: number): 
   if (bases > limits.maxStorageBufferBindingSize) {
     return `the bases of one chunk take ${bases} bytes, the device binds ${limits.maxStorageBufferBindingSize}`;
   }
+  const { additionsPerSubmit } = plan.tuning;
+  if (plan.n > additionsPerSubmit) {
+    return `one window takes ${plan.n} additions, a submit may do ${additionsPerSubmit}`;
+  }
   if (plan.peakBytes > budget) return `it takes ${plan.peakBytes} bytes of scratch, the budget is ${budget}`;
   return null;
 };
 
 /**
- * Cuts an MSM into the fewest equal chunks whose buffers fit the device's limits and the budget, and each chunk into the fewest
- * groups of windows: more groups cost a few dispatches each, more chunks a reduction each.
+ * Cuts an MSM into the fewest equal chunks whose buffers fit the device's limits and the budget, and so that one window of a
+ * chunk is no more than a submit may do; and each chunk into the fewest groups of windows. More groups cost a few dispatches each,
+ * more chunks a reduction each.
  *
  * @param budget bytes of scratch
  * @returns the plan of every chunk but perhaps the last, which is shorter

@@ -33,10 +33,11 @@ const windowGroups = ({ windows, windowsPerGroup, groups }: Plan): WindowGroup[]
     return { first, count: Math.min(windowsPerGroup, windows - first) };
   });
 
-/** The commands of one chunk of `n` scalars, at most as many as the plan is for. Its result is `bitSums`. */
+/** The commands of one chunk of `n` scalars, at most as many as the plan is for. Its results are `bitSums` and `tally`. */
 export const recordMsm = (kernels: Kernels, plan: Plan, n: number, bases: BasesRange): Command[] => [
   // infinity for buckets that nothing falls into; all others have exactly one writer
   { kind: 'clear', slice: scratch('buckets', 0, plan.scratch.buckets) },
+  { kind: 'clear', slice: scratch('tally', 0, plan.scratch.tally) },
   ...windowGroups(plan).flatMap((group): Command[] => [
     ...(group.first === 0 ? [] : [{ kind: 'submit' } as const]),
     ...recordDecompose(kernels, plan, n, bases.first, group),
@@ -44,6 +45,7 @@ export const recordMsm = (kernels: Kernels, plan: Plan, n: number, bases: BasesR
     ...recordPartition(kernels, plan, group),
     ...recordWalk(kernels, plan, bases.slice),
   ]),
+  ...(plan.reduceApart ? [{ kind: 'submit' } as const] : []),
   ...recordReduce(kernels, plan),
 ];
 
@@ -129,7 +131,7 @@ const recordPartition = (kernels: Kernels, { tuning, levelTasks, reduce }: Plan,
       bits_entries: reduce.bitsEntries,
       bits_tasks: reduce.bitsTasks,
     }),
-    bindings: { totals: scratch('totals'), levels: scratch('levels') },
+    bindings: { totals: scratch('totals'), levels: scratch('levels'), tally: scratch('tally') },
     groups: [1, 1],
   },
 ];

@@ -28,9 +28,9 @@ export interface Tuning {
   /** A walk of few tasks fills fewer slots a thread rather than run on fewer threads than this, 1 to 2^20. */
   readonly walkerLeastThreads: number;
   /**
-   * The most additions that the walk of one submit may do, 2^10 to 2^30; beyond it the windows are done in groups, a submit each.
-   * Bounds how long a submit holds the GPU. Default: what the device does in 100 ms as far as measured, 2^21 before; no bound
-   * on software adapters, which hold up nobody's screen.
+   * The most additions that one submit may do, 2^10 to 2^30; beyond it the windows are done in groups and the scalars in chunks.
+   * Bounds how long a submit holds the GPU. Default: what the device does in 100 ms as measured by the engine's earlier runs, 2^18
+   * before; no bound on software adapters, which hold up nobody's screen.
    */
   readonly additionsPerSubmit: number;
   /** Threads in a workgroup of the sort, 1 to 64. */
@@ -42,7 +42,7 @@ export interface Tuning {
 /** What the defaults depend on. */
 export interface DeviceProfile {
   readonly software: boolean;
-  /** Additions a millisecond in the walk, as measured by earlier runs; null before. */
+  /** Additions a millisecond in the walk, as measured by an earlier run; null before. */
   readonly additionsPerMs: number | null;
   readonly maxComputeInvocationsPerWorkgroup: number;
   readonly maxComputeWorkgroupSizeX: number;
@@ -87,15 +87,20 @@ export const checkTuning = (tuning: Partial<Tuning>): void => {
 /** T for windows of c bits: one bit more than a scalar has, because the top window must not lend. */
 export const windowCount = (scalarBits: number, windowBits: number): number => Math.ceil((scalarBits + 1) / windowBits);
 
+/** Additions of the reduction: every bucket is added to two sums; what is done with those is little. */
+export const reduceAdditions = (windowBits: number, windows: number): number => windows * 2 ** windowBits;
+
 /**
- * The c with the fewest additions: n·T to fill the buckets, less the first point of each bucket, and two for every bucket to
- * reduce them.
+ * The c with the fewest additions: n·T to fill the buckets, less the first point of each bucket, and those of the reduction, which must
+ * fit a submit.
  */
-const defaultWindowBits = (n: number, scalarBits: number): number => {
+const defaultWindowBits = (n: number, scalarBits: number, additionsPerSubmit: number): number => {
   const additions = (c: number): number => {
+    const windows = windowCount(scalarBits, c);
     const buckets = 2 ** (c - 1);
     const filled = buckets * (1 - Math.exp(-n / buckets));
-    return windowCount(scalarBits, c) * (n - filled + 2 * buckets);
+    const reduction = reduceAdditions(c, windows);
+    return reduction > additionsPerSubmit ? Number.POSITIVE_INFINITY : windows * (n - filled) + reduction;
   };
   let best = 4;
   for (let c = 5; c <= 16; c++) if (additions(c) < additions(best)) best = c;
@@ -105,11 +110,14 @@ const defaultWindowBits = (n: number, scalarBits: number): number => {
 /** How long a submit should hold a GPU: no animation stutters for longer than one would notice, no watchdog is near. */
 const SUBMIT_MS = 100;
 
+/** Additions of a submit before anything was measured: 60 ms on the slowest phone that DESIGN §3 has numbers of (Pixel 10). */
+const UNMEASURED_BOUND = 2 ** 18;
+
 /** A power of two, so that small changes of the measurement do not change the plan. */
 const submitBound = (additionsPerMs: number | null): number =>
   additionsPerMs === null
-    ? 2 ** 21
-    : 2 ** Math.min(30, Math.max(18, Math.floor(Math.log2(SUBMIT_MS * additionsPerMs))));
+    ? UNMEASURED_BOUND
+    : 2 ** Math.min(30, Math.max(16, Math.floor(Math.log2(SUBMIT_MS * additionsPerMs))));
 
 /**
  * Fills in the knobs that the caller left open.
@@ -123,16 +131,20 @@ export const resolveTuning = (
   device: DeviceProfile,
   overrides: Partial<Tuning>,
 ): Tuning => {
-  const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined));
+  const given: Partial<Tuning> = Object.fromEntries(
+    Object.entries(overrides).filter(([, value]) => value !== undefined),
+  );
+  const additionsPerSubmit =
+    given.additionsPerSubmit ?? (device.software ? 2 ** 30 : submitBound(device.additionsPerMs));
   const wanted: Tuning = {
-    windowBits: defaultWindowBits(n, curve.scalarBits),
+    windowBits: defaultWindowBits(n, curve.scalarBits, additionsPerSubmit),
     walkerPrefixMemory: 'private',
     walkerThreadsPerWorkgroup: device.software ? 16 : 64,
     walkerSlots: device.software ? 16 : 8,
     walkerTasks: device.software ? 2 ** 12 : 2 ** 17,
     walkerEntriesPerTask: 32,
     walkerLeastThreads: device.software ? 16 : 2 ** 12,
-    additionsPerSubmit: device.software ? 2 ** 30 : submitBound(device.additionsPerMs),
+    additionsPerSubmit,
     sortThreadsPerWorkgroup: device.software ? 16 : 64,
     sortEntriesPerThread: device.software ? 128 : 32,
     ...given,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatCaseAddress, parseCaseAddress } from '../dev/cases/address.js';
+import { everyCase, listSizes, pairwiseCases, placementInTurn } from '../dev/cases/list.js';
 import { isOnCurve, makeCase } from '../dev/cases/msm-case.js';
 import { type PointDistributionName, pointDistributions } from '../dev/cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
@@ -159,6 +160,40 @@ describe('addresses', () => {
   ])('%s is refused by name', (text, named) => {
     expect(() => parseCaseAddress(text)).toThrow(RangeError);
     expect(() => parseCaseAddress(text)).toThrow(named);
+  });
+});
+
+describe('the list', () => {
+  const all = everyCase(1);
+  const tenth = pairwiseCases(1);
+
+  it('is the full product, each case once', () => {
+    expect(all).toHaveLength(pointNames.length * scalarNames.length * listSizes.length);
+    expect(new Set(all.map(formatCaseAddress)).size).toBe(all.length);
+    expect(selectCases(['all'], [7], 1).map(formatCaseAddress).sort()).toEqual(all.map(formatCaseAddress).sort());
+  });
+
+  it('has a tenth in which every two of points, scalars and n meet', () => {
+    expect(tenth.length).toBeLessThanOrEqual(all.length / 10);
+    const names = new Set(all.map(formatCaseAddress));
+    for (const address of tenth) expect(names).toContain(formatCaseAddress(address));
+    const pairsOf = (cases: typeof all): Set<string> =>
+      new Set(
+        cases.flatMap(({ points, scalars, n }) => [`${points} × ${scalars}`, `${points} × ${n}`, `${scalars} × ${n}`]),
+      );
+    expect(pairsOf(tenth)).toEqual(pairsOf(all));
+  });
+
+  it('gives each placement half of every distribution, of every size, and of the tenth', () => {
+    const halves = (cases: typeof all) => {
+      const ofPrivate = countOf(cases, (address) => placementInTurn(address) === 'private');
+      return Math.abs(ofPrivate - cases.length / 2);
+    };
+    for (const name of pointNames) expect(halves(all.filter(({ points }) => points === name))).toBeLessThanOrEqual(6);
+    for (const name of scalarNames)
+      expect(halves(all.filter(({ scalars }) => scalars === name))).toBeLessThanOrEqual(6);
+    for (const size of listSizes) expect(halves(all.filter(({ n }) => n === size))).toBeLessThanOrEqual(6);
+    expect(halves(tenth)).toBeLessThanOrEqual(tenth.length / 10);
   });
 });
 

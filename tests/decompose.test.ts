@@ -135,9 +135,9 @@ describe.each([bn254, bls12381, p256Curve].map((curve) => [curve.name, curve] as
             groups: groupsFor(n, DECOMPOSE_THREADS),
           },
         ],
-        read: { buffer: 'entries', size: 4 * words },
+        read: [{ buffer: 'entries', size: 4 * words }],
       });
-      return data;
+      return data[0] as Uint32Array;
     };
 
     // every width where the twin is proved; on the GPU those that fill, divide and straddle the words of a scalar

@@ -5,6 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { createMsmEngine, type MsmEngine, type MsmErrorCode } from '../src/index.js';
+import { captureGpu } from './support/captured-gpu.js';
 import { getDevice, getGpu } from './support/gpu.js';
 
 const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 100, seed: 9 });
@@ -12,31 +13,6 @@ const small = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 } as const;
 
 const expectCode = async (promise: Promise<unknown>, code: MsmErrorCode, text: RegExp): Promise<void> => {
   await expect(promise).rejects.toMatchObject({ name: 'MsmError', code, message: expect.stringMatching(text) });
-};
-
-/** Dawn's object, but every device that it makes can be got at, and `spoil` may tamper with it first. */
-const capturingGpu = async (
-  spoil: (device: GPUDevice) => void = () => undefined,
-): Promise<{ gpu: GPU; devices: GPUDevice[] }> => {
-  const real = await getGpu();
-  const devices: GPUDevice[] = [];
-  const gpu = {
-    requestAdapter: async (options?: GPURequestAdapterOptions) => {
-      const adapter = (await real.requestAdapter(options)) as GPUAdapter;
-      return {
-        features: adapter.features,
-        limits: adapter.limits,
-        info: adapter.info,
-        requestDevice: async (descriptor?: GPUDeviceDescriptor) => {
-          const device = await adapter.requestDevice(descriptor);
-          spoil(device);
-          devices.push(device);
-          return device;
-        },
-      };
-    },
-  } as unknown as GPU;
-  return { gpu, devices };
 };
 
 const expectRight = async (engine: MsmEngine): Promise<void> => {
@@ -69,7 +45,7 @@ describe('the device of the engine is lost', () => {
   };
 
   test.each(Object.entries(moments))('%s', async (moment, lose) => {
-    const { gpu, devices } = await capturingGpu();
+    const { gpu, devices } = await captureGpu();
     const engine = await createMsmEngine({ curve: 'bn254', gpu, tuning: small });
     const bases = await engine.loadBases(points.bytes);
     // one MSM first where the loss is meant to hit later than the compiler
@@ -89,7 +65,7 @@ describe('the device of the engine is lost', () => {
   });
 
   test('every call in flight is rejected, and none hangs', async () => {
-    const { gpu, devices } = await capturingGpu();
+    const { gpu, devices } = await captureGpu();
     const engine = await createMsmEngine({ curve: 'bn254', gpu, tuning: small });
     const bases = await engine.loadBases(points.bytes);
     await engine.msm(bases, scalars.bytes);
@@ -102,7 +78,7 @@ describe('the device of the engine is lost', () => {
   });
 
   test('without retained bases the error says so, and bases loaded again work', async () => {
-    const { gpu, devices } = await capturingGpu();
+    const { gpu, devices } = await captureGpu();
     const engine = await createMsmEngine({ curve: 'bn254', gpu, tuning: small, retainBases: false });
     const bases = await engine.loadBases(points.bytes, { label: 'the SRS' });
     devices[0]?.destroy();
@@ -142,7 +118,7 @@ describe('injected errors', () => {
   };
 
   test.each(['scalars', 'buckets', 'entriesA', 'bases'])('the buffer %s is invalid', async (name) => {
-    const { gpu, devices } = await capturingGpu();
+    const { gpu, devices } = await captureGpu();
     const engine = await createMsmEngine({ curve: 'bn254', gpu, tuning: small });
     await expectRight(engine);
     const before = engine.memory;
@@ -164,7 +140,7 @@ describe('injected errors', () => {
   });
 
   test('a device that is out of memory', async () => {
-    const { gpu, devices } = await capturingGpu();
+    const { gpu, devices } = await captureGpu();
     const engine = await createMsmEngine({ curve: 'bn254', gpu, tuning: small });
     await expectRight(engine);
     const device = devices[0] as GPUDevice;
@@ -184,7 +160,7 @@ describe('injected errors', () => {
   });
 
   test('a shader that does not compile: the error names the stage and the line', async () => {
-    const { gpu } = await capturingGpu((device) => {
+    const { gpu } = await captureGpu((device) => {
       const original = device.createShaderModule.bind(device);
       let done = false;
       device.createShaderModule = (descriptor) => {
@@ -201,7 +177,7 @@ describe('injected errors', () => {
   });
 
   test('a GPU that computes wrongly is found out before its result is returned', async () => {
-    const { gpu } = await capturingGpu((device) => {
+    const { gpu } = await captureGpu((device) => {
       const original = device.createShaderModule.bind(device);
       device.createShaderModule = (descriptor) =>
         original({
@@ -234,7 +210,7 @@ describe('a GPU that does nothing at all', () => {
   };
 
   test('neither a stale result nor infinity passes for an answer', async () => {
-    const { gpu, devices } = await capturingGpu();
+    const { gpu, devices } = await captureGpu();
     const engine = await createMsmEngine({ curve: 'bn254', gpu, tuning: small });
     const bases = await engine.loadBases(points.bytes);
     expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);

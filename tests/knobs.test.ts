@@ -4,7 +4,7 @@ import { parseKnobs } from '../dev/page/knobs.js';
 import { median } from '../dev/page/statistics.js';
 
 const parse = (query: string) => parseKnobs(new URLSearchParams(query));
-const casesOf = (query: string) => parse(query).cases.map(formatCaseAddress);
+const casesOf = (query: string) => [...new Set(parse(query).cases.map(({ address }) => formatCaseAddress(address)))];
 
 describe('the knobs of the page', () => {
   it('start nothing by themselves', () => {
@@ -34,10 +34,15 @@ describe('the knobs of the page', () => {
   });
 
   it('check both placements of the scratch, and time one', () => {
-    expect(parse('autorun=msm-cross-check').placements).toEqual(['workgroup', 'private']);
-    expect(parse('autorun=msm-cross-check&walkerpriv=1').placements).toEqual(['private']);
-    expect(parse('autorun=msm-bench').placements).toEqual([undefined]);
-    expect(parse('autorun=msm-bench&walkerpriv=0').placements).toEqual(['workgroup']);
+    const placements = (query: string) => parse(query).cases.map(({ placement }) => placement);
+    expect(placements('autorun=msm-cross-check&n=5')).toEqual(['workgroup', 'private']);
+    expect(placements('autorun=msm-cross-check&n=5&walkerpriv=1')).toEqual(['private']);
+    expect(placements('autorun=msm-bench')).toEqual([undefined]);
+    expect(placements('autorun=msm-bench&walkerpriv=0')).toEqual(['workgroup']);
+    // one of the two for each case, and each of the two for half of the cases
+    const turns = placements('autorun=msm-cross-check&case=all&walkerpriv=turns');
+    expect(turns).toHaveLength(11 * 14 * 12);
+    expect(turns.filter((placement) => placement === 'private')).toHaveLength((11 * 14 * 12) / 2);
   });
 
   it.each([
@@ -52,6 +57,7 @@ describe('the knobs of the page', () => {
     ['reps=0', 'reps: "0"'],
     ['seed=-1', 'seed: "-1"'],
     ['walkerpriv=2', 'walkerpriv: "2"'],
+    ['autorun=msm-bench&walkerpriv=turns', 'walkerpriv: turns'],
     ['walkertpb=abc', 'walkertpb: "abc"'],
     ['walkers=0', 'walkers: "0"'],
     ['c=17', 'c: "17"'],

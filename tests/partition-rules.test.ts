@@ -240,9 +240,9 @@ describe.each(['private', 'workgroup'] as const)('the GPU, with %s prefixes', (p
         ...(stream.length > 0 ? [{ to: { buffer: 'stream' }, data: stream }] : []),
       ],
       commands,
-      read: { buffer: read, size: scratch[read] },
+      read: [{ buffer: read, size: scratch[read] }],
     });
-    return data;
+    return data[0] as Uint32Array;
   };
 
   test('random streams of equal, opposite and infinite points, cut at random', async () => {

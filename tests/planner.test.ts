@@ -65,6 +65,7 @@ const fits = (plan: Plan, limits: PlanLimits, budget: number, of: CurveContext =
   ) &&
   plan.n * of.pointBytes < limits.maxStorageBufferBindingSize &&
   plan.tiles <= 65535 &&
+  plan.n <= plan.tuning.additionsPerSubmit &&
   plan.peakBytes <= budget;
 
 describe.each(Object.entries(profiles))('%s', (_, limits) => {
@@ -115,11 +116,29 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
     expect(planOne(2 ** 16, curve, limits, {}).peakBytes).toBeLessThanOrEqual(64e6);
   });
 
-  test('with the default budget, an MSM is one chunk up to 2^20, and one submit up to 2^16', () => {
+  test('with the default budget, on a measured device, an MSM is one chunk up to 2^20, and one submit up to 2^16', () => {
     for (const n of sizes) {
-      const plan = planMsm(n, curve, limits, 256 * MiB, {});
+      const plan = planMsm(n, curve, { ...limits, additionsPerMs: 2 ** 15 }, 256 * MiB, {});
       expect(plan.n).toBe(n);
-      if (n <= 2 ** 16) expect(plan.groups).toBe(1);
+      if (n <= 2 ** 16) expect(plan.submits).toBe(1);
+    }
+  });
+
+  test('no submit does more additions than it may', () => {
+    for (const n of [...sizes, 2 ** 22]) {
+      for (const additionsPerMs of [null, 1, 5000, 2 ** 15, 2 ** 24]) {
+        const plan = planMsm(n, curve, { ...limits, additionsPerMs }, 256 * MiB, {});
+        const bound = plan.tuning.additionsPerSubmit;
+        // a tenth of a second's worth, or what is taken for it; at least what a window needs to be worth its while
+        if (limits.software) expect(bound).toBe(2 ** 30);
+        else if (additionsPerMs === null) expect(bound).toBe(2 ** 18);
+        else expect(bound).toBeLessThanOrEqual(Math.max(2 ** 16, 100 * additionsPerMs));
+        const reduction = 2 * plan.windows * plan.buckets;
+        const last = plan.n * (plan.windows - (plan.groups - 1) * plan.windowsPerGroup);
+        expect(plan.n * plan.windowsPerGroup).toBeLessThanOrEqual(bound);
+        expect(reduction).toBeLessThanOrEqual(bound);
+        expect(plan.submits).toBe(plan.groups + (last + reduction > bound ? 1 : 0));
+      }
     }
   });
 });
@@ -261,7 +280,7 @@ describe('commands', () => {
     for (const n of [...sizes, 2 ** 22, 2 ** 24]) {
       const plan = planMsm(n, curve, limits, 256 * MiB, {});
       const commands = recordMsm(kernels, plan, plan.n, bases);
-      expect(commands.filter(({ kind }) => kind === 'submit')).toHaveLength(plan.groups - 1);
+      expect(commands.filter(({ kind }) => kind === 'submit')).toHaveLength(plan.submits - 1);
       expect(dispatchesOf(commands).length).toBeLessThanOrEqual(25 * plan.groups);
     }
   });
@@ -278,11 +297,11 @@ describe('commands', () => {
           return Array.from({ length: windows }, (_, i) => first_window + i);
         });
         expect(covered).toEqual(Array.from({ length: plan.windows }, (_, i) => i));
-        // the reduction needs the buckets of all, so it comes after the last submit; they are cleared before the first
+        // the reduction needs the buckets of all, so it comes after the last of them; what adds up is cleared before the first
         const phases = commands.map((command) => (command.kind === 'dispatch' ? command.phase : command.kind));
         expect(phases.indexOf('reduce')).toBeGreaterThan(phases.lastIndexOf('submit'));
         expect(phases.indexOf('reduce')).toBeGreaterThan(phases.lastIndexOf('combine'));
-        expect([phases.indexOf('clear'), phases.lastIndexOf('clear')]).toEqual([0, 0]);
+        expect([phases.indexOf('clear'), phases.lastIndexOf('clear')]).toEqual([0, 1]);
       }
     }
   });

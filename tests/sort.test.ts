@@ -69,9 +69,9 @@ const sortOnGpu = async (entries: Uint32Array, shape: Shape): Promise<{ sorted: 
       scratch,
       uploads: [...poison, { to: { buffer: 'a' }, data: entries }],
       commands,
-      read: { buffer: name, size: scratch[name] },
+      read: [{ buffer: name, size: scratch[name] }],
     });
-    return data;
+    return data[0] as Uint32Array;
   };
   return { sorted: await read(passes.length % 2 === 0 ? 'a' : 'b'), totals: await read('totals') };
 };

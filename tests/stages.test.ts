@@ -165,6 +165,10 @@ describe.each(Object.entries(shapes))('%s', (_, shape) => {
   test('partition equals its twin', () =>
     withBench(shape, async (bench, { totals, levels }) => {
       expectWords(await bench.run(bench.stage('partition'), { totals }, 'levels', levels.length), levels);
+      // and adds up the entries of all groups
+      const before = { totals, tally: Uint32Array.of(1000) };
+      const entries = totals.reduce((sum, total) => sum + total, 0);
+      expectWords(await bench.run(bench.stage('partition'), before, 'tally', 1), Uint32Array.of(1000 + entries));
     }));
 
   test.each(['private', 'workgroup'] as const)(

@@ -3,7 +3,8 @@
 // The sorted stream has E entries, known only now. It is cut on the entries axis into N equal tasks: task t owns the entries from
 // t·q + min(t, r) to (t+1)·q + min(t+1, r), with q = E / N and r = E mod N. Whatever a bucket's shape, its entries belong to
 // tasks in one way only. A walk of N tasks leaves 2N partial sums, which are the entries of the next level, and so on by a factor
-// of SHRINK until one task has seen everything. The walks of the reduction have shapes that the host knows.
+// of SHRINK until one task has seen everything. The walks of the reduction have shapes that the host knows. E is added to the
+// tally of the run, from which the host learns how fast the device walks.
 // Host: src/stages/partition.ts. CPU twin: src/twins/partition.ts.
 {{structs}}
 {{bindings}}
@@ -26,6 +27,7 @@ fn partition_stream() {
   for (var j = 0u; j < config.windows; j++) {
     entries += totals[j];
   }
+  tally.entries += entries;
   var tasks = clamp((entries + config.entries_per_task - 1u) / config.entries_per_task, 1u, config.most_tasks);
   for (var i = 0u; i < config.levels; i++) {
     levels[i] = level_of(entries, tasks);

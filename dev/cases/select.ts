@@ -8,40 +8,56 @@ import {
   parseSeed,
   parseSize,
 } from './address.js';
-import { type PointDistributionName, pointDistributions } from './point-distributions.js';
-import { type ScalarDistributionName, scalarDistributions } from './scalar-distributions.js';
+import { everyCase, everyPoints, everyScalars, listSizes, pairwiseCases } from './list.js';
+import { pointDistributions } from './point-distributions.js';
+import { scalarDistributions } from './scalar-distributions.js';
 
-const everyPoints = Object.keys(pointDistributions) as PointDistributionName[];
-const everyScalars = Object.keys(scalarDistributions) as ScalarDistributionName[];
+/** Cases that have a name together. */
+export interface CaseSet {
+  readonly about: string;
+  make(sizes: readonly number[], seed: number): CaseAddress[];
+}
 
-/** Sets of filters that have a name of their own. */
-export const caseSets: Readonly<Record<string, { readonly about: string; readonly filters: readonly string[] }>> = {
+const filtered =
+  (...filters: string[]): CaseSet['make'] =>
+  (sizes, seed) =>
+    filters.flatMap((filter) => expand(filter, sizes, seed));
+
+export const caseSets: Readonly<Record<string, CaseSet>> = {
   core: {
     about: 'the plain case, and four in which most additions are exceptional',
-    filters: [
+    make: filtered(
       'points=distinct,scalars=random',
       'points=all-equal,scalars=all-equal',
       'points=pairs,scalars=all-equal',
       'points=with-infinities,scalars=one-bucket-and-noise',
       'points=few-with-signs,scalars=r-and-above',
-    ],
+    ),
   },
   distributions: {
     about:
       'every scalar distribution over distinct points, every point distribution with random and with equal scalars',
-    filters: ['points=distinct,scalars=*', 'points=*,scalars=random', 'points=*,scalars=all-equal'],
+    make: filtered('points=distinct,scalars=*', 'points=*,scalars=random', 'points=*,scalars=all-equal'),
+  },
+  all: {
+    about: `every distribution of points with every one of scalars at sizes of its own: ${listSizes.join(', ')}`,
+    make: (_, seed) => everyCase(seed),
+  },
+  tenth: {
+    about: 'the tenth of “all” in which every two of points, scalars and size meet',
+    make: (_, seed) => pairwiseCases(seed),
   },
 };
 
 /**
  * The cases of one filter: the name of a set, a whole address, or an address with fields left out. `*`, or leaving
- * `points` or `scalars` out, means every distribution; without `n` the case is made at each of `sizes`.
+ * `points` or `scalars` out, means every distribution; without `n` the case is made at each of `sizes`. Some sets have sizes of their own.
  *
  * @throws RangeError that names what is wrong
  */
 function expand(filter: string, sizes: readonly number[], seed: number): CaseAddress[] {
-  const set = caseSets[filter];
-  if (set !== undefined) return set.filters.flatMap((each) => expand(each, sizes, seed));
+  const set = Object.hasOwn(caseSets, filter) ? caseSets[filter] : undefined;
+  if (set !== undefined) return set.make(sizes, seed);
   if (!filter.includes('=')) {
     throw new RangeError(
       `case "${filter}" is neither a set (${Object.keys(caseSets).join(', ')}) nor an address such as points=pairs,scalars=*`,

@@ -17,6 +17,9 @@ export interface Outcome {
   readonly onCurve: boolean;
 }
 
+/** The budget of every engine of the page, the library's default; said here because it is checked here. */
+const MEMORY_BUDGET = 256 * 2 ** 20;
+
 /** An engine with one setting of the knobs, and the bases that it holds: the last ones asked for. */
 export class EngineUnderTest {
   readonly engine: MsmEngine;
@@ -32,6 +35,7 @@ export class EngineUnderTest {
   static async create(run: Run, tuning: Partial<Tuning>, placement: Placement | undefined): Promise<EngineUnderTest> {
     const engine = await createMsmEngine({
       curve: 'bn254',
+      memoryBudget: MEMORY_BUDGET,
       tuning: placement === undefined ? tuning : { ...tuning, walkerPrefixMemory: placement },
     });
     return new EngineUnderTest(engine, run);
@@ -61,6 +65,8 @@ export class EngineUnderTest {
       onProgress: () => this.#run.tick(),
     });
     const wallMs = performance.now() - start;
+    const { peak } = this.engine.memory;
+    if (peak > MEMORY_BUDGET) throw new Error(`memory.peak is ${peak} bytes, the budget ${MEMORY_BUDGET}`);
     return {
       result,
       wallMs,

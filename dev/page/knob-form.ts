@@ -107,7 +107,12 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
       h(
         'div',
         { class: 'fields' },
-        select(query, 'walkerpriv', { '1': 'private memory', '0': 'workgroup memory' }, 'default'),
+        select(
+          query,
+          'walkerpriv',
+          { '1': 'private memory', '0': 'workgroup memory', turns: 'one of them, in turns' },
+          'default',
+        ),
         input(query, 'walkertpb', 'default'),
         input(query, 'walkers', 'default'),
         input(query, 'c', 'default'),

@@ -8,6 +8,7 @@ import {
   parseScalarDistribution,
   parseSeed,
 } from '../cases/address.js';
+import { placementInTurn } from '../cases/list.js';
 import { selectCases } from '../cases/select.js';
 import type { Placement } from './rows.js';
 
@@ -29,24 +30,37 @@ export const knobHelp = {
   scalars: 'How the scalars are distributed.',
   case: 'Cross-check only: a case, a filter such as points=*,scalars=random, or a set such as core. May be repeated in the URL.',
   walkerpriv:
-    'Where the walker keeps its prefix products: private (1) or workgroup memory (0). The cross-check runs both by default.',
+    'Where the walker keeps its prefix products: private (1) or workgroup memory (0). The cross-check runs both by default; with “turns” each case runs with one of them.',
   walkertpb: 'Threads in a workgroup of the walker.',
   walkers: 'Tasks that one walker thread advances together; they share each inversion.',
   c: 'Bits of a scalar window.',
 } as const;
 export type KnobName = keyof typeof knobHelp;
 
+/** A case, and where the walker keeps its prefix products in it; undefined leaves that to the engine. */
+export interface PlacedCase {
+  readonly address: CaseAddress;
+  readonly placement: Placement | undefined;
+}
+
 export interface Knobs {
   readonly mode: Mode | null;
-  readonly cases: readonly CaseAddress[];
+  /** What to run; a case with two placements stands there twice, one after the other. */
+  readonly cases: readonly PlacedCase[];
   readonly reps: number;
-  /** Which placements to run; undefined leaves it to the engine. */
-  readonly placements: readonly (Placement | undefined)[];
   readonly tuning: Partial<Tuning>;
 }
 
 const bothPlacements: readonly Placement[] = ['workgroup', 'private'];
 const maxLogn = Math.log2(maxPoints);
+
+type Placements = (address: CaseAddress) => readonly (Placement | undefined)[];
+
+function parsePlacements(text: string): Placements {
+  if (text === 'turns') return (address) => [placementInTurn(address)];
+  const placement = parseInteger('walkerpriv', text, 0, 1) === 1 ? 'private' : 'workgroup';
+  return () => [placement];
+}
 
 function parseMode(text: string): Mode {
   if (!Object.hasOwn(modes, text)) {
@@ -92,17 +106,20 @@ export function parseKnobs(query: URLSearchParams): Knobs {
     filters.push(`points=${points ?? 'distinct'},scalars=${scalars ?? 'random'}`);
   }
 
-  const walkerPrivate = integer('walkerpriv', 0, 1);
-  const placement: Placement | undefined =
-    walkerPrivate === undefined ? undefined : walkerPrivate === 1 ? 'private' : 'workgroup';
+  if (mode === 'msm-bench' && query.get('walkerpriv') === 'turns') {
+    throw new RangeError('walkerpriv: turns are for autorun=msm-cross-check');
+  }
+  const placementsOf: Placements =
+    read('walkerpriv', parsePlacements) ?? (() => (mode === 'msm-cross-check' ? bothPlacements : [undefined]));
   const threads = integer('walkertpb', 1, 256);
   const slots = integer('walkers', 1, 64);
   const windowBits = integer('c', 2, 16);
   return {
     mode,
-    cases: selectCases(filters, sizes, seed),
+    cases: selectCases(filters, sizes, seed).flatMap((address) =>
+      placementsOf(address).map((placement) => ({ address, placement })),
+    ),
     reps: integer('reps', 1, 1000) ?? (mode === 'msm-cross-check' ? 3 : 5),
-    placements: placement === undefined && mode === 'msm-cross-check' ? bothPlacements : [placement],
     tuning: {
       ...(threads === undefined ? {} : { walkerThreadsPerWorkgroup: threads }),
       ...(slots === undefined ? {} : { walkerSlots: slots }),

@@ -8,11 +8,11 @@ import type { Run } from './run.js';
 import { median } from './statistics.js';
 
 /** Times MSMs at each size. The answer is checked before anything is timed, and again at every repetition. */
-export async function runMsmBench(run: Run, { cases, reps, tuning, placements: [placement] }: Knobs): Promise<void> {
+export async function runMsmBench(run: Run, { cases, reps, tuning }: Knobs): Promise<void> {
   run.bench.total = cases.length * (reps + 1);
   await run.next('Opening the GPU');
   const start = performance.now();
-  const subject = await EngineUnderTest.create(run, tuning, placement);
+  const subject = await EngineUnderTest.create(run, tuning, cases[0]?.placement);
   const { engine } = subject;
   const medians: { case: string; medianMs: number }[] = [];
   try {
@@ -29,7 +29,7 @@ export async function runMsmBench(run: Run, { cases, reps, tuning, placements: [
       'progress',
       'results',
     );
-    for (const address of cases) {
+    for (const { address } of cases) {
       const name = formatCaseAddress(address);
       const size = address.n.toLocaleString('en');
       await run.next(`Making ${size} points and the known answer`);
@@ -55,7 +55,7 @@ export async function runMsmBench(run: Run, { cases, reps, tuning, placements: [
             event: 'repetition',
             case: name,
             n: address.n,
-            placement: engine.lastRun?.tuning.walkerPrefixMemory ?? placement ?? 'workgroup',
+            placement: engine.lastRun?.tuning.walkerPrefixMemory ?? 'private',
             repetition,
             agrees,
             wallMs: agrees ? wallMs : null,

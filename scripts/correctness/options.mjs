@@ -22,11 +22,13 @@ and compares the results with the oracles (noble) and with each other.
 
   --logns 8,10,12     sizes as powers of two (default ${DEFAULT_LOGNS}; none when --ns is given)
   --ns 1000,4097      other sizes
+  --all               the whole list: every distribution of points with every one of scalars, at sizes from 0 to 2^17 - 1, once
+                      each, the two kinds of scratch in turns; short for --cases all --runs 1 --walkerpriv turns
   --cases core        which cases at each size: a set, or an address with points= and scalars=, where * or leaving one
                       out means all. Several: separated by ';' or by giving the option again. Default core.
   --seed 1            from which points and scalars are drawn
   --runs 3            runs of each case with each placement
-  --walkerpriv 0|1    one placement of the scratch only: workgroup (0) or private (1)
+  --walkerpriv 0|1    one placement of the scratch only: workgroup (0) or private (1); 'turns': one for each case
   --walkertpb, --walkers, --c
                       knobs of the engine, as on the page
   --adapter auto      auto (a GPU if Chromium finds one, else software), software or hardware
@@ -51,14 +53,14 @@ export function parseOptions(args) {
   const { values } = readArguments(args);
   if (values.help) return 'help';
   if (values.list) return 'list';
-  const runs = integer('runs', values.runs ?? '3', 1, 1000);
+  const runs = integer('runs', values.runs ?? (values.all ? '1' : '3'), 1, 1000);
+  const cases = values.all ? ['all', ...(values.cases ?? [])] : (values.cases ?? ['core']);
   const logns = values.logns ?? (values.ns === undefined ? DEFAULT_LOGNS : '');
   const sizes = [...integers('logns', logns, 22).map((log) => 2 ** log), ...integers('ns', values.ns ?? '', 2 ** 22)];
   const query = new URLSearchParams({ autorun: 'msm-cross-check', reps: String(runs), n: sizes.join(',') });
-  for (const filter of (values.cases ?? ['core']).flatMap((text) => text.split(';')))
-    query.append('case', filter.trim());
+  for (const filter of cases.flatMap((text) => text.split(';'))) query.append('case', filter.trim());
   for (const knob of /** @type {const} */ (['seed', 'walkerpriv', 'walkertpb', 'walkers', 'c'])) {
-    const value = values[knob];
+    const value = values[knob] ?? (values.all && knob === 'walkerpriv' ? 'turns' : undefined);
     if (value !== undefined) query.set(knob, value);
   }
   return {
@@ -77,6 +79,7 @@ function readArguments(args) {
       options: {
         logns: { type: 'string' },
         ns: { type: 'string' },
+        all: { type: 'boolean' },
         cases: { type: 'string', multiple: true },
         seed: { type: 'string' },
         runs: { type: 'string' },

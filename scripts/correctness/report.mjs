@@ -14,11 +14,11 @@ const COLUMNS = /** @type {const} */ ([
 const yes = (right) => (right ? 'yes' : 'NO');
 
 /**
- * @param {readonly string[]} cases
+ * @param {readonly string[]} cases each with its placement
  * @param {string} adapter
  */
 export function makeTable(cases, adapter) {
-  const width = Math.max(4, ...cases.map((name) => name.length));
+  const width = cases.reduce((most, name) => Math.max(most, name.lastIndexOf(', ')), 4);
   /** @param {readonly string[]} cells */
   const line = ([name = '', scratch = '', agrees = '', onCurve = '', identical = '', ms = '', last = '']) =>
     [

@@ -21,14 +21,15 @@ export interface Job {
   readonly external?: Readonly<Record<string, GPUBuffer>>;
   readonly uploads: readonly { readonly to: Slice; readonly data: Uint8Array | Uint32Array }[];
   readonly commands: readonly Command[];
-  /** What to read back. */
-  readonly read: Slice & { readonly size: number };
+  /** What to read back, in whole words. */
+  readonly read: readonly (Slice & { readonly size: number })[];
   /** Called between submits; what it throws ends the job. */
   onSubmitted?(done: number, total: number): void;
 }
 
 export interface JobResult {
-  readonly data: Uint32Array;
+  /** The words of each slice that was to be read. */
+  readonly data: readonly Uint32Array[];
   readonly dispatches: number;
   readonly submits: number;
   /** From the first submit until the result was there. */
@@ -96,7 +97,8 @@ export class Runner {
     const passes = segments.flat();
     const dispatches = passes.flatMap((pass) => pass.dispatches);
     const timing = device.features.has('timestamp-query');
-    const sizes = submitBytes(job.read.size, dispatches.length, timing ? passes.length : 0);
+    const readBytes = job.read.reduce((sum, { size }) => sum + size, 0);
+    const sizes = submitBytes(readBytes, dispatches.length, timing ? passes.length : 0);
     const prepare = (): Prepared => {
       const own = { uniforms: sizes.uniforms, 'read-back': sizes.staging, ...(timing && { timestamps: sizes.times }) };
       this.#pool.provide({ ...job.scratch, ...own }, this.#budget);
@@ -142,7 +144,7 @@ export class Runner {
       staging.unmap();
       const busyMs = performance.now() - begun;
       return {
-        data: new Uint32Array(bytes, 0, job.read.size / 4),
+        data: cut(new Uint32Array(bytes, 0, readBytes / 4), job.read),
         dispatches: dispatches.length,
         submits: segments.length,
         busyMs,
@@ -236,8 +238,12 @@ export class Runner {
   /** The result and the times, one behind the other, to where they can be mapped. */
   #encodeReadBack(encoder: GPUCommandEncoder, prepared: Prepared, passes: number, resultBytes: number): void {
     const { job, staging, timing } = prepared;
-    const { buffer, offset } = this.#resolve(job, job.read);
-    encoder.copyBufferToBuffer(buffer, offset, staging, 0, job.read.size);
+    let at = 0;
+    for (const slice of job.read) {
+      const { buffer, offset } = this.#resolve(job, slice);
+      encoder.copyBufferToBuffer(buffer, offset, staging, at, slice.size);
+      at += slice.size;
+    }
     if (timing) {
       encoder.resolveQuerySet(timing.querySet, 0, 2 * passes, timing.resolved, 0);
       encoder.copyBufferToBuffer(timing.resolved, 0, staging, resultBytes, 16 * passes);
@@ -311,6 +317,16 @@ const uniformContents = (dispatches: readonly Dispatch[]): Uint32Array<ArrayBuff
     if (config !== undefined) contents.set(config, words * i);
   });
   return contents;
+};
+
+/** The words of slices that lie one behind the other. */
+const cut = (words: Uint32Array, slices: Job['read']): Uint32Array[] => {
+  let at = 0;
+  return slices.map(({ size }) => {
+    const first = at;
+    at += size / 4;
+    return words.subarray(first, at);
+  });
 };
 
 /** Consecutive commands of one phase; their time is taken together. */

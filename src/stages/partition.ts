@@ -18,6 +18,9 @@ export const PartitionConfig = struct('PartitionConfig', {
   bits_tasks: '',
 });
 
+/** What all groups of a run add up. */
+export const Tally = struct('Tally', { entries: 'digits that are not zero' });
+
 /** Each combine level has this many times fewer tasks than the one before. */
 export const SHRINK = 16;
 
@@ -39,6 +42,7 @@ export const partitionKernel = (): Kernel =>
       { name: 'config', access: 'uniform', type: 'PartitionConfig' },
       { name: 'totals', access: 'read', type: 'array<u32>' },
       { name: 'levels', access: 'write', type: 'array<Level>' },
+      { name: 'tally', access: 'write', type: 'Tally' },
     ],
-    { structs: `${PartitionConfig.wgsl}\n${Level.wgsl}`, shrink: SHRINK, maxGroups: MAX_GROUPS },
+    { structs: `${PartitionConfig.wgsl}\n${Level.wgsl}\n${Tally.wgsl}`, shrink: SHRINK, maxGroups: MAX_GROUPS },
   );

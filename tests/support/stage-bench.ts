@@ -67,9 +67,9 @@ export class StageBench {
       external: { bases: this.#bases },
       uploads,
       commands: dispatches.map((dispatch) => ({ kind: 'dispatch', ...dispatch })),
-      read: { buffer: read, size: 4 * words },
+      read: [{ buffer: read, size: 4 * words }],
     });
-    return data;
+    return data[0] as Uint32Array;
   }
 
   destroy(): void {

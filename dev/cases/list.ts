@@ -1,0 +1,40 @@
+/** The list: every distribution of points × every distribution of scalars × the sizes at which something begins or ends. */
+import type { CaseAddress } from './address.js';
+import { type PointDistributionName, pointDistributions } from './point-distributions.js';
+import { type ScalarDistributionName, scalarDistributions } from './scalar-distributions.js';
+
+export const everyPoints = Object.keys(pointDistributions) as PointDistributionName[];
+export const everyScalars = Object.keys(scalarDistributions) as ScalarDistributionName[];
+
+/**
+ * Nothing and next to nothing; a workgroup of 64 and a window of 2^8 and their neighbours; no power of anything; around 2^12; a power
+ * that fills every buffer; and 2^17 − 1, at which an implementation in public is wrong (DESIGN §6).
+ */
+export const listSizes = [0, 1, 2, 3, 63, 65, 257, 1000, 4095, 4097, 65_536, 131_071] as const;
+
+/** The whole list. */
+export const everyCase = (seed: number): CaseAddress[] =>
+  listSizes.flatMap((n) =>
+    everyPoints.flatMap((points) => everyScalars.map((scalars) => ({ points, scalars, n, seed }))),
+  );
+
+/**
+ * A tenth of the list in which every two of points, scalars and n meet: all pairs of scalars and n, with the points of a Latin square.
+ * Points are the fewest of the three, so that their row comes round for every scalars and for every n.
+ */
+export const pairwiseCases = (seed: number): CaseAddress[] =>
+  listSizes.flatMap((n, i) =>
+    everyScalars.map((scalars, j) => ({
+      points: everyPoints[(i + j) % everyPoints.length] as PointDistributionName,
+      scalars,
+      n,
+      seed,
+    })),
+  );
+
+/** Where a case's prefix products go when each case is run with one placement only: the two take turns in every direction of the list. */
+export const placementInTurn = ({ points, scalars, n }: CaseAddress): 'private' | 'workgroup' => {
+  const place =
+    everyPoints.indexOf(points) + everyScalars.indexOf(scalars) + (listSizes as readonly number[]).indexOf(n);
+  return place % 2 === 0 ? 'private' : 'workgroup';
+};

@@ -21,6 +21,7 @@ import { createKernels, type Kernels } from './kernels.js';
 import { type Plan, type PlanLimits, planMsm } from './planner.js';
 import { recordMsm } from './record.js';
 import { SerialQueue } from './serial-queue.js';
+import { assertNoFindings } from './stages/check.js';
 import { fold, publicPoint } from './stages/fold.js';
 import { IMPORT_THREADS, ImportConfig, importStart, NONE_REJECTED } from './stages/import.js';
 import { Tally } from './stages/partition.js';
@@ -431,10 +432,12 @@ class Engine implements MsmEngine {
       read: [
         { buffer: 'bitSums', size: plan.scratch.bitSums },
         { buffer: 'tally', size: Tally.byteLength },
+        ...(plan.scratch.findings === undefined ? [] : [{ buffer: 'findings', size: plan.scratch.findings }]),
       ],
       onSubmitted,
     });
-    const [sums, tally] = data as readonly [Uint32Array, Uint32Array];
+    const [sums, tally, findings] = data as readonly [Uint32Array, Uint32Array, Uint32Array?];
+    if (findings !== undefined) assertNoFindings(findings, plan.levelTasks.length);
     const folding = performance.now();
     const point = fold(this.#curve, plan.tuning.windowBits, plan.reduce, sums);
     phases?.push({ name: 'fold (CPU)', ms: performance.now() - folding });

@@ -1,5 +1,6 @@
 import type { CurveContext } from './curves/curve.js';
 import type { Kernel } from './gpu/kernel.js';
+import { type CheckKernels, checkKernels } from './stages/check.js';
 import { decomposeKernel } from './stages/decompose.js';
 import { importKernel } from './stages/import.js';
 import { partitionKernel } from './stages/partition.js';
@@ -15,6 +16,7 @@ export interface Kernels {
   partition(): Kernel;
   walk(shape: WalkShape): Kernel;
   reduce(): Kernel;
+  checks(): CheckKernels;
 }
 
 const once = <Argument extends unknown[], Result>(make: (...argument: Argument) => Result) => {
@@ -34,4 +36,5 @@ export const createKernels = (curve: CurveContext): Kernels => ({
   partition: once(partitionKernel),
   walk: once((shape: WalkShape) => walkKernel(curve, shape)),
   reduce: once(reduceKernel),
+  checks: once(() => checkKernels(curve)),
 });

@@ -1,6 +1,8 @@
 import type { CurveContext } from './curves/curve.js';
 import { badArgument } from './errors.js';
 import { itemsPerBindingStep, MAX_GROUPS, submitBytes } from './gpu/recording.js';
+import { checkDispatches } from './record-checks.js';
+import { findingsBytes } from './stages/check.js';
 import { ENTRY_WORDS } from './stages/entry.js';
 import { Level } from './stages/level.js';
 import { levelTasks, Tally } from './stages/partition.js';
@@ -15,7 +17,9 @@ export interface PlanLimits extends DeviceProfile {
 }
 
 /** Scratch buffers of one MSM, by name, in bytes. */
-export type ScratchSizes = Readonly<Record<ScratchName, number>>;
+export type ScratchSizes = Readonly<Record<ScratchName, number> & Partial<Record<CheckScratchName, number>>>;
+/** What there is with `tuning.checks` only. */
+export type CheckScratchName = 'digits' | 'bucketWriters' | 'splitWriters' | 'bitWriters' | 'findings';
 export type ScratchName =
   | 'scalars'
   | 'entriesA'
@@ -61,8 +65,11 @@ export interface Plan {
   readonly peakBytes: number;
 }
 
-/** Passes of a group that are timed: a plan has as many stages on the GPU, or one less. */
+/** Passes of a group that are timed, at most: a plan has as many stages on the GPU, or one less. */
 const TIMED_PASSES = 6;
+
+/** What WebGPU makes no buffer smaller than, here: a binding of one word is refused where its type is longer. */
+const LEAST_BUFFER_BYTES = 16;
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
@@ -95,7 +102,7 @@ export const planOne = (
   // The reduction's walks write their (always absent) places too, into the buffers of the levels.
   const places = 2 * Math.max(mostTasks, reduce.splitTasks, reduce.bitsTasks);
   const nextPlaces = 2 * (tasks[1] ?? 1);
-  const scratch: ScratchSizes = {
+  const needed: ScratchSizes = {
     scalars: n * curve.scalarBytes,
     // ping and pong of the sort; afterwards the streams of the reduction's two walks
     entriesA: entry * Math.max(entries, reduce.splitEntries),
@@ -111,13 +118,25 @@ export const planOne = (
     partialsB: point * nextPlaces,
     splitSums: point * reduce.splitTasks,
     bitSums: point * reduce.bitsTasks,
+    ...(tuning.checks && {
+      digits: entry * entries,
+      bucketWriters: 4 * windows * buckets,
+      splitWriters: 4 * reduce.splitTasks,
+      bitWriters: 4 * reduce.bitsTasks,
+      findings: findingsBytes(tasks.length + 2),
+    }),
   };
+  const scratch = Object.fromEntries(
+    Object.entries(needed).map(([name, bytes]) => [name, Math.max(LEAST_BUFFER_BYTES, bytes)]),
+  ) as unknown as ScratchSizes;
   const passes = sortPasses(tuning.windowBits - 1);
   const scratchBytes = sum(Object.values(scratch));
-  // decompose, 3 a sort pass, partition and the walks of every group; 3 of the reduction
   const lastGroup = n * (windows - (groups - 1) * windowsPerGroup);
   const reduceApart = lastGroup + reduceAdditions(tuning.windowBits, windows) > tuning.additionsPerSubmit;
-  const dispatches = groups * (1 + 3 * passes.length + 1 + tasks.length) + 3;
+  // decompose, 3 a sort pass, partition and the walks of every group; 3 of the reduction
+  const own = groups * (1 + 3 * passes.length + 1 + tasks.length) + 3;
+  const dispatches = own + (tuning.checks ? checkDispatches(groups, tasks.length) : 0);
+  const timed = tuning.checks ? dispatches : TIMED_PASSES * groups;
   return {
     n,
     tuning,
@@ -134,7 +153,8 @@ export const planOne = (
     scratch,
     scratchBytes,
     dispatches,
-    peakBytes: scratchBytes + submitBytes(scratch.bitSums + scratch.tally, dispatches, TIMED_PASSES * groups).all,
+    peakBytes:
+      scratchBytes + submitBytes(scratch.bitSums + scratch.tally + (scratch.findings ?? 0), dispatches, timed).all,
   };
 };
 

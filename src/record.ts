@@ -1,6 +1,7 @@
 import { type Command, groupsFor, type Slice } from './gpu/recording.js';
 import type { Kernels } from './kernels.js';
-import type { Plan, ScratchName } from './planner.js';
+import type { CheckScratchName, Plan, ScratchName } from './planner.js';
+import { type CheckedWalk, CheckRecorder } from './record-checks.js';
 import { DECOMPOSE_THREADS, DecomposeConfig } from './stages/decompose.js';
 import { LEVEL_DISPATCH_OFFSET, Level } from './stages/level.js';
 import { PartitionConfig } from './stages/partition.js';
@@ -15,7 +16,7 @@ export interface BasesRange {
 }
 
 /** A slice of scratch; the type checker knows the names. */
-const scratch = (buffer: ScratchName, offset?: number, size?: number): Slice => ({
+const scratch = (buffer: ScratchName | CheckScratchName, offset?: number, size?: number): Slice => ({
   buffer,
   ...(offset === undefined ? {} : { offset }),
   ...(size === undefined ? {} : { size }),
@@ -34,46 +35,51 @@ const windowGroups = ({ windows, windowsPerGroup, groups }: Plan): WindowGroup[]
   });
 
 /** The commands of one chunk of `n` scalars, at most as many as the plan is for. Its results are `bitSums` and `tally`. */
-export const recordMsm = (kernels: Kernels, plan: Plan, n: number, bases: BasesRange): Command[] => [
-  // infinity for buckets that nothing falls into; all others have exactly one writer
-  { kind: 'clear', slice: scratch('buckets', 0, plan.scratch.buckets) },
-  { kind: 'clear', slice: scratch('tally', 0, plan.scratch.tally) },
-  ...windowGroups(plan).flatMap((group): Command[] => [
-    ...(group.first === 0 ? [] : [{ kind: 'submit' } as const]),
-    ...recordDecompose(kernels, plan, n, bases.first, group),
-    ...recordSort(kernels, plan, n, group),
-    ...recordPartition(kernels, plan, group),
-    ...recordWalk(kernels, plan, bases.slice),
-  ]),
-  ...(plan.reduceApart ? [{ kind: 'submit' } as const] : []),
-  ...recordReduce(kernels, plan),
-];
+export const recordMsm = (kernels: Kernels, plan: Plan, n: number, bases: BasesRange): Command[] => {
+  const checks = new CheckRecorder(kernels, plan);
+  return [
+    // infinity for buckets that nothing falls into; all others have exactly one writer
+    { kind: 'clear', slice: scratch('buckets', 0, plan.scratch.buckets) },
+    { kind: 'clear', slice: scratch('tally', 0, plan.scratch.tally) },
+    ...checks.begin(),
+    ...windowGroups(plan).flatMap((group): Command[] => [
+      ...(group.first === 0 ? [] : [{ kind: 'submit' } as const]),
+      ...checks.poison('digits', 'entriesA', 'entriesB', 'counts', 'totals', 'levels'),
+      ...recordDecompose(kernels, plan, n, bases.first, group),
+      ...recordSort(kernels, plan, n, group),
+      ...checks.sorted(scratch(sortBuffer(plan, plan.sortPasses.length)), n, bases.first, group),
+      ...recordPartition(kernels, plan, group),
+      ...recordWalk(kernels, plan, checks, n * group.count, bases.slice),
+    ]),
+    ...checks.sums(plan.levelTasks.length - 1, 'buckets', 'bucketWriters', plan.windows * plan.buckets),
+    ...(plan.reduceApart ? [{ kind: 'submit' } as const] : []),
+    ...recordReduce(kernels, plan, checks),
+  ];
+};
 
-const recordDecompose = (
-  kernels: Kernels,
-  { tuning }: Plan,
-  n: number,
-  firstBase: number,
-  group: WindowGroup,
-): Command[] => [
+const recordDecompose = (kernels: Kernels, plan: Plan, n: number, firstBase: number, group: WindowGroup): Command[] => [
   {
     kind: 'dispatch',
     phase: 'decompose',
     kernel: kernels.decompose(),
     config: DecomposeConfig.pack({
       scalars: n,
-      window_bits: tuning.windowBits,
+      window_bits: plan.tuning.windowBits,
       first_window: group.first,
       windows: group.count,
       first_base: firstBase,
     }),
-    bindings: { scalars: scratch('scalars'), entries: scratch('entriesA') },
+    bindings: { scalars: scratch('scalars'), entries: scratch(sortBuffer(plan, 0)) },
     groups: groupsFor(n, DECOMPOSE_THREADS),
   },
 ];
 
-/** The buffer that a sort pass reads; it writes the other one. The last pass's target is the sorted stream. */
-const sortBuffer = (pass: number): ScratchName => (pass % 2 === 0 ? 'entriesA' : 'entriesB');
+/**
+ * The buffer that a sort pass reads; it writes that of the next. The last pass's target is the sorted stream. With checks the first
+ * one's source is kept, to compare.
+ */
+const sortBuffer = ({ tuning }: Plan, pass: number): ScratchName | CheckScratchName =>
+  pass === 0 && tuning.checks ? 'digits' : pass % 2 === 0 ? 'entriesA' : 'entriesB';
 
 const recordSort = (kernels: Kernels, plan: Plan, n: number, group: WindowGroup): Command[] => {
   const { count, scan, scatter } = kernels.sort(plan.tuning.sortThreadsPerWorkgroup, plan.tuning.sortEntriesPerThread);
@@ -88,7 +94,7 @@ const recordSort = (kernels: Kernels, plan: Plan, n: number, group: WindowGroup)
       first_pass: pass === 0 ? 1 : 0,
       last_pass: pass === plan.sortPasses.length - 1 ? 1 : 0,
     });
-    const common = { entries: scratch(sortBuffer(pass)), counts: scratch('counts'), totals: scratch('totals') };
+    const common = { entries: scratch(sortBuffer(plan, pass)), counts: scratch('counts'), totals: scratch('totals') };
     const { entries, counts, totals } = common;
     const tiles = [plan.tiles, group.count] as const;
     return [
@@ -106,7 +112,7 @@ const recordSort = (kernels: Kernels, plan: Plan, n: number, group: WindowGroup)
         phase: 'sort',
         kernel: scatter,
         config,
-        bindings: { entries, totals, counts, sorted: scratch(sortBuffer(pass + 1)) },
+        bindings: { entries, totals, counts, sorted: scratch(sortBuffer(plan, pass + 1)) },
         groups: tiles,
       },
     ];
@@ -138,62 +144,90 @@ const recordPartition = (kernels: Kernels, { tuning, levelTasks, reduce }: Plan,
 
 const levelDispatch = (level: number): Slice => scratch('levels', level * Level.byteLength + LEVEL_DISPATCH_OFFSET, 12);
 
-/** One walk; `to` names the pair of buffers that takes its places. */
-const walkCommand = (
+/** One walk, with its checks. */
+const walkCommands = (
   kernels: Kernels,
   { tuning }: Plan,
+  checks: CheckRecorder,
   phase: string,
-  level: number,
-  buffers: { readonly stream: Slice; readonly points: Slice; readonly sums: Slice },
-  to: 'A' | 'B',
-): Command => ({
-  kind: 'dispatch',
-  phase,
-  kernel: kernels.walk({
-    prefixMemory: tuning.walkerPrefixMemory,
-    threads: tuning.walkerThreadsPerWorkgroup,
-    slots: tuning.walkerSlots,
-  }),
-  config: WalkConfig.pack({ level }),
-  bindings: {
-    ...buffers,
-    levels: scratch('levels'),
-    places: scratch(`places${to}`),
-    partials: scratch(`partials${to}`),
+  walk: CheckedWalk,
+  buffers: { readonly points: Slice; readonly sums: Slice },
+): Command[] => [
+  ...checks.beforeWalk(walk),
+  {
+    kind: 'dispatch',
+    phase,
+    kernel: kernels.walk({
+      prefixMemory: tuning.walkerPrefixMemory,
+      threads: tuning.walkerThreadsPerWorkgroup,
+      slots: tuning.walkerSlots,
+      checks: tuning.checks,
+    }),
+    config: WalkConfig.pack({ level: walk.level }),
+    bindings: {
+      ...buffers,
+      ...checks.walkBindings(walk.writers),
+      stream: walk.stream,
+      levels: scratch('levels'),
+      places: scratch(`places${walk.to}`),
+      partials: scratch(`partials${walk.to}`),
+    },
+    groups: levelDispatch(walk.level),
   },
-  groups: levelDispatch(level),
-});
-
-/** The walk over the sorted stream, and the same walk over its partial sums, level by level: combine. */
-const recordWalk = (kernels: Kernels, plan: Plan, bases: Slice): Command[] => [
-  ...plan.levelTasks.map((_, level) => {
-    const to = level % 2 === 0 ? 'A' : 'B';
-    const from = to === 'A' ? 'B' : 'A';
-    const sums = scratch('buckets');
-    return level === 0
-      ? walkCommand(
-          kernels,
-          plan,
-          'walk',
-          level,
-          { stream: scratch(sortBuffer(plan.sortPasses.length)), points: bases, sums },
-          to,
-        )
-      : walkCommand(
-          kernels,
-          plan,
-          'combine',
-          level,
-          { stream: scratch(`places${from}`), points: scratch(`partials${from}`), sums },
-          to,
-        );
-  }),
+  ...checks.afterWalk(walk),
 ];
 
-const recordReduce = (kernels: Kernels, plan: Plan): Command[] => {
-  const { highBits, lowBits, splitEntries, bitsEntries, bitsRun } = plan.reduce;
+/** The walk over the sorted stream, and the same walk over its partial sums, level by level: combine. */
+const recordWalk = (
+  kernels: Kernels,
+  plan: Plan,
+  checks: CheckRecorder,
+  mostEntries: number,
+  bases: Slice,
+): Command[] =>
+  plan.levelTasks.flatMap((_, level) => {
+    const to = level % 2 === 0 ? 'A' : 'B';
+    const from = to === 'A' ? 'B' : 'A';
+    const isFirst = level === 0;
+    const walk: CheckedWalk = {
+      level,
+      entries: isFirst ? mostEntries : 2 * (plan.levelTasks[level - 1] as number),
+      stream: scratch(isFirst ? sortBuffer(plan, plan.sortPasses.length) : `places${from}`),
+      writers: 'bucketWriters',
+      keys: plan.windows * plan.buckets,
+      to,
+      last: level === plan.levelTasks.length - 1,
+    };
+    const points = isFirst ? bases : scratch(`partials${from}`);
+    return walkCommands(kernels, plan, checks, isFirst ? 'walk' : 'combine', walk, {
+      points,
+      sums: scratch('buckets'),
+    });
+  });
+
+const recordReduce = (kernels: Kernels, plan: Plan, checks: CheckRecorder): Command[] => {
+  const { highBits, lowBits, splitTasks, splitEntries, bitsTasks, bitsEntries, bitsRun } = plan.reduce;
   const levels = plan.levelTasks.length;
+  const split: CheckedWalk = {
+    level: levels,
+    entries: splitEntries,
+    stream: scratch('entriesA'),
+    writers: 'splitWriters',
+    keys: splitTasks,
+    to: 'A',
+    last: true,
+  };
+  const bits: CheckedWalk = {
+    level: levels + 1,
+    entries: bitsEntries,
+    stream: scratch('entriesB'),
+    writers: 'bitWriters',
+    keys: bitsTasks,
+    to: 'A',
+    last: true,
+  };
   return [
+    ...checks.poison('entriesA', 'entriesB'),
     {
       kind: 'dispatch',
       phase: 'reduce',
@@ -209,21 +243,17 @@ const recordReduce = (kernels: Kernels, plan: Plan): Command[] => {
       bindings: { split: scratch('entriesA'), bits: scratch('entriesB') },
       groups: groupsFor(Math.max(splitEntries, bitsEntries), REDUCE_THREADS),
     },
-    walkCommand(
-      kernels,
-      plan,
-      'reduce',
-      levels,
-      { stream: scratch('entriesA'), points: scratch('buckets'), sums: scratch('splitSums') },
-      'A',
-    ),
-    walkCommand(
-      kernels,
-      plan,
-      'reduce',
-      levels + 1,
-      { stream: scratch('entriesB'), points: scratch('splitSums'), sums: scratch('bitSums') },
-      'A',
-    ),
+    ...checks.poison('splitSums'),
+    ...walkCommands(kernels, plan, checks, 'reduce', split, {
+      points: scratch('buckets'),
+      sums: scratch('splitSums'),
+    }),
+    ...checks.sums(split.level, 'splitSums', 'splitWriters', splitTasks),
+    ...checks.poison('bitSums'),
+    ...walkCommands(kernels, plan, checks, 'reduce', bits, {
+      points: scratch('splitSums'),
+      sums: scratch('bitSums'),
+    }),
+    ...checks.sums(bits.level, 'bitSums', 'bitWriters', bitsTasks),
   ];
 };

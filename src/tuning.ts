@@ -37,6 +37,11 @@ export interface Tuning {
   readonly sortThreadsPerWorkgroup: number;
   /** Entries that one thread of the sort ranks in sequence, 1 to 256. */
   readonly sortEntriesPerThread: number;
+  /**
+   * A debug mode: checks between the stages, on the GPU, that what one left is what the next may rely on, and rejects with
+   * `internal` naming stage, bucket and task if not. Several times slower, and takes more scratch. Default false.
+   */
+  readonly checks: boolean;
 }
 
 /** What the defaults depend on. */
@@ -49,7 +54,7 @@ export interface DeviceProfile {
   readonly maxComputeWorkgroupStorageSize: number;
 }
 
-const ranges: Readonly<Record<Exclude<keyof Tuning, 'walkerPrefixMemory'>, readonly [number, number]>> = {
+const ranges: Readonly<Record<Exclude<keyof Tuning, 'walkerPrefixMemory' | 'checks'>, readonly [number, number]>> = {
   windowBits: [2, 16],
   walkerThreadsPerWorkgroup: [1, 256],
   walkerSlots: [1, 64],
@@ -72,10 +77,14 @@ export const checkTuning = (tuning: Partial<Tuning>): void => {
       }
       continue;
     }
+    if (name === 'checks') {
+      if (typeof value !== 'boolean') throw badArgument(`tuning.checks must be true or false, got ${value}`);
+      continue;
+    }
     const range = Object.hasOwn(ranges, name) ? ranges[name as keyof typeof ranges] : undefined;
     if (range === undefined) {
       throw badArgument(
-        `tuning.${name} is unknown; the knobs are walkerPrefixMemory, ${Object.keys(ranges).join(', ')}`,
+        `tuning.${name} is unknown; the knobs are walkerPrefixMemory, checks, ${Object.keys(ranges).join(', ')}`,
       );
     }
     if (!Number.isInteger(value) || (value as number) < range[0] || (value as number) > range[1]) {
@@ -147,6 +156,7 @@ export const resolveTuning = (
     additionsPerSubmit,
     sortThreadsPerWorkgroup: device.software ? 16 : 64,
     sortEntriesPerThread: device.software ? 128 : 32,
+    checks: false,
     ...given,
   };
   const tuning: Tuning = {

@@ -193,6 +193,7 @@ describe('budgets and limits', () => {
         additionsPerSubmit: fc.integer({ min: 2 ** 10, max: 2 ** 30 }),
         sortThreadsPerWorkgroup: fc.integer({ min: 1, max: 64 }),
         sortEntriesPerThread: fc.integer({ min: 1, max: 256 }),
+        checks: fc.boolean(),
       },
       { requiredKeys: [] },
     );
@@ -217,7 +218,7 @@ describe('budgets and limits', () => {
           // clamped where the slots of a thread, with 8 KB of private memory, are too many
           const asked = knobs.walkerSlots ?? walkerSlots;
           const perSlot = of.pointBytes + 20 + (plan.tuning.walkerPrefixMemory === 'private' ? of.field.bytes : 0);
-          expect(walkerSlots).toBe(asked * perSlot + 4 <= 8192 ? asked : Math.floor((8192 - 4) / perSlot));
+          expect(walkerSlots).toBe(asked * perSlot + 8 <= 8192 ? asked : Math.floor((8192 - 8) / perSlot));
         },
       ),
       { numRuns: 500, seed: 2 },
@@ -273,6 +274,8 @@ describe('commands', () => {
     { walkerPrefixMemory: 'workgroup' },
     { sortThreadsPerWorkgroup: 1, sortEntriesPerThread: 16 },
     { additionsPerSubmit: 2 ** 14 },
+    { checks: true },
+    { checks: true, windowBits: 8 },
   ];
   const dispatchesOf = (commands: readonly Command[]) => commands.filter((command) => command.kind === 'dispatch');
 
@@ -329,7 +332,8 @@ describe('commands', () => {
             for (const [buffer, accesses] of buffers) {
               expect(accesses.size, `${kernel.name} reads and writes ${buffer}`).toBe(1);
             }
-            expect(config?.byteLength).toBeLessThanOrEqual(256);
+            expect(config !== undefined).toBe(kernel.bindings.some(({ access }) => access === 'uniform'));
+            expect(config?.byteLength ?? 0).toBeLessThanOrEqual(256);
             if ('buffer' in groups) {
               const at = (groups.offset ?? 0) - LEVEL_DISPATCH_OFFSET;
               expect(at % Level.byteLength).toBe(0);

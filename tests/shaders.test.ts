@@ -78,6 +78,9 @@ describe.each(curves.map((curve) => [curve.name, curve] as const))('%s', (_, con
 
   test('import', () => checkKernel(kernels.importPoints(), bytes));
   test('decompose', () => checkKernel(kernels.decompose(), bytes));
+  test('checks', async () => {
+    for (const kernel of Object.values(kernels.checks())) await checkKernel(kernel, bytes);
+  });
 
   describe.each(['private', 'workgroup'] as const)('walk with %s prefixes', (prefixMemory) => {
     test.each([
@@ -96,6 +99,7 @@ describe.each(curves.map((curve) => [curve.name, curve] as const))('%s', (_, con
       const shape = { prefixMemory, threads: tuning.walkerThreadsPerWorkgroup, slots: tuning.walkerSlots };
       const kernel = kernels.walk(shape);
       await checkKernel(kernel, bytes);
+      await checkKernel(kernels.walk({ ...shape, checks: true }), bytes);
       const expected = prefixMemory === 'workgroup' ? shape.threads * shape.slots * bytes : 0;
       expect(bytesIn('workgroup', kernel, bytes)).toBe(expected);
     });
@@ -110,7 +114,9 @@ describe.each(curves.map((curve) => [curve.name, curve] as const))('%s', (_, con
         { ...limits, software: true },
         knobs,
       );
-      expect(bytesIn('private', kernels.walk({ prefixMemory, threads, slots }), bytes)).toBeLessThanOrEqual(8192);
+      expect(
+        bytesIn('private', kernels.walk({ prefixMemory, threads, slots, checks: true }), bytes),
+      ).toBeLessThanOrEqual(8192);
     }
   });
 

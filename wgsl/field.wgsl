@@ -57,6 +57,15 @@ fn packed_equal(a: Packed, b: Packed) -> bool {
   return all(({{#vectors}}(a.v{{i}} ^ b.v{{i}}) | {{/vectors}}vec4<u32>(0u)) == vec4<u32>(0u));
 }
 
+// raw < p, for words that may hold anything. `a` is raw in limbs, which drop what is above them: 15 limbs, as of a 192-bit prime,
+// hold 195 of the 256 bits that its words have.
+fn packed_is_canonical(raw: Packed, a: Field) -> bool {
+{{#limbs}}
+  let d{{i}} = a.l{{i}} - {{p}}u{{^first}} - (d{{previous}} >> 31u){{/first}};
+{{/limbs}}
+  return (d{{lastLimb}} >> 31u) == 1u && packed_equal(field_pack(a), raw);
+}
+
 // p - a on words, 0 for 0: a fifth of what it costs to unpack, negate and pack.
 fn packed_neg(a: Packed) -> Packed {
   if (packed_is_zero(a)) {

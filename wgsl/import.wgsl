@@ -7,11 +7,7 @@
 // Host: src/stages/import.ts. CPU twin: src/twins/import.ts.
 {{structs}}
 {{> field}}
-
-struct Point {
-  x: Packed,
-  y: Packed,
-}
+{{> point}}
 
 struct Outcome {
   not_canonical: atomic<u32>,
@@ -20,15 +16,6 @@ struct Outcome {
 }
 
 {{bindings}}
-
-// raw < p, for words that may hold anything. `a` is raw in limbs, which drop what is above them: 15 limbs, as of a 192-bit prime,
-// hold 195 of the 256 bits that its words have.
-fn is_canonical(raw: Packed, a: Field) -> bool {
-{{#limbs}}
-  let d{{i}} = a.l{{i}} - {{p}}u{{^first}} - (d{{previous}} >> 31u){{/first}};
-{{/limbs}}
-  return (d{{lastLimb}} >> 31u) == 1u && packed_equal(field_pack(a), raw);
-}
 
 @compute @workgroup_size({{threads}})
 fn import_points(
@@ -44,14 +31,14 @@ fn import_points(
     atomicAdd(&outcome.done, min({{threads}}u, config.points - i));
   }
   let raw = points[i];
-  if (packed_is_zero(raw.x) && packed_is_zero(raw.y)) {
+  if (point_is_infinity(raw)) {
     return;
   }
   let plain_x = field_unpack(raw.x);
   let plain_y = field_unpack(raw.y);
-  if (!is_canonical(raw.x, plain_x) || !is_canonical(raw.y, plain_y)) {
+  if (!packed_is_canonical(raw.x, plain_x) || !packed_is_canonical(raw.y, plain_y)) {
     atomicMin(&outcome.not_canonical, config.first + i);
-    points[i] = Point(packed_zero(), packed_zero());
+    points[i] = point_infinity();
     return;
   }
   // One product in a loop rather than five in a row: compilers inline every call, and this runs once.
@@ -89,7 +76,7 @@ fn import_points(
   }
   if (!equation) {
     atomicMin(&outcome.off_curve, config.first + i);
-    points[i] = Point(packed_zero(), packed_zero());
+    points[i] = point_infinity();
     return;
   }
   points[i] = Point(field_pack(x), field_pack(y));

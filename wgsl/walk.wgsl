@@ -15,18 +15,31 @@
 //
 // Additions: generic, doubling, opposite points, infinity on either side. All but the first two need no inversion and are done
 // while the slot looks for its next addition.
+// With `checks` it also counts the writers of every sum and the entries that it took in (see check.wgsl).
 // Host: src/stages/walk.ts. CPU twin: src/twins/walk.ts.
 {{structs}}
 {{entry}}
 {{> field}}
 {{> inverse}}
-
-struct Point {
-  x: Packed,
-  y: Packed,
-}
+{{> point}}
 
 {{bindings}}
+{{#checks}}
+{{> findings}}
+
+// Present entries that this thread took in.
+var<private> taken: u32;
+
+fn note_writer(bucket: u32, writer: u32) {
+  let before = atomicAdd(&writers[bucket], ONE_WRITER | (config.level << WRITER_LEVEL_SHIFT) | writer);
+  if ((before & EXPECTED) == 0u) {
+    report(UNWANTED, config.level, bucket, writer);
+  }
+  if ((before & WRITER_COUNT) != 0u) {
+    report(TWO_WRITERS, config.level, bucket, writer);
+  }
+}
+{{/checks}}
 
 const SLOTS = {{slots}}u;
 const THREADS = {{threads}}u;
@@ -59,10 +72,6 @@ fn prefix_index(slot: u32) -> u32 {
 }
 {{/prefixIsShared}}
 
-fn point_infinity() -> Point {
-  return Point(packed_zero(), packed_zero());
-}
-
 fn load_point(handle: u32) -> Point {
   var point = points[handle & INDEX_MASK];
   if ((handle & NEGATE) != 0u) {
@@ -81,6 +90,9 @@ fn flush(slot: u32, run_key: u32, flags: u32, open: bool) {
     return;
   }
   if ((flags & OPEN) == 0u && !open) {
+{{#checks}}
+    note_writer(run_key, task[slot]);
+{{/checks}}
     sums[run_key] = acc[slot];
     return;
   }
@@ -132,6 +144,9 @@ fn advance(slot: u32) {
     if (entry.handle == ABSENT) {
       continue;
     }
+{{#checks}}
+    taken += 1u;
+{{/checks}}
     if ((flags & PRESENT) == 0u) {
       acc[slot] = load_point(entry.handle);
       flags |= PRESENT;
@@ -217,6 +232,9 @@ fn walk(
       flush(s, key[s], state[s], open);
     }
   }
+{{#checks}}
+  atomicAdd(&findings[counter_taken(config.level)], taken);
+{{/checks}}
 }
 
 // x2 - x1, or 2·y1 for a doubling. Never 0.

@@ -96,6 +96,8 @@ export const drawProgram = (seed: number, index: number, mostPoints = 4096): Fuz
     walkerTasks: maybe(() => 1 + random.below(2 ** random.below(13))),
     walkerEntriesPerTask: maybe(() => 1 + random.below(2 ** random.below(8))),
     walkerLeastThreads: maybe(() => 1 + random.below(2 ** random.below(9))),
+    // watched by the GPU itself, now and then: it is slow, and of each shape of the walker a second pipeline
+    checks: random.below(8) === 0 ? true : undefined,
   };
   const tuning = Object.fromEntries(
     Object.entries({ ...pick(random, walkerShapes), ...pick(random, sortShapes), ...knobs }).filter(

@@ -22,6 +22,7 @@ const labels: Readonly<Record<KnobName, string>> = {
   walkertpb: 'Walker threads',
   walkers: 'Walker slots',
   c: 'Window bits',
+  checks: 'Checks',
 };
 
 function field(name: KnobName, control: HTMLInputElement | HTMLSelectElement, serial = 0): HTMLElement {
@@ -116,6 +117,7 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
         input(query, 'walkertpb', 'default'),
         input(query, 'walkers', 'default'),
         input(query, 'c', 'default'),
+        select(query, 'checks', { '1': 'on' }, 'off'),
       ),
     ),
     h('button', { type: 'submit', class: 'primary' }, 'Run'),

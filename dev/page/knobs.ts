@@ -34,6 +34,7 @@ export const knobHelp = {
   walkertpb: 'Threads in a workgroup of the walker.',
   walkers: 'Tasks that one walker thread advances together; they share each inversion.',
   c: 'Bits of a scalar window.',
+  checks: 'Look on the GPU after every stage whether it did what it should (1). Slow; a failing check names the stage.',
 } as const;
 export type KnobName = keyof typeof knobHelp;
 
@@ -114,6 +115,7 @@ export function parseKnobs(query: URLSearchParams): Knobs {
   const threads = integer('walkertpb', 1, 256);
   const slots = integer('walkers', 1, 64);
   const windowBits = integer('c', 2, 16);
+  const checks = integer('checks', 0, 1);
   return {
     mode,
     cases: selectCases(filters, sizes, seed).flatMap((address) =>
@@ -124,6 +126,7 @@ export function parseKnobs(query: URLSearchParams): Knobs {
       ...(threads === undefined ? {} : { walkerThreadsPerWorkgroup: threads }),
       ...(slots === undefined ? {} : { walkerSlots: slots }),
       ...(windowBits === undefined ? {} : { windowBits }),
+      ...(checks === undefined ? {} : { checks: checks === 1 }),
     },
   };
 }

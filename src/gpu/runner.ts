@@ -13,6 +13,9 @@ const ownUsages = {
   timestamps: bufferUsage.queryResolve | bufferUsage.copySrc,
 } as const;
 
+/** Queries of a set, at most (WebGPU, "GPUQuerySetDescriptor"). */
+const MAX_QUERIES = 4096;
+
 /** One or more submits: what goes in, what is done, what comes out. */
 export interface Job {
   /** Named storage buffers that the commands use, in bytes; kept for the next job. */
@@ -34,7 +37,7 @@ export interface JobResult {
   readonly submits: number;
   /** From the first submit until the result was there. */
   readonly busyMs: number;
-  /** GPU time by phase, in the order of the commands; null without timestamps. */
+  /** GPU time by phase, in the order of the commands; null without timestamps, or with more passes than they can be had for. */
   readonly phases: { name: string; ms: number }[] | null;
 }
 
@@ -96,7 +99,7 @@ export class Runner {
     const segments = toSegments(job.commands);
     const passes = segments.flat();
     const dispatches = passes.flatMap((pass) => pass.dispatches);
-    const timing = device.features.has('timestamp-query');
+    const timing = device.features.has('timestamp-query') && 2 * passes.length <= MAX_QUERIES;
     const readBytes = job.read.reduce((sum, { size }) => sum + size, 0);
     const sizes = submitBytes(readBytes, dispatches.length, timing ? passes.length : 0);
     const prepare = (): Prepared => {

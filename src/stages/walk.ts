@@ -4,6 +4,7 @@ import { fieldLiteral } from '../field/literal.js';
 import { fieldView } from '../field/wgsl.js';
 import { type Kernel, kernel } from '../gpu/kernel.js';
 import { struct } from '../gpu/struct.js';
+import { findingsBinding, findingsView, writersBinding } from './check.js';
 import { entryWgsl } from './entry.js';
 import { Level } from './level.js';
 
@@ -14,6 +15,8 @@ export interface WalkShape {
   readonly prefixMemory: 'private' | 'workgroup';
   readonly threads: number;
   readonly slots: number;
+  /** Counts the writers of every sum, and the entries taken in. */
+  readonly checks?: boolean;
 }
 
 /** Workgroup memory of the prefix products, in bytes. */
@@ -23,13 +26,16 @@ export const prefixBytes = (curve: CurveContext, threads: number, slots: number)
 /** Bytes that WGSL guarantees for all private variables of a shader together (WGSL, "Limits"). */
 const PRIVATE_BYTES = 8192;
 
-/** The most slots whose private variables fit: the sum, five words, and the prefix product unless that is shared. */
+/** The most slots whose private variables fit: the sum, five words, and the prefix product unless that is shared. Two words are the thread's. */
 export const mostSlots = (curve: CurveContext, prefixMemory: WalkShape['prefixMemory']): number => {
   const slot = curve.pointBytes + 5 * 4 + (prefixMemory === 'private' ? curve.field.bytes : 0);
-  return Math.floor((PRIVATE_BYTES - 4) / slot);
+  return Math.floor((PRIVATE_BYTES - 8) / slot);
 };
 
-export const walkKernel = (curve: CurveContext, { prefixMemory, threads, slots }: WalkShape): Kernel => {
+export const walkKernel = (
+  curve: CurveContext,
+  { prefixMemory, threads, slots, checks = false }: WalkShape,
+): Kernel => {
   const shared = prefixMemory === 'workgroup';
   return kernel(
     'walk',
@@ -42,9 +48,12 @@ export const walkKernel = (curve: CurveContext, { prefixMemory, threads, slots }
       { name: 'sums', access: 'write', type: 'array<Point>' },
       { name: 'places', access: 'write', type: 'array<Entry>' },
       { name: 'partials', access: 'write', type: 'array<Point>' },
+      ...(checks ? [writersBinding, findingsBinding] : []),
     ],
     {
       ...fieldView(curve.field),
+      ...(checks ? findingsView() : {}),
+      checks,
       structs: `${WalkConfig.wgsl}\n${Level.wgsl}`,
       entry: entryWgsl,
       placement: prefixMemory,

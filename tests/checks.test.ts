@@ -1,0 +1,194 @@
+/** `tuning.checks`: silent where all is well, and where a stage is broken they say which, at which bucket and in which task. */
+import { describe, expect, test } from 'vitest';
+import { makeCase } from '../dev/cases/msm-case.js';
+import type { PointDistributionName } from '../dev/cases/point-distributions.js';
+import type { ScalarDistributionName } from '../dev/cases/scalar-distributions.js';
+import { bn254 } from '../src/curves/bn254.js';
+import { curveContext } from '../src/curves/curve.js';
+import { createMsmEngine, type Tuning } from '../src/index.js';
+import { createKernels } from '../src/kernels.js';
+import { planOne } from '../src/planner.js';
+import { recordMsm } from '../src/record.js';
+import { captureGpu } from './support/captured-gpu.js';
+import { getDevice } from './support/gpu.js';
+import { smallCase, smallCurve } from './support/small-curve.js';
+import { limits } from './support/stage-bench.js';
+
+/** Many cuts and three levels of partial sums at a small n. */
+const shape = {
+  walkerSlots: 4,
+  walkerThreadsPerWorkgroup: 8,
+  walkerEntriesPerTask: 3,
+  walkerLeastThreads: 5,
+} as const;
+
+describe('where all is well', () => {
+  test.each<[string, Partial<Tuning>, number | undefined]>([
+    ['private prefixes', { walkerPrefixMemory: 'private' }, undefined],
+    ['workgroup prefixes', { walkerPrefixMemory: 'workgroup' }, undefined],
+    ['windows in groups', { walkerPrefixMemory: 'private', additionsPerSubmit: 2 ** 10 }, undefined],
+    ['chunks', { walkerPrefixMemory: 'private', windowBits: 5 }, 700_000],
+  ])('results are right and nothing is found: %s', async (_, more, memoryBudget) => {
+    const engine = await createMsmEngine({
+      curve: 'bn254',
+      device: await getDevice(),
+      tuning: { ...shape, ...more, checks: true },
+      ...(memoryBudget === undefined ? {} : { memoryBudget }),
+    });
+    const cases: [PointDistributionName, ScalarDistributionName, number][] = [
+      ['distinct', 'random', 1],
+      ['distinct', 'all-zero', 3],
+      ['few-with-signs', 'r-and-above', 65],
+      ['all-equal', 'one-bucket-and-noise', 1000],
+      ['with-infinities', 'carry-patterns', 1000],
+      // larger and smaller than the run before: what a run checks is what it wrote
+      ['pairs', 'all-equal', 129],
+    ];
+    for (const [points, scalars, n] of cases) {
+      const { points: made, scalars: values, expected } = makeCase({ points, scalars, n, seed: 71 });
+      const bases = await engine.loadBases(made.bytes);
+      expect(await engine.msm(bases, values.bytes), `${points}, ${scalars}, ${n}`).toEqual(expected);
+      bases.destroy();
+    }
+    expect(engine.lastRun?.tuning.checks).toBe(true);
+    if (memoryBudget !== undefined) expect(engine.memory.peak).toBeLessThanOrEqual(memoryBudget);
+    engine.destroy();
+  });
+
+  test('they cost nothing where they are off', () => {
+    const context = curveContext(bn254);
+    const kernels = createKernels(context);
+    const bases = { slice: { buffer: 'bases' }, first: 0 };
+    const commands = (tuning: Partial<Tuning>) => {
+      const plan = planOne(1000, context, limits, tuning);
+      const all = recordMsm(kernels, plan, 1000, bases).filter((command) => command.kind === 'dispatch');
+      expect(all).toHaveLength(plan.dispatches);
+      return { plan, all, phases: new Set(all.map(({ phase }) => phase)) };
+    };
+    const [off, on] = [commands({}), commands({ checks: true })];
+    expect(off.phases).not.toContain('checks');
+    expect(on.phases).toContain('checks');
+    expect(Object.keys(off.plan.scratch)).not.toContain('findings');
+    expect(Object.keys(on.plan.scratch)).toContain('findings');
+    const walkers = ({ all }: typeof off) =>
+      all.filter(({ kernel }) => kernel.name === 'walk').map((walk) => walk.kernel);
+    for (const { source } of walkers(off)) expect(source).not.toMatch(/findings|note_writer|writers\[/);
+    for (const { source } of walkers(on)) expect(source).toMatch(/atomicAdd\(&writers/);
+  });
+});
+
+describe('where a stage is broken', () => {
+  const { points, scalars, expected } = smallCase(60);
+  const once = (from: string, to: string) => (code: string) => {
+    expect(code).toContain(from);
+    return code.replaceAll(from, to);
+  };
+  const faults: [string, string, (code: string) => string, RegExp][] = [
+    [
+      'two entries go to one place',
+      'sort_scatter',
+      once('bases[bin] + increment(bin, thread)', 'bases[bin] + (increment(bin, thread) & ~1u)'),
+      /in sort: .*\(bucket \d+, walk 0;/,
+    ],
+    [
+      'a sign is lost',
+      'sort_scatter',
+      once('Entry(key, entry.handle)', 'Entry(key, entry.handle & INDEX_MASK)'),
+      /in sort: an entry is none of the digits/,
+    ],
+    [
+      'the sort is not stable',
+      'sort_scatter',
+      once(
+        'entries[window * config.slab + i]',
+        'entries[window * config.slab + start + min(start + PER_THREAD, length) - 1u - i]',
+      ),
+      /in sort: two entries of a bucket are the same, or not in the order/,
+    ],
+    [
+      'a digit is dropped',
+      'sort_scan',
+      once('totals[window] = sums[thread]', 'totals[window] = sums[thread] - 1u'),
+      /in sort: /,
+    ],
+    [
+      'the tasks leave a gap',
+      'partition_stream',
+      once('entries % tasks, threads', 'entries % tasks + 1u, threads'),
+      /in partition: the tasks do not cover/,
+    ],
+    [
+      'a bucket that goes on in the next task is taken for finished',
+      'walk',
+      once('(flags & OPEN) == 0u && !open', '(flags & OPEN) == 0u'),
+      /in (walk|combine): a bucket was written twice \(bucket \d+, task \d+, walk \d;/,
+    ],
+    [
+      'a tail is not written',
+      'walk',
+      once('places[2u * t + 1u] = Entry(last_key, ABSENT);', ''),
+      /in walk: a key is no bucket, or was never written \(bucket 4294967295, task \d+, walk 1;/,
+    ],
+    [
+      'what an absent place holds is left as it was',
+      'walk',
+      once('partials[2u * t] = point_infinity();', ''),
+      /in walk: a place was not written.*task \d+, walk 0/,
+    ],
+    [
+      'a partial sum is not announced',
+      'walk',
+      once('places[place].handle = place;', ''),
+      /in walk: a place was not written, or holds another partial sum than its own \(bucket \d+, task \d+, walk 0;/,
+    ],
+    [
+      'every second entry is left out',
+      'walk',
+      once('for (; i < last; i++) {', 'for (; i < last; i += 2u) {'),
+      /in walk: of \d+ entries \d+ were taken in/,
+    ],
+    [
+      'the arithmetic is wrong',
+      'walk',
+      once('let x3 = field_sub(', 'let x3 = field_add('),
+      /in walk: a sum is not on the curve \(bucket \d+, task \d+, walk 0;/,
+    ],
+    [
+      'partial sums are thrown away',
+      'walk',
+      once('var slots = ', 'if (config.level == 1u) { return; }\n  var slots = '),
+      /in combine: .*walk 1/,
+    ],
+    [
+      'the reduction mixes up its sums',
+      'reduce',
+      once('let key = i / config.bits_run;', 'let key = (i / config.bits_run) ^ 1u;'),
+      /in reduce: the keys do not ascend/,
+    ],
+  ];
+
+  const run = async (kernel: string, spoil: (code: string) => string, tuning: Partial<Tuning>) => {
+    const { gpu } = await captureGpu((device) => {
+      const original = device.createShaderModule.bind(device);
+      device.createShaderModule = (descriptor) =>
+        original(
+          descriptor.label === `webgpu-msm ${kernel}` ? { ...descriptor, code: spoil(descriptor.code) } : descriptor,
+        );
+    });
+    const engine = await createMsmEngine({ curve: smallCurve, gpu, tuning: { ...shape, windowBits: 5, ...tuning } });
+    const bases = await engine.loadBases(points);
+    return { engine, result: engine.msm(bases, scalars) };
+  };
+
+  test('without a fault the sum is right', async () => {
+    const { engine, result } = await run('walk', (code) => code, { checks: true });
+    expect(await result).toEqual(expected);
+    engine.destroy();
+  });
+
+  test.each(faults)('%s', async (_, kernel, spoil, said) => {
+    const { engine, result } = await run(kernel, spoil, { checks: true });
+    await expect(result).rejects.toMatchObject({ code: 'internal', message: expect.stringMatching(said) });
+    engine.destroy();
+  });
+});

@@ -1,0 +1,32 @@
+import type { AffinePoint } from '../../dev/oracle/known-bases.mjs';
+import type { Curve } from '../../src/curves/curve.js';
+import { TextbookCurve } from './textbook-curve.js';
+
+/**
+ * y² = x³ + 2·x + b over the Mersenne prime 2^61 − 1: a field of five limbs, so that its pipelines compile in no time. The order of
+ * the group is not known and need not be: scalars below `order` are not reduced. It is a large one, because decompose has a
+ * subtraction for every bit that it is short of 256.
+ */
+const p = 2n ** 61n - 1n;
+const [x, y, a] = [3n, 11n, 2n];
+const b = (((y * y - x ** 3n - a * x) % p) + p) % p;
+
+export const smallCurve: Curve = { name: 'small', p, order: 2n ** 255n - 19n, a, b, generator: { x, y } };
+
+/** n points of it, small multiples of the generator, and scalars below the order; with the sum, the textbook's way. */
+export const smallCase = (
+  n: number,
+  scalarOf = (i: number): bigint => (BigInt(i + 3) * 0x9e3779b97f4a7c15n) % 2n ** 64n,
+): { points: AffinePoint[]; scalars: bigint[]; expected: AffinePoint } => {
+  const textbook = new TextbookCurve(smallCurve);
+  const generator: AffinePoint = { x, y, infinity: false };
+  const points: AffinePoint[] = [];
+  for (let i = 0; i < n; i++) points.push(i === 0 ? generator : textbook.add(points[i - 1] as AffinePoint, generator));
+  const scalars = points.map((_, i) => scalarOf(i));
+  const expected = points.reduce((sum, point, i) => textbook.add(sum, textbook.multiply(point, scalars[i] as bigint)), {
+    x: 0n,
+    y: 0n,
+    infinity: true,
+  } as AffinePoint);
+  return { points, scalars, expected };
+};

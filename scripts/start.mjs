@@ -20,11 +20,18 @@ import { table } from './start/table.mjs';
 const library = new URL('../dist/index.js', import.meta.url);
 
 /** @param {ReturnType<typeof parseOptions>} options */
-async function computeAndPrint({ sizes, reps, seed, json }) {
+async function computeAndPrint({ sizes, reps, seed, json, memoryBudget }) {
   const { createMsmEngine } = /** @type {typeof import('../src/index.js')} */ (await import(library.href));
   try {
     progress('compiling the shaders');
-    const engine = await createMsmEngine({ curve: 'bn254', gpu: openGpu(), powerPreference: 'high-performance' });
+    const engine = await createMsmEngine({
+      curve: 'bn254',
+      gpu: openGpu(),
+      powerPreference: 'high-performance',
+      // this is about the GPU, however small n is
+      tuning: { cpuBelow: 0 },
+      ...(memoryBudget === undefined ? {} : { memoryBudget }),
+    });
     progress('');
     console.log(`adapter: ${adapterLine(engine.adapter)}\n`);
 

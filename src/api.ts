@@ -59,6 +59,8 @@ export interface PhaseTime {
 
 /** What the last successful `engine.msm` did. */
 export interface RunRecord {
+  /** Where it was computed; small ones are on the CPU (see `Tuning.cpuBelow`), with no tasks, dispatches and submits. */
+  readonly on: 'gpu' | 'cpu';
   readonly n: number;
   readonly windowBits: number;
   readonly windows: number;

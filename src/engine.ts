@@ -9,6 +9,7 @@ import type {
   PhaseTime,
   RunRecord,
 } from './api.js';
+import { pippenger } from './cpu/pippenger.js';
 import { type Curve, type CurveContext, curveContext } from './curves/curve.js';
 import { addAffine, infinity, toAffine } from './curves/jacobian.js';
 import { type NamedCurve, resolveCurve } from './curves/named.js';
@@ -25,7 +26,7 @@ import { assertNoFindings } from './stages/check.js';
 import { fold, publicPoint } from './stages/fold.js';
 import { IMPORT_THREADS, ImportConfig, importStart, NONE_REJECTED } from './stages/import.js';
 import { Tally } from './stages/partition.js';
-import { checkTuning, type Tuning } from './tuning.js';
+import { checkTuning, resolveTuning, type Tuning } from './tuning.js';
 
 /** Options of `createMsmEngine`. */
 export interface MsmEngineOptions {
@@ -352,10 +353,15 @@ class Engine implements MsmEngine {
   ): Promise<AffinePoint> {
     this.#assertUsable(options.signal);
     if (n === 0) return publicPoint(this.#curve, null);
+    const limits = this.#planLimits();
+    const tuning = resolveTuning(n, this.#curve, limits, this.#tuning);
+    if (n <= tuning.cpuBelow && bases.source !== null) {
+      return this.#multiplyOnCpu({ bases, source: bases.source, offset, tuning }, scalars, options, started);
+    }
     const runner = await this.#liveRunner();
     const buffer = await this.#residentBuffer(runner, bases);
     this.#assertUsable(options.signal);
-    const plan = planMsm(n, this.#curve, this.#planLimits(), this.#budget, this.#tuning);
+    const plan = planMsm(n, this.#curve, limits, this.#budget, this.#tuning);
     const chunks = Math.ceil(n / plan.n);
     const tick = (done: number): void => {
       this.#assertUsable(options.signal);
@@ -392,6 +398,7 @@ class Engine implements MsmEngine {
     this.#learn(entries, timed ? (phases.get('walk') ?? 0) : busyMs);
     const result = publicPoint(this.#curve, toAffine(this.#curve, total));
     this.#lastRun = {
+      on: 'gpu',
       n,
       windowBits: plan.tuning.windowBits,
       windows: plan.windows,
@@ -402,6 +409,49 @@ class Engine implements MsmEngine {
       wallMs,
       phases: timed ? [...phases].map(([name, ms]): PhaseTime => ({ name, ms })) : null,
       tuning: plan.tuning,
+      adapter: this.adapter,
+    };
+    return result;
+  }
+
+  /** A small MSM, over the points that the engine has in main memory. */
+  async #multiplyOnCpu(
+    {
+      bases,
+      source,
+      offset,
+      tuning,
+    }: { bases: ResidentBases; source: Uint8Array<ArrayBuffer>; offset: number; tuning: Tuning },
+    scalars: Uint8Array<ArrayBuffer>,
+    options: MsmOptions,
+    started: number,
+  ): Promise<AffinePoint> {
+    const { pointBytes, scalarBytes } = this.#curve;
+    const goOn = (): void => {
+      this.#assertUsable(options.signal);
+      bases.assertAlive();
+    };
+    goOn();
+    options.onProgress?.({ phase: 'msm', done: 0, total: 1 });
+    const computing = performance.now();
+    const points = source.subarray(offset * pointBytes);
+    const { sum, windowBits, windows, entries } = await pippenger(this.#curve, points, scalars, goOn);
+    const result = publicPoint(this.#curve, toAffine(this.#curve, sum));
+    const ms = performance.now() - computing;
+    options.onProgress?.({ phase: 'msm', done: 1, total: 1 });
+    goOn();
+    this.#lastRun = {
+      on: 'cpu',
+      n: scalars.length / scalarBytes,
+      windowBits,
+      windows,
+      tasks: 0,
+      entries,
+      dispatches: 0,
+      submits: 0,
+      wallMs: performance.now() - started,
+      phases: [{ name: 'msm (CPU)', ms }],
+      tuning: { ...tuning, windowBits },
       adapter: this.adapter,
     };
     return result;

@@ -38,6 +38,11 @@ export interface Tuning {
   /** Entries that one thread of the sort ranks in sequence, 1 to 256. */
   readonly sortEntriesPerThread: number;
   /**
+   * MSMs of at most so many scalars are computed on the CPU, where the answer is there sooner than a GPU's, 0 to 2^16; 0 leaves all
+   * of them to the GPU. Needs the points in main memory (`retainBases`). Results are the same.
+   */
+  readonly cpuBelow: number;
+  /**
    * A debug mode: checks between the stages, on the GPU, that what one left is what the next may rely on, and rejects with
    * `internal` naming stage, bucket and task if not. Several times slower, and takes more scratch. Default false.
    */
@@ -64,6 +69,7 @@ const ranges: Readonly<Record<Exclude<keyof Tuning, 'walkerPrefixMemory' | 'chec
   additionsPerSubmit: [2 ** 10, 2 ** 30],
   sortThreadsPerWorkgroup: [1, 64],
   sortEntriesPerThread: [1, 256],
+  cpuBelow: [0, 2 ** 16],
 };
 
 /** @throws MsmError `bad-argument` naming the knob and its range */
@@ -116,6 +122,15 @@ const defaultWindowBits = (n: number, scalarBits: number, additionsPerSubmit: nu
   return best;
 };
 
+/** Up to where the CPU was faster than SwiftShader on the same cores: docs/performance.md, `npm run crossover`. */
+const SOFTWARE_CPU_BELOW = 1024;
+
+/**
+ * On a GPU what the CPU has to beat is a submit and a map: 4 to 17 ms on an M4 (DESIGN §3). Noble-sized BigInts do 16 scalars in the
+ * former. `npm run crossover -- --adapter hardware` says where it is on another device.
+ */
+const HARDWARE_CPU_BELOW = 16;
+
 /** How long a submit should hold a GPU: no animation stutters for longer than one would notice, no watchdog is near. */
 const SUBMIT_MS = 100;
 
@@ -156,6 +171,7 @@ export const resolveTuning = (
     additionsPerSubmit,
     sortThreadsPerWorkgroup: device.software ? 16 : 64,
     sortEntriesPerThread: device.software ? 128 : 32,
+    cpuBelow: device.software ? SOFTWARE_CPU_BELOW : HARDWARE_CPU_BELOW,
     checks: false,
     ...given,
   };

@@ -25,7 +25,7 @@ let loaded: { readonly key: string; readonly points: PointSet; readonly bases: R
 beforeAll(async () => {
   const device = await getDevice();
   for (const walkerPrefixMemory of ['private', 'workgroup'] as const) {
-    const tuning = { walkerPrefixMemory };
+    const tuning = { walkerPrefixMemory, cpuBelow: 0 };
     engines.set(walkerPrefixMemory, await createMsmEngine({ curve: 'bn254', device, memoryBudget, tuning }));
   }
 });

@@ -20,6 +20,7 @@ const shape = {
   walkerThreadsPerWorkgroup: 8,
   walkerEntriesPerTask: 3,
   walkerLeastThreads: 5,
+  cpuBelow: 0,
 } as const;
 
 describe('where all is well', () => {

@@ -18,6 +18,7 @@ const tuning = {
   walkerThreadsPerWorkgroup: 8,
   walkerEntriesPerTask: 3,
   walkerLeastThreads: 5,
+  cpuBelow: 0,
 } as const;
 
 const create = async (more: Partial<Tuning>): Promise<MsmEngine> =>

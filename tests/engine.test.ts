@@ -30,7 +30,7 @@ const scalars = makeRandomScalars(bn254G1, n, 22);
 const scalarBytes = encodeScalars(bn254G1, scalars);
 const expected = expectedMsm(bn254G1, known.logs, scalars);
 /** One walk pipeline for the whole file. */
-const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 } as const;
+const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 } as const;
 
 /** Checks code and message of a rejection. The message has to name what is wrong, so it is never left out. */
 const expectRefusal = async (call: () => Promise<unknown>, code: MsmErrorCode, message: RegExp): Promise<void> => {
@@ -371,6 +371,9 @@ describe('createMsmEngine refuses', () => {
     [{ walkerLeastThreads: Number.NaN }, /^tuning\.walkerLeastThreads/],
     [{ sortThreadsPerWorkgroup: 65 }, /^tuning\.sortThreadsPerWorkgroup/],
     [{ sortEntriesPerThread: 257 }, /^tuning\.sortEntriesPerThread/],
+    [{ cpuBelow: -1 }, /^tuning\.cpuBelow must be an integer from 0/],
+    [{ cpuBelow: 2 ** 16 + 1 }, /^tuning\.cpuBelow .* got 65537/],
+    [{ checks: 1 }, /^tuning\.checks must be true or false, got 1/],
     [{ walkerPrefixMemory: 'shared' }, /^tuning\.walkerPrefixMemory must be 'private' or 'workgroup', got "shared"/],
     [{ windowbits: 8 }, /^tuning\.windowbits is unknown; the knobs are /],
     [{ toString: 8 }, /^tuning\.toString is unknown/],
@@ -497,6 +500,7 @@ describe('lastRun', () => {
     expect(run.wallMs).toBeLessThanOrEqual(performance.now() - started);
     expect(run.n).toBe(n);
     expect(run.windows).toBe(Math.ceil(255 / run.windowBits));
+    expect(run.on).toBe('gpu');
     expect(run.tasks).toBeGreaterThan(0);
     expect(run.dispatches).toBeLessThanOrEqual(25);
     expect(run.submits).toBe(1);

@@ -9,7 +9,7 @@ import { captureGpu } from './support/captured-gpu.js';
 import { getDevice, getGpu } from './support/gpu.js';
 
 const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 100, seed: 9 });
-const small = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 } as const;
+const small = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 } as const;
 
 const expectCode = async (promise: Promise<unknown>, code: MsmErrorCode, text: RegExp): Promise<void> => {
   await expect(promise).rejects.toMatchObject({ name: 'MsmError', code, message: expect.stringMatching(text) });

@@ -29,8 +29,10 @@ describe('the knobs of the page', () => {
       walkerThreadsPerWorkgroup: 32,
       walkerSlots: 4,
       windowBits: 9,
+      // the page is about the GPU
+      cpuBelow: 0,
     });
-    expect(parse('autorun=msm-bench').tuning).toEqual({});
+    expect(parse('autorun=msm-bench&cpubelow=50&checks=1').tuning).toEqual({ cpuBelow: 50, checks: true });
   });
 
   it('check both placements of the scratch, and time one', () => {

@@ -28,7 +28,7 @@ import { getDevice } from './support/gpu.js';
 import { limits } from './support/stage-bench.js';
 import { TextbookCurve } from './support/textbook-curve.js';
 
-const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
+const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 };
 const withEngine = async (curve: Curve, use: (engine: MsmEngine) => Promise<void>): Promise<void> => {
   const engine = await createMsmEngine({ curve, device: await getDevice(), tuning });
   try {

@@ -12,7 +12,7 @@ const inProject = (path: string): string => fileURLToPath(new URL(`../${path}`, 
 test(`an MSM in ${isMainThread ? 'a process' : 'a worker thread'}`, async () => {
   const { logs, bytes } = makeKnownBases(bn254G1, 64, 33);
   const scalars = makeRandomScalars(bn254G1, 64, 34);
-  const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
+  const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 };
   const engine = await createMsmEngine({ curve: 'bn254', gpu: await getGpu(), tuning });
   const bases = await engine.loadBases(bytes);
   expect(await engine.msm(bases, scalars)).toEqual(expectedMsm(bn254G1, logs, scalars));

@@ -9,7 +9,7 @@ const engineWith = async (tuning: Partial<Tuning>, memoryBudget?: number) =>
   createMsmEngine({
     curve: 'bn254',
     device: await getDevice(),
-    tuning,
+    tuning: { ...tuning, cpuBelow: 0 },
     ...(memoryBudget === undefined ? {} : { memoryBudget }),
   });
 

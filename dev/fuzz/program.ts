@@ -98,6 +98,8 @@ export const drawProgram = (seed: number, index: number, mostPoints = 4096): Fuz
     walkerLeastThreads: maybe(() => 1 + random.below(2 ** random.below(9))),
     // watched by the GPU itself, now and then: it is slow, and of each shape of the walker a second pipeline
     checks: random.below(8) === 0 ? true : undefined,
+    // the CPU has its turn with some of them
+    cpuBelow: random.below(4) === 0 ? random.below(400) : 0,
   };
   const tuning = Object.fromEntries(
     Object.entries({ ...pick(random, walkerShapes), ...pick(random, sortShapes), ...knobs }).filter(

@@ -22,6 +22,7 @@ const labels: Readonly<Record<KnobName, string>> = {
   walkertpb: 'Walker threads',
   walkers: 'Walker slots',
   c: 'Window bits',
+  cpubelow: 'Small ones on the CPU',
   checks: 'Checks',
 };
 
@@ -117,6 +118,7 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
         input(query, 'walkertpb', 'default'),
         input(query, 'walkers', 'default'),
         input(query, 'c', 'default'),
+        input(query, 'cpubelow', '0'),
         select(query, 'checks', { '1': 'on' }, 'off'),
       ),
     ),

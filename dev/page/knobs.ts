@@ -34,6 +34,8 @@ export const knobHelp = {
   walkertpb: 'Threads in a workgroup of the walker.',
   walkers: 'Tasks that one walker thread advances together; they share each inversion.',
   c: 'Bits of a scalar window.',
+  cpubelow:
+    'MSMs of at most so many scalars go to the CPU. Default 0 on this page, which is about the GPU; the library has a default of its own.',
   checks: 'Look on the GPU after every stage whether it did what it should (1). Slow; a failing check names the stage.',
 } as const;
 export type KnobName = keyof typeof knobHelp;
@@ -116,6 +118,7 @@ export function parseKnobs(query: URLSearchParams): Knobs {
   const slots = integer('walkers', 1, 64);
   const windowBits = integer('c', 2, 16);
   const checks = integer('checks', 0, 1);
+  const cpuBelow = integer('cpubelow', 0, 2 ** 16) ?? 0;
   return {
     mode,
     cases: selectCases(filters, sizes, seed).flatMap((address) =>
@@ -123,6 +126,7 @@ export function parseKnobs(query: URLSearchParams): Knobs {
     ),
     reps: integer('reps', 1, 1000) ?? (mode === 'msm-cross-check' ? 3 : 5),
     tuning: {
+      cpuBelow,
       ...(threads === undefined ? {} : { walkerThreadsPerWorkgroup: threads }),
       ...(slots === undefined ? {} : { walkerSlots: slots }),
       ...(windowBits === undefined ? {} : { windowBits }),

@@ -29,7 +29,7 @@ and compares the results with the oracles (noble) and with each other.
   --seed 1            from which points and scalars are drawn
   --runs 3            runs of each case with each placement
   --walkerpriv 0|1    one placement of the scratch only: workgroup (0) or private (1); 'turns': one for each case
-  --walkertpb, --walkers, --c, --checks
+  --walkertpb, --walkers, --c, --cpubelow, --checks
                       knobs of the engine, as on the page
   --adapter auto      auto (a GPU if Chromium finds one, else software), software or hardware
   --stall 120         seconds without progress after which the run has failed
@@ -59,7 +59,7 @@ export function parseOptions(args) {
   const sizes = [...integers('logns', logns, 22).map((log) => 2 ** log), ...integers('ns', values.ns ?? '', 2 ** 22)];
   const query = new URLSearchParams({ autorun: 'msm-cross-check', reps: String(runs), n: sizes.join(',') });
   for (const filter of cases.flatMap((text) => text.split(';'))) query.append('case', filter.trim());
-  for (const knob of /** @type {const} */ (['seed', 'walkerpriv', 'walkertpb', 'walkers', 'c', 'checks'])) {
+  for (const knob of /** @type {const} */ (['seed', 'walkerpriv', 'walkertpb', 'walkers', 'c', 'cpubelow', 'checks'])) {
     const value = values[knob] ?? (values.all && knob === 'walkerpriv' ? 'turns' : undefined);
     if (value !== undefined) query.set(knob, value);
   }
@@ -87,6 +87,7 @@ function readArguments(args) {
         walkertpb: { type: 'string' },
         walkers: { type: 'string' },
         c: { type: 'string' },
+        cpubelow: { type: 'string' },
         checks: { type: 'string' },
         adapter: { type: 'string' },
         stall: { type: 'string' },

@@ -9,6 +9,7 @@ usage: npm start -- [options]
   --reps 3             timed repetitions of each, after a warm-up; the median is printed
   --seed 1             of the points and the scalars
   --adapter auto       auto: the GPU where there is one, else the software adapter from npm; or software, hardware
+  --budget 256         the engine's memoryBudget in MiB; what needs more runs in groups and chunks
   --json FILE          also writes what was measured to a file, one row a size
   --help               this text
 `;
@@ -31,6 +32,8 @@ export function parseOptions(args) {
     sizes: [...new Set(values.n.split(',').map((text) => parseSize(text.trim())))].sort((a, b) => a - b),
     reps: parseInteger('--reps', values.reps, 1, 1000),
     seed: parseInteger('--seed', values.seed, 0, 2 ** 32 - 1),
+    memoryBudget:
+      values.budget === undefined ? undefined : 2 ** 20 * parseInteger('--budget', values.budget, 1, 2 ** 20),
   };
 }
 
@@ -45,6 +48,7 @@ function parseStrictly(args) {
         seed: { type: 'string', default: '1' },
         adapter: { type: 'string' },
         json: { type: 'string' },
+        budget: { type: 'string' },
         help: { type: 'boolean', default: false, short: 'h' },
       },
     });

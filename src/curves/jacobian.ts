@@ -3,7 +3,7 @@ import type { Curve } from './curve.js';
 
 /**
  * Points on the CPU: plain BigInts, Jacobian coordinates (X : Y : Z) with x = X/Z², y = Y/Z³; infinity has Z = 0.
- * For the fold of an MSM and for the CPU twins; every exceptional case is handled.
+ * For the fold of an MSM, for small ones altogether, and for the CPU twins; every exceptional case is handled.
  */
 export interface Jacobian {
   readonly x: bigint;
@@ -42,6 +42,24 @@ export const addAffine = (curve: Curve, left: Jacobian, right: Affine): Jacobian
   const v = (left.x * hh) % p;
   const x3 = mod(r * r - hhh - 2n * v, p);
   return { x: x3, y: mod(r * (v - x3) - left.y * hhh, p), z: (left.z * h) % p };
+};
+
+/** P + Q; `add-1998-cmo-2` of the Explicit-Formulas Database. */
+export const add = (curve: Curve, left: Jacobian, right: Jacobian): Jacobian => {
+  if (left.z === 0n) return right;
+  if (right.z === 0n) return left;
+  const { p } = curve;
+  const [zz1, zz2] = [(left.z * left.z) % p, (right.z * right.z) % p];
+  const [u1, u2] = [(left.x * zz2) % p, (right.x * zz1) % p];
+  const [s1, s2] = [(left.y * ((right.z * zz2) % p)) % p, (right.y * ((left.z * zz1) % p)) % p];
+  const h = mod(u2 - u1, p);
+  const r = mod(s2 - s1, p);
+  if (h === 0n) return r === 0n ? double(curve, left) : infinity;
+  const hh = (h * h) % p;
+  const hhh = (h * hh) % p;
+  const v = (u1 * hh) % p;
+  const x3 = mod(r * r - hhh - 2n * v, p);
+  return { x: x3, y: mod(r * (v - x3) - s1 * hhh, p), z: (((left.z * right.z) % p) * h) % p };
 };
 
 export const toAffine = ({ p }: Curve, { x, y, z }: Jacobian): Affine => {

@@ -10,7 +10,7 @@ const [, , library = '', how] = process.argv;
 const { createMsmEngine } = await import(library);
 
 const start = async () => {
-  const engine = await createMsmEngine({ curve: 'bn254', gpu: create([]), tuning: { walkerSlots: 4 } });
+  const engine = await createMsmEngine({ curve: 'bn254', gpu: create([]), tuning: { walkerSlots: 4, cpuBelow: 0 } });
   const generator = { x: 1n, y: 2n, infinity: false };
   const bases = await engine.loadBases([generator, generator, generator]);
   return { engine, call: engine.msm(bases, [1n, 2n, 3n]) };

@@ -1,0 +1,119 @@
+/**
+ * `npm run crossover`: up to which n the CPU is faster than the GPU, on this device. Both compute the same MSMs in turn, each result
+ * is checked against noble, and the ratio of the medians is printed. What comes out is what `tuning.cpuBelow` wants to be here.
+ */
+import { existsSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import { parseArgs } from 'node:util';
+import {
+  bn254G1,
+  encodeScalars,
+  expectedMsm,
+  makeKnownBases,
+  makeRandomScalars,
+  samePoint,
+} from '../dev/oracle/known-bases.mjs';
+import {
+  chooseAdapter,
+  isPreparedFor,
+  NoAdapterError,
+  parseAdapterRequest,
+  runInPlace,
+} from './adapter/choose-adapter.mjs';
+import { adapterLine, closeGpu, openGpu } from './adapter/open-gpu.mjs';
+
+const usage = `usage: npm run crossover -- [options]
+
+  --largest 4096   the largest n to try
+  --reps 5         of each n on each of the two; the medians are compared
+  --adapter auto   auto, software or hardware
+  --help           this text`;
+
+const library = new URL('../dist/index.js', import.meta.url);
+
+class UsageError extends Error {}
+
+function parseOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        largest: { type: 'string', default: '4096' },
+        reps: { type: 'string', default: '5' },
+        adapter: { type: 'string' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+    const [largest, reps] = [Number(values.largest), Number(values.reps)];
+    if (!(Number.isInteger(largest) && largest >= 1 && largest <= 2 ** 16)) {
+      throw new UsageError(`--largest: '${values.largest}' is not an integer from 1 to 65536`);
+    }
+    if (!(Number.isInteger(reps) && reps >= 1 && reps <= 1000)) {
+      throw new UsageError(`--reps: '${values.reps}' is not an integer from 1 to 1000`);
+    }
+    return { ...values, largest, reps };
+  } catch (error) {
+    throw error instanceof UsageError ? error : new UsageError(/** @type {Error} */ (error).message);
+  }
+}
+
+/** @param {number[]} values */
+const median = (values) => /** @type {number} */ (values.toSorted((a, b) => a - b)[values.length >> 1]);
+
+/** @param {{ largest: number, reps: number }} options */
+async function crossover({ largest, reps }) {
+  const { createMsmEngine } = /** @type {typeof import('../src/index.js')} */ (await import(library.href));
+  const known = makeKnownBases(bn254G1, largest, 1);
+  const sides = [];
+  try {
+    for (const cpuBelow of [0, 2 ** 16]) {
+      const engine = await createMsmEngine({ curve: 'bn254', gpu: openGpu(), tuning: { cpuBelow } });
+      sides.push({ engine, bases: await engine.loadBases(known.bytes) });
+    }
+    const [gpu, cpu] = /** @type {[(typeof sides)[0], (typeof sides)[0]]} */ (sides);
+    console.log(`adapter: ${adapterLine(gpu.engine.adapter)}; node ${process.version}; medians of ${reps}\n`);
+    console.log(['n', 'GPU, ms', 'CPU, ms', 'CPU / GPU'].map((title) => title.padStart(10)).join(''));
+    let bound = 0;
+    let ahead = true;
+    for (let n = 1; n <= largest; n *= 2) {
+      /** @type {number[][]} */
+      const walls = [[], []];
+      for (let rep = 0; rep <= reps; rep++) {
+        const scalars = makeRandomScalars(bn254G1, n, 1000 * n + rep);
+        const expected = expectedMsm(bn254G1, known.logs, scalars);
+        for (const [side, { engine, bases }] of [gpu, cpu].entries()) {
+          const begun = performance.now();
+          const sum = await engine.msm(bases, encodeScalars(bn254G1, scalars));
+          const wall = performance.now() - begun;
+          if (!samePoint(sum, expected)) throw new Error(`WRONG on the ${engine.lastRun?.on} at n = ${n}`);
+          // the first one compiles
+          if (rep > 0) walls[side]?.push(wall);
+        }
+      }
+      const [onGpu, onCpu] = /** @type {[number, number]} */ (walls.map(median));
+      const cells = [String(n), onGpu.toFixed(1), onCpu.toFixed(1), (onCpu / onGpu).toFixed(2)];
+      console.log(cells.map((cell) => cell.padStart(10)).join(''));
+      ahead &&= onCpu < onGpu;
+      if (ahead) bound = n;
+    }
+    console.log(`\nThe CPU is ahead up to n = ${bound}: tuning: { cpuBelow: ${bound} }`);
+  } finally {
+    for (const { engine } of sides) engine.destroy();
+    closeGpu();
+  }
+}
+
+try {
+  const options = parseOptions();
+  if (options.help) {
+    console.log(usage);
+  } else {
+    if (!existsSync(library)) throw new UsageError('dist/index.js is not there: `npm run build` makes it');
+    const choice = chooseAdapter(parseAdapterRequest(options.adapter));
+    if (isPreparedFor(choice)) await crossover(options);
+    else await runInPlace(choice, process.execPath, process.argv.slice(1));
+  }
+} catch (error) {
+  if (error instanceof UsageError) console.error(`${error.message}\n\n${usage}`);
+  else console.error(error instanceof NoAdapterError ? error.message : error);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}

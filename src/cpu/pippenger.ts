@@ -1,0 +1,104 @@
+import type { CurveContext } from '../curves/curve.js';
+import { type Affine, add, addAffine, double, infinity, type Jacobian } from '../curves/jacobian.js';
+import { digitsOf, mod, readWords } from '../field/modulus.js';
+import { windowCount } from '../tuning.js';
+
+/** How long the CPU may compute before the page gets a turn, in milliseconds: a frame. */
+const TURN_MS = 16;
+
+/** The c with the fewest additions: n to fill the buckets of a window, two for each bucket to sum them up. */
+export const cpuWindowBits = (n: number, scalarBits: number): number => {
+  const additions = (c: number): number => windowCount(scalarBits, c) * (n + 2 * 2 ** (c - 1));
+  let best = 2;
+  for (let c = 3; c <= 16; c++) if (additions(c) < additions(best)) best = c;
+  return best;
+};
+
+/** Signed digits d_j of a scalar, |d_j| <= 2^(c-1), with Σ d_j · 2^(j·c) = scalar; a digit above the half borrows from the next. */
+export const signedDigits = (scalar: bigint, windowBits: number, windows: number): number[] => {
+  const radix = 2 ** windowBits;
+  let carry = 0;
+  return digitsOf(scalar, windowBits, windows).map((bits) => {
+    const digit = bits + carry;
+    carry = digit > radix / 2 ? 1 : 0;
+    return digit - carry * radix;
+  });
+};
+
+/** Σ (k + 1) · buckets[k], from the top: every bucket is in the running sum as often as it counts. */
+const weightedSum = (curve: CurveContext, buckets: readonly Jacobian[]): Jacobian => {
+  let [running, sum] = [infinity, infinity];
+  for (let k = buckets.length - 1; k >= 0; k--) {
+    running = add(curve, running, buckets[k] as Jacobian);
+    sum = add(curve, sum, running);
+  }
+  return sum;
+};
+
+/** Bytes as little-endian words, which is what every machine with WebGPU has. */
+const wordsOf = (bytes: Uint8Array<ArrayBuffer>): Uint32Array =>
+  new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+
+const readAffine = ({ field, pointWords }: CurveContext, points: Uint32Array, index: number): Affine => {
+  const x = readWords(points, index * pointWords, field.words);
+  const y = readWords(points, index * pointWords + field.words, field.words);
+  return x === 0n && y === 0n ? null : { x, y };
+};
+
+/** What `pippenger` did. */
+export interface CpuResult {
+  readonly sum: Jacobian;
+  readonly windowBits: number;
+  readonly windows: number;
+  /** Digits that were not zero. */
+  readonly entries: number;
+}
+
+/**
+ * An MSM on the CPU, for those so small that a GPU would take longer to answer than to compute. Buckets and signed windows as on the
+ * GPU (Pippenger 1976), in Jacobian coordinates, of which every exceptional case is handled: right on every input, as there.
+ *
+ * @param points x‖y of each, in the public format, checked before; at least as many as scalars
+ * @param scalars in the public format
+ * @param onTurn called between pieces of work of some 16 ms; what it throws ends the computation
+ */
+export const pippenger = async (
+  curve: CurveContext,
+  points: Uint8Array<ArrayBuffer>,
+  scalars: Uint8Array<ArrayBuffer>,
+  onTurn: () => void,
+): Promise<CpuResult> => {
+  const n = scalars.length / curve.scalarBytes;
+  const windowBits = cpuWindowBits(n, curve.scalarBits);
+  const windows = windowCount(curve.scalarBits, windowBits);
+  const numbers = Array.from({ length: n }, (_, i) => i);
+  const [pointWords, scalarWords] = [wordsOf(points), wordsOf(scalars)];
+  const affine = numbers.map((i) => readAffine(curve, pointWords, i));
+  const negative = affine.map((point) => (point === null ? null : { x: point.x, y: mod(-point.y, curve.p) }));
+  const words = curve.scalarBytes / 4;
+  const digits = numbers.map((i) =>
+    signedDigits(readWords(scalarWords, i * words, words) % curve.order, windowBits, windows),
+  );
+  let sum = infinity;
+  let entries = 0;
+  let turn = performance.now();
+  for (let j = windows - 1; j >= 0; j--) {
+    for (let i = 0; i < windowBits; i++) sum = double(curve, sum);
+    const buckets = new Array<Jacobian>(2 ** (windowBits - 1)).fill(infinity);
+    for (const i of numbers) {
+      const digit = (digits[i] as number[])[j] as number;
+      if (digit === 0) continue;
+      const bucket = Math.abs(digit) - 1;
+      const point = (digit > 0 ? affine : negative)[i] as Affine;
+      buckets[bucket] = addAffine(curve, buckets[bucket] as Jacobian, point);
+      entries++;
+    }
+    sum = add(curve, sum, weightedSum(curve, buckets));
+    if (performance.now() - turn > TURN_MS) {
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      onTurn();
+      turn = performance.now();
+    }
+  }
+  return { sum, windowBits, windows, entries };
+};

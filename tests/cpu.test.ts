@@ -1,0 +1,210 @@
+/** The CPU path of small MSMs: alone against noble and the textbook, and how an engine takes it. */
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { everyPoints, everyScalars } from '../dev/cases/list.js';
+import { makeCase } from '../dev/cases/msm-case.js';
+import { pointDistributions } from '../dev/cases/point-distributions.js';
+import { scalarDistributions } from '../dev/cases/scalar-distributions.js';
+import {
+  type AffinePoint,
+  bn254G1,
+  encodeScalars,
+  expectedMsm,
+  makeKnownBases,
+  makeRandomScalars,
+} from '../dev/oracle/known-bases.mjs';
+import { cpuWindowBits, pippenger, signedDigits } from '../src/cpu/pippenger.js';
+import { bn254 } from '../src/curves/bn254.js';
+import { type Curve, curveContext } from '../src/curves/curve.js';
+import { toAffine } from '../src/curves/jacobian.js';
+import { createMsmEngine, type MsmEngine } from '../src/index.js';
+import { encodePoints } from '../src/input.js';
+import { windowCount } from '../src/tuning.js';
+import { captureGpu } from './support/captured-gpu.js';
+import { bls12381, bls12381Oracle } from './support/curves.js';
+import { getDevice } from './support/gpu.js';
+import { TextbookCurve } from './support/textbook-curve.js';
+
+const compute = async (
+  curve: Curve,
+  points: Uint8Array<ArrayBuffer>,
+  scalars: Uint8Array<ArrayBuffer>,
+): Promise<AffinePoint> => {
+  const context = curveContext(curve);
+  const { sum } = await pippenger(context, points, scalars, () => undefined);
+  const affine = toAffine(context, sum);
+  return affine === null ? { x: 0n, y: 0n, infinity: true } : { ...affine, infinity: false };
+};
+
+describe('alone', () => {
+  test('signed digits add up to the scalar, and none is larger than half a window', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 2, max: 16 }), fc.bigInt({ min: 0n, max: bn254.order - 1n }), (c, scalar) => {
+        const digits = signedDigits(scalar, c, windowCount(254, c));
+        expect(digits.reduce((sum, digit, j) => sum + (BigInt(digit) << BigInt(j * c)), 0n)).toBe(scalar);
+        for (const digit of digits) expect(Math.abs(digit)).toBeLessThanOrEqual(2 ** (c - 1));
+      }),
+      {
+        numRuns: 300,
+        seed: 5,
+        examples: [
+          [2, bn254.order - 1n],
+          [16, 2n ** 253n - 1n],
+          [5, 0n],
+        ],
+      },
+    );
+  });
+
+  test.each(everyPoints)('points=%s with every distribution of scalars', async (name) => {
+    for (const n of [1, 2, 3, 40]) {
+      const points = pointDistributions[name].make(n, 51);
+      for (const distribution of everyScalars) {
+        const { values, bytes } = scalarDistributions[distribution].make(n, 51);
+        const sum = await compute(bn254, points.bytes, bytes);
+        expect(sum, `${distribution}, n = ${n}`).toEqual(expectedMsm(bn254G1, points.logs, values));
+      }
+    }
+  });
+
+  test('other widths of windows, and another curve', async () => {
+    const widths = new Set([1, 30, 120, 600].map((n) => cpuWindowBits(n, 254)));
+    expect(widths.size).toBeGreaterThan(3);
+    for (const n of [120, 600]) {
+      const known = makeKnownBases(bn254G1, n, 52);
+      const scalars = makeRandomScalars(bn254G1, n, 53);
+      const sum = await compute(bn254, known.bytes, encodeScalars(bn254G1, scalars));
+      expect(sum).toEqual(expectedMsm(bn254G1, known.logs, scalars));
+    }
+    const known = makeKnownBases(bls12381Oracle, 20, 54);
+    const scalars = makeRandomScalars(bls12381Oracle, 20, 55);
+    const sum = await compute(bls12381, known.bytes, encodeScalars(bls12381Oracle, scalars));
+    expect(sum).toEqual(expectedMsm(bls12381Oracle, known.logs, scalars));
+  });
+
+  test('points of order 2, of which noble does not speak', async () => {
+    const { p } = bn254;
+    const special: AffinePoint = { x: 5n, y: 0n, infinity: false };
+    const curve: Curve = { ...bn254, name: 'even', a: 7n, b: (p - 160n) % p, generator: { x: 5n, y: 0n } };
+    const textbook = new TextbookCurve(curve);
+    const other = textbook.somePoint(curve.b, 1000n);
+    const pool = [special, other, special, textbook.add(special, other), { ...other, y: p - other.y }];
+    const points = Array.from({ length: 23 }, (_, i) => pool[(i * i) % pool.length] as AffinePoint);
+    const scalars = points.map((_, i) => BigInt(i * i + 1));
+    const expected = points.reduce(
+      (sum, point, i) => textbook.add(sum, textbook.multiply(point, scalars[i] as bigint)),
+      { x: 0n, y: 0n, infinity: true } as AffinePoint,
+    );
+    const bytes = encodePoints(curveContext(curve), points);
+    expect(await compute(curve, bytes, encodeScalars(bn254G1, scalars))).toEqual(expected);
+  });
+});
+
+describe('in an engine', () => {
+  const bound = 20;
+  const { points, scalars, expected } = makeCase({ points: 'few-with-signs', scalars: 'unreduced', n: bound, seed: 6 });
+  const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: bound };
+  let engine: MsmEngine;
+  beforeAll(async () => {
+    engine = await createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning });
+  });
+  afterAll(() => engine.destroy());
+
+  test('MSMs up to the bound are on the CPU, larger ones on the GPU, and both are right', async () => {
+    for (const [n, on] of [
+      [1, 'cpu'],
+      [bound, 'cpu'],
+      [bound + 1, 'gpu'],
+    ] as const) {
+      const own = makeCase({ points: 'pairs', scalars: 'carry-patterns', n, seed: 7 });
+      const loaded = await engine.loadBases(own.points.bytes);
+      expect(await engine.msm(loaded, own.scalars.bytes)).toEqual(own.expected);
+      expect(engine.lastRun).toMatchObject({ on, n, submits: on === 'cpu' ? 0 : 1 });
+      loaded.destroy();
+    }
+  });
+
+  test('from any offset, by bytes or bigints, with progress, and without touching the GPU', async () => {
+    const { gpu, devices } = await captureGpu();
+    const own = await createMsmEngine({ curve: 'bn254', gpu, tuning });
+    const loaded = await own.loadBases(points.bytes);
+    const queue = (devices[0] as GPUDevice).queue;
+    queue.submit = () => {
+      throw new Error('something was submitted');
+    };
+    for (const offset of [0, 1, 7, bound]) {
+      const rest = scalars.values.slice(offset);
+      const ticks: number[] = [];
+      const sum = await own.msm(loaded, rest, { offset, onProgress: ({ done, total }) => ticks.push(done / total) });
+      expect(sum).toEqual(expectedMsm(bn254G1, points.logs.slice(offset), rest));
+      expect(ticks).toEqual(offset === bound ? [] : [0, 1]);
+    }
+    own.destroy();
+  });
+
+  test('without the points in main memory the GPU computes', async () => {
+    const own = await createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning, retainBases: false });
+    expect(await own.msm(await own.loadBases(points.bytes), scalars.bytes)).toEqual(expected);
+    expect(own.lastRun?.on).toBe('gpu');
+    own.destroy();
+  });
+
+  test('a GPU in the middle of being lost does not matter', async () => {
+    const { gpu, devices } = await captureGpu();
+    const own = await createMsmEngine({ curve: 'bn254', gpu, tuning });
+    const loaded = await own.loadBases(points.bytes);
+    devices[0]?.destroy();
+    await devices[0]?.lost;
+    expect(await own.msm(loaded, scalars.bytes)).toEqual(expected);
+    expect(devices).toHaveLength(1);
+    own.destroy();
+  });
+
+  test('abort, destroyed bases and a destroyed engine end it', async () => {
+    const large = makeCase({ points: 'distinct', scalars: 'random', n: 300, seed: 8 });
+    const own = await createMsmEngine({
+      curve: 'bn254',
+      device: await getDevice(),
+      tuning: { ...tuning, cpuBelow: 300 },
+    });
+    const start = async () => {
+      const loaded = await own.loadBases(large.points.bytes, { label: 'doomed' });
+      const controller = new AbortController();
+      return { loaded, controller, call: own.msm(loaded, large.scalars.bytes, { signal: controller.signal }) };
+    };
+    const soon = () => new Promise((resolve) => setTimeout(resolve, 1));
+    const aborted = await start();
+    await soon();
+    aborted.controller.abort();
+    await expect(aborted.call).rejects.toMatchObject({ code: 'aborted' });
+
+    const doomed = await start();
+    await soon();
+    doomed.loaded.destroy();
+    await expect(doomed.call).rejects.toMatchObject({ code: 'destroyed', message: expect.stringContaining('doomed') });
+
+    const right = await start();
+    expect(await right.call).toEqual(large.expected);
+
+    const last = await start();
+    await soon();
+    own.destroy();
+    await expect(last.call).rejects.toMatchObject({ code: 'destroyed' });
+  });
+
+  test('the page gets its turns while the CPU computes', async () => {
+    const large = makeCase({ points: 'distinct', scalars: 'random', n: 600, seed: 9 });
+    const own = await createMsmEngine({
+      curve: 'bn254',
+      device: await getDevice(),
+      tuning: { ...tuning, cpuBelow: 600 },
+    });
+    const loaded = await own.loadBases(large.points.bytes);
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    expect(await own.msm(loaded, large.scalars.bytes)).toEqual(large.expected);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(2);
+    own.destroy();
+  });
+});

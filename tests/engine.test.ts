@@ -547,7 +547,14 @@ describe('chunks', () => {
   test.each([
     [4097, 2],
     [8192, 4],
-  ])('n = %i in %i MB', async (count, megabytes) => {
+    [16_384, 8],
+  ])('n = %i in %i MB, on a device with no more than the limits that every device has', async (count, megabytes) => {
+    const { maxStorageBufferBindingSize, maxBufferSize, maxComputeWorkgroupStorageSize } = (await getDevice()).limits;
+    expect([maxStorageBufferBindingSize, maxBufferSize, maxComputeWorkgroupStorageSize]).toEqual([
+      2 ** 27,
+      2 ** 28,
+      2 ** 14,
+    ]);
     const many = makeKnownBases(bn254G1, count, 31);
     const values = makeRandomScalars(bn254G1, count, 32);
     const memoryBudget = megabytes * 1_000_000;

@@ -1,6 +1,6 @@
 import type { CurveContext } from './curves/curve.js';
 import { badArgument } from './errors.js';
-import { itemsPerBindingStep, MAX_GROUPS, submitBytes } from './gpu/recording.js';
+import { itemsPerBindingStep, LEAST_BUFFER_BYTES, MAX_GROUPS, submitBytes } from './gpu/recording.js';
 import { checkDispatches } from './record-checks.js';
 import { findingsBytes } from './stages/check.js';
 import { ENTRY_WORDS } from './stages/entry.js';
@@ -67,9 +67,6 @@ export interface Plan {
 
 /** Passes of a group that are timed, at most: a plan has as many stages on the GPU, or one less. */
 const TIMED_PASSES = 6;
-
-/** What WebGPU makes no buffer smaller than, here: a binding of one word is refused where its type is longer. */
-const LEAST_BUFFER_BYTES = 16;
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 

@@ -1,4 +1,5 @@
 import { MsmError } from '../errors.js';
+import { LEAST_BUFFER_BYTES } from './recording.js';
 
 /** What a buffer is counted as. */
 export type Account = 'bases' | 'scratch';
@@ -25,8 +26,7 @@ export class Ledger {
 
   /** The caller holds error scopes around this: running out of memory shows there, not here. */
   create(account: Account, label: string, bytes: number, usage: number): GPUBuffer {
-    // WebGPU wants sizes of storage bindings in whole words, and at least one element's worth
-    const size = Math.max(16, Math.ceil(bytes / 4) * 4);
+    const size = Math.max(LEAST_BUFFER_BYTES, Math.ceil(bytes / 4) * 4);
     let buffer: GPUBuffer;
     try {
       buffer = this.#device.createBuffer({ label: `webgpu-msm ${label}`, size, usage });

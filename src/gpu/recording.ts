@@ -36,12 +36,15 @@ export const groupsFor = (items: number, perGroup: number): readonly [number, nu
   return [Math.ceil(groups / rows), rows];
 };
 
+/** No buffer is made smaller: WebGPU binds whole words, and at least one element of what the shader declares. */
+export const LEAST_BUFFER_BYTES = 16;
+
 /** Uniform slices start at multiples of this (WebGPU's default minUniformBufferOffsetAlignment). */
 export const UNIFORM_ALIGNMENT = 256;
 
 /** Sizes of what a submit needs besides its scratch, made anew for each one: the result, a uniform a dispatch, two times a pass. */
 export const submitBytes = (readBytes: number, dispatches: number, timedPasses: number) => {
-  const result = Math.max(16, readBytes);
+  const result = Math.max(LEAST_BUFFER_BYTES, readBytes);
   const times = 16 * timedPasses;
   const uniforms = UNIFORM_ALIGNMENT * Math.max(1, dispatches);
   return { result, times, uniforms, staging: result + times, all: result + 2 * times + uniforms };

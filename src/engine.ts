@@ -209,7 +209,8 @@ class Engine implements MsmEngine {
     if (this.#destroyed) return;
     this.#destroyed = true;
     this.#runner.destroy();
-    if (this.#open.owned) this.#open.device.destroy();
+    // what is lost need not be destroyed, and Dawn has been seen to crash when it was
+    if (this.#open.owned && !this.#runner.isLost) this.#open.device.destroy();
   }
 
   [dispose](): void {
@@ -224,8 +225,9 @@ class Engine implements MsmEngine {
   }
 
   #runnerOn({ device, owned }: OpenDevice): Runner {
+    const again = this.#retainBases ? 'call again' : 'as retainBases is false, load the bases again';
     const afterLoss = owned
-      ? 'call again, and the engine gets itself a new one'
+      ? `${again}, and the engine gets itself a new one`
       : 'it was yours: request another, and create a new engine on it';
     return new Runner(device, this.#budget, afterLoss);
   }

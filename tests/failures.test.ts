@@ -1,275 +1,370 @@
 /**
- * Failures that the library must survive: caused for real where the API lets us, else injected where the library calls the API.
- * After each of them: the right code, nothing leaked, and the next call on the engine is right.
+ * Calls that are given up, many at a time, several engines, a device of the caller's, no GPU at all: see
+ * tests/support/failure-table.ts. And docs/failures.md, which says what this and the other tests/failures-*.test.ts prove.
  */
-import { describe, expect, test } from 'vitest';
-import { makeCase } from '../dev/cases/msm-case.js';
-import { createMsmEngine, type MsmEngine, type MsmErrorCode } from '../src/index.js';
-import { captureGpu } from './support/captured-gpu.js';
-import { getDevice, getGpu } from './support/gpu.js';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { type Bases, createMsmEngine, type MsmOptions } from '../src/index.js';
+import { Bench, expectOutcome, large, prove, small, strikeAt, tuning } from './support/failure-bench.js';
+import { failureTables, sections } from './support/failure-table.js';
+import { type Call, type LeasedDevice, leaseDevice, leaseGpu, type Tap } from './support/leased-gpu.js';
+import { smallCase, smallCurve } from './support/small-curve.js';
 
-const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 100, seed: 9 });
-const small = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 } as const;
+const honest: Tap = (call) => call.proceed();
+const isSubmit = ({ method }: Call): boolean => method === 'submit';
 
-const expectCode = async (promise: Promise<unknown>, code: MsmErrorCode, text: RegExp): Promise<void> => {
-  await expect(promise).rejects.toMatchObject({ name: 'MsmError', code, message: expect.stringMatching(text) });
-};
+/** Something happens just before a call of WebGPU goes out, or just after. */
+const before =
+  (happens: () => void) =>
+  (call: Call): unknown => {
+    happens();
+    return call.proceed();
+  };
+const after =
+  (happens: () => void) =>
+  (call: Call): unknown => {
+    const result = call.proceed();
+    happens();
+    return result;
+  };
 
-const expectRight = async (engine: MsmEngine): Promise<void> => {
-  const bases = await engine.loadBases(points.bytes);
-  expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
-  bases.destroy();
-};
+/** Has the next submit refused: commands can be submitted once. */
+const refuseSubmit = (lease: LeasedDevice) =>
+  strikeAt(lease, isSubmit, (call) => {
+    call.proceed();
+    return call.proceed();
+  });
 
-/** Does something at the next call of a method, before the call itself. */
-const onCall = <Target extends object>(target: Target, method: keyof Target, then: () => void): void => {
-  const original = (target[method] as (...args: unknown[]) => unknown).bind(target);
-  Object.defineProperty(target, method, {
-    configurable: true,
-    value: (...args: unknown[]) => {
-      Object.defineProperty(target, method, { configurable: true, value: original });
-      then();
-      return original(...args);
+/** Has the next `createBuffer` throw. */
+const refuseBuffer = (lease: LeasedDevice) =>
+  strikeAt(
+    lease,
+    ({ method }) => method === 'createBuffer',
+    () => {
+      throw new RangeError('injected');
     },
+  );
+
+const outOfMemory = sections.memory.rows.buffers;
+const refused = sections.refused.rows.other;
+
+prove(sections.callers.title, sections.callers.rows, {
+  aborted: async (stage, row) => {
+    // one window a submit
+    const bench = await Bench.open({ tuning: { ...tuning, additionsPerSubmit: 1024 } });
+    const bases = await bench.load(large);
+    const controller = new AbortController();
+    const options: MsmOptions = { signal: controller.signal };
+    const begin = (more: MsmOptions = {}): Promise<unknown> =>
+      stage.startsWith('msm')
+        ? bench.msm(bases, large, { ...options, ...more })
+        : bench.load(large, { ...options, ...more });
+    const when = stage.slice(stage.indexOf(': ') + 2);
+    if (when === 'before the call') {
+      controller.abort(new Error('changed my mind'));
+      await expectOutcome(row, begin());
+      await expect(begin()).rejects.toMatchObject({ cause: { message: 'changed my mind' } });
+    } else if (when === 'while it waits for its turn') {
+      const ahead = bench.msm(bases, large);
+      const behind = begin();
+      controller.abort();
+      await expectOutcome(row, behind);
+      expect(await ahead).toEqual(large.expected);
+    } else if (when === 'between submits') {
+      const seen: number[] = [];
+      const onProgress: MsmOptions['onProgress'] = ({ done, total }) => {
+        seen.push(done);
+        expect(total).toBeGreaterThan(2);
+        if (done === 2) controller.abort();
+      };
+      await expectOutcome(row, begin({ onProgress }));
+      expect(seen).toEqual([0, 1, 2]);
+    } else {
+      const strikes = strikeAt(
+        bench.lease,
+        ({ method }) => method === 'mapAsync',
+        after(() => controller.abort()),
+      );
+      await expectOutcome(row, begin());
+      expect(strikes.count).toBe(1);
+    }
+    expect(bench.engine.memory.bases).toBe(bases.byteLength);
+    await bench.expectNext(row, bases);
+    bench.close();
+  },
+
+  abortedAfter: async (stage, row) => {
+    const bench = await Bench.open();
+    const controller = new AbortController();
+    const { signal } = controller;
+    let bases: Bases;
+    if (stage === 'msm: after the call') {
+      bases = await bench.load();
+      await expectOutcome(row, bench.msm(bases, small, { signal }), small.expected);
+    } else {
+      const call = bench.load(small, { signal });
+      bases = await call;
+      await expectOutcome(row, call, bases);
+    }
+    controller.abort();
+    await bench.expectNext(row, bases);
+    bench.close();
+  },
+
+  basesDestroyed: async (stage, row) => {
+    const bench = await Bench.open();
+    const bases = await bench.load();
+    if (stage === 'before the call') {
+      bases.destroy();
+      await expectOutcome(row, bench.msm(bases));
+    } else if (stage === 'while it waits for its turn') {
+      const ahead = bench.msm(await bench.load(large), large);
+      const behind = bench.msm(bases);
+      bases.destroy();
+      await expectOutcome(row, behind);
+      expect(await ahead).toEqual(large.expected);
+    } else if (stage === 'before the submit') {
+      const strikes = strikeAt(
+        bench.lease,
+        isSubmit,
+        before(() => bases.destroy()),
+      );
+      await expectOutcome(row, bench.msm(bases));
+      expect(strikes.count).toBe(1);
+      expect(bench.alive).toEqual({ bases: 0, scratch: 0, buffers: 0 });
+    } else {
+      bench.lease.takeAway('at once');
+      await bench.lease.device.lost;
+      bench.gpu.onRequest = () => bases.destroy();
+      await expectOutcome(row, bench.msm(bases));
+      expect(bench.engine.memory.bases).toBe(0);
+      bench.gpu.onRequest = () => undefined;
+    }
+    await bench.expectNext(row, bases);
+    bench.close();
+  },
+
+  basesDestroyedLate: async (_, row) => {
+    const bench = await Bench.open();
+    const bases = await bench.load();
+    const strikes = strikeAt(
+      bench.lease,
+      isSubmit,
+      after(() => bases.destroy()),
+    );
+    await expectOutcome(row, bench.msm(bases), small.expected);
+    expect(strikes.count).toBe(1);
+    await bench.expectNext(row, bases);
+    bench.close();
+  },
+
+  engineDestroyed: async (stage, row) => {
+    const bench = await Bench.open();
+    const bases = await bench.load();
+    const begin = (): Promise<unknown> => (stage.startsWith('loadBases') ? bench.load() : bench.msm(bases));
+    if (stage === 'while it gets a new device') {
+      bench.lease.takeAway('at once');
+      await bench.lease.device.lost;
+      bench.gpu.onRequest = () => bench.engine.destroy();
+      await expectOutcome(row, begin());
+    } else if (stage.endsWith('before the call')) {
+      bench.engine.destroy();
+      await expectOutcome(row, begin());
+    } else {
+      const strikes = strikeAt(
+        bench.lease,
+        isSubmit,
+        after(() => bench.engine.destroy()),
+      );
+      const ahead = stage.endsWith('waits for its turn') ? [bench.msm(bases)] : [];
+      const calls = [...ahead, begin()];
+      await Promise.all(calls.map((call) => expectOutcome(row, call)));
+      expect(strikes.count).toBe(1);
+    }
+    await bench.expectNext(row, bases);
+    await expectOutcome(row, bench.load());
+    bench.close();
+  },
+});
+
+/** MSMs of different sizes at once, each right, and answered in the order in which they were asked for. */
+const expectManyRight = async (bench: Bench, bases: Bases, count: number): Promise<void> => {
+  const cases = Array.from({ length: 7 }, (_, n) => smallCase(3 * n));
+  const answered: number[] = [];
+  const calls = Array.from({ length: count }, async (_, i) => {
+    const result = await bench.msm(bases, cases[i % 7]);
+    answered.push(i);
+    return result;
   });
+  const results = await Promise.all(calls);
+  results.forEach((result, i) => {
+    expect(result, `call ${i}`).toEqual(cases[i % 7]?.expected);
+  });
+  expect(answered).toEqual(results.map((_, i) => i));
 };
 
-describe('the device of the engine is lost', () => {
-  const moments: Record<string, (device: GPUDevice) => void> = {
-    'before the call': (device) => device.destroy(),
-    'during upload': (device) => onCall(device.queue, 'writeBuffer', () => device.destroy()),
-    'while encoding': (device) => onCall(device, 'createCommandEncoder', () => device.destroy()),
-    'at submit': (device) => onCall(device.queue, 'submit', () => device.destroy()),
-    'while it computes': (device) => onCall(device.queue, 'submit', () => void setTimeout(() => device.destroy(), 5)),
-    'while it compiles': (device) => onCall(device, 'createComputePipelineAsync', () => device.destroy()),
-  };
+prove(sections.sharing.title, sections.sharing.rows, {
+  concurrent: async (stage, row) => {
+    const bench = await Bench.open();
+    const bases = await bench.load(large);
+    await expectManyRight(bench, bases, Number.parseInt(stage, 10));
+    await bench.expectNext(row, bases);
+    bench.close();
+  },
 
-  test.each(Object.entries(moments))('%s', async (moment, lose) => {
-    const { gpu, devices } = await captureGpu();
-    const engine = await createMsmEngine({ curve: 'bn254', gpu, tuning: small });
-    const bases = await engine.loadBases(points.bytes);
-    // one MSM first where the loss is meant to hit later than the compiler
-    if (moment !== 'while it compiles') expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
-    lose(devices[0] as GPUDevice);
-    if (moment === 'before the call') {
-      // nothing was in flight: the engine helps itself, and nobody notices
-      await devices[0]?.lost;
+  behindFailure: async (stage, row) => {
+    const bench = await Bench.open();
+    const bases = await bench.load();
+    const controller = new AbortController();
+    const [failure, arrange] = {
+      'out of memory': [outOfMemory, () => refuseBuffer(bench.lease)] as const,
+      'a refused command': [refused, () => refuseSubmit(bench.lease)] as const,
+      aborted: [
+        sections.callers.rows.aborted,
+        () =>
+          strikeAt(
+            bench.lease,
+            isSubmit,
+            after(() => controller.abort()),
+          ),
+      ] as const,
+    }[stage];
+    const strikes = arrange();
+    const ahead = bench.msm(bases, small, { signal: controller.signal });
+    const behind = [bench.msm(bases), bench.msm(bases)];
+    await expectOutcome(failure, ahead);
+    expect(strikes.count).toBe(1);
+    for (const call of behind) await expectOutcome(row, call, small.expected);
+    await bench.expectNext(row, bases);
+    bench.close();
+  },
+
+  neighbour: async (stage, row) => {
+    const lease = await leaseDevice();
+    const [troubled, bench] = [await Bench.open({ device: lease.device }), await Bench.open({ device: lease.device })];
+    const [theirs, bases] = [await troubled.load(large), await bench.load()];
+    expect(await bench.msm(bases)).toEqual(small.expected);
+    const [failure, arrange] = {
+      'it is out of memory': [outOfMemory, () => refuseBuffer(lease)] as const,
+      'it is refused a command': [refused, () => refuseSubmit(lease)] as const,
+      'it is destroyed while it computes': [
+        sections.callers.rows.engineDestroyed,
+        () =>
+          strikeAt(
+            lease,
+            isSubmit,
+            after(() => troubled.engine.destroy()),
+          ),
+      ] as const,
+    }[stage];
+    const strikes = arrange();
+    const failing = troubled.msm(theirs, large);
+    const neighbour = new Promise((resolve) => setTimeout(resolve)).then(() => bench.msm(bases));
+    await expectOutcome(failure, failing);
+    expect(strikes.count).toBe(1);
+    await expectOutcome(row, neighbour as Promise<unknown>, small.expected);
+    troubled.close();
+    await bench.expectNext(row, bases);
+    bench.close();
+    expect(lease.live).toBe(0);
+    lease.device.destroy();
+  },
+
+  ownDevice: async (stage, row) => {
+    const lease = await leaseDevice();
+    const { device, real } = lease;
+    const told: string[] = [];
+    const handler = (event: GPUUncapturedErrorEvent): void => void told.push(event.error.message);
+    real.addEventListener('uncapturederror', handler);
+    real.onuncapturederror = handler;
+    const words = new Uint32Array([1, 2, 3, 4]);
+    // COPY_SRC | COPY_DST, then COPY_DST | MAP_READ: Node has no GPUBufferUsage
+    const own = device.createBuffer({ label: 'own', size: 16, usage: 0x4 | 0x8 });
+    const readable = device.createBuffer({ label: 'own', size: 16, usage: 0x8 | 0x1 });
+    device.queue.writeBuffer(own, 0, words);
+    const features = [...device.features];
+
+    const bench = await Bench.open({ device });
+    const bases = await bench.load();
+    device.pushErrorScope('validation');
+    // a mistake of the caller's: no buffer may be mapped both ways
+    device.createBuffer({ label: 'mistake', size: 16, usage: 0x1 | 0x2 });
+    device.pushErrorScope('out-of-memory');
+    device.pushErrorScope('validation');
+    if (stage === 'an msm that works') {
+      await expectOutcome(row, bench.msm(bases), small.expected);
     } else {
-      await expectCode(engine.msm(bases, scalars.bytes), 'device-lost', /call again/);
+      const [failure, arrange] =
+        stage === 'an msm that is out of memory' ? [outOfMemory, refuseBuffer] : [refused, refuseSubmit];
+      arrange(lease);
+      await expectOutcome(failure, bench.msm(bases));
+      lease.tap = honest;
     }
-    expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
-    expect(devices).toHaveLength(2);
-    expect(engine.memory.bases).toBe(bases.byteLength);
-    engine.destroy();
-    expect(engine.memory).toMatchObject({ bases: 0, scratch: 0 });
-  });
+    expect(await device.popErrorScope()).toBeNull();
+    expect(await device.popErrorScope()).toBeNull();
+    expect((await device.popErrorScope())?.message).toContain('mistake');
+    await bench.expectNext(row, bases);
+    bench.engine.destroy();
+    expect(bench.engine.memory).toMatchObject({ bases: 0, scratch: 0 });
 
-  test('every call in flight is rejected, and none hangs', async () => {
-    const { gpu, devices } = await captureGpu();
-    const engine = await createMsmEngine({ curve: 'bn254', gpu, tuning: small });
-    const bases = await engine.loadBases(points.bytes);
-    await engine.msm(bases, scalars.bytes);
-    onCall((devices[0] as GPUDevice).queue, 'submit', () => devices[0]?.destroy());
-    const outcomes = await Promise.allSettled([1, 2, 3].map(() => engine.msm(bases, scalars.bytes)));
-    expect(outcomes[0]).toMatchObject({ status: 'rejected', reason: { code: 'device-lost' } });
-    // the ones behind it had not begun, and get the new device
-    expect(outcomes.slice(1)).toEqual([1, 2].map(() => ({ status: 'fulfilled', value: expected })));
-    engine.destroy();
-  });
-
-  test('without retained bases the error says so, and bases loaded again work', async () => {
-    const { gpu, devices } = await captureGpu();
-    const engine = await createMsmEngine({ curve: 'bn254', gpu, tuning: small, retainBases: false });
-    const bases = await engine.loadBases(points.bytes, { label: 'the SRS' });
-    devices[0]?.destroy();
-    await devices[0]?.lost;
-    await expectCode(
-      engine.msm(bases, scalars.bytes),
-      'device-lost',
-      /'the SRS'.*retainBases is false; load them again/,
-    );
-    await expectRight(engine);
-    engine.destroy();
-  });
-
-  test("the caller's device is not replaced", async () => {
-    const device = await getDevice({ label: 'to be lost' });
-    const engine = await createMsmEngine({ curve: 'bn254', device, tuning: small });
-    const bases = await engine.loadBases(points.bytes);
+    // two of ours and the mistake
+    expect(lease.live).toBe(3);
+    expect(lease.openScopes).toBe(0);
+    expect(await Promise.race([device.lost, 'not lost'])).toBe('not lost');
+    expect([...device.features]).toEqual(features);
+    const encoder = device.createCommandEncoder();
+    encoder.copyBufferToBuffer(own, 0, readable, 0, 16);
+    device.queue.submit([encoder.finish()]);
+    await readable.mapAsync(1);
+    expect(new Uint32Array(readable.getMappedRange().slice(0))).toEqual(words);
+    expect(real.onuncapturederror).toBe(handler);
+    expect(told).toEqual([]);
+    real.onuncapturederror = null;
+    real.removeEventListener('uncapturederror', handler);
     device.destroy();
-    await device.lost;
-    await expectCode(engine.msm(bases, scalars.bytes), 'device-lost', /it was yours/);
-    await expectCode(engine.loadBases(points.bytes), 'device-lost', /it was yours/);
-    engine.destroy();
-  });
+  },
 });
 
-describe('injected errors', () => {
-  /** Makes one call of `createBuffer` hand out a buffer that the device then reports as `error`. */
-  const failOnce = (device: GPUDevice, which: (label: string) => boolean, size: number | null): void => {
-    const original = device.createBuffer.bind(device);
-    let done = false;
-    device.createBuffer = (descriptor) => {
-      if (done || !which(descriptor.label ?? '')) return original(descriptor);
-      done = true;
-      // too large for any device, or a usage that no buffer may have
-      return original(size === null ? { ...descriptor, usage: 0x0003 } : { ...descriptor, size });
-    };
-  };
-
-  test.each(['scalars', 'buckets', 'entriesA', 'bases'])('the buffer %s is invalid', async (name) => {
-    const { gpu, devices } = await captureGpu();
-    const engine = await createMsmEngine({ curve: 'bn254', gpu, tuning: small });
-    await expectRight(engine);
-    const before = engine.memory;
-    failOnce(devices[0] as GPUDevice, (label) => label.endsWith(` ${name}`), null);
-    const larger = makeCase({ points: 'distinct', scalars: 'random', n: 600, seed: 10 });
-    const attempt = async () => {
-      const bases = await engine.loadBases(larger.points.bytes);
-      try {
-        return await engine.msm(bases, larger.scalars.bytes);
-      } finally {
-        bases.destroy();
-      }
-    };
-    await expectCode(attempt(), 'internal', /WebGPU refused a command/);
-    expect(engine.memory.bases).toBe(before.bases);
-    expect(await attempt()).toEqual(larger.expected);
-    engine.destroy();
-    expect(engine.memory).toMatchObject({ bases: 0, scratch: 0 });
-  });
-
-  test('a device that is out of memory', async () => {
-    const { gpu, devices } = await captureGpu();
-    const engine = await createMsmEngine({ curve: 'bn254', gpu, tuning: small });
-    await expectRight(engine);
-    const device = devices[0] as GPUDevice;
-    const pop = device.popErrorScope.bind(device);
-    let first = true;
-    device.popErrorScope = async () => {
-      const error = await pop();
-      if (!first) return error;
-      first = false;
-      return { message: 'injected' } as GPUError;
-    };
-    const bases = engine.loadBases(points.bytes);
-    await expectCode(bases, 'out-of-memory', /out of memory.*memoryBudget/);
-    expect(engine.memory.bases).toBe(0);
-    await expectRight(engine);
-    engine.destroy();
-  });
-
-  test('a shader that does not compile: the error names the stage and the line', async () => {
-    const { gpu } = await captureGpu((device) => {
-      const original = device.createShaderModule.bind(device);
-      let done = false;
-      device.createShaderModule = (descriptor) => {
-        if (done || !descriptor.label?.endsWith('walk')) return original(descriptor);
-        done = true;
-        return original({ ...descriptor, code: descriptor.code.replace('var running', 'var running garbage') });
-      };
-    });
-    const engine = await createMsmEngine({ curve: 'bn254', gpu, tuning: small });
-    const bases = await engine.loadBases(points.bytes);
-    await expectCode(engine.msm(bases, scalars.bytes), 'internal', /pipeline of walk.*line \d+:/s);
-    expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
-    engine.destroy();
-  });
-
-  test('a GPU that computes wrongly is found out before its result is returned', async () => {
-    const { gpu } = await captureGpu((device) => {
-      const original = device.createShaderModule.bind(device);
-      device.createShaderModule = (descriptor) =>
-        original({
-          ...descriptor,
-          code: descriptor.code.replace('let x3 = field_sub(', 'let x3 = field_add('),
-        });
-    });
-    const engine = await createMsmEngine({ curve: 'bn254', gpu, tuning: small });
-    const bases = await engine.loadBases(points.bytes);
-    await expectCode(engine.msm(bases, scalars.bytes), 'internal', /not on bn254/);
-    engine.destroy();
-  });
+prove(sections.creation.title, sections.creation.rows, {
+  noWebGpu: async (_, row) => {
+    expect(globalThis.navigator?.gpu).toBeUndefined();
+    await expectOutcome(row, createMsmEngine({ curve: smallCurve }));
+  },
+  noAdapter: async (_, row) => {
+    const gpu = await leaseGpu();
+    gpu.lacks = 'adapter';
+    await expectOutcome(row, createMsmEngine({ curve: smallCurve, gpu: gpu.gpu }));
+  },
+  noDevice: async (_, row) => {
+    const gpu = await leaseGpu();
+    gpu.lacks = 'device';
+    await expectOutcome(row, createMsmEngine({ curve: smallCurve, gpu: gpu.gpu }));
+    expect(gpu.devices).toEqual([]);
+  },
 });
 
-describe('a GPU that does nothing at all', () => {
-  /** From the moment that `idle` is called on, no dispatch of the device is carried out. */
-  const idle = (device: GPUDevice): void => {
-    const create = device.createCommandEncoder.bind(device);
-    device.createCommandEncoder = (descriptor) => {
-      const encoder = create(descriptor);
-      const begin = encoder.beginComputePass.bind(encoder);
-      encoder.beginComputePass = (pass) => {
-        const compute = begin(pass);
-        compute.dispatchWorkgroups = () => undefined;
-        compute.dispatchWorkgroupsIndirect = () => undefined;
-        return compute;
-      };
-      return encoder;
-    };
-  };
+const inProject = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-  test('neither a stale result nor infinity passes for an answer', async () => {
-    const { gpu, devices } = await captureGpu();
-    const engine = await createMsmEngine({ curve: 'bn254', gpu, tuning: small });
-    const bases = await engine.loadBases(points.bytes);
-    expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
-    idle(devices[0] as GPUDevice);
-    await expectCode(engine.msm(bases, scalars.bytes), 'internal', /not on bn254/);
-    await expectCode(engine.loadBases(points.bytes), 'internal', /looked at 0 of 100 points/);
-    engine.destroy();
-  });
+test('every section of the table has its proofs where it says', () => {
+  for (const [key, { file }] of Object.entries(sections)) {
+    expect(readFileSync(inProject(file), 'utf8'), file).toContain(
+      `prove(sections.${key}.title, sections.${key}.rows, {`,
+    );
+  }
 });
 
-describe('abort and destroy', () => {
-  test('abort before, during and after', async () => {
-    const engine = await createMsmEngine({ curve: 'bn254', gpu: await getGpu(), tuning: small });
-    const bases = await engine.loadBases(points.bytes);
-    await expectCode(engine.msm(bases, scalars.bytes, { signal: AbortSignal.abort() }), 'aborted', /aborted/);
-    const during = new AbortController();
-    const call = engine.msm(bases, scalars.bytes, { signal: during.signal, onProgress: () => during.abort() });
-    await expectCode(call, 'aborted', /aborted/);
-    const queued = new AbortController();
-    const [ahead, behind] = [
-      engine.msm(bases, scalars.bytes),
-      engine.msm(bases, scalars.bytes, { signal: queued.signal }),
-    ];
-    queued.abort();
-    await expectCode(behind, 'aborted', /aborted/);
-    expect(await ahead).toEqual(expected);
-    const after = new AbortController();
-    expect(await engine.msm(bases, scalars.bytes, { signal: after.signal })).toEqual(expected);
-    after.abort();
-    expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
-    engine.destroy();
-  });
-
-  test('destroy with calls in flight rejects them, and leaves nothing behind', async () => {
-    const engine = await createMsmEngine({ curve: 'bn254', gpu: await getGpu(), tuning: small });
-    const bases = await engine.loadBases(points.bytes);
-    await engine.msm(bases, scalars.bytes);
-    const calls = [1, 2].map(() => engine.msm(bases, scalars.bytes));
-    const codes = Promise.allSettled(calls);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-    engine.destroy();
-    for (const outcome of await codes)
-      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'destroyed' } });
-    expect(engine.memory).toMatchObject({ bases: 0, scratch: 0 });
-    engine.destroy();
-    await expectCode(engine.msm(bases, scalars.bytes), 'destroyed', /create a new one/);
-  });
-
-  test('bases destroyed while a call waits for its turn', async () => {
-    const engine = await createMsmEngine({ curve: 'bn254', gpu: await getGpu(), tuning: small });
-    const bases = await engine.loadBases(points.bytes, { label: 'gone' });
-    const [ahead, behind] = [engine.msm(bases, scalars.bytes), engine.msm(bases, scalars.bytes)];
-    const outcomes = Promise.allSettled([ahead, behind]);
-    await Promise.resolve();
-    bases.destroy();
-    for (const outcome of await outcomes) {
-      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'destroyed' } });
-    }
-    await expectRight(engine);
-    engine.destroy();
-  });
+test('docs/failures.md says what is proved', () => {
+  const [begin, end] = ['<!-- generated from tests/support/failure-table.ts -->', '<!-- end of what is generated -->'];
+  const path = inProject('docs/failures.md');
+  const found = readFileSync(path, 'utf8');
+  expect(found).toContain(begin);
+  expect(found).toContain(end);
+  const introduction = found.slice(0, found.indexOf(begin));
+  const wanted = `${introduction}${begin}\n\n${failureTables()}\n\n${end}\n`;
+  if (process.env.UPDATE_DOCS) writeFileSync(path, wanted);
+  expect(
+    readFileSync(path, 'utf8'),
+    'docs/failures.md is not what the tests prove; renew it with: UPDATE_DOCS=1 npm test -- tests/failures.test.ts',
+  ).toBe(wanted);
 });

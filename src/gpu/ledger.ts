@@ -4,6 +4,9 @@ import { LEAST_BUFFER_BYTES } from './recording.js';
 /** What a buffer is counted as. */
 export type Account = 'bases' | 'scratch';
 
+/** What there is to do about it. */
+export const OUT_OF_MEMORY_ADVICE = 'set a smaller memoryBudget, or destroy bases that are not needed';
+
 /** Makes and destroys the GPU buffers of one engine, and counts every byte of them. */
 export class Ledger {
   readonly #device: GPUDevice;
@@ -31,9 +34,11 @@ export class Ledger {
     try {
       buffer = this.#device.createBuffer({ label: `webgpu-msm ${label}`, size, usage });
     } catch (error) {
-      throw new MsmError('out-of-memory', `the device refused a buffer of ${size} bytes for ${label}`, {
-        cause: error,
-      });
+      throw new MsmError(
+        'out-of-memory',
+        `the device refused a buffer of ${size} bytes for ${label}; ${OUT_OF_MEMORY_ADVICE}`,
+        { cause: error },
+      );
     }
     this.#open.set(buffer, account);
     this.#bytes[account] += size;

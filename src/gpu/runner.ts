@@ -1,7 +1,7 @@
 import { MsmError } from '../errors.js';
 import { bufferUsage, mapModeRead } from './constants.js';
 import type { Kernel } from './kernel.js';
-import { Ledger } from './ledger.js';
+import { Ledger, OUT_OF_MEMORY_ADVICE } from './ledger.js';
 import { pipelineFor } from './pipelines.js';
 import { type Command, type Dispatch, type Slice, submitBytes, UNIFORM_ALIGNMENT } from './recording.js';
 import { ScratchPool } from './scratch-pool.js';
@@ -86,7 +86,7 @@ export class Runner {
   async compile(commands: readonly Command[]): Promise<ReadonlyMap<Kernel, GPUComputePipeline>> {
     const kernels = new Set(commands.flatMap((command) => (command.kind === 'dispatch' ? [command.kernel] : [])));
     const compiled = [...kernels].map(async (kernel) => [kernel, await pipelineFor(this.device, kernel)] as const);
-    return new Map(await this.#guard(Promise.all(compiled)));
+    return new Map(await this.#guard(() => Promise.all(compiled)));
   }
 
   async run(job: Job): Promise<JobResult> {
@@ -126,25 +126,26 @@ export class Runner {
       const begun = performance.now();
       for (const [index, segment] of segments.entries()) {
         const isLast = index === segments.length - 1;
-        const { errors } = this.#scoped(() => {
-          prepared ??= prepare();
-          const encoder = device.createCommandEncoder({ label: 'webgpu-msm' });
-          this.#encode(encoder, prepared, segment, dispatch, pass);
-          if (isLast) this.#encodeReadBack(encoder, prepared, passes.length, sizes.result);
-          device.queue.submit([encoder.finish()]);
-        });
-        await this.#guard(errors);
+        await this.#guard(() =>
+          this.#scoped(() => {
+            prepared ??= prepare();
+            const encoder = device.createCommandEncoder({ label: 'webgpu-msm' });
+            this.#encode(encoder, prepared, segment, dispatch, pass);
+            if (isLast) this.#encodeReadBack(encoder, prepared, passes.length, sizes.result);
+            device.queue.submit([encoder.finish()]);
+          }),
+        );
         dispatch += segment.reduce((sum, { dispatches: own }) => sum + own.length, 0);
         pass += segment.length;
         if (isLast) break;
-        await this.#guard(device.queue.onSubmittedWorkDone());
+        await this.#guard(() => device.queue.onSubmittedWorkDone());
         this.assertAlive();
         job.onSubmitted?.(index + 1, segments.length);
       }
       const { staging } = prepared as unknown as Prepared;
-      await this.#guard(staging.mapAsync(mapModeRead, 0, sizes.staging));
-      const bytes = staging.getMappedRange(0, sizes.staging).slice(0);
-      staging.unmap();
+      // the map of a buffer that was destroyed meanwhile is an error of the device, and would reach the caller's handlers
+      this.assertAlive();
+      const bytes = await this.#guard(() => readMapped(staging, sizes.staging));
       const busyMs = performance.now() - begun;
       return {
         data: cut(new Uint32Array(bytes, 0, readBytes / 4), job.read),
@@ -154,8 +155,9 @@ export class Runner {
         phases: timing ? readTimes(passes, new BigUint64Array(bytes.slice(sizes.result), 0, 2 * passes.length)) : null,
       };
     } catch (error) {
-      // what a failed run left in the pool may be invalid, or mapped
+      // what a failed run left behind may be invalid, or mapped
       this.#pool.clear();
+      this.#dropQuerySets();
       throw error;
     }
   }
@@ -164,12 +166,16 @@ export class Runner {
   async createResident(label: string, bytes: number): Promise<GPUBuffer> {
     this.assertAlive();
     const usage = bufferUsage.storage | bufferUsage.copyDst | bufferUsage.copySrc;
-    const { result, errors } = this.#scoped(() => this.ledger.create('bases', label, bytes, usage));
+    let made: GPUBuffer | null = null;
     try {
-      await this.#guard(errors);
-      return result;
+      await this.#guard(() =>
+        this.#scoped(() => {
+          made = this.ledger.create('bases', label, bytes, usage);
+        }),
+      );
+      return made as unknown as GPUBuffer;
     } catch (error) {
-      this.ledger.destroy(result);
+      if (made !== null) this.ledger.destroy(made);
       throw error;
     }
   }
@@ -178,6 +184,10 @@ export class Runner {
     this.#destroyed = true;
     this.#pool.clear();
     this.ledger.destroyAll();
+    this.#dropQuerySets();
+  }
+
+  #dropQuerySets(): void {
     for (const set of this.#querySets.values()) set.destroy();
     this.#querySets.clear();
   }
@@ -265,7 +275,7 @@ export class Runner {
    * Runs synchronous WebGPU calls inside error scopes of their own, so that neither do our errors reach the caller's scopes and
    * handlers nor the other way round.
    */
-  #scoped<Result>(calls: () => Result): { result: Result; errors: Promise<void> } {
+  #scoped(calls: () => void): Promise<void> {
     const { device } = this;
     device.pushErrorScope('validation');
     device.pushErrorScope('internal');
@@ -274,25 +284,28 @@ export class Runner {
       const scopes = [device.popErrorScope(), device.popErrorScope(), device.popErrorScope()];
       const [memory, internal, validation] = await Promise.all(scopes);
       if (memory) {
-        throw new MsmError('out-of-memory', `the GPU is out of memory: ${memory.message}; set a memoryBudget`);
+        throw new MsmError('out-of-memory', `the GPU is out of memory: ${memory.message}; ${OUT_OF_MEMORY_ADVICE}`);
       }
       const error = validation ?? internal;
-      if (error) throw new MsmError('internal', `WebGPU refused a command: ${error.message}`);
+      if (error)
+        throw new MsmError(
+          'internal',
+          `WebGPU refused a command: ${error.message}. Please report it, with the adapter`,
+        );
     };
-    let result: Result;
     try {
-      result = calls();
+      calls();
     } catch (error) {
       pop().catch(() => undefined);
       throw error;
     }
-    return { result, errors: pop() };
+    return pop();
   }
 
-  /** Turns whatever a promise of WebGPU rejects with into an MsmError; a lost device explains everything else. */
-  async #guard<Value>(promise: Promise<Value>): Promise<Value> {
+  /** Turns whatever WebGPU throws, or a promise of its rejects with, into an MsmError; a lost device explains everything else. */
+  async #guard<Value>(calls: () => Promise<Value>): Promise<Value> {
     try {
-      return await promise;
+      return await calls();
     } catch (error) {
       // `lost` may resolve a moment after what it makes fail
       await Promise.race([this.device.lost, new Promise((resolve) => setTimeout(resolve, 50))]);
@@ -311,6 +324,14 @@ interface Prepared {
   readonly staging: GPUBuffer;
   readonly timing: { readonly querySet: GPUQuerySet; readonly resolved: GPUBuffer } | null;
 }
+
+/** The bytes of a buffer, which is not mapped afterwards. */
+const readMapped = async (buffer: GPUBuffer, size: number): Promise<ArrayBuffer> => {
+  await buffer.mapAsync(mapModeRead, 0, size);
+  const bytes = buffer.getMappedRange(0, size).slice(0);
+  buffer.unmap();
+  return bytes;
+};
 
 /** The configs of all dispatches, each where a uniform may start. */
 const uniformContents = (dispatches: readonly Dispatch[]): Uint32Array<ArrayBuffer> => {

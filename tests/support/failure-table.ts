@@ -1,0 +1,477 @@
+/**
+ * What can go wrong, where, and what comes of it: the rows that tests/failures*.test.ts prove, one test for each stage of each row, and
+ * that docs/failures.md is made of. A row says nothing that its tests do not assert.
+ */
+import type { MsmErrorCode } from '../../src/index.js';
+
+/** What a call does that is made after the one that failed. */
+export const nextCalls = {
+  right: 'is right',
+  anew: 'is right, on a new device',
+  moved: 'is right, on a new device that the bases were moved to',
+  reloaded: 'is right once the bases are loaded again',
+  same: 'fails in the same way',
+  none: 'there is no engine',
+} as const;
+export type NextCall = keyof typeof nextCalls;
+
+export interface Row {
+  readonly fault: string;
+  /** Where it strikes; a test each. */
+  readonly stages: readonly string[];
+  /** Of the error; null if the call returns what it should. */
+  readonly code: MsmErrorCode | null;
+  /** In the message of the error: what happened, or what to do. */
+  readonly says: string;
+  readonly next: NextCall;
+}
+
+export interface Section {
+  readonly title: string;
+  /** The file that has a test for every stage of every row. */
+  readonly file: string;
+  readonly text: string;
+  readonly rows: Readonly<Record<string, Row>>;
+}
+
+/** Moments of a job (an import or an MSM), in order. */
+const untilMapped = [
+  'before compiling',
+  'while compiling',
+  'after compiling',
+  'while allocating',
+  'before the upload',
+  'during the upload',
+  'after the upload',
+  'while encoding',
+  'after encoding',
+  'right after the submit',
+  'before the map',
+  'during the map',
+] as const;
+export type Moment = (typeof untilMapped)[number] | 'after the map';
+
+const within = <Call extends string, Stage extends string>(call: Call, stages: readonly Stage[]) =>
+  stages.map((stage) => `${call}: ${stage}` as const);
+
+const lost = {
+  title: 'The device is lost',
+  file: 'tests/failures-loss.test.ts',
+  text:
+    'The driver was reset, the browser took the GPU away, or somebody called `device.destroy()`. “Lost” is tested with a device that is ' +
+    'destroyed, and with one that is taken away, where the loss is announced at once or a moment late.',
+  rows: {
+    inImport: {
+      fault: 'the device of the engine is lost while it loads bases',
+      stages: within('loadBases', untilMapped),
+      code: 'device-lost',
+      says: 'call again',
+      next: 'anew',
+    },
+    inMsm: {
+      fault: 'the device of the engine is lost while it computes',
+      stages: within('msm', untilMapped),
+      code: 'device-lost',
+      says: 'call again',
+      next: 'moved',
+    },
+    afterImport: {
+      fault: 'the device is taken away when the GPU has checked the bases',
+      stages: within('loadBases', ['after the map']),
+      code: null,
+      says: '',
+      next: 'moved',
+    },
+    afterMsm: {
+      fault: 'the device is taken away when the result is there',
+      stages: within('msm', ['after the map']),
+      code: null,
+      says: '',
+      next: 'moved',
+    },
+    destroyedAfterImport: {
+      fault: 'the device is destroyed when the GPU has checked the bases, and what it says with it',
+      stages: within('loadBases', ['after the map']),
+      code: 'device-lost',
+      says: 'call again',
+      next: 'anew',
+    },
+    destroyedAfterMsm: {
+      fault: 'the device is destroyed when the result is there, and the result with it',
+      stages: within('msm', ['after the map']),
+      code: 'device-lost',
+      says: 'call again',
+      next: 'moved',
+    },
+    idle: {
+      fault: 'the device of the engine is lost while nothing is going on',
+      stages: ['between two calls'],
+      code: null,
+      says: '',
+      next: 'right',
+    },
+    queued: {
+      fault: 'the device of the engine is lost under the call ahead',
+      stages: ['calls that wait for their turn'],
+      code: null,
+      says: '',
+      next: 'right',
+    },
+    again: {
+      fault: 'the new device is lost too',
+      stages: ['while the bases move there'],
+      code: 'device-lost',
+      says: 'call again',
+      next: 'moved',
+    },
+    noAdapter: {
+      fault: 'the device is lost and the GPU is gone',
+      stages: ['the call after the loss'],
+      code: 'no-webgpu',
+      says: 'check the GPU driver',
+      next: 'moved',
+    },
+    noDevice: {
+      fault: 'the device is lost and no other is to be had',
+      stages: ['the call after the loss'],
+      code: 'unsupported-device',
+      says: 'the adapter makes no device',
+      next: 'moved',
+    },
+    notRetained: {
+      fault: 'the device is lost, and `retainBases` is false',
+      stages: ['between two calls', 'in the call'],
+      code: 'device-lost',
+      says: 'retainBases is false',
+      next: 'reloaded',
+    },
+    callers: {
+      fault: 'a device that the caller brought is lost',
+      stages: ['between two calls', 'in an msm', 'in a loadBases'],
+      code: 'device-lost',
+      says: 'it was yours: request another, and create a new engine on it',
+      next: 'same',
+    },
+  },
+} as const satisfies Section;
+
+/** Buffers in the order in which a new engine makes them. */
+const common = ['uniforms', 'read-back', 'timestamps'] as const;
+const forImport = ['bases', 'outcome', ...common] as const;
+const forMsm = [
+  'scalars',
+  'entriesA',
+  'entriesB',
+  'counts',
+  'totals',
+  'levels',
+  'tally',
+  'buckets',
+  'placesA',
+  'partialsA',
+  'placesB',
+  'partialsB',
+  'splitSums',
+  'bitSums',
+] as const;
+/** Those that an MSM of more scalars wants larger; `uniforms` fit both. */
+const forLargerMsm = ['scalars', 'entriesA', 'entriesB', 'placesB', 'partialsB'] as const;
+
+export const allocations = {
+  loadBases: forImport,
+  msm: [...forMsm, ...common],
+  'a larger msm': forLargerMsm,
+} as const;
+
+const memory = {
+  title: 'The GPU is out of memory',
+  file: 'tests/failures-injected.test.ts',
+  text: 'The stages are the buffers that are made, by name. Whatever else the call had made is given back.',
+  rows: {
+    buffers: {
+      fault: 'a buffer does not fit: WebGPU reports it, or `createBuffer` throws',
+      stages: [
+        ...within('loadBases', allocations.loadBases),
+        ...within('msm', allocations.msm),
+        ...within('a larger msm', allocations['a larger msm']),
+      ],
+      code: 'out-of-memory',
+      says: 'set a smaller memoryBudget, or destroy bases that are not needed',
+      next: 'right',
+    },
+    queries: {
+      fault: 'WebGPU reports that the timestamps do not fit',
+      stages: ['loadBases: query set', 'msm: query set'],
+      code: 'out-of-memory',
+      says: 'set a smaller memoryBudget, or destroy bases that are not needed',
+      next: 'right',
+    },
+  },
+} as const satisfies Section;
+
+export const kernelNames = {
+  loadBases: ['import_points'],
+  msm: ['decompose', 'sort_count', 'sort_scan', 'sort_scatter', 'partition_stream', 'walk', 'reduce'],
+} as const;
+export const passNames = {
+  loadBases: ['import'],
+  msm: ['decompose', 'sort', 'partition', 'walk', 'combine', 'reduce'],
+} as const;
+
+const everyKernel = [...within('loadBases', kernelNames.loadBases), ...within('msm', kernelNames.msm)];
+
+const refused = {
+  title: 'WebGPU refuses a command, or to compile',
+  file: 'tests/failures-injected.test.ts',
+  text:
+    'A call is made to break a rule of WebGPU, and WebGPU reports it. Only that a result cannot be read and that the driver makes no ' +
+    'pipeline is injected.',
+  rows: {
+    buffer: {
+      fault: 'a buffer is invalid',
+      stages: [...within('loadBases', ['bases', 'outcome']), ...within('msm', ['scalars', 'buckets', 'read-back'])],
+      code: 'internal',
+      says: 'WebGPU refused a command',
+      next: 'right',
+    },
+    queries: {
+      fault: 'the query set of the timestamps is invalid',
+      stages: ['loadBases: query set', 'msm: query set'],
+      code: 'internal',
+      says: 'WebGPU refused a command',
+      next: 'right',
+    },
+    bindings: {
+      fault: 'the bind group of a kernel is invalid',
+      stages: everyKernel,
+      code: 'internal',
+      says: 'WebGPU refused a command',
+      next: 'right',
+    },
+    dispatch: {
+      fault: 'a pass has an invalid dispatch',
+      stages: [...within('loadBases', passNames.loadBases), ...within('msm', passNames.msm)],
+      code: 'internal',
+      says: 'WebGPU refused a command',
+      next: 'right',
+    },
+    other: {
+      fault: 'another command is invalid',
+      stages: within('msm', ['writeBuffer', 'clearBuffer', 'copyBufferToBuffer', 'resolveQuerySet', 'submit']),
+      code: 'internal',
+      says: 'WebGPU refused a command',
+      next: 'right',
+    },
+    map: {
+      fault: 'the result cannot be read',
+      stages: [
+        ...within('loadBases', ['mapAsync', 'getMappedRange']),
+        ...within('msm', ['mapAsync', 'getMappedRange']),
+      ],
+      code: 'internal',
+      says: 'WebGPU failed',
+      next: 'right',
+    },
+    shader: {
+      fault: 'a shader does not compile; the error names kernel, line and reason',
+      stages: everyKernel,
+      code: 'internal',
+      says: 'does not compile: line ',
+      next: 'right',
+    },
+    pipeline: {
+      fault: 'the driver makes no pipeline of a shader that is right; the error names the kernel',
+      stages: everyKernel,
+      code: 'internal',
+      says: 'does not compile',
+      next: 'right',
+    },
+  },
+} as const satisfies Section;
+
+const wrong = {
+  title: 'The GPU is wrong',
+  file: 'tests/failures-injected.test.ts',
+  text: 'A result that is not on the curve is never returned, and neither is one of an earlier call.',
+  rows: {
+    computes: {
+      fault: 'the GPU computes wrongly',
+      stages: ['msm: walk'],
+      code: 'internal',
+      says: 'Please report the adapter and the inputs',
+      next: 'same',
+    },
+    idleMsm: {
+      fault: 'the GPU does nothing, on an engine that has a right result already',
+      stages: ['msm'],
+      code: 'internal',
+      says: 'Please report the adapter and the inputs',
+      next: 'right',
+    },
+    idleImport: {
+      fault: 'the GPU does nothing',
+      stages: ['loadBases'],
+      code: 'internal',
+      says: 'it does not do what it is told',
+      next: 'right',
+    },
+  },
+} as const satisfies Section;
+
+const callers = {
+  title: 'The caller changes its mind',
+  file: 'tests/failures.test.ts',
+  text: '',
+  rows: {
+    aborted: {
+      fault: '`signal` is aborted',
+      stages: [
+        ...within('loadBases', ['before the call', 'while it waits for its turn', 'at the last submit']),
+        ...within('msm', ['before the call', 'while it waits for its turn', 'between submits', 'at the last submit']),
+      ],
+      code: 'aborted',
+      says: 'the call was aborted',
+      next: 'right',
+    },
+    abortedAfter: {
+      fault: '`signal` is aborted when all is done',
+      stages: ['loadBases: after the call', 'msm: after the call'],
+      code: null,
+      says: '',
+      next: 'right',
+    },
+    basesDestroyed: {
+      fault: 'the bases are destroyed',
+      stages: [
+        'before the call',
+        'while it waits for its turn',
+        'before the submit',
+        'while they move to a new device',
+      ],
+      code: 'destroyed',
+      says: 'load them again',
+      next: 'reloaded',
+    },
+    basesDestroyedLate: {
+      fault: 'the bases are destroyed when the GPU has its work',
+      stages: ['after the last submit'],
+      code: null,
+      says: '',
+      next: 'reloaded',
+    },
+    engineDestroyed: {
+      fault: 'the engine is destroyed',
+      stages: [
+        ...within('loadBases', ['before the call', 'while it waits for its turn', 'while it computes']),
+        ...within('msm', ['before the call', 'while it waits for its turn', 'while it computes']),
+        'while it gets a new device',
+      ],
+      code: 'destroyed',
+      says: 'the engine was destroyed',
+      next: 'same',
+    },
+  },
+} as const satisfies Section;
+
+const sharing = {
+  title: 'Many calls, several engines, a device that is yours',
+  file: 'tests/failures.test.ts',
+  text:
+    'On a device of yours the library leaves alone what is yours: your buffers, your error scopes, your error handlers, and the device ' +
+    'itself, which is never destroyed.',
+  rows: {
+    concurrent: {
+      fault: 'many calls at once on one engine; they are answered in order',
+      stages: ['2 calls', '10 calls', '100 calls'],
+      code: null,
+      says: '',
+      next: 'right',
+    },
+    behindFailure: {
+      fault: 'calls behind one that fails',
+      stages: ['out of memory', 'a refused command', 'aborted'],
+      code: null,
+      says: '',
+      next: 'right',
+    },
+    neighbour: {
+      fault: 'another engine on the same device gets into trouble',
+      stages: ['it is out of memory', 'it is refused a command', 'it is destroyed while it computes'],
+      code: null,
+      says: '',
+      next: 'right',
+    },
+    ownDevice: {
+      fault: 'a device that the caller brought, with buffers, handlers and open error scopes of its own',
+      stages: ['an msm that works', 'an msm that is out of memory', 'an msm that is refused a command'],
+      code: null,
+      says: '',
+      next: 'right',
+    },
+  },
+} as const satisfies Section;
+
+const creation = {
+  title: 'There is no GPU',
+  file: 'tests/failures.test.ts',
+  text: '',
+  rows: {
+    noWebGpu: {
+      fault: 'there is no WebGPU',
+      stages: ['createMsmEngine'],
+      code: 'no-webgpu',
+      says: 'use a browser that has it',
+      next: 'none',
+    },
+    noAdapter: {
+      fault: 'there is no adapter',
+      stages: ['createMsmEngine'],
+      code: 'no-webgpu',
+      says: 'check the GPU driver',
+      next: 'none',
+    },
+    noDevice: {
+      fault: 'the adapter makes no device',
+      stages: ['createMsmEngine'],
+      code: 'unsupported-device',
+      says: 'the adapter makes no device',
+      next: 'none',
+    },
+  },
+} as const satisfies Section;
+
+export const sections = { creation, lost, memory, refused, wrong, callers, sharing };
+
+/** `msm: a` and `msm: b` are one item. */
+const stageList = (stages: readonly string[]): string => {
+  const byCall = new Map<string, string[]>();
+  for (const stage of stages) {
+    const [call, name] = stage.includes(': ') ? (stage.split(': ') as [string, string]) : ['', stage];
+    byCall.set(call, [...(byCall.get(call) ?? []), name]);
+  }
+  return [...byCall].map(([call, names]) => (call === '' ? '' : `**${call}**: `) + names.join(', ')).join('; ');
+};
+
+const outcome = ({ code, says }: Row): string => (code === null ? 'the right result' : `\`${code}\`: “${says.trim()}”`);
+
+const tableOf = (rows: readonly Row[]): string =>
+  [
+    '| what happens | when | what the call gives | the next call |',
+    '|---|---|---|---|',
+    ...rows.map((row) => `| ${row.fault} | ${stageList(row.stages)} | ${outcome(row)} | ${nextCalls[row.next]} |`),
+  ].join('\n');
+
+/** Words in lines of at most 120 columns. */
+const wrap = (text: string): string =>
+  text.split(' ').reduce((lines, word) => {
+    const last = lines.length - lines.lastIndexOf('\n') - 1;
+    return lines === '' ? word : `${lines}${last + 1 + word.length > 120 ? '\n' : ' '}${word}`;
+  }, '');
+
+/** The generated part of docs/failures.md. */
+export const failureTables = (): string =>
+  Object.values(sections)
+    .map(({ title, file, text, rows }: Section) =>
+      [`## ${title}`, wrap(`${text} Proved by \`${file}\`.`.trim()), tableOf(Object.values(rows))].join('\n\n'),
+    )
+    .join('\n\n');

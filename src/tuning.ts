@@ -122,12 +122,15 @@ const defaultWindowBits = (n: number, scalarBits: number, additionsPerSubmit: nu
   return best;
 };
 
-/** Up to where the CPU was faster than SwiftShader on the same cores: docs/performance.md, `npm run crossover`. */
+/**
+ * A CPU that plays GPU is slower than the same CPU with BigInts, up to 2^13 at least in Node and to about 2^12 in Chromium
+ * (docs/performance.md, `npm run crossover`); but what is on the GPU leaves the page's thread alone, so larger ones stay there.
+ */
 const SOFTWARE_CPU_BELOW = 1024;
 
 /**
- * On a GPU what the CPU has to beat is a submit and a map: 4 to 17 ms on an M4 (DESIGN §3). Noble-sized BigInts do 16 scalars in the
- * former. `npm run crossover -- --adapter hardware` says where it is on another device.
+ * What the CPU has to beat on a GPU is a submit and a map, 4 to 17 ms on an M4 (DESIGN §3); 16 scalars took 7 ms on a slow core. Not
+ * measured on a GPU yet: `npm run crossover -- --adapter hardware` does it.
  */
 const HARDWARE_CPU_BELOW = 16;
 

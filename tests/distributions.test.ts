@@ -58,11 +58,13 @@ describe.each(placements)('%s prefixes', (walkerPrefixMemory) => {
   const pointNames = Object.keys(pointDistributions) as PointDistributionName[];
   const scalarNames = Object.keys(scalarDistributions) as ScalarDistributionName[];
 
-  test.each(pointNames)('points=%s, every distribution of scalars', async (name) => {
+  // each pair with one placement here; both, at other sizes, are in tests/case-list.test.ts
+  test.each(pointNames)('points=%s, every second distribution of scalars', async (name) => {
     const address = { points: name, n: 65, seed: 41 };
+    const turn = placements.indexOf(walkerPrefixMemory) + pointNames.indexOf(name);
     const points = pointDistributions[name].make(address.n, address.seed);
     const bases = await engine.loadBases(points.bytes);
-    for (const scalars of scalarNames) {
+    for (const scalars of scalarNames.filter((_, i) => (i + turn) % 2 === 0)) {
       const { scalars: bytes, expected } = makeCase({ ...address, scalars }, points);
       for (const run of ['first', 'second']) {
         expect(await engine.msm(bases, bytes), `scalars=${scalars}, ${run} run`).toEqual(expected);

@@ -75,26 +75,3 @@ test('100 engines created and destroyed on one device', async () => {
     expect(buffers.live()).toBe(0);
   }
 });
-
-test('100 concurrent calls on one engine, each right, in order', async () => {
-  const engine = await createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning });
-  const { points, scalars } = makeCase({ points: 'consecutive', scalars: 'ascending', n: 16, seed: 1 });
-  const bases = await engine.loadBases(points.bytes);
-  const finished: number[] = [];
-  const calls = Array.from({ length: 100 }, async (_, i) => {
-    const n = i % 17;
-    const result = await engine.msm(bases, scalars.values.slice(0, n));
-    finished.push(i);
-    return result;
-  });
-  const results = await Promise.all(calls);
-  expect(finished).toEqual(Array.from({ length: 100 }, (_, i) => i));
-  const expected = Array.from(
-    { length: 17 },
-    (_, n) => makeCase({ points: 'consecutive', scalars: 'ascending', n, seed: 1 }).expected,
-  );
-  results.forEach((result, i) => {
-    expect(result, `call ${i}`).toEqual(expected[i % 17]);
-  });
-  engine.destroy();
-});

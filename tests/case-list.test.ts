@@ -4,7 +4,7 @@
  *   CASES=all npm test -- tests/case-list.test.ts
  *   CASES='points=pairs,scalars=all-equal,n=4097' npm test -- tests/case-list.test.ts
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type CaseAddress, formatCaseAddress } from '../dev/cases/address.js';
 import { placementInTurn } from '../dev/cases/list.js';
 import { type PointSet, pointDistributions } from '../dev/cases/point-distributions.js';
@@ -13,6 +13,9 @@ import { selectCases } from '../dev/cases/select.js';
 import { bn254G1, expectedMsm } from '../dev/oracle/known-bases.mjs';
 import { type Bases, createMsmEngine, type MsmEngine } from '../src/index.js';
 import { getDevice } from './support/gpu.js';
+
+// the largest take a minute where the machine has other things to do
+vi.setConfig({ testTimeout: 600_000 });
 
 const memoryBudget = 16e6;
 const cases = selectCases((process.env.CASES ?? 'tenth').split(';'), [1000], 1);

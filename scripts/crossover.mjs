@@ -1,10 +1,12 @@
 /**
  * `npm run crossover`: up to which n the CPU is faster than the GPU, on this device. Both compute the same MSMs in turn, each result
  * is checked against noble, and the ratio of the medians is printed. What comes out is what `tuning.cpuBelow` wants to be here.
+ * Noble's own MSM runs along, as the measure of the library's CPU path.
  */
 import { existsSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
+import { pippenger } from '@noble/curves/abstract/curve.js';
 import {
   bn254G1,
   encodeScalars,
@@ -71,12 +73,15 @@ async function crossover({ largest, reps }) {
     }
     const [gpu, cpu] = /** @type {[(typeof sides)[0], (typeof sides)[0]]} */ (sides);
     console.log(`adapter: ${adapterLine(gpu.engine.adapter)}; node ${process.version}; medians of ${reps}\n`);
-    console.log(['n', 'GPU, ms', 'CPU, ms', 'CPU / GPU'].map((title) => title.padStart(10)).join(''));
+    console.log(
+      ['n', 'GPU, ms', 'CPU, ms', 'noble, ms', 'CPU / GPU', 'CPU / noble'].map((title) => title.padStart(12)).join(''),
+    );
     let bound = 0;
     let ahead = true;
     for (let n = 1; n <= largest; n *= 2) {
       /** @type {number[][]} */
-      const walls = [[], []];
+      const walls = [[], [], []];
+      const points = known.points.slice(0, n).map(({ x, y }) => bn254G1.Point.fromAffine({ x, y }));
       for (let rep = 0; rep <= reps; rep++) {
         const scalars = makeRandomScalars(bn254G1, n, 1000 * n + rep);
         const expected = expectedMsm(bn254G1, known.logs, scalars);
@@ -88,10 +93,15 @@ async function crossover({ largest, reps }) {
           // the first one compiles
           if (rep > 0) walls[side]?.push(wall);
         }
+        const begun = performance.now();
+        const sum = pippenger(bn254G1.Point, points, scalars).toAffine();
+        if (rep > 0) walls[2]?.push(performance.now() - begun);
+        if (sum.x !== expected.x) throw new Error(`noble disagrees with itself at n = ${n}`);
       }
-      const [onGpu, onCpu] = /** @type {[number, number]} */ (walls.map(median));
-      const cells = [String(n), onGpu.toFixed(1), onCpu.toFixed(1), (onCpu / onGpu).toFixed(2)];
-      console.log(cells.map((cell) => cell.padStart(10)).join(''));
+      const [onGpu, onCpu, byNoble] = /** @type {[number, number, number]} */ (walls.map(median));
+      const times = [onGpu, onCpu, byNoble].map((ms) => ms.toFixed(1));
+      const cells = [String(n), ...times, (onCpu / onGpu).toFixed(2), (onCpu / byNoble).toFixed(2)];
+      console.log(cells.map((cell) => cell.padStart(12)).join(''));
       ahead &&= onCpu < onGpu;
       if (ahead) bound = n;
     }

@@ -44,7 +44,7 @@ export interface Tuning {
   readonly cpuBelow: number;
   /**
    * A debug mode: checks between the stages, on the GPU, that what one left is what the next may rely on, and rejects with
-   * `internal` naming stage, bucket and task if not. Several times slower, and takes more scratch. Default false.
+   * `internal` naming stage, bucket and task if not. Slower, and takes more scratch. Default false.
    */
   readonly checks: boolean;
 }

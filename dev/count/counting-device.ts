@@ -1,0 +1,81 @@
+import { bufferUsage, mapModeRead } from '../../src/gpu/constants.js';
+import { type Counts, counted, instrument } from './instrument.js';
+
+/** Where a storage binding may start, in every device. */
+const ALIGNMENT = 256;
+const MOST_PHASES = 16;
+const STAGE_COMPUTE = 4;
+
+/** Makes the kernels of this library that are compiled on a device count their work, by phase. The device is changed for good. */
+export class CountingDevice {
+  readonly device: GPUDevice;
+  readonly #layout: GPUBindGroupLayout;
+  readonly #totals: GPUBuffer;
+  readonly #phases: string[] = [];
+
+  /** @param pointWords of a point of the curve that will be computed on */
+  constructor(device: GPUDevice, pointWords: number) {
+    this.device = device;
+    this.#layout = device.createBindGroupLayout({
+      entries: [{ binding: 0, visibility: STAGE_COMPUTE, buffer: { type: 'storage' } }],
+    });
+    this.#totals = device.createBuffer({
+      label: 'counts',
+      size: MOST_PHASES * ALIGNMENT,
+      usage: bufferUsage.storage | bufferUsage.copySrc | bufferUsage.copyDst,
+    });
+    const createShaderModule = device.createShaderModule.bind(device);
+    device.createShaderModule = (descriptor) =>
+      createShaderModule({ ...descriptor, code: instrument(descriptor.code, pointWords) });
+    const createPipelineLayout = device.createPipelineLayout.bind(device);
+    device.createPipelineLayout = ({ bindGroupLayouts, ...rest }) =>
+      createPipelineLayout({ ...rest, bindGroupLayouts: [...bindGroupLayouts, this.#layout] });
+    const createCommandEncoder = device.createCommandEncoder.bind(device);
+    device.createCommandEncoder = (descriptor) => {
+      const encoder = createCommandEncoder(descriptor);
+      const begin = encoder.beginComputePass.bind(encoder);
+      encoder.beginComputePass = (pass) => {
+        const compute = begin(pass);
+        compute.setBindGroup(1, this.#groupOf((pass?.label ?? '').replace('webgpu-msm ', '')));
+        return compute;
+      };
+      return encoder;
+    };
+  }
+
+  /** Forgets what was counted. */
+  reset(): void {
+    this.device.queue.writeBuffer(this.#totals, 0, new Uint32Array(this.#totals.size / 4));
+  }
+
+  /** What was counted since, by phase, in the order in which the phases first came. */
+  async read(): Promise<Map<string, Counts>> {
+    const { device } = this;
+    const staging = device.createBuffer({
+      size: this.#totals.size,
+      usage: bufferUsage.mapRead | bufferUsage.copyDst,
+    });
+    const encoder = device.createCommandEncoder();
+    encoder.copyBufferToBuffer(this.#totals, 0, staging, 0, staging.size);
+    device.queue.submit([encoder.finish()]);
+    await staging.mapAsync(mapModeRead);
+    const words = new Uint32Array(staging.getMappedRange().slice(0));
+    staging.destroy();
+    return new Map(
+      this.#phases.map((phase, at) => {
+        const own = counted.map((what, i) => [what, words[(at * ALIGNMENT) / 4 + i] as number]);
+        return [phase, Object.fromEntries(own) as unknown as Counts];
+      }),
+    );
+  }
+
+  #groupOf(phase: string): GPUBindGroup {
+    if (!this.#phases.includes(phase)) this.#phases.push(phase);
+    const offset = this.#phases.indexOf(phase) * ALIGNMENT;
+    if (offset >= this.#totals.size) throw new Error(`more than ${MOST_PHASES} phases`);
+    return this.device.createBindGroup({
+      layout: this.#layout,
+      entries: [{ binding: 0, resource: { buffer: this.#totals, offset, size: ALIGNMENT } }],
+    });
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * A kernel that counts its own work: the shipped shader with increments written into its text. Only tools do that; nothing of it is in
+ * src/ or in the package.
+ */
+
+/** What is counted, in the order of the words in the buffer. */
+export const counted = ['products', 'squares', 'inversions', 'coordinates', 'words'] as const;
+export type Counted = (typeof counted)[number];
+export type Counts = Readonly<Record<Counted, number>>;
+
+/** Which functions of wgsl/field.wgsl and wgsl/inverse.wgsl count as what. */
+const functions: Readonly<Record<string, Counted>> = {
+  field_mul: 'products',
+  field_square: 'squares',
+  field_inverse: 'inversions',
+};
+
+/** Words of the elements of storage bindings, by WGSL type. */
+const elementWords = (type: string, pointWords: number): number => {
+  const known: Readonly<Record<string, number>> = { u32: 1, 'atomic<u32>': 1, Entry: 2, Level: 8, Point: pointWords };
+  const words = known[type];
+  if (words === undefined) throw new Error(`how long is an element of array<${type}>?`);
+  return words;
+};
+
+/** The index of the bracket that closes the one at `open`. */
+const closing = (line: string, open: number): number => {
+  let depth = 0;
+  for (let i = open; i < line.length; i++) {
+    if (line[i] === '[') depth++;
+    if (line[i] === ']' && --depth === 0) return i;
+  }
+  throw new Error(`an index goes on in the next line: ${line}`);
+};
+
+/** What a line of code moves from and to storage; an access counts wherever its statement is carried out. */
+const moved = (
+  line: string,
+  arrays: ReadonlyMap<string, string>,
+  pointWords: number,
+): { words: number; coordinates: number } => {
+  const code = line.replace(/\/\/.*/, '');
+  let [words, coordinates] = [0, 0];
+  for (const { 0: text, 1: name = '', index } of code.matchAll(/(?<![\w.])(\w+)\[/g)) {
+    const type = arrays.get(name);
+    if (type === undefined) continue;
+    const [, member] = /^\.(\w+)/.exec(code.slice(closing(code, index + text.length - 1) + 1)) ?? [];
+    const isPoint = type === 'Point';
+    const whole = elementWords(type, pointWords);
+    words += member === undefined ? whole : isPoint ? whole / 2 : 1;
+    if (isPoint) coordinates += member === undefined ? 2 : 1;
+  }
+  return { words, coordinates };
+};
+
+/** The parameters of an entry point without their attributes, and their names. */
+const plainParameters = (parameters: string): { declared: string; names: string } => {
+  const list = parameters
+    .split(/,\s*(?=@|$)/)
+    .map((parameter) => parameter.trim().replace(/@builtin\(\w+\)\s*/, ''))
+    .filter((parameter) => parameter !== '');
+  return { declared: list.join(', '), names: list.map((parameter) => parameter.split(':')[0]).join(', ') };
+};
+
+/**
+ * @param source of one kernel
+ * @param pointWords of a point of its curve
+ * @returns the same kernel, which adds what it did to `ops_total`, binding 0 of group 1
+ */
+export const instrument = (source: string, pointWords: number): string => {
+  const arrays = new Map<string, string>();
+  for (const [, name = '', type = ''] of source.matchAll(/var<storage, \w+> (\w+): array<(.+)>;/g))
+    arrays.set(name, type);
+  const lines = source.split('\n').flatMap((line) => {
+    if (line.startsWith('@group')) return [line];
+    const [, name] = /^fn (\w+)\(/.exec(line) ?? [];
+    const as = name === undefined ? undefined : functions[name];
+    if (as !== undefined) return [line, `  ops_${as} += 1u;`];
+    const { words, coordinates } = moved(line, arrays, pointWords);
+    if (words === 0) return [line];
+    if (line.trim().startsWith('}')) throw new Error(`no statement can be written in front of: ${line}`);
+    return [`ops_words += ${words}u;`, ...(coordinates > 0 ? [`ops_coordinates += ${coordinates}u;`] : []), line];
+  });
+  const [entry, size, name = '', parameters = ''] =
+    /@compute @workgroup_size\((\d+)\)\s*fn (\w+)\(([\s\S]*?)\) \{/.exec(lines.join('\n')) ?? [];
+  if (entry === undefined) throw new Error('the shader has no entry point');
+  const { declared, names } = plainParameters(parameters);
+  return [
+    ...counted.map((what) => `var<private> ops_${what}: u32;`),
+    '@group(1) @binding(0) var<storage, read_write> ops_total: array<atomic<u32>>;',
+    lines.join('\n').replace(entry, `fn ${name}_counted(${declared}) {`),
+    `@compute @workgroup_size(${size})`,
+    `fn ${name}(${parameters}) {`,
+    `  ${name}_counted(${names});`,
+    ...counted.map((what, i) => `  atomicAdd(&ops_total[${i}], ops_${what});`),
+    '}',
+  ].join('\n');
+};

@@ -1,0 +1,43 @@
+import type { MsmCounts } from './count-msm.js';
+import { type Counts, counted } from './instrument.js';
+
+/** A squaring in products, as DESIGN §4 and the targets count it. */
+const SQUARE = 0.8;
+
+const sum = (counts: readonly Counts[]): Counts =>
+  Object.fromEntries(
+    counted.map((what) => [what, counts.reduce((total, own) => total + own[what], 0)]),
+  ) as unknown as Counts;
+
+/** Counts as text: a line a stage, and the whole. */
+export const countTable = ({ n, windows, windowBits, entries, phases }: MsmCounts): string => {
+  const irreducible = 6 * n * windows;
+  const cells = (name: string, { products, squares, inversions, coordinates, words }: Counts): string[] => {
+    const work = products + SQUARE * squares;
+    const number = (value: number): string => Math.round(value).toLocaleString('en');
+    return [
+      name,
+      number(products),
+      number(squares),
+      number(inversions),
+      (work / irreducible).toFixed(3),
+      number(coordinates / 2),
+      number(words * 4),
+    ];
+  };
+  const rows = [
+    ['stage', 'products', 'squares', 'inversions', '÷ 6nT', 'points moved', 'bytes moved'],
+    ...Object.entries(phases).map(([name, counts]) => cells(name, counts)),
+    cells('all', sum(Object.values(phases))),
+  ];
+  const widths = (rows[0] as string[]).map((_, i) => Math.max(...rows.map((row) => (row[i] as string).length)));
+  const text = rows.map((row) =>
+    row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] as number) : cell.padStart(widths[i] as number))).join('  '),
+  );
+  const digits = n * windows;
+  return [
+    `n = ${n.toLocaleString('en')}, c = ${windowBits}, T = ${windows}, 6nT = ${irreducible.toLocaleString('en')}; ` +
+      `${entries.toLocaleString('en')} of ${digits.toLocaleString('en')} digits are not zero`,
+    ...text,
+  ].join('\n');
+};

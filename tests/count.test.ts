@@ -1,0 +1,120 @@
+/**
+ * The work of an MSM, counted by instrumented kernels: equal to what the definitions say where they say it, and equal to the committed
+ * table, which changes only on purpose: UPDATE_COUNTS=1 npm test -- tests/count.test.ts
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { makeCase } from '../dev/cases/msm-case.js';
+import { type CountOptions, type MsmCounts, makeCounter } from '../dev/count/count-msm.js';
+import { type Counts, instrument } from '../dev/count/instrument.js';
+import { countTable } from '../dev/count/table.js';
+import { bn254 } from '../src/curves/bn254.js';
+import { curveContext } from '../src/curves/curve.js';
+import { ABSENT } from '../src/stages/entry.js';
+import { reduceShape } from '../src/stages/reduce.js';
+import { decompose } from '../src/twins/decompose.js';
+import { reduce } from '../src/twins/reduce.js';
+import { getDevice } from './support/gpu.js';
+
+const curve = curveContext(bn254);
+/** What a software adapter gets by default, written down so that every adapter counts the same. */
+const tuning = {
+  walkerPrefixMemory: 'private',
+  walkerThreadsPerWorkgroup: 16,
+  walkerSlots: 16,
+  walkerTasks: 2 ** 12,
+  walkerEntriesPerTask: 32,
+  walkerLeastThreads: 16,
+  additionsPerSubmit: 2 ** 30,
+  sortThreadsPerWorkgroup: 16,
+  sortEntriesPerThread: 128,
+} as const;
+const measured = [
+  { n: 1024, points: 'distinct', scalars: 'random' },
+  { n: 4096, points: 'distinct', scalars: 'random' },
+  { n: 1024, points: 'distinct', scalars: 'mostly-zero' },
+  { n: 1024, points: 'distinct', scalars: 'all-equal' },
+] as const satisfies readonly CountOptions[];
+
+let results: MsmCounts[];
+beforeAll(async () => {
+  const counter = makeCounter(await getDevice({ label: 'counting' }));
+  results = [];
+  for (const options of measured) results.push(await counter({ ...options, tuning }));
+});
+
+/** Affine additions: each has one squaring, and of distinct points with random sums none is a doubling, which would have two. */
+const additions = (counts: MsmCounts, phases: readonly string[]): number =>
+  phases.reduce((sum, phase) => sum + (counts.phases[phase] as Counts).squares, 0);
+
+/** What a stream takes: one addition less than each run has members. */
+const additionsOf = (runs: ReadonlyMap<number, number>): number =>
+  [...runs.values()].reduce((sum, members) => sum + members - 1, 0);
+
+/** Members of each run of a stream, of those that `there` says are not infinity. */
+const runsOf = (stream: Uint32Array, there: (handle: number) => boolean): Map<number, number> => {
+  const runs = new Map<number, number>();
+  for (let i = 0; i < stream.length; i += 2) {
+    const [key, handle] = [stream[i] as number, stream[i + 1] as number];
+    if (handle !== ABSENT && there(handle)) runs.set(key, (runs.get(key) ?? 0) + 1);
+  }
+  return runs;
+};
+
+describe.each(measured.map((options, i) => [options.scalars, options.n, i] as const))('%s, n = %i', (_, n, index) => {
+  test('additions are those that the digits need, and each is five products and a squaring', () => {
+    const counts = results[index] as MsmCounts;
+    const { windowBits, windows } = counts;
+    const { scalars } = makeCase({ ...(measured[index] as (typeof measured)[number]), seed: 1 });
+    const words = new Uint32Array(scalars.bytes.buffer);
+    const digits = decompose(curve, words, { windowBits, windows, firstBase: 0 });
+    const keys = digits.map((word, i) => (i % 2 === 0 ? word + Math.floor(i / 2 / n) * 2 ** (windowBits - 1) : word));
+    const buckets = runsOf(keys, () => true);
+    expect(counts.entries).toBe([...buckets.values()].reduce((sum, members) => sum + members, 0));
+    expect(additions(counts, ['walk', 'combine'])).toBe(additionsOf(buckets));
+    const streams = reduce(windows, reduceShape(windowBits, windows));
+    const split = runsOf(streams.split, (bucket) => buckets.has(bucket));
+    const bits = runsOf(streams.bits, (sum) => split.has(sum));
+    expect(additions(counts, ['reduce'])).toBe(additionsOf(split) + additionsOf(bits));
+    for (const phase of ['walk', 'combine', 'reduce']) {
+      const { products, squares, inversions, coordinates, words: moved } = counts.phases[phase] as Counts;
+      expect(products).toBe(5 * squares);
+      expect(inversions).toBeLessThanOrEqual(squares);
+      expect(moved).toBeGreaterThan(coordinates);
+    }
+  });
+});
+
+test('the counts are those of dev/count/counts.json', () => {
+  const path = fileURLToPath(new URL('../dev/count/counts.json', import.meta.url));
+  const counts = `${JSON.stringify(results, null, 2)}\n`;
+  if (process.env.UPDATE_COUNTS === '1') writeFileSync(path, counts);
+  else expect(JSON.parse(readFileSync(path, 'utf8')), 'UPDATE_COUNTS=1 writes them').toEqual(JSON.parse(counts));
+});
+
+test('a table has a line for every stage and one for all', () => {
+  const lines = countTable(results[0] as MsmCounts).split('\n');
+  expect(lines[0]).toContain('6nT = 196,608');
+  expect(lines.slice(2).map((line) => line.split(' ')[0])).toEqual([
+    'decompose',
+    'sort',
+    'partition',
+    'walk',
+    'combine',
+    'reduce',
+    'all',
+  ]);
+});
+
+describe('what cannot be counted is refused', () => {
+  const declared = '@group(0) @binding(0) var<storage, read> data: array<u32>;';
+  test.each([
+    ['fn main() {}', /no entry point/],
+    [`${declared.replace('u32', 'Thing')}\n  let a = data[0];`, /array<Thing>/],
+    [`${declared}\n  } else if (data[0] == 1u) {`, /no statement/],
+    [`${declared}\n  let a = data[\n    0u];`, /goes on in the next line/],
+  ])('%s', (source, message) => {
+    expect(() => instrument(source, 16)).toThrow(message);
+  });
+});

@@ -1,0 +1,162 @@
+/**
+ * npm run field-bench
+ *
+ * What a product, a squaring, an inversion, an addition and a packing of the BN254 base field cost on this device, in dependent chains,
+ * several of them side by side in a thread; beside them, in the same run and taking turns, what the device can do at all. Every
+ * kernel is checked against BigInts first.
+ */
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { createServer } from 'vite';
+import {
+  chooseAdapter,
+  isPreparedFor,
+  NoAdapterError,
+  parseAdapterRequest,
+  runInPlace,
+} from './adapter/choose-adapter.mjs';
+import { adapterLine, closeGpu, describeAdapter, openGpu } from './adapter/open-gpu.mjs';
+
+const usage = `npm run field-bench -- [options]
+
+  --threads N       of a dispatch (default 256 on a software adapter, 65536 on a GPU)
+  --chains 1,2,4,8  independent chains a thread
+  --reps 7          the median counts; all kernels take turns in each
+  --ms 50           how long a dispatch takes at least
+  --json FILE       also writes the rates to a file
+  --adapter auto    auto, software or hardware
+  --help`;
+
+class UsageError extends Error {}
+
+function parseOptions() {
+  let values;
+  try {
+    ({ values } = parseArgs({
+      options: {
+        threads: { type: 'string' },
+        chains: { type: 'string', default: '1,2,4,8' },
+        reps: { type: 'string', default: '7' },
+        ms: { type: 'string', default: '50' },
+        json: { type: 'string' },
+        adapter: { type: 'string' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    }));
+  } catch (error) {
+    throw new UsageError(/** @type {Error} */ (error).message);
+  }
+  const integer = (/** @type {string} */ name, /** @type {string} */ text, /** @type {number} */ most) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < 1 || value > most) {
+      throw new UsageError(`--${name}: '${text}' is not an integer from 1 to ${most}`);
+    }
+    return value;
+  };
+  return {
+    help: values.help,
+    adapter: values.adapter,
+    json: values.json,
+    threads: values.threads === undefined ? undefined : integer('threads', values.threads, 2 ** 20),
+    chains: values.chains.split(',').map((text) => integer('chains', text.trim(), 16)),
+    reps: integer('reps', values.reps, 1000),
+    leastMs: integer('ms', values.ms, 10_000),
+  };
+}
+
+/** @param {number} perSecond */
+const millions = (perSecond) => (perSecond / 1e6).toPrecision(4);
+
+/** @param {ReturnType<typeof parseOptions>} options */
+async function bench({ threads, chains, reps, leastMs, json }) {
+  const vite = await createServer({
+    configFile: false,
+    server: { middlewareMode: true, watch: null, hmr: false },
+    appType: 'custom',
+    logLevel: 'warn',
+    optimizeDeps: { noDiscovery: true },
+  });
+  /** @type {GPUDevice | undefined} */
+  let device;
+  try {
+    const { fieldBench } = /** @type {typeof import('../dev/field-bench/run.js')} */ (
+      await vite.ssrLoadModule('/dev/field-bench/run.ts')
+    );
+    const { modulus } = /** @type {typeof import('../src/field/modulus.js')} */ (
+      await vite.ssrLoadModule('/src/field/modulus.ts')
+    );
+    const { bn254 } = /** @type {typeof import('../src/curves/bn254.js')} */ (
+      await vite.ssrLoadModule('/src/curves/bn254.ts')
+    );
+    const gpu = openGpu();
+    const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
+    if (!adapter) throw new NoAdapterError('Dawn found no adapter');
+    device = await adapter.requestDevice();
+    const described = describeAdapter(adapter.info);
+    const used = threads ?? (described.software ? 256 : 65_536);
+    console.log(`adapter: ${adapterLine(described)}; ${used} threads, medians of ${reps}, millions a second`);
+    const result = await fieldBench(device, modulus(bn254.p), {
+      threads: used,
+      chains,
+      reps,
+      leastMs,
+      features: /** @type {ReadonlySet<string>} */ (gpu.wgslLanguageFeatures),
+      onProgress: (text) => {
+        if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text} …`);
+      },
+    });
+    if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+    print(result, chains);
+    if (json !== undefined) {
+      const record = { at: new Date().toISOString(), adapter: described, threads: used, reps, leastMs, ...result };
+      writeFileSync(json, `${JSON.stringify(record, null, 2)}\n`);
+    }
+  } finally {
+    device?.destroy();
+    closeGpu();
+    await vite.close();
+  }
+}
+
+/**
+ * @param {import('../dev/field-bench/run.js').FieldBenchResult} result
+ * @param {readonly number[]} chains
+ */
+function print({ peaks, rows, copyBytesPerSecond }, chains) {
+  const line = (/** @type {string} */ name, /** @type {string[]} */ cells) =>
+    console.log(name.padEnd(18) + cells.map((cell) => cell.padStart(12)).join(''));
+  line('\npeak', ['']);
+  for (const { operation, perSecond } of peaks) line(operation, [millions(perSecond)]);
+  line('copy, GB a second', [(copyBytesPerSecond / 1e9).toPrecision(3)]);
+  line('\nchains a thread', [...chains.map(String), '÷ product', 'of the peak']);
+  const best = (/** @type {string} */ name) =>
+    Math.max(...rows.filter(({ operation }) => operation === name).map(({ perSecond }) => perSecond));
+  for (const name of new Set(rows.map(({ operation }) => operation))) {
+    const own = rows.filter(({ operation }) => operation === name);
+    const ofPeak = own.reduce((most, row) => Math.max(most, row.ofPeak ?? 0), 0);
+    line(name, [
+      ...chains.map((count) => {
+        const row = own.find((each) => each.chains === count);
+        return row === undefined ? '' : millions(row.perSecond);
+      }),
+      (best('product') / best(name)).toFixed(2),
+      ofPeak === 0 ? '' : `${(100 * ofPeak).toFixed(0)} %`,
+    ]);
+  }
+  console.log('\n÷ product: what one costs in products, each at its best. Every kernel was right.');
+}
+
+try {
+  const options = parseOptions();
+  if (options.help) {
+    console.log(usage);
+  } else {
+    const choice = chooseAdapter(parseAdapterRequest(options.adapter));
+    if (isPreparedFor(choice)) await bench(options);
+    else await runInPlace(choice, process.execPath, process.argv.slice(1));
+  }
+} catch (error) {
+  if (error instanceof UsageError) console.error(`${error.message}\n\n${usage}`);
+  else console.error(error instanceof NoAdapterError ? error.message : error);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}

@@ -1,0 +1,47 @@
+/** field-bench: every kernel it times is right first, on two fields; a device that computes wrongly gets no numbers. */
+import { describe, expect, test } from 'vitest';
+import { fieldOperations, peakOperations } from '../dev/field-bench/kernels.js';
+import { type FieldBenchOptions, fieldBench } from '../dev/field-bench/run.js';
+import { bn254 } from '../src/curves/bn254.js';
+import { modulus } from '../src/field/modulus.js';
+import { bls12381 } from './support/curves.js';
+import { getDevice, getGpu } from './support/gpu.js';
+
+const options = async (): Promise<FieldBenchOptions> => ({
+  threads: 100,
+  chains: [1, 3],
+  reps: 1,
+  leastMs: 1,
+  features: (await getGpu()).wgslLanguageFeatures as ReadonlySet<string>,
+});
+
+describe.each([
+  ['BN254', bn254.p],
+  ['BLS12-381', bls12381.p],
+])('the base field of %s', (_, p) => {
+  test('every operation is checked, and has a rate', async () => {
+    const said: string[] = [];
+    const result = await fieldBench(await getDevice(), modulus(p), {
+      ...(await options()),
+      onProgress: (text) => said.push(text),
+    });
+    const rates = result.rows.map(({ operation, chains }) => `${operation} ${chains}`);
+    const counts = (name: string): number[] => (name === 'inverse' ? [1] : [1, 3]);
+    expect(rates).toEqual(fieldOperations.flatMap(({ name }) => counts(name).map((chains) => `${name} ${chains}`)));
+    expect(result.peaks.map(({ operation }) => operation)).toContain(peakOperations[0].name);
+    for (const { perSecond } of [...result.rows, ...result.peaks]) expect(perSecond).toBeGreaterThan(0);
+    for (const { operation, ofPeak } of result.rows) {
+      expect(ofPeak !== null).toBe(operation === 'product' || operation === 'square');
+    }
+    expect(result.copyBytesPerSecond).toBeGreaterThan(0);
+    expect(said.at(-1)).toBe('repetition 1 of 1');
+  });
+});
+
+test('a device that multiplies wrongly is told so, and gets no rates', async () => {
+  const device = await getDevice({ label: 'wrong' });
+  const create = device.createShaderModule.bind(device);
+  device.createShaderModule = (descriptor) =>
+    create({ ...descriptor, code: descriptor.code.replace('x0 = field_mul(x0, y)', 'x0 = field_mul(x0, x0)') });
+  await expect(fieldBench(device, modulus(bn254.p), await options())).rejects.toThrow(/^WRONG: product, 1 chains/);
+});

@@ -13,11 +13,11 @@ import { pippenger } from './cpu/pippenger.js';
 import { type Curve, type CurveContext, curveContext } from './curves/curve.js';
 import { addAffine, infinity, toAffine } from './curves/jacobian.js';
 import { type NamedCurve, resolveCurve } from './curves/named.js';
-import { badArgument, MsmError } from './errors.js';
+import { badArgument, MsmError, show } from './errors.js';
 import { type OpenDevice, openDevice } from './gpu/device.js';
 import { groupsFor, itemsPerBindingStep } from './gpu/recording.js';
 import { Runner } from './gpu/runner.js';
-import { checkCallOptions, encodePoints, encodeScalars } from './input.js';
+import { type CallOptions, encodePoints, encodeScalars, readCallOptions } from './input.js';
 import { createKernels, type Kernels } from './kernels.js';
 import { type Plan, type PlanLimits, planMsm } from './planner.js';
 import { recordMsm } from './record.js';
@@ -135,6 +135,8 @@ class Engine implements MsmEngine {
   #runner: Runner;
   #lastRun: RunRecord | null = null;
   #additionsPerMs: number | null = null;
+  /** The peak on devices that were lost. */
+  #peakOfLost = 0;
   #destroyed = false;
 
   constructor(
@@ -162,7 +164,8 @@ class Engine implements MsmEngine {
   }
 
   get memory(): MemoryUse {
-    return this.#runner.ledger.memory;
+    const { peak, ...now } = this.#runner.ledger.memory;
+    return { ...now, peak: Math.max(peak, this.#peakOfLost) };
   }
 
   get lastRun(): RunRecord | null {
@@ -170,8 +173,8 @@ class Engine implements MsmEngine {
   }
 
   async loadBases(points: Uint8Array | readonly AffinePoint[], options: LoadBasesOptions = {}): Promise<Bases> {
-    checkCallOptions(options);
-    this.#assertUsable(options.signal);
+    const call = readCallOptions(options);
+    this.#assertUsable(call.signal);
     const bytes = encodePoints(this.#curve, points);
     const length = bytes.length / this.#curve.pointBytes;
     const { maxBufferSize } = this.#runner.device.limits;
@@ -180,29 +183,29 @@ class Engine implements MsmEngine {
         `points: ${bytes.length} bytes are more than the ${maxBufferSize} that one buffer of the device holds`,
       );
     }
-    return this.#queue.run(() => this.#load(bytes, length, options));
+    return this.#queue.run(() => this.#load(bytes, length, call));
   }
 
   async msm(bases: Bases, scalars: Uint8Array | readonly bigint[], options: MsmOptions = {}): Promise<AffinePoint> {
     const started = performance.now();
-    checkCallOptions(options);
-    this.#assertUsable(options.signal);
+    const call = readCallOptions(options);
+    this.#assertUsable(call.signal);
     if (!(bases instanceof ResidentBases) || !this.#bases.has(bases)) {
       throw badArgument('bases must come from loadBases of this engine');
     }
     bases.assertAlive();
     const bytes = encodeScalars(this.#curve, scalars);
     const n = bytes.length / this.#curve.scalarBytes;
-    const { offset = 0 } = options;
+    const { offset = 0 } = call;
     if (!Number.isInteger(offset) || offset < 0 || offset > bases.length) {
-      throw badArgument(`offset must be an integer from 0 to bases.length = ${bases.length}, got ${offset}`);
+      throw badArgument(`offset must be an integer from 0 to bases.length = ${bases.length}, got ${show(offset)}`);
     }
     if (n > bases.length - offset) {
       throw badArgument(
         `scalars: ${n} of them, but from offset ${offset} there are only ${bases.length - offset} bases`,
       );
     }
-    return this.#queue.run(() => this.#multiply(bases, bytes, n, offset, options, started));
+    return this.#queue.run(() => this.#multiply(bases, bytes, n, offset, call, started));
   }
 
   destroy(): void {
@@ -240,6 +243,7 @@ class Engine implements MsmEngine {
         open.device.destroy();
         throw new MsmError('destroyed', 'the engine was destroyed; create a new one');
       }
+      this.#peakOfLost = this.memory.peak;
       this.#runner.destroy();
       this.#open = open;
       this.#additionsPerMs = null;
@@ -270,7 +274,7 @@ class Engine implements MsmEngine {
     return reloaded;
   }
 
-  async #load(bytes: Uint8Array<ArrayBuffer>, length: number, options: LoadBasesOptions): Promise<Bases> {
+  async #load(bytes: Uint8Array<ArrayBuffer>, length: number, options: CallOptions): Promise<Bases> {
     this.#assertUsable(options.signal);
     const runner = await this.#liveRunner();
     const buffer = await this.#upload(runner, bytes, length, options);
@@ -285,7 +289,7 @@ class Engine implements MsmEngine {
     runner: Runner,
     bytes: Uint8Array<ArrayBuffer>,
     length: number,
-    { label = 'bases', signal, onProgress }: LoadBasesOptions,
+    { label = 'bases', signal, onProgress }: Partial<CallOptions>,
   ): Promise<GPUBuffer> {
     const { pointBytes } = this.#curve;
     const buffer = await runner.createResident(label, bytes.length);
@@ -301,6 +305,7 @@ class Engine implements MsmEngine {
         this.#assertUsable(signal);
       }
       onProgress?.({ phase: 'load', done: slices, total: slices });
+      this.#assertUsable(signal);
       return buffer;
     } catch (error) {
       runner.ledger.destroy(buffer);
@@ -350,10 +355,11 @@ class Engine implements MsmEngine {
     scalars: Uint8Array<ArrayBuffer>,
     n: number,
     offset: number,
-    options: MsmOptions,
+    options: CallOptions,
     started: number,
   ): Promise<AffinePoint> {
     this.#assertUsable(options.signal);
+    bases.assertAlive();
     if (n === 0) return publicPoint(this.#curve, null);
     const limits = this.#planLimits();
     const tuning = resolveTuning(n, this.#curve, limits, this.#tuning);
@@ -425,7 +431,7 @@ class Engine implements MsmEngine {
       tuning,
     }: { bases: ResidentBases; source: Uint8Array<ArrayBuffer>; offset: number; tuning: Tuning },
     scalars: Uint8Array<ArrayBuffer>,
-    options: MsmOptions,
+    options: CallOptions,
     started: number,
   ): Promise<AffinePoint> {
     const { pointBytes, scalarBytes } = this.#curve;
@@ -441,7 +447,7 @@ class Engine implements MsmEngine {
     const result = publicPoint(this.#curve, toAffine(this.#curve, sum));
     const ms = performance.now() - computing;
     options.onProgress?.({ phase: 'msm', done: 1, total: 1 });
-    goOn();
+    this.#assertUsable(options.signal);
     this.#lastRun = {
       on: 'cpu',
       n: scalars.length / scalarBytes,
@@ -527,13 +533,15 @@ class Engine implements MsmEngine {
 export const createMsmEngine = async (options: MsmEngineOptions): Promise<MsmEngine> => {
   if (typeof options !== 'object' || options === null) throw badArgument('options must be an object with a `curve`');
   const curve = curveContext(resolveCurve(options.curve));
-  const { memoryBudget = DEFAULT_BUDGET, tuning = {}, retainBases = true } = options;
+  // read once: what becomes of the object afterwards does not matter
+  const { device, gpu, powerPreference, memoryBudget = DEFAULT_BUDGET, retainBases = true } = options;
   if (!(Number.isInteger(memoryBudget) && memoryBudget > 0)) {
-    throw badArgument(`memoryBudget must be a positive integer of bytes, got ${memoryBudget}`);
+    throw badArgument(`memoryBudget must be a positive integer of bytes, got ${show(memoryBudget)}`);
   }
-  checkTuning(tuning);
-  if (typeof retainBases !== 'boolean') throw badArgument(`retainBases must be true or false, got ${retainBases}`);
-  // It also keeps `options.gpu` reachable while a call is pending: Dawn in Node crashes if it is collected meanwhile.
-  const reopen = (): Promise<OpenDevice> => openDevice(options);
+  const tuning = checkTuning(options.tuning === undefined ? {} : options.tuning);
+  if (typeof retainBases !== 'boolean')
+    throw badArgument(`retainBases must be true or false, got ${show(retainBases)}`);
+  // It also keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is collected meanwhile.
+  const reopen = (): Promise<OpenDevice> => openDevice({ device, gpu, powerPreference });
   return new Engine(curve, await reopen(), { reopen, budget: memoryBudget, tuning, retainBases });
 };

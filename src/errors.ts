@@ -25,5 +25,25 @@ export class MsmError extends Error {
   }
 }
 
+/** What kind of thing a value is: the name of its class, or its type. Nothing that it may be makes this throw. */
+export const kindOf = (value: unknown): string => {
+  if (value === null) return 'null';
+  if (typeof value !== 'object') return typeof value;
+  try {
+    const name: unknown = value.constructor?.name;
+    return typeof name === 'string' && name !== '' ? name : 'object';
+  } catch {
+    return 'object';
+  }
+};
+
+/** What an untyped caller gave, for a message: its value if that is short, else its kind. */
+export const show = (value: unknown): string =>
+  typeof value === 'string'
+    ? `'${value}'`
+    : typeof value === 'function' || (typeof value === 'object' && value !== null)
+      ? kindOf(value)
+      : String(value);
+
 /** A mistake of the caller's: names the argument and the rule. */
 export const badArgument = (message: string): MsmError => new MsmError('bad-argument', message);

@@ -1,6 +1,6 @@
-import type { AffinePoint } from './api.js';
+import type { AffinePoint, LoadBasesOptions, MsmOptions, Progress } from './api.js';
 import type { CurveContext } from './curves/curve.js';
-import { badArgument } from './errors.js';
+import { badArgument, kindOf } from './errors.js';
 
 /** Little-endian bytes of `value` at `at`. */
 const writeBytes = (target: Uint8Array, at: number, length: number, value: bigint): void => {
@@ -11,36 +11,58 @@ const writeBytes = (target: Uint8Array, at: number, length: number, value: bigin
   }
 };
 
-const typeName = (value: unknown): string =>
-  value === null ? 'null' : typeof value === 'object' ? (value.constructor?.name ?? 'object') : typeof value;
-
 /** A private copy of the caller's bytes, in whole items of `size` bytes. */
 const copyBytes = (name: string, bytes: Uint8Array, size: number, item: string): Uint8Array<ArrayBuffer> => {
-  if (bytes.length % size !== 0) {
-    throw badArgument(`${name}: ${bytes.length} bytes are not a whole number of ${item}s of ${size} bytes`);
-  }
+  let copy: Uint8Array<ArrayBuffer>;
   try {
-    return new Uint8Array(bytes);
+    copy = new Uint8Array(bytes);
   } catch (error) {
     throw badArgument(`${name}: its bytes cannot be read (${(error as Error).message}); was its buffer transferred?`);
   }
+  if (copy.length % size !== 0) {
+    throw badArgument(`${name}: ${copy.length} bytes are not a whole number of ${item}s of ${size} bytes`);
+  }
+  return copy;
 };
 
+/** Zeroed room for the items of an array. */
+const roomFor = (name: string, count: number, size: number): Uint8Array<ArrayBuffer> => {
+  try {
+    return new Uint8Array(count * size);
+  } catch {
+    throw badArgument(`${name}: ${count} of them are more than JavaScript can hold as bytes`);
+  }
+};
+
+/** The options of a call as they were when it was made. */
+export interface CallOptions {
+  readonly label: string | undefined;
+  readonly offset: number | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly onProgress: ((progress: Progress) => void) | undefined;
+}
+
 /**
- * The options of a call, which untyped JavaScript may have got wrong.
+ * The options of a call, which untyped JavaScript may have got wrong, each read once: what becomes of the object afterwards does not
+ * matter. `offset` is left to whoever knows the bases.
  *
  * @throws MsmError `bad-argument`
  */
-export const checkCallOptions = (options: unknown): void => {
+export const readCallOptions = (options: LoadBasesOptions & MsmOptions): CallOptions => {
   if (typeof options !== 'object' || options === null)
-    throw badArgument(`options must be an object, got ${typeName(options)}`);
-  const { signal, onProgress } = options as { signal?: unknown; onProgress?: unknown };
+    throw badArgument(`options must be an object, got ${kindOf(options)}`);
+  const { label, offset, signal, onProgress } = options;
+  if (label !== undefined && typeof label !== 'string') {
+    throw badArgument(`options.label must be a string, got ${kindOf(label)}`);
+  }
   if (signal !== undefined && typeof (signal as AbortSignal | null)?.aborted !== 'boolean') {
-    throw badArgument(`options.signal must be an AbortSignal, got ${typeName(signal)}`);
+    throw badArgument(`options.signal must be an AbortSignal, got ${kindOf(signal)}`);
   }
   if (onProgress !== undefined && typeof onProgress !== 'function') {
-    throw badArgument(`options.onProgress must be a function, got ${typeName(onProgress)}`);
+    throw badArgument(`options.onProgress must be a function, got ${kindOf(onProgress)}`);
   }
+  // called on the object that it came with, as a method of a class expects it
+  return { label, offset, signal, onProgress: onProgress && ((progress) => onProgress.call(options, progress)) };
 };
 
 /**
@@ -54,18 +76,18 @@ export const encodePoints = (
 ): Uint8Array<ArrayBuffer> => {
   if (points instanceof Uint8Array) return copyBytes('points', points, pointBytes, 'point');
   if (!Array.isArray(points)) {
-    throw badArgument(`points must be a Uint8Array or an array of affine points, got ${typeName(points)}`);
+    throw badArgument(`points must be a Uint8Array or an array of affine points, got ${kindOf(points)}`);
   }
-  const bytes = new Uint8Array(points.length * pointBytes);
+  const bytes = roomFor('points', points.length, pointBytes);
   // not forEach, which passes over the holes of an array
   for (const [i, point] of (points as readonly AffinePoint[]).entries()) {
     if (typeof point !== 'object' || point === null) {
-      throw badArgument(`points[${i}] must be { x, y, infinity }, got ${typeName(point)}`);
+      throw badArgument(`points[${i}] must be { x, y, infinity }, got ${kindOf(point)}`);
     }
     if (point.infinity) continue;
     for (const name of ['x', 'y'] as const) {
       const value = point[name];
-      if (typeof value !== 'bigint') throw badArgument(`points[${i}].${name} must be a bigint, got ${typeName(value)}`);
+      if (typeof value !== 'bigint') throw badArgument(`points[${i}].${name} must be a bigint, got ${kindOf(value)}`);
       if (value < 0n || value >= field.p) throw badArgument(`points[${i}].${name} must be in [0, p), got ${value}`);
     }
     // all zeros would be read as infinity
@@ -89,11 +111,11 @@ export const encodeScalars = (
 ): Uint8Array<ArrayBuffer> => {
   if (scalars instanceof Uint8Array) return copyBytes('scalars', scalars, scalarBytes, 'scalar');
   if (!Array.isArray(scalars)) {
-    throw badArgument(`scalars must be a Uint8Array or an array of bigints, got ${typeName(scalars)}`);
+    throw badArgument(`scalars must be a Uint8Array or an array of bigints, got ${kindOf(scalars)}`);
   }
-  const bytes = new Uint8Array(scalars.length * scalarBytes);
+  const bytes = roomFor('scalars', scalars.length, scalarBytes);
   for (const [i, scalar] of (scalars as readonly unknown[]).entries()) {
-    if (typeof scalar !== 'bigint') throw badArgument(`scalars[${i}] must be a bigint, got ${typeName(scalar)}`);
+    if (typeof scalar !== 'bigint') throw badArgument(`scalars[${i}] must be a bigint, got ${kindOf(scalar)}`);
     if (scalar < 0n || scalar >> BigInt(8 * scalarBytes) !== 0n) {
       // a scalar may be a secret: its value does not go into a message that may be logged
       throw badArgument(

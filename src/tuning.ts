@@ -1,5 +1,5 @@
 import type { CurveContext } from './curves/curve.js';
-import { badArgument } from './errors.js';
+import { badArgument, show } from './errors.js';
 import { mostSlots, prefixBytes } from './stages/walk.js';
 
 /**
@@ -72,19 +72,23 @@ const ranges: Readonly<Record<Exclude<keyof Tuning, 'walkerPrefixMemory' | 'chec
   cpuBelow: [0, 2 ** 16],
 };
 
-/** @throws MsmError `bad-argument` naming the knob and its range */
-export const checkTuning = (tuning: Partial<Tuning>): void => {
-  if (typeof tuning !== 'object' || tuning === null) throw badArgument(`tuning must be an object, got ${tuning}`);
+/**
+ * @returns a copy, which nobody can change any more
+ * @throws MsmError `bad-argument` naming the knob and its range
+ */
+export const checkTuning = (given: Partial<Tuning>): Partial<Tuning> => {
+  if (typeof given !== 'object' || given === null) throw badArgument(`tuning must be an object, got ${show(given)}`);
+  const tuning = Object.freeze({ ...given });
   for (const [name, value] of Object.entries(tuning)) {
     if (value === undefined) continue;
     if (name === 'walkerPrefixMemory') {
       if (value !== 'private' && value !== 'workgroup') {
-        throw badArgument(`tuning.${name} must be 'private' or 'workgroup', got ${JSON.stringify(value)}`);
+        throw badArgument(`tuning.${name} must be 'private' or 'workgroup', got ${show(value)}`);
       }
       continue;
     }
     if (name === 'checks') {
-      if (typeof value !== 'boolean') throw badArgument(`tuning.checks must be true or false, got ${value}`);
+      if (typeof value !== 'boolean') throw badArgument(`tuning.checks must be true or false, got ${show(value)}`);
       continue;
     }
     const range = Object.hasOwn(ranges, name) ? ranges[name as keyof typeof ranges] : undefined;
@@ -94,9 +98,10 @@ export const checkTuning = (tuning: Partial<Tuning>): void => {
       );
     }
     if (!Number.isInteger(value) || (value as number) < range[0] || (value as number) > range[1]) {
-      throw badArgument(`tuning.${name} must be an integer from ${range[0]} to ${range[1]}, got ${value}`);
+      throw badArgument(`tuning.${name} must be an integer from ${range[0]} to ${range[1]}, got ${show(value)}`);
     }
   }
+  return tuning;
 };
 
 /** T for windows of c bits: one bit more than a scalar has, because the top window must not lend. */
@@ -117,8 +122,9 @@ const defaultWindowBits = (n: number, scalarBits: number, additionsPerSubmit: nu
     const reduction = reduceAdditions(c, windows);
     return reduction > additionsPerSubmit ? Number.POSITIVE_INFINITY : windows * (n - filled) + reduction;
   };
-  let best = 4;
-  for (let c = 5; c <= 16; c++) if (additions(c) < additions(best)) best = c;
+  // narrower ones have fewer additions still where n is tiny, and more of everything else
+  let best = Number.isFinite(additions(4)) ? 4 : 2;
+  for (let c = best + 1; c <= 16; c++) if (additions(c) < additions(best)) best = c;
   return best;
 };
 

@@ -361,7 +361,7 @@ describe('createMsmEngine refuses', () => {
     [{ windowBits: 1 }, /^tuning\.windowBits must be an integer from 2 to 16, got 1/],
     [{ windowBits: 17 }, /^tuning\.windowBits .* got 17/],
     [{ windowBits: 8.5 }, /^tuning\.windowBits .* got 8.5/],
-    [{ windowBits: '8' }, /^tuning\.windowBits .* got 8/],
+    [{ windowBits: '8' }, /^tuning\.windowBits .* got '8'/],
     [{ windowBits: null }, /^tuning\.windowBits .* got null/],
     [{ walkerSlots: 0 }, /^tuning\.walkerSlots must be an integer from 1/],
     [{ walkerSlots: 65 }, /^tuning\.walkerSlots .* got 65/],
@@ -374,7 +374,7 @@ describe('createMsmEngine refuses', () => {
     [{ cpuBelow: -1 }, /^tuning\.cpuBelow must be an integer from 0/],
     [{ cpuBelow: 2 ** 16 + 1 }, /^tuning\.cpuBelow .* got 65537/],
     [{ checks: 1 }, /^tuning\.checks must be true or false, got 1/],
-    [{ walkerPrefixMemory: 'shared' }, /^tuning\.walkerPrefixMemory must be 'private' or 'workgroup', got "shared"/],
+    [{ walkerPrefixMemory: 'shared' }, /^tuning\.walkerPrefixMemory must be 'private' or 'workgroup', got 'shared'/],
     [{ windowbits: 8 }, /^tuning\.windowbits is unknown; the knobs are /],
     [{ toString: 8 }, /^tuning\.toString is unknown/],
   ])('tuning %j', (wrong, message) => fails({ curve: 'bn254', tuning: wrong }, 'bad-argument', message));

@@ -1,6 +1,7 @@
 /** What untyped JavaScript may pass: typed errors that name the argument, and an engine that goes on. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
+import { bn254 } from '../src/curves/bn254.js';
 import { type Bases, createMsmEngine, type MsmEngine, type MsmEngineOptions } from '../src/index.js';
 import { getDevice } from './support/gpu.js';
 
@@ -60,4 +61,76 @@ test('a view of a SharedArrayBuffer is as good as any', async () => {
   const shared = new Uint8Array(new SharedArrayBuffer(scalars.bytes.length));
   shared.set(scalars.bytes);
   expect(await engine.msm(bases, shared)).toEqual(expected);
+});
+
+test.each<[string, object, RegExp]>([
+  ['powerPreference', { powerPreference: 'turbo' }, /^powerPreference must be .* got 'turbo'/],
+  ['memoryBudget', { memoryBudget: Symbol('much') }, /^memoryBudget .* got Symbol\(much\)/],
+  ['retainBases', { retainBases: Object.create(null) }, /^retainBases .* got object/],
+  ['tuning as a bigint', { tuning: { walkerPrefixMemory: 5n } }, /^tuning\.walkerPrefixMemory .* got 5/],
+  ['tuning as a symbol', { tuning: { walkerSlots: Symbol('a few') } }, /^tuning\.walkerSlots .* got Symbol\(a few\)/],
+  ['tuning as nothing', { tuning: { walkerSlots: Object.create(null) } }, /^tuning\.walkerSlots .* got object/],
+  ['curve', { curve: Symbol('bn254') }, /^curve: Symbol\(bn254\) is unknown/],
+])('createMsmEngine({ %s }) that cannot be spelt', async (_, options, message) => {
+  const given = { curve: 'bn254', ...options } as unknown as MsmEngineOptions;
+  await expect(createMsmEngine(given)).rejects.toMatchObject({
+    code: 'bad-argument',
+    message: expect.stringMatching(message),
+  });
+});
+
+test.each<[string, () => Promise<unknown>, RegExp]>([
+  ['more scalars than memory', () => engine.msm(bases, new Array(2 ** 32 - 1)), /^scalars: 4294967295 of them/],
+  ['a proxy of bytes', () => engine.msm(bases, new Proxy(new Uint8Array(32), {})), /^scalars: .* cannot be read/],
+  ['a symbol as offset', () => engine.msm(bases, [1n], { offset: Symbol('x') as never }), /^offset .* got Symbol\(x\)/],
+  ['a symbol as label', () => engine.loadBases(points.bytes, { label: Symbol('x') as never }), /^options\.label/],
+])('%s', async (_, call, message) => {
+  await expect(call()).rejects.toMatchObject({
+    name: 'MsmError',
+    code: 'bad-argument',
+    message: expect.stringMatching(message),
+  });
+  expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
+});
+
+test('what the caller does with its objects after a call changes nothing', async () => {
+  const knobs: { walkerSlots: number; walkerTasks?: number; cpuBelow: number } = { walkerSlots: 4, cpuBelow: 0 };
+  const own = await createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning: knobs });
+  knobs.walkerTasks = 0;
+  knobs.cpuBelow = 100;
+  const loaded = await own.loadBases(points.bytes);
+  const [first, second] = [new AbortController(), new AbortController()];
+  const options = { signal: first.signal };
+  const calls = [own.msm(loaded, scalars.bytes, options)];
+  options.signal = second.signal;
+  calls.push(own.msm(loaded, scalars.bytes, options));
+  second.abort();
+  const [mine, other] = await Promise.allSettled(calls);
+  expect(mine).toEqual({ status: 'fulfilled', value: expected });
+  expect(other).toMatchObject({ status: 'rejected', reason: { code: 'aborted' } });
+  expect(own.lastRun).toMatchObject({ on: 'gpu', tuning: { cpuBelow: 0 } });
+  own.destroy();
+});
+
+test('options and curves may be objects of a class, with getters and methods', async () => {
+  class Progress {
+    ticks = 0;
+    onProgress(): void {
+      this.ticks++;
+    }
+  }
+  const curve = Object.create(bn254) as typeof bn254;
+  const own = await createMsmEngine({ curve, device: await getDevice(), tuning });
+  const [loading, computing] = [new Progress(), new Progress()];
+  const loaded = await own.loadBases(points.bytes, loading);
+  expect(await own.msm(loaded, scalars.bytes, computing)).toEqual(expected);
+  expect([loading.ticks > 0, computing.ticks > 0]).toEqual([true, true]);
+  own.destroy();
+});
+
+test('an engine destroyed at the last tick of a load gives no bases', async () => {
+  const own = await createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning });
+  const load = own.loadBases(points.bytes, { onProgress: ({ done, total }) => done === total && own.destroy() });
+  await expect(load).rejects.toMatchObject({ code: 'destroyed' });
+  expect(own.memory).toMatchObject({ bases: 0, scratch: 0 });
 });

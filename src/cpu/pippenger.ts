@@ -25,12 +25,35 @@ export const signedDigits = (scalar: bigint, windowBits: number, windows: number
   });
 };
 
+/** Gives the page its turn whenever 16 ms have passed. To be asked often; it looks at the clock now and then only. */
+class Turns {
+  readonly #onTurn: () => void;
+  #asked = 0;
+  #last = performance.now();
+
+  constructor(onTurn: () => void) {
+    this.#onTurn = onTurn;
+  }
+
+  /** Whether `take` is due. */
+  get due(): boolean {
+    return ++this.#asked % 64 === 0 && performance.now() - this.#last > TURN_MS;
+  }
+
+  async take(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    this.#onTurn();
+    this.#last = performance.now();
+  }
+}
+
 /** Σ (k + 1) · buckets[k], from the top: every bucket is in the running sum as often as it counts. */
-const weightedSum = (curve: CurveContext, buckets: readonly Jacobian[]): Jacobian => {
+const weightedSum = async (curve: CurveContext, buckets: readonly Jacobian[], turns: Turns): Promise<Jacobian> => {
   let [running, sum] = [infinity, infinity];
   for (let k = buckets.length - 1; k >= 0; k--) {
     running = add(curve, running, buckets[k] as Jacobian);
     sum = add(curve, sum, running);
+    if (turns.due) await turns.take();
   }
   return sum;
 };
@@ -71,34 +94,31 @@ export const pippenger = async (
   const n = scalars.length / curve.scalarBytes;
   const windowBits = cpuWindowBits(n, curve.scalarBits);
   const windows = windowCount(curve.scalarBits, windowBits);
-  const numbers = Array.from({ length: n }, (_, i) => i);
+  const turns = new Turns(onTurn);
   const [pointWords, scalarWords] = [wordsOf(points), wordsOf(scalars)];
-  const affine = numbers.map((i) => readAffine(curve, pointWords, i));
-  const negative = affine.map((point) => (point === null ? null : { x: point.x, y: mod(-point.y, curve.p) }));
   const words = curve.scalarBytes / 4;
-  const digits = numbers.map((i) =>
-    signedDigits(readWords(scalarWords, i * words, words) % curve.order, windowBits, windows),
-  );
+  const terms: { readonly plus: Affine; readonly minus: Affine; readonly digits: readonly number[] }[] = [];
+  for (let i = 0; i < n; i++) {
+    const plus = readAffine(curve, pointWords, i);
+    const minus = plus === null ? null : { x: plus.x, y: mod(-plus.y, curve.p) };
+    const scalar = readWords(scalarWords, i * words, words) % curve.order;
+    terms.push({ plus, minus, digits: signedDigits(scalar, windowBits, windows) });
+    if (turns.due) await turns.take();
+  }
   let sum = infinity;
   let entries = 0;
-  let turn = performance.now();
   for (let j = windows - 1; j >= 0; j--) {
     for (let i = 0; i < windowBits; i++) sum = double(curve, sum);
     const buckets = new Array<Jacobian>(2 ** (windowBits - 1)).fill(infinity);
-    for (const i of numbers) {
-      const digit = (digits[i] as number[])[j] as number;
+    for (const { plus, minus, digits } of terms) {
+      const digit = digits[j] as number;
       if (digit === 0) continue;
       const bucket = Math.abs(digit) - 1;
-      const point = (digit > 0 ? affine : negative)[i] as Affine;
-      buckets[bucket] = addAffine(curve, buckets[bucket] as Jacobian, point);
+      buckets[bucket] = addAffine(curve, buckets[bucket] as Jacobian, digit > 0 ? plus : minus);
       entries++;
+      if (turns.due) await turns.take();
     }
-    sum = add(curve, sum, weightedSum(curve, buckets));
-    if (performance.now() - turn > TURN_MS) {
-      await new Promise((resolve) => setTimeout(resolve, 0));
-      onTurn();
-      turn = performance.now();
-    }
+    sum = add(curve, sum, await weightedSum(curve, buckets, turns));
   }
   return { sum, windowBits, windows, entries };
 };

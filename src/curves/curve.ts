@@ -1,4 +1,4 @@
-import { badArgument } from '../errors.js';
+import { badArgument, show } from '../errors.js';
 import { type Modulus, mod, modulus } from '../field/modulus.js';
 
 /**
@@ -38,8 +38,11 @@ const generatorNumbers = (generator: Partial<Curve['generator']> | undefined): R
 });
 
 /** @throws MsmError `bad-argument` naming the constant that is wrong */
-export const curveContext = (curve: Curve): CurveContext => {
-  const where = `curve '${curve.name}'`;
+export const curveContext = (given: Curve): CurveContext => {
+  // each constant is read once, wherever it is: an object of a class may have them as getters
+  const { name, p, order, a, b, generator } = given;
+  const curve: Curve = { name, p, order, a, b, generator: { x: generator?.x, y: generator?.y } };
+  const where = `curve ${show(name)}`;
   const numbers = { p: curve.p, order: curve.order, a: curve.a, b: curve.b, ...generatorNumbers(curve.generator) };
   for (const [name, value] of Object.entries(numbers)) {
     if (typeof value !== 'bigint') throw badArgument(`${where}: ${name} must be a bigint, got ${typeof value}`);

@@ -1,4 +1,4 @@
-import { badArgument } from '../errors.js';
+import { badArgument, show } from '../errors.js';
 import { bn254 } from './bn254.js';
 import type { Curve } from './curve.js';
 
@@ -11,7 +11,9 @@ export type NamedCurve = keyof typeof named;
 export const resolveCurve = (curve: string | Curve): Curve => {
   if (typeof curve === 'object' && curve !== null) return curve;
   if (!Object.hasOwn(named, curve)) {
-    throw badArgument(`curve: '${curve}' is unknown; give one of ${Object.keys(named).join(', ')} or a Curve object`);
+    throw badArgument(
+      `curve: ${show(curve)} is unknown; give one of ${Object.keys(named).join(', ')} or a Curve object`,
+    );
   }
   return named[curve as NamedCurve];
 };

@@ -1,5 +1,5 @@
 import type { AdapterDescription } from '../api.js';
-import { badArgument, MsmError } from '../errors.js';
+import { badArgument, MsmError, show } from '../errors.js';
 
 /** A device to compute on, and whether it is ours to destroy. */
 export interface OpenDevice {
@@ -47,13 +47,17 @@ export const openDevice = async (options: {
     if (typeof options.device?.createBuffer !== 'function') throw badArgument('device must be a GPUDevice');
     return { device: options.device, owned: false, adapter: describe(options.device.adapterInfo) };
   }
+  const { powerPreference = 'high-performance' } = options;
+  if (powerPreference !== 'high-performance' && powerPreference !== 'low-power') {
+    throw badArgument(`powerPreference must be 'high-performance' or 'low-power', got ${show(powerPreference)}`);
+  }
   const gpu = findGpu(options.gpu);
   if (typeof gpu.requestAdapter !== 'function') {
     throw badArgument('gpu must be a GPU object: navigator.gpu, or what Dawn’s create returned');
   }
   let adapter: GPUAdapter | null;
   try {
-    adapter = await gpu.requestAdapter({ powerPreference: options.powerPreference ?? 'high-performance' });
+    adapter = await gpu.requestAdapter({ powerPreference });
   } catch (error) {
     throw new MsmError('no-webgpu', `WebGPU refused an adapter: ${(error as Error).message}`, { cause: error });
   }

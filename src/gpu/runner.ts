@@ -35,7 +35,7 @@ export interface JobResult {
   readonly data: readonly Uint32Array[];
   readonly dispatches: number;
   readonly submits: number;
-  /** From the first submit until the result was there. */
+  /** From the first submit until the result was there, less the time between submits that was the caller's. */
   readonly busyMs: number;
   /** GPU time by phase, in the order of the commands; null without timestamps, or with more passes than they can be had for. */
   readonly phases: { name: string; ms: number }[] | null;
@@ -52,7 +52,8 @@ export class Runner {
   readonly #pool: ScratchPool;
   readonly #budget: number;
   readonly #afterLoss: string;
-  readonly #querySets = new Map<number, GPUQuerySet>();
+  /** As large as the largest job wanted it. */
+  #queries: GPUQuerySet | null = null;
   #lost: string | null = null;
   #destroyed = false;
 
@@ -63,8 +64,11 @@ export class Runner {
     this.ledger = new Ledger(device);
     this.#pool = new ScratchPool(this.ledger, ownUsages);
     this.#budget = budget;
+    // a device may outlive many runners, and would keep them all
+    const self = new WeakRef(this);
     void device.lost.then((info) => {
-      this.#lost = info.message || info.reason;
+      const runner = self.deref();
+      if (runner !== undefined) runner.#lost = info.message || info.reason;
     });
   }
 
@@ -123,7 +127,8 @@ export class Runner {
     try {
       let prepared: Prepared | null = null;
       let [dispatch, pass] = [0, 0];
-      const begun = performance.now();
+      let busyMs = 0;
+      let begun = performance.now();
       for (const [index, segment] of segments.entries()) {
         const isLast = index === segments.length - 1;
         await this.#guard(() =>
@@ -140,13 +145,16 @@ export class Runner {
         if (isLast) break;
         await this.#guard(() => device.queue.onSubmittedWorkDone());
         this.assertAlive();
+        // what the caller does meanwhile is not the device's
+        busyMs += performance.now() - begun;
         job.onSubmitted?.(index + 1, segments.length);
+        begun = performance.now();
       }
       const { staging } = prepared as unknown as Prepared;
       // the map of a buffer that was destroyed meanwhile is an error of the device, and would reach the caller's handlers
       this.assertAlive();
       const bytes = await this.#guard(() => readMapped(staging, sizes.staging));
-      const busyMs = performance.now() - begun;
+      busyMs += performance.now() - begun;
       return {
         data: cut(new Uint32Array(bytes, 0, readBytes / 4), job.read),
         dispatches: dispatches.length,
@@ -157,7 +165,7 @@ export class Runner {
     } catch (error) {
       // what a failed run left behind may be invalid, or mapped
       this.#pool.clear();
-      this.#dropQuerySets();
+      this.#dropQueries();
       throw error;
     }
   }
@@ -184,12 +192,12 @@ export class Runner {
     this.#destroyed = true;
     this.#pool.clear();
     this.ledger.destroyAll();
-    this.#dropQuerySets();
+    this.#dropQueries();
   }
 
-  #dropQuerySets(): void {
-    for (const set of this.#querySets.values()) set.destroy();
-    this.#querySets.clear();
+  #dropQueries(): void {
+    this.#queries?.destroy();
+    this.#queries = null;
   }
 
   #resolve(job: Job, { buffer, offset = 0, size }: Slice): { buffer: GPUBuffer; offset: number; size: number } {
@@ -264,11 +272,10 @@ export class Runner {
   }
 
   #querySet(count: number): GPUQuerySet {
-    const known = this.#querySets.get(count);
-    if (known !== undefined) return known;
-    const made = this.device.createQuerySet({ label: 'webgpu-msm', type: 'timestamp', count });
-    this.#querySets.set(count, made);
-    return made;
+    if (this.#queries !== null && this.#queries.count >= count) return this.#queries;
+    this.#dropQueries();
+    this.#queries = this.device.createQuerySet({ label: 'webgpu-msm', type: 'timestamp', count });
+    return this.#queries;
   }
 
   /**

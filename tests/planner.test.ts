@@ -158,6 +158,15 @@ describe('budgets and limits', () => {
     expect(planMsm(8191, curve, limits, many.peakBytes - 1, {})).toMatchObject({ n: 8191, groups: 2 });
   });
 
+  test('the reduction alone fits the least submit, also where the order has 256 bits', () => {
+    for (const of of [curve, curveContext(p256Curve)]) {
+      for (const n of [1, 1000]) {
+        const plan = planMsm(n, of, limits, 2 ** 30, { additionsPerSubmit: 2 ** 10 });
+        expect(2 * plan.windows * plan.buckets).toBeLessThanOrEqual(2 ** 10);
+      }
+    }
+  });
+
   test('a budget of one byte is a typed error at every size', () => {
     for (const n of sizes) {
       const error = attempt(() => planMsm(n, curve, limits, 1, {}));

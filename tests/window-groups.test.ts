@@ -1,9 +1,11 @@
 /** Groups of windows: what bounds the work of one submit, and the scratch that a large MSM takes. */
 import { describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
+import { Runner } from '../src/gpu/runner.js';
 import { createMsmEngine, type Progress, type RunRecord, type Tuning } from '../src/index.js';
 import { captureGpu } from './support/captured-gpu.js';
 import { getDevice } from './support/gpu.js';
+import { smallCase, smallCurve } from './support/small-curve.js';
 
 const engineWith = async (tuning: Partial<Tuning>, memoryBudget?: number) =>
   createMsmEngine({
@@ -12,6 +14,40 @@ const engineWith = async (tuning: Partial<Tuning>, memoryBudget?: number) =>
     tuning: { ...tuning, cpuBelow: 0 },
     ...(memoryBudget === undefined ? {} : { memoryBudget }),
   });
+
+test("the time between submits, which is the caller's, is not counted as the device's", async () => {
+  const runner = new Runner(await getDevice(), 2 ** 20);
+  let ticks = 0;
+  const { submits, busyMs } = await runner.run({
+    scratch: { words: 16 },
+    uploads: [],
+    commands: [{ kind: 'submit' }, { kind: 'submit' }],
+    read: [{ buffer: 'words', size: 16 }],
+    onSubmitted: () => {
+      ticks++;
+      for (const begun = performance.now(); performance.now() - begun < 400; );
+    },
+  });
+  expect([submits, ticks]).toEqual([3, 2]);
+  expect(busyMs).toBeLessThan(400);
+  runner.destroy();
+});
+
+test('memory.peak is that of the engine, also when its device was lost meanwhile', async () => {
+  const { gpu, devices } = await captureGpu();
+  const engine = await createMsmEngine({ curve: smallCurve, gpu, tuning: { cpuBelow: 0 } });
+  const { points, scalars, expected } = smallCase(40);
+  const bases = await engine.loadBases(points);
+  expect(await engine.msm(bases, scalars)).toEqual(expected);
+  const { peak } = engine.memory;
+  devices[0]?.destroy();
+  await devices[0]?.lost;
+  await engine.msm(bases, scalars.slice(0, 1));
+  expect(devices).toHaveLength(2);
+  expect(engine.memory.scratch).toBeLessThan(peak);
+  expect(engine.memory.peak).toBe(peak);
+  engine.destroy();
+});
 
 describe('windows in groups', () => {
   const { points, scalars, expected } = makeCase({

@@ -5,16 +5,10 @@
  * by stage, and as multiples of 6·n·T, the products of n·T affine additions. Deterministic for a kind of adapter; no times.
  */
 import { writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
-import { createServer } from 'vite';
-import {
-  chooseAdapter,
-  isPreparedFor,
-  NoAdapterError,
-  parseAdapterRequest,
-  runInPlace,
-} from './adapter/choose-adapter.mjs';
+import { NoAdapterError } from './adapter/choose-adapter.mjs';
 import { adapterLine, closeGpu, describeAdapter, openGpu } from './adapter/open-gpu.mjs';
+import { parseInteger, parseStrictly, runOnAdapter, UsageError } from './command-line.mjs';
+import { openSources } from './open-sources.mjs';
 
 const usage = `npm run count -- [options]
 
@@ -26,47 +20,26 @@ const usage = `npm run count -- [options]
   --adapter auto       auto, software or hardware; the engine cuts otherwise for a GPU, so that counts differ
   --help`;
 
-class UsageError extends Error {}
-
 function parseOptions() {
-  let values;
-  try {
-    ({ values } = parseArgs({
-      options: {
-        logn: { type: 'string', default: '10,12' },
-        points: { type: 'string', default: 'distinct' },
-        scalars: { type: 'string', default: 'random' },
-        c: { type: 'string' },
-        json: { type: 'string' },
-        adapter: { type: 'string' },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    }));
-  } catch (error) {
-    throw new UsageError(/** @type {Error} */ (error).message);
-  }
-  const integer = (/** @type {string} */ name, /** @type {string} */ text, /** @type {number} */ most) => {
-    const value = Number(text);
-    if (!/^\d+$/.test(text) || value > most)
-      throw new UsageError(`--${name}: '${text}' is not an integer up to ${most}`);
-    return value;
-  };
+  const values = parseStrictly({
+    logn: { type: 'string', default: '10,12' },
+    points: { type: 'string', default: 'distinct' },
+    scalars: { type: 'string', default: 'random' },
+    c: { type: 'string' },
+    json: { type: 'string' },
+    adapter: { type: 'string' },
+    help: { type: 'boolean', short: 'h', default: false },
+  });
   return {
     ...values,
-    sizes: values.logn.split(',').map((text) => 2 ** integer('logn', text.trim(), 20)),
-    tuning: values.c === undefined ? {} : { windowBits: integer('c', values.c, 16) },
+    sizes: values.logn.split(',').map((text) => 2 ** parseInteger('logn', text.trim(), 0, 20)),
+    tuning: values.c === undefined ? {} : { windowBits: parseInteger('c', values.c, 0, 16) },
   };
 }
 
 /** @param {ReturnType<typeof parseOptions>} options */
 async function count({ sizes, points, scalars, tuning, json }) {
-  const vite = await createServer({
-    configFile: false,
-    server: { middlewareMode: true, watch: null, hmr: false },
-    appType: 'custom',
-    logLevel: 'warn',
-    optimizeDeps: { noDiscovery: true },
-  });
+  const vite = await openSources();
   /** @type {GPUDevice | undefined} */
   let device;
   try {
@@ -101,17 +74,4 @@ async function count({ sizes, points, scalars, tuning, json }) {
   }
 }
 
-try {
-  const options = parseOptions();
-  if (options.help) {
-    console.log(usage);
-  } else {
-    const choice = chooseAdapter(parseAdapterRequest(options.adapter));
-    if (isPreparedFor(choice)) await count(options);
-    else await runInPlace(choice, process.execPath, process.argv.slice(1));
-  }
-} catch (error) {
-  if (error instanceof UsageError) console.error(`${error.message}\n\n${usage}`);
-  else console.error(error instanceof NoAdapterError ? error.message : error);
-  process.exitCode = error instanceof UsageError ? 2 : 1;
-}
+await runOnAdapter(usage, parseOptions, count);

@@ -5,7 +5,6 @@
  */
 import { existsSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import { parseArgs } from 'node:util';
 import { pippenger } from '@noble/curves/abstract/curve.js';
 import {
   bn254G1,
@@ -15,14 +14,9 @@ import {
   makeRandomScalars,
   samePoint,
 } from '../dev/oracle/known-bases.mjs';
-import {
-  chooseAdapter,
-  isPreparedFor,
-  NoAdapterError,
-  parseAdapterRequest,
-  runInPlace,
-} from './adapter/choose-adapter.mjs';
 import { adapterLine, closeGpu, openGpu } from './adapter/open-gpu.mjs';
+import { parseInteger, parseStrictly, runOnAdapter, UsageError } from './command-line.mjs';
+import { median } from './start/measure.mjs';
 
 const usage = `usage: npm run crossover -- [options]
 
@@ -33,33 +27,21 @@ const usage = `usage: npm run crossover -- [options]
 
 const library = new URL('../dist/index.js', import.meta.url);
 
-class UsageError extends Error {}
-
 function parseOptions() {
-  try {
-    const { values } = parseArgs({
-      options: {
-        largest: { type: 'string', default: '4096' },
-        reps: { type: 'string', default: '5' },
-        adapter: { type: 'string' },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    });
-    const [largest, reps] = [Number(values.largest), Number(values.reps)];
-    if (!(Number.isInteger(largest) && largest >= 1 && largest <= 2 ** 16)) {
-      throw new UsageError(`--largest: '${values.largest}' is not an integer from 1 to 65536`);
-    }
-    if (!(Number.isInteger(reps) && reps >= 1 && reps <= 1000)) {
-      throw new UsageError(`--reps: '${values.reps}' is not an integer from 1 to 1000`);
-    }
-    return { ...values, largest, reps };
-  } catch (error) {
-    throw error instanceof UsageError ? error : new UsageError(/** @type {Error} */ (error).message);
-  }
+  const values = parseStrictly({
+    largest: { type: 'string', default: '4096' },
+    reps: { type: 'string', default: '5' },
+    adapter: { type: 'string' },
+    help: { type: 'boolean', short: 'h', default: false },
+  });
+  if (!values.help && !existsSync(library))
+    throw new UsageError('dist/index.js is not there: `npm run build` makes it');
+  return {
+    ...values,
+    largest: parseInteger('largest', values.largest, 1, 2 ** 16),
+    reps: parseInteger('reps', values.reps, 1, 1000),
+  };
 }
-
-/** @param {number[]} values */
-const median = (values) => /** @type {number} */ (values.toSorted((a, b) => a - b)[values.length >> 1]);
 
 /** @param {{ largest: number, reps: number }} options */
 async function crossover({ largest, reps }) {
@@ -112,18 +94,4 @@ async function crossover({ largest, reps }) {
   }
 }
 
-try {
-  const options = parseOptions();
-  if (options.help) {
-    console.log(usage);
-  } else {
-    if (!existsSync(library)) throw new UsageError('dist/index.js is not there: `npm run build` makes it');
-    const choice = chooseAdapter(parseAdapterRequest(options.adapter));
-    if (isPreparedFor(choice)) await crossover(options);
-    else await runInPlace(choice, process.execPath, process.argv.slice(1));
-  }
-} catch (error) {
-  if (error instanceof UsageError) console.error(`${error.message}\n\n${usage}`);
-  else console.error(error instanceof NoAdapterError ? error.message : error);
-  process.exitCode = error instanceof UsageError ? 2 : 1;
-}
+await runOnAdapter(usage, parseOptions, crossover);

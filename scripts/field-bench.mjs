@@ -6,16 +6,10 @@
  * kernel is checked against BigInts first.
  */
 import { writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
-import { createServer } from 'vite';
-import {
-  chooseAdapter,
-  isPreparedFor,
-  NoAdapterError,
-  parseAdapterRequest,
-  runInPlace,
-} from './adapter/choose-adapter.mjs';
+import { NoAdapterError } from './adapter/choose-adapter.mjs';
 import { adapterLine, closeGpu, describeAdapter, openGpu } from './adapter/open-gpu.mjs';
+import { parseInteger, parseStrictly, runOnAdapter } from './command-line.mjs';
+import { openSources } from './open-sources.mjs';
 
 const usage = `npm run field-bench -- [options]
 
@@ -27,40 +21,24 @@ const usage = `npm run field-bench -- [options]
   --adapter auto    auto, software or hardware
   --help`;
 
-class UsageError extends Error {}
-
 function parseOptions() {
-  let values;
-  try {
-    ({ values } = parseArgs({
-      options: {
-        threads: { type: 'string' },
-        chains: { type: 'string', default: '1,2,4,8' },
-        reps: { type: 'string', default: '7' },
-        ms: { type: 'string', default: '50' },
-        json: { type: 'string' },
-        adapter: { type: 'string' },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    }));
-  } catch (error) {
-    throw new UsageError(/** @type {Error} */ (error).message);
-  }
-  const integer = (/** @type {string} */ name, /** @type {string} */ text, /** @type {number} */ most) => {
-    const value = Number(text);
-    if (!/^\d+$/.test(text) || value < 1 || value > most) {
-      throw new UsageError(`--${name}: '${text}' is not an integer from 1 to ${most}`);
-    }
-    return value;
-  };
+  const values = parseStrictly({
+    threads: { type: 'string' },
+    chains: { type: 'string', default: '1,2,4,8' },
+    reps: { type: 'string', default: '7' },
+    ms: { type: 'string', default: '50' },
+    json: { type: 'string' },
+    adapter: { type: 'string' },
+    help: { type: 'boolean', short: 'h', default: false },
+  });
   return {
     help: values.help,
     adapter: values.adapter,
     json: values.json,
-    threads: values.threads === undefined ? undefined : integer('threads', values.threads, 2 ** 20),
-    chains: values.chains.split(',').map((text) => integer('chains', text.trim(), 16)),
-    reps: integer('reps', values.reps, 1000),
-    leastMs: integer('ms', values.ms, 10_000),
+    threads: values.threads === undefined ? undefined : parseInteger('threads', values.threads, 1, 2 ** 20),
+    chains: values.chains.split(',').map((text) => parseInteger('chains', text.trim(), 1, 16)),
+    reps: parseInteger('reps', values.reps, 1, 1000),
+    leastMs: parseInteger('ms', values.ms, 1, 10_000),
   };
 }
 
@@ -69,13 +47,7 @@ const millions = (perSecond) => (perSecond / 1e6).toPrecision(4);
 
 /** @param {ReturnType<typeof parseOptions>} options */
 async function bench({ threads, chains, reps, leastMs, json }) {
-  const vite = await createServer({
-    configFile: false,
-    server: { middlewareMode: true, watch: null, hmr: false },
-    appType: 'custom',
-    logLevel: 'warn',
-    optimizeDeps: { noDiscovery: true },
-  });
+  const vite = await openSources();
   /** @type {GPUDevice | undefined} */
   let device;
   try {
@@ -146,17 +118,4 @@ function print({ peaks, rows, copyBytesPerSecond }, chains) {
   console.log('\n÷ product: what one costs in products, each at its best. Every kernel was right.');
 }
 
-try {
-  const options = parseOptions();
-  if (options.help) {
-    console.log(usage);
-  } else {
-    const choice = chooseAdapter(parseAdapterRequest(options.adapter));
-    if (isPreparedFor(choice)) await bench(options);
-    else await runInPlace(choice, process.execPath, process.argv.slice(1));
-  }
-} catch (error) {
-  if (error instanceof UsageError) console.error(`${error.message}\n\n${usage}`);
-  else console.error(error instanceof NoAdapterError ? error.message : error);
-  process.exitCode = error instanceof UsageError ? 2 : 1;
-}
+await runOnAdapter(usage, parseOptions, bench);

@@ -5,16 +5,10 @@
  * every result with the known-discrete-logarithm oracle. Stops at the first mismatch, shrinks it, and prints the command
  * that reproduces it.
  */
-import { parseArgs } from 'node:util';
-import { createServer } from 'vite';
-import {
-  chooseAdapter,
-  isPreparedFor,
-  NoAdapterError,
-  parseAdapterRequest,
-  runInPlace,
-} from './adapter/choose-adapter.mjs';
+import { NoAdapterError } from './adapter/choose-adapter.mjs';
 import { adapterLine, closeGpu, describeAdapter, openGpu } from './adapter/open-gpu.mjs';
+import { parseStrictly, runOnAdapter, UsageError } from './command-line.mjs';
+import { openSources } from './open-sources.mjs';
 
 const usage = `npm run fuzz -- [options]
 
@@ -28,25 +22,16 @@ const usage = `npm run fuzz -- [options]
 
 Exit code: 0 no mismatch · 1 a mismatch · 2 bad usage`;
 
-class UsageError extends Error {}
-
 function parseOptions() {
-  let values;
-  try {
-    ({ values } = parseArgs({
-      options: {
-        minutes: { type: 'string', default: '10' },
-        seed: { type: 'string', default: '1' },
-        first: { type: 'string', default: '0' },
-        'max-points': { type: 'string', default: '4096' },
-        program: { type: 'string' },
-        adapter: { type: 'string' },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    }));
-  } catch (error) {
-    throw new UsageError(/** @type {Error} */ (error).message);
-  }
+  const values = parseStrictly({
+    minutes: { type: 'string', default: '10' },
+    seed: { type: 'string', default: '1' },
+    first: { type: 'string', default: '0' },
+    'max-points': { type: 'string', default: '4096' },
+    program: { type: 'string' },
+    adapter: { type: 'string' },
+    help: { type: 'boolean', short: 'h', default: false },
+  });
   const number = (/** @type {'minutes' | 'seed' | 'first' | 'max-points'} */ name) => {
     const value = Number(values[name]);
     if (!Number.isFinite(value) || value < 0) throw new UsageError(`--${name} must be a number of at least 0`);
@@ -73,14 +58,7 @@ function parseOptions() {
 
 /** @param {ReturnType<typeof parseOptions>} options */
 async function fuzz({ minutes, seed, first, mostPoints, program }) {
-  // Vite is what turns the TypeScript of src/ and dev/ (and the WGSL that it inlines) into modules for Node.
-  const vite = await createServer({
-    configFile: false,
-    server: { middlewareMode: true, watch: null, hmr: false },
-    appType: 'custom',
-    logLevel: 'warn',
-    optimizeDeps: { noDiscovery: true },
-  });
+  const vite = await openSources();
   /** @type {GPUDevice | undefined} */
   let device;
   try {
@@ -143,21 +121,4 @@ function spell(point) {
   return point.infinity ? 'infinity' : `(0x${point.x.toString(16)}, 0x${point.y.toString(16)})`;
 }
 
-try {
-  const options = parseOptions();
-  if (options.help) {
-    console.log(usage);
-  } else {
-    const choice = chooseAdapter(parseAdapterRequest(options.adapter));
-    if (isPreparedFor(choice)) await fuzz(options);
-    else await runInPlace(choice, process.execPath, process.argv.slice(1));
-  }
-} catch (error) {
-  if (error instanceof UsageError) {
-    console.error(`${error.message}\n\n${usage}`);
-    process.exitCode = 2;
-  } else {
-    console.error(error instanceof NoAdapterError ? error.message : error);
-    process.exitCode = 1;
-  }
-}
+await runOnAdapter(usage, parseOptions, fuzz);

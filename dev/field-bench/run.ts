@@ -5,6 +5,7 @@ import { bufferUsage, mapModeRead } from '../../src/gpu/constants.js';
 import type { Kernel } from '../../src/gpu/kernel.js';
 import { pipelineFor } from '../../src/gpu/pipelines.js';
 import { Random } from '../oracle/known-bases.mjs';
+import { median } from '../page/statistics.js';
 import {
   CHAIN_THREADS,
   ChainConfig,
@@ -57,8 +58,6 @@ interface Subject {
   /** Throws if a chain of so many steps did not come to what it should. */
   check(results: Uint32Array, steps: number): void;
 }
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] as number;
 
 const fieldSubject = (m: Modulus, operation: FieldOperation, chains: number, threads: number): Subject => {
   const random = new Random(chains);
@@ -248,7 +247,7 @@ export const fieldBench = async (
       for (const { rig, steps, times } of rigs) times.push(rig.rate(steps, await rig.run(steps)));
       copies.push((2 * COPY_BYTES) / ((await copyOnce(device, ...buffers)) / 1000));
     }
-    const rates = rigs.map(({ rig, times }) => ({ ...rig.subject, perSecond: median(times) }));
+    const rates = rigs.map(({ rig, times }) => ({ ...rig.subject, perSecond: median(times) as number }));
     const peakNames = new Set(peaks.map(({ name }) => name));
     const multiplyAdds = rates[0]?.perSecond as number;
     return {
@@ -264,7 +263,7 @@ export const fieldBench = async (
           const ofPeak = needed == null ? null : (needed * perSecond) / multiplyAdds;
           return { operation: name, chains: count, perSecond, ofPeak };
         }),
-      copyBytesPerSecond: median(copies),
+      copyBytesPerSecond: median(copies) as number,
     };
   } finally {
     for (const { rig } of rigs) rig.destroy();

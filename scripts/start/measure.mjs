@@ -74,7 +74,7 @@ export async function measure(engine, known, { n, reps, seed, progress }) {
 }
 
 /** @param {number[]} values at least one */
-function median(values) {
+export function median(values) {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (/** @type {number} */ i) => sorted[i] ?? Number.NaN;
   return (at((sorted.length - 1) >> 1) + at(sorted.length >> 1)) / 2;

@@ -1,0 +1,66 @@
+/** What the commands that compute on an adapter have in common: their options, and how they end. It needs nothing but Node: it also runs where only the build is. */
+import { parseArgs } from 'node:util';
+import {
+  chooseAdapter,
+  isPreparedFor,
+  NoAdapterError,
+  parseAdapterRequest,
+  runInPlace,
+} from './adapter/choose-adapter.mjs';
+
+/** A mistake on the command line; the message names the option. */
+export class UsageError extends Error {}
+
+/**
+ * @template {NonNullable<import('node:util').ParseArgsConfig['options']>} Options
+ * @param {Options} options
+ * @returns {ReturnType<typeof parseArgs<{ options: Options }>>['values']}
+ * @throws UsageError
+ */
+export function parseStrictly(options) {
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    throw new UsageError(/** @type {Error} */ (error).message);
+  }
+}
+
+/**
+ * @param {string} name
+ * @param {string} text
+ * @param {number} least
+ * @param {number} most
+ * @throws UsageError
+ */
+export function parseInteger(name, text, least, most) {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < least || value > most) {
+    throw new UsageError(`--${name}: '${text}' is not an integer from ${least} to ${most}`);
+  }
+  return value;
+}
+
+/**
+ * Runs a command on the adapter that it asks for, in a process that is prepared for it. Exit code 2: bad usage; 1: anything else.
+ *
+ * @template {{ help?: boolean | undefined, adapter?: string | undefined }} Options
+ * @param {string} usage
+ * @param {() => Options} parse
+ * @param {(options: Options) => Promise<void>} work
+ */
+export async function runOnAdapter(usage, parse, work) {
+  try {
+    const options = parse();
+    if (options.help) {
+      console.log(usage);
+      return;
+    }
+    const choice = chooseAdapter(parseAdapterRequest(options.adapter));
+    if (isPreparedFor(choice)) await work(options);
+    else await runInPlace(choice, process.execPath, process.argv.slice(1));
+  } catch (error) {
+    if (error instanceof UsageError) console.error(`${error.message}\n\n${usage}`);
+    else console.error(error instanceof NoAdapterError ? error.message : error);
+    process.exitCode = error instanceof UsageError ? 2 : 1;
+  }
+}

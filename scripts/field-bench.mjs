@@ -96,26 +96,33 @@ async function bench({ threads, chains, reps, leastMs, json }) {
  */
 function print({ peaks, rows, copyBytesPerSecond }, chains) {
   const line = (/** @type {string} */ name, /** @type {string[]} */ cells) =>
-    console.log(name.padEnd(18) + cells.map((cell) => cell.padStart(12)).join(''));
+    console.log(name.padEnd(34) + cells.map((cell) => cell.padStart(11)).join(''));
   line('\npeak', ['']);
   for (const { operation, perSecond } of peaks) line(operation, [millions(perSecond)]);
   line('copy, GB a second', [(copyBytesPerSecond / 1e9).toPrecision(3)]);
-  line('\nchains a thread', [...chains.map(String), '÷ product', 'of the peak']);
-  const best = (/** @type {string} */ name) =>
-    Math.max(...rows.filter(({ operation }) => operation === name).map(({ perSecond }) => perSecond));
-  for (const name of new Set(rows.map(({ operation }) => operation))) {
-    const own = rows.filter(({ operation }) => operation === name);
+  line('\nchains a thread', [...chains.map(String), '× plain', '÷ product', 'of the peak', 'compile, ms']);
+  const best = (/** @type {string} */ variant, /** @type {string} */ name) =>
+    Math.max(...rows.filter((row) => row.variant === variant && row.operation === name).map((row) => row.perSecond));
+  const plain = rows[0]?.variant ?? '';
+  for (const id of new Set(rows.map(({ variant, operation }) => JSON.stringify([variant, operation])))) {
+    const [variant, operation] = /** @type {[string, string]} */ (JSON.parse(id));
+    const own = rows.filter((row) => row.variant === variant && row.operation === operation);
     const ofPeak = own.reduce((most, row) => Math.max(most, row.ofPeak ?? 0), 0);
-    line(name, [
+    line(`${operation}, ${variant}`, [
       ...chains.map((count) => {
         const row = own.find((each) => each.chains === count);
         return row === undefined ? '' : millions(row.perSecond);
       }),
-      (best('product') / best(name)).toFixed(2),
+      operation === 'product' ? (best(variant, operation) / best(plain, operation)).toFixed(2) : '',
+      operation === 'product' ? '' : (best(variant, 'product') / best(variant, operation)).toFixed(2),
       ofPeak === 0 ? '' : `${(100 * ofPeak).toFixed(0)} %`,
+      Math.max(...own.map(({ compileMs }) => compileMs)).toFixed(0),
     ]);
   }
-  console.log('\n÷ product: what one costs in products, each at its best. Every kernel was right.');
+  console.log(
+    '\n× plain: the rate of a product beside that of the plain one, each at its best. ÷ product: what one costs in products of its own\n' +
+      'kind. Every kernel was right.',
+  );
 }
 
 await runOnAdapter(usage, parseOptions, bench);

@@ -14,7 +14,7 @@ import { type Curve, type CurveContext, curveContext } from './curves/curve.js';
 import { addAffine, infinity, toAffine } from './curves/jacobian.js';
 import { type NamedCurve, resolveCurve } from './curves/named.js';
 import { badArgument, MsmError, show } from './errors.js';
-import { type OpenDevice, openDevice } from './gpu/device.js';
+import { hasSlowShifts, type OpenDevice, openDevice } from './gpu/device.js';
 import { groupsFor, itemsPerBindingStep } from './gpu/recording.js';
 import { Runner } from './gpu/runner.js';
 import { type CallOptions, encodePoints, encodeScalars, readCallOptions } from './input.js';
@@ -26,7 +26,7 @@ import { assertNoFindings } from './stages/check.js';
 import { fold, publicPoint } from './stages/fold.js';
 import { IMPORT_THREADS, ImportConfig, importStart, NONE_REJECTED } from './stages/import.js';
 import { Tally } from './stages/partition.js';
-import { checkTuning, resolveTuning, type Tuning } from './tuning.js';
+import { checkTuning, fieldCarryOf, resolveTuning, type Tuning } from './tuning.js';
 
 /** Options of `createMsmEngine`. */
 export interface MsmEngineOptions {
@@ -333,7 +333,7 @@ class Engine implements MsmEngine {
         {
           kind: 'dispatch',
           phase: 'import',
-          kernel: this.#kernels.importPoints(),
+          kernel: this.#kernels.importPoints(fieldCarryOf(this.#planLimits(), this.#tuning)),
           config: ImportConfig.pack({ points, first }),
           bindings: { points: { buffer: 'bases', offset, size }, outcome: { buffer: 'outcome' } },
           groups: groupsFor(points, IMPORT_THREADS),
@@ -507,6 +507,7 @@ class Engine implements MsmEngine {
     const { limits } = device;
     return {
       software: adapter.software,
+      slowShifts: hasSlowShifts(adapter),
       additionsPerMs: this.#additionsPerMs,
       maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,
       maxBufferSize: limits.maxBufferSize,

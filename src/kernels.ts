@@ -1,4 +1,5 @@
 import type { CurveContext } from './curves/curve.js';
+import type { CarryMode } from './field/carry.js';
 import type { Kernel } from './gpu/kernel.js';
 import { type CheckKernels, checkKernels } from './stages/check.js';
 import { decomposeKernel } from './stages/decompose.js';
@@ -10,13 +11,13 @@ import { type WalkShape, walkKernel } from './stages/walk.js';
 
 /** The kernels of one curve, each rendered once. */
 export interface Kernels {
-  importPoints(): Kernel;
+  importPoints(carry: CarryMode): Kernel;
   decompose(): Kernel;
   sort(threads: number, perThread: number): SortKernels;
   partition(): Kernel;
   walk(shape: WalkShape): Kernel;
   reduce(): Kernel;
-  checks(): CheckKernels;
+  checks(carry: CarryMode): CheckKernels;
 }
 
 const once = <Argument extends unknown[], Result>(make: (...argument: Argument) => Result) => {
@@ -30,11 +31,11 @@ const once = <Argument extends unknown[], Result>(make: (...argument: Argument) 
 };
 
 export const createKernels = (curve: CurveContext): Kernels => ({
-  importPoints: once(() => importKernel(curve)),
+  importPoints: once((carry: CarryMode) => importKernel(curve, carry)),
   decompose: once(() => decomposeKernel(curve)),
   sort: once(sortKernels),
   partition: once(partitionKernel),
   walk: once((shape: WalkShape) => walkKernel(curve, shape)),
   reduce: once(reduceKernel),
-  checks: once(() => checkKernels(curve)),
+  checks: once((carry: CarryMode) => checkKernels(curve, carry)),
 });

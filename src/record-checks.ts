@@ -50,7 +50,7 @@ export class CheckRecorder {
       names.map((buffer) => ({
         kind: 'dispatch',
         phase: 'checks',
-        kernel: this.#kernels.checks().poison,
+        kernel: this.#kernels.checks(this.#plan.tuning.fieldCarry).poison,
         bindings: { words: this.#slice(buffer) },
         groups: groupsFor((this.#plan.scratch[buffer] as number) / 4, CHECK_THREADS),
       })),
@@ -116,7 +116,7 @@ export class CheckRecorder {
       {
         kind: 'dispatch',
         phase: 'checks',
-        kernel: this.#kernels.checks()[part],
+        kernel: this.#kernels.checks(this.#plan.tuning.fieldCarry)[part],
         config: CheckConfig.pack({ ...none, ...config }),
         bindings: { ...bindings, findings: { buffer: 'findings' } },
         groups: groupsFor(items, CHECK_THREADS),

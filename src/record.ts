@@ -161,6 +161,7 @@ const walkCommands = (
       prefixMemory: tuning.walkerPrefixMemory,
       threads: tuning.walkerThreadsPerWorkgroup,
       slots: tuning.walkerSlots,
+      carry: tuning.fieldCarry,
       checks: tuning.checks,
     }),
     config: WalkConfig.pack({ level: walk.level }),

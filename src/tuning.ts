@@ -1,5 +1,6 @@
 import type { CurveContext } from './curves/curve.js';
 import { badArgument, show } from './errors.js';
+import type { CarryMode } from './field/carry.js';
 import { mostSlots, prefixBytes } from './stages/walk.js';
 
 /**
@@ -38,6 +39,11 @@ export interface Tuning {
   /** Entries that one thread of the sort ranks in sequence, 1 to 256. */
   readonly sortEntriesPerThread: number;
   /**
+   * How carries are computed: by integer shifts, or through floats, for devices that are slow at shifts. `float` needs a device that
+   * rounds f32 sums to the nearest; what then is wrong is refused, never returned. Default: `float` on SwiftShader only.
+   */
+  readonly fieldCarry: CarryMode;
+  /**
    * MSMs of at most so many scalars are computed on the CPU, where the answer is there sooner than a GPU's, 0 to 2^16; 0 leaves all
    * of them to the GPU. Needs the points in main memory (`retainBases`). Results are the same.
    */
@@ -52,6 +58,8 @@ export interface Tuning {
 /** What the defaults depend on. */
 export interface DeviceProfile {
   readonly software: boolean;
+  /** Shifts are much slower than additions: SwiftShader. */
+  readonly slowShifts: boolean;
   /** Additions a millisecond in the walk, as measured by an earlier run; null before. */
   readonly additionsPerMs: number | null;
   readonly maxComputeInvocationsPerWorkgroup: number;
@@ -59,7 +67,9 @@ export interface DeviceProfile {
   readonly maxComputeWorkgroupStorageSize: number;
 }
 
-const ranges: Readonly<Record<Exclude<keyof Tuning, 'walkerPrefixMemory' | 'checks'>, readonly [number, number]>> = {
+const choices = { walkerPrefixMemory: ['private', 'workgroup'], fieldCarry: ['shift', 'float'] } as const;
+
+const ranges: Readonly<Record<Exclude<keyof Tuning, keyof typeof choices | 'checks'>, readonly [number, number]>> = {
   windowBits: [2, 16],
   walkerThreadsPerWorkgroup: [1, 256],
   walkerSlots: [1, 64],
@@ -81,9 +91,10 @@ export const checkTuning = (given: Partial<Tuning>): Partial<Tuning> => {
   const tuning = Object.freeze({ ...given });
   for (const [name, value] of Object.entries(tuning)) {
     if (value === undefined) continue;
-    if (name === 'walkerPrefixMemory') {
-      if (value !== 'private' && value !== 'workgroup') {
-        throw badArgument(`tuning.${name} must be 'private' or 'workgroup', got ${show(value)}`);
+    if (Object.hasOwn(choices, name)) {
+      const words: readonly unknown[] = choices[name as keyof typeof choices];
+      if (!words.includes(value)) {
+        throw badArgument(`tuning.${name} must be '${words.join("' or '")}', got ${show(value)}`);
       }
       continue;
     }
@@ -94,7 +105,7 @@ export const checkTuning = (given: Partial<Tuning>): Partial<Tuning> => {
     const range = Object.hasOwn(ranges, name) ? ranges[name as keyof typeof ranges] : undefined;
     if (range === undefined) {
       throw badArgument(
-        `tuning.${name} is unknown; the knobs are walkerPrefixMemory, checks, ${Object.keys(ranges).join(', ')}`,
+        `tuning.${name} is unknown; the knobs are ${Object.keys(choices).join(', ')}, checks, ${Object.keys(ranges).join(', ')}`,
       );
     }
     if (!Number.isInteger(value) || (value as number) < range[0] || (value as number) > range[1]) {
@@ -152,6 +163,10 @@ const submitBound = (additionsPerMs: number | null): number =>
     ? UNMEASURED_BOUND
     : 2 ** Math.min(30, Math.max(16, Math.floor(Math.log2(SUBMIT_MS * additionsPerMs))));
 
+/** What the pipelines depend on that need no plan. */
+export const fieldCarryOf = (device: Pick<DeviceProfile, 'slowShifts'>, given: Partial<Tuning>): CarryMode =>
+  given.fieldCarry ?? (device.slowShifts ? 'float' : 'shift');
+
 /**
  * Fills in the knobs that the caller left open.
  *
@@ -178,6 +193,7 @@ export const resolveTuning = (
     walkerEntriesPerTask: 32,
     walkerLeastThreads: device.software ? 16 : 2 ** 12,
     additionsPerSubmit,
+    fieldCarry: fieldCarryOf(device, given),
     sortThreadsPerWorkgroup: device.software ? 16 : 64,
     sortEntriesPerThread: device.software ? 128 : 32,
     cpuBelow: device.software ? SOFTWARE_CPU_BELOW : HARDWARE_CPU_BELOW,

@@ -151,7 +151,7 @@ describe('where a stage is broken', () => {
     [
       'the arithmetic is wrong',
       'walk',
-      once('let x3 = field_sub(', 'let x3 = field_add('),
+      once('field_square_minus(slope, x1, x2)', 'field_square_minus(slope, x1, x1)'),
       /in walk: a sum is not on the curve \(bucket \d+, task \d+, walk 0;/,
     ],
     [

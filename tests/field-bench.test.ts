@@ -25,9 +25,12 @@ describe.each([
       ...(await options()),
       onProgress: (text) => said.push(text),
     });
-    const rates = result.rows.map(({ operation, chains }) => `${operation} ${chains}`);
-    const counts = (name: string): number[] => (name === 'inverse' ? [1] : [1, 3]);
-    expect(rates).toEqual(fieldOperations.flatMap(({ name }) => counts(name).map((chains) => `${name} ${chains}`)));
+    const rates = result.rows.map(({ variant, operation, chains }) => `${variant} ${operation} ${chains}`);
+    expect(rates).toEqual(
+      fieldOperations.flatMap(({ variant, name, alone }) =>
+        (alone ? [1] : [1, 3]).map((chains) => `${variant} ${name} ${chains}`),
+      ),
+    );
     expect(result.peaks.map(({ operation }) => operation)).toContain(peakOperations[0].name);
     for (const { perSecond } of [...result.rows, ...result.peaks]) expect(perSecond).toBeGreaterThan(0);
     for (const { operation, ofPeak } of result.rows) {
@@ -42,6 +45,8 @@ test('a device that multiplies wrongly is told so, and gets no rates', async () 
   const device = await getDevice({ label: 'wrong' });
   const create = device.createShaderModule.bind(device);
   device.createShaderModule = (descriptor) =>
-    create({ ...descriptor, code: descriptor.code.replace('x0 = field_mul(x0, y)', 'x0 = field_mul(x0, x0)') });
-  await expect(fieldBench(device, modulus(bn254.p), await options())).rejects.toThrow(/^WRONG: product, 1 chains/);
+    create({ ...descriptor, code: descriptor.code.replace('x0 = product(x0, y)', 'x0 = product(x0, x0)') });
+  await expect(fieldBench(device, modulus(bn254.p), await options())).rejects.toThrow(
+    /^WRONG: product \(13-bit, plain\), 1 chains/,
+  );
 });

@@ -174,7 +174,7 @@ test('the CPU twin sums points by the rules: equal, opposite and infinite ones, 
 });
 
 describe.each(['private', 'workgroup'] as const)('the GPU, with %s prefixes', (prefixMemory) => {
-  const shape = { prefixMemory, threads: 4, slots: 6 };
+  const shape = { prefixMemory, threads: 4, slots: 6, carry: 'shift' as const };
   let runner: Runner;
   let kernels: Kernels;
   let basesBuffer: GPUBuffer;

@@ -33,14 +33,15 @@ const portable = {
   maxBufferSize: 2 ** 28,
 };
 const profiles: Record<string, PlanLimits> = {
-  software: { ...portable, software: true },
-  hardware: { ...portable, software: false },
+  software: { ...portable, software: true, slowShifts: true },
+  hardware: { ...portable, software: false, slowShifts: false },
   'roomy hardware': {
     ...portable,
     maxStorageBufferBindingSize: 2 ** 31 - 4,
     maxBufferSize: 2 ** 32,
     maxComputeWorkgroupStorageSize: 32768,
     software: false,
+    slowShifts: false,
   },
 };
 
@@ -256,6 +257,7 @@ describe('workgroup prefixes', () => {
     const small = {
       ...portable,
       software: false,
+      slowShifts: false,
       maxComputeInvocationsPerWorkgroup: 128,
       maxComputeWorkgroupSizeX: 96,
     };

@@ -27,13 +27,14 @@ fn is_valid(a: Point) -> bool {
   if (point_is_infinity(a)) {
     return true;
   }
-  let x = field_unpack(a.x);
-  let y = field_unpack(a.y);
-  if (!packed_is_canonical(a.x, x) || !packed_is_canonical(a.y, y)) {
+  if (!packed_is_canonical(a.x) || !packed_is_canonical(a.y)) {
     return false;
   }
-  let cubic = field_add(field_mul(field_add(field_square(x), Field({{aLimbs}})), x), Field({{bLimbs}}));
-  return packed_equal(field_pack(field_square(y)), field_pack(cubic));
+  let x = field_tighten(canonical_loose(field_unpack(a.x)));
+  let y = field_tighten(canonical_loose(field_unpack(a.y)));
+  let cubic = field_mul(field_plus(field_square(x), Tight({{aLimbs}})), x);
+  let rest = field_minus(field_square(y), field_tighten(field_plus(cubic, Tight({{bLimbs}}))));
+  return packed_is_zero(field_pack(field_canonical(field_tighten(rest))));
 }
 {{/needsPoints}}
 {{#poison}}

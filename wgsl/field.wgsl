@@ -1,15 +1,13 @@
 // Arithmetic modulo the {{fieldBits}}-bit prime {{modulusHex}}.
 //
-// Field: {{limbCount}} limbs of {{limbBits}} bits, Montgomery form, canonical (< p) on the way in and out of every function.
-// Packed: the same value as little-endian 32-bit words, the form in memory.
-// Generated from the modulus by src/field/wgsl.ts; its CPU twin is src/twins/field.ts. Struct members instead of arrays:
-// nothing here can be indexed dynamically, so everything can live in registers.
-
-struct Field {
-{{#limbs}}
-  l{{i}}: u32,
-{{/limbs}}
-}
+// Elements are in Montgomery form, in {{limbCount}} signed limbs of {{limbBits}} bits. Their types say how far limbs and value may be from
+// the canonical ones, so that a sum that a product could not take does not compile:
+//   Packed     little-endian words, canonical: the form in memory
+//   Canonical  limbs in [0, 2^{{limbBits}}), value in [0, p)
+//   Tight      limbs at most 2^{{limbBits}}/2 + 2^7 from 0, value at most 3p from 0: what products give
+//   Loose      limbs at most 2^{{limbBits}} + 2^8 from 0, value at most 6p from 0: differences of two of a kind
+// The code of products, and that nothing in it overflows, come from src/field/product.ts; its CPU twin is src/twins/field.ts. Struct
+// members instead of arrays: nothing here can be indexed dynamically, so everything can live in registers.
 
 struct Packed {
 {{#vectors}}
@@ -17,7 +15,25 @@ struct Packed {
 {{/vectors}}
 }
 
-fn field_pack(a: Field) -> Packed {
+struct Canonical {
+{{#limbs}}
+  l{{i}}: i32,
+{{/limbs}}
+}
+
+struct Tight {
+{{#limbs}}
+  l{{i}}: i32,
+{{/limbs}}
+}
+
+struct Loose {
+{{#limbs}}
+  l{{i}}: i32,
+{{/limbs}}
+}
+
+fn field_pack(a: Canonical) -> Packed {
   return Packed(
 {{#vectors}}
     vec4<u32>({{words}}),
@@ -25,24 +41,101 @@ fn field_pack(a: Field) -> Packed {
   );
 }
 
-fn field_unpack(a: Packed) -> Field {
-  return Field(
+fn field_unpack(a: Packed) -> Canonical {
+  return Canonical(
     {{unpacked}}
   );
 }
 
-fn field_one() -> Field {
-  return Field({{one}});
+fn field_zero() -> Tight {
+  return Tight({{#limbs}}0, {{/limbs}});
 }
 
-// R² mod p: field_mul(a, field_r_squared()) brings a plain a into Montgomery form.
-fn field_r_squared() -> Field {
-  return Field({{rSquared}});
+fn field_one() -> Tight {
+  return Tight({{one}});
 }
 
-// The number 1, not in Montgomery form: field_mul(a, field_plain_one()) takes a out of it.
-fn field_plain_one() -> Field {
-  return Field(1u{{#limbs}}{{^first}}, 0u{{/first}}{{/limbs}});
+// R² mod p: its product with a plain number brings that into Montgomery form.
+fn field_r_squared() -> Tight {
+  return Tight({{rSquared}});
+}
+
+// The number 1, not in Montgomery form: its product with a number takes that out of it.
+fn field_plain_one() -> Tight {
+  return Tight(1{{#limbs}}{{^first}}, 0{{/first}}{{/limbs}});
+}
+
+fn field_loose(a: Tight) -> Loose {
+  return Loose({{#limbs}}a.l{{i}}, {{/limbs}});
+}
+
+fn canonical_loose(a: Canonical) -> Loose {
+  return Loose({{#limbs}}a.l{{i}}, {{/limbs}});
+}
+
+fn canonical_minus(a: Canonical, b: Canonical) -> Loose {
+  return Loose(
+{{#limbs}}
+    a.l{{i}} - b.l{{i}},
+{{/limbs}}
+  );
+}
+
+fn field_minus(a: Tight, b: Tight) -> Loose {
+  return Loose(
+{{#limbs}}
+    a.l{{i}} - b.l{{i}},
+{{/limbs}}
+  );
+}
+
+fn field_plus(a: Tight, b: Tight) -> Loose {
+  return Loose(
+{{#limbs}}
+    a.l{{i}} + b.l{{i}},
+{{/limbs}}
+  );
+}
+
+// The same value, at most 3p from 0, in carried limbs. Takes limbs of up to 20 bits.
+fn field_tighten(a: Loose) -> Tight {
+{{#tighten}}
+{{#statements}}
+  {{statement}}
+{{/statements}}
+  return Tight({{result}});
+{{/tighten}}
+}
+
+// The number in [0, p) that is congruent to a.
+fn field_canonical(a: Tight) -> Canonical {
+  // ⌊a / p⌋ from the top limbs, or one more where less than 2^-13 of p is missing. The limbs below move the quotient by less
+  // than 2^-14.9, and the rounding of three f32 by less than 2^-19.
+  let top = {{topLimbs}};
+  let k = i32(floor(f32(top) * {{perModulus}} + {{upwards}}));
+{{#chain}}
+  let s{{i}} = a.l{{i}} - k * {{p}}{{^first}} + g{{previous}}{{/first}};
+{{^last}}
+  let c{{i}} = s{{i}} & {{limbMask}};
+  let g{{i}} = {{carry}};
+{{/last}}
+{{/chain}}
+  let r = Canonical({{#chain}}{{^last}}c{{i}}, {{/last}}{{/chain}}s{{lastLimb}});
+  if (s{{lastLimb}} >= 0) {
+    return r;
+  }
+  return canonical_plus_modulus(r);
+}
+
+fn canonical_plus_modulus(a: Canonical) -> Canonical {
+{{#chain}}
+  let s{{i}} = a.l{{i}} + {{p}}{{^first}} + g{{previous}}{{/first}};
+{{^last}}
+  let c{{i}} = s{{i}} & {{limbMask}};
+  let g{{i}} = {{carry}};
+{{/last}}
+{{/chain}}
+  return Canonical({{#chain}}{{^last}}c{{i}}, {{/last}}{{/chain}}s{{lastLimb}});
 }
 
 fn packed_zero() -> Packed {
@@ -57,13 +150,12 @@ fn packed_equal(a: Packed, b: Packed) -> bool {
   return all(({{#vectors}}(a.v{{i}} ^ b.v{{i}}) | {{/vectors}}vec4<u32>(0u)) == vec4<u32>(0u));
 }
 
-// raw < p, for words that may hold anything. `a` is raw in limbs, which drop what is above them: 15 limbs, as of a 192-bit prime,
-// hold 195 of the 256 bits that its words have.
-fn packed_is_canonical(raw: Packed, a: Field) -> bool {
-{{#limbs}}
-  let d{{i}} = a.l{{i}} - {{p}}u{{^first}} - (d{{previous}} >> 31u){{/first}};
-{{/limbs}}
-  return (d{{lastLimb}} >> 31u) == 1u && packed_equal(field_pack(a), raw);
+// a < p, for words that may hold anything.
+fn packed_is_canonical(a: Packed) -> bool {
+{{#modulusWords}}
+  let b{{i}} = {{word}} < {{p}}u{{^first}} || ({{word}} == {{p}}u && b{{previous}}){{/first}};
+{{/modulusWords}}
+  return b{{lastWord}};
 }
 
 // p - a on words, 0 for 0: a fifth of what it costs to unpack, negate and pack.
@@ -84,89 +176,13 @@ fn packed_neg(a: Packed) -> Packed {
 {{/vectors}}
   );
 }
+{{#products}}
 
-// Brings a < 2p into [0, p). Limbs are normalised.
-fn field_reduce_once(a: Field) -> Field {
-{{#limbs}}
-  let d{{i}} = a.l{{i}} - {{p}}u{{^first}} - (d{{previous}} >> 31u){{/first}};
-{{/limbs}}
-  let keep = 0u - (d{{lastLimb}} >> 31u);
-  return Field(
-{{#limbs}}
-    (a.l{{i}} & keep) | (d{{i}} & {{limbMask}}u & ~keep),
-{{/limbs}}
-  );
+// a·b·R⁻¹ (b is a where there is none), less what else is given. Value: within p of 0, less that.
+fn {{name}}({{parameters}}) -> Tight {
+{{#statements}}
+  {{statement}}
+{{/statements}}
+  return Tight({{result}});
 }
-
-// Carries sums of limbs or of columns, which make a number below 2p, into limbs and reduces it.
-fn field_carry(a: Field) -> Field {
-{{#limbs}}
-  let s{{i}} = a.l{{i}}{{^first}} + (s{{previous}} >> {{limbBits}}u){{/first}};
-{{/limbs}}
-  return field_reduce_once(Field(
-{{#limbs}}
-    s{{i}} & {{limbMask}}u,
-{{/limbs}}
-  ));
-}
-
-fn field_add(a: Field, b: Field) -> Field {
-  return field_carry(Field(
-{{#limbs}}
-    a.l{{i}} + b.l{{i}},
-{{/limbs}}
-  ));
-}
-
-fn field_sub(a: Field, b: Field) -> Field {
-{{#limbs}}
-  let d{{i}} = a.l{{i}} - b.l{{i}}{{^first}} - (d{{previous}} >> 31u){{/first}};
-{{/limbs}}
-  let borrow = 0u - (d{{lastLimb}} >> 31u);
-{{#limbs}}
-  let s{{i}} = (d{{i}} & {{limbMask}}u) + ({{p}}u & borrow){{^first}} + (s{{previous}} >> {{limbBits}}u){{/first}};
-{{/limbs}}
-  return Field(
-{{#limbs}}
-    s{{i}} & {{limbMask}}u,
-{{/limbs}}
-  );
-}
-
-fn field_neg(a: Field) -> Field {
-  return field_sub(Field({{#limbs}}0u, {{/limbs}}), a);
-}
-
-fn field_double(a: Field) -> Field {
-  return field_add(a, a);
-}
-
-// a·b·R⁻¹: operand scanning with interleaved reduction (Koç, Acar, Kaliski 1996: CIOS). No column exceeds a u32.
-fn field_mul(a: Field, b: Field) -> Field {
-{{#mulRows}}
-  let u{{i}} = {{low}};
-  let q{{i}} = (u{{i}} * {{n0}}u) & {{limbMask}}u;
-  let c{{i}} = (u{{i}} + q{{i}} * {{p0}}u) >> {{limbBits}}u;
-{{#columns}}
-  let t{{i}}_{{k}} = {{sum}};
-{{/columns}}
-{{/mulRows}}
-  return field_carry(Field({{columnSums}}, 0u));
-}
-
-fn field_square(a: Field) -> Field {
-{{#limbs}}
-{{^first}}
-  let d{{i}} = a.l{{i}} << 1u;
-{{/first}}
-{{/limbs}}
-{{#squareRows}}
-  let u{{i}} = {{low}};
-  let q{{i}} = (u{{i}} * {{n0}}u) & {{limbMask}}u;
-  let c{{i}} = (u{{i}} + q{{i}} * {{p0}}u) >> {{limbBits}}u;
-{{#columns}}
-  let t{{i}}_{{k}} = {{sum}};
-{{/columns}}
-{{/squareRows}}
-  return field_carry(Field({{columnSums}}, 0u));
-}
+{{/products}}

@@ -34,19 +34,18 @@ fn import_points(
   if (point_is_infinity(raw)) {
     return;
   }
-  let plain_x = field_unpack(raw.x);
-  let plain_y = field_unpack(raw.y);
-  if (!packed_is_canonical(raw.x, plain_x) || !packed_is_canonical(raw.y, plain_y)) {
+  if (!packed_is_canonical(raw.x) || !packed_is_canonical(raw.y)) {
     atomicMin(&outcome.not_canonical, config.first + i);
     points[i] = point_infinity();
     return;
   }
   // One product in a loop rather than five in a row: compilers inline every call, and this runs once.
-  var x = plain_x;
-  var y = plain_y;
-  var left = plain_x;
+  let plain_y = canonical_loose(field_unpack(raw.y));
+  var left = canonical_loose(field_unpack(raw.x));
   var right = field_r_squared();
-  var square = plain_x;
+  var x = right;
+  var y = right;
+  var cubic = right;
   var equation = true;
   for (var step = 0u; step < 5u; step++) {
     let product = field_mul(left, right);
@@ -57,20 +56,21 @@ fn import_points(
       }
       case 1u: { // y in Montgomery form
         y = product;
-        left = x;
+        left = field_loose(x);
         right = x;
       }
       case 2u: { // x²
-        square = field_add(product, Field({{aLimbs}}));
-        left = square;
+        left = field_plus(product, Tight({{aLimbs}}));
       }
       case 3u: { // (x² + a)·x
-        square = field_add(product, Field({{bLimbs}}));
-        left = y;
+        cubic = product;
+        left = field_loose(y);
         right = y;
       }
       default: { // y²
-        equation = packed_equal(field_pack(product), field_pack(square));
+        // three numbers within p of 0 each
+        let rest = field_minus(product, field_tighten(field_plus(cubic, Tight({{bLimbs}}))));
+        equation = packed_is_zero(field_pack(field_canonical(field_tighten(rest))));
       }
     }
   }
@@ -79,5 +79,5 @@ fn import_points(
     points[i] = point_infinity();
     return;
   }
-  points[i] = Point(field_pack(x), field_pack(y));
+  points[i] = Point(field_pack(field_canonical(x)), field_pack(field_canonical(y)));
 }

@@ -211,8 +211,8 @@ fn walk(
         continue;
       }
       busy = true;
-      prefixes[prefix_index(s)] = field_pack(running);
-      running = field_mul(running, denominator(s));
+      prefixes[prefix_index(s)] = field_pack(field_canonical(running));
+      running = field_mul(denominator(s), running);
     }
     if (!busy) {
       break;
@@ -237,12 +237,23 @@ fn walk(
 {{/checks}}
 }
 
-// x2 - x1, or 2·y1 for a doubling. Never 0.
-fn denominator(slot: u32) -> Field {
+// x2 - x1, or 2·y1 for a doubling, as y1 - (-y1). Never 0.
+fn denominator(slot: u32) -> Loose {
   if ((state[slot] & DOUBLE) != 0u) {
-    return field_double(field_unpack(acc[slot].y));
+    return canonical_minus(field_unpack(acc[slot].y), field_unpack(packed_neg(acc[slot].y)));
   }
-  return field_sub(field_unpack(points[stream[cursor[slot]].handle & INDEX_MASK].x), field_unpack(acc[slot].x));
+  let x2 = field_unpack(points[stream[cursor[slot]].handle & INDEX_MASK].x);
+  return canonical_minus(x2, field_unpack(acc[slot].x));
+}
+
+// 3·x² + a.
+fn tangent(x: Canonical) -> Loose {
+  let square = field_mul(canonical_loose(x), field_tighten(canonical_loose(x)));
+  return field_loose(field_tighten(Loose(
+{{#tangent}}
+    3 * square.l{{i}} + {{a}},
+{{/tangent}}
+  )));
 }
 
 // acc[slot] takes in the entry under its cursor. `inverse` is that of the product of the denominators of slots 0 to `slot`; what
@@ -250,28 +261,23 @@ fn denominator(slot: u32) -> Field {
 //
 // The products stand in a row on purpose: as a loop around one product this compiles in three quarters of the time and runs 2.2
 // times slower on SwiftShader, where what a loop carries goes through memory (docs/performance.md).
-fn add_step(slot: u32, inverse: Field) -> Field {
-  let own_inverse = field_mul(inverse, field_unpack(prefixes[prefix_index(slot)]));
-  let rest = field_mul(inverse, denominator(slot));
+fn add_step(slot: u32, inverse: Tight) -> Tight {
+  let own_inverse = field_mul(canonical_loose(field_unpack(prefixes[prefix_index(slot)])), inverse);
+  let rest = field_mul(denominator(slot), inverse);
   let x1 = field_unpack(acc[slot].x);
   let y1 = field_unpack(acc[slot].y);
   var x2 = x1;
-  var numerator: Field;
+  var numerator: Loose;
   if ((state[slot] & DOUBLE) != 0u) {
-    let square = field_square(x1);
-    numerator = field_add(field_double(square), square);
-{{#hasA}}
-    numerator = field_add(numerator, Field({{aLimbs}}));
-{{/hasA}}
+    numerator = tangent(x1);
   } else {
-    let handle = stream[cursor[slot]].handle;
-    let point = load_point(handle);
+    let point = load_point(stream[cursor[slot]].handle);
     x2 = field_unpack(point.x);
-    numerator = field_sub(field_unpack(point.y), y1);
+    numerator = canonical_minus(field_unpack(point.y), y1);
   }
   let slope = field_mul(numerator, own_inverse);
-  let x3 = field_sub(field_sub(field_square(slope), x1), x2);
-  let y3 = field_sub(field_mul(slope, field_sub(x1, x3)), y1);
+  let x3 = field_canonical(field_square_minus(slope, x1, x2));
+  let y3 = field_canonical(field_mul_minus(canonical_minus(x1, x3), slope, y1));
   acc[slot] = Point(field_pack(x3), field_pack(y3));
   cursor[slot] += 1u;
   return rest;

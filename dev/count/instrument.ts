@@ -11,7 +11,9 @@ export type Counts = Readonly<Record<Counted, number>>;
 /** Which functions of wgsl/field.wgsl and wgsl/inverse.wgsl count as what. */
 const functions: Readonly<Record<string, Counted>> = {
   field_mul: 'products',
+  field_mul_minus: 'products',
   field_square: 'squares',
+  field_square_minus: 'squares',
   field_inverse: 'inversions',
 };
 

@@ -1,63 +1,126 @@
-/** What field-bench runs: operations of the field, and what the device does at its best. */
-import { invert, type Modulus, mod } from '../../src/field/modulus.js';
+/** What field-bench runs: operations of the field in several ways, and what the device does at its best. */
+import type { CarryMode } from '../../src/field/carry.js';
+import { balancedDigits, digitsOf, invert, LIMB_BITS, type Modulus, mod } from '../../src/field/modulus.js';
 import { fieldView } from '../../src/field/wgsl.js';
 import { type Kernel, kernel } from '../../src/gpu/kernel.js';
 import { struct } from '../../src/gpu/struct.js';
+import { renderShader } from '../../src/shaders.js';
 import template from './chain.wgsl?raw';
+import type { ProductVariant, Representation } from './representation.js';
+import { productVariants } from './variants/index.js';
+import { joined, plain } from './variants/plain.js';
 
 export const ChainConfig = struct('ChainConfig', { steps: 'length of each chain' });
 
 export const CHAIN_THREADS = 64;
 
-/** One operation of the field: its WGSL and its meaning on stored (Montgomery) values. */
+/** One operation, done in one way: its WGSL and its meaning. */
 export interface FieldOperation {
+  /** How: which product, which carries. */
+  readonly variant: string;
   readonly name: string;
+  /** A WGSL language feature that it needs. */
+  readonly feature?: string;
+  /** Long enough to keep a thread busy alone, and slow to compile: measured in one chain only. */
+  readonly alone?: boolean;
+  representation(m: Modulus): Representation;
   /** WGSL of one step on `x`, with `y` the first operand of the thread's first chain. */
   wgsl(x: string): string;
-  /** Multiply-adds of 32 bits that one takes by the textbook; null where that says nothing. */
+  /** Multiply-adds of 32 bits that one takes; null where that says nothing. */
   multiplyAdds(m: Modulus): number | null;
-  apply(m: Modulus, x: bigint, y: bigint, step: number): bigint;
+  /** @param r what a product divides by */
+  apply(m: Modulus, r: bigint, x: bigint, y: bigint, step: number): bigint;
 }
 
-export const fieldOperations = [
-  {
-    name: 'product',
-    wgsl: (x) => `${x} = field_mul(${x}, y);`,
-    multiplyAdds: ({ limbs }) => 2 * limbs * limbs,
-    apply: (m, x, y) => mod(x * y * m.rInverse, m.p),
-  },
-  {
-    name: 'square',
-    wgsl: (x) => `${x} = field_square(${x});`,
-    multiplyAdds: ({ limbs }) => (limbs * (limbs + 1)) / 2 + limbs * limbs,
-    apply: (m, x) => mod(x * x * m.rInverse, m.p),
-  },
-  {
-    name: 'inverse',
-    // an inverse of an inverse leads back, so something is added in between
-    wgsl: (x) => `${x} = field_add(field_inverse(${x}), y);`,
-    multiplyAdds: () => null,
-    apply: (m, x, y) => mod(invert(mod(x * m.rInverse, m.p), m.p) * m.r + y, m.p),
-  },
-  {
-    name: 'add',
-    wgsl: (x) => `${x} = field_add(${x}, y);`,
-    multiplyAdds: () => null,
-    apply: (m, x, y) => mod(x + y, m.p),
-  },
-  {
-    name: 'subtract',
-    wgsl: (x) => `${x} = field_sub(${x}, y);`,
-    multiplyAdds: () => null,
-    apply: (m, x, y) => mod(x - y, m.p),
-  },
-  {
-    name: 'pack, unpack',
-    wgsl: (x) => `${x} = field_unpack(with_bit(field_pack(${x}), step));`,
-    multiplyAdds: () => null,
-    apply: (_, x, __, step) => x ^ BigInt(step & 1),
-  },
-] as const satisfies readonly FieldOperation[];
+const productOf = (m: Modulus, r: bigint, x: bigint, y: bigint): bigint => mod(x * y * invert(r, m.p), m.p);
+
+const variantProduct = ({ name, feature, representation, multiplications }: ProductVariant): FieldOperation => ({
+  variant: name,
+  name: 'product',
+  ...(feature === undefined ? {} : { feature }),
+  representation,
+  wgsl: (x) => `${x} = product(${x}, y);`,
+  multiplyAdds: multiplications,
+  apply: productOf,
+});
+
+/** The unit of product equivalents. */
+export const baseline: FieldOperation = variantProduct(plain);
+
+// Packing alone would be undone by unpacking, and a compiler may know it.
+const WITH_BIT = `
+fn with_bit(a: Packed, bit: u32) -> Packed {
+  var b = a;
+  b.v0.x ^= bit & 1u;
+  return b;
+}`;
+
+/** The field layer of the library, with one kind of carries. */
+const library = (carry: CarryMode): FieldOperation[] => {
+  const tight = (m: Modulus, more = ''): Representation => ({
+    declarations: renderShader(`{{> field}}${more}`, fieldView(m, carry)),
+    type: 'Tight',
+    element: 'i32',
+    limbs: m.limbs,
+    r: 1n << BigInt(LIMB_BITS * m.limbs),
+    encode: (value) => balancedDigits(value, LIMB_BITS, m.limbs),
+    decode: (limbs) => joined(limbs, LIMB_BITS),
+  });
+  const canonical = (m: Modulus, more = ''): Representation => ({
+    ...tight(m, more),
+    type: 'Canonical',
+    encode: (value) => digitsOf(value, LIMB_BITS, m.limbs),
+  });
+  const nothing = (): null => null;
+  const own: Omit<FieldOperation, 'variant'>[] = [
+    {
+      name: 'product',
+      representation: tight,
+      wgsl: (x) => `${x} = field_mul(field_loose(${x}), y);`,
+      multiplyAdds: ({ limbs }) => 2 * limbs * limbs,
+      apply: productOf,
+    },
+    {
+      name: 'square',
+      representation: tight,
+      wgsl: (x) => `${x} = field_square(${x});`,
+      multiplyAdds: ({ limbs }) => (limbs * (limbs + 1)) / 2 + limbs * limbs,
+      apply: (m, r, x) => productOf(m, r, x, x),
+    },
+    {
+      name: 'inverse',
+      alone: true,
+      representation: (m) => tight(m, '{{> inverse}}'),
+      // an inverse of an inverse leads back, so something is taken off in between
+      wgsl: (x) => `${x} = field_tighten(field_minus(field_inverse(${x}), y));`,
+      multiplyAdds: nothing,
+      apply: (m, r, x, y) => mod(invert(mod(x * invert(r, m.p), m.p), m.p) * r - y, m.p),
+    },
+    {
+      name: 'subtract',
+      representation: canonical,
+      wgsl: (x) => `${x} = field_canonical(field_tighten(canonical_minus(${x}, y)));`,
+      multiplyAdds: nothing,
+      apply: (m, _, x, y) => mod(x - y, m.p),
+    },
+    {
+      name: 'pack, unpack',
+      representation: (m) => canonical(m, WITH_BIT),
+      wgsl: (x) => `${x} = field_unpack(with_bit(field_pack(${x}), step));`,
+      multiplyAdds: nothing,
+      apply: (_, __, x, ___, step) => x ^ BigInt(step & 1),
+    },
+  ];
+  return own.map((operation) => ({ variant: `${LIMB_BITS}-bit signed, ${carry}`, ...operation }));
+};
+
+/** All that field-bench knows; the unit first. */
+export const fieldOperations: readonly FieldOperation[] = [
+  baseline,
+  ...productVariants.map(variantProduct),
+  ...library('shift'),
+  ...library('float'),
+];
 
 /** One thing that a device does fast, on words: its WGSL, unrolled, and its meaning; null where a float has none to compare. */
 export interface PeakOperation {
@@ -98,37 +161,45 @@ export const peakOperations = [
   },
 ] as const satisfies readonly PeakOperation[];
 
-const bindings = (type: string) =>
-  [
-    { name: 'config', access: 'uniform', type: 'ChainConfig' },
-    { name: 'values', access: 'write', type: `array<${type}>` },
-  ] as const;
+const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
-const chainsOf = (chains: number, times: number, wgsl: (x: string) => string) => ({
-  chains,
-  each: Array.from({ length: chains }, (_, i) => ({ i })),
-  statements: Array.from({ length: times * chains }, (_, i) => ({ statement: wgsl(`x${i % chains}`) })),
-});
+const chainKernel = (
+  { declarations, type, element, limbs }: Pick<Representation, 'declarations' | 'type' | 'element' | 'limbs'>,
+  chains: number,
+  times: number,
+  wgsl: (x: string) => string,
+  member: (i: number) => string,
+): Kernel =>
+  kernel(
+    'chain',
+    template,
+    [
+      { name: 'config', access: 'uniform', type: 'ChainConfig' },
+      { name: 'values', access: 'write', type: 'array<u32>' },
+    ],
+    {
+      declarations,
+      structs: ChainConfig.wgsl,
+      threads: CHAIN_THREADS,
+      type,
+      limbCount: limbs,
+      limbs: range(limbs).map((i) => ({ i, member: member(i) })),
+      load: element === 'u32' ? 'u32' : `bitcast<${element}>`,
+      store: element === 'u32' ? 'u32' : 'bitcast<u32>',
+      chains,
+      each: range(chains).map((chain) => ({ chain, at: chain * limbs })),
+      statements: range(times * chains).map((i) => ({ statement: wgsl(`x${i % chains}`) })),
+    },
+  );
 
 export const fieldChain = (m: Modulus, operation: FieldOperation, chains: number): Kernel =>
-  kernel('chain', template, bindings('Packed'), {
-    ...fieldView(m),
-    structs: ChainConfig.wgsl,
-    usesField: true,
-    usesInverse: operation.name === 'inverse',
-    threads: CHAIN_THREADS,
-    ...chainsOf(chains, 1, operation.wgsl),
-    load: 'field_unpack',
-    store: 'field_pack',
-  });
+  chainKernel(operation.representation(m), chains, 1, operation.wgsl, (i) => `.l${i}`);
 
 export const peakChain = (operation: PeakOperation, chains: number): Kernel =>
-  kernel('chain', template, bindings('u32'), {
-    structs: ChainConfig.wgsl,
-    usesField: false,
-    usesInverse: false,
-    threads: CHAIN_THREADS,
-    ...chainsOf(chains, operation.perStep, operation.wgsl),
-    load: 'u32',
-    store: 'u32',
-  });
+  chainKernel(
+    { declarations: '', type: 'u32', element: 'u32', limbs: 1 },
+    chains,
+    operation.perStep,
+    operation.wgsl,
+    () => '',
+  );

@@ -1,6 +1,5 @@
 /** field-bench: what the operations of the field cost on a device, beside what the device can do at all, in one interleaved run. */
-import type { Modulus } from '../../src/field/modulus.js';
-import { readWords, writeWords } from '../../src/field/modulus.js';
+import { type Modulus, mod } from '../../src/field/modulus.js';
 import { bufferUsage, mapModeRead } from '../../src/gpu/constants.js';
 import type { Kernel } from '../../src/gpu/kernel.js';
 import { pipelineFor } from '../../src/gpu/pipelines.js';
@@ -26,18 +25,24 @@ export interface FieldBenchOptions {
   readonly reps: number;
   /** How long one dispatch should take at least, in milliseconds. */
   readonly leastMs: number;
+  /** What to measure beside the peaks. Default: all that the device can do. */
+  readonly operations?: readonly FieldOperation[];
   /** WGSL language features that the device's WebGPU has. */
   readonly features: ReadonlySet<string>;
   onProgress?(text: string): void;
 }
 
 export interface FieldBenchRow {
+  /** How it is done: limbs and carries. */
+  readonly variant: string;
   readonly operation: string;
   readonly chains: number;
   /** Operations a second, of all threads together. */
   readonly perSecond: number;
-  /** Of the peak of u32 multiply-adds, by what the textbook says that the operation takes; null where it says nothing. */
+  /** Of the peak of u32 multiply-adds, by the multiply-adds that the operation takes; null where that says nothing. */
   readonly ofPeak: number | null;
+  /** Milliseconds until its pipeline was there. */
+  readonly compileMs: number;
 }
 
 export interface FieldBenchResult {
@@ -49,6 +54,8 @@ export interface FieldBenchResult {
 
 /** A kernel that is timed, with its operands and what must come of them. */
 interface Subject {
+  readonly variant: string;
+  readonly multiplyAdds: number | null;
   readonly name: string;
   readonly threads: number;
   readonly chains: number;
@@ -61,10 +68,14 @@ interface Subject {
 
 const fieldSubject = (m: Modulus, operation: FieldOperation, chains: number, threads: number): Subject => {
   const random = new Random(chains);
-  const values = new Uint32Array(threads * chains * m.words);
-  for (let i = 0; i < threads * chains; i++) writeWords(values, i * m.words, m.words, random.belowBig(m.p));
-  const operands = values.slice();
+  const { element, limbs, r, encode, decode } = operation.representation(m);
+  const operands = Array.from({ length: threads * chains }, () => random.belowBig(m.p));
+  const values = new Uint32Array(threads * chains * limbs);
+  const views = { u32: values, i32: new Int32Array(values.buffer), f32: new Float32Array(values.buffer) };
+  for (const [i, value] of operands.entries()) views[element].set(encode(value), i * limbs);
   return {
+    variant: operation.variant,
+    multiplyAdds: operation.multiplyAdds(m),
     name: operation.name,
     threads,
     chains,
@@ -72,15 +83,19 @@ const fieldSubject = (m: Modulus, operation: FieldOperation, chains: number, thr
     kernel: fieldChain(m, operation, chains),
     values,
     check: (results, steps) => {
+      const typed = { u32: results, i32: new Int32Array(results.buffer), f32: new Float32Array(results.buffer) };
       for (const thread of [0, threads - 1]) {
-        const at = (chain: number): number => (thread * chains + chain) * m.words;
-        const y = readWords(operands, at(0), m.words);
+        const y = operands[thread * chains] as bigint;
         for (const chain of [0, chains - 1]) {
-          let x = readWords(operands, at(chain), m.words);
-          for (let step = 0; step < steps; step++) x = operation.apply(m, x, y, step);
-          const got = readWords(results, at(chain), m.words);
-          if (got !== x)
-            throw new Error(`WRONG: ${operation.name}, ${chains} chains, thread ${thread}: ${got} for ${x}`);
+          const at = thread * chains + chain;
+          let x = operands[at] as bigint;
+          for (let step = 0; step < steps; step++) x = operation.apply(m, r, x, y, step);
+          const got = mod(decode([...typed[element].subarray(at * limbs, (at + 1) * limbs)]), m.p);
+          if (got !== x) {
+            throw new Error(
+              `WRONG: ${operation.name} (${operation.variant}), ${chains} chains, thread ${thread}: ${got} for ${x}`,
+            );
+          }
         }
       }
     },
@@ -95,6 +110,8 @@ const peakSubject = (operation: PeakOperation, chains: number, threads: number):
   );
   const operands = values.slice();
   return {
+    variant: '',
+    multiplyAdds: null,
     name: operation.name,
     threads,
     chains,
@@ -117,14 +134,16 @@ const peakSubject = (operation: PeakOperation, chains: number, threads: number):
 /** A subject on the GPU: runs chains of so many steps, and reads what they came to. */
 class Rig {
   readonly subject: Subject;
+  readonly compileMs: number;
   readonly #device: GPUDevice;
   readonly #pipeline: GPUComputePipeline;
   readonly #values: GPUBuffer;
   readonly #config: GPUBuffer;
   readonly #group: GPUBindGroup;
 
-  private constructor(device: GPUDevice, subject: Subject, pipeline: GPUComputePipeline) {
+  private constructor(device: GPUDevice, subject: Subject, pipeline: GPUComputePipeline, compileMs: number) {
     this.#device = device;
+    this.compileMs = compileMs;
     this.subject = subject;
     this.#pipeline = pipeline;
     this.#values = device.createBuffer({
@@ -140,7 +159,9 @@ class Rig {
   }
 
   static async make(device: GPUDevice, subject: Subject): Promise<Rig> {
-    return new Rig(device, subject, await pipelineFor(device, subject.kernel));
+    const begun = performance.now();
+    const pipeline = await pipelineFor(device, subject.kernel);
+    return new Rig(device, subject, pipeline, performance.now() - begun);
   }
 
   /** @returns milliseconds from the submit until it was done */
@@ -211,18 +232,18 @@ const CHECKED_STEPS = 7;
 export const fieldBench = async (
   device: GPUDevice,
   m: Modulus,
-  { threads: wanted, chains, reps, leastMs, features, onProgress = () => undefined }: FieldBenchOptions,
+  { threads: wanted, chains, reps, leastMs, operations = fieldOperations, features, onProgress }: FieldBenchOptions,
 ): Promise<FieldBenchResult> => {
   const threads = CHAIN_THREADS * Math.ceil(wanted / CHAIN_THREADS);
-  const peaks: readonly PeakOperation[] = (peakOperations as readonly PeakOperation[]).filter(
-    ({ feature }) => feature === undefined || features.has(feature),
-  );
+  const possible = ({ feature }: { feature?: string }): boolean => feature === undefined || features.has(feature);
+  const peaks = (peakOperations as readonly PeakOperation[]).filter(possible);
   const subjects = [
     ...peaks.map((operation) => peakSubject(operation, 8, threads)),
-    ...fieldOperations.flatMap((operation) =>
-      // an inversion is long enough to keep a thread busy, and compiles slowly
-      (operation.name === 'inverse' ? [1] : chains).map((count) => fieldSubject(m, operation, count, threads)),
-    ),
+    ...operations
+      .filter(possible)
+      .flatMap((operation) =>
+        (operation.alone ? [1] : chains).map((count) => fieldSubject(m, operation, count, threads)),
+      ),
   ];
   const rigs: { readonly rig: Rig; readonly steps: number; readonly times: number[] }[] = [];
   const buffers = [0, 1].map(() =>
@@ -230,7 +251,7 @@ export const fieldBench = async (
   ) as [GPUBuffer, GPUBuffer];
   try {
     for (const subject of subjects) {
-      onProgress(`${subject.name}, ${subject.chains} chains: compiling, checking`);
+      onProgress?.(`${subject.name} (${subject.variant}), ${subject.chains} chains: compiling, checking`);
       const rig = await Rig.make(device, subject);
       let steps = CHECKED_STEPS;
       await rig.run(steps);
@@ -243,26 +264,28 @@ export const fieldBench = async (
     const copies: number[] = [];
     await copyOnce(device, ...buffers);
     for (let rep = 0; rep < reps; rep++) {
-      onProgress(`repetition ${rep + 1} of ${reps}`);
+      onProgress?.(`repetition ${rep + 1} of ${reps}`);
       for (const { rig, steps, times } of rigs) times.push(rig.rate(steps, await rig.run(steps)));
       copies.push((2 * COPY_BYTES) / ((await copyOnce(device, ...buffers)) / 1000));
     }
-    const rates = rigs.map(({ rig, times }) => ({ ...rig.subject, perSecond: median(times) as number }));
-    const peakNames = new Set(peaks.map(({ name }) => name));
-    const multiplyAdds = rates[0]?.perSecond as number;
+    const rates = rigs.map(({ rig, times }) => ({
+      ...rig.subject,
+      compileMs: rig.compileMs,
+      perSecond: median(times) as number,
+    }));
+    const multiplyAddsPerSecond = rates[0]?.perSecond as number;
     return {
-      peaks: rates
-        .filter(({ name }) => peakNames.has(name))
-        .map(({ name, perSecond }) => ({ operation: name, perSecond })),
+      peaks: rates.slice(0, peaks.length).map(({ name, perSecond }) => ({ operation: name, perSecond })),
       rows: rates
-        .filter(({ name }) => !peakNames.has(name))
-        .map(({ name, chains: count, perSecond }) => {
-          const needed = (fieldOperations as readonly FieldOperation[])
-            .find((operation) => operation.name === name)
-            ?.multiplyAdds(m);
-          const ofPeak = needed == null ? null : (needed * perSecond) / multiplyAdds;
-          return { operation: name, chains: count, perSecond, ofPeak };
-        }),
+        .slice(peaks.length)
+        .map(({ variant, name, chains: count, perSecond, multiplyAdds: each, compileMs }) => ({
+          variant,
+          operation: name,
+          chains: count,
+          perSecond,
+          ofPeak: each === null ? null : (each * perSecond) / multiplyAddsPerSecond,
+          compileMs,
+        })),
       copyBytesPerSecond: median(copies) as number,
     };
   } finally {

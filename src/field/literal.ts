@@ -1,7 +1,5 @@
-import { digitsOf, LIMB_BITS, type Modulus, toMontgomery } from './modulus.js';
+import { balancedDigits, LIMB_BITS, type Modulus, toMontgomery } from './modulus.js';
 
-/** The arguments of a WGSL `Field(…)` that is `value` in Montgomery form. */
+/** The arguments of a WGSL `Tight(…)` that is `value` in Montgomery form. */
 export const fieldLiteral = (m: Modulus, value: bigint): string =>
-  digitsOf(toMontgomery(m, value), LIMB_BITS, m.limbs)
-    .map((limb) => `${limb}u`)
-    .join(', ');
+  balancedDigits(toMontgomery(m, value), LIMB_BITS, m.limbs).join(', ');

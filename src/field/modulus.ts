@@ -2,10 +2,10 @@
  * Everything that the field layer needs to know about a prime, derived from the prime alone: no constant below is
  * typed in by hand, so a new field is a new modulus and nothing else.
  *
- * Two representations of an element a of F_p, both in Montgomery form (Montgomery 1985), a·R mod p with R = 2^(13·limbs):
+ * Two representations of an element a of F_p, both in Montgomery form (Montgomery 1985), a·R mod p with R = 2^(14·limbs):
  *
- * - *limbs*, for arithmetic: `limbs` × 13 bits, least significant first. A column of a schoolbook product with interleaved
- *   reduction sums 2·limbs products of 26 bits, which fit a u32 without carries as long as limbs ≤ 32.
+ * - *limbs*, for arithmetic: `limbs` × 14 bits, least significant first, signed. How far limbs and values may go from the canonical
+ *   ones is written at the structs of wgsl/field.wgsl, and proved by src/field/straight-line.ts when it makes the code.
  * - *words*, for storage: `words` × 32 bits, little-endian, canonical (< p). `words` is a multiple of 4, so that an element
  *   is a whole number of vec4<u32>.
  */
@@ -13,7 +13,7 @@ export interface Modulus {
   readonly p: bigint;
   /** Bits of p. */
   readonly bits: number;
-  readonly limbBits: 13;
+  readonly limbBits: 14;
   readonly limbs: number;
   readonly words: number;
   /** Bytes of an element in storage and in the public formats. */
@@ -24,12 +24,14 @@ export interface Modulus {
   readonly r2: bigint;
   /** R⁻¹ mod p. */
   readonly rInverse: bigint;
-  /** −p⁻¹ mod 2^13. */
+  /** −p⁻¹ mod 2^14, balanced: between −2^13 and 2^13. */
   readonly n0: number;
 }
 
-export const LIMB_BITS = 13;
-export const LIMB_MASK = (1 << LIMB_BITS) - 1;
+export const LIMB_BITS = 14;
+
+/** R is at least so many bits longer than p: products of sums of a few elements come out below p again, with no subtraction. */
+const SPARE_BITS = 8;
 
 /** Least non-negative residue. */
 export const mod = (a: bigint, m: bigint): bigint => {
@@ -49,17 +51,14 @@ export const invert = (a: bigint, m: bigint): bigint => {
   return r0 === 1n ? mod(t0, m) : 0n;
 };
 
-/** Derives the constants of a field. @throws RangeError if `p` is even, below 46 bits, or needs more than 32 limbs. */
+/** Derives the constants of a field. @throws RangeError if `p` is even, or has fewer than 46 bits or more than 414. */
 export const modulus = (p: bigint): Modulus => {
   if (p < 5n || p % 2n === 0n) throw new RangeError(`modulus must be an odd prime above 3, got ${p}`);
   const bits = p.toString(2).length;
   if (bits < 46)
     throw new RangeError(`a ${bits}-bit modulus is too small: the bound on divsteps holds from 46 bits on`);
-  // Two spare bits: sums of a few elements stay below R, and a sign fits above the top limb of the inversion.
-  const limbs = Math.ceil((bits + 2) / LIMB_BITS);
-  if (limbs > 32) {
-    throw new RangeError(`a ${bits}-bit modulus needs ${limbs} limbs; columns of more than 32 overflow a u32`);
-  }
+  if (bits > 414) throw new RangeError(`a ${bits}-bit modulus is too large: 414 bits are the most`);
+  const limbs = Math.ceil((bits + SPARE_BITS) / LIMB_BITS);
   const words = Math.ceil(bits / 128) * 4;
   const R = 1n << BigInt(LIMB_BITS * limbs);
   const limb = 1n << BigInt(LIMB_BITS);
@@ -73,8 +72,21 @@ export const modulus = (p: bigint): Modulus => {
     r: R % p,
     r2: (R * R) % p,
     rInverse: invert(R, p),
-    n0: Number(mod(-invert(p, limb), limb)),
+    n0: balancedDigits(mod(-invert(p, limb), limb), LIMB_BITS, 2)[0] as number,
   };
+};
+
+/** `count` signed digits of `width` bits, least significant first, in [−2^(width−1), 2^(width−1)); the last one takes what is left. */
+export const balancedDigits = (value: bigint, width: number, count: number): number[] => {
+  const base = 1n << BigInt(width);
+  let rest = value;
+  return Array.from({ length: count }, (_, i) => {
+    if (i === count - 1) return Number(rest);
+    const low = mod(rest, base);
+    const digit = low >= base / 2n ? low - base : low;
+    rest = (rest - digit) / base;
+    return Number(digit);
+  });
 };
 
 /** `count` digits of `width` bits each, least significant first; what is above them is dropped. */

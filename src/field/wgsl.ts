@@ -1,80 +1,154 @@
 import type { TemplateView } from '../gpu/template.js';
-import { BATCH, BATCH_MASK, divstepConstants } from './divsteps.js';
-import { digitsOf, LIMB_BITS, LIMB_MASK, type Modulus } from './modulus.js';
-
-/**
- * WGSL expressions that cut a number, given as digits of `from` bits, into `count` digits of `to` bits.
- *
- * @param names one WGSL expression for each source digit, least significant first, nothing above its `from` bits
- */
-const regroup = (names: readonly string[], from: number, to: number, count: number): string[] =>
-  Array.from({ length: count }, (_, i) => {
-    const start = i * to;
-    const pieces: string[] = [];
-    for (let source = Math.floor(start / from); source * from < start + to && source < names.length; source++) {
-      const shift = source * from - start;
-      const name = names[source] as string;
-      pieces.push(shift > 0 ? `(${name} << ${shift}u)` : shift < 0 ? `(${name} >> ${-shift}u)` : name);
-    }
-    if (pieces.length === 0) return '0u';
-    const joined = pieces.join(' | ');
-    return to === 32 ? joined : `(${joined}) & ${(1 << to) - 1}u`;
-  });
+import { bitsWgsl, type CarryMode, carryWgsl, floorCarryWgsl, leftWgsl } from './carry.js';
+import { applyBatch, BATCH, divstepConstants, finish, fromWide, type Limbs, toShort } from './divsteps.js';
+import { balancedDigits, digitsOf, LIMB_BITS, type Modulus } from './modulus.js';
+import { montgomeryProduct } from './product.js';
+import { type Operand, type Statement, StraightLine, type Term } from './straight-line.js';
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 const list = (count: number, name: (i: number) => string): string => range(count).map(name).join(', ');
 
-/** Rows of an interleaved Montgomery product (see twins/field.ts), with `term(i, j)` as the product a_i·b_j or nothing. */
-const rows = (m: Modulus, term: (i: number, j: number) => string | null): TemplateView[] => {
-  const p = digitsOf(m.p, LIMB_BITS, m.limbs);
-  const sum = (...terms: (string | null)[]): string => terms.filter((t) => t !== null).join(' + ') || '0u';
-  return range(m.limbs).map((i) => {
-    const previous = (j: number): string | null => (i > 0 && j < m.limbs - 1 ? `t${i - 1}_${j}` : null);
-    return {
-      i,
-      low: sum(previous(0), term(i, 0)),
-      columns: range(m.limbs - 1).map((k) => ({
-        k,
-        sum: sum(previous(k + 1), term(i, k + 1), `q${i} * ${p[k + 1]}u`, k === 0 ? `c${i}` : null),
-      })),
-    };
-  });
+const termWgsl = ([x, y]: Term): string => {
+  const factor = (operand: Operand): string =>
+    typeof operand === 'number' && operand < 0 ? `(${operand})` : `${operand}`;
+  if (y === 1) return factor(x);
+  return y === -1 ? `-${factor(x)}` : `${factor(x)} * ${factor(y)}`;
 };
 
+/** A program as WGSL statements. */
+const statements = ({ width, statements: all }: StraightLine, mode: CarryMode): TemplateView[] => {
+  const half = 2 ** (width - 1);
+  const value = (statement: Statement): string => {
+    switch (statement.kind) {
+      case 'sum':
+        return statement.terms.map(termWgsl).join(' + ') || '0';
+      case 'carry':
+        return carryWgsl(mode, statement.of, width);
+      case 'low':
+        return `${statement.of} - ${statement.carry} * ${2 * half}`;
+      case 'mask':
+        return `${statement.of} & ${2 * half - 1}`;
+      case 'floor':
+        return floorCarryWgsl(mode, statement.of, `${statement.low}`, width);
+      case 'digit':
+        return `((${termWgsl([statement.of, statement.times])} + ${half}) & ${2 * half - 1}) - ${half}`;
+    }
+  };
+  return all.map((statement) => ({ statement: `let ${statement.name} = ${value(statement)};` }));
+};
+
+const body = ({ program, result }: Limbs, mode: CarryMode): TemplateView => ({
+  statements: statements(program, mode),
+  result: result.join(', '),
+});
+
+/** A loose element carried into limbs. */
+const tightening = (m: Modulus): Limbs => {
+  const program = new StraightLine(LIMB_BITS);
+  // sums of some elements too
+  for (const i of range(m.limbs)) program.input(`a.l${i}`, { least: -(2 ** 20), most: 2 ** 20 });
+  return {
+    program,
+    result: program.carryAll(
+      'r',
+      range(m.limbs).map((i): Term[] => [[`a.l${i}`, 1]]),
+    ),
+  };
+};
+
+/** A float literal that WGSL reads as the f32 nearest to `value`. */
+const floatLiteral = (value: number): string => `${Math.fround(value).toExponential(9)}f`;
+
+/** Chains that bring sum_i + carry into canonical digits: floors, which are exact in both modes. */
+const floorChain = (m: Modulus, mode: CarryMode): TemplateView[] =>
+  range(m.limbs).map((i) => ({
+    i,
+    first: i === 0,
+    last: i === m.limbs - 1,
+    previous: i - 1,
+    p: digitsOf(m.p, LIMB_BITS, m.limbs)[i] as number,
+    carry: floorCarryWgsl(mode, `s${i}`, `c${i}`, LIMB_BITS),
+  }));
+
+/** WGSL of the words of canonical limbs. */
+const packedWords = (m: Modulus, mode: CarryMode): string[] =>
+  range(m.words).map((word) => {
+    const pieces: string[] = [];
+    for (let i = 0; i < m.limbs; i++) {
+      const at = i * LIMB_BITS - word * 32;
+      if (at <= -LIMB_BITS || at >= 32 || i * LIMB_BITS >= m.words * 32) continue;
+      pieces.push(
+        at >= 0 ? leftWgsl(mode, `u32(a.l${i})`, at) : `u32(${bitsWgsl(mode, `u32(a.l${i})`, -at, LIMB_BITS + at)})`,
+      );
+    }
+    return pieces.join(' + ') || '0u';
+  });
+
+/** WGSL of the limbs of packed words. */
+const unpackedLimbs = (m: Modulus, mode: CarryMode): string[] =>
+  range(m.limbs).map((i) => {
+    const pieces: string[] = [];
+    for (let bit = i * LIMB_BITS; bit < (i + 1) * LIMB_BITS && bit < m.words * 32; ) {
+      const [word, from] = [bit >> 5, bit & 31];
+      const count = Math.min(32 - from, (i + 1) * LIMB_BITS - bit);
+      const name = `a.v${word >> 2}.${'xyzw'[word & 3]}`;
+      const above = bit - i * LIMB_BITS;
+      pieces.push(
+        above === 0
+          ? `(${bitsWgsl(mode, name, from, count)})`
+          : leftWgsl(mode, `i32(${name} & ${2 ** count - 1}u)`, above).replace(/u$/, ''),
+      );
+      bit += count;
+    }
+    return pieces.join(' + ') || '0';
+  });
+
 /** The view that wgsl/field.wgsl and wgsl/inverse.wgsl are rendered with. */
-export const fieldView = (m: Modulus): TemplateView => {
+export const fieldView = (m: Modulus, mode: CarryMode): TemplateView => {
   const limb = range(m.limbs);
-  const p = digitsOf(m.p, LIMB_BITS, m.limbs);
   const words = range(m.words).map((w) => `a.v${w >> 2}.${'xyzw'[w & 3]}`);
-  const limbNames = limb.map((i) => `a.l${i}`);
   const k = divstepConstants(m);
   const wide = range(k.limbs);
-  const constant = (value: bigint): string =>
-    digitsOf(value, LIMB_BITS, m.limbs)
-      .map((d) => `${d}u`)
-      .join(', ');
-  const packed = regroup(limbNames, LIMB_BITS, 32, m.words);
-  const topLimb = Math.floor(k.topBit / BATCH);
-  const topShift = k.topBit % BATCH;
+  const constant = (value: bigint): string => balancedDigits(value, LIMB_BITS, m.limbs).join(', ');
+  const packed = packedWords(m, mode);
+  // the limb below the one with p's highest bit, which gives the estimates 15 bits of p at least
+  const below = Math.floor((m.bits - 1) / LIMB_BITS) - 1;
+  const belowWide = Math.floor((m.bits - 1) / BATCH) - 1;
+  const inUnits = (bits: number): number =>
+    Number(m.p >> BigInt(bits - 64 < 0 ? 0 : bits - 64)) / 2 ** Math.min(bits, 64);
+  const batch = applyBatch(m, mode);
+  const products = (
+    [
+      ['field_mul', false, []],
+      ['field_mul_minus', false, ['c']],
+      ['field_square', true, []],
+      ['field_square_minus', true, ['c', 'd']],
+    ] as const
+  ).map(([name, square, minus]) => ({
+    name,
+    parameters: [
+      `a: ${square ? 'Tight' : 'Loose'}`,
+      ...(square ? [] : ['b: Tight']),
+      ...minus.map((c) => `${c}: Canonical`),
+    ].join(', '),
+    ...body(montgomeryProduct(m, square, minus), mode),
+  }));
   return {
     fieldBits: m.bits,
     modulusHex: `0x${m.p.toString(16)}`,
     limbCount: m.limbs,
     limbBits: LIMB_BITS,
-    limbMask: LIMB_MASK,
-    n0: m.n0,
-    limbs: limb.map((i) => ({
-      i,
-      p: p[i] as number,
-      first: i === 0,
-      previous: i - 1,
-    })),
+    limbMask: 2 ** LIMB_BITS - 1,
+    limbs: limb.map((i) => ({ i, first: i === 0 })),
     lastLimb: m.limbs - 1,
-    p0: p[0] as number,
-    columnSums: list(m.limbs - 1, (k) => `t${m.limbs - 1}_${k}`),
-    mulRows: rows(m, (i, j) => `a.l${i} * b.l${j}`),
-    // a_i·a_j + a_j·a_i is added once, as a_i·2a_j, in the row of the smaller index
-    squareRows: rows(m, (i, j) => (j < i ? null : j === i ? `a.l${i} * a.l${i}` : `a.l${i} * d${j}`)),
+    products,
+    tighten: body(tightening(m), mode),
+    topLimbs: range(m.limbs - below)
+      .map((i) => (i === 0 ? `a.l${below}` : `a.l${below + i} * ${2 ** (LIMB_BITS * i)}`))
+      .join(' + '),
+    perModulus: floatLiteral(1 / inUnits(below * LIMB_BITS)),
+    upwards: floatLiteral(2 ** -14),
+    chain: floorChain(m, mode),
     vectorCount: m.words / 4,
     vectors: range(m.words / 4).map((i) => ({
       i,
@@ -91,34 +165,27 @@ export const fieldView = (m: Modulus): TemplateView => {
       last: i === m.words - 1,
       previous: i - 1,
     })),
-    unpacked: regroup(words, 32, LIMB_BITS, m.limbs).join(',\n    '),
+    lastWord: m.words - 1,
+    unpacked: unpackedLimbs(m, mode).join(',\n    '),
     one: constant(m.r),
     rSquared: constant(m.r2),
     batchBits: BATCH,
-    batchMask: BATCH_MASK,
     batches: k.batches,
-    pInverse: k.pInverse,
-    wideLimbs: wide.map((i) => ({ i, p: k.p[i] as number, first: i === 0, previous: i - 1 })),
-    wideTop: k.limbs - 1,
-    wideModulus: k.p.join(', '),
+    steps: range(BATCH).map((i) => ({ bit: 2 ** i })),
+    rowCarry: carryWgsl(mode, '(row - left)', 16),
+    wideLimbs: wide.map((i) => ({ i })),
+    shortLimbs: range(k.shortLimbs).map((i) => ({ i })),
+    shortModulus: (mode === 'float' ? balancedDigits : digitsOf)(m.p, BATCH, k.shortLimbs).join(', '),
     wideStart: k.start.join(', '),
     wideZero: list(k.limbs, () => '0'),
-    // the 16 top bits and the sign: two whole limbs and a part, or one and a part
-    wideTopBits: range(k.limbs - topLimb)
-      .map((i) => {
-        const shift = i * BATCH - topShift;
-        const name = `a.l${topLimb + i}`;
-        return shift > 0 ? `(${name} << ${shift}u)` : shift < 0 ? `(${name} >> ${-shift}u)` : name;
-      })
-      .join(' | '),
-    toWide: regroup(limbNames, LIMB_BITS, BATCH, k.limbs)
-      .map((digit) => `i32(${digit})`)
-      .join(',\n    '),
-    fromWide: regroup(
-      wide.map((i) => `u32(s${i})`),
-      BATCH,
-      LIMB_BITS,
-      m.limbs,
-    ).join(',\n    '),
+    applyBatch: statements(batch.program, mode),
+    ...Object.fromEntries((['f', 'g', 'd', 'e'] as const).map((x) => [`${x}Limbs`, batch[x].join(', ')])),
+    toShort: body(toShort(m, mode), mode),
+    finish: body(finish(m, mode), mode),
+    fromWide: body(fromWide(m, mode), mode),
+    wideTop: range(k.limbs - belowWide)
+      .map((i) => `f32(d.l${belowWide + i})${i === 0 ? '' : ` * ${2 ** (BATCH * i)}.0`}`)
+      .join(' + '),
+    perWideModulus: floatLiteral(1 / inUnits(belowWide * BATCH)),
   };
 };

@@ -20,6 +20,10 @@ const describe = (info: GPUAdapterInfo | undefined): AdapterDescription => {
   };
 };
 
+/** SwiftShader's compiler does a shift of a vector lane by lane (docs/performance.md). */
+export const hasSlowShifts = ({ architecture, description }: AdapterDescription): boolean =>
+  /swiftshader/i.test(`${architecture} ${description}`);
+
 /** WebGPU as the page or the caller has it. */
 const findGpu = (gpu: GPU | undefined): GPU => {
   const found = gpu ?? (globalThis as { navigator?: { gpu?: GPU } }).navigator?.gpu;

@@ -1,6 +1,7 @@
 import template from '../../wgsl/check.wgsl?raw';
 import type { CurveContext } from '../curves/curve.js';
 import { MsmError } from '../errors.js';
+import type { CarryMode } from '../field/carry.js';
 import { fieldLiteral } from '../field/literal.js';
 import { fieldView } from '../field/wgsl.js';
 import { type Binding, type Kernel, kernel } from '../gpu/kernel.js';
@@ -77,7 +78,7 @@ export const findingsBinding: Binding = { name: 'findings', access: 'write', typ
 const parts = ['poison', 'sorted', 'stream', 'partials', 'sums'] as const;
 export type CheckKernels = Readonly<Record<(typeof parts)[number], Kernel>>;
 
-export const checkKernels = (curve: CurveContext): CheckKernels => {
+export const checkKernels = (curve: CurveContext, carry: CarryMode): CheckKernels => {
   const config: Binding = { name: 'config', access: 'uniform', type: 'CheckConfig' };
   const read = (name: string, type: string): Binding => ({ name, access: 'read', type: `array<${type}>` });
   const bindings: Record<keyof CheckKernels, readonly Binding[]> = {
@@ -89,7 +90,7 @@ export const checkKernels = (curve: CurveContext): CheckKernels => {
   };
   const make = (part: keyof CheckKernels): Kernel =>
     kernel(`check_${part}`, template, bindings[part], {
-      ...fieldView(curve.field),
+      ...fieldView(curve.field, carry),
       ...findingsView(),
       ...Object.fromEntries(parts.map((name) => [name, name === part])),
       structs: `${CheckConfig.wgsl}\n${Level.wgsl}`,

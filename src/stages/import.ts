@@ -1,5 +1,6 @@
 import template from '../../wgsl/import.wgsl?raw';
 import type { CurveContext } from '../curves/curve.js';
+import type { CarryMode } from '../field/carry.js';
 import { fieldLiteral } from '../field/literal.js';
 import { fieldView } from '../field/wgsl.js';
 import { type Kernel, kernel } from '../gpu/kernel.js';
@@ -16,7 +17,7 @@ export const NONE_REJECTED = 0xffffffff;
 /** Words of `outcome` before the import: nothing rejected, nothing done. */
 export const importStart = (): Uint32Array<ArrayBuffer> => Uint32Array.of(NONE_REJECTED, NONE_REJECTED, 0);
 
-export const importKernel = (curve: CurveContext): Kernel =>
+export const importKernel = (curve: CurveContext, carry: CarryMode): Kernel =>
   kernel(
     'import_points',
     template,
@@ -26,7 +27,7 @@ export const importKernel = (curve: CurveContext): Kernel =>
       { name: 'outcome', access: 'write', type: 'Outcome' },
     ],
     {
-      ...fieldView(curve.field),
+      ...fieldView(curve.field, carry),
       structs: ImportConfig.wgsl,
       threads: IMPORT_THREADS,
       aLimbs: fieldLiteral(curve.field, curve.a),

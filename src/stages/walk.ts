@@ -1,6 +1,7 @@
 import template from '../../wgsl/walk.wgsl?raw';
 import type { CurveContext } from '../curves/curve.js';
-import { fieldLiteral } from '../field/literal.js';
+import type { CarryMode } from '../field/carry.js';
+import { balancedDigits, LIMB_BITS, toMontgomery } from '../field/modulus.js';
 import { fieldView } from '../field/wgsl.js';
 import { type Kernel, kernel } from '../gpu/kernel.js';
 import { struct } from '../gpu/struct.js';
@@ -15,6 +16,7 @@ export interface WalkShape {
   readonly prefixMemory: 'private' | 'workgroup';
   readonly threads: number;
   readonly slots: number;
+  readonly carry: CarryMode;
   /** Counts the writers of every sum, and the entries taken in. */
   readonly checks?: boolean;
 }
@@ -34,7 +36,7 @@ export const mostSlots = (curve: CurveContext, prefixMemory: WalkShape['prefixMe
 
 export const walkKernel = (
   curve: CurveContext,
-  { prefixMemory, threads, slots, checks = false }: WalkShape,
+  { prefixMemory, threads, slots, carry, checks = false }: WalkShape,
 ): Kernel => {
   const shared = prefixMemory === 'workgroup';
   return kernel(
@@ -51,7 +53,7 @@ export const walkKernel = (
       ...(checks ? [writersBinding, findingsBinding] : []),
     ],
     {
-      ...fieldView(curve.field),
+      ...fieldView(curve.field, carry),
       ...(checks ? findingsView() : {}),
       checks,
       structs: `${WalkConfig.wgsl}\n${Level.wgsl}`,
@@ -61,8 +63,10 @@ export const walkKernel = (
       prefixLength: shared ? threads * slots : slots,
       threads,
       slots,
-      hasA: curve.a !== 0n,
-      aLimbs: fieldLiteral(curve.field, curve.a),
+      tangent: balancedDigits(toMontgomery(curve.field, curve.a), LIMB_BITS, curve.field.limbs).map((a, i) => ({
+        i,
+        a,
+      })),
     },
   );
 };

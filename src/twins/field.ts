@@ -1,63 +1,67 @@
-import { BATCH, BATCH_MASK, divstepConstants } from '../field/divsteps.js';
-import { digitsOf, LIMB_BITS, LIMB_MASK, type Modulus } from '../field/modulus.js';
+import type { CarryMode } from '../field/carry.js';
+import { applyBatch, BATCH, divstepConstants, finish, fromWide, type Limbs, toShort } from '../field/divsteps.js';
+import { balancedDigits, digitsOf, LIMB_BITS, type Modulus } from '../field/modulus.js';
+import { montgomeryProduct } from '../field/product.js';
+import { runStraightLine } from '../field/straight-line.js';
 
 /**
- * The CPU twin of wgsl/field.wgsl and wgsl/inverse.wgsl: the same limbs, rows and carries, and besides it refuses to go on
- * where the shader's 32-bit integers would overflow, which a shader cannot say.
+ * The CPU twin of wgsl/field.wgsl and wgsl/inverse.wgsl: runs the same programs, and refuses to go on where the shader's 32-bit
+ * integers would overflow, which a shader cannot say.
  */
-const u32 = (value: number): number => {
-  if (value < 0 || value > 0xffffffff) throw new RangeError(`u32 overflow: ${value}`);
-  return value;
-};
-const i32 = (value: number): number => {
-  if (value < -0x80000000 || value > 0x7fffffff) throw new RangeError(`i32 overflow: ${value}`);
-  return value;
+
+/** How a carry may round: as shifts do, as floats do, or as badly as either is allowed to. */
+export const roundings = {
+  shift: (x: number, bits: number): number => Math.floor((x + 2 ** (bits - 1)) / 2 ** bits),
+  float: (x: number, bits: number): number => {
+    const rounder = 1.5 * 2 ** (23 + bits);
+    return (Math.fround(Math.fround(x) + rounder) - rounder) / 2 ** bits;
+  },
+  worst: (x: number, bits: number): number => {
+    const exact = Math.round(x / 2 ** bits);
+    // further from 0 wherever that leaves no more than it may
+    const further = exact + Math.sign(x);
+    return x % 2 ** bits !== 0 && Math.abs(x - further * 2 ** bits) <= 2 ** (bits - 1) + 2 ** 7 ? further : exact;
+  },
+} as const;
+export type Rounding = keyof typeof roundings;
+
+const limbsOf = (name: string, limbs: readonly number[]): Record<string, number> =>
+  Object.fromEntries(limbs.map((limb, i) => [`${name}.l${i}`, limb]));
+
+const run = ({ program, result }: Limbs, inputs: Record<string, number>, rounding: Rounding): number[] => {
+  const values = runStraightLine(program, inputs, roundings[rounding]);
+  return result.map((name) => values.get(name) as number);
 };
 
-const join = (limbs: readonly number[], width: number): bigint =>
+/** The number that limbs of `width` bits are. */
+export const joinLimbs = (limbs: readonly number[], width: number): bigint =>
   limbs.reduceRight((sum, limb) => (sum << BigInt(width)) + BigInt(limb), 0n);
 
-/** a·b·R⁻¹ mod p by rows of 13-bit limbs: operand scanning with interleaved reduction (Koç, Acar, Kaliski 1996: CIOS). */
-export const fieldMul = (m: Modulus, a: bigint, b: bigint): bigint => {
-  const [x, y, p] = [a, b, m.p].map((value) => digitsOf(value, LIMB_BITS, m.limbs)) as [number[], number[], number[]];
-  let t = new Array<number>(m.limbs).fill(0);
-  for (const xi of x) {
-    const low = u32((t[0] as number) + xi * (y[0] as number));
-    const q = Math.imul(low, m.n0) & LIMB_MASK;
-    const carry = u32(low + q * (p[0] as number)) >>> LIMB_BITS;
-    const next = new Array<number>(m.limbs).fill(0);
-    for (let j = 1; j < m.limbs; j++) {
-      next[j - 1] = u32((t[j] as number) + xi * (y[j] as number) + q * (p[j] as number) + (j === 1 ? carry : 0));
-    }
-    t = next;
-  }
-  const value = join(t, LIMB_BITS);
-  return value >= m.p ? value - m.p : value;
+/** a·b·R⁻¹ − c on limbs: loose a, tight b, canonical c; without b the square of a tight a. */
+export const productLimbs = (
+  m: Modulus,
+  a: readonly number[],
+  b: readonly number[] | null,
+  minus: readonly (readonly number[])[],
+  rounding: Rounding,
+): number[] => {
+  const names = minus.map((_, i) => `c${i}`);
+  const inputs = { ...limbsOf('a', a), ...(b === null ? {} : limbsOf('b', b)) };
+  minus.forEach((limbs, i) => {
+    Object.assign(inputs, limbsOf(names[i] as string, limbs));
+  });
+  return run(montgomeryProduct(m, b === null, names), inputs, rounding);
 };
 
-/** (a·R)⁻¹·R² mod p: the inverse in Montgomery form. Zero for zero. */
-export const fieldInverse = (m: Modulus, a: bigint): bigint => {
+/** (a·R)⁻¹·R² mod p: the inverse in Montgomery form, as a number within p of 0. Zero for zero. */
+export const fieldInverse = (m: Modulus, a: bigint, mode: CarryMode, rounding: Rounding): bigint => {
   const k = divstepConstants(m);
-  let f = [...k.p];
-  let g = digitsOf(a, BATCH, k.limbs);
-  let d = new Array<number>(k.limbs).fill(0);
-  let e = [...k.start];
+  const batches = applyBatch(m, mode);
+  let f: readonly number[] = (mode === 'float' ? balancedDigits : digitsOf)(m.p, BATCH, k.shortLimbs);
+  let g: readonly number[] = run(toShort(m, mode), limbsOf('a', digitsOf(a, LIMB_BITS, m.limbs)), rounding);
+  let d: readonly number[] = new Array<number>(k.limbs).fill(0);
+  let e: readonly number[] = k.start;
   let zeta = -1; // −(delta + 1/2), as an integer
-
-  const shift = (t: number[]): number[] => {
-    if (((t[0] as number) & BATCH_MASK) !== 0) throw new RangeError('the low limb must vanish');
-    let carry = (t[0] as number) >> BATCH;
-    const out = t.slice(1).map((limb) => {
-      const sum = i32(limb + carry);
-      carry = sum >> BATCH;
-      return sum & BATCH_MASK;
-    });
-    return [...out, carry]; // the top limb keeps the sign
-  };
-  const top = (x: readonly number[]): number => Number(join(x, BATCH) >> BigInt(k.topBit));
-  const combine = (u: number, v: number, x: readonly number[], y: readonly number[]): number[] =>
-    x.map((limb, i) => i32(u * limb + v * (y[i] as number)));
-
   for (let batch = 0; batch < k.batches; batch++) {
     // BATCH divsteps look at BATCH bits of f and g
     let [f0, g0] = [f[0] as number, g[0] as number];
@@ -83,23 +87,29 @@ export const fieldInverse = (m: Modulus, a: bigint): bigint => {
         throw new RangeError(`matrix row (${s}, ${t}) out of range`);
       }
     }
-    const modular = (s: number, t: number): number[] => {
-      const sum = combine(s, t, d, e);
-      const positive = i32(s * top(d) + t * top(e)) >= 0;
-      // −low·p⁻¹ mod 2^15, in [0, 2^15) where t is negative and in (−2^15, 0] where it is not
-      const low = Math.imul(sum[0] as number, k.pInverse) & BATCH_MASK;
-      const times = positive ? -low : -low & BATCH_MASK;
-      return shift(sum.map((limb, i) => i32(limb + times * (k.p[i] as number))));
-    };
-    [f, g] = [shift(combine(u, v, f, g)), shift(combine(q, r, f, g))];
-    [d, e] = [modular(u, v), modular(q, r)];
-    for (const x of [f, g, d, e]) {
-      const value = join(x, BATCH);
-      if (value > m.p || value < -m.p) throw new RangeError('f, g, d, e stay in [−p, p]');
+    const inputs = { u, v, q, r, ...limbsOf('f', f), ...limbsOf('g', g), ...limbsOf('d', d), ...limbsOf('e', e) };
+    const values = runStraightLine(batches.program, inputs, roundings[rounding]);
+    const limbs = (names: readonly string[]): number[] => names.map((name) => values.get(name) as number);
+    [f, g, d, e] = [limbs(batches.f), limbs(batches.g), limbs(batches.d), limbs(batches.e)];
+    for (const [x, most] of [
+      [f, m.p],
+      [g, m.p],
+      [d, (m.p * BigInt(batch + 3)) / 2n],
+      [e, (m.p * BigInt(batch + 3)) / 2n],
+    ] as const) {
+      const value = joinLimbs(x, BATCH);
+      if (value > most || value < -most)
+        throw new RangeError('f, g stay within p of 0, d and e within (1 + batches/2)·p');
     }
   }
-  if (join(g, BATCH) !== 0n) throw new RangeError('division steps did not finish');
-  // f = ±1 (or p where a = 0): d is ±a⁻¹
-  const value = (f[k.limbs - 1] as number) < 0 ? -join(d, BATCH) : join(d, BATCH);
-  return value < 0n ? value + m.p : value;
+  if (joinLimbs(g, BATCH) !== 0n) throw new RangeError('division steps did not finish');
+  const sign = f[0] === 1 ? 1 : -1;
+  const multiples = Number((joinLimbs(d, BATCH) * BigInt(sign) * 1024n) / m.p) / 1024;
+  const last = finish(m, mode);
+  const wide = run(last, { sign, k: Math.round(multiples), ...limbsOf('d', d) }, rounding);
+  const named = Object.fromEntries(last.result.map((name, i) => [name, wide[i] as number]));
+  return joinLimbs(run(fromWide(m, mode), named, rounding), LIMB_BITS);
 };
+
+/** Balanced limbs of a number, within half of 2^14 each. */
+export const tightLimbs = (m: Modulus, value: bigint): number[] => balancedDigits(value, LIMB_BITS, m.limbs);

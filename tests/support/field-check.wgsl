@@ -13,5 +13,7 @@ fn {{operation}}(@builtin(global_invocation_id) id: vec3<u32>) {
   }
   let a = field_unpack(left[id.x]);
   let b = field_unpack(right[id.x]);
+  let loose = canonical_loose(a);
+  let tight = field_tighten(canonical_loose(b));
   result[id.x] = field_pack({{expression}});
 }

@@ -10,6 +10,7 @@ import type { Tuning } from '../../src/tuning.js';
 
 export const limits: PlanLimits = {
   software: true,
+  slowShifts: true,
   additionsPerMs: null,
   maxComputeInvocationsPerWorkgroup: 256,
   maxComputeWorkgroupSizeX: 256,

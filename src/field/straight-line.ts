@@ -1,0 +1,215 @@
+/**
+ * Straight-line programs on 32-bit integers: what the generators of this folder write, before it is WGSL.
+ *
+ * A program is made once and used three times: it becomes the code of a shader; the CPU twin runs it; and while it is made, an
+ * interval is kept for every value, so that a program that could overflow on any input within its bounds is never made at all.
+ */
+
+/** A name of the program, or a constant. */
+export type Operand = string | number;
+/** A product. */
+export type Term = readonly [Operand, Operand];
+
+export type Statement =
+  /** The sum of the terms. */
+  | { readonly kind: 'sum'; readonly name: string; readonly terms: readonly Term[] }
+  /** `of` / 2^width to the nearest integer, or one beside it; exactly, where `of` is a multiple of 2^width. */
+  | { readonly kind: 'carry'; readonly name: string; readonly of: string }
+  /** What `carry` leaves of `of`. */
+  | { readonly kind: 'low'; readonly name: string; readonly of: string; readonly carry: string }
+  /** The low `width` bits of `of`: its digit, counted from below. */
+  | { readonly kind: 'mask'; readonly name: string; readonly of: string }
+  /** ⌊`of` / 2^width⌋, `low` being its digit. */
+  | { readonly kind: 'floor'; readonly name: string; readonly of: string; readonly low: Operand }
+  /** The balanced digit of `width` bits that is congruent to of·times. */
+  | { readonly kind: 'digit'; readonly name: string; readonly of: string; readonly times: number };
+
+export interface Interval {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** A value that is at most so far from 0. */
+export const within = (most: number): Interval => ({ least: -most, most });
+
+/**
+ * A carry that goes through f32 sees 24 bits of a number of 31: it may be off by 2^7, that much of 2^width. What it leaves is the
+ * exact rest all the same.
+ */
+const CARRY_ERROR = 2 ** 7;
+
+/** What a limb may be after a carry: half of 2^width, and the error. */
+export const tightLimb = (width: number): number => 2 ** (width - 1) + CARRY_ERROR;
+
+/** The room that rounding needs: (x + 2^13) must not overflow either. */
+const MOST = 2 ** 31 - 2 ** 14;
+
+export class StraightLine {
+  readonly width: number;
+  readonly statements: Statement[] = [];
+  readonly #intervals = new Map<string, Interval>();
+
+  /** @param width bits of a limb */
+  constructor(width: number) {
+    this.width = width;
+  }
+
+  /** Declares a name that the program is given. */
+  input(name: string, interval: Interval): string {
+    this.#intervals.set(name, interval);
+    return name;
+  }
+
+  interval(operand: Operand): Interval {
+    if (typeof operand === 'number') return { least: operand, most: operand };
+    const known = this.#intervals.get(operand);
+    if (known === undefined) throw new Error(`'${operand}' is used before it is computed`);
+    return known;
+  }
+
+  #sumInterval(terms: readonly Term[]): Interval {
+    let [least, most] = [0, 0];
+    for (const [x, y] of terms) {
+      const [a, b] = [this.interval(x), this.interval(y)];
+      const products = [a.least * b.least, a.least * b.most, a.most * b.least, a.most * b.most];
+      least += Math.min(...products);
+      most += Math.max(...products);
+    }
+    return { least, most };
+  }
+
+  /** Whether the sum of the terms stays within 32 bits, whatever the inputs. */
+  fits(terms: readonly Term[]): boolean {
+    const { least, most } = this.#sumInterval(terms);
+    return least >= -MOST && most <= MOST;
+  }
+
+  #define(statement: Statement, interval: Interval): string {
+    this.statements.push(statement);
+    this.#intervals.set(statement.name, interval);
+    return statement.name;
+  }
+
+  /**
+   * @param known of the first terms: that they sum to no more than so much, by something that intervals do not see
+   * @throws RangeError if it could overflow
+   */
+  sum(
+    name: string,
+    terms: readonly Term[],
+    known: { readonly terms: number; readonly most: number } | null = null,
+  ): string {
+    const { least, most } = this.#sumInterval(known === null ? terms : terms.slice(known.terms));
+    const more = known === null ? 0 : known.most;
+    if (least - more < -MOST || most + more > MOST) throw new RangeError(`the sum '${name}' could overflow`);
+    return this.#define({ kind: 'sum', name, terms }, { least: least - more, most: most + more });
+  }
+
+  carry(name: string, of: string): string {
+    const { least, most } = this.interval(of);
+    const slack = 0.5 + CARRY_ERROR / 2 ** this.width;
+    return this.#define(
+      { kind: 'carry', name, of },
+      { least: Math.ceil(least / 2 ** this.width - slack), most: Math.floor(most / 2 ** this.width + slack) },
+    );
+  }
+
+  low(name: string, of: string, carry: string): string {
+    return this.#define({ kind: 'low', name, of, carry }, within(tightLimb(this.width)));
+  }
+
+  mask(name: string, of: string): string {
+    return this.#define({ kind: 'mask', name, of }, { least: 0, most: 2 ** this.width - 1 });
+  }
+
+  floor(name: string, of: string, low: Operand): string {
+    const { least, most } = this.interval(of);
+    return this.#define(
+      { kind: 'floor', name, of, low },
+      { least: Math.floor(least / 2 ** this.width), most: Math.floor(most / 2 ** this.width) },
+    );
+  }
+
+  digit(name: string, of: string, times: number): string {
+    const half = 2 ** (this.width - 1);
+    return this.#define({ kind: 'digit', name, of, times }, { least: -half, most: half - 1 });
+  }
+
+  /**
+   * Carries `columns` into limbs; the last one keeps what is above it.
+   *
+   * @param name of the limbs: `name0` …
+   * @param balanced limbs on both sides of 0, or from 0 up
+   */
+  carryAll(name: string, columns: readonly (readonly Term[])[], balanced = true): string[] {
+    let carry: Term[] = [];
+    return columns.map((terms, i) => {
+      const column = this.sum(`${name}c${i}`, [...terms, ...carry]);
+      if (i === columns.length - 1) return column;
+      const [low, high] = [`${name}${i}`, `${name}h${i}`];
+      carry = [[high, 1]];
+      if (balanced) {
+        this.carry(high, column);
+        return this.low(low, column, high);
+      }
+      this.mask(low, column);
+      this.floor(high, column, low);
+      return low;
+    });
+  }
+}
+
+const asI32 = (value: number, name: string): number => {
+  if (value < -(2 ** 31) || value >= 2 ** 31) throw new RangeError(`i32 overflow in '${name}': ${value}`);
+  return value;
+};
+
+/**
+ * Runs a program as the shader does, and refuses to go on where that would overflow.
+ *
+ * @param round x / 2^width for a carry; the shader's two ways round alike but for large x
+ */
+export const runStraightLine = (
+  { width, statements }: Pick<StraightLine, 'width' | 'statements'>,
+  inputs: Readonly<Record<string, number>>,
+  round: (x: number, width: number) => number,
+): Map<string, number> => {
+  const values = new Map(Object.entries(inputs));
+  const value = (operand: Operand): number => {
+    if (typeof operand === 'number') return operand;
+    const known = values.get(operand);
+    if (known === undefined) throw new Error(`'${operand}' has no value`);
+    return known;
+  };
+  const [base, half] = [2 ** width, 2 ** (width - 1)];
+  for (const statement of statements) {
+    const { name } = statement;
+    switch (statement.kind) {
+      case 'sum':
+        values.set(
+          name,
+          asI32(
+            statement.terms.reduce((sum, [x, y]) => sum + value(x) * value(y), 0),
+            name,
+          ),
+        );
+        break;
+      case 'carry':
+        values.set(name, round(value(statement.of), width));
+        break;
+      case 'low':
+        values.set(name, asI32(value(statement.of) - value(statement.carry) * base, name));
+        break;
+      case 'mask':
+        values.set(name, value(statement.of) & (base - 1));
+        break;
+      case 'floor':
+        values.set(name, (value(statement.of) - value(statement.low)) / base);
+        break;
+      case 'digit':
+        values.set(name, ((Math.imul(value(statement.of), statement.times) + half) & (base - 1)) - half);
+        break;
+    }
+  }
+  return values;
+};

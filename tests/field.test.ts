@@ -88,6 +88,11 @@ const operations: Record<string, { expression: string; expected: (m: Modulus, a:
     expression: 'field_canonical(field_mul(loose, field_plain_one()))',
     expected: (m, a) => fromMontgomery(m, a),
   },
+  pack_any: {
+    expression:
+      'field_canonical(field_tighten(canonical_loose(field_unpack(field_pack_any(field_mul(loose, tight))))))',
+    expected: (m, a, b) => mod(a * b * m.rInverse, m.p),
+  },
   repack: { expression: 'a', expected: (_, a) => a },
 };
 

@@ -1,6 +1,6 @@
 // Arithmetic modulo the {{fieldBits}}-bit prime {{modulusHex}}.
 //
-// Elements are in Montgomery form, in {{limbCount}} signed limbs of {{limbBits}} bits. Their types say how far limbs and value may be from
+// Elements are in Montgomery form, in {{limbCount}} signed limbs of {{limbBits}} bits, as u32 in two's complement. Their types say how far limbs and value may be from
 // the canonical ones, so that a sum that a product could not take does not compile:
 //   Packed     little-endian words, canonical: the form in memory
 //   Canonical  limbs in [0, 2^{{limbBits}}), value in [0, p)
@@ -17,19 +17,19 @@ struct Packed {
 
 struct Canonical {
 {{#limbs}}
-  l{{i}}: i32,
+  l{{i}}: u32,
 {{/limbs}}
 }
 
 struct Tight {
 {{#limbs}}
-  l{{i}}: i32,
+  l{{i}}: u32,
 {{/limbs}}
 }
 
 struct Loose {
 {{#limbs}}
-  l{{i}}: i32,
+  l{{i}}: u32,
 {{/limbs}}
 }
 
@@ -48,7 +48,7 @@ fn field_unpack(a: Packed) -> Canonical {
 }
 
 fn field_zero() -> Tight {
-  return Tight({{#limbs}}0, {{/limbs}});
+  return Tight({{#limbs}}0u, {{/limbs}});
 }
 
 fn field_one() -> Tight {
@@ -62,7 +62,7 @@ fn field_r_squared() -> Tight {
 
 // The number 1, not in Montgomery form: its product with a number takes that out of it.
 fn field_plain_one() -> Tight {
-  return Tight(1{{#limbs}}{{^first}}, 0{{/first}}{{/limbs}});
+  return Tight(1u{{#limbs}}{{^first}}, 0u{{/first}}{{/limbs}});
 }
 
 fn field_loose(a: Tight) -> Loose {
@@ -107,35 +107,46 @@ fn field_tighten(a: Loose) -> Tight {
 {{/tighten}}
 }
 
-// The number in [0, p) that is congruent to a.
-fn field_canonical(a: Tight) -> Canonical {
-  // ⌊a / p⌋ from the top limbs, or one more where less than 2^-13 of p is missing. The limbs below move the quotient by less
-  // than 2^-14.9, and the rounding of three f32 by less than 2^-19.
+// The number that is congruent to a and comes from ⌊(a + shift) / p⌋, read off the top limbs: the limbs below move the quotient by less than
+// 2^-14.9, and the rounding of three f32 by less than 2^-19.
+fn field_reduce(a: Tight, shift: f32) -> Canonical {
   let top = {{topLimbs}};
-  let k = i32(floor(f32(top) * {{perModulus}} + {{upwards}}));
+  let k = bitcast<u32>(i32(floor(f32(bitcast<i32>(top)) * {{perModulus}} + shift)));
 {{#chain}}
-  let s{{i}} = a.l{{i}} - k * {{p}}{{^first}} + g{{previous}}{{/first}};
+  let s{{i}} = a.l{{i}} - k * {{p}}u{{^first}} + g{{previous}}{{/first}};
 {{^last}}
-  let c{{i}} = s{{i}} & {{limbMask}};
-  let g{{i}} = {{carry}};
-{{/last}}
-{{/chain}}
-  let r = Canonical({{#chain}}{{^last}}c{{i}}, {{/last}}{{/chain}}s{{lastLimb}});
-  if (s{{lastLimb}} >= 0) {
-    return r;
-  }
-  return canonical_plus_modulus(r);
-}
-
-fn canonical_plus_modulus(a: Canonical) -> Canonical {
-{{#chain}}
-  let s{{i}} = a.l{{i}} + {{p}}{{^first}} + g{{previous}}{{/first}};
-{{^last}}
-  let c{{i}} = s{{i}} & {{limbMask}};
+  let c{{i}} = s{{i}} & {{limbMask}}u;
   let g{{i}} = {{carry}};
 {{/last}}
 {{/chain}}
   return Canonical({{#chain}}{{^last}}c{{i}}, {{/last}}{{/chain}}s{{lastLimb}});
+}
+
+// The number in [0, p) that is congruent to a: ⌊a / p⌋ times p less, or once more where less than 2^-13 of p is missing.
+fn field_canonical(a: Tight) -> Canonical {
+  var r = field_reduce(a, {{margin}});
+  if (bitcast<i32>(r.l{{lastLimb}}) < 0) {
+{{#chain}}
+    let s{{i}} = r.l{{i}} + {{p}}u{{^first}} + g{{previous}}{{/first}};
+{{^last}}
+    let c{{i}} = s{{i}} & {{limbMask}}u;
+    let g{{i}} = {{carry}};
+{{/last}}
+{{/chain}}
+    r = Canonical({{#chain}}{{^last}}c{{i}}, {{/last}}{{/chain}}s{{lastLimb}});
+  }
+  return r;
+}
+
+// Words of a number in [0, (1 + 2^-13)·p) that is congruent to a: for what is unpacked and multiplied, and never compared. The canonical
+// number where the words have no room for that.
+fn field_pack_any(a: Tight) -> Packed {
+{{#roomInWords}}
+  return field_pack(field_reduce(a, -{{margin}}));
+{{/roomInWords}}
+{{^roomInWords}}
+  return field_pack(field_canonical(a));
+{{/roomInWords}}
 }
 
 fn packed_zero() -> Packed {

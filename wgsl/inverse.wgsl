@@ -5,24 +5,24 @@
 // Signed numbers in limbs of {{batchBits}} bits. f and g are shorter than d and e.
 struct Short {
 {{#shortLimbs}}
-  l{{i}}: i32,
+  l{{i}}: u32,
 {{/shortLimbs}}
 }
 
 struct Wide {
 {{#wideLimbs}}
-  l{{i}}: i32,
+  l{{i}}: u32,
 {{/wideLimbs}}
 }
 
 // One row (u, v) of the matrix of a batch comes as u + v·2^16: adding, subtracting and doubling rows is adding, subtracting and
 // doubling the packed words. Entries lie in (-2^{{batchBits}}, 2^{{batchBits}}].
-fn row_left(row: i32) -> i32 {
-  let low = row & 65535;
-  return low - select(0, 65536, low > 32768);
+fn row_left(row: u32) -> u32 {
+  let low = row & 65535u;
+  return low - select(0u, 65536u, low > 32768u);
 }
 
-fn row_right(row: i32, left: i32) -> i32 {
+fn row_right(row: u32, left: u32) -> u32 {
   return {{rowCarry}};
 }
 
@@ -34,7 +34,7 @@ struct Batched {
 }
 
 // The matrix ((u, v), (q, r)) of a batch, applied.
-fn apply_batch(u: i32, v: i32, q: i32, r: i32, f: Short, g: Short, d: Wide, e: Wide) -> Batched {
+fn apply_batch(u: u32, v: u32, q: u32, r: u32, f: Short, g: Short, d: Wide, e: Wide) -> Batched {
 {{#applyBatch}}
   {{statement}}
 {{/applyBatch}}
@@ -51,8 +51,8 @@ fn short_from(a: Canonical) -> Short {
 }
 
 // sign·d less the multiple of p next to it, as an element within p of 0.
-fn wide_finish(d: Wide, sign: i32) -> Tight {
-  let k = i32(floor(f32(sign) * (({{wideTop}}) * {{perWideModulus}}) + 0.5));
+fn wide_finish(d: Wide, sign: u32) -> Tight {
+  let k = bitcast<u32>(i32(floor(f32(bitcast<i32>(sign)) * (({{wideTop}}) * {{perWideModulus}}) + 0.5)));
 {{#finish}}
 {{#statements}}
   {{statement}}
@@ -71,29 +71,33 @@ fn field_inverse(a: Tight) -> Tight {
   var g = short_from(field_canonical(a));
   var d = Wide({{wideZero}});
   var e = Wide({{wideStart}});
-  var zeta = -1; // -(delta + 1/2)
+  var zeta = 0xffffffffu; // -(delta + 1/2), to begin with -1
   for (var batch = 0u; batch < {{batches}}u; batch++) {
     // The low limbs, times 2 to the steps done: f0 doubles where g0 would be halved, and g0 is looked at a bit higher.
     var f0 = f.l0;
     var g0 = g.l0;
-    var top = 1;         // the row (1, 0)
-    var bottom = 65536;  // the row (0, 1)
-    var odd: i32;
-    var swap: i32;
-    var times: i32;
+    var top = 1u;         // the row (1, 0)
+    var bottom = 65536u;  // the row (0, 1)
+    var odd: u32;
+    var swap: u32;
+    var times: u32;
+    var bit = 1u;
+    for (var group = 0u; group < {{stepGroups}}u; group++) {
 {{#steps}}
     // g odd and delta > 0: (f, g) becomes (g, g - f), else g becomes g + (g odd ? f : 0); then g is halved
-    odd = select(0, 1, (g0 & {{bit}}) != 0);
-    swap = select(0, odd, zeta < 0);
-    times = odd - 2 * swap;
+    odd = select(0u, 1u, (g0 & bit) != 0u);
+    swap = select(0u, odd, bitcast<i32>(zeta) < 0);
+    times = odd - swap - swap;
     g0 += times * f0;
     bottom += times * top;
     f0 += swap * g0;
     top += swap * bottom;
     f0 += f0;
     top += top;
-    zeta = (zeta ^ -swap) - 1;
+    zeta = (zeta ^ (0u - swap)) - 1u;
+    bit += bit;
 {{/steps}}
+    }
     let u = row_left(top);
     let v = row_right(top, u);
     let q = row_left(bottom);
@@ -105,5 +109,5 @@ fn field_inverse(a: Tight) -> Tight {
     e = next.e;
   }
   // f is 1 or -1, and a⁻¹ is d or -d; where a = 0 f is p or -p, and d is 0
-  return wide_finish(d, select(-1, 1, f.l0 == 1));
+  return wide_finish(d, select(0xffffffffu, 1u, f.l0 == 1u));
 }

@@ -48,7 +48,8 @@ const THREADS = {{threads}}u;
 const PRESENT = 1u;   // acc[slot] holds a sum
 const OPEN = 2u;      // the current run was open when the task began
 const ADD = 4u;       // this step adds two points with different x
-const DOUBLE = 8u;    // this step doubles acc[slot]
+const SQUARE = 8u;    // this step begins to double acc[slot]
+const DOUBLE = 16u;   // this step doubles the point that acc[slot] was
 
 var<{{placement}}> prefixes: array<Packed, {{prefixLength}}>;
 var<private> acc: array<Point, SLOTS>;
@@ -84,8 +85,8 @@ fn task_start(level: Level, t: u32) -> u32 {
   return t * level.quotient + min(t, level.remainder);
 }
 
-// The run of `run_key` in acc[slot] is over: its sum goes to where the rules say. `open` says that it goes on in the next task.
-fn flush(slot: u32, run_key: u32, flags: u32, open: bool) {
+// The run of `run_key` is over, and `sum` its sum: it goes to where the rules say. `open` says that the run goes on in the next task.
+fn flush(slot: u32, run_key: u32, flags: u32, sum: Point, open: bool) {
   if ((flags & PRESENT) == 0u) {
     return;
   }
@@ -93,11 +94,11 @@ fn flush(slot: u32, run_key: u32, flags: u32, open: bool) {
 {{#checks}}
     note_writer(run_key, task[slot]);
 {{/checks}}
-    sums[run_key] = acc[slot];
+    sums[run_key] = sum;
     return;
   }
   let place = 2u * task[slot] + select(1u, 0u, (flags & OPEN) != 0u);
-  partials[place] = acc[slot];
+  partials[place] = sum;
   places[place].handle = place;
 }
 
@@ -130,14 +131,21 @@ fn begin(level: Level, slot: u32, t: u32) {
 
 // Moves a slot to its next addition that needs an inversion, and does all that needs none on the way.
 fn advance(slot: u32) {
-  var flags = state[slot] & (PRESENT | OPEN);
+  var flags = state[slot];
+  if ((flags & SQUARE) != 0u) {
+    state[slot] = flags ^ (SQUARE | DOUBLE);
+    return;
+  }
+  flags &= PRESENT | OPEN;
+  // what is indexed by slot is read and written once: every such access is a lot of code on some devices
+  var sum = acc[slot];
   var run_key = key[slot];
   let last = end[slot];
   var i = cursor[slot];
   for (; i < last; i++) {
     let entry = stream[i];
     if (entry.key != run_key) {
-      flush(slot, run_key, flags, false);
+      flush(slot, run_key, flags, sum, false);
       run_key = entry.key;
       flags = 0u;
     }
@@ -147,36 +155,38 @@ fn advance(slot: u32) {
 {{#checks}}
     taken += 1u;
 {{/checks}}
-    if ((flags & PRESENT) == 0u) {
-      acc[slot] = load_point(entry.handle);
+    let x = points[entry.handle & INDEX_MASK].x;
+    let present = (flags & PRESENT) != 0u;
+    if (present && !(packed_equal(x, sum.x) || packed_is_zero(x) || packed_is_zero(sum.x))) {
+      flags |= ADD;
+      break;
+    }
+    // The first point of a run. Or the same x, or an x of 0, which infinity has and perhaps a point: hardly ever, on honest input.
+    let point = load_point(entry.handle);
+    if (!present) {
+      sum = point;
       flags |= PRESENT;
       continue;
     }
-    let x = points[entry.handle & INDEX_MASK].x;
-    if (!(packed_equal(x, acc[slot].x) || packed_is_zero(x) || packed_is_zero(acc[slot].x))) {
+    if (point_is_infinity(point)) {
+      continue;
+    }
+    if (point_is_infinity(sum)) {
+      sum = point;
+      continue;
+    }
+    if (!packed_equal(x, sum.x)) {
       flags |= ADD;
       break;
     }
-    // The same x, or an x of 0, which infinity has and perhaps a point. Hardly ever, on honest input.
-    let point = load_point(entry.handle);
-    if (packed_is_zero(x) && packed_is_zero(point.y)) {
-      continue;
-    }
-    if (packed_is_zero(acc[slot].x) && packed_is_zero(acc[slot].y)) {
-      acc[slot] = point;
-      continue;
-    }
-    if (!packed_equal(x, acc[slot].x)) {
-      flags |= ADD;
-      break;
-    }
-    if (packed_equal(point.y, acc[slot].y) && !packed_is_zero(point.y)) {
-      flags |= DOUBLE;
+    if (packed_equal(point.y, sum.y) && !packed_is_zero(point.y)) {
+      flags |= SQUARE;
       break;
     }
     // opposite points, or a point of order 2 and itself
-    acc[slot] = point_infinity();
+    sum = point_infinity();
   }
+  acc[slot] = sum;
   key[slot] = run_key;
   state[slot] = flags;
   cursor[slot] = i;
@@ -207,19 +217,21 @@ fn walk(
     var busy = false;
     for (var s = 0u; s < slots; s++) {
       advance(s);
-      if ((state[s] & (ADD | DOUBLE)) == 0u) {
+      let flags = state[s];
+      if ((flags & (ADD | SQUARE | DOUBLE)) == 0u) {
         continue;
       }
       busy = true;
-      prefixes[prefix_index(s)] = field_pack(field_canonical(running));
-      running = field_mul(denominator(s), running);
+      prefixes[prefix_index(s)] = field_pack_any(running);
+      let x2 = points[stream[cursor[s]].handle & INDEX_MASK].x;
+      running = field_mul(denominator(flags, acc[s], x2), running);
     }
     if (!busy) {
       break;
     }
     var inverse = field_inverse(running);
     for (var s = slots; s > 0u; s--) {
-      if ((state[s - 1u] & (ADD | DOUBLE)) != 0u) {
+      if ((state[s - 1u] & (ADD | SQUARE | DOUBLE)) != 0u) {
         inverse = add_step(s - 1u, inverse);
       }
     }
@@ -229,7 +241,7 @@ fn walk(
     let after = end[s];
     let open = after < level.entries && stream[min(after, level.entries - 1u)].key == key[s];
     if (task_start(level, task[s]) < after) {
-      flush(s, key[s], state[s], open);
+      flush(s, key[s], state[s], acc[s], open);
     }
   }
 {{#checks}}
@@ -237,45 +249,56 @@ fn walk(
 {{/checks}}
 }
 
-// x2 - x1, or 2·y1 for a doubling, as y1 - (-y1). Never 0.
-fn denominator(slot: u32) -> Loose {
-  if ((state[slot] & DOUBLE) != 0u) {
-    return canonical_minus(field_unpack(acc[slot].y), field_unpack(packed_neg(acc[slot].y)));
+// What a step needs the inverse of: x2 - x1; 2·y for a doubling, as y - (-y); 1 where only a square is wanted. Never 0.
+fn denominator(flags: u32, sum: Point, x2: Packed) -> Loose {
+  if ((flags & SQUARE) != 0u) {
+    return field_loose(field_one());
   }
-  let x2 = field_unpack(points[stream[cursor[slot]].handle & INDEX_MASK].x);
-  return canonical_minus(x2, field_unpack(acc[slot].x));
-}
-
-// 3·x² + a.
-fn tangent(x: Canonical) -> Loose {
-  let square = field_mul(canonical_loose(x), field_tighten(canonical_loose(x)));
-  return field_loose(field_tighten(Loose(
-{{#tangent}}
-    3 * square.l{{i}} + {{a}},
-{{/tangent}}
-  )));
+  var left = x2;
+  var right = sum.x;
+  if ((flags & DOUBLE) != 0u) {
+    left = sum.y;
+    right = packed_neg(sum.y);
+  }
+  return canonical_minus(field_unpack(left), field_unpack(right));
 }
 
 // acc[slot] takes in the entry under its cursor. `inverse` is that of the product of the denominators of slots 0 to `slot`; what
 // comes back is the same for one slot less.
 //
+// A doubling takes two steps, so that it has no product of its own: every call of one is compiled again. The sum and the entry are the
+// same point then, and the first step leaves 3·x² + a in the place of the sum's x.
+//
 // The products stand in a row on purpose: as a loop around one product this compiles in three quarters of the time and runs 2.2
 // times slower on SwiftShader, where what a loop carries goes through memory (docs/performance.md).
 fn add_step(slot: u32, inverse: Tight) -> Tight {
-  let own_inverse = field_mul(canonical_loose(field_unpack(prefixes[prefix_index(slot)])), inverse);
-  let rest = field_mul(denominator(slot), inverse);
-  let x1 = field_unpack(acc[slot].x);
-  let y1 = field_unpack(acc[slot].y);
-  var x2 = x1;
-  var numerator: Loose;
-  if ((state[slot] & DOUBLE) != 0u) {
-    numerator = tangent(x1);
-  } else {
-    let point = load_point(stream[cursor[slot]].handle);
-    x2 = field_unpack(point.x);
-    numerator = canonical_minus(field_unpack(point.y), y1);
+  var own_inverse = field_mul(canonical_loose(field_unpack(prefixes[prefix_index(slot)])), inverse);
+  let flags = state[slot];
+  let sum = acc[slot];
+  let point = load_point(stream[cursor[slot]].handle);
+  let rest = field_mul(denominator(flags, sum, point.x), inverse);
+  let x2 = field_unpack(point.x);
+  let y2 = field_unpack(point.y);
+  var x1 = field_unpack(sum.x);
+  var y1 = field_unpack(sum.y);
+  var numerator = canonical_minus(y2, y1);
+  if ((flags & ADD) == 0u) {
+    numerator = canonical_loose(x1);
+    x1 = x2;
+    y1 = y2;
+    if ((flags & SQUARE) != 0u) {
+      own_inverse = field_tighten(numerator);
+    }
   }
   let slope = field_mul(numerator, own_inverse);
+  if ((flags & SQUARE) != 0u) {
+    acc[slot].x = field_pack(field_canonical(field_tighten(Loose(
+{{#tangent}}
+      3u * slope.l{{i}} + {{a}},
+{{/tangent}}
+    ))));
+    return rest;
+  }
   let x3 = field_canonical(field_square_minus(slope, x1, x2));
   let y3 = field_canonical(field_mul_minus(canonical_minus(x1, x3), slope, y1));
   acc[slot] = Point(field_pack(x3), field_pack(y3));

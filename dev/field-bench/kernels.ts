@@ -60,11 +60,15 @@ const library = (carry: CarryMode): FieldOperation[] => {
   const tight = (m: Modulus, more = ''): Representation => ({
     declarations: renderShader(`{{> field}}${more}`, fieldView(m, carry)),
     type: 'Tight',
-    element: 'i32',
+    element: 'u32',
     limbs: m.limbs,
     r: 1n << BigInt(LIMB_BITS * m.limbs),
     encode: (value) => balancedDigits(value, LIMB_BITS, m.limbs),
-    decode: (limbs) => joined(limbs, LIMB_BITS),
+    decode: (limbs) =>
+      joined(
+        limbs.map((limb) => limb | 0),
+        LIMB_BITS,
+      ),
   });
   const canonical = (m: Modulus, more = ''): Representation => ({
     ...tight(m, more),

@@ -1,18 +1,23 @@
 import type { TemplateView } from '../gpu/template.js';
-import { bitsWgsl, type CarryMode, carryWgsl, floorCarryWgsl, leftWgsl } from './carry.js';
+import { bitsWgsl, type CarryMode, carryWgsl, floorCarryWgsl, leftWgsl, wordWgsl } from './carry.js';
 import { applyBatch, BATCH, divstepConstants, finish, fromWide, type Limbs, toShort } from './divsteps.js';
 import { balancedDigits, digitsOf, LIMB_BITS, type Modulus } from './modulus.js';
 import { montgomeryProduct } from './product.js';
 import { type Operand, type Statement, StraightLine, type Term } from './straight-line.js';
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+const literals = (values: readonly number[]): string => values.map(wordWgsl).join(', ');
 const list = (count: number, name: (i: number) => string): string => range(count).map(name).join(', ');
 
 const termWgsl = ([x, y]: Term): string => {
-  const factor = (operand: Operand): string =>
-    typeof operand === 'number' && operand < 0 ? `(${operand})` : `${operand}`;
-  if (y === 1) return factor(x);
-  return y === -1 ? `-${factor(x)}` : `${factor(x)} * ${factor(y)}`;
+  const factor = (operand: Operand): string => (typeof operand === 'number' ? wordWgsl(operand) : operand);
+  return y === 1 ? factor(x) : `${factor(x)} * ${factor(y)}`;
+};
+
+const sumWgsl = (terms: readonly Term[]): string => {
+  const added = terms.filter(([, y]) => y !== -1).map(termWgsl);
+  const subtracted = terms.filter(([, y]) => y === -1).map(([x]) => ` - ${x}`);
+  return `${added.join(' + ') || '0u'}${subtracted.join('')}`;
 };
 
 /** A program as WGSL statements. */
@@ -21,17 +26,17 @@ const statements = ({ width, statements: all }: StraightLine, mode: CarryMode): 
   const value = (statement: Statement): string => {
     switch (statement.kind) {
       case 'sum':
-        return statement.terms.map(termWgsl).join(' + ') || '0';
+        return sumWgsl(statement.terms);
       case 'carry':
         return carryWgsl(mode, statement.of, width);
       case 'low':
-        return `${statement.of} - ${statement.carry} * ${2 * half}`;
+        return `${statement.of} - ${statement.carry} * ${2 * half}u`;
       case 'mask':
-        return `${statement.of} & ${2 * half - 1}`;
+        return `${statement.of} & ${2 * half - 1}u`;
       case 'floor':
-        return floorCarryWgsl(mode, statement.of, `${statement.low}`, width);
+        return floorCarryWgsl(mode, statement.of, termWgsl([statement.low, 1]), width);
       case 'digit':
-        return `((${termWgsl([statement.of, statement.times])} + ${half}) & ${2 * half - 1}) - ${half}`;
+        return `((${termWgsl([statement.of, statement.times])} + ${half}u) & ${2 * half - 1}u) - ${half}u`;
     }
   };
   return all.map((statement) => ({ statement: `let ${statement.name} = ${value(statement)};` }));
@@ -77,9 +82,7 @@ const packedWords = (m: Modulus, mode: CarryMode): string[] =>
     for (let i = 0; i < m.limbs; i++) {
       const at = i * LIMB_BITS - word * 32;
       if (at <= -LIMB_BITS || at >= 32 || i * LIMB_BITS >= m.words * 32) continue;
-      pieces.push(
-        at >= 0 ? leftWgsl(mode, `u32(a.l${i})`, at) : `u32(${bitsWgsl(mode, `u32(a.l${i})`, -at, LIMB_BITS + at)})`,
-      );
+      pieces.push(at >= 0 ? leftWgsl(mode, `a.l${i}`, at) : bitsWgsl(mode, `a.l${i}`, -at, LIMB_BITS + at));
     }
     return pieces.join(' + ') || '0u';
   });
@@ -94,13 +97,11 @@ const unpackedLimbs = (m: Modulus, mode: CarryMode): string[] =>
       const name = `a.v${word >> 2}.${'xyzw'[word & 3]}`;
       const above = bit - i * LIMB_BITS;
       pieces.push(
-        above === 0
-          ? `(${bitsWgsl(mode, name, from, count)})`
-          : leftWgsl(mode, `i32(${name} & ${2 ** count - 1}u)`, above).replace(/u$/, ''),
+        above === 0 ? bitsWgsl(mode, name, from, count) : leftWgsl(mode, bitsWgsl(mode, name, 0, count), above),
       );
       bit += count;
     }
-    return pieces.join(' + ') || '0';
+    return pieces.join(' + ') || '0u';
   });
 
 /** The view that wgsl/field.wgsl and wgsl/inverse.wgsl are rendered with. */
@@ -109,7 +110,7 @@ export const fieldView = (m: Modulus, mode: CarryMode): TemplateView => {
   const words = range(m.words).map((w) => `a.v${w >> 2}.${'xyzw'[w & 3]}`);
   const k = divstepConstants(m);
   const wide = range(k.limbs);
-  const constant = (value: bigint): string => balancedDigits(value, LIMB_BITS, m.limbs).join(', ');
+  const constant = (value: bigint): string => literals(balancedDigits(value, LIMB_BITS, m.limbs));
   const packed = packedWords(m, mode);
   // the limb below the one with p's highest bit, which gives the estimates 15 bits of p at least
   const below = Math.floor((m.bits - 1) / LIMB_BITS) - 1;
@@ -144,10 +145,11 @@ export const fieldView = (m: Modulus, mode: CarryMode): TemplateView => {
     products,
     tighten: body(tightening(m), mode),
     topLimbs: range(m.limbs - below)
-      .map((i) => (i === 0 ? `a.l${below}` : `a.l${below + i} * ${2 ** (LIMB_BITS * i)}`))
+      .map((i) => (i === 0 ? `a.l${below}` : `a.l${below + i} * ${2 ** (LIMB_BITS * i)}u`))
       .join(' + '),
     perModulus: floatLiteral(1 / inUnits(below * LIMB_BITS)),
-    upwards: floatLiteral(2 ** -14),
+    margin: floatLiteral(2 ** -14),
+    roomInWords: (m.p + (m.p >> 13n)) >> BigInt(32 * m.words) === 0n,
     chain: floorChain(m, mode),
     vectorCount: m.words / 4,
     vectors: range(m.words / 4).map((i) => ({
@@ -171,20 +173,21 @@ export const fieldView = (m: Modulus, mode: CarryMode): TemplateView => {
     rSquared: constant(m.r2),
     batchBits: BATCH,
     batches: k.batches,
-    steps: range(BATCH).map((i) => ({ bit: 2 ** i })),
-    rowCarry: carryWgsl(mode, '(row - left)', 16),
+    stepGroups: 5,
+    steps: range(BATCH / 5).map((i) => ({ i })),
+    rowCarry: carryWgsl(mode, 'row - left', 16),
     wideLimbs: wide.map((i) => ({ i })),
     shortLimbs: range(k.shortLimbs).map((i) => ({ i })),
-    shortModulus: (mode === 'float' ? balancedDigits : digitsOf)(m.p, BATCH, k.shortLimbs).join(', '),
-    wideStart: k.start.join(', '),
-    wideZero: list(k.limbs, () => '0'),
+    shortModulus: literals((mode === 'float' ? balancedDigits : digitsOf)(m.p, BATCH, k.shortLimbs)),
+    wideStart: literals(k.start),
+    wideZero: list(k.limbs, () => '0u'),
     applyBatch: statements(batch.program, mode),
     ...Object.fromEntries((['f', 'g', 'd', 'e'] as const).map((x) => [`${x}Limbs`, batch[x].join(', ')])),
     toShort: body(toShort(m, mode), mode),
     finish: body(finish(m, mode), mode),
     fromWide: body(fromWide(m, mode), mode),
     wideTop: range(k.limbs - belowWide)
-      .map((i) => `f32(d.l${belowWide + i})${i === 0 ? '' : ` * ${2 ** (BATCH * i)}.0`}`)
+      .map((i) => `f32(bitcast<i32>(d.l${belowWide + i}))${i === 0 ? '' : ` * ${2 ** (BATCH * i)}.0`}`)
       .join(' + '),
     perWideModulus: floatLiteral(1 / inUnits(belowWide * BATCH)),
   };

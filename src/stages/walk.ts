@@ -1,6 +1,6 @@
 import template from '../../wgsl/walk.wgsl?raw';
 import type { CurveContext } from '../curves/curve.js';
-import type { CarryMode } from '../field/carry.js';
+import { type CarryMode, wordWgsl } from '../field/carry.js';
 import { balancedDigits, LIMB_BITS, toMontgomery } from '../field/modulus.js';
 import { fieldView } from '../field/wgsl.js';
 import { type Kernel, kernel } from '../gpu/kernel.js';
@@ -65,7 +65,7 @@ export const walkKernel = (
       slots,
       tangent: balancedDigits(toMontgomery(curve.field, curve.a), LIMB_BITS, curve.field.limbs).map((a, i) => ({
         i,
-        a,
+        a: wordWgsl(a),
       })),
     },
   );

@@ -1,8 +1,8 @@
 // Takes limbs as they are, which packed elements never have at their extremes.
 {{> field}}
 
-@group(0) @binding(0) var<storage, read> left: array<i32>;
-@group(0) @binding(1) var<storage, read> right: array<i32>;
+@group(0) @binding(0) var<storage, read> left: array<u32>;
+@group(0) @binding(1) var<storage, read> right: array<u32>;
 @group(0) @binding(2) var<storage, read_write> result: array<Packed>;
 
 @compute @workgroup_size(64)

@@ -94,7 +94,7 @@ async function bench({ threads, chains, reps, leastMs, json }) {
  * @param {import('../dev/field-bench/run.js').FieldBenchResult} result
  * @param {readonly number[]} chains
  */
-function print({ peaks, rows, copyBytesPerSecond }, chains) {
+function print({ peaks, rows, skipped, copyBytesPerSecond }, chains) {
   const line = (/** @type {string} */ name, /** @type {string[]} */ cells) =>
     console.log(name.padEnd(34) + cells.map((cell) => cell.padStart(11)).join(''));
   line('\npeak', ['']);
@@ -119,6 +119,7 @@ function print({ peaks, rows, copyBytesPerSecond }, chains) {
       Math.max(...own.map(({ compileMs }) => compileMs)).toFixed(0),
     ]);
   }
+  for (const { variant, why } of skipped) line(`product, ${variant}`, [` ${why}`]);
   console.log(
     '\n× plain: the rate of a product beside that of the plain one, each at its best. ÷ product: what one costs in products of its own\n' +
       'kind. Every kernel was right.',

@@ -6,7 +6,7 @@ import { type Kernel, kernel } from '../../src/gpu/kernel.js';
 import { struct } from '../../src/gpu/struct.js';
 import { renderShader } from '../../src/shaders.js';
 import template from './chain.wgsl?raw';
-import type { ProductVariant, Representation } from './representation.js';
+import type { Probe, ProductVariant, Representation } from './representation.js';
 import { productVariants } from './variants/index.js';
 import { joined, plain } from './variants/plain.js';
 
@@ -21,6 +21,8 @@ export interface FieldOperation {
   readonly name: string;
   /** A WGSL language feature that it needs. */
   readonly feature?: string;
+  /** It is measured only where this is exact. */
+  readonly probe?: Probe;
   /** Long enough to keep a thread busy alone, and slow to compile: measured in one chain only. */
   readonly alone?: boolean;
   representation(m: Modulus): Representation;
@@ -34,10 +36,10 @@ export interface FieldOperation {
 
 const productOf = (m: Modulus, r: bigint, x: bigint, y: bigint): bigint => mod(x * y * invert(r, m.p), m.p);
 
-const variantProduct = ({ name, feature, representation, multiplications }: ProductVariant): FieldOperation => ({
+const variantProduct = ({ name, representation, multiplications, ...needs }: ProductVariant): FieldOperation => ({
   variant: name,
   name: 'product',
-  ...(feature === undefined ? {} : { feature }),
+  ...needs,
   representation,
   wgsl: (x) => `${x} = product(${x}, y);`,
   multiplyAdds: multiplications,
@@ -118,12 +120,13 @@ const library = (carry: CarryMode): FieldOperation[] => {
   return own.map((operation) => ({ variant: `${LIMB_BITS}-bit signed, ${carry}`, ...operation }));
 };
 
+/** What the library computes with, and the unit, which comes first. */
+export const libraryOperations: readonly FieldOperation[] = [baseline, ...library('shift'), ...library('float')];
+
 /** All that field-bench knows; the unit first. */
 export const fieldOperations: readonly FieldOperation[] = [
-  baseline,
+  ...libraryOperations,
   ...productVariants.map(variantProduct),
-  ...library('shift'),
-  ...library('float'),
 ];
 
 /** One thing that a device does fast, on words: its WGSL, unrolled, and its meaning; null where a float has none to compare. */
@@ -198,6 +201,16 @@ const chainKernel = (
 
 export const fieldChain = (m: Modulus, operation: FieldOperation, chains: number): Kernel =>
   chainKernel(operation.representation(m), chains, 1, operation.wgsl, (i) => `.l${i}`);
+
+/** One step of a probe, in place of an operation. */
+export const probeChain = (probe: Probe): Kernel =>
+  chainKernel(
+    { ...probe, type: 'Limbs' },
+    1,
+    1,
+    (x) => `${x} = probe(${x});`,
+    (i) => `.l${i}`,
+  );
 
 export const peakChain = (operation: PeakOperation, chains: number): Kernel =>
   chainKernel(

@@ -14,11 +14,27 @@ export interface Representation {
   decode(limbs: readonly number[]): bigint;
 }
 
+/** What a variant needs of a device and WGSL does not promise: a small computation that shows whether the device has it. */
+export interface Probe {
+  /** WGSL of the struct Limbs, and of `fn probe(x: Limbs) -> Limbs`. */
+  readonly declarations: string;
+  readonly element: Representation['element'];
+  readonly limbs: number;
+  /** Those that would show it, if anything does. */
+  readonly operands: readonly (readonly number[])[];
+  /** Whether the result is what the operand should come to. */
+  exact(operand: readonly number[], result: readonly number[]): boolean;
+}
+
 /** A way to multiply that the library does not use, or not everywhere: measured beside those that it does. */
 export interface ProductVariant {
   readonly name: string;
   /** A WGSL language feature that it needs. */
   readonly feature?: string;
+  /** The variant is measured only where this is exact. */
+  readonly probe?: Probe;
+  /** Keeps a thread busy alone, and is slow to compile: measured in one chain only. */
+  readonly alone?: boolean;
   /** WGSL of `fn product(a: Limbs, b: Limbs) -> Limbs` and of the struct Limbs. */
   representation(m: Modulus): Representation;
   /** 32-bit multiply-adds, or whatever it multiplies with, of one product. */

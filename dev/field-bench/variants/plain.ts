@@ -1,7 +1,7 @@
 import { digitsOf, invert, type Modulus, mod } from '../../../src/field/modulus.js';
 import type { ProductVariant, Representation } from '../representation.js';
 
-const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+export const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
 /** Limbs of `width` bits for numbers below 4p. */
 export const limbsFor = (m: Modulus, width: number): number => Math.ceil((m.bits + 2) / width);

@@ -1,0 +1,17 @@
+import { range } from './plain.js';
+
+/**
+ * WGSL that carries columns into limbs of `width` bits and returns these, with no last subtraction. The value is below 2p, and the limbs
+ * have room for 4p, so nothing is left above the last one. A column and the carry into it, below 2^(32 − width), must fit a u32 together.
+ *
+ * @param columns WGSL of each; '' where there is nothing
+ */
+export const returnCarried = (columns: readonly string[], width: number): string => {
+  const last = columns.length - 1;
+  const carries = columns.map((column, k) => {
+    const carry = k > 0 ? `(s${k - 1} >> ${width}u)` : '';
+    return `let s${k} = ${[column, carry].filter((term) => term !== '').join(' + ')};`;
+  });
+  const limbs = range(last + 1).map((k) => (k < last ? `s${k} & ${2 ** width - 1}u` : `s${k}`));
+  return [...carries, `return Limbs(${limbs.join(', ')});`].join('\n');
+};

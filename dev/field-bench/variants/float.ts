@@ -1,0 +1,144 @@
+/**
+ * A product in floats, where a device has a fused multiply-add of them. The two-fma trick is Dekker's exact product with magic constants
+ * that make integers of the halves: Emmart, Zheng and Weems, "Faster Modular Exponentiation Using Double Precision Floating Point
+ * Arithmetic on the GPU" (ARITH 2018), for doubles of 52 bits and rounding towards zero. Here it is for f32 and any rounding to a neighbour.
+ *
+ * a and b are integers below 2^22, floats exactly. From 2^45 to 2^46, floats are 2^22 apart: with C = 2^45, fma(a, b, C) is
+ * C + 2^22·high for an integer high of 22 bits, and its bits, taken as an integer, are those of C plus high. Then
+ * fma(a, b, (C + D) − that) = D + low, D = 3·2^22, low = a·b − 2^22·high between −2^22 and 2^22: from 2^23 to 2^24 floats are 1 apart, so
+ * this is exact, and its bits are those of D plus low. So is the subtraction exact: (3 − high)·2^22 is a float.
+ *
+ * WGSL does not promise that fma is fused, nor that fma(…) and a subtraction are not rearranged. Hence the probe.
+ */
+import { digitsOf, invert, type Modulus } from '../../../src/field/modulus.js';
+import type { Probe, ProductVariant } from '../representation.js';
+import { joined, limbsFor, limbsStruct, montgomeryFactor, range } from './plain.js';
+
+const WIDTH = 22;
+const UNIT = 2 ** WIDTH;
+
+/** C and D above. */
+const HIGH = 2 ** 45;
+const LOW = 3 * 2 ** 22;
+
+const float = (value: number): string => `${value}.0f`;
+
+/** What the bits of a float are as an integer. */
+const bitsOf = (value: number): number => new Int32Array(Float32Array.of(value).buffer)[0] as number;
+
+const halves = `
+fn high_half(a: f32, b: f32) -> f32 {
+  return fma(a, b, ${float(HIGH)});
+}
+
+fn low_half(a: f32, b: f32, high: f32) -> f32 {
+  return fma(a, b, ${float(HIGH + LOW)} - high);
+}
+
+fn bits(half: f32) -> i32 {
+  return bitcast<i32>(half);
+}
+
+// Of an integer below 2^23. A conversion does the same, at a quarter of the speed or less on some devices.
+fn limb(digit: i32) -> f32 {
+  return bitcast<f32>(digit | ${bitsOf(2 ** 23)}) - ${float(2 ** 23)};
+}`;
+
+/**
+ * Interleaved rows (CIOS) in columns of i32. What the bits of the halves have above high and low is known of each column, modulo 2^32, and
+ * taken off at its beginning. Its lowest 22 bits are 0, so q does not mind that a part of it is yet to come.
+ *
+ * A column is the sum of 2n low halves, between −2^22 and 2^22, of 2n high ones, below 2^22, and of a carry of less than 2^10: less than
+ * 4n·2^22 + 2^10, which is 2^28.2 for 18 limbs, as 381 bits take.
+ */
+const product = (m: Modulus): string => {
+  const n = limbsFor(m, WIDTH);
+  const p = digitsOf(m.p, WIDTH, n);
+  const mask = UNIT - 1;
+  /** How many pairs of limbs have their low halves in a column. */
+  const pairs = (k: number): number => Math.max(0, Math.min(k + 1, 2 * n - 1 - k));
+  const columns = range(2 * n).map((k) => {
+    const surplus = 2 * (pairs(k) * bitsOf(LOW) + (k > 0 ? pairs(k - 1) : 0) * bitsOf(HIGH));
+    return `${Number(BigInt.asIntN(32, -BigInt(surplus)))}`;
+  });
+  const rows = range(n).flatMap((i) => {
+    const times = (name: string, x: string, y: (k: number) => string): string[] =>
+      range(n).flatMap((k) => [
+        `let ${name}high${i}_${k} = high_half(${x}, ${y(k)});`,
+        `let ${name}low${i}_${k} = low_half(${x}, ${y(k)}, ${name}high${i}_${k});`,
+      ]);
+    const first = columns[i] as string;
+    const lines = [
+      ...times('ab', `a.l${i}`, (k) => `b.l${k}`),
+      `let u${i} = ${first} + bits(ablow${i}_0);`,
+      `let q${i} = limb((u${i} * ${montgomeryFactor(m, WIDTH)}) & ${mask});`,
+      ...times('qp', `q${i}`, (k) => float(p[k] as number)),
+      `let c${i} = (u${i} + bits(qplow${i}_0)) >> ${WIDTH}u;`,
+    ];
+    for (const k of range(n + 1).slice(1)) {
+      const terms = [
+        columns[i + k] as string,
+        ...(k < n ? [`bits(ablow${i}_${k})`, `bits(qplow${i}_${k})`] : []),
+        `bits(abhigh${i}_${k - 1})`,
+        `bits(qphigh${i}_${k - 1})`,
+        ...(k === 1 ? [`c${i}`] : []),
+      ];
+      lines.push(`let t${i}_${k} = ${terms.join(' + ')};`);
+      columns[i + k] = `t${i}_${k}`;
+    }
+    return lines;
+  });
+  const carries = range(n).map((k) => `let s${k} = ${columns[n + k]}${k > 0 ? ` + (s${k - 1} >> ${WIDTH}u)` : ''};`);
+  const limbs = range(n).map((k) => `limb(${k < n - 1 ? `s${k} & ${mask}` : `s${k}`})`);
+  const body = [...rows, ...carries, `return Limbs(${limbs.join(', ')});`];
+  return `fn product(a: Limbs, b: Limbs) -> Limbs {\n${body.join('\n')}\n}`;
+};
+
+/**
+ * Products whose halves are hard to tell: all but a few have far more than 24 bits, so that rounding them before the addition shows, and
+ * are a multiple of 2^22 and a rest that is in the middle, where fma may round either way, or next to it, or near the ends.
+ */
+const adversarial = (): number[][] => {
+  const rests = [1, 2 ** 10 + 1, UNIT / 2 - 1, UNIT / 2, UNIT / 2 + 1, UNIT - 2 ** 10, UNIT - 2, UNIT - 1];
+  const factors = range(31).map((i) => UNIT - 1 - 2 * i ** 4);
+  const pairs = factors.flatMap((a) => {
+    const inverse = Number(invert(BigInt(a), BigInt(UNIT)));
+    return rests.map((rest) => [a, Number((BigInt(inverse) * BigInt(rest)) % BigInt(UNIT))]);
+  });
+  return [...pairs, [0, 0], [1, 1], [UNIT - 1, UNIT - 1], [UNIT - 1, 1], [UNIT / 2, UNIT / 2], [UNIT / 2, 1]];
+};
+
+const probe: Probe = {
+  declarations: `${limbsStruct(2, 'f32')}\n${halves}
+fn probe(x: Limbs) -> Limbs {
+  let high = high_half(x.l0, x.l1);
+  return Limbs(high, low_half(x.l0, x.l1, high));
+}`,
+  element: 'f32',
+  limbs: 2,
+  operands: adversarial(),
+  exact: ([a = 0, b = 0], [high = 0, low = 0]) =>
+    high >= HIGH &&
+    high < 2 * HIGH &&
+    low >= 2 ** 23 &&
+    low < 2 ** 24 &&
+    BigInt(a) * BigInt(b) === BigInt(high) - BigInt(HIGH) + BigInt(low) - BigInt(LOW),
+};
+
+export const float22: ProductVariant = {
+  name: '22-bit, f32 fma',
+  probe,
+  representation: (m) => {
+    const n = limbsFor(m, WIDTH);
+    return {
+      declarations: `${limbsStruct(n, 'f32')}\n${halves}\n${product(m)}`,
+      type: 'Limbs',
+      element: 'f32',
+      limbs: n,
+      r: 1n << BigInt(WIDTH * n),
+      encode: (value) => digitsOf(value, WIDTH, n),
+      decode: (limbs) => joined(limbs, WIDTH),
+    };
+  },
+  multiplications: (m) => 4 * limbsFor(m, WIDTH) ** 2,
+};

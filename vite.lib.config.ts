@@ -1,6 +1,6 @@
 import { defineConfig } from 'vite';
 
-/** The package: one ES module with the shaders inlined. Its types come from tsconfig.build.json. */
+/** The package: one ES module with the shaders inlined, and one of a few lines for Node. Their types come from tsconfig.build.json and tsconfig.node.json. */
 export default defineConfig({
   // Silent when all is well: `npm start` builds before it prints its table.
   logLevel: 'warn',
@@ -12,7 +12,11 @@ export default defineConfig({
     target: 'es2022',
     sourcemap: true,
     minify: false,
-    lib: { entry: 'src/index.ts', formats: ['es'], fileName: () => 'index.js' },
-    rolldownOptions: { external: [/^mustache(\/|$)/, /^@noble\/curves(\/|$)/] },
+    lib: {
+      entry: { index: 'src/index.ts', node: 'src/node.ts' },
+      formats: ['es'],
+      fileName: (_, name) => `${name}.js`,
+    },
+    rolldownOptions: { external: [/^node:/, /^mustache(\/|$)/, /^@noble\/curves(\/|$)/] },
   },
 });

@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import type { CompileTime } from './gpu/pipelines.js';
 import type { Tuning } from './tuning.js';
 
 /** A point of the curve in affine coordinates. At infinity `x` and `y` are 0n and carry no meaning. */
@@ -115,6 +116,8 @@ export interface MsmEngine {
   readonly lastRun: RunRecord | null;
   /** The adapter that this engine computes on. */
   readonly adapter: AdapterDescription;
+  /** What was compiled on its device so far, by this engine and others, and how long each took. */
+  readonly pipelines: readonly CompileTime[];
 
   /** Frees all that the engine made: buffers, pipelines, the bases, and the device unless the caller brought it. */
   destroy(): void;

@@ -9,12 +9,14 @@ import type {
   PhaseTime,
   RunRecord,
 } from './api.js';
+import type { Calibration } from './calibrate.js';
 import { pippenger } from './cpu/pippenger.js';
 import { type Curve, type CurveContext, curveContext } from './curves/curve.js';
 import { addAffine, infinity, toAffine } from './curves/jacobian.js';
 import { type NamedCurve, resolveCurve } from './curves/named.js';
 import { badArgument, MsmError, show } from './errors.js';
 import { hasSlowShifts, type OpenDevice, openDevice } from './gpu/device.js';
+import { type CompileTime, compileTimes } from './gpu/pipelines.js';
 import { groupsFor, itemsPerBindingStep } from './gpu/recording.js';
 import { Runner } from './gpu/runner.js';
 import { type CallOptions, encodePoints, encodeScalars, readCallOptions } from './input.js';
@@ -26,7 +28,7 @@ import { assertNoFindings } from './stages/check.js';
 import { fold, publicPoint } from './stages/fold.js';
 import { IMPORT_THREADS, ImportConfig, importStart, NONE_REJECTED } from './stages/import.js';
 import { Tally } from './stages/partition.js';
-import { checkTuning, fieldCarryOf, resolveTuning, type Tuning } from './tuning.js';
+import { checkTuning, fieldCarryOf, given, resolveTuning, type Tuning } from './tuning.js';
 
 /** Options of `createMsmEngine`. */
 export interface MsmEngineOptions {
@@ -40,7 +42,9 @@ export interface MsmEngineOptions {
   readonly powerPreference?: GPUPowerPreference;
   /** The most bytes of scratch (not counting bases) that an MSM may hold; larger ones run in chunks. Default 256 MiB. */
   readonly memoryBudget?: number;
-  /** Knobs to set by hand; see `Tuning`. */
+  /** What `calibrate` found on this device, or on another of the same adapter: better defaults. */
+  readonly calibration?: Calibration;
+  /** Knobs to set by hand; see `Tuning`. They go before those of the calibration. */
   readonly tuning?: Partial<Tuning>;
   /**
    * Keep a copy of the points of `loadBases` in main memory, so that bases survive the loss of a device that the engine
@@ -161,6 +165,10 @@ class Engine implements MsmEngine {
 
   get adapter(): AdapterDescription {
     return this.#open.adapter;
+  }
+
+  get pipelines(): readonly CompileTime[] {
+    return compileTimes(this.#open.device);
   }
 
   get memory(): MemoryUse {
@@ -539,7 +547,14 @@ export const createMsmEngine = async (options: MsmEngineOptions): Promise<MsmEng
   if (!(Number.isInteger(memoryBudget) && memoryBudget > 0)) {
     throw badArgument(`memoryBudget must be a positive integer of bytes, got ${show(memoryBudget)}`);
   }
-  const tuning = checkTuning(options.tuning === undefined ? {} : options.tuning);
+  const { calibration } = options;
+  if (calibration !== undefined && (typeof calibration !== 'object' || calibration === null)) {
+    throw badArgument(`calibration must be what calibrate returned, got ${show(calibration)}`);
+  }
+  const tuning = checkTuning({
+    ...(calibration === undefined ? {} : checkTuning(calibration.tuning)),
+    ...given(checkTuning(options.tuning === undefined ? {} : options.tuning)),
+  });
   if (typeof retainBases !== 'boolean')
     throw badArgument(`retainBases must be true or false, got ${show(retainBases)}`);
   // It also keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is collected meanwhile.

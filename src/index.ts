@@ -15,8 +15,12 @@ export type {
   Progress,
   RunRecord,
 } from './api.js';
+export { type CalibrateOptions, type Calibration, type CalibrationTrial, calibrate } from './calibrate.js';
+export { type CalibrationStore, indexedDbStore } from './calibration-store.js';
 export type { Curve } from './curves/curve.js';
 export type { NamedCurve } from './curves/named.js';
 export { createMsmEngine, type MsmEngineOptions } from './engine.js';
 export { MsmError, type MsmErrorCode } from './errors.js';
+export type { CompileTime } from './gpu/pipelines.js';
 export type { Tuning } from './tuning.js';
+export { version } from './version.js';

@@ -115,6 +115,10 @@ export const checkTuning = (given: Partial<Tuning>): Partial<Tuning> => {
   return tuning;
 };
 
+/** The knobs that are set: undefined means as if they were not there. */
+export const given = (tuning: Partial<Tuning>): Partial<Tuning> =>
+  Object.fromEntries(Object.entries(tuning).filter(([, value]) => value !== undefined));
+
 /** T for windows of c bits: one bit more than a scalar has, because the top window must not lend. */
 export const windowCount = (scalarBits: number, windowBits: number): number => Math.ceil((scalarBits + 1) / windowBits);
 
@@ -164,8 +168,8 @@ const submitBound = (additionsPerMs: number | null): number =>
     : 2 ** Math.min(30, Math.max(16, Math.floor(Math.log2(SUBMIT_MS * additionsPerMs))));
 
 /** What the pipelines depend on that need no plan. */
-export const fieldCarryOf = (device: Pick<DeviceProfile, 'slowShifts'>, given: Partial<Tuning>): CarryMode =>
-  given.fieldCarry ?? (device.slowShifts ? 'float' : 'shift');
+export const fieldCarryOf = (device: Pick<DeviceProfile, 'slowShifts'>, overrides: Partial<Tuning>): CarryMode =>
+  overrides.fieldCarry ?? (device.slowShifts ? 'float' : 'shift');
 
 /**
  * Fills in the knobs that the caller left open.
@@ -179,11 +183,8 @@ export const resolveTuning = (
   device: DeviceProfile,
   overrides: Partial<Tuning>,
 ): Tuning => {
-  const given: Partial<Tuning> = Object.fromEntries(
-    Object.entries(overrides).filter(([, value]) => value !== undefined),
-  );
-  const additionsPerSubmit =
-    given.additionsPerSubmit ?? (device.software ? 2 ** 30 : submitBound(device.additionsPerMs));
+  const set = given(overrides);
+  const additionsPerSubmit = set.additionsPerSubmit ?? (device.software ? 2 ** 30 : submitBound(device.additionsPerMs));
   const wanted: Tuning = {
     windowBits: defaultWindowBits(n, curve.scalarBits, additionsPerSubmit),
     walkerPrefixMemory: 'private',
@@ -193,12 +194,12 @@ export const resolveTuning = (
     walkerEntriesPerTask: 32,
     walkerLeastThreads: device.software ? 16 : 2 ** 12,
     additionsPerSubmit,
-    fieldCarry: fieldCarryOf(device, given),
+    fieldCarry: fieldCarryOf(device, set),
     sortThreadsPerWorkgroup: device.software ? 16 : 64,
     sortEntriesPerThread: device.software ? 128 : 32,
     cpuBelow: device.software ? SOFTWARE_CPU_BELOW : HARDWARE_CPU_BELOW,
     checks: false,
-    ...given,
+    ...set,
   };
   const tuning: Tuning = {
     ...wanted,

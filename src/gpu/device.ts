@@ -8,7 +8,8 @@ export interface OpenDevice {
   readonly adapter: AdapterDescription;
 }
 
-const describe = (info: GPUAdapterInfo | undefined): AdapterDescription => {
+/** What is known of an adapter. */
+export const describeAdapter = (info: GPUAdapterInfo | undefined): AdapterDescription => {
   const { vendor = '', architecture = '', device = '', description = '' } = info ?? {};
   const text = `${vendor} ${architecture} ${device} ${description}`;
   return {
@@ -49,7 +50,7 @@ export const openDevice = async (options: {
 }): Promise<OpenDevice> => {
   if (options.device !== undefined) {
     if (typeof options.device?.createBuffer !== 'function') throw badArgument('device must be a GPUDevice');
-    return { device: options.device, owned: false, adapter: describe(options.device.adapterInfo) };
+    return { device: options.device, owned: false, adapter: describeAdapter(options.device.adapterInfo) };
   }
   const { powerPreference = 'high-performance' } = options;
   if (powerPreference !== 'high-performance' && powerPreference !== 'low-power') {
@@ -74,7 +75,7 @@ export const openDevice = async (options: {
       requiredFeatures: adapter.features.has('timestamp-query') ? ['timestamp-query'] : [],
       requiredLimits: Object.fromEntries(wanted.map((limit) => [limit, adapter.limits[limit]])),
     });
-    return { device, owned: true, adapter: describe(adapter.info) };
+    return { device, owned: true, adapter: describeAdapter(adapter.info) };
   } catch (error) {
     throw new MsmError('unsupported-device', `the adapter makes no device: ${(error as Error).message}`, {
       cause: error,

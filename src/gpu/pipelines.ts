@@ -3,6 +3,18 @@ import type { Binding, Kernel } from './kernel.js';
 
 const STAGE_COMPUTE = 4;
 
+/** How long a pipeline took to compile. */
+export interface CompileTime {
+  readonly name: string;
+  /** Milliseconds from the request until it was there; several are compiled at a time. */
+  readonly ms: number;
+}
+
+const times = new WeakMap<GPUDevice, CompileTime[]>();
+
+/** What was compiled on a device, in the order in which it was done. */
+export const compileTimes = (device: GPUDevice): readonly CompileTime[] => times.get(device) ?? [];
+
 /** Pipelines of a device by source, shared by all engines on it; they go when the device goes. */
 const cache = new WeakMap<GPUDevice, Map<string, Promise<GPUComputePipeline>>>();
 
@@ -24,6 +36,7 @@ const compilerMessages = async (module: GPUShaderModule, source: string): Promis
 
 const compile = async (device: GPUDevice, { name, source, bindings }: Kernel): Promise<GPUComputePipeline> => {
   const label = `webgpu-msm ${name}`;
+  const begun = performance.now();
   // Errors of these calls show again when the pipeline is made; without a scope they would reach the caller's handlers.
   device.pushErrorScope('validation');
   const module = device.createShaderModule({ label, code: source });
@@ -34,6 +47,7 @@ const compile = async (device: GPUDevice, { name, source, bindings }: Kernel): P
   try {
     const [made, error] = await Promise.all([pipeline, scope]);
     if (error !== null) throw new Error(error.message);
+    times.set(device, [...compileTimes(device), { name, ms: performance.now() - begun }]);
     return made;
   } catch (error) {
     pipeline.catch(() => undefined);

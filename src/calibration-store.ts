@@ -1,0 +1,63 @@
+/** Where calibrations are remembered: texts by name. Either call may fail; then nothing is remembered, and nothing else happens. */
+export interface CalibrationStore {
+  /** The text, or null if there is none. */
+  get(name: string): Promise<string | null>;
+  set(name: string, text: string): Promise<void>;
+}
+
+const DATABASE = 'webgpu-msm';
+const TABLE = 'calibrations';
+
+/** What this needs of IndexedDB; the types of the DOM are not among those that the library is compiled with. */
+interface Request {
+  readonly result: unknown;
+  readonly error: unknown;
+  onsuccess: (() => void) | null;
+  onerror: (() => void) | null;
+  onblocked?: (() => void) | null;
+  onupgradeneeded?: (() => void) | null;
+}
+interface Database {
+  createObjectStore(name: string): unknown;
+  transaction(table: string, mode: 'readonly' | 'readwrite'): { objectStore(name: string): ObjectStore };
+  close(): void;
+}
+interface ObjectStore {
+  get(key: string): Request;
+  put(value: string, key: string): Request;
+}
+interface IndexedDb {
+  open(name: string, version: number): Request;
+}
+
+const done = (request: Request): Promise<unknown> =>
+  new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+    request.onblocked = () => reject(new Error('the database is blocked'));
+  });
+
+/** A store in the browser's IndexedDB, of the page's origin; null where there is none, as in Node. */
+export const indexedDbStore = (): CalibrationStore | null => {
+  const { indexedDB } = globalThis as { indexedDB?: IndexedDb };
+  if (!indexedDB) return null;
+  const use = async (mode: 'readonly' | 'readwrite', ask: (table: ObjectStore) => Request): Promise<unknown> => {
+    const opening = indexedDB.open(DATABASE, 1);
+    opening.onupgradeneeded = () => (opening.result as Database).createObjectStore(TABLE);
+    const database = (await done(opening)) as Database;
+    try {
+      return await done(ask(database.transaction(TABLE, mode).objectStore(TABLE)));
+    } finally {
+      database.close();
+    }
+  };
+  return {
+    get: async (name) => {
+      const text = await use('readonly', (table) => table.get(name));
+      return typeof text === 'string' ? text : null;
+    },
+    set: async (name, text) => {
+      await use('readwrite', (table) => table.put(text, name));
+    },
+  };
+};

@@ -1,0 +1,154 @@
+/** calibrate: right settings only, remembered by adapter, curve and version; what it finds becomes the defaults of an engine. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import packageJson from '../package.json' with { type: 'json' };
+import { type Calibration, calibrate } from '../src/calibrate.js';
+import { type CalibrationStore, indexedDbStore } from '../src/calibration-store.js';
+import { createMsmEngine } from '../src/engine.js';
+import { MsmError } from '../src/errors.js';
+import { fileStore } from '../src/node.js';
+import { version } from '../src/version.js';
+import { getDevice } from './support/gpu.js';
+
+const memoryStore = (): CalibrationStore & { readonly texts: Map<string, string> } => {
+  const texts = new Map<string, string>();
+  return {
+    texts,
+    get: async (name) => texts.get(name) ?? null,
+    set: async (name, text) => {
+      texts.set(name, text);
+    },
+  };
+};
+
+test('the version is that of the package', () => {
+  expect(version).toBe(packageJson.version);
+});
+
+describe('on this adapter', () => {
+  const store = memoryStore();
+  let device: GPUDevice;
+  let found: Calibration;
+  const told: { done: number; total: number }[] = [];
+  beforeAll(async () => {
+    device = await getDevice({ label: 'calibrated' });
+    found = await calibrate(device, { store, onProgress: (progress) => told.push(progress) });
+  }, 120_000);
+
+  test('every setting was right, and the ones that it changes were faster', () => {
+    expect(found.trials.length).toBeGreaterThanOrEqual(9);
+    for (const { ms } of found.trials) expect(ms).toBeGreaterThan(0);
+    expect(found).toMatchObject({ curve: 'bn254', version, remembered: false });
+    expect(found.compileMs).toBeGreaterThan(0);
+    expect(found.tookMs).toBeGreaterThan(found.compileMs / 4);
+    expect(told.at(-1)).toEqual({ done: 11, total: 11 });
+    const time = (tuning: object): number =>
+      Math.min(
+        ...found.trials.filter((t) => JSON.stringify(t.tuning) === JSON.stringify(tuning)).map(({ ms }) => ms ?? 0),
+      );
+    if (Object.keys(found.tuning).length > 0) expect(time(found.tuning)).toBeLessThan(time({}) * 1.5);
+  });
+
+  test('the next one remembers it, and measures nothing', async () => {
+    const compiled = vi.spyOn(device, 'createShaderModule');
+    const again = await calibrate(device, { store });
+    expect(again).toEqual({ ...found, remembered: true });
+    expect(compiled).not.toHaveBeenCalled();
+    compiled.mockRestore();
+    // another curve is another entry
+    expect(store.texts.size).toBe(1);
+    expect([...store.texts.keys()][0]).toContain(version);
+  });
+
+  test('it becomes the defaults of an engine, and tuning goes before it', async () => {
+    const calibration = { ...found, tuning: { walkerSlots: 5, walkerThreadsPerWorkgroup: 32 } };
+    const engine = await createMsmEngine({
+      curve: 'bn254',
+      device,
+      calibration,
+      tuning: { walkerSlots: 7, walkerThreadsPerWorkgroup: undefined as never, cpuBelow: 0 },
+    });
+    const bases = await engine.loadBases([{ x: 1n, y: 2n, infinity: false }]);
+    await engine.msm(bases, [3n]);
+    expect(engine.lastRun?.tuning).toMatchObject({ walkerSlots: 7, walkerThreadsPerWorkgroup: 32 });
+    expect(engine.pipelines.map(({ name }) => name)).toContain('walk');
+    for (const { ms } of engine.pipelines) expect(ms).toBeGreaterThan(0);
+    engine.destroy();
+  });
+
+  test('what a store has of another kind, or not at all, is measured anew; that it fails is no error', async () => {
+    const controller = new AbortController();
+    const spoilt: CalibrationStore[] = [
+      { get: async () => 'no JSON', set: async () => undefined },
+      { get: async () => JSON.stringify({ trials: [], tuning: { walkerSlots: 1e9 } }), set: async () => undefined },
+      { get: () => Promise.reject(new Error('gone')), set: () => Promise.reject(new Error('gone')) },
+    ];
+    for (const store of spoilt) {
+      const measured = calibrate(device, { store, signal: controller.signal, onProgress: () => controller.abort() });
+      // it had begun to measure, and could be stopped
+      await expect(measured).rejects.toMatchObject({ code: 'aborted' });
+    }
+  });
+});
+
+describe('where the device is not as it should be', () => {
+  test('a setting that computes wrongly is out', async () => {
+    const device = await getDevice({ label: 'wrong floats' });
+    const create = device.createShaderModule.bind(device);
+    // the carries through floats lose a limb
+    device.createShaderModule = (descriptor) =>
+      create({ ...descriptor, code: descriptor.code.replaceAll(' + 206158430208.0)', ' + 206158430207.0 * 2.0)') });
+    const { trials, tuning } = await calibrate(device, { store: null });
+    const floats = trials.filter((trial) => trial.ms === null);
+    expect(floats.length).toBeGreaterThan(0);
+    expect(tuning.fieldCarry).toBe('shift');
+  }, 120_000);
+
+  test('bad arguments', async () => {
+    const device = await getDevice();
+    await expect(calibrate({} as GPUDevice)).rejects.toThrow('device must be a GPUDevice');
+    await expect(calibrate(device, null as never)).rejects.toBeInstanceOf(MsmError);
+    await expect(calibrate(device, { curve: 'no such' as never })).rejects.toMatchObject({ code: 'bad-argument' });
+    await expect(calibrate(device, { signal: AbortSignal.abort('no') })).rejects.toMatchObject({ code: 'aborted' });
+    await expect(createMsmEngine({ curve: 'bn254', device, calibration: 7 as never })).rejects.toThrow('calibration');
+    const calibration = { tuning: { walkerSlots: 0 } } as unknown as Calibration;
+    await expect(createMsmEngine({ curve: 'bn254', device, calibration })).rejects.toThrow('tuning.walkerSlots');
+  });
+});
+
+describe('a file', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'calibration-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  test('remembers by name, in a folder that it makes', async () => {
+    const path = join(folder, 'a', 'b.json');
+    const store = fileStore(path);
+    expect(await store.get('x')).toBe(null);
+    await store.set('x', 'one');
+    await store.set('y', 'two');
+    await store.set('x', 'three');
+    expect([await store.get('x'), await fileStore(path).get('y'), await store.get('toString')]).toEqual([
+      'three',
+      'two',
+      null,
+    ]);
+    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({ x: 'three', y: 'two' });
+  });
+
+  test('that holds something else holds nothing', async () => {
+    for (const text of ['', '[', 'null', '7', '{"x": 7}']) {
+      const path = join(folder, 'spoilt.json');
+      await writeFile(path, text);
+      expect(await fileStore(path).get('x')).toBe(null);
+    }
+  });
+});
+
+test('there is no IndexedDB in Node', () => {
+  expect(indexedDbStore()).toBe(null);
+});

@@ -148,6 +148,7 @@ describe('the built package', () => {
     );
     expect(chunks.map(({ fileName, imports, dynamicImports }) => [fileName, ...imports, ...dynamicImports])).toEqual([
       ['index.js', 'mustache'],
+      ['node.js', 'node:fs/promises', 'node:path'],
     ]);
   });
 
@@ -155,7 +156,13 @@ describe('the built package', () => {
     const before = Reflect.ownKeys(globalThis);
     const exported = await import(/* @vite-ignore */ pathToFileURL(built).href);
     expect(Reflect.ownKeys(globalThis)).toEqual(before);
-    expect(Object.keys(exported).sort()).toEqual(['MsmError', 'createMsmEngine']);
+    expect(Object.keys(exported).sort()).toEqual([
+      'MsmError',
+      'calibrate',
+      'createMsmEngine',
+      'indexedDbStore',
+      'version',
+    ]);
     await expect(exported.createMsmEngine({ curve: 'bn254' })).rejects.toMatchObject({ code: 'no-webgpu' });
   });
 });
@@ -194,6 +201,10 @@ describe('a page with an import map and no bundler', () => {
       limits: { maxStorageBufferBindingSize: 2 ** 27, maxBufferSize: 2 ** 28 },
       errors: [],
     });
+  });
+
+  it('remembers in IndexedDB, and knows what it never heard of', () => {
+    expect(outcome.indexedDb).toEqual({ first: null, later: 'two' });
   });
 
   it('computes on an adapter without optional features, and asks it for none', () => {

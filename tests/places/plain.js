@@ -1,4 +1,5 @@
 // @ts-nocheck: see multiply.js
+import { indexedDbStore } from 'webgpu-msm';
 import { attempt, multiply, tell } from './multiply.js';
 
 /** By now the package has been imported, and nothing of it called. */
@@ -52,9 +53,18 @@ async function bareAdapter() {
   return { ...(await multiply({ gpu })), asked };
 }
 
+/** A store in the browser's database, opened anew for every call. */
+async function indexedDb() {
+  const store = indexedDbStore();
+  const first = await store.get('one');
+  await store.set('one', 'two');
+  return { first, later: await indexedDbStore().get('one') };
+}
+
 tell({
   sideEffects: await sideEffects(),
   asItIs: await attempt(asItIs),
   defaultDevice: await attempt(defaultDevice),
   bareAdapter: await attempt(bareAdapter),
+  indexedDb: await attempt(indexedDb),
 });

@@ -2,12 +2,19 @@ import { MsmError } from '../src/index.js';
 import { h } from './page/dom.js';
 import { errorMessage } from './page/error-message.js';
 import { introduction, missingWebGpu, reference } from './page/explanation.js';
+import { runFieldBench } from './page/field-bench.js';
 import { knobForm } from './page/knob-form.js';
-import { type Knobs, parseKnobs } from './page/knobs.js';
+import { type Knobs, type Mode, parseKnobs } from './page/knobs.js';
 import { runMsmBench } from './page/msm-bench.js';
 import { runMsmCrossCheck } from './page/msm-cross-check.js';
 import { Run, type RunListener } from './page/run.js';
 import { RunView } from './page/run-view.js';
+
+const runs: Readonly<Record<Mode, (run: Run, knobs: Knobs) => Promise<void>>> = {
+  'msm-bench': runMsmBench,
+  'msm-cross-check': runMsmCrossCheck,
+  'field-bench': runFieldBench,
+};
 
 const silent: RunListener = { onProgress() {}, onRow() {} };
 
@@ -50,8 +57,7 @@ function open(main: HTMLElement): void {
     h('p', { class: 'note' }, h('a', { href: './' }, 'What is this page?')),
   );
   run.start();
-  const modeOf = mode === 'msm-bench' ? runMsmBench : runMsmCrossCheck;
-  modeOf(run, knobs).catch((error: unknown) => {
+  runs[mode](run, knobs).catch((error: unknown) => {
     if (!(error instanceof MsmError) && !run.signal.aborted) console.error(error);
     return run.end(errorMessage(run.signal.aborted ? run.signal.reason : error));
   });

@@ -89,6 +89,24 @@ describe('the dev page in Chromium', () => {
     await page.getByText('software', { exact: true }).waitFor();
   });
 
+  it('measures the field, and shows how its operations stand to each other', async () => {
+    const { status, error, rows } = await run('autorun=field-bench&chains=1&reps=1');
+    expect({ status, error }).toEqual({ status: 'done', error: null });
+    const rates = rows.flatMap((row) => (row.event === 'field' ? [`${row.operation}, ${row.variant}`] : []));
+    expect(rates).toContain('product, 13-bit, plain');
+    expect(rates).toContain('inverse, 14-bit signed, float');
+    for (const name of rates) await page.getByRole('rowheader', { name, exact: true }).waitFor();
+    await page.getByRole('rowheader', { name: 'u32 multiply-add' }).waitFor();
+  });
+
+  it('stops in the middle of measuring the field', async () => {
+    await page.goto(`${url}?autorun=field-bench&reps=100`);
+    await page.waitForFunction(() => window.msmBench?.done > 0);
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.waitForFunction(() => window.msmBench.status === 'failed');
+    expect(await bench()).toMatchObject({ error: 'stopped by you' });
+  });
+
   it('checks a case with both placements of the scratch', async () => {
     const { status, error, rows } = await run('autorun=msm-cross-check&n=65&points=pairs&scalars=all-equal&reps=2');
     expect({ status, error }).toEqual({ status: 'done', error: null });
@@ -102,6 +120,8 @@ describe('the dev page in Chromium', () => {
   it.each([
     ['autorun=msm-bench&walkerprv=1', 'walkerprv'],
     ['autorun=msm-bench&c=99', 'c: "99"'],
+    ['autorun=msm-bench&fieldcarry=hand', 'fieldcarry: "hand"'],
+    ['autorun=field-bench&chains=0', 'chains: "0"'],
     ['scalars=rnd', 'rnd'],
   ])('refuses the bad knob of ?%s by name', async (query, named) => {
     const { status, error, rows } = await run(query);

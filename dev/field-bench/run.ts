@@ -18,7 +18,8 @@ export interface FieldBenchOptions {
   readonly operations?: readonly FieldOperation[];
   /** WGSL language features that the device's WebGPU has. */
   readonly features: ReadonlySet<string>;
-  onProgress?(text: string): void;
+  /** May throw, which ends the run. */
+  onProgress?(text: string, done: number, total: number): void;
 }
 
 export interface FieldBenchRow {
@@ -90,15 +91,16 @@ export const fieldBench = async (
     device.createBuffer({ size: COPY_BYTES, usage: bufferUsage.copySrc | bufferUsage.copyDst }),
   ) as [GPUBuffer, GPUBuffer];
   try {
-    for (const subject of subjects) {
-      onProgress?.(`${subject.name} (${subject.variant}), ${subject.chains} chains: compiling, checking`);
+    const total = subjects.length + reps;
+    for (const [i, subject] of subjects.entries()) {
+      onProgress?.(`${subject.name} (${subject.variant}), ${subject.chains} chains: compiling, checking`, i, total);
       const rig = await Rig.make(device, subject);
       rigs.push({ rig, steps: await rig.calibrate(leastMs), times: [] });
     }
     const copies: number[] = [];
     await copyOnce(device, ...buffers);
     for (let rep = 0; rep < reps; rep++) {
-      onProgress?.(`repetition ${rep + 1} of ${reps}`);
+      onProgress?.(`repetition ${rep + 1} of ${reps}`, subjects.length + rep, total);
       for (const { rig, steps, times } of rigs) times.push(rig.rate(steps, await rig.run(steps)));
       copies.push((2 * COPY_BYTES) / ((await copyOnce(device, ...buffers)) / 1000));
     }

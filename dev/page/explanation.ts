@@ -10,6 +10,7 @@ const examples: readonly (readonly [query: string, what: string])[] = [
     'autorun=msm-cross-check&logn=8,10&case=core',
     'check the cases that go wrong most easily, with both kinds of scratch',
   ],
+  ['autorun=field-bench', 'what a field product costs here, and how far from the device’s peak it is'],
   ['autorun=msm-bench&logn=12&scalars=mostly-zero', 'the scalars that provers really have'],
   ['autorun=msm-bench&logn=14&walkerpriv=1', 'prefix products in private memory …'],
   ['autorun=msm-bench&logn=14&walkerpriv=0', '… against workgroup memory'],

@@ -21,7 +21,10 @@ const labels: Readonly<Record<KnobName, string>> = {
   walkerpriv: 'Walker scratch',
   walkertpb: 'Walker threads',
   walkers: 'Walker slots',
+  fieldcarry: 'Carries',
   c: 'Window bits',
+  chains: 'Chains',
+  variants: 'Products',
   cpubelow: 'Small ones on the CPU',
   checks: 'Checks',
 };
@@ -96,6 +99,8 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
       ),
       input(query, 'reps', '5'),
       input(query, 'seed', '1'),
+      input(query, 'chains', '1,4', false),
+      select(query, 'variants', { library: 'the library’s', all: 'all' }, 'default'),
     ),
     h(
       'fieldset',
@@ -117,6 +122,7 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
         ),
         input(query, 'walkertpb', 'default'),
         input(query, 'walkers', 'default'),
+        select(query, 'fieldcarry', { shift: 'shifts', float: 'floats' }, 'default'),
         input(query, 'c', 'default'),
         input(query, 'cpubelow', '0'),
         select(query, 'checks', { '1': 'on' }, 'off'),

@@ -15,13 +15,14 @@ import type { Placement } from './rows.js';
 export const modes = {
   'msm-bench': 'Benchmark',
   'msm-cross-check': 'Cross-check',
+  'field-bench': 'Field arithmetic',
 } as const;
 export type Mode = keyof typeof modes;
 
 /** Every knob with its one line of help, in the order in which the page shows them. */
 export const knobHelp = {
   autorun:
-    'msm-bench checks the answer and times repetitions; msm-cross-check compares case after case with the oracles. Without it nothing starts.',
+    'msm-bench checks the answer and times repetitions; msm-cross-check compares case after case with the oracles; field-bench measures products, squares and inversions beside the device’s peaks. Without it nothing starts.',
   logn: 'Sizes as powers of two: 10 or 10,12,14. Default 12 for the benchmark, 8,10 for the cross-check.',
   n: 'Sizes that are no powers of two: 1000 or 1000,4097.',
   reps: 'Timed repetitions (default 5), or runs of each case (default 3).',
@@ -33,7 +34,10 @@ export const knobHelp = {
     'Where the walker keeps its prefix products: private (1) or workgroup memory (0). The cross-check runs both by default; with “turns” each case runs with one of them.',
   walkertpb: 'Threads in a workgroup of the walker.',
   walkers: 'Tasks that one walker thread advances together; they share each inversion.',
+  fieldcarry: 'How carries are computed: by shifts, or through floats, for devices that are slow at shifts.',
   c: 'Bits of a scalar window.',
+  chains: 'field-bench only: independent chains a thread, 1 or 1,2,4,8. Default 1,4.',
+  variants: 'field-bench only: the library’s own arithmetic (library, the default), or other products as well (all).',
   cpubelow:
     'MSMs of at most so many scalars go to the CPU. Default 0 on this page, which is about the GPU; the library has a default of its own.',
   checks: 'Look on the GPU after every stage whether it did what it should (1). Slow; a failing check names the stage.',
@@ -51,6 +55,8 @@ export interface Knobs {
   /** What to run; a case with two placements stands there twice, one after the other. */
   readonly cases: readonly PlacedCase[];
   readonly reps: number;
+  readonly chains: readonly number[];
+  readonly variants: 'library' | 'all';
   readonly tuning: Partial<Tuning>;
 }
 
@@ -72,8 +78,14 @@ function parseMode(text: string): Mode {
   return text as Mode;
 }
 
-const parseList = (name: string, text: string, most: number): number[] =>
-  text.split(',').map((item) => parseInteger(name, item.trim(), 0, most));
+const parseList = (name: string, text: string, most: number, least = 0): number[] =>
+  text.split(',').map((item) => parseInteger(name, item.trim(), least, most));
+
+function oneOf<const Word extends string>(name: string, text: string, words: readonly Word[]): Word {
+  const word = words.find((each) => each === text);
+  if (word === undefined) throw new RangeError(`${name}: "${text}" is not ${words.join(' or ')}`);
+  return word;
+}
 
 /**
  * @throws RangeError that names the knob
@@ -117,6 +129,7 @@ export function parseKnobs(query: URLSearchParams): Knobs {
   const threads = integer('walkertpb', 1, 256);
   const slots = integer('walkers', 1, 64);
   const windowBits = integer('c', 2, 16);
+  const fieldCarry = read('fieldcarry', (text) => oneOf('fieldcarry', text, ['shift', 'float']));
   const checks = integer('checks', 0, 1);
   const cpuBelow = integer('cpubelow', 0, 2 ** 16) ?? 0;
   return {
@@ -125,10 +138,13 @@ export function parseKnobs(query: URLSearchParams): Knobs {
       placementsOf(address).map((placement) => ({ address, placement })),
     ),
     reps: integer('reps', 1, 1000) ?? (mode === 'msm-cross-check' ? 3 : 5),
+    chains: read('chains', (text) => parseList('chains', text, 16, 1)) ?? [1, 4],
+    variants: read('variants', (text) => oneOf('variants', text, ['library', 'all'])) ?? 'library',
     tuning: {
       cpuBelow,
       ...(threads === undefined ? {} : { walkerThreadsPerWorkgroup: threads }),
       ...(slots === undefined ? {} : { walkerSlots: slots }),
+      ...(fieldCarry === undefined ? {} : { fieldCarry }),
       ...(windowBits === undefined ? {} : { windowBits }),
       ...(checks === undefined ? {} : { checks: checks === 1 }),
     },

@@ -1,8 +1,9 @@
 /** The rows that a run is told in: what `window.msmBench.rows` holds and what is posted to the dev server. */
 import type { AdapterDescription, PhaseTime } from '../../src/api.js';
+import type { FieldBenchRow } from '../field-bench/run.js';
 
 /** In the order in which a run tells them. */
-export const rowEvents = ['init', 'warm-up', 'repetition', 'case', 'end'] as const;
+export const rowEvents = ['init', 'warm-up', 'repetition', 'case', 'peak', 'field', 'skipped', 'end'] as const;
 export type RowEvent = (typeof rowEvents)[number];
 
 /** Where rows are posted, below the page's own address. */
@@ -61,6 +62,25 @@ export interface CaseRow {
   readonly error: string | null;
 }
 
+/** What the device does at its best: operations a second, bytes for a copy. */
+export interface PeakRow {
+  readonly event: 'peak';
+  readonly operation: string;
+  readonly perSecond: number;
+}
+
+/** One operation of the field in one way. */
+export interface FieldRow extends FieldBenchRow {
+  readonly event: 'field';
+}
+
+/** What this device cannot do, or not exactly. */
+export interface SkippedRow {
+  readonly event: 'skipped';
+  readonly variant: string;
+  readonly why: string;
+}
+
 export interface EndRow {
   readonly event: 'end';
   readonly status: 'done' | 'failed';
@@ -69,7 +89,7 @@ export interface EndRow {
   readonly medians: readonly { readonly case: string; readonly medianMs: number }[];
 }
 
-export type Row = InitRow | WarmUpRow | RepetitionRow | CaseRow | EndRow;
+export type Row = InitRow | WarmUpRow | RepetitionRow | CaseRow | PeakRow | FieldRow | SkippedRow | EndRow;
 
 /** A row as it is posted and stored. */
 export type StampedRow = Row & { readonly runId: string; readonly at: string };

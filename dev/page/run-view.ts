@@ -1,5 +1,6 @@
 /** What a run looks like while it goes and when it is over. */
 import { h } from './dom.js';
+import { FieldBenchView } from './field-bench-view.js';
 import { describeAdapter } from './format.js';
 import { type Mode, modes } from './knobs.js';
 import { MsmBenchView } from './msm-bench-view.js';
@@ -12,10 +13,16 @@ const announceEveryMs = 5000;
 
 const statusWords = { idle: 'Not started', running: 'Running', done: 'Done', failed: 'Failed' } as const;
 
+const views = {
+  'msm-bench': MsmBenchView,
+  'msm-cross-check': MsmCrossCheckView,
+  'field-bench': FieldBenchView,
+} as const satisfies Record<Mode, unknown>;
+
 export class RunView implements RunListener {
   readonly root: HTMLElement;
   readonly #run: () => Run;
-  readonly #results: MsmBenchView | MsmCrossCheckView;
+  readonly #results: FieldBenchView | MsmBenchView | MsmCrossCheckView;
   readonly #badge = h('span', { class: 'badge' });
   readonly #adapter = h('p', { class: 'adapter', hidden: true });
   readonly #bar = h('progress', { 'aria-label': 'Progress of the run', max: 1, value: 0 });
@@ -29,7 +36,7 @@ export class RunView implements RunListener {
 
   constructor(mode: Mode, run: () => Run) {
     this.#run = run;
-    this.#results = mode === 'msm-bench' ? new MsmBenchView() : new MsmCrossCheckView();
+    this.#results = new views[mode]();
     this.root = h(
       'section',
       { class: 'run', 'aria-labelledby': 'run-title' },

@@ -1,0 +1,76 @@
+import { h, table } from './dom.js';
+import type { FieldRow, PeakRow, SkippedRow, StampedRow } from './rows.js';
+
+const millions = (perSecond: number): string => Number((perSecond / 1e6).toPrecision(3)).toLocaleString('en');
+
+/** Rates of the operations of the field, and how they stand to each other and to the peak. */
+export class FieldBenchView {
+  readonly root = h('div', { class: 'sizes' });
+  readonly #peaks: PeakRow[] = [];
+  readonly #rows: FieldRow[] = [];
+  readonly #skipped: SkippedRow[] = [];
+
+  onRow(row: StampedRow): void {
+    if (row.event === 'peak') this.#peaks.push(row);
+    else if (row.event === 'field') this.#rows.push(row);
+    else if (row.event === 'skipped') this.#skipped.push(row);
+    else if (row.event === 'end' && row.status === 'done') this.#show();
+  }
+
+  /** The best of an operation over its numbers of chains. */
+  #best(variant: string, operation: string): FieldRow | undefined {
+    return this.#rows
+      .filter((row) => row.variant === variant && row.operation === operation)
+      .sort((a, b) => b.perSecond - a.perSecond)[0];
+  }
+
+  #show(): void {
+    const plain = this.#rows[0];
+    if (plain === undefined) return;
+    const unit = this.#best(plain.variant, plain.operation)?.perSecond ?? 1;
+    const body = h('tbody');
+    const seen = new Set<string>();
+    for (const { variant, operation } of this.#rows) {
+      const name = `${operation}, ${variant}`;
+      const best = this.#best(variant, operation);
+      if (seen.has(name) || best === undefined) continue;
+      seen.add(name);
+      const product = this.#best(variant, 'product')?.perSecond;
+      body.append(
+        h(
+          'tr',
+          {},
+          h('th', { scope: 'row' }, name),
+          h('td', {}, millions(best.perSecond)),
+          h('td', {}, operation === 'product' ? (best.perSecond / unit).toFixed(2) : '–'),
+          h('td', {}, operation === 'product' || product === undefined ? '–' : (product / best.perSecond).toFixed(2)),
+          h('td', {}, best.ofPeak === null ? '–' : `${(100 * best.ofPeak).toFixed(0)} %`),
+          h('td', {}, best.compileMs.toFixed(0)),
+        ),
+      );
+    }
+    const peaks = h('tbody');
+    for (const { operation, perSecond } of this.#peaks) {
+      peaks.append(h('tr', {}, h('th', { scope: 'row' }, operation), h('td', {}, millions(perSecond))));
+    }
+    this.root.replaceChildren(
+      h(
+        'article',
+        { class: 'size' },
+        h('h3', {}, 'The base field of BN254'),
+        h(
+          'p',
+          { class: 'about' },
+          'Every kernel was compared with BigInts before it was timed. “× plain” is the rate beside the plain product of 13-bit limbs, “products” what one costs in products of its own kind, “of the peak” how much of the device’s multiply-adds it uses.',
+        ),
+        table(
+          'Operations, the best number of chains a thread',
+          ['Operation', 'M/s', '× plain', 'Products', 'Of the peak', 'Compile, ms'],
+          body,
+        ),
+        table('What the device can do, millions a second; the copy in bytes', ['Peak', 'M/s'], peaks),
+        ...this.#skipped.map(({ variant, why }) => h('p', { class: 'note' }, `${variant}: ${why}`)),
+      ),
+    );
+  }
+}

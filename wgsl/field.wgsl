@@ -107,11 +107,15 @@ fn field_tighten(a: Loose) -> Tight {
 {{/tighten}}
 }
 
-// The number that is congruent to a and comes from ⌊(a + shift) / p⌋, read off the top limbs: the limbs below move the quotient by less than
-// 2^-14.9, and the rounding of three f32 by less than 2^-19.
-fn field_reduce(a: Tight, shift: f32) -> Canonical {
+// ⌊a / p + shift⌋, read off the top limbs: the limbs below move the quotient by less than 2^-14.9, and the rounding of three f32 by
+// less than 2^-19.
+fn field_quotient(a: Tight, shift: f32) -> u32 {
   let top = {{topLimbs}};
-  let k = bitcast<u32>(i32(floor(f32(bitcast<i32>(top)) * {{perModulus}} + shift)));
+  return bitcast<u32>(i32(floor(f32(bitcast<i32>(top)) * {{perModulus}} + shift)));
+}
+
+// a - k·p in limbs from 0 up; the last one has the sign.
+fn field_less(a: Tight, k: u32) -> Canonical {
 {{#chain}}
   let s{{i}} = a.l{{i}} - k * {{p}}u{{^first}} + g{{previous}}{{/first}};
 {{^last}}
@@ -122,18 +126,16 @@ fn field_reduce(a: Tight, shift: f32) -> Canonical {
   return Canonical({{#chain}}{{^last}}c{{i}}, {{/last}}{{/chain}}s{{lastLimb}});
 }
 
-// The number in [0, p) that is congruent to a: ⌊a / p⌋ times p less, or once more where less than 2^-13 of p is missing.
+// The number in [0, p) that is congruent to a. The first quotient is one too large where less than 2^-13 of p is missing to it.
 fn field_canonical(a: Tight) -> Canonical {
-  var r = field_reduce(a, {{margin}});
-  if (bitcast<i32>(r.l{{lastLimb}}) < 0) {
-{{#chain}}
-    let s{{i}} = r.l{{i}} + {{p}}u{{^first}} + g{{previous}}{{/first}};
-{{^last}}
-    let c{{i}} = s{{i}} & {{limbMask}}u;
-    let g{{i}} = {{carry}};
-{{/last}}
-{{/chain}}
-    r = Canonical({{#chain}}{{^last}}c{{i}}, {{/last}}{{/chain}}s{{lastLimb}});
+  var k = field_quotient(a, {{margin}});
+  var r: Canonical;
+  loop {
+    r = field_less(a, k);
+    if (bitcast<i32>(r.l{{lastLimb}}) >= 0) {
+      break;
+    }
+    k -= 1u;
   }
   return r;
 }
@@ -142,7 +144,7 @@ fn field_canonical(a: Tight) -> Canonical {
 // number where the words have no room for that.
 fn field_pack_any(a: Tight) -> Packed {
 {{#roomInWords}}
-  return field_pack(field_reduce(a, -{{margin}}));
+  return field_pack(field_less(a, field_quotient(a, -{{margin}})));
 {{/roomInWords}}
 {{^roomInWords}}
   return field_pack(field_canonical(a));
@@ -151,6 +153,11 @@ fn field_pack_any(a: Tight) -> Packed {
 
 fn packed_zero() -> Packed {
   return Packed({{#vectors}}vec4<u32>(0u), {{/vectors}});
+}
+
+// 1 in Montgomery form.
+fn packed_one() -> Packed {
+  return Packed({{packedOne}});
 }
 
 fn packed_is_zero(a: Packed) -> bool {

@@ -251,14 +251,16 @@ fn walk(
 
 // What a step needs the inverse of: x2 - x1; 2·y for a doubling, as y - (-y); 1 where only a square is wanted. Never 0.
 fn denominator(flags: u32, sum: Point, x2: Packed) -> Loose {
-  if ((flags & SQUARE) != 0u) {
-    return field_loose(field_one());
-  }
   var left = x2;
   var right = sum.x;
-  if ((flags & DOUBLE) != 0u) {
+  // chosen as words, which are fewer than limbs
+  if ((flags & ADD) == 0u) {
     left = sum.y;
     right = packed_neg(sum.y);
+    if ((flags & SQUARE) != 0u) {
+      left = packed_one();
+      right = packed_zero();
+    }
   }
   return canonical_minus(field_unpack(left), field_unpack(right));
 }
@@ -277,18 +279,18 @@ fn add_step(slot: u32, inverse: Tight) -> Tight {
   let sum = acc[slot];
   let point = load_point(stream[cursor[slot]].handle);
   let rest = field_mul(denominator(flags, sum, point.x), inverse);
-  let x2 = field_unpack(point.x);
-  let y2 = field_unpack(point.y);
-  var x1 = field_unpack(sum.x);
-  var y1 = field_unpack(sum.y);
-  var numerator = canonical_minus(y2, y1);
+  // y2 - y1, or the square's side, or 3·x² + a
+  var left = point.y;
+  var right = sum.y;
+  var first = sum.x;
   if ((flags & ADD) == 0u) {
-    numerator = canonical_loose(x1);
-    x1 = x2;
-    y1 = y2;
-    if ((flags & SQUARE) != 0u) {
-      own_inverse = field_tighten(numerator);
-    }
+    left = sum.x;
+    right = packed_zero();
+    first = point.x;
+  }
+  let numerator = canonical_minus(field_unpack(left), field_unpack(right));
+  if ((flags & SQUARE) != 0u) {
+    own_inverse = field_tighten(numerator);
   }
   let slope = field_mul(numerator, own_inverse);
   if ((flags & SQUARE) != 0u) {
@@ -299,8 +301,9 @@ fn add_step(slot: u32, inverse: Tight) -> Tight {
     ))));
     return rest;
   }
-  let x3 = field_canonical(field_square_minus(slope, x1, x2));
-  let y3 = field_canonical(field_mul_minus(canonical_minus(x1, x3), slope, y1));
+  let x1 = field_unpack(first);
+  let x3 = field_canonical(field_square_minus(slope, x1, field_unpack(point.x)));
+  let y3 = field_canonical(field_mul_minus(canonical_minus(x1, x3), slope, field_unpack(sum.y)));
   acc[slot] = Point(field_pack(x3), field_pack(y3));
   cursor[slot] += 1u;
   return rest;

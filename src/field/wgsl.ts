@@ -170,6 +170,9 @@ export const fieldView = (m: Modulus, mode: CarryMode): TemplateView => {
     lastWord: m.words - 1,
     unpacked: unpackedLimbs(m, mode).join(',\n    '),
     one: constant(m.r),
+    packedOne: range(m.words / 4)
+      .map((i) => `vec4<u32>(${literals(digitsOf(m.r, 32, m.words).slice(4 * i, 4 * i + 4))})`)
+      .join(', '),
     rSquared: constant(m.r2),
     batchBits: BATCH,
     batches: k.batches,

@@ -44,6 +44,7 @@ async function computeAndPrint({ sizes, reps, seed, json, memoryBudget }) {
     }
     progress('');
     console.log(table(measurements, reps));
+    console.log(`\ncompiled once, several at a time: ${compiled(engine.pipelines)}`);
     if (measurements.some(({ phases }) => phases === null)) {
       console.log('\n(this device has no timestamp-query, so there are no times of the phases)');
     }
@@ -62,6 +63,16 @@ async function computeAndPrint({ sizes, reps, seed, json, memoryBudget }) {
     progress('');
     closeGpu();
   }
+}
+
+/**
+ * The slowest first.
+ *
+ * @param {readonly import('../src/index.js').CompileTime[]} pipelines
+ */
+function compiled(pipelines) {
+  const slowest = pipelines.toSorted((a, b) => b.ms - a.ms);
+  return slowest.map(({ name, ms }) => `${name} ${ms.toFixed(0)} ms`).join(', ');
 }
 
 /** @param {import('../dev/oracle/known-bases.mjs').AffinePoint} point */

@@ -1,0 +1,38 @@
+/** What the pipelines of an MSM cost to compile. On the software adapter compiling happens in this process, whose CPU time is known. */
+import { expect, test } from 'vitest';
+import { createMsmEngine } from '../src/engine.js';
+import { getDevice } from './support/gpu.js';
+
+/** DESIGN §4: other libraries need 20 to 75 CPU seconds. The target is 3 on an idle machine; a loaded one is up to half slower. */
+const CPU_SECONDS = 4.5;
+
+test('all pipelines of a first MSM: in parallel, in few CPU seconds, each with its time', async () => {
+  const device = await getDevice({ label: 'fresh' });
+  const engine = await createMsmEngine({ curve: 'bn254', device, tuning: { cpuBelow: 0 } });
+  expect(engine.pipelines).toEqual([]);
+  const before = process.cpuUsage();
+  const begun = performance.now();
+  const bases = await engine.loadBases([{ x: 1n, y: 2n, infinity: false }]);
+  await engine.msm(bases, [5n]);
+  const [wallMs, { user, system }] = [performance.now() - begun, process.cpuUsage(before)];
+  const { pipelines } = engine;
+  expect(pipelines.map(({ name }) => name).sort()).toEqual([
+    'decompose',
+    'import_points',
+    'partition_stream',
+    'reduce',
+    'sort_count',
+    'sort_scan',
+    'sort_scatter',
+    'walk',
+  ]);
+  for (const { ms } of pipelines) expect(ms).toBeGreaterThan(0);
+  // one after the other they would take as long as their sum
+  const ofMsm = pipelines.filter(({ name }) => name !== 'import_points');
+  expect(Math.max(...ofMsm.map(({ ms }) => ms))).toBeLessThanOrEqual(wallMs);
+  expect(ofMsm.reduce((sum, { ms }) => sum + ms, 0)).toBeGreaterThan(Math.max(...ofMsm.map(({ ms }) => ms)) * 1.2);
+  if (engine.adapter.software) expect((user + system) / 1e6).toBeLessThan(CPU_SECONDS);
+  await engine.msm(bases, [7n]);
+  expect(engine.pipelines).toEqual(pipelines);
+  engine.destroy();
+});

@@ -41,6 +41,27 @@ export function parseInteger(name, text, least, most) {
 }
 
 /**
+ * @param {string} name
+ * @param {string} text an integer; 2^k is understood
+ * @param {number} least
+ * @param {number} most
+ * @throws UsageError
+ */
+export function parseSize(name, text, least, most) {
+  const power = /^2\^(\d{1,2})$/.exec(text);
+  return parseInteger(name, power ? String(2 ** Number(power[1])) : text, least, most);
+}
+
+/**
+ * One line on a terminal that the next one takes the place of; nothing where nobody watches.
+ *
+ * @param {string} text nothing takes the line away
+ */
+export function progress(text) {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text && `${text} …`}`);
+}
+
+/**
  * Runs a command on the adapter that it asks for, in a process that is prepared for it. Exit code 2: bad usage; 1: anything else.
  *
  * @template {{ help?: boolean | undefined, adapter?: string | undefined }} Options

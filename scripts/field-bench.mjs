@@ -54,6 +54,9 @@ async function bench({ threads, chains, reps, leastMs, json }) {
     const { fieldBench } = /** @type {typeof import('../dev/field-bench/run.js')} */ (
       await vite.ssrLoadModule('/dev/field-bench/run.ts')
     );
+    const { threadsFor } = /** @type {typeof import('../dev/field-bench/kernels.js')} */ (
+      await vite.ssrLoadModule('/dev/field-bench/kernels.ts')
+    );
     const { modulus } = /** @type {typeof import('../src/field/modulus.js')} */ (
       await vite.ssrLoadModule('/src/field/modulus.ts')
     );
@@ -65,7 +68,7 @@ async function bench({ threads, chains, reps, leastMs, json }) {
     if (!adapter) throw new NoAdapterError('Dawn found no adapter');
     device = await adapter.requestDevice();
     const described = describeAdapter(adapter.info);
-    const used = threads ?? (described.software ? 256 : 65_536);
+    const used = threads ?? threadsFor(described.software);
     console.log(`adapter: ${adapterLine(described)}; ${used} threads, medians of ${reps}, millions a second`);
     const result = await fieldBench(device, modulus(bn254.p), {
       threads: used,

@@ -4,7 +4,7 @@ import { createServer } from 'vite';
 export function openSources() {
   return createServer({
     configFile: false,
-    server: { middlewareMode: true, watch: null, hmr: false },
+    server: { middlewareMode: true, watch: null, hmr: false, ws: false },
     appType: 'custom',
     logLevel: 'warn',
     optimizeDeps: { noDiscovery: true },

@@ -12,8 +12,9 @@ import {
   runInPlace,
 } from './adapter/choose-adapter.mjs';
 import { adapterLine, closeGpu, openGpu } from './adapter/open-gpu.mjs';
+import { progress, UsageError } from './command-line.mjs';
 import { measure } from './start/measure.mjs';
-import { parseOptions, UsageError, usage } from './start/options.mjs';
+import { parseOptions, usage } from './start/options.mjs';
 import { rows } from './start/rows.mjs';
 import { table } from './start/table.mjs';
 
@@ -78,15 +79,6 @@ function compiled(pipelines) {
 /** @param {import('../dev/oracle/known-bases.mjs').AffinePoint} point */
 function spell({ x, y, infinity }) {
   return infinity ? 'infinity' : `(0x${x.toString(16)}, 0x${y.toString(16)})`;
-}
-
-/**
- * One line on a terminal that the next one takes the place of; nothing where nobody watches.
- *
- * @param {string} text
- */
-function progress(text) {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text && `${text} …`}`);
 }
 
 try {

@@ -14,6 +14,9 @@ export const ChainConfig = struct('ChainConfig', { steps: 'length of each chain'
 
 export const CHAIN_THREADS = 64;
 
+/** Threads of a dispatch unless somebody asks for others: those that fill a device. */
+export const threadsFor = (software: boolean): number => (software ? 256 : 65_536);
+
 /** One operation, done in one way: its WGSL and its meaning. */
 export interface FieldOperation {
   /** How: which product, which carries. */

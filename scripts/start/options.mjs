@@ -1,5 +1,6 @@
 /** The command line of `npm start`. */
 import { parseArgs } from 'node:util';
+import { parseInteger, parseSize, UsageError } from '../command-line.mjs';
 
 export const usage = `Computes BN254 multi-scalar multiplications on the GPU, checks each, and prints what they took.
 
@@ -17,9 +18,6 @@ usage: npm start -- [options]
 /** Beyond this the points alone are 4 GiB. */
 const LARGEST_N = 2 ** 26;
 
-/** A mistake on the command line. */
-export class UsageError extends Error {}
-
 /**
  * @param {string[]} args
  */
@@ -29,11 +27,12 @@ export function parseOptions(args) {
     help: values.help,
     adapter: values.adapter,
     json: values.json,
-    sizes: [...new Set(values.n.split(',').map((text) => parseSize(text.trim())))].sort((a, b) => a - b),
-    reps: parseInteger('--reps', values.reps, 1, 1000),
-    seed: parseInteger('--seed', values.seed, 0, 2 ** 32 - 1),
-    memoryBudget:
-      values.budget === undefined ? undefined : 2 ** 20 * parseInteger('--budget', values.budget, 1, 2 ** 20),
+    sizes: [...new Set(values.n.split(',').map((text) => parseSize('n', text.trim(), 1, LARGEST_N)))].sort(
+      (a, b) => a - b,
+    ),
+    reps: parseInteger('reps', values.reps, 1, 1000),
+    seed: parseInteger('seed', values.seed, 0, 2 ** 32 - 1),
+    memoryBudget: values.budget === undefined ? undefined : 2 ** 20 * parseInteger('budget', values.budget, 1, 2 ** 20),
   };
 }
 
@@ -55,22 +54,4 @@ function parseStrictly(args) {
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
-}
-
-/** @param {string} text */
-function parseSize(text) {
-  const power = /^2\^(\d{1,2})$/.exec(text);
-  return parseInteger('--n', power ? String(2 ** Number(power[1])) : text, 1, LARGEST_N);
-}
-
-/**
- * @param {string} name
- * @param {string} text
- * @param {number} least
- * @param {number} most
- */
-function parseInteger(name, text, least, most) {
-  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= least && value <= most) return value;
-  throw new UsageError(`${name}: '${text}' is not an integer from ${least} to ${most}`);
 }

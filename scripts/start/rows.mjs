@@ -26,9 +26,12 @@ export function rows(measurements, { reps, seed }) {
   }));
 }
 
-/** The commit that is checked out; where there is no repository, as on a packed GPU host, what WEBGPU_MSM_COMMIT says. */
-function commit() {
-  const here = fileURLToPath(new URL('.', import.meta.url));
-  const { stdout } = spawnSync('git', ['describe', '--always', '--dirty'], { cwd: here, encoding: 'utf8' });
+/**
+ * The commit that is checked out; where there is no repository, as on a packed GPU host, what WEBGPU_MSM_COMMIT says.
+ *
+ * @param {string} [folder] of another checkout
+ */
+export function commit(folder = fileURLToPath(new URL('.', import.meta.url))) {
+  const { stdout } = spawnSync('git', ['describe', '--always', '--dirty'], { cwd: folder, encoding: 'utf8' });
   return stdout?.trim() || (process.env.WEBGPU_MSM_COMMIT ?? null);
 }

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vite';
 
-/** What benchmarks in Node measure the device with, as one file: a GPU host has Node, Dawn and what was built, and no vite. */
+/** What benchmarks in Node measure a device with, as one file: a GPU host has Node, Dawn and what was built, and no vite. */
 export default defineConfig({
   logLevel: 'warn',
   publicDir: false,

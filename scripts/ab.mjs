@@ -50,7 +50,11 @@ async function ab({ n, reps, points, scalars, seed, json, sides }) {
     }
     const [a, b] = /** @type {[(typeof contestants)[0], (typeof contestants)[0]]} */ (contestants);
     progress('calibrating the product');
-    const meter = await openProductMeter(vite);
+    const meter = await openProductMeter(
+      /** @type {typeof import('../dev/field-bench/index.js')} */ (
+        await vite.ssrLoadModule('/dev/field-bench/index.ts')
+      ),
+    );
     opened.push(meter);
     progress('');
     console.log(`adapter: ${adapterLine(meter.adapter)}; node ${process.version}`);

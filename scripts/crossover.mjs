@@ -15,8 +15,8 @@ import {
   samePoint,
 } from '../dev/oracle/known-bases.mjs';
 import { adapterLine, closeGpu, openGpu } from './adapter/open-gpu.mjs';
+import { openBenchLibrary } from './bench-library.mjs';
 import { parseInteger, parseStrictly, runOnAdapter, UsageError } from './command-line.mjs';
-import { openSources } from './open-sources.mjs';
 import { openProductMeter } from './product-meter.mjs';
 import { median } from './start/measure.mjs';
 
@@ -49,12 +49,11 @@ function parseOptions() {
 async function crossover({ largest, reps }) {
   const { createMsmEngine } = /** @type {typeof import('../src/index.js')} */ (await import(library.href));
   const known = makeKnownBases(bn254G1, largest, 1);
-  const vite = await openSources();
   const sides = [];
   /** @type {Awaited<ReturnType<typeof openProductMeter>> | undefined} */
   let meter;
   try {
-    meter = await openProductMeter(vite);
+    meter = await openProductMeter(await openBenchLibrary());
     for (const cpuBelow of [0, 2 ** 16]) {
       const engine = await createMsmEngine({ curve: 'bn254', gpu: openGpu(), tuning: { cpuBelow } });
       sides.push({ engine, bases: await engine.loadBases(known.bytes) });
@@ -110,7 +109,6 @@ async function crossover({ largest, reps }) {
     for (const { engine } of sides) engine.destroy();
     meter?.destroy();
     closeGpu();
-    await vite.close();
   }
 }
 

@@ -2,14 +2,14 @@
  * npm run field-bench
  *
  * What a product, a squaring, an inversion, an addition and a packing of the BN254 base field cost on this device, in dependent chains,
- * several of them side by side in a thread; beside them, in the same run and taking turns, what the device can do at all. Every
- * kernel is checked against BigInts first.
+ * several of them side by side in a thread; beside them, in the same run and taking turns, what the device can do at all, and what
+ * numbers cost that are inverted in batches. Every kernel is checked against BigInts first.
  */
 import { writeFileSync } from 'node:fs';
 import { NoAdapterError } from './adapter/choose-adapter.mjs';
 import { adapterLine, closeGpu, describeAdapter, openGpu } from './adapter/open-gpu.mjs';
+import { openBenchLibrary } from './bench-library.mjs';
 import { parseInteger, parseStrictly, runOnAdapter } from './command-line.mjs';
-import { openSources } from './open-sources.mjs';
 
 const usage = `npm run field-bench -- [options]
 
@@ -42,31 +42,23 @@ function parseOptions() {
   };
 }
 
+/** Lanes that compute in lockstep on most GPUs. */
+const USUAL_LANES = 32;
+
 /** @param {number} perSecond */
 const millions = (perSecond) => (perSecond / 1e6).toPrecision(4);
 
 /** @param {ReturnType<typeof parseOptions>} options */
 async function bench({ threads, chains, reps, leastMs, json }) {
-  const vite = await openSources();
+  const { batchInversions, bn254, fieldBench, hasSlowShifts, modulus, threadsFor } = await openBenchLibrary();
   /** @type {GPUDevice | undefined} */
   let device;
   try {
-    const { fieldBench } = /** @type {typeof import('../dev/field-bench/run.js')} */ (
-      await vite.ssrLoadModule('/dev/field-bench/run.ts')
-    );
-    const { threadsFor } = /** @type {typeof import('../dev/field-bench/kernels.js')} */ (
-      await vite.ssrLoadModule('/dev/field-bench/kernels.ts')
-    );
-    const { modulus } = /** @type {typeof import('../src/field/modulus.js')} */ (
-      await vite.ssrLoadModule('/src/field/modulus.ts')
-    );
-    const { bn254 } = /** @type {typeof import('../src/curves/bn254.js')} */ (
-      await vite.ssrLoadModule('/src/curves/bn254.ts')
-    );
     const gpu = openGpu();
     const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
     if (!adapter) throw new NoAdapterError('Dawn found no adapter');
-    device = await adapter.requestDevice();
+    const subgroups = adapter.features.has('subgroups');
+    device = await adapter.requestDevice({ requiredFeatures: subgroups ? ['subgroups'] : [] });
     const described = describeAdapter(adapter.info);
     const used = threads ?? threadsFor(described.software);
     console.log(`adapter: ${adapterLine(described)}; ${used} threads, medians of ${reps}, millions a second`);
@@ -75,6 +67,11 @@ async function bench({ threads, chains, reps, leastMs, json }) {
       chains,
       reps,
       leastMs,
+      batches: batchInversions(
+        hasSlowShifts(described) ? 'float' : 'shift',
+        // what an adapter says that has no subgroups is the least that WebGPU allows, and no guess
+        subgroups ? (adapter.info.subgroupMinSize ?? USUAL_LANES) : USUAL_LANES,
+      ),
       features: /** @type {ReadonlySet<string>} */ (gpu.wgslLanguageFeatures),
       onProgress: (text) => {
         if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text} …`);
@@ -89,7 +86,6 @@ async function bench({ threads, chains, reps, leastMs, json }) {
   } finally {
     device?.destroy();
     closeGpu();
-    await vite.close();
   }
 }
 
@@ -97,7 +93,7 @@ async function bench({ threads, chains, reps, leastMs, json }) {
  * @param {import('../dev/field-bench/run.js').FieldBenchResult} result
  * @param {readonly number[]} chains
  */
-function print({ peaks, rows, skipped, copyBytesPerSecond }, chains) {
+function print({ peaks, rows, batches, skipped, copyBytesPerSecond }, chains) {
   const line = (/** @type {string} */ name, /** @type {string[]} */ cells) =>
     console.log(name.padEnd(34) + cells.map((cell) => cell.padStart(11)).join(''));
   line('\npeak', ['']);
@@ -122,10 +118,22 @@ function print({ peaks, rows, skipped, copyBytesPerSecond }, chains) {
       Math.max(...own.map(({ compileMs }) => compileMs)).toFixed(0),
     ]);
   }
-  for (const { variant, why } of skipped) line(`product, ${variant}`, [` ${why}`]);
+  const sizes = [...new Set(batches.map(({ batch }) => batch.size))].toSorted((a, b) => a - b);
+  line('\nbatch inversion, products an element', [...sizes.map((size) => `S = ${size}`), 'compile, ms']);
+  for (const name of new Set(batches.map(({ name }) => name))) {
+    const own = batches.filter((row) => row.name === name);
+    line(name, [
+      ...sizes.map((size) => {
+        const row = own.find(({ batch }) => batch.size === size);
+        return row === undefined ? '' : (best(row.variant, 'product') / row.perSecond).toFixed(2);
+      }),
+      Math.max(...own.map(({ compileMs }) => compileMs)).toFixed(0),
+    ]);
+  }
+  for (const { operation, variant, why } of skipped) line(`${operation}, ${variant}`, [` ${why}`]);
   console.log(
     '\n× plain: the rate of a product beside that of the plain one, each at its best. ÷ product: what one costs in products of its own\n' +
-      'kind. Every kernel was right.',
+      'kind. Batch inversion, of S elements a thread: what one of them costs in products of the same kind. Every kernel was right.',
   );
 }
 

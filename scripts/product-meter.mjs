@@ -2,15 +2,11 @@ import { NoAdapterError } from './adapter/choose-adapter.mjs';
 import { describeAdapter, openGpu } from './adapter/open-gpu.mjs';
 
 /**
- * The meter of product equivalents (dev/field-bench/product-meter.ts) on a device of its own, for commands that open the sources.
- * `npm start` cannot: it also runs where there is no Vite.
+ * The meter of product equivalents (dev/field-bench/product-meter.ts), on a device of its own.
  *
- * @param {import('vite').ViteDevServer} vite
+ * @param {Pick<typeof import('../dev/field-bench/index.js'), 'ProductMeter'>} library as built, or from the sources
  */
-export async function openProductMeter(vite) {
-  const { ProductMeter } = /** @type {typeof import('../dev/field-bench/product-meter.js')} */ (
-    await vite.ssrLoadModule('/dev/field-bench/product-meter.ts')
-  );
+export async function openProductMeter({ ProductMeter }) {
   const adapter = await openGpu().requestAdapter({ powerPreference: 'high-performance' });
   if (!adapter) throw new NoAdapterError('Dawn found no adapter');
   const device = await adapter.requestDevice();

@@ -12,7 +12,9 @@ import {
   runInPlace,
 } from './adapter/choose-adapter.mjs';
 import { adapterLine, closeGpu, openGpu } from './adapter/open-gpu.mjs';
+import { openBenchLibrary } from './bench-library.mjs';
 import { progress, UsageError } from './command-line.mjs';
+import { openProductMeter } from './product-meter.mjs';
 import { measure } from './start/measure.mjs';
 import { parseOptions, usage } from './start/options.mjs';
 import { rows } from './start/rows.mjs';
@@ -23,6 +25,8 @@ const library = new URL('../dist/index.js', import.meta.url);
 /** @param {ReturnType<typeof parseOptions>} options */
 async function computeAndPrint({ sizes, reps, seed, json, memoryBudget }) {
   const { createMsmEngine } = /** @type {typeof import('../src/index.js')} */ (await import(library.href));
+  /** @type {Awaited<ReturnType<typeof openProductMeter>> | undefined} */
+  let meter;
   try {
     progress('compiling the shaders');
     const engine = await createMsmEngine({
@@ -38,14 +42,19 @@ async function computeAndPrint({ sizes, reps, seed, json, memoryBudget }) {
 
     progress('making bases with known logarithms');
     const known = makeKnownBases(bn254G1, Math.max(...sizes), seed);
+    progress('calibrating the product');
+    meter = await openProductMeter(await openBenchLibrary());
     const measurements = [];
     for (const n of sizes) {
       const said = (/** @type {string} */ text) => progress(`n = ${n}: ${text}`);
-      measurements.push(await measure(engine, known, { n, reps, seed, progress: said }));
+      measurements.push(await measure(engine, known, { n, reps, seed, meter, progress: said }));
     }
     progress('');
     console.log(table(measurements, reps));
-    console.log(`\ncompiled once, several at a time: ${compiled(engine.pipelines)}`);
+    console.log(
+      '\ncost: the wall × the rate of a plain 13-bit field product, measured before and after: it stays when a shared machine slows down',
+    );
+    console.log(`compiled once, several at a time: ${compiled(engine.pipelines)}`);
     if (measurements.some(({ phases }) => phases === null)) {
       console.log('\n(this device has no timestamp-query, so there are no times of the phases)');
     }
@@ -62,6 +71,7 @@ async function computeAndPrint({ sizes, reps, seed, json, memoryBudget }) {
     }
   } finally {
     progress('');
+    meter?.destroy();
     closeGpu();
   }
 }

@@ -1,11 +1,14 @@
 /** field-bench: every kernel it times is right first, on two fields; a device that computes wrongly gets no numbers. */
 import { describe, expect, test } from 'vitest';
+import { batchInversions } from '../dev/field-bench/batch-inverse/kernel.js';
 import { libraryOperations, peakOperations } from '../dev/field-bench/kernels.js';
 import { type FieldBenchOptions, fieldBench } from '../dev/field-bench/run.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { modulus } from '../src/field/modulus.js';
 import { bls12381 } from './support/curves.js';
 import { getDevice, getGpu } from './support/gpu.js';
+
+const batches = batchInversions('float', 4);
 
 const options = async (): Promise<FieldBenchOptions> => ({
   threads: 100,
@@ -44,6 +47,28 @@ describe.each([
   });
 });
 
+test('batches of inversions are checked, and have rates; without subgroups theirs are skipped', async () => {
+  const result = await fieldBench(await getDevice(), modulus(bn254.p), {
+    ...(await options()),
+    operations: [],
+    batches,
+  });
+  const [shared, own] = [
+    batches.filter(({ scope }) => scope === 'subgroup'),
+    batches.filter(({ scope }) => scope !== 'subgroup'),
+  ];
+  expect(result.batches.map(({ batch }) => batch)).toEqual(own);
+  for (const { perSecond } of result.batches) expect(perSecond).toBeGreaterThan(0);
+  expect(result.rows).toEqual([]);
+  expect(result.skipped).toEqual(
+    shared.map(() => ({
+      operation: 'batch inversion, subgroup',
+      variant: '14-bit signed, float',
+      why: 'no subgroups here',
+    })),
+  );
+});
+
 test('a device that multiplies wrongly is told so, and gets no rates', async () => {
   const device = await getDevice({ label: 'wrong' });
   const create = device.createShaderModule.bind(device);
@@ -51,5 +76,19 @@ test('a device that multiplies wrongly is told so, and gets no rates', async () 
     create({ ...descriptor, code: descriptor.code.replace('x0 = product(x0, y)', 'x0 = product(x0, x0)') });
   await expect(fieldBench(device, modulus(bn254.p), await options())).rejects.toThrow(
     /^WRONG: product \(13-bit, plain\), 1 chains/,
+  );
+});
+
+test('a device that inverts wrongly in batches is told so', async () => {
+  const device = await getDevice({ label: 'wrong' });
+  const create = device.createShaderModule.bind(device);
+  device.createShaderModule = (descriptor) =>
+    create({
+      ...descriptor,
+      code: descriptor.code.replace('batch_put(0u, inverse)', 'batch_put(0u, inverse_of_product)'),
+    });
+  const options4 = { ...(await options()), operations: [], batches: batches.filter(({ size }) => size === 4) };
+  await expect(fieldBench(device, modulus(bn254.p), options4)).rejects.toThrow(
+    /^WRONG: batch inversion, thread \(14-bit signed, float\), 4 a thread, thread/,
   );
 });

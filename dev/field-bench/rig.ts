@@ -24,6 +24,8 @@ export interface Subject {
   readonly multiplyAdds: number | null;
   readonly name: string;
   readonly threads: number;
+  /** Those of a workgroup. */
+  readonly groupThreads: number;
   readonly chains: number;
   readonly perStep: number;
   readonly kernel: Kernel;
@@ -57,6 +59,7 @@ export const fieldSubject = (m: Modulus, operation: FieldOperation, chains: numb
     multiplyAdds: operation.multiplyAdds(m),
     name: operation.name,
     threads,
+    groupThreads: CHAIN_THREADS,
     chains,
     perStep: 1,
     kernel: fieldChain(m, operation, chains),
@@ -93,6 +96,7 @@ export const peakSubject = (operation: PeakOperation, chains: number, threads: n
     multiplyAdds: null,
     name: operation.name,
     threads,
+    groupThreads: CHAIN_THREADS,
     chains,
     perStep: operation.perStep,
     kernel: peakChain(operation, chains),
@@ -153,7 +157,7 @@ export class Rig {
     const pass = encoder.beginComputePass({ label: this.subject.name });
     pass.setPipeline(this.#pipeline);
     pass.setBindGroup(0, this.#group);
-    pass.dispatchWorkgroups(this.subject.threads / CHAIN_THREADS);
+    pass.dispatchWorkgroups(this.subject.threads / this.subject.groupThreads);
     pass.end();
     const begun = performance.now();
     queue.submit([encoder.finish()]);
@@ -213,6 +217,7 @@ export const passes = async (device: GPUDevice, variant: string, probe: Probe): 
     multiplyAdds: null,
     name: 'probe',
     threads,
+    groupThreads: CHAIN_THREADS,
     chains: 1,
     perStep: 1,
     kernel: probeChain(probe),

@@ -2,6 +2,8 @@
 import type { Modulus } from '../../src/field/modulus.js';
 import { bufferUsage } from '../../src/gpu/constants.js';
 import { median } from '../page/statistics.js';
+import { type BatchInversion, describeBatch, featureOf, variantOf } from './batch-inverse/kernel.js';
+import { batchSubject } from './batch-inverse/subject.js';
 import { CHAIN_THREADS, type FieldOperation, fieldOperations, type PeakOperation, peakOperations } from './kernels.js';
 import { fieldSubject, passes, peakSubject, Rig } from './rig.js';
 
@@ -16,6 +18,8 @@ export interface FieldBenchOptions {
   readonly leastMs: number;
   /** What to measure beside the peaks. Default: all that the device can do. */
   readonly operations?: readonly FieldOperation[];
+  /** Batches of inversions to measure beside them. Default: none. */
+  readonly batches?: readonly BatchInversion[];
   /** WGSL language features that the device's WebGPU has. */
   readonly features: ReadonlySet<string>;
   /** May throw, which ends the run. */
@@ -35,10 +39,21 @@ export interface FieldBenchRow {
   readonly compileMs: number;
 }
 
+export interface BatchRow {
+  readonly name: string;
+  readonly batch: BatchInversion;
+  /** As that of the operations with the same carries. */
+  readonly variant: string;
+  /** Numbers inverted a second, of all threads together. */
+  readonly perSecond: number;
+  readonly compileMs: number;
+}
+
 export interface FieldBenchResult {
   readonly rows: readonly FieldBenchRow[];
+  readonly batches: readonly BatchRow[];
   /** What was not measured, as this device cannot do it, or not exactly. */
-  readonly skipped: readonly { readonly variant: string; readonly why: string }[];
+  readonly skipped: readonly { readonly operation: string; readonly variant: string; readonly why: string }[];
   readonly peaks: readonly { readonly operation: string; readonly perSecond: number }[];
   /** Bytes read and written a second by copies from buffer to buffer. */
   readonly copyBytesPerSecond: number;
@@ -66,25 +81,46 @@ const copyOnce = async (device: GPUDevice, from: GPUBuffer, to: GPUBuffer): Prom
 export const fieldBench = async (
   device: GPUDevice,
   m: Modulus,
-  { threads: wanted, chains, reps, leastMs, operations = fieldOperations, features, onProgress }: FieldBenchOptions,
+  {
+    threads: wanted,
+    chains,
+    reps,
+    leastMs,
+    operations = fieldOperations,
+    batches: allBatches = [],
+    features,
+    onProgress,
+  }: FieldBenchOptions,
 ): Promise<FieldBenchResult> => {
   const threads = CHAIN_THREADS * Math.ceil(wanted / CHAIN_THREADS);
   const possible = ({ feature }: { feature?: string }): boolean => feature === undefined || features.has(feature);
   const peaks = (peakOperations as readonly PeakOperation[]).filter(possible);
   const measured: FieldOperation[] = [];
-  const skipped: { variant: string; why: string }[] = [];
+  const skipped: { operation: string; variant: string; why: string }[] = [];
   for (const operation of operations) {
-    const { variant, feature, probe } = operation;
-    if (!possible(operation)) skipped.push({ variant, why: `no ${feature} here` });
+    const { variant, name, feature, probe } = operation;
+    if (!possible(operation)) skipped.push({ operation: name, variant, why: `no ${feature} here` });
     else if (probe !== undefined && !(await passes(device, variant, probe)))
-      skipped.push({ variant, why: 'not exact here' });
+      skipped.push({ operation: name, variant, why: 'not exact here' });
     else measured.push(operation);
   }
+  const batches = allBatches.filter((batch) => {
+    const feature = featureOf(batch);
+    const has = feature === null || device.features.has(feature);
+    if (!has)
+      skipped.push({
+        operation: `batch inversion, ${describeBatch(batch)}`,
+        variant: variantOf(batch),
+        why: `no ${feature} here`,
+      });
+    return has;
+  });
   const subjects = [
     ...peaks.map((operation) => peakSubject(operation, 8, threads)),
     ...measured.flatMap((operation) =>
       (operation.alone ? [1] : chains).map((count) => fieldSubject(m, operation, count, threads)),
     ),
+    ...batches.map((batch) => batchSubject(m, batch, threads)),
   ];
   const rigs: { readonly rig: Rig; readonly steps: number; readonly times: number[] }[] = [];
   const buffers = [0, 1].map(() =>
@@ -109,11 +145,12 @@ export const fieldBench = async (
       compileMs: rig.compileMs,
       perSecond: median(times) as number,
     }));
+    const firstBatch = rates.length - batches.length;
     const multiplyAddsPerSecond = rates[0]?.perSecond as number;
     return {
       peaks: rates.slice(0, peaks.length).map(({ name, perSecond }) => ({ operation: name, perSecond })),
       rows: rates
-        .slice(peaks.length)
+        .slice(peaks.length, firstBatch)
         .map(({ variant, name, chains: count, perSecond, multiplyAdds: each, compileMs }) => ({
           variant,
           operation: name,
@@ -122,6 +159,13 @@ export const fieldBench = async (
           ofPeak: each === null ? null : (each * perSecond) / multiplyAddsPerSecond,
           compileMs,
         })),
+      batches: rates.slice(firstBatch).map(({ variant, perSecond, compileMs }, i) => ({
+        name: describeBatch(batches[i] as BatchInversion),
+        batch: batches[i] as BatchInversion,
+        variant,
+        perSecond,
+        compileMs,
+      })),
       skipped,
       copyBytesPerSecond: median(copies) as number,
     };

@@ -14,6 +14,7 @@ const SCALAR_STREAM = 0x10000;
  * @property {number} n
  * @property {number} wallMs median
  * @property {number[]} wallsMs of every repetition
+ * @property {number} productEquivalents median of wall × the rate of the plain 13-bit product, measured before and after each
  * @property {import('../../src/api.js').RunRecord | null} lastRun
  * @property {{ name: string, ms: number }[] | null} phases medians, in the order in which they run
  * @property {number} scratchBytes
@@ -24,16 +25,18 @@ const SCALAR_STREAM = 0x10000;
 /**
  * @param {MsmEngine} engine
  * @param {KnownBases} known at least n of them
- * @param {{ n: number, reps: number, seed: number, progress: (text: string) => void }} options
+ * @param {{ n: number, reps: number, seed: number, meter: { measure(): Promise<number> }, progress: (text: string) => void }} options
  * @returns {Promise<Measurement>}
  */
-export async function measure(engine, known, { n, reps, seed, progress }) {
+export async function measure(engine, known, { n, reps, seed, meter, progress }) {
   progress('loading the bases');
   const pointBytes = 2 * bn254G1.coordinateBytes;
   const bases = await engine.loadBases(known.bytes.subarray(0, n * pointBytes));
   try {
     const basesBytes = bases.byteLength;
     const walls = [];
+    const equivalents = [];
+    let rate = await meter.measure();
     /** @type {Map<string, number[]> | null} */
     let phases = new Map();
     /** @type {Measurement['wrong']} */
@@ -54,6 +57,9 @@ export async function measure(engine, known, { n, reps, seed, progress }) {
       if (!samePoint(got, expected)) wrong.push({ run, expected, got });
       if (rep === 0) continue;
       walls.push(wall);
+      const before = rate;
+      rate = await meter.measure();
+      equivalents.push(((wall / 1000) * (before + rate)) / 2);
       const timed = engine.lastRun?.phases ?? null;
       if (timed === null) phases = null;
       for (const { name, ms } of timed ?? []) phases?.set(name, [...(phases.get(name) ?? []), ms]);
@@ -62,6 +68,7 @@ export async function measure(engine, known, { n, reps, seed, progress }) {
       n,
       wallMs: median(walls),
       wallsMs: walls,
+      productEquivalents: median(equivalents),
       lastRun: engine.lastRun,
       phases: phases && [...phases].map(([name, times]) => ({ name, ms: median(times) })),
       scratchBytes: engine.memory.scratch,

@@ -8,22 +8,25 @@ import { fileURLToPath } from 'node:url';
  */
 export function rows(measurements, { reps, seed }) {
   const common = { at: new Date().toISOString(), commit: commit(), node: process.version, platform: process.platform };
-  return measurements.map(({ n, wallMs, wallsMs, phases, scratchBytes, basesBytes, lastRun, wrong }) => ({
-    ...common,
-    adapter: lastRun?.adapter ?? null,
-    n,
-    reps,
-    seed,
-    agrees: wrong.length === 0,
-    wallMs,
-    wallsMs,
-    phases,
-    scratchBytes,
-    basesBytes,
-    dispatches: lastRun?.dispatches ?? null,
-    submits: lastRun?.submits ?? null,
-    tuning: lastRun?.tuning ?? null,
-  }));
+  return measurements.map(
+    ({ n, wallMs, wallsMs, productEquivalents, phases, scratchBytes, basesBytes, lastRun, wrong }) => ({
+      ...common,
+      adapter: lastRun?.adapter ?? null,
+      n,
+      reps,
+      seed,
+      agrees: wrong.length === 0,
+      wallMs,
+      wallsMs,
+      productEquivalents,
+      phases,
+      scratchBytes,
+      basesBytes,
+      dispatches: lastRun?.dispatches ?? null,
+      submits: lastRun?.submits ?? null,
+      tuning: lastRun?.tuning ?? null,
+    }),
+  );
 }
 
 /**

@@ -14,6 +14,7 @@ export function table(measurements, reps) {
     ['n', ({ n }) => n.toLocaleString('en')],
     [`wall, ms (median of ${reps})`, ({ wallMs }) => milliseconds(wallMs)],
     ...phaseNames(measurements).map((name) => phaseRow(name)),
+    ['cost, million products', ({ productEquivalents }) => (productEquivalents / 1e6).toPrecision(3)],
     ['scratch', ({ scratchBytes }) => bytes(scratchBytes)],
     ['bases', ({ basesBytes }) => bytes(basesBytes)],
     ['agrees with noble', ({ wrong }) => (wrong.length === 0 ? 'yes' : 'NO')],

@@ -1,0 +1,176 @@
+/** Inverses in batches, at every scope: each is the inverse, whoever shared the inversion, and 0 is left alone and leaves others alone. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  type BatchInversion,
+  batchKernel,
+  describeBatch,
+  featureOf,
+  type Scope,
+} from '../dev/field-bench/batch-inverse/kernel.js';
+import { ChainConfig } from '../dev/field-bench/kernels.js';
+import { joined } from '../dev/field-bench/variants/plain.js';
+import { Random } from '../dev/oracle/known-bases.mjs';
+import { bn254 } from '../src/curves/bn254.js';
+import { digitsOf, LIMB_BITS, type Modulus, mod, modulus } from '../src/field/modulus.js';
+import { getAdapterDescription, getDevice, getGpu } from './support/gpu.js';
+import { primes } from './support/primes.js';
+import { compileKernel, runKernel } from './support/run-kernel.js';
+
+const fields: [string, bigint][] = [
+  ['BN254', bn254.p],
+  ['BLS12-381', primes['BLS12-381 base, 381 bits'] as bigint],
+];
+
+type Form = Omit<BatchInversion, 'carry'>;
+const form = (scope: Scope, size: number, threads: number, roots = 1): Form => ({ scope, size, threads, roots });
+
+const forms: Form[] = [
+  form('thread', 1, 16),
+  form('thread', 5, 16),
+  form('workgroup tree', 3, 1),
+  form('workgroup tree', 2, 2),
+  form('workgroup tree', 3, 16),
+  form('workgroup tree', 1, 64),
+  form('workgroup columns', 1, 1, 1),
+  form('workgroup columns', 3, 16, 4),
+  form('workgroup columns', 2, 64, 64),
+  form('workgroup columns', 1, 64, 1),
+  form('subgroup', 1, 1),
+  form('subgroup', 2, 2),
+  form('subgroup', 3, 16),
+  form('subgroup', 1, 64),
+];
+
+let hasSubgroups: boolean;
+let device: GPUDevice;
+
+beforeAll(async () => {
+  const adapter = await (await getGpu()).requestAdapter({ powerPreference: 'high-performance' });
+  hasSubgroups = adapter?.features.has('subgroups') ?? false;
+  device = await getDevice({
+    label: 'batch inversion',
+    requiredFeatures: hasSubgroups ? ['subgroups'] : [],
+  });
+});
+
+/** Skips, and says so, where a GPU lacks what a form needs. The software adapter has all of it. */
+const requireFor = async (batch: BatchInversion, skip: (note: string) => never): Promise<void> => {
+  if (featureOf(batch) === null || hasSubgroups) return;
+  expect((await getAdapterDescription()).software, 'the software adapter has lost its subgroups').toBe(false);
+  const note = `NOT TESTED: ${describeBatch(batch)}: this adapter has no subgroups`;
+  console.warn(note);
+  skip(note);
+};
+
+/** Numbers that a batch may hold: with zeros at both ends, alone, in pairs, everywhere or nowhere. */
+const inputs = ({ p, r }: Modulus, count: number): Record<string, bigint[]> => {
+  const random = new Random(count);
+  const edges = [0n, 1n, p - 1n, r, mod(-r, p), 0n, 0n, 2n, p - 2n];
+  const list = (value: (i: number) => bigint): bigint[] => Array.from({ length: count }, (_, i) => value(i));
+  return {
+    random: list(() => random.belowBig(p - 1n) + 1n),
+    edges: list((i) => edges[i % edges.length] as bigint),
+    'edges among random numbers': list((i) => (i % 3 === 0 ? (edges[(i / 3) % 9] as bigint) : random.belowBig(p))),
+    zeros: list(() => 0n),
+    'zeros but for the last': list((i) => (i === count - 1 ? p - 1n : 0n)),
+    'one zero, the last': list((i) => (i === count - 1 ? 0n : random.belowBig(p - 1n) + 1n)),
+    'ones in Montgomery form': list(() => r),
+  };
+};
+
+class Inverter {
+  readonly #m: Modulus;
+  readonly #perGroup: number;
+  readonly #pipeline: GPUComputePipeline;
+
+  private constructor(m: Modulus, perGroup: number, pipeline: GPUComputePipeline) {
+    this.#m = m;
+    this.#perGroup = perGroup;
+    this.#pipeline = pipeline;
+  }
+
+  static async make(
+    m: Modulus,
+    batch: BatchInversion,
+    change: (source: string) => string = (source) => source,
+  ): Promise<Inverter> {
+    const { source, name } = batchKernel(m, batch);
+    return new Inverter(m, batch.size * batch.threads, await compileKernel(device, change(source), name));
+  }
+
+  async words(values: readonly bigint[]): Promise<Uint32Array> {
+    const data = Uint32Array.from(values.flatMap((value) => digitsOf(value, 32, this.#m.words)));
+    const config = { data: new Uint32Array(ChainConfig.pack({ steps: 1 })), usage: 'uniform' as const };
+    const groups = Math.ceil(values.length / this.#perGroup);
+    const [, results] = await runKernel(device, this.#pipeline, [config, { data }], [groups]);
+    return results as Uint32Array;
+  }
+
+  /** Whether each is canonical, and times the number R²: both are in Montgomery form. */
+  async isRight(values: readonly bigint[]): Promise<boolean> {
+    const { p, words, limbs } = this.#m;
+    const results = await this.words(values);
+    const rSquared = mod(1n << BigInt(2 * LIMB_BITS * limbs), p);
+    return values.every((x, i) => {
+      const inverse = joined([...results.subarray(i * words, (i + 1) * words)], 32);
+      return x === 0n ? inverse === 0n : inverse < p && mod(inverse * x, p) === rSquared;
+    });
+  }
+}
+
+const title = (each: Form): string =>
+  `${describeBatch({ ...each, carry: 'float' })}, ${each.threads} threads, ${each.size} each`;
+
+describe.each(fields)('the base field of %s', (_, p) => {
+  const m = modulus(p);
+  describe.each(['shift', 'float'] as const)('%s carries', (carry) => {
+    test.for(forms.map((each): [string, Form] => [title(each), each]))('%s', async ([, each], { skip }) => {
+      const batch = { ...each, carry };
+      await requireFor(batch, skip);
+      const inverter = await Inverter.make(m, batch);
+      const perGroup = each.size * each.threads;
+      const counts = [1, each.size + 1, perGroup - 1, perGroup, perGroup + 1, 3 * perGroup].filter((n) => n > 0);
+      for (const count of new Set(counts)) {
+        for (const [name, values] of Object.entries(inputs(m, count)))
+          expect(await inverter.isRight(values), `${count} numbers: ${name}`).toBe(true);
+      }
+      const again = inputs(m, 3 * perGroup).random as bigint[];
+      expect(await inverter.words(again)).toEqual(await inverter.words(again));
+    });
+  });
+});
+
+describe('subgroups', () => {
+  const m = modulus(bn254.p);
+  const values = inputs(m, 128)['edges among random numbers'] as bigint[];
+  const replaced = (from: RegExp, to: string) => (source: string) => {
+    expect(source).toMatch(from);
+    return source.replace(from, to);
+  };
+
+  test.for([1, 2, 64])('where lanes do not meet, every lane inverts its own: %i threads', async (threads, { skip }) => {
+    const batch: BatchInversion = { ...form('subgroup', 2, threads), carry: 'float' };
+    await requireFor(batch, skip);
+    const apart = await Inverter.make(m, batch, replaced(/let meet = [^;]*;/, 'let meet = false;'));
+    expect(await apart.isRight(values)).toBe(true);
+  });
+
+  test.for([2, 64])('here they meet: %i threads', async (threads, { skip }) => {
+    const batch: BatchInversion = { ...form('subgroup', 2, threads), carry: 'float' };
+    await requireFor(batch, skip);
+    const needy = await Inverter.make(m, batch, replaced(/partner = field_one\(\);/, 'partner = field_zero();'));
+    expect(await needy.isRight(values)).toBe(true);
+  });
+});
+
+test('a tree that cannot be is refused', () => {
+  const columns = (threads: number, roots: number) => () =>
+    batchKernel(modulus(bn254.p), { ...form('workgroup columns', 1, threads, roots), carry: 'shift' });
+  for (const [threads, roots] of [
+    [48, 1],
+    [64, 3],
+    [16, 32],
+    [0, 0],
+  ] as const)
+    expect(columns(threads, roots)).toThrow('not powers of two');
+});

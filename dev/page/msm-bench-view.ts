@@ -77,6 +77,8 @@ class SizeView {
     const wall = median(this.#repetitions.flatMap(({ wallMs }) => wallMs ?? []));
     const gpu = median(this.#repetitions.flatMap(({ gpuMs }) => gpuMs ?? []));
     if (wall === null) return;
+    const equivalents = median(this.#repetitions.flatMap(({ productEquivalents }) => productEquivalents ?? [])) ?? 0;
+    const cost = (equivalents / 1e6).toPrecision(3);
     this.#middle.replaceChildren(
       h(
         'tr',
@@ -89,7 +91,7 @@ class SizeView {
     );
     this.#headline.replaceChildren(
       h('strong', {}, `${formatMs(wall)} ms`),
-      ` median wall time, ${Math.round((1000 * this.#n) / wall).toLocaleString('en')} points a second, ${row.placement} scratch`,
+      ` median wall time, ${Math.round((1000 * this.#n) / wall).toLocaleString('en')} points a second, ${row.placement} scratch; it costs as much as ${cost} million plain field products`,
     );
     this.#passes.replaceChildren(
       passTable(this.#repetitions.flatMap(({ phases }) => (phases === null ? [] : [phases]))),

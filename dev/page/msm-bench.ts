@@ -1,6 +1,7 @@
 import type { PhaseTime } from '../../src/api.js';
 import { formatCaseAddress } from '../cases/address.js';
 import { makeCase } from '../cases/msm-case.js';
+import { ProductMeter } from '../field-bench/product-meter.js';
 import { EngineUnderTest } from './engine-under-test.js';
 import type { Knobs } from './knobs.js';
 import type { EndRow } from './rows.js';
@@ -14,6 +15,7 @@ export async function runMsmBench(run: Run, { cases, reps, tuning }: Knobs): Pro
   const start = performance.now();
   const subject = await EngineUnderTest.create(run, tuning, cases[0]?.placement);
   const { engine } = subject;
+  let meter: Meter | null = null;
   const medians: { case: string; medianMs: number }[] = [];
   try {
     run.bench.adapter = engine.adapter;
@@ -29,6 +31,9 @@ export async function runMsmBench(run: Run, { cases, reps, tuning }: Knobs): Pro
       'progress',
       'results',
     );
+    await run.next('Calibrating the product that costs are told in');
+    meter = await openMeter(engine.adapter.software);
+    let rate = await meter.measure();
     for (const { address } of cases) {
       const name = formatCaseAddress(address);
       const size = address.n.toLocaleString('en');
@@ -46,6 +51,8 @@ export async function runMsmBench(run: Run, { cases, reps, tuning }: Knobs): Pro
       for (let repetition = 1; repetition <= reps; repetition++) {
         await run.next(`${size} points: repetition ${repetition} of ${reps}`);
         const { agrees, wallMs, phases } = await subject.compute(msmCase);
+        const before = rate;
+        rate = await meter.measure();
         if (agrees) {
           wallTimes.push(wallMs);
           run.bench.lastWallMs = wallMs;
@@ -59,6 +66,7 @@ export async function runMsmBench(run: Run, { cases, reps, tuning }: Knobs): Pro
             repetition,
             agrees,
             wallMs: agrees ? wallMs : null,
+            productEquivalents: agrees ? ((wallMs / 1000) * (before + rate)) / 2 : null,
             gpuMs: agrees && phases !== null ? sumOnGpu(phases) : null,
             phases: agrees ? phases : null,
           },
@@ -72,9 +80,36 @@ export async function runMsmBench(run: Run, { cases, reps, tuning }: Knobs): Pro
       if (middle !== null) medians.push({ case: name, medianMs: middle });
     }
   } finally {
+    meter?.destroy();
     subject.destroy();
   }
   await run.end(null, medians satisfies EndRow['medians']);
+}
+
+interface Meter {
+  /** Products a second. */
+  measure(): Promise<number>;
+  destroy(): void;
+}
+
+/** On a device of its own: nothing of what is measured waits in its queue. */
+async function openMeter(software: boolean): Promise<Meter> {
+  const adapter = await navigator.gpu.requestAdapter({ powerPreference: 'high-performance' });
+  if (adapter === null) throw new Error('WebGPU has no second device for the product meter');
+  const device = await adapter.requestDevice();
+  try {
+    const meter = await ProductMeter.make(device, { software });
+    return {
+      measure: () => meter.measure(),
+      destroy: () => {
+        meter.destroy();
+        device.destroy();
+      },
+    };
+  } catch (error) {
+    device.destroy();
+    throw error;
+  }
 }
 
 /** The phases that have a time on the GPU: what runs on the CPU says so in its name. */

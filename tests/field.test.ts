@@ -84,10 +84,6 @@ const operations: Record<string, { expression: string; expected: (m: Modulus, a:
     expression: 'field_canonical(field_mul(loose, field_r_squared()))',
     expected: (m, a) => toMontgomery(m, a),
   },
-  montgomery_out: {
-    expression: 'field_canonical(field_mul(loose, field_plain_one()))',
-    expected: (m, a) => fromMontgomery(m, a),
-  },
   pack_any: {
     expression:
       'field_canonical(field_tighten(canonical_loose(field_unpack(field_pack_any(field_mul(loose, tight))))))',

@@ -47,10 +47,6 @@ fn field_unpack(a: Packed) -> Canonical {
   );
 }
 
-fn field_zero() -> Tight {
-  return Tight({{#limbs}}0u, {{/limbs}});
-}
-
 fn field_one() -> Tight {
   return Tight({{one}});
 }
@@ -58,11 +54,6 @@ fn field_one() -> Tight {
 // R² mod p: its product with a plain number brings that into Montgomery form.
 fn field_r_squared() -> Tight {
   return Tight({{rSquared}});
-}
-
-// The number 1, not in Montgomery form: its product with a number takes that out of it.
-fn field_plain_one() -> Tight {
-  return Tight(1u{{#limbs}}{{^first}}, 0u{{/first}}{{/limbs}});
 }
 
 fn field_loose(a: Tight) -> Loose {

@@ -58,13 +58,13 @@ export const montgomeryProduct = (m: Modulus, square: boolean, minus: readonly s
     const state = columns[column] as (typeof columns)[number];
     const all = [...state.waiting, ...terms];
     if (all.length === 0) return;
-    const with_ = (name: string | null): Term[] => (name === null ? all : [[name, 1], ...all]);
-    if (state.name !== null && !program.fits(with_(state.name))) {
+    const joined = (name: string | null): Term[] => (name === null ? all : [[name, 1], ...all]);
+    if (state.name !== null && !program.fits(joined(state.name))) {
       const carry = program.carry(`k${fresh}`, state.name);
       state.name = program.low(`m${fresh}`, state.name, carry);
       (columns[column + 1] as typeof state).waiting.push([carry, 1]);
     }
-    state.name = program.sum(`t${fresh++}`, with_(state.name));
+    state.name = program.sum(`t${fresh++}`, joined(state.name));
     state.waiting = [];
   };
 

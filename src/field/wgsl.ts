@@ -1,51 +1,11 @@
 import type { TemplateView } from '../gpu/template.js';
-import { bitsWgsl, type CarryMode, carryWgsl, floorCarryWgsl, leftWgsl, wordWgsl } from './carry.js';
-import { applyBatch, BATCH, divstepConstants, finish, fromWide, type Limbs, toShort } from './divsteps.js';
+import { bitsWgsl, type CarryMode, floorCarryWgsl, leftWgsl } from './carry.js';
+import type { Limbs } from './divsteps.js';
+import { inverseView } from './inverse-wgsl.js';
 import { balancedDigits, digitsOf, LIMB_BITS, type Modulus } from './modulus.js';
 import { montgomeryProduct } from './product.js';
-import { type Operand, type Statement, StraightLine, type Term } from './straight-line.js';
-
-const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
-const literals = (values: readonly number[]): string => values.map(wordWgsl).join(', ');
-const list = (count: number, name: (i: number) => string): string => range(count).map(name).join(', ');
-
-const termWgsl = ([x, y]: Term): string => {
-  const factor = (operand: Operand): string => (typeof operand === 'number' ? wordWgsl(operand) : operand);
-  return y === 1 ? factor(x) : `${factor(x)} * ${factor(y)}`;
-};
-
-const sumWgsl = (terms: readonly Term[]): string => {
-  const added = terms.filter(([, y]) => y !== -1).map(termWgsl);
-  const subtracted = terms.filter(([, y]) => y === -1).map(([x]) => ` - ${x}`);
-  return `${added.join(' + ') || '0u'}${subtracted.join('')}`;
-};
-
-/** A program as WGSL statements. */
-const statements = ({ width, statements: all }: StraightLine, mode: CarryMode): TemplateView[] => {
-  const half = 2 ** (width - 1);
-  const value = (statement: Statement): string => {
-    switch (statement.kind) {
-      case 'sum':
-        return sumWgsl(statement.terms);
-      case 'carry':
-        return carryWgsl(mode, statement.of, width);
-      case 'low':
-        return `${statement.of} - ${statement.carry} * ${2 * half}u`;
-      case 'mask':
-        return `${statement.of} & ${2 * half - 1}u`;
-      case 'floor':
-        return floorCarryWgsl(mode, statement.of, termWgsl([statement.low, 1]), width);
-      case 'digit':
-        return `((${termWgsl([statement.of, statement.times])} + ${half}u) & ${2 * half - 1}u) - ${half}u`;
-    }
-  };
-  return all.map((statement) => ({ statement: `let ${statement.name} = ${value(statement)};` }));
-};
-
-const body = ({ program, result }: Limbs, mode: CarryMode): TemplateView => ({
-  statements: statements(program, mode),
-  result: result.join(', '),
-});
+import { body, floatLiteral, inUnits, list, literals, range } from './statements.js';
+import { StraightLine, type Term } from './straight-line.js';
 
 /** A loose element carried into limbs. */
 const tightening = (m: Modulus): Limbs => {
@@ -60,9 +20,6 @@ const tightening = (m: Modulus): Limbs => {
     ),
   };
 };
-
-/** A float literal that WGSL reads as the f32 nearest to `value`. */
-const floatLiteral = (value: number): string => `${Math.fround(value).toExponential(9)}f`;
 
 /** Chains that bring sum_i + carry into canonical digits: floors, which are exact in both modes. */
 const floorChain = (m: Modulus, mode: CarryMode): TemplateView[] =>
@@ -108,16 +65,10 @@ const unpackedLimbs = (m: Modulus, mode: CarryMode): string[] =>
 export const fieldView = (m: Modulus, mode: CarryMode): TemplateView => {
   const limb = range(m.limbs);
   const words = range(m.words).map((w) => `a.v${w >> 2}.${'xyzw'[w & 3]}`);
-  const k = divstepConstants(m);
-  const wide = range(k.limbs);
   const constant = (value: bigint): string => literals(balancedDigits(value, LIMB_BITS, m.limbs));
   const packed = packedWords(m, mode);
   // the limb below the one with p's highest bit, which gives the estimates 15 bits of p at least
   const below = Math.floor((m.bits - 1) / LIMB_BITS) - 1;
-  const belowWide = Math.floor((m.bits - 1) / BATCH) - 1;
-  const inUnits = (bits: number): number =>
-    Number(m.p >> BigInt(bits - 64 < 0 ? 0 : bits - 64)) / 2 ** Math.min(bits, 64);
-  const batch = applyBatch(m, mode);
   const products = (
     [
       ['field_mul', false, []],
@@ -140,18 +91,17 @@ export const fieldView = (m: Modulus, mode: CarryMode): TemplateView => {
     limbCount: m.limbs,
     limbBits: LIMB_BITS,
     limbMask: 2 ** LIMB_BITS - 1,
-    limbs: limb.map((i) => ({ i, first: i === 0 })),
+    limbs: limb.map((i) => ({ i })),
     lastLimb: m.limbs - 1,
     products,
     tighten: body(tightening(m), mode),
     topLimbs: range(m.limbs - below)
       .map((i) => (i === 0 ? `a.l${below}` : `a.l${below + i} * ${2 ** (LIMB_BITS * i)}u`))
       .join(' + '),
-    perModulus: floatLiteral(1 / inUnits(below * LIMB_BITS)),
+    perModulus: floatLiteral(1 / inUnits(m, below * LIMB_BITS)),
     margin: floatLiteral(2 ** -14),
     roomInWords: (m.p + (m.p >> 13n)) >> BigInt(32 * m.words) === 0n,
     chain: floorChain(m, mode),
-    vectorCount: m.words / 4,
     vectors: range(m.words / 4).map((i) => ({
       i,
       words: range(4)
@@ -174,24 +124,6 @@ export const fieldView = (m: Modulus, mode: CarryMode): TemplateView => {
       .map((i) => `vec4<u32>(${literals(digitsOf(m.r, 32, m.words).slice(4 * i, 4 * i + 4))})`)
       .join(', '),
     rSquared: constant(m.r2),
-    batchBits: BATCH,
-    batches: k.batches,
-    stepGroups: 5,
-    steps: range(BATCH / 5).map((i) => ({ i })),
-    rowCarry: carryWgsl(mode, 'row - left', 16),
-    wideLimbs: wide.map((i) => ({ i })),
-    shortLimbs: range(k.shortLimbs).map((i) => ({ i })),
-    shortModulus: literals((mode === 'float' ? balancedDigits : digitsOf)(m.p, BATCH, k.shortLimbs)),
-    wideStart: literals(k.start),
-    wideZero: list(k.limbs, () => '0u'),
-    applyBatch: statements(batch.program, mode),
-    ...Object.fromEntries((['f', 'g', 'd', 'e'] as const).map((x) => [`${x}Limbs`, batch[x].join(', ')])),
-    toShort: body(toShort(m, mode), mode),
-    finish: body(finish(m, mode), mode),
-    fromWide: body(fromWide(m, mode), mode),
-    wideTop: range(k.limbs - belowWide)
-      .map((i) => `f32(bitcast<i32>(d.l${belowWide + i}))${i === 0 ? '' : ` * ${2 ** (BATCH * i)}.0`}`)
-      .join(' + '),
-    perWideModulus: floatLiteral(1 / inUnits(belowWide * BATCH)),
+    ...inverseView(m, mode),
   };
 };

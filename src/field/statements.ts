@@ -1,0 +1,55 @@
+/** What the views of the field layer are made of: programs and constants as WGSL. */
+import type { TemplateView } from '../gpu/template.js';
+import { type CarryMode, carryWgsl, floorCarryWgsl, wordWgsl } from './carry.js';
+import type { Limbs } from './divsteps.js';
+import type { Modulus } from './modulus.js';
+import type { Operand, Statement, StraightLine, Term } from './straight-line.js';
+
+export const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+export const literals = (values: readonly number[]): string => values.map(wordWgsl).join(', ');
+export const list = (count: number, name: (i: number) => string): string => range(count).map(name).join(', ');
+
+const termWgsl = ([x, y]: Term): string => {
+  const factor = (operand: Operand): string => (typeof operand === 'number' ? wordWgsl(operand) : operand);
+  return y === 1 ? factor(x) : `${factor(x)} * ${factor(y)}`;
+};
+
+const sumWgsl = (terms: readonly Term[]): string => {
+  const added = terms.filter(([, y]) => y !== -1).map(termWgsl);
+  const subtracted = terms.filter(([, y]) => y === -1).map(([x]) => ` - ${x}`);
+  return `${added.join(' + ') || '0u'}${subtracted.join('')}`;
+};
+
+/** A program as WGSL statements. */
+export const statements = ({ width, statements: all }: StraightLine, mode: CarryMode): TemplateView[] => {
+  const half = 2 ** (width - 1);
+  const value = (statement: Statement): string => {
+    switch (statement.kind) {
+      case 'sum':
+        return sumWgsl(statement.terms);
+      case 'carry':
+        return carryWgsl(mode, statement.of, width);
+      case 'low':
+        return `${statement.of} - ${statement.carry} * ${2 * half}u`;
+      case 'mask':
+        return `${statement.of} & ${2 * half - 1}u`;
+      case 'floor':
+        return floorCarryWgsl(mode, statement.of, termWgsl([statement.low, 1]), width);
+      case 'digit':
+        return `((${termWgsl([statement.of, statement.times])} + ${half}u) & ${2 * half - 1}u) - ${half}u`;
+    }
+  };
+  return all.map((statement) => ({ statement: `let ${statement.name} = ${value(statement)};` }));
+};
+
+export const body = ({ program, result }: Limbs, mode: CarryMode): TemplateView => ({
+  statements: statements(program, mode),
+  result: result.join(', '),
+});
+
+/** A float literal that WGSL reads as the f32 nearest to `value`. */
+export const floatLiteral = (value: number): string => `${Math.fround(value).toExponential(9)}f`;
+
+/** p in units of 2^bits, to the precision of a double. */
+export const inUnits = ({ p }: Modulus, bits: number): number =>
+  Number(p >> BigInt(Math.max(0, bits - 64))) / 2 ** Math.min(bits, 64);

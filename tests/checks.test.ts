@@ -151,7 +151,7 @@ describe('where a stage is broken', () => {
     [
       'the arithmetic is wrong',
       'walk',
-      once('field_square_minus(slope, x1, x2)', 'field_square_minus(slope, x1, x1)'),
+      once('field_square_minus(slope, x1, ', 'field_mul_minus(numerator, slope, '),
       /in walk: a sum is not on the curve \(bucket \d+, task \d+, walk 0;/,
     ],
     [

@@ -293,18 +293,23 @@ fn add_step(slot: u32, inverse: Tight) -> Tight {
     own_inverse = field_tighten(numerator);
   }
   let slope = field_mul(numerator, own_inverse);
+  let x1 = field_unpack(first);
+  // one way out for both: SwiftShader carries out what stands behind a branch even where nobody takes it
+  var next = field_square_minus(slope, x1, field_unpack(point.x));
   if ((flags & SQUARE) != 0u) {
-    acc[slot].x = field_pack(field_canonical(field_tighten(Loose(
+    next = field_tighten(Loose(
 {{#tangent}}
       3u * slope.l{{i}} + {{a}},
 {{/tangent}}
-    ))));
-    return rest;
+    ));
   }
-  let x1 = field_unpack(first);
-  let x3 = field_canonical(field_square_minus(slope, x1, field_unpack(point.x)));
-  let y3 = field_canonical(field_mul_minus(canonical_minus(x1, x3), slope, field_unpack(sum.y)));
-  acc[slot] = Point(field_pack(x3), field_pack(y3));
-  cursor[slot] += 1u;
+  let x3 = field_canonical(next);
+  var y = field_pack(field_canonical(field_mul_minus(canonical_minus(x1, x3), slope, field_unpack(sum.y))));
+  if ((flags & SQUARE) != 0u) {
+    y = sum.y;
+  } else {
+    cursor[slot] += 1u;
+  }
+  acc[slot] = Point(field_pack(x3), y);
   return rest;
 }

@@ -143,11 +143,8 @@ const defaultWindowBits = (n: number, scalarBits: number, additionsPerSubmit: nu
   return best;
 };
 
-/**
- * A CPU that plays GPU is slower than the same CPU with BigInts, up to 2^13 at least in Node and to about 2^12 in Chromium
- * (docs/performance.md, `npm run crossover`); but what is on the GPU leaves the page's thread alone, so larger ones stay there.
- */
-const SOFTWARE_CPU_BELOW = 1024;
+/** Up to here a CPU that plays GPU is slower than one core of the same CPU with BigInts (docs/performance.md, `npm run crossover`). */
+const SOFTWARE_CPU_BELOW = 128;
 
 /**
  * What the CPU has to beat on a GPU is a submit and a map, 4 to 17 ms on an M4 (DESIGN §3); 16 scalars took 7 ms on a slow core. Not

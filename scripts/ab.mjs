@@ -8,10 +8,9 @@ import { writeFileSync } from 'node:fs';
 import { parseOptions, usage } from './ab/options.mjs';
 import { report } from './ab/report.mjs';
 import { createEngine, withUsageErrors } from './ab/sides.mjs';
-import { adapterLine, closeGpu } from './adapter/open-gpu.mjs';
+import { adapterLine, closeGpu, openGpu } from './adapter/open-gpu.mjs';
 import { progress, runOnAdapter, UsageError } from './command-line.mjs';
 import { openSources } from './open-sources.mjs';
-import { openProductMeter } from './product-meter.mjs';
 import { commit } from './start/rows.mjs';
 
 /** The first compiles; after it an engine knows the device's speed, and may plan otherwise, which compiles again. */
@@ -50,11 +49,10 @@ async function ab({ n, reps, points, scalars, seed, json, sides }) {
     }
     const [a, b] = /** @type {[(typeof contestants)[0], (typeof contestants)[0]]} */ (contestants);
     progress('calibrating the product');
-    const meter = await openProductMeter(
-      /** @type {typeof import('../dev/field-bench/index.js')} */ (
-        await vite.ssrLoadModule('/dev/field-bench/index.ts')
-      ),
+    const { ProductMeter } = /** @type {typeof import('../dev/field-bench/product-meter.js')} */ (
+      await vite.ssrLoadModule('/dev/field-bench/product-meter.ts')
     );
+    const meter = await ProductMeter.open(openGpu());
     opened.push(meter);
     progress('');
     console.log(`adapter: ${adapterLine(meter.adapter)}; node ${process.version}`);

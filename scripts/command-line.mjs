@@ -14,12 +14,13 @@ export class UsageError extends Error {}
 /**
  * @template {NonNullable<import('node:util').ParseArgsConfig['options']>} Options
  * @param {Options} options
+ * @param {string[]} [args] without those of Node
  * @returns {ReturnType<typeof parseArgs<{ options: Options }>>['values']}
  * @throws UsageError
  */
-export function parseStrictly(options) {
+export function parseStrictly(options, args = process.argv.slice(2)) {
   try {
-    return parseArgs({ options }).values;
+    return parseArgs({ args, options }).values;
   } catch (error) {
     throw new UsageError(/** @type {Error} */ (error).message);
   }
@@ -62,14 +63,15 @@ export function progress(text) {
 }
 
 /**
- * Runs a command on the adapter that it asks for, in a process that is prepared for it. Exit code 2: bad usage; 1: anything else.
+ * Runs a command on the adapter that it asks for, in a process that is prepared for it. Exit code 1 for any failure but bad usage.
  *
  * @template {{ help?: boolean | undefined, adapter?: string | undefined }} Options
  * @param {string} usage
  * @param {() => Options} parse
  * @param {(options: Options) => Promise<void>} work
+ * @param {number} [badUsage] the exit code for that
  */
-export async function runOnAdapter(usage, parse, work) {
+export async function runOnAdapter(usage, parse, work, badUsage = 2) {
   try {
     const options = parse();
     if (options.help) {
@@ -82,6 +84,6 @@ export async function runOnAdapter(usage, parse, work) {
   } catch (error) {
     if (error instanceof UsageError) console.error(`${error.message}\n\n${usage}`);
     else console.error(error instanceof NoAdapterError ? error.message : error);
-    process.exitCode = error instanceof UsageError ? 2 : 1;
+    process.exitCode = error instanceof UsageError ? badUsage : 1;
   }
 }

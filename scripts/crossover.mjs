@@ -17,7 +17,6 @@ import {
 import { adapterLine, closeGpu, openGpu } from './adapter/open-gpu.mjs';
 import { openBenchLibrary } from './bench-library.mjs';
 import { parseInteger, parseStrictly, runOnAdapter, UsageError } from './command-line.mjs';
-import { openProductMeter } from './product-meter.mjs';
 import { median } from './start/measure.mjs';
 
 const usage = `usage: npm run crossover -- [options]
@@ -50,10 +49,11 @@ async function crossover({ largest, reps }) {
   const { createMsmEngine } = /** @type {typeof import('../src/index.js')} */ (await import(library.href));
   const known = makeKnownBases(bn254G1, largest, 1);
   const sides = [];
-  /** @type {Awaited<ReturnType<typeof openProductMeter>> | undefined} */
+  const { ProductMeter } = await openBenchLibrary();
+  /** @type {import('../dev/field-bench/product-meter.js').ProductMeter | undefined} */
   let meter;
   try {
-    meter = await openProductMeter(await openBenchLibrary());
+    meter = await ProductMeter.open(openGpu());
     for (const cpuBelow of [0, 2 ** 16]) {
       const engine = await createMsmEngine({ curve: 'bn254', gpu: openGpu(), tuning: { cpuBelow } });
       sides.push({ engine, bases: await engine.loadBases(known.bytes) });

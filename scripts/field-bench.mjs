@@ -9,7 +9,7 @@ import { writeFileSync } from 'node:fs';
 import { NoAdapterError } from './adapter/choose-adapter.mjs';
 import { adapterLine, closeGpu, describeAdapter, openGpu } from './adapter/open-gpu.mjs';
 import { openBenchLibrary } from './bench-library.mjs';
-import { parseInteger, parseStrictly, runOnAdapter } from './command-line.mjs';
+import { parseInteger, parseStrictly, progress, runOnAdapter } from './command-line.mjs';
 
 const usage = `npm run field-bench -- [options]
 
@@ -73,11 +73,9 @@ async function bench({ threads, chains, reps, leastMs, json }) {
         subgroups ? (adapter.info.subgroupMinSize ?? USUAL_LANES) : USUAL_LANES,
       ),
       features: /** @type {ReadonlySet<string>} */ (gpu.wgslLanguageFeatures),
-      onProgress: (text) => {
-        if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text} …`);
-      },
+      onProgress: progress,
     });
-    if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+    progress('');
     print(result, chains);
     if (json !== undefined) {
       const record = { at: new Date().toISOString(), adapter: described, threads: used, reps, leastMs, ...result };

@@ -4,17 +4,9 @@
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { bn254G1, makeKnownBases } from '../dev/oracle/known-bases.mjs';
-import {
-  chooseAdapter,
-  isPreparedFor,
-  NoAdapterError,
-  parseAdapterRequest,
-  runInPlace,
-} from './adapter/choose-adapter.mjs';
 import { adapterLine, closeGpu, openGpu } from './adapter/open-gpu.mjs';
 import { openBenchLibrary } from './bench-library.mjs';
-import { progress, UsageError } from './command-line.mjs';
-import { openProductMeter } from './product-meter.mjs';
+import { progress, runOnAdapter, UsageError } from './command-line.mjs';
 import { measure } from './start/measure.mjs';
 import { parseOptions, usage } from './start/options.mjs';
 import { rows } from './start/rows.mjs';
@@ -25,7 +17,8 @@ const library = new URL('../dist/index.js', import.meta.url);
 /** @param {ReturnType<typeof parseOptions>} options */
 async function computeAndPrint({ sizes, reps, seed, json, memoryBudget }) {
   const { createMsmEngine } = /** @type {typeof import('../src/index.js')} */ (await import(library.href));
-  /** @type {Awaited<ReturnType<typeof openProductMeter>> | undefined} */
+  const { ProductMeter, ratesAround } = await openBenchLibrary();
+  /** @type {import('../dev/field-bench/product-meter.js').ProductMeter | undefined} */
   let meter;
   try {
     progress('compiling the shaders');
@@ -43,11 +36,14 @@ async function computeAndPrint({ sizes, reps, seed, json, memoryBudget }) {
     progress('making bases with known logarithms');
     const known = makeKnownBases(bn254G1, Math.max(...sizes), seed);
     progress('calibrating the product');
-    meter = await openProductMeter(await openBenchLibrary());
+    const meterOfCosts = await ProductMeter.open(openGpu());
+    meter = meterOfCosts;
     const measurements = [];
     for (const n of sizes) {
       const said = (/** @type {string} */ text) => progress(`n = ${n}: ${text}`);
-      measurements.push(await measure(engine, known, { n, reps, seed, meter, progress: said }));
+      measurements.push(
+        await measure(engine, known, { n, reps, seed, ratesAround: () => ratesAround(meterOfCosts), progress: said }),
+      );
     }
     progress('');
     console.log(table(measurements, reps));
@@ -91,20 +87,11 @@ function spell({ x, y, infinity }) {
   return infinity ? 'infinity' : `(0x${x.toString(16)}, 0x${y.toString(16)})`;
 }
 
-try {
+function parse() {
   const options = parseOptions(process.argv.slice(2));
-  if (options.help) {
-    console.log(usage);
-  } else {
-    if (!existsSync(library)) throw new UsageError('dist/index.js is not there: `npm run build` makes it');
-    const choice = chooseAdapter(parseAdapterRequest(options.adapter));
-    if (isPreparedFor(choice)) await computeAndPrint(options);
-    // The dynamic linker has read its variables before our first line: the software adapter takes a new process.
-    else await runInPlace(choice, process.execPath, [...process.argv.slice(1), '--adapter', choice.kind]);
-  }
-} catch (error) {
-  if (error instanceof UsageError) console.error(`${error.message}\n\n${usage}`);
-  else if (error instanceof NoAdapterError) console.error(error.message);
-  else console.error(error);
-  process.exitCode = 1;
+  if (!options.help && !existsSync(library))
+    throw new UsageError('dist/index.js is not there: `npm run build` makes it');
+  return options;
 }
+
+await runOnAdapter(usage, parse, computeAndPrint, 1);

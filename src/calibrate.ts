@@ -1,13 +1,14 @@
 import type { AdapterDescription, AffinePoint } from './api.js';
 import { type CalibrationStore, indexedDbStore } from './calibration-store.js';
 import { type Curve, type CurveContext, curveContext } from './curves/curve.js';
-import { type Affine, addAffine, double, infinity, type Jacobian, toAffine } from './curves/jacobian.js';
+import { addAffine, double, infinity, type Jacobian, toAffine } from './curves/jacobian.js';
 import { type NamedCurve, resolveCurve } from './curves/named.js';
 import { createMsmEngine } from './engine.js';
-import { badArgument, MsmError, show } from './errors.js';
+import { assertNotAborted, badArgument, MsmError, show } from './errors.js';
 import { mod } from './field/modulus.js';
 import { describeAdapter } from './gpu/device.js';
 import { compileTimes } from './gpu/pipelines.js';
+import { publicPoint } from './stages/fold.js';
 import { checkTuning, type Tuning } from './tuning.js';
 import { version } from './version.js';
 
@@ -71,7 +72,7 @@ const sizeFor = (adapter: AdapterDescription): number => (adapter.software ? 2 *
 interface Problem {
   readonly points: readonly AffinePoint[];
   readonly scalars: readonly bigint[];
-  readonly expected: Affine;
+  readonly expected: AffinePoint;
 }
 
 const makeProblem = (curve: CurveContext, n: number): Problem => {
@@ -81,8 +82,7 @@ const makeProblem = (curve: CurveContext, n: number): Problem => {
   let sum: Jacobian = infinity;
   for (let i = 0; i < distinct; i++) {
     sum = addAffine(curve, sum, curve.generator);
-    const point = toAffine(curve, sum);
-    multiples.push(point === null ? { x: 0n, y: 0n, infinity: true } : { ...point, infinity: false });
+    multiples.push(publicPoint(curve, toAffine(curve, sum)));
   }
   let state = 0x243f6a8885a308d3n; // π, as good as any
   const scalars = Array.from({ length: n }, () => {
@@ -109,12 +109,12 @@ const makeProblem = (curve: CurveContext, n: number): Problem => {
   return {
     points: scalars.map((_, i) => multiples[i % distinct] as AffinePoint),
     scalars,
-    expected: toAffine(curve, expected),
+    expected: publicPoint(curve, toAffine(curve, expected)),
   };
 };
 
-const isExpected = (point: AffinePoint, expected: Affine): boolean =>
-  expected === null ? point.infinity : !point.infinity && point.x === expected.x && point.y === expected.y;
+const isExpected = (point: AffinePoint, expected: AffinePoint): boolean =>
+  point.infinity === expected.infinity && point.x === expected.x && point.y === expected.y;
 
 /** A setting that works. */
 interface Running {
@@ -150,7 +150,10 @@ const prepare = async (
     if (right && resolved) return { tuning, resolved, time, times: [], destroy: () => engine.destroy() };
   } catch (error) {
     // what a device cannot do is no error of the caller's; that the device is gone is
-    if (!(error instanceof MsmError) || error.code === 'device-lost' || error.code === 'destroyed') throw error;
+    if (!(error instanceof MsmError) || error.code === 'device-lost' || error.code === 'destroyed') {
+      engine.destroy();
+      throw error;
+    }
   }
   engine.destroy();
   return null;
@@ -187,10 +190,8 @@ export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {
     throw badArgument(`options must be an object, got ${show(options)}`);
   const { store = indexedDbStore(), again = false, signal, onProgress } = options;
   const curve = curveContext(resolveCurve(options.curve ?? 'bn254'));
-  const assertNotAborted = (): void => {
-    if (signal?.aborted) throw new MsmError('aborted', 'the calibration was aborted', { cause: signal.reason });
-  };
-  assertNotAborted();
+  const goOn = (): void => assertNotAborted(signal, 'calibration');
+  goOn();
   const adapter = describeAdapter(device.adapterInfo);
   const name = storedName(adapter, curve.name);
   if (store !== null && !again) {
@@ -209,7 +210,7 @@ export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {
     const running: Running[] = [];
     try {
       const attempt = async (tuning: Partial<Tuning>): Promise<Tuning | undefined> => {
-        assertNotAborted();
+        goOn();
         const trial = await prepare(device, curve, tuning, problem);
         if (trial !== null) running.push(trial);
         else trials.push({ tuning, ms: null });
@@ -223,7 +224,7 @@ export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {
       }
       for (let repetition = 0; repetition < REPETITIONS; repetition++) {
         for (const { time, times } of running) {
-          assertNotAborted();
+          goOn();
           times.push((await time()) ?? Number.POSITIVE_INFINITY);
         }
       }
@@ -249,6 +250,8 @@ export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {
       .reduce((sum, { ms }) => sum + ms, 0),
   };
   // that it cannot be remembered costs the next one time, and nobody anything else
-  await store?.set(name, JSON.stringify(calibration)).catch(() => undefined);
+  try {
+    await store?.set(name, JSON.stringify(calibration));
+  } catch {}
   return calibration;
 };

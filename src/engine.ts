@@ -14,7 +14,7 @@ import { pippenger } from './cpu/pippenger.js';
 import { type Curve, type CurveContext, curveContext } from './curves/curve.js';
 import { addAffine, infinity, toAffine } from './curves/jacobian.js';
 import { type NamedCurve, resolveCurve } from './curves/named.js';
-import { badArgument, MsmError, show } from './errors.js';
+import { assertNotAborted, badArgument, MsmError, show } from './errors.js';
 import { hasSlowShifts, type OpenDevice, openDevice } from './gpu/device.js';
 import { type CompileTime, compileTimes } from './gpu/pipelines.js';
 import { groupsFor, itemsPerBindingStep } from './gpu/recording.js';
@@ -60,10 +60,6 @@ const DEFAULT_BUDGET = 256 * 2 ** 20;
 
 /** Smaller runs are dominated by latency, and say nothing about the rate. */
 const LEAST_ENTRIES_TO_LEARN_FROM = 2 ** 18;
-
-const assertNotAborted = (signal: AbortSignal | undefined): void => {
-  if (signal?.aborted) throw new MsmError('aborted', 'the call was aborted', { cause: signal.reason });
-};
 
 /** What one chunk came to. */
 interface Chunk {
@@ -551,7 +547,7 @@ export const createMsmEngine = async (options: MsmEngineOptions): Promise<MsmEng
   if (calibration !== undefined && (typeof calibration !== 'object' || calibration === null)) {
     throw badArgument(`calibration must be what calibrate returned, got ${show(calibration)}`);
   }
-  const tuning = checkTuning({
+  const tuning = Object.freeze({
     ...(calibration === undefined ? {} : checkTuning(calibration.tuning)),
     ...given(checkTuning(options.tuning === undefined ? {} : options.tuning)),
   });

@@ -45,5 +45,10 @@ export const show = (value: unknown): string =>
       ? kindOf(value)
       : String(value);
 
+/** @param what is aborted: `call` */
+export const assertNotAborted = (signal: AbortSignal | undefined, what = 'call'): void => {
+  if (signal?.aborted) throw new MsmError('aborted', `the ${what} was aborted`, { cause: signal.reason });
+};
+
 /** A mistake of the caller's: names the argument and the rule. */
 export const badArgument = (message: string): MsmError => new MsmError('bad-argument', message);

@@ -8,10 +8,9 @@ import {
   type Scope,
 } from '../dev/field-bench/batch-inverse/kernel.js';
 import { ChainConfig } from '../dev/field-bench/kernels.js';
-import { joined } from '../dev/field-bench/variants/plain.js';
 import { Random } from '../dev/oracle/known-bases.mjs';
 import { bn254 } from '../src/curves/bn254.js';
-import { digitsOf, LIMB_BITS, type Modulus, mod, modulus } from '../src/field/modulus.js';
+import { digitsOf, LIMB_BITS, type Modulus, mod, modulus, readWords } from '../src/field/modulus.js';
 import { getAdapterDescription, getDevice, getGpu } from './support/gpu.js';
 import { primes } from './support/primes.js';
 import { compileKernel, runKernel } from './support/run-kernel.js';
@@ -112,7 +111,7 @@ class Inverter {
     const results = await this.words(values);
     const rSquared = mod(1n << BigInt(2 * LIMB_BITS * limbs), p);
     return values.every((x, i) => {
-      const inverse = joined([...results.subarray(i * words, (i + 1) * words)], 32);
+      const inverse = readWords(results, i * words, words);
       return x === 0n ? inverse === 0n : inverse < p && mod(inverse * x, p) === rSquared;
     });
   }

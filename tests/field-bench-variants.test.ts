@@ -5,18 +5,13 @@ import { fieldBench } from '../dev/field-bench/run.js';
 import { float22 } from '../dev/field-bench/variants/float.js';
 import { productVariants } from '../dev/field-bench/variants/index.js';
 import { Random } from '../dev/oracle/known-bases.mjs';
-import { bn254 } from '../src/curves/bn254.js';
 import { invert, type Modulus, mod, modulus } from '../src/field/modulus.js';
-import { bls12381 } from './support/curves.js';
 import { getDevice, getGpu } from './support/gpu.js';
+import { primes as allPrimes } from './support/primes.js';
 import { compileKernel, runKernel } from './support/run-kernel.js';
 
-const primes: [string, bigint][] = [
-  ['BN254', bn254.p],
-  ['BLS12-381', bls12381.p],
-  ['Curve25519', 2n ** 255n - 19n],
-  ['BLS12-377', 0x01ae3a4617c510eac63b05c06ca1493b1a22d9f300f5138f1ef3622fba094800170b5d44300000008508c00000000001n],
-];
+/** The lengths that the variants are for. */
+const primes = Object.entries(allPrimes).filter(([, p]) => p > 2n ** 253n && p < 2n ** 381n);
 
 const features = async (): Promise<ReadonlySet<string>> => (await getGpu()).wgslLanguageFeatures as ReadonlySet<string>;
 

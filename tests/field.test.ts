@@ -5,6 +5,7 @@ import {
   digitsOf,
   fromMontgomery,
   invert,
+  joinLimbs,
   LIMB_BITS,
   type Modulus,
   mod,
@@ -17,7 +18,7 @@ import { limbBounds, montgomeryProduct } from '../src/field/product.js';
 import { StraightLine, tightLimb, within } from '../src/field/straight-line.js';
 import { fieldView } from '../src/field/wgsl.js';
 import { renderShader } from '../src/shaders.js';
-import { fieldInverse, joinLimbs, productLimbs, type Rounding, roundings, tightLimbs } from '../src/twins/field.js';
+import { fieldInverse, productLimbs, type Rounding, roundings, tightLimbs } from '../src/twins/field.js';
 import checkTemplate from './support/field-check.wgsl?raw';
 import limbsTemplate from './support/field-limbs-check.wgsl?raw';
 import { getDevice } from './support/gpu.js';

@@ -297,10 +297,11 @@ fn add_step(slot: u32, inverse: Tight) -> Tight {
   // one way out for both: SwiftShader carries out what stands behind a branch even where nobody takes it
   var next = field_square_minus(slope, x1, field_unpack(point.x));
   if ((flags & SQUARE) != 0u) {
+    let a = Tight({{aLimbs}});
     next = field_tighten(Loose(
-{{#tangent}}
-      3u * slope.l{{i}} + {{a}},
-{{/tangent}}
+{{#limbs}}
+      3u * slope.l{{i}} + a.l{{i}},
+{{/limbs}}
     ));
   }
   let x3 = field_canonical(next);

@@ -1,5 +1,6 @@
 /** Two engines in turn on the same inputs, and the device's rate of products beside them. */
 import { type ScalarDistributionName, scalarDistributions } from '../cases/scalar-distributions.js';
+import { ratesAround } from '../field-bench/product-meter.js';
 import { bn254G1, expectedMsm } from '../oracle/known-bases.mjs';
 import { median, type RatioOfMedians, ratioOfMedians } from '../page/statistics.js';
 import type { Contestant, Round, SideName } from './contestant.js';
@@ -54,13 +55,10 @@ export const runPairs = async (
   makeRound: (pair: number) => Round,
 ): Promise<Pair[]> => {
   const pairs: Pair[] = [];
-  let before = await meter.measure();
+  const rateAround = await ratesAround(meter);
   const time = async (contestant: Contestant, round: Round): Promise<Timing> => {
     const ms = await contestant.time(round);
-    const after = await meter.measure();
-    const productsPerSecond = (before + after) / 2;
-    before = after;
-    return { ms, productsPerSecond };
+    return { ms, productsPerSecond: await rateAround() };
   };
   for (let i = 0; i < reps; i++) {
     const round = makeRound(i);

@@ -4,5 +4,5 @@ export { modulus } from '../../src/field/modulus.js';
 export { hasSlowShifts } from '../../src/gpu/device.js';
 export { batchInversions } from './batch-inverse/kernel.js';
 export { fieldOperations, libraryOperations, threadsFor } from './kernels.js';
-export { ProductMeter } from './product-meter.js';
+export { ProductMeter, ratesAround } from './product-meter.js';
 export { fieldBench } from './run.js';

@@ -1,6 +1,7 @@
 /** What field-bench runs: operations of the field in several ways, and what the device does at its best. */
 import type { CarryMode } from '../../src/field/carry.js';
-import { balancedDigits, digitsOf, invert, LIMB_BITS, type Modulus, mod } from '../../src/field/modulus.js';
+import { balancedDigits, digitsOf, invert, joinLimbs, LIMB_BITS, type Modulus, mod } from '../../src/field/modulus.js';
+import { range } from '../../src/field/straight-line.js';
 import { fieldView } from '../../src/field/wgsl.js';
 import { type Kernel, kernel } from '../../src/gpu/kernel.js';
 import { struct } from '../../src/gpu/struct.js';
@@ -8,7 +9,7 @@ import { renderShader } from '../../src/shaders.js';
 import template from './chain.wgsl?raw';
 import type { Probe, ProductVariant, Representation } from './representation.js';
 import { productVariants } from './variants/index.js';
-import { joined, plain } from './variants/plain.js';
+import { plain } from './variants/plain.js';
 
 export const ChainConfig = struct('ChainConfig', { steps: 'length of each chain' });
 
@@ -60,6 +61,9 @@ fn with_bit(a: Packed, bit: u32) -> Packed {
   return b;
 }`;
 
+/** What the library's own arithmetic is called. */
+export const libraryVariant = (carry: CarryMode): string => `${LIMB_BITS}-bit signed, ${carry}`;
+
 /** The field layer of the library, with one kind of carries. */
 const library = (carry: CarryMode): FieldOperation[] => {
   const tight = (m: Modulus, more = ''): Representation => ({
@@ -70,7 +74,7 @@ const library = (carry: CarryMode): FieldOperation[] => {
     r: 1n << BigInt(LIMB_BITS * m.limbs),
     encode: (value) => balancedDigits(value, LIMB_BITS, m.limbs),
     decode: (limbs) =>
-      joined(
+      joinLimbs(
         limbs.map((limb) => limb | 0),
         LIMB_BITS,
       ),
@@ -120,7 +124,7 @@ const library = (carry: CarryMode): FieldOperation[] => {
       apply: (_, __, x, ___, step) => x ^ BigInt(step & 1),
     },
   ];
-  return own.map((operation) => ({ variant: `${LIMB_BITS}-bit signed, ${carry}`, ...operation }));
+  return own.map((operation) => ({ variant: libraryVariant(carry), ...operation }));
 };
 
 /** What the library computes with, and the unit, which comes first. */
@@ -170,8 +174,6 @@ export const peakOperations = [
     feature: 'packed_4x8_integer_dot_product',
   },
 ] as const satisfies readonly PeakOperation[];
-
-const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
 const chainKernel = (
   { declarations, type, element, limbs }: Pick<Representation, 'declarations' | 'type' | 'element' | 'limbs'>,

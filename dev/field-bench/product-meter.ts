@@ -1,6 +1,8 @@
 /** The unit of product equivalents, measured beside what is to be told in it. */
+import type { AdapterDescription } from '../../src/api.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { modulus } from '../../src/field/modulus.js';
+import { describeAdapter } from '../../src/gpu/device.js';
 import { baseline, threadsFor } from './kernels.js';
 import { fieldSubject, Rig } from './rig.js';
 
@@ -16,24 +18,50 @@ export interface ProductMeterOptions {
  * that can be compared with runs at other times, when a shared machine was slower or faster.
  */
 export class ProductMeter {
+  /** What it measures. */
+  readonly adapter: AdapterDescription;
   readonly #rig: Rig;
   readonly #steps: number;
+  readonly #own: GPUDevice | null;
 
-  private constructor(rig: Rig, steps: number) {
+  private constructor(rig: Rig, steps: number, device: GPUDevice, own: boolean) {
     this.#rig = rig;
     this.#steps = steps;
+    this.adapter = describeAdapter(device.adapterInfo);
+    this.#own = own ? device : null;
+  }
+
+  /**
+   * On a device of its own, so that nothing of what is measured beside it waits in its queue.
+   *
+   * @throws Error `WRONG: …`, or if there is no adapter
+   */
+  static async open(gpu: GPU): Promise<ProductMeter> {
+    const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
+    if (adapter === null) throw new Error('WebGPU has no adapter for the product meter');
+    const device = await adapter.requestDevice();
+    try {
+      return await ProductMeter.make(device, { software: describeAdapter(adapter.info).software }, true);
+    } catch (error) {
+      device.destroy();
+      throw error;
+    }
   }
 
   /**
    * Compiles, and checks the product against BigInts.
    *
-   * @param device stays the caller's; one of its own, so that nothing of what is measured waits in its queue
+   * @param device stays the caller's, unless it is said to be the meter's own
    * @throws Error `WRONG: …`
    */
-  static async make(device: GPUDevice, { software, leastMs = 50 }: ProductMeterOptions): Promise<ProductMeter> {
+  static async make(
+    device: GPUDevice,
+    { software, leastMs = 50 }: ProductMeterOptions,
+    own = false,
+  ): Promise<ProductMeter> {
     const rig = await Rig.make(device, fieldSubject(modulus(bn254.p), baseline, 1, threadsFor(software)));
     try {
-      return new ProductMeter(rig, await rig.calibrate(leastMs));
+      return new ProductMeter(rig, await rig.calibrate(leastMs), device, own);
     } catch (error) {
       rig.destroy();
       throw error;
@@ -47,5 +75,20 @@ export class ProductMeter {
 
   destroy(): void {
     this.#rig.destroy();
+    this.#own?.destroy();
   }
 }
+
+/**
+ * The rate around each of the runs that follow one another: a call right after a run gives the mean of what was measured before it and after
+ * it. To be made right before the first.
+ */
+export const ratesAround = async (meter: Pick<ProductMeter, 'measure'>): Promise<() => Promise<number>> => {
+  let before = await meter.measure();
+  return async () => {
+    const after = await meter.measure();
+    const mean = (before + after) / 2;
+    before = after;
+    return mean;
+  };
+};

@@ -2,9 +2,16 @@
 import type { Modulus } from '../../src/field/modulus.js';
 import { bufferUsage } from '../../src/gpu/constants.js';
 import { median } from '../page/statistics.js';
-import { type BatchInversion, describeBatch, featureOf, variantOf } from './batch-inverse/kernel.js';
+import { type BatchInversion, describeBatch, featureOf } from './batch-inverse/kernel.js';
 import { batchSubject } from './batch-inverse/subject.js';
-import { CHAIN_THREADS, type FieldOperation, fieldOperations, type PeakOperation, peakOperations } from './kernels.js';
+import {
+  CHAIN_THREADS,
+  type FieldOperation,
+  fieldOperations,
+  libraryVariant,
+  type PeakOperation,
+  peakOperations,
+} from './kernels.js';
 import { fieldSubject, passes, peakSubject, Rig } from './rig.js';
 
 export interface FieldBenchOptions {
@@ -110,7 +117,7 @@ export const fieldBench = async (
     if (!has)
       skipped.push({
         operation: `batch inversion, ${describeBatch(batch)}`,
-        variant: variantOf(batch),
+        variant: libraryVariant(batch.carry),
         why: `no ${feature} here`,
       });
     return has;

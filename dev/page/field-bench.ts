@@ -2,7 +2,7 @@ import { bn254 } from '../../src/curves/bn254.js';
 import { MsmError } from '../../src/errors.js';
 import { modulus } from '../../src/field/modulus.js';
 import { describeAdapter } from '../../src/gpu/device.js';
-import { fieldOperations, libraryOperations } from '../field-bench/kernels.js';
+import { fieldOperations, libraryOperations, threadsFor } from '../field-bench/kernels.js';
 import { fieldBench } from '../field-bench/run.js';
 import type { Knobs } from './knobs.js';
 import type { Run } from './run.js';
@@ -31,7 +31,7 @@ export async function runFieldBench(run: Run, { chains, variants, reps }: Knobs)
       'results',
     );
     const { peaks, rows, skipped, copyBytesPerSecond } = await fieldBench(device, modulus(bn254.p), {
-      threads: described.software ? 256 : 65_536,
+      threads: threadsFor(described.software),
       chains,
       reps,
       leastMs: 50,

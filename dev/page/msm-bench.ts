@@ -1,7 +1,7 @@
 import type { PhaseTime } from '../../src/api.js';
 import { formatCaseAddress } from '../cases/address.js';
 import { makeCase } from '../cases/msm-case.js';
-import { ProductMeter } from '../field-bench/product-meter.js';
+import { ProductMeter, ratesAround } from '../field-bench/product-meter.js';
 import { EngineUnderTest } from './engine-under-test.js';
 import type { Knobs } from './knobs.js';
 import type { EndRow } from './rows.js';
@@ -15,7 +15,7 @@ export async function runMsmBench(run: Run, { cases, reps, tuning }: Knobs): Pro
   const start = performance.now();
   const subject = await EngineUnderTest.create(run, tuning, cases[0]?.placement);
   const { engine } = subject;
-  let meter: Meter | null = null;
+  let meter: ProductMeter | null = null;
   const medians: { case: string; medianMs: number }[] = [];
   try {
     run.bench.adapter = engine.adapter;
@@ -32,8 +32,7 @@ export async function runMsmBench(run: Run, { cases, reps, tuning }: Knobs): Pro
       'results',
     );
     await run.next('Calibrating the product that costs are told in');
-    meter = await openMeter(engine.adapter.software);
-    let rate = await meter.measure();
+    meter = await ProductMeter.open(navigator.gpu);
     for (const { address } of cases) {
       const name = formatCaseAddress(address);
       const size = address.n.toLocaleString('en');
@@ -47,12 +46,12 @@ export async function runMsmBench(run: Run, { cases, reps, tuning }: Knobs): Pro
       run.advance();
       if (!first.agrees) throw new Error(`wrong result at ${name}: nothing was timed`);
 
+      const rateAround = await ratesAround(meter);
       const wallTimes: number[] = [];
       for (let repetition = 1; repetition <= reps; repetition++) {
         await run.next(`${size} points: repetition ${repetition} of ${reps}`);
         const { agrees, wallMs, phases } = await subject.compute(msmCase);
-        const before = rate;
-        rate = await meter.measure();
+        const productsPerSecond = await rateAround();
         if (agrees) {
           wallTimes.push(wallMs);
           run.bench.lastWallMs = wallMs;
@@ -66,7 +65,7 @@ export async function runMsmBench(run: Run, { cases, reps, tuning }: Knobs): Pro
             repetition,
             agrees,
             wallMs: agrees ? wallMs : null,
-            productEquivalents: agrees ? ((wallMs / 1000) * (before + rate)) / 2 : null,
+            productEquivalents: agrees ? (wallMs / 1000) * productsPerSecond : null,
             gpuMs: agrees && phases !== null ? sumOnGpu(phases) : null,
             phases: agrees ? phases : null,
           },
@@ -84,32 +83,6 @@ export async function runMsmBench(run: Run, { cases, reps, tuning }: Knobs): Pro
     subject.destroy();
   }
   await run.end(null, medians satisfies EndRow['medians']);
-}
-
-interface Meter {
-  /** Products a second. */
-  measure(): Promise<number>;
-  destroy(): void;
-}
-
-/** On a device of its own: nothing of what is measured waits in its queue. */
-async function openMeter(software: boolean): Promise<Meter> {
-  const adapter = await navigator.gpu.requestAdapter({ powerPreference: 'high-performance' });
-  if (adapter === null) throw new Error('WebGPU has no second device for the product meter');
-  const device = await adapter.requestDevice();
-  try {
-    const meter = await ProductMeter.make(device, { software });
-    return {
-      measure: () => meter.measure(),
-      destroy: () => {
-        meter.destroy();
-        device.destroy();
-      },
-    };
-  } catch (error) {
-    device.destroy();
-    throw error;
-  }
 }
 
 /** The phases that have a time on the GPU: what runs on the CPU says so in its name. */

@@ -25,10 +25,10 @@ const SCALAR_STREAM = 0x10000;
 /**
  * @param {MsmEngine} engine
  * @param {KnownBases} known at least n of them
- * @param {{ n: number, reps: number, seed: number, meter: { measure(): Promise<number> }, progress: (text: string) => void }} options
+ * @param {{ n: number, reps: number, seed: number, ratesAround: () => Promise<() => Promise<number>>, progress: (text: string) => void }} options
  * @returns {Promise<Measurement>}
  */
-export async function measure(engine, known, { n, reps, seed, meter, progress }) {
+export async function measure(engine, known, { n, reps, seed, ratesAround, progress }) {
   progress('loading the bases');
   const pointBytes = 2 * bn254G1.coordinateBytes;
   const bases = await engine.loadBases(known.bytes.subarray(0, n * pointBytes));
@@ -36,7 +36,8 @@ export async function measure(engine, known, { n, reps, seed, meter, progress })
     const basesBytes = bases.byteLength;
     const walls = [];
     const equivalents = [];
-    let rate = await meter.measure();
+    /** @type {(() => Promise<number>) | null} */
+    let rateAround = null;
     /** @type {Map<string, number[]> | null} */
     let phases = new Map();
     /** @type {Measurement['wrong']} */
@@ -55,11 +56,13 @@ export async function measure(engine, known, { n, reps, seed, meter, progress })
 
       const expected = expectedMsm(bn254G1, known.logs, scalars);
       if (!samePoint(got, expected)) wrong.push({ run, expected, got });
-      if (rep === 0) continue;
+      // after the warm-up
+      if (rateAround === null) {
+        rateAround = await ratesAround();
+        continue;
+      }
       walls.push(wall);
-      const before = rate;
-      rate = await meter.measure();
-      equivalents.push(((wall / 1000) * (before + rate)) / 2);
+      equivalents.push((wall / 1000) * (await rateAround()));
       const timed = engine.lastRun?.phases ?? null;
       if (timed === null) phases = null;
       for (const { name, ms } of timed ?? []) phases?.set(name, [...(phases.get(name) ?? []), ms]);

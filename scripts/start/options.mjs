@@ -1,6 +1,5 @@
 /** The command line of `npm start`. */
-import { parseArgs } from 'node:util';
-import { parseInteger, parseSize, UsageError } from '../command-line.mjs';
+import { parseInteger, parseSize, parseStrictly } from '../command-line.mjs';
 
 export const usage = `Computes BN254 multi-scalar multiplications on the GPU, checks each, and prints what they took.
 
@@ -22,7 +21,18 @@ const LARGEST_N = 2 ** 26;
  * @param {string[]} args
  */
 export function parseOptions(args) {
-  const { values } = parseStrictly(args);
+  const values = parseStrictly(
+    {
+      n: { type: 'string', default: '2^10,2^12,2^14' },
+      reps: { type: 'string', default: '3' },
+      seed: { type: 'string', default: '1' },
+      adapter: { type: 'string' },
+      json: { type: 'string' },
+      budget: { type: 'string' },
+      help: { type: 'boolean', default: false, short: 'h' },
+    },
+    args,
+  );
   return {
     help: values.help,
     adapter: values.adapter,
@@ -34,24 +44,4 @@ export function parseOptions(args) {
     seed: parseInteger('seed', values.seed, 0, 2 ** 32 - 1),
     memoryBudget: values.budget === undefined ? undefined : 2 ** 20 * parseInteger('budget', values.budget, 1, 2 ** 20),
   };
-}
-
-/** @param {string[]} args */
-function parseStrictly(args) {
-  try {
-    return parseArgs({
-      args,
-      options: {
-        n: { type: 'string', default: '2^10,2^12,2^14' },
-        reps: { type: 'string', default: '3' },
-        seed: { type: 'string', default: '1' },
-        adapter: { type: 'string' },
-        json: { type: 'string' },
-        budget: { type: 'string' },
-        help: { type: 'boolean', default: false, short: 'h' },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
 }

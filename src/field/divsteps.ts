@@ -1,7 +1,7 @@
 import type { CarryMode } from './carry.js';
 import { balancedDigits, digitsOf, LIMB_BITS, type Modulus, mod } from './modulus.js';
 import { limbBounds } from './product.js';
-import { StraightLine, type Term, tightLimb, within } from './straight-line.js';
+import { type Limbs, range, StraightLine, type Term, tightLimb, within } from './straight-line.js';
 
 /**
  * The field inversion: Bernstein–Yang division steps ("Fast constant-time gcd computation and modular inversion", TCHES 2019/3)
@@ -51,14 +51,6 @@ export const divstepConstants = (m: Modulus): DivstepConstants => {
   };
 };
 
-const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
-
-/** A program, and the names of the limbs that it computes. */
-export interface Limbs {
-  readonly program: StraightLine;
-  readonly result: readonly string[];
-}
-
 /**
  * Limbs from 0 up where shifts are cheap, and carries are floors; limbs around 0 where carries go through floats, which round. The top
  * limb has the sign either way.
@@ -67,6 +59,10 @@ const inputLimbs = (program: StraightLine, name: string, limbs: number, mode: Ca
   const limb = mode === 'float' ? within(tightLimb(BATCH)) : { least: 0, most: 2 ** BATCH - 1 };
   for (const i of range(limbs)) program.input(`${name}.l${i}`, i < limbs - 1 ? limb : within(2 ** (BATCH - 1)));
 };
+
+/** f to begin with: p, in limbs of that kind. */
+export const modulusLimbs = (m: Modulus, mode: CarryMode): number[] =>
+  (mode === 'float' ? balancedDigits : digitsOf)(m.p, BATCH, divstepConstants(m).shortLimbs);
 
 /** The limbs of f, g, d and e after a batch. */
 export interface BatchResult {

@@ -1,8 +1,9 @@
 import type { TemplateView } from '../gpu/template.js';
 import { type CarryMode, carryWgsl } from './carry.js';
-import { applyBatch, BATCH, divstepConstants, finish, fromWide, toShort } from './divsteps.js';
-import { balancedDigits, digitsOf, type Modulus } from './modulus.js';
-import { body, floatLiteral, inUnits, list, literals, range, statements } from './statements.js';
+import { applyBatch, BATCH, divstepConstants, finish, fromWide, modulusLimbs, toShort } from './divsteps.js';
+import type { Modulus } from './modulus.js';
+import { body, floatLiteral, inUnits, list, literals, statements } from './statements.js';
+import { range } from './straight-line.js';
 
 /** A batch is a loop over groups of unrolled divsteps. 5 × 3 was fastest on SwiftShader, and no bigger to compile (docs/performance.md). */
 const STEP_GROUPS = 5;
@@ -21,7 +22,7 @@ export const inverseView = (m: Modulus, mode: CarryMode): TemplateView => {
     rowCarry: carryWgsl(mode, 'row - left', 16),
     wideLimbs: range(k.limbs).map((i) => ({ i })),
     shortLimbs: range(k.shortLimbs).map((i) => ({ i })),
-    shortModulus: literals((mode === 'float' ? balancedDigits : digitsOf)(m.p, BATCH, k.shortLimbs)),
+    shortModulus: literals(modulusLimbs(m, mode)),
     wideStart: literals(k.start),
     wideZero: list(k.limbs, () => '0u'),
     applyBatch: statements(batch.program, mode),

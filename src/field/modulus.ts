@@ -95,6 +95,10 @@ export const digitsOf = (value: bigint, width: number, count: number): number[] 
   return Array.from({ length: count }, (_, i) => Number((value >> BigInt(i * width)) & mask));
 };
 
+/** The number that limbs of `width` bits are, balanced or not. */
+export const joinLimbs = (limbs: readonly number[], width: number): bigint =>
+  limbs.reduceRight((sum, limb) => (sum << BigInt(width)) + BigInt(limb), 0n);
+
 /** Reads one stored element, `words` little-endian words from `at`. */
 export const readWords = (source: Uint32Array, at: number, words: number): bigint => {
   let value = 0n;

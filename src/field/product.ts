@@ -1,6 +1,6 @@
 /** Montgomery products as straight-line programs. */
 import { balancedDigits, LIMB_BITS, type Modulus } from './modulus.js';
-import { StraightLine, type Term, tightLimb, within } from './straight-line.js';
+import { type Limbs, range, StraightLine, type Term, tightLimb, within } from './straight-line.js';
 
 /** What limbs may be, by the names of the structs in wgsl/field.wgsl. */
 export const limbBounds = {
@@ -9,16 +9,8 @@ export const limbBounds = {
   loose: within(2 * tightLimb(LIMB_BITS)),
 } as const;
 
-export interface Product {
-  readonly program: StraightLine;
-  /** Names of the limbs of the result. */
-  readonly result: readonly string[];
-}
-
 /** Rows that go to the columns together, so that a column is taken up less often: a tenth off a square on SwiftShader. */
 const ROWS = 2;
-
-const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
 /**
  * a·b·R⁻¹ − c − …, by operand scanning with interleaved reduction (Koç, Acar, Kaliski 1996: CIOS), on signed limbs.
@@ -36,7 +28,7 @@ const range = (count: number): number[] => Array.from({ length: count }, (_, i) 
  * @param square b is a: a_i·a_j and a_j·a_i are added once, as a_i·2a_j
  * @param minus names of what is subtracted from the result, canonical each
  */
-export const montgomeryProduct = (m: Modulus, square: boolean, minus: readonly string[]): Product => {
+export const montgomeryProduct = (m: Modulus, square: boolean, minus: readonly string[]): Limbs => {
   const n = m.limbs;
   const program = new StraightLine(LIMB_BITS);
   const limb = range(n);

@@ -1,11 +1,9 @@
 /** What the views of the field layer are made of: programs and constants as WGSL. */
 import type { TemplateView } from '../gpu/template.js';
 import { type CarryMode, carryWgsl, floorCarryWgsl, wordWgsl } from './carry.js';
-import type { Limbs } from './divsteps.js';
 import type { Modulus } from './modulus.js';
-import type { Operand, Statement, StraightLine, Term } from './straight-line.js';
+import { type Limbs, type Operand, range, type Statement, type StraightLine, type Term } from './straight-line.js';
 
-export const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 export const literals = (values: readonly number[]): string => values.map(wordWgsl).join(', ');
 export const list = (count: number, name: (i: number) => string): string => range(count).map(name).join(', ');
 

@@ -44,6 +44,15 @@ export const tightLimb = (width: number): number => 2 ** (width - 1) + CARRY_ERR
 /** The room that rounding needs: (x + 2^13) must not overflow either. */
 const MOST = 2 ** 31 - 2 ** 14;
 
+/** A program, and the names of the limbs that it computes. */
+export interface Limbs {
+  readonly program: StraightLine;
+  readonly result: readonly string[];
+}
+
+/** 0 to count − 1: of limbs, words, columns. */
+export const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+
 export class StraightLine {
   readonly width: number;
   readonly statements: Statement[] = [];

@@ -1,11 +1,10 @@
 import type { TemplateView } from '../gpu/template.js';
 import { bitsWgsl, type CarryMode, floorCarryWgsl, leftWgsl } from './carry.js';
-import type { Limbs } from './divsteps.js';
 import { inverseView } from './inverse-wgsl.js';
 import { balancedDigits, digitsOf, LIMB_BITS, type Modulus } from './modulus.js';
 import { montgomeryProduct } from './product.js';
-import { body, floatLiteral, inUnits, list, literals, range } from './statements.js';
-import { StraightLine, type Term } from './straight-line.js';
+import { body, floatLiteral, inUnits, list, literals } from './statements.js';
+import { type Limbs, range, StraightLine, type Term } from './straight-line.js';
 
 /** A loose element carried into limbs. */
 const tightening = (m: Modulus): Limbs => {
@@ -61,8 +60,7 @@ const unpackedLimbs = (m: Modulus, mode: CarryMode): string[] =>
     return pieces.join(' + ') || '0u';
   });
 
-/** The view that wgsl/field.wgsl and wgsl/inverse.wgsl are rendered with. */
-export const fieldView = (m: Modulus, mode: CarryMode): TemplateView => {
+const makeView = (m: Modulus, mode: CarryMode): TemplateView => {
   const limb = range(m.limbs);
   const words = range(m.words).map((w) => `a.v${w >> 2}.${'xyzw'[w & 3]}`);
   const constant = (value: bigint): string => literals(balancedDigits(value, LIMB_BITS, m.limbs));
@@ -126,4 +124,15 @@ export const fieldView = (m: Modulus, mode: CarryMode): TemplateView => {
     rSquared: constant(m.r2),
     ...inverseView(m, mode),
   };
+};
+
+const views = new WeakMap<Modulus, Map<CarryMode, TemplateView>>();
+
+/** The view that wgsl/field.wgsl and wgsl/inverse.wgsl are rendered with. Made once for a field: it takes some 10 ms, and several kernels need it. */
+export const fieldView = (m: Modulus, mode: CarryMode): TemplateView => {
+  const known = views.get(m) ?? new Map<CarryMode, TemplateView>();
+  views.set(m, known);
+  const view = known.get(mode) ?? makeView(m, mode);
+  known.set(mode, view);
+  return view;
 };

@@ -1,7 +1,7 @@
 import template from '../../wgsl/walk.wgsl?raw';
 import type { CurveContext } from '../curves/curve.js';
-import { type CarryMode, wordWgsl } from '../field/carry.js';
-import { balancedDigits, LIMB_BITS, toMontgomery } from '../field/modulus.js';
+import type { CarryMode } from '../field/carry.js';
+import { fieldLiteral } from '../field/literal.js';
 import { fieldView } from '../field/wgsl.js';
 import { type Kernel, kernel } from '../gpu/kernel.js';
 import { struct } from '../gpu/struct.js';
@@ -63,10 +63,7 @@ export const walkKernel = (
       prefixLength: shared ? threads * slots : slots,
       threads,
       slots,
-      tangent: balancedDigits(toMontgomery(curve.field, curve.a), LIMB_BITS, curve.field.limbs).map((a, i) => ({
-        i,
-        a: wordWgsl(a),
-      })),
+      aLimbs: fieldLiteral(curve.field, curve.a),
     },
   );
 };

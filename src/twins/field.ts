@@ -1,8 +1,8 @@
 import type { CarryMode } from '../field/carry.js';
-import { applyBatch, BATCH, divstepConstants, finish, fromWide, type Limbs, toShort } from '../field/divsteps.js';
-import { balancedDigits, digitsOf, LIMB_BITS, type Modulus } from '../field/modulus.js';
+import { applyBatch, BATCH, divstepConstants, finish, fromWide, modulusLimbs, toShort } from '../field/divsteps.js';
+import { balancedDigits, digitsOf, joinLimbs, LIMB_BITS, type Modulus } from '../field/modulus.js';
 import { montgomeryProduct } from '../field/product.js';
-import { runStraightLine } from '../field/straight-line.js';
+import { type Limbs, runStraightLine } from '../field/straight-line.js';
 
 /**
  * The CPU twin of wgsl/field.wgsl and wgsl/inverse.wgsl: runs the same programs, and refuses to go on where the shader's 32-bit
@@ -33,10 +33,6 @@ const run = ({ program, result }: Limbs, inputs: Record<string, number>, roundin
   return result.map((name) => values.get(name) as number);
 };
 
-/** The number that limbs of `width` bits are. */
-export const joinLimbs = (limbs: readonly number[], width: number): bigint =>
-  limbs.reduceRight((sum, limb) => (sum << BigInt(width)) + BigInt(limb), 0n);
-
 /** a·b·R⁻¹ − c on limbs: loose a, tight b, canonical c; without b the square of a tight a. */
 export const productLimbs = (
   m: Modulus,
@@ -57,7 +53,7 @@ export const productLimbs = (
 export const fieldInverse = (m: Modulus, a: bigint, mode: CarryMode, rounding: Rounding): bigint => {
   const k = divstepConstants(m);
   const batches = applyBatch(m, mode);
-  let f: readonly number[] = (mode === 'float' ? balancedDigits : digitsOf)(m.p, BATCH, k.shortLimbs);
+  let f: readonly number[] = modulusLimbs(m, mode);
   let g: readonly number[] = run(toShort(m, mode), limbsOf('a', digitsOf(a, LIMB_BITS, m.limbs)), rounding);
   let d: readonly number[] = new Array<number>(k.limbs).fill(0);
   let e: readonly number[] = k.start;

@@ -1,6 +1,6 @@
 /** Batches of inversions that share one, at three scopes, as kernels of field-bench. */
 import type { CarryMode } from '../../../src/field/carry.js';
-import { LIMB_BITS, type Modulus } from '../../../src/field/modulus.js';
+import type { Modulus } from '../../../src/field/modulus.js';
 import { fieldView } from '../../../src/field/wgsl.js';
 import { type Kernel, kernel } from '../../../src/gpu/kernel.js';
 import { renderShader } from '../../../src/shaders.js';
@@ -61,9 +61,6 @@ export const describeBatch = ({ scope, threads, roots }: BatchInversion): string
       return `${scope}, ${threads} in ${roots}`;
   }
 };
-
-/** As the operations of the library are called that do the same carries. */
-export const variantOf = ({ carry }: BatchInversion): string => `${LIMB_BITS}-bit signed, ${carry}`;
 
 const isPowerOfTwo = (value: number): boolean => Number.isInteger(Math.log2(value));
 

@@ -1,8 +1,8 @@
-import { digitsOf, invert, LIMB_BITS, type Modulus, mod } from '../../../src/field/modulus.js';
+import { digitsOf, invert, LIMB_BITS, type Modulus, mod, readWords } from '../../../src/field/modulus.js';
 import { Random } from '../../oracle/known-bases.mjs';
+import { libraryVariant } from '../kernels.js';
 import type { Subject } from '../rig.js';
-import { joined } from '../variants/plain.js';
-import { type BatchInversion, batchKernel, describeBatch, variantOf } from './kernel.js';
+import { type BatchInversion, batchKernel, describeBatch } from './kernel.js';
 
 /** What the kernel makes of a number x·R: the inverse is 1/x·R, and that of 0 is 0. */
 export const batchApplied = (m: Modulus, x: bigint, steps: number): bigint => {
@@ -31,7 +31,7 @@ export const batchSubject = (m: Modulus, batch: BatchInversion, wanted: number):
   const words = operands.map((value) => digitsOf(value, 32, m.words));
   const values = new Uint32Array(threads * batch.size * m.words);
   for (let i = 0; i < threads * batch.size; i++) values.set(words[i % OPERANDS] as number[], i * m.words);
-  const [variant, name] = [variantOf(batch), `batch inversion, ${describeBatch(batch)}`];
+  const [variant, name] = [libraryVariant(batch.carry), `batch inversion, ${describeBatch(batch)}`];
   return {
     variant,
     name,
@@ -48,7 +48,7 @@ export const batchSubject = (m: Modulus, batch: BatchInversion, wanted: number):
         for (const s of new Set([0, batch.size - 1])) {
           const at = thread * batch.size + s;
           const x = batchApplied(m, operands[at % OPERANDS] as bigint, steps);
-          const got = joined([...results.subarray(at * m.words, (at + 1) * m.words)], 32);
+          const got = readWords(results, at * m.words, m.words);
           if (got !== x)
             throw new Error(`WRONG: ${name} (${variant}), ${batch.size} a thread, thread ${thread}: ${got} for ${x}`);
         }

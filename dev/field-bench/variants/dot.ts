@@ -1,7 +1,8 @@
 /** A product of bytes by WGSL's packed dot products, four multiplications in one: DP4A and its like, where a device has it. */
 import { digitsOf, type Modulus } from '../../../src/field/modulus.js';
+import { range } from '../../../src/field/straight-line.js';
 import type { ProductVariant } from '../representation.js';
-import { limbsFor, montgomeryFactor, range, unsignedLimbs } from './plain.js';
+import { limbsFor, montgomeryFactor, unsignedLimbs } from './plain.js';
 
 /** Of words, of four bytes each. An element is its words, little-endian: bytes are digits already. */
 const wordsFor = (m: Modulus): number => limbsFor(m, 32);

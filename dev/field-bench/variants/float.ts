@@ -10,9 +10,10 @@
  *
  * WGSL does not promise that fma is fused, nor that fma(…) and a subtraction are not rearranged. Hence the probe.
  */
-import { digitsOf, invert, type Modulus } from '../../../src/field/modulus.js';
+import { digitsOf, invert, joinLimbs, type Modulus } from '../../../src/field/modulus.js';
+import { range } from '../../../src/field/straight-line.js';
 import type { Probe, ProductVariant } from '../representation.js';
-import { joined, limbsFor, limbsStruct, montgomeryFactor, range } from './plain.js';
+import { limbsFor, limbsStruct, montgomeryFactor } from './plain.js';
 
 const WIDTH = 22;
 const UNIT = 2 ** WIDTH;
@@ -137,7 +138,7 @@ export const float22: ProductVariant = {
       limbs: n,
       r: 1n << BigInt(WIDTH * n),
       encode: (value) => digitsOf(value, WIDTH, n),
-      decode: (limbs) => joined(limbs, WIDTH),
+      decode: (limbs) => joinLimbs(limbs, WIDTH),
     };
   },
   multiplications: (m) => 4 * limbsFor(m, WIDTH) ** 2,

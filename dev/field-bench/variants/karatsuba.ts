@@ -1,8 +1,9 @@
 /** The plain product with one level of Karatsuba and Ofman (1962): three products of half the limbs instead of four. */
 import { digitsOf, type Modulus } from '../../../src/field/modulus.js';
+import { range } from '../../../src/field/straight-line.js';
 import type { ProductVariant } from '../representation.js';
 import { returnCarried } from './carried.js';
-import { limbsFor, montgomeryFactor, range, unsignedLimbs } from './plain.js';
+import { limbsFor, montgomeryFactor, unsignedLimbs } from './plain.js';
 
 const WIDTH = 13;
 

@@ -1,7 +1,7 @@
-import { digitsOf, invert, type Modulus, mod } from '../../../src/field/modulus.js';
+import { digitsOf, invert, joinLimbs, type Modulus, mod } from '../../../src/field/modulus.js';
+import { range } from '../../../src/field/straight-line.js';
 import type { ProductVariant, Representation } from '../representation.js';
-
-export const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+import { carried, returnCarried } from './carried.js';
 
 /** Limbs of `width` bits for numbers below 4p. */
 export const limbsFor = (m: Modulus, width: number): number => Math.ceil((m.bits + 2) / width);
@@ -10,9 +10,6 @@ export const limbsStruct = (limbs: number, element: string): string =>
   `struct Limbs {\n${range(limbs)
     .map((i) => `  l${i}: ${element},`)
     .join('\n')}\n}`;
-
-export const joined = (limbs: readonly number[], width: number): bigint =>
-  limbs.reduceRight((sum, limb) => (sum << BigInt(width)) + BigInt(limb), 0n);
 
 /** Canonical limbs of `width` bits, and Montgomery's R for them. */
 export const unsignedLimbs = (m: Modulus, width: number, product: string): Representation => {
@@ -24,7 +21,7 @@ export const unsignedLimbs = (m: Modulus, width: number, product: string): Repre
     limbs,
     r: 1n << BigInt(width * limbs),
     encode: (value) => digitsOf(value, width, limbs),
-    decode: (digits) => joined(digits, width),
+    decode: (digits) => joinLimbs(digits, width),
   };
 };
 
@@ -35,10 +32,10 @@ export const montgomeryFactor = (m: Modulus, width: number): number => {
 };
 
 /**
- * The rows of an interleaved Montgomery product (CIOS) in limbs of 13 bits, and the carry pass, as WGSL statements. No column exceeds a
- * u32: 40 products of 26 bits. The sum, below 2p, is left in s0 …, with all but the low 13 bits of each still to be masked.
+ * The rows of an interleaved Montgomery product (CIOS) in limbs of 13 bits, as WGSL statements, and the columns that they come to, below 2p
+ * together. No column exceeds a u32: 40 products of 26 bits.
  */
-export const plainRows = (m: Modulus): string => {
+const plainRows = (m: Modulus): { rows: string[]; columns: string[] } => {
   const [width, n] = [13, limbsFor(m, 13)];
   const p = digitsOf(m.p, width, n);
   const [n0, mask] = [montgomeryFactor(m, width), 2 ** width - 1];
@@ -54,14 +51,11 @@ export const plainRows = (m: Modulus): string => {
       ),
     ].join('\n');
   });
-  const carries = range(n).map(
-    (k) => `let s${k} = ${k < n - 1 ? `t${n - 1}_${k}` : '0u'}${k > 0 ? ` + (s${k - 1} >> ${width}u)` : ''};`,
-  );
-  return [...rows, ...carries].join('\n');
+  return { rows, columns: range(n).map((k) => (k < n - 1 ? `t${n - 1}_${k}` : '')) };
 };
 
 /** Subtracts p once if that is possible, and returns. */
-export const conditionalSubtraction = (m: Modulus, width: number): string => {
+const conditionalSubtraction = (m: Modulus, width: number): string => {
   const n = limbsFor(m, width);
   const p = digitsOf(m.p, width, n);
   const mask = 2 ** width - 1;
@@ -78,12 +72,11 @@ export const conditionalSubtraction = (m: Modulus, width: number): string => {
  */
 export const plain: ProductVariant = {
   name: '13-bit, plain',
-  representation: (m) =>
-    unsignedLimbs(
-      m,
-      13,
-      `fn product(a: Limbs, b: Limbs) -> Limbs {\n${plainRows(m)}\n${conditionalSubtraction(m, 13)}\n}`,
-    ),
+  representation: (m) => {
+    const { rows, columns } = plainRows(m);
+    const body = [...rows, ...carried(columns, 13), conditionalSubtraction(m, 13)];
+    return unsignedLimbs(m, 13, `fn product(a: Limbs, b: Limbs) -> Limbs {\n${body.join('\n')}\n}`);
+  },
   multiplications: (m) => 2 * limbsFor(m, 13) ** 2,
 };
 
@@ -91,13 +84,9 @@ export const plain: ProductVariant = {
 export const lazy: ProductVariant = {
   name: '13-bit, lazy',
   representation: (m) => {
-    const n = limbsFor(m, 13);
-    const limbs = range(n).map((i) => (i < n - 1 ? `s${i} & 8191u` : `s${i}`));
-    return unsignedLimbs(
-      m,
-      13,
-      `fn product(a: Limbs, b: Limbs) -> Limbs {\n${plainRows(m)}\nreturn Limbs(${limbs.join(', ')});\n}`,
-    );
+    const { rows, columns } = plainRows(m);
+    const body = [...rows, returnCarried(columns, 13)];
+    return unsignedLimbs(m, 13, `fn product(a: Limbs, b: Limbs) -> Limbs {\n${body.join('\n')}\n}`);
   },
   multiplications: plain.multiplications,
 };

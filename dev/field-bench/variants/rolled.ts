@@ -1,8 +1,9 @@
 /** The plain product as a loop: little code, and few registers. */
 import { digitsOf } from '../../../src/field/modulus.js';
+import { range } from '../../../src/field/straight-line.js';
 import type { ProductVariant } from '../representation.js';
 import { returnCarried } from './carried.js';
-import { limbsFor, montgomeryFactor, plain, range, unsignedLimbs } from './plain.js';
+import { limbsFor, montgomeryFactor, plain, unsignedLimbs } from './plain.js';
 
 const WIDTH = 13;
 

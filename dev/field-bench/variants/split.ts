@@ -1,8 +1,9 @@
 /** A product in limbs of 16 bits: the fewest multiplications of 32 bits there are, and additions for it. */
 import { digitsOf, type Modulus } from '../../../src/field/modulus.js';
+import { range } from '../../../src/field/straight-line.js';
 import type { ProductVariant } from '../representation.js';
 import { returnCarried } from './carried.js';
-import { limbsFor, montgomeryFactor, range, unsignedLimbs } from './plain.js';
+import { limbsFor, montgomeryFactor, unsignedLimbs } from './plain.js';
 
 const WIDTH = 16;
 

@@ -1,8 +1,9 @@
 /** Products in wider limbs: fewer multiply-adds, and columns that must be carried now and then. */
 import { digitsOf, type Modulus } from '../../../src/field/modulus.js';
+import { range } from '../../../src/field/straight-line.js';
 import type { ProductVariant } from '../representation.js';
 import { returnCarried } from './carried.js';
-import { limbsFor, montgomeryFactor, range, unsignedLimbs } from './plain.js';
+import { limbsFor, montgomeryFactor, unsignedLimbs } from './plain.js';
 
 /** The most that a u32 holds. */
 const LIMIT = 2 ** 32 - 1;

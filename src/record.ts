@@ -207,7 +207,7 @@ const recordWalk = (
   });
 
 const recordReduce = (kernels: Kernels, plan: Plan, checks: CheckRecorder): Command[] => {
-  const { highBits, lowBits, splitTasks, splitEntries, bitsTasks, bitsEntries, bitsRun } = plan.reduce;
+  const { highBits, lowBits, splitTasks, splitEntries, bitsTasks, bitsEntries } = plan.reduce;
   const levels = plan.levelTasks.length;
   const split: CheckedWalk = {
     level: levels,
@@ -238,7 +238,6 @@ const recordReduce = (kernels: Kernels, plan: Plan, checks: CheckRecorder): Comm
         low_bits: lowBits,
         split_entries: splitEntries,
         bits_entries: bitsEntries,
-        bits_run: bitsRun,
       }),
       // the sort is done with both
       bindings: { split: scratch('entriesA'), bits: scratch('entriesB') },

@@ -11,7 +11,7 @@ import { DecomposeConfig } from '../src/stages/decompose.js';
 import { ABSENT, ENTRY_WORDS } from '../src/stages/entry.js';
 import { LEVEL_DISPATCH_OFFSET, Level } from '../src/stages/level.js';
 import { levelTasks, PartitionConfig, SHRINK } from '../src/stages/partition.js';
-import { bitsExponent, reduceShape } from '../src/stages/reduce.js';
+import { bitsExponents, reduceShape } from '../src/stages/reduce.js';
 import { SORT_MAX_BITS, sortPasses } from '../src/stages/sort.js';
 import { resolveTuning, type Tuning, windowCount } from '../src/tuning.js';
 import { type PartitionValues, partition } from '../src/twins/partition.js';
@@ -501,7 +501,10 @@ describe('reduction', () => {
           );
           const splitSums = keyedSums(split, values, shape.splitTasks);
           const bitSums = keyedSums(bits, splitSums, shape.bitsTasks);
-          const got = bitSums.reduce((all, each, i) => all + (each << BigInt(bitsExponent(windowBits, shape, i))), 0n);
+          const got = bitSums.reduce((all, each, i) => {
+            const window = windowBits * Math.floor(i / windowBits);
+            return bitsExponents(windowBits, shape, i).reduce((sum, e) => sum + (each << BigInt(window + e)), all);
+          }, 0n);
           const expected = values.reduce((all, value, i) => {
             const [j, k] = [Math.floor(i / buckets), (i % buckets) + 1];
             return all + ((BigInt(k) * value) << BigInt(j * windowBits));

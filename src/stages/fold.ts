@@ -3,7 +3,7 @@ import { type CurveContext, isOnCurve } from '../curves/curve.js';
 import { type Affine, addAffine, double, infinity, toAffine } from '../curves/jacobian.js';
 import { MsmError } from '../errors.js';
 import { fromMontgomery, readWords } from '../field/modulus.js';
-import { bitsExponent, type ReduceShape } from './reduce.js';
+import { bitsExponents, type ReduceShape } from './reduce.js';
 
 /** Reads stored point `index`, and refuses what is no point of the curve: whatever went wrong on the GPU stops here. */
 const readChecked = (curve: CurveContext, sums: Uint32Array, index: number): Affine => {
@@ -32,9 +32,12 @@ const readChecked = (curve: CurveContext, sums: Uint32Array, index: number): Aff
 export const fold = (curve: CurveContext, windowBits: number, shape: ReduceShape, sums: Uint32Array): AffinePoint => {
   const byExponent: Affine[][] = [];
   for (let i = 0; i < shape.bitsTasks; i++) {
-    const exponent = bitsExponent(windowBits, shape, i);
-    byExponent[exponent] ??= [];
-    byExponent[exponent].push(readChecked(curve, sums, i));
+    const point = readChecked(curve, sums, i);
+    for (const inWindow of bitsExponents(windowBits, shape, i)) {
+      const exponent = Math.floor(i / windowBits) * windowBits + inWindow;
+      byExponent[exponent] ??= [];
+      byExponent[exponent].push(point);
+    }
   }
   let total = infinity;
   for (let exponent = byExponent.length - 1; exponent >= 0; exponent--) {

@@ -8,47 +8,48 @@ export const ReduceConfig = struct('ReduceConfig', {
   low_bits: 'q; h + q = c - 1',
   split_entries: 'length of the first stream',
   bits_entries: 'length of the second stream',
-  bits_run: 'entries of a run of the second stream',
 });
 
 export const REDUCE_THREADS = 64;
 
-/** Shapes of the two walks of the reduction. */
+/** Shapes of the two walks of the reduction. All runs of a walk have the same length, so that no slot waits for another. */
 export interface ReduceShape {
   readonly highBits: number;
   readonly lowBits: number;
-  /** First walk: one task and one sum for every H_v and L_u. */
+  /** First walk: one task and one sum for every H_v and every part of an L_u. */
   readonly splitTasks: number;
   readonly splitEntries: number;
   /** Second walk: c tasks and sums a window. */
   readonly bitsTasks: number;
-  readonly bitsRun: number;
   readonly bitsEntries: number;
 }
 
 export const reduceShape = (windowBits: number, windows: number): ReduceShape => {
   const lowBits = (windowBits - 1) >> 1;
   const highBits = windowBits - 1 - lowBits;
-  const splitTasks = windows * (2 ** highBits + 2 ** lowBits);
+  const splitTasks = windows * 2 * 2 ** highBits;
   const bitsTasks = windows * windowBits;
-  const bitsRun = Math.max(1, 2 ** highBits / 2, 2 ** lowBits);
   return {
     highBits,
     lowBits,
     splitTasks,
-    splitEntries: splitTasks * 2 ** highBits,
+    splitEntries: splitTasks * 2 ** lowBits,
     bitsTasks,
-    bitsRun,
-    bitsEntries: bitsTasks * bitsRun,
+    bitsEntries: bitsTasks * 2 ** (highBits - 1),
   };
 };
 
-/** Sum number `index` of the second walk counts 2^exponent times in the MSM. */
-export const bitsExponent = (windowBits: number, { highBits, lowBits }: ReduceShape, index: number): number => {
-  const window = Math.floor(index / windowBits);
+/** Sum number `index` of the second walk counts 2^exponent times in its window, for each of the exponents. */
+export const bitsExponents = (
+  windowBits: number,
+  { highBits, lowBits }: ReduceShape,
+  index: number,
+): readonly number[] => {
   const sum = index % windowBits;
-  const inWindow = sum < highBits ? lowBits + sum : sum < highBits + lowBits ? sum - highBits : 0;
-  return window * windowBits + inWindow;
+  // all buckets count once more: those whose v has its top bit set, and, in the last sum, the others
+  if (sum === highBits - 1) return [lowBits + sum, 0];
+  if (sum === windowBits - 1) return [0];
+  return [sum < highBits ? lowBits + sum : sum - highBits];
 };
 
 export const reduceKernel = (): Kernel =>

@@ -1,14 +1,8 @@
-import { ABSENT } from '../stages/entry.js';
 import type { ReduceShape } from '../stages/reduce.js';
 
-/** One run for each key, filled up to `run` entries with absent ones. */
-const lay = (runs: readonly number[][], run: number): Uint32Array => {
-  const stream = new Uint32Array(2 * run * runs.length);
-  runs.forEach((members, key) => {
-    for (let i = 0; i < run; i++) stream.set([key, members[i] ?? ABSENT], 2 * (key * run + i));
-  });
-  return stream;
-};
+/** The runs one behind the other, with their numbers as keys. */
+const lay = (runs: readonly number[][]): Uint32Array =>
+  Uint32Array.from(runs.flatMap((members, key) => members.flatMap((member) => [key, member])));
 
 /** The CPU twin of wgsl/reduce.wgsl, from the definitions of the sums rather than from index arithmetic. */
 export const reduce = (windows: number, shape: ReduceShape): { split: Uint32Array; bits: Uint32Array } => {
@@ -17,19 +11,20 @@ export const reduce = (windows: number, shape: ReduceShape): { split: Uint32Arra
   const split: number[][] = [];
   const bits: number[][] = [];
   for (let j = 0; j < windows; j++) {
-    // every bucket goes to two runs: that of its v, and that of its u
-    const [byHigh, byLow] = [numbers(high).map((): number[] => []), numbers(low).map((): number[] => [])];
+    // every bucket goes to two runs: that of its v, and that of its u, which has a part for every 2^q values of v
+    const [byHigh, byLow] = [numbers(high).map((): number[] => []), numbers(high).map((): number[] => [])];
     for (const k of numbers(high * low)) {
       const name = j * high * low + k;
-      byHigh[Math.floor(k / low)]?.push(name);
-      byLow[k % low]?.push(name);
+      const [v, u] = [Math.floor(k / low), k % low];
+      byHigh[v]?.push(name);
+      byLow[Math.floor(v / low) * low + u]?.push(name);
     }
     split.push(...byHigh, ...byLow);
-    const first = j * (high + low);
-    const set = (count: number, bit: number): number[] => numbers(count).filter((value) => (value >> bit) & 1);
-    for (const bit of numbers(shape.highBits)) bits.push(set(high, bit).map((v) => first + v));
-    for (const bit of numbers(shape.lowBits)) bits.push(set(low, bit).map((u) => first + high + u));
-    bits.push(numbers(low).map((u) => first + high + u));
+    const first = j * 2 * high;
+    const set = (bit: number): number[] => numbers(high).filter((value) => (value >> bit) & 1);
+    for (const bit of numbers(shape.highBits)) bits.push(set(bit).map((v) => first + v));
+    for (const bit of numbers(shape.lowBits)) bits.push(set(bit).map((part) => first + high + part));
+    bits.push(numbers(high / 2).map((v) => first + v));
   }
-  return { split: lay(split, high), bits: lay(bits, shape.bitsRun) };
+  return { split: lay(split), bits: lay(bits) };
 };

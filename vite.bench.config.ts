@@ -1,6 +1,6 @@
 import { defineConfig } from 'vite';
 
-/** What benchmarks in Node measure a device with, as one file: a GPU host has Node, Dawn and what was built, and no vite. */
+/** What benchmarks in Node measure a device with, and what they measure targets with: a GPU host has Node, Dawn and what was built, and no vite. */
 export default defineConfig({
   logLevel: 'warn',
   publicDir: false,
@@ -9,7 +9,11 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     minify: false,
-    lib: { entry: 'dev/field-bench/index.ts', formats: ['es'], fileName: () => 'field-bench.js' },
+    lib: {
+      entry: { 'field-bench': 'dev/field-bench/index.ts', targets: 'dev/targets/index.ts' },
+      formats: ['es'],
+      fileName: (_, name) => `${name}.js`,
+    },
     rolldownOptions: { external: [/^mustache(\/|$)/, /^@noble\/curves(\/|$)/] },
   },
 });

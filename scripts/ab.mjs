@@ -42,7 +42,8 @@ async function ab({ n, reps, points, scalars, seed, json, sides }) {
     const contestants = [];
     for (const { side, engine } of engines) {
       progress(`${side.name}: compiling, warming up`);
-      const contestant = await Contestant.load(side.name, engine, made.points.bytes);
+      const load = () => Contestant.load(side.name, engine, made.points.bytes, side.load);
+      const contestant = await withUsageErrors(side, load);
       // some knobs are refused only when the device and n are known
       await withUsageErrors(side, () => contestant.warmUp(warmUps));
       contestants.push(contestant);

@@ -15,7 +15,7 @@ import { table } from './start/table.mjs';
 const library = new URL('../dist/index.js', import.meta.url);
 
 /** @param {ReturnType<typeof parseOptions>} options */
-async function computeAndPrint({ sizes, reps, seed, json, memoryBudget }) {
+async function computeAndPrint({ sizes, reps, seed, precompute, json, memoryBudget }) {
   const { createMsmEngine } = /** @type {typeof import('../src/index.js')} */ (await import(library.href));
   const { ProductMeter, ratesAround } = await openBenchLibrary();
   /** @type {import('../dev/field-bench/product-meter.js').ProductMeter | undefined} */
@@ -42,7 +42,14 @@ async function computeAndPrint({ sizes, reps, seed, json, memoryBudget }) {
     for (const n of sizes) {
       const said = (/** @type {string} */ text) => progress(`n = ${n}: ${text}`);
       measurements.push(
-        await measure(engine, known, { n, reps, seed, ratesAround: () => ratesAround(meterOfCosts), progress: said }),
+        await measure(engine, known, {
+          n,
+          reps,
+          seed,
+          precompute,
+          ratesAround: () => ratesAround(meterOfCosts),
+          progress: said,
+        }),
       );
     }
     progress('');
@@ -54,7 +61,8 @@ async function computeAndPrint({ sizes, reps, seed, json, memoryBudget }) {
     if (measurements.some(({ phases }) => phases === null)) {
       console.log('\n(this device has no timestamp-query, so there are no times of the phases)');
     }
-    if (json !== undefined) writeFileSync(json, `${JSON.stringify(rows(measurements, { reps, seed }), null, 2)}\n`);
+    if (json !== undefined)
+      writeFileSync(json, `${JSON.stringify(rows(measurements, { reps, seed, precompute }), null, 2)}\n`);
     engine.destroy();
 
     for (const { n, wrong } of measurements) {

@@ -20,6 +20,12 @@ export interface Progress {
 export interface LoadBasesOptions {
   /** Shows up in GPU labels and error messages. */
   readonly label?: string;
+  /**
+   * Keep m multiples of each point, 1 to 64, so that MSMs over these bases take fewer additions: for bases that are used many times.
+   * The bases take m times the GPU memory (m · 64 bytes a point for BN254), and loading them takes about 250 additions a point once.
+   * Results are the same. Default 1: the points alone. docs/performance.md says what it is worth.
+   */
+  readonly precompute?: number;
   readonly signal?: AbortSignal;
   onProgress?(progress: Progress): void;
 }
@@ -28,6 +34,14 @@ export interface LoadBasesOptions {
 export interface MsmOptions {
   /** Index of the first base: scalar i multiplies base `offset + i`. Default 0. */
   readonly offset?: number;
+  readonly signal?: AbortSignal;
+  onProgress?(progress: Progress): void;
+}
+
+/** Options of `engine.msmBatch`. */
+export interface MsmBatchOptions {
+  /** One for each vector: scalar i of vector v multiplies base `offsets[v] + i`. Default: all 0. */
+  readonly offsets?: readonly number[];
   readonly signal?: AbortSignal;
   onProgress?(progress: Progress): void;
 }
@@ -58,11 +72,15 @@ export interface PhaseTime {
   readonly ms: number;
 }
 
-/** What the last successful `engine.msm` did. */
+/** What the last successful `engine.msm` or `engine.msmBatch` did. */
 export interface RunRecord {
   /** Where it was computed; small ones are on the CPU (see `Tuning.cpuBelow`), with no tasks, dispatches and submits. */
   readonly on: 'gpu' | 'cpu';
+  /** Scalars, of all vectors. */
   readonly n: number;
+  /** 1, but for `msmBatch`. */
+  readonly vectors: number;
+  /** c and T; of a batch whose vectors differ in length, those of the longest ones. */
   readonly windowBits: number;
   readonly windows: number;
   /** Tasks of the largest walk. */
@@ -110,6 +128,28 @@ export interface MsmEngine {
    * @throws MsmError `bad-argument`, `destroyed`, `aborted`, `out-of-memory`, `device-lost`, `internal`
    */
   msm(bases: Bases, scalars: Uint8Array | readonly bigint[], options?: MsmOptions): Promise<AffinePoint>;
+
+  /**
+   * Computes Σ scalars[v][i] · bases[offsets[v] + i] for every vector v, all in one submit and with one read-back (more only where
+   * the memory budget, or the time that a submit may take, asks for it). For short vectors that is much faster than one call each.
+   *
+   * @param scalars vectors as for `msm`, of any lengths; a vector without scalars gives infinity
+   * @returns the sums, in the order of the vectors
+   * @throws MsmError as `msm`; the message names the vector
+   */
+  msmBatch(
+    bases: Bases,
+    scalars: readonly (Uint8Array | readonly bigint[])[],
+    options?: MsmBatchOptions,
+  ): Promise<AffinePoint[]>;
+
+  /**
+   * Compiles what `loadBases` and MSMs of n scalars need, so that the first of them does not wait for it. Once is enough for all sizes,
+   * and for all engines on a device.
+   *
+   * @throws MsmError `bad-argument`, `destroyed`, `device-lost`, `internal`
+   */
+  warmup(n: number): Promise<void>;
 
   readonly memory: MemoryUse;
   /** What the last successful `msm` did; null before the first one, and it stays as it was through n = 0. */

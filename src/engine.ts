@@ -4,31 +4,43 @@ import type {
   Bases,
   LoadBasesOptions,
   MemoryUse,
+  MsmBatchOptions,
   MsmEngine,
   MsmOptions,
   PhaseTime,
   RunRecord,
 } from './api.js';
 import type { Calibration } from './calibrate.js';
-import { pippenger } from './cpu/pippenger.js';
+import { type CpuResult, pippenger } from './cpu/pippenger.js';
 import { type Curve, type CurveContext, curveContext } from './curves/curve.js';
-import { addAffine, infinity, toAffine } from './curves/jacobian.js';
+import { addAffine, infinity, type Jacobian, toAffine } from './curves/jacobian.js';
 import { type NamedCurve, resolveCurve } from './curves/named.js';
 import { assertNotAborted, badArgument, MsmError, show } from './errors.js';
 import { hasSlowShifts, type OpenDevice, openDevice } from './gpu/device.js';
 import { type CompileTime, compileTimes } from './gpu/pipelines.js';
-import { groupsFor, itemsPerBindingStep } from './gpu/recording.js';
-import { Runner } from './gpu/runner.js';
-import { type CallOptions, encodePoints, encodeScalars, readCallOptions } from './input.js';
+import { kernelsOf } from './gpu/recording.js';
+import { Runner, type Upload } from './gpu/runner.js';
+import {
+  type CallOptions,
+  encodePoints,
+  encodeScalars,
+  readCallOptions,
+  readOffsets,
+  readPrecompute,
+} from './input.js';
 import { createKernels, type Kernels } from './kernels.js';
-import { type Plan, type PlanLimits, planMsm } from './planner.js';
-import { recordMsm } from './record.js';
+import { loadPoints } from './load.js';
+import type { PlanLimits } from './planner.js';
+import { recordJob } from './record.js';
+import { type Job, type Part, type ScalarVector, schedule } from './schedule.js';
 import { SerialQueue } from './serial-queue.js';
 import { assertNoFindings } from './stages/check.js';
+import { IN_A_ROW, Vector } from './stages/decompose.js';
 import { fold, publicPoint } from './stages/fold.js';
-import { IMPORT_THREADS, ImportConfig, importStart, NONE_REJECTED } from './stages/import.js';
 import { Tally } from './stages/partition.js';
-import { checkTuning, fieldCarryOf, given, resolveTuning, type Tuning } from './tuning.js';
+import { type Surveyed, survey } from './survey.js';
+import { checkTuning, cpuBelowOf, fieldCarryOf, given, resolveTuning, type Tuning } from './tuning.js';
+import { fullWorkload, loadedTables, type TableShape } from './workload.js';
 
 /** Options of `createMsmEngine`. */
 export interface MsmEngineOptions {
@@ -61,9 +73,20 @@ const DEFAULT_BUDGET = 256 * 2 ** 20;
 /** Smaller runs are dominated by latency, and say nothing about the rate. */
 const LEAST_ENTRIES_TO_LEARN_FROM = 2 ** 18;
 
-/** What one chunk came to. */
-interface Chunk {
-  readonly point: AffinePoint;
+/** What is multiplied: scalar i of a vector with base `offset + i`. */
+interface Factors {
+  readonly scalars: Uint8Array<ArrayBuffer>;
+  readonly n: number;
+  readonly offset: number;
+}
+
+/** Factors without their zeros, where those are many. */
+type SurveyedVector = Surveyed & ScalarVector;
+
+/** What one job came to. */
+interface JobOutcome {
+  /** The sums of the pieces, part by part. */
+  readonly sums: readonly (readonly AffinePoint[])[];
   readonly entries: number;
   readonly dispatches: number;
   readonly submits: number;
@@ -75,6 +98,7 @@ interface Chunk {
 class ResidentBases implements Bases {
   readonly length: number;
   readonly label: string;
+  readonly tables: TableShape;
   /** What to load them from again after the loss of a device. */
   readonly source: Uint8Array<ArrayBuffer> | null;
   #home: { readonly runner: Runner; readonly buffer: GPUBuffer } | null;
@@ -82,12 +106,14 @@ class ResidentBases implements Bases {
   constructor(
     length: number,
     label: string,
+    tables: TableShape,
     source: Uint8Array<ArrayBuffer> | null,
     runner: Runner,
     buffer: GPUBuffer,
   ) {
     this.length = length;
     this.label = label;
+    this.tables = tables;
     this.source = source;
     this.#home = { runner, buffer };
   }
@@ -179,37 +205,57 @@ class Engine implements MsmEngine {
   async loadBases(points: Uint8Array | readonly AffinePoint[], options: LoadBasesOptions = {}): Promise<Bases> {
     const call = readCallOptions(options);
     this.#assertUsable(call.signal);
+    const tables = loadedTables(this.#curve, readPrecompute(call));
     const bytes = encodePoints(this.#curve, points);
-    const length = bytes.length / this.#curve.pointBytes;
     const { maxBufferSize } = this.#runner.device.limits;
-    if (bytes.length > maxBufferSize) {
+    const taken = bytes.length * tables.count;
+    if (taken > maxBufferSize) {
+      const advice = tables.count === 1 ? '' : '; precompute less';
       throw badArgument(
-        `points: ${bytes.length} bytes are more than the ${maxBufferSize} that one buffer of the device holds`,
+        `points: ${taken} bytes are more than the ${maxBufferSize} that one buffer of the device holds${advice}`,
       );
     }
-    return this.#queue.run(() => this.#load(bytes, length, call));
+    return this.#queue.run(() => this.#load(bytes, tables, call));
   }
 
   async msm(bases: Bases, scalars: Uint8Array | readonly bigint[], options: MsmOptions = {}): Promise<AffinePoint> {
     const started = performance.now();
     const call = readCallOptions(options);
     this.#assertUsable(call.signal);
-    if (!(bases instanceof ResidentBases) || !this.#bases.has(bases)) {
-      throw badArgument('bases must come from loadBases of this engine');
-    }
-    bases.assertAlive();
-    const bytes = encodeScalars(this.#curve, scalars);
-    const n = bytes.length / this.#curve.scalarBytes;
-    const { offset = 0 } = call;
-    if (!Number.isInteger(offset) || offset < 0 || offset > bases.length) {
-      throw badArgument(`offset must be an integer from 0 to bases.length = ${bases.length}, got ${show(offset)}`);
-    }
-    if (n > bases.length - offset) {
-      throw badArgument(
-        `scalars: ${n} of them, but from offset ${offset} there are only ${bases.length - offset} bases`,
-      );
-    }
-    return this.#queue.run(() => this.#multiply(bases, bytes, n, offset, call, started));
+    const resident = this.#assertOurs(bases);
+    const factors = this.#readFactors(resident, scalars, call.offset, { scalars: 'scalars', offset: 'offset' });
+    const [sum] = await this.#queue.run(() => this.#multiply(resident, [factors], call, started));
+    return sum as AffinePoint;
+  }
+
+  async msmBatch(
+    bases: Bases,
+    scalars: readonly (Uint8Array | readonly bigint[])[],
+    options: MsmBatchOptions = {},
+  ): Promise<AffinePoint[]> {
+    const started = performance.now();
+    const call = readCallOptions(options);
+    this.#assertUsable(call.signal);
+    const resident = this.#assertOurs(bases);
+    const offsets = readOffsets(options, scalars);
+    // not map, which passes over the holes of an array
+    const factors = Array.from(scalars, (vector, i) =>
+      this.#readFactors(resident, vector, offsets[i], { scalars: `scalars[${i}]`, offset: `offsets[${i}]` }),
+    );
+    return this.#queue.run(() => this.#multiply(resident, factors, call, started));
+  }
+
+  async warmup(n: number): Promise<void> {
+    this.#assertUsable(undefined);
+    if (!Number.isInteger(n) || n < 1) throw badArgument(`n must be a positive integer, got ${show(n)}`);
+    const limits = this.#planLimits();
+    const vector = { load: fullWorkload(n, this.#curve), offset: 0, indices: null };
+    const commands = schedule([vector], this.#curve, limits, this.#budget, this.#tuning).flatMap((job) =>
+      recordJob(this.#kernels, job, () => ({ buffer: 'bases' })),
+    );
+    const runner = await this.#liveRunner();
+    const carry = fieldCarryOf(limits, this.#tuning);
+    await runner.compile([this.#kernels.importPoints(carry), ...kernelsOf(commands)]);
   }
 
   destroy(): void {
@@ -267,7 +313,7 @@ class Engine implements MsmEngine {
         `the bases '${bases.label}' were lost with their device, and retainBases is false; load them again`,
       );
     }
-    const reloaded = await this.#upload(runner, bases.source, bases.length, { label: bases.label });
+    const reloaded = await this.#upload(runner, bases.source, bases.tables, { label: bases.label });
     try {
       bases.assertAlive(); // they may have been destroyed meanwhile
     } catch (error) {
@@ -278,142 +324,129 @@ class Engine implements MsmEngine {
     return reloaded;
   }
 
-  async #load(bytes: Uint8Array<ArrayBuffer>, length: number, options: CallOptions): Promise<Bases> {
+  async #load(bytes: Uint8Array<ArrayBuffer>, tables: TableShape, options: CallOptions): Promise<Bases> {
     this.#assertUsable(options.signal);
     const runner = await this.#liveRunner();
-    const buffer = await this.#upload(runner, bytes, length, options);
+    const buffer = await this.#upload(runner, bytes, tables, options);
     const source = this.#retainBases ? bytes : null;
-    const bases = new ResidentBases(length, options.label ?? 'bases', source, runner, buffer);
+    const length = bytes.length / this.#curve.pointBytes;
+    const bases = new ResidentBases(length, options.label ?? 'bases', tables, source, runner, buffer);
     this.#bases.add(bases);
     return bases;
   }
 
-  /** Brings points to a device, and has them converted and checked there. */
-  async #upload(
+  #upload(
     runner: Runner,
     bytes: Uint8Array<ArrayBuffer>,
-    length: number,
+    tables: TableShape,
     { label = 'bases', signal, onProgress }: Partial<CallOptions>,
   ): Promise<GPUBuffer> {
-    const { pointBytes } = this.#curve;
-    const buffer = await runner.createResident(label, bytes.length);
-    try {
-      const binding = runner.device.limits.maxStorageBufferBindingSize;
-      const step = itemsPerBindingStep(pointBytes);
-      const slice = Math.floor(binding / (step * pointBytes)) * step;
-      const slices = Math.ceil(length / slice);
-      for (let i = 0; i < slices; i++) {
-        assertNotAborted(signal);
-        onProgress?.({ phase: 'load', done: i, total: slices });
-        await this.#importSlice(runner, buffer, bytes, i * slice, Math.min(slice, length - i * slice));
-        this.#assertUsable(signal);
-      }
-      onProgress?.({ phase: 'load', done: slices, total: slices });
-      this.#assertUsable(signal);
-      return buffer;
-    } catch (error) {
-      runner.ledger.destroy(buffer);
-      throw error;
-    }
+    const context = { curve: this.#curve, kernels: this.#kernels, limits: this.#planLimits(), tuning: this.#tuning };
+    const goOn = () => this.#assertUsable(signal);
+    return loadPoints(runner, context, { bytes, tables, label, goOn, onProgress });
   }
 
-  async #importSlice(
-    runner: Runner,
-    buffer: GPUBuffer,
-    bytes: Uint8Array<ArrayBuffer>,
-    first: number,
-    points: number,
-  ): Promise<void> {
-    const { pointBytes, name } = this.#curve;
-    const [offset, size] = [first * pointBytes, points * pointBytes];
-    const { data } = await runner.run({
-      scratch: { outcome: 12 },
-      external: { bases: buffer },
-      uploads: [
-        { to: { buffer: 'bases', offset }, data: bytes.subarray(offset, offset + size) },
-        { to: { buffer: 'outcome' }, data: importStart() },
-      ],
-      commands: [
-        {
-          kind: 'dispatch',
-          phase: 'import',
-          kernel: this.#kernels.importPoints(fieldCarryOf(this.#planLimits(), this.#tuning)),
-          config: ImportConfig.pack({ points, first }),
-          bindings: { points: { buffer: 'bases', offset, size }, outcome: { buffer: 'outcome' } },
-          groups: groupsFor(points, IMPORT_THREADS),
-        },
-      ],
-      read: [{ buffer: 'outcome', size: 12 }],
-    });
-    const [notCanonical, offCurve, done] = data[0] as unknown as readonly [number, number, number];
-    if (done !== points) {
-      throw new MsmError('internal', `the GPU looked at ${done} of ${points} points; it does not do what it is told`);
+  /** @throws MsmError `bad-argument`, `destroyed` */
+  #assertOurs(bases: Bases): ResidentBases {
+    if (!(bases instanceof ResidentBases) || !this.#bases.has(bases)) {
+      throw badArgument('bases must come from loadBases of this engine');
     }
-    if (notCanonical < offCurve)
-      throw badArgument(`points[${notCanonical}]: a coordinate is not below the prime of ${name}`);
-    if (offCurve !== NONE_REJECTED) throw new MsmError('not-on-curve', `points[${offCurve}] is not on ${name}`);
+    bases.assertAlive();
+    return bases;
   }
 
+  /** @throws MsmError `bad-argument` naming what is wrong by the names given */
+  #readFactors(
+    bases: ResidentBases,
+    given: Uint8Array | readonly bigint[],
+    offset: unknown,
+    names: { readonly scalars: string; readonly offset: string },
+  ): Factors {
+    const scalars = encodeScalars(this.#curve, given, names.scalars);
+    const n = scalars.length / this.#curve.scalarBytes;
+    const first = offset === undefined ? 0 : offset;
+    if (typeof first !== 'number' || !Number.isInteger(first) || first < 0 || first > bases.length) {
+      throw badArgument(
+        `${names.offset} must be an integer from 0 to bases.length = ${bases.length}, got ${show(offset)}`,
+      );
+    }
+    if (n > bases.length - first) {
+      throw badArgument(
+        `${names.scalars}: ${n} of them, but from offset ${first} there are only ${bases.length - first} bases`,
+      );
+    }
+    return { scalars, n, offset: first };
+  }
+
+  /** One sum for each vector. */
   async #multiply(
     bases: ResidentBases,
-    scalars: Uint8Array<ArrayBuffer>,
-    n: number,
-    offset: number,
+    vectors: readonly Factors[],
     options: CallOptions,
     started: number,
-  ): Promise<AffinePoint> {
+  ): Promise<AffinePoint[]> {
     this.#assertUsable(options.signal);
     bases.assertAlive();
-    if (n === 0) return publicPoint(this.#curve, null);
+    const n = vectors.reduce((sum, vector) => sum + vector.n, 0);
+    if (n === 0) return vectors.map(() => publicPoint(this.#curve, null));
     const limits = this.#planLimits();
-    const tuning = resolveTuning(n, this.#curve, limits, this.#tuning);
-    if (n <= tuning.cpuBelow && bases.source !== null) {
-      return this.#multiplyOnCpu({ bases, source: bases.source, offset, tuning }, scalars, options, started);
+    // the checks look bases up in a row; and those of a chunk have to be bound together, however far apart
+    const picks = this.#tuning.checks !== true && bases.byteLength <= limits.maxStorageBufferBindingSize;
+    const surveyed = vectors.map(
+      ({ scalars, offset }): SurveyedVector => ({ ...survey(this.#curve, scalars, bases.tables, picks), offset }),
+    );
+    const left = surveyed.reduce((sum, { load }) => sum + load.n, 0);
+    if (left === 0 || (left <= cpuBelowOf(limits, this.#tuning) && bases.source !== null)) {
+      return this.#multiplyOnCpu(bases, surveyed, n, options, started);
     }
     const runner = await this.#liveRunner();
     const buffer = await this.#residentBuffer(runner, bases);
     this.#assertUsable(options.signal);
-    const plan = planMsm(n, this.#curve, limits, this.#budget, this.#tuning);
-    const chunks = Math.ceil(n / plan.n);
+    const jobs = schedule(surveyed, this.#curve, limits, this.#budget, this.#tuning);
+    const allSubmits = jobs.reduce((sum, { submits }) => sum + submits, 0);
     const tick = (done: number): void => {
       this.#assertUsable(options.signal);
-      options.onProgress?.({ phase: 'msm', done, total: chunks * plan.submits });
+      options.onProgress?.({ phase: 'msm', done, total: allSubmits });
     };
     const phases = new Map<string, number>();
     let timed = true;
     let [entries, dispatches, submits, busyMs] = [0, 0, 0, 0];
-    let total = infinity;
-    const { scalarBytes } = this.#curve;
-    for (let i = 0; i < chunks; i++) {
-      tick(i * plan.submits);
-      const chunk = await this.#multiplyChunk(
-        runner,
-        { plan, buffer, offset: offset + i * plan.n },
-        scalars.subarray(i * plan.n * scalarBytes, (i + 1) * plan.n * scalarBytes),
-        (done) => tick(i * plan.submits + done),
-      ).catch((error: unknown) => {
-        // that WebGPU refuses a command is no riddle if the bases were destroyed meanwhile
-        if (error instanceof MsmError && error.code === 'internal') bases.assertAlive();
-        throw error;
+    const totals = vectors.map(() => infinity);
+    for (const job of jobs) {
+      tick(submits);
+      const before = submits;
+      const outcome = await this.#runJob(runner, job, buffer, surveyed, (done) => tick(before + done)).catch(
+        (error: unknown) => {
+          // that WebGPU refuses a command is no riddle if the bases were destroyed meanwhile
+          if (error instanceof MsmError && error.code === 'internal') bases.assertAlive();
+          throw error;
+        },
+      );
+      job.parts.forEach(({ pieces }, part) => {
+        pieces.forEach(({ vector }, piece) => {
+          const sum = outcome.sums[part]?.[piece] as AffinePoint;
+          totals[vector] = addAffine(this.#curve, totals[vector] as Jacobian, sum.infinity ? null : sum);
+        });
       });
-      total = addAffine(this.#curve, total, chunk.point.infinity ? null : chunk.point);
-      entries += chunk.entries;
-      dispatches += chunk.dispatches;
-      submits += chunk.submits;
-      busyMs += chunk.busyMs;
-      timed &&= chunk.phases !== null;
-      for (const { name, ms } of chunk.phases ?? []) phases.set(name, (phases.get(name) ?? 0) + ms);
+      entries += outcome.entries;
+      dispatches += outcome.dispatches;
+      submits += outcome.submits;
+      busyMs += outcome.busyMs;
+      timed &&= outcome.phases !== null;
+      for (const { name, ms } of outcome.phases ?? []) phases.set(name, (phases.get(name) ?? 0) + ms);
     }
-    tick(chunks * plan.submits);
+    tick(allSubmits);
     this.#assertUsable(options.signal);
     const wallMs = performance.now() - started;
     this.#learn(entries, timed ? (phases.get('walk') ?? 0) : busyMs);
-    const result = publicPoint(this.#curve, toAffine(this.#curve, total));
+    const results = totals.map((total) => publicPoint(this.#curve, toAffine(this.#curve, total)));
+    const { plan } = (jobs[0] as Job).parts[0] as Part;
     this.#lastRun = {
       on: 'gpu',
       n,
+      vectors: vectors.length,
       windowBits: plan.tuning.windowBits,
-      windows: plan.windows,
+      windows: plan.pieces * plan.vectorWindows,
       tasks: plan.levelTasks[0] as number,
       entries,
       dispatches,
@@ -423,22 +456,17 @@ class Engine implements MsmEngine {
       tuning: plan.tuning,
       adapter: this.adapter,
     };
-    return result;
+    return results;
   }
 
-  /** A small MSM, over the points that the engine has in main memory. */
+  /** Small MSMs, over the points that the engine has in main memory. */
   async #multiplyOnCpu(
-    {
-      bases,
-      source,
-      offset,
-      tuning,
-    }: { bases: ResidentBases; source: Uint8Array<ArrayBuffer>; offset: number; tuning: Tuning },
-    scalars: Uint8Array<ArrayBuffer>,
+    bases: ResidentBases,
+    vectors: readonly SurveyedVector[],
+    n: number,
     options: CallOptions,
     started: number,
-  ): Promise<AffinePoint> {
-    const { pointBytes, scalarBytes } = this.#curve;
+  ): Promise<AffinePoint[]> {
     const goOn = (): void => {
       this.#assertUsable(options.signal);
       bases.assertAlive();
@@ -446,64 +474,88 @@ class Engine implements MsmEngine {
     goOn();
     options.onProgress?.({ phase: 'msm', done: 0, total: 1 });
     const computing = performance.now();
-    const points = source.subarray(offset * pointBytes);
-    const { sum, windowBits, windows, entries } = await pippenger(this.#curve, points, scalars, goOn);
-    const result = publicPoint(this.#curve, toAffine(this.#curve, sum));
+    const done: CpuResult[] = [];
+    for (const vector of vectors) {
+      done.push(await pippenger(this.#curve, this.#pointsOf(bases, vector), vector.scalars, goOn));
+    }
+    const results = done.map(({ sum }) => publicPoint(this.#curve, toAffine(this.#curve, sum)));
     const ms = performance.now() - computing;
     options.onProgress?.({ phase: 'msm', done: 1, total: 1 });
     this.#assertUsable(options.signal);
+    const { windowBits, windows } = done.reduce((most, each) => (each.entries > most.entries ? each : most));
     this.#lastRun = {
       on: 'cpu',
-      n: scalars.length / scalarBytes,
+      n,
+      vectors: vectors.length,
       windowBits,
       windows,
       tasks: 0,
-      entries,
+      entries: done.reduce((sum, each) => sum + each.entries, 0),
       dispatches: 0,
       submits: 0,
       wallMs: performance.now() - started,
       phases: [{ name: 'msm (CPU)', ms }],
-      tuning: { ...tuning, windowBits },
+      tuning: {
+        ...resolveTuning(fullWorkload(n, this.#curve), this.#curve, this.#planLimits(), this.#tuning),
+        windowBits,
+      },
       adapter: this.adapter,
     };
-    return result;
+    return results;
   }
 
-  async #multiplyChunk(
+  /** Points of the scalars of a vector, from main memory; none for none. */
+  #pointsOf({ source }: ResidentBases, { offset, indices, load }: SurveyedVector): Uint8Array<ArrayBuffer> {
+    const { pointBytes } = this.#curve;
+    if (source === null || load.n === 0) return new Uint8Array(0);
+    if (indices === null) return source.subarray(offset * pointBytes);
+    const points = new Uint8Array(load.n * pointBytes);
+    indices.forEach((index, i) => {
+      const at = (offset + index) * pointBytes;
+      points.set(source.subarray(at, at + pointBytes), i * pointBytes);
+    });
+    return points;
+  }
+
+  async #runJob(
     runner: Runner,
-    { plan, buffer, offset }: { plan: Plan; buffer: GPUBuffer; offset: number },
-    scalars: Uint8Array<ArrayBuffer>,
+    job: Job,
+    buffer: GPUBuffer,
+    vectors: readonly SurveyedVector[],
     onSubmitted: (done: number) => void,
-  ): Promise<Chunk> {
-    const { pointBytes, scalarBytes } = this.#curve;
-    const n = scalars.length / scalarBytes;
-    const skipped = offset % itemsPerBindingStep(pointBytes);
-    const bound = (offset - skipped) * pointBytes;
+  ): Promise<JobOutcome> {
+    const { scalarBytes } = this.#curve;
+    const { parts, scratch } = job;
+    const { bitSums, tally, findings } = scratch as { bitSums: number; tally: number; findings?: number };
     const { data, phases, dispatches, submits, busyMs } = await runner.run({
-      scratch: plan.scratch,
+      scratch,
       external: { bases: buffer },
       uploads: [
-        { to: { buffer: 'scalars' }, data: scalars },
+        ...parts.flatMap((part) => inputsOf(part, vectors, scalarBytes)),
         // no point of any curve: a GPU that does nothing must not pass for one whose last result is still there
-        { to: { buffer: 'bitSums' }, data: new Uint32Array(plan.scratch.bitSums / 4).fill(0xffffffff) },
+        { to: { buffer: 'bitSums' }, data: new Uint32Array(bitSums / 4).fill(0xffffffff) },
       ],
-      commands: recordMsm(this.#kernels, plan, n, {
-        slice: { buffer: 'bases', offset: bound, size: (skipped + n) * pointBytes },
-        first: skipped,
+      commands: recordJob(this.#kernels, job, ({ plan, bases: { first, count } }) => {
+        const baseBytes = plan.tables * this.#curve.pointBytes;
+        return { buffer: 'bases', offset: first * baseBytes, size: count * baseBytes };
       }),
       read: [
-        { buffer: 'bitSums', size: plan.scratch.bitSums },
-        { buffer: 'tally', size: Tally.byteLength },
-        ...(plan.scratch.findings === undefined ? [] : [{ buffer: 'findings', size: plan.scratch.findings }]),
+        { buffer: 'bitSums', size: bitSums },
+        { buffer: 'tally', size: tally },
+        ...(findings === undefined ? [] : [{ buffer: 'findings', size: findings }]),
       ],
       onSubmitted,
     });
-    const [sums, tally, findings] = data as readonly [Uint32Array, Uint32Array, Uint32Array?];
-    if (findings !== undefined) assertNoFindings(findings, plan.levelTasks.length);
+    const [allSums, tallies, found] = data as readonly [Uint32Array, Uint32Array, Uint32Array?];
+    // with checks there is one part
+    if (found !== undefined) assertNoFindings(found, (parts[0] as Part).plan.levelTasks.length);
     const folding = performance.now();
-    const point = fold(this.#curve, plan.tuning.windowBits, plan.reduce, sums);
+    const sums = parts.map(({ plan, pieces, at }) =>
+      pieces.map((_, vector) => fold(this.#curve, plan, allSums.subarray(at.bitSums / 4), vector)),
+    );
     phases?.push({ name: 'fold (CPU)', ms: performance.now() - folding });
-    return { point, entries: Tally.unpack(tally, 0).entries, dispatches, submits, busyMs, phases };
+    const entries = parts.reduce((sum, { at }) => sum + Tally.unpack(tallies.subarray(at.tally / 4), 0).entries, 0);
+    return { sums, entries, dispatches, submits, busyMs, phases };
   }
 
   #planLimits(): PlanLimits {
@@ -529,6 +581,43 @@ class Engine implements MsmEngine {
     if (entries >= LEAST_ENTRIES_TO_LEARN_FROM && ms > 0) this.#additionsPerMs = entries / ms;
   }
 }
+
+/** What goes into a part's stretches of `scalars`, `picks` and `vectors`. */
+const inputsOf = (
+  { pieces, n, bases, at }: Part,
+  vectors: readonly SurveyedVector[],
+  scalarBytes: number,
+): Upload[] => {
+  const uploads: Upload[] = [];
+  const table = pieces.map(({ vector, first, length }, i) => {
+    const { scalars, indices, offset } = vectors[vector] as SurveyedVector;
+    const end = first + length;
+    uploads.push({
+      to: { buffer: 'scalars', offset: at.scalars + i * n * scalarBytes },
+      data: scalars.subarray(first * scalarBytes, end * scalarBytes),
+    });
+    if (indices === null) {
+      return Vector.pack({ length, first_base: offset + first - bases.first, first_pick: IN_A_ROW });
+    }
+    // from where the binding begins, which a chunk's first base is not before
+    const picks = indices.subarray(first, end).map((index) => offset + index - bases.first);
+    uploads.push({ to: { buffer: 'picks', offset: at.picks + 4 * i * n }, data: picks });
+    return Vector.pack({ length, first_base: 0, first_pick: i * n });
+  });
+  uploads.push({ to: { buffer: 'vectors', offset: at.vectors }, data: concatenate(table) });
+  return uploads;
+};
+
+/** Words one behind the other. */
+const concatenate = (parts: readonly Uint32Array[]): Uint32Array<ArrayBuffer> => {
+  const all = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+};
 
 /**
  * Makes an engine that computes multi-scalar multiplications on one curve, on one GPU device.

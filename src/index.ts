@@ -9,6 +9,7 @@ export type {
   Bases,
   LoadBasesOptions,
   MemoryUse,
+  MsmBatchOptions,
   MsmEngine,
   MsmOptions,
   PhaseTime,

@@ -1,6 +1,6 @@
-import type { AffinePoint, LoadBasesOptions, MsmOptions, Progress } from './api.js';
+import type { AffinePoint, LoadBasesOptions, MsmBatchOptions, MsmOptions, Progress } from './api.js';
 import type { CurveContext } from './curves/curve.js';
-import { badArgument, kindOf } from './errors.js';
+import { badArgument, kindOf, show } from './errors.js';
 
 /** Little-endian bytes of `value` at `at`. */
 const writeBytes = (target: Uint8Array, at: number, length: number, value: bigint): void => {
@@ -38,6 +38,7 @@ const roomFor = (name: string, count: number, size: number): Uint8Array<ArrayBuf
 export interface CallOptions {
   readonly label: string | undefined;
   readonly offset: number | undefined;
+  readonly precompute: number | undefined;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: Progress) => void) | undefined;
 }
@@ -51,7 +52,7 @@ export interface CallOptions {
 export const readCallOptions = (options: LoadBasesOptions & MsmOptions): CallOptions => {
   if (typeof options !== 'object' || options === null)
     throw badArgument(`options must be an object, got ${kindOf(options)}`);
-  const { label, offset, signal, onProgress } = options;
+  const { label, offset, precompute, signal, onProgress } = options;
   if (label !== undefined && typeof label !== 'string') {
     throw badArgument(`options.label must be a string, got ${kindOf(label)}`);
   }
@@ -62,7 +63,13 @@ export const readCallOptions = (options: LoadBasesOptions & MsmOptions): CallOpt
     throw badArgument(`options.onProgress must be a function, got ${kindOf(onProgress)}`);
   }
   // called on the object that it came with, as a method of a class expects it
-  return { label, offset, signal, onProgress: onProgress && ((progress) => onProgress.call(options, progress)) };
+  return {
+    label,
+    offset,
+    precompute,
+    signal,
+    onProgress: onProgress && ((progress) => onProgress.call(options, progress)),
+  };
 };
 
 /**
@@ -100,26 +107,55 @@ export const encodePoints = (
   return bytes;
 };
 
+/** The most tables that `loadBases` makes: pieces of a few bits each. */
+const MOST_TABLES = 64;
+
+/** @throws MsmError `bad-argument` */
+export const readPrecompute = ({ precompute = 1 }: CallOptions): number => {
+  if (!Number.isInteger(precompute) || precompute < 1 || precompute > MOST_TABLES) {
+    throw badArgument(`options.precompute must be an integer from 1 to ${MOST_TABLES}, got ${show(precompute)}`);
+  }
+  return precompute;
+};
+
 /**
- * The scalars of `msm` as bytes.
+ * The offsets of `msmBatch`, read once; each is left to whoever knows the bases.
  *
+ * @throws MsmError `bad-argument`
+ */
+export const readOffsets = (options: MsmBatchOptions, scalars: readonly unknown[]): readonly unknown[] => {
+  if (!Array.isArray(scalars)) throw badArgument(`scalars must be an array of vectors, got ${kindOf(scalars)}`);
+  const { offsets } = options;
+  if (offsets === undefined) return [];
+  if (!Array.isArray(offsets)) throw badArgument(`options.offsets must be an array, got ${kindOf(offsets)}`);
+  if (offsets.length !== scalars.length) {
+    throw badArgument(`options.offsets has ${offsets.length} numbers for ${scalars.length} vectors`);
+  }
+  return [...offsets];
+};
+
+/**
+ * The scalars of `msm`, or of one vector of `msmBatch`, as bytes.
+ *
+ * @param name what an error calls them
  * @throws MsmError `bad-argument`
  */
 export const encodeScalars = (
   { scalarBytes }: CurveContext,
   scalars: Uint8Array | readonly bigint[],
+  name: string,
 ): Uint8Array<ArrayBuffer> => {
-  if (scalars instanceof Uint8Array) return copyBytes('scalars', scalars, scalarBytes, 'scalar');
+  if (scalars instanceof Uint8Array) return copyBytes(name, scalars, scalarBytes, 'scalar');
   if (!Array.isArray(scalars)) {
-    throw badArgument(`scalars must be a Uint8Array or an array of bigints, got ${kindOf(scalars)}`);
+    throw badArgument(`${name} must be a Uint8Array or an array of bigints, got ${kindOf(scalars)}`);
   }
-  const bytes = roomFor('scalars', scalars.length, scalarBytes);
+  const bytes = roomFor(name, scalars.length, scalarBytes);
   for (const [i, scalar] of (scalars as readonly unknown[]).entries()) {
-    if (typeof scalar !== 'bigint') throw badArgument(`scalars[${i}] must be a bigint, got ${kindOf(scalar)}`);
+    if (typeof scalar !== 'bigint') throw badArgument(`${name}[${i}] must be a bigint, got ${kindOf(scalar)}`);
     if (scalar < 0n || scalar >> BigInt(8 * scalarBytes) !== 0n) {
       // a scalar may be a secret: its value does not go into a message that may be logged
       throw badArgument(
-        `scalars[${i}] must be in [0, 2^${8 * scalarBytes}), got one ${scalar < 0n ? 'below' : 'above'}`,
+        `${name}[${i}] must be in [0, 2^${8 * scalarBytes}), got one ${scalar < 0n ? 'below' : 'above'}`,
       );
     }
     writeBytes(bytes, i * scalarBytes, scalarBytes, scalar);

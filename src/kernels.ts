@@ -7,11 +7,13 @@ import { importKernel } from './stages/import.js';
 import { partitionKernel } from './stages/partition.js';
 import { reduceKernel } from './stages/reduce.js';
 import { type SortKernels, sortKernels } from './stages/sort.js';
+import { type TablesKernels, tablesKernels } from './stages/tables.js';
 import { type WalkShape, walkKernel } from './stages/walk.js';
 
 /** The kernels of one curve, each rendered once. */
 export interface Kernels {
   importPoints(carry: CarryMode): Kernel;
+  tables(carry: CarryMode): TablesKernels;
   decompose(): Kernel;
   sort(threads: number, perThread: number): SortKernels;
   partition(): Kernel;
@@ -32,6 +34,7 @@ const once = <Argument extends unknown[], Result>(make: (...argument: Argument) 
 
 export const createKernels = (curve: CurveContext): Kernels => ({
   importPoints: once((carry: CarryMode) => importKernel(curve, carry)),
+  tables: once((carry: CarryMode) => tablesKernels(curve, carry)),
   decompose: once(() => decomposeKernel(curve)),
   sort: once(sortKernels),
   partition: once(partitionKernel),

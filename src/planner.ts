@@ -3,12 +3,14 @@ import { badArgument } from './errors.js';
 import { itemsPerBindingStep, LEAST_BUFFER_BYTES, MAX_GROUPS, submitBytes } from './gpu/recording.js';
 import { checkDispatches } from './record-checks.js';
 import { findingsBytes } from './stages/check.js';
+import { Vector } from './stages/decompose.js';
 import { ENTRY_WORDS } from './stages/entry.js';
 import { Level } from './stages/level.js';
 import { levelTasks, Tally } from './stages/partition.js';
 import { type ReduceShape, reduceShape } from './stages/reduce.js';
 import { SORT_MAX_BITS, type SortPass, sortPasses } from './stages/sort.js';
 import { type DeviceProfile, reduceAdditions, resolveTuning, type Tuning, windowCount } from './tuning.js';
+import { piecesOf, shareOf, type Workload } from './workload.js';
 
 /** Limits of a device that sizes depend on. */
 export interface PlanLimits extends DeviceProfile {
@@ -22,6 +24,8 @@ export type ScratchSizes = Readonly<Record<ScratchName, number> & Partial<Record
 export type CheckScratchName = 'digits' | 'bucketWriters' | 'splitWriters' | 'bitWriters' | 'findings';
 export type ScratchName =
   | 'scalars'
+  | 'vectors'
+  | 'picks'
   | 'entriesA'
   | 'entriesB'
   | 'counts'
@@ -36,11 +40,20 @@ export type ScratchName =
   | 'splitSums'
   | 'bitSums';
 
-/** Every size and count of one MSM of n scalars; a pure function of n, the curve, the limits and the tuning. */
+/** Every size and count of an MSM, or of several that are done as one; a pure function of the workload, the curve, the limits and the tuning. */
 export interface Plan {
+  readonly vectors: number;
+  /** Scalars of the longest vector. */
   readonly n: number;
   readonly tuning: Tuning;
-  /** T */
+  /** Pieces that a scalar is cut into, one for each table that is used. */
+  readonly pieces: number;
+  readonly pieceBits: number;
+  /** Points that there are of each base. */
+  readonly tables: number;
+  /** T, of one vector */
+  readonly vectorWindows: number;
+  /** Those of all vectors; each has a slab of entries and a set of buckets. */
   readonly windows: number;
   /** Windows that are sorted and walked together; the last group may have fewer. */
   readonly windowsPerGroup: number;
@@ -54,6 +67,8 @@ export interface Plan {
   readonly reduce: ReduceShape;
   readonly scratch: ScratchSizes;
   readonly scratchBytes: number;
+  /** The most additions: digits that are not zero, and the reduction. */
+  readonly additions: number;
   /** Groups of windows; each is a submit. */
   readonly groups: number;
   /** The reduction has a submit of its own, as the last group's would become too long. */
@@ -61,6 +76,8 @@ export interface Plan {
   readonly submits: number;
   /** Dispatches of the commands that record.ts makes of this plan. */
   readonly dispatches: number;
+  /** Passes that are timed, at most. */
+  readonly timedPasses: number;
   /** What the budget is charged with: the scratch and the small buffers of the submit. */
   readonly peakBytes: number;
 }
@@ -71,25 +88,30 @@ const TIMED_PASSES = 6;
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 /**
- * Plans one MSM of n ≥ 1 scalars without chunks, whatever it takes.
+ * Plans a workload without chunks, whatever it takes.
  *
  * @param mostWindows the most windows in a group
  */
 export const planOne = (
-  n: number,
+  load: Workload,
   curve: CurveContext,
   limits: DeviceProfile,
   overrides: Partial<Tuning>,
   mostWindows = Number.POSITIVE_INFINITY,
-): Plan => {
-  const tuning = resolveTuning(n, curve, limits, overrides);
-  const windows = windowCount(curve.scalarBits, tuning.windowBits);
+): Plan => layOut(load, curve, resolveTuning(load, curve, limits, overrides), mostWindows);
+
+const layOut = (load: Workload, curve: CurveContext, tuning: Tuning, mostWindows: number): Plan => {
+  const { n, vectors } = load;
+  const pieces = piecesOf(load);
+  const slab = n * pieces.count;
+  const vectorWindows = windowCount(pieces.bits - 1, tuning.windowBits);
+  const windows = vectors * vectorWindows;
   const buckets = 2 ** (tuning.windowBits - 1);
-  const most = Math.min(mostWindows, Math.max(1, Math.floor(tuning.additionsPerSubmit / n)));
+  const most = Math.min(mostWindows, Math.max(1, Math.floor(tuning.additionsPerSubmit / slab)));
   const windowsPerGroup = Math.ceil(windows / Math.ceil(windows / most));
   const groups = Math.ceil(windows / windowsPerGroup);
-  const entries = n * windowsPerGroup;
-  const tiles = Math.ceil(n / (tuning.sortThreadsPerWorkgroup * tuning.sortEntriesPerThread));
+  const entries = slab * windowsPerGroup;
+  const tiles = Math.ceil(slab / (tuning.sortThreadsPerWorkgroup * tuning.sortEntriesPerThread));
   const mostTasks = Math.min(tuning.walkerTasks, Math.max(1, Math.ceil(entries / tuning.walkerEntriesPerTask)));
   const tasks = levelTasks(mostTasks);
   const reduce = reduceShape(tuning.windowBits, windows);
@@ -100,7 +122,9 @@ export const planOne = (
   const places = 2 * Math.max(mostTasks, reduce.splitTasks, reduce.bitsTasks);
   const nextPlaces = 2 * (tasks[1] ?? 1);
   const needed: ScratchSizes = {
-    scalars: n * curve.scalarBytes,
+    scalars: vectors * n * curve.scalarBytes,
+    vectors: vectors * Vector.byteLength,
+    picks: load.picked ? 4 * vectors * n : 0,
     // ping and pong of the sort; afterwards the streams of the reduction's two walks
     entriesA: entry * Math.max(entries, reduce.splitEntries),
     entriesB: entry * Math.max(entries, reduce.bitsEntries),
@@ -128,15 +152,21 @@ export const planOne = (
   ) as unknown as ScratchSizes;
   const passes = sortPasses(tuning.windowBits - 1);
   const scratchBytes = sum(Object.values(scratch));
-  const lastGroup = n * (windows - (groups - 1) * windowsPerGroup);
-  const reduceApart = lastGroup + reduceAdditions(tuning.windowBits, windows) > tuning.additionsPerSubmit;
+  const lastGroup = slab * (windows - (groups - 1) * windowsPerGroup);
+  const reduction = reduceAdditions(tuning.windowBits, windows);
+  const reduceApart = lastGroup + reduction > tuning.additionsPerSubmit;
   // decompose, 3 a sort pass, partition and the walks of every group; 3 of the reduction
   const own = groups * (1 + 3 * passes.length + 1 + tasks.length) + 3;
   const dispatches = own + (tuning.checks ? checkDispatches(groups, tasks.length) : 0);
-  const timed = tuning.checks ? dispatches : TIMED_PASSES * groups;
+  const timedPasses = tuning.checks ? dispatches : TIMED_PASSES * groups;
   return {
+    vectors,
     n,
     tuning,
+    pieces: pieces.count,
+    pieceBits: pieces.bits,
+    tables: load.tables.count,
+    vectorWindows,
     windows,
     windowsPerGroup,
     groups,
@@ -149,29 +179,65 @@ export const planOne = (
     reduce,
     scratch,
     scratchBytes,
+    additions: slab * windows + reduction,
     dispatches,
+    timedPasses,
     peakBytes:
-      scratchBytes + submitBytes(scratch.bitSums + scratch.tally + (scratch.findings ?? 0), dispatches, timed).all,
+      scratchBytes +
+      submitBytes(scratch.bitSums + scratch.tally + (scratch.findings ?? 0), dispatches, timedPasses).all,
   };
 };
 
-/** Why a plan does not fit, or null. `bases` is how many bytes of bases one binding must hold. */
-const misfit = (plan: Plan, bases: number, limits: PlanLimits, budget: number): string | null => {
+/** Points of bases that a chunk may have to bind beyond its own, because a binding starts only at certain places. */
+const spareBases = (curve: CurveContext, tables: number): number => itemsPerBindingStep(tables * curve.pointBytes) - 1;
+
+/** Why a plan does not fit, or null. */
+const misfit = (plan: Plan, curve: CurveContext, limits: PlanLimits, budget: number): string | null => {
   const most = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
   for (const [name, bytes] of Object.entries(plan.scratch)) {
     if (bytes > most) return `scratch buffer '${name}' needs ${bytes} bytes, the device binds ${most}`;
   }
-  // one row of workgroups a window
-  if (plan.tiles > MAX_GROUPS) return `the sort needs ${plan.tiles} tiles a window, a device dispatches ${MAX_GROUPS}`;
+  // one row of workgroups a window, and one a window of a group
+  const row = Math.max(plan.tiles, plan.windowsPerGroup);
+  if (row > MAX_GROUPS) return `the sort needs ${row} workgroups in a row, a device dispatches ${MAX_GROUPS}`;
+  const bases = (plan.n + spareBases(curve, plan.tables)) * plan.tables * curve.pointBytes;
   if (bases > limits.maxStorageBufferBindingSize) {
     return `the bases of one chunk take ${bases} bytes, the device binds ${limits.maxStorageBufferBindingSize}`;
   }
   const { additionsPerSubmit } = plan.tuning;
-  if (plan.n > additionsPerSubmit) {
-    return `one window takes ${plan.n} additions, a submit may do ${additionsPerSubmit}`;
+  if (plan.n * plan.pieces > additionsPerSubmit) {
+    return `one window takes ${plan.n * plan.pieces} additions, a submit may do ${additionsPerSubmit}`;
+  }
+  if (plan.vectors > 1 && reduceAdditions(plan.tuning.windowBits, plan.windows) > additionsPerSubmit) {
+    return `the reduction of ${plan.vectors} vectors takes more than the ${additionsPerSubmit} additions of a submit`;
   }
   if (plan.peakBytes > budget) return `it takes ${plan.peakBytes} bytes of scratch, the budget is ${budget}`;
   return null;
+};
+
+/**
+ * Scratch that more groups of windows are made for, though the budget allows more: by then a group has enough to do for every device, and
+ * memory of somebody else's page is not for free. Chunks are never made for it.
+ */
+const enoughScratch = ({ vectors, n }: Workload): number => 2 ** 25 + 60 * vectors * n;
+
+/** The plan with the fewest groups of windows that fits; one that does not, and why, if there is none. */
+const fewestGroups = (
+  load: Workload,
+  curve: CurveContext,
+  limits: PlanLimits,
+  budget: number,
+  overrides: Partial<Tuning>,
+): { plan: Plan; why: string | null } => {
+  const tuning = resolveTuning(load, curve, limits, overrides);
+  let plan = layOut(load, curve, tuning, Number.POSITIVE_INFINITY);
+  let why = misfit(plan, curve, limits, budget);
+  while ((why !== null || plan.scratchBytes > enoughScratch(load)) && plan.windowsPerGroup > 1) {
+    const smaller = layOut(load, curve, tuning, plan.windowsPerGroup - 1);
+    why = misfit(smaller, curve, limits, budget);
+    plan = smaller;
+  }
+  return { plan, why };
 };
 
 /**
@@ -179,29 +245,21 @@ const misfit = (plan: Plan, bases: number, limits: PlanLimits, budget: number): 
  * chunk is no more than a submit may do; and each chunk into the fewest groups of windows. More groups cost a few dispatches each,
  * more chunks a reduction each.
  *
+ * @param load one vector
  * @param budget bytes of scratch
  * @returns the plan of every chunk but perhaps the last, which is shorter
  * @throws MsmError `bad-argument` if not even the smallest chunk fits
  */
 export const planMsm = (
-  n: number,
+  load: Workload,
   curve: CurveContext,
   limits: PlanLimits,
   budget: number,
   overrides: Partial<Tuning>,
 ): Plan => {
-  const attempt = (chunks: number): { plan: Plan; why: string | null } => {
-    const size = Math.ceil(n / chunks);
-    // the binding may have to start some points earlier than wanted
-    const bases = (size + itemsPerBindingStep(curve.pointBytes) - 1) * curve.pointBytes;
-    let plan = planOne(size, curve, limits, overrides);
-    let why = misfit(plan, bases, limits, budget);
-    while (why !== null && plan.windowsPerGroup > 1) {
-      plan = planOne(size, curve, limits, overrides, plan.windowsPerGroup - 1);
-      why = misfit(plan, bases, limits, budget);
-    }
-    return { plan, why };
-  };
+  const { n } = load;
+  const attempt = (chunks: number) =>
+    fewestGroups(shareOf(load, Math.ceil(n / chunks)), curve, limits, budget, overrides);
   let fits = 1;
   for (; attempt(fits).why !== null; fits *= 2) {
     if (fits >= n) {
@@ -215,4 +273,20 @@ export const planMsm = (
     else tooFew = middle;
   }
   return attempt(fits).plan;
+};
+
+/**
+ * Plans several vectors as one, or null where they do not fit together.
+ *
+ * @param load more than one vector
+ */
+export const planTogether = (
+  load: Workload,
+  curve: CurveContext,
+  limits: PlanLimits,
+  budget: number,
+  overrides: Partial<Tuning>,
+): Plan | null => {
+  const { plan, why } = fewestGroups(load, curve, limits, budget, overrides);
+  return why === null ? plan : null;
 };

@@ -1,6 +1,7 @@
 import { type Command, groupsFor, type Slice } from './gpu/recording.js';
 import type { Kernels } from './kernels.js';
 import type { CheckScratchName, Plan, ScratchName } from './planner.js';
+import type { Part } from './schedule.js';
 import { CHECK_THREADS, CheckConfig } from './stages/check.js';
 
 type Name = ScratchName | CheckScratchName;
@@ -26,11 +27,14 @@ export const checkDispatches = (groups: number, levels: number): number =>
 /** Records the checks of one plan; nothing, unless it asks for them. */
 export class CheckRecorder {
   readonly #kernels: Kernels;
+  readonly #part: Part;
   readonly #plan: Plan;
 
-  constructor(kernels: Kernels, plan: Plan) {
+  /** @param part the only one of its job */
+  constructor(kernels: Kernels, part: Part) {
     this.#kernels = kernels;
-    this.#plan = plan;
+    this.#part = part;
+    this.#plan = part.plan;
   }
 
   /** Bindings that a walk has besides its own when it counts its writers. */
@@ -58,19 +62,21 @@ export class CheckRecorder {
   }
 
   /** The sorted stream of windows [first, first + count) against the digits that it was sorted from. */
-  sorted(
-    stream: Slice,
-    n: number,
-    firstBase: number,
-    group: { readonly first: number; readonly count: number },
-  ): Command[] {
-    const { buckets } = this.#plan;
-    const config = { slab: n, windows: group.count, first_window: group.first, buckets, first_base: firstBase };
-    return this.#check('sorted', n * group.count, config, {
-      totals: { buffer: 'totals' },
-      digits: { buffer: 'digits' },
-      stream,
-    });
+  sorted(stream: Slice, group: { readonly first: number; readonly count: number }): Command[] {
+    const { buckets, pieces, tables, vectorWindows } = this.#plan;
+    const slab = this.#part.n * pieces;
+    const windows = { windows: group.count, first_window: group.first, vector_windows: vectorWindows };
+    return this.#check(
+      'sorted',
+      slab * group.count,
+      { slab, ...windows, buckets, pieces, tables },
+      {
+        vectors: this.#slice('vectors'),
+        totals: { buffer: 'totals' },
+        digits: { buffer: 'digits' },
+        stream,
+      },
+    );
   }
 
   /** Before a walk: its stream; and its places are poisoned. */
@@ -96,8 +102,8 @@ export class CheckRecorder {
   }
 
   /** After the last walk that writes to `sums`. */
-  sums(level: number, sums: ScratchName, writers: CheckScratchName, keys: number): Command[] {
-    return this.#check('sums', keys, { level, keys }, { sums: this.#slice(sums), writers: { buffer: writers } });
+  sums(level: number, sums: Slice, writers: CheckScratchName, keys: number): Command[] {
+    return this.#check('sums', keys, { level, keys }, { sums, writers: { buffer: writers } });
   }
 
   /** A slice of the length that this plan needs; the pool may keep a longer buffer. */
@@ -111,7 +117,9 @@ export class CheckRecorder {
     config: Partial<Parameters<typeof CheckConfig.pack>[0]>,
     bindings: Record<string, Slice>,
   ): Command[] {
-    const none = { level: 0, keys: 0, last: 0, slab: 0, windows: 0, first_window: 0, buckets: 1, first_base: 0 };
+    const none = Object.fromEntries(CheckConfig.fields.map((name) => [name, 0])) as Parameters<
+      typeof CheckConfig.pack
+    >[0];
     return this.#when(() => [
       {
         kind: 'dispatch',

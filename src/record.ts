@@ -2,18 +2,13 @@ import { type Command, groupsFor, type Slice } from './gpu/recording.js';
 import type { Kernels } from './kernels.js';
 import type { CheckScratchName, Plan, ScratchName } from './planner.js';
 import { type CheckedWalk, CheckRecorder } from './record-checks.js';
+import type { Job, OwnName, Part } from './schedule.js';
 import { DECOMPOSE_THREADS, DecomposeConfig } from './stages/decompose.js';
 import { LEVEL_DISPATCH_OFFSET, Level } from './stages/level.js';
 import { PartitionConfig } from './stages/partition.js';
 import { REDUCE_THREADS, ReduceConfig } from './stages/reduce.js';
 import { SortConfig } from './stages/sort.js';
 import { WalkConfig } from './stages/walk.js';
-
-/** Where the chunk's bases are: the external buffer `bases`, from a slice's offset on, `first` points into the slice. */
-export interface BasesRange {
-  readonly slice: Slice;
-  readonly first: number;
-}
 
 /** A slice of scratch; the type checker knows the names. */
 const scratch = (buffer: ScratchName | CheckScratchName, offset?: number, size?: number): Slice => ({
@@ -34,45 +29,81 @@ const windowGroups = ({ windows, windowsPerGroup, groups }: Plan): WindowGroup[]
     return { first, count: Math.min(windowsPerGroup, windows - first) };
   });
 
-/** The commands of one chunk of `n` scalars, at most as many as the plan is for. Its results are `bitSums` and `tally`. */
-export const recordMsm = (kernels: Kernels, plan: Plan, n: number, bases: BasesRange): Command[] => {
-  const checks = new CheckRecorder(kernels, plan);
+/**
+ * The commands of a job. Its input is in `scalars` and `vectors`, its results are in `bitSums` and `tally`, each part's in its own stretch.
+ *
+ * @param bases the slice of them that a part binds
+ */
+export const recordJob = (kernels: Kernels, { parts }: Job, bases: (part: Part) => Slice): Command[] =>
+  parts.flatMap((part, i) => [
+    ...(part.apart && i > 0 ? [{ kind: 'submit' } as const] : []),
+    ...recordPart(kernels, part, bases(part)),
+  ]);
+
+const recordPart = (kernels: Kernels, part: Part, bases: Slice): Command[] => {
+  const { plan } = part;
+  const checks = new CheckRecorder(kernels, part);
   return [
     // infinity for buckets that nothing falls into; all others have exactly one writer
     { kind: 'clear', slice: scratch('buckets', 0, plan.scratch.buckets) },
-    { kind: 'clear', slice: scratch('tally', 0, plan.scratch.tally) },
+    { kind: 'clear', slice: ownSlice(part, 'tally') },
     ...checks.begin(),
     ...windowGroups(plan).flatMap((group): Command[] => [
       ...(group.first === 0 ? [] : [{ kind: 'submit' } as const]),
       ...checks.poison('digits', 'entriesA', 'entriesB', 'counts', 'totals', 'levels'),
-      ...recordDecompose(kernels, plan, n, bases.first, group),
-      ...recordSort(kernels, plan, n, group),
-      ...checks.sorted(scratch(sortBuffer(plan, plan.sortPasses.length)), n, bases.first, group),
-      ...recordPartition(kernels, plan, group),
-      ...recordWalk(kernels, plan, checks, n * group.count, bases.slice),
+      ...recordDecompose(kernels, part, group),
+      ...recordSort(kernels, part, group),
+      ...checks.sorted(scratch(sortBuffer(plan, plan.sortPasses.length)), group),
+      ...recordPartition(kernels, part, group),
+      ...recordWalk(kernels, part, checks, slabOf(part) * group.count, bases),
     ]),
-    ...checks.sums(plan.levelTasks.length - 1, 'buckets', 'bucketWriters', plan.windows * plan.buckets),
+    ...checks.sums(
+      plan.levelTasks.length - 1,
+      scratch('buckets', 0, plan.scratch.buckets),
+      'bucketWriters',
+      plan.windows * plan.buckets,
+    ),
     ...(plan.reduceApart ? [{ kind: 'submit' } as const] : []),
-    ...recordReduce(kernels, plan, checks),
+    ...recordReduce(kernels, part, checks),
   ];
 };
 
-const recordDecompose = (kernels: Kernels, plan: Plan, n: number, firstBase: number, group: WindowGroup): Command[] => [
-  {
-    kind: 'dispatch',
-    phase: 'decompose',
-    kernel: kernels.decompose(),
-    config: DecomposeConfig.pack({
-      scalars: n,
-      window_bits: plan.tuning.windowBits,
-      first_window: group.first,
-      windows: group.count,
-      first_base: firstBase,
-    }),
-    bindings: { scalars: scratch('scalars'), entries: scratch(sortBuffer(plan, 0)) },
-    groups: groupsFor(n, DECOMPOSE_THREADS),
-  },
-];
+/** A part's stretch of a buffer that all parts share. */
+const ownSlice = ({ plan, at }: Part, buffer: OwnName): Slice =>
+  scratch(buffer, at[buffer], plan.scratch[buffer] as number);
+
+/** Entries of one window. */
+const slabOf = ({ plan, n }: Part): number => n * plan.pieces;
+
+const recordDecompose = (kernels: Kernels, part: Part, group: WindowGroup): Command[] => {
+  const { plan, n } = part;
+  const vectors =
+    Math.ceil((group.first + group.count) / plan.vectorWindows) - Math.floor(group.first / plan.vectorWindows);
+  return [
+    {
+      kind: 'dispatch',
+      phase: 'decompose',
+      kernel: kernels.decompose(),
+      config: DecomposeConfig.pack({
+        scalars: n,
+        window_bits: plan.tuning.windowBits,
+        pieces: plan.pieces,
+        piece_bits: plan.pieceBits,
+        tables: plan.tables,
+        vector_windows: plan.vectorWindows,
+        first_window: group.first,
+        windows: group.count,
+      }),
+      bindings: {
+        vectors: ownSlice(part, 'vectors'),
+        picks: ownSlice(part, 'picks'),
+        scalars: ownSlice(part, 'scalars'),
+        entries: scratch(sortBuffer(plan, 0)),
+      },
+      groups: groupsFor(n * vectors, DECOMPOSE_THREADS),
+    },
+  ];
+};
 
 /**
  * The buffer that a sort pass reads; it writes that of the next. The last pass's target is the sorted stream. With checks the first
@@ -81,11 +112,12 @@ const recordDecompose = (kernels: Kernels, plan: Plan, n: number, firstBase: num
 const sortBuffer = ({ tuning }: Plan, pass: number): ScratchName | CheckScratchName =>
   pass === 0 && tuning.checks ? 'digits' : pass % 2 === 0 ? 'entriesA' : 'entriesB';
 
-const recordSort = (kernels: Kernels, plan: Plan, n: number, group: WindowGroup): Command[] => {
+const recordSort = (kernels: Kernels, part: Part, group: WindowGroup): Command[] => {
+  const { plan } = part;
   const { count, scan, scatter } = kernels.sort(plan.tuning.sortThreadsPerWorkgroup, plan.tuning.sortEntriesPerThread);
   return plan.sortPasses.flatMap(({ shift, bits }, pass): Command[] => {
     const config = SortConfig.pack({
-      slab: n,
+      slab: slabOf(part),
       tiles: plan.tiles,
       first_window: group.first,
       buckets: plan.buckets,
@@ -119,28 +151,31 @@ const recordSort = (kernels: Kernels, plan: Plan, n: number, group: WindowGroup)
   });
 };
 
-const recordPartition = (kernels: Kernels, { tuning, levelTasks, reduce }: Plan, group: WindowGroup): Command[] => [
-  {
-    kind: 'dispatch',
-    phase: 'partition',
-    kernel: kernels.partition(),
-    config: PartitionConfig.pack({
-      windows: group.count,
-      entries_per_task: tuning.walkerEntriesPerTask,
-      most_tasks: levelTasks[0] as number,
-      levels: levelTasks.length,
-      slots: tuning.walkerSlots,
-      least_threads: tuning.walkerLeastThreads,
-      threads_per_group: tuning.walkerThreadsPerWorkgroup,
-      split_entries: reduce.splitEntries,
-      split_tasks: reduce.splitTasks,
-      bits_entries: reduce.bitsEntries,
-      bits_tasks: reduce.bitsTasks,
-    }),
-    bindings: { totals: scratch('totals'), levels: scratch('levels'), tally: scratch('tally') },
-    groups: [1, 1],
-  },
-];
+const recordPartition = (kernels: Kernels, part: Part, group: WindowGroup): Command[] => {
+  const { tuning, levelTasks, reduce } = part.plan;
+  return [
+    {
+      kind: 'dispatch',
+      phase: 'partition',
+      kernel: kernels.partition(),
+      config: PartitionConfig.pack({
+        windows: group.count,
+        entries_per_task: tuning.walkerEntriesPerTask,
+        most_tasks: levelTasks[0] as number,
+        levels: levelTasks.length,
+        slots: tuning.walkerSlots,
+        least_threads: tuning.walkerLeastThreads,
+        threads_per_group: tuning.walkerThreadsPerWorkgroup,
+        split_entries: reduce.splitEntries,
+        split_tasks: reduce.splitTasks,
+        bits_entries: reduce.bitsEntries,
+        bits_tasks: reduce.bitsTasks,
+      }),
+      bindings: { totals: scratch('totals'), levels: scratch('levels'), tally: ownSlice(part, 'tally') },
+      groups: [1, 1],
+    },
+  ];
+};
 
 const levelDispatch = (level: number): Slice => scratch('levels', level * Level.byteLength + LEVEL_DISPATCH_OFFSET, 12);
 
@@ -181,7 +216,7 @@ const walkCommands = (
 /** The walk over the sorted stream, and the same walk over its partial sums, level by level: combine. */
 const recordWalk = (
   kernels: Kernels,
-  plan: Plan,
+  { plan }: Part,
   checks: CheckRecorder,
   mostEntries: number,
   bases: Slice,
@@ -206,7 +241,8 @@ const recordWalk = (
     });
   });
 
-const recordReduce = (kernels: Kernels, plan: Plan, checks: CheckRecorder): Command[] => {
+const recordReduce = (kernels: Kernels, part: Part, checks: CheckRecorder): Command[] => {
+  const { plan } = part;
   const { highBits, lowBits, splitTasks, splitEntries, bitsTasks, bitsEntries } = plan.reduce;
   const levels = plan.levelTasks.length;
   const split: CheckedWalk = {
@@ -248,12 +284,12 @@ const recordReduce = (kernels: Kernels, plan: Plan, checks: CheckRecorder): Comm
       points: scratch('buckets'),
       sums: scratch('splitSums'),
     }),
-    ...checks.sums(split.level, 'splitSums', 'splitWriters', splitTasks),
+    ...checks.sums(split.level, scratch('splitSums', 0, plan.scratch.splitSums), 'splitWriters', splitTasks),
     ...checks.poison('bitSums'),
     ...walkCommands(kernels, plan, checks, 'reduce', bits, {
       points: scratch('splitSums'),
-      sums: scratch('bitSums'),
+      sums: ownSlice(part, 'bitSums'),
     }),
-    ...checks.sums(bits.level, 'bitSums', 'bitWriters', bitsTasks),
+    ...checks.sums(bits.level, ownSlice(part, 'bitSums'), 'bitWriters', bitsTasks),
   ];
 };

@@ -2,6 +2,7 @@ import type { CurveContext } from './curves/curve.js';
 import { badArgument, show } from './errors.js';
 import type { CarryMode } from './field/carry.js';
 import { mostSlots, prefixBytes } from './stages/walk.js';
+import { expectedDigits, piecesOf, type Workload } from './workload.js';
 
 /**
  * The knobs of one MSM. Every one has a default chosen from n and the device; a caller sets some of them with
@@ -126,20 +127,31 @@ export const windowCount = (scalarBits: number, windowBits: number): number => M
 export const reduceAdditions = (windowBits: number, windows: number): number => windows * 2 ** windowBits;
 
 /**
- * The c with the fewest additions: n·T to fill the buckets, less the first point of each bucket, and those of the reduction, which must
- * fit a submit.
+ * What an entry costs besides its addition, in additions: decompose and sort. Fitted to the phases of `npm start` on SwiftShader, 2^12 to 2^16
+ * (docs/performance.md); a GPU's sort and arithmetic are thought to be as far apart.
  */
-const defaultWindowBits = (n: number, scalarBits: number, additionsPerSubmit: number): number => {
-  const additions = (c: number): number => {
-    const windows = windowCount(scalarBits, c);
-    const buckets = 2 ** (c - 1);
-    const filled = buckets * (1 - Math.exp(-n / buckets));
-    const reduction = reduceAdditions(c, windows);
-    return reduction > additionsPerSubmit ? Number.POSITIVE_INFINITY : windows * (n - filled) + reduction;
+const ENTRY_COST = 0.1;
+
+/** What looking at a bucket costs, in additions; the reduction does it twice, also where there is nothing in it. */
+const EMPTY_BUCKET_COST = 0.1;
+
+/**
+ * The c that costs least, in additions: those that fill the buckets, one less than its entries for each bucket; two for each bucket
+ * that has something in it to sum them up; and what is not an addition. The reduction must fit a submit.
+ */
+const defaultWindowBits = (load: Workload, additionsPerSubmit: number): number => {
+  const pieces = piecesOf(load);
+  const cost = (c: number): number => {
+    const windows = load.vectors * windowCount(pieces.bits - 1, c);
+    const buckets = windows * 2 ** (c - 1);
+    const digits = expectedDigits(load, c);
+    const filled = buckets * (1 - Math.exp(-digits / buckets));
+    if (reduceAdditions(c, windows) > additionsPerSubmit) return Number.POSITIVE_INFINITY;
+    return (1 + ENTRY_COST) * digits - filled + 2 * filled + 2 * EMPTY_BUCKET_COST * buckets;
   };
   // narrower ones have fewer additions still where n is tiny, and more of everything else
-  let best = Number.isFinite(additions(4)) ? 4 : 2;
-  for (let c = best + 1; c <= 16; c++) if (additions(c) < additions(best)) best = c;
+  let best = Number.isFinite(cost(4)) ? 4 : 2;
+  for (let c = best + 1; c <= 16; c++) if (cost(c) < cost(best)) best = c;
   return best;
 };
 
@@ -164,9 +176,17 @@ const submitBound = (additionsPerMs: number | null): number =>
     ? UNMEASURED_BOUND
     : 2 ** Math.min(30, Math.max(16, Math.floor(Math.log2(SUBMIT_MS * additionsPerMs))));
 
-/** What the pipelines depend on that need no plan. */
+/** What a submit may do; needs no plan. */
+export const additionsPerSubmitOf = (device: DeviceProfile, overrides: Partial<Tuning>): number =>
+  overrides.additionsPerSubmit ?? (device.software ? 2 ** 30 : submitBound(device.additionsPerMs));
+
+/** What the pipelines depend on; needs no plan. */
 export const fieldCarryOf = (device: Pick<DeviceProfile, 'slowShifts'>, overrides: Partial<Tuning>): CarryMode =>
   overrides.fieldCarry ?? (device.slowShifts ? 'float' : 'shift');
+
+/** Up to how many scalars an MSM is the CPU's; needs no plan either. */
+export const cpuBelowOf = (device: Pick<DeviceProfile, 'software'>, overrides: Partial<Tuning>): number =>
+  overrides.cpuBelow ?? (device.software ? SOFTWARE_CPU_BELOW : HARDWARE_CPU_BELOW);
 
 /**
  * Fills in the knobs that the caller left open.
@@ -175,15 +195,15 @@ export const fieldCarryOf = (device: Pick<DeviceProfile, 'slowShifts'>, override
  * of threads, and slots cost it registers and cache.
  */
 export const resolveTuning = (
-  n: number,
+  load: Workload,
   curve: CurveContext,
   device: DeviceProfile,
   overrides: Partial<Tuning>,
 ): Tuning => {
   const set = given(overrides);
-  const additionsPerSubmit = set.additionsPerSubmit ?? (device.software ? 2 ** 30 : submitBound(device.additionsPerMs));
+  const additionsPerSubmit = additionsPerSubmitOf(device, set);
   const wanted: Tuning = {
-    windowBits: defaultWindowBits(n, curve.scalarBits, additionsPerSubmit),
+    windowBits: set.windowBits ?? defaultWindowBits(load, additionsPerSubmit),
     walkerPrefixMemory: 'private',
     walkerThreadsPerWorkgroup: device.software ? 16 : 64,
     walkerSlots: device.software ? 16 : 8,
@@ -194,7 +214,7 @@ export const resolveTuning = (
     fieldCarry: fieldCarryOf(device, set),
     sortThreadsPerWorkgroup: device.software ? 16 : 64,
     sortEntriesPerThread: device.software ? 128 : 32,
-    cpuBelow: device.software ? SOFTWARE_CPU_BELOW : HARDWARE_CPU_BELOW,
+    cpuBelow: cpuBelowOf(device, set),
     checks: false,
     ...set,
   };

@@ -8,9 +8,10 @@ import { curveContext } from '../src/curves/curve.js';
 import { createMsmEngine, type Tuning } from '../src/index.js';
 import { createKernels } from '../src/kernels.js';
 import { planOne } from '../src/planner.js';
-import { recordMsm } from '../src/record.js';
+import { fullWorkload } from '../src/workload.js';
 import { captureGpu } from './support/captured-gpu.js';
 import { getDevice } from './support/gpu.js';
+import { recordPlan } from './support/record-plan.js';
 import { smallCase, smallCurve } from './support/small-curve.js';
 import { limits } from './support/stage-bench.js';
 
@@ -59,10 +60,9 @@ describe('where all is well', () => {
   test('they cost nothing where they are off', () => {
     const context = curveContext(bn254);
     const kernels = createKernels(context);
-    const bases = { slice: { buffer: 'bases' }, first: 0 };
     const commands = (tuning: Partial<Tuning>) => {
-      const plan = planOne(1000, context, limits, tuning);
-      const all = recordMsm(kernels, plan, 1000, bases).filter((command) => command.kind === 'dispatch');
+      const plan = planOne(fullWorkload(1000, context), context, limits, tuning);
+      const all = recordPlan(kernels, plan, 1000).filter((command) => command.kind === 'dispatch');
       expect(all).toHaveLength(plan.dispatches);
       return { plan, all, phases: new Set(all.map(({ phase }) => phase)) };
     };
@@ -145,25 +145,28 @@ describe('where a stage is broken', () => {
     [
       'every second entry is left out',
       'walk',
-      once('for (; i < last; i++) {', 'for (; i < last; i += 2u) {'),
+      once('cursor[slot] = i + 1u;', 'cursor[slot] = i + 2u;'),
       /in walk: of \d+ entries \d+ were taken in/,
     ],
     [
       'the arithmetic is wrong',
       'walk',
-      once('field_square_minus(slope, x1, ', 'field_mul_minus(numerator, slope, '),
+      once('field_square_minus(slope, x1, ', 'field_mul_minus(canonical_minus(x1, y1), slope, '),
       /in walk: a sum is not on the curve \(bucket \d+, task \d+, walk 0;/,
     ],
     [
       'partial sums are thrown away',
       'walk',
-      once('var slots = ', 'if (config.level == 1u) { return; }\n  var slots = '),
+      once('let slots = ', 'if (config.level == 1u) { return; }\n  let slots = '),
       /in combine: .*walk 1/,
     ],
     [
       'the reduction mixes up its sums',
       'reduce',
-      once('let key = i >> (config.high_bits - 1u);', 'let key = (i >> (config.high_bits - 1u)) ^ 1u;'),
+      once(
+        'let key = i >> (config.high_bits - 1u);',
+        'let key = (i >> (config.high_bits - 1u)) ^ select(0u, 1u, i < 1u << config.high_bits);',
+      ),
       /in reduce: the keys do not ascend/,
     ],
   ];

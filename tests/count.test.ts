@@ -68,7 +68,13 @@ describe.each(measured.map((options, i) => [options.scalars, options.n, i] as co
     const { windowBits, windows } = counts;
     const { scalars } = makeCase({ ...(measured[index] as (typeof measured)[number]), seed: 1 });
     const words = new Uint32Array(scalars.bytes.buffer);
-    const digits = decompose(curve, words, { windowBits, windows, firstBase: 0 });
+    const digits = decompose(curve, [{ scalars: words, firstBase: 0 }], {
+      windowBits,
+      vectorWindows: windows,
+      pieces: 1,
+      pieceBits: windows * windowBits,
+      tables: 1,
+    });
     const keys = digits.map((word, i) => (i % 2 === 0 ? word + Math.floor(i / 2 / n) * 2 ** (windowBits - 1) : word));
     const buckets = runsOf(keys, () => true);
     expect(counts.entries).toBe([...buckets.values()].reduce((sum, members) => sum + members, 0));

@@ -1,4 +1,4 @@
-/** The digits of a scalar, against what they must add up to: Σ d_j·2^(jc) = s mod r, exactly and for every width of a window. */
+/** The digits of scalars, against what they must add up to: Σ d·2^b = s mod r, exactly and for every width of a window. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bn254 } from '../src/curves/bn254.js';
@@ -6,12 +6,19 @@ import { type Curve, type CurveContext, curveContext } from '../src/curves/curve
 import { writeWords } from '../src/field/modulus.js';
 import { groupsFor } from '../src/gpu/recording.js';
 import { Runner } from '../src/gpu/runner.js';
-import { DECOMPOSE_THREADS, DecomposeConfig, decomposeKernel, reductionMultiples } from '../src/stages/decompose.js';
+import {
+  DECOMPOSE_THREADS,
+  DecomposeConfig,
+  decomposeKernel,
+  IN_A_ROW,
+  reductionMultiples,
+} from '../src/stages/decompose.js';
 import { ABSENT, ENTRY_WORDS, INDEX_MASK, NEGATE } from '../src/stages/entry.js';
-import { windowCount } from '../src/tuning.js';
-import { decompose } from '../src/twins/decompose.js';
-import { bls12381, p256Curve } from './support/curves.js';
+import { type Decomposition, decompose } from '../src/twins/decompose.js';
+import { foldsScalars, fullWorkload, loadedTables, piecesOf } from '../src/workload.js';
+import { bls12381, p256Curve, secp192r1 } from './support/curves.js';
 import { getDevice } from './support/gpu.js';
+import { smallCurve } from './support/small-curve.js';
 
 const top = 2n ** 256n;
 const allWidths = Array.from({ length: 15 }, (_, i) => i + 2);
@@ -41,40 +48,64 @@ const pack = (scalars: readonly bigint[]): Uint32Array<ArrayBuffer> => {
   return words;
 };
 
-/** Checks a stream of entries against the scalars that it was made of, digit by digit. */
-const check = (
-  curve: CurveContext,
-  scalars: readonly bigint[],
-  entries: Uint32Array,
-  shape: { windowBits: number; windows: number; firstBase: number },
-): void => {
-  const { windowBits: c, windows, firstBase } = shape;
-  const n = scalars.length;
-  expect(entries.length).toBe(ENTRY_WORDS * n * windows);
-  scalars.forEach((scalar, i) => {
-    let sum = 0n;
-    for (let j = 0; j < windows; j++) {
-      const [key, handle] = entries.subarray(ENTRY_WORDS * (j * n + i)) as unknown as readonly [number, number];
-      if (handle === ABSENT) continue;
-      if (key >= 2 ** (c - 1)) throw new RangeError(`c = ${c}: 0x${scalar.toString(16)} has key ${key} in window ${j}`);
-      if ((handle & INDEX_MASK) !== firstBase + i) throw new RangeError(`handle ${handle} of scalar ${i}`);
-      const magnitude = BigInt(key + 1);
-      sum += (handle >= NEGATE ? -magnitude : magnitude) << BigInt(j * c);
-    }
-    if (sum !== scalar % curve.order) {
-      throw new Error(`c = ${c}: the digits of 0x${scalar.toString(16)} add up to 0x${sum.toString(16)}`);
+/** A vector of scalars, the first of which multiplies base `firstBase`. */
+interface Vector {
+  readonly scalars: readonly bigint[];
+  readonly firstBase: number;
+  /** How far behind it the others are. */
+  readonly picks?: readonly number[];
+}
+
+const packed = (vectors: readonly Vector[]) =>
+  vectors.map(({ scalars, ...rest }) => ({ scalars: pack(scalars), ...rest }));
+
+/** Checks slabs of entries against the scalars that they were made of, digit by digit. */
+const check = (curve: CurveContext, vectors: readonly Vector[], entries: Uint32Array, shape: Decomposition): void => {
+  const { windowBits: c, vectorWindows, pieces, pieceBits, tables } = shape;
+  const longest = Math.max(...vectors.map(({ scalars }) => scalars.length));
+  const slab = longest * pieces;
+  expect(entries.length).toBe(ENTRY_WORDS * slab * vectorWindows * vectors.length);
+  vectors.forEach(({ scalars, firstBase, picks }, v) => {
+    for (let i = 0; i < longest; i++) {
+      let sum = 0n;
+      for (let j = 0; j < vectorWindows; j++) {
+        for (let t = 0; t < pieces; t++) {
+          const at = ENTRY_WORDS * ((v * vectorWindows + j) * slab + i * pieces + t);
+          const [key, handle] = entries.subarray(at) as unknown as readonly [number, number];
+          if (handle === ABSENT) continue;
+          if (key >= 2 ** (c - 1)) throw new RangeError(`c = ${c}: scalar ${i} has key ${key} in window ${j}`);
+          const point = handle & INDEX_MASK;
+          if (point !== (firstBase + (picks?.[i] ?? i)) * tables + t)
+            throw new RangeError(`handle ${handle} of scalar ${i}`);
+          const magnitude = BigInt(key + 1);
+          sum += (handle >= NEGATE ? -magnitude : magnitude) << BigInt(t * pieceBits + j * c);
+        }
+      }
+      const scalar = (scalars[i] ?? 0n) % curve.order;
+      const shorter = foldsScalars(curve) && 2n * scalar > curve.order ? scalar - curve.order : scalar;
+      if (sum !== shorter) throw new Error(`c = ${c}: the digits of 0x${scalar.toString(16)} add up to ${sum}`);
     }
   });
 };
 
+test('only where the order is that of the whole curve may a scalar be taken from it', () => {
+  const folds = Object.fromEntries(
+    [bn254, p256Curve, secp192r1, bls12381, smallCurve].map((each) => [each.name, foldsScalars(curveContext(each))]),
+  );
+  // BLS12-381's points have a cofactor; the small curve says an order that is not its own
+  expect(folds).toEqual({ bn254: true, p256: true, secp192r1: true, 'bls12-381': false, small: false });
+});
+
 describe.each([bn254, bls12381, p256Curve].map((curve) => [curve.name, curve] as const))('%s', (_, constants) => {
   const curve = curveContext(constants);
   const edges = edgeScalars(curve);
-  const shapeOf = (windowBits: number, firstBase = 0) => ({
-    windowBits,
-    windows: windowCount(curve.scalarBits, windowBits),
-    firstBase,
-  });
+
+  /** Windows of c bits, of scalars in `tables` pieces. */
+  const shapeOf = (windowBits: number, tables = 1): Decomposition => {
+    const load = fullWorkload(1, curve, loadedTables(curve, tables));
+    const { count: pieces, bits: pieceBits } = piecesOf(load);
+    return { windowBits, vectorWindows: Math.ceil(pieceBits / windowBits), pieces, pieceBits, tables };
+  };
 
   test('the multiples of r that are subtracted reach down from any 256-bit value', () => {
     const multiples = reductionMultiples(curve);
@@ -86,14 +117,38 @@ describe.each([bn254, bls12381, p256Curve].map((curve) => [curve.name, curve] as
   });
 
   test.each(allWidths)('CPU twin, c = %i: edges and random scalars', (windowBits) => {
-    check(curve, edges, decompose(curve, pack(edges), shapeOf(windowBits)), shapeOf(windowBits));
+    for (const tables of [1, 2, 3, 16]) {
+      const shape = shapeOf(windowBits, tables);
+      const vectors = [{ scalars: edges, firstBase: 0 }];
+      check(curve, vectors, decompose(curve, packed(vectors), shape), shape);
+    }
     fc.assert(
-      fc.property(fc.bigInt({ min: 0n, max: top - 1n }), fc.integer({ min: 0, max: 2 ** 30 }), (scalar, firstBase) => {
-        const shape = shapeOf(windowBits, firstBase);
-        check(curve, [scalar], decompose(curve, pack([scalar]), shape), shape);
-      }),
-      { numRuns: 100, seed: windowBits },
+      fc.property(
+        fc.array(fc.bigInt({ min: 0n, max: top - 1n }), { minLength: 1, maxLength: 4 }),
+        fc.array(fc.bigInt({ min: 0n, max: top - 1n }), { maxLength: 4 }),
+        fc.integer({ min: 0, max: 2 ** 25 }),
+        fc.integer({ min: 1, max: 20 }),
+        (scalars, others, firstBase, tables) => {
+          const shape = shapeOf(windowBits, tables);
+          const vectors = [
+            { scalars, firstBase },
+            { scalars: others, firstBase: 7 },
+          ];
+          check(curve, vectors, decompose(curve, packed(vectors), shape), shape);
+        },
+      ),
+      { numRuns: 50, seed: windowBits },
     );
+  });
+
+  test('pieces cover what the tables were made for, and short scalars take one', () => {
+    for (let tables = 1; tables <= 64; tables++) {
+      const load = fullWorkload(1, curve, loadedTables(curve, tables));
+      const { count, bits } = piecesOf(load);
+      expect(count).toBeLessThanOrEqual(tables);
+      expect(count * bits).toBeGreaterThan(load.bits);
+      expect(piecesOf({ bits: 3, tables: load.tables })).toEqual({ count: 1, bits: 4 });
+    }
   });
 
   describe('GPU', () => {
@@ -104,18 +159,37 @@ describe.each([bn254, bls12381, p256Curve].map((curve) => [curve.name, curve] as
     afterAll(() => runner.destroy());
     const kernel = decomposeKernel(curve);
 
-    /** The entries of `windows` windows, from the first one or a later one on. */
+    /** The entries of all slabs, or of `windows` of them from a later one on. */
     const run = async (
-      scalars: Uint32Array,
-      { windowBits, windows, firstBase }: ReturnType<typeof shapeOf>,
+      vectors: readonly Vector[],
+      { windowBits, vectorWindows, pieces, pieceBits, tables }: Decomposition,
       firstWindow = 0,
+      windows = vectors.length * vectorWindows,
     ): Promise<Uint32Array> => {
-      const n = scalars.length / 8;
-      const words = ENTRY_WORDS * n * windows;
+      const n = Math.max(...vectors.map(({ scalars }) => scalars.length));
+      const words = ENTRY_WORDS * n * pieces * windows;
+      const allPicks = vectors.flatMap(({ picks }) => picks ?? []);
+      let picked = 0;
+      const firstPick = ({ picks }: Vector): number => {
+        picked += picks?.length ?? 0;
+        return picks === undefined ? IN_A_ROW : picked - picks.length;
+      };
       const { data } = await runner.run({
-        scratch: { scalars: scalars.byteLength, entries: 4 * words },
+        scratch: {
+          scalars: 32 * n * vectors.length,
+          vectors: 12 * vectors.length,
+          picks: Math.max(16, 4 * allPicks.length),
+          entries: 4 * words,
+        },
         uploads: [
-          { to: { buffer: 'scalars' }, data: scalars },
+          // beyond the end of a shorter vector there may be anything
+          { to: { buffer: 'scalars' }, data: new Uint32Array(8 * n * vectors.length).fill(0xdeadbeef) },
+          ...vectors.map(({ scalars }, v) => ({ to: { buffer: 'scalars', offset: 32 * n * v }, data: pack(scalars) })),
+          {
+            to: { buffer: 'vectors' },
+            data: Uint32Array.from(vectors.flatMap((v) => [v.scalars.length, v.firstBase, firstPick(v)])),
+          },
+          { to: { buffer: 'picks' }, data: Uint32Array.from(allPicks) },
           // an entry that nobody writes shows: its key is out of range
           { to: { buffer: 'entries' }, data: new Uint32Array(words).fill(0xdeadbeef) },
         ],
@@ -127,12 +201,20 @@ describe.each([bn254, bls12381, p256Curve].map((curve) => [curve.name, curve] as
             config: DecomposeConfig.pack({
               scalars: n,
               window_bits: windowBits,
+              pieces,
+              piece_bits: pieceBits,
+              tables,
+              vector_windows: vectorWindows,
               first_window: firstWindow,
               windows,
-              first_base: firstBase,
             }),
-            bindings: { scalars: { buffer: 'scalars' }, entries: { buffer: 'entries' } },
-            groups: groupsFor(n, DECOMPOSE_THREADS),
+            bindings: {
+              vectors: { buffer: 'vectors' },
+              picks: { buffer: 'picks' },
+              scalars: { buffer: 'scalars' },
+              entries: { buffer: 'entries' },
+            },
+            groups: groupsFor(n * vectors.length, DECOMPOSE_THREADS),
           },
         ],
         read: [{ buffer: 'entries', size: 4 * words }],
@@ -140,45 +222,78 @@ describe.each([bn254, bls12381, p256Curve].map((curve) => [curve.name, curve] as
       return data[0] as Uint32Array;
     };
 
-    // every width where the twin is proved; on the GPU those that fill, divide and straddle the words of a scalar
-    test.each([2, 3, 8, 13, 15, 16])('c = %i: edges and random scalars, as their twin has them', async (windowBits) => {
-      const shape = shapeOf(windowBits, 12345);
-      const random = fc.sample(fc.bigInt({ min: 0n, max: top - 1n }), { numRuns: 200, seed: windowBits });
-      const scalars = [...edges, ...random];
-      const entries = await run(pack(scalars), shape);
-      check(curve, scalars, entries, shape);
-      // the same signs, too: digits ±2^(c-1) could be said in two ways. The key of an absent digit means nothing.
-      const twin = decompose(curve, pack(scalars), shape);
+    /** The same entries, that is also the same signs: digits ±2^(c-1) could be said in two ways. The key of an absent digit means nothing. */
+    const expectSame = (got: Uint32Array, expected: Uint32Array, what = ''): void => {
+      expect(got.length).toBe(expected.length);
       const same = (word: number, i: number): boolean =>
-        word === twin[i] || (i % ENTRY_WORDS === 0 && twin[i + 1] === ABSENT);
-      expect(entries.findIndex((word, i) => !same(word, i))).toBe(-1);
+        word === expected[i] || (i % ENTRY_WORDS === 0 && expected[i + 1] === ABSENT);
+      expect(
+        got.findIndex((word, i) => !same(word, i)),
+        what,
+      ).toBe(-1);
+    };
+
+    // every width where the twin is proved; on the GPU those that fill, divide and straddle the words of a scalar
+    test.each([
+      [2, 1],
+      [3, 1],
+      [8, 1],
+      [13, 1],
+      [15, 1],
+      [16, 1],
+      [13, 2],
+      [16, 4],
+      [5, 7],
+      [16, 16],
+    ])('c = %i, %i tables: edges and random scalars, as their twin has them', async (windowBits, tables) => {
+      const shape = shapeOf(windowBits, tables);
+      const random = fc.sample(fc.bigInt({ min: 0n, max: top - 1n }), { numRuns: 200, seed: windowBits });
+      const vectors = [{ scalars: [...edges, ...random], firstBase: 12345 }];
+      const entries = await run(vectors, shape);
+      check(curve, vectors, entries, shape);
+      expectSame(entries, decompose(curve, packed(vectors), shape));
     });
 
-    test.each([3, 8, 16])('c = %i: groups of windows make what all of them at once make', async (windowBits) => {
+    test.each([1, 3])('several vectors, %i tables: each with its own length and bases', async (tables) => {
+      const shape = shapeOf(9, tables);
+      const vectors = [
+        { scalars: edges.slice(0, 65), firstBase: 3 },
+        { scalars: [], firstBase: 0 },
+        { scalars: edges.slice(-130), firstBase: 1 },
+        { scalars: edges.slice(7, 8), firstBase: 2 ** 20 },
+        { scalars: edges.slice(9, 12), firstBase: 5, picks: [0, 9, 2 ** 20] },
+        { scalars: edges.slice(0, 66), firstBase: 0, picks: edges.slice(0, 66).map((_, i) => 3 * i + 1) },
+      ];
+      const entries = await run(vectors, shape);
+      check(curve, vectors, entries, shape);
+      expectSame(entries, decompose(curve, packed(vectors), shape));
+    });
+
+    test.each([3, 8, 16])('c = %i: groups of slabs make what all of them at once make', async (windowBits) => {
       // what a window lends to the next one is read off the scalar, also where the next one is in another group
-      const shape = shapeOf(windowBits, 7);
-      const scalars = pack(edges);
-      const all = await run(scalars, shape);
-      for (const most of [1, 5]) {
-        for (let first = 0; first < shape.windows; first += most) {
-          const windows = Math.min(most, shape.windows - first);
-          const entries = await run(scalars, { ...shape, windows }, first);
-          const expected = all.subarray(
-            ENTRY_WORDS * edges.length * first,
-            ENTRY_WORDS * edges.length * (first + windows),
-          );
-          expect(
-            entries.findIndex((word, i) => word !== expected[i]),
-            `windows from ${first}`,
-          ).toBe(-1);
+      for (const tables of [1, 3]) {
+        const shape = shapeOf(windowBits, tables);
+        const vectors = [
+          { scalars: edges.slice(0, 200), firstBase: 7 },
+          { scalars: edges.slice(-99), firstBase: 0 },
+        ];
+        const all = await run(vectors, shape);
+        const slab = 200 * shape.pieces;
+        const slabs = 2 * shape.vectorWindows;
+        for (const most of [1, 5]) {
+          for (let first = 0; first < slabs; first += most) {
+            const windows = Math.min(most, slabs - first);
+            const expected = all.subarray(ENTRY_WORDS * slab * first, ENTRY_WORDS * slab * (first + windows));
+            expectSame(await run(vectors, shape, first, windows), expected, `slabs from ${first}`);
+          }
         }
       }
     });
 
     test.each([1, 63, 64, 65, 127, 129])('n = %i: threads beyond the last scalar write nothing', async (n) => {
       const shape = shapeOf(7);
-      const scalars = edges.slice(-n);
-      check(curve, scalars, await run(pack(scalars), shape), shape);
+      const vectors = [{ scalars: edges.slice(-n), firstBase: 0 }];
+      check(curve, vectors, await run(vectors, shape), shape);
     });
   });
 });

@@ -76,7 +76,7 @@ const operations: Record<string, { expression: string; expected: (m: Modulus, a:
     expression: 'field_canonical(field_mul(canonical_minus(a, b), field_mul(canonical_minus(b, a), field_one())))',
     expected: (m, a, b) => mod(-(a - b) * (a - b) * m.rInverse, m.p),
   },
-  packed_negative: { expression: 'field_unpack(packed_neg(left[id.x]))', expected: (m, a) => mod(-a, m.p) },
+  packed_negative: { expression: 'field_unpack(packed_negated(left[id.x], true))', expected: (m, a) => mod(-a, m.p) },
   inverse: {
     expression: 'field_canonical(field_inverse(tight))',
     expected: (m, _, b) => toMontgomery(m, invert(fromMontgomery(m, b), m.p)),

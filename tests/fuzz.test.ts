@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { execute, makeInputs } from '../dev/fuzz/execute.js';
-import { drawProgram, type FuzzProgram, length } from '../dev/fuzz/program.js';
+import { drawProgram, type FuzzProgram, length, vectorsOf } from '../dev/fuzz/program.js';
 import { shrink } from '../dev/fuzz/shrink.js';
 import { getDevice } from './support/gpu.js';
 
@@ -11,13 +11,17 @@ describe('the fuzzer', () => {
       const program = drawProgram(3, index);
       expect(drawProgram(3, index)).toEqual(program);
       expect(JSON.parse(JSON.stringify(program))).toEqual(program);
-      for (const { points, scalars, offset } of program.calls) {
-        expect(offset + length(scalars)).toBeLessThanOrEqual(length(points));
-        for (const { from } of points) seen.add(`points ${from}`);
-        for (const { from } of scalars) seen.add(`scalars ${from}`);
+      for (const call of program.calls) {
+        for (const { scalars, offset } of vectorsOf(call)) {
+          expect(offset + length(scalars)).toBeLessThanOrEqual(length(call.points));
+          for (const { from } of scalars) seen.add(`scalars ${from}`);
+        }
+        for (const { from } of call.points) seen.add(`points ${from}`);
+        if (call.more !== undefined) seen.add('batch');
+        if (call.precompute !== undefined) seen.add('tables');
       }
     }
-    expect(seen.size, 'every distribution occurs').toBe(11 + 14);
+    expect(seen.size, 'every distribution occurs, and batches and tables').toBe(11 + 14 + 2);
   });
 
   test('runs programs on the GPU and finds them right', async () => {
@@ -47,6 +51,8 @@ describe('the fuzzer', () => {
           ],
           scalars: [{ from: 'ascending', n: 12, seed: 5 }],
           offset: 11,
+          precompute: 3,
+          more: [{ scalars: [{ from: 'random', n: 4, seed: 6 }], offset: 2 }],
         },
       ],
     };
@@ -60,6 +66,6 @@ describe('the fuzzer', () => {
   });
 
   test('an empty call has the answer infinity', () => {
-    expect(makeInputs({ points: [], scalars: [], offset: 0 }).expected.infinity).toBe(true);
+    expect(makeInputs({ points: [], scalars: [], offset: 0 }).vectors[0]?.expected.infinity).toBe(true);
   });
 });

@@ -15,6 +15,7 @@ import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, curveContext } from '../src/curves/curve.js';
 import { createMsmEngine, type MsmEngine } from '../src/index.js';
 import { planMsm, planOne } from '../src/planner.js';
+import { fullWorkload } from '../src/workload.js';
 import {
   bls12381,
   bls12381Oracle,
@@ -96,9 +97,12 @@ describe.each(curves)('%s', (_, curve, oracle) => {
     // room for 23 scalars at a time however few windows a submit takes, so that the second chunk begins between two places
     // where a binding may start
     const context = curveContext(curve);
-    const peaks = Array.from({ length: 64 }, (_, i) => planOne(23, context, limits, knobs, i + 1).peakBytes);
+    const peaks = Array.from(
+      { length: 64 },
+      (_, i) => planOne(fullWorkload(23, context), context, limits, knobs, i + 1).peakBytes,
+    );
     const memoryBudget = Math.min(...peaks);
-    const plan = planMsm(n, context, limits, memoryBudget, knobs);
+    const plan = planMsm(fullWorkload(n, context), context, limits, memoryBudget, knobs);
     expect(plan.n).toBe(23);
     const engine = await createMsmEngine({ curve, device, memoryBudget, tuning: knobs });
     try {

@@ -6,7 +6,6 @@ import { MsmError } from '../src/errors.js';
 import { type Command, groupsFor, MAX_GROUPS, type Slice } from '../src/gpu/recording.js';
 import { createKernels } from '../src/kernels.js';
 import { type Plan, type PlanLimits, planMsm, planOne } from '../src/planner.js';
-import { recordMsm } from '../src/record.js';
 import { DecomposeConfig } from '../src/stages/decompose.js';
 import { ABSENT, ENTRY_WORDS } from '../src/stages/entry.js';
 import { LEVEL_DISPATCH_OFFSET, Level } from '../src/stages/level.js';
@@ -16,7 +15,9 @@ import { SORT_MAX_BITS, sortPasses } from '../src/stages/sort.js';
 import { resolveTuning, type Tuning, windowCount } from '../src/tuning.js';
 import { type PartitionValues, partition } from '../src/twins/partition.js';
 import { reduce } from '../src/twins/reduce.js';
+import { fullWorkload } from '../src/workload.js';
 import { bls12381, p256Curve } from './support/curves.js';
+import { recordPlan } from './support/record-plan.js';
 
 const curve = curveContext(bn254);
 const kernels = createKernels(curve);
@@ -76,18 +77,18 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
         for (const budget of budgets) {
           const tuning = { ...width, ...slots };
           const what = `${JSON.stringify(tuning)}, budget ${budget}`;
-          const plan = attempt(() => planMsm(n, curve, limits, budget, tuning));
+          const plan = attempt(() => planMsm(fullWorkload(n, curve), curve, limits, budget, tuning));
           if (plan instanceof MsmError) {
             expect(plan.code, what).toBe('bad-argument');
             expect(plan.message, what).toMatch(/^memoryBudget: .* raise the budget$/);
-            expect(fits(planOne(1, curve, limits, tuning, 1), limits, budget), what).toBe(false);
+            expect(fits(planOne(fullWorkload(1, curve), curve, limits, tuning, 1), limits, budget), what).toBe(false);
             continue;
           }
           expect(fits(plan, limits, budget), what).toBe(true);
           expect(plan.scratchBytes, what).toBe(sum(Object.values(plan.scratch)));
           expect(plan.peakBytes, what).toBeGreaterThan(plan.scratchBytes);
-          // the top window must not lend, or a digit would be lost
-          expect(plan.windows * plan.tuning.windowBits, what).toBeGreaterThan(curve.scalarBits);
+          // the top window must not lend, or a digit would be lost; scalars of this curve are at most half the order
+          expect(2n ** BigInt(plan.windows * plan.tuning.windowBits - 1), what).toBeGreaterThan(curve.order / 2n);
           expect(plan.buckets, what).toBe(2 ** (plan.tuning.windowBits - 1));
           for (const bytes of Object.values(plan.scratch)) {
             expect(bytes, what).toBeGreaterThan(0);
@@ -98,28 +99,37 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
           const chunks = Math.ceil(n / plan.n);
           expect(plan.n, what).toBe(Math.ceil(n / chunks));
           if (chunks > 1) {
-            const larger = planOne(Math.ceil(n / (chunks - 1)), curve, limits, tuning, 1);
+            const larger = planOne(fullWorkload(Math.ceil(n / (chunks - 1)), curve), curve, limits, tuning, 1);
             expect(fits(larger, limits, budget), what).toBe(false);
           }
           // nor would fewer groups, unless there are more to bound the work of a submit
           if (plan.groups > 1) {
             const bounded = Math.max(1, Math.floor(plan.tuning.additionsPerSubmit / plan.n));
-            const wider = planOne(plan.n, curve, limits, tuning, plan.windowsPerGroup + 1);
+            const wider = planOne(fullWorkload(plan.n, curve), curve, limits, tuning, plan.windowsPerGroup + 1);
             expect(plan.windowsPerGroup, what).toBeLessThanOrEqual(bounded);
-            expect(wider.groups === plan.groups || !fits(wider, limits, budget), what).toBe(true);
+            // or to take no more memory than is good
+            const tooMuch = !fits(wider, limits, budget) || wider.scratchBytes > 2 ** 25 + 60 * plan.n;
+            expect(wider.groups === plan.groups || tooMuch, what).toBe(true);
           }
         }
       }
     }
   });
 
-  test('2^16 scalars take at most 64 MB of scratch', () => {
-    expect(planOne(2 ** 16, curve, limits, {}).peakBytes).toBeLessThanOrEqual(64e6);
+  test.each([
+    [16, 48e6],
+    [18, 64e6],
+    [20, 100e6],
+  ])('2^%i scalars take at most %i bytes of scratch', (logn, most) => {
+    for (const additionsPerMs of [null, 2 ** 10, 2 ** 14, 2 ** 18]) {
+      const load = fullWorkload(2 ** logn, curve);
+      expect(planMsm(load, curve, { ...limits, additionsPerMs }, 256 * MiB, {}).peakBytes).toBeLessThanOrEqual(most);
+    }
   });
 
   test('with the default budget, on a measured device, an MSM is one chunk up to 2^20, and one submit up to 2^16', () => {
     for (const n of sizes) {
-      const plan = planMsm(n, curve, { ...limits, additionsPerMs: 2 ** 15 }, 256 * MiB, {});
+      const plan = planMsm(fullWorkload(n, curve), curve, { ...limits, additionsPerMs: 2 ** 15 }, 256 * MiB, {});
       expect(plan.n).toBe(n);
       if (n <= 2 ** 16) expect(plan.submits).toBe(1);
     }
@@ -128,7 +138,7 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
   test('no submit does more additions than it may', () => {
     for (const n of [...sizes, 2 ** 22]) {
       for (const additionsPerMs of [null, 1, 5000, 2 ** 15, 2 ** 24]) {
-        const plan = planMsm(n, curve, { ...limits, additionsPerMs }, 256 * MiB, {});
+        const plan = planMsm(fullWorkload(n, curve), curve, { ...limits, additionsPerMs }, 256 * MiB, {});
         const bound = plan.tuning.additionsPerSubmit;
         // a tenth of a second's worth, or what is taken for it; at least what a window needs to be worth its while
         if (limits.software) expect(bound).toBe(2 ** 30);
@@ -148,21 +158,27 @@ describe('budgets and limits', () => {
   const limits = profiles.hardware as PlanLimits;
 
   test('the largest budget that is refused and the smallest that is taken are neighbours', () => {
-    const oneByOne = Array.from({ length: 64 }, (_, i) => planOne(1, curve, limits, {}, i + 1).peakBytes);
+    const oneByOne = Array.from(
+      { length: 64 },
+      (_, i) => planOne(fullWorkload(1, curve), curve, limits, {}, i + 1).peakBytes,
+    );
     const least = Math.min(...oneByOne);
-    expect(planMsm(1, curve, limits, least, {}).n).toBe(1);
-    expect(planMsm(1000, curve, limits, least, {}).n).toBe(1);
-    expect(() => planMsm(1, curve, limits, least - 1, {})).toThrow(MsmError);
-    expect(() => planMsm(1000, curve, limits, least - 1, {})).toThrow(MsmError);
-    const many = planOne(8191, curve, limits, {});
-    expect(planMsm(8191, curve, limits, many.peakBytes, {}).n).toBe(8191);
-    expect(planMsm(8191, curve, limits, many.peakBytes - 1, {})).toMatchObject({ n: 8191, groups: 2 });
+    expect(planMsm(fullWorkload(1, curve), curve, limits, least, {}).n).toBe(1);
+    expect(planMsm(fullWorkload(1000, curve), curve, limits, least, {}).n).toBe(1);
+    expect(() => planMsm(fullWorkload(1, curve), curve, limits, least - 1, {})).toThrow(MsmError);
+    expect(() => planMsm(fullWorkload(1000, curve), curve, limits, least - 1, {})).toThrow(MsmError);
+    const many = planOne(fullWorkload(8191, curve), curve, limits, {});
+    expect(planMsm(fullWorkload(8191, curve), curve, limits, many.peakBytes, {}).n).toBe(8191);
+    expect(planMsm(fullWorkload(8191, curve), curve, limits, many.peakBytes - 1, {})).toMatchObject({
+      n: 8191,
+      groups: 2,
+    });
   });
 
   test('the reduction alone fits the least submit, also where the order has 256 bits', () => {
     for (const of of [curve, curveContext(p256Curve)]) {
       for (const n of [1, 1000]) {
-        const plan = planMsm(n, of, limits, 2 ** 30, { additionsPerSubmit: 2 ** 10 });
+        const plan = planMsm(fullWorkload(n, of), of, limits, 2 ** 30, { additionsPerSubmit: 2 ** 10 });
         expect(2 * plan.windows * plan.buckets).toBeLessThanOrEqual(2 ** 10);
       }
     }
@@ -170,14 +186,14 @@ describe('budgets and limits', () => {
 
   test('a budget of one byte is a typed error at every size', () => {
     for (const n of sizes) {
-      const error = attempt(() => planMsm(n, curve, limits, 1, {}));
+      const error = attempt(() => planMsm(fullWorkload(n, curve), curve, limits, 1, {}));
       expect(error).toMatchObject({ code: 'bad-argument', message: expect.stringContaining('memoryBudget') });
     }
   });
 
   test('a small binding limit makes chunks although the budget would not', () => {
     const small = { ...limits, maxStorageBufferBindingSize: 2 ** 20, maxBufferSize: 2 ** 20 };
-    const plan = planMsm(65536, curve, small, 2 ** 40, {});
+    const plan = planMsm(fullWorkload(65536, curve), curve, small, 2 ** 40, {});
     expect(Math.ceil(65536 / plan.n)).toBeGreaterThan(1);
     expect(fits(plan, small, 2 ** 40)).toBe(true);
   });
@@ -185,7 +201,7 @@ describe('budgets and limits', () => {
   test('tiles of the sort never exceed a row of workgroups, however small they are made', () => {
     const tuning = { sortThreadsPerWorkgroup: 1, sortEntriesPerThread: 1, windowBits: 16 };
     const roomy = profiles['roomy hardware'] as PlanLimits;
-    const plan = planMsm(2 ** 20, curve, roomy, 2 ** 40, tuning);
+    const plan = planMsm(fullWorkload(2 ** 20, curve), curve, roomy, 2 ** 40, tuning);
     expect(plan.tiles).toBeLessThanOrEqual(65535);
     expect(Math.ceil(2 ** 20 / plan.n)).toBe(17);
   });
@@ -216,19 +232,23 @@ describe('budgets and limits', () => {
         fc.constantFrom(...Object.values(profiles)),
         tuning,
         (of, n, logBudget, device, knobs) => {
-          const plan = attempt(() => planMsm(n, of, device, 2 ** logBudget, knobs));
+          const plan = attempt(() => planMsm(fullWorkload(n, of), of, device, 2 ** logBudget, knobs));
           if (plan instanceof MsmError) {
             expect(plan.code).toBe('bad-argument');
             return;
           }
           expect(fits(plan, device, 2 ** logBudget, of)).toBe(true);
-          expect(plan.windows * plan.tuning.windowBits).toBeGreaterThan(of.scalarBits);
+          const longest = of.name === bls12381.name ? of.order - 1n : of.order / 2n;
+          expect(2n ** BigInt(plan.windows * plan.tuning.windowBits - 1)).toBeGreaterThan(longest);
           const { walkerSlots, walkerThreadsPerWorkgroup } = plan.tuning;
           expect(plan.tuning).toMatchObject({ ...knobs, walkerSlots, walkerThreadsPerWorkgroup });
           // clamped where the slots of a thread, with 8 KB of private memory, are too many
           const asked = knobs.walkerSlots ?? walkerSlots;
-          const perSlot = of.pointBytes + 20 + (plan.tuning.walkerPrefixMemory === 'private' ? of.field.bytes : 0);
-          expect(walkerSlots).toBe(asked * perSlot + 8 <= 8192 ? asked : Math.floor((8192 - 8) / perSlot));
+          const perSlot = of.pointBytes + 16 + (plan.tuning.walkerPrefixMemory === 'private' ? of.field.bytes : 0);
+          // four words, and the constants of products: the digits of p and three for carries
+          const perThread = 4 * (4 + of.field.limbs + 3);
+          const fit = Math.floor((8192 - perThread) / perSlot);
+          expect(walkerSlots).toBe(Math.min(asked, fit));
         },
       ),
       { numRuns: 500, seed: 2 },
@@ -241,14 +261,20 @@ describe('workgroup prefixes', () => {
     for (const of of [curve, curveContext(bls12381)]) {
       for (const threads of [1, 7, 16, 64, 100, 256]) {
         const knobs = { walkerSlots, walkerThreadsPerWorkgroup: threads, walkerPrefixMemory: 'workgroup' as const };
-        const { walkerThreadsPerWorkgroup: used } = resolveTuning(1000, of, profiles.hardware as PlanLimits, knobs);
+        const { walkerThreadsPerWorkgroup: used } = resolveTuning(
+          fullWorkload(1000, of),
+          of,
+          profiles.hardware as PlanLimits,
+          knobs,
+        );
         const bytes = (t: number) => t * walkerSlots * of.field.bytes;
         expect(bytes(used)).toBeLessThanOrEqual(16384);
         expect(used === threads || bytes(used + 1) > 16384).toBe(true);
         const inPrivate = { ...knobs, walkerPrefixMemory: 'private' as const };
-        expect(resolveTuning(1000, of, profiles.hardware as PlanLimits, inPrivate).walkerThreadsPerWorkgroup).toBe(
-          threads,
-        );
+        expect(
+          resolveTuning(fullWorkload(1000, of), of, profiles.hardware as PlanLimits, inPrivate)
+            .walkerThreadsPerWorkgroup,
+        ).toBe(threads);
       }
     }
   });
@@ -261,14 +287,16 @@ describe('workgroup prefixes', () => {
       maxComputeInvocationsPerWorkgroup: 128,
       maxComputeWorkgroupSizeX: 96,
     };
-    const { walkerThreadsPerWorkgroup } = resolveTuning(1000, curve, small, { walkerThreadsPerWorkgroup: 256 });
+    const { walkerThreadsPerWorkgroup } = resolveTuning(fullWorkload(1000, curve), curve, small, {
+      walkerThreadsPerWorkgroup: 256,
+    });
     expect(walkerThreadsPerWorkgroup).toBe(96);
   });
 
   test('slots of which not even one thread fits are a typed error that names the knob', () => {
     const tiny = { ...(profiles.hardware as PlanLimits), maxComputeWorkgroupStorageSize: 1024 };
     const knobs = { walkerSlots: 64, walkerPrefixMemory: 'workgroup' as const };
-    expect(attempt(() => planMsm(1000, curve, tiny, 2 ** 40, knobs))).toMatchObject({
+    expect(attempt(() => planMsm(fullWorkload(1000, curve), curve, tiny, 2 ** 40, knobs))).toMatchObject({
       code: 'bad-argument',
       message: expect.stringContaining('tuning.walkerSlots'),
     });
@@ -276,7 +304,6 @@ describe('workgroup prefixes', () => {
 });
 
 describe('commands', () => {
-  const bases: { slice: Slice; first: number } = { slice: { buffer: 'bases' }, first: 0 };
   const knobs: Partial<Tuning>[] = [
     ...widths,
     { windowBits: 16, walkerEntriesPerTask: 1, walkerTasks: 2 ** 20 },
@@ -292,8 +319,8 @@ describe('commands', () => {
 
   test.each(Object.entries(profiles))('%s: at most 25 dispatches a submit, with the default knobs', (_, limits) => {
     for (const n of [...sizes, 2 ** 22, 2 ** 24]) {
-      const plan = planMsm(n, curve, limits, 256 * MiB, {});
-      const commands = recordMsm(kernels, plan, plan.n, bases);
+      const plan = planMsm(fullWorkload(n, curve), curve, limits, 256 * MiB, {});
+      const commands = recordPlan(kernels, plan, plan.n);
       expect(commands.filter(({ kind }) => kind === 'submit')).toHaveLength(plan.submits - 1);
       expect(dispatchesOf(commands).length).toBeLessThanOrEqual(25 * plan.groups);
     }
@@ -302,9 +329,12 @@ describe('commands', () => {
   test('the groups of windows are all of them, each once and in order', () => {
     for (const additionsPerSubmit of [2 ** 10, 5000, 9999, 10_000, 2 ** 30]) {
       for (const windowBits of [2, 7, 16]) {
-        const plan = planOne(1000, curve, profiles.hardware as PlanLimits, { additionsPerSubmit, windowBits });
+        const plan = planOne(fullWorkload(1000, curve), curve, profiles.hardware as PlanLimits, {
+          additionsPerSubmit,
+          windowBits,
+        });
         expect(plan.windowsPerGroup * 1000).toBeLessThanOrEqual(additionsPerSubmit);
-        const commands = recordMsm(kernels, plan, 1000, bases);
+        const commands = recordPlan(kernels, plan, 1000);
         const covered = commands.flatMap((command) => {
           if (command.kind !== 'dispatch' || command.phase !== 'decompose') return [];
           const { first_window, windows } = DecomposeConfig.unpack(command.config as Uint32Array, 0);
@@ -323,11 +353,11 @@ describe('commands', () => {
   test.each(sizes)('n = %i: what is bound is there, large enough, and not read and written in one dispatch', (n) => {
     for (const tuning of knobs) {
       for (const limits of Object.values(profiles)) {
-        const plan = attempt(() => planMsm(n, curve, limits, 2 ** 30, tuning));
+        const plan = attempt(() => planMsm(fullWorkload(n, curve), curve, limits, 2 ** 30, tuning));
         if (plan instanceof MsmError) throw plan;
         const rest = n % plan.n || plan.n; // the last chunk is shorter and uses the same plan
         for (const length of new Set([plan.n, rest])) {
-          const commands = recordMsm(kernels, plan, length, bases);
+          const commands = recordPlan(kernels, plan, length);
           const dispatches = dispatchesOf(commands);
           expect(dispatches.length).toBe(plan.dispatches);
           for (const { kernel, bindings, groups, config } of dispatches) {
@@ -425,9 +455,9 @@ describe('levels', () => {
         }),
         fc.double({ min: 0, max: 1, noNaN: true }),
         (n, tuning, filled) => {
-          const plan = planOne(n, curve, profiles.hardware as PlanLimits, tuning);
+          const plan = planOne(fullWorkload(n, curve), curve, profiles.hardware as PlanLimits, tuning);
           const totals = new Uint32Array(plan.windowsPerGroup).fill(Math.floor(n * filled));
-          const config = recordMsm(kernels, plan, n, { slice: { buffer: 'bases' }, first: 0 }).flatMap((command) =>
+          const config = recordPlan(kernels, plan, n).flatMap((command) =>
             command.kind === 'dispatch' && command.phase === 'partition' ? [command.config as Uint32Array] : [],
           )[0] as Uint32Array;
           const words = partition(PartitionConfig.unpack(config, 0) as PartitionValues, totals);
@@ -503,7 +533,10 @@ describe('reduction', () => {
           const bitSums = keyedSums(bits, splitSums, shape.bitsTasks);
           const got = bitSums.reduce((all, each, i) => {
             const window = windowBits * Math.floor(i / windowBits);
-            return bitsExponents(windowBits, shape, i).reduce((sum, e) => sum + (each << BigInt(window + e)), all);
+            return bitsExponents(windowBits, shape, i % windowBits).reduce(
+              (sum, e) => sum + (each << BigInt(window + e)),
+              all,
+            );
           }, 0n);
           const expected = values.reduce((all, value, i) => {
             const [j, k] = [Math.floor(i / buckets), (i % buckets) + 1];

@@ -3,6 +3,7 @@ import type { CaseAddress } from '../dev/cases/address.js';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
+import { IN_A_ROW } from '../src/stages/decompose.js';
 import { ABSENT, ENTRY_WORDS } from '../src/stages/entry.js';
 import { Level } from '../src/stages/level.js';
 import { PartitionConfig } from '../src/stages/partition.js';
@@ -90,10 +91,9 @@ const runTwins = (address: CaseAddress, bench: StageBench) => {
   const { plan } = bench;
   const { points, scalars } = makeCase(address);
   const scalarWords = words(scalars.bytes);
-  const entries = decompose(curve, scalarWords, {
+  const entries = decompose(curve, [{ scalars: scalarWords, firstBase: 0 }], {
+    ...plan,
     windowBits: plan.tuning.windowBits,
-    windows: plan.windows,
-    firstBase: 0,
   });
   const { sorted, totals } = sort(entries, { slab: address.n, windows: plan.windows, buckets: plan.buckets });
   const config = bench.stage('partition')[0]?.config as Uint32Array;
@@ -147,7 +147,12 @@ const compareSums = (
 describe.each(Object.entries(shapes))('%s', (_, shape) => {
   test('decompose equals its twin', () =>
     withBench(shape, async (bench, { scalarWords, entries }) => {
-      const got = await bench.run(bench.stage('decompose'), { scalars: scalarWords }, 'entriesA', entries.length);
+      const got = await bench.run(
+        bench.stage('decompose'),
+        { scalars: scalarWords, vectors: Uint32Array.of(shape.address.n, 0, IN_A_ROW) },
+        'entriesA',
+        entries.length,
+      );
       // the key of an absent digit means nothing
       const relevant = (stream: Uint32Array): Uint32Array =>
         stream.map((word, i) => (i % ENTRY_WORDS === 0 && stream[i + 1] === ABSENT ? 0 : word));

@@ -67,12 +67,19 @@ fn check_sorted(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workg
   }
   let entry = stream[i];
   let window = entry.key / config.buckets - config.first_window;
-  let base = (entry.handle & INDEX_MASK) - config.first_base;
-  if (entry.key / config.buckets < config.first_window || window >= config.windows || base >= config.slab) {
+  if (entry.key / config.buckets < config.first_window || window >= config.windows) {
     report(FORGED, 0u, entry.key, NO_TASK);
     return;
   }
-  let digit = digits[window * config.slab + base];
+  let vector = vectors[(config.first_window + window) / config.vector_windows];
+  let index = entry.handle & INDEX_MASK;
+  let scalar = index / config.tables - vector.first_base;
+  let piece = index % config.tables;
+  if (scalar >= vector.length || piece >= config.pieces) {
+    report(FORGED, 0u, entry.key, NO_TASK);
+    return;
+  }
+  let digit = digits[window * config.slab + scalar * config.pieces + piece];
   if (digit.handle != entry.handle || digit.key != entry.key % config.buckets) {
     report(FORGED, 0u, entry.key, NO_TASK);
   }

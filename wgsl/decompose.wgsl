@@ -1,29 +1,49 @@
 // decompose: scalars to signed digits. One thread a scalar.
 //
-// A scalar is reduced modulo the group order and cut into windows of c bits. The digit of window j is
-//   d_j = bits(jc .. jc+c-1) + bit(jc-1) - 2^c · bit(jc+c-1),
-// in [-2^(c-1), 2^(c-1)]: what a window lends to the next one is its own top bit, so no carry runs through the windows and
-// every digit stands alone. Sum of d_j · 2^(jc) is the scalar as long as the top window's top bit is 0.
+// A scalar is reduced modulo the group order. Where that is the order of the whole curve, s·P = (r - s)·(-P), and the shorter of the
+// two is taken. It is cut into pieces, one for each table of the bases, and a piece into windows of c bits, of which the last may be
+// narrower. The digit of the w bits from bit b on is
+//   d = bits(b .. b+w-1) + bit(b-1) - 2^w · bit(b+w-1),
+// in [-2^(w-1), 2^(w-1)]: what a window lends to the next one is its own top bit, so no carry runs through the windows and
+// every digit stands alone. Sum of d · 2^b is the scalar as long as the topmost window's top bit is 0.
 //
-// Only the windows of one group are written. Digit d of scalar i in the group's window w becomes the entry w·n + i with key |d| - 1
-// and the handle of base i, negated where d < 0; a zero digit becomes an absent entry, which the sort drops.
+// Window j of vector v has slab v·T + j; only the slabs of one group are written. A slab has room for every piece of as many scalars
+// as the longest vector has. Digit d of piece t of scalar i becomes entry i·pieces + t, with key |d| - 1 and the handle of table t
+// of its base, negated where d < 0; a zero digit, and what a shorter vector lacks, becomes an absent entry, which the sort drops.
 // Host: src/stages/decompose.ts. CPU twin: src/twins/decompose.ts.
 {{structs}}
 {{entry}}
 {{bindings}}
 
 const SCALAR_WORDS = {{scalarWords}}u;
+const IN_A_ROW = {{inARow}}u;
 
 @compute @workgroup_size({{threads}})
 fn decompose(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
-  let i = id.x + id.y * groups.x * {{threads}}u;
-  if (i >= config.scalars) {
+  let thread = id.x + id.y * groups.x * {{threads}}u;
+  let first_vector = config.first_window / config.vector_windows;
+  let v = first_vector + thread / config.scalars;
+  let i = thread % config.scalars;
+  // slabs of this vector that are in the group
+  let first = max(config.first_window, v * config.vector_windows);
+  let end = min(config.first_window + config.windows, (v + 1u) * config.vector_windows);
+  if (first >= end) {
+    return;
+  }
+  let vector = vectors[v];
+  let slab = config.scalars * config.pieces;
+  if (i >= vector.length) {
+    for (var j = first; j < end; j++) {
+      for (var t = 0u; t < config.pieces; t++) {
+        entries[(j - config.first_window) * slab + i * config.pieces + t] = Entry(0u, ABSENT);
+      }
+    }
     return;
   }
   // One word of zeros on top, so that a window may reach beyond the scalar.
   var s: array<u32, SCALAR_WORDS + 1u>;
   for (var w = 0u; w < SCALAR_WORDS; w++) {
-    s[w] = scalars[i * SCALAR_WORDS + w];
+    s[w] = scalars[(v * config.scalars + i) * SCALAR_WORDS + w];
   }
   s[SCALAR_WORDS] = 0u;
 
@@ -50,34 +70,67 @@ fn decompose(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgrou
   }
 {{/reductions}}
 
-  let c = config.window_bits;
-  let half = 1u << (c - 1u);
-  var lent = 0u;
-  if (config.first_window > 0u) {
-    let below = config.first_window * c - 1u;
-    lent = (s[below >> 5u] >> (below & 31u)) & 1u;
+  var base = vector.first_base + i;
+  if (vector.first_pick != IN_A_ROW) {
+    base = vector.first_base + picks[vector.first_pick + i];
   }
-  for (var w = 0u; w < config.windows; w++) {
-    let bit = (config.first_window + w) * c;
-    let word = bit >> 5u;
-    let shift = bit & 31u;
-    var bits = 0u;
-    if (word < SCALAR_WORDS) {
-      bits = s[word] >> shift;
-      if (shift + c > 32u) {
-        bits |= s[word + 1u] << (32u - shift);
+
+  var flip = 0u;
+{{#folds}}
+  {
+    // order - s, and whether that is less than s
+    var rest: array<u32, SCALAR_WORDS>;
+    var borrow = 0u;
+    var less = false;
+{{#orderWords}}
+    {
+      let a = {{value}}u;
+      let b = s[{{w}}];
+      let d = a - b;
+      let own = d - borrow;
+      borrow = select(0u, 1u, a < b || d < borrow);
+      rest[{{w}}] = own;
+      less = own < b || (own == b && less);
+    }
+{{/orderWords}}
+    if (less) {
+      flip = NEGATE;
+      for (var w = 0u; w < SCALAR_WORDS; w++) {
+        s[w] = rest[w];
       }
     }
-    bits &= (1u << c) - 1u;
-    let negative = bits >= half;
-    var magnitude = bits + lent;
-    if (negative) {
-      magnitude = (half << 1u) - magnitude;
+  }
+{{/folds}}
+
+  for (var j = first; j < end; j++) {
+    let below = (j - v * config.vector_windows) * config.window_bits; // bits of the piece below the window
+    let width = min(config.window_bits, config.piece_bits - below);
+    for (var t = 0u; t < config.pieces; t++) {
+      let bit = t * config.piece_bits + below;
+      let word = bit >> 5u;
+      let shift = bit & 31u;
+      var bits = 0u;
+      if (word < SCALAR_WORDS) {
+        bits = s[word] >> shift;
+        if (shift + width > 32u) {
+          bits |= s[word + 1u] << (32u - shift);
+        }
+      }
+      bits &= (1u << width) - 1u;
+      var lent = 0u;
+      if (bit > 0u && bit <= 32u * SCALAR_WORDS) {
+        lent = (s[(bit - 1u) >> 5u] >> ((bit - 1u) & 31u)) & 1u;
+      }
+      let negative = (bits >> (width - 1u)) == 1u;
+      var magnitude = bits + lent;
+      if (negative) {
+        magnitude = (1u << width) - magnitude;
+      }
+      let sign = select(0u, NEGATE, negative) ^ flip;
+      let handle = (base * config.tables + t) | sign;
+      // magnitude 0 makes the key wrap around; nobody reads the key of an absent digit
+      entries[(j - config.first_window) * slab + i * config.pieces + t] =
+        Entry(magnitude - 1u, select(handle, ABSENT, magnitude == 0u));
     }
-    lent = select(0u, 1u, negative);
-    let sign = select(0u, NEGATE, negative);
-    let handle = select((config.first_base + i) | sign, ABSENT, magnitude == 0u);
-    // magnitude 0 makes the key wrap around; nobody reads the key of an absent digit
-    entries[w * config.scalars + i] = Entry(magnitude - 1u, handle);
   }
 }

@@ -146,11 +146,6 @@ fn packed_zero() -> Packed {
   return Packed({{#vectors}}vec4<u32>(0u), {{/vectors}});
 }
 
-// 1 in Montgomery form.
-fn packed_one() -> Packed {
-  return Packed({{packedOne}});
-}
-
 fn packed_is_zero(a: Packed) -> bool {
   return all(({{#vectors}}a.v{{i}} | {{/vectors}}vec4<u32>(0u)) == vec4<u32>(0u));
 }
@@ -167,24 +162,42 @@ fn packed_is_canonical(a: Packed) -> bool {
   return b{{lastWord}};
 }
 
-// p - a on words, 0 for 0: a fifth of what it costs to unpack, negate and pack.
-fn packed_neg(a: Packed) -> Packed {
-  if (packed_is_zero(a)) {
-    return a;
-  }
+// `a`, or where `negate` says so p - a, on words: a fifth of what it costs to unpack, negate and pack. 0 stays 0.
+fn packed_negated(a: Packed, negate: bool) -> Packed {
 {{#modulusWords}}
   let b{{i}} = {{word}} + {{#first}}0u{{/first}}{{^first}}c{{previous}}{{/first}};
   let d{{i}} = {{p}}u - b{{i}};
 {{^last}}
-  let c{{i}} = select(0u, 1u, {{p}}u < b{{i}}{{^first}} || b{{i}} < c{{previous}}{{/first}});
+  let c{{i}} = select(0u, 1u, ({{p}}u < b{{i}}){{^first}} | (b{{i}} < c{{previous}}){{/first}});
 {{/last}}
 {{/modulusWords}}
+  let changes = negate & !packed_is_zero(a);
   return Packed(
 {{#vectors}}
-    vec4<u32>({{differences}}),
+    select(a.v{{i}}, vec4<u32>({{differences}}), changes),
 {{/vectors}}
   );
 }
+{{#held}}
+
+// The constants of products, in a variable: SwiftShader is slow at literals (src/field/held.ts).
+struct Held {
+{{#constants}}
+  {{name}}: {{type}},
+{{/constants}}
+}
+
+var<private> held: Held;
+
+// Before the first product. `zero` is 0, and no compiler can tell.
+fn hold_constants(zero: u32) {
+  held = Held(
+{{#constants}}
+    {{value}},
+{{/constants}}
+  );
+}
+{{/held}}
 {{#products}}
 
 // a·b·R⁻¹ (b is a where there is none), less what else is given. Value: within p of 0, less that.

@@ -13,8 +13,9 @@
 //      empty task the key before it: the places are again a stream sorted by key, and combining it is this walk again.
 // A run without a present entry writes nothing. Infinity, stored as (0, 0), is a value and not absence.
 //
-// Additions: generic, doubling, opposite points, infinity on either side. All but the first two need no inversion and are done
-// while the slot looks for its next addition.
+// Additions: generic, doubling, opposite points, infinity on either side. A step is only the generic one, on slots that are READY. All
+// else, from the end of a run to a doubling, is done between two steps for the few slots that wait for it: SwiftShader carries out what
+// stands behind a branch even where nobody takes it, and on a GPU the threads of a subgroup do it together, each for a slot of its own.
 // With `checks` it also counts the writers of every sum and the entries that it took in (see check.wgsl).
 // Host: src/stages/walk.ts. CPU twin: src/twins/walk.ts.
 {{structs}}
@@ -44,20 +45,23 @@ fn note_writer(bucket: u32, writer: u32) {
 const SLOTS = {{slots}}u;
 const THREADS = {{threads}}u;
 
-// What a slot is up to: bits of `state`.
+// What a slot is up to: bits of `state`. Without READY it waits in `queue`, or its task is done.
 const PRESENT = 1u;   // acc[slot] holds a sum
 const OPEN = 2u;      // the current run was open when the task began
-const ADD = 4u;       // this step adds two points with different x
-const SQUARE = 8u;    // this step begins to double acc[slot]
-const DOUBLE = 16u;   // this step doubles the point that acc[slot] was
+const READY = 4u;     // the entry under the cursor belongs to the run, and is to be added to acc[slot]
+const SURE = 8u;      // their x are known to differ
+const TANGENT = 16u;  // the entry is what acc[slot] holds already; with SURE, acc[slot] stands for it
+const WARY = 32u;     // the task has met infinity or an x twice, and settle looks at all that follows
 
 var<{{placement}}> prefixes: array<Packed, {{prefixLength}}>;
 var<private> acc: array<Point, SLOTS>;
 var<private> key: array<u32, SLOTS>;
 var<private> state: array<u32, SLOTS>;
 var<private> cursor: array<u32, SLOTS>;
-var<private> end: array<u32, SLOTS>;
-var<private> task: array<u32, SLOTS>;
+// Slots that wait, in two stacks: for settle from below, for tangent from above.
+var<private> queue: array<u32, SLOTS>;
+var<private> unsettled: u32;
+var<private> tangents: u32;
 {{#prefixIsShared}}
 var<private> lane: u32;
 
@@ -75,9 +79,7 @@ fn prefix_index(slot: u32) -> u32 {
 
 fn load_point(handle: u32) -> Point {
   var point = points[handle & INDEX_MASK];
-  if ((handle & NEGATE) != 0u) {
-    point.y = packed_neg(point.y);
-  }
+  point.y = packed_negated(point.y, (handle & NEGATE) != 0u);
   return point;
 }
 
@@ -85,19 +87,30 @@ fn task_start(level: Level, t: u32) -> u32 {
   return t * level.quotient + min(t, level.remainder);
 }
 
+// Whether the task's entry i is a point of the run of `run_key`.
+fn goes_on(i: u32, last: u32, run_key: u32) -> bool {
+  let entry = stream[i];
+  return (i < last) & (entry.key == run_key) & (entry.handle != ABSENT);
+}
+
+fn wait_for_settle(slot: u32) {
+  queue[unsettled] = slot;
+  unsettled += 1u;
+}
+
 // The run of `run_key` is over, and `sum` its sum: it goes to where the rules say. `open` says that the run goes on in the next task.
-fn flush(slot: u32, run_key: u32, flags: u32, sum: Point, open: bool) {
+fn flush(t: u32, run_key: u32, flags: u32, sum: Point, open: bool) {
   if ((flags & PRESENT) == 0u) {
     return;
   }
   if ((flags & OPEN) == 0u && !open) {
 {{#checks}}
-    note_writer(run_key, task[slot]);
+    note_writer(run_key, t);
 {{/checks}}
     sums[run_key] = sum;
     return;
   }
-  let place = 2u * task[slot] + select(1u, 0u, (flags & OPEN) != 0u);
+  let place = 2u * t + select(1u, 0u, (flags & OPEN) != 0u);
   partials[place] = sum;
   places[place].handle = place;
 }
@@ -106,10 +119,9 @@ fn flush(slot: u32, run_key: u32, flags: u32, sum: Point, open: bool) {
 fn begin(level: Level, slot: u32, t: u32) {
   let first = task_start(level, t);
   let last = task_start(level, t + 1u);
-  task[slot] = t;
   cursor[slot] = first;
-  end[slot] = last;
   state[slot] = 0u;
+  wait_for_settle(slot);
   var first_key = 0u;
   var last_key = 0u;
   if (first < last) {
@@ -129,67 +141,108 @@ fn begin(level: Level, slot: u32, t: u32) {
   partials[2u * t + 1u] = point_infinity();
 }
 
-// Moves a slot to its next addition that needs an inversion, and does all that needs none on the way.
-fn advance(slot: u32) {
-  var flags = state[slot];
-  if ((flags & SQUARE) != 0u) {
-    state[slot] = flags ^ (SQUARE | DOUBLE);
-    return;
-  }
-  flags &= PRESENT | OPEN;
-  // what is indexed by slot is read and written once: every such access is a lot of code on some devices
+// Takes a slot past the end of its run and past one entry, if that needs no inversion. The slot is ready then, or its task is done, or it
+// waits again.
+fn settle(level: Level, slot: u32, t: u32) {
+  let i = cursor[slot];
+  let last = task_start(level, t + 1u);
+  let run_key = key[slot];
+  var flags = state[slot] & (PRESENT | OPEN | WARY);
   var sum = acc[slot];
-  var run_key = key[slot];
-  let last = end[slot];
-  var i = cursor[slot];
-  for (; i < last; i++) {
-    let entry = stream[i];
-    if (entry.key != run_key) {
-      flush(slot, run_key, flags, sum, false);
-      run_key = entry.key;
-      flags = 0u;
-    }
-    if (entry.handle == ABSENT) {
-      continue;
-    }
-{{#checks}}
-    taken += 1u;
-{{/checks}}
-    let x = points[entry.handle & INDEX_MASK].x;
-    let present = (flags & PRESENT) != 0u;
-    if (present && !(packed_equal(x, sum.x) || packed_is_zero(x) || packed_is_zero(sum.x))) {
-      flags |= ADD;
-      break;
-    }
-    // The first point of a run. Or the same x, or an x of 0, which infinity has and perhaps a point: hardly ever, on honest input.
-    let point = load_point(entry.handle);
-    if (!present) {
-      sum = point;
-      flags |= PRESENT;
-      continue;
-    }
-    if (point_is_infinity(point)) {
-      continue;
-    }
-    if (point_is_infinity(sum)) {
-      sum = point;
-      continue;
-    }
-    if (!packed_equal(x, sum.x)) {
-      flags |= ADD;
-      break;
-    }
-    if (packed_equal(point.y, sum.y) && !packed_is_zero(point.y)) {
-      flags |= SQUARE;
-      break;
-    }
-    // opposite points, or a point of order 2 and itself
-    sum = point_infinity();
+  // of the next task, where this one is at its end
+  let entry = stream[min(i, level.entries - 1u)];
+  let same_run = entry.key == run_key;
+  if (i >= last || !same_run) {
+    flush(t, run_key, flags, sum, i < level.entries && same_run);
+    flags &= WARY;
   }
-  acc[slot] = sum;
-  key[slot] = run_key;
+  if (i < last) {
+    var next = i + 1u;
+    if (entry.handle != ABSENT) {
+      let point = load_point(entry.handle);
+      let adds = (flags & PRESENT) != 0u && !point_is_infinity(sum);
+      flags |= PRESENT | select(0u, WARY, point_is_infinity(point));
+      if (!adds) {
+        sum = point;
+      } else if (!point_is_infinity(point)) {
+        if (!packed_equal(point.x, sum.x)) {
+          flags |= READY | SURE;
+          next = i;
+        } else if (packed_equal(point.y, sum.y) && !packed_is_zero(point.y)) {
+          flags |= TANGENT;
+          next = i;
+        } else {
+          // opposite points, or a point of order 2 and itself
+          sum = point_infinity();
+          flags |= WARY;
+        }
+      }
+{{#checks}}
+      taken += next - i;
+{{/checks}}
+    }
+    if ((flags & TANGENT) != 0u) {
+      tangents += 1u;
+      queue[SLOTS - tangents] = slot;
+    } else if ((flags & READY) == 0u) {
+      if ((flags & (PRESENT | WARY)) == PRESENT && goes_on(next, last, entry.key)) {
+        flags |= READY;
+      } else {
+        wait_for_settle(slot);
+      }
+    }
+    acc[slot] = sum;
+    key[slot] = entry.key;
+    cursor[slot] = next;
+  }
   state[slot] = flags;
-  cursor[slot] = i;
+}
+
+// Doubles, around a generic step. In front of it acc[slot] becomes another point of the tangent in the point P = (x, y) there, which the step
+// adds to P: (x - 2·y, y - m) with m = 3·x² + a. What the step computes is as far from the double again, and is put right here.
+fn tangent(level: Level, slot: u32, t: u32) {
+  var flags = state[slot];
+  let after = (flags & SURE) != 0u;
+  let next = cursor[slot];
+  let point = load_point(stream[select(next, next - 1u, after)].handle);
+  var base = point;
+  if (after) {
+    base = acc[slot];
+  }
+  let y = field_unpack(point.y);
+  let square = field_square(field_tighten(canonical_loose(field_unpack(point.x))));
+  let a = Tight({{aLimbs}});
+  let m = field_canonical(field_tighten(Loose(
+{{#limbs}}
+    3u * square.l{{i}} + a.l{{i}},
+{{/limbs}}
+  )));
+  let sign = select(0xffffffffu, 1u, after);
+  let base_x = field_unpack(base.x);
+  let base_y = field_unpack(base.y);
+  acc[slot] = Point(
+    field_pack(field_canonical(field_tighten(Loose(
+{{#limbs}}
+      base_x.l{{i}} - 2u * y.l{{i}},
+{{/limbs}}
+    )))),
+    field_pack(field_canonical(field_tighten(Loose(
+{{#limbs}}
+      base_y.l{{i}} + sign * m.l{{i}},
+{{/limbs}}
+    )))),
+  );
+  if (!after) {
+    flags |= READY | SURE;
+  } else {
+    flags &= PRESENT | OPEN | WARY;
+    if ((flags & WARY) == 0u && goes_on(next, task_start(level, t + 1u), key[slot])) {
+      flags |= READY;
+    } else {
+      wait_for_settle(slot);
+    }
+  }
+  state[slot] = flags;
 }
 
 @compute @workgroup_size({{threads}})
@@ -203,45 +256,60 @@ fn walk(
   if (thread >= level.threads) {
     return;
   }
+{{#held}}
+  hold_constants(id.z);
+{{/held}}
 {{#prefixIsShared}}
   lane = local;
 {{/prefixIsShared}}
   // thread < threads <= tasks; the last slot of a thread may have no task
-  var slots = (level.tasks - thread + level.threads - 1u) / level.threads;
+  let slots = (level.tasks - thread + level.threads - 1u) / level.threads;
   for (var s = 0u; s < slots; s++) {
     begin(level, s, thread + s * level.threads);
   }
 
   loop {
+    while (unsettled > 0u) {
+      unsettled -= 1u;
+      let s = queue[unsettled];
+      settle(level, s, thread + s * level.threads);
+    }
+    while (tangents > 0u) {
+      let s = queue[SLOTS - tangents];
+      tangents -= 1u;
+      tangent(level, s, thread + s * level.threads);
+    }
     var running = field_one();
     var busy = false;
     for (var s = 0u; s < slots; s++) {
-      advance(s);
       let flags = state[s];
-      if ((flags & (ADD | SQUARE | DOUBLE)) == 0u) {
+      if ((flags & READY) == 0u) {
+        continue;
+      }
+      let x1 = acc[s].x;
+      let x2 = points[stream[cursor[s]].handle & INDEX_MASK].x;
+      // The same x, or an x of 0, which infinity has and perhaps a point: hardly ever, on honest input.
+      if (((flags & SURE) == 0u) & (packed_equal(x1, x2) | packed_is_zero(x1) | packed_is_zero(x2))) {
+        state[s] = (flags ^ READY) | WARY;
+        wait_for_settle(s);
         continue;
       }
       busy = true;
       prefixes[prefix_index(s)] = field_pack_any(running);
-      let x2 = points[stream[cursor[s]].handle & INDEX_MASK].x;
-      running = field_mul(denominator(flags, acc[s], x2), running);
+      running = field_mul(canonical_minus(field_unpack(x2), field_unpack(x1)), running);
     }
     if (!busy) {
-      break;
+      if (unsettled == 0u) {
+        break;
+      }
+      continue;
     }
     var inverse = field_inverse(running);
     for (var s = slots; s > 0u; s--) {
-      if ((state[s - 1u] & (ADD | SQUARE | DOUBLE)) != 0u) {
-        inverse = add_step(s - 1u, inverse);
+      let flags = state[s - 1u];
+      if ((flags & READY) != 0u) {
+        inverse = add_step(level, s - 1u, thread + (s - 1u) * level.threads, flags, inverse);
       }
-    }
-  }
-
-  for (var s = 0u; s < slots; s++) {
-    let after = end[s];
-    let open = after < level.entries && stream[min(after, level.entries - 1u)].key == key[s];
-    if (task_start(level, task[s]) < after) {
-      flush(s, key[s], state[s], acc[s], open);
     }
   }
 {{#checks}}
@@ -249,68 +317,35 @@ fn walk(
 {{/checks}}
 }
 
-// What a step needs the inverse of: x2 - x1; 2·y for a doubling, as y - (-y); 1 where only a square is wanted. Never 0.
-fn denominator(flags: u32, sum: Point, x2: Packed) -> Loose {
-  var left = x2;
-  var right = sum.x;
-  // chosen as words, which are fewer than limbs
-  if ((flags & ADD) == 0u) {
-    left = sum.y;
-    right = packed_neg(sum.y);
-    if ((flags & SQUARE) != 0u) {
-      left = packed_one();
-      right = packed_zero();
-    }
-  }
-  return canonical_minus(field_unpack(left), field_unpack(right));
-}
-
 // acc[slot] takes in the entry under its cursor. `inverse` is that of the product of the denominators of slots 0 to `slot`; what
 // comes back is the same for one slot less.
 //
-// A doubling takes two steps, so that it has no product of its own: every call of one is compiled again. The sum and the entry are the
-// same point then, and the first step leaves 3·x² + a in the place of the sum's x.
-//
 // The products stand in a row on purpose: as a loop around one product this compiles in three quarters of the time and runs 2.2
 // times slower on SwiftShader, where what a loop carries goes through memory (docs/performance.md).
-fn add_step(slot: u32, inverse: Tight) -> Tight {
-  var own_inverse = field_mul(canonical_loose(field_unpack(prefixes[prefix_index(slot)])), inverse);
-  let flags = state[slot];
+fn add_step(level: Level, slot: u32, t: u32, flags: u32, inverse: Tight) -> Tight {
+  let i = cursor[slot];
+  let point = load_point(stream[i].handle);
   let sum = acc[slot];
-  let point = load_point(stream[cursor[slot]].handle);
-  let rest = field_mul(denominator(flags, sum, point.x), inverse);
-  // y2 - y1, or the square's side, or 3·x² + a
-  var left = point.y;
-  var right = sum.y;
-  var first = sum.x;
-  if ((flags & ADD) == 0u) {
-    left = sum.x;
-    right = packed_zero();
-    first = point.x;
+  let own_inverse = field_mul(canonical_loose(field_unpack(prefixes[prefix_index(slot)])), inverse);
+  let x1 = field_unpack(sum.x);
+  let x2 = field_unpack(point.x);
+  let rest = field_mul(canonical_minus(x2, x1), inverse);
+  let y1 = field_unpack(sum.y);
+  let slope = field_mul(canonical_minus(field_unpack(point.y), y1), own_inverse);
+  let x3 = field_canonical(field_square_minus(slope, x1, x2));
+  let y3 = field_canonical(field_mul_minus(canonical_minus(x1, x3), slope, y1));
+  acc[slot] = Point(field_pack(x3), field_pack(y3));
+  cursor[slot] = i + 1u;
+{{#checks}}
+  taken += 1u;
+{{/checks}}
+  let doubles = (flags & TANGENT) != 0u;
+  let ready = ((flags & (TANGENT | WARY)) == 0u) & goes_on(i + 1u, task_start(level, t + 1u), key[slot]);
+  state[slot] = select(flags & ~READY, PRESENT | READY | (flags & OPEN), ready);
+  if (!ready) {
+    queue[select(unsettled, SLOTS - 1u - tangents, doubles)] = slot;
+    unsettled += select(1u, 0u, doubles);
+    tangents += select(0u, 1u, doubles);
   }
-  let numerator = canonical_minus(field_unpack(left), field_unpack(right));
-  if ((flags & SQUARE) != 0u) {
-    own_inverse = field_tighten(numerator);
-  }
-  let slope = field_mul(numerator, own_inverse);
-  let x1 = field_unpack(first);
-  // one way out for both: SwiftShader carries out what stands behind a branch even where nobody takes it
-  var next = field_square_minus(slope, x1, field_unpack(point.x));
-  if ((flags & SQUARE) != 0u) {
-    let a = Tight({{aLimbs}});
-    next = field_tighten(Loose(
-{{#limbs}}
-      3u * slope.l{{i}} + a.l{{i}},
-{{/limbs}}
-    ));
-  }
-  let x3 = field_canonical(next);
-  var y = field_pack(field_canonical(field_mul_minus(canonical_minus(x1, x3), slope, field_unpack(sum.y))));
-  if ((flags & SQUARE) != 0u) {
-    y = sum.y;
-  } else {
-    cursor[slot] += 1u;
-  }
-  acc[slot] = Point(field_pack(x3), y);
   return rest;
 }

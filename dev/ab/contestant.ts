@@ -1,5 +1,5 @@
 /** One side of a comparison: an engine with its bases, of which no time counts before its result was found right. */
-import type { Bases, MsmEngine } from '../../src/api.js';
+import type { Bases, LoadBasesOptions, MsmEngine } from '../../src/api.js';
 import { type AffinePoint, samePoint } from '../oracle/known-bases.mjs';
 
 export type SideName = 'A' | 'B';
@@ -16,19 +16,24 @@ export interface Round {
 export type ComparedEngine = Pick<MsmEngine, 'loadBases' | 'msm' | 'lastRun'>;
 
 export class Contestant {
-  readonly name: SideName;
+  readonly name: string;
   readonly #engine: ComparedEngine;
   readonly #bases: Bases;
   readonly #plans = new Set<string>();
 
-  private constructor(name: SideName, engine: ComparedEngine, bases: Bases) {
+  private constructor(name: string, engine: ComparedEngine, bases: Bases) {
     this.name = name;
     this.#engine = engine;
     this.#bases = bases;
   }
 
-  static async load(name: SideName, engine: ComparedEngine, points: Uint8Array<ArrayBuffer>): Promise<Contestant> {
-    return new Contestant(name, engine, await engine.loadBases(points));
+  static async load(
+    name: string,
+    engine: ComparedEngine,
+    points: Uint8Array<ArrayBuffer>,
+    options: LoadBasesOptions = {},
+  ): Promise<Contestant> {
+    return new Contestant(name, engine, await engine.loadBases(points, options));
   }
 
   /** What the last round was computed on, and with which knobs; null where a build tells nothing. */

@@ -19,7 +19,8 @@ const functions: Readonly<Record<string, Counted>> = {
 
 /** Words of the elements of storage bindings, by WGSL type. */
 const elementWords = (type: string, pointWords: number): number => {
-  const known: Readonly<Record<string, number>> = { u32: 1, 'atomic<u32>': 1, Entry: 2, Level: 8, Point: pointWords };
+  const structs = { Entry: 2, Vector: 3, Level: 8, Point: pointWords };
+  const known: Readonly<Record<string, number>> = { u32: 1, 'atomic<u32>': 1, ...structs };
   const words = known[type];
   if (words === undefined) throw new Error(`how long is an element of array<${type}>?`);
   return words;

@@ -1,10 +1,10 @@
 /** Runs a program and compares every result with the known-discrete-logarithm oracle. */
-import type { AffinePoint } from '../../src/api.js';
+import type { AffinePoint, Bases, MsmEngine } from '../../src/api.js';
 import { createMsmEngine } from '../../src/engine.js';
 import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
 import { bn254G1, expectedMsm, samePoint } from '../oracle/known-bases.mjs';
-import { type FuzzCall, type FuzzProgram, length } from './program.js';
+import { type FuzzCall, type FuzzProgram, length, vectorsOf } from './program.js';
 
 /** How a program failed: at which call, and what was there instead of the right point. */
 export interface Failure {
@@ -24,17 +24,32 @@ const join = (parts: readonly Uint8Array[]): Uint8Array => {
   return all;
 };
 
-/** The inputs of a call, and the answer. */
-export const makeInputs = ({ points, scalars, offset }: FuzzCall) => {
-  const pointSets = points.map(({ from, n, seed }) => pointDistributions[from].make(n, seed));
-  const scalarSets = scalars.map(({ from, n, seed }) => scalarDistributions[from].make(n, seed));
-  const values = scalarSets.flatMap((set) => set.values);
-  const logs = pointSets.flatMap((set) => set.logs).slice(offset, offset + values.length);
-  return {
-    points: join(pointSets.map((set) => set.bytes)),
-    scalars: join(scalarSets.map((set) => set.bytes)),
-    expected: expectedMsm(bn254G1, logs, values),
-  };
+/** The inputs of a call, and the answers. */
+export const makeInputs = (call: FuzzCall) => {
+  const pointSets = call.points.map(({ from, n, seed }) => pointDistributions[from].make(n, seed));
+  const allLogs = pointSets.flatMap((set) => set.logs);
+  const vectors = vectorsOf(call).map(({ scalars, offset }) => {
+    const sets = scalars.map(({ from, n, seed }) => scalarDistributions[from].make(n, seed));
+    const values = sets.flatMap((set) => set.values);
+    const logs = allLogs.slice(offset, offset + values.length);
+    return { offset, scalars: join(sets.map((set) => set.bytes)), expected: expectedMsm(bn254G1, logs, values) };
+  });
+  return { points: join(pointSets.map((set) => set.bytes)), vectors };
+};
+
+const compute = async (
+  engine: MsmEngine,
+  bases: Bases,
+  { more }: FuzzCall,
+  vectors: ReturnType<typeof makeInputs>['vectors'],
+): Promise<AffinePoint[]> => {
+  const [{ scalars, offset }] = vectors as [(typeof vectors)[0]];
+  if (more === undefined) return [await engine.msm(bases, scalars, { offset })];
+  return engine.msmBatch(
+    bases,
+    vectors.map((vector) => vector.scalars),
+    { offsets: vectors.map((vector) => vector.offset) },
+  );
 };
 
 /**
@@ -57,15 +72,20 @@ export const execute = async (
   try {
     for (const [index, call] of program.calls.entries()) {
       at = index;
-      const { points, scalars, expected } = makeInputs(call);
-      const bases = await engine.loadBases(points);
-      const got = tamper(await engine.msm(bases, scalars, { offset: call.offset }), call);
+      const { points, vectors } = makeInputs(call);
+      const { precompute = 1 } = call;
+      const bases = await engine.loadBases(points, { precompute });
+      const sums = (await compute(engine, bases, call, vectors)).map((sum) => tamper(sum, call));
       bases.destroy();
-      if (!samePoint(expected, got)) return { call: index, expected, got, error: null };
+      for (const [i, { expected }] of vectors.entries()) {
+        const got = sums[i] as AffinePoint;
+        if (!samePoint(expected, got)) return { call: index, expected, got, error: null };
+      }
+      const failed = (error: string): Failure => ({ call: index, expected: null, got: null, error });
       const { bases: left, peak } = engine.memory;
-      if (left !== 0) return { call: index, expected, got, error: `${left} bytes of bases are left` };
+      if (left !== 0) return failed(`${left} bytes of bases are left`);
       if (program.memoryBudget !== null && peak > program.memoryBudget) {
-        return { call: index, expected, got, error: `peak ${peak} is over the budget of ${program.memoryBudget}` };
+        return failed(`peak ${peak} is over the budget of ${program.memoryBudget}`);
       }
     }
     return null;
@@ -79,5 +99,5 @@ export const execute = async (
 /** Points and scalars of a program, for the statistics. */
 export const size = ({ calls }: FuzzProgram): { points: number; scalars: number } => ({
   points: calls.reduce((sum, call) => sum + length(call.points), 0),
-  scalars: calls.reduce((sum, call) => sum + length(call.scalars), 0),
+  scalars: calls.flatMap(vectorsOf).reduce((sum, { scalars }) => sum + length(scalars), 0),
 });

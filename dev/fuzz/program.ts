@@ -14,12 +14,20 @@ export interface Segment<Name extends string> {
   readonly seed: number;
 }
 
-/** One `msm` call: bases are loaded, and the scalars multiply those from `offset` on. */
-export interface FuzzCall {
-  readonly points: readonly Segment<PointDistributionName>[];
+/** Scalars that multiply the bases from `offset` on. */
+export interface FuzzVector {
   readonly scalars: readonly Segment<ScalarDistributionName>[];
   readonly offset: number;
 }
+
+/** One `msm` call over bases that are loaded for it; with `more` vectors a call of `msmBatch`. */
+export interface FuzzCall extends FuzzVector {
+  readonly points: readonly Segment<PointDistributionName>[];
+  readonly precompute?: number;
+  readonly more?: readonly FuzzVector[];
+}
+
+export const vectorsOf = (call: FuzzCall): readonly FuzzVector[] => [call, ...(call.more ?? [])];
 
 export interface FuzzProgram {
   readonly tuning: Partial<Tuning>;
@@ -76,14 +84,21 @@ const drawMixture = <Name extends string>(random: Random, names: readonly Name[]
   return segments;
 };
 
-const drawCall = (random: Random, mostPoints: number): FuzzCall => {
-  const bases = drawSize(random, mostPoints);
+const drawVector = (random: Random, bases: number): FuzzVector => {
   const offset = random.below(2) === 0 ? 0 : random.below(bases + 1);
   const n = random.below(2) === 0 ? bases - offset : random.below(bases - offset + 1);
+  return { scalars: drawMixture(random, scalarNames, n), offset };
+};
+
+const drawCall = (random: Random, mostPoints: number): FuzzCall => {
+  const bases = drawSize(random, mostPoints);
   return {
     points: drawMixture(random, pointNames, bases),
-    scalars: drawMixture(random, scalarNames, n),
-    offset,
+    ...drawVector(random, bases),
+    ...(random.below(4) === 0 && { precompute: 2 + random.below(random.below(4) === 0 ? 63 : 8) }),
+    ...(random.below(4) === 0 && {
+      more: Array.from({ length: 1 + random.below(4) }, () => drawVector(random, bases)),
+    }),
   };
 };
 
@@ -98,6 +113,7 @@ export const drawProgram = (seed: number, index: number, mostPoints = 4096): Fuz
     walkerLeastThreads: maybe(() => 1 + random.below(2 ** random.below(9))),
     // watched by the GPU itself, now and then: it is slow, and of each shape of the walker a second pipeline
     checks: random.below(8) === 0 ? true : undefined,
+    fieldCarry: random.below(8) === 0 ? pick(random, ['shift', 'float'] as const) : undefined,
     // the CPU has its turn with some of them
     cpuBelow: random.below(4) === 0 ? random.below(400) : 0,
   };

@@ -1,5 +1,5 @@
 /** Makes a failing program smaller for as long as it keeps failing. */
-import { type FuzzCall, type FuzzProgram, length, type Segment } from './program.js';
+import { type FuzzCall, type FuzzProgram, length, type Segment, vectorsOf } from './program.js';
 
 /** Smaller programs to try, the boldest first. */
 function* simpler(program: FuzzProgram): Generator<FuzzProgram> {
@@ -15,7 +15,14 @@ function* simpler(program: FuzzProgram): Generator<FuzzProgram> {
 }
 
 function* simplerCalls(call: FuzzCall): Generator<FuzzCall> {
-  const fits = ({ points, scalars, offset }: FuzzCall): boolean => offset + length(scalars) <= length(points);
+  const fits = (candidate: FuzzCall): boolean =>
+    vectorsOf(candidate).every(({ scalars, offset }) => offset + length(scalars) <= length(candidate.points));
+  const { precompute, more, ...plain } = call;
+  if (precompute !== undefined) yield { ...plain, ...(more && { more }) };
+  if (more !== undefined) {
+    yield { ...plain, ...(precompute && { precompute }) };
+    for (let i = 0; i < more.length; i++) yield { ...call, ...more[i], more: more.toSpliced(i, 1) };
+  }
   if (call.offset > 0) yield { ...call, offset: 0 };
   for (const scalars of simplerSegments(call.scalars, 'random')) yield { ...call, scalars };
   for (const points of simplerSegments(call.points, 'distinct')) {

@@ -9,7 +9,7 @@ export const usage = `Which of two configurations, or of two builds, is faster h
 usage: npm run ab -- [options]
 
   --a walkerSlots=8,…  knobs of A, as createMsmEngine({ tuning }) takes them (README.md has them); others are the engine's choice,
-                       but for cpuBelow, which is 0 unless given
+                       but for cpuBelow, which is 0 unless given; and precompute=4, for loadBases
   --b walkerSlots=16,… knobs of B
   --a-build DIR        A is the library that is built in DIR/dist; default: this one
   --b-build DIR        the same for B
@@ -32,7 +32,9 @@ const here = fileURLToPath(new URL('../..', import.meta.url));
  *
  * @typedef {object} SideOptions
  * @property {'A' | 'B'} name
- * @property {Settings} settings as they were given; the engine judges them, as another build may have other knobs
+ * @property {Settings} settings as they were given
+ * @property {Settings} tuning the knobs among them; the engine judges them, as another build may have other knobs
+ * @property {Settings} load what is for loadBases
  * @property {string} build folder of the package
  * @property {string} library the module in it
  * @property {boolean} own whether it is this checkout's
@@ -81,7 +83,10 @@ function side(name, text, folder) {
   if (!existsSync(library)) {
     throw new UsageError(`--${option}-build: ${library} is not there; \`npm run build\` makes it`);
   }
-  return { name, settings: parseSettings(option, text), build, library, own: folder === undefined };
+  const settings = parseSettings(option, text);
+  const { precompute, ...tuning } = settings;
+  const load = precompute === undefined ? {} : { precompute };
+  return { name, settings, tuning, load, build, library, own: folder === undefined };
 }
 
 /**

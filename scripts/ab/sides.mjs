@@ -10,7 +10,7 @@ import { UsageError } from '../command-line.mjs';
  * @param {SideOptions} side
  * @returns {Promise<import('../../src/api.js').MsmEngine>}
  */
-export async function createEngine({ name, settings, library }) {
+export async function createEngine({ name, tuning, library }) {
   /** @type {Partial<typeof import('../../src/index.js')>} */
   const { createMsmEngine } = await import(pathToFileURL(library).href);
   if (createMsmEngine === undefined) {
@@ -21,7 +21,7 @@ export async function createEngine({ name, settings, library }) {
     gpu: openGpu(),
     powerPreference: 'high-performance',
     // this is about the GPU, however small n is, unless somebody says otherwise
-    tuning: { cpuBelow: 0, ...settings },
+    tuning: { cpuBelow: 0, ...tuning },
   });
 }
 

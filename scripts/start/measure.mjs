@@ -25,13 +25,13 @@ const SCALAR_STREAM = 0x10000;
 /**
  * @param {MsmEngine} engine
  * @param {KnownBases} known at least n of them
- * @param {{ n: number, reps: number, seed: number, ratesAround: () => Promise<() => Promise<number>>, progress: (text: string) => void }} options
+ * @param {{ n: number, reps: number, seed: number, precompute: number, ratesAround: () => Promise<() => Promise<number>>, progress: (text: string) => void }} options
  * @returns {Promise<Measurement>}
  */
-export async function measure(engine, known, { n, reps, seed, ratesAround, progress }) {
+export async function measure(engine, known, { n, reps, seed, precompute, ratesAround, progress }) {
   progress('loading the bases');
   const pointBytes = 2 * bn254G1.coordinateBytes;
-  const bases = await engine.loadBases(known.bytes.subarray(0, n * pointBytes));
+  const bases = await engine.loadBases(known.bytes.subarray(0, n * pointBytes), { precompute });
   try {
     const basesBytes = bases.byteLength;
     const walls = [];

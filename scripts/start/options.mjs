@@ -9,6 +9,7 @@ usage: npm start -- [options]
   --reps 3             timed repetitions of each, after a warm-up; the median is printed
   --seed 1             of the points and the scalars
   --adapter auto       auto: the GPU where there is one, else the software adapter from npm; or software, hardware
+  --precompute 1       multiples of each point that loadBases keeps
   --budget 256         the engine's memoryBudget in MiB; what needs more runs in groups and chunks
   --json FILE          also writes what was measured to a file, one row a size
   --help               this text
@@ -29,6 +30,7 @@ export function parseOptions(args) {
       adapter: { type: 'string' },
       json: { type: 'string' },
       budget: { type: 'string' },
+      precompute: { type: 'string', default: '1' },
       help: { type: 'boolean', default: false, short: 'h' },
     },
     args,
@@ -42,6 +44,7 @@ export function parseOptions(args) {
     ),
     reps: parseInteger('reps', values.reps, 1, 1000),
     seed: parseInteger('seed', values.seed, 0, 2 ** 32 - 1),
+    precompute: parseInteger('precompute', values.precompute, 1, 64),
     memoryBudget: values.budget === undefined ? undefined : 2 ** 20 * parseInteger('budget', values.budget, 1, 2 ** 20),
   };
 }

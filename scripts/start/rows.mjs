@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * @param {import('./measure.mjs').Measurement[]} measurements
- * @param {{ reps: number, seed: number }} options
+ * @param {{ reps: number, seed: number, precompute: number }} options
  */
-export function rows(measurements, { reps, seed }) {
+export function rows(measurements, { reps, seed, precompute }) {
   const common = { at: new Date().toISOString(), commit: commit(), node: process.version, platform: process.platform };
   return measurements.map(
     ({ n, wallMs, wallsMs, productEquivalents, phases, scratchBytes, basesBytes, lastRun, wrong }) => ({
@@ -15,6 +15,7 @@ export function rows(measurements, { reps, seed }) {
       n,
       reps,
       seed,
+      precompute,
       agrees: wrong.length === 0,
       wallMs,
       wallsMs,

@@ -1,5 +1,4 @@
 /** What the views of the field layer are made of: programs and constants as WGSL. */
-import type { TemplateView } from '../gpu/template.js';
 import { type CarryMode, carryWgsl, floorCarryWgsl, wordWgsl } from './carry.js';
 import type { Modulus } from './modulus.js';
 import { type Limbs, type Operand, range, type Statement, type StraightLine, type Term } from './straight-line.js';
@@ -19,7 +18,7 @@ const sumWgsl = (terms: readonly Term[]): string => {
 };
 
 /** A program as WGSL statements. */
-export const statements = ({ width, statements: all }: StraightLine, mode: CarryMode): TemplateView[] => {
+export const statements = ({ width, statements: all }: StraightLine, mode: CarryMode): { statement: string }[] => {
   const half = 2 ** (width - 1);
   const value = (statement: Statement): string => {
     switch (statement.kind) {
@@ -40,7 +39,10 @@ export const statements = ({ width, statements: all }: StraightLine, mode: Carry
   return all.map((statement) => ({ statement: `let ${statement.name} = ${value(statement)};` }));
 };
 
-export const body = ({ program, result }: Limbs, mode: CarryMode): TemplateView => ({
+export const body = (
+  { program, result }: Limbs,
+  mode: CarryMode,
+): { readonly statements: { statement: string }[]; readonly result: string } => ({
   statements: statements(program, mode),
   result: result.join(', '),
 });

@@ -1,5 +1,6 @@
 import type { TemplateView } from '../gpu/template.js';
 import { bitsWgsl, type CarryMode, floorCarryWgsl, leftWgsl } from './carry.js';
+import { frequentLiterals, heldView, withHeld } from './held.js';
 import { inverseView } from './inverse-wgsl.js';
 import { balancedDigits, digitsOf, LIMB_BITS, type Modulus } from './modulus.js';
 import { montgomeryProduct } from './product.js';
@@ -60,13 +61,17 @@ const unpackedLimbs = (m: Modulus, mode: CarryMode): string[] =>
     return pieces.join(' + ') || '0u';
   });
 
-const makeView = (m: Modulus, mode: CarryMode): TemplateView => {
+const makeView = (m: Modulus, mode: CarryMode, holds: boolean): TemplateView => {
   const limb = range(m.limbs);
   const words = range(m.words).map((w) => `a.v${w >> 2}.${'xyzw'[w & 3]}`);
   const constant = (value: bigint): string => literals(balancedDigits(value, LIMB_BITS, m.limbs));
   const packed = packedWords(m, mode);
   // the limb below the one with p's highest bit, which gives the estimates 15 bits of p at least
   const below = Math.floor((m.bits - 1) / LIMB_BITS) - 1;
+  // the digits of the multiple of p that a row reduces by stand there once for each of the other rows
+  const frequent = holds
+    ? frequentLiterals(body(montgomeryProduct(m, false, []), mode), m.limbs - 1)
+    : new Set<string>();
   const products = (
     [
       ['field_mul', false, []],
@@ -81,7 +86,7 @@ const makeView = (m: Modulus, mode: CarryMode): TemplateView => {
       ...(square ? [] : ['b: Tight']),
       ...minus.map((c) => `${c}: Canonical`),
     ].join(', '),
-    ...body(montgomeryProduct(m, square, minus), mode),
+    ...withHeld(body(montgomeryProduct(m, square, minus), mode), frequent),
   }));
   return {
     fieldBits: m.bits,
@@ -91,6 +96,7 @@ const makeView = (m: Modulus, mode: CarryMode): TemplateView => {
     limbMask: 2 ** LIMB_BITS - 1,
     limbs: limb.map((i) => ({ i })),
     lastLimb: m.limbs - 1,
+    held: holds && heldView(frequent),
     products,
     tighten: body(tightening(m), mode),
     topLimbs: range(m.limbs - below)
@@ -118,21 +124,24 @@ const makeView = (m: Modulus, mode: CarryMode): TemplateView => {
     lastWord: m.words - 1,
     unpacked: unpackedLimbs(m, mode).join(',\n    '),
     one: constant(m.r),
-    packedOne: range(m.words / 4)
-      .map((i) => `vec4<u32>(${literals(digitsOf(m.r, 32, m.words).slice(4 * i, 4 * i + 4))})`)
-      .join(', '),
     rSquared: constant(m.r2),
     ...inverseView(m, mode),
   };
 };
 
-const views = new WeakMap<Modulus, Map<CarryMode, TemplateView>>();
+const views = new WeakMap<Modulus, Map<string, TemplateView>>();
 
-/** The view that wgsl/field.wgsl and wgsl/inverse.wgsl are rendered with. Made once for a field: it takes some 10 ms, and several kernels need it. */
-export const fieldView = (m: Modulus, mode: CarryMode): TemplateView => {
-  const known = views.get(m) ?? new Map<CarryMode, TemplateView>();
+/**
+ * The view that wgsl/field.wgsl and wgsl/inverse.wgsl are rendered with. Made once for a field: it takes some 10 ms, and several kernels need it.
+ *
+ * @param holds the kernel calls hold_constants where the view has `held`: with float carries
+ */
+export const fieldView = (m: Modulus, mode: CarryMode, holds = false): TemplateView => {
+  const known = views.get(m) ?? new Map<string, TemplateView>();
   views.set(m, known);
-  const view = known.get(mode) ?? makeView(m, mode);
-  known.set(mode, view);
+  const held = holds && mode === 'float';
+  const name = `${mode} ${held}`;
+  const view = known.get(name) ?? makeView(m, mode, held);
+  known.set(name, view);
   return view;
 };

@@ -26,6 +26,11 @@ export type Command =
   /** What comes before goes to the GPU, and what comes after waits until that is done. */
   | { readonly kind: 'submit' };
 
+/** What commands dispatch, each once. */
+export const kernelsOf = (commands: readonly Command[]): Kernel[] => [
+  ...new Set(commands.flatMap((command) => (command.kind === 'dispatch' ? [command.kernel] : []))),
+];
+
 /** Workgroups in one dimension of a dispatch, as every device allows. */
 export const MAX_GROUPS = 65535;
 
@@ -51,7 +56,7 @@ export const submitBytes = (readBytes: number, dispatches: number, timedPasses: 
 };
 
 /** What a storage binding's offset must be a multiple of (WebGPU's default minStorageBufferOffsetAlignment). */
-const STORAGE_ALIGNMENT = 256;
+export const STORAGE_ALIGNMENT = 256;
 
 /** How many items of some size there are from one place where a storage binding may start to the next: 4 of 64 bytes, 8 of 96. */
 export const itemsPerBindingStep = (bytes: number): number =>

@@ -3,7 +3,7 @@ import { bufferUsage, mapModeRead } from './constants.js';
 import type { Kernel } from './kernel.js';
 import { Ledger, OUT_OF_MEMORY_ADVICE } from './ledger.js';
 import { pipelineFor } from './pipelines.js';
-import { type Command, type Dispatch, type Slice, submitBytes, UNIFORM_ALIGNMENT } from './recording.js';
+import { type Command, type Dispatch, kernelsOf, type Slice, submitBytes, UNIFORM_ALIGNMENT } from './recording.js';
 import { ScratchPool } from './scratch-pool.js';
 
 /** Buffers that every job needs besides those that it names. */
@@ -16,13 +16,18 @@ const ownUsages = {
 /** Queries of a set, at most (WebGPU, "GPUQuerySetDescriptor"). */
 const MAX_QUERIES = 4096;
 
+export interface Upload {
+  readonly to: Slice;
+  readonly data: Uint8Array | Uint32Array;
+}
+
 /** One or more submits: what goes in, what is done, what comes out. */
 export interface Job {
   /** Named storage buffers that the commands use, in bytes; kept for the next job. */
   readonly scratch: Readonly<Record<string, number>>;
   /** Buffers that are not the runner's, by name. */
   readonly external?: Readonly<Record<string, GPUBuffer>>;
-  readonly uploads: readonly { readonly to: Slice; readonly data: Uint8Array | Uint32Array }[];
+  readonly uploads: readonly Upload[];
   readonly commands: readonly Command[];
   /** What to read back, in whole words. */
   readonly read: readonly (Slice & { readonly size: number })[];
@@ -86,16 +91,15 @@ export class Runner {
     }
   }
 
-  /** Compiles in parallel whatever the commands need. */
-  async compile(commands: readonly Command[]): Promise<ReadonlyMap<Kernel, GPUComputePipeline>> {
-    const kernels = new Set(commands.flatMap((command) => (command.kind === 'dispatch' ? [command.kernel] : [])));
-    const compiled = [...kernels].map(async (kernel) => [kernel, await pipelineFor(this.device, kernel)] as const);
+  /** Compiles kernels in parallel; those that the device has seen are there at once. */
+  async compile(kernels: readonly Kernel[]): Promise<ReadonlyMap<Kernel, GPUComputePipeline>> {
+    const compiled = kernels.map(async (kernel) => [kernel, await pipelineFor(this.device, kernel)] as const);
     return new Map(await this.#guard(() => Promise.all(compiled)));
   }
 
   async run(job: Job): Promise<JobResult> {
     this.assertAlive();
-    const pipelines = await this.compile(job.commands);
+    const pipelines = await this.compile(kernelsOf(job.commands));
     // compiling took a while
     this.assertAlive();
 

@@ -7,6 +7,7 @@ import { fieldView } from '../field/wgsl.js';
 import { type Binding, type Kernel, kernel } from '../gpu/kernel.js';
 import { struct } from '../gpu/struct.js';
 import type { TemplateView } from '../gpu/template.js';
+import { Vector } from './decompose.js';
 import { entryWgsl } from './entry.js';
 import { Level } from './level.js';
 
@@ -14,11 +15,13 @@ export const CheckConfig = struct('CheckConfig', {
   level: 'index of the walk whose stream, places or sums these are',
   keys: 'keys are below this',
   last: '1 where the walk is the last of its stream, and leaves nothing to combine',
-  slab: 'n',
+  slab: 'entries that a window has room for',
   windows: 'windows of the group',
   first_window: 'the first window of the group',
+  vector_windows: 'T: windows of a vector',
   buckets: 'B',
-  first_base: 'index of the base that scalar 0 multiplies',
+  pieces: 'of a scalar',
+  tables: 'points that there are of each base',
 });
 
 export const CHECK_THREADS = 64;
@@ -83,7 +86,14 @@ export const checkKernels = (curve: CurveContext, carry: CarryMode): CheckKernel
   const read = (name: string, type: string): Binding => ({ name, access: 'read', type: `array<${type}>` });
   const bindings: Record<keyof CheckKernels, readonly Binding[]> = {
     poison: [{ name: 'words', access: 'write', type: 'array<u32>' }],
-    sorted: [config, read('totals', 'u32'), read('digits', 'Entry'), read('stream', 'Entry'), findingsBinding],
+    sorted: [
+      config,
+      read('vectors', 'Vector'),
+      read('totals', 'u32'),
+      read('digits', 'Entry'),
+      read('stream', 'Entry'),
+      findingsBinding,
+    ],
     stream: [config, read('levels', 'Level'), read('stream', 'Entry'), writersBinding, findingsBinding],
     partials: [config, read('levels', 'Level'), read('places', 'Entry'), read('partials', 'Point'), findingsBinding],
     sums: [config, read('sums', 'Point'), writersBinding, findingsBinding],
@@ -93,7 +103,7 @@ export const checkKernels = (curve: CurveContext, carry: CarryMode): CheckKernel
       ...fieldView(curve.field, carry),
       ...findingsView(),
       ...Object.fromEntries(parts.map((name) => [name, name === part])),
-      structs: `${CheckConfig.wgsl}\n${Level.wgsl}`,
+      structs: `${CheckConfig.wgsl}\n${Level.wgsl}\n${Vector.wgsl}`,
       entry: entryWgsl,
       threads: CHECK_THREADS,
       poisonWord: POISON,

@@ -3,15 +3,29 @@ import type { CurveContext } from '../curves/curve.js';
 import { digitsOf } from '../field/modulus.js';
 import { type Kernel, kernel } from '../gpu/kernel.js';
 import { struct } from '../gpu/struct.js';
+import { foldsScalars } from '../workload.js';
 import { entryWgsl } from './entry.js';
 
 export const DecomposeConfig = struct('DecomposeConfig', {
-  scalars: 'n',
+  scalars: 'n: of the longest vector',
   window_bits: 'c',
-  first_window: 'the first window of the group',
-  windows: 'windows of the group',
-  first_base: 'index of the base that scalar 0 multiplies',
+  pieces: 'of a scalar, one for each table that is used',
+  piece_bits: 'bits of a piece',
+  tables: 'points that there are of each base',
+  vector_windows: 'T: windows of a vector',
+  first_window: 'the first slab of the group',
+  windows: 'slabs of the group',
 });
+
+export const Vector = struct('Vector', {
+  length: 'scalars that it has',
+  first_base: 'index of the base that it begins at',
+  first_pick:
+    'where in `picks` it says how far behind that the base of each scalar is; IN_A_ROW: as far as the scalar is',
+});
+
+/** `first_pick` of a vector that has all its bases. */
+export const IN_A_ROW = 0xffffffff;
 
 export const DECOMPOSE_THREADS = 64;
 
@@ -26,24 +40,30 @@ export const reductionMultiples = (curve: CurveContext): bigint[] => {
 export const decomposeKernel = (curve: CurveContext): Kernel => {
   const scalarWords = curve.scalarBytes / 4;
   const multiples = reductionMultiples(curve);
+  const wordsOf = (value: bigint) => digitsOf(value, 32, scalarWords).map((word, w) => ({ w, value: word }));
   return kernel(
     'decompose',
     template,
     [
       { name: 'config', access: 'uniform', type: 'DecomposeConfig' },
+      { name: 'vectors', access: 'read', type: 'array<Vector>' },
+      { name: 'picks', access: 'read', type: 'array<u32>' },
       { name: 'scalars', access: 'read', type: 'array<u32>' },
       { name: 'entries', access: 'write', type: 'array<Entry>' },
     ],
     {
-      structs: DecomposeConfig.wgsl,
+      structs: `${DecomposeConfig.wgsl}\n${Vector.wgsl}`,
       entry: entryWgsl,
       threads: DECOMPOSE_THREADS,
+      inARow: IN_A_ROW,
       scalarWords,
       scalarStorageBits: 32 * scalarWords,
       reductionLimit: 2 ** multiples.length,
+      folds: foldsScalars(curve),
+      orderWords: wordsOf(curve.order),
       reductions: multiples.map((multiple, i) => ({
         k: multiples.length - 1 - i,
-        words: digitsOf(multiple, 32, scalarWords).map((value, w) => ({ w, value })),
+        words: wordsOf(multiple),
       })),
     },
   );

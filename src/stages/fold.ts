@@ -3,7 +3,8 @@ import { type CurveContext, isOnCurve } from '../curves/curve.js';
 import { type Affine, addAffine, double, infinity, toAffine } from '../curves/jacobian.js';
 import { MsmError } from '../errors.js';
 import { fromMontgomery, readWords } from '../field/modulus.js';
-import { bitsExponents, type ReduceShape } from './reduce.js';
+import type { Plan } from '../planner.js';
+import { bitsExponents } from './reduce.js';
 
 /** Reads stored point `index`, and refuses what is no point of the curve: whatever went wrong on the GPU stops here. */
 const readChecked = (curve: CurveContext, sums: Uint32Array, index: number): Affine => {
@@ -24,19 +25,26 @@ const readChecked = (curve: CurveContext, sums: Uint32Array, index: number): Aff
 };
 
 /**
- * fold: S = Σ 2^exponent · sum, over the c sums of each of the T windows, on the CPU by Horner's rule over the bits.
+ * fold: S = Σ 2^exponent · sum, over the c sums of each of the T windows of a vector, on the CPU by Horner's rule over the bits.
  *
- * @param sums the points that the second walk of the reduction wrote
+ * @param sums the points that the second walk of the reduction wrote, for all vectors
  * @throws MsmError `internal` if one of them is not on the curve
  */
-export const fold = (curve: CurveContext, windowBits: number, shape: ReduceShape, sums: Uint32Array): AffinePoint => {
+export const fold = (
+  curve: CurveContext,
+  { tuning: { windowBits }, reduce, vectorWindows }: Pick<Plan, 'tuning' | 'reduce' | 'vectorWindows'>,
+  sums: Uint32Array,
+  vector: number,
+): AffinePoint => {
   const byExponent: Affine[][] = [];
-  for (let i = 0; i < shape.bitsTasks; i++) {
-    const point = readChecked(curve, sums, i);
-    for (const inWindow of bitsExponents(windowBits, shape, i)) {
-      const exponent = Math.floor(i / windowBits) * windowBits + inWindow;
-      byExponent[exponent] ??= [];
-      byExponent[exponent].push(point);
+  for (let window = 0; window < vectorWindows; window++) {
+    for (let i = 0; i < windowBits; i++) {
+      const point = readChecked(curve, sums, (vector * vectorWindows + window) * windowBits + i);
+      for (const inWindow of bitsExponents(windowBits, reduce, i)) {
+        const exponent = window * windowBits + inWindow;
+        byExponent[exponent] ??= [];
+        byExponent[exponent].push(point);
+      }
     }
   }
   let total = infinity;

@@ -39,13 +39,12 @@ export const reduceShape = (windowBits: number, windows: number): ReduceShape =>
   };
 };
 
-/** Sum number `index` of the second walk counts 2^exponent times in its window, for each of the exponents. */
+/** Sum number `sum` of a window in the second walk counts 2^exponent times in it, for each of the exponents. */
 export const bitsExponents = (
   windowBits: number,
   { highBits, lowBits }: ReduceShape,
-  index: number,
+  sum: number,
 ): readonly number[] => {
-  const sum = index % windowBits;
   // all buckets count once more: those whose v has its top bit set, and, in the last sum, the others
   if (sum === highBits - 1) return [lowBits + sum, 0];
   if (sum === windowBits - 1) return [0];

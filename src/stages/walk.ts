@@ -28,10 +28,11 @@ export const prefixBytes = (curve: CurveContext, threads: number, slots: number)
 /** Bytes that WGSL guarantees for all private variables of a shader together (WGSL, "Limits"). */
 const PRIVATE_BYTES = 8192;
 
-/** The most slots whose private variables fit: the sum, five words, and the prefix product unless that is shared. Two words are the thread's. */
+/** The most slots whose private variables fit: the sum, four words, and the prefix product unless that is shared. Four words are the thread's, and the constants of products. */
 export const mostSlots = (curve: CurveContext, prefixMemory: WalkShape['prefixMemory']): number => {
-  const slot = curve.pointBytes + 5 * 4 + (prefixMemory === 'private' ? curve.field.bytes : 0);
-  return Math.floor((PRIVATE_BYTES - 8) / slot);
+  const slot = curve.pointBytes + 4 * 4 + (prefixMemory === 'private' ? curve.field.bytes : 0);
+  const thread = 4 * (4 + curve.field.limbs + 3);
+  return Math.floor((PRIVATE_BYTES - thread) / slot);
 };
 
 export const walkKernel = (
@@ -53,7 +54,7 @@ export const walkKernel = (
       ...(checks ? [writersBinding, findingsBinding] : []),
     ],
     {
-      ...fieldView(curve.field, carry),
+      ...fieldView(curve.field, carry, true),
       ...(checks ? findingsView() : {}),
       checks,
       structs: `${WalkConfig.wgsl}\n${Level.wgsl}`,

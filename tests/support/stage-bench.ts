@@ -5,8 +5,9 @@ import type { Command, Dispatch } from '../../src/gpu/recording.js';
 import { Runner } from '../../src/gpu/runner.js';
 import { createKernels } from '../../src/kernels.js';
 import { type Plan, type PlanLimits, planOne, type ScratchName } from '../../src/planner.js';
-import { recordMsm } from '../../src/record.js';
 import type { Tuning } from '../../src/tuning.js';
+import { fullWorkload } from '../../src/workload.js';
+import { recordPlan } from './record-plan.js';
 
 export const limits: PlanLimits = {
   software: true,
@@ -28,7 +29,7 @@ export class StageBench {
   readonly #bases: GPUBuffer;
 
   constructor(device: GPUDevice, n: number, tuning: Partial<Tuning>, bases: Uint32Array) {
-    this.plan = planOne(n, this.curve, limits, tuning);
+    this.plan = planOne(fullWorkload(n, this.curve), this.curve, limits, tuning);
     this.#runner = new Runner(device, Number.POSITIVE_INFINITY);
     this.#bases = device.createBuffer({
       label: 'bases',
@@ -36,10 +37,7 @@ export class StageBench {
       usage: bufferUsage.storage | bufferUsage.copyDst,
     });
     device.queue.writeBuffer(this.#bases, 0, bases as Uint32Array<ArrayBuffer>);
-    const all: readonly Command[] = recordMsm(createKernels(this.curve), this.plan, n, {
-      slice: { buffer: 'bases' },
-      first: 0,
-    });
+    const all: readonly Command[] = recordPlan(createKernels(this.curve), this.plan, n);
     this.commands = all.filter((command) => command.kind === 'dispatch');
   }
 

@@ -1,0 +1,186 @@
+import type { Progress } from './api.js';
+import type { CurveContext } from './curves/curve.js';
+import { badArgument, MsmError } from './errors.js';
+import { type Command, groupsFor, itemsPerBindingStep, type Slice } from './gpu/recording.js';
+import type { Runner } from './gpu/runner.js';
+import type { Kernels } from './kernels.js';
+import { IMPORT_THREADS, ImportConfig, importStart, NONE_REJECTED } from './stages/import.js';
+import { DoubleConfig, SpreadConfig } from './stages/tables.js';
+import { additionsPerSubmitOf, type DeviceProfile, fieldCarryOf, type Tuning } from './tuning.js';
+import type { TableShape } from './workload.js';
+
+/** What loading has to know. */
+export interface LoadContext {
+  readonly curve: CurveContext;
+  readonly kernels: Kernels;
+  readonly limits: DeviceProfile;
+  readonly tuning: Partial<Tuning>;
+}
+
+export interface LoadRequest {
+  /** In the public format. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly tables: TableShape;
+  readonly label: string;
+  /** Throws if there is no point in going on. */
+  goOn(): void;
+  readonly onProgress: ((progress: Progress) => void) | undefined;
+}
+
+/** Points whose tables are made at a time: enough for every device, and the points themselves wait in little memory. */
+const TABLE_SLICE = 2 ** 16;
+
+/** Points [first, first + count), of all. */
+interface Range {
+  readonly first: number;
+  readonly count: number;
+}
+
+const rangesOf = (length: number, size: number): Range[] =>
+  Array.from({ length: Math.ceil(length / size) }, (_, i) => ({
+    first: i * size,
+    count: Math.min(size, length - i * size),
+  }));
+
+/**
+ * Brings points to a device, has them converted and checked there, and makes the tables that were asked for.
+ *
+ * @returns the resident buffer
+ * @throws MsmError `bad-argument` or `not-on-curve` naming the first point that is wrong, and what runners throw
+ */
+export const loadPoints = async (
+  runner: Runner,
+  context: LoadContext,
+  { bytes, tables, label, goOn, onProgress }: LoadRequest,
+): Promise<GPUBuffer> => {
+  const { pointBytes } = context.curve;
+  const length = bytes.length / pointBytes;
+  const baseBytes = tables.count * pointBytes;
+  const buffer = await runner.createResident(label, length * baseBytes);
+  try {
+    const step = itemsPerBindingStep(baseBytes);
+    const bindable = Math.floor(runner.device.limits.maxStorageBufferBindingSize / (step * baseBytes)) * step;
+    // 2^16 is a whole number of steps
+    const ranges = rangesOf(length, tables.count === 1 ? bindable : Math.min(bindable, TABLE_SLICE));
+    for (const [i, range] of ranges.entries()) {
+      goOn();
+      onProgress?.({ phase: 'load', done: i, total: ranges.length });
+      const points = bytes.subarray(range.first * pointBytes, (range.first + range.count) * pointBytes);
+      const target = { buffer: 'bases', offset: range.first * baseBytes, size: range.count * baseBytes };
+      if (tables.count === 1) await importInPlace(runner, context, buffer, points, range, target);
+      else await importWithTables(runner, context, buffer, points, range, target, { tables, goOn });
+    }
+    goOn();
+    onProgress?.({ phase: 'load', done: ranges.length, total: ranges.length });
+    goOn();
+    return buffer;
+  } catch (error) {
+    runner.ledger.destroy(buffer);
+    throw error;
+  }
+};
+
+/** The commands of the import; what became of the points is in the buffer `outcome`. */
+const importCommand = ({ kernels, limits, tuning }: LoadContext, { first, count }: Range, points: Slice): Command => ({
+  kind: 'dispatch',
+  phase: 'import',
+  kernel: kernels.importPoints(fieldCarryOf(limits, tuning)),
+  config: ImportConfig.pack({ points: count, first }),
+  bindings: { points, outcome: { buffer: 'outcome' } },
+  groups: groupsFor(count, IMPORT_THREADS),
+});
+
+const OUTCOME_BYTES = importStart().byteLength;
+
+/** @throws MsmError as the import says */
+const assertImported = ({ name }: CurveContext, { count }: Range, outcome: Uint32Array): void => {
+  const [notCanonical, offCurve, done] = outcome as unknown as readonly [number, number, number];
+  if (done !== count) {
+    throw new MsmError('internal', `the GPU looked at ${done} of ${count} points; it does not do what it is told`);
+  }
+  if (notCanonical < offCurve)
+    throw badArgument(`points[${notCanonical}]: a coordinate is not below the prime of ${name}`);
+  if (offCurve !== NONE_REJECTED) throw new MsmError('not-on-curve', `points[${offCurve}] is not on ${name}`);
+};
+
+const importInPlace = async (
+  runner: Runner,
+  context: LoadContext,
+  buffer: GPUBuffer,
+  points: Uint8Array<ArrayBuffer>,
+  range: Range,
+  target: Slice,
+): Promise<void> => {
+  const { data } = await runner.run({
+    scratch: { outcome: OUTCOME_BYTES },
+    external: { bases: buffer },
+    uploads: [
+      { to: target, data: points },
+      { to: { buffer: 'outcome' }, data: importStart() },
+    ],
+    commands: [importCommand(context, range, target)],
+    read: [{ buffer: 'outcome', size: OUTCOME_BYTES }],
+  });
+  assertImported(context.curve, range, data[0] as Uint32Array);
+};
+
+/** Table by table, each from the one before, in dispatches that are no longer than those of an MSM. */
+const importWithTables = async (
+  runner: Runner,
+  context: LoadContext,
+  buffer: GPUBuffer,
+  points: Uint8Array<ArrayBuffer>,
+  range: Range,
+  target: Slice,
+  { tables, goOn }: { readonly tables: TableShape; readonly goOn: () => void },
+): Promise<void> => {
+  const { kernels, limits, tuning } = context;
+  const { spread, double, perGroup } = kernels.tables(fieldCarryOf(limits, tuning));
+  const most = Math.max(1, Math.floor(additionsPerSubmitOf(limits, tuning) / range.count));
+  const doublings: Command[] = [];
+  for (let table = 1; table < tables.count; table++) {
+    for (let done = 0; done < tables.bits; done += most) {
+      doublings.push(
+        { kind: 'submit' },
+        {
+          kind: 'dispatch',
+          phase: 'tables',
+          kernel: double,
+          config: DoubleConfig.pack({
+            points: range.count,
+            tables: tables.count,
+            from_table: done === 0 ? table - 1 : table,
+            to_table: table,
+            doublings: Math.min(most, tables.bits - done),
+          }),
+          bindings: { tables: target },
+          groups: groupsFor(range.count, perGroup.double),
+        },
+      );
+    }
+  }
+  const uploaded = { buffer: 'points', offset: 0, size: points.length };
+  const { data } = await runner.run({
+    scratch: { outcome: OUTCOME_BYTES, points: points.length },
+    external: { bases: buffer },
+    uploads: [
+      { to: uploaded, data: points },
+      { to: { buffer: 'outcome' }, data: importStart() },
+    ],
+    commands: [
+      importCommand(context, range, uploaded),
+      {
+        kind: 'dispatch',
+        phase: 'tables',
+        kernel: spread,
+        config: SpreadConfig.pack({ points: range.count, tables: tables.count }),
+        bindings: { points: uploaded, tables: target },
+        groups: groupsFor(range.count, perGroup.spread),
+      },
+      ...doublings,
+    ],
+    read: [{ buffer: 'outcome', size: OUTCOME_BYTES }],
+    onSubmitted: goOn,
+  });
+  assertImported(context.curve, range, data[0] as Uint32Array);
+};

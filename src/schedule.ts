@@ -1,0 +1,183 @@
+import type { CurveContext } from './curves/curve.js';
+import { itemsPerBindingStep, STORAGE_ALIGNMENT, submitBytes } from './gpu/recording.js';
+import { type Plan, type PlanLimits, planMsm, planTogether, type ScratchName } from './planner.js';
+import type { Tuning } from './tuning.js';
+import { together, type Workload } from './workload.js';
+
+/** A vector of scalars, of which the first multiplies base `offset`. */
+export interface ScalarVector {
+  readonly load: Workload;
+  readonly offset: number;
+  /** How far behind `offset` the bases of its scalars are, in ascending order; null if as far as the scalars. */
+  readonly indices: Uint32Array | null;
+}
+
+/** Consecutive scalars of a vector. */
+export interface Piece {
+  /** Index of the vector. */
+  readonly vector: number;
+  readonly first: number;
+  readonly length: number;
+}
+
+/** Buffers of which every part of a job has a stretch of its own: what goes in before the first part, and what comes out after the last. */
+const own = [
+  'scalars',
+  'vectors',
+  'picks',
+  'bitSums',
+  'tally',
+  'findings',
+] as const satisfies readonly (keyof Plan['scratch'])[];
+export type OwnName = (typeof own)[number];
+
+/** Pieces that are computed as one, by one plan; where it has its stretches, in bytes. */
+export interface Part {
+  readonly plan: Plan;
+  /** Scalars of the longest piece, at most those of the plan. */
+  readonly n: number;
+  readonly pieces: readonly Piece[];
+  /** The bases to bind: [first, first + count), where `first` is such that a binding may start there. */
+  readonly bases: { readonly first: number; readonly count: number };
+  readonly at: Readonly<Record<OwnName, number>>;
+  /** It begins a submit of its own, as the one before would become too long. */
+  readonly apart: boolean;
+}
+
+/** Parts that are uploaded, computed and read back together. */
+export interface Job {
+  readonly parts: readonly Part[];
+  readonly scratch: Readonly<Record<string, number>>;
+  readonly submits: number;
+}
+
+const aligned = (bytes: number): number => Math.ceil(bytes / STORAGE_ALIGNMENT) * STORAGE_ALIGNMENT;
+
+/** The bases that pieces take, from a place on where a binding may start. */
+const basesOf = (
+  vectors: readonly ScalarVector[],
+  pieces: readonly Piece[],
+  pointBytes: number,
+): { first: number; count: number } => {
+  const baseOf = (vector: number, scalar: number): number => {
+    const { offset, indices } = vectors[vector] as ScalarVector;
+    return offset + (indices === null ? scalar : (indices[scalar] as number));
+  };
+  const firsts = pieces.map(({ vector, first }) => baseOf(vector, first));
+  const ends = pieces.map(({ vector, first, length }) => baseOf(vector, first + length - 1) + 1);
+  const least = Math.min(...firsts);
+  const first = least - (least % itemsPerBindingStep(pointBytes));
+  return { first, count: Math.max(...ends) - first };
+};
+
+type UnplacedPart = Pick<Part, 'plan' | 'n' | 'pieces' | 'bases'>;
+
+/** A shorter vector is filled up to the longest of its part; no more than as much again. */
+const MOST_FILLED_UP = 2;
+
+/** Cuts vectors into parts: those of about equal length together, those too long for one by one in chunks. */
+const cutIntoParts = (
+  vectors: readonly ScalarVector[],
+  curve: CurveContext,
+  limits: PlanLimits,
+  budget: number,
+  tuning: Partial<Tuning>,
+): UnplacedPart[] => {
+  const lengthOf = (vector: number): number => (vectors[vector] as ScalarVector).load.n;
+  const whole = (vector: number): Piece => ({ vector, first: 0, length: lengthOf(vector) });
+  const waiting = vectors.map((_, i) => i).filter((vector) => lengthOf(vector) > 0);
+  waiting.sort((left, right) => lengthOf(right) - lengthOf(left));
+  const parts: UnplacedPart[] = [];
+  while (waiting.length > 0) {
+    const [longest] = waiting as [number];
+    const pointBytes = curve.pointBytes * (vectors[longest] as ScalarVector).load.tables.count;
+    const bases = (chosen: readonly number[]) => basesOf(vectors, chosen.map(whole), pointBytes);
+    let chosen = waiting.filter((vector) => MOST_FILLED_UP * lengthOf(vector) >= lengthOf(longest));
+    let plan: Plan | null = null;
+    while (chosen.length > 1) {
+      if (bases(chosen).count * pointBytes <= limits.maxStorageBufferBindingSize) {
+        const load = together(chosen.map((vector) => (vectors[vector] as ScalarVector).load));
+        plan = planTogether(load, curve, limits, budget, tuning);
+        if (plan !== null) break;
+      }
+      chosen = chosen.slice(0, Math.ceil(chosen.length / 2));
+    }
+    if (plan !== null) {
+      parts.push({ plan, n: plan.n, pieces: chosen.map(whole), bases: bases(chosen) });
+    } else {
+      const chunk = planMsm((vectors[longest] as ScalarVector).load, curve, limits, budget, tuning);
+      for (let first = 0; first < lengthOf(longest); first += chunk.n) {
+        const length = Math.min(chunk.n, lengthOf(longest) - first);
+        const pieces = [{ vector: longest, first, length }];
+        parts.push({ plan: chunk, n: length, pieces, bases: basesOf(vectors, pieces, pointBytes) });
+      }
+    }
+    waiting.splice(0, chosen.length);
+  }
+  return parts;
+};
+
+/** What parts take as one job; they share all scratch but what is their own. */
+const scratchOf = (parts: readonly UnplacedPart[]): { scratch: Record<string, number>; peakBytes: number } => {
+  const scratch: Record<string, number> = {};
+  for (const { plan } of parts) {
+    for (const [name, bytes] of Object.entries(plan.scratch)) {
+      const before = scratch[name] ?? 0;
+      scratch[name] = (own as readonly string[]).includes(name) ? aligned(before) + bytes : Math.max(before, bytes);
+    }
+  }
+  const total = (counted: (plan: Plan) => number): number => parts.reduce((sum, { plan }) => sum + counted(plan), 0);
+  const result = (['bitSums', 'tally', 'findings'] as const).reduce((sum, name) => sum + (scratch[name] ?? 0), 0);
+  const submit = submitBytes(
+    result,
+    total(({ dispatches }) => dispatches),
+    total(({ timedPasses }) => timedPasses),
+  );
+  return { scratch, peakBytes: Object.values(scratch).reduce((sum, bytes) => sum + bytes, submit.all) };
+};
+
+/** Gives every part its stretches and its place in a submit. */
+const place = (parts: readonly UnplacedPart[]): Job => {
+  const ends: Partial<Record<ScratchName | OwnName, number>> = {};
+  let additions = 0;
+  let submits = 0;
+  const placed = parts.map((part): Part => {
+    const at = Object.fromEntries(
+      own.map((name) => {
+        const start = aligned(ends[name] ?? 0);
+        ends[name] = start + (part.plan.scratch[name] ?? 0);
+        return [name, start];
+      }),
+    ) as unknown as Record<OwnName, number>;
+    const { plan } = part;
+    const apart = submits === 0 || plan.submits > 1 || additions + plan.additions > plan.tuning.additionsPerSubmit;
+    additions = apart ? plan.additions : additions + plan.additions;
+    submits += apart ? plan.submits : 0;
+    return { ...part, at, apart };
+  });
+  return { parts: placed, scratch: scratchOf(parts).scratch, submits };
+};
+
+/**
+ * Decides what is computed together: vectors of about equal length become parts, and as many parts as the budget has room for become a
+ * job, which takes one map, and one submit unless it would hold the GPU for too long. Vectors without scalars are in none.
+ *
+ * @throws MsmError `bad-argument` where not even one scalar at a time fits the budget
+ */
+export const schedule = (
+  vectors: readonly ScalarVector[],
+  curve: CurveContext,
+  limits: PlanLimits,
+  budget: number,
+  tuning: Partial<Tuning>,
+): Job[] => {
+  const jobs: UnplacedPart[][] = [];
+  for (const part of cutIntoParts(vectors, curve, limits, budget, tuning)) {
+    const last = jobs.at(-1);
+    // the checks look at one MSM at a time
+    if (last !== undefined && !part.plan.tuning.checks && scratchOf([...last, part]).peakBytes <= budget)
+      last.push(part);
+    else jobs.push([part]);
+  }
+  return jobs.map(place);
+};

@@ -1,0 +1,186 @@
+/** Bases with tables of their multiples: the same sums as without, by fewer additions. */
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeCase } from '../dev/cases/msm-case.js';
+import { type PointDistributionName, pointDistributions } from '../dev/cases/point-distributions.js';
+import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
+import { bn254G1, expectedMsm, makeKnownBases } from '../dev/oracle/known-bases.mjs';
+import { type Bases, createMsmEngine, type MsmEngine, type Progress, type RunRecord } from '../src/index.js';
+import { captureGpu } from './support/captured-gpu.js';
+import { bls12381, bls12381Oracle, p256Curve, p256Oracle } from './support/curves.js';
+import { getDevice } from './support/gpu.js';
+import { smallCase, smallCurve } from './support/small-curve.js';
+
+/** One walk pipeline for the whole file. */
+const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 } as const;
+
+describe('BN254', () => {
+  let engine: MsmEngine;
+  beforeAll(async () => {
+    engine = await createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning });
+  });
+  afterAll(() => engine?.destroy());
+
+  test.each([1, 2, 3, 5, 8, 17, 64])('%i tables: every distribution of scalars', async (precompute) => {
+    const n = 300;
+    const known = makeKnownBases(bn254G1, n, 9);
+    const bases = await engine.loadBases(known.bytes, { precompute });
+    expect(bases).toMatchObject({ length: n, byteLength: 64 * n * precompute });
+    for (const name of Object.keys(scalarDistributions) as ScalarDistributionName[]) {
+      const { values, bytes } = scalarDistributions[name].make(n, 4);
+      expect(await engine.msm(bases, bytes), name).toEqual(expectedMsm(bn254G1, known.logs, values));
+    }
+    bases.destroy();
+  });
+
+  test.each(Object.keys(pointDistributions) as PointDistributionName[])('points: %s', async (points) => {
+    const { points: made, scalars, expected } = makeCase({ points, scalars: 'random', n: 200, seed: 3 });
+    for (const precompute of [2, 6]) {
+      const bases = await engine.loadBases(made.bytes, { precompute });
+      expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
+      bases.destroy();
+    }
+  });
+
+  test('fewer windows, and fewer additions', async () => {
+    const n = 1000;
+    const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n, seed: 3 });
+    const additions: number[] = [];
+    for (const precompute of [1, 4, 24]) {
+      const bases = await engine.loadBases(points.bytes, { precompute });
+      expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
+      const { entries, windows, windowBits } = engine.lastRun as RunRecord;
+      // the reduction adds every bucket twice, and all tables share them
+      additions.push(entries + (windows / precompute) * 2 ** windowBits);
+      bases.destroy();
+    }
+    const [none, four, many] = additions as [number, number, number];
+    expect(four).toBeLessThan(0.97 * none);
+    expect(many).toBeLessThan(0.75 * none);
+  });
+
+  test('offsets, batches, widths of windows, budgets and submits at random', async () => {
+    const n = 400;
+    const known = makeKnownBases(bn254G1, n, 10);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          precompute: fc.integer({ min: 2, max: 20 }),
+          windowBits: fc.option(fc.integer({ min: 2, max: 16 }), { nil: undefined }),
+          additionsPerSubmit: fc.option(fc.integer({ min: 2 ** 17, max: 2 ** 20 }), { nil: undefined }),
+          checks: fc.boolean(),
+          vectors: fc.array(
+            fc.record({
+              offset: fc.integer({ min: 0, max: n }),
+              length: fc.integer({ min: 0, max: n }),
+              scalars: fc.constantFrom(...(Object.keys(scalarDistributions) as ScalarDistributionName[])),
+            }),
+            { minLength: 1, maxLength: 3 },
+          ),
+        }),
+        async ({ precompute, windowBits, additionsPerSubmit, checks, vectors }) => {
+          const knobs = {
+            ...tuning,
+            checks,
+            ...(windowBits && { windowBits }),
+            ...(additionsPerSubmit && { additionsPerSubmit }),
+          };
+          const own = await createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning: knobs });
+          const bases = await own.loadBases(known.bytes, { precompute });
+          const made = vectors.map(({ offset, length, scalars }, i) => ({
+            offset,
+            ...scalarDistributions[scalars].make(Math.min(length, n - offset), i),
+          }));
+          const sums = await own.msmBatch(
+            bases,
+            made.map(({ bytes }) => bytes),
+            { offsets: made.map(({ offset }) => offset) },
+          );
+          expect(sums).toEqual(
+            made.map(({ offset, values }) => expectedMsm(bn254G1, known.logs.slice(offset), values)),
+          );
+          own.destroy();
+        },
+      ),
+      { numRuns: 10, seed: 6 },
+    );
+  });
+});
+
+test.each([
+  ['a cofactor and 381 bits', bls12381, bls12381Oracle],
+  ['a = -3', p256Curve, p256Oracle],
+] as const)('%s', async (_, curve, oracle) => {
+  const known = makeKnownBases(oracle, 50, 2);
+  const engine = await createMsmEngine({ curve, device: await getDevice(), tuning });
+  const { values, bytes } = scalarDistributions.unreduced.make(47, 5);
+  for (const precompute of [3, 16]) {
+    const bases = await engine.loadBases(known.bytes, { precompute });
+    expect(await engine.msm(bases, bytes, { offset: 3 })).toEqual(expectedMsm(oracle, known.logs.slice(3), values));
+  }
+  engine.destroy();
+});
+
+describe('the contract', () => {
+  const { points, scalars, expected } = smallCase(40);
+
+  test('what is no number of tables is refused', async () => {
+    const engine = await createMsmEngine({ curve: smallCurve, device: await getDevice(), tuning });
+    for (const precompute of [0, -1, 1.5, 65, '4', null, Number.NaN]) {
+      await expect(engine.loadBases(points, { precompute: precompute as number })).rejects.toMatchObject({
+        code: 'bad-argument',
+        message: expect.stringMatching(/^options\.precompute must be an integer from 1 to 64/),
+      });
+    }
+    expect(engine.memory.bases).toBe(0);
+    engine.destroy();
+  });
+
+  test('a point off the curve is named, and nothing stays behind', async () => {
+    const engine = await createMsmEngine({ curve: smallCurve, device: await getDevice(), tuning });
+    const wrong = points.map((point, i) => (i === 7 ? { ...point, y: point.y + 1n } : point));
+    await expect(engine.loadBases(wrong, { precompute: 3 })).rejects.toMatchObject({
+      code: 'not-on-curve',
+      message: expect.stringContaining('points[7]'),
+    });
+    expect(engine.memory.bases).toBe(0);
+    const bases: Bases = await engine.loadBases(points, { precompute: 3 });
+    expect(await engine.msm(bases, scalars)).toEqual(expected);
+    engine.destroy();
+  });
+
+  test('nothing to load, and progress', async () => {
+    const engine = await createMsmEngine({ curve: smallCurve, device: await getDevice(), tuning });
+    expect((await engine.loadBases([], { precompute: 3 })).length).toBe(0);
+    const ticks: Progress[] = [];
+    await engine.loadBases(points, { precompute: 3, onProgress: (progress) => ticks.push(progress) });
+    expect(ticks).toEqual([0, 1].map((done) => ({ phase: 'load', done, total: 1 })));
+    engine.destroy();
+  });
+
+  test('an abort between two tables takes effect, and frees what was there', async () => {
+    const engine = await createMsmEngine({ curve: smallCurve, device: await getDevice(), tuning });
+    const controller = new AbortController();
+    const call = engine.loadBases(points, {
+      precompute: 3,
+      signal: controller.signal,
+      onProgress: () => setTimeout(() => controller.abort(), 0),
+    });
+    await expect(call).rejects.toMatchObject({ code: 'aborted' });
+    expect(engine.memory.bases).toBe(0);
+    expect(await engine.msm(await engine.loadBases(points, { precompute: 3 }), scalars)).toEqual(expected);
+    engine.destroy();
+  });
+
+  test('they come back after the loss of the device', async () => {
+    const { gpu, devices } = await captureGpu();
+    const engine = await createMsmEngine({ curve: smallCurve, gpu, tuning });
+    const bases = await engine.loadBases(points, { precompute: 4 });
+    devices[0]?.destroy();
+    await devices[0]?.lost;
+    expect(await engine.msm(bases, scalars)).toEqual(expected);
+    expect(devices).toHaveLength(2);
+    expect(bases.byteLength).toBe(40 * 4 * 32);
+    engine.destroy();
+  });
+});

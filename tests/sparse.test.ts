@@ -1,0 +1,128 @@
+/** Scalars that are mostly zero, or short: the plan follows them, and the sums are the same whatever it makes of them. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
+import {
+  bn254G1,
+  encodeScalars,
+  expectedMsm,
+  groupOrder,
+  INFINITY,
+  makeKnownBases,
+  Random,
+} from '../dev/oracle/known-bases.mjs';
+import { createMsmEngine, type MsmEngineOptions, type RunRecord, type Tuning } from '../src/index.js';
+import { getDevice } from './support/gpu.js';
+
+const r = groupOrder(bn254G1);
+const count = 2000;
+const known = makeKnownBases(bn254G1, count, 41);
+/** One walk pipeline for the whole file. */
+const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 } as const;
+
+const create = async (more: Partial<Tuning> = {}, options: Partial<MsmEngineOptions> = {}) =>
+  createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning: { ...tuning, ...more }, ...options });
+
+/** n scalars, of which a share is not zero. */
+const sparse = (n: number, share: number, seed: number): bigint[] => {
+  const random = new Random(seed);
+  return Array.from({ length: n }, () => (random.u32() < share * 2 ** 32 ? random.belowBig(r) : 0n));
+};
+
+const expectSum = (scalars: readonly bigint[], offset = 0) => expectedMsm(bn254G1, known.logs.slice(offset), scalars);
+
+describe('mostly zeros', () => {
+  test.each<[string, Partial<Tuning>, Partial<MsmEngineOptions>, number]>([
+    ['as it is', {}, {}, 1],
+    ['checked between the stages, which picks nothing', { checks: true }, {}, 1],
+    ['a tight budget', {}, { memoryBudget: 7e5 }, 1],
+    ['a few additions a submit', { additionsPerSubmit: 2 ** 10 }, {}, 1],
+    ['with tables', {}, {}, 5],
+    ['the rest on the CPU', { cpuBelow: 100 }, {}, 1],
+  ])('%s', async (_, more, options, precompute) => {
+    const engine = await create(more, options);
+    const bases = await engine.loadBases(known.bytes, { precompute });
+    for (const [share, offset] of [
+      [0.4, 0],
+      [0.1, 3],
+      [0.01, 1000],
+      [0.0005, 0],
+      [0, 7],
+    ] as const) {
+      const scalars = sparse(count - offset, share, 9);
+      const sum = await engine.msm(bases, encodeScalars(bn254G1, scalars), { offset });
+      expect(sum, `${share} from ${offset}`).toEqual(expectSum(scalars, offset));
+      expect(engine.lastRun?.n).toBe(count - offset);
+    }
+    if (options.memoryBudget !== undefined) {
+      expect(engine.memory.peak).toBeLessThanOrEqual(options.memoryBudget);
+    }
+    engine.destroy();
+  });
+
+  test('alone at either end', async () => {
+    const engine = await create();
+    const bases = await engine.loadBases(known.bytes);
+    for (const place of [0, 1, count - 2, count - 1]) {
+      const scalars = Array.from({ length: count }, (_, i) => (i === place ? r - 2n : 0n));
+      expect(await engine.msm(bases, scalars), `place ${place}`).toEqual(expectSum(scalars));
+      expect(engine.lastRun?.entries).toBe(1);
+    }
+    engine.destroy();
+  });
+
+  test('nothing but zeros needs no points and no GPU', async () => {
+    const engine = await create({}, { retainBases: false });
+    const bases = await engine.loadBases(known.bytes);
+    expect(await engine.msm(bases, new Uint8Array(32 * count))).toEqual(INFINITY);
+    expect(engine.lastRun).toMatchObject({ on: 'cpu', n: count, entries: 0 });
+    engine.destroy();
+  });
+
+  test('in batches with others, at random', async () => {
+    const engine = await create();
+    const bases = await engine.loadBases(known.bytes, { precompute: 2 });
+    const vector = fc.record({
+      share: fc.constantFrom(0, 0.001, 0.05, 0.3, 0.6, 1),
+      offset: fc.integer({ min: 0, max: count }),
+      length: fc.integer({ min: 0, max: count }),
+      seed: fc.nat(1000),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(vector, { minLength: 1, maxLength: 4 }), async (vectors) => {
+        const all = vectors.map(({ share, offset, length, seed }) =>
+          sparse(Math.min(length, count - offset), share, seed),
+        );
+        const offsets = vectors.map(({ offset }) => offset);
+        expect(await engine.msmBatch(bases, all, { offsets })).toEqual(
+          all.map((scalars, i) => expectSum(scalars, offsets[i])),
+        );
+      }),
+      { numRuns: 10, seed: 3 },
+    );
+    engine.destroy();
+  });
+});
+
+test('the digits that are not zero decide what is planned and done', async () => {
+  const engine = await create();
+  const bases = await engine.loadBases(known.bytes);
+  const run = async (name: ScalarDistributionName): Promise<RunRecord> => {
+    const { values, bytes } = scalarDistributions[name].make(count, 5);
+    expect(await engine.msm(bases, bytes), name).toEqual(expectSum(values));
+    return engine.lastRun as RunRecord;
+  };
+  const random = await run('random');
+  const share = async (name: ScalarDistributionName): Promise<number> => {
+    const { entries, windows, windowBits } = await run(name);
+    // the reduction adds every bucket twice
+    return (entries + windows * 2 ** windowBits) / (random.entries + random.windows * 2 ** random.windowBits);
+  };
+  expect(await share('mostly-zero')).toBeLessThan(0.2);
+  expect(await share('short-32')).toBeLessThan(0.25);
+  expect(await share('zero-one')).toBeLessThan(0.06);
+  expect(await share('all-one')).toBeLessThan(0.06);
+  expect(await share('r-minus-one')).toBeLessThan(0.06);
+  expect(await share('one-nonzero')).toBeLessThan(0.02);
+  engine.destroy();
+});

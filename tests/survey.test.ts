@@ -1,0 +1,119 @@
+/** What planning learns from scalars: the bits of the longest must be right for every input, the rest is an estimate. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
+import { bn254G1, encodeScalars } from '../dev/oracle/known-bases.mjs';
+import { bn254 } from '../src/curves/bn254.js';
+import { type CurveContext, curveContext } from '../src/curves/curve.js';
+import { survey } from '../src/survey.js';
+import { expectedDigits, fullWorkload, NO_TABLES, shareOf, together } from '../src/workload.js';
+import { bls12381, p256Curve } from './support/curves.js';
+
+const curve = curveContext(bn254);
+const bitsOf = (value: bigint): number => (value === 0n ? 0 : value.toString(2).length);
+
+/** Bits of what decompose makes digits of, for a curve whose order is that of all its points, or not. */
+const trueBits = ({ order, name }: CurveContext, scalar: bigint): number => {
+  const reduced = scalar % order;
+  return bitsOf(name !== bls12381.name && 2n * reduced > order ? order - reduced : reduced);
+};
+
+const look = (of: CurveContext, scalars: readonly bigint[]) => {
+  const { load } = survey(of, encodeScalars(bn254G1, scalars), NO_TABLES, false);
+  const longest = Math.max(0, ...scalars.map((scalar) => trueBits(of, scalar)));
+  const { bits: full } = fullWorkload(1, of);
+  expect(load.n).toBe(scalars.length);
+  expect(load.bits).toBeGreaterThanOrEqual(longest);
+  // one that is not reduced is taken for a long one; every other is measured exactly
+  expect(load.bits).toBe(scalars.some((scalar) => scalar > of.order) ? full : longest);
+  expect([...load.lengths.values()].reduce((sum, count) => sum + count, 0)).toBeCloseTo(scalars.length);
+  return load;
+};
+
+describe.each([bn254, bls12381, p256Curve].map((each) => [each.name, curveContext(each)] as const))('%s', (_, of) => {
+  const near = [0n, 1n, 2n, 3n, of.order - 1n, of.order, of.order + 1n, 2n * of.order, of.order / 2n];
+  const edges = [...near, of.order / 2n + 1n, 2n ** 256n - 1n].filter((value) => value < 2n ** 256n);
+
+  test('every edge on its own', () => {
+    for (const edge of edges) look(of, [edge]);
+    for (let k = 0n; k < 256n; k++) {
+      for (const value of [2n ** k - 1n, 2n ** k, of.order - 2n ** k]) if (value >= 0n) look(of, [value]);
+    }
+  });
+
+  test('random ones', () => {
+    const scalar = fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), fc.bigInt({ min: 0n, max: of.order - 1n }));
+    const short = fc.bigInt({ min: 0n, max: 2n ** 64n });
+    fc.assert(
+      fc.property(fc.array(fc.oneof(scalar, short), { minLength: 1, maxLength: 50 }), (all) => {
+        look(of, all);
+      }),
+      { numRuns: 200, seed: 1 },
+    );
+  });
+
+  test('a long one among many short ones is found, wherever it is', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1025, max: 5000 }),
+        fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
+        fc.bigInt({ min: 0n, max: of.order - 1n }),
+        fc.integer({ min: 0, max: 70 }),
+        (n, where, long, shortBits) => {
+          const scalars = Array.from({ length: n }, (_, i) => BigInt(i * 0x9e3779b1) % 2n ** BigInt(shortBits));
+          scalars[Math.floor(n * where)] = long;
+          look(of, scalars);
+        },
+      ),
+      { numRuns: 50, seed: 2 },
+    );
+  });
+});
+
+test.each(Object.keys(scalarDistributions) as ScalarDistributionName[])('%s', (name) => {
+  for (const n of [1, 1000, 3000]) look(curve, scalarDistributions[name].make(n, 7).values);
+});
+
+test.each([0, 1, 0.4, 0.6, 0.9, 0.999])(
+  'of scalars %d of which are zero, the others are picked out where zeros are the most',
+  (share) => {
+    for (const n of [1, 10, 1024, 3000]) {
+      const scalars = Array.from({ length: n }, (_, i) =>
+        (i * 7919) % 1000 < 1000 * share ? 0n : BigInt(i + 1) ** 9n,
+      );
+      const { load, scalars: kept, indices } = survey(curve, encodeScalars(bn254G1, scalars), NO_TABLES);
+      const there = scalars.flatMap((scalar, i) => (scalar === 0n ? [] : [i]));
+      expect(load.picked).toBe(indices !== null);
+      expect(load.n).toBe(indices === null ? n : there.length);
+      if (n >= 1024) expect(load.picked).toBe(share > 0.5);
+      if (indices === null) continue;
+      expect([...indices]).toEqual(there);
+      expect(kept).toEqual(
+        encodeScalars(
+          bn254G1,
+          there.map((i) => scalars[i] as bigint),
+        ),
+      );
+    }
+  },
+);
+
+test('digits are expected where there are bits', () => {
+  const digits = (name: ScalarDistributionName): number =>
+    expectedDigits(look(curve, scalarDistributions[name].make(4096, 7).values), 8);
+  expect(digits('random') / (4096 * 32)).toBeCloseTo(1, 1);
+  expect(digits('mostly-zero') / (4096 * 32)).toBeCloseTo(0.1, 1);
+  // half of them have their 32nd bit, and lend to a fifth window
+  expect(digits('short-32') / (4096 * 4.5)).toBeCloseTo(1, 1);
+  expect(digits('r-minus-one') / 4096).toBeCloseTo(1, 1);
+  expect(digits('all-zero')).toBe(0);
+});
+
+test('workloads are shared out, and put together', () => {
+  const load = fullWorkload(1000, curve);
+  expect(expectedDigits(shareOf(load, 250), 8)).toBeCloseTo(expectedDigits(load, 8) / 4);
+  const few = survey(curve, encodeScalars(bn254G1, [5n, 0n]), NO_TABLES).load;
+  const both = together([few, load]);
+  expect(both).toMatchObject({ vectors: 2, n: 1000, bits: load.bits });
+  expect(expectedDigits(both, 8)).toBeCloseTo(expectedDigits(load, 8) + expectedDigits(few, 8));
+});

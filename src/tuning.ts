@@ -1,6 +1,7 @@
 import type { CurveContext } from './curves/curve.js';
 import { badArgument, show } from './errors.js';
 import type { CarryMode } from './field/carry.js';
+import { sortPasses } from './stages/sort.js';
 import { mostSlots, prefixBytes } from './stages/walk.js';
 import { expectedDigits, piecesOf, type Workload } from './workload.js';
 
@@ -127,27 +128,36 @@ export const windowCount = (scalarBits: number, windowBits: number): number => M
 export const reduceAdditions = (windowBits: number, windows: number): number => windows * 2 ** windowBits;
 
 /**
- * What an entry costs besides its addition, in additions: decompose and sort. Fitted to the phases of `npm start` on SwiftShader, 2^12 to 2^16
- * (docs/performance.md); a GPU's sort and arithmetic are thought to be as far apart.
+ * What there is to do besides the additions of the walk, in additions. Fitted to walls of widths 9 to 14 at n = 2^12, 2^14 and 2^16 on SwiftShader,
+ * which all ask for a bucket of 3.8 to 4.7 (docs/performance.md); on GPUs not measured yet.
  */
-const ENTRY_COST = 0.1;
+const COST = {
+  /** A digit, zero or not: it is written by decompose and read by the sort. */
+  digit: 0.05,
+  /** A digit that is not zero, in a pass of the sort. */
+  sorted: 0.04,
+  /** A bucket with something in it: the end of its run, its clearing, and two additions of the reduction, which has fewer slots to share inversions. */
+  bucket: 4.3,
+  /** A bucket with nothing in it. */
+  emptyBucket: 0.3,
+} as const;
 
-/** What looking at a bucket costs, in additions; the reduction does it twice, also where there is nothing in it. */
-const EMPTY_BUCKET_COST = 0.1;
-
-/**
- * The c that costs least, in additions: those that fill the buckets, one less than its entries for each bucket; two for each bucket
- * that has something in it to sum them up; and what is not an addition. The reduction must fit a submit.
- */
+/** The c that costs least, by the digits that are expected not to be zero. The reduction must fit a submit. */
 const defaultWindowBits = (load: Workload, additionsPerSubmit: number): number => {
   const pieces = piecesOf(load);
   const cost = (c: number): number => {
     const windows = load.vectors * windowCount(pieces.bits - 1, c);
-    const buckets = windows * 2 ** (c - 1);
-    const digits = expectedDigits(load, c);
-    const filled = buckets * (1 - Math.exp(-digits / buckets));
     if (reduceAdditions(c, windows) > additionsPerSubmit) return Number.POSITIVE_INFINITY;
-    return (1 + ENTRY_COST) * digits - filled + 2 * filled + 2 * EMPTY_BUCKET_COST * buckets;
+    const digits = expectedDigits(load, c);
+    const buckets = windows * 2 ** (c - 1);
+    const filled = buckets * (1 - Math.exp(-digits / buckets));
+    return (
+      digits * (1 + COST.sorted * sortPasses(c - 1).length) +
+      COST.digit * load.n * pieces.count * windows -
+      filled +
+      COST.bucket * filled +
+      COST.emptyBucket * (buckets - filled)
+    );
   };
   // narrower ones have fewer additions still where n is tiny, and more of everything else
   let best = Number.isFinite(cost(4)) ? 4 : 2;
@@ -206,7 +216,7 @@ export const resolveTuning = (
     windowBits: set.windowBits ?? defaultWindowBits(load, additionsPerSubmit),
     walkerPrefixMemory: 'private',
     walkerThreadsPerWorkgroup: device.software ? 16 : 64,
-    walkerSlots: device.software ? 16 : 8,
+    walkerSlots: device.software ? 32 : 8,
     walkerTasks: device.software ? 2 ** 12 : 2 ** 17,
     walkerEntriesPerTask: 32,
     walkerLeastThreads: device.software ? 16 : 2 ** 12,

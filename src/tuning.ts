@@ -142,6 +142,9 @@ const COST = {
   emptyBucket: 0.3,
 } as const;
 
+/** Of widths that cost about the same the narrowest is taken: it has the fewest buckets, which take memory, and parallelise less well than the walk. */
+const NEAR_ENOUGH = 1.02;
+
 /** The c that costs least, by the digits that are expected not to be zero. The reduction must fit a submit. */
 const defaultWindowBits = (load: Workload, additionsPerSubmit: number): number => {
   const pieces = piecesOf(load);
@@ -160,9 +163,10 @@ const defaultWindowBits = (load: Workload, additionsPerSubmit: number): number =
     );
   };
   // narrower ones have fewer additions still where n is tiny, and more of everything else
-  let best = Number.isFinite(cost(4)) ? 4 : 2;
-  for (let c = best + 1; c <= 16; c++) if (cost(c) < cost(best)) best = c;
-  return best;
+  const least = Number.isFinite(cost(4)) ? 4 : 2;
+  const costs = Array.from({ length: 17 - least }, (_, i) => cost(least + i));
+  const good = NEAR_ENOUGH * Math.min(...costs);
+  return least + costs.findIndex((each) => each <= good);
 };
 
 /** Up to here a CPU that plays GPU is slower than one core of the same CPU with BigInts (docs/performance.md, `npm run crossover`). */

@@ -51,7 +51,7 @@ const OPEN = 2u;      // the current run was open when the task began
 const READY = 4u;     // the entry under the cursor belongs to the run, and is to be added to acc[slot]
 const SURE = 8u;      // their x are known to differ
 const TANGENT = 16u;  // the entry is what acc[slot] holds already; with SURE, acc[slot] stands for it
-const WARY = 32u;     // the task has met infinity or an x twice, and settle looks at all that follows
+const WARY = 32u;     // the task has met infinity or an x twice, and settle looks at the second point of every run
 
 var<{{placement}}> prefixes: array<Packed, {{prefixLength}}>;
 var<private> acc: array<Point, SLOTS>;
@@ -236,7 +236,7 @@ fn tangent(level: Level, slot: u32, t: u32) {
     flags |= READY | SURE;
   } else {
     flags &= PRESENT | OPEN | WARY;
-    if ((flags & WARY) == 0u && goes_on(next, task_start(level, t + 1u), key[slot])) {
+    if (goes_on(next, task_start(level, t + 1u), key[slot])) {
       flags |= READY;
     } else {
       wait_for_settle(slot);
@@ -340,8 +340,8 @@ fn add_step(level: Level, slot: u32, t: u32, flags: u32, inverse: Tight) -> Tigh
   taken += 1u;
 {{/checks}}
   let doubles = (flags & TANGENT) != 0u;
-  let ready = ((flags & (TANGENT | WARY)) == 0u) & goes_on(i + 1u, task_start(level, t + 1u), key[slot]);
-  state[slot] = select(flags & ~READY, PRESENT | READY | (flags & OPEN), ready);
+  let ready = !doubles & goes_on(i + 1u, task_start(level, t + 1u), key[slot]);
+  state[slot] = select(flags & ~READY, PRESENT | READY | (flags & (OPEN | WARY)), ready);
   if (!ready) {
     queue[select(unsettled, SLOTS - 1u - tangents, doubles)] = slot;
     unsettled += select(1u, 0u, doubles);

@@ -9,7 +9,7 @@ export interface AffinePoint {
   readonly infinity: boolean;
 }
 
-/** What `onProgress` is told: `done` of `total` chunks of the MSM (or of the bases) have been computed. */
+/** What `onProgress` is told: `done` of `total` submits of the MSM (or slices of the bases) have been computed. */
 export interface Progress {
   readonly phase: 'load' | 'msm';
   readonly done: number;
@@ -22,8 +22,9 @@ export interface LoadBasesOptions {
   readonly label?: string;
   /**
    * Keep m multiples of each point, 1 to 64, so that MSMs over these bases take fewer additions: for bases that are used many times.
-   * The bases take m times the GPU memory (m · 64 bytes a point for BN254), and loading them takes about 250 additions a point once.
-   * Results are the same. Default 1: the points alone. docs/performance.md says what it is worth.
+   * The bases take up to m times the GPU memory (m · 64 bytes a point for BN254), and loading them takes about 250·(1 − 1/m) doublings a
+   * point once. Fewer than m are kept where those cover a scalar as well. Results are the same. Default 1: the points alone.
+   * docs/performance.md says what it is worth.
    */
   readonly precompute?: number;
   readonly signal?: AbortSignal;
@@ -74,13 +75,16 @@ export interface PhaseTime {
 
 /** What the last successful `engine.msm` or `engine.msmBatch` did. */
 export interface RunRecord {
-  /** Where it was computed; small ones are on the CPU (see `Tuning.cpuBelow`), with no tasks, dispatches and submits. */
+  /**
+   * Where it was computed; what is small once zeros are left out is on the CPU (see `Tuning.cpuBelow`), with no tasks, dispatches and
+   * submits, and so is what has nothing but zeros.
+   */
   readonly on: 'gpu' | 'cpu';
   /** Scalars, of all vectors. */
   readonly n: number;
   /** 1, but for `msmBatch`. */
   readonly vectors: number;
-  /** c and T; of a batch whose vectors differ in length, those of the longest ones. */
+  /** c, and digits of a scalar; of a batch whose vectors differ in length, those of the longest ones. */
   readonly windowBits: number;
   readonly windows: number;
   /** Tasks of the largest walk. */
@@ -144,15 +148,15 @@ export interface MsmEngine {
   ): Promise<AffinePoint[]>;
 
   /**
-   * Compiles what `loadBases` and MSMs of n scalars need, so that the first of them does not wait for it. Once is enough for all sizes,
-   * and for all engines on a device.
+   * Compiles what `loadBases` (without `precompute`) and MSMs of n scalars need, so that the first of them does not wait for it. Once is
+   * enough for all sizes, and for all engines on a device.
    *
    * @throws MsmError `bad-argument`, `destroyed`, `device-lost`, `internal`
    */
   warmup(n: number): Promise<void>;
 
   readonly memory: MemoryUse;
-  /** What the last successful `msm` did; null before the first one, and it stays as it was through n = 0. */
+  /** What the last successful `msm` or `msmBatch` did; null before the first one, and it stays as it was through n = 0. */
   readonly lastRun: RunRecord | null;
   /** The adapter that this engine computes on. */
   readonly adapter: AdapterDescription;

@@ -12,6 +12,7 @@ import type {
 } from './api.js';
 import type { Calibration } from './calibrate.js';
 import { type CpuResult, pippenger } from './cpu/pippenger.js';
+import { Turns } from './cpu/turns.js';
 import { type Curve, type CurveContext, curveContext } from './curves/curve.js';
 import { addAffine, infinity, type Jacobian, toAffine } from './curves/jacobian.js';
 import { type NamedCurve, resolveCurve } from './curves/named.js';
@@ -69,6 +70,11 @@ export interface MsmEngineOptions {
 const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol('Symbol.dispose');
 
 const DEFAULT_BUDGET = 256 * 2 ** 20;
+
+/** What a vector more costs the CPU, in scalars: the doublings between its windows. */
+const CPU_VECTOR_COST = 16;
+
+const LARGEST_WARMUP = 2 ** 16;
 
 /** Smaller runs are dominated by latency, and say nothing about the rate. */
 const LEAST_ENTRIES_TO_LEARN_FROM = 2 ** 18;
@@ -248,14 +254,21 @@ class Engine implements MsmEngine {
   async warmup(n: number): Promise<void> {
     this.#assertUsable(undefined);
     if (!Number.isInteger(n) || n < 1) throw badArgument(`n must be a positive integer, got ${show(n)}`);
-    const limits = this.#planLimits();
-    const vector = { load: fullWorkload(n, this.#curve), offset: 0, indices: null };
-    const commands = schedule([vector], this.#curve, limits, this.#budget, this.#tuning).flatMap((job) =>
-      recordJob(this.#kernels, job, () => ({ buffer: 'bases' })),
-    );
-    const runner = await this.#liveRunner();
-    const carry = fieldCarryOf(limits, this.#tuning);
-    await runner.compile([this.#kernels.importPoints(carry), ...kernelsOf(commands)]);
+    await this.#queue.run(async () => {
+      const runner = await this.#liveRunner();
+      const limits = this.#planLimits();
+      // larger ones run the same kernels more often
+      const load = fullWorkload(Math.min(n, LARGEST_WARMUP), this.#curve);
+      const commands = schedule(
+        [{ load, offset: 0, indices: null }],
+        this.#curve,
+        limits,
+        this.#budget,
+        this.#tuning,
+      ).flatMap((job) => recordJob(this.#kernels, job, () => ({ buffer: 'bases' })));
+      const carry = fieldCarryOf(limits, this.#tuning);
+      await runner.compile([this.#kernels.importPoints(carry), ...kernelsOf(commands)]);
+    });
   }
 
   destroy(): void {
@@ -343,7 +356,7 @@ class Engine implements MsmEngine {
   ): Promise<GPUBuffer> {
     const context = { curve: this.#curve, kernels: this.#kernels, limits: this.#planLimits(), tuning: this.#tuning };
     const goOn = () => this.#assertUsable(signal);
-    return loadPoints(runner, context, { bytes, tables, label, goOn, onProgress });
+    return loadPoints(runner, context, { bytes, tables, label, budget: this.#budget, goOn, onProgress });
   }
 
   /** @throws MsmError `bad-argument`, `destroyed` */
@@ -378,6 +391,13 @@ class Engine implements MsmEngine {
     return { scalars, n, offset: first };
   }
 
+  #survey(bases: ResidentBases, vectors: readonly Factors[]): SurveyedVector[] {
+    // the checks look bases up in a row; and those of a chunk have to be bound together, however far apart
+    const { maxStorageBufferBindingSize } = this.#runner.device.limits;
+    const picks = this.#tuning.checks !== true && bases.byteLength <= maxStorageBufferBindingSize;
+    return vectors.map(({ scalars, offset }) => ({ ...survey(this.#curve, scalars, bases.tables, picks), offset }));
+  }
+
   /** One sum for each vector. */
   async #multiply(
     bases: ResidentBases,
@@ -389,19 +409,21 @@ class Engine implements MsmEngine {
     bases.assertAlive();
     const n = vectors.reduce((sum, vector) => sum + vector.n, 0);
     if (n === 0) return vectors.map(() => publicPoint(this.#curve, null));
-    const limits = this.#planLimits();
-    // the checks look bases up in a row; and those of a chunk have to be bound together, however far apart
-    const picks = this.#tuning.checks !== true && bases.byteLength <= limits.maxStorageBufferBindingSize;
-    const surveyed = vectors.map(
-      ({ scalars, offset }): SurveyedVector => ({ ...survey(this.#curve, scalars, bases.tables, picks), offset }),
+    const surveyed = this.#survey(bases, vectors);
+    const cost = surveyed.reduce(
+      (sum, { load }) => sum + (load.n === 0 ? 0 : load.n + CPU_VECTOR_COST),
+      -CPU_VECTOR_COST,
     );
-    const left = surveyed.reduce((sum, { load }) => sum + load.n, 0);
-    if (left === 0 || (left <= cpuBelowOf(limits, this.#tuning) && bases.source !== null)) {
+    if (cost < 0 || (cost <= cpuBelowOf(this.#planLimits(), this.#tuning) && bases.source !== null)) {
       return this.#multiplyOnCpu(bases, surveyed, n, options, started);
     }
+    const surveyedOn = this.#runner;
     const runner = await this.#liveRunner();
     const buffer = await this.#residentBuffer(runner, bases);
     this.#assertUsable(options.signal);
+    // those of the device that there is now
+    const limits = this.#planLimits();
+    if (runner !== surveyedOn) surveyed.splice(0, surveyed.length, ...this.#survey(bases, vectors));
     const jobs = schedule(surveyed, this.#curve, limits, this.#budget, this.#tuning);
     const allSubmits = jobs.reduce((sum, { submits }) => sum + submits, 0);
     const tick = (done: number): void => {
@@ -415,13 +437,13 @@ class Engine implements MsmEngine {
     for (const job of jobs) {
       tick(submits);
       const before = submits;
-      const outcome = await this.#runJob(runner, job, buffer, surveyed, (done) => tick(before + done)).catch(
-        (error: unknown) => {
-          // that WebGPU refuses a command is no riddle if the bases were destroyed meanwhile
-          if (error instanceof MsmError && error.code === 'internal') bases.assertAlive();
-          throw error;
-        },
-      );
+      const goOn = () => this.#assertUsable(options.signal);
+      const onSubmitted = (done: number) => tick(before + done);
+      const outcome = await this.#runJob(runner, job, buffer, surveyed, goOn, onSubmitted).catch((error: unknown) => {
+        // that WebGPU refuses a command is no riddle if the bases were destroyed meanwhile
+        if (error instanceof MsmError && error.code === 'internal') bases.assertAlive();
+        throw error;
+      });
       job.parts.forEach(({ pieces }, part) => {
         pieces.forEach(({ vector }, piece) => {
           const sum = outcome.sums[part]?.[piece] as AffinePoint;
@@ -474,9 +496,10 @@ class Engine implements MsmEngine {
     goOn();
     options.onProgress?.({ phase: 'msm', done: 0, total: 1 });
     const computing = performance.now();
+    const turns = new Turns(goOn);
     const done: CpuResult[] = [];
     for (const vector of vectors) {
-      done.push(await pippenger(this.#curve, this.#pointsOf(bases, vector), vector.scalars, goOn));
+      done.push(await pippenger(this.#curve, this.#pointsOf(bases, vector), vector.scalars, turns));
     }
     const results = done.map(({ sum }) => publicPoint(this.#curve, toAffine(this.#curve, sum)));
     const ms = performance.now() - computing;
@@ -522,6 +545,7 @@ class Engine implements MsmEngine {
     job: Job,
     buffer: GPUBuffer,
     vectors: readonly SurveyedVector[],
+    goOn: () => void,
     onSubmitted: (done: number) => void,
   ): Promise<JobOutcome> {
     const { scalarBytes } = this.#curve;
@@ -550,9 +574,16 @@ class Engine implements MsmEngine {
     // with checks there is one part
     if (found !== undefined) assertNoFindings(found, (parts[0] as Part).plan.levelTasks.length);
     const folding = performance.now();
-    const sums = parts.map(({ plan, pieces, at }) =>
-      pieces.map((_, vector) => fold(this.#curve, plan, allSums.subarray(at.bitSums / 4), vector)),
-    );
+    const turns = new Turns(goOn);
+    const sums: AffinePoint[][] = [];
+    for (const { plan, pieces, at } of parts) {
+      const own: AffinePoint[] = [];
+      for (let vector = 0; vector < pieces.length; vector++) {
+        own.push(fold(this.#curve, plan, allSums.subarray(at.bitSums / 4), vector));
+        if (turns.areOver) await turns.take();
+      }
+      sums.push(own);
+    }
     phases?.push({ name: 'fold (CPU)', ms: performance.now() - folding });
     const entries = parts.reduce((sum, { at }) => sum + Tally.unpack(tallies.subarray(at.tally / 4), 0).entries, 0);
     return { sums, entries, dispatches, submits, busyMs, phases };
@@ -632,13 +663,13 @@ export const createMsmEngine = async (options: MsmEngineOptions): Promise<MsmEng
   if (!(Number.isInteger(memoryBudget) && memoryBudget > 0)) {
     throw badArgument(`memoryBudget must be a positive integer of bytes, got ${show(memoryBudget)}`);
   }
-  const { calibration } = options;
+  const { calibration, tuning: knobs = {} } = options;
   if (calibration !== undefined && (typeof calibration !== 'object' || calibration === null)) {
     throw badArgument(`calibration must be what calibrate returned, got ${show(calibration)}`);
   }
   const tuning = Object.freeze({
     ...(calibration === undefined ? {} : checkTuning(calibration.tuning)),
-    ...given(checkTuning(options.tuning === undefined ? {} : options.tuning)),
+    ...given(checkTuning(knobs)),
   });
   if (typeof retainBases !== 'boolean')
     throw badArgument(`retainBases must be true or false, got ${show(retainBases)}`);

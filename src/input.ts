@@ -126,12 +126,19 @@ export const readPrecompute = ({ precompute = 1 }: CallOptions): number => {
 export const readOffsets = (options: MsmBatchOptions, scalars: readonly unknown[]): readonly unknown[] => {
   if (!Array.isArray(scalars)) throw badArgument(`scalars must be an array of vectors, got ${kindOf(scalars)}`);
   const { offsets } = options;
+  if ((options as MsmOptions).offset !== undefined) {
+    throw badArgument('options.offset is for msm; msmBatch takes options.offsets, one for each vector');
+  }
   if (offsets === undefined) return [];
   if (!Array.isArray(offsets)) throw badArgument(`options.offsets must be an array, got ${kindOf(offsets)}`);
   if (offsets.length !== scalars.length) {
     throw badArgument(`options.offsets has ${offsets.length} numbers for ${scalars.length} vectors`);
   }
-  return [...offsets];
+  // not map, which passes over the holes of an array
+  return Array.from(offsets as readonly unknown[], (offset, i) => {
+    if (offset === undefined) throw badArgument(`options.offsets[${i}] is missing`);
+    return offset;
+  });
 };
 
 /**

@@ -22,13 +22,18 @@ export interface LoadRequest {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly tables: TableShape;
   readonly label: string;
+  /** The most bytes of scratch. */
+  readonly budget: number;
   /** Throws if there is no point in going on. */
   goOn(): void;
   readonly onProgress: ((progress: Progress) => void) | undefined;
 }
 
-/** Points whose tables are made at a time: enough for every device, and the points themselves wait in little memory. */
+/** Points whose tables are made at a time, at most: enough for every device, and the points themselves wait in little memory. */
 const TABLE_SLICE = 2 ** 16;
+
+/** Doublings of a point that one dispatch should do at least: it ends with an inversion, of some four doublings' time. */
+const LEAST_DOUBLINGS = 16;
 
 /** Points [first, first + count), of all. */
 interface Range {
@@ -51,7 +56,7 @@ const rangesOf = (length: number, size: number): Range[] =>
 export const loadPoints = async (
   runner: Runner,
   context: LoadContext,
-  { bytes, tables, label, goOn, onProgress }: LoadRequest,
+  { bytes, tables, label, budget, goOn, onProgress }: LoadRequest,
 ): Promise<GPUBuffer> => {
   const { pointBytes } = context.curve;
   const length = bytes.length / pointBytes;
@@ -60,8 +65,10 @@ export const loadPoints = async (
   try {
     const step = itemsPerBindingStep(baseBytes);
     const bindable = Math.floor(runner.device.limits.maxStorageBufferBindingSize / (step * baseBytes)) * step;
-    // 2^16 is a whole number of steps
-    const ranges = rangesOf(length, tables.count === 1 ? bindable : Math.min(bindable, TABLE_SLICE));
+    const bound = Math.floor(additionsPerSubmitOf(context.limits, context.tuning) / LEAST_DOUBLINGS);
+    const roomy = Math.floor(budget / 2 / pointBytes);
+    const few = Math.max(step, Math.floor(Math.min(TABLE_SLICE, bound, roomy) / step) * step);
+    const ranges = rangesOf(length, tables.count === 1 ? bindable : Math.min(bindable, few));
     for (const [i, range] of ranges.entries()) {
       goOn();
       onProgress?.({ phase: 'load', done: i, total: ranges.length });

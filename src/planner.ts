@@ -10,7 +10,7 @@ import { levelTasks, Tally } from './stages/partition.js';
 import { type ReduceShape, reduceShape } from './stages/reduce.js';
 import { SORT_MAX_BITS, type SortPass, sortPasses } from './stages/sort.js';
 import { type DeviceProfile, reduceAdditions, resolveTuning, type Tuning, windowCount } from './tuning.js';
-import { piecesOf, shareOf, type Workload } from './workload.js';
+import { oneOf, piecesOf, shareOf, type Workload } from './workload.js';
 
 /** Limits of a device that sizes depend on. */
 export interface PlanLimits extends DeviceProfile {
@@ -232,13 +232,21 @@ const fewestGroups = (
   const tuning = resolveTuning(load, curve, limits, overrides);
   let plan = layOut(load, curve, tuning, Number.POSITIVE_INFINITY);
   let why = misfit(plan, curve, limits, budget);
-  while ((why !== null || plan.scratchBytes > enoughScratch(load)) && plan.windowsPerGroup > 1) {
-    const smaller = layOut(load, curve, tuning, plan.windowsPerGroup - 1);
-    why = misfit(smaller, curve, limits, budget);
-    plan = smaller;
+  // what does not become less with the groups: scalars, buckets
+  const fixed = layOut(load, curve, tuning, 1).scratchBytes;
+  const isLavish = ({ scratchBytes }: Plan): boolean =>
+    scratchBytes > enoughScratch(load) && scratchBytes > FIXED_AND_HALF * fixed;
+  while ((why !== null || isLavish(plan)) && plan.windowsPerGroup > 1) {
+    // exact where there are few, and quick where a batch has thousands
+    const step = Math.max(1, Math.floor(plan.windowsPerGroup / 64));
+    plan = layOut(load, curve, tuning, plan.windowsPerGroup - step);
+    why = misfit(plan, curve, limits, budget);
   }
   return { plan, why };
 };
+
+/** More groups save little where scratch is no more than so many times what they cannot save. */
+const FIXED_AND_HALF = 1.5;
 
 /**
  * Cuts an MSM into the fewest equal chunks whose buffers fit the device's limits and the budget, and so that one window of a
@@ -275,8 +283,12 @@ export const planMsm = (
   return attempt(fits).plan;
 };
 
+/** A batch in many groups of windows is better done as several batches: so many more than its additions ask for are too many. */
+const MANY_GROUPS = 4;
+
 /**
- * Plans several vectors as one, or null where they do not fit together.
+ * Plans several vectors as one, or null where they had better be fewer: they do not fit, or fit only a few windows at a time, or with
+ * windows much narrower than one of them would have.
  *
  * @param load more than one vector
  */
@@ -288,5 +300,8 @@ export const planTogether = (
   overrides: Partial<Tuning>,
 ): Plan | null => {
   const { plan, why } = fewestGroups(load, curve, limits, budget, overrides);
-  return why === null ? plan : null;
+  const { windowBits, additionsPerSubmit } = plan.tuning;
+  if (why !== null || plan.groups > MANY_GROUPS * Math.ceil(plan.additions / additionsPerSubmit)) return null;
+  const alone = resolveTuning(oneOf(load), curve, limits, overrides);
+  return windowBits + 1 < alone.windowBits ? null : plan;
 };

@@ -65,12 +65,18 @@ const basesOf = (
   };
   const firsts = pieces.map(({ vector, first }) => baseOf(vector, first));
   const ends = pieces.map(({ vector, first, length }) => baseOf(vector, first + length - 1) + 1);
-  const least = Math.min(...firsts);
+  const least = firsts.reduce((left, right) => Math.min(left, right));
   const first = least - (least % itemsPerBindingStep(pointBytes));
-  return { first, count: Math.max(...ends) - first };
+  return { first, count: ends.reduce((left, right) => Math.max(left, right)) - first };
 };
 
 type UnplacedPart = Pick<Part, 'plan' | 'n' | 'pieces' | 'bases'>;
+
+/** Parts of a job at most: by then a submit is nothing beside them. */
+const MOST_PARTS = 64;
+
+/** Vectors of a part at most; more have nothing to gain from each other. */
+const MOST_VECTORS = 2 ** 12;
 
 /** A shorter vector is filled up to the longest of its part; no more than as much again. */
 const MOST_FILLED_UP = 2;
@@ -92,7 +98,9 @@ const cutIntoParts = (
     const [longest] = waiting as [number];
     const pointBytes = curve.pointBytes * (vectors[longest] as ScalarVector).load.tables.count;
     const bases = (chosen: readonly number[]) => basesOf(vectors, chosen.map(whole), pointBytes);
-    let chosen = waiting.filter((vector) => MOST_FILLED_UP * lengthOf(vector) >= lengthOf(longest));
+    let chosen = waiting
+      .slice(0, MOST_VECTORS)
+      .filter((vector) => MOST_FILLED_UP * lengthOf(vector) >= lengthOf(longest));
     let plan: Plan | null = null;
     while (chosen.length > 1) {
       if (bases(chosen).count * pointBytes <= limits.maxStorageBufferBindingSize) {
@@ -171,12 +179,17 @@ export const schedule = (
   budget: number,
   tuning: Partial<Tuning>,
 ): Job[] => {
+  const fits = (parts: readonly UnplacedPart[]): boolean => {
+    const { scratch, peakBytes } = scratchOf(parts);
+    const largest = Math.min(limits.maxBufferSize, limits.maxStorageBufferBindingSize);
+    return peakBytes <= budget && Object.values(scratch).every((bytes) => bytes <= largest);
+  };
   const jobs: UnplacedPart[][] = [];
   for (const part of cutIntoParts(vectors, curve, limits, budget, tuning)) {
     const last = jobs.at(-1);
     // the checks look at one MSM at a time
-    if (last !== undefined && !part.plan.tuning.checks && scratchOf([...last, part]).peakBytes <= budget)
-      last.push(part);
+    const joins = last !== undefined && last.length < MOST_PARTS && !part.plan.tuning.checks;
+    if (joins && fits([...last, part])) last.push(part);
     else jobs.push([part]);
   }
   return jobs.map(place);

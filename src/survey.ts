@@ -117,6 +117,7 @@ export const survey = (
   const load = { vectors: 1, n, bits, lengths, tables, picked: false };
   if (!picks || 2 * (lengths.get(0) ?? 0) <= n) return { load, scalars, indices: null };
   const kept = withoutZeros(words, curve.scalarBytes / 4);
-  lengths.delete(0);
-  return { ...kept, load: { ...load, n: kept.indices.length, picked: true } };
+  // of those few the sample may have met none: they are looked at instead
+  const { load: left } = survey(curve, kept.scalars, tables, false);
+  return { ...kept, load: { ...left, picked: true } };
 };

@@ -47,7 +47,8 @@ export interface Tuning {
   readonly fieldCarry: CarryMode;
   /**
    * MSMs of at most so many scalars are computed on the CPU, where the answer is there sooner than a GPU's, 0 to 2^16; 0 leaves all
-   * of them to the GPU. Needs the points in main memory (`retainBases`). Results are the same.
+   * of them to the GPU. Zeros do not count where they are the most; a vector more of a batch counts as 16. Needs the points in main memory
+   * (`retainBases`). Results are the same.
    */
   readonly cpuBelow: number;
   /**

@@ -33,10 +33,14 @@ const bitLength = (value: bigint): number => (value === 0n ? 0 : value.toString(
 export const signedBits = (curve: CurveContext): number =>
   foldsScalars(curve) ? bitLength(curve.order / 2n) : bitLength(curve.order - 1n);
 
-/** `count` tables that cover every scalar. */
-export const loadedTables = (curve: CurveContext, count: number): TableShape =>
+/** Tables that cover every scalar: as many, or the fewer that cover as much. */
+export const loadedTables = (curve: CurveContext, most: number): TableShape => {
+  if (most === 1) return NO_TABLES;
   // the topmost digit must not lend, which takes a bit more
-  count === 1 ? NO_TABLES : { count, bits: Math.ceil((signedBits(curve) + 1) / count) };
+  const all = signedBits(curve) + 1;
+  const bits = Math.ceil(all / most);
+  return { count: Math.ceil(all / bits), bits };
+};
 
 /** n scalars of full length. */
 export const fullWorkload = (n: number, curve: CurveContext, tables = NO_TABLES): Workload => {
@@ -69,9 +73,18 @@ export const shareOf = (load: Workload, n: number): Workload => ({
   lengths: new Map([...load.lengths].map(([bits, count]) => [bits, (count * n) / load.n])),
 });
 
+/** A vector like those of a batch, on the average. */
+export const oneOf = (load: Workload): Workload => ({
+  ...load,
+  vectors: 1,
+  lengths: new Map([...load.lengths].map(([bits, count]) => [bits, count / load.vectors])),
+});
+
+const most = (values: readonly number[]): number => values.reduce((left, right) => Math.max(left, right), 0);
+
 /** Several vectors as one workload. */
 export const together = (loads: readonly Workload[]): Workload => {
-  const bits = Math.max(...loads.map((load) => load.bits));
+  const bits = most(loads.map((load) => load.bits));
   const lengths = new Map<number, number>();
   for (const load of loads) {
     for (const [length, count] of load.lengths) lengths.set(length, (lengths.get(length) ?? 0) + count);
@@ -79,7 +92,7 @@ export const together = (loads: readonly Workload[]): Workload => {
   const [first] = loads as readonly [Workload];
   return {
     vectors: loads.length,
-    n: Math.max(...loads.map(({ n }) => n)),
+    n: most(loads.map(({ n }) => n)),
     bits,
     lengths,
     tables: first.tables,

@@ -10,6 +10,8 @@ import {
   INFINITY,
   makeKnownBases,
 } from '../dev/oracle/known-bases.mjs';
+import { bn254 } from '../src/curves/bn254.js';
+import { curveContext } from '../src/curves/curve.js';
 import {
   type Bases,
   createMsmEngine,
@@ -18,6 +20,9 @@ import {
   type Progress,
   type Tuning,
 } from '../src/index.js';
+import { planMsm } from '../src/planner.js';
+import { schedule } from '../src/schedule.js';
+import { fullWorkload } from '../src/workload.js';
 import { captureGpu } from './support/captured-gpu.js';
 import { bls12381, bls12381Oracle } from './support/curves.js';
 import { getDevice } from './support/gpu.js';
@@ -185,6 +190,12 @@ describe('the contract', () => {
       /options\.offsets has 1 numbers for 2/,
     ],
     ['no offsets', () => engine.msmBatch(bases, [[]], { offsets: 3 as never }), /options\.offsets must be an array/],
+    ['the offset of msm', () => engine.msmBatch(bases, [[]], { offset: 3 } as never), /^options\.offset is for msm/],
+    [
+      'a missing offset',
+      () => engine.msmBatch(bases, [[], []], { offsets: [0, undefined] as never }),
+      /offsets\[1\] is missing/,
+    ],
     ['half an offset', () => engine.msmBatch(bases, [[]], { offsets: [0.5] }), /^offsets\[0\] must be an integer/],
     ["others' bases", () => engine.msmBatch({} as never, []), /^bases must come from loadBases/],
   ])('%s is refused, and the engine goes on', async (_, call, message) => {
@@ -211,6 +222,77 @@ describe('the contract', () => {
     vectors.length = 0;
     offsets.fill(3);
     expect(await call).toEqual([expected, expected]);
+  });
+});
+
+describe('many vectors', () => {
+  const bound = curveContext(bn254);
+  const limits = {
+    software: false,
+    slowShifts: false,
+    additionsPerMs: 2 ** 14,
+    maxComputeInvocationsPerWorkgroup: 256,
+    maxComputeWorkgroupSizeX: 256,
+    maxComputeWorkgroupStorageSize: 16384,
+    maxStorageBufferBindingSize: 2 ** 27,
+    maxBufferSize: 2 ** 28,
+  };
+
+  test.each([
+    [10, 4096],
+    [48, 4096],
+    [128, 1024],
+    [1000, 64],
+    [20_000, 1],
+    [9, 2 ** 20],
+    [1, 2 ** 22],
+  ])('%i of %i scalars: no more submits than their additions ask for, and no buffer is too large', (vectors, n) => {
+    for (const additionsPerMs of [null, 2 ** 14]) {
+      for (const budget of [2 ** 26, 2 ** 28, 2 ** 30]) {
+        const load = { load: fullWorkload(n, bound), offset: 0, indices: null };
+        const jobs = schedule(new Array(vectors).fill(load), bound, { ...limits, additionsPerMs }, budget, {});
+        const parts = jobs.flatMap((job) => job.parts);
+        const covered = new Map<number, number>();
+        for (const { pieces } of parts) {
+          for (const { vector, length } of pieces) covered.set(vector, (covered.get(vector) ?? 0) + length);
+        }
+        expect([...covered.values()].every((length) => length === n)).toBe(true);
+        expect(covered.size).toBe(vectors);
+        const least = parts.reduce(
+          (sum, { plan }) => sum + Math.ceil(plan.additions / plan.tuning.additionsPerSubmit),
+          0,
+        );
+        const submits = jobs.reduce((sum, job) => sum + job.submits, 0);
+        // a window of a long vector may fill a submit by itself
+        if (n <= 2 ** 16) expect(submits, `budget ${budget}`).toBeLessThanOrEqual(4 * least);
+        for (const { scratch } of jobs) {
+          for (const bytes of Object.values(scratch)) expect(bytes).toBeLessThanOrEqual(2 ** 28);
+          expect(Object.values(scratch).reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(budget);
+        }
+        const widest = Math.max(...parts.map(({ plan }) => plan.tuning.windowBits));
+        const alone = planMsm(fullWorkload(n, bound), bound, { ...limits, additionsPerMs }, budget, {});
+        expect(widest).toBeGreaterThanOrEqual(alone.tuning.windowBits - 1);
+      }
+    }
+  });
+
+  test('300 of 8 scalars, on the GPU and on the CPU', async () => {
+    const { points, scalars } = smallCase(8);
+    for (const cpuBelow of [0, 2 ** 16]) {
+      const engine = await createMsmEngine({
+        curve: smallCurve,
+        device: await getDevice(),
+        tuning: { ...tuning, cpuBelow },
+      });
+      const bases = await engine.loadBases(points);
+      const vectors = Array.from({ length: 300 }, (_, i) => scalars.map((scalar) => scalar ^ BigInt(i % 3)));
+      const sums = await engine.msmBatch(bases, vectors);
+      for (const i of [0, 1, 2]) expect(await engine.msm(bases, vectors[i] as bigint[])).toEqual(sums[i]);
+      sums.forEach((sum, i) => {
+        expect(sum).toEqual(sums[i % 3]);
+      });
+      engine.destroy();
+    }
   });
 });
 

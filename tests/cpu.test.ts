@@ -14,6 +14,7 @@ import {
   makeRandomScalars,
 } from '../dev/oracle/known-bases.mjs';
 import { cpuWindowBits, pippenger, signedDigits } from '../src/cpu/pippenger.js';
+import { Turns } from '../src/cpu/turns.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, curveContext } from '../src/curves/curve.js';
 import { toAffine } from '../src/curves/jacobian.js';
@@ -31,7 +32,7 @@ const compute = async (
   scalars: Uint8Array<ArrayBuffer>,
 ): Promise<AffinePoint> => {
   const context = curveContext(curve);
-  const { sum } = await pippenger(context, points, scalars, () => undefined);
+  const { sum } = await pippenger(context, points, scalars, new Turns(() => undefined));
   const affine = toAffine(context, sum);
   return affine === null ? { x: 0n, y: 0n, infinity: true } : { ...affine, infinity: false };
 };
@@ -202,9 +203,14 @@ test('the page gets its turn every 64 additions at most, whenever a frame has pa
     return now;
   });
   let turns = 0;
-  const { entries, windows, windowBits } = await pippenger(curveContext(bn254), points.bytes, scalars.bytes, () => {
-    turns++;
-  }).finally(() => clock.mockRestore());
+  const { entries, windows, windowBits } = await pippenger(
+    curveContext(bn254),
+    points.bytes,
+    scalars.bytes,
+    new Turns(() => {
+      turns++;
+    }),
+  ).finally(() => clock.mockRestore());
   // reading the points, filling the buckets, summing them up
   const pieces = 300 + entries + windows * 2 ** (windowBits - 1);
   expect(turns).toBe(Math.floor(pieces / 64));

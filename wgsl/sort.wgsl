@@ -121,21 +121,28 @@ fn sort_scan(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_
 
 // Where the first entry of each bin of this tile goes.
 var<workgroup> bases: array<u32, BINS>;
+// Entries of the windows in front of this one, a thread's share each: a batch has many.
+var<workgroup> in_front: array<u32, THREADS>;
 
 @compute @workgroup_size({{threads}})
 fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let tile = group.x;
   let window = group.y;
   count_own(window, tile, thread);
+  var share = 0u;
+  for (var j = thread; j < window; j += THREADS) {
+    share += totals[j];
+  }
+  in_front[thread] = share;
+  workgroupBarrier();
   // the last pass writes the windows one behind the other, earlier ones keep to their slabs
   var target_base = window * config.slab;
   if (config.last_pass == 1u) {
     target_base = 0u;
-    for (var j = 0u; j < window; j++) {
-      target_base += totals[j];
+    for (var t = 0u; t < THREADS; t++) {
+      target_base += in_front[t];
     }
   }
-  workgroupBarrier();
   // counts to positions: every bin's counters become the exclusive scan over the threads
   for (var bin = thread; bin < BINS; bin += THREADS) {
     bases[bin] = target_base + counts[(window * BINS + bin) * config.tiles + tile];

@@ -2,9 +2,7 @@ import type { CurveContext } from '../curves/curve.js';
 import { type Affine, add, addAffine, double, infinity, type Jacobian } from '../curves/jacobian.js';
 import { digitsOf, mod, readWords } from '../field/modulus.js';
 import { windowCount } from '../tuning.js';
-
-/** How long the CPU may compute before the page gets a turn, in milliseconds: a frame. */
-const TURN_MS = 16;
+import type { Turns } from './turns.js';
 
 /** The c with the fewest additions: n to fill the buckets of a window, two for each bucket to sum them up. */
 export const cpuWindowBits = (n: number, scalarBits: number): number => {
@@ -24,28 +22,6 @@ export const signedDigits = (scalar: bigint, windowBits: number, windows: number
     return digit - carry * radix;
   });
 };
-
-/** Gives the page its turn whenever 16 ms have passed. To be asked often; it looks at the clock now and then only. */
-class Turns {
-  readonly #onTurn: () => void;
-  #asked = 0;
-  #last = performance.now();
-
-  constructor(onTurn: () => void) {
-    this.#onTurn = onTurn;
-  }
-
-  /** Whether `take` is due. */
-  get due(): boolean {
-    return ++this.#asked % 64 === 0 && performance.now() - this.#last > TURN_MS;
-  }
-
-  async take(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, 0));
-    this.#onTurn();
-    this.#last = performance.now();
-  }
-}
 
 /** Σ (k + 1) · buckets[k], from the top: every bucket is in the running sum as often as it counts. */
 const weightedSum = async (curve: CurveContext, buckets: readonly Jacobian[], turns: Turns): Promise<Jacobian> => {
@@ -83,18 +59,18 @@ export interface CpuResult {
  *
  * @param points x‖y of each, in the public format, checked before; at least as many as scalars
  * @param scalars in the public format
- * @param onTurn called between pieces of work of some 16 ms; what it throws ends the computation
+ * @param turns of the call that this is a part of
  */
 export const pippenger = async (
   curve: CurveContext,
   points: Uint8Array<ArrayBuffer>,
   scalars: Uint8Array<ArrayBuffer>,
-  onTurn: () => void,
+  turns: Turns,
 ): Promise<CpuResult> => {
   const n = scalars.length / curve.scalarBytes;
+  if (n === 0) return { sum: infinity, windowBits: 2, windows: 0, entries: 0 };
   const windowBits = cpuWindowBits(n, curve.scalarBits);
   const windows = windowCount(curve.scalarBits, windowBits);
-  const turns = new Turns(onTurn);
   const [pointWords, scalarWords] = [wordsOf(points), wordsOf(scalars)];
   const words = curve.scalarBytes / 4;
   const terms: { readonly plus: Affine; readonly minus: Affine; readonly digits: readonly number[] }[] = [];

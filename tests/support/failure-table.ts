@@ -160,6 +160,8 @@ const common = ['uniforms', 'read-back', 'timestamps'] as const;
 const forImport = ['bases', 'outcome', ...common] as const;
 const forMsm = [
   'scalars',
+  'vectors',
+  'picks',
   'entriesA',
   'entriesB',
   'counts',

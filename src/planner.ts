@@ -235,7 +235,7 @@ const fewestGroups = (
   // what does not become less with the groups: scalars, buckets
   const fixed = layOut(load, curve, tuning, 1).scratchBytes;
   const isLavish = ({ scratchBytes }: Plan): boolean =>
-    scratchBytes > enoughScratch(load) && scratchBytes > FIXED_AND_HALF * fixed;
+    scratchBytes > enoughScratch(load) && scratchBytes > WORTH_SAVING * fixed;
   while ((why !== null || isLavish(plan)) && plan.windowsPerGroup > 1) {
     // exact where there are few, and quick where a batch has thousands
     const step = Math.max(1, Math.floor(plan.windowsPerGroup / 64));
@@ -246,7 +246,7 @@ const fewestGroups = (
 };
 
 /** More groups save little where scratch is no more than so many times what they cannot save. */
-const FIXED_AND_HALF = 1.5;
+const WORTH_SAVING = 1.1;
 
 /**
  * Cuts an MSM into the fewest equal chunks whose buffers fit the device's limits and the budget, and so that one window of a

@@ -15,8 +15,15 @@ const times = new WeakMap<GPUDevice, CompileTime[]>();
 /** What was compiled on a device, in the order in which it was done. */
 export const compileTimes = (device: GPUDevice): readonly CompileTime[] => times.get(device) ?? [];
 
-/** Pipelines of a device by source, shared by all engines on it; they go when the device goes. */
-const cache = new WeakMap<GPUDevice, Map<string, Promise<GPUComputePipeline>>>();
+/** Pipelines of a device; they go when the device goes. */
+interface Pipelines {
+  /** Shared by all engines on it, each of which renders kernels of its own. */
+  readonly bySource: Map<string, Promise<GPUComputePipeline>>;
+  /** The same by the object: a source has a hundred kilobytes, which are not to be compared in every run. */
+  readonly byKernel: WeakMap<Kernel, Promise<GPUComputePipeline>>;
+}
+
+const cache = new WeakMap<GPUDevice, Pipelines>();
 
 const layoutEntry = ({ access }: Binding, binding: number): GPUBindGroupLayoutEntry => ({
   binding,
@@ -60,13 +67,17 @@ const compile = async (device: GPUDevice, { name, source, bindings }: Kernel): P
 
 /** The pipeline of a kernel; compiled when first asked for. A failure is not remembered. */
 export const pipelineFor = (device: GPUDevice, kernel: Kernel): Promise<GPUComputePipeline> => {
-  const pipelines = cache.get(device) ?? new Map<string, Promise<GPUComputePipeline>>();
-  cache.set(device, pipelines);
-  const key = `${kernel.name}\n${kernel.source}`;
-  const known = pipelines.get(key);
+  const { bySource, byKernel } = cache.get(device) ?? { bySource: new Map(), byKernel: new WeakMap() };
+  cache.set(device, { bySource, byKernel });
+  const known = byKernel.get(kernel);
   if (known !== undefined) return known;
-  const made = compile(device, kernel);
-  pipelines.set(key, made);
-  made.catch(() => pipelines.delete(key));
+  const key = `${kernel.name}\n${kernel.source}`;
+  const made = bySource.get(key) ?? compile(device, kernel);
+  bySource.set(key, made);
+  byKernel.set(kernel, made);
+  made.catch(() => {
+    bySource.delete(key);
+    byKernel.delete(kernel);
+  });
   return made;
 };

@@ -620,34 +620,25 @@ const inputsOf = (
   scalarBytes: number,
 ): Upload[] => {
   const uploads: Upload[] = [];
-  const table = pieces.map(({ vector, first, length }, i) => {
+  const table = new Uint32Array(pieces.length * Vector.fields.length);
+  pieces.forEach(({ vector, first, length }, i) => {
     const { scalars, indices, offset } = vectors[vector] as SurveyedVector;
     const end = first + length;
     uploads.push({
       to: { buffer: 'scalars', offset: at.scalars + i * n * scalarBytes },
       data: scalars.subarray(first * scalarBytes, end * scalarBytes),
     });
-    if (indices === null) {
-      return Vector.pack({ length, first_base: offset + first - bases.first, first_pick: IN_A_ROW });
+    let start = { first_base: offset + first - bases.first, first_pick: IN_A_ROW };
+    if (indices !== null) {
+      // from where the binding begins, which a chunk's first base is not before
+      const picks = indices.subarray(first, end).map((index) => offset + index - bases.first);
+      uploads.push({ to: { buffer: 'picks', offset: at.picks + 4 * i * n }, data: picks });
+      start = { first_base: 0, first_pick: i * n };
     }
-    // from where the binding begins, which a chunk's first base is not before
-    const picks = indices.subarray(first, end).map((index) => offset + index - bases.first);
-    uploads.push({ to: { buffer: 'picks', offset: at.picks + 4 * i * n }, data: picks });
-    return Vector.pack({ length, first_base: 0, first_pick: i * n });
+    table.set(Vector.pack({ length, ...start }), i * Vector.fields.length);
   });
-  uploads.push({ to: { buffer: 'vectors', offset: at.vectors }, data: concatenate(table) });
+  uploads.push({ to: { buffer: 'vectors', offset: at.vectors }, data: table });
   return uploads;
-};
-
-/** Words one behind the other. */
-const concatenate = (parts: readonly Uint32Array[]): Uint32Array<ArrayBuffer> => {
-  const all = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 };
 
 /**

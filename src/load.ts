@@ -5,7 +5,7 @@ import { type Command, groupsFor, itemsPerBindingStep, type Slice } from './gpu/
 import type { Runner } from './gpu/runner.js';
 import type { Kernels } from './kernels.js';
 import { IMPORT_THREADS, ImportConfig, importStart, NONE_REJECTED } from './stages/import.js';
-import { DoubleConfig, SpreadConfig } from './stages/tables.js';
+import { DoubleConfig, SpreadConfig, TABLES_THREADS } from './stages/tables.js';
 import { additionsPerSubmitOf, type DeviceProfile, fieldCarryOf, type Tuning } from './tuning.js';
 import type { TableShape } from './workload.js';
 
@@ -74,8 +74,17 @@ export const loadPoints = async (
       onProgress?.({ phase: 'load', done: i, total: ranges.length });
       const points = bytes.subarray(range.first * pointBytes, (range.first + range.count) * pointBytes);
       const target = { buffer: 'bases', offset: range.first * baseBytes, size: range.count * baseBytes };
-      if (tables.count === 1) await importInPlace(runner, context, buffer, points, range, target);
-      else await importWithTables(runner, context, buffer, points, range, target, { tables, goOn });
+      const aside = { buffer: 'points', offset: 0, size: points.length };
+      const plan =
+        tables.count === 1
+          ? { to: target, scratch: {}, commands: [], goOn }
+          : {
+              to: aside,
+              scratch: { points: points.length },
+              commands: tableCommands(context, tables, range, aside, target),
+              goOn,
+            };
+      await runImport(runner, context, buffer, points, range, plan);
     }
     goOn();
     onProgress?.({ phase: 'load', done: ranges.length, total: ranges.length });
@@ -87,7 +96,7 @@ export const loadPoints = async (
   }
 };
 
-/** The commands of the import; what became of the points is in the buffer `outcome`. */
+/** The command of the import; what became of the points is in the buffer `outcome`. */
 const importCommand = ({ kernels, limits, tuning }: LoadContext, { first, count }: Range, points: Slice): Command => ({
   kind: 'dispatch',
   phase: 'import',
@@ -110,84 +119,79 @@ const assertImported = ({ name }: CurveContext, { count }: Range, outcome: Uint3
   if (offCurve !== NONE_REJECTED) throw new MsmError('not-on-curve', `points[${offCurve}] is not on ${name}`);
 };
 
-const importInPlace = async (
+/** Uploads points, imports them where they are then, and carries out what comes behind it. */
+const runImport = async (
   runner: Runner,
   context: LoadContext,
   buffer: GPUBuffer,
   points: Uint8Array<ArrayBuffer>,
   range: Range,
-  target: Slice,
+  { to, scratch, commands, goOn }: ImportPlan,
 ): Promise<void> => {
   const { data } = await runner.run({
-    scratch: { outcome: OUTCOME_BYTES },
+    scratch: { outcome: OUTCOME_BYTES, ...scratch },
     external: { bases: buffer },
     uploads: [
-      { to: target, data: points },
+      { to, data: points },
       { to: { buffer: 'outcome' }, data: importStart() },
     ],
-    commands: [importCommand(context, range, target)],
+    commands: [importCommand(context, range, to), ...commands],
     read: [{ buffer: 'outcome', size: OUTCOME_BYTES }],
+    onSubmitted: goOn,
   });
   assertImported(context.curve, range, data[0] as Uint32Array);
 };
 
-/** Table by table, each from the one before, in dispatches that are no longer than those of an MSM. */
-const importWithTables = async (
-  runner: Runner,
-  context: LoadContext,
-  buffer: GPUBuffer,
-  points: Uint8Array<ArrayBuffer>,
-  range: Range,
+interface ImportPlan {
+  /** Where the points are uploaded to. */
+  readonly to: Slice;
+  readonly scratch: Readonly<Record<string, number>>;
+  /** What is done with them once they are imported. */
+  readonly commands: readonly Command[];
+  goOn(): void;
+}
+
+/** The points become table 0 of `target`, and each table the next: in dispatches that are no longer than those of an MSM. */
+const tableCommands = (
+  { kernels, limits, tuning }: LoadContext,
+  tables: TableShape,
+  { count }: Range,
+  points: Slice,
   target: Slice,
-  { tables, goOn }: { readonly tables: TableShape; readonly goOn: () => void },
-): Promise<void> => {
-  const { kernels, limits, tuning } = context;
-  const { spread, double, perGroup } = kernels.tables(fieldCarryOf(limits, tuning));
-  const most = Math.max(1, Math.floor(additionsPerSubmitOf(limits, tuning) / range.count));
-  const doublings: Command[] = [];
+): Command[] => {
+  const { spread, double } = kernels.tables(fieldCarryOf(limits, tuning));
+  const most = Math.max(1, Math.floor(additionsPerSubmitOf(limits, tuning) / count));
+  const groups = groupsFor(count, TABLES_THREADS);
+  const commands: Command[] = [
+    {
+      kind: 'dispatch',
+      phase: 'tables',
+      kernel: spread,
+      config: SpreadConfig.pack({ points: count, tables: tables.count }),
+      bindings: { points, tables: target },
+      groups,
+    },
+  ];
   for (let table = 1; table < tables.count; table++) {
     for (let done = 0; done < tables.bits; done += most) {
-      doublings.push(
+      commands.push(
         { kind: 'submit' },
         {
           kind: 'dispatch',
           phase: 'tables',
           kernel: double,
           config: DoubleConfig.pack({
-            points: range.count,
+            points: count,
             tables: tables.count,
             from_table: done === 0 ? table - 1 : table,
             to_table: table,
             doublings: Math.min(most, tables.bits - done),
           }),
           bindings: { tables: target },
-          groups: groupsFor(range.count, perGroup.double),
+          groups,
         },
       );
     }
   }
-  const uploaded = { buffer: 'points', offset: 0, size: points.length };
-  const { data } = await runner.run({
-    scratch: { outcome: OUTCOME_BYTES, points: points.length },
-    external: { bases: buffer },
-    uploads: [
-      { to: uploaded, data: points },
-      { to: { buffer: 'outcome' }, data: importStart() },
-    ],
-    commands: [
-      importCommand(context, range, uploaded),
-      {
-        kind: 'dispatch',
-        phase: 'tables',
-        kernel: spread,
-        config: SpreadConfig.pack({ points: range.count, tables: tables.count }),
-        bindings: { points: uploaded, tables: target },
-        groups: groupsFor(range.count, perGroup.spread),
-      },
-      ...doublings,
-    ],
-    read: [{ buffer: 'outcome', size: OUTCOME_BYTES }],
-    onSubmitted: goOn,
-  });
-  assertImported(context.curve, range, data[0] as Uint32Array);
+  return commands;
 };

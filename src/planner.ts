@@ -232,10 +232,12 @@ const fewestGroups = (
   const tuning = resolveTuning(load, curve, limits, overrides);
   let plan = layOut(load, curve, tuning, Number.POSITIVE_INFINITY);
   let why = misfit(plan, curve, limits, budget);
-  // what does not become less with the groups: scalars, buckets
-  const fixed = layOut(load, curve, tuning, 1).scratchBytes;
-  const isLavish = ({ scratchBytes }: Plan): boolean =>
-    scratchBytes > enoughScratch(load) && scratchBytes > WORTH_SAVING * fixed;
+  const isLavish = ({ scratchBytes }: Plan): boolean => {
+    if (scratchBytes <= enoughScratch(load)) return false;
+    // what does not become less with the groups: scalars, buckets
+    const fixed = layOut(load, curve, tuning, 1).scratchBytes;
+    return scratchBytes > WORTH_SAVING * fixed;
+  };
   while ((why !== null || isLavish(plan)) && plan.windowsPerGroup > 1) {
     // exact where there are few, and quick where a batch has thousands
     const step = Math.max(1, Math.floor(plan.windowsPerGroup / 64));
@@ -269,18 +271,26 @@ export const planMsm = (
   const attempt = (chunks: number) =>
     fewestGroups(shareOf(load, Math.ceil(n / chunks)), curve, limits, budget, overrides);
   let fits = 1;
-  for (; attempt(fits).why !== null; fits *= 2) {
+  let found = attempt(fits);
+  while (found.why !== null) {
     if (fits >= n) {
-      throw badArgument(`memoryBudget: not even one scalar at a time fits: ${attempt(fits).why}; raise the budget`);
+      throw badArgument(`memoryBudget: not even one scalar at a time fits: ${found.why}; raise the budget`);
     }
+    fits *= 2;
+    found = attempt(fits);
   }
   let tooFew = Math.floor(fits / 2);
   while (fits - tooFew > 1) {
     const middle = Math.floor((fits + tooFew) / 2);
-    if (attempt(middle).why === null) fits = middle;
-    else tooFew = middle;
+    const tried = attempt(middle);
+    if (tried.why !== null) {
+      tooFew = middle;
+    } else {
+      fits = middle;
+      found = tried;
+    }
   }
-  return attempt(fits).plan;
+  return found.plan;
 };
 
 /** A batch in many groups of windows is better done as several batches: so many more than its additions ask for are too many. */

@@ -1,6 +1,6 @@
 import type { CurveContext } from './curves/curve.js';
 import { itemsPerBindingStep, STORAGE_ALIGNMENT, submitBytes } from './gpu/recording.js';
-import { type Plan, type PlanLimits, planMsm, planTogether, type ScratchName } from './planner.js';
+import { type Plan, type PlanLimits, planMsm, planTogether } from './planner.js';
 import type { Tuning } from './tuning.js';
 import { together, type Workload } from './workload.js';
 
@@ -125,15 +125,22 @@ const cutIntoParts = (
   return parts;
 };
 
-/** What parts take as one job; they share all scratch but what is their own. */
-const scratchOf = (parts: readonly UnplacedPart[]): { scratch: Record<string, number>; peakBytes: number } => {
+/** Where parts of one job have their stretches, and what they take; they share all scratch but what is their own. */
+const layParts = (
+  parts: readonly UnplacedPart[],
+): { at: Part['at'][]; scratch: Record<string, number>; peakBytes: number } => {
   const scratch: Record<string, number> = {};
-  for (const { plan } of parts) {
+  const at = parts.map(({ plan }) => {
+    const starts = Object.fromEntries(own.map((name) => [name, aligned(scratch[name] ?? 0)])) as Record<
+      OwnName,
+      number
+    >;
     for (const [name, bytes] of Object.entries(plan.scratch)) {
-      const before = scratch[name] ?? 0;
-      scratch[name] = (own as readonly string[]).includes(name) ? aligned(before) + bytes : Math.max(before, bytes);
+      const start = starts[name as OwnName];
+      scratch[name] = start === undefined ? Math.max(scratch[name] ?? 0, bytes) : start + bytes;
     }
-  }
+    return starts;
+  });
   const total = (counted: (plan: Plan) => number): number => parts.reduce((sum, { plan }) => sum + counted(plan), 0);
   const result = (['bitSums', 'tally', 'findings'] as const).reduce((sum, name) => sum + (scratch[name] ?? 0), 0);
   const submit = submitBytes(
@@ -141,29 +148,22 @@ const scratchOf = (parts: readonly UnplacedPart[]): { scratch: Record<string, nu
     total(({ dispatches }) => dispatches),
     total(({ timedPasses }) => timedPasses),
   );
-  return { scratch, peakBytes: Object.values(scratch).reduce((sum, bytes) => sum + bytes, submit.all) };
+  return { at, scratch, peakBytes: Object.values(scratch).reduce((sum, bytes) => sum + bytes, submit.all) };
 };
 
 /** Gives every part its stretches and its place in a submit. */
 const place = (parts: readonly UnplacedPart[]): Job => {
-  const ends: Partial<Record<ScratchName | OwnName, number>> = {};
+  const { at, scratch } = layParts(parts);
   let additions = 0;
   let submits = 0;
-  const placed = parts.map((part): Part => {
-    const at = Object.fromEntries(
-      own.map((name) => {
-        const start = aligned(ends[name] ?? 0);
-        ends[name] = start + (part.plan.scratch[name] ?? 0);
-        return [name, start];
-      }),
-    ) as unknown as Record<OwnName, number>;
+  const placed = parts.map((part, i): Part => {
     const { plan } = part;
     const apart = submits === 0 || plan.submits > 1 || additions + plan.additions > plan.tuning.additionsPerSubmit;
     additions = apart ? plan.additions : additions + plan.additions;
     submits += apart ? plan.submits : 0;
-    return { ...part, at, apart };
+    return { ...part, at: at[i] as Part['at'], apart };
   });
-  return { parts: placed, scratch: scratchOf(parts).scratch, submits };
+  return { parts: placed, scratch, submits };
 };
 
 /**
@@ -180,7 +180,7 @@ export const schedule = (
   tuning: Partial<Tuning>,
 ): Job[] => {
   const fits = (parts: readonly UnplacedPart[]): boolean => {
-    const { scratch, peakBytes } = scratchOf(parts);
+    const { scratch, peakBytes } = layParts(parts);
     const largest = Math.min(limits.maxBufferSize, limits.maxStorageBufferBindingSize);
     return peakBytes <= budget && Object.values(scratch).every((bytes) => bytes <= largest);
   };

@@ -1,9 +1,7 @@
 /** `npm run ab`: its statistics, that A and B are in turn and checked, and the script itself on a build of its own. */
-import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roundMaker, runPairs, summarise } from '../dev/ab/compare.js';
@@ -20,6 +18,7 @@ import {
 import { leastPairs, median, ratioOfMedians } from '../dev/page/statistics.js';
 import { parseSettings } from '../scripts/ab/options.mjs';
 import { getDevice } from './support/gpu.js';
+import { inProject, runScript } from './support/run-script.js';
 
 /** Times of a machine that takes `slowness(i)` times as long in pair i, with noise of about 10 %. */
 const timesOf = (
@@ -210,7 +209,6 @@ it('settings are numbers, words, true and false', () => {
 });
 
 describe('the script', () => {
-  const inProject = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
   // A build of its own, as `npm test` must neither need dist/ nor change it.
   const built = inProject('node_modules/.cache/webgpu-msm/built-for-ab');
   let folder: string;
@@ -221,21 +219,8 @@ describe('the script', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  const run = (...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> =>
-    new Promise((resolve, reject) => {
-      const builds = ['--a-build', built, '--b-build', built];
-      const child = spawn(process.execPath, [inProject('scripts/ab.mjs'), ...builds, ...args], {
-        cwd: inProject('.'),
-        stdio: ['ignore', 'pipe', 'pipe'],
-        timeout: 60_000,
-        killSignal: 'SIGKILL',
-      });
-      const said = { stdout: '', stderr: '' };
-      child.stdout.on('data', (data) => (said.stdout += data));
-      child.stderr.on('data', (data) => (said.stderr += data));
-      child.once('error', reject);
-      child.once('close', (code) => resolve({ code, ...said }));
-    });
+  const run = (...args: string[]) =>
+    runScript('scripts/ab.mjs', ['--a-build', built, '--b-build', built, ...args], 60_000);
 
   it.each([
     ['--a walkerSlots', /^--a: 'walkerSlots' is not a setting/],

@@ -1,9 +1,7 @@
 /** `npm run bench:targets`: what is met and what is missed, and the script itself on builds of its own. */
-import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MsmCounts } from '../dev/count/count-msm.js';
@@ -24,8 +22,8 @@ import { gpuTime } from '../scripts/targets/rows/gpu-time.mjs';
 import { memory } from '../scripts/targets/rows/memory.mjs';
 import { small } from '../scripts/targets/rows/small.mjs';
 import { work, workOf } from '../scripts/targets/rows/work.mjs';
+import { inProject, runScript } from './support/run-script.js';
 
-const inProject = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const software = { software: true, logn: 16 };
 const hardware = { software: false, logn: 20 };
 const found = (value: number | null, target: Finding['target'] = null, more: Partial<Finding> = {}): Finding => ({
@@ -276,20 +274,7 @@ describe('the script', () => {
     for (const each of [folder, wrong]) rmSync(each, { recursive: true, force: true });
   });
 
-  const run = (...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> =>
-    new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, [inProject('scripts/bench-targets.mjs'), ...args], {
-        cwd: inProject('.'),
-        stdio: ['ignore', 'pipe', 'pipe'],
-        timeout: 100_000,
-        killSignal: 'SIGKILL',
-      });
-      const said = { stdout: '', stderr: '' };
-      child.stdout.on('data', (data) => (said.stdout += data));
-      child.stderr.on('data', (data) => (said.stderr += data));
-      child.once('error', reject);
-      child.once('close', (code) => resolve({ code, ...said }));
-    });
+  const run = (...args: string[]) => runScript('scripts/bench-targets.mjs', args, 100_000);
 
   it('says what a mistake on the command line is', async () => {
     const { code, stdout, stderr } = await run('--rows', 'nonsense');

@@ -10,7 +10,7 @@ import { groupsFor } from '../src/gpu/recording.js';
 import { encodePoints } from '../src/input.js';
 import { createKernels } from '../src/kernels.js';
 import { POISON } from '../src/stages/check.js';
-import { DoubleConfig, SpreadConfig, type TablesKernels } from '../src/stages/tables.js';
+import { DoubleConfig, SpreadConfig, TABLES_THREADS, type TablesKernels } from '../src/stages/tables.js';
 import { importPoints } from '../src/twins/import.js';
 import { readPoint } from '../src/twins/points.js';
 import { doubleTable, spreadPoints } from '../src/twins/tables.js';
@@ -53,8 +53,8 @@ const runOn = async (
   return (await runKernel(device, await pipelineFor(device, kernel), all, groups)).at(-1) as Uint32Array;
 };
 
-const runDouble = ({ double, perGroup }: TablesKernels, config: Doubling, tables: Uint32Array): Promise<Uint32Array> =>
-  runOn(double, DoubleConfig.pack(config), [tables], groupsFor(config.points, perGroup.double));
+const runDouble = ({ double }: TablesKernels, config: Doubling, tables: Uint32Array): Promise<Uint32Array> =>
+  runOn(double, DoubleConfig.pack(config), [tables], groupsFor(config.points, TABLES_THREADS));
 
 /** Compares all words: fast where they agree, and saying which point differs first where they do not. */
 const expectSame = (curve: CurveContext, got: Uint32Array, expected: Uint32Array, what: string): void => {
@@ -128,8 +128,8 @@ describe('the twin', () => {
 
 describe('spread', () => {
   const curve = curveContext(smallCurve);
-  const { spread, perGroup } = createKernels(curve).tables('shift');
-  const size = perGroup.spread;
+  const { spread } = createKernels(curve).tables('shift');
+  const size = TABLES_THREADS;
   const most = imported(curve, smallCase(5 * size + 1).points);
 
   test.each([0, 1, size - 1, size, size + 1, 5 * size + 1])(
@@ -217,7 +217,7 @@ test('workgroups in two rows', async () => {
   const curve = curveContext(smallCurve);
   const kernels = createKernels(curve).tables('shift');
   const some = smallCase(50).points;
-  const points = Array.from({ length: 6 * kernels.perGroup.double - 1 }, (_, i) => some[i % 50] as AffinePoint);
+  const points = Array.from({ length: 6 * TABLES_THREADS - 1 }, (_, i) => some[i % 50] as AffinePoint);
   const config = { points: points.length, tables: 1, from_table: 0, to_table: 0, doublings: 1 };
   const before = withTable0(curve, imported(curve, points), 1);
   const expected = before.slice();

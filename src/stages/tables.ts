@@ -20,13 +20,12 @@ export const DoubleConfig = struct('DoubleConfig', {
 });
 
 /** A thread takes one base. */
-const THREADS = 64;
+/** Threads in a workgroup of either kernel; one base each. */
+export const TABLES_THREADS = 64;
 
 export interface TablesKernels {
   readonly spread: Kernel;
   readonly double: Kernel;
-  /** How many bases a workgroup of each takes. */
-  readonly perGroup: { readonly spread: number; readonly double: number };
 }
 
 export const tablesKernels = (curve: CurveContext, carry: CarryMode): TablesKernels => {
@@ -36,7 +35,7 @@ export const tablesKernels = (curve: CurveContext, carry: CarryMode): TablesKern
       spread: part === 'spread',
       double: part === 'double',
       structs,
-      threads: THREADS,
+      threads: TABLES_THREADS,
       hasA: curve.a !== 0n,
       aLimbs: fieldLiteral(curve.field, curve.a),
     });
@@ -48,6 +47,5 @@ export const tablesKernels = (curve: CurveContext, carry: CarryMode): TablesKern
       tables,
     ]),
     double: make('double', DoubleConfig.wgsl, [{ name: 'config', access: 'uniform', type: DoubleConfig.name }, tables]),
-    perGroup: { spread: THREADS, double: THREADS },
   };
 };

@@ -1,0 +1,27 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+export const inProject = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+/** What a process said, and how it ended. */
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a script of this project, as its npm command does. */
+export const runScript = (script: string, args: readonly string[], timeout: number): Promise<Outcome> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [inProject(script), ...args], {
+      cwd: inProject('.'),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout,
+      killSignal: 'SIGKILL',
+    });
+    const said = { stdout: '', stderr: '' };
+    child.stdout.on('data', (data) => (said.stdout += data));
+    child.stderr.on('data', (data) => (said.stderr += data));
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, ...said }));
+  });

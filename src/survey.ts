@@ -1,6 +1,6 @@
 import type { CurveContext } from './curves/curve.js';
 import { digitsOf } from './field/modulus.js';
-import { foldsScalars, signedBits, type TableShape, type Workload } from './workload.js';
+import type { TableShape, Workload } from './workload.js';
 
 /** Scalars that are looked at for an estimate. */
 const SAMPLE = 1024;
@@ -20,8 +20,8 @@ class Ruler {
     this.#perScalar = curve.scalarBytes / 4;
     this.#order = digitsOf(curve.order, 32, this.#perScalar);
     this.#orderBits = curve.scalarBits;
-    this.#folds = foldsScalars(curve);
-    this.full = signedBits(curve);
+    this.#folds = curve.foldsScalars;
+    this.full = curve.signedBits;
   }
 
   /** Whether a scalar is below 2^bits as it stands; what is cheap to say. */

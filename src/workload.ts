@@ -24,29 +24,24 @@ export interface Workload {
   readonly picked: boolean;
 }
 
-/** Whether `order` is that of the whole curve: then, and only then, s·P = (r - s)·(-P) for every point. Hasse: |r - p - 1| ≤ 2·√p. */
-export const foldsScalars = ({ order, p }: CurveContext): boolean => (order - p - 1n) ** 2n <= 4n * p;
-
-const bitLength = (value: bigint): number => (value === 0n ? 0 : value.toString(2).length);
-
-/** Bits of the largest number that decompose makes digits of. */
-export const signedBits = (curve: CurveContext): number =>
-  foldsScalars(curve) ? bitLength(curve.order / 2n) : bitLength(curve.order - 1n);
-
 /** Tables that cover every scalar: as many, or the fewer that cover as much. */
-export const loadedTables = (curve: CurveContext, most: number): TableShape => {
+export const loadedTables = ({ signedBits }: CurveContext, most: number): TableShape => {
   if (most === 1) return NO_TABLES;
   // the topmost digit must not lend, which takes a bit more
-  const all = signedBits(curve) + 1;
+  const all = signedBits + 1;
   const bits = Math.ceil(all / most);
   return { count: Math.ceil(all / bits), bits };
 };
 
 /** n scalars of full length. */
-export const fullWorkload = (n: number, curve: CurveContext, tables = NO_TABLES): Workload => {
-  const bits = signedBits(curve);
-  return { vectors: 1, n, bits, lengths: new Map([[bits, n]]), tables, picked: false };
-};
+export const fullWorkload = (n: number, { signedBits: bits }: CurveContext, tables = NO_TABLES): Workload => ({
+  vectors: 1,
+  n,
+  bits,
+  lengths: new Map([[bits, n]]),
+  tables,
+  picked: false,
+});
 
 /** Tables that scalars of `bits` bits need, and how many bits of them each has to cover. */
 export const piecesOf = ({ bits, tables }: Pick<Workload, 'bits' | 'tables'>): TableShape => {

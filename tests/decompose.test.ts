@@ -15,7 +15,7 @@ import {
 } from '../src/stages/decompose.js';
 import { ABSENT, ENTRY_WORDS, INDEX_MASK, NEGATE } from '../src/stages/entry.js';
 import { type Decomposition, decompose } from '../src/twins/decompose.js';
-import { foldsScalars, fullWorkload, loadedTables, piecesOf } from '../src/workload.js';
+import { fullWorkload, loadedTables, piecesOf } from '../src/workload.js';
 import { bls12381, p256Curve, secp192r1 } from './support/curves.js';
 import { getDevice } from './support/gpu.js';
 import { smallCurve } from './support/small-curve.js';
@@ -82,7 +82,7 @@ const check = (curve: CurveContext, vectors: readonly Vector[], entries: Uint32A
         }
       }
       const scalar = (scalars[i] ?? 0n) % curve.order;
-      const shorter = foldsScalars(curve) && 2n * scalar > curve.order ? scalar - curve.order : scalar;
+      const shorter = curve.foldsScalars && 2n * scalar > curve.order ? scalar - curve.order : scalar;
       if (sum !== shorter) throw new Error(`c = ${c}: the digits of 0x${scalar.toString(16)} add up to ${sum}`);
     }
   });
@@ -90,10 +90,23 @@ const check = (curve: CurveContext, vectors: readonly Vector[], entries: Uint32A
 
 test('only where the order is that of the whole curve may a scalar be taken from it', () => {
   const folds = Object.fromEntries(
-    [bn254, p256Curve, secp192r1, bls12381, smallCurve].map((each) => [each.name, foldsScalars(curveContext(each))]),
+    [bn254, p256Curve, secp192r1, bls12381, smallCurve].map((each) => [each.name, curveContext(each).foldsScalars]),
   );
   // BLS12-381's points have a cofactor; the small curve says an order that is not its own
   expect(folds).toEqual({ bn254: true, p256: true, secp192r1: true, 'bls12-381': false, small: false });
+});
+
+test.each([
+  ['an even order that folds', { ...secp192r1, order: 2n ** 192n }, 192],
+  ['an order of a power of two and one', { ...bn254, order: 2n ** 200n + 1n }, 201],
+  ['an order that is a power of two', { ...bn254, order: 2n ** 200n }, 200],
+  ['BN254', bn254, 253],
+  ['BLS12-381', bls12381, 255],
+])('the longest number that digits are made of: %s', (_, constants, bits) => {
+  const { foldsScalars, signedBits, order } = curveContext(constants);
+  const largest = foldsScalars ? order / 2n : order - 1n;
+  expect(signedBits).toBe(bits);
+  expect([largest >> BigInt(bits), largest >> BigInt(bits - 1)]).toEqual([0n, 1n]);
 });
 
 describe.each([bn254, bls12381, p256Curve].map((curve) => [curve.name, curve] as const))('%s', (_, constants) => {

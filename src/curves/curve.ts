@@ -22,6 +22,10 @@ export interface CurveContext extends Curve {
   /** λ: bits of the group order. */
   readonly scalarBits: number;
   readonly scalarBytes: 32;
+  /** Whether `order` is that of the whole curve: then, and only then, s·P = (r − s)·(−P) for every point, and the shorter is taken. */
+  readonly foldsScalars: boolean;
+  /** Bits of the largest number that decompose makes digits of: of ⌊r/2⌋ where scalars fold, of r − 1 elsewhere. */
+  readonly signedBits: number;
   /** x‖y. */
   readonly pointBytes: number;
   readonly pointWords: number;
@@ -30,6 +34,8 @@ export interface CurveContext extends Curve {
 /** Whether (x, y) satisfies the curve's equation. */
 export const isOnCurve = (curve: Curve, x: bigint, y: bigint): boolean =>
   mod(y * y - (x * x + curve.a) * x - curve.b, curve.p) === 0n;
+
+const bitLength = (value: bigint): number => value.toString(2).length;
 
 /** Whatever stands there; a curve may come from untyped JavaScript. */
 const generatorNumbers = (generator: Partial<Curve['generator']> | undefined): Record<string, unknown> => ({
@@ -60,11 +66,15 @@ export const curveContext = (given: Curve): CurveContext => {
   if (curve.order < 3n || curve.order >> 256n !== 0n) throw badArgument(`${where}: order must be in [3, 2^256)`);
   const { x, y } = curve.generator;
   if (!isOnCurve(curve, x, y)) throw badArgument(`${where}: the generator is not on the curve`);
+  // Hasse: |r − p − 1| ≤ 2·√p
+  const foldsScalars = (curve.order - curve.p - 1n) ** 2n <= 4n * curve.p;
   return {
     ...curve,
     field,
-    scalarBits: curve.order.toString(2).length,
+    scalarBits: bitLength(curve.order),
     scalarBytes: 32,
+    foldsScalars,
+    signedBits: bitLength(foldsScalars ? curve.order / 2n : curve.order - 1n),
     pointBytes: 2 * field.bytes,
     pointWords: 2 * field.words,
   };

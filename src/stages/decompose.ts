@@ -3,7 +3,6 @@ import type { CurveContext } from '../curves/curve.js';
 import { digitsOf } from '../field/modulus.js';
 import { type Kernel, kernel } from '../gpu/kernel.js';
 import { struct } from '../gpu/struct.js';
-import { foldsScalars } from '../workload.js';
 import { entryWgsl } from './entry.js';
 
 export const DecomposeConfig = struct('DecomposeConfig', {
@@ -59,7 +58,7 @@ export const decomposeKernel = (curve: CurveContext): Kernel => {
       scalarWords,
       scalarStorageBits: 32 * scalarWords,
       reductionLimit: 2 ** multiples.length,
-      folds: foldsScalars(curve),
+      folds: curve.foldsScalars,
       orderWords: wordsOf(curve.order),
       reductions: multiples.map((multiple, i) => ({
         k: multiples.length - 1 - i,

@@ -1,7 +1,6 @@
 import type { CurveContext } from '../curves/curve.js';
 import { readWords } from '../field/modulus.js';
 import { ABSENT, ENTRY_WORDS, NEGATE } from '../stages/entry.js';
-import { foldsScalars } from '../workload.js';
 
 /** Shape of a decomposition; see DecomposeConfig. */
 export interface Decomposition {
@@ -26,7 +25,7 @@ export const decompose = (
   vectors.forEach(({ scalars, firstBase, picks }, v) => {
     for (let i = 0; i < scalars.length / words; i++) {
       const scalar = readWords(scalars, i * words, words) % curve.order;
-      const flipped = foldsScalars(curve) && 2n * scalar > curve.order;
+      const flipped = curve.foldsScalars && 2n * scalar > curve.order;
       const whole = flipped ? curve.order - scalar : scalar;
       let rest = whole;
       for (let t = 0; t < pieces; t++) {

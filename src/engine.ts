@@ -11,8 +11,7 @@ import type {
   RunRecord,
 } from './api.js';
 import type { Calibration } from './calibrate.js';
-import { type CpuResult, pippenger } from './cpu/pippenger.js';
-import { Turns } from './cpu/turns.js';
+import { multiplyOnCpu } from './cpu/multiply.js';
 import { type Curve, type CurveContext, curveContext } from './curves/curve.js';
 import { addAffine, infinity, type Jacobian, toAffine } from './curves/jacobian.js';
 import { type NamedCurve, resolveCurve } from './curves/named.js';
@@ -20,7 +19,7 @@ import { assertNotAborted, badArgument, MsmError, show } from './errors.js';
 import { hasSlowShifts, type OpenDevice, openDevice } from './gpu/device.js';
 import { type CompileTime, compileTimes } from './gpu/pipelines.js';
 import { kernelsOf } from './gpu/recording.js';
-import { Runner, type Upload } from './gpu/runner.js';
+import { Runner } from './gpu/runner.js';
 import {
   type CallOptions,
   encodePoints,
@@ -33,13 +32,11 @@ import { createKernels, type Kernels } from './kernels.js';
 import { loadPoints } from './load.js';
 import type { PlanLimits } from './planner.js';
 import { recordJob } from './record.js';
-import { type Job, type Part, type ScalarVector, schedule } from './schedule.js';
+import { type JobContext, runJob } from './run-job.js';
+import { type Job, type Part, schedule } from './schedule.js';
 import { SerialQueue } from './serial-queue.js';
-import { assertNoFindings } from './stages/check.js';
-import { IN_A_ROW, Vector } from './stages/decompose.js';
-import { fold, publicPoint } from './stages/fold.js';
-import { Tally } from './stages/partition.js';
-import { type Surveyed, survey } from './survey.js';
+import { publicPoint } from './stages/fold.js';
+import { type SurveyedVector, survey } from './survey.js';
 import { checkTuning, cpuBelowOf, fieldCarryOf, given, resolveTuning, type Tuning } from './tuning.js';
 import { fullWorkload, loadedTables, type TableShape } from './workload.js';
 
@@ -84,20 +81,6 @@ interface Factors {
   readonly scalars: Uint8Array<ArrayBuffer>;
   readonly n: number;
   readonly offset: number;
-}
-
-/** Factors without their zeros, where those are many. */
-type SurveyedVector = Surveyed & ScalarVector;
-
-/** What one job came to. */
-interface JobOutcome {
-  /** The sums of the pieces, part by part. */
-  readonly sums: readonly (readonly AffinePoint[])[];
-  readonly entries: number;
-  readonly dispatches: number;
-  readonly submits: number;
-  readonly busyMs: number;
-  readonly phases: PhaseTime[] | null;
 }
 
 /** Bases on the GPU, and what the engine needs to know about them. */
@@ -430,6 +413,13 @@ class Engine implements MsmEngine {
       this.#assertUsable(options.signal);
       options.onProgress?.({ phase: 'msm', done, total: allSubmits });
     };
+    const context: JobContext = {
+      curve: this.#curve,
+      kernels: this.#kernels,
+      bases: buffer,
+      vectors: surveyed,
+      goOn: () => this.#assertUsable(options.signal),
+    };
     const phases = new Map<string, number>();
     let timed = true;
     let [entries, dispatches, submits, busyMs] = [0, 0, 0, 0];
@@ -437,9 +427,8 @@ class Engine implements MsmEngine {
     for (const job of jobs) {
       tick(submits);
       const before = submits;
-      const goOn = () => this.#assertUsable(options.signal);
       const onSubmitted = (done: number) => tick(before + done);
-      const outcome = await this.#runJob(runner, job, buffer, surveyed, goOn, onSubmitted).catch((error: unknown) => {
+      const outcome = await runJob(runner, context, job, onSubmitted).catch((error: unknown) => {
         // that WebGPU refuses a command is no riddle if the bases were destroyed meanwhile
         if (error instanceof MsmError && error.code === 'internal') bases.assertAlive();
         throw error;
@@ -496,16 +485,10 @@ class Engine implements MsmEngine {
     goOn();
     options.onProgress?.({ phase: 'msm', done: 0, total: 1 });
     const computing = performance.now();
-    const turns = new Turns(goOn);
-    const done: CpuResult[] = [];
-    for (const vector of vectors) {
-      done.push(await pippenger(this.#curve, this.#pointsOf(bases, vector), vector.scalars, turns));
-    }
-    const results = done.map(({ sum }) => publicPoint(this.#curve, toAffine(this.#curve, sum)));
+    const { sums, windowBits, windows, entries } = await multiplyOnCpu(this.#curve, bases.source, vectors, goOn);
     const ms = performance.now() - computing;
     options.onProgress?.({ phase: 'msm', done: 1, total: 1 });
     this.#assertUsable(options.signal);
-    const { windowBits, windows } = done.reduce((most, each) => (each.entries > most.entries ? each : most));
     this.#lastRun = {
       on: 'cpu',
       n,
@@ -513,7 +496,7 @@ class Engine implements MsmEngine {
       windowBits,
       windows,
       tasks: 0,
-      entries: done.reduce((sum, each) => sum + each.entries, 0),
+      entries,
       dispatches: 0,
       submits: 0,
       wallMs: performance.now() - started,
@@ -524,69 +507,7 @@ class Engine implements MsmEngine {
       },
       adapter: this.adapter,
     };
-    return results;
-  }
-
-  /** Points of the scalars of a vector, from main memory; none for none. */
-  #pointsOf({ source }: ResidentBases, { offset, indices, load }: SurveyedVector): Uint8Array<ArrayBuffer> {
-    const { pointBytes } = this.#curve;
-    if (source === null || load.n === 0) return new Uint8Array(0);
-    if (indices === null) return source.subarray(offset * pointBytes);
-    const points = new Uint8Array(load.n * pointBytes);
-    indices.forEach((index, i) => {
-      const at = (offset + index) * pointBytes;
-      points.set(source.subarray(at, at + pointBytes), i * pointBytes);
-    });
-    return points;
-  }
-
-  async #runJob(
-    runner: Runner,
-    job: Job,
-    buffer: GPUBuffer,
-    vectors: readonly SurveyedVector[],
-    goOn: () => void,
-    onSubmitted: (done: number) => void,
-  ): Promise<JobOutcome> {
-    const { scalarBytes } = this.#curve;
-    const { parts, scratch } = job;
-    const { bitSums, tally, findings } = scratch as { bitSums: number; tally: number; findings?: number };
-    const { data, phases, dispatches, submits, busyMs } = await runner.run({
-      scratch,
-      external: { bases: buffer },
-      uploads: [
-        ...parts.flatMap((part) => inputsOf(part, vectors, scalarBytes)),
-        // no point of any curve: a GPU that does nothing must not pass for one whose last result is still there
-        { to: { buffer: 'bitSums' }, data: new Uint32Array(bitSums / 4).fill(0xffffffff) },
-      ],
-      commands: recordJob(this.#kernels, job, ({ plan, bases: { first, count } }) => {
-        const baseBytes = plan.tables * this.#curve.pointBytes;
-        return { buffer: 'bases', offset: first * baseBytes, size: count * baseBytes };
-      }),
-      read: [
-        { buffer: 'bitSums', size: bitSums },
-        { buffer: 'tally', size: tally },
-        ...(findings === undefined ? [] : [{ buffer: 'findings', size: findings }]),
-      ],
-      onSubmitted,
-    });
-    const [allSums, tallies, found] = data as readonly [Uint32Array, Uint32Array, Uint32Array?];
-    // with checks there is one part
-    if (found !== undefined) assertNoFindings(found, (parts[0] as Part).plan.levelTasks.length);
-    const folding = performance.now();
-    const turns = new Turns(goOn);
-    const sums: AffinePoint[][] = [];
-    for (const { plan, pieces, at } of parts) {
-      const own: AffinePoint[] = [];
-      for (let vector = 0; vector < pieces.length; vector++) {
-        own.push(fold(this.#curve, plan, allSums.subarray(at.bitSums / 4), vector));
-        if (turns.areOver) await turns.take();
-      }
-      sums.push(own);
-    }
-    phases?.push({ name: 'fold (CPU)', ms: performance.now() - folding });
-    const entries = parts.reduce((sum, { at }) => sum + Tally.unpack(tallies.subarray(at.tally / 4), 0).entries, 0);
-    return { sums, entries, dispatches, submits, busyMs, phases };
+    return sums;
   }
 
   #planLimits(): PlanLimits {
@@ -612,34 +533,6 @@ class Engine implements MsmEngine {
     if (entries >= LEAST_ENTRIES_TO_LEARN_FROM && ms > 0) this.#additionsPerMs = entries / ms;
   }
 }
-
-/** What goes into a part's stretches of `scalars`, `picks` and `vectors`. */
-const inputsOf = (
-  { pieces, n, bases, at }: Part,
-  vectors: readonly SurveyedVector[],
-  scalarBytes: number,
-): Upload[] => {
-  const uploads: Upload[] = [];
-  const table = new Uint32Array(pieces.length * Vector.fields.length);
-  pieces.forEach(({ vector, first, length }, i) => {
-    const { scalars, indices, offset } = vectors[vector] as SurveyedVector;
-    const end = first + length;
-    uploads.push({
-      to: { buffer: 'scalars', offset: at.scalars + i * n * scalarBytes },
-      data: scalars.subarray(first * scalarBytes, end * scalarBytes),
-    });
-    let start = { first_base: offset + first - bases.first, first_pick: IN_A_ROW };
-    if (indices !== null) {
-      // from where the binding begins, which a chunk's first base is not before
-      const picks = indices.subarray(first, end).map((index) => offset + index - bases.first);
-      uploads.push({ to: { buffer: 'picks', offset: at.picks + 4 * i * n }, data: picks });
-      start = { first_base: 0, first_pick: i * n };
-    }
-    table.set(Vector.pack({ length, ...start }), i * Vector.fields.length);
-  });
-  uploads.push({ to: { buffer: 'vectors', offset: at.vectors }, data: table });
-  return uploads;
-};
 
 /**
  * Makes an engine that computes multi-scalar multiplications on one curve, on one GPU device.

@@ -62,6 +62,11 @@ export interface Surveyed {
   readonly indices: Uint32Array<ArrayBuffer> | null;
 }
 
+/** The scalars of a vector, the first of those given multiplying base `offset`. */
+export interface SurveyedVector extends Surveyed {
+  readonly offset: number;
+}
+
 /** All but the zeros. */
 const withoutZeros = (
   words: Uint32Array,

@@ -73,6 +73,31 @@ export interface PhaseTime {
   readonly ms: number;
 }
 
+/** One pass on the GPU: what a stage does at a stretch. */
+export interface TimelineEntry {
+  /** The stage, as in `phases`. */
+  readonly name: string;
+  /** When it began, in milliseconds by the GPU's clock since the first pass of the call began. */
+  readonly startMs: number;
+  /** How long it took, in milliseconds. Devices may round times (Chromium to 0.1 ms): a short pass may take 0. */
+  readonly ms: number;
+  /** The submit that it was in, counted from 0 over the call. */
+  readonly submit: number;
+}
+
+/**
+ * What the wall time of a call went to on the host, in milliseconds by the host's clock: summed over its submits, and over its jobs where it
+ * took more than one. No moment counts twice, and what the caller's `onProgress` takes not at all.
+ */
+export interface HostWalls {
+  /** Until its work was submitted: looking at scalars, planning, compiling what is new, uploading, recording. */
+  readonly encodeMs: number;
+  /** From there until the GPU was done: until the result could be mapped, or the next submit be made. */
+  readonly submitToResultMs: number;
+  /** From there until the result is returned: copying it out, checking it, folding it on the CPU. */
+  readonly readBackMs: number;
+}
+
 /** What the last successful `engine.msm` or `engine.msmBatch` did. */
 export interface RunRecord {
   /**
@@ -93,10 +118,17 @@ export interface RunRecord {
   readonly entries: number;
   readonly dispatches: number;
   readonly submits: number;
-  /** From the call to the result, in milliseconds. */
+  /** From the call to the result, in milliseconds: also what earlier calls of the engine and `onProgress` took meanwhile. */
   readonly wallMs: number;
-  /** Per-stage GPU times; null where the device has no `timestamp-query`. */
+  /**
+   * What of `wallMs` went to what; known without `timestamp-query`, too. They add up to `wallMs`, less what earlier calls of the engine, for
+   * which it waited, and `onProgress` took. null where it was computed on the CPU.
+   */
+  readonly walls: HostWalls | null;
+  /** Per-stage GPU times, which `timeline` sums to, and that of the fold; null where the device has no `timestamp-query`. */
   readonly phases: readonly PhaseTime[] | null;
+  /** The passes on the GPU, in the order in which they ran; null where the GPU has no times, or did nothing. */
+  readonly timeline: readonly TimelineEntry[] | null;
   readonly tuning: Tuning;
   readonly adapter: AdapterDescription;
 }

@@ -7,7 +7,6 @@ import type {
   MsmBatchOptions,
   MsmEngine,
   MsmOptions,
-  PhaseTime,
   RunRecord,
 } from './api.js';
 import type { Calibration } from './calibrate.js';
@@ -20,6 +19,7 @@ import { hasSlowShifts, type OpenDevice, openDevice } from './gpu/device.js';
 import { type CompileTime, compileTimes } from './gpu/pipelines.js';
 import { kernelsOf } from './gpu/recording.js';
 import { Runner } from './gpu/runner.js';
+import { HostClock } from './host-clock.js';
 import {
   type CallOptions,
   encodePoints,
@@ -32,11 +32,12 @@ import { createKernels, type Kernels } from './kernels.js';
 import { loadPoints } from './load.js';
 import type { PlanLimits } from './planner.js';
 import { recordJob } from './record.js';
-import { type JobContext, runJob } from './run-job.js';
+import { type JobContext, type JobOutcome, runJob } from './run-job.js';
 import { type Job, type Part, schedule } from './schedule.js';
 import { SerialQueue } from './serial-queue.js';
 import { publicPoint } from './stages/fold.js';
 import { type SurveyedVector, survey } from './survey.js';
+import { phasesOf, timelineOf } from './timeline.js';
 import { checkTuning, cpuBelowOf, fieldCarryOf, given, resolveTuning, type Tuning } from './tuning.js';
 import { fullWorkload, loadedTables, type TableShape } from './workload.js';
 
@@ -208,12 +209,13 @@ class Engine implements MsmEngine {
   }
 
   async msm(bases: Bases, scalars: Uint8Array | readonly bigint[], options: MsmOptions = {}): Promise<AffinePoint> {
-    const started = performance.now();
+    const clock = new HostClock();
     const call = readCallOptions(options);
     this.#assertUsable(call.signal);
     const resident = this.#assertOurs(bases);
     const factors = this.#readFactors(resident, scalars, call.offset, { scalars: 'scalars', offset: 'offset' });
-    const [sum] = await this.#queue.run(() => this.#multiply(resident, [factors], call, started));
+    clock.enter(null);
+    const [sum] = await this.#queue.run(() => this.#multiply(resident, [factors], call, clock));
     return sum as AffinePoint;
   }
 
@@ -222,7 +224,7 @@ class Engine implements MsmEngine {
     scalars: readonly (Uint8Array | readonly bigint[])[],
     options: MsmBatchOptions = {},
   ): Promise<AffinePoint[]> {
-    const started = performance.now();
+    const clock = new HostClock();
     const call = readCallOptions(options);
     this.#assertUsable(call.signal);
     const resident = this.#assertOurs(bases);
@@ -231,7 +233,8 @@ class Engine implements MsmEngine {
     const factors = Array.from(scalars, (vector, i) =>
       this.#readFactors(resident, vector, offsets[i], { scalars: `scalars[${i}]`, offset: `offsets[${i}]` }),
     );
-    return this.#queue.run(() => this.#multiply(resident, factors, call, started));
+    clock.enter(null);
+    return this.#queue.run(() => this.#multiply(resident, factors, call, clock));
   }
 
   async warmup(n: number): Promise<void> {
@@ -381,13 +384,18 @@ class Engine implements MsmEngine {
     return vectors.map(({ scalars, offset }) => ({ ...survey(this.#curve, scalars, bases.tables, picks), offset }));
   }
 
-  /** One sum for each vector. */
+  /**
+   * One sum for each vector.
+   *
+   * @param clock of the call, which counted nothing while earlier calls ran
+   */
   async #multiply(
     bases: ResidentBases,
     vectors: readonly Factors[],
     options: CallOptions,
-    started: number,
+    clock: HostClock,
   ): Promise<AffinePoint[]> {
+    clock.enter('encodeMs');
     this.#assertUsable(options.signal);
     bases.assertAlive();
     const n = vectors.reduce((sum, vector) => sum + vector.n, 0);
@@ -398,7 +406,7 @@ class Engine implements MsmEngine {
       -CPU_VECTOR_COST,
     );
     if (cost < 0 || (cost <= cpuBelowOf(this.#planLimits(), this.#tuning) && bases.source !== null)) {
-      return this.#multiplyOnCpu(bases, surveyed, n, options, started);
+      return this.#multiplyOnCpu(bases, surveyed, n, options, clock);
     }
     const surveyedOn = this.#runner;
     const runner = await this.#liveRunner();
@@ -411,22 +419,24 @@ class Engine implements MsmEngine {
     const allSubmits = jobs.reduce((sum, { submits }) => sum + submits, 0);
     const tick = (done: number): void => {
       this.#assertUsable(options.signal);
-      options.onProgress?.({ phase: 'msm', done, total: allSubmits });
+      clock.leaveOut(() => options.onProgress?.({ phase: 'msm', done, total: allSubmits }));
     };
     const context: JobContext = {
       curve: this.#curve,
       kernels: this.#kernels,
       bases: buffer,
       vectors: surveyed,
+      clock,
       goOn: () => this.#assertUsable(options.signal),
     };
-    const phases = new Map<string, number>();
-    let timed = true;
-    let [entries, dispatches, submits, busyMs] = [0, 0, 0, 0];
+    const outcomes: JobOutcome[] = [];
+    const sumOf = (what: 'entries' | 'dispatches' | 'submits' | 'foldMs'): number =>
+      outcomes.reduce((sum, outcome) => sum + outcome[what], 0);
     const totals = vectors.map(() => infinity);
     for (const job of jobs) {
-      tick(submits);
-      const before = submits;
+      clock.enter('encodeMs');
+      const before = sumOf('submits');
+      tick(before);
       const onSubmitted = (done: number) => tick(before + done);
       const outcome = await runJob(runner, context, job, onSubmitted).catch((error: unknown) => {
         // that WebGPU refuses a command is no riddle if the bases were destroyed meanwhile
@@ -439,18 +449,17 @@ class Engine implements MsmEngine {
           totals[vector] = addAffine(this.#curve, totals[vector] as Jacobian, sum.infinity ? null : sum);
         });
       });
-      entries += outcome.entries;
-      dispatches += outcome.dispatches;
-      submits += outcome.submits;
-      busyMs += outcome.busyMs;
-      timed &&= outcome.phases !== null;
-      for (const { name, ms } of outcome.phases ?? []) phases.set(name, (phases.get(name) ?? 0) + ms);
+      outcomes.push(outcome);
     }
     tick(allSubmits);
     this.#assertUsable(options.signal);
-    const wallMs = performance.now() - started;
-    this.#learn(entries, timed ? (phases.get('walk') ?? 0) : busyMs);
     const results = totals.map((total) => publicPoint(this.#curve, toAffine(this.#curve, total)));
+    const { wallMs, walls } = clock.read();
+    const timeline = timelineOf(outcomes);
+    const phases = timeline && phasesOf(timeline, sumOf('foldMs'));
+    const walkMs = phases?.find(({ name }) => name === 'walk')?.ms;
+    const entries = sumOf('entries');
+    this.#learn(entries, walkMs ?? walls.submitToResultMs);
     const { plan } = (jobs[0] as Job).parts[0] as Part;
     this.#lastRun = {
       on: 'gpu',
@@ -460,10 +469,12 @@ class Engine implements MsmEngine {
       windows: plan.pieces * plan.vectorWindows,
       tasks: plan.levelTasks[0] as number,
       entries,
-      dispatches,
-      submits,
+      dispatches: sumOf('dispatches'),
+      submits: sumOf('submits'),
       wallMs,
-      phases: timed ? [...phases].map(([name, ms]): PhaseTime => ({ name, ms })) : null,
+      walls,
+      phases,
+      timeline,
       tuning: plan.tuning,
       adapter: this.adapter,
     };
@@ -476,7 +487,7 @@ class Engine implements MsmEngine {
     vectors: readonly SurveyedVector[],
     n: number,
     options: CallOptions,
-    started: number,
+    clock: HostClock,
   ): Promise<AffinePoint[]> {
     const goOn = (): void => {
       this.#assertUsable(options.signal);
@@ -499,8 +510,10 @@ class Engine implements MsmEngine {
       entries,
       dispatches: 0,
       submits: 0,
-      wallMs: performance.now() - started,
+      wallMs: clock.read().wallMs,
+      walls: null,
       phases: [{ name: 'msm (CPU)', ms }],
+      timeline: null,
       tuning: {
         ...resolveTuning(fullWorkload(n, this.#curve), this.#curve, this.#planLimits(), this.#tuning),
         windowBits,

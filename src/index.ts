@@ -7,6 +7,7 @@ export type {
   AdapterDescription,
   AffinePoint,
   Bases,
+  HostWalls,
   LoadBasesOptions,
   MemoryUse,
   MsmBatchOptions,
@@ -15,6 +16,7 @@ export type {
   PhaseTime,
   Progress,
   RunRecord,
+  TimelineEntry,
 } from './api.js';
 export { type CalibrateOptions, type Calibration, type CalibrationTrial, calibrate } from './calibrate.js';
 export { type CalibrationStore, indexedDbStore } from './calibration-store.js';

@@ -1,7 +1,8 @@
-import type { AffinePoint, PhaseTime } from './api.js';
+import type { AffinePoint } from './api.js';
 import { Turns } from './cpu/turns.js';
 import type { CurveContext } from './curves/curve.js';
-import type { Runner, Upload } from './gpu/runner.js';
+import type { JobResult, Runner, Upload } from './gpu/runner.js';
+import type { HostClock } from './host-clock.js';
 import type { Kernels } from './kernels.js';
 import { recordJob } from './record.js';
 import type { Job, Part } from './schedule.js';
@@ -19,19 +20,17 @@ export interface JobContext {
   readonly bases: GPUBuffer;
   /** All vectors of the call; the pieces of a job name them by index. */
   readonly vectors: readonly SurveyedVector[];
+  readonly clock: HostClock;
   /** Throws if there is no point in going on. */
   goOn(): void;
 }
 
 /** What one job came to. */
-export interface JobOutcome {
+export interface JobOutcome extends Pick<JobResult, 'dispatches' | 'submits' | 'passes'> {
   /** The sums of the pieces, part by part. */
   readonly sums: readonly (readonly AffinePoint[])[];
   readonly entries: number;
-  readonly dispatches: number;
-  readonly submits: number;
-  readonly busyMs: number;
-  readonly phases: PhaseTime[] | null;
+  readonly foldMs: number;
 }
 
 /**
@@ -42,31 +41,34 @@ export interface JobOutcome {
  */
 export const runJob = async (
   runner: Runner,
-  { curve, kernels, bases, vectors, goOn }: JobContext,
+  { curve, kernels, bases, vectors, clock, goOn }: JobContext,
   job: Job,
   onSubmitted: (done: number) => void,
 ): Promise<JobOutcome> => {
   const { parts, scratch } = job;
   const { bitSums, tally, findings } = scratch as { bitSums: number; tally: number; findings?: number };
-  const { data, phases, dispatches, submits, busyMs } = await runner.run({
-    scratch,
-    external: { bases },
-    uploads: [
-      ...parts.flatMap((part) => inputsOf(part, vectors, curve.scalarBytes)),
-      // no point of any curve: a GPU that does nothing must not pass for one whose last result is still there
-      { to: { buffer: 'bitSums' }, data: new Uint32Array(bitSums / 4).fill(0xffffffff) },
-    ],
-    commands: recordJob(kernels, job, ({ plan, bases: { first, count } }) => {
-      const baseBytes = plan.tables * curve.pointBytes;
-      return { buffer: 'bases', offset: first * baseBytes, size: count * baseBytes };
-    }),
-    read: [
-      { buffer: 'bitSums', size: bitSums },
-      { buffer: 'tally', size: tally },
-      ...(findings === undefined ? [] : [{ buffer: 'findings', size: findings }]),
-    ],
-    onSubmitted,
-  });
+  const { data, passes, dispatches, submits } = await runner.run(
+    {
+      scratch,
+      external: { bases },
+      uploads: [
+        ...parts.flatMap((part) => inputsOf(part, vectors, curve.scalarBytes)),
+        // no point of any curve: a GPU that does nothing must not pass for one whose last result is still there
+        { to: { buffer: 'bitSums' }, data: new Uint32Array(bitSums / 4).fill(0xffffffff) },
+      ],
+      commands: recordJob(kernels, job, ({ plan, bases: { first, count } }) => {
+        const baseBytes = plan.tables * curve.pointBytes;
+        return { buffer: 'bases', offset: first * baseBytes, size: count * baseBytes };
+      }),
+      read: [
+        { buffer: 'bitSums', size: bitSums },
+        { buffer: 'tally', size: tally },
+        ...(findings === undefined ? [] : [{ buffer: 'findings', size: findings }]),
+      ],
+      onSubmitted,
+    },
+    clock,
+  );
   const [allSums, tallies, found] = data as readonly [Uint32Array, Uint32Array, Uint32Array?];
   // with checks there is one part
   if (found !== undefined) assertNoFindings(found, (parts[0] as Part).plan.levelTasks.length);
@@ -81,9 +83,9 @@ export const runJob = async (
     }
     sums.push(own);
   }
-  phases?.push({ name: 'fold (CPU)', ms: performance.now() - folding });
+  const foldMs = performance.now() - folding;
   const entries = parts.reduce((sum, { at }) => sum + Tally.unpack(tallies.subarray(at.tally / 4), 0).entries, 0);
-  return { sums, entries, dispatches, submits, busyMs, phases };
+  return { sums, entries, foldMs, dispatches, submits, passes };
 };
 
 /** What goes into a part's stretches of `scalars`, `picks` and `vectors`. */

@@ -1,4 +1,5 @@
 import { MsmError } from '../errors.js';
+import { HostClock } from '../host-clock.js';
 import { bufferUsage, mapModeRead } from './constants.js';
 import type { Kernel } from './kernel.js';
 import { Ledger, OUT_OF_MEMORY_ADVICE } from './ledger.js';
@@ -40,10 +41,17 @@ export interface JobResult {
   readonly data: readonly Uint32Array[];
   readonly dispatches: number;
   readonly submits: number;
-  /** From the first submit until the result was there, less the time between submits that was the caller's. */
-  readonly busyMs: number;
-  /** GPU time by phase, in the order of the commands; null without timestamps, or with more passes than they can be had for. */
-  readonly phases: { name: string; ms: number }[] | null;
+  /** In the order of the commands; null without timestamps, or with more passes than they can be had for. */
+  readonly passes: readonly PassTime[] | null;
+}
+
+/** When a pass ran, in nanoseconds by a clock of the device's. */
+export interface PassTime {
+  readonly phase: string;
+  /** Of the job, from 0. */
+  readonly submit: number;
+  readonly begin: bigint;
+  readonly end: bigint;
 }
 
 /**
@@ -97,7 +105,8 @@ export class Runner {
     return new Map(await this.#guard(() => Promise.all(compiled)));
   }
 
-  async run(job: Job): Promise<JobResult> {
+  /** @param clock of the call that the job is a part of; it is in `encodeMs` before, and in `readBackMs` after */
+  async run(job: Job, clock = new HostClock()): Promise<JobResult> {
     this.assertAlive();
     const pipelines = await this.compile(kernelsOf(job.commands));
     // compiling took a while
@@ -131,8 +140,6 @@ export class Runner {
     try {
       let prepared: Prepared | null = null;
       let [dispatch, pass] = [0, 0];
-      let busyMs = 0;
-      let begun = performance.now();
       for (const [index, segment] of segments.entries()) {
         const isLast = index === segments.length - 1;
         await this.#guard(() =>
@@ -142,6 +149,8 @@ export class Runner {
             this.#encode(encoder, prepared, segment, dispatch, pass);
             if (isLast) this.#encodeReadBack(encoder, prepared, passes.length, sizes.result);
             device.queue.submit([encoder.finish()]);
+            // here, not when the scopes are popped: by then a GPU may be done
+            clock.enter('submitToResultMs');
           }),
         );
         dispatch += segment.reduce((sum, { dispatches: own }) => sum + own.length, 0);
@@ -149,22 +158,20 @@ export class Runner {
         if (isLast) break;
         await this.#guard(() => device.queue.onSubmittedWorkDone());
         this.assertAlive();
-        // what the caller does meanwhile is not the device's
-        busyMs += performance.now() - begun;
+        clock.enter('encodeMs');
         job.onSubmitted?.(index + 1, segments.length);
-        begun = performance.now();
       }
       const { staging } = prepared as unknown as Prepared;
       // the map of a buffer that was destroyed meanwhile is an error of the device, and would reach the caller's handlers
       this.assertAlive();
-      const bytes = await this.#guard(() => readMapped(staging, sizes.staging));
-      busyMs += performance.now() - begun;
+      const bytes = await this.#guard(() => readMapped(staging, sizes.staging, clock));
       return {
         data: cut(new Uint32Array(bytes, 0, readBytes / 4), job.read),
         dispatches: dispatches.length,
         submits: segments.length,
-        busyMs,
-        phases: timing ? readTimes(passes, new BigUint64Array(bytes.slice(sizes.result), 0, 2 * passes.length)) : null,
+        passes: timing
+          ? readTimes(segments, new BigUint64Array(bytes.slice(sizes.result), 0, 2 * passes.length))
+          : null,
       };
     } catch (error) {
       // what a failed run left behind may be invalid, or mapped
@@ -337,8 +344,9 @@ interface Prepared {
 }
 
 /** The bytes of a buffer, which is not mapped afterwards. */
-const readMapped = async (buffer: GPUBuffer, size: number): Promise<ArrayBuffer> => {
+const readMapped = async (buffer: GPUBuffer, size: number, clock: HostClock): Promise<ArrayBuffer> => {
   await buffer.mapAsync(mapModeRead, 0, size);
+  clock.enter('readBackMs');
   const bytes = buffer.getMappedRange(0, size).slice(0);
   buffer.unmap();
   return bytes;
@@ -395,13 +403,10 @@ const toSegments = (commands: readonly Command[]): Pass[][] => {
   return segments;
 };
 
-const readTimes = (passes: readonly Pass[], times: BigUint64Array): { name: string; ms: number }[] => {
-  const phases = new Map<string, number>();
-  passes.forEach(({ phase }, i) => {
-    const ns = (times[2 * i + 1] as bigint) - (times[2 * i] as bigint);
-    phases.set(phase, (phases.get(phase) ?? 0) + Number(ns > 0n ? ns : 0n) / 1e6);
-  });
-  return [...phases].map(([name, ms]) => ({ name, ms }));
-};
+/** @param times when each pass began and ended, pass by pass */
+const readTimes = (segments: readonly (readonly Pass[])[], times: BigUint64Array): PassTime[] =>
+  segments
+    .flatMap((segment, submit) => segment.map(({ phase }) => ({ phase, submit })))
+    .map((pass, i) => ({ ...pass, begin: times[2 * i] as bigint, end: times[2 * i + 1] as bigint }));
 
 const isSlice = (groups: Dispatch['groups']): groups is Slice => 'buffer' in groups;

@@ -8,13 +8,11 @@ import { writeFileSync } from 'node:fs';
 import { parseOptions, usage } from './ab/options.mjs';
 import { report } from './ab/report.mjs';
 import { createEngine, withUsageErrors } from './ab/sides.mjs';
+import { WARM_UPS } from './ab/warm-ups.mjs';
 import { adapterLine, closeGpu, openGpu } from './adapter/open-gpu.mjs';
 import { progress, runOnAdapter, UsageError } from './command-line.mjs';
 import { openSources } from './open-sources.mjs';
 import { commit } from './start/rows.mjs';
-
-/** The first compiles; after it an engine knows the device's speed, and may plan otherwise, which compiles again. */
-const WARM_UPS = 2;
 
 /** @param {ReturnType<typeof parseOptions>} options */
 async function ab({ n, reps, points, scalars, seed, json, sides }) {

@@ -1,8 +1,6 @@
 import type { MsmCounts } from './count-msm.js';
 import { type Counts, counted } from './instrument.js';
-
-/** A squaring in products, as DESIGN §4 and the targets count it. */
-const SQUARE = 0.8;
+import { SQUARE } from './square.mjs';
 
 const sum = (counts: readonly Counts[]): Counts =>
   Object.fromEntries(

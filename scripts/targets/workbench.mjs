@@ -1,5 +1,6 @@
 /** What the rows share: a device, engines that are warm on it, their inputs, and what was measured once for several of them. */
 import { bn254G1, makeKnownBases } from '../../dev/oracle/known-bases.mjs';
+import { WARM_UPS } from '../ab/warm-ups.mjs';
 import { NoAdapterError } from '../adapter/choose-adapter.mjs';
 import { describeAdapter, openGpu } from '../adapter/open-gpu.mjs';
 import { timeBaseline } from './baseline.mjs';
@@ -22,9 +23,6 @@ import { measureField } from './field.mjs';
  */
 
 export const SEED = 1;
-
-/** The first compiles; after it an engine knows the device's speed, and may plan otherwise, which compiles again. */
-const WARM_UPS = 2;
 
 /** Dawn rounds times to 100 µs, of which whole phases of a fast GPU take less. */
 const EXACT_TIMES = ['disable-dawn-features=timestamp_quantization'];

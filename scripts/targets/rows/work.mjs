@@ -1,4 +1,5 @@
 /** The work of an MSM, counted by instrumented kernels, beside the products that n·T affine additions take. */
+import { SQUARE } from '../../../dev/count/square.mjs';
 import { needs, notMeasured } from '../findings.mjs';
 import { stageName } from '../names.mjs';
 
@@ -13,9 +14,6 @@ import { stageName } from '../names.mjs';
  * @property {number} additions their number
  * @property {number} irreducible 6·n·T
  */
-
-/** A squaring in products, as the targets count it (dev/count/table.ts does as well). */
-const SQUARE = 0.8;
 
 /**
  * The fold is on the CPU, where nothing counts; by its formulas (src/curves/jacobian.ts), for each of its T·c sums: an addition of 8 products and

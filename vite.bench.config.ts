@@ -10,7 +10,11 @@ export default defineConfig({
     target: 'es2022',
     minify: false,
     lib: {
-      entry: { 'field-bench': 'dev/field-bench/index.ts', targets: 'dev/targets/index.ts' },
+      entry: {
+        bench: 'dev/bench/index.ts',
+        'field-bench': 'dev/field-bench/index.ts',
+        targets: 'dev/targets/index.ts',
+      },
       formats: ['es'],
       fileName: (_, name) => `${name}.js`,
     },

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import { rowLog } from './dev/server/row-log.js';
+import { commit } from './scripts/start/rows.mjs';
 
 const inProject = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -15,6 +16,8 @@ export default defineConfig({
   root: inProject('dev'),
   base: './',
   publicDir: false,
+  // stands in the record of every run
+  define: { BENCH_COMMIT: JSON.stringify(commit() ?? '') },
   plugins: [rowLog(inProject('dev/results'))],
   server: {
     headers,
@@ -24,7 +27,7 @@ export default defineConfig({
   preview: { headers },
   optimizeDeps: {
     // Named, because a dependency that is found late reloads the page in the middle of a run.
-    include: ['mustache', '@noble/curves/bn254.js', '@noble/curves/abstract/curve.js'],
+    include: ['mustache', 'uplot', '@noble/curves/bn254.js', '@noble/curves/abstract/curve.js'],
   },
   build: {
     outDir: inProject('dist-page'),

@@ -1,20 +1,19 @@
-import { MsmError } from '../src/index.js';
+import { errorMessage } from './bench/error-message.js';
+import { type Knobs, parseKnobs } from './bench/knobs.js';
+import { type MsmBench, Run, type RunListener } from './bench/run.js';
+import { startBench } from './bench/start.js';
 import { h } from './page/dom.js';
-import { errorMessage } from './page/error-message.js';
-import { introduction, missingWebGpu, reference } from './page/explanation.js';
-import { runFieldBench } from './page/field-bench.js';
+import { introduction, missingWebGpu, questions, reference } from './page/explanation.js';
+import { pageHost } from './page/host.js';
 import { knobForm } from './page/knob-form.js';
-import { type Knobs, type Mode, parseKnobs } from './page/knobs.js';
-import { runMsmBench } from './page/msm-bench.js';
-import { runMsmCrossCheck } from './page/msm-cross-check.js';
-import { Run, type RunListener } from './page/run.js';
+import { RowPoster } from './page/row-poster.js';
 import { RunView } from './page/run-view.js';
 
-const runs: Readonly<Record<Mode, (run: Run, knobs: Knobs) => Promise<void>>> = {
-  'msm-bench': runMsmBench,
-  'msm-cross-check': runMsmCrossCheck,
-  'field-bench': runFieldBench,
-};
+declare global {
+  interface Window {
+    msmBench: MsmBench;
+  }
+}
 
 const silent: RunListener = { onProgress() {}, onRow() {} };
 
@@ -42,25 +41,24 @@ function open(main: HTMLElement): void {
     main.replaceChildren(
       ...[missingWebGpu()].filter((note) => note !== null),
       introduction(),
+      questions(),
       knobForm(query),
       reference(),
     );
     return;
   }
 
-  const view = new RunView(mode, () => run);
-  const run: Run = new Run(view);
+  const poster = new RowPoster();
+  const view = new RunView(mode, poster, () => run);
+  const run: Run = new Run(view, poster);
   window.msmBench = run.bench;
   main.replaceChildren(
     view.root,
-    h('details', {}, h('summary', {}, 'Change the knobs'), knobForm(query)),
+    h('details', { class: 'change' }, h('summary', {}, 'Change the knobs'), knobForm(query)),
+    questions(),
     h('p', { class: 'note' }, h('a', { href: './' }, 'What is this page?')),
   );
-  run.start();
-  runs[mode](run, knobs).catch((error: unknown) => {
-    if (!(error instanceof MsmError) && !run.signal.aborted) console.error(error);
-    return run.end(errorMessage(run.signal.aborted ? run.signal.reason : error));
-  });
+  void startBench(run, pageHost(), knobs, mode);
 }
 
 const main = document.querySelector<HTMLElement>('#main');

@@ -27,8 +27,8 @@ async function main(args) {
       return EXIT.ok;
     }
     // The page's own modules say here too what there is to run, so that a case which the page leaves out is noticed.
-    const { parseKnobs } = /** @type {typeof import('../dev/page/knobs.js')} */ (
-      await server.ssrLoadModule('/page/knobs.ts')
+    const { parseKnobs } = /** @type {typeof import('../dev/bench/knobs.js')} */ (
+      await server.ssrLoadModule('/bench/knobs.ts')
     );
     const { formatCaseAddress } = /** @type {typeof import('../dev/cases/address.js')} */ (
       await server.ssrLoadModule('/cases/address.ts')

@@ -15,7 +15,7 @@ import {
   samePoint,
 } from '../dev/oracle/known-bases.mjs';
 import { adapterLine, closeGpu, openGpu } from './adapter/open-gpu.mjs';
-import { openBenchLibrary } from './bench-library.mjs';
+import { openBenchBuild } from './bench-library.mjs';
 import { parseInteger, parseStrictly, runOnAdapter, UsageError } from './command-line.mjs';
 import { median } from './start/measure.mjs';
 
@@ -49,7 +49,7 @@ async function crossover({ largest, reps }) {
   const { createMsmEngine } = /** @type {typeof import('../src/index.js')} */ (await import(library.href));
   const known = makeKnownBases(bn254G1, largest, 1);
   const sides = [];
-  const { ProductMeter } = await openBenchLibrary();
+  const { ProductMeter } = await openBenchBuild('field-bench');
   /** @type {import('../dev/field-bench/product-meter.js').ProductMeter | undefined} */
   let meter;
   try {

@@ -8,7 +8,7 @@
 import { writeFileSync } from 'node:fs';
 import { NoAdapterError } from './adapter/choose-adapter.mjs';
 import { adapterLine, closeGpu, describeAdapter, openGpu } from './adapter/open-gpu.mjs';
-import { openBenchLibrary } from './bench-library.mjs';
+import { openBenchBuild } from './bench-library.mjs';
 import { parseInteger, parseStrictly, progress, runOnAdapter } from './command-line.mjs';
 
 const usage = `npm run field-bench -- [options]
@@ -50,7 +50,8 @@ const millions = (perSecond) => (perSecond / 1e6).toPrecision(4);
 
 /** @param {ReturnType<typeof parseOptions>} options */
 async function bench({ threads, chains, reps, leastMs, json }) {
-  const { batchInversions, bn254, fieldBench, hasSlowShifts, modulus, threadsFor } = await openBenchLibrary();
+  const { batchInversions, bn254, fieldBench, hasSlowShifts, modulus, threadsFor } =
+    await openBenchBuild('field-bench');
   /** @type {GPUDevice | undefined} */
   let device;
   try {

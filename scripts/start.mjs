@@ -5,7 +5,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { bn254G1, makeKnownBases } from '../dev/oracle/known-bases.mjs';
 import { adapterLine, closeGpu, openGpu } from './adapter/open-gpu.mjs';
-import { openBenchLibrary } from './bench-library.mjs';
+import { openBenchBuild } from './bench-library.mjs';
 import { progress, runOnAdapter, UsageError } from './command-line.mjs';
 import { measure } from './start/measure.mjs';
 import { parseOptions, usage } from './start/options.mjs';
@@ -17,7 +17,7 @@ const library = new URL('../dist/index.js', import.meta.url);
 /** @param {ReturnType<typeof parseOptions>} options */
 async function computeAndPrint({ sizes, reps, seed, precompute, json, memoryBudget }) {
   const { createMsmEngine } = /** @type {typeof import('../src/index.js')} */ (await import(library.href));
-  const { ProductMeter, ratesAround } = await openBenchLibrary();
+  const { ProductMeter, ratesAround } = await openBenchBuild('field-bench');
   /** @type {import('../dev/field-bench/product-meter.js').ProductMeter | undefined} */
   let meter;
   try {

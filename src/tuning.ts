@@ -70,9 +70,13 @@ export interface DeviceProfile {
   readonly maxComputeWorkgroupStorageSize: number;
 }
 
-const choices = { walkerPrefixMemory: ['private', 'workgroup'], fieldCarry: ['shift', 'float'] } as const;
+/** What the knobs that are words may say. */
+export const tuningChoices = { walkerPrefixMemory: ['private', 'workgroup'], fieldCarry: ['shift', 'float'] } as const;
 
-const ranges: Readonly<Record<Exclude<keyof Tuning, keyof typeof choices | 'checks'>, readonly [number, number]>> = {
+/** The least and the most of the knobs that are numbers. */
+export const tuningRanges: Readonly<
+  Record<Exclude<keyof Tuning, keyof typeof tuningChoices | 'checks'>, readonly [number, number]>
+> = {
   windowBits: [2, 16],
   walkerThreadsPerWorkgroup: [1, 256],
   walkerSlots: [1, 64],
@@ -94,8 +98,8 @@ export const checkTuning = (given: Partial<Tuning>): Partial<Tuning> => {
   const tuning = Object.freeze({ ...given });
   for (const [name, value] of Object.entries(tuning)) {
     if (value === undefined) continue;
-    if (Object.hasOwn(choices, name)) {
-      const words: readonly unknown[] = choices[name as keyof typeof choices];
+    if (Object.hasOwn(tuningChoices, name)) {
+      const words: readonly unknown[] = tuningChoices[name as keyof typeof tuningChoices];
       if (!words.includes(value)) {
         throw badArgument(`tuning.${name} must be '${words.join("' or '")}', got ${show(value)}`);
       }
@@ -105,10 +109,10 @@ export const checkTuning = (given: Partial<Tuning>): Partial<Tuning> => {
       if (typeof value !== 'boolean') throw badArgument(`tuning.checks must be true or false, got ${show(value)}`);
       continue;
     }
-    const range = Object.hasOwn(ranges, name) ? ranges[name as keyof typeof ranges] : undefined;
+    const range = Object.hasOwn(tuningRanges, name) ? tuningRanges[name as keyof typeof tuningRanges] : undefined;
     if (range === undefined) {
       throw badArgument(
-        `tuning.${name} is unknown; the knobs are ${Object.keys(choices).join(', ')}, checks, ${Object.keys(ranges).join(', ')}`,
+        `tuning.${name} is unknown; the knobs are ${Object.keys(tuningChoices).join(', ')}, checks, ${Object.keys(tuningRanges).join(', ')}`,
       );
     }
     if (!Number.isInteger(value) || (value as number) < range[0] || (value as number) > range[1]) {

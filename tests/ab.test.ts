@@ -6,6 +6,7 @@ import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roundMaker, runPairs, summarise } from '../dev/ab/compare.js';
 import { type ComparedEngine, Contestant } from '../dev/ab/contestant.js';
+import { leastPairs, median, ratioOfMedians } from '../dev/bench/statistics.js';
 import { ProductMeter } from '../dev/field-bench/product-meter.js';
 import {
   type AffinePoint,
@@ -15,7 +16,6 @@ import {
   makeKnownBases,
   Random,
 } from '../dev/oracle/known-bases.mjs';
-import { leastPairs, median, ratioOfMedians } from '../dev/page/statistics.js';
 import { parseSettings } from '../scripts/ab/options.mjs';
 import { getDevice } from './support/gpu.js';
 import { inProject, runScript } from './support/run-script.js';

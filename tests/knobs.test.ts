@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { parseKnobs } from '../dev/bench/knobs.js';
+import { tuningQuery } from '../dev/bench/settings.js';
+import { median } from '../dev/bench/statistics.js';
 import { formatCaseAddress } from '../dev/cases/address.js';
-import { parseKnobs } from '../dev/page/knobs.js';
-import { median } from '../dev/page/statistics.js';
+import { tuningChoices, tuningRanges } from '../src/tuning.js';
 
 const parse = (query: string) => parseKnobs(new URLSearchParams(query));
 const casesOf = (query: string) => [...new Set(parse(query).cases.map(({ address }) => formatCaseAddress(address)))];
@@ -25,14 +27,67 @@ describe('the knobs of the page', () => {
   });
 
   it('tune the engine, and leave to it what they do not name', () => {
-    expect(parse('autorun=msm-bench&walkertpb=32&walkers=4&c=9').tuning).toEqual({
-      walkerThreadsPerWorkgroup: 32,
-      walkerSlots: 4,
-      windowBits: 9,
-      // the page is about the GPU
-      cpuBelow: 0,
+    const [setting] = parse(
+      'autorun=msm-bench&walkertpb=32&walkers=4&c=9&walkerpriv=0&precompute=3&budget=16',
+    ).settings;
+    expect(setting).toEqual({
+      name: 'walkerpriv=0, walkertpb=32, walkers=4, c=9, precompute=3, budget=16',
+      tuning: {
+        walkerPrefixMemory: 'workgroup',
+        walkerThreadsPerWorkgroup: 32,
+        walkerSlots: 4,
+        windowBits: 9,
+        // the page is about the GPU
+        cpuBelow: 0,
+      },
+      precompute: 3,
+      memoryBudget: 16 * 2 ** 20,
     });
-    expect(parse('autorun=msm-bench&cpubelow=50&checks=1').tuning).toEqual({ cpuBelow: 50, checks: true });
+    expect(parse('autorun=msm-bench&cpubelow=50&checks=1').settings).toMatchObject([
+      { tuning: { cpuBelow: 50, checks: true } },
+    ]);
+    expect(parse('autorun=msm-bench').settings).toMatchObject([{ name: 'defaults', tuning: { cpuBelow: 0 } }]);
+  });
+
+  it('have one for every knob of the engine, in its range', () => {
+    for (const [key, [least, most]] of Object.entries(tuningRanges)) {
+      for (const value of [least, most]) {
+        const query = tuningQuery({ [key]: value });
+        expect(parse(`autorun=msm-bench&${query}`).settings[0]?.tuning).toMatchObject({ [key]: value });
+      }
+      const beyond = tuningQuery({ [key]: most + 1 }).toString();
+      expect(() => parse(`autorun=msm-bench&${beyond}`)).toThrow(String(most + 1));
+    }
+    for (const [key, words] of Object.entries({ ...tuningChoices, checks: [true, false] })) {
+      for (const value of words) {
+        const query = tuningQuery({ [key]: value });
+        expect(parse(`autorun=msm-bench&${query}`).settings[0]?.tuning).toMatchObject({ [key]: value });
+      }
+    }
+  });
+
+  it('give A and B each its own, and both what has no side', () => {
+    const { settings } = parse('autorun=accum-ab&a.walkerpriv=1&b.walkerpriv=0&b.c=8&walkers=4');
+    expect(settings.map(({ name }) => name)).toEqual(['walkerpriv=1, walkers=4', 'walkerpriv=0, walkers=4, c=8']);
+    // a side may overrule what both have
+    expect(parse('autorun=accum-ab&c=8&b.c=9').settings.map(({ name }) => name)).toEqual(['c=8', 'c=9']);
+    expect(parse('autorun=accum-ab&b.c=9').settings.map(({ name }) => name)).toEqual(['defaults', 'c=9']);
+  });
+
+  it('make every combination of a sweep', () => {
+    const { settings } = parse('autorun=sweep&walkertpb=32,64&c=8..10');
+    expect(settings.map(({ name }) => name)).toEqual(
+      [8, 9, 10].flatMap((c) => [32, 64].map((threads) => `walkertpb=${threads}, c=${c}`)),
+    );
+    expect(parse('autorun=sweep&walkerpriv=0,1').settings.map(({ tuning }) => tuning.walkerPrefixMemory)).toEqual([
+      'workgroup',
+      'private',
+    ]);
+  });
+
+  it('take ranges of sizes', () => {
+    const sizes = parse('autorun=sweep&logn=3..5,7').cases.map(({ address }) => address.n);
+    expect(sizes).toEqual([8, 16, 32, 128]);
   });
 
   it('check both placements of the scratch, and time one', () => {
@@ -40,7 +95,7 @@ describe('the knobs of the page', () => {
     expect(placements('autorun=msm-cross-check&n=5')).toEqual(['workgroup', 'private']);
     expect(placements('autorun=msm-cross-check&n=5&walkerpriv=1')).toEqual(['private']);
     expect(placements('autorun=msm-bench')).toEqual([undefined]);
-    expect(placements('autorun=msm-bench&walkerpriv=0')).toEqual(['workgroup']);
+    expect(placements('autorun=msm-bench&walkerpriv=0')).toEqual([undefined]);
     // one of the two for each case, and each of the two for half of the cases
     const turns = placements('autorun=msm-cross-check&case=all&walkerpriv=turns');
     expect(turns).toHaveLength(11 * 14 * 12);
@@ -60,6 +115,23 @@ describe('the knobs of the page', () => {
     ['seed=-1', 'seed: "-1"'],
     ['walkerpriv=2', 'walkerpriv: "2"'],
     ['autorun=msm-bench&walkerpriv=turns', 'walkerpriv: turns'],
+    ['autorun=msm-bench&walkertpb=32,64', 'walkertpb: "32,64"'],
+    ['autorun=msm-bench&n=0', 'n: "0"'],
+    ['autorun=msm-bench&peers=wasm', 'peers: "wasm"'],
+    ['autorun=msm-bench&a.c=8', 'a.c: means nothing to autorun=msm-bench'],
+    ['autorun=msm-bench&chains=4', 'chains: means nothing'],
+    ['autorun=field-bench&logn=4', 'logn: means nothing'],
+    ['autorun=calibrate&c=4', 'c: means nothing'],
+    ['autorun=accum-ab', 'A and B are the same'],
+    ['autorun=accum-ab&c=8', 'A and B are the same'],
+    ['autorun=accum-ab&a.logn=8', 'a.logn: the same for A and B'],
+    ['autorun=accum-ab&a.walkerprv=1', 'a.walkerprv'],
+    ['autorun=accum-ab&b.c=17', 'c: "17"'],
+    ['autorun=sweep&walkertpb=1..65', 'walkertpb: "1..65" is more than 64'],
+    ['autorun=sweep&walkertpb=9..8', 'walkertpb: "9..8" runs backwards'],
+    ['autorun=sweep&walkertpb=1..9&walkers=1..9', 'more than 64 settings'],
+    ['autorun=sweep&walkerpriv=0,2', 'walkerpriv: "2"'],
+    ['logn=8..99', 'logn: "8..99"'],
     ['walkertpb=abc', 'walkertpb: "abc"'],
     ['walkers=0', 'walkers: "0"'],
     ['c=17', 'c: "17"'],

@@ -1,7 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import type { ViteDevServer } from 'vite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { MsmBench } from '../dev/page/run.js';
+import type { MsmBench } from '../dev/bench/run.js';
 import { launchChromium } from '../scripts/browser/launch.mjs';
 import { startDevServer } from '../scripts/dev-server.mjs';
 
@@ -42,11 +43,9 @@ afterEach(async () => {
 
 const bench = (): Promise<MsmBench> => page.evaluate(() => window.msmBench);
 
-async function run(query: string): Promise<MsmBench> {
+async function run(query: string, timeout = 60_000): Promise<MsmBench> {
   await page.goto(`${url}?${query}`);
-  await page.waitForFunction(() => ['done', 'failed'].includes(window.msmBench?.status), undefined, {
-    timeout: 60_000,
-  });
+  await page.waitForFunction(() => ['done', 'failed'].includes(window.msmBench?.status), undefined, { timeout });
   return bench();
 }
 
@@ -72,21 +71,178 @@ describe('the dev page in Chromium', () => {
       'init',
       'warm-up',
       'repetition',
+      'peer',
       'repetition',
+      'peer',
       'repetition',
+      'peer',
+      'bound',
       'end',
     ]);
     expect(new Set(rows.map((row) => row.runId))).toEqual(new Set([runId]));
     expect(posted.filter(({ path }) => path === '/progress').map(({ row }) => row)).toEqual(rows);
-    expect(posted.filter(({ path }) => path === '/results').map(({ row }) => row.event)).toEqual([
-      'init',
-      'repetition',
-      'repetition',
-      'repetition',
-      'end',
-    ]);
-    await page.getByRole('rowheader', { name: 'median' }).waitFor();
+    expect(posted.filter(({ path }) => path === '/results').map(({ row }) => row)).toEqual(rows);
+    await page.getByRole('columnheader', { name: 'Median, ms' }).waitFor();
+    await page.getByText('noble takes').waitFor();
     await page.getByText('software', { exact: true }).waitFor();
+  });
+
+  it('puts one size beside noble and the roofline, and several on a line', async () => {
+    await run('autorun=msm-bench&logn=4&reps=1');
+    await page.getByRole('figure', { name: 'Side by side' }).waitFor();
+    expect(await page.getByRole('figure', { name: 'Time against n' }).isVisible()).toBe(false);
+    const { rows } = await run('autorun=msm-bench&logn=4,5&reps=1&peers=none');
+    await page.getByRole('figure', { name: 'Time against n' }).waitFor();
+    await page.getByRole('figure', { name: 'Where the time goes' }).waitFor();
+    expect(rows.filter(({ event }) => event === 'peer')).toEqual([]);
+    expect(rows.filter(({ event }) => event === 'bound')).toHaveLength(2);
+  });
+
+  it('records where it ran', async () => {
+    const { rows } = await run('autorun=msm-bench&logn=4&reps=1&seed=7&peers=none');
+    const [init] = rows.filter((row) => row.event === 'init');
+    expect(init).toMatchObject({ mode: 'msm-bench', seed: 7, settings: ['defaults'], adapter: { software: true } });
+    const { environment, query } = init as Extract<(typeof rows)[number], { event: 'init' }>;
+    expect(query).toBe('autorun=msm-bench&logn=4&reps=1&seed=7&peers=none');
+    expect(environment.runtime).toMatch(/^Chrome \d+/);
+    expect(environment.limits.maxStorageBufferBindingSize).toBeGreaterThanOrEqual(2 ** 27);
+    expect(environment.features.length).toBeGreaterThan(0);
+    expect(environment.commit).toMatch(/^[0-9a-f]{7,}/);
+    expect(environment.timestamps).toBe(true);
+    expect(environment.timestampQuantumNs).toBeGreaterThan(0);
+    await page.getByText('timestamps tick in steps of').waitFor();
+    await page.getByText('Environment, features and limits').click();
+    await page.getByRole('rowheader', { name: 'maxStorageBufferBindingSize' }).waitFor();
+  });
+
+  it('traces the passes of an MSM, and gives them as a file that Perfetto reads', async () => {
+    const { status, error, rows } = await run('autorun=msm-trace&logn=6&reps=2');
+    expect({ status, error }).toEqual({ status: 'done', error: null });
+    const traces = rows.filter((row) => row.event === 'trace');
+    expect(traces).toHaveLength(2);
+    for (const { timeline, phases, walls, wallMs } of traces) {
+      const passes = timeline?.map(({ name }) => name) ?? [];
+      for (const pass of ['decompose', 'sort', 'walk', 'reduce']) expect(passes).toContain(pass);
+      const walk = timeline?.filter(({ name }) => name === 'walk').reduce((sum, { ms }) => sum + ms, 0);
+      expect(phases?.find(({ name }) => name === 'walk')?.ms).toBeCloseTo(walk ?? 0, 6);
+      const { encodeMs, submitToResultMs, readBackMs } = walls as NonNullable<typeof walls>;
+      expect(encodeMs + submitToResultMs + readBackMs).toBeLessThanOrEqual((wallMs as number) + 1);
+    }
+    await page.getByRole('figure', { name: 'One MSM, from the call to the result' }).waitFor();
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download trace' }).click(),
+    ]);
+    expect(file.suggestedFilename()).toMatch(/\.trace\.json$/);
+    const { traceEvents } = JSON.parse(await readFile(await file.path(), 'utf8')) as { traceEvents: { ph: string }[] };
+    expect(traceEvents.filter(({ ph }) => ph === 'X').length).toBeGreaterThan(12);
+  });
+
+  it('compares two settings in turns, and says what it rests on', async () => {
+    const { status, error, rows } = await run('autorun=accum-ab&logn=4&reps=6&a.walkerpriv=1&b.walkerpriv=0');
+    expect({ status, error }).toEqual({ status: 'done', error: null });
+    const told = rows.filter((row) => row.event === 'repetition');
+    expect(told.map(({ setting }) => setting).join('')).toBe('ABABABABABAB');
+    expect(told.map(({ placement }) => placement)).toEqual(
+      Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? 'private' : 'workgroup')),
+    );
+    const [comparison] = rows.filter((row) => row.event === 'comparison');
+    expect(comparison).toMatchObject({ a: 'walkerpriv=1', b: 'walkerpriv=0', pairs: 6 });
+    expect(comparison?.first.join('')).toBe('ABABAB');
+    const { low, ratio, high } = (comparison as NonNullable<typeof comparison>).walls;
+    expect(low).toBeLessThanOrEqual(ratio);
+    expect(ratio).toBeLessThanOrEqual(high);
+    await page.getByRole('figure', { name: 'How the times are distributed' }).waitFor();
+    await page.getByText('95 % interval').waitFor();
+  });
+
+  it('sweeps a knob over a list, in turns', async () => {
+    const { status, error, rows } = await run('autorun=sweep&logn=4&reps=2&walkertpb=8,16');
+    expect({ status, error }).toEqual({ status: 'done', error: null });
+    const told = rows.filter((row) => row.event === 'repetition');
+    expect(told.map(({ setting }) => setting)).toEqual([8, 16, 16, 8].map((threads) => `walkertpb=${threads}`));
+    const used = rows.flatMap((row) => (row.event === 'warm-up' ? [row.tuning?.walkerThreadsPerWorkgroup] : []));
+    expect(used).toEqual([8, 16]);
+    await page.getByRole('figure', { name: 'Side by side' }).getByText('fastest', { exact: true }).first().waitFor();
+  });
+
+  it('calibrates, and offers what it found as a link', async () => {
+    const { status, error, rows } = await run('autorun=calibrate', 100_000);
+    expect({ status, error }).toEqual({ status: 'done', error: null });
+    expect(rows.filter(({ event }) => event === 'trial').length).toBeGreaterThan(8);
+    expect(rows.filter(({ event }) => event === 'calibrated')).toHaveLength(1);
+    await page.getByRole('link', { name: 'the benchmark with it' }).waitFor();
+  });
+
+  it('shows a wrong answer as wrong, without a time', async () => {
+    // the oracle disagrees from the second repetition on: 2 looks a warm-up, and there are two of them
+    await page.route('**/oracle/known-bases.mjs*', async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replace(
+        'export function samePoint(a, b) {',
+        'let looks = 0;\nexport function samePoint(a, b) {\n  if (++looks > 6) return false;',
+      );
+      await route.fulfill({ response, body });
+    });
+    const { status, error, rows } = await run('autorun=msm-bench&logn=4&reps=3&peers=none');
+    expect(status).toBe('failed');
+    expect(error).toContain('wrong result');
+    const told = rows.filter((row) => row.event === 'repetition');
+    expect(told.at(-1)).toMatchObject({
+      agrees: false,
+      wallMs: null,
+      gpuMs: null,
+      productEquivalents: null,
+      phases: null,
+    });
+    await page.getByText('✗ wrong').first().waitFor();
+    // not that of the repetitions before it either
+    await page.getByText('it has no time').waitFor();
+    expect(rows.at(-1)).toMatchObject({ event: 'end', status: 'failed', medians: [] });
+  });
+
+  it('reports what the host’s clock says where the adapter has no timestamps', async () => {
+    await page.addInitScript(() => {
+      Object.defineProperty(GPUAdapter.prototype, 'features', { get: () => new Set() });
+    });
+    const { status, rows } = await run('autorun=msm-trace&logn=4&reps=1');
+    expect(status).toBe('done');
+    const [told] = rows.filter((row) => row.event === 'trace');
+    expect(told).toMatchObject({ timeline: null, phases: null, gpuMs: null });
+    expect(told?.walls?.submitToResultMs).toBeGreaterThan(0);
+    await page.getByText('no timestamps: wall times only').waitFor();
+    for (const name of ['encode', 'submit to result', 'read back, fold']) {
+      await page.getByRole('rowheader', { name, exact: true }).first().waitFor();
+    }
+  });
+
+  it('says that the device was lost, keeps what was measured, and starts again', async () => {
+    await page.addInitScript(() => {
+      const { requestDevice } = GPUAdapter.prototype;
+      Object.assign(window, { devices: [] });
+      GPUAdapter.prototype.requestDevice = async function (...args) {
+        const device = await requestDevice.apply(this, args);
+        (window as unknown as { devices: GPUDevice[] }).devices.push(device);
+        return device;
+      };
+    });
+    await page.goto(`${url}?autorun=msm-bench&logn=4&reps=1000&peers=none`);
+    await page.waitForFunction(() => window.msmBench?.rows.length > 3);
+    const before = await page.evaluate(() => {
+      (window as unknown as { devices: GPUDevice[] }).devices[0]?.destroy();
+      return window.msmBench.runId;
+    });
+    await page.waitForFunction(() => window.msmBench.status === 'failed');
+    const { error, deviceLost, rows } = await bench();
+    expect(error).toContain('device-lost');
+    expect(deviceLost).toBe(true);
+    expect(rows.some(({ event }) => event === 'repetition')).toBe(true);
+    expect(await page.getByRole('alert').textContent()).toContain('device-lost');
+    await page.getByRole('button', { name: 'Download JSON' }).waitFor();
+    await page.getByRole('button', { name: 'Start again' }).click();
+    await page.waitForFunction((runId) => window.msmBench?.runId !== runId && window.msmBench?.rows.length > 3, before);
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.waitForFunction(() => window.msmBench.status === 'failed');
   });
 
   it('measures the field, and shows how its operations stand to each other', async () => {
@@ -138,12 +294,53 @@ describe('the dev page in Chromium', () => {
     await page.getByText('No dev server took the rows').waitFor();
   });
 
-  it('can be stopped', async () => {
-    await page.goto(`${url}?autorun=msm-bench&logn=8&reps=1000`);
+  it('can be stopped half-way, and what was measured stays', async () => {
+    await page.goto(`${url}?autorun=msm-bench&logn=8&reps=1000&peers=none`);
     await page.waitForFunction(() => window.msmBench?.rows.length > 3);
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.waitForFunction(() => window.msmBench.status === 'failed');
-    expect((await bench()).error).toContain('stopped');
+    const { error, rows } = await bench();
+    expect(error).toBe('stopped by you');
+    await page.getByRole('columnheader', { name: 'Median, ms' }).waitFor();
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download JSON' }).click(),
+    ]);
+    expect(JSON.parse(await readFile(await file.path(), 'utf8'))).toEqual(rows);
+    expect(await page.getByRole('button', { name: 'Start again' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Run again' }).waitFor();
+  });
+
+  it('tells how much is left', async () => {
+    await page.goto(`${url}?autorun=msm-bench&logn=6&reps=60&peers=none`);
+    await page.waitForFunction(() => (window.msmBench?.secondsLeft ?? 0) > 0);
+    await page
+      .getByText(/about \d+ s left|a moment left/)
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.waitForFunction(() => window.msmBench.status === 'failed');
+  });
+
+  it('fills its form from the URL, and shows the URL of its form', async () => {
+    await page.goto(`${url}?logn=4,5&walkerpriv=0&c=7&reps=2`);
+    expect(await page.getByLabel('Sizes, log₂ n').inputValue()).toBe('4,5');
+    expect(await page.getByLabel('Walker scratch').inputValue()).toBe('0');
+    expect(await page.getByLabel('Window bits').inputValue()).toBe('7');
+    const link = page.locator('a.address');
+    expect(await link.textContent()).toBe('?autorun=msm-bench&logn=4%2C5&reps=2&walkerpriv=0&c=7');
+    await page.getByLabel('Window bits').fill('99');
+    expect(await page.locator('form .alert').textContent()).toContain('c: "99"');
+    await page.getByLabel('Window bits').fill('');
+    expect(await page.locator('form .alert').isVisible()).toBe(false);
+    // another mode has other knobs: those that mean nothing to it are neither shown nor sent
+    await page.getByLabel('What to run').selectOption('field-bench');
+    expect(await page.getByLabel('Sizes, log₂ n').isVisible()).toBe(false);
+    expect(await link.textContent()).toBe('?autorun=field-bench&reps=2');
+    await page.getByLabel('What to run').selectOption('accum-ab');
+    await page.getByRole('group', { name: 'A', exact: true }).getByLabel('Walker scratch').selectOption('1');
+    await page.getByRole('group', { name: 'B', exact: true }).getByLabel('Walker scratch').selectOption('0');
+    expect(await link.textContent()).toBe('?autorun=accum-ab&logn=4%2C5&reps=2&a.walkerpriv=1&b.walkerpriv=0');
   });
 
   it('writes the knobs of its form into the URL', async () => {

@@ -108,6 +108,31 @@ describe('walls', () => {
     expect(recordOf(engine).walls.encodeMs).toBeLessThan(first.walls.encodeMs);
   });
 
+  test('have what every job and every submit takes to prepare in encode', async () => {
+    const device = await getDevice();
+    const engine = await create({ device, memoryBudget: 300_000, tuning: { windowBits: 5 } });
+    const bases = await engine.loadBases(points.bytes);
+    await engine.msm(bases, scalars.bytes); // compiles
+    const { run } = Runner.prototype;
+    const jobs = vi.spyOn(Runner.prototype, 'run').mockImplementation(function (this: Runner, ...given) {
+      busyFor(400);
+      return run.apply(this, given);
+    });
+    const createCommandEncoder = device.createCommandEncoder.bind(device);
+    const encoders = vi.spyOn(device, 'createCommandEncoder').mockImplementation((descriptor) => {
+      busyFor(15);
+      return createCommandEncoder(descriptor);
+    });
+    expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
+    const { run: record, walls } = recordOf(engine);
+    expect(jobs.mock.calls.length).toBeGreaterThan(1);
+    expect(encoders).toHaveBeenCalledTimes(record.submits);
+    expectWithin(walls, record.wallMs);
+    expect(walls.encodeMs).toBeGreaterThanOrEqual(400 * jobs.mock.calls.length + 15 * record.submits);
+    // the second job's preparation comes right behind what is read back of the first
+    expect(walls.readBackMs).toBeLessThan(400);
+  });
+
   test('leave out what the caller does in onProgress, over several submits and jobs', async () => {
     const engine = await create({ device: await getDevice(), memoryBudget: 300_000, tuning: { windowBits: 5 } });
     const bases = await engine.loadBases(points.bytes);

@@ -1,8 +1,9 @@
 /** Two engines in turn on the same inputs, and the device's rate of products beside them. */
+
+import { median, type RatioOfMedians, ratioOfMedians } from '../bench/statistics.js';
 import { type ScalarDistributionName, scalarDistributions } from '../cases/scalar-distributions.js';
 import { ratesAround } from '../field-bench/product-meter.js';
 import { bn254G1, expectedMsm } from '../oracle/known-bases.mjs';
-import { median, type RatioOfMedians, ratioOfMedians } from '../page/statistics.js';
 import type { Contestant, Round, SideName } from './contestant.js';
 
 export interface Timing {
@@ -52,7 +53,8 @@ export const runPairs = async (
   b: Contestant,
   meter: { measure(): Promise<number> },
   reps: number,
-  makeRound: (pair: number) => Round,
+  makeRound: (pair: number) => Round | Promise<Round>,
+  onPair?: (pair: Pair, index: number) => void,
 ): Promise<Pair[]> => {
   const pairs: Pair[] = [];
   const rateAround = await ratesAround(meter);
@@ -61,9 +63,13 @@ export const runPairs = async (
     return { ms, productsPerSecond: await rateAround() };
   };
   for (let i = 0; i < reps; i++) {
-    const round = makeRound(i);
-    if (i % 2 === 0) pairs.push({ first: 'A', a: await time(a, round), b: await time(b, round) });
-    else pairs.push({ first: 'B', b: await time(b, round), a: await time(a, round) });
+    const round = await makeRound(i);
+    const pair: Pair =
+      i % 2 === 0
+        ? { first: 'A', a: await time(a, round), b: await time(b, round) }
+        : { first: 'B', b: await time(b, round), a: await time(a, round) };
+    pairs.push(pair);
+    onPair?.(pair, i);
   }
   return pairs;
 };

@@ -19,21 +19,36 @@ export class Contestant {
   readonly name: string;
   readonly #engine: ComparedEngine;
   readonly #bases: Bases;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onRun: ((record: MsmEngine['lastRun']) => void) | undefined;
   readonly #plans = new Set<string>();
 
-  private constructor(name: string, engine: ComparedEngine, bases: Bases) {
+  private constructor(
+    name: string,
+    engine: ComparedEngine,
+    bases: Bases,
+    signal: AbortSignal | undefined,
+    onRun: ((record: MsmEngine['lastRun']) => void) | undefined,
+  ) {
     this.name = name;
     this.#engine = engine;
     this.#bases = bases;
+    this.#signal = signal;
+    this.#onRun = onRun;
   }
 
+  /**
+   * @param options also those of every round, as far as they go for it
+   * @param onRun told what the engine did, after each round whose result was right
+   */
   static async load(
     name: string,
     engine: ComparedEngine,
     points: Uint8Array<ArrayBuffer>,
     options: LoadBasesOptions = {},
+    onRun?: (record: MsmEngine['lastRun']) => void,
   ): Promise<Contestant> {
-    return new Contestant(name, engine, await engine.loadBases(points, options));
+    return new Contestant(name, engine, await engine.loadBases(points, options), options.signal, onRun);
   }
 
   /** What the last round was computed on, and with which knobs; null where a build tells nothing. */
@@ -62,13 +77,23 @@ export class Contestant {
    */
   async time({ name, scalars, expected }: Round): Promise<number> {
     const begun = performance.now();
-    const got = await this.#engine.msm(this.#bases, scalars);
+    const got = await this.#engine.msm(
+      this.#bases,
+      scalars,
+      this.#signal === undefined ? {} : { signal: this.#signal },
+    );
     const wall = performance.now() - begun;
     if (!samePoint(got, expected)) {
       throw new Error(`WRONG: ${this.name}, ${name}: ${spell(got)} for ${spell(expected)}; no time counts`);
     }
     this.#plans.add(JSON.stringify(this.#engine.lastRun?.tuning ?? null));
+    this.#onRun?.(this.#engine.lastRun);
     return wall;
+  }
+
+  /** Frees the bases; the engine is the caller's. */
+  destroy(): void {
+    this.#bases.destroy();
   }
 }
 

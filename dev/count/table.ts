@@ -1,6 +1,6 @@
+import { SQUARE } from '../../scripts/count/square.mjs';
 import type { MsmCounts } from './count-msm.js';
 import { type Counts, counted } from './instrument.js';
-import { SQUARE } from './square.mjs';
 
 const sum = (counts: readonly Counts[]): Counts =>
   Object.fromEntries(

@@ -130,6 +130,13 @@ const library = (carry: CarryMode): FieldOperation[] => {
 /** What the library computes with, and the unit, which comes first. */
 export const libraryOperations: readonly FieldOperation[] = [baseline, ...library('shift'), ...library('float')];
 
+/** The product that the library computes with. */
+export const libraryProduct = (carry: CarryMode): FieldOperation => {
+  const own = library(carry).find(({ name }) => name === 'product');
+  if (own === undefined) throw new Error('the library has no product');
+  return own;
+};
+
 /** All that field-bench knows; the unit first. */
 export const fieldOperations: readonly FieldOperation[] = [
   ...libraryOperations,

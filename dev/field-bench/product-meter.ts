@@ -1,9 +1,10 @@
 /** The unit of product equivalents, measured beside what is to be told in it. */
 import type { AdapterDescription } from '../../src/api.js';
 import { bn254 } from '../../src/curves/bn254.js';
+import type { CarryMode } from '../../src/field/carry.js';
 import { modulus } from '../../src/field/modulus.js';
 import { describeAdapter } from '../../src/gpu/device.js';
-import { baseline, threadsFor } from './kernels.js';
+import { baseline, libraryProduct, threadsFor } from './kernels.js';
 import { fieldSubject, Rig } from './rig.js';
 
 export interface ProductMeterOptions {
@@ -11,7 +12,12 @@ export interface ProductMeterOptions {
   readonly software: boolean;
   /** How long a dispatch takes at least, in milliseconds. Default 50. */
   readonly leastMs?: number;
+  /** Measure the library's own product with these carries, at its best, instead of the unit. */
+  readonly library?: CarryMode;
 }
+
+/** Chains a thread at which the library's own product is best on what was measured; the unit is measured with one. */
+const LIBRARY_CHAINS = 2;
 
 /**
  * How many plain 13-bit products of the BN254 base field a device does a second, just now. A wall time × this rate is a cost
@@ -36,12 +42,12 @@ export class ProductMeter {
    *
    * @throws Error `WRONG: …`, or if there is no adapter
    */
-  static async open(gpu: GPU): Promise<ProductMeter> {
+  static async open(gpu: GPU, options: Omit<ProductMeterOptions, 'software'> = {}): Promise<ProductMeter> {
     const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
     if (adapter === null) throw new Error('WebGPU has no adapter for the product meter');
     const device = await adapter.requestDevice();
     try {
-      return await ProductMeter.make(device, { software: describeAdapter(adapter.info).software }, true);
+      return await ProductMeter.make(device, { ...options, software: describeAdapter(adapter.info).software }, true);
     } catch (error) {
       device.destroy();
       throw error;
@@ -56,10 +62,11 @@ export class ProductMeter {
    */
   static async make(
     device: GPUDevice,
-    { software, leastMs = 50 }: ProductMeterOptions,
+    { software, leastMs = 50, library }: ProductMeterOptions,
     own = false,
   ): Promise<ProductMeter> {
-    const rig = await Rig.make(device, fieldSubject(modulus(bn254.p), baseline, 1, threadsFor(software)));
+    const [product, chains] = library === undefined ? [baseline, 1] : [libraryProduct(library), LIBRARY_CHAINS];
+    const rig = await Rig.make(device, fieldSubject(modulus(bn254.p), product, chains, threadsFor(software)));
     try {
       return new ProductMeter(rig, await rig.calibrate(leastMs), device, own);
     } catch (error) {

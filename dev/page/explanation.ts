@@ -4,21 +4,58 @@ import { scalarDistributions } from '../cases/scalar-distributions.js';
 import { caseSets } from '../cases/select.js';
 import { h } from './dom.js';
 
-const examples: readonly (readonly [query: string, what: string])[] = [
-  ['autorun=msm-bench&logn=10,12,14', 'time 2^10, 2^12 and 2^14 points'],
+/** What one wants to know of a device, and the run that answers it. */
+const answers: readonly (readonly [question: string, query: string, what: string])[] = [
   [
+    'Is it right?',
     'autorun=msm-cross-check&logn=8,10&case=core',
-    'check the cases that go wrong most easily, with both kinds of scratch',
+    'Compares the cases that go wrong most easily with the oracles, with both kinds of scratch.',
   ],
-  ['autorun=field-bench', 'what a field product costs here, and how far from the device’s peak it is'],
+  [
+    'How fast is it?',
+    'autorun=msm-bench&logn=10,12,14',
+    'Times 2^10, 2^12 and 2^14 points, beside noble on the CPU and the roofline of this device.',
+  ],
+  ['Where does the time go?', 'autorun=msm-trace&logn=14', 'Puts every pass of an MSM on a time line.'],
+  [
+    'Private or workgroup scratch?',
+    'autorun=accum-ab&logn=12&a.walkerpriv=1&b.walkerpriv=0',
+    'Runs both in turns, and says by how much one wins, if it does.',
+  ],
+  [
+    'How far from the roofline?',
+    'autorun=field-bench',
+    'Measures what a field product costs here, beside what the device’s arithmetic can do.',
+  ],
+  ['What suits this device?', 'autorun=calibrate', 'Tries a dozen settings, and remembers the best in this browser.'],
+];
+
+const examples: readonly (readonly [query: string, what: string])[] = [
+  ['autorun=msm-bench&logn=16,18,20', 'larger, for a real GPU'],
   ['autorun=msm-bench&logn=12&scalars=mostly-zero', 'the scalars that provers really have'],
-  ['autorun=msm-bench&logn=14&walkerpriv=1', 'prefix products in private memory …'],
-  ['autorun=msm-bench&logn=14&walkerpriv=0', '… against workgroup memory'],
+  ['autorun=sweep&logn=12&walkertpb=16,32,64,128', 'which number of threads is best?'],
+  ['autorun=sweep&logn=10..14&walkerpriv=0,1', 'private against workgroup scratch at five sizes'],
+  ['autorun=accum-ab&logn=12&b.precompute=4', 'what are four multiples of each point worth?'],
   [
     'autorun=msm-cross-check&n=1000&points=pairs&scalars=all-equal',
     'one adversarial case: P, −P, Q, −Q, … all in one bucket',
   ],
 ];
+
+export function questions(): HTMLElement {
+  return h(
+    'nav',
+    { class: 'questions', 'aria-labelledby': 'questions-title' },
+    h('h2', { id: 'questions-title' }, 'What would you like to know?'),
+    h(
+      'ul',
+      {},
+      ...answers.map(([question, query, what]) =>
+        h('li', {}, h('a', { href: `?${query}` }, h('strong', {}, question), h('span', {}, what))),
+      ),
+    ),
+  );
+}
 
 export function introduction(): HTMLElement {
   return h(
@@ -30,7 +67,7 @@ export function introduction(): HTMLElement {
       {},
       'Provers spend much of their time on sums of the form s₀·P₀ + s₁·P₁ + … over an elliptic curve. ',
       h('strong', {}, 'webgpu-msm'),
-      ' computes them on the GPU, with WebGPU. This page checks and times the library on the device that you hold. Nothing runs before you press Run or follow one of the links, and nothing is sent anywhere but to the dev server that the page came from.',
+      ' computes them on the GPU, with WebGPU. This page checks and times the library on the device that you hold. Nothing runs before you press Run or follow one of the links, and nothing is sent anywhere but to the dev server that the page came from, if it came from one.',
     ),
     h(
       'p',
@@ -39,20 +76,20 @@ export function introduction(): HTMLElement {
       h('a', { href: 'https://github.com/paulmillr/noble-curves' }, 'noble-curves'),
       '; up to 256 points noble adds up the whole sum as well. A result is compared before anything is timed, and a wrong one has no time.',
     ),
-    h('h2', {}, 'Links to try'),
-    h(
-      'ul',
-      { class: 'links' },
-      ...examples.map(([query, what]) => h('li', {}, h('a', { href: `?${query}` }, `?${query}`), h('span', {}, what))),
-    ),
   );
 }
 
 export function reference(): HTMLElement {
   return h(
     'section',
-    { class: 'prose', 'aria-labelledby': 'sets-title' },
-    h('h2', { id: 'sets-title' }, 'Sets of cases'),
+    { class: 'prose', 'aria-labelledby': 'links-title' },
+    h('h2', { id: 'links-title' }, 'Links to try'),
+    h(
+      'ul',
+      { class: 'links' },
+      ...examples.map(([query, what]) => h('li', {}, h('a', { href: `?${query}` }, `?${query}`), h('span', {}, what))),
+    ),
+    h('h2', {}, 'Sets of cases'),
     glossary(caseSets),
     h('h2', {}, 'Distributions of the points'),
     glossary(pointDistributions),
@@ -64,13 +101,17 @@ export function reference(): HTMLElement {
       {},
       'The state is ',
       h('code', {}, 'window.msmBench'),
-      ': status (idle, running, done, failed), runId, adapter, rows, lastWallMs, error. Rows are posted to the dev server, which appends them to ',
+      ': status (idle, running, done, failed), runId, adapter, rows, lastWallMs, error, deviceLost, done, total, secondsLeft. Rows are posted to the dev server, which appends them to ',
       h('code', {}, 'dev/results/progress.jsonl'),
       ' and ',
       h('code', {}, 'dev/results/results.jsonl'),
       '. ',
       h('code', {}, 'npm run correctness'),
-      ' drives this page without a window.',
+      ' and ',
+      h('code', {}, 'npm run bench:remote'),
+      ' drive this page without a window, and ',
+      h('code', {}, 'npm run bench'),
+      ' runs the same in Node.',
     ),
   );
 }

@@ -1,10 +1,13 @@
+import { formatPercent } from '../bench/format.js';
+import type { FieldRow, PeakRow, SkippedRow, StampedRow } from '../bench/rows.js';
+import { settingsChart } from './charts/index.js';
 import { h, table } from './dom.js';
-import type { FieldRow, PeakRow, SkippedRow, StampedRow } from './rows.js';
+import type { ResultView } from './result-view.js';
 
 const millions = (perSecond: number): string => Number((perSecond / 1e6).toPrecision(3)).toLocaleString('en');
 
 /** Rates of the operations of the field, and how they stand to each other and to the peak. */
-export class FieldBenchView {
+export class FieldBenchView implements ResultView {
   readonly root = h('div', { class: 'sizes' });
   readonly #peaks: PeakRow[] = [];
   readonly #rows: FieldRow[] = [];
@@ -22,6 +25,41 @@ export class FieldBenchView {
     return this.#rows
       .filter((row) => row.variant === variant && row.operation === operation)
       .sort((a, b) => b.perSecond - a.perSecond)[0];
+  }
+
+  /** The fastest product of the library. */
+  #headline(unit: number): HTMLElement {
+    const products = this.#rows.filter(
+      ({ operation, variant }) => operation === 'product' && variant.includes('signed'),
+    );
+    const best = products.sort((a, b) => b.perSecond - a.perSecond)[0];
+    if (best === undefined) return h('p');
+    const ofPeak =
+      best.ofPeak === null ? '' : `, ${formatPercent(best.ofPeak)} of what its multiply-adds allow (the roofline)`;
+    return h(
+      'p',
+      { class: 'headline' },
+      h('strong', {}, `${millions(best.perSecond)} million products a second`),
+      ` by “${best.variant}”: ${(best.perSecond / unit).toFixed(2)} times the plain product${ofPeak}`,
+    );
+  }
+
+  /** All products side by side. */
+  #products(): HTMLElement {
+    const variants = [
+      ...new Set(this.#rows.filter(({ operation }) => operation === 'product').map(({ variant }) => variant)),
+    ];
+    const settings = variants.flatMap((variant) => {
+      const best = this.#best(variant, 'product');
+      if (best === undefined) return [];
+      const ms = 1e9 / best.perSecond;
+      return [{ label: variant, medianMs: ms, lowMs: ms, highMs: ms }];
+    });
+    return settingsChart({
+      caption: 'A million products',
+      summary: 'Time of a million products by variant.',
+      data: { settings },
+    }).root;
   }
 
   #show(): void {
@@ -58,6 +96,7 @@ export class FieldBenchView {
         'article',
         { class: 'size' },
         h('h3', {}, 'The base field of BN254'),
+        this.#headline(unit),
         h(
           'p',
           { class: 'about' },
@@ -68,6 +107,7 @@ export class FieldBenchView {
           ['Operation', 'M/s', '× plain', 'Products', 'Of the peak', 'Compile, ms'],
           body,
         ),
+        this.#products(),
         table('What the device can do, millions a second; the copy in bytes', ['Peak', 'M/s'], peaks),
         ...this.#skipped.map(({ variant, why }) => h('p', { class: 'note' }, `${variant}: ${why}`)),
       ),

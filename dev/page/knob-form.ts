@@ -1,78 +1,143 @@
-/** The form of the page. It writes the page's own URL: whatever it starts can be linked to. */
+/** The form of the page. What it says stands as a URL beside it: whatever it starts can be linked to. */
+import { errorMessage } from '../bench/error-message.js';
+import { parseKnobs, type RunKnobName, runKnobs, tunedModes } from '../bench/knobs.js';
+import { type Mode, modeNames, modes } from '../bench/modes.js';
+import { type EngineKnob, engineKnobs } from '../bench/settings.js';
 import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
 import { h } from './dom.js';
-import { type KnobName, knobHelp, modes } from './knobs.js';
 
 type Choices = Readonly<Record<string, string>>;
 
-const about = (distributions: Readonly<Record<string, { readonly about: string }>>): Choices =>
-  Object.fromEntries(Object.entries(distributions).map(([name, { about: line }]) => [name, `${name}: ${line}`]));
+const about = (entries: Readonly<Record<string, { readonly about: string }>>): Choices =>
+  Object.fromEntries(Object.entries(entries).map(([name, { about: line }]) => [name, `${name}: ${line}`]));
 
-const labels: Readonly<Record<KnobName, string>> = {
-  autorun: 'What to run',
-  logn: 'Sizes, log₂ n',
-  n: 'Other sizes',
-  reps: 'Repetitions',
-  seed: 'Seed',
-  points: 'Points',
-  scalars: 'Scalars',
-  case: 'Cases',
-  walkerpriv: 'Walker scratch',
-  walkertpb: 'Walker threads',
-  walkers: 'Walker slots',
-  fieldcarry: 'Carries',
-  c: 'Window bits',
-  chains: 'Chains',
-  variants: 'Products',
-  cpubelow: 'Small ones on the CPU',
-  checks: 'Checks',
+/** The run knobs that have a list to choose from, and what is written where nothing is chosen. */
+const runChoices: Partial<Record<RunKnobName, { readonly choices: Choices; readonly unset: string | null }>> = {
+  autorun: {
+    choices: Object.fromEntries(modeNames.map((mode) => [mode, `${modes[mode].title}: ${modes[mode].about}`])),
+    unset: null,
+  },
+  points: { choices: about(pointDistributions), unset: 'distinct (default)' },
+  scalars: { choices: about(scalarDistributions), unset: 'random (default)' },
+  variants: { choices: { library: 'the library’s', all: 'all' }, unset: 'default' },
 };
 
-function field(name: KnobName, control: HTMLInputElement | HTMLSelectElement, serial = 0): HTMLElement {
-  const id = `knob-${name}${serial === 0 ? '' : `-${serial}`}`;
-  control.id = id;
-  control.name = name;
-  control.setAttribute('aria-describedby', `${id}-help`);
-  return h(
-    'div',
-    { class: `field field-${name}` },
-    h('label', { for: id }, labels[name], ' ', h('code', {}, name)),
-    control,
-    h('small', { id: `${id}-help` }, knobHelp[name]),
-  );
+const placeholders: Partial<Record<RunKnobName, string>> = {
+  logn: '10,12,14',
+  n: '1000,4097',
+  case: 'core',
+  seed: '1',
+  peers: 'noble',
+  chains: '1,4',
+};
+
+/** A control with its label and its help. */
+class Field {
+  readonly root: HTMLElement;
+  readonly name: string;
+  readonly control: HTMLInputElement | HTMLSelectElement;
+
+  constructor(
+    name: string,
+    { label, help }: { readonly label: string; readonly help: string },
+    control: HTMLInputElement | HTMLSelectElement,
+    serial = 0,
+  ) {
+    this.name = name;
+    this.control = control;
+    const id = `knob-${name}${serial === 0 ? '' : `-${serial}`}`;
+    control.id = id;
+    control.name = name;
+    control.setAttribute('aria-describedby', `${id}-help`);
+    this.root = h(
+      'div',
+      { class: `field field-${name.replace('.', '-')}` },
+      h('label', { for: id }, label, ' ', h('code', {}, name)),
+      control,
+      h('small', { id: `${id}-help` }, help),
+    );
+  }
+
+  /** What is hidden is disabled as well, so that it is not sent. */
+  show(visible: boolean): void {
+    this.root.hidden = !visible;
+    this.control.disabled = !visible;
+  }
 }
 
-function select(query: URLSearchParams, name: KnobName, choices: Choices, unset: string | null): HTMLElement {
-  const now = query.get(name) ?? '';
-  return field(
-    name,
-    h(
-      'select',
-      {},
-      unset === null ? null : h('option', { value: '' }, unset),
-      ...Object.entries(choices).map(([value, text]) => h('option', { value, selected: value === now }, text)),
-    ),
+const select = (choices: Choices, unset: string | null, now: string): HTMLSelectElement =>
+  h(
+    'select',
+    {},
+    unset === null ? null : h('option', { value: '' }, unset),
+    ...Object.entries(choices).map(([value, text]) => h('option', { value, selected: value === now }, text)),
   );
-}
 
-function input(query: URLSearchParams, name: KnobName, placeholder: string, numeric = true): HTMLElement {
-  return field(
-    name,
-    h('input', {
-      type: 'text',
-      placeholder,
-      value: query.get(name) ?? '',
-      inputmode: numeric ? 'numeric' : 'text',
-      autocomplete: 'off',
-      autocapitalize: 'off',
-      spellcheck: 'false',
-    }),
+const input = (placeholder: string, value: string): HTMLInputElement =>
+  h('input', { type: 'text', placeholder, value, autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' });
+
+const runFields = (query: URLSearchParams): Field[] =>
+  (Object.keys(runKnobs) as RunKnobName[]).flatMap((name) => {
+    const values = query.getAll(name);
+    return (values.length === 0 ? [''] : values).map((value, i) => {
+      const list = runChoices[name];
+      const initial = name === 'autorun' && value === '' ? 'msm-bench' : value;
+      const control = list ? select(list.choices, list.unset, initial) : input(placeholders[name] ?? '', value);
+      return new Field(name, runKnobs[name], control, i);
+    });
+  });
+
+/** Those of the engine, for both sides or for one; in a sweep every knob takes a list. */
+const engineFields = (query: URLSearchParams, side: '' | 'a.' | 'b.', mode: Mode): Field[] =>
+  Object.entries(engineKnobs).map(([name, knob]: [string, EngineKnob]) => {
+    const value = query.get(side + name) ?? '';
+    if (!('words' in knob) || mode === 'sweep') {
+      const [first = '', last = ''] = 'words' in knob ? Object.keys(knob.words) : knob.range.map(String);
+      const range = 'words' in knob ? `${first} or ${last}` : `${first} to ${last}`;
+      return new Field(side + name, knob, input(mode === 'sweep' ? `${range}, or a list` : range, value));
+    }
+    const words = Object.fromEntries(Object.entries(knob.words).map(([word, { label }]) => [word, label]));
+    const choices =
+      name === 'walkerpriv' && mode === 'msm-cross-check' ? { ...words, turns: 'one of them, in turns' } : words;
+    return new Field(side + name, knob, select(choices, 'default', value));
+  });
+
+const group = (legend: string, note: string, fields: readonly Field[]): HTMLFieldSetElement =>
+  h(
+    'fieldset',
+    {},
+    h('legend', {}, legend),
+    h('p', { class: 'note' }, note),
+    h('div', { class: 'fields' }, ...fields.map(({ root }) => root)),
   );
-}
+
+const NO_DIFFERENCE =
+  'No tuning changes the result, only what it costs. Left empty, the engine chooses for n and for your device.';
 
 export function knobForm(query: URLSearchParams): HTMLFormElement {
-  const cases = query.getAll('case');
+  const run = runFields(query);
+  const tuning = h('div', { class: 'tuning' });
+  const address = h('a', { class: 'address', href: './' });
+  const problem = h('p', { class: 'alert', role: 'status', hidden: true });
+  const copied = h('span', { class: 'note', role: 'status' });
+  const copy = h(
+    'button',
+    {
+      type: 'button',
+      click: () => {
+        navigator.clipboard.writeText(address.href).then(
+          () => {
+            copied.textContent = 'Copied.';
+          },
+          () => {
+            copied.textContent = 'This browser does not let pages copy: take the link above.';
+          },
+        );
+      },
+    },
+    'Copy the link',
+  );
   const form = h(
     'form',
     { method: 'get', 'aria-labelledby': 'form-title' },
@@ -82,59 +147,80 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
       { class: 'note' },
       'Each is a parameter of the URL. One that does not exist, or a value that it cannot have, is refused by name.',
     ),
-    h(
-      'div',
-      { class: 'fields' },
-      select(query, 'autorun', modes, null),
-      input(query, 'logn', '12', false),
-      input(query, 'n', '1000,4097', false),
-      select(query, 'points', about(pointDistributions), 'distinct (default)'),
-      select(query, 'scalars', about(scalarDistributions), 'random (default)'),
-      ...(cases.length === 0 ? [''] : cases).map((value, i) =>
-        field(
-          'case',
-          h('input', { type: 'text', placeholder: 'core', value, autocomplete: 'off', spellcheck: 'false' }),
-          i,
-        ),
-      ),
-      input(query, 'reps', '5'),
-      input(query, 'seed', '1'),
-      input(query, 'chains', '1,4', false),
-      select(query, 'variants', { library: 'the library’s', all: 'all' }, 'default'),
-    ),
-    h(
-      'fieldset',
-      {},
-      h('legend', {}, 'Tuning'),
-      h(
-        'p',
-        { class: 'note' },
-        'No tuning changes the result, only what it costs. Left empty, the engine chooses for n and for your device.',
-      ),
-      h(
-        'div',
-        { class: 'fields' },
-        select(
-          query,
-          'walkerpriv',
-          { '1': 'private memory', '0': 'workgroup memory', turns: 'one of them, in turns' },
-          'default',
-        ),
-        input(query, 'walkertpb', 'default'),
-        input(query, 'walkers', 'default'),
-        select(query, 'fieldcarry', { shift: 'shifts', float: 'floats' }, 'default'),
-        input(query, 'c', 'default'),
-        input(query, 'cpubelow', '0'),
-        select(query, 'checks', { '1': 'on' }, 'off'),
-      ),
-    ),
-    h('button', { type: 'submit', class: 'primary' }, 'Run'),
+    h('div', { class: 'fields' }, ...run.map(({ root }) => root)),
+    tuning,
+    h('div', { class: 'address-line' }, h('span', { class: 'note' }, 'This is the run:'), address),
+    problem,
+    h('div', { class: 'buttons' }, h('button', { type: 'submit', class: 'primary' }, 'Run'), copy, copied),
   );
+
+  const values = (): URLSearchParams => {
+    const filled = new URLSearchParams();
+    for (const [name, value] of new FormData(form)) if (value !== '') filled.append(name, String(value));
+    return filled;
+  };
+  const modeOf = (): Mode => values().get('autorun') as Mode;
+
+  /** Shows the knobs that mean something to the mode, with what they say in `from`. */
+  const adjust = (from: URLSearchParams): void => {
+    const mode = modeOf();
+    for (const field of run) {
+      const known: readonly Mode[] = runKnobs[field.name as RunKnobName].modes;
+      field.show(known.includes(mode));
+    }
+    tuning.replaceChildren();
+    if (!tunedModes.includes(mode)) return;
+    if (mode === 'accum-ab') {
+      tuning.append(
+        group('A', 'What A has, and B has not.', engineFields(from, 'a.', mode)),
+        group('B', 'What B has, and A has not.', engineFields(from, 'b.', mode)),
+        h(
+          'details',
+          {},
+          h('summary', {}, 'The same for both'),
+          group('A and B', NO_DIFFERENCE, engineFields(from, '', mode)),
+        ),
+      );
+    } else {
+      const note = mode === 'sweep' ? `Any of them may be a list: 32,64,128 or 8..12. ${NO_DIFFERENCE}` : NO_DIFFERENCE;
+      const set = Object.keys(engineKnobs).some((name) => from.has(name));
+      tuning.append(
+        h(
+          'details',
+          { open: set || mode === 'sweep' },
+          h('summary', {}, 'Tuning'),
+          group('The engine', note, engineFields(from, '', mode)),
+        ),
+      );
+    }
+  };
+
+  const mirror = (): void => {
+    const now = values();
+    const text = `?${now}`;
+    address.href = text;
+    address.textContent = text;
+    copied.textContent = '';
+    try {
+      parseKnobs(now);
+      problem.hidden = true;
+    } catch (error) {
+      problem.textContent = errorMessage(error);
+      problem.hidden = false;
+    }
+  };
+
+  form.addEventListener('input', (event) => {
+    if ((event.target as HTMLElement).id === 'knob-autorun') adjust(values());
+    mirror();
+  });
   form.addEventListener('formdata', ({ formData }) => {
     // What is left empty stays out of the URL, where an empty knob would be refused.
     const filled = [...formData].filter(([, value]) => value !== '');
     for (const name of [...formData.keys()]) formData.delete(name);
     for (const [name, value] of filled) formData.append(name, value);
   });
+  adjust(query);
+  mirror();
   return form;
 }

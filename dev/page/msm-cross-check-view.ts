@@ -1,8 +1,8 @@
+import { formatMs } from '../bench/format.js';
+import { passed } from '../bench/msm-cross-check.js';
+import type { CaseRow, StampedRow } from '../bench/rows.js';
 import { parseCaseAddress } from '../cases/address.js';
 import { h, table } from './dom.js';
-import { formatMs } from './format.js';
-import { passed } from './msm-cross-check.js';
-import type { CaseRow, StampedRow } from './rows.js';
 
 /** One line for each case and placement, and the count of those that passed. */
 export class MsmCrossCheckView {

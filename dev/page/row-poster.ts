@@ -1,4 +1,5 @@
-import type { RowPath, StampedRow } from './rows.js';
+import type { RowPath, StampedRow } from '../bench/rows.js';
+import type { RowSink } from '../bench/run.js';
 
 const timeoutMs = 5000;
 
@@ -6,7 +7,7 @@ const timeoutMs = 5000;
  * Posts rows to the dev server, one after the other. A page that was opened from a static host has nobody to post
  * to: the first failure ends the posting, and the run goes on.
  */
-export class RowPoster {
+export class RowPoster implements RowSink {
   #last: Promise<void> = Promise.resolve();
   #failure: string | null = null;
   #posted = 0;

@@ -1,41 +1,56 @@
 /** What a run looks like while it goes and when it is over. */
+import { formatTimeLeft } from '../bench/format.js';
+import { type Mode, modes } from '../bench/modes.js';
+import type { StampedRow } from '../bench/rows.js';
+import type { MsmBench, Run, RunListener } from '../bench/run.js';
+import { AbView } from './ab-view.js';
+import { CalibrateView } from './calibrate-view.js';
 import { h } from './dom.js';
+import { downloads } from './downloads.js';
+import { adapterLine, environmentDetails } from './environment-view.js';
 import { FieldBenchView } from './field-bench-view.js';
-import { describeAdapter } from './format.js';
-import { type Mode, modes } from './knobs.js';
-import { MsmBenchView } from './msm-bench-view.js';
 import { MsmCrossCheckView } from './msm-cross-check-view.js';
-import type { StampedRow } from './rows.js';
-import type { MsmBench, Run, RunListener } from './run.js';
+import type { ResultView } from './result-view.js';
+import type { RowPoster } from './row-poster.js';
+import { TimingsView } from './timings-view.js';
+import { TraceView } from './trace-view.js';
 
 /** Screen readers are told where the run is this often, not at every repetition. */
 const announceEveryMs = 5000;
 
 const statusWords = { idle: 'Not started', running: 'Running', done: 'Done', failed: 'Failed' } as const;
 
-const views = {
-  'msm-bench': MsmBenchView,
+const views: Readonly<Record<Mode, new () => ResultView>> = {
   'msm-cross-check': MsmCrossCheckView,
+  'msm-bench': TimingsView,
+  'msm-trace': TraceView,
+  'accum-ab': AbView,
+  sweep: TimingsView,
   'field-bench': FieldBenchView,
-} as const satisfies Record<Mode, unknown>;
+  calibrate: CalibrateView,
+};
 
 export class RunView implements RunListener {
   readonly root: HTMLElement;
   readonly #run: () => Run;
-  readonly #results: FieldBenchView | MsmBenchView | MsmCrossCheckView;
+  readonly #poster: RowPoster;
+  readonly #results: ResultView;
   readonly #badge = h('span', { class: 'badge' });
-  readonly #adapter = h('p', { class: 'adapter', hidden: true });
+  readonly #adapter = h('div', { hidden: true });
+  readonly #environment = h('div');
   readonly #bar = h('progress', { 'aria-label': 'Progress of the run', max: 1, value: 0 });
   readonly #doing = h('p', { class: 'doing' });
   readonly #live = h('p', { class: 'visually-hidden', role: 'status', 'aria-live': 'polite' });
   readonly #alert = h('div', { role: 'alert' });
+  readonly #downloads = h('div');
   readonly #note = h('p', { class: 'note' });
   readonly #stop = h('button', { type: 'button', click: () => this.#run().stop() }, 'Stop');
   readonly #again = h('button', { type: 'button', hidden: true, click: () => location.reload() }, 'Run again');
   #announcedAt = 0;
 
-  constructor(mode: Mode, run: () => Run) {
+  constructor(mode: Mode, poster: RowPoster, run: () => Run) {
     this.#run = run;
+    this.#poster = poster;
     this.#results = new views[mode]();
     this.root = h(
       'section',
@@ -43,7 +58,7 @@ export class RunView implements RunListener {
       h(
         'div',
         { class: 'run-head' },
-        h('h2', { id: 'run-title' }, modes[mode], ' ', this.#badge),
+        h('h2', { id: 'run-title' }, modes[mode].title, ' ', this.#badge),
         this.#stop,
         this.#again,
       ),
@@ -52,57 +67,66 @@ export class RunView implements RunListener {
       h('div', { class: 'progress' }, this.#bar, this.#doing),
       this.#live,
       this.#results.root,
+      this.#environment,
+      this.#downloads,
       this.#note,
     );
   }
 
   onProgress(bench: Readonly<MsmBench>): void {
-    const { status, done, total, doing, error } = bench;
+    const { status, done, total, doing, secondsLeft } = bench;
     const over = status === 'done' || status === 'failed';
     this.#badge.textContent = statusWords[status];
     this.#badge.dataset.status = status;
     this.#bar.max = Math.max(1, total);
     this.#bar.value = status === 'done' ? this.#bar.max : done;
     this.#bar.parentElement?.toggleAttribute('hidden', over);
-    this.#doing.textContent = doing === '' ? '' : `${doing} … ${done} of ${total} done`;
+    const left = secondsLeft === null ? '' : `, ${formatTimeLeft(secondsLeft)}`;
+    this.#doing.textContent = doing === '' ? '' : `${doing} … ${done} of ${total} done${left}`;
     this.#stop.hidden = over;
     this.#again.hidden = !over;
-    if (bench.adapter !== null && this.#adapter.hidden) this.#showAdapter(bench.adapter);
     const now = performance.now();
     if (over || now - this.#announcedAt > announceEveryMs) {
       this.#announcedAt = now;
-      this.#live.textContent = status === 'failed' ? '' : over ? 'The run is done.' : `${done} of ${total} done.`;
+      this.#live.textContent =
+        status === 'failed' ? '' : over ? 'The run is done.' : `${done} of ${total} done${left}.`;
     }
     document.title = `${over ? statusWords[status] : `${done}/${total}`} – webgpu-msm bench`;
-    if (!over) return;
-    if (error !== null) this.#alert.replaceChildren(h('p', { class: 'alert' }, error));
-    const { poster } = this.#run();
-    this.#note.replaceChildren(
-      `Run ${bench.runId}, ${this.#run().seconds.toFixed(1)} s. `,
-      poster.failure === null
-        ? `${poster.posted} rows are in dev/results/ of the dev server.`
-        : `No dev server took the rows (${poster.failure}): the results are on this page only, and in window.msmBench.`,
-    );
+    if (over) this.#end(bench);
   }
 
   onRow(row: StampedRow): void {
+    if (row.event === 'init') {
+      this.#adapter.hidden = false;
+      this.#adapter.replaceChildren(adapterLine(row));
+      this.#environment.replaceChildren(environmentDetails(row));
+    }
     this.#results.onRow(row);
   }
 
-  #showAdapter(adapter: NonNullable<MsmBench['adapter']>): void {
-    this.#adapter.hidden = false;
-    this.#adapter.replaceChildren(
-      h('span', { class: 'label' }, 'Adapter'),
-      ' ',
-      h('strong', {}, describeAdapter(adapter)),
-      ...(adapter.software
-        ? [
-            ' ',
-            h('span', { class: 'badge', 'data-status': 'software' }, 'software'),
-            ' ',
-            'a CPU that plays GPU: right, and slow',
-          ]
-        : []),
+  #end(bench: Readonly<MsmBench>): void {
+    const { error, deviceLost, rows, runId } = bench;
+    if (error !== null) this.#alert.replaceChildren(...this.#trouble(error, deviceLost));
+    if (rows.length > 1) this.#downloads.replaceChildren(downloads(bench));
+    this.#note.replaceChildren(
+      `Run ${runId}, ${this.#run().seconds.toFixed(1)} s. `,
+      this.#poster.failure === null
+        ? `${this.#poster.posted} rows are in dev/results/ of the dev server.`
+        : `No dev server took the rows (${this.#poster.failure}): the results are on this page only; download what you want to keep.`,
     );
+  }
+
+  #trouble(error: string, deviceLost: boolean): HTMLElement[] {
+    const message = h('p', { class: 'alert' }, error);
+    if (!deviceLost) return [message];
+    return [
+      message,
+      h(
+        'p',
+        { class: 'note' },
+        'The browser took the GPU away, or its driver was reset. That happens when the device sleeps, when another program crashes the driver, or when one command takes too long. What was measured until then is below.',
+      ),
+      h('button', { type: 'button', class: 'primary', click: () => location.reload() }, 'Start again'),
+    ];
   }
 }

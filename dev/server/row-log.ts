@@ -6,7 +6,7 @@ import { appendFile, mkdir } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Plugin } from 'vite';
-import { type RowPath, rowEvents, rowPaths, runIdPattern } from '../page/rows.js';
+import { type RowPath, rowEvents, rowPaths, runIdPattern } from '../bench/rows.js';
 
 /** A row with the phases of an MSM takes about 2 KB. */
 export const maxRowBytes = 64 * 1024;

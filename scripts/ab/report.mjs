@@ -40,11 +40,11 @@ Product equivalents: wall × the rate of the plain 13-bit product, ${millions(pr
 before and after every MSM: the cost to compare with runs at other times. In them B ÷ A = ${interval(equivalents)}.`;
 }
 
-/** @param {import('../../dev/page/statistics.js').RatioOfMedians} ratio */
+/** @param {import('../../dev/bench/statistics.js').RatioOfMedians} ratio */
 const interval = ({ ratio, low, high }) => `${times(ratio)}, 95 % interval ${times(low)} to ${times(high)}`;
 
 /**
- * @param {import('../../dev/page/statistics.js').RatioOfMedians} ratio
+ * @param {import('../../dev/bench/statistics.js').RatioOfMedians} ratio
  */
 function verdict({ ratio, verdict }) {
   switch (verdict) {

@@ -1,6 +1,6 @@
 /** What `npm run correctness` prints: a line for each case and placement, as it comes. */
 
-/** @typedef {import('../../dev/page/rows.js').CaseRow} CaseRow */
+/** @typedef {import('../../dev/bench/rows.js').CaseRow} CaseRow */
 
 const COLUMNS = /** @type {const} */ ([
   ['scratch', 9],

@@ -1,6 +1,6 @@
 /** Follows a run of the page from outside. */
 
-/** @typedef {import('../../dev/page/run.js').MsmBench} MsmBench */
+/** @typedef {import('../../dev/bench/run.js').MsmBench} MsmBench */
 
 const POLL_MS = 250;
 

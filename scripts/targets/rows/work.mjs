@@ -1,5 +1,5 @@
 /** The work of an MSM, counted by instrumented kernels, beside the products that n·T affine additions take. */
-import { SQUARE } from '../../../dev/count/square.mjs';
+import { SQUARE } from '../../count/square.mjs';
 import { needs, notMeasured } from '../findings.mjs';
 import { stageName } from '../names.mjs';
 

@@ -1,44 +1,45 @@
-import type { AffinePoint, PhaseTime } from '../../src/api.js';
+import type { AffinePoint, RunRecord } from '../../src/api.js';
 import { type Bases, createMsmEngine, type MsmEngine } from '../../src/index.js';
-import type { Tuning } from '../../src/tuning.js';
 import { isOnCurve, type MsmCase } from '../cases/msm-case.js';
 import type { PointSet } from '../cases/point-distributions.js';
 import { samePoint } from '../oracle/known-bases.mjs';
-import type { Placement } from './rows.js';
+import type { BenchDevice } from './bench-device.js';
 import type { Run } from './run.js';
+import type { Setting } from './settings.js';
 
 /** One MSM, timed and judged. */
 export interface Outcome {
   readonly result: AffinePoint;
   readonly wallMs: number;
-  readonly phases: readonly PhaseTime[] | null;
+  /** Null where there was nothing to do. */
+  readonly record: RunRecord | null;
   /** The result is what the oracles say. */
   readonly agrees: boolean;
   readonly onCurve: boolean;
 }
 
-/** The budget of every engine of the page, the library's default; said here because it is checked here. */
-const MEMORY_BUDGET = 256 * 2 ** 20;
-
 /** An engine with one setting of the knobs, and the bases that it holds: the last ones asked for. */
 export class EngineUnderTest {
   readonly engine: MsmEngine;
+  readonly setting: Setting;
   readonly #run: Run;
   #bases: Bases | null = null;
   #loaded: PointSet | null = null;
 
-  private constructor(engine: MsmEngine, run: Run) {
+  private constructor(engine: MsmEngine, setting: Setting, run: Run) {
     this.engine = engine;
+    this.setting = setting;
     this.#run = run;
   }
 
-  static async create(run: Run, tuning: Partial<Tuning>, placement: Placement | undefined): Promise<EngineUnderTest> {
-    const engine = await createMsmEngine({
-      curve: 'bn254',
-      memoryBudget: MEMORY_BUDGET,
-      tuning: placement === undefined ? tuning : { ...tuning, walkerPrefixMemory: placement },
-    });
-    return new EngineUnderTest(engine, run);
+  static async create(run: Run, { device }: BenchDevice, setting: Setting): Promise<EngineUnderTest> {
+    const { memoryBudget, tuning } = setting;
+    const engine = await createMsmEngine({ curve: 'bn254', device, memoryBudget, tuning });
+    return new EngineUnderTest(engine, setting, run);
+  }
+
+  get basesBytes(): number {
+    return this.#bases?.byteLength ?? 0;
   }
 
   /** @returns the milliseconds that loading took, 0 when the points were there already */
@@ -49,6 +50,7 @@ export class EngineUnderTest {
     this.#loaded = null;
     const start = performance.now();
     this.#bases = await this.engine.loadBases(points.bytes, {
+      precompute: this.setting.precompute,
       signal: this.#run.signal,
       onProgress: () => this.#run.tick(),
     });
@@ -66,11 +68,12 @@ export class EngineUnderTest {
     });
     const wallMs = performance.now() - start;
     const { peak } = this.engine.memory;
-    if (peak > MEMORY_BUDGET) throw new Error(`memory.peak is ${peak} bytes, the budget ${MEMORY_BUDGET}`);
+    const { memoryBudget } = this.setting;
+    if (peak > memoryBudget) throw new Error(`memory.peak is ${peak} bytes, the budget ${memoryBudget}`);
     return {
       result,
       wallMs,
-      phases: scalars.values.length === 0 ? null : (this.engine.lastRun?.phases ?? null),
+      record: scalars.values.length === 0 ? null : this.engine.lastRun,
       agrees: samePoint(result, expected) && (direct === null || samePoint(result, direct)),
       onCurve: isOnCurve(result),
     };

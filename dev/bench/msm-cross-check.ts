@@ -2,11 +2,15 @@ import { type CaseAddress, formatCaseAddress } from '../cases/address.js';
 import { type MsmCase, makeCase, makePoints } from '../cases/msm-case.js';
 import type { PointSet } from '../cases/point-distributions.js';
 import { bn254G1, encodePoint } from '../oracle/known-bases.mjs';
+import { BenchDevice } from './bench-device.js';
 import { EngineUnderTest, type Outcome } from './engine-under-test.js';
+import type { Host } from './environment.js';
 import { errorMessage } from './error-message.js';
 import type { Knobs } from './knobs.js';
+import { weightOf } from './measure.js';
 import type { CaseRow, Placement } from './rows.js';
 import type { Run } from './run.js';
+import type { Setting } from './settings.js';
 import { median } from './statistics.js';
 
 /** The point set of the case before, which is often that of the next case as well. */
@@ -27,18 +31,22 @@ class PointSetOfLastCase {
 /** Engines by placement, made when they are first asked for and again after one has failed. */
 class Engines {
   readonly #run: Run;
-  readonly #tuning: Knobs['tuning'];
+  readonly #bench: BenchDevice;
+  readonly #setting: Setting;
   readonly #engines = new Map<Placement | undefined, EngineUnderTest>();
 
-  constructor(run: Run, tuning: Knobs['tuning']) {
+  constructor(run: Run, bench: BenchDevice, setting: Setting) {
     this.#run = run;
-    this.#tuning = tuning;
+    this.#bench = bench;
+    this.#setting = setting;
   }
 
   async get(placement: Placement | undefined): Promise<EngineUnderTest> {
     const there = this.#engines.get(placement);
     if (there !== undefined) return there;
-    const made = await EngineUnderTest.create(this.#run, this.#tuning, placement);
+    const { tuning } = this.#setting;
+    const placed = placement === undefined ? tuning : { ...tuning, walkerPrefixMemory: placement };
+    const made = await EngineUnderTest.create(this.#run, this.#bench, { ...this.#setting, tuning: placed });
     this.#engines.set(placement, made);
     return made;
   }
@@ -54,28 +62,14 @@ class Engines {
 }
 
 /** Runs every case with every placement some times, and compares the results with the oracles and with each other. */
-export async function runMsmCrossCheck(run: Run, { cases, reps, tuning }: Knobs): Promise<void> {
-  run.bench.total = cases.length * reps;
-  const engines = new Engines(run, tuning);
+export async function runMsmCrossCheck(run: Run, host: Host, knobs: Knobs): Promise<void> {
+  const { cases, reps } = knobs;
+  run.plan(cases.flatMap(({ address: { n } }) => Array(reps).fill(weightOf(n))));
+  const bench = await BenchDevice.open(run, host, knobs);
+  const engines = new Engines(run, bench, knobs.settings[0] as Setting);
   const pointSets = new PointSetOfLastCase();
   let failures = 0;
   try {
-    await run.next('Opening the GPU');
-    const start = performance.now();
-    const { adapter } = (await engines.get(cases[0]?.placement)).engine;
-    run.bench.adapter = adapter;
-    run.tell(
-      {
-        event: 'init',
-        mode: 'msm-cross-check',
-        query: location.search,
-        adapter,
-        userAgent: navigator.userAgent,
-        createMs: performance.now() - start,
-      },
-      'progress',
-      'results',
-    );
     let msmCase: MsmCase | null = null;
     for (const { address, placement } of cases) {
       if (msmCase?.address !== address) {
@@ -88,6 +82,7 @@ export async function runMsmCrossCheck(run: Run, { cases, reps, tuning }: Knobs)
     }
   } finally {
     engines.destroy();
+    bench.destroy();
   }
   await run.end(failures === 0 ? null : `${failures} of ${cases.length} checks failed`);
 }
@@ -116,13 +111,13 @@ async function runCase(
       outcomes.push(outcome);
       if (outcome.agrees) run.bench.lastWallMs = outcome.wallMs;
       placement = asked ?? subject.engine.lastRun?.tuning.walkerPrefixMemory ?? placement;
-      run.advance();
+      run.advance(weightOf(msmCase.address.n));
     }
   } catch (caught) {
     if (run.signal.aborted) throw caught;
     error = errorMessage(caught);
     engines.drop(asked);
-    run.bench.done = doneBefore + reps;
+    while (run.bench.done < doneBefore + reps) run.advance(weightOf(msmCase.address.n));
   }
   const bytes = new Set(outcomes.map(({ result }) => encodePoint(bn254G1, result).join()));
   const complete = outcomes.length === reps;

@@ -1,9 +1,9 @@
-/** One run of the page: its state, which is `window.msmBench`, and the telling of its rows. */
+/** One run of the bench: its state, which on the page is `window.msmBench`, and the telling of its rows. It knows no DOM. */
 import type { AdapterDescription } from '../../src/api.js';
-import { RowPoster } from './row-poster.js';
+import { errorMessage } from './error-message.js';
 import type { EndRow, Row, RowPath, StampedRow } from './rows.js';
 
-/** What programs that drive the page read. */
+/** What programs that drive a run read. */
 export interface MsmBench {
   status: 'idle' | 'running' | 'done' | 'failed';
   runId: string;
@@ -13,22 +13,27 @@ export interface MsmBench {
   /** Wall time of the last right MSM. */
   lastWallMs: number | null;
   error: string | null;
+  /** Whether the run ended because the GPU went away: another run may work. */
+  deviceLost: boolean;
   /** What is being done, and how far the run is; `ticks` grows whenever anything happened. */
   doing: string;
   done: number;
   total: number;
   ticks: number;
-}
-
-declare global {
-  interface Window {
-    msmBench: MsmBench;
-  }
+  /** A guess from what was done so far; null before there is anything to guess from. */
+  secondsLeft: number | null;
 }
 
 export interface RunListener {
   onProgress(bench: Readonly<MsmBench>): void;
   onRow(row: StampedRow): void;
+}
+
+/** Who keeps the rows. */
+export interface RowSink {
+  post(path: RowPath, row: StampedRow): void;
+  /** Resolves when every row so far was sent or given up. */
+  flushed(): Promise<void>;
 }
 
 /** 20 characters of time and chance: sorts by time. */
@@ -41,6 +46,9 @@ function makeRunId(): string {
 /** Lets the browser paint and take input before work that blocks it. */
 const breathe = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
+/** So much must be done before a guess of the time left is worth reading. */
+const LEAST_SHARE = 0.03;
+
 export class Run {
   readonly bench: MsmBench = {
     status: 'idle',
@@ -49,18 +57,23 @@ export class Run {
     rows: [],
     lastWallMs: null,
     error: null,
+    deviceLost: false,
     doing: '',
     done: 0,
     total: 0,
     ticks: 0,
+    secondsLeft: null,
   };
-  readonly poster = new RowPoster();
   readonly #abort = new AbortController();
   readonly #listener: RunListener;
+  readonly #sink: RowSink | null;
   #startedAt = performance.now();
+  /** As steps differ: that of a large MSM takes longer. */
+  #weight = { done: 0, total: 0 };
 
-  constructor(listener: RunListener) {
+  constructor(listener: RunListener, sink: RowSink | null = null) {
     this.#listener = listener;
+    this.#sink = sink;
   }
 
   /** Aborts what is running. */
@@ -72,6 +85,12 @@ export class Run {
     this.#abort.abort(new Error('stopped by you'));
   }
 
+  /** The GPU went away: whatever is waited for will not come. */
+  loseDevice(why: string): void {
+    this.bench.deviceLost = true;
+    this.#abort.abort(new Error(`device-lost: the GPU device was lost (${why})`));
+  }
+
   start(): void {
     this.bench.status = 'running';
     this.#startedAt = performance.now();
@@ -80,6 +99,12 @@ export class Run {
 
   get seconds(): number {
     return (performance.now() - this.#startedAt) / 1000;
+  }
+
+  /** How many steps there will be, each with what it weighs. */
+  plan(weights: readonly number[]): void {
+    this.bench.total = weights.length;
+    this.#weight.total = weights.reduce((sum, weight) => sum + weight, 0);
   }
 
   /** Says what comes next, and lets the page show it. Rejects when the run was stopped. */
@@ -97,15 +122,26 @@ export class Run {
   }
 
   /** One more of `total` is done. */
-  advance(): void {
+  advance(weight = 1): void {
     this.bench.done++;
+    this.#weight.done += weight;
+    const share = this.#weight.done / this.#weight.total;
+    if (share >= LEAST_SHARE) this.bench.secondsLeft = Math.max(0, this.seconds * (1 / share - 1));
+    this.tick();
+  }
+
+  /** The steps so far were so many of so many: for what counts its own. */
+  progress(doing: string, done: number, total: number): void {
+    this.signal.throwIfAborted();
+    Object.assign(this.bench, { doing, done, total });
+    if (done > 0 && done / total >= LEAST_SHARE) this.bench.secondsLeft = this.seconds * (total / done - 1);
     this.tick();
   }
 
   tell(row: Row, ...paths: RowPath[]): void {
     const stamped: StampedRow = { ...row, runId: this.bench.runId, at: new Date().toISOString() };
     this.bench.rows.push(stamped);
-    for (const path of paths) this.poster.post(path, stamped);
+    for (const path of paths) this.#sink?.post(path, stamped);
     this.#listener.onRow(stamped);
     this.tick();
   }
@@ -114,10 +150,21 @@ export class Run {
     const { bench } = this;
     const status = error === null ? 'done' : 'failed';
     bench.doing = '';
+    bench.secondsLeft = null;
     bench.error = error;
     this.tell({ event: 'end', status, error, seconds: this.seconds, medians }, 'progress', 'results');
-    await this.poster.flushed();
+    await this.#sink?.flushed();
     bench.status = status;
     this.#listener.onProgress(bench);
+  }
+
+  /** Runs to an end, whatever happens. */
+  async go(work: () => Promise<void>): Promise<void> {
+    this.start();
+    try {
+      await work();
+    } catch (error) {
+      await this.end(errorMessage(this.signal.aborted ? this.signal.reason : error));
+    }
   }
 }

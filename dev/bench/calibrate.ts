@@ -1,0 +1,26 @@
+/** `calibrate`: the library's own search for the knobs that suit a device. */
+import { calibrate } from '../../src/index.js';
+import { BenchDevice } from './bench-device.js';
+import type { Host } from './environment.js';
+import type { Knobs } from './knobs.js';
+import type { Run } from './run.js';
+import { tuningQuery } from './settings.js';
+
+export async function runCalibrate(run: Run, host: Host, knobs: Knobs): Promise<void> {
+  const bench = await BenchDevice.open(run, host, knobs);
+  try {
+    await run.next('Trying settings on a small MSM, each result checked');
+    const { signal } = run;
+    const { tuning, trials, tookMs, compileMs } = await calibrate(bench.device, {
+      again: true,
+      signal,
+      onProgress: ({ done, total }) => run.progress(`Tried ${done} of ${total} settings`, done, total),
+    });
+    for (const { tuning: tried, ms } of trials) run.tell({ event: 'trial', tuning: tried, ms }, 'progress', 'results');
+    const query = tuningQuery(tuning).toString();
+    run.tell({ event: 'calibrated', tuning, query, tookMs, compileMs }, 'progress', 'results');
+  } finally {
+    bench.destroy();
+  }
+  await run.end(null);
+}

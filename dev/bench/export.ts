@@ -1,0 +1,120 @@
+/** A run as files: JSON with everything, CSV for a spreadsheet, and a trace for Perfetto (or chrome://tracing). */
+import type { StampedRow, TraceRow } from './rows.js';
+
+export const toJson = (rows: readonly StampedRow[]): string => `${JSON.stringify(rows, null, 2)}\n`;
+
+/** Rows that are of interest line by line; the others are in the JSON. */
+const inTable = new Set<StampedRow['event']>([
+  'repetition',
+  'trace',
+  'peer',
+  'bound',
+  'comparison',
+  'case',
+  'trial',
+  'peak',
+  'field',
+]);
+
+/** What nests is told as `walls.encodeMs`, the time of a pass as `phases.walk`. */
+function flat(value: unknown, name: string, into: Map<string, string>): void {
+  if (value === null || value === undefined) return;
+  if (Array.isArray(value)) {
+    if (name !== 'phases') return;
+    for (const { name: phase, ms } of value as { name: string; ms: number }[]) into.set(`phases.${phase}`, String(ms));
+  } else if (typeof value === 'object') {
+    for (const [key, inner] of Object.entries(value)) flat(inner, name === '' ? key : `${name}.${key}`, into);
+  } else {
+    into.set(name, String(value));
+  }
+}
+
+/** RFC 4180; and no cell that a spreadsheet would take for a formula. */
+function cell(text: string): string {
+  const harmless = /^[=+@\t\r]|^-(?!\d)/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}
+
+/** One line a row, a column for whatever any of them has; what did not pass its check has no time to show. */
+export function toCsv(rows: readonly StampedRow[]): string {
+  const lines = rows
+    .filter(({ event }) => inTable.has(event))
+    .map((row) => {
+      const values = new Map<string, string>();
+      flat(row, '', values);
+      return values;
+    });
+  const columns = [...new Set(lines.flatMap((values) => [...values.keys()]))];
+  const line = (cells: readonly string[]): string => `${cells.map(cell).join(',')}\r\n`;
+  return line(columns) + lines.map((values) => line(columns.map((column) => values.get(column) ?? ''))).join('');
+}
+
+/** A block of a time line. */
+export interface Block {
+  readonly lane: 'host' | 'GPU';
+  readonly name: string;
+  readonly startMs: number;
+  readonly ms: number;
+}
+
+/**
+ * The host's three phases one after the other, and the GPU's passes from when the first was submitted on. The two clocks have
+ * nothing in common; that the GPU began at once is the assumption.
+ */
+export function blocksOf({ walls, timeline, phases }: Pick<TraceRow, 'walls' | 'timeline' | 'phases'>): Block[] {
+  const blocks: Block[] = [];
+  const gpuStart = walls?.encodeMs ?? 0;
+  if (walls !== null) {
+    const { encodeMs, submitToResultMs, readBackMs } = walls;
+    const fold = phases?.find(({ name }) => name === 'fold (CPU)')?.ms ?? 0;
+    blocks.push({ lane: 'host', name: 'encode', startMs: 0, ms: encodeMs });
+    blocks.push({ lane: 'host', name: 'submit to result', startMs: encodeMs, ms: submitToResultMs });
+    const readBack = Math.max(0, readBackMs - fold);
+    blocks.push({ lane: 'host', name: 'read back', startMs: encodeMs + submitToResultMs, ms: readBack });
+    blocks.push({ lane: 'host', name: 'fold', startMs: encodeMs + submitToResultMs + readBack, ms: fold });
+  }
+  for (const { name, startMs, ms } of timeline ?? [])
+    blocks.push({ lane: 'GPU', name, startMs: gpuStart + startMs, ms });
+  return blocks;
+}
+
+const TRACE_LANES = { host: 1, GPU: 2 } as const;
+
+/** Between one MSM and the next in the trace. */
+const GAP_US = 1000;
+
+export const hasTrace = (rows: readonly StampedRow[]): boolean => rows.some(({ event }) => event === 'trace');
+
+/**
+ * Of the rows of `msm-trace`, in the Trace Event Format: complete events (`X`) in microseconds, one process a case, host and GPU as its
+ * threads (https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU).
+ */
+export function toChromeTrace(rows: readonly StampedRow[]): string {
+  const events: Record<string, unknown>[] = [];
+  const processes = new Map<string, { readonly pid: number; at: number }>();
+  for (const row of rows) {
+    if (row.event !== 'trace') continue;
+    let process = processes.get(row.case);
+    if (process === undefined) {
+      process = { pid: processes.size + 1, at: 0 };
+      processes.set(row.case, process);
+      const { pid } = process;
+      events.push({ ph: 'M', name: 'process_name', pid, tid: 0, args: { name: `MSM ${row.case}` } });
+      for (const [name, tid] of Object.entries(TRACE_LANES)) {
+        events.push({ ph: 'M', name: 'thread_name', pid, tid, args: { name } });
+      }
+    }
+    const { pid, at } = process;
+    let end = at;
+    for (const { lane, name, startMs, ms } of blocksOf(row)) {
+      const ts = at + 1000 * startMs;
+      const dur = 1000 * ms;
+      end = Math.max(end, ts + dur);
+      const args = { repetition: row.repetition, n: row.n, setting: row.setting };
+      events.push({ ph: 'X', name, cat: lane, pid, tid: TRACE_LANES[lane], ts, dur, args });
+    }
+    process.at = end + GAP_US;
+  }
+  const [init] = rows.filter((row) => row.event === 'init');
+  return JSON.stringify({ traceEvents: events, displayTimeUnit: 'ms', otherData: init ?? {} });
+}

@@ -1,0 +1,51 @@
+/** Numbers and names as the bench writes them. */
+import type { AdapterDescription } from '../../src/api.js';
+
+/** Milliseconds with three significant digits, but no digits behind the point from 100 on. */
+export function formatMs(ms: number | null): string {
+  if (ms === null) return '–';
+  if (ms >= 100) return Math.round(ms).toLocaleString('en');
+  return ms.toFixed(ms >= 10 ? 1 : 2);
+}
+
+export function formatSize(n: number): string {
+  const log = Math.log2(n);
+  const size = n.toLocaleString('en');
+  return n > 1 && Number.isInteger(log) ? `2^${log} = ${size}` : size;
+}
+
+export function formatBytes(bytes: number): string {
+  return bytes < 2 ** 20 ? `${(bytes / 2 ** 10).toFixed(0)} KiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+}
+
+export function describeAdapter({ vendor, architecture, device, description }: AdapterDescription): string {
+  const parts = [vendor, architecture, device, description].filter((part) => part !== '');
+  return parts.length === 0 ? 'an adapter without a name' : [...new Set(parts)].join(' · ');
+}
+
+/** `2^12`, or the number where it is no power of two. */
+export function shortSize(n: number): string {
+  const log = Math.log2(n);
+  return n > 1 && Number.isInteger(log) ? `2^${log}` : n.toLocaleString('en');
+}
+
+/** What is left of a run, as roughly as it is known. */
+export function formatTimeLeft(seconds: number): string {
+  if (seconds < 2) return 'a moment left';
+  if (seconds < 90) return `about ${Math.round(seconds)} s left`;
+  const minutes = seconds / 60;
+  if (minutes < 90) return `about ${Math.round(minutes)} min left`;
+  return `about ${(minutes / 60).toFixed(1)} h left`;
+}
+
+/** Nanoseconds as a step of a clock. */
+export function formatStep(ns: number): string {
+  if (ns < 1000) return `${ns} ns`;
+  return ns < 1e6 ? `${Number((ns / 1000).toPrecision(3))} µs` : `${Number((ns / 1e6).toPrecision(3))} ms`;
+}
+
+/** `1.23`: how many times as long. */
+export const formatRatio = (ratio: number): string =>
+  ratio >= 100 ? Math.round(ratio).toLocaleString('en') : ratio.toPrecision(3);
+
+export const formatPercent = (share: number): string => `${(100 * share).toFixed(0)} %`;

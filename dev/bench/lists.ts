@@ -1,0 +1,28 @@
+/** Lists in the URL: `10,12,14`, `10..18`, and both mixed. */
+import { parseInteger } from '../cases/address.js';
+
+/** More are a mistake, and would take days. */
+const MOST_ITEMS = 64;
+
+/**
+ * The items of a list as texts, ranges of integers written out.
+ *
+ * @throws RangeError that names the knob
+ */
+export function listItems(name: string, text: string): string[] {
+  const items = text.split(',').flatMap((each) => {
+    const item = each.trim();
+    const range = /^(\d{1,9})\.\.(\d{1,9})$/.exec(item);
+    if (range === null) return [item];
+    const [first, last] = [Number(range[1]), Number(range[2])];
+    if (first > last) throw new RangeError(`${name}: "${item}" runs backwards`);
+    if (last - first >= MOST_ITEMS) throw new RangeError(`${name}: "${item}" is more than ${MOST_ITEMS} values`);
+    return Array.from({ length: last - first + 1 }, (_, i) => String(first + i));
+  });
+  if (items.length > MOST_ITEMS) throw new RangeError(`${name}: ${items.length} values, at most ${MOST_ITEMS}`);
+  return items;
+}
+
+/** @throws RangeError that names the knob */
+export const parseIntegers = (name: string, text: string, least: number, most: number): number[] =>
+  listItems(name, text).map((item) => parseInteger(name, item, least, most));

@@ -1,0 +1,57 @@
+/** What the modes that time MSMs have in common. */
+import { WARM_UPS } from '../../scripts/ab/warm-ups.mjs';
+import type { PhaseTime } from '../../src/api.js';
+import { formatCaseAddress } from '../cases/address.js';
+import type { MsmCase } from '../cases/msm-case.js';
+import type { EngineUnderTest, Outcome } from './engine-under-test.js';
+import type { WarmUpRow } from './rows.js';
+import type { Run } from './run.js';
+
+/** What a step of a run weighs beside others: an MSM of n points, and what an MSM takes whatever n is. */
+export const weightOf = (n: number): number => n + 2000;
+
+/** The phases that have a time on the GPU: what runs on the CPU says so in its name. */
+export const sumOnGpu = (phases: readonly PhaseTime[] | null): number | null =>
+  phases === null ? null : phases.filter(({ name }) => !name.endsWith('(CPU)')).reduce((sum, { ms }) => sum + ms, 0);
+
+/** Loads the points and computes until everything is compiled; the answer is checked. */
+export async function warmUp(run: Run, subject: EngineUnderTest, msmCase: MsmCase): Promise<WarmUpRow> {
+  const { n } = msmCase.address;
+  const { name } = subject.setting;
+  const size = n.toLocaleString('en');
+  await run.next(`${name}: loading ${size} points`);
+  const loadMs = await subject.load(msmCase.points);
+  await run.next(`${name}: warming up with ${size} points, checking the answer`);
+  const first = await subject.compute(msmCase);
+  let agrees = first.agrees;
+  for (let again = 1; again < WARM_UPS && agrees; again++) agrees = (await subject.compute(msmCase)).agrees;
+  const record = subject.engine.lastRun;
+  const row: WarmUpRow = {
+    event: 'warm-up',
+    case: formatCaseAddress(msmCase.address),
+    setting: name,
+    loadMs,
+    wallMs: agrees ? first.wallMs : null,
+    agrees,
+    tuning: record?.tuning ?? null,
+    windows: record?.windows ?? 0,
+    entries: record?.entries ?? 0,
+    dispatches: record?.dispatches ?? 0,
+    submits: record?.submits ?? 0,
+    basesBytes: subject.basesBytes,
+    scratchBytes: subject.engine.memory.peak,
+  };
+  run.tell(row, 'progress', 'results');
+  if (!agrees) throw new Error(`wrong result at ${row.case}, ${name}: nothing was timed`);
+  return row;
+}
+
+/** What rows tell of an outcome; a wrong one has no time. */
+export const timesOf = ({ agrees, wallMs, record }: Outcome) => ({
+  agrees,
+  wallMs: agrees ? wallMs : null,
+  gpuMs: agrees ? sumOnGpu(record?.phases ?? null) : null,
+  walls: agrees ? (record?.walls ?? null) : null,
+  phases: agrees ? (record?.phases ?? null) : null,
+  placement: record?.tuning.walkerPrefixMemory ?? ('private' as const),
+});

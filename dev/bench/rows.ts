@@ -1,0 +1,214 @@
+/** The rows that a run is told in: what `window.msmBench.rows` holds, what is posted to the dev server, and what Node prints. */
+import type { AdapterDescription, HostWalls, PhaseTime, TimelineEntry } from '../../src/api.js';
+import type { Tuning } from '../../src/tuning.js';
+import type { SideName } from '../ab/contestant.js';
+import type { FieldBenchRow } from '../field-bench/run.js';
+import type { Environment } from './environment.js';
+import type { Mode } from './modes.js';
+import type { RatioOfMedians } from './statistics.js';
+
+/** In the order in which a run tells them. */
+export const rowEvents = [
+  'init',
+  'warm-up',
+  'repetition',
+  'trace',
+  'peer',
+  'bound',
+  'comparison',
+  'case',
+  'trial',
+  'calibrated',
+  'peak',
+  'field',
+  'skipped',
+  'end',
+] as const;
+export type RowEvent = (typeof rowEvents)[number];
+
+/** Where rows are posted, below the page's own address. */
+export const rowPaths = ['progress', 'results'] as const;
+export type RowPath = (typeof rowPaths)[number];
+
+export const runIdPattern = /^[a-z0-9-]{8,64}$/;
+
+export type Placement = 'private' | 'workgroup';
+
+/** The device is there and the run begins: all that one needs to know to run it again. */
+export interface InitRow {
+  readonly event: 'init';
+  readonly mode: Mode;
+  /** The knobs, as in the URL. */
+  readonly query: string;
+  readonly adapter: AdapterDescription;
+  readonly environment: Environment;
+  readonly seed: number;
+  /** Names of the settings. */
+  readonly settings: readonly string[];
+  /** Until the device was there. */
+  readonly createMs: number;
+}
+
+/** The first MSM of a size: it includes what is compiled and allocated on first use. */
+export interface WarmUpRow {
+  readonly event: 'warm-up';
+  readonly case: string;
+  readonly setting: string;
+  readonly loadMs: number;
+  readonly wallMs: number | null;
+  readonly agrees: boolean;
+  /** The knobs that the engine used. */
+  readonly tuning: Tuning | null;
+  readonly windows: number;
+  /** Digits that are not zero: points to add. */
+  readonly entries: number;
+  readonly dispatches: number;
+  readonly submits: number;
+  /** Bytes of GPU memory. */
+  readonly basesBytes: number;
+  readonly scratchBytes: number;
+}
+
+/** One timed MSM. A result that is not right has no time. */
+export interface RepetitionRow {
+  readonly event: 'repetition';
+  readonly case: string;
+  readonly n: number;
+  readonly setting: string;
+  readonly placement: Placement;
+  readonly repetition: number;
+  readonly agrees: boolean;
+  readonly wallMs: number | null;
+  /** Wall × the rate of the plain 13-bit product, measured before and after: the cost, whatever else the machine does. */
+  readonly productEquivalents: number | null;
+  /** Sum of the phases on the GPU; null where the adapter has no timestamps. */
+  readonly gpuMs: number | null;
+  /** Encode, submit to result, read-back. */
+  readonly walls: HostWalls | null;
+  readonly phases: readonly PhaseTime[] | null;
+}
+
+/** One MSM with its passes in the order in which they ran. */
+export interface TraceRow extends Omit<RepetitionRow, 'event' | 'productEquivalents'> {
+  readonly event: 'trace';
+  /** Null where the adapter has no timestamps. */
+  readonly timeline: readonly TimelineEntry[] | null;
+}
+
+/** One MSM of a peer, in its turn between ours. */
+export interface PeerRow {
+  readonly event: 'peer';
+  readonly peer: string;
+  readonly case: string;
+  readonly n: number;
+  readonly repetition: number;
+  readonly agrees: boolean;
+  readonly wallMs: number | null;
+}
+
+/** The roofline of a case: its additions at six products each, at the rate of the product alone. */
+export interface BoundRow {
+  readonly event: 'bound';
+  readonly case: string;
+  readonly n: number;
+  readonly setting: string;
+  readonly additions: number;
+  readonly products: number;
+  /** Of the library's own product, median of those measured between the repetitions. */
+  readonly productsPerSecond: number;
+  readonly ms: number;
+}
+
+/** What the pairs of a case say. */
+export interface ComparisonRow {
+  readonly event: 'comparison';
+  readonly case: string;
+  readonly n: number;
+  readonly a: string;
+  readonly b: string;
+  readonly pairs: number;
+  /** B ÷ A of the walls. */
+  readonly walls: RatioOfMedians;
+  readonly aMs: number;
+  readonly bMs: number;
+  /** Which came first, pair by pair. */
+  readonly first: readonly SideName[];
+}
+
+/** The verdict over all runs of one case with one placement. */
+export interface CaseRow {
+  readonly event: 'case';
+  readonly case: string;
+  readonly placement: Placement;
+  readonly runs: number;
+  /** Every run gave the answer of the oracles. */
+  readonly agrees: boolean;
+  readonly onCurve: boolean;
+  /** Every run gave the same bytes. */
+  readonly identical: boolean;
+  readonly medianMs: number | null;
+  readonly error: string | null;
+}
+
+/** One setting that calibrate tried; null: it computed wrongly, or not at all. */
+export interface TrialRow {
+  readonly event: 'trial';
+  readonly tuning: Partial<Tuning>;
+  readonly ms: number | null;
+}
+
+export interface CalibratedRow {
+  readonly event: 'calibrated';
+  /** The knobs that leave their defaults. */
+  readonly tuning: Partial<Tuning>;
+  /** The same, as in the URL. */
+  readonly query: string;
+  readonly tookMs: number;
+  readonly compileMs: number;
+}
+
+/** What the device does at its best: operations a second, bytes for a copy. */
+export interface PeakRow {
+  readonly event: 'peak';
+  readonly operation: string;
+  readonly perSecond: number;
+}
+
+/** One operation of the field in one way. */
+export interface FieldRow extends FieldBenchRow {
+  readonly event: 'field';
+}
+
+/** What was left out, and why. */
+export interface SkippedRow {
+  readonly event: 'skipped';
+  readonly variant: string;
+  readonly why: string;
+}
+
+export interface EndRow {
+  readonly event: 'end';
+  readonly status: 'done' | 'failed';
+  readonly error: string | null;
+  readonly seconds: number;
+  readonly medians: readonly { readonly case: string; readonly setting: string; readonly medianMs: number }[];
+}
+
+export type Row =
+  | InitRow
+  | WarmUpRow
+  | RepetitionRow
+  | TraceRow
+  | PeerRow
+  | BoundRow
+  | ComparisonRow
+  | CaseRow
+  | TrialRow
+  | CalibratedRow
+  | PeakRow
+  | FieldRow
+  | SkippedRow
+  | EndRow;
+
+/** A row as it is posted and stored. */
+export type StampedRow = Row & { readonly runId: string; readonly at: string };

@@ -1,0 +1,178 @@
+/** The knobs of an engine as the URL has them, and what a set of them is: a setting. No setting changes a result, only what it costs. */
+import { type Tuning, tuningRanges } from '../../src/tuning.js';
+import { parseInteger } from '../cases/address.js';
+
+/** An engine, as the knobs want it. */
+export interface Setting {
+  /** The knobs that are set, as in the URL: `walkerpriv=1, walkertpb=64`; `defaults` if none is. */
+  readonly name: string;
+  readonly tuning: Partial<Tuning>;
+  /** Multiples of each point that are kept. */
+  readonly precompute: number;
+  /** Bytes. */
+  readonly memoryBudget: number;
+}
+
+interface EngineKnobText {
+  readonly label: string;
+  readonly help: string;
+}
+
+/** A knob whose values are integers of a range, or words, each with what it means to the library and to people. */
+export type EngineKnob = EngineKnobText &
+  (
+    | { readonly range: readonly [least: number, most: number] }
+    | { readonly words: Readonly<Record<string, { readonly value: string | boolean; readonly label: string }>> }
+  );
+
+type TuningKnob = EngineKnob & { readonly name: string };
+
+const onOff = { '1': { value: true, label: 'on' }, '0': { value: false, label: 'off' } };
+
+/** Every knob of `Tuning`, with its name in the URL; one that is missing does not compile. */
+const tuningKnobs: Readonly<Record<keyof Tuning, TuningKnob>> = {
+  walkerPrefixMemory: {
+    name: 'walkerpriv',
+    label: 'Walker scratch',
+    help: 'Where the walker keeps its prefix products: private (1) or workgroup memory (0).',
+    words: {
+      '1': { value: 'private', label: 'private memory' },
+      '0': { value: 'workgroup', label: 'workgroup memory' },
+    },
+  },
+  walkerThreadsPerWorkgroup: {
+    name: 'walkertpb',
+    label: 'Walker threads',
+    help: 'Threads in a workgroup of the walker.',
+    range: tuningRanges.walkerThreadsPerWorkgroup,
+  },
+  walkerSlots: {
+    name: 'walkers',
+    label: 'Walker slots',
+    help: 'Tasks that one walker thread advances together; they share each inversion.',
+    range: tuningRanges.walkerSlots,
+  },
+  walkerTasks: {
+    name: 'walkertasks',
+    label: 'Walker tasks',
+    help: 'The most tasks that one walk is cut into.',
+    range: tuningRanges.walkerTasks,
+  },
+  walkerEntriesPerTask: {
+    name: 'walkerentries',
+    label: 'Entries a task',
+    help: 'No more tasks than give each of them so many points to add.',
+    range: tuningRanges.walkerEntriesPerTask,
+  },
+  walkerLeastThreads: {
+    name: 'walkerleast',
+    label: 'Least walker threads',
+    help: 'A walk of few tasks fills fewer slots a thread rather than run on fewer threads than this.',
+    range: tuningRanges.walkerLeastThreads,
+  },
+  windowBits: {
+    name: 'c',
+    label: 'Window bits',
+    help: 'Bits of a scalar window: wider ones take fewer additions and more buckets.',
+    range: tuningRanges.windowBits,
+  },
+  fieldCarry: {
+    name: 'fieldcarry',
+    label: 'Carries',
+    help: 'How carries are computed: by shifts, or through floats, for devices that are slow at shifts.',
+    words: { shift: { value: 'shift', label: 'shifts' }, float: { value: 'float', label: 'floats' } },
+  },
+  sortThreadsPerWorkgroup: {
+    name: 'sorttpb',
+    label: 'Sort threads',
+    help: 'Threads in a workgroup of the sort.',
+    range: tuningRanges.sortThreadsPerWorkgroup,
+  },
+  sortEntriesPerThread: {
+    name: 'sortentries',
+    label: 'Sort entries',
+    help: 'Entries that one thread of the sort ranks in sequence.',
+    range: tuningRanges.sortEntriesPerThread,
+  },
+  additionsPerSubmit: {
+    name: 'submitadds',
+    label: 'Additions a submit',
+    help: 'The most additions of one submit: bounds how long it holds the GPU.',
+    range: tuningRanges.additionsPerSubmit,
+  },
+  cpuBelow: {
+    name: 'cpubelow',
+    label: 'Small ones on the CPU',
+    help: 'MSMs of at most so many scalars go to the CPU. Default 0 here, as this bench is about the GPU; the library has a default of its own.',
+    range: tuningRanges.cpuBelow,
+  },
+  checks: {
+    name: 'checks',
+    label: 'Checks',
+    help: 'Look on the GPU after every stage whether it did what it should. Slow; a failing check names the stage.',
+    words: onOff,
+  },
+};
+
+const loadKnobs = {
+  precompute: {
+    label: 'Multiples kept',
+    help: 'Keep so many multiples of each point: fewer additions for more memory. Loading takes longer.',
+    range: [1, 64],
+  },
+  budget: {
+    label: 'Memory budget, MiB',
+    help: 'The most scratch that the engine may take; what needs more is done in parts. Default 256.',
+    range: [1, 65_536],
+  },
+} as const satisfies Readonly<Record<string, EngineKnob>>;
+
+/** By their names in the URL, in the order of the form. */
+export const engineKnobs: Readonly<Record<string, EngineKnob>> = {
+  ...Object.fromEntries(Object.values(tuningKnobs).map((knob) => [knob.name, knob])),
+  ...loadKnobs,
+};
+
+const MEBIBYTE = 2 ** 20;
+const DEFAULT_BUDGET_MIB = 256;
+
+/** One value as the URL has it. @throws RangeError that names the knob */
+function parseEngineKnob(name: string, text: string): number | string | boolean {
+  const knob = engineKnobs[name] as EngineKnob;
+  if ('range' in knob) return parseInteger(name, text, ...knob.range);
+  const word = Object.hasOwn(knob.words, text) ? knob.words[text] : undefined;
+  if (word === undefined) throw new RangeError(`${name}: "${text}" is not ${Object.keys(knob.words).join(' or ')}`);
+  return word.value;
+}
+
+/**
+ * @param values texts by the names of the knobs, each right for its knob
+ * @throws RangeError that names the knob
+ */
+export function makeSetting(values: ReadonlyMap<string, string>): Setting {
+  const set = Object.keys(engineKnobs).flatMap((name) => {
+    const text = values.get(name);
+    return text === undefined ? [] : [[name, text, parseEngineKnob(name, text)] as const];
+  });
+  const parsed = new Map(set.map(([name, , value]) => [name, value]));
+  const tuning = Object.fromEntries(
+    Object.entries(tuningKnobs).flatMap(([key, { name }]) => (parsed.has(name) ? [[key, parsed.get(name)]] : [])),
+  ) as Partial<Tuning>;
+  return {
+    name: set.length === 0 ? 'defaults' : set.map(([name, text]) => `${name}=${text}`).join(', '),
+    tuning: { cpuBelow: 0, ...tuning },
+    precompute: (parsed.get('precompute') as number | undefined) ?? 1,
+    memoryBudget: MEBIBYTE * ((parsed.get('budget') as number | undefined) ?? DEFAULT_BUDGET_MIB),
+  };
+}
+
+/** A tuning as the parameters of a URL: what `calibrate` found can be linked to. */
+export function tuningQuery(tuning: Partial<Tuning>): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(tuning)) {
+    const knob = tuningKnobs[key as keyof Tuning];
+    const word = 'words' in knob ? Object.entries(knob.words).find(([, each]) => each.value === value)?.[0] : undefined;
+    query.set(knob.name, word ?? String(value));
+  }
+  return query;
+}

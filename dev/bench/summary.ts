@@ -1,0 +1,111 @@
+/** What the rows of a run come to: medians by case and setting. The page draws it, Node prints it. */
+import type { HostWalls, PhaseTime } from '../../src/api.js';
+import type { BoundRow, PeerRow, RepetitionRow, StampedRow, TraceRow, WarmUpRow } from './rows.js';
+import { median } from './statistics.js';
+
+/** The repetitions of a case with one setting. */
+export interface Timed {
+  readonly case: string;
+  readonly n: number;
+  readonly setting: string;
+  readonly repetitions: number;
+  /** A single wrong answer takes all times away. */
+  readonly wrong: boolean;
+  readonly medianMs: number | null;
+  readonly lowMs: number | null;
+  readonly highMs: number | null;
+  readonly wallsMs: readonly number[];
+  readonly gpuMs: number | null;
+  readonly productEquivalents: number | null;
+  /** Medians, each of its own. */
+  readonly walls: HostWalls | null;
+  readonly phases: readonly PhaseTime[] | null;
+  readonly warmUp: WarmUpRow | null;
+  readonly bound: BoundRow | null;
+}
+
+export interface TimedPeer {
+  readonly peer: string;
+  readonly case: string;
+  readonly n: number;
+  readonly repetitions: number;
+  readonly medianMs: number | null;
+  readonly lowMs: number | null;
+  readonly highMs: number | null;
+}
+
+type TimedRow = RepetitionRow | TraceRow;
+
+const isTimed = (row: StampedRow): row is StampedRow & TimedRow => row.event === 'repetition' || row.event === 'trace';
+
+function grouped<Row>(rows: readonly Row[], key: (row: Row) => string): Row[][] {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) groups.set(key(row), [...(groups.get(key(row)) ?? []), row]);
+  return [...groups.values()];
+}
+
+const present = <Value>(values: readonly (Value | null)[]): Value[] => values.filter((value) => value !== null);
+
+/** Median of each phase over the runs, in the order of the first. */
+export function medianPhases(runs: readonly (readonly PhaseTime[])[]): PhaseTime[] | null {
+  const names = [...new Set(runs.flatMap((phases) => phases.map(({ name }) => name)))];
+  if (names.length === 0) return null;
+  return names.map((name) => ({
+    name,
+    ms: median(runs.flatMap((phases) => phases.filter((phase) => phase.name === name).map(({ ms }) => ms))) ?? 0,
+  }));
+}
+
+function medianWalls(all: readonly HostWalls[]): HostWalls | null {
+  if (all.length === 0) return null;
+  const of = (name: keyof HostWalls): number => median(all.map((walls) => walls[name])) ?? 0;
+  return { encodeMs: of('encodeMs'), submitToResultMs: of('submitToResultMs'), readBackMs: of('readBackMs') };
+}
+
+/** By case and setting, in the order in which they were told. */
+export function summarise(rows: readonly StampedRow[]): Timed[] {
+  const keyOf = (row: { case: string; setting: string }): string => `${row.case} ${row.setting}`;
+  const warmUps = new Map(rows.flatMap((row) => (row.event === 'warm-up' ? [[keyOf(row), row] as const] : [])));
+  const bounds = new Map(rows.flatMap((row) => (row.event === 'bound' ? [[keyOf(row), row] as const] : [])));
+  return grouped(rows.filter(isTimed), keyOf).map((group) => {
+    const [first] = group as [StampedRow & TimedRow];
+    const wrong = group.some(({ agrees }) => !agrees);
+    const wallsMs = wrong ? [] : present(group.map(({ wallMs }) => wallMs));
+    return {
+      case: first.case,
+      n: first.n,
+      setting: first.setting,
+      repetitions: group.length,
+      wrong,
+      medianMs: median(wallsMs),
+      lowMs: wallsMs.length === 0 ? null : Math.min(...wallsMs),
+      highMs: wallsMs.length === 0 ? null : Math.max(...wallsMs),
+      wallsMs,
+      gpuMs: wrong ? null : median(present(group.map(({ gpuMs }) => gpuMs))),
+      productEquivalents: wrong
+        ? null
+        : median(present(group.map((row) => (row.event === 'repetition' ? row.productEquivalents : null)))),
+      walls: wrong ? null : medianWalls(present(group.map(({ walls }) => walls))),
+      phases: wrong ? null : medianPhases(present(group.map(({ phases }) => phases))),
+      warmUp: warmUps.get(keyOf(first)) ?? null,
+      bound: bounds.get(keyOf(first)) ?? null,
+    };
+  });
+}
+
+export function summarisePeers(rows: readonly StampedRow[]): TimedPeer[] {
+  const own = rows.filter((row): row is StampedRow & PeerRow => row.event === 'peer');
+  return grouped(own, (row) => `${row.case} ${row.peer}`).map((group) => {
+    const [first] = group as [StampedRow & PeerRow];
+    const walls = group.some(({ agrees }) => !agrees) ? [] : present(group.map(({ wallMs }) => wallMs));
+    return {
+      peer: first.peer,
+      case: first.case,
+      n: first.n,
+      repetitions: group.length,
+      medianMs: median(walls),
+      lowMs: walls.length === 0 ? null : Math.min(...walls),
+      highMs: walls.length === 0 ? null : Math.max(...walls),
+    };
+  });
+}

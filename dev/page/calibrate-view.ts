@@ -1,0 +1,69 @@
+import { formatMs } from '../bench/format.js';
+import type { StampedRow, TrialRow } from '../bench/rows.js';
+import { tuningQuery } from '../bench/settings.js';
+import { h, table } from './dom.js';
+import type { ResultView } from './result-view.js';
+
+/** What calibrate tried, and what it would have the engine do. */
+export class CalibrateView implements ResultView {
+  readonly root = h('div', { class: 'sizes' });
+  readonly #trials: TrialRow[] = [];
+
+  /** What was the best so far was tried again beside the next ones: each setting once, at its best. */
+  #fastest(): Map<string, number | null> {
+    const fastest = new Map<string, number | null>();
+    for (const { tuning, ms } of this.#trials) {
+      const query = tuningQuery(tuning).toString();
+      const before = fastest.get(query) ?? null;
+      fastest.set(query, before === null || ms === null ? (ms ?? before) : Math.min(ms, before));
+    }
+    return fastest;
+  }
+
+  onRow(row: StampedRow): void {
+    if (row.event === 'trial') this.#trials.push(row);
+    if (row.event !== 'calibrated') return;
+    const chosen = row.query;
+    const body = h('tbody');
+    for (const [query, ms] of this.#fastest()) {
+      body.append(
+        h(
+          'tr',
+          { class: ms === null ? 'failed' : false },
+          h('th', { scope: 'row' }, query === '' ? 'defaults' : query.replaceAll('&', ', ')),
+          h('td', {}, ms === null ? 'wrong, or impossible here' : formatMs(ms)),
+          h('td', {}, query === chosen ? '✓ chosen' : ''),
+        ),
+      );
+    }
+    const knobs = chosen === '' ? '' : `&${chosen}`;
+    const against = [...new URLSearchParams(chosen)].map(([name, value]) => `&b.${name}=${value}`).join('');
+    this.root.replaceChildren(
+      h(
+        'p',
+        { class: 'headline' },
+        h('strong', {}, chosen === '' ? 'The defaults' : chosen.replaceAll('&', ', ')),
+        chosen === ''
+          ? ' are as good as anything that was tried on this device'
+          : ' is faster than the defaults on this device',
+        `: ${this.#trials.length} settings in ${(row.tookMs / 1000).toFixed(1)} s, ${(row.compileMs / 1000).toFixed(1)} of them compiling`,
+      ),
+      table(
+        'Settings tried on a small MSM, one knob after the other; the fastest run of each',
+        ['Setting', 'ms', 'Chosen'],
+        body,
+      ),
+      h(
+        'p',
+        {},
+        'This browser remembers it: ',
+        h('code', {}, 'calibrate(device)'),
+        ' gives it to a program at once. See what it is worth: ',
+        h('a', { href: `?autorun=msm-bench&logn=10,12,14${knobs}` }, 'the benchmark with it'),
+        ...(against === ''
+          ? ['.']
+          : [', ', h('a', { href: `?autorun=accum-ab&logn=12${against}` }, 'the defaults against it'), '.']),
+      ),
+    );
+  }
+}

@@ -1,0 +1,26 @@
+/** The colours of charts.css, and which of them a name has. */
+
+export const PALETTE_SIZE = 8;
+
+export interface Colour {
+  /** From 0, of --series-1 and on. */
+  readonly index: number;
+  /** For CSS. */
+  readonly css: string;
+  /** The palette has come round: the same colour again, with stripes. */
+  readonly hatched: boolean;
+}
+
+export const colourAt = (position: number): Colour => {
+  const index = position % PALETTE_SIZE;
+  return { index, css: `var(--series-${index + 1})`, hatched: Math.floor(position / PALETTE_SIZE) % 2 === 1 };
+};
+
+const positions = new Map<string, number>();
+
+/** The colour of a pass or phase, the same in all charts of the page: who comes first gets the first colour. */
+export function colourOf(name: string): Colour {
+  const position = positions.get(name) ?? positions.size;
+  positions.set(name, position);
+  return colourAt(position);
+}

@@ -1,0 +1,75 @@
+import { formatMs } from '../../bench/format.js';
+import { h } from '../dom.js';
+import { type Chart, type ChartOptions, summarize } from './chart.js';
+import { Frame } from './frame.js';
+
+export interface Setting {
+  readonly label: string;
+  readonly medianMs: number;
+  readonly lowMs: number;
+  readonly highMs: number;
+  readonly note?: string;
+  /** No measurement but what none can be faster than; it is not among those that may be the fastest. */
+  readonly bound?: boolean;
+}
+
+export interface SettingsData {
+  readonly settings: readonly Setting[];
+}
+
+/** The median time of each setting as a bar, and over it from the shortest to the longest. */
+export function settingsChart(options: ChartOptions<SettingsData>): Chart<SettingsData> {
+  const bars = h('div', { class: 'chart-settings', role: 'img' });
+  const frame = new Frame(options.caption, bars);
+
+  const update = (data: SettingsData): void => {
+    const { settings } = data;
+    const longest = Math.max(...settings.map(({ medianMs, highMs }) => Math.max(medianMs, highMs)));
+    const measured = settings.filter(({ bound }) => bound !== true);
+    const least = Math.min(...measured.map(({ medianMs }) => medianMs));
+    // Of one setting there is nothing to say.
+    const isFastest = ({ medianMs, bound }: Setting): boolean =>
+      measured.length > 1 && bound !== true && medianMs === least;
+    bars.setAttribute('aria-label', summarize(options, data));
+    bars.replaceChildren(...settings.map((setting) => row(setting, isFastest(setting), longest)));
+    frame.setNumbers(
+      options.caption,
+      ['Setting', 'Median, ms', 'Shortest, ms', 'Longest, ms', 'Note'],
+      settings.map((setting) => [
+        setting.label,
+        formatMs(setting.medianMs),
+        formatMs(setting.lowMs),
+        formatMs(setting.highMs),
+        [isFastest(setting) ? 'fastest' : [], setting.note ?? []].flat().join(', '),
+      ]),
+    );
+  };
+
+  update(options.data);
+  return { root: frame.root, update, destroy: () => frame.root.remove() };
+}
+
+function row(setting: Setting, isFastest: boolean, longest: number): HTMLElement {
+  const percent = (ms: number): string => `${longest > 0 ? (100 * ms) / longest : 0}%`;
+  const bar = h('span', { class: 'chart-bar' });
+  bar.style.setProperty('--from', percent(setting.lowMs));
+  bar.style.setProperty('--middle', percent(setting.medianMs));
+  bar.style.setProperty('--to', percent(setting.highMs));
+  return h(
+    'div',
+    { class: ['chart-setting', isFastest ? 'fastest' : '', setting.bound === true ? 'bound' : ''].join(' ').trim() },
+    h(
+      'span',
+      { class: 'chart-label' },
+      setting.label,
+      setting.note === undefined ? null : h('small', {}, setting.note),
+    ),
+    bar,
+    h(
+      'span',
+      { class: 'chart-number' },
+      `${formatMs(setting.medianMs)} ms`,
+      isFastest ? h('span', { class: 'badge' }, 'fastest') : null,
+    ),
+  );
+}

@@ -1,0 +1,59 @@
+/** Where axes have their labels, and how those read. */
+import { formatSize } from '../../bench/format.js';
+
+/** Room that a label takes, in CSS pixels. */
+const LABEL_WIDTH = 40;
+
+/** 1, 2 or 5 times a power of ten: the step that gives about `count` steps. */
+export function niceStep(span: number, count: number): number {
+  const rough = span / Math.max(1, count);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const factor = [1, 2, 5].find((candidate) => candidate * power >= rough * 0.999) ?? 10;
+  return factor * power;
+}
+
+/** A tick's number with as many digits as its step needs. */
+export function formatTick(value: number, step: number): string {
+  const [, decimals = ''] = String(Number(step.toPrecision(6))).split('.');
+  const digits = decimals.length;
+  return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+/** Sizes at which a logarithmic axis is labelled: powers of two evenly, and sizes of the data between them where there is room. */
+export function sizeTicks(sizes: readonly number[], min: number, max: number, width: number): number[] {
+  const octaves = Math.log2(max / min);
+  const step = [1, 2, 4, 8].find((candidate) => (candidate * width) / octaves >= LABEL_WIDTH) ?? 16;
+  const powers: number[] = [];
+  for (let log = Math.ceil(Math.log2(min) / step) * step; 2 ** log <= max; log += step) powers.push(2 ** log);
+  const measured = new Set(sizes);
+  const odd = sizes.filter((n) => !Number.isInteger(Math.log2(n)));
+  const ticks: number[] = [];
+  // What was measured is labelled before what was not.
+  for (const n of [...powers.filter((power) => measured.has(power)), ...odd, ...powers]) {
+    const isFree = ticks.every((tick) => (Math.abs(Math.log2(n / tick)) * width) / octaves >= LABEL_WIDTH);
+    if (isFree) ticks.push(n);
+  }
+  return ticks.sort((a, b) => a - b);
+}
+
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+
+export const sizeLabel = (n: number): string => {
+  const [power = '', ...rest] = formatSize(n).split(' = ');
+  return rest.length === 0 ? compact.format(n) : power;
+};
+
+/** The decades between two times; 2 and 5 times them as well where they are few. */
+export function timeTicks(min: number, max: number): number[] {
+  const factors = max / min < 200 ? [1, 2, 5] : [1];
+  const ticks: number[] = [];
+  for (let log = Math.floor(Math.log10(min)); 10 ** log <= max; log++)
+    for (const factor of factors) ticks.push(Number((factor * 10 ** log).toPrecision(3)));
+  return ticks.filter((tick) => tick >= min && tick <= max);
+}
+
+/** `1 ms`, `10 ms`, `1 s`. */
+export const timeLabel = (ms: number): string =>
+  ms >= 1000
+    ? `${(ms / 1000).toLocaleString('en')} s`
+    : `${ms.toLocaleString('en', { maximumSignificantDigits: 3 })} ms`;

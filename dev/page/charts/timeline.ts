@@ -1,0 +1,151 @@
+import { formatMs } from '../../bench/format.js';
+import { h } from '../dom.js';
+import { type Chart, type ChartOptions, summarize } from './chart.js';
+import { colourOf } from './colours.js';
+import { Frame } from './frame.js';
+import { Legend } from './legend.js';
+import { blockSwatch, paint } from './marks.js';
+import { formatTick, niceStep } from './ticks.js';
+
+export interface Block {
+  readonly lane: string;
+  readonly name: string;
+  readonly startMs: number;
+  readonly ms: number;
+}
+
+export interface TimelineData {
+  readonly blocks: readonly Block[];
+}
+
+const ZOOMS = [1, 2, 4, 8, 16];
+/** From a tick to the next, in CSS pixels. */
+const TICK_ROOM = 72;
+
+/** What ran when, in lanes. */
+export function timeline(options: ChartOptions<TimelineData>): Chart<TimelineData> {
+  const ticks = h('div', { class: 'chart-ticks', 'aria-hidden': 'true' });
+  const lanes = h('div', { class: 'chart-lanes' });
+  const inner = h('div', { class: 'chart-inner' }, ticks, lanes);
+  const outer = h('div', { class: 'chart-scroll', role: 'region', tabindex: 0 }, inner);
+  const zooms = ZOOMS.map((zoom) => h('button', { type: 'button', click: () => zoomTo(zoom) }, `${zoom}×`));
+  const legend = new Legend('Point at, touch or focus a block for its times; arrow keys go from block to block');
+  const bar = h('div', { class: 'chart-zoom', role: 'group', 'aria-label': 'Zoom' }, ...zooms);
+  const frame = new Frame(options.caption, bar, outer, legend.root);
+  let blocks: HTMLElement[] = [];
+  let endMs = 0;
+
+  /** What depends on the width: the ticks, and which names fit. */
+  const fitToWidth = (): void => {
+    const width = inner.clientWidth;
+    if (width === 0 || endMs === 0) return;
+    const step = niceStep(endMs, width / TICK_ROOM);
+    const steps = Math.floor((endMs * (1 - TICK_ROOM / 2 / width)) / step);
+    ticks.replaceChildren(
+      ...Array.from({ length: steps + 1 }, (_, i) => {
+        const tick = h('span', {}, `${formatTick(i * step, step)} ms`);
+        tick.style.left = `${(100 * i * step) / endMs}%`;
+        return tick;
+      }),
+    );
+    for (const block of blocks) block.classList.remove('tight');
+    const tight = blocks.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
+    for (const block of tight) block.classList.add('tight');
+  };
+
+  const zoomTo = (zoom: number): void => {
+    const middle = (outer.scrollLeft + outer.clientWidth / 2) / outer.scrollWidth;
+    inner.style.width = `${100 * zoom}%`;
+    outer.scrollLeft = middle * outer.scrollWidth - outer.clientWidth / 2;
+    ZOOMS.forEach((candidate, i) => {
+      zooms[i]?.setAttribute('aria-pressed', String(candidate === zoom));
+    });
+  };
+
+  const makeBlock = (block: Block): HTMLElement => {
+    const text = describe(block);
+    const show = (): void => legend.show({ head: text, values: [] });
+    const element = paint(
+      h(
+        'div',
+        {
+          class: 'chart-span',
+          role: 'listitem',
+          tabindex: -1,
+          title: text,
+          'aria-label': text,
+          pointerenter: show,
+          focus: show,
+          keydown: (event) => moveFocus(event as KeyboardEvent),
+        },
+        h('span', { 'aria-hidden': 'true' }, block.name),
+      ),
+      colourOf(block.name),
+    );
+    element.style.left = `${(100 * block.startMs) / endMs}%`;
+    element.style.width = `${(100 * block.ms) / endMs}%`;
+    return element;
+  };
+
+  /** One stop for the Tab key, and arrows from there: a run has dozens of blocks. */
+  const moveFocus = (event: KeyboardEvent): void => {
+    const at = blocks.indexOf(event.currentTarget as HTMLElement);
+    const moves: Record<string, number> = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: blocks.length - 1 };
+    const next = blocks[moves[event.key] ?? -1];
+    if (next === undefined) return;
+    event.preventDefault();
+    for (const block of blocks) block.tabIndex = -1;
+    next.tabIndex = 0;
+    next.focus();
+  };
+
+  const update = (data: TimelineData): void => {
+    const byStart = data.blocks.toSorted((a, b) => a.startMs - b.startMs);
+    const focused = blocks.indexOf(document.activeElement as HTMLElement);
+    endMs = Math.max(0, ...byStart.map(({ startMs, ms }) => startMs + ms));
+    blocks = byStart.map(makeBlock);
+    const names = [...new Set(data.blocks.map(({ lane }) => lane))];
+    lanes.replaceChildren(
+      ...names.map((lane) =>
+        h(
+          'div',
+          { class: 'chart-lane' },
+          h('span', { class: 'chart-lane-name', 'aria-hidden': 'true' }, lane),
+          h(
+            'div',
+            { class: 'chart-track', role: 'list', 'aria-label': lane },
+            ...blocks.filter((_, i) => byStart[i]?.lane === lane),
+          ),
+        ),
+      ),
+    );
+    (blocks[focused] ?? blocks[0])?.setAttribute('tabindex', '0');
+    blocks[focused]?.focus();
+    outer.setAttribute('aria-label', summarize(options, data));
+    legend.set(
+      [...new Set(byStart.map(({ name }) => name))].map((name) => ({ name, swatch: blockSwatch(colourOf(name)) })),
+    );
+    frame.setNumbers(
+      options.caption,
+      ['Block', 'Lane', 'Start, ms', 'Took, ms'],
+      byStart.map(({ name, lane, startMs, ms }) => [name, lane, formatMs(startMs), formatMs(ms)]),
+    );
+    fitToWidth();
+  };
+
+  const observer = new ResizeObserver(fitToWidth);
+  update(options.data);
+  zoomTo(1);
+  observer.observe(inner);
+  return {
+    root: frame.root,
+    update,
+    destroy(): void {
+      observer.disconnect();
+      frame.root.remove();
+    },
+  };
+}
+
+const describe = ({ name, lane, startMs, ms }: Block): string =>
+  `${name}, ${lane}: ${formatMs(ms)} ms, from ${formatMs(startMs)} to ${formatMs(startMs + ms)} ms`;

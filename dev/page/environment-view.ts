@@ -1,0 +1,51 @@
+import { describeAdapter, formatStep } from '../bench/format.js';
+import type { InitRow } from '../bench/rows.js';
+import { h, table } from './dom.js';
+
+/** The adapter in one line, software in red, and all that was recorded of the place. */
+export function adapterLine({ adapter, environment }: InitRow): HTMLElement {
+  const { timestamps, timestampQuantumNs } = environment;
+  const clock = !timestamps
+    ? 'no timestamps: wall times only'
+    : timestampQuantumNs === null
+      ? 'timestamps do not tick'
+      : `timestamps tick in steps of ${formatStep(timestampQuantumNs)}`;
+  return h(
+    'p',
+    { class: adapter.software ? 'adapter software' : 'adapter' },
+    h('span', { class: 'label' }, 'Adapter'),
+    ' ',
+    h('strong', {}, describeAdapter(adapter)),
+    ' ',
+    ...(adapter.software
+      ? [
+          h('span', { class: 'badge', 'data-status': 'software' }, 'software'),
+          ' a CPU that plays GPU: right, and slow. Times say nothing about a GPU. ',
+        ]
+      : []),
+    h('span', { class: 'note' }, `${environment.runtime}, ${environment.os}; ${clock}`),
+  );
+}
+
+export function environmentDetails(init: InitRow): HTMLElement {
+  const { environment, seed, settings, query } = init;
+  const { features, limits, wgslFeatures, ...facts } = environment;
+  const body = (entries: readonly (readonly [string, string])[]): HTMLElement =>
+    h('tbody', {}, ...entries.map(([name, value]) => h('tr', {}, h('th', { scope: 'row' }, name), h('td', {}, value))));
+  const described = Object.entries({ ...facts, seed, settings: settings.join(' | '), query }).map(
+    ([name, value]) => [name, value === null ? 'unknown' : String(value)] as const,
+  );
+  return h(
+    'details',
+    { class: 'environment' },
+    h('summary', {}, 'Environment, features and limits'),
+    table('Where this ran', ['What', 'Value'], body(described)),
+    h('p', {}, h('strong', {}, 'Features: '), features.length === 0 ? 'none' : features.join(', ')),
+    h('p', {}, h('strong', {}, 'WGSL: '), wgslFeatures.length === 0 ? 'no extensions' : wgslFeatures.join(', ')),
+    table(
+      'Limits of the adapter',
+      ['Limit', 'Value'],
+      body(Object.entries(limits).map(([name, value]) => [name, value.toLocaleString('en')] as const)),
+    ),
+  );
+}

@@ -1,0 +1,69 @@
+/** What the page knows of where it is. */
+import type { Host } from '../bench/environment.js';
+
+declare global {
+  /** Of the sources, put in by vite.config.ts. */
+  const BENCH_COMMIT: string;
+}
+
+/** The part of User-Agent Client Hints that is there without asking; not every browser has it. */
+interface Hints {
+  readonly brands: readonly { readonly brand: string; readonly version: string }[];
+  readonly platform: string;
+}
+
+/** Most specific first: Edge calls itself Chrome as well, and Chrome Safari. */
+const browsers = [
+  [/\bEdg(?:A|iOS)?\/([\d.]+)/, 'Edge'],
+  [/\bOPR\/([\d.]+)/, 'Opera'],
+  [/\bSamsungBrowser\/([\d.]+)/, 'Samsung Internet'],
+  [/\b(?:Firefox|FxiOS)\/([\d.]+)/, 'Firefox'],
+  [/\b(?:HeadlessChrome|Chrome|CriOS)\/([\d.]+)/, 'Chrome'],
+  [/\bVersion\/([\d.]+).*\bSafari\//, 'Safari'],
+] as const;
+
+const systems = [
+  [/Android [\d.]+/, null],
+  [/iPhone OS [\d_]+/, null],
+  [/CPU OS [\d_]+/, 'iPadOS'],
+  [/Mac OS X [\d_.]+/, null],
+  [/Windows NT [\d.]+/, null],
+  [/CrOS/, 'ChromeOS'],
+  [/Linux/, null],
+] as const;
+
+export function browserOf(userAgent: string): string {
+  for (const [pattern, name] of browsers) {
+    const version = pattern.exec(userAgent)?.[1];
+    if (version !== undefined) return `${name} ${version}`;
+  }
+  return 'unknown browser';
+}
+
+export function systemOf(userAgent: string): string {
+  for (const [pattern, name] of systems) {
+    const found = pattern.exec(userAgent)?.[0];
+    if (found !== undefined) return (name ?? found).replaceAll('_', '.');
+  }
+  return 'unknown system';
+}
+
+export function pageHost(): Host {
+  const { userAgent, hardwareConcurrency } = navigator;
+  const hints = (navigator as { userAgentData?: Hints }).userAgentData;
+  return {
+    gpu: navigator.gpu as GPU | undefined,
+    query: location.search.replace(/^\?/, ''),
+    facts: {
+      runtime: browserOf(userAgent),
+      os:
+        hints === undefined || hints.platform === ''
+          ? systemOf(userAgent)
+          : `${hints.platform} (${systemOf(userAgent)})`,
+      userAgent,
+      commit: BENCH_COMMIT === '' ? null : BENCH_COMMIT,
+      cores: hardwareConcurrency ?? null,
+      crossOriginIsolated,
+    },
+  };
+}

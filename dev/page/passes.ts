@@ -1,0 +1,48 @@
+/** Where the time of an MSM goes, in words and numbers. */
+import type { PhaseTime } from '../../src/api.js';
+import { formatMs, formatPercent } from '../bench/format.js';
+import type { Timed } from '../bench/summary.js';
+import { h, table } from './dom.js';
+
+const lines = (parts: readonly PhaseTime[]): HTMLElement => {
+  const total = parts.reduce((sum, { ms }) => sum + ms, 0);
+  const most = Math.max(...parts.map(({ ms }) => ms));
+  const body = h('tbody');
+  for (const { name, ms } of parts) {
+    const bar = h('div', { class: 'share' });
+    bar.style.setProperty('--length', `${most === 0 ? 0 : (100 * ms) / most}%`);
+    body.append(
+      h(
+        'tr',
+        {},
+        h('th', { scope: 'row' }, name),
+        h('td', {}, formatMs(ms)),
+        h('td', {}, total === 0 ? '–' : formatPercent(ms / total)),
+        h('td', { class: 'bar', 'aria-hidden': 'true' }, bar),
+      ),
+    );
+  }
+  return body;
+};
+
+const heads = (what: string): (string | Node)[] => [
+  what,
+  'ms',
+  'Share',
+  h('span', { class: 'visually-hidden' }, 'Bar'),
+];
+
+/** Median of each pass, and of what the host's clock saw: encode, submit to result, read-back. */
+export function passTables({ phases, walls }: Pick<Timed, 'phases' | 'walls'>): HTMLElement {
+  const onGpu =
+    phases === null
+      ? h('p', { class: 'note' }, 'No per-pass times: this adapter has no timestamps.')
+      : table('Passes, median of the runs', heads('Pass'), lines(phases));
+  if (walls === null) return onGpu;
+  const host = [
+    { name: 'encode', ms: walls.encodeMs },
+    { name: 'submit to result', ms: walls.submitToResultMs },
+    { name: 'read back, fold', ms: walls.readBackMs },
+  ];
+  return h('div', { class: 'columns' }, onGpu, table('By the host’s clock, median', heads('Part'), lines(host)));
+}

@@ -1,0 +1,243 @@
+import { formatBytes, formatMs, formatPercent, formatRatio, formatSize, shortSize } from '../bench/format.js';
+import type { SkippedRow, StampedRow } from '../bench/rows.js';
+import { summarise, summarisePeers, type Timed, type TimedPeer } from '../bench/summary.js';
+import { parseCaseAddress } from '../cases/address.js';
+import { type Setting as SettingsBar, settingsChart, stackedShares, timeChart } from './charts/index.js';
+import { h, table } from './dom.js';
+import { passTables } from './passes.js';
+import type { ResultView } from './result-view.js';
+import { verdict } from './verdict.js';
+
+/** Times at each size and with each setting as they come: a table, time against n, where it goes, and every repetition. */
+export class TimingsView implements ResultView {
+  readonly root = h('div', { class: 'sizes', hidden: true });
+  readonly #rows: StampedRow[] = [];
+  readonly #headline = h('p', { class: 'headline' });
+  readonly #times = h('div');
+  readonly #timeChart = timeChart({
+    data: { series: [] },
+    caption: 'Time against n',
+    summary: 'Median wall time against the number of points, both axes logarithmic.',
+  });
+  readonly #shares = stackedShares({
+    data: { bars: [] },
+    caption: 'Where the time goes',
+    summary: 'Share of each pass in the time on the GPU, for each size.',
+  });
+  readonly #settings = settingsChart({
+    data: { settings: [] },
+    caption: 'Side by side',
+    summary: 'Median wall times at one size.',
+  });
+  readonly #passes = h('details', { class: 'passes' }, h('summary', {}, 'Passes in numbers'));
+  readonly #passList = h('div', { class: 'sizes' });
+  readonly #repetitions = h('details', {}, h('summary', {}, 'Every repetition'));
+  readonly #repetitionTable = h('div');
+  readonly #notes = h('div');
+  #drawing = false;
+
+  constructor() {
+    this.#passes.append(this.#passList);
+    this.#repetitions.append(this.#repetitionTable);
+    this.root.append(
+      this.#headline,
+      this.#times,
+      this.#timeChart.root,
+      this.#settings.root,
+      this.#shares.root,
+      this.#notes,
+      this.#passes,
+      this.#repetitions,
+    );
+  }
+
+  onRow(row: StampedRow): void {
+    this.#rows.push(row);
+    if (this.#drawing) return;
+    // rows of small MSMs come faster than anybody reads
+    this.#drawing = true;
+    requestAnimationFrame(() => {
+      this.#drawing = false;
+      this.#draw();
+    });
+  }
+
+  #draw(): void {
+    const timed = summarise(this.#rows);
+    if (timed.length === 0) return;
+    this.root.hidden = false;
+    const peers = summarisePeers(this.#rows);
+    const settings = [...new Set(timed.map(({ setting }) => setting))];
+    const sizes = [...new Set(timed.map(({ n }) => n))];
+    const label = ({ n, setting }: Timed): string =>
+      settings.length === 1 ? shortSize(n) : sizes.length === 1 ? setting : `${shortSize(n)}, ${setting}`;
+
+    this.#headline.replaceChildren(...headline(timed, peers));
+    this.#times.replaceChildren(timesTable(timed, peers, settings.length > 1));
+    const right = timed.filter((each) => each.medianMs !== null);
+    this.#timeChart.update({
+      series: [
+        ...settings.map((setting) => ({
+          name: settings.length === 1 ? 'webgpu-msm' : setting,
+          kind: 'measured' as const,
+          points: right
+            .filter((each) => each.setting === setting)
+            .map(({ n, medianMs, lowMs, highMs }) => ({
+              n,
+              ms: medianMs as number,
+              lowMs: lowMs as number,
+              highMs: highMs as number,
+            })),
+        })),
+        ...[...new Set(peers.map(({ peer }) => peer))].map((peer) => ({
+          name: `${peer} (CPU)`,
+          kind: 'measured' as const,
+          points: peers.flatMap(({ peer: name, n, medianMs }) =>
+            name === peer && medianMs !== null ? [{ n, ms: medianMs }] : [],
+          ),
+        })),
+        {
+          name: 'roofline: its products alone',
+          kind: 'bound' as const,
+          points: timed.flatMap(({ n, bound }) => (bound === null ? [] : [{ n, ms: bound.ms }])),
+        },
+      ].filter(({ points }) => points.length > 0),
+    });
+    // one size makes no line
+    this.#timeChart.root.hidden = sizes.length === 1;
+    this.#settings.root.hidden = sizes.length > 1;
+    if (sizes.length === 1) this.#settings.update({ settings: bars(right, peers, settings.length > 1) });
+    const withPhases = right.filter(({ phases }) => phases !== null);
+    this.#shares.root.hidden = withPhases.length === 0;
+    if (withPhases.length > 0) {
+      this.#shares.update({ bars: withPhases.map((each) => ({ label: label(each), parts: each.phases ?? [] })) });
+    }
+    this.#passList.replaceChildren(
+      ...right.map((each) => h('article', { class: 'size' }, h('h3', {}, label(each)), passTables(each))),
+    );
+    this.#repetitionTable.replaceChildren(repetitionTable(this.#rows));
+    this.#notes.replaceChildren(
+      ...this.#rows
+        .filter((row): row is StampedRow & SkippedRow => row.event === 'skipped')
+        .map(({ variant, why }) => h('p', { class: 'note' }, `${variant}: ${why}`)),
+    );
+  }
+}
+
+/** Of one size: every setting, the peers, and the roofline of one setting. */
+function bars(timed: readonly Timed[], peers: readonly TimedPeer[], withSettings: boolean): SettingsBar[] {
+  const own = timed.map(({ setting, medianMs, lowMs, highMs }) => ({
+    label: withSettings ? setting : 'webgpu-msm',
+    medianMs: medianMs as number,
+    lowMs: lowMs as number,
+    highMs: highMs as number,
+  }));
+  const others = peers.flatMap(({ peer, medianMs, lowMs, highMs }) =>
+    medianMs === null ? [] : [{ label: `${peer} (CPU)`, medianMs, lowMs: lowMs as number, highMs: highMs as number }],
+  );
+  const bound = withSettings ? null : (timed[0]?.bound ?? null);
+  const roof =
+    bound === null
+      ? []
+      : [
+          {
+            label: 'roofline',
+            medianMs: bound.ms,
+            lowMs: bound.ms,
+            highMs: bound.ms,
+            note: 'its products alone',
+            bound: true,
+          },
+        ];
+  return [...own, ...others, ...roof];
+}
+
+/** The largest size, and of several settings the fastest. */
+function headline(timed: readonly Timed[], peers: readonly TimedPeer[]): (Node | string)[] {
+  const wrong = timed.find((each) => each.wrong);
+  if (wrong !== undefined) {
+    return [h('strong', { class: 'wrong' }, '✗ wrong'), ` at ${shortSize(wrong.n)}, ${wrong.setting}: it has no time`];
+  }
+  const last = Math.max(...timed.map(({ n }) => n));
+  const there = timed.filter((each) => each.n === last && each.medianMs !== null);
+  const best = there.reduce<Timed | null>(
+    (fastest, each) => (fastest === null || (each.medianMs as number) < (fastest.medianMs as number) ? each : fastest),
+    null,
+  );
+  if (best === null || best.medianMs === null) return [];
+  const { n, medianMs, bound, productEquivalents } = best;
+  const parts = [`${Math.round((1000 * n) / medianMs).toLocaleString('en')} points a second`];
+  const peer = peers.find((each) => each.case === best.case && each.medianMs !== null);
+  if (peer?.medianMs) parts.push(`${peer.peer} takes ${formatRatio(peer.medianMs / medianMs)} times as long`);
+  if (bound !== null) parts.push(`${formatPercent(bound.ms / medianMs)} of the roofline`);
+  if (productEquivalents !== null) {
+    parts.push(`it costs as much as ${(productEquivalents / 1e6).toPrecision(3)} million plain field products`);
+  }
+  const setting = there.length > 1 ? ` with ${best.setting}, the fastest of ${there.length}` : '';
+  return [h('strong', {}, `${formatMs(medianMs)} ms`), ` for ${formatSize(n)} points${setting}: ${parts.join('; ')}`];
+}
+
+function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], withSettings: boolean): HTMLElement {
+  const others = [...new Set(peers.map(({ peer }) => peer))];
+  const body = h('tbody');
+  for (const each of timed) {
+    const { n, setting, medianMs, lowMs, highMs, gpuMs, wrong, bound, warmUp } = each;
+    body.append(
+      h(
+        'tr',
+        { class: wrong ? 'failed' : false },
+        h('th', { scope: 'row' }, shortSize(n)),
+        withSettings ? h('td', {}, setting) : null,
+        h('td', {}, wrong ? '–' : h('strong', {}, formatMs(medianMs))),
+        h('td', {}, medianMs === null ? '–' : `${formatMs(lowMs)} – ${formatMs(highMs)}`),
+        h('td', {}, formatMs(gpuMs)),
+        ...others.map((name) => {
+          const peer = peers.find((other) => other.peer === name && other.case === each.case);
+          return h('td', {}, formatMs(peer?.medianMs ?? null));
+        }),
+        h('td', {}, bound === null || medianMs === null ? '–' : formatPercent(bound.ms / medianMs)),
+        h('td', {}, warmUp === null ? '–' : formatBytes(warmUp.scratchBytes)),
+        h('td', {}, verdict(!wrong)),
+      ),
+    );
+  }
+  const first = timed[0];
+  const { points, scalars } = parseCaseAddress((first as Timed).case);
+  return table(
+    `Wall times, median of the repetitions; points: ${points}, scalars: ${scalars}`,
+    [
+      'n',
+      ...(withSettings ? ['Setting'] : []),
+      'Median, ms',
+      'From – to',
+      'GPU, ms',
+      ...others.map((name) => `${name}, ms`),
+      'Of the roofline',
+      'Scratch',
+      'Answer',
+    ],
+    body,
+  );
+}
+
+function repetitionTable(rows: readonly StampedRow[]): HTMLElement {
+  const body = h('tbody');
+  for (const row of rows) {
+    if (row.event !== 'warm-up' && row.event !== 'repetition' && row.event !== 'peer') continue;
+    const { n } = parseCaseAddress(row.case);
+    const first = row.event === 'warm-up';
+    body.append(
+      h(
+        'tr',
+        { class: first ? 'aside' : row.agrees ? false : 'failed' },
+        h('th', { scope: 'row' }, shortSize(n)),
+        h('td', {}, row.event === 'peer' ? row.peer : row.setting),
+        h('td', {}, first ? 'first' : String(row.repetition)),
+        h('td', {}, formatMs(row.wallMs)),
+        h('td', {}, formatMs(row.event === 'repetition' ? row.gpuMs : null)),
+        h('td', {}, verdict(row.agrees)),
+      ),
+    );
+  }
+  return table('In the order in which they ran', ['n', 'Who', 'Run', 'Wall, ms', 'GPU, ms', 'Answer'], body);
+}

@@ -1,0 +1,35 @@
+/** Something else that computes MSMs, timed in the same run, on the same adapter, on the same inputs. */
+import type { AffinePoint } from '../oracle/known-bases.mjs';
+
+/** What to compute, in the shapes that libraries want it in. */
+export interface PeerProblem {
+  readonly points: readonly AffinePoint[];
+  /** x‖y for each point, 32 little-endian bytes each. */
+  readonly pointBytes: Uint8Array<ArrayBuffer>;
+  readonly scalars: readonly bigint[];
+  /** 32 little-endian bytes each. */
+  readonly scalarBytes: Uint8Array<ArrayBuffer>;
+  /** The sum, by the oracle. */
+  readonly expected: AffinePoint;
+  /** WebGPU as this place has it, for peers that compute on it. */
+  readonly gpu: GPU;
+}
+
+/**
+ * A peer is a module of this folder that offers a function which makes one of these; index.ts lists them. It stays in the bench: no peer is a
+ * dependency of the package.
+ */
+export interface Peer<Result = unknown> {
+  readonly name: string;
+  /** As `createMsmEngine` calls it. */
+  readonly curve: string;
+  /** The most points that it takes a second for or so: larger ones are left out unless somebody asks for the peer by name. */
+  readonly quickUpTo: number;
+  /** Whatever may be done before the scalars are known, and conversions. Not timed. */
+  prepare(n: number, problem: PeerProblem): Promise<void>;
+  /** One MSM of what was prepared. Timed. */
+  run(): Promise<Result>;
+  /** Whether the result is right. Not timed; a time counts only if it is. */
+  check(result: Result): boolean;
+  destroy?(): void;
+}

@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { blocksOf, hasTrace, toChromeTrace, toCsv, toJson } from '../dev/bench/export.js';
+import { reportLines } from '../dev/bench/report.js';
+import type { RepetitionRow, StampedRow, TraceRow } from '../dev/bench/rows.js';
+import { summarise, summarisePeers } from '../dev/bench/summary.js';
+import { quantumOf } from '../dev/bench/timestamp-quantum.js';
+import { browserOf, systemOf } from '../dev/page/host.js';
+
+const stamp = { runId: 'run-00000001', at: '2026-01-02T03:04:05.678Z' };
+const at = { case: 'points=distinct,scalars=random,n=1024,seed=1', n: 1024 };
+const walls = { encodeMs: 1, submitToResultMs: 8, readBackMs: 3 };
+const phases = [
+  { name: 'walk', ms: 5 },
+  { name: 'reduce', ms: 2 },
+  { name: 'fold (CPU)', ms: 2.5 },
+];
+
+const repetition = (wallMs: number | null, changes: Partial<RepetitionRow> = {}): StampedRow => ({
+  ...stamp,
+  ...at,
+  event: 'repetition',
+  setting: 'defaults',
+  placement: 'private',
+  repetition: 1,
+  agrees: wallMs !== null,
+  wallMs,
+  productEquivalents: wallMs === null ? null : 1000 * wallMs,
+  gpuMs: wallMs === null ? null : 7,
+  walls: wallMs === null ? null : walls,
+  phases: wallMs === null ? null : phases,
+  ...changes,
+});
+
+const trace = (repetitionNumber: number): StampedRow & TraceRow => ({
+  ...stamp,
+  ...at,
+  event: 'trace',
+  setting: 'defaults',
+  placement: 'private',
+  repetition: repetitionNumber,
+  agrees: true,
+  wallMs: 12,
+  gpuMs: 7,
+  walls,
+  phases,
+  timeline: [
+    { name: 'walk', startMs: 0, ms: 5, submit: 0 },
+    { name: 'reduce', startMs: 5.5, ms: 2, submit: 0 },
+  ],
+});
+
+describe('the summary of a run', () => {
+  it('is the median by case and setting', () => {
+    const rows = [12, 10, 14].map((wallMs) => repetition(wallMs));
+    const other = [20, 30].map((wallMs) => repetition(wallMs, { setting: 'c=8' }));
+    expect(summarise([...rows, ...other])).toMatchObject([
+      { setting: 'defaults', repetitions: 3, wrong: false, medianMs: 12, lowMs: 10, highMs: 14, gpuMs: 7, walls },
+      { setting: 'c=8', repetitions: 2, medianMs: 25 },
+    ]);
+  });
+
+  it('has no time where one answer was wrong', () => {
+    const [timed] = summarise([repetition(10), repetition(null), repetition(12)]);
+    expect(timed).toMatchObject({ wrong: true, medianMs: null, lowMs: null, gpuMs: null, phases: null, walls: null });
+    expect(timed?.wallsMs).toEqual([]);
+    expect(reportLines([repetition(10), repetition(null)]).join('\n')).toContain('WRONG');
+  });
+
+  it('keeps peers apart', () => {
+    const peer = (wallMs: number): StampedRow => ({
+      ...stamp,
+      ...at,
+      event: 'peer',
+      peer: 'noble',
+      repetition: 1,
+      agrees: true,
+      wallMs,
+    });
+    expect(summarisePeers([peer(3), repetition(1), peer(5)])).toMatchObject([
+      { peer: 'noble', repetitions: 2, medianMs: 4, lowMs: 3, highMs: 5 },
+    ]);
+  });
+});
+
+describe('a run as files', () => {
+  it('is JSON with every row', () => {
+    const rows = [repetition(10), trace(1)];
+    expect(JSON.parse(toJson(rows))).toEqual(rows);
+  });
+
+  it('is CSV with a column for whatever a row has, quoted where it must be', () => {
+    const csv = toCsv([
+      repetition(10),
+      repetition(null),
+      trace(1),
+      { ...stamp, event: 'skipped', variant: 'x', why: '' },
+    ]);
+    const lines = csv.trimEnd().split('\r\n');
+    expect(lines).toHaveLength(4);
+    const columns = lines[0]?.split(',') ?? [];
+    expect(columns).toEqual(expect.arrayContaining(['event', 'wallMs', 'walls.encodeMs', 'phases.walk', 'runId']));
+    expect(lines[1]).toContain('"points=distinct,scalars=random,n=1024,seed=1"');
+    // a wrong answer has no time in the file either
+    const wrong = (lines[2] ?? '').replace(/"[^"]*"/g, 'x').split(',');
+    expect(wrong[columns.indexOf('agrees')]).toBe('false');
+    expect(wrong[columns.indexOf('wallMs')]).toBe('');
+  });
+
+  it('gives a spreadsheet no formulas', () => {
+    const csv = toCsv([repetition(10, { setting: '=HYPERLINK("x")' })]);
+    expect(csv).toContain(`"'=HYPERLINK(""x"")"`);
+  });
+
+  it('is a trace with host and GPU of every repetition, one after the other, none overlapping in its lane', () => {
+    const rows = [trace(1), trace(2)];
+    expect(hasTrace(rows)).toBe(true);
+    expect(hasTrace([repetition(1)])).toBe(false);
+    const { traceEvents } = JSON.parse(toChromeTrace(rows)) as {
+      traceEvents: { ph: string; name: string; tid: number; ts: number; dur: number; pid: number }[];
+    };
+    const blocks = traceEvents.filter(({ ph }) => ph === 'X');
+    expect(blocks.map(({ name }) => name).slice(0, 6)).toEqual([
+      'encode',
+      'submit to result',
+      'read back',
+      'fold',
+      'walk',
+      'reduce',
+    ]);
+    expect(blocks).toHaveLength(12);
+    for (const lane of [1, 2]) {
+      const own = blocks.filter(({ tid }) => tid === lane);
+      for (const [i, { ts }] of own.entries()) {
+        const before = own[i - 1];
+        if (before !== undefined) expect(ts).toBeGreaterThanOrEqual(before.ts + before.dur);
+      }
+    }
+    // microseconds
+    expect(blocks.find(({ name }) => name === 'walk')).toMatchObject({ ts: 1000, dur: 5000 });
+  });
+
+  it('has the host’s lane alone where the adapter has no timestamps', () => {
+    const lanes = blocksOf({ walls, phases: null, timeline: null }).map(({ lane }) => lane);
+    expect(new Set(lanes)).toEqual(new Set(['host']));
+  });
+});
+
+it('the quantum of timestamps is the largest step of which all are multiples', () => {
+  expect(quantumOf([1000n, 1000n])).toBeNull();
+  expect(quantumOf([])).toBeNull();
+  expect(quantumOf([5n, 65_541n, 196_613n])).toBe(65_536);
+  expect(quantumOf([900n, 500n, 100n, 1000n])).toBe(100);
+});
+
+it('browsers and systems are told apart', () => {
+  const chrome =
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/147.0.0.0 Safari/537.36';
+  expect([browserOf(chrome), systemOf(chrome)]).toEqual(['Chrome 147.0.0.0', 'Linux']);
+  expect(browserOf(`${chrome} Edg/147.0.1.2`)).toBe('Edge 147.0.1.2');
+  const safari =
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 26_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.1 Mobile/15E148 Safari/604.1';
+  expect([browserOf(safari), systemOf(safari)]).toEqual(['Safari 26.1', 'iPhone OS 26.1']);
+  const firefox = 'Mozilla/5.0 (Android 15; Mobile; rv:145.0) Gecko/145.0 Firefox/145.0';
+  expect([browserOf(firefox), systemOf(firefox)]).toEqual(['Firefox 145.0', 'Android 15']);
+});

@@ -12,13 +12,16 @@ const headers = {
   'Cross-Origin-Embedder-Policy': 'require-corp',
 };
 
+/** Where the rows of runs are kept; tests name a folder of their own, as they are no results. */
+const results = process.env.WEBGPU_MSM_RESULTS || inProject('dev/results');
+
 export default defineConfig({
   root: inProject('dev'),
   base: './',
   publicDir: false,
   // stands in the record of every run
   define: { BENCH_COMMIT: JSON.stringify(commit() ?? '') },
-  plugins: [rowLog(inProject('dev/results'))],
+  plugins: [rowLog(results)],
   server: {
     headers,
     fs: { allow: [inProject('.')] },

@@ -1,9 +1,10 @@
 /** npm run correctness: see ./correctness/options.mjs, or --help. */
 import { launchChromium, NoBrowserError } from './browser/launch.mjs';
+import { hadNoWebGpu, StalledError, watchPage } from './browser/watch-page.mjs';
 import { help, parseOptions, UsageError } from './correctness/options.mjs';
 import { makeTable, passed } from './correctness/report.mjs';
-import { StalledError, watchPage } from './correctness/watch-page.mjs';
 import { startDevServer } from './dev-server.mjs';
+import { makeStatusLine } from './status-line.mjs';
 
 const EXIT = { ok: 0, wrong: 1, usage: 2, noAdapter: 3, stalled: 4 };
 
@@ -68,7 +69,6 @@ async function runCases(url, options, cases) {
     page.on('console', (message) => {
       if (message.type() === 'error') console.error(`page: ${message.text()}`);
     });
-    await page.goto(url);
 
     const missing = new Set(cases);
     const total = missing.size;
@@ -77,7 +77,8 @@ async function runCases(url, options, cases) {
     let failures = 0;
     /** @type {ReturnType<typeof makeTable> | null} */
     let table = null;
-    const end = await watchPage(page, {
+    const end = await watchPage(page, url, {
+      firstProgressSeconds: options.stallSeconds,
       stallSeconds: options.stallSeconds,
       onProgress: ({ doing, done, total: runs }) => status.show(`${done}/${runs} ${doing}`),
       onRow(row) {
@@ -97,7 +98,7 @@ async function runCases(url, options, cases) {
     const seconds = ((Date.now() - started) / 1000).toFixed(0);
     if (end.adapter === null) {
       console.error(`No engine: ${end.error}`);
-      return /^(no-webgpu|unsupported-device):/.test(end.error ?? '') ? EXIT.noAdapter : EXIT.wrong;
+      return hadNoWebGpu(end) ? EXIT.noAdapter : EXIT.wrong;
     }
     for (const name of missing) console.error(`did not run: ${name}`);
     if (failures > 0 || missing.size > 0 || end.status !== 'done') {
@@ -110,26 +111,6 @@ async function runCases(url, options, cases) {
   } finally {
     await browser.close();
   }
-}
-
-/** A line at the foot of a terminal that says what is going on; nothing where the output is no terminal. */
-function makeStatusLine() {
-  const terminal = process.stderr.isTTY;
-  const clear = () => {
-    if (terminal) process.stderr.write('\r\x1b[2K');
-  };
-  return {
-    clear,
-    /** @param {string} text */
-    show(text) {
-      if (terminal) process.stderr.write(`\r\x1b[2K${text.slice(0, (process.stderr.columns ?? 80) - 1)}`);
-    },
-    /** @param {string} text */
-    print(text) {
-      clear();
-      console.log(text);
-    },
-  };
 }
 
 try {

@@ -7,6 +7,8 @@
  */
 import { create } from 'webgpu';
 
+export { adapterLine } from './adapter-line.mjs';
+
 /**
  * What the library calls AdapterDescription.
  *
@@ -60,15 +62,4 @@ export function describeAdapter(info) {
     info.isFallbackAdapter ||
     /swiftshader|llvmpipe|lavapipe|basic render/i.test(`${architecture} ${device} ${description}`);
   return { vendor, architecture, device, description, software };
-}
-
-/**
- * One line for people.
- *
- * @param {Adapter} adapter
- */
-export function adapterLine(adapter) {
-  const family = [adapter.vendor, adapter.architecture].filter(Boolean).join(' ');
-  const name = adapter.description || adapter.device || family || 'unnamed';
-  return `${name}${name === family || !family ? '' : ` (${family})`}, ${adapter.software ? 'software' : 'hardware'}`;
 }

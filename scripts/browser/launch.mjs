@@ -9,6 +9,7 @@ import { findChromium } from './find-chromium.mjs';
  * @property {import('playwright').Browser} browser
  * @property {string} source which Chromium it is, for people
  * @property {'software' | 'hardware'} kind of the adapter that it was started for
+ * @property {{ executablePath: string, args: string[], env: Record<string, string> }} launchOptions how to start another
  */
 
 /** No Chromium starts, or none has an adapter of the kind asked for. The message says what to do. */
@@ -67,13 +68,14 @@ async function start(candidate, kind) {
   let reason;
   try {
     const { executablePath, environment } = await candidate.prepare();
-    browser = await chromium.launch({
+    const launchOptions = {
       executablePath,
       args: [`--headless=${candidate.headless}`, ...FLAGS[kind]],
       env: { .../** @type {Record<string, string>} */ (process.env), ...environment },
-    });
+    };
+    browser = await chromium.launch(launchOptions);
     const found = await probe(browser);
-    if (found === kind) return { browser, source: `${candidate.source}, ${browser.version()}`, kind };
+    if (found === kind) return { browser, source: `${candidate.source}, ${browser.version()}`, kind, launchOptions };
     reason = `asked for a ${kind} adapter, and has ${found === null ? 'none' : `only a ${found} one`}`;
   } catch (error) {
     reason = inBrief(error);

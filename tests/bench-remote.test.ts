@@ -1,0 +1,332 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer as createHttpServer, type Server } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Launched, launchChromium } from '../scripts/browser/launch.mjs';
+import { PageLostError, watchPage } from '../scripts/browser/watch-page.mjs';
+import { endingOf } from '../scripts/remote/ending.mjs';
+import { openRemotePage } from '../scripts/remote/open-page.mjs';
+import { parseOptions } from '../scripts/remote/options.mjs';
+import { summary } from '../scripts/remote/report.mjs';
+import { runRemotely } from '../scripts/remote/run.mjs';
+import { inProject, type Outcome, runScript } from './support/run-script.js';
+import { type RunServer, startRunServer } from './support/run-server.js';
+
+/** What a page's `window.msmBench` is, and what becomes of it. */
+const idle =
+  'const bench = { status: "running", runId: "run-00000001", adapter: null, rows: [], error: null, doing: "working", done: 0, total: 1, ticks: 0 }; window.msmBench = bench;';
+const pages: Record<string, string> = {
+  '/never': '',
+  '/idle': idle,
+  '/stops': `${idle} bench.ticks = 1; bench.doing = "the step that hangs";`,
+  '/hangs': `${idle} bench.ticks = 1; setTimeout(() => { for (;;); }, 1000);`,
+  '/goes-on': `${idle} setInterval(() => bench.ticks++, 50);`,
+  '/reloads': `${idle} bench.runId = "run-" + Math.random().toString(16).slice(2); bench.ticks = 1; setTimeout(() => location.reload(), 800);`,
+  '/no-gpu': `${idle} bench.status = "failed"; bench.error = "no-webgpu: this browser has no WebGPU";`,
+  '/wrong': `${idle} bench.rows = [
+    { event: "repetition", case: "n=8", placement: "private", wallMs: 2, gpuMs: 1 },
+    { event: "repetition", case: "n=8", placement: "private", wallMs: null, gpuMs: null },
+    { event: "end", status: "done", error: null, seconds: 1 },
+  ]; bench.ticks = 3; bench.status = "done";`,
+};
+
+let folder: string;
+let launchOptions: Launched['launchOptions'];
+let browser: Browser;
+let server: RunServer;
+let site: Server;
+let siteUrl: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bench-remote-'));
+  // For the commands that the tests start: the rows of tests are no results.
+  process.env.WEBGPU_MSM_RESULTS = join(folder, 'results');
+  ({ browser, launchOptions } = await launchChromium('software'));
+  server = await startRunServer(launchOptions);
+  site = createHttpServer(({ url = '' }, response) => {
+    const script = pages[url.replace(/\?.*/, '')];
+    if (script === undefined) response.statusCode = 404;
+    response.setHeader('content-type', 'text/html');
+    response.end(`<!doctype html><link rel="icon" href="data:,"><script>${script}</script>`);
+  });
+  siteUrl = await listen(site);
+});
+
+afterAll(async () => {
+  server?.process.kill();
+  await browser?.close();
+  site?.closeAllConnections();
+  site?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const listen = (on: Server | ReturnType<typeof createTcpServer>): Promise<string> =>
+  new Promise((resolve) => {
+    on.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(on.address() as AddressInfo).port}`));
+  });
+
+const launch = (): string[] => [
+  '--launch',
+  JSON.stringify({ executablePath: launchOptions.executablePath, args: launchOptions.args }),
+];
+
+const remote = (...args: string[]): Promise<Outcome> => runScript('scripts/bench-remote.mjs', args, 45_000);
+
+/** Runs against the server of all tests: it has one client at a time, so each run shows that the one before has let go. */
+const onServer = (...args: string[]): Promise<Outcome> => remote('--connect', server.endpoint, ...launch(), ...args);
+
+/** Runs one of the pages above. */
+const onPage = (path: string, ...args: string[]): Promise<Outcome> =>
+  onServer('--url', `${siteUrl}${path}`, '--autorun', 'x', '--first-progress', '20', '--stall', '20', ...args);
+
+/** A page at the same server, in this process: a process for every way to end would take a minute. */
+const openHere = (queueSeconds: number) =>
+  openRemotePage(
+    {
+      connect: server.endpoint,
+      headers: {},
+      browser: 'chromium',
+      launch: { executablePath: launchOptions.executablePath, args: launchOptions.args },
+      queueSeconds,
+    },
+    siteUrl,
+  );
+
+/** Starts a run of the page that never ends, and resolves when it is under way. */
+function startEndless(endpoint: string): Promise<{ child: ChildProcess; ended: Promise<Outcome> }> {
+  const child = spawn(
+    process.execPath,
+    [
+      inProject('scripts/bench-remote.mjs'),
+      ...['--connect', endpoint, ...launch(), '--url', `${siteUrl}/goes-on`, '--autorun', 'x'],
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  const said = { stdout: '', stderr: '' };
+  child.stderr.on('data', (data) => (said.stderr += data));
+  const ended = new Promise<Outcome>((resolve) => {
+    child.once('close', (code) => resolve({ code, ...said }));
+  });
+  return new Promise((resolve) => {
+    child.stdout.on('data', (data) => {
+      said.stdout += data;
+      // Said when there is a page; it then takes a moment to open.
+      if (said.stdout.includes('chromium ')) setTimeout(() => resolve({ child, ended }), 1000);
+    });
+  });
+}
+
+describe('npm run bench:remote', () => {
+  it('runs the bench through the endpoint, prints medians and writes every row', async () => {
+    const json = join(folder, 'run.json');
+    const picture = join(folder, 'run.png');
+    const { code, stdout, stderr } = await onServer(
+      ...['--autorun', 'msm-bench', '--query', 'logn=6', 'reps=2', '--adapter', 'software'],
+      ...['--json', json, '--screenshot', picture],
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/adapter: .*swiftshader.*, software/i);
+    expect(stdout).toMatch(/n=64,seed=1, \w+ +2 +\d+\.\d/);
+    expect(stdout).toContain('rows: 1 init, 1 warm-up, 2 repetition, 1 end\nend: done after');
+
+    const { environment, exitCode, error, rows } = JSON.parse(await readFile(json, 'utf8'));
+    expect({ exitCode, error }).toEqual({ exitCode: 0, error: null });
+    expect(environment).toMatchObject({
+      adapter: { software: true },
+      browser: { name: 'chromium' },
+      endpoint: server.endpoint,
+      query: '?autorun=msm-bench&logn=6&reps=2',
+    });
+    expect(environment.userAgent).toContain('Chrome');
+    expect(rows.map(({ event }: { event: string }) => event)).toEqual([
+      'init',
+      'warm-up',
+      'repetition',
+      'repetition',
+      'end',
+    ]);
+    // The far page posts to this machine, through the connection.
+    const posted = await readFile(join(folder, 'results', 'progress.jsonl'), 'utf8');
+    const lines = posted.trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual(rows);
+    expect((await readFile(picture)).subarray(1, 4).toString()).toBe('PNG');
+  });
+
+  it('ends with 1 and the words of the page when that refuses a knob', async () => {
+    const { code, stderr } = await onServer('--autorun', 'msm-bench', '--query', 'c=99');
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('c: "99"') });
+  });
+
+  it('ends with 3 when the run is on another adapter than the one asked for', async () => {
+    const { code, stderr } = await onServer('--autorun', 'msm-bench', '--adapter', 'hardware');
+    expect({ code, stderr }).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('asked for a hardware adapter'),
+    });
+  });
+
+  it.each([
+    ['/stops', 4, 'no progress for 1 s while: the step that hangs', ['--stall', '1']],
+    ['/never', 5, 'within the first 1 s', ['--first-progress', '1']],
+  ])('ends the run of the page %s with %i', async (path, expected, message, patience) => {
+    const { code, stderr } = await onPage(path, ...patience);
+    expect({ code, stderr }).toMatchObject({ code: expected, stderr: expect.stringContaining(message) });
+  });
+
+  it.each([
+    ['/wrong', 1, 'WRONG: 1 check failed', {}],
+    ['/no-gpu', 3, 'this browser has no WebGPU', {}],
+    ['/hangs', 4, 'no progress for 1 s while: working', { stallSeconds: 1 }],
+    ['/idle', 5, 'within the first 1 s while: working', { firstProgressSeconds: 1 }],
+    ['/reloads', 7, 'loaded anew', {}],
+    ['/missing', 7, '404', {}],
+  ])('takes the run of the page %s for %i', async (path, code, message, patience) => {
+    const { browser: far, page } = await openHere(20);
+    try {
+      const limits = { adapter: 'any', firstProgressSeconds: 20, stallSeconds: 20, ...patience } as const;
+      const failure = await runRemotely(page, `${siteUrl}${path}`, limits, { adapter: null, rows: [] }).catch(endingOf);
+      expect(failure).toMatchObject({ code, message: expect.stringContaining(message) });
+    } finally {
+      await far.close();
+    }
+  });
+
+  it('takes an endpoint that is busy all the time that there is for 6', async () => {
+    const { browser: busy } = await openHere(20);
+    try {
+      const message = expect.stringContaining('no page within 1 s');
+      expect(await openHere(1).catch(endingOf)).toMatchObject({ code: 6, message });
+    } finally {
+      await busy.close();
+    }
+  });
+
+  it('ends with 6 when the endpoint accepts and says nothing', async () => {
+    const mute = createTcpServer();
+    const url = await listen(mute);
+    const { code } = await remote('--connect', url.replace('http', 'ws'), '--autorun', 'x', '--queue-timeout', '1');
+    mute.close();
+    expect(code).toBe(6);
+  });
+
+  it('ends with 7 when the connection is refused, and tells no secrets', async () => {
+    const nobody = createTcpServer();
+    const url = await listen(nobody);
+    await new Promise((resolve) => nobody.close(resolve));
+    const endpoint = `${url.replace('http', 'ws')}/?token=secret`;
+    const { code, stdout, stderr } = await remote(
+      '--connect',
+      endpoint,
+      '--header',
+      'authorization=secret',
+      '--autorun',
+      'x',
+    );
+    expect({ code, stderr }).toMatchObject({ code: 7, stderr: expect.stringContaining('ECONNREFUSED') });
+    expect(stdout + stderr).not.toContain('secret');
+  });
+
+  it('ends with 7 when the endpoint breaks off in the middle', async () => {
+    const short = await startRunServer(launchOptions);
+    const { ended } = await startEndless(short.endpoint);
+    short.process.kill('SIGKILL');
+    const { code, stderr } = await ended;
+    expect({ code, stderr }).toMatchObject({ code: 7, stderr: expect.stringContaining('while: working') });
+  });
+
+  it('lets go of the endpoint on Ctrl-C', async () => {
+    const { child, ended } = await startEndless(server.endpoint);
+    child.kill('SIGINT');
+    expect(await ended).toMatchObject({ code: 130, stderr: '' });
+    const { code, stdout } = await onPage('/wrong', '--queue-timeout', '20');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/n=8, private +2 +FAILED 1 of 2 +–/);
+  });
+
+  it('notices that the page crashed', async () => {
+    const page = await browser.newPage();
+    const session = await page.context().newCDPSession(page);
+    const watched = watchPage(page, `${siteUrl}/goes-on`, {
+      firstProgressSeconds: 20,
+      stallSeconds: 20,
+      onRow() {},
+      onProgress: ({ ticks }) => {
+        if (ticks > 0) void session.send('Page.crash').catch(() => {});
+      },
+    });
+    await expect(watched).rejects.toThrow(new PageLostError('the page crashed while: working'));
+    await page.close();
+  });
+
+  it('ends with 2 when the command line is wrong', async () => {
+    const { code, stderr } = await remote('--connect', 'ws://127.0.0.1:1/', '--autorun', 'x', '--stall', 'soon');
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("--stall: 'soon'") });
+  });
+});
+
+describe('the command line of bench:remote', () => {
+  const parse = (...args: string[]) => parseOptions(['--connect', 'ws://farm.example/', ...args]);
+
+  it('takes knobs in every way that one writes them', () => {
+    const options = parse('--query', 'logn=12', 'reps=5', '--autorun', 'msm-bench', '--query', 'case=points=*');
+    expect(options).toMatchObject({ browser: 'chromium', adapter: 'any', queueSeconds: 600, stallSeconds: 120 });
+    if (options === 'help') throw new Error('help was not asked for');
+    expect([...options.query]).toEqual([
+      ['autorun', 'msm-bench'],
+      ['logn', '12'],
+      ['reps', '5'],
+      ['case', 'points=*'],
+    ]);
+  });
+
+  it('takes the mode from the address of a site', () => {
+    expect(parse('--url', 'https://bench.example/?autorun=msm-bench')).toMatchObject({
+      url: 'https://bench.example/?autorun=msm-bench',
+    });
+  });
+
+  it.each([
+    [['--autorun', 'x', 'logn=12'], 'logn=12'],
+    [['--autorun', 'x', '--query', 'logn'], '--query'],
+    [['--autorun', 'x', '--header', 'token'], '--header'],
+    [['--autorun', 'x', '--browser', 'opera'], '--browser'],
+    [['--autorun', 'x', '--adapter', 'auto'], '--adapter'],
+    [['--autorun', 'x', '--launch', '{'], '--launch'],
+    [['--autorun', 'x', '--launch', '[]'], '--launch'],
+    [['--autorun', 'x', '--url', 'ftp://bench.example'], '--url'],
+    [['--autorun', 'x', '--connect', 'farm.example'], '--connect'],
+    [['--autorun', 'x', '--json', '/no/such/folder/x.json'], '--json'],
+    [['--autorun', 'x', '--frobnicate'], '--frobnicate'],
+    [[], '--autorun'],
+  ])('refuses %j by name', (args, named) => {
+    expect(() => parse(...args)).toThrow(named);
+  });
+
+  it('needs an endpoint', () => {
+    expect(() => parseOptions(['--autorun', 'x'])).toThrow('--connect');
+  });
+});
+
+describe('the summary of a run', () => {
+  it('has the median of each case, and a dash for what was not timed', () => {
+    const rows = [4, 1, 3].map((wallMs) => ({ event: 'repetition', case: 'n=8', wallMs, gpuMs: null }));
+    expect(summary(rows)).toBe(
+      [
+        'case  runs  wall ms  GPU ms',
+        'n=8      3     3.00       –',
+        '',
+        'rows: 3 repetition',
+        'end: the run did not get there',
+      ].join('\n'),
+    );
+  });
+
+  it('counts the rows of modes that it does not know', () => {
+    const rows = [{ event: 'pair' }, { event: 'pair' }, { event: 'end', status: 'failed', error: 'why', seconds: 2 }];
+    expect(summary(rows)).toBe('rows: 2 pair, 1 end\nend: failed after 2.0 s, why');
+  });
+});

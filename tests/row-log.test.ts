@@ -1,5 +1,6 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { connect, createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -83,6 +84,38 @@ describe('POST /progress and /results', () => {
     expect((await post('/results', row, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
     expect((await post('/results', row, { 'content-type': 'text/plain' })).status).toBe(415);
     await expect(stored('results')).rejects.toThrow('ENOENT');
+  });
+
+  it('know the page itself by :authority where there is no Host, as in HTTP/2', async () => {
+    const log = createRowLog(folder);
+    const http2 = createHttp2Server((request, response) => {
+      log(request as unknown as IncomingMessage, response as unknown as ServerResponse, () => response.end());
+    });
+    await new Promise<void>((resolve) => {
+      http2.listen(0, '127.0.0.1', resolve);
+    });
+    const authority = `127.0.0.1:${(http2.address() as AddressInfo).port}`;
+    const client = connect(`http://${authority}`);
+    const statusOf = (origin: string) =>
+      new Promise((resolve, reject) => {
+        const request = client.request({
+          ':method': 'POST',
+          ':path': '/results',
+          'content-type': 'application/json',
+          origin,
+        });
+        request.on('response', (headers) => resolve(headers[':status']));
+        request.on('error', reject);
+        request.end(JSON.stringify(row));
+      });
+    try {
+      expect(await statusOf(`https://${authority}`)).toBe(204);
+      expect(await statusOf('https://evil.example')).toBe(403);
+      expect(await stored('results')).toEqual([row]);
+    } finally {
+      client.close();
+      http2.close();
+    }
   });
 
   it('take nothing but POST, and leave every other path alone', async () => {

@@ -25,10 +25,12 @@ class Refusal extends Error {
 function checkOrigin({ headers }: IncomingMessage): void {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin') throw new Refusal(403, 'rows are taken from the page itself only');
-  const { origin, host } = headers;
+  const { origin } = headers;
   if (origin === undefined) return;
   const from = URL.canParse(origin) ? new URL(origin).host : null;
-  if (from !== host) throw new Refusal(403, 'rows are taken from the page itself only');
+  // Over https browsers speak HTTP/2, which has :authority in the place of Host.
+  if (from !== (headers[':authority'] ?? headers.host))
+    throw new Refusal(403, 'rows are taken from the page itself only');
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {
@@ -99,8 +101,8 @@ export function createRowLog(folder: string) {
       response.statusCode = status;
       response.setHeader('content-type', 'text/plain; charset=utf-8');
       if (status === 405) response.setHeader('allow', 'POST');
-      // What was not read of a refused body must not be taken for the next request.
-      if (status >= 400) response.setHeader('connection', 'close');
+      // What was not read of a refused body must not be taken for the next request; HTTP/2 keeps the two apart by itself.
+      if (status >= 400 && request.httpVersionMajor < 2) response.setHeader('connection', 'close');
       response.end(text);
     };
     take(path, request).then(

@@ -36,9 +36,14 @@ for (const [signal, number] of /** @type {const} */ ([
 /** @param {import('./remote/options.mjs').Options} options */
 async function bench(options) {
   let site = options.url;
+  /** @type {typeof import('../dev/bench/report.js').reportLines | null} */
+  let report = null;
   if (site === undefined) {
     const { server, url } = await startDevServer();
     open.push(() => server.close());
+    ({ reportLines: report } = /** @type {typeof import('../dev/bench/report.js')} */ (
+      await server.ssrLoadModule('/bench/report.ts')
+    ));
     site = url;
   }
   const url = withQuery(site, options.query);
@@ -65,7 +70,7 @@ async function bench(options) {
     const text = JSON.stringify({ environment: { ...environment, adapter }, exitCode, error: message, rows }, null, 2);
     writeFileSync(options.json, `${text}\n`);
   }
-  if (told.rows.length > 0) console.log(`\n${summary(told.rows)}`);
+  if (told.rows.length > 0) console.log(`\n${summary(told.rows, report)}`);
   if (failure !== null) throw failure;
 }
 

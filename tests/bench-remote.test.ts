@@ -125,13 +125,13 @@ describe('npm run bench:remote', () => {
     const json = join(folder, 'run.json');
     const picture = join(folder, 'run.png');
     const { code, stdout, stderr } = await onServer(
-      ...['--autorun', 'msm-bench', '--query', 'logn=6', 'reps=2', '--adapter', 'software'],
+      ...['--autorun', 'msm-bench', '--query', 'logn=6', 'reps=2', 'peers=none', '--adapter', 'software'],
       ...['--json', json, '--screenshot', picture],
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/adapter: .*swiftshader.*, software/i);
-    expect(stdout).toMatch(/n=64,seed=1, \w+ +2 +\d+\.\d/);
-    expect(stdout).toContain('rows: 1 init, 1 warm-up, 2 repetition, 1 end\nend: done after');
+    expect(stdout).toMatch(/2\^6 +defaults +\d+/);
+    expect(stdout).toContain('rows: 1 init, 1 warm-up, 2 repetition, 1 bound, 1 end\nend: done after');
 
     const { environment, exitCode, error, rows } = JSON.parse(await readFile(json, 'utf8'));
     expect({ exitCode, error }).toEqual({ exitCode: 0, error: null });
@@ -139,7 +139,7 @@ describe('npm run bench:remote', () => {
       adapter: { software: true },
       browser: { name: 'chromium' },
       endpoint: server.endpoint,
-      query: '?autorun=msm-bench&logn=6&reps=2',
+      query: '?autorun=msm-bench&logn=6&reps=2&peers=none',
     });
     expect(environment.userAgent).toContain('Chrome');
     expect(rows.map(({ event }: { event: string }) => event)).toEqual([
@@ -147,6 +147,7 @@ describe('npm run bench:remote', () => {
       'warm-up',
       'repetition',
       'repetition',
+      'bound',
       'end',
     ]);
     // The far page posts to this machine, through the connection.

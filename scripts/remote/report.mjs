@@ -1,4 +1,4 @@
-/** What `npm run bench:remote` prints at the end. It knows repetitions and the end; of other rows it tells how many there were. */
+/** What `npm run bench:remote` prints at the end. Of a page from elsewhere it knows repetitions and the end; of other rows it tells how many there were. */
 
 import { median } from '../start/measure.mjs';
 
@@ -11,9 +11,13 @@ import { median } from '../start/measure.mjs';
  */
 export const isWrong = (row) => row.agrees === false || (row.event === 'repetition' && row.wallMs === null);
 
-/** @param {readonly AnyRow[]} rows */
-export function summary(rows) {
-  return [...repetitionTable(rows), countLine(rows), endLine(rows)].join('\n');
+/**
+ * @param {readonly AnyRow[]} rows
+ * @param {((rows: readonly any[]) => string[]) | null} [report] of our own page's rows, which says more
+ */
+export function summary(rows, report = null) {
+  const lines = report === null ? repetitionTable(rows) : [...report(rows), ''];
+  return [...lines, countLine(rows), endLine(rows)].join('\n');
 }
 
 /** @param {readonly AnyRow[]} rows */
@@ -21,7 +25,7 @@ function repetitionTable(rows) {
   /** @type {Map<string, AnyRow[]>} */
   const groups = new Map();
   for (const row of rows.filter(({ event }) => event === 'repetition')) {
-    const name = [row.case, row.placement].filter((part) => part !== undefined).join(', ');
+    const name = [row.case, row.setting, row.placement].filter((part) => part !== undefined).join(', ');
     groups.set(name, [...(groups.get(name) ?? []), row]);
   }
   if (groups.size === 0) return [];

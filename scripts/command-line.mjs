@@ -78,12 +78,31 @@ export async function runOnAdapter(usage, parse, work, badUsage = 2) {
       console.log(usage);
       return;
     }
-    const choice = chooseAdapter(parseAdapterRequest(options.adapter));
+    const choice = chooseAdapter(adapterRequest(options.adapter));
     if (isPreparedFor(choice)) await work(options);
     else await runInPlace(choice, process.execPath, process.argv.slice(1));
   } catch (error) {
-    if (error instanceof UsageError) console.error(`${error.message}\n\n${usage}`);
+    if (error instanceof UsageError) console.error(`${error.message}\n\n${inShort(usage)}`);
     else console.error(error instanceof NoAdapterError ? error.message : error);
     process.exitCode = error instanceof UsageError ? badUsage : 1;
   }
 }
+
+/**
+ * @param {string | undefined} text
+ * @throws UsageError
+ */
+function adapterRequest(text) {
+  try {
+    return parseAdapterRequest(text);
+  } catch (error) {
+    throw new UsageError(/** @type {Error} */ (error).message);
+  }
+}
+
+/**
+ * The line that begins with `usage:`. All of it would push the mistake off the screen.
+ *
+ * @param {string} usage
+ */
+const inShort = (usage) => `${/^usage:.*$/m.exec(usage)?.[0] ?? ''}\n--help says what there is`.trim();

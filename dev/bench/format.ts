@@ -44,8 +44,8 @@ export function formatStep(ns: number): string {
   return ns < 1e6 ? `${Number((ns / 1000).toPrecision(3))} µs` : `${Number((ns / 1e6).toPrecision(3))} ms`;
 }
 
-/** `1.23`: how many times as long. */
+/** `1.2`, `43`: how many times as long. */
 export const formatRatio = (ratio: number): string =>
-  ratio >= 100 ? Math.round(ratio).toLocaleString('en') : ratio.toPrecision(3);
+  ratio >= 10 ? Math.round(ratio).toLocaleString('en') : ratio.toPrecision(2);
 
 export const formatPercent = (share: number): string => `${(100 * share).toFixed(0)} %`;

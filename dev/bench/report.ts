@@ -128,7 +128,7 @@ function rates(rows: readonly StampedRow[]): string[] {
         variant,
         String(chains),
         millions(perSecond),
-        ofPeak === null ? '–' : formatPercent(ofPeak),
+        ofPeak === null ? '–' : ofPeak > 1 ? 'no bound' : formatPercent(ofPeak),
         compileMs.toFixed(0),
       ]),
     ]),

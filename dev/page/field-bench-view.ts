@@ -34,13 +34,18 @@ export class FieldBenchView implements ResultView {
     );
     const best = products.sort((a, b) => b.perSecond - a.perSecond)[0];
     if (best === undefined) return h('p');
-    const ofPeak =
-      best.ofPeak === null ? '' : `, ${formatPercent(best.ofPeak)} of what its multiply-adds allow (the roofline)`;
+    const { ofPeak } = best;
+    const roof =
+      ofPeak === null
+        ? ''
+        : ofPeak <= 1
+          ? `, ${formatPercent(ofPeak)} of the roofline, which is what the device’s multiply-adds allow`
+          : '. How far that is from the roofline cannot be said here: the loop that should be the peak of multiply-adds is slower than the product itself';
     return h(
       'p',
       { class: 'headline' },
       h('strong', {}, `${millions(best.perSecond)} million products a second`),
-      ` by “${best.variant}”: ${(best.perSecond / unit).toFixed(2)} times the plain product${ofPeak}`,
+      ` by “${best.variant}”: ${(best.perSecond / unit).toFixed(2)} times the plain product${roof}`,
     );
   }
 
@@ -82,7 +87,7 @@ export class FieldBenchView implements ResultView {
           h('td', {}, millions(best.perSecond)),
           h('td', {}, operation === 'product' ? (best.perSecond / unit).toFixed(2) : '–'),
           h('td', {}, operation === 'product' || product === undefined ? '–' : (product / best.perSecond).toFixed(2)),
-          h('td', {}, best.ofPeak === null ? '–' : `${(100 * best.ofPeak).toFixed(0)} %`),
+          h('td', {}, best.ofPeak === null ? '–' : best.ofPeak > 1 ? 'no bound' : formatPercent(best.ofPeak)),
           h('td', {}, best.compileMs.toFixed(0)),
         ),
       );

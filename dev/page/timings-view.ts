@@ -33,7 +33,7 @@ export class TimingsView implements ResultView {
   readonly #passList = h('div', { class: 'sizes' });
   readonly #repetitions = h('details', {}, h('summary', {}, 'Every repetition'));
   readonly #repetitionTable = h('div');
-  readonly #notes = h('div');
+  readonly #notes = h('div', { class: 'prose' });
   #drawing = false;
 
   constructor() {
@@ -42,10 +42,10 @@ export class TimingsView implements ResultView {
     this.root.append(
       this.#headline,
       this.#times,
+      this.#notes,
       this.#timeChart.root,
       this.#settings.root,
       this.#shares.root,
-      this.#notes,
       this.#passes,
       this.#repetitions,
     );
@@ -117,11 +117,27 @@ export class TimingsView implements ResultView {
     );
     this.#repetitionTable.replaceChildren(repetitionTable(this.#rows));
     this.#notes.replaceChildren(
+      ...roofNote(timed),
       ...this.#rows
         .filter((row): row is StampedRow & SkippedRow => row.event === 'skipped')
         .map(({ variant, why }) => h('p', { class: 'note' }, `${variant}: ${why}`)),
     );
   }
+}
+
+/** What the roofline is, where there is one. */
+function roofNote(timed: readonly Timed[]): HTMLElement[] {
+  const bound = timed.findLast((each) => each.bound !== null)?.bound;
+  if (!bound) return [];
+  const rate = Number((bound.productsPerSecond / 1e6).toPrecision(3)).toLocaleString('en');
+  const additions = bound.additions.toLocaleString('en');
+  return [
+    h(
+      'p',
+      { class: 'note' },
+      `Roofline: the additions of the MSM at six field products each, at the rate that this device reaches with products alone (${rate} million a second, measured between the repetitions). At ${shortSize(bound.n)} that is ${additions} additions, ${formatMs(bound.ms)} ms. What is above it goes to inversions, sorting, summing up buckets, memory and waiting.`,
+    ),
+  ];
 }
 
 /** Of one size: every setting, the peers, and the roofline of one setting. */
@@ -168,7 +184,14 @@ function headline(timed: readonly Timed[], peers: readonly TimedPeer[]): (Node |
   const { n, medianMs, bound, productEquivalents } = best;
   const parts = [`${Math.round((1000 * n) / medianMs).toLocaleString('en')} points a second`];
   const peer = peers.find((each) => each.case === best.case && each.medianMs !== null);
-  if (peer?.medianMs) parts.push(`${peer.peer} takes ${formatRatio(peer.medianMs / medianMs)} times as long`);
+  if (peer?.medianMs) {
+    const ratio = peer.medianMs / medianMs;
+    parts.push(
+      ratio >= 1
+        ? `${peer.peer} on the CPU takes ${formatRatio(ratio)} times as long`
+        : `${peer.peer} on the CPU is faster and takes ${formatRatio(ratio)} of it`,
+    );
+  }
   if (bound !== null) parts.push(`${formatPercent(bound.ms / medianMs)} of the roofline`);
   if (productEquivalents !== null) {
     parts.push(`it costs as much as ${(productEquivalents / 1e6).toPrecision(3)} million plain field products`);

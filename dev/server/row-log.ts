@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import type { Plugin } from 'vite';
 import { type RowPath, rowEvents, rowPaths, runIdPattern } from '../bench/rows.js';
 
-/** A row with the phases of an MSM takes about 2 KB. */
-export const maxRowBytes = 64 * 1024;
+/** A row with the phases of an MSM takes about 2 KB, a trace about 80 bytes a pass, of which an MSM in thousands of submits has tens of thousands. */
+export const maxRowBytes = 4 * 1024 * 1024;
 
 /** A request that is refused, and with which status. */
 class Refusal extends Error {

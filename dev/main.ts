@@ -29,7 +29,7 @@ function open(main: HTMLElement): void {
     window.msmBench = bench;
     main.replaceChildren(
       h('div', { role: 'alert' }, h('p', { class: 'alert' }, bench.error)),
-      knobForm(new URLSearchParams()),
+      knobForm(query),
       reference(),
     );
     return;

@@ -285,6 +285,11 @@ describe('the dev page in Chromium', () => {
     expect(error).toContain(named);
     expect(rows).toEqual([]);
     expect(await page.getByRole('alert').textContent()).toContain(named);
+    // what was right stays in the form, and what was wrong is there to be repaired
+    for (const [name, value] of new URLSearchParams(query)) {
+      const control = page.locator(`form [name="${name}"]:not(:disabled)`);
+      if (name === 'c' || name === 'chains') expect(await control.inputValue()).toBe(value);
+    }
   });
 
   it('goes on when nobody takes its rows', async () => {

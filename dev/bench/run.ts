@@ -13,6 +13,8 @@ export interface MsmBench {
   /** Wall time of the last right MSM. */
   lastWallMs: number | null;
   error: string | null;
+  /** Whether somebody stopped it: that is no failure, though it ends as one. */
+  stopped: boolean;
   /** Whether the run ended because the GPU went away: another run may work. */
   deviceLost: boolean;
   /** What is being done, and how far the run is; `ticks` grows whenever anything happened. */
@@ -57,6 +59,7 @@ export class Run {
     rows: [],
     lastWallMs: null,
     error: null,
+    stopped: false,
     deviceLost: false,
     doing: '',
     done: 0,
@@ -82,6 +85,7 @@ export class Run {
   }
 
   stop(): void {
+    this.bench.stopped = true;
     this.#abort.abort(new Error('stopped by you'));
   }
 

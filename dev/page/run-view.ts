@@ -74,10 +74,11 @@ export class RunView implements RunListener {
   }
 
   onProgress(bench: Readonly<MsmBench>): void {
-    const { status, done, total, doing, secondsLeft } = bench;
+    const { status, stopped, done, total, doing, secondsLeft } = bench;
     const over = status === 'done' || status === 'failed';
-    this.#badge.textContent = statusWords[status];
-    this.#badge.dataset.status = status;
+    const word = over && stopped ? 'Stopped' : statusWords[status];
+    this.#badge.textContent = word;
+    this.#badge.dataset.status = over && stopped ? 'stopped' : status;
     this.#bar.max = Math.max(1, total);
     this.#bar.value = status === 'done' ? this.#bar.max : done;
     this.#bar.parentElement?.toggleAttribute('hidden', over);
@@ -91,7 +92,7 @@ export class RunView implements RunListener {
       this.#live.textContent =
         status === 'failed' ? '' : over ? 'The run is done.' : `${done} of ${total} done${left}.`;
     }
-    document.title = `${over ? statusWords[status] : `${done}/${total}`} – webgpu-msm bench`;
+    document.title = `${over ? word : `${done}/${total}`} – webgpu-msm bench`;
     if (over) this.#end(bench);
   }
 
@@ -105,8 +106,10 @@ export class RunView implements RunListener {
   }
 
   #end(bench: Readonly<MsmBench>): void {
-    const { error, deviceLost, rows, runId } = bench;
-    if (error !== null) this.#alert.replaceChildren(...this.#trouble(error, deviceLost));
+    const { error, stopped, deviceLost, rows, runId } = bench;
+    if (stopped)
+      this.#alert.replaceChildren(h('p', { class: 'note' }, 'Stopped by you. What was measured until then is below.'));
+    else if (error !== null) this.#alert.replaceChildren(...this.#trouble(error, deviceLost));
     if (rows.length > 1) this.#downloads.replaceChildren(downloads(bench));
     this.#note.replaceChildren(
       `Run ${runId}, ${this.#run().seconds.toFixed(1)} s. `,

@@ -37,9 +37,18 @@ const done = (request: Request): Promise<unknown> =>
     request.onblocked = () => reject(new Error('the database is blocked'));
   });
 
+/** Browsers may forbid to look, as in a sandboxed frame. */
+const findIndexedDb = (): IndexedDb | undefined => {
+  try {
+    return (globalThis as { indexedDB?: IndexedDb }).indexedDB;
+  } catch {
+    return undefined;
+  }
+};
+
 /** A store in the browser's IndexedDB, of the page's origin; null where there is none, as in Node. */
 export const indexedDbStore = (): CalibrationStore | null => {
-  const { indexedDB } = globalThis as { indexedDB?: IndexedDb };
+  const indexedDB = findIndexedDb();
   if (!indexedDB) return null;
   const use = async (mode: 'readonly' | 'readwrite', ask: (table: ObjectStore) => Request): Promise<unknown> => {
     const opening = indexedDB.open(DATABASE, 1);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { blocksOf, hasTrace, toChromeTrace, toCsv, toJson } from '../dev/bench/export.js';
 import { reportLines } from '../dev/bench/report.js';
 import type { RepetitionRow, StampedRow, TraceRow } from '../dev/bench/rows.js';
-import { summarise, summarisePeers } from '../dev/bench/summary.js';
+import { fastestOf, summarise, summarisePeers } from '../dev/bench/summary.js';
 import { quantumOf } from '../dev/bench/timestamp-quantum.js';
 import { browserOf, systemOf } from '../dev/page/host.js';
 
@@ -20,6 +20,7 @@ const repetition = (wallMs: number | null, changes: Partial<RepetitionRow> = {})
   ...at,
   event: 'repetition',
   setting: 'defaults',
+  on: 'gpu',
   placement: 'private',
   repetition: 1,
   agrees: wallMs !== null,
@@ -36,6 +37,7 @@ const trace = (repetitionNumber: number): StampedRow & TraceRow => ({
   ...at,
   event: 'trace',
   setting: 'defaults',
+  on: 'gpu',
   placement: 'private',
   repetition: repetitionNumber,
   agrees: true,
@@ -66,6 +68,21 @@ describe('the summary of a run', () => {
     expect(reportLines([repetition(10), repetition(null)]).join('\n')).toContain('WRONG');
   });
 
+  it('names the fastest setting only where the repetitions tell it apart', () => {
+    const timed = (setting: string, walls: readonly number[]) =>
+      walls.map((wallMs, i) => repetition(wallMs, { setting, repetition: i + 1 }));
+    const noise = [10, 12, 11, 10.5, 11.5, 12, 10, 11];
+    const slower = noise.map((ms) => 1.5 * ms);
+    const same = noise.map((ms, i) => ms + (i % 2 === 0 ? 0.4 : -0.3));
+    const told = fastestOf(summarise([...timed('a', noise), ...timed('b', slower)]));
+    expect([told?.best.setting, told?.notToldApartFrom]).toEqual(['a', null]);
+    const close = fastestOf(summarise([...timed('a', noise), ...timed('b', same), ...timed('c', slower)]));
+    expect(close?.notToldApartFrom?.map(({ setting }) => setting)).toEqual([close?.best.setting === 'a' ? 'b' : 'a']);
+    // too few to say anything
+    const few = fastestOf(summarise([...timed('a', [1, 1]), ...timed('b', [9, 9])]));
+    expect(few?.notToldApartFrom).toHaveLength(1);
+  });
+
   it('keeps peers apart', () => {
     const peer = (wallMs: number): StampedRow => ({
       ...stamp,
@@ -88,10 +105,22 @@ describe('a run as files', () => {
     expect(JSON.parse(toJson(rows))).toEqual(rows);
   });
 
+  it('has no time of a case that went wrong, not of the repetitions before it either', () => {
+    const other = repetition(9, { setting: 'c=8' });
+    const kept = JSON.parse(toJson([repetition(10), other, repetition(null)])) as RepetitionRow[];
+    expect(kept.map(({ wallMs, gpuMs, walls: byHost }) => [wallMs, gpuMs, byHost])).toEqual([
+      [null, null, null],
+      [9, 7, walls],
+      [null, null, null],
+    ]);
+    const wrong = { ...trace(2), agrees: false };
+    expect(JSON.parse(toChromeTrace([trace(1), wrong])).traceEvents).toEqual([]);
+  });
+
   it('is CSV with a column for whatever a row has, quoted where it must be', () => {
     const csv = toCsv([
       repetition(10),
-      repetition(null),
+      repetition(null, { setting: 'c=8' }),
       trace(1),
       { ...stamp, event: 'skipped', variant: 'x', why: '' },
     ]);

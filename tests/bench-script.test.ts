@@ -67,6 +67,8 @@ describe('npm run bench', () => {
     [['--autorun', 'race'], '--autorun: "race"'],
     [['--autorun', 'field-bench', '--logn', '4'], '--logn: means nothing to autorun=field-bench'],
     [['--adapter', 'abacus'], 'abacus'],
+    [['--json', '/no/such/folder/x.json'], '--json: there is no folder'],
+    [['--trace', 'x.json'], '--trace'],
   ])('refuses %j by name, with code 2', async (args, named) => {
     const { code, stdout, stderr } = await bench(...args);
     expect(code).toBe(2);

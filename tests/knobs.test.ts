@@ -88,6 +88,9 @@ describe('the knobs of the page', () => {
   it('take ranges of sizes', () => {
     const sizes = parse('autorun=sweep&logn=3..5,7').cases.map(({ address }) => address.n);
     expect(sizes).toEqual([8, 16, 32, 128]);
+    // each once
+    expect(parse('autorun=sweep&walkertpb=16,16..17').settings).toHaveLength(2);
+    expect(parse('autorun=msm-bench&peers=noble,noble').peers).toEqual(['noble']);
   });
 
   it('check both placements of the scratch, and time one', () => {

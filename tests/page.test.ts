@@ -49,6 +49,32 @@ async function run(query: string, timeout = 60_000): Promise<MsmBench> {
   return bench();
 }
 
+/** The oracle disagrees with everything from this look on. */
+const wrongFrom = (look: number) =>
+  page.route('**/oracle/known-bases.mjs*', async (route) => {
+    const response = await route.fetch();
+    const body = (await response.text()).replace(
+      'export function samePoint(a, b) {',
+      `let looks = 0;\nexport function samePoint(a, b) {\n  if (++looks >= ${look}) return false;`,
+    );
+    await route.fulfill({ response, body });
+  });
+
+/** Makes the page keep its devices, in the order in which it asked for them. */
+const keepDevices = () =>
+  page.addInitScript(() => {
+    const { requestDevice } = GPUAdapter.prototype;
+    Object.assign(window, { devices: [] });
+    GPUAdapter.prototype.requestDevice = async function (...args) {
+      const device = await requestDevice.apply(this, args);
+      (window as unknown as { devices: GPUDevice[] }).devices.push(device);
+      return device;
+    };
+  });
+
+const loseDevice = (index: number): Promise<void> =>
+  page.evaluate((i) => (window as unknown as { devices: GPUDevice[] }).devices[i]?.destroy(), index);
+
 describe('the dev page in Chromium', () => {
   it('explains itself and starts nothing without parameters', async () => {
     await page.addInitScript(() => {
@@ -83,7 +109,7 @@ describe('the dev page in Chromium', () => {
     expect(posted.filter(({ path }) => path === '/progress').map(({ row }) => row)).toEqual(rows);
     expect(posted.filter(({ path }) => path === '/results').map(({ row }) => row)).toEqual(rows);
     await page.getByRole('columnheader', { name: 'Median, ms' }).waitFor();
-    await page.getByText(/noble on the CPU (takes|is faster)/).waitFor();
+    await page.getByText(/noble on the CPU (takes|is) \d/).waitFor();
     await page.getByText('software', { exact: true }).waitFor();
   });
 
@@ -163,7 +189,21 @@ describe('the dev page in Chromium', () => {
     expect(told.map(({ setting }) => setting)).toEqual([8, 16, 16, 8].map((threads) => `walkertpb=${threads}`));
     const used = rows.flatMap((row) => (row.event === 'warm-up' ? [row.tuning?.walkerThreadsPerWorkgroup] : []));
     expect(used).toEqual([8, 16]);
-    await page.getByRole('figure', { name: 'Side by side' }).getByText('fastest', { exact: true }).first().waitFor();
+    // two repetitions say nothing of which is faster, and the page does not either
+    await page.getByText('do not tell it apart').waitFor();
+    expect(await page.getByText('fastest', { exact: true }).count()).toBe(0);
+  });
+
+  it('says what a device could not have, and what was computed on the CPU', async () => {
+    const clamped = await run('autorun=sweep&logn=4&reps=1&walkerpriv=0&walkers=32&walkertpb=16,256');
+    expect(clamped.rows.flatMap((row) => (row.event === 'warm-up' ? row.clamped : []))).toEqual([
+      expect.stringMatching(/^walkertpb: 256 asked, \d+ used$/),
+    ]);
+    await page.getByText('could not have all that was asked for').waitFor();
+    const { rows } = await run('autorun=msm-bench&logn=4&reps=1&cpubelow=100&peers=none');
+    expect(rows.filter((row) => row.event === 'repetition')).toMatchObject([{ on: 'cpu', gpuMs: null }]);
+    expect(rows.some(({ event }) => event === 'bound')).toBe(false);
+    await page.getByText('Computed on the CPU').waitFor();
   });
 
   it('calibrates, and offers what it found as a link', async () => {
@@ -175,15 +215,8 @@ describe('the dev page in Chromium', () => {
   });
 
   it('shows a wrong answer as wrong, without a time', async () => {
-    // the oracle disagrees from the second repetition on: 2 looks a warm-up, and there are two of them
-    await page.route('**/oracle/known-bases.mjs*', async (route) => {
-      const response = await route.fetch();
-      const body = (await response.text()).replace(
-        'export function samePoint(a, b) {',
-        'let looks = 0;\nexport function samePoint(a, b) {\n  if (++looks > 6) return false;',
-      );
-      await route.fulfill({ response, body });
-    });
+    // two looks a result (noble adds up small ones itself), and two warm-ups
+    await wrongFrom(7);
     const { status, error, rows } = await run('autorun=msm-bench&logn=4&reps=3&peers=none');
     expect(status).toBe('failed');
     expect(error).toContain('wrong result');
@@ -199,6 +232,23 @@ describe('the dev page in Chromium', () => {
     // not that of the repetitions before it either
     await page.getByText('it has no time').waitFor();
     expect(rows.at(-1)).toMatchObject({ event: 'end', status: 'failed', medians: [] });
+  });
+
+  it('shows no verdict and no time where A or B was wrong', async () => {
+    // each looks twice to warm up, and once a pair; who begins changes, so that the tenth look is B's third
+    await wrongFrom(10);
+    const { status, error, rows } = await run('autorun=accum-ab&logn=4&reps=8&b.c=6');
+    expect({ status, error }).toEqual({ status: 'failed', error: expect.stringContaining('WRONG: B') });
+    expect(rows.filter((row) => row.event === 'comparison')).toEqual([]);
+    expect(rows.at(-2)).toMatchObject({ event: 'repetition', setting: 'B', agrees: false, wallMs: null, phases: null });
+    await page.getByText('no time counts').first().waitFor();
+    expect(await page.getByRole('figure', { name: 'How the times are distributed' }).isVisible()).toBe(false);
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download JSON' }).click(),
+    ]);
+    const kept = JSON.parse(await readFile(await file.path(), 'utf8')) as typeof rows;
+    for (const row of kept) if (row.event === 'repetition' && row.setting === 'B') expect(row.wallMs).toBeNull();
   });
 
   it('reports what the host’s clock says where the adapter has no timestamps', async () => {
@@ -217,21 +267,11 @@ describe('the dev page in Chromium', () => {
   });
 
   it('says that the device was lost, keeps what was measured, and starts again', async () => {
-    await page.addInitScript(() => {
-      const { requestDevice } = GPUAdapter.prototype;
-      Object.assign(window, { devices: [] });
-      GPUAdapter.prototype.requestDevice = async function (...args) {
-        const device = await requestDevice.apply(this, args);
-        (window as unknown as { devices: GPUDevice[] }).devices.push(device);
-        return device;
-      };
-    });
+    await keepDevices();
     await page.goto(`${url}?autorun=msm-bench&logn=4&reps=1000&peers=none`);
     await page.waitForFunction(() => window.msmBench?.rows.length > 3);
-    const before = await page.evaluate(() => {
-      (window as unknown as { devices: GPUDevice[] }).devices[0]?.destroy();
-      return window.msmBench.runId;
-    });
+    const before = (await bench()).runId;
+    await loseDevice(0);
     await page.waitForFunction(() => window.msmBench.status === 'failed');
     const { error, deviceLost, rows } = await bench();
     expect(error).toContain('device-lost');
@@ -243,6 +283,26 @@ describe('the dev page in Chromium', () => {
     await page.waitForFunction((runId) => window.msmBench?.runId !== runId && window.msmBench?.rows.length > 3, before);
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.waitForFunction(() => window.msmBench.status === 'failed');
+  });
+
+  it.each([
+    ['field-bench&chains=1&reps=60', 0, 'repetition'],
+    // those that the products are measured on, in units and for the roofline
+    ['msm-bench&logn=4&reps=1000&peers=none', 1, 'repetition'],
+    ['msm-bench&logn=4&reps=1000&peers=none', 2, 'repetition'],
+    ['accum-ab&logn=4&reps=1000&b.c=6', 1, 'pair'],
+  ])('gives no results where ?autorun=%s loses device %i', async (query, index, doing) => {
+    await keepDevices();
+    await page.goto(`${url}?autorun=${query}`);
+    await page.waitForFunction((what) => window.msmBench?.doing.includes(what), doing);
+    await loseDevice(index);
+    await page.waitForFunction(() => ['done', 'failed'].includes(window.msmBench.status));
+    const { status, deviceLost, rows } = await bench();
+    expect({ status, deviceLost }).toEqual({ status: 'failed', deviceLost: true });
+    for (const event of ['field', 'peak', 'bound', 'comparison']) {
+      expect(rows.filter((row) => row.event === event)).toEqual([]);
+    }
+    await page.getByRole('button', { name: 'Start again' }).waitFor();
   });
 
   it('measures the field, and shows how its operations stand to each other', async () => {
@@ -306,6 +366,8 @@ describe('the dev page in Chromium', () => {
     await page.waitForFunction(() => window.msmBench.status === 'failed');
     const { error, rows } = await bench();
     expect(error).toBe('stopped by you');
+    await page.getByText('Stopped', { exact: true }).waitFor();
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Run again');
     await page.getByRole('columnheader', { name: 'Median, ms' }).waitFor();
     const [file] = await Promise.all([
       page.waitForEvent('download'),
@@ -338,6 +400,17 @@ describe('the dev page in Chromium', () => {
     expect(await page.locator('form .alert').textContent()).toContain('c: "99"');
     await page.getByLabel('Window bits').fill('');
     expect(await page.locator('form .alert').isVisible()).toBe(false);
+    // what was typed comes back with the mode that knows it
+    await page.getByLabel('Window bits').fill('7');
+    await page.getByLabel('What to run').selectOption('calibrate');
+    expect(await link.textContent()).toBe('?autorun=calibrate');
+    await page.getByLabel('What to run').selectOption('msm-bench');
+    expect(await link.textContent()).toBe('?autorun=msm-bench&logn=4%2C5&reps=2&walkerpriv=0&c=7');
+    await page.getByLabel('Window bits').fill('99');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    // nothing runs with a mistake in it
+    expect(new URL(page.url()).search).toBe('?logn=4,5&walkerpriv=0&c=7&reps=2');
+    await page.getByLabel('Window bits').fill('');
     // another mode has other knobs: those that mean nothing to it are neither shown nor sent
     await page.getByLabel('What to run').selectOption('field-bench');
     expect(await page.getByLabel('Sizes, log₂ n').isVisible()).toBe(false);
@@ -345,7 +418,9 @@ describe('the dev page in Chromium', () => {
     await page.getByLabel('What to run').selectOption('accum-ab');
     await page.getByRole('group', { name: 'A', exact: true }).getByLabel('Walker scratch').selectOption('1');
     await page.getByRole('group', { name: 'B', exact: true }).getByLabel('Walker scratch').selectOption('0');
-    expect(await link.textContent()).toBe('?autorun=accum-ab&logn=4%2C5&reps=2&a.walkerpriv=1&b.walkerpriv=0');
+    expect(await link.textContent()).toBe(
+      '?autorun=accum-ab&logn=4%2C5&reps=2&a.walkerpriv=1&b.walkerpriv=0&walkerpriv=0',
+    );
   });
 
   it('writes the knobs of its form into the URL', async () => {

@@ -12,6 +12,18 @@ export interface Round {
   readonly expected: AffinePoint;
 }
 
+/** A result that is not the oracle's. */
+export class WrongResultError extends Error {
+  /** Whose. */
+  readonly contestant: string;
+
+  constructor(contestant: string, message: string) {
+    super(message);
+    this.name = 'WrongResultError';
+    this.contestant = contestant;
+  }
+}
+
 /** The part of an engine that is compared. */
 export type ComparedEngine = Pick<MsmEngine, 'loadBases' | 'msm' | 'lastRun'>;
 
@@ -51,6 +63,11 @@ export class Contestant {
     return new Contestant(name, engine, await engine.loadBases(points, options), options.signal, onRun);
   }
 
+  /** GPU memory of its points. */
+  get basesBytes(): number {
+    return this.#bases.byteLength;
+  }
+
   /** What the last round was computed on, and with which knobs; null where a build tells nothing. */
   get lastRun(): MsmEngine['lastRun'] {
     return this.#engine.lastRun;
@@ -84,7 +101,10 @@ export class Contestant {
     );
     const wall = performance.now() - begun;
     if (!samePoint(got, expected)) {
-      throw new Error(`WRONG: ${this.name}, ${name}: ${spell(got)} for ${spell(expected)}; no time counts`);
+      throw new WrongResultError(
+        this.name,
+        `WRONG: ${this.name}, ${name}: ${spell(got)} for ${spell(expected)}; no time counts`,
+      );
     }
     this.#plans.add(JSON.stringify(this.#engine.lastRun?.tuning ?? null));
     this.#onRun?.(this.#engine.lastRun);

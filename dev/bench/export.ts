@@ -1,7 +1,8 @@
 /** A run as files: JSON with everything, CSV for a spreadsheet, and a trace for Perfetto (or chrome://tracing). */
+import { judged } from './judged.js';
 import type { StampedRow, TraceRow } from './rows.js';
 
-export const toJson = (rows: readonly StampedRow[]): string => `${JSON.stringify(rows, null, 2)}\n`;
+export const toJson = (rows: readonly StampedRow[]): string => `${JSON.stringify(judged(rows), null, 2)}\n`;
 
 /** Rows that are of interest line by line; the others are in the JSON. */
 const inTable = new Set<StampedRow['event']>([
@@ -37,7 +38,7 @@ function cell(text: string): string {
 
 /** One line a row, a column for whatever any of them has; what did not pass its check has no time to show. */
 export function toCsv(rows: readonly StampedRow[]): string {
-  const lines = rows
+  const lines = judged(rows)
     .filter(({ event }) => inTable.has(event))
     .map((row) => {
       const values = new Map<string, string>();
@@ -59,11 +60,14 @@ export interface Block {
 
 /**
  * The host's three phases one after the other, and the GPU's passes from when the first was submitted on. The two clocks have
- * nothing in common; that the GPU began at once is the assumption.
+ * nothing in common: it is an assumption that the GPU began at once, or so early that it is over when the result is there.
  */
 export function blocksOf({ walls, timeline, phases }: Pick<TraceRow, 'walls' | 'timeline' | 'phases'>): Block[] {
   const blocks: Block[] = [];
-  const gpuStart = walls?.encodeMs ?? 0;
+  const gpuMs = Math.max(0, ...(timeline ?? []).map(({ startMs, ms }) => startMs + ms));
+  // of several submits the first goes out before the last is encoded
+  const gpuStart =
+    walls === null ? 0 : Math.max(0, Math.min(walls.encodeMs, walls.encodeMs + walls.submitToResultMs - gpuMs));
   if (walls !== null) {
     const { encodeMs, submitToResultMs, readBackMs } = walls;
     const fold = phases?.find(({ name }) => name === 'fold (CPU)')?.ms ?? 0;
@@ -92,8 +96,8 @@ export const hasTrace = (rows: readonly StampedRow[]): boolean => rows.some(({ e
 export function toChromeTrace(rows: readonly StampedRow[]): string {
   const events: Record<string, unknown>[] = [];
   const processes = new Map<string, { readonly pid: number; at: number }>();
-  for (const row of rows) {
-    if (row.event !== 'trace') continue;
+  for (const row of judged(rows)) {
+    if (row.event !== 'trace' || row.wallMs === null) continue;
     let process = processes.get(row.case);
     if (process === undefined) {
       process = { pid: processes.size + 1, at: 0 };

@@ -21,6 +21,7 @@ export async function runFieldBench(run: Run, host: Host, knobs: Knobs): Promise
       features: bench.gpu.wgslLanguageFeatures as ReadonlySet<string>,
       onProgress: (doing, done, total) => run.progress(doing, done, total),
     });
+    run.signal.throwIfAborted();
     for (const peak of [...peaks, { operation: 'copy', perSecond: copyBytesPerSecond }]) {
       run.tell({ event: 'peak', ...peak }, 'progress', 'results');
     }

@@ -29,7 +29,7 @@ const timed: readonly Mode[] = ['msm-bench', 'msm-trace', 'accum-ab', 'sweep'];
 export const runKnobs = {
   autorun: {
     label: 'What to run',
-    help: 'Without it nothing starts.',
+    help: 'Each answers a question; in a URL without it nothing starts.',
     modes: modeNames,
   },
   logn: {
@@ -47,7 +47,7 @@ export const runKnobs = {
   },
   reps: {
     label: 'Repetitions',
-    help: 'Timed repetitions (default 5; 12 pairs of A and B), or runs of each case (default 3).',
+    help: 'Timed repetitions (default 5; 7 in a sweep; 12 pairs of A and B), or runs of each case (default 3).',
     modes: [...msmModes, 'field-bench'],
   },
   seed: { label: 'Seed', help: 'What all points and scalars are drawn from. Default 1.', modes: msmModes },
@@ -149,7 +149,7 @@ function parseSettings(query: URLSearchParams, mode: Mode | null): Setting[] {
     const [a, b] = ['a.', 'b.'].map((side) => makeSetting(new Map([...common, ...given(side)]))) as [Setting, Setting];
     if (a.name === b.name) {
       throw new RangeError(
-        'accum-ab: A and B are the same; give one of them another knob, such as a.walkerpriv=1&b.walkerpriv=0',
+        'autorun: A and B are the same; give one of them another knob, such as a.walkerpriv and b.walkerpriv',
       );
     }
     return [a, b];
@@ -183,7 +183,7 @@ function parsePlacements(
 
 function parsePeers(text: string): string[] {
   if (text === 'none') return [];
-  return text.split(',').map((name) => oneOf('peers', name.trim(), peerNames));
+  return [...new Set(text.split(',').map((name) => oneOf('peers', name.trim(), peerNames)))];
 }
 
 /**
@@ -213,7 +213,7 @@ export function parseKnobs(query: URLSearchParams): Knobs {
     filters.push(`points=${points ?? 'distinct'},scalars=${scalars ?? 'random'}`);
   }
   const placementsOf = parsePlacements(query, mode);
-  const defaultReps = mode === 'msm-cross-check' ? 3 : mode === 'accum-ab' ? 12 : 5;
+  const defaultReps = mode === 'msm-cross-check' ? 3 : mode === 'accum-ab' ? 12 : mode === 'sweep' ? 7 : 5;
   return {
     mode,
     cases: selectCases(filters, sizes, seed).flatMap((address) =>

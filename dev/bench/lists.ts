@@ -5,7 +5,7 @@ import { parseInteger } from '../cases/address.js';
 const MOST_ITEMS = 64;
 
 /**
- * The items of a list as texts, ranges of integers written out.
+ * The items of a list as texts, each once, ranges of integers written out.
  *
  * @throws RangeError that names the knob
  */
@@ -19,8 +19,9 @@ export function listItems(name: string, text: string): string[] {
     if (last - first >= MOST_ITEMS) throw new RangeError(`${name}: "${item}" is more than ${MOST_ITEMS} values`);
     return Array.from({ length: last - first + 1 }, (_, i) => String(first + i));
   });
-  if (items.length > MOST_ITEMS) throw new RangeError(`${name}: ${items.length} values, at most ${MOST_ITEMS}`);
-  return items;
+  const distinct = [...new Set(items)];
+  if (distinct.length > MOST_ITEMS) throw new RangeError(`${name}: ${distinct.length} values, at most ${MOST_ITEMS}`);
+  return distinct;
 }
 
 /** @throws RangeError that names the knob */

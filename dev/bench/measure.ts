@@ -6,6 +6,7 @@ import type { MsmCase } from '../cases/msm-case.js';
 import type { EngineUnderTest, Outcome } from './engine-under-test.js';
 import type { WarmUpRow } from './rows.js';
 import type { Run } from './run.js';
+import { clampedKnobs } from './settings.js';
 
 /** What a step of a run weighs beside others: an MSM of n points, and what an MSM takes whatever n is. */
 export const weightOf = (n: number): number => n + 2000;
@@ -25,32 +26,44 @@ export async function warmUp(run: Run, subject: EngineUnderTest, msmCase: MsmCas
   const first = await subject.compute(msmCase);
   let agrees = first.agrees;
   for (let again = 1; again < WARM_UPS && agrees; again++) agrees = (await subject.compute(msmCase)).agrees;
-  const record = subject.engine.lastRun;
-  const row: WarmUpRow = {
-    event: 'warm-up',
-    case: formatCaseAddress(msmCase.address),
-    setting: name,
-    loadMs,
-    wallMs: agrees ? first.wallMs : null,
-    agrees,
-    tuning: record?.tuning ?? null,
-    windows: record?.windows ?? 0,
-    entries: record?.entries ?? 0,
-    dispatches: record?.dispatches ?? 0,
-    submits: record?.submits ?? 0,
-    basesBytes: subject.basesBytes,
-    scratchBytes: subject.engine.memory.peak,
-  };
+  const row = warmUpRow(formatCaseAddress(msmCase.address), subject, loadMs, agrees ? first.wallMs : null);
   run.tell(row, 'progress', 'results');
   if (!agrees) throw new Error(`wrong result at ${row.case}, ${name}: nothing was timed`);
   return row;
 }
 
+/** What a case with a setting takes, and the knobs it ran with. */
+export function warmUpRow(
+  name: string,
+  { engine, setting, basesBytes }: Pick<EngineUnderTest, 'engine' | 'setting' | 'basesBytes'>,
+  loadMs: number,
+  wallMs: number | null,
+): WarmUpRow {
+  const record = engine.lastRun;
+  return {
+    event: 'warm-up',
+    case: name,
+    setting: setting.name,
+    loadMs,
+    wallMs,
+    agrees: wallMs !== null,
+    tuning: record?.tuning ?? null,
+    clamped: record === null ? [] : clampedKnobs(setting.tuning, record.tuning),
+    windows: record?.windows ?? 0,
+    entries: record?.entries ?? 0,
+    dispatches: record?.dispatches ?? 0,
+    submits: record?.submits ?? 0,
+    basesBytes,
+    scratchBytes: engine.memory.peak,
+  };
+}
+
 /** What rows tell of an outcome; a wrong one has no time. */
 export const timesOf = ({ agrees, wallMs, record }: Outcome) => ({
   agrees,
+  on: record?.on ?? ('cpu' as const),
   wallMs: agrees ? wallMs : null,
-  gpuMs: agrees ? sumOnGpu(record?.phases ?? null) : null,
+  gpuMs: agrees && record?.on === 'gpu' ? sumOnGpu(record.phases) : null,
   walls: agrees ? (record?.walls ?? null) : null,
   phases: agrees ? (record?.phases ?? null) : null,
   placement: record?.tuning.walkerPrefixMemory ?? ('private' as const),

@@ -3,8 +3,8 @@ import { parseCaseAddress } from '../cases/address.js';
 import { describeAdapter, formatBytes, formatMs, formatPercent, formatStep, shortSize } from './format.js';
 import { passed } from './msm-cross-check.js';
 import type { StampedRow } from './rows.js';
-import { summarise, summarisePeers } from './summary.js';
-import { comparisonWords } from './words.js';
+import { fastestOf, summarise, summarisePeers } from './summary.js';
+import { comparisonWords, standingWords } from './words.js';
 
 const pad = (cells: readonly (readonly string[])[]): string[] => {
   const columns = cells[0]?.length ?? 0;
@@ -60,9 +60,10 @@ function times(rows: readonly StampedRow[]): string[] {
       formatMs(walls?.encodeMs ?? null),
       formatMs(walls?.submitToResultMs ?? null),
       formatMs(walls?.readBackMs ?? null),
-      ...names.map((name) =>
-        formatMs(peers.find((peer) => peer.peer === name && peer.case === each.case)?.medianMs ?? null),
-      ),
+      ...names.map((name) => {
+        const peer = peers.find((other) => other.peer === name && other.case === each.case);
+        return peer?.wrong === true ? 'WRONG' : formatMs(peer?.medianMs ?? null);
+      }),
       bound === null || medianMs === null ? '–' : formatPercent(bound.ms / medianMs),
       productEquivalents === null ? '–' : (productEquivalents / 1e6).toPrecision(3),
       warmUp === null ? '–' : formatBytes(warmUp.scratchBytes),
@@ -84,10 +85,31 @@ function times(rows: readonly StampedRow[]): string[] {
   ];
 }
 
+/** Of a sweep, who is fastest at each size; and what could not be had, or was not on the GPU. */
+function remarks(rows: readonly StampedRow[]): string[] {
+  const timed = summarise(rows);
+  const swept = of(rows, 'init').some(({ mode }) => mode === 'sweep');
+  const lines = [...new Set(timed.map(({ n }) => n))].flatMap((n) => {
+    const own = timed.filter((each) => each.n === n);
+    const fastest = swept && own.length > 1 ? fastestOf(own) : null;
+    return fastest === null
+      ? []
+      : [`${shortSize(n)}: ${fastest.best.setting} is ${standingWords(fastest, own.length)}`];
+  });
+  const clamped = timed.flatMap(({ setting, n, warmUp }) =>
+    (warmUp?.clamped ?? []).map((what) => `${shortSize(n)}, ${setting}: this device could not have it: ${what}`),
+  );
+  const onCpu = timed
+    .filter(({ on }) => on === 'cpu')
+    .map(({ setting, n }) => `${shortSize(n)}, ${setting}: computed on the CPU (cpubelow)`);
+  const all = [...lines, ...clamped, ...onCpu];
+  return all.length === 0 ? [] : ['', ...all];
+}
+
 function comparisons(rows: readonly StampedRow[]): string[] {
   return of(rows, 'comparison').flatMap((row) => {
-    const { verdict, detail } = comparisonWords(row);
-    return ['', `${shortSize(row.n)}, A: ${row.a}, B: ${row.b}`, `${verdict}: ${detail}`];
+    const { verdict, joint, detail } = comparisonWords(row);
+    return ['', `${shortSize(row.n)}, A: ${row.a}, B: ${row.b}`, `${verdict}${joint}${detail}`];
   });
 }
 
@@ -133,13 +155,18 @@ function rates(rows: readonly StampedRow[]): string[] {
       ]),
     ]),
     '',
-    ...pad(of(rows, 'peak').map(({ operation, perSecond }) => [operation, `${millions(perSecond)} M/s`])),
+    ...pad(
+      of(rows, 'peak').map(({ operation, perSecond }) => [
+        operation,
+        operation === 'copy' ? `${(perSecond / 1e9).toPrecision(3)} GB/s` : `${millions(perSecond)} M/s`,
+      ]),
+    ),
   ];
 }
 
 /** What a run came to, line by line. */
 export function reportLines(rows: readonly StampedRow[]): string[] {
   const skipped = of(rows, 'skipped').map(({ variant, why }) => `left out: ${variant}: ${why}`);
-  const body = [times, comparisons, cases, trials, rates].flatMap((part) => part(rows));
+  const body = [times, remarks, comparisons, cases, trials, rates].flatMap((part) => part(rows));
   return [...place(rows), '', ...body, ...(skipped.length === 0 ? [] : ['', ...skipped])];
 }

@@ -59,6 +59,8 @@ export interface WarmUpRow {
   readonly agrees: boolean;
   /** The knobs that the engine used. */
   readonly tuning: Tuning | null;
+  /** Knobs that were asked for and could not be had here: `walkertpb: 256 asked, 16 used`. */
+  readonly clamped: readonly string[];
   readonly windows: number;
   /** Digits that are not zero: points to add. */
   readonly entries: number;
@@ -75,6 +77,8 @@ export interface RepetitionRow {
   readonly case: string;
   readonly n: number;
   readonly setting: string;
+  /** Where it was computed: small ones may be the CPU's (`cpubelow`). */
+  readonly on: 'gpu' | 'cpu';
   readonly placement: Placement;
   readonly repetition: number;
   readonly agrees: boolean;
@@ -165,6 +169,8 @@ export interface CalibratedRow {
   readonly query: string;
   readonly tookMs: number;
   readonly compileMs: number;
+  /** Whether the browser has kept it. */
+  readonly remembered: boolean;
 }
 
 /** What the device does at its best: operations a second, bytes for a copy. */

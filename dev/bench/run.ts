@@ -1,5 +1,6 @@
 /** One run of the bench: its state, which on the page is `window.msmBench`, and the telling of its rows. It knows no DOM. */
 import type { AdapterDescription } from '../../src/api.js';
+import { MsmError } from '../../src/index.js';
 import { errorMessage } from './error-message.js';
 import type { EndRow, Row, RowPath, StampedRow } from './rows.js';
 
@@ -47,6 +48,9 @@ function makeRunId(): string {
 
 /** Lets the browser paint and take input before work that blocks it. */
 const breathe = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+
+/** How long the news of a lost device may take. */
+const LOSS_TOLD_MS = 50;
 
 /** So much must be done before a guess of the time left is worth reading. */
 const LEAST_SHARE = 0.03;
@@ -152,7 +156,13 @@ export class Run {
 
   async end(error: string | null, medians: EndRow['medians'] = []): Promise<void> {
     const { bench } = this;
+    if (error === null) {
+      // what was measured on a device that is gone, or after a stop, is no result
+      await new Promise((resolve) => setTimeout(resolve, LOSS_TOLD_MS));
+      this.signal.throwIfAborted();
+    }
     const status = error === null ? 'done' : 'failed';
+    if (error !== null && !bench.stopped && !bench.deviceLost) bench.lastWallMs = null;
     bench.doing = '';
     bench.secondsLeft = null;
     bench.error = error;
@@ -168,6 +178,9 @@ export class Run {
     try {
       await work();
     } catch (error) {
+      // that the device is lost may be told a moment after what it makes fail
+      await new Promise((resolve) => setTimeout(resolve, LOSS_TOLD_MS));
+      if (error instanceof MsmError && error.code === 'device-lost') this.bench.deviceLost = true;
       await this.end(errorMessage(this.signal.aborted ? this.signal.reason : error));
     }
   }

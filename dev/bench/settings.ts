@@ -166,6 +166,14 @@ export function makeSetting(values: ReadonlyMap<string, string>): Setting {
   };
 }
 
+/** Knobs of which a device had something else than was asked for, in words. */
+export const clampedKnobs = (asked: Partial<Tuning>, used: Tuning): string[] =>
+  (Object.keys(asked) as (keyof Tuning)[]).flatMap((key) =>
+    asked[key] === undefined || asked[key] === used[key]
+      ? []
+      : [`${tuningKnobs[key].name}: ${asked[key]} asked, ${used[key]} used`],
+  );
+
 /** A tuning as the parameters of a URL: what `calibrate` found can be linked to. */
 export function tuningQuery(tuning: Partial<Tuning>): URLSearchParams {
   const query = new URLSearchParams();

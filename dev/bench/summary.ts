@@ -1,7 +1,7 @@
 /** What the rows of a run come to: medians by case and setting. The page draws it, Node prints it. */
 import type { HostWalls, PhaseTime } from '../../src/api.js';
 import type { BoundRow, PeerRow, RepetitionRow, StampedRow, TraceRow, WarmUpRow } from './rows.js';
-import { median } from './statistics.js';
+import { median, ratioOfMedians } from './statistics.js';
 
 /** The repetitions of a case with one setting. */
 export interface Timed {
@@ -21,6 +21,8 @@ export interface Timed {
   readonly walls: HostWalls | null;
   readonly phases: readonly PhaseTime[] | null;
   readonly warmUp: WarmUpRow | null;
+  /** Where the last of them was computed. */
+  readonly on: 'gpu' | 'cpu';
   readonly bound: BoundRow | null;
 }
 
@@ -29,6 +31,7 @@ export interface TimedPeer {
   readonly case: string;
   readonly n: number;
   readonly repetitions: number;
+  readonly wrong: boolean;
   readonly medianMs: number | null;
   readonly lowMs: number | null;
   readonly highMs: number | null;
@@ -87,6 +90,7 @@ export function summarise(rows: readonly StampedRow[]): Timed[] {
         : median(present(group.map((row) => (row.event === 'repetition' ? row.productEquivalents : null)))),
       walls: wrong ? null : medianWalls(present(group.map(({ walls }) => walls))),
       phases: wrong ? null : medianPhases(present(group.map(({ phases }) => phases))),
+      on: (group.at(-1) ?? first).on,
       warmUp: warmUps.get(keyOf(first)) ?? null,
       bound: bounds.get(keyOf(first)) ?? null,
     };
@@ -97,15 +101,42 @@ export function summarisePeers(rows: readonly StampedRow[]): TimedPeer[] {
   const own = rows.filter((row): row is StampedRow & PeerRow => row.event === 'peer');
   return grouped(own, (row) => `${row.case} ${row.peer}`).map((group) => {
     const [first] = group as [StampedRow & PeerRow];
-    const walls = group.some(({ agrees }) => !agrees) ? [] : present(group.map(({ wallMs }) => wallMs));
+    const wrong = group.some(({ agrees }) => !agrees);
+    const walls = wrong ? [] : present(group.map(({ wallMs }) => wallMs));
     return {
       peer: first.peer,
       case: first.case,
       n: first.n,
       repetitions: group.length,
+      wrong,
       medianMs: median(walls),
       lowMs: walls.length === 0 ? null : Math.min(...walls),
       highMs: walls.length === 0 ? null : Math.max(...walls),
     };
   });
+}
+
+/** Which of several settings is fastest at a size, and from which others the repetitions do not tell it apart. */
+export interface Fastest {
+  readonly best: Timed;
+  /** Null where each of the others is slower by more than noise. */
+  readonly notToldApartFrom: readonly Timed[] | null;
+}
+
+/**
+ * By the same bootstrap over pairs as A against B: settings take turns, so that their repetitions are pairs.
+ *
+ * @param timed of one case
+ */
+export function fastestOf(timed: readonly Timed[]): Fastest | null {
+  const right = timed.filter(({ medianMs }) => medianMs !== null);
+  const [best, ...others] = right.toSorted((a, b) => (a.medianMs as number) - (b.medianMs as number));
+  if (best === undefined) return null;
+  const close = others.filter(({ wallsMs }) => {
+    const pairs = Math.min(best.wallsMs.length, wallsMs.length);
+    const [a, b] = [best.wallsMs.slice(0, pairs), wallsMs.slice(0, pairs)];
+    if (Math.min(...a, ...b) <= 0) return true;
+    return ratioOfMedians(a, b, { resamples: 2000 }).verdict !== 'A is faster';
+  });
+  return { best, notToldApartFrom: close.length === 0 ? null : close };
 }

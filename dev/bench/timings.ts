@@ -1,6 +1,9 @@
 /** `msm-bench` and `sweep`: MSMs at each size, with each setting in turn, beside peers and the roofline. */
+
+import type { CarryMode } from '../../src/field/carry.js';
 import { formatCaseAddress } from '../cases/address.js';
 import { type MsmCase, makeCase } from '../cases/msm-case.js';
+import type { PointDistributionName } from '../cases/point-distributions.js';
 import { ProductMeter, ratesAround } from '../field-bench/product-meter.js';
 import { type PeerName, peerNames, peers } from '../peers/index.js';
 import type { Peer } from '../peers/peer.js';
@@ -16,6 +19,9 @@ import { median } from './statistics.js';
 /** Products of an addition in affine coordinates that shares its inversion: five, and a square (DESIGN §2). */
 const PRODUCTS_OF_AN_ADDITION = 6;
 
+/** Sets of points of which hardly any two cancel or coincide: for others the count of additions is none. */
+const regularPoints: ReadonlySet<PointDistributionName> = new Set(['distinct', 'consecutive']);
+
 /** A peer may be a hundred times as slow; its median needs no more. */
 const PEER_REPETITIONS = 3;
 
@@ -30,9 +36,10 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs): Promise<vo
   try {
     for (const setting of settings) subjects.push(await EngineUnderTest.create(run, bench, setting));
     await run.next('Calibrating the product that costs are told in');
-    const meter = await ProductMeter.open(bench.gpu);
+    const onLost = (why: string): void => run.loseDevice(why);
+    const meter = await ProductMeter.open(bench.gpu, { onLost });
     meters.push(meter);
-    let roof: ProductMeter | null = null;
+    const roofs = new Map<CarryMode, { readonly meter: ProductMeter; rates: number[] }>();
     for (const { address } of cases) {
       const { n } = address;
       const size = n.toLocaleString('en');
@@ -45,15 +52,15 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs): Promise<vo
         walls.set(subject, []);
         run.advance(weightOf(n));
       }
-      const [first] = subjects as [EngineUnderTest];
-      const { fieldCarry } = first.engine.lastRun?.tuning ?? {};
-      if (roof === null && fieldCarry !== undefined) {
+      for (const carry of new Set(subjects.map(({ engine }) => engine.lastRun?.tuning.fieldCarry))) {
+        if (carry === undefined || roofs.has(carry)) continue;
         await run.next('Measuring the product alone: the roofline');
-        roof = await ProductMeter.open(bench.gpu, { library: fieldCarry });
+        const roof = await ProductMeter.open(bench.gpu, { library: carry, onLost });
         meters.push(roof);
+        roofs.set(carry, { meter: roof, rates: [] });
       }
       const others = await preparePeers(run, bench, msmCase, knobs);
-      const roofs: number[] = [];
+      for (const roof of roofs.values()) roof.rates = [];
       try {
         const rateAround = await ratesAround(meter);
         for (let repetition = 1; repetition <= reps; repetition++) {
@@ -85,18 +92,19 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs): Promise<vo
             run.advance(weightOf(n));
             if (!outcome.agrees) throw new Error(`wrong result at ${name}, ${setting}, repetition ${repetition}`);
           }
-          if (roof !== null) roofs.push(await roof.measure());
+          for (const { meter: roof, rates } of roofs.values()) rates.push(await roof.measure());
           if (repetition <= PEER_REPETITIONS) for (const peer of others) await timePeer(run, peer, name, n, repetition);
         }
       } finally {
         for (const peer of others) peer.destroy?.();
       }
-      const productsPerSecond = median(roofs);
       for (const [{ setting, engine }, times] of walls) {
         const medianMs = median(times);
         if (medianMs !== null) medians.push({ case: name, setting: setting.name, medianMs });
-        const additions = engine.lastRun?.entries ?? 0;
-        if (productsPerSecond === null) continue;
+        const record = engine.lastRun;
+        const productsPerSecond = record === null ? null : median(roofs.get(record.tuning.fieldCarry)?.rates ?? []);
+        if (record?.on !== 'gpu' || productsPerSecond === null || !regularPoints.has(address.points)) continue;
+        const additions = record.entries;
         const products = PRODUCTS_OF_AN_ADDITION * additions;
         const ms = (1000 * products) / productsPerSecond;
         run.tell(
@@ -114,7 +122,7 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs): Promise<vo
   await run.end(null, medians);
 }
 
-/** Those that were asked for, or that are quick, each with a right answer behind it. */
+/** Those that were asked for, or that are quick. */
 async function preparePeers(
   run: Run,
   { gpu }: BenchDevice,
@@ -140,7 +148,8 @@ async function preparePeers(
       expected,
       gpu,
     });
-    if (!peer.check(await peer.run())) throw new Error(`wrong result of ${name} at ${formatCaseAddress(address)}`);
+    // warms up what may be compiled; whether it is right is said at every repetition
+    await peer.run();
     ready.push(peer);
   }
   return ready;

@@ -1,22 +1,45 @@
-/** What a comparison says, in words: the same on the page and in a terminal. */
+/** What a comparison and a sweep say, in words: the same on the page and in a terminal. */
 import type { ComparisonRow } from './rows.js';
 import { leastPairs } from './statistics.js';
+import type { Fastest } from './summary.js';
 
-/** @returns the verdict, and what it rests on */
-export function comparisonWords({ a, b, walls, pairs }: ComparisonRow): { verdict: string; detail: string } {
+/** The verdict, what joins it to the rest, and what it rests on. */
+export interface ComparisonWords {
+  readonly verdict: string;
+  readonly joint: string;
+  readonly detail: string;
+}
+
+export function comparisonWords({ a, b, walls, pairs }: ComparisonRow): ComparisonWords {
   const { ratio, low, high, verdict } = walls;
-  const interval = `ratio of the medians, B ÷ A: ${ratio.toFixed(3)}; 95 % interval ${low.toFixed(3)} to ${high.toFixed(3)}, bootstrap over ${pairs} pairs`;
+  const measured = `ratio of the medians, B ÷ A: ${ratio.toFixed(3)}`;
+  const interval = `${measured}; 95 % interval ${low.toFixed(3)} to ${high.toFixed(3)}, bootstrap over ${pairs} pairs`;
   switch (verdict) {
     case 'A is faster':
-      return { verdict, detail: `${b} takes ${ratio.toFixed(2)} times as long as ${a} (${interval})` };
+      return { verdict, joint: ': ', detail: `${b} takes ${ratio.toFixed(2)} times as long as ${a} (${interval})` };
     case 'B is faster':
-      return { verdict, detail: `${a} takes ${(1 / ratio).toFixed(2)} times as long as ${b} (${interval})` };
+      return {
+        verdict,
+        joint: ': ',
+        detail: `${a} takes ${(1 / ratio).toFixed(2)} times as long as ${b} (${interval})`,
+      };
     case 'no difference':
-      return { verdict: 'No difference', detail: `that these pairs show: the interval has 1 in it (${interval})` };
+      return {
+        verdict: 'No difference',
+        joint: ' ',
+        detail: `that these pairs show: the interval has 1 in it (${interval})`,
+      };
     case 'too few pairs':
       return {
         verdict: 'Too few pairs',
-        detail: `for a verdict: ${pairs}, and ${leastPairs} are needed (${interval})`,
+        joint: ' ',
+        detail: `for a verdict: ${pairs}, and ${leastPairs} are needed (${measured})`,
       };
   }
 }
+
+/** How the best median of so many stands to the others. */
+export const standingWords = ({ notToldApartFrom }: Fastest, among: number): string =>
+  notToldApartFrom === null
+    ? `the fastest of ${among}`
+    : `the least median of ${among}, but these repetitions do not tell it apart from ${notToldApartFrom.map(({ setting }) => setting).join('; ')}`;

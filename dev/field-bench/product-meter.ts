@@ -14,6 +14,8 @@ export interface ProductMeterOptions {
   readonly leastMs?: number;
   /** Measure the library's own product with these carries, at its best, instead of the unit. */
   readonly library?: CarryMode;
+  /** Told when the meter's own device goes away, unless the meter was destroyed. */
+  readonly onLost?: (why: string) => void;
 }
 
 /** Chains a thread at which the library's own product is best on what was measured; the unit is measured with one. */
@@ -29,6 +31,7 @@ export class ProductMeter {
   readonly #rig: Rig;
   readonly #steps: number;
   readonly #own: GPUDevice | null;
+  #destroyed = false;
 
   private constructor(rig: Rig, steps: number, device: GPUDevice, own: boolean) {
     this.#rig = rig;
@@ -47,7 +50,15 @@ export class ProductMeter {
     if (adapter === null) throw new Error('WebGPU has no adapter for the product meter');
     const device = await adapter.requestDevice();
     try {
-      return await ProductMeter.make(device, { ...options, software: describeAdapter(adapter.info).software }, true);
+      const meter = await ProductMeter.make(
+        device,
+        { ...options, software: describeAdapter(adapter.info).software },
+        true,
+      );
+      void device.lost.then(({ message, reason }) => {
+        if (!meter.#destroyed) options.onLost?.(message || reason);
+      });
+      return meter;
     } catch (error) {
       device.destroy();
       throw error;
@@ -81,6 +92,7 @@ export class ProductMeter {
   }
 
   destroy(): void {
+    this.#destroyed = true;
     this.#rig.destroy();
     this.#own?.destroy();
   }

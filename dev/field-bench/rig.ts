@@ -1,4 +1,5 @@
 /** Kernels of field-bench on a device: checked, run, timed. */
+import { MsmError } from '../../src/errors.js';
 import { type Modulus, mod } from '../../src/field/modulus.js';
 import { bufferUsage, mapModeRead } from '../../src/gpu/constants.js';
 import type { Kernel } from '../../src/gpu/kernel.js';
@@ -123,9 +124,13 @@ export class Rig {
   readonly #values: GPUBuffer;
   readonly #config: GPUBuffer;
   readonly #group: GPUBindGroup;
+  #lost: string | null = null;
 
   private constructor(device: GPUDevice, subject: Subject, pipeline: GPUComputePipeline, compileMs: number) {
     this.#device = device;
+    void device.lost.then(({ message, reason }) => {
+      this.#lost = message || reason;
+    });
     this.compileMs = compileMs;
     this.subject = subject;
     this.#pipeline = pipeline;
@@ -162,7 +167,10 @@ export class Rig {
     const begun = performance.now();
     queue.submit([encoder.finish()]);
     await queue.onSubmittedWorkDone();
-    return performance.now() - begun;
+    const ms = performance.now() - begun;
+    // on a lost device all work is done at once
+    if (this.#lost !== null) throw new MsmError('device-lost', `the GPU device was lost (${this.#lost})`);
+    return ms;
   }
 
   async read(): Promise<Uint32Array> {

@@ -136,7 +136,11 @@ export const fieldBench = async (
   try {
     const total = subjects.length + reps;
     for (const [i, subject] of subjects.entries()) {
-      onProgress?.(`${subject.name} (${subject.variant}), ${subject.chains} chains: compiling, checking`, i, total);
+      onProgress?.(
+        `${[subject.name, subject.variant].filter((part) => part !== '').join(', ')}, ${subject.chains} chains: compiling, checking`,
+        i,
+        total,
+      );
       const rig = await Rig.make(device, subject);
       rigs.push({ rig, steps: await rig.calibrate(leastMs), times: [] });
     }

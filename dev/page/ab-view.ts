@@ -5,6 +5,7 @@ import { comparisonWords } from '../bench/words.js';
 import { distributionChart, stackedShares } from './charts/index.js';
 import { h, table } from './dom.js';
 import type { ResultView } from './result-view.js';
+import { verdict } from './verdict.js';
 
 /** The verdict on A and B for each case, and the times that it rests on. */
 export class AbView implements ResultView {
@@ -17,7 +18,7 @@ export class AbView implements ResultView {
     this.#rows.push(row);
     if (row.event === 'init') this.#names = [row.settings[0] ?? 'A', row.settings[1] ?? 'B'];
     // a pair is told as two rows
-    if (row.event !== 'comparison' && !(row.event === 'repetition' && row.setting === 'B')) return;
+    if (row.event !== 'comparison' && !(row.event === 'repetition' && (row.setting === 'B' || !row.agrees))) return;
     let section = this.#sections.get(row.case);
     if (section === undefined) {
       section = new AbSection();
@@ -58,12 +59,21 @@ class AbSection {
     const sides = [...timed].sort((x, y) => x.setting.localeCompare(y.setting));
     const [first] = sides;
     if (first === undefined) return;
-    this.#title.textContent = `${shortSize(first.n)} points`;
+    const wrong = sides.filter((side) => side.wrong);
+    for (const part of [this.#table, this.#chart.root, this.#shares.root]) part.hidden = wrong.length > 0;
+    if (wrong.length > 0) {
+      this.#headline.replaceChildren(
+        verdict(false),
+        `: ${wrong.map(({ setting }) => setting).join(', ')}; no time counts`,
+      );
+      return;
+    }
+    this.#title.textContent = first.n === 1 ? '1 point' : `${shortSize(first.n)} points`;
     if (comparison === null) {
       this.#headline.textContent = `${first.repetitions} pairs so far; the verdict comes at the end`;
     } else {
-      const { verdict, detail } = comparisonWords(comparison);
-      this.#headline.replaceChildren(h('strong', {}, verdict), ` ${detail}`);
+      const words = comparisonWords(comparison);
+      this.#headline.replaceChildren(h('strong', {}, words.verdict), `${words.joint}${words.detail}`);
     }
     const body = h('tbody');
     for (const { setting, medianMs, lowMs, highMs, gpuMs, repetitions } of sides) {

@@ -46,7 +46,7 @@ export class CalibrateView implements ResultView {
         chosen === ''
           ? ' are as good as anything that was tried on this device'
           : ' is faster than the defaults on this device',
-        `: ${this.#trials.length} settings in ${(row.tookMs / 1000).toFixed(1)} s, ${(row.compileMs / 1000).toFixed(1)} of them compiling`,
+        `: ${this.#fastest().size} settings in ${(row.tookMs / 1000).toFixed(1)} s, ${(row.compileMs / 1000).toFixed(1)} of them compiling`,
       ),
       table(
         'Settings tried on a small MSM, one knob after the other; the fastest run of each',
@@ -56,9 +56,10 @@ export class CalibrateView implements ResultView {
       h(
         'p',
         {},
-        'This browser remembers it: ',
-        h('code', {}, 'calibrate(device)'),
-        ' gives it to a program at once. See what it is worth: ',
+        ...(row.remembered
+          ? ['This browser remembers it: ', h('code', {}, 'calibrate(device)'), ' gives it to a program at once. ']
+          : ['This browser does not let the page remember it. ']),
+        'See what it is worth: ',
         h('a', { href: `?autorun=msm-bench&logn=10,12,14${knobs}` }, 'the benchmark with it'),
         ...(against === ''
           ? ['.']

@@ -27,7 +27,11 @@ const answers: readonly (readonly [question: string, query: string, what: string
     'autorun=field-bench',
     'Measures what a field product costs here, beside what the device’s arithmetic can do.',
   ],
-  ['What suits this device?', 'autorun=calibrate', 'Tries a dozen settings, and remembers the best in this browser.'],
+  [
+    'What suits this device?',
+    'autorun=calibrate',
+    'Tries a dozen settings; this browser remembers the best, if it lets pages do that.',
+  ],
 ];
 
 const examples: readonly (readonly [query: string, what: string])[] = [

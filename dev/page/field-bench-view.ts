@@ -94,7 +94,8 @@ export class FieldBenchView implements ResultView {
     }
     const peaks = h('tbody');
     for (const { operation, perSecond } of this.#peaks) {
-      peaks.append(h('tr', {}, h('th', { scope: 'row' }, operation), h('td', {}, millions(perSecond))));
+      const rate = operation === 'copy' ? `${(perSecond / 1e9).toPrecision(3)} GB/s` : `${millions(perSecond)} M/s`;
+      peaks.append(h('tr', {}, h('th', { scope: 'row' }, operation), h('td', {}, rate)));
     }
     this.root.replaceChildren(
       h(
@@ -105,7 +106,7 @@ export class FieldBenchView implements ResultView {
         h(
           'p',
           { class: 'about' },
-          'Every kernel was compared with BigInts before it was timed. “× plain” is the rate beside the plain product of 13-bit limbs, “products” what one costs in products of its own kind, “of the peak” how much of the device’s multiply-adds it uses.',
+          'Every kernel was compared with BigInts before it was timed. A plain product is one of 13-bit limbs, column by column; chains are products that a thread has in flight at once. “× plain” is the rate beside the plain product of 13-bit limbs, “products” what one costs in products of its own kind, “of the peak” how much of the device’s multiply-adds it uses.',
         ),
         table(
           'Operations, the best number of chains a thread',
@@ -113,7 +114,7 @@ export class FieldBenchView implements ResultView {
           body,
         ),
         this.#products(),
-        table('What the device can do, millions a second; the copy in bytes', ['Peak', 'M/s'], peaks),
+        table('What loops of nothing else reach on this device', ['Peak', 'Rate'], peaks),
         ...this.#skipped.map(({ variant, why }) => h('p', { class: 'note' }, `${variant}: ${why}`)),
       ),
     );

@@ -115,6 +115,10 @@ const group = (legend: string, note: string, fields: readonly Field[]): HTMLFiel
 const NO_DIFFERENCE =
   'No tuning changes the result, only what it costs. Left empty, the engine chooses for n and for your device.';
 
+/** Whether any knob of the engine is, for all sides. */
+const isSet = (query: URLSearchParams): boolean =>
+  Object.keys(engineKnobs).some((name) => (query.get(name) ?? '') !== '');
+
 export function knobForm(query: URLSearchParams): HTMLFormElement {
   const run = runFields(query);
   const tuning = h('div', { class: 'tuning' });
@@ -160,6 +164,14 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
     return filled;
   };
   const modeOf = (): Mode => values().get('autorun') as Mode;
+  /** What was typed for modes that are not shown now. */
+  const typed = new URLSearchParams(query);
+  const remember = (): void => {
+    for (const element of form.elements) {
+      const { name, value, disabled } = element as HTMLInputElement | HTMLSelectElement;
+      if (name !== '' && name !== 'case' && !disabled) typed.set(name, value);
+    }
+  };
 
   /** Shows the knobs that mean something to the mode, with what they say in `from`. */
   const adjust = (from: URLSearchParams): void => {
@@ -176,18 +188,17 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
         group('B', 'What B has, and A has not.', engineFields(from, 'b.', mode)),
         h(
           'details',
-          {},
+          { open: isSet(from) },
           h('summary', {}, 'The same for both'),
           group('A and B', NO_DIFFERENCE, engineFields(from, '', mode)),
         ),
       );
     } else {
       const note = mode === 'sweep' ? `Any of them may be a list: 32,64,128 or 8..12. ${NO_DIFFERENCE}` : NO_DIFFERENCE;
-      const set = Object.keys(engineKnobs).some((name) => from.has(name));
       tuning.append(
         h(
           'details',
-          { open: set || mode === 'sweep' },
+          { open: isSet(from) || mode === 'sweep' },
           h('summary', {}, 'Tuning'),
           group('The engine', note, engineFields(from, '', mode)),
         ),
@@ -211,8 +222,15 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
   };
 
   form.addEventListener('input', (event) => {
-    if ((event.target as HTMLElement).id === 'knob-autorun') adjust(values());
+    remember();
+    if ((event.target as HTMLElement).id === 'knob-autorun') adjust(typed);
     mirror();
+  });
+  form.addEventListener('submit', (event) => {
+    mirror();
+    if (problem.hidden) return;
+    event.preventDefault();
+    problem.scrollIntoView({ block: 'nearest' });
   });
   form.addEventListener('formdata', ({ formData }) => {
     // What is left empty stays out of the URL, where an empty knob would be refused.

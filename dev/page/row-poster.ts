@@ -11,14 +11,21 @@ export class RowPoster implements RowSink {
   #last: Promise<void> = Promise.resolve();
   #failure: string | null = null;
   #posted = 0;
+  #refused = 0;
 
   /** Why nothing is posted any more; null while it works. */
   get failure(): string | null {
     return this.#failure;
   }
 
+  /** Rows of the results that the server has. */
   get posted(): number {
     return this.#posted;
+  }
+
+  /** Rows that were too large for it. */
+  get refused(): number {
+    return this.#refused;
   }
 
   post(path: RowPath, row: StampedRow): void {
@@ -31,8 +38,15 @@ export class RowPoster implements RowSink {
           body: JSON.stringify(row),
           signal: AbortSignal.timeout(timeoutMs),
         });
-        if (response.ok) this.#posted++;
-        else this.#failure = `the server answered ${response.status} ${(await response.text()).slice(0, 200)}`.trim();
+        if (response.ok) {
+          // every row of the results is in the progress as well
+          if (path === 'results') this.#posted++;
+        } else if (response.status === 413) {
+          // too large is this row alone
+          this.#refused++;
+        } else {
+          this.#failure = await reasonOf(response);
+        }
       } catch (error) {
         this.#failure = error instanceof Error ? error.message : String(error);
       }
@@ -43,4 +57,11 @@ export class RowPoster implements RowSink {
   flushed(): Promise<void> {
     return this.#last;
   }
+}
+
+/** Our server says why in plain text; a static host has a page of its own for what it does not know. */
+async function reasonOf(response: Response): Promise<string> {
+  const plain = response.headers.get('content-type')?.startsWith('text/plain') === true;
+  const words = plain ? (await response.text()).slice(0, 200) : '';
+  return `the server answered ${response.status}${words === '' ? '' : ` ${words}`}`;
 }

@@ -44,7 +44,7 @@ export class RunView implements RunListener {
   readonly #alert = h('div', { role: 'alert' });
   readonly #downloads = h('div');
   readonly #note = h('p', { class: 'note' });
-  readonly #stop = h('button', { type: 'button', click: () => this.#run().stop() }, 'Stop');
+  readonly #stop = h('button', { type: 'button', click: () => this.#stopRun() }, 'Stop');
   readonly #again = h('button', { type: 'button', hidden: true, click: () => location.reload() }, 'Run again');
   #announcedAt = 0;
 
@@ -84,8 +84,10 @@ export class RunView implements RunListener {
     this.#bar.parentElement?.toggleAttribute('hidden', over);
     const left = secondsLeft === null ? '' : `, ${formatTimeLeft(secondsLeft)}`;
     this.#doing.textContent = doing === '' ? '' : `${doing} … ${done} of ${total} done${left}`;
+    const hadFocus = document.activeElement === this.#stop;
     this.#stop.hidden = over;
     this.#again.hidden = !over;
+    if (over && hadFocus) this.#again.focus();
     const now = performance.now();
     if (over || now - this.#announcedAt > announceEveryMs) {
       this.#announcedAt = now;
@@ -94,6 +96,12 @@ export class RunView implements RunListener {
     }
     document.title = `${over ? word : `${done}/${total}`} – webgpu-msm bench`;
     if (over) this.#end(bench);
+  }
+
+  /** What runs on the GPU cannot be called back: it may take a moment. */
+  #stopRun(): void {
+    this.#stop.textContent = 'Stopping …';
+    this.#run().stop();
   }
 
   onRow(row: StampedRow): void {
@@ -108,13 +116,15 @@ export class RunView implements RunListener {
   #end(bench: Readonly<MsmBench>): void {
     const { error, stopped, deviceLost, rows, runId } = bench;
     if (stopped)
-      this.#alert.replaceChildren(h('p', { class: 'note' }, 'Stopped by you. What was measured until then is below.'));
+      this.#alert.replaceChildren(
+        h('p', { class: 'note' }, 'Stopped by you. What was measured until then, if anything, is below.'),
+      );
     else if (error !== null) this.#alert.replaceChildren(...this.#trouble(error, deviceLost));
     if (rows.length > 1) this.#downloads.replaceChildren(downloads(bench));
     this.#note.replaceChildren(
       `Run ${runId}, ${this.#run().seconds.toFixed(1)} s. `,
       this.#poster.failure === null
-        ? `${this.#poster.posted} rows are in dev/results/ of the dev server.`
+        ? `${this.#poster.posted} of its ${rows.length} rows are in dev/results/ of the dev server${this.#poster.refused > 0 ? '; the others were too large for it' : ''}.`
         : `No dev server took the rows (${this.#poster.failure}): the results are on this page only; download what you want to keep.`,
     );
   }
@@ -127,7 +137,7 @@ export class RunView implements RunListener {
       h(
         'p',
         { class: 'note' },
-        'The browser took the GPU away, or its driver was reset. That happens when the device sleeps, when another program crashes the driver, or when one command takes too long. What was measured until then is below.',
+        'The browser took the GPU away, or its driver was reset. That happens when the device sleeps, when another program crashes the driver, or when one command takes too long. What was measured until then, if anything, is below.',
       ),
       h('button', { type: 'button', class: 'primary', click: () => location.reload() }, 'Start again'),
     ];

@@ -1,6 +1,9 @@
+import type { PhaseTime } from '../../src/api.js';
 import { formatBytes, formatMs, formatPercent, formatRatio, formatSize, shortSize } from '../bench/format.js';
+import { judged } from '../bench/judged.js';
 import type { SkippedRow, StampedRow } from '../bench/rows.js';
-import { summarise, summarisePeers, type Timed, type TimedPeer } from '../bench/summary.js';
+import { fastestOf, summarise, summarisePeers, type Timed, type TimedPeer } from '../bench/summary.js';
+import { standingWords } from '../bench/words.js';
 import { parseCaseAddress } from '../cases/address.js';
 import { type Setting as SettingsBar, settingsChart, stackedShares, timeChart } from './charts/index.js';
 import { h, table } from './dom.js';
@@ -22,7 +25,7 @@ export class TimingsView implements ResultView {
   readonly #shares = stackedShares({
     data: { bars: [] },
     caption: 'Where the time goes',
-    summary: 'Share of each pass in the time on the GPU, for each size.',
+    summary: 'Shares of the wall time: each pass on the GPU, the fold on the CPU, and the host with waiting.',
   });
   readonly #settings = settingsChart({
     data: { settings: [] },
@@ -97,33 +100,64 @@ export class TimingsView implements ResultView {
           ),
         })),
         {
-          name: 'roofline: its products alone',
+          name: settings.length === 1 ? 'roofline: its products alone' : 'roofline, the lowest of the settings',
           kind: 'bound' as const,
-          points: timed.flatMap(({ n, bound }) => (bound === null ? [] : [{ n, ms: bound.ms }])),
+          points: sizes.flatMap((n) => {
+            const bounds = timed.flatMap((each) => (each.n === n && each.bound !== null ? [each.bound.ms] : []));
+            return bounds.length === 0 ? [] : [{ n, ms: Math.min(...bounds) }];
+          }),
         },
       ].filter(({ points }) => points.length > 0),
     });
     // one size makes no line
     this.#timeChart.root.hidden = sizes.length === 1;
-    this.#settings.root.hidden = sizes.length > 1;
-    if (sizes.length === 1) this.#settings.update({ settings: bars(right, peers, settings.length > 1) });
-    const withPhases = right.filter(({ phases }) => phases !== null);
+    this.#settings.root.hidden = sizes.length > 1 || right.length === 0;
+    if (!this.#settings.root.hidden) {
+      const fastest = settings.length === 1 ? undefined : fastestOf(right);
+      this.#settings.update({
+        settings: bars(right, peers, settings.length > 1),
+        ...(fastest && { fastest: fastest.notToldApartFrom === null ? fastest.best.setting : null }),
+      });
+    }
+    const withPhases = right.filter(({ phases, on }) => phases !== null && on === 'gpu');
     this.#shares.root.hidden = withPhases.length === 0;
     if (withPhases.length > 0) {
-      this.#shares.update({ bars: withPhases.map((each) => ({ label: label(each), parts: each.phases ?? [] })) });
+      this.#shares.update({ bars: withPhases.map((each) => ({ label: label(each), parts: wholeWall(each) })) });
     }
     this.#passList.replaceChildren(
       ...right.map((each) => h('article', { class: 'size' }, h('h3', {}, label(each)), passTables(each))),
     );
-    this.#repetitionTable.replaceChildren(repetitionTable(this.#rows));
+    this.#repetitionTable.replaceChildren(repetitionTable(judged(this.#rows)));
     this.#notes.replaceChildren(
       ...roofNote(timed),
+      ...clampedNotes(timed),
+      ...cpuNote(timed),
       ...this.#rows
         .filter((row): row is StampedRow & SkippedRow => row.event === 'skipped')
         .map(({ variant, why }) => h('p', { class: 'note' }, `${variant}: ${why}`)),
     );
   }
 }
+
+/** The passes, and what of the wall is none: encoding, waiting, reading back. */
+const wholeWall = ({ phases, medianMs }: Timed): PhaseTime[] => {
+  const parts = phases ?? [];
+  const rest = (medianMs ?? 0) - parts.reduce((sum, { ms }) => sum + ms, 0);
+  return [...parts, { name: 'host, waiting', ms: Math.max(0, rest) }];
+};
+
+const clampedNotes = (timed: readonly Timed[]): HTMLElement[] => {
+  const notes = timed.flatMap(({ setting, n, warmUp }) =>
+    (warmUp?.clamped ?? []).map((what) => `${setting}, ${shortSize(n)}: ${what}`),
+  );
+  if (notes.length === 0) return [];
+  return [h('p', { class: 'note' }, `This device could not have all that was asked for. ${notes.join('; ')}.`)];
+};
+
+const cpuNote = (timed: readonly Timed[]): HTMLElement[] => {
+  const sizes = [...new Set(timed.filter(({ on }) => on === 'cpu').map(({ n }) => shortSize(n)))];
+  return sizes.length === 0 ? [] : [h('p', { class: 'note' }, `Computed on the CPU (cpubelow): ${sizes.join(', ')}.`)];
+};
 
 /** What the roofline is, where there is one. */
 function roofNote(timed: readonly Timed[]): HTMLElement[] {
@@ -175,13 +209,11 @@ function headline(timed: readonly Timed[], peers: readonly TimedPeer[]): (Node |
     return [h('strong', { class: 'wrong' }, '✗ wrong'), ` at ${shortSize(wrong.n)}, ${wrong.setting}: it has no time`];
   }
   const last = Math.max(...timed.map(({ n }) => n));
-  const there = timed.filter((each) => each.n === last && each.medianMs !== null);
-  const best = there.reduce<Timed | null>(
-    (fastest, each) => (fastest === null || (each.medianMs as number) < (fastest.medianMs as number) ? each : fastest),
-    null,
-  );
-  if (best === null || best.medianMs === null) return [];
-  const { n, medianMs, bound, productEquivalents } = best;
+  const fastest = fastestOf(timed.filter((each) => each.n === last));
+  if (fastest === null || fastest.best.medianMs === null) return [];
+  const { best } = fastest;
+  const { n, bound, productEquivalents } = best;
+  const medianMs = fastest.best.medianMs;
   const parts = [`${Math.round((1000 * n) / medianMs).toLocaleString('en')} points a second`];
   const peer = peers.find((each) => each.case === best.case && each.medianMs !== null);
   if (peer?.medianMs) {
@@ -189,15 +221,19 @@ function headline(timed: readonly Timed[], peers: readonly TimedPeer[]): (Node |
     parts.push(
       ratio >= 1
         ? `${peer.peer} on the CPU takes ${formatRatio(ratio)} times as long`
-        : `${peer.peer} on the CPU is faster and takes ${formatRatio(ratio)} of it`,
+        : `${peer.peer} on the CPU is ${formatRatio(1 / ratio)} times as fast`,
     );
   }
   if (bound !== null) parts.push(`${formatPercent(bound.ms / medianMs)} of the roofline`);
   if (productEquivalents !== null) {
-    parts.push(`it costs as much as ${(productEquivalents / 1e6).toPrecision(3)} million plain field products`);
+    parts.push(
+      `as much as ${(productEquivalents / 1e6).toPrecision(3)} million products of a plain field multiplication`,
+    );
   }
-  const setting = there.length > 1 ? ` with ${best.setting}, the fastest of ${there.length}` : '';
-  return [h('strong', {}, `${formatMs(medianMs)} ms`), ` for ${formatSize(n)} points${setting}: ${parts.join('; ')}`];
+  const points = n === 1 ? '1 point' : `${formatSize(n)} points`;
+  const among = timed.filter((each) => each.n === last).length;
+  const setting = among > 1 ? ` with ${best.setting}, ${standingWords(fastest, among)}` : '';
+  return [h('strong', {}, `${formatMs(medianMs)} ms`), ` for ${points}${setting}: ${parts.join('; ')}`];
 }
 
 function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], withSettings: boolean): HTMLElement {
@@ -210,17 +246,17 @@ function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], withSe
         'tr',
         { class: wrong ? 'failed' : false },
         h('th', { scope: 'row' }, shortSize(n)),
+        h('td', {}, verdict(!wrong)),
         withSettings ? h('td', {}, setting) : null,
         h('td', {}, wrong ? '–' : h('strong', {}, formatMs(medianMs))),
         h('td', {}, medianMs === null ? '–' : `${formatMs(lowMs)} – ${formatMs(highMs)}`),
         h('td', {}, formatMs(gpuMs)),
         ...others.map((name) => {
           const peer = peers.find((other) => other.peer === name && other.case === each.case);
-          return h('td', {}, formatMs(peer?.medianMs ?? null));
+          return h('td', {}, peer?.wrong === true ? verdict(false) : formatMs(peer?.medianMs ?? null));
         }),
         h('td', {}, bound === null || medianMs === null ? '–' : formatPercent(bound.ms / medianMs)),
         h('td', {}, warmUp === null ? '–' : formatBytes(warmUp.scratchBytes)),
-        h('td', {}, verdict(!wrong)),
       ),
     );
   }
@@ -230,6 +266,7 @@ function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], withSe
     `Wall times, median of the repetitions; points: ${points}, scalars: ${scalars}`,
     [
       'n',
+      'Answer',
       ...(withSettings ? ['Setting'] : []),
       'Median, ms',
       'From – to',
@@ -237,7 +274,6 @@ function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], withSe
       ...others.map((name) => `${name}, ms`),
       'Of the roofline',
       'Scratch',
-      'Answer',
     ],
     body,
   );

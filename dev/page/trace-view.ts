@@ -37,11 +37,20 @@ class TraceSection {
     caption: 'One MSM, from the call to the result',
     summary: 'What the host and the GPU did, and when.',
   });
+  readonly #note = h('p', { class: 'note' });
   readonly #passes = h('div');
-  readonly root = h('article', { class: 'size' }, this.#title, this.#headline, this.#chart.root, this.#passes);
+  readonly root = h(
+    'article',
+    { class: 'size' },
+    this.#title,
+    this.#headline,
+    this.#chart.root,
+    this.#note,
+    this.#passes,
+  );
 
   show(timed: Timed, rows: readonly TraceRow[]): void {
-    this.#title.textContent = `${formatSize(timed.n)} points`;
+    this.#title.textContent = timed.n === 1 ? '1 point' : `${formatSize(timed.n)} points`;
     if (timed.wrong || timed.medianMs === null) {
       this.#headline.replaceChildren(verdict(false), ': it has no time');
       this.#chart.root.hidden = true;
@@ -49,9 +58,14 @@ class TraceSection {
       return;
     }
     const middle = [...rows].sort((a, b) => (a.wallMs ?? 0) - (b.wallMs ?? 0))[(rows.length - 1) >> 1] as TraceRow;
-    this.#chart.update({ blocks: blocksOf(middle) });
+    this.#chart.root.hidden = timed.on === 'cpu';
+    this.#note.textContent =
+      timed.on === 'cpu'
+        ? 'Computed on the CPU (cpubelow): there are no passes.'
+        : `Repetition ${middle.repetition}, the middle one by its wall. Host and GPU have clocks of their own: that the GPU began when the host had submitted is an assumption.`;
+    if (timed.on === 'gpu') this.#chart.update({ blocks: blocksOf(middle) });
     const phases = timed.phases ?? [];
-    const gpuMs = sumOnGpu(timed.phases);
+    const gpuMs = timed.on === 'gpu' ? sumOnGpu(timed.phases) : null;
     const most = phases.filter(({ name }) => !name.endsWith('(CPU)')).sort((a, b) => b.ms - a.ms)[0];
     this.#headline.replaceChildren(
       h('strong', {}, `${formatMs(timed.medianMs)} ms`),

@@ -16,9 +16,12 @@ export const colourAt = (position: number): Colour => {
   return { index, css: `var(--series-${index + 1})`, hatched: Math.floor(position / PALETTE_SIZE) % 2 === 1 };
 };
 
-const positions = new Map<string, number>();
+/** Passes in the order in which they run, so that each has its colour whoever draws first. */
+const known = ['decompose', 'sort', 'partition', 'walk', 'combine', 'reduce', 'fold (CPU)', 'host, waiting'];
 
-/** The colour of a pass or phase, the same in all charts of the page: who comes first gets the first colour. */
+const positions = new Map(known.map((name, i) => [name, i]));
+
+/** The colour of a pass or phase, the same in all charts of the page; of others, who comes first gets the next one. */
 export function colourOf(name: string): Colour {
   const position = positions.get(name) ?? positions.size;
   positions.set(name, position);

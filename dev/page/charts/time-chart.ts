@@ -180,7 +180,8 @@ function drawBoundNames(u: uPlot, series: readonly TimeSeries[], theme: Theme): 
   ctx.textAlign = 'right';
   ctx.textBaseline = 'top';
   series.forEach(({ name, kind, points }, i) => {
-    const [last, before = last] = points.toSorted((a, b) => b.n - a.n);
+    const [last, before] = points.toSorted((a, b) => b.n - a.n);
+    // one point has no line to stand under; the legend names it
     if (kind !== 'bound' || last === undefined || before === undefined) return;
     const [[x, y], [fromX, fromY]] = [place(last), place(before)];
     ctx.save();

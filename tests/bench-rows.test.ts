@@ -152,7 +152,7 @@ describe('a run as files', () => {
       'encode',
       'submit to result',
       'read back',
-      'fold',
+      'fold (CPU)',
       'walk',
       'reduce',
     ]);

@@ -75,7 +75,7 @@ export function blocksOf({ walls, timeline, phases }: Pick<TraceRow, 'walls' | '
     blocks.push({ lane: 'host', name: 'submit to result', startMs: encodeMs, ms: submitToResultMs });
     const readBack = Math.max(0, readBackMs - fold);
     blocks.push({ lane: 'host', name: 'read back', startMs: encodeMs + submitToResultMs, ms: readBack });
-    blocks.push({ lane: 'host', name: 'fold', startMs: encodeMs + submitToResultMs + readBack, ms: fold });
+    blocks.push({ lane: 'host', name: 'fold (CPU)', startMs: encodeMs + submitToResultMs + readBack, ms: fold });
   }
   for (const { name, startMs, ms } of timeline ?? [])
     blocks.push({ lane: 'GPU', name, startMs: gpuStart + startMs, ms });

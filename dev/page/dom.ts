@@ -16,17 +16,21 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A table that scrolls by itself where the screen is narrow. */
+/** A table that scrolls by itself where the screen is narrow; its caption stays. */
 export function table(caption: string, heads: readonly (string | Node)[], body: HTMLElement): HTMLElement {
   return h(
     'div',
-    { class: 'scroll', role: 'region', tabindex: 0, 'aria-label': caption },
+    { class: 'table' },
+    h('p', { class: 'caption', 'aria-hidden': 'true' }, caption),
     h(
-      'table',
-      {},
-      h('caption', {}, caption),
-      h('thead', {}, h('tr', {}, ...heads.map((head) => h('th', { scope: 'col' }, head)))),
-      body,
+      'div',
+      { class: 'scroll', role: 'region', tabindex: 0, 'aria-label': caption },
+      h(
+        'table',
+        { 'aria-label': caption },
+        h('thead', {}, h('tr', {}, ...heads.map((head) => h('th', { scope: 'col' }, head)))),
+        body,
+      ),
     ),
   );
 }

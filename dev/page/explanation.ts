@@ -93,6 +93,8 @@ export function reference(): HTMLElement {
       { class: 'links' },
       ...examples.map(([query, what]) => h('li', {}, h('a', { href: `?${query}` }, `?${query}`), h('span', {}, what))),
     ),
+    h('h2', {}, 'Passes of an MSM'),
+    glossary(passes),
     h('h2', {}, 'Sets of cases'),
     glossary(caseSets),
     h('h2', {}, 'Distributions of the points'),
@@ -119,6 +121,16 @@ export function reference(): HTMLElement {
     ),
   );
 }
+
+const passes = {
+  decompose: { about: 'cuts each scalar into signed digits, one a window: which bucket each point is added to' },
+  sort: { about: 'brings the points of a bucket together' },
+  partition: { about: 'cuts the sorted stream into tasks of equal length' },
+  walk: { about: 'adds up the points of each bucket: nearly all of the arithmetic' },
+  combine: { about: 'joins the sums of buckets that the end of a task has cut' },
+  reduce: { about: 'adds up the buckets of each window, times their digits' },
+  'fold (CPU)': { about: 'joins the windows by doublings, and checks that the result is on the curve' },
+} as const;
 
 const glossary = (terms: Readonly<Record<string, { readonly about: string }>>): HTMLElement =>
   h(

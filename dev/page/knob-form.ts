@@ -15,7 +15,7 @@ const about = (entries: Readonly<Record<string, { readonly about: string }>>): C
 /** The run knobs that have a list to choose from, and what is written where nothing is chosen. */
 const runChoices: Partial<Record<RunKnobName, { readonly choices: Choices; readonly unset: string | null }>> = {
   autorun: {
-    choices: Object.fromEntries(modeNames.map((mode) => [mode, `${modes[mode].title}: ${modes[mode].about}`])),
+    choices: Object.fromEntries(modeNames.map((mode) => [mode, modes[mode].title])),
     unset: null,
   },
   points: { choices: about(pointDistributions), unset: 'distinct (default)' },
@@ -37,6 +37,7 @@ class Field {
   readonly root: HTMLElement;
   readonly name: string;
   readonly control: HTMLInputElement | HTMLSelectElement;
+  readonly #help: HTMLElement;
 
   constructor(
     name: string,
@@ -50,13 +51,18 @@ class Field {
     control.id = id;
     control.name = name;
     control.setAttribute('aria-describedby', `${id}-help`);
+    this.#help = h('small', { id: `${id}-help` }, help);
     this.root = h(
       'div',
       { class: `field field-${name.replace('.', '-')}` },
       h('label', { for: id }, label, ' ', h('code', {}, name)),
       control,
-      h('small', { id: `${id}-help` }, help),
+      this.#help,
     );
+  }
+
+  explain(help: string): void {
+    this.#help.textContent = help;
   }
 
   /** What is hidden is disabled as well, so that it is not sent. */
@@ -176,6 +182,7 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
   /** Shows the knobs that mean something to the mode, with what they say in `from`. */
   const adjust = (from: URLSearchParams): void => {
     const mode = modeOf();
+    run.find(({ name }) => name === 'autorun')?.explain(modes[mode].about);
     for (const field of run) {
       const known: readonly Mode[] = runKnobs[field.name as RunKnobName].modes;
       field.show(known.includes(mode));

@@ -13,8 +13,8 @@ export class MsmCrossCheckView {
     { hidden: true },
     this.#headline,
     table(
-      'Every case against the CPU oracles',
-      ['Points × scalars', 'Agrees', 'On curve', 'Identical', 'ms'],
+      'Every case against the oracles. Agrees: every run gives their answer; identical: every run gives the same bytes. Times include what compiles in the first run.',
+      ['Points × scalars', 'Agrees', 'On curve', 'Identical', 'Median, ms'],
       this.#rows,
     ),
   );

@@ -301,10 +301,16 @@ describe('the axes', () => {
 
 describe('colourOf', () => {
   it('gives a name its colour for good, and stripes when the palette has come round', () => {
+    // the passes of an MSM have the palette, in the order in which they run
+    expect(['decompose', 'sort', 'partition', 'walk', 'combine', 'reduce'].map((name) => colourOf(name).index)).toEqual(
+      [0, 1, 2, 3, 4, 5],
+    );
+    expect(colourOf('walk')).toEqual({ index: 3, css: 'var(--series-4)', hatched: false });
+    // other names come behind them: striped, and after eight of those without stripes again
     const names = Array.from({ length: 9 }, (_, i) => `pass ${i}`);
     const [first, ...others] = names.map(colourOf);
-    expect(first).toEqual({ index: 0, css: 'var(--series-1)', hatched: false });
-    expect(others.at(-1)).toEqual({ ...first, hatched: true });
+    expect(first).toEqual({ index: 0, css: 'var(--series-1)', hatched: true });
+    expect(others.at(-1)).toEqual({ ...first, hatched: false });
     expect(names.map(colourOf)).toEqual([first, ...others]);
   });
 });

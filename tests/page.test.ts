@@ -111,12 +111,12 @@ describe('the dev page in Chromium', () => {
     await page.getByRole('columnheader', { name: 'Median, ms' }).waitFor();
     await page.getByText(/noble on the CPU (takes|is) \d/).waitFor();
     await page.getByText('software', { exact: true }).waitFor();
-  });
-
-  it('puts one size beside noble and the roofline, and several on a line', async () => {
-    await run('autorun=msm-bench&logn=4&reps=1');
+    // one size makes no line: it stands beside noble and the roofline
     await page.getByRole('figure', { name: 'Side by side' }).waitFor();
     expect(await page.getByRole('figure', { name: 'Time against n' }).isVisible()).toBe(false);
+  });
+
+  it('puts several sizes on a line, with the roofline', async () => {
     const { rows } = await run('autorun=msm-bench&logn=4,5&reps=1&peers=none');
     await page.getByRole('figure', { name: 'Time against n' }).waitFor();
     await page.getByRole('figure', { name: 'Where the time goes' }).waitFor();
@@ -352,16 +352,13 @@ describe('the dev page in Chromium', () => {
     }
   });
 
-  it('goes on when nobody takes its rows', async () => {
-    await page.route(/\/(progress|results)$/, (route) => route.fulfill({ status: 404 }));
-    const { status } = await run('autorun=msm-bench&logn=4&reps=1');
-    expect(status).toBe('done');
-    await page.getByText('No dev server took the rows').waitFor();
-  });
-
-  it('can be stopped half-way, and what was measured stays', async () => {
-    await page.goto(`${url}?autorun=msm-bench&logn=8&reps=1000&peers=none`);
-    await page.waitForFunction(() => window.msmBench?.rows.length > 3);
+  it('tells how much is left, can be stopped half-way, and keeps what was measured', async () => {
+    await page.goto(`${url}?autorun=msm-bench&logn=6&reps=60&peers=none`);
+    await page.waitForFunction(() => (window.msmBench?.secondsLeft ?? 0) > 0 && window.msmBench.rows.length > 3);
+    await page
+      .getByText(/about \d+ s left|a moment left/)
+      .first()
+      .waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.waitForFunction(() => window.msmBench.status === 'failed');
     const { error, rows } = await bench();
@@ -376,17 +373,6 @@ describe('the dev page in Chromium', () => {
     expect(JSON.parse(await readFile(await file.path(), 'utf8'))).toEqual(rows);
     expect(await page.getByRole('button', { name: 'Start again' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Run again' }).waitFor();
-  });
-
-  it('tells how much is left', async () => {
-    await page.goto(`${url}?autorun=msm-bench&logn=6&reps=60&peers=none`);
-    await page.waitForFunction(() => (window.msmBench?.secondsLeft ?? 0) > 0);
-    await page
-      .getByText(/about \d+ s left|a moment left/)
-      .first()
-      .waitFor();
-    await page.getByRole('button', { name: 'Stop' }).click();
-    await page.waitForFunction(() => window.msmBench.status === 'failed');
   });
 
   it('fills its form from the URL, and shows the URL of its form', async () => {

@@ -25,7 +25,7 @@ const answers: readonly (readonly [question: string, query: string, what: string
   [
     'How far from the roofline?',
     'autorun=field-bench',
-    'Measures what a field product costs here, beside what the device’s arithmetic can do.',
+    'Measures what a field product costs here, beside what the device’s arithmetic can do. The benchmark says it of whole MSMs.',
   ],
   [
     'What suits this device?',

@@ -1,4 +1,6 @@
 /** What the commands that compute on an adapter have in common: their options, and how they end. It needs nothing but Node: it also runs where only the build is. */
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
   chooseAdapter,
@@ -51,6 +53,20 @@ export function parseInteger(name, text, least, most) {
 export function parseSize(name, text, least, most) {
   const power = /^2\^(\d{1,2})$/.exec(text);
   return parseInteger(name, power ? String(2 ** Number(power[1])) : text, least, most);
+}
+
+/**
+ * What a long run told must not be lost for want of a folder.
+ *
+ * @param {string} name
+ * @param {string | undefined} path
+ * @throws UsageError
+ */
+export function parseOutput(name, path) {
+  if (path !== undefined && !existsSync(dirname(path))) {
+    throw new UsageError(`--${name}: there is no folder ${dirname(path)}`);
+  }
+  return path;
 }
 
 /**

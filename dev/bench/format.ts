@@ -1,5 +1,6 @@
 /** Numbers and names as the bench writes them. */
 import type { AdapterDescription } from '../../src/api.js';
+import type { Environment } from './environment.js';
 
 /** Milliseconds with three significant digits, but no digits behind the point from 100 on. */
 export function formatMs(ms: number | null): string {
@@ -49,3 +50,23 @@ export const formatRatio = (ratio: number): string =>
   ratio >= 10 ? Math.round(ratio).toLocaleString('en') : ratio.toPrecision(2);
 
 export const formatPercent = (share: number): string => `${(100 * share).toFixed(0)} %`;
+
+/** A rate in millions a second, to three digits. */
+export const formatMillions = (perSecond: number): string =>
+  Number((perSecond / 1e6).toPrecision(3)).toLocaleString('en');
+
+/** What field-bench calls a peak: a copy is of bytes, all else of operations. */
+export const formatPeak = (operation: string, perSecond: number): string =>
+  operation === 'copy' ? `${(perSecond / 1e9).toPrecision(3)} GB/s` : `${formatMillions(perSecond)} M/s`;
+
+/** A share of the peak; one above 1 says that what was measured as the peak is none. */
+export const formatOfPeak = (ofPeak: number | null): string =>
+  ofPeak === null ? '–' : ofPeak > 1 ? 'no bound' : formatPercent(ofPeak);
+
+/** What the clock of the GPU is worth. */
+export function formatClock({ timestamps, timestampQuantumNs }: Environment): string {
+  if (!timestamps) return 'no timestamps: wall times only';
+  return timestampQuantumNs === null
+    ? 'timestamps do not tick'
+    : `timestamps tick in steps of ${formatStep(timestampQuantumNs)}`;
+}

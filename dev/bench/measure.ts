@@ -11,9 +11,11 @@ import { clampedKnobs } from './settings.js';
 /** What a step of a run weighs beside others: an MSM of n points, and what an MSM takes whatever n is. */
 export const weightOf = (n: number): number => n + 2000;
 
-/** The phases that have a time on the GPU: what runs on the CPU says so in its name. */
+/** Whether a phase has a time on the GPU: what runs on the CPU says so in its name. */
+export const isOnGpu = ({ name }: PhaseTime): boolean => !name.endsWith('(CPU)');
+
 export const sumOnGpu = (phases: readonly PhaseTime[] | null): number | null =>
-  phases === null ? null : phases.filter(({ name }) => !name.endsWith('(CPU)')).reduce((sum, { ms }) => sum + ms, 0);
+  phases === null ? null : phases.filter(isOnGpu).reduce((sum, { ms }) => sum + ms, 0);
 
 /** Loads the points and computes until everything is compiled; the answer is checked. */
 export async function warmUp(run: Run, subject: EngineUnderTest, msmCase: MsmCase): Promise<WarmUpRow> {

@@ -1,6 +1,16 @@
 /** A run as text, for terminals. */
 import { parseCaseAddress } from '../cases/address.js';
-import { describeAdapter, formatBytes, formatMs, formatPercent, formatStep, shortSize } from './format.js';
+import {
+  describeAdapter,
+  formatBytes,
+  formatClock,
+  formatMillions,
+  formatMs,
+  formatOfPeak,
+  formatPeak,
+  formatPercent,
+  shortSize,
+} from './format.js';
 import { passed } from './msm-cross-check.js';
 import type { StampedRow } from './rows.js';
 import { fastestOf, summarise, summarisePeers } from './summary.js';
@@ -28,14 +38,8 @@ const of = <Event extends StampedRow['event']>(rows: readonly StampedRow[], even
 
 function place(rows: readonly StampedRow[]): string[] {
   return of(rows, 'init').map(({ adapter, environment }) => {
-    const { timestamps, timestampQuantumNs } = environment;
-    const clock = timestamps
-      ? timestampQuantumNs === null
-        ? 'timestamps do not tick'
-        : `timestamps tick in steps of ${formatStep(timestampQuantumNs)}`
-      : 'no timestamps: wall times only';
     const kind = adapter.software ? 'software' : 'hardware';
-    return `adapter: ${describeAdapter(adapter)}, ${kind}; ${environment.runtime}, ${environment.os}; ${clock}`;
+    return `adapter: ${describeAdapter(adapter)}, ${kind}; ${environment.runtime}, ${environment.os}; ${formatClock(environment)}`;
   });
 }
 
@@ -141,7 +145,6 @@ function trials(rows: readonly StampedRow[]): string[] {
 function rates(rows: readonly StampedRow[]): string[] {
   const fields = of(rows, 'field');
   if (fields.length === 0) return [];
-  const millions = (perSecond: number): string => Number((perSecond / 1e6).toPrecision(3)).toLocaleString('en');
   return [
     ...pad([
       ['operation', 'variant', 'chains', 'M/s', 'of the peak', 'compile, ms'],
@@ -149,18 +152,13 @@ function rates(rows: readonly StampedRow[]): string[] {
         operation,
         variant,
         String(chains),
-        millions(perSecond),
-        ofPeak === null ? '–' : ofPeak > 1 ? 'no bound' : formatPercent(ofPeak),
+        formatMillions(perSecond),
+        formatOfPeak(ofPeak),
         compileMs.toFixed(0),
       ]),
     ]),
     '',
-    ...pad(
-      of(rows, 'peak').map(({ operation, perSecond }) => [
-        operation,
-        operation === 'copy' ? `${(perSecond / 1e9).toPrecision(3)} GB/s` : `${millions(perSecond)} M/s`,
-      ]),
-    ),
+    ...pad(of(rows, 'peak').map(({ operation, perSecond }) => [operation, formatPeak(operation, perSecond)])),
   ];
 }
 

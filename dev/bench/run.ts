@@ -133,8 +133,7 @@ export class Run {
   advance(weight = 1): void {
     this.bench.done++;
     this.#weight.done += weight;
-    const share = this.#weight.done / this.#weight.total;
-    if (share >= LEAST_SHARE) this.bench.secondsLeft = Math.max(0, this.seconds * (1 / share - 1));
+    this.#guessLeft(this.#weight.done / this.#weight.total);
     this.tick();
   }
 
@@ -142,8 +141,12 @@ export class Run {
   progress(doing: string, done: number, total: number): void {
     this.signal.throwIfAborted();
     Object.assign(this.bench, { doing, done, total });
-    if (done > 0 && done / total >= LEAST_SHARE) this.bench.secondsLeft = this.seconds * (total / done - 1);
+    this.#guessLeft(done / total);
     this.tick();
+  }
+
+  #guessLeft(share: number): void {
+    if (share >= LEAST_SHARE) this.bench.secondsLeft = Math.max(0, this.seconds * (1 / share - 1));
   }
 
   tell(row: Row, ...paths: RowPath[]): void {

@@ -49,6 +49,13 @@ function grouped<Row>(rows: readonly Row[], key: (row: Row) => string): Row[][] 
 
 const present = <Value>(values: readonly (Value | null)[]): Value[] => values.filter((value) => value !== null);
 
+/** From the shortest to the longest, and the middle; null of nothing. */
+const spanOf = (times: readonly number[]) => ({
+  medianMs: median(times),
+  lowMs: times.length === 0 ? null : Math.min(...times),
+  highMs: times.length === 0 ? null : Math.max(...times),
+});
+
 /** Median of each phase over the runs, in the order of the first. */
 export function medianPhases(runs: readonly (readonly PhaseTime[])[]): PhaseTime[] | null {
   const names = [...new Set(runs.flatMap((phases) => phases.map(({ name }) => name)))];
@@ -80,9 +87,7 @@ export function summarise(rows: readonly StampedRow[]): Timed[] {
       setting: first.setting,
       repetitions: group.length,
       wrong,
-      medianMs: median(wallsMs),
-      lowMs: wallsMs.length === 0 ? null : Math.min(...wallsMs),
-      highMs: wallsMs.length === 0 ? null : Math.max(...wallsMs),
+      ...spanOf(wallsMs),
       wallsMs,
       gpuMs: wrong ? null : median(present(group.map(({ gpuMs }) => gpuMs))),
       productEquivalents: wrong
@@ -109,9 +114,7 @@ export function summarisePeers(rows: readonly StampedRow[]): TimedPeer[] {
       n: first.n,
       repetitions: group.length,
       wrong,
-      medianMs: median(walls),
-      lowMs: walls.length === 0 ? null : Math.min(...walls),
-      highMs: walls.length === 0 ? null : Math.max(...walls),
+      ...spanOf(walls),
     };
   });
 }

@@ -1,15 +1,9 @@
-import { describeAdapter, formatStep } from '../bench/format.js';
+import { describeAdapter, formatClock } from '../bench/format.js';
 import type { InitRow } from '../bench/rows.js';
 import { h, table } from './dom.js';
 
 /** The adapter in one line, software in red, and all that was recorded of the place. */
 export function adapterLine({ adapter, environment }: InitRow): HTMLElement {
-  const { timestamps, timestampQuantumNs } = environment;
-  const clock = !timestamps
-    ? 'no timestamps: wall times only'
-    : timestampQuantumNs === null
-      ? 'timestamps do not tick'
-      : `timestamps tick in steps of ${formatStep(timestampQuantumNs)}`;
   return h(
     'p',
     { class: adapter.software ? 'adapter software' : 'adapter' },
@@ -23,7 +17,7 @@ export function adapterLine({ adapter, environment }: InitRow): HTMLElement {
           ' a CPU that plays GPU: right, and slow. Times say nothing about a GPU. ',
         ]
       : []),
-    h('span', { class: 'note' }, `${environment.runtime}, ${environment.os}; ${clock}`),
+    h('span', { class: 'note' }, `${environment.runtime}, ${environment.os}; ${formatClock(environment)}`),
   );
 }
 

@@ -1,10 +1,8 @@
-import { formatPercent } from '../bench/format.js';
+import { formatMillions, formatOfPeak, formatPeak, formatPercent } from '../bench/format.js';
 import type { FieldRow, PeakRow, SkippedRow, StampedRow } from '../bench/rows.js';
 import { settingsChart } from './charts/index.js';
 import { h, table } from './dom.js';
 import type { ResultView } from './result-view.js';
-
-const millions = (perSecond: number): string => Number((perSecond / 1e6).toPrecision(3)).toLocaleString('en');
 
 /** Rates of the operations of the field, and how they stand to each other and to the peak. */
 export class FieldBenchView implements ResultView {
@@ -44,7 +42,7 @@ export class FieldBenchView implements ResultView {
     return h(
       'p',
       { class: 'headline' },
-      h('strong', {}, `${millions(best.perSecond)} million products a second`),
+      h('strong', {}, `${formatMillions(best.perSecond)} million products a second`),
       ` by “${best.variant}”: ${(best.perSecond / unit).toFixed(2)} times the plain product${roof}`,
     );
   }
@@ -84,18 +82,17 @@ export class FieldBenchView implements ResultView {
           'tr',
           {},
           h('th', { scope: 'row' }, name),
-          h('td', {}, millions(best.perSecond)),
+          h('td', {}, formatMillions(best.perSecond)),
           h('td', {}, operation === 'product' ? (best.perSecond / unit).toFixed(2) : '–'),
           h('td', {}, operation === 'product' || product === undefined ? '–' : (product / best.perSecond).toFixed(2)),
-          h('td', {}, best.ofPeak === null ? '–' : best.ofPeak > 1 ? 'no bound' : formatPercent(best.ofPeak)),
+          h('td', {}, formatOfPeak(best.ofPeak)),
           h('td', {}, best.compileMs.toFixed(0)),
         ),
       );
     }
     const peaks = h('tbody');
     for (const { operation, perSecond } of this.#peaks) {
-      const rate = operation === 'copy' ? `${(perSecond / 1e9).toPrecision(3)} GB/s` : `${millions(perSecond)} M/s`;
-      peaks.append(h('tr', {}, h('th', { scope: 'row' }, operation), h('td', {}, rate)));
+      peaks.append(h('tr', {}, h('th', { scope: 'row' }, operation), h('td', {}, formatPeak(operation, perSecond))));
     }
     this.root.replaceChildren(
       h(

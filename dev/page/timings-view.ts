@@ -1,8 +1,16 @@
 import type { PhaseTime } from '../../src/api.js';
-import { formatBytes, formatMs, formatPercent, formatRatio, formatSize, shortSize } from '../bench/format.js';
+import {
+  formatBytes,
+  formatMillions,
+  formatMs,
+  formatPercent,
+  formatRatio,
+  formatSize,
+  shortSize,
+} from '../bench/format.js';
 import { judged } from '../bench/judged.js';
 import type { SkippedRow, StampedRow } from '../bench/rows.js';
-import { fastestOf, summarise, summarisePeers, type Timed, type TimedPeer } from '../bench/summary.js';
+import { type Fastest, fastestOf, summarise, summarisePeers, type Timed, type TimedPeer } from '../bench/summary.js';
 import { standingWords } from '../bench/words.js';
 import { parseCaseAddress } from '../cases/address.js';
 import { type Setting as SettingsBar, settingsChart, stackedShares, timeChart } from './charts/index.js';
@@ -75,7 +83,11 @@ export class TimingsView implements ResultView {
     const label = ({ n, setting }: Timed): string =>
       settings.length === 1 ? shortSize(n) : sizes.length === 1 ? setting : `${shortSize(n)}, ${setting}`;
 
-    this.#headline.replaceChildren(...headline(timed, peers));
+    // a bootstrap for every other setting, while the next MSM runs: once a drawing
+    const largest = Math.max(...sizes);
+    const atLargest = timed.filter(({ n }) => n === largest);
+    const fastest = fastestOf(atLargest);
+    this.#headline.replaceChildren(...headline(timed, fastest, atLargest.length, peers));
     this.#times.replaceChildren(timesTable(timed, peers, settings.length > 1));
     const right = timed.filter((each) => each.medianMs !== null);
     this.#timeChart.update({
@@ -113,10 +125,10 @@ export class TimingsView implements ResultView {
     this.#timeChart.root.hidden = sizes.length === 1;
     this.#settings.root.hidden = sizes.length > 1 || right.length === 0;
     if (!this.#settings.root.hidden) {
-      const fastest = settings.length === 1 ? undefined : fastestOf(right);
       this.#settings.update({
         settings: bars(right, peers, settings.length > 1),
-        ...(fastest && { fastest: fastest.notToldApartFrom === null ? fastest.best.setting : null }),
+        ...(settings.length > 1 &&
+          fastest && { fastest: fastest.notToldApartFrom === null ? fastest.best.setting : null }),
       });
     }
     const withPhases = right.filter(({ phases, on }) => phases !== null && on === 'gpu');
@@ -163,7 +175,7 @@ const cpuNote = (timed: readonly Timed[]): HTMLElement[] => {
 function roofNote(timed: readonly Timed[]): HTMLElement[] {
   const bound = timed.findLast((each) => each.bound !== null)?.bound;
   if (!bound) return [];
-  const rate = Number((bound.productsPerSecond / 1e6).toPrecision(3)).toLocaleString('en');
+  const rate = formatMillions(bound.productsPerSecond);
   const additions = bound.additions.toLocaleString('en');
   return [
     h(
@@ -203,17 +215,20 @@ function bars(timed: readonly Timed[], peers: readonly TimedPeer[], withSettings
 }
 
 /** The largest size, and of several settings the fastest. */
-function headline(timed: readonly Timed[], peers: readonly TimedPeer[]): (Node | string)[] {
+function headline(
+  timed: readonly Timed[],
+  fastest: Fastest | null,
+  among: number,
+  peers: readonly TimedPeer[],
+): (Node | string)[] {
   const wrong = timed.find((each) => each.wrong);
   if (wrong !== undefined) {
     return [h('strong', { class: 'wrong' }, '✗ wrong'), ` at ${shortSize(wrong.n)}, ${wrong.setting}: it has no time`];
   }
-  const last = Math.max(...timed.map(({ n }) => n));
-  const fastest = fastestOf(timed.filter((each) => each.n === last));
   if (fastest === null || fastest.best.medianMs === null) return [];
   const { best } = fastest;
   const { n, bound, productEquivalents } = best;
-  const medianMs = fastest.best.medianMs;
+  const { medianMs } = fastest.best;
   const parts = [`${Math.round((1000 * n) / medianMs).toLocaleString('en')} points a second`];
   const peer = peers.find((each) => each.case === best.case && each.medianMs !== null);
   if (peer?.medianMs) {
@@ -231,7 +246,6 @@ function headline(timed: readonly Timed[], peers: readonly TimedPeer[]): (Node |
     );
   }
   const points = n === 1 ? '1 point' : `${formatSize(n)} points`;
-  const among = timed.filter((each) => each.n === last).length;
   const setting = among > 1 ? ` with ${best.setting}, ${standingWords(fastest, among)}` : '';
   return [h('strong', {}, `${formatMs(medianMs)} ms`), ` for ${points}${setting}: ${parts.join('; ')}`];
 }

@@ -1,6 +1,6 @@
 import { blocksOf } from '../bench/export.js';
 import { formatMs, formatPercent, formatSize } from '../bench/format.js';
-import { sumOnGpu } from '../bench/measure.js';
+import { isOnGpu, sumOnGpu } from '../bench/measure.js';
 import type { StampedRow, TraceRow } from '../bench/rows.js';
 import { summarise, type Timed } from '../bench/summary.js';
 import { timeline } from './charts/index.js';
@@ -66,7 +66,7 @@ class TraceSection {
     if (timed.on === 'gpu') this.#chart.update({ blocks: blocksOf(middle) });
     const phases = timed.phases ?? [];
     const gpuMs = timed.on === 'gpu' ? sumOnGpu(timed.phases) : null;
-    const most = phases.filter(({ name }) => !name.endsWith('(CPU)')).sort((a, b) => b.ms - a.ms)[0];
+    const most = phases.filter(isOnGpu).sort((a, b) => b.ms - a.ms)[0];
     this.#headline.replaceChildren(
       h('strong', {}, `${formatMs(timed.medianMs)} ms`),
       ` from the call to the result, median of ${rows.length}`,

@@ -1,7 +1,5 @@
 /** The command line of `npm run bench`: every knob of the page is an option. */
-import { existsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { parseStrictly, UsageError } from '../command-line.mjs';
+import { parseOutput, parseStrictly, UsageError } from '../command-line.mjs';
 
 /** @typedef {typeof import('../../dev/bench/index.js')} BenchLibrary */
 
@@ -58,11 +56,7 @@ export function parseOptions({ runKnobs, engineKnobs, parseKnobs }) {
   const given = /** @type {Readonly<Record<string, unknown>>} */ (values);
   for (const name of knobs) for (const value of /** @type {string[]} */ (given[name] ?? [])) query.append(name, value);
   if (!query.has('autorun')) query.set('autorun', 'msm-bench');
-  for (const [option, path] of Object.entries({ json, csv, trace })) {
-    if (path !== undefined && !existsSync(dirname(resolve(path)))) {
-      throw new UsageError(`--${option}: there is no folder ${dirname(resolve(path))}`);
-    }
-  }
+  for (const [option, path] of Object.entries({ json, csv, trace })) parseOutput(option, path);
   if (trace !== undefined && query.get('autorun') !== 'msm-trace')
     throw new UsageError('--trace: is for --autorun msm-trace');
   if (help) return { help, json, csv, trace, adapter, query, knobs: null };

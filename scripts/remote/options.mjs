@@ -1,7 +1,5 @@
 /** The command line of `npm run bench:remote`. */
-import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { parseInteger, UsageError } from '../command-line.mjs';
+import { parseInteger, parseOutput, UsageError } from '../command-line.mjs';
 import { parseWithQuery, splitPair } from '../page-query.mjs';
 
 /**
@@ -89,8 +87,8 @@ export function parseOptions(args) {
     queueSeconds: seconds('queue-timeout'),
     firstProgressSeconds: seconds('first-progress'),
     stallSeconds: seconds('stall'),
-    json: file('json', values.json),
-    screenshot: file('screenshot', values.screenshot),
+    json: parseOutput('json', values.json),
+    screenshot: parseOutput('screenshot', values.screenshot),
   };
 }
 
@@ -105,19 +103,6 @@ function address(name, text, protocols) {
     throw new UsageError(`--${name}: '${text}' is no address that begins with ${protocols.join('// or ')}//`);
   }
   return url;
-}
-
-/**
- * What a long run told must not be lost for want of a folder.
- *
- * @param {string} name
- * @param {string | undefined} path
- */
-function file(name, path) {
-  if (path !== undefined && !existsSync(dirname(path))) {
-    throw new UsageError(`--${name}: there is no folder ${dirname(path)}`);
-  }
-  return path;
 }
 
 /**

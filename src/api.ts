@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { CompileTime } from './gpu/pipelines.js';
-import type { Tuning } from './tuning.js';
+import type { Tuning } from './plan/tuning.js';
 
 /** A point of the curve in affine coordinates. At infinity `x` and `y` are 0n and carry no meaning. */
 export interface AffinePoint {

@@ -5,7 +5,7 @@
  */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { CalibrationStore } from './calibration-store.js';
+import type { CalibrationStore } from './calibrate/store.js';
 
 /** What a file holds; nothing where it is not there, or is no longer what it was. */
 const read = async (path: string): Promise<Record<string, string>> => {

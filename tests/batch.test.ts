@@ -20,9 +20,9 @@ import {
   type Progress,
   type Tuning,
 } from '../src/index.js';
-import { planMsm } from '../src/planner.js';
-import { schedule } from '../src/schedule.js';
-import { fullWorkload } from '../src/workload.js';
+import { planMsm } from '../src/plan/planner.js';
+import { schedule } from '../src/plan/schedule.js';
+import { fullWorkload } from '../src/plan/workload.js';
 import { captureGpu } from './support/captured-gpu.js';
 import { bls12381, bls12381Oracle } from './support/curves.js';
 import { getDevice } from './support/gpu.js';

@@ -6,9 +6,9 @@ import type { ScalarDistributionName } from '../dev/cases/scalar-distributions.j
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
 import { createMsmEngine, type Tuning } from '../src/index.js';
-import { createKernels } from '../src/kernels.js';
-import { planOne } from '../src/planner.js';
-import { fullWorkload } from '../src/workload.js';
+import { planOne } from '../src/plan/planner.js';
+import { fullWorkload } from '../src/plan/workload.js';
+import { createKernels } from '../src/stages/kernels.js';
 import { captureGpu } from './support/captured-gpu.js';
 import { getDevice } from './support/gpu.js';
 import { recordPlan } from './support/record-plan.js';

@@ -1,6 +1,6 @@
 /** What the pipelines of an MSM cost to compile. On the software adapter compiling happens in this process, whose CPU time is known. */
 import { expect, test } from 'vitest';
-import { createMsmEngine } from '../src/engine.js';
+import { createMsmEngine } from '../src/engine/engine.js';
 import { getDevice } from './support/gpu.js';
 
 /** DESIGN §4: other libraries need 20 to 75 CPU seconds. The target is 3 on an idle machine; a loaded one is up to half slower. */

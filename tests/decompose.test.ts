@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, type CurveContext, curveContext } from '../src/curves/curve.js';
 import { writeWords } from '../src/field/modulus.js';
-import { groupsFor } from '../src/gpu/recording.js';
+import { groupsFor } from '../src/gpu/commands.js';
 import { Runner } from '../src/gpu/runner.js';
+import { fullWorkload, loadedTables, piecesOf } from '../src/plan/workload.js';
 import {
   DECOMPOSE_THREADS,
   DecomposeConfig,
@@ -15,7 +16,6 @@ import {
 } from '../src/stages/decompose.js';
 import { ABSENT, ENTRY_WORDS, INDEX_MASK, NEGATE } from '../src/stages/entry.js';
 import { type Decomposition, decompose } from '../src/twins/decompose.js';
-import { fullWorkload, loadedTables, piecesOf } from '../src/workload.js';
 import { bls12381, p256Curve, secp192r1 } from './support/curves.js';
 import { getDevice } from './support/gpu.js';
 import { smallCurve } from './support/small-curve.js';

@@ -3,7 +3,7 @@ import { parseKnobs } from '../dev/bench/knobs.js';
 import { tuningQuery } from '../dev/bench/settings.js';
 import { median } from '../dev/bench/statistics.js';
 import { formatCaseAddress } from '../dev/cases/address.js';
-import { tuningChoices, tuningRanges } from '../src/tuning.js';
+import { tuningChoices, tuningRanges } from '../src/plan/tuning.js';
 
 const parse = (query: string) => parseKnobs(new URLSearchParams(query));
 const casesOf = (query: string) => [...new Set(parse(query).cases.map(({ address }) => formatCaseAddress(address)))];

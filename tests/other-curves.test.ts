@@ -14,8 +14,8 @@ import {
 import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, curveContext } from '../src/curves/curve.js';
 import { createMsmEngine, type MsmEngine } from '../src/index.js';
-import { planMsm, planOne } from '../src/planner.js';
-import { fullWorkload } from '../src/workload.js';
+import { planMsm, planOne } from '../src/plan/planner.js';
+import { fullWorkload } from '../src/plan/workload.js';
 import {
   bls12381,
   bls12381Oracle,

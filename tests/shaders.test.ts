@@ -7,11 +7,11 @@ import { closeGpu, openGpu } from '../scripts/adapter/open-gpu.mjs';
 import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, curveContext } from '../src/curves/curve.js';
 import { modulus } from '../src/field/modulus.js';
-import type { Kernel } from '../src/gpu/kernel.js';
 import { pipelineFor } from '../src/gpu/pipelines.js';
-import { createKernels } from '../src/kernels.js';
-import { resolveTuning } from '../src/tuning.js';
-import { fullWorkload } from '../src/workload.js';
+import { resolveTuning } from '../src/plan/tuning.js';
+import { fullWorkload } from '../src/plan/workload.js';
+import type { Kernel } from '../src/shaders/kernel.js';
+import { createKernels } from '../src/stages/kernels.js';
 import { bls12381, p256Curve, secp192r1 } from './support/curves.js';
 
 let device: GPUDevice;

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Random } from '../dev/oracle/known-bases.mjs';
-import type { Command } from '../src/gpu/recording.js';
+import type { Command } from '../src/gpu/commands.js';
 import { Runner } from '../src/gpu/runner.js';
 import { ABSENT, ENTRY_WORDS } from '../src/stages/entry.js';
 import { SORT_MAX_BITS, SortConfig, sortKernels, sortPasses } from '../src/stages/sort.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { struct } from '../src/gpu/struct.js';
+import { struct } from '../src/shaders/struct.js';
 import { DecomposeConfig } from '../src/stages/decompose.js';
 import { Entry } from '../src/stages/entry.js';
 import { ImportConfig } from '../src/stages/import.js';

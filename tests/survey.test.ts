@@ -5,8 +5,8 @@ import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/s
 import { bn254G1, encodeScalars } from '../dev/oracle/known-bases.mjs';
 import { bn254 } from '../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../src/curves/curve.js';
-import { survey } from '../src/survey.js';
-import { expectedDigits, fullWorkload, NO_TABLES, shareOf, together } from '../src/workload.js';
+import { survey } from '../src/plan/survey.js';
+import { expectedDigits, fullWorkload, NO_TABLES, shareOf, together } from '../src/plan/workload.js';
 import { bls12381, p256Curve } from './support/curves.js';
 
 const curve = curveContext(bn254);

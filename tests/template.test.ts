@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { kernel } from '../src/gpu/kernel.js';
-import { renderTemplate, type TemplateView } from '../src/gpu/template.js';
-import { renderShader } from '../src/shaders.js';
+import { kernel } from '../src/shaders/kernel.js';
+import { renderShader } from '../src/shaders/partials.js';
+import { renderTemplate, type TemplateView } from '../src/shaders/template.js';
 
 const render = (template: string, view: TemplateView = {}, partials: Record<string, string> = {}): string =>
   renderTemplate(template, view, partials);

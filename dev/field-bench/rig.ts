@@ -2,8 +2,8 @@
 import { MsmError } from '../../src/errors.js';
 import { type Modulus, mod } from '../../src/field/modulus.js';
 import { bufferUsage, mapModeRead } from '../../src/gpu/constants.js';
-import type { Kernel } from '../../src/gpu/kernel.js';
 import { pipelineFor } from '../../src/gpu/pipelines.js';
+import type { Kernel } from '../../src/shaders/kernel.js';
 import { Random } from '../oracle/known-bases.mjs';
 import {
   CHAIN_THREADS,

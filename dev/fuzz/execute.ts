@@ -1,6 +1,6 @@
 /** Runs a program and compares every result with the known-discrete-logarithm oracle. */
 import type { AffinePoint, Bases, MsmEngine } from '../../src/api.js';
-import { createMsmEngine } from '../../src/engine.js';
+import { createMsmEngine } from '../../src/engine/engine.js';
 import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
 import { bn254G1, expectedMsm, samePoint } from '../oracle/known-bases.mjs';

@@ -8,7 +8,7 @@ import { measureField } from './field.mjs';
 
 /**
  * @typedef {import('../../src/api.js').MsmEngine} MsmEngine
- * @typedef {import('../../src/engine.js').MsmEngineOptions} MsmEngineOptions
+ * @typedef {import('../../src/engine/engine.js').MsmEngineOptions} MsmEngineOptions
  * @typedef {import('../../dev/ab/contestant.js').Contestant} Contestant
  * @typedef {import('../../dev/ab/contestant.js').Round} Round
  *

@@ -1,8 +1,8 @@
 import type { AffinePoint } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
 import { toAffine } from '../curves/jacobian.js';
+import type { SurveyedVector } from '../plan/survey.js';
 import { publicPoint } from '../stages/fold.js';
-import type { SurveyedVector } from '../survey.js';
 import { type CpuResult, pippenger } from './pippenger.js';
 import { Turns } from './turns.js';
 

@@ -3,7 +3,7 @@
  * lies on the stack takes a third less code, and a walk a fifth less time (docs/performance.md). So they are computed from a zero that the
  * compiler does not know to be one. Only what a product uses again and again: the others only take room.
  */
-import type { TemplateView } from '../gpu/template.js';
+import type { TemplateView } from '../shaders/template.js';
 
 /** A program as `body` gives it. */
 interface Body {

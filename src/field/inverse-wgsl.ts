@@ -1,4 +1,4 @@
-import type { TemplateView } from '../gpu/template.js';
+import type { TemplateView } from '../shaders/template.js';
 import { type CarryMode, carryWgsl } from './carry.js';
 import { applyBatch, BATCH, divstepConstants, finish, fromWide, modulusLimbs, toShort } from './divsteps.js';
 import type { Modulus } from './modulus.js';

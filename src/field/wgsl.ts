@@ -1,4 +1,4 @@
-import type { TemplateView } from '../gpu/template.js';
+import type { TemplateView } from '../shaders/template.js';
 import { bitsWgsl, type CarryMode, floorCarryWgsl, leftWgsl } from './carry.js';
 import { frequentLiterals, heldView, withHeld } from './held.js';
 import { inverseView } from './inverse-wgsl.js';

@@ -1,5 +1,5 @@
 import { MsmError } from '../errors.js';
-import { LEAST_BUFFER_BYTES } from './recording.js';
+import { LEAST_BUFFER_BYTES } from './commands.js';
 
 /** What a buffer is counted as. */
 export type Account = 'bases' | 'scratch';

@@ -1,5 +1,5 @@
 import { MsmError } from '../errors.js';
-import type { Binding, Kernel } from './kernel.js';
+import type { Binding, Kernel } from '../shaders/kernel.js';
 
 const STAGE_COMPUTE = 4;
 

@@ -1,10 +1,10 @@
+import { HostClock } from '../engine/clock.js';
 import { MsmError } from '../errors.js';
-import { HostClock } from '../host-clock.js';
+import type { Kernel } from '../shaders/kernel.js';
+import { type Command, type Dispatch, kernelsOf, type Slice, submitBytes, UNIFORM_ALIGNMENT } from './commands.js';
 import { bufferUsage, mapModeRead } from './constants.js';
-import type { Kernel } from './kernel.js';
 import { Ledger, OUT_OF_MEMORY_ADVICE } from './ledger.js';
 import { pipelineFor } from './pipelines.js';
-import { type Command, type Dispatch, kernelsOf, type Slice, submitBytes, UNIFORM_ALIGNMENT } from './recording.js';
 import { ScratchPool } from './scratch-pool.js';
 
 /** Buffers that every job needs besides those that it names. */

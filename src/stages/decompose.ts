@@ -1,8 +1,8 @@
 import template from '../../wgsl/decompose.wgsl?raw';
 import type { CurveContext } from '../curves/curve.js';
 import { digitsOf } from '../field/modulus.js';
-import { type Kernel, kernel } from '../gpu/kernel.js';
-import { struct } from '../gpu/struct.js';
+import { type Kernel, kernel } from '../shaders/kernel.js';
+import { struct } from '../shaders/struct.js';
 import { entryWgsl } from './entry.js';
 
 export const DecomposeConfig = struct('DecomposeConfig', {

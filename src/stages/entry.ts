@@ -1,4 +1,4 @@
-import { struct } from '../gpu/struct.js';
+import { struct } from '../shaders/struct.js';
 
 /** One element of a stream: *add the point that `handle` names to the sum of `key`*. */
 export const Entry = struct('Entry', {

@@ -3,7 +3,7 @@ import { type CurveContext, isOnCurve } from '../curves/curve.js';
 import { type Affine, addAffine, double, infinity, toAffine } from '../curves/jacobian.js';
 import { MsmError } from '../errors.js';
 import { fromMontgomery, readWords } from '../field/modulus.js';
-import type { Plan } from '../planner.js';
+import type { Plan } from '../plan/planner.js';
 import { bitsExponents } from './reduce.js';
 
 /** Reads stored point `index`, and refuses what is no point of the curve: whatever went wrong on the GPU stops here. */

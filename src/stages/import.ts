@@ -3,8 +3,8 @@ import type { CurveContext } from '../curves/curve.js';
 import type { CarryMode } from '../field/carry.js';
 import { fieldLiteral } from '../field/literal.js';
 import { fieldView } from '../field/wgsl.js';
-import { type Kernel, kernel } from '../gpu/kernel.js';
-import { struct } from '../gpu/struct.js';
+import { type Kernel, kernel } from '../shaders/kernel.js';
+import { struct } from '../shaders/struct.js';
 
 export const ImportConfig = struct('ImportConfig', {
   points: 'points in this slice',

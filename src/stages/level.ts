@@ -1,4 +1,4 @@
-import { struct } from '../gpu/struct.js';
+import { struct } from '../shaders/struct.js';
 
 /**
  * One walk over one stream: how many entries, cut into how many tasks, by how many threads. Written on the GPU by partition,

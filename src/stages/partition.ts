@@ -1,7 +1,7 @@
 import template from '../../wgsl/partition.wgsl?raw';
-import { type Kernel, kernel } from '../gpu/kernel.js';
-import { MAX_GROUPS } from '../gpu/recording.js';
-import { struct } from '../gpu/struct.js';
+import { MAX_GROUPS } from '../gpu/commands.js';
+import { type Kernel, kernel } from '../shaders/kernel.js';
+import { struct } from '../shaders/struct.js';
 import { Level } from './level.js';
 
 export const PartitionConfig = struct('PartitionConfig', {

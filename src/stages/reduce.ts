@@ -1,6 +1,6 @@
 import template from '../../wgsl/reduce.wgsl?raw';
-import { type Kernel, kernel } from '../gpu/kernel.js';
-import { struct } from '../gpu/struct.js';
+import { type Kernel, kernel } from '../shaders/kernel.js';
+import { struct } from '../shaders/struct.js';
 import { entryWgsl } from './entry.js';
 
 export const ReduceConfig = struct('ReduceConfig', {

@@ -1,6 +1,6 @@
 import template from '../../wgsl/sort.wgsl?raw';
-import { type Binding, type Kernel, kernel } from '../gpu/kernel.js';
-import { struct } from '../gpu/struct.js';
+import { type Binding, type Kernel, kernel } from '../shaders/kernel.js';
+import { struct } from '../shaders/struct.js';
 import { entryWgsl } from './entry.js';
 
 export const SortConfig = struct('SortConfig', {

@@ -1,4 +1,4 @@
-import { MAX_GROUPS } from '../gpu/recording.js';
+import { MAX_GROUPS } from '../gpu/commands.js';
 import { Level } from '../stages/level.js';
 import { type PartitionConfig, SHRINK } from '../stages/partition.js';
 

@@ -1,8 +1,8 @@
-import type { Command, Slice } from '../../src/gpu/recording.js';
-import type { Kernels } from '../../src/kernels.js';
-import type { Plan } from '../../src/planner.js';
-import { recordJob } from '../../src/record.js';
-import type { Part } from '../../src/schedule.js';
+import type { Command, Slice } from '../../src/gpu/commands.js';
+import type { Plan } from '../../src/plan/planner.js';
+import type { Part } from '../../src/plan/schedule.js';
+import { recordJob } from '../../src/record/record.js';
+import type { Kernels } from '../../src/stages/kernels.js';
 
 /** The only part of a job: one vector of n scalars, with every buffer from its beginning on. */
 export const onlyPart = (plan: Plan, n = plan.n): Part => ({

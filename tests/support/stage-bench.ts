@@ -1,12 +1,12 @@
 import { bn254 } from '../../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../../src/curves/curve.js';
+import type { Command, Dispatch } from '../../src/gpu/commands.js';
 import { bufferUsage } from '../../src/gpu/constants.js';
-import type { Command, Dispatch } from '../../src/gpu/recording.js';
 import { Runner } from '../../src/gpu/runner.js';
-import { createKernels } from '../../src/kernels.js';
-import { type Plan, type PlanLimits, planOne, type ScratchName } from '../../src/planner.js';
-import type { Tuning } from '../../src/tuning.js';
-import { fullWorkload } from '../../src/workload.js';
+import { type Plan, type PlanLimits, planOne, type ScratchName } from '../../src/plan/planner.js';
+import type { Tuning } from '../../src/plan/tuning.js';
+import { fullWorkload } from '../../src/plan/workload.js';
+import { createKernels } from '../../src/stages/kernels.js';
 import { recordPlan } from './record-plan.js';
 
 export const limits: PlanLimits = {

@@ -2,8 +2,8 @@
 import type { CarryMode } from '../../../src/field/carry.js';
 import type { Modulus } from '../../../src/field/modulus.js';
 import { fieldView } from '../../../src/field/wgsl.js';
-import { type Kernel, kernel } from '../../../src/gpu/kernel.js';
-import { renderShader } from '../../../src/shaders.js';
+import { type Kernel, kernel } from '../../../src/shaders/kernel.js';
+import { renderShader } from '../../../src/shaders/partials.js';
 import { ChainConfig } from '../kernels.js';
 import columns from './columns.wgsl?raw';
 import template from './kernel.wgsl?raw';

@@ -1,4 +1,4 @@
-import { renderShader } from '../shaders.js';
+import { renderShader } from './partials.js';
 import type { TemplateView } from './template.js';
 
 /** One resource of a kernel. Its place in the list is its binding number in group 0. */

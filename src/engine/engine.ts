@@ -8,18 +8,26 @@ import type {
   MsmEngine,
   MsmOptions,
   RunRecord,
-} from './api.js';
-import type { Calibration } from './calibrate.js';
-import { multiplyOnCpu } from './cpu/multiply.js';
-import { type Curve, type CurveContext, curveContext } from './curves/curve.js';
-import { addAffine, infinity, type Jacobian, toAffine } from './curves/jacobian.js';
-import { type NamedCurve, resolveCurve } from './curves/named.js';
-import { assertNotAborted, badArgument, MsmError, show } from './errors.js';
-import { hasSlowShifts, type OpenDevice, openDevice } from './gpu/device.js';
-import { type CompileTime, compileTimes } from './gpu/pipelines.js';
-import { kernelsOf } from './gpu/recording.js';
-import { Runner } from './gpu/runner.js';
-import { HostClock } from './host-clock.js';
+} from '../api.js';
+import type { Calibration } from '../calibrate/calibrate.js';
+import { multiplyOnCpu } from '../cpu/multiply.js';
+import { type Curve, type CurveContext, curveContext } from '../curves/curve.js';
+import { addAffine, infinity, type Jacobian, toAffine } from '../curves/jacobian.js';
+import { type NamedCurve, resolveCurve } from '../curves/named.js';
+import { assertNotAborted, badArgument, MsmError, show } from '../errors.js';
+import { kernelsOf } from '../gpu/commands.js';
+import { hasSlowShifts, type OpenDevice, openDevice } from '../gpu/device.js';
+import { type CompileTime, compileTimes } from '../gpu/pipelines.js';
+import { Runner } from '../gpu/runner.js';
+import type { PlanLimits } from '../plan/planner.js';
+import { type Job, type Part, schedule } from '../plan/schedule.js';
+import { type SurveyedVector, survey } from '../plan/survey.js';
+import { checkTuning, cpuBelowOf, fieldCarryOf, given, resolveTuning, type Tuning } from '../plan/tuning.js';
+import { fullWorkload, loadedTables, type TableShape } from '../plan/workload.js';
+import { recordJob } from '../record/record.js';
+import { publicPoint } from '../stages/fold.js';
+import { createKernels, type Kernels } from '../stages/kernels.js';
+import { HostClock } from './clock.js';
 import {
   type CallOptions,
   encodePoints,
@@ -28,18 +36,10 @@ import {
   readOffsets,
   readPrecompute,
 } from './input.js';
-import { createKernels, type Kernels } from './kernels.js';
 import { loadPoints } from './load.js';
-import type { PlanLimits } from './planner.js';
-import { recordJob } from './record.js';
+import { SerialQueue } from './queue.js';
 import { type JobContext, type JobOutcome, runJob } from './run-job.js';
-import { type Job, type Part, schedule } from './schedule.js';
-import { SerialQueue } from './serial-queue.js';
-import { publicPoint } from './stages/fold.js';
-import { type SurveyedVector, survey } from './survey.js';
 import { phasesOf, timelineOf } from './timeline.js';
-import { checkTuning, cpuBelowOf, fieldCarryOf, given, resolveTuning, type Tuning } from './tuning.js';
-import { fullWorkload, loadedTables, type TableShape } from './workload.js';
 
 /** Options of `createMsmEngine`. */
 export interface MsmEngineOptions {

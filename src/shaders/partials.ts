@@ -1,8 +1,8 @@
-import fieldTemplate from '../wgsl/field.wgsl?raw';
-import findingsTemplate from '../wgsl/findings.wgsl?raw';
-import inverseTemplate from '../wgsl/inverse.wgsl?raw';
-import pointTemplate from '../wgsl/point.wgsl?raw';
-import { renderTemplate, type TemplateView } from './gpu/template.js';
+import fieldTemplate from '../../wgsl/field.wgsl?raw';
+import findingsTemplate from '../../wgsl/findings.wgsl?raw';
+import inverseTemplate from '../../wgsl/inverse.wgsl?raw';
+import pointTemplate from '../../wgsl/point.wgsl?raw';
+import { renderTemplate, type TemplateView } from './template.js';
 
 /** What any shader may include by name. */
 const partials: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
-import { type Command, groupsFor, type Slice } from './gpu/recording.js';
-import type { Kernels } from './kernels.js';
-import type { CheckScratchName, Plan, ScratchName } from './planner.js';
-import type { Part } from './schedule.js';
-import { CHECK_THREADS, CheckConfig } from './stages/check.js';
+import { type Command, groupsFor, type Slice } from '../gpu/commands.js';
+import type { CheckScratchName, Plan, ScratchName } from '../plan/planner.js';
+import type { Part } from '../plan/schedule.js';
+import { CHECK_THREADS, CheckConfig } from '../stages/check.js';
+import type { Kernels } from '../stages/kernels.js';
 
 type Name = ScratchName | CheckScratchName;
 

@@ -1,14 +1,14 @@
-import { type Command, groupsFor, type Slice } from './gpu/recording.js';
-import type { Kernels } from './kernels.js';
-import type { CheckScratchName, Plan, ScratchName } from './planner.js';
-import { type CheckedWalk, CheckRecorder } from './record-checks.js';
-import type { Job, OwnName, Part } from './schedule.js';
-import { DECOMPOSE_THREADS, DecomposeConfig } from './stages/decompose.js';
-import { LEVEL_DISPATCH_OFFSET, Level } from './stages/level.js';
-import { PartitionConfig } from './stages/partition.js';
-import { REDUCE_THREADS, ReduceConfig } from './stages/reduce.js';
-import { SortConfig } from './stages/sort.js';
-import { WalkConfig } from './stages/walk.js';
+import { type Command, groupsFor, type Slice } from '../gpu/commands.js';
+import type { CheckScratchName, Plan, ScratchName } from '../plan/planner.js';
+import type { Job, OwnName, Part } from '../plan/schedule.js';
+import { DECOMPOSE_THREADS, DecomposeConfig } from '../stages/decompose.js';
+import type { Kernels } from '../stages/kernels.js';
+import { LEVEL_DISPATCH_OFFSET, Level } from '../stages/level.js';
+import { PartitionConfig } from '../stages/partition.js';
+import { REDUCE_THREADS, ReduceConfig } from '../stages/reduce.js';
+import { SortConfig } from '../stages/sort.js';
+import { WalkConfig } from '../stages/walk.js';
+import { type CheckedWalk, CheckRecorder } from './checks.js';
 
 /** A slice of scratch; the type checker knows the names. */
 const scratch = (buffer: ScratchName | CheckScratchName, offset?: number, size?: number): Slice => ({

@@ -1,5 +1,5 @@
-import type { CurveContext } from './curves/curve.js';
-import { digitsOf } from './field/modulus.js';
+import type { CurveContext } from '../curves/curve.js';
+import { digitsOf } from '../field/modulus.js';
 import type { TableShape, Workload } from './workload.js';
 
 /** Scalars that are looked at for an estimate. */

@@ -1,8 +1,8 @@
-import type { CurveContext } from './curves/curve.js';
-import { badArgument, show } from './errors.js';
-import type { CarryMode } from './field/carry.js';
-import { sortPasses } from './stages/sort.js';
-import { mostSlots, prefixBytes } from './stages/walk.js';
+import type { CurveContext } from '../curves/curve.js';
+import { badArgument, show } from '../errors.js';
+import type { CarryMode } from '../field/carry.js';
+import { sortPasses } from '../stages/sort.js';
+import { mostSlots, prefixBytes } from '../stages/walk.js';
 import { expectedDigits, piecesOf, type Workload } from './workload.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { HostWalls } from './api.js';
+import type { HostWalls } from '../api.js';
 
 /** Tells what the wall time of a call went to: at every moment to one part of `HostWalls`, or to none. It begins with `encodeMs`. */
 export class HostClock {

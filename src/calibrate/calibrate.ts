@@ -1,16 +1,16 @@
-import type { AdapterDescription, AffinePoint } from './api.js';
-import { type CalibrationStore, indexedDbStore } from './calibration-store.js';
-import { type Curve, type CurveContext, curveContext } from './curves/curve.js';
-import { addAffine, double, infinity, type Jacobian, toAffine } from './curves/jacobian.js';
-import { type NamedCurve, resolveCurve } from './curves/named.js';
-import { createMsmEngine } from './engine.js';
-import { assertNotAborted, badArgument, MsmError, show } from './errors.js';
-import { mod } from './field/modulus.js';
-import { describeAdapter } from './gpu/device.js';
-import { compileTimes } from './gpu/pipelines.js';
-import { publicPoint } from './stages/fold.js';
-import { checkTuning, type Tuning } from './tuning.js';
-import { version } from './version.js';
+import type { AdapterDescription, AffinePoint } from '../api.js';
+import { type Curve, type CurveContext, curveContext } from '../curves/curve.js';
+import { addAffine, double, infinity, type Jacobian, toAffine } from '../curves/jacobian.js';
+import { type NamedCurve, resolveCurve } from '../curves/named.js';
+import { createMsmEngine } from '../engine/engine.js';
+import { assertNotAborted, badArgument, MsmError, show } from '../errors.js';
+import { mod } from '../field/modulus.js';
+import { describeAdapter } from '../gpu/device.js';
+import { compileTimes } from '../gpu/pipelines.js';
+import { checkTuning, type Tuning } from '../plan/tuning.js';
+import { publicPoint } from '../stages/fold.js';
+import { version } from '../version.js';
+import { type CalibrationStore, indexedDbStore } from './store.js';
 
 /** Options of `calibrate`. */
 export interface CalibrateOptions {

@@ -1,14 +1,14 @@
-import type { CurveContext } from './curves/curve.js';
-import type { CarryMode } from './field/carry.js';
-import type { Kernel } from './gpu/kernel.js';
-import { type CheckKernels, checkKernels } from './stages/check.js';
-import { decomposeKernel } from './stages/decompose.js';
-import { importKernel } from './stages/import.js';
-import { partitionKernel } from './stages/partition.js';
-import { reduceKernel } from './stages/reduce.js';
-import { type SortKernels, sortKernels } from './stages/sort.js';
-import { type TablesKernels, tablesKernels } from './stages/tables.js';
-import { type WalkShape, walkKernel } from './stages/walk.js';
+import type { CurveContext } from '../curves/curve.js';
+import type { CarryMode } from '../field/carry.js';
+import type { Kernel } from '../shaders/kernel.js';
+import { type CheckKernels, checkKernels } from './check.js';
+import { decomposeKernel } from './decompose.js';
+import { importKernel } from './import.js';
+import { partitionKernel } from './partition.js';
+import { reduceKernel } from './reduce.js';
+import { type SortKernels, sortKernels } from './sort.js';
+import { type TablesKernels, tablesKernels } from './tables.js';
+import { type WalkShape, walkKernel } from './walk.js';
 
 /** The kernels of one curve, each rendered once. */
 export interface Kernels {

@@ -1,4 +1,4 @@
-import type { CurveContext } from './curves/curve.js';
+import type { CurveContext } from '../curves/curve.js';
 
 /** Tables of resident bases: the buffer holds 2^(t·bits)·P for every base P and every t < count, those of a base side by side. */
 export interface TableShape {

@@ -1,5 +1,5 @@
-import type { CurveContext } from './curves/curve.js';
-import { itemsPerBindingStep, STORAGE_ALIGNMENT, submitBytes } from './gpu/recording.js';
+import type { CurveContext } from '../curves/curve.js';
+import { itemsPerBindingStep, STORAGE_ALIGNMENT, submitBytes } from '../gpu/commands.js';
 import { type Plan, type PlanLimits, planMsm, planTogether } from './planner.js';
 import type { Tuning } from './tuning.js';
 import { together, type Workload } from './workload.js';

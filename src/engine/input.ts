@@ -1,6 +1,6 @@
-import type { AffinePoint, LoadBasesOptions, MsmBatchOptions, MsmOptions, Progress } from './api.js';
-import type { CurveContext } from './curves/curve.js';
-import { badArgument, kindOf, show } from './errors.js';
+import type { AffinePoint, LoadBasesOptions, MsmBatchOptions, MsmOptions, Progress } from '../api.js';
+import type { CurveContext } from '../curves/curve.js';
+import { badArgument, kindOf, show } from '../errors.js';
 
 /** Little-endian bytes of `value` at `at`. */
 const writeBytes = (target: Uint8Array, at: number, length: number, value: bigint): void => {

@@ -1,4 +1,4 @@
-import type { Kernel } from './kernel.js';
+import type { Kernel } from '../shaders/kernel.js';
 
 /** A part of a named buffer; all of it unless offset and size say otherwise. In bytes. */
 export interface Slice {

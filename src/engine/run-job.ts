@@ -1,16 +1,16 @@
-import type { AffinePoint } from './api.js';
-import { Turns } from './cpu/turns.js';
-import type { CurveContext } from './curves/curve.js';
-import type { JobResult, Runner, Upload } from './gpu/runner.js';
-import type { HostClock } from './host-clock.js';
-import type { Kernels } from './kernels.js';
-import { recordJob } from './record.js';
-import type { Job, Part } from './schedule.js';
-import { assertNoFindings } from './stages/check.js';
-import { IN_A_ROW, Vector } from './stages/decompose.js';
-import { fold } from './stages/fold.js';
-import { Tally } from './stages/partition.js';
-import type { SurveyedVector } from './survey.js';
+import type { AffinePoint } from '../api.js';
+import { Turns } from '../cpu/turns.js';
+import type { CurveContext } from '../curves/curve.js';
+import type { JobResult, Runner, Upload } from '../gpu/runner.js';
+import type { Job, Part } from '../plan/schedule.js';
+import type { SurveyedVector } from '../plan/survey.js';
+import { recordJob } from '../record/record.js';
+import { assertNoFindings } from '../stages/check.js';
+import { IN_A_ROW, Vector } from '../stages/decompose.js';
+import { fold } from '../stages/fold.js';
+import type { Kernels } from '../stages/kernels.js';
+import { Tally } from '../stages/partition.js';
+import type { HostClock } from './clock.js';
 
 /** What all jobs of a call have in common. */
 export interface JobContext {

@@ -1,13 +1,13 @@
-import type { Progress } from './api.js';
-import type { CurveContext } from './curves/curve.js';
-import { badArgument, MsmError } from './errors.js';
-import { type Command, groupsFor, itemsPerBindingStep, type Slice } from './gpu/recording.js';
-import type { Runner } from './gpu/runner.js';
-import type { Kernels } from './kernels.js';
-import { IMPORT_THREADS, ImportConfig, importStart, NONE_REJECTED } from './stages/import.js';
-import { DoubleConfig, SpreadConfig, TABLES_THREADS } from './stages/tables.js';
-import { additionsPerSubmitOf, type DeviceProfile, fieldCarryOf, type Tuning } from './tuning.js';
-import type { TableShape } from './workload.js';
+import type { Progress } from '../api.js';
+import type { CurveContext } from '../curves/curve.js';
+import { badArgument, MsmError } from '../errors.js';
+import { type Command, groupsFor, itemsPerBindingStep, type Slice } from '../gpu/commands.js';
+import type { Runner } from '../gpu/runner.js';
+import { additionsPerSubmitOf, type DeviceProfile, fieldCarryOf, type Tuning } from '../plan/tuning.js';
+import type { TableShape } from '../plan/workload.js';
+import { IMPORT_THREADS, ImportConfig, importStart, NONE_REJECTED } from '../stages/import.js';
+import type { Kernels } from '../stages/kernels.js';
+import { DoubleConfig, SpreadConfig, TABLES_THREADS } from '../stages/tables.js';
 
 /** What loading has to know. */
 export interface LoadContext {

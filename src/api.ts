@@ -1,6 +1,4 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { CompileTime } from './gpu/pipelines.js';
-import type { Tuning } from './plan/tuning.js';
 
 /** A point of the curve in affine coordinates. At infinity `x` and `y` are 0n and carry no meaning. */
 export interface AffinePoint {
@@ -98,6 +96,59 @@ export interface HostWalls {
   readonly readBackMs: number;
 }
 
+/**
+ * The knobs of one MSM. Every one has a default chosen from n and the device; a caller sets some of them with
+ * `createMsmEngine({ tuning })`. No knob changes the result, only what it costs.
+ */
+export interface Tuning {
+  /** c, the width of a scalar window in bits, 2 to 16. A window has 2^(c-1) buckets. */
+  readonly windowBits: number;
+  /** Where the walker keeps the prefix products of its shared inversion. */
+  readonly walkerPrefixMemory: 'private' | 'workgroup';
+  /**
+   * Threads in a workgroup of the walker, 1 to 256. Clamped to the device's limit, and with `workgroup` prefixes to what
+   * fits its workgroup memory; `lastRun.tuning` says what was used.
+   */
+  readonly walkerThreadsPerWorkgroup: number;
+  /**
+   * S, the tasks that one walker thread advances together, 1 to 64; they share one field inversion per step. Clamped to what fits the
+   * private memory that WGSL guarantees, which matters above 48 slots on fields of 381 bits.
+   */
+  readonly walkerSlots: number;
+  /** The most tasks that one walk is cut into, 1 to 2^20. */
+  readonly walkerTasks: number;
+  /** The planner makes no more tasks than gives each of them this many entries, 1 to 2^16. */
+  readonly walkerEntriesPerTask: number;
+  /** A walk of few tasks fills fewer slots a thread rather than run on fewer threads than this, 1 to 2^20. */
+  readonly walkerLeastThreads: number;
+  /**
+   * The most additions that one submit may do, 2^10 to 2^30; beyond it the windows are done in groups and the scalars in chunks.
+   * Bounds how long a submit holds the GPU. Default: what the device does in 100 ms as measured by the engine's earlier runs, 2^18
+   * before; no bound on software adapters, which hold up nobody's screen.
+   */
+  readonly additionsPerSubmit: number;
+  /** Threads in a workgroup of the sort, 1 to 64. */
+  readonly sortThreadsPerWorkgroup: number;
+  /** Entries that one thread of the sort ranks in sequence, 1 to 256. */
+  readonly sortEntriesPerThread: number;
+  /**
+   * How carries are computed: by integer shifts, or through floats, for devices that are slow at shifts. `float` needs a device that
+   * rounds f32 sums to the nearest; what then is wrong is refused, never returned. Default: `float` on SwiftShader only.
+   */
+  readonly fieldCarry: 'shift' | 'float';
+  /**
+   * MSMs of at most so many scalars are computed on the CPU, where the answer is there sooner than a GPU's, 0 to 2^16; 0 leaves all
+   * of them to the GPU. Zeros do not count where they are the most; a vector more of a batch counts as 16. Needs the points in main memory
+   * (`retainBases`). Results are the same.
+   */
+  readonly cpuBelow: number;
+  /**
+   * A debug mode: checks between the stages, on the GPU, that what one left is what the next may rely on, and rejects with
+   * `internal` naming stage, bucket and task if not. Slower, and takes more scratch. Default false.
+   */
+  readonly checks: boolean;
+}
+
 /** What the last successful `engine.msm` or `engine.msmBatch` did. */
 export interface RunRecord {
   /**
@@ -141,6 +192,13 @@ export interface Bases {
   /** Frees the GPU memory. Later use of the handle is refused with code `destroyed`; calling it twice is harmless. */
   destroy(): void;
   [Symbol.dispose](): void;
+}
+
+/** How long a pipeline took to compile. */
+export interface CompileTime {
+  readonly name: string;
+  /** Milliseconds from the request until it was there; several are compiled at a time. */
+  readonly ms: number;
 }
 
 /** Computes Σ s_i·P_i on one GPU device. Made by `createMsmEngine`. */
@@ -198,4 +256,26 @@ export interface MsmEngine {
   /** Frees all that the engine made: buffers, pipelines, the bases, and the device unless the caller brought it. */
   destroy(): void;
   [Symbol.dispose](): void;
+}
+
+/** One setting that was tried. */
+export interface CalibrationTrial {
+  readonly tuning: Partial<Tuning>;
+  /** Fastest of the MSMs that were timed, in milliseconds of GPU time where the device has `timestamp-query`; null if it computed wrongly or not at all. */
+  readonly ms: number | null;
+}
+
+/** What `calibrate` found; pass it to `createMsmEngine({ device, calibration })`. */
+export interface Calibration {
+  /** The knobs that are better set otherwise than by default on this device. */
+  readonly tuning: Partial<Tuning>;
+  readonly trials: readonly CalibrationTrial[];
+  readonly curve: string;
+  readonly adapter: AdapterDescription;
+  readonly version: string;
+  /** Whether it was remembered, and nothing measured. */
+  readonly remembered: boolean;
+  /** Milliseconds that it took, and how many of them compiling. */
+  readonly tookMs: number;
+  readonly compileMs: number;
 }

@@ -7,6 +7,9 @@ export type {
   AdapterDescription,
   AffinePoint,
   Bases,
+  Calibration,
+  CalibrationTrial,
+  CompileTime,
   HostWalls,
   LoadBasesOptions,
   MemoryUse,
@@ -17,13 +20,12 @@ export type {
   Progress,
   RunRecord,
   TimelineEntry,
+  Tuning,
 } from './api.js';
-export { type CalibrateOptions, type Calibration, type CalibrationTrial, calibrate } from './calibrate/calibrate.js';
+export { type CalibrateOptions, calibrate } from './calibrate/calibrate.js';
 export { type CalibrationStore, indexedDbStore } from './calibrate/store.js';
 export type { Curve } from './curves/curve.js';
 export type { NamedCurve } from './curves/named.js';
 export { createMsmEngine, type MsmEngineOptions } from './engine/engine.js';
 export { MsmError, type MsmErrorCode } from './errors.js';
-export type { CompileTime } from './gpu/pipelines.js';
-export type { Tuning } from './plan/tuning.js';
 export { version } from './version.js';

@@ -20,7 +20,7 @@ import { type Curve, curveContext } from '../src/curves/curve.js';
 import { toAffine } from '../src/curves/jacobian.js';
 import { encodePoints } from '../src/engine/input.js';
 import { createMsmEngine, type MsmEngine } from '../src/index.js';
-import { windowCount } from '../src/plan/tuning.js';
+import { windowCount } from '../src/plan/window-bits.js';
 import { captureGpu } from './support/captured-gpu.js';
 import { bls12381, bls12381Oracle } from './support/curves.js';
 import { getDevice } from './support/gpu.js';

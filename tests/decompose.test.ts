@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, type CurveContext, curveContext } from '../src/curves/curve.js';
 import { writeWords } from '../src/field/modulus.js';
-import { groupsFor } from '../src/gpu/commands.js';
 import { Runner } from '../src/gpu/runner.js';
 import { fullWorkload, loadedTables, piecesOf } from '../src/plan/workload.js';
+import { groupsFor } from '../src/shaders/limits.js';
 import {
   DECOMPOSE_THREADS,
   DecomposeConfig,

@@ -7,8 +7,8 @@ import type { CaseAddress } from '../dev/cases/address.js';
 import { type PointDistributionName, type PointSet, pointDistributions } from '../dev/cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
 import { type AffinePoint, bn254G1, expectedMsm } from '../dev/oracle/known-bases.mjs';
+import type { Tuning } from '../src/api.js';
 import { createMsmEngine, type MsmEngine } from '../src/index.js';
-import type { Tuning } from '../src/plan/tuning.js';
 import { getDevice } from './support/gpu.js';
 
 const placements = ['private', 'workgroup'] as const;

@@ -1,12 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Tuning } from '../src/api.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../src/curves/curve.js';
 import { MsmError } from '../src/errors.js';
-import { type Command, groupsFor, MAX_GROUPS, type Slice } from '../src/gpu/commands.js';
+import type { Command, Slice } from '../src/gpu/commands.js';
 import { type Plan, type PlanLimits, planMsm, planOne } from '../src/plan/planner.js';
-import { resolveTuning, type Tuning, windowCount } from '../src/plan/tuning.js';
+import { resolveTuning } from '../src/plan/tuning.js';
+import { windowCount } from '../src/plan/window-bits.js';
 import { fullWorkload } from '../src/plan/workload.js';
+import { groupsFor, MAX_GROUPS } from '../src/shaders/limits.js';
 import { DecomposeConfig } from '../src/stages/decompose.js';
 import { ABSENT, ENTRY_WORDS } from '../src/stages/entry.js';
 import { createKernels } from '../src/stages/kernels.js';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { CaseAddress } from '../dev/cases/address.js';
 import { makeCase } from '../dev/cases/msm-case.js';
+import type { Tuning } from '../src/api.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
-import type { Tuning } from '../src/plan/tuning.js';
 import { IN_A_ROW } from '../src/stages/decompose.js';
 import { ABSENT, ENTRY_WORDS } from '../src/stages/entry.js';
 import { Level } from '../src/stages/level.js';

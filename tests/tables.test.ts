@@ -5,9 +5,9 @@ import { type AffinePoint, bn254G1, makeKnownBases, type OracleCurve } from '../
 import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, type CurveContext, curveContext } from '../src/curves/curve.js';
 import { encodePoints } from '../src/engine/input.js';
-import { groupsFor } from '../src/gpu/commands.js';
 import { pipelineFor } from '../src/gpu/pipelines.js';
 import type { Kernel } from '../src/shaders/kernel.js';
+import { groupsFor } from '../src/shaders/limits.js';
 import { POISON } from '../src/stages/check.js';
 import { createKernels } from '../src/stages/kernels.js';
 import { DoubleConfig, SpreadConfig, TABLES_THREADS, type TablesKernels } from '../src/stages/tables.js';

@@ -1,6 +1,5 @@
 /** The rows that a run is told in: what `window.msmBench.rows` holds, what is posted to the dev server, and what Node prints. */
-import type { AdapterDescription, HostWalls, PhaseTime, TimelineEntry } from '../../src/api.js';
-import type { Tuning } from '../../src/plan/tuning.js';
+import type { AdapterDescription, HostWalls, PhaseTime, TimelineEntry, Tuning } from '../../src/api.js';
 import type { SideName } from '../ab/contestant.js';
 import type { FieldBenchRow } from '../field-bench/run.js';
 import type { Environment } from './environment.js';

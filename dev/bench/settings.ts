@@ -1,5 +1,7 @@
 /** The knobs of an engine as the URL has them, and what a set of them is: a setting. No setting changes a result, only what it costs. */
-import { type Tuning, tuningRanges } from '../../src/plan/tuning.js';
+
+import type { Tuning } from '../../src/api.js';
+import { tuningRanges } from '../../src/plan/tuning.js';
 import { parseInteger } from '../cases/address.js';
 
 /** An engine, as the knobs want it. */

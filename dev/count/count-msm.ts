@@ -1,7 +1,7 @@
+import type { Tuning } from '../../src/api.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { curveContext } from '../../src/curves/curve.js';
 import { createMsmEngine } from '../../src/engine/engine.js';
-import type { Tuning } from '../../src/plan/tuning.js';
 import { makeCase } from '../cases/msm-case.js';
 import type { PointDistributionName } from '../cases/point-distributions.js';
 import type { ScalarDistributionName } from '../cases/scalar-distributions.js';

@@ -2,7 +2,7 @@
  * What the fuzzer tries: a program, which is one engine and a sequence of calls on it. A program is plain data, so that it can be
  * printed, shrunk and run again.
  */
-import type { Tuning } from '../../src/plan/tuning.js';
+import type { Tuning } from '../../src/api.js';
 import { type PointDistributionName, pointDistributions } from '../cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../cases/scalar-distributions.js';
 import { Random } from '../oracle/known-bases.mjs';

@@ -1,4 +1,4 @@
-import type { AdapterDescription, AffinePoint } from '../api.js';
+import type { AdapterDescription, AffinePoint, Calibration, CalibrationTrial, Tuning } from '../api.js';
 import { type Curve, type CurveContext, curveContext } from '../curves/curve.js';
 import { addAffine, double, infinity, type Jacobian, toAffine } from '../curves/jacobian.js';
 import { type NamedCurve, resolveCurve } from '../curves/named.js';
@@ -7,7 +7,7 @@ import { assertNotAborted, badArgument, MsmError, show } from '../errors.js';
 import { mod } from '../field/modulus.js';
 import { describeAdapter } from '../gpu/device.js';
 import { compileTimes } from '../gpu/pipelines.js';
-import { checkTuning, type Tuning } from '../plan/tuning.js';
+import { checkTuning } from '../plan/tuning.js';
 import { publicPoint } from '../stages/fold.js';
 import { version } from '../version.js';
 import { type CalibrationStore, indexedDbStore } from './store.js';
@@ -25,28 +25,6 @@ export interface CalibrateOptions {
   readonly again?: boolean;
   readonly signal?: AbortSignal;
   onProgress?(progress: { readonly done: number; readonly total: number }): void;
-}
-
-/** One setting that was tried. */
-export interface CalibrationTrial {
-  readonly tuning: Partial<Tuning>;
-  /** Fastest of the MSMs that were timed, in milliseconds of GPU time where the device has `timestamp-query`; null if it computed wrongly or not at all. */
-  readonly ms: number | null;
-}
-
-/** What `calibrate` found; pass it to `createMsmEngine({ device, calibration })`. */
-export interface Calibration {
-  /** The knobs that are better set otherwise than by default on this device. */
-  readonly tuning: Partial<Tuning>;
-  readonly trials: readonly CalibrationTrial[];
-  readonly curve: string;
-  readonly adapter: AdapterDescription;
-  readonly version: string;
-  /** Whether it was remembered, and nothing measured. */
-  readonly remembered: boolean;
-  /** Milliseconds that it took, and how many of them compiling. */
-  readonly tookMs: number;
-  readonly compileMs: number;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { CurveContext } from '../curves/curve.js';
 import { type Affine, add, addAffine, double, infinity, type Jacobian } from '../curves/jacobian.js';
 import { digitsOf, mod, readWords } from '../field/modulus.js';
-import { windowCount } from '../plan/tuning.js';
+import { windowCount } from '../plan/window-bits.js';
 import type { Turns } from './turns.js';
 
 /** The c with the fewest additions: n to fill the buckets of a window, two for each bucket to sum them up. */

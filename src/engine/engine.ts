@@ -2,14 +2,16 @@ import type {
   AdapterDescription,
   AffinePoint,
   Bases,
+  Calibration,
+  CompileTime,
   LoadBasesOptions,
   MemoryUse,
   MsmBatchOptions,
   MsmEngine,
   MsmOptions,
   RunRecord,
+  Tuning,
 } from '../api.js';
-import type { Calibration } from '../calibrate/calibrate.js';
 import { multiplyOnCpu } from '../cpu/multiply.js';
 import { type Curve, type CurveContext, curveContext } from '../curves/curve.js';
 import { addAffine, infinity, type Jacobian, toAffine } from '../curves/jacobian.js';
@@ -17,12 +19,13 @@ import { type NamedCurve, resolveCurve } from '../curves/named.js';
 import { assertNotAborted, badArgument, MsmError, show } from '../errors.js';
 import { kernelsOf } from '../gpu/commands.js';
 import { hasSlowShifts, type OpenDevice, openDevice } from '../gpu/device.js';
-import { type CompileTime, compileTimes } from '../gpu/pipelines.js';
+import { compileTimes } from '../gpu/pipelines.js';
 import { Runner } from '../gpu/runner.js';
+import { cpuBelowOf, fieldCarryOf } from '../plan/device-defaults.js';
 import type { PlanLimits } from '../plan/planner.js';
 import { type Job, type Part, schedule } from '../plan/schedule.js';
 import { type SurveyedVector, survey } from '../plan/survey.js';
-import { checkTuning, cpuBelowOf, fieldCarryOf, given, resolveTuning, type Tuning } from '../plan/tuning.js';
+import { checkTuning, given, resolveTuning } from '../plan/tuning.js';
 import { fullWorkload, loadedTables, type TableShape } from '../plan/workload.js';
 import { recordJob } from '../record/record.js';
 import { publicPoint } from '../stages/fold.js';
@@ -38,6 +41,7 @@ import {
 } from './input.js';
 import { loadPoints } from './load.js';
 import { SerialQueue } from './queue.js';
+import { dispose, ResidentBases } from './resident-bases.js';
 import { type JobContext, type JobOutcome, runJob } from './run-job.js';
 import { phasesOf, timelineOf } from './timeline.js';
 
@@ -64,9 +68,6 @@ export interface MsmEngineOptions {
   readonly retainBases?: boolean;
 }
 
-/** Engines that lack `Symbol.dispose` lack `using` too; the method then has a name that nobody calls. */
-const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol('Symbol.dispose');
-
 const DEFAULT_BUDGET = 256 * 2 ** 20;
 
 /** What a vector more costs the CPU, in scalars: the doublings between its windows. */
@@ -82,60 +83,6 @@ interface Factors {
   readonly scalars: Uint8Array<ArrayBuffer>;
   readonly n: number;
   readonly offset: number;
-}
-
-/** Bases on the GPU, and what the engine needs to know about them. */
-class ResidentBases implements Bases {
-  readonly length: number;
-  readonly label: string;
-  readonly tables: TableShape;
-  /** What to load them from again after the loss of a device. */
-  readonly source: Uint8Array<ArrayBuffer> | null;
-  #home: { readonly runner: Runner; readonly buffer: GPUBuffer } | null;
-
-  constructor(
-    length: number,
-    label: string,
-    tables: TableShape,
-    source: Uint8Array<ArrayBuffer> | null,
-    runner: Runner,
-    buffer: GPUBuffer,
-  ) {
-    this.length = length;
-    this.label = label;
-    this.tables = tables;
-    this.source = source;
-    this.#home = { runner, buffer };
-  }
-
-  get byteLength(): number {
-    return this.#home?.buffer.size ?? 0;
-  }
-
-  /** @throws MsmError `destroyed` */
-  assertAlive(): void {
-    if (this.#home === null)
-      throw new MsmError('destroyed', `the bases '${this.label}' were destroyed; load them again`);
-  }
-
-  /** Their buffer on a device; null if they are on another one, which must have been lost. */
-  bufferOn(runner: Runner): GPUBuffer | null {
-    this.assertAlive();
-    return this.#home?.runner === runner ? this.#home.buffer : null;
-  }
-
-  moveTo(runner: Runner, buffer: GPUBuffer): void {
-    this.#home = { runner, buffer };
-  }
-
-  destroy(): void {
-    this.#home?.runner.ledger.destroy(this.#home.buffer);
-    this.#home = null;
-  }
-
-  [dispose](): void {
-    this.destroy();
-  }
 }
 
 class Engine implements MsmEngine {

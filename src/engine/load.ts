@@ -1,10 +1,11 @@
-import type { Progress } from '../api.js';
+import type { Progress, Tuning } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
 import { badArgument, MsmError } from '../errors.js';
-import { type Command, groupsFor, itemsPerBindingStep, type Slice } from '../gpu/commands.js';
+import type { Command, Slice } from '../gpu/commands.js';
 import type { Runner } from '../gpu/runner.js';
-import { additionsPerSubmitOf, type DeviceProfile, fieldCarryOf, type Tuning } from '../plan/tuning.js';
+import { additionsPerSubmitOf, type DeviceProfile, fieldCarryOf } from '../plan/device-defaults.js';
 import type { TableShape } from '../plan/workload.js';
+import { groupsFor, itemsPerBindingStep } from '../shaders/limits.js';
 import { IMPORT_THREADS, ImportConfig, importStart, NONE_REJECTED } from '../stages/import.js';
 import type { Kernels } from '../stages/kernels.js';
 import { DoubleConfig, SpreadConfig, TABLES_THREADS } from '../stages/tables.js';

@@ -1,5 +1,5 @@
 import { MsmError } from '../errors.js';
-import { LEAST_BUFFER_BYTES } from './commands.js';
+import { LEAST_BUFFER_BYTES } from '../shaders/limits.js';
 
 /** What a buffer is counted as. */
 export type Account = 'bases' | 'scratch';

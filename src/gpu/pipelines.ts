@@ -1,14 +1,8 @@
+import type { CompileTime } from '../api.js';
 import { MsmError } from '../errors.js';
 import type { Binding, Kernel } from '../shaders/kernel.js';
 
 const STAGE_COMPUTE = 4;
-
-/** How long a pipeline took to compile. */
-export interface CompileTime {
-  readonly name: string;
-  /** Milliseconds from the request until it was there; several are compiled at a time. */
-  readonly ms: number;
-}
 
 const times = new WeakMap<GPUDevice, CompileTime[]>();
 

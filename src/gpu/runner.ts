@@ -1,7 +1,8 @@
-import { HostClock } from '../engine/clock.js';
+import type { HostWalls } from '../api.js';
 import { MsmError } from '../errors.js';
 import type { Kernel } from '../shaders/kernel.js';
-import { type Command, type Dispatch, kernelsOf, type Slice, submitBytes, UNIFORM_ALIGNMENT } from './commands.js';
+import { submitBytes, UNIFORM_ALIGNMENT } from '../shaders/limits.js';
+import { type Command, type Dispatch, kernelsOf, type Slice } from './commands.js';
 import { bufferUsage, mapModeRead } from './constants.js';
 import { Ledger, OUT_OF_MEMORY_ADVICE } from './ledger.js';
 import { pipelineFor } from './pipelines.js';
@@ -44,6 +45,13 @@ export interface JobResult {
   /** In the order of the commands; null without timestamps, or with more passes than they can be had for. */
   readonly passes: readonly PassTime[] | null;
 }
+
+/** Is told what the time of a call goes to from now on. */
+export interface Stopwatch {
+  enter(part: keyof HostWalls): void;
+}
+
+const unwatched: Stopwatch = { enter: () => undefined };
 
 /** When a pass ran, in nanoseconds by a clock of the device's. */
 export interface PassTime {
@@ -106,7 +114,7 @@ export class Runner {
   }
 
   /** @param clock of the call that the job is a part of; it is in `encodeMs` before, and in `readBackMs` after */
-  async run(job: Job, clock = new HostClock()): Promise<JobResult> {
+  async run(job: Job, clock: Stopwatch = unwatched): Promise<JobResult> {
     this.assertAlive();
     const pipelines = await this.compile(kernelsOf(job.commands));
     // compiling took a while
@@ -344,7 +352,7 @@ interface Prepared {
 }
 
 /** The bytes of a buffer, which is not mapped afterwards. */
-const readMapped = async (buffer: GPUBuffer, size: number, clock: HostClock): Promise<ArrayBuffer> => {
+const readMapped = async (buffer: GPUBuffer, size: number, clock: Stopwatch): Promise<ArrayBuffer> => {
   await buffer.mapAsync(mapModeRead, 0, size);
   clock.enter('readBackMs');
   const bytes = buffer.getMappedRange(0, size).slice(0);

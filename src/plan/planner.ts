@@ -1,15 +1,17 @@
+import type { Tuning } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
 import { badArgument } from '../errors.js';
-import { itemsPerBindingStep, LEAST_BUFFER_BYTES, MAX_GROUPS, submitBytes } from '../gpu/commands.js';
-import { checkDispatches } from '../record/checks.js';
-import { findingsBytes } from '../stages/check.js';
+import { itemsPerBindingStep, LEAST_BUFFER_BYTES, MAX_GROUPS, submitBytes } from '../shaders/limits.js';
+import { checkDispatches, findingsBytes } from '../stages/check.js';
 import { Vector } from '../stages/decompose.js';
 import { ENTRY_WORDS } from '../stages/entry.js';
 import { Level } from '../stages/level.js';
 import { levelTasks, Tally } from '../stages/partition.js';
 import { type ReduceShape, reduceShape } from '../stages/reduce.js';
 import { SORT_MAX_BITS, type SortPass, sortPasses } from '../stages/sort.js';
-import { type DeviceProfile, reduceAdditions, resolveTuning, type Tuning, windowCount } from './tuning.js';
+import type { DeviceProfile } from './device-defaults.js';
+import { resolveTuning } from './tuning.js';
+import { reduceAdditions, windowCount } from './window-bits.js';
 import { oneOf, piecesOf, shareOf, type Workload } from './workload.js';
 
 /** Limits of a device that sizes depend on. */

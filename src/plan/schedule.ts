@@ -1,7 +1,7 @@
+import type { Tuning } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
-import { itemsPerBindingStep, STORAGE_ALIGNMENT, submitBytes } from '../gpu/commands.js';
+import { itemsPerBindingStep, STORAGE_ALIGNMENT, submitBytes } from '../shaders/limits.js';
 import { type Plan, type PlanLimits, planMsm, planTogether } from './planner.js';
-import type { Tuning } from './tuning.js';
 import { together, type Workload } from './workload.js';
 
 /** A vector of scalars, of which the first multiplies base `offset`. */

@@ -1,6 +1,7 @@
-import { type Command, groupsFor, type Slice } from '../gpu/commands.js';
+import type { Command, Slice } from '../gpu/commands.js';
 import type { CheckScratchName, Plan, ScratchName } from '../plan/planner.js';
 import type { Part } from '../plan/schedule.js';
+import { groupsFor } from '../shaders/limits.js';
 import { CHECK_THREADS, CheckConfig } from '../stages/check.js';
 import type { Kernels } from '../stages/kernels.js';
 
@@ -19,10 +20,6 @@ export interface CheckedWalk {
   /** Nothing may be left to combine. */
   readonly last: boolean;
 }
-
-/** Dispatches that the functions below add to an MSM. */
-export const checkDispatches = (groups: number, levels: number): number =>
-  groups * (6 + 1 + 4 * levels) + 1 + 2 + 2 * (1 + 4 + 1);
 
 /** Records the checks of one plan; nothing, unless it asks for them. */
 export class CheckRecorder {

@@ -1,6 +1,7 @@
-import { type Command, groupsFor, type Slice } from '../gpu/commands.js';
+import type { Command, Slice } from '../gpu/commands.js';
 import type { CheckScratchName, Plan, ScratchName } from '../plan/planner.js';
 import type { Job, OwnName, Part } from '../plan/schedule.js';
+import { groupsFor } from '../shaders/limits.js';
 import { DECOMPOSE_THREADS, DecomposeConfig } from '../stages/decompose.js';
 import type { Kernels } from '../stages/kernels.js';
 import { LEVEL_DISPATCH_OFFSET, Level } from '../stages/level.js';

@@ -176,3 +176,7 @@ export const assertNoFindings = (words: Uint32Array, levels: number): void => {
     `check failed ${texts.join('; ')}. Please report the adapter, the knobs and the inputs`,
   );
 };
+
+/** Dispatches that the checks add to an MSM (record/checks.ts records them). */
+export const checkDispatches = (groups: number, levels: number): number =>
+  groups * (6 + 1 + 4 * levels) + 1 + 2 + 2 * (1 + 4 + 1);

@@ -1,10 +1,9 @@
-import type { AffinePoint } from '../api.js';
+import type { AffinePoint, Tuning } from '../api.js';
 import { type CurveContext, isOnCurve } from '../curves/curve.js';
 import { type Affine, addAffine, double, infinity, toAffine } from '../curves/jacobian.js';
 import { MsmError } from '../errors.js';
 import { fromMontgomery, readWords } from '../field/modulus.js';
-import type { Plan } from '../plan/planner.js';
-import { bitsExponents } from './reduce.js';
+import { bitsExponents, type ReduceShape } from './reduce.js';
 
 /** Reads stored point `index`, and refuses what is no point of the curve: whatever went wrong on the GPU stops here. */
 const readChecked = (curve: CurveContext, sums: Uint32Array, index: number): Affine => {
@@ -24,6 +23,14 @@ const readChecked = (curve: CurveContext, sums: Uint32Array, index: number): Aff
   return point;
 };
 
+/** Of a plan, what the fold has to know. */
+interface FoldShape {
+  readonly tuning: Pick<Tuning, 'windowBits'>;
+  readonly reduce: ReduceShape;
+  /** T */
+  readonly vectorWindows: number;
+}
+
 /**
  * fold: S = Σ 2^exponent · sum, over the c sums of each of the T windows of a vector, on the CPU by Horner's rule over the bits.
  *
@@ -32,7 +39,7 @@ const readChecked = (curve: CurveContext, sums: Uint32Array, index: number): Aff
  */
 export const fold = (
   curve: CurveContext,
-  { tuning: { windowBits }, reduce, vectorWindows }: Pick<Plan, 'tuning' | 'reduce' | 'vectorWindows'>,
+  { tuning: { windowBits }, reduce, vectorWindows }: FoldShape,
   sums: Uint32Array,
   vector: number,
 ): AffinePoint => {

@@ -1,6 +1,6 @@
 import template from '../../wgsl/partition.wgsl?raw';
-import { MAX_GROUPS } from '../gpu/commands.js';
 import { type Kernel, kernel } from '../shaders/kernel.js';
+import { MAX_GROUPS } from '../shaders/limits.js';
 import { struct } from '../shaders/struct.js';
 import { Level } from './level.js';
 

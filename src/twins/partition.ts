@@ -1,4 +1,4 @@
-import { MAX_GROUPS } from '../gpu/commands.js';
+import { MAX_GROUPS } from '../shaders/limits.js';
 import { Level } from '../stages/level.js';
 import { type PartitionConfig, SHRINK } from '../stages/partition.js';
 

@@ -1,10 +1,10 @@
+import type { Tuning } from '../../src/api.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../../src/curves/curve.js';
 import type { Command, Dispatch } from '../../src/gpu/commands.js';
 import { bufferUsage } from '../../src/gpu/constants.js';
 import { Runner } from '../../src/gpu/runner.js';
 import { type Plan, type PlanLimits, planOne, type ScratchName } from '../../src/plan/planner.js';
-import type { Tuning } from '../../src/plan/tuning.js';
 import { fullWorkload } from '../../src/plan/workload.js';
 import { createKernels } from '../../src/stages/kernels.js';
 import { recordPlan } from './record-plan.js';

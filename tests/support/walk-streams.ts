@@ -1,6 +1,6 @@
 /** Sorted streams for the tests of the walk, and the cuts of all its levels. */
 import fc from 'fast-check';
-import { MAX_GROUPS } from '../../src/gpu/commands.js';
+import { MAX_GROUPS } from '../../src/shaders/limits.js';
 import { ABSENT, ENTRY_WORDS } from '../../src/stages/entry.js';
 import { Level } from '../../src/stages/level.js';
 import type { Cut } from '../../src/twins/walk.js';

@@ -1,0 +1,70 @@
+import type { Tuning } from '../api.js';
+import type { CarryMode } from '../field/carry.js';
+
+/** What the defaults depend on. */
+export interface DeviceProfile {
+  readonly software: boolean;
+  /** Shifts are much slower than additions: SwiftShader. */
+  readonly slowShifts: boolean;
+  /** Additions a millisecond in the walk, as measured by an earlier run; null before. */
+  readonly additionsPerMs: number | null;
+  readonly maxComputeInvocationsPerWorkgroup: number;
+  readonly maxComputeWorkgroupSizeX: number;
+  readonly maxComputeWorkgroupStorageSize: number;
+}
+
+/** Up to here a CPU that plays GPU is slower than one core of the same CPU with BigInts (docs/performance.md, `npm run crossover`). */
+const SOFTWARE_CPU_BELOW = 128;
+
+/**
+ * What the CPU has to beat on a GPU is a submit and a map, 4 to 17 ms on an M4 (DESIGN §3); 16 scalars took 7 ms on a slow core. Not
+ * measured on a GPU yet: `npm run crossover -- --adapter hardware` does it.
+ */
+const HARDWARE_CPU_BELOW = 16;
+
+/** How long a submit should hold a GPU: no animation stutters for longer than one would notice, no watchdog is near. */
+const SUBMIT_MS = 100;
+
+/** Additions of a submit before anything was measured: 60 ms on the slowest phone that DESIGN §3 has numbers of (Pixel 10). */
+const UNMEASURED_BOUND = 2 ** 18;
+
+/** A power of two, so that small changes of the measurement do not change the plan. */
+const submitBound = (additionsPerMs: number | null): number =>
+  additionsPerMs === null
+    ? UNMEASURED_BOUND
+    : 2 ** Math.min(30, Math.max(16, Math.floor(Math.log2(SUBMIT_MS * additionsPerMs))));
+
+/** What a submit may do; needs no plan. */
+export const additionsPerSubmitOf = (device: DeviceProfile, overrides: Partial<Tuning>): number =>
+  overrides.additionsPerSubmit ?? (device.software ? 2 ** 30 : submitBound(device.additionsPerMs));
+
+/** What the pipelines depend on; needs no plan. */
+export const fieldCarryOf = (device: Pick<DeviceProfile, 'slowShifts'>, overrides: Partial<Tuning>): CarryMode =>
+  overrides.fieldCarry ?? (device.slowShifts ? 'float' : 'shift');
+
+/** Up to how many scalars an MSM is the CPU's; needs no plan either. */
+export const cpuBelowOf = (device: Pick<DeviceProfile, 'software'>, overrides: Partial<Tuning>): number =>
+  overrides.cpuBelow ?? (device.software ? SOFTWARE_CPU_BELOW : HARDWARE_CPU_BELOW);
+
+/** The knobs that depend on the device alone. */
+type DeviceKnobs = Omit<Tuning, 'windowBits' | 'checks'>;
+
+/**
+ * What the knobs are where nobody set them.
+ *
+ * A software adapter has a few cores and no latency to hide: few threads with many slots each. A GPU wants tens of thousands
+ * of threads, and slots cost it registers and cache.
+ */
+export const deviceDefaults = (device: DeviceProfile): DeviceKnobs => ({
+  walkerPrefixMemory: 'private',
+  walkerThreadsPerWorkgroup: device.software ? 16 : 64,
+  walkerSlots: device.software ? 32 : 8,
+  walkerTasks: device.software ? 2 ** 12 : 2 ** 17,
+  walkerEntriesPerTask: 32,
+  walkerLeastThreads: device.software ? 16 : 2 ** 12,
+  additionsPerSubmit: additionsPerSubmitOf(device, {}),
+  fieldCarry: fieldCarryOf(device, {}),
+  sortThreadsPerWorkgroup: device.software ? 16 : 64,
+  sortEntriesPerThread: device.software ? 128 : 32,
+  cpuBelow: cpuBelowOf(device, {}),
+});

@@ -7,6 +7,7 @@ import { bufferUsage, mapModeRead } from './constants.js';
 import { Ledger, OUT_OF_MEMORY_ADVICE } from './ledger.js';
 import { pipelineFor } from './pipelines.js';
 import { ScratchPool } from './scratch-pool.js';
+import { measureWaits, waitFor } from './wait.js';
 
 /** Buffers that every job needs besides those that it names. */
 const ownUsages = {
@@ -107,10 +108,13 @@ export class Runner {
     }
   }
 
-  /** Compiles kernels in parallel; those that the device has seen are there at once. */
+  /** Compiles kernels in parallel; those that the device has seen are there at once. Meanwhile it measures how the device waits. */
   async compile(kernels: readonly Kernel[]): Promise<ReadonlyMap<Kernel, GPUComputePipeline>> {
+    const measuring = measureWaits(this.device);
     const compiled = kernels.map(async (kernel) => [kernel, await pipelineFor(this.device, kernel)] as const);
-    return new Map(await this.#guard(() => Promise.all(compiled)));
+    const pipelines = new Map(await this.#guard(() => Promise.all(compiled)));
+    await measuring;
+    return pipelines;
   }
 
   /** @param clock of the call that the job is a part of; it is in `encodeMs` before, and in `readBackMs` after */
@@ -164,7 +168,7 @@ export class Runner {
         dispatch += segment.reduce((sum, { dispatches: own }) => sum + own.length, 0);
         pass += segment.length;
         if (isLast) break;
-        await this.#guard(() => device.queue.onSubmittedWorkDone());
+        await this.#guard(() => waitFor(device, device.queue.onSubmittedWorkDone()));
         this.assertAlive();
         clock.enter('encodeMs');
         job.onSubmitted?.(index + 1, segments.length);
@@ -172,7 +176,7 @@ export class Runner {
       const { staging } = prepared as unknown as Prepared;
       // the map of a buffer that was destroyed meanwhile is an error of the device, and would reach the caller's handlers
       this.assertAlive();
-      const bytes = await this.#guard(() => readMapped(staging, sizes.staging, clock));
+      const bytes = await this.#guard(() => readMapped(device, staging, sizes.staging, clock));
       return {
         data: cut(new Uint32Array(bytes, 0, readBytes / 4), job.read),
         dispatches: dispatches.length,
@@ -352,8 +356,13 @@ interface Prepared {
 }
 
 /** The bytes of a buffer, which is not mapped afterwards. */
-const readMapped = async (buffer: GPUBuffer, size: number, clock: Stopwatch): Promise<ArrayBuffer> => {
-  await buffer.mapAsync(mapModeRead, 0, size);
+const readMapped = async (
+  device: GPUDevice,
+  buffer: GPUBuffer,
+  size: number,
+  clock: Stopwatch,
+): Promise<ArrayBuffer> => {
+  await waitFor(device, buffer.mapAsync(mapModeRead, 0, size));
   clock.enter('readBackMs');
   const bytes = buffer.getMappedRange(0, size).slice(0);
   buffer.unmap();

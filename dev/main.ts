@@ -1,11 +1,13 @@
-import { errorMessage } from './bench/error-message.js';
-import { type Knobs, parseKnobs } from './bench/knobs.js';
+import { problemText, queryText, readKnobs, spelledOut, suggestedMode } from './bench/knobs.js';
+import { modes } from './bench/modes.js';
 import { type MsmBench, Run, type RunListener } from './bench/run.js';
 import { startBench } from './bench/start.js';
+import { readAddress } from './page/address.js';
 import { h } from './page/dom.js';
 import { introduction, missingWebGpu, questions, reference } from './page/explanation.js';
 import { pageHost } from './page/host.js';
-import { knobForm } from './page/knob-form.js';
+import { FORM_ID, knobForm } from './page/knob-form.js';
+import { noteList, problemList } from './page/problems.js';
 import { RowPoster } from './page/row-poster.js';
 import { RunView } from './page/run-view.js';
 
@@ -17,49 +19,58 @@ declare global {
 
 const silent: RunListener = { onProgress() {}, onRow() {} };
 
-function open(main: HTMLElement): void {
-  const query = new URLSearchParams(location.search);
-  let knobs: Knobs;
-  try {
-    knobs = parseKnobs(query);
-  } catch (error) {
-    const { bench } = new Run(silent);
-    bench.status = 'failed';
-    bench.error = errorMessage(error);
-    window.msmBench = bench;
-    main.replaceChildren(
-      h('div', { role: 'alert' }, h('p', { class: 'alert' }, bench.error)),
-      knobForm(query),
-      reference(),
-    );
-    return;
-  }
-
-  const { mode } = knobs;
-  if (mode === null) {
-    window.msmBench = new Run(silent).bench;
-    main.replaceChildren(
-      ...[missingWebGpu()].filter((note) => note !== null),
-      introduction(),
-      questions(),
-      knobForm(query),
-      reference(),
-    );
-    return;
-  }
-
-  const poster = new RowPoster();
-  const view = new RunView(mode, poster, () => run);
-  const run: Run = new Run(view, poster);
-  window.msmBench = run.bench;
-  main.replaceChildren(
-    view.root,
-    h('details', { class: 'change' }, h('summary', {}, 'Change the knobs'), knobForm(query)),
-    questions(),
-    h('p', { class: 'note' }, h('a', { href: './' }, 'What is this page?')),
+/** What the address sets, and a button that runs it. */
+const readyToRun = (given: readonly (readonly [string, string])[], title: string): HTMLElement =>
+  h(
+    'section',
+    { class: 'run', 'aria-label': 'Ready to run' },
+    h(
+      'p',
+      {},
+      'The address sets ',
+      h('code', {}, given.map(([name, value]) => `${name}=${value}`).join(', ')),
+      '. Nothing has started yet.',
+    ),
+    h('button', { type: 'submit', class: 'primary', form: FORM_ID }, `Run the ${title.toLowerCase()}`),
   );
-  void startBench(run, pageHost(), knobs, mode);
+
+/** What the page shows of an address; starts what that says. */
+function open(asked: URLSearchParams, disagreements: readonly string[]): (HTMLElement | null)[] {
+  const { knobs, given, problems, notes } = readKnobs(asked);
+  const query = spelledOut(asked);
+  const top = noteList([...disagreements, ...notes]);
+  const mode = knobs?.mode ?? null;
+  if (knobs !== null && mode !== null) {
+    const poster = new RowPoster();
+    const view = new RunView(mode, poster, () => run);
+    const run: Run = new Run(view, poster);
+    window.msmBench = run.bench;
+    void startBench(run, pageHost(queryText(asked)), knobs, mode);
+    return [
+      top,
+      view.root,
+      h('details', { class: 'change' }, h('summary', {}, 'Change the knobs'), knobForm(query)),
+      questions(),
+      h('p', { class: 'note' }, h('a', { href: './' }, 'What is this page?')),
+    ];
+  }
+  const { bench } = new Run(silent);
+  window.msmBench = bench;
+  if (knobs === null) {
+    bench.status = 'failed';
+    bench.error = problems.map(problemText).join('\n');
+    return [top, h('div', { role: 'alert' }, problemList(problems)), knobForm(query), reference()];
+  }
+  const about =
+    given.length > 0 ? [readyToRun(given, modes[suggestedMode(query)].title)] : [introduction(), questions()];
+  return [missingWebGpu(), top, ...about, knobForm(query), reference()];
 }
 
-const main = document.querySelector<HTMLElement>('#main');
-if (main !== null) open(main);
+const { query, notes } = readAddress(location);
+const parts = open(query, notes).filter((part) => part !== null);
+document.querySelector('#main')?.replaceChildren(...parts);
+
+// another fragment in the address bar loads no page by itself
+addEventListener('hashchange', () => {
+  if (`${readAddress(location).query}` !== `${query}`) location.reload();
+});

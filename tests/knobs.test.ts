@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { parseKnobs } from '../dev/bench/knobs.js';
+import { parseKnobs, queryText, readKnobs, suggestedMode } from '../dev/bench/knobs.js';
 import { tuningQuery } from '../dev/bench/settings.js';
 import { median } from '../dev/bench/statistics.js';
 import { formatCaseAddress } from '../dev/cases/address.js';
+import { readAddress } from '../dev/page/address.js';
 import { tuningChoices, tuningRanges } from '../src/plan/tuning.js';
 
 const parse = (query: string) => parseKnobs(new URLSearchParams(query));
+const read = (query: string) => readKnobs(new URLSearchParams(query));
 const casesOf = (query: string) => [...new Set(parse(query).cases.map(({ address }) => formatCaseAddress(address)))];
 
 describe('the knobs of the page', () => {
@@ -105,9 +107,127 @@ describe('the knobs of the page', () => {
     expect(turns.filter((placement) => placement === 'private')).toHaveLength((11 * 14 * 12) / 2);
   });
 
+  it('mean what people leave out', () => {
+    // a flag that is named is on, and any other knob without a value is as the engine has it
+    const [setting] = parse('autorun=msm-bench&walkerpriv&walkertpb').settings;
+    expect(setting).toEqual(parse('autorun=msm-bench&walkerpriv=1').settings[0]);
+    expect(setting?.tuning).toEqual({ walkerPrefixMemory: 'private', cpuBelow: 0 });
+    expect(parse('autorun=msm-bench&checks').settings[0]?.tuning.checks).toBe(true);
+    for (const knob of ['walkertpb', 'c', 'fieldcarry', 'cpubelow', 'precompute', 'budget'])
+      expect(parse(`autorun=msm-bench&${knob}=`).settings).toEqual(parse('autorun=msm-bench').settings);
+    const { mode, settings, cases } = parse('autorun=msm-bench&walkerpriv&walkertpb=32&logn=10');
+    expect({ mode, names: settings.map(({ name }) => name) }).toEqual({
+      mode: 'msm-bench',
+      names: ['walkerpriv=1, walkertpb=32'],
+    });
+    expect(cases.map(({ address }) => address.n)).toEqual([1024]);
+    // of one side it overrules what both have
+    expect(parse('autorun=accum-ab&c=8&b.c').settings.map(({ name }) => name)).toEqual(['c=8', 'defaults']);
+    expect(parse('autorun=accum-ab&walkerpriv=0&a.walkerpriv').settings.map(({ name }) => name)).toEqual([
+      'walkerpriv=1',
+      'walkerpriv=0',
+    ]);
+    expect(read('walkerpriv&walkertpb&logn=9').given).toEqual([
+      ['walkerpriv', '1'],
+      ['walkertpb', 'default'],
+      ['logn', '9'],
+    ]);
+  });
+
   it.each([
-    ['walkerprv=1', '"walkerprv"'],
-    ['toString=1', '"toString"'],
+    ['', 'msm-bench'],
+    ['walkerpriv&walkertpb', 'msm-bench'],
+    ['walkertpb=32,64', 'sweep'],
+    ['a.c=8', 'accum-ab'],
+    ['case=core', 'msm-cross-check'],
+    ['walkerpriv=turns', 'msm-cross-check'],
+    ['chains=4', 'field-bench'],
+    ['c=99', 'msm-bench'],
+  ])('?%s would be for %s', (query, mode) => {
+    expect(suggestedMode(new URLSearchParams(query))).toBe(mode);
+    expect(read(query).knobs?.mode ?? null).toBeNull();
+  });
+
+  it('leave alone what is nobody’s knob, and say so', () => {
+    for (const name of ['utm_source', 'fbclid', 'gclid', 'ref', 'v', 't', 'lang', 'toString', 'a.toString', 'theme']) {
+      const { knobs, problems, notes } = read(`autorun=msm-bench&logn=8&${name}=x`);
+      expect({ problems, notes }).toEqual({ problems: [], notes: [expect.stringContaining(`${name} is no knob`)] });
+      expect(knobs).toEqual(parse('autorun=msm-bench&logn=8'));
+    }
+  });
+
+  it.each([
+    ['walkerprv', 'walkerpriv'],
+    ['WALKERPRIV', 'walkerpriv'],
+    ['walker_tpb', 'walkertpb'],
+    ['walkre', 'walkers'],
+    ['logN', 'logn'],
+    ['lgon', 'logn'],
+    ['rep', 'reps'],
+    ['C', 'c'],
+    ['autorn', 'autorun'],
+    ['A.walkerpriv', 'a.walkerpriv'],
+    ['b_walkerpriv', 'b.walkerpriv'],
+    ['c.walkerpriv', 'a.walkerpriv or b.walkerpriv'],
+    ['a.walkerprv', 'a.walkerpriv'],
+    // as the library calls it
+    ['windowBits', 'c'],
+    ['walkerThreadsPerWorkgroup', 'walkertpb'],
+  ])('?%s was meant as %s', (name, meant) => {
+    expect(read(`${name}=1`)).toMatchObject({
+      knobs: null,
+      problems: [{ text: `${name}: no such knob; did you mean ${meant}?` }],
+      notes: [],
+    });
+  });
+
+  it('say everything that is wrong at once', () => {
+    const wrong = 'autorun=msmbench&walkerprv=1&c=99&walkers=x&logn=8,99&reps=0&seed=-1&points=pear&utm_source=mail';
+    const { problems, notes } = read(wrong);
+    const begin = ['walkerprv', 'autorun', 'c', 'walkers', 'logn', 'seed', 'points', 'reps'];
+    expect(problems.map(({ text }) => text.split(':')[0])).toEqual(begin);
+    expect(problems[1]?.text).toContain('did you mean msm-bench?');
+    expect(notes).toHaveLength(1);
+    const lines = problems.map(({ text }) => text).join('\n');
+    expect(() => parse(wrong)).toThrow(new RangeError(lines));
+    // each value of a sweep for itself
+    const sweep = read('autorun=sweep&c=8,99,x&walkerpriv=0,2').problems.map(({ text }) => text.slice(0, 14));
+    expect(sweep).toEqual(['c: "99" is not', 'c: "x" is not ', 'walkerpriv: "2']);
+  });
+
+  it('name the sweep that takes a list', () => {
+    const { problems } = read('autorun=msm-bench&logn=8&walkertpb=32,64&peers=none&walkerpriv');
+    expect(problems).toHaveLength(1);
+    expect(problems[0]?.text).toContain('walkertpb: "32,64" is a list, and autorun=msm-bench takes one value');
+    const { instead } = problems[0] ?? {};
+    // without the peers, which mean nothing to a sweep
+    expect(instead && queryText(instead)).toBe('autorun=sweep&logn=8&walkertpb=32,64&walkerpriv=1');
+    expect(parse(`${instead}`).settings).toHaveLength(2);
+    const ofSide = read('autorun=accum-ab&a.c=8..9&b.c=7').problems;
+    expect(ofSide.map((each) => each.instead && queryText(each.instead))).toEqual(['autorun=sweep&c=8..9']);
+    // no link to what would be refused as well
+    expect(read('autorun=msm-bench&c=8..99').problems.map((each) => each.instead)).toEqual([null]);
+  });
+
+  it('stand in the query, in the fragment, or in both', () => {
+    const address = (search: string, hash: string) => {
+      const { query, notes } = readAddress({ search, hash });
+      return [`${query}`, ...notes];
+    };
+    const wanted = 'autorun=msm-bench&walkerpriv=&logn=10';
+    for (const hash of ['#autorun=msm-bench&walkerpriv&logn=10', '#?autorun=msm-bench&walkerpriv&logn=10'])
+      expect(address('', hash)).toEqual([wanted]);
+    expect(address('?autorun=msm-bench', '#walkerpriv&logn=10')).toEqual([wanted]);
+    expect(address('?logn=10', '#logn=10')).toEqual(['logn=10']);
+    const [both, note] = address('?logn=10&case=core', '#logn=12&c=9');
+    expect(both).toBe('logn=10&case=core&c=9');
+    expect(note).toBe('logn is “10” in the query and “12” in the fragment: the query counts.');
+    expect(address('?case=core', '#case=all')[0]).toBe('case=core');
+    expect(address('', '#case=core&case=points%3Dpairs')[0]).toBe('case=core&case=points%3Dpairs');
+  });
+
+  it.each([
+    ['walkerprv=1', 'walkerprv'],
     ['autorun=bench', 'autorun: "bench"'],
     ['logn=23', 'logn: "23"'],
     ['logn=', 'logn: ""'],

@@ -333,23 +333,61 @@ describe('the dev page in Chromium', () => {
     ]);
   });
 
-  it.each([
-    ['autorun=msm-bench&walkerprv=1', 'walkerprv'],
-    ['autorun=msm-bench&c=99', 'c: "99"'],
-    ['autorun=msm-bench&fieldcarry=hand', 'fieldcarry: "hand"'],
-    ['autorun=field-bench&chains=0', 'chains: "0"'],
-    ['scalars=rnd', 'rnd'],
-  ])('refuses the bad knob of ?%s by name', async (query, named) => {
-    const { status, error, rows } = await run(query);
-    expect(status).toBe('failed');
-    expect(error).toContain(named);
-    expect(rows).toEqual([]);
-    expect(await page.getByRole('alert').textContent()).toContain(named);
-    // what was right stays in the form, and what was wrong is there to be repaired
-    for (const [name, value] of new URLSearchParams(query)) {
-      const control = page.locator(`form [name="${name}"]:not(:disabled)`);
-      if (name === 'c' || name === 'chains') expect(await control.inputValue()).toBe(value);
+  it('refuses all bad knobs of a URL at once, by name, and keeps them in the form', async () => {
+    const { status, error, rows } = await run(
+      'autorun=msm-bench&logn=4&walkerprv=1&c=99&fieldcarry=hand&scalars=rnd&walkertpb=32,64',
+    );
+    expect({ status, rows }).toEqual({ status: 'failed', rows: [] });
+    const named = ['walkerprv: no such knob; did you mean walkerpriv?', 'c: "99"', 'fieldcarry: "hand"', '"rnd"'];
+    const items = await page.getByRole('alert').getByRole('listitem').allTextContents();
+    expect(items).toHaveLength(5);
+    for (const each of [...named, 'walkertpb: "32,64" is a list']) {
+      expect(error).toContain(each);
+      expect(items.join('\n')).toContain(each);
     }
+    // what was right stays in the form, and what was wrong is there to be repaired
+    const control = (name: string) => page.locator(`form [name="${name}"]:not(:disabled)`);
+    expect(await control('c').inputValue()).toBe('99');
+    expect(await control('logn').inputValue()).toBe('4');
+  });
+
+  it('names the sweep that takes a list, and refuses knobs of other modes as well', async () => {
+    const { error } = await run('autorun=msm-bench&logn=4&walkertpb=32,64');
+    expect(error).toContain('autorun=sweep takes lists');
+    const link = page.getByRole('alert').getByRole('link');
+    expect(await link.getAttribute('href')).toBe('?autorun=sweep&logn=4&walkertpb=32,64');
+    expect((await run('autorun=field-bench&chains=0')).error).toContain('chains: "0"');
+    expect(await page.locator('form [name="chains"]').inputValue()).toBe('0');
+  });
+
+  it('takes the knobs of a URL that says nothing to run, and runs them at the press of a button', async () => {
+    await page.goto(`${url}?walkerpriv&walkertpb&logn=4&reps=1&peers=none&utm_source=mail`);
+    await page.getByText('utm_source is no knob of the bench, and was ignored').waitFor();
+    const ready = page.getByRole('region', { name: 'Ready to run' });
+    expect(await ready.textContent()).toContain('walkerpriv=1, walkertpb=default, logn=4, reps=1, peers=none');
+    expect(await page.getByLabel('Walker scratch').inputValue()).toBe('1');
+    expect(await bench()).toMatchObject({ status: 'idle', rows: [] });
+    await ready.getByRole('button', { name: 'Run the benchmark' }).click();
+    await page.waitForFunction(() => window.msmBench?.status === 'done');
+    expect(new URL(page.url()).search).toBe('?autorun=msm-bench&logn=4&reps=1&peers=none&walkerpriv=1');
+    const { rows } = await bench();
+    expect(rows.filter((row) => row.event === 'repetition')).toMatchObject([{ placement: 'private' }]);
+  });
+
+  it('takes its knobs from the fragment, also when that changes', async () => {
+    await page.goto(`${url}?logn=4#autorun=msm-bench&walkerpriv&walkertpb=8&reps=1&peers=none&logn=5`);
+    await page.getByText('logn is “4” in the query and “5” in the fragment').waitFor();
+    await page.waitForFunction(() => window.msmBench?.status === 'done');
+    const { rows } = await bench();
+    const [init] = rows.filter((row) => row.event === 'init');
+    expect(init?.settings).toEqual(['walkerpriv=1, walkertpb=8']);
+    expect(init?.query).toBe('logn=4&autorun=msm-bench&walkerpriv=&walkertpb=8&reps=1&peers=none');
+    expect(rows.filter((row) => row.event === 'repetition')).toMatchObject([{ n: 16 }]);
+    await page.evaluate(() => {
+      location.hash = '#walkerprv';
+    });
+    await page.getByText('did you mean walkerpriv?').waitFor();
+    expect((await bench()).status).toBe('failed');
   });
 
   it('tells how much is left, can be stopped half-way, and keeps what was measured', async () => {
@@ -381,7 +419,7 @@ describe('the dev page in Chromium', () => {
     expect(await page.getByLabel('Walker scratch').inputValue()).toBe('0');
     expect(await page.getByLabel('Window bits').inputValue()).toBe('7');
     const link = page.locator('a.address');
-    expect(await link.textContent()).toBe('?autorun=msm-bench&logn=4%2C5&reps=2&walkerpriv=0&c=7');
+    expect(await link.textContent()).toBe('?autorun=msm-bench&logn=4,5&reps=2&walkerpriv=0&c=7');
     await page.getByLabel('Window bits').fill('99');
     expect(await page.locator('form .alert').textContent()).toContain('c: "99"');
     await page.getByLabel('Window bits').fill('');
@@ -391,7 +429,7 @@ describe('the dev page in Chromium', () => {
     await page.getByLabel('What to run').selectOption('calibrate');
     expect(await link.textContent()).toBe('?autorun=calibrate');
     await page.getByLabel('What to run').selectOption('msm-bench');
-    expect(await link.textContent()).toBe('?autorun=msm-bench&logn=4%2C5&reps=2&walkerpriv=0&c=7');
+    expect(await link.textContent()).toBe('?autorun=msm-bench&logn=4,5&reps=2&walkerpriv=0&c=7');
     await page.getByLabel('Window bits').fill('99');
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     // nothing runs with a mistake in it
@@ -405,7 +443,7 @@ describe('the dev page in Chromium', () => {
     await page.getByRole('group', { name: 'A', exact: true }).getByLabel('Walker scratch').selectOption('1');
     await page.getByRole('group', { name: 'B', exact: true }).getByLabel('Walker scratch').selectOption('0');
     expect(await link.textContent()).toBe(
-      '?autorun=accum-ab&logn=4%2C5&reps=2&a.walkerpriv=1&b.walkerpriv=0&walkerpriv=0',
+      '?autorun=accum-ab&logn=4,5&reps=2&a.walkerpriv=1&b.walkerpriv=0&walkerpriv=0',
     );
   });
 

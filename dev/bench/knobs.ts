@@ -10,10 +10,11 @@ import {
 import { placementInTurn } from '../cases/list.js';
 import { selectCases } from '../cases/select.js';
 import { peerNames } from '../peers/index.js';
-import { listItems, parseIntegers } from './lists.js';
+import { isList, listItems, parseIntegers } from './lists.js';
 import { type Mode, modeNames, modes, msmModes } from './modes.js';
+import { nearestNames } from './nearest-names.js';
 import type { Placement } from './rows.js';
-import { engineKnobs, makeSetting, type Setting } from './settings.js';
+import { engineKnobs, isFlag, knobOfTuning, makeSetting, parseEngineKnob, type Setting } from './settings.js';
 
 /** What a knob is, for the form and for help; the engine's are in settings.ts. */
 export interface RunKnob {
@@ -75,6 +76,7 @@ export interface PlacedCase {
 }
 
 export interface Knobs {
+  /** Null: nothing is to start. All else is then as {@link suggestedMode} would have it. */
   readonly mode: Mode | null;
   /** What to run; a case with two placements stands there twice, one after the other. */
   readonly cases: readonly PlacedCase[];
@@ -95,11 +97,41 @@ const MOST_SETTINGS = 64;
 /** A knob that only one side of a comparison has: `a.walkerpriv`. */
 const sideKnob = /^([ab])\.(.+)$/;
 
-function parseMode(text: string): Mode {
-  if (!Object.hasOwn(modes, text)) {
-    throw new RangeError(`autorun: "${text}" is not a mode; there are ${modeNames.join(', ')}`);
+/** Something that a query says and cannot be; it begins with the name of the knob. */
+export interface Problem {
+  readonly text: string;
+  /** The sweep that takes it. */
+  readonly instead: URLSearchParams | null;
+}
+
+/** What a query comes to: knobs, or all that is wrong with it. */
+export interface KnobReading {
+  readonly knobs: Knobs | null;
+  /** The knobs that the query names, each with what it comes to. */
+  readonly given: readonly (readonly [name: string, value: string])[];
+  readonly problems: readonly Problem[];
+  /** What was left out of account, and is no mistake. */
+  readonly notes: readonly string[];
+}
+
+/** Collects what is wrong instead of ending at the first. */
+class Problems {
+  readonly all: Problem[] = [];
+
+  add(text: string, instead: URLSearchParams | null = null): void {
+    if (!this.all.some((problem) => problem.text === text)) this.all.push({ text, instead });
   }
-  return text as Mode;
+
+  /** What `read` gives, or `otherwise` where it refuses. */
+  attempt<T>(read: () => T, otherwise: T): T {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      this.add(error.message);
+      return otherwise;
+    }
+  }
 }
 
 function oneOf<const Word extends string>(name: string, text: string, words: readonly Word[]): Word {
@@ -110,34 +142,98 @@ function oneOf<const Word extends string>(name: string, text: string, words: rea
 
 const isEngineKnob = (name: string): boolean => Object.hasOwn(engineKnobs, name);
 const isRunKnob = (name: string): name is RunKnobName => Object.hasOwn(runKnobs, name);
+const withoutSide = (name: string): string => sideKnob.exec(name)?.[2] ?? name;
+const isKnob = (name: string): boolean => isRunKnob(name) || isEngineKnob(withoutSide(name));
 
-/** Refuses what no knob is called, what is given twice, and what the mode does not know. */
-function checkNames(query: URLSearchParams, mode: Mode | null): void {
-  for (const name of query.keys()) {
-    const [, , ofSide] = sideKnob.exec(name) ?? [];
-    if (!isRunKnob(name) && !isEngineKnob(ofSide ?? name)) {
-      const known = [...Object.keys(runKnobs), ...Object.keys(engineKnobs)].join(', ');
-      throw new RangeError(
-        ofSide !== undefined && isRunKnob(ofSide)
-          ? `${name}: the same for A and B; write it as ${ofSide}`
-          : `unknown knob "${name}"; there are ${known}`,
-      );
+const engineNames = ['', 'a.', 'b.'].flatMap((side) => Object.keys(engineKnobs).map((name) => side + name));
+const knobNames = [...Object.keys(runKnobs), ...engineNames];
+
+/** The query with each pair changed, or left out where `change` gives null. */
+const replaced = (
+  query: URLSearchParams,
+  change: (name: string, value: string) => [string, string] | null,
+): URLSearchParams =>
+  new URLSearchParams([...query].map(([name, value]) => change(name, value)).filter((pair) => pair !== null));
+
+function parseMode(text: string): Mode {
+  if (Object.hasOwn(modes, text)) return text as Mode;
+  const near = nearestNames(text, modeNames);
+  const help = near.length > 0 ? `did you mean ${near.join(' or ')}?` : `there are ${modeNames.join(', ')}`;
+  throw new RangeError(`autorun: "${text}" is not a mode; ${help}`);
+}
+
+/** Refuses what is nearly the name of a knob; what is nobody's name is left out of account. */
+function checkNames(query: URLSearchParams, problems: Problems): string[] {
+  const notes: string[] = [];
+  for (const name of new Set(query.keys())) {
+    if (isKnob(name)) {
+      if (name !== 'case' && query.getAll(name).length > 1) problems.add(`${name}: given more than once`);
+    } else if (isRunKnob(withoutSide(name))) {
+      problems.add(`${name}: the same for A and B; write it as ${withoutSide(name)}`);
+    } else {
+      const ofTuning = knobOfTuning(name);
+      const near = ofTuning === null ? nearestNames(name, knobNames) : [ofTuning];
+      if (near.length > 0) problems.add(`${name}: no such knob; did you mean ${near.join(' or ')}?`);
+      else notes.push(`${name} is no knob of the bench, and was ignored.`);
     }
-    if (name !== 'case' && query.getAll(name).length > 1) throw new RangeError(`${name}: given more than once`);
-    if (mode === null) continue;
-    const known: readonly Mode[] = isRunKnob(name)
-      ? runKnobs[name].modes
-      : ofSide !== undefined
-        ? ['accum-ab']
-        : tunedModes;
-    if (!known.includes(mode)) {
-      throw new RangeError(`${name}: means nothing to autorun=${mode}; it is for ${known.join(', ')}`);
+  }
+  return notes;
+}
+
+/** The modes that a knob means something to. */
+const modesOf = (name: string): readonly Mode[] => {
+  if (isRunKnob(name)) return runKnobs[name].modes;
+  return withoutSide(name) === name ? tunedModes : ['accum-ab'];
+};
+
+/** Refuses knobs that mean nothing to the mode. */
+function checkMeaning(query: URLSearchParams, mode: Mode, problems: Problems): void {
+  for (const name of query.keys()) {
+    const known = isKnob(name) ? modesOf(name) : [mode];
+    if (!known.includes(mode)) problems.add(`${name}: means nothing to autorun=${mode}; it is for ${known.join(', ')}`);
+  }
+}
+
+/**
+ * The query with what a knob of the engine means that is given without a value: a flag (`?walkerpriv`) is 1, and of any other
+ * (`?walkertpb`) it is the default, which goes without saying. Of one side it overrules what both have, and stays.
+ */
+export const spelledOut = (query: URLSearchParams): URLSearchParams =>
+  replaced(query, (name, value) => {
+    const knob = withoutSide(name);
+    if (value !== '' || !isEngineKnob(knob)) return [name, value];
+    if (isFlag(knob)) return [name, '1'];
+    return name !== knob && query.has(knob) ? [name, ''] : null;
+  });
+
+/** Refuses values that a knob of the engine cannot have. */
+function checkValues(query: URLSearchParams, mode: Mode, problems: Problems): void {
+  for (const [name, text] of query) {
+    const knob = withoutSide(name);
+    if (!isEngineKnob(knob) || text === '') continue;
+    if (knob === 'walkerpriv' && text === 'turns') {
+      if (mode !== 'msm-cross-check') problems.add(`${name}: turns are for autorun=msm-cross-check`);
+    } else if (mode === 'sweep') {
+      for (const item of problems.attempt(() => listItems(name, text), []))
+        problems.attempt(() => parseEngineKnob(name, item), null);
+    } else if (isList(text)) {
+      const sweep = replaced(query, (each, value) =>
+        each === name ? [knob, text] : isKnob(each) && modesOf(each).includes('sweep') ? [each, value] : null,
+      );
+      sweep.set('autorun', 'sweep');
+      const instead = readKnobs(sweep).problems.length === 0 ? sweep : null;
+      problems.add(
+        `${name}: "${text}" is a list, and autorun=${mode} takes one value; autorun=sweep takes lists`,
+        instead,
+      );
+    } else {
+      problems.attempt(() => parseEngineKnob(knob, text, name), null);
     }
   }
 }
 
-/** The settings that the engine's knobs ask for. */
-function parseSettings(query: URLSearchParams, mode: Mode | null): Setting[] {
+/** The settings that the engine's knobs, each right for itself, ask for. */
+function parseSettings(query: URLSearchParams, mode: Mode): Setting[] {
   const given = (prefix: string): [string, string][] =>
     Object.keys(engineKnobs).flatMap((name): [string, string][] => {
       const text = query.get(prefix + name);
@@ -154,7 +250,7 @@ function parseSettings(query: URLSearchParams, mode: Mode | null): Setting[] {
     }
     return [a, b];
   }
-  if (mode !== 'sweep' && mode !== null) return [makeSetting(new Map(common))];
+  if (mode !== 'sweep') return [makeSetting(new Map(common))];
   let all: [string, string][][] = [[]];
   for (const [name, text] of common) {
     all = listItems(name, text).flatMap((item) => all.map((some): [string, string][] => [...some, [name, item]]));
@@ -166,19 +262,15 @@ function parseSettings(query: URLSearchParams, mode: Mode | null): Setting[] {
 }
 
 /** Where the prefix products go, case by case. Only the cross-check runs both. */
-function parsePlacements(
+function placementsOf(
   query: URLSearchParams,
-  mode: Mode | null,
+  mode: Mode,
+  [setting]: readonly Setting[],
 ): (address: CaseAddress) => readonly (Placement | undefined)[] {
-  const text = query.get('walkerpriv');
-  if (text === 'turns') {
-    if (mode !== 'msm-cross-check') throw new RangeError('walkerpriv: turns are for autorun=msm-cross-check');
-    return (address) => [placementInTurn(address)];
-  }
   if (mode !== 'msm-cross-check') return () => [undefined];
-  if (text === null) return () => bothPlacements;
-  const [setting] = parseSettings(query, mode) as [Setting];
-  return () => [setting.tuning.walkerPrefixMemory];
+  const text = query.get('walkerpriv');
+  if (text === 'turns') return (address) => [placementInTurn(address)];
+  return () => (text === null ? bothPlacements : [setting?.tuning.walkerPrefixMemory]);
 }
 
 function parsePeers(text: string): string[] {
@@ -186,44 +278,80 @@ function parsePeers(text: string): string[] {
   return [...new Set(text.split(',').map((name) => oneOf('peers', name.trim(), peerNames)))];
 }
 
-/**
- * @throws RangeError that names the knob
- */
-export function parseKnobs(query: URLSearchParams): Knobs {
+/** What these knobs would be for, where they do not say it: the benchmark, unless more of them mean something to another mode. */
+export function suggestedMode(query: URLSearchParams): Mode {
+  const modesToTry: readonly Mode[] = ['msm-bench', 'sweep', 'accum-ab', 'msm-cross-check', 'field-bench'];
+  const problemsOf = (mode: Mode): number => {
+    const asked = new URLSearchParams(query);
+    asked.set('autorun', mode);
+    return readKnobs(asked).problems.length;
+  };
+  const counts = modesToTry.map(problemsOf);
+  return modesToTry[counts.indexOf(Math.min(...counts))] as Mode;
+}
+
+/** Reads a query to its end, whatever is wrong with it. */
+export function readKnobs(asked: URLSearchParams): KnobReading {
+  const problems = new Problems();
+  const query = spelledOut(asked);
+  const notes = checkNames(query, problems);
   const read = <T>(name: RunKnobName, parse: (text: string) => T): T | undefined => {
     const text = query.get(name);
-    return text === null ? undefined : parse(text);
+    return text === null ? undefined : problems.attempt(() => parse(text), undefined);
   };
-  const mode = read('autorun', parseMode) ?? null;
-  checkNames(query, mode);
+  const given = [...asked].flatMap(([name, value]) =>
+    isKnob(name) ? [[name, value || query.get(name) || 'default'] as const] : [],
+  );
+  const autorun = read('autorun', parseMode);
+  const mode = autorun ?? suggestedMode(query);
+  checkMeaning(query, mode, problems);
+  checkValues(query, mode, problems);
   const logn = read('logn', (text) => parseIntegers('logn', text, 0, maxLogn));
   const n = read('n', (text) => parseIntegers('n', text, 0, maxPoints));
-  const defaultLogn = n !== undefined ? [] : mode === 'msm-cross-check' ? [8, 10] : [12];
+  const defaultLogn = query.has('n') ? [] : mode === 'msm-cross-check' ? [8, 10] : [12];
   const sizes = [...new Set([...(logn ?? defaultLogn).map((log) => 2 ** log), ...(n ?? [])])];
-  if (mode !== null && timed.includes(mode) && sizes.includes(0))
-    throw new RangeError('n: "0" takes no time; 1 or more');
+  if (timed.includes(mode) && sizes.includes(0)) problems.add('n: "0" takes no time; 1 or more');
   const seed = read('seed', parseSeed) ?? 1;
   const points = read('points', parsePointDistribution);
   const scalars = read('scalars', parseScalarDistribution);
   const filters = query.getAll('case');
   if (filters.length > 0) {
-    if (points !== undefined) throw new RangeError('points: part of the case; give one of the two knobs');
-    if (scalars !== undefined) throw new RangeError('scalars: part of the case; give one of the two knobs');
+    for (const name of ['points', 'scalars'])
+      if (query.has(name)) problems.add(`${name}: part of the case; give one of the two knobs`);
+    for (const filter of filters) problems.attempt(() => selectCases([filter], sizes, seed), []);
   } else {
     filters.push(`points=${points ?? 'distinct'},scalars=${scalars ?? 'random'}`);
   }
-  const placementsOf = parsePlacements(query, mode);
   const defaultReps = mode === 'msm-cross-check' ? 3 : mode === 'accum-ab' ? 12 : mode === 'sweep' ? 7 : 5;
-  return {
-    mode,
-    cases: selectCases(filters, sizes, seed).flatMap((address) =>
-      placementsOf(address).map((placement) => ({ address, placement })),
-    ),
+  const rest = {
+    mode: autorun ?? null,
     reps: read('reps', (text) => parseInteger('reps', text, 1, 1000)) ?? defaultReps,
     seed,
-    settings: parseSettings(query, mode),
     peers: read('peers', parsePeers) ?? null,
     chains: read('chains', (text) => parseIntegers('chains', text, 1, 16)) ?? [1, 4],
     variants: read('variants', (text) => oneOf('variants', text, ['library', 'all'])) ?? 'library',
   };
+  const settings = problems.all.length > 0 ? [] : problems.attempt(() => parseSettings(query, mode), []);
+  if (problems.all.length > 0) return { knobs: null, given, problems: problems.all, notes };
+  const placements = placementsOf(query, mode, settings);
+  const cases = selectCases(filters, sizes, seed).flatMap((address) =>
+    placements(address).map((placement) => ({ address, placement })),
+  );
+  return { knobs: { ...rest, settings, cases }, given, problems: [], notes };
 }
+
+/**
+ * @throws RangeError with a line for everything that is wrong, each of which begins with the name of its knob
+ */
+export function parseKnobs(query: URLSearchParams): Knobs {
+  const { knobs, problems } = readKnobs(query);
+  if (knobs === null) throw new RangeError(problems.map(problemText).join('\n'));
+  return knobs;
+}
+
+/** A query as people write it: with the commas of lists. */
+export const queryText = (query: URLSearchParams): string =>
+  query.toString().replaceAll('%2C', ',').replaceAll('%3D', '=');
+
+export const problemText = ({ text, instead }: Problem): string =>
+  instead === null ? text : `${text}: ?${queryText(instead)}`;

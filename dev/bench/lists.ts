@@ -4,6 +4,9 @@ import { parseInteger } from '../cases/address.js';
 /** More are a mistake, and would take days. */
 const MOST_ITEMS = 64;
 
+/** Whether it is more than one value, right or wrong. */
+export const isList = (text: string): boolean => /,|\.\./.test(text);
+
 /**
  * The items of a list as texts, each once, ranges of integers written out.
  *

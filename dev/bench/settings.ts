@@ -138,23 +138,38 @@ export const engineKnobs: Readonly<Record<string, EngineKnob>> = {
 const MEBIBYTE = 2 ** 20;
 const DEFAULT_BUDGET_MIB = 256;
 
-/** One value as the URL has it. @throws RangeError that names the knob */
-function parseEngineKnob(name: string, text: string): number | string | boolean {
+/** Whether a knob is on or off: given without a value it is on. */
+export const isFlag = (name: string): boolean => {
+  const knob = engineKnobs[name];
+  return knob !== undefined && 'words' in knob && Object.hasOwn(knob.words, '1');
+};
+
+/** The knob of what the library calls so, `walkertpb` of `walkerThreadsPerWorkgroup`; null of anything else. */
+export const knobOfTuning = (key: string): string | null =>
+  Object.hasOwn(tuningKnobs, key) ? tuningKnobs[key as keyof Tuning].name : null;
+
+/**
+ * One value as the URL has it.
+ *
+ * @param said the name that an error has: of one side of a comparison it is longer
+ * @throws RangeError that names the knob
+ */
+export function parseEngineKnob(name: string, text: string, said = name): number | string | boolean {
   const knob = engineKnobs[name] as EngineKnob;
-  if ('range' in knob) return parseInteger(name, text, ...knob.range);
+  if ('range' in knob) return parseInteger(said, text, ...knob.range);
   const word = Object.hasOwn(knob.words, text) ? knob.words[text] : undefined;
-  if (word === undefined) throw new RangeError(`${name}: "${text}" is not ${Object.keys(knob.words).join(' or ')}`);
+  if (word === undefined) throw new RangeError(`${said}: "${text}" is not ${Object.keys(knob.words).join(' or ')}`);
   return word.value;
 }
 
 /**
- * @param values texts by the names of the knobs, each right for its knob
+ * @param values texts by the names of the knobs, each right for its knob; an empty one means the default
  * @throws RangeError that names the knob
  */
 export function makeSetting(values: ReadonlyMap<string, string>): Setting {
   const set = Object.keys(engineKnobs).flatMap((name) => {
     const text = values.get(name);
-    return text === undefined ? [] : [[name, text, parseEngineKnob(name, text)] as const];
+    return text === undefined || text === '' ? [] : [[name, text, parseEngineKnob(name, text)] as const];
   });
   const parsed = new Map(set.map(([name, , value]) => [name, value]));
   const tuning = Object.fromEntries(

@@ -48,12 +48,13 @@ export function systemOf(userAgent: string): string {
   return 'unknown system';
 }
 
-export function pageHost(): Host {
+/** @param query what the address says, as people write it */
+export function pageHost(query: string): Host {
   const { userAgent, hardwareConcurrency } = navigator;
   const hints = (navigator as { userAgentData?: Hints }).userAgentData;
   return {
     gpu: navigator.gpu as GPU | undefined,
-    query: location.search.replace(/^\?/, ''),
+    query,
     facts: {
       runtime: browserOf(userAgent),
       os:

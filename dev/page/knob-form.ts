@@ -1,11 +1,11 @@
 /** The form of the page. What it says stands as a URL beside it: whatever it starts can be linked to. */
-import { errorMessage } from '../bench/error-message.js';
-import { parseKnobs, type RunKnobName, runKnobs, tunedModes } from '../bench/knobs.js';
+import { queryText, type RunKnobName, readKnobs, runKnobs, suggestedMode, tunedModes } from '../bench/knobs.js';
 import { type Mode, modeNames, modes } from '../bench/modes.js';
 import { type EngineKnob, engineKnobs } from '../bench/settings.js';
 import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
 import { h } from './dom.js';
+import { problemList } from './problems.js';
 
 type Choices = Readonly<Record<string, string>>;
 
@@ -88,7 +88,7 @@ const runFields = (query: URLSearchParams): Field[] =>
     const values = query.getAll(name);
     return (values.length === 0 ? [''] : values).map((value, i) => {
       const list = runChoices[name];
-      const initial = name === 'autorun' && value === '' ? 'msm-bench' : value;
+      const initial = name === 'autorun' && value === '' ? suggestedMode(query) : value;
       const control = list ? select(list.choices, list.unset, initial) : input(placeholders[name] ?? '', value);
       return new Field(name, runKnobs[name], control, i);
     });
@@ -125,11 +125,15 @@ const NO_DIFFERENCE =
 const isSet = (query: URLSearchParams): boolean =>
   Object.keys(engineKnobs).some((name) => (query.get(name) ?? '') !== '');
 
+/** For buttons outside it. */
+export const FORM_ID = 'knobs';
+
+/** @param query with every knob spelled out */
 export function knobForm(query: URLSearchParams): HTMLFormElement {
   const run = runFields(query);
   const tuning = h('div', { class: 'tuning' });
   const address = h('a', { class: 'address', href: './' });
-  const problem = h('p', { class: 'alert', role: 'status', hidden: true });
+  const trouble = h('div', { role: 'status', hidden: true });
   const copied = h('span', { class: 'note', role: 'status' });
   const copy = h(
     'button',
@@ -150,7 +154,7 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
   );
   const form = h(
     'form',
-    { method: 'get', 'aria-labelledby': 'form-title' },
+    { id: FORM_ID, 'aria-labelledby': 'form-title' },
     h('h2', { id: 'form-title' }, 'Knobs'),
     h(
       'p',
@@ -160,7 +164,7 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
     h('div', { class: 'fields' }, ...run.map(({ root }) => root)),
     tuning,
     h('div', { class: 'address-line' }, h('span', { class: 'note' }, 'This is the run:'), address),
-    problem,
+    trouble,
     h('div', { class: 'buttons' }, h('button', { type: 'submit', class: 'primary' }, 'Run'), copy, copied),
   );
 
@@ -215,17 +219,13 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
 
   const mirror = (): void => {
     const now = values();
-    const text = `?${now}`;
+    const text = `?${queryText(now)}`;
     address.href = text;
     address.textContent = text;
     copied.textContent = '';
-    try {
-      parseKnobs(now);
-      problem.hidden = true;
-    } catch (error) {
-      problem.textContent = errorMessage(error);
-      problem.hidden = false;
-    }
+    const { problems } = readKnobs(now);
+    trouble.hidden = problems.length === 0;
+    trouble.replaceChildren(problemList(problems));
   };
 
   form.addEventListener('input', (event) => {
@@ -234,16 +234,11 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
     mirror();
   });
   form.addEventListener('submit', (event) => {
-    mirror();
-    if (problem.hidden) return;
     event.preventDefault();
-    problem.scrollIntoView({ block: 'nearest' });
-  });
-  form.addEventListener('formdata', ({ formData }) => {
-    // What is left empty stays out of the URL, where an empty knob would be refused.
-    const filled = [...formData].filter(([, value]) => value !== '');
-    for (const name of [...formData.keys()]) formData.delete(name);
-    for (const [name, value] of filled) formData.append(name, value);
+    mirror();
+    // not the form's own way, which keeps the fragment and sends what was left empty
+    if (trouble.hidden) location.assign(address.href);
+    else trouble.scrollIntoView({ block: 'nearest' });
   });
   adjust(query);
   mirror();

@@ -63,7 +63,7 @@ export function parseOptions({ runKnobs, engineKnobs, parseKnobs }) {
   try {
     return { help, json, csv, trace, adapter, query, knobs: parseKnobs(query) };
   } catch (error) {
-    // the page's words, and they name the knob
-    throw error instanceof RangeError ? new UsageError(`--${error.message}`) : error;
+    // the page's words: a line for everything that is wrong, each of which begins with the knob
+    throw error instanceof RangeError ? new UsageError(error.message.replace(/^/gm, '--')) : error;
   }
 }

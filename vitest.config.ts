@@ -8,7 +8,9 @@ export default defineConfig({
     pool: 'forks',
     // The software adapter computes on every core there is; two files at once would only slow each other down.
     fileParallelism: false,
-    tags: [{ name: 'long', description: 'the second tier, `npm run test:all`; docs/architecture.md says what is in it' }],
+    tags: [
+      { name: 'long', description: 'the second tier, `npm run test:all`; docs/architecture.md says what is in it' },
+    ],
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

@@ -122,7 +122,7 @@ class Inverter {
 const title = (each: Form): string =>
   `${describeBatch({ ...each, carry: 'float' })}, ${each.threads} threads, ${each.size} each`;
 
-describe.each(fields)('the base field of %s', (_, p, carry) => {
+const inversions = (_: string, p: bigint, carry: CarryMode): void => {
   const m = modulus(p);
   test.for(forms.map((each): [string, Form] => [title(each), each]))(
     `${carry} carries, %s`,
@@ -140,9 +140,12 @@ describe.each(fields)('the base field of %s', (_, p, carry) => {
       expect(await inverter.words(again)).toEqual(await inverter.words(again));
     },
   );
-});
+};
 
-describe('subgroups', () => {
+describe.each(fields.slice(0, 1))('the base field of %s', inversions);
+describe.each(fields.slice(1))('the base field of %s', { tags: 'long' }, inversions);
+
+describe('subgroups', { tags: 'long' }, () => {
   const m = modulus(bn254.p);
   const values = inputs(m, 128)['edges among random numbers'] as bigint[];
   const replaced = (from: RegExp, to: string) => (source: string) => {

@@ -120,7 +120,7 @@ describe('vectors of different lengths and offsets', () => {
     ),
   );
 
-  test('random batches', () =>
+  test('random batches', { tags: 'long' }, () =>
     withEngine({}, async (engine, bases) => {
       const vector = fc
         .record({
@@ -136,10 +136,11 @@ describe('vectors of different lengths and offsets', () => {
         }),
         { numRuns: 12, seed: 5 },
       );
-    }));
+    }),
+  );
 });
 
-test('points whose size is no part of a binding offset: 96 bytes, every offset', async () => {
+test('points whose size is no part of a binding offset: 96 bytes, every offset', { tags: 'long' }, async () => {
   const bls = makeKnownBases(bls12381Oracle, 40, 3);
   const engine = await createMsmEngine({ curve: bls12381, device: await getDevice(), tuning });
   const bases = await engine.loadBases(bls.bytes);

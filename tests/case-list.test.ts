@@ -1,8 +1,9 @@
 /**
  * The list of dev/cases on whole engines: one run of each case, with the defaults of the device, the two placements in turns, and a
  * budget that makes groups of windows and chunks of the largest. Always its tenth; all of it, or any other cases, with
- *   CASES=all npm test -- tests/case-list.test.ts
+ *   CASES=all npm run test:all -- tests/case-list.test.ts
  *   CASES='points=pairs,scalars=all-equal,n=4097' npm test -- tests/case-list.test.ts
+ * Cases of more than LARGE points are of the second tier.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type CaseAddress, formatCaseAddress } from '../dev/cases/address.js';
@@ -19,6 +20,9 @@ vi.setConfig({ testTimeout: 600_000 });
 
 const memoryBudget = 16e6;
 const cases = selectCases((process.env.CASES ?? 'tenth').split(';'), [1000], 1);
+
+const LARGE = 2 ** 12 + 1;
+const [large, small] = [cases.filter(({ n }) => n > LARGE), cases.filter(({ n }) => n <= LARGE)];
 
 const engines = new Map<string, MsmEngine>();
 /** The points of the case before, which are often those of the next. */
@@ -47,11 +51,16 @@ const load = async ({ points: name, n, seed }: CaseAddress) => {
   return loaded;
 };
 
-test.each(cases.map((address) => [formatCaseAddress(address), address] as const))('%s', async (_, address) => {
+const agrees = async (_: string, address: CaseAddress): Promise<void> => {
   const { points, bases } = await load(address);
   const { values, bytes } = scalarDistributions[address.scalars].make(address.n, address.seed);
   const engine = engines.get(placementInTurn(address)) as MsmEngine;
   const result = await engine.msm(bases.get(engine) as Bases, bytes);
   expect(result).toEqual(expectedMsm(bn254G1, points.logs, values));
   expect(engine.memory.peak).toBeLessThanOrEqual(memoryBudget);
-});
+};
+
+const named = (some: readonly CaseAddress[]) => some.map((address) => [formatCaseAddress(address), address] as const);
+
+test.each(named(small))('%s', agrees);
+test.each(named(large))('%s', { tags: 'long' }, agrees);

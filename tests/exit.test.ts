@@ -30,13 +30,16 @@ const run = (how: string): Promise<{ code: number | null; signal: string | null;
 
 const { x } = bn254.G1.Point.BASE.multiply(6n).toAffine();
 
+const endsWell = async (how: string, output: string): Promise<void> => {
+  expect(await run(how)).toEqual({ code: 0, signal: null, output });
+};
+
+const title = 'an engine whose Dawn nobody else holds, %s';
+test.each([['destroyed at once', 'error destroyed']] as const)(title, endsWell);
 test.each([
   ['destroyed afterwards', `result ${x}`],
   ['never destroyed', `result ${x}`],
-  ['destroyed at once', 'error destroyed'],
-])('an engine whose Dawn nobody else holds, %s', async (how, output) => {
-  expect(await run(how)).toEqual({ code: 0, signal: null, output });
-});
+] as const)(title, { tags: 'long' }, endsWell);
 
 test('an error of the program while the engine works ends the process as any error does', async () => {
   const { code, signal, output } = await run('thrown over');

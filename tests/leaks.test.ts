@@ -38,7 +38,7 @@ const countBuffers = (device: GPUDevice): { live: () => number } => {
 const sizes = [1, 2, 3, 5, 8, 13, 4, 1, 9, 16];
 const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, windowBits: 8, cpuBelow: 0 } as const;
 
-test('1,000 MSMs of changing size on one engine', async () => {
+test('1,000 MSMs of changing size on one engine', { tags: 'long' }, async () => {
   const device = await getDevice({ label: 'leaks' });
   const buffers = countBuffers(device);
   const engine = await createMsmEngine({ curve: 'bn254', device, tuning });

@@ -243,7 +243,7 @@ describe('the timeline', () => {
     expect(onGpu).toBeLessThanOrEqual(walls.encodeMs + walls.submitToResultMs + 0.2);
   });
 
-  test('of several submits has a decompose for each group of windows', async () => {
+  test('of several submits has a decompose for each group of windows', { tags: 'long' }, async () => {
     const engine = await create({ gpu: await getGpu(), tuning: { windowBits: 10, additionsPerSubmit: 4_000 } });
     const bases = await engine.loadBases(points.bytes);
     expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
@@ -257,7 +257,7 @@ describe('the timeline', () => {
     expect(timeline.filter(({ name }) => name === 'reduce').every(({ submit }) => submit === 13)).toBe(true);
   });
 
-  test('of several jobs of a batch goes on from job to job', async () => {
+  test('of several jobs of a batch goes on from job to job', { tags: 'long' }, async () => {
     const engine = await create({ gpu: await getGpu(), memoryBudget: 600_000, tuning: { windowBits: 5 } });
     const bases = await engine.loadBases(points.bytes);
     const jobs = vi.spyOn(Runner.prototype, 'run');

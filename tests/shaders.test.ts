@@ -78,7 +78,7 @@ const checkKernel = async (kernel: Kernel, fieldBytes: number): Promise<void> =>
   expect(await pipelineFor(device, kernel)).toBeTruthy();
 };
 
-describe.each(curves.map((curve) => [curve.name, curve] as const))('%s', (_, constants) => {
+const compiles = (_: string, constants: Curve): void => {
   const curve = curveContext(constants);
   const kernels = createKernels(curve);
   const { bytes } = curve.field;
@@ -157,7 +157,11 @@ describe.each(curves.map((curve) => [curve.name, curve] as const))('%s', (_, con
       ).toBeLessThanOrEqual(8192);
     },
   );
-});
+};
+
+const named = curves.map((curve) => [curve.name, curve] as const);
+describe.each(named.slice(0, 2))('%s', compiles);
+describe.each(named.slice(2))('%s', { tags: 'long' }, compiles);
 
 describe('what knows no curve', () => {
   const kernels = createKernels(curveContext(bn254));

@@ -144,7 +144,7 @@ const compareSums = (
   }
 };
 
-describe.each(Object.entries(shapes))('%s', (_, shape) => {
+const stages = (_: string, shape: (typeof shapes)[string]): void => {
   test('decompose equals its twin', () =>
     withBench(shape, async (bench, { scalarWords, entries }) => {
       const got = await bench.run(
@@ -227,4 +227,8 @@ describe.each(Object.entries(shapes))('%s', (_, shape) => {
       expectWords(await bench.run(layout, {}, 'entriesA', expected.split.length), expected.split);
       expectWords(await bench.run(layout, {}, 'entriesB', expected.bits.length), expected.bits);
     }));
-});
+};
+
+const named = Object.entries(shapes);
+describe.each(named.slice(0, 2))('%s', stages);
+describe.each(named.slice(2))('%s', { tags: 'long' }, stages);

@@ -264,7 +264,7 @@ describe('points of small order', () => {
   });
 });
 
-describe('other curves', () => {
+describe('other curves', { tags: 'long' }, () => {
   const P384 = p384.Point.CURVE();
   /** 384 bits, so that words and limbs are full, and a = −3. Its order is too long for the library, which the tables never look at. */
   const full: Curve = {

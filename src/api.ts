@@ -197,7 +197,7 @@ export interface Bases {
 /** How long a pipeline took to compile. */
 export interface CompileTime {
   readonly name: string;
-  /** Milliseconds from the request until it was there; several are compiled at a time. */
+  /** Milliseconds from the request until it was there; several are compiled at a time. After `warmup` its first dispatch is in it. */
   readonly ms: number;
 }
 
@@ -239,7 +239,7 @@ export interface MsmEngine {
 
   /**
    * Compiles what `loadBases` (without `precompute`) and MSMs of n scalars need, so that the first of them does not wait for it. Once is
-   * enough for all sizes, and for all engines on a device.
+   * enough for all sizes, and for all engines on a device. Each kernel is also dispatched once, on nothing, as some drivers compile only then.
    *
    * @throws MsmError `bad-argument`, `destroyed`, `device-lost`, `internal`
    */

@@ -315,7 +315,7 @@ describe('warmup', () => {
     engine.destroy();
   });
 
-  test('it allocates nothing, and refuses what is no size', async () => {
+  test('it keeps no memory, and refuses what is no size', async () => {
     const engine = await createMsmEngine({ curve: smallCurve, device: await getDevice(), tuning });
     await engine.warmup(1);
     expect(engine.memory).toEqual({ bases: 0, scratch: 0, peak: 0 });

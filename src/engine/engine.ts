@@ -19,6 +19,7 @@ import { type NamedCurve, resolveCurve } from '../curves/named.js';
 import { assertNotAborted, badArgument, MsmError, show } from '../errors.js';
 import { kernelsOf } from '../gpu/commands.js';
 import { hasSlowShifts, type OpenDevice, openDevice } from '../gpu/device.js';
+import { compileAndDispatch } from '../gpu/first-dispatch.js';
 import { compileTimes } from '../gpu/pipelines.js';
 import { Runner } from '../gpu/runner.js';
 import { cpuBelowOf, fieldCarryOf } from '../plan/device-defaults.js';
@@ -200,7 +201,17 @@ class Engine implements MsmEngine {
         this.#tuning,
       ).flatMap((job) => recordJob(this.#kernels, job, () => ({ buffer: 'bases' })));
       const carry = fieldCarryOf(limits, this.#tuning);
-      await runner.compile([this.#kernels.importPoints(carry), ...kernelsOf(commands)]);
+      // with buffers of its own, so that it keeps none
+      const apart = this.#runnerOn(this.#open);
+      try {
+        const kernels = [this.#kernels.importPoints(carry), ...kernelsOf(commands)];
+        await compileAndDispatch(apart, kernels, () => runner.assertAlive());
+      } catch (error) {
+        runner.assertAlive(error);
+        throw error;
+      } finally {
+        apart.destroy();
+      }
     });
   }
 

@@ -4,10 +4,20 @@ import type { Binding, Kernel } from '../shaders/kernel.js';
 
 const STAGE_COMPUTE = 4;
 
-const times = new WeakMap<GPUDevice, CompileTime[]>();
+type Growing = { -readonly [Field in keyof CompileTime]: CompileTime[Field] };
+
+const times = new WeakMap<GPUDevice, Growing[]>();
+const timeOf = new WeakMap<GPUComputePipeline, Growing>();
 
 /** What was compiled on a device, in the order in which it was done. */
-export const compileTimes = (device: GPUDevice): readonly CompileTime[] => times.get(device) ?? [];
+export const compileTimes = (device: GPUDevice): readonly CompileTime[] =>
+  (times.get(device) ?? []).map((time) => ({ ...time }));
+
+/** A pipeline took longer to compile than making it did. */
+export const addCompileTime = (pipeline: GPUComputePipeline, ms: number): void => {
+  const time = timeOf.get(pipeline);
+  if (time !== undefined) time.ms += ms;
+};
 
 /** Pipelines of a device; they go when the device goes. */
 interface Pipelines {
@@ -48,7 +58,9 @@ const compile = async (device: GPUDevice, { name, source, bindings }: Kernel): P
   try {
     const [made, error] = await Promise.all([pipeline, scope]);
     if (error !== null) throw new Error(error.message);
-    times.set(device, [...compileTimes(device), { name, ms: performance.now() - begun }]);
+    const time = { name, ms: performance.now() - begun };
+    times.set(device, [...(times.get(device) ?? []), time]);
+    timeOf.set(made, time);
     return made;
   } catch (error) {
     pipeline.catch(() => undefined);

@@ -1,0 +1,76 @@
+/** Drivers that compile at the first dispatch: `warmup` makes it, on nothing, and counts what it takes as compiling. */
+import { expect, test } from 'vitest';
+import { createMsmEngine, type Tuning } from '../src/index.js';
+import { type LeasedDevice, leaseDevice } from './support/leased-gpu.js';
+import { smallCase, smallCurve } from './support/small-curve.js';
+
+const knobs: Partial<Tuning> = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 };
+
+/** What a dispatch is of, each time a bind group was made for one. */
+const watch = (leased: LeasedDevice) => {
+  const kernels: string[] = [];
+  const dispatches: string[] = [];
+  leased.tap = ({ method, label, proceed }) => {
+    if (method === 'createBindGroup') kernels.push(label);
+    if (method.startsWith('dispatchWorkgroups')) dispatches.push(method);
+    return proceed();
+  };
+  return { kernels, dispatches };
+};
+
+test.each([
+  ['as they are', knobs],
+  ['with checks', { ...knobs, checks: true }],
+  ['with workgroup memory', { ...knobs, walkerPrefixMemory: 'workgroup' as const }],
+])('every kernel of loadBases and msm is dispatched once, without a workgroup: %s', async (_, tuning) => {
+  const leased = await leaseDevice();
+  const warm = watch(leased);
+  const engine = await createMsmEngine({ curve: smallCurve, device: leased.device, tuning });
+  await engine.warmup(40);
+  expect(warm.kernels).toHaveLength(engine.pipelines.length);
+  expect(warm.dispatches).toEqual(warm.kernels.map(() => 'dispatchWorkgroupsIndirect'));
+  expect(engine.memory).toEqual({ bases: 0, scratch: 0, peak: 0 });
+  expect(leased.live).toBe(0);
+
+  const used = watch(leased);
+  const { points, scalars, expected } = smallCase(40);
+  expect(await engine.msm(await engine.loadBases(points), scalars)).toEqual(expected);
+  expect([...new Set(used.kernels)].sort()).toEqual([...warm.kernels].sort());
+
+  const again = watch(leased);
+  const before = engine.pipelines;
+  await engine.warmup(40);
+  expect(again.kernels).toEqual([]);
+  expect(engine.pipelines).toEqual(before);
+  engine.destroy();
+});
+
+test('what the first dispatch takes is in the compile times', async () => {
+  const LATE_MS = 150;
+  const leased = await leaseDevice();
+  const engine = await createMsmEngine({ curve: smallCurve, device: leased.device, tuning: knobs });
+  let made: readonly { readonly name: string; readonly ms: number }[] = [];
+  leased.tap = ({ method, proceed }) => {
+    if (method !== 'mapAsync') return proceed();
+    if (made.length === 0) made = engine.pipelines;
+    return (proceed() as Promise<undefined>).then(() => new Promise((resolve) => setTimeout(resolve, LATE_MS)));
+  };
+  await engine.warmup(40);
+  expect(made.length).toBeGreaterThan(5);
+  expect(engine.pipelines.map(({ name }) => name)).toEqual(made.map(({ name }) => name));
+  engine.pipelines.forEach(({ ms }, i) => {
+    expect(ms - (made[i]?.ms ?? 0)).toBeGreaterThan(0.9 * LATE_MS);
+  });
+  engine.destroy();
+});
+
+test('an engine that is destroyed while it warms up says so, and keeps nothing', async () => {
+  const leased = await leaseDevice();
+  const engine = await createMsmEngine({ curve: smallCurve, device: leased.device, tuning: knobs });
+  leased.tap = ({ method, proceed }) => {
+    if (method === 'dispatchWorkgroupsIndirect') engine.destroy();
+    return proceed();
+  };
+  await expect(engine.warmup(40)).rejects.toMatchObject({ code: 'destroyed' });
+  expect(leased.live).toBe(0);
+});

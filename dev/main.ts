@@ -1,7 +1,7 @@
 import { problemText, queryText, readKnobs, spelledOut, suggestedMode } from './bench/knobs.js';
+import { startBench } from './bench/modes/index.js';
 import { modes } from './bench/modes.js';
 import { type MsmBench, Run, type RunListener } from './bench/run.js';
-import { startBench } from './bench/start.js';
 import { readAddress } from './page/address.js';
 import { h } from './page/dom.js';
 import { introduction, missingWebGpu, questions, reference } from './page/explanation.js';

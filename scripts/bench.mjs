@@ -11,12 +11,9 @@ const library = await openBenchBuild('bench');
 
 /** @param {ReturnType<typeof parseOptions>} options */
 async function bench({ knobs, query, json, csv, trace }) {
-  const { Run, startBench, reportLines, toJson, toCsv, toChromeTrace, formatTimeLeft } = library;
+  const { Run, startBench, reportLines, toJson, toCsv, toChromeTrace, formatProgress } = library;
   const run = new Run({
-    onProgress({ doing, done, total, secondsLeft }) {
-      const left = secondsLeft === null ? '' : `, ${formatTimeLeft(secondsLeft)}`;
-      progress(doing && `${doing}, ${done} of ${total}${left}`);
-    },
+    onProgress: (bench) => progress(formatProgress(bench)),
     onRow() {},
   });
   const stop = () => run.stop();

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { blocksOf, hasTrace, toChromeTrace, toCsv, toJson } from '../dev/bench/export.js';
+import { timingsReport } from '../dev/bench/modes/timings-report.js';
 import { reportLines } from '../dev/bench/report.js';
 import type { RepetitionRow, StampedRow, TraceRow } from '../dev/bench/rows.js';
-import { fastestOf, summarise, summarisePeers } from '../dev/bench/summary.js';
+import { fastestOf, partsOfWall, summarise, summarisePeers, type Timed } from '../dev/bench/summary.js';
 import { quantumOf } from '../dev/bench/timestamp-quantum.js';
 import { browserOf, systemOf } from '../dev/page/host.js';
 
@@ -14,6 +15,9 @@ const phases = [
   { name: 'reduce', ms: 2 },
   { name: 'fold (CPU)', ms: 2.5 },
 ];
+
+const adapter = { vendor: '', architecture: '', device: '', description: '', software: true };
+const environment = { runtime: 'Node', os: 'Linux', timestamps: false };
 
 const repetition = (wallMs: number | null, changes: Partial<RepetitionRow> = {}): StampedRow => ({
   ...stamp,
@@ -61,11 +65,44 @@ describe('the summary of a run', () => {
     ]);
   });
 
+  it('has the parts of the repetition in the middle, which add up to its wall: medians of parts do not', () => {
+    const parts = [
+      { wallMs: 100, walk: 90 },
+      { wallMs: 60, walk: 20 },
+      { wallMs: 70, walk: 60 },
+    ].map(({ wallMs, walk }) => repetition(wallMs, { phases: [{ name: 'walk', ms: walk }] }));
+    const [timed] = summarise(parts) as [Timed];
+    expect(timed).toMatchObject({ medianMs: 70, typicalMs: 70, phases: [{ name: 'walk', ms: 60 }] });
+    expect(partsOfWall(timed)).toEqual([
+      { name: 'walk', ms: 60 },
+      { name: 'host, waiting', ms: 10 },
+    ]);
+    // of an even number none has the median: it is that of the faster of the two in the middle
+    const [even] = summarise(parts.slice(1)) as [Timed];
+    expect(even).toMatchObject({ medianMs: 65, typicalMs: 60, phases: [{ name: 'walk', ms: 20 }] });
+    expect(partsOfWall({ phases: null, typicalMs: 60 })).toBeNull();
+  });
+
+  it('has no bound where that was exceeded, and says so', () => {
+    const init = { ...stamp, event: 'init', mode: 'msm-bench', adapter, environment } as unknown as StampedRow;
+    const bound = (ms: number): StampedRow => ({
+      ...{ ...stamp, ...at, event: 'bound', setting: 'defaults' },
+      ...{ additions: 1, products: 6, productsPerSecond: 1, ms },
+    });
+    expect(summarise([repetition(10), bound(8)])).toMatchObject([{ ofBound: 0.8, boundExceeded: false }]);
+    const exceeded = [init, repetition(10), bound(12)];
+    expect(summarise(exceeded)).toMatchObject([{ bound: null, ofBound: null, boundExceeded: true }]);
+    const text = reportLines(exceeded).join('\n');
+    expect(text).toContain('faster than its roofline');
+    expect(text).not.toContain('120 %');
+    expect(reportLines([init, repetition(10), bound(8)]).join('\n')).toContain('80 %');
+  });
+
   it('has no time where one answer was wrong', () => {
     const [timed] = summarise([repetition(10), repetition(null), repetition(12)]);
     expect(timed).toMatchObject({ wrong: true, medianMs: null, lowMs: null, gpuMs: null, phases: null, walls: null });
     expect(timed?.wallsMs).toEqual([]);
-    expect(reportLines([repetition(10), repetition(null)]).join('\n')).toContain('WRONG');
+    expect(timingsReport([repetition(10), repetition(null)]).join('\n')).toContain('WRONG');
   });
 
   it('names the fastest setting only where the repetitions tell it apart', () => {

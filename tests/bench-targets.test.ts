@@ -100,7 +100,7 @@ describe('what is measured once for several rows', () => {
   it('is each operation at its best, beside the plain product in one chain', () => {
     const row = (variant: string, operation: string, chains: number, perSecond: number) => ({
       ...{ variant, operation, chains, perSecond },
-      ...{ ofPeak: null, compileMs: 1 },
+      ...{ rates: [perSecond], ofPeak: null, compileMs: 1 },
     });
     const own = [row('own', 'product', 1, 15), row('own', 'product', 2, 20), row('own', 'square', 2, 25)];
     const plain = [row('plain', 'product', 1, 10), row('plain', 'product', 2, 12)];

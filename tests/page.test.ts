@@ -168,10 +168,9 @@ describe('the dev page in Chromium', () => {
     const { status, error, rows } = await run('autorun=accum-ab&logn=4&reps=6&a.walkerpriv=1&b.walkerpriv=0');
     expect({ status, error }).toEqual({ status: 'done', error: null });
     const told = rows.filter((row) => row.event === 'repetition');
-    expect(told.map(({ setting }) => setting).join('')).toBe('ABABABABABAB');
-    expect(told.map(({ placement }) => placement)).toEqual(
-      Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? 'private' : 'workgroup')),
-    );
+    // in turns, and so is who begins
+    expect(told.map(({ setting }) => setting).join('')).toBe('ABBAABBAABBA');
+    for (const { setting, placement } of told) expect(placement).toBe(setting === 'A' ? 'private' : 'workgroup');
     const [comparison] = rows.filter((row) => row.event === 'comparison');
     expect(comparison).toMatchObject({ a: 'walkerpriv=1', b: 'walkerpriv=0', pairs: 6 });
     expect(comparison?.first.join('')).toBe('ABABAB');
@@ -215,7 +214,7 @@ describe('the dev page in Chromium', () => {
   });
 
   it('shows a wrong answer as wrong, without a time', async () => {
-    // two looks a result (noble adds up small ones itself), and two warm-ups
+    // two looks at each of two warm-ups (noble adds up small ones itself), and one at each repetition
     await wrongFrom(7);
     const { status, error, rows } = await run('autorun=msm-bench&logn=4&reps=3&peers=none');
     expect(status).toBe('failed');
@@ -235,10 +234,13 @@ describe('the dev page in Chromium', () => {
   });
 
   it('shows no verdict and no time where A or B was wrong', async () => {
-    // each looks twice to warm up, and once a pair; who begins changes, so that the tenth look is B's third
-    await wrongFrom(10);
+    // two looks at each of four warm-ups, and one a repetition; who begins changes, so that the 14th look is B's third
+    await wrongFrom(14);
     const { status, error, rows } = await run('autorun=accum-ab&logn=4&reps=8&b.c=6');
-    expect({ status, error }).toEqual({ status: 'failed', error: expect.stringContaining('WRONG: B') });
+    expect({ status, error }).toEqual({
+      status: 'failed',
+      error: expect.stringMatching(/^wrong result at .*, B, repetition 3: /),
+    });
     expect(rows.filter((row) => row.event === 'comparison')).toEqual([]);
     expect(rows.at(-2)).toMatchObject({ event: 'repetition', setting: 'B', agrees: false, wallMs: null, phases: null });
     await page.getByText('no time counts').first().waitFor();
@@ -290,7 +292,7 @@ describe('the dev page in Chromium', () => {
     // those that the products are measured on, in units and for the roofline
     ['msm-bench&logn=4&reps=1000&peers=none', 1, 'repetition'],
     ['msm-bench&logn=4&reps=1000&peers=none', 2, 'repetition'],
-    ['accum-ab&logn=4&reps=1000&b.c=6', 1, 'pair'],
+    ['accum-ab&logn=4&reps=1000&b.c=6', 1, 'repetition'],
   ])('gives no results where ?autorun=%s loses device %i', async (query, index, doing) => {
     await keepDevices();
     await page.goto(`${url}?autorun=${query}`);

@@ -22,20 +22,28 @@ export interface Outcome {
 export class EngineUnderTest {
   readonly engine: MsmEngine;
   readonly setting: Setting;
+  /** What rows call it. */
+  readonly label: string;
   readonly #run: Run;
   #bases: Bases | null = null;
   #loaded: PointSet | null = null;
 
-  private constructor(engine: MsmEngine, setting: Setting, run: Run) {
+  private constructor(engine: MsmEngine, setting: Setting, label: string, run: Run) {
     this.engine = engine;
     this.setting = setting;
+    this.label = label;
     this.#run = run;
   }
 
-  static async create(run: Run, { device }: BenchDevice, setting: Setting): Promise<EngineUnderTest> {
+  static async create(
+    run: Run,
+    { device }: BenchDevice,
+    setting: Setting,
+    label: string = setting.name,
+  ): Promise<EngineUnderTest> {
     const { memoryBudget, tuning } = setting;
     const engine = await createMsmEngine({ curve: 'bn254', device, memoryBudget, tuning });
-    return new EngineUnderTest(engine, setting, run);
+    return new EngineUnderTest(engine, setting, label, run);
   }
 
   get basesBytes(): number {

@@ -1,6 +1,7 @@
 /** Numbers and names as the bench writes them. */
 import type { AdapterDescription } from '../../src/api.js';
 import type { Environment } from './environment.js';
+import type { MsmBench } from './run.js';
 
 /** Milliseconds with three significant digits, but no digits behind the point from 100 on. */
 export function formatMs(ms: number | null): string {
@@ -37,6 +38,14 @@ export function formatTimeLeft(seconds: number): string {
   const minutes = seconds / 60;
   if (minutes < 90) return `about ${Math.round(minutes)} min left`;
   return `about ${(minutes / 60).toFixed(1)} h left`;
+}
+
+/** What goes on, for a line that is written anew: how long it takes already, where that is long, and what is left. */
+export function formatProgress({ doing, done, total, stepSeconds, secondsLeft }: Readonly<MsmBench>): string {
+  if (doing === '') return '';
+  const since = stepSeconds < 1 ? '' : ` (${Math.floor(stepSeconds)} s)`;
+  const left = secondsLeft === null ? '' : `, ${formatTimeLeft(secondsLeft)}`;
+  return `${doing} …${since} ${done} of ${total} done${left}`;
 }
 
 /** Nanoseconds as a step of a clock. */

@@ -48,10 +48,14 @@ export const runKnobs = {
   },
   reps: {
     label: 'Repetitions',
-    help: 'Timed repetitions (default 5; 7 in a sweep; 12 pairs of A and B), or runs of each case (default 3).',
-    modes: [...msmModes, 'field-bench'],
+    help: 'Timed repetitions (default 5; 7 in a sweep, in field-bench and crossover; 12 pairs of A and B), or runs of each case (default 3).',
+    modes: [...msmModes, 'field-bench', 'crossover'],
   },
-  seed: { label: 'Seed', help: 'What all points and scalars are drawn from. Default 1.', modes: msmModes },
+  seed: {
+    label: 'Seed',
+    help: 'What all points and scalars are drawn from. Default 1.',
+    modes: [...msmModes, 'crossover'],
+  },
   peers: {
     label: 'Beside it',
     help: `What is timed in the same run, in turns: ${peerNames.join(', ')}, or none. Default: each up to the size that it is quick at.`,
@@ -60,9 +64,16 @@ export const runKnobs = {
   chains: { label: 'Chains', help: 'Independent chains a thread, 1 or 1,2,4,8. Default 1,4.', modes: ['field-bench'] },
   variants: {
     label: 'Products',
-    help: 'The library’s own arithmetic (library, the default), or other products as well (all).',
+    help: 'The library’s own arithmetic (library, the default), or other products and batches of inversions as well (all).',
     modes: ['field-bench'],
   },
+  threads: {
+    label: 'Threads',
+    help: 'Threads of a dispatch. Default 256 on a software adapter, 65536 on a GPU.',
+    modes: ['field-bench'],
+  },
+  ms: { label: 'Dispatch, ms', help: 'How long a dispatch takes at least. Default 50.', modes: ['field-bench'] },
+  largest: { label: 'Largest n', help: 'Powers of two up to this. Default 4096.', modes: ['crossover'] },
 } as const satisfies Readonly<Record<string, RunKnob>>;
 export type RunKnobName = keyof typeof runKnobs;
 
@@ -88,7 +99,22 @@ export interface Knobs {
   readonly peers: readonly string[] | null;
   readonly chains: readonly number[];
   readonly variants: 'library' | 'all';
+  /** Of a dispatch; undefined: those that fill the device. */
+  readonly threads: number | undefined;
+  /** Of a dispatch, in milliseconds. */
+  readonly leastMs: number;
+  /** The most points of `crossover`. */
+  readonly largest: number;
 }
+
+/** Where it is not 5: enough for an interval of 95 %, where there is one to be told. */
+const defaultReps: Partial<Record<Mode, number>> = {
+  'msm-cross-check': 3,
+  'accum-ab': 12,
+  sweep: 7,
+  'field-bench': 7,
+  crossover: 7,
+};
 
 const bothPlacements: readonly Placement[] = ['workgroup', 'private'];
 const maxLogn = Math.log2(maxPoints);
@@ -322,14 +348,16 @@ export function readKnobs(asked: URLSearchParams): KnobReading {
   } else {
     filters.push(`points=${points ?? 'distinct'},scalars=${scalars ?? 'random'}`);
   }
-  const defaultReps = mode === 'msm-cross-check' ? 3 : mode === 'accum-ab' ? 12 : mode === 'sweep' ? 7 : 5;
   const rest = {
     mode: autorun ?? null,
-    reps: read('reps', (text) => parseInteger('reps', text, 1, 1000)) ?? defaultReps,
+    reps: read('reps', (text) => parseInteger('reps', text, 1, 1000)) ?? defaultReps[mode] ?? 5,
     seed,
-    peers: read('peers', parsePeers) ?? null,
+    peers: mode === 'msm-bench' ? (read('peers', parsePeers) ?? null) : [],
     chains: read('chains', (text) => parseIntegers('chains', text, 1, 16)) ?? [1, 4],
     variants: read('variants', (text) => oneOf('variants', text, ['library', 'all'])) ?? 'library',
+    threads: read('threads', (text) => parseInteger('threads', text, 1, 2 ** 20)),
+    leastMs: read('ms', (text) => parseInteger('ms', text, 1, 10_000)) ?? 50,
+    largest: read('largest', (text) => parseInteger('largest', text, 1, 2 ** 16)) ?? 4096,
   };
   const settings = problems.all.length > 0 ? [] : problems.attempt(() => parseSettings(query, mode), []);
   if (problems.all.length > 0) return { knobs: null, given, problems: problems.all, notes };

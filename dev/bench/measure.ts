@@ -1,8 +1,8 @@
 /** What the modes that time MSMs have in common. */
-import { WARM_UPS } from '../../scripts/ab/warm-ups.mjs';
 import type { PhaseTime } from '../../src/api.js';
 import { formatCaseAddress } from '../cases/address.js';
 import type { MsmCase } from '../cases/msm-case.js';
+import type { AffinePoint } from '../oracle/known-bases.mjs';
 import type { EngineUnderTest, Outcome } from './engine-under-test.js';
 import type { WarmUpRow } from './rows.js';
 import type { Run } from './run.js';
@@ -11,6 +11,16 @@ import { clampedKnobs } from './settings.js';
 /** What a step of a run weighs beside others: an MSM of n points, and what an MSM takes whatever n is. */
 export const weightOf = (n: number): number => n + 2000;
 
+/** MSMs before the first that is timed: one compiles; after it an engine knows the device's speed, and may plan otherwise, which compiles again. */
+const WARM_UPS = 2;
+
+const spell = ({ x, y, infinity }: AffinePoint): string =>
+  infinity ? 'infinity' : `(0x${x.toString(16)}, 0x${y.toString(16)})`;
+
+/** What to throw where an answer is not the oracle's: nothing of that case has a time. */
+export const wrongResult = ({ address, expected }: MsmCase, whose: string, { result }: Outcome): Error =>
+  new Error(`wrong result at ${formatCaseAddress(address)}, ${whose}: ${spell(result)} for ${spell(expected)}`);
+
 /** Whether a phase has a time on the GPU: what runs on the CPU says so in its name. */
 export const isOnGpu = ({ name }: PhaseTime): boolean => !name.endsWith('(CPU)');
 
@@ -18,46 +28,34 @@ export const sumOnGpu = (phases: readonly PhaseTime[] | null): number | null =>
   phases === null ? null : phases.filter(isOnGpu).reduce((sum, { ms }) => sum + ms, 0);
 
 /** Loads the points and computes until everything is compiled; the answer is checked. */
-export async function warmUp(run: Run, subject: EngineUnderTest, msmCase: MsmCase): Promise<WarmUpRow> {
-  const { n } = msmCase.address;
-  const { name } = subject.setting;
-  const size = n.toLocaleString('en');
-  await run.next(`${name}: loading ${size} points`);
+export async function warmUp(run: Run, subject: EngineUnderTest, msmCase: MsmCase): Promise<void> {
+  const { engine, setting, label } = subject;
+  const size = msmCase.address.n.toLocaleString('en');
+  await run.next(`${label}: loading ${size} points`);
   const loadMs = await subject.load(msmCase.points);
-  await run.next(`${name}: warming up with ${size} points, checking the answer`);
+  await run.next(`${label}: compiling, warming up with ${size} points, checking the answer`);
   const first = await subject.compute(msmCase);
-  let agrees = first.agrees;
-  for (let again = 1; again < WARM_UPS && agrees; again++) agrees = (await subject.compute(msmCase)).agrees;
-  const row = warmUpRow(formatCaseAddress(msmCase.address), subject, loadMs, agrees ? first.wallMs : null);
-  run.tell(row, 'progress', 'results');
-  if (!agrees) throw new Error(`wrong result at ${row.case}, ${name}: nothing was timed`);
-  return row;
-}
-
-/** What a case with a setting takes, and the knobs it ran with. */
-export function warmUpRow(
-  name: string,
-  { engine, setting, basesBytes }: Pick<EngineUnderTest, 'engine' | 'setting' | 'basesBytes'>,
-  loadMs: number,
-  wallMs: number | null,
-): WarmUpRow {
-  const record = engine.lastRun;
-  return {
+  let last = first;
+  for (let again = 1; again < WARM_UPS && last.agrees; again++) last = await subject.compute(msmCase);
+  const { lastRun: record, memory } = engine;
+  const row: WarmUpRow = {
     event: 'warm-up',
-    case: name,
-    setting: setting.name,
+    case: formatCaseAddress(msmCase.address),
+    setting: label,
     loadMs,
-    wallMs,
-    agrees: wallMs !== null,
+    wallMs: last.agrees ? first.wallMs : null,
+    agrees: last.agrees,
     tuning: record?.tuning ?? null,
     clamped: record === null ? [] : clampedKnobs(setting.tuning, record.tuning),
     windows: record?.windows ?? 0,
     entries: record?.entries ?? 0,
     dispatches: record?.dispatches ?? 0,
     submits: record?.submits ?? 0,
-    basesBytes,
-    scratchBytes: engine.memory.peak,
+    basesBytes: subject.basesBytes,
+    scratchBytes: memory.peak,
   };
+  run.tell(row, 'progress', 'results');
+  if (!last.agrees) throw wrongResult(msmCase, `${label}, nothing was timed`, last);
 }
 
 /** What rows tell of an outcome; a wrong one has no time. */

@@ -3,7 +3,6 @@ import { formatCaseAddress } from '../cases/address.js';
 import type { MsmCase } from '../cases/msm-case.js';
 import { type PeerName, peerNames, peers } from '../peers/index.js';
 import type { Peer } from '../peers/peer.js';
-import type { Knobs } from './knobs.js';
 import type { Run } from './run.js';
 
 /** A peer may be a hundred times as slow; its median needs no more. */
@@ -19,10 +18,13 @@ export class PeerTurns {
     this.#msmCase = msmCase;
   }
 
-  /** Those that were asked for, or that are quick at this size, with the inputs of the case. */
-  static async prepare(run: Run, gpu: GPU, msmCase: MsmCase, { mode, peers: asked }: Knobs): Promise<PeerTurns> {
+  /**
+   * Those that were asked for, or that are quick at this size, with the inputs of the case.
+   *
+   * @param asked null: those that are quick
+   */
+  static async prepare(run: Run, gpu: GPU, msmCase: MsmCase, asked: readonly string[] | null): Promise<PeerTurns> {
     const turns = new PeerTurns(run, msmCase);
-    if (mode !== 'msm-bench') return turns;
     const { address, points, scalars, expected } = msmCase;
     const size = address.n.toLocaleString('en');
     for (const name of (asked ?? peerNames) as readonly PeerName[]) {

@@ -43,7 +43,7 @@ export class Roofline {
   }
 
   /** Null where there is none: on the CPU, and where additions are not what the digits say. */
-  boundOf(address: CaseAddress, { engine, setting }: EngineUnderTest): BoundRow | null {
+  boundOf(address: CaseAddress, { engine, label }: EngineUnderTest): BoundRow | null {
     const record = engine.lastRun;
     if (record?.on !== 'gpu' || !regularPoints.has(address.points)) return null;
     const productsPerSecond = median(this.#meters.get(record.tuning.fieldCarry)?.rates ?? []);
@@ -54,7 +54,7 @@ export class Roofline {
       event: 'bound',
       case: formatCaseAddress(address),
       n: address.n,
-      setting: setting.name,
+      setting: label,
       additions,
       products,
       productsPerSecond,

@@ -1,7 +1,6 @@
 /** The rows that a run is told in: what `window.msmBench.rows` holds, what is posted to the dev server, and what Node prints. */
 import type { AdapterDescription, HostWalls, PhaseTime, TimelineEntry, Tuning } from '../../src/api.js';
-import type { SideName } from '../ab/contestant.js';
-import type { FieldBenchRow } from '../field-bench/run.js';
+import type { BatchRow as FieldBatchRow, FieldBenchRow } from '../field-bench/run.js';
 import type { Environment } from './environment.js';
 import type { Mode } from './modes.js';
 import type { RatioOfMedians } from './statistics.js';
@@ -20,6 +19,7 @@ export const rowEvents = [
   'calibrated',
   'peak',
   'field',
+  'batch',
   'skipped',
   'end',
 ] as const;
@@ -130,12 +130,13 @@ export interface ComparisonRow {
   readonly a: string;
   readonly b: string;
   readonly pairs: number;
-  /** B ÷ A of the walls. */
+  /** B ÷ A of the walls, and of the product equivalents. */
   readonly walls: RatioOfMedians;
+  readonly equivalents: RatioOfMedians;
   readonly aMs: number;
   readonly bMs: number;
   /** Which came first, pair by pair. */
-  readonly first: readonly SideName[];
+  readonly first: readonly ('A' | 'B')[];
 }
 
 /** The verdict over all runs of one case with one placement. */
@@ -184,6 +185,11 @@ export interface FieldRow extends FieldBenchRow {
   readonly event: 'field';
 }
 
+/** Numbers inverted in batches that share an inversion. */
+export interface BatchRow extends FieldBatchRow {
+  readonly event: 'batch';
+}
+
 /** What was left out, and why. */
 export interface SkippedRow {
   readonly event: 'skipped';
@@ -212,8 +218,16 @@ export type Row =
   | CalibratedRow
   | PeakRow
   | FieldRow
+  | BatchRow
   | SkippedRow
   | EndRow;
 
 /** A row as it is posted and stored. */
 export type StampedRow = Row & { readonly runId: string; readonly at: string };
+
+/** Those of one kind. */
+export const rowsOf = <Event extends RowEvent>(rows: readonly StampedRow[], event: Event) =>
+  rows.filter((row): row is Extract<StampedRow, { event: Event }> => row.event === event);
+
+/** Whether all runs of a case gave the one right answer. */
+export const passed = (row: CaseRow): boolean => row.agrees && row.onCurve && row.identical && row.error === null;

@@ -23,8 +23,10 @@ export interface MsmBench {
   done: number;
   total: number;
   ticks: number;
-  /** A guess from what was done so far; null before there is anything to guess from. */
+  /** A guess from what was timed so far; null before there is anything to guess from. */
   secondsLeft: number | null;
+  /** How long what is being done takes already: that moves while shaders compile, too. */
+  stepSeconds: number;
 }
 
 export interface RunListener {
@@ -52,8 +54,8 @@ const breathe = (): Promise<void> => new Promise((resolve) => setTimeout(resolve
 /** How long the news of a lost device may take. */
 const LOSS_TOLD_MS = 50;
 
-/** So much must be done before a guess of the time left is worth reading. */
-const LEAST_SHARE = 0.03;
+/** While nothing else happens, it is told that time goes by. */
+const HEARTBEAT_MS = 1000;
 
 export class Run {
   readonly bench: MsmBench = {
@@ -70,13 +72,18 @@ export class Run {
     total: 0,
     ticks: 0,
     secondsLeft: null,
+    stepSeconds: 0,
   };
   readonly #abort = new AbortController();
   readonly #listener: RunListener;
   readonly #sink: RowSink | null;
   #startedAt = performance.now();
+  #stepAt = performance.now();
+  #heartbeat: ReturnType<typeof setInterval> | undefined;
   /** As steps differ: that of a large MSM takes longer. */
   #weight = { done: 0, total: 0 };
+  /** Of these, those that a guess rests on: warming up compiles, and says nothing of what comes. */
+  #timed = { weight: 0, seconds: 0, since: 0 };
 
   constructor(listener: RunListener, sink: RowSink | null = null) {
     this.#listener = listener;
@@ -102,6 +109,14 @@ export class Run {
   start(): void {
     this.bench.status = 'running';
     this.#startedAt = performance.now();
+    this.#stepAt = this.#startedAt;
+    // no tick: who waits for those wants to know when nothing happens any more
+    this.#heartbeat = setInterval(() => this.#say(), HEARTBEAT_MS);
+    this.#say();
+  }
+
+  #say(): void {
+    this.bench.stepSeconds = (performance.now() - this.#stepAt) / 1000;
     this.#listener.onProgress(this.bench);
   }
 
@@ -118,6 +133,7 @@ export class Run {
   /** Says what comes next, and lets the page show it. Rejects when the run was stopped. */
   async next(doing: string): Promise<void> {
     this.bench.doing = doing;
+    this.#stepAt = performance.now();
     this.tick();
     await breathe();
     this.signal.throwIfAborted();
@@ -126,27 +142,40 @@ export class Run {
   /** Something went on. */
   tick(): void {
     this.bench.ticks++;
-    this.#listener.onProgress(this.bench);
+    this.#say();
   }
 
   /** One more of `total` is done. */
-  advance(weight = 1): void {
+  advance(weight = 1, kind: 'timed' | 'warm-up' = 'timed'): void {
     this.bench.done++;
     this.#weight.done += weight;
-    this.#guessLeft(this.#weight.done / this.#weight.total);
+    this.#guessLeft(kind === 'timed' ? weight : 0, this.#weight.total - this.#weight.done);
     this.tick();
   }
 
-  /** The steps so far were so many of so many: for what counts its own. */
-  progress(doing: string, done: number, total: number): void {
+  /**
+   * The steps so far were so many of so many: for what counts its own.
+   *
+   * @param prepared how many of the first of them only compile
+   */
+  progress(doing: string, done: number, total: number, prepared = 0): void {
     this.signal.throwIfAborted();
+    const timed = Math.max(0, Math.min(done - this.bench.done, done - prepared));
     Object.assign(this.bench, { doing, done, total });
-    this.#guessLeft(done / total);
+    this.#stepAt = performance.now();
+    this.#guessLeft(timed, total - done);
     this.tick();
   }
 
-  #guessLeft(share: number): void {
-    if (share >= LEAST_SHARE) this.bench.secondsLeft = Math.max(0, this.seconds * (1 / share - 1));
+  /** @param weight of what was just timed; 0 if nothing was */
+  #guessLeft(weight: number, left: number): void {
+    const timed = this.#timed;
+    if (weight > 0) {
+      timed.weight += weight;
+      timed.seconds += this.seconds - timed.since;
+    }
+    timed.since = this.seconds;
+    if (timed.weight > 0) this.bench.secondsLeft = Math.max(0, (left * timed.seconds) / timed.weight);
   }
 
   tell(row: Row, ...paths: RowPath[]): void {
@@ -164,6 +193,7 @@ export class Run {
       await new Promise((resolve) => setTimeout(resolve, LOSS_TOLD_MS));
       this.signal.throwIfAborted();
     }
+    clearInterval(this.#heartbeat);
     const status = error === null ? 'done' : 'failed';
     if (error !== null && !bench.stopped && !bench.deviceLost) bench.lastWallMs = null;
     bench.doing = '';
@@ -172,7 +202,7 @@ export class Run {
     this.tell({ event: 'end', status, error, seconds: this.seconds, medians }, 'progress', 'results');
     await this.#sink?.flushed();
     bench.status = status;
-    this.#listener.onProgress(bench);
+    this.#say();
   }
 
   /** Runs to an end, whatever happens. */

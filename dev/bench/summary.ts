@@ -17,13 +17,18 @@ export interface Timed {
   readonly wallsMs: readonly number[];
   readonly gpuMs: number | null;
   readonly productEquivalents: number | null;
-  /** Medians, each of its own. */
+  /** The wall of the repetition in the middle, and where it went: medians of parts would add up to no wall that there was. */
+  readonly typicalMs: number | null;
   readonly walls: HostWalls | null;
   readonly phases: readonly PhaseTime[] | null;
   readonly warmUp: WarmUpRow | null;
   /** Where the last of them was computed. */
   readonly on: 'gpu' | 'cpu';
+  /** Null also where the MSM was faster: then it is none. */
   readonly bound: BoundRow | null;
+  readonly boundExceeded: boolean;
+  /** The bound ÷ the median. */
+  readonly ofBound: number | null;
 }
 
 export interface TimedPeer {
@@ -56,20 +61,17 @@ const spanOf = (times: readonly number[]) => ({
   highMs: times.length === 0 ? null : Math.max(...times),
 });
 
-/** Median of each phase over the runs, in the order of the first. */
-export function medianPhases(runs: readonly (readonly PhaseTime[])[]): PhaseTime[] | null {
-  const names = [...new Set(runs.flatMap((phases) => phases.map(({ name }) => name)))];
-  if (names.length === 0) return null;
-  return names.map((name) => ({
-    name,
-    ms: median(runs.flatMap((phases) => phases.filter((phase) => phase.name === name).map(({ ms }) => ms))) ?? 0,
-  }));
+/** The one of the middle wall; of two the faster. Null of none that has a wall. */
+export function medianRepetition<Row extends { readonly wallMs: number | null }>(rows: readonly Row[]): Row | null {
+  const timed = rows.filter(({ wallMs }) => wallMs !== null);
+  return timed.sort((a, b) => (a.wallMs as number) - (b.wallMs as number))[(timed.length - 1) >> 1] ?? null;
 }
 
-function medianWalls(all: readonly HostWalls[]): HostWalls | null {
-  if (all.length === 0) return null;
-  const of = (name: keyof HostWalls): number => median(all.map((walls) => walls[name])) ?? 0;
-  return { encodeMs: of('encodeMs'), submitToResultMs: of('submitToResultMs'), readBackMs: of('readBackMs') };
+/** Where the wall of the repetition in the middle went: its passes, and what of it is none: encoding, waiting, reading back. */
+export function partsOfWall({ phases, typicalMs }: Pick<Timed, 'phases' | 'typicalMs'>): PhaseTime[] | null {
+  if (phases === null || typicalMs === null) return null;
+  const rest = typicalMs - phases.reduce((sum, { ms }) => sum + ms, 0);
+  return [...phases, { name: 'host, waiting', ms: Math.max(0, rest) }];
 }
 
 /** By case and setting, in the order in which they were told. */
@@ -81,23 +83,31 @@ export function summarise(rows: readonly StampedRow[]): Timed[] {
     const [first] = group as [StampedRow & TimedRow];
     const wrong = group.some(({ agrees }) => !agrees);
     const wallsMs = wrong ? [] : present(group.map(({ wallMs }) => wallMs));
+    const span = spanOf(wallsMs);
+    const typical = wrong ? null : medianRepetition(group);
+    const bound = bounds.get(keyOf(first)) ?? null;
+    const ofBound = bound === null || span.medianMs === null ? null : bound.ms / span.medianMs;
+    const boundExceeded = ofBound !== null && ofBound > 1;
     return {
       case: first.case,
       n: first.n,
       setting: first.setting,
       repetitions: group.length,
       wrong,
-      ...spanOf(wallsMs),
+      ...span,
       wallsMs,
       gpuMs: wrong ? null : median(present(group.map(({ gpuMs }) => gpuMs))),
       productEquivalents: wrong
         ? null
         : median(present(group.map((row) => (row.event === 'repetition' ? row.productEquivalents : null)))),
-      walls: wrong ? null : medianWalls(present(group.map(({ walls }) => walls))),
-      phases: wrong ? null : medianPhases(present(group.map(({ phases }) => phases))),
+      typicalMs: typical?.wallMs ?? null,
+      walls: typical?.walls ?? null,
+      phases: typical?.phases ?? null,
       on: (group.at(-1) ?? first).on,
       warmUp: warmUps.get(keyOf(first)) ?? null,
-      bound: bounds.get(keyOf(first)) ?? null,
+      bound: boundExceeded ? null : bound,
+      boundExceeded,
+      ofBound: boundExceeded ? null : ofBound,
     };
   });
 }
@@ -119,27 +129,30 @@ export function summarisePeers(rows: readonly StampedRow[]): TimedPeer[] {
   });
 }
 
-/** Which of several settings is fastest at a size, and from which others the repetitions do not tell it apart. */
-export interface Fastest {
-  readonly best: Timed;
+/** Which of several is fastest, and from which others their times do not tell it apart. */
+export interface Fastest<One = Timed> {
+  readonly best: One;
   /** Null where each of the others is slower by more than noise. */
-  readonly notToldApartFrom: readonly Timed[] | null;
+  readonly notToldApartFrom: readonly One[] | null;
 }
 
 /**
- * By the same bootstrap over pairs as A against B: settings take turns, so that their repetitions are pairs.
+ * By the same bootstrap over pairs as A against B: whatever is compared took turns, so that times of the same repetition are pairs.
  *
- * @param timed of one case
+ * @param ones with the times of each, in the order of the repetitions; those without any do not take part
  */
-export function fastestOf(timed: readonly Timed[]): Fastest | null {
-  const right = timed.filter(({ medianMs }) => medianMs !== null);
-  const [best, ...others] = right.toSorted((a, b) => (a.medianMs as number) - (b.medianMs as number));
+export function fastestBy<One>(ones: readonly One[], timesOf: (one: One) => readonly number[]): Fastest<One> | null {
+  const timed = ones.map((one) => ({ one, times: timesOf(one) })).filter(({ times }) => times.length > 0);
+  const [best, ...others] = timed.sort((a, b) => (median(a.times) as number) - (median(b.times) as number));
   if (best === undefined) return null;
-  const close = others.filter(({ wallsMs }) => {
-    const pairs = Math.min(best.wallsMs.length, wallsMs.length);
-    const [a, b] = [best.wallsMs.slice(0, pairs), wallsMs.slice(0, pairs)];
+  const close = others.filter(({ times }) => {
+    const pairs = Math.min(best.times.length, times.length);
+    const [a, b] = [best.times.slice(0, pairs), times.slice(0, pairs)];
     if (Math.min(...a, ...b) <= 0) return true;
     return ratioOfMedians(a, b, { resamples: 2000 }).verdict !== 'A is faster';
   });
-  return { best, notToldApartFrom: close.length === 0 ? null : close };
+  return { best: best.one, notToldApartFrom: close.length === 0 ? null : close.map(({ one }) => one) };
 }
+
+/** @param timed of one case */
+export const fastestOf = (timed: readonly Timed[]): Fastest | null => fastestBy(timed, ({ wallsMs }) => wallsMs);

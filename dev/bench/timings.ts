@@ -1,21 +1,44 @@
-/** `msm-bench` and `sweep`: MSMs at each size, with each setting in turn, beside peers and the roofline. */
-import { formatCaseAddress } from '../cases/address.js';
-import { type MsmCase, makeCase } from '../cases/msm-case.js';
+/** MSMs at each size, with each setting in turn, each answer checked: the one loop of repetitions of all modes that time whole MSMs. */
+import { type CaseAddress, formatCaseAddress } from '../cases/address.js';
+import { type MsmCase, makeCase, redrawn } from '../cases/msm-case.js';
 import { ProductMeter, ratesAround } from '../field-bench/product-meter.js';
 import { BenchDevice } from './bench-device.js';
 import { EngineUnderTest } from './engine-under-test.js';
 import type { Host } from './environment.js';
+import { inTurns } from './in-turns.js';
 import type { Knobs } from './knobs.js';
-import { timesOf, warmUp, weightOf } from './measure.js';
+import { timesOf, warmUp, weightOf, wrongResult } from './measure.js';
 import { PeerTurns } from './peer-turns.js';
 import { Roofline } from './roofline.js';
-import type { EndRow } from './rows.js';
+import type { EndRow, Row } from './rows.js';
 import type { Run } from './run.js';
 import { median } from './statistics.js';
 
-/** The answer of each setting is checked before anything is timed, and again at every repetition. */
-export async function runTimings(run: Run, host: Host, knobs: Knobs): Promise<void> {
+/** What the repetitions of a case came to with one setting, in the order in which they ran. */
+export interface Times {
+  readonly subject: EngineUnderTest;
+  readonly wallsMs: number[];
+  readonly productEquivalents: number[];
+}
+
+export interface TimingOptions {
+  /** Whether the roofline is measured between the repetitions. */
+  readonly bounded?: boolean;
+  /** Tell every pass of every MSM, and no costs. */
+  readonly traced?: boolean;
+  /** What the settings are called in rows. Default: their names. */
+  readonly labels?: readonly string[];
+  /** After the repetitions of a case: what else is to be told. */
+  conclude?(address: CaseAddress, times: readonly Times[]): Row;
+}
+
+/**
+ * The answer of each setting is checked before anything is timed, and again at every repetition, each of which has other scalars: no
+ * result can be that of the run before.
+ */
+export async function runTimings(run: Run, host: Host, knobs: Knobs, options: TimingOptions = {}): Promise<void> {
   const { cases, reps, settings } = knobs;
+  const { bounded = false, traced = false, labels = settings.map(({ name }) => name), conclude } = options;
   run.plan(cases.flatMap(({ address: { n } }) => settings.flatMap(() => Array(reps + 1).fill(weightOf(n)))));
   const bench = await BenchDevice.open(run, host, knobs);
   const subjects: EngineUnderTest[] = [];
@@ -23,40 +46,47 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs): Promise<vo
   let meter: ProductMeter | null = null;
   const medians: EndRow['medians'][number][] = [];
   try {
-    for (const setting of settings) subjects.push(await EngineUnderTest.create(run, bench, setting));
-    await run.next('Calibrating the product that costs are told in');
-    meter = await ProductMeter.open(bench.gpu, { onLost: (why) => run.loseDevice(why) });
+    // all before any compiles: what an engine refuses is told at once
+    for (const [i, setting] of settings.entries()) {
+      subjects.push(await EngineUnderTest.create(run, bench, setting, labels[i] as string));
+    }
+    if (!traced) {
+      await run.next('Calibrating the product that costs are told in');
+      meter = await ProductMeter.open(bench.gpu, { onLost: (why) => run.loseDevice(why) });
+    }
     for (const { address } of cases) {
       await run.next(`Making ${address.n.toLocaleString('en')} points and the known answer`);
       const msmCase = makeCase(address);
       for (const subject of subjects) {
         await warmUp(run, subject, msmCase);
-        run.advance(weightOf(address.n));
+        run.advance(weightOf(address.n), 'warm-up');
       }
-      await roofline.begin(subjects);
-      const peers = await PeerTurns.prepare(run, bench.gpu, msmCase, knobs);
-      const walls = subjects.map((): number[] => []);
+      if (bounded) await roofline.begin(subjects);
+      const peers = await PeerTurns.prepare(run, bench.gpu, msmCase, knobs.peers);
+      const times = subjects.map((subject): Times => ({ subject, wallsMs: [], productEquivalents: [] }));
       try {
-        const rateAround = await ratesAround(meter);
-        for (let repetition = 1; repetition <= reps; repetition++) {
-          // who begins changes, so that nobody always comes after the same other
-          for (let turn = 0; turn < subjects.length; turn++) {
-            const index = (turn + repetition - 1) % subjects.length;
-            const subject = subjects[index] as EngineUnderTest;
-            walls[index]?.push(await timeOne(run, subject, msmCase, rateAround, repetition, reps));
-          }
-          await roofline.measure();
-          await peers.take(repetition);
-        }
+        const rateAround = meter === null ? null : await ratesAround(meter);
+        let drawn = msmCase;
+        await inTurns(times, reps, {
+          begin: (repetition) => {
+            drawn = redrawn(msmCase, repetition);
+          },
+          take: (own, repetition) => timeOne(run, own, drawn, rateAround, repetition, reps),
+          end: async (repetition) => {
+            await roofline.measure();
+            await peers.take(repetition);
+          },
+        });
       } finally {
         peers.destroy();
       }
-      for (const [i, subject] of subjects.entries()) {
-        const medianMs = median(walls[i] as number[]) as number;
-        medians.push({ case: formatCaseAddress(address), setting: subject.setting.name, medianMs });
+      for (const { subject, wallsMs } of times) {
+        const medianMs = median(wallsMs) as number;
+        medians.push({ case: formatCaseAddress(address), setting: subject.label, medianMs });
         const bound = roofline.boundOf(address, subject);
         if (bound !== null) run.tell(bound, 'progress', 'results');
       }
+      if (conclude !== undefined) run.tell(conclude(address, times), 'progress', 'results');
     }
   } finally {
     meter?.destroy();
@@ -70,40 +100,37 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs): Promise<vo
 /**
  * One timed MSM, told as a row.
  *
- * @returns its wall time
+ * @param rateAround null: its passes are told, and no cost
  * @throws Error if the answer is wrong
  */
 async function timeOne(
   run: Run,
-  subject: EngineUnderTest,
+  { subject, wallsMs, productEquivalents }: Times,
   msmCase: MsmCase,
-  rateAround: () => Promise<number>,
+  rateAround: (() => Promise<number>) | null,
   repetition: number,
   reps: number,
-): Promise<number> {
+): Promise<void> {
   const { n } = msmCase.address;
-  const setting = subject.setting.name;
+  const setting = subject.label;
   await run.next(`${n.toLocaleString('en')} points, ${setting}: repetition ${repetition} of ${reps}`);
   const outcome = await subject.compute(msmCase);
-  const productsPerSecond = await rateAround();
+  const productsPerSecond = rateAround === null ? null : await rateAround();
   const times = timesOf(outcome);
   const { wallMs } = times;
-  const name = formatCaseAddress(msmCase.address);
-  if (wallMs !== null) run.bench.lastWallMs = wallMs;
+  const cost = wallMs === null || productsPerSecond === null ? null : (wallMs / 1000) * productsPerSecond;
+  const told = { case: formatCaseAddress(msmCase.address), n, setting, repetition, ...times };
+  const timeline = outcome.agrees ? (outcome.record?.timeline ?? null) : null;
   run.tell(
-    {
-      event: 'repetition',
-      case: name,
-      n,
-      setting,
-      repetition,
-      ...times,
-      productEquivalents: wallMs === null ? null : (wallMs / 1000) * productsPerSecond,
-    },
+    rateAround === null
+      ? { event: 'trace', ...told, timeline }
+      : { event: 'repetition', ...told, productEquivalents: cost },
     'progress',
     'results',
   );
   run.advance(weightOf(n));
-  if (wallMs === null) throw new Error(`wrong result at ${name}, ${setting}, repetition ${repetition}`);
-  return wallMs;
+  if (wallMs === null) throw wrongResult(msmCase, `${setting}, repetition ${repetition}`, outcome);
+  run.bench.lastWallMs = wallMs;
+  wallsMs.push(wallMs);
+  if (cost !== null) productEquivalents.push(cost);
 }

@@ -38,8 +38,16 @@ export function comparisonWords({ a, b, walls, pairs }: ComparisonRow): Comparis
   }
 }
 
+/** The same comparison in the unit that is comparable with other runs. */
+export const equivalentsWords = ({ equivalents: { ratio, low, high } }: ComparisonRow): string =>
+  `in product equivalents B ÷ A: ${ratio.toFixed(3)}, 95 % interval ${low.toFixed(3)} to ${high.toFixed(3)}`;
+
 /** How the best median of so many stands to the others. */
-export const standingWords = ({ notToldApartFrom }: Fastest, among: number): string =>
+export const standingWords = <One>(
+  { notToldApartFrom }: Fastest<One>,
+  among: number,
+  nameOf: (one: One) => string,
+): string =>
   notToldApartFrom === null
     ? `the fastest of ${among}`
-    : `the least median of ${among}, but these repetitions do not tell it apart from ${notToldApartFrom.map(({ setting }) => setting).join('; ')}`;
+    : `the least median of ${among}, but these repetitions do not tell it apart from ${notToldApartFrom.map(nameOf).join('; ')}`;

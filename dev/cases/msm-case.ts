@@ -32,6 +32,12 @@ export function makeCase(address: CaseAddress, points: PointSet = makePoints(add
   };
 }
 
+/** The same points with other scalars for each draw, as far as the distribution has others; answered by the discrete logarithms alone. */
+export function redrawn({ address, points }: MsmCase, draw: number): MsmCase {
+  const scalars = scalarDistributions[address.scalars].make(address.n, address.seed + draw);
+  return { address, points, scalars, expected: expectedMsm(bn254G1, points.logs, scalars.values), direct: null };
+}
+
 /** Σ scalars[i]·points[i], one multiplication and one addition after the other. */
 function sumDirectly(points: readonly AffinePoint[], scalars: readonly bigint[]): AffinePoint {
   const { Point } = bn254G1;

@@ -29,8 +29,12 @@ export interface FieldBenchOptions {
   readonly batches?: readonly BatchInversion[];
   /** WGSL language features that the device's WebGPU has. */
   readonly features: ReadonlySet<string>;
-  /** May throw, which ends the run. */
-  onProgress?(text: string, done: number, total: number): void;
+  /**
+   * May throw, which ends the run.
+   *
+   * @param prepared how many of the steps in `total` compile and measure nothing
+   */
+  onProgress?(text: string, done: number, total: number, prepared: number): void;
 }
 
 export interface FieldBenchRow {
@@ -38,8 +42,10 @@ export interface FieldBenchRow {
   readonly variant: string;
   readonly operation: string;
   readonly chains: number;
-  /** Operations a second, of all threads together. */
+  /** Operations a second, of all threads together: the median. */
   readonly perSecond: number;
+  /** In every repetition; all kernels take turns in each. */
+  readonly rates: readonly number[];
   /** Of the peak of u32 multiply-adds, by the multiply-adds that the operation takes; null where that says nothing. */
   readonly ofPeak: number | null;
   /** Milliseconds until its pipeline was there. */
@@ -140,6 +146,7 @@ export const fieldBench = async (
         `${[subject.name, subject.variant].filter((part) => part !== '').join(', ')}, ${subject.chains} chains: compiling, checking`,
         i,
         total,
+        subjects.length,
       );
       const rig = await Rig.make(device, subject);
       rigs.push({ rig, steps: await rig.calibrate(leastMs), times: [] });
@@ -147,7 +154,7 @@ export const fieldBench = async (
     const copies: number[] = [];
     await copyOnce(device, ...buffers);
     for (let rep = 0; rep < reps; rep++) {
-      onProgress?.(`repetition ${rep + 1} of ${reps}`, subjects.length + rep, total);
+      onProgress?.(`repetition ${rep + 1} of ${reps}`, subjects.length + rep, total, subjects.length);
       for (const { rig, steps, times } of rigs) times.push(rig.rate(steps, await rig.run(steps)));
       copies.push((2 * COPY_BYTES) / ((await copyOnce(device, ...buffers)) / 1000));
     }
@@ -155,6 +162,7 @@ export const fieldBench = async (
       ...rig.subject,
       compileMs: rig.compileMs,
       perSecond: median(times) as number,
+      rates: times,
     }));
     const firstBatch = rates.length - batches.length;
     const multiplyAddsPerSecond = rates[0]?.perSecond as number;
@@ -162,11 +170,12 @@ export const fieldBench = async (
       peaks: rates.slice(0, peaks.length).map(({ name, perSecond }) => ({ operation: name, perSecond })),
       rows: rates
         .slice(peaks.length, firstBatch)
-        .map(({ variant, name, chains: count, perSecond, multiplyAdds: each, compileMs }) => ({
+        .map(({ variant, name, chains: count, perSecond, rates: all, multiplyAdds: each, compileMs }) => ({
           variant,
           operation: name,
           chains: count,
           perSecond,
+          rates: all,
           ofPeak: each === null ? null : (each * perSecond) / multiplyAddsPerSecond,
           compileMs,
         })),

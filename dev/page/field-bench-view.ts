@@ -1,3 +1,4 @@
+import { bestRow, fastestProduct, productWords } from '../bench/field-rates.js';
 import { formatMillions, formatOfPeak, formatPeak, formatPercent } from '../bench/format.js';
 import type { FieldRow, PeakRow, SkippedRow, StampedRow } from '../bench/rows.js';
 import { settingsChart } from './charts/index.js';
@@ -18,32 +19,22 @@ export class FieldBenchView implements ResultView {
     else if (row.event === 'end' && row.status === 'done') this.#show();
   }
 
-  /** The best of an operation over its numbers of chains. */
-  #best(variant: string, operation: string): FieldRow | undefined {
-    return this.#rows
-      .filter((row) => row.variant === variant && row.operation === operation)
-      .sort((a, b) => b.perSecond - a.perSecond)[0];
-  }
-
-  /** The fastest product of the library. */
+  /** The fastest product, if the repetitions say so. */
   #headline(unit: number): HTMLElement {
-    const products = this.#rows.filter(
-      ({ operation, variant }) => operation === 'product' && variant.includes('signed'),
-    );
-    const best = products.sort((a, b) => b.perSecond - a.perSecond)[0];
-    if (best === undefined) return h('p');
-    const { ofPeak } = best;
+    const fastest = fastestProduct(this.#rows);
+    if (fastest === null) return h('p');
+    const { best } = fastest;
     const roof =
-      ofPeak === null
+      best.ofPeak === null
         ? ''
-        : ofPeak <= 1
-          ? `, ${formatPercent(ofPeak)} of the roofline, which is what the device’s multiply-adds allow`
+        : best.ofPeak <= 1
+          ? `, ${formatPercent(best.ofPeak)} of the roofline, which is what the device’s multiply-adds allow`
           : '. How far that is from the roofline cannot be said here: the loop that should be the peak of multiply-adds is slower than the product itself';
     return h(
       'p',
       { class: 'headline' },
       h('strong', {}, `${formatMillions(best.perSecond)} million products a second`),
-      ` by “${best.variant}”: ${(best.perSecond / unit).toFixed(2)} times the plain product${roof}`,
+      ` by “${best.variant}”, ${productWords(fastest, this.#rows)}: ${(best.perSecond / unit).toFixed(2)} times the plain product${roof}`,
     );
   }
 
@@ -53,7 +44,7 @@ export class FieldBenchView implements ResultView {
       ...new Set(this.#rows.filter(({ operation }) => operation === 'product').map(({ variant }) => variant)),
     ];
     const settings = variants.flatMap((variant) => {
-      const best = this.#best(variant, 'product');
+      const best = bestRow(this.#rows, variant, 'product');
       if (best === undefined) return [];
       const ms = 1e9 / best.perSecond;
       return [{ label: variant, medianMs: ms, lowMs: ms, highMs: ms }];
@@ -68,15 +59,15 @@ export class FieldBenchView implements ResultView {
   #show(): void {
     const plain = this.#rows[0];
     if (plain === undefined) return;
-    const unit = this.#best(plain.variant, plain.operation)?.perSecond ?? 1;
+    const unit = bestRow(this.#rows, plain.variant, plain.operation)?.perSecond ?? 1;
     const body = h('tbody');
     const seen = new Set<string>();
     for (const { variant, operation } of this.#rows) {
       const name = `${operation}, ${variant}`;
-      const best = this.#best(variant, operation);
+      const best = bestRow(this.#rows, variant, operation);
       if (seen.has(name) || best === undefined) continue;
       seen.add(name);
-      const product = this.#best(variant, 'product')?.perSecond;
+      const product = bestRow(this.#rows, variant, 'product')?.perSecond;
       body.append(
         h(
           'tr',

@@ -1,6 +1,6 @@
 /** The form of the page. What it says stands as a URL beside it: whatever it starts can be linked to. */
 import { queryText, type RunKnobName, readKnobs, runKnobs, suggestedMode, tunedModes } from '../bench/knobs.js';
-import { type Mode, modeNames, modes } from '../bench/modes.js';
+import { type Mode, modes, pageModeNames } from '../bench/modes.js';
 import { type EngineKnob, engineKnobs } from '../bench/settings.js';
 import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
@@ -15,7 +15,7 @@ const about = (entries: Readonly<Record<string, { readonly about: string }>>): C
 /** The run knobs that have a list to choose from, and what is written where nothing is chosen. */
 const runChoices: Partial<Record<RunKnobName, { readonly choices: Choices; readonly unset: string | null }>> = {
   autorun: {
-    choices: Object.fromEntries(modeNames.map((mode) => [mode, modes[mode].title])),
+    choices: Object.fromEntries(pageModeNames.map((mode) => [mode, modes[mode].title])),
     unset: null,
   },
   points: { choices: about(pointDistributions), unset: 'distinct (default)' },

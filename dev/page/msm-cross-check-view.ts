@@ -1,6 +1,5 @@
 import { formatMs } from '../bench/format.js';
-import { passed } from '../bench/msm-cross-check.js';
-import type { CaseRow, StampedRow } from '../bench/rows.js';
+import { type CaseRow, passed, type StampedRow } from '../bench/rows.js';
 import { parseCaseAddress } from '../cases/address.js';
 import { h, table } from './dom.js';
 

@@ -1,5 +1,5 @@
 /** What a run looks like while it goes and when it is over. */
-import { formatTimeLeft } from '../bench/format.js';
+import { formatProgress, formatTimeLeft } from '../bench/format.js';
 import { type Mode, modes } from '../bench/modes.js';
 import type { StampedRow } from '../bench/rows.js';
 import type { MsmBench, Run, RunListener } from '../bench/run.js';
@@ -20,7 +20,8 @@ const announceEveryMs = 5000;
 
 const statusWords = { idle: 'Not started', running: 'Running', done: 'Done', failed: 'Failed' } as const;
 
-const views: Readonly<Record<Mode, new () => ResultView>> = {
+/** Of the modes that a page has. */
+const views: Readonly<Record<Exclude<Mode, 'targets'>, new () => ResultView>> = {
   'msm-cross-check': MsmCrossCheckView,
   'msm-bench': TimingsView,
   'msm-trace': TraceView,
@@ -28,6 +29,7 @@ const views: Readonly<Record<Mode, new () => ResultView>> = {
   sweep: TimingsView,
   'field-bench': FieldBenchView,
   calibrate: CalibrateView,
+  crossover: TimingsView,
 };
 
 export class RunView implements RunListener {
@@ -51,7 +53,7 @@ export class RunView implements RunListener {
   constructor(mode: Mode, poster: RowPoster, run: () => Run) {
     this.#run = run;
     this.#poster = poster;
-    this.#results = new views[mode]();
+    this.#results = new views[mode as keyof typeof views]();
     this.root = h(
       'section',
       { class: 'run', 'aria-labelledby': 'run-title' },
@@ -74,7 +76,7 @@ export class RunView implements RunListener {
   }
 
   onProgress(bench: Readonly<MsmBench>): void {
-    const { status, stopped, done, total, doing, secondsLeft } = bench;
+    const { status, stopped, done, total, secondsLeft } = bench;
     const over = status === 'done' || status === 'failed';
     const word = over && stopped ? 'Stopped' : statusWords[status];
     this.#badge.textContent = word;
@@ -83,7 +85,7 @@ export class RunView implements RunListener {
     this.#bar.value = status === 'done' ? this.#bar.max : done;
     this.#bar.parentElement?.toggleAttribute('hidden', over);
     const left = secondsLeft === null ? '' : `, ${formatTimeLeft(secondsLeft)}`;
-    this.#doing.textContent = doing === '' ? '' : `${doing} … ${done} of ${total} done${left}`;
+    this.#doing.textContent = formatProgress(bench);
     const hadFocus = document.activeElement === this.#stop;
     this.#stop.hidden = over;
     this.#again.hidden = !over;

@@ -1,4 +1,3 @@
-import type { PhaseTime } from '../../src/api.js';
 import {
   formatBytes,
   formatMillions,
@@ -10,7 +9,15 @@ import {
 } from '../bench/format.js';
 import { judged } from '../bench/judged.js';
 import type { SkippedRow, StampedRow } from '../bench/rows.js';
-import { type Fastest, fastestOf, summarise, summarisePeers, type Timed, type TimedPeer } from '../bench/summary.js';
+import {
+  type Fastest,
+  fastestOf,
+  partsOfWall,
+  summarise,
+  summarisePeers,
+  type Timed,
+  type TimedPeer,
+} from '../bench/summary.js';
 import { standingWords } from '../bench/words.js';
 import { parseCaseAddress } from '../cases/address.js';
 import { type Setting as SettingsBar, settingsChart, stackedShares, timeChart } from './charts/index.js';
@@ -134,7 +141,7 @@ export class TimingsView implements ResultView {
     const withPhases = right.filter(({ phases, on }) => phases !== null && on === 'gpu');
     this.#shares.root.hidden = withPhases.length === 0;
     if (withPhases.length > 0) {
-      this.#shares.update({ bars: withPhases.map((each) => ({ label: label(each), parts: wholeWall(each) })) });
+      this.#shares.update({ bars: withPhases.map((each) => ({ label: label(each), parts: partsOfWall(each) ?? [] })) });
     }
     this.#passList.replaceChildren(
       ...right.map((each) => h('article', { class: 'size' }, h('h3', {}, label(each)), passTables(each))),
@@ -150,13 +157,6 @@ export class TimingsView implements ResultView {
     );
   }
 }
-
-/** The passes, and what of the wall is none: encoding, waiting, reading back. */
-const wholeWall = ({ phases, medianMs }: Timed): PhaseTime[] => {
-  const parts = phases ?? [];
-  const rest = (medianMs ?? 0) - parts.reduce((sum, { ms }) => sum + ms, 0);
-  return [...parts, { name: 'host, waiting', ms: Math.max(0, rest) }];
-};
 
 const clampedNotes = (timed: readonly Timed[]): HTMLElement[] => {
   const notes = timed.flatMap(({ setting, n, warmUp }) =>
@@ -246,7 +246,7 @@ function headline(
     );
   }
   const points = n === 1 ? '1 point' : `${formatSize(n)} points`;
-  const setting = among > 1 ? ` with ${best.setting}, ${standingWords(fastest, among)}` : '';
+  const setting = among > 1 ? ` with ${best.setting}, ${standingWords(fastest, among, ({ setting }) => setting)}` : '';
   return [h('strong', {}, `${formatMs(medianMs)} ms`), ` for ${points}${setting}: ${parts.join('; ')}`];
 }
 
@@ -254,7 +254,7 @@ function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], withSe
   const others = [...new Set(peers.map(({ peer }) => peer))];
   const body = h('tbody');
   for (const each of timed) {
-    const { n, setting, medianMs, lowMs, highMs, gpuMs, wrong, bound, warmUp } = each;
+    const { n, setting, medianMs, lowMs, highMs, gpuMs, wrong, ofBound, warmUp } = each;
     body.append(
       h(
         'tr',
@@ -269,7 +269,7 @@ function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], withSe
           const peer = peers.find((other) => other.peer === name && other.case === each.case);
           return h('td', {}, peer?.wrong === true ? verdict(false) : formatMs(peer?.medianMs ?? null));
         }),
-        h('td', {}, bound === null || medianMs === null ? '–' : formatPercent(bound.ms / medianMs)),
+        h('td', {}, ofBound === null ? '–' : formatPercent(ofBound)),
         h('td', {}, warmUp === null ? '–' : formatBytes(warmUp.scratchBytes)),
       ),
     );

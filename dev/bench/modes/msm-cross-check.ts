@@ -1,17 +1,21 @@
-import { type CaseAddress, formatCaseAddress } from '../cases/address.js';
-import { type MsmCase, makeCase, makePoints } from '../cases/msm-case.js';
-import type { PointSet } from '../cases/point-distributions.js';
-import { bn254G1, encodePoint } from '../oracle/known-bases.mjs';
-import { BenchDevice } from './bench-device.js';
-import { EngineUnderTest, type Outcome } from './engine-under-test.js';
-import type { Host } from './environment.js';
-import { errorMessage } from './error-message.js';
-import type { Knobs } from './knobs.js';
-import { weightOf } from './measure.js';
-import type { CaseRow, Placement } from './rows.js';
-import type { Run } from './run.js';
-import type { Setting } from './settings.js';
-import { median } from './statistics.js';
+/** `msm-cross-check`: case after case against the oracles. */
+import { type CaseAddress, formatCaseAddress, parseCaseAddress } from '../../cases/address.js';
+import { type MsmCase, makeCase, makePoints } from '../../cases/msm-case.js';
+import type { PointSet } from '../../cases/point-distributions.js';
+import { bn254G1, encodePoint } from '../../oracle/known-bases.mjs';
+import { BenchDevice } from '../bench-device.js';
+import { EngineUnderTest, type Outcome } from '../engine-under-test.js';
+import type { Host } from '../environment.js';
+import { errorMessage } from '../error-message.js';
+import type { Knobs } from '../knobs.js';
+import { weightOf } from '../measure.js';
+import { type CaseRow, type Placement, passed, rowsOf, type StampedRow } from '../rows.js';
+import type { Run } from '../run.js';
+import type { Setting } from '../settings.js';
+import { median } from '../statistics.js';
+import type { BenchMode } from './mode.js';
+
+export const msmCrossCheck: BenchMode = { run: runMsmCrossCheck, report };
 
 /** The point set of the case before, which is often that of the next case as well. */
 class PointSetOfLastCase {
@@ -62,7 +66,7 @@ class Engines {
 }
 
 /** Runs every case with every placement some times, and compares the results with the oracles and with each other. */
-export async function runMsmCrossCheck(run: Run, host: Host, knobs: Knobs): Promise<void> {
+async function runMsmCrossCheck(run: Run, host: Host, knobs: Knobs): Promise<void> {
   const { cases, reps } = knobs;
   run.plan(cases.flatMap(({ address: { n } }) => Array(reps).fill(weightOf(n))));
   const bench = await BenchDevice.open(run, host, knobs);
@@ -86,8 +90,6 @@ export async function runMsmCrossCheck(run: Run, host: Host, knobs: Knobs): Prom
   }
   await run.end(failures === 0 ? null : `${failures} of ${cases.length} checks failed`);
 }
-
-export const passed = (row: CaseRow): boolean => row.agrees && row.onCurve && row.identical && row.error === null;
 
 async function runCase(
   run: Run,
@@ -133,4 +135,15 @@ async function runCase(
     medianMs: agrees ? median(outcomes.map(({ wallMs }) => wallMs)) : null,
     error,
   };
+}
+
+function report(rows: readonly StampedRow[]): string[] {
+  const all = rowsOf(rows, 'case');
+  if (all.length === 0) return [];
+  const failed = all.filter((row) => !passed(row));
+  const lines = failed.map((row) => {
+    const { points, scalars, n, seed } = parseCaseAddress(row.case);
+    return `WRONG: ${points} × ${scalars}, n = ${n}, seed ${seed}, ${row.placement} scratch: ${row.error ?? 'another answer'}`;
+  });
+  return [`${all.length - failed.length} of ${all.length} checks passed`, ...lines];
 }

@@ -1,0 +1,62 @@
+/**
+ * `crossover`: up to which n the CPU is faster than the GPU, on this device. What comes out is what `tuning.cpuBelow` wants to be here.
+ * Noble's own MSM runs along, as the measure of the library's CPU path.
+ */
+import { shortSize } from '../format.js';
+import { rowsOf, type StampedRow } from '../rows.js';
+import { makeSetting } from '../settings.js';
+import { ratioOfMedians } from '../statistics.js';
+import { summarise } from '../summary.js';
+import { tableLines } from '../table.js';
+import { runTimings } from '../timings.js';
+import type { BenchMode } from './mode.js';
+import { timesTable } from './timings-report.js';
+
+/** The most scalars that the library ever takes to the CPU. */
+const MOST = 2 ** 16;
+
+export const crossover: BenchMode = {
+  run(run, host, knobs) {
+    const { seed, largest } = knobs;
+    const sizes = Array.from({ length: Math.floor(Math.log2(largest)) + 1 }, (_, log) => 2 ** log);
+    return runTimings(
+      run,
+      host,
+      {
+        ...knobs,
+        cases: sizes.map((n) => ({
+          address: { points: 'distinct', scalars: 'random', n, seed },
+          placement: undefined,
+        })),
+        settings: [0, MOST].map((cpuBelow) => makeSetting(new Map([['cpubelow', String(cpuBelow)]]))),
+        peers: ['noble'],
+      },
+      { labels: ['GPU', 'CPU'] },
+    );
+  },
+  report: (rows) => [...timesTable(rows), ...ratios(rows)],
+};
+
+function ratios(rows: readonly StampedRow[]): string[] {
+  const timed = summarise(rows);
+  const on = (label: string) => timed.filter(({ setting, medianMs }) => setting === label && medianMs !== null);
+  const cpu = on('CPU');
+  const pairs = on('GPU').flatMap(({ n, wallsMs }) => {
+    const other = cpu.find((each) => each.n === n);
+    return other === undefined ? [] : [{ n, ...ratioOfMedians(wallsMs, other.wallsMs) }];
+  });
+  if (pairs.length === 0 || rowsOf(rows, 'end').some(({ status }) => status !== 'done')) return [];
+  const slower = pairs.findIndex(({ ratio }) => ratio >= 1);
+  const bound = (slower === -1 ? pairs : pairs.slice(0, slower)).at(-1)?.n ?? 0;
+  const lines = pairs.map(({ n, ratio, low, high }) => [
+    shortSize(n),
+    ratio.toFixed(2),
+    `${low.toFixed(2)} to ${high.toFixed(2)}`,
+  ]);
+  return [
+    '',
+    ...tableLines([['n', 'CPU ÷ GPU', '95 % interval'], ...lines]),
+    '',
+    `The CPU is ahead up to n = ${bound}: tuning: { cpuBelow: ${bound} }`,
+  ];
+}

@@ -1,0 +1,33 @@
+/** The modes, each a module of this folder. */
+import type { Host } from '../environment.js';
+import type { Knobs } from '../knobs.js';
+import type { Mode } from '../modes.js';
+import type { Run } from '../run.js';
+import { runTimings } from '../timings.js';
+import { accumAb } from './accum-ab.js';
+import { calibrate } from './calibrate.js';
+import { crossover } from './crossover.js';
+import { fieldBench } from './field-bench.js';
+import type { BenchMode } from './mode.js';
+import { msmCrossCheck } from './msm-cross-check.js';
+import { timingsReport } from './timings-report.js';
+
+const timings: BenchMode = {
+  run: (run, host, knobs) => runTimings(run, host, knobs, { bounded: true }),
+  report: timingsReport,
+};
+
+export const benchModes: Readonly<Record<Mode, BenchMode>> = {
+  'msm-cross-check': msmCrossCheck,
+  'msm-bench': timings,
+  'msm-trace': { ...timings, run: (run, host, knobs) => runTimings(run, host, knobs, { traced: true }) },
+  'accum-ab': accumAb,
+  sweep: timings,
+  'field-bench': fieldBench,
+  calibrate,
+  crossover,
+};
+
+/** Runs to an end, and rejects never: `run.bench` has what went wrong. */
+export const startBench = (run: Run, host: Host, knobs: Knobs, mode: Mode): Promise<void> =>
+  run.go(() => benchModes[mode].run(run, host, knobs));

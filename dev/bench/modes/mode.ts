@@ -1,0 +1,12 @@
+import type { Host } from '../environment.js';
+import type { Knobs } from '../knobs.js';
+import type { StampedRow } from '../rows.js';
+import type { Run } from '../run.js';
+
+/** What a mode does; what it is stands in ../mode-list.mjs. */
+export interface BenchMode {
+  /** Runs, and tells rows. Rejects where the run has failed. */
+  run(run: Run, host: Host, knobs: Knobs): Promise<void>;
+  /** What its rows come to, line by line, for terminals. */
+  report(rows: readonly StampedRow[]): string[];
+}

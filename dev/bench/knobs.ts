@@ -241,7 +241,7 @@ function checkValues(query: URLSearchParams, mode: Mode, problems: Problems): vo
       if (mode !== 'msm-cross-check') problems.add(`${name}: turns are for autorun=msm-cross-check`);
     } else if (mode === 'sweep') {
       for (const item of problems.attempt(() => listItems(name, text), []))
-        problems.attempt(() => parseEngineKnob(name, item), null);
+        problems.attempt(() => parseEngineKnob(knob, item, name), null);
     } else if (isList(text)) {
       const sweep = replaced(query, (each, value) =>
         each === name ? [knob, text] : isKnob(each) && modesOf(each).includes('sweep') ? [each, value] : null,

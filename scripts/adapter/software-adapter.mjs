@@ -64,10 +64,10 @@ function unpackedSwiftShader() {
   return folder;
 }
 
-/** Its package.json is not among its exports, so it is found from the entry point, which is. */
+/** Its folder is not among its exports, so it is found from the entry point, which is; there are other package.json files on the way. */
 function chromiumPackage() {
   let folder = dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium'));
-  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
+  while (!existsSync(join(folder, 'bin'))) folder = dirname(folder);
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   return { folder, version: String(version) };
 }

@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/webgpu-msm/', import.meta.url));
 const ARCHIVES = ['chromium.br', 'swiftshader.tar.br', 'al2023.tar.br', 'fonts.tar.br'];
@@ -31,7 +31,7 @@ export const npmChromiumIsAvailable = process.platform === 'linux' && process.ar
 export async function npmChromium() {
   const chromium = chromiumPackage();
   const folder = join(CACHE, `chromium-${chromium.version}`);
-  if (!existsSync(folder)) await unpack(join(chromium.folder, 'bin'), folder);
+  if (!existsSync(folder)) await unpack(chromium.folder, folder);
   const libraries = join(folder, 'al2023', 'lib');
   const inherited = process.env.LD_LIBRARY_PATH;
   return {
@@ -44,18 +44,19 @@ export async function npmChromium() {
 }
 
 /**
- * @param {string} from the package's folder of archives
+ * @param {string} from the package's folder
  * @param {string} folder
  */
 async function unpack(from, folder) {
-  const { inflate } = await import('@sparticuz/chromium');
+  // none of its exports: versions that export it ask for Node 22
+  const { inflate } = await import(pathToFileURL(join(from, 'build/esm/lambdafs.js')).href);
   mkdirSync(CACHE, { recursive: true });
   const temporary = mkdtempSync(join(CACHE, 'unpacking-'));
   try {
     // `inflate` writes below os.tmpdir() and decides where before it first waits.
     const before = process.env.TMPDIR;
     process.env.TMPDIR = temporary;
-    const unpacked = ARCHIVES.map((archive) => inflate(join(from, archive)));
+    const unpacked = ARCHIVES.map((archive) => inflate(join(from, 'bin', archive)));
     if (before === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = before;
     await Promise.all(unpacked);
@@ -67,10 +68,10 @@ async function unpack(from, folder) {
   }
 }
 
-/** Its package.json is not among its exports, so it is found from the entry point, which is. */
+/** Its folder is not among its exports, so it is found from the entry point, which is; there are other package.json files on the way. */
 function chromiumPackage() {
   let folder = dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium'));
-  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
+  while (!existsSync(join(folder, 'bin'))) folder = dirname(folder);
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   return { folder, version: String(version) };
 }

@@ -1,6 +1,7 @@
 // @ts-nocheck: see multiply.js
+import { createMsmEngine } from 'webgpu-msm';
 import { codeFromText } from './code-from-text.js';
-import { attempt, multiply, tell } from './multiply.js';
+import { attempt, multiplyWith, tell } from './multiply.js';
 
 function inWorker() {
   const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
@@ -11,6 +12,6 @@ function inWorker() {
 }
 
 tell({
-  page: { ...(await attempt(multiply)), codeFromText: codeFromText() },
+  page: { ...(await attempt(() => multiplyWith(createMsmEngine))), codeFromText: codeFromText() },
   worker: await attempt(inWorker),
 });

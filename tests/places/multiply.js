@@ -1,12 +1,15 @@
 // @ts-nocheck: tests/places.test.ts copies this folder into a project that has the package, and writes case.js.
-import { createMsmEngine } from 'webgpu-msm';
 import { points, scalars } from './case.js';
 
 /** Few slots and threads: the walk then compiles faster. And nothing on the CPU, however few points there are. */
 const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 };
 
-/** An MSM from an engine of its own; what comes back can be written as JSON. */
-export async function multiply(options = {}) {
+/**
+ * An MSM from an engine of its own; what comes back can be written as JSON.
+ *
+ * @param createMsmEngine of the library, wherever a place has it from
+ */
+export async function multiplyWith(createMsmEngine, options = {}) {
   const engine = await createMsmEngine({ curve: 'bn254', tuning, ...options });
   const bases = await engine.loadBases(points);
   const { x, y, infinity } = await engine.msm(bases, scalars);

@@ -1,6 +1,10 @@
 // @ts-nocheck: see multiply.js
-import { indexedDbStore } from 'webgpu-msm';
-import { attempt, multiply, tell } from './multiply.js';
+import { attempt, multiplyWith, tell } from './multiply.js';
+
+/** Where the library is: an address, of this server or another. */
+const library = new URLSearchParams(location.search).get('library');
+const { createMsmEngine, indexedDbStore } = await import(library);
+const multiply = (options) => multiplyWith(createMsmEngine, options);
 
 /** By now the package has been imported, and nothing of it called. */
 async function sideEffects() {
@@ -61,10 +65,20 @@ async function indexedDb() {
   return { first, later: await indexedDbStore().get('one') };
 }
 
+/** The same in a worker that no bundler has seen. */
+function bareWorker() {
+  const worker = new Worker(`./plain-worker.js?${new URLSearchParams({ library })}`, { type: 'module' });
+  return new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.onerror = ({ message }) => reject(new Error(`the worker failed: ${message}`));
+  });
+}
+
 tell({
   sideEffects: await sideEffects(),
   asItIs: await attempt(asItIs),
   defaultDevice: await attempt(defaultDevice),
+  bareWorker: await attempt(bareWorker),
   bareAdapter: await attempt(bareAdapter),
   indexedDb: await attempt(indexedDb),
 });

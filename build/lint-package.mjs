@@ -1,0 +1,33 @@
+/** npm run lint:package: publint and attw on the file that `npm pack` makes, in a folder that nobody else looks into. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const project = fileURLToPath(new URL('..', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-package-'));
+
+/** @param {string[]} command */
+const run = ([program, ...options]) =>
+  execFileSync(/** @type {string} */ (program), options, {
+    cwd: project,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+  });
+
+/** @param {string} tool @param {string[]} options */
+const check = (tool, ...options) => process.stdout.write(run(['npx', '--no-install', tool, ...options]));
+
+try {
+  const [{ filename }] = JSON.parse(run(['npm', 'pack', '--json', '--pack-destination', folder]));
+  const packed = join(folder, filename);
+  check('publint', 'run', packed, '--strict');
+  check('attw', packed, '--profile', 'esm-only');
+} catch (error) {
+  const { stdout, message } = /** @type {Error & { stdout?: string }} */ (error);
+  console.error(stdout || message);
+  process.exitCode = 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,53 @@
+import MagicString from 'magic-string';
+import { type ESTree, type Plugin, parseAst } from 'vite';
+
+type Node = ESTree.Node;
+
+/** Whether every bundler knows that evaluating it does nothing else. */
+const isInert = (node: Node | null): boolean => {
+  switch (node?.type) {
+    case undefined:
+    case 'Literal':
+    case 'Identifier':
+    case 'ArrowFunctionExpression':
+    case 'FunctionExpression':
+      return true;
+    case 'TemplateLiteral':
+      return node.expressions.length === 0;
+    case 'ArrayExpression':
+      return node.elements.every(isInert);
+    case 'ObjectExpression':
+      return node.properties.every(
+        (property) => property.type === 'Property' && !property.computed && isInert(property.value),
+      );
+    default:
+      return false;
+  }
+};
+
+/**
+ * Every value that the modules of the bundle make when they are imported is marked as one that may be left out where nobody uses it. Nothing
+ * in src/ has effects when it is imported, which a bundler cannot see by itself in a call, a class that extends another or an operator.
+ */
+export const noSideEffects = (): Plugin => ({
+  name: 'no-side-effects',
+  renderChunk(code, chunk) {
+    const marked = new MagicString(code);
+    for (const statement of parseAst(code).body) {
+      if (statement.type === 'VariableDeclaration') {
+        for (const { id, init } of statement.declarations) {
+          if (isInert(init)) continue;
+          if (id.type !== 'Identifier')
+            throw new Error(`${chunk.fileName}: a pattern at the top: ${code.slice(id.start, id.end)}`);
+          marked.appendRight(init!.start, '/* @__PURE__ */ (() => (').appendLeft(init!.end, '))()');
+          // what it was called by is lost on its way out of a function
+          if (init!.type === 'ClassExpression' && init!.id === null)
+            marked.appendLeft(init!.start + 'class'.length, ` ${id.name}`);
+        }
+      } else if (!/^(Import|Export|Function)/.test(statement.type)) {
+        throw new Error(`${chunk.fileName}: has an effect: ${code.slice(statement.start, statement.end)}`);
+      }
+    }
+    return { code: marked.toString(), map: marked.generateMap({ hires: 'boundary' }) };
+  },
+});

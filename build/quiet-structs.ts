@@ -1,0 +1,26 @@
+import MagicString from 'magic-string';
+import { type ESTree, type Plugin, parseAst, Visitor } from 'vite';
+
+const isStruct = ({ callee }: ESTree.CallExpression): boolean =>
+  callee.type === 'Identifier' && callee.name === 'struct';
+
+/** What `struct(name, documented)` of src/shaders/struct.ts says of each field is a comment in WGSL, which is not shipped. */
+export const quietStructs = (): Plugin => ({
+  name: 'quiet-structs',
+  // once it is JavaScript
+  enforce: 'post',
+  transform(code, id) {
+    if (!id.includes('/src/stages/') || !code.includes('struct(')) return null;
+    const quiet = new MagicString(code);
+    new Visitor({
+      CallExpression(call) {
+        const [, documented] = call.arguments;
+        if (!isStruct(call) || documented?.type !== 'ObjectExpression') return;
+        for (const property of documented.properties) {
+          if (property.type === 'Property') quiet.overwrite(property.value.start, property.value.end, "''");
+        }
+      },
+    }).visit(parseAst(code));
+    return { code: quiet.toString(), map: quiet.generateMap({ hires: 'boundary' }) };
+  },
+});

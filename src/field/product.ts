@@ -81,11 +81,13 @@ export const montgomeryProduct = (m: Modulus, square: boolean, minus: readonly s
         program.low(`q${column}`, u, `h${column}`);
       } else {
         program.digit(`q${column}`, u, m.n0);
-        const exact = program.sum(`v${column}`, [
-          [u, 1],
-          [`q${column}`, p[0] as number],
-        ]);
-        carry = [[program.carry(`h${column}`, exact), 1]];
+        const added: Term = [`q${column}`, p[0] as number];
+        const full = !program.fits([[u, 1], added]);
+        // what is carried first leaves the column's low bits, and so its digit, as they are
+        const before: Term[] = full ? [[program.carry(`k${column}last`, u), 1]] : [];
+        const rest = full ? program.low(`m${column}last`, u, `k${column}last`) : u;
+        const exact = program.sum(`v${column}`, [[rest, 1], added]);
+        carry = [...before, [program.carry(`h${column}`, exact), 1]];
       }
     }
   }

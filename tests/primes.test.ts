@@ -1,0 +1,47 @@
+/** Every prime from 46 to 414 bits has its arithmetic: programs that no input makes overflow, and that compute right. */
+import { expect, test } from 'vitest';
+import { digitsOf, joinLimbs, LIMB_BITS, mod, modulus } from '../src/field/modulus.js';
+import { montgomeryProduct } from '../src/field/product.js';
+import { tightLimb } from '../src/field/straight-line.js';
+import { fieldView } from '../src/field/wgsl.js';
+import { fieldInverse, productLimbs } from '../src/twins/field.js';
+import { primes, randomPrimes } from './support/primes.js';
+
+/** Whether the last multiple of p finds its column too full, and has it carried first. */
+const carriesLastColumn = (p: bigint): boolean =>
+  montgomeryProduct(modulus(p), false, []).program.statements.some(({ name }) => name.endsWith('last'));
+
+const computes = (p: bigint): void => {
+  const m = modulus(p);
+  for (const mode of ['shift', 'float'] as const) fieldView(m, mode);
+  const most = tightLimb(LIMB_BITS);
+  const value = (sign: (i: number) => number, limb: number): number[] =>
+    Array.from({ length: m.limbs }, (_, i) => (i === m.limbs - 1 ? 0 : sign(i) * limb));
+  for (const sign of [() => 1, () => -1, (i: number) => (i % 2 === 0 ? 1 : -1)]) {
+    const [loose, tight] = [value(sign, 2 * most), value(() => 1, most)];
+    const canonical = digitsOf(p - 1n, LIMB_BITS, m.limbs);
+    const [a, b] = [loose, tight].map((limbs) => joinLimbs(limbs, LIMB_BITS)) as [bigint, bigint];
+    const product = joinLimbs(productLimbs(m, loose, tight, [canonical], 'worst'), LIMB_BITS);
+    expect(mod(product, p)).toBe(mod(a * b * m.rInverse + 1n, p));
+    const square = joinLimbs(productLimbs(m, tight, null, [], 'worst'), LIMB_BITS);
+    expect(mod(square, p)).toBe(mod(b * b * m.rInverse, p));
+  }
+  expect((mod(fieldInverse(m, 2n, 'shift', 'shift'), p) * 2n * m.rInverse ** 2n) % p).toBe(1n);
+};
+
+test('among random ones some have to carry their last column', () => {
+  expect(randomPrimes(200, 1).filter(carriesLastColumn).length).toBeGreaterThan(0);
+  expect(carriesLastColumn(primes['one with a full last column, 168 bits'] as bigint)).toBe(true);
+});
+
+test.each(randomPrimes(60, 2).map((p) => `0x${p.toString(16)}`))('%s', (p) => computes(BigInt(p)));
+
+test('4,000 random primes', { tags: 'long', timeout: 600_000 }, () => {
+  for (const p of randomPrimes(4000, 3)) {
+    try {
+      computes(p);
+    } catch (error) {
+      throw new Error(`0x${p.toString(16)}: ${(error as Error).message}`, { cause: error });
+    }
+  }
+});

@@ -12,6 +12,9 @@ export const limbBounds = {
 /** Rows that go to the columns together, so that a column is taken up less often: a tenth off a square on SwiftShader. */
 const ROWS = 2;
 
+/** A carry out of a column of 32 bits is less. */
+const MOST_CARRIED = 2 ** (32 - LIMB_BITS);
+
 /**
  * a·b·R⁻¹ − c − …, by operand scanning with interleaved reduction (Koç, Acar, Kaliski 1996: CIOS), on signed limbs.
  *
@@ -50,14 +53,17 @@ export const montgomeryProduct = (m: Modulus, square: boolean, minus: readonly s
     const state = columns[column] as (typeof columns)[number];
     const all = [...state.waiting, ...terms];
     if (all.length === 0) return;
-    const joined = (name: string | null): Term[] => (name === null ? all : [[name, 1], ...all]);
-    if (state.name !== null && !program.fits(joined(state.name))) {
-      const carry = program.carry(`k${fresh}`, state.name);
-      state.name = program.low(`m${fresh}`, state.name, carry);
-      (columns[column + 1] as typeof state).waiting.push([carry, 1]);
-    }
-    state.name = program.sum(`t${fresh++}`, joined(state.name));
+    const joined = (): Term[] => (state.name === null ? all : [[state.name, 1], ...all]);
+    if (state.name !== null && !program.fits(joined())) carryOut(column);
+    state.name = program.sum(`t${fresh++}`, joined());
     state.waiting = [];
+  };
+  /** Leaves of a column what fits a limb; the next one takes in the rest. */
+  const carryOut = (column: number): void => {
+    const state = columns[column] as (typeof columns)[number];
+    const carry = program.carry(`k${fresh}`, state.name as string);
+    state.name = program.low(`m${fresh++}`, state.name as string, carry);
+    (columns[column + 1] as typeof state).waiting.push([carry, 1]);
   };
 
   const p = balancedDigits(m.p, LIMB_BITS, n);
@@ -93,8 +99,15 @@ export const montgomeryProduct = (m: Modulus, square: boolean, minus: readonly s
   }
   const last = limb.map((i): Term[] => {
     add(n + i, [...(i === 0 ? carry : []), ...minus.map((name): Term => [`${name}.l${i}`, -1])]);
-    const { name } = columns[n + i] as (typeof columns)[number];
-    return name === null ? [] : [[name, 1]];
+    const state = columns[n + i] as (typeof columns)[number];
+    const fits = [1, -1].every((sign) =>
+      program.fits([
+        [state.name ?? 0, 1],
+        [MOST_CARRIED, sign],
+      ]),
+    );
+    if (!fits) carryOut(n + i);
+    return state.name === null ? [] : [[state.name, 1]];
   });
   return { program, result: program.carryAll('r', last) };
 };

@@ -176,9 +176,12 @@ export interface RunRecord {
    * which it waited, and `onProgress` took. null where it was computed on the CPU.
    */
   readonly walls: HostWalls | null;
-  /** Per-stage GPU times, which `timeline` sums to, and that of the fold; null where the device has no `timestamp-query`. */
+  /**
+   * Per-stage GPU times, which `timeline` sums to, and that of the fold; null where the device has no `timestamp-query`, or times that
+   * cannot be: their sum is more than `walls.submitToResultMs`, by more than a quarter and 20 ms.
+   */
   readonly phases: readonly PhaseTime[] | null;
-  /** The passes on the GPU, in the order in which they ran; null where the GPU has no times, or did nothing. */
+  /** The passes on the GPU, in the order in which they ran; null where the GPU has no times, or none that can be, or did nothing. */
   readonly timeline: readonly TimelineEntry[] | null;
   readonly tuning: Tuning;
   readonly adapter: AdapterDescription;

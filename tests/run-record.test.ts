@@ -190,13 +190,23 @@ test('a timeline is on one clock over all jobs, and phases are its sums', () => 
     { name: 'walk', startMs: 0, ms: 0.250001, submit: 2 },
     { name: 'walk', startMs: 7, ms: 0, submit: 3 },
   ];
-  expect(timelineOf(jobs)).toEqual(timeline);
+  expect(timelineOf(jobs, 3)).toEqual(timeline);
   expect(phasesOf(timeline, 8)).toEqual([
     { name: 'sort', ms: 1.500001 },
     { name: 'walk', ms: 1.250001 },
     { name: 'fold (CPU)', ms: 8 },
   ]);
-  expect(timelineOf([...jobs, { submits: 1, passes: null }])).toBeNull();
+  expect(timelineOf([...jobs, { submits: 1, passes: null }], 3)).toBeNull();
+});
+
+test("a GPU's times are believed as far as they fit into the host's, a quarter and 20 ms more", () => {
+  const passes = [0n, 60n].map((begin) => ({
+    ...{ phase: 'walk', submit: 0 },
+    ...{ begin: begin * 1_000_000n, end: (begin + 60n) * 1_000_000n },
+  }));
+  const jobs = [{ submits: 1, passes }];
+  expect(timelineOf(jobs, 80)?.map(({ ms }) => ms)).toEqual([60, 60]);
+  expect(timelineOf(jobs, 79.9)).toBeNull();
 });
 
 describe('the timeline', () => {

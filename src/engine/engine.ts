@@ -23,6 +23,7 @@ import { compileAndDispatch } from '../gpu/first-dispatch.js';
 import { compileTimes } from '../gpu/pipelines.js';
 import { Runner } from '../gpu/runner.js';
 import { cpuBelowOf, fieldCarryOf } from '../plan/device-defaults.js';
+import { learnedRate } from '../plan/pace.js';
 import type { PlanLimits } from '../plan/planner.js';
 import { type Job, type Part, schedule } from '../plan/schedule.js';
 import { type SurveyedVector, survey } from '../plan/survey.js';
@@ -75,9 +76,6 @@ const DEFAULT_BUDGET = 256 * 2 ** 20;
 const CPU_VECTOR_COST = 16;
 
 const LARGEST_WARMUP = 2 ** 16;
-
-/** Smaller runs are dominated by latency, and say nothing about the rate. */
-const LEAST_ENTRIES_TO_LEARN_FROM = 2 ** 18;
 
 /** What is multiplied: scalar i of a vector with base `offset + i`. */
 interface Factors {
@@ -413,11 +411,12 @@ class Engine implements MsmEngine {
     this.#assertUsable(options.signal);
     const results = totals.map((total) => publicPoint(this.#curve, toAffine(this.#curve, total)));
     const { wallMs, walls } = clock.read();
-    const timeline = timelineOf(outcomes);
+    const timeline = timelineOf(outcomes, walls.submitToResultMs);
     const phases = timeline && phasesOf(timeline, sumOf('foldMs'));
     const walkMs = phases?.find(({ name }) => name === 'walk')?.ms;
     const entries = sumOf('entries');
-    this.#learn(entries, walkMs ?? walls.submitToResultMs);
+    // no time at all is none that was measured
+    this.#additionsPerMs = learnedRate(this.#additionsPerMs, entries, walkMs || walls.submitToResultMs);
     const { plan } = (jobs[0] as Job).parts[0] as Part;
     this.#lastRun = {
       on: 'gpu',
@@ -494,14 +493,6 @@ class Engine implements MsmEngine {
       maxComputeWorkgroupSizeX: limits.maxComputeWorkgroupSizeX,
       maxComputeWorkgroupStorageSize: limits.maxComputeWorkgroupStorageSize,
     };
-  }
-
-  /**
-   * Learns how fast the device walks from a run that kept it busy. The last such run counts: without timestamps the first looks slower
-   * than the device is, because its submits are short and each waits for the one before.
-   */
-  #learn(entries: number, ms: number): void {
-    if (entries >= LEAST_ENTRIES_TO_LEARN_FROM && ms > 0) this.#additionsPerMs = entries / ms;
   }
 }
 

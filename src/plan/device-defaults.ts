@@ -23,10 +23,10 @@ const SOFTWARE_CPU_BELOW = 128;
 const HARDWARE_CPU_BELOW = 16;
 
 /** How long a submit should hold a GPU: no animation stutters for longer than one would notice, no watchdog is near. */
-const SUBMIT_MS = 100;
+export const SUBMIT_MS = 100;
 
 /** Additions of a submit before anything was measured: 60 ms on the slowest phone that DESIGN §3 has numbers of (Pixel 10). */
-const UNMEASURED_BOUND = 2 ** 18;
+export const UNMEASURED_BOUND = 2 ** 18;
 
 /** A power of two, so that small changes of the measurement do not change the plan. */
 const submitBound = (additionsPerMs: number | null): number =>

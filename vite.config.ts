@@ -30,7 +30,7 @@ export default defineConfig({
   preview: { headers },
   optimizeDeps: {
     // Named, because a dependency that is found late reloads the page in the middle of a run.
-    include: ['mustache', 'uplot', '@noble/curves/bn254.js', '@noble/curves/abstract/curve.js'],
+    include: ['mustache', '@noble/curves/bn254.js', '@noble/curves/abstract/curve.js'],
   },
   build: {
     outDir: inProject('dist-page'),

@@ -130,7 +130,7 @@ describe('npm run bench:remote', () => {
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/adapter: .*swiftshader.*, software/i);
-    expect(stdout).toMatch(/2\^6 +defaults +\d+/);
+    expect(stdout).toMatch(/2⁶ +defaults +\d+/);
     expect(stdout).toContain('rows: 1 init, 1 warm-up, 2 repetition, 1 bound, 1 end\nend: done after');
 
     const { environment, exitCode, error, rows } = JSON.parse(await readFile(json, 'utf8'));

@@ -26,7 +26,7 @@ describe('npm run bench', () => {
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^adapter: .*, (software|hardware); Node v20/);
-    for (const line of [/2\^4 +walkerpriv=0 .*right/, /2\^5 +walkerpriv=1 .*right/]) expect(stdout).toMatch(line);
+    for (const line of [/2⁴ +walkerpriv=0 .*right/, /2⁵ +walkerpriv=1 .*right/]) expect(stdout).toMatch(line);
     const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
     expect(rows[0]).toMatchObject({ event: 'init', mode: 'sweep', settings: ['walkerpriv=0', 'walkerpriv=1'] });
     expect(rows.at(-1)).toMatchObject({ event: 'end', status: 'done' });
@@ -48,7 +48,7 @@ describe('npm run bench', () => {
   it('compares A and B, and says how sure it is', async () => {
     const { code, stdout } = await bench(...'--autorun accum-ab --logn 4 --reps 2 --a.c 4 --b.c 8'.split(' '));
     expect(code).toBe(0);
-    expect(stdout).toContain('2^4, A: c=4, B: c=8');
+    expect(stdout).toContain('2⁴, A: c=4, B: c=8');
     expect(stdout).toContain('Too few pairs');
   });
 

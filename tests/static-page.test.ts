@@ -68,7 +68,7 @@ it('runs, draws, keeps its results on the page, and asks its host for nothing bu
   const { status, error, rows } = await page.evaluate(() => window.msmBench);
   expect({ status, error }).toEqual({ status: 'done', error: null });
   await page.getByText('No dev server took the rows').waitFor();
-  await page.getByRole('figure', { name: 'Time against n' }).locator('canvas').first().waitFor();
+  await page.getByRole('figure', { name: 'Time against n' }).locator('.chart-point').first().waitFor();
   const [file] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Download JSON' }).click(),

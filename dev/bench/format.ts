@@ -10,10 +10,19 @@ export function formatMs(ms: number | null): string {
   return ms.toFixed(ms >= 10 ? 1 : 2);
 }
 
-export function formatSize(n: number): string {
+const superscripts = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+
+/** `2¹²`, or the number where it is no power of two. */
+export function shortSize(n: number): string {
   const log = Math.log2(n);
-  const size = n.toLocaleString('en');
-  return n > 1 && Number.isInteger(log) ? `2^${log} = ${size}` : size;
+  if (n <= 1 || !Number.isInteger(log)) return n.toLocaleString('en');
+  return `2${String(log).replace(/\d/g, (digit) => superscripts[Number(digit)] as string)}`;
+}
+
+/** `2¹² = 4,096`, or the number alone. */
+export function formatSize(n: number): string {
+  const [short, size] = [shortSize(n), n.toLocaleString('en')];
+  return short === size ? size : `${short} = ${size}`;
 }
 
 export function formatBytes(bytes: number): string {
@@ -23,12 +32,6 @@ export function formatBytes(bytes: number): string {
 export function describeAdapter({ vendor, architecture, device, description }: AdapterDescription): string {
   const parts = [vendor, architecture, device, description].filter((part) => part !== '');
   return parts.length === 0 ? 'an adapter without a name' : [...new Set(parts)].join(' · ');
-}
-
-/** `2^12`, or the number where it is no power of two. */
-export function shortSize(n: number): string {
-  const log = Math.log2(n);
-  return n > 1 && Number.isInteger(log) ? `2^${log}` : n.toLocaleString('en');
 }
 
 /** What is left of a run, as roughly as it is known. */

@@ -50,9 +50,9 @@ export const scalarDistributions = {
     }),
   },
   'r-minus-one': { about: 'all r − 1, which is −1', make: cycle([r - 1n]) },
-  'r-and-above': { about: 'r, r + 1, 2^256 − 1 in turn', make: cycle([r, r + 1n, top - 1n]) },
-  unreduced: { about: 'uniform below 2^256', make: fill((random) => () => random.bits(256)) },
-  'short-32': { about: 'uniform below 2^32', make: fill((random) => () => random.bits(32)) },
+  'r-and-above': { about: 'r, r + 1, 2²⁵⁶ − 1 in turn', make: cycle([r, r + 1n, top - 1n]) },
+  unreduced: { about: 'uniform below 2²⁵⁶', make: fill((random) => () => random.bits(256)) },
+  'short-32': { about: 'uniform below 2³²', make: fill((random) => () => random.bits(32)) },
   'one-nonzero': {
     about: 'one random scalar at a random place, 0 elsewhere',
     make: fill((random, n) => {
@@ -74,7 +74,7 @@ export const scalarDistributions = {
   },
   ascending: { about: '0, 1, 2, …', make: fill(() => (i) => BigInt(i)) },
   'carry-patterns': {
-    about: '2^k and its neighbours, and repeated digits: where signed digits carry',
+    about: '2ᵏ and its neighbours, and repeated digits: where signed digits carry',
     make: cycle([...carryPatterns, ...['7', '8', 'f', '1'].map(repeatedNibble)]),
   },
 } as const satisfies Record<string, ScalarDistribution>;

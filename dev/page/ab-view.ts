@@ -75,22 +75,15 @@ class AbSection {
       const words = comparisonWords(comparison);
       this.#headline.replaceChildren(h('strong', {}, words.verdict), `${words.joint}${words.detail}`);
     }
-    const body = h('tbody');
-    for (const { setting, medianMs, lowMs, highMs, gpuMs, repetitions } of sides) {
-      body.append(
-        h(
-          'tr',
-          {},
-          h('th', { scope: 'row' }, h('strong', {}, setting), ` ${names[setting]}`),
-          h('td', {}, formatMs(medianMs)),
-          h('td', {}, `${formatMs(lowMs)} – ${formatMs(highMs)}`),
-          h('td', {}, formatMs(gpuMs)),
-          h('td', {}, String(repetitions)),
-        ),
-      );
-    }
+    const rows = sides.map(({ setting, medianMs, lowMs, highMs, gpuMs, repetitions }) => [
+      h('span', {}, h('strong', {}, setting), ` ${names[setting]}`),
+      formatMs(medianMs),
+      `${formatMs(lowMs)} – ${formatMs(highMs)}`,
+      formatMs(gpuMs),
+      String(repetitions),
+    ]);
     this.#table.replaceChildren(
-      table('Wall times; every result was checked', ['Setting', 'Median, ms', 'From – to', 'GPU, ms', 'Runs'], body),
+      table('Wall times; every result was checked', ['Setting', 'Median, ms', 'From – to', 'GPU, ms', 'Runs'], rows),
     );
     this.#chart.update({
       series: sides.map(({ setting, wallsMs }) => ({ name: `${setting}: ${names[setting]}`, values: [...wallsMs] })),

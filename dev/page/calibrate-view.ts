@@ -1,7 +1,7 @@
 import { formatMs } from '../bench/format.js';
 import type { StampedRow, TrialRow } from '../bench/rows.js';
 import { tuningQuery } from '../bench/settings.js';
-import { h, table } from './dom.js';
+import { h, table, tableRow } from './dom.js';
 import type { ResultView } from './result-view.js';
 
 /** What calibrate tried, and what it would have the engine do. */
@@ -24,18 +24,16 @@ export class CalibrateView implements ResultView {
     if (row.event === 'trial') this.#trials.push(row);
     if (row.event !== 'calibrated') return;
     const chosen = row.query;
-    const body = h('tbody');
-    for (const [query, ms] of this.#fastest()) {
-      body.append(
-        h(
-          'tr',
-          { class: ms === null ? 'failed' : false },
-          h('th', { scope: 'row' }, query === '' ? 'defaults' : query.replaceAll('&', ', ')),
-          h('td', {}, ms === null ? 'wrong, or impossible here' : formatMs(ms)),
-          h('td', {}, query === chosen ? '✓ chosen' : ''),
-        ),
-      );
-    }
+    const rows = [...this.#fastest()].map(([query, ms]) =>
+      tableRow(
+        [
+          query === '' ? 'defaults' : query.replaceAll('&', ', '),
+          ms === null ? 'wrong, or impossible here' : formatMs(ms),
+          query === chosen ? '✓ chosen' : '',
+        ],
+        ms === null ? 'failed' : '',
+      ),
+    );
     const knobs = chosen === '' ? '' : `&${chosen}`;
     const against = [...new URLSearchParams(chosen)].map(([name, value]) => `&b.${name}=${value}`).join('');
     this.root.replaceChildren(
@@ -51,7 +49,7 @@ export class CalibrateView implements ResultView {
       table(
         'Settings tried on a small MSM, one knob after the other; the fastest run of each',
         ['Setting', 'ms', 'Chosen'],
-        body,
+        rows,
       ),
       h(
         'p',

@@ -24,8 +24,6 @@ export function adapterLine({ adapter, environment }: InitRow): HTMLElement {
 export function environmentDetails(init: InitRow): HTMLElement {
   const { environment, seed, settings, query } = init;
   const { features, limits, wgslFeatures, ...facts } = environment;
-  const body = (entries: readonly (readonly [string, string])[]): HTMLElement =>
-    h('tbody', {}, ...entries.map(([name, value]) => h('tr', {}, h('th', { scope: 'row' }, name), h('td', {}, value))));
   const described = Object.entries({ ...facts, seed, settings: settings.join(' | '), query }).map(
     ([name, value]) => [name, value === null ? 'unknown' : String(value)] as const,
   );
@@ -33,13 +31,13 @@ export function environmentDetails(init: InitRow): HTMLElement {
     'details',
     { class: 'environment' },
     h('summary', {}, 'Environment, features and limits'),
-    table('Where this ran', ['What', 'Value'], body(described)),
+    table('Where this ran', ['What', 'Value'], described),
     h('p', {}, h('strong', {}, 'Features: '), features.length === 0 ? 'none' : features.join(', ')),
     h('p', {}, h('strong', {}, 'WGSL: '), wgslFeatures.length === 0 ? 'no extensions' : wgslFeatures.join(', ')),
     table(
       'Limits of the adapter',
       ['Limit', 'Value'],
-      body(Object.entries(limits).map(([name, value]) => [name, value.toLocaleString('en')] as const)),
+      Object.entries(limits).map(([name, value]) => [name, value.toLocaleString('en')]),
     ),
   );
 }

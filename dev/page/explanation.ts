@@ -14,7 +14,7 @@ const answers: readonly (readonly [question: string, query: string, what: string
   [
     'How fast is it?',
     'autorun=msm-bench&logn=10,12,14',
-    'Times 2^10, 2^12 and 2^14 points, beside noble on the CPU and the roofline of this device.',
+    'Times 2¹⁰, 2¹² and 2¹⁴ points, beside noble on the CPU and the roofline of this device.',
   ],
   ['Where does the time go?', 'autorun=msm-trace&logn=14', 'Puts every pass of an MSM on a time line.'],
   [

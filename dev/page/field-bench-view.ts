@@ -60,31 +60,20 @@ export class FieldBenchView implements ResultView {
     const plain = this.#rows[0];
     if (plain === undefined) return;
     const unit = bestRow(this.#rows, plain.variant, plain.operation)?.perSecond ?? 1;
-    const body = h('tbody');
-    const seen = new Set<string>();
-    for (const { variant, operation } of this.#rows) {
-      const name = `${operation}, ${variant}`;
+    const names = new Set(this.#rows.map(({ variant, operation }) => `${operation}, ${variant}`));
+    const rows = [...names].flatMap((name) => {
+      const [operation = '', ...rest] = name.split(', ');
+      const variant = rest.join(', ');
       const best = bestRow(this.#rows, variant, operation);
-      if (seen.has(name) || best === undefined) continue;
-      seen.add(name);
+      if (best === undefined) return [];
+      const isProduct = operation === 'product';
       const product = bestRow(this.#rows, variant, 'product')?.perSecond;
-      body.append(
-        h(
-          'tr',
-          {},
-          h('th', { scope: 'row' }, name),
-          h('td', {}, formatMillions(best.perSecond)),
-          h('td', {}, operation === 'product' ? (best.perSecond / unit).toFixed(2) : '–'),
-          h('td', {}, operation === 'product' || product === undefined ? '–' : (product / best.perSecond).toFixed(2)),
-          h('td', {}, formatOfPeak(best.ofPeak)),
-          h('td', {}, best.compileMs.toFixed(0)),
-        ),
-      );
-    }
-    const peaks = h('tbody');
-    for (const { operation, perSecond } of this.#peaks) {
-      peaks.append(h('tr', {}, h('th', { scope: 'row' }, operation), h('td', {}, formatPeak(operation, perSecond))));
-    }
+      const times = isProduct ? (best.perSecond / unit).toFixed(2) : '–';
+      const products = isProduct || product === undefined ? '–' : (product / best.perSecond).toFixed(2);
+      const { perSecond, ofPeak, compileMs } = best;
+      return [[name, formatMillions(perSecond), times, products, formatOfPeak(ofPeak), compileMs.toFixed(0)]];
+    });
+    const peaks = this.#peaks.map(({ operation, perSecond }) => [operation, formatPeak(operation, perSecond)]);
     this.root.replaceChildren(
       h(
         'article',
@@ -99,7 +88,7 @@ export class FieldBenchView implements ResultView {
         table(
           'Operations, the best number of chains a thread',
           ['Operation', 'M/s', '× plain', 'Products', 'Of the peak', 'Compile, ms'],
-          body,
+          rows,
         ),
         this.#products(),
         table('What loops of nothing else reach on this device', ['Peak', 'Rate'], peaks),

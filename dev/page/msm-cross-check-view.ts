@@ -1,22 +1,17 @@
 import { formatMs } from '../bench/format.js';
 import { type CaseRow, passed, type StampedRow } from '../bench/rows.js';
 import { parseCaseAddress } from '../cases/address.js';
-import { h, table } from './dom.js';
+import { h, table, tableRow } from './dom.js';
 
 /** One line for each case and placement, and the count of those that passed. */
 export class MsmCrossCheckView {
-  readonly #rows = h('tbody');
   readonly #headline = h('p', { class: 'headline' });
-  readonly root = h(
-    'div',
-    { hidden: true },
-    this.#headline,
-    table(
-      'Every case against the oracles. Agrees: every run gives their answer; identical: every run gives the same bytes. Times include what compiles in the first run.',
-      ['Points × scalars', 'Agrees', 'On curve', 'Identical', 'Median, ms'],
-      this.#rows,
-    ),
+  readonly #table = table(
+    'Every case against the oracles. Agrees: every run gives their answer; identical: every run gives the same bytes. Times include what compiles in the first run.',
+    ['Points × scalars', 'Agrees', 'On curve', 'Identical', 'Median, ms'],
+    [],
   );
+  readonly root = h('div', { hidden: true }, this.#headline, this.#table);
   #passed = 0;
   #total = 0;
 
@@ -26,29 +21,18 @@ export class MsmCrossCheckView {
     this.#total++;
     if (passed(row)) this.#passed++;
     this.#headline.replaceChildren(h('strong', {}, `${this.#passed} of ${this.#total}`), ' checks passed');
-    this.#rows.append(...lines(row));
+    this.#table.querySelector('tbody')?.append(...lines(row));
   }
 }
 
-const mark = (right: boolean): HTMLElement =>
-  h('td', {}, h('span', { class: right ? 'right' : 'wrong' }, right ? '✓ yes' : '✗ no'));
+const mark = (right: boolean): HTMLElement => h('span', { class: right ? 'right' : 'wrong' }, right ? '✓ yes' : '✗ no');
 
 function lines(row: CaseRow): HTMLElement[] {
   const { points, scalars, n, seed } = parseCaseAddress(row.case);
-  const line = h(
-    'tr',
-    { class: passed(row) ? false : 'failed' },
-    h(
-      'th',
-      { scope: 'row', class: 'case' },
-      `${points} × ${scalars}`,
-      h('small', {}, `n = ${n.toLocaleString('en')}, ${seed === 1 ? '' : `seed ${seed}, `}${row.placement} scratch`),
-    ),
-    mark(row.agrees),
-    mark(row.onCurve),
-    mark(row.identical),
-    h('td', {}, formatMs(row.medianMs)),
-  );
-  if (row.error === null) return [line];
-  return [line, h('tr', { class: 'failed' }, h('td', { class: 'error', colspan: 5 }, row.error))];
+  const about = `n = ${n.toLocaleString('en')}, ${seed === 1 ? '' : `seed ${seed}, `}${row.placement} scratch`;
+  const head = h('th', { scope: 'row', class: 'case' }, `${points} × ${scalars}`, h('small', {}, about));
+  const cells = [head, mark(row.agrees), mark(row.onCurve), mark(row.identical), formatMs(row.medianMs)];
+  if (passed(row)) return [tableRow(cells)];
+  const why = row.error === null ? [] : [tableRow([h('td', { class: 'error', colspan: 5 }, row.error)], 'failed')];
+  return [tableRow(cells, 'failed'), ...why];
 }

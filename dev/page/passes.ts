@@ -4,25 +4,15 @@ import { formatMs, formatPercent } from '../bench/format.js';
 import type { Timed } from '../bench/summary.js';
 import { h, table } from './dom.js';
 
-const lines = (parts: readonly PhaseTime[]): HTMLElement => {
+const lines = (parts: readonly PhaseTime[]) => {
   const total = parts.reduce((sum, { ms }) => sum + ms, 0);
   const most = Math.max(...parts.map(({ ms }) => ms));
-  const body = h('tbody');
-  for (const { name, ms } of parts) {
+  return parts.map(({ name, ms }) => {
     const bar = h('div', { class: 'share' });
     bar.style.setProperty('--length', `${most === 0 ? 0 : (100 * ms) / most}%`);
-    body.append(
-      h(
-        'tr',
-        {},
-        h('th', { scope: 'row' }, name),
-        h('td', {}, formatMs(ms)),
-        h('td', {}, total === 0 ? '–' : formatPercent(ms / total)),
-        h('td', { class: 'bar', 'aria-hidden': 'true' }, bar),
-      ),
-    );
-  }
-  return body;
+    const share = total === 0 ? '–' : formatPercent(ms / total);
+    return [name, formatMs(ms), share, h('td', { class: 'bar', 'aria-hidden': 'true' }, bar)];
+  });
 };
 
 const heads = (what: string): (string | Node)[] => [

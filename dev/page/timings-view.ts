@@ -21,7 +21,7 @@ import {
 import { standingWords } from '../bench/words.js';
 import { parseCaseAddress } from '../cases/address.js';
 import { type Setting as SettingsBar, settingsChart, stackedShares, timeChart } from './charts/index.js';
-import { h, table } from './dom.js';
+import { h, table, tableRow } from './dom.js';
 import { passTables } from './passes.js';
 import type { ResultView } from './result-view.js';
 import { verdict } from './verdict.js';
@@ -252,28 +252,24 @@ function headline(
 
 function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], withSettings: boolean): HTMLElement {
   const others = [...new Set(peers.map(({ peer }) => peer))];
-  const body = h('tbody');
-  for (const each of timed) {
+  const rows = timed.map((each) => {
     const { n, setting, medianMs, lowMs, highMs, gpuMs, wrong, ofBound, warmUp } = each;
-    body.append(
-      h(
-        'tr',
-        { class: wrong ? 'failed' : false },
-        h('th', { scope: 'row' }, shortSize(n)),
-        h('td', {}, verdict(!wrong)),
-        withSettings ? h('td', {}, setting) : null,
-        h('td', {}, wrong ? '–' : h('strong', {}, formatMs(medianMs))),
-        h('td', {}, medianMs === null ? '–' : `${formatMs(lowMs)} – ${formatMs(highMs)}`),
-        h('td', {}, formatMs(gpuMs)),
-        ...others.map((name) => {
-          const peer = peers.find((other) => other.peer === name && other.case === each.case);
-          return h('td', {}, peer?.wrong === true ? verdict(false) : formatMs(peer?.medianMs ?? null));
-        }),
-        h('td', {}, ofBound === null ? '–' : formatPercent(ofBound)),
-        h('td', {}, warmUp === null ? '–' : formatBytes(warmUp.scratchBytes)),
-      ),
-    );
-  }
+    const cells = [
+      shortSize(n),
+      verdict(!wrong),
+      withSettings ? setting : null,
+      wrong ? '–' : h('strong', {}, formatMs(medianMs)),
+      medianMs === null ? '–' : `${formatMs(lowMs)} – ${formatMs(highMs)}`,
+      formatMs(gpuMs),
+      ...others.map((name) => {
+        const peer = peers.find((other) => other.peer === name && other.case === each.case);
+        return peer?.wrong === true ? verdict(false) : formatMs(peer?.medianMs ?? null);
+      }),
+      ofBound === null ? '–' : formatPercent(ofBound),
+      warmUp === null ? '–' : formatBytes(warmUp.scratchBytes),
+    ];
+    return tableRow(cells, wrong ? 'failed' : '');
+  });
   const first = timed[0];
   const { points, scalars } = parseCaseAddress((first as Timed).case);
   return table(
@@ -289,28 +285,23 @@ function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], withSe
       'Of the roofline',
       'Scratch',
     ],
-    body,
+    rows,
   );
 }
 
 function repetitionTable(rows: readonly StampedRow[]): HTMLElement {
-  const body = h('tbody');
-  for (const row of rows) {
-    if (row.event !== 'warm-up' && row.event !== 'repetition' && row.event !== 'peer') continue;
-    const { n } = parseCaseAddress(row.case);
+  const lines = rows.flatMap((row) => {
+    if (row.event !== 'warm-up' && row.event !== 'repetition' && row.event !== 'peer') return [];
     const first = row.event === 'warm-up';
-    body.append(
-      h(
-        'tr',
-        { class: first ? 'aside' : row.agrees ? false : 'failed' },
-        h('th', { scope: 'row' }, shortSize(n)),
-        h('td', {}, row.event === 'peer' ? row.peer : row.setting),
-        h('td', {}, first ? 'first' : String(row.repetition)),
-        h('td', {}, formatMs(row.wallMs)),
-        h('td', {}, formatMs(row.event === 'repetition' ? row.gpuMs : null)),
-        h('td', {}, verdict(row.agrees)),
-      ),
-    );
-  }
-  return table('In the order in which they ran', ['n', 'Who', 'Run', 'Wall, ms', 'GPU, ms', 'Answer'], body);
+    const cells = [
+      shortSize(parseCaseAddress(row.case).n),
+      row.event === 'peer' ? row.peer : row.setting,
+      first ? 'first' : String(row.repetition),
+      formatMs(row.wallMs),
+      formatMs(row.event === 'repetition' ? row.gpuMs : null),
+      verdict(row.agrees),
+    ];
+    return [tableRow(cells, first ? 'aside' : row.agrees ? '' : 'failed')];
+  });
+  return table('In the order in which they ran', ['n', 'Who', 'Run', 'Wall, ms', 'GPU, ms', 'Answer'], lines);
 }

@@ -1,4 +1,5 @@
 /** Every chart of the page with plausible numbers: to look at, and for tests/charts.test.ts. */
+import { shortSize } from '../../dev/bench/format.js';
 import {
   distributionChart,
   settingsChart,
@@ -73,7 +74,7 @@ export const charts = {
     data: {
       bars: [12, 13, 14, 15, 16, 17, 18, 19, 20, 22].map((log, i) =>
         bar(
-          `2^${log}`,
+          shortSize(2 ** log),
           [0.2, 0.1, 0.4, 0.5, 0.8 + 0.6 * i, 0.5, 2, 0.4, 0.3, 0.1].map((ms) => ms * 2 ** (i / 2)),
         ),
       ),
@@ -100,7 +101,7 @@ export const charts = {
     },
   }),
   settings: settingsChart({
-    caption: 'Window width at 2^18 points',
+    caption: 'Window width at 2¹⁸ points',
     summary: '13 bits are fastest.',
     data: {
       settings: [
@@ -112,7 +113,7 @@ export const charts = {
     },
   }),
   timeline: timeline({
-    caption: 'One MSM of 2^18 points',
+    caption: 'One MSM of 2¹⁸ points',
     summary: 'The GPU is busy from 2 to 31 ms; the host waits and then folds.',
     data: {
       blocks: [

@@ -1,12 +1,10 @@
-import type uPlot from 'uplot';
 import { formatMs } from '../../bench/format.js';
 import { median } from '../../bench/statistics.js';
 import type { Chart, ChartOptions } from './chart.js';
 import { colourAt } from './colours.js';
-import { dashAt, lineSwatch } from './marks.js';
-import { axis, type Drawing, haloText, plotChart, setFont, uprightAxis } from './plot.js';
-import type { Theme } from './theme.js';
-import { formatTick } from './ticks.js';
+import { dashAt, inColour, line, lineSwatch } from './marks.js';
+import { caption, type Drawing, MARGIN, type Plane, plane, plotChart } from './plot.js';
+import { formatTick, niceStep } from './ticks.js';
 
 export interface DistributionData {
   readonly series: readonly { readonly name: string; readonly values: readonly number[] }[];
@@ -22,8 +20,8 @@ const HEIGHT = 280;
 const LABEL_HEIGHT = 17;
 /** Of the y axis, in %: where a sample's ticks are, under 0 %. */
 const TICK_ROW = 6;
-/** More ticks than these run into each other. */
-const MOST_TICKS = 400;
+/** From a label of the x axis to the next, in CSS pixels. */
+const TICK_ROOM = 70;
 
 /** Which share of the runs took at most so long, as a step for every run. */
 export const distributionChart = (options: ChartOptions<DistributionData>): Chart<DistributionData> =>
@@ -31,62 +29,41 @@ export const distributionChart = (options: ChartOptions<DistributionData>): Char
 
 function draw({ series }: DistributionData): Drawing {
   const samples = series.map(({ name, values }): Sample => {
-    const sorted = [...values].sort((a, b) => a - b);
+    const sorted = values.toSorted((a, b) => a - b);
     return { name, sorted, median: median(sorted) };
   });
+  const height = HEIGHT + samples.length * LABEL_HEIGHT;
   const [min, max] = timeRange(samples);
-  const times = [...new Set([min, ...samples.flatMap(({ sorted }) => sorted), max])].sort((a, b) => a - b);
-  const shares = samples.map(({ sorted }) => sharesAt(times, sorted));
-  const ticksFit = samples.every(({ sorted }) => sorted.length <= MOST_TICKS);
 
-  const plot: Drawing['plot'] = (theme, paths) => ({
-    // Above the plot each median's label has a line of its own, so that near medians do not write over each other.
-    padding: [samples.length * LABEL_HEIGHT + 6, 12, 0, 0],
-    scales: {
-      x: { time: false, range: [min, max] },
-      y: { range: [ticksFit ? -TICK_ROW * samples.length - 2 : 0, 102] },
-    },
-    axes: [
-      axis(theme, {
-        label: 'ms',
-        space: 60,
-        size: 28,
-        values: (_u, splits, _axis, _space, step) => splits.map((value) => formatTick(value, step)),
-      }),
-      uprightAxis(theme, {
-        splits: () => [0, 25, 50, 75, 100],
-        values: (_, splits) => splits.map((value) => `${value} %`),
-      }),
-    ],
-    series: [
-      {},
-      ...samples.map((_, i): uPlot.Series => {
-        const steps = paths.stepped?.({ align: 1 });
-        return {
-          ...(steps === undefined ? {} : { paths: steps }),
-          stroke: theme.series[colourAt(i).index] ?? theme.ink,
-          width: 2,
-          dash: dashAt(i),
-          points: { show: false },
-        };
-      }),
-    ],
-    hooks: {
-      drawAxes: [(u) => drawMedians(u, samples, theme)],
-      draw: ticksFit ? [(u) => drawTicks(u, samples, theme)] : [],
-    },
-  });
+  const paint: Drawing['paint'] = (width) => {
+    const step = niceStep(max - min, (width - MARGIN.left) / TICK_ROOM);
+    const first = Math.ceil(min / step);
+    const xTicks = Array.from({ length: Math.floor(max / step) - first + 1 }, (_, i) => (first + i) * step);
+    const space = plane(
+      width,
+      height,
+      // above the plane each median's label has a line of its own, so that near medians do not write over each other
+      samples.length * LABEL_HEIGHT + 6,
+      { range: [min, max], ticks: xTicks, label: (tick) => formatTick(tick, step) },
+      { range: [-TICK_ROW * samples.length - 2, 102], ticks: [0, 25, 50, 75, 100], label: (tick) => `${tick} %` },
+      'ms',
+    );
+    const times = [...new Set(samples.flatMap(({ sorted }) => sorted))].sort((a, b) => a - b);
+    const stops = times.map((time) => ({
+      x: space.x(time),
+      readout: {
+        head: `at most ${formatMs(time)} ms`,
+        values: samples.map(({ sorted }) => `${shareAt(sorted, time).toFixed(0)} % of the runs`),
+      },
+    }));
+    return { marks: [...space.marks, ...samples.map((sample, i) => drawn(space, sample, i))], stops };
+  };
 
   const longest = Math.max(0, ...samples.map(({ sorted }) => sorted.length));
   return {
-    height: HEIGHT + samples.length * LABEL_HEIGHT,
-    data: [times, ...shares],
-    plot,
+    height,
+    paint,
     legend: samples.map(({ name }, i) => ({ name, swatch: lineSwatch(colourAt(i), dashAt(i)) })),
-    readout: (index) => ({
-      head: `at most ${formatMs(times[index] ?? 0)} ms`,
-      values: shares.map((share) => `${(share[index] ?? 0).toFixed(0)} % of the runs`),
-    }),
     numbers: {
       heads: ['Run, fastest first', ...samples.map(({ name }) => `${name}, ms`)],
       rows: [
@@ -108,60 +85,24 @@ function timeRange(samples: readonly Sample[]): [number, number] {
   return [Math.max(0, min - margin), max + margin];
 }
 
-/** In %, at each of some ascending times. */
-function sharesAt(times: readonly number[], sorted: readonly number[]): number[] {
-  let below = 0;
-  return times.map((time) => {
-    while ((sorted[below] ?? Number.POSITIVE_INFINITY) <= time) below++;
-    return sorted.length === 0 ? 0 : (100 * below) / sorted.length;
-  });
-}
+/** Of ascending times, in %: those of at most `time`. */
+const shareAt = (sorted: readonly number[], time: number): number =>
+  (100 * sorted.filter((each) => each <= time).length) / (sorted.length || 1);
 
-function drawMedians(u: uPlot, samples: readonly Sample[], theme: Theme): void {
-  const { ctx, bbox } = u;
-  ctx.save();
-  setFont(ctx, theme, 600);
-  ctx.lineWidth = devicePixelRatio;
-  ctx.textAlign = 'left';
-  ctx.textBaseline = 'bottom';
-  for (const [row, { name, median }] of samples.entries()) {
-    if (median === null) continue;
-    const x = u.valToPos(median, 'x', true);
-    const top = bbox.top - (row * LABEL_HEIGHT + 4) * devicePixelRatio;
-    const colour = theme.series[colourAt(row).index] ?? theme.ink;
-    ctx.globalAlpha = 0.6;
-    ctx.strokeStyle = colour;
-    ctx.setLineDash(dashAt(row).map((length) => length * devicePixelRatio));
-    ctx.beginPath();
-    ctx.moveTo(x, top);
-    ctx.lineTo(x, bbox.top + bbox.height);
-    ctx.stroke();
-    ctx.globalAlpha = 1;
-    ctx.fillStyle = colour;
-    const text = `${name}: median ${formatMs(median)} ms`;
-    const { width } = ctx.measureText(text);
-    const left = Math.min(x - width / 2, bbox.left + bbox.width - width);
-    haloText(ctx, text, Math.max(left, 2 * devicePixelRatio), top, theme.card);
-  }
-  ctx.restore();
-}
-
-function drawTicks(u: uPlot, samples: readonly Sample[], theme: Theme): void {
-  const { ctx } = u;
-  const y = (share: number): number => u.valToPos(share, 'y', true);
-  ctx.save();
-  ctx.globalAlpha = 0.7;
-  ctx.lineWidth = devicePixelRatio;
-  ctx.setLineDash([]);
-  for (const [row, { sorted }] of samples.entries()) {
-    ctx.beginPath();
-    for (const value of sorted) {
-      const x = u.valToPos(value, 'x', true);
-      ctx.moveTo(x, y(-TICK_ROW * row - 2.5));
-      ctx.lineTo(x, y(-TICK_ROW * (row + 1) - 0.5));
-    }
-    ctx.strokeStyle = theme.series[colourAt(row).index] ?? theme.ink;
-    ctx.stroke();
-  }
-  ctx.restore();
+/** The steps of a sample, its times under them, and its median with its name. */
+function drawn({ x, y }: Plane, { name, sorted, median: middle }: Sample, row: number): SVGElement {
+  if (middle === null) return inColour(colourAt(row));
+  const steps = sorted.map((time, i) => `H${x(time)}V${y((100 * (i + 1)) / sorted.length)}`).join('');
+  const [top, bottom] = [y(-TICK_ROW * row - 2.5), y(-TICK_ROW * (row + 1) - 0.5)];
+  const ticks = sorted.map((time) => `M${x(time)} ${top}V${bottom}`).join('');
+  const label = y(102) - row * LABEL_HEIGHT - 6;
+  // by the end that has more room
+  const anchor = x(middle) > (x(sorted[0] ?? middle) + x(sorted.at(-1) ?? middle)) / 2 ? 'end' : 'start';
+  return inColour(
+    colourAt(row),
+    line(`M${x(0) < MARGIN.left ? MARGIN.left : x(0)} ${y(0)}${steps}`, dashAt(row)),
+    line(ticks, '', 1),
+    line(`M${x(middle)} ${label}V${y(0)}`, dashAt(row), 1),
+    caption(x(middle), label, `${name}: median ${formatMs(middle)} ms`, anchor),
+  );
 }

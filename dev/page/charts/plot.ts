@@ -1,84 +1,67 @@
-/** uPlot in the page: sized by what holds it, in the page's colours, with a legend in HTML. */
-
-import type uPlot from 'uplot';
-import { h } from '../dom.js';
+/** Axes and what is drawn between them, in SVG: as wide as what holds it, in the page's colours, with the values that are pointed at. */
+import { h, svg } from '../dom.js';
 import { type Chart, type ChartOptions, summarize } from './chart.js';
 import { Frame } from './frame.js';
 import { Legend, type LegendEntry, type Readout } from './legend.js';
-import { loadUPlot } from './load-uplot.js';
-import { onThemeChange, readTheme, type Theme } from './theme.js';
 
-/** One set of data, ready to be drawn in any theme and width. */
+/** Where there is something to tell, in CSS pixels from the left. */
+interface Stop {
+  readonly x: number;
+  readonly readout: Readout;
+}
+
+/** One set of data, ready to be drawn in any width. */
 export interface Drawing {
   readonly height: number;
-  readonly data: uPlot.AlignedData;
-  readonly plot: (
-    theme: Theme,
-    paths: uPlot.Series.PathBuilderFactories,
-  ) => Pick<uPlot.Options, 'series' | 'scales' | 'axes' | 'cursor' | 'hooks' | 'padding'>;
+  readonly paint: (width: number) => { readonly marks: readonly SVGElement[]; readonly stops: readonly Stop[] };
   readonly legend: readonly LegendEntry[];
-  /** What the legend says at a place of the data. */
-  readonly readout: (index: number) => Readout;
   readonly numbers: { readonly heads: readonly string[]; readonly rows: readonly (readonly string[])[] };
 }
 
 export function plotChart<Data>(options: ChartOptions<Data>, draw: (data: Data) => Drawing): Chart<Data> {
-  const holder = h('div', { class: 'chart-plot' });
+  const cursor = svg('path', { class: 'chart-cursor' });
+  const picture = svg('svg', { role: 'img' });
+  const holder = h('div', { class: 'chart-plot' }, picture);
   const legend = new Legend('Point at or touch the chart for its values');
   const frame = new Frame(options.caption, holder, legend.root);
-  const finger = new Finger();
-  const end = new AbortController();
   let drawing: Drawing;
-  let summary: string;
+  let stops: readonly Stop[] = [];
   let width = 0;
-  let library: typeof uPlot | null = null;
-  let plot: uPlot | null = null;
+  /** Where somebody points, from the left; null: nobody. */
+  let pointed: number | null = null;
 
-  // Made anew for new data and new colours: both change nearly all that uPlot was told.
-  const make = (): void => {
-    const cursor = plot?.cursor;
-    plot?.destroy();
-    plot = null;
-    // Out of the page there are no colours to read: made again when it is back, and has a width.
-    if (!holder.isConnected) width = 0;
-    if (width === 0 || library === null) return;
-    const { cursor: ownCursor, hooks, ...rest } = drawing.plot(readTheme(holder), library.paths);
-    plot = new library(
-      {
-        ...rest,
-        width,
-        height: drawing.height,
-        legend: { show: false },
-        cursor: {
-          y: false,
-          drag: { x: false, y: false, setScale: false },
-          move: snap,
-          bind: finger.bind,
-          ...ownCursor,
-        },
-        hooks: { ...hooks, setCursor: [...(hooks?.setCursor ?? []), readOut] },
-      },
-      drawing.data,
-      holder,
-    );
-    const { canvas } = plot.ctx;
-    canvas.setAttribute('role', 'img');
-    canvas.setAttribute('aria-label', summary);
-    finger.attachTo(plot);
-    if (cursor?.left !== undefined && cursor.left >= 0) plot.setCursor({ left: cursor.left, top: cursor.top ?? 0 });
+  const tell = (): void => {
+    const from = (stop: Stop): number => Math.abs(stop.x - (pointed ?? 0));
+    const nearest = pointed === null ? undefined : stops.toSorted((a, b) => from(a) - from(b))[0];
+    cursor.setAttribute('d', nearest === undefined ? '' : `M${nearest.x} 0V${drawing.height}`);
+    legend.show(nearest?.readout ?? null);
   };
+  const pointAt = ({ clientX }: PointerEvent): void => {
+    pointed = clientX - picture.getBoundingClientRect().left;
+    tell();
+  };
+  picture.addEventListener('pointerdown', pointAt);
+  picture.addEventListener('pointermove', pointAt);
+  picture.addEventListener('pointerleave', ({ pointerType }) => {
+    // after a tap, too, browsers say that the pointer has left; then the values are to stay
+    if (pointerType === 'mouse') pointed = null;
+    tell();
+  });
 
-  const readOut = ({ cursor: { idx } }: uPlot): void =>
-    legend.show(idx === null || idx === undefined ? null : drawing.readout(idx));
-
+  const paint = (): void => {
+    picture.setAttribute('height', String(drawing.height));
+    if (width === 0) return;
+    const painted = drawing.paint(width);
+    stops = painted.stops;
+    picture.replaceChildren(...painted.marks, cursor);
+    tell();
+  };
   const update = (data: Data): void => {
     drawing = draw(data);
-    summary = summarize(options, data);
-    // Before the chart has a width it takes its height already, so that nothing jumps.
-    holder.style.minHeight = `${drawing.height}px`;
+    picture.setAttribute('aria-label', summarize(options, data));
     legend.set(drawing.legend);
-    frame.setNumbers(options.caption, drawing.numbers.heads, drawing.numbers.rows);
-    make();
+    frame.setNumbers(drawing.numbers.heads, drawing.numbers.rows);
+    paint();
   };
 
   const observer = new ResizeObserver(([entry]) => {
@@ -86,106 +69,69 @@ export function plotChart<Data>(options: ChartOptions<Data>, draw: (data: Data) 
     // Closed details have no width: what is drawn stays for when they open again.
     if (found === 0 || found === width) return;
     width = found;
-    if (plot === null) make();
-    else plot.setSize({ width, height: drawing.height });
+    paint();
   });
-
   update(options.data);
   observer.observe(holder);
-  onThemeChange(make, end.signal);
-  loadUPlot().then(
-    (loaded) => {
-      if (end.signal.aborted) return;
-      library = loaded;
-      make();
-    },
-    (error) => holder.replaceChildren(h('p', { class: 'note' }, `The picture cannot be drawn: ${error}`)),
-  );
-
   return {
     root: frame.root,
     update,
     destroy(): void {
       observer.disconnect();
-      end.abort();
-      plot?.destroy();
-      plot = null;
-      library = null;
       frame.root.remove();
     },
   };
 }
 
-/** The cursor is where the values are that the legend tells. */
-const snap: uPlot.Cursor.MousePosRefiner = (plot, left, top) => [
-  left < 0 ? left : plot.valToPos(plot.data[0][plot.posToIdx(left)] ?? 0, 'x'),
-  top,
-];
+/** An axis: its ends, and what it is labelled with. */
+export interface Axis {
+  readonly range: readonly [from: number, to: number];
+  readonly logarithmic?: boolean;
+  readonly ticks: readonly number[];
+  readonly label: (tick: number) => string;
+}
 
-/** uPlot knows the mouse alone: here a finger that moves sideways moves the cursor (charts.css leaves the page its scrolling). */
-class Finger {
-  #isLast = false;
+export interface Plane {
+  /** From values to CSS pixels. */
+  readonly x: (value: number) => number;
+  readonly y: (value: number) => number;
+  readonly marks: readonly SVGElement[];
+}
 
-  /** After a tap browsers say that the mouse has left; the values are to stay. */
-  readonly bind: uPlot.Cursor.Bind = {
-    mouseleave: (_plot, _target, leave) => (event) => (this.#isLast ? null : leave(event)),
+/** Room around the plane: for labels on the left and below, and so that the last one is not cut off. */
+export const MARGIN = { left: 56, right: 14, bottom: 42 } as const;
+
+const project = ({ range: [from, to], logarithmic }: Axis, start: number, end: number) => {
+  const of = logarithmic === true ? Math.log : (value: number): number => value;
+  return (value: number): number => start + ((end - start) * (of(value) - of(from))) / (of(to) - of(from) || 1);
+};
+
+/** The plane of two axes with its grid. @param name of the x axis */
+export function plane(width: number, height: number, top: number, x: Axis, y: Axis, name: string): Plane {
+  const [left, right, bottom] = [MARGIN.left, width - MARGIN.right, height - MARGIN.bottom];
+  const [toX, toY] = [project(x, left, right), project(y, bottom, top)];
+  const text = (at: readonly [number, number], words: string, anchor: string): SVGElement =>
+    svg('text', { class: 'chart-label', x: at[0], y: at[1], 'text-anchor': anchor }, words);
+  const grid = [
+    ...x.ticks.map((tick) => `M${toX(tick)} ${top}V${bottom + 5}`),
+    ...y.ticks.map((tick) => `M${left - 5} ${toY(tick)}H${right}`),
+  ].join('');
+  return {
+    x: toX,
+    y: toY,
+    marks: [
+      svg('path', { class: 'chart-grid', d: grid }),
+      ...x.ticks.map((tick) => text([toX(tick), bottom + 19], x.label(tick), 'middle')),
+      ...y.ticks.map((tick) => text([left - 9, toY(tick) + 4], y.label(tick), 'end')),
+      text([(left + right) / 2, height - 4], name, 'middle'),
+    ],
   };
-
-  attachTo(plot: uPlot): void {
-    const move = ({ pointerType, clientX, clientY }: PointerEvent): void => {
-      this.#isLast = pointerType !== 'mouse';
-      if (!this.#isLast) return;
-      const { left, top, width } = plot.over.getBoundingClientRect();
-      const x = Math.min(Math.max(clientX - left, 0), width);
-      plot.setCursor({ left: snap(plot, x, 0)[0], top: clientY - top });
-    };
-    plot.over.addEventListener('pointerdown', move);
-    plot.over.addEventListener('pointermove', move);
-  }
 }
 
-const FONT_SIZE = 12;
-
-/** An axis in the page's colours. */
-export const axis = ({ soft, line, font }: Theme, rest: uPlot.Axis): uPlot.Axis => ({
-  stroke: soft,
-  font: `${FONT_SIZE}px ${font}`,
-  labelFont: `${FONT_SIZE}px ${font}`,
-  labelSize: 18,
-  labelGap: 0,
-  gap: 4,
-  grid: { stroke: line, width: 1 },
-  ticks: { stroke: line, width: 1, size: 5 },
-  ...rest,
-});
-
-/** How wide the widest of some labels is, in CSS pixels. */
-export function widest(plot: uPlot, { font }: Theme, labels: readonly string[]): number {
-  const { ctx } = plot;
-  ctx.save();
-  ctx.font = `${FONT_SIZE}px ${font}`;
-  const width = Math.max(0, ...labels.map((label) => ctx.measureText(label).width));
-  ctx.restore();
-  return width;
-}
-
-/** An upright axis that is as wide as its labels. */
-export const uprightAxis = (theme: Theme, rest: uPlot.Axis): uPlot.Axis =>
-  axis(theme, { size: (plot, values) => Math.ceil(widest(plot, theme, values ?? [])) + 12, ...rest });
-
-/** Sets a context up for text in the page's font. Canvas pixels: uPlot does not scale its context. */
-export function setFont(ctx: CanvasRenderingContext2D, { font }: Theme, weight = 400): void {
-  ctx.font = `${weight} ${FONT_SIZE * devicePixelRatio}px ${font}`;
-}
-
-/** Text that lines may run behind, with an edge of the background's colour. */
-export function haloText(ctx: CanvasRenderingContext2D, text: string, x: number, y: number, background: string): void {
-  ctx.save();
-  ctx.setLineDash([]);
-  ctx.strokeStyle = background;
-  ctx.lineWidth = 4 * devicePixelRatio;
-  ctx.lineJoin = 'round';
-  ctx.strokeText(text, x, y);
-  ctx.restore();
-  ctx.fillText(text, x, y);
-}
+/** Words in the plane, that lines may run behind; in `currentColor`. */
+export const caption = (x: number, y: number, words: string, anchor = 'end', turn = 0): SVGElement =>
+  svg(
+    'text',
+    { class: 'chart-words', transform: `translate(${x} ${y}) rotate(${turn})`, 'text-anchor': anchor },
+    words,
+  );

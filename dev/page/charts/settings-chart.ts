@@ -21,7 +21,7 @@ export interface SettingsData {
 
 /** The median time of each setting as a bar, and over it from the shortest to the longest. */
 export function settingsChart(options: ChartOptions<SettingsData>): Chart<SettingsData> {
-  const bars = h('div', { class: 'chart-settings', role: 'img' });
+  const bars = h('div', { class: 'chart-rows', role: 'img' });
   const frame = new Frame(options.caption, bars);
 
   const update = (data: SettingsData): void => {
@@ -37,7 +37,6 @@ export function settingsChart(options: ChartOptions<SettingsData>): Chart<Settin
     bars.setAttribute('aria-label', summarize(options, data));
     bars.replaceChildren(...settings.map((setting) => row(setting, isFastest(setting), longest)));
     frame.setNumbers(
-      options.caption,
       ['Setting', 'Median, ms', 'Shortest, ms', 'Longest, ms', 'Note'],
       settings.map((setting) => [
         setting.label,
@@ -61,10 +60,10 @@ function row(setting: Setting, isFastest: boolean, longest: number): HTMLElement
   bar.style.setProperty('--to', percent(setting.highMs));
   return h(
     'div',
-    { class: ['chart-setting', isFastest ? 'fastest' : '', setting.bound === true ? 'bound' : ''].join(' ').trim() },
+    { class: ['chart-row', isFastest ? 'fastest' : '', setting.bound === true ? 'bound' : ''].join(' ').trim() },
     h(
       'span',
-      { class: 'chart-label' },
+      { class: 'chart-row-name' },
       setting.label,
       setting.note === undefined ? null : h('small', {}, setting.note),
     ),

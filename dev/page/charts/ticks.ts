@@ -1,5 +1,5 @@
 /** Where axes have their labels, and how those read. */
-import { formatSize } from '../../bench/format.js';
+import { shortSize } from '../../bench/format.js';
 
 /** Room that a label takes, in CSS pixels. */
 const LABEL_WIDTH = 40;
@@ -38,10 +38,8 @@ export function sizeTicks(sizes: readonly number[], min: number, max: number, wi
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
 
-export const sizeLabel = (n: number): string => {
-  const [power = '', ...rest] = formatSize(n).split(' = ');
-  return rest.length === 0 ? compact.format(n) : power;
-};
+/** `2¹²`, `100K`. */
+export const sizeLabel = (n: number): string => (Number.isInteger(Math.log2(n)) ? shortSize(n) : compact.format(n));
 
 /** The decades between two times; 2 and 5 times them as well where they are few. */
 export function timeTicks(min: number, max: number): number[] {

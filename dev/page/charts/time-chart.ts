@@ -1,10 +1,9 @@
-import type uPlot from 'uplot';
 import { formatMs, formatSize } from '../../bench/format.js';
+import { svg } from '../dom.js';
 import type { Chart, ChartOptions } from './chart.js';
 import { colourAt } from './colours.js';
-import { BOUND_DASH, lineSwatch, shapeAt } from './marks.js';
-import { axis, type Drawing, haloText, plotChart, setFont, uprightAxis } from './plot.js';
-import type { Theme } from './theme.js';
+import { BOUND_DASH, inColour, line, lineSwatch, point } from './marks.js';
+import { caption, type Drawing, MARGIN, type Plane, plane, plotChart } from './plot.js';
 import { sizeLabel, sizeTicks, timeLabel, timeTicks } from './ticks.js';
 
 export interface TimePoint {
@@ -25,76 +24,53 @@ export interface TimeData {
   readonly series: readonly TimeSeries[];
 }
 
-const HEIGHT = 320;
-const POINT_RADIUS = 4.5;
+const HEIGHT = 340;
 
 /** Time against the number of points, both logarithmic. */
 export const timeChart = (options: ChartOptions<TimeData>): Chart<TimeData> => plotChart(options, draw);
 
 function draw({ series }: TimeData): Drawing {
-  const byN = series.map(({ points }) => new Map(points.map((point) => [point.n, point])));
+  const byN = series.map(({ points }) => new Map(points.map((each) => [each.n, each])));
   const sizes = [...new Set(byN.flatMap((points) => [...points.keys()]))].sort((a, b) => a - b);
-  const [minMs, maxMs] = timeRange(series);
-  const [minN, maxN] = sizeRange(sizes);
+  const times = timeRange(series);
+  const range = sizeRange(sizes);
 
-  const plot: Drawing['plot'] = (theme) => ({
-    padding: [12, 12, 0, 0],
-    scales: {
-      x: { time: false, distr: 3, log: 2, range: [minN, maxN] },
-      y: { distr: 3, log: 10, range: [minMs, maxMs] },
-    },
-    axes: [
-      axis(theme, {
-        label: 'points',
-        splits: ({ width }) => sizeTicks(sizes, minN, maxN, width - 60),
-        filter: (_, splits) => splits,
-        values: (_, splits) => splits.map(sizeLabel),
-        size: 28,
-      }),
-      uprightAxis(theme, {
-        splits: () => timeTicks(minMs, maxMs),
-        filter: (_, splits) => splits,
-        values: (_, splits) => splits.map(timeLabel),
-      }),
-    ],
-    series: [
-      {},
-      ...series.map(({ kind }, i): uPlot.Series => {
-        const colour = theme.series[colourAt(i).index] ?? theme.ink;
-        const line = { stroke: colour, width: 2, spanGaps: true };
-        if (kind === 'bound') return { ...line, dash: BOUND_DASH, points: { show: false } };
-        return {
-          ...line,
-          points: { show: true, paths: pointsOf(shapeAt(i)), fill: colour, stroke: theme.card, width: 1 },
-        };
-      }),
-    ],
-    hooks: {
-      drawSeries: [
-        (u, i) => {
-          const { kind, points } = series[i - 1] ?? {};
-          if (kind === 'measured') drawWhiskers(u, points ?? [], theme.series[colourAt(i - 1).index] ?? theme.ink);
-        },
-      ],
-      draw: [(u) => drawBoundNames(u, series, theme)],
-    },
-  });
+  const paint: Drawing['paint'] = (width) => {
+    const xTicks = sizeTicks(sizes, ...range, width - MARGIN.left - MARGIN.right);
+    const space = plane(
+      width,
+      HEIGHT,
+      12,
+      { range, logarithmic: true, ticks: xTicks, label: sizeLabel },
+      { range: times, logarithmic: true, ticks: timeTicks(...times), label: timeLabel },
+      'points',
+    );
+    const marks = series.map(({ kind, name, points }, i) => {
+      const known = points.filter(({ ms }) => ms > 0).toSorted((a, b) => a.n - b.n);
+      const course = known.map(({ n, ms }, at) => `${at === 0 ? 'M' : 'L'}${space.x(n)} ${space.y(ms)}`).join('');
+      const details =
+        kind === 'bound'
+          ? boundName(space, name, known)
+          : [whiskers(space, known), ...known.map(({ n, ms }) => point(i, space.x(n), space.y(ms)))];
+      return inColour(colourAt(i), line(course, kind === 'bound' ? BOUND_DASH : ''), ...details);
+    });
+    const stops = sizes.map((n) => ({
+      x: space.x(n),
+      readout: {
+        head: `${formatSize(n)} points`,
+        values: byN.map((points) => (points.has(n) ? `${describe(points.get(n))} ms` : '–')),
+      },
+    }));
+    return { marks: [...space.marks, ...marks], stops };
+  };
 
   return {
     height: HEIGHT,
-    data: [sizes, ...byN.map((points) => sizes.map((n) => plottable(points.get(n)?.ms)))],
-    plot,
+    paint,
     legend: series.map(({ name, kind }, i) => ({
       name,
-      swatch: kind === 'bound' ? lineSwatch(colourAt(i), BOUND_DASH) : lineSwatch(colourAt(i), [], shapeAt(i)),
+      swatch: kind === 'bound' ? lineSwatch(colourAt(i), BOUND_DASH) : lineSwatch(colourAt(i), '', i),
     })),
-    readout: (index) => {
-      const n = sizes[index] ?? 0;
-      return {
-        head: `${formatSize(n)} points`,
-        values: byN.map((points) => (points.has(n) ? `${describe(points.get(n))} ms` : '–')),
-      };
-    },
     numbers: {
       heads: ['Points', ...series.map(({ name }) => `${name}, ms`)],
       rows: sizes.map((n) => [formatSize(n), ...byN.map((points) => describe(points.get(n)))]),
@@ -102,12 +78,9 @@ function draw({ series }: TimeData): Drawing {
   };
 }
 
-/** A logarithmic axis has no place for zero. */
-const plottable = (ms: number | undefined): number | null => (ms !== undefined && ms > 0 ? ms : null);
-
-function describe(point: TimePoint | undefined): string {
-  if (point === undefined) return '–';
-  const { ms, lowMs, highMs } = point;
+function describe(at: TimePoint | undefined): string {
+  if (at === undefined) return '–';
+  const { ms, lowMs, highMs } = at;
   const spread = lowMs === undefined || highMs === undefined ? '' : ` (${formatMs(lowMs)}–${formatMs(highMs)})`;
   return `${formatMs(ms)}${spread}`;
 }
@@ -132,64 +105,24 @@ function timeRange(series: readonly TimeSeries[]): [number, number] {
   return [min / margin, max * margin];
 }
 
-/** uPlot's own points are circles. */
-const pointsOf =
-  (shape: string): uPlot.Series.Points.PathBuilder =>
-  (u, seriesIndex, from, to) => {
-    const one = new Path2D(shape);
-    const radius = POINT_RADIUS * devicePixelRatio;
-    const fill = new Path2D();
-    for (let i = from; i <= to; i++) {
-      const [n, ms] = [u.data[0][i], u.data[seriesIndex]?.[i]];
-      if (n === undefined || ms === null || ms === undefined) continue;
-      const move = new DOMMatrix().translate(u.valToPos(n, 'x', true), u.valToPos(ms, 'y', true)).scale(radius);
-      fill.addPath(one, move);
-    }
-    return { fill, stroke: fill };
-  };
-
-function drawWhiskers(u: uPlot, points: readonly TimePoint[], colour: string): void {
-  const { ctx } = u;
-  const cap = 3 * devicePixelRatio;
-  ctx.save();
-  ctx.beginPath();
-  for (const { n, lowMs, highMs } of points) {
-    if (lowMs === undefined || highMs === undefined || lowMs <= 0) continue;
-    const x = u.valToPos(n, 'x', true);
-    const [low, high] = [u.valToPos(lowMs, 'y', true), u.valToPos(highMs, 'y', true)];
-    ctx.moveTo(x, low);
-    ctx.lineTo(x, high);
-    for (const y of [low, high]) {
-      ctx.moveTo(x - cap, y);
-      ctx.lineTo(x + cap, y);
-    }
-  }
-  ctx.strokeStyle = colour;
-  ctx.lineWidth = devicePixelRatio;
-  ctx.setLineDash([]);
-  ctx.stroke();
-  ctx.restore();
+/** From the shortest to the longest. */
+function whiskers({ x, y }: Plane, points: readonly TimePoint[]): SVGElement {
+  const d = points.map(({ n, lowMs, highMs }) => {
+    if (lowMs === undefined || highMs === undefined || lowMs <= 0) return '';
+    const [left, low, high] = [x(n) - 3, y(lowMs), y(highMs)];
+    return `M${left} ${low}h6m-3 0V${high}m-3 0h6`;
+  });
+  return svg('path', { class: 'chart-line', d: d.join('') });
 }
 
-/** Along the underside of each bound's right end: measured times, which are longer, do not come there. */
-function drawBoundNames(u: uPlot, series: readonly TimeSeries[], theme: Theme): void {
-  const { ctx } = u;
-  const place = ({ n, ms }: TimePoint): [number, number] => [u.valToPos(n, 'x', true), u.valToPos(ms, 'y', true)];
-  ctx.save();
-  setFont(ctx, theme);
-  ctx.textAlign = 'right';
-  ctx.textBaseline = 'top';
-  series.forEach(({ name, kind, points }, i) => {
-    const [last, before] = points.toSorted((a, b) => b.n - a.n);
-    // one point has no line to stand under; the legend names it
-    if (kind !== 'bound' || last === undefined || before === undefined) return;
-    const [[x, y], [fromX, fromY]] = [place(last), place(before)];
-    ctx.save();
-    ctx.translate(x, y);
-    ctx.rotate(Math.atan2(y - fromY, x - fromX));
-    ctx.fillStyle = theme.series[colourAt(i).index] ?? theme.ink;
-    haloText(ctx, name, 0, 5 * devicePixelRatio, theme.card);
-    ctx.restore();
-  });
-  ctx.restore();
+/** Along the underside of a bound's right end: measured times, which are longer, do not come there. */
+function boundName({ x, y }: Plane, name: string, points: readonly TimePoint[]): SVGElement[] {
+  const [last, before] = points.toReversed();
+  // one point has no line to stand under; the legend names it
+  if (last === undefined || before === undefined) return [];
+  const [right, end] = [x(last.n), y(last.ms)];
+  const slope = Math.atan2(end - y(before.ms), right - x(before.n));
+  const under = 15;
+  const turn = (180 * slope) / Math.PI;
+  return [caption(right - under * Math.sin(slope), end + under * Math.cos(slope), name, 'end', turn)];
 }

@@ -3,8 +3,7 @@ import { h } from '../dom.js';
 import { type Chart, type ChartOptions, summarize } from './chart.js';
 import { colourOf } from './colours.js';
 import { Frame } from './frame.js';
-import { Legend } from './legend.js';
-import { blockSwatch, paint } from './marks.js';
+import { paint } from './marks.js';
 import { formatTick, niceStep } from './ticks.js';
 
 export interface Block {
@@ -22,22 +21,25 @@ const ZOOMS = [1, 2, 4, 8, 16];
 /** From a tick to the next, in CSS pixels. */
 const TICK_ROOM = 72;
 
-/** What ran when, in lanes. */
+/** What ran when: a row for each name, so that no block lies over another. */
 export function timeline(options: ChartOptions<TimelineData>): Chart<TimelineData> {
   const ticks = h('div', { class: 'chart-ticks', 'aria-hidden': 'true' });
-  const lanes = h('div', { class: 'chart-lanes' });
-  const inner = h('div', { class: 'chart-inner' }, ticks, lanes);
+  const rows = h('div', { class: 'chart-lanes' });
+  const inner = h('div', { class: 'chart-inner' }, ticks, rows);
   const outer = h('div', { class: 'chart-scroll', role: 'region', tabindex: 0 }, inner);
   const zooms = ZOOMS.map((zoom) => h('button', { type: 'button', click: () => zoomTo(zoom) }, `${zoom}×`));
-  const legend = new Legend('Point at, touch or focus a block for its times; arrow keys go from block to block');
+  const readout = h(
+    'p',
+    { class: 'chart-readout' },
+    'Point at, touch or focus a block; arrow keys go from one to the next',
+  );
   const bar = h('div', { class: 'chart-zoom', role: 'group', 'aria-label': 'Zoom' }, ...zooms);
-  const frame = new Frame(options.caption, bar, outer, legend.root);
+  const frame = new Frame(options.caption, bar, outer, readout);
   let blocks: HTMLElement[] = [];
   let endMs = 0;
 
-  /** What depends on the width: the ticks, and which names fit. */
-  const fitToWidth = (): void => {
-    const width = inner.clientWidth;
+  const drawTicks = (): void => {
+    const width = ticks.clientWidth;
     if (width === 0 || endMs === 0) return;
     const step = niceStep(endMs, width / TICK_ROOM);
     const steps = Math.floor((endMs * (1 - TICK_ROOM / 2 / width)) / step);
@@ -48,9 +50,6 @@ export function timeline(options: ChartOptions<TimelineData>): Chart<TimelineDat
         return tick;
       }),
     );
-    for (const block of blocks) block.classList.remove('tight');
-    const tight = blocks.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
-    for (const block of tight) block.classList.add('tight');
   };
 
   const zoomTo = (zoom: number): void => {
@@ -64,24 +63,10 @@ export function timeline(options: ChartOptions<TimelineData>): Chart<TimelineDat
 
   const makeBlock = (block: Block): HTMLElement => {
     const text = describe(block);
-    const show = (): void => legend.show({ head: text, values: [] });
-    const element = paint(
-      h(
-        'div',
-        {
-          class: 'chart-span',
-          role: 'listitem',
-          tabindex: -1,
-          title: text,
-          'aria-label': text,
-          pointerenter: show,
-          focus: show,
-          keydown: (event) => moveFocus(event as KeyboardEvent),
-        },
-        h('span', { 'aria-hidden': 'true' }, block.name),
-      ),
-      colourOf(block.name),
-    );
+    const show = (): void => readout.replaceChildren(text);
+    const listeners = { pointerenter: show, focus: show, keydown: (event: Event) => moveFocus(event as KeyboardEvent) };
+    const attributes = { class: 'chart-span', role: 'listitem', tabindex: -1, title: text, 'aria-label': text };
+    const element = paint(h('div', { ...attributes, ...listeners }), colourOf(block.name));
     element.style.left = `${(100 * block.startMs) / endMs}%`;
     element.style.width = `${(100 * block.ms) / endMs}%`;
     return element;
@@ -104,36 +89,40 @@ export function timeline(options: ChartOptions<TimelineData>): Chart<TimelineDat
     const focused = blocks.indexOf(document.activeElement as HTMLElement);
     endMs = Math.max(0, ...byStart.map(({ startMs, ms }) => startMs + ms));
     blocks = byStart.map(makeBlock);
-    const names = [...new Set(data.blocks.map(({ lane }) => lane))];
-    lanes.replaceChildren(
-      ...names.map((lane) =>
-        h(
-          'div',
-          { class: 'chart-lane' },
-          h('span', { class: 'chart-lane-name', 'aria-hidden': 'true' }, lane),
+    const lanes = [...new Set(data.blocks.map(({ lane }) => lane))];
+    rows.replaceChildren(
+      ...lanes.flatMap((lane) => {
+        const names = [...new Set(byStart.filter((each) => each.lane === lane).map(({ name }) => name))];
+        return names.map((name, i) =>
           h(
             'div',
-            { class: 'chart-track', role: 'list', 'aria-label': lane },
-            ...blocks.filter((_, i) => byStart[i]?.lane === lane),
+            { class: i === 0 ? 'chart-lane first' : 'chart-lane' },
+            h(
+              'span',
+              { class: 'chart-lane-name', 'aria-hidden': 'true' },
+              i === 0 ? h('b', {}, `${lane}: `) : '',
+              name,
+            ),
+            h(
+              'div',
+              { class: 'chart-track', role: 'list', 'aria-label': `${lane}: ${name}` },
+              ...blocks.filter((_, at) => byStart[at]?.lane === lane && byStart[at]?.name === name),
+            ),
           ),
-        ),
-      ),
+        );
+      }),
     );
     (blocks[focused] ?? blocks[0])?.setAttribute('tabindex', '0');
     blocks[focused]?.focus();
     outer.setAttribute('aria-label', summarize(options, data));
-    legend.set(
-      [...new Set(byStart.map(({ name }) => name))].map((name) => ({ name, swatch: blockSwatch(colourOf(name)) })),
-    );
     frame.setNumbers(
-      options.caption,
       ['Block', 'Lane', 'Start, ms', 'Took, ms'],
       byStart.map(({ name, lane, startMs, ms }) => [name, lane, formatMs(startMs), formatMs(ms)]),
     );
-    fitToWidth();
+    drawTicks();
   };
 
-  const observer = new ResizeObserver(fitToWidth);
+  const observer = new ResizeObserver(drawTicks);
   update(options.data);
   zoomTo(1);
   observer.observe(inner);

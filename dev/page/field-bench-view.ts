@@ -60,10 +60,8 @@ export class FieldBenchView implements ResultView {
     const plain = this.#rows[0];
     if (plain === undefined) return;
     const unit = bestRow(this.#rows, plain.variant, plain.operation)?.perSecond ?? 1;
-    const names = new Set(this.#rows.map(({ variant, operation }) => `${operation}, ${variant}`));
-    const rows = [...names].flatMap((name) => {
-      const [operation = '', ...rest] = name.split(', ');
-      const variant = rest.join(', ');
+    const operations = new Map(this.#rows.map((row) => [`${row.operation}, ${row.variant}`, row]));
+    const rows = [...operations].flatMap(([name, { operation, variant }]) => {
       const best = bestRow(this.#rows, variant, operation);
       if (best === undefined) return [];
       const isProduct = operation === 'product';

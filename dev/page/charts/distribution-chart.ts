@@ -103,6 +103,6 @@ function drawn({ x, y }: Plane, { name, sorted, median: middle }: Sample, row: n
     line(`M${x(0) < MARGIN.left ? MARGIN.left : x(0)} ${y(0)}${steps}`, dashAt(row)),
     line(ticks, '', 1),
     line(`M${x(middle)} ${label}V${y(0)}`, dashAt(row), 1),
-    caption(x(middle), label, `${name}: median ${formatMs(middle)} ms`, anchor),
+    caption(x(middle), label, `${name.split(':')[0]}: median ${formatMs(middle)} ms`, anchor),
   );
 }

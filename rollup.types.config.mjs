@@ -1,12 +1,17 @@
 import { dts } from 'rollup-plugin-dts';
 
-/** The declarations that ship: one file an entry, without what is `@internal`. Each entry sees no more than what its tsconfig lets it. */
-export default [
-  { entry: 'index', tsconfig: 'tsconfig.build.json' },
-  { entry: 'node', tsconfig: 'tsconfig.node.json' },
-].map(({ entry, tsconfig }) => ({
-  input: `src/${entry}.ts`,
-  output: { file: `dist/${entry}.d.ts`, format: 'es' },
-  plugins: [dts({ tsconfig })],
-  external: [/\.wgsl\?raw$/, /^node:/],
-}));
+/**
+ * The declarations that ship: one file an entry, without what is `@internal`. Each entry sees no more than what its tsconfig lets it.
+ *
+ * @param {{ configTo?: string }} given where they go, by `--configTo`
+ */
+export default ({ configTo = 'dist' }) =>
+  [
+    { entry: 'index', tsconfig: 'tsconfig.build.json' },
+    { entry: 'node', tsconfig: 'tsconfig.node.json' },
+  ].map(({ entry, tsconfig }) => ({
+    input: `src/${entry}.ts`,
+    output: { file: `${configTo}/${entry}.d.ts`, format: 'es' },
+    plugins: [dts({ tsconfig })],
+    external: [/^node:/],
+  }));

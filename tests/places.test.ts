@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright';
 import { build, type Rolldown } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,8 +21,8 @@ import {
   makeRandomScalars,
 } from '../dev/oracle/known-bases.mjs';
 import { launchChromium } from '../scripts/browser/launch.mjs';
-
-const inProject = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
+import { buildLibrary } from './support/build-library.js';
+import { inProject } from './support/run-script.js';
 
 const { logs, bytes: pointBytes } = makeKnownBases(bn254G1, 64, 31);
 const scalars = [0n, groupOrder(bn254G1) - 1n, 2n ** 256n - 1n, ...makeRandomScalars(bn254G1, 61, 32)];
@@ -49,7 +49,7 @@ interface Violation {
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-places-'));
 const installed = join(folder, 'node_modules/webgpu-msm');
 const built = join(installed, 'dist/index.js');
-let library: Awaited<ReturnType<typeof build>>;
+let library: Rolldown.OutputChunk[];
 let server: Server;
 let origin: string;
 /** Another origin that has the package: to a page, what a CDN is. */
@@ -85,11 +85,7 @@ const originOf = (listening: Server): string => `http://127.0.0.1:${(listening.a
 
 beforeAll(async () => {
   // the package as npm would install it
-  library = await build({
-    configFile: inProject('vite.lib.config.ts'),
-    build: { outDir: join(installed, 'dist') },
-    logLevel: 'error',
-  });
+  library = await buildLibrary(join(installed, 'dist'));
   cpSync(inProject('package.json'), join(installed, 'package.json'));
 
   cpSync(inProject('tests/places'), folder, { recursive: true });
@@ -150,10 +146,7 @@ describe('the built package', () => {
   it('makes no code from text, and imports nothing', () => {
     const code = readFileSync(built, 'utf8');
     expect(code.match(/\beval\s*\(|\bnew\s+Function\b|\bFunction\s*\(/g)).toBeNull();
-    const chunks = (library as Rolldown.RolldownOutput[]).flatMap(({ output }) =>
-      output.filter((file) => file.type === 'chunk'),
-    );
-    expect(chunks.map(({ fileName, imports, dynamicImports }) => [fileName, ...imports, ...dynamicImports])).toEqual([
+    expect(library.map(({ fileName, imports, dynamicImports }) => [fileName, ...imports, ...dynamicImports])).toEqual([
       ['index.js'],
       ['node.js', 'node:fs/promises', 'node:path'],
     ]);

@@ -1,7 +1,11 @@
 /**
  * Every shader that an engine can ask for compiles, at the limits that every device has: on Dawn's null backend, which checks all
- * that a browser would and executes nothing, in milliseconds.
+ * that a browser would and executes nothing, in milliseconds. Each as src/ has it, and as the built package does: the same tokens.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { closeGpu, openGpu } from '../scripts/adapter/open-gpu.mjs';
 import { bn254 } from '../src/curves/bn254.js';
@@ -11,8 +15,15 @@ import { pipelineFor } from '../src/gpu/pipelines.js';
 import { resolveTuning } from '../src/plan/tuning.js';
 import { fullWorkload } from '../src/plan/workload.js';
 import type { Kernel } from '../src/shaders/kernel.js';
-import { createKernels } from '../src/stages/kernels.js';
+import { createKernels, type Kernels } from '../src/stages/kernels.js';
+import { buildLibrary } from './support/build-library.js';
 import { bls12381, p256Curve, secp192r1 } from './support/curves.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-shaders-'));
+await buildLibrary(folder, { kernels: 'src/stages/kernels.ts' });
+const built: { createKernels: typeof createKernels } = await import(
+  /* @vite-ignore */ pathToFileURL(join(folder, 'kernels.js')).href
+);
 
 let device: GPUDevice;
 const uncaught: string[] = [];
@@ -24,6 +35,7 @@ beforeAll(async () => {
   device.addEventListener('uncapturederror', ({ error }) => uncaught.push(error.message));
 });
 afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
   device?.destroy();
   closeGpu();
   expect(uncaught, 'errors outside the scopes of the library').toEqual([]);
@@ -68,6 +80,39 @@ const bytesIn = (space: 'workgroup' | 'private', { source }: Kernel, fieldBytes:
   return declared.reduce((sum, bytes) => sum + bytes, 0);
 };
 
+/** The kernels of a curve, as src/ makes them and as the built package does. */
+interface TwoBuilds {
+  readonly own: Kernels;
+  readonly shipped: Kernels;
+  /** Whether what is shipped is compiled as well: the same tokens are the same to a compiler, which one curve is enough to show. */
+  readonly compilesBoth: boolean;
+}
+
+const twoBuilds = (constants: Curve): TwoBuilds => {
+  const curve = curveContext(constants);
+  return { own: createKernels(curve), shipped: built.createKernels(curve), compilesBoth: constants === bn254 };
+};
+
+/** What a compiler reads: words, numbers, operators; neither comments nor white space. */
+const tokensOf = (source: string): readonly string[] =>
+  source.replace(/\/\/.*$/gm, '').match(/\w+(\.\w+)?|<<|>>|&&|\|\||->|\+\+|--|[-+*/%&|^=!<>]=|[^\s\w]/g) ?? [];
+
+const checkKernels = async (
+  { own, shipped, compilesBoth }: TwoBuilds,
+  kernelsOf: (kernels: Kernels) => readonly Kernel[],
+  fieldBytes: number,
+): Promise<void> => {
+  const small = kernelsOf(shipped);
+  for (const [i, kernel] of kernelsOf(own).entries()) {
+    await checkKernel(kernel, fieldBytes);
+    const { source, bindings } = small[i] as Kernel;
+    if (compilesBoth) await checkKernel({ ...kernel, source }, fieldBytes);
+    expect(bindings).toEqual(kernel.bindings);
+    expect(tokensOf(source)).toEqual(tokensOf(kernel.source));
+    expect(source.length).toBeLessThan(kernel.source.length);
+  }
+};
+
 const checkKernel = async (kernel: Kernel, fieldBytes: number): Promise<void> => {
   const { source, bindings } = kernel;
   expect(source).not.toMatch(/\{\{|\}\}|undefined|NaN|\[object/);
@@ -80,20 +125,18 @@ const checkKernel = async (kernel: Kernel, fieldBytes: number): Promise<void> =>
 
 const compiles = (_: string, constants: Curve): void => {
   const curve = curveContext(constants);
-  const kernels = createKernels(curve);
+  const builds = twoBuilds(constants);
+  const kernels = builds.own;
   const { bytes } = curve.field;
 
   test.each(['shift', 'float'] as const)('import, %s carries', (carry) =>
-    checkKernel(kernels.importPoints(carry), bytes),
+    checkKernels(builds, (kernels) => [kernels.importPoints(carry)], bytes),
   );
-  test.each(['shift', 'float'] as const)('tables, %s carries', async (carry) => {
-    const { spread, double } = kernels.tables(carry);
-    for (const kernel of [spread, double]) await checkKernel(kernel, bytes);
-  });
-  test('decompose', () => checkKernel(kernels.decompose(), bytes));
-  test('checks', async () => {
-    for (const kernel of Object.values(kernels.checks('shift'))) await checkKernel(kernel, bytes);
-  });
+  test.each(['shift', 'float'] as const)('tables, %s carries', (carry) =>
+    checkKernels(builds, (kernels) => Object.values(kernels.tables(carry)), bytes),
+  );
+  test('decompose', () => checkKernels(builds, (kernels) => [kernels.decompose()], bytes));
+  test('checks', () => checkKernels(builds, (kernels) => Object.values(kernels.checks('shift')), bytes));
 
   describe.each(['private', 'workgroup'] as const)('walk with %s prefixes', (prefixMemory) => {
     test.each([
@@ -120,11 +163,9 @@ const compiles = (_: string, constants: Curve): void => {
         slots: tuning.walkerSlots,
         carry: tuning.fieldCarry,
       };
-      const kernel = kernels.walk(shape);
-      await checkKernel(kernel, bytes);
-      await checkKernel(kernels.walk({ ...shape, checks: true }), bytes);
+      await checkKernels(builds, (kernels) => [kernels.walk(shape), kernels.walk({ ...shape, checks: true })], bytes);
       const expected = prefixMemory === 'workgroup' ? shape.threads * shape.slots * bytes : 0;
-      expect(bytesIn('workgroup', kernel, bytes)).toBe(expected);
+      expect(bytesIn('workgroup', kernels.walk(shape), bytes)).toBe(expected);
     });
   });
 
@@ -164,9 +205,9 @@ describe.each(named.slice(0, 2))('%s', compiles);
 describe.each(named.slice(2))('%s', { tags: 'long' }, compiles);
 
 describe('what knows no curve', () => {
-  const kernels = createKernels(curveContext(bn254));
-  test('partition', () => checkKernel(kernels.partition(), 32));
-  test('reduce', () => checkKernel(kernels.reduce(), 32));
+  const builds = twoBuilds(bn254);
+  test('partition', () => checkKernels(builds, (kernels) => [kernels.partition()], 32));
+  test('reduce', () => checkKernels(builds, (kernels) => [kernels.reduce()], 32));
 
   test.each([
     [1, 1],
@@ -176,8 +217,7 @@ describe('what knows no curve', () => {
     [64, 256],
     [7, 13],
   ])('sort with %i threads of %i entries', async (threads, perThread) => {
-    const { count, scan, scatter } = kernels.sort(threads, perThread);
-    for (const kernel of [count, scan, scatter]) await checkKernel(kernel, 32);
+    await checkKernels(builds, (kernels) => Object.values(kernels.sort(threads, perThread)), 32);
     // its counters are 16 bits wide and count a tile
     expect(threads * perThread).toBeLessThan(2 ** 16);
   });

@@ -2,10 +2,12 @@
 import type { AdapterDescription } from '../../src/api.js';
 import { MsmError } from '../../src/errors.js';
 import { openDevice } from '../../src/gpu/device.js';
+import { createMsmEngine } from '../../src/index.js';
 import { version } from '../../src/version.js';
-import type { Environment, Host } from './environment.js';
+import type { Environment, Host, Library } from './environment.js';
 import type { Knobs } from './knobs.js';
 import type { Run } from './run.js';
+import type { Setting } from './settings.js';
 import { timestampQuantum } from './timestamp-quantum.js';
 
 /** Limits stand on the prototype, so that no enumeration of the object's own properties has them. */
@@ -89,6 +91,13 @@ export class BenchDevice {
       opened.destroy();
       throw error;
     }
+  }
+
+  /** What a setting is measured with: the sources of this bench, unless it names a build. */
+  library({ build }: Pick<Setting, 'build'>): Promise<Library> {
+    if (build === null) return Promise.resolve({ createMsmEngine });
+    if (this.host.openBuild === undefined) throw new Error('there are no folders here to take a build from');
+    return this.host.openBuild(build);
   }
 
   async #environment({ facts }: Host): Promise<Environment> {

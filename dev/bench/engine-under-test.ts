@@ -1,5 +1,5 @@
 import type { AffinePoint, RunRecord } from '../../src/api.js';
-import { type Bases, createMsmEngine, type MsmEngine } from '../../src/index.js';
+import type { Bases, MsmEngine } from '../../src/index.js';
 import { isOnCurve, type MsmCase } from '../cases/msm-case.js';
 import type { PointSet } from '../cases/point-distributions.js';
 import { samePoint } from '../oracle/known-bases.mjs';
@@ -37,12 +37,13 @@ export class EngineUnderTest {
 
   static async create(
     run: Run,
-    { device }: BenchDevice,
+    bench: BenchDevice,
     setting: Setting,
     label: string = setting.name,
   ): Promise<EngineUnderTest> {
     const { memoryBudget, tuning } = setting;
-    const engine = await createMsmEngine({ curve: 'bn254', device, memoryBudget, tuning });
+    const { createMsmEngine } = await bench.library(setting);
+    const engine = await createMsmEngine({ curve: 'bn254', device: bench.device, memoryBudget, tuning });
     return new EngineUnderTest(engine, setting, label, run);
   }
 

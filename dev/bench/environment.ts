@@ -27,10 +27,17 @@ export interface Environment extends HostFacts {
   readonly timestampQuantumNs: number | null;
 }
 
+/** The part of the library that is measured. */
+export type Library = Pick<typeof import('../../src/index.js'), 'createMsmEngine'>;
+
 /** Where a run takes place. */
 export interface Host {
   readonly gpu: GPU | undefined;
   readonly facts: HostFacts;
+  /** The library that is built in a folder; where there are no folders, none. */
+  openBuild?(folder: string): Promise<Library>;
+  /** Seconds that all cores have spent on this process. */
+  cpuSeconds?(): number;
   /** The knobs as in a URL, without the question mark. */
   readonly query: string;
 }

@@ -11,10 +11,19 @@ import { placementInTurn } from '../cases/list.js';
 import { selectCases } from '../cases/select.js';
 import { peerNames } from '../peers/index.js';
 import { isList, listItems, parseIntegers } from './lists.js';
-import { type Mode, modeNames, modes, msmModes } from './modes.js';
+import { rowNames } from './modes/targets/row.js';
+import { type Mode, modeNames, modes, msmModes, notOnPage } from './modes.js';
 import { nearestNames } from './nearest-names.js';
 import type { Placement } from './rows.js';
-import { engineKnobs, isFlag, knobOfTuning, makeSetting, parseEngineKnob, type Setting } from './settings.js';
+import {
+  engineKnobs,
+  isFlag,
+  knobOfTuning,
+  makeSetting,
+  parseEngineKnob,
+  type Setting,
+  settingKnobs,
+} from './settings.js';
 
 /** What a knob is, for the form and for help; the engine's are in settings.ts. */
 export interface RunKnob {
@@ -35,8 +44,8 @@ export const runKnobs = {
   },
   logn: {
     label: 'Sizes, log₂ n',
-    help: 'Sizes as powers of two: 10 or 10,12,14 or 10..18. Default 12; 8,10 for the cross-check.',
-    modes: msmModes,
+    help: 'Sizes as powers of two: 10 or 10,12,14 or 10..18. Default 12; 8,10 for the cross-check. The largest of the targets (16 on a software adapter, 20 on a GPU).',
+    modes: [...msmModes, 'targets'],
   },
   n: { label: 'Other sizes', help: 'Sizes that are no powers of two: 1000 or 1000,4097.', modes: msmModes },
   points: { label: 'Points', help: 'How the points are distributed.', modes: msmModes },
@@ -49,7 +58,7 @@ export const runKnobs = {
   reps: {
     label: 'Repetitions',
     help: 'Timed repetitions (default 5; 7 in a sweep, in field-bench and crossover; 12 pairs of A and B), or runs of each case (default 3).',
-    modes: [...msmModes, 'field-bench', 'crossover'],
+    modes: [...msmModes, 'field-bench', 'crossover', 'targets'],
   },
   seed: {
     label: 'Seed',
@@ -74,6 +83,12 @@ export const runKnobs = {
   },
   ms: { label: 'Dispatch, ms', help: 'How long a dispatch takes at least. Default 50.', modes: ['field-bench'] },
   largest: { label: 'Largest n', help: 'Powers of two up to this. Default 4096.', modes: ['crossover'] },
+  rows: { label: 'Rows', help: `Some of ${rowNames.join(', ')}. Default all.`, modes: ['targets'] },
+  strict: {
+    label: 'Strict',
+    help: 'A target that is missed is a failure, too, as a wrong result is.',
+    modes: ['targets'],
+  },
 } as const satisfies Readonly<Record<string, RunKnob>>;
 export type RunKnobName = keyof typeof runKnobs;
 
@@ -105,6 +120,12 @@ export interface Knobs {
   readonly leastMs: number;
   /** The most points of `crossover`. */
   readonly largest: number;
+  /** The most points of `targets`, as a power of two; null: what suits the adapter. */
+  readonly logn: number | null;
+  /** Rows of the targets; null: all. */
+  readonly rows: readonly string[] | null;
+  /** Whether a target that is missed is a failure. */
+  readonly strict: boolean;
 }
 
 /** Where it is not 5: enough for an interval of 95 %, where there is one to be told. */
@@ -114,11 +135,15 @@ const defaultReps: Partial<Record<Mode, number>> = {
   sweep: 7,
   'field-bench': 7,
   crossover: 7,
+  targets: 6,
 };
 
 const bothPlacements: readonly Placement[] = ['workgroup', 'private'];
 const maxLogn = Math.log2(maxPoints);
 const MOST_SETTINGS = 64;
+
+/** Of which cold starts are measured. */
+const LEAST_LOGN_OF_TARGETS = 10;
 
 /** A knob that only one side of a comparison has: `a.walkerpriv`. */
 const sideKnob = /^([ab])\.(.+)$/;
@@ -166,7 +191,7 @@ function oneOf<const Word extends string>(name: string, text: string, words: rea
   return word;
 }
 
-const isEngineKnob = (name: string): boolean => Object.hasOwn(engineKnobs, name);
+const isEngineKnob = (name: string): boolean => settingKnobs.includes(name);
 const isRunKnob = (name: string): name is RunKnobName => Object.hasOwn(runKnobs, name);
 const withoutSide = (name: string): string => sideKnob.exec(name)?.[2] ?? name;
 const isKnob = (name: string): boolean => isRunKnob(name) || isEngineKnob(withoutSide(name));
@@ -209,8 +234,18 @@ function checkNames(query: URLSearchParams, problems: Problems): string[] {
 /** The modes that a knob means something to. */
 const modesOf = (name: string): readonly Mode[] => {
   if (isRunKnob(name)) return runKnobs[name].modes;
-  return withoutSide(name) === name ? tunedModes : ['accum-ab'];
+  if (withoutSide(name) !== name) return ['accum-ab'];
+  return name === 'build' ? [...tunedModes, 'targets'] : tunedModes;
 };
+
+/** Refuses what only programs can do. */
+function checkPlace(query: URLSearchParams, mode: Mode, problems: Problems): void {
+  const why = notOnPage(mode);
+  if (why !== null) problems.add(`autorun: ${mode} is for a terminal, npm run bench -- ${mode}: ${why}`);
+  for (const name of query.keys()) {
+    if (withoutSide(name) === 'build') problems.add(`${name}: a page has no folders; npm run bench takes builds`);
+  }
+}
 
 /** Refuses knobs that mean nothing to the mode. */
 function checkMeaning(query: URLSearchParams, mode: Mode, problems: Problems): void {
@@ -261,7 +296,7 @@ function checkValues(query: URLSearchParams, mode: Mode, problems: Problems): vo
 /** The settings that the engine's knobs, each right for itself, ask for. */
 function parseSettings(query: URLSearchParams, mode: Mode): Setting[] {
   const given = (prefix: string): [string, string][] =>
-    Object.keys(engineKnobs).flatMap((name): [string, string][] => {
+    settingKnobs.flatMap((name): [string, string][] => {
       const text = query.get(prefix + name);
       // turns are no setting of one engine
       return text === null || (name === 'walkerpriv' && text === 'turns') ? [] : [[name, text]];
@@ -304,6 +339,8 @@ function parsePeers(text: string): string[] {
   return [...new Set(text.split(',').map((name) => oneOf('peers', name.trim(), peerNames)))];
 }
 
+const parseRows = (text: string): string[] => text.split(',').map((name) => oneOf('rows', name.trim(), rowNames));
+
 /** What these knobs would be for, where they do not say it: the benchmark, unless more of them mean something to another mode. */
 export function suggestedMode(query: URLSearchParams): Mode {
   const modesToTry: readonly Mode[] = ['msm-bench', 'sweep', 'accum-ab', 'msm-cross-check', 'field-bench'];
@@ -317,7 +354,7 @@ export function suggestedMode(query: URLSearchParams): Mode {
 }
 
 /** Reads a query to its end, whatever is wrong with it. */
-export function readKnobs(asked: URLSearchParams): KnobReading {
+export function readKnobs(asked: URLSearchParams, place: 'page' | 'terminal' = 'page'): KnobReading {
   const problems = new Problems();
   const query = spelledOut(asked);
   const notes = checkNames(query, problems);
@@ -331,8 +368,9 @@ export function readKnobs(asked: URLSearchParams): KnobReading {
   const autorun = read('autorun', parseMode);
   const mode = autorun ?? suggestedMode(query);
   checkMeaning(query, mode, problems);
+  if (place === 'page') checkPlace(query, mode, problems);
   checkValues(query, mode, problems);
-  const logn = read('logn', (text) => parseIntegers('logn', text, 0, maxLogn));
+  const logn = read('logn', (text) => parseIntegers('logn', text, mode === 'targets' ? LEAST_LOGN_OF_TARGETS : 0, maxLogn));
   const n = read('n', (text) => parseIntegers('n', text, 0, maxPoints));
   const defaultLogn = query.has('n') ? [] : mode === 'msm-cross-check' ? [8, 10] : [12];
   const sizes = [...new Set([...(logn ?? defaultLogn).map((log) => 2 ** log), ...(n ?? [])])];
@@ -358,6 +396,9 @@ export function readKnobs(asked: URLSearchParams): KnobReading {
     threads: read('threads', (text) => parseInteger('threads', text, 1, 2 ** 20)),
     leastMs: read('ms', (text) => parseInteger('ms', text, 1, 10_000)) ?? 50,
     largest: read('largest', (text) => parseInteger('largest', text, 1, 2 ** 16)) ?? 4096,
+    logn: mode === 'targets' ? (logn?.at(-1) ?? null) : null,
+    rows: read('rows', parseRows) ?? null,
+    strict: query.has('strict'),
   };
   const settings = problems.all.length > 0 ? [] : problems.attempt(() => parseSettings(query, mode), []);
   if (problems.all.length > 0) return { knobs: null, given, problems: problems.all, notes };
@@ -371,8 +412,8 @@ export function readKnobs(asked: URLSearchParams): KnobReading {
 /**
  * @throws RangeError with a line for everything that is wrong, each of which begins with the name of its knob
  */
-export function parseKnobs(query: URLSearchParams): Knobs {
-  const { knobs, problems } = readKnobs(query);
+export function parseKnobs(query: URLSearchParams, place?: 'page' | 'terminal'): Knobs {
+  const { knobs, problems } = readKnobs(query, place);
   if (knobs === null) throw new RangeError(problems.map(problemText).join('\n'));
   return knobs;
 }

@@ -41,4 +41,10 @@ export const modes = /** @type {const} */ ({
     about: 'the same MSMs on the CPU and on the GPU, from 1 point on: up to which n is the CPU faster?',
     takes: '1 min',
   },
+  targets: {
+    title: 'Targets',
+    about: 'what the library is meant to reach, measured: what is met, and what is missed?',
+    takes: '6 min up to 2^16',
+    nodeOnly: 'it needs the clocks of Node, and devices that compile anew',
+  },
 });

@@ -2,6 +2,7 @@
 import type { AdapterDescription, HostWalls, PhaseTime, TimelineEntry, Tuning } from '../../src/api.js';
 import type { BatchRow as FieldBatchRow, FieldBenchRow } from '../field-bench/run.js';
 import type { Environment } from './environment.js';
+import type { Finding } from './modes/targets/findings.js';
 import type { Mode } from './modes.js';
 import type { RatioOfMedians } from './statistics.js';
 
@@ -20,6 +21,7 @@ export const rowEvents = [
   'peak',
   'field',
   'batch',
+  'target',
   'skipped',
   'end',
 ] as const;
@@ -190,6 +192,14 @@ export interface BatchRow extends FieldBatchRow {
   readonly event: 'batch';
 }
 
+/** What belongs together of the targets: what was measured, and what is met. */
+export interface TargetRow {
+  readonly event: 'target';
+  readonly name: string;
+  readonly findings: readonly Finding[];
+  readonly measured: unknown;
+}
+
 /** What was left out, and why. */
 export interface SkippedRow {
   readonly event: 'skipped';
@@ -219,6 +229,7 @@ export type Row =
   | PeakRow
   | FieldRow
   | BatchRow
+  | TargetRow
   | SkippedRow
   | EndRow;
 

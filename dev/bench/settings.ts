@@ -13,6 +13,8 @@ export interface Setting {
   readonly precompute: number;
   /** Bytes. */
   readonly memoryBudget: number;
+  /** The folder in whose dist/ the library is built; null: the sources of this bench. */
+  readonly build: string | null;
 }
 
 interface EngineKnobText {
@@ -155,6 +157,7 @@ export const knobOfTuning = (key: string): string | null =>
  * @throws RangeError that names the knob
  */
 export function parseEngineKnob(name: string, text: string, said = name): number | string | boolean {
+  if (name === 'build') return text;
   const knob = engineKnobs[name] as EngineKnob;
   if ('range' in knob) return parseInteger(said, text, ...knob.range);
   const word = Object.hasOwn(knob.words, text) ? knob.words[text] : undefined;
@@ -162,12 +165,15 @@ export function parseEngineKnob(name: string, text: string, said = name): number
   return word.value;
 }
 
+/** What a setting consists of: those that the form has, and the folder of a build, which only programs can name. */
+export const settingKnobs: readonly string[] = [...Object.keys(engineKnobs), 'build'];
+
 /**
  * @param values texts by the names of the knobs, each right for its knob; an empty one means the default
  * @throws RangeError that names the knob
  */
 export function makeSetting(values: ReadonlyMap<string, string>): Setting {
-  const set = Object.keys(engineKnobs).flatMap((name) => {
+  const set = settingKnobs.flatMap((name) => {
     const text = values.get(name);
     return text === undefined || text === '' ? [] : [[name, text, parseEngineKnob(name, text)] as const];
   });
@@ -180,6 +186,7 @@ export function makeSetting(values: ReadonlyMap<string, string>): Setting {
     tuning: { cpuBelow: 0, ...tuning },
     precompute: (parsed.get('precompute') as number | undefined) ?? 1,
     memoryBudget: MEBIBYTE * ((parsed.get('budget') as number | undefined) ?? DEFAULT_BUDGET_MIB),
+    build: (parsed.get('build') as string | undefined) ?? null,
   };
 }
 

@@ -10,6 +10,7 @@ import { crossover } from './crossover.js';
 import { fieldBench } from './field-bench.js';
 import type { BenchMode } from './mode.js';
 import { msmCrossCheck } from './msm-cross-check.js';
+import { targets } from './targets/index.js';
 import { timingsReport } from './timings-report.js';
 
 const timings: BenchMode = {
@@ -26,6 +27,7 @@ export const benchModes: Readonly<Record<Mode, BenchMode>> = {
   'field-bench': fieldBench,
   calibrate,
   crossover,
+  targets,
 };
 
 /** Runs to an end, and rejects never: `run.bench` has what went wrong. */

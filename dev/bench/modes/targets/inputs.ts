@@ -1,0 +1,141 @@
+/** Rows about other inputs: awkward ones beside random ones, and many short vectors in one call beside a call for each. All in turns. */
+import { type MsmCase, makeCase, redrawn } from '../../../cases/msm-case.js';
+import type { PointDistributionName } from '../../../cases/point-distributions.js';
+import type { ScalarDistributionName } from '../../../cases/scalar-distributions.js';
+import { samePoint } from '../../../oracle/known-bases.mjs';
+import { inTurns } from '../../in-turns.js';
+import { ratioOfMedians } from '../../statistics.js';
+import { middleOf, needs, notMeasured, ratioFinding } from './findings.js';
+import type { Row } from './row.js';
+import { SEED, type Workbench } from './workbench.js';
+
+interface Input {
+  readonly what: string;
+  readonly points?: PointDistributionName;
+  readonly scalars?: ScalarDistributionName;
+  /** Of the ratio to random scalars over distinct points. */
+  readonly most?: number;
+  /** Of the wall, on a real GPU. */
+  readonly mostMs?: number;
+}
+
+const INPUTS: readonly Input[] = [
+  { what: 'all scalars equal', scalars: 'all-equal', most: 1.3 },
+  { what: 'all points equal', points: 'all-equal', most: 1.3 },
+  { what: 'one bucket and noise', scalars: 'one-bucket-and-noise', most: 1.3 },
+  { what: '90 % zeros', scalars: 'mostly-zero', most: 0.2 },
+  { what: '32-bit scalars', scalars: 'short-32', most: 0.25 },
+  { what: 'scalars 0 and 1', scalars: 'zero-one', most: 0.15 },
+  { what: 'one scalar not zero', scalars: 'one-nonzero', mostMs: 2 },
+];
+
+/** Beside the largest n, at which a bad one shows most. */
+const SMALL_LOGN = 14;
+
+interface Size {
+  readonly logn: number;
+  readonly randomMs: readonly number[];
+  readonly inputs: readonly { readonly what: string; readonly wallsMs: readonly number[] }[];
+}
+
+export const distributions: Row<{ readonly sizes: readonly Size[] }> = {
+  name: 'distributions',
+  async measure(bench) {
+    const sizes = [];
+    for (const logn of new Set([Math.min(SMALL_LOGN, bench.logn), bench.logn])) {
+      sizes.push(await timeInputs(bench, logn));
+    }
+    return { sizes };
+  },
+  judge: ({ sizes }, { software }) =>
+    sizes.flatMap(({ logn, randomMs, inputs }) =>
+      INPUTS.map(({ what: input, most = 0, mostMs }) => {
+        const walls = inputs.find((each) => each.what === input)?.wallsMs ?? [];
+        const what = `2^${logn}: ${input}`;
+        if (mostMs !== undefined) {
+          return { what, target: software ? null : { most: mostMs }, ...middleOf(walls), unit: 'ms' };
+        }
+        // what has no time did not pass
+        const ratio =
+          walls.length === 0 ? { value: Number.NaN } : ratioFinding(ratioOfMedians(randomMs, walls), walls.length);
+        return { what, target: { most }, ...ratio, unit: '×' };
+      }),
+    ),
+};
+
+async function timeInputs(bench: Workbench, logn: number): Promise<Size> {
+  const { n, subject, cases } = await bench.stage(2 ** logn);
+  const random = { what: 'random', of: subject, wallsMs: [] as number[], msmCase: cases[0] as MsmCase };
+  const contenders = [];
+  for (const { what, points = 'distinct', scalars = 'random' } of INPUTS) {
+    const shared = points === 'distinct';
+    const of = shared ? subject : await bench.subject();
+    const msmCase = makeCase({ points, scalars, n, seed: SEED }, shared ? cases[0].points : undefined);
+    await bench.warmUp(of, [msmCase]);
+    contenders.push({ what, of, msmCase, wallsMs: [] as number[] });
+  }
+  await inTurns([random, ...contenders], bench.reps, {
+    async take({ what, of, msmCase, wallsMs }, repetition) {
+      await bench.say(`n = ${n}: ${what}, run ${repetition} of ${bench.reps}`);
+      wallsMs.push(await bench.time(of, msmCase));
+    },
+  });
+  return { logn, randomMs: random.wallsMs, inputs: contenders.map(({ what, wallsMs }) => ({ what, wallsMs })) };
+}
+
+const BATCH = { logn: 12, vectors: 10, target: { most: 0.5 } };
+
+interface BatchMeasured {
+  readonly singleMs: readonly number[];
+  readonly batchMs: readonly number[];
+}
+
+export const batch: Row<BatchMeasured | null> = {
+  name: 'batch',
+  async measure(bench) {
+    if (bench.logn < BATCH.logn) return null;
+    const { subject, cases } = await bench.stage(2 ** BATCH.logn);
+    const { engine } = subject;
+    const bases = await engine.loadBases(cases[0].points.bytes);
+    const vectors = Array.from({ length: BATCH.vectors }, (_, i) => redrawn(cases[0], 100 + i));
+    const oneByOne = async () => {
+      const sums = [];
+      for (const { scalars } of vectors) sums.push(await engine.msm(bases, scalars.bytes));
+      return sums;
+    };
+    const together = () =>
+      engine.msmBatch(
+        bases,
+        vectors.map(({ scalars }) => scalars.bytes),
+      );
+    const singleMs: number[] = [];
+    const batchMs: number[] = [];
+    const sides = [
+      { how: 'ten calls', compute: oneByOne, into: singleMs },
+      { how: 'a batch', compute: together, into: batchMs },
+    ];
+    // the first repetition warms up
+    await inTurns(sides, bench.reps + 1, {
+      async take({ how, compute, into }, repetition) {
+        await bench.say(`batch: ${how}, ${repetition === 1 ? 'warming up' : `run ${repetition - 1} of ${bench.reps}`}`);
+        const begun = performance.now();
+        const sums = await compute();
+        const ms = performance.now() - begun;
+        const wrong = vectors.findIndex(({ expected }, i) => sums[i] === undefined || !samePoint(sums[i], expected));
+        if (wrong >= 0 || sums.length !== BATCH.vectors) {
+          throw new Error(`wrong result of ${how}, vector ${wrong} of ${sums.length}`);
+        }
+        if (repetition > 1) into.push(ms);
+      },
+    });
+    bases.destroy();
+    return { singleMs, batchMs };
+  },
+  judge(measured, { software }) {
+    const what = `${BATCH.vectors} vectors of 2^${BATCH.logn}: one batch ÷ ${BATCH.vectors} calls`;
+    const target = software ? null : BATCH.target;
+    if (measured === null) return [notMeasured(what, target, needs(BATCH.logn))];
+    const { singleMs, batchMs } = measured;
+    return [{ what, target, ...ratioFinding(ratioOfMedians(singleMs, batchMs), batchMs.length), unit: '×' }];
+  },
+};

@@ -1,0 +1,135 @@
+/** Rows about the arithmetic of an MSM: how much there is, counted by instrumented kernels, and how near its time is to what the device can do. */
+import type { MsmCounts } from '../../../count/count-msm.js';
+import { SQUARE } from '../../../count/table.js';
+import { type Finding, middleOf, needs, notMeasured, type Target } from './findings.js';
+import type { Row } from './row.js';
+import type { FieldCosts } from './workbench.js';
+
+/** In products. */
+export interface Work {
+  readonly all: number;
+  /** Combine, reduce and fold. */
+  readonly afterWalk: number;
+  readonly inversions: number;
+  /** Their number. */
+  readonly additions: number;
+  /** 6·n·T, what n·T affine additions take. */
+  readonly irreducible: number;
+}
+
+/**
+ * The fold is on the CPU, where nothing counts; by its formulas (src/curves/jacobian.ts), for each of its T·c sums: an addition of 8 products and
+ * 3 squares, a doubling of 3 products and 6 squares, and out of Montgomery form and the curve equation, 4 products and a square.
+ */
+const FOLD_PER_SUM = 8 + 3 + 4 + SQUARE * (3 + 6 + 1);
+
+const LOGNS = [16, 18] as const;
+const TARGETS = { all: { most: 1.25 }, inversions: { most: 1 }, afterWalk: { 16: { most: 0.1 }, 18: { most: 0.05 } } };
+
+export function workOf(
+  { n, windows, windowBits, phases }: MsmCounts,
+  { inversion }: Pick<FieldCosts, 'inversion'>,
+): Work {
+  const cost = (names: readonly string[]): number =>
+    Object.entries(phases)
+      .filter(([name]) => names.includes(name))
+      .reduce((sum, [, own]) => sum + own.products + SQUARE * own.squares + inversion * own.inversions, 0);
+  const total = (what: 'squares' | 'inversions'): number =>
+    Object.values(phases).reduce((sum, counts) => sum + counts[what], 0);
+  const afterWalk = cost(['combine', 'reduce']) + FOLD_PER_SUM * windows * windowBits;
+  return {
+    all: cost(['walk']) + afterWalk,
+    afterWalk,
+    inversions: inversion * total('inversions'),
+    // an affine addition has one squaring
+    additions: total('squares'),
+    irreducible: 6 * n * windows,
+  };
+}
+
+interface WorkMeasured {
+  readonly field: FieldCosts | null;
+  readonly sizes: readonly { readonly logn: number; readonly work: Work }[];
+}
+
+export const work: Row<WorkMeasured> = {
+  name: 'work',
+  async measure(bench) {
+    const logns = LOGNS.filter((logn) => logn <= bench.logn);
+    if (logns.length === 0) return { field: null, sizes: [] };
+    const field = await bench.field();
+    const sizes = [];
+    for (const logn of logns) {
+      const counts = await bench.counts(2 ** logn);
+      sizes.push({ logn, counts, work: workOf(counts, field) });
+    }
+    return { field, sizes };
+  },
+  judge: ({ field, sizes }) =>
+    LOGNS.flatMap((logn) => {
+      const found = sizes.find((size) => size.logn === logn)?.work;
+      const finding = (about: string, target: Target, value: (work: Work) => number): Finding => {
+        const what = `2^${logn}: ${about}`;
+        return found === undefined ? notMeasured(what, target, needs(logn)) : { what, target, value: value(found) };
+      };
+      const inversion = field === null ? {} : { note: `one is ${field.inversion.toFixed(1)} products` };
+      return [
+        finding('counted products ÷ 6·n·T', TARGETS.all, ({ all, irreducible }) => all / irreducible),
+        {
+          ...inversion,
+          ...finding('inversions, products an addition', TARGETS.inversions, (own) => own.inversions / own.additions),
+        },
+        finding('share of combine, reduce, fold', TARGETS.afterWalk[logn], ({ afterWalk, all }) => afterWalk / all),
+      ];
+    }),
+};
+
+const EFFICIENCY = { logn: 18, hardware: { least: 0.7 }, software: { least: 0.55 } };
+const SHARE = { logn: 16, target: { most: 0.15 } };
+
+/**
+ * The share of the wall that the counted products would take at the rate of the library's own product. Both are told in plain products: the rates
+ * are compared in the turns of field-bench, the wall with the product right beside it, so that a machine that changes its speed in between
+ * changes nothing.
+ *
+ * @param products counted
+ * @param productEquivalents of the wall
+ */
+export const efficiencyOf = (products: number, productEquivalents: number, ownToPlain: number): number =>
+  products / ownToPlain / productEquivalents;
+
+interface EfficiencyMeasured {
+  readonly logn: number;
+  /** Of every repetition. */
+  readonly efficiency: readonly number[];
+  readonly notArithmetic: readonly number[] | null;
+}
+
+export const efficiency: Row<EfficiencyMeasured> = {
+  name: 'efficiency',
+  async measure(bench) {
+    const logn = Math.min(EFFICIENCY.logn, bench.logn);
+    const field = await bench.field();
+    const { productEquivalents } = await bench.baseline(2 ** logn);
+    const { all } = workOf(await bench.counts(2 ** logn), field);
+    const share = bench.logn < SHARE.logn ? null : (await bench.baseline(2 ** SHARE.logn)).notArithmetic;
+    return {
+      logn,
+      efficiency: productEquivalents.map((products) => efficiencyOf(all, products, field.ownToPlain)),
+      notArithmetic: share,
+    };
+  },
+  judge({ logn, efficiency: values, notArithmetic }, conditions) {
+    const what = `2^${logn}: rate of its products ÷ rate of the product alone`;
+    const target = conditions.software ? EFFICIENCY.software : EFFICIENCY.hardware;
+    const smaller = logn < EFFICIENCY.logn ? { note: `the target is for 2^${EFFICIENCY.logn}` } : {};
+    const shareOf = `2^${SHARE.logn}: share of the wall that is not arithmetic`;
+    const why = conditions.logn < SHARE.logn ? needs(SHARE.logn) : 'no timestamp-query here';
+    return [
+      { what, target, ...middleOf(values), ...smaller },
+      notArithmetic === null
+        ? notMeasured(shareOf, SHARE.target, why)
+        : { what: shareOf, target: SHARE.target, ...middleOf(notArithmetic) },
+    ];
+  },
+};

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vite';
 
-/** What benchmarks in Node measure a device with, and what they measure targets with: a GPU host has Node, Dawn and what was built, and no vite. */
+/** All that commands have of dev/, in one module: a GPU host has Node, Dawn, noble and what was built, and no vite. */
 export default defineConfig({
   logLevel: 'warn',
   publicDir: false,
@@ -10,14 +10,10 @@ export default defineConfig({
     target: 'es2022',
     minify: false,
     lib: {
-      entry: {
-        bench: 'dev/bench/index.ts',
-        'field-bench': 'dev/field-bench/index.ts',
-        targets: 'dev/targets/index.ts',
-      },
+      entry: { bench: 'dev/bench/index.ts' },
       formats: ['es'],
       fileName: (_, name) => `${name}.js`,
     },
-    rolldownOptions: { external: [/^mustache(\/|$)/, /^@noble\/curves(\/|$)/] },
+    rolldownOptions: { external: [/^@noble\/curves(\/|$)/] },
   },
 });

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import { rowLog } from './dev/server/row-log.js';
-import { commit } from './scripts/start/rows.mjs';
+import { commit } from './scripts/builds.mjs';
 
 const inProject = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 

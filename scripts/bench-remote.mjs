@@ -1,11 +1,12 @@
 /** npm run bench:remote: see ./remote/options.mjs, or --help. */
 import { writeFileSync } from 'node:fs';
-import { startDevServer } from './dev-server.mjs';
+import { openBench } from './builds.mjs';
+import { asksForHelp, helpText } from './command-line.mjs';
 import { withQuery } from './page-query.mjs';
 import { endingOf } from './remote/ending.mjs';
 import { describeEnvironment } from './remote/environment.mjs';
 import { openRemotePage } from './remote/open-page.mjs';
-import { EXIT, parseOptions, usage } from './remote/options.mjs';
+import { command, EXIT, parseOptions } from './remote/options.mjs';
 import { summary } from './remote/report.mjs';
 import { runRemotely } from './remote/run.mjs';
 
@@ -36,14 +37,11 @@ for (const [signal, number] of /** @type {const} */ ([
 /** @param {import('./remote/options.mjs').Options} options */
 async function bench(options) {
   let site = options.url;
-  /** @type {typeof import('../dev/bench/report.js').reportLines | null} */
-  let report = null;
+  const { reportOfAny } = await openBench();
   if (site === undefined) {
+    const { startDevServer } = await import('./dev-server.mjs');
     const { server, url } = await startDevServer();
     open.push(() => server.close());
-    ({ reportLines: report } = /** @type {typeof import('../dev/bench/report.js')} */ (
-      await server.ssrLoadModule('/bench/report.ts')
-    ));
     site = url;
   }
   const url = withQuery(site, options.query);
@@ -70,7 +68,7 @@ async function bench(options) {
     const text = JSON.stringify({ environment: { ...environment, adapter }, exitCode, error: message, rows }, null, 2);
     writeFileSync(options.json, `${text}\n`);
   }
-  if (told.rows.length > 0) console.log(`\n${summary(told.rows, report)}`);
+  if (told.rows.length > 0) console.log(`\n${summary(told.rows, reportOfAny(told.rows))}`);
   if (failure !== null) throw failure;
 }
 
@@ -88,9 +86,9 @@ async function takePicture(page, path) {
 }
 
 try {
-  const options = parseOptions(process.argv.slice(2));
-  if (options === 'help') console.log(usage);
-  else await bench(options);
+  const args = process.argv.slice(2);
+  if (asksForHelp(args)) console.log(helpText(command));
+  else await bench(parseOptions(args));
 } catch (error) {
   if (!interrupted) {
     const { code, message, advice } = endingOf(error);

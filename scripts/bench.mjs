@@ -1,53 +1,122 @@
-/** npm run bench -- --autorun sweep --logn 10..18: see ./bench/options.mjs, or --help. */
+/** npm run bench -- sweep --logn 10..18: the modes of the page, and those that no page has, in Node. */
 import { writeFileSync } from 'node:fs';
-import { availableParallelism, machine, release, type } from 'node:os';
-import { closeGpu, openGpu } from './adapter/open-gpu.mjs';
-import { parseOptions, usage } from './bench/options.mjs';
-import { openBenchBuild } from './bench-library.mjs';
-import { progress, runOnAdapter } from './command-line.mjs';
-import { commit } from './start/rows.mjs';
+import { modes } from '../dev/bench/mode-list.mjs';
+import { findLibrary, openBench, openBenchIfFresh } from './builds.mjs';
+import {
+  adapterOption,
+  asksForHelp,
+  flag,
+  helpText,
+  onAdapter,
+  outputFile,
+  readArguments,
+  repeatable,
+  runCommand,
+  UsageError,
+  valued,
+} from './command-line.mjs';
+import { runBench } from './run-bench.mjs';
 
-const library = await openBenchBuild('bench');
+/** @typedef {keyof typeof modes} Mode */
 
-/** @param {ReturnType<typeof parseOptions>} options */
-async function bench({ knobs, query, json, csv, trace }) {
-  const { Run, startBench, reportLines, toJson, toCsv, toChromeTrace, formatProgress } = library;
-  const run = new Run({
-    onProgress: (bench) => progress(formatProgress(bench)),
-    onRow() {},
+const outputs = {
+  json: valued('FILE', 'every row, as the page posts them', outputFile),
+  csv: valued('FILE', 'those with numbers, for a spreadsheet', outputFile),
+  trace: valued('FILE', 'of msm-trace: opens in https://ui.perfetto.dev', outputFile),
+  adapter: adapterOption,
+};
+
+const modeLines = Object.entries(modes).map(([name, { about, takes }]) => `  ${name.padEnd(17)} ${about} (${takes})`);
+
+/** What there is to say without a build. @type {import('./command-line.mjs').Command<{}>} */
+const general = {
+  usage: `The bench of the page without a page: the same modes, knobs, rows and statistics, on Dawn in Node.
+
+usage: npm run bench -- MODE [options]
+
+Modes, and how long each takes with its defaults on two cores that play GPU:
+${modeLines.join('\n')}
+
+npm run bench -- MODE --help has the knobs of a mode.`,
+  options: outputs,
+  notes: 'Exit code: 0 all is right · 1 it is not · 2 bad usage',
+};
+
+/**
+ * @param {typeof import('../dev/bench/index.js')} library
+ * @param {Mode | null} mode null: of all
+ */
+function knobOptions({ runKnobs, engineKnobs, knobsOf }, mode) {
+  const help = { ...runKnobs, ...engineKnobs, build: { help: 'The library that is built in DIR/dist.' } };
+  const options = knobsOf(mode).map((name) => {
+    const own = help[/** @type {keyof typeof help} */ (name.replace(/^[ab]\./, ''))];
+    return [name, name === 'strict' ? flag(own.help) : repeatable(name.endsWith('build') ? 'DIR' : '…', own.help)];
   });
-  const stop = () => run.stop();
-  process.once('SIGINT', stop);
-  const host = {
-    gpu: openGpu(),
-    query: query.toString(),
-    facts: {
-      runtime: `Node ${process.version}`,
-      os: `${type()} ${release()} ${machine()}`,
-      userAgent: null,
-      commit: commit(),
-      cores: availableParallelism(),
-      crossOriginIsolated: null,
-    },
-  };
-  try {
-    const { mode } = /** @type {{ mode: import('../dev/bench/modes.js').Mode }} */ (knobs);
-    await startBench(run, host, /** @type {NonNullable<typeof knobs>} */ (knobs), mode);
-  } finally {
-    process.off('SIGINT', stop);
-    progress('');
-    closeGpu();
-  }
-  const { rows, status, error } = run.bench;
-  // what was measured before something failed is worth having
-  console.log(reportLines(rows).join('\n'));
-  if (json !== undefined) writeFileSync(json, toJson(rows));
-  if (csv !== undefined) writeFileSync(csv, toCsv(rows));
-  if (trace !== undefined) writeFileSync(trace, toChromeTrace(rows));
-  if (status !== 'done') {
-    console.error(`\n${error}`);
-    process.exitCode = 1;
-  }
+  return /** @type {Record<string, import('./command-line.mjs').Option<string[] | boolean>>} */ (
+    Object.fromEntries(options)
+  );
 }
 
-await runOnAdapter(usage(library), () => parseOptions(library), bench);
+/**
+ * What --help says: of a mode its knobs, if what knows them was built.
+ *
+ * @param {readonly string[]} args
+ * @returns {Promise<import('./command-line.mjs').Command<any>>}
+ */
+async function commandFor(args) {
+  const mode = /** @type {Mode | undefined} */ (args.find((arg) => Object.hasOwn(modes, arg)));
+  const library = mode !== undefined && asksForHelp(args) ? await openBenchIfFresh() : null;
+  if (mode === undefined || library === null) return general;
+  const { title, about, takes } = modes[mode];
+  return {
+    usage: `${title}: ${about} With its defaults it takes ${takes} on two cores that play GPU.
+
+usage: npm run bench -- ${mode} [options]`,
+    options: { ...knobOptions(library, mode), ...outputs },
+    ...(mode === 'sweep' && { notes: 'Each knob of the engine may be a list: 32,64,128 or 8..12.' }),
+  };
+}
+
+/** @param {string[]} args */
+async function bench(args) {
+  const library = await openBench();
+  const { toJson, toCsv, toChromeTrace, reportLines, parseKnobs, expectedLine } = library;
+  const { autorun: _, ...knobs } = knobOptions(library, null);
+  const { values, words } = readArguments({ ...knobs, ...outputs, autorun: repeatable('MODE', '') }, args);
+  const { json, csv, trace, adapter, autorun, ...given } = values;
+  const [mode, ...more] = [...words, ...autorun];
+  if (mode === undefined) throw new UsageError(`which mode? There are ${Object.keys(modes).join(', ')}`);
+  if (more.length > 0) throw new UsageError(`'${more[0]}' belongs to no option`);
+  if (trace !== undefined && mode !== 'msm-trace') throw new UsageError('--trace: is for msm-trace');
+  const query = new URLSearchParams({ autorun: mode });
+  for (const [name, texts] of Object.entries(given)) {
+    for (const text of texts === true ? ['1'] : texts || []) query.append(name, text);
+  }
+  let read;
+  try {
+    read = parseKnobs(query, 'terminal');
+  } catch (error) {
+    // the page's words, and they name the knobs
+    if (error instanceof RangeError) throw new UsageError(error.message.replaceAll(/^/gm, '--'));
+    throw error;
+  }
+  for (const { build } of read.settings) if (build !== null) findLibrary(build, 'build');
+  await onAdapter(adapter, async () => {
+    const expected = expectedLine(read);
+    if (expected !== null) console.error(expected);
+    const { rows, status, error } = await runBench(library, read, query.toString());
+    // what was measured before something failed is worth having
+    console.log(reportLines(rows).join('\n'));
+    if (json !== undefined) writeFileSync(json, toJson(rows));
+    if (csv !== undefined) writeFileSync(csv, toCsv(rows));
+    if (trace !== undefined) writeFileSync(trace, toChromeTrace(rows));
+    if (status !== 'done') {
+      console.error(`\n${error}`);
+      process.exitCode = 1;
+    }
+  });
+}
+
+const args = process.argv.slice(2);
+if (args.length === 0) console.log(helpText(general));
+else await runCommand(await commandFor(args), () => bench(args));

@@ -1,4 +1,7 @@
-/** What the commands that compute on an adapter have in common: their options, and how they end. It needs nothing but Node: it also runs where only the build is. */
+/**
+ * What all commands have in common: a table of options says how they are read and what the help says of them; a line at the foot of the
+ * terminal says what goes on. It needs nothing but Node: it also runs where only the build is.
+ */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -14,59 +17,194 @@ import {
 export class UsageError extends Error {}
 
 /**
- * @template {NonNullable<import('node:util').ParseArgsConfig['options']>} Options
- * @param {Options} options
- * @param {string[]} [args] without those of Node
- * @returns {ReturnType<typeof parseArgs<{ options: Options }>>['values']}
- * @throws UsageError
+ * @template T what it comes to
+ * @typedef {object} Option
+ * @property {string} about for the help; lines after the first are set below it
+ * @property {string | null} shows what its value looks like; null for one that has none
+ * @property {(texts: string[], name: string) => T} read takes whatever was given, in order; throws UsageError
  */
-export function parseStrictly(options, args = process.argv.slice(2)) {
-  try {
-    return parseArgs({ args, options }).values;
-  } catch (error) {
-    throw new UsageError(/** @type {Error} */ (error).message);
-  }
-}
 
 /**
- * @param {string} name
- * @param {string} text
+ * @template {Record<string, Option<any>>} Options
+ * @typedef {{ [Name in keyof Options]: Options[Name] extends Option<infer T> ? T : never }} Values
+ */
+
+/**
+ * @template {Record<string, Option<any>>} Options
+ * @typedef {object} Command
+ * @property {string} usage the line, and what is said before the options
+ * @property {Options} options
+ * @property {string} [notes] what is said after them
+ */
+
+/**
+ * An option with a value, of which the last counts.
+ *
+ * @template T
+ * @template [Default=undefined]
+ * @param {string} shows
+ * @param {string} about
+ * @param {(text: string, name: string) => T} parse
+ * @param {Default} [otherwise] where it is not given
+ * @returns {Option<T | Default>}
+ */
+export const valued = (shows, about, parse, otherwise) => ({
+  about,
+  shows,
+  read: (texts, name) => {
+    const text = texts.at(-1);
+    return text === undefined ? /** @type {Default} */ (otherwise) : parse(text, name);
+  },
+});
+
+/**
+ * @param {string} about
+ * @returns {Option<boolean>}
+ */
+export const flag = (about) => ({ about, shows: null, read: (texts) => texts.length > 0 });
+
+/**
+ * @param {string} shows
+ * @param {string} about
+ * @returns {Option<string[]>} every one that was given
+ */
+export const repeatable = (shows, about) => ({ about, shows, read: (texts) => texts });
+
+/** @param {string} text */
+export const anyText = (text) => text;
+
+/**
  * @param {number} least
  * @param {number} most
- * @throws UsageError
+ * @returns {(text: string, name: string) => number}
  */
-export function parseInteger(name, text, least, most) {
+export const integer = (least, most) => (text, name) => {
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < least || value > most) {
     throw new UsageError(`--${name}: '${text}' is not an integer from ${least} to ${most}`);
   }
   return value;
-}
+};
 
 /**
- * @param {string} name
- * @param {string} text an integer; 2^k is understood
+ * An integer, of which 2^k is understood.
+ *
  * @param {number} least
  * @param {number} most
- * @throws UsageError
+ * @returns {(text: string, name: string) => number}
  */
-export function parseSize(name, text, least, most) {
+export const size = (least, most) => (text, name) => {
   const power = /^2\^(\d{1,2})$/.exec(text);
-  return parseInteger(name, power ? String(2 ** Number(power[1])) : text, least, most);
-}
+  return integer(least, most)(power ? String(2 ** Number(power[1])) : text, name);
+};
 
 /**
- * What a long run told must not be lost for want of a folder.
+ * @template T
+ * @param {(text: string, name: string) => T} parse
+ * @returns {(text: string, name: string) => T[]}
+ */
+export const listOf = (parse) => (text, name) => text.split(',').map((item) => parse(item.trim(), name));
+
+/**
+ * @template {string} Word
+ * @param {readonly Word[]} words
+ * @returns {(text: string, name: string) => Word}
+ */
+export const oneOf = (words) => (text, name) => {
+  const word = words.find((each) => each === text);
+  if (word === undefined) throw new UsageError(`--${name}: '${text}' is none of ${words.join(', ')}`);
+  return word;
+};
+
+/**
+ * A file to write: what a long run told must not be lost for want of a folder.
  *
+ * @param {string} path
  * @param {string} name
- * @param {string | undefined} path
+ */
+export const outputFile = (path, name) => {
+  if (!existsSync(dirname(path))) throw new UsageError(`--${name}: there is no folder ${dirname(path)}`);
+  return path;
+};
+
+/**
+ * @param {string} text
+ * @param {string} name
+ * @returns {[string, string]} what is before the first = and what is behind it
+ */
+export const pair = (text, name) => {
+  const cut = text.indexOf('=');
+  if (cut <= 0) throw new UsageError(`--${name}: '${text}' is not of the form name=value`);
+  return [text.slice(0, cut).trim(), text.slice(cut + 1).trim()];
+};
+
+/** For commands that compute in this process. */
+export const adapterOption = valued('auto', 'auto, software or hardware', (text) => {
+  try {
+    return parseAdapterRequest(text);
+  } catch (error) {
+    throw new UsageError(/** @type {Error} */ (error).message);
+  }
+});
+
+/** Where the help has what it says of options. */
+const HELP_COLUMN = 24;
+
+/** @param {Record<string, Option<any>>} options */
+export const optionLines = (options) =>
+  Object.entries({ ...options, help: flag('this text') }).map(([name, { shows, about }]) => {
+    const left = `  --${name}${shows === null ? '' : ` ${shows}`}`;
+    const [first, ...more] = about.split('\n').map((line) => line.trim());
+    const begun = left.length < HELP_COLUMN ? left.padEnd(HELP_COLUMN) : `${left}  `;
+    return [begun + first, ...more.map((line) => ' '.repeat(HELP_COLUMN) + line)].join('\n');
+  });
+
+/** @param {Command<any>} command */
+export const helpText = ({ usage, options, notes }) =>
+  [usage, optionLines(options).join('\n'), ...(notes === undefined ? [] : [notes])].join('\n\n');
+
+/**
+ * @template {Record<string, Option<any>>} Options
+ * @param {Options} options
+ * @param {readonly string[]} args without those of Node
+ * @returns {{ values: Values<Options>, words: string[] }} words: what belongs to no option
  * @throws UsageError
  */
-export function parseOutput(name, path) {
-  if (path !== undefined && !existsSync(dirname(path))) {
-    throw new UsageError(`--${name}: there is no folder ${dirname(path)}`);
+export function readArguments(options, args) {
+  const config = Object.fromEntries(
+    Object.entries(options).map(([name, { shows }]) => [
+      name,
+      /** @type {const} */ ({ type: shows === null ? 'boolean' : 'string', multiple: true }),
+    ]),
+  );
+  let parsed;
+  try {
+    parsed = parseArgs({ args: [...args], options: config, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(/** @type {Error} */ (error).message);
   }
-  return path;
+  const given = /** @type {Record<string, (string | boolean)[] | undefined>} */ (parsed.values);
+  const read = Object.entries(options).map(([name, option]) => {
+    const texts = (given[name] ?? []).map(String);
+    return [name, option.read(texts, name)];
+  });
+  return { values: Object.fromEntries(read), words: parsed.positionals };
+}
+
+/** @param {readonly string[]} args */
+export const asksForHelp = (args) => args.some((arg) => arg === '--help' || arg === '-h');
+
+/**
+ * @template {Record<string, Option<any>>} Options
+ * @param {Command<Options>} command
+ * @param {readonly string[]} [args] without those of Node
+ * @returns {Values<Options>}
+ * @throws UsageError
+ */
+export function parseCommand({ options }, args = process.argv.slice(2)) {
+  const { values, words } = readArguments(options, args);
+  if (words.length > 0) throw new UsageError(`'${words[0]}' belongs to no option`);
+  return values;
 }
 
 /**
@@ -75,50 +213,49 @@ export function parseOutput(name, path) {
  * @param {string} text nothing takes the line away
  */
 export function progress(text) {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text && `${text} …`}`);
+  const { isTTY, columns = 80 } = process.stderr;
+  if (isTTY) process.stderr.write(`\r\x1b[2K${text.slice(0, columns - 1)}`);
 }
 
 /**
- * Runs a command on the adapter that it asks for, in a process that is prepared for it. Exit code 1 for any failure but bad usage.
+ * A line that stays, above the one of `progress`.
  *
- * @template {{ help?: boolean | undefined, adapter?: string | undefined }} Options
- * @param {string} usage
- * @param {() => Options} parse
- * @param {(options: Options) => Promise<void>} work
- * @param {number} [badUsage] the exit code for that
+ * @param {string} text
  */
-export async function runOnAdapter(usage, parse, work, badUsage = 2) {
+export function say(text) {
+  progress('');
+  console.log(text);
+}
+
+/**
+ * Runs a command to its exit code: --help is answered before anything else is done.
+ *
+ * @param {Command<any>} command
+ * @param {() => Promise<void>} work
+ * @param {number} [badUsage] the exit code for that; 1 is any other failure
+ */
+export async function runCommand(command, work, badUsage = 2) {
   try {
-    const options = parse();
-    if (options.help) {
-      console.log(usage);
-      return;
-    }
-    const choice = chooseAdapter(adapterRequest(options.adapter));
-    if (isPreparedFor(choice)) await work(options);
-    else await runInPlace(choice, process.execPath, process.argv.slice(1));
+    if (asksForHelp(process.argv.slice(2))) console.log(helpText(command));
+    else await work();
   } catch (error) {
-    if (error instanceof UsageError) console.error(`${error.message}\n\n${inShort(usage)}`);
+    progress('');
+    const usage = /^usage:.*$/m.exec(command.usage)?.[0] ?? command.usage.split('\n')[0];
+    // all of it would push the mistake off the screen
+    if (error instanceof UsageError) console.error(`${error.message}\n\n${usage}\n--help says what there is`);
     else console.error(error instanceof NoAdapterError ? error.message : error);
     process.exitCode = error instanceof UsageError ? badUsage : 1;
   }
 }
 
 /**
- * @param {string | undefined} text
- * @throws UsageError
- */
-function adapterRequest(text) {
-  try {
-    return parseAdapterRequest(text);
-  } catch (error) {
-    throw new UsageError(/** @type {Error} */ (error).message);
-  }
-}
-
-/**
- * The line that begins with `usage:`. All of it would push the mistake off the screen.
+ * In a process that is prepared for the adapter that was asked for.
  *
- * @param {string} usage
+ * @param {string | undefined} request
+ * @param {() => Promise<void>} work
  */
-const inShort = (usage) => `${/^usage:.*$/m.exec(usage)?.[0] ?? ''}\n--help says what there is`.trim();
+export async function onAdapter(request, work) {
+  const choice = chooseAdapter(parseAdapterRequest(request));
+  if (isPreparedFor(choice)) await work();
+  else await runInPlace(choice, process.execPath, process.argv.slice(1));
+}

@@ -1,43 +1,94 @@
 /** npm run correctness: see ./correctness/options.mjs, or --help. */
-import { launchChromium, NoBrowserError } from './browser/launch.mjs';
-import { hadNoWebGpu, StalledError, watchPage } from './browser/watch-page.mjs';
-import { help, parseOptions, UsageError } from './correctness/options.mjs';
-import { makeTable, passed } from './correctness/report.mjs';
-import { startDevServer } from './dev-server.mjs';
-import { makeStatusLine } from './status-line.mjs';
+import { adapterLine } from './adapter/adapter-line.mjs';
+import { openBench } from './builds.mjs';
+import { asksForHelp, helpText, progress, say, UsageError } from './command-line.mjs';
+import { command, parseOptions } from './correctness/options.mjs';
 
 const EXIT = { ok: 0, wrong: 1, usage: 2, noAdapter: 3, stalled: 4 };
 
+/** Of the whole list, on SwiftShader and two busy cores (README). */
+const CASES_A_SECOND = 3.8;
+const LONG_SECONDS = 60;
+
+/** @param {boolean} right */
+const yes = (right) => (right ? 'yes' : 'NO');
+
 /**
- * @param {string[]} args
+ * The modules that a browser takes come late, so that a mistake is told at once.
+ *
+ * @param {ReturnType<typeof parseOptions>} options
  * @returns {Promise<number>} the exit code
  */
-async function main(args) {
-  const options = parseOptions(args);
-  if (options === 'help') {
-    console.log(help);
+async function check({ query, runs, adapter: request, list, stallSeconds }) {
+  const { describeCases, parseKnobs, formatCaseAddress, passed } = await openBench();
+  if (list) {
+    console.log(describeCases());
     return EXIT.ok;
   }
+  // what there is to run is said here too, so that a case which the page leaves out is noticed
+  const { cases } = refusalsAsUsage(() => parseKnobs(query));
+  const missing = new Set(cases.map(({ address, placement }) => `${formatCaseAddress(address)}, ${placement}`));
+  const total = missing.size;
+  const seconds = (total * runs) / CASES_A_SECOND;
+  if (seconds > LONG_SECONDS) console.log(`About ${Math.round(seconds / 60)} min on two cores that play GPU.`);
+
+  const { launchChromium, NoBrowserError } = await import('./browser/launch.mjs');
+  const { hadNoWebGpu, StalledError, watchPage } = await import('./browser/watch-page.mjs');
+  const { startDevServer } = await import('./dev-server.mjs');
   const { server, url } = await startDevServer();
+  /** @type {import('playwright').Browser | undefined} */
+  let browser;
   try {
-    if (options === 'list') {
-      const { describeCases } = /** @type {typeof import('../dev/cases/select.js')} */ (
-        await server.ssrLoadModule('/cases/select.ts')
-      );
-      console.log(describeCases());
-      return EXIT.ok;
+    const launched = await launchChromium(request);
+    browser = launched.browser;
+    console.log(`Chromium: ${launched.source}; adapter: ${launched.kind}; ${total} checks\n`);
+    const page = await browser.newPage();
+    page.on('pageerror', (error) => console.error(`page: ${error.message}`));
+    page.on('console', (message) => {
+      if (message.type() === 'error') console.error(`page: ${message.text()}`);
+    });
+
+    const width = [...missing].reduce((most, name) => Math.max(most, name.lastIndexOf(', ')), 4);
+    const line = (/** @type {string[]} */ [name = '', scratch = '', agrees = '', onCurve = '', same = '', ms = '']) =>
+      `${name.padEnd(width)}  ${scratch.padEnd(9)}  ${agrees.padEnd(6)}  ${onCurve.padEnd(8)}  ${same.padEnd(9)}  ${ms.padStart(8)}`;
+    const started = Date.now();
+    let failures = 0;
+    const end = await watchPage(page, `${url}?${query}`, {
+      firstProgressSeconds: stallSeconds,
+      stallSeconds,
+      onProgress: ({ doing, done, total: all }) => progress(`${done}/${all} ${doing}`),
+      onRow(row) {
+        if (row.event === 'init') {
+          const head = line(['case', 'scratch', 'agrees', 'on curve', 'identical', 'ms']);
+          say(`${adapterLine(row.adapter)}\n\n${head}\n${'─'.repeat(head.length)}`);
+        } else if (row.event === 'case') {
+          const { case: name, placement, agrees, onCurve, identical, medianMs, error } = row;
+          missing.delete(`${name}, ${placement}`);
+          if (!passed(row) || row.runs !== runs) failures++;
+          say(line([name, placement, yes(agrees), yes(onCurve), yes(identical), medianMs?.toFixed(0) ?? '–']));
+          if (error !== null) say(`    ${error}`);
+        }
+      },
+    }).finally(() => progress(''));
+
+    if (end.adapter === null) {
+      console.error(`No engine: ${end.error}`);
+      return hadNoWebGpu(end) ? EXIT.noAdapter : EXIT.wrong;
     }
-    // The page's own modules say here too what there is to run, so that a case which the page leaves out is noticed.
-    const { parseKnobs } = /** @type {typeof import('../dev/bench/knobs.js')} */ (
-      await server.ssrLoadModule('/bench/knobs.ts')
-    );
-    const { formatCaseAddress } = /** @type {typeof import('../dev/cases/address.js')} */ (
-      await server.ssrLoadModule('/cases/address.ts')
-    );
-    const { cases } = refusalsAsUsage(() => parseKnobs(options.query));
-    const expected = cases.map(({ address, placement }) => `${formatCaseAddress(address)}, ${placement}`);
-    return await runCases(`${url}?${options.query}`, options, expected);
+    for (const name of missing) console.error(`did not run: ${name}`);
+    if (failures > 0 || missing.size > 0 || end.status !== 'done') {
+      const unrun = missing.size > 0 ? `, ${missing.size} did not run` : '';
+      console.error(`\nWRONG: ${failures} of ${total} failed${unrun}. ${end.error ?? ''}`);
+      return EXIT.wrong;
+    }
+    console.log(`\nAll ${total} agree with the oracles, ${((Date.now() - started) / 1000).toFixed(0)} s.`);
+    return EXIT.ok;
+  } catch (error) {
+    if (!(error instanceof NoBrowserError || error instanceof StalledError)) throw error;
+    console.error(`correctness: ${error.message}`);
+    return error instanceof StalledError ? EXIT.stalled : EXIT.noAdapter;
   } finally {
+    await browser?.close();
     await server.close();
   }
 }
@@ -51,78 +102,15 @@ function refusalsAsUsage(parse) {
   try {
     return parse();
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-/**
- * @param {string} url
- * @param {import('./correctness/options.mjs').Options} options
- * @param {readonly string[]} cases each with its placement
- */
-async function runCases(url, options, cases) {
-  const { browser, source, kind } = await launchChromium(options.adapter);
-  console.log(`Chromium: ${source}; adapter: ${kind}; ${cases.length} checks\n`);
-  try {
-    const page = await browser.newPage();
-    page.on('pageerror', (error) => console.error(`page: ${error.message}`));
-    page.on('console', (message) => {
-      if (message.type() === 'error') console.error(`page: ${message.text()}`);
-    });
-
-    const missing = new Set(cases);
-    const total = missing.size;
-    const status = makeStatusLine();
-    const started = Date.now();
-    let failures = 0;
-    /** @type {ReturnType<typeof makeTable> | null} */
-    let table = null;
-    const end = await watchPage(page, url, {
-      firstProgressSeconds: options.stallSeconds,
-      stallSeconds: options.stallSeconds,
-      onProgress: ({ doing, done, total: runs }) => status.show(`${done}/${runs} ${doing}`),
-      onRow(row) {
-        if (row.event === 'init') {
-          const { adapter } = row;
-          const name = [adapter.vendor, adapter.architecture, adapter.device].filter(Boolean).join(' ') || 'unnamed';
-          table = makeTable(cases, `${name}${adapter.software ? ', software' : ''}`);
-          status.print(table.head);
-        } else if (row.event === 'case') {
-          missing.delete(`${row.case}, ${row.placement}`);
-          if (!passed(row) || row.runs !== options.runs) failures++;
-          if (table !== null) status.print(table.row(row));
-        }
-      },
-    }).finally(() => status.clear());
-
-    const seconds = ((Date.now() - started) / 1000).toFixed(0);
-    if (end.adapter === null) {
-      console.error(`No engine: ${end.error}`);
-      return hadNoWebGpu(end) ? EXIT.noAdapter : EXIT.wrong;
-    }
-    for (const name of missing) console.error(`did not run: ${name}`);
-    if (failures > 0 || missing.size > 0 || end.status !== 'done') {
-      const unrun = missing.size > 0 ? `, ${missing.size} did not run` : '';
-      console.error(`\nWRONG: ${failures} of ${total} failed${unrun}. ${end.error ?? ''}`);
-      return EXIT.wrong;
-    }
-    console.log(`\nAll ${total} agree with the oracles, ${seconds} s.`);
-    return EXIT.ok;
-  } finally {
-    await browser.close();
+    throw error instanceof RangeError ? new UsageError(error.message) : error;
   }
 }
 
 try {
-  process.exitCode = await main(process.argv.slice(2));
+  const args = process.argv.slice(2);
+  if (asksForHelp(args)) console.log(helpText(command));
+  else process.exitCode = await check(parseOptions(args));
 } catch (error) {
   console.error(`correctness: ${error instanceof Error ? error.message : error}`);
-  process.exitCode =
-    error instanceof UsageError
-      ? EXIT.usage
-      : error instanceof NoBrowserError
-        ? EXIT.noAdapter
-        : error instanceof StalledError
-          ? EXIT.stalled
-          : EXIT.wrong;
+  process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.wrong;
 }

@@ -5,73 +5,63 @@
  * by stage, and as multiples of 6·n·T, the products of n·T affine additions. Deterministic for a kind of adapter; no times.
  */
 import { writeFileSync } from 'node:fs';
-import { NoAdapterError } from './adapter/choose-adapter.mjs';
-import { adapterLine, closeGpu, describeAdapter, openGpu } from './adapter/open-gpu.mjs';
-import { parseInteger, parseStrictly, runOnAdapter, UsageError } from './command-line.mjs';
-import { openSources } from './open-sources.mjs';
+import { adapterLine, closeGpu, describeAdapter } from './adapter/open-gpu.mjs';
+import { openBench } from './builds.mjs';
+import {
+  adapterOption,
+  anyText,
+  integer,
+  listOf,
+  onAdapter,
+  outputFile,
+  parseCommand,
+  runCommand,
+  UsageError,
+  valued,
+} from './command-line.mjs';
+import { requestDevice } from './request-device.mjs';
 
-const usage = `npm run count -- [options]
+const command = {
+  usage: 'usage: npm run count -- [options]',
+  options: {
+    logn: valued('10,12', 'sizes as powers of two', listOf(integer(0, 20)), [10, 12]),
+    points: valued('distinct', 'distribution of the points', anyText, 'distinct'),
+    scalars: valued('random', 'distribution of the scalars', anyText, 'random'),
+    c: valued('13', 'window bits; the engine’s choice unless given', integer(0, 16)),
+    json: valued('FILE', 'also writes the counts to a file', outputFile),
+    adapter: {
+      ...adapterOption,
+      about: 'auto, software or hardware; the engine cuts otherwise for a GPU, so that counts differ',
+    },
+  },
+};
 
-  --logn 10,12         sizes as powers of two
-  --points distinct    distribution of the points
-  --scalars random     distribution of the scalars
-  --c 13               window bits; the engine's choice unless given
-  --json FILE          also writes the counts to a file
-  --adapter auto       auto, software or hardware; the engine cuts otherwise for a GPU, so that counts differ
-  --help`;
-
-function parseOptions() {
-  const values = parseStrictly({
-    logn: { type: 'string', default: '10,12' },
-    points: { type: 'string', default: 'distinct' },
-    scalars: { type: 'string', default: 'random' },
-    c: { type: 'string' },
-    json: { type: 'string' },
-    adapter: { type: 'string' },
-    help: { type: 'boolean', short: 'h', default: false },
-  });
-  return {
-    ...values,
-    sizes: values.logn.split(',').map((text) => 2 ** parseInteger('logn', text.trim(), 0, 20)),
-    tuning: values.c === undefined ? {} : { windowBits: parseInteger('c', values.c, 0, 16) },
-  };
-}
-
-/** @param {ReturnType<typeof parseOptions>} options */
-async function count({ sizes, points, scalars, tuning, json }) {
-  const vite = await openSources();
+/** @param {import('./command-line.mjs').Values<typeof command.options>} options */
+async function count({ logn, points, scalars, c, json }) {
+  const { makeCounter, countTable, parsePointDistribution, parseScalarDistribution } = await openBench();
   /** @type {GPUDevice | undefined} */
   let device;
   try {
-    const { makeCounter } = /** @type {typeof import('../dev/count/count-msm.js')} */ (
-      await vite.ssrLoadModule('/dev/count/count-msm.ts')
-    );
-    const { countTable } = /** @type {typeof import('../dev/count/table.js')} */ (
-      await vite.ssrLoadModule('/dev/count/table.ts')
-    );
-    const { parsePointDistribution, parseScalarDistribution } =
-      /** @type {typeof import('../dev/cases/address.js')} */ (await vite.ssrLoadModule('/dev/cases/address.ts'));
     const inputs = { points: parsePointDistribution(points), scalars: parseScalarDistribution(scalars) };
-    const adapter = await openGpu().requestAdapter({ powerPreference: 'high-performance' });
-    if (!adapter) throw new NoAdapterError('Dawn found no adapter');
-    device = await adapter.requestDevice();
-    console.log(`adapter: ${adapterLine(describeAdapter(adapter.info))}; points ${points}, scalars ${scalars}`);
+    device = await requestDevice();
+    console.log(`adapter: ${adapterLine(describeAdapter(device.adapterInfo))}; points ${points}, scalars ${scalars}`);
     const counter = makeCounter(device);
     const all = [];
-    for (const n of sizes) {
-      const counts = await counter({ n, ...inputs, tuning });
+    for (const log of logn) {
+      const counts = await counter({ n: 2 ** log, ...inputs, tuning: c === undefined ? {} : { windowBits: c } });
       all.push(counts);
       console.log(`\n${countTable(counts)}`);
     }
     if (json !== undefined) writeFileSync(json, `${JSON.stringify(all, null, 2)}\n`);
   } catch (error) {
-    if (error instanceof RangeError) throw new UsageError(error.message);
-    throw error;
+    throw error instanceof RangeError ? new UsageError(error.message) : error;
   } finally {
     device?.destroy();
     closeGpu();
-    await vite.close();
   }
 }
 
-await runOnAdapter(usage, parseOptions, count);
+await runCommand(command, async () => {
+  const options = parseCommand(command);
+  await onAdapter(options.adapter, () => count(options));
+});

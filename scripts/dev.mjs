@@ -1,14 +1,14 @@
 /** npm run dev: see ./dev/options.mjs, or --help. */
 import { fileURLToPath } from 'node:url';
-import basicSsl from '@vitejs/plugin-basic-ssl';
-import { createServer } from 'vite';
-import { UsageError } from './command-line.mjs';
-import { parseOptions, usage } from './dev/options.mjs';
+import { asksForHelp, helpText, UsageError } from './command-line.mjs';
+import { command, parseOptions } from './dev/options.mjs';
 import { qrCode } from './dev/qr-code.mjs';
 import { withQuery } from './page-query.mjs';
 
-/** @param {Exclude<ReturnType<typeof parseOptions>, 'help'>} options */
+/** @param {ReturnType<typeof parseOptions>} options */
 async function serve({ host, port, open, query, https }) {
+  const { createServer } = await import('vite');
+  const { default: basicSsl } = await import('@vitejs/plugin-basic-ssl');
   const server = await createServer({
     configFile: fileURLToPath(new URL('../vite.config.ts', import.meta.url)),
     // With another plugin its own, as two servers whose settings differ would each throw the other's away.
@@ -40,9 +40,9 @@ async function serve({ host, port, open, query, https }) {
 }
 
 try {
-  const options = parseOptions(process.argv.slice(2));
-  if (options === 'help') console.log(usage);
-  else await serve(options);
+  const args = process.argv.slice(2);
+  if (asksForHelp(args)) console.log(helpText(command));
+  else await serve(parseOptions(args));
 } catch (error) {
   console.error(
     `dev: ${error instanceof Error ? error.message : error}${error instanceof UsageError ? '. See --help.' : ''}`,

@@ -5,90 +5,63 @@
  * every result with the known-discrete-logarithm oracle. Stops at the first mismatch, shrinks it, and prints the command
  * that reproduces it.
  */
-import { NoAdapterError } from './adapter/choose-adapter.mjs';
-import { adapterLine, closeGpu, describeAdapter, openGpu } from './adapter/open-gpu.mjs';
-import { parseStrictly, runOnAdapter, UsageError } from './command-line.mjs';
-import { openSources } from './open-sources.mjs';
+import { adapterLine, closeGpu, describeAdapter } from './adapter/open-gpu.mjs';
+import { openBench } from './builds.mjs';
+import { adapterOption, onAdapter, parseCommand, runCommand, UsageError, valued } from './command-line.mjs';
+import { requestDevice } from './request-device.mjs';
 
-const usage = `npm run fuzz -- [options]
+/** @param {string} text @param {string} name */
+const number = (text, name) => {
+  const value = Number(text);
+  if (!Number.isFinite(value) || value < 0) throw new UsageError(`--${name} must be a number of at least 0`);
+  return value;
+};
 
-  --minutes 10     how long
-  --seed 1         which programs; the same seed draws the same ones
-  --first 0        number of the first program of the seed
-  --max-points 4096
-  --program JSON   run this one program instead (a mismatch prints it)
-  --adapter auto   auto, software or hardware
-  --help
-
-Exit code: 0 no mismatch · 1 a mismatch · 2 bad usage`;
-
-function parseOptions() {
-  const values = parseStrictly({
-    minutes: { type: 'string', default: '10' },
-    seed: { type: 'string', default: '1' },
-    first: { type: 'string', default: '0' },
-    'max-points': { type: 'string', default: '4096' },
-    program: { type: 'string' },
-    adapter: { type: 'string' },
-    help: { type: 'boolean', short: 'h', default: false },
-  });
-  const number = (/** @type {'minutes' | 'seed' | 'first' | 'max-points'} */ name) => {
-    const value = Number(values[name]);
-    if (!Number.isFinite(value) || value < 0) throw new UsageError(`--${name} must be a number of at least 0`);
-    return value;
-  };
-  let program = null;
-  if (values.program !== undefined) {
-    try {
-      program = /** @type {import('../dev/fuzz/program.js').FuzzProgram} */ (JSON.parse(values.program));
-    } catch (error) {
-      throw new UsageError(`--program is not JSON: ${/** @type {Error} */ (error).message}`);
-    }
+/** @param {string} text @returns {import('../dev/fuzz/program.js').FuzzProgram} */
+const json = (text) => {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`--program is not JSON: ${/** @type {Error} */ (error).message}`);
   }
-  return {
-    minutes: number('minutes'),
-    seed: number('seed'),
-    first: number('first'),
-    mostPoints: number('max-points'),
-    program,
-    adapter: values.adapter,
-    help: values.help,
-  };
-}
+};
 
-/** @param {ReturnType<typeof parseOptions>} options */
-async function fuzz({ minutes, seed, first, mostPoints, program }) {
-  const vite = await openSources();
+const command = {
+  usage: 'usage: npm run fuzz -- [options]',
+  options: {
+    minutes: valued('10', 'how long', number, 10),
+    seed: valued('1', 'which programs; the same seed draws the same ones', number, 1),
+    first: valued('0', 'number of the first program of the seed', number, 0),
+    'max-points': valued('4096', 'of a call', number, 4096),
+    program: valued('JSON', 'run this one program instead (a mismatch prints it)', json),
+    adapter: adapterOption,
+  },
+  notes: 'Exit code: 0 no mismatch · 1 a mismatch · 2 bad usage',
+};
+
+/** @param {import('./command-line.mjs').Values<typeof command.options>} options */
+async function fuzz({ minutes, seed, first, 'max-points': mostPoints, program }) {
+  const { drawProgram, execute, size, shrink } = await openBench();
   /** @type {GPUDevice | undefined} */
   let device;
   try {
-    const { drawProgram } = /** @type {typeof import('../dev/fuzz/program.js')} */ (
-      await vite.ssrLoadModule('/dev/fuzz/program.ts')
-    );
-    const { execute, size } = /** @type {typeof import('../dev/fuzz/execute.js')} */ (
-      await vite.ssrLoadModule('/dev/fuzz/execute.ts')
-    );
-    const { shrink } = /** @type {typeof import('../dev/fuzz/shrink.js')} */ (
-      await vite.ssrLoadModule('/dev/fuzz/shrink.ts')
-    );
-    const adapter = await openGpu().requestAdapter({ powerPreference: 'high-performance' });
-    if (!adapter) throw new NoAdapterError('Dawn found no adapter');
-    const gpu = await adapter.requestDevice();
+    const gpu = await requestDevice();
     device = gpu;
-    console.log(`adapter: ${adapterLine(describeAdapter(adapter.info))}; seed ${seed}, from program ${first}`);
+    console.log(`adapter: ${adapterLine(describeAdapter(gpu.adapterInfo))}; seed ${seed}, from program ${first}`);
+    if (program === undefined) console.log(`${minutes} minutes; a line every half minute`);
 
     const started = performance.now();
     const seconds = () => (performance.now() - started) / 1000;
     const tried = { programs: 0, calls: 0, points: 0, scalars: 0 };
     let said = 0;
-    const say = () => {
+    const tell = () => {
       said = seconds();
       const { programs, calls, points, scalars } = tried;
       console.log(
         `${Math.round(said)} s: ${programs} programs, ${calls} calls, ${points} points, ${scalars} scalars, 0 mismatches`,
       );
     };
-    for (let index = first; program !== null ? index === first : seconds() < 60 * minutes; index++) {
+    for (let index = first; program !== undefined ? index === first : seconds() < 60 * minutes; index++) {
       const candidate = program ?? drawProgram(seed, index, mostPoints);
       const failure = await execute(gpu, candidate);
       if (failure !== null) {
@@ -105,13 +78,12 @@ async function fuzz({ minutes, seed, first, mostPoints, program }) {
       tried.calls += candidate.calls.length;
       tried.points += points;
       tried.scalars += scalars;
-      if (seconds() - said > 30) say();
+      if (seconds() - said > 30) tell();
     }
-    say();
+    tell();
   } finally {
     device?.destroy();
     closeGpu();
-    await vite.close();
   }
 }
 
@@ -121,4 +93,7 @@ function spell(point) {
   return point.infinity ? 'infinity' : `(0x${point.x.toString(16)}, 0x${point.y.toString(16)})`;
 }
 
-await runOnAdapter(usage, parseOptions, fuzz);
+await runCommand(command, async () => {
+  const options = parseCommand(command);
+  await onAdapter(options.adapter, () => fuzz(options));
+});

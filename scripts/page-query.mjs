@@ -1,47 +1,23 @@
 /** What the page is to run, as commands take it: `--autorun MODE --query k=v k=v …`. Which knobs there are, the page itself knows. */
-import { parseArgs } from 'node:util';
-import { UsageError } from './command-line.mjs';
+import { anyText, pair, repeatable, UsageError, valued } from './command-line.mjs';
 
-const queryOptions = /** @type {const} */ ({
-  autorun: { type: 'string' },
-  query: { type: 'string', multiple: true },
-});
+export const pageOptions = {
+  autorun: valued('MODE', 'what the page runs, such as msm-bench', anyText),
+  query: repeatable('k=v k=v …', "the page's knobs; may be given again"),
+};
 
 /**
- * @template {NonNullable<import('node:util').ParseArgsConfig['options']>} Options
- * @param {Options} options without --autorun and --query
- * @param {string[]} args without those of Node
- * @returns {{ values: ReturnType<typeof parseArgs<{ options: Options }>>['values'], query: URLSearchParams }}
+ * @param {{ autorun: string | undefined, query: string[] }} values
+ * @param {string[]} words what belongs to no option: more pairs of --query
  * @throws UsageError
  */
-export function parseWithQuery(options, args) {
-  const all = { ...options, ...queryOptions };
-  const { values, tokens } = parse(all, args);
-  const query = new URLSearchParams();
-  const { autorun } = /** @type {{ autorun?: string }} */ (values);
-  if (autorun !== undefined) query.append('autorun', autorun);
-  let inQuery = false;
-  for (const token of tokens) {
-    if (token.kind === 'option') inQuery = token.name === 'query';
-    else if (token.kind === 'positional' && !inQuery) {
-      throw new UsageError(`'${token.value}' belongs to no option; what the page is to run goes after --query`);
-    }
-    if (inQuery && token.kind !== 'option-terminator') query.append(...splitPair('query', token.value ?? '', '='));
+export function readQuery({ autorun, query: pairs }, words) {
+  if (words.length > 0 && pairs.length === 0) {
+    throw new UsageError(`'${words[0]}' belongs to no option; what the page is to run goes after --query`);
   }
-  return { values: /** @type {any} */ (values), query };
-}
-
-/**
- * @param {string} option
- * @param {string} text
- * @param {string} separator
- * @returns {[string, string]}
- * @throws UsageError
- */
-export function splitPair(option, text, separator) {
-  const cut = text.indexOf(separator);
-  if (cut <= 0) throw new UsageError(`--${option}: '${text}' is not of the form name${separator}value`);
-  return [text.slice(0, cut).trim(), text.slice(cut + 1).trim()];
+  const query = new URLSearchParams(autorun === undefined ? {} : { autorun });
+  for (const text of [...pairs, ...words]) query.append(...pair(text, 'query'));
+  return query;
 }
 
 /**
@@ -52,16 +28,4 @@ export function withQuery(url, query) {
   const address = new URL(url);
   for (const [name, value] of query) address.searchParams.append(name, value);
   return address.href;
-}
-
-/**
- * @param {NonNullable<import('node:util').ParseArgsConfig['options']>} options
- * @param {string[]} args
- */
-function parse(options, args) {
-  try {
-    return parseArgs({ args, options, allowPositionals: true, tokens: true });
-  } catch (error) {
-    throw new UsageError(/** @type {Error} */ (error).message);
-  }
 }

@@ -1,105 +1,97 @@
 /**
- * `npm start`: BN254 MSMs by the built library on Dawn in Node, on the GPU or on the software adapter, each checked
- * against noble. Exits non-zero when any result is wrong.
+ * `npm start`: BN254 MSMs by the built library on Dawn in Node, on the GPU or on the software adapter, each checked against noble: the
+ * benchmark of `npm run bench`, told in short. Exits non-zero when any result is wrong.
  */
-import { existsSync, writeFileSync } from 'node:fs';
-import { bn254G1, makeKnownBases } from '../dev/oracle/known-bases.mjs';
-import { adapterLine, closeGpu, openGpu } from './adapter/open-gpu.mjs';
-import { openBenchBuild } from './bench-library.mjs';
-import { progress, runOnAdapter, UsageError } from './command-line.mjs';
-import { measure } from './start/measure.mjs';
-import { parseOptions, usage } from './start/options.mjs';
-import { rows } from './start/rows.mjs';
-import { table } from './start/table.mjs';
+import { writeFileSync } from 'node:fs';
+import { ensureBuilt, openBench, project } from './builds.mjs';
+import {
+  adapterOption,
+  integer,
+  listOf,
+  onAdapter,
+  outputFile,
+  parseCommand,
+  runCommand,
+  size,
+  valued,
+} from './command-line.mjs';
+import { runBench } from './run-bench.mjs';
 
-const library = new URL('../dist/index.js', import.meta.url);
+const command = {
+  usage: `Computes BN254 multi-scalar multiplications on the GPU, checks each, and prints what they took.
 
-/** @param {ReturnType<typeof parseOptions>} options */
-async function computeAndPrint({ sizes, reps, seed, precompute, json, memoryBudget }) {
-  const { createMsmEngine } = /** @type {typeof import('../src/index.js')} */ (await import(library.href));
-  const { ProductMeter, ratesAround } = await openBenchBuild('field-bench');
-  /** @type {import('../dev/field-bench/product-meter.js').ProductMeter | undefined} */
-  let meter;
-  try {
-    progress('compiling the shaders');
-    const engine = await createMsmEngine({
-      curve: 'bn254',
-      gpu: openGpu(),
-      powerPreference: 'high-performance',
-      // this is about the GPU, however small n is
-      tuning: { cpuBelow: 0 },
-      ...(memoryBudget === undefined ? {} : { memoryBudget }),
-    });
-    progress('');
-    console.log(`adapter: ${adapterLine(engine.adapter)}\n`);
+usage: npm start -- [options]`,
+  options: {
+    n: valued('1024,2^12,…', 'how many points; 2^k is understood (default 2^10,2^12,2^14)', listOf(size(1, 2 ** 22)), [
+      2 ** 10,
+      2 ** 12,
+      2 ** 14,
+    ]),
+    reps: valued('3', 'timed repetitions of each, after a warm-up; the median is printed', integer(1, 1000), 3),
+    seed: valued('1', 'of the points and the scalars', integer(0, 2 ** 32 - 1), 1),
+    adapter: adapterOption,
+    precompute: valued('1', 'multiples of each point that loadBases keeps', integer(1, 64), 1),
+    budget: valued('256', 'memoryBudget in MiB; what needs more runs in groups and chunks', integer(1, 65_536), 256),
+    json: valued('FILE', 'also writes every row to a file, as npm run bench does', outputFile),
+  },
+};
 
-    progress('making bases with known logarithms');
-    const known = makeKnownBases(bn254G1, Math.max(...sizes), seed);
-    progress('calibrating the product');
-    const meterOfCosts = await ProductMeter.open(openGpu());
-    meter = meterOfCosts;
-    const measurements = [];
-    for (const n of sizes) {
-      const said = (/** @type {string} */ text) => progress(`n = ${n}: ${text}`);
-      measurements.push(
-        await measure(engine, known, {
-          n,
-          reps,
-          seed,
-          precompute,
-          ratesAround: () => ratesAround(meterOfCosts),
-          progress: said,
-        }),
-      );
-    }
-    progress('');
-    console.log(table(measurements, reps));
-    console.log(
-      '\ncost: the wall × the rate of a plain 13-bit field product, measured before and after: it stays when a shared machine slows down',
-    );
-    console.log(`compiled once, several at a time: ${compiled(engine.pipelines)}`);
-    if (measurements.some(({ phases }) => phases === null)) {
-      console.log('\n(this device has no timestamp-query, so there are no times of the phases)');
-    }
-    if (json !== undefined)
-      writeFileSync(json, `${JSON.stringify(rows(measurements, { reps, seed, precompute }), null, 2)}\n`);
-    engine.destroy();
-
-    for (const { n, wrong } of measurements) {
-      for (const { run, expected, got } of wrong) {
-        console.error(
-          `\nWRONG at n = ${n}, ${run}, --seed ${seed}\n  noble: ${spell(expected)}\n  GPU:   ${spell(got)}`,
-        );
-        process.exitCode = 1;
-      }
-    }
-  } finally {
-    progress('');
-    meter?.destroy();
-    closeGpu();
+/** @param {import('./command-line.mjs').Values<typeof command.options>} options */
+async function start({ n, reps, seed, precompute, budget, json }) {
+  const library = await openBench();
+  const { parseKnobs, toJson, summarise, tableLines, formatMs, formatBytes, partsOfWall, rowsOf, reportLines } =
+    library;
+  const query = new URLSearchParams({
+    ...{ autorun: 'msm-bench', n: n.toSorted((a, b) => a - b).join(','), reps: String(reps), seed: String(seed) },
+    ...{ precompute: String(precompute), budget: String(budget), peers: 'none', build: project },
+  });
+  const { rows, error } = await runBench(library, parseKnobs(query, 'terminal'), query.toString());
+  if (json !== undefined) writeFileSync(json, toJson(rows));
+  console.log(`${reportLines(rowsOf(rows, 'init'))[0] ?? ''}\n`);
+  const timed = summarise(rows);
+  const passes = new Map(timed.map((each) => [each, partsOfWall(each) ?? []]));
+  const names = [...new Set([...passes.values()].flatMap((parts) => parts.map(({ name }) => name)))];
+  /** A column for each n, as the phases are many and the sizes few. @type {[string, (each: (typeof timed)[0]) => string][]} */
+  const lines = [
+    ['n', (each) => each.n.toLocaleString('en')],
+    [`wall, ms (median of ${reps})`, ({ medianMs }) => formatMs(medianMs)],
+    ...names.map(
+      (name) =>
+        /** @type {(typeof lines)[0]} */ ([
+          `  ${name}`,
+          (each) => formatMs(passes.get(each)?.find((part) => part.name === name)?.ms ?? null),
+        ]),
+    ),
+    ['cost, million products', ({ productEquivalents: cost }) => (cost === null ? '–' : (cost / 1e6).toPrecision(3))],
+    ['scratch', ({ warmUp }) => formatBytes(warmUp?.scratchBytes ?? 0)],
+    ['bases', ({ warmUp }) => formatBytes(warmUp?.basesBytes ?? 0)],
+    ['agrees with noble', ({ wrong }) => (wrong ? 'NO' : 'yes')],
+  ];
+  console.log(tableLines(lines.map(([label, cell]) => [label, ...timed.map(cell)])).join('\n'));
+  console.log(`
+where the time goes: of the repetition in the middle
+cost: the wall × the rate of a plain 13-bit field product, measured before and after. On a busy machine it still moves: the rate is that of
+50 ms, an MSM may take seconds (docs/performance.md)`);
+  const compiled = timed[0]?.warmUp?.pipelines.toSorted((a, b) => b.ms - a.ms) ?? [];
+  console.log(
+    `compiled once, several at a time: ${compiled.map(({ name, ms }) => `${name} ${ms.toFixed(0)} ms`).join(', ')}`,
+  );
+  if (timed.some(({ phases }) => phases === null)) {
+    console.log('\n(this device has no timestamp-query, so there are no times of the phases)');
+  }
+  if (error !== null) {
+    console.error(`\n${error}`);
+    process.exitCode = 1;
   }
 }
 
-/**
- * The slowest first.
- *
- * @param {readonly import('../src/index.js').CompileTime[]} pipelines
- */
-function compiled(pipelines) {
-  const slowest = pipelines.toSorted((a, b) => b.ms - a.ms);
-  return slowest.map(({ name, ms }) => `${name} ${ms.toFixed(0)} ms`).join(', ');
-}
-
-/** @param {import('../dev/oracle/known-bases.mjs').AffinePoint} point */
-function spell({ x, y, infinity }) {
-  return infinity ? 'infinity' : `(0x${x.toString(16)}, 0x${y.toString(16)})`;
-}
-
-function parse() {
-  const options = parseOptions(process.argv.slice(2));
-  if (!options.help && !existsSync(library))
-    throw new UsageError('dist/index.js is not there: `npm run build` makes it');
-  return options;
-}
-
-await runOnAdapter(usage, parse, computeAndPrint, 1);
+await runCommand(
+  command,
+  async () => {
+    const options = parseCommand(command);
+    ensureBuilt('build');
+    ensureBuilt('build:bench');
+    await onAdapter(options.adapter, () => start(options));
+  },
+  1,
+);

@@ -1,10 +1,10 @@
 /** `npm run bench`: the modes of the page in Node, on what vite builds for it. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { modeNames } from '../dev/bench/modes.js';
+import { modeNames, modes } from '../dev/bench/modes.js';
 import type { StampedRow } from '../dev/bench/rows.js';
 import { inProject, runScript } from './support/run-script.js';
 
@@ -21,7 +21,7 @@ describe('npm run bench', () => {
   it('sweeps sizes and a knob, prints a table, and writes every row as the page posts them', async () => {
     const [json, csv] = [join(folder, 'rows.json'), join(folder, 'rows.csv')];
     const { code, stdout, stderr } = await bench(
-      ...['--autorun', 'sweep', '--logn', '4..5', '--walkerpriv', '0,1', '--reps', '2'],
+      ...['sweep', '--logn', '4..5', '--walkerpriv', '0,1', '--reps', '2'],
       ...['--json', json, '--csv', csv],
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -39,17 +39,87 @@ describe('npm run bench', () => {
 
   it('traces into a file for Perfetto', async () => {
     const trace = join(folder, 'trace.json');
-    const { code, stdout } = await bench('--autorun', 'msm-trace', '--logn', '4', '--reps', '1', '--trace', trace);
+    const { code, stdout } = await bench('msm-trace', '--logn', '4', '--reps', '1', '--trace', trace);
     expect(code).toBe(0);
     expect(stdout).toContain('walk');
     expect(JSON.parse(readFileSync(trace, 'utf8')).traceEvents.length).toBeGreaterThan(6);
   });
 
   it('compares A and B, and says how sure it is', async () => {
-    const { code, stdout } = await bench(...'--autorun accum-ab --logn 4 --reps 2 --a.c 4 --b.c 8'.split(' '));
+    const { code, stdout } = await bench(...'accum-ab --logn 4 --reps 2 --a.c 4 --b.c 8'.split(' '));
     expect(code).toBe(0);
     expect(stdout).toContain('2⁴, A: c=4, B: c=8');
     expect(stdout).toContain('Too few pairs');
+    expect(stdout).toMatch(/in product equivalents B ÷ A: [\d.]+, 95 % interval [\d.]+ to [\d.]+/);
+  });
+
+  it('compares two builds, and catches one that computes wrongly', async () => {
+    const right = inProject('node_modules/.cache/webgpu-msm/built-for-bench');
+    await build({
+      configFile: inProject('vite.lib.config.ts'),
+      build: { outDir: join(right, 'dist') },
+      logLevel: 'error',
+    });
+    const both = await bench(...`accum-ab --n 64 --reps 2 --a.build ${right} --b.walkers 8`.split(' '));
+    expect(both.code, both.stderr).toBe(0);
+    expect(both.stdout).toContain(`2^6, A: build=${right}, B: walkers=8`);
+
+    const wrong = join(folder, 'wrong');
+    mkdirSync(join(wrong, 'dist'), { recursive: true });
+    writeFileSync(join(wrong, 'package.json'), '{"type":"module"}');
+    writeFileSync(
+      join(wrong, 'dist/index.js'),
+      `export const createMsmEngine = async () => ({
+        lastRun: null,
+        memory: { peak: 0 },
+        pipelines: [],
+        loadBases: async () => ({ byteLength: 0, destroy() {} }),
+        msm: async () => ({ x: 1n, y: 2n, infinity: false }),
+        destroy() {},
+      });`,
+    );
+    const { code, stdout, stderr } = await bench('accum-ab', '--n', '64', '--reps', '3', '--b.build', wrong);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/wrong result at .*n=64.*, B, nothing was timed: \(0x1, 0x2\) for \(0x/);
+    expect(stdout).not.toMatch(/B ÷ A/);
+  });
+
+  it('says up to which n the CPU is ahead', async () => {
+    const json = join(folder, 'crossover.json');
+    const { code, stdout, stderr } = await bench(...`crossover --largest 4 --reps 2 --json ${json}`.split(' '));
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(/^With its defaults this takes .* on two cores/);
+    expect(stdout).toMatch(/\nThe CPU is ahead up to n = [0124]: tuning: \{ cpuBelow: [0124] \}\n/);
+    const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
+    const told = rows.flatMap((row) => (row.event === 'repetition' ? [`${row.n} ${row.setting} ${row.on}`] : []));
+    // in turns
+    expect(told.slice(0, 4)).toEqual(['1 GPU gpu', '1 CPU cpu', '1 CPU cpu', '1 GPU gpu']);
+    expect(rows.filter(({ event }) => event === 'peer')).toHaveLength(6);
+  });
+
+  it('measures other products and batches of inversions, and names a fastest only where the repetitions do', async () => {
+    const args = 'field-bench --variants all --chains 1 --reps 2 --ms 1 --threads 64'.split(' ');
+    const { code, stdout, stderr } = await bench(...args);
+    expect(code, stderr).toBe(0);
+    for (const name of ['product, 13-bit, Karatsuba', 'product, 15-bit, unsigned', 'product, 8-bit, dot4U8Packed']) {
+      expect(stdout).toMatch(new RegExp(`\n${name} +[\\d.]+ +[\\d.]+ `));
+    }
+    expect(stdout).toMatch(
+      /\ninverting S numbers a thread, products each +S = 1 +S = 4 +S = 8 +S = 16 +S = 32 +compile, ms\n/,
+    );
+    expect(stdout).toMatch(/\nworkgroup columns, 64 in \d+ +[\d.]+ /);
+    // two repetitions are too few to tell anything apart
+    expect(stdout).toMatch(/\nproduct, .*: the least median of \d+, but these repetitions do not tell it apart from /);
+    // no two heads in one another
+    const heads = /^M\/s, by chains a thread .*$/m.exec(stdout)?.[0] ?? '';
+    expect(heads.split(/ {3,}/)).toEqual([
+      'M/s, by chains a thread',
+      '1',
+      '× plain',
+      '÷ product',
+      'of the peak',
+      'compile, ms',
+    ]);
   });
 
   it('cross-checks', async () => {
@@ -62,13 +132,22 @@ describe('npm run bench', () => {
   });
 
   it.each([
-    [['--walkerprv', '1'], '--walkerprv'],
-    [['--c', '99'], '--c: "99"'],
+    [['sweep', '--walkerprv', '1'], '--walkerprv'],
+    [['msm-bench', '--c', '99'], '--c: "99"'],
     [['--autorun', 'race'], '--autorun: "race"'],
-    [['--autorun', 'field-bench', '--logn', '4'], '--logn: means nothing to autorun=field-bench'],
-    [['--adapter', 'abacus'], 'abacus'],
-    [['--json', '/no/such/folder/x.json'], '--json: there is no folder'],
-    [['--trace', 'x.json'], '--trace'],
+    [['race'], '--autorun: "race"'],
+    [['--logn', '10'], 'which mode? There are msm-cross-check, '],
+    [['sweep', 'calibrate'], "'calibrate' belongs to no option"],
+    [['field-bench', '--logn', '4'], '--logn: means nothing to autorun=field-bench'],
+    [['msm-bench', '--adapter', 'abacus'], 'abacus'],
+    [['msm-bench', '--json', '/no/such/folder/x.json'], '--json: there is no folder'],
+    [['sweep', '--trace', 'x.json'], '--trace'],
+    [['accum-ab', '--b.build', '/nowhere'], '--build: /nowhere/dist/index.js is not there'],
+    [['targets', '--rows', 'work,nonsense'], '--rows: "nonsense" is not work or efficiency or '],
+    [['targets', '--rows', ','], '--rows: ""'],
+    [['targets', '--logn', '9'], '--logn: "9" is not an integer from 10 to 22'],
+    [['targets', '--logn', '23'], '--logn: "23"'],
+    [['targets', '--reps', '0'], '--reps: "0"'],
   ])('refuses %j by name, with code 2', async (args, named) => {
     const { code, stdout, stderr } = await bench(...args);
     expect(code).toBe(2);
@@ -76,10 +155,23 @@ describe('npm run bench', () => {
     expect(stdout).toBe('');
   });
 
-  it('has help with every mode and knob', async () => {
-    const { code, stdout } = await bench('--help');
+  it.each([[[]], [['--help']]])('answers %j with every mode, and how long it takes', async (args) => {
+    const { code, stdout } = await bench(...args);
     expect(code).toBe(0);
-    for (const mode of modeNames) expect(stdout).toContain(mode);
-    for (const knob of ['--logn', '--walkerpriv', '--submitadds', '--precompute']) expect(stdout).toContain(knob);
+    const lines = stdout.split('\n');
+    for (const mode of modeNames) {
+      const { about, takes } = modes[mode];
+      expect(lines).toContain(`  ${mode.padEnd(17)} ${about} (${takes})`);
+    }
+  });
+
+  it('has help with every knob of a mode, and no other', async () => {
+    const { code, stdout } = await bench('msm-bench', '--help');
+    expect(code).toBe(0);
+    for (const knob of ['--logn', '--walkerpriv', '--submitadds', '--precompute', '--build DIR']) {
+      expect(stdout).toContain(`\n  ${knob}`);
+    }
+    expect(stdout).not.toContain('--a.c');
+    expect(stdout).not.toContain('--chains');
   });
 });

@@ -1,27 +1,19 @@
-/** `npm run bench:targets`: what is met and what is missed, and the script itself on builds of its own. */
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** The targets: what is met and what is missed, and the mode itself on a build of its own. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cold } from '../dev/bench/modes/targets/cold.js';
+import { type Finding, middleOf, verdictOf } from '../dev/bench/modes/targets/findings.js';
+import { failureOf, targetLines } from '../dev/bench/modes/targets/index.js';
+import { batch, distributions } from '../dev/bench/modes/targets/inputs.js';
+import { cost, gpuTime, memory, small } from '../dev/bench/modes/targets/warm.js';
+import { efficiency, efficiencyOf, work, workOf } from '../dev/bench/modes/targets/work.js';
+import { fieldCosts, summariseRuns } from '../dev/bench/modes/targets/workbench.js';
+import type { StampedRow } from '../dev/bench/rows.js';
 import type { MsmCounts } from '../dev/count/count-msm.js';
 import type { Counts } from '../dev/count/instrument.js';
-import { UsageError } from '../scripts/command-line.mjs';
-import { summariseRuns } from '../scripts/targets/baseline.mjs';
-import { fieldCosts } from '../scripts/targets/field.mjs';
-import { exitCodeOf, type Finding, verdictOf } from '../scripts/targets/findings.mjs';
-import { parseOptions } from '../scripts/targets/options.mjs';
-import { summary, table } from '../scripts/targets/report.mjs';
-import { rows } from '../scripts/targets/rows/all.mjs';
-import { batch } from '../scripts/targets/rows/batch.mjs';
-import { cold } from '../scripts/targets/rows/cold.mjs';
-import { cost } from '../scripts/targets/rows/cost.mjs';
-import { distributions } from '../scripts/targets/rows/distributions.mjs';
-import { efficiency, efficiencyOf } from '../scripts/targets/rows/efficiency.mjs';
-import { gpuTime } from '../scripts/targets/rows/gpu-time.mjs';
-import { memory } from '../scripts/targets/rows/memory.mjs';
-import { small } from '../scripts/targets/rows/small.mjs';
-import { work, workOf } from '../scripts/targets/rows/work.mjs';
 import { inProject, runScript } from './support/run-script.js';
 
 const software = { software: true, logn: 16 };
@@ -48,31 +40,63 @@ describe('a verdict', () => {
     [found(Number.NaN, { most: 1 }), 'FAILED'],
     [found(Number.POSITIVE_INFINITY, { least: 1 }), 'FAILED'],
     [found(0, { most: 1 }, { failure: 'WRONG' }), 'FAILED'],
+    // the interval says it, not the median
+    [found(1, { most: 2 }, { interval: [0.9, 2] }), 'met'],
+    [found(1, { most: 2 }, { interval: [0.9, 2.1] }), 'no verdict'],
+    [found(3, { most: 2 }, { interval: [1.9, 4] }), 'no verdict'],
+    [found(3, { most: 2 }, { interval: [2.1, 4] }), 'MISSED'],
+    [found(1, { least: 0.8 }, { interval: [0.8, 2] }), 'met'],
+    [found(1, { least: 0.8 }, { interval: [0.7, 2] }), 'no verdict'],
+    [found(0.5, { least: 0.8 }, { interval: [0.4, 0.7] }), 'MISSED'],
+    // timed once: that tells nothing
+    [found(1, { most: 2 }, { interval: null }), 'no verdict'],
   ])('%j is %s', (finding, verdict) => {
     expect(verdictOf(finding)).toBe(verdict);
+  });
+
+  it('rests on an interval that holds the median 95 times in 100', () => {
+    const times = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1).reverse();
+    expect(middleOf([])).toMatchObject({ value: Number.NaN, interval: null });
+    expect(middleOf([5])).toEqual({ value: 5, interval: null });
+    // of fewer than six even the ends are no 95 %
+    expect(middleOf(times(5))).toEqual({ value: 3, interval: [1, 5] });
+    // tables of the sign test: for n = 6, 9, 12, 20 the 1st, 2nd, 3rd, 6th from either end
+    const known = [
+      [6, 1],
+      [8, 1],
+      [9, 2],
+      [12, 3],
+      [20, 6],
+    ] as const;
+    for (const [n, k] of known) expect(middleOf(times(n)).interval).toEqual([k, n + 1 - k]);
+    expect(middleOf([2e6, 4e6], 1e6)).toEqual({ value: 3, interval: [2, 4] });
   });
 
   it('makes the exit code where something failed, and where it is missed only if asked to', () => {
     const met = [found(1, { most: 1 }), found(2), found(null, { most: 1 })];
     const missed = [...met, found(2, { most: 1 })];
     const failed = [...met, found(null, null, { failure: 'WRONG' })];
-    expect([met, missed, failed].map((findings) => exitCodeOf(findings, false))).toEqual([0, 0, 1]);
-    expect([met, missed, failed].map((findings) => exitCodeOf(findings, true))).toEqual([0, 1, 1]);
+    const [lenient, strict] = [false, true].map((how) => [met, missed, failed].map((all) => failureOf(all, how)));
+    expect(lenient).toEqual([null, null, '1 failed']);
+    expect(strict).toEqual([null, '0 failed, 1 missed', '1 failed, 0 missed']);
   });
 
   it('is a line of the table', () => {
-    const lines = [
-      { row: 'one', ...found(1.23456, { most: 1 }, { unit: 'ms', note: 'why' }) },
-      { row: 'one', ...found(12345.6) },
-      { row: 'two', ...found(null, { least: 2 }, { failure: 'WRONG: it' }) },
+    const told = [
+      {
+        name: 'one',
+        findings: [found(1.23456, { most: 1 }, { unit: 'ms', note: 'why', interval: [1.1, 1.4] }), found(12345.6)],
+      },
+      { name: 'two', findings: [found(null, { least: 2 }, { failure: 'WRONG: it' })] },
     ];
-    expect(table(lines).split('\n')).toEqual([
-      'row  what  target  measured  verdict',
-      'one  it    ≤ 1     1.23 ms   MISSED: why',
-      '     it            12300     no verdict',
-      'two  it    ≥ 2               FAILED: WRONG: it',
+    expect(targetLines(told).slice(0, 6)).toEqual([
+      'row   what   target   measured               verdict',
+      'one   it     ≤ 1      1.23 ms (1.1 to 1.4)   MISSED: why',
+      '      it              12300                  no verdict',
+      'two   it     ≥ 2                             FAILED: WRONG: it',
+      '',
+      '0 met, 1 MISSED, 1 FAILED, 1 no verdict, 0 not measured',
     ]);
-    expect(summary(lines)).toBe('0 met, 1 MISSED, 1 FAILED, 1 no verdict, 0 not measured');
   });
 });
 
@@ -84,17 +108,17 @@ describe('what is measured once for several rows', () => {
     { name: 'fold (CPU)', ms: 1 },
   ];
 
-  it('is the median over the runs, with the fold as arithmetic that is not the GPU’s', () => {
+  it('is told of every run, with the fold as arithmetic that is not the GPU’s', () => {
     const runs = [10, 14, 12].map((wallMs) => ({ wallMs, productEquivalents: 1e6 * wallMs, phases }));
     expect(summariseRuns(runs)).toMatchObject({
-      wallMs: 12,
-      productEquivalents: 12e6,
-      gpuMs: 8,
-      aboveGpuMs: 4,
-      notArithmetic: 5 / 12,
+      wallsMs: [10, 14, 12],
+      productEquivalents: [10e6, 14e6, 12e6],
+      gpuMs: [8, 8, 8],
+      aboveGpuMs: [2, 6, 4],
+      notArithmetic: [3 / 10, 7 / 14, 5 / 12],
     });
     const untimed = [...runs, { wallMs: 12, productEquivalents: 12e6, phases: null }];
-    expect(summariseRuns(untimed)).toMatchObject({ wallMs: 12, gpuMs: null, aboveGpuMs: null, notArithmetic: null });
+    expect(summariseRuns(untimed)).toMatchObject({ gpuMs: null, aboveGpuMs: null, notArithmetic: null });
   });
 
   it('is each operation at its best, beside the plain product in one chain', () => {
@@ -105,7 +129,7 @@ describe('what is measured once for several rows', () => {
     const own = [row('own', 'product', 1, 15), row('own', 'product', 2, 20), row('own', 'square', 2, 25)];
     const plain = [row('plain', 'product', 1, 10), row('plain', 'product', 2, 12)];
     const costs = fieldCosts([...plain, ...own, row('own', 'inverse', 1, 2)], 'own', 'plain');
-    expect(costs).toEqual({ variant: 'own', productsPerSecond: 20, inversion: 10, square: 0.8, ownToPlain: 2 });
+    expect(costs).toEqual({ variant: 'own', inversion: 10, square: 0.8, ownToPlain: 2 });
   });
 });
 
@@ -131,7 +155,7 @@ describe('the row', () => {
   it('work: has targets at 2^16 and 2^18', () => {
     const of = { all: 125, afterWalk: 10, inversions: 21, additions: 20, irreducible: 100 };
     const field = fieldCosts([], 'own', 'plain');
-    expect(told(work.judge({ field, sizes: [{ logn: 16, work: of }] }))).toEqual([
+    expect(told(work.judge({ field, sizes: [{ logn: 16, work: of }] }, hardware))).toEqual([
       ['2^16: counted products ÷ 6·n·T', 1.25, 'met'],
       ['2^16: inversions, products an addition', 1.05, 'MISSED'],
       ['2^16: share of combine, reduce, fold', 0.08, 'met'],
@@ -139,14 +163,14 @@ describe('the row', () => {
         (what) => [`2^18: ${what}`, null, 'not measured'],
       ),
     ]);
-    const verdicts = work.judge({ field, sizes: [{ logn: 18, work: of }] }).map(verdictOf);
+    const verdicts = work.judge({ field, sizes: [{ logn: 18, work: of }] }, hardware).map(verdictOf);
     expect(verdicts.slice(3)).toEqual(['met', 'MISSED', 'MISSED']);
   });
 
   it('efficiency: is the same in own products as in plain ones', () => {
     // 600 own products at 2 a plain one, in a wall of 400 plain ones
     expect(efficiencyOf(600, 400, 2)).toBe(0.75);
-    const measured = { logn: 18, efficiency: 0.6, notArithmetic: 0.2 };
+    const measured = { logn: 18, efficiency: [0.6, 0.61], notArithmetic: [0.2, 0.21] };
     expect(efficiency.judge(measured, { software: true, logn: 18 }).map(verdictOf)).toEqual(['met', 'MISSED']);
     expect(efficiency.judge(measured, hardware).map(verdictOf)).toEqual(['MISSED', 'MISSED']);
     const [smaller, untimed] = efficiency.judge({ ...measured, logn: 14, notArithmetic: null }, software);
@@ -158,8 +182,8 @@ describe('the row', () => {
 
   it('cost: is for software adapters', () => {
     const sizes = [
-      { logn: 10, wallMs: 100, productEquivalents: 0.9e6, runs: [{ productEquivalents: 0.9e6 }] },
-      { logn: 12, wallMs: 200, productEquivalents: 1.8e6, runs: [{ productEquivalents: 1.8e6 }] },
+      { logn: 10, wallsMs: [100, 110], productEquivalents: [0.9e6, 0.95e6] },
+      { logn: 12, wallsMs: [200, 220], productEquivalents: [1.8e6, 1.9e6] },
     ];
     const none = ['not measured', 'not measured', 'not measured'];
     expect(cost.judge({ sizes }, software).map(verdictOf)).toEqual(['met', 'MISSED', ...none]);
@@ -169,9 +193,9 @@ describe('the row', () => {
 
   it('gpu-time: is for real GPUs', () => {
     const sizes = [
-      { logn: 16, gpuMs: 2.9, aboveGpuMs: 1.6 },
+      { logn: 16, gpuMs: [2.8, 2.9], aboveGpuMs: [1.6, 1.7] },
       { logn: 18, gpuMs: null, aboveGpuMs: null },
-      { logn: 20, gpuMs: 16.5, aboveGpuMs: 1 },
+      { logn: 20, gpuMs: [16.5, 16.5], aboveGpuMs: [1, 1.5] },
     ];
     const findings = gpuTime.judge({ sizes }, hardware);
     const none = 'not measured';
@@ -181,7 +205,9 @@ describe('the row', () => {
       'no timestamp-query here',
       'needs --logn 22',
     ]);
-    const growth = gpuTime.judge({ sizes: [...sizes, { logn: 22, gpuMs: 66, aboveGpuMs: 1 }] }, hardware).at(-1);
+    const growth = gpuTime
+      .judge({ sizes: [...sizes, { logn: 22, gpuMs: [66, 66], aboveGpuMs: [1, 1] }] }, hardware)
+      .at(-1);
     expect([growth?.value, growth && verdictOf(growth)]).toEqual([4, 'met']);
     expect(new Set(gpuTime.judge({ sizes: [] }, software).map(({ note }) => note))).toEqual(
       new Set(['real GPUs only']),
@@ -196,9 +222,10 @@ describe('the row', () => {
       ['90 % zeros', 2],
       ['32-bit scalars', 2.6],
       ['scalars 0 and 1', 1.5],
-      ['one scalar not zero', 2.5],
-    ].map(([what, ms]) => ({ what: what as string, wallsMs: [ms as number, 1000, 0] }));
-    const sizes = [{ logn: 14, randomMs: [9, 10, 11], inputs }];
+      ['one scalar not zero', 5],
+    ].map(([what, ms]) => ({ what: what as string, wallsMs: [0.5, 1, 2].map((noise) => noise * (ms as number)) }));
+    // noise that both have cancels in the ratio of a pair
+    const sizes = [{ logn: 14, randomMs: [5, 10, 20], inputs }];
     const verdicts = ['met', 'MISSED', 'met', 'met', 'MISSED', 'met'];
     expect(distributions.judge({ sizes }, hardware).map(verdictOf)).toEqual([...verdicts, 'MISSED']);
     expect(distributions.judge({ sizes }, software).map(verdictOf)).toEqual([...verdicts, 'no verdict']);
@@ -209,10 +236,10 @@ describe('the row', () => {
   });
 
   it('small, batch: have one target or the other', () => {
-    const measured = { wallMs: 4, productEquivalents: 0.4e6 };
-    expect(told(small.judge(measured, software))).toEqual([['n = 256: million product equivalents', 0.4, 'met']]);
-    expect(told(small.judge(measured, hardware))).toEqual([['n = 256: wall', 4, 'MISSED']]);
-    const walls = { singleMs: [10, 20, 30], batchMs: [8, 9, 40] };
+    const measured = { wallsMs: [4, 4.1], productEquivalents: [0.25e6, 0.5e6] };
+    expect(told(small.judge(measured, software))).toEqual([['n = 256: million product equivalents', 0.375, 'met']]);
+    expect(told(small.judge(measured, hardware))).toEqual([['n = 256: wall', 4.05, 'MISSED']]);
+    const walls = { singleMs: [10, 20, 30], batchMs: [4.5, 9, 13.5] };
     const what = '10 vectors of 2^12: one batch ÷ 10 calls';
     expect(told(batch.judge(walls, hardware))).toEqual([[what, 0.45, 'met']]);
     expect(told(batch.judge(walls, software))).toEqual([[what, 0.45, 'no verdict']]);
@@ -225,97 +252,78 @@ describe('the row', () => {
       { logn: 18, peakBytes: 64 * 2 ** 20 },
     ];
     const none = 'not measured';
-    expect(memory.judge({ sizes, tight: null }).map(verdictOf)).toEqual(['met', 'MISSED', none, none]);
-    const tight = memory.judge({ sizes, tight: { defaultMs: [2], tightMs: [3] } }).at(-1) as Finding;
-    expect(told([tight])).toEqual([["2^20 in 32 MiB: wall ÷ the default's", 1.5, 'met']]);
+    expect(memory.judge({ sizes, tight: null }, hardware).map(verdictOf)).toEqual(['met', 'MISSED', none, none]);
+    const tight = (tightMs: readonly number[]) =>
+      told(memory.judge({ sizes, tight: { defaultMs: [2, 2], tightMs } }, hardware).slice(-1));
+    const what = "2^20 in 32 MiB: wall ÷ the default's";
+    expect(tight([3, 3])).toEqual([[what, 1.5, 'met']]);
+    expect(tight([2.8, 3.2])).toEqual([[what, 1.5, 'no verdict']]);
   });
 
   it('cold: is CPU time on software, and nothing is compiled twice', () => {
-    const starts = [{ cpuSeconds: 3, wallSeconds: 2 }];
+    const starts = [3, 3.1].map((cpuSeconds) => ({ cpuSeconds, wallSeconds: 2 }));
     const measured = { starts, afterWarmup: 0, bySecondEngine: 1 };
     expect(cold.judge(measured, software).map(verdictOf)).toEqual(['met', 'met', 'MISSED']);
     expect(cold.judge(measured, hardware).map(verdictOf)).toEqual(['MISSED', 'met', 'MISSED']);
   });
 });
 
-it.each([
-  ['--rows work,nonsense', /^--rows: 'nonsense' is none; there are work, efficiency, /],
-  ['--rows ,', /^--rows: '' is none/],
-  ['--logn 9', /^--logn: '9' is not an integer from 10 to 22/],
-  ['--logn 23', /^--logn: /],
-  ['--reps 0', /^--reps: /],
-  ['--nonsense', /--nonsense/],
-  ['--build /nowhere', /\/nowhere.dist.index\.js is not there: `npm run build` makes it/],
-])('%s is a mistake on the command line', (args, message) => {
-  expect(() => parseOptions(args.split(' '))).toThrow(UsageError);
-  expect(() => parseOptions(args.split(' '))).toThrow(message);
-});
-
-it('all rows are measured unless some are named', () => {
-  expect(parseOptions(['--help']).rows).toEqual(rows.map(({ name }) => name));
-  expect(parseOptions(['--help', '--rows', 'cold, work']).rows).toEqual(['cold', 'work']);
-});
-
-describe('the script', () => {
-  // Builds of its own, as `npm test` must neither need dist/ nor change it; and where their imports find the packages.
+describe('the mode', () => {
+  // A build of its own, as `npm test` must neither need dist/ nor change it; and where its imports find the packages.
   const built = inProject('node_modules/.cache/webgpu-msm/built-for-targets');
-  const wrong = inProject('node_modules/.cache/webgpu-msm/built-wrong-for-targets');
   let folder: string;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-targets-'));
-    for (const [config, outDir] of [
-      ['vite.lib.config.ts', 'dist'],
-      ['vite.bench.config.ts', 'dist-bench'],
-    ] as const) {
-      await build({ configFile: inProject(config), build: { outDir: join(built, outDir) }, logLevel: 'error' });
-    }
+    const outDir = join(built, 'dist');
+    await build({ configFile: inProject('vite.lib.config.ts'), build: { outDir }, logLevel: 'error' });
+    await build({ configFile: inProject('vite.bench.config.ts'), root: inProject('.') });
   });
-  afterAll(() => {
-    for (const each of [folder, wrong]) rmSync(each, { recursive: true, force: true });
-  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  const run = (...args: string[]) => runScript('scripts/bench-targets.mjs', args, 100_000);
-
-  it('says what a mistake on the command line is', async () => {
-    const { code, stdout, stderr } = await run('--rows', 'nonsense');
-    expect(stderr).toContain('usage: npm run bench:targets');
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  });
+  const run = (...args: string[]) => runScript('scripts/bench.mjs', ['targets', ...args], 100_000);
 
   it('measures, prints and writes rows', async () => {
     const json = join(folder, 'targets.json');
     const options = ['--rows', 'small,cold,memory', '--logn', '10', '--reps', '1', '--json', json, '--build', built];
     const { code, stdout, stderr } = await run(...options);
     expect(code, stderr).toBe(0);
-    expect(stdout).toMatch(/^adapter: .+; node v.+; commit .+\nBN254 G1, n up to 2\^10, medians of 1; /);
-    expect(stdout).toMatch(/\nsmall +n = 256: .+\nmemory +2\^16: .+ not measured: needs --logn 16\n/);
+    expect(stderr).toMatch(/^With its defaults this takes /);
+    expect(stdout).toMatch(/^adapter: .+; Node v.+\n/);
+    // one repetition is no verdict
+    expect(stdout).toMatch(/\nsmall +n = 256: .+ no verdict: .+\nmemory +2\^16: .+ not measured: needs --logn 16\n/);
     expect(stdout).toMatch(/\ncold +2\^10: .+\n +pipelines .+ ≤ 0 +0 +met\n +pipelines .+ ≤ 0 +0 +met\n/);
-    const record = JSON.parse(readFileSync(json, 'utf8'));
-    expect(record).toMatchObject({ node: process.version, logn: 10, reps: 1 });
-    expect(record.adapter).toHaveProperty('software');
-    expect(record.lines.map(({ row }: { row: string }) => row)).toEqual([
-      ...['small', ...Array(4).fill('memory'), ...Array(3).fill('cold')],
+    const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
+    expect(rows[0]).toMatchObject({
+      event: 'init',
+      mode: 'targets',
+      environment: { runtime: `Node ${process.version}` },
+    });
+    const told = rows.filter((row) => row.event === 'target');
+    expect(told.map(({ name, findings }) => [name, findings.length])).toEqual([
+      ['small', 1],
+      ['memory', 4],
+      ['cold', 3],
     ]);
-    expect(Object.keys(record.measured).toSorted()).toEqual(['cold', 'memory', 'small']);
+    for (const { measured } of told) expect(measured).toBeTruthy();
   });
 
   it('fails a row whose results are wrong, and goes on with the others', async () => {
-    mkdirSync(join(wrong, 'dist'), { recursive: true });
-    cpSync(join(built, 'dist-bench'), join(wrong, 'dist-bench'), { recursive: true });
+    mkdirSync(join(folder, 'dist'), { recursive: true });
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     writeFileSync(
-      join(wrong, 'dist/index.js'),
+      join(folder, 'dist/index.js'),
       `export const createMsmEngine = async () => ({
         lastRun: null,
-        loadBases: async () => ({}),
+        memory: { peak: 0 },
+        loadBases: async () => ({ destroy() {} }),
         msm: async () => ({ x: 1n, y: 2n, infinity: false }),
         destroy() {},
       });`,
     );
-    const options = ['--rows', 'small,memory,cold', '--logn', '10', '--reps', '1', '--build', wrong];
-    const { code, stdout } = await run(...options);
-    expect(stdout).toMatch(/\nsmall +all of it +FAILED: WRONG: n = 256, random scalars 1: \(0x1, 0x2\) for /);
+    const { code, stdout } = await run(...'--rows small,memory,cold --logn 10 --reps 1 --build'.split(' '), folder);
+    expect(stdout).toMatch(/\nsmall +all of it +FAILED: wrong result at .*n=256,.*: \(0x1, 0x2\) for /);
     expect(stdout).toMatch(/\nmemory +2\^16: .+ not measured/);
-    expect(stdout).toMatch(/\ncold +all of it +FAILED: WRONG: MSM 0 of a cold start\n/);
+    expect(stdout).toMatch(/\ncold +all of it +FAILED: wrong result of MSM 0 of a cold start\n/);
     expect(code).toBe(1);
   });
 });

@@ -44,6 +44,7 @@ describe('the knobs of the page', () => {
       },
       precompute: 3,
       memoryBudget: 16 * 2 ** 20,
+      build: null,
     });
     expect(parse('autorun=msm-bench&cpubelow=50&checks=1').settings).toMatchObject([
       { tuning: { cpuBelow: 50, checks: true } },
@@ -74,6 +75,26 @@ describe('the knobs of the page', () => {
     // a side may overrule what both have
     expect(parse('autorun=accum-ab&c=8&b.c=9').settings.map(({ name }) => name)).toEqual(['c=8', 'c=9']);
     expect(parse('autorun=accum-ab&b.c=9').settings.map(({ name }) => name)).toEqual(['defaults', 'c=9']);
+  });
+
+  it('name a build where there are folders, and no page has any', () => {
+    const query = new URLSearchParams('autorun=accum-ab&a.build=/some/where');
+    expect(parseKnobs(query, 'terminal').settings).toMatchObject([
+      { name: 'build=/some/where', build: '/some/where' },
+      { name: 'defaults', build: null },
+    ]);
+    expect(() => parseKnobs(query)).toThrow('a.build: a page has no folders; npm run bench takes builds');
+    expect(() => parse('autorun=targets')).toThrow(
+      'autorun: targets is for a terminal, npm run bench -- targets: it needs',
+    );
+    expect(
+      parseKnobs(new URLSearchParams('autorun=targets&rows=cold, work&logn=14&strict=1'), 'terminal'),
+    ).toMatchObject({
+      mode: 'targets',
+      rows: ['cold', 'work'],
+      logn: 14,
+      strict: true,
+    });
   });
 
   it('make every combination of a sweep', () => {

@@ -238,6 +238,12 @@ const modesOf = (name: string): readonly Mode[] => {
   return name === 'build' ? [...tunedModes, 'targets'] : tunedModes;
 };
 
+/** Those that mean something to a mode, or to any. */
+export const knobsOf = (mode: Mode | null): string[] =>
+  [...Object.keys(runKnobs), ...['', 'a.', 'b.'].flatMap((side) => settingKnobs.map((name) => side + name))].filter(
+    (name) => mode === null || modesOf(name).includes(mode),
+  );
+
 /** Refuses what only programs can do. */
 function checkPlace(query: URLSearchParams, mode: Mode, problems: Problems): void {
   const why = notOnPage(mode);
@@ -370,7 +376,9 @@ export function readKnobs(asked: URLSearchParams, place: 'page' | 'terminal' = '
   checkMeaning(query, mode, problems);
   if (place === 'page') checkPlace(query, mode, problems);
   checkValues(query, mode, problems);
-  const logn = read('logn', (text) => parseIntegers('logn', text, mode === 'targets' ? LEAST_LOGN_OF_TARGETS : 0, maxLogn));
+  const logn = read('logn', (text) =>
+    parseIntegers('logn', text, mode === 'targets' ? LEAST_LOGN_OF_TARGETS : 0, maxLogn),
+  );
   const n = read('n', (text) => parseIntegers('n', text, 0, maxPoints));
   const defaultLogn = query.has('n') ? [] : mode === 'msm-cross-check' ? [8, 10] : [12];
   const sizes = [...new Set([...(logn ?? defaultLogn).map((log) => 2 ** log), ...(n ?? [])])];

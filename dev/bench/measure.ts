@@ -52,6 +52,7 @@ export async function warmUp(run: Run, subject: EngineUnderTest, msmCase: MsmCas
     dispatches: record?.dispatches ?? 0,
     submits: record?.submits ?? 0,
     basesBytes: subject.basesBytes,
+    pipelines: engine.pipelines,
     scratchBytes: memory.peak,
   };
   run.tell(row, 'progress', 'results');

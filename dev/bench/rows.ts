@@ -1,5 +1,5 @@
 /** The rows that a run is told in: what `window.msmBench.rows` holds, what is posted to the dev server, and what Node prints. */
-import type { AdapterDescription, HostWalls, PhaseTime, TimelineEntry, Tuning } from '../../src/api.js';
+import type { AdapterDescription, CompileTime, HostWalls, PhaseTime, TimelineEntry, Tuning } from '../../src/api.js';
 import type { BatchRow as FieldBatchRow, FieldBenchRow } from '../field-bench/run.js';
 import type { Environment } from './environment.js';
 import type { Finding } from './modes/targets/findings.js';
@@ -67,6 +67,8 @@ export interface WarmUpRow {
   readonly entries: number;
   readonly dispatches: number;
   readonly submits: number;
+  /** What was compiled on the device so far, and the milliseconds of each. */
+  readonly pipelines: readonly CompileTime[];
   /** Bytes of GPU memory. */
   readonly basesBytes: number;
   readonly scratchBytes: number;

@@ -35,7 +35,7 @@ const TAIL = 0.025;
 /**
  * The ratio of the medians of two samples taken in pairs, and its 95 % interval by the percentile bootstrap (Efron & Tibshirani, An
  * Introduction to the Bootstrap, 1993, chapter 13). What is drawn again is pairs: what slowed a machine down for a while slowed both of a
- * pair, and cancels. Simulated (tests/ab.test.ts), it covers the true ratio 93 to 97 times in 100, and more often on a machine that
+ * pair, and cancels. Simulated (tests/statistics.test.ts), it covers the true ratio 93 to 97 times in 100, and more often on a machine that
  * drifts. The same numbers and seed give the same interval, and a and b exchanged its reciprocal.
  *
  * @param a times, above 0

@@ -1,7 +1,7 @@
 /** Where and with what a run was made, for the file of its rows. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { commit } from '../start/rows.mjs';
+import { commit } from '../builds.mjs';
 import { withoutSecrets } from './open-page.mjs';
 
 /**

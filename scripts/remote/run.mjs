@@ -1,7 +1,7 @@
 /** One run of the page in a far browser, and what it told. */
 import { adapterLine } from '../adapter/adapter-line.mjs';
 import { hadNoWebGpu, watchPage } from '../browser/watch-page.mjs';
-import { makeStatusLine } from '../status-line.mjs';
+import { progress, say } from '../command-line.mjs';
 import { isWrong } from './report.mjs';
 
 /**
@@ -27,7 +27,6 @@ export class RunFailedError extends Error {}
  */
 export async function runRemotely(page, url, { adapter: asked, firstProgressSeconds, stallSeconds }, told) {
   page.on('pageerror', (error) => console.error(`page: ${error.message}`));
-  const status = makeStatusLine();
   const end = await watchPage(page, url, {
     firstProgressSeconds,
     stallSeconds,
@@ -35,14 +34,14 @@ export async function runRemotely(page, url, { adapter: asked, firstProgressSeco
     onProgress({ adapter, doing, done, total }) {
       if (adapter !== null && told.adapter === null) {
         told.adapter = adapter;
-        status.print(`adapter: ${adapterLine(adapter)}`);
+        say(`adapter: ${adapterLine(adapter)}`);
         if (asked !== 'any' && adapter.software !== (asked === 'software')) {
           throw new AdapterError(`asked for a ${asked} adapter, and the browser runs on ${adapterLine(adapter)}`);
         }
       }
-      status.show(`${done}/${total} ${doing}`);
+      progress(`${done}/${total} ${doing}`);
     },
-  }).finally(() => status.clear());
+  }).finally(() => progress(''));
 
   if (hadNoWebGpu(end)) throw new AdapterError(`the browser has no WebGPU: ${end.error}`);
   if (end.status === 'failed') throw new RunFailedError(`the run failed: ${end.error}`);

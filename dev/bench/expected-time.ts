@@ -1,0 +1,33 @@
+/** How long a run will take, before it begins: from walls that were measured on two cores with SwiftShader (docs/performance.md). */
+import type { Knobs } from './knobs.js';
+import { modes } from './modes.js';
+
+/** An MSM of n points: 132 ms at 2^12, 422 at 2^14, 1,381 at 2^16. */
+const msmSeconds = (n: number): number => 0.035 + 2e-5 * n;
+
+/** To make a point with its logarithm, to load it, and to draw a scalar. */
+const SECONDS_A_POINT = 1e-4;
+
+/** Until the first MSM of a setting is there, and to measure the product between two MSMs. */
+const COMPILING_SECONDS = 2;
+const PRODUCT_SECONDS = 0.12;
+
+/** Below this nobody wants to know. */
+const LONG_SECONDS = 20;
+
+const spell = (seconds: number): string =>
+  seconds < 90 ? `${Math.round(seconds / 10) * 10} s` : `${Math.round(seconds / 60)} min`;
+
+/** A line to say beforehand where it will be long; null where it will not. */
+export function expectedLine({ mode, cases, settings, reps }: Knobs): string | null {
+  if (mode === null) return null;
+  if (mode === 'field-bench' || mode === 'crossover' || mode === 'targets' || mode === 'calibrate') {
+    return `With its defaults this takes ${modes[mode].takes} on two cores that play GPU.`;
+  }
+  const each = cases.reduce(
+    (sum, { address: { n } }) => sum + SECONDS_A_POINT * n + (reps + 2) * (msmSeconds(n) + PRODUCT_SECONDS),
+    COMPILING_SECONDS,
+  );
+  const seconds = each * settings.length;
+  return seconds < LONG_SECONDS ? null : `About ${spell(seconds)} on two cores that play GPU.`;
+}

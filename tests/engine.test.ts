@@ -349,6 +349,13 @@ describe('createMsmEngine refuses', () => {
     ['an order of 257 bits', { order: 2n ** 256n }, /order must be/],
     ['an order of 1', { order: 1n }, /order must be/],
     ['a generator off the curve', { generator: { x: 1n, y: 3n } }, /generator is not on the curve/],
+    [
+      'a generator that is not canonical',
+      { generator: { x: 1n, y: 2n + bn254.p } },
+      /generator\.y must be in \[0, p\)/,
+    ],
+    ['p for its order', { order: bn254.p }, /order is not that of the generator/],
+    ['an order that is one too large', { order: bn254.order + 1n }, /order is not that of the generator/],
   ])('a curve with %s', (_, constants, message) =>
     fails({ curve: { ...bn254, ...constants } }, 'bad-argument', message),
   );

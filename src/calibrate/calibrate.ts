@@ -1,7 +1,8 @@
 import type { AdapterDescription, AffinePoint, Calibration, CalibrationTrial, Tuning } from '../api.js';
-import { type Curve, type CurveContext, curveContext } from '../curves/curve.js';
+import type { Curve, CurveContext } from '../curves/curve.js';
 import { addAffine, double, infinity, type Jacobian, toAffine } from '../curves/jacobian.js';
-import { type NamedCurve, resolveCurve } from '../curves/named.js';
+import type { NamedCurve } from '../curves/named.js';
+import { openCurve } from '../curves/open-curve.js';
 import { createMsmEngine } from '../engine/engine.js';
 import { assertNotAborted, badArgument, MsmError, show } from '../errors.js';
 import { mod } from '../field/modulus.js';
@@ -167,7 +168,7 @@ export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {
   if (typeof options !== 'object' || options === null)
     throw badArgument(`options must be an object, got ${show(options)}`);
   const { store = indexedDbStore(), again = false, signal, onProgress } = options;
-  const curve = curveContext(resolveCurve(options.curve ?? 'bn254'));
+  const curve = openCurve(options.curve ?? 'bn254');
   const goOn = (): void => assertNotAborted(signal, 'calibration');
   goOn();
   const adapter = describeAdapter(device.adapterInfo);

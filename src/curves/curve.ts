@@ -65,6 +65,9 @@ export const curveContext = (given: Curve): CurveContext => {
   if (curve.b === 0n) throw badArgument(`${where}: b = 0 is not supported, as (0, 0) stands for infinity`);
   if (curve.order < 3n || curve.order >> 256n !== 0n) throw badArgument(`${where}: order must be in [3, 2^256)`);
   const { x, y } = curve.generator;
+  for (const [name, value] of Object.entries({ x, y })) {
+    if (value < 0n || value >= curve.p) throw badArgument(`${where}: generator.${name} must be in [0, p)`);
+  }
   if (!isOnCurve(curve, x, y)) throw badArgument(`${where}: the generator is not on the curve`);
   // Hasse: |r − p − 1| ≤ 2·√p
   const foldsScalars = (curve.order - curve.p - 1n) ** 2n <= 4n * curve.p;

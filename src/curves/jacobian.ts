@@ -62,6 +62,16 @@ export const add = (curve: Curve, left: Jacobian, right: Jacobian): Jacobian => 
   return { x: x3, y: mod(r * (v - x3) - s1 * hhh, p), z: (((left.z * right.z) % p) * h) % p };
 };
 
+/** k·P for k ≥ 0, by double and add; not in constant time. */
+export const multiply = (curve: Curve, k: bigint, point: Affine): Jacobian => {
+  let sum = infinity;
+  for (const bit of k.toString(2)) {
+    sum = double(curve, sum);
+    if (bit === '1') sum = addAffine(curve, sum, point);
+  }
+  return sum;
+};
+
 export const toAffine = ({ p }: Curve, { x, y, z }: Jacobian): Affine => {
   if (z === 0n) return null;
   const inverse = invert(z, p);

@@ -13,9 +13,10 @@ import type {
   Tuning,
 } from '../api.js';
 import { multiplyOnCpu } from '../cpu/multiply.js';
-import { type Curve, type CurveContext, curveContext } from '../curves/curve.js';
+import type { Curve, CurveContext } from '../curves/curve.js';
 import { addAffine, infinity, type Jacobian, toAffine } from '../curves/jacobian.js';
-import { type NamedCurve, resolveCurve } from '../curves/named.js';
+import type { NamedCurve } from '../curves/named.js';
+import { openCurve } from '../curves/open-curve.js';
 import { assertNotAborted, badArgument, MsmError, show } from '../errors.js';
 import { kernelsOf } from '../gpu/commands.js';
 import { hasSlowShifts, type OpenDevice, openDevice } from '../gpu/device.js';
@@ -503,7 +504,7 @@ class Engine implements MsmEngine {
  */
 export const createMsmEngine = async (options: MsmEngineOptions): Promise<MsmEngine> => {
   if (typeof options !== 'object' || options === null) throw badArgument('options must be an object with a `curve`');
-  const curve = curveContext(resolveCurve(options.curve));
+  const curve = openCurve(options.curve);
   // read once: what becomes of the object afterwards does not matter
   const { device, gpu, powerPreference, memoryBudget = DEFAULT_BUDGET, retainBases = true } = options;
   if (!(Number.isInteger(memoryBudget) && memoryBudget > 0)) {

@@ -1,0 +1,27 @@
+import { badArgument, show } from '../errors.js';
+import { fieldView } from '../field/wgsl.js';
+import { type Curve, type CurveContext, curveContext } from './curve.js';
+import { multiply } from './jacobian.js';
+import { type NamedCurve, resolveCurve } from './named.js';
+
+/**
+ * The curve that a caller means, with all that is derived from it. Constants of the caller's own are checked as far as that is quick: GPU and
+ * CPU would disagree where the order is not one, as either reduces scalars at another place.
+ *
+ * @throws MsmError `bad-argument` naming the constant that is wrong
+ */
+export const openCurve = (given: NamedCurve | Curve): CurveContext => {
+  const curve = curveContext(resolveCurve(given));
+  if (typeof given === 'string') return curve;
+  const { field, order, generator } = curve;
+  const where = `curve ${show(curve.name)}`;
+  try {
+    for (const carry of ['shift', 'float'] as const) fieldView(field, carry);
+  } catch (error) {
+    throw badArgument(`${where}: there is no arithmetic for this p: ${(error as Error).message}`);
+  }
+  if (multiply(curve, order, generator).z !== 0n) {
+    throw badArgument(`${where}: order is not that of the generator: order times the generator is not infinity`);
+  }
+  return curve;
+};

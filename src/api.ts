@@ -7,6 +7,22 @@ export interface AffinePoint {
   readonly infinity: boolean;
 }
 
+/**
+ * Bytes that lie in pages, as those of ffjavascript's BigBuffer do, or anywhere else. They are read at the call, 16 MiB or less at a time, so that
+ * there is never a second copy of more than that.
+ */
+export interface PagedBytes {
+  readonly byteLength: number;
+  /** The bytes [from, to), as a `Uint8Array` or another view of exactly that many. */
+  slice(from: number, to: number): ArrayBufferView;
+}
+
+/**
+ * Bytes, wherever they are: a view of a buffer (`Uint8Array`, `DataView`, `BigUint64Array`, Node's `Buffer` …), of which those count that it sees; a
+ * whole `ArrayBuffer` or `SharedArrayBuffer`; or pages. What the elements of a view are does not matter.
+ */
+export type BytesLike = ArrayBufferView | ArrayBufferLike | PagedBytes;
+
 /** What `onProgress` is told: `done` of `total` submits of the MSM (or slices of the bases) have been computed. */
 export interface Progress {
   readonly phase: 'load' | 'msm';
@@ -214,7 +230,7 @@ export interface MsmEngine {
    * @throws MsmError `bad-argument` (a wrong length, a coordinate ≥ p; names the index), `not-on-curve` (names the index),
    *   `out-of-memory`, `device-lost`, `destroyed`, `aborted`
    */
-  loadBases(points: Uint8Array | readonly AffinePoint[], options?: LoadBasesOptions): Promise<Bases>;
+  loadBases(points: BytesLike | readonly AffinePoint[], options?: LoadBasesOptions): Promise<Bases>;
 
   /**
    * Computes Σ scalars[i] · bases[offset + i].
@@ -224,7 +240,7 @@ export interface MsmEngine {
    *   or bigints in [0, 2^256). Their number is n, at most `bases.length - offset`; n = 0 gives infinity.
    * @throws MsmError `bad-argument`, `destroyed`, `aborted`, `out-of-memory`, `device-lost`, `internal`
    */
-  msm(bases: Bases, scalars: Uint8Array | readonly bigint[], options?: MsmOptions): Promise<AffinePoint>;
+  msm(bases: Bases, scalars: BytesLike | readonly bigint[], options?: MsmOptions): Promise<AffinePoint>;
 
   /**
    * Computes Σ scalars[v][i] · bases[offsets[v] + i] for every vector v, all in one submit and with one read-back (more only where
@@ -236,7 +252,7 @@ export interface MsmEngine {
    */
   msmBatch(
     bases: Bases,
-    scalars: readonly (Uint8Array | readonly bigint[])[],
+    scalars: readonly (BytesLike | readonly bigint[])[],
     options?: MsmBatchOptions,
   ): Promise<AffinePoint[]>;
 

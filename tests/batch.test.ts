@@ -180,7 +180,11 @@ describe('the contract', () => {
 
   test.each<[string, () => Promise<unknown>, RegExp]>([
     ['no array', () => engine.msmBatch(bases, null as never), /^scalars must be an array of vectors, got null/],
-    ['no vector', () => engine.msmBatch(bases, [[1n], 7 as never]), /^scalars\[1\] must be a Uint8Array or an array/],
+    [
+      'no vector',
+      () => engine.msmBatch(bases, [[1n], 7 as never]),
+      /^scalars\[1\] must be bytes \(a Uint8Array, say\) or an array/,
+    ],
     ['a hole', () => engine.msmBatch(bases, new Array(1) as never), /^scalars\[0\] must be a Uint8Array/],
     ['no scalar', () => engine.msmBatch(bases, [[], [1n, -1n]]), /^scalars\[1\]\[1\] must be in \[0, 2\^256\)/],
     ['half a scalar', () => engine.msmBatch(bases, [new Uint8Array(33)]), /^scalars\[0\]: 33 bytes/],

@@ -2,6 +2,7 @@ import type {
   AdapterDescription,
   AffinePoint,
   Bases,
+  BytesLike,
   Calibration,
   CompileTime,
   LoadBasesOptions,
@@ -139,7 +140,7 @@ class Engine implements MsmEngine {
     return this.#lastRun;
   }
 
-  async loadBases(points: Uint8Array | readonly AffinePoint[], options: LoadBasesOptions = {}): Promise<Bases> {
+  async loadBases(points: BytesLike | readonly AffinePoint[], options: LoadBasesOptions = {}): Promise<Bases> {
     const call = readCallOptions(options);
     this.#assertUsable(call.signal);
     const tables = loadedTables(this.#curve, readPrecompute(call));
@@ -155,7 +156,7 @@ class Engine implements MsmEngine {
     return this.#queue.run(() => this.#load(bytes, tables, call));
   }
 
-  async msm(bases: Bases, scalars: Uint8Array | readonly bigint[], options: MsmOptions = {}): Promise<AffinePoint> {
+  async msm(bases: Bases, scalars: BytesLike | readonly bigint[], options: MsmOptions = {}): Promise<AffinePoint> {
     const clock = new HostClock();
     const call = readCallOptions(options);
     this.#assertUsable(call.signal);
@@ -168,7 +169,7 @@ class Engine implements MsmEngine {
 
   async msmBatch(
     bases: Bases,
-    scalars: readonly (Uint8Array | readonly bigint[])[],
+    scalars: readonly (BytesLike | readonly bigint[])[],
     options: MsmBatchOptions = {},
   ): Promise<AffinePoint[]> {
     const clock = new HostClock();
@@ -314,7 +315,7 @@ class Engine implements MsmEngine {
   /** @throws MsmError `bad-argument` naming what is wrong by the names given */
   #readFactors(
     bases: ResidentBases,
-    given: Uint8Array | readonly bigint[],
+    given: BytesLike | readonly bigint[],
     offset: unknown,
     names: { readonly scalars: string; readonly offset: string },
   ): Factors {

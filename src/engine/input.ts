@@ -1,6 +1,7 @@
-import type { AffinePoint, LoadBasesOptions, MsmBatchOptions, MsmOptions, Progress } from '../api.js';
+import type { AffinePoint, BytesLike, LoadBasesOptions, MsmBatchOptions, MsmOptions, Progress } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
 import { badArgument, kindOf, show } from '../errors.js';
+import { copyBytes, roomFor } from './bytes.js';
 
 /** Little-endian bytes of `value` at `at`. */
 const writeBytes = (target: Uint8Array, at: number, length: number, value: bigint): void => {
@@ -8,29 +9,6 @@ const writeBytes = (target: Uint8Array, at: number, length: number, value: bigin
   for (let i = 0; i < length; i++) {
     target[at + i] = Number(rest & 0xffn);
     rest >>= 8n;
-  }
-};
-
-/** A private copy of the caller's bytes, in whole items of `size` bytes. */
-const copyBytes = (name: string, bytes: Uint8Array, size: number, item: string): Uint8Array<ArrayBuffer> => {
-  let copy: Uint8Array<ArrayBuffer>;
-  try {
-    copy = new Uint8Array(bytes);
-  } catch (error) {
-    throw badArgument(`${name}: its bytes cannot be read (${(error as Error).message}); was its buffer transferred?`);
-  }
-  if (copy.length % size !== 0) {
-    throw badArgument(`${name}: ${copy.length} bytes are not a whole number of ${item}s of ${size} bytes`);
-  }
-  return copy;
-};
-
-/** Zeroed room for the items of an array. */
-const roomFor = (name: string, count: number, size: number): Uint8Array<ArrayBuffer> => {
-  try {
-    return new Uint8Array(count * size);
-  } catch {
-    throw badArgument(`${name}: ${count} of them are more than JavaScript can hold as bytes`);
   }
 };
 
@@ -79,11 +57,12 @@ export const readCallOptions = (options: LoadBasesOptions & MsmOptions): CallOpt
  */
 export const encodePoints = (
   { field, pointBytes }: CurveContext,
-  points: Uint8Array | readonly AffinePoint[],
+  points: BytesLike | readonly AffinePoint[],
 ): Uint8Array<ArrayBuffer> => {
-  if (points instanceof Uint8Array) return copyBytes('points', points, pointBytes, 'point');
+  const given = copyBytes('points', points, pointBytes, 'point');
+  if (given !== null) return given;
   if (!Array.isArray(points)) {
-    throw badArgument(`points must be a Uint8Array or an array of affine points, got ${kindOf(points)}`);
+    throw badArgument(`points must be bytes (a Uint8Array, say) or an array of affine points, got ${kindOf(points)}`);
   }
   const bytes = roomFor('points', points.length, pointBytes);
   // not forEach, which passes over the holes of an array
@@ -149,12 +128,13 @@ export const readOffsets = (options: MsmBatchOptions, scalars: readonly unknown[
  */
 export const encodeScalars = (
   { scalarBytes }: CurveContext,
-  scalars: Uint8Array | readonly bigint[],
+  scalars: BytesLike | readonly bigint[],
   name: string,
 ): Uint8Array<ArrayBuffer> => {
-  if (scalars instanceof Uint8Array) return copyBytes(name, scalars, scalarBytes, 'scalar');
+  const given = copyBytes(name, scalars, scalarBytes, 'scalar');
+  if (given !== null) return given;
   if (!Array.isArray(scalars)) {
-    throw badArgument(`${name} must be a Uint8Array or an array of bigints, got ${kindOf(scalars)}`);
+    throw badArgument(`${name} must be bytes (a Uint8Array, say) or an array of bigints, got ${kindOf(scalars)}`);
   }
   const bytes = roomFor(name, scalars.length, scalarBytes);
   for (const [i, scalar] of (scalars as readonly unknown[]).entries()) {

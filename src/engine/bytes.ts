@@ -1,0 +1,82 @@
+import type { PagedBytes } from '../api.js';
+import { badArgument, kindOf, MsmError, show } from '../errors.js';
+
+/** Bytes that a paged source is asked for at a time, at most. */
+const PAGE_BYTES = 2 ** 24;
+
+/** `DataView`, `ArrayBuffer` … also where the class is another realm's. */
+const kindTag = (value: object): string => Object.prototype.toString.call(value).slice('[object '.length, -1);
+
+/** Zeroed room for `count` items of `size` bytes. @throws MsmError `bad-argument` */
+export const roomFor = (name: string, count: number, size: number, items = 'of them'): Uint8Array<ArrayBuffer> => {
+  try {
+    return new Uint8Array(count * size);
+  } catch {
+    throw badArgument(`${name}: ${count} ${items} are more than JavaScript can hold in one array`);
+  }
+};
+
+/**
+ * What a view sees, byte by byte and not yet copied.
+ *
+ * @throws TypeError where its buffer was transferred, or has shrunk so that the view hangs over its end
+ */
+const bytesOf = (view: ArrayBufferView): Uint8Array => {
+  // a typed array in such a state has length 0, and only its methods refuse; a DataView refuses by itself
+  if (kindTag(view) !== 'DataView') Uint8Array.prototype.at.call(view as Uint8Array, 0);
+  return new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+};
+
+/** @throws MsmError `bad-argument` for pages that are not what was asked for */
+const copyPages = (name: string, source: PagedBytes, byteLength: number): Uint8Array<ArrayBuffer> => {
+  const copy = roomFor(name, byteLength, 1, 'bytes');
+  for (let from = 0; from < byteLength; from += PAGE_BYTES) {
+    const to = Math.min(byteLength, from + PAGE_BYTES);
+    const page: unknown = source.slice(from, to);
+    if (!ArrayBuffer.isView(page)) {
+      throw badArgument(`${name}.slice(${from}, ${to}) must give a Uint8Array, got ${kindOf(page)}`);
+    }
+    const bytes = bytesOf(page);
+    if (bytes.length !== to - from) {
+      throw badArgument(`${name}.slice(${from}, ${to}) must give ${to - from} bytes, got ${bytes.length}`);
+    }
+    copy.set(bytes, from);
+  }
+  return copy;
+};
+
+const copyAny = (name: string, given: object): Uint8Array<ArrayBuffer> | null => {
+  // by what they are and not by their class: they may be of another realm
+  if (ArrayBuffer.isView(given)) return new Uint8Array(bytesOf(given));
+  if (['ArrayBuffer', 'SharedArrayBuffer'].includes(kindTag(given))) {
+    return new Uint8Array(new Uint8Array(given as ArrayBuffer));
+  }
+  const { byteLength, slice } = given as Partial<PagedBytes>;
+  if (byteLength === undefined || typeof slice !== 'function') return null;
+  if (!Number.isSafeInteger(byteLength) || byteLength < 0) {
+    throw badArgument(`${name}.byteLength must be a number of bytes, got ${show(byteLength)}`);
+  }
+  return copyPages(name, given as PagedBytes, byteLength);
+};
+
+/**
+ * A private copy of bytes that a caller gave, in whole items of `size` bytes; null if these are not bytes in any form.
+ *
+ * @param name what an error calls them
+ * @param item what an error calls one item
+ * @throws MsmError `bad-argument`
+ */
+export const copyBytes = (name: string, given: unknown, size: number, item: string): Uint8Array<ArrayBuffer> | null => {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return null;
+  let copy: Uint8Array<ArrayBuffer> | null;
+  try {
+    copy = copyAny(name, given);
+  } catch (error) {
+    if (error instanceof MsmError) throw error;
+    throw badArgument(`${name}: its bytes cannot be read (${(error as Error).message}); was its buffer transferred?`);
+  }
+  if (copy !== null && copy.length % size !== 0) {
+    throw badArgument(`${name}: ${copy.length} bytes are not a whole number of ${item}s of ${size} bytes`);
+  }
+  return copy;
+};

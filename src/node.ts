@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import type { CalibrationStore } from './calibrate/store.js';
 
 /** What a file holds; nothing where it is not there, or is no longer what it was. */
@@ -14,6 +15,29 @@ const read = async (path: string): Promise<Record<string, string>> => {
     return typeof known === 'object' && known !== null ? (known as Record<string, string>) : {};
   } catch {
     return {};
+  }
+};
+
+/** The last write to each file that this process is at: the next one waits for it, and reads what it wrote. */
+const writing = new Map<string, Promise<void>>();
+
+/** Another process may write between our reading and our renaming; then what it did not know of is written again. */
+const ATTEMPTS = 5;
+
+const write = async (path: string, name: string, text: string): Promise<void> => {
+  await mkdir(dirname(path), { recursive: true });
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    // renamed, so that nobody ever reads half of it; a name that nobody can foresee, and no file or link that was there before
+    const fresh = `${path}.${randomUUID()}`;
+    try {
+      const contents = `${JSON.stringify({ ...(await read(path)), [name]: text }, null, 2)}\n`;
+      await writeFile(fresh, contents, { flag: 'wx' });
+      await rename(fresh, path);
+    } catch (error) {
+      await rm(fresh, { force: true });
+      throw error;
+    }
+    if ((await read(path))[name] === text) return;
   }
 };
 
@@ -27,11 +51,12 @@ export const fileStore = (path: string): CalibrationStore => ({
     const text = (await read(path))[name];
     return typeof text === 'string' ? text : null;
   },
-  set: async (name, text) => {
-    await mkdir(dirname(path), { recursive: true });
-    // renamed, so that nobody ever reads half of it
-    const fresh = `${path}.${process.pid}`;
-    await writeFile(fresh, `${JSON.stringify({ ...(await read(path)), [name]: text }, null, 2)}\n`);
-    await rename(fresh, path);
+  set: (name, text) => {
+    const file = resolve(path);
+    const own = (writing.get(file) ?? Promise.resolve()).then(() => write(file, name, text));
+    const settled = own.catch(() => undefined);
+    writing.set(file, settled);
+    void settled.then(() => writing.get(file) === settled && writing.delete(file));
+    return own;
   },
 });

@@ -280,7 +280,7 @@ export interface MsmEngine {
 /** One setting that was tried. */
 export interface CalibrationTrial {
   readonly tuning: Partial<Tuning>;
-  /** Fastest of the MSMs that were timed, in milliseconds of GPU time where the device has `timestamp-query`; null if it computed wrongly or not at all. */
+  /** Median of the MSMs that were timed, in milliseconds of GPU time where the device has `timestamp-query`; null if it computed wrongly or not at all. */
   readonly ms: number | null;
 }
 

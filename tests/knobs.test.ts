@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parseKnobs, queryText, readKnobs, suggestedMode } from '../dev/bench/knobs.js';
 import { tuningQuery } from '../dev/bench/settings.js';
-import { median } from '../dev/bench/statistics.js';
 import { formatCaseAddress } from '../dev/cases/address.js';
 import { readAddress } from '../dev/page/address.js';
+import { median } from '../src/calibrate/statistics.js';
 import { tuningChoices, tuningRanges } from '../src/plan/tuning.js';
 
 const parse = (query: string) => parseKnobs(new URLSearchParams(query));

@@ -1,10 +1,10 @@
 /** What comparisons rest on: ratios of medians, turns, other scalars each time, and the unit of costs. */
 import { describe, expect, it } from 'vitest';
 import { inTurns } from '../dev/bench/in-turns.js';
-import { leastPairs, median, ratioOfMedians } from '../dev/bench/statistics.js';
 import { makeCase, redrawn } from '../dev/cases/msm-case.js';
 import { ProductMeter } from '../dev/field-bench/product-meter.js';
 import { bn254G1, Random, samePoint, toAffinePoint } from '../dev/oracle/known-bases.mjs';
+import { leastPairs, median, ratioOfMedians } from '../src/calibrate/statistics.js';
 import { getDevice } from './support/gpu.js';
 
 /** Times of a machine that takes `slowness(i)` times as long in pair i, with noise of about 10 %. */
@@ -64,7 +64,7 @@ describe('the ratio of medians', () => {
 
   const coverage = (n: number, ratio: number, slowness?: (i: number) => number): number => {
     const random = new Random(n);
-    const runs = Array.from({ length: 500 }, (_, seed) => {
+    const runs = Array.from({ length: 4000 }, (_, seed) => {
       const { a, b } = timesOf(random, n, ratio, slowness);
       const { low, high } = ratioOfMedians(a, b, { seed, resamples: 400 });
       return low <= ratio && ratio <= high;

@@ -1,4 +1,6 @@
 /** The roofline of an MSM: its additions at the rate of the library's product alone, on this device, in this run. */
+
+import { median } from '../../src/calibrate/statistics.js';
 import type { CarryMode } from '../../src/field/carry.js';
 import { type CaseAddress, formatCaseAddress } from '../cases/address.js';
 import type { PointDistributionName } from '../cases/point-distributions.js';
@@ -6,7 +8,6 @@ import { ProductMeter } from '../field-bench/product-meter.js';
 import type { EngineUnderTest } from './engine-under-test.js';
 import type { BoundRow } from './rows.js';
 import type { Run } from './run.js';
-import { median } from './statistics.js';
 
 /** Products of an addition in affine coordinates that shares its inversion: five, and a square (DESIGN §2). */
 const PRODUCTS_OF_AN_ADDITION = 6;

@@ -1,10 +1,10 @@
 /** The rows that a run is told in: what `window.msmBench.rows` holds, what is posted to the dev server, and what Node prints. */
 import type { AdapterDescription, CompileTime, HostWalls, PhaseTime, TimelineEntry, Tuning } from '../../src/api.js';
+import type { RatioOfMedians } from '../../src/calibrate/statistics.js';
 import type { BatchRow as FieldBatchRow, FieldBenchRow } from '../field-bench/run.js';
 import type { Environment } from './environment.js';
 import type { Finding } from './modes/targets/findings.js';
 import type { Mode } from './modes.js';
-import type { RatioOfMedians } from './statistics.js';
 
 /** In the order in which a run tells them. */
 export const rowEvents = [

@@ -1,7 +1,7 @@
 /** What the rows of a run come to: medians by case and setting. The page draws it, Node prints it. */
 import type { HostWalls, PhaseTime } from '../../src/api.js';
+import { median, ratioOfMedians } from '../../src/calibrate/statistics.js';
 import type { BoundRow, PeerRow, RepetitionRow, StampedRow, TraceRow, WarmUpRow } from './rows.js';
-import { median, ratioOfMedians } from './statistics.js';
 
 /** The repetitions of a case with one setting. */
 export interface Timed {

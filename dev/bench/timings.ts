@@ -1,4 +1,6 @@
 /** MSMs at each size, with each setting in turn, each answer checked: the one loop of repetitions of all modes that time whole MSMs. */
+
+import { median } from '../../src/calibrate/statistics.js';
 import { type CaseAddress, formatCaseAddress } from '../cases/address.js';
 import { type MsmCase, makeCase, redrawn } from '../cases/msm-case.js';
 import { ProductMeter, ratesAround } from '../field-bench/product-meter.js';
@@ -12,7 +14,6 @@ import { PeerTurns } from './peer-turns.js';
 import { Roofline } from './roofline.js';
 import type { EndRow, Row } from './rows.js';
 import type { Run } from './run.js';
-import { median } from './statistics.js';
 
 /** What the repetitions of a case came to with one setting, in the order in which they ran. */
 export interface Times {

@@ -1,6 +1,7 @@
 /** What a comparison and a sweep say, in words: the same on the page and in a terminal. */
+
+import { leastPairs } from '../../src/calibrate/statistics.js';
 import type { ComparisonRow } from './rows.js';
-import { leastPairs } from './statistics.js';
 import type { Fastest } from './summary.js';
 
 /** The verdict, what joins it to the rest, and what it rests on. */

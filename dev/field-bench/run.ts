@@ -1,7 +1,8 @@
 /** field-bench: what the operations of the field cost on a device, beside what the device can do at all, in one interleaved run. */
+
+import { median } from '../../src/calibrate/statistics.js';
 import type { Modulus } from '../../src/field/modulus.js';
 import { bufferUsage } from '../../src/gpu/constants.js';
-import { median } from '../bench/statistics.js';
 import { type BatchInversion, describeBatch, featureOf } from './batch-inverse/kernel.js';
 import { batchSubject } from './batch-inverse/subject.js';
 import {

@@ -1,8 +1,9 @@
 /** `accum-ab`: two settings, or two builds, strictly in turns on the same inputs, and whether their difference is more than noise. */
+
+import { median, ratioOfMedians } from '../../../src/calibrate/statistics.js';
 import { type CaseAddress, formatCaseAddress } from '../../cases/address.js';
 import { shortSize } from '../format.js';
 import { type ComparisonRow, rowsOf, type StampedRow } from '../rows.js';
-import { median, ratioOfMedians } from '../statistics.js';
 import { runTimings, type Times } from '../timings.js';
 import { comparisonWords, equivalentsWords } from '../words.js';
 import type { BenchMode } from './mode.js';

@@ -2,10 +2,11 @@
  * `crossover`: up to which n the CPU is faster than the GPU, on this device. What comes out is what `tuning.cpuBelow` wants to be here.
  * Noble's own MSM runs along, as the measure of the library's CPU path.
  */
+
+import { ratioOfMedians } from '../../../src/calibrate/statistics.js';
 import { shortSize } from '../format.js';
 import { rowsOf, type StampedRow } from '../rows.js';
 import { makeSetting } from '../settings.js';
-import { ratioOfMedians } from '../statistics.js';
 import { summarise } from '../summary.js';
 import { tableLines } from '../table.js';
 import { runTimings } from '../timings.js';

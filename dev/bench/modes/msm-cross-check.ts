@@ -1,4 +1,6 @@
 /** `msm-cross-check`: case after case against the oracles. */
+
+import { median } from '../../../src/calibrate/statistics.js';
 import { type CaseAddress, formatCaseAddress, parseCaseAddress } from '../../cases/address.js';
 import { type MsmCase, makeCase, makePoints } from '../../cases/msm-case.js';
 import type { PointSet } from '../../cases/point-distributions.js';
@@ -12,7 +14,6 @@ import { weightOf } from '../measure.js';
 import { type CaseRow, type Placement, passed, rowsOf, type StampedRow } from '../rows.js';
 import type { Run } from '../run.js';
 import type { Setting } from '../settings.js';
-import { median } from '../statistics.js';
 import type { BenchMode } from './mode.js';
 
 export const msmCrossCheck: BenchMode = { run: runMsmCrossCheck, report };

@@ -1,5 +1,5 @@
+import { median } from '../../../src/calibrate/statistics.js';
 import { formatMs } from '../../bench/format.js';
-import { median } from '../../bench/statistics.js';
 import type { Chart, ChartOptions } from './chart.js';
 import { colourAt } from './colours.js';
 import { dashAt, inColour, line, lineSwatch } from './marks.js';

@@ -1,5 +1,5 @@
 /** What was found about a target, and what that means. */
-import { median, type RatioOfMedians } from '../../statistics.js';
+import { median, type RatioOfMedians } from '../../../../src/calibrate/statistics.js';
 
 export type Target = { readonly most: number } | { readonly least: number };
 

@@ -1,10 +1,11 @@
 /** Rows about other inputs: awkward ones beside random ones, and many short vectors in one call beside a call for each. All in turns. */
+
+import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { type MsmCase, makeCase, redrawn } from '../../../cases/msm-case.js';
 import type { PointDistributionName } from '../../../cases/point-distributions.js';
 import type { ScalarDistributionName } from '../../../cases/scalar-distributions.js';
 import { samePoint } from '../../../oracle/known-bases.mjs';
 import { inTurns } from '../../in-turns.js';
-import { ratioOfMedians } from '../../statistics.js';
 import { middleOf, needs, notMeasured, ratioFinding } from './findings.js';
 import type { Row } from './row.js';
 import { SEED, type Workbench } from './workbench.js';

@@ -1,6 +1,7 @@
 /** Rows about warm MSMs of random scalars: what they cost, take and hold, by size. */
+
+import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { inTurns } from '../../in-turns.js';
-import { ratioOfMedians } from '../../statistics.js';
 import { type Finding, middleOf, needs, notMeasured, ratioFinding, round, type Target } from './findings.js';
 import type { Row } from './row.js';
 import type { Baseline, Workbench } from './workbench.js';

@@ -1,16 +1,14 @@
-import { Random } from '../oracle/known-bases.mjs';
-
-/** The middle value, or the mean of the two in the middle; null of nothing. */
-export function median(values: readonly number[]): number | null {
-  return middle(Float64Array.from(values).sort());
-}
+import { Random } from './random.js';
 
 /** The median of what is sorted already; typed arrays sort by value and without a callback, of which a bootstrap has many. */
-function middle(sorted: Float64Array): number | null {
+const middle = (sorted: Float64Array): number | null => {
   const high = sorted[sorted.length >> 1];
   const low = sorted[(sorted.length - 1) >> 1];
   return low === undefined || high === undefined ? null : (low + high) / 2;
-}
+};
+
+/** The middle value, or the mean of the two in the middle; null of nothing. */
+export const median = (values: readonly number[]): number | null => middle(Float64Array.from(values).sort());
 
 /** What two samples of times say of which is faster; `no difference` is none that they show. */
 export type Verdict = 'A is faster' | 'B is faster' | 'no difference' | 'too few pairs';
@@ -42,11 +40,11 @@ const TAIL = 0.025;
  * @param b those of the same pairs, in the same order
  * @throws RangeError
  */
-export function ratioOfMedians(
+export const ratioOfMedians = (
   a: readonly number[],
   b: readonly number[],
   { seed = 1, resamples = 10_000 }: { readonly seed?: number; readonly resamples?: number } = {},
-): RatioOfMedians {
+): RatioOfMedians => {
   const n = a.length;
   if (n === 0 || b.length !== n) throw new RangeError(`pairs need as many b as a, and one at least: ${n}, ${b.length}`);
   if ([...a, ...b].some((time) => !(time > 0 && time < Number.POSITIVE_INFINITY)))
@@ -68,4 +66,4 @@ export function ratioOfMedians(
   const verdict =
     n < leastPairs ? 'too few pairs' : low > 1 ? 'A is faster' : high < 1 ? 'B is faster' : 'no difference';
   return { ratio: (median(b) as number) / (median(a) as number), low, high, verdict };
-}
+};

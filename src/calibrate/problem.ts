@@ -1,0 +1,44 @@
+import type { AffinePoint } from '../api.js';
+import type { CurveContext } from '../curves/curve.js';
+import { addAffine, infinity, type Jacobian, multiply, toAffine } from '../curves/jacobian.js';
+import { encodePoints, encodeScalars } from '../engine/input.js';
+import { mod } from '../field/modulus.js';
+import { publicPoint } from '../stages/fold.js';
+import { Random } from './random.js';
+
+/** An MSM whose result is known: points i·G, so that the sum is (Σ s_i·i)·G. */
+export interface Problem {
+  readonly n: number;
+  readonly points: Uint8Array<ArrayBuffer>;
+  readonly scalars: Uint8Array<ArrayBuffer>;
+  readonly expected: AffinePoint;
+}
+
+/** @param n a power of two, 16 at least */
+export const makeProblem = (curve: CurveContext, n: number): Problem => {
+  // few enough to compute at once, many enough that hardly any two in a bucket are equal
+  const distinct = n / 16;
+  const multiples: AffinePoint[] = [];
+  let sum: Jacobian = infinity;
+  for (let i = 0; i < distinct; i++) {
+    sum = addAffine(curve, sum, curve.generator);
+    multiples.push(publicPoint(curve, toAffine(curve, sum)));
+  }
+  const random = new Random(0x243f6a88); // π, as good as any
+  const scalars = Array.from({ length: n }, () => {
+    let scalar = 0n;
+    for (let bits = 0; bits < curve.scalarBits; bits += 32) scalar = (scalar << 32n) | BigInt(random.u32());
+    return mod(scalar, curve.order);
+  });
+  const logarithm = mod(
+    scalars.reduce((total, scalar, i) => total + scalar * BigInt((i % distinct) + 1), 0n),
+    curve.order,
+  );
+  const points = scalars.map((_, i) => multiples[i % distinct] as AffinePoint);
+  return {
+    n,
+    points: encodePoints(curve, points),
+    scalars: encodeScalars(curve, scalars, 'scalars'),
+    expected: publicPoint(curve, toAffine(curve, multiply(curve, logarithm, curve.generator))),
+  };
+};

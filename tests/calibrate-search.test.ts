@@ -1,0 +1,183 @@
+/** What a search makes of times: settings are timed by a clock of the test's, whose truth is known. */
+import { describe, expect, test } from 'vitest';
+import { Random } from '../dev/oracle/known-bases.mjs';
+import type { Tuning } from '../src/api.js';
+import { leastRuns, search } from '../src/calibrate/search.js';
+import { leastPairs } from '../src/calibrate/statistics.js';
+
+const defaults = {
+  fieldCarry: 'shift',
+  walkerPrefixMemory: 'private',
+  walkerSlots: 8,
+  walkerThreadsPerWorkgroup: 64,
+} as const;
+
+/** About normal: the sum of twelve uniform numbers (the central limit). */
+const normal = (random: Random): number =>
+  Array.from({ length: 12 }, () => random.u32() / 2 ** 32).reduce((sum, x) => sum + x, -6);
+
+interface Machine {
+  /** Milliseconds of a setting, without noise; null where it is wrong. */
+  truth(tuning: Partial<Tuning>, run: number): number | null;
+  /** Standard deviation of the noise, as a part of the time. */
+  readonly noise?: number;
+  /** How much slower the machine is by its clock: what it did before, and for how long. */
+  slowdown?(elapsedMs: number): number;
+  readonly refuses?: (tuning: Partial<Tuning>) => boolean;
+}
+
+const searchOn = async ({ truth, noise = 0, slowdown = () => 1, refuses = () => false }: Machine, seed = 1) => {
+  const random = new Random(seed);
+  let [elapsed, alive, mostAlive, runs] = [0, 0, 0, 0];
+  const found = await search({
+    prepare: async (tuning) => {
+      if (refuses(tuning)) return null;
+      alive++;
+      mostAlive = Math.max(mostAlive, alive);
+      let [own, lives] = [0, true];
+      return {
+        tuning,
+        resolved: { ...defaults, ...tuning } as Tuning,
+        time: async () => {
+          expect(lives).toBe(true);
+          runs++;
+          const plain = truth(tuning, own++);
+          if (plain === null) return null;
+          const ms = plain * slowdown(elapsed) * Math.exp(noise * normal(random));
+          elapsed += ms;
+          return ms;
+        },
+        destroy: () => {
+          if (lives) alive--;
+          lives = false;
+        },
+      };
+    },
+    budgetMs: 300,
+    goOn: () => undefined,
+  });
+  expect(alive).toBe(0);
+  // the defaults, the best so far, and three others of a round
+  expect(mostAlive).toBeLessThanOrEqual(5);
+  return { ...found, elapsed, runs };
+};
+
+const gain = (what: Partial<Tuning>, by: number) => (tuning: Partial<Tuning>) =>
+  Object.entries(what).every(([knob, value]) => tuning[knob as keyof Tuning] === value) ? 2 / by : 2;
+
+describe('noise wins nothing', () => {
+  test.each([0.01, 0.05, 0.2])('where all settings are alike, with noise of %d', async (noise) => {
+    let changed = 0;
+    for (let seed = 1; seed <= 60; seed++) {
+      const { tuning } = await searchOn({ truth: () => 2, noise }, seed);
+      if (Object.keys(tuning).length > 0) changed++;
+    }
+    // two of 60 would be a search that is wrong in 3 of 100
+    expect(changed).toBeLessThanOrEqual(1);
+  });
+
+  test('nor does a machine that slows down while it is measured', async () => {
+    for (let seed = 1; seed <= 10; seed++) {
+      const slowdown = (elapsed: number) => 1 + elapsed / 100;
+      expect((await searchOn({ truth: () => 2, noise: 0.02, slowdown }, seed)).tuning).toEqual({});
+    }
+  });
+
+  test('112 ms are not better than 114', async () => {
+    for (let seed = 1; seed <= 10; seed++) {
+      const truth = ({ walkerSlots }: Partial<Tuning>) => (walkerSlots === 32 ? 1.12 : 1.14);
+      expect((await searchOn({ truth, noise: 0.002 }, seed)).tuning).toEqual({});
+    }
+  });
+});
+
+describe('a real gain wins', () => {
+  test.each<Partial<Tuning>>([
+    { fieldCarry: 'float' },
+    { walkerPrefixMemory: 'workgroup' },
+    { walkerSlots: 32 },
+    { walkerThreadsPerWorkgroup: 32 },
+    { fieldCarry: 'float', walkerSlots: 16 },
+  ])('of 10 %% by %o', async (better) => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const truth = (tuning: Partial<Tuning>) =>
+        Object.entries(better).reduce(
+          (ms, [knob, value]) => (tuning[knob as keyof Tuning] === value ? ms / 1.1 : ms),
+          2,
+        );
+      expect((await searchOn({ truth, noise: 0.02 }, seed)).tuning).toEqual(better);
+    }
+  });
+
+  test('the best of several', async () => {
+    const ms: Readonly<Record<number, number>> = { 4: 2.4, 8: 2, 16: 1.7, 32: 1.5 };
+    const truth = ({ walkerSlots = 8 }: Partial<Tuning>) => ms[walkerSlots] as number;
+    expect((await searchOn({ truth, noise: 0.01 })).tuning).toEqual({ walkerSlots: 32 });
+  });
+});
+
+test('every setting is told with its median', async () => {
+  const { trials } = await searchOn({ truth: gain({ walkerSlots: 4 }, 2) });
+  expect(trials.map(({ tuning }) => tuning)).toEqual([
+    {},
+    { fieldCarry: 'float' },
+    { walkerPrefixMemory: 'workgroup' },
+    { walkerSlots: 4 },
+    { walkerSlots: 16 },
+    { walkerSlots: 32 },
+    { walkerSlots: 4, walkerThreadsPerWorkgroup: 32 },
+    { walkerSlots: 4, walkerThreadsPerWorkgroup: 128 },
+  ]);
+  for (const { tuning, ms } of trials) expect(ms).toBe(tuning.walkerSlots === 4 ? 1 : 2);
+});
+
+describe('time', () => {
+  test.each([0.1, 0.5, 1, 2, 3])('300 ms are enough where a run takes %d', async (ms) => {
+    const { elapsed } = await searchOn({ truth: gain({ walkerSlots: 4 }, 1.2 * (2 / ms)), noise: 0 });
+    const plain = await searchOn({ truth: () => ms, noise: 0 });
+    for (const took of [elapsed, plain.elapsed]) expect(took).toBeLessThanOrEqual(300);
+  });
+
+  test('where it is more, each setting of a round has the fewest pairs that say anything', async () => {
+    const { runs } = await searchOn({ truth: () => 50 });
+    // the defaults and the changes: 2 + 2 + 4 + 3 in four rounds
+    expect(runs).toBe(leastPairs * 11);
+    expect(runs).toBeLessThanOrEqual(leastRuns);
+  });
+});
+
+describe('settings that do not work', () => {
+  test('are out', async () => {
+    const { tuning, trials } = await searchOn({
+      truth: gain({ walkerSlots: 32 }, 2),
+      refuses: ({ fieldCarry }) => fieldCarry === 'float',
+    });
+    expect(tuning).toEqual({ walkerSlots: 32 });
+    expect(trials.filter(({ ms }) => ms === null)).toEqual([{ tuning: { fieldCarry: 'float' }, ms: null }]);
+  });
+
+  test('are out also if they are wrong only sometimes', async () => {
+    const truth = ({ walkerSlots }: Partial<Tuning>, run: number) => (walkerSlots === 32 ? (run === 4 ? null : 1) : 2);
+    const { tuning, trials } = await searchOn({ truth });
+    expect(tuning).toEqual({});
+    expect(trials.filter(({ ms }) => ms === null)).toEqual([{ tuning: { walkerSlots: 32 }, ms: null }]);
+  });
+
+  test.each([
+    ['at once', { refuses: ({ fieldCarry }: Partial<Tuning>) => fieldCarry !== 'float', truth: () => 2 }],
+    [
+      'later',
+      { truth: ({ fieldCarry }: Partial<Tuning>, run: number) => (fieldCarry !== 'float' && run === 3 ? null : 2) },
+    ],
+  ])('where the defaults are among them, the first that works stands for them: %s', async (_, machine) => {
+    const { tuning, trials } = await searchOn(machine);
+    expect(tuning).toEqual({ fieldCarry: 'float' });
+    expect(trials.filter(({ ms }) => ms === null).map(({ tuning }) => tuning)).toEqual([{}, { fieldCarry: 'shift' }]);
+  });
+
+  test('where nothing works, nothing is changed', async () => {
+    const { tuning, trials } = await searchOn({ truth: () => 2, refuses: () => true });
+    expect(tuning).toEqual({});
+    expect(trials.every(({ ms }) => ms === null)).toBe(true);
+  });
+});

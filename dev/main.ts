@@ -3,7 +3,7 @@ import { startBench } from './bench/modes/index.js';
 import { modes } from './bench/modes.js';
 import { type MsmBench, Run, type RunListener } from './bench/run.js';
 import { readAddress } from './page/address.js';
-import { h } from './page/dom.js';
+import { h, note } from './page/dom.js';
 import { introduction, missingWebGpu, questions, reference } from './page/explanation.js';
 import { pageHost } from './page/host.js';
 import { FORM_ID, knobForm } from './page/knob-form.js';
@@ -51,7 +51,7 @@ function open(asked: URLSearchParams, disagreements: readonly string[]): (HTMLEl
       view.root,
       h('details', { class: 'change' }, h('summary', {}, 'Change the knobs'), knobForm(query)),
       questions(),
-      h('p', { class: 'note' }, h('a', { href: './' }, 'What is this page?')),
+      note(h('a', { href: './' }, 'What is this page?')),
     ];
   }
   const { bench } = new Run(silent);

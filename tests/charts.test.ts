@@ -199,7 +199,7 @@ describe('the charts', () => {
       window.charts.time.update({
         series: [{ name: 'another', kind: 'measured', points: [{ n: 4096, ms: 2500 }] }],
       });
-      window.charts.settings.update({ settings: [{ label: 'only', medianMs: 5, lowMs: 4, highMs: 6 }] });
+      window.charts.settings.update({ settings: [{ label: 'only', medianMs: 5, lowMs: 4, highMs: 6 }], fastest: null });
       window.charts.timeline.update({ blocks: [{ lane: 'GPU', name: 'walk', startMs: 0, ms: 7 }] });
       window.charts.distribution.update({ series: [] });
       window.charts.shares.update({ bars: [] });

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright';
 import type { ViteDevServer } from 'vite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { formatMs } from '../dev/bench/format.js';
 import type { MsmBench } from '../dev/bench/run.js';
 import { launchChromium } from '../scripts/browser/launch.mjs';
 import { startDevServer } from '../scripts/dev-server.mjs';
@@ -49,6 +50,9 @@ async function run(query: string, timeout = 60_000): Promise<MsmBench> {
   return bench();
 }
 
+const sumOf = (parts: readonly { readonly ms: number }[] | null | undefined): number =>
+  (parts ?? []).reduce((sum, { ms }) => sum + ms, 0);
+
 /** The oracle disagrees with everything from this look on. */
 const wrongFrom = (look: number) =>
   page.route('**/oracle/known-bases.mjs*', async (route) => {
@@ -86,6 +90,18 @@ describe('the dev page in Chromium', () => {
     await page.getByRole('heading', { name: 'What this is' }).waitFor();
     expect(await bench()).toMatchObject({ status: 'idle', rows: [], adapter: null, lastWallMs: null, error: null });
     expect(posted).toEqual([]);
+    // what there is to look up is unfolded where there is room for it, and folded up on a phone
+    const open = () =>
+      page.locator('.glossary').evaluateAll((all) => all.map((each) => (each as HTMLDetailsElement).open));
+    expect(await open()).toEqual([true, true, true, true]);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.reload();
+    expect(await open()).toEqual([false, false, false, false]);
+    await page.getByText('Passes of an MSM').click();
+    await page.getByText('brings the points of a bucket together').waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+    // exponents are set as such
+    expect(await page.locator('main').textContent()).not.toMatch(/\d\^/);
   });
 
   it('times an MSM, tells its rows under one id, and shows the median', async () => {
@@ -110,10 +126,78 @@ describe('the dev page in Chromium', () => {
     expect(posted.filter(({ path }) => path === '/results').map(({ row }) => row)).toEqual(rows);
     await page.getByRole('columnheader', { name: 'Median, ms' }).waitFor();
     await page.getByText(/noble on the CPU (takes|is) \d/).waitFor();
-    await page.getByText('software', { exact: true }).waitFor();
+    // amber: that it is software is no error
+    const adapterLine = page.locator('.caution', { hasText: 'swiftshader' });
+    expect(await adapterLine.getByText('software', { exact: true }).isVisible()).toBe(true);
+    expect(await page.locator('.alert:visible').count()).toBe(0);
     // one size makes no line: it stands beside noble and the roofline
     await page.getByRole('figure', { name: 'Side by side' }).waitFor();
     expect(await page.getByRole('figure', { name: 'Time against n' }).isVisible()).toBe(false);
+    // its figures, large, are the median's
+    const own = rows.filter((row) => row.event === 'repetition').toSorted((a, b) => (a.wallMs ?? 0) - (b.wallMs ?? 0));
+    const middle = own[1]?.wallMs as number;
+    const wall = page.locator('.tiles > div', { has: page.getByText('Wall', { exact: true }) });
+    expect(await wall.locator('dd').first().textContent()).toBe(`${formatMs(middle)} ms`);
+    for (const label of ['GPU time', 'Product equivalents', 'Of the roofline', 'Beside noble'])
+      expect(await page.locator('.tiles dt', { hasText: label }).count()).toBe(1);
+    // and where its time goes is that of the repetition in the middle: the parts add up to its wall
+    const shares = page.getByRole('figure', { name: 'Where the time goes' });
+    const all = await shares.locator('.chart-numbers tbody tr').last().locator('td').textContent();
+    expect(all).toBe(`${formatMs(Math.max(middle, sumOf(own[1]?.phases)))} ms`);
+
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const copied = async (button: string): Promise<string> => {
+      await page.getByRole('region', { name: 'Benchmark' }).getByRole('button', { name: button }).click();
+      await page.getByText('Copied.').first().waitFor();
+      return page.evaluate(() => navigator.clipboard.readText());
+    };
+    expect(await copied('Copy the link')).toBe(`${url}?autorun=msm-bench&logn=6&reps=3`);
+    const markdown = (await copied('Copy as Markdown')).split('\n');
+    expect(markdown[0]).toBe('### Benchmark');
+    expect(markdown).toContain(`<${url}?autorun=msm-bench&logn=6&reps=3>`);
+    expect(markdown).toContain(`- Wall: **${formatMs(middle)} ms** (median of 3)`);
+    const heads = markdown.findIndex((line) => line.startsWith('| n | Answer | Median, ms |'));
+    expect(markdown[heads + 1]).toMatch(/^\| --- \|( ---: \|)+$/);
+    expect(markdown[heads + 2]).toContain(`| 2⁶ | ✓ right | ${formatMs(middle)} |`);
+    // a column for each head, in every line
+    for (const line of markdown.slice(heads, heads + 3)) expect(line.split('|')).toHaveLength(10);
+  });
+
+  it('says that there is no bound where the roofline is exceeded, and has what it cannot copy to be copied by hand', async () => {
+    await page.route('**/bench/roofline.ts*', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({
+        response,
+        body: (await response.text())
+          .replace('1e3 * products', '1e9 * products')
+          .replace('1000 * products', '1e9 * products'),
+      });
+    });
+    await run('autorun=msm-bench&logn=4&reps=1&peers=none');
+    await page.getByText('No bound at 2⁴: the whole MSM was faster than its products alone').waitFor();
+    expect(await page.getByRole('cell', { name: 'no bound' }).count()).toBe(1);
+    expect(await page.getByText(/\d{3,} % /).count()).toBe(0);
+    await page.evaluate(() => {
+      navigator.clipboard.writeText = () => Promise.reject(new Error('not here'));
+      document.execCommand = () => false;
+    });
+    await page.getByRole('button', { name: 'Copy as Markdown' }).click();
+    expect(await page.locator('.copy textarea').inputValue()).toContain('| 2⁴ | ✓ right |');
+  });
+
+  it('shows that something goes on while nobody knows how long it takes', async () => {
+    await page.goto(`${url}?autorun=msm-bench&logn=8&reps=3&peers=none`);
+    await page.waitForFunction(() => window.msmBench?.doing.includes('warming up'));
+    const bar = page.getByRole('progressbar');
+    // seconds tick, and the bar has no value, so that it moves
+    await page.getByText(/… \([1-9]\d* s\)/).waitFor();
+    expect(await bar.evaluate((progress) => (progress as HTMLProgressElement).position)).toBe(-1);
+    expect((await bench()).secondsLeft).toBeNull();
+    await page.waitForFunction(() => window.msmBench.rows.some(({ event }) => event === 'repetition'));
+    await page.waitForFunction(
+      () => (document.querySelector('progress')?.position ?? -1) > 0 || window.msmBench.status === 'done',
+    );
+    await page.waitForFunction(() => window.msmBench.status === 'done');
   });
 
   it('puts several sizes on a line, with the roofline', async () => {

@@ -3,6 +3,7 @@ import type { StampedRow, TrialRow } from '../bench/rows.js';
 import { tuningQuery } from '../bench/settings.js';
 import { h, table, tableRow } from './dom.js';
 import type { ResultView } from './result-view.js';
+import { tiles } from './tiles.js';
 
 /** What calibrate tried, and what it would have the engine do. */
 export class CalibrateView implements ResultView {
@@ -27,15 +28,19 @@ export class CalibrateView implements ResultView {
     const knobs = chosen === '' ? '' : `&${chosen}`;
     const against = [...new URLSearchParams(chosen)].map(([name, value]) => `&b.${name}=${value}`).join('');
     this.root.replaceChildren(
-      h(
-        'p',
-        { class: 'headline' },
-        h('strong', {}, chosen === '' ? 'The defaults' : chosen.replaceAll('&', ', ')),
-        chosen === ''
-          ? ' are as good as anything that was tried on this device'
-          : ' is faster than the defaults on this device',
-        `: ${this.#trials.length} settings in ${(row.tookMs / 1000).toFixed(1)} s, ${(row.compileMs / 1000).toFixed(1)} of them compiling`,
-      ),
+      tiles([
+        {
+          label: 'What suits this device',
+          value: chosen === '' ? 'the defaults' : chosen.replaceAll('&', ', '),
+          note: chosen === '' ? 'as good as anything that was tried' : 'faster than the defaults',
+        },
+        { label: 'Settings tried', value: String(rows.length) },
+        {
+          label: 'Took',
+          value: `${(row.tookMs / 1000).toFixed(1)} s`,
+          note: `${(row.compileMs / 1000).toFixed(1)} of them compiling`,
+        },
+      ]),
       table(
         'Settings tried on a small MSM, one knob after the other; the median of each',
         ['Setting', 'ms', 'Chosen'],

@@ -32,6 +32,13 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   return element;
 }
 
+/** What is worth knowing, in small print. */
+export const note = (...children: readonly Child[]): HTMLElement => h('p', { class: 'note' }, ...children);
+
+/** Not by colour alone. */
+export const verdict = (right: boolean, word = right ? 'right' : 'wrong'): HTMLElement =>
+  h('span', { class: right ? 'right' : 'wrong' }, `${right ? '✓' : '✗'} ${word}`);
+
 /** A line of a table, whose first cell is its head; null is no cell, and what is a cell already stays one. */
 export const tableRow = (cells: readonly Child[], kind = ''): HTMLTableRowElement =>
   h(
@@ -52,7 +59,7 @@ export function table(
   return h(
     'div',
     { class: 'table' },
-    h('p', { class: 'caption', 'aria-hidden': 'true' }, caption),
+    h('p', { class: 'note', 'aria-hidden': 'true' }, caption),
     h(
       'div',
       { class: 'scroll', role: 'region', tabindex: 0, 'aria-label': caption },

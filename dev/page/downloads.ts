@@ -1,7 +1,12 @@
-/** The run as files: made in the page, so that a static site has them as well. */
+/** The run to take away: made in the page, so that a static site has it as well. */
 import { hasTrace, toChromeTrace, toCsv, toJson } from '../bench/export.js';
+import { describeAdapter, formatClock } from '../bench/format.js';
+import { modes } from '../bench/modes.js';
+import { rowsOf } from '../bench/rows.js';
 import type { MsmBench } from '../bench/run.js';
+import { copyButton } from './copy.js';
 import { h } from './dom.js';
+import { markdownOf } from './markdown.js';
 
 function save(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
@@ -10,21 +15,34 @@ function save(name: string, type: string, text: string): void {
   setTimeout(() => URL.revokeObjectURL(url), 0);
 }
 
-const button = (label: string, name: string, type: string, text: () => string): HTMLElement =>
-  h('button', { type: 'button', click: () => save(name, type, text()) }, label);
-
-export function downloads({ runId, rows }: Readonly<MsmBench>): HTMLElement {
-  const name = `webgpu-msm-${runId}`;
+/** @param results what the page shows of them */
+export function downloads({ runId, rows }: Readonly<MsmBench>, results: HTMLElement): HTMLElement {
+  const [init] = rowsOf(rows, 'init');
+  const link = new URL(`?${init?.query ?? ''}`, document.baseURI).href;
+  const markdown = (): string => {
+    const { mode, adapter, environment } = init as NonNullable<typeof init>;
+    const place = [
+      `${describeAdapter(adapter)}${adapter.software ? ', software' : ''}`,
+      `${environment.runtime}, ${environment.os}`,
+      formatClock(environment),
+      `webgpu-msm ${environment.version}${environment.commit === null ? '' : `, ${environment.commit}`}`,
+    ];
+    return `### ${modes[mode].title}\n\n${place.join('; ')}\n<${link}>\n\n${markdownOf(results)}\n`;
+  };
+  const button = (label: string, end: string, type: string, text: () => string): HTMLElement =>
+    h('button', { type: 'button', click: () => save(`webgpu-msm-${runId}${end}`, type, text()) }, label);
   return h(
     'div',
     { class: 'buttons' },
-    button('Download JSON', `${name}.json`, 'application/json', () => toJson(rows)),
-    button('Download CSV', `${name}.csv`, 'text/csv', () => toCsv(rows)),
-    hasTrace(rows)
-      ? button('Download trace', `${name}.trace.json`, 'application/json', () => toChromeTrace(rows))
-      : null,
-    hasTrace(rows)
-      ? h('small', {}, 'The trace opens in ', h('a', { href: 'https://ui.perfetto.dev' }, 'ui.perfetto.dev'), '.')
-      : null,
+    copyButton('Copy the link', () => link),
+    init === undefined ? null : copyButton('Copy as Markdown', markdown),
+    button('Download JSON', '.json', 'application/json', () => toJson(rows)),
+    button('Download CSV', '.csv', 'text/csv', () => toCsv(rows)),
+    ...(hasTrace(rows)
+      ? [
+          button('Download trace', '.trace.json', 'application/json', () => toChromeTrace(rows)),
+          h('small', {}, 'The trace opens in ', h('a', { href: 'https://ui.perfetto.dev' }, 'ui.perfetto.dev'), '.'),
+        ]
+      : []),
   );
 }

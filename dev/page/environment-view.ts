@@ -2,24 +2,21 @@ import { describeAdapter, formatClock } from '../bench/format.js';
 import type { InitRow } from '../bench/rows.js';
 import { h, table } from './dom.js';
 
-/** The adapter in one line, software in red, and all that was recorded of the place. */
-export function adapterLine({ adapter, environment }: InitRow): HTMLElement {
-  return h(
+/** The adapter in one line, and that its times say little where it is software. */
+export const adapterLine = ({ adapter, environment }: InitRow): HTMLElement =>
+  h(
     'p',
-    { class: adapter.software ? 'adapter software' : 'adapter' },
-    h('span', { class: 'label' }, 'Adapter'),
-    ' ',
+    { class: adapter.software ? 'caution' : false },
     h('strong', {}, describeAdapter(adapter)),
     ' ',
     ...(adapter.software
       ? [
-          h('span', { class: 'badge', 'data-status': 'software' }, 'software'),
+          h('span', { class: 'badge' }, 'software'),
           ' a CPU that plays GPU: right, and slow. Times say nothing about a GPU. ',
         ]
       : []),
-    h('span', { class: 'note' }, `${environment.runtime}, ${environment.os}; ${formatClock(environment)}`),
+    h('small', {}, `${environment.runtime}, ${environment.os}; ${formatClock(environment)}`),
   );
-}
 
 export function environmentDetails(init: InitRow): HTMLElement {
   const { environment, seed, settings, query } = init;

@@ -3,6 +3,7 @@ import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
 import { caseSets } from '../cases/select.js';
 import { h } from './dom.js';
+import { runLink } from './problems.js';
 
 /** What one wants to know of a device, and the run that answers it. */
 const answers: readonly (readonly [question: string, query: string, what: string])[] = [
@@ -55,7 +56,7 @@ export function questions(): HTMLElement {
       'ul',
       {},
       ...answers.map(([question, query, what]) =>
-        h('li', {}, h('a', { href: `?${query}` }, h('strong', {}, question), h('span', {}, what))),
+        h('li', {}, h('a', { href: `?${query}` }, h('strong', {}, question), h('small', {}, what))),
       ),
     ),
   );
@@ -91,16 +92,12 @@ export function reference(): HTMLElement {
     h(
       'ul',
       { class: 'links' },
-      ...examples.map(([query, what]) => h('li', {}, h('a', { href: `?${query}` }, `?${query}`), h('span', {}, what))),
+      ...examples.map(([query, what]) => h('li', {}, runLink(new URLSearchParams(query)), h('small', {}, what))),
     ),
-    h('h2', {}, 'Passes of an MSM'),
-    glossary(passes),
-    h('h2', {}, 'Sets of cases'),
-    glossary(caseSets),
-    h('h2', {}, 'Distributions of the points'),
-    glossary(pointDistributions),
-    h('h2', {}, 'Distributions of the scalars'),
-    glossary(scalarDistributions),
+    glossary('Passes of an MSM', passes),
+    glossary('Sets of cases', caseSets),
+    glossary('Distributions of the points', pointDistributions),
+    glossary('Distributions of the scalars', scalarDistributions),
     h('h2', {}, 'For programs'),
     h(
       'p',
@@ -132,11 +129,17 @@ const passes = {
   'fold (CPU)': { about: 'joins the windows by doublings, and checks that the result is on the curve' },
 } as const;
 
-const glossary = (terms: Readonly<Record<string, { readonly about: string }>>): HTMLElement =>
+/** Folded up on a phone, where it is far to scroll. */
+const glossary = (title: string, terms: Readonly<Record<string, { readonly about: string }>>): HTMLElement =>
   h(
-    'dl',
-    {},
-    ...Object.entries(terms).flatMap(([name, { about }]) => [h('dt', {}, h('code', {}, name)), h('dd', {}, about)]),
+    'details',
+    { class: 'glossary', open: matchMedia('(width >= 40rem)').matches },
+    h('summary', {}, h('h2', {}, title)),
+    h(
+      'dl',
+      {},
+      ...Object.entries(terms).flatMap(([name, { about }]) => [h('dt', {}, h('code', {}, name)), h('dd', {}, about)]),
+    ),
   );
 
 /** Why nothing can run here; null when it can. Looks only whether the interface is there, and starts no GPU. */

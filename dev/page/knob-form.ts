@@ -4,7 +4,8 @@ import { type Mode, modes, pageModeNames } from '../bench/modes.js';
 import { type EngineKnob, engineKnobs } from '../bench/settings.js';
 import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
-import { h } from './dom.js';
+import { copyButton } from './copy.js';
+import { h, note } from './dom.js';
 import { problemList } from './problems.js';
 
 type Choices = Readonly<Record<string, string>>;
@@ -109,12 +110,12 @@ const engineFields = (query: URLSearchParams, side: '' | 'a.' | 'b.', mode: Mode
     return new Field(side + name, knob, select(choices, 'default', value));
   });
 
-const group = (legend: string, note: string, fields: readonly Field[]): HTMLFieldSetElement =>
+const group = (legend: string, explained: string, fields: readonly Field[]): HTMLFieldSetElement =>
   h(
     'fieldset',
     {},
     h('legend', {}, legend),
-    h('p', { class: 'note' }, note),
+    note(explained),
     h('div', { class: 'fields' }, ...fields.map(({ root }) => root)),
   );
 
@@ -134,38 +135,17 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
   const tuning = h('div', { class: 'tuning' });
   const address = h('a', { class: 'address', href: './' });
   const trouble = h('div', { role: 'status', hidden: true });
-  const copied = h('span', { class: 'note', role: 'status' });
-  const copy = h(
-    'button',
-    {
-      type: 'button',
-      click: () => {
-        navigator.clipboard.writeText(address.href).then(
-          () => {
-            copied.textContent = 'Copied.';
-          },
-          () => {
-            copied.textContent = 'This browser does not let pages copy: take the link above.';
-          },
-        );
-      },
-    },
-    'Copy the link',
-  );
+  const copy = copyButton('Copy the link', () => address.href);
   const form = h(
     'form',
     { id: FORM_ID, 'aria-labelledby': 'form-title' },
     h('h2', { id: 'form-title' }, 'Knobs'),
-    h(
-      'p',
-      { class: 'note' },
-      'Each is a parameter of the URL. One that does not exist, or a value that it cannot have, is refused by name.',
-    ),
+    note('Each is a parameter of the URL. A value that it cannot have is refused by name.'),
     h('div', { class: 'fields' }, ...run.map(({ root }) => root)),
     tuning,
-    h('div', { class: 'address-line' }, h('span', { class: 'note' }, 'This is the run:'), address),
+    h('div', { class: 'buttons' }, h('small', {}, 'This is the run:'), address),
     trouble,
-    h('div', { class: 'buttons' }, h('button', { type: 'submit', class: 'primary' }, 'Run'), copy, copied),
+    h('div', { class: 'buttons' }, h('button', { type: 'submit', class: 'primary' }, 'Run'), copy),
   );
 
   const values = (): URLSearchParams => {
@@ -205,13 +185,13 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
         ),
       );
     } else {
-      const note = mode === 'sweep' ? `Any of them may be a list: 32,64,128 or 8..12. ${NO_DIFFERENCE}` : NO_DIFFERENCE;
+      const line = mode === 'sweep' ? `Any of them may be a list: 32,64,128 or 8..12. ${NO_DIFFERENCE}` : NO_DIFFERENCE;
       tuning.append(
         h(
           'details',
           { open: isSet(from) || mode === 'sweep' },
           h('summary', {}, 'Tuning'),
-          group('The engine', note, engineFields(from, '', mode)),
+          group('The engine', line, engineFields(from, '', mode)),
         ),
       );
     }
@@ -222,7 +202,6 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
     const text = `?${queryText(now)}`;
     address.href = text;
     address.textContent = text;
-    copied.textContent = '';
     const { problems } = readKnobs(now);
     trouble.hidden = problems.length === 0;
     trouble.replaceChildren(problemList(problems));
@@ -242,5 +221,7 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
   });
   adjust(query);
   mirror();
+  // what is wrong with the address stands above
+  trouble.hidden = true;
   return form;
 }

@@ -2,7 +2,7 @@
 import type { PhaseTime } from '../../src/api.js';
 import { formatMs, formatPercent } from '../bench/format.js';
 import type { Timed } from '../bench/summary.js';
-import { h, table } from './dom.js';
+import { h, note, table } from './dom.js';
 
 const lines = (parts: readonly PhaseTime[]) => {
   const total = parts.reduce((sum, { ms }) => sum + ms, 0);
@@ -22,17 +22,17 @@ const heads = (what: string): (string | Node)[] => [
   h('span', { class: 'visually-hidden' }, 'Bar'),
 ];
 
-/** Median of each pass, and of what the host's clock saw: encode, submit to result, read-back. */
+/** Of the repetition in the middle each pass, and what the host's clock saw: encode, submit to result, read-back. */
 export function passTables({ phases, walls }: Pick<Timed, 'phases' | 'walls'>): HTMLElement {
   const onGpu =
     phases === null
-      ? h('p', { class: 'note' }, 'No per-pass times: this adapter has no timestamps.')
-      : table('Passes, median of the runs', heads('Pass'), lines(phases));
+      ? note('No per-pass times: this adapter has no timestamps.')
+      : table('Passes of the repetition in the middle', heads('Pass'), lines(phases));
   if (walls === null) return onGpu;
   const host = [
     { name: 'encode', ms: walls.encodeMs },
     { name: 'submit to result', ms: walls.submitToResultMs },
     { name: 'read back, fold', ms: walls.readBackMs },
   ];
-  return h('div', { class: 'columns' }, onGpu, table('By the host’s clock, median', heads('Part'), lines(host)));
+  return h('div', { class: 'columns' }, onGpu, table('The same by the host’s clock', heads('Part'), lines(host)));
 }

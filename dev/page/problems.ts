@@ -1,5 +1,5 @@
 import { type Problem, queryText } from '../bench/knobs.js';
-import { h } from './dom.js';
+import { h, note } from './dom.js';
 
 /** A link to a run, which is its own text. */
 export const runLink = (query: URLSearchParams): HTMLElement =>
@@ -15,4 +15,4 @@ export const problemList = (problems: readonly Problem[]): HTMLElement =>
 
 /** What is no mistake and should be known; null where there is nothing. */
 export const noteList = (notes: readonly string[]): HTMLElement | null =>
-  notes.length === 0 ? null : h('div', {}, ...notes.map((note) => h('p', { class: 'note' }, note)));
+  notes.length === 0 ? null : h('div', {}, ...notes.map((each) => note(each)));

@@ -5,7 +5,7 @@ import type { StampedRow } from '../bench/rows.js';
 import type { MsmBench, Run, RunListener } from '../bench/run.js';
 import { AbView } from './ab-view.js';
 import { CalibrateView } from './calibrate-view.js';
-import { h } from './dom.js';
+import { h, note } from './dom.js';
 import { downloads } from './downloads.js';
 import { adapterLine, environmentDetails } from './environment-view.js';
 import { FieldBenchView } from './field-bench-view.js';
@@ -41,11 +41,11 @@ export class RunView implements RunListener {
   readonly #adapter = h('div', { hidden: true });
   readonly #environment = h('div');
   readonly #bar = h('progress', { 'aria-label': 'Progress of the run', max: 1, value: 0 });
-  readonly #doing = h('p', { class: 'doing' });
+  readonly #doing = h('p', { class: 'note steady' });
   readonly #live = h('p', { class: 'visually-hidden', role: 'status', 'aria-live': 'polite' });
   readonly #alert = h('div', { role: 'alert' });
   readonly #downloads = h('div');
-  readonly #note = h('p', { class: 'note' });
+  readonly #note = note();
   readonly #stop = h('button', { type: 'button', click: () => this.#stopRun() }, 'Stop');
   readonly #again = h('button', { type: 'button', hidden: true, click: () => location.reload() }, 'Run again');
   #announcedAt = 0;
@@ -82,7 +82,9 @@ export class RunView implements RunListener {
     this.#badge.textContent = word;
     this.#badge.dataset.status = over && stopped ? 'stopped' : status;
     this.#bar.max = Math.max(1, total);
-    this.#bar.value = status === 'done' ? this.#bar.max : done;
+    // nobody knows how long shaders take to compile
+    if (secondsLeft === null && !over) this.#bar.removeAttribute('value');
+    else this.#bar.value = done;
     this.#bar.parentElement?.toggleAttribute('hidden', over);
     const left = secondsLeft === null ? '' : `, ${formatTimeLeft(secondsLeft)}`;
     this.#doing.textContent = formatProgress(bench);
@@ -118,11 +120,9 @@ export class RunView implements RunListener {
   #end(bench: Readonly<MsmBench>): void {
     const { error, stopped, deviceLost, rows, runId } = bench;
     if (stopped)
-      this.#alert.replaceChildren(
-        h('p', { class: 'note' }, 'Stopped by you. What was measured until then, if anything, is below.'),
-      );
+      this.#alert.replaceChildren(note('Stopped by you. What was measured until then, if anything, is below.'));
     else if (error !== null) this.#alert.replaceChildren(...this.#trouble(error, deviceLost));
-    if (rows.length > 1) this.#downloads.replaceChildren(downloads(bench));
+    if (rows.length > 1) this.#downloads.replaceChildren(downloads(bench, this.#results.root));
     this.#note.replaceChildren(
       `Run ${runId}, ${this.#run().seconds.toFixed(1)} s. `,
       this.#poster.failure === null
@@ -136,9 +136,7 @@ export class RunView implements RunListener {
     if (!deviceLost) return [message];
     return [
       message,
-      h(
-        'p',
-        { class: 'note' },
+      note(
         'The browser took the GPU away, or its driver was reset. That happens when the device sleeps, when another program crashes the driver, or when one command takes too long. What was measured until then, if anything, is below.',
       ),
       h('button', { type: 'button', class: 'primary', click: () => location.reload() }, 'Start again'),

@@ -8,7 +8,7 @@ import {
   shortSize,
 } from '../bench/format.js';
 import { judged } from '../bench/judged.js';
-import type { SkippedRow, StampedRow } from '../bench/rows.js';
+import { rowsOf, type StampedRow } from '../bench/rows.js';
 import {
   type Fastest,
   fastestOf,
@@ -20,54 +20,49 @@ import {
 } from '../bench/summary.js';
 import { standingWords } from '../bench/words.js';
 import { parseCaseAddress } from '../cases/address.js';
-import { type Setting as SettingsBar, settingsChart, stackedShares, timeChart } from './charts/index.js';
-import { h, table, tableRow } from './dom.js';
+import { type Setting, settingsChart, show, stackedShares, type TimeData, timeChart } from './charts/index.js';
+import { h, note, table, tableRow, verdict } from './dom.js';
 import { passTables } from './passes.js';
 import type { ResultView } from './result-view.js';
-import { verdict } from './verdict.js';
+import { type Tile, tiles } from './tiles.js';
 
-/** Times at each size and with each setting as they come: a table, time against n, where it goes, and every repetition. */
+/** Times at each size and with each setting as they come: figures, a table, time against n, where it goes, and every repetition. */
 export class TimingsView implements ResultView {
-  readonly root = h('div', { class: 'sizes', hidden: true });
-  readonly #rows: StampedRow[] = [];
-  readonly #headline = h('p', { class: 'headline' });
+  readonly #summary = h('div', { class: 'size' });
   readonly #times = h('div');
+  readonly #notes = h('div', { class: 'prose' });
   readonly #timeChart = timeChart({
     data: { series: [] },
     caption: 'Time against n',
     summary: 'Median wall time against the number of points, both axes logarithmic.',
   });
-  readonly #shares = stackedShares({
-    data: { bars: [] },
-    caption: 'Where the time goes',
-    summary: 'Shares of the wall time: each pass on the GPU, the fold on the CPU, and the host with waiting.',
-  });
   readonly #settings = settingsChart({
-    data: { settings: [] },
+    data: { settings: [], fastest: null },
     caption: 'Side by side',
     summary: 'Median wall times at one size.',
   });
-  readonly #passes = h('details', { class: 'passes' }, h('summary', {}, 'Passes in numbers'));
-  readonly #passList = h('div', { class: 'sizes' });
-  readonly #repetitions = h('details', {}, h('summary', {}, 'Every repetition'));
-  readonly #repetitionTable = h('div');
-  readonly #notes = h('div', { class: 'prose' });
+  readonly #shares = stackedShares({
+    data: { bars: [] },
+    caption: 'Where the time goes',
+    summary:
+      'Shares of the wall of the repetition in the middle: each pass on the GPU, the fold on the CPU, and the host with waiting.',
+  });
+  readonly #passes = h('div', { class: 'sizes' });
+  readonly #repetitions = h('div');
+  readonly root = h(
+    'div',
+    { class: 'sizes', hidden: true },
+    this.#summary,
+    this.#times,
+    this.#notes,
+    this.#timeChart.root,
+    this.#settings.root,
+    this.#shares.root,
+    h('details', {}, h('summary', {}, 'Passes in numbers'), this.#passes),
+    h('details', {}, h('summary', {}, 'Every repetition'), this.#repetitions),
+  );
+  readonly #rows: StampedRow[] = [];
   #drawing = false;
-
-  constructor() {
-    this.#passes.append(this.#passList);
-    this.#repetitions.append(this.#repetitionTable);
-    this.root.append(
-      this.#headline,
-      this.#times,
-      this.#notes,
-      this.#timeChart.root,
-      this.#settings.root,
-      this.#shares.root,
-      this.#passes,
-      this.#repetitions,
-    );
-  }
 
   onRow(row: StampedRow): void {
     this.#rows.push(row);
@@ -82,124 +77,145 @@ export class TimingsView implements ResultView {
 
   #draw(): void {
     const timed = summarise(this.#rows);
+    const peers = summarisePeers(this.#rows);
     if (timed.length === 0) return;
     this.root.hidden = false;
-    const peers = summarisePeers(this.#rows);
-    const settings = [...new Set(timed.map(({ setting }) => setting))];
+    const several = new Set(timed.map(({ setting }) => setting)).size > 1;
     const sizes = [...new Set(timed.map(({ n }) => n))];
     const label = ({ n, setting }: Timed): string =>
-      settings.length === 1 ? shortSize(n) : sizes.length === 1 ? setting : `${shortSize(n)}, ${setting}`;
+      several ? (sizes.length === 1 ? setting : `${shortSize(n)}, ${setting}`) : shortSize(n);
 
     // a bootstrap for every other setting, while the next MSM runs: once a drawing
     const largest = Math.max(...sizes);
     const atLargest = timed.filter(({ n }) => n === largest);
     const fastest = fastestOf(atLargest);
-    this.#headline.replaceChildren(...headline(timed, fastest, atLargest.length, peers));
-    this.#times.replaceChildren(timesTable(timed, peers, settings.length > 1));
-    const right = timed.filter((each) => each.medianMs !== null);
-    this.#timeChart.update({
-      series: [
-        ...settings.map((setting) => ({
-          name: settings.length === 1 ? 'webgpu-msm' : setting,
-          kind: 'measured' as const,
-          points: right
-            .filter((each) => each.setting === setting)
-            .map(({ n, medianMs, lowMs, highMs }) => ({
-              n,
-              ms: medianMs as number,
-              lowMs: lowMs as number,
-              highMs: highMs as number,
-            })),
-        })),
-        ...[...new Set(peers.map(({ peer }) => peer))].map((peer) => ({
-          name: `${peer} (CPU)`,
-          kind: 'measured' as const,
-          points: peers.flatMap(({ peer: name, n, medianMs }) =>
-            name === peer && medianMs !== null ? [{ n, ms: medianMs }] : [],
-          ),
-        })),
-        {
-          name: settings.length === 1 ? 'roofline: its products alone' : 'roofline, the lowest of the settings',
-          kind: 'bound' as const,
-          points: sizes.flatMap((n) => {
-            const bounds = timed.flatMap((each) => (each.n === n && each.bound !== null ? [each.bound.ms] : []));
-            return bounds.length === 0 ? [] : [{ n, ms: Math.min(...bounds) }];
-          }),
-        },
-      ].filter(({ points }) => points.length > 0),
-    });
+    this.#summary.replaceChildren(...summary(timed, fastest, atLargest.length, peers));
+    this.#times.replaceChildren(timesTable(timed, peers, several));
+    this.#notes.replaceChildren(...remarks(timed, this.#rows).map((remark) => note(remark)));
+    const right = timed.filter(({ medianMs }) => medianMs !== null);
     // one size makes no line
-    this.#timeChart.root.hidden = sizes.length === 1;
-    this.#settings.root.hidden = sizes.length > 1 || right.length === 0;
-    if (!this.#settings.root.hidden) {
-      this.#settings.update({
-        settings: bars(right, peers, settings.length > 1),
-        ...(settings.length > 1 &&
-          fastest && { fastest: fastest.notToldApartFrom === null ? fastest.best.setting : null }),
-      });
-    }
+    show(this.#timeChart, sizes.length === 1 ? null : lines(right, peers, several));
+    const best = fastest?.notToldApartFrom === null ? fastest.best.setting : null;
+    const oneSize = sizes.length === 1 && right.length > 0;
+    const settings = oneSize ? bars(right, peers, several) : [];
+    show(this.#settings, oneSize ? { settings, fastest: several ? best : null } : null);
     const withPhases = right.filter(({ phases, on }) => phases !== null && on === 'gpu');
-    this.#shares.root.hidden = withPhases.length === 0;
-    if (withPhases.length > 0) {
-      this.#shares.update({ bars: withPhases.map((each) => ({ label: label(each), parts: partsOfWall(each) ?? [] })) });
-    }
-    this.#passList.replaceChildren(
+    const shares = withPhases.map((each) => ({ label: label(each), parts: partsOfWall(each) ?? [] }));
+    show(this.#shares, shares.length > 0 ? { bars: shares } : null);
+    this.#passes.replaceChildren(
       ...right.map((each) => h('article', { class: 'size' }, h('h3', {}, label(each)), passTables(each))),
     );
-    this.#repetitionTable.replaceChildren(repetitionTable(judged(this.#rows)));
-    this.#notes.replaceChildren(
-      ...roofNote(timed),
-      ...clampedNotes(timed),
-      ...cpuNote(timed),
-      ...this.#rows
-        .filter((row): row is StampedRow & SkippedRow => row.event === 'skipped')
-        .map(({ variant, why }) => h('p', { class: 'note' }, `${variant}: ${why}`)),
-    );
+    this.#repetitions.replaceChildren(repetitionTable(judged(this.#rows)));
   }
 }
 
-const clampedNotes = (timed: readonly Timed[]): HTMLElement[] => {
-  const notes = timed.flatMap(({ setting, n, warmUp }) =>
+/** What the table does not say by itself. */
+function remarks(timed: readonly Timed[], rows: readonly StampedRow[]): string[] {
+  const bound = timed.findLast((each) => each.bound !== null)?.bound;
+  const exceeded = timed.filter(({ boundExceeded }) => boundExceeded).map(({ n }) => shortSize(n));
+  const clamped = timed.flatMap(({ setting, n, warmUp }) =>
     (warmUp?.clamped ?? []).map((what) => `${setting}, ${shortSize(n)}: ${what}`),
   );
-  if (notes.length === 0) return [];
-  return [h('p', { class: 'note' }, `This device could not have all that was asked for. ${notes.join('; ')}.`)];
-};
-
-const cpuNote = (timed: readonly Timed[]): HTMLElement[] => {
-  const sizes = [...new Set(timed.filter(({ on }) => on === 'cpu').map(({ n }) => shortSize(n)))];
-  return sizes.length === 0 ? [] : [h('p', { class: 'note' }, `Computed on the CPU (cpubelow): ${sizes.join(', ')}.`)];
-};
-
-/** What the roofline is, where there is one. */
-function roofNote(timed: readonly Timed[]): HTMLElement[] {
-  const bound = timed.findLast((each) => each.bound !== null)?.bound;
-  if (!bound) return [];
-  const rate = formatMillions(bound.productsPerSecond);
-  const additions = bound.additions.toLocaleString('en');
+  const onCpu = new Set(timed.filter(({ on }) => on === 'cpu').map(({ n }) => shortSize(n)));
   return [
-    h(
-      'p',
-      { class: 'note' },
-      `Roofline: the additions of the MSM at six field products each, at the rate that this device reaches with products alone (${rate} million a second, measured between the repetitions). At ${shortSize(bound.n)} that is ${additions} additions, ${formatMs(bound.ms)} ms. What is above it goes to inversions, sorting, summing up buckets, memory and waiting.`,
-    ),
+    bound
+      ? `Roofline: the additions of the MSM at six field products each, at the rate that this device reaches with products alone (${formatMillions(bound.productsPerSecond)} million a second, measured between the repetitions). At ${shortSize(bound.n)} that is ${bound.additions.toLocaleString('en')} additions, ${formatMs(bound.ms)} ms. What is above it goes to inversions, sorting, summing up buckets, memory and waiting.`
+      : '',
+    exceeded.length > 0
+      ? `No bound at ${exceeded.join(', ')}: the whole MSM was faster than its products alone were measured, so that these bound nothing.`
+      : '',
+    clamped.length > 0 ? `This device could not have all that was asked for. ${clamped.join('; ')}.` : '',
+    onCpu.size > 0 ? `Computed on the CPU (cpubelow): ${[...onCpu].join(', ')}.` : '',
+    ...rowsOf(rows, 'skipped').map(({ variant, why }) => `${variant}: ${why}`),
+  ].filter((remark) => remark !== '');
+}
+
+/** The largest size, and of several settings the fastest. */
+function summary(timed: readonly Timed[], fastest: Fastest | null, among: number, peers: readonly TimedPeer[]): Node[] {
+  const wrong = timed.find((each) => each.wrong);
+  if (wrong !== undefined) {
+    const where = ` at ${shortSize(wrong.n)}, ${wrong.setting}: it has no time`;
+    return [h('p', { class: 'headline' }, verdict(false), where)];
+  }
+  if (fastest === null) return [];
+  const { n, setting } = fastest.best;
+  const points = n === 1 ? '1 point' : `${formatSize(n)} points`;
+  const which = among > 1 ? `, ${setting}: ${standingWords(fastest, among, (each) => each.setting)}` : '';
+  return [h('h3', {}, `${points}${which}`), tiles(figures(fastest.best, peers))];
+}
+
+function figures(best: Timed, peers: readonly TimedPeer[]): (Tile | null)[] {
+  const { n, bound, boundExceeded, ofBound, productEquivalents, gpuMs, on, repetitions } = best;
+  const medianMs = best.medianMs as number;
+  const peer = peers.find((each) => each.case === best.case && each.medianMs !== null);
+  const ratio = (peer?.medianMs ?? 0) / medianMs;
+  return [
+    { label: 'Wall', value: `${formatMs(medianMs)} ms`, note: `median of ${repetitions}` },
+    on === 'cpu'
+      ? { label: 'GPU time', value: '–', note: 'it was the CPU' }
+      : {
+          label: 'GPU time',
+          value: gpuMs === null ? '–' : `${formatMs(gpuMs)} ms`,
+          note: gpuMs === null ? 'no timestamps' : 'all passes',
+        },
+    { label: 'Points a second', value: Math.round((1000 * n) / medianMs).toLocaleString('en') },
+    productEquivalents === null
+      ? null
+      : {
+          label: 'Product equivalents',
+          value: `${(productEquivalents / 1e6).toPrecision(3)} M`,
+          note: 'plain field products in the same time',
+        },
+    boundExceeded ? { label: 'Of the roofline', value: 'no bound', note: 'faster than its products alone' } : null,
+    bound === null || ofBound === null
+      ? null
+      : { label: 'Of the roofline', value: formatPercent(ofBound), note: `products alone: ${formatMs(bound.ms)} ms` },
+    peer === undefined
+      ? null
+      : {
+          label: `Beside ${peer.peer}`,
+          value: `${formatRatio(ratio)} ×`,
+          note:
+            ratio >= 1
+              ? `${peer.peer} on the CPU takes ${formatRatio(ratio)} times as long`
+              : `${peer.peer} on the CPU is ${formatRatio(1 / ratio)} times as fast`,
+        },
   ];
 }
 
+const peerLabel = (peer: string): string => `${peer} (CPU)`;
+
+/** Against n: every setting, the peers, and the lowest roofline. */
+function lines(timed: readonly Timed[], peers: readonly TimedPeer[], several: boolean): TimeData {
+  const byName = new Map<string, TimeData['series'][number]['points'][number][]>();
+  const add = (name: string, { n, medianMs, lowMs, highMs }: Timed | TimedPeer, whiskers: boolean): void => {
+    if (medianMs === null) return;
+    const point = { n, ms: medianMs, ...(whiskers && { lowMs: lowMs as number, highMs: highMs as number }) };
+    byName.set(name, [...(byName.get(name) ?? []), point]);
+  };
+  for (const each of timed) add(several ? each.setting : 'webgpu-msm', each, true);
+  for (const each of peers) add(peerLabel(each.peer), each, false);
+  const bounds = new Map<number, number>();
+  for (const { n, bound } of timed)
+    if (bound !== null) bounds.set(n, Math.min(bound.ms, bounds.get(n) ?? Number.POSITIVE_INFINITY));
+  const bound = {
+    name: several ? 'roofline, the lowest of the settings' : 'roofline: its products alone',
+    kind: 'bound' as const,
+    points: [...bounds].map(([n, ms]) => ({ n, ms })),
+  };
+  const measured = [...byName].map(([name, points]) => ({ name, kind: 'measured' as const, points }));
+  return { series: bounds.size > 0 ? [...measured, bound] : measured };
+}
+
 /** Of one size: every setting, the peers, and the roofline of one setting. */
-function bars(timed: readonly Timed[], peers: readonly TimedPeer[], withSettings: boolean): SettingsBar[] {
-  const own = timed.map(({ setting, medianMs, lowMs, highMs }) => ({
-    label: withSettings ? setting : 'webgpu-msm',
-    medianMs: medianMs as number,
-    lowMs: lowMs as number,
-    highMs: highMs as number,
-  }));
-  const others = peers.flatMap(({ peer, medianMs, lowMs, highMs }) =>
-    medianMs === null ? [] : [{ label: `${peer} (CPU)`, medianMs, lowMs: lowMs as number, highMs: highMs as number }],
-  );
-  const bound = withSettings ? null : (timed[0]?.bound ?? null);
-  const roof =
-    bound === null
+function bars(timed: readonly Timed[], peers: readonly TimedPeer[], several: boolean): Setting[] {
+  const bar = (label: string, { medianMs, lowMs, highMs }: Timed | TimedPeer): Setting[] =>
+    medianMs === null ? [] : [{ label, medianMs, lowMs: lowMs as number, highMs: highMs as number }];
+  const bound = several ? null : (timed[0]?.bound ?? null);
+  return [
+    ...timed.flatMap((each) => bar(several ? each.setting : 'webgpu-msm', each)),
+    ...peers.flatMap((each) => bar(peerLabel(each.peer), each)),
+    ...(bound === null
       ? []
       : [
           {
@@ -210,54 +226,18 @@ function bars(timed: readonly Timed[], peers: readonly TimedPeer[], withSettings
             note: 'its products alone',
             bound: true,
           },
-        ];
-  return [...own, ...others, ...roof];
+        ]),
+  ];
 }
 
-/** The largest size, and of several settings the fastest. */
-function headline(
-  timed: readonly Timed[],
-  fastest: Fastest | null,
-  among: number,
-  peers: readonly TimedPeer[],
-): (Node | string)[] {
-  const wrong = timed.find((each) => each.wrong);
-  if (wrong !== undefined) {
-    return [h('strong', { class: 'wrong' }, '✗ wrong'), ` at ${shortSize(wrong.n)}, ${wrong.setting}: it has no time`];
-  }
-  if (fastest === null || fastest.best.medianMs === null) return [];
-  const { best } = fastest;
-  const { n, bound, productEquivalents } = best;
-  const { medianMs } = fastest.best;
-  const parts = [`${Math.round((1000 * n) / medianMs).toLocaleString('en')} points a second`];
-  const peer = peers.find((each) => each.case === best.case && each.medianMs !== null);
-  if (peer?.medianMs) {
-    const ratio = peer.medianMs / medianMs;
-    parts.push(
-      ratio >= 1
-        ? `${peer.peer} on the CPU takes ${formatRatio(ratio)} times as long`
-        : `${peer.peer} on the CPU is ${formatRatio(1 / ratio)} times as fast`,
-    );
-  }
-  if (bound !== null) parts.push(`${formatPercent(bound.ms / medianMs)} of the roofline`);
-  if (productEquivalents !== null) {
-    parts.push(
-      `as much as ${(productEquivalents / 1e6).toPrecision(3)} million products of a plain field multiplication`,
-    );
-  }
-  const points = n === 1 ? '1 point' : `${formatSize(n)} points`;
-  const setting = among > 1 ? ` with ${best.setting}, ${standingWords(fastest, among, ({ setting }) => setting)}` : '';
-  return [h('strong', {}, `${formatMs(medianMs)} ms`), ` for ${points}${setting}: ${parts.join('; ')}`];
-}
-
-function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], withSettings: boolean): HTMLElement {
+function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], several: boolean): HTMLElement {
   const others = [...new Set(peers.map(({ peer }) => peer))];
   const rows = timed.map((each) => {
-    const { n, setting, medianMs, lowMs, highMs, gpuMs, wrong, ofBound, warmUp } = each;
+    const { n, setting, medianMs, lowMs, highMs, gpuMs, wrong, ofBound, boundExceeded, warmUp } = each;
     const cells = [
       shortSize(n),
       verdict(!wrong),
-      withSettings ? setting : null,
+      several ? setting : null,
       wrong ? '–' : h('strong', {}, formatMs(medianMs)),
       medianMs === null ? '–' : `${formatMs(lowMs)} – ${formatMs(highMs)}`,
       formatMs(gpuMs),
@@ -265,32 +245,23 @@ function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], withSe
         const peer = peers.find((other) => other.peer === name && other.case === each.case);
         return peer?.wrong === true ? verdict(false) : formatMs(peer?.medianMs ?? null);
       }),
-      ofBound === null ? '–' : formatPercent(ofBound),
+      boundExceeded ? 'no bound' : ofBound === null ? '–' : formatPercent(ofBound),
       warmUp === null ? '–' : formatBytes(warmUp.scratchBytes),
     ];
     return tableRow(cells, wrong ? 'failed' : '');
   });
-  const first = timed[0];
-  const { points, scalars } = parseCaseAddress((first as Timed).case);
+  const { points, scalars } = parseCaseAddress((timed[0] as Timed).case);
+  const setting = several ? ['Setting'] : [];
+  const beside = others.map((name) => `${name}, ms`);
   return table(
     `Wall times, median of the repetitions; points: ${points}, scalars: ${scalars}`,
-    [
-      'n',
-      'Answer',
-      ...(withSettings ? ['Setting'] : []),
-      'Median, ms',
-      'From – to',
-      'GPU, ms',
-      ...others.map((name) => `${name}, ms`),
-      'Of the roofline',
-      'Scratch',
-    ],
+    ['n', 'Answer', ...setting, 'Median, ms', 'From – to', 'GPU, ms', ...beside, 'Of the roofline', 'Scratch'],
     rows,
   );
 }
 
 function repetitionTable(rows: readonly StampedRow[]): HTMLElement {
-  const lines = rows.flatMap((row) => {
+  const body = rows.flatMap((row) => {
     if (row.event !== 'warm-up' && row.event !== 'repetition' && row.event !== 'peer') return [];
     const first = row.event === 'warm-up';
     const cells = [
@@ -303,5 +274,5 @@ function repetitionTable(rows: readonly StampedRow[]): HTMLElement {
     ];
     return [tableRow(cells, first ? 'aside' : row.agrees ? '' : 'failed')];
   });
-  return table('In the order in which they ran', ['n', 'Who', 'Run', 'Wall, ms', 'GPU, ms', 'Answer'], lines);
+  return table('In the order in which they ran', ['n', 'Who', 'Run', 'Wall, ms', 'GPU, ms', 'Answer'], body);
 }

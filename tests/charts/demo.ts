@@ -104,6 +104,7 @@ export const charts = {
     caption: 'Window width at 2¹⁸ points',
     summary: '13 bits are fastest.',
     data: {
+      fastest: '13 bits',
       settings: [
         { label: '11 bits', medianMs: 41.2, lowMs: 40.1, highMs: 47 },
         { label: '12 bits', medianMs: 36.9, lowMs: 35.8, highMs: 38.8 },

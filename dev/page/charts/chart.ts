@@ -14,3 +14,9 @@ export interface ChartOptions<Data> {
 
 export const summarize = <Data>({ summary }: ChartOptions<Data>, data: Data): string =>
   typeof summary === 'string' ? summary : summary(data);
+
+/** The chart with these data; without any it is out of sight. */
+export function show<Data>(chart: Chart<Data>, data: Data | null): void {
+  chart.root.hidden = data === null;
+  if (data !== null) chart.update(data);
+}

@@ -1,4 +1,4 @@
-export type { Chart, ChartOptions } from './chart.js';
+export { type Chart, type ChartOptions, show } from './chart.js';
 export { type Colour, colourOf } from './colours.js';
 export { type DistributionData, distributionChart } from './distribution-chart.js';
 export { type Setting, type SettingsData, settingsChart } from './settings-chart.js';

@@ -14,7 +14,7 @@ export interface Readout {
 
 export class Legend {
   readonly root: HTMLElement;
-  readonly #head = h('p', { class: 'chart-readout' });
+  readonly #head = h('p', { class: 'note steady' });
   readonly #list = h('ul', { class: 'chart-entries' });
   readonly #hint: string;
   #values: HTMLElement[] = [];

@@ -9,14 +9,14 @@ export interface Setting {
   readonly lowMs: number;
   readonly highMs: number;
   readonly note?: string;
-  /** No measurement but what none can be faster than; it is not among those that may be the fastest. */
+  /** No measurement but what none can be faster than. */
   readonly bound?: boolean;
 }
 
 export interface SettingsData {
   readonly settings: readonly Setting[];
-  /** Label of the one that is fastest by more than noise; null where none is. Default: the one with the least median. */
-  readonly fastest?: string | null;
+  /** Label of the one that is fastest by more than noise; null where none is. */
+  readonly fastest: string | null;
 }
 
 /** The median time of each setting as a bar, and over it from the shortest to the longest. */
@@ -27,13 +27,7 @@ export function settingsChart(options: ChartOptions<SettingsData>): Chart<Settin
   const update = (data: SettingsData): void => {
     const { settings } = data;
     const longest = Math.max(...settings.map(({ medianMs, highMs }) => Math.max(medianMs, highMs)));
-    const measured = settings.filter(({ bound }) => bound !== true);
-    const least = Math.min(...measured.map(({ medianMs }) => medianMs));
-    // Of one setting there is nothing to say.
-    const isFastest = ({ label, medianMs, bound }: Setting): boolean => {
-      if (measured.length === 1 || bound === true) return false;
-      return data.fastest === undefined ? medianMs === least : label === data.fastest;
-    };
+    const isFastest = ({ label }: Setting): boolean => label === data.fastest;
     bars.setAttribute('aria-label', summarize(options, data));
     bars.replaceChildren(...settings.map((setting) => row(setting, isFastest(setting), longest)));
     frame.setNumbers(

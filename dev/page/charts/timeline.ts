@@ -30,7 +30,7 @@ export function timeline(options: ChartOptions<TimelineData>): Chart<TimelineDat
   const zooms = ZOOMS.map((zoom) => h('button', { type: 'button', click: () => zoomTo(zoom) }, `${zoom}×`));
   const readout = h(
     'p',
-    { class: 'chart-readout' },
+    { class: 'note steady' },
     'Point at, touch or focus a block; arrow keys go from one to the next',
   );
   const bar = h('div', { class: 'chart-zoom', role: 'group', 'aria-label': 'Zoom' }, ...zooms);

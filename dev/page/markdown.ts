@@ -1,0 +1,35 @@
+/** What a result shows, as Markdown: for an issue, a chat or a notebook. */
+
+const plain = ({ innerText }: HTMLElement): string => innerText.trim().replace(/\s+/g, ' ');
+
+const line = (cells: readonly string[]): string =>
+  `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+
+function tableOf(table: HTMLTableElement): string {
+  const rows = [...table.rows].map((row) =>
+    // bars are there for the eye alone
+    [...row.cells].filter((cell) => cell.matches(':not([aria-hidden], :has(.visually-hidden))')).map(plain),
+  );
+  const [heads = [], ...body] = rows;
+  const sides = heads.map((_, i) => (i === 0 ? '---' : '---:'));
+  return [`**${table.ariaLabel}**`, '', line(heads), line(sides), ...body.map(line)].join('\n');
+}
+
+const tilesOf = (tiles: HTMLElement): string =>
+  [...tiles.children]
+    .map((tile) => {
+      const [label = '', value = '', note] = [...(tile.children as HTMLCollectionOf<HTMLElement>)].map(plain);
+      return `- ${label}: **${value}**${note === undefined ? '' : ` (${note})`}`;
+    })
+    .join('\n');
+
+/** The headings, figures and tables that are in view, in their order; what is folded up is left out. */
+export const markdownOf = (root: HTMLElement): string =>
+  [...root.querySelectorAll<HTMLElement>('h3, .headline, .tiles, table')]
+    .filter((part) => part.closest('details:not([open]), [hidden]') === null)
+    .map((part) => {
+      if (part instanceof HTMLTableElement) return tableOf(part);
+      if (part.matches('.tiles')) return tilesOf(part);
+      return part.matches('h3') ? `#### ${plain(part)}` : plain(part);
+    })
+    .join('\n\n');

@@ -1,6 +1,5 @@
 /** npm run bench -- sweep --logn 10..18: the modes of the page, and those that no page has, in Node. */
 import { writeFileSync } from 'node:fs';
-import { modes } from '../dev/bench/mode-list.mjs';
 import { findLibrary, openBench, openBenchIfFresh } from './builds.mjs';
 import {
   adapterOption,
@@ -15,6 +14,7 @@ import {
   UsageError,
   valued,
 } from './command-line.mjs';
+import { modes } from './mode-list.mjs';
 import { runBench } from './run-bench.mjs';
 
 /** @typedef {keyof typeof modes} Mode */

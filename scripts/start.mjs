@@ -70,8 +70,8 @@ async function start({ n, reps, seed, precompute, budget, json }) {
   console.log(tableLines(lines.map(([label, cell]) => [label, ...timed.map(cell)])).join('\n'));
   console.log(`
 where the time goes: of the repetition in the middle
-cost: the wall × the rate of a plain 13-bit field product, measured before and after. On a busy machine it still moves: the rate is that of
-50 ms, an MSM may take seconds (docs/performance.md)`);
+cost: the wall × the rate of a plain 13-bit field product, measured before and after; it moves by a tenth and more, as that rate is one of
+50 ms and an MSM may take seconds (docs/performance.md)`);
   const compiled = timed[0]?.warmUp?.pipelines.toSorted((a, b) => b.ms - a.ms) ?? [];
   console.log(
     `compiled once, several at a time: ${compiled.map(({ name, ms }) => `${name} ${ms.toFixed(0)} ms`).join(', ')}`,

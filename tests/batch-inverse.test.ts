@@ -4,7 +4,6 @@ import {
   type BatchInversion,
   batchKernel,
   describeBatch,
-  featureOf,
   type Scope,
 } from '../dev/field-bench/batch-inverse/kernel.js';
 import { ChainConfig } from '../dev/field-bench/kernels.js';
@@ -12,7 +11,7 @@ import { Random } from '../dev/oracle/known-bases.mjs';
 import { bn254 } from '../src/curves/bn254.js';
 import type { CarryMode } from '../src/field/carry.js';
 import { digitsOf, LIMB_BITS, type Modulus, mod, modulus, readWords } from '../src/field/modulus.js';
-import { getAdapterDescription, getDevice, getGpu } from './support/gpu.js';
+import { getDevice } from './support/gpu.js';
 import { primes } from './support/primes.js';
 import { compileKernel, runKernel } from './support/run-kernel.js';
 
@@ -28,40 +27,17 @@ const form = (scope: Scope, size: number, threads: number, roots = 1): Form => (
 const forms: Form[] = [
   form('thread', 1, 16),
   form('thread', 5, 16),
-  form('workgroup tree', 3, 1),
-  form('workgroup tree', 2, 2),
-  form('workgroup tree', 3, 16),
-  form('workgroup tree', 1, 64),
   form('workgroup columns', 1, 1, 1),
   form('workgroup columns', 3, 16, 4),
   form('workgroup columns', 2, 64, 64),
   form('workgroup columns', 1, 64, 1),
-  form('subgroup', 1, 1),
-  form('subgroup', 2, 2),
-  form('subgroup', 3, 16),
-  form('subgroup', 1, 64),
 ];
 
-let hasSubgroups: boolean;
 let device: GPUDevice;
 
 beforeAll(async () => {
-  const adapter = await (await getGpu()).requestAdapter({ powerPreference: 'high-performance' });
-  hasSubgroups = adapter?.features.has('subgroups') ?? false;
-  device = await getDevice({
-    label: 'batch inversion',
-    requiredFeatures: hasSubgroups ? ['subgroups'] : [],
-  });
+  device = await getDevice({ label: 'batch inversion' });
 });
-
-/** Skips, and says so, where a GPU lacks what a form needs. The software adapter has all of it. */
-const requireFor = async (batch: BatchInversion, skip: (note: string) => never): Promise<void> => {
-  if (featureOf(batch) === null || hasSubgroups) return;
-  expect((await getAdapterDescription()).software, 'the software adapter has lost its subgroups').toBe(false);
-  const note = `NOT TESTED: ${describeBatch(batch)}: this adapter has no subgroups`;
-  console.warn(note);
-  skip(note);
-};
 
 /** Numbers that a batch may hold: with zeros at both ends, alone, in pairs, everywhere or nowhere. */
 const inputs = ({ p, r }: Modulus, count: number): Record<string, bigint[]> => {
@@ -124,51 +100,24 @@ const title = (each: Form): string =>
 
 const inversions = (_: string, p: bigint, carry: CarryMode): void => {
   const m = modulus(p);
-  test.for(forms.map((each): [string, Form] => [title(each), each]))(
-    `${carry} carries, %s`,
-    async ([, each], { skip }) => {
-      const batch = { ...each, carry };
-      await requireFor(batch, skip);
-      const inverter = await Inverter.make(m, batch);
-      const perGroup = each.size * each.threads;
-      const counts = [1, each.size + 1, perGroup - 1, perGroup, perGroup + 1, 3 * perGroup].filter((n) => n > 0);
-      for (const count of new Set(counts)) {
-        for (const [name, values] of Object.entries(inputs(m, count)))
-          expect(await inverter.isRight(values), `${count} numbers: ${name}`).toBe(true);
-      }
-      const again = inputs(m, 3 * perGroup).random as bigint[];
-      expect(await inverter.words(again)).toEqual(await inverter.words(again));
-    },
-  );
+  test.for(forms.map((each): [string, Form] => [title(each), each]))(`${carry} carries, %s`, async ([, each]) => {
+    const batch = { ...each, carry };
+    const inverter = await Inverter.make(m, batch);
+    const perGroup = each.size * each.threads;
+    const counts = [1, each.size + 1, perGroup - 1, perGroup, perGroup + 1, 3 * perGroup].filter((n) => n > 0);
+    for (const count of new Set(counts)) {
+      for (const [name, values] of Object.entries(inputs(m, count)))
+        expect(await inverter.isRight(values), `${count} numbers: ${name}`).toBe(true);
+    }
+    const again = inputs(m, 3 * perGroup).random as bigint[];
+    expect(await inverter.words(again)).toEqual(await inverter.words(again));
+  });
 };
 
 describe.each(fields.slice(0, 1))('the base field of %s', inversions);
 describe.each(fields.slice(1))('the base field of %s', { tags: 'long' }, inversions);
 
-describe('subgroups', { tags: 'long' }, () => {
-  const m = modulus(bn254.p);
-  const values = inputs(m, 128)['edges among random numbers'] as bigint[];
-  const replaced = (from: RegExp, to: string) => (source: string) => {
-    expect(source).toMatch(from);
-    return source.replace(from, to);
-  };
-
-  test.for([1, 2, 64])('where lanes do not meet, every lane inverts its own: %i threads', async (threads, { skip }) => {
-    const batch: BatchInversion = { ...form('subgroup', 2, threads), carry: 'float' };
-    await requireFor(batch, skip);
-    const apart = await Inverter.make(m, batch, replaced(/let meet = [^;]*;/, 'let meet = false;'));
-    expect(await apart.isRight(values)).toBe(true);
-  });
-
-  test.for([2, 64])('here they meet: %i threads', async (threads, { skip }) => {
-    const batch: BatchInversion = { ...form('subgroup', 2, threads), carry: 'float' };
-    await requireFor(batch, skip);
-    const needy = await Inverter.make(m, batch, replaced(/partner = field_one\(\);/, 'partner = Tight();'));
-    expect(await needy.isRight(values)).toBe(true);
-  });
-});
-
-test('a tree that cannot be is refused', () => {
+test('columns that cannot be is refused', () => {
   const columns = (threads: number, roots: number) => () =>
     batchKernel(modulus(bn254.p), { ...form('workgroup columns', 1, threads, roots), carry: 'shift' });
   for (const [threads, roots] of [

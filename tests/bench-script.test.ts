@@ -1,5 +1,15 @@
 /** `npm run bench`: the modes of the page in Node, on what vite builds for it. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'vite';
@@ -16,6 +26,72 @@ beforeAll(async () => {
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it('files that the docs suggest lie where no linter looks', () => {
+  const { files } = JSON.parse(readFileSync(inProject('biome.json'), 'utf8')) as { files: { includes: string[] } };
+  expect(files.includes).toContain('!dev/results');
+  const suggested = ['README.md', 'docs/bench.md', 'docs/performance.md'].flatMap((name) => {
+    const text = readFileSync(inProject(name), 'utf8');
+    return [...text.matchAll(/--(?:json|csv|trace) ([\w./-]+\.json|[\w./-]+\.csv)/g)].map(([, path]) => path);
+  });
+  expect(suggested.length).toBeGreaterThan(2);
+  for (const path of suggested) expect(path).toMatch(/^dev\/results\//);
+});
+
+describe('npm start', () => {
+  it('computes with the library as it ships, from a packed folder without sources; prints where the time goes', async () => {
+    // where imports find the packages
+    const place = inProject('node_modules/.cache/webgpu-msm/packed');
+    cpSync(inProject('scripts'), join(place, 'scripts'), { recursive: true });
+    for (const [config, outDir] of [
+      ['vite.lib.config.ts', 'dist'],
+      ['vite.bench.config.ts', 'dist-bench'],
+    ] as const) {
+      await build({ configFile: inProject(config), build: { outDir: join(place, outDir) }, logLevel: 'error' });
+    }
+    const json = join(folder, 'start.json');
+    const script = join(place, 'scripts/start.mjs');
+    const { code, stdout, stderr } = await runScript(script, ['--n', '2^4,9', '--reps', '1', '--json', json], 110_000);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^adapter: /);
+    expect(stdout).toMatch(/\nn +9 +16\n/);
+    for (const line of [
+      /\n {2}walk +[\d.]+ +[\d.]+\n/,
+      /\nagrees with noble +yes +yes\n/,
+      /\ncompiled once.*walk \d+ ms/,
+    ])
+      expect(stdout).toMatch(line);
+    const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
+    expect(rows[0]).toMatchObject({
+      event: 'init',
+      settings: [expect.stringContaining(`build=${realpathSync(place)}`)],
+    });
+  });
+
+  it('refuses what it cannot do with code 1, and has help', async () => {
+    const { code, stdout, stderr } = await runScript('scripts/start.mjs', ['--n', '0'], 30_000);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^--n: '0' is not an integer from 1 to \d+\n\nusage: npm start/);
+  });
+});
+
+describe('help', () => {
+  it.each(['start', 'bench', 'bench-remote', 'correctness', 'count', 'dev', 'fuzz'])(
+    'of scripts/%s.mjs is there where nothing is built and there is nothing to build, and makes nothing',
+    async (name) => {
+      // where imports find the packages
+      const place = inProject(`node_modules/.cache/webgpu-msm/help-${name}`);
+      rmSync(place, { recursive: true, force: true });
+      cpSync(inProject('scripts'), join(place, 'scripts'), { recursive: true });
+      const { stdout, status } = spawnSync(process.execPath, [join(place, `scripts/${name}.mjs`), '--help'], {
+        encoding: 'utf8',
+      });
+      expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/usage: npm [\s\S]*--help/) });
+      expect(readdirSync(place)).toEqual(['scripts']);
+      rmSync(place, { recursive: true });
+    },
+  );
+});
 
 describe('npm run bench', () => {
   it('sweeps sizes and a knob, prints a table, and writes every row as the page posts them', async () => {

@@ -20,21 +20,6 @@ const limitsOf = (limits: GPUSupportedLimits): Record<string, number> => {
   return found;
 };
 
-/** WebGPU whose devices have more features than the library asks for. */
-const withFeatures = (gpu: GPU, wanted: readonly GPUFeatureName[]): GPU => {
-  if (wanted.length === 0) return gpu;
-  const requestAdapter: GPU['requestAdapter'] = async (options) => {
-    const adapter = await gpu.requestAdapter(options);
-    const requestDevice = adapter?.requestDevice.bind(adapter);
-    if (adapter === null || requestDevice === undefined) return null;
-    const there = wanted.filter((feature) => adapter.features.has(feature));
-    adapter.requestDevice = (descriptor = {}) =>
-      requestDevice({ ...descriptor, requiredFeatures: [...(descriptor.requiredFeatures ?? []), ...there] });
-    return adapter;
-  };
-  return { requestAdapter } as GPU;
-};
-
 export class BenchDevice {
   readonly device: GPUDevice;
   readonly adapter: AdapterDescription;
@@ -52,18 +37,12 @@ export class BenchDevice {
   /**
    * Opens a device as the library would, and tells the run's first row.
    *
-   * @param features that it has as well, as far as the adapter does
    * @throws MsmError `no-webgpu`, `unsupported-device`
    */
-  static async open(
-    run: Run,
-    host: Host,
-    { mode, seed, settings }: Knobs,
-    features: readonly GPUFeatureName[] = [],
-  ): Promise<BenchDevice> {
+  static async open(run: Run, host: Host, { mode, seed, settings }: Knobs): Promise<BenchDevice> {
     await run.next('Opening the GPU');
     const begun = performance.now();
-    const { device, adapter } = await openDevice({ gpu: host.gpu && withFeatures(host.gpu, features) });
+    const { device, adapter } = await openDevice({ gpu: host.gpu });
     const createMs = performance.now() - begun;
     const opened = new BenchDevice(device, adapter, host);
     void device.lost.then(({ message, reason }) => {

@@ -1,5 +1,5 @@
 /** What the bench can run. */
-import { modes } from './mode-list.mjs';
+import { modes } from '../../scripts/mode-list.mjs';
 
 export { modes };
 

@@ -86,7 +86,7 @@ export interface RepetitionRow {
   readonly repetition: number;
   readonly agrees: boolean;
   readonly wallMs: number | null;
-  /** Wall × the rate of the plain 13-bit product, measured before and after: the cost, whatever else the machine does. */
+  /** Wall × the rate of the plain 13-bit product, measured before and after: the cost, as far as that rate is also that of meanwhile. */
   readonly productEquivalents: number | null;
   /** Sum of the phases on the GPU; null where the adapter has no timestamps. */
   readonly gpuMs: number | null;

@@ -3,16 +3,9 @@
 import { median } from '../../src/calibrate/statistics.js';
 import type { Modulus } from '../../src/field/modulus.js';
 import { bufferUsage } from '../../src/gpu/constants.js';
-import { type BatchInversion, describeBatch, featureOf } from './batch-inverse/kernel.js';
+import { type BatchInversion, describeBatch } from './batch-inverse/kernel.js';
 import { batchSubject } from './batch-inverse/subject.js';
-import {
-  CHAIN_THREADS,
-  type FieldOperation,
-  fieldOperations,
-  libraryVariant,
-  type PeakOperation,
-  peakOperations,
-} from './kernels.js';
+import { CHAIN_THREADS, type FieldOperation, fieldOperations, type PeakOperation, peakOperations } from './kernels.js';
 import { fieldSubject, passes, peakSubject, Rig } from './rig.js';
 
 export interface FieldBenchOptions {
@@ -101,7 +94,7 @@ export const fieldBench = async (
     reps,
     leastMs,
     operations = fieldOperations,
-    batches: allBatches = [],
+    batches = [],
     features,
     onProgress,
   }: FieldBenchOptions,
@@ -118,17 +111,6 @@ export const fieldBench = async (
       skipped.push({ operation: name, variant, why: 'not exact here' });
     else measured.push(operation);
   }
-  const batches = allBatches.filter((batch) => {
-    const feature = featureOf(batch);
-    const has = feature === null || device.features.has(feature);
-    if (!has)
-      skipped.push({
-        operation: `batch inversion, ${describeBatch(batch)}`,
-        variant: libraryVariant(batch.carry),
-        why: `no ${feature} here`,
-      });
-    return has;
-  });
   const subjects = [
     ...peaks.map((operation) => peakSubject(operation, 8, threads)),
     ...measured.flatMap((operation) =>

@@ -1,5 +1,4 @@
 /** A page in the browser of a Playwright endpoint. */
-import { chromium, firefox, webkit } from 'playwright';
 
 /**
  * @typedef {import('./options.mjs').Options} Options
@@ -9,8 +8,6 @@ import { chromium, firefox, webkit } from 'playwright';
  * @property {import('playwright').Page} page
  * @property {string} userAgent
  */
-
-const types = { chromium, firefox, webkit };
 
 /** No page in the time that was given. */
 export class QueueTimeoutError extends Error {}
@@ -29,7 +26,9 @@ export async function openRemotePage({ connect, headers, browser: name, launch, 
   const late = new QueueTimeoutError(`no page within ${queueSeconds} s from ${withoutSecrets(connect)}`);
   let isLate = false;
   const opening = async () => {
-    const browser = await types[name].connect(connect, {
+    // late, as it takes a second to be there
+    const { [name]: type } = await import('playwright');
+    const browser = await type.connect(connect, {
       headers: { ...headers, ...(launch === undefined ? {} : { 'x-playwright-launch-options': inAscii(launch) }) },
       // A little more, so that it is always this function that gives up; and Playwright then ends what is under way.
       timeout: queueSeconds * 1000 + 500,

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const inProject = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
@@ -12,8 +13,8 @@ export interface Outcome {
 
 /** Runs a script of this project, as its npm command does. */
 export const runScript = (script: string, args: readonly string[], timeout: number): Promise<Outcome> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [inProject(script), ...args], {
+  new Promise((settle, reject) => {
+    const child = spawn(process.execPath, [resolve(inProject('.'), script), ...args], {
       cwd: inProject('.'),
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout,
@@ -23,5 +24,5 @@ export const runScript = (script: string, args: readonly string[], timeout: numb
     child.stdout.on('data', (data) => (said.stdout += data));
     child.stderr.on('data', (data) => (said.stderr += data));
     child.once('error', reject);
-    child.once('close', (code) => resolve({ code, ...said }));
+    child.once('close', (code) => settle({ code, ...said }));
   });

@@ -23,18 +23,18 @@ const USUAL_LANES = 32;
 async function runFieldBench(run: Run, host: Host, knobs: Knobs): Promise<void> {
   const { chains, variants, reps, threads, leastMs } = knobs;
   const all = variants === 'all';
-  // only batches of inversions have subgroups in them
-  const bench = await BenchDevice.open(run, host, knobs, all ? ['subgroups'] : []);
+  const bench = await BenchDevice.open(run, host, knobs);
   try {
     const { adapter, device } = bench;
-    const lanes = device.features.has('subgroups') ? device.adapterInfo.subgroupMinSize : USUAL_LANES;
     const { peaks, rows, batches, skipped, copyBytesPerSecond } = await measure(device, modulus(bn254.p), {
       threads: threads ?? threadsFor(adapter.software),
       chains,
       reps,
       leastMs,
       operations: all ? fieldOperations : libraryOperations,
-      batches: all ? batchInversions(hasSlowShifts(adapter) ? 'float' : 'shift', lanes ?? USUAL_LANES) : [],
+      batches: all
+        ? batchInversions(hasSlowShifts(adapter) ? 'float' : 'shift', device.adapterInfo.subgroupMinSize || USUAL_LANES)
+        : [],
       features: bench.gpu.wgslLanguageFeatures as ReadonlySet<string>,
       onProgress: (doing, done, total, prepared) => run.progress(doing, done, total, prepared),
     });

@@ -3,7 +3,7 @@ import type { Knobs } from '../knobs.js';
 import type { StampedRow } from '../rows.js';
 import type { Run } from '../run.js';
 
-/** What a mode does; what it is stands in ../mode-list.mjs. */
+/** What a mode does; what it is stands in scripts/mode-list.mjs. */
 export interface BenchMode {
   /** Runs, and tells rows. Rejects where the run has failed. */
   run(run: Run, host: Host, knobs: Knobs): Promise<void>;

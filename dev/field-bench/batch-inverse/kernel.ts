@@ -1,4 +1,4 @@
-/** Batches of inversions that share one, at three scopes, as kernels of field-bench. */
+/** Batches of inversions that share one, in a thread or in a workgroup, as kernels of field-bench. */
 import type { CarryMode } from '../../../src/field/carry.js';
 import type { Modulus } from '../../../src/field/modulus.js';
 import { fieldView } from '../../../src/field/wgsl.js';
@@ -7,13 +7,10 @@ import { renderShader } from '../../../src/shaders/partials.js';
 import { ChainConfig } from '../kernels.js';
 import columns from './columns.wgsl?raw';
 import template from './kernel.wgsl?raw';
-import subgroup from './subgroup.wgsl?raw';
-import thread from './thread.wgsl?raw';
-import tree from './tree.wgsl?raw';
 import trick from './trick.wgsl?raw';
 
-/** Who shares an inversion, and how. */
-export type Scope = 'thread' | 'workgroup tree' | 'workgroup columns' | 'subgroup';
+/** Who shares an inversion. */
+export type Scope = 'thread' | 'workgroup columns';
 
 export interface BatchInversion {
   readonly scope: Scope;
@@ -26,41 +23,20 @@ export interface BatchInversion {
   readonly roots: number;
 }
 
-/** What a device must have been requested with. */
-export const featureOf = ({ scope }: BatchInversion): GPUFeatureName | null =>
-  scope === 'subgroup' ? 'subgroups' : null;
-
-const scopes: Readonly<Record<Scope, { template: string; builtins: Readonly<Record<string, string>> }>> = {
-  thread: { template: thread, builtins: {} },
-  'workgroup tree': { template: tree, builtins: { thread: 'local_invocation_index' } },
-  'workgroup columns': { template: columns, builtins: { thread: 'local_invocation_index' } },
-  subgroup: { template: subgroup, builtins: { lane: 'subgroup_invocation_id', size: 'subgroup_size' } },
-};
+/** A thread shares its inversion with nobody. */
+const alone = 'fn shared_inverse(own: Tight, thread: u32) -> Tight { return field_inverse(own); }';
 
 /** Batches to measure. `lanes`: how many of a device compute in lockstep; only rates depend on it. */
-export const batchInversions = (carry: CarryMode, lanes: number): BatchInversion[] => {
-  const list = (scope: Scope, sizes: readonly number[], threads = 64, roots = 1): BatchInversion[] =>
-    sizes.map((size) => ({ scope, carry, size, threads, roots }));
-  return [
-    ...list('thread', [1, 4, 8, 16, 32]),
-    ...list('workgroup tree', [1, 4, 8], 16),
-    ...list('workgroup tree', [1, 4, 8]),
-    ...list('workgroup columns', [1, 4, 8, 16], 64, Math.min(64, lanes)),
-    ...list('subgroup', [1, 4, 8]),
-  ];
-};
+export const batchInversions = (carry: CarryMode, lanes: number): BatchInversion[] => [
+  ...[1, 4, 8, 16, 32].map((size) => ({ scope: 'thread' as const, carry, size, threads: 64, roots: 1 })),
+  ...[1, 4, 8, 16].map((size) => ({
+    ...{ scope: 'workgroup columns' as const, carry, size, threads: 64 },
+    roots: Math.min(64, lanes),
+  })),
+];
 
-export const describeBatch = ({ scope, threads, roots }: BatchInversion): string => {
-  switch (scope) {
-    case 'thread':
-    case 'subgroup':
-      return scope;
-    case 'workgroup tree':
-      return `${scope} of ${threads}`;
-    case 'workgroup columns':
-      return `${scope}, ${threads} in ${roots}`;
-  }
-};
+export const describeBatch = ({ scope, threads, roots }: BatchInversion): string =>
+  scope === 'thread' ? scope : `${scope}, ${threads} in ${roots}`;
 
 const isPowerOfTwo = (value: number): boolean => Number.isInteger(Math.log2(value));
 
@@ -69,7 +45,6 @@ export const batchKernel = (m: Modulus, batch: BatchInversion): Kernel => {
   const { scope, carry, size, threads, roots } = batch;
   if (!isPowerOfTwo(threads) || !isPowerOfTwo(roots) || roots > threads)
     throw new Error(`${threads} threads, ${roots} roots: not powers of two, or more roots than threads`);
-  const { template: own, builtins } = scopes[scope];
   const view = { ...fieldView(m, carry), size, threads, roots };
   return kernel(
     'batch_inverse',
@@ -79,16 +54,9 @@ export const batchKernel = (m: Modulus, batch: BatchInversion): Kernel => {
       { name: 'values', access: 'write', type: 'array<Packed>' },
     ],
     {
-      enable: featureOf(batch) === null ? '' : `enable ${featureOf(batch)};`,
-      declarations: renderShader(`{{> field}}{{> inverse}}${trick}${own}`, view),
+      declarations: renderShader(`{{> field}}{{> inverse}}${trick}${scope === 'thread' ? alone : columns}`, view),
       structs: ChainConfig.wgsl,
       threads,
-      builtins: Object.entries(builtins)
-        .map(([name, builtin]) => `  @builtin(${builtin}) ${name}: u32,`)
-        .join('\n'),
-      arguments: Object.keys(builtins)
-        .map((name) => `, ${name}`)
-        .join(''),
     },
   );
 };

@@ -1,4 +1,3 @@
-{{enable}}
 // field-bench: a batch a thread is inverted, over and over. Numbers that are not there count as 0.
 // Host: dev/field-bench/batch-inverse/kernel.ts.
 {{declarations}}
@@ -9,7 +8,7 @@
 fn batch_inverse(
   @builtin(global_invocation_id) id: vec3<u32>,
   @builtin(num_workgroups) groups: vec3<u32>,
-{{builtins}}
+  @builtin(local_invocation_index) thread: u32,
 ) {
   let first = (id.x + id.y * groups.x * {{threads}}u) * BATCH;
   let count = arrayLength(&values);
@@ -23,7 +22,7 @@ fn batch_inverse(
     for (var s = 0u; s < BATCH; s++) {
       batch[s].v0.x ^= step & 1u;
     }
-    batch_peel(shared_inverse(batch_product(){{arguments}}));
+    batch_peel(shared_inverse(batch_product(), thread));
   }
   for (var s = 0u; s < BATCH; s++) {
     if (first + s < count) {

@@ -1,7 +1,7 @@
 // The inverses of many numbers for one inversion and three products each, less three: the products of all before each, the inverse of
 // the product of all, and backward from there the inverse of each (P. Montgomery 1987, "Speeding the Pollard and elliptic curve
 // methods of factorization", §10.3.1). This is the part of one thread; who shares the inversion is up to `shared_inverse` of
-// thread.wgsl, tree.wgsl, columns.wgsl or subgroup.wgsl.
+// whoever includes this: nobody else, or columns.wgsl.
 //
 // 0 has no inverse, and would make that of all others 0: it counts as another number in the products, and stays 0.
 

@@ -1,4 +1,4 @@
-/** What the bench can run: plain data, so that `npm run bench -- --help` needs no build. What each mode does is in modes/. */
+/** What the bench can run: plain data, so that `npm run bench -- --help` needs no build. What each mode does is in dev/bench/modes. */
 export const modes = /** @type {const} */ ({
   'msm-cross-check': {
     title: 'Cross-check',

@@ -6,6 +6,7 @@ import { ProductMeter } from '../dev/field-bench/product-meter.js';
 import { bn254G1, Random, samePoint, toAffinePoint } from '../dev/oracle/known-bases.mjs';
 import { leastPairs, median, ratioOfMedians } from '../src/calibrate/statistics.js';
 import { getDevice } from './support/gpu.js';
+import { leaseDevice } from './support/leased-gpu.js';
 
 /** Times of a machine that takes `slowness(i)` times as long in pair i, with noise of about 10 %. */
 const timesOf = (
@@ -154,6 +155,31 @@ describe('the product meter', () => {
     const meter = await ProductMeter.make(await getDevice(), { software: true, leastMs: 1 });
     expect(median([await meter.measure(), await meter.measure()])).toBeGreaterThan(0);
     meter.destroy();
+  });
+
+  it('is the same where every wait takes 100 ms more', async () => {
+    const leastMs = 20;
+    const plain = await ProductMeter.make(await getDevice(), { software: true, leastMs });
+    const leased = await leaseDevice();
+    let waits = 0;
+    leased.tap = ({ method, proceed }) => {
+      if (method !== 'onSubmittedWorkDone') return proceed();
+      waits++;
+      return (proceed() as Promise<undefined>).then(() => new Promise((resolve) => setTimeout(resolve, 100)));
+    };
+    const late = await ProductMeter.make(leased.device, { software: true, leastMs });
+    expect(waits).toBeGreaterThan(5);
+    const rates = { plain: [] as number[], late: [] as number[] };
+    for (let i = 0; i < 7; i++) {
+      rates.plain.push(await plain.measure());
+      rates.late.push(await late.measure());
+    }
+    // 20 ms and 120 are six times apart
+    const ratio = (median(rates.plain) as number) / (median(rates.late) as number);
+    expect(ratio).toBeGreaterThan(1 / 2);
+    expect(ratio).toBeLessThan(2);
+    plain.destroy();
+    late.destroy();
   });
 
   it('has none where the product is wrong', async () => {

@@ -3,6 +3,7 @@ import { MsmError } from '../../src/errors.js';
 import { type Modulus, mod } from '../../src/field/modulus.js';
 import { bufferUsage, mapModeRead } from '../../src/gpu/constants.js';
 import { pipelineFor } from '../../src/gpu/pipelines.js';
+import { waitFor } from '../../src/gpu/wait.js';
 import type { Kernel } from '../../src/shaders/kernel.js';
 import { Random } from '../oracle/known-bases.mjs';
 import {
@@ -15,6 +16,7 @@ import {
   probeChain,
 } from './kernels.js';
 import type { Probe, Representation } from './representation.js';
+import { timeSubmit } from './submit-time.js';
 
 /** Steps of a check: few, as BigInts repeat them; an odd number, and more than one. */
 const CHECKED_STEPS = 7;
@@ -152,22 +154,20 @@ export class Rig {
     return new Rig(device, subject, pipeline, performance.now() - begun);
   }
 
-  /** @returns milliseconds from the submit until it was done */
+  /** @returns milliseconds of the dispatch */
   async run(steps: number): Promise<number> {
     const { queue } = this.#device;
     queue.writeBuffer(this.#config, 0, ChainConfig.pack({ steps }));
     queue.writeBuffer(this.#values, 0, this.subject.values);
-    await queue.onSubmittedWorkDone();
-    const encoder = this.#device.createCommandEncoder();
-    const pass = encoder.beginComputePass({ label: this.subject.name });
-    pass.setPipeline(this.#pipeline);
-    pass.setBindGroup(0, this.#group);
-    pass.dispatchWorkgroups(this.subject.threads / this.subject.groupThreads);
-    pass.end();
-    const begun = performance.now();
-    queue.submit([encoder.finish()]);
-    await queue.onSubmittedWorkDone();
-    const ms = performance.now() - begun;
+    const ms = await timeSubmit(this.#device, () => {
+      const encoder = this.#device.createCommandEncoder();
+      const pass = encoder.beginComputePass({ label: this.subject.name });
+      pass.setPipeline(this.#pipeline);
+      pass.setBindGroup(0, this.#group);
+      pass.dispatchWorkgroups(this.subject.threads / this.subject.groupThreads);
+      pass.end();
+      return encoder.finish();
+    });
     // on a lost device all work is done at once
     if (this.#lost !== null) throw new MsmError('device-lost', `the GPU device was lost (${this.#lost})`);
     return ms;
@@ -181,7 +181,7 @@ export class Rig {
     const encoder = this.#device.createCommandEncoder();
     encoder.copyBufferToBuffer(this.#values, 0, staging, 0, staging.size);
     this.#device.queue.submit([encoder.finish()]);
-    await staging.mapAsync(mapModeRead);
+    await waitFor(this.#device, staging.mapAsync(mapModeRead));
     const words = new Uint32Array(staging.getMappedRange().slice(0));
     staging.destroy();
     return words;

@@ -7,6 +7,7 @@ import { type BatchInversion, describeBatch } from './batch-inverse/kernel.js';
 import { batchSubject } from './batch-inverse/subject.js';
 import { CHAIN_THREADS, type FieldOperation, fieldOperations, type PeakOperation, peakOperations } from './kernels.js';
 import { fieldSubject, passes, peakSubject, Rig } from './rig.js';
+import { timeSubmit } from './submit-time.js';
 
 export interface FieldBenchOptions {
   /** Threads of a dispatch; rounded up to whole workgroups. */
@@ -70,14 +71,12 @@ export interface FieldBenchResult {
 const COPY_BYTES = 2 ** 26;
 
 /** Milliseconds of one copy of COPY_BYTES. */
-const copyOnce = async (device: GPUDevice, from: GPUBuffer, to: GPUBuffer): Promise<number> => {
-  const encoder = device.createCommandEncoder();
-  encoder.copyBufferToBuffer(from, 0, to, 0, COPY_BYTES);
-  const begun = performance.now();
-  device.queue.submit([encoder.finish()]);
-  await device.queue.onSubmittedWorkDone();
-  return performance.now() - begun;
-};
+const copyOnce = (device: GPUDevice, from: GPUBuffer, to: GPUBuffer): Promise<number> =>
+  timeSubmit(device, () => {
+    const encoder = device.createCommandEncoder();
+    encoder.copyBufferToBuffer(from, 0, to, 0, COPY_BYTES);
+    return encoder.finish();
+  });
 
 /**
  * Checks every kernel against BigInts, finds how long a chain it needs, and times all of them in turn.

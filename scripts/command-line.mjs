@@ -139,7 +139,7 @@ export const pair = (text, name) => {
 };
 
 /** For commands that compute in this process. */
-export const adapterOption = valued('auto', 'auto, software or hardware', (text) => {
+export const adapterOption = valued('auto', 'auto, software, hardware or system (whatever driver there is)', (text) => {
   try {
     return parseAdapterRequest(text);
   } catch (error) {
@@ -256,6 +256,8 @@ export async function runCommand(command, work, badUsage = 2) {
  */
 export async function onAdapter(request, work) {
   const choice = chooseAdapter(parseAdapterRequest(request));
-  if (isPreparedFor(choice)) await work();
-  else await runInPlace(choice, process.execPath, process.argv.slice(1));
+  if (isPreparedFor(choice)) {
+    Object.assign(process.env, choice.environment);
+    await work();
+  } else await runInPlace(choice, process.execPath, process.argv.slice(1));
 }

@@ -31,7 +31,7 @@ const command = {
     json: valued('FILE', 'also writes the counts to a file', outputFile),
     adapter: {
       ...adapterOption,
-      about: 'auto, software or hardware; the engine cuts otherwise for a GPU, so that counts differ',
+      about: 'auto, software, hardware or system; the engine cuts otherwise for a GPU, so that counts differ',
     },
   },
 };

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
+import { chooseAdapter, parseAdapterRequest } from '../scripts/adapter/choose-adapter.mjs';
 import { adapterLine } from '../scripts/adapter/open-gpu.mjs';
 import { getAdapterDescription, getDevice, getGpu } from './support/gpu.js';
+import { runScript } from './support/run-script.js';
 
 test('the suite runs on an adapter, and it is the one that was asked for', async () => {
   const adapter = await getAdapterDescription();
   console.log(`adapter: ${adapterLine(adapter)}`);
-  expect(process.env.WEBGPU_MSM_ADAPTER).toBeOneOf(['software', 'hardware', undefined]);
+  expect(process.env.WEBGPU_MSM_ADAPTER_KIND).toBeOneOf([adapter.software ? 'software' : 'hardware', undefined]);
+  expect(process.env.WEBGPU_MSM_ADAPTER).toBeOneOf(['software', 'hardware', 'system', undefined]);
 });
 
 test('the adapter computes', async () => {
@@ -43,4 +46,25 @@ test('a destroyed shared device is replaced', async () => {
   await first.lost;
   expect(await getDevice()).not.toBe(first);
   expect(await getGpu()).toHaveProperty('requestAdapter');
+});
+
+test('system takes the driver of the environment, also one that is a CPU, and hands nothing else in', async () => {
+  const { software } = await getAdapterDescription();
+  const kind = software ? 'software' : 'hardware';
+  // this process has a driver in its environment, wherever that is from
+  expect(chooseAdapter('system')).toEqual({
+    kind,
+    environment: { WEBGPU_MSM_ADAPTER: 'system', WEBGPU_MSM_ADAPTER_KIND: kind },
+  });
+  const script = 'console.log(process.env.WEBGPU_MSM_ADAPTER, process.env.LD_LIBRARY_PATH === process.argv[1])';
+  const folders = process.env.LD_LIBRARY_PATH ?? 'none';
+  const command = ['--adapter', 'system', '--', 'node', '-e', script, folders];
+  const seen = await runScript('scripts/with-adapter.mjs', command, 60_000);
+  expect(seen.stderr).toContain(`adapter: ${kind}`);
+  expect(seen.stdout.trim()).toBe(`system ${folders !== 'none'}`);
+});
+
+test('what is no adapter is refused, by the name of who asked', () => {
+  expect(parseAdapterRequest('system')).toBe('system');
+  expect(() => parseAdapterRequest('gpu')).toThrow("--adapter is 'gpu': it must be auto, software, hardware or system");
 });

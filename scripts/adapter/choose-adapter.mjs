@@ -7,12 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { softwareAdapterEnvironment, softwareAdapterIsAvailable } from './software-adapter.mjs';
 
 /**
- * @typedef {'auto' | 'software' | 'hardware'} AdapterRequest
+ * @typedef {'auto' | 'software' | 'hardware' | 'system'} AdapterRequest `system` is whatever driver the environment has, also one that
+ *   runs on the CPU
  * @typedef {import('./open-gpu.mjs').Adapter} Adapter
  *
  * @typedef {object} AdapterChoice
  * @property {'software' | 'hardware'} kind
- * @property {Record<string, string>} environment what to add to the environment; names the kind in WEBGPU_MSM_ADAPTER
+ * @property {Record<string, string>} environment what to add to the environment; asks for the same in WEBGPU_MSM_ADAPTER, and names the
+ *   kind in WEBGPU_MSM_ADAPTER_KIND
  */
 
 /** No adapter of the kind that was asked for. The message says what to do. */
@@ -27,9 +29,9 @@ const PROBE_TIMEOUT_MS = 60_000;
  */
 export function parseAdapterRequest(text) {
   const request = text ?? (process.env.WEBGPU_MSM_ADAPTER || 'auto');
-  if (request === 'auto' || request === 'software' || request === 'hardware') return request;
+  if (request === 'auto' || request === 'software' || request === 'hardware' || request === 'system') return request;
   const where = text === undefined ? 'WEBGPU_MSM_ADAPTER' : '--adapter';
-  throw new NoAdapterError(`${where} is '${request}': it must be auto, software or hardware`);
+  throw new NoAdapterError(`${where} is '${request}': it must be auto, software, hardware or system`);
 }
 
 /**
@@ -40,8 +42,15 @@ export function chooseAdapter(request) {
   if (request === 'software' && softwareAdapterIsAvailable) return bundledSoftware();
 
   const found = probe();
+  if (request === 'system') {
+    if (found) return chosen(request, found.software ? 'software' : 'hardware');
+    throw new NoAdapterError(
+      'no adapter: Dawn found no driver in this environment. Install one (on Linux a Vulkan driver and libvulkan.so.1, ' +
+        'such as Mesa’s; lavapipe from Mesa 25 on), or take --adapter software',
+    );
+  }
   if (found && !found.software) {
-    if (request !== 'software') return { kind: 'hardware', environment: { WEBGPU_MSM_ADAPTER: 'hardware' } };
+    if (request !== 'software') return chosen('hardware');
   } else if (request === 'hardware') {
     const instead = found ? `only ${found.description || found.architecture}, which is a CPU` : 'no adapter at all';
     throw new NoAdapterError(
@@ -51,7 +60,7 @@ export function chooseAdapter(request) {
   } else if (softwareAdapterIsAvailable) {
     return bundledSoftware();
   } else if (found) {
-    return { kind: 'software', environment: { WEBGPU_MSM_ADAPTER: 'software' } };
+    return chosen('software');
   }
   throw new NoAdapterError(
     `no ${request === 'auto' ? '' : `${request} `}adapter: the software adapter that npm brings is for Linux x64, and ` +
@@ -60,9 +69,19 @@ export function chooseAdapter(request) {
   );
 }
 
+/**
+ * @param {Exclude<AdapterRequest, 'auto'>} request
+ * @param {'software' | 'hardware'} kind
+ * @param {Record<string, string>} [environment]
+ * @returns {AdapterChoice}
+ */
+function chosen(request, kind = request === 'hardware' ? 'hardware' : 'software', environment = {}) {
+  return { kind, environment: { ...environment, WEBGPU_MSM_ADAPTER: request, WEBGPU_MSM_ADAPTER_KIND: kind } };
+}
+
 /** @returns {AdapterChoice} */
 function bundledSoftware() {
-  return { kind: 'software', environment: { ...softwareAdapterEnvironment(), WEBGPU_MSM_ADAPTER: 'software' } };
+  return chosen('software', 'software', softwareAdapterEnvironment());
 }
 
 /**

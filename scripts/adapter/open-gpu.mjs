@@ -26,7 +26,7 @@ let opened;
 export function openGpu(flags = []) {
   if (opened === undefined) {
     opened = create(flags);
-    if (process.env.WEBGPU_MSM_ADAPTER === 'software') pauseBetweenTurns();
+    if (process.env.WEBGPU_MSM_ADAPTER_KIND === 'software') pauseBetweenTurns();
   }
   return opened;
 }

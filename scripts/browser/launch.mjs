@@ -8,7 +8,7 @@ import { findChromium } from './find-chromium.mjs';
  * @typedef {object} Launched
  * @property {import('playwright').Browser} browser
  * @property {string} source which Chromium it is, for people
- * @property {'software' | 'hardware'} kind of the adapter that it was started for
+ * @property {'software' | 'hardware'} kind of the adapter that it has
  * @property {{ executablePath: string, args: string[], env: Record<string, string> }} launchOptions how to start another
  */
 
@@ -16,14 +16,16 @@ import { findChromium } from './find-chromium.mjs';
 export class NoBrowserError extends Error {}
 
 const COMMON = ['--no-sandbox', '--enable-unsafe-webgpu'];
+const SYSTEM = [
+  ...COMMON,
+  '--ignore-gpu-blocklist',
+  // On Linux WebGPU runs on Vulkan, which Chromium does not yet take up by itself on every driver.
+  ...(process.platform === 'linux' ? ['--enable-features=Vulkan', '--use-angle=vulkan'] : []),
+];
 const FLAGS = {
   software: [...COMMON, '--use-webgpu-adapter=swiftshader'],
-  // On Linux WebGPU runs on Vulkan, which Chromium does not yet take up by itself on every driver.
-  hardware: [
-    ...COMMON,
-    '--ignore-gpu-blocklist',
-    ...(process.platform === 'linux' ? ['--enable-features=Vulkan', '--use-angle=vulkan'] : []),
-  ],
+  hardware: SYSTEM,
+  system: SYSTEM,
 };
 
 /** A Chromium that dies at its start is started again: it was seen once in some 300 starts. */
@@ -59,7 +61,7 @@ export async function launchChromium(adapter) {
 
 /**
  * @param {import('./find-chromium.mjs').ChromiumCandidate} candidate
- * @param {'software' | 'hardware'} kind
+ * @param {Exclude<AdapterRequest, 'auto'>} kind
  * @returns {Promise<Launched | { browser: null, hasStarted: boolean, reason: string }>}
  */
 async function start(candidate, kind) {
@@ -75,7 +77,9 @@ async function start(candidate, kind) {
     };
     browser = await chromium.launch(launchOptions);
     const found = await probe(browser);
-    if (found === kind) return { browser, source: `${candidate.source}, ${browser.version()}`, kind, launchOptions };
+    if (found !== null && (found === kind || kind === 'system')) {
+      return { browser, source: `${candidate.source}, ${browser.version()}`, kind: found, launchOptions };
+    }
     reason = `asked for a ${kind} adapter, and has ${found === null ? 'none' : `only a ${found} one`}`;
   } catch (error) {
     reason = inBrief(error);

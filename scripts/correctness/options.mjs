@@ -38,7 +38,8 @@ and compares the results with the oracles (noble) and with each other.`,
     ...knobs,
     adapter: {
       ...adapterOption,
-      about: 'auto (a GPU if Chromium finds one, else software), software or hardware',
+      about:
+        'auto (a GPU if Chromium finds one, else software), software, hardware or system (whatever driver there is)',
     },
     stall: valued('120', 'seconds without progress after which the run has failed', integer(1, 86_400), 120),
     list: flag('lists the sets and distributions'),

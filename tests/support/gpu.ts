@@ -9,7 +9,7 @@
 import { afterAll, afterEach } from 'vitest';
 import { type Adapter, adapterLine, closeGpu, describeAdapter, openGpu } from '../../scripts/adapter/open-gpu.mjs';
 
-const wanted = process.env.WEBGPU_MSM_ADAPTER;
+const wanted = process.env.WEBGPU_MSM_ADAPTER_KIND;
 const devices = new Set<GPUDevice>();
 let uncaught: string[] = [];
 let sharedDevice: Promise<GPUDevice> | undefined;
@@ -21,12 +21,12 @@ export async function getGpu(): Promise<GPU> {
   return openGpu();
 }
 
-/** The adapter that this run is on, checked against WEBGPU_MSM_ADAPTER. */
+/** The adapter that this run is on, checked against what `npm test` said it is (scripts/with-adapter.mjs). */
 export function getAdapterDescription(): Promise<Adapter> {
   checked ??= requestAdapter().then(({ info }) => {
     const adapter = describeAdapter(info);
     const kind = adapter.software ? 'software' : 'hardware';
-    if ((wanted === 'software' || wanted === 'hardware') && wanted !== kind) {
+    if (wanted !== undefined && wanted !== kind) {
       throw new Error(`this run is for a ${wanted} adapter, and Dawn found ${adapterLine(adapter)}`);
     }
     return adapter;

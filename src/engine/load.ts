@@ -1,5 +1,6 @@
 import type { Progress, Tuning } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
+import { formatOf } from '../curves/misread.js';
 import { badArgument, MsmError } from '../errors.js';
 import type { Command, Slice } from '../gpu/commands.js';
 import type { Runner } from '../gpu/runner.js';
@@ -109,15 +110,29 @@ const importCommand = ({ kernels, limits, tuning }: LoadContext, { first, count 
 
 const OUTCOME_BYTES = importStart().byteLength;
 
-/** @throws MsmError as the import says */
-const assertImported = ({ name }: CurveContext, { count }: Range, outcome: Uint32Array): void => {
+/**
+ * @param points the bytes of the range
+ * @throws MsmError as the import says
+ */
+const assertImported = (
+  curve: CurveContext,
+  points: Uint8Array,
+  { first, count }: Range,
+  outcome: Uint32Array,
+): void => {
   const [notCanonical, offCurve, done] = outcome as unknown as readonly [number, number, number];
   if (done !== count) {
     throw new MsmError('internal', `the GPU looked at ${done} of ${count} points; it does not do what it is told`);
   }
-  if (notCanonical < offCurve)
-    throw badArgument(`points[${notCanonical}]: a coordinate is not below the prime of ${name}`);
-  if (offCurve !== NONE_REJECTED) throw new MsmError('not-on-curve', `points[${offCurve}] is not on ${name}`);
+  const rejected = Math.min(notCanonical, offCurve);
+  if (rejected === NONE_REJECTED) return;
+  const at = (rejected - first) * curve.pointBytes;
+  const format = formatOf(curve, points.subarray(at, at + curve.pointBytes));
+  const meant = format === null ? '' : `, but read as ${format} it is on the curve; convert before you load`;
+  if (notCanonical < offCurve) {
+    throw badArgument(`points[${rejected}]: a coordinate is not below the prime of ${curve.name}${meant}`);
+  }
+  throw new MsmError('not-on-curve', `points[${rejected}] is not on ${curve.name}${meant}`);
 };
 
 /** Uploads points, imports them where they are then, and carries out what comes behind it. */
@@ -140,7 +155,7 @@ const runImport = async (
     read: [{ buffer: 'outcome', size: OUTCOME_BYTES }],
     onSubmitted: goOn,
   });
-  assertImported(context.curve, range, data[0] as Uint32Array);
+  assertImported(context.curve, points, range, data[0] as Uint32Array);
 };
 
 interface ImportPlan {

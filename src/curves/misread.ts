@@ -1,0 +1,31 @@
+import { invert, mod } from '../field/modulus.js';
+import { type CurveContext, isOnCurve } from './curve.js';
+
+/** Bytes as a number; those of other tools may have the most significant one first. */
+const numberOf = (bytes: Uint8Array, bigEndian: boolean): bigint => {
+  const digits = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0'));
+  return BigInt(`0x${(bigEndian ? digits : digits.reverse()).join('')}`);
+};
+
+/**
+ * Of a point that is none as plain little-endian numbers: the format in which it would be one, if there is such a format. Other tools use 2^256
+ * for coordinates of 32 bytes in Montgomery form, and so on.
+ */
+export const formatOf = (curve: CurveContext, point: Uint8Array): string | null => {
+  const { p, bytes } = curve.field;
+  const montgomery = 1n << BigInt(8 * bytes);
+  for (const bigEndian of [false, true]) {
+    const [x, y] = [point.subarray(0, bytes), point.subarray(bytes)].map((part) => numberOf(part, bigEndian)) as [
+      bigint,
+      bigint,
+    ];
+    if (x >= p || y >= p) continue;
+    const order = bigEndian ? 'big-endian' : 'little-endian';
+    if (bigEndian && isOnCurve(curve, x, y)) return `${order} bytes`;
+    const inverse = invert(montgomery, p);
+    if (isOnCurve(curve, mod(x * inverse, p), mod(y * inverse, p))) {
+      return `${order} bytes in Montgomery form (R = 2^${8 * bytes})`;
+    }
+  }
+  return null;
+};

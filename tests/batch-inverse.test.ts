@@ -7,7 +7,7 @@ import {
   type Scope,
 } from '../dev/field-bench/batch-inverse/kernel.js';
 import { ChainConfig } from '../dev/field-bench/kernels.js';
-import { Random } from '../dev/oracle/known-bases.mjs';
+import { Random } from '../dev/oracle/known-bases.js';
 import { bn254 } from '../src/curves/bn254.js';
 import type { CarryMode } from '../src/field/carry.js';
 import { digitsOf, LIMB_BITS, type Modulus, mod, modulus, readWords } from '../src/field/modulus.js';

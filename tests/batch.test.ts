@@ -9,7 +9,7 @@ import {
   expectedMsm,
   INFINITY,
   makeKnownBases,
-} from '../dev/oracle/known-bases.mjs';
+} from '../dev/oracle/known-bases.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
 import {

@@ -11,7 +11,7 @@ import { placementInTurn } from '../dev/cases/list.js';
 import { type PointSet, pointDistributions } from '../dev/cases/point-distributions.js';
 import { scalarDistributions } from '../dev/cases/scalar-distributions.js';
 import { selectCases } from '../dev/cases/select.js';
-import { bn254G1, expectedMsm } from '../dev/oracle/known-bases.mjs';
+import { bn254G1, expectedMsm } from '../dev/oracle/known-bases.js';
 import { type Bases, createMsmEngine, type MsmEngine } from '../src/index.js';
 import { getDevice } from './support/gpu.js';
 

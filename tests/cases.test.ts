@@ -5,7 +5,7 @@ import { isOnCurve, makeCase } from '../dev/cases/msm-case.js';
 import { type PointDistributionName, pointDistributions } from '../dev/cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
 import { caseSets, selectCases } from '../dev/cases/select.js';
-import { bn254G1, decodePoint, decodeScalars, groupOrder, samePoint } from '../dev/oracle/known-bases.mjs';
+import { bn254G1, decodePoint, decodeScalars, groupOrder, samePoint } from '../dev/oracle/known-bases.js';
 
 const pointNames = Object.keys(pointDistributions) as PointDistributionName[];
 const scalarNames = Object.keys(scalarDistributions) as ScalarDistributionName[];

@@ -12,7 +12,7 @@ import {
   expectedMsm,
   makeKnownBases,
   makeRandomScalars,
-} from '../dev/oracle/known-bases.mjs';
+} from '../dev/oracle/known-bases.js';
 import { cpuWindowBits, pippenger, signedDigits } from '../src/cpu/pippenger.js';
 import { Turns } from '../src/cpu/turns.js';
 import { bn254 } from '../src/curves/bn254.js';

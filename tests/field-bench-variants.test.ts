@@ -4,7 +4,7 @@ import { ChainConfig, type FieldOperation, fieldChain, fieldOperations } from '.
 import { fieldBench } from '../dev/field-bench/run.js';
 import { float22 } from '../dev/field-bench/variants/float.js';
 import { productVariants } from '../dev/field-bench/variants/index.js';
-import { Random } from '../dev/oracle/known-bases.mjs';
+import { Random } from '../dev/oracle/known-bases.js';
 import { invert, type Modulus, mod, modulus } from '../src/field/modulus.js';
 import { getDevice, getGpu } from './support/gpu.js';
 import { primes as allPrimes } from './support/primes.js';

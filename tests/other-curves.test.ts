@@ -10,7 +10,7 @@ import {
   makeKnownBases,
   type OracleCurve,
   Random,
-} from '../dev/oracle/known-bases.mjs';
+} from '../dev/oracle/known-bases.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, curveContext } from '../src/curves/curve.js';
 import { createMsmEngine, type MsmEngine } from '../src/index.js';

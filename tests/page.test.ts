@@ -55,7 +55,7 @@ const sumOf = (parts: readonly { readonly ms: number }[] | null | undefined): nu
 
 /** The oracle disagrees with everything from this look on. */
 const wrongFrom = (look: number) =>
-  page.route('**/oracle/known-bases.mjs*', async (route) => {
+  page.route('**/oracle/known-bases.ts*', async (route) => {
     const response = await route.fetch();
     const body = (await response.text()).replace(
       'export function samePoint(a, b) {',

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bn254G1, groupOrder, toAffinePoint } from '../dev/oracle/known-bases.mjs';
+import { bn254G1, groupOrder, toAffinePoint } from '../dev/oracle/known-bases.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
 import type { Command } from '../src/gpu/commands.js';

@@ -19,7 +19,7 @@ import {
   groupOrder,
   makeKnownBases,
   makeRandomScalars,
-} from '../dev/oracle/known-bases.mjs';
+} from '../dev/oracle/known-bases.js';
 import { launchChromium } from '../scripts/browser/launch.mjs';
 import { buildLibrary } from './support/build-library.js';
 import { inProject } from './support/run-script.js';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { type PointDistributionName, pointDistributions } from '../dev/cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
-import { bn254G1, expectedMsm, makeKnownBases } from '../dev/oracle/known-bases.mjs';
+import { bn254G1, expectedMsm, makeKnownBases } from '../dev/oracle/known-bases.js';
 import { type Bases, createMsmEngine, type MsmEngine, type Progress, type RunRecord } from '../src/index.js';
 import { captureGpu } from './support/captured-gpu.js';
 import { bls12381, bls12381Oracle, p256Curve, p256Oracle } from './support/curves.js';

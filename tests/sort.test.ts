@@ -3,7 +3,7 @@
  * of counters; sizes around a tile; keys at both ends of their range.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Random } from '../dev/oracle/known-bases.mjs';
+import { Random } from '../dev/oracle/known-bases.js';
 import type { Command } from '../src/gpu/commands.js';
 import { Runner } from '../src/gpu/runner.js';
 import { ABSENT, ENTRY_WORDS } from '../src/stages/entry.js';

@@ -10,7 +10,7 @@ import {
   INFINITY,
   makeKnownBases,
   Random,
-} from '../dev/oracle/known-bases.mjs';
+} from '../dev/oracle/known-bases.js';
 import { createMsmEngine, type MsmEngineOptions, type RunRecord, type Tuning } from '../src/index.js';
 import { getDevice } from './support/gpu.js';
 

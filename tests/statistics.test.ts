@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { inTurns } from '../dev/bench/in-turns.js';
 import { makeCase, redrawn } from '../dev/cases/msm-case.js';
 import { ProductMeter } from '../dev/field-bench/product-meter.js';
-import { bn254G1, Random, samePoint, toAffinePoint } from '../dev/oracle/known-bases.mjs';
+import { bn254G1, Random, samePoint, toAffinePoint } from '../dev/oracle/known-bases.js';
 import { leastPairs, median, ratioOfMedians } from '../src/calibrate/statistics.js';
 import { getDevice } from './support/gpu.js';
 import { leaseDevice } from './support/leased-gpu.js';

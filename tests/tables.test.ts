@@ -1,7 +1,7 @@
 /** The tables of precomputed multiples: the twin against noble and a textbook, the kernels against the twin. */
 import { p384 } from '@noble/curves/nist.js';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type AffinePoint, bn254G1, makeKnownBases, type OracleCurve } from '../dev/oracle/known-bases.mjs';
+import { type AffinePoint, bn254G1, makeKnownBases, type OracleCurve } from '../dev/oracle/known-bases.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, type CurveContext, curveContext } from '../src/curves/curve.js';
 import { encodePoints } from '../src/engine/input.js';

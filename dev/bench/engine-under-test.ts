@@ -2,7 +2,7 @@ import type { AffinePoint, RunRecord } from '../../src/api.js';
 import type { Bases, MsmEngine } from '../../src/index.js';
 import { isOnCurve, type MsmCase } from '../cases/msm-case.js';
 import type { PointSet } from '../cases/point-distributions.js';
-import { samePoint } from '../oracle/known-bases.mjs';
+import { samePoint } from '../oracle/known-bases.js';
 import type { BenchDevice } from './bench-device.js';
 import type { Run } from './run.js';
 import type { Setting } from './settings.js';

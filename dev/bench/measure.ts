@@ -2,7 +2,7 @@
 import type { PhaseTime } from '../../src/api.js';
 import { formatCaseAddress } from '../cases/address.js';
 import type { MsmCase } from '../cases/msm-case.js';
-import type { AffinePoint } from '../oracle/known-bases.mjs';
+import type { AffinePoint } from '../oracle/known-bases.js';
 import type { EngineUnderTest, Outcome } from './engine-under-test.js';
 import type { WarmUpRow } from './rows.js';
 import type { Run } from './run.js';

@@ -1,5 +1,5 @@
 /** A case made real: bases, scalars and the answers that the oracles give. */
-import { type AffinePoint, bn254G1, expectedMsm, toAffinePoint } from '../oracle/known-bases.mjs';
+import { type AffinePoint, bn254G1, expectedMsm, toAffinePoint } from '../oracle/known-bases.js';
 import type { CaseAddress } from './address.js';
 import { type PointSet, pointDistributions } from './point-distributions.js';
 import { type ScalarSet, scalarDistributions } from './scalar-distributions.js';

@@ -11,7 +11,7 @@ import {
   makeKnownBases,
   Random,
   toAffinePoints,
-} from '../oracle/known-bases.mjs';
+} from '../oracle/known-bases.js';
 
 export interface PointSet {
   /** k_i with P_i = k_i·G, in [0, r). */

@@ -1,5 +1,5 @@
 /** The shapes that the scalars of an MSM come in: any 256-bit integers, made from n and a seed. */
-import { bn254G1, encodeScalars, groupOrder, Random } from '../oracle/known-bases.mjs';
+import { bn254G1, encodeScalars, groupOrder, Random } from '../oracle/known-bases.js';
 
 export interface ScalarSet {
   /** In [0, 2^256), not reduced. */

@@ -5,7 +5,7 @@ import { createMsmEngine } from '../../src/engine/engine.js';
 import { makeCase } from '../cases/msm-case.js';
 import type { PointDistributionName } from '../cases/point-distributions.js';
 import type { ScalarDistributionName } from '../cases/scalar-distributions.js';
-import { samePoint } from '../oracle/known-bases.mjs';
+import { samePoint } from '../oracle/known-bases.js';
 import { CountingDevice } from './counting-device.js';
 import type { Counts } from './instrument.js';
 

@@ -5,7 +5,7 @@ import { bufferUsage, mapModeRead } from '../../src/gpu/constants.js';
 import { pipelineFor } from '../../src/gpu/pipelines.js';
 import { waitFor } from '../../src/gpu/wait.js';
 import type { Kernel } from '../../src/shaders/kernel.js';
-import { Random } from '../oracle/known-bases.mjs';
+import { Random } from '../oracle/known-bases.js';
 import {
   CHAIN_THREADS,
   ChainConfig,

@@ -3,7 +3,7 @@ import type { AffinePoint, Bases, MsmEngine } from '../../src/api.js';
 import { createMsmEngine } from '../../src/engine/engine.js';
 import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
-import { bn254G1, expectedMsm, samePoint } from '../oracle/known-bases.mjs';
+import { bn254G1, expectedMsm, samePoint } from '../oracle/known-bases.js';
 import { type FuzzCall, type FuzzProgram, length, vectorsOf } from './program.js';
 
 /** How a program failed: at which call, and what was there instead of the right point. */

@@ -5,7 +5,7 @@
 import type { Tuning } from '../../src/api.js';
 import { type PointDistributionName, pointDistributions } from '../cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../cases/scalar-distributions.js';
-import { Random } from '../oracle/known-bases.mjs';
+import { Random } from '../oracle/known-bases.js';
 
 /** Some points or scalars of one distribution; a mixture is several of them, one behind the other. */
 export interface Segment<Name extends string> {

@@ -1,6 +1,6 @@
 /** noble-curves on the CPU: what a prover has without a GPU and without wasm. */
 import { pippenger } from '@noble/curves/abstract/curve.js';
-import { bn254G1, samePoint, toAffinePoint } from '../oracle/known-bases.mjs';
+import { bn254G1, samePoint, toAffinePoint } from '../oracle/known-bases.js';
 import type { Peer, PeerProblem } from './peer.js';
 
 const { Point } = bn254G1;

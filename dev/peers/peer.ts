@@ -1,5 +1,5 @@
 /** Something else that computes MSMs, timed in the same run, on the same adapter, on the same inputs. */
-import type { AffinePoint } from '../oracle/known-bases.mjs';
+import type { AffinePoint } from '../oracle/known-bases.js';
 
 /** What to compute, in the shapes that libraries want it in. */
 export interface PeerProblem {

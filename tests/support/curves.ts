@@ -7,7 +7,7 @@ import { weierstrass } from '@noble/curves/abstract/weierstrass.js';
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { bn254 } from '@noble/curves/bn254.js';
 import { p256 } from '@noble/curves/nist.js';
-import type { OracleCurve } from '../../dev/oracle/known-bases.mjs';
+import type { OracleCurve } from '../../dev/oracle/known-bases.js';
 import type { Curve } from '../../src/curves/curve.js';
 
 type PointClass = OracleCurve['Point'];

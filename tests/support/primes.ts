@@ -2,7 +2,7 @@ import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { bn254 } from '@noble/curves/bn254.js';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { p256 } from '@noble/curves/nist.js';
-import { Random } from '../../dev/oracle/known-bases.mjs';
+import { Random } from '../../dev/oracle/known-bases.js';
 
 /** Fields of all lengths. Where noble has the prime, it is noble's, so that a typing mistake of ours cannot hide. */
 export const primes: Readonly<Record<string, bigint>> = {

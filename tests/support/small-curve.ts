@@ -1,4 +1,4 @@
-import type { AffinePoint } from '../../dev/oracle/known-bases.mjs';
+import type { AffinePoint } from '../../dev/oracle/known-bases.js';
 import type { Curve } from '../../src/curves/curve.js';
 import { TextbookCurve } from './textbook-curve.js';
 

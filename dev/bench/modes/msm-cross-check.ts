@@ -4,7 +4,7 @@ import { median } from '../../../src/calibrate/statistics.js';
 import { type CaseAddress, formatCaseAddress, parseCaseAddress } from '../../cases/address.js';
 import { type MsmCase, makeCase, makePoints } from '../../cases/msm-case.js';
 import type { PointSet } from '../../cases/point-distributions.js';
-import { bn254G1, encodePoint } from '../../oracle/known-bases.mjs';
+import { bn254G1, encodePoint } from '../../oracle/known-bases.js';
 import { BenchDevice } from '../bench-device.js';
 import { EngineUnderTest, type Outcome } from '../engine-under-test.js';
 import type { Host } from '../environment.js';

@@ -1,5 +1,5 @@
 import { digitsOf, invert, LIMB_BITS, type Modulus, mod, readWords } from '../../../src/field/modulus.js';
-import { Random } from '../../oracle/known-bases.mjs';
+import { Random } from '../../oracle/known-bases.js';
 import { libraryVariant } from '../kernels.js';
 import type { Subject } from '../rig.js';
 import { type BatchInversion, batchKernel, describeBatch } from './kernel.js';

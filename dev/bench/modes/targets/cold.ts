@@ -1,7 +1,7 @@
 /** From nothing to a result: what compiling and setting up take. */
 import type { MsmEngine } from '../../../../src/api.js';
 import { makeCase, redrawn } from '../../../cases/msm-case.js';
-import { samePoint } from '../../../oracle/known-bases.mjs';
+import { samePoint } from '../../../oracle/known-bases.js';
 import { middleOf } from './findings.js';
 import type { Row } from './row.js';
 import { SEED } from './workbench.js';

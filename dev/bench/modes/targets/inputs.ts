@@ -4,7 +4,7 @@ import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { type MsmCase, makeCase, redrawn } from '../../../cases/msm-case.js';
 import type { PointDistributionName } from '../../../cases/point-distributions.js';
 import type { ScalarDistributionName } from '../../../cases/scalar-distributions.js';
-import { samePoint } from '../../../oracle/known-bases.mjs';
+import { samePoint } from '../../../oracle/known-bases.js';
 import { inTurns } from '../../in-turns.js';
 import { middleOf, needs, notMeasured, ratioFinding } from './findings.js';
 import type { Row } from './row.js';

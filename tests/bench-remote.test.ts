@@ -247,7 +247,7 @@ describe('npm run bench:remote', () => {
     expect(await ended).toMatchObject({ code: 130, stderr: '' });
     const { code, stdout } = await onPage('/wrong', '--queue-timeout', '20');
     expect(code).toBe(1);
-    expect(stdout).toMatch(/2\^3 +defaults +WRONG/);
+    expect(stdout).toMatch(/2³ +defaults +WRONG/);
   });
 
   it('notices that the page crashed', async () => {
@@ -327,7 +327,7 @@ describe('the summary of a run', () => {
     }));
     const text = summary([init, ...rows], reportOfAny([init, ...rows]));
     expect(text).toMatch(/^adapter: it, software; Chrome 1, Linux; no timestamps: wall times only\n/);
-    expect(text).toMatch(/2\^3 +defaults +3\.00 +1\.00 +4\.00 +right\n/);
+    expect(text).toMatch(/2³ +defaults +3\.00 +1\.00 +4\.00 +right\n/);
     expect(text).toContain('rows: 1 init, 3 repetition\nend: the run did not get there');
   });
 

@@ -138,7 +138,7 @@ describe('npm run bench', () => {
     });
     const both = await bench(...`accum-ab --n 64 --reps 2 --a.build ${right} --b.walkers 8`.split(' '));
     expect(both.code, both.stderr).toBe(0);
-    expect(both.stdout).toContain(`2^6, A: build=${right}, B: walkers=8`);
+    expect(both.stdout).toContain(`2⁶, A: build=${right}, B: walkers=8`);
 
     const wrong = join(folder, 'wrong');
     mkdirSync(join(wrong, 'dist'), { recursive: true });

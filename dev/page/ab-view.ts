@@ -31,12 +31,10 @@ class AbSection {
   readonly #summary = h('div', { class: 'size' });
   readonly #table = h('div');
   readonly #chart = distributionChart({
-    data: { series: [] },
     caption: 'How the times are distributed',
     summary: 'Share of the runs that took at most so long, for A and for B.',
   });
   readonly #shares = stackedShares({
-    data: { bars: [] },
     caption: 'Where the time goes',
     summary: 'Shares of the wall of the repetition in the middle, for A and for B.',
   });

@@ -1,6 +1,7 @@
 import { bestRow, fastestProduct, productWords } from '../bench/field-rates.js';
 import { formatMillions, formatOfPeak, formatPeak } from '../bench/format.js';
 import { type FieldRow, rowsOf, type StampedRow } from '../bench/rows.js';
+import type { Fastest } from '../bench/summary.js';
 import { settingsChart } from './charts/index.js';
 import { h, note, table } from './dom.js';
 import type { ResultView } from './result-view.js';
@@ -41,9 +42,15 @@ export class FieldBenchView implements ResultView {
       operation,
       formatPeak(operation, perSecond),
     ]);
+    const fastest = fastestProduct(all);
+    const chart = settingsChart({ caption: 'A million products', summary: 'Time of a million products by variant.' });
+    chart.update({
+      settings: bars.map(({ label, ms }) => ({ label, medianMs: ms, lowMs: ms, highMs: ms })),
+      fastest: fastest?.notToldApartFrom === null ? fastest.best.variant : null,
+    });
     this.root.replaceChildren(
       h('h3', {}, 'The base field of BN254'),
-      this.#summary(all, unit),
+      summary(fastest, all, unit),
       note(
         'Every kernel was compared with BigInts before it was timed. A plain product is one of 13-bit limbs, column by column; chains are products that a thread has in flight at once. “× plain” is the rate beside the plain product of 13-bit limbs, “products” what one costs in products of its own kind, “of the peak” how much of the device’s multiply-adds it uses.',
       ),
@@ -52,38 +59,30 @@ export class FieldBenchView implements ResultView {
         ['Operation', 'M/s', '× plain', 'Products', 'Of the peak', 'Compile, ms'],
         rows,
       ),
-      settingsChart({
-        caption: 'A million products',
-        summary: 'Time of a million products by variant.',
-        data: {
-          settings: bars.map(({ label, ms }) => ({ label, medianMs: ms, lowMs: ms, highMs: ms })),
-          fastest: fastestProduct(all)?.notToldApartFrom === null ? (fastestProduct(all)?.best.variant ?? null) : null,
-        },
-      }).root,
+      chart.root,
       table('What loops of nothing else reach on this device', ['Peak', 'Rate'], peaks),
       ...rowsOf(this.#told, 'skipped').map(({ variant, why }) => note(`${variant}: ${why}`)),
     );
   }
+}
 
-  /** The fastest product, if the repetitions say so. */
-  #summary(all: readonly FieldRow[], unit: number): HTMLElement {
-    const fastest = fastestProduct(all);
-    if (fastest === null) return tiles([]);
-    const { variant, perSecond, ofPeak } = fastest.best;
-    return tiles([
-      {
-        label: 'Products a second',
-        value: `${formatMillions(perSecond)} M`,
-        note: `${variant}, ${productWords(fastest, all)}`,
-      },
-      { label: 'Beside the plain product', value: `${(perSecond / unit).toFixed(2)} ×` },
-      ofPeak === null
-        ? null
-        : {
-            label: 'Of the roofline',
-            value: formatOfPeak(ofPeak),
-            note: ofPeak > 1 ? NO_PEAK : 'which is what the device’s multiply-adds allow',
-          },
-    ]);
-  }
+/** The fastest product, if the repetitions say so. */
+function summary(fastest: Fastest<FieldRow> | null, all: readonly FieldRow[], unit: number): HTMLElement {
+  if (fastest === null) return tiles([]);
+  const { variant, perSecond, ofPeak } = fastest.best;
+  return tiles([
+    {
+      label: 'Products a second',
+      value: `${formatMillions(perSecond)} M`,
+      note: `${variant}, ${productWords(fastest, all)}`,
+    },
+    { label: 'Beside the plain product', value: `${(perSecond / unit).toFixed(2)} ×` },
+    ofPeak === null
+      ? null
+      : {
+          label: 'Of the roofline',
+          value: formatOfPeak(ofPeak),
+          note: ofPeak > 1 ? NO_PEAK : 'which is what the device’s multiply-adds allow',
+        },
+  ]);
 }

@@ -22,15 +22,7 @@ const browsers = [
   [/\bVersion\/([\d.]+).*\bSafari\//, 'Safari'],
 ] as const;
 
-const systems = [
-  [/Android [\d.]+/, null],
-  [/iPhone OS [\d_]+/, null],
-  [/CPU OS [\d_]+/, 'iPadOS'],
-  [/Mac OS X [\d_.]+/, null],
-  [/Windows NT [\d.]+/, null],
-  [/CrOS/, 'ChromeOS'],
-  [/Linux/, null],
-] as const;
+const systems = [/Android [\d.]+|iPhone OS [\d_]+|CPU OS [\d_]+|Mac OS X [\d_.]+|Windows NT [\d.]+|CrOS/, /Linux/];
 
 export function browserOf(userAgent: string): string {
   for (const [pattern, name] of browsers) {
@@ -41,11 +33,8 @@ export function browserOf(userAgent: string): string {
 }
 
 export function systemOf(userAgent: string): string {
-  for (const [pattern, name] of systems) {
-    const found = pattern.exec(userAgent)?.[0];
-    if (found !== undefined) return (name ?? found).replaceAll('_', '.');
-  }
-  return 'unknown system';
+  const found = systems.map((pattern) => pattern.exec(userAgent)?.[0]).find((name) => name !== undefined);
+  return (found ?? 'unknown system').replaceAll('_', '.').replace('CPU OS', 'iPadOS').replace('CrOS', 'ChromeOS');
 }
 
 /** @param query what the address says, as people write it */

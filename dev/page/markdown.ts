@@ -6,11 +6,7 @@ const line = (cells: readonly string[]): string =>
   `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 
 function tableOf(table: HTMLTableElement): string {
-  const rows = [...table.rows].map((row) =>
-    // bars are there for the eye alone
-    [...row.cells].filter((cell) => cell.matches(':not([aria-hidden], :has(.visually-hidden))')).map(plain),
-  );
-  const [heads = [], ...body] = rows;
+  const [heads = [], ...body] = [...table.rows].map(({ cells }) => [...cells].map(plain));
   const sides = heads.map((_, i) => (i === 0 ? '---' : '---:'));
   return [`**${table.ariaLabel}**`, '', line(heads), line(sides), ...body.map(line)].join('\n');
 }

@@ -43,7 +43,7 @@ export class RunView implements RunListener {
   readonly #bar = h('progress', { 'aria-label': 'Progress of the run', max: 1, value: 0 });
   readonly #doing = h('p', { class: 'note steady' });
   readonly #live = h('p', { class: 'visually-hidden', role: 'status', 'aria-live': 'polite' });
-  readonly #alert = h('div', { role: 'alert' });
+  readonly #alert = h('div', { class: 'size', role: 'alert' });
   readonly #downloads = h('div');
   readonly #note = note();
   readonly #stop = h('button', { type: 'button', click: () => this.#stopRun() }, 'Stop');

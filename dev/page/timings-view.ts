@@ -32,17 +32,14 @@ export class TimingsView implements ResultView {
   readonly #times = h('div');
   readonly #notes = h('div', { class: 'prose' });
   readonly #timeChart = timeChart({
-    data: { series: [] },
     caption: 'Time against n',
     summary: 'Median wall time against the number of points, both axes logarithmic.',
   });
   readonly #settings = settingsChart({
-    data: { settings: [], fastest: null },
     caption: 'Side by side',
     summary: 'Median wall times at one size.',
   });
   readonly #shares = stackedShares({
-    data: { bars: [] },
     caption: 'Where the time goes',
     summary:
       'Shares of the wall of the repetition in the middle: each pass on the GPU, the fold on the CPU, and the host with waiting.',
@@ -112,7 +109,7 @@ export class TimingsView implements ResultView {
 /** What the table does not say by itself. */
 function remarks(timed: readonly Timed[], rows: readonly StampedRow[]): string[] {
   const bound = timed.findLast((each) => each.bound !== null)?.bound;
-  const exceeded = timed.filter(({ boundExceeded }) => boundExceeded).map(({ n }) => shortSize(n));
+  const exceeded = new Set(timed.filter(({ boundExceeded }) => boundExceeded).map(({ n }) => shortSize(n)));
   const clamped = timed.flatMap(({ setting, n, warmUp }) =>
     (warmUp?.clamped ?? []).map((what) => `${setting}, ${shortSize(n)}: ${what}`),
   );
@@ -121,8 +118,8 @@ function remarks(timed: readonly Timed[], rows: readonly StampedRow[]): string[]
     bound
       ? `Roofline: the additions of the MSM at six field products each, at the rate that this device reaches with products alone (${formatMillions(bound.productsPerSecond)} million a second, measured between the repetitions). At ${shortSize(bound.n)} that is ${bound.additions.toLocaleString('en')} additions, ${formatMs(bound.ms)} ms. What is above it goes to inversions, sorting, summing up buckets, memory and waiting.`
       : '',
-    exceeded.length > 0
-      ? `No bound at ${exceeded.join(', ')}: the whole MSM was faster than its products alone were measured, so that these bound nothing.`
+    exceeded.size > 0
+      ? `No bound at ${[...exceeded].join(', ')}: the whole MSM was faster than its products alone were measured, so that these bound nothing.`
       : '',
     clamped.length > 0 ? `This device could not have all that was asked for. ${clamped.join('; ')}.` : '',
     onCpu.size > 0 ? `Computed on the CPU (cpubelow): ${[...onCpu].join(', ')}.` : '',
@@ -139,9 +136,9 @@ function summary(timed: readonly Timed[], fastest: Fastest | null, among: number
   }
   if (fastest === null) return [];
   const { n, setting } = fastest.best;
-  const points = n === 1 ? '1 point' : `${formatSize(n)} points`;
-  const which = among > 1 ? `, ${setting}: ${standingWords(fastest, among, (each) => each.setting)}` : '';
-  return [h('h3', {}, `${points}${which}`), tiles(figures(fastest.best, peers))];
+  const title = h('h3', {}, n === 1 ? '1 point' : `${formatSize(n)} points`, among > 1 ? `, ${setting}` : '');
+  const standing = among > 1 ? [note(`This is ${standingWords(fastest, among, (each) => each.setting)}.`)] : [];
+  return [title, ...standing, tiles(figures(fastest.best, peers))];
 }
 
 function figures(best: Timed, peers: readonly TimedPeer[]): (Tile | null)[] {

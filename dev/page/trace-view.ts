@@ -29,7 +29,6 @@ export class TraceView implements ResultView {
 class TraceSection {
   readonly #summary = h('div', { class: 'size' });
   readonly #chart = timeline({
-    data: { blocks: [] },
     caption: 'One MSM, from the call to the result',
     summary: 'What the host and the GPU did, and when.',
   });

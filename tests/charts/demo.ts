@@ -1,6 +1,8 @@
 /** Every chart of the page with plausible numbers: to look at, and for tests/charts.test.ts. */
 import { shortSize } from '../../dev/bench/format.js';
 import {
+  type Chart,
+  type ChartOptions,
   distributionChart,
   settingsChart,
   stackedShares,
@@ -44,11 +46,19 @@ const sample = (count: number, middle: number, spread: number, seed: number): nu
     return middle - spread * Math.log(1 / u - 1) * (u > 0.5 ? 0.9 : 0.4);
   });
 
+function filled<Data>(
+  make: (options: ChartOptions) => Chart<Data>,
+  { data, ...options }: ChartOptions & { readonly data: Data },
+): Chart<Data> {
+  const chart = make(options);
+  chart.update(data);
+  return chart;
+}
+
 export const charts = {
-  time: timeChart({
+  time: filled(timeChart, {
     caption: 'Wall time of an MSM',
-    summary: ({ series }) =>
-      `Wall time against the number of points, for ${series.map(({ name }) => name).join(', ')}.`,
+    summary: 'Wall time against the number of points, for three engines and two bounds.',
     data: {
       series: [
         { name: 'this engine', kind: 'measured', points: measure(powers(10, 22), 6, 95) },
@@ -63,12 +73,12 @@ export const charts = {
       ],
     },
   }),
-  onePoint: timeChart({
+  onePoint: filled(timeChart, {
     caption: 'Wall time of an MSM, one size',
     summary: 'The wall time at 100,000 points.',
     data: { series: [{ name: 'this engine', kind: 'measured', points: measure([100_000], 6, 95) }] },
   }),
-  shares: stackedShares({
+  shares: filled(stackedShares, {
     caption: 'Where the time goes',
     summary: 'The walk takes most of the time at all sizes, and its share grows with the size.',
     data: {
@@ -80,7 +90,7 @@ export const charts = {
       ),
     },
   }),
-  placements: stackedShares({
+  placements: filled(stackedShares, {
     caption: 'Where the time goes, by placement of the scratch',
     summary: 'With private scratch the walk takes a larger share.',
     data: {
@@ -90,7 +100,7 @@ export const charts = {
       ],
     },
   }),
-  distribution: distributionChart({
+  distribution: filled(distributionChart, {
     caption: 'Times of A and B',
     summary: 'B is faster than A in almost all runs.',
     data: {
@@ -100,7 +110,7 @@ export const charts = {
       ],
     },
   }),
-  settings: settingsChart({
+  settings: filled(settingsChart, {
     caption: 'Window width at 2¹⁸ points',
     summary: '13 bits are fastest.',
     data: {
@@ -113,7 +123,7 @@ export const charts = {
       ],
     },
   }),
-  timeline: timeline({
+  timeline: filled(timeline, {
     caption: 'One MSM of 2¹⁸ points',
     summary: 'The GPU is busy from 2 to 31 ms; the host waits and then folds.',
     data: {
@@ -133,7 +143,7 @@ export const charts = {
       ],
     },
   }),
-  closed: timeChart({
+  closed: filled(timeChart, {
     caption: 'In closed details',
     summary: 'The wall time at two sizes.',
     data: { series: [{ name: 'this engine', kind: 'measured', points: measure([2 ** 10, 2 ** 12], 6, 95) }] },

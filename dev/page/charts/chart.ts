@@ -2,18 +2,13 @@
 export interface Chart<Data> {
   readonly root: HTMLElement;
   update(data: Data): void;
-  destroy(): void;
 }
 
-export interface ChartOptions<Data> {
+export interface ChartOptions {
   readonly caption: string;
   /** One sentence that says what the picture shows, for those who do not see it. */
-  readonly summary: string | ((data: Data) => string);
-  readonly data: Data;
+  readonly summary: string;
 }
-
-export const summarize = <Data>({ summary }: ChartOptions<Data>, data: Data): string =>
-  typeof summary === 'string' ? summary : summary(data);
 
 /** The chart with these data; without any it is out of sight. */
 export function show<Data>(chart: Chart<Data>, data: Data | null): void {

@@ -3,7 +3,7 @@ import { formatMs } from '../../bench/format.js';
 import type { Chart, ChartOptions } from './chart.js';
 import { colourAt } from './colours.js';
 import { dashAt, inColour, line, lineSwatch } from './marks.js';
-import { caption, type Drawing, MARGIN, type Plane, plane, plotChart } from './plot.js';
+import { type Drawing, MARGIN, type Plane, plane, plotChart, words } from './plot.js';
 import { formatTick, niceStep } from './ticks.js';
 
 export interface DistributionData {
@@ -24,8 +24,7 @@ const TICK_ROW = 6;
 const TICK_ROOM = 70;
 
 /** Which share of the runs took at most so long, as a step for every run. */
-export const distributionChart = (options: ChartOptions<DistributionData>): Chart<DistributionData> =>
-  plotChart(options, draw);
+export const distributionChart = (options: ChartOptions): Chart<DistributionData> => plotChart(options, draw);
 
 function draw({ series }: DistributionData): Drawing {
   const samples = series.map(({ name, values }): Sample => {
@@ -103,6 +102,6 @@ function drawn({ x, y }: Plane, { name, sorted, median: middle }: Sample, row: n
     line(`M${x(0) < MARGIN.left ? MARGIN.left : x(0)} ${y(0)}${steps}`, dashAt(row)),
     line(ticks, '', 1),
     line(`M${x(middle)} ${label}V${y(0)}`, dashAt(row), 1),
-    caption(x(middle), label, `${name.split(':')[0]}: median ${formatMs(middle)} ms`, anchor),
+    words(x(middle), label, `${name.split(':')[0]}: median ${formatMs(middle)} ms`, anchor),
   );
 }

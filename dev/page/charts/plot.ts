@@ -1,6 +1,6 @@
 /** Axes and what is drawn between them, in SVG: as wide as what holds it, in the page's colours, with the values that are pointed at. */
 import { h, svg } from '../dom.js';
-import { type Chart, type ChartOptions, summarize } from './chart.js';
+import type { Chart, ChartOptions } from './chart.js';
 import { Frame } from './frame.js';
 import { Legend, type LegendEntry, type Readout } from './legend.js';
 
@@ -18,13 +18,13 @@ export interface Drawing {
   readonly numbers: { readonly heads: readonly string[]; readonly rows: readonly (readonly string[])[] };
 }
 
-export function plotChart<Data>(options: ChartOptions<Data>, draw: (data: Data) => Drawing): Chart<Data> {
+export function plotChart<Data>({ caption, summary }: ChartOptions, draw: (data: Data) => Drawing): Chart<Data> {
   const cursor = svg('path', { class: 'chart-cursor' });
-  const picture = svg('svg', { role: 'img' });
+  const picture = svg('svg', { role: 'img', 'aria-label': summary });
   const holder = h('div', { class: 'chart-plot' }, picture);
   const legend = new Legend('Point at or touch the chart for its values');
-  const frame = new Frame(options.caption, holder, legend.root);
-  let drawing: Drawing;
+  const frame = new Frame(caption, holder, legend.root);
+  let drawing: Drawing | null = null;
   let stops: readonly Stop[] = [];
   let width = 0;
   /** Where somebody points, from the left; null: nobody. */
@@ -33,7 +33,7 @@ export function plotChart<Data>(options: ChartOptions<Data>, draw: (data: Data) 
   const tell = (): void => {
     const from = (stop: Stop): number => Math.abs(stop.x - (pointed ?? 0));
     const nearest = pointed === null ? undefined : stops.toSorted((a, b) => from(a) - from(b))[0];
-    cursor.setAttribute('d', nearest === undefined ? '' : `M${nearest.x} 0V${drawing.height}`);
+    cursor.setAttribute('d', nearest === undefined ? '' : `M${nearest.x} 0V${picture.clientHeight}`);
     legend.show(nearest?.readout ?? null);
   };
   const pointAt = ({ clientX }: PointerEvent): void => {
@@ -49,8 +49,7 @@ export function plotChart<Data>(options: ChartOptions<Data>, draw: (data: Data) 
   });
 
   const paint = (): void => {
-    picture.setAttribute('height', String(drawing.height));
-    if (width === 0) return;
+    if (width === 0 || drawing === null) return;
     const painted = drawing.paint(width);
     stops = painted.stops;
     picture.replaceChildren(...painted.marks, cursor);
@@ -58,7 +57,7 @@ export function plotChart<Data>(options: ChartOptions<Data>, draw: (data: Data) 
   };
   const update = (data: Data): void => {
     drawing = draw(data);
-    picture.setAttribute('aria-label', summarize(options, data));
+    picture.setAttribute('height', String(drawing.height));
     legend.set(drawing.legend);
     frame.setNumbers(drawing.numbers.heads, drawing.numbers.rows);
     paint();
@@ -71,16 +70,8 @@ export function plotChart<Data>(options: ChartOptions<Data>, draw: (data: Data) 
     width = found;
     paint();
   });
-  update(options.data);
   observer.observe(holder);
-  return {
-    root: frame.root,
-    update,
-    destroy(): void {
-      observer.disconnect();
-      frame.root.remove();
-    },
-  };
+  return { root: frame.root, update };
 }
 
 /** An axis: its ends, and what it is labelled with. */
@@ -110,8 +101,8 @@ const project = ({ range: [from, to], logarithmic }: Axis, start: number, end: n
 export function plane(width: number, height: number, top: number, x: Axis, y: Axis, name: string): Plane {
   const [left, right, bottom] = [MARGIN.left, width - MARGIN.right, height - MARGIN.bottom];
   const [toX, toY] = [project(x, left, right), project(y, bottom, top)];
-  const text = (at: readonly [number, number], words: string, anchor: string): SVGElement =>
-    svg('text', { class: 'chart-label', x: at[0], y: at[1], 'text-anchor': anchor }, words);
+  const text = (at: readonly [number, number], label: string, anchor: string): SVGElement =>
+    svg('text', { class: 'chart-label', x: at[0], y: at[1], 'text-anchor': anchor }, label);
   const grid = [
     ...x.ticks.map((tick) => `M${toX(tick)} ${top}V${bottom + 5}`),
     ...y.ticks.map((tick) => `M${left - 5} ${toY(tick)}H${right}`),
@@ -129,9 +120,5 @@ export function plane(width: number, height: number, top: number, x: Axis, y: Ax
 }
 
 /** Words in the plane, that lines may run behind; in `currentColor`. */
-export const caption = (x: number, y: number, words: string, anchor = 'end', turn = 0): SVGElement =>
-  svg(
-    'text',
-    { class: 'chart-words', transform: `translate(${x} ${y}) rotate(${turn})`, 'text-anchor': anchor },
-    words,
-  );
+export const words = (x: number, y: number, text: string, anchor = 'end', turn = 0): SVGElement =>
+  svg('text', { class: 'chart-words', transform: `translate(${x} ${y}) rotate(${turn})`, 'text-anchor': anchor }, text);

@@ -1,6 +1,6 @@
 import { formatMs } from '../../bench/format.js';
 import { h } from '../dom.js';
-import { type Chart, type ChartOptions, summarize } from './chart.js';
+import type { Chart, ChartOptions } from './chart.js';
 import { Frame } from './frame.js';
 
 export interface Setting {
@@ -20,15 +20,14 @@ export interface SettingsData {
 }
 
 /** The median time of each setting as a bar, and over it from the shortest to the longest. */
-export function settingsChart(options: ChartOptions<SettingsData>): Chart<SettingsData> {
-  const bars = h('div', { class: 'chart-rows', role: 'img' });
-  const frame = new Frame(options.caption, bars);
+export function settingsChart({ caption, summary }: ChartOptions): Chart<SettingsData> {
+  const bars = h('div', { class: 'chart-rows', role: 'img', 'aria-label': summary });
+  const frame = new Frame(caption, bars);
 
   const update = (data: SettingsData): void => {
     const { settings } = data;
     const longest = Math.max(...settings.map(({ medianMs, highMs }) => Math.max(medianMs, highMs)));
     const isFastest = ({ label }: Setting): boolean => label === data.fastest;
-    bars.setAttribute('aria-label', summarize(options, data));
     bars.replaceChildren(...settings.map((setting) => row(setting, isFastest(setting), longest)));
     frame.setNumbers(
       ['Setting', 'Median, ms', 'Shortest, ms', 'Longest, ms', 'Note'],
@@ -42,8 +41,7 @@ export function settingsChart(options: ChartOptions<SettingsData>): Chart<Settin
     );
   };
 
-  update(options.data);
-  return { root: frame.root, update, destroy: () => frame.root.remove() };
+  return { root: frame.root, update };
 }
 
 function row(setting: Setting, isFastest: boolean, longest: number): HTMLElement {
@@ -54,7 +52,16 @@ function row(setting: Setting, isFastest: boolean, longest: number): HTMLElement
   bar.style.setProperty('--to', percent(setting.highMs));
   return h(
     'div',
-    { class: ['chart-row', isFastest ? 'fastest' : '', setting.bound === true ? 'bound' : ''].join(' ').trim() },
+    {
+      class: [
+        'chart-row',
+        isFastest ? 'fastest' : '',
+        setting.bound === true ? 'bound' : '',
+        setting.lowMs === setting.highMs ? 'exact' : '',
+      ]
+        .join(' ')
+        .trim(),
+    },
     h(
       'span',
       { class: 'chart-row-name' },

@@ -1,6 +1,6 @@
 import { formatMs, formatPercent } from '../../bench/format.js';
 import { h } from '../dom.js';
-import { type Chart, type ChartOptions, summarize } from './chart.js';
+import type { Chart, ChartOptions } from './chart.js';
 import { colourOf } from './colours.js';
 import { Frame } from './frame.js';
 import { Legend } from './legend.js';
@@ -14,10 +14,10 @@ export interface SharesData {
 }
 
 /** What share of each bar's time its parts take. Each part is numbered, and named where its name fits. */
-export function stackedShares(options: ChartOptions<SharesData>): Chart<SharesData> {
-  const rows = h('div', { class: 'chart-rows', role: 'img' });
+export function stackedShares({ caption, summary }: ChartOptions): Chart<SharesData> {
+  const rows = h('div', { class: 'chart-rows', role: 'img', 'aria-label': summary });
   const legend = new Legend('Point at or touch a bar for its values');
-  const frame = new Frame(options.caption, rows, legend.root);
+  const frame = new Frame(caption, rows, legend.root);
 
   const update = (data: SharesData): void => {
     const names = [...new Set(data.bars.flatMap(({ parts }) => parts.map(({ name }) => name)))];
@@ -49,7 +49,6 @@ export function stackedShares(options: ChartOptions<SharesData>): Chart<SharesDa
         h('span', { class: 'chart-number' }, `${formatMs(total)} ms`),
       );
     };
-    rows.setAttribute('aria-label', summarize(options, data));
     rows.replaceChildren(...bars.map(row));
     legend.set(names.map((name, i) => ({ name, swatch: blockSwatch(colourOf(name), String(i + 1)) })));
     frame.setNumbers(
@@ -61,6 +60,5 @@ export function stackedShares(options: ChartOptions<SharesData>): Chart<SharesDa
     );
   };
 
-  update(options.data);
-  return { root: frame.root, update, destroy: () => frame.root.remove() };
+  return { root: frame.root, update };
 }

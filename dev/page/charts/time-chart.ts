@@ -3,7 +3,7 @@ import { svg } from '../dom.js';
 import type { Chart, ChartOptions } from './chart.js';
 import { colourAt } from './colours.js';
 import { BOUND_DASH, inColour, line, lineSwatch, point } from './marks.js';
-import { caption, type Drawing, MARGIN, type Plane, plane, plotChart } from './plot.js';
+import { type Drawing, MARGIN, type Plane, plane, plotChart, words } from './plot.js';
 import { sizeLabel, sizeTicks, timeLabel, timeTicks } from './ticks.js';
 
 export interface TimePoint {
@@ -27,7 +27,7 @@ export interface TimeData {
 const HEIGHT = 340;
 
 /** Time against the number of points, both logarithmic. */
-export const timeChart = (options: ChartOptions<TimeData>): Chart<TimeData> => plotChart(options, draw);
+export const timeChart = (options: ChartOptions): Chart<TimeData> => plotChart(options, draw);
 
 function draw({ series }: TimeData): Drawing {
   const byN = series.map(({ points }) => new Map(points.map((each) => [each.n, each])));
@@ -124,5 +124,5 @@ function boundName({ x, y }: Plane, name: string, points: readonly TimePoint[]):
   const slope = Math.atan2(end - y(before.ms), right - x(before.n));
   const under = 15;
   const turn = (180 * slope) / Math.PI;
-  return [caption(right - under * Math.sin(slope), end + under * Math.cos(slope), name, 'end', turn)];
+  return [words(right - under * Math.sin(slope), end + under * Math.cos(slope), name, 'end', turn)];
 }

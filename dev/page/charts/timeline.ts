@@ -1,6 +1,6 @@
 import { formatMs } from '../../bench/format.js';
 import { h } from '../dom.js';
-import { type Chart, type ChartOptions, summarize } from './chart.js';
+import type { Chart, ChartOptions } from './chart.js';
 import { colourOf } from './colours.js';
 import { Frame } from './frame.js';
 import { paint } from './marks.js';
@@ -20,13 +20,15 @@ export interface TimelineData {
 const ZOOMS = [1, 2, 4, 8, 16];
 /** From a tick to the next, in CSS pixels. */
 const TICK_ROOM = 72;
+/** Of that, what the label takes. */
+const TICK_LABEL = 56;
 
 /** What ran when: a row for each name, so that no block lies over another. */
-export function timeline(options: ChartOptions<TimelineData>): Chart<TimelineData> {
+export function timeline({ caption, summary }: ChartOptions): Chart<TimelineData> {
   const ticks = h('div', { class: 'chart-ticks', 'aria-hidden': 'true' });
   const rows = h('div', { class: 'chart-lanes' });
   const inner = h('div', { class: 'chart-inner' }, ticks, rows);
-  const outer = h('div', { class: 'chart-scroll', role: 'region', tabindex: 0 }, inner);
+  const outer = h('div', { class: 'chart-scroll', role: 'region', tabindex: 0, 'aria-label': summary }, inner);
   const zooms = ZOOMS.map((zoom) => h('button', { type: 'button', click: () => zoomTo(zoom) }, `${zoom}×`));
   const readout = h(
     'p',
@@ -34,7 +36,7 @@ export function timeline(options: ChartOptions<TimelineData>): Chart<TimelineDat
     'Point at, touch or focus a block; arrow keys go from one to the next',
   );
   const bar = h('div', { class: 'chart-zoom', role: 'group', 'aria-label': 'Zoom' }, ...zooms);
-  const frame = new Frame(options.caption, bar, outer, readout);
+  const frame = new Frame(caption, bar, outer, readout);
   let blocks: HTMLElement[] = [];
   let endMs = 0;
 
@@ -42,7 +44,7 @@ export function timeline(options: ChartOptions<TimelineData>): Chart<TimelineDat
     const width = ticks.clientWidth;
     if (width === 0 || endMs === 0) return;
     const step = niceStep(endMs, width / TICK_ROOM);
-    const steps = Math.floor((endMs * (1 - TICK_ROOM / 2 / width)) / step);
+    const steps = Math.floor((endMs * (1 - TICK_LABEL / width)) / step);
     ticks.replaceChildren(
       ...Array.from({ length: steps + 1 }, (_, i) => {
         const tick = h('span', {}, `${formatTick(i * step, step)} ms`);
@@ -114,7 +116,6 @@ export function timeline(options: ChartOptions<TimelineData>): Chart<TimelineDat
     );
     (blocks[focused] ?? blocks[0])?.setAttribute('tabindex', '0');
     blocks[focused]?.focus();
-    outer.setAttribute('aria-label', summarize(options, data));
     frame.setNumbers(
       ['Block', 'Lane', 'Start, ms', 'Took, ms'],
       byStart.map(({ name, lane, startMs, ms }) => [name, lane, formatMs(startMs), formatMs(ms)]),
@@ -123,17 +124,9 @@ export function timeline(options: ChartOptions<TimelineData>): Chart<TimelineDat
   };
 
   const observer = new ResizeObserver(drawTicks);
-  update(options.data);
   zoomTo(1);
   observer.observe(inner);
-  return {
-    root: frame.root,
-    update,
-    destroy(): void {
-      observer.disconnect();
-      frame.root.remove();
-    },
-  };
+  return { root: frame.root, update };
 }
 
 const describe = ({ name, lane, startMs, ms }: Block): string =>

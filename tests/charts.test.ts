@@ -232,15 +232,9 @@ describe('the charts', () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   });
 
-  it('can be gone through by keyboard where they are blocks, and zoomed', async () => {
+  it('can be gone through by keyboard where they are blocks', async () => {
     await open(360);
-    const zoom = page.getByRole('button', { name: '4×' });
-    await zoom.focus();
-    await page.keyboard.press('Enter');
-    expect(await zoom.getAttribute('aria-pressed')).toBe('true');
-    const region = page.getByRole('region', { name: 'The GPU is busy from 2 to 31 ms' });
-    expect(await region.evaluate(({ scrollWidth, clientWidth }) => scrollWidth / clientWidth)).toBe(4);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+    await page.getByRole('group', { name: 'The GPU is busy from 2 to 31 ms' }).waitFor();
     await page.locator('#timeline .chart-span[tabindex="0"]').focus();
     await page.getByText('encode, host: 1.40 ms, from 0.00 to 1.40 ms').waitFor();
     await page.keyboard.press('End');

@@ -17,7 +17,6 @@ export interface TimelineData {
   readonly blocks: readonly Block[];
 }
 
-const ZOOMS = [1, 2, 4, 8, 16];
 /** From a tick to the next, in CSS pixels. */
 const TICK_ROOM = 72;
 /** Of that, what the label takes. */
@@ -27,16 +26,13 @@ const TICK_LABEL = 56;
 export function timeline({ caption, summary }: ChartOptions): Chart<TimelineData> {
   const ticks = h('div', { class: 'chart-ticks', 'aria-hidden': 'true' });
   const rows = h('div', { class: 'chart-lanes' });
-  const inner = h('div', { class: 'chart-inner' }, ticks, rows);
-  const outer = h('div', { class: 'chart-scroll', role: 'region', tabindex: 0, 'aria-label': summary }, inner);
-  const zooms = ZOOMS.map((zoom) => h('button', { type: 'button', click: () => zoomTo(zoom) }, `${zoom}×`));
+  const picture = h('div', { class: 'chart-timeline', role: 'group', 'aria-label': summary }, ticks, rows);
   const readout = h(
     'p',
     { class: 'note steady' },
     'Point at, touch or focus a block; arrow keys go from one to the next',
   );
-  const bar = h('div', { class: 'chart-zoom', role: 'group', 'aria-label': 'Zoom' }, ...zooms);
-  const frame = new Frame(caption, bar, outer, readout);
+  const frame = new Frame(caption, picture, readout);
   let blocks: HTMLElement[] = [];
   let endMs = 0;
 
@@ -52,15 +48,6 @@ export function timeline({ caption, summary }: ChartOptions): Chart<TimelineData
         return tick;
       }),
     );
-  };
-
-  const zoomTo = (zoom: number): void => {
-    const middle = (outer.scrollLeft + outer.clientWidth / 2) / outer.scrollWidth;
-    inner.style.width = `${100 * zoom}%`;
-    outer.scrollLeft = middle * outer.scrollWidth - outer.clientWidth / 2;
-    ZOOMS.forEach((candidate, i) => {
-      zooms[i]?.setAttribute('aria-pressed', String(candidate === zoom));
-    });
   };
 
   const makeBlock = (block: Block): HTMLElement => {
@@ -124,8 +111,7 @@ export function timeline({ caption, summary }: ChartOptions): Chart<TimelineData
   };
 
   const observer = new ResizeObserver(drawTicks);
-  zoomTo(1);
-  observer.observe(inner);
+  observer.observe(picture);
   return { root: frame.root, update };
 }
 

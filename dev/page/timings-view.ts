@@ -146,6 +146,7 @@ function figures(best: Timed, peers: readonly TimedPeer[]): (Tile | null)[] {
   const medianMs = best.medianMs as number;
   const peer = peers.find((each) => each.case === best.case && each.medianMs !== null);
   const ratio = (peer?.medianMs ?? 0) / medianMs;
+  const rate = (1000 * n) / medianMs;
   return [
     { label: 'Wall', value: `${formatMs(medianMs)} ms`, note: `median of ${repetitions}` },
     on === 'cpu'
@@ -155,7 +156,10 @@ function figures(best: Timed, peers: readonly TimedPeer[]): (Tile | null)[] {
           value: gpuMs === null ? '–' : `${formatMs(gpuMs)} ms`,
           note: gpuMs === null ? 'no timestamps' : 'all passes',
         },
-    { label: 'Points a second', value: Math.round((1000 * n) / medianMs).toLocaleString('en') },
+    {
+      label: 'Points a second',
+      value: rate < 1e6 ? Math.round(rate).toLocaleString('en') : `${formatMillions(rate)} M`,
+    },
     productEquivalents === null
       ? null
       : {

@@ -18,9 +18,9 @@ export interface TimelineData {
 }
 
 /** From a tick to the next, in CSS pixels. */
-const TICK_ROOM = 72;
+const TICK_ROOM = 58;
 /** Of that, what the label takes. */
-const TICK_LABEL = 56;
+const TICK_LABEL = 52;
 
 /** What ran when: a row for each name, so that no block lies over another. */
 export function timeline({ caption, summary }: ChartOptions): Chart<TimelineData> {

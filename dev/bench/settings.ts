@@ -31,7 +31,39 @@ export type EngineKnob = EngineKnobText &
 
 type TuningKnob = EngineKnob & { readonly name: string };
 
-const onOff = { '1': { value: true, label: 'on' }, '0': { value: false, label: 'off' } };
+/** Those of `Tuning` that are integers: name in the URL, label, help. */
+const ranged: Readonly<Record<keyof typeof tuningRanges, readonly [name: string, label: string, help: string]>> = {
+  walkerThreadsPerWorkgroup: ['walkertpb', 'Walker threads', 'Threads in a workgroup of the walker.'],
+  walkerSlots: [
+    'walkers',
+    'Walker slots',
+    'Tasks that one walker thread advances together; they share each inversion.',
+  ],
+  walkerTasks: ['walkertasks', 'Walker tasks', 'The most tasks that one walk is cut into.'],
+  walkerEntriesPerTask: [
+    'walkerentries',
+    'Entries a task',
+    'No more tasks than give each of them so many points to add.',
+  ],
+  walkerLeastThreads: [
+    'walkerleast',
+    'Least walker threads',
+    'A walk of few tasks fills fewer slots a thread rather than run on fewer threads than this.',
+  ],
+  windowBits: ['c', 'Window bits', 'Bits of a scalar window: wider ones take fewer additions and more buckets.'],
+  sortThreadsPerWorkgroup: ['sorttpb', 'Sort threads', 'Threads in a workgroup of the sort.'],
+  sortEntriesPerThread: ['sortentries', 'Sort entries', 'Entries that one thread of the sort ranks in sequence.'],
+  additionsPerSubmit: [
+    'submitadds',
+    'Additions a submit',
+    'The most additions of one submit: bounds how long it holds the GPU.',
+  ],
+  cpuBelow: [
+    'cpubelow',
+    'Small ones on the CPU',
+    'MSMs of at most so many scalars go to the CPU. Default 0 here, as this bench is about the GPU; the library has a default of its own.',
+  ],
+};
 
 /** Every knob of `Tuning`, with its name in the URL; one that is missing does not compile. */
 const tuningKnobs: Readonly<Record<keyof Tuning, TuningKnob>> = {
@@ -44,77 +76,23 @@ const tuningKnobs: Readonly<Record<keyof Tuning, TuningKnob>> = {
       '0': { value: 'workgroup', label: 'workgroup memory' },
     },
   },
-  walkerThreadsPerWorkgroup: {
-    name: 'walkertpb',
-    label: 'Walker threads',
-    help: 'Threads in a workgroup of the walker.',
-    range: tuningRanges.walkerThreadsPerWorkgroup,
-  },
-  walkerSlots: {
-    name: 'walkers',
-    label: 'Walker slots',
-    help: 'Tasks that one walker thread advances together; they share each inversion.',
-    range: tuningRanges.walkerSlots,
-  },
-  walkerTasks: {
-    name: 'walkertasks',
-    label: 'Walker tasks',
-    help: 'The most tasks that one walk is cut into.',
-    range: tuningRanges.walkerTasks,
-  },
-  walkerEntriesPerTask: {
-    name: 'walkerentries',
-    label: 'Entries a task',
-    help: 'No more tasks than give each of them so many points to add.',
-    range: tuningRanges.walkerEntriesPerTask,
-  },
-  walkerLeastThreads: {
-    name: 'walkerleast',
-    label: 'Least walker threads',
-    help: 'A walk of few tasks fills fewer slots a thread rather than run on fewer threads than this.',
-    range: tuningRanges.walkerLeastThreads,
-  },
-  windowBits: {
-    name: 'c',
-    label: 'Window bits',
-    help: 'Bits of a scalar window: wider ones take fewer additions and more buckets.',
-    range: tuningRanges.windowBits,
-  },
+  ...(Object.fromEntries(
+    Object.entries(ranged).map(([key, [name, label, help]]) => [
+      key,
+      { name, label, help, range: tuningRanges[key as keyof typeof tuningRanges] },
+    ]),
+  ) as Record<keyof typeof tuningRanges, TuningKnob>),
   fieldCarry: {
     name: 'fieldcarry',
     label: 'Carries',
     help: 'How carries are computed: by shifts, or through floats, for devices that are slow at shifts.',
     words: { shift: { value: 'shift', label: 'shifts' }, float: { value: 'float', label: 'floats' } },
   },
-  sortThreadsPerWorkgroup: {
-    name: 'sorttpb',
-    label: 'Sort threads',
-    help: 'Threads in a workgroup of the sort.',
-    range: tuningRanges.sortThreadsPerWorkgroup,
-  },
-  sortEntriesPerThread: {
-    name: 'sortentries',
-    label: 'Sort entries',
-    help: 'Entries that one thread of the sort ranks in sequence.',
-    range: tuningRanges.sortEntriesPerThread,
-  },
-  additionsPerSubmit: {
-    name: 'submitadds',
-    label: 'Additions a submit',
-    help: 'The most additions of one submit: bounds how long it holds the GPU.',
-    range: tuningRanges.additionsPerSubmit,
-  },
-  cpuBelow: {
-    name: 'cpubelow',
-    label: 'Small ones on the CPU',
-    help: 'MSMs of at most so many scalars go to the CPU. Default 0 here, as this bench is about the GPU; the library has a default of its own.',
-    range: tuningRanges.cpuBelow,
-  },
   checks: {
     name: 'checks',
     label: 'Checks',
     help: 'Look on the GPU after every stage whether it did what it should. Slow; a failing check names the stage.',
-    words: onOff,
+    words: { '1': { value: true, label: 'on' }, '0': { value: false, label: 'off' } },
   },
 };
 

@@ -16,25 +16,16 @@ export function formatCaseAddress({ points, scalars, n, seed }: CaseAddress): st
   return `points=${points},scalars=${scalars},n=${n},seed=${seed}`;
 }
 
-/** @throws RangeError that names the unknown name and the known ones */
-export function parsePointDistribution(name: string): PointDistributionName {
-  if (!Object.hasOwn(pointDistributions, name)) {
-    throw new RangeError(
-      `points: no distribution is named "${name}"; there are ${Object.keys(pointDistributions).join(', ')}`,
-    );
-  }
-  return name as PointDistributionName;
-}
+const distributionParser =
+  <Name extends string>(field: string, known: Readonly<Record<Name, unknown>>) =>
+  /** @throws RangeError that names the unknown name and the known ones */
+  (name: string): Name => {
+    if (Object.hasOwn(known, name)) return name as Name;
+    throw new RangeError(`${field}: no distribution is named "${name}"; there are ${Object.keys(known).join(', ')}`);
+  };
 
-/** @throws RangeError that names the unknown name and the known ones */
-export function parseScalarDistribution(name: string): ScalarDistributionName {
-  if (!Object.hasOwn(scalarDistributions, name)) {
-    throw new RangeError(
-      `scalars: no distribution is named "${name}"; there are ${Object.keys(scalarDistributions).join(', ')}`,
-    );
-  }
-  return name as ScalarDistributionName;
-}
+export const parsePointDistribution = distributionParser<PointDistributionName>('points', pointDistributions);
+export const parseScalarDistribution = distributionParser<ScalarDistributionName>('scalars', scalarDistributions);
 
 /** @throws RangeError that names the field and the range */
 export function parseInteger(field: string, text: string, least: number, most: number): number {

@@ -2,8 +2,11 @@
 
 /** A point of the curve in affine coordinates. At infinity `x` and `y` are 0n and carry no meaning. */
 export interface AffinePoint {
+  /** In [0, p), not in Montgomery form. */
   readonly x: bigint;
+  /** In [0, p), not in Montgomery form. */
   readonly y: bigint;
+  /** Whether this is the neutral element. */
   readonly infinity: boolean;
 }
 
@@ -12,6 +15,7 @@ export interface AffinePoint {
  * there is never a second copy of more than that.
  */
 export interface PagedBytes {
+  /** How many bytes there are in all. */
   readonly byteLength: number;
   /** The bytes [from, to), as a `Uint8Array` or another view of exactly that many. */
   slice(from: number, to: number): ArrayBufferView;
@@ -25,8 +29,11 @@ export type BytesLike = ArrayBufferView | ArrayBufferLike | PagedBytes;
 
 /** What `onProgress` is told: `done` of `total` submits of the MSM (or slices of the bases) have been computed. */
 export interface Progress {
+  /** What is under way: `loadBases`, or an MSM. */
   readonly phase: 'load' | 'msm';
+  /** Submits or slices that are through, from 0 to `total`. */
   readonly done: number;
+  /** Submits or slices in all; known from the first call on. */
   readonly total: number;
 }
 
@@ -41,7 +48,9 @@ export interface LoadBasesOptions {
    * docs/performance.md says what it is worth.
    */
   readonly precompute?: number;
+  /** Ends the call between two submits, with code `aborted`. */
   readonly signal?: AbortSignal;
+  /** Called when the work begins, and with each submit or slice that is through. */
   onProgress?(progress: Progress): void;
 }
 
@@ -49,7 +58,9 @@ export interface LoadBasesOptions {
 export interface MsmOptions {
   /** Index of the first base: scalar i multiplies base `offset + i`. Default 0. */
   readonly offset?: number;
+  /** Ends the call between two submits, with code `aborted`. */
   readonly signal?: AbortSignal;
+  /** Called when the work begins, and with each submit or slice that is through. */
   onProgress?(progress: Progress): void;
 }
 
@@ -57,7 +68,9 @@ export interface MsmOptions {
 export interface MsmBatchOptions {
   /** One for each vector: scalar i of vector v multiplies base `offsets[v] + i`. Default: all 0. */
   readonly offsets?: readonly number[];
+  /** Ends the call between two submits, with code `aborted`. */
   readonly signal?: AbortSignal;
+  /** Called when the work begins, and with each submit or slice that is through. */
   onProgress?(progress: Progress): void;
 }
 
@@ -73,9 +86,13 @@ export interface MemoryUse {
 
 /** The adapter that a device came from, as far as the browser tells. */
 export interface AdapterDescription {
+  /** Such as `nvidia`; empty where the browser does not tell. */
   readonly vendor: string;
+  /** A family of GPUs, such as `ampere`; may be empty. */
   readonly architecture: string;
+  /** The vendor's number of the device; may be empty. */
   readonly device: string;
+  /** The driver's name of it; may be empty. */
   readonly description: string;
   /** A CPU that plays GPU (SwiftShader, llvmpipe, WARP): right, and slow. */
   readonly software: boolean;
@@ -83,7 +100,9 @@ export interface AdapterDescription {
 
 /** GPU time of one stage, summed over its dispatches; the fold, which runs on the CPU, is named `fold (CPU)`. */
 export interface PhaseTime {
+  /** The stage. */
   readonly name: string;
+  /** Milliseconds. */
   readonly ms: number;
 }
 
@@ -176,14 +195,17 @@ export interface RunRecord {
   readonly n: number;
   /** 1, but for `msmBatch`. */
   readonly vectors: number;
-  /** c, and digits of a scalar; of a batch whose vectors differ in length, those of the longest ones. */
+  /** c; of a batch whose vectors differ in length, that of the longest ones. */
   readonly windowBits: number;
+  /** Digits of a scalar; of a batch whose vectors differ in length, those of the longest ones. */
   readonly windows: number;
   /** Tasks of the largest walk. */
   readonly tasks: number;
   /** Digits that were not zero, each of which is an addition; at most n · windows. */
   readonly entries: number;
+  /** Dispatches on the GPU, in all submits. */
   readonly dispatches: number;
+  /** How often work was handed to the GPU: once, unless memory or time called for more. */
   readonly submits: number;
   /** From the call to the result, in milliseconds: also what earlier calls of the engine and `onProgress` took meanwhile. */
   readonly wallMs: number;
@@ -199,22 +221,27 @@ export interface RunRecord {
   readonly phases: readonly PhaseTime[] | null;
   /** The passes on the GPU, in the order in which they ran; null where the GPU has no times, or none that can be, or did nothing. */
   readonly timeline: readonly TimelineEntry[] | null;
+  /** The knobs as they were used. */
   readonly tuning: Tuning;
+  /** What it ran on. */
   readonly adapter: AdapterDescription;
 }
 
 /** Points that live on the GPU, converted and validated, ready to be multiplied. Made by `engine.loadBases`. */
 export interface Bases {
+  /** How many points there are. */
   readonly length: number;
   /** GPU memory that the points take. */
   readonly byteLength: number;
   /** Frees the GPU memory. Later use of the handle is refused with code `destroyed`; calling it twice is harmless. */
   destroy(): void;
+  /** `destroy`, for `using`. */
   [Symbol.dispose](): void;
 }
 
 /** How long a pipeline took to compile. */
 export interface CompileTime {
+  /** The kernel. */
   readonly name: string;
   /** Milliseconds from the request until it was there; several are compiled at a time. After `warmup` its first dispatch is in it. */
   readonly ms: number;
@@ -264,6 +291,7 @@ export interface MsmEngine {
    */
   warmup(n: number): Promise<void>;
 
+  /** Bytes of GPU memory that the engine holds now, and the most that it held. */
   readonly memory: MemoryUse;
   /** What the last successful `msm` or `msmBatch` did; null before the first one, and it stays as it was through n = 0. */
   readonly lastRun: RunRecord | null;
@@ -274,11 +302,13 @@ export interface MsmEngine {
 
   /** Frees all that the engine made: buffers, pipelines, the bases, and the device unless the caller brought it. */
   destroy(): void;
+  /** `destroy`, for `using`. */
   [Symbol.dispose](): void;
 }
 
 /** One setting that was tried. */
 export interface CalibrationTrial {
+  /** The knobs that were set. */
   readonly tuning: Partial<Tuning>;
   /** Median of the MSMs that were timed, in milliseconds of GPU time where the device has `timestamp-query`; null if it computed wrongly or not at all. */
   readonly ms: number | null;
@@ -288,13 +318,18 @@ export interface CalibrationTrial {
 export interface Calibration {
   /** The knobs that are better set otherwise than by default on this device. */
   readonly tuning: Partial<Tuning>;
+  /** All that was tried, in the order in which it was. */
   readonly trials: readonly CalibrationTrial[];
+  /** The name of the curve that it was measured on. */
   readonly curve: string;
+  /** The adapter that it was measured on. */
   readonly adapter: AdapterDescription;
+  /** The version of this library. */
   readonly version: string;
   /** Whether it was remembered, and nothing measured. */
   readonly remembered: boolean;
-  /** Milliseconds that it took, and how many of them compiling. */
+  /** Milliseconds that it took. */
   readonly tookMs: number;
+  /** How many of them went to compiling shaders. */
   readonly compileMs: number;
 }

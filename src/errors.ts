@@ -16,6 +16,7 @@ export type MsmErrorCode =
  * `message` names the argument, the index and the rule that was broken, and says what to do next.
  */
 export class MsmError extends Error {
+  /** What happened, for programs. */
   readonly code: MsmErrorCode;
 
   constructor(code: MsmErrorCode, message: string, options?: { cause?: unknown }) {

@@ -24,7 +24,9 @@ export interface CalibrateOptions {
   readonly store?: CalibrationStore | null;
   /** Measure even if a result is remembered. Default false. */
   readonly again?: boolean;
+  /** Ends it between two MSMs, with code `aborted`. */
   readonly signal?: AbortSignal;
+  /** Called as it goes on: `done` of `total` settings were measured. */
   onProgress?(progress: { readonly done: number; readonly total: number }): void;
 }
 

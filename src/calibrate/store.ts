@@ -2,6 +2,7 @@
 export interface CalibrationStore {
   /** The text, or null if there is none. */
   get(name: string): Promise<string | null>;
+  /** Keeps the text in the place of what there was. */
   set(name: string, text: string): Promise<void>;
 }
 

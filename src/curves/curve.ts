@@ -5,15 +5,23 @@ import { type Modulus, mod, modulus } from '../field/modulus.js';
  * A short Weierstrass curve y² = x³ + a·x + b over F_p, as data. Nothing outside src/curves/ knows any curve by name.
  */
 export interface Curve {
+  /** What errors call it, and calibrations are remembered by. */
   readonly name: string;
   /** The prime of the base field, 46 to 414 bits. */
   readonly p: bigint;
   /** The order r of the group that scalars are reduced by; at most 256 bits. */
   readonly order: bigint;
+  /** In [0, p). */
   readonly a: bigint;
-  /** Not 0: the library writes infinity as (0, 0), which must not be a point of the curve. */
+  /** In [0, p), and not 0: the library writes infinity as (0, 0), which must not be a point of the curve. */
   readonly b: bigint;
-  readonly generator: { readonly x: bigint; readonly y: bigint };
+  /** A point of the curve. */
+  readonly generator: {
+    /** In [0, p). */
+    readonly x: bigint;
+    /** In [0, p). */
+    readonly y: bigint;
+  };
 }
 
 /** A curve with everything that is derived from it. */

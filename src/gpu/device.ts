@@ -67,7 +67,10 @@ export const openDevice = async (options: {
     throw new MsmError('no-webgpu', `WebGPU refused an adapter: ${(error as Error).message}`, { cause: error });
   }
   if (!adapter) {
-    throw new MsmError('no-webgpu', 'WebGPU has no adapter here: check the GPU driver and the browser’s GPU settings');
+    throw new MsmError(
+      'no-webgpu',
+      'WebGPU has no adapter here: check the GPU driver (Dawn in Node needs Vulkan, Metal or Direct3D 12) and the browser’s GPU settings',
+    );
   }
   try {
     const device = await adapter.requestDevice({

@@ -1,0 +1,21 @@
+/** The docs site but for the bench, which `npm run docs` puts into it: README and docs/ as pages, and the public API from its docstrings. */
+export default {
+  name: 'webgpu-msm',
+  includeVersion: true,
+  entryPoints: ['src/index.ts', 'src/node.ts'],
+  tsconfig: 'tsconfig.json',
+  readme: 'README.md',
+  projectDocuments: ['docs/*.md', 'examples/README.md', 'CHANGELOG.md', 'SECURITY.md', 'CONTRIBUTING.md'],
+  disableSources: true,
+  excludePrivate: true,
+  excludeInternal: true,
+  validation: {
+    notExported: true,
+    invalidLink: true,
+    invalidPath: true,
+    rewrittenLink: true,
+    notDocumented: true,
+    unusedMergeModuleWith: true,
+  },
+  treatWarningsAsErrors: true,
+};

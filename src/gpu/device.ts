@@ -39,6 +39,29 @@ const findGpu = (gpu: GPU | undefined): GPU => {
 const wanted = ['maxStorageBufferBindingSize', 'maxBufferSize'] as const;
 
 /**
+ * The best device first, then what is left when an implementation refuses to be asked: bun-webgpu takes no `requiredLimits` at all. A refusal
+ * leaves the adapter as it was (WebGPU, "requestDevice").
+ */
+const requestDevice = async (adapter: GPUAdapter): Promise<GPUDevice> => {
+  const { limits, features } = adapter;
+  const label = 'webgpu-msm';
+  const requiredFeatures: GPUFeatureName[] = features.has('timestamp-query') ? ['timestamp-query'] : [];
+  const requiredLimits = Object.fromEntries(wanted.map((limit) => [limit, limits[limit]]));
+  let refusal: unknown;
+  for (const descriptor of [{ label, requiredFeatures, requiredLimits }, { label, requiredFeatures }, { label }]) {
+    try {
+      return await adapter.requestDevice(descriptor);
+    } catch (error) {
+      // the first says most: the others ask for less
+      refusal ??= error;
+    }
+  }
+  throw new MsmError('unsupported-device', `the adapter makes no device: ${(refusal as Error).message}`, {
+    cause: refusal,
+  });
+};
+
+/**
  * Takes the caller's device, or requests one with the largest buffers that the adapter has, and timestamps where it has them.
  *
  * @throws MsmError `bad-argument` for what is no device or GPU, `no-webgpu` without WebGPU or adapter, `unsupported-device` if the adapter makes no device
@@ -72,16 +95,5 @@ export const openDevice = async (options: {
       'WebGPU has no adapter here: check the GPU driver (Dawn in Node needs Vulkan, Metal or Direct3D 12) and the browser’s GPU settings',
     );
   }
-  try {
-    const device = await adapter.requestDevice({
-      label: 'webgpu-msm',
-      requiredFeatures: adapter.features.has('timestamp-query') ? ['timestamp-query'] : [],
-      requiredLimits: Object.fromEntries(wanted.map((limit) => [limit, adapter.limits[limit]])),
-    });
-    return { device, owned: true, adapter: describeAdapter(adapter.info) };
-  } catch (error) {
-    throw new MsmError('unsupported-device', `the adapter makes no device: ${(error as Error).message}`, {
-      cause: error,
-    });
-  }
+  return { device: await requestDevice(adapter), owned: true, adapter: describeAdapter(adapter.info) };
 };

@@ -14,7 +14,7 @@ interface Waits {
 const known = new WeakMap<GPUDevice, Waits>();
 
 /** A wait for nothing that takes less is not worth shortening. In milliseconds. */
-const WORTH_NUDGING_MS = 10;
+const WORTH_NUDGING_MS = 5;
 
 /** How many times faster an empty submit must make a wait for nothing, before the waiting is what was slow, and not the device. */
 const LEAST_GAIN = 4;

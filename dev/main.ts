@@ -1,7 +1,7 @@
 import { problemText, queryText, readKnobs, spelledOut, suggestedMode } from './bench/knobs.js';
 import { startBench } from './bench/modes/index.js';
 import { modes } from './bench/modes.js';
-import { type MsmBench, Run, type RunListener } from './bench/run.js';
+import { type MsmBench, Run } from './bench/run.js';
 import { readAddress } from './page/address.js';
 import { h, note } from './page/dom.js';
 import { introduction, missingWebGpu, questions, reference } from './page/explanation.js';
@@ -16,8 +16,6 @@ declare global {
     msmBench: MsmBench;
   }
 }
-
-const silent: RunListener = { onProgress() {}, onRow() {} };
 
 /** What the address sets, and a button that runs it. */
 const readyToRun = (given: readonly (readonly [string, string])[], title: string): HTMLElement =>
@@ -54,7 +52,7 @@ function open(asked: URLSearchParams, disagreements: readonly string[]): (HTMLEl
       note(h('a', { href: './' }, 'What is this page?')),
     ];
   }
-  const { bench } = new Run(silent);
+  const { bench } = new Run({ onProgress() {}, onRow() {} });
   window.msmBench = bench;
   if (knobs === null) {
     bench.status = 'failed';

@@ -38,7 +38,7 @@ export class RunView implements RunListener {
   readonly #poster: RowPoster;
   readonly #results: ResultView;
   readonly #badge = h('span', { class: 'badge' });
-  readonly #adapter = h('div', { hidden: true });
+  readonly #adapter = h('div');
   readonly #environment = h('div');
   readonly #bar = h('progress', { 'aria-label': 'Progress of the run', max: 1, value: 0 });
   readonly #doing = h('p', { class: 'note steady' });
@@ -110,7 +110,6 @@ export class RunView implements RunListener {
 
   onRow(row: StampedRow): void {
     if (row.event === 'init') {
-      this.#adapter.hidden = false;
       this.#adapter.replaceChildren(adapterLine(row));
       this.#environment.replaceChildren(environmentDetails(row));
     }

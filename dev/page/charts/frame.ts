@@ -6,7 +6,6 @@ export class Frame {
   readonly root: HTMLElement;
   readonly #caption: string;
   readonly #numbers = h('details', { class: 'chart-numbers' }, h('summary', {}, 'Numbers'));
-  #table: HTMLElement | null = null;
 
   constructor(caption: string, ...picture: HTMLElement[]) {
     this.#caption = caption;
@@ -16,11 +15,8 @@ export class Frame {
   setNumbers(heads: readonly string[], rows: readonly (readonly string[])[]): void {
     const fresh = table(this.#caption, heads, rows);
     // What scrolls stays, so that new numbers move neither the focus nor the place in the table.
-    if (this.#table === null) {
-      this.#table = fresh;
-      this.#numbers.append(fresh);
-    } else {
-      this.#table.replaceChildren(...fresh.childNodes);
-    }
+    const there = this.#numbers.querySelector('.table');
+    if (there === null) this.#numbers.append(fresh);
+    else there.replaceChildren(...fresh.childNodes);
   }
 }

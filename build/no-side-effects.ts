@@ -39,7 +39,7 @@ export const noSideEffects = (): Plugin => ({
           if (isInert(init)) continue;
           if (id.type !== 'Identifier')
             throw new Error(`${chunk.fileName}: a pattern at the top: ${code.slice(id.start, id.end)}`);
-          marked.appendRight(init!.start, '/* @__PURE__ */ (() => (').appendLeft(init!.end, '))()');
+          marked.appendRight(init!.start, '/*@__PURE__*/(()=>(').appendLeft(init!.end, '))()');
           // what it was called by is lost on its way out of a function
           if (init!.type === 'ClassExpression' && init!.id === null)
             marked.appendLeft(init!.start + 'class'.length, ` ${id.name}`);

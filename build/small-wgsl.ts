@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import type { Plugin } from 'vite';
 
+/** The spaces beside what is a token of its own, whatever stands next to it there. Braces are not: a third one would make another tag. */
+const needless = / *([=+*,;:&|^!()]+) */g;
+
 /**
- * A template of wgsl/ without what no GPU reads: comments, indentation, empty lines. What it renders to stays the same but for white
- * space, as nothing is taken from between two words of a line, and lines stay lines.
+ * A template of wgsl/ without what no GPU reads: comments, indentation, empty lines, spaces around operators. What it renders to stays the
+ * same but for white space, as nothing is taken from between two words of a line, and lines stay lines.
  *
  * @throws Error where a comment holds a tag that reaches beyond it
  */
@@ -12,11 +15,11 @@ export const withoutComments = (template: string): string =>
     .split('\n')
     .map((line) => {
       const at = line.indexOf('//');
-      if (at === -1) return line.trim();
+      if (at === -1) return line.trim().replace(needless, '$1');
       const comment = line.slice(at);
       if (/\{\{\s*[^\w{\s]/.test(comment))
         throw new Error(`a comment may name variables, and nothing else: ${comment}`);
-      return line.slice(0, at).trim();
+      return line.slice(0, at).trim().replace(needless, '$1');
     })
     .filter((line) => line !== '')
     .join('\n');

@@ -10,7 +10,7 @@ export const project = fileURLToPath(new URL('..', import.meta.url));
 /** By the npm script that makes each. */
 const builds = {
   build: { module: 'dist/index.js', sources: ['src', 'build'] },
-  'build:bench': { module: 'dist-bench/bench.js', sources: ['src', 'dev', 'build'] },
+  'build:bench': { module: 'dist-bench/bench.js', sources: ['src', 'dev', 'build', 'scripts/mode-list.mjs'] },
 };
 
 /** @param {string} path @returns {number} when it, or anything in it, was changed last */

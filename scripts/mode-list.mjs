@@ -1,50 +1,53 @@
-/** What the bench can run: plain data, so that `npm run bench -- --help` needs no build. What each mode does is in dev/bench/modes. */
+/**
+ * What the bench can run: plain data, so that `npm run bench -- --help` needs no build. What each mode does is in dev/bench/modes. How long it
+ * takes with its defaults was seen on two cores with SwiftShader, with nothing else to do and with much else.
+ */
 export const modes = /** @type {const} */ ({
   'msm-cross-check': {
     title: 'Cross-check',
     about: 'compares case after case with the oracles: is it right?',
-    takes: '5 s',
+    takes: '5 to 20 s',
   },
   'msm-bench': {
     title: 'Benchmark',
     about: 'checks the answer, then times repetitions at each size, beside noble and the roofline: how fast is it?',
-    takes: '15 s',
+    takes: '10 to 30 s',
   },
   'msm-trace': {
     title: 'Trace',
     about: 'the passes of one MSM on a time line: where does the time go?',
-    takes: '5 s',
+    takes: '5 to 15 s',
   },
   'accum-ab': {
     title: 'A against B',
     about:
       'two settings in turns, and whether their difference is more than noise: does private or workgroup scratch win?',
-    takes: '15 s',
+    takes: '15 to 40 s',
   },
   sweep: {
     title: 'Sweep',
     about: 'every combination of the listed knobs, in turns: which setting is best?',
-    takes: '10 s a setting',
+    takes: '10 to 20 s a setting',
   },
   'field-bench': {
     title: 'Field arithmetic',
     about: 'products, squares and inversions beside the device’s peaks: how far from the roofline?',
-    takes: '20 s; with --variants all a minute and a half',
+    takes: '20 to 50 s; with --variants all 1 to 3 min',
   },
   calibrate: {
     title: 'Calibrate',
     about: 'what the library’s own calibrate() finds for this device',
-    takes: '20 s',
+    takes: '25 to 65 s',
   },
   crossover: {
     title: 'CPU or GPU',
     about: 'the same MSMs on the CPU and on the GPU, from 1 point on: up to which n is the CPU faster?',
-    takes: '1 min',
+    takes: '30 to 90 s',
   },
   targets: {
     title: 'Targets',
     about: 'what the library is meant to reach, measured: what is met, and what is missed?',
-    takes: '6 min up to 2^16',
+    takes: '4 to 10 min up to 2^16',
     nodeOnly: 'it needs the clocks of Node, and devices that compile anew',
   },
 });

@@ -263,3 +263,30 @@ test('a kernel is compiled once for a device, and a failure is not remembered', 
   expect(second).not.toBe(first);
   await expect(second).rejects.toThrow();
 });
+
+describe('what compilers of D3D and Metal stumble over is left out', () => {
+  const kernels = createKernels(curveContext(bn254));
+  const walk = kernels.walk({ prefixMemory: 'private', threads: 16, slots: 4, carry: 'shift' });
+  const { double, spread } = kernels.tables('shift');
+  const all = [kernels.importPoints('shift'), spread, double, walk, kernels.decompose(), kernels.partition()];
+
+  test.each(all)('no switch in $name', ({ source }) => {
+    expect(source).not.toMatch(/\bswitch\b/);
+  });
+
+  test('the walk, which is dispatched indirectly, takes the number of its workgroups from its level', () => {
+    expect(walk.source).not.toContain('@builtin(num_workgroups)');
+    expect(walk.source).toContain('id.y * level.groups_x');
+  });
+
+  test.each([walk, double])('the turns of the inversion are no constant in $name', ({ source }) => {
+    expect(source).toMatch(/let batches = \d+u \+ unseen_zero;/);
+    expect(source).toContain('batch < batches');
+    // a field of a uniform that is far below 2^31
+    expect(source).toMatch(/unseen_zero = config\.(level|points) >> 31u;/);
+  });
+
+  test('nor are those of the import', () => {
+    expect(kernels.importPoints('shift').source).toMatch(/let steps = 5u \+ \(config\.points >> 31u\);/);
+  });
+});

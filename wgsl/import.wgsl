@@ -39,7 +39,8 @@ fn import_points(
     points[i] = point_infinity();
     return;
   }
-  // One product in a loop rather than five in a row: compilers inline every call, and this runs once.
+  // One product in a loop rather than five in a row: compilers inline every call, and this runs once. They do not see that there are five
+  // turns, or some would unroll them; and a chain of ifs is what all of them translate alike.
   let plain_y = canonical_loose(field_unpack(raw.y));
   var left = canonical_loose(field_unpack(raw.x));
   var right = field_r_squared();
@@ -47,31 +48,26 @@ fn import_points(
   var y = right;
   var cubic = right;
   var equation = true;
-  for (var step = 0u; step < 5u; step++) {
+  let steps = 5u + (config.points >> 31u);
+  for (var step = 0u; step < steps; step++) {
     let product = field_mul(left, right);
-    switch step {
-      case 0u: { // x in Montgomery form
-        x = product;
-        left = plain_y;
-      }
-      case 1u: { // y in Montgomery form
-        y = product;
-        left = field_loose(x);
-        right = x;
-      }
-      case 2u: { // x²
-        left = field_plus(product, Tight({{aLimbs}}));
-      }
-      case 3u: { // (x² + a)·x
-        cubic = product;
-        left = field_loose(y);
-        right = y;
-      }
-      default: { // y²
-        // three numbers within p of 0 each
-        let rest = field_minus(product, field_tighten(field_plus(cubic, Tight({{bLimbs}}))));
-        equation = packed_is_zero(field_pack(field_canonical(field_tighten(rest))));
-      }
+    if (step == 0u) { // x in Montgomery form
+      x = product;
+      left = plain_y;
+    } else if (step == 1u) { // y in Montgomery form
+      y = product;
+      left = field_loose(x);
+      right = x;
+    } else if (step == 2u) { // x²
+      left = field_plus(product, Tight({{aLimbs}}));
+    } else if (step == 3u) { // (x² + a)·x
+      cubic = product;
+      left = field_loose(y);
+      right = y;
+    } else { // y²
+      // three numbers within p of 0 each
+      let rest = field_minus(product, field_tighten(field_plus(cubic, Tight({{bLimbs}}))));
+      equation = packed_is_zero(field_pack(field_canonical(field_tighten(rest))));
     }
   }
   if (!equation) {

@@ -73,9 +73,10 @@ fn tables_double(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_work
 {{/hasA}}
   }
   // y/z³, then x/z²; one product in a loop, as this is done once
+  unseen_zero = config.points >> 31u;
   let inverse = field_loose(field_inverse(z));
   var product = y;
-  for (var step = 0u; step < 5u; step++) {
+  for (var step = 0u; step < 5u + unseen_zero; step++) {
     product = field_mul(inverse, product);
     if (step == 2u) {
       y = product;

@@ -248,14 +248,15 @@ fn tangent(level: Level, slot: u32, t: u32) {
 @compute @workgroup_size({{threads}})
 fn walk(
   @builtin(global_invocation_id) id: vec3<u32>,
-  @builtin(num_workgroups) groups: vec3<u32>,
   @builtin(local_invocation_index) local: u32,
 ) {
   let level = levels[config.level];
-  let thread = id.x + id.y * groups.x * THREADS;
+  // as dispatched: in an indirect dispatch browsers on D3D have to bring num_workgroups in by other ways
+  let thread = id.x + id.y * level.groups_x * THREADS;
   if (thread >= level.threads) {
     return;
   }
+  unseen_zero = config.level >> 31u;
 {{#held}}
   hold_constants(id.z);
 {{/held}}

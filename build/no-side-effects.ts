@@ -25,6 +25,12 @@ const isInert = (node: Node | null): boolean => {
   }
 };
 
+/** A call that can be marked as it is: nothing else happens before it. */
+const isPlainCall = (node: Node): boolean =>
+  (node.type === 'CallExpression' || node.type === 'NewExpression') &&
+  node.callee.type === 'Identifier' &&
+  node.arguments.every(isInert);
+
 /**
  * Every value that the modules of the bundle make when they are imported is marked as one that may be left out where nobody uses it. Nothing
  * in src/ has effects when it is imported, which a bundler cannot see by itself in a call, a class that extends another or an operator.
@@ -39,6 +45,10 @@ export const noSideEffects = (): Plugin => ({
           if (isInert(init)) continue;
           if (id.type !== 'Identifier')
             throw new Error(`${chunk.fileName}: a pattern at the top: ${code.slice(id.start, id.end)}`);
+          if (isPlainCall(init!)) {
+            marked.appendRight(init!.start, '/*@__PURE__*/');
+            continue;
+          }
           marked.appendRight(init!.start, '/*@__PURE__*/(()=>(').appendLeft(init!.end, '))()');
           // what it was called by is lost on its way out of a function
           if (init!.type === 'ClassExpression' && init!.id === null)

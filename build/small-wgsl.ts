@@ -3,6 +3,10 @@ import type { Plugin } from 'vite';
 
 /** The spaces beside what is a token of its own, whatever stands next to it there. Braces are not: a third one would make another tag. */
 const needless = / *([=+*,;:&|^!()]+) */g;
+/** And beside what is one between two operands; a minus before a tag might become two. */
+const between = /(?<=[\w)\]]) (-|->|%|<|>|<<|>>|<=|>=) (?=[\w(])/g;
+
+const withoutSpaces = (line: string): string => line.trim().replace(needless, '$1').replace(between, '$1');
 
 /**
  * A template of wgsl/ without what no GPU reads: comments, indentation, empty lines, spaces around operators. What it renders to stays the
@@ -15,11 +19,11 @@ export const withoutComments = (template: string): string =>
     .split('\n')
     .map((line) => {
       const at = line.indexOf('//');
-      if (at === -1) return line.trim().replace(needless, '$1');
+      if (at === -1) return withoutSpaces(line);
       const comment = line.slice(at);
       if (/\{\{\s*[^\w{\s]/.test(comment))
         throw new Error(`a comment may name variables, and nothing else: ${comment}`);
-      return line.slice(0, at).trim().replace(needless, '$1');
+      return withoutSpaces(line.slice(0, at));
     })
     .filter((line) => line !== '')
     .join('\n');

@@ -335,7 +335,7 @@ describe('createMsmEngine refuses', () => {
     fails(options, 'bad-argument', /^options must be an object/),
   );
 
-  test.each([undefined, null, '', 'BN254', 'bn256', '__proto__', 'toString', 254])('curve: %s', (curve) =>
+  test.each([undefined, null, '', 'Bn254', 'bn256', '__proto__', 'toString', 254])('curve: %s', (curve) =>
     fails({ curve }, 'bad-argument', /^curve: .* unknown; give one of bn254/),
   );
 

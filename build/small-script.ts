@@ -15,8 +15,8 @@ export const smallScript = (): Plugin => ({
       module: true,
       sourcemap: true,
       compress: { target: 'es2022' },
-      // what a class is called stands in messages
-      mangle: { toplevel: true, keepNames: { class: true, function: false } },
+      // the one class that programs see
+      mangle: { toplevel: true, reserved: ['MsmError'] },
       codegen: { removeWhitespace: true, legalComments: 'inline' },
     });
     if (errors.length > 0)

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Plugin } from 'vite';
+import MagicString from 'magic-string';
+import { type ESTree, type Plugin, parseAst } from 'vite';
 
 /** The spaces beside what is a token of its own, whatever stands next to it there. Braces are not: a third one would make another tag. */
 const needless = / *([=+*,;:&|^!()]+) */g;
@@ -28,7 +29,14 @@ export const withoutComments = (template: string): string =>
     .filter((line) => line !== '')
     .join('\n');
 
-/** Shaders are shipped without comments. */
+/** A constant that is a text of many lines. */
+const isTemplate = (statement: ESTree.Node): boolean =>
+  statement.type === 'VariableDeclaration' &&
+  statement.declarations.every(
+    ({ init }) => init?.type === 'Literal' && typeof init.value === 'string' && init.value.includes('\n}'),
+  );
+
+/** Shaders are shipped without comments, and side by side: what is alike is then within the reach of gzip's window. */
 export const smallWgsl = (): Plugin => ({
   name: 'small-wgsl',
   // before vite's own reading of `?raw`
@@ -37,5 +45,12 @@ export const smallWgsl = (): Plugin => ({
     const [path, query] = id.split('?');
     if (query !== 'raw' || !path?.endsWith('.wgsl')) return null;
     return `export default ${JSON.stringify(withoutComments(readFileSync(path, 'utf8')))};`;
+  },
+  renderChunk(code) {
+    const sorted = new MagicString(code);
+    for (const statement of parseAst(code).body) {
+      if (isTemplate(statement)) sorted.move(statement.start, statement.end, 0).appendLeft(statement.end, '\n');
+    }
+    return { code: sorted.toString(), map: sorted.generateMap({ hires: 'boundary' }) };
   },
 });

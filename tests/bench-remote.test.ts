@@ -164,7 +164,7 @@ describe('npm run bench:remote', () => {
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('c: "99"') });
   });
 
-  it('ends with 3 when the run is on another adapter than the one asked for', async () => {
+  it('ends with 3 when the run is on another adapter than the one asked for', { tags: 'long' }, async () => {
     const { code, stderr } = await onServer('--autorun', 'msm-bench', '--adapter', 'hardware');
     expect({ code, stderr }).toMatchObject({
       code: 3,
@@ -175,7 +175,7 @@ describe('npm run bench:remote', () => {
   it.each([
     ['/stops', 4, 'no progress for 1 s while: the step that hangs', ['--stall', '1']],
     ['/never', 5, 'within the first 1 s', ['--first-progress', '1']],
-  ])('ends the run of the page %s with %i', async (path, expected, message, patience) => {
+  ])('ends the run of the page %s with %i', { tags: 'long' }, async (path, expected, message, patience) => {
     const { code, stderr } = await onPage(path, ...patience);
     expect({ code, stderr }).toMatchObject({ code: expected, stderr: expect.stringContaining(message) });
   });
@@ -187,7 +187,7 @@ describe('npm run bench:remote', () => {
     ['/idle', 5, 'within the first 1 s while: working', { firstProgressSeconds: 1 }],
     ['/reloads', 7, 'loaded anew', {}],
     ['/missing', 7, '404', {}],
-  ])('takes the run of the page %s for %i', async (path, code, message, patience) => {
+  ])('takes the run of the page %s for %i', { tags: 'long' }, async (path, code, message, patience) => {
     const { browser: far, page } = await openHere(20);
     try {
       const limits = { adapter: 'any', firstProgressSeconds: 20, stallSeconds: 20, ...patience } as const;
@@ -198,7 +198,7 @@ describe('npm run bench:remote', () => {
     }
   });
 
-  it('takes an endpoint that is busy all the time that there is for 6', async () => {
+  it('takes an endpoint that is busy all the time that there is for 6', { tags: 'long' }, async () => {
     const { browser: busy } = await openHere(20);
     try {
       const message = expect.stringContaining('no page within 1 s');
@@ -208,7 +208,7 @@ describe('npm run bench:remote', () => {
     }
   });
 
-  it('ends with 6 when the endpoint accepts and says nothing', async () => {
+  it('ends with 6 when the endpoint accepts and says nothing', { tags: 'long' }, async () => {
     const mute = createTcpServer();
     const url = await listen(mute);
     const { code } = await remote('--connect', url.replace('http', 'ws'), '--autorun', 'x', '--queue-timeout', '1');
@@ -233,7 +233,7 @@ describe('npm run bench:remote', () => {
     expect(stdout + stderr).not.toContain('secret');
   });
 
-  it('ends with 7 when the endpoint breaks off in the middle', async () => {
+  it('ends with 7 when the endpoint breaks off in the middle', { tags: 'long' }, async () => {
     const short = await startRunServer(launchOptions);
     const { ended } = await startEndless(short.endpoint);
     short.process.kill('SIGKILL');
@@ -241,7 +241,7 @@ describe('npm run bench:remote', () => {
     expect({ code, stderr }).toMatchObject({ code: 7, stderr: expect.stringContaining('while: working') });
   });
 
-  it('lets go of the endpoint on Ctrl-C', async () => {
+  it('lets go of the endpoint on Ctrl-C', { tags: 'long' }, async () => {
     const { child, ended } = await startEndless(server.endpoint);
     child.kill('SIGINT');
     expect(await ended).toMatchObject({ code: 130, stderr: '' });
@@ -250,7 +250,7 @@ describe('npm run bench:remote', () => {
     expect(stdout).toMatch(/2³ +defaults +WRONG/);
   });
 
-  it('notices that the page crashed', async () => {
+  it('notices that the page crashed', { tags: 'long' }, async () => {
     const page = await browser.newPage();
     const session = await page.context().newCDPSession(page);
     const watched = watchPage(page, `${siteUrl}/goes-on`, {

@@ -94,7 +94,9 @@ describe('help', () => {
 });
 
 describe('npm run bench', () => {
-  it('sweeps sizes and a knob, prints a table, and writes every row as the page posts them', async () => {
+  it('sweeps sizes and a knob, prints a table, and writes every row as the page posts them', {
+    tags: 'long',
+  }, async () => {
     const [json, csv] = [join(folder, 'rows.json'), join(folder, 'rows.csv')];
     const { code, stdout, stderr } = await bench(
       ...['sweep', '--logn', '4..5', '--walkerpriv', '0,1', '--reps', '2'],
@@ -113,7 +115,7 @@ describe('npm run bench', () => {
     expect(readFileSync(csv, 'utf8').split('\r\n')[0]).toContain('wallMs');
   });
 
-  it('traces into a file for Perfetto', async () => {
+  it('traces into a file for Perfetto', { tags: 'long' }, async () => {
     const trace = join(folder, 'trace.json');
     const { code, stdout } = await bench('msm-trace', '--logn', '4', '--reps', '1', '--trace', trace);
     expect(code).toBe(0);
@@ -129,7 +131,7 @@ describe('npm run bench', () => {
     expect(stdout).toMatch(/in product equivalents B ÷ A: [\d.]+, 95 % interval [\d.]+ to [\d.]+/);
   });
 
-  it('compares two builds, and catches one that computes wrongly', async () => {
+  it('compares two builds, and catches one that computes wrongly', { tags: 'long' }, async () => {
     const right = inProject('node_modules/.cache/webgpu-msm/built-for-bench');
     await build({
       configFile: inProject('vite.lib.config.ts'),
@@ -160,7 +162,7 @@ describe('npm run bench', () => {
     expect(stdout).not.toMatch(/B ÷ A/);
   });
 
-  it('says up to which n the CPU is ahead', async () => {
+  it('says up to which n the CPU is ahead', { tags: 'long' }, async () => {
     const json = join(folder, 'crossover.json');
     const { code, stdout, stderr } = await bench(...`crossover --largest 4 --reps 2 --json ${json}`.split(' '));
     expect(code, stderr).toBe(0);
@@ -173,7 +175,9 @@ describe('npm run bench', () => {
     expect(rows.filter(({ event }) => event === 'peer')).toHaveLength(6);
   });
 
-  it('measures other products and batches of inversions, and names a fastest only where the repetitions do', async () => {
+  it('measures other products and batches of inversions, and names a fastest only where the repetitions do', {
+    tags: 'long',
+  }, async () => {
     const args = 'field-bench --variants all --chains 1 --reps 2 --ms 1 --threads 64'.split(' ');
     const { code, stdout, stderr } = await bench(...args);
     expect(code, stderr).toBe(0);
@@ -198,7 +202,7 @@ describe('npm run bench', () => {
     ]);
   });
 
-  it('cross-checks', async () => {
+  it('cross-checks', { tags: 'long' }, async () => {
     const { code, stdout } = await bench(
       ...['--autorun', 'msm-cross-check', '--n', '9', '--reps', '1'],
       ...['--case', 'points=pairs,scalars=random', '--case', 'points=distinct,scalars=all-equal'],

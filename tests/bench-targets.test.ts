@@ -282,7 +282,7 @@ describe('the mode', () => {
 
   const run = (...args: string[]) => runScript('scripts/bench.mjs', ['targets', ...args], 100_000);
 
-  it('measures, prints and writes rows', async () => {
+  it('measures, prints and writes rows', { tags: 'long' }, async () => {
     const json = join(folder, 'targets.json');
     const options = ['--rows', 'small,cold,memory', '--logn', '10', '--reps', '1', '--json', json, '--build', built];
     const { code, stdout, stderr } = await run(...options);
@@ -307,7 +307,7 @@ describe('the mode', () => {
     for (const { measured } of told) expect(measured).toBeTruthy();
   });
 
-  it('fails a row whose results are wrong, and goes on with the others', async () => {
+  it('fails a row whose results are wrong, and goes on with the others', { tags: 'long' }, async () => {
     mkdirSync(join(folder, 'dist'), { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     writeFileSync(

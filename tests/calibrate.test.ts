@@ -135,7 +135,7 @@ describe('on this adapter', () => {
 });
 
 describe('where the device is not as it should be', () => {
-  test('a setting that computes wrongly is out', async () => {
+  test('a setting that computes wrongly is out', { tags: 'long' }, async () => {
     const device = await getDevice({ label: 'wrong floats' });
     const create = device.createShaderModule.bind(device);
     // the carries through floats lose a limb
@@ -145,7 +145,7 @@ describe('where the device is not as it should be', () => {
     const floats = trials.filter((trial) => trial.ms === null);
     expect(floats.length).toBeGreaterThan(0);
     expect(tuning.fieldCarry).toBe('shift');
-  }, 120_000);
+  });
 
   test('bad arguments', async () => {
     const device = await getDevice();

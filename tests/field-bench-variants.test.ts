@@ -1,4 +1,8 @@
-/** field-bench's own products: right on several primes, on random operands and on the largest that they take. */
+/**
+ * field-bench's own products: right on several primes, on random operands and on the largest that they take.
+ *
+ * @module-tag long
+ */
 import { describe, expect, test } from 'vitest';
 import { ChainConfig, type FieldOperation, fieldChain, fieldOperations } from '../dev/field-bench/kernels.js';
 import { fieldBench } from '../dev/field-bench/run.js';

@@ -20,10 +20,7 @@ const options = async (): Promise<FieldBenchOptions> => ({
   features: (await getGpu()).wgslLanguageFeatures as ReadonlySet<string>,
 });
 
-describe.each([
-  ['BN254', bn254.p],
-  ['BLS12-381', bls12381.p],
-])('the base field of %s', (_, p) => {
+const measures = (_: string, p: bigint): void => {
   test('every operation is checked, and has a rate', async () => {
     const said: string[] = [];
     const result = await fieldBench(await getDevice(), modulus(p), {
@@ -45,9 +42,11 @@ describe.each([
     expect(result.copyBytesPerSecond).toBeGreaterThan(0);
     expect(said.at(-1)).toBe('repetition 1 of 1');
   });
-});
+};
+describe.each([['BN254', bn254.p]] as const)('the base field of %s', measures);
+describe.each([['BLS12-381', bls12381.p]] as const)('the base field of %s', { tags: 'long' }, measures);
 
-test('batches of inversions are checked, and have rates', async () => {
+test('batches of inversions are checked, and have rates', { tags: 'long' }, async () => {
   const result = await fieldBench(await getDevice(), modulus(bn254.p), {
     ...(await options()),
     operations: [],

@@ -163,7 +163,9 @@ describe('the dev page in Chromium', () => {
     for (const line of markdown.slice(heads, heads + 3)) expect(line.split('|')).toHaveLength(10);
   });
 
-  it('says that there is no bound where the roofline is exceeded, and has what it cannot copy to be copied by hand', async () => {
+  it('says that there is no bound where the roofline is exceeded, and has what it cannot copy to be copied by hand', {
+    tags: 'long',
+  }, async () => {
     await page.route('**/bench/roofline.ts*', async (route) => {
       const response = await route.fetch();
       await route.fulfill({
@@ -200,7 +202,7 @@ describe('the dev page in Chromium', () => {
     await page.waitForFunction(() => window.msmBench.status === 'done');
   });
 
-  it('puts several sizes on a line, with the roofline', async () => {
+  it('puts several sizes on a line, with the roofline', { tags: 'long' }, async () => {
     const { rows } = await run('autorun=msm-bench&logn=4,5&reps=1&peers=none');
     await page.getByRole('figure', { name: 'Time against n' }).waitFor();
     await page.getByRole('figure', { name: 'Where the time goes' }).waitFor();
@@ -208,7 +210,7 @@ describe('the dev page in Chromium', () => {
     expect(rows.filter(({ event }) => event === 'bound')).toHaveLength(2);
   });
 
-  it('records where it ran', async () => {
+  it('records where it ran', { tags: 'long' }, async () => {
     const { rows } = await run('autorun=msm-bench&logn=4&reps=1&seed=7&peers=none');
     const [init] = rows.filter((row) => row.event === 'init');
     expect(init).toMatchObject({ mode: 'msm-bench', seed: 7, settings: ['defaults'], adapter: { software: true } });
@@ -225,7 +227,7 @@ describe('the dev page in Chromium', () => {
     await page.getByRole('rowheader', { name: 'maxStorageBufferBindingSize' }).waitFor();
   });
 
-  it('traces the passes of an MSM, and gives them as a file that Perfetto reads', async () => {
+  it('traces the passes of an MSM, and gives them as a file that Perfetto reads', { tags: 'long' }, async () => {
     const { status, error, rows } = await run('autorun=msm-trace&logn=6&reps=2');
     expect({ status, error }).toEqual({ status: 'done', error: null });
     const traces = rows.filter((row) => row.event === 'trace');
@@ -248,7 +250,7 @@ describe('the dev page in Chromium', () => {
     expect(traceEvents.filter(({ ph }) => ph === 'X').length).toBeGreaterThan(12);
   });
 
-  it('compares two settings in turns, and says what it rests on', async () => {
+  it('compares two settings in turns, and says what it rests on', { tags: 'long' }, async () => {
     const { status, error, rows } = await run('autorun=accum-ab&logn=4&reps=6&a.walkerpriv=1&b.walkerpriv=0');
     expect({ status, error }).toEqual({ status: 'done', error: null });
     const told = rows.filter((row) => row.event === 'repetition');
@@ -265,7 +267,7 @@ describe('the dev page in Chromium', () => {
     await page.getByText('95 % interval').waitFor();
   });
 
-  it('sweeps a knob over a list, in turns', async () => {
+  it('sweeps a knob over a list, in turns', { tags: 'long' }, async () => {
     const { status, error, rows } = await run('autorun=sweep&logn=4&reps=2&walkertpb=8,16');
     expect({ status, error }).toEqual({ status: 'done', error: null });
     const told = rows.filter((row) => row.event === 'repetition');
@@ -277,7 +279,7 @@ describe('the dev page in Chromium', () => {
     expect(await page.getByText('fastest', { exact: true }).count()).toBe(0);
   });
 
-  it('says what a device could not have, and what was computed on the CPU', async () => {
+  it('says what a device could not have, and what was computed on the CPU', { tags: 'long' }, async () => {
     const clamped = await run('autorun=sweep&logn=4&reps=1&walkerpriv=0&walkers=32&walkertpb=16,256');
     expect(clamped.rows.flatMap((row) => (row.event === 'warm-up' ? row.clamped : []))).toEqual([
       expect.stringMatching(/^walkertpb: 256 asked, \d+ used$/),
@@ -289,7 +291,7 @@ describe('the dev page in Chromium', () => {
     await page.getByText('Computed on the CPU').waitFor();
   });
 
-  it('calibrates, and offers what it found as a link', async () => {
+  it('calibrates, and offers what it found as a link', { tags: 'long' }, async () => {
     const { status, error, rows } = await run('autorun=calibrate', 100_000);
     expect({ status, error }).toEqual({ status: 'done', error: null });
     expect(rows.filter(({ event }) => event === 'trial').length).toBeGreaterThan(8);
@@ -317,7 +319,7 @@ describe('the dev page in Chromium', () => {
     expect(rows.at(-1)).toMatchObject({ event: 'end', status: 'failed', medians: [] });
   });
 
-  it('shows no verdict and no time where A or B was wrong', async () => {
+  it('shows no verdict and no time where A or B was wrong', { tags: 'long' }, async () => {
     // two looks at each of four warm-ups, and one a repetition; who begins changes, so that the 14th look is B's third
     await wrongFrom(14);
     const { status, error, rows } = await run('autorun=accum-ab&logn=4&reps=8&b.c=6');
@@ -337,7 +339,7 @@ describe('the dev page in Chromium', () => {
     for (const row of kept) if (row.event === 'repetition' && row.setting === 'B') expect(row.wallMs).toBeNull();
   });
 
-  it('reports what the host’s clock says where the adapter has no timestamps', async () => {
+  it('reports what the host’s clock says where the adapter has no timestamps', { tags: 'long' }, async () => {
     await page.addInitScript(() => {
       Object.defineProperty(GPUAdapter.prototype, 'features', { get: () => new Set() });
     });
@@ -377,7 +379,7 @@ describe('the dev page in Chromium', () => {
     ['msm-bench&logn=4&reps=1000&peers=none', 1, 'repetition'],
     ['msm-bench&logn=4&reps=1000&peers=none', 2, 'repetition'],
     ['accum-ab&logn=4&reps=1000&b.c=6', 1, 'repetition'],
-  ])('gives no results where ?autorun=%s loses device %i', async (query, index, doing) => {
+  ])('gives no results where ?autorun=%s loses device %i', { tags: 'long' }, async (query, index, doing) => {
     await keepDevices();
     await page.goto(`${url}?autorun=${query}`);
     await page.waitForFunction((what) => window.msmBench?.doing.includes(what), doing);
@@ -391,7 +393,7 @@ describe('the dev page in Chromium', () => {
     await page.getByRole('button', { name: 'Start again' }).waitFor();
   });
 
-  it('measures the field, and shows how its operations stand to each other', async () => {
+  it('measures the field, and shows how its operations stand to each other', { tags: 'long' }, async () => {
     const { status, error, rows } = await run('autorun=field-bench&chains=1&reps=1');
     expect({ status, error }).toEqual({ status: 'done', error: null });
     const rates = rows.flatMap((row) => (row.event === 'field' ? [`${row.operation}, ${row.variant}`] : []));
@@ -401,7 +403,7 @@ describe('the dev page in Chromium', () => {
     await page.getByRole('rowheader', { name: 'u32 multiply-add' }).waitFor();
   });
 
-  it('stops in the middle of measuring the field', async () => {
+  it('stops in the middle of measuring the field', { tags: 'long' }, async () => {
     await page.goto(`${url}?autorun=field-bench&reps=100`);
     await page.waitForFunction(() => window.msmBench?.done > 0);
     await page.getByRole('button', { name: 'Stop' }).click();
@@ -533,7 +535,7 @@ describe('the dev page in Chromium', () => {
     );
   });
 
-  it('writes the knobs of its form into the URL', async () => {
+  it('writes the knobs of its form into the URL', { tags: 'long' }, async () => {
     await page.goto(url);
     await page.getByLabel('Sizes, log₂ n').fill('4');
     await page.getByLabel('Repetitions').fill('1');

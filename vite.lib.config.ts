@@ -1,11 +1,11 @@
 import { defineConfig } from 'vite';
-import { inlinedMustache } from './build/inlined-mustache.js';
-import { noSideEffects } from './build/no-side-effects.js';
-import { quietStructs } from './build/quiet-structs.js';
-import { smallScript } from './build/small-script.js';
-import { smallWgsl } from './build/small-wgsl.js';
+import { inlinedMustache } from './scripts/package/inlined-mustache.js';
+import { noSideEffects } from './scripts/package/no-side-effects.js';
+import { quietStructs } from './scripts/package/quiet-structs.js';
+import { smallScript } from './scripts/package/small-script.js';
+import { smallWgsl } from './scripts/package/small-wgsl.js';
 
-/** The package: one ES module with all that it needs inside, and one of a few lines for Node. Their types come from rollup.types.config.mjs. */
+/** The package: one ES module with all that it needs inside, and one of a few lines for Node. Their types come from scripts/package/types.config.mjs. */
 export default defineConfig({
   // Silent when all is well: `npm start` builds before it prints its table.
   logLevel: 'warn',

@@ -33,7 +33,7 @@ const fault = (page: string, link: string): string | null => {
 
 describe('the docs site', { tags: 'long' }, () => {
   beforeAll(async () => {
-    const outcome = await runScript('build/docs.mjs', [folder], 240_000);
+    const outcome = await runScript('scripts/package/docs.mjs', [folder], 240_000);
     expect(outcome).toMatchObject({ code: 0, stderr: '' });
     pages = new Map(
       readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -33,7 +33,14 @@ beforeAll(async () => {
   await buildLibrary(dist);
   const types = spawnSync(
     process.execPath,
-    [inProject('node_modules/rollup/dist/bin/rollup'), '-c', 'rollup.types.config.mjs', '--silent', '--configTo', dist],
+    [
+      inProject('node_modules/rollup/dist/bin/rollup'),
+      '-c',
+      'scripts/package/types.config.mjs',
+      '--silent',
+      '--configTo',
+      dist,
+    ],
     { cwd: inProject('.'), encoding: 'utf8' },
   );
   expect(types.stderr).toBe('');

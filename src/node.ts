@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { CalibrationStore } from './calibrate/store.js';
@@ -28,7 +27,7 @@ const write = async (path: string, name: string, text: string): Promise<void> =>
   await mkdir(dirname(path), { recursive: true });
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     // renamed, so that nobody ever reads half of it; a name that nobody can foresee, and no file or link that was there before
-    const fresh = `${path}.${randomUUID()}`;
+    const fresh = `${path}.${crypto.randomUUID()}`;
     try {
       const contents = `${JSON.stringify({ ...(await read(path)), [name]: text }, null, 2)}\n`;
       await writeFile(fresh, contents, { flag: 'wx' });

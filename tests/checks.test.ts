@@ -25,12 +25,7 @@ const shape = {
 } as const;
 
 describe('where all is well', () => {
-  test.each<[string, Partial<Tuning>, number | undefined]>([
-    ['private prefixes', { walkerPrefixMemory: 'private' }, undefined],
-    ['workgroup prefixes', { walkerPrefixMemory: 'workgroup' }, undefined],
-    ['windows in groups', { walkerPrefixMemory: 'private', additionsPerSubmit: 2 ** 10 }, undefined],
-    ['chunks', { walkerPrefixMemory: 'private', windowBits: 5 }, 700_000],
-  ])('results are right and nothing is found: %s', async (_, more, memoryBudget) => {
+  const findsNothing = async (_: string, more: Partial<Tuning>, memoryBudget: number | undefined): Promise<void> => {
     const engine = await createMsmEngine({
       curve: 'bn254',
       device: await getDevice(),
@@ -55,7 +50,16 @@ describe('where all is well', () => {
     expect(engine.lastRun?.tuning.checks).toBe(true);
     if (memoryBudget !== undefined) expect(engine.memory.peak).toBeLessThanOrEqual(memoryBudget);
     engine.destroy();
-  });
+  };
+  const settings: [string, Partial<Tuning>, number | undefined][] = [
+    ['private prefixes', { walkerPrefixMemory: 'private' }, undefined],
+    ['workgroup prefixes', { walkerPrefixMemory: 'workgroup' }, undefined],
+    ['windows in groups', { walkerPrefixMemory: 'private', additionsPerSubmit: 2 ** 10 }, undefined],
+    ['chunks', { walkerPrefixMemory: 'private', windowBits: 5 }, 700_000],
+  ];
+  const title = 'results are right and nothing is found: %s';
+  test.each(settings.slice(0, 1))(title, findsNothing);
+  test.each(settings.slice(1))(title, { tags: 'long' }, findsNothing);
 
   test('they cost nothing where they are off', () => {
     const context = curveContext(bn254);

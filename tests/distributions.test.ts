@@ -48,7 +48,7 @@ const expectTwice = async (engine: MsmEngine, { points, scalars, expected }: Cas
   }
 };
 
-describe.each(placements)('%s prefixes', (walkerPrefixMemory) => {
+const computesAll = (walkerPrefixMemory: (typeof placements)[number]): void => {
   let engine: MsmEngine;
   beforeAll(async () => {
     engine = await create({ walkerPrefixMemory });
@@ -85,7 +85,9 @@ describe.each(placements)('%s prefixes', (walkerPrefixMemory) => {
     ];
     for (const [points, scalars] of cases) await expectTwice(engine, makeCase({ points, scalars, n, seed: 42 }));
   });
-});
+};
+describe.each(placements.filter((memory) => memory === 'private'))('%s prefixes', computesAll);
+describe.each(placements.filter((memory) => memory !== 'private'))('%s prefixes', { tags: 'long' }, computesAll);
 
 /**
  * Knobs drawn once, and kept. Each combination of threads, slots and placement is a pipeline that takes seconds to compile here, so

@@ -1,5 +1,5 @@
 /** The loss of a device, at every moment, in three ways: see tests/support/failure-table.ts. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { type Bases, createMsmEngine } from '../src/index.js';
 import { captureGpu } from './support/captured-gpu.js';
@@ -63,11 +63,6 @@ const loseAt = (device: LeasedDevice, moment: Moment, lose: Lose): { count: numb
 /** A stage without its call. */
 const momentOf = (stage: `${string}: ${Moment}`): Moment => stage.slice(stage.indexOf(': ') + 2) as Moment;
 
-/** A test's steps, in each of the ways in which a device is lost. */
-const inEveryWay = async (steps: (lose: Lose) => Promise<void>): Promise<void> => {
-  for (const lose of Object.values(ways)) await steps(lose);
-};
-
 const loseInImport = async (stage: `loadBases: ${Moment}`, row: Row, lose: Lose): Promise<void> => {
   const bench = await Bench.open();
   const strikes = loseAt(bench.lease, momentOf(stage), lose);
@@ -101,120 +96,128 @@ const afterLoss = async (lose: Lose, ...options: Parameters<typeof Bench.open>) 
   return { bench, bases };
 };
 
-prove(sections.lost.title, sections.lost.rows, {
-  inImport: (stage, row) => inEveryWay((lose) => loseInImport(stage, row, lose)),
-  inMsm: (stage, row) => inEveryWay((lose) => loseInMsm(stage, row, lose)),
-  afterImport: async (stage, row) => {
-    for (const lose of [ways.takenAway, ways.takenAwayToldLate]) {
-      const bench = await Bench.open();
-      const strikes = loseAt(bench.lease, momentOf(stage), lose);
-      const bases = await bench.load();
-      expect(strikes.count).toBe(1);
-      expect(bases.length).toBe(small.points.length);
-      await bench.lease.device.lost;
-      await bench.expectNext(row, bases);
-      bench.close();
-    }
-  },
-  afterMsm: async (stage, row) => {
-    await loseInMsm(stage, row, ways.takenAway);
-    await loseInMsm(stage, row, ways.takenAwayToldLate);
-  },
-  destroyedAfterImport: (stage, row) => loseInImport(stage, row, ways.destroyed),
-  destroyedAfterMsm: (stage, row) => loseInMsm(stage, row, ways.destroyed),
+/** All rows, with devices that are lost in one way after the other. */
+const proveLoss = (some: readonly Lose[]): void => {
+  const inEveryWay = async (steps: (lose: Lose) => Promise<void>): Promise<void> => {
+    for (const lose of some) await steps(lose);
+  };
+  prove(sections.lost.title, sections.lost.rows, {
+    inImport: (stage, row) => inEveryWay((lose) => loseInImport(stage, row, lose)),
+    inMsm: (stage, row) => inEveryWay((lose) => loseInMsm(stage, row, lose)),
+    afterImport: async (stage, row) => {
+      for (const lose of [ways.takenAway, ways.takenAwayToldLate]) {
+        const bench = await Bench.open();
+        const strikes = loseAt(bench.lease, momentOf(stage), lose);
+        const bases = await bench.load();
+        expect(strikes.count).toBe(1);
+        expect(bases.length).toBe(small.points.length);
+        await bench.lease.device.lost;
+        await bench.expectNext(row, bases);
+        bench.close();
+      }
+    },
+    afterMsm: async (stage, row) => {
+      await loseInMsm(stage, row, ways.takenAway);
+      await loseInMsm(stage, row, ways.takenAwayToldLate);
+    },
+    destroyedAfterImport: (stage, row) => loseInImport(stage, row, ways.destroyed),
+    destroyedAfterMsm: (stage, row) => loseInMsm(stage, row, ways.destroyed),
 
-  idle: (_, row) =>
-    inEveryWay(async (lose) => {
-      const { bench, bases } = await afterLoss(lose);
-      await expectOutcome(row, bench.msm(bases), small.expected);
-      expect(bench.gpu.devices).toHaveLength(2);
-      expect(bench.engine.memory.bases).toBe(bases.byteLength);
-      await bench.expectNext(row, bases);
-      bench.close();
-    }),
+    idle: (_, row) =>
+      inEveryWay(async (lose) => {
+        const { bench, bases } = await afterLoss(lose);
+        await expectOutcome(row, bench.msm(bases), small.expected);
+        expect(bench.gpu.devices).toHaveLength(2);
+        expect(bench.engine.memory.bases).toBe(bases.byteLength);
+        await bench.expectNext(row, bases);
+        bench.close();
+      }),
 
-  queued: (_, row) =>
-    inEveryWay(async (lose) => {
-      const bench = await Bench.open();
-      const bases = await bench.load();
-      loseAt(bench.lease, 'right after the submit', lose);
-      const [ahead, ...behind] = [1, 2, 3].map(() => bench.msm(bases));
-      await expectOutcome(sections.lost.rows.inMsm, ahead as Promise<unknown>);
-      for (const call of behind) await expectOutcome(row, call, small.expected);
-      expect(bench.gpu.devices).toHaveLength(2);
-      await bench.expectNext(row, bases);
-      bench.close();
-    }),
-
-  again: (_, row) =>
-    inEveryWay(async (lose) => {
-      let requested = 0;
-      const { bench, bases } = await afterLoss(lose, {}, (device) => {
-        if (++requested === 2) loseAt(device, 'before the map', lose);
-      });
-      await expectOutcome(row, bench.msm(bases));
-      expect(bench.gpu.devices).toHaveLength(2);
-      await bench.expectNext(row, bases);
-      bench.close();
-    }),
-
-  noAdapter: (_, row) =>
-    inEveryWay(async (lose) => {
-      const { bench, bases } = await afterLoss(lose);
-      bench.gpu.lacks = 'adapter';
-      await expectOutcome(row, bench.msm(bases));
-      bench.gpu.lacks = null;
-      await bench.expectNext(row, bases);
-      bench.close();
-    }),
-
-  noDevice: (_, row) =>
-    inEveryWay(async (lose) => {
-      const { bench, bases } = await afterLoss(lose);
-      bench.gpu.lacks = 'device';
-      await expectOutcome(row, bench.msm(bases));
-      bench.gpu.lacks = null;
-      await bench.expectNext(row, bases);
-      bench.close();
-    }),
-
-  notRetained: (stage, row) =>
-    inEveryWay(async (lose) => {
-      const options = { retainBases: false };
-      let bench: Bench;
-      let bases: Bases;
-      if (stage === 'between two calls') {
-        ({ bench, bases } = await afterLoss(lose, options));
-      } else {
-        bench = await Bench.open(options);
-        bases = await bench.load();
+    queued: (_, row) =>
+      inEveryWay(async (lose) => {
+        const bench = await Bench.open();
+        const bases = await bench.load();
         loseAt(bench.lease, 'right after the submit', lose);
-        await expectOutcome(row, bench.msm(bases));
-      }
-      await expectOutcome(row, bench.msm(bases));
-      await bench.expectNext(row, bases);
-      bench.close();
-    }),
+        const [ahead, ...behind] = [1, 2, 3].map(() => bench.msm(bases));
+        await expectOutcome(sections.lost.rows.inMsm, ahead as Promise<unknown>);
+        for (const call of behind) await expectOutcome(row, call, small.expected);
+        expect(bench.gpu.devices).toHaveLength(2);
+        await bench.expectNext(row, bases);
+        bench.close();
+      }),
 
-  callers: (stage, row) =>
-    inEveryWay(async (lose) => {
-      const lease = await leaseDevice();
-      const bench = await Bench.open({ device: lease.device });
-      const bases = await bench.load();
-      if (stage === 'between two calls') {
-        lose(lease);
-        await lease.device.lost;
-      } else {
-        loseAt(lease, 'right after the submit', lose);
-      }
-      await expectOutcome<unknown>(row, stage === 'in a loadBases' ? bench.load() : bench.msm(bases));
-      await bench.expectNext(row, bases);
-      await expectOutcome(row, bench.load());
-      expect(bench.gpu.devices).toEqual([]);
-      bench.close();
-      lease.device.destroy();
-    }),
-});
+    again: (_, row) =>
+      inEveryWay(async (lose) => {
+        let requested = 0;
+        const { bench, bases } = await afterLoss(lose, {}, (device) => {
+          if (++requested === 2) loseAt(device, 'before the map', lose);
+        });
+        await expectOutcome(row, bench.msm(bases));
+        expect(bench.gpu.devices).toHaveLength(2);
+        await bench.expectNext(row, bases);
+        bench.close();
+      }),
+
+    noAdapter: (_, row) =>
+      inEveryWay(async (lose) => {
+        const { bench, bases } = await afterLoss(lose);
+        bench.gpu.lacks = 'adapter';
+        await expectOutcome(row, bench.msm(bases));
+        bench.gpu.lacks = null;
+        await bench.expectNext(row, bases);
+        bench.close();
+      }),
+
+    noDevice: (_, row) =>
+      inEveryWay(async (lose) => {
+        const { bench, bases } = await afterLoss(lose);
+        bench.gpu.lacks = 'device';
+        await expectOutcome(row, bench.msm(bases));
+        bench.gpu.lacks = null;
+        await bench.expectNext(row, bases);
+        bench.close();
+      }),
+
+    notRetained: (stage, row) =>
+      inEveryWay(async (lose) => {
+        const options = { retainBases: false };
+        let bench: Bench;
+        let bases: Bases;
+        if (stage === 'between two calls') {
+          ({ bench, bases } = await afterLoss(lose, options));
+        } else {
+          bench = await Bench.open(options);
+          bases = await bench.load();
+          loseAt(bench.lease, 'right after the submit', lose);
+          await expectOutcome(row, bench.msm(bases));
+        }
+        await expectOutcome(row, bench.msm(bases));
+        await bench.expectNext(row, bases);
+        bench.close();
+      }),
+
+    callers: (stage, row) =>
+      inEveryWay(async (lose) => {
+        const lease = await leaseDevice();
+        const bench = await Bench.open({ device: lease.device });
+        const bases = await bench.load();
+        if (stage === 'between two calls') {
+          lose(lease);
+          await lease.device.lost;
+        } else {
+          loseAt(lease, 'right after the submit', lose);
+        }
+        await expectOutcome<unknown>(row, stage === 'in a loadBases' ? bench.load() : bench.msm(bases));
+        await bench.expectNext(row, bases);
+        await expectOutcome(row, bench.load());
+        expect(bench.gpu.devices).toEqual([]);
+        bench.close();
+        lease.device.destroy();
+      }),
+  });
+};
+proveLoss([ways.takenAway]);
+describe('in the other ways', { tags: 'long' }, () => proveLoss([ways.destroyed, ways.takenAwayToldLate]));
 
 test('BN254, on a device that nothing stands in for', async () => {
   const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 100, seed: 9 });

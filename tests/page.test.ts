@@ -187,7 +187,7 @@ describe('the dev page in Chromium', () => {
     expect(await page.locator('.copy textarea').inputValue()).toContain('| 2⁴ | ✓ right |');
   });
 
-  it('shows that something goes on while nobody knows how long it takes', async () => {
+  it('shows that something goes on while nobody knows how long it takes', { tags: 'long' }, async () => {
     await page.goto(`${url}?autorun=msm-bench&logn=8&reps=3&peers=none`);
     await page.waitForFunction(() => window.msmBench?.doing.includes('warming up'));
     const bar = page.getByRole('progressbar');
@@ -354,7 +354,7 @@ describe('the dev page in Chromium', () => {
     }
   });
 
-  it('says that the device was lost, keeps what was measured, and starts again', async () => {
+  it('says that the device was lost, keeps what was measured, and starts again', { tags: 'long' }, async () => {
     await keepDevices();
     await page.goto(`${url}?autorun=msm-bench&logn=4&reps=1000&peers=none`);
     await page.waitForFunction(() => window.msmBench?.rows.length > 3);

@@ -112,7 +112,7 @@ describe('BN254', () => {
 test.each([
   ['a cofactor and 381 bits', bls12381, bls12381Oracle],
   ['a = -3', p256Curve, p256Oracle],
-] as const)('%s', async (_, curve, oracle) => {
+] as const)('%s', { tags: 'long' }, async (_, curve, oracle) => {
   const known = makeKnownBases(oracle, 50, 2);
   const engine = await createMsmEngine({ curve, device: await getDevice(), tuning });
   const { values, bytes } = scalarDistributions.unreduced.make(47, 5);

@@ -123,7 +123,7 @@ describe('npm run bench', () => {
     expect(JSON.parse(readFileSync(trace, 'utf8')).traceEvents.length).toBeGreaterThan(6);
   });
 
-  it('compares A and B, and says how sure it is', async () => {
+  it('compares A and B, and says how sure it is', { tags: 'long' }, async () => {
     const { code, stdout } = await bench(...'accum-ab --logn 4 --reps 2 --a.c 4 --b.c 8'.split(' '));
     expect(code).toBe(0);
     expect(stdout).toContain('2⁴, A: c=4, B: c=8');

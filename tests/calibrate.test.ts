@@ -41,7 +41,7 @@ test('the version is that of the package', () => {
   expect(version).toBe(packageJson.version);
 });
 
-describe('on this adapter', () => {
+describe('on this adapter', { tags: 'long' }, () => {
   const store = memoryStore();
   let device: GPUDevice;
   let found: Calibration;

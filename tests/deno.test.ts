@@ -1,4 +1,8 @@
-/** The built package in Deno: wgpu instead of Dawn, and naga, the second WGSL compiler, on every shader. */
+/**
+ * The built package in Deno: wgpu instead of Dawn, and naga, the second WGSL compiler, on every shader.
+ *
+ * @module-tag long
+ */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

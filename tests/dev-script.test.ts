@@ -127,7 +127,9 @@ describe('the page over https', () => {
   afterAll(() => browser?.close());
 
   // Without a network it is loopback, where https has to be asked for by an address that vite does not call loopback.
-  it(`computes on ${networkAddress ?? 'no network, so 127.0.0.1'}, and its rows are kept`, async () => {
+  it(`computes on ${networkAddress ?? 'no network, so 127.0.0.1'}, and its rows are kept`, {
+    tags: 'long',
+  }, async () => {
     const host = networkAddress ?? '0.0.0.0';
     const said = await startDev('Bench:', '--host', host, '--autorun', 'msm-bench', '--query', 'logn=4', 'reps=1');
     const url = new URL(benchUrl(said) ?? '');

@@ -91,7 +91,7 @@ describe.each(curves)('%s', (_, curve, oracle) => {
       }
     }));
 
-  test('chunks start at any point', async () => {
+  test('chunks start at any point', { tags: 'long' }, async () => {
     const device = await getDevice();
     const knobs = { ...tuning, windowBits: 4 };
     // room for 23 scalars at a time however few windows a submit takes, so that the second chunk begins between two places
@@ -162,7 +162,7 @@ describe.each<[string, Curve, OracleCurve]>([...curves, ['secp192r1', secp192r1,
   },
 );
 
-describe('points of order 2, and points with x = 0', () => {
+describe('points of order 2, and points with x = 0', { tags: 'long' }, () => {
   // y² = x³ + a·x + b over BN254's field, with b such that the wanted point is on it. The order of the group is not known, and need
   // not be: scalars below `order` are not reduced. It is that of the points of order 2 and 3.
   const { p } = bn254;

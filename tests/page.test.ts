@@ -411,7 +411,7 @@ describe('the dev page in Chromium', () => {
     expect(await bench()).toMatchObject({ error: 'stopped by you' });
   });
 
-  it('checks a case with both placements of the scratch', async () => {
+  it('checks a case with both placements of the scratch', { tags: 'long' }, async () => {
     const { status, error, rows } = await run('autorun=msm-cross-check&n=65&points=pairs&scalars=all-equal&reps=2');
     expect({ status, error }).toEqual({ status: 'done', error: null });
     const verdict = { runs: 2, agrees: true, onCurve: true, identical: true, error: null };
@@ -478,7 +478,7 @@ describe('the dev page in Chromium', () => {
     expect((await bench()).status).toBe('failed');
   });
 
-  it('tells how much is left, can be stopped half-way, and keeps what was measured', async () => {
+  it('tells how much is left, can be stopped half-way, and keeps what was measured', { tags: 'long' }, async () => {
     await page.goto(`${url}?autorun=msm-bench&logn=6&reps=60&peers=none`);
     await page.waitForFunction(() => (window.msmBench?.secondsLeft ?? 0) > 0 && window.msmBench.rows.length > 3);
     await page

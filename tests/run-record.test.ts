@@ -108,7 +108,7 @@ describe('walls', () => {
     expect(recordOf(engine).walls.encodeMs).toBeLessThan(first.walls.encodeMs);
   });
 
-  test('have what every job and every submit takes to prepare in encode', async () => {
+  test('have what every job and every submit takes to prepare in encode', { tags: 'long' }, async () => {
     const device = await getDevice();
     const engine = await create({ device, memoryBudget: 300_000, tuning: { windowBits: 5 } });
     const bases = await engine.loadBases(points.bytes);
@@ -133,7 +133,7 @@ describe('walls', () => {
     expect(walls.readBackMs).toBeLessThan(400);
   });
 
-  test('leave out what the caller does in onProgress, over several submits and jobs', async () => {
+  test('leave out what the caller does in onProgress, over several submits and jobs', { tags: 'long' }, async () => {
     const engine = await create({ device: await getDevice(), memoryBudget: 300_000, tuning: { windowBits: 5 } });
     const bases = await engine.loadBases(points.bytes);
     const jobs = vi.spyOn(Runner.prototype, 'run');

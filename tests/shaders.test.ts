@@ -201,8 +201,8 @@ const compiles = (_: string, constants: Curve): void => {
 };
 
 const named = curves.map((curve) => [curve.name, curve] as const);
-describe.each(named.slice(0, 2))('%s', compiles);
-describe.each(named.slice(2))('%s', { tags: 'long' }, compiles);
+describe.each(named.slice(0, 1))('%s', compiles);
+describe.each(named.slice(1))('%s', { tags: 'long' }, compiles);
 
 describe('what knows no curve', () => {
   const builds = twoBuilds(bn254);

@@ -55,7 +55,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it('runs, draws, keeps its results on the page, and asks its host for nothing but its files', async () => {
+it('runs, draws, keeps its results on the page, and asks its host for nothing but its files', {
+  tags: 'long',
+}, async () => {
   const page = await browser.newPage();
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));

@@ -157,7 +157,7 @@ describe('the product meter', () => {
     meter.destroy();
   });
 
-  it('is the same where every wait takes 100 ms more', async () => {
+  it('is the same where every wait takes 100 ms more', { tags: 'long' }, async () => {
     const leastMs = 20;
     const plain = await ProductMeter.make(await getDevice(), { software: true, leastMs });
     const leased = await leaseDevice();

@@ -92,7 +92,9 @@ describe('windows in groups', () => {
     engine.destroy();
   });
 
-  test('on a GPU the first run is cut for a slow one, measures, and the next is cut for this one', async () => {
+  test('on a GPU the first run is cut for a slow one, measures, and the next is cut for this one', {
+    tags: 'long',
+  }, async () => {
     const { gpu } = await captureGpu(() => undefined, { vendor: 'a GPU', architecture: '', device: '' });
     const engine = await createMsmEngine({ curve: 'bn254', gpu });
     expect(engine.adapter.software).toBe(false);

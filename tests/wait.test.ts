@@ -110,7 +110,8 @@ describe('an MSM of 4096 points in nine submits', () => {
     const submitted: number[] = [];
     leased.tap = ({ method, args, proceed }) => {
       if (method === 'submit') submitted.push((args[0] as readonly unknown[]).length);
-      return proceed();
+      // what is measured is a wait for nothing; on a CPU that compiles meanwhile it may take a while all the same
+      return method === 'onSubmittedWorkDone' && submitted.length === 0 ? Promise.resolve() : proceed();
     };
     expect(await multiply(leased)).toBe(9);
     expect(submitted).toEqual(Array(1 + 9).fill(1));

@@ -114,8 +114,7 @@ const inversions = (_: string, p: bigint, carry: CarryMode): void => {
   });
 };
 
-describe.each(fields.slice(0, 1))('the base field of %s', inversions);
-describe.each(fields.slice(1))('the base field of %s', { tags: 'long' }, inversions);
+describe.each(fields)('the base field of %s', { tags: 'long' }, inversions);
 
 test('columns that cannot be is refused', () => {
   const columns = (threads: number, roots: number) => () =>

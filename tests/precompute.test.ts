@@ -35,14 +35,18 @@ describe('BN254', () => {
   test.each([2, 17])('%i tables: every distribution of scalars', agrees);
   test.each([1, 3, 5, 8, 64])('%i tables: every distribution of scalars', { tags: 'long' }, agrees);
 
-  test.each(Object.keys(pointDistributions) as PointDistributionName[])('points: %s', async (points) => {
-    const { points: made, scalars, expected } = makeCase({ points, scalars: 'random', n: 200, seed: 3 });
-    for (const precompute of [2, 6]) {
-      const bases = await engine.loadBases(made.bytes, { precompute });
-      expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
-      bases.destroy();
-    }
-  });
+  test.each(Object.keys(pointDistributions) as PointDistributionName[])(
+    'points: %s',
+    { tags: 'long' },
+    async (points) => {
+      const { points: made, scalars, expected } = makeCase({ points, scalars: 'random', n: 200, seed: 3 });
+      for (const precompute of [2, 6]) {
+        const bases = await engine.loadBases(made.bytes, { precompute });
+        expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
+        bases.destroy();
+      }
+    },
+  );
 
   test('fewer windows, and fewer additions', async () => {
     const n = 1000;

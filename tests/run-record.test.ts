@@ -94,7 +94,7 @@ describe('walls', () => {
     for (const ms of Object.values(walls)) expect(ms).toBeGreaterThan(0);
   });
 
-  test('have compiling in what is before the first submit', async () => {
+  test('have compiling in what is before the first submit', { tags: 'long' }, async () => {
     const engine = await create({ device: await getDevice({ label: 'one that has compiled nothing' }) });
     const bases = await engine.loadBases(points.bytes);
     const before = engine.pipelines.length;

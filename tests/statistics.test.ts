@@ -78,13 +78,13 @@ describe('the ratio of medians', () => {
     [15, 1],
     [16, 1.05],
     [25, 0.9],
-  ])('of %i pairs covers the true ratio %d about 95 times in 100', (n, ratio) => {
+  ])('of %i pairs covers the true ratio %d about 95 times in 100', { tags: 'long' }, (n, ratio) => {
     const covered = coverage(n, ratio);
     expect(covered).toBeGreaterThan(0.92);
     expect(covered).toBeLessThan(0.985);
   });
 
-  it('covers it no less on a machine that becomes slow in the midst', () => {
+  it('covers it no less on a machine that becomes slow in the midst', { tags: 'long' }, () => {
     expect(coverage(15, 1, (i) => (i > 7 ? 2 : 1))).toBeGreaterThan(0.95);
     expect(coverage(15, 1, (i) => 1 + i / 30)).toBeGreaterThan(0.95);
   });

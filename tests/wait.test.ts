@@ -105,7 +105,7 @@ describe('an MSM of 4096 points in nine submits', () => {
     expect(poll.submits).toBe(submits);
   });
 
-  test('makes no submit more where waits are fast', async () => {
+  test('makes no submit more where waits are fast', { tags: 'long' }, async () => {
     const leased = await leaseDevice();
     const submitted: number[] = [];
     leased.tap = ({ method, args, proceed }) => {

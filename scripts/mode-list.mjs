@@ -1,6 +1,6 @@
 /**
  * What the bench can run: plain data, so that `npm run bench -- --help` needs no build. What each mode does is in dev/bench/modes. How long it
- * takes with its defaults was seen on two cores with SwiftShader, with nothing else to do and with much else.
+ * takes with its defaults was seen on two cores with SwiftShader that had much else to do; the shorter end, and that of `targets`, are estimates.
  */
 export const modes = /** @type {const} */ ({
   'msm-cross-check': {

@@ -1,12 +1,11 @@
 /** The README's program for Node, word for word, in a project that has the package: with an adapter, and without any driver. */
-import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bn254 } from '@noble/curves/bn254.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildLibrary } from './support/build-library.js';
-import { inProject, type Outcome } from './support/run-script.js';
+import { inProject, type Outcome, runNode } from './support/run-script.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-node-'));
 
@@ -22,20 +21,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const run = (environment: Readonly<Record<string, string>>): Promise<Outcome> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['msm.mjs'], {
-      cwd: folder,
-      env: { ...process.env, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: 60_000,
-      killSignal: 'SIGKILL',
-    });
-    const said = { stdout: '', stderr: '' };
-    child.stdout.on('data', (data) => (said.stdout += data));
-    child.stderr.on('data', (data) => (said.stderr += data));
-    child.once('error', reject);
-    child.once('close', (code) => resolve({ code, ...said }));
-  });
+  runNode(['msm.mjs'], { cwd: folder, env: { ...process.env, ...environment }, timeout: 60_000 });
 
 test('with an adapter it prints the sum and ends', async () => {
   const { x, y } = bn254.G1.Point.BASE.multiply(5n).toAffine();

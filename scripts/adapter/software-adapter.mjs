@@ -8,10 +8,10 @@
  * process can be given it: see ../with-adapter.mjs.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
+import { chromiumPackage } from './chromium-package.mjs';
 
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/webgpu-msm/', import.meta.url));
 const DRIVER = 'libvk_swiftshader.so';
@@ -62,14 +62,6 @@ function unpackedSwiftShader() {
     if (!existsSync(join(folder, LOADER))) throw error;
   }
   return folder;
-}
-
-/** Its folder is not among its exports, so it is found from the entry point, which is; there are other package.json files on the way. */
-function chromiumPackage() {
-  let folder = dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium'));
-  while (!existsSync(join(folder, 'bin'))) folder = dirname(folder);
-  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  return { folder, version: String(version) };
 }
 
 /**

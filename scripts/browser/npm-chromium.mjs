@@ -3,10 +3,10 @@
  * font, and the NSS libraries that a bare system lacks. It is made for AWS Lambda and unpacks into /tmp, where a
  * process that starts meanwhile finds half of it; so it is unpacked here, beside its place, and then moved there.
  */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { delimiter, dirname, join } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { chromiumPackage } from '../adapter/chromium-package.mjs';
 
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/webgpu-msm/', import.meta.url));
 const ARCHIVES = ['chromium.br', 'swiftshader.tar.br', 'al2023.tar.br', 'fonts.tar.br'];
@@ -66,12 +66,4 @@ async function unpack(from, folder) {
     rmSync(temporary, { recursive: true, force: true });
     if (!existsSync(folder)) throw error;
   }
-}
-
-/** Its folder is not among its exports, so it is found from the entry point, which is; there are other package.json files on the way. */
-function chromiumPackage() {
-  let folder = dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium'));
-  while (!existsSync(join(folder, 'bin'))) folder = dirname(folder);
-  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  return { folder, version: String(version) };
 }

@@ -11,13 +11,15 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** Runs a script of this project, as its npm command does. */
-export const runScript = (script: string, args: readonly string[], timeout: number): Promise<Outcome> =>
+/** Runs a program of Node's to its end, however that is. */
+export const runNode = (
+  args: readonly string[],
+  options: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv; readonly timeout: number },
+): Promise<Outcome> =>
   new Promise((settle, reject) => {
-    const child = spawn(process.execPath, [resolve(inProject('.'), script), ...args], {
-      cwd: inProject('.'),
+    const child = spawn(process.execPath, [...args], {
+      ...options,
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout,
       killSignal: 'SIGKILL',
     });
     const said = { stdout: '', stderr: '' };
@@ -26,3 +28,7 @@ export const runScript = (script: string, args: readonly string[], timeout: numb
     child.once('error', reject);
     child.once('close', (code) => settle({ code, ...said }));
   });
+
+/** Runs a script of this project, as its npm command does. */
+export const runScript = (script: string, args: readonly string[], timeout: number): Promise<Outcome> =>
+  runNode([resolve(inProject('.'), script), ...args], { cwd: inProject('.'), timeout });

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import { rowLog } from './dev/server/row-log.js';
 import { commit } from './scripts/builds.mjs';
+import { wgslTemplates } from './scripts/templates/wgsl-templates.js';
 
 const inProject = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -21,7 +22,7 @@ export default defineConfig({
   publicDir: false,
   // stands in the record of every run
   define: { BENCH_COMMIT: JSON.stringify(commit() ?? '') },
-  plugins: [rowLog(results)],
+  plugins: [wgslTemplates(), rowLog(results)],
   server: {
     headers,
     fs: { allow: [inProject('.')] },
@@ -30,7 +31,7 @@ export default defineConfig({
   preview: { headers },
   optimizeDeps: {
     // Named, because a dependency that is found late reloads the page in the middle of a run.
-    include: ['mustache', '@noble/curves/bn254.js', '@noble/curves/abstract/curve.js'],
+    include: ['@noble/curves/bn254.js', '@noble/curves/abstract/curve.js', '@noble/curves/utils.js'],
   },
   build: {
     outDir: inProject('dist-page'),

@@ -1,16 +1,19 @@
 import { defineConfig } from 'vite';
-import { inlinedMustache } from './scripts/package/inlined-mustache.js';
 import { noSideEffects } from './scripts/package/no-side-effects.js';
 import { quietStructs } from './scripts/package/quiet-structs.js';
 import { smallScript } from './scripts/package/small-script.js';
 import { smallWgsl } from './scripts/package/small-wgsl.js';
+import { wgslTemplates } from './scripts/templates/wgsl-templates.js';
 
-/** The package: one ES module with all that it needs inside, and one of a few lines for Node. Their types come from scripts/package/types.config.mjs. */
+/**
+ * The package: one ES module with all that it needs inside, but for self-test and verification, which it loads when they are due; one that calibrates and has the engine from there, one that is handed over to check the
+ * stages, which imports nothing either, and one of a few lines for Node. Their types come from scripts/package/types.config.mjs.
+ */
 export default defineConfig({
   // Silent when all is well: `npm start` builds before it prints its table.
   logLevel: 'warn',
   publicDir: false,
-  plugins: [smallWgsl(), quietStructs(), inlinedMustache(), smallScript(), noSideEffects()],
+  plugins: [smallWgsl(), wgslTemplates(), quietStructs(), smallScript(), noSideEffects()],
   build: {
     outDir: 'dist',
     emptyOutDir: true,
@@ -18,12 +21,23 @@ export default defineConfig({
     target: 'es2022',
     sourcemap: true,
     lib: {
-      entry: { index: 'src/index.ts', node: 'src/node.ts' },
+      entry: {
+        index: 'src/index.ts',
+        calibrate: 'src/calibrate.ts',
+        checks: 'src/checks.ts',
+        node: 'src/node.ts',
+      },
       formats: ['es'],
       fileName: (_, name) => `${name}.js`,
     },
     // by smallScript
     minify: false,
-    rolldownOptions: { external: [/^node:/], output: { minify: false } },
+    rolldownOptions: {
+      external: [/^node:/],
+      // What index.js shares with calibrate.js and assurance.js stays in index.js, which exports it by single letters, for these alone: who wants
+      // nothing else fetches one file, and nobody anything twice.
+      preserveEntrySignatures: 'allow-extension',
+      output: { minify: false, chunkFileNames: '[name].js' },
+    },
   },
 });

@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config';
+import { wgslTemplates } from './scripts/templates/wgsl-templates.js';
 
 export default defineConfig({
+  plugins: [wgslTemplates()],
   test: {
     include: ['tests/**/*.test.ts'],
     environment: 'node',

@@ -1,14 +1,14 @@
-import { problemText, queryText, readKnobs, spelledOut, suggestedMode } from './bench/knobs.js';
+import { isKnob, problemText, queryText, readKnobs, spelledOut, suggestedMode } from './bench/knobs.js';
 import { startBench } from './bench/modes/index.js';
 import { modes } from './bench/modes.js';
 import { type MsmBench, Run } from './bench/run.js';
 import { readAddress } from './page/address.js';
 import { h, note } from './page/dom.js';
-import { introduction, missingWebGpu, questions, reference } from './page/explanation.js';
+import { explanation, missingWebGpu } from './page/explanation.js';
 import { pageHost } from './page/host.js';
 import { FORM_ID, knobForm } from './page/knob-form.js';
 import { noteList, problemList } from './page/problems.js';
-import { RowPoster } from './page/row-poster.js';
+import { makeRowPoster } from './page/row-poster.js';
 import { RunView } from './page/run-view.js';
 
 declare global {
@@ -18,37 +18,35 @@ declare global {
 }
 
 /** What the address sets, and a button that runs it. */
-const readyToRun = (given: readonly (readonly [string, string])[], title: string): HTMLElement =>
+const readyToRun = (query: URLSearchParams): HTMLElement =>
   h(
     'section',
     { class: 'run', 'aria-label': 'Ready to run' },
+    h('p', {}, 'The address sets ', h('code', {}, queryText(query)), '. Nothing has started yet.'),
     h(
-      'p',
-      {},
-      'The address sets ',
-      h('code', {}, given.map(([name, value]) => `${name}=${value}`).join(', ')),
-      '. Nothing has started yet.',
+      'button',
+      { type: 'submit', class: 'primary', form: FORM_ID },
+      `Run the ${modes[suggestedMode(query)].title.toLowerCase()}`,
     ),
-    h('button', { type: 'submit', class: 'primary', form: FORM_ID }, `Run the ${title.toLowerCase()}`),
   );
 
 /** What the page shows of an address; starts what that says. */
-function open(asked: URLSearchParams, disagreements: readonly string[]): (HTMLElement | null)[] {
-  const { knobs, given, problems, notes } = readKnobs(asked);
+function open(asked: URLSearchParams): (Node | null)[] {
+  const { knobs, problems, notes } = readKnobs(asked);
   const query = spelledOut(asked);
-  const top = noteList([...disagreements, ...notes]);
+  const top = noteList(notes);
   const mode = knobs?.mode ?? null;
   if (knobs !== null && mode !== null) {
-    const poster = new RowPoster();
+    const poster = makeRowPoster();
     const view = new RunView(mode, poster, () => run);
-    const run: Run = new Run(view, poster);
+    const run: Run = new Run(view, poster.sink);
     window.msmBench = run.bench;
     void startBench(run, pageHost(queryText(asked)), knobs, mode);
     return [
       top,
       view.root,
       h('details', { class: 'change' }, h('summary', {}, 'Change the knobs'), knobForm(query)),
-      questions(),
+      explanation('questions'),
       note(h('a', { href: './' }, 'What is this page?')),
     ];
   }
@@ -57,18 +55,19 @@ function open(asked: URLSearchParams, disagreements: readonly string[]): (HTMLEl
   if (knobs === null) {
     bench.status = 'failed';
     bench.error = problems.map(problemText).join('\n');
-    return [top, h('div', { role: 'alert' }, problemList(problems)), knobForm(query), reference()];
+    return [top, h('div', { role: 'alert' }, problemList(problems)), knobForm(query), explanation('reference')];
   }
-  const about =
-    given.length > 0 ? [readyToRun(given, modes[suggestedMode(query)].title)] : [introduction(), questions()];
-  return [missingWebGpu(), top, ...about, knobForm(query), reference()];
+  const about = [...query.keys()].some(isKnob)
+    ? [readyToRun(query)]
+    : [explanation('introduction'), explanation('questions')];
+  return [missingWebGpu(), top, ...about, knobForm(query), explanation('reference')];
 }
 
-const { query, notes } = readAddress(location);
-const parts = open(query, notes).filter((part) => part !== null);
+const query = readAddress(location);
+const parts = open(query).filter((part) => part !== null);
 document.querySelector('#main')?.replaceChildren(...parts);
 
 // another fragment in the address bar loads no page by itself
 addEventListener('hashchange', () => {
-  if (`${readAddress(location).query}` !== `${query}`) location.reload();
+  if (`${readAddress(location)}` !== `${query}`) location.reload();
 });

@@ -1,11 +1,11 @@
 /** npm run bench:remote: see ./remote/options.mjs, or --help. */
 import { writeFileSync } from 'node:fs';
-import { openBench } from './builds.mjs';
-import { asksForHelp, helpText } from './command-line.mjs';
+import { commit, openBench } from './builds.mjs';
+import { runCommand } from './command-line.mjs';
+import { inTime } from './in-time.mjs';
 import { withQuery } from './page-query.mjs';
 import { endingOf } from './remote/ending.mjs';
-import { describeEnvironment } from './remote/environment.mjs';
-import { openRemotePage } from './remote/open-page.mjs';
+import { openRemotePage, withoutSecrets } from './remote/open-page.mjs';
 import { command, EXIT, parseOptions } from './remote/options.mjs';
 import { summary } from './remote/report.mjs';
 import { runRemotely } from './remote/run.mjs';
@@ -19,7 +19,7 @@ let interrupted = false;
 
 async function closeAll() {
   for (const close of open.splice(0).reverse()) {
-    await Promise.race([close().catch(() => {}), new Promise((resolve) => setTimeout(resolve, CLOSING_MS).unref())]);
+    await inTime(close(), CLOSING_MS, () => new Error('not closed')).catch(() => {});
   }
 }
 
@@ -37,7 +37,7 @@ for (const [signal, number] of /** @type {const} */ ([
 /** @param {import('./remote/options.mjs').Options} options */
 async function bench(options) {
   let site = options.url;
-  const { reportOfAny } = await openBench();
+  const { reportLines } = await openBench();
   if (site === undefined) {
     const { startDevServer } = await import('./dev-server.mjs');
     const { server, url } = await startDevServer();
@@ -45,11 +45,11 @@ async function bench(options) {
     site = url;
   }
   const url = withQuery(site, options.query);
-  const opened = await openRemotePage(options, url);
-  const { browser, page } = opened;
+  const { browser, page, userAgent } = await openRemotePage(options, url);
   open.push(() => browser.close());
-  const environment = describeEnvironment(options, opened, url);
-  console.log(`${options.browser} ${browser.version()} at ${environment.endpoint}: ${environment.userAgent}`);
+  // farms take their tokens in headers and in the endpoint's query
+  const endpoint = withoutSecrets(options.connect);
+  console.log(`${options.browser} ${browser.version()} at ${endpoint}: ${userAgent}`);
 
   /** @type {import('./remote/run.mjs').Told} */
   const told = { adapter: null, rows: [] };
@@ -65,10 +65,18 @@ async function bench(options) {
   if (options.json !== undefined) {
     const { code: exitCode, message } = failure === null ? { code: EXIT.done, message: null } : endingOf(failure);
     const { adapter, rows } = told;
-    const text = JSON.stringify({ environment: { ...environment, adapter }, exitCode, error: message, rows }, null, 2);
-    writeFileSync(options.json, `${text}\n`);
+    const environment = {
+      ...{ at: new Date().toISOString(), commit: commit(), endpoint, userAgent, adapter },
+      browser: { name: options.browser, version: browser.version() },
+      // without the password of a proxy
+      launch: options.launch && { ...options.launch, proxy: undefined },
+      // a page from this machine has another port each time
+      site: options.url ?? 'this machine’s dev server',
+      query: new URL(url).search,
+    };
+    writeFileSync(options.json, `${JSON.stringify({ environment, exitCode, error: message, rows }, null, 2)}\n`);
   }
-  if (told.rows.length > 0) console.log(`\n${summary(told.rows, reportOfAny(told.rows))}`);
+  if (told.rows.length > 0) console.log(`\n${summary(told.rows, reportLines(told.rows))}`);
   if (failure !== null) throw failure;
 }
 
@@ -85,16 +93,10 @@ async function takePicture(page, path) {
   }
 }
 
-try {
-  const args = process.argv.slice(2);
-  if (asksForHelp(args)) console.log(helpText(command));
-  else await bench(parseOptions(args));
-} catch (error) {
-  if (!interrupted) {
-    const { code, message, advice } = endingOf(error);
-    console.error(`bench:remote: ${message}${advice && `\n${advice}.`}`);
-    process.exitCode = code;
-  }
-} finally {
-  await closeAll();
-}
+await runCommand(
+  command,
+  // what breaks when everything is closed is no news
+  () => bench(parseOptions(process.argv.slice(2))).catch((error) => (interrupted ? undefined : Promise.reject(error))),
+  EXIT.usage,
+  endingOf,
+).finally(closeAll);

@@ -1,19 +1,20 @@
 /** npm run bench -- sweep --logn 10..18: the modes of the page, and those that no page has, in Node. */
 import { writeFileSync } from 'node:fs';
-import { findLibrary, openBench, openBenchIfFresh } from './builds.mjs';
+import { findLibrary, openBench } from './builds.mjs';
 import {
   adapterOption,
   asksForHelp,
-  flag,
   helpText,
   onAdapter,
   outputFile,
   readArguments,
+  refusalsAsUsage,
   repeatable,
   runCommand,
   UsageError,
   valued,
 } from './command-line.mjs';
+import { knobOptions } from './knob-options.mjs';
 import { modes } from './mode-list.mjs';
 import { runBench } from './run-bench.mjs';
 
@@ -43,36 +44,20 @@ npm run bench -- MODE --help has the knobs of a mode.`,
 };
 
 /**
- * @param {typeof import('../dev/bench/index.js')} library
- * @param {Mode | null} mode null: of all
- */
-function knobOptions({ runKnobs, engineKnobs, knobsOf }, mode) {
-  const help = { ...runKnobs, ...engineKnobs, build: { help: 'The library that is built in DIR/dist.' } };
-  const options = knobsOf(mode).map((name) => {
-    const own = help[/** @type {keyof typeof help} */ (name.replace(/^[ab]\./, ''))];
-    return [name, name === 'strict' ? flag(own.help) : repeatable(name.endsWith('build') ? 'DIR' : '…', own.help)];
-  });
-  return /** @type {Record<string, import('./command-line.mjs').Option<string[] | boolean>>} */ (
-    Object.fromEntries(options)
-  );
-}
-
-/**
- * What --help says: of a mode its knobs, if what knows them was built.
+ * What --help says: of a mode its knobs, which the build knows.
  *
  * @param {readonly string[]} args
  * @returns {Promise<import('./command-line.mjs').Command<any>>}
  */
 async function commandFor(args) {
   const mode = /** @type {Mode | undefined} */ (args.find((arg) => Object.hasOwn(modes, arg)));
-  const library = mode !== undefined && asksForHelp(args) ? await openBenchIfFresh() : null;
-  if (mode === undefined || library === null) return general;
+  if (mode === undefined || !asksForHelp(args)) return general;
   const { title, about, takes } = modes[mode];
   return {
     usage: `${title}: ${about} With its defaults it takes ${takes} on two cores that play GPU.
 
 usage: npm run bench -- ${mode} [options]`,
-    options: { ...knobOptions(library, mode), ...outputs },
+    options: { ...knobOptions(await openBench(), mode), ...outputs },
     ...(mode === 'sweep' && { notes: 'Each knob of the engine may be a list: 32,64,128 or 8..12.' }),
   };
 }
@@ -92,14 +77,11 @@ async function bench(args) {
   for (const [name, texts] of Object.entries(given)) {
     for (const text of texts === true ? ['1'] : texts || []) query.append(name, text);
   }
-  let read;
-  try {
-    read = parseKnobs(query, 'terminal');
-  } catch (error) {
-    // the page's words, and they name the knobs
-    if (error instanceof RangeError) throw new UsageError(error.message.replaceAll(/^/gm, '--'));
-    throw error;
-  }
+  // the page's words, and they name the knobs
+  const read = refusalsAsUsage(
+    () => parseKnobs(query, 'terminal'),
+    (message) => message.replaceAll(/^/gm, '--'),
+  );
   for (const { build } of read.settings) if (build !== null) findLibrary(build, 'build');
   await onAdapter(adapter, async () => {
     const expected = expectedLine(read);

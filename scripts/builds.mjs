@@ -1,7 +1,7 @@
 /** What commands run on: the library as it ships (dist), and the bench (dist-bench), made anew where sources are newer. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { UsageError } from './command-line.mjs';
 
@@ -9,8 +9,11 @@ export const project = fileURLToPath(new URL('..', import.meta.url));
 
 /** By the npm script that makes each. */
 const builds = {
-  build: { module: 'dist/index.js', sources: ['src', 'build'] },
-  'build:bench': { module: 'dist-bench/bench.js', sources: ['src', 'dev', 'build', 'scripts/mode-list.mjs'] },
+  build: { module: 'dist/index.js', sources: ['src', 'wgsl', 'scripts/package', 'scripts/templates'] },
+  'build:bench': {
+    module: 'dist-bench/bench.js',
+    sources: ['src', 'wgsl', 'dev', 'scripts/mode-list.mjs', 'scripts/mutate', 'scripts/templates'],
+  },
 };
 
 /** @param {string} path @returns {number} when it, or anything in it, was changed last */
@@ -46,18 +49,11 @@ export function ensureBuilt(script) {
   if (status !== 0) throw new Error(`${builds[script].module} is not there, and npm run ${script} failed`);
 }
 
-const bench = join(project, builds['build:bench'].module);
-
 /** @returns {Promise<typeof import('../dev/bench/index.js')>} */
-const importBench = () => import(pathToFileURL(bench).href);
-
 export async function openBench() {
   ensureBuilt('build:bench');
-  return importBench();
+  return import(pathToFileURL(join(project, builds['build:bench'].module)).href);
 }
-
-/** For help, which builds nothing: null where there is no build, or an old one. */
-export const openBenchIfFresh = async () => (isFresh('build:bench') ? importBench() : null);
 
 /**
  * @param {string} folder of a package with a dist in it
@@ -76,7 +72,9 @@ export async function openLibrary(folder) {
   const library = findLibrary(folder, 'build');
   const module = await import(pathToFileURL(library).href);
   if (module.createMsmEngine === undefined) throw new UsageError(`--build: ${library} exports no createMsmEngine`);
-  return module;
+  // older builds have them inside
+  const checks = join(dirname(library), 'checks.js');
+  return existsSync(checks) ? { ...module, ...(await import(pathToFileURL(checks).href)) } : module;
 }
 
 /**

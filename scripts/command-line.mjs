@@ -25,6 +25,13 @@ export class UsageError extends Error {}
  */
 
 /**
+ * Takes the text of an option for what it says.
+ *
+ * @template T
+ * @typedef {(text: string, name: string) => T} Parse throws UsageError
+ */
+
+/**
  * @template {Record<string, Option<any>>} Options
  * @typedef {{ [Name in keyof Options]: Options[Name] extends Option<infer T> ? T : never }} Values
  */
@@ -44,7 +51,7 @@ export class UsageError extends Error {}
  * @template [Default=undefined]
  * @param {string} shows
  * @param {string} about
- * @param {(text: string, name: string) => T} parse
+ * @param {Parse<T>} parse
  * @param {Default} [otherwise] where it is not given
  * @returns {Option<T | Default>}
  */
@@ -57,27 +64,16 @@ export const valued = (shows, about, parse, otherwise) => ({
   },
 });
 
-/**
- * @param {string} about
- * @returns {Option<boolean>}
- */
+/** @type {(about: string) => Option<boolean>} */
 export const flag = (about) => ({ about, shows: null, read: (texts) => texts.length > 0 });
 
-/**
- * @param {string} shows
- * @param {string} about
- * @returns {Option<string[]>} every one that was given
- */
+/** Every one that was given. @type {(shows: string, about: string) => Option<string[]>} */
 export const repeatable = (shows, about) => ({ about, shows, read: (texts) => texts });
 
-/** @param {string} text */
+/** @type {Parse<string>} */
 export const anyText = (text) => text;
 
-/**
- * @param {number} least
- * @param {number} most
- * @returns {(text: string, name: string) => number}
- */
+/** @type {(least: number, most: number) => Parse<number>} */
 export const integer = (least, most) => (text, name) => {
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < least || value > most) {
@@ -86,66 +82,52 @@ export const integer = (least, most) => (text, name) => {
   return value;
 };
 
-/**
- * An integer, of which 2^k is understood.
- *
- * @param {number} least
- * @param {number} most
- * @returns {(text: string, name: string) => number}
- */
+/** An integer, of which 2^k is understood. @type {typeof integer} */
 export const size = (least, most) => (text, name) => {
   const power = /^2\^(\d{1,2})$/.exec(text);
   return integer(least, most)(power ? String(2 ** Number(power[1])) : text, name);
 };
 
-/**
- * @template T
- * @param {(text: string, name: string) => T} parse
- * @returns {(text: string, name: string) => T[]}
- */
+/** @type {<T>(parse: Parse<T>) => Parse<T[]>} */
 export const listOf = (parse) => (text, name) => text.split(',').map((item) => parse(item.trim(), name));
 
-/**
- * @template {string} Word
- * @param {readonly Word[]} words
- * @returns {(text: string, name: string) => Word}
- */
-export const oneOf = (words) => (text, name) => {
-  const word = words.find((each) => each === text);
-  if (word === undefined) throw new UsageError(`--${name}: '${text}' is none of ${words.join(', ')}`);
-  return word;
-};
+/** @type {<const Word extends string>(...words: Word[]) => Parse<Word>} */
+export const oneOf =
+  (...words) =>
+  (text, name) => {
+    const word = words.find((each) => each === text);
+    if (word === undefined) throw new UsageError(`--${name}: '${text}' is none of ${words.join(', ')}`);
+    return word;
+  };
 
-/**
- * A file to write: what a long run told must not be lost for want of a folder.
- *
- * @param {string} path
- * @param {string} name
- */
+/** A file to write: what a long run told must not be lost for want of a folder. @type {Parse<string>} */
 export const outputFile = (path, name) => {
   if (!existsSync(dirname(path))) throw new UsageError(`--${name}: there is no folder ${dirname(path)}`);
   return path;
 };
 
-/**
- * @param {string} text
- * @param {string} name
- * @returns {[string, string]} what is before the first = and what is behind it
- */
+/** What is before the first = and what is behind it. @type {Parse<[string, string]>} */
 export const pair = (text, name) => {
   const cut = text.indexOf('=');
   if (cut <= 0) throw new UsageError(`--${name}: '${text}' is not of the form name=value`);
   return [text.slice(0, cut).trim(), text.slice(cut + 1).trim()];
 };
 
-/** For commands that compute in this process. */
-export const adapterOption = valued('auto', 'auto, software, hardware or system (whatever driver there is)', (text) => {
+/** @type {Parse<any>} */
+export const json = (text, name) => {
   try {
-    return parseAdapterRequest(text);
+    return JSON.parse(text);
   } catch (error) {
-    throw new UsageError(/** @type {Error} */ (error).message);
+    throw new UsageError(`--${name} is not JSON: ${/** @type {Error} */ (error).message}`);
   }
-});
+};
+
+/** For commands that compute in this process. */
+export const adapterOption = valued(
+  'auto',
+  'auto, software, hardware or system (whatever driver there is)',
+  oneOf('auto', 'software', 'hardware', 'system'),
+);
 
 /** Where the help has what it says of options. */
 const HELP_COLUMN = 24;
@@ -228,25 +210,49 @@ export function say(text) {
 }
 
 /**
+ * What the page and the cases refuse, they refuse with a RangeError that names the knob.
+ *
+ * @template T
+ * @param {() => T} parse
+ * @param {(message: string) => string} [worded] in the words of a command line
+ * @returns {T}
+ * @throws UsageError
+ */
+export function refusalsAsUsage(parse, worded = (message) => message) {
+  try {
+    return parse();
+  } catch (error) {
+    throw error instanceof RangeError ? new UsageError(worded(error.message)) : error;
+  }
+}
+
+/** @typedef {{ code: number, message?: unknown, advice?: string }} Ending the exit code, what happened, and what to do about it */
+
+/**
  * Runs a command to its exit code: --help is answered before anything else is done.
  *
  * @param {Command<any>} command
  * @param {() => Promise<void>} work
- * @param {number} [badUsage] the exit code for that; 1 is any other failure
+ * @param {number} [badUsage] the exit code for that
+ * @param {(error: unknown) => Ending} [endingOf] what any other failure is
  */
-export async function runCommand(command, work, badUsage = 2) {
+export async function runCommand(command, work, badUsage = 2, endingOf = anyFailure) {
   try {
     if (asksForHelp(process.argv.slice(2))) console.log(helpText(command));
     else await work();
   } catch (error) {
     progress('');
     const usage = /^usage:.*$/m.exec(command.usage)?.[0] ?? command.usage.split('\n')[0];
-    // all of it would push the mistake off the screen
+    // all of the help would push the mistake off the screen
     if (error instanceof UsageError) console.error(`${error.message}\n\n${usage}\n--help says what there is`);
-    else console.error(error instanceof NoAdapterError ? error.message : error);
-    process.exitCode = error instanceof UsageError ? badUsage : 1;
+    const { code, message, advice } = error instanceof UsageError ? { code: badUsage } : endingOf(error);
+    for (const line of [message, advice]) if (line) console.error(line);
+    process.exitCode = code;
   }
 }
+
+/** @type {(error: unknown) => Ending} */
+const anyFailure = (error) => ({ code: 1, message: error instanceof NoAdapterError ? error.message : error });
 
 /**
  * In a process that is prepared for the adapter that was asked for.
@@ -255,7 +261,7 @@ export async function runCommand(command, work, badUsage = 2) {
  * @param {() => Promise<void>} work
  */
 export async function onAdapter(request, work) {
-  const choice = chooseAdapter(parseAdapterRequest(request));
+  const choice = await chooseAdapter(parseAdapterRequest(request));
   if (isPreparedFor(choice)) {
     Object.assign(process.env, choice.environment);
     await work();

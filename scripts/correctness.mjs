@@ -1,17 +1,13 @@
 /** npm run correctness: see ./correctness/options.mjs, or --help. */
 import { adapterLine } from './adapter/adapter-line.mjs';
 import { openBench } from './builds.mjs';
-import { asksForHelp, helpText, progress, say, UsageError } from './command-line.mjs';
+import { progress, refusalsAsUsage, runCommand, say } from './command-line.mjs';
 import { command, parseOptions } from './correctness/options.mjs';
 
-const EXIT = { ok: 0, wrong: 1, usage: 2, noAdapter: 3, stalled: 4 };
+const EXIT = { ok: 0, wrong: 1, noAdapter: 3, stalled: 4 };
 
 /** Of the whole list, on SwiftShader and two busy cores (README). */
 const CASES_A_SECOND = 3.8;
-const LONG_SECONDS = 60;
-
-/** @param {boolean} right */
-const yes = (right) => (right ? 'yes' : 'NO');
 
 /**
  * The modules that a browser takes come late, so that a mistake is told at once.
@@ -30,7 +26,7 @@ async function check({ query, runs, adapter: request, list, stallSeconds }) {
   const missing = new Set(cases.map(({ address, placement }) => `${formatCaseAddress(address)}, ${placement}`));
   const total = missing.size;
   const seconds = (total * runs) / CASES_A_SECOND;
-  if (seconds > LONG_SECONDS) console.log(`About ${Math.round(seconds / 60)} min on two cores that play GPU.`);
+  if (seconds > 60) console.log(`About ${Math.round(seconds / 60)} min on two cores that play GPU.`);
 
   const { launchChromium, NoBrowserError } = await import('./browser/launch.mjs');
   const { hadNoWebGpu, StalledError, watchPage } = await import('./browser/watch-page.mjs');
@@ -48,9 +44,6 @@ async function check({ query, runs, adapter: request, list, stallSeconds }) {
       if (message.type() === 'error') console.error(`page: ${message.text()}`);
     });
 
-    const width = [...missing].reduce((most, name) => Math.max(most, name.lastIndexOf(', ')), 4);
-    const line = (/** @type {string[]} */ [name = '', scratch = '', agrees = '', onCurve = '', same = '', ms = '']) =>
-      `${name.padEnd(width)}  ${scratch.padEnd(9)}  ${agrees.padEnd(6)}  ${onCurve.padEnd(8)}  ${same.padEnd(9)}  ${ms.padStart(8)}`;
     const started = Date.now();
     let failures = 0;
     const end = await watchPage(page, `${url}?${query}`, {
@@ -59,14 +52,14 @@ async function check({ query, runs, adapter: request, list, stallSeconds }) {
       onProgress: ({ doing, done, total: all }) => progress(`${done}/${all} ${doing}`),
       onRow(row) {
         if (row.event === 'init') {
-          const head = line(['case', 'scratch', 'agrees', 'on curve', 'identical', 'ms']);
-          say(`${adapterLine(row.adapter)}\n\n${head}\n${'─'.repeat(head.length)}`);
+          say(`${adapterLine(row.adapter)}\n`);
         } else if (row.event === 'case') {
           const { case: name, placement, agrees, onCurve, identical, medianMs, error } = row;
           missing.delete(`${name}, ${placement}`);
-          if (!passed(row) || row.runs !== runs) failures++;
-          say(line([name, placement, yes(agrees), yes(onCurve), yes(identical), medianMs?.toFixed(0) ?? '–']));
-          if (error !== null) say(`    ${error}`);
+          const right = passed(row) && row.runs === runs;
+          if (!right) failures++;
+          const wrong = `WRONG: agrees ${agrees}, on the curve ${onCurve}, identical ${identical}; ${error ?? ''}`;
+          say(`${(medianMs?.toFixed(0) ?? '–').padStart(6)} ms  ${name}, ${placement}: ${right ? 'right' : wrong}`);
         }
       },
     }).finally(() => progress(''));
@@ -93,24 +86,6 @@ async function check({ query, runs, adapter: request, list, stallSeconds }) {
   }
 }
 
-/**
- * @template T
- * @param {() => T} parse
- * @returns {T}
- */
-function refusalsAsUsage(parse) {
-  try {
-    return parse();
-  } catch (error) {
-    throw error instanceof RangeError ? new UsageError(error.message) : error;
-  }
-}
-
-try {
-  const args = process.argv.slice(2);
-  if (asksForHelp(args)) console.log(helpText(command));
-  else process.exitCode = await check(parseOptions(args));
-} catch (error) {
-  console.error(`correctness: ${error instanceof Error ? error.message : error}`);
-  process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.wrong;
-}
+await runCommand(command, async () => {
+  process.exitCode = await check(parseOptions(process.argv.slice(2)));
+});

@@ -1,8 +1,8 @@
 /** npm run dev: see ./dev/options.mjs, or --help. */
 import { fileURLToPath } from 'node:url';
-import { asksForHelp, helpText, UsageError } from './command-line.mjs';
+import { renderUnicodeCompact } from 'uqr';
+import { runCommand } from './command-line.mjs';
 import { command, parseOptions } from './dev/options.mjs';
-import { qrCode } from './dev/qr-code.mjs';
 import { withQuery } from './page-query.mjs';
 
 /** @param {ReturnType<typeof parseOptions>} options */
@@ -28,7 +28,9 @@ async function serve({ host, port, open, query, https }) {
   const address = inNetwork ?? local[0];
   if (query.size > 0 && address !== undefined) say(`  ➜  Bench:   ${withQuery(address, query)}`);
   if (inNetwork !== undefined) {
-    say(`\n${qrCode(withQuery(inNetwork, query), process.stdout.isTTY)}\n`);
+    const code = renderUnicodeCompact(withQuery(inNetwork, query), { border: 2 });
+    // light is white and dark black on a terminal, whatever its own colours are
+    say(`\n${process.stdout.isTTY ? code.replace(/^.*$/gm, '\x1b[97;40m$&\x1b[0m') : code}\n`);
     say(
       https
         ? 'It is https because browsers offer WebGPU to secure pages only, and http from another machine is not secure.\n' +
@@ -39,13 +41,4 @@ async function serve({ host, port, open, query, https }) {
   server.bindCLIShortcuts({ print: true });
 }
 
-try {
-  const args = process.argv.slice(2);
-  if (asksForHelp(args)) console.log(helpText(command));
-  else await serve(parseOptions(args));
-} catch (error) {
-  console.error(
-    `dev: ${error instanceof Error ? error.message : error}${error instanceof UsageError ? '. See --help.' : ''}`,
-  );
-  process.exit(error instanceof UsageError ? 2 : 1);
-}
+await runCommand(command, () => serve(parseOptions(process.argv.slice(2))));

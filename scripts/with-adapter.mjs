@@ -17,7 +17,7 @@ try {
   if (command === undefined) throw new NoAdapterError(usage);
   const { values } = parseArgs({ args: process.argv.slice(2, cut), options: { adapter: { type: 'string' } } });
 
-  const choice = chooseAdapter(parseAdapterRequest(values.adapter));
+  const choice = await chooseAdapter(parseAdapterRequest(values.adapter));
   console.error(`adapter: ${choice.kind}`);
   await runInPlace(choice, command === 'node' ? process.execPath : command, commandArguments);
 } catch (error) {

@@ -58,6 +58,11 @@ export interface LoadBasesOptions {
 export interface MsmOptions {
   /** Index of the first base: scalar i multiplies base `offset + i`. Default 0. */
   readonly offset?: number;
+  /**
+   * Whether the result is verified: computed once more in another way, and compared; see docs/security.md. A number from 0 to 1 is the
+   * probability of it. Default: that of the engine.
+   */
+  readonly verify?: boolean | number;
   /** Ends the call between two submits, with code `aborted`. */
   readonly signal?: AbortSignal;
   /** Called when the work begins, and with each submit or slice that is through. */
@@ -68,6 +73,11 @@ export interface MsmOptions {
 export interface MsmBatchOptions {
   /** One for each vector: scalar i of vector v multiplies base `offsets[v] + i`. Default: all 0. */
   readonly offsets?: readonly number[];
+  /**
+   * Whether the result is verified: computed once more in another way, and compared; see docs/security.md. A number from 0 to 1 is the
+   * probability of it. Default: that of the engine.
+   */
+  readonly verify?: boolean | number;
   /** Ends the call between two submits, with code `aborted`. */
   readonly signal?: AbortSignal;
   /** Called when the work begins, and with each submit or slice that is through. */
@@ -167,10 +177,13 @@ export interface Tuning {
   /** Entries that one thread of the sort ranks in sequence, 1 to 256. */
   readonly sortEntriesPerThread: number;
   /**
-   * How carries are computed: by integer shifts, or through floats, for devices that are slow at shifts. `float` needs a device that
-   * rounds f32 sums to the nearest; what then is wrong is refused, never returned. Default: `float` on SwiftShader only.
+   * How products are computed: of signed limbs, carried through floats, for devices that are slow at shifts; of unsigned ones of 13 bits, whose
+   * products all are of 24; or of bytes, four at a time, which needs the WGSL language feature `packed_4x8_integer_dot_product`, and is slow where
+   * the chip has no such instruction. `signed` needs a device that rounds f32 sums to the nearest; what then is wrong is refused, never returned.
+   * One product for all that an engine does on a device. Default: `signed` on SwiftShader, else by the chip (docs/chips.md); `unsigned` where that
+   * is not known.
    */
-  readonly fieldCarry: 'shift' | 'float';
+  readonly fieldProduct: 'signed' | 'unsigned' | 'dot4';
   /**
    * MSMs of at most so many scalars are computed on the CPU, where the answer is there sooner than a GPU's, 0 to 2^16; 0 leaves all
    * of them to the GPU. Zeros do not count where they are the most; a vector more of a batch counts as 16. Needs the points in main memory
@@ -179,12 +192,22 @@ export interface Tuning {
   readonly cpuBelow: number;
   /**
    * A debug mode: checks between the stages, on the GPU, that what one left is what the next may rely on, and rejects with
-   * `internal` naming stage, bucket and task if not. Slower, and takes more scratch. Default false.
+   * `internal` naming stage, bucket and task if not. Slower, and takes more scratch. Default false. What checks is a module of its own, which
+   * `createMsmEngine({ checks })` takes.
    */
   readonly checks: boolean;
 }
 
-/** What the last successful `engine.msm` or `engine.msmBatch` did. */
+/** What looks after the stages, for `Tuning.checks`: `stageChecks` of `webgpu-msm/checks`, which the package has apart, as few programs want it. */
+export interface StageChecks {
+  /** The module that it is from. */
+  readonly from: 'webgpu-msm/checks';
+}
+
+/**
+ * What the last successful `engine.msm` or `engine.msmBatch` did. Where the result was verified, `wallMs` and `walls` are of all that was done,
+ * and all else of the evaluation that gave the result.
+ */
 export interface RunRecord {
   /**
    * Where it was computed; what is small once zeros are left out is on the CPU (see `Tuning.cpuBelow`), with no tasks, dispatches and
@@ -214,6 +237,15 @@ export interface RunRecord {
    * which it waited, and `onProgress` took. null where it was computed on the CPU.
    */
   readonly walls: HostWalls | null;
+  /** Why the GPU's work was done again: the message of the error that the call would have rejected with. null where it was not. */
+  readonly retried: string | null;
+  /**
+   * Why products are not computed as by default, or as was asked for: what they got wrong in a self-test on this device. null where they are. See
+   * `MsmEngine.selfTest`.
+   */
+  readonly fallback: string | null;
+  /** Whether the result was verified. What was computed on the CPU needs no second evaluation, and counts as verified. */
+  readonly verified: boolean;
   /**
    * Per-stage GPU times, which `timeline` sums to, and that of the fold; null where the device has no `timestamp-query`, or times that
    * cannot be: their sum is more than `walls.submitToResultMs`, by more than a quarter and 20 ms.
@@ -237,6 +269,16 @@ export interface Bases {
   destroy(): void;
   /** `destroy`, for `using`. */
   [Symbol.dispose](): void;
+}
+
+/** What an engine's self-test found on its device: an MSM of points that are hard on arithmetic, whose answer the CPU knows. */
+export interface SelfTest {
+  /** How products are computed since: as was right to the last bit. null: nothing was, and calls that need the GPU reject with `internal`. */
+  readonly product: Tuning['fieldProduct'] | null;
+  /** What was wrong with those that were to be taken; null if nothing was. */
+  readonly failed: string | null;
+  /** Milliseconds that it took: hardly more than compiling, where the pipelines were not there yet. */
+  readonly ms: number;
 }
 
 /** How long a pipeline took to compile. */
@@ -285,7 +327,7 @@ export interface MsmEngine {
 
   /**
    * Compiles what `loadBases` (without `precompute`) and MSMs of n scalars need, so that the first of them does not wait for it. Once is
-   * enough for all sizes, and for all engines on a device. Each kernel is also dispatched once, on nothing, as some drivers compile only then.
+   * enough for all sizes, and for all engines on a device while one of them is there. Each kernel is also dispatched once, on nothing, as some drivers compile only then.
    *
    * @throws MsmError `bad-argument`, `destroyed`, `device-lost`, `internal`
    */
@@ -295,12 +337,17 @@ export interface MsmEngine {
   readonly memory: MemoryUse;
   /** What the last successful `msm` or `msmBatch` did; null before the first one, and it stays as it was through n = 0. */
   readonly lastRun: RunRecord | null;
+  /**
+   * What the self-test found, which comes before the first MSM on the GPU, or in `warmup`: the very pipelines that will be used compute what is known.
+   * If they are wrong, the engine takes other products for as long as it has the device, and says so here and in `lastRun`. null before it, and where it was switched off.
+   */
+  readonly selfTest: SelfTest | null;
   /** The adapter that this engine computes on. */
   readonly adapter: AdapterDescription;
   /** What was compiled on its device so far, by this engine and others, and how long each took. */
   readonly pipelines: readonly CompileTime[];
 
-  /** Frees all that the engine made: buffers, pipelines, the bases, and the device unless the caller brought it. */
+  /** Frees all that the engine made: buffers, pipelines that no other engine on the device uses, the bases, and the device unless the caller brought it. */
   destroy(): void;
   /** `destroy`, for `using`. */
   [Symbol.dispose](): void;
@@ -314,7 +361,7 @@ export interface CalibrationTrial {
   readonly ms: number | null;
 }
 
-/** What `calibrate` found; pass it to `createMsmEngine({ device, calibration })`. */
+/** What `calibrate` of `webgpu-msm/calibrate` found; pass it to `createMsmEngine({ device, calibration })`. */
 export interface Calibration {
   /** The knobs that are better set otherwise than by default on this device. */
   readonly tuning: Partial<Tuning>;

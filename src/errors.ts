@@ -11,7 +11,8 @@ export type MsmErrorCode =
   | 'internal';
 
 /**
- * The one error type that this library throws or rejects with.
+ * The one error type that this library throws or rejects with. What code of yours throws that it runs (`onProgress`, a getter, `slice` of
+ * pages) reaches you as it is.
  *
  * `message` names the argument, the index and the rule that was broken, and says what to do next.
  */
@@ -23,6 +24,14 @@ export class MsmError extends Error {
     super(message, options);
     this.name = 'MsmError';
     this.code = code;
+  }
+}
+
+/** The GPU was found out: it did not do what it was told, not on what it was given, or wrongly. What a second attempt may mend. */
+export class GpuFault extends MsmError {
+  /** @param stage in which it shows */
+  constructor(stage: string, kind: string) {
+    super('internal', `the GPU went wrong in ${stage}: ${kind}. Please report the adapter, the knobs and the inputs`);
   }
 }
 

@@ -21,11 +21,11 @@ export type {
   PhaseTime,
   Progress,
   RunRecord,
+  SelfTest,
+  StageChecks,
   TimelineEntry,
   Tuning,
 } from './api.js';
-export { type CalibrateOptions, calibrate } from './calibrate/calibrate.js';
-export { type CalibrationStore, indexedDbStore } from './calibrate/store.js';
 export type { Curve } from './curves/curve.js';
 export type { NamedCurve } from './curves/named.js';
 export { createMsmEngine, type MsmEngineOptions } from './engine/engine.js';

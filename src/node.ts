@@ -41,7 +41,7 @@ const write = async (path: string, name: string, text: string): Promise<void> =>
 };
 
 /**
- * A store for `calibrate` in a JSON file. Its folder is made when something is to be remembered.
+ * A store for `calibrate` of `webgpu-msm/calibrate` in a JSON file. Its folder is made when something is to be remembered.
  *
  * @param path such as `~/.cache/webgpu-msm.json` spelt out; who may write there decides what an engine is tuned like, never what it computes
  */

@@ -52,7 +52,7 @@ test('system takes the driver of the environment, also one that is a CPU, and ha
   const { software } = await getAdapterDescription();
   const kind = software ? 'software' : 'hardware';
   // this process has a driver in its environment, wherever that is from
-  expect(chooseAdapter('system')).toEqual({
+  expect(await chooseAdapter('system')).toEqual({
     kind,
     environment: { WEBGPU_MSM_ADAPTER: 'system', WEBGPU_MSM_ADAPTER_KIND: kind },
   });

@@ -9,22 +9,24 @@ import {
 import { ChainConfig } from '../dev/field-bench/kernels.js';
 import { Random } from '../dev/oracle/known-bases.js';
 import { bn254 } from '../src/curves/bn254.js';
-import type { CarryMode } from '../src/field/carry.js';
 import { digitsOf, LIMB_BITS, type Modulus, mod, modulus, readWords } from '../src/field/modulus.js';
 import { getDevice } from './support/gpu.js';
 import { primes } from './support/primes.js';
 import { compileKernel, runKernel } from './support/run-kernel.js';
 
-/** Each length with one kind of carries: tests/field.test.ts has every length with both, and a batch does not know which it has. */
-const fields: [string, bigint, CarryMode][] = [
-  ['BN254', bn254.p, 'float'],
-  ['BLS12-381', primes['BLS12-381 base, 381 bits'] as bigint, 'shift'],
+const fields: [string, bigint][] = [
+  ['BN254', bn254.p],
+  ['BLS12-381', primes['BLS12-381 base, 381 bits'] as bigint],
 ];
 
-type Form = Omit<BatchInversion, 'carry'>;
-const form = (scope: Scope, size: number, threads: number, roots = 1): Form => ({ scope, size, threads, roots });
+const form = (scope: Scope, size: number, threads: number, roots = 1): BatchInversion => ({
+  scope,
+  size,
+  threads,
+  roots,
+});
 
-const forms: Form[] = [
+const forms: BatchInversion[] = [
   form('thread', 1, 16),
   form('thread', 5, 16),
   form('workgroup columns', 1, 1, 1),
@@ -95,16 +97,15 @@ class Inverter {
   }
 }
 
-const title = (each: Form): string =>
-  `${describeBatch({ ...each, carry: 'float' })}, ${each.threads} threads, ${each.size} each`;
+const title = (batch: BatchInversion): string =>
+  `${describeBatch(batch)}, ${batch.threads} threads, ${batch.size} each`;
 
-const inversions = (_: string, p: bigint, carry: CarryMode): void => {
+const inversions = (_: string, p: bigint): void => {
   const m = modulus(p);
-  test.for(forms.map((each): [string, Form] => [title(each), each]))(`${carry} carries, %s`, async ([, each]) => {
-    const batch = { ...each, carry };
+  test.for(forms.map((batch): [string, BatchInversion] => [title(batch), batch]))('%s', async ([, batch]) => {
     const inverter = await Inverter.make(m, batch);
-    const perGroup = each.size * each.threads;
-    const counts = [1, each.size + 1, perGroup - 1, perGroup, perGroup + 1, 3 * perGroup].filter((n) => n > 0);
+    const perGroup = batch.size * batch.threads;
+    const counts = [1, batch.size + 1, perGroup - 1, perGroup, perGroup + 1, 3 * perGroup].filter((n) => n > 0);
     for (const count of new Set(counts)) {
       for (const [name, values] of Object.entries(inputs(m, count)))
         expect(await inverter.isRight(values), `${count} numbers: ${name}`).toBe(true);
@@ -115,15 +116,3 @@ const inversions = (_: string, p: bigint, carry: CarryMode): void => {
 };
 
 describe.each(fields)('the base field of %s', { tags: 'long' }, inversions);
-
-test('columns that cannot be is refused', () => {
-  const columns = (threads: number, roots: number) => () =>
-    batchKernel(modulus(bn254.p), { ...form('workgroup columns', 1, threads, roots), carry: 'shift' });
-  for (const [threads, roots] of [
-    [48, 1],
-    [64, 3],
-    [16, 32],
-    [0, 0],
-  ] as const)
-    expect(columns(threads, roots)).toThrow('not powers of two');
-});

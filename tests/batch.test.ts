@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
+import { bls12381, bls12381Oracle } from '../dev/oracle/curves.js';
 import {
   type AffinePoint,
   bn254G1,
@@ -10,6 +11,7 @@ import {
   INFINITY,
   makeKnownBases,
 } from '../dev/oracle/known-bases.js';
+import { stageChecks } from '../src/checks.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
 import {
@@ -24,7 +26,6 @@ import { planMsm } from '../src/plan/planner.js';
 import { schedule } from '../src/plan/schedule.js';
 import { fullWorkload } from '../src/plan/workload.js';
 import { captureGpu } from './support/captured-gpu.js';
-import { bls12381, bls12381Oracle } from './support/curves.js';
 import { getDevice } from './support/gpu.js';
 import { smallCase, smallCurve } from './support/small-curve.js';
 
@@ -70,6 +71,7 @@ const withEngine = async (
     curve: 'bn254',
     device: await getDevice(),
     tuning: { ...tuning, ...more },
+    checks: stageChecks,
     ...options,
   });
   try {
@@ -236,7 +238,7 @@ describe('many vectors', () => {
   const bound = curveContext(bn254);
   const limits = {
     software: false,
-    slowShifts: false,
+    product: 'signed' as const,
     additionsPerMs: 2 ** 14,
     maxComputeInvocationsPerWorkgroup: 256,
     maxComputeWorkgroupSizeX: 256,

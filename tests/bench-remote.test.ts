@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { reportOfAny } from '../dev/bench/report.js';
+import { reportLines } from '../dev/bench/report.js';
 import { type Launched, launchChromium } from '../scripts/browser/launch.mjs';
 import { PageLostError, watchPage } from '../scripts/browser/watch-page.mjs';
 import { endingOf } from '../scripts/remote/ending.mjs';
@@ -123,7 +123,7 @@ function startEndless(endpoint: string): Promise<{ child: ChildProcess; ended: P
 }
 
 describe('npm run bench:remote', () => {
-  it('runs the bench through the endpoint, prints medians and writes every row', async () => {
+  it('runs the bench through the endpoint, prints medians and writes every row', { tags: 'long' }, async () => {
     const json = join(folder, 'run.json');
     const picture = join(folder, 'run.png');
     const { code, stdout, stderr } = await onServer(
@@ -132,7 +132,7 @@ describe('npm run bench:remote', () => {
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/adapter: .*swiftshader.*, software/i);
-    expect(stdout).toMatch(/2⁶ +defaults +\d+/);
+    expect(stdout).toMatch(/\n2⁶ +right +\d/);
     expect(stdout).toContain('rows: 1 init, 1 warm-up, 2 repetition, 1 bound, 1 end\nend: done after');
 
     const { environment, exitCode, error, rows } = JSON.parse(await readFile(json, 'utf8'));
@@ -247,7 +247,7 @@ describe('npm run bench:remote', () => {
     expect(await ended).toMatchObject({ code: 130, stderr: '' });
     const { code, stdout } = await onPage('/wrong', '--queue-timeout', '20');
     expect(code).toBe(1);
-    expect(stdout).toMatch(/2³ +defaults +WRONG/);
+    expect(stdout).toMatch(/\n2³ +WRONG\n/);
   });
 
   it('notices that the page crashed', { tags: 'long' }, async () => {
@@ -325,14 +325,14 @@ describe('the summary of a run', () => {
       ...{ event: 'repetition', case: n8, n: 8, setting: 'defaults', on: 'gpu', agrees: true, wallMs, gpuMs: null },
       ...{ productEquivalents: null, walls: null, phases: null },
     }));
-    const text = summary([init, ...rows], reportOfAny([init, ...rows]));
+    const text = summary([init, ...rows], reportLines([init, ...rows]));
     expect(text).toMatch(/^adapter: it, software; Chrome 1, Linux; no timestamps: wall times only\n/);
-    expect(text).toMatch(/2³ +defaults +3\.00 +1\.00 +4\.00 +right\n/);
+    expect(text).toMatch(/\n2³ +right +3\.00 +1\.00 – 4\.00\n/);
     expect(text).toContain('rows: 1 init, 3 repetition\nend: the run did not get there');
   });
 
   it('counts the rows of modes that it does not know', () => {
     const rows = [{ event: 'pair' }, { event: 'pair' }, { event: 'end', status: 'failed', error: 'why', seconds: 2 }];
-    expect(summary(rows, reportOfAny(rows))).toBe('rows: 2 pair, 1 end\nend: failed after 2.0 s, why');
+    expect(summary(rows, reportLines(rows))).toBe('rows: 2 pair, 1 end\nend: failed after 2.0 s, why');
   });
 });

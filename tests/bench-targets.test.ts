@@ -6,11 +6,12 @@ import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cold } from '../dev/bench/modes/targets/cold.js';
 import { type Finding, middleOf, verdictOf } from '../dev/bench/modes/targets/findings.js';
-import { failureOf, targetLines } from '../dev/bench/modes/targets/index.js';
+import { failureOf, targetParts } from '../dev/bench/modes/targets/index.js';
 import { batch, distributions } from '../dev/bench/modes/targets/inputs.js';
 import { cost, gpuTime, memory, small } from '../dev/bench/modes/targets/warm.js';
 import { efficiency, efficiencyOf, work, workOf } from '../dev/bench/modes/targets/work.js';
 import { fieldCosts, summariseRuns } from '../dev/bench/modes/targets/workbench.js';
+import { textOf } from '../dev/bench/report.js';
 import type { StampedRow } from '../dev/bench/rows.js';
 import type { MsmCounts } from '../dev/count/count-msm.js';
 import type { Counts } from '../dev/count/instrument.js';
@@ -89,8 +90,8 @@ describe('a verdict', () => {
       },
       { name: 'two', findings: [found(null, { least: 2 }, { failure: 'WRONG: it' })] },
     ];
-    expect(targetLines(told).slice(0, 6)).toEqual([
-      'row   what   target   measured               verdict',
+    expect(textOf(targetParts(told)).slice(2, 8)).toEqual([
+      'Row   What   Target   Measured               Verdict',
       'one   it     ≤ 1      1.23 ms (1.1 to 1.4)   MISSED: why',
       '      it              12300                  no verdict',
       'two   it     ≥ 2                             FAILED: WRONG: it',

@@ -13,6 +13,7 @@ import { MsmError } from '../src/errors.js';
 import { fileStore } from '../src/node.js';
 import { version } from '../src/version.js';
 import { getDevice } from './support/gpu.js';
+import { smallCurve } from './support/small-curve.js';
 
 const memoryStore = (): CalibrationStore & { readonly texts: Map<string, string> } => {
   const texts = new Map<string, string>();
@@ -23,6 +24,17 @@ const memoryStore = (): CalibrationStore & { readonly texts: Map<string, string>
       texts.set(name, text);
     },
   };
+};
+
+/** What a calibration says besides its trials. */
+const blank: Omit<Calibration, 'trials'> = {
+  tuning: {},
+  curve: 'small',
+  adapter: { vendor: '', architecture: '', device: '', description: '', software: true },
+  version,
+  remembered: false,
+  tookMs: 1,
+  compileMs: 1,
 };
 
 /** What of a device decides its name, as plain objects. */
@@ -123,7 +135,10 @@ describe('on this adapter', { tags: 'long' }, () => {
     const controller = new AbortController();
     const spoilt: CalibrationStore[] = [
       { get: async () => 'no JSON', set: async () => undefined },
-      { get: async () => JSON.stringify({ trials: [], tuning: { walkerSlots: 1e9 } }), set: async () => undefined },
+      {
+        get: async () => JSON.stringify({ trials: [{ tuning: {}, ms: 1 }], tuning: { walkerSlots: 1e9 } }),
+        set: async () => undefined,
+      },
       { get: () => Promise.reject(new Error('gone')), set: () => Promise.reject(new Error('gone')) },
     ];
     for (const store of spoilt) {
@@ -144,7 +159,52 @@ describe('where the device is not as it should be', () => {
     const { trials, tuning } = await calibrate(device, { store: null });
     const floats = trials.filter((trial) => trial.ms === null);
     expect(floats.length).toBeGreaterThan(0);
-    expect(tuning.fieldCarry).toBe('shift');
+    expect(tuning.fieldProduct).toBe('unsigned');
+  });
+
+  test('where no setting works, nothing is remembered', async () => {
+    const device = await getDevice({ label: 'compiles nothing' });
+    const create = device.createShaderModule.bind(device);
+    device.createShaderModule = ({ code, ...rest }) => create({ ...rest, code: `${code} fn broken() -> u32 {}` });
+    const store = memoryStore();
+    const { trials, tuning } = await calibrate(device, { store, curve: smallCurve });
+    expect(new Set(trials.map(({ ms }) => ms))).toEqual(new Set([null]));
+    expect(tuning).toEqual({});
+    expect(store.texts.size).toBe(0);
+    // not even where an earlier version did remember
+    const calibration: Calibration = { ...blank, trials };
+    expect(await recall({ ...store, get: async () => JSON.stringify(calibration) }, 'name')).toBe(null);
+    const found = { ...calibration, trials: [...trials, { tuning: {}, ms: 1 }] };
+    expect(await recall({ ...store, get: async () => JSON.stringify(found) }, 'name')).toMatchObject({ tuning: {} });
+  });
+
+  test('sizes that are tried for the search compile once', { tags: 'long' }, async () => {
+    const device = await getDevice({ label: 'hardware' });
+    // on a CPU there is nothing to choose
+    Object.defineProperty(device, 'adapterInfo', { value: { vendor: 'a GPU' } });
+    const compiled = vi.spyOn(device, 'createShaderModule');
+    const mine = new Error('enough');
+    const onProgress = (): never => {
+      throw mine;
+    };
+    await expect(calibrate(device, { store: null, curve: smallCurve, onProgress })).rejects.toBe(mine);
+    const labels = compiled.mock.calls.map(([{ label }]) => label);
+    expect(labels.filter((label) => label === 'webgpu-msm decompose')).toHaveLength(1);
+    expect(new Set(compiled.mock.calls.map(([{ code }]) => code)).size).toBe(labels.length);
+  });
+
+  test('aborted while the store is read: neither what it has nor a measurement', async () => {
+    const device = await getDevice();
+    for (const text of [JSON.stringify({ ...blank, trials: [{ tuning: {}, ms: 1 }] }), null]) {
+      const controller = new AbortController();
+      const get = async (): Promise<string | null> => {
+        controller.abort('enough');
+        return text;
+      };
+      const onProgress = () => expect.fail('measured');
+      const call = calibrate(device, { store: { ...memoryStore(), get }, signal: controller.signal, onProgress });
+      await expect(call).rejects.toMatchObject({ code: 'aborted', cause: 'enough' });
+    }
   });
 
   test('bad arguments', async () => {

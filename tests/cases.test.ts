@@ -5,7 +5,7 @@ import { isOnCurve, makeCase } from '../dev/cases/msm-case.js';
 import { type PointDistributionName, pointDistributions } from '../dev/cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
 import { caseSets, selectCases } from '../dev/cases/select.js';
-import { bn254G1, decodePoint, decodeScalars, groupOrder, samePoint } from '../dev/oracle/known-bases.js';
+import { bn254G1, groupOrder, samePoint } from '../dev/oracle/known-bases.js';
 
 const pointNames = Object.keys(pointDistributions) as PointDistributionName[];
 const scalarNames = Object.keys(scalarDistributions) as ScalarDistributionName[];
@@ -13,6 +13,12 @@ const { Point } = bn254G1;
 const r = groupOrder(bn254G1);
 
 const countOf = <T>(values: readonly T[], which: (value: T) => boolean): number => values.filter(which).length;
+
+/** What numbers of 32 bytes are, the lowest byte first. */
+const numbersOf = (bytes: Uint8Array): bigint[] =>
+  Array.from({ length: bytes.length / 32 }, (_, i) =>
+    bytes.subarray(32 * i, 32 * (i + 1)).reduceRight((sum, byte) => 256n * sum + BigInt(byte), 0n),
+  );
 
 describe.each(pointNames)('points=%s', (name) => {
   it.each([0, 1, 2, 3, 41])('gives n = %i points on the curve, with their logs and their bytes', (n) => {
@@ -23,7 +29,9 @@ describe.each(pointNames)('points=%s', (name) => {
     set.points.forEach((point, i) => {
       const log = set.logs[i] ?? -1n;
       expect(isOnCurve(point)).toBe(true);
-      expect(samePoint(decodePoint(bn254G1, set.bytes, 64 * i), point)).toBe(true);
+      expect(numbersOf(set.bytes.subarray(64 * i, 64 * (i + 1)))).toEqual(
+        point.infinity ? [0n, 0n] : [point.x, point.y],
+      );
       expect(log === 0n).toBe(point.infinity);
       if (!point.infinity) expect(Point.BASE.multiplyUnsafe(log).toAffine()).toEqual({ x: point.x, y: point.y });
     });
@@ -90,7 +98,7 @@ describe('what each scalar distribution promises', () => {
     for (const size of [0, 1, 2, 100]) {
       const set = scalarDistributions[name].make(size, 5);
       expect(set.values).toHaveLength(size);
-      expect(decodeScalars(bn254G1, set.bytes)).toEqual(set.values);
+      expect(numbersOf(set.bytes)).toEqual(set.values);
       expect(set.values.every((value) => value >= 0n && value < 2n ** 256n)).toBe(true);
       expect(scalarDistributions[name].make(size, 5)).toEqual(set);
     }

@@ -3,10 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import type { PointDistributionName } from '../dev/cases/point-distributions.js';
 import type { ScalarDistributionName } from '../dev/cases/scalar-distributions.js';
+import { checks } from '../src/checks/module.js';
+import { stageChecks } from '../src/checks.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
 import { createMsmEngine, type Tuning } from '../src/index.js';
 import { planOne } from '../src/plan/planner.js';
+import type { Knobs } from '../src/plan/tuning.js';
 import { fullWorkload } from '../src/plan/workload.js';
 import { createKernels } from '../src/stages/kernels.js';
 import { captureGpu } from './support/captured-gpu.js';
@@ -30,6 +33,7 @@ describe('where all is well', () => {
       curve: 'bn254',
       device: await getDevice(),
       tuning: { ...shape, ...more, checks: true },
+      checks: stageChecks,
       ...(memoryBudget === undefined ? {} : { memoryBudget }),
     });
     const cases: [PointDistributionName, ScalarDistributionName, number][] = [
@@ -63,18 +67,19 @@ describe('where all is well', () => {
 
   test('they cost nothing where they are off', () => {
     const context = curveContext(bn254);
-    const kernels = createKernels(context);
-    const commands = (tuning: Partial<Tuning>) => {
+    const kernels = createKernels(context, checks);
+    const commands = (tuning: Knobs) => {
       const plan = planOne(fullWorkload(1000, context), context, limits, tuning);
       const all = recordPlan(kernels, plan, 1000).filter((command) => command.kind === 'dispatch');
       expect(all).toHaveLength(plan.dispatches);
       return { plan, all, phases: new Set(all.map(({ phase }) => phase)) };
     };
-    const [off, on] = [commands({}), commands({ checks: true })];
+    const [off, on] = [commands({}), commands({ checks })];
     expect(off.phases).not.toContain('checks');
     expect(on.phases).toContain('checks');
-    expect(Object.keys(off.plan.scratch)).not.toContain('findings');
-    expect(Object.keys(on.plan.scratch)).toContain('findings');
+    expect(Object.keys(off.plan.scratch)).not.toContain('digits');
+    expect(Object.keys(on.plan.scratch)).toContain('digits');
+    expect(on.plan.scratch.accounts).toBeGreaterThan(off.plan.scratch.accounts);
     const walkers = ({ all }: typeof off) =>
       all.filter(({ kernel }) => kernel.name === 'walk').map((walk) => walk.kernel);
     for (const { source } of walkers(off)) expect(source).not.toMatch(/findings|note_writer|writers\[/);
@@ -149,7 +154,7 @@ describe('where a stage is broken', () => {
     [
       'every second entry is left out',
       'walk',
-      once('cursor[slot] = i + 1u;', 'cursor[slot] = i + 2u;'),
+      once('memory[slot * ROWS].z = i + 1u;', 'memory[slot * ROWS].z = i + 2u;'),
       /in walk: of \d+ entries \d+ were taken in/,
     ],
     [
@@ -175,7 +180,7 @@ describe('where a stage is broken', () => {
     ],
   ];
 
-  const run = async (kernel: string, spoil: (code: string) => string, tuning: Partial<Tuning>) => {
+  const run = async (kernel: string, spoil: (code: string) => string) => {
     const { gpu } = await captureGpu((device) => {
       const original = device.createShaderModule.bind(device);
       device.createShaderModule = (descriptor) =>
@@ -183,19 +188,24 @@ describe('where a stage is broken', () => {
           descriptor.label === `webgpu-msm ${kernel}` ? { ...descriptor, code: spoil(descriptor.code) } : descriptor,
         );
     });
-    const engine = await createMsmEngine({ curve: smallCurve, gpu, tuning: { ...shape, windowBits: 5, ...tuning } });
+    const engine = await createMsmEngine({
+      curve: smallCurve,
+      gpu,
+      tuning: { ...shape, windowBits: 5, checks: true },
+      checks: stageChecks,
+    });
     const bases = await engine.loadBases(points);
     return { engine, result: engine.msm(bases, scalars) };
   };
 
   test('without a fault the sum is right', async () => {
-    const { engine, result } = await run('walk', (code) => code, { checks: true });
+    const { engine, result } = await run('walk', (code) => code);
     expect(await result).toEqual(expected);
     engine.destroy();
   });
 
   const isFound = async (...[, kernel, spoil, said]: (typeof faults)[number]): Promise<void> => {
-    const { engine, result } = await run(kernel, spoil, { checks: true });
+    const { engine, result } = await run(kernel, spoil);
     await expect(result).rejects.toMatchObject({ code: 'internal', message: expect.stringMatching(said) });
     engine.destroy();
   };

@@ -5,6 +5,7 @@ import { everyPoints, everyScalars } from '../dev/cases/list.js';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { pointDistributions } from '../dev/cases/point-distributions.js';
 import { scalarDistributions } from '../dev/cases/scalar-distributions.js';
+import { bls12381, bls12381Oracle } from '../dev/oracle/curves.js';
 import {
   type AffinePoint,
   bn254G1,
@@ -22,7 +23,6 @@ import { encodePoints } from '../src/engine/input.js';
 import { createMsmEngine, type MsmEngine } from '../src/index.js';
 import { windowCount } from '../src/plan/window-bits.js';
 import { captureGpu } from './support/captured-gpu.js';
-import { bls12381, bls12381Oracle } from './support/curves.js';
 import { getDevice } from './support/gpu.js';
 import { TextbookCurve } from './support/textbook-curve.js';
 

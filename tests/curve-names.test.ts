@@ -1,6 +1,9 @@
-/** Curves by name. */
+/** Curves by name, and by constants. */
 import { bn254 as noble } from '@noble/curves/bn254.js';
 import { expect, test } from 'vitest';
+import { p256Curve } from '../dev/oracle/curves.js';
+import { bn254 } from '../src/curves/bn254.js';
+import { curveContext } from '../src/curves/curve.js';
 import { resolveCurve } from '../src/curves/named.js';
 
 test.each(['bn254', 'BN254', 'bn128', 'alt_bn128'])('%s is BN254 G1, as noble has it', (name) => {
@@ -26,4 +29,34 @@ test.each(['bn256', 'Bn254', '', 'toString', '__proto__'])('%j is refused by all
       message: `curve: '${name}' is unknown; give one of bn254 (also BN254, bn128, alt_bn128) or a Curve object`,
     }),
   );
+});
+
+const { p, order, b, generator } = bn254;
+
+test.each([
+  ['a', { a: -1n }],
+  ['a', { a: p }],
+  ['b', { b: -1n }],
+  ['b', { b: b + p }],
+  ['b', { b: 0n }],
+  ['order', { order: 2n }],
+  ['order', { order: 2n ** 256n }],
+  ['generator.x', { generator: { ...generator, x: generator.x + p } }],
+  ['generator.x', { generator: { x: p, y: 1n }, b: 1n }],
+  ['generator.y', { generator: { ...generator, y: generator.y - p } }],
+  ['generator.y', { generator: { x: 1n, y: p }, b: p - 1n }],
+])('%s that is none is refused: %o', (name, change) => {
+  expect(() => curveContext({ ...bn254, ...change })).toThrow(new RegExp(`curve 'bn254': ${name} `));
+});
+
+test('s·P = (r − s)·(−P) for every point where the order is that of the whole curve, and then the shorter has half as many', () => {
+  // #E = p + 1 − t with |t| ≤ 2·√p, Hasse
+  const most = 2n * BigInt(Math.floor(Math.sqrt(Number(p256Curve.p))));
+  const context = (order: bigint) => curveContext({ ...p256Curve, order: order % 2n ** 256n });
+  expect(context(p256Curve.p + 1n - most / 2n)).toMatchObject({ foldsScalars: true, scalarBits: 256, signedBits: 255 });
+  expect(context(p256Curve.p + 1n - most - most / 2n).foldsScalars).toBe(false);
+  expect(context(2n ** 64n)).toMatchObject({ foldsScalars: false, scalarBits: 65, signedBits: 64 });
+  expect(context(2n ** 64n + 1n)).toMatchObject({ foldsScalars: false, scalarBits: 65, signedBits: 65 });
+  expect(curveContext(bn254)).toMatchObject({ foldsScalars: true, scalarBits: order.toString(2).length });
+  expect(context(3n)).toMatchObject({ foldsScalars: false, signedBits: 2 });
 });

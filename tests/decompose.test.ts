@@ -1,11 +1,13 @@
 /** The digits of scalars, against what they must add up to: Σ d·2^b = s mod r, exactly and for every width of a window. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bls12381, p256Curve, secp192r1 } from '../dev/oracle/curves.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, type CurveContext, curveContext } from '../src/curves/curve.js';
 import { writeWords } from '../src/field/modulus.js';
 import { Runner } from '../src/gpu/runner.js';
 import { fullWorkload, loadedTables, piecesOf } from '../src/plan/workload.js';
+import { digestOf, LANES, sumOfLanes } from '../src/shaders/custody.js';
 import { groupsFor } from '../src/shaders/limits.js';
 import {
   DECOMPOSE_THREADS,
@@ -16,7 +18,7 @@ import {
 } from '../src/stages/decompose.js';
 import { ABSENT, ENTRY_WORDS, INDEX_MASK, NEGATE } from '../src/stages/entry.js';
 import { type Decomposition, decompose } from '../src/twins/decompose.js';
-import { bls12381, p256Curve, secp192r1 } from './support/curves.js';
+import { digestOfScalars } from '../src/twins/digest.js';
 import { getDevice } from './support/gpu.js';
 import { smallCurve } from './support/small-curve.js';
 
@@ -96,12 +98,16 @@ test('only where the order is that of the whole curve may a scalar be taken from
   expect(folds).toEqual({ bn254: true, p256: true, secp192r1: true, 'bls12-381': false, small: false });
 });
 
+/** With a cofactor, so that scalars do not fold, and of 256 bits: then the topmost bit of a scalar may lend to a window that has none of its own. */
+const fullOrder: Curve = { ...bls12381, name: 'an order of all 256 bits', order: 2n ** 256n - 189n };
+
 test.each([
   ['an even order that folds', { ...secp192r1, order: 2n ** 192n }, 192],
   ['an order of a power of two and one', { ...bn254, order: 2n ** 200n + 1n }, 201],
   ['an order that is a power of two', { ...bn254, order: 2n ** 200n }, 200],
   ['BN254', bn254, 253],
   ['BLS12-381', bls12381, 255],
+  ['an order of all 256 bits that does not fold', fullOrder, 256],
 ])('the longest number that digits are made of: %s', (_, constants, bits) => {
   const { foldsScalars, signedBits, order } = curveContext(constants);
   const largest = foldsScalars ? order / 2n : order - 1n;
@@ -109,204 +115,235 @@ test.each([
   expect([largest >> BigInt(bits), largest >> BigInt(bits - 1)]).toEqual([0n, 1n]);
 });
 
-describe.each([bn254, bls12381, p256Curve].map((curve) => [curve.name, curve] as const))('%s', (_, constants) => {
-  const curve = curveContext(constants);
-  const edges = edgeScalars(curve);
+describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name, curve] as const))(
+  '%s',
+  (_, constants) => {
+    const curve = curveContext(constants);
+    const edges = edgeScalars(curve);
 
-  /** Windows of c bits, of scalars in `tables` pieces. */
-  const shapeOf = (windowBits: number, tables = 1): Decomposition => {
-    const load = fullWorkload(1, curve, loadedTables(curve, tables));
-    const { count: pieces, bits: pieceBits } = piecesOf(load);
-    return { windowBits, vectorWindows: Math.ceil(pieceBits / windowBits), pieces, pieceBits, tables };
-  };
-
-  test('the multiples of r that are subtracted reach down from any 256-bit value', () => {
-    const multiples = reductionMultiples(curve);
-    expect(multiples.at(-1)).toBe(curve.order);
-    expect(2n * (multiples[0] as bigint)).toBeGreaterThanOrEqual(top);
-    multiples.forEach((multiple, i) => {
-      if (i > 0) expect(2n * multiple).toBe(multiples[i - 1]);
-    });
-  });
-
-  test.each(allWidths)('CPU twin, c = %i: edges and random scalars', (windowBits) => {
-    for (const tables of [1, 2, 3, 16]) {
-      const shape = shapeOf(windowBits, tables);
-      const vectors = [{ scalars: edges, firstBase: 0 }];
-      check(curve, vectors, decompose(curve, packed(vectors), shape), shape);
-    }
-    fc.assert(
-      fc.property(
-        fc.array(fc.bigInt({ min: 0n, max: top - 1n }), { minLength: 1, maxLength: 4 }),
-        fc.array(fc.bigInt({ min: 0n, max: top - 1n }), { maxLength: 4 }),
-        fc.integer({ min: 0, max: 2 ** 25 }),
-        fc.integer({ min: 1, max: 20 }),
-        (scalars, others, firstBase, tables) => {
-          const shape = shapeOf(windowBits, tables);
-          const vectors = [
-            { scalars, firstBase },
-            { scalars: others, firstBase: 7 },
-          ];
-          check(curve, vectors, decompose(curve, packed(vectors), shape), shape);
-        },
-      ),
-      { numRuns: 50, seed: windowBits },
-    );
-  });
-
-  test('pieces cover what the tables were made for, and short scalars take one', () => {
-    for (let tables = 1; tables <= 64; tables++) {
+    /** Windows of c bits, of scalars in `tables` pieces. */
+    const shapeOf = (windowBits: number, tables = 1): Decomposition => {
       const load = fullWorkload(1, curve, loadedTables(curve, tables));
-      const { count, bits } = piecesOf(load);
-      expect(count).toBeLessThanOrEqual(tables);
-      expect(count * bits).toBeGreaterThan(load.bits);
-      expect(piecesOf({ bits: 3, tables: load.tables })).toEqual({ count: 1, bits: 4 });
-    }
-  });
+      const { count: pieces, bits: pieceBits } = piecesOf(load);
+      return { windowBits, vectorWindows: Math.ceil(pieceBits / windowBits), pieces, pieceBits, tables };
+    };
 
-  describe('GPU', () => {
-    let runner: Runner;
-    beforeAll(async () => {
-      runner = new Runner(await getDevice(), Number.POSITIVE_INFINITY);
-    });
-    afterAll(() => runner.destroy());
-    const kernel = decomposeKernel(curve);
-
-    /** The entries of all slabs, or of `windows` of them from a later one on. */
-    const run = async (
-      vectors: readonly Vector[],
-      { windowBits, vectorWindows, pieces, pieceBits, tables }: Decomposition,
-      firstWindow = 0,
-      windows = vectors.length * vectorWindows,
-    ): Promise<Uint32Array> => {
-      const n = Math.max(...vectors.map(({ scalars }) => scalars.length));
-      const words = ENTRY_WORDS * n * pieces * windows;
-      const allPicks = vectors.flatMap(({ picks }) => picks ?? []);
-      let picked = 0;
-      const firstPick = ({ picks }: Vector): number => {
-        picked += picks?.length ?? 0;
-        return picks === undefined ? IN_A_ROW : picked - picks.length;
-      };
-      const { data } = await runner.run({
-        scratch: {
-          scalars: 32 * n * vectors.length,
-          vectors: 12 * vectors.length,
-          picks: Math.max(16, 4 * allPicks.length),
-          entries: 4 * words,
-        },
-        uploads: [
-          // beyond the end of a shorter vector there may be anything
-          { to: { buffer: 'scalars' }, data: new Uint32Array(8 * n * vectors.length).fill(0xdeadbeef) },
-          ...vectors.map(({ scalars }, v) => ({ to: { buffer: 'scalars', offset: 32 * n * v }, data: pack(scalars) })),
-          {
-            to: { buffer: 'vectors' },
-            data: Uint32Array.from(vectors.flatMap((v) => [v.scalars.length, v.firstBase, firstPick(v)])),
-          },
-          { to: { buffer: 'picks' }, data: Uint32Array.from(allPicks) },
-          // an entry that nobody writes shows: its key is out of range
-          { to: { buffer: 'entries' }, data: new Uint32Array(words).fill(0xdeadbeef) },
-        ],
-        commands: [
-          {
-            kind: 'dispatch',
-            phase: 'decompose',
-            kernel,
-            config: DecomposeConfig.pack({
-              scalars: n,
-              window_bits: windowBits,
-              pieces,
-              piece_bits: pieceBits,
-              tables,
-              vector_windows: vectorWindows,
-              first_window: firstWindow,
-              windows,
-            }),
-            bindings: {
-              vectors: { buffer: 'vectors' },
-              picks: { buffer: 'picks' },
-              scalars: { buffer: 'scalars' },
-              entries: { buffer: 'entries' },
-            },
-            groups: groupsFor(n * vectors.length, DECOMPOSE_THREADS),
-          },
-        ],
-        read: [{ buffer: 'entries', size: 4 * words }],
+    test('the multiples of r that are subtracted reach down from any 256-bit value', () => {
+      const multiples = reductionMultiples(curve);
+      expect(multiples.at(-1)).toBe(curve.order);
+      expect(2n * (multiples[0] as bigint)).toBeGreaterThanOrEqual(top);
+      multiples.forEach((multiple, i) => {
+        if (i > 0) expect(2n * multiple).toBe(multiples[i - 1]);
       });
-      return data[0] as Uint32Array;
-    };
-
-    /** The same entries, that is also the same signs: digits ±2^(c-1) could be said in two ways. The key of an absent digit means nothing. */
-    const expectSame = (got: Uint32Array, expected: Uint32Array, what = ''): void => {
-      expect(got.length).toBe(expected.length);
-      const same = (word: number, i: number): boolean =>
-        word === expected[i] || (i % ENTRY_WORDS === 0 && expected[i + 1] === ABSENT);
-      expect(
-        got.findIndex((word, i) => !same(word, i)),
-        what,
-      ).toBe(-1);
-    };
-
-    // every width where the twin is proved; on the GPU those that fill, divide and straddle the words of a scalar
-    test.each([
-      [2, 1],
-      [3, 1],
-      [8, 1],
-      [13, 1],
-      [15, 1],
-      [16, 1],
-      [13, 2],
-      [16, 4],
-      [5, 7],
-      [16, 16],
-    ])('c = %i, %i tables: edges and random scalars, as their twin has them', async (windowBits, tables) => {
-      const shape = shapeOf(windowBits, tables);
-      const random = fc.sample(fc.bigInt({ min: 0n, max: top - 1n }), { numRuns: 200, seed: windowBits });
-      const vectors = [{ scalars: [...edges, ...random], firstBase: 12345 }];
-      const entries = await run(vectors, shape);
-      check(curve, vectors, entries, shape);
-      expectSame(entries, decompose(curve, packed(vectors), shape));
     });
 
-    test.each([1, 3])('several vectors, %i tables: each with its own length and bases', async (tables) => {
-      const shape = shapeOf(9, tables);
-      const vectors = [
-        { scalars: edges.slice(0, 65), firstBase: 3 },
-        { scalars: [], firstBase: 0 },
-        { scalars: edges.slice(-130), firstBase: 1 },
-        { scalars: edges.slice(7, 8), firstBase: 2 ** 20 },
-        { scalars: edges.slice(9, 12), firstBase: 5, picks: [0, 9, 2 ** 20] },
-        { scalars: edges.slice(0, 66), firstBase: 0, picks: edges.slice(0, 66).map((_, i) => 3 * i + 1) },
-      ];
-      const entries = await run(vectors, shape);
-      check(curve, vectors, entries, shape);
-      expectSame(entries, decompose(curve, packed(vectors), shape));
-    });
-
-    test.each([3, 8, 16])('c = %i: groups of slabs make what all of them at once make', async (windowBits) => {
-      // what a window lends to the next one is read off the scalar, also where the next one is in another group
-      for (const tables of [1, 3]) {
+    test.each(allWidths)('CPU twin, c = %i: edges and random scalars', (windowBits) => {
+      for (const tables of [1, 2, 3, 16]) {
         const shape = shapeOf(windowBits, tables);
-        const vectors = [
-          { scalars: edges.slice(0, 200), firstBase: 7 },
-          { scalars: edges.slice(-99), firstBase: 0 },
-        ];
-        const all = await run(vectors, shape);
-        const slab = 200 * shape.pieces;
-        const slabs = 2 * shape.vectorWindows;
-        for (const most of [1, 5]) {
-          for (let first = 0; first < slabs; first += most) {
-            const windows = Math.min(most, slabs - first);
-            const expected = all.subarray(ENTRY_WORDS * slab * first, ENTRY_WORDS * slab * (first + windows));
-            expectSame(await run(vectors, shape, first, windows), expected, `slabs from ${first}`);
-          }
-        }
+        const vectors = [{ scalars: edges, firstBase: 0 }];
+        check(curve, vectors, decompose(curve, packed(vectors), shape), shape);
+      }
+      fc.assert(
+        fc.property(
+          fc.array(fc.bigInt({ min: 0n, max: top - 1n }), { minLength: 1, maxLength: 4 }),
+          fc.array(fc.bigInt({ min: 0n, max: top - 1n }), { maxLength: 4 }),
+          fc.integer({ min: 0, max: 2 ** 25 }),
+          fc.integer({ min: 1, max: 20 }),
+          (scalars, others, firstBase, tables) => {
+            const shape = shapeOf(windowBits, tables);
+            const vectors = [
+              { scalars, firstBase },
+              { scalars: others, firstBase: 7 },
+            ];
+            check(curve, vectors, decompose(curve, packed(vectors), shape), shape);
+          },
+        ),
+        { numRuns: 50, seed: windowBits },
+      );
+    });
+
+    test('pieces cover what the tables were made for, and short scalars take one', () => {
+      for (let tables = 1; tables <= 64; tables++) {
+        const load = fullWorkload(1, curve, loadedTables(curve, tables));
+        const { count, bits } = piecesOf(load);
+        expect(count).toBeLessThanOrEqual(tables);
+        expect(count * bits).toBeGreaterThan(load.bits);
+        expect(piecesOf({ bits: 3, tables: load.tables })).toEqual({ count: 1, bits: 4 });
       }
     });
 
-    test.each([1, 63, 64, 65, 127, 129])('n = %i: threads beyond the last scalar write nothing', async (n) => {
-      const shape = shapeOf(7);
-      const vectors = [{ scalars: edges.slice(-n), firstBase: 0 }];
-      check(curve, vectors, await run(vectors, shape), shape);
+    describe('GPU', () => {
+      let runner: Runner;
+      beforeAll(async () => {
+        runner = new Runner(await getDevice(), Number.POSITIVE_INFINITY);
+      });
+      afterAll(() => runner.destroy());
+      const kernel = decomposeKernel(curve);
+
+      /** The entries of all slabs, or of `windows` of them from a later one on. */
+      const run = async (
+        vectors: readonly Vector[],
+        { windowBits, vectorWindows, pieces, pieceBits, tables }: Decomposition,
+        firstWindow = 0,
+        windows = vectors.length * vectorWindows,
+      ): Promise<Uint32Array> => {
+        const n = Math.max(...vectors.map(({ scalars }) => scalars.length));
+        const words = ENTRY_WORDS * n * pieces * windows;
+        const allPicks = vectors.flatMap(({ picks }) => picks ?? []);
+        let picked = 0;
+        const firstPick = ({ picks }: Vector): number => {
+          picked += picks?.length ?? 0;
+          return picks === undefined ? IN_A_ROW : picked - picks.length;
+        };
+        const { data, accounts } = await runner.run({
+          scratch: {
+            scalars: 32 * n * vectors.length,
+            vectors: 12 * vectors.length,
+            picks: Math.max(16, 4 * allPicks.length),
+            entries: 4 * words,
+          },
+          uploads: [
+            // beyond the end of a shorter vector there may be anything
+            { to: { buffer: 'scalars' }, data: new Uint32Array(8 * n * vectors.length).fill(0xdeadbeef) },
+            ...vectors.map(({ scalars }, v) => ({
+              to: { buffer: 'scalars', offset: 32 * n * v },
+              data: pack(scalars),
+            })),
+            {
+              to: { buffer: 'vectors' },
+              data: Uint32Array.from(vectors.flatMap((v) => [v.scalars.length, v.firstBase, firstPick(v)])),
+            },
+            { to: { buffer: 'picks' }, data: Uint32Array.from(allPicks) },
+            // an entry that nobody writes shows: its key is out of range
+            { to: { buffer: 'entries' }, data: new Uint32Array(words).fill(0xdeadbeef) },
+          ],
+          accounts: 8 * LANES,
+          commands: [
+            {
+              kind: 'dispatch',
+              phase: 'decompose',
+              kernel,
+              config: DecomposeConfig.pack({
+                scalars: n,
+                window_bits: windowBits,
+                pieces,
+                piece_bits: pieceBits,
+                tables,
+                vector_windows: vectorWindows,
+                first_window: firstWindow,
+                windows,
+                scalars_account: 0,
+                entries_account: LANES,
+              }),
+              bindings: {
+                vectors: { buffer: 'vectors' },
+                picks: { buffer: 'picks' },
+                scalars: { buffer: 'scalars' },
+                entries: { buffer: 'entries' },
+              },
+              groups: groupsFor(n * vectors.length, DECOMPOSE_THREADS),
+            },
+          ],
+          read: [{ buffer: 'entries', size: 4 * words }],
+        });
+        const entries = data[0] as Uint32Array;
+        expect(sumOfLanes(accounts, 0)).toBe(scalarsSum(vectors, vectorWindows, firstWindow, windows));
+        expect(sumOfLanes(accounts, LANES)).toBe(entriesSum(entries, n * pieces, windowBits, firstWindow));
+        return entries;
+      };
+
+      /** What decompose is to say that it read: the vectors that have a slab in the group. */
+      const scalarsSum = (vectors: readonly Vector[], vectorWindows: number, first: number, windows: number): number =>
+        vectors.reduce((sum, { scalars, firstBase, picks }, v) => {
+          if ((v + 1) * vectorWindows <= first || v * vectorWindows >= first + windows) return sum;
+          const baseOf = (i: number): number => firstBase + (picks === undefined ? i : (picks[i] as number));
+          return (sum + digestOfScalars(pack(scalars), 8, v, 0, baseOf)) >>> 0;
+        }, 0);
+
+      /** What it is to say that it wrote, with the keys that the sort will give. */
+      const entriesSum = (entries: Uint32Array, slab: number, windowBits: number, firstWindow: number): number => {
+        let sum = 0;
+        for (let i = 0; i < entries.length / ENTRY_WORDS; i++) {
+          const [key, handle] = entries.subarray(i * ENTRY_WORDS) as unknown as readonly [number, number];
+          const window = firstWindow + Math.floor(i / slab);
+          if (handle !== ABSENT) sum = (sum + digestOf(window * 2 ** (windowBits - 1) + key, handle)) >>> 0;
+        }
+        return sum;
+      };
+
+      /** The same entries, that is also the same signs: digits ±2^(c-1) could be said in two ways. The key of an absent digit means nothing. */
+      const expectSame = (got: Uint32Array, expected: Uint32Array, what = ''): void => {
+        expect(got.length).toBe(expected.length);
+        const same = (word: number, i: number): boolean =>
+          word === expected[i] || (i % ENTRY_WORDS === 0 && expected[i + 1] === ABSENT);
+        expect(
+          got.findIndex((word, i) => !same(word, i)),
+          what,
+        ).toBe(-1);
+      };
+
+      // every width where the twin is proved; on the GPU those that fill, divide and straddle the words of a scalar
+      test.each([
+        [2, 1],
+        [3, 1],
+        [8, 1],
+        [13, 1],
+        [15, 1],
+        [16, 1],
+        [13, 2],
+        [16, 4],
+        [5, 7],
+        [16, 16],
+      ])('c = %i, %i tables: edges and random scalars, as their twin has them', async (windowBits, tables) => {
+        const shape = shapeOf(windowBits, tables);
+        const random = fc.sample(fc.bigInt({ min: 0n, max: top - 1n }), { numRuns: 200, seed: windowBits });
+        const vectors = [{ scalars: [...edges, ...random], firstBase: 12345 }];
+        const entries = await run(vectors, shape);
+        check(curve, vectors, entries, shape);
+        expectSame(entries, decompose(curve, packed(vectors), shape));
+      });
+
+      test.each([1, 3])('several vectors, %i tables: each with its own length and bases', async (tables) => {
+        const shape = shapeOf(9, tables);
+        const vectors = [
+          { scalars: edges.slice(0, 65), firstBase: 3 },
+          { scalars: [], firstBase: 0 },
+          { scalars: edges.slice(-130), firstBase: 1 },
+          { scalars: edges.slice(7, 8), firstBase: 2 ** 20 },
+          { scalars: edges.slice(9, 12), firstBase: 5, picks: [0, 9, 2 ** 20] },
+          { scalars: edges.slice(0, 66), firstBase: 0, picks: edges.slice(0, 66).map((_, i) => 3 * i + 1) },
+        ];
+        const entries = await run(vectors, shape);
+        check(curve, vectors, entries, shape);
+        expectSame(entries, decompose(curve, packed(vectors), shape));
+      });
+
+      test.each([3, 8, 16])('c = %i: groups of slabs make what all of them at once make', async (windowBits) => {
+        // what a window lends to the next one is read off the scalar, also where the next one is in another group
+        for (const tables of [1, 3]) {
+          const shape = shapeOf(windowBits, tables);
+          const vectors = [
+            { scalars: edges.slice(0, 200), firstBase: 7 },
+            { scalars: edges.slice(-99), firstBase: 0 },
+          ];
+          const all = await run(vectors, shape);
+          const slab = 200 * shape.pieces;
+          const slabs = 2 * shape.vectorWindows;
+          for (const most of [1, 5]) {
+            for (let first = 0; first < slabs; first += most) {
+              const windows = Math.min(most, slabs - first);
+              const expected = all.subarray(ENTRY_WORDS * slab * first, ENTRY_WORDS * slab * (first + windows));
+              expectSame(await run(vectors, shape, first, windows), expected, `slabs from ${first}`);
+            }
+          }
+        }
+      });
+
+      test.each([1, 63, 64, 65, 127, 129])('n = %i: threads beyond the last scalar write nothing', async (n) => {
+        const shape = shapeOf(7);
+        const vectors = [{ scalars: edges.slice(-n), firstBase: 0 }];
+        check(curve, vectors, await run(vectors, shape), shape);
+      });
     });
-  });
-});
+  },
+);

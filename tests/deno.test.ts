@@ -10,12 +10,13 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
+import { bls12381, p256Curve } from '../dev/oracle/curves.js';
+import { checks } from '../src/checks/module.js';
 import { bn254 } from '../src/curves/bn254.js';
-import { type Curve, curveContext } from '../src/curves/curve.js';
+import { type Curve, curveContext, withProduct } from '../src/curves/curve.js';
 import type { Kernel } from '../src/shaders/kernel.js';
 import type { createKernels } from '../src/stages/kernels.js';
 import { buildLibrary } from './support/build-library.js';
-import { bls12381, p256Curve } from './support/curves.js';
 import { inProject } from './support/run-script.js';
 
 const N = 2 ** 10;
@@ -37,20 +38,24 @@ let seen: Seen;
 
 /** All that an engine may ask for on a curve, in the shapes of a GPU and of a CPU. */
 const kernelsOf = (create: typeof createKernels, constants: Curve): Kernel[] => {
-  const kernels = create(curveContext(constants));
-  const carries = ['shift', 'float'] as const;
+  const curve = curveContext(constants);
+  const kernels = create(curve, checks);
+  const products = ['signed', 'unsigned', 'dot4'] as const;
   return [
-    ...carries.flatMap((carry) => [
-      kernels.importPoints(carry),
-      ...Object.values(kernels.tables(carry)),
-      ...Object.values(kernels.checks(carry)),
-      ...(['private', 'workgroup'] as const).flatMap((prefixMemory) =>
-        [
-          { threads: 16, slots: 4 },
-          { threads: 64, slots: 1 },
-        ].flatMap((shape) => [false, true].map((checks) => kernels.walk({ prefixMemory, ...shape, carry, checks }))),
-      ),
-    ]),
+    ...products.flatMap((product) => {
+      const own = create(withProduct(curve, product), checks);
+      return [
+        own.importPoints(),
+        ...Object.values(own.tables()),
+        ...Object.values(own.checks()),
+        ...(['private', 'workgroup'] as const).flatMap((prefixMemory) =>
+          [
+            { threads: 16, slots: 4 },
+            { threads: 64, slots: 1 },
+          ].flatMap((shape) => [false, true].map((watched) => own.walk({ prefixMemory, ...shape, checks: watched }))),
+        ),
+      ];
+    }),
     kernels.decompose(),
     kernels.partition(),
     kernels.reduce(),
@@ -111,7 +116,7 @@ test('naga takes every shader, and sees what is wrong with a wrong one', () => {
 });
 
 test('an MSM is right, on the adapter of wgpu', () => {
-  expect([seen.on, seen.pipelines]).toEqual(['gpu', 8]);
+  expect([seen.on, seen.pipelines]).toEqual(['gpu', 9]);
   const { x, y, infinity } = expected;
   const sum = { x: String(x), y: String(y), infinity };
   expect(seen.sums).toEqual(Array(REPETITIONS).fill(sum));

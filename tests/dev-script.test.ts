@@ -7,7 +7,6 @@ import type { Browser } from 'playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { launchChromium } from '../scripts/browser/launch.mjs';
 import { parseOptions } from '../scripts/dev/options.mjs';
-import { qrCode } from '../scripts/dev/qr-code.mjs';
 import { inProject, runScript } from './support/run-script.js';
 
 /** This machine's address in a network, if it has one: what a phone would open. */
@@ -164,15 +163,5 @@ describe('the page over https', () => {
         .split('\n')
         .map((line) => JSON.parse(line)),
     ).toEqual(rows);
-  });
-});
-
-describe('the QR code', () => {
-  it('is the same to a camera in the colours of a terminal', () => {
-    const url = 'https://192.168.178.23:5173/?autorun=msm-bench&logn=12%2C14&reps=5&walkerpriv=1&seed=42&c=13';
-    const inColour = qrCode(url, true);
-    expect(inColour.split('\n').every((line) => line.startsWith('\x1b[97;40m') && line.endsWith('\x1b[0m'))).toBe(true);
-    expect(scan(inColour.replaceAll('\x1b[97;40m', '').replaceAll('\x1b[0m', ''))).toBe(url);
-    expect(scan(qrCode(url, false))).toBe(url);
   });
 });

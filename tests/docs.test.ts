@@ -48,7 +48,9 @@ describe('the docs site', { tags: 'long' }, () => {
       'documents/CONTRIBUTING.html',
       'documents/SECURITY.html',
       'functions/index.createMsmEngine.html',
+      'functions/calibrate.calibrate.html',
       'functions/node.fileStore.html',
+      'variables/checks.stageChecks.html',
       'interfaces/index.MsmEngine.html',
       'bench/index.html',
     ].filter((path) => !pages.has(path));

@@ -381,6 +381,7 @@ describe('createMsmEngine refuses', () => {
     [{ cpuBelow: -1 }, /^tuning\.cpuBelow must be an integer from 0/],
     [{ cpuBelow: 2 ** 16 + 1 }, /^tuning\.cpuBelow .* got 65537/],
     [{ checks: 1 }, /^tuning\.checks must be true or false, got 1/],
+    [{ checks: true }, /^tuning\.checks .*import \{ stageChecks \} from 'webgpu-msm\/checks'.*checks: stageChecks/],
     [{ walkerPrefixMemory: 'shared' }, /^tuning\.walkerPrefixMemory must be 'private' or 'workgroup', got 'shared'/],
     [{ windowbits: 8 }, /^tuning\.windowbits is unknown; the knobs are /],
     [{ toString: 8 }, /^tuning\.toString is unknown/],
@@ -527,7 +528,7 @@ describe('lastRun', () => {
     expect(own.lastRun?.n).toBe(2);
   });
 
-  test('has the time of every phase where the device has timestamps', async () => {
+  test('has the time of every phase where the device has timestamps', { tags: 'long' }, async () => {
     // an engine that requests its own device asks for them
     const gpu = await getGpu();
     const offered = (await gpu.requestAdapter())?.features.has('timestamp-query') === true;

@@ -3,11 +3,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
-import { createMsmEngine } from '../src/index.js';
+import { createMsmEngine, type MsmEngine } from '../src/index.js';
 import { getDevice } from './support/gpu.js';
+import { smallCase, smallCurve } from './support/small-curve.js';
 
-/** The heap once all garbage is gone; Node collects on demand only behind a flag. */
-const settledHeap = async (): Promise<number> => {
+/** Until all garbage is gone; Node collects on demand only behind a flag. */
+const collect = async (): Promise<void> => {
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as () => void;
   // finalisers run between collections, and what they let go of falls to the next one
@@ -15,6 +16,11 @@ const settledHeap = async (): Promise<number> => {
     gc();
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+};
+
+/** The heap without garbage. */
+const settledHeap = async (): Promise<number> => {
+  await collect();
   return process.memoryUsage().heapUsed;
 };
 
@@ -64,10 +70,14 @@ test('1,000 MSMs of changing size on one engine', { tags: 'long' }, async () => 
   expect(engine.memory).toMatchObject({ bases: 0, scratch: 0 });
 });
 
-test('100 engines created and destroyed on one device', async () => {
+test('100 engines created and destroyed on one device', { tags: 'long' }, async () => {
   const device = await getDevice({ label: 'many engines' });
   const buffers = countBuffers(device);
   const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 5, seed: 5 });
+  // keeps the pipelines
+  const first = await createMsmEngine({ curve: 'bn254', device, tuning });
+  await first.warmup(5);
+  const compiled = first.pipelines.length;
   for (let i = 0; i < 100; i++) {
     const engine = await createMsmEngine({ curve: 'bn254', device, tuning });
     const bases = await engine.loadBases(points.bytes);
@@ -75,4 +85,50 @@ test('100 engines created and destroyed on one device', async () => {
     engine.destroy();
     expect(buffers.live()).toBe(0);
   }
+  expect(first.pipelines).toHaveLength(compiled);
+  first.destroy();
+});
+
+test('pipelines on a device of the caller’s: engines share them, and they go with the last engine that used them', async () => {
+  const device = await getDevice({ label: 'pipelines' });
+  const made: WeakRef<GPUComputePipeline>[] = [];
+  const compile = device.createComputePipelineAsync.bind(device);
+  device.createComputePipelineAsync = async (descriptor) => {
+    const pipeline = await compile(descriptor);
+    made.push(new WeakRef(pipeline));
+    return pipeline;
+  };
+  const warm = async (walkerSlots: number): Promise<MsmEngine> => {
+    const engine = await createMsmEngine({ curve: smallCurve, device, tuning: { ...tuning, walkerSlots } });
+    await engine.warmup(10);
+    return engine;
+  };
+  const alive = async (): Promise<number> => {
+    await collect();
+    return made.filter((pipeline) => pipeline.deref() !== undefined).length;
+  };
+
+  const first = await warm(4);
+  const all = made.length;
+  const second = await warm(4);
+  expect(made).toHaveLength(all);
+  // another walk, and all the rest is shared
+  const other = await warm(5);
+  expect(made).toHaveLength(all + 1);
+  first.destroy();
+  first.destroy();
+  (await warm(4)).destroy();
+  expect(made).toHaveLength(all + 1);
+  expect(await alive()).toBe(all + 1);
+  second.destroy();
+  expect(await alive()).toBe(all);
+  other.destroy();
+  expect(await alive()).toBe(0);
+  const { points, scalars, expected } = smallCase(10);
+  const last = await warm(4);
+  expect(made).toHaveLength(2 * all + 1);
+  expect(await last.msm(await last.loadBases(points), scalars)).toEqual(expected);
+  last.destroy();
+  // they are garbage though the engines are not
+  expect([first, second, other, last].map((engine) => engine.memory.bases)).toEqual([0, 0, 0, 0]);
 });

@@ -2,8 +2,8 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { bn254 } from '@noble/curves/bn254.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bls12381 } from '../dev/oracle/curves.js';
 import { createMsmEngine, type MsmEngine } from '../src/index.js';
-import { bls12381 } from './support/curves.js';
 import { getDevice } from './support/gpu.js';
 
 const curves = [

@@ -3,6 +3,15 @@
  */
 import { describe, expect, test } from 'vitest';
 import {
+  bls12381,
+  bls12381Oracle,
+  bn254FromNoble,
+  p256Curve,
+  p256Oracle,
+  secp192r1,
+  secp192r1Oracle,
+} from '../dev/oracle/curves.js';
+import {
   type AffinePoint,
   encodeScalars,
   expectedMsm,
@@ -16,16 +25,8 @@ import { type Curve, curveContext } from '../src/curves/curve.js';
 import { createMsmEngine, type MsmEngine } from '../src/index.js';
 import { planMsm, planOne } from '../src/plan/planner.js';
 import { fullWorkload } from '../src/plan/workload.js';
-import {
-  bls12381,
-  bls12381Oracle,
-  bn254FromNoble,
-  p256Curve,
-  p256Oracle,
-  secp192r1,
-  secp192r1Oracle,
-} from './support/curves.js';
 import { getDevice } from './support/gpu.js';
+import { meetingPoints } from './support/meeting-points.js';
 import { limits } from './support/stage-bench.js';
 import { TextbookCurve } from './support/textbook-curve.js';
 
@@ -78,12 +79,7 @@ describe.each(curves)('%s', (_, curve, oracle) => {
 
   test('equal points, opposite points and infinities in one bucket', () =>
     withEngine(curve, async (engine) => {
-      const [p, q] = known.points as [AffinePoint, AffinePoint];
-      const minus = { ...p, y: curve.p - p.y };
-      const [k, l] = known.logs as [bigint, bigint];
-      const infinity = { x: 0n, y: 0n, infinity: true };
-      const points = [p, p, minus, p, p, p, infinity, minus, minus, minus, minus, q, p, p, infinity];
-      const logs = [k, k, -k, k, k, k, 0n, -k, -k, -k, -k, l, k, k, 0n];
+      const { points, logs } = meetingPoints(curve, known);
       const bases = await engine.loadBases(points);
       for (let length = 1; length <= points.length; length++) {
         const scalars = new Array<bigint>(length).fill(3n);

@@ -174,7 +174,7 @@ test('the CPU twin sums points by the rules: equal, opposite and infinite ones, 
 });
 
 describe.each(['private', 'workgroup'] as const)('the GPU, with %s prefixes', (prefixMemory) => {
-  const shape = { prefixMemory, threads: 4, slots: 6, carry: 'shift' as const };
+  const shape = { prefixMemory, threads: 4, slots: 6 };
   let runner: Runner;
   let kernels: Kernels;
   let basesBuffer: GPUBuffer;
@@ -219,7 +219,7 @@ describe.each(['private', 'workgroup'] as const)('the GPU, with %s prefixes', (p
         kind: 'dispatch',
         phase: 'walk',
         kernel: kernels.walk(shape),
-        config: WalkConfig.pack({ level }),
+        config: WalkConfig.pack({ level, balance: 0, inhabited: 1, per_sum: 1, per_point: 0 }),
         bindings: {
           levels: { buffer: 'levels' },
           stream: { buffer: level === 0 ? 'stream' : `places${from}` },
@@ -240,6 +240,7 @@ describe.each(['private', 'workgroup'] as const)('the GPU, with %s prefixes', (p
         ...(stream.length > 0 ? [{ to: { buffer: 'stream' }, data: stream }] : []),
       ],
       commands,
+      accounts: 8,
       read: [{ buffer: read, size: scratch[read] }],
     });
     return data[0] as Uint32Array;

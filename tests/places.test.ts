@@ -143,36 +143,40 @@ const open = async (path: string): Promise<{ outcome: Outcome; complaints: strin
 };
 
 describe('the built package', () => {
-  it('makes no code from text, and imports nothing', () => {
-    const code = readFileSync(built, 'utf8');
-    expect(code.match(/\beval\s*\(|\bnew\s+Function\b|\bFunction\s*\(/g)).toBeNull();
+  it('makes no code from text, and imports nothing but what it has', () => {
+    for (const { code } of library) {
+      expect(code.match(/\beval\s*\(|\bnew\s+Function\b|\bFunction\s*\(/g)).toBeNull();
+    }
     expect(library.map(({ fileName, imports, dynamicImports }) => [fileName, ...imports, ...dynamicImports])).toEqual([
-      ['index.js'],
+      ['calibrate.js', 'index.js'],
+      ['checks.js'],
+      ['index.js', 'assurance.js'],
       ['node.js', 'node:fs/promises', 'node:path'],
+      ['assurance.js', 'index.js'],
     ]);
   });
 
   it('can be imported where there is no WebGPU, and leaves nothing on globalThis', async () => {
     const before = Reflect.ownKeys(globalThis);
     const exported = await import(/* @vite-ignore */ pathToFileURL(built).href);
+    const calibration = await import(/* @vite-ignore */ pathToFileURL(join(built, '../calibrate.js')).href);
     expect(Reflect.ownKeys(globalThis)).toEqual(before);
-    expect(Object.keys(exported).sort()).toEqual([
-      'MsmError',
-      'calibrate',
-      'createMsmEngine',
-      'indexedDbStore',
-      'version',
-    ]);
+    // single letters are for calibrate.js and assurance.js
+    expect(
+      Object.keys(exported)
+        .filter((name) => name.length > 1)
+        .sort(),
+    ).toEqual(['MsmError', 'createMsmEngine', 'version']);
+    expect(Object.keys(calibration).sort()).toEqual(['calibrate', 'indexedDbStore']);
     await expect(exported.createMsmEngine({ curve: 'bn254' })).rejects.toMatchObject({ code: 'no-webgpu' });
   });
 });
 
 const MODULE = '/node_modules/webgpu-msm/dist/index.js';
+const CALIBRATE = MODULE.replace('index', 'calibrate');
+const ASSURANCE = MODULE.replace('index', 'assurance');
 
-describe.each<[string, () => string]>([
-  ['its own server', () => MODULE],
-  ['another one, as a CDN is', () => `${originOf(cdn)}${MODULE}`],
-])('a page without a bundler that has the module from %s', (_, library) => {
+const worksUnbundled = (_: string, library: () => string): void => {
   let outcome: Outcome;
 
   beforeAll(async () => {
@@ -181,9 +185,9 @@ describe.each<[string, () => string]>([
     expect(complaints).toEqual([]);
   });
 
-  it('fetches the module, and nothing else', () => {
+  it('fetches the module, what it loads later, calibrate where it is asked for, and nothing else', () => {
     const own = ['/plain.html', '/before.js', '/plain.js', '/plain-worker.js', '/multiply.js', '/case.js'];
-    expect([...new Set(requested)].filter((path) => !own.includes(path))).toEqual([MODULE]);
+    expect([...new Set(requested)].filter((path) => !own.includes(path))).toEqual([MODULE, CALIBRATE, ASSURANCE]);
   });
 
   it('has no side effect of importing: no global, no request to WebGPU', () => {
@@ -204,6 +208,7 @@ describe.each<[string, () => string]>([
     expect(outcome.defaultDevice).toEqual({
       point: expected,
       phases: null,
+      checked: false,
       limits: { maxStorageBufferBindingSize: 2 ** 27, maxBufferSize: 2 ** 28 },
       errors: [],
     });
@@ -213,10 +218,18 @@ describe.each<[string, () => string]>([
     expect(outcome.indexedDb).toEqual({ first: null, later: 'two' });
   });
 
-  it('computes on an adapter without optional features, and asks it for none', () => {
-    expect(outcome.bareAdapter).toEqual({ point: expected, phases: null, asked: [] });
+  it('has one engine, and one class of errors, in both modules', () => {
+    expect(outcome.oneEngine).toEqual({ isMine: true, code: 'bad-argument' });
   });
-});
+
+  it('computes on an adapter without optional features, and asks it for none', () => {
+    expect(outcome.bareAdapter).toEqual({ point: expected, phases: null, checked: false, asked: [] });
+  });
+};
+
+const title = 'a page without a bundler that has the modules from %s';
+describe.each([['another server, as a CDN is', () => `${originOf(cdn)}${MODULE}`] as const])(title, worksUnbundled);
+describe.each([['its own server', () => MODULE] as const])(title, { tags: 'long' }, worksUnbundled);
 
 describe('a page that vite built, under a policy without unsafe-eval and inline scripts', () => {
   let outcome: Outcome;
@@ -229,8 +242,9 @@ describe('a page that vite built, under a policy without unsafe-eval and inline 
     expect(outcome.page).toMatchObject({ point: expected });
   });
 
-  it('computes in a dedicated module worker', () => {
-    expect(outcome.worker).toMatchObject({ point: expected, scope: 'DedicatedWorkerGlobalScope' });
+  it('computes in a dedicated module worker, with its stages checked', () => {
+    expect(outcome.page?.checked).toBe(false);
+    expect(outcome.worker).toMatchObject({ point: expected, checked: true, scope: 'DedicatedWorkerGlobalScope' });
   });
 
   it('violates nothing but what it violates on purpose, to show that the policy is in force', async () => {

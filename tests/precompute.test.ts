@@ -4,10 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { type PointDistributionName, pointDistributions } from '../dev/cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
+import { bls12381, bls12381Oracle, p256Curve, p256Oracle } from '../dev/oracle/curves.js';
 import { bn254G1, expectedMsm, makeKnownBases } from '../dev/oracle/known-bases.js';
+import { stageChecks } from '../src/checks.js';
 import { type Bases, createMsmEngine, type MsmEngine, type Progress, type RunRecord } from '../src/index.js';
 import { captureGpu } from './support/captured-gpu.js';
-import { bls12381, bls12381Oracle, p256Curve, p256Oracle } from './support/curves.js';
 import { getDevice } from './support/gpu.js';
 import { smallCase, smallCurve } from './support/small-curve.js';
 
@@ -32,8 +33,8 @@ describe('BN254', () => {
     }
     bases.destroy();
   };
-  test.each([2, 17])('%i tables: every distribution of scalars', agrees);
-  test.each([1, 3, 5, 8, 64])('%i tables: every distribution of scalars', { tags: 'long' }, agrees);
+  test.each([17])('%i tables: every distribution of scalars', agrees);
+  test.each([1, 2, 3, 5, 8, 64])('%i tables: every distribution of scalars', { tags: 'long' }, agrees);
 
   test.each(Object.keys(pointDistributions) as PointDistributionName[])(
     'points: %s',
@@ -48,7 +49,7 @@ describe('BN254', () => {
     },
   );
 
-  test('fewer windows, and fewer additions', async () => {
+  test('fewer windows, and fewer additions', { tags: 'long' }, async () => {
     const n = 1000;
     const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n, seed: 3 });
     const additions: number[] = [];
@@ -91,7 +92,8 @@ describe('BN254', () => {
             ...(windowBits && { windowBits }),
             ...(additionsPerSubmit && { additionsPerSubmit }),
           };
-          const own = await createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning: knobs });
+          const device = await getDevice();
+          const own = await createMsmEngine({ curve: 'bn254', device, tuning: knobs, checks: stageChecks });
           const bases = await own.loadBases(known.bytes, { precompute });
           const made = vectors.map(({ offset, length, scalars }, i) => ({
             offset,
@@ -161,6 +163,21 @@ describe('the contract', () => {
     const ticks: Progress[] = [];
     await engine.loadBases(points, { precompute: 3, onProgress: (progress) => ticks.push(progress) });
     expect(ticks).toEqual([0, 1].map((done) => ({ phase: 'load', done, total: 1 })));
+    engine.destroy();
+  });
+
+  test('slices keep to the memory budget, and the points at either end of each are there', async () => {
+    const size = 1024;
+    const ends = [0, size - 1, size, 2 * size - 1, 2 * size, 2999];
+    const many = smallCase(3000, (i) => (ends.includes(i) ? BigInt(i + 3) ** 5n : 0n));
+    // half of it is for the points, of 32 bytes each
+    const memoryBudget = 2 * 32 * size;
+    const engine = await createMsmEngine({ curve: smallCurve, device: await getDevice(), tuning, memoryBudget });
+    const ticks: Progress[] = [];
+    const bases = await engine.loadBases(many.points, { precompute: 3, onProgress: (tick) => ticks.push(tick) });
+    expect(ticks.at(-1)).toEqual({ phase: 'load', done: 3, total: 3 });
+    expect(engine.memory.peak).toBeLessThanOrEqual(memoryBudget);
+    expect(await engine.msm(bases, many.scalars)).toEqual(many.expected);
     engine.destroy();
   });
 

@@ -4,7 +4,7 @@ import { digitsOf, joinLimbs, LIMB_BITS, mod, modulus } from '../src/field/modul
 import { montgomeryProduct } from '../src/field/product.js';
 import { tightLimb } from '../src/field/straight-line.js';
 import { fieldView } from '../src/field/wgsl.js';
-import { fieldInverse, productLimbs } from '../src/twins/field.js';
+import { fieldInverse, productLimbs, productWords } from '../src/twins/field.js';
 import { primes, randomPrimes } from './support/primes.js';
 
 /** Whether the last multiple of p finds its column too full, and has it carried first. */
@@ -13,7 +13,7 @@ const carriesLastColumn = (p: bigint): boolean =>
 
 const computes = (p: bigint): void => {
   const m = modulus(p);
-  for (const mode of ['shift', 'float'] as const) fieldView(m, mode);
+  fieldView(m);
   const most = tightLimb(LIMB_BITS);
   const value = (sign: (i: number) => number, limb: number): number[] =>
     Array.from({ length: m.limbs }, (_, i) => (i === m.limbs - 1 ? 0 : sign(i) * limb));
@@ -26,7 +26,21 @@ const computes = (p: bigint): void => {
     const square = joinLimbs(productLimbs(m, tight, null, [], 'worst'), LIMB_BITS);
     expect(mod(square, p)).toBe(mod(b * b * m.rInverse, p));
   }
-  expect((mod(fieldInverse(m, 2n, 'shift', 'shift'), p) * 2n * m.rInverse ** 2n) % p).toBe(1n);
+  for (const of of [m, modulus(p, 'unsigned')]) {
+    expect((mod(fieldInverse(of, 2n), p) * 2n * of.rInverse ** 2n) % p).toBe(1n);
+  }
+  // their programs are run as text, which takes a tenth of a second: one in 32
+  if (p % 64n !== 1n) return;
+  for (const product of ['unsigned', 'dot4'] as const) {
+    const of = modulus(p, product);
+    fieldView(of);
+    const most = 2n * p - 1n;
+    for (const other of [p - 1n, null]) {
+      const got = productWords(of, most, other);
+      expect(mod(got, p)).toBe(mod(most * (other ?? most) * of.rInverse, p));
+      expect(got).toBeLessThanOrEqual(most);
+    }
+  }
 };
 
 test('among random ones some have to carry their last column', () => {

@@ -7,22 +7,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bls12381, p256Curve, secp192r1 } from '../dev/oracle/curves.js';
 import { closeGpu, openGpu } from '../scripts/adapter/open-gpu.mjs';
+import { checks } from '../src/checks/module.js';
 import { bn254 } from '../src/curves/bn254.js';
-import { type Curve, curveContext } from '../src/curves/curve.js';
-import { modulus } from '../src/field/modulus.js';
+import { type Curve, curveContext, withProduct } from '../src/curves/curve.js';
+import { type FieldProduct, modulus } from '../src/field/modulus.js';
 import { pipelineFor } from '../src/gpu/pipelines.js';
 import { resolveTuning } from '../src/plan/tuning.js';
 import { fullWorkload } from '../src/plan/workload.js';
 import type { Kernel } from '../src/shaders/kernel.js';
 import { createKernels, type Kernels } from '../src/stages/kernels.js';
 import { buildLibrary } from './support/build-library.js';
-import { bls12381, p256Curve, secp192r1 } from './support/curves.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-shaders-'));
 await buildLibrary(folder, { kernels: 'src/stages/kernels.ts' });
 const built: { createKernels: typeof createKernels } = await import(
   /* @vite-ignore */ pathToFileURL(join(folder, 'kernels.js')).href
+);
+
+const builtChecks: typeof import('../src/checks.js') = await import(
+  /* @vite-ignore */ pathToFileURL(join(folder, 'checks.js')).href
 );
 
 let device: GPUDevice;
@@ -62,6 +67,8 @@ const bytesIn = (space: 'workgroup' | 'private', { source }: Kernel, fieldBytes:
   const held = /struct Held \{([^}]*)\}/.exec(source)?.[1] ?? '';
   const sizes: Record<string, number> = {
     u32: 4,
+    'vec2<u32>': 8,
+    'vec4<u32>': 16,
     Packed: fieldBytes,
     Point: 2 * fieldBytes,
     Held: 4 * (held.split(':').length - 1),
@@ -72,7 +79,7 @@ const bytesIn = (space: 'workgroup' | 'private', { source }: Kernel, fieldBytes:
     return Number(value);
   };
   const declared = [...source.matchAll(new RegExp(`var<${space}> \\w+: (.*);`, 'g'))].map(([, type = '']) => {
-    const [, element = type, length = '1'] = /^array<(\w+), (\w+)>$/.exec(type) ?? [];
+    const [, element = type, length = '1'] = /^array<([\w<>]+), (\w+)>$/.exec(type) ?? [];
     const size = sizes[element];
     if (size === undefined) throw new Error(`how large is a ${type}?`);
     return size * constant(length);
@@ -88,9 +95,17 @@ interface TwoBuilds {
   readonly compilesBoth: boolean;
 }
 
-const twoBuilds = (constants: Curve): TwoBuilds => {
-  const curve = curveContext(constants);
-  return { own: createKernels(curve), shipped: built.createKernels(curve), compilesBoth: constants === bn254 };
+const products = ['signed', 'unsigned', 'dot4'] as const;
+
+const twoBuilds = (constants: Curve, product: FieldProduct = 'signed'): TwoBuilds => {
+  const curve = withProduct(curveContext(constants), product);
+  // to programs it is opaque
+  const shippedChecks = builtChecks.stageChecks as typeof checks;
+  return {
+    own: createKernels(curve, checks),
+    shipped: built.createKernels(curve, shippedChecks),
+    compilesBoth: constants === bn254,
+  };
 };
 
 /** What a compiler reads: words, numbers, operators; neither comments nor white space. */
@@ -129,14 +144,18 @@ const compiles = (_: string, constants: Curve): void => {
   const kernels = builds.own;
   const { bytes } = curve.field;
 
-  test.each(['shift', 'float'] as const)('import, %s carries', (carry) =>
-    checkKernels(builds, (kernels) => [kernels.importPoints(carry)], bytes),
-  );
-  test.each(['shift', 'float'] as const)('tables, %s carries', (carry) =>
-    checkKernels(builds, (kernels) => Object.values(kernels.tables(carry)), bytes),
-  );
-  test('decompose', () => checkKernels(builds, (kernels) => [kernels.decompose()], bytes));
-  test('checks', () => checkKernels(builds, (kernels) => Object.values(kernels.checks('shift')), bytes));
+  test.each(products)('import, tables, checks and a walk, %s products', (product) => {
+    const shape = { prefixMemory: 'private', threads: 64, slots: 8 } as const;
+    return checkKernels(
+      twoBuilds(constants, product),
+      (kernels) => [
+        ...[kernels.importPoints(), kernels.walk(shape)],
+        ...[...Object.values(kernels.tables()), ...Object.values(kernels.checks())],
+      ],
+      bytes,
+    );
+  });
+  test('decompose, digest', () => checkKernels(builds, (kernels) => [kernels.decompose(), kernels.digest()], bytes));
 
   describe.each(['private', 'workgroup'] as const)('walk with %s prefixes', (prefixMemory) => {
     test.each([
@@ -154,35 +173,34 @@ const compiles = (_: string, constants: Curve): void => {
       const tuning = resolveTuning(
         fullWorkload(1000, curve),
         curve,
-        { ...limits, software: false, slowShifts: false },
+        { ...limits, software: false, product: 'signed' },
         knobs,
       );
-      const shape = {
-        prefixMemory,
-        threads: tuning.walkerThreadsPerWorkgroup,
-        slots: tuning.walkerSlots,
-        carry: tuning.fieldCarry,
-      };
+      const shape = { prefixMemory, threads: tuning.walkerThreadsPerWorkgroup, slots: tuning.walkerSlots };
       await checkKernels(builds, (kernels) => [kernels.walk(shape), kernels.walk({ ...shape, checks: true })], bytes);
       const expected = prefixMemory === 'workgroup' ? shape.threads * shape.slots * bytes : 0;
       expect(bytesIn('workgroup', kernels.walk(shape), bytes)).toBe(expected);
     });
   });
 
-  test('the most slots keep to the 8 KB of private memory that WGSL promises', () => {
-    for (const prefixMemory of ['private', 'workgroup'] as const) {
-      const knobs = { walkerSlots: 64, walkerThreadsPerWorkgroup: 1, walkerPrefixMemory: prefixMemory };
-      const { walkerThreadsPerWorkgroup: threads, walkerSlots: slots } = resolveTuning(
-        fullWorkload(64, curve),
-        curve,
-        { ...limits, software: true, slowShifts: true },
-        knobs,
-      );
-      expect(
-        bytesIn('private', kernels.walk({ prefixMemory, threads, slots, carry: 'float', checks: true }), bytes),
-      ).toBeLessThanOrEqual(8192);
-    }
-  });
+  test.each(products)(
+    'the most slots keep to the 8 KB of private memory that WGSL promises, %s products',
+    (product) => {
+      const of = withProduct(curve, product);
+      const { walk } = createKernels(of, checks);
+      for (const prefixMemory of ['private', 'workgroup'] as const) {
+        const knobs = { walkerSlots: 64, walkerThreadsPerWorkgroup: 1, walkerPrefixMemory: prefixMemory };
+        const { walkerThreadsPerWorkgroup: threads, walkerSlots: slots } = resolveTuning(
+          fullWorkload(64, of),
+          of,
+          { ...limits, software: true, product },
+          knobs,
+        );
+        const kernel = walk({ prefixMemory, threads, slots, checks: true });
+        expect(bytesIn('private', kernel, bytes)).toBeLessThanOrEqual(8192);
+      }
+    },
+  );
 
   test.each([true, false])(
     'the defaults keep to the 8 KB of private memory that WGSL promises, software: %s',
@@ -190,12 +208,12 @@ const compiles = (_: string, constants: Curve): void => {
       const { walkerThreadsPerWorkgroup: threads, walkerSlots: slots } = resolveTuning(
         fullWorkload(2 ** 16, curve),
         curve,
-        { ...limits, software, slowShifts: software },
+        { ...limits, software, product: 'signed' },
         {},
       );
-      expect(
-        bytesIn('private', kernels.walk({ prefixMemory: 'private', threads, slots, carry: 'float' }), bytes),
-      ).toBeLessThanOrEqual(8192);
+      expect(bytesIn('private', kernels.walk({ prefixMemory: 'private', threads, slots }), bytes)).toBeLessThanOrEqual(
+        8192,
+      );
     },
   );
 };
@@ -266,9 +284,9 @@ test('a kernel is compiled once for a device, and a failure is not remembered', 
 
 describe('what compilers of D3D and Metal stumble over is left out', () => {
   const kernels = createKernels(curveContext(bn254));
-  const walk = kernels.walk({ prefixMemory: 'private', threads: 16, slots: 4, carry: 'shift' });
-  const { double, spread } = kernels.tables('shift');
-  const all = [kernels.importPoints('shift'), spread, double, walk, kernels.decompose(), kernels.partition()];
+  const walk = kernels.walk({ prefixMemory: 'private', threads: 16, slots: 4 });
+  const { double, spread } = kernels.tables();
+  const all = [kernels.importPoints(), spread, double, walk, kernels.decompose(), kernels.partition()];
 
   test.each(all)('no switch in $name', ({ source }) => {
     expect(source).not.toMatch(/\bswitch\b/);
@@ -287,6 +305,6 @@ describe('what compilers of D3D and Metal stumble over is left out', () => {
   });
 
   test('nor are those of the import', () => {
-    expect(kernels.importPoints('shift').source).toMatch(/let steps = 5u \+ \(config\.points >> 31u\);/);
+    expect(kernels.importPoints().source).toMatch(/let steps = 5u \+ \(config\.points >> 31u\);/);
   });
 });

@@ -1,6 +1,6 @@
 /** Scalars that are mostly zero, or short: the plan follows them, and the sums are the same whatever it makes of them. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
 import {
   bn254G1,
@@ -11,8 +11,11 @@ import {
   makeKnownBases,
   Random,
 } from '../dev/oracle/known-bases.js';
-import { createMsmEngine, type MsmEngineOptions, type RunRecord, type Tuning } from '../src/index.js';
+import { stageChecks } from '../src/checks.js';
+import { createMsmEngine, type MsmEngine, type MsmEngineOptions, type RunRecord, type Tuning } from '../src/index.js';
+import { captureGpu } from './support/captured-gpu.js';
 import { getDevice } from './support/gpu.js';
+import { smallCase, smallCurve } from './support/small-curve.js';
 
 const r = groupOrder(bn254G1);
 const count = 2000;
@@ -23,6 +26,14 @@ const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 } as 
 const create = async (more: Partial<Tuning> = {}, options: Partial<MsmEngineOptions> = {}) =>
   createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning: { ...tuning, ...more }, ...options });
 
+/** Keeps the pipelines from test to test. */
+let keeper: MsmEngine;
+beforeAll(async () => {
+  keeper = await create();
+  await keeper.warmup(count);
+});
+afterAll(() => keeper?.destroy());
+
 /** n scalars, of which a share is not zero. */
 const sparse = (n: number, share: number, seed: number): bigint[] => {
   const random = new Random(seed);
@@ -32,14 +43,20 @@ const sparse = (n: number, share: number, seed: number): bigint[] => {
 const expectSum = (scalars: readonly bigint[], offset = 0) => expectedMsm(bn254G1, known.logs.slice(offset), scalars);
 
 describe('mostly zeros', () => {
-  test.each<[string, Partial<Tuning>, Partial<MsmEngineOptions>, number]>([
+  const settings: [string, Partial<Tuning>, Partial<MsmEngineOptions>, number][] = [
     ['as it is', {}, {}, 1],
-    ['checked between the stages, which picks nothing', { checks: true }, {}, 1],
+    ['checked between the stages, which picks nothing', { checks: true }, { checks: stageChecks }, 1],
     ['a tight budget', {}, { memoryBudget: 7e5 }, 1],
     ['a few additions a submit', { additionsPerSubmit: 2 ** 10 }, {}, 1],
     ['with tables', {}, {}, 5],
     ['the rest on the CPU', { cpuBelow: 100 }, {}, 1],
-  ])('%s', async (_, more, options, precompute) => {
+  ];
+  const follows = async (
+    _: string,
+    more: Partial<Tuning>,
+    options: Partial<MsmEngineOptions>,
+    precompute: number,
+  ): Promise<void> => {
     const engine = await create(more, options);
     const bases = await engine.loadBases(known.bytes, { precompute });
     for (const [share, offset] of [
@@ -58,7 +75,10 @@ describe('mostly zeros', () => {
       expect(engine.memory.peak).toBeLessThanOrEqual(options.memoryBudget);
     }
     engine.destroy();
-  });
+  };
+  const isTabled = ([, , , precompute]: (typeof settings)[number]): boolean => precompute > 1;
+  test.each(settings.filter((setting) => !isTabled(setting)))('%s', follows);
+  test.each(settings.filter(isTabled))('%s', { tags: 'long' }, follows);
 
   test('alone at either end', async () => {
     const engine = await create();
@@ -71,6 +91,36 @@ describe('mostly zeros', () => {
     engine.destroy();
   });
 
+  test('looked at again on a new device: one that binds less than the bases gets them in chunks', async () => {
+    const most = 2 ** 15;
+    const { points, scalars, expected } = smallCase(count, (i) => (i % 999 === 0 ? BigInt(i + 3) ** 4n : 0n));
+    const bound: number[] = [];
+    const { gpu, devices } = await captureGpu((device) => {
+      if (devices.length === 0) return;
+      const { limits } = device;
+      // of a prototype: nothing that is spread
+      const own = Object.fromEntries(
+        Object.keys(Object.getPrototypeOf(limits)).map((name) => [name, limits[name as 'maxBufferSize']]),
+      );
+      Object.defineProperty(device, 'limits', { value: { ...own, maxStorageBufferBindingSize: most } });
+      const create = device.createBindGroup.bind(device);
+      device.createBindGroup = (descriptor) => {
+        for (const { resource } of descriptor.entries) bound.push((resource as GPUBufferBinding).size as number);
+        return create(descriptor);
+      };
+    });
+    const engine = await createMsmEngine({ curve: smallCurve, gpu, tuning });
+    const bases = await engine.loadBases(points);
+    expect(bases.byteLength).toBeGreaterThan(most);
+    expect(await engine.msm(bases, scalars)).toEqual(expected);
+    devices[0]?.destroy();
+    await devices[0]?.lost;
+    expect(await engine.msm(bases, scalars)).toEqual(expected);
+    expect(devices).toHaveLength(2);
+    expect(Math.max(...bound)).toBeLessThanOrEqual(most);
+    engine.destroy();
+  });
+
   test('nothing but zeros needs no points and no GPU', async () => {
     const engine = await create({}, { retainBases: false });
     const bases = await engine.loadBases(known.bytes);
@@ -79,7 +129,7 @@ describe('mostly zeros', () => {
     engine.destroy();
   });
 
-  test('in batches with others, at random', async () => {
+  test('in batches with others, at random', { tags: 'long' }, async () => {
     const engine = await create();
     const bases = await engine.loadBases(known.bytes, { precompute: 2 });
     const vector = fc.record({

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { CaseAddress } from '../dev/cases/address.js';
 import { makeCase } from '../dev/cases/msm-case.js';
-import type { Tuning } from '../src/api.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
+import { accountsOf, type GroupAccounts } from '../src/plan/accounts.js';
+import type { Knobs } from '../src/plan/tuning.js';
 import { IN_A_ROW } from '../src/stages/decompose.js';
 import { ABSENT, ENTRY_WORDS } from '../src/stages/entry.js';
 import { Level } from '../src/stages/level.js';
@@ -22,7 +23,7 @@ const curve = curveContext(bn254);
 const words = (bytes: Uint8Array): Uint32Array => new Uint32Array(bytes.slice().buffer);
 
 /** Small shapes that are awkward on purpose: few entries a task, odd slots, workgroups that are not full. */
-const shapes: Record<string, { address: CaseAddress; tuning: Partial<Tuning> }> = {
+const shapes: Record<string, { address: CaseAddress; tuning: Knobs }> = {
   'random, many levels': {
     address: { points: 'distinct', scalars: 'random', n: 300, seed: 1 },
     tuning: {
@@ -104,7 +105,7 @@ const runTwins = (address: CaseAddress, bench: StageBench) => {
 };
 
 const withBench = async (
-  shape: { address: CaseAddress; tuning: Partial<Tuning> },
+  shape: { address: CaseAddress; tuning: Knobs },
   use: (bench: StageBench, twins: ReturnType<typeof runTwins>) => Promise<void>,
 ): Promise<void> => {
   const bases = words(makeCase(shape.address).points.bytes);
@@ -170,10 +171,10 @@ const stages = (_: string, shape: (typeof shapes)[string]): void => {
   test('partition equals its twin', () =>
     withBench(shape, async (bench, { totals, levels }) => {
       expectWords(await bench.run(bench.stage('partition'), { totals }, 'levels', levels.length), levels);
-      // and adds up the entries of all groups
-      const before = { totals, tally: Uint32Array.of(1000) };
-      const entries = totals.reduce((sum, total) => sum + total, 0);
-      expectWords(await bench.run(bench.stage('partition'), before, 'tally', 1), Uint32Array.of(1000 + entries));
+      // and says how many entries there are
+      const { length } = accountsOf(bench.plan, 0).groups[0] as GroupAccounts;
+      const accounts = await bench.run(bench.stage('partition'), { totals }, 'accounts', 0);
+      expect(accounts[length]).toBe(totals.reduce((sum, total) => sum + total, 0));
     }));
 
   test.each(['private', 'workgroup'] as const)(

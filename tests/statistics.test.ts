@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { inTurns } from '../dev/bench/in-turns.js';
 import { makeCase, redrawn } from '../dev/cases/msm-case.js';
-import { ProductMeter } from '../dev/field-bench/product-meter.js';
+import { makeMeter } from '../dev/field-bench/product-meter.js';
 import { bn254G1, Random, samePoint, toAffinePoint } from '../dev/oracle/known-bases.js';
 import { leastPairs, median, ratioOfMedians } from '../src/calibrate/statistics.js';
 import { getDevice } from './support/gpu.js';
@@ -152,14 +152,14 @@ describe('the loop of repetitions', () => {
 
 describe('the product meter', () => {
   it('has a rate', async () => {
-    const meter = await ProductMeter.make(await getDevice(), { software: true, leastMs: 1 });
+    const meter = await makeMeter(await getDevice(), true, undefined, 1);
     expect(median([await meter.measure(), await meter.measure()])).toBeGreaterThan(0);
     meter.destroy();
   });
 
   it('is the same where every wait takes 100 ms more', { tags: 'long' }, async () => {
     const leastMs = 20;
-    const plain = await ProductMeter.make(await getDevice(), { software: true, leastMs });
+    const plain = await makeMeter(await getDevice(), true, undefined, leastMs);
     const leased = await leaseDevice();
     let waits = 0;
     leased.tap = ({ method, proceed }) => {
@@ -167,7 +167,7 @@ describe('the product meter', () => {
       waits++;
       return (proceed() as Promise<undefined>).then(() => new Promise((resolve) => setTimeout(resolve, 100)));
     };
-    const late = await ProductMeter.make(leased.device, { software: true, leastMs });
+    const late = await makeMeter(leased.device, true, undefined, leastMs);
     expect(waits).toBeGreaterThan(5);
     const rates = { plain: [] as number[], late: [] as number[] };
     for (let i = 0; i < 7; i++) {
@@ -187,6 +187,6 @@ describe('the product meter', () => {
     const create = device.createShaderModule.bind(device);
     device.createShaderModule = (descriptor) =>
       create({ ...descriptor, code: descriptor.code.replace('x0 = product(x0, y)', 'x0 = product(x0, x0)') });
-    await expect(ProductMeter.make(device, { software: true, leastMs: 1 })).rejects.toThrow(/^WRONG: product/);
+    await expect(makeMeter(device, true, undefined, 1)).rejects.toThrow(/^WRONG: product/);
   });
 });

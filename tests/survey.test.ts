@@ -2,12 +2,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
+import { bls12381, p256Curve } from '../dev/oracle/curves.js';
 import { bn254G1, encodeScalars } from '../dev/oracle/known-bases.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../src/curves/curve.js';
 import { survey } from '../src/plan/survey.js';
-import { expectedDigits, fullWorkload, NO_TABLES, shareOf, together } from '../src/plan/workload.js';
-import { bls12381, p256Curve } from './support/curves.js';
+import {
+  expectedDigits,
+  fullWorkload,
+  loadedTables,
+  NO_TABLES,
+  piecesOf,
+  shareOf,
+  together,
+} from '../src/plan/workload.js';
 
 const curve = curveContext(bn254);
 const bitsOf = (value: bigint): number => (value === 0n ? 0 : value.toString(2).length);
@@ -22,7 +30,7 @@ const look = (of: CurveContext, scalars: readonly bigint[]) => {
   const { load } = survey(of, encodeScalars(bn254G1, scalars), NO_TABLES, false);
   const longest = Math.max(0, ...scalars.map((scalar) => trueBits(of, scalar)));
   const { bits: full } = fullWorkload(1, of);
-  expect(load.n).toBe(scalars.length);
+  expect(load).toMatchObject({ vectors: 1, n: scalars.length, picked: false });
   expect(load.bits).toBeGreaterThanOrEqual(longest);
   // one that is not reduced is taken for a long one; every other is measured exactly
   expect(load.bits).toBe(scalars.some((scalar) => scalar > of.order) ? full : longest);
@@ -50,6 +58,25 @@ describe.each([bn254, bls12381, p256Curve].map((each) => [each.name, curveContex
       }),
       { numRuns: 200, seed: 1 },
     );
+  });
+
+  test('one that is a single bit longer than all that were looked at is found', () => {
+    // of 1026 the last is not among the 1024
+    const n = 1026;
+    for (let bits = 0; bits < of.signedBits; bits++) {
+      const scalars = new Array<bigint>(n).fill(2n ** BigInt(bits) - 1n);
+      look(of, scalars.with(n - 1, 2n ** BigInt(bits)));
+    }
+  });
+
+  test('one that is longer by a bit in any word is found, also where all its other words are 0', () => {
+    const words = of.scalarBytes / 4;
+    for (let word = 1; word < words; word++) {
+      for (let below = 0; below < word; below++) {
+        const scalars = new Array<bigint>(1026).fill(2n ** BigInt(32 * below));
+        look(of, scalars.with(1025, 2n ** BigInt(32 * word)));
+      }
+    }
   });
 
   test('a long one among many short ones is found, wherever it is', () => {
@@ -98,6 +125,14 @@ test.each([0, 1, 0.4, 0.6, 0.9, 0.999])(
   },
 );
 
+test.each([0, 1, 99])('of 100 scalars number %i alone is not zero, and is picked out', (index) => {
+  const scalars = new Array<bigint>(100).fill(0n).with(index, 5n);
+  const { load, scalars: kept, indices } = survey(curve, encodeScalars(bn254G1, scalars), NO_TABLES);
+  expect(load).toMatchObject({ vectors: 1, n: 1, bits: 3, picked: true });
+  expect([...(indices ?? [])]).toEqual([index]);
+  expect(kept).toEqual(encodeScalars(bn254G1, [5n]));
+});
+
 test('digits are expected where there are bits', () => {
   const digits = (name: ScalarDistributionName): number =>
     expectedDigits(look(curve, scalarDistributions[name].make(4096, 7).values), 8);
@@ -111,9 +146,33 @@ test('digits are expected where there are bits', () => {
 
 test('workloads are shared out, and put together', () => {
   const load = fullWorkload(1000, curve);
+  expect(load).toMatchObject({ vectors: 1, n: 1000, tables: NO_TABLES, picked: false });
   expect(expectedDigits(shareOf(load, 250), 8)).toBeCloseTo(expectedDigits(load, 8) / 4);
   const few = survey(curve, encodeScalars(bn254G1, [5n, 0n]), NO_TABLES).load;
   const both = together([few, load]);
   expect(both).toMatchObject({ vectors: 2, n: 1000, bits: load.bits });
   expect(expectedDigits(both, 8)).toBeCloseTo(expectedDigits(load, 8) + expectedDigits(few, 8));
+});
+
+test('tables cover the longest scalar and the bit that its topmost digit must not lend, and no scalar takes more than it needs', () => {
+  for (const of of [bn254, bls12381, p256Curve].map((each) => curveContext(each))) {
+    const full = fullWorkload(1, of).bits;
+    expect(loadedTables(of, 1)).toBe(NO_TABLES);
+    for (let most = 2; most <= 64; most++) {
+      const tables = loadedTables(of, most);
+      expect(tables.count).toBeLessThanOrEqual(most);
+      // as few bits as so many tables allow, and no table for nothing
+      expect(tables.bits).toBe(Math.ceil((full + 1) / most));
+      expect((tables.count - 1) * tables.bits).toBeLessThan(full + 1);
+      const edges = [0, 1, 2].flatMap((off) => Array.from({ length: most }, (_, t) => (t + 1) * tables.bits - off));
+      for (const bits of [0, full, ...edges.filter((edge) => edge < full)]) {
+        const pieces = piecesOf({ bits, tables });
+        expect(pieces.count).toBeLessThanOrEqual(tables.count);
+        expect(pieces.bits).toBe(bits < tables.bits ? bits + 1 : tables.bits);
+        expect((pieces.count - 1) * pieces.bits).toBeLessThan(bits + 1);
+        expect(pieces.count * pieces.bits).toBeGreaterThan(bits);
+      }
+    }
+    expect(piecesOf({ bits: full, tables: NO_TABLES })).toEqual({ count: 1, bits: full + 1 });
+  }
 });

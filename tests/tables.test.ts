@@ -1,20 +1,20 @@
 /** The tables of precomputed multiples: the twin against noble and a textbook, the kernels against the twin. */
 import { p384 } from '@noble/curves/nist.js';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { bls12381, bls12381Oracle, p256Curve, p256Oracle, secp192r1, secp192r1Oracle } from '../dev/oracle/curves.js';
 import { type AffinePoint, bn254G1, makeKnownBases, type OracleCurve } from '../dev/oracle/known-bases.js';
 import { bn254 } from '../src/curves/bn254.js';
-import { type Curve, type CurveContext, curveContext } from '../src/curves/curve.js';
+import { type Curve, type CurveContext, curveContext, withProduct } from '../src/curves/curve.js';
 import { encodePoints } from '../src/engine/input.js';
+import { CustodyChain } from '../src/gpu/custody-chain.js';
 import { pipelineFor } from '../src/gpu/pipelines.js';
 import type { Kernel } from '../src/shaders/kernel.js';
 import { groupsFor } from '../src/shaders/limits.js';
-import { POISON } from '../src/stages/check.js';
 import { createKernels } from '../src/stages/kernels.js';
 import { DoubleConfig, SpreadConfig, TABLES_THREADS, type TablesKernels } from '../src/stages/tables.js';
 import { importPoints } from '../src/twins/import.js';
 import { readPoint } from '../src/twins/points.js';
 import { doubleTable, spreadPoints } from '../src/twins/tables.js';
-import { bls12381, bls12381Oracle, p256Curve, p256Oracle, secp192r1, secp192r1Oracle } from './support/curves.js';
 import { getDevice } from './support/gpu.js';
 import { runKernel } from './support/run-kernel.js';
 import { smallCase, smallCurve } from './support/small-curve.js';
@@ -23,9 +23,11 @@ import { TextbookCurve } from './support/textbook-curve.js';
 type Doubling = Parameters<typeof DoubleConfig.pack>[0];
 
 const infinity: AffinePoint = { x: 0n, y: 0n, infinity: true };
-const carries = ['shift', 'float'] as const;
+const products = ['signed', 'unsigned'] as const;
 /** Bases that belong to nobody, behind those of a slice. */
 const SPARE = 3;
+/** No coordinate below p: what nobody wrote. */
+const POISON = 0xffffffff;
 
 /** Points as the import leaves them. */
 const imported = (curve: CurveContext, points: readonly AffinePoint[]): Uint32Array => {
@@ -49,8 +51,12 @@ const runOn = async (
   groups: readonly [number, number],
 ): Promise<Uint32Array> => {
   const device = await getDevice();
-  const all = [{ data: config, usage: 'uniform' as const }, ...buffers.map((data) => ({ data }))];
-  return (await runKernel(device, await pipelineFor(device, kernel), all, groups)).at(-1) as Uint32Array;
+  const call = 7;
+  const { configs } = new CustodyChain(call, 0, [{ phase: 'tables', kernel, config, bindings: {}, groups }]);
+  const told = Uint32Array.from(configs[0] as ArrayLike<number>);
+  const custody = Uint32Array.of(call, 0, 0);
+  const all = [{ data: told, usage: 'uniform' as const }, ...[...buffers, custody].map((data) => ({ data }))];
+  return (await runKernel(device, await pipelineFor(device, kernel), all, groups)).at(-2) as Uint32Array;
 };
 
 const runDouble = ({ double }: TablesKernels, config: Doubling, tables: Uint32Array): Promise<Uint32Array> =>
@@ -91,14 +97,12 @@ const twinTables = (curve: CurveContext, points: Uint32Array, tables: number, s:
   return buffer;
 };
 
-const bn = curveContext(bn254);
+/** Points of BN254 to choose from. */
 const known = makeKnownBases(bn254G1, 600, 21);
-/** Points of BN254 to choose from, imported. */
-const pool = imported(bn, known.points);
-const firstOf = (count: number): Uint32Array => pool.slice(0, count * bn.pointWords);
 
 describe('the twin', () => {
   test.each([1, 13, 127])('against noble, %i doublings from table to table', (s) => {
+    const bn = curveContext(bn254);
     const points = [known.points[0], infinity, known.points[1], known.points[2]] as AffinePoint[];
     const buffer = twinTables(bn, imported(bn, points), 3, s);
     points.forEach((point, i) => {
@@ -128,7 +132,7 @@ describe('the twin', () => {
 
 describe('spread', () => {
   const curve = curveContext(smallCurve);
-  const { spread } = createKernels(curve).tables('shift');
+  const { spread } = createKernels(curve).tables();
   const size = TABLES_THREADS;
   const most = imported(curve, smallCase(5 * size + 1).points);
 
@@ -151,8 +155,11 @@ describe('spread', () => {
   );
 });
 
-describe.each(carries)('doubling, %s carries', (carry) => {
-  const kernels = createKernels(bn).tables(carry);
+describe.each(products)('doubling, %s products', (product) => {
+  const bn = withProduct(curveContext(bn254), product);
+  const kernels = createKernels(bn).tables();
+  const pool = imported(bn, known.points);
+  const firstOf = (count: number): Uint32Array => pool.slice(0, count * bn.pointWords);
 
   beforeAll(async () => {
     await pipelineFor(await getDevice(), kernels.double);
@@ -215,7 +222,7 @@ describe.each(carries)('doubling, %s carries', (carry) => {
 
 test('workgroups in two rows', async () => {
   const curve = curveContext(smallCurve);
-  const kernels = createKernels(curve).tables('shift');
+  const kernels = createKernels(curve).tables();
   const some = smallCase(50).points;
   const points = Array.from({ length: 6 * TABLES_THREADS - 1 }, (_, i) => some[i % 50] as AffinePoint);
   const config = { points: points.length, tables: 1, from_table: 0, to_table: 0, doublings: 1 };
@@ -243,15 +250,15 @@ describe('points of small order', () => {
     ['2 and 4', even, 4],
     ['3', threefold, 3],
   ] as const)('%s, among others', async (_, constants, order) => {
-    const curve = curveContext(constants);
     const cyclic = multiplesOf(constants, order);
     expect(cyclic.map((point) => point.infinity).indexOf(true)).toBe(order - 1);
     const textbook = new TextbookCurve(constants);
     const other = textbook.somePoint(constants.b, 1000n);
     const members = [...cyclic, other, ...cyclic.map((point) => textbook.add(point, other))];
     const points = Array.from({ length: 41 }, (_, i) => members[(i * i + (i >> 2)) % members.length] as AffinePoint);
-    for (const carry of carries) {
-      const kernels = createKernels(curve).tables(carry);
+    for (const product of products) {
+      const curve = withProduct(curveContext(constants), product);
+      const kernels = createKernels(curve).tables();
       for (const doublings of [1, 2, 3, 8]) {
         const config = { points: points.length, tables: 2, from_table: 0, to_table: 1, doublings };
         const buffer = await compare(curve, kernels, config, withTable0(curve, imported(curve, points), 2));
@@ -280,7 +287,7 @@ describe('other curves', { tags: 'long' }, () => {
     ['P-256, a = −3', p256Curve, p256Oracle],
     ['secp192r1, a = −3', secp192r1, secp192r1Oracle],
   ];
-  const cases: [string, Curve, AffinePoint[]][] = [
+  const cases: [string, Curve, readonly AffinePoint[]][] = [
     ...oracles.map(([name, curve, oracle]): (typeof cases)[number] => [
       name,
       curve,
@@ -291,10 +298,10 @@ describe('other curves', { tags: 'long' }, () => {
   ];
 
   test.each(cases)('%s', async (_, constants, some) => {
-    const curve = curveContext(constants);
     const points = some.map((point, i) => (i % 7 === 3 ? infinity : point));
-    for (const carry of carries) {
-      const kernels = createKernels(curve).tables(carry);
+    for (const product of products) {
+      const curve = withProduct(curveContext(constants), product);
+      const kernels = createKernels(curve).tables();
       let buffer = withTable0(curve, imported(curve, points), 3);
       for (const to_table of [1, 2]) {
         const config = { points: points.length, tables: 3, from_table: to_table - 1, to_table, doublings: 17 };

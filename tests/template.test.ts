@@ -1,10 +1,29 @@
-import { describe, expect, test } from 'vitest';
+/** Templates, in the way that shaders are rendered: parsed by Mustache first, and Mustache itself is the oracle. */
+import fc from 'fast-check';
+import Mustache from 'mustache';
+import { describe, expect, test, vi } from 'vitest';
+import { p256Curve } from '../dev/oracle/curves.js';
+import { parseTemplate } from '../scripts/templates/parse-template.js';
+import { checks } from '../src/checks/module.js';
+import { bn254 } from '../src/curves/bn254.js';
+import { curveContext, withProduct } from '../src/curves/curve.js';
 import { kernel } from '../src/shaders/kernel.js';
 import { renderShader } from '../src/shaders/partials.js';
-import { renderTemplate, type TemplateView } from '../src/shaders/template.js';
+import { renderTemplate, type Template, type TemplateValue, type TemplateView } from '../src/shaders/template.js';
+import { createKernels } from '../src/stages/kernels.js';
 
-const render = (template: string, view: TemplateView = {}, partials: Record<string, string> = {}): string =>
-  renderTemplate(template, view, partials);
+vi.mock('../src/shaders/partials.js', { spy: true });
+
+const render = (text: string, view: TemplateView = {}, partials: Readonly<Record<string, string>> = {}): string =>
+  renderTemplate(
+    parseTemplate(text),
+    view,
+    Object.fromEntries(Object.entries(partials).map(([name, partial]) => [name, parseTemplate(partial)])),
+  );
+
+/** As Mustache does it, which escapes nothing when told so. */
+const renderByMustache = (text: string, view: TemplateView, partials: Readonly<Record<string, string>>): string =>
+  Mustache.render(text, view, partials, { escape: String });
 
 describe('what Mustache would render as a hole is an error that names it', () => {
   test.each<[string, string, TemplateView, string]>([
@@ -64,27 +83,134 @@ describe('what is there is rendered', () => {
   });
 
   test('a template that was rendered with one view is rendered afresh with another', () => {
-    // Mustache caches what it parses, and a context caches what it looks up
-    const template = '{{#rows}}{{i}}{{/rows}}{{n}}';
-    expect(render(template, { n: 1, rows: [{ i: 5 }] })).toBe('51');
-    expect(render(template, { n: 2, rows: [] })).toBe('2');
-    expect(() => render(template, { rows: [] })).toThrow("template variable 'n' is missing");
+    const template = parseTemplate('{{#rows}}{{i}}{{/rows}}{{n}}');
+    expect(renderTemplate(template, { n: 1, rows: [{ i: 5 }] }, {})).toBe('51');
+    expect(renderTemplate(template, { n: 2, rows: [] }, {})).toBe('2');
+    expect(() => renderTemplate(template, { rows: [] }, {})).toThrow("template variable 'n' is missing");
   });
 
   test('broken templates are errors', () => {
     expect(() => render('{{#rows}}', { rows: [] })).toThrow(/Unclosed section/);
     expect(() => render('{{width', { width: 1 })).toThrow(/Unclosed tag/);
   });
+
+  test('a partial that Mustache would indent is an error: here it is parsed before anybody includes it', () => {
+    const partials = { part: 'a\nb\n' };
+    expect(renderByMustache('  {{> part}}\n', {}, partials)).toBe('  a\n  b\n');
+    for (const text of ['  {{> part}}\n', '\t{{> part}}', 'x {{> part}}'])
+      expect(() => render(text, {}, partials)).toThrow('a partial goes to the start of its line: {{> part}}');
+    expect(render('x\n{{> part}}\ny', {}, partials)).toBe('x\na\nb\ny');
+  });
+});
+
+describe('the same as by Mustache', () => {
+  const names = ['a', 'b', 'c', 'd'];
+  const name = fc.constantFrom(...names);
+  const plain = fc.oneof(
+    fc.constantFrom<string | number | boolean>('', 'x', '<&"', ' y\n', 0, 1, 2.5, true, false),
+    fc.nat(),
+  );
+  /** Some of the names: what is not there is looked for further out. */
+  const view = (depth: number): fc.Arbitrary<TemplateView> => {
+    const value = depth === 0 ? plain : fc.oneof(plain, view(depth - 1), fc.array(view(depth - 1), { maxLength: 3 }));
+    return fc.dictionary(name, value, { maxKeys: names.length, noNullPrototype: true });
+  };
+  const everyName = fc.tuple(plain, view(2), fc.array(view(2), { maxLength: 3 }), fc.constantFrom(true, false, []));
+  const outermost = fc
+    .tuple(fc.shuffledSubarray(names, { minLength: names.length }), everyName)
+    .map(
+      ([order, values]): TemplateView => Object.fromEntries(order.map((key, i) => [key, values[i] as TemplateValue])),
+    );
+
+  // a brace in front of a tag would make another one
+  const text = fc.oneof(
+    fc.constantFrom('\n', ' ', '  \n', 'let x = ', '{ ', '}', ';\n', '\r\n', '\t'),
+    fc.string({ unit: fc.constantFrom('x', '<', ' ', '\n'), maxLength: 6 }),
+  );
+  const comment = fc.constantFrom('{{! of no use }}', '\n{{! alone }}\n');
+  const variable = fc
+    .tuple(name, fc.constantFrom(['{{', '}}'], ['{{{', '}}}'], ['{{&', '}}'], ['{{ ', ' }}']))
+    .map(([of, [open, close]]) => `${open}${of}${close}`);
+  const section = (depth: number, included: readonly string[]): fc.Arbitrary<string> =>
+    fc
+      .tuple(
+        fc.constantFrom('#', '^'),
+        name,
+        pieces(depth, included),
+        fc.constantFrom('', '\n'),
+        fc.constantFrom('', '  '),
+      )
+      .map(([kind, of, inner, end, indent]) => {
+        const tags = [`{{${kind}${of}}}`, `{{/${of}}}`].map((tag) => `${end}${indent}${tag}${end}`);
+        return tags.join(inner);
+      });
+  const include = (included: readonly string[]): fc.Arbitrary<string> =>
+    fc
+      .tuple(fc.constantFrom('\n', '\n{{! first }} '), fc.constantFrom(...included))
+      .map(([at, of]) => `${at}{{> ${of}}}`);
+  const pieces = (depth: number, included: readonly string[]): fc.Arbitrary<string> => {
+    const kinds = [text, variable, comment];
+    if (depth > 0) kinds.push(section(depth - 1, included));
+    if (included.length > 0) kinds.push(include(included));
+    return fc.array(fc.oneof(...kinds), { maxLength: 6 }).map((all) => all.join(''));
+  };
+
+  test('any template, view and partials', () => {
+    fc.assert(
+      fc.property(pieces(3, ['p', 'q']), outermost, pieces(1, ['q']), pieces(2, []), (template, values, p, q) => {
+        expect(render(template, values, { p, q })).toBe(renderByMustache(template, values, { p, q }));
+      }),
+      { numRuns: 2000, seed: 31 },
+    );
+  });
+
+  const files = import.meta.glob<Template>('../wgsl/*.wgsl', { query: '?template', import: 'default', eager: true });
+  const texts = import.meta.glob<string>('../wgsl/*.wgsl', { query: '?raw', import: 'default', eager: true });
+  const shared = Object.fromEntries(
+    ['custody', 'field', 'field-limbs', 'field-words', 'findings', 'inverse', 'point', 'watch'].map((partial) => [
+      partial.replace('-', '_'),
+      texts[`../wgsl/${partial}.wgsl`] as string,
+    ]),
+  );
+
+  test('every shader of the library', () => {
+    const contexts = [bn254, p256Curve].map(curveContext);
+    const products = (['unsigned', 'dot4'] as const).flatMap((product) =>
+      contexts.map((of) => withProduct(of, product)),
+    );
+    for (const curve of [...contexts, ...products]) {
+      const kernels = createKernels(curve, checks);
+      kernels.importPoints();
+      kernels.tables();
+      kernels.checks();
+      for (const prefixMemory of ['private', 'workgroup'] as const)
+        for (const watched of [true, false]) kernels.walk({ prefixMemory, threads: 16, slots: 4, checks: watched });
+      kernels.digest();
+      kernels.decompose();
+      kernels.sort(64, 4);
+      kernels.partition();
+      kernels.reduce();
+    }
+    const rendered = vi.mocked(renderShader).mock;
+    for (const [path, template] of Object.entries(files)) {
+      if (path.slice('../wgsl/'.length, -'.wgsl'.length).replace('-', '_') in shared) continue;
+      const calls = rendered.calls.flatMap(([of, view], i) => (of === template ? [{ view, i }] : []));
+      expect(calls, path).not.toEqual([]);
+      for (const { view, i } of calls) {
+        expect(rendered.results[i]?.value).toBe(renderByMustache(texts[path] as string, view, shared));
+      }
+    }
+  });
 });
 
 describe('kernels', () => {
   test('a shader finds the field layer as a partial, and a wrong name for it is an error', () => {
-    expect(() => renderShader('{{> feild}}', {})).toThrow("template partial 'feild' is missing");
-    expect(() => renderShader('{{> field}}', {})).toThrow(/template variable '\w+' is missing/);
+    expect(() => renderShader(parseTemplate('{{> feild}}'), {})).toThrow("template partial 'feild' is missing");
+    expect(() => renderShader(parseTemplate('{{> field}}'), {})).toThrow(/template variable '\w+' is missing/);
   });
 
   test('bindings are declared in the order of the list, with their access', () => {
-    const { source } = kernel('go', '{{bindings}}\nfn go() {}', [
+    const { source } = kernel('go', parseTemplate('{{bindings}}\nfn go() {}'), [
       { name: 'config', access: 'uniform', type: 'Config' },
       { name: 'from', access: 'read', type: 'array<u32>' },
       { name: 'to', access: 'write', type: 'array<vec2<u32>>' },
@@ -103,8 +229,8 @@ describe('kernels', () => {
     const storage = (count: number) =>
       Array.from({ length: count }, (_, i) => ({ name: `b${i}`, access: 'read', type: 'array<u32>' }) as const);
     const uniform = { name: 'config', access: 'uniform', type: 'Config' } as const;
-    expect(kernel('go', 'fn go() {}', [uniform, ...storage(8)]).bindings).toHaveLength(9);
-    expect(() => kernel('go', 'fn go() {}', storage(9))).toThrow('go binds more than 8 storage buffers');
-    expect(() => kernel('go', 'fn went() {}', [])).toThrow('no entry point');
+    expect(kernel('go', ['fn go() {}'], [uniform, ...storage(8)]).bindings).toHaveLength(9);
+    expect(() => kernel('go', ['fn go() {}'], storage(9))).toThrow('go binds more than 8 storage buffers');
+    expect(() => kernel('go', ['fn went() {}'], [])).toThrow('no entry point');
   });
 });

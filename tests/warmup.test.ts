@@ -1,5 +1,6 @@
 /** Drivers that compile at the first dispatch: `warmup` makes it, on nothing, and counts what it takes as compiling. */
 import { expect, test } from 'vitest';
+import { stageChecks } from '../src/checks.js';
 import { createMsmEngine, type Tuning } from '../src/index.js';
 import { type LeasedDevice, leaseDevice } from './support/leased-gpu.js';
 import { smallCase, smallCurve } from './support/small-curve.js';
@@ -25,7 +26,13 @@ test.each([
 ])('every kernel of loadBases and msm is dispatched once, without a workgroup: %s', async (_, tuning) => {
   const leased = await leaseDevice();
   const warm = watch(leased);
-  const engine = await createMsmEngine({ curve: smallCurve, device: leased.device, tuning });
+  const engine = await createMsmEngine({
+    curve: smallCurve,
+    device: leased.device,
+    tuning,
+    checks: stageChecks,
+    selfTest: false,
+  });
   await engine.warmup(40);
   expect(warm.kernels).toHaveLength(engine.pipelines.length);
   expect(warm.dispatches).toEqual(warm.kernels.map(() => 'dispatchWorkgroupsIndirect'));
@@ -48,7 +55,7 @@ test.each([
 test('what the first dispatch takes is in the compile times', async () => {
   const LATE_MS = 150;
   const leased = await leaseDevice();
-  const engine = await createMsmEngine({ curve: smallCurve, device: leased.device, tuning: knobs });
+  const engine = await createMsmEngine({ curve: smallCurve, device: leased.device, tuning: knobs, selfTest: false });
   let made: readonly { readonly name: string; readonly ms: number }[] = [];
   leased.tap = ({ method, proceed }) => {
     if (method !== 'mapAsync') return proceed();
@@ -66,7 +73,7 @@ test('what the first dispatch takes is in the compile times', async () => {
 
 test('an engine that is destroyed while it warms up says so, and keeps nothing', async () => {
   const leased = await leaseDevice();
-  const engine = await createMsmEngine({ curve: smallCurve, device: leased.device, tuning: knobs });
+  const engine = await createMsmEngine({ curve: smallCurve, device: leased.device, tuning: knobs, selfTest: false });
   leased.tap = ({ method, proceed }) => {
     if (method === 'dispatchWorkgroupsIndirect') engine.destroy();
     return proceed();

@@ -1,12 +1,12 @@
 // check: what has to hold between the stages, looked up on the GPU in the buffers that they really left. A debug mode
-// (`tuning.checks`); nothing of it is compiled or run otherwise.
+// (`tuning.checks`), of a module of its own, `webgpu-msm/checks`; nothing of it is compiled or run otherwise.
 //   check_poison    fills a buffer before a stage is to write it, so that what nobody wrote is no valid value
 //   check_sorted    the sorted stream is a permutation of the digits that are not zero: every entry is one that decompose wrote,
 //                   (key, base) ascends strictly, so none is there twice, and there are as many (the host compares the counts)
 //   check_stream    the keys of a stream ascend and exist; notes which sums have an entry; counts the entries
 //   check_partials  both places of every task of a walk were written; what they hold is on the curve; nothing is left after the last
 //   check_sums      a sum was written exactly if it has an entry (that it is written once, the walk watches itself); it is on the curve
-// Host: src/stages/check.ts. It computes nothing, and so has no CPU twin: tests/checks.test.ts breaks the stages.
+// Host: src/checks/. It computes nothing, and so has no CPU twin: tests/checks.test.ts breaks the stages.
 {{structs}}
 {{entry}}
 {{#needsPoints}}
@@ -15,6 +15,8 @@
 {{/needsPoints}}
 {{bindings}}
 {{#reports}}
+{{> custody}}
+{{level}}
 {{> findings}}
 {{/reports}}
 
@@ -52,15 +54,15 @@ fn check_poison(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workg
 @compute @workgroup_size({{threads}})
 fn check_sorted(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let i = index_of(id, groups);
-  if (i >= config.slab * config.windows) {
+  if (!take_over(i == 0u) || i >= config.slab * config.windows) {
     return;
   }
   if (digits[i].handle != ABSENT) {
-    atomicAdd(&findings[FINDING_digits], 1u);
+    atomicAdd(&custody[FINDING_digits], 1u);
   }
   var length = 0u;
   for (var w = 0u; w < config.windows; w++) {
-    length += totals[w];
+    length += min(totals[w], config.slab);
   }
   if (i >= length) {
     return;
@@ -107,6 +109,9 @@ fn task_of(level: Level, i: u32) -> u32 {
 @compute @workgroup_size({{threads}})
 fn check_stream(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let i = index_of(id, groups);
+  if (!take_over(i == 0u)) {
+    return;
+  }
   let level = levels[config.level];
   if (i == 0u && level.tasks > 0u && level.entries != level.tasks * level.quotient + level.remainder) {
     report(MISCUT, config.level, 0u, NO_TASK);
@@ -125,7 +130,7 @@ fn check_stream(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workg
   }
   if (entry.handle != ABSENT) {
     atomicOr(&writers[entry.key], EXPECTED);
-    atomicAdd(&findings[counter_present(config.level)], 1u);
+    atomicAdd(&custody[counter_present(config.level)], 1u);
   }
 }
 {{/stream}}
@@ -134,7 +139,7 @@ fn check_stream(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workg
 @compute @workgroup_size({{threads}})
 fn check_partials(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let i = index_of(id, groups);
-  if (i >= 2u * levels[config.level].tasks) {
+  if (!take_over(i == 0u) || i >= 2u * levels[config.level].tasks) {
     return;
   }
   let place = places[i];
@@ -160,7 +165,7 @@ fn check_partials(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_wor
 @compute @workgroup_size({{threads}})
 fn check_sums(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let i = index_of(id, groups);
-  if (i >= config.keys) {
+  if (!take_over(i == 0u) || i >= config.keys) {
     return;
   }
   let noted = atomicLoad(&writers[i]);

@@ -10,10 +10,13 @@
 // Window j of vector v has slab v·T + j; only the slabs of one group are written. A slab has room for every piece of as many scalars
 // as the longest vector has. Digit d of piece t of scalar i becomes entry i·pieces + t, with key |d| - 1 and the handle of table t
 // of its base, negated where d < 0; a zero digit, and what a shorter vector lacks, becomes an absent entry, which the sort drops.
+// The digest of every scalar, of its place and of its base, as they were read here, goes to one account, for the host to compare with what it sent;
+// that of every entry that is not absent, with the key that the sort will give it, to another, for the walks to compare with what they take in.
 // Host: src/stages/decompose.ts. CPU twin: src/twins/decompose.ts.
 {{structs}}
 {{entry}}
 {{bindings}}
+{{> custody}}
 
 const SCALAR_WORDS = {{scalarWords}}u;
 const IN_A_ROW = {{inARow}}u;
@@ -21,6 +24,9 @@ const IN_A_ROW = {{inARow}}u;
 @compute @workgroup_size({{threads}})
 fn decompose(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let thread = id.x + id.y * groups.x * {{threads}}u;
+  if (!take_over(thread == 0u)) {
+    return;
+  }
   let first_vector = config.first_window / config.vector_windows;
   let v = first_vector + thread / config.scalars;
   let i = thread % config.scalars;
@@ -46,6 +52,15 @@ fn decompose(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgrou
     s[w] = scalars[(v * config.scalars + i) * SCALAR_WORDS + w];
   }
   s[SCALAR_WORDS] = 0u;
+  var base = vector.first_base + i;
+  if (vector.first_pick != IN_A_ROW) {
+    base = vector.first_base + picks[vector.first_pick + i];
+  }
+  var digest = v * weight(SCALAR_WORDS) + i * weight(SCALAR_WORDS + 1u) + base * weight(SCALAR_WORDS + 2u);
+  for (var w = 0u; w < SCALAR_WORDS; w++) {
+    digest += s[w] * weight(w);
+  }
+  add_to_account(config.scalars_account, thread, finish(digest));
 
   // 2^{{scalarStorageBits}} is less than {{reductionLimit}} times the order: subtract 2^k times the order where it fits, for k downwards.
 {{#reductions}}
@@ -69,11 +84,6 @@ fn decompose(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgrou
     }
   }
 {{/reductions}}
-
-  var base = vector.first_base + i;
-  if (vector.first_pick != IN_A_ROW) {
-    base = vector.first_base + picks[vector.first_pick + i];
-  }
 
   var flip = 0u;
 {{#folds}}
@@ -102,6 +112,7 @@ fn decompose(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgrou
   }
 {{/folds}}
 
+  var written = 0u;
   for (var j = first; j < end; j++) {
     let below = (j - v * config.vector_windows) * config.window_bits; // bits of the piece below the window
     let width = min(config.window_bits, config.piece_bits - below);
@@ -131,6 +142,8 @@ fn decompose(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgrou
       // magnitude 0 makes the key wrap around; nobody reads the key of an absent digit
       entries[(j - config.first_window) * slab + i * config.pieces + t] =
         Entry(magnitude - 1u, select(handle, ABSENT, magnitude == 0u));
+      written += select(digest_of((j << (config.window_bits - 1u)) + magnitude - 1u, handle), 0u, magnitude == 0u);
     }
   }
+  add_to_account(config.entries_account, thread, written);
 }

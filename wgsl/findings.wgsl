@@ -1,5 +1,5 @@
 // What the checks of `tuning.checks` found: the first finding in words, how many there were, and for every walk how many entries
-// its stream has and how many were taken in. Layout and rules: src/stages/check.ts.
+// its stream has and how many were taken in. Layout and rules: src/checks/findings.ts.
 {{#findingFields}}
 const FINDING_{{name}} = {{i}}u;
 {{/findingFields}}
@@ -16,11 +16,11 @@ const WRITER_LEVEL_SHIFT = {{writerLevelShift}}u; // by the walk of which level,
 const WRITER_TASK = {{writerTask}}u;    // and by which of its tasks
 
 fn report(rule: u32, level: u32, bucket: u32, task: u32) {
-  if (atomicAdd(&findings[FINDING_count], 1u) == 0u) {
-    atomicStore(&findings[FINDING_rule], rule);
-    atomicStore(&findings[FINDING_level], level);
-    atomicStore(&findings[FINDING_bucket], bucket);
-    atomicStore(&findings[FINDING_task], task);
+  if (atomicAdd(&custody[FINDING_count], 1u) == 0u) {
+    atomicStore(&custody[FINDING_rule], rule);
+    atomicStore(&custody[FINDING_level], level);
+    atomicStore(&custody[FINDING_bucket], bucket);
+    atomicStore(&custody[FINDING_task], task);
   }
 }
 

@@ -2,40 +2,30 @@
 //
 // A point comes as x then y, each as little-endian words of a canonical number, and leaves in Montgomery form. Infinity is all zeros
 // on both sides. The smallest index of a point with a coordinate >= p, and the smallest index of a point off the curve, are left
-// in `outcome` (ALL ONES where there is none); such points are left as infinity. `done` counts the points that were looked at, so that a
-// GPU that did nothing is not taken for one that found nothing.
+// in two accounts, as ALL ONES less the index: 0 where there is none. Such points are left as infinity.
 // Host: src/stages/import.ts. CPU twin: src/twins/import.ts.
 {{structs}}
 {{> field}}
 {{> point}}
 
-struct Outcome {
-  not_canonical: atomic<u32>,
-  off_curve: atomic<u32>,
-  done: atomic<u32>,
-}
-
 {{bindings}}
+{{> custody}}
 
 @compute @workgroup_size({{threads}})
 fn import_points(
   @builtin(global_invocation_id) id: vec3<u32>,
   @builtin(num_workgroups) groups: vec3<u32>,
-  @builtin(local_invocation_index) local: u32,
 ) {
   let i = id.x + id.y * groups.x * {{threads}}u;
-  if (i >= config.points) {
+  if (!take_over(i == 0u) || i >= config.points) {
     return;
-  }
-  if (local == 0u) {
-    atomicAdd(&outcome.done, min({{threads}}u, config.points - i));
   }
   let raw = points[i];
   if (point_is_infinity(raw)) {
     return;
   }
   if (!packed_is_canonical(raw.x) || !packed_is_canonical(raw.y)) {
-    atomicMin(&outcome.not_canonical, config.first + i);
+    atomicMax(&custody[config.rejects], ~(config.first + i));
     points[i] = point_infinity();
     return;
   }
@@ -71,7 +61,7 @@ fn import_points(
     }
   }
   if (!equation) {
-    atomicMin(&outcome.off_curve, config.first + i);
+    atomicMax(&custody[config.rejects + 1u], ~(config.first + i));
     points[i] = point_infinity();
     return;
   }

@@ -26,20 +26,38 @@ fn row_right(row: u32, left: u32) -> u32 {
   return {{rowCarry}};
 }
 
-struct Batched {
+struct ShortPair {
   f: Short,
   g: Short,
+}
+
+struct WidePair {
   d: Wide,
   e: Wide,
 }
 
-// The matrix ((u, v), (q, r)) of a batch, applied.
-fn apply_batch(u: u32, v: u32, q: u32, r: u32, f: Short, g: Short, d: Wide, e: Wide) -> Batched {
-{{#applyBatch}}
+// The matrix ((u, v), (q, r)) of a batch, applied to f and g.
+fn apply_to_short(u: u32, v: u32, q: u32, r: u32, f: Short, g: Short) -> ShortPair {
+{{#applyShort}}
+{{#statements}}
   {{statement}}
-{{/applyBatch}}
-  return Batched(Short({{fLimbs}}), Short({{gLimbs}}), Wide({{dLimbs}}), Wide({{eLimbs}}));
+{{/statements}}
+  return ShortPair(Short({{first}}), Short({{second}}));
+{{/applyShort}}
 }
+
+// The same, applied to d and e.
+fn apply_to_wide(u: u32, v: u32, q: u32, r: u32, d: Wide, e: Wide) -> WidePair {
+{{#applyWide}}
+{{#statements}}
+  {{statement}}
+{{/statements}}
+  return WidePair(Wide({{first}}), Wide({{second}}));
+{{/applyWide}}
+}
+
+// The rows of all batches: f and g need them at once, d and e have time. One pair after the other takes half of the registers.
+var<private> matrices: array<vec2<u32>, {{batches}}>;
 
 fn short_from(a: Canonical) -> Short {
 {{#toShort}}
@@ -50,9 +68,9 @@ fn short_from(a: Canonical) -> Short {
 {{/toShort}}
 }
 
-// sign·d less the multiple of p next to it, as an element within p of 0.
+// sign·d less a multiple of p, as an element: the one next to it, or for elements from 0 up the one below that.
 fn wide_finish(d: Wide, sign: u32) -> Tight {
-  let k = bitcast<u32>(i32(floor(f32(bitcast<i32>(sign)) * (({{wideTop}}) * {{perWideModulus}}) + 0.5)));
+  let k = bitcast<u32>(i32(floor(f32(bitcast<i32>(sign)) * (({{wideTop}}) * {{perWideModulus}}) + {{nearest}})));
 {{#finish}}
 {{#statements}}
   {{statement}}
@@ -73,8 +91,6 @@ var<private> unseen_zero: u32;
 fn field_inverse(a: Tight) -> Tight {
   var f = Short({{shortModulus}});
   var g = short_from(field_canonical(a));
-  var d = Wide({{wideZero}});
-  var e = Wide({{wideStart}});
   var zeta = 0xffffffffu; // -(delta + 1/2), to begin with -1
   let batches = {{batches}}u + unseen_zero;
   for (var batch = 0u; batch < batches; batch++) {
@@ -107,12 +123,22 @@ fn field_inverse(a: Tight) -> Tight {
     let v = row_right(top, u);
     let q = row_left(bottom);
     let r = row_right(bottom, q);
-    let next = apply_batch(u, v, q, r, f, g, d, e);
+    let next = apply_to_short(u, v, q, r, f, g);
     f = next.f;
     g = next.g;
+    matrices[batch] = vec2<u32>(top, bottom);
+  }
+  let sign = select(0xffffffffu, 1u, f.l0 == 1u);
+  var d = Wide({{wideZero}});
+  var e = Wide({{wideStart}});
+  for (var batch = 0u; batch < batches; batch++) {
+    let matrix = matrices[batch];
+    let u = row_left(matrix.x);
+    let q = row_left(matrix.y);
+    let next = apply_to_wide(u, row_right(matrix.x, u), q, row_right(matrix.y, q), d, e);
     d = next.d;
     e = next.e;
   }
   // f is 1 or -1, and a⁻¹ is d or -d; where a = 0 f is p or -p, and d is 0
-  return wide_finish(d, select(0xffffffffu, 1u, f.l0 == 1u));
+  return wide_finish(d, sign);
 }

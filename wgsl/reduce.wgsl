@@ -10,10 +10,12 @@
 // while it doubles anyway.
 // Twice as many additions as buckets are the fewest there are: docs/performance.md.
 // Every run of a walk has the same length and is one task: no run is ever cut.
+// The digests of all entries go to an account, as decompose's do.
 // Host: src/stages/reduce.ts. CPU twin: src/twins/reduce.ts.
 {{structs}}
 {{entry}}
 {{bindings}}
+{{> custody}}
 
 // The i-th number that has bit `bit` set.
 fn with_bit(i: u32, bit: u32) -> u32 {
@@ -58,10 +60,19 @@ fn bits_entry(i: u32) -> Entry {
 @compute @workgroup_size({{threads}})
 fn reduce(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let i = id.x + id.y * groups.x * {{threads}}u;
+  if (!take_over(i == 0u) || i >= max(config.split_entries, config.bits_entries)) {
+    return;
+  }
+  var written = 0u;
   if (i < config.split_entries) {
-    split[i] = split_entry(i);
+    let entry = split_entry(i);
+    split[i] = entry;
+    written = digest_of(entry.key, entry.handle);
   }
   if (i < config.bits_entries) {
-    bits[i] = bits_entry(i);
+    let entry = bits_entry(i);
+    bits[i] = entry;
+    written += digest_of(entry.key, entry.handle);
   }
+  add_to_account(config.entries_account, i, written);
 }

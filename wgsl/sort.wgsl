@@ -12,6 +12,7 @@
 {{structs}}
 {{entry}}
 {{bindings}}
+{{> custody}}
 
 const THREADS = {{threads}}u;
 const PER_THREAD = {{perThread}}u;
@@ -43,14 +44,13 @@ fn slab_length(window: u32) -> u32 {
   if (config.first_pass == 1u) {
     return config.slab;
   }
-  return totals[window];
+  return min(totals[window], config.slab);
 }
 
-fn count_own(window: u32, tile: u32, thread: u32) {
+fn count_own(window: u32, tile: u32, thread: u32, length: u32) {
   for (var bin = 0u; bin < BINS; bin += 2u) {
     columns[column(bin, thread)] = 0u;
   }
-  let length = slab_length(window);
   let start = tile * TILE + thread * PER_THREAD;
   for (var i = start; i < min(start + PER_THREAD, length); i++) {
     let entry = entries[window * config.slab + i];
@@ -66,7 +66,8 @@ fn count_own(window: u32, tile: u32, thread: u32) {
 fn sort_count(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let tile = group.x;
   let window = group.y;
-  count_own(window, tile, thread);
+  let length = select(0u, slab_length(window), take_over(thread == 0u && all(group.xy == vec2(0u))));
+  count_own(window, tile, thread, length);
   workgroupBarrier();
   for (var bin = thread; bin < BINS; bin += THREADS) {
     var sum = 0u;
@@ -85,8 +86,8 @@ var<workgroup> sums: array<u32, THREADS>;
 @compute @workgroup_size({{threads}})
 fn sort_scan(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let window = group.x;
-  let length = BINS * config.tiles;
-  let first = window * length;
+  let length = select(0u, BINS * config.tiles, take_over(thread == 0u && window == 0u));
+  let first = window * BINS * config.tiles;
   let share = (length + THREADS - 1u) / THREADS;
   let start = min(thread * share, length);
   let end = min(start + share, length);
@@ -128,10 +129,11 @@ var<workgroup> in_front: array<u32, THREADS>;
 fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let tile = group.x;
   let window = group.y;
-  count_own(window, tile, thread);
+  let length = select(0u, slab_length(window), take_over(thread == 0u && all(group.xy == vec2(0u))));
+  count_own(window, tile, thread, length);
   var share = 0u;
   for (var j = thread; j < window; j += THREADS) {
-    share += totals[j];
+    share += min(totals[j], config.slab);
   }
   in_front[thread] = share;
   workgroupBarrier();
@@ -158,7 +160,6 @@ fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocati
     }
   }
   workgroupBarrier();
-  let length = slab_length(window);
   let start = tile * TILE + thread * PER_THREAD;
   for (var i = start; i < min(start + PER_THREAD, length); i++) {
     let entry = entries[window * config.slab + i];

@@ -13,6 +13,7 @@
 {{> inverse}}
 {{/double}}
 {{> point}}
+{{> custody}}
 
 {{bindings}}
 {{#spread}}
@@ -20,7 +21,7 @@
 @compute @workgroup_size({{threads}})
 fn tables_spread(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let i = id.x + id.y * groups.x * {{threads}}u;
-  if (i < config.points) {
+  if (take_over(i == 0u) && i < config.points) {
     tables[i * config.tables] = points[i];
   }
 }
@@ -30,50 +31,71 @@ fn tables_spread(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_work
 @compute @workgroup_size({{threads}})
 fn tables_double(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let i = id.x + id.y * groups.x * {{threads}}u;
-  if (i >= config.points) {
+  if (!take_over(i == 0u) || i >= config.points) {
     return;
   }
+  unseen_zero = config.points >> 31u;
   let point = tables[i * config.tables + config.from_table];
   var x = field_tighten(canonical_loose(field_unpack(point.x)));
   var y = field_tighten(canonical_loose(field_unpack(point.y)));
   var z = field_one();
-{{#hasA}}
   var az4 = Tight({{aLimbs}});
-{{/hasA}}
-  // The products stand in a row: in a loop around one of them they compile faster and run half as fast (docs/performance.md). They are
-  // within p of 0, and x and y within 3p, as a Tight has to be.
+  // One product in a loop, as a GPU's cache has no room for more: x², y², (2·y²)², 2x·2y², 2y·z, m² and so x, m·(s - x) and so y, and where a is not 0 a·z⁴.
   for (var step = 0u; step < config.doublings; step++) {
-    let xx = field_square(x);
-    let yy = field_square(y);
-    // 2·y²
-    let yy2 = field_tighten(field_plus(yy, yy));
-    // 4·x·y²
-    let s = field_mul(field_plus(x, x), yy2);
-    // 4·y⁴, 8·y⁴
-    let y4 = field_square(yy2);
-    let y8 = field_tighten(field_plus(y4, y4));
-    let next_z = field_mul(field_plus(y, y), z);
-    // 3·x² + a·z⁴, within 4p: a little more than a Tight may be, but its products with what is within 4p come to 16·p² and may to 18·p²
-    let m = field_tighten(Loose(
-{{#limbs}}
-      3u * xx.l{{i}}{{#hasA}} + az4.l{{i}}{{/hasA}},
-{{/limbs}}
-    ));
-    let mm = field_square(m);
-    x = field_tighten(Loose(
-{{#limbs}}
-      mm.l{{i}} - 2u * s.l{{i}},
-{{/limbs}}
-    ));
-    y = field_tighten(field_minus(field_mul(field_minus(s, x), m), y8));
-    z = next_z;
+    var m = x;
+    var yy2 = y;
+    var y8 = y;
+    var s = x;
+    for (var i = 0u; i < {{#hasA}}8u{{/hasA}}{{^hasA}}7u{{/hasA}} + unseen_zero; i++) {
+      var left = field_loose(x);
+      var right = x;
+      if (i == 1u) {
+        left = field_loose(y);
+        right = y;
+      } else if (i == 2u) {
+        left = field_plus(y, y);
+        right = z;
+      } else if (i == 3u) {
+        left = field_plus(x, x);
+        right = yy2;
+      } else if (i == 4u) {
+        left = field_loose(yy2);
+        right = yy2;
+      } else if (i == 5u) {
+        left = field_loose(m);
+        right = m;
+      } else if (i == 6u) {
+        left = field_minus(s, x);
+        right = m;
 {{#hasA}}
-    // a·(2·y·z)⁴ = 16·y⁴·(a·z⁴)
-    az4 = field_mul(field_plus(y8, y8), az4);
+      } else if (i == 7u) {
+        left = field_plus(y8, y8);
+        right = az4;
 {{/hasA}}
+      }
+      let product = field_mul(left, right);
+      if (i == 0u) {
+        m = field_triple_plus(product, az4);
+      } else if (i == 1u) {
+        yy2 = field_tighten(field_plus(product, product));
+      } else if (i == 2u) {
+        z = product;
+      } else if (i == 3u) {
+        s = product;
+      } else if (i == 4u) {
+        y8 = field_tighten(field_plus(product, product));
+      } else if (i == 5u) {
+        x = field_minus_twice(product, s);
+      } else if (i == 6u) {
+        y = field_tighten(field_minus(product, y8));
+{{#hasA}}
+      } else {
+        az4 = product;
+{{/hasA}}
+      }
+    }
   }
   // y/z³, then x/z²; one product in a loop, as this is done once
-  unseen_zero = config.points >> 31u;
   let inverse = field_loose(field_inverse(z));
   var product = y;
   for (var step = 0u; step < 5u + unseen_zero; step++) {

@@ -1,6 +1,7 @@
 /** A run as files: JSON with everything, CSV for a spreadsheet, and a trace for Perfetto (or chrome://tracing). */
 import { judged } from './judged.js';
-import type { StampedRow, TraceRow } from './rows.js';
+import type { Block } from './parts.js';
+import type { RowOf, StampedRow } from './rows.js';
 
 export const toJson = (rows: readonly StampedRow[]): string => `${JSON.stringify(judged(rows), null, 2)}\n`;
 
@@ -50,19 +51,11 @@ export function toCsv(rows: readonly StampedRow[]): string {
   return line(columns) + lines.map((values) => line(columns.map((column) => values.get(column) ?? ''))).join('');
 }
 
-/** A block of a time line. */
-export interface Block {
-  readonly lane: 'host' | 'GPU';
-  readonly name: string;
-  readonly startMs: number;
-  readonly ms: number;
-}
-
 /**
  * The host's three phases one after the other, and the GPU's passes from when the first was submitted on. The two clocks have
  * nothing in common: it is an assumption that the GPU began at once, or so early that it is over when the result is there.
  */
-export function blocksOf({ walls, timeline, phases }: Pick<TraceRow, 'walls' | 'timeline' | 'phases'>): Block[] {
+export function blocksOf({ walls, timeline, phases }: Pick<RowOf<'trace'>, 'walls' | 'timeline' | 'phases'>): Block[] {
   const blocks: Block[] = [];
   const gpuMs = Math.max(0, ...(timeline ?? []).map(({ startMs, ms }) => startMs + ms));
   // of several submits the first goes out before the last is encoded

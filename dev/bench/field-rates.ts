@@ -13,12 +13,12 @@ export const bestRow = <Row extends FieldBenchRow>(
     .filter((row) => row.variant === variant && row.operation === operation)
     .sort((a, b) => b.perSecond - a.perSecond)[0];
 
-const products = <Row extends FieldBenchRow>(rows: readonly Row[]): Row[] => {
+/** All products, each at its best. */
+export const products = <Row extends FieldBenchRow>(rows: readonly Row[]): Row[] => {
   const variants = new Set(rows.filter(({ operation }) => operation === 'product').map(({ variant }) => variant));
   return [...variants].flatMap((variant) => bestRow(rows, variant, 'product') ?? []);
 };
 
-/** Of all products, each at its best. */
 export const fastestProduct = <Row extends FieldBenchRow>(rows: readonly Row[]): Fastest<Row> | null =>
   fastestBy(products(rows), ({ rates }) => rates.map((rate) => 1 / rate));
 

@@ -1,6 +1,7 @@
 /** Numbers and names as the bench writes them. */
 import type { AdapterDescription } from '../../src/api.js';
 import type { Environment } from './environment.js';
+import type { RowOf } from './rows.js';
 import type { MsmBench } from './run.js';
 
 /** Milliseconds with three significant digits, but no digits behind the point from 100 on. */
@@ -38,9 +39,7 @@ export function describeAdapter({ vendor, architecture, device, description }: A
 export function formatTimeLeft(seconds: number): string {
   if (seconds < 2) return 'a moment left';
   if (seconds < 90) return `about ${Math.round(seconds)} s left`;
-  const minutes = seconds / 60;
-  if (minutes < 90) return `about ${Math.round(minutes)} min left`;
-  return `about ${(minutes / 60).toFixed(1)} h left`;
+  return seconds < 5400 ? `about ${Math.round(seconds / 60)} min left` : `about ${(seconds / 3600).toFixed(1)} h left`;
 }
 
 /** What goes on, for a line that is written anew: how long it takes already, where that is long, and what is left. */
@@ -64,8 +63,8 @@ export const formatRatio = (ratio: number): string =>
 export const formatPercent = (share: number): string => `${(100 * share).toFixed(0)} %`;
 
 /** A rate in millions a second, to three digits. */
-export const formatMillions = (perSecond: number): string =>
-  Number((perSecond / 1e6).toPrecision(3)).toLocaleString('en');
+export const formatMillions = (perSecond: number | null): string =>
+  perSecond === null ? '–' : Number((perSecond / 1e6).toPrecision(3)).toLocaleString('en');
 
 /** What field-bench calls a peak: a copy is of bytes, all else of operations. */
 export const formatPeak = (operation: string, perSecond: number): string =>
@@ -82,3 +81,7 @@ export function formatClock({ timestamps, timestampQuantumNs }: Environment): st
     ? 'timestamps do not tick'
     : `timestamps tick in steps of ${formatStep(timestampQuantumNs)}`;
 }
+
+/** Where a run was: the adapter, what it is, the runtime with its system, and the clock. */
+export const placeOf = ({ adapter, environment }: RowOf<'init'>): string =>
+  `${describeAdapter(adapter)}, ${adapter.software ? 'software' : 'hardware'}; ${environment.runtime}, ${environment.os}; ${formatClock(environment)}`;

@@ -1,19 +1,30 @@
 /** What commands have of dev/, built by vite.bench.config.ts: a GPU host has Node, Dawn and what was built, and no vite. */
+
 export { formatCaseAddress, parsePointDistribution, parseScalarDistribution } from '../cases/address.js';
 export { describeCases } from '../cases/select.js';
 export { makeCounter } from '../count/count-msm.js';
 export { countTable } from '../count/table.js';
+export { faultNames } from '../faults/faults.js';
+export { modeNames as faultModes } from '../faults/modes.js';
+export { RecordingDevice } from '../faults/recording-device.js';
+export { cells, docsText, judge, Tally } from '../faults/tally.js';
+export { drawTrial, namedTrials, runTrial } from '../faults/trial.js';
 export { execute, size } from '../fuzz/execute.js';
+export { keepPipelines } from '../fuzz/keep-pipelines.js';
 export { drawProgram } from '../fuzz/program.js';
 export { shrink } from '../fuzz/shrink.js';
+export { chipNames, takesVulkanMemoryModel } from '../isa/chips.js';
+export { docsTable, kernelsOfTable, sourcesOf, tableChips } from '../isa/docs-table.js';
+export { driverOf, figuresOf } from '../isa/figures.js';
+export { curves, fieldKernels, ownLibrary, stageKernels } from '../isa/kernels.js';
+export { chipReport } from '../isa/report.js';
 export { expectedLine } from './expected-time.js';
 export { toChromeTrace, toCsv, toJson } from './export.js';
-export { formatBytes, formatMs, formatProgress } from './format.js';
+export { formatProgress } from './format.js';
 export { knobsOf, parseKnobs, runKnobs } from './knobs.js';
 export { startBench } from './modes/index.js';
-export { reportLines, reportOfAny } from './report.js';
+export { reportLines } from './report.js';
 export { passed, rowsOf } from './rows.js';
 export { Run } from './run.js';
-export { engineKnobs } from './settings.js';
-export { partsOfWall, summarise } from './summary.js';
+export { engineKnobs, knobOfTuning, settingKnobs, tuningQuery } from './settings.js';
 export { tableLines } from './table.js';

@@ -92,9 +92,6 @@ export const runKnobs = {
 } as const satisfies Readonly<Record<string, RunKnob>>;
 export type RunKnobName = keyof typeof runKnobs;
 
-/** In these the engine's knobs count. */
-export const tunedModes = msmModes;
-
 /** A case, and where the walker keeps its prefix products in it; undefined leaves that to the engine. */
 export interface PlacedCase {
   readonly address: CaseAddress;
@@ -138,8 +135,6 @@ const defaultReps: Partial<Record<Mode, number>> = {
   targets: 6,
 };
 
-const bothPlacements: readonly Placement[] = ['workgroup', 'private'];
-const maxLogn = Math.log2(maxPoints);
 const MOST_SETTINGS = 64;
 
 /** Of which cold starts are measured. */
@@ -158,8 +153,6 @@ export interface Problem {
 /** What a query comes to: knobs, or all that is wrong with it. */
 export interface KnobReading {
   readonly knobs: Knobs | null;
-  /** The knobs that the query names, each with what it comes to. */
-  readonly given: readonly (readonly [name: string, value: string])[];
   readonly problems: readonly Problem[];
   /** What was left out of account, and is no mistake. */
   readonly notes: readonly string[];
@@ -194,7 +187,7 @@ function oneOf<const Word extends string>(name: string, text: string, words: rea
 const isEngineKnob = (name: string): boolean => settingKnobs.includes(name);
 const isRunKnob = (name: string): name is RunKnobName => Object.hasOwn(runKnobs, name);
 const withoutSide = (name: string): string => sideKnob.exec(name)?.[2] ?? name;
-const isKnob = (name: string): boolean => isRunKnob(name) || isEngineKnob(withoutSide(name));
+export const isKnob = (name: string): boolean => isRunKnob(name) || isEngineKnob(withoutSide(name));
 
 const engineNames = ['', 'a.', 'b.'].flatMap((side) => Object.keys(engineKnobs).map((name) => side + name));
 const knobNames = [...Object.keys(runKnobs), ...engineNames];
@@ -235,7 +228,7 @@ function checkNames(query: URLSearchParams, problems: Problems): string[] {
 const modesOf = (name: string): readonly Mode[] => {
   if (isRunKnob(name)) return runKnobs[name].modes;
   if (withoutSide(name) !== name) return ['accum-ab'];
-  return name === 'build' ? [...tunedModes, 'targets'] : tunedModes;
+  return name === 'build' ? [...msmModes, 'targets'] : msmModes;
 };
 
 /** Those that mean something to a mode, or to any. */
@@ -337,15 +330,13 @@ function placementsOf(
   if (mode !== 'msm-cross-check') return () => [undefined];
   const text = query.get('walkerpriv');
   if (text === 'turns') return (address) => [placementInTurn(address)];
-  return () => (text === null ? bothPlacements : [setting?.tuning.walkerPrefixMemory]);
+  return () => (text === null ? ['workgroup', 'private'] : [setting?.tuning.walkerPrefixMemory]);
 }
 
 function parsePeers(text: string): string[] {
   if (text === 'none') return [];
   return [...new Set(text.split(',').map((name) => oneOf('peers', name.trim(), peerNames)))];
 }
-
-const parseRows = (text: string): string[] => text.split(',').map((name) => oneOf('rows', name.trim(), rowNames));
 
 /** What these knobs would be for, where they do not say it: the benchmark, unless more of them mean something to another mode. */
 export function suggestedMode(query: URLSearchParams): Mode {
@@ -368,16 +359,13 @@ export function readKnobs(asked: URLSearchParams, place: 'page' | 'terminal' = '
     const text = query.get(name);
     return text === null ? undefined : problems.attempt(() => parse(text), undefined);
   };
-  const given = [...asked].flatMap(([name, value]) =>
-    isKnob(name) ? [[name, value || query.get(name) || 'default'] as const] : [],
-  );
   const autorun = read('autorun', parseMode);
   const mode = autorun ?? suggestedMode(query);
   checkMeaning(query, mode, problems);
   if (place === 'page') checkPlace(query, mode, problems);
   checkValues(query, mode, problems);
   const logn = read('logn', (text) =>
-    parseIntegers('logn', text, mode === 'targets' ? LEAST_LOGN_OF_TARGETS : 0, maxLogn),
+    parseIntegers('logn', text, mode === 'targets' ? LEAST_LOGN_OF_TARGETS : 0, Math.log2(maxPoints)),
   );
   const n = read('n', (text) => parseIntegers('n', text, 0, maxPoints));
   const defaultLogn = query.has('n') ? [] : mode === 'msm-cross-check' ? [8, 10] : [12];
@@ -405,16 +393,16 @@ export function readKnobs(asked: URLSearchParams, place: 'page' | 'terminal' = '
     leastMs: read('ms', (text) => parseInteger('ms', text, 1, 10_000)) ?? 50,
     largest: read('largest', (text) => parseInteger('largest', text, 1, 2 ** 16)) ?? 4096,
     logn: mode === 'targets' ? (logn?.at(-1) ?? null) : null,
-    rows: read('rows', parseRows) ?? null,
+    rows: read('rows', (text) => text.split(',').map((name) => oneOf('rows', name.trim(), rowNames))) ?? null,
     strict: query.has('strict'),
   };
   const settings = problems.all.length > 0 ? [] : problems.attempt(() => parseSettings(query, mode), []);
-  if (problems.all.length > 0) return { knobs: null, given, problems: problems.all, notes };
+  if (problems.all.length > 0) return { knobs: null, problems: problems.all, notes };
   const placements = placementsOf(query, mode, settings);
   const cases = selectCases(filters, sizes, seed).flatMap((address) =>
     placements(address).map((placement) => ({ address, placement })),
   );
-  return { knobs: { ...rest, settings, cases }, given, problems: [], notes };
+  return { knobs: { ...rest, settings, cases }, problems: [], notes };
 }
 
 /**

@@ -2,9 +2,9 @@
 import type { PhaseTime } from '../../src/api.js';
 import { formatCaseAddress } from '../cases/address.js';
 import type { MsmCase } from '../cases/msm-case.js';
-import type { AffinePoint } from '../oracle/known-bases.js';
+import { spellPoint } from '../oracle/known-bases.js';
 import type { EngineUnderTest, Outcome } from './engine-under-test.js';
-import type { WarmUpRow } from './rows.js';
+import type { RowOf } from './rows.js';
 import type { Run } from './run.js';
 import { clampedKnobs } from './settings.js';
 
@@ -14,12 +14,11 @@ export const weightOf = (n: number): number => n + 2000;
 /** MSMs before the first that is timed: one compiles; after it an engine knows the device's speed, and may plan otherwise, which compiles again. */
 const WARM_UPS = 2;
 
-const spell = ({ x, y, infinity }: AffinePoint): string =>
-  infinity ? 'infinity' : `(0x${x.toString(16)}, 0x${y.toString(16)})`;
-
 /** What to throw where an answer is not the oracle's: nothing of that case has a time. */
 export const wrongResult = ({ address, expected }: MsmCase, whose: string, { result }: Outcome): Error =>
-  new Error(`wrong result at ${formatCaseAddress(address)}, ${whose}: ${spell(result)} for ${spell(expected)}`);
+  new Error(
+    `wrong result at ${formatCaseAddress(address)}, ${whose}: ${spellPoint(result)} for ${spellPoint(expected)}`,
+  );
 
 /** Whether a phase has a time on the GPU: what runs on the CPU says so in its name. */
 export const isOnGpu = ({ name }: PhaseTime): boolean => !name.endsWith('(CPU)');
@@ -38,7 +37,7 @@ export async function warmUp(run: Run, subject: EngineUnderTest, msmCase: MsmCas
   let last = first;
   for (let again = 1; again < WARM_UPS && last.agrees; again++) last = await subject.compute(msmCase);
   const { lastRun: record, memory } = engine;
-  const row: WarmUpRow = {
+  const row: RowOf<'warm-up'> = {
     event: 'warm-up',
     case: formatCaseAddress(msmCase.address),
     setting: label,
@@ -51,7 +50,7 @@ export async function warmUp(run: Run, subject: EngineUnderTest, msmCase: MsmCas
     entries: record?.entries ?? 0,
     dispatches: record?.dispatches ?? 0,
     submits: record?.submits ?? 0,
-    basesBytes: subject.basesBytes,
+    basesBytes: subject.basesBytes(),
     pipelines: engine.pipelines,
     scratchBytes: memory.peak,
   };

@@ -3,30 +3,18 @@
 /** How many letters of a name may be wrong; one or two letters could be anybody's, so that only their case may be. */
 const slipsAllowed = ({ length }: string): number => (length < 3 ? 0 : length < 5 ? 1 : length < 9 ? 2 : 3);
 
-/**
- * The fewest letters to put in, leave out, replace or exchange with the next one on the way from `a` to `b` (optimal string alignment;
- * Damerau, A technique for computer detection and correction of spelling errors, 1964).
- */
+/** The fewest letters to put in, leave out or replace on the way from `a` to `b` (Levenshtein 1966), row by row. */
 function slips(a: string, b: string): number {
-  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
-  const at = (i: number, j: number): number => rows[i]?.[j] ?? Number.POSITIVE_INFINITY;
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    rows.push(row);
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1];
-      const exchanged = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      row.push(
-        Math.min(
-          at(i - 1, j) + 1,
-          at(i, j - 1) + 1,
-          at(i - 1, j - 1) + (same ? 0 : 1),
-          exchanged ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY,
-        ),
-      );
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (const letter of a) {
+    const next = [(row[0] as number) + 1];
+    for (const [j, other] of [...b].entries()) {
+      const [left, above, before] = [next[j], row[j + 1], row[j]] as [number, number, number];
+      next.push(Math.min(left + 1, above + 1, before + (letter === other ? 0 : 1)));
     }
+    row = next;
   }
-  return at(a.length, b.length);
+  return row.at(-1) as number;
 }
 
 /** Those of `names` that are nearest to `name`, whatever the case of its letters; none where all are far. */

@@ -1,12 +1,12 @@
 /** The roofline of an MSM: its additions at the rate of the library's product alone, on this device, in this run. */
 
 import { median } from '../../src/calibrate/statistics.js';
-import type { CarryMode } from '../../src/field/carry.js';
+import type { FieldProduct } from '../../src/field/modulus.js';
 import { type CaseAddress, formatCaseAddress } from '../cases/address.js';
 import type { PointDistributionName } from '../cases/point-distributions.js';
-import { ProductMeter } from '../field-bench/product-meter.js';
+import { openMeter, type ProductMeter } from '../field-bench/product-meter.js';
 import type { EngineUnderTest } from './engine-under-test.js';
-import type { BoundRow } from './rows.js';
+import type { RowOf } from './rows.js';
 import type { Run } from './run.js';
 
 /** Products of an addition in affine coordinates that shares its inversion: five, and a square (DESIGN §2). */
@@ -15,55 +15,41 @@ const PRODUCTS_OF_AN_ADDITION = 6;
 /** Sets of points of which hardly any two cancel or coincide: for others the count of additions is none. */
 const regularPoints: ReadonlySet<PointDistributionName> = new Set(['distinct', 'consecutive']);
 
-/** Products with each kind of carries that a run uses, measured between its repetitions. */
-export class Roofline {
-  readonly #run: Run;
-  readonly #gpu: GPU;
-  readonly #meters = new Map<CarryMode, { readonly meter: ProductMeter; rates: number[] }>();
+/** Products of each kind that a run uses, measured between its repetitions. */
+export function makeRoofline(run: Run, gpu: GPU) {
+  const meters = new Map<FieldProduct, { readonly meter: ProductMeter; rates: number[] }>();
+  return {
+    /** Begins a case: whatever products these engines have used are measured from now on. */
+    async begin(subjects: readonly EngineUnderTest[]): Promise<void> {
+      for (const { engine } of subjects) {
+        const product = engine.lastRun?.tuning.fieldProduct;
+        if (product === undefined || meters.has(product)) continue;
+        await run.next('Measuring the product alone: the roofline');
+        const meter = await openMeter(gpu, (why) => run.loseDevice(why), product);
+        meters.set(product, { meter, rates: [] });
+      }
+      for (const each of meters.values()) each.rates = [];
+    },
 
-  constructor(run: Run, gpu: GPU) {
-    this.#run = run;
-    this.#gpu = gpu;
-  }
+    async measure(): Promise<void> {
+      for (const { meter, rates } of meters.values()) rates.push(await meter.measure());
+    },
 
-  /** Begins a case: whatever carries these engines have used is measured from now on. */
-  async begin(subjects: readonly EngineUnderTest[]): Promise<void> {
-    for (const { engine } of subjects) {
-      const carry = engine.lastRun?.tuning.fieldCarry;
-      if (carry === undefined || this.#meters.has(carry)) continue;
-      await this.#run.next('Measuring the product alone: the roofline');
-      const onLost = (why: string): void => this.#run.loseDevice(why);
-      const meter = await ProductMeter.open(this.#gpu, { library: carry, onLost });
-      this.#meters.set(carry, { meter, rates: [] });
-    }
-    for (const each of this.#meters.values()) each.rates = [];
-  }
+    /** Null where there is none: on the CPU, and where additions are not what the digits say. */
+    boundOf(address: CaseAddress, { engine, label: setting }: EngineUnderTest): RowOf<'bound'> | null {
+      const record = engine.lastRun;
+      if (record?.on !== 'gpu' || !regularPoints.has(address.points)) return null;
+      const productsPerSecond = median(meters.get(record.tuning.fieldProduct)?.rates ?? []);
+      if (productsPerSecond === null) return null;
+      const additions = record.entries;
+      const products = PRODUCTS_OF_AN_ADDITION * additions;
+      const ms = (1000 * products) / productsPerSecond;
+      const told = { case: formatCaseAddress(address), n: address.n, setting };
+      return { event: 'bound', ...told, additions, products, productsPerSecond, ms };
+    },
 
-  async measure(): Promise<void> {
-    for (const { meter, rates } of this.#meters.values()) rates.push(await meter.measure());
-  }
-
-  /** Null where there is none: on the CPU, and where additions are not what the digits say. */
-  boundOf(address: CaseAddress, { engine, label }: EngineUnderTest): BoundRow | null {
-    const record = engine.lastRun;
-    if (record?.on !== 'gpu' || !regularPoints.has(address.points)) return null;
-    const productsPerSecond = median(this.#meters.get(record.tuning.fieldCarry)?.rates ?? []);
-    if (productsPerSecond === null) return null;
-    const additions = record.entries;
-    const products = PRODUCTS_OF_AN_ADDITION * additions;
-    return {
-      event: 'bound',
-      case: formatCaseAddress(address),
-      n: address.n,
-      setting: label,
-      additions,
-      products,
-      productsPerSecond,
-      ms: (1000 * products) / productsPerSecond,
-    };
-  }
-
-  destroy(): void {
-    for (const { meter } of this.#meters.values()) meter.destroy();
-  }
+    destroy(): void {
+      for (const { meter } of meters.values()) meter.destroy();
+    },
+  };
 }

@@ -6,234 +6,165 @@ import type { Environment } from './environment.js';
 import type { Finding } from './modes/targets/findings.js';
 import type { Mode } from './modes.js';
 
-/** In the order in which a run tells them. */
-export const rowEvents = [
-  'init',
-  'warm-up',
-  'repetition',
-  'trace',
-  'peer',
-  'bound',
-  'comparison',
-  'case',
-  'trial',
-  'calibrated',
-  'peak',
-  'field',
-  'batch',
-  'target',
-  'skipped',
-  'end',
-] as const;
-export type RowEvent = (typeof rowEvents)[number];
-
 /** Where rows are posted, below the page's own address. */
 export const rowPaths = ['progress', 'results'] as const;
 export type RowPath = (typeof rowPaths)[number];
 
-export const runIdPattern = /^[a-z0-9-]{8,64}$/;
-
 export type Placement = 'private' | 'workgroup';
 
-/** The device is there and the run begins: all that one needs to know to run it again. */
-export interface InitRow {
-  readonly event: 'init';
-  readonly mode: Mode;
-  /** The knobs, as in the URL. */
-  readonly query: string;
-  readonly adapter: AdapterDescription;
-  readonly environment: Environment;
-  readonly seed: number;
-  /** Names of the settings. */
-  readonly settings: readonly string[];
-  /** Until the device was there. */
-  readonly createMs: number;
+/** What each event tells. */
+interface Rows {
+  /** The device is there and the run begins: all that one needs to know to run it again. */
+  readonly init: {
+    readonly mode: Mode;
+    /** The knobs, as in the URL. */
+    readonly query: string;
+    readonly adapter: AdapterDescription;
+    readonly environment: Environment;
+    readonly seed: number;
+    /** Names of the settings. */
+    readonly settings: readonly string[];
+    /** Until the device was there. */
+    readonly createMs: number;
+  };
+  /** The first MSM of a size: it includes what is compiled and allocated on first use. */
+  readonly 'warm-up': {
+    readonly case: string;
+    readonly setting: string;
+    readonly loadMs: number;
+    readonly wallMs: number | null;
+    readonly agrees: boolean;
+    /** The knobs that the engine used. */
+    readonly tuning: Tuning | null;
+    /** Knobs that were asked for and could not be had here: `walkertpb: 256 asked, 16 used`. */
+    readonly clamped: readonly string[];
+    readonly windows: number;
+    /** Digits that are not zero: points to add. */
+    readonly entries: number;
+    readonly dispatches: number;
+    readonly submits: number;
+    /** What was compiled on the device so far, and the milliseconds of each. */
+    readonly pipelines: readonly CompileTime[];
+    /** Bytes of GPU memory. */
+    readonly basesBytes: number;
+    readonly scratchBytes: number;
+  };
+  /** One timed MSM. A result that is not right has no time. */
+  readonly repetition: {
+    readonly case: string;
+    readonly n: number;
+    readonly setting: string;
+    /** Where it was computed: small ones may be the CPU's (`cpubelow`). */
+    readonly on: 'gpu' | 'cpu';
+    readonly placement: Placement;
+    readonly repetition: number;
+    readonly agrees: boolean;
+    readonly wallMs: number | null;
+    /** Wall × the rate of the plain 13-bit product, measured before and after: the cost, as far as that rate is also that of meanwhile. */
+    readonly productEquivalents: number | null;
+    /** Sum of the phases on the GPU; null where the adapter has no timestamps. */
+    readonly gpuMs: number | null;
+    /** Encode, submit to result, read-back. */
+    readonly walls: HostWalls | null;
+    readonly phases: readonly PhaseTime[] | null;
+  };
+  /** One MSM with its passes in the order in which they ran. */
+  readonly trace: Omit<Rows['repetition'], 'productEquivalents'> & {
+    /** Null where the adapter has no timestamps. */
+    readonly timeline: readonly TimelineEntry[] | null;
+  };
+  /** One MSM of a peer, in its turn between ours. */
+  readonly peer: {
+    readonly peer: string;
+    readonly case: string;
+    readonly n: number;
+    readonly repetition: number;
+    readonly agrees: boolean;
+    readonly wallMs: number | null;
+  };
+  /** The roofline of a case: its additions at six products each, at the rate of the product alone. */
+  readonly bound: {
+    readonly case: string;
+    readonly n: number;
+    readonly setting: string;
+    readonly additions: number;
+    readonly products: number;
+    /** Of the library's own product, median of those measured between the repetitions. */
+    readonly productsPerSecond: number;
+    readonly ms: number;
+  };
+  /** What the pairs of a case say. */
+  readonly comparison: {
+    readonly case: string;
+    readonly n: number;
+    readonly a: string;
+    readonly b: string;
+    readonly pairs: number;
+    /** B ÷ A of the walls, and of the product equivalents. */
+    readonly walls: RatioOfMedians;
+    readonly equivalents: RatioOfMedians;
+    readonly aMs: number;
+    readonly bMs: number;
+  };
+  /** The verdict over all runs of one case with one placement. */
+  readonly case: {
+    readonly case: string;
+    readonly placement: Placement;
+    readonly runs: number;
+    /** Every run gave the answer of the oracles. */
+    readonly agrees: boolean;
+    readonly onCurve: boolean;
+    /** Every run gave the same bytes. */
+    readonly identical: boolean;
+    readonly medianMs: number | null;
+    readonly error: string | null;
+  };
+  /** One setting that calibrate tried; null: it computed wrongly, or not at all. */
+  readonly trial: {
+    readonly tuning: Partial<Tuning>;
+    readonly ms: number | null;
+  };
+  readonly calibrated: {
+    /** The knobs that leave their defaults. */
+    readonly tuning: Partial<Tuning>;
+    /** The same, as in the URL. */
+    readonly query: string;
+    readonly tookMs: number;
+    readonly compileMs: number;
+    /** Whether the browser has kept it. */
+    readonly remembered: boolean;
+  };
+  /** What the device does at its best: operations a second, bytes for a copy. */
+  readonly peak: {
+    readonly operation: string;
+    readonly perSecond: number;
+  };
+  /** One operation of the field in one way. */
+  readonly field: FieldBenchRow;
+  /** Numbers inverted in batches that share an inversion. */
+  readonly batch: FieldBatchRow;
+  /** What belongs together of the targets: what was measured, and what is met. */
+  readonly target: {
+    readonly name: string;
+    readonly findings: readonly Finding[];
+    readonly measured: unknown;
+  };
+  /** What was left out, and why. */
+  readonly skipped: {
+    readonly variant: string;
+    readonly why: string;
+  };
+  readonly end: {
+    readonly status: 'done' | 'failed';
+    readonly error: string | null;
+    readonly seconds: number;
+    readonly medians: readonly { readonly case: string; readonly setting: string; readonly medianMs: number }[];
+  };
 }
 
-/** The first MSM of a size: it includes what is compiled and allocated on first use. */
-export interface WarmUpRow {
-  readonly event: 'warm-up';
-  readonly case: string;
-  readonly setting: string;
-  readonly loadMs: number;
-  readonly wallMs: number | null;
-  readonly agrees: boolean;
-  /** The knobs that the engine used. */
-  readonly tuning: Tuning | null;
-  /** Knobs that were asked for and could not be had here: `walkertpb: 256 asked, 16 used`. */
-  readonly clamped: readonly string[];
-  readonly windows: number;
-  /** Digits that are not zero: points to add. */
-  readonly entries: number;
-  readonly dispatches: number;
-  readonly submits: number;
-  /** What was compiled on the device so far, and the milliseconds of each. */
-  readonly pipelines: readonly CompileTime[];
-  /** Bytes of GPU memory. */
-  readonly basesBytes: number;
-  readonly scratchBytes: number;
-}
-
-/** One timed MSM. A result that is not right has no time. */
-export interface RepetitionRow {
-  readonly event: 'repetition';
-  readonly case: string;
-  readonly n: number;
-  readonly setting: string;
-  /** Where it was computed: small ones may be the CPU's (`cpubelow`). */
-  readonly on: 'gpu' | 'cpu';
-  readonly placement: Placement;
-  readonly repetition: number;
-  readonly agrees: boolean;
-  readonly wallMs: number | null;
-  /** Wall × the rate of the plain 13-bit product, measured before and after: the cost, as far as that rate is also that of meanwhile. */
-  readonly productEquivalents: number | null;
-  /** Sum of the phases on the GPU; null where the adapter has no timestamps. */
-  readonly gpuMs: number | null;
-  /** Encode, submit to result, read-back. */
-  readonly walls: HostWalls | null;
-  readonly phases: readonly PhaseTime[] | null;
-}
-
-/** One MSM with its passes in the order in which they ran. */
-export interface TraceRow extends Omit<RepetitionRow, 'event' | 'productEquivalents'> {
-  readonly event: 'trace';
-  /** Null where the adapter has no timestamps. */
-  readonly timeline: readonly TimelineEntry[] | null;
-}
-
-/** One MSM of a peer, in its turn between ours. */
-export interface PeerRow {
-  readonly event: 'peer';
-  readonly peer: string;
-  readonly case: string;
-  readonly n: number;
-  readonly repetition: number;
-  readonly agrees: boolean;
-  readonly wallMs: number | null;
-}
-
-/** The roofline of a case: its additions at six products each, at the rate of the product alone. */
-export interface BoundRow {
-  readonly event: 'bound';
-  readonly case: string;
-  readonly n: number;
-  readonly setting: string;
-  readonly additions: number;
-  readonly products: number;
-  /** Of the library's own product, median of those measured between the repetitions. */
-  readonly productsPerSecond: number;
-  readonly ms: number;
-}
-
-/** What the pairs of a case say. */
-export interface ComparisonRow {
-  readonly event: 'comparison';
-  readonly case: string;
-  readonly n: number;
-  readonly a: string;
-  readonly b: string;
-  readonly pairs: number;
-  /** B ÷ A of the walls, and of the product equivalents. */
-  readonly walls: RatioOfMedians;
-  readonly equivalents: RatioOfMedians;
-  readonly aMs: number;
-  readonly bMs: number;
-  /** Which came first, pair by pair. */
-  readonly first: readonly ('A' | 'B')[];
-}
-
-/** The verdict over all runs of one case with one placement. */
-export interface CaseRow {
-  readonly event: 'case';
-  readonly case: string;
-  readonly placement: Placement;
-  readonly runs: number;
-  /** Every run gave the answer of the oracles. */
-  readonly agrees: boolean;
-  readonly onCurve: boolean;
-  /** Every run gave the same bytes. */
-  readonly identical: boolean;
-  readonly medianMs: number | null;
-  readonly error: string | null;
-}
-
-/** One setting that calibrate tried; null: it computed wrongly, or not at all. */
-export interface TrialRow {
-  readonly event: 'trial';
-  readonly tuning: Partial<Tuning>;
-  readonly ms: number | null;
-}
-
-export interface CalibratedRow {
-  readonly event: 'calibrated';
-  /** The knobs that leave their defaults. */
-  readonly tuning: Partial<Tuning>;
-  /** The same, as in the URL. */
-  readonly query: string;
-  readonly tookMs: number;
-  readonly compileMs: number;
-  /** Whether the browser has kept it. */
-  readonly remembered: boolean;
-}
-
-/** What the device does at its best: operations a second, bytes for a copy. */
-export interface PeakRow {
-  readonly event: 'peak';
-  readonly operation: string;
-  readonly perSecond: number;
-}
-
-/** One operation of the field in one way. */
-export interface FieldRow extends FieldBenchRow {
-  readonly event: 'field';
-}
-
-/** Numbers inverted in batches that share an inversion. */
-export interface BatchRow extends FieldBatchRow {
-  readonly event: 'batch';
-}
-
-/** What belongs together of the targets: what was measured, and what is met. */
-export interface TargetRow {
-  readonly event: 'target';
-  readonly name: string;
-  readonly findings: readonly Finding[];
-  readonly measured: unknown;
-}
-
-/** What was left out, and why. */
-export interface SkippedRow {
-  readonly event: 'skipped';
-  readonly variant: string;
-  readonly why: string;
-}
-
-export interface EndRow {
-  readonly event: 'end';
-  readonly status: 'done' | 'failed';
-  readonly error: string | null;
-  readonly seconds: number;
-  readonly medians: readonly { readonly case: string; readonly setting: string; readonly medianMs: number }[];
-}
-
-export type Row =
-  | InitRow
-  | WarmUpRow
-  | RepetitionRow
-  | TraceRow
-  | PeerRow
-  | BoundRow
-  | ComparisonRow
-  | CaseRow
-  | TrialRow
-  | CalibratedRow
-  | PeakRow
-  | FieldRow
-  | BatchRow
-  | TargetRow
-  | SkippedRow
-  | EndRow;
+export type RowEvent = keyof Rows;
+export type RowOf<Event extends RowEvent> = Rows[Event] & { readonly event: Event };
+export type Row = { [Event in RowEvent]: RowOf<Event> }[RowEvent];
 
 /** A row as it is posted and stored. */
 export type StampedRow = Row & { readonly runId: string; readonly at: string };
@@ -243,4 +174,4 @@ export const rowsOf = <Event extends RowEvent>(rows: readonly StampedRow[], even
   rows.filter((row): row is Extract<StampedRow, { event: Event }> => row.event === event);
 
 /** Whether all runs of a case gave the one right answer. */
-export const passed = (row: CaseRow): boolean => row.agrees && row.onCurve && row.identical && row.error === null;
+export const passed = (row: RowOf<'case'>): boolean => row.agrees && row.onCurve && row.identical && row.error === null;

@@ -2,32 +2,34 @@
 import type { AdapterDescription } from '../../src/api.js';
 import { MsmError } from '../../src/index.js';
 import { errorMessage } from './error-message.js';
-import type { EndRow, Row, RowPath, StampedRow } from './rows.js';
+import type { Row, RowOf, RowPath, StampedRow } from './rows.js';
 
 /** What programs that drive a run read. */
-export interface MsmBench {
-  status: 'idle' | 'running' | 'done' | 'failed';
-  runId: string;
-  adapter: AdapterDescription | null;
+export type MsmBench = ReturnType<typeof newBench>;
+
+const newBench = () => ({
+  status: 'idle' as 'idle' | 'running' | 'done' | 'failed',
+  runId: makeRunId(),
+  adapter: null as AdapterDescription | null,
   /** Every row told so far, in order. */
-  rows: StampedRow[];
+  rows: [] as StampedRow[],
   /** Wall time of the last right MSM. */
-  lastWallMs: number | null;
-  error: string | null;
+  lastWallMs: null as number | null,
+  error: null as string | null,
   /** Whether somebody stopped it: that is no failure, though it ends as one. */
-  stopped: boolean;
+  stopped: false,
   /** Whether the run ended because the GPU went away: another run may work. */
-  deviceLost: boolean;
+  deviceLost: false,
   /** What is being done, and how far the run is; `ticks` grows whenever anything happened. */
-  doing: string;
-  done: number;
-  total: number;
-  ticks: number;
+  doing: '',
+  done: 0,
+  total: 0,
+  ticks: 0,
   /** A guess from what was timed so far; null before there is anything to guess from. */
-  secondsLeft: number | null;
+  secondsLeft: null as number | null,
   /** How long what is being done takes already: that moves while shaders compile, too. */
-  stepSeconds: number;
-}
+  stepSeconds: 0,
+});
 
 export interface RunListener {
   onProgress(bench: Readonly<MsmBench>): void;
@@ -41,12 +43,8 @@ export interface RowSink {
   flushed(): Promise<void>;
 }
 
-/** 20 characters of time and chance: sorts by time. */
-function makeRunId(): string {
-  const random = crypto.getRandomValues(new Uint8Array(5));
-  const hex = Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  return `${Date.now().toString(36)}-${hex}`;
-}
+/** Of time and chance: sorts by time. */
+const makeRunId = (): string => `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 12)}`;
 
 /** Lets the browser paint and take input before work that blocks it. */
 const breathe = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
@@ -58,22 +56,7 @@ const LOSS_TOLD_MS = 50;
 const HEARTBEAT_MS = 1000;
 
 export class Run {
-  readonly bench: MsmBench = {
-    status: 'idle',
-    runId: makeRunId(),
-    adapter: null,
-    rows: [],
-    lastWallMs: null,
-    error: null,
-    stopped: false,
-    deviceLost: false,
-    doing: '',
-    done: 0,
-    total: 0,
-    ticks: 0,
-    secondsLeft: null,
-    stepSeconds: 0,
-  };
+  readonly bench = newBench();
   readonly #abort = new AbortController();
   readonly #listener: RunListener;
   readonly #sink: RowSink | null;
@@ -186,7 +169,7 @@ export class Run {
     this.tick();
   }
 
-  async end(error: string | null, medians: EndRow['medians'] = []): Promise<void> {
+  async end(error: string | null, medians: RowOf<'end'>['medians'] = []): Promise<void> {
     const { bench } = this;
     if (error === null) {
       // what was measured on a device that is gone, or after a stop, is no result

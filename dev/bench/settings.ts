@@ -13,26 +13,27 @@ export interface Setting {
   readonly precompute: number;
   /** Bytes. */
   readonly memoryBudget: number;
+  readonly verify: boolean;
   /** The folder in whose dist/ the library is built; null: the sources of this bench. */
   readonly build: string | null;
 }
 
-interface EngineKnobText {
-  readonly label: string;
-  readonly help: string;
-}
+/** A knob whose values are integers of a range, or words, each with what it means to the library. */
+export type EngineKnob = { readonly label: string; readonly help: string } & (
+  | { readonly range: readonly [least: number, most: number] }
+  | { readonly words: Choices }
+);
 
-/** A knob whose values are integers of a range, or words, each with what it means to the library and to people. */
-export type EngineKnob = EngineKnobText &
-  (
-    | { readonly range: readonly [least: number, most: number] }
-    | { readonly words: Readonly<Record<string, { readonly value: string | boolean; readonly label: string }>> }
-  );
+type Choices = Readonly<Record<string, string | boolean>>;
 
-type TuningKnob = EngineKnob & { readonly name: string };
-
-/** Those of `Tuning` that are integers: name in the URL, label, help. */
-const ranged: Readonly<Record<keyof typeof tuningRanges, readonly [name: string, label: string, help: string]>> = {
+/** Every knob of `Tuning`: name in the URL, label, help, and its words if it is no integer; one that is missing does not compile. */
+const tuningTexts: Readonly<Record<keyof Tuning, readonly [name: string, label: string, help: string, Choices?]>> = {
+  walkerPrefixMemory: [
+    'walkerpriv',
+    'Walker scratch',
+    'Where the walker keeps its prefix products: private (1) or workgroup memory (0).',
+    { 1: 'private', 0: 'workgroup' },
+  ],
   walkerThreadsPerWorkgroup: ['walkertpb', 'Walker threads', 'Threads in a workgroup of the walker.'],
   walkerSlots: [
     'walkers',
@@ -63,40 +64,28 @@ const ranged: Readonly<Record<keyof typeof tuningRanges, readonly [name: string,
     'Small ones on the CPU',
     'MSMs of at most so many scalars go to the CPU. Default 0 here, as this bench is about the GPU; the library has a default of its own.',
   ],
+  fieldProduct: [
+    'fieldproduct',
+    'Products',
+    'How products are computed: of signed limbs, for devices that are slow at shifts, of unsigned ones, or of bytes by dot4U8Packed, for chips that have the instruction.',
+    { signed: 'signed', unsigned: 'unsigned', dot4: 'dot4' },
+  ],
+  checks: [
+    'checks',
+    'Checks',
+    'Look on the GPU after every stage whether it did what it should. Slow; a failing check names the stage.',
+    { 1: true, 0: false },
+  ],
 };
 
-/** Every knob of `Tuning`, with its name in the URL; one that is missing does not compile. */
-const tuningKnobs: Readonly<Record<keyof Tuning, TuningKnob>> = {
-  walkerPrefixMemory: {
-    name: 'walkerpriv',
-    label: 'Walker scratch',
-    help: 'Where the walker keeps its prefix products: private (1) or workgroup memory (0).',
-    words: {
-      '1': { value: 'private', label: 'private memory' },
-      '0': { value: 'workgroup', label: 'workgroup memory' },
-    },
-  },
-  ...(Object.fromEntries(
-    Object.entries(ranged).map(([key, [name, label, help]]) => [
-      key,
-      { name, label, help, range: tuningRanges[key as keyof typeof tuningRanges] },
-    ]),
-  ) as Record<keyof typeof tuningRanges, TuningKnob>),
-  fieldCarry: {
-    name: 'fieldcarry',
-    label: 'Carries',
-    help: 'How carries are computed: by shifts, or through floats, for devices that are slow at shifts.',
-    words: { shift: { value: 'shift', label: 'shifts' }, float: { value: 'float', label: 'floats' } },
-  },
-  checks: {
-    name: 'checks',
-    label: 'Checks',
-    help: 'Look on the GPU after every stage whether it did what it should. Slow; a failing check names the stage.',
-    words: { '1': { value: true, label: 'on' }, '0': { value: false, label: 'off' } },
-  },
-};
+const tuningKnobs = Object.fromEntries(
+  Object.entries(tuningTexts).map(([key, [name, label, help, words]]) => {
+    const values = words ? { words } : { range: tuningRanges[key as keyof typeof tuningRanges] };
+    return [key, { name, label, help, ...values }];
+  }),
+) as Readonly<Record<keyof Tuning, EngineKnob & { readonly name: string }>>;
 
-const loadKnobs = {
+const otherKnobs = {
   precompute: {
     label: 'Multiples kept',
     help: 'Keep so many multiples of each point: fewer additions for more memory. Loading takes longer.',
@@ -107,15 +96,19 @@ const loadKnobs = {
     help: 'The most scratch that the engine may take; what needs more is done in parts. Default 256.',
     range: [1, 65_536],
   },
+  verify: {
+    label: 'Verify',
+    help: 'Compute every result once more in another way, and compare. A wrong one is an error.',
+    words: { '1': true, '0': false },
+  },
 } as const satisfies Readonly<Record<string, EngineKnob>>;
 
 /** By their names in the URL, in the order of the form. */
 export const engineKnobs: Readonly<Record<string, EngineKnob>> = {
   ...Object.fromEntries(Object.values(tuningKnobs).map((knob) => [knob.name, knob])),
-  ...loadKnobs,
+  ...otherKnobs,
 };
 
-const MEBIBYTE = 2 ** 20;
 const DEFAULT_BUDGET_MIB = 256;
 
 /** Whether a knob is on or off: given without a value it is on. */
@@ -140,7 +133,7 @@ export function parseEngineKnob(name: string, text: string, said = name): number
   if ('range' in knob) return parseInteger(said, text, ...knob.range);
   const word = Object.hasOwn(knob.words, text) ? knob.words[text] : undefined;
   if (word === undefined) throw new RangeError(`${said}: "${text}" is not ${Object.keys(knob.words).join(' or ')}`);
-  return word.value;
+  return word;
 }
 
 /** What a setting consists of: those that the form has, and the folder of a build, which only programs can name. */
@@ -163,7 +156,8 @@ export function makeSetting(values: ReadonlyMap<string, string>): Setting {
     name: set.length === 0 ? 'defaults' : set.map(([name, text]) => `${name}=${text}`).join(', '),
     tuning: { cpuBelow: 0, ...tuning },
     precompute: (parsed.get('precompute') as number | undefined) ?? 1,
-    memoryBudget: MEBIBYTE * ((parsed.get('budget') as number | undefined) ?? DEFAULT_BUDGET_MIB),
+    memoryBudget: 2 ** 20 * ((parsed.get('budget') as number | undefined) ?? DEFAULT_BUDGET_MIB),
+    verify: (parsed.get('verify') as boolean | undefined) ?? false,
     build: (parsed.get('build') as string | undefined) ?? null,
   };
 }
@@ -181,7 +175,7 @@ export function tuningQuery(tuning: Partial<Tuning>): URLSearchParams {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(tuning)) {
     const knob = tuningKnobs[key as keyof Tuning];
-    const word = 'words' in knob ? Object.entries(knob.words).find(([, each]) => each.value === value)?.[0] : undefined;
+    const word = 'words' in knob ? Object.entries(knob.words).find(([, each]) => each === value)?.[0] : undefined;
     query.set(knob.name, word ?? String(value));
   }
   return query;

@@ -1,19 +1,24 @@
 /** What the rows of a run come to: medians by case and setting. The page draws it, Node prints it. */
 import type { HostWalls, PhaseTime } from '../../src/api.js';
 import { median, ratioOfMedians } from '../../src/calibrate/statistics.js';
-import type { BoundRow, PeerRow, RepetitionRow, StampedRow, TraceRow, WarmUpRow } from './rows.js';
+import { present } from './parts.js';
+import { type RowOf, rowsOf, type StampedRow } from './rows.js';
 
-/** The repetitions of a case with one setting. */
-export interface Timed {
+/** What repetitions of a case came to. */
+interface Span {
   readonly case: string;
   readonly n: number;
-  readonly setting: string;
   readonly repetitions: number;
   /** A single wrong answer takes all times away. */
   readonly wrong: boolean;
   readonly medianMs: number | null;
   readonly lowMs: number | null;
   readonly highMs: number | null;
+}
+
+/** With one setting. */
+export interface Timed extends Span {
+  readonly setting: string;
   readonly wallsMs: readonly number[];
   readonly gpuMs: number | null;
   readonly productEquivalents: number | null;
@@ -21,45 +26,46 @@ export interface Timed {
   readonly typicalMs: number | null;
   readonly walls: HostWalls | null;
   readonly phases: readonly PhaseTime[] | null;
-  readonly warmUp: WarmUpRow | null;
+  readonly warmUp: RowOf<'warm-up'> | null;
   /** Where the last of them was computed. */
   readonly on: 'gpu' | 'cpu';
   /** Null also where the MSM was faster: then it is none. */
-  readonly bound: BoundRow | null;
+  readonly bound: RowOf<'bound'> | null;
   readonly boundExceeded: boolean;
   /** The bound ÷ the median. */
   readonly ofBound: number | null;
 }
 
-export interface TimedPeer {
+export interface TimedPeer extends Span {
   readonly peer: string;
-  readonly case: string;
-  readonly n: number;
-  readonly repetitions: number;
-  readonly wrong: boolean;
-  readonly medianMs: number | null;
-  readonly lowMs: number | null;
-  readonly highMs: number | null;
 }
 
-type TimedRow = RepetitionRow | TraceRow;
+type TimedRow = RowOf<'repetition'> | RowOf<'trace'>;
 
 const isTimed = (row: StampedRow): row is StampedRow & TimedRow => row.event === 'repetition' || row.event === 'trace';
 
-function grouped<Row>(rows: readonly Row[], key: (row: Row) => string): Row[][] {
+/** Those with the same key together, in the order in which they come. */
+export function grouped<Row>(rows: readonly Row[], key: (row: Row) => string): Row[][] {
   const groups = new Map<string, Row[]>();
   for (const row of rows) groups.set(key(row), [...(groups.get(key(row)) ?? []), row]);
   return [...groups.values()];
 }
 
-const present = <Value>(values: readonly (Value | null)[]): Value[] => values.filter((value) => value !== null);
-
-/** From the shortest to the longest, and the middle; null of nothing. */
-const spanOf = (times: readonly number[]) => ({
-  medianMs: median(times),
-  lowMs: times.length === 0 ? null : Math.min(...times),
-  highMs: times.length === 0 ? null : Math.max(...times),
-});
+const spanOf = (group: readonly (StampedRow & (TimedRow | RowOf<'peer'>))[]): Span & { wallsMs: number[] } => {
+  const [first] = group as [(typeof group)[0]];
+  const wrong = group.some(({ agrees }) => !agrees);
+  const wallsMs = wrong ? [] : present(group.map(({ wallMs }) => wallMs));
+  return {
+    case: first.case,
+    n: first.n,
+    repetitions: group.length,
+    wrong,
+    wallsMs,
+    medianMs: median(wallsMs),
+    lowMs: wallsMs.length === 0 ? null : Math.min(...wallsMs),
+    highMs: wallsMs.length === 0 ? null : Math.max(...wallsMs),
+  };
+};
 
 /** The one of the middle wall; of two the faster. Null of none that has a wall. */
 export function medianRepetition<Row extends { readonly wallMs: number | null }>(rows: readonly Row[]): Row | null {
@@ -74,6 +80,14 @@ export function partsOfWall({ phases, typicalMs }: Pick<Timed, 'phases' | 'typic
   return [...phases, { name: 'host, waiting', ms: Math.max(0, rest) }];
 }
 
+/** The same by the host's clock. */
+export const partsByHost = ({ walls }: Pick<Timed, 'walls'>): PhaseTime[] | null =>
+  walls && [
+    { name: 'encode', ms: walls.encodeMs },
+    { name: 'submit to result', ms: walls.submitToResultMs },
+    { name: 'read back, fold', ms: walls.readBackMs },
+  ];
+
 /** By case and setting, in the order in which they were told. */
 export function summarise(rows: readonly StampedRow[]): Timed[] {
   const keyOf = (row: { case: string; setting: string }): string => `${row.case} ${row.setting}`;
@@ -81,25 +95,19 @@ export function summarise(rows: readonly StampedRow[]): Timed[] {
   const bounds = new Map(rows.flatMap((row) => (row.event === 'bound' ? [[keyOf(row), row] as const] : [])));
   return grouped(rows.filter(isTimed), keyOf).map((group) => {
     const [first] = group as [StampedRow & TimedRow];
-    const wrong = group.some(({ agrees }) => !agrees);
-    const wallsMs = wrong ? [] : present(group.map(({ wallMs }) => wallMs));
-    const span = spanOf(wallsMs);
-    const typical = wrong ? null : medianRepetition(group);
+    const span = spanOf(group);
+    // a wrong answer takes away what the others were measured with, too
+    const own = span.wrong ? [] : group;
+    const typical = medianRepetition(own);
     const bound = bounds.get(keyOf(first)) ?? null;
     const ofBound = bound === null || span.medianMs === null ? null : bound.ms / span.medianMs;
     const boundExceeded = ofBound !== null && ofBound > 1;
+    const costs = own.map((row) => (row.event === 'repetition' ? row.productEquivalents : null));
     return {
-      case: first.case,
-      n: first.n,
-      setting: first.setting,
-      repetitions: group.length,
-      wrong,
       ...span,
-      wallsMs,
-      gpuMs: wrong ? null : median(present(group.map(({ gpuMs }) => gpuMs))),
-      productEquivalents: wrong
-        ? null
-        : median(present(group.map((row) => (row.event === 'repetition' ? row.productEquivalents : null)))),
+      setting: first.setting,
+      gpuMs: median(present(own.map(({ gpuMs }) => gpuMs))),
+      productEquivalents: median(present(costs)),
       typicalMs: typical?.wallMs ?? null,
       walls: typical?.walls ?? null,
       phases: typical?.phases ?? null,
@@ -112,22 +120,11 @@ export function summarise(rows: readonly StampedRow[]): Timed[] {
   });
 }
 
-export function summarisePeers(rows: readonly StampedRow[]): TimedPeer[] {
-  const own = rows.filter((row): row is StampedRow & PeerRow => row.event === 'peer');
-  return grouped(own, (row) => `${row.case} ${row.peer}`).map((group) => {
-    const [first] = group as [StampedRow & PeerRow];
-    const wrong = group.some(({ agrees }) => !agrees);
-    const walls = wrong ? [] : present(group.map(({ wallMs }) => wallMs));
-    return {
-      peer: first.peer,
-      case: first.case,
-      n: first.n,
-      repetitions: group.length,
-      wrong,
-      ...spanOf(walls),
-    };
-  });
-}
+export const summarisePeers = (rows: readonly StampedRow[]): TimedPeer[] =>
+  grouped(rowsOf(rows, 'peer'), (row) => `${row.case} ${row.peer}`).map((group) => ({
+    ...spanOf(group),
+    peer: group[0]?.peer ?? '',
+  }));
 
 /** Which of several is fastest, and from which others their times do not tell it apart. */
 export interface Fastest<One = Timed> {

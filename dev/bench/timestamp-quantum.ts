@@ -1,5 +1,6 @@
 /** Browsers coarsen timestamps, so that they tell less about other pages: how much, one can see. */
-import { bufferUsage, mapModeRead } from '../../src/gpu/constants.js';
+import { bufferUsage } from '../../src/gpu/constants.js';
+import { readBack } from '../field-bench/submit.js';
 
 const SUBMITS = 24;
 
@@ -20,9 +21,7 @@ export function quantumOf(times: readonly bigint[]): number | null {
  */
 export async function timestampQuantum(device: GPUDevice): Promise<number | null> {
   const querySet = device.createQuerySet({ label: 'quantum', type: 'timestamp', count: 2 });
-  const size = 16;
-  const resolved = device.createBuffer({ size, usage: bufferUsage.queryResolve | bufferUsage.copySrc });
-  const staging = device.createBuffer({ size, usage: bufferUsage.mapRead | bufferUsage.copyDst });
+  const resolved = device.createBuffer({ size: 16, usage: bufferUsage.queryResolve | bufferUsage.copySrc });
   const times: bigint[] = [];
   try {
     for (let i = 0; i < SUBMITS; i++) {
@@ -30,16 +29,13 @@ export async function timestampQuantum(device: GPUDevice): Promise<number | null
       const timestampWrites = { querySet, beginningOfPassWriteIndex: 0, endOfPassWriteIndex: 1 };
       encoder.beginComputePass({ timestampWrites }).end();
       encoder.resolveQuerySet(querySet, 0, 2, resolved, 0);
-      encoder.copyBufferToBuffer(resolved, 0, staging, 0, size);
       device.queue.submit([encoder.finish()]);
-      await staging.mapAsync(mapModeRead);
-      times.push(...new BigUint64Array(staging.getMappedRange().slice(0)));
-      staging.unmap();
+      const { buffer } = await readBack(device, resolved);
+      times.push(...new BigUint64Array(buffer));
     }
   } finally {
     querySet.destroy();
     resolved.destroy();
-    staging.destroy();
   }
   return quantumOf(times);
 }

@@ -3,16 +3,16 @@
 import { median } from '../../src/calibrate/statistics.js';
 import { type CaseAddress, formatCaseAddress } from '../cases/address.js';
 import { type MsmCase, makeCase, redrawn } from '../cases/msm-case.js';
-import { ProductMeter, ratesAround } from '../field-bench/product-meter.js';
-import { BenchDevice } from './bench-device.js';
-import { EngineUnderTest } from './engine-under-test.js';
+import { openMeter, type ProductMeter, ratesAround } from '../field-bench/product-meter.js';
+import { openBenchDevice } from './bench-device.js';
+import { type EngineUnderTest, makeEngine } from './engine-under-test.js';
 import type { Host } from './environment.js';
 import { inTurns } from './in-turns.js';
 import type { Knobs } from './knobs.js';
 import { timesOf, warmUp, weightOf, wrongResult } from './measure.js';
-import { PeerTurns } from './peer-turns.js';
-import { Roofline } from './roofline.js';
-import type { EndRow, Row } from './rows.js';
+import { preparePeers } from './peer-turns.js';
+import { makeRoofline } from './roofline.js';
+import type { Row, RowOf } from './rows.js';
 import type { Run } from './run.js';
 
 /** What the repetitions of a case came to with one setting, in the order in which they ran. */
@@ -41,19 +41,19 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs, options: Ti
   const { cases, reps, settings } = knobs;
   const { bounded = false, traced = false, labels = settings.map(({ name }) => name), conclude } = options;
   run.plan(cases.flatMap(({ address: { n } }) => settings.flatMap(() => Array(reps + 1).fill(weightOf(n)))));
-  const bench = await BenchDevice.open(run, host, knobs);
+  const bench = await openBenchDevice(run, host, knobs);
   const subjects: EngineUnderTest[] = [];
-  const roofline = new Roofline(run, bench.gpu);
+  const roofline = makeRoofline(run, bench.gpu);
   let meter: ProductMeter | null = null;
-  const medians: EndRow['medians'][number][] = [];
+  const medians: RowOf<'end'>['medians'][number][] = [];
   try {
     // all before any compiles: what an engine refuses is told at once
     for (const [i, setting] of settings.entries()) {
-      subjects.push(await EngineUnderTest.create(run, bench, setting, labels[i] as string));
+      subjects.push(await makeEngine(run, bench, setting, labels[i] as string));
     }
     if (!traced) {
       await run.next('Calibrating the product that costs are told in');
-      meter = await ProductMeter.open(bench.gpu, { onLost: (why) => run.loseDevice(why) });
+      meter = await openMeter(bench.gpu, (why) => run.loseDevice(why));
     }
     for (const { address } of cases) {
       await run.next(`Making ${address.n.toLocaleString('en')} points and the known answer`);
@@ -63,7 +63,7 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs, options: Ti
         run.advance(weightOf(address.n), 'warm-up');
       }
       if (bounded) await roofline.begin(subjects);
-      const peers = await PeerTurns.prepare(run, bench.gpu, msmCase, knobs.peers);
+      const peers = await preparePeers(run, bench.gpu, msmCase, knobs.peers);
       const times = subjects.map((subject): Times => ({ subject, wallsMs: [], productEquivalents: [] }));
       try {
         const rateAround = meter === null ? null : await ratesAround(meter);

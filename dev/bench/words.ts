@@ -1,46 +1,29 @@
 /** What a comparison and a sweep say, in words: the same on the page and in a terminal. */
 
 import { leastPairs } from '../../src/calibrate/statistics.js';
-import type { ComparisonRow } from './rows.js';
+import type { RowOf } from './rows.js';
 import type { Fastest } from './summary.js';
 
-/** The verdict, what joins it to the rest, and what it rests on. */
-export interface ComparisonWords {
-  readonly verdict: string;
-  readonly joint: string;
-  readonly detail: string;
-}
-
-export function comparisonWords({ a, b, walls, pairs }: ComparisonRow): ComparisonWords {
+/** The verdict, and what it rests on. */
+export function comparisonWords(row: RowOf<'comparison'>): readonly [verdict: string, detail: string] {
+  const { a, b, pairs, walls } = row;
   const { ratio, low, high, verdict } = walls;
   const measured = `ratio of the medians, B ÷ A: ${ratio.toFixed(3)}`;
   const interval = `${measured}; 95 % interval ${low.toFixed(3)} to ${high.toFixed(3)}, bootstrap over ${pairs} pairs`;
   switch (verdict) {
     case 'A is faster':
-      return { verdict, joint: ': ', detail: `${b} takes ${ratio.toFixed(2)} times as long as ${a} (${interval})` };
+      return [verdict, `${b} takes ${ratio.toFixed(2)} times as long as ${a} (${interval})`];
     case 'B is faster':
-      return {
-        verdict,
-        joint: ': ',
-        detail: `${a} takes ${(1 / ratio).toFixed(2)} times as long as ${b} (${interval})`,
-      };
+      return [verdict, `${a} takes ${(1 / ratio).toFixed(2)} times as long as ${b} (${interval})`];
     case 'no difference':
-      return {
-        verdict: 'No difference',
-        joint: ' ',
-        detail: `that these pairs show: the interval has 1 in it (${interval})`,
-      };
+      return ['No difference', `that these pairs show: the interval has 1 in it (${interval})`];
     case 'too few pairs':
-      return {
-        verdict: 'Too few pairs',
-        joint: ' ',
-        detail: `for a verdict: ${pairs}, and ${leastPairs} are needed (${measured})`,
-      };
+      return ['Too few pairs', `for a verdict: ${pairs}, and ${leastPairs} are needed (${measured})`];
   }
 }
 
 /** The same comparison in the unit that is comparable with other runs. */
-export const equivalentsWords = ({ equivalents: { ratio, low, high } }: ComparisonRow): string =>
+export const equivalentsWords = ({ equivalents: { ratio, low, high } }: RowOf<'comparison'>): string =>
   `in product equivalents B ÷ A: ${ratio.toFixed(3)}, 95 % interval ${low.toFixed(3)} to ${high.toFixed(3)}`;
 
 /** How the best median of so many stands to the others. */

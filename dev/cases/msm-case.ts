@@ -41,14 +41,10 @@ export function redrawn({ address, points }: MsmCase, draw: number): MsmCase {
 /** Σ scalars[i]·points[i], one multiplication and one addition after the other. */
 function sumDirectly(points: readonly AffinePoint[], scalars: readonly bigint[]): AffinePoint {
   const { Point } = bn254G1;
-  let sum = Point.ZERO;
-  scalars.forEach((scalar, i) => {
-    const point = points[i];
-    const reduced = Point.Fn.create(scalar);
-    if (point === undefined || point.infinity || reduced === 0n) return;
-    sum = sum.add(Point.fromAffine({ x: point.x, y: point.y }).multiplyUnsafe(reduced));
-  });
-  return toAffinePoint(sum);
+  const terms = points.map(({ x, y, infinity }, i) =>
+    infinity ? Point.ZERO : Point.fromAffine({ x, y }).multiplyUnsafe(Point.Fn.create(scalars[i] as bigint)),
+  );
+  return toAffinePoint(terms.reduce((sum, term) => sum.add(term), Point.ZERO));
 }
 
 /** Whether noble accepts the point: canonical coordinates that satisfy the curve equation, or infinity. */

@@ -8,18 +8,13 @@ import {
   encodePoints,
   groupOrder,
   INFINITY,
+  type KnownBases,
+  knownBases,
   makeKnownBases,
   Random,
-  toAffinePoints,
 } from '../oracle/known-bases.js';
 
-export interface PointSet {
-  /** k_i with P_i = k_i·G, in [0, r). */
-  readonly logs: readonly bigint[];
-  readonly points: readonly AffinePoint[];
-  /** The points as `engine.loadBases` takes them. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
-}
+export type PointSet = KnownBases;
 
 export interface PointDistribution {
   /** One line, for the help of the page and of the driver. */
@@ -98,22 +93,15 @@ const doublingChain = (n: number, seed: number): PointSet => {
     logs.push(log);
     chain.push(point);
   }
-  const points = toAffinePoints(bn254G1, chain);
-  return { logs, points, bytes: encodePoints(bn254G1, points) };
+  return knownBases(bn254G1, logs, chain);
 };
 
 const consecutive = (n: number, _seed: number): PointSet => {
   const generator = bn254G1.Point.BASE;
-  const logs: bigint[] = [];
   const multiples: (typeof generator)[] = [];
-  let point = bn254G1.Point.ZERO;
-  for (let i = 0; i < n; i++) {
-    point = point.add(generator);
-    logs.push(BigInt(i + 1) % order);
-    multiples.push(point);
-  }
-  const points = toAffinePoints(bn254G1, multiples);
-  return { logs, points, bytes: encodePoints(bn254G1, points) };
+  for (let i = 0; i < n; i++) multiples.push(multiples.at(-1)?.add(generator) ?? generator);
+  const logs = multiples.map((_, i) => BigInt(i + 1) % order);
+  return knownBases(bn254G1, logs, multiples);
 };
 
 /** Every distribution by its name in a case's address. */

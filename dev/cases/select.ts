@@ -64,16 +64,14 @@ function expand(filter: string, sizes: readonly number[], seed: number): CaseAdd
     );
   }
   const fields = parseFields(filter);
-  const points = fields.get('points') ?? '*';
-  const scalars = fields.get('scalars') ?? '*';
-  const n = fields.get('n');
-  const ownSeed = fields.get('seed');
-  const allPoints = points === '*' ? everyPoints : [parsePointDistribution(points)];
-  const allScalars = scalars === '*' ? everyScalars : [parseScalarDistribution(scalars)];
-  const allSizes = n === undefined ? sizes : [parseSize(n)];
-  const chosenSeed = ownSeed === undefined ? seed : parseSeed(ownSeed);
-  return allSizes.flatMap((size) =>
-    allPoints.flatMap((p) => allScalars.map((s) => ({ points: p, scalars: s, n: size, seed: chosenSeed }))),
+  const all = <Value>(text: string | undefined, parse: (text: string) => Value, every: readonly Value[]) =>
+    text === undefined ? every : [parse(text)];
+  const named = (field: 'points' | 'scalars') => (fields.get(field) === '*' ? undefined : fields.get(field));
+  const [ownSeed = seed] = all(fields.get('seed'), parseSeed, [seed]);
+  const allPoints = all(named('points'), parsePointDistribution, everyPoints);
+  const allScalars = all(named('scalars'), parseScalarDistribution, everyScalars);
+  return all(fields.get('n'), parseSize, sizes).flatMap((n) =>
+    allPoints.flatMap((points) => allScalars.map((scalars) => ({ points, scalars, n, seed: ownSeed }))),
   );
 }
 
@@ -87,20 +85,9 @@ export function selectCases(filters: readonly string[], sizes: readonly number[]
   for (const filter of filters) {
     for (const address of expand(filter.trim(), sizes, seed)) cases.set(formatCaseAddress(address), address);
   }
-  const rank = (address: CaseAddress): number[] => [
-    address.n,
-    address.seed,
-    everyPoints.indexOf(address.points),
-    everyScalars.indexOf(address.scalars),
-  ];
-  return [...cases.values()].sort((a, b) => {
-    const other = rank(b);
-    for (const [i, value] of rank(a).entries()) {
-      const difference = value - (other[i] ?? 0);
-      if (difference !== 0) return difference;
-    }
-    return 0;
-  });
+  const rank = ({ points, scalars }: CaseAddress): number =>
+    everyPoints.indexOf(points) * everyScalars.length + everyScalars.indexOf(scalars);
+  return [...cases.values()].sort((a, b) => a.n - b.n || a.seed - b.seed || rank(a) - rank(b));
 }
 
 /** Every set and every distribution with its line of help, as text. */

@@ -1,4 +1,5 @@
-import { bufferUsage, mapModeRead } from '../../src/gpu/constants.js';
+import { bufferUsage } from '../../src/gpu/constants.js';
+import { readBack } from '../field-bench/submit.js';
 import { type Counts, counted, instrument } from './instrument.js';
 
 /** Where a storage binding may start, in every device. */
@@ -50,17 +51,7 @@ export class CountingDevice {
 
   /** What was counted since, by phase, in the order in which the phases first came. */
   async read(): Promise<Map<string, Counts>> {
-    const { device } = this;
-    const staging = device.createBuffer({
-      size: this.#totals.size,
-      usage: bufferUsage.mapRead | bufferUsage.copyDst,
-    });
-    const encoder = device.createCommandEncoder();
-    encoder.copyBufferToBuffer(this.#totals, 0, staging, 0, staging.size);
-    device.queue.submit([encoder.finish()]);
-    await staging.mapAsync(mapModeRead);
-    const words = new Uint32Array(staging.getMappedRange().slice(0));
-    staging.destroy();
+    const words = await readBack(this.device, this.#totals);
     return new Map(
       this.#phases.map((phase, at) => {
         const own = counted.map((what, i) => [what, words[(at * ALIGNMENT) / 4 + i] as number]);

@@ -1,3 +1,4 @@
+import { tableLines } from '../bench/table.js';
 import type { MsmCounts } from './count-msm.js';
 import { type Counts, counted } from './instrument.js';
 
@@ -30,14 +31,10 @@ export const countTable = ({ n, windows, windowBits, entries, phases }: MsmCount
     ...Object.entries(phases).map(([name, counts]) => cells(name, counts)),
     cells('all', sum(Object.values(phases))),
   ];
-  const widths = (rows[0] as string[]).map((_, i) => Math.max(...rows.map((row) => (row[i] as string).length)));
-  const text = rows.map((row) =>
-    row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] as number) : cell.padStart(widths[i] as number))).join('  '),
-  );
   const digits = n * windows;
   return [
     `n = ${n.toLocaleString('en')}, c = ${windowBits}, T = ${windows}, 6nT = ${irreducible.toLocaleString('en')}; ` +
       `${entries.toLocaleString('en')} of ${digits.toLocaleString('en')} digits are not zero`,
-    ...text,
+    ...tableLines(rows),
   ].join('\n');
 };

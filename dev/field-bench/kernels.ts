@@ -1,15 +1,28 @@
 /** What field-bench runs: operations of the field in several ways, and what the device does at its best. */
-import type { CarryMode } from '../../src/field/carry.js';
-import { balancedDigits, digitsOf, invert, joinLimbs, LIMB_BITS, type Modulus, mod } from '../../src/field/modulus.js';
+import {
+  balancedDigits,
+  digitsOf,
+  type FieldProduct,
+  invert,
+  joinLimbs,
+  LIMB_BITS,
+  lazyLimbs,
+  type Modulus,
+  mod,
+  modulus,
+  UNSIGNED_LIMB_BITS,
+} from '../../src/field/modulus.js';
 import { range } from '../../src/field/straight-line.js';
 import { fieldView } from '../../src/field/wgsl.js';
 import { type Kernel, kernel } from '../../src/shaders/kernel.js';
 import { renderShader } from '../../src/shaders/partials.js';
 import { struct } from '../../src/shaders/struct.js';
-import template from './chain.wgsl?raw';
-import type { Probe, ProductVariant, Representation } from './representation.js';
+import type { Template } from '../../src/shaders/template.js';
+import type { Random } from '../oracle/known-bases.js';
+import template from './chain.wgsl?template';
+import { type FieldOperation, type Probe, productOf, type Representation } from './operation.js';
 import { productVariants } from './variants/index.js';
-import { plain } from './variants/plain.js';
+import { plain } from './variants/unsigned.js';
 
 export const ChainConfig = struct('ChainConfig', { steps: 'length of each chain' });
 
@@ -18,40 +31,8 @@ export const CHAIN_THREADS = 64;
 /** Threads of a dispatch unless somebody asks for others: those that fill a device. */
 export const threadsFor = (software: boolean): number => (software ? 256 : 65_536);
 
-/** One operation, done in one way: its WGSL and its meaning. */
-export interface FieldOperation {
-  /** How: which product, which carries. */
-  readonly variant: string;
-  readonly name: string;
-  /** A WGSL language feature that it needs. */
-  readonly feature?: string;
-  /** It is measured only where this is exact. */
-  readonly probe?: Probe;
-  /** Long enough to keep a thread busy alone, and slow to compile: measured in one chain only. */
-  readonly alone?: boolean;
-  representation(m: Modulus): Representation;
-  /** WGSL of one step on `x`, with `y` the first operand of the thread's first chain. */
-  wgsl(x: string): string;
-  /** Multiply-adds of 32 bits that one takes; null where that says nothing. */
-  multiplyAdds(m: Modulus): number | null;
-  /** @param r what a product divides by */
-  apply(m: Modulus, r: bigint, x: bigint, y: bigint, step: number): bigint;
-}
-
-const productOf = (m: Modulus, r: bigint, x: bigint, y: bigint): bigint => mod(x * y * invert(r, m.p), m.p);
-
-const variantProduct = ({ name, representation, multiplications, ...needs }: ProductVariant): FieldOperation => ({
-  variant: name,
-  name: 'product',
-  ...needs,
-  representation,
-  wgsl: (x) => `${x} = product(${x}, y);`,
-  multiplyAdds: multiplications,
-  apply: productOf,
-});
-
 /** The unit of product equivalents. */
-export const baseline: FieldOperation = variantProduct(plain);
+export const baseline = plain;
 
 // Packing alone would be undone by unpacking, and a compiler may know it.
 const WITH_BIT = `
@@ -61,133 +42,149 @@ fn with_bit(a: Packed, bit: u32) -> Packed {
   return b;
 }`;
 
-/** What the library's own arithmetic is called. */
-export const libraryVariant = (carry: CarryMode): string => `${LIMB_BITS}-bit signed, ${carry}`;
+/** Multiply-adds of a product, a dot product of four being one. Bytes have no square of their own. */
+const productTerms = (m: Modulus, product: FieldProduct, square = false): number => {
+  const words = lazyLimbs(m, 32);
+  if (product === 'dot4') return 2 * words * (4 * words + 3);
+  const limbs = product === 'signed' ? m.limbs : lazyLimbs(m, UNSIGNED_LIMB_BITS);
+  return (square ? (limbs * (limbs + 1)) / 2 : limbs ** 2) + limbs ** 2;
+};
 
-/** The field layer of the library, with one kind of carries. */
-const library = (carry: CarryMode): FieldOperation[] => {
-  const tight = (m: Modulus, more = ''): Representation => ({
-    declarations: renderShader(`{{> field}}${more}`, fieldView(m, carry)),
-    type: 'Tight',
-    element: 'u32',
-    limbs: m.limbs,
-    r: 1n << BigInt(LIMB_BITS * m.limbs),
-    encode: (value) => balancedDigits(value, LIMB_BITS, m.limbs),
-    decode: (limbs) =>
-      joinLimbs(
-        limbs.map((limb) => limb | 0),
-        LIMB_BITS,
-      ),
-  });
-  const canonical = (m: Modulus, more = ''): Representation => ({
-    ...tight(m, more),
-    type: 'Canonical',
-    encode: (value) => digitsOf(value, LIMB_BITS, m.limbs),
-  });
-  const nothing = (): null => null;
-  const own: Omit<FieldOperation, 'variant'>[] = [
+/** What the library's own arithmetic is called. */
+export const libraryVariant = (product: FieldProduct): string =>
+  product === 'signed' ? `${LIMB_BITS}-bit signed, float` : `words, ${product}`;
+
+/** The field layer of the library, with one kind of products; the product first. */
+const library = (product: FieldProduct): FieldOperation[] => {
+  const inWords = product !== 'signed';
+  const held =
+    (type: 'Tight' | 'Canonical', ...more: Template) =>
+    (of: Modulus): Representation => {
+      const m = modulus(of.p, product);
+      const declarations = renderShader([['field', '>'], ...more], fieldView(m));
+      const r = 1n << BigInt(m.montgomeryBits);
+      if (inWords) {
+        const count = lazyLimbs(m, 32);
+        return {
+          ...{ declarations, type, element: 'u32', member: 'w', limbs: count, r },
+          encode: (value) => digitsOf(value, 32, count),
+          decode: (words) => joinLimbs([...words], 32),
+        };
+      }
+      return {
+        ...{ declarations, type, element: 'u32', limbs: m.limbs, r },
+        encode: (value) => (type === 'Tight' ? balancedDigits : digitsOf)(value, LIMB_BITS, m.limbs),
+        decode: (limbs) => joinLimbs([...Int32Array.from(limbs)], LIMB_BITS),
+      };
+    };
+  const common = {
+    variant: libraryVariant(product),
+    representation: held('Tight'),
+    multiplyAdds: () => null,
+    ...(product === 'dot4' && { feature: 'packed_4x8_integer_dot_product', alone: true }),
+  };
+  return [
     {
+      ...common,
       name: 'product',
-      representation: tight,
       wgsl: (x) => `${x} = field_mul(field_loose(${x}), y);`,
-      multiplyAdds: ({ limbs }) => 2 * limbs * limbs,
+      multiplyAdds: (m) => productTerms(m, product),
       apply: productOf,
     },
     {
+      ...common,
       name: 'square',
-      representation: tight,
       wgsl: (x) => `${x} = field_square(${x});`,
-      multiplyAdds: ({ limbs }) => (limbs * (limbs + 1)) / 2 + limbs * limbs,
+      multiplyAdds: (m) => productTerms(m, product, true),
       apply: (m, r, x) => productOf(m, r, x, x),
     },
     {
+      ...common,
       name: 'inverse',
       alone: true,
-      representation: (m) => tight(m, '{{> inverse}}'),
+      representation: held('Tight', ['inverse', '>']),
       // an inverse of an inverse leads back, so something is taken off in between
       wgsl: (x) => `${x} = field_tighten(field_minus(field_inverse(${x}), y));`,
-      multiplyAdds: nothing,
       apply: (m, r, x, y) => mod(invert(mod(x * invert(r, m.p), m.p), m.p) * r - y, m.p),
     },
     {
+      ...common,
       name: 'subtract',
-      representation: canonical,
+      representation: held('Canonical'),
       wgsl: (x) => `${x} = field_canonical(field_tighten(canonical_minus(${x}, y)));`,
-      multiplyAdds: nothing,
       apply: (m, _, x, y) => mod(x - y, m.p),
     },
     {
+      ...common,
       name: 'pack, unpack',
-      representation: (m) => canonical(m, WITH_BIT),
+      representation: held('Canonical', WITH_BIT),
       wgsl: (x) => `${x} = field_unpack(with_bit(field_pack(${x}), step));`,
-      multiplyAdds: nothing,
       apply: (_, __, x, ___, step) => x ^ BigInt(step & 1),
     },
   ];
-  return own.map((operation) => ({ variant: libraryVariant(carry), ...operation }));
 };
+
+/** All that the library has. */
+const libraryProducts: readonly FieldProduct[] = ['signed', 'unsigned', 'dot4'];
 
 /** What the library computes with, and the unit, which comes first. */
-export const libraryOperations: readonly FieldOperation[] = [baseline, ...library('shift'), ...library('float')];
+export const libraryOperations: readonly FieldOperation[] = [baseline, ...libraryProducts.flatMap(library)];
 
-/** The product that the library computes with. */
-export const libraryProduct = (carry: CarryMode): FieldOperation => {
-  const own = library(carry).find(({ name }) => name === 'product');
-  if (own === undefined) throw new Error('the library has no product');
-  return own;
-};
+/** The library's product of that kind. */
+export const libraryProduct = (product: FieldProduct): FieldOperation => library(product)[0] as FieldOperation;
 
 /** All that field-bench knows; the unit first. */
-export const fieldOperations: readonly FieldOperation[] = [
-  ...libraryOperations,
-  ...productVariants.map(variantProduct),
-];
+export const fieldOperations: readonly FieldOperation[] = [...libraryOperations, ...productVariants];
 
-/** One thing that a device does fast, on words: its WGSL, unrolled, and its meaning; null where a float has none to compare. */
-export interface PeakOperation {
-  readonly name: string;
-  /** Of one step on the word `x`. */
-  readonly perStep: number;
-  wgsl(x: string): string;
-  apply: ((x: number, y: number) => number) | null;
-  /** A WGSL language feature that it needs. */
-  readonly feature?: string;
-}
+const dot4 = (a: bigint, b: bigint): bigint =>
+  [0n, 8n, 16n, 24n].reduce((sum, shift) => sum + ((a >> shift) & 0xffn) * ((b >> shift) & 0xffn), 0n);
 
-/** Times that a step does it to every chain, taking turns, so that what one waits for another does meanwhile. */
-const UNROLLED = 64;
+/** One thing that a device does fast on words, unrolled. */
+const peak = (own: Pick<FieldOperation, 'name' | 'wgsl' | 'apply' | 'feature' | 'draw'>): FieldOperation => ({
+  variant: '',
+  perStep: 64,
+  multiplyAdds: () => null,
+  draw: (random) => random.u32() | 1,
+  representation: () => ({
+    ...{ declarations: '', type: 'u32', element: 'u32', limbs: 1, r: 1n },
+    encode: (word) => [Number(word)],
+    decode: ([word = 0]) => BigInt(word),
+  }),
+  ...own,
+});
 
-const dot4 = (a: number, b: number): number =>
-  [0, 8, 16, 24].reduce((sum, shift) => sum + ((a >>> shift) & 0xff) * ((b >>> shift) & 0xff), 0);
-
-export const peakOperations = [
-  {
+export const peakOperations: readonly FieldOperation[] = [
+  peak({
     name: 'u32 multiply-add',
-    perStep: UNROLLED,
     wgsl: (x) => `${x} = ${x} * y + 12345u;`,
-    apply: (x, y) => (Math.imul(x, y) + 12345) >>> 0,
-  },
-  {
+    apply: (_, __, x, y) => BigInt.asUintN(32, x * y + 12345n),
+  }),
+  peak({
     name: 'f32 fma',
-    perStep: UNROLLED,
+    // floats between 0.5 and 1, of which fma makes no others
+    draw: (random: Random) => 0x3f000000 + random.below(2 ** 23),
     wgsl: (x) => `${x} = bitcast<u32>(fma(bitcast<f32>(${x}), 0.999, 0.001));`,
     apply: null,
-  },
-  {
+  }),
+  peak({
     name: 'dot4U8Packed',
-    perStep: UNROLLED,
     wgsl: (x) => `${x} = ${x} + dot4U8Packed(${x}, y);`,
-    apply: (x, y) => (x + dot4(x, y)) >>> 0,
+    apply: (_, __, x, y) => BigInt.asUintN(32, x + dot4(x, y)),
     feature: 'packed_4x8_integer_dot_product',
-  },
-] as const satisfies readonly PeakOperation[];
+  }),
+];
 
 const chainKernel = (
-  { declarations, type, element, limbs }: Pick<Representation, 'declarations' | 'type' | 'element' | 'limbs'>,
+  {
+    declarations,
+    type,
+    element,
+    limbs,
+    member = 'l',
+  }: Pick<Representation, 'declarations' | 'type' | 'element' | 'limbs' | 'member'>,
   chains: number,
   times: number,
   wgsl: (x: string) => string,
-  member: (i: number) => string,
 ): Kernel =>
   kernel(
     'chain',
@@ -202,7 +199,7 @@ const chainKernel = (
       threads: CHAIN_THREADS,
       type,
       limbCount: limbs,
-      limbs: range(limbs).map((i) => ({ i, member: member(i) })),
+      limbs: range(limbs).map((i) => ({ i, member: type === element ? '' : `.${member}${i}` })),
       load: element === 'u32' ? 'u32' : `bitcast<${element}>`,
       store: element === 'u32' ? 'u32' : 'bitcast<u32>',
       chains,
@@ -211,24 +208,9 @@ const chainKernel = (
     },
   );
 
-export const fieldChain = (m: Modulus, operation: FieldOperation, chains: number): Kernel =>
-  chainKernel(operation.representation(m), chains, 1, operation.wgsl, (i) => `.l${i}`);
+export const fieldChain = (m: Modulus, { representation, perStep = 1, wgsl }: FieldOperation, chains: number): Kernel =>
+  chainKernel(representation(m), chains, perStep, wgsl);
 
 /** One step of a probe, in place of an operation. */
 export const probeChain = (probe: Probe): Kernel =>
-  chainKernel(
-    { ...probe, type: 'Limbs' },
-    1,
-    1,
-    (x) => `${x} = probe(${x});`,
-    (i) => `.l${i}`,
-  );
-
-export const peakChain = (operation: PeakOperation, chains: number): Kernel =>
-  chainKernel(
-    { declarations: '', type: 'u32', element: 'u32', limbs: 1 },
-    chains,
-    operation.perStep,
-    operation.wgsl,
-    () => '',
-  );
+  chainKernel({ ...probe, type: 'Limbs' }, 1, 1, (x) => `${x} = probe(${x});`);

@@ -1,22 +1,13 @@
 /** Kernels of field-bench on a device: checked, run, timed. */
 import { MsmError } from '../../src/errors.js';
 import { type Modulus, mod } from '../../src/field/modulus.js';
-import { bufferUsage, mapModeRead } from '../../src/gpu/constants.js';
+import { bufferUsage } from '../../src/gpu/constants.js';
 import { pipelineFor } from '../../src/gpu/pipelines.js';
-import { waitFor } from '../../src/gpu/wait.js';
 import type { Kernel } from '../../src/shaders/kernel.js';
 import { Random } from '../oracle/known-bases.js';
-import {
-  CHAIN_THREADS,
-  ChainConfig,
-  type FieldOperation,
-  fieldChain,
-  type PeakOperation,
-  peakChain,
-  probeChain,
-} from './kernels.js';
-import type { Probe, Representation } from './representation.js';
-import { timeSubmit } from './submit-time.js';
+import { CHAIN_THREADS, ChainConfig, fieldChain, probeChain } from './kernels.js';
+import type { FieldOperation, Probe, Representation } from './operation.js';
+import { readBack, timeSubmit } from './submit.js';
 
 /** Steps of a check: few, as BigInts repeat them; an odd number, and more than one. */
 const CHECKED_STEPS = 7;
@@ -33,186 +24,135 @@ export interface Subject {
   readonly perStep: number;
   readonly kernel: Kernel;
   readonly values: Uint32Array<ArrayBuffer>;
-  /** Throws if a chain of so many steps did not come to what it should. */
-  check(results: Uint32Array, steps: number): void;
+  /** What chain number `at` of all came to; and what so many steps make of it, by BigInts. Null where nothing can be compared. */
+  readonly check: {
+    got(results: Uint32Array, at: number): bigint;
+    expected(at: number, steps: number): bigint;
+  } | null;
 }
 
 /** Words as what a kernel takes them for. */
 const typed = (words: Uint32Array, element: Representation['element']): Uint32Array | Int32Array | Float32Array => {
-  const { buffer, byteOffset, length } = words;
-  switch (element) {
-    case 'u32':
-      return words;
-    case 'i32':
-      return new Int32Array(buffer, byteOffset, length);
-    case 'f32':
-      return new Float32Array(buffer, byteOffset, length);
-  }
+  const kinds = { u32: Uint32Array, i32: Int32Array, f32: Float32Array };
+  return new kinds[element](words.buffer as ArrayBuffer, words.byteOffset, words.length);
 };
 
 export const fieldSubject = (m: Modulus, operation: FieldOperation, chains: number, threads: number): Subject => {
   const random = new Random(chains);
+  const { variant, name, perStep = 1, draw, apply } = operation;
   const { element, limbs, r, encode, decode } = operation.representation(m);
-  const operands = Array.from({ length: threads * chains }, () => random.belowBig(m.p));
+  const operands = Array.from({ length: threads * chains }, () =>
+    draw === undefined ? random.belowBig(m.p) : BigInt(draw(random) >>> 0),
+  );
   const values = new Uint32Array(threads * chains * limbs);
   const view = typed(values, element);
   for (const [i, value] of operands.entries()) view.set(encode(value), i * limbs);
   return {
-    variant: operation.variant,
+    ...{ variant, name, perStep, threads, groupThreads: CHAIN_THREADS, chains, values },
     multiplyAdds: operation.multiplyAdds(m),
-    name: operation.name,
-    threads,
-    groupThreads: CHAIN_THREADS,
-    chains,
-    perStep: 1,
     kernel: fieldChain(m, operation, chains),
-    values,
-    check: (results, steps) => {
-      const elements = typed(results, element);
-      for (const thread of [0, threads - 1]) {
-        const y = operands[thread * chains] as bigint;
-        for (const chain of [0, chains - 1]) {
-          const at = thread * chains + chain;
-          let x = operands[at] as bigint;
-          for (let step = 0; step < steps; step++) x = operation.apply(m, r, x, y, step);
-          const got = mod(decode([...elements.subarray(at * limbs, (at + 1) * limbs)]), m.p);
-          if (got !== x) {
-            throw new Error(
-              `WRONG: ${operation.name} (${operation.variant}), ${chains} chains, thread ${thread}: ${got} for ${x}`,
-            );
-          }
-        }
-      }
-    },
-  };
-};
-
-export const peakSubject = (operation: PeakOperation, chains: number, threads: number): Subject => {
-  const random = new Random(chains);
-  const values = Uint32Array.from({ length: threads * chains }, () =>
-    // floats between 0.5 and 1, of which fma makes no others
-    operation.apply === null ? 0x3f000000 + random.below(2 ** 23) : random.u32() | 1,
-  );
-  const operands = values.slice();
-  return {
-    variant: '',
-    multiplyAdds: null,
-    name: operation.name,
-    threads,
-    groupThreads: CHAIN_THREADS,
-    chains,
-    perStep: operation.perStep,
-    kernel: peakChain(operation, chains),
-    values,
-    check: (results, steps) => {
-      const { apply } = operation;
-      for (const i of [0, chains - 1]) {
-        let x = operands[i] as number;
-        if (apply !== null)
-          for (let step = 0; step < steps * operation.perStep; step++) x = apply(x, operands[0] as number);
-        else x = results[i] as number;
-        if (results[i] !== x) throw new Error(`WRONG: ${operation.name}: ${results[i]} for ${x}`);
-      }
+    check: apply && {
+      got: (results, at) => mod(decode([...typed(results, element).subarray(at * limbs, (at + 1) * limbs)]), m.p),
+      expected(at, steps) {
+        const y = operands[at - (at % chains)] as bigint;
+        let x = operands[at] as bigint;
+        for (let step = 0; step < steps * perStep; step++) x = apply(m, r, x, y, step);
+        return x;
+      },
     },
   };
 };
 
 /** A subject on the GPU: runs chains of so many steps, and reads what they came to. */
-export class Rig {
+const mount = async (device: GPUDevice, subject: Subject) => {
+  const begun = performance.now();
+  const pipeline = await pipelineFor(device, subject.kernel);
+  const compileMs = performance.now() - begun;
+  let lost: string | null = null;
+  void device.lost.then(({ message, reason }) => {
+    lost = message || reason;
+  });
+  const values = device.createBuffer({
+    label: subject.name,
+    size: subject.values.byteLength,
+    usage: bufferUsage.storage | bufferUsage.copyDst | bufferUsage.copySrc,
+  });
+  const config = device.createBuffer({ size: 16, usage: bufferUsage.uniform | bufferUsage.copyDst });
+  const group = device.createBindGroup({
+    layout: pipeline.getBindGroupLayout(0),
+    entries: [config, values].map((buffer, binding) => ({ binding, resource: { buffer } })),
+  });
+  return {
+    compileMs,
+    /** @returns milliseconds of the dispatch */
+    async run(steps: number): Promise<number> {
+      device.queue.writeBuffer(config, 0, ChainConfig.pack({ steps }));
+      device.queue.writeBuffer(values, 0, subject.values);
+      const ms = await timeSubmit(device, () => {
+        const encoder = device.createCommandEncoder();
+        const pass = encoder.beginComputePass({ label: subject.name });
+        pass.setPipeline(pipeline);
+        pass.setBindGroup(0, group);
+        pass.dispatchWorkgroups(subject.threads / subject.groupThreads);
+        pass.end();
+        return encoder.finish();
+      });
+      // on a lost device all work is done at once
+      if (lost !== null) throw new MsmError('device-lost', `the GPU device was lost (${lost})`);
+      return ms;
+    },
+    read: () => readBack(device, values),
+    destroy() {
+      values.destroy();
+      config.destroy();
+    },
+  };
+};
+
+/** The ends of a few threads, as BigInts take long for each. @throws Error `WRONG: …` */
+const compare = (subject: Subject, results: Uint32Array, steps: number): void => {
+  const { check, name, variant, threads, groupThreads, chains } = subject;
+  if (check === null) return;
+  for (const thread of [0, groupThreads - 1, threads - 1]) {
+    for (const chain of new Set([0, chains - 1])) {
+      const at = thread * chains + chain;
+      const [got, expected] = [check.got(results, at), check.expected(at, steps)];
+      const where = `${name}${variant && ` (${variant})`}, ${chains} chains, thread ${thread}`;
+      if (got !== expected) throw new Error(`WRONG: ${where}: ${got} for ${expected}`);
+    }
+  }
+};
+
+/** A subject that is right, and how fast. */
+export interface Rig {
   readonly subject: Subject;
   readonly compileMs: number;
-  readonly #device: GPUDevice;
-  readonly #pipeline: GPUComputePipeline;
-  readonly #values: GPUBuffer;
-  readonly #config: GPUBuffer;
-  readonly #group: GPUBindGroup;
-  #lost: string | null = null;
+  /** Operations a second of all threads together, in one dispatch. */
+  rate(): Promise<number>;
+  destroy(): void;
+}
 
-  private constructor(device: GPUDevice, subject: Subject, pipeline: GPUComputePipeline, compileMs: number) {
-    this.#device = device;
-    void device.lost.then(({ message, reason }) => {
-      this.#lost = message || reason;
-    });
-    this.compileMs = compileMs;
-    this.subject = subject;
-    this.#pipeline = pipeline;
-    this.#values = device.createBuffer({
-      label: subject.name,
-      size: subject.values.byteLength,
-      usage: bufferUsage.storage | bufferUsage.copyDst | bufferUsage.copySrc,
-    });
-    this.#config = device.createBuffer({ size: 16, usage: bufferUsage.uniform | bufferUsage.copyDst });
-    this.#group = device.createBindGroup({
-      layout: pipeline.getBindGroupLayout(0),
-      entries: [this.#config, this.#values].map((buffer, binding) => ({ binding, resource: { buffer } })),
-    });
-  }
-
-  static async make(device: GPUDevice, subject: Subject): Promise<Rig> {
-    const begun = performance.now();
-    const pipeline = await pipelineFor(device, subject.kernel);
-    return new Rig(device, subject, pipeline, performance.now() - begun);
-  }
-
-  /** @returns milliseconds of the dispatch */
-  async run(steps: number): Promise<number> {
-    const { queue } = this.#device;
-    queue.writeBuffer(this.#config, 0, ChainConfig.pack({ steps }));
-    queue.writeBuffer(this.#values, 0, this.subject.values);
-    const ms = await timeSubmit(this.#device, () => {
-      const encoder = this.#device.createCommandEncoder();
-      const pass = encoder.beginComputePass({ label: this.subject.name });
-      pass.setPipeline(this.#pipeline);
-      pass.setBindGroup(0, this.#group);
-      pass.dispatchWorkgroups(this.subject.threads / this.subject.groupThreads);
-      pass.end();
-      return encoder.finish();
-    });
-    // on a lost device all work is done at once
-    if (this.#lost !== null) throw new MsmError('device-lost', `the GPU device was lost (${this.#lost})`);
-    return ms;
-  }
-
-  async read(): Promise<Uint32Array> {
-    const staging = this.#device.createBuffer({
-      size: this.#values.size,
-      usage: bufferUsage.mapRead | bufferUsage.copyDst,
-    });
-    const encoder = this.#device.createCommandEncoder();
-    encoder.copyBufferToBuffer(this.#values, 0, staging, 0, staging.size);
-    this.#device.queue.submit([encoder.finish()]);
-    await waitFor(this.#device, staging.mapAsync(mapModeRead));
-    const words = new Uint32Array(staging.getMappedRange().slice(0));
-    staging.destroy();
-    return words;
-  }
-
-  /**
-   * Checks the kernel, and finds a length of its chains that takes `leastMs` or more.
-   *
-   * @returns the steps
-   * @throws Error `WRONG: …`
-   */
-  async calibrate(leastMs: number): Promise<number> {
+/**
+ * Checks a kernel, and finds a length of its chains that takes `leastMs` or more.
+ *
+ * @throws Error `WRONG: …`
+ */
+export const makeRig = async (device: GPUDevice, subject: Subject, leastMs: number): Promise<Rig> => {
+  const { compileMs, run, read, destroy } = await mount(device, subject);
+  try {
     let steps = CHECKED_STEPS;
-    await this.run(steps);
-    this.subject.check(await this.read(), steps);
-    for (let ms = await this.run(steps); ms < leastMs && steps < 2 ** 20; ms = await this.run(steps)) {
+    await run(steps);
+    compare(subject, await read(), steps);
+    for (let ms = await run(steps); ms < leastMs && steps < 2 ** 20; ms = await run(steps)) {
       steps = Math.ceil(steps * Math.min(16, Math.max(2, (1.2 * leastMs) / Math.max(ms, 0.1))));
     }
-    return steps;
+    const operations = subject.threads * subject.chains * subject.perStep * steps;
+    return { subject, compileMs, rate: async () => (1000 * operations) / (await run(steps)), destroy };
+  } catch (error) {
+    destroy();
+    throw error;
   }
-
-  /** Operations a second if one dispatch of so many steps takes `ms`. */
-  rate(steps: number, ms: number): number {
-    return (this.subject.threads * this.subject.chains * this.subject.perStep * steps) / (ms / 1000);
-  }
-
-  destroy(): void {
-    this.#values.destroy();
-    this.#config.destroy();
-  }
-}
+};
 
 /** Whether a probe comes to what it should on a device. */
 export const passes = async (device: GPUDevice, variant: string, probe: Probe): Promise<boolean> => {
@@ -220,17 +160,9 @@ export const passes = async (device: GPUDevice, variant: string, probe: Probe): 
   const threads = CHAIN_THREADS * Math.ceil(operands.length / CHAIN_THREADS);
   const values = new Uint32Array(threads * limbs);
   typed(values, element).set(operands.flat());
-  const rig = await Rig.make(device, {
-    variant,
-    multiplyAdds: null,
-    name: 'probe',
-    threads,
-    groupThreads: CHAIN_THREADS,
-    chains: 1,
-    perStep: 1,
-    kernel: probeChain(probe),
-    values,
-    check: () => undefined,
+  const rig = await mount(device, {
+    ...{ variant, name: 'probe', multiplyAdds: null, threads, groupThreads: CHAIN_THREADS, chains: 1, perStep: 1 },
+    ...{ kernel: probeChain(probe), values, check: null },
   });
   try {
     await rig.run(1);

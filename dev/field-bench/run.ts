@@ -3,11 +3,11 @@
 import { median } from '../../src/calibrate/statistics.js';
 import type { Modulus } from '../../src/field/modulus.js';
 import { bufferUsage } from '../../src/gpu/constants.js';
-import { type BatchInversion, describeBatch } from './batch-inverse/kernel.js';
-import { batchSubject } from './batch-inverse/subject.js';
-import { CHAIN_THREADS, type FieldOperation, fieldOperations, type PeakOperation, peakOperations } from './kernels.js';
-import { fieldSubject, passes, peakSubject, Rig } from './rig.js';
-import { timeSubmit } from './submit-time.js';
+import { type BatchInversion, batchSubject, describeBatch } from './batch-inverse/kernel.js';
+import { CHAIN_THREADS, fieldOperations, peakOperations } from './kernels.js';
+import type { FieldOperation } from './operation.js';
+import { fieldSubject, makeRig, passes, type Rig } from './rig.js';
+import { timeSubmit } from './submit.js';
 
 export interface FieldBenchOptions {
   /** Threads of a dispatch; rounded up to whole workgroups. */
@@ -32,29 +32,27 @@ export interface FieldBenchOptions {
   onProgress?(text: string, done: number, total: number, prepared: number): void;
 }
 
-export interface FieldBenchRow {
-  /** How it is done: limbs and carries. */
+interface Measured {
+  /** How it is done: which product. */
   readonly variant: string;
-  readonly operation: string;
-  readonly chains: number;
-  /** Operations a second, of all threads together: the median. */
+  /** Operations a second, of all threads together: the median. Of a batch: numbers inverted. */
   readonly perSecond: number;
-  /** In every repetition; all kernels take turns in each. */
-  readonly rates: readonly number[];
-  /** Of the peak of u32 multiply-adds, by the multiply-adds that the operation takes; null where that says nothing. */
-  readonly ofPeak: number | null;
   /** Milliseconds until its pipeline was there. */
   readonly compileMs: number;
 }
 
-export interface BatchRow {
+export interface FieldBenchRow extends Measured {
+  readonly operation: string;
+  readonly chains: number;
+  /** In every repetition; all kernels take turns in each. */
+  readonly rates: readonly number[];
+  /** Of the peak of u32 multiply-adds, by the multiply-adds that the operation takes; null where that says nothing. */
+  readonly ofPeak: number | null;
+}
+
+export interface BatchRow extends Measured {
   readonly name: string;
   readonly batch: BatchInversion;
-  /** As that of the operations with the same carries. */
-  readonly variant: string;
-  /** Numbers inverted a second, of all threads together. */
-  readonly perSecond: number;
-  readonly compileMs: number;
 }
 
 export interface FieldBenchResult {
@@ -87,87 +85,64 @@ const copyOnce = (device: GPUDevice, from: GPUBuffer, to: GPUBuffer): Promise<nu
 export const fieldBench = async (
   device: GPUDevice,
   m: Modulus,
-  {
-    threads: wanted,
-    chains,
-    reps,
-    leastMs,
-    operations = fieldOperations,
-    batches = [],
-    features,
-    onProgress,
-  }: FieldBenchOptions,
+  options: FieldBenchOptions,
 ): Promise<FieldBenchResult> => {
-  const threads = CHAIN_THREADS * Math.ceil(wanted / CHAIN_THREADS);
-  const possible = ({ feature }: { feature?: string }): boolean => feature === undefined || features.has(feature);
-  const peaks = (peakOperations as readonly PeakOperation[]).filter(possible);
-  const measured: FieldOperation[] = [];
+  const { chains, reps, leastMs, operations = fieldOperations, batches = [], features, onProgress } = options;
+  const threads = CHAIN_THREADS * Math.ceil(options.threads / CHAIN_THREADS);
+  const isPossible = ({ feature }: { feature?: string }): boolean => feature === undefined || features.has(feature);
+  const peaks = peakOperations.filter(isPossible);
+  const possible: FieldOperation[] = [];
   const skipped: { operation: string; variant: string; why: string }[] = [];
   for (const operation of operations) {
     const { variant, name, feature, probe } = operation;
-    if (!possible(operation)) skipped.push({ operation: name, variant, why: `no ${feature} here` });
+    if (!isPossible(operation)) skipped.push({ operation: name, variant, why: `no ${feature} here` });
     else if (probe !== undefined && !(await passes(device, variant, probe)))
       skipped.push({ operation: name, variant, why: 'not exact here' });
-    else measured.push(operation);
+    else possible.push(operation);
   }
   const subjects = [
-    ...peaks.map((operation) => peakSubject(operation, 8, threads)),
-    ...measured.flatMap((operation) =>
+    ...peaks.map((operation) => fieldSubject(m, operation, 8, threads)),
+    ...possible.flatMap((operation) =>
       (operation.alone ? [1] : chains).map((count) => fieldSubject(m, operation, count, threads)),
     ),
     ...batches.map((batch) => batchSubject(m, batch, threads)),
   ];
-  const rigs: { readonly rig: Rig; readonly steps: number; readonly times: number[] }[] = [];
+  const rigs: { readonly rig: Rig; readonly rates: number[] }[] = [];
   const buffers = [0, 1].map(() =>
     device.createBuffer({ size: COPY_BYTES, usage: bufferUsage.copySrc | bufferUsage.copyDst }),
   ) as [GPUBuffer, GPUBuffer];
   try {
-    const total = subjects.length + reps;
+    const prepared = subjects.length;
+    const total = prepared + reps;
     for (const [i, subject] of subjects.entries()) {
-      onProgress?.(
-        `${[subject.name, subject.variant].filter((part) => part !== '').join(', ')}, ${subject.chains} chains: compiling, checking`,
-        i,
-        total,
-        subjects.length,
-      );
-      const rig = await Rig.make(device, subject);
-      rigs.push({ rig, steps: await rig.calibrate(leastMs), times: [] });
+      const name = [subject.name, subject.variant].filter((part) => part !== '').join(', ');
+      onProgress?.(`${name}, ${subject.chains} chains: compiling, checking`, i, total, prepared);
+      rigs.push({ rig: await makeRig(device, subject, leastMs), rates: [] });
     }
     const copies: number[] = [];
     await copyOnce(device, ...buffers);
     for (let rep = 0; rep < reps; rep++) {
-      onProgress?.(`repetition ${rep + 1} of ${reps}`, subjects.length + rep, total, subjects.length);
-      for (const { rig, steps, times } of rigs) times.push(rig.rate(steps, await rig.run(steps)));
+      onProgress?.(`repetition ${rep + 1} of ${reps}`, prepared + rep, total, prepared);
+      for (const { rig, rates } of rigs) rates.push(await rig.rate());
       copies.push((2 * COPY_BYTES) / ((await copyOnce(device, ...buffers)) / 1000));
     }
-    const rates = rigs.map(({ rig, times }) => ({
-      ...rig.subject,
-      compileMs: rig.compileMs,
-      perSecond: median(times) as number,
-      rates: times,
-    }));
-    const firstBatch = rates.length - batches.length;
-    const multiplyAddsPerSecond = rates[0]?.perSecond as number;
+    const measured = rigs.map(({ rig, rates }) => {
+      const { name: operation, variant, chains, multiplyAdds } = rig.subject;
+      const perSecond = median(rates) as number;
+      return { operation, multiplyAdds, variant, chains, perSecond, rates, compileMs: rig.compileMs };
+    });
+    const firstBatch = measured.length - batches.length;
+    const multiplyAddsPerSecond = measured[0]?.perSecond as number;
     return {
-      peaks: rates.slice(0, peaks.length).map(({ name, perSecond }) => ({ operation: name, perSecond })),
-      rows: rates
-        .slice(peaks.length, firstBatch)
-        .map(({ variant, name, chains: count, perSecond, rates: all, multiplyAdds: each, compileMs }) => ({
-          variant,
-          operation: name,
-          chains: count,
-          perSecond,
-          rates: all,
-          ofPeak: each === null ? null : (each * perSecond) / multiplyAddsPerSecond,
-          compileMs,
-        })),
-      batches: rates.slice(firstBatch).map(({ variant, perSecond, compileMs }, i) => ({
-        name: describeBatch(batches[i] as BatchInversion),
-        batch: batches[i] as BatchInversion,
-        variant,
-        perSecond,
-        compileMs,
+      peaks: measured.slice(0, peaks.length).map(({ operation, perSecond }) => ({ operation, perSecond })),
+      rows: measured.slice(peaks.length, firstBatch).map(({ multiplyAdds, ...row }) => ({
+        ...row,
+        ofPeak: multiplyAdds === null ? null : (multiplyAdds * row.perSecond) / multiplyAddsPerSecond,
       })),
+      batches: measured.slice(firstBatch).map(({ variant, perSecond, compileMs }, i) => {
+        const batch = batches[i] as BatchInversion;
+        return { name: describeBatch(batch), batch, variant, perSecond, compileMs };
+      }),
       skipped,
       copyBytesPerSecond: median(copies) as number,
     };

@@ -1,28 +1,18 @@
 /** Runs a program and compares every result with the known-discrete-logarithm oracle. */
+import { concatBytes } from '@noble/curves/utils.js';
 import type { AffinePoint, Bases, MsmEngine } from '../../src/api.js';
+import { stageChecks } from '../../src/checks.js';
 import { createMsmEngine } from '../../src/engine/engine.js';
 import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
-import { bn254G1, expectedMsm, samePoint } from '../oracle/known-bases.js';
+import { bn254G1, expectedMsm, samePoint, spellPoint } from '../oracle/known-bases.js';
 import { type FuzzCall, type FuzzProgram, length, vectorsOf } from './program.js';
 
 /** How a program failed: at which call, and what was there instead of the right point. */
 export interface Failure {
   readonly call: number;
-  readonly expected: AffinePoint | null;
-  readonly got: AffinePoint | null;
-  readonly error: string | null;
+  readonly error: string;
 }
-
-const join = (parts: readonly Uint8Array[]): Uint8Array => {
-  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
-};
 
 /** The inputs of a call, and the answers. */
 export const makeInputs = (call: FuzzCall) => {
@@ -32,9 +22,13 @@ export const makeInputs = (call: FuzzCall) => {
     const sets = scalars.map(({ from, n, seed }) => scalarDistributions[from].make(n, seed));
     const values = sets.flatMap((set) => set.values);
     const logs = allLogs.slice(offset, offset + values.length);
-    return { offset, scalars: join(sets.map((set) => set.bytes)), expected: expectedMsm(bn254G1, logs, values) };
+    return {
+      offset,
+      scalars: concatBytes(...sets.map((set) => set.bytes)),
+      expected: expectedMsm(bn254G1, logs, values),
+    };
   });
-  return { points: join(pointSets.map((set) => set.bytes)), vectors };
+  return { points: concatBytes(...pointSets.map((set) => set.bytes)), vectors };
 };
 
 const compute = async (
@@ -66,12 +60,16 @@ export const execute = async (
     curve: 'bn254',
     device,
     tuning: program.tuning,
+    // a false alarm is a failure, too
+    retries: 0,
+    checks: stageChecks,
+    // every result is compared here, and each program has knobs of its own
+    selfTest: false,
     ...(program.memoryBudget === null ? {} : { memoryBudget: program.memoryBudget }),
   });
   let at = 0;
   try {
-    for (const [index, call] of program.calls.entries()) {
-      at = index;
+    for (const call of program.calls) {
       const { points, vectors } = makeInputs(call);
       const { precompute = 1 } = call;
       const bases = await engine.loadBases(points, { precompute });
@@ -79,18 +77,18 @@ export const execute = async (
       bases.destroy();
       for (const [i, { expected }] of vectors.entries()) {
         const got = sums[i] as AffinePoint;
-        if (!samePoint(expected, got)) return { call: index, expected, got, error: null };
+        if (!samePoint(expected, got)) throw new Error(`${spellPoint(got)} for ${spellPoint(expected)}`);
       }
-      const failed = (error: string): Failure => ({ call: index, expected: null, got: null, error });
       const { bases: left, peak } = engine.memory;
-      if (left !== 0) return failed(`${left} bytes of bases are left`);
+      if (left !== 0) throw new Error(`${left} bytes of bases are left`);
       if (program.memoryBudget !== null && peak > program.memoryBudget) {
-        return failed(`peak ${peak} is over the budget of ${program.memoryBudget}`);
+        throw new Error(`peak ${peak} is over the budget of ${program.memoryBudget}`);
       }
+      at++;
     }
     return null;
   } catch (error) {
-    return { call: at, expected: null, got: null, error: String(error) };
+    return { call: at, error: String(error) };
   } finally {
     engine.destroy();
   }

@@ -113,7 +113,7 @@ export const drawProgram = (seed: number, index: number, mostPoints = 4096): Fuz
     walkerLeastThreads: maybe(() => 1 + random.below(2 ** random.below(9))),
     // watched by the GPU itself, now and then: it is slow, and of each shape of the walker a second pipeline
     checks: random.below(8) === 0 ? true : undefined,
-    fieldCarry: random.below(8) === 0 ? pick(random, ['shift', 'float'] as const) : undefined,
+    fieldProduct: random.below(3) === 0 ? pick(random, ['signed', 'unsigned', 'dot4'] as const) : undefined,
     // the CPU has its turn with some of them
     cpuBelow: random.below(4) === 0 ? random.below(400) : 0,
   };

@@ -10,6 +10,7 @@
 import { normalizeZ } from '@noble/curves/abstract/curve.js';
 import type { WeierstrassPoint, WeierstrassPointCons } from '@noble/curves/abstract/weierstrass.js';
 import { bn254 } from '@noble/curves/bn254.js';
+import { numberToBytesLE } from '@noble/curves/utils.js';
 
 /** The library's own shape, spelled out here so that the oracle imports nothing of the library. */
 export interface AffinePoint {
@@ -29,9 +30,9 @@ export interface OracleCurve {
 
 export interface KnownBases {
   /** k_i, in [0, r). */
-  readonly logs: bigint[];
-  /** k_i·G. */
-  readonly points: AffinePoint[];
+  readonly logs: readonly bigint[];
+  /** P_i = k_i·G; that with log 0 is infinity. */
+  readonly points: readonly AffinePoint[];
   /** The points as `engine.loadBases` takes them. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
@@ -39,8 +40,6 @@ export interface KnownBases {
 export const bn254G1: OracleCurve = { name: 'bn254', Point: bn254.G1.Point, coordinateBytes: 32, scalarBytes: 32 };
 
 export const INFINITY: AffinePoint = Object.freeze({ x: 0n, y: 0n, infinity: true });
-
-// ---------------------------------------------------------------------------------------------------------- random
 
 /**
  * A seeded random source: xoshiro128** of Blackman and Vigna (https://prng.di.unimi.it/xoshiro128starstar.c). Its
@@ -104,64 +103,28 @@ export class Random {
 
 const rotateLeft = (word: number, by: number): number => (word << by) | (word >>> (32 - by));
 
-// --------------------------------------------------------------------------------------------------------- formats
-
-/** @param length in bytes: a multiple of 8 */
-function writeLittleEndian(bytes: Uint8Array, at: number, length: number, value: bigint): void {
-  const view = new DataView(bytes.buffer, bytes.byteOffset + at, length);
-  for (let i = 0; i < length; i += 8) view.setBigUint64(i, BigInt.asUintN(64, value >> BigInt(8 * i)), true);
-}
-
-/** @param length in bytes: a multiple of 8 */
-function readLittleEndian(bytes: Uint8Array, at: number, length: number): bigint {
-  const view = new DataView(bytes.buffer, bytes.byteOffset + at, length);
-  let value = 0n;
-  for (let i = length - 8; i >= 0; i -= 8) value = (value << 64n) | view.getBigUint64(i, true);
-  return value;
-}
-
-/** x‖y, little-endian, infinity as all zeros. @returns `into`, written from byte `at` on */
-export function encodePoint(
-  curve: OracleCurve,
-  point: AffinePoint,
-  into: Uint8Array = new Uint8Array(2 * curve.coordinateBytes),
-  at = 0,
-): Uint8Array {
-  writeLittleEndian(into, at, curve.coordinateBytes, point.infinity ? 0n : point.x);
-  writeLittleEndian(into, at + curve.coordinateBytes, curve.coordinateBytes, point.infinity ? 0n : point.y);
-  return into;
-}
-
-export function encodePoints(curve: OracleCurve, points: readonly AffinePoint[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(points.length * 2 * curve.coordinateBytes);
-  points.forEach((point, i) => {
-    encodePoint(curve, point, bytes, i * 2 * curve.coordinateBytes);
-  });
+/** Numbers one behind the other, so many little-endian bytes each. */
+function encode(values: readonly bigint[], each: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(values.length * each);
+  for (const [i, value] of values.entries()) bytes.set(numberToBytesLE(value, each), each * i);
   return bytes;
 }
 
-export function decodePoint(curve: OracleCurve, bytes: Uint8Array, at = 0): AffinePoint {
-  const x = readLittleEndian(bytes, at, curve.coordinateBytes);
-  const y = readLittleEndian(bytes, at + curve.coordinateBytes, curve.coordinateBytes);
-  return x === 0n && y === 0n ? INFINITY : { x, y, infinity: false };
-}
-
-/** @param scalars in [0, 2^(8·scalarBytes)); not reduced here, as the library takes any of them */
-export function encodeScalars(curve: OracleCurve, scalars: readonly bigint[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(scalars.length * curve.scalarBytes);
-  scalars.forEach((scalar, i) => {
-    writeLittleEndian(bytes, i * curve.scalarBytes, curve.scalarBytes, scalar);
-  });
-  return bytes;
-}
-
-export function decodeScalars(curve: OracleCurve, bytes: Uint8Array): bigint[] {
-  return Array.from({ length: bytes.length / curve.scalarBytes }, (_, i) =>
-    readLittleEndian(bytes, i * curve.scalarBytes, curve.scalarBytes),
+/** x‖y, little-endian, infinity as all zeros. */
+export function encodePoints(
+  { coordinateBytes }: OracleCurve,
+  points: readonly AffinePoint[],
+): Uint8Array<ArrayBuffer> {
+  return encode(
+    points.flatMap(({ x, y, infinity }) => (infinity ? [0n, 0n] : [x, y])),
+    coordinateBytes,
   );
 }
 
-// ---------------------------------------------------------------------------------------------------------- oracle
+/** @param scalars in [0, 2^(8·scalarBytes)); not reduced here, as the library takes any of them */
+export function encodeScalars({ scalarBytes }: OracleCurve, scalars: readonly bigint[]): Uint8Array<ArrayBuffer> {
+  return encode(scalars, scalarBytes);
+}
 
 /** r. */
 export const groupOrder = (curve: OracleCurve): bigint => curve.Point.Fn.ORDER;
@@ -172,18 +135,14 @@ export function toAffinePoint(point: WeierstrassPoint<bigint>): AffinePoint {
   return { x, y, infinity: false };
 }
 
-/** Many points to affine with one inversion for all. noble's normalizeZ is handed no infinity, whose Z has no inverse. */
-export function toAffinePoints(curve: OracleCurve, points: readonly WeierstrassPoint<bigint>[]): AffinePoint[] {
-  const finite = normalizeZ(
-    curve.Point,
-    points.filter((point) => !point.is0()),
-  );
-  let next = 0;
-  return points.map((point) => {
-    if (point.is0()) return INFINITY;
-    const { X, Y } = finite[next++] as { X: bigint; Y: bigint };
-    return { x: X, y: Y, infinity: false };
-  });
+/** Points with their logarithms, made affine with one inversion for all. */
+export function knownBases(
+  curve: OracleCurve,
+  logs: readonly bigint[],
+  known: readonly WeierstrassPoint<bigint>[],
+): KnownBases {
+  const points = normalizeZ(curve.Point, [...known]).map(toAffinePoint);
+  return { logs, points, bytes: encodePoints(curve, points) };
 }
 
 /** k·G, for every integer k. */
@@ -213,8 +172,7 @@ export function makeKnownBases(curve: OracleCurve, n: number, seed: number): Kno
       sums.push((low.points[column] as WeierstrassPoint<bigint>).add(highPoint));
     }
   }
-  const points = toAffinePoints(curve, sums);
-  return { logs, points, bytes: encodePoints(curve, points) };
+  return knownBases(curve, logs, sums);
 }
 
 /** Scalars uniform in [0, r). */
@@ -243,3 +201,6 @@ export function expectedMsm(curve: OracleCurve, logs: readonly bigint[], scalars
 export function samePoint(a: AffinePoint, b: AffinePoint): boolean {
   return a.infinity || b.infinity ? a.infinity === b.infinity : a.x === b.x && a.y === b.y;
 }
+
+export const spellPoint = ({ x, y, infinity }: AffinePoint): string =>
+  infinity ? 'infinity' : `(0x${x.toString(16)}, 0x${y.toString(16)})`;

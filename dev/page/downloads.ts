@@ -1,6 +1,6 @@
 /** The run to take away: made in the page, so that a static site has it as well. */
 import { hasTrace, toChromeTrace, toCsv, toJson } from '../bench/export.js';
-import { describeAdapter, formatClock } from '../bench/format.js';
+import { placeOf } from '../bench/format.js';
 import { modes } from '../bench/modes.js';
 import { rowsOf } from '../bench/rows.js';
 import type { MsmBench } from '../bench/run.js';
@@ -20,14 +20,10 @@ export function downloads({ runId, rows }: Readonly<MsmBench>, results: HTMLElem
   const [init] = rowsOf(rows, 'init');
   const link = new URL(`?${init?.query ?? ''}`, document.baseURI).href;
   const markdown = (): string => {
-    const { mode, adapter, environment } = init as NonNullable<typeof init>;
-    const place = [
-      `${describeAdapter(adapter)}${adapter.software ? ', software' : ''}`,
-      `${environment.runtime}, ${environment.os}`,
-      formatClock(environment),
-      `webgpu-msm ${environment.version}${environment.commit === null ? '' : `, ${environment.commit}`}`,
-    ];
-    return `### ${modes[mode].title}\n\n${place.join('; ')}\n<${link}>\n\n${markdownOf(results)}\n`;
+    const told = init as NonNullable<typeof init>;
+    const { version, commit } = told.environment;
+    const place = `${placeOf(told)}; webgpu-msm ${version}${commit === null ? '' : `, ${commit}`}`;
+    return `### ${modes[told.mode].title}\n\n${place}\n<${link}>\n\n${markdownOf(results)}\n`;
   };
   const button = (label: string, end: string, type: string, text: () => string): HTMLElement =>
     h('button', { type: 'button', click: () => save(`webgpu-msm-${runId}${end}`, type, text()) }, label);

@@ -1,9 +1,10 @@
 import { describeAdapter, formatClock } from '../bench/format.js';
-import type { InitRow } from '../bench/rows.js';
-import { h, table } from './dom.js';
+import type { RowOf } from '../bench/rows.js';
+import { h } from './dom.js';
+import { table } from './table-view.js';
 
 /** The adapter in one line, and that its times say little where it is software. */
-export const adapterLine = ({ adapter, environment }: InitRow): HTMLElement =>
+export const adapterLine = ({ adapter, environment }: RowOf<'init'>): HTMLElement =>
   h(
     'p',
     { class: adapter.software ? 'caution' : false },
@@ -18,10 +19,11 @@ export const adapterLine = ({ adapter, environment }: InitRow): HTMLElement =>
     h('small', {}, `${environment.runtime}, ${environment.os}; ${formatClock(environment)}`),
   );
 
-export function environmentDetails(init: InitRow): HTMLElement {
+export function environmentDetails(init: RowOf<'init'>): HTMLElement {
   const { environment, seed, settings, query } = init;
   const { features, limits, wgslFeatures, ...facts } = environment;
-  const described = Object.entries({ ...facts, seed, settings: settings.join(' | '), query }).map(
+  const lists = { settings: settings.join(' | '), features: features.join(', '), wgsl: wgslFeatures.join(', ') };
+  const described = Object.entries({ ...facts, seed, query, ...lists }).map(
     ([name, value]) => [name, value === null ? 'unknown' : String(value)] as const,
   );
   return h(
@@ -29,8 +31,6 @@ export function environmentDetails(init: InitRow): HTMLElement {
     { class: 'environment' },
     h('summary', {}, 'Environment, features and limits'),
     table('Where this ran', ['What', 'Value'], described),
-    h('p', {}, h('strong', {}, 'Features: '), features.length === 0 ? 'none' : features.join(', ')),
-    h('p', {}, h('strong', {}, 'WGSL: '), wgslFeatures.length === 0 ? 'no extensions' : wgslFeatures.join(', ')),
     table(
       'Limits of the adapter',
       ['Limit', 'Value'],

@@ -6,12 +6,6 @@ declare global {
   const BENCH_COMMIT: string;
 }
 
-/** The part of User-Agent Client Hints that is there without asking; not every browser has it. */
-interface Hints {
-  readonly brands: readonly { readonly brand: string; readonly version: string }[];
-  readonly platform: string;
-}
-
 /** Most specific first: Edge calls itself Chrome as well, and Chrome Safari. */
 const browsers = [
   [/\bEdg(?:A|iOS)?\/([\d.]+)/, 'Edge'],
@@ -40,16 +34,12 @@ export function systemOf(userAgent: string): string {
 /** @param query what the address says, as people write it */
 export function pageHost(query: string): Host {
   const { userAgent, hardwareConcurrency } = navigator;
-  const hints = (navigator as { userAgentData?: Hints }).userAgentData;
   return {
     gpu: navigator.gpu as GPU | undefined,
     query,
     facts: {
       runtime: browserOf(userAgent),
-      os:
-        hints === undefined || hints.platform === ''
-          ? systemOf(userAgent)
-          : `${hints.platform} (${systemOf(userAgent)})`,
+      os: systemOf(userAgent),
       userAgent,
       commit: BENCH_COMMIT === '' ? null : BENCH_COMMIT,
       cores: hardwareConcurrency ?? null,

@@ -1,7 +1,7 @@
 /** The form of the page. What it says stands as a URL beside it: whatever it starts can be linked to. */
-import { queryText, type RunKnobName, readKnobs, runKnobs, suggestedMode, tunedModes } from '../bench/knobs.js';
-import { type Mode, modes, pageModeNames } from '../bench/modes.js';
-import { type EngineKnob, engineKnobs } from '../bench/settings.js';
+import { queryText, type RunKnobName, readKnobs, runKnobs, suggestedMode } from '../bench/knobs.js';
+import { type Mode, modes, msmModes, pageModeNames } from '../bench/modes.js';
+import { engineKnobs } from '../bench/settings.js';
 import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
 import { copyButton } from './copy.js';
@@ -24,53 +24,17 @@ const runChoices: Partial<Record<RunKnobName, { readonly choices: Choices; reado
   variants: { choices: { library: 'the library’s', all: 'all' }, unset: 'default' },
 };
 
-const placeholders: Partial<Record<RunKnobName, string>> = {
-  logn: '10,12,14',
-  n: '1000,4097',
-  case: 'core',
-  seed: '1',
-  peers: 'noble',
-  chains: '1,4',
-};
+type Control = HTMLInputElement | HTMLSelectElement;
+type Field = ReturnType<typeof makeField>;
 
 /** A control with its label and its help. */
-class Field {
-  readonly root: HTMLElement;
-  readonly name: string;
-  readonly control: HTMLInputElement | HTMLSelectElement;
-  readonly #help: HTMLElement;
-
-  constructor(
-    name: string,
-    { label, help }: { readonly label: string; readonly help: string },
-    control: HTMLInputElement | HTMLSelectElement,
-    serial = 0,
-  ) {
-    this.name = name;
-    this.control = control;
-    const id = `knob-${name}${serial === 0 ? '' : `-${serial}`}`;
-    control.id = id;
-    control.name = name;
-    control.setAttribute('aria-describedby', `${id}-help`);
-    this.#help = h('small', { id: `${id}-help` }, help);
-    this.root = h(
-      'div',
-      { class: `field field-${name.replace('.', '-')}` },
-      h('label', { for: id }, label, ' ', h('code', {}, name)),
-      control,
-      this.#help,
-    );
-  }
-
-  explain(help: string): void {
-    this.#help.textContent = help;
-  }
-
-  /** What is hidden is disabled as well, so that it is not sent. */
-  show(visible: boolean): void {
-    this.root.hidden = !visible;
-    this.control.disabled = !visible;
-  }
+function makeField(name: string, { label, help }: { label: string; help: string }, control: Control, serial = 0) {
+  control.id = `knob-${name}${serial === 0 ? '' : `-${serial}`}`;
+  control.name = name;
+  const small = h('small', { id: `${control.id}-help` }, help);
+  control.setAttribute('aria-describedby', small.id);
+  const title = h('label', { for: control.id }, label, ' ', h('code', {}, name));
+  return { name, control, small, root: h('div', { class: 'field' }, title, control, small) };
 }
 
 const select = (choices: Choices, unset: string | null, now: string): HTMLSelectElement =>
@@ -90,37 +54,34 @@ const runFields = (query: URLSearchParams): Field[] =>
     return (values.length === 0 ? [''] : values).map((value, i) => {
       const list = runChoices[name];
       const initial = name === 'autorun' && value === '' ? suggestedMode(query) : value;
-      const control = list ? select(list.choices, list.unset, initial) : input(placeholders[name] ?? '', value);
-      return new Field(name, runKnobs[name], control, i);
+      const control = list ? select(list.choices, list.unset, initial) : input('', value);
+      return makeField(name, runKnobs[name], control, i);
     });
   });
 
-/** Those of the engine, for both sides or for one; in a sweep every knob takes a list. */
-const engineFields = (query: URLSearchParams, side: '' | 'a.' | 'b.', mode: Mode): Field[] =>
-  Object.entries(engineKnobs).map(([name, knob]: [string, EngineKnob]) => {
-    const value = query.get(side + name) ?? '';
-    if (!('words' in knob) || mode === 'sweep') {
-      const [first = '', last = ''] = 'words' in knob ? Object.keys(knob.words) : knob.range.map(String);
-      const range = 'words' in knob ? `${first} or ${last}` : `${first} to ${last}`;
-      return new Field(side + name, knob, input(mode === 'sweep' ? `${range}, or a list` : range, value));
-    }
-    const words = Object.fromEntries(Object.entries(knob.words).map(([word, { label }]) => [word, label]));
-    const choices =
-      name === 'walkerpriv' && mode === 'msm-cross-check' ? { ...words, turns: 'one of them, in turns' } : words;
-    return new Field(side + name, knob, select(choices, 'default', value));
-  });
+/** Those of the engine, for both sides or for one. */
+const engineFields = (query: URLSearchParams, side: '' | 'a.' | 'b.'): HTMLElement =>
+  h(
+    'div',
+    { class: 'fields' },
+    ...Object.entries(engineKnobs).map(([name, knob]) => {
+      const values = 'words' in knob ? Object.keys(knob.words).join(' or ') : knob.range.join(' to ');
+      return makeField(side + name, knob, input(values, query.get(side + name) ?? '')).root;
+    }),
+  );
 
-const group = (legend: string, explained: string, fields: readonly Field[]): HTMLFieldSetElement =>
+/** What only one side of a comparison has. */
+const sideFields = (query: URLSearchParams, side: 'A' | 'B', other: 'A' | 'B'): HTMLFieldSetElement =>
   h(
     'fieldset',
     {},
-    h('legend', {}, legend),
-    note(explained),
-    h('div', { class: 'fields' }, ...fields.map(({ root }) => root)),
+    h('legend', {}, side),
+    note(`What ${side} has, and ${other} has not.`),
+    engineFields(query, side === 'A' ? 'a.' : 'b.'),
   );
 
 const NO_DIFFERENCE =
-  'No tuning changes the result, only what it costs. Left empty, the engine chooses for n and for your device.';
+  'No tuning changes the result, only what it costs. Left empty, the engine chooses for n and for your device. In a sweep any of them may be a list: 32,64,128 or 8..12.';
 
 /** Whether any knob of the engine is, for all sides. */
 const isSet = (query: URLSearchParams): boolean =>
@@ -132,7 +93,9 @@ export const FORM_ID = 'knobs';
 /** @param query with every knob spelled out */
 export function knobForm(query: URLSearchParams): HTMLFormElement {
   const run = runFields(query);
-  const tuning = h('div', { class: 'tuning' });
+  const sides = [sideFields(query, 'A', 'B'), sideFields(query, 'B', 'A')];
+  const common = h('fieldset', {}, note(NO_DIFFERENCE), engineFields(query, ''));
+  const tuning = h('details', { open: isSet(query) }, h('summary', {}, 'Tuning'), common);
   const address = h('a', { class: 'address', href: './' });
   const trouble = h('div', { role: 'status', hidden: true });
   const copy = copyButton('Copy the link', () => address.href);
@@ -142,6 +105,7 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
     h('h2', { id: 'form-title' }, 'Knobs'),
     note('Each is a parameter of the URL. A value that it cannot have is refused by name.'),
     h('div', { class: 'fields' }, ...run.map(({ root }) => root)),
+    ...sides,
     tuning,
     h('div', { class: 'buttons' }, h('small', {}, 'This is the run:'), address),
     trouble,
@@ -154,47 +118,23 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
     return filled;
   };
   const modeOf = (): Mode => values().get('autorun') as Mode;
-  /** What was typed for modes that are not shown now. */
-  const typed = new URLSearchParams(query);
-  const remember = (): void => {
-    for (const element of form.elements) {
-      const { name, value, disabled } = element as HTMLInputElement | HTMLSelectElement;
-      if (name !== '' && name !== 'case' && !disabled) typed.set(name, value);
-    }
-  };
 
-  /** Shows the knobs that mean something to the mode, with what they say in `from`. */
-  const adjust = (from: URLSearchParams): void => {
+  /** Shows the knobs that mean something to the mode; what is hidden is disabled as well, so that it is not sent. */
+  const adjust = (): void => {
     const mode = modeOf();
-    run.find(({ name }) => name === 'autorun')?.explain(modes[mode].about);
-    for (const field of run) {
-      const known: readonly Mode[] = runKnobs[field.name as RunKnobName].modes;
-      field.show(known.includes(mode));
+    for (const { name, root, control, small } of run) {
+      if (name === 'autorun') small.textContent = modes[mode].about;
+      const known: readonly Mode[] = runKnobs[name as RunKnobName].modes;
+      root.hidden = !known.includes(mode);
+      control.disabled = root.hidden;
     }
-    tuning.replaceChildren();
-    if (!tunedModes.includes(mode)) return;
-    if (mode === 'accum-ab') {
-      tuning.append(
-        group('A', 'What A has, and B has not.', engineFields(from, 'a.', mode)),
-        group('B', 'What B has, and A has not.', engineFields(from, 'b.', mode)),
-        h(
-          'details',
-          { open: isSet(from) },
-          h('summary', {}, 'The same for both'),
-          group('A and B', NO_DIFFERENCE, engineFields(from, '', mode)),
-        ),
-      );
-    } else {
-      const line = mode === 'sweep' ? `Any of them may be a list: 32,64,128 or 8..12. ${NO_DIFFERENCE}` : NO_DIFFERENCE;
-      tuning.append(
-        h(
-          'details',
-          { open: isSet(from) || mode === 'sweep' },
-          h('summary', {}, 'Tuning'),
-          group('The engine', line, engineFields(from, '', mode)),
-        ),
-      );
+    for (const side of sides) {
+      side.hidden = mode !== 'accum-ab';
+      side.disabled = side.hidden;
     }
+    tuning.hidden = !msmModes.includes(mode);
+    tuning.open ||= mode === 'sweep';
+    common.disabled = tuning.hidden;
   };
 
   const mirror = (): void => {
@@ -208,8 +148,7 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
   };
 
   form.addEventListener('input', (event) => {
-    remember();
-    if ((event.target as HTMLElement).id === 'knob-autorun') adjust(typed);
+    if ((event.target as HTMLElement).id === 'knob-autorun') adjust();
     mirror();
   });
   form.addEventListener('submit', (event) => {
@@ -219,7 +158,7 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
     if (trouble.hidden) location.assign(address.href);
     else trouble.scrollIntoView({ block: 'nearest' });
   });
-  adjust(query);
+  adjust();
   mirror();
   // what is wrong with the address stands above
   trouble.hidden = true;

@@ -21,11 +21,11 @@ const tilesOf = (tiles: HTMLElement): string =>
 
 /** The headings, figures and tables that are in view, in their order; what is folded up is left out. */
 export const markdownOf = (root: HTMLElement): string =>
-  [...root.querySelectorAll<HTMLElement>('h3, .headline, .tiles, table')]
+  [...root.querySelectorAll<HTMLElement>('h3, .tiles, table')]
     .filter((part) => part.closest('details:not([open]), [hidden]') === null)
     .map((part) => {
       if (part instanceof HTMLTableElement) return tableOf(part);
       if (part.matches('.tiles')) return tilesOf(part);
-      return part.matches('h3') ? `#### ${plain(part)}` : plain(part);
+      return `#### ${plain(part)}`;
     })
     .join('\n\n');

@@ -1,65 +1,49 @@
 /** What a run looks like while it goes and when it is over. */
-import { formatProgress, formatTimeLeft } from '../bench/format.js';
+import { formatProgress } from '../bench/format.js';
+import { benchModes } from '../bench/modes/index.js';
 import { type Mode, modes } from '../bench/modes.js';
 import type { StampedRow } from '../bench/rows.js';
 import type { MsmBench, Run, RunListener } from '../bench/run.js';
-import { AbView } from './ab-view.js';
-import { CalibrateView } from './calibrate-view.js';
 import { h, note } from './dom.js';
 import { downloads } from './downloads.js';
 import { adapterLine, environmentDetails } from './environment-view.js';
-import { FieldBenchView } from './field-bench-view.js';
-import { MsmCrossCheckView } from './msm-cross-check-view.js';
-import type { ResultView } from './result-view.js';
+import { PartsView } from './parts-view.js';
 import type { RowPoster } from './row-poster.js';
-import { TimingsView } from './timings-view.js';
-import { TraceView } from './trace-view.js';
 
-/** Screen readers are told where the run is this often, not at every repetition. */
-const announceEveryMs = 5000;
+const LOST =
+  'The browser took the GPU away, or its driver was reset. That happens when the device sleeps, when another program crashes the driver, or when one command takes too long. What was measured until then, if anything, is below.';
 
 const statusWords = { idle: 'Not started', running: 'Running', done: 'Done', failed: 'Failed' } as const;
-
-/** Of the modes that a page has. */
-const views: Readonly<Record<Exclude<Mode, 'targets'>, new () => ResultView>> = {
-  'msm-cross-check': MsmCrossCheckView,
-  'msm-bench': TimingsView,
-  'msm-trace': TraceView,
-  'accum-ab': AbView,
-  sweep: TimingsView,
-  'field-bench': FieldBenchView,
-  calibrate: CalibrateView,
-  crossover: TimingsView,
-};
 
 export class RunView implements RunListener {
   readonly root: HTMLElement;
   readonly #run: () => Run;
   readonly #poster: RowPoster;
-  readonly #results: ResultView;
-  readonly #badge = h('span', { class: 'badge' });
+  readonly #mode: Mode;
+  readonly #results = new PartsView(h('div', { class: 'sizes' }));
+  #drawing = false;
+  #drawMs = 0;
+  readonly #badge = h('span', { class: 'badge', role: 'status' });
   readonly #adapter = h('div');
   readonly #environment = h('div');
   readonly #bar = h('progress', { 'aria-label': 'Progress of the run', max: 1, value: 0 });
   readonly #doing = h('p', { class: 'note steady' });
-  readonly #live = h('p', { class: 'visually-hidden', role: 'status', 'aria-live': 'polite' });
   readonly #alert = h('div', { class: 'size', role: 'alert' });
   readonly #downloads = h('div');
   readonly #note = note();
   readonly #stop = h('button', { type: 'button', click: () => this.#stopRun() }, 'Stop');
   readonly #again = h('button', { type: 'button', hidden: true, click: () => location.reload() }, 'Run again');
-  #announcedAt = 0;
 
   constructor(mode: Mode, poster: RowPoster, run: () => Run) {
     this.#run = run;
     this.#poster = poster;
-    this.#results = new views[mode as keyof typeof views]();
+    this.#mode = mode;
     this.root = h(
       'section',
       { class: 'run', 'aria-labelledby': 'run-title' },
       h(
         'div',
-        { class: 'run-head' },
+        { class: 'buttons' },
         h('h2', { id: 'run-title' }, modes[mode].title, ' ', this.#badge),
         this.#stop,
         this.#again,
@@ -67,7 +51,6 @@ export class RunView implements RunListener {
       this.#adapter,
       this.#alert,
       h('div', { class: 'progress' }, this.#bar, this.#doing),
-      this.#live,
       this.#results.root,
       this.#environment,
       this.#downloads,
@@ -86,18 +69,11 @@ export class RunView implements RunListener {
     if (secondsLeft === null && !over) this.#bar.removeAttribute('value');
     else this.#bar.value = done;
     this.#bar.parentElement?.toggleAttribute('hidden', over);
-    const left = secondsLeft === null ? '' : `, ${formatTimeLeft(secondsLeft)}`;
     this.#doing.textContent = formatProgress(bench);
     const hadFocus = document.activeElement === this.#stop;
     this.#stop.hidden = over;
     this.#again.hidden = !over;
     if (over && hadFocus) this.#again.focus();
-    const now = performance.now();
-    if (over || now - this.#announcedAt > announceEveryMs) {
-      this.#announcedAt = now;
-      this.#live.textContent =
-        status === 'failed' ? '' : over ? 'The run is done.' : `${done} of ${total} done${left}.`;
-    }
     document.title = `${over ? word : `${done}/${total}`} – webgpu-msm bench`;
     if (over) this.#end(bench);
   }
@@ -113,32 +89,33 @@ export class RunView implements RunListener {
       this.#adapter.replaceChildren(adapterLine(row));
       this.#environment.replaceChildren(environmentDetails(row));
     }
-    this.#results.onRow(row);
+    // rows of small MSMs come faster than anybody reads, and those of long runs take a while to draw: a tenth of the time at most
+    if (this.#drawing) return;
+    this.#drawing = true;
+    setTimeout(() => requestAnimationFrame(() => this.#draw()), 9 * this.#drawMs);
+  }
+
+  #draw(): void {
+    const begun = performance.now();
+    this.#results.update(benchModes[this.#mode].show(this.#run().bench.rows));
+    this.#drawMs = performance.now() - begun;
+    this.#drawing = false;
   }
 
   #end(bench: Readonly<MsmBench>): void {
+    this.#draw();
     const { error, stopped, deviceLost, rows, runId } = bench;
+    const { failure, posted } = this.#poster.state;
     if (stopped)
       this.#alert.replaceChildren(note('Stopped by you. What was measured until then, if anything, is below.'));
-    else if (error !== null) this.#alert.replaceChildren(...this.#trouble(error, deviceLost));
+    else if (error !== null)
+      this.#alert.replaceChildren(h('p', { class: 'alert' }, error), deviceLost ? note(LOST) : '');
     if (rows.length > 1) this.#downloads.replaceChildren(downloads(bench, this.#results.root));
     this.#note.replaceChildren(
       `Run ${runId}, ${this.#run().seconds.toFixed(1)} s. `,
-      this.#poster.failure === null
-        ? `${this.#poster.posted} of its ${rows.length} rows are in dev/results/ of the dev server${this.#poster.refused > 0 ? '; the others were too large for it' : ''}.`
-        : `No dev server took the rows (${this.#poster.failure}): the results are on this page only; download what you want to keep.`,
+      failure === null
+        ? `${posted} of its ${rows.length} rows are in dev/results/ of the dev server.`
+        : `No dev server took the rows (${failure}): the results are on this page only; download what you want to keep.`,
     );
-  }
-
-  #trouble(error: string, deviceLost: boolean): HTMLElement[] {
-    const message = h('p', { class: 'alert' }, error);
-    if (!deviceLost) return [message];
-    return [
-      message,
-      note(
-        'The browser took the GPU away, or its driver was reset. That happens when the device sleeps, when another program crashes the driver, or when one command takes too long. What was measured until then, if anything, is below.',
-      ),
-      h('button', { type: 'button', class: 'primary', click: () => location.reload() }, 'Start again'),
-    ];
   }
 }

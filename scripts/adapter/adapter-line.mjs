@@ -1,7 +1,25 @@
 /**
+ * What the library calls AdapterDescription.
+ *
+ * @typedef {{ vendor: string, architecture: string, device: string, description: string, software: boolean }} Adapter
+ */
+
+/**
+ * As src/gpu/device.ts does it, which has to be built first.
+ *
+ * @param {Pick<GPUAdapterInfo, 'vendor' | 'architecture' | 'device' | 'description' | 'isFallbackAdapter'>} info
+ * @returns {Adapter}
+ */
+export function describeAdapter({ vendor, architecture, device, description, isFallbackAdapter }) {
+  const text = `${vendor} ${architecture} ${device} ${description}`;
+  const software = isFallbackAdapter || /swiftshader|llvmpipe|lavapipe|basic render|warp/i.test(text);
+  return { vendor, architecture, device, description, software };
+}
+
+/**
  * One line for people.
  *
- * @param {import('./open-gpu.mjs').Adapter} adapter
+ * @param {Adapter} adapter
  */
 export function adapterLine(adapter) {
   const family = [adapter.vendor, adapter.architecture].filter(Boolean).join(' ');

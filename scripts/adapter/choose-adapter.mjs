@@ -4,7 +4,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { delimiter } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { softwareAdapterEnvironment, softwareAdapterIsAvailable } from './software-adapter.mjs';
+import { packageRunsHere } from './chromium-package.mjs';
+import { softwareAdapterEnvironment } from './software-adapter.mjs';
 
 /**
  * @typedef {'auto' | 'software' | 'hardware' | 'system'} AdapterRequest `system` is whatever driver the environment has, also one that
@@ -34,39 +35,34 @@ export function parseAdapterRequest(text) {
   throw new NoAdapterError(`${where} is '${request}': it must be auto, software, hardware or system`);
 }
 
+const NOT_HERE =
+  `the software adapter that npm brings is for Linux x64, and this is ${process.platform} ${process.arch}. Use a machine with a GPU, ` +
+  'or install a Vulkan driver that runs on the CPU, such as Mesa’s lavapipe';
+
+/** What to say where there is none, by what was asked for. @type {Record<AdapterRequest, (found: Adapter | null) => string>} */
+const missing = {
+  system: () =>
+    'no adapter: Dawn found no driver in this environment. Install one (on Linux a Vulkan driver and libvulkan.so.1, ' +
+    'such as Mesa’s; lavapipe from Mesa 25 on), or take --adapter software',
+  hardware: (found) =>
+    `no GPU: Dawn found ${found ? `only ${found.description || found.architecture}, which is a CPU` : 'no adapter at all'}. Install the ` +
+    "GPU's driver (on Linux its Vulkan driver and libvulkan.so.1; in a container, pass the GPU in), or take --adapter software",
+  software: () => `no software adapter: ${NOT_HERE}`,
+  auto: () => `no adapter: ${NOT_HERE}`,
+};
+
 /**
  * @param {AdapterRequest} request
- * @returns {AdapterChoice}
+ * @returns {Promise<AdapterChoice>}
  */
-export function chooseAdapter(request) {
-  if (request === 'software' && softwareAdapterIsAvailable) return bundledSoftware();
-
-  const found = probe();
-  if (request === 'system') {
-    if (found) return chosen(request, found.software ? 'software' : 'hardware');
-    throw new NoAdapterError(
-      'no adapter: Dawn found no driver in this environment. Install one (on Linux a Vulkan driver and libvulkan.so.1, ' +
-        'such as Mesa’s; lavapipe from Mesa 25 on), or take --adapter software',
-    );
+export async function chooseAdapter(request) {
+  const found = packageRunsHere && request === 'software' ? null : probe();
+  const kind = found && (found.software ? 'software' : 'hardware');
+  if (packageRunsHere && (request === 'software' || (request === 'auto' && kind !== 'hardware'))) {
+    return chosen('software', 'software', await softwareAdapterEnvironment());
   }
-  if (found && !found.software) {
-    if (request !== 'software') return chosen('hardware');
-  } else if (request === 'hardware') {
-    const instead = found ? `only ${found.description || found.architecture}, which is a CPU` : 'no adapter at all';
-    throw new NoAdapterError(
-      `no GPU: Dawn found ${instead}. Install the GPU's driver (on Linux its Vulkan driver and libvulkan.so.1; in a ` +
-        'container, pass the GPU in), or take --adapter software',
-    );
-  } else if (softwareAdapterIsAvailable) {
-    return bundledSoftware();
-  } else if (found) {
-    return chosen('software');
-  }
-  throw new NoAdapterError(
-    `no ${request === 'auto' ? '' : `${request} `}adapter: the software adapter that npm brings is for Linux x64, and ` +
-      `this is ${process.platform} ${process.arch}. Use a machine with a GPU, or install a Vulkan driver that runs on the ` +
-      'CPU, such as Mesa’s lavapipe',
-  );
+  if (kind === null || !['auto', 'system', kind].includes(request)) throw new NoAdapterError(missing[request](found));
+  return chosen(request === 'system' ? request : kind, kind);
 }
 
 /**
@@ -75,14 +71,10 @@ export function chooseAdapter(request) {
  * @param {Record<string, string>} [environment]
  * @returns {AdapterChoice}
  */
-function chosen(request, kind = request === 'hardware' ? 'hardware' : 'software', environment = {}) {
-  return { kind, environment: { ...environment, WEBGPU_MSM_ADAPTER: request, WEBGPU_MSM_ADAPTER_KIND: kind } };
-}
-
-/** @returns {AdapterChoice} */
-function bundledSoftware() {
-  return chosen('software', 'software', softwareAdapterEnvironment());
-}
+const chosen = (request, kind, environment = {}) => ({
+  kind,
+  environment: { ...environment, WEBGPU_MSM_ADAPTER: request, WEBGPU_MSM_ADAPTER_KIND: kind },
+});
 
 /**
  * What Dawn finds in the environment as it is.

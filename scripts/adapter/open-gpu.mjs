@@ -7,13 +7,9 @@
  */
 import { create } from 'webgpu';
 
-export { adapterLine } from './adapter-line.mjs';
+export { adapterLine, describeAdapter } from './adapter-line.mjs';
 
-/**
- * What the library calls AdapterDescription.
- *
- * @typedef {{ vendor: string, architecture: string, device: string, description: string, software: boolean }} Adapter
- */
+/** @typedef {import('./adapter-line.mjs').Adapter} Adapter */
 
 /** @type {GPU | undefined} */
 let opened;
@@ -50,16 +46,4 @@ function pauseBetweenTurns() {
 /** Lets go of Dawn, so that Node can exit. Destroy the devices before; a later `openGpu` starts a new one. */
 export function closeGpu() {
   opened = undefined;
-}
-
-/**
- * @param {GPUAdapterInfo} info
- * @returns {Adapter}
- */
-export function describeAdapter(info) {
-  const { vendor, architecture, device, description } = info;
-  const software =
-    info.isFallbackAdapter ||
-    /swiftshader|llvmpipe|lavapipe|basic render/i.test(`${architecture} ${device} ${description}`);
-  return { vendor, architecture, device, description, software };
 }

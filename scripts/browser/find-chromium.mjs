@@ -2,7 +2,8 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { chromium } from 'playwright';
-import { npmChromium, npmChromiumIsAvailable } from './npm-chromium.mjs';
+import { packageRunsHere } from '../adapter/chromium-package.mjs';
+import { npmChromium } from './npm-chromium.mjs';
 
 /**
  * @typedef {object} ChromiumCandidate
@@ -20,45 +21,38 @@ import { npmChromium, npmChromiumIsAvailable } from './npm-chromium.mjs';
 export function findChromium() {
   const asked = process.env.PW_EXECUTABLE;
   if (asked) return [installed('PW_EXECUTABLE', asked)];
-  /** @type {ChromiumCandidate[]} */
-  const candidates = [];
-  const own = chromium.executablePath();
-  if (isExecutable(own)) candidates.push(installed('Playwright’s own', own));
-  const system = systemChromium();
-  if (system !== null) candidates.push(installed('the system’s', system));
-  if (npmChromiumIsAvailable) {
-    candidates.push({ source: '@sparticuz/chromium from npm', headless: 'shell', prepare: npmChromium });
+  const [own, system] = [[chromium.executablePath()], systemPlaces()].map((places) => places.find(isExecutable));
+  return [
+    ...(own ? [installed('Playwright’s own', own)] : []),
+    ...(system ? [installed('the system’s', system)] : []),
+    ...(packageRunsHere ? [fromNpm] : []),
+  ];
+}
+
+/** @type {ChromiumCandidate} */
+const fromNpm = { source: '@sparticuz/chromium from npm', headless: 'shell', prepare: npmChromium };
+
+/** @type {(source: string, executablePath: string) => ChromiumCandidate} */
+const installed = (source, executablePath) => ({
+  source,
+  headless: 'new',
+  prepare: async () => ({ executablePath, environment: {} }),
+});
+
+function systemPlaces() {
+  const { platform, env } = process;
+  if (platform === 'darwin') {
+    return ['Google Chrome', 'Chromium'].map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`);
   }
-  return candidates;
-}
-
-/**
- * @param {string} source
- * @param {string} executablePath
- * @returns {ChromiumCandidate}
- */
-function installed(source, executablePath) {
-  return { source, headless: 'new', prepare: async () => ({ executablePath, environment: {} }) };
-}
-
-function systemChromium() {
-  const names = ['google-chrome-stable', 'google-chrome', 'chromium', 'chromium-browser', 'chrome'];
-  const onPath = (process.env.PATH ?? '')
-    .split(delimiter)
-    .filter(Boolean)
-    .flatMap((folder) => names.map((name) => join(folder, name)));
-  const programs = [process.env.PROGRAMFILES, process.env['PROGRAMFILES(X86)'], process.env.LOCALAPPDATA];
-  const places = {
-    darwin: [
-      '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-      '/Applications/Chromium.app/Contents/MacOS/Chromium',
-    ],
-    win32: programs.flatMap((folder) =>
-      folder ? [join(folder, 'Google', 'Chrome', 'Application', 'chrome.exe')] : [],
-    ),
-  };
-  const byPlatform = process.platform === 'darwin' || process.platform === 'win32' ? places[process.platform] : onPath;
-  return byPlatform.find(isExecutable) ?? null;
+  const folders =
+    platform === 'win32'
+      ? [env.PROGRAMFILES, env['PROGRAMFILES(X86)'], env.LOCALAPPDATA]
+      : (env.PATH ?? '').split(delimiter);
+  const names =
+    platform === 'win32'
+      ? ['Google/Chrome/Application/chrome.exe']
+      : ['google-chrome-stable', 'google-chrome', 'chromium', 'chromium-browser', 'chrome'];
+  return folders.flatMap((folder) => (folder ? names.map((name) => join(folder, name)) : []));
 }
 
 /** @param {string} path */

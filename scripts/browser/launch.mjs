@@ -1,5 +1,7 @@
 /** Starts a Chromium that computes on the adapter that was asked for. */
 import { chromium } from 'playwright';
+import { describeAdapter } from '../adapter/adapter-line.mjs';
+import { inTime } from '../in-time.mjs';
 import { findChromium } from './find-chromium.mjs';
 
 /**
@@ -112,13 +114,9 @@ async function probe(browser) {
     // WebGPU is for secure contexts: an https page, which the browser never fetches.
     await page.route('**/*', (route) => route.fulfill({ contentType: 'text/html', body: '' }));
     await page.goto('https://adapter.invalid/');
-    /** @type {NodeJS.Timeout | undefined} */
-    let timer;
-    const timeout = new Promise((_, reject) => {
-      timer = setTimeout(() => reject(new Error('the adapter does not answer')), PROBE_TIMEOUT_MS);
-    });
-    const adapter = await Promise.race([timeout, page.evaluate(adapterInPage)]).finally(() => clearTimeout(timer));
-    return /** @type {'software' | 'hardware' | null} */ (adapter);
+    const late = () => new Error('the adapter does not answer');
+    const info = await inTime(page.evaluate(adapterInPage), PROBE_TIMEOUT_MS, late);
+    return info && (describeAdapter(info).software ? 'software' : 'hardware');
   } finally {
     await page.close();
   }
@@ -126,10 +124,9 @@ async function probe(browser) {
 
 /** Runs in the page. */
 async function adapterInPage() {
-  const adapter = (await navigator.gpu?.requestAdapter()) ?? null;
-  if (adapter === null) return null;
-  const { architecture, device, description, isFallbackAdapter } = adapter.info;
-  const software =
-    isFallbackAdapter || /swiftshader|llvmpipe|lavapipe|basic render/i.test(`${architecture} ${device} ${description}`);
-  return software ? 'software' : 'hardware';
+  const adapter = await navigator.gpu?.requestAdapter();
+  if (!adapter) return null;
+  // read one by one, as they are no properties of the object itself
+  const { vendor, architecture, device, description, isFallbackAdapter } = adapter.info;
+  return { vendor, architecture, device, description, isFallbackAdapter };
 }

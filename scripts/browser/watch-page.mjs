@@ -1,4 +1,5 @@
 /** Opens the page in a browser and follows its run from outside, by `window.msmBench`. */
+import { inTime } from '../in-time.mjs';
 
 /**
  * @typedef {import('../../dev/bench/run.js').MsmBench} MsmBench
@@ -54,27 +55,20 @@ export async function watchPage(page, url, { firstProgressSeconds, stallSeconds,
    * @param {Promise<T>} step
    * @returns {Promise<T>}
    */
-  const inTime = async (step) => {
-    /** @type {NodeJS.Timeout | undefined} */
-    let timer;
-    const timeout = new Promise((_, reject) => {
-      timer = setTimeout(() => reject(late()), deadline - Date.now());
-    });
+  const watched = async (step) => {
     try {
-      return /** @type {T} */ (await Promise.race([step, lost, timeout]));
+      return await inTime(Promise.race([step, lost]), deadline - Date.now(), late);
     } catch (error) {
       // A step that the closing of the page ended says so less clearly than the page does.
       if (page.isClosed()) await lost;
       throw error;
-    } finally {
-      clearTimeout(timer);
     }
   };
 
-  await inTime(open(page, url));
+  await watched(open(page, url));
   doing = 'waiting for the page’s program';
   for (;;) {
-    const state = await inTime(page.evaluate(readBench, seen).catch(nothingWhileItNavigates));
+    const state = await watched(page.evaluate(readBench, seen).catch(nothingWhileItNavigates));
     if (state !== null) {
       const { rows, ...bench } = state;
       if (runId !== '' && bench.runId !== runId) throw new PageLostError(`the page was loaded anew while: ${doing}`);
@@ -88,9 +82,7 @@ export async function watchPage(page, url, { firstProgressSeconds, stallSeconds,
       if (bench.status === 'done' || bench.status === 'failed') return bench;
     }
     if (Date.now() >= deadline) throw late();
-    await new Promise((resolve) => {
-      setTimeout(resolve, POLL_MS);
-    });
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 

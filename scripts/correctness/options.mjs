@@ -36,18 +36,11 @@ and compares the results with the oracles (noble) and with each other.`,
     ),
     runs: valued('3', 'runs of each case with each placement', integer(1, 1000)),
     ...knobs,
-    adapter: {
-      ...adapterOption,
-      about:
-        'auto (a GPU if Chromium finds one, else software), software, hardware or system (whatever driver there is)',
-    },
+    adapter: adapterOption,
     stall: valued('120', 'seconds without progress after which the run has failed', integer(1, 86_400), 120),
     list: flag('lists the sets and distributions'),
   },
-  notes: `Every distribution of points and scalars, at sizes next to powers of two and others:
-  npm run correctness -- --cases distributions --ns 1000,4097,8191
-
-Environment: PW_EXECUTABLE names the Chromium; else Playwright's own, the system's, or the one npm brought is taken.
+  notes: `Environment: PW_EXECUTABLE names the Chromium; else Playwright's own, the system's, or the one npm brought is taken.
 
 Exit code: 0 all agree · 1 a disagreement, or a case did not run · 2 bad usage · 3 no browser or no adapter · 4 stalled`,
 };

@@ -18,9 +18,6 @@ Serves the bench page, and keeps the rows of its runs in dev/results (or the fol
     open: flag('open a browser'),
     ...pageOptions,
   },
-  notes: `A phone in the same network that scans
-  npm run dev -- --host --autorun msm-bench --query logn=12,14 reps=5
-runs that, and its rows are kept here.`,
 };
 
 /**

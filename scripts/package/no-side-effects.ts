@@ -3,6 +3,12 @@ import { type ESTree, type Plugin, parseAst } from 'vite';
 
 type Node = ESTree.Node;
 
+/** Numbers, and what is computed of them alone. */
+const isNumber = (node: Node): boolean =>
+  node.type === 'BinaryExpression'
+    ? isNumber(node.left) && isNumber(node.right)
+    : node.type === 'Literal' && typeof node.value === 'number';
+
 /** Whether every bundler knows that evaluating it does nothing else. */
 const isInert = (node: Node | null): boolean => {
   switch (node?.type) {
@@ -19,6 +25,13 @@ const isInert = (node: Node | null): boolean => {
     case 'ObjectExpression':
       return node.properties.every(
         (property) => property.type === 'Property' && !property.computed && isInert(property.value),
+      );
+    case 'BinaryExpression':
+      return isNumber(node);
+    case 'ClassExpression':
+      return (
+        node.superClass === null &&
+        node.body.body.every((member) => 'computed' in member && !member.computed && !member.static)
       );
     default:
       return false;

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import MagicString from 'magic-string';
 import { type ESTree, type Plugin, parseAst } from 'vite';
 
@@ -29,27 +28,24 @@ export const withoutComments = (template: string): string =>
     .filter((line) => line !== '')
     .join('\n');
 
-/** A constant that is a text of many lines. */
-const isTemplate = (statement: ESTree.Node): boolean =>
+/** Whether it makes one list, with functions of WGSL in it. */
+const isTemplate = (statement: ESTree.Node, code: string): boolean =>
   statement.type === 'VariableDeclaration' &&
+  statement.declarations.length === 1 &&
   statement.declarations.every(
-    ({ init }) => init?.type === 'Literal' && typeof init.value === 'string' && init.value.includes('\n}'),
+    ({ init }) => init?.type === 'ArrayExpression' && /fn \w+\(/.test(code.slice(init.start, init.end)),
   );
 
 /** Shaders are shipped without comments, and side by side: what is alike is then within the reach of gzip's window. */
 export const smallWgsl = (): Plugin => ({
   name: 'small-wgsl',
-  // before vite's own reading of `?raw`
+  // before they are parsed
   enforce: 'pre',
-  load(id) {
-    const [path, query] = id.split('?');
-    if (query !== 'raw' || !path?.endsWith('.wgsl')) return null;
-    return `export default ${JSON.stringify(withoutComments(readFileSync(path, 'utf8')))};`;
-  },
+  transform: (text, id) => (id.endsWith('.wgsl?template') ? { code: withoutComments(text), map: null } : null),
   renderChunk(code) {
     const sorted = new MagicString(code);
     for (const statement of parseAst(code).body) {
-      if (isTemplate(statement)) sorted.move(statement.start, statement.end, 0).appendLeft(statement.end, '\n');
+      if (isTemplate(statement, code)) sorted.move(statement.start, statement.end, 0).appendLeft(statement.end, '\n');
     }
     return { code: sorted.toString(), map: sorted.generateMap({ hires: 'boundary' }) };
   },

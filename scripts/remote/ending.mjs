@@ -1,13 +1,11 @@
 /** What each way of ending means: the exit code, and what to do about it. */
 import { NoFirstProgressError, PageLostError, StalledError } from '../browser/watch-page.mjs';
-import { UsageError } from '../command-line.mjs';
 import { ConnectionError, QueueTimeoutError } from './open-page.mjs';
 import { EXIT } from './options.mjs';
 import { AdapterError, RunFailedError } from './run.mjs';
 
 /** The narrower kind of an error comes before the wider. @type {readonly [new (message: string) => Error, number, string][]} */
 const endings = [
-  [UsageError, EXIT.usage, 'See --help'],
   [RunFailedError, EXIT.failed, ''],
   [
     AdapterError,
@@ -37,12 +35,9 @@ const endings = [
   ],
 ];
 
-/**
- * @param {unknown} error
- * @returns {{ code: number, message: string, advice: string }}
- */
+/** @param {unknown} error */
 export function endingOf(error) {
   const message = error instanceof Error ? error.message : String(error);
-  for (const [kind, code, advice] of endings) if (error instanceof kind) return { code, message, advice };
-  return { code: EXIT.failed, message, advice: '' };
+  const [, code, advice] = endings.find(([kind]) => error instanceof kind) ?? [Error, EXIT.failed, ''];
+  return { code, message, advice: advice && `${advice}.` };
 }

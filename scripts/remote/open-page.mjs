@@ -1,4 +1,5 @@
 /** A page in the browser of a Playwright endpoint. */
+import { inTime } from '../in-time.mjs';
 
 /**
  * @typedef {import('./options.mjs').Options} Options
@@ -43,21 +44,13 @@ export async function openRemotePage({ connect, headers, browser: name, launch, 
       throw error;
     }
   };
-  /** @type {NodeJS.Timeout | undefined} */
-  let timer;
-  /** @type {Promise<never>} */
-  const timeout = new Promise((_, reject) => {
-    timer = setTimeout(() => {
-      isLate = true;
-      reject(late);
-    }, queueSeconds * 1000);
-  });
   try {
-    return await Promise.race([opening(), timeout]);
+    return await inTime(opening(), queueSeconds * 1000, () => {
+      isLate = true;
+      return late;
+    });
   } catch (error) {
     throw error === late ? late : new ConnectionError(`${withoutSecrets(connect)}: ${inBrief(error)}`);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

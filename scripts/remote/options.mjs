@@ -1,5 +1,15 @@
 /** The command line of `npm run bench:remote`. */
-import { integer, oneOf, outputFile, pair, readArguments, repeatable, UsageError, valued } from '../command-line.mjs';
+import {
+  integer,
+  json,
+  oneOf,
+  outputFile,
+  pair,
+  readArguments,
+  repeatable,
+  UsageError,
+  valued,
+} from '../command-line.mjs';
 import { pageOptions, readQuery } from '../page-query.mjs';
 
 /** @typedef {ReturnType<typeof parseOptions>} Options */
@@ -17,26 +27,20 @@ export const EXIT = {
 
 const seconds = integer(1, 86_400);
 
-/**
- * @param {readonly string[]} protocols
- * @returns {(text: string, name: string) => URL}
- */
-const address = (protocols) => (text, name) => {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !protocols.includes(url.protocol)) {
-    throw new UsageError(`--${name}: '${text}' is no address that begins with ${protocols.join('// or ')}//`);
-  }
-  return url;
-};
+/** @type {(...protocols: string[]) => import('../command-line.mjs').Parse<URL>} */
+const address =
+  (...protocols) =>
+  (text, name) => {
+    const url = URL.canParse(text) ? new URL(text) : null;
+    if (url === null || !protocols.includes(url.protocol)) {
+      throw new UsageError(`--${name}: '${text}' is no address that begins with ${protocols.join('// or ')}//`);
+    }
+    return url;
+  };
 
 /** @param {string} text @returns {Record<string, unknown>} */
 function launchOptions(text) {
-  let options;
-  try {
-    options = JSON.parse(text);
-  } catch (error) {
-    throw new UsageError(`--launch is not JSON: ${/** @type {Error} */ (error).message}`);
-  }
+  const options = json(text, 'launch');
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw new UsageError('--launch: not a JSON object');
   }
@@ -49,12 +53,12 @@ export const command = {
 Runs the bench page in a browser somewhere else, through any endpoint of Playwright's protocol: a device farm's, or
 \`npx playwright run-server\` on another machine (both ends need the same version of Playwright, to the minor).`,
   options: {
-    connect: valued('ws://…', 'the endpoint; wss:// too', address(['ws:', 'wss:'])),
+    connect: valued('ws://…', 'the endpoint; wss:// too', address('ws:', 'wss:')),
     header: repeatable('name=value', "sent when connecting, such as a farm's token; may be given again"),
     browser: valued(
       'chromium',
       'chromium, firefox or webkit',
-      oneOf(/** @type {const} */ (['chromium', 'firefox', 'webkit'])),
+      oneOf('chromium', 'firefox', 'webkit'),
       /** @type {const} */ ('chromium'),
     ),
     launch: valued(
@@ -68,12 +72,12 @@ Runs the bench page in a browser somewhere else, through any endpoint of Playwri
       'https://…',
       `a site that the bench was built for; without it the page comes from this machine, through the
       connection, and its rows are kept in dev/results here (or the folder WEBGPU_MSM_RESULTS)`,
-      address(['http:', 'https:']),
+      address('http:', 'https:'),
     ),
     adapter: valued(
       'any',
       'hardware or software: the run ends at once when it is on another',
-      oneOf(/** @type {const} */ (['any', 'hardware', 'software'])),
+      oneOf('any', 'hardware', 'software'),
       /** @type {const} */ ('any'),
     ),
     'queue-timeout': valued('600', 'seconds until there is a page: farms queue', seconds, 600),

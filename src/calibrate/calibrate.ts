@@ -9,9 +9,9 @@ import { checkTuning } from '../plan/tuning.js';
 import { version } from '../version.js';
 import { recall, remember, rememberedName } from './memory.js';
 import { makeProblem, type Problem } from './problem.js';
-import { leastRuns, search } from './search.js';
+import { type Found, leastRuns, search } from './search.js';
 import { type CalibrationStore, indexedDbStore } from './store.js';
-import { prepare } from './trial.js';
+import { prepare, type Trial } from './trial.js';
 
 /** Options of `calibrate`. */
 export interface CalibrateOptions {
@@ -38,23 +38,25 @@ const LEAST_SIZE = 2 ** 10;
 
 const LARGER_SIZES = [2 ** 14, 2 ** 12];
 
-/** The largest MSM on which the defaults leave time for a search. */
-const chooseProblem = async (device: GPUDevice, curve: CurveContext): Promise<Problem> => {
+/**
+ * The largest MSM on which the defaults leave time for a search.
+ *
+ * @param tried takes the trials, which have compiled what the search needs again, and are to be destroyed after it
+ */
+const chooseProblem = async (device: GPUDevice, curve: CurveContext, tried: Trial[]): Promise<Problem> => {
   for (const n of LARGER_SIZES) {
     const problem = makeProblem(curve, n);
     const trial = await prepare(device, curve, {}, problem);
-    try {
-      const ms = await trial?.time();
-      if (typeof ms === 'number' && ms * leastRuns <= BUDGET_MS) return problem;
-    } finally {
-      trial?.destroy();
-    }
+    if (trial === null) continue;
+    tried.push(trial);
+    const ms = await trial.time();
+    if (ms !== null && ms * leastRuns <= BUDGET_MS) return problem;
   }
   return makeProblem(curve, LEAST_SIZE);
 };
 
 /**
- * Finds the knobs that suit a device, by running the real walker on a small MSM in a dozen settings: how carries are computed, where
+ * Finds the knobs that suit a device, by running the real walker on a small MSM in a dozen settings: how products are computed, where
  * the prefix products live, slots, threads in a workgroup. Every result is checked; a setting that computes wrongly is out. Settings run in
  * turn, and one is kept only if the 95 % interval of its pairs with the defaults says that it is faster, and the medians that it is by 3 %.
  *
@@ -76,20 +78,30 @@ export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {
   const adapter = describeAdapter(device.adapterInfo);
   const name = rememberedName(adapter, device, curve.name);
   const known = again ? null : await recall(store, name);
+  // the store may have taken its time
+  goOn();
   if (known !== null) return known;
 
   const begun = performance.now();
   const compiledBefore = compileTimes(device).length;
-  const problem = adapter.software ? makeProblem(curve, LEAST_SIZE) : await chooseProblem(device, curve);
-  const { tuning, trials } = await search({
-    prepare: (tried) => prepare(device, curve, tried, problem),
-    budgetMs: BUDGET_MS,
-    goOn,
-    onProgress,
-  });
+  const tried: Trial[] = [];
+  let found: Found;
+  try {
+    const problem = adapter.software ? makeProblem(curve, LEAST_SIZE) : await chooseProblem(device, curve, tried);
+    found = await search({
+      prepare: (tuning) => prepare(device, curve, tuning, problem),
+      // SwiftShader writes dot products out, in code that its compiler may not survive
+      offers: ({ fieldProduct }) => !adapter.software || fieldProduct !== 'dot4',
+      budgetMs: BUDGET_MS,
+      goOn,
+      onProgress,
+    });
+  } finally {
+    for (const { destroy } of tried) destroy();
+  }
   const calibration: Calibration = {
-    tuning: checkTuning(tuning),
-    trials,
+    tuning: checkTuning(found.tuning),
+    trials: found.trials,
     curve: curve.name,
     adapter,
     version,

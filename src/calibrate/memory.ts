@@ -24,6 +24,9 @@ export const rememberedName = (
   return JSON.stringify([version, curve, ...name, limitNames.map((limit) => limits[limit]), [...features].sort()]);
 };
 
+/** Whether any setting worked; else whatever was in the way is to be tried again, and not to be remembered. */
+const hasWorked = ({ trials }: Calibration): boolean => trials.some(({ ms }) => ms !== null);
+
 /** What a store remembers under a name, if it is what one would have written there. */
 export const recall = async (store: CalibrationStore | null, name: string | null): Promise<Calibration | null> => {
   if (store === null || name === null) return null;
@@ -31,7 +34,7 @@ export const recall = async (store: CalibrationStore | null, name: string | null
     const text = await store.get(name);
     if (text === null) return null;
     const known = JSON.parse(text) as Calibration;
-    return Array.isArray(known.trials) ? { ...known, tuning: checkTuning(known.tuning), remembered: true } : null;
+    return hasWorked(known) ? { ...known, tuning: checkTuning(known.tuning), remembered: true } : null;
   } catch {
     return null;
   }
@@ -43,7 +46,7 @@ export const remember = async (
   name: string | null,
   calibration: Calibration,
 ): Promise<void> => {
-  if (store === null || name === null) return;
+  if (store === null || name === null || !hasWorked(calibration)) return;
   try {
     await store.set(name, JSON.stringify(calibration));
   } catch {}

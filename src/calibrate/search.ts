@@ -8,7 +8,7 @@ import type { Trial } from './trial.js';
  * mispredict: registers are short in the walker, and not in a loop around one product.
  */
 const rounds: readonly (readonly Partial<Tuning>[])[] = [
-  [{ fieldCarry: 'shift' }, { fieldCarry: 'float' }],
+  [{ fieldProduct: 'signed' }, { fieldProduct: 'unsigned' }, { fieldProduct: 'dot4' }],
   [{ walkerPrefixMemory: 'private' }, { walkerPrefixMemory: 'workgroup' }],
   [{ walkerSlots: 4 }, { walkerSlots: 8 }, { walkerSlots: 16 }, { walkerSlots: 32 }],
   [{ walkerThreadsPerWorkgroup: 32 }, { walkerThreadsPerWorkgroup: 64 }, { walkerThreadsPerWorkgroup: 128 }],
@@ -37,6 +37,8 @@ interface Contender extends Trial {
 export interface SearchOptions {
   /** A setting, ready to be timed; null where it does not work. */
   prepare(tuning: Partial<Tuning>): Promise<Trial | null>;
+  /** Whether a change is worth a try on this device; every one if left out. */
+  offers?(change: Partial<Tuning>): boolean;
   /** What all timed MSMs together may take, in milliseconds; each setting is timed `leastPairs` times a round even so. */
   readonly budgetMs: number;
   /** Throws if there is no point in going on. */
@@ -56,10 +58,11 @@ export interface Found {
  * more, and wins if these pairs say so, and all of all rounds: in the rounds it was the luckiest of many. Where the defaults do not work, the first setting that does stands for them.
  */
 export const search = async (options: SearchOptions): Promise<Found> => {
-  const { prepare, budgetMs, goOn, onProgress } = options;
+  const { prepare, offers = () => true, budgetMs, goOn, onProgress } = options;
+  const offered = rounds.map((round) => round.filter(offers));
   const contenders: Contender[] = [];
   const failed: CalibrationTrial[] = [];
-  const total = rounds.reduce((sum, { length }) => sum + length, 0) + 1;
+  const total = offered.reduce((sum, { length }) => sum + length, 0) + 1;
   let [spent, done] = [0, 0];
   const tell = (): void => onProgress?.({ done: ++done, total });
 
@@ -109,11 +112,11 @@ export const search = async (options: SearchOptions): Promise<Found> => {
   try {
     let standard = await attempt({});
     let best = standard;
-    for (const [index, round] of rounds.entries()) {
+    for (const [index, round] of offered.entries()) {
       const others: Contender[] = [];
       for (const change of round) {
-        const [[knob, value]] = Object.entries(change) as [[keyof Tuning, unknown]];
-        if (best?.resolved[knob] !== value) {
+        const knobs = Object.entries(change) as [keyof Tuning, unknown][];
+        if (knobs.some(([knob, value]) => best?.resolved[knob] !== value)) {
           const other = await attempt({ ...best?.tuning, ...change });
           if (other !== null) others.push(other);
           standard ??= other;

@@ -1,7 +1,8 @@
 import type { AffinePoint, Tuning } from '../api.js';
 import type { Curve } from '../curves/curve.js';
-import { createMsmEngine } from '../engine/engine.js';
 import { MsmError } from '../errors.js';
+// of the entry, as users have it: it is built with this one, and the engine stays there
+import { createMsmEngine } from '../index.js';
 import type { Problem } from './problem.js';
 
 /** A setting that works on a device. */
@@ -25,7 +26,7 @@ export const prepare = async (
   tuning: Partial<Tuning>,
   { points, scalars, expected }: Problem,
 ): Promise<Trial | null> => {
-  const engine = await createMsmEngine({ curve, device, tuning: { ...tuning, cpuBelow: 0 } });
+  const engine = await createMsmEngine({ curve, device, tuning: { ...tuning, cpuBelow: 0 }, selfTest: false });
   const destroy = (): void => engine.destroy();
   try {
     const bases = await engine.loadBases(points);

@@ -35,10 +35,10 @@ const weightedSum = async (curve: CurveContext, buckets: readonly Jacobian[], tu
 };
 
 /** Bytes as little-endian words, which is what every machine with WebGPU has. */
-const wordsOf = (bytes: Uint8Array<ArrayBuffer>): Uint32Array =>
+export const wordsOf = (bytes: Uint8Array<ArrayBuffer>): Uint32Array =>
   new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
 
-const readAffine = ({ field, pointWords }: CurveContext, points: Uint32Array, index: number): Affine => {
+export const readAffine = ({ field, pointWords }: CurveContext, points: Uint32Array, index: number): Affine => {
   const x = readWords(points, index * pointWords, field.words);
   const y = readWords(points, index * pointWords + field.words, field.words);
   return x === 0n && y === 0n ? null : { x, y };

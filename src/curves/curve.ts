@@ -1,5 +1,5 @@
 import { badArgument, show } from '../errors.js';
-import { type Modulus, mod, modulus } from '../field/modulus.js';
+import { type FieldProduct, type Modulus, mod, modulus } from '../field/modulus.js';
 
 /**
  * A short Weierstrass curve y² = x³ + a·x + b over F_p, as data. Nothing outside src/curves/ knows any curve by name.
@@ -38,6 +38,10 @@ export interface CurveContext extends Curve {
   readonly pointBytes: number;
   readonly pointWords: number;
 }
+
+/** The same curve, computed on with other products. */
+export const withProduct = (curve: CurveContext, product: FieldProduct): CurveContext =>
+  product === curve.field.product ? curve : { ...curve, field: modulus(curve.p, product) };
 
 /** Whether (x, y) satisfies the curve's equation. */
 export const isOnCurve = (curve: Curve, x: bigint, y: bigint): boolean =>

@@ -7,8 +7,11 @@ const numberOf = (bytes: Uint8Array, bigEndian: boolean): bigint => {
   return BigInt(`0x${(bigEndian ? digits : digits.reverse()).join('')}`);
 };
 
+/** The format of points that are taken. */
+export const AS_IT_SHOULD_BE = 'little-endian bytes';
+
 /**
- * Of a point that is none as plain little-endian numbers: the format in which it would be one, if there is such a format. Other tools use 2^256
+ * The format in which bytes are a point, if there is such a format. Other tools use 2^256
  * for coordinates of 32 bytes in Montgomery form, and so on.
  */
 export const formatOf = (curve: CurveContext, point: Uint8Array): string | null => {
@@ -21,7 +24,7 @@ export const formatOf = (curve: CurveContext, point: Uint8Array): string | null 
     ];
     if (x >= p || y >= p) continue;
     const order = bigEndian ? 'big-endian' : 'little-endian';
-    if (bigEndian && isOnCurve(curve, x, y)) return `${order} bytes`;
+    if (isOnCurve(curve, x, y) || (x === 0n && y === 0n)) return `${order} bytes`;
     const inverse = invert(montgomery, p);
     if (isOnCurve(curve, mod(x * inverse, p), mod(y * inverse, p))) {
       return `${order} bytes in Montgomery form (R = 2^${8 * bytes})`;

@@ -1,4 +1,5 @@
 import { badArgument, show } from '../errors.js';
+import { modulus } from '../field/modulus.js';
 import { fieldView } from '../field/wgsl.js';
 import { type Curve, type CurveContext, curveContext } from './curve.js';
 import { multiply } from './jacobian.js';
@@ -16,7 +17,8 @@ export const openCurve = (given: NamedCurve | Curve): CurveContext => {
   const { field, order, generator } = curve;
   const where = `curve ${show(curve.name)}`;
   try {
-    for (const carry of ['shift', 'float'] as const) fieldView(field, carry);
+    fieldView(field);
+    for (const product of ['unsigned', 'dot4'] as const) fieldView(modulus(field.p, product));
   } catch (error) {
     throw badArgument(`${where}: there is no arithmetic for this p: ${(error as Error).message}`);
   }

@@ -1,5 +1,5 @@
 import type { PagedBytes } from '../api.js';
-import { badArgument, kindOf, MsmError, show } from '../errors.js';
+import { badArgument, kindOf, show } from '../errors.js';
 
 /** Bytes that a paged source is asked for at a time, at most. */
 const PAGE_BYTES = 2 ** 24;
@@ -17,14 +17,19 @@ export const roomFor = (name: string, count: number, size: number, items = 'of t
 };
 
 /**
- * What a view sees, byte by byte and not yet copied.
+ * What a view or a buffer has, byte by byte and not yet copied.
  *
- * @throws TypeError where its buffer was transferred, or has shrunk so that the view hangs over its end
+ * @throws MsmError `bad-argument` where a buffer was transferred, or has shrunk so that the view hangs over its end
  */
-const bytesOf = (view: ArrayBufferView): Uint8Array => {
-  // a typed array in such a state has length 0, and only its methods refuse; a DataView refuses by itself
-  if (kindTag(view) !== 'DataView') Uint8Array.prototype.at.call(view as Uint8Array, 0);
-  return new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+const bytesOf = (name: string, given: object): Uint8Array => {
+  try {
+    if (!ArrayBuffer.isView(given)) return new Uint8Array(given as ArrayBuffer);
+    // a typed array in such a state has length 0, and only its methods refuse; a DataView refuses by itself
+    if (kindTag(given) !== 'DataView') Uint8Array.prototype.at.call(given as Uint8Array, 0);
+    return new Uint8Array(given.buffer, given.byteOffset, given.byteLength);
+  } catch (error) {
+    throw badArgument(`${name}: its bytes cannot be read (${(error as Error).message}); was its buffer transferred?`);
+  }
 };
 
 /** @throws MsmError `bad-argument` for pages that are not what was asked for */
@@ -36,7 +41,7 @@ const copyPages = (name: string, source: PagedBytes, byteLength: number): Uint8A
     if (!ArrayBuffer.isView(page)) {
       throw badArgument(`${name}.slice(${from}, ${to}) must give a Uint8Array, got ${kindOf(page)}`);
     }
-    const bytes = bytesOf(page);
+    const bytes = bytesOf(name, page);
     if (bytes.length !== to - from) {
       throw badArgument(`${name}.slice(${from}, ${to}) must give ${to - from} bytes, got ${bytes.length}`);
     }
@@ -46,10 +51,13 @@ const copyPages = (name: string, source: PagedBytes, byteLength: number): Uint8A
 };
 
 const copyAny = (name: string, given: object): Uint8Array<ArrayBuffer> | null => {
-  // by what they are and not by their class: they may be of another realm
-  if (ArrayBuffer.isView(given)) return new Uint8Array(bytesOf(given));
-  if (['ArrayBuffer', 'SharedArrayBuffer'].includes(kindTag(given))) {
-    return new Uint8Array(new Uint8Array(given as ArrayBuffer));
+  // by what they are and not by their class: they may be of another realm. A proxy of a typed array is none, and has no pages either
+  if (
+    ArrayBuffer.isView(given) ||
+    ['ArrayBuffer', 'SharedArrayBuffer'].includes(kindTag(given)) ||
+    given instanceof Object.getPrototypeOf(Uint8Array)
+  ) {
+    return new Uint8Array(bytesOf(name, given));
   }
   const { byteLength, slice } = given as Partial<PagedBytes>;
   if (byteLength === undefined || typeof slice !== 'function') return null;
@@ -68,13 +76,7 @@ const copyAny = (name: string, given: object): Uint8Array<ArrayBuffer> | null =>
  */
 export const copyBytes = (name: string, given: unknown, size: number, item: string): Uint8Array<ArrayBuffer> | null => {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return null;
-  let copy: Uint8Array<ArrayBuffer> | null;
-  try {
-    copy = copyAny(name, given);
-  } catch (error) {
-    if (error instanceof MsmError) throw error;
-    throw badArgument(`${name}: its bytes cannot be read (${(error as Error).message}); was its buffer transferred?`);
-  }
+  const copy = copyAny(name, given);
   if (copy !== null && copy.length % size !== 0) {
     throw badArgument(`${name}: ${copy.length} bytes are not a whole number of ${item}s of ${size} bytes`);
   }

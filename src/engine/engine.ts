@@ -11,43 +11,50 @@ import type {
   MsmEngine,
   MsmOptions,
   RunRecord,
+  SelfTest,
+  StageChecks,
   Tuning,
 } from '../api.js';
 import { multiplyOnCpu } from '../cpu/multiply.js';
-import type { Curve, CurveContext } from '../curves/curve.js';
-import { addAffine, infinity, type Jacobian, toAffine } from '../curves/jacobian.js';
+import { Turns } from '../cpu/turns.js';
+import { type Curve, type CurveContext, withProduct } from '../curves/curve.js';
 import type { NamedCurve } from '../curves/named.js';
 import { openCurve } from '../curves/open-curve.js';
-import { assertNotAborted, badArgument, MsmError, show } from '../errors.js';
+import { assertNotAborted, badArgument, GpuFault, MsmError, show } from '../errors.js';
 import { kernelsOf } from '../gpu/commands.js';
-import { hasSlowShifts, type OpenDevice, openDevice } from '../gpu/device.js';
+import { type OpenDevice, openDevice } from '../gpu/device.js';
 import { compileAndDispatch } from '../gpu/first-dispatch.js';
 import { compileTimes } from '../gpu/pipelines.js';
 import { Runner } from '../gpu/runner.js';
-import { cpuBelowOf, fieldCarryOf } from '../plan/device-defaults.js';
+import { productFor } from '../plan/chips.js';
+import { cpuBelowOf, fieldProductOf } from '../plan/device-defaults.js';
 import { learnedRate } from '../plan/pace.js';
 import type { PlanLimits } from '../plan/planner.js';
 import { type Job, type Part, schedule } from '../plan/schedule.js';
 import { type SurveyedVector, survey } from '../plan/survey.js';
-import { checkTuning, given, resolveTuning } from '../plan/tuning.js';
+import { checkTuning, given, type Knobs, resolveTuning } from '../plan/tuning.js';
 import { fullWorkload, loadedTables, type TableShape } from '../plan/workload.js';
+import type { Checks } from '../record/checks.js';
 import { recordJob } from '../record/record.js';
 import { publicPoint } from '../stages/fold.js';
 import { createKernels, type Kernels } from '../stages/kernels.js';
 import { HostClock } from './clock.js';
+import { evaluate, submitsOf, type Work } from './evaluate.js';
 import {
   type CallOptions,
   encodePoints,
   encodeScalars,
   readCallOptions,
+  readChecks,
   readOffsets,
   readPrecompute,
+  readVerify,
 } from './input.js';
-import { loadPoints } from './load.js';
+import { areAsLoaded, type LoadContext, type Loaded, loadPoints } from './load.js';
 import { SerialQueue } from './queue.js';
 import { dispose, ResidentBases } from './resident-bases.js';
-import { type JobContext, type JobOutcome, runJob } from './run-job.js';
 import { phasesOf, timelineOf } from './timeline.js';
+import type { Factors } from './verify.js';
 
 /** Options of `createMsmEngine`. */
 export interface MsmEngineOptions {
@@ -61,15 +68,32 @@ export interface MsmEngineOptions {
   readonly powerPreference?: GPUPowerPreference;
   /** The most bytes of scratch (not counting bases) that an MSM may hold; larger ones run in chunks. Default 256 MiB. */
   readonly memoryBudget?: number;
-  /** What `calibrate` found on this device, or on another of the same adapter: better defaults. */
+  /** What `calibrate` of `webgpu-msm/calibrate` found on this device, or on another of the same adapter: better defaults. */
   readonly calibration?: Calibration;
   /** Knobs to set by hand; see `Tuning`. They go before those of the calibration. */
   readonly tuning?: Partial<Tuning>;
+  /** `stageChecks` of `webgpu-msm/checks`, which `tuning.checks` needs. */
+  readonly checks?: StageChecks;
   /**
    * Keep a copy of the points of `loadBases` in main memory, so that bases survive the loss of a device that the engine
    * requested itself. Default true; with false they must be loaded again after a loss (the error says so).
    */
   readonly retainBases?: boolean;
+  /**
+   * How often a call may be done again, from clean buffers, when the GPU is found not to have done what it was told. Default 1; the error
+   * of the last attempt is what the call rejects with. See `RunRecord.retried`.
+   */
+  readonly retries?: number;
+  /**
+   * Whether results are verified: computed once more in another way, and compared; see docs/security.md. A number from 0 to 1 is the share of
+   * the calls that are, drawn at random. It takes about as long again. Default false.
+   */
+  readonly verify?: boolean | number;
+  /**
+   * Whether the pipelines have to compute an MSM with a known answer before a result of theirs is believed, once on a device. Default true;
+   * false where you know already, or count every dispatch. See `MsmEngine.selfTest`.
+   */
+  readonly selfTest?: boolean;
 }
 
 const DEFAULT_BUDGET = 256 * 2 ** 20;
@@ -79,24 +103,47 @@ const CPU_VECTOR_COST = 16;
 
 const LARGEST_WARMUP = 2 ** 16;
 
-/** What is multiplied: scalar i of a vector with base `offset + i`. */
-interface Factors {
-  readonly scalars: Uint8Array<ArrayBuffer>;
-  readonly n: number;
-  readonly offset: number;
+/** What is left of a call's attempts. */
+interface Attempts {
+  left: number;
+  /** Why there was more than one. */
+  retried: string | null;
 }
 
+/** Self-test and verification: a module of their own, as it is not needed until a result is near. */
+const loadAssurance = (): Promise<typeof import('./assurance.js')> =>
+  import('./assurance.js').catch((cause: unknown) => {
+    throw new MsmError('internal', 'assurance.js of the package, which belongs beside index.js, could not be loaded', {
+      cause,
+    });
+  });
+
+/** Knobs for a device on which the others compute wrongly: integers that every GPU has, where they are not what failed. */
+const simplerThan = (product: Tuning['fieldProduct']): Pick<Knobs, 'fieldProduct' | 'walkerPrefixMemory'> => ({
+  fieldProduct: product === 'unsigned' ? 'signed' : 'unsigned',
+  walkerPrefixMemory: 'private',
+});
+
+type EngineKnobs = Knobs & { readonly checks?: Checks | undefined };
+
 class Engine implements MsmEngine {
-  readonly #curve: CurveContext;
-  readonly #kernels: Kernels;
+  #curve: CurveContext;
+  #kernels: Kernels;
   readonly #reopen: () => Promise<OpenDevice>;
   readonly #budget: number;
-  readonly #tuning: Partial<Tuning>;
+  readonly #wanted: EngineKnobs;
+  readonly #selfTests: boolean;
   readonly #retainBases: boolean;
+  readonly #retries: number;
+  readonly #verify: number;
   readonly #queue = new SerialQueue();
   readonly #bases = new WeakSet<Bases>();
   #open: OpenDevice;
   #runner: Runner;
+  #tuning: EngineKnobs;
+  #selfTest: SelfTest | null = null;
+  /** What was tested on the runner: with tables, or without. */
+  readonly #tested = new Set<boolean>();
   #lastRun: RunRecord | null = null;
   #additionsPerMs: number | null = null;
   /** The peak on devices that were lost. */
@@ -109,17 +156,22 @@ class Engine implements MsmEngine {
     options: {
       reopen: () => Promise<OpenDevice>;
       budget: number;
-      tuning: Partial<Tuning>;
+      tuning: EngineKnobs;
       retainBases: boolean;
+      retries: number;
+      verify: number;
+      selfTests: boolean;
     },
   ) {
-    this.#curve = curve;
-    this.#kernels = createKernels(curve);
     this.#reopen = options.reopen;
     this.#budget = options.budget;
-    this.#tuning = options.tuning;
+    this.#tuning = this.#wanted = options.tuning;
+    this.#selfTests = options.selfTests;
     this.#retainBases = options.retainBases;
+    this.#retries = options.retries;
+    this.#verify = options.verify;
     this.#open = open;
+    [this.#curve, this.#kernels] = this.#arithmetic(curve);
     this.#runner = this.#runnerOn(open);
   }
 
@@ -138,6 +190,10 @@ class Engine implements MsmEngine {
 
   get lastRun(): RunRecord | null {
     return this.#lastRun;
+  }
+
+  get selfTest(): SelfTest | null {
+    return this.#selfTest;
   }
 
   async loadBases(points: BytesLike | readonly AffinePoint[], options: LoadBasesOptions = {}): Promise<Bases> {
@@ -199,19 +255,19 @@ class Engine implements MsmEngine {
         limits,
         this.#budget,
         this.#tuning,
-      ).flatMap((job) => recordJob(this.#kernels, job, () => ({ buffer: 'bases' })));
-      const carry = fieldCarryOf(limits, this.#tuning);
+      ).flatMap((job) => recordJob(this.#kernels, job, () => ({ buffer: 'bases' }), this.#tuning.checks));
       // with buffers of its own, so that it keeps none
       const apart = this.#runnerOn(this.#open);
       try {
-        const kernels = [this.#kernels.importPoints(carry), ...kernelsOf(commands)];
-        await compileAndDispatch(apart, kernels, () => runner.assertAlive());
+        const kernels = [this.#kernels.digest(), this.#kernels.importPoints(), ...kernelsOf(commands)];
+        await compileAndDispatch(runner, apart, kernels, () => runner.assertAlive());
       } catch (error) {
         runner.assertAlive(error);
         throw error;
       } finally {
         apart.destroy();
       }
+      await this.#testedRunner(false, undefined);
     });
   }
 
@@ -234,6 +290,12 @@ class Engine implements MsmEngine {
     assertNotAborted(signal);
   }
 
+  /** The curve as the device computes on it, and the kernels that do. */
+  #arithmetic(curve: CurveContext): [CurveContext, Kernels] {
+    const own = withProduct(curve, fieldProductOf(this.#planLimits(), this.#tuning));
+    return [own, createKernels(own, this.#tuning.checks)];
+  }
+
   #runnerOn({ device, owned }: OpenDevice): Runner {
     const again = this.#retainBases ? 'call again' : 'as retainBases is false, load the bases again';
     const afterLoss = owned
@@ -250,44 +312,105 @@ class Engine implements MsmEngine {
         open.device.destroy();
         throw new MsmError('destroyed', 'the engine was destroyed; create a new one');
       }
-      this.#peakOfLost = this.memory.peak;
-      this.#runner.destroy();
-      this.#open = open;
-      this.#additionsPerMs = null;
-      this.#runner = this.#runnerOn(open);
+      this.#selfTest = null;
+      this.#begin(open, this.#wanted);
     }
     this.#runner.assertAlive();
     return this.#runner;
   }
 
-  /** Where the bases are on the runner's device; loads them again if the device that they were on is gone. */
+  /** Everything anew; bases that are on the runner of before are loaded again when they are needed. */
+  #begin(open: OpenDevice, tuning: EngineKnobs): void {
+    this.#peakOfLost = this.memory.peak;
+    this.#runner.destroy();
+    this.#open = open;
+    this.#tuning = tuning;
+    [this.#curve, this.#kernels] = this.#arithmetic(this.#curve);
+    this.#additionsPerMs = null;
+    this.#runner = this.#runnerOn(open);
+    this.#tested.clear();
+  }
+
+  /**
+   * The runner to work on, whose pipelines computed what is known rightly: after a failure with other products, and what else may be simpler.
+   *
+   * @throws MsmError `internal` where these failed, too
+   */
+  async #testedRunner(tables: boolean, signal: AbortSignal | undefined): Promise<Runner> {
+    for (;;) {
+      const runner = await this.#liveRunner();
+      if (!this.#selfTests || this.#tested.has(tables)) return runner;
+      const begun = performance.now();
+      const { selfTest } = await loadAssurance();
+      const tested = { ...this.#loadContext(), limits: this.#planLimits(), budget: this.#budget, tables };
+      const wrong = await selfTest(runner, { ...tested, tuning: this.#tuning }, () => this.#assertUsable(signal));
+      const { product } = this.#curve.field;
+      const { failed = null, ms = 0 } = this.#selfTest ?? {};
+      this.#selfTest = {
+        product: wrong === null ? product : null,
+        failed: failed ?? (wrong === null ? null : `with ${product} products: ${wrong}`),
+        ms: ms + performance.now() - begun,
+      };
+      if (wrong === null) this.#tested.add(tables);
+      else if (failed === null) this.#begin(this.#open, { ...this.#tuning, ...simplerThan(product) });
+      else throw new MsmError('internal', `what is known comes out wrong on this device, ${failed}; ${wrong}`);
+    }
+  }
+
+  /** Where the bases are on the runner's device; loads them again if the device that they were on is gone, or if they are not what they were. */
   async #residentBuffer(runner: Runner, bases: ResidentBases): Promise<GPUBuffer> {
-    const buffer = bases.bufferOn(runner);
-    if (buffer !== null) return buffer;
+    const loaded = bases.on(runner);
+    if (loaded !== null) {
+      if (bases.isSuspect) bases.isSuspect = !(await areAsLoaded(runner, this.#loadContext(), loaded));
+      if (!bases.isSuspect) return loaded.buffer;
+    }
     if (bases.source === null) {
-      throw new MsmError(
-        'device-lost',
-        `the bases '${bases.label}' were lost with their device, and retainBases is false; load them again`,
-      );
+      const [code, what] =
+        loaded === null
+          ? (['device-lost', 'were lost with their device'] as const)
+          : (['internal', 'are no longer what was loaded'] as const);
+      throw new MsmError(code, `the bases '${bases.label}' ${what}, and retainBases is false; load them again`);
     }
     const reloaded = await this.#upload(runner, bases.source, bases.tables, { label: bases.label });
     try {
       bases.assertAlive(); // they may have been destroyed meanwhile
     } catch (error) {
-      runner.ledger.destroy(reloaded);
+      runner.ledger.destroy(reloaded.buffer);
       throw error;
     }
     bases.moveTo(runner, reloaded);
-    return reloaded;
+    return reloaded.buffer;
+  }
+
+  /** Does again what the GPU got wrong, as often as the call may; `repair` comes before. */
+  async #attempt<Result>(
+    call: Attempts,
+    work: () => Promise<Result>,
+    repair?: (fault: GpuFault) => void,
+  ): Promise<Result> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof GpuFault)) throw error;
+        repair?.(error);
+        if (call.left === 0) throw error;
+        call.left--;
+        call.retried ??= error.message;
+      }
+    }
   }
 
   async #load(bytes: Uint8Array<ArrayBuffer>, tables: TableShape, options: CallOptions): Promise<Bases> {
     this.#assertUsable(options.signal);
-    const runner = await this.#liveRunner();
-    const buffer = await this.#upload(runner, bytes, tables, options);
+    // with their source at hand they can be loaded again, if products turn out to be wrong
+    const runner = await (this.#retainBases
+      ? this.#liveRunner()
+      : this.#testedRunner(tables.count > 1, options.signal));
+    const loaded = await this.#attempt(this.#attempts(), () => this.#upload(runner, bytes, tables, options));
     const source = this.#retainBases ? bytes : null;
     const length = bytes.length / this.#curve.pointBytes;
-    const bases = new ResidentBases(length, options.label ?? 'bases', tables, source, runner, buffer);
+    const bases = new ResidentBases(length, options.label ?? 'bases', tables, source, runner, loaded);
     this.#bases.add(bases);
     return bases;
   }
@@ -297,10 +420,17 @@ class Engine implements MsmEngine {
     bytes: Uint8Array<ArrayBuffer>,
     tables: TableShape,
     { label = 'bases', signal, onProgress }: Partial<CallOptions>,
-  ): Promise<GPUBuffer> {
-    const context = { curve: this.#curve, kernels: this.#kernels, limits: this.#planLimits(), tuning: this.#tuning };
+  ): Promise<Loaded> {
     const goOn = () => this.#assertUsable(signal);
-    return loadPoints(runner, context, { bytes, tables, label, budget: this.#budget, goOn, onProgress });
+    return loadPoints(runner, this.#loadContext(), { bytes, tables, label, budget: this.#budget, goOn, onProgress });
+  }
+
+  #loadContext(): LoadContext {
+    return { curve: this.#curve, kernels: this.#kernels, limits: this.#planLimits(), tuning: this.#tuning };
+  }
+
+  #attempts(): Attempts {
+    return { left: this.#retries, retried: null };
   }
 
   /** @throws MsmError `bad-argument`, `destroyed` */
@@ -338,7 +468,7 @@ class Engine implements MsmEngine {
   #survey(bases: ResidentBases, vectors: readonly Factors[]): SurveyedVector[] {
     // the checks look bases up in a row; and those of a chunk have to be bound together, however far apart
     const { maxStorageBufferBindingSize } = this.#runner.device.limits;
-    const picks = this.#tuning.checks !== true && bases.byteLength <= maxStorageBufferBindingSize;
+    const picks = this.#tuning.checks === undefined && bases.byteLength <= maxStorageBufferBindingSize;
     return vectors.map(({ scalars, offset }) => ({ ...survey(this.#curve, scalars, bases.tables, picks), offset }));
   }
 
@@ -367,59 +497,75 @@ class Engine implements MsmEngine {
       return this.#multiplyOnCpu(bases, surveyed, n, options, clock);
     }
     const surveyedOn = this.#runner;
-    const runner = await this.#liveRunner();
-    const buffer = await this.#residentBuffer(runner, bases);
+    const runner = await this.#testedRunner(bases.tables.count > 1, options.signal);
+    const attempts = this.#attempts();
+    const resident = (): Promise<GPUBuffer> => {
+      bases.assertAlive();
+      return this.#attempt(attempts, () => this.#residentBuffer(runner, bases));
+    };
+    await resident();
     this.#assertUsable(options.signal);
     // those of the device that there is now
     const limits = this.#planLimits();
     if (runner !== surveyedOn) surveyed.splice(0, surveyed.length, ...this.#survey(bases, vectors));
-    const jobs = schedule(surveyed, this.#curve, limits, this.#budget, this.#tuning);
-    const allSubmits = jobs.reduce((sum, { submits }) => sum + submits, 0);
+    const work = (vectors: readonly SurveyedVector[], tuning: Knobs = {}): Work => ({
+      vectors,
+      jobs: schedule(vectors, this.#curve, limits, this.#budget, { ...this.#tuning, ...tuning }),
+    });
+    const wanted = work(surveyed);
+    const { plan } = (wanted.jobs[0] as Job).parts[0] as Part;
+    // bases destroyed meanwhile stop no call whose commands need them no more
+    const goOn = (): void => this.#assertUsable(options.signal);
+    const verified = Math.random() < (options.verify ?? this.#verify);
+    const verification = verified ? await loadAssurance() : null;
+    const check = (await verification?.drawCheck(this.#curve, vectors, bases.source, new Turns(goOn))) ?? null;
+    const again = this.#survey(bases, check?.vectors ?? []).flatMap(
+      (vector) => verification?.otherwise(plan, (tuning) => work([vector], tuning)) ?? [],
+    );
+    const allSubmits = [wanted, ...again].reduce((sum, each) => sum + submitsOf(each), 0);
     const tick = (done: number): void => {
-      this.#assertUsable(options.signal);
+      goOn();
       clock.leaveOut(() => options.onProgress?.({ phase: 'msm', done, total: allSubmits }));
     };
-    const context: JobContext = {
-      curve: this.#curve,
-      kernels: this.#kernels,
-      bases: buffer,
-      vectors: surveyed,
-      clock,
-      goOn: () => this.#assertUsable(options.signal),
+    const compute = async () => {
+      const buffer = await resident();
+      const { checks } = this.#tuning;
+      const context = { curve: this.#curve, kernels: this.#kernels, checks, bases: buffer, clock, goOn };
+      const evaluation = await evaluate(runner, context, wanted, tick);
+      const { walls } = clock.read();
+      if (check !== null) {
+        let before = submitsOf(wanted);
+        const others: AffinePoint[] = [];
+        for (const each of again) {
+          const { sums } = await evaluate(runner, context, each, (done) => tick(before + done));
+          others.push(sums[0] as AffinePoint);
+          before += submitsOf(each);
+        }
+        await check.assertAgree(evaluation.sums, others);
+        // bases that were written over would be wrong in both
+        bases.isSuspect = true;
+        if ((await resident()) !== buffer) throw new GpuFault('verify', 'the bases were no longer what was loaded');
+      }
+      return { ...evaluation, walls };
     };
-    const outcomes: JobOutcome[] = [];
+    const { sums, outcomes, walls } = await this.#attempt(attempts, compute, () => {
+      bases.isSuspect = true;
+      runner.discard();
+    }).catch((error: unknown) => {
+      // that WebGPU refuses a command is no riddle if the bases were destroyed meanwhile
+      if (error instanceof MsmError && error.code === 'internal') bases.assertAlive();
+      throw error;
+    });
+    tick(allSubmits);
+    goOn();
     const sumOf = (what: 'entries' | 'dispatches' | 'submits' | 'foldMs'): number =>
       outcomes.reduce((sum, outcome) => sum + outcome[what], 0);
-    const totals = vectors.map(() => infinity);
-    for (const job of jobs) {
-      clock.enter('encodeMs');
-      const before = sumOf('submits');
-      tick(before);
-      const onSubmitted = (done: number) => tick(before + done);
-      const outcome = await runJob(runner, context, job, onSubmitted).catch((error: unknown) => {
-        // that WebGPU refuses a command is no riddle if the bases were destroyed meanwhile
-        if (error instanceof MsmError && error.code === 'internal') bases.assertAlive();
-        throw error;
-      });
-      job.parts.forEach(({ pieces }, part) => {
-        pieces.forEach(({ vector }, piece) => {
-          const sum = outcome.sums[part]?.[piece] as AffinePoint;
-          totals[vector] = addAffine(this.#curve, totals[vector] as Jacobian, sum.infinity ? null : sum);
-        });
-      });
-      outcomes.push(outcome);
-    }
-    tick(allSubmits);
-    this.#assertUsable(options.signal);
-    const results = totals.map((total) => publicPoint(this.#curve, toAffine(this.#curve, total)));
-    const { wallMs, walls } = clock.read();
     const timeline = timelineOf(outcomes, walls.submitToResultMs);
     const phases = timeline && phasesOf(timeline, sumOf('foldMs'));
     const walkMs = phases?.find(({ name }) => name === 'walk')?.ms;
     const entries = sumOf('entries');
     // no time at all is none that was measured
     this.#additionsPerMs = learnedRate(this.#additionsPerMs, entries, walkMs || walls.submitToResultMs);
-    const { plan } = (jobs[0] as Job).parts[0] as Part;
     this.#lastRun = {
       on: 'gpu',
       n,
@@ -430,14 +576,16 @@ class Engine implements MsmEngine {
       entries,
       dispatches: sumOf('dispatches'),
       submits: sumOf('submits'),
-      wallMs,
-      walls,
+      ...clock.read(),
+      retried: attempts.retried,
+      fallback: this.#selfTest?.failed ?? null,
+      verified,
       phases,
       timeline,
       tuning: plan.tuning,
       adapter: this.adapter,
     };
-    return results;
+    return [...sums];
   }
 
   /** Small MSMs, over the points that the engine has in main memory. */
@@ -471,6 +619,9 @@ class Engine implements MsmEngine {
       submits: 0,
       wallMs: clock.read().wallMs,
       walls: null,
+      retried: null,
+      fallback: null,
+      verified: true,
       phases: [{ name: 'msm (CPU)', ms }],
       timeline: null,
       tuning: {
@@ -487,7 +638,7 @@ class Engine implements MsmEngine {
     const { limits } = device;
     return {
       software: adapter.software,
-      slowShifts: hasSlowShifts(adapter),
+      product: productFor(adapter, this.#open.hasDot4),
       additionsPerMs: this.#additionsPerMs,
       maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,
       maxBufferSize: limits.maxBufferSize,
@@ -507,21 +658,43 @@ export const createMsmEngine = async (options: MsmEngineOptions): Promise<MsmEng
   if (typeof options !== 'object' || options === null) throw badArgument('options must be an object with a `curve`');
   const curve = openCurve(options.curve);
   // read once: what becomes of the object afterwards does not matter
-  const { device, gpu, powerPreference, memoryBudget = DEFAULT_BUDGET, retainBases = true } = options;
+  const {
+    device,
+    gpu,
+    powerPreference,
+    memoryBudget = DEFAULT_BUDGET,
+    retainBases = true,
+    retries = 1,
+    verify = false,
+    selfTest: selfTests = true,
+  } = options;
   if (!(Number.isInteger(memoryBudget) && memoryBudget > 0)) {
     throw badArgument(`memoryBudget must be a positive integer of bytes, got ${show(memoryBudget)}`);
   }
-  const { calibration, tuning: knobs = {} } = options;
+  const { calibration, tuning: knobs = {}, checks } = options;
   if (calibration !== undefined && (typeof calibration !== 'object' || calibration === null)) {
     throw badArgument(`calibration must be what calibrate returned, got ${show(calibration)}`);
   }
-  const tuning = Object.freeze({
+  const { checks: checked = false, ...tuning } = {
     ...(calibration === undefined ? {} : checkTuning(calibration.tuning)),
     ...given(checkTuning(knobs)),
-  });
+  };
+  const engineKnobs: EngineKnobs = Object.freeze({ ...tuning, checks: readChecks(checked, checks) });
   if (typeof retainBases !== 'boolean')
     throw badArgument(`retainBases must be true or false, got ${show(retainBases)}`);
+  if (typeof selfTests !== 'boolean') throw badArgument(`selfTest must be true or false, got ${show(selfTests)}`);
+  if (!(Number.isInteger(retries) && retries >= 0)) {
+    throw badArgument(`retries must be an integer of at least 0, got ${show(retries)}`);
+  }
   // It also keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is collected meanwhile.
-  const reopen = (): Promise<OpenDevice> => openDevice({ device, gpu, powerPreference });
-  return new Engine(curve, await reopen(), { reopen, budget: memoryBudget, tuning, retainBases });
+  const open = (again: boolean): Promise<OpenDevice> => openDevice({ device, gpu, powerPreference }, again);
+  return new Engine(curve, await open(false), {
+    reopen: () => open(true),
+    budget: memoryBudget,
+    tuning: engineKnobs,
+    retainBases,
+    retries,
+    verify: readVerify('verify', verify),
+    selfTests,
+  });
 };

@@ -1,6 +1,15 @@
-import type { AffinePoint, BytesLike, LoadBasesOptions, MsmBatchOptions, MsmOptions, Progress } from '../api.js';
+import type {
+  AffinePoint,
+  BytesLike,
+  LoadBasesOptions,
+  MsmBatchOptions,
+  MsmOptions,
+  Progress,
+  StageChecks,
+} from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
 import { badArgument, kindOf, show } from '../errors.js';
+import type { Checks } from '../record/checks.js';
 import { copyBytes, roomFor } from './bytes.js';
 
 /** Little-endian bytes of `value` at `at`. */
@@ -12,11 +21,24 @@ const writeBytes = (target: Uint8Array, at: number, length: number, value: bigin
   }
 };
 
+/**
+ * How probably a result is verified.
+ *
+ * @param name what an error calls it
+ * @throws MsmError `bad-argument`
+ */
+export const readVerify = (name: string, given: unknown): number => {
+  const share = typeof given === 'boolean' ? Number(given) : given;
+  if (typeof share === 'number' && share >= 0 && share <= 1) return share;
+  throw badArgument(`${name} must be true, false or a number from 0 to 1, got ${show(given)}`);
+};
+
 /** The options of a call as they were when it was made. */
 export interface CallOptions {
   readonly label: string | undefined;
   readonly offset: number | undefined;
   readonly precompute: number | undefined;
+  readonly verify: number | undefined;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: Progress) => void) | undefined;
 }
@@ -30,7 +52,7 @@ export interface CallOptions {
 export const readCallOptions = (options: LoadBasesOptions & MsmOptions): CallOptions => {
   if (typeof options !== 'object' || options === null)
     throw badArgument(`options must be an object, got ${kindOf(options)}`);
-  const { label, offset, precompute, signal, onProgress } = options;
+  const { label, offset, precompute, verify, signal, onProgress } = options;
   if (label !== undefined && typeof label !== 'string') {
     throw badArgument(`options.label must be a string, got ${kindOf(label)}`);
   }
@@ -45,6 +67,7 @@ export const readCallOptions = (options: LoadBasesOptions & MsmOptions): CallOpt
     label,
     offset,
     precompute,
+    verify: verify === undefined ? undefined : readVerify('options.verify', verify),
     signal,
     onProgress: onProgress && ((progress) => onProgress.call(options, progress)),
   };
@@ -84,6 +107,24 @@ export const encodePoints = (
     writeBytes(bytes, i * pointBytes + field.bytes, field.bytes, point.y);
   }
   return bytes;
+};
+
+/**
+ * What does the checks that are asked for.
+ *
+ * @throws MsmError `bad-argument`
+ */
+export const readChecks = (wanted: boolean, given: StageChecks | undefined): Checks | undefined => {
+  if (given !== undefined && given?.from !== 'webgpu-msm/checks') {
+    throw badArgument(`checks must be stageChecks of 'webgpu-msm/checks', got ${show(given)}`);
+  }
+  if (!wanted) return undefined;
+  if (given === undefined) {
+    throw badArgument(
+      "tuning.checks takes a module of its own: import { stageChecks } from 'webgpu-msm/checks', and pass `checks: stageChecks`",
+    );
+  }
+  return given as Checks;
 };
 
 /** The most tables that `loadBases` makes: pieces of a few bits each. */

@@ -1,13 +1,16 @@
-import type { Progress, Tuning } from '../api.js';
+import type { Progress } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
-import { formatOf } from '../curves/misread.js';
-import { badArgument, MsmError } from '../errors.js';
+import { AS_IT_SHOULD_BE, formatOf } from '../curves/misread.js';
+import { badArgument, GpuFault, MsmError } from '../errors.js';
 import type { Command, Slice } from '../gpu/commands.js';
 import type { Runner } from '../gpu/runner.js';
-import { additionsPerSubmitOf, type DeviceProfile, fieldCarryOf } from '../plan/device-defaults.js';
+import { additionsPerSubmitOf, type DeviceProfile } from '../plan/device-defaults.js';
+import type { Knobs } from '../plan/tuning.js';
 import type { TableShape } from '../plan/workload.js';
+import { LANES, sumOfLanes } from '../shaders/custody.js';
 import { groupsFor, itemsPerBindingStep } from '../shaders/limits.js';
-import { IMPORT_THREADS, ImportConfig, importStart, NONE_REJECTED } from '../stages/import.js';
+import { DIGEST_THREADS, DigestConfig, digestOfItems } from '../stages/digest.js';
+import { IMPORT_THREADS, ImportConfig, NONE_REJECTED, rejectedIn } from '../stages/import.js';
 import type { Kernels } from '../stages/kernels.js';
 import { DoubleConfig, SpreadConfig, TABLES_THREADS } from '../stages/tables.js';
 
@@ -16,7 +19,7 @@ export interface LoadContext {
   readonly curve: CurveContext;
   readonly kernels: Kernels;
   readonly limits: DeviceProfile;
-  readonly tuning: Partial<Tuning>;
+  readonly tuning: Knobs;
 }
 
 export interface LoadRequest {
@@ -37,6 +40,19 @@ const TABLE_SLICE = 2 ** 16;
 /** Doublings of a point that one dispatch should do at least: it ends with an inversion, of some four doublings' time. */
 const LEAST_DOUBLINGS = 16;
 
+type Bound = Slice & { readonly size: number };
+
+/** A part of resident bases that can be bound, and its digest. */
+export interface RangeDigest extends Bound {
+  readonly digest: number;
+}
+
+/** Bases on a device. */
+export interface Loaded {
+  readonly buffer: GPUBuffer;
+  readonly digests: readonly RangeDigest[];
+}
+
 /** Points [first, first + count), of all. */
 interface Range {
   readonly first: number;
@@ -52,14 +68,13 @@ const rangesOf = (length: number, size: number): Range[] =>
 /**
  * Brings points to a device, has them converted and checked there, and makes the tables that were asked for.
  *
- * @returns the resident buffer
- * @throws MsmError `bad-argument` or `not-on-curve` naming the first point that is wrong, and what runners throw
+ * @throws MsmError `bad-argument` or `not-on-curve` naming the first point that is wrong; GpuFault, and what runners throw
  */
 export const loadPoints = async (
   runner: Runner,
   context: LoadContext,
   { bytes, tables, label, budget, goOn, onProgress }: LoadRequest,
-): Promise<GPUBuffer> => {
+): Promise<Loaded> => {
   const { pointBytes } = context.curve;
   const length = bytes.length / pointBytes;
   const baseBytes = tables.count * pointBytes;
@@ -71,6 +86,7 @@ export const loadPoints = async (
     const roomy = Math.floor(budget / 2 / pointBytes);
     const few = Math.max(step, Math.floor(Math.min(TABLE_SLICE, bound, roomy) / step) * step);
     const ranges = rangesOf(length, tables.count === 1 ? bindable : Math.min(bindable, few));
+    const digests: RangeDigest[] = [];
     for (const [i, range] of ranges.entries()) {
       goOn();
       onProgress?.({ phase: 'load', done: i, total: ranges.length });
@@ -86,48 +102,51 @@ export const loadPoints = async (
               commands: tableCommands(context, tables, range, aside, target),
               goOn,
             };
-      await runImport(runner, context, buffer, points, range, plan);
+      digests.push({ ...target, digest: await runImport(runner, context, buffer, points, range, target, plan) });
     }
     goOn();
     onProgress?.({ phase: 'load', done: ranges.length, total: ranges.length });
     goOn();
-    return buffer;
+    return { buffer, digests };
   } catch (error) {
     runner.ledger.destroy(buffer);
     throw error;
   }
 };
 
-/** The command of the import; what became of the points is in the buffer `outcome`. */
-const importCommand = ({ kernels, limits, tuning }: LoadContext, { first, count }: Range, points: Slice): Command => ({
-  kind: 'dispatch',
-  phase: 'import',
-  kernel: kernels.importPoints(fieldCarryOf(limits, tuning)),
-  config: ImportConfig.pack({ points: count, first }),
-  bindings: { points, outcome: { buffer: 'outcome' } },
-  groups: groupsFor(count, IMPORT_THREADS),
-});
+/** Accounts of an import: what it refuses, and digests of the points as they came and as they stay. */
+const REJECTS = 0;
+const ARRIVED = 2;
+const RESIDENT = ARRIVED + LANES;
+const ACCOUNTS_BYTES = 4 * (RESIDENT + LANES);
 
-const OUTCOME_BYTES = importStart().byteLength;
+const digestCommand = ({ kernels, curve }: LoadContext, slice: Bound, account: number): Command => {
+  const items = slice.size / curve.pointBytes;
+  return {
+    kind: 'dispatch',
+    phase: 'digest',
+    kernel: kernels.digest(),
+    config: DigestConfig.pack({ items, item_words: curve.pointWords, account }),
+    bindings: { words: slice },
+    groups: groupsFor(items, DIGEST_THREADS),
+  };
+};
 
-/**
- * @param points the bytes of the range
- * @throws MsmError as the import says
- */
+/** Refuses what the import refused, if the CPU sees it as well. */
 const assertImported = (
   curve: CurveContext,
   points: Uint8Array,
   { first, count }: Range,
-  outcome: Uint32Array,
+  [notCanonical, offCurve]: readonly [number, number],
 ): void => {
-  const [notCanonical, offCurve, done] = outcome as unknown as readonly [number, number, number];
-  if (done !== count) {
-    throw new MsmError('internal', `the GPU looked at ${done} of ${count} points; it does not do what it is told`);
-  }
   const rejected = Math.min(notCanonical, offCurve);
   if (rejected === NONE_REJECTED) return;
   const at = (rejected - first) * curve.pointBytes;
-  const format = formatOf(curve, points.subarray(at, at + curve.pointBytes));
+  const refused = points.subarray(at, at + curve.pointBytes);
+  const format = rejected >= first && rejected < first + count ? formatOf(curve, refused) : AS_IT_SHOULD_BE;
+  if (format === AS_IT_SHOULD_BE) {
+    throw new GpuFault('import', `points[${rejected}] was refused, and nothing is wrong with it`);
+  }
   const meant = format === null ? '' : `, but read as ${format} it is on the curve; convert before you load`;
   if (notCanonical < offCurve) {
     throw badArgument(`points[${rejected}]: a coordinate is not below the prime of ${curve.name}${meant}`);
@@ -135,32 +154,78 @@ const assertImported = (
   throw new MsmError('not-on-curve', `points[${rejected}] is not on ${curve.name}${meant}`);
 };
 
-/** Uploads points, imports them where they are then, and carries out what comes behind it. */
+/** Uploads points, imports them where they are then, and carries out what comes behind it; returns the digest of `target`. */
 const runImport = async (
   runner: Runner,
   context: LoadContext,
   buffer: GPUBuffer,
   points: Uint8Array<ArrayBuffer>,
   range: Range,
+  target: Bound,
   { to, scratch, commands, goOn }: ImportPlan,
-): Promise<void> => {
-  const { data } = await runner.run({
-    scratch: { outcome: OUTCOME_BYTES, ...scratch },
+): Promise<number> => {
+  const { curve, kernels } = context;
+  const { first, count } = range;
+  let sent = 0;
+  const { accounts } = await runner.run({
+    scratch,
     external: { bases: buffer },
-    uploads: [
-      { to, data: points },
-      { to: { buffer: 'outcome' }, data: importStart() },
+    uploads: [{ to, data: points }],
+    commands: [
+      digestCommand(context, to, ARRIVED),
+      {
+        kind: 'dispatch',
+        phase: 'import',
+        kernel: kernels.importPoints(),
+        config: ImportConfig.pack({ points: count, first, rejects: REJECTS }),
+        bindings: { points: to },
+        groups: groupsFor(count, IMPORT_THREADS),
+      },
+      ...commands,
+      digestCommand(context, target, RESIDENT),
     ],
-    commands: [importCommand(context, range, to), ...commands],
-    read: [{ buffer: 'outcome', size: OUTCOME_BYTES }],
+    accounts: ACCOUNTS_BYTES,
+    meanwhile: async () => {
+      sent = digestOfItems(new Uint32Array(points.buffer, points.byteOffset, points.length / 4), curve.pointWords);
+    },
     onSubmitted: goOn,
   });
-  assertImported(context.curve, points, range, data[0] as Uint32Array);
+  if (sumOfLanes(accounts, ARRIVED) !== sent) {
+    throw new GpuFault('import', 'the points that arrived are not those that were sent');
+  }
+  assertImported(curve, points, range, [
+    rejectedIn(accounts[REJECTS] as number),
+    rejectedIn(accounts[REJECTS + 1] as number),
+  ]);
+  return sumOfLanes(accounts, RESIDENT);
+};
+
+/**
+ * Whether bases are what they were when they were loaded.
+ *
+ * @throws GpuFault and what runners throw
+ */
+export const areAsLoaded = async (
+  runner: Runner,
+  context: LoadContext,
+  { buffer, digests }: Loaded,
+): Promise<boolean> => {
+  for (const { digest, ...slice } of digests) {
+    const { accounts } = await runner.run({
+      scratch: {},
+      external: { bases: buffer },
+      uploads: [],
+      commands: [digestCommand(context, slice, 0)],
+      accounts: 4 * LANES,
+    });
+    if (sumOfLanes(accounts, 0) !== digest) return false;
+  }
+  return true;
 };
 
 interface ImportPlan {
   /** Where the points are uploaded to. */
-  readonly to: Slice;
+  readonly to: Bound;
   readonly scratch: Readonly<Record<string, number>>;
   /** What is done with them once they are imported. */
   readonly commands: readonly Command[];
@@ -175,7 +240,7 @@ const tableCommands = (
   points: Slice,
   target: Slice,
 ): Command[] => {
-  const { spread, double } = kernels.tables(fieldCarryOf(limits, tuning));
+  const { spread, double } = kernels.tables();
   const most = Math.max(1, Math.floor(additionsPerSubmitOf(limits, tuning) / count));
   const groups = groupsFor(count, TABLES_THREADS);
   const commands: Command[] = [

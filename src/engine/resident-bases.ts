@@ -2,6 +2,7 @@ import type { Bases } from '../api.js';
 import { MsmError } from '../errors.js';
 import type { Runner } from '../gpu/runner.js';
 import type { TableShape } from '../plan/workload.js';
+import type { Loaded } from './load.js';
 
 /** JavaScript engines that lack `Symbol.dispose` lack `using` too; the method then has a name that nobody calls. */
 export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol('Symbol.dispose');
@@ -13,7 +14,9 @@ export class ResidentBases implements Bases {
   readonly tables: TableShape;
   /** What to load them from again after the loss of a device. */
   readonly source: Uint8Array<ArrayBuffer> | null;
-  #home: { readonly runner: Runner; readonly buffer: GPUBuffer } | null;
+  /** Something went wrong since they were loaded or looked at. */
+  isSuspect = false;
+  #home: { readonly runner: Runner; readonly loaded: Loaded } | null;
 
   constructor(
     length: number,
@@ -21,17 +24,17 @@ export class ResidentBases implements Bases {
     tables: TableShape,
     source: Uint8Array<ArrayBuffer> | null,
     runner: Runner,
-    buffer: GPUBuffer,
+    loaded: Loaded,
   ) {
     this.length = length;
     this.label = label;
     this.tables = tables;
     this.source = source;
-    this.#home = { runner, buffer };
+    this.#home = { runner, loaded };
   }
 
   get byteLength(): number {
-    return this.#home?.buffer.size ?? 0;
+    return this.#home?.loaded.buffer.size ?? 0;
   }
 
   /** @throws MsmError `destroyed` */
@@ -40,18 +43,20 @@ export class ResidentBases implements Bases {
       throw new MsmError('destroyed', `the bases '${this.label}' were destroyed; load them again`);
   }
 
-  /** Their buffer on a device; null if they are on another one, which must have been lost. */
-  bufferOn(runner: Runner): GPUBuffer | null {
+  /** Where they are on a device; null if they are on another one, which must have been lost. */
+  on(runner: Runner): Loaded | null {
     this.assertAlive();
-    return this.#home?.runner === runner ? this.#home.buffer : null;
+    return this.#home?.runner === runner ? this.#home.loaded : null;
   }
 
-  moveTo(runner: Runner, buffer: GPUBuffer): void {
-    this.#home = { runner, buffer };
+  moveTo(runner: Runner, loaded: Loaded): void {
+    this.destroy();
+    this.#home = { runner, loaded };
+    this.isSuspect = false;
   }
 
   destroy(): void {
-    this.#home?.runner.ledger.destroy(this.#home.buffer);
+    this.#home?.runner.ledger.destroy(this.#home.loaded.buffer);
     this.#home = null;
   }
 

@@ -1,21 +1,24 @@
 import type { AffinePoint } from '../api.js';
 import { Turns } from '../cpu/turns.js';
 import type { CurveContext } from '../curves/curve.js';
+import { GpuFault } from '../errors.js';
 import type { JobResult, Runner, Upload } from '../gpu/runner.js';
 import type { Job, Part } from '../plan/schedule.js';
 import type { SurveyedVector } from '../plan/survey.js';
+import type { Checks } from '../record/checks.js';
 import { recordJob } from '../record/record.js';
-import { assertNoFindings } from '../stages/check.js';
 import { IN_A_ROW, Vector } from '../stages/decompose.js';
 import { fold } from '../stages/fold.js';
 import type { Kernels } from '../stages/kernels.js';
-import { Tally } from '../stages/partition.js';
+import { audit, type Expected, expectedOf } from './audit.js';
 import type { HostClock } from './clock.js';
 
 /** What all jobs of a call have in common. */
 export interface JobContext {
   readonly curve: CurveContext;
   readonly kernels: Kernels;
+  /** What its jobs were planned with. */
+  readonly checks: Checks | undefined;
   /** The resident buffer. */
   readonly bases: GPUBuffer;
   /** All vectors of the call; the pieces of a job name them by index. */
@@ -41,51 +44,57 @@ export interface JobOutcome extends Pick<JobResult, 'dispatches' | 'submits' | '
  */
 export const runJob = async (
   runner: Runner,
-  { curve, kernels, bases, vectors, clock, goOn }: JobContext,
+  { curve, kernels, checks, bases, vectors, clock, goOn }: JobContext,
   job: Job,
   onSubmitted: (done: number) => void,
 ): Promise<JobOutcome> => {
-  const { parts, scratch } = job;
-  const { bitSums, tally, findings } = scratch as { bitSums: number; tally: number; findings?: number };
-  const { data, passes, dispatches, submits } = await runner.run(
+  const { parts, scratch, accounts: accountsBytes, bitSums } = job;
+  const turns = new Turns(goOn);
+  let expected: Expected = [];
+  const { accounts, result, passes, dispatches, submits } = await runner.run(
     {
       scratch,
       external: { bases },
-      uploads: [
-        ...parts.flatMap((part) => inputsOf(part, vectors, curve.scalarBytes)),
-        // no point of any curve: a GPU that does nothing must not pass for one whose last result is still there
-        { to: { buffer: 'bitSums' }, data: new Uint32Array(bitSums / 4).fill(0xffffffff) },
-      ],
-      commands: recordJob(kernels, job, ({ plan, bases: { first, count } }) => {
-        const baseBytes = plan.tables * curve.pointBytes;
-        return { buffer: 'bases', offset: first * baseBytes, size: count * baseBytes };
-      }),
-      read: [
-        { buffer: 'bitSums', size: bitSums },
-        { buffer: 'tally', size: tally },
-        ...(findings === undefined ? [] : [{ buffer: 'findings', size: findings }]),
-      ],
+      uploads: parts.flatMap((part) => inputsOf(part, vectors, curve.scalarBytes)),
+      commands: recordJob(
+        kernels,
+        job,
+        ({ plan, bases: { first, count } }) => {
+          const baseBytes = plan.tables * curve.pointBytes;
+          return { buffer: 'bases', offset: first * baseBytes, size: count * baseBytes };
+        },
+        checks,
+      ),
+      accounts: accountsBytes,
+      result: bitSums,
+      meanwhile: async () => {
+        expected = await expectedOf(curve, job, vectors, turns);
+      },
       onSubmitted,
     },
     clock,
   );
-  const [allSums, tallies, found] = data as readonly [Uint32Array, Uint32Array, Uint32Array?];
-  // with checks there is one part
-  if (found !== undefined) assertNoFindings(found, (parts[0] as Part).plan.levelTasks.length);
-  const folding = performance.now();
-  const turns = new Turns(goOn);
-  const sums: AffinePoint[][] = [];
-  for (const { plan, pieces, at } of parts) {
-    const own: AffinePoint[] = [];
-    for (let vector = 0; vector < pieces.length; vector++) {
-      own.push(fold(curve, plan, allSums.subarray(at.bitSums / 4), vector));
-      if (turns.areOver) await turns.take();
+  try {
+    const [{ plan: first }] = parts as readonly [Part];
+    // with checks there is one part
+    const found = checks?.read(accounts, first.levelTasks.length);
+    if (found) throw new GpuFault(...found);
+    const entries = parts.reduce((sum, part, i) => sum + audit(part, expected[i] as readonly number[], accounts), 0);
+    const folding = performance.now();
+    const sums: AffinePoint[][] = [];
+    for (const { plan, pieces, at } of parts) {
+      const own: AffinePoint[] = [];
+      for (let vector = 0; vector < pieces.length; vector++) {
+        own.push(fold(curve, plan, result.subarray(at.bitSums / 4), vector));
+        if (turns.areOver) await turns.take();
+      }
+      sums.push(own);
     }
-    sums.push(own);
+    return { sums, entries, foldMs: performance.now() - folding, dispatches, submits, passes };
+  } catch (error) {
+    runner.discard();
+    throw error;
   }
-  const foldMs = performance.now() - folding;
-  const entries = parts.reduce((sum, { at }) => sum + Tally.unpack(tallies.subarray(at.tally / 4), 0).entries, 0);
-  return { sums, entries, foldMs, dispatches, submits, passes };
 };
 
 /** What goes into a part's stretches of `scalars`, `picks` and `vectors`. */

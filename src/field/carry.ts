@@ -6,7 +6,10 @@
  * All values are u32 that hold signed numbers in two's complement: on i32 the same code takes twice as long to compile on Dawn, which
  * wraps every operation in casts.
  */
-export type CarryMode = 'shift' | 'float';
+import type { Modulus } from './modulus.js';
+
+/** Signed products are SwiftShader's, so all that goes with them is carried through floats; all that goes with words shifts. */
+export const carriesThroughFloats = ({ product }: Pick<Modulus, 'product'>): boolean => product === 'signed';
 
 /** WGSL of a constant, in two's complement. */
 export const wordWgsl = (value: number): string => `${value >>> 0}u`;
@@ -17,22 +20,19 @@ const rounder = (bits: number): { readonly float: string; readonly word: number 
   word: (127 + 23 + bits) * 2 ** 23 + 2 ** 22,
 });
 
-/** WGSL of x / 2^bits, to the nearest integer or one beside it; exactly, where x is a multiple of 2^bits. */
-export const carryWgsl = (mode: CarryMode, x: string, bits: number): string => {
-  if (mode === 'shift') return `bitcast<u32>(bitcast<i32>(${x} + ${2 ** (bits - 1)}u) >> ${bits}u)`;
+/** WGSL of x / 2^bits through a float, to the nearest integer or one beside it; exactly, where x is a multiple of 2^bits. */
+export const carryWgsl = (x: string, bits: number): string => {
   const { float, word } = rounder(bits);
   return `bitcast<u32>(f32(bitcast<i32>(${x})) + ${float}) - ${wordWgsl(word)}`;
 };
 
-/** WGSL of ⌊x / 2^bits⌋ where the digit x mod 2^bits is at hand. */
-export const floorCarryWgsl = (mode: CarryMode, x: string, digit: string, bits: number): string =>
-  mode === 'shift' ? `bitcast<u32>(bitcast<i32>(${x}) >> ${bits}u)` : carryWgsl(mode, `${x} - ${digit}`, bits);
+/** WGSL of ⌊x / 2^bits⌋ by a shift. */
+export const floorWgsl = (x: string, bits: number): string => `bitcast<u32>(bitcast<i32>(${x}) >> ${bits}u)`;
 
-/** WGSL of `count` bits of a word from bit `from`; at most 24, as a float holds no more. */
-export const bitsWgsl = (mode: CarryMode, word: string, from: number, count: number): string => {
+/** WGSL of `count` bits of a word from bit `from`, through a float; at most 24, as a float holds no more. */
+export const bitsWgsl = (word: string, from: number, count: number): string => {
   const mask = 2 ** count - 1;
   if (from === 0) return `(${word} & ${mask}u)`;
-  if (mode === 'shift') return from + count < 32 ? `((${word} >> ${from}u) & ${mask}u)` : `(${word} >> ${from}u)`;
   const { float, word: zero } = rounder(from);
   const bits = `${word} & ${wordWgsl(mask * 2 ** from)}`;
   // what reaches bit 31 would be a negative number: 2^31 less, and it is added again to what comes out
@@ -42,5 +42,4 @@ export const bitsWgsl = (mode: CarryMode, word: string, from: number, count: num
 };
 
 /** WGSL of x·2^by; what exceeds 32 bits is dropped. */
-export const leftWgsl = (mode: CarryMode, x: string, by: number): string =>
-  by === 0 ? x : mode === 'shift' ? `(${x} << ${by}u)` : `${x} * ${2 ** by}u`;
+export const leftWgsl = (x: string, by: number): string => (by === 0 ? x : `${x} * ${2 ** by}u`);

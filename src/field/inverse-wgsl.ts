@@ -1,17 +1,39 @@
 import type { TemplateView } from '../shaders/template.js';
-import { type CarryMode, carryWgsl } from './carry.js';
-import { applyBatch, BATCH, divstepConstants, finish, fromWide, modulusLimbs, toShort } from './divsteps.js';
+import { carriesThroughFloats, carryWgsl, floorWgsl } from './carry.js';
+import {
+  applyBatch,
+  BATCH,
+  type BatchPart,
+  divstepConstants,
+  finish,
+  fromWide,
+  modulusLimbs,
+  toShort,
+  toShortFromWords,
+  wordsFromWide,
+} from './divsteps.js';
 import type { Modulus } from './modulus.js';
 import { body, floatLiteral, inUnits, list, literals, statements } from './statements.js';
 import { range } from './straight-line.js';
+import type { Word } from './word-line.js';
 
 /** A batch is a loop over groups of unrolled divsteps. 5 × 3 was fastest on SwiftShader, and no bigger to compile (docs/performance.md). */
 const STEP_GROUPS = 5;
 
+const resultOf = (words: readonly Word[]): ReturnType<typeof body> => ({
+  statements: [],
+  result: words.map(({ wgsl }) => wgsl).join(', '),
+});
+
 /** What wgsl/inverse.wgsl is rendered with. */
-export const inverseView = (m: Modulus, mode: CarryMode): TemplateView => {
+export const inverseView = (m: Modulus): TemplateView => {
   const k = divstepConstants(m);
-  const batch = applyBatch(m, mode);
+  const inLimbs = m.product === 'signed';
+  const applied = (part: BatchPart): TemplateView => {
+    const { program, result } = applyBatch(m, part);
+    const [first, second] = result.map((limbs) => limbs.join(', ')) as [string, string];
+    return { statements: statements(program), first, second };
+  };
   // the limb below the one with p's highest bit
   const below = Math.floor((m.bits - 1) / BATCH) - 1;
   return {
@@ -19,17 +41,19 @@ export const inverseView = (m: Modulus, mode: CarryMode): TemplateView => {
     batches: k.batches,
     stepGroups: STEP_GROUPS,
     steps: range(BATCH / STEP_GROUPS).map((i) => ({ i })),
-    rowCarry: carryWgsl(mode, 'row - left', 16),
+    // a multiple of 2^16 whichever way: the half that is added rounds nothing
+    rowCarry: carriesThroughFloats(m) ? carryWgsl('row - left', 16) : floorWgsl('row - left + 32768u', 16),
     wideLimbs: range(k.limbs).map((i) => ({ i })),
     shortLimbs: range(k.shortLimbs).map((i) => ({ i })),
-    shortModulus: literals(modulusLimbs(m, mode)),
+    shortModulus: literals(modulusLimbs(m)),
     wideStart: literals(k.start),
     wideZero: list(k.limbs, () => '0u'),
-    applyBatch: statements(batch.program, mode),
-    ...Object.fromEntries((['f', 'g', 'd', 'e'] as const).map((x) => [`${x}Limbs`, batch[x].join(', ')])),
-    toShort: body(toShort(m, mode), mode),
-    finish: body(finish(m, mode), mode),
-    fromWide: body(fromWide(m, mode), mode),
+    applyShort: applied('short'),
+    applyWide: applied('wide'),
+    toShort: inLimbs ? body(toShort(m)) : resultOf(toShortFromWords(m)),
+    finish: body(finish(m)),
+    fromWide: inLimbs ? body(fromWide(m)) : resultOf(wordsFromWide(m)),
+    nearest: inLimbs ? '0.5' : '-0.5',
     wideTop: range(k.limbs - below)
       .map((i) => `f32(bitcast<i32>(d.l${below + i}))${i === 0 ? '' : ` * ${2 ** (BATCH * i)}.0`}`)
       .join(' + '),

@@ -1,6 +1,10 @@
-import { balancedDigits, LIMB_BITS, type Modulus, toMontgomery } from './modulus.js';
+import { balancedDigits, digitsOf, LIMB_BITS, lazyLimbs, type Modulus, toMontgomery } from './modulus.js';
 import { literals } from './statements.js';
 
 /** The arguments of a WGSL `Tight(…)` that is `value` in Montgomery form. */
-export const fieldLiteral = (m: Modulus, value: bigint): string =>
-  literals(balancedDigits(toMontgomery(m, value), LIMB_BITS, m.limbs));
+export const fieldLiteral = (m: Modulus, value: bigint): string => {
+  const stored = toMontgomery(m, value);
+  return literals(
+    m.product === 'signed' ? balancedDigits(stored, LIMB_BITS, m.limbs) : digitsOf(stored, 32, lazyLimbs(m, 32)),
+  );
+};

@@ -1,19 +1,32 @@
 /**
- * Everything that the field layer needs to know about a prime, derived from the prime alone: no constant below is
+ * How products are computed, and with it how elements are held between them (docs/chips.md says which chip wants which):
+ *
+ * - `signed`: limbs of 14 bits around 0, carried through floats (src/field/product.ts, wgsl/field-limbs.wgsl), for devices that have registers to
+ *   spare and are slow at shifts;
+ * - `unsigned`: words, cut into limbs of 13 bits where they are multiplied, whose products all are of 24 bits (src/field/product-unsigned.ts,
+ *   wgsl/field-words.wgsl);
+ * - `dot4`: words, of which four bytes are multiplied at a time (src/field/product-dot4.ts, wgsl/field-words.wgsl).
+ */
+export type FieldProduct = 'signed' | 'unsigned' | 'dot4';
+
+/**
+ * Everything that the field layer needs to know about a prime, derived from the prime and the kind of its products alone: no constant below is
  * typed in by hand, so a new field is a new modulus and nothing else.
  *
- * Two representations of an element a of F_p, both in Montgomery form (Montgomery 1985), a·R mod p with R = 2^(14·limbs):
- *
- * - *limbs*, for arithmetic: `limbs` × 14 bits, least significant first, signed. How far limbs and values may go from the canonical
- *   ones is written at the structs of wgsl/field.wgsl, and proved by src/field/straight-line.ts when it makes the code.
- * - *words*, for storage: `words` × 32 bits, little-endian, canonical (< p). `words` is a multiple of 4, so that an element
- *   is a whole number of vec4<u32>.
+ * An element a of F_p is in Montgomery form (Montgomery 1985), a·R mod p, R being what a product divides by. In storage it has `words` × 32 bits,
+ * little-endian, canonical (< p); `words` is a multiple of 4, so that an element is a whole number of vec4<u32>. How it is held for arithmetic,
+ * and how far limbs and values may go from the canonical ones then, is written at the structs of wgsl/field-limbs.wgsl and
+ * wgsl/field-words.wgsl, and proved by src/field/straight-line.ts and src/field/word-line.ts when they make the code.
  */
 export interface Modulus {
   readonly p: bigint;
+  readonly product: FieldProduct;
+  /** R = 2^…: what a product divides by. */
+  readonly montgomeryBits: number;
   /** Bits of p. */
   readonly bits: number;
   readonly limbBits: 14;
+  /** Of 14 bits, of signed products. */
   readonly limbs: number;
   readonly words: number;
   /** Bytes of an element in storage and in the public formats. */
@@ -51,8 +64,30 @@ export const invert = (a: bigint, m: bigint): bigint => {
   return r0 === 1n ? mod(t0, m) : 0n;
 };
 
+/** Bits of a limb of unsigned products. */
+export const UNSIGNED_LIMB_BITS = 13;
+
+/** Of elements between products that are not signed: below 2p, and sums of two below 4p. */
+const LAZY_BITS = 2;
+
+/** Limbs of `width` bits that numbers below 4p have. */
+export const lazyLimbs = ({ bits }: Pick<Modulus, 'bits'>, width: number): number =>
+  Math.ceil((bits + LAZY_BITS) / width);
+
+const montgomeryBitsOf = (product: FieldProduct, bits: number, limbs: number): number => {
+  if (product === 'signed') return LIMB_BITS * limbs;
+  const width = product === 'dot4' ? 32 : UNSIGNED_LIMB_BITS;
+  return width * lazyLimbs({ bits }, width);
+};
+
+/** −p⁻¹ mod 2^width: what a digit of that width is multiplied with to find the multiple of p that clears it. */
+export const montgomeryFactor = (p: bigint, width: number): bigint => {
+  const one = 1n << BigInt(width);
+  return mod(-invert(p, one), one);
+};
+
 /** Derives the constants of a field. @throws RangeError if `p` is even, or has fewer than 46 bits or more than 414. */
-export const modulus = (p: bigint): Modulus => {
+export const modulus = (p: bigint, product: FieldProduct = 'signed'): Modulus => {
   if (p < 5n || p % 2n === 0n) throw new RangeError(`modulus must be an odd prime above 3, got ${p}`);
   const bits = p.toString(2).length;
   if (bits < 46)
@@ -60,10 +95,12 @@ export const modulus = (p: bigint): Modulus => {
   if (bits > 414) throw new RangeError(`a ${bits}-bit modulus is too large: 414 bits are the most`);
   const limbs = Math.ceil((bits + SPARE_BITS) / LIMB_BITS);
   const words = Math.ceil(bits / 128) * 4;
-  const R = 1n << BigInt(LIMB_BITS * limbs);
-  const limb = 1n << BigInt(LIMB_BITS);
+  const montgomeryBits = montgomeryBitsOf(product, bits, limbs);
+  const R = 1n << BigInt(montgomeryBits);
   return {
     p,
+    product,
+    montgomeryBits,
     bits,
     limbBits: LIMB_BITS,
     limbs,
@@ -72,7 +109,7 @@ export const modulus = (p: bigint): Modulus => {
     r: R % p,
     r2: (R * R) % p,
     rInverse: invert(R, p),
-    n0: balancedDigits(mod(-invert(p, limb), limb), LIMB_BITS, 2)[0] as number,
+    n0: balancedDigits(montgomeryFactor(p, LIMB_BITS), LIMB_BITS, 2)[0] as number,
   };
 };
 

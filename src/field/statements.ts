@@ -1,5 +1,5 @@
 /** What the views of the field layer are made of: programs and constants as WGSL. */
-import { type CarryMode, carryWgsl, floorCarryWgsl, wordWgsl } from './carry.js';
+import { carryWgsl, floorWgsl, wordWgsl } from './carry.js';
 import type { Modulus } from './modulus.js';
 import { type Limbs, type Operand, range, type Statement, type StraightLine, type Term } from './straight-line.js';
 
@@ -18,20 +18,20 @@ const sumWgsl = (terms: readonly Term[]): string => {
 };
 
 /** A program as WGSL statements. */
-export const statements = ({ width, statements: all }: StraightLine, mode: CarryMode): { statement: string }[] => {
+export const statements = ({ width, statements: all }: StraightLine): { statement: string }[] => {
   const half = 2 ** (width - 1);
   const value = (statement: Statement): string => {
     switch (statement.kind) {
       case 'sum':
         return sumWgsl(statement.terms);
       case 'carry':
-        return carryWgsl(mode, statement.of, width);
+        return carryWgsl(statement.of, width);
       case 'low':
         return `${statement.of} - ${statement.carry} * ${2 * half}u`;
       case 'mask':
         return `${statement.of} & ${2 * half - 1}u`;
       case 'floor':
-        return floorCarryWgsl(mode, statement.of, termWgsl([statement.low, 1]), width);
+        return floorWgsl(statement.of, width);
       case 'digit':
         return `((${termWgsl([statement.of, statement.times])} + ${half}u) & ${2 * half - 1}u) - ${half}u`;
     }
@@ -39,11 +39,11 @@ export const statements = ({ width, statements: all }: StraightLine, mode: Carry
   return all.map((statement) => ({ statement: `let ${statement.name} = ${value(statement)};` }));
 };
 
-export const body = (
-  { program, result }: Limbs,
-  mode: CarryMode,
-): { readonly statements: { statement: string }[]; readonly result: string } => ({
-  statements: statements(program, mode),
+export const body = ({
+  program,
+  result,
+}: Limbs): { readonly statements: { statement: string }[]; readonly result: string } => ({
+  statements: statements(program),
   result: result.join(', '),
 });
 

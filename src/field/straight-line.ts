@@ -13,14 +13,14 @@ export type Term = readonly [Operand, Operand];
 export type Statement =
   /** The sum of the terms. */
   | { readonly kind: 'sum'; readonly name: string; readonly terms: readonly Term[] }
-  /** `of` / 2^width to the nearest integer, or one beside it; exactly, where `of` is a multiple of 2^width. */
+  /** `of` / 2^width through a float: to the nearest integer, or one beside it; exactly, where `of` is a multiple of 2^width. */
   | { readonly kind: 'carry'; readonly name: string; readonly of: string }
   /** What `carry` leaves of `of`. */
   | { readonly kind: 'low'; readonly name: string; readonly of: string; readonly carry: string }
   /** The low `width` bits of `of`: its digit, counted from below. */
   | { readonly kind: 'mask'; readonly name: string; readonly of: string }
-  /** ⌊`of` / 2^width⌋, `low` being its digit. */
-  | { readonly kind: 'floor'; readonly name: string; readonly of: string; readonly low: Operand }
+  /** ⌊`of` / 2^width⌋, by a shift. */
+  | { readonly kind: 'floor'; readonly name: string; readonly of: string }
   /** The balanced digit of `width` bits that is congruent to of·times. */
   | { readonly kind: 'digit'; readonly name: string; readonly of: string; readonly times: number };
 
@@ -41,7 +41,7 @@ const CARRY_ERROR = 2 ** 7;
 /** What a limb may be after a carry: half of 2^width, and the error. */
 export const tightLimb = (width: number): number => 2 ** (width - 1) + CARRY_ERROR;
 
-/** The room that rounding needs: (x + 2^13) must not overflow either. */
+/** A little less than 2^31, so that the multiple that a carry rounds a sum to fits as well. */
 const MOST = 2 ** 31 - 2 ** 14;
 
 /** A program, and the names of the limbs that it computes. */
@@ -131,10 +131,10 @@ export class StraightLine {
     return this.#define({ kind: 'mask', name, of }, { least: 0, most: 2 ** this.width - 1 });
   }
 
-  floor(name: string, of: string, low: Operand): string {
+  floor(name: string, of: string): string {
     const { least, most } = this.interval(of);
     return this.#define(
-      { kind: 'floor', name, of, low },
+      { kind: 'floor', name, of },
       { least: Math.floor(least / 2 ** this.width), most: Math.floor(most / 2 ** this.width) },
     );
   }
@@ -162,7 +162,7 @@ export class StraightLine {
         return this.low(low, column, high);
       }
       this.mask(low, column);
-      this.floor(high, column, low);
+      this.floor(high, column);
       return low;
     });
   }
@@ -176,7 +176,7 @@ const asI32 = (value: number, name: string): number => {
 /**
  * Runs a program as the shader does, and refuses to go on where that would overflow.
  *
- * @param round x / 2^width for a carry; the shader's two ways round alike but for large x
+ * @param round x / 2^width for a carry
  */
 export const runStraightLine = (
   { width, statements }: Pick<StraightLine, 'width' | 'statements'>,
@@ -213,7 +213,7 @@ export const runStraightLine = (
         values.set(name, value(statement.of) & (base - 1));
         break;
       case 'floor':
-        values.set(name, (value(statement.of) - value(statement.low)) / base);
+        values.set(name, Math.floor(value(statement.of) / base));
         break;
       case 'digit':
         values.set(name, ((Math.imul(value(statement.of), statement.times) + half) & (base - 1)) - half);

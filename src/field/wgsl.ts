@@ -1,11 +1,14 @@
 import type { TemplateView } from '../shaders/template.js';
-import { bitsWgsl, type CarryMode, floorCarryWgsl, leftWgsl } from './carry.js';
+import { bitsWgsl, carryWgsl, leftWgsl } from './carry.js';
 import { frequentLiterals, heldView, withHeld } from './held.js';
 import { inverseView } from './inverse-wgsl.js';
-import { balancedDigits, digitsOf, LIMB_BITS, type Modulus } from './modulus.js';
+import { balancedDigits, digitsOf, LIMB_BITS, lazyLimbs, type Modulus } from './modulus.js';
 import { montgomeryProduct } from './product.js';
+import { dot4Product } from './product-dot4.js';
+import { unsignedProduct } from './product-unsigned.js';
 import { body, floatLiteral, inUnits, list, literals } from './statements.js';
 import { type Limbs, range, StraightLine, type Term } from './straight-line.js';
+import type { WordProgram } from './word-line.js';
 
 /** A loose element carried into limbs. */
 const tightening = (m: Modulus): Limbs => {
@@ -21,31 +24,31 @@ const tightening = (m: Modulus): Limbs => {
   };
 };
 
-/** Chains that bring sum_i + carry into canonical digits: floors, which are exact in both modes. */
-const floorChain = (m: Modulus, mode: CarryMode): TemplateView[] =>
+/** Chains that bring sum_i + carry into canonical digits. Without its digit a sum is a multiple, whose carry is exact. */
+const floorChain = (m: Modulus): TemplateView[] =>
   range(m.limbs).map((i) => ({
     i,
     first: i === 0,
     last: i === m.limbs - 1,
     previous: i - 1,
     p: digitsOf(m.p, LIMB_BITS, m.limbs)[i] as number,
-    carry: floorCarryWgsl(mode, `s${i}`, `c${i}`, LIMB_BITS),
+    carry: carryWgsl(`s${i} - c${i}`, LIMB_BITS),
   }));
 
 /** WGSL of the words of canonical limbs. */
-const packedWords = (m: Modulus, mode: CarryMode): string[] =>
+const packedWords = (m: Modulus): string[] =>
   range(m.words).map((word) => {
     const pieces: string[] = [];
     for (let i = 0; i < m.limbs; i++) {
       const at = i * LIMB_BITS - word * 32;
       if (at <= -LIMB_BITS || at >= 32 || i * LIMB_BITS >= m.words * 32) continue;
-      pieces.push(at >= 0 ? leftWgsl(mode, `a.l${i}`, at) : bitsWgsl(mode, `a.l${i}`, -at, LIMB_BITS + at));
+      pieces.push(at >= 0 ? leftWgsl(`a.l${i}`, at) : bitsWgsl(`a.l${i}`, -at, LIMB_BITS + at));
     }
     return pieces.join(' + ') || '0u';
   });
 
 /** WGSL of the limbs of packed words. */
-const unpackedLimbs = (m: Modulus, mode: CarryMode): string[] =>
+const unpackedLimbs = (m: Modulus): string[] =>
   range(m.limbs).map((i) => {
     const pieces: string[] = [];
     for (let bit = i * LIMB_BITS; bit < (i + 1) * LIMB_BITS && bit < m.words * 32; ) {
@@ -53,25 +56,20 @@ const unpackedLimbs = (m: Modulus, mode: CarryMode): string[] =>
       const count = Math.min(32 - from, (i + 1) * LIMB_BITS - bit);
       const name = `a.v${word >> 2}.${'xyzw'[word & 3]}`;
       const above = bit - i * LIMB_BITS;
-      pieces.push(
-        above === 0 ? bitsWgsl(mode, name, from, count) : leftWgsl(mode, bitsWgsl(mode, name, 0, count), above),
-      );
+      pieces.push(above === 0 ? bitsWgsl(name, from, count) : leftWgsl(bitsWgsl(name, 0, count), above));
       bit += count;
     }
     return pieces.join(' + ') || '0u';
   });
 
-const makeView = (m: Modulus, mode: CarryMode, holds: boolean): TemplateView => {
+/** The view of wgsl/field-limbs.wgsl. */
+const limbsView = (m: Modulus, holds: boolean): TemplateView => {
   const limb = range(m.limbs);
-  const words = range(m.words).map((w) => `a.v${w >> 2}.${'xyzw'[w & 3]}`);
   const constant = (value: bigint): string => literals(balancedDigits(value, LIMB_BITS, m.limbs));
-  const packed = packedWords(m, mode);
   // the limb below the one with p's highest bit, which gives the estimates 15 bits of p at least
   const below = Math.floor((m.bits - 1) / LIMB_BITS) - 1;
   // the digits of the multiple of p that a row reduces by stand there once for each of the other rows
-  const frequent = holds
-    ? frequentLiterals(body(montgomeryProduct(m, false, []), mode), m.limbs - 1)
-    : new Set<string>();
+  const frequent = holds ? frequentLiterals(body(montgomeryProduct(m, false, [])), m.limbs - 1) : new Set<string>();
   const products = (
     [
       ['field_mul', false, []],
@@ -86,11 +84,9 @@ const makeView = (m: Modulus, mode: CarryMode, holds: boolean): TemplateView => 
       ...(square ? [] : ['b: Tight']),
       ...minus.map((c) => `${c}: Canonical`),
     ].join(', '),
-    ...withHeld(body(montgomeryProduct(m, square, minus), mode), frequent),
+    ...withHeld(body(montgomeryProduct(m, square, minus)), frequent),
   }));
   return {
-    fieldBits: m.bits,
-    modulusHex: `0x${m.p.toString(16)}`,
     limbCount: m.limbs,
     limbBits: LIMB_BITS,
     limbMask: 2 ** LIMB_BITS - 1,
@@ -98,14 +94,64 @@ const makeView = (m: Modulus, mode: CarryMode, holds: boolean): TemplateView => 
     lastLimb: m.limbs - 1,
     held: holds && heldView(frequent),
     products,
-    tighten: body(tightening(m), mode),
+    tighten: body(tightening(m)),
     topLimbs: range(m.limbs - below)
       .map((i) => (i === 0 ? `a.l${below}` : `a.l${below + i} * ${2 ** (LIMB_BITS * i)}u`))
       .join(' + '),
     perModulus: floatLiteral(1 / inUnits(m, below * LIMB_BITS)),
     margin: floatLiteral(2 ** -14),
     roomInWords: (m.p + (m.p >> 13n)) >> BigInt(32 * m.words) === 0n,
-    chain: floorChain(m, mode),
+    chain: floorChain(m),
+    unpacked: unpackedLimbs(m).join(',\n    '),
+    one: constant(m.r),
+    rSquared: constant(m.r2),
+  };
+};
+
+/** The view of wgsl/field-words.wgsl. */
+const wordsView = (m: Modulus): TemplateView => {
+  const count = lazyLimbs(m, 32);
+  const constant = (value: bigint): string => literals(digitsOf(value, 32, count));
+  const product = (name: string, { program, result }: WordProgram): TemplateView => ({
+    name,
+    two: name === 'field_mul',
+    statements: program.statements.map(({ name, wgsl }) => ({ statement: `let ${name} = ${wgsl};` })),
+    result: result.map(({ wgsl }) => wgsl).join(',\n    '),
+  });
+  return {
+    wordCount: count,
+    words: range(count).map((i) => ({
+      i,
+      first: i === 0,
+      last: i === count - 1,
+      previous: i - 1,
+      twice: digitsOf(2n * m.p, 32, count)[i] as number,
+    })),
+    lastWordOfAll: count - 1,
+    held: false,
+    modulus: constant(m.p),
+    twiceModulus: constant(2n * m.p),
+    unpackedWords: list(count, (i) => (i < m.words ? `a.v${i >> 2}.${'xyzw'[i & 3]}` : '0u')),
+    roomInWords: count <= m.words,
+    products:
+      m.product === 'dot4'
+        ? [product('field_mul', dot4Product(m))]
+        : [product('field_mul', unsignedProduct(m, false)), product('field_square', unsignedProduct(m, true))],
+    squares: m.product === 'unsigned',
+    one: constant(m.r),
+    rSquared: constant(m.r2),
+  };
+};
+
+const makeView = (m: Modulus, holds: boolean): TemplateView => {
+  const inLimbs = m.product === 'signed';
+  const words = range(m.words).map((w) => `a.v${w >> 2}.${'xyzw'[w & 3]}`);
+  const packed = inLimbs ? packedWords(m) : range(m.words).map((i) => (i < lazyLimbs(m, 32) ? `a.w${i}` : '0u'));
+  return {
+    fieldBits: m.bits,
+    modulusHex: `0x${m.p.toString(16)}`,
+    inLimbs,
+    inWords: !inLimbs,
     vectors: range(m.words / 4).map((i) => ({
       i,
       words: range(4)
@@ -122,26 +168,23 @@ const makeView = (m: Modulus, mode: CarryMode, holds: boolean): TemplateView => 
       previous: i - 1,
     })),
     lastWord: m.words - 1,
-    unpacked: unpackedLimbs(m, mode).join(',\n    '),
-    one: constant(m.r),
-    rSquared: constant(m.r2),
-    ...inverseView(m, mode),
+    ...(inLimbs ? limbsView(m, holds) : wordsView(m)),
+    ...inverseView(m),
   };
 };
 
-const views = new WeakMap<Modulus, Map<string, TemplateView>>();
+const views = new WeakMap<Modulus, Map<boolean, TemplateView>>();
 
 /**
  * The view that wgsl/field.wgsl and wgsl/inverse.wgsl are rendered with. Made once for a field: it takes some 10 ms, and several kernels need it.
  *
- * @param holds the kernel calls hold_constants where the view has `held`: with float carries
+ * @param holds the kernel calls hold_constants where the view has `held`: with signed products
  */
-export const fieldView = (m: Modulus, mode: CarryMode, holds = false): TemplateView => {
-  const known = views.get(m) ?? new Map<string, TemplateView>();
+export const fieldView = (m: Modulus, holds = false): TemplateView => {
+  const known = views.get(m) ?? new Map<boolean, TemplateView>();
   views.set(m, known);
-  const held = holds && mode === 'float';
-  const name = `${mode} ${held}`;
-  const view = known.get(name) ?? makeView(m, mode, held);
-  known.set(name, view);
+  const held = holds && m.product === 'signed';
+  const view = known.get(held) ?? makeView(m, held);
+  known.set(held, view);
   return view;
 };

@@ -1,5 +1,8 @@
 import type { Kernel } from '../shaders/kernel.js';
 
+/** The buffer of what a job gives back, behind its custody; the runner makes a new one for every job. */
+export const RESULT = 'result';
+
 /** A part of a named buffer; all of it unless offset and size say otherwise. In bytes. */
 export interface Slice {
   readonly buffer: string;
@@ -12,7 +15,10 @@ export interface Dispatch {
   /** The stage that its time is counted to. */
   readonly phase: string;
   readonly kernel: Kernel;
-  /** A slice for every binding of the kernel but the uniform one. */
+  /**
+   * A slice for every binding of the kernel but the uniform one and its custody, which the runner knows. A dispatch that names a custody is in
+   * none.
+   */
   readonly bindings: Readonly<Record<string, Slice>>;
   /** Contents of the kernel's uniform. */
   readonly config?: Uint32Array;

@@ -6,6 +6,8 @@ export interface OpenDevice {
   readonly device: GPUDevice;
   readonly owned: boolean;
   readonly adapter: AdapterDescription;
+  /** Whether shaders may say dot4U8Packed; not, where nobody knows. */
+  readonly hasDot4: boolean;
 }
 
 /** What is known of an adapter. */
@@ -21,13 +23,16 @@ export const describeAdapter = (info: GPUAdapterInfo | undefined): AdapterDescri
   };
 };
 
-/** SwiftShader's compiler does a shift of a vector lane by lane (docs/performance.md). */
-export const hasSlowShifts = ({ architecture, description }: AdapterDescription): boolean =>
-  /swiftshader/i.test(`${architecture} ${description}`);
+/** The language feature that dot4U8Packed takes. */
+const DOT4 = 'packed_4x8_integer_dot_product';
+
+const gpuHere = (): GPU | undefined => (globalThis as { navigator?: { gpu?: GPU } }).navigator?.gpu;
+
+const hasDot4 = (gpu: GPU | undefined): boolean => (gpu ?? gpuHere())?.wgslLanguageFeatures?.has(DOT4) === true;
 
 /** WebGPU as the page or the caller has it. */
 const findGpu = (gpu: GPU | undefined): GPU => {
-  const found = gpu ?? (globalThis as { navigator?: { gpu?: GPU } }).navigator?.gpu;
+  const found = gpu ?? gpuHere();
   if (found) return found;
   throw new MsmError(
     'no-webgpu',
@@ -64,16 +69,25 @@ const requestDevice = async (adapter: GPUAdapter): Promise<GPUDevice> => {
 /**
  * Takes the caller's device, or requests one with the largest buffers that the adapter has, and timestamps where it has them.
  *
+ * @param again there was one, which was lost: browsers switch the GPU off for a page that has lost it a few times in a row
  * @throws MsmError `bad-argument` for what is no device or GPU, `no-webgpu` without WebGPU or adapter, `unsupported-device` if the adapter makes no device
  */
-export const openDevice = async (options: {
-  device?: GPUDevice | undefined;
-  gpu?: GPU | undefined;
-  powerPreference?: GPUPowerPreference | undefined;
-}): Promise<OpenDevice> => {
+export const openDevice = async (
+  options: {
+    device?: GPUDevice | undefined;
+    gpu?: GPU | undefined;
+    powerPreference?: GPUPowerPreference | undefined;
+  },
+  again = false,
+): Promise<OpenDevice> => {
   if (options.device !== undefined) {
     if (typeof options.device?.createBuffer !== 'function') throw badArgument('device must be a GPUDevice');
-    return { device: options.device, owned: false, adapter: describeAdapter(options.device.adapterInfo) };
+    return {
+      device: options.device,
+      owned: false,
+      adapter: describeAdapter(options.device.adapterInfo),
+      hasDot4: hasDot4(options.gpu),
+    };
   }
   const { powerPreference = 'high-performance' } = options;
   if (powerPreference !== 'high-performance' && powerPreference !== 'low-power') {
@@ -92,8 +106,11 @@ export const openDevice = async (options: {
   if (!adapter) {
     throw new MsmError(
       'no-webgpu',
-      'WebGPU has no adapter here: check the GPU driver (Dawn in Node needs Vulkan, Metal or Direct3D 12) and the browser’s GPU settings',
+      again
+        ? 'WebGPU has no adapter any more: the device was lost, and the browser has switched the GPU off for this page; reload the page (in Node, check the GPU driver)'
+        : 'WebGPU has no adapter here: check the GPU driver (Dawn in Node needs Vulkan, Metal or Direct3D 12) and the browser’s GPU settings',
     );
   }
-  return { device: await requestDevice(adapter), owned: true, adapter: describeAdapter(adapter.info) };
+  const device = await requestDevice(adapter);
+  return { device, owned: true, adapter: describeAdapter(adapter.info), hasDot4: hasDot4(gpu) };
 };

@@ -34,10 +34,13 @@ const dispatched = new WeakSet<GPUComputePipeline>();
 /**
  * Compiles kernels, dispatches each on nothing if that was not done before, and counts what that takes as compiling.
  *
+ * @param runner the one that is to have them
+ * @param apart another on its device, for buffers that are not kept
  * @param goOn called after each step; what it throws ends this
  */
 export const compileAndDispatch = async (
   runner: Runner,
+  apart: Runner,
   kernels: readonly Kernel[],
   goOn: () => void,
 ): Promise<void> => {
@@ -45,7 +48,7 @@ export const compileAndDispatch = async (
     goOn();
     if (dispatched.has(pipeline)) continue;
     let [submitted, done] = [0, 0];
-    await runner.run(onNothing(kernel), {
+    await apart.run(onNothing(kernel), {
       enter: (part) => {
         if (part === 'submitToResultMs') submitted = performance.now();
         else done = performance.now();

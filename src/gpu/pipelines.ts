@@ -19,15 +19,18 @@ export const addCompileTime = (pipeline: GPUComputePipeline, ms: number): void =
   if (time !== undefined) time.ms += ms;
 };
 
-/** Pipelines of a device; they go when the device goes. */
-interface Pipelines {
-  /** Shared by all engines on it, each of which renders kernels of its own. */
-  readonly bySource: Map<string, Promise<GPUComputePipeline>>;
-  /** The same by the object: a source has a hundred kilobytes, which are not to be compared in every run. */
-  readonly byKernel: WeakMap<Kernel, Promise<GPUComputePipeline>>;
+/** A pipeline, and how many engines use it. Which they are is not held on to: one may be garbage without having been destroyed. */
+interface Shared {
+  readonly made: Promise<GPUComputePipeline>;
+  readonly users: WeakSet<object>;
+  count: number;
 }
 
-const cache = new WeakMap<GPUDevice, Pipelines>();
+/** By name and source: all engines on a device share them, each of which renders kernels of its own. */
+const shared = new WeakMap<GPUDevice, Map<string, Shared>>();
+
+/** The same by user and object: a source has a hundred kilobytes, which are not to be compared in every run. */
+const known = new WeakMap<object, WeakMap<Kernel, Promise<GPUComputePipeline>>>();
 
 const layoutEntry = ({ access }: Binding, binding: number): GPUBindGroupLayoutEntry => ({
   binding,
@@ -71,19 +74,37 @@ const compile = async (device: GPUDevice, { name, source, bindings }: Kernel): P
   }
 };
 
-/** The pipeline of a kernel; compiled when first asked for. A failure is not remembered. */
-export const pipelineFor = (device: GPUDevice, kernel: Kernel): Promise<GPUComputePipeline> => {
-  const { bySource, byKernel } = cache.get(device) ?? { bySource: new Map(), byKernel: new WeakMap() };
-  cache.set(device, { bySource, byKernel });
-  const known = byKernel.get(kernel);
-  if (known !== undefined) return known;
+/**
+ * The pipeline of a kernel; compiled when first asked for. A failure is not remembered.
+ *
+ * @param user on whose account it is kept; by default as long as the device is there
+ */
+export const pipelineFor = (device: GPUDevice, kernel: Kernel, user: object = device): Promise<GPUComputePipeline> => {
+  const byKernel = known.get(user) ?? new WeakMap();
+  known.set(user, byKernel);
+  const found = byKernel.get(kernel);
+  if (found !== undefined) return found;
+  const bySource = shared.get(device) ?? new Map();
+  shared.set(device, bySource);
   const key = `${kernel.name}\n${kernel.source}`;
-  const made = bySource.get(key) ?? compile(device, kernel);
-  bySource.set(key, made);
+  const entry: Shared = bySource.get(key) ?? { made: compile(device, kernel), users: new WeakSet(), count: 0 };
+  const { made, users } = entry;
+  bySource.set(key, entry);
   byKernel.set(kernel, made);
+  if (!users.has(user)) entry.count++;
+  users.add(user);
   made.catch(() => {
     bySource.delete(key);
     byKernel.delete(kernel);
   });
   return made;
+};
+
+/** A user of pipelines is done; those that nobody else uses go. */
+export const releasePipelines = (device: GPUDevice, user: object): void => {
+  known.delete(user);
+  const bySource = shared.get(device);
+  for (const [key, entry] of bySource ?? []) {
+    if (entry.users.delete(user) && --entry.count === 0) bySource?.delete(key);
+  }
 };

@@ -1,11 +1,13 @@
 import type { HostWalls } from '../api.js';
 import { MsmError } from '../errors.js';
+import { CUSTODY } from '../shaders/custody.js';
 import type { Kernel } from '../shaders/kernel.js';
-import { submitBytes, UNIFORM_ALIGNMENT } from '../shaders/limits.js';
-import { type Command, type Dispatch, kernelsOf, type Slice } from './commands.js';
+import { jobBytes, UNIFORM_ALIGNMENT } from '../shaders/limits.js';
+import { type Command, type Dispatch, kernelsOf, RESULT, type Slice } from './commands.js';
 import { bufferUsage, mapModeRead } from './constants.js';
+import { CustodyChain } from './custody-chain.js';
 import { Ledger, OUT_OF_MEMORY_ADVICE } from './ledger.js';
-import { pipelineFor } from './pipelines.js';
+import { pipelineFor, releasePipelines } from './pipelines.js';
 import { ScratchPool } from './scratch-pool.js';
 import { measureWaits, waitFor } from './wait.js';
 
@@ -15,6 +17,9 @@ const ownUsages = {
   'read-back': bufferUsage.mapRead | bufferUsage.copyDst,
   timestamps: bufferUsage.queryResolve | bufferUsage.copySrc,
 } as const;
+
+/** The one buffer that is not pooled: what an earlier job bound is never this one's. */
+const resultUsage = bufferUsage.storage | bufferUsage.copyDst | bufferUsage.copySrc;
 
 /** Queries of a set, at most (WebGPU, "GPUQuerySetDescriptor"). */
 const MAX_QUERIES = 4096;
@@ -32,13 +37,21 @@ export interface Job {
   readonly external?: Readonly<Record<string, GPUBuffer>>;
   readonly uploads: readonly Upload[];
   readonly commands: readonly Command[];
-  /** What to read back, in whole words. */
-  readonly read: readonly (Slice & { readonly size: number })[];
+  /** Bytes of the accounts of its stages, which are zero when it begins; they come back. */
+  readonly accounts?: number;
+  /** Bytes of `RESULT`, which is zero when it begins; it comes back. */
+  readonly result?: number;
+  /** What else to read back, for those who want to see what is between the stages; in whole words. */
+  readonly read?: readonly (Slice & { readonly size: number })[];
+  /** Called when the GPU has everything. */
+  meanwhile?(): Promise<void>;
   /** Called between submits; what it throws ends the job. */
   onSubmitted?(done: number, total: number): void;
 }
 
 export interface JobResult {
+  readonly accounts: Uint32Array;
+  readonly result: Uint32Array;
   /** The words of each slice that was to be read. */
   readonly data: readonly Uint32Array[];
   readonly dispatches: number;
@@ -65,8 +78,8 @@ export interface PassTime {
 
 /**
  * Runs recorded commands on a device: one map a job, and one submit unless the commands
- * say otherwise. It knows buffers, pipelines, bind groups and time, and nothing
- * of what they compute.
+ * say otherwise. It knows buffers, pipelines, bind groups, custody and time, and nothing
+ * of what they compute. What it returns is the job's own, and all of its dispatches were done, once and in their order; or it throws.
  */
 export class Runner {
   readonly device: GPUDevice;
@@ -78,6 +91,8 @@ export class Runner {
   #queries: GPUQuerySet | null = null;
   #lost: string | null = null;
   #destroyed = false;
+  /** The number of the last job: not those of another engine, which may have had the same memory. */
+  #call = Math.floor(Math.random() * 2 ** 32);
 
   /** @param afterLoss what an error says to do when the device was lost */
   constructor(device: GPUDevice, budget: number, afterLoss = 'request another') {
@@ -111,7 +126,7 @@ export class Runner {
   /** Compiles kernels in parallel; those that the device has seen are there at once. Meanwhile it measures how the device waits. */
   async compile(kernels: readonly Kernel[]): Promise<ReadonlyMap<Kernel, GPUComputePipeline>> {
     const measuring = measureWaits(this.device);
-    const compiled = kernels.map(async (kernel) => [kernel, await pipelineFor(this.device, kernel)] as const);
+    const compiled = kernels.map(async (kernel) => [kernel, await pipelineFor(this.device, kernel, this)] as const);
     const pipelines = new Map(await this.#guard(() => Promise.all(compiled)));
     await measuring;
     return pipelines;
@@ -129,23 +144,46 @@ export class Runner {
     const passes = segments.flat();
     const dispatches = passes.flatMap((pass) => pass.dispatches);
     const timing = device.features.has('timestamp-query') && 2 * passes.length <= MAX_QUERIES;
-    const readBytes = job.read.reduce((sum, { size }) => sum + size, 0);
-    const sizes = submitBytes(readBytes, dispatches.length, timing ? passes.length : 0);
+    const { accounts = 0, result = 0, read = [] } = job;
+    const others = read.reduce((sum, { size }) => sum + size, 0);
+    const sizes = jobBytes(accounts, result, dispatches.length, timing ? passes.length : 0, others);
+    this.#call = (this.#call + 1) >>> 0 || 1;
+    const call = this.#call;
+    const chain = new CustodyChain(call, accounts / 4, dispatches);
+    let own: GPUBuffer | null = null;
     const prepare = (): Prepared => {
-      const own = { uniforms: sizes.uniforms, 'read-back': sizes.staging, ...(timing && { timestamps: sizes.times }) };
-      this.#pool.provide({ ...job.scratch, ...own }, this.#budget);
-      const pooled = (buffer: string): GPUBuffer => this.#resolve(job, { buffer }).buffer;
-      device.queue.writeBuffer(pooled('uniforms'), 0, uniformContents(dispatches));
+      const pooled = {
+        uniforms: sizes.uniforms,
+        'read-back': sizes.staging,
+        ...(timing && { timestamps: sizes.times }),
+      };
+      this.#pool.provide({ ...job.scratch, ...pooled }, this.#budget - sizes.returned);
+      const returned = this.ledger.create('scratch', RESULT, sizes.returned, resultUsage);
+      own = returned;
+      const resolve = ({ buffer, offset = 0, size }: Slice): GPUBufferBinding => {
+        if (buffer === CUSTODY) return { buffer: returned, offset: 0, size: sizes.custody };
+        if (buffer === RESULT) {
+          return { buffer: returned, offset: sizes.resultAt + offset, size: size ?? result - offset };
+        }
+        const found = job.external?.[buffer] ?? this.#pool.get(buffer);
+        if (found === undefined) throw new MsmError('internal', `no buffer is named '${buffer}'`);
+        return { buffer: found, offset, size: size ?? found.size - offset };
+      };
+      const buffer = (name: string): GPUBuffer => resolve({ buffer: name }).buffer;
+      device.queue.writeBuffer(buffer('uniforms'), 0, uniformContents(chain.configs));
+      device.queue.writeBuffer(returned, accounts, Uint32Array.of(call));
       for (const { to, data } of job.uploads) {
-        const { buffer, offset } = this.#resolve(job, to);
-        device.queue.writeBuffer(buffer, offset, data as Uint8Array<ArrayBuffer>);
+        const place = resolve(to);
+        device.queue.writeBuffer(place.buffer, place.offset as number, data as Uint8Array<ArrayBuffer>);
       }
       return {
         job,
         pipelines,
-        uniforms: pooled('uniforms'),
-        staging: pooled('read-back'),
-        timing: timing ? { querySet: this.#querySet(2 * passes.length), resolved: pooled('timestamps') } : null,
+        resolve,
+        returned,
+        uniforms: buffer('uniforms'),
+        staging: buffer('read-back'),
+        timing: timing ? { querySet: this.#querySet(2 * passes.length), resolved: buffer('timestamps') } : null,
       };
     };
 
@@ -159,7 +197,7 @@ export class Runner {
             prepared ??= prepare();
             const encoder = device.createCommandEncoder({ label: 'webgpu-msm' });
             this.#encode(encoder, prepared, segment, dispatch, pass);
-            if (isLast) this.#encodeReadBack(encoder, prepared, passes.length, sizes.result);
+            if (isLast) this.#encodeReadBack(encoder, prepared, passes.length, sizes.staging - sizes.times);
             device.queue.submit([encoder.finish()]);
             // here, not when the scopes are popped: by then a GPU may be done
             clock.enter('submitToResultMs');
@@ -176,21 +214,32 @@ export class Runner {
       const { staging } = prepared as unknown as Prepared;
       // the map of a buffer that was destroyed meanwhile is an error of the device, and would reach the caller's handlers
       this.assertAlive();
-      const bytes = await this.#guard(() => readMapped(device, staging, sizes.staging, clock));
+      const mapped = this.#guard(() => readMapped(device, staging, sizes.staging, clock));
+      const [bytes] = await Promise.all([mapped, job.meanwhile?.()]);
+      const words = (at: number, size: number): Uint32Array => new Uint32Array(bytes, at, size / 4);
+      chain.assertWhole(words(accounts, sizes.custody - accounts));
       return {
-        data: cut(new Uint32Array(bytes, 0, readBytes / 4), job.read),
+        accounts: words(0, accounts),
+        result: words(sizes.resultAt, result),
+        data: cut(words(sizes.returned, others), read),
         dispatches: dispatches.length,
         submits: segments.length,
         passes: timing
-          ? readTimes(segments, new BigUint64Array(bytes.slice(sizes.result), 0, 2 * passes.length))
+          ? readTimes(segments, new BigUint64Array(bytes.slice(sizes.staging - sizes.times), 0, 2 * passes.length))
           : null,
       };
     } catch (error) {
-      // what a failed run left behind may be invalid, or mapped
-      this.#pool.clear();
-      this.#dropQueries();
+      this.discard();
       throw error;
+    } finally {
+      if (own !== null) this.ledger.destroy(own);
     }
+  }
+
+  /** Throws the scratch away: what a failed run left behind may be invalid, or mapped, or wrong. */
+  discard(): void {
+    this.#pool.clear();
+    this.#dropQueries();
   }
 
   /** Makes a buffer that outlives the job, with errors caught; the ledger destroys it. */
@@ -216,6 +265,7 @@ export class Runner {
     this.#pool.clear();
     this.ledger.destroyAll();
     this.#dropQueries();
+    releasePipelines(this.device, this);
   }
 
   #dropQueries(): void {
@@ -223,16 +273,10 @@ export class Runner {
     this.#queries = null;
   }
 
-  #resolve(job: Job, { buffer, offset = 0, size }: Slice): { buffer: GPUBuffer; offset: number; size: number } {
-    const found = job.external?.[buffer] ?? this.#pool.get(buffer);
-    if (found === undefined) throw new MsmError('internal', `no buffer is named '${buffer}'`);
-    return { buffer: found, offset, size: size ?? found.size - offset };
-  }
-
   /** @param firstDispatch, firstPass how many there were in the segments before */
   #encode(
     encoder: GPUCommandEncoder,
-    { job, pipelines, uniforms, timing }: Prepared,
+    { pipelines, resolve, uniforms, timing }: Prepared,
     segment: readonly Pass[],
     firstDispatch: number,
     firstPass: number,
@@ -240,7 +284,7 @@ export class Runner {
     let uniform = firstDispatch;
     segment.forEach((pass, index) => {
       for (const slice of pass.clears) {
-        const { buffer, offset, size } = this.#resolve(job, slice);
+        const { buffer, offset, size } = resolve(slice);
         encoder.clearBuffer(buffer, offset, size);
       }
       const query = 2 * (firstPass + index);
@@ -261,16 +305,16 @@ export class Runner {
           if (access === 'uniform') {
             return { binding, resource: { buffer: uniforms, offset, size: UNIFORM_ALIGNMENT } };
           }
-          const slice = bindings[name];
+          const slice = bindings[name] ?? (name === CUSTODY ? { buffer: CUSTODY } : undefined);
           if (slice === undefined) throw new MsmError('internal', `${kernel.name} lacks a buffer for '${name}'`);
-          return { binding, resource: this.#resolve(job, slice) };
+          return { binding, resource: resolve(slice) };
         });
         const layout = pipeline.getBindGroupLayout(0);
         compute.setPipeline(pipeline);
         compute.setBindGroup(0, this.device.createBindGroup({ label: `webgpu-msm ${kernel.name}`, layout, entries }));
         if (isSlice(groups)) {
-          const { buffer, offset: at } = this.#resolve(job, groups);
-          compute.dispatchWorkgroupsIndirect(buffer, at);
+          const { buffer, offset: at } = resolve(groups);
+          compute.dispatchWorkgroupsIndirect(buffer, at as number);
         } else {
           compute.dispatchWorkgroups(groups[0], groups[1]);
         }
@@ -279,18 +323,19 @@ export class Runner {
     });
   }
 
-  /** The result and the times, one behind the other, to where they can be mapped. */
-  #encodeReadBack(encoder: GPUCommandEncoder, prepared: Prepared, passes: number, resultBytes: number): void {
-    const { job, staging, timing } = prepared;
-    let at = 0;
-    for (const slice of job.read) {
-      const { buffer, offset } = this.#resolve(job, slice);
+  /** What the job gives back, in one piece with its custody, what else is wanted, and the times, one behind the other, to where they can be mapped. */
+  #encodeReadBack(encoder: GPUCommandEncoder, prepared: Prepared, passes: number, timesAt: number): void {
+    const { job, resolve, returned, staging, timing } = prepared;
+    encoder.copyBufferToBuffer(returned, 0, staging, 0, returned.size);
+    let at = returned.size;
+    for (const slice of job.read ?? []) {
+      const { buffer, offset = 0 } = resolve(slice);
       encoder.copyBufferToBuffer(buffer, offset, staging, at, slice.size);
       at += slice.size;
     }
     if (timing) {
       encoder.resolveQuerySet(timing.querySet, 0, 2 * passes, timing.resolved, 0);
-      encoder.copyBufferToBuffer(timing.resolved, 0, staging, resultBytes, 16 * passes);
+      encoder.copyBufferToBuffer(timing.resolved, 0, staging, timesAt, 16 * passes);
     }
   }
 
@@ -350,6 +395,9 @@ export class Runner {
 interface Prepared {
   readonly job: Job;
   readonly pipelines: ReadonlyMap<Kernel, GPUComputePipeline>;
+  resolve(slice: Slice): GPUBufferBinding;
+  /** Of this job alone: its custody and what it gives back. */
+  readonly returned: GPUBuffer;
   readonly uniforms: GPUBuffer;
   readonly staging: GPUBuffer;
   readonly timing: { readonly querySet: GPUQuerySet; readonly resolved: GPUBuffer } | null;
@@ -370,17 +418,17 @@ const readMapped = async (
 };
 
 /** The configs of all dispatches, each where a uniform may start. */
-const uniformContents = (dispatches: readonly Dispatch[]): Uint32Array<ArrayBuffer> => {
+const uniformContents = (configs: CustodyChain['configs']): Uint32Array<ArrayBuffer> => {
   const words = UNIFORM_ALIGNMENT / 4;
-  const contents = new Uint32Array(words * Math.max(1, dispatches.length));
-  dispatches.forEach(({ config }, i) => {
+  const contents = new Uint32Array(words * Math.max(1, configs.length));
+  configs.forEach((config, i) => {
     if (config !== undefined) contents.set(config, words * i);
   });
   return contents;
 };
 
 /** The words of slices that lie one behind the other. */
-const cut = (words: Uint32Array, slices: Job['read']): Uint32Array[] => {
+const cut = (words: Uint32Array, slices: NonNullable<Job['read']>): Uint32Array[] => {
   let at = 0;
   return slices.map(({ size }) => {
     const first = at;

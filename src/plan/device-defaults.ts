@@ -1,11 +1,11 @@
 import type { Tuning } from '../api.js';
-import type { CarryMode } from '../field/carry.js';
+import type { FieldProduct } from '../field/modulus.js';
 
 /** What the defaults depend on. */
 export interface DeviceProfile {
   readonly software: boolean;
-  /** Shifts are much slower than additions: SwiftShader. */
-  readonly slowShifts: boolean;
+  /** How its chip multiplies best. */
+  readonly product: FieldProduct;
   /** Additions a millisecond in the walk, as measured by an earlier run; null before. */
   readonly additionsPerMs: number | null;
   readonly maxComputeInvocationsPerWorkgroup: number;
@@ -35,15 +35,15 @@ const submitBound = (additionsPerMs: number | null): number =>
     : 2 ** Math.min(30, Math.max(16, Math.floor(Math.log2(SUBMIT_MS * additionsPerMs))));
 
 /** What a submit may do; needs no plan. */
-export const additionsPerSubmitOf = (device: DeviceProfile, overrides: Partial<Tuning>): number =>
+export const additionsPerSubmitOf = (device: DeviceProfile, overrides: Partial<DeviceKnobs>): number =>
   overrides.additionsPerSubmit ?? (device.software ? 2 ** 30 : submitBound(device.additionsPerMs));
 
-/** What the pipelines depend on; needs no plan. */
-export const fieldCarryOf = (device: Pick<DeviceProfile, 'slowShifts'>, overrides: Partial<Tuning>): CarryMode =>
-  overrides.fieldCarry ?? (device.slowShifts ? 'float' : 'shift');
+/** What the pipelines and the resident bases depend on; needs no plan. */
+export const fieldProductOf = (device: Pick<DeviceProfile, 'product'>, overrides: Partial<DeviceKnobs>): FieldProduct =>
+  overrides.fieldProduct ?? device.product;
 
 /** Up to how many scalars an MSM is the CPU's; needs no plan either. */
-export const cpuBelowOf = (device: Pick<DeviceProfile, 'software'>, overrides: Partial<Tuning>): number =>
+export const cpuBelowOf = (device: Pick<DeviceProfile, 'software'>, overrides: Partial<DeviceKnobs>): number =>
   overrides.cpuBelow ?? (device.software ? SOFTWARE_CPU_BELOW : HARDWARE_CPU_BELOW);
 
 /** The knobs that depend on the device alone. */
@@ -63,7 +63,7 @@ export const deviceDefaults = (device: DeviceProfile): DeviceKnobs => ({
   walkerEntriesPerTask: 32,
   walkerLeastThreads: device.software ? 16 : 2 ** 12,
   additionsPerSubmit: additionsPerSubmitOf(device, {}),
-  fieldCarry: fieldCarryOf(device, {}),
+  fieldProduct: fieldProductOf(device, {}),
   sortThreadsPerWorkgroup: device.software ? 16 : 64,
   sortEntriesPerThread: device.software ? 128 : 32,
   cpuBelow: cpuBelowOf(device, {}),

@@ -1,16 +1,17 @@
 import type { Tuning } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
 import { badArgument } from '../errors.js';
-import { itemsPerBindingStep, LEAST_BUFFER_BYTES, MAX_GROUPS, submitBytes } from '../shaders/limits.js';
-import { checkDispatches, findingsBytes } from '../stages/check.js';
+import { itemsPerBindingStep, jobBytes, LEAST_BUFFER_BYTES, MAX_GROUPS } from '../shaders/limits.js';
 import { Vector } from '../stages/decompose.js';
 import { ENTRY_WORDS } from '../stages/entry.js';
 import { Level } from '../stages/level.js';
-import { levelTasks, Tally } from '../stages/partition.js';
+import { levelTasks } from '../stages/partition.js';
 import { type ReduceShape, reduceShape } from '../stages/reduce.js';
 import { SORT_MAX_BITS, type SortPass, sortPasses } from '../stages/sort.js';
+import { accountsBytes } from './accounts.js';
+import type { CheckScratchName, PlannedChecks } from './checks.js';
 import type { DeviceProfile } from './device-defaults.js';
-import { resolveTuning } from './tuning.js';
+import { type Knobs, resolveTuning } from './tuning.js';
 import { reduceAdditions, windowCount } from './window-bits.js';
 import { oneOf, piecesOf, shareOf, type Workload } from './workload.js';
 
@@ -20,10 +21,8 @@ export interface PlanLimits extends DeviceProfile {
   readonly maxBufferSize: number;
 }
 
-/** Scratch buffers of one MSM, by name, in bytes. */
+/** Scratch buffers of one MSM, by name, in bytes; and `accounts` and `bitSums`, which it gives back. */
 export type ScratchSizes = Readonly<Record<ScratchName, number> & Partial<Record<CheckScratchName, number>>>;
-/** What there is with `tuning.checks` only. */
-export type CheckScratchName = 'digits' | 'bucketWriters' | 'splitWriters' | 'bitWriters' | 'findings';
 export type ScratchName =
   | 'scalars'
   | 'vectors'
@@ -33,13 +32,13 @@ export type ScratchName =
   | 'counts'
   | 'totals'
   | 'levels'
-  | 'tally'
   | 'buckets'
   | 'placesA'
   | 'partialsA'
   | 'placesB'
   | 'partialsB'
   | 'splitSums'
+  | 'accounts'
   | 'bitSums';
 
 /** Every size and count of an MSM, or of several that are done as one; a pure function of the workload, the curve, the limits and the tuning. */
@@ -48,6 +47,8 @@ export interface Plan {
   /** Scalars of the longest vector. */
   readonly n: number;
   readonly tuning: Tuning;
+  /** What does `tuning.checks`. */
+  readonly checks: PlannedChecks | undefined;
   /** Pieces that a scalar is cut into, one for each table that is used. */
   readonly pieces: number;
   readonly pieceBits: number;
@@ -98,11 +99,17 @@ export const planOne = (
   load: Workload,
   curve: CurveContext,
   limits: DeviceProfile,
-  overrides: Partial<Tuning>,
+  overrides: Knobs,
   mostWindows = Number.POSITIVE_INFINITY,
-): Plan => layOut(load, curve, resolveTuning(load, curve, limits, overrides), mostWindows);
+): Plan => layOut(load, curve, resolveTuning(load, curve, limits, overrides), overrides.checks, mostWindows);
 
-const layOut = (load: Workload, curve: CurveContext, tuning: Tuning, mostWindows: number): Plan => {
+const layOut = (
+  load: Workload,
+  curve: CurveContext,
+  tuning: Tuning,
+  checks: PlannedChecks | undefined,
+  mostWindows: number,
+): Plan => {
   const { n, vectors } = load;
   const pieces = piecesOf(load);
   const slab = n * pieces.count;
@@ -133,38 +140,34 @@ const layOut = (load: Workload, curve: CurveContext, tuning: Tuning, mostWindows
     counts: 4 * windowsPerGroup * 2 ** SORT_MAX_BITS * tiles,
     totals: 4 * windowsPerGroup,
     levels: Level.byteLength * (tasks.length + 2),
-    tally: Tally.byteLength,
     buckets: point * windows * buckets,
     placesA: entry * places,
     partialsA: point * places,
     placesB: entry * nextPlaces,
     partialsB: point * nextPlaces,
     splitSums: point * reduce.splitTasks,
+    accounts: accountsBytes({ groups, levelTasks: tasks, checks }),
     bitSums: point * reduce.bitsTasks,
-    ...(tuning.checks && {
-      digits: entry * entries,
-      bucketWriters: 4 * windows * buckets,
-      splitWriters: 4 * reduce.splitTasks,
-      bitWriters: 4 * reduce.bitsTasks,
-      findings: findingsBytes(tasks.length + 2),
-    }),
+    ...checks?.scratch(entry * entries, { ...reduce, buckets: windows * buckets }),
   };
   const scratch = Object.fromEntries(
     Object.entries(needed).map(([name, bytes]) => [name, Math.max(LEAST_BUFFER_BYTES, bytes)]),
   ) as unknown as ScratchSizes;
   const passes = sortPasses(tuning.windowBits - 1);
+  const { accounts, bitSums } = scratch;
   const scratchBytes = sum(Object.values(scratch));
   const lastGroup = slab * (windows - (groups - 1) * windowsPerGroup);
   const reduction = reduceAdditions(tuning.windowBits, windows);
   const reduceApart = lastGroup + reduction > tuning.additionsPerSubmit;
   // decompose, 3 a sort pass, partition and the walks of every group; 3 of the reduction
   const own = groups * (1 + 3 * passes.length + 1 + tasks.length) + 3;
-  const dispatches = own + (tuning.checks ? checkDispatches(groups, tasks.length) : 0);
-  const timedPasses = tuning.checks ? dispatches : TIMED_PASSES * groups;
+  const dispatches = own + (checks?.dispatches(groups, tasks.length) ?? 0);
+  const timedPasses = checks ? dispatches : TIMED_PASSES * groups;
   return {
     vectors,
     n,
     tuning,
+    checks,
     pieces: pieces.count,
     pieceBits: pieces.bits,
     tables: load.tables.count,
@@ -184,9 +187,8 @@ const layOut = (load: Workload, curve: CurveContext, tuning: Tuning, mostWindows
     additions: slab * windows + reduction,
     dispatches,
     timedPasses,
-    peakBytes:
-      scratchBytes +
-      submitBytes(scratch.bitSums + scratch.tally + (scratch.findings ?? 0), dispatches, timedPasses).all,
+    // what it gives back is in the last
+    peakBytes: scratchBytes - accounts - bitSums + jobBytes(accounts, bitSums, dispatches, timedPasses).all,
   };
 };
 
@@ -229,21 +231,22 @@ const fewestGroups = (
   curve: CurveContext,
   limits: PlanLimits,
   budget: number,
-  overrides: Partial<Tuning>,
+  overrides: Knobs,
 ): { plan: Plan; why: string | null } => {
+  const { checks } = overrides;
   const tuning = resolveTuning(load, curve, limits, overrides);
-  let plan = layOut(load, curve, tuning, Number.POSITIVE_INFINITY);
+  let plan = layOut(load, curve, tuning, checks, Number.POSITIVE_INFINITY);
   let why = misfit(plan, curve, limits, budget);
   const isLavish = ({ scratchBytes }: Plan): boolean => {
     if (scratchBytes <= enoughScratch(load)) return false;
     // what does not become less with the groups: scalars, buckets
-    const fixed = layOut(load, curve, tuning, 1).scratchBytes;
+    const fixed = layOut(load, curve, tuning, checks, 1).scratchBytes;
     return scratchBytes > WORTH_SAVING * fixed;
   };
   while ((why !== null || isLavish(plan)) && plan.windowsPerGroup > 1) {
     // exact where there are few, and quick where a batch has thousands
     const step = Math.max(1, Math.floor(plan.windowsPerGroup / 64));
-    plan = layOut(load, curve, tuning, plan.windowsPerGroup - step);
+    plan = layOut(load, curve, tuning, checks, plan.windowsPerGroup - step);
     why = misfit(plan, curve, limits, budget);
   }
   return { plan, why };
@@ -267,7 +270,7 @@ export const planMsm = (
   curve: CurveContext,
   limits: PlanLimits,
   budget: number,
-  overrides: Partial<Tuning>,
+  overrides: Knobs,
 ): Plan => {
   const { n } = load;
   const attempt = (chunks: number) =>
@@ -276,7 +279,11 @@ export const planMsm = (
   let found = attempt(fits);
   while (found.why !== null) {
     if (fits >= n) {
-      throw badArgument(`memoryBudget: not even one scalar at a time fits: ${found.why}; raise the budget`);
+      const { windowBits, ...open } = overrides;
+      const isWide =
+        windowBits !== undefined && fewestGroups(shareOf(load, 1), curve, limits, budget, open).why === null;
+      const [knob, advice] = isWide ? ['tuning.windowBits', 'set fewer or none, or '] : ['memoryBudget', ''];
+      throw badArgument(`${knob}: not even one scalar at a time fits: ${found.why}; ${advice}raise the budget`);
     }
     fits *= 2;
     found = attempt(fits);
@@ -309,7 +316,7 @@ export const planTogether = (
   curve: CurveContext,
   limits: PlanLimits,
   budget: number,
-  overrides: Partial<Tuning>,
+  overrides: Knobs,
 ): Plan | null => {
   const { plan, why } = fewestGroups(load, curve, limits, budget, overrides);
   const { windowBits, additionsPerSubmit } = plan.tuning;

@@ -1,7 +1,7 @@
-import type { Tuning } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
-import { itemsPerBindingStep, STORAGE_ALIGNMENT, submitBytes } from '../shaders/limits.js';
+import { itemsPerBindingStep, jobBytes, STORAGE_ALIGNMENT } from '../shaders/limits.js';
 import { type Plan, type PlanLimits, planMsm, planTogether } from './planner.js';
+import type { Knobs } from './tuning.js';
 import { together, type Workload } from './workload.js';
 
 /** A vector of scalars, of which the first multiplies base `offset`. */
@@ -25,9 +25,8 @@ const own = [
   'scalars',
   'vectors',
   'picks',
+  'accounts',
   'bitSums',
-  'tally',
-  'findings',
 ] as const satisfies readonly (keyof Plan['scratch'])[];
 export type OwnName = (typeof own)[number];
 
@@ -48,6 +47,9 @@ export interface Part {
 export interface Job {
   readonly parts: readonly Part[];
   readonly scratch: Readonly<Record<string, number>>;
+  /** Bytes of what comes back: the stretches of `accounts`, and those of `bitSums`. */
+  readonly accounts: number;
+  readonly bitSums: number;
   readonly submits: number;
 }
 
@@ -87,7 +89,7 @@ const cutIntoParts = (
   curve: CurveContext,
   limits: PlanLimits,
   budget: number,
-  tuning: Partial<Tuning>,
+  tuning: Knobs,
 ): UnplacedPart[] => {
   const lengthOf = (vector: number): number => (vectors[vector] as ScalarVector).load.n;
   const whole = (vector: number): Piece => ({ vector, first: 0, length: lengthOf(vector) });
@@ -128,32 +130,30 @@ const cutIntoParts = (
 /** Where parts of one job have their stretches, and what they take; they share all scratch but what is their own. */
 const layParts = (
   parts: readonly UnplacedPart[],
-): { at: Part['at'][]; scratch: Record<string, number>; peakBytes: number } => {
-  const scratch: Record<string, number> = {};
+): Pick<Job, 'scratch' | 'accounts' | 'bitSums'> & { at: Part['at'][]; peakBytes: number } => {
+  const taken: Record<string, number> = {};
   const at = parts.map(({ plan }) => {
-    const starts = Object.fromEntries(own.map((name) => [name, aligned(scratch[name] ?? 0)])) as Record<
-      OwnName,
-      number
-    >;
+    const starts = Object.fromEntries(own.map((name) => [name, aligned(taken[name] ?? 0)])) as Record<OwnName, number>;
     for (const [name, bytes] of Object.entries(plan.scratch)) {
       const start = starts[name as OwnName];
-      scratch[name] = start === undefined ? Math.max(scratch[name] ?? 0, bytes) : start + bytes;
+      taken[name] = start === undefined ? Math.max(taken[name] ?? 0, bytes) : start + bytes;
     }
     return starts;
   });
   const total = (counted: (plan: Plan) => number): number => parts.reduce((sum, { plan }) => sum + counted(plan), 0);
-  const result = (['bitSums', 'tally', 'findings'] as const).reduce((sum, name) => sum + (scratch[name] ?? 0), 0);
-  const submit = submitBytes(
-    result,
+  const { accounts = 0, bitSums = 0, ...scratch } = taken;
+  const { all } = jobBytes(
+    accounts,
+    bitSums,
     total(({ dispatches }) => dispatches),
     total(({ timedPasses }) => timedPasses),
   );
-  return { at, scratch, peakBytes: Object.values(scratch).reduce((sum, bytes) => sum + bytes, submit.all) };
+  return { at, scratch, accounts, bitSums, peakBytes: Object.values(scratch).reduce((sum, bytes) => sum + bytes, all) };
 };
 
 /** Gives every part its stretches and its place in a submit. */
 const place = (parts: readonly UnplacedPart[]): Job => {
-  const { at, scratch } = layParts(parts);
+  const { at, scratch, accounts, bitSums } = layParts(parts);
   let additions = 0;
   let submits = 0;
   const placed = parts.map((part, i): Part => {
@@ -163,7 +163,7 @@ const place = (parts: readonly UnplacedPart[]): Job => {
     submits += apart ? plan.submits : 0;
     return { ...part, at: at[i] as Part['at'], apart };
   });
-  return { parts: placed, scratch, submits };
+  return { parts: placed, scratch, accounts, bitSums, submits };
 };
 
 /**
@@ -177,18 +177,18 @@ export const schedule = (
   curve: CurveContext,
   limits: PlanLimits,
   budget: number,
-  tuning: Partial<Tuning>,
+  tuning: Knobs,
 ): Job[] => {
   const fits = (parts: readonly UnplacedPart[]): boolean => {
-    const { scratch, peakBytes } = layParts(parts);
+    const { scratch, bitSums, peakBytes } = layParts(parts);
     const largest = Math.min(limits.maxBufferSize, limits.maxStorageBufferBindingSize);
-    return peakBytes <= budget && Object.values(scratch).every((bytes) => bytes <= largest);
+    return peakBytes <= budget && [bitSums, ...Object.values(scratch)].every((bytes) => bytes <= largest);
   };
   const jobs: UnplacedPart[][] = [];
   for (const part of cutIntoParts(vectors, curve, limits, budget, tuning)) {
     const last = jobs.at(-1);
     // the checks look at one MSM at a time
-    const joins = last !== undefined && last.length < MOST_PARTS && !part.plan.tuning.checks;
+    const joins = last !== undefined && last.length < MOST_PARTS && part.plan.checks === undefined;
     if (joins && fits([...last, part])) last.push(part);
     else jobs.push([part]);
   }

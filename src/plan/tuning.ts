@@ -2,12 +2,16 @@ import type { Tuning } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
 import { badArgument, show } from '../errors.js';
 import { mostSlots, prefixBytes } from '../stages/walk.js';
+import type { PlannedChecks } from './checks.js';
 import { type DeviceProfile, deviceDefaults } from './device-defaults.js';
 import { defaultWindowBits } from './window-bits.js';
 import type { Workload } from './workload.js';
 
 /** What the knobs that are words may say. */
-export const tuningChoices = { walkerPrefixMemory: ['private', 'workgroup'], fieldCarry: ['shift', 'float'] } as const;
+export const tuningChoices = {
+  walkerPrefixMemory: ['private', 'workgroup'],
+  fieldProduct: ['signed', 'unsigned', 'dot4'],
+} as const;
 
 /** The least and the most of the knobs that are numbers. */
 export const tuningRanges: Readonly<
@@ -59,18 +63,18 @@ export const checkTuning = (given: Partial<Tuning>): Partial<Tuning> => {
 };
 
 /** The knobs that are set: undefined means as if they were not there. */
-export const given = (tuning: Partial<Tuning>): Partial<Tuning> =>
-  Object.fromEntries(Object.entries(tuning).filter(([, value]) => value !== undefined));
+export const given = <Set extends object>(tuning: Set): Set =>
+  Object.fromEntries(Object.entries(tuning).filter(([, value]) => value !== undefined)) as Set;
+
+/** Knobs that are set, and instead of `checks` what does them. */
+export interface Knobs extends Partial<Omit<Tuning, 'checks'>> {
+  readonly checks?: PlannedChecks | undefined;
+}
 
 /** Fills in the knobs that the caller left open. */
-export const resolveTuning = (
-  load: Workload,
-  curve: CurveContext,
-  device: DeviceProfile,
-  overrides: Partial<Tuning>,
-): Tuning => {
-  const set = given(overrides);
-  const fixed = { ...deviceDefaults(device), checks: false, ...set };
+export const resolveTuning = (load: Workload, curve: CurveContext, device: DeviceProfile, overrides: Knobs): Tuning => {
+  const { checks, ...set } = given(overrides);
+  const fixed = { ...deviceDefaults(device), checks: checks !== undefined, ...set };
   const wanted: Tuning = { windowBits: defaultWindowBits(load, fixed.additionsPerSubmit), ...fixed };
   const tuning: Tuning = {
     ...wanted,

@@ -1,5 +1,6 @@
-import type { Command, Slice } from '../gpu/commands.js';
-import type { CheckScratchName, Plan, ScratchName } from '../plan/planner.js';
+import { type Command, RESULT, type Slice } from '../gpu/commands.js';
+import { type Accounts, accountsOf, type GroupAccounts } from '../plan/accounts.js';
+import type { Plan, ScratchName } from '../plan/planner.js';
 import type { Job, OwnName, Part } from '../plan/schedule.js';
 import { groupsFor } from '../shaders/limits.js';
 import { DECOMPOSE_THREADS, DecomposeConfig } from '../stages/decompose.js';
@@ -9,10 +10,10 @@ import { PartitionConfig } from '../stages/partition.js';
 import { REDUCE_THREADS, ReduceConfig } from '../stages/reduce.js';
 import { SortConfig } from '../stages/sort.js';
 import { WalkConfig } from '../stages/walk.js';
-import { type CheckedWalk, CheckRecorder } from './checks.js';
+import type { Checks } from './checks.js';
 
 /** A slice of scratch; the type checker knows the names. */
-const scratch = (buffer: ScratchName | CheckScratchName, offset?: number, size?: number): Slice => ({
+const scratch = (buffer: ScratchName, offset?: number, size?: number): Slice => ({
   buffer,
   ...(offset === undefined ? {} : { offset }),
   ...(size === undefined ? {} : { size }),
@@ -20,58 +21,61 @@ const scratch = (buffer: ScratchName | CheckScratchName, offset?: number, size?:
 
 /** Windows [first, first + count). */
 interface WindowGroup {
+  readonly accounts: GroupAccounts;
   readonly first: number;
   readonly count: number;
 }
 
-const windowGroups = ({ windows, windowsPerGroup, groups }: Plan): WindowGroup[] =>
-  Array.from({ length: groups }, (_, i) => {
+const windowGroups = ({ windows, windowsPerGroup }: Plan, { groups }: Accounts): WindowGroup[] =>
+  groups.map((accounts, i) => {
     const first = i * windowsPerGroup;
-    return { first, count: Math.min(windowsPerGroup, windows - first) };
+    return { accounts, first, count: Math.min(windowsPerGroup, windows - first) };
   });
 
 /**
- * The commands of a job. Its input is in `scalars` and `vectors`, its results are in `bitSums` and `tally`, each part's in its own stretch.
+ * The commands of a job. Its input is in `scalars` and `vectors`, its results are among what it gives back, accounts and then `bitSums`, each part's in its own stretch.
  *
  * @param bases the slice of them that a part binds
+ * @param checks what the job was planned with
  */
-export const recordJob = (kernels: Kernels, { parts }: Job, bases: (part: Part) => Slice): Command[] =>
-  parts.flatMap((part, i) => [
-    ...(part.apart && i > 0 ? [{ kind: 'submit' } as const] : []),
-    ...recordPart(kernels, part, bases(part)),
-  ]);
+export const recordJob = (
+  kernels: Kernels,
+  { parts }: Job,
+  bases: (part: Part) => Slice,
+  checks: Checks | undefined,
+): Command[] =>
+  parts.flatMap((part, i) => {
+    const commands = recordPart(kernels, part, bases(part));
+    return [
+      ...(part.apart && i > 0 ? [{ kind: 'submit' } as const] : []),
+      ...(checks?.weave({ kernels, groupsFor }, part, commands) ?? commands),
+    ];
+  });
 
 const recordPart = (kernels: Kernels, part: Part, bases: Slice): Command[] => {
   const { plan } = part;
-  const checks = new CheckRecorder(kernels, part);
+  const accounts = accountsOf(plan, part.at.accounts);
   return [
     // infinity for buckets that nothing falls into; all others have exactly one writer
     { kind: 'clear', slice: scratch('buckets', 0, plan.scratch.buckets) },
-    { kind: 'clear', slice: ownSlice(part, 'tally') },
-    ...checks.begin(),
-    ...windowGroups(plan).flatMap((group): Command[] => [
+    ...windowGroups(plan, accounts).flatMap((group): Command[] => [
       ...(group.first === 0 ? [] : [{ kind: 'submit' } as const]),
-      ...checks.poison('digits', 'entriesA', 'entriesB', 'counts', 'totals', 'levels'),
       ...recordDecompose(kernels, part, group),
       ...recordSort(kernels, part, group),
-      ...checks.sorted(scratch(sortBuffer(plan, plan.sortPasses.length)), group),
       ...recordPartition(kernels, part, group),
-      ...recordWalk(kernels, part, checks, slabOf(part) * group.count, bases),
+      ...recordWalk(kernels, part, group, accounts, bases),
     ]),
-    ...checks.sums(
-      plan.levelTasks.length - 1,
-      scratch('buckets', 0, plan.scratch.buckets),
-      'bucketWriters',
-      plan.windows * plan.buckets,
-    ),
     ...(plan.reduceApart ? [{ kind: 'submit' } as const] : []),
-    ...recordReduce(kernels, part, checks),
+    ...recordReduce(kernels, part, accounts),
   ];
 };
 
 /** A part's stretch of a buffer that all parts share. */
-const ownSlice = ({ plan, at }: Part, buffer: OwnName): Slice =>
-  scratch(buffer, at[buffer], plan.scratch[buffer] as number);
+const ownSlice = ({ plan, at }: Part, buffer: Exclude<OwnName, 'accounts'>): Slice => ({
+  buffer: buffer === 'bitSums' ? RESULT : buffer,
+  offset: at[buffer],
+  size: plan.scratch[buffer],
+});
 
 /** Entries of one window. */
 const slabOf = ({ plan, n }: Part): number => n * plan.pieces;
@@ -94,24 +98,22 @@ const recordDecompose = (kernels: Kernels, part: Part, group: WindowGroup): Comm
         vector_windows: plan.vectorWindows,
         first_window: group.first,
         windows: group.count,
+        scalars_account: group.accounts.scalars,
+        entries_account: group.accounts.entries,
       }),
       bindings: {
         vectors: ownSlice(part, 'vectors'),
         picks: ownSlice(part, 'picks'),
         scalars: ownSlice(part, 'scalars'),
-        entries: scratch(sortBuffer(plan, 0)),
+        entries: scratch(sortBuffer(0)),
       },
       groups: groupsFor(n * vectors, DECOMPOSE_THREADS),
     },
   ];
 };
 
-/**
- * The buffer that a sort pass reads; it writes that of the next. The last pass's target is the sorted stream. With checks the first
- * one's source is kept, to compare.
- */
-const sortBuffer = ({ tuning }: Plan, pass: number): ScratchName | CheckScratchName =>
-  pass === 0 && tuning.checks ? 'digits' : pass % 2 === 0 ? 'entriesA' : 'entriesB';
+/** The buffer that a sort pass reads; it writes that of the next. The last pass's target is the sorted stream. */
+const sortBuffer = (pass: number): ScratchName => (pass % 2 === 0 ? 'entriesA' : 'entriesB');
 
 const recordSort = (kernels: Kernels, part: Part, group: WindowGroup): Command[] => {
   const { plan } = part;
@@ -127,7 +129,7 @@ const recordSort = (kernels: Kernels, part: Part, group: WindowGroup): Command[]
       first_pass: pass === 0 ? 1 : 0,
       last_pass: pass === plan.sortPasses.length - 1 ? 1 : 0,
     });
-    const common = { entries: scratch(sortBuffer(plan, pass)), counts: scratch('counts'), totals: scratch('totals') };
+    const common = { entries: scratch(sortBuffer(pass)), counts: scratch('counts'), totals: scratch('totals') };
     const { entries, counts, totals } = common;
     const tiles = [plan.tiles, group.count] as const;
     return [
@@ -145,7 +147,7 @@ const recordSort = (kernels: Kernels, part: Part, group: WindowGroup): Command[]
         phase: 'sort',
         kernel: scatter,
         config,
-        bindings: { entries, totals, counts, sorted: scratch(sortBuffer(plan, pass + 1)) },
+        bindings: { entries, totals, counts, sorted: scratch(sortBuffer(pass + 1)) },
         groups: tiles,
       },
     ];
@@ -161,6 +163,7 @@ const recordPartition = (kernels: Kernels, part: Part, group: WindowGroup): Comm
       kernel: kernels.partition(),
       config: PartitionConfig.pack({
         windows: group.count,
+        slab: slabOf(part),
         entries_per_task: tuning.walkerEntriesPerTask,
         most_tasks: levelTasks[0] as number,
         levels: levelTasks.length,
@@ -171,8 +174,9 @@ const recordPartition = (kernels: Kernels, part: Part, group: WindowGroup): Comm
         split_tasks: reduce.splitTasks,
         bits_entries: reduce.bitsEntries,
         bits_tasks: reduce.bitsTasks,
+        entries_account: group.accounts.length,
       }),
-      bindings: { totals: scratch('totals'), levels: scratch('levels'), tally: ownSlice(part, 'tally') },
+      bindings: { totals: scratch('totals'), levels: scratch('levels') },
       groups: [1, 1],
     },
   ];
@@ -180,92 +184,68 @@ const recordPartition = (kernels: Kernels, part: Part, group: WindowGroup): Comm
 
 const levelDispatch = (level: number): Slice => scratch('levels', level * Level.byteLength + LEVEL_DISPATCH_OFFSET, 12);
 
-/** One walk, with its checks. */
-const walkCommands = (
+/** @param to the buffers that its partial sums go to */
+const recordOneWalk = (
   kernels: Kernels,
   { tuning }: Plan,
-  checks: CheckRecorder,
   phase: string,
-  walk: CheckedWalk,
-  buffers: { readonly points: Slice; readonly sums: Slice },
-): Command[] => [
-  ...checks.beforeWalk(walk),
-  {
-    kind: 'dispatch',
-    phase,
-    kernel: kernels.walk({
-      prefixMemory: tuning.walkerPrefixMemory,
-      threads: tuning.walkerThreadsPerWorkgroup,
-      slots: tuning.walkerSlots,
-      carry: tuning.fieldCarry,
-      checks: tuning.checks,
-    }),
-    config: WalkConfig.pack({ level: walk.level }),
-    bindings: {
-      ...buffers,
-      ...checks.walkBindings(walk.writers),
-      stream: walk.stream,
-      levels: scratch('levels'),
-      places: scratch(`places${walk.to}`),
-      partials: scratch(`partials${walk.to}`),
-    },
-    groups: levelDispatch(walk.level),
+  config: Parameters<typeof WalkConfig.pack>[0],
+  to: 'A' | 'B',
+  buffers: Readonly<Record<'stream' | 'points' | 'sums', Slice>>,
+): Command => ({
+  kind: 'dispatch',
+  phase,
+  kernel: kernels.walk({
+    prefixMemory: tuning.walkerPrefixMemory,
+    threads: tuning.walkerThreadsPerWorkgroup,
+    slots: tuning.walkerSlots,
+    checks: tuning.checks,
+  }),
+  config: WalkConfig.pack(config),
+  bindings: {
+    ...buffers,
+    levels: scratch('levels'),
+    places: scratch(`places${to}`),
+    partials: scratch(`partials${to}`),
   },
-  ...checks.afterWalk(walk),
-];
+  groups: levelDispatch(config.level),
+});
 
 /** The walk over the sorted stream, and the same walk over its partial sums, level by level: combine. */
 const recordWalk = (
   kernels: Kernels,
   { plan }: Part,
-  checks: CheckRecorder,
-  mostEntries: number,
+  { accounts: { balance } }: WindowGroup,
+  { inhabited }: Accounts,
   bases: Slice,
-): Command[] =>
-  plan.levelTasks.flatMap((_, level) => {
+): Command[] => {
+  // each bucket is added to one H and to one L
+  const accounts = { balance, inhabited, per_sum: 2, per_point: 0 };
+  return plan.levelTasks.map((_, level) => {
     const to = level % 2 === 0 ? 'A' : 'B';
     const from = to === 'A' ? 'B' : 'A';
     const isFirst = level === 0;
-    const walk: CheckedWalk = {
-      level,
-      entries: isFirst ? mostEntries : 2 * (plan.levelTasks[level - 1] as number),
-      stream: scratch(isFirst ? sortBuffer(plan, plan.sortPasses.length) : `places${from}`),
-      writers: 'bucketWriters',
-      keys: plan.windows * plan.buckets,
-      to,
-      last: level === plan.levelTasks.length - 1,
-    };
-    const points = isFirst ? bases : scratch(`partials${from}`);
-    return walkCommands(kernels, plan, checks, isFirst ? 'walk' : 'combine', walk, {
-      points,
+    return recordOneWalk(kernels, plan, isFirst ? 'walk' : 'combine', { level, ...accounts }, to, {
+      stream: scratch(isFirst ? sortBuffer(plan.sortPasses.length) : `places${from}`),
+      points: isFirst ? bases : scratch(`partials${from}`),
       sums: scratch('buckets'),
     });
   });
+};
 
-const recordReduce = (kernels: Kernels, part: Part, checks: CheckRecorder): Command[] => {
+/** Modulo 2^32. */
+const MINUS_ONE = 0xffffffff;
+
+const recordReduce = (
+  kernels: Kernels,
+  part: Part,
+  { reduce: { entries, balance }, inhabited }: Accounts,
+): Command[] => {
   const { plan } = part;
-  const { highBits, lowBits, splitTasks, splitEntries, bitsTasks, bitsEntries } = plan.reduce;
+  const accounts = { balance, inhabited, per_sum: 0, per_point: 0 };
+  const { highBits, lowBits, splitEntries, bitsEntries } = plan.reduce;
   const levels = plan.levelTasks.length;
-  const split: CheckedWalk = {
-    level: levels,
-    entries: splitEntries,
-    stream: scratch('entriesA'),
-    writers: 'splitWriters',
-    keys: splitTasks,
-    to: 'A',
-    last: true,
-  };
-  const bits: CheckedWalk = {
-    level: levels + 1,
-    entries: bitsEntries,
-    stream: scratch('entriesB'),
-    writers: 'bitWriters',
-    keys: bitsTasks,
-    to: 'A',
-    last: true,
-  };
   return [
-    ...checks.poison('entriesA', 'entriesB'),
     {
       kind: 'dispatch',
       phase: 'reduce',
@@ -275,22 +255,21 @@ const recordReduce = (kernels: Kernels, part: Part, checks: CheckRecorder): Comm
         low_bits: lowBits,
         split_entries: splitEntries,
         bits_entries: bitsEntries,
+        entries_account: entries,
       }),
       // the sort is done with both
       bindings: { split: scratch('entriesA'), bits: scratch('entriesB') },
       groups: groupsFor(Math.max(splitEntries, bitsEntries), REDUCE_THREADS),
     },
-    ...checks.poison('splitSums'),
-    ...walkCommands(kernels, plan, checks, 'reduce', split, {
+    recordOneWalk(kernels, plan, 'reduce', { level: levels, ...accounts, per_point: MINUS_ONE }, 'A', {
+      stream: scratch('entriesA'),
       points: scratch('buckets'),
       sums: scratch('splitSums'),
     }),
-    ...checks.sums(split.level, scratch('splitSums', 0, plan.scratch.splitSums), 'splitWriters', splitTasks),
-    ...checks.poison('bitSums'),
-    ...walkCommands(kernels, plan, checks, 'reduce', bits, {
+    recordOneWalk(kernels, plan, 'reduce', { level: levels + 1, ...accounts }, 'A', {
+      stream: scratch('entriesB'),
       points: scratch('splitSums'),
       sums: ownSlice(part, 'bitSums'),
     }),
-    ...checks.sums(bits.level, ownSlice(part, 'bitSums'), 'bitWriters', bitsTasks),
   ];
 };

@@ -1,5 +1,5 @@
 import { renderShader } from './partials.js';
-import type { TemplateView } from './template.js';
+import type { Template, TemplateView } from './template.js';
 
 /** One resource of a kernel. Its place in the list is its binding number in group 0. */
 export interface Binding {
@@ -28,17 +28,22 @@ const declaration = ({ name, access, type }: Binding, index: number): string => 
   return `@group(0) @binding(${index}) var<${space}> ${name}: ${type};`;
 };
 
-/** Renders a kernel. The template says where its bindings go with `{{bindings}}`. */
+/**
+ * Renders a kernel. The template says where its bindings go with `{{bindings}}`.
+ *
+ * @param partials that it may include besides those that all shaders share
+ */
 export const kernel = (
   name: string,
-  template: string,
+  template: Template,
   bindings: readonly Binding[],
   view: TemplateView = {},
+  partials?: Readonly<Record<string, Template>>,
 ): Kernel => {
   if (bindings.filter((b) => b.access !== 'uniform').length > MAX_STORAGE_BUFFERS) {
     throw new Error(`${name} binds more than ${MAX_STORAGE_BUFFERS} storage buffers`);
   }
-  const source = renderShader(template, { ...view, bindings: bindings.map(declaration).join('\n') });
+  const source = renderShader(template, { ...view, bindings: bindings.map(declaration).join('\n') }, partials);
   if (!source.includes(`fn ${name}(`)) throw new Error(`the shader of ${name} has no entry point of that name`);
   return { name, source, bindings };
 };

@@ -14,16 +14,24 @@ export const LEAST_BUFFER_BYTES = 16;
 /** Uniform slices start at multiples of this (WebGPU's default minUniformBufferOffsetAlignment). */
 export const UNIFORM_ALIGNMENT = 256;
 
-/** Sizes of what a submit needs besides its scratch, made anew for each one: the result, a uniform a dispatch, two times a pass. */
-export const submitBytes = (readBytes: number, dispatches: number, timedPasses: number) => {
-  const result = Math.max(LEAST_BUFFER_BYTES, readBytes);
-  const times = 16 * timedPasses;
-  const uniforms = UNIFORM_ALIGNMENT * Math.max(1, dispatches);
-  return { result, times, uniforms, staging: result + times, all: result + 2 * times + uniforms };
-};
-
 /** What a storage binding's offset must be a multiple of (WebGPU's default minStorageBufferOffsetAlignment). */
 export const STORAGE_ALIGNMENT = 256;
+
+/**
+ * Sizes of what a job needs besides its scratch: what it gives back, which begins with accounts and a stamp a dispatch, one in front and one behind that stays empty, and where
+ * that can be mapped; a uniform a dispatch, two times a pass.
+ *
+ * @param others what is read back from other buffers
+ */
+export const jobBytes = (accounts: number, result: number, dispatches: number, timedPasses: number, others = 0) => {
+  const custody = accounts + 4 * (dispatches + 2);
+  const resultAt = Math.ceil(custody / STORAGE_ALIGNMENT) * STORAGE_ALIGNMENT;
+  const returned = resultAt + result;
+  const times = 16 * timedPasses;
+  const uniforms = UNIFORM_ALIGNMENT * Math.max(1, dispatches);
+  const staging = returned + others + times;
+  return { custody, resultAt, returned, times, uniforms, staging, all: returned + staging + times + uniforms };
+};
 
 /** How many items of some size there are from one place where a storage binding may start to the next: 4 of 64 bytes, 8 of 96. */
 export const itemsPerBindingStep = (bytes: number): number =>

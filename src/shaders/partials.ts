@@ -1,16 +1,21 @@
-import fieldTemplate from '../../wgsl/field.wgsl?raw';
-import findingsTemplate from '../../wgsl/findings.wgsl?raw';
-import inverseTemplate from '../../wgsl/inverse.wgsl?raw';
-import pointTemplate from '../../wgsl/point.wgsl?raw';
-import { renderTemplate, type TemplateView } from './template.js';
+import custodyTemplate from '../../wgsl/custody.wgsl?template';
+import fieldTemplate from '../../wgsl/field.wgsl?template';
+import fieldLimbsTemplate from '../../wgsl/field-limbs.wgsl?template';
+import fieldWordsTemplate from '../../wgsl/field-words.wgsl?template';
+import inverseTemplate from '../../wgsl/inverse.wgsl?template';
+import pointTemplate from '../../wgsl/point.wgsl?template';
+import { renderTemplate, type Template, type TemplateView } from './template.js';
 
 /** What any shader may include by name. */
-const partials: Readonly<Record<string, string>> = {
+const partials: Readonly<Record<string, Template>> = {
+  custody: custodyTemplate,
   field: fieldTemplate,
-  findings: findingsTemplate,
+  field_limbs: fieldLimbsTemplate,
+  field_words: fieldWordsTemplate,
   inverse: inverseTemplate,
   point: pointTemplate,
 };
 
-/** Renders a shader of wgsl/ with the partials that shaders share. */
-export const renderShader = (template: string, view: TemplateView): string => renderTemplate(template, view, partials);
+/** Renders a shader of wgsl/ with the partials that shaders share, and those of its own. */
+export const renderShader = (template: Template, view: TemplateView, own?: typeof partials): string =>
+  renderTemplate(template, view, { ...partials, ...own });

@@ -5,6 +5,8 @@
 export interface Struct<Field extends string> {
   readonly name: string;
   readonly fields: readonly Field[];
+  /** What each field says. */
+  readonly documented: Readonly<Record<Field, string>>;
   readonly byteLength: number;
   /** The WGSL declaration. */
   readonly wgsl: string;
@@ -22,6 +24,7 @@ export const struct = <Field extends string>(
   return {
     name,
     fields,
+    documented,
     byteLength: fields.length * 4,
     wgsl: `struct ${name} {\n${lines.join('\n')}\n}\n`,
     pack: (values) =>

@@ -1,37 +1,45 @@
-import Mustache from 'mustache';
-
 /** What a template may name: text, numbers, flags, and nested lists of the same. */
 export type TemplateView = { readonly [name: string]: TemplateValue };
 export type TemplateValue = string | number | boolean | TemplateView | readonly TemplateView[];
 
-/** Mustache renders what it does not know as an empty string; a shader with a hole in it may still compile. So: an error. */
-class StrictContext extends Mustache.Context {
-  override push(view: unknown): Mustache.Context {
-    return new StrictContext(view, this);
-  }
-
-  override lookup(name: string): unknown {
-    const value: unknown = super.lookup(name);
-    if (value === undefined) throw new Error(`template variable '${name}' is missing`);
-    return value;
-  }
-}
+/** A Mustache template as it is after parsing, which is done when the library is built (scripts/templates/): text and tags in turn. */
+export type Template = readonly TemplateToken[];
+export type TemplateToken =
+  | string
+  | readonly [variable: string]
+  | readonly [partial: string, kind: '>']
+  | readonly [section: string, kind: '#' | '^', inner: Template];
 
 /**
- * Renders a WGSL template.
+ * Renders a WGSL template as Mustache does, but for two things: nothing is escaped, as WGSL is no HTML; and what is not known is an error,
+ * where Mustache would leave a hole, with which a shader may still compile.
  *
- * @param template Mustache text; `{{> name}}` includes `partials[name]`
+ * @param partials what `{{> name}}` includes
  * @throws Error if a variable, section or partial that the template names is missing
  */
 export const renderTemplate = (
-  template: string,
+  template: Template,
   view: TemplateView,
-  partials: Readonly<Record<string, string>>,
+  partials: Readonly<Record<string, Template>>,
 ): string => {
-  const partial = (name: string): string => {
-    const text = partials[name];
-    if (text === undefined) throw new Error(`template partial '${name}' is missing`);
-    return text;
-  };
-  return new Mustache.Writer().render(template, new StrictContext(view), partial, { escape: String });
+  /** @param views the innermost first */
+  const render = (tokens: Template, views: readonly TemplateView[]): string =>
+    tokens
+      .map((token) => {
+        if (typeof token === 'string') return token;
+        const [name, kind, inner] = token;
+        if (kind === '>') {
+          const partial = partials[name];
+          if (partial === undefined) throw new Error(`template partial '${name}' is missing`);
+          return render(partial, views);
+        }
+        const value = views.find((known) => name in known)?.[name];
+        if (value === undefined) throw new Error(`template variable '${name}' is missing`);
+        if (inner === undefined) return value;
+        const items = Array.isArray(value) ? value : value ? [value] : [];
+        if (kind === '^') return items.length === 0 ? render(inner, views) : '';
+        return items.map((item) => render(inner, typeof item === 'object' ? [item, ...views] : views)).join('');
+      })
+      .join('');
+  return render(template, [view]);
 };

@@ -1,4 +1,5 @@
-declare module '*.wgsl?raw' {
-  const text: string;
-  export default text;
+/** By scripts/templates/wgsl-templates.ts. */
+declare module '*.wgsl?template' {
+  const template: import('./template.js').Template;
+  export default template;
 }

@@ -1,7 +1,7 @@
 import type { AffinePoint, Tuning } from '../api.js';
 import { type CurveContext, isOnCurve } from '../curves/curve.js';
 import { type Affine, addAffine, double, infinity, toAffine } from '../curves/jacobian.js';
-import { MsmError } from '../errors.js';
+import { GpuFault } from '../errors.js';
 import { fromMontgomery, readWords } from '../field/modulus.js';
 import { bitsExponents, type ReduceShape } from './reduce.js';
 
@@ -15,10 +15,7 @@ const readChecked = (curve: CurveContext, sums: Uint32Array, index: number): Aff
   if (storedX === 0n && storedY === 0n) return null;
   const point = { x: fromMontgomery(field, storedX), y: fromMontgomery(field, storedY) };
   if (storedX >= field.p || storedY >= field.p || !isOnCurve(curve, point.x, point.y)) {
-    throw new MsmError(
-      'internal',
-      `window sum ${index} is not on ${curve.name}; the GPU computed wrongly. Please report the adapter and the inputs`,
-    );
+    throw new GpuFault('the walks', `window sum ${index} is not on ${curve.name}`);
   }
   return point;
 };
@@ -62,11 +59,14 @@ export const fold = (
   return publicPoint(curve, toAffine(curve, total));
 };
 
+/** A point as the curve's own functions take it. */
+export const affineOf = (point: AffinePoint): Affine => (point.infinity ? null : point);
+
 /** A result as the caller gets it, checked once more. */
 export const publicPoint = (curve: CurveContext, point: Affine): AffinePoint => {
   if (point === null) return { x: 0n, y: 0n, infinity: true };
   if (!isOnCurve(curve, point.x, point.y)) {
-    throw new MsmError('internal', `the result is not on ${curve.name}. Please report the adapter and the inputs`);
+    throw new GpuFault('the walks', `the result is not on ${curve.name}`);
   }
   return { ...point, infinity: false };
 };

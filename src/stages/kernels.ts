@@ -1,9 +1,14 @@
 import type { CurveContext } from '../curves/curve.js';
-import type { CarryMode } from '../field/carry.js';
-import type { Kernel } from '../shaders/kernel.js';
-import { type CheckKernels, checkKernels } from './check.js';
-import { decomposeKernel } from './decompose.js';
+import { fieldLiteral } from '../field/literal.js';
+import { fieldView } from '../field/wgsl.js';
+import { stageKernel } from '../shaders/custody.js';
+import { type Kernel, kernel } from '../shaders/kernel.js';
+import type { CheckKernel, CheckKernels, KernelChecks } from './checks.js';
+import { decomposeKernel, Vector } from './decompose.js';
+import { digestKernel } from './digest.js';
+import { entryWgsl } from './entry.js';
 import { importKernel } from './import.js';
+import { levelWgsl } from './level.js';
 import { partitionKernel } from './partition.js';
 import { reduceKernel } from './reduce.js';
 import { type SortKernels, sortKernels } from './sort.js';
@@ -12,14 +17,16 @@ import { type WalkShape, walkKernel } from './walk.js';
 
 /** The kernels of one curve, each rendered once. */
 export interface Kernels {
-  importPoints(carry: CarryMode): Kernel;
-  tables(carry: CarryMode): TablesKernels;
+  importPoints(): Kernel;
+  digest(): Kernel;
+  tables(): TablesKernels;
   decompose(): Kernel;
   sort(threads: number, perThread: number): SortKernels;
   partition(): Kernel;
   walk(shape: WalkShape): Kernel;
   reduce(): Kernel;
-  checks(carry: CarryMode): CheckKernels;
+  /** Of an engine that was handed what checks its stages. */
+  checks(): CheckKernels;
 }
 
 const once = <Argument extends unknown[], Result>(make: (...argument: Argument) => Result) => {
@@ -32,13 +39,37 @@ const once = <Argument extends unknown[], Result>(make: (...argument: Argument) 
   };
 };
 
-export const createKernels = (curve: CurveContext): Kernels => ({
-  importPoints: once((carry: CarryMode) => importKernel(curve, carry)),
-  tables: once((carry: CarryMode) => tablesKernels(curve, carry)),
+/** A kernel of the checks, with what they look at. */
+const checkKernel = (
+  curve: CurveContext,
+  { name, template, config, bindings, view, partials }: CheckKernel,
+): Kernel => {
+  const common = {
+    ...fieldView(curve.field),
+    aLimbs: fieldLiteral(curve.field, curve.a),
+    bLimbs: fieldLiteral(curve.field, curve.b),
+    structs: Vector.wgsl,
+    entry: entryWgsl,
+    level: levelWgsl,
+    ...view,
+  };
+  return config === undefined
+    ? kernel(name, template, bindings, common, partials)
+    : stageKernel(name, template, config, bindings, common, partials);
+};
+
+/** @param checks what `webgpu-msm/checks` brings */
+export const createKernels = (curve: CurveContext, checks?: KernelChecks): Kernels => ({
+  importPoints: once(() => importKernel(curve)),
+  digest: once(digestKernel),
+  tables: once(() => tablesKernels(curve)),
   decompose: once(() => decomposeKernel(curve)),
   sort: once(sortKernels),
   partition: once(partitionKernel),
-  walk: once((shape: WalkShape) => walkKernel(curve, shape)),
+  walk: once((shape: WalkShape) => walkKernel(curve, shape, shape.checks ? checks?.watch : undefined)),
   reduce: once(reduceKernel),
-  checks: once((carry: CarryMode) => checkKernels(curve, carry)),
+  checks: once(() => {
+    const made = Object.entries(checks?.kernels ?? {}).map(([name, each]) => [name, checkKernel(curve, each)]);
+    return Object.fromEntries(made) as CheckKernels;
+  }),
 });

@@ -1,3 +1,4 @@
+import { seal } from '../shaders/custody.js';
 import { struct } from '../shaders/struct.js';
 
 /**
@@ -13,7 +14,30 @@ export const Level = struct('Level', {
   groups_x: 'workgroups to dispatch',
   groups_y: '',
   groups_z: '',
+  seal: 'of all that is above',
 });
 
 /** Where the dispatch arguments start, in bytes. */
 export const LEVEL_DISPATCH_OFFSET = 4 * Level.fields.indexOf('groups_x');
+
+const sealed = Level.fields.filter((field) => field !== 'seal');
+
+/** A level that a walk believes. */
+export const packLevel = (values: Omit<ReturnType<typeof Level.unpack>, 'seal'>): Uint32Array<ArrayBuffer> =>
+  Level.pack({
+    ...values,
+    seal: seal(
+      0,
+      sealed.map((field) => values[field as keyof typeof values]),
+    ),
+  });
+
+/** What a template that speaks of levels, and is in custody, includes as `{{level}}`. */
+export const levelWgsl = [
+  Level.wgsl,
+  'fn level_seal(level: Level) -> u32 {',
+  '  var seal = 0u;',
+  ...sealed.map((field) => `  seal = sealed(seal, level.${field});`),
+  '  return seal;',
+  '}',
+].join('\n');

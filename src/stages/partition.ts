@@ -1,11 +1,13 @@
-import template from '../../wgsl/partition.wgsl?raw';
-import { type Kernel, kernel } from '../shaders/kernel.js';
+import template from '../../wgsl/partition.wgsl?template';
+import { stageKernel } from '../shaders/custody.js';
+import type { Kernel } from '../shaders/kernel.js';
 import { MAX_GROUPS } from '../shaders/limits.js';
 import { struct } from '../shaders/struct.js';
-import { Level } from './level.js';
+import { levelWgsl } from './level.js';
 
 export const PartitionConfig = struct('PartitionConfig', {
   windows: 'windows of the group',
+  slab: 'the most entries that a window has',
   entries_per_task: 'no more tasks than give each of them so many entries',
   most_tasks: 'at most so many tasks',
   levels: 'walks over a sorted stream and its partial sums',
@@ -16,10 +18,8 @@ export const PartitionConfig = struct('PartitionConfig', {
   split_tasks: '',
   bits_entries: 'shape of the second walk of the reduction',
   bits_tasks: '',
+  entries_account: 'where the number of digits that are not zero goes',
 });
-
-/** What all groups of a run add up. */
-export const Tally = struct('Tally', { entries: 'digits that are not zero' });
 
 /** Each combine level has this many times fewer tasks than the one before. */
 export const SHRINK = 16;
@@ -35,14 +35,13 @@ export const levelTasks = (tasks: number): number[] => {
 };
 
 export const partitionKernel = (): Kernel =>
-  kernel(
+  stageKernel(
     'partition_stream',
     template,
+    PartitionConfig,
     [
-      { name: 'config', access: 'uniform', type: 'PartitionConfig' },
       { name: 'totals', access: 'read', type: 'array<u32>' },
       { name: 'levels', access: 'write', type: 'array<Level>' },
-      { name: 'tally', access: 'write', type: 'Tally' },
     ],
-    { structs: `${PartitionConfig.wgsl}\n${Level.wgsl}\n${Tally.wgsl}`, shrink: SHRINK, maxGroups: MAX_GROUPS },
+    { level: levelWgsl, shrink: SHRINK, maxGroups: MAX_GROUPS },
   );

@@ -1,5 +1,6 @@
-import template from '../../wgsl/reduce.wgsl?raw';
-import { type Kernel, kernel } from '../shaders/kernel.js';
+import template from '../../wgsl/reduce.wgsl?template';
+import { stageKernel } from '../shaders/custody.js';
+import type { Kernel } from '../shaders/kernel.js';
 import { struct } from '../shaders/struct.js';
 import { entryWgsl } from './entry.js';
 
@@ -8,6 +9,7 @@ export const ReduceConfig = struct('ReduceConfig', {
   low_bits: 'q; h + q = c - 1',
   split_entries: 'length of the first stream',
   bits_entries: 'length of the second stream',
+  entries_account: 'where the digest of the entries goes, in lanes',
 });
 
 export const REDUCE_THREADS = 64;
@@ -52,13 +54,13 @@ export const bitsExponents = (
 };
 
 export const reduceKernel = (): Kernel =>
-  kernel(
+  stageKernel(
     'reduce',
     template,
+    ReduceConfig,
     [
-      { name: 'config', access: 'uniform', type: 'ReduceConfig' },
       { name: 'split', access: 'write', type: 'array<Entry>' },
       { name: 'bits', access: 'write', type: 'array<Entry>' },
     ],
-    { structs: ReduceConfig.wgsl, entry: entryWgsl, threads: REDUCE_THREADS },
+    { entry: entryWgsl, threads: REDUCE_THREADS },
   );

@@ -1,5 +1,6 @@
-import template from '../../wgsl/sort.wgsl?raw';
-import { type Binding, type Kernel, kernel } from '../shaders/kernel.js';
+import template from '../../wgsl/sort.wgsl?template';
+import { stageKernel } from '../shaders/custody.js';
+import type { Binding, Kernel } from '../shaders/kernel.js';
 import { struct } from '../shaders/struct.js';
 import { entryWgsl } from './entry.js';
 
@@ -40,13 +41,11 @@ export interface SortKernels {
 }
 
 export const sortKernels = (threads: number, perThread: number): SortKernels => {
-  const config: Binding = { name: 'config', access: 'uniform', type: 'SortConfig' };
   const entries: Binding = { name: 'entries', access: 'read', type: 'array<Entry>' };
   const totals = (access: 'read' | 'write'): Binding => ({ name: 'totals', access, type: 'array<u32>' });
   const counts = (access: 'read' | 'write'): Binding => ({ name: 'counts', access, type: 'array<u32>' });
   const make = (part: 'count' | 'scan' | 'scatter', bindings: readonly Binding[]): Kernel =>
-    kernel(`sort_${part}`, template, bindings, {
-      structs: SortConfig.wgsl,
+    stageKernel(`sort_${part}`, template, SortConfig, bindings, {
       entry: entryWgsl,
       threads,
       perThread,
@@ -59,10 +58,9 @@ export const sortKernels = (threads: number, perThread: number): SortKernels => 
       scatter: part === 'scatter',
     });
   return {
-    count: make('count', [config, entries, totals('read'), counts('write')]),
-    scan: make('scan', [config, totals('write'), counts('write')]),
+    count: make('count', [entries, totals('read'), counts('write')]),
+    scan: make('scan', [totals('write'), counts('write')]),
     scatter: make('scatter', [
-      config,
       entries,
       totals('read'),
       counts('read'),

@@ -1,10 +1,10 @@
-import template from '../../wgsl/tables.wgsl?raw';
+import template from '../../wgsl/tables.wgsl?template';
 import type { CurveContext } from '../curves/curve.js';
-import type { CarryMode } from '../field/carry.js';
 import { fieldLiteral } from '../field/literal.js';
 import { fieldView } from '../field/wgsl.js';
-import { type Binding, type Kernel, kernel } from '../shaders/kernel.js';
-import { struct } from '../shaders/struct.js';
+import { stageKernel } from '../shaders/custody.js';
+import type { Binding, Kernel } from '../shaders/kernel.js';
+import { type Struct, struct } from '../shaders/struct.js';
 
 export const SpreadConfig = struct('SpreadConfig', {
   points: 'bases in this slice',
@@ -19,7 +19,6 @@ export const DoubleConfig = struct('DoubleConfig', {
   doublings: 'how many times',
 });
 
-/** A thread takes one base. */
 /** Threads in a workgroup of either kernel; one base each. */
 export const TABLES_THREADS = 64;
 
@@ -28,24 +27,19 @@ export interface TablesKernels {
   readonly double: Kernel;
 }
 
-export const tablesKernels = (curve: CurveContext, carry: CarryMode): TablesKernels => {
-  const make = (part: 'spread' | 'double', structs: string, bindings: readonly Binding[]): Kernel =>
-    kernel(`tables_${part}`, template, bindings, {
-      ...fieldView(curve.field, carry),
+export const tablesKernels = (curve: CurveContext): TablesKernels => {
+  const make = <Field extends string>(part: 'spread' | 'double', config: Struct<Field>, ...bindings: Binding[]) =>
+    stageKernel(`tables_${part}`, template, config, bindings, {
+      ...fieldView(curve.field),
       spread: part === 'spread',
       double: part === 'double',
-      structs,
       threads: TABLES_THREADS,
       hasA: curve.a !== 0n,
       aLimbs: fieldLiteral(curve.field, curve.a),
     });
   const tables: Binding = { name: 'tables', access: 'write', type: 'array<Point>' };
   return {
-    spread: make('spread', SpreadConfig.wgsl, [
-      { name: 'config', access: 'uniform', type: SpreadConfig.name },
-      { name: 'points', access: 'read', type: 'array<Point>' },
-      tables,
-    ]),
-    double: make('double', DoubleConfig.wgsl, [{ name: 'config', access: 'uniform', type: DoubleConfig.name }, tables]),
+    spread: make('spread', SpreadConfig, { name: 'points', access: 'read', type: 'array<Point>' }, tables),
+    double: make('double', DoubleConfig, tables),
   };
 };

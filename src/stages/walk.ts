@@ -1,23 +1,30 @@
-import template from '../../wgsl/walk.wgsl?raw';
+import template from '../../wgsl/walk.wgsl?template';
 import type { CurveContext } from '../curves/curve.js';
-import type { CarryMode } from '../field/carry.js';
+import { divstepConstants } from '../field/divsteps.js';
 import { fieldLiteral } from '../field/literal.js';
+import type { Modulus } from '../field/modulus.js';
 import { fieldView } from '../field/wgsl.js';
-import { type Kernel, kernel } from '../shaders/kernel.js';
+import { stageKernel } from '../shaders/custody.js';
+import type { Kernel } from '../shaders/kernel.js';
 import { struct } from '../shaders/struct.js';
-import { findingsBinding, findingsView, writersBinding } from './check.js';
+import type { KernelPart } from './checks.js';
 import { entryWgsl } from './entry.js';
-import { Level } from './level.js';
+import { levelWgsl } from './level.js';
 
-export const WalkConfig = struct('WalkConfig', { level: 'index of the level to walk' });
+export const WalkConfig = struct('WalkConfig', {
+  level: 'index of the level to walk',
+  balance: 'account of the entries that the walks of a stream take in, less those that they leave to each other',
+  inhabited: 'account of what is not infinity among sums and points',
+  per_sum: 'what a sum counts there',
+  per_point: 'what a point counts there',
+});
 
 /** What the source of the walk depends on besides the curve. */
 export interface WalkShape {
   readonly prefixMemory: 'private' | 'workgroup';
   readonly threads: number;
   readonly slots: number;
-  readonly carry: CarryMode;
-  /** Counts the writers of every sum, and the entries taken in. */
+  /** Counts the writers of every sum, and the entries taken in: for engines that were handed what does. */
   readonly checks?: boolean;
 }
 
@@ -25,46 +32,56 @@ export interface WalkShape {
 export const prefixBytes = (curve: CurveContext, threads: number, slots: number): number =>
   threads * slots * curve.field.bytes;
 
+/** Rows of four words that a slot has in private memory: what it is up to, its sum, and the prefix product unless that is shared. */
+const rowsOf = ({ words }: Modulus, shared: boolean): number => 1 + (words / 4) * (shared ? 2 : 3);
+
 /** Bytes that WGSL guarantees for all private variables of a shader together (WGSL, "Limits"). */
 const PRIVATE_BYTES = 8192;
 
-/** The most slots whose private variables fit: the sum, four words, and the prefix product unless that is shared. Four words are the thread's, and the constants of products. */
-export const mostSlots = (curve: CurveContext, prefixMemory: WalkShape['prefixMemory']): number => {
-  const slot = curve.pointBytes + 4 * 4 + (prefixMemory === 'private' ? curve.field.bytes : 0);
-  const thread = 4 * (4 + curve.field.limbs + 3);
+/** The most slots whose private variables fit. The thread's own are six words, the matrices of an inversion, and the constants of products, or with words what products carry along. */
+export const mostSlots = ({ field }: CurveContext, prefixMemory: WalkShape['prefixMemory']): number => {
+  const slot = 16 * rowsOf(field, prefixMemory === 'workgroup');
+  const own = field.product === 'signed' ? 4 * (field.limbs + 3) : 4 * field.words;
+  const thread = 4 * 6 + 8 * divstepConstants(field).batches + own;
   return Math.floor((PRIVATE_BYTES - thread) / slot);
 };
 
 export const walkKernel = (
   curve: CurveContext,
-  { prefixMemory, threads, slots, carry, checks = false }: WalkShape,
+  { prefixMemory, threads, slots }: Omit<WalkShape, 'checks'>,
+  watch?: KernelPart,
 ): Kernel => {
   const shared = prefixMemory === 'workgroup';
-  return kernel(
+  const vectors = curve.field.words / 4;
+  return stageKernel(
     'walk',
     template,
+    WalkConfig,
     [
-      { name: 'config', access: 'uniform', type: 'WalkConfig' },
       { name: 'levels', access: 'read', type: 'array<Level>' },
       { name: 'stream', access: 'read', type: 'array<Entry>' },
       { name: 'points', access: 'read', type: 'array<Point>' },
       { name: 'sums', access: 'write', type: 'array<Point>' },
       { name: 'places', access: 'write', type: 'array<Entry>' },
       { name: 'partials', access: 'write', type: 'array<Point>' },
-      ...(checks ? [writersBinding, findingsBinding] : []),
+      ...(watch?.bindings ?? []),
     ],
     {
-      ...fieldView(curve.field, carry, true),
-      ...(checks ? findingsView() : {}),
-      checks,
-      structs: `${WalkConfig.wgsl}\n${Level.wgsl}`,
+      ...fieldView(curve.field, true),
+      ...watch?.view,
+      checks: watch !== undefined,
+      level: levelWgsl,
       entry: entryWgsl,
-      placement: prefixMemory,
       prefixIsShared: shared,
-      prefixLength: shared ? threads * slots : slots,
+      prefixLength: threads * slots,
+      rows: rowsOf(curve.field, shared),
+      memoryRows: slots * rowsOf(curve.field, shared) + (curve.field.product === 'signed' ? 0 : vectors),
+      rowOfY: 1 + vectors,
+      rowOfPrefix: 1 + 2 * vectors,
       threads,
       slots,
       aLimbs: fieldLiteral(curve.field, curve.a),
     },
+    watch?.partials,
   );
 };

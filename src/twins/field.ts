@@ -1,17 +1,28 @@
-import type { CarryMode } from '../field/carry.js';
-import { applyBatch, BATCH, divstepConstants, finish, fromWide, modulusLimbs, toShort } from '../field/divsteps.js';
-import { balancedDigits, digitsOf, joinLimbs, LIMB_BITS, type Modulus } from '../field/modulus.js';
+import {
+  applyBatch,
+  BATCH,
+  divstepConstants,
+  finish,
+  fromWide,
+  modulusLimbs,
+  toShort,
+  toShortFromWords,
+  wordsFromWide,
+} from '../field/divsteps.js';
+import { balancedDigits, digitsOf, joinLimbs, LIMB_BITS, lazyLimbs, type Modulus } from '../field/modulus.js';
 import { montgomeryProduct } from '../field/product.js';
+import { dot4Product } from '../field/product-dot4.js';
+import { unsignedProduct } from '../field/product-unsigned.js';
 import { type Limbs, runStraightLine } from '../field/straight-line.js';
+import { type Word, WordLine, type WordProgram } from '../field/word-line.js';
 
 /**
  * The CPU twin of wgsl/field.wgsl and wgsl/inverse.wgsl: runs the same programs, and refuses to go on where the shader's 32-bit
  * integers would overflow, which a shader cannot say.
  */
 
-/** How a carry may round: as shifts do, as floats do, or as badly as either is allowed to. */
+/** How a carry may round: as floats do, or as badly as it is allowed to. */
 export const roundings = {
-  shift: (x: number, bits: number): number => Math.floor((x + 2 ** (bits - 1)) / 2 ** bits),
   float: (x: number, bits: number): number => {
     const rounder = 1.5 * 2 ** (23 + bits);
     return (Math.fround(Math.fround(x) + rounder) - rounder) / 2 ** bits;
@@ -49,12 +60,67 @@ export const productLimbs = (
   return run(montgomeryProduct(m, b === null, names), inputs, rounding);
 };
 
-/** (a·R)⁻¹·R² mod p: the inverse in Montgomery form, as a number within p of 0. Zero for zero. */
-export const fieldInverse = (m: Modulus, a: bigint, mode: CarryMode, rounding: Rounding): bigint => {
+type Values = Record<string, bigint>;
+
+const dot4U8Packed = (a: bigint, b: bigint): bigint =>
+  [0n, 8n, 16n, 24n].reduce((total, at) => total + ((a >> at) & 255n) * ((b >> at) & 255n), 0n);
+
+/** Runs the text of a program as the shader does, and refuses to go on where a value is more than was said. */
+const runWords = ({ program, result }: WordProgram, inputs: Readonly<Record<string, number>>): number[] => {
+  const values: Values = Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, BigInt(value)]));
+  const evaluate = ({ wgsl, most, wraps }: Word): bigint => {
+    const exact = wgsl
+      .replace(/(?<![\w.])[a-z]\w*(\.\w+)?(?!\w*\()/gi, (name) => `values['${name}']`)
+      .replace(/(?<!\w)(\d+)u/g, '$1n');
+    const value: unknown = new Function('values', 'dot4U8Packed', `return ${exact}`)(values, dot4U8Packed);
+    if (typeof value !== 'bigint') throw new Error(`'${wgsl}' has names that were not computed`);
+    const word = wraps ? BigInt.asUintN(32, value) : value;
+    if (word > BigInt(most)) throw new RangeError(`'${wgsl}' is ${word}, beyond ${most}`);
+    return word;
+  };
+  for (const statement of program.statements) values[statement.name] = evaluate(statement);
+  return result.map((word) => Number(evaluate(word)));
+};
+
+const wordsOf = (m: Modulus, name: string, value: bigint): Record<string, number> =>
+  Object.fromEntries(digitsOf(value, 32, lazyLimbs(m, 32)).map((word, i) => [`${name}.w${i}`, word]));
+
+/** a·b·R⁻¹ for products of words, without b the square. */
+export const productWords = (m: Modulus, a: bigint, b: bigint | null): bigint => {
+  const square = b === null && m.product === 'unsigned';
+  const { program, result } = m.product === 'dot4' ? dot4Product(m) : unsignedProduct(m, square);
+  const inputs = { ...wordsOf(m, 'a', a), ...(square ? {} : wordsOf(m, 'b', b ?? a)) };
+  return joinLimbs(runWords({ program, result }, inputs), 32);
+};
+
+/** An element as the inversion takes it, in limbs of BATCH bits. */
+const shortOf = (m: Modulus, a: bigint, rounding: Rounding): number[] =>
+  m.product === 'signed'
+    ? run(toShort(m), limbsOf('a', digitsOf(a, LIMB_BITS, m.limbs)), rounding)
+    : runWords({ program: new WordLine(), result: toShortFromWords(m) }, wordsOf(m, 'a', a));
+
+/** sign·d, less the multiple of p that makes it an element again. */
+const finished = (m: Modulus, d: readonly number[], sign: 1 | -1, rounding: Rounding): bigint => {
+  const inLimbs = m.product === 'signed';
+  const multiples = Number((joinLimbs(d, BATCH) * BigInt(sign) * 1024n) / m.p) / 1024;
+  const last = finish(m);
+  const k = Math.floor(multiples + (inLimbs ? 0.5 : -0.5));
+  const wide = run(last, { sign, k, ...limbsOf('d', d) }, rounding);
+  const named = Object.fromEntries(last.result.map((name, i) => [name, wide[i] as number]));
+  return inLimbs
+    ? joinLimbs(run(fromWide(m), named, rounding), LIMB_BITS)
+    : joinLimbs(runWords({ program: new WordLine(), result: wordsFromWide(m) }, named), 32);
+};
+
+/**
+ * (a·R)⁻¹·R² mod p: the inverse in Montgomery form, as a number within p of 0; or for products of words, which round nothing, below 2p. Zero, or
+ * p, for zero.
+ */
+export const fieldInverse = (m: Modulus, a: bigint, rounding: Rounding = 'float'): bigint => {
   const k = divstepConstants(m);
-  const batches = applyBatch(m, mode);
-  let f: readonly number[] = modulusLimbs(m, mode);
-  let g: readonly number[] = run(toShort(m, mode), limbsOf('a', digitsOf(a, LIMB_BITS, m.limbs)), rounding);
+  const parts = (['short', 'wide'] as const).map((part) => applyBatch(m, part));
+  let f: readonly number[] = modulusLimbs(m);
+  let g: readonly number[] = shortOf(m, a, rounding);
   let d: readonly number[] = new Array<number>(k.limbs).fill(0);
   let e: readonly number[] = k.start;
   let zeta = -1; // −(delta + 1/2), as an integer
@@ -84,9 +150,10 @@ export const fieldInverse = (m: Modulus, a: bigint, mode: CarryMode, rounding: R
       }
     }
     const inputs = { u, v, q, r, ...limbsOf('f', f), ...limbsOf('g', g), ...limbsOf('d', d), ...limbsOf('e', e) };
-    const values = runStraightLine(batches.program, inputs, roundings[rounding]);
-    const limbs = (names: readonly string[]): number[] => names.map((name) => values.get(name) as number);
-    [f, g, d, e] = [limbs(batches.f), limbs(batches.g), limbs(batches.d), limbs(batches.e)];
+    [f, g, d, e] = parts.flatMap(({ program, result }) => {
+      const values = runStraightLine(program, inputs, roundings[rounding]);
+      return result.map((names) => names.map((name) => values.get(name) as number));
+    }) as [number[], number[], number[], number[]];
     for (const [x, most] of [
       [f, m.p],
       [g, m.p],
@@ -99,12 +166,7 @@ export const fieldInverse = (m: Modulus, a: bigint, mode: CarryMode, rounding: R
     }
   }
   if (joinLimbs(g, BATCH) !== 0n) throw new RangeError('division steps did not finish');
-  const sign = f[0] === 1 ? 1 : -1;
-  const multiples = Number((joinLimbs(d, BATCH) * BigInt(sign) * 1024n) / m.p) / 1024;
-  const last = finish(m, mode);
-  const wide = run(last, { sign, k: Math.round(multiples), ...limbsOf('d', d) }, rounding);
-  const named = Object.fromEntries(last.result.map((name, i) => [name, wide[i] as number]));
-  return joinLimbs(run(fromWide(m, mode), named, rounding), LIMB_BITS);
+  return finished(m, d, f[0] === 1 ? 1 : -1, rounding);
 };
 
 /** Balanced limbs of a number, within half of 2^14 each. */

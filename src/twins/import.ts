@@ -3,7 +3,7 @@ import { readWords } from '../field/modulus.js';
 import { NONE_REJECTED } from '../stages/import.js';
 import { writePoint } from './points.js';
 
-/** The CPU twin of wgsl/import.wgsl. `points` is converted in place; what comes back is `outcome`. */
+/** The CPU twin of wgsl/import.wgsl. `points` is converted in place; what comes back are the first that is not canonical and the first off the curve. */
 export const importPoints = (curve: CurveContext, points: Uint32Array, first: number): Uint32Array => {
   const { field, pointWords } = curve;
   let notCanonical = NONE_REJECTED;
@@ -18,5 +18,5 @@ export const importPoints = (curve: CurveContext, points: Uint32Array, first: nu
     else if (!valid) offCurve = Math.min(offCurve, first + i);
     writePoint(curve, points, i, valid ? { x, y } : null);
   }
-  return Uint32Array.of(notCanonical, offCurve, points.length / pointWords);
+  return Uint32Array.of(notCanonical, offCurve);
 };

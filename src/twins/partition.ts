@@ -1,5 +1,5 @@
 import { MAX_GROUPS } from '../shaders/limits.js';
-import { Level } from '../stages/level.js';
+import { Level, packLevel } from '../stages/level.js';
 import { type PartitionConfig, SHRINK } from '../stages/partition.js';
 
 export type PartitionValues = Parameters<typeof PartitionConfig.pack>[0];
@@ -9,13 +9,13 @@ const level = (config: PartitionValues, entries: number, tasks: number): Uint32A
   const threads = Math.min(tasks, Math.max(Math.ceil(tasks / config.slots), config.least_threads));
   const groups = Math.ceil(threads / config.threads_per_group);
   const rows = Math.max(1, Math.ceil(groups / MAX_GROUPS));
-  return Level.pack({
+  return packLevel({
     entries: tasks === 0 ? 0 : entries,
     tasks,
     quotient,
     remainder: tasks === 0 ? 0 : entries % tasks,
     threads,
-    groups_x: Math.ceil(groups / rows),
+    groups_x: Math.max(1, Math.ceil(groups / rows)),
     groups_y: rows,
     groups_z: 1,
   });
@@ -23,7 +23,7 @@ const level = (config: PartitionValues, entries: number, tasks: number): Uint32A
 
 /** The CPU twin of wgsl/partition.wgsl. */
 export const partition = (config: PartitionValues, totals: Uint32Array): Uint32Array => {
-  let entries = totals.reduce((sum, total) => sum + total, 0);
+  let entries = totals.reduce((sum, total) => sum + Math.min(total, config.slab), 0);
   let tasks = Math.min(config.most_tasks, Math.max(1, Math.ceil(entries / config.entries_per_task)));
   const levels: Uint32Array[] = [];
   for (let i = 0; i < config.levels; i++) {

@@ -1,15 +1,12 @@
 /** Every chart of the page with plausible numbers: to look at, and for tests/charts.test.ts. */
 import { shortSize } from '../../dev/bench/format.js';
-import {
-  type Chart,
-  type ChartOptions,
-  distributionChart,
-  settingsChart,
-  stackedShares,
-  type TimePoint,
-  timeChart,
-  timeline,
-} from '../../dev/page/charts/index.js';
+import type { ChartOptions, TimePoint } from '../../dev/bench/parts.js';
+import { distributionChart } from '../../dev/page/charts/distribution-chart.js';
+import type { Chart } from '../../dev/page/charts/frame.js';
+import { settingsChart } from '../../dev/page/charts/settings-chart.js';
+import { stackedShares } from '../../dev/page/charts/stacked-shares.js';
+import { timeChart } from '../../dev/page/charts/time-chart.js';
+import { timeline } from '../../dev/page/charts/timeline.js';
 import { h } from '../../dev/page/dom.js';
 
 const powers = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => 2 ** (from + i));
@@ -118,7 +115,7 @@ export const charts = {
       settings: [
         { label: '11 bits', medianMs: 41.2, lowMs: 40.1, highMs: 47 },
         { label: '12 bits', medianMs: 36.9, lowMs: 35.8, highMs: 38.8 },
-        { label: '13 bits', medianMs: 33.1, lowMs: 32.2, highMs: 36.4, note: 'what the planner takes' },
+        { label: '13 bits', medianMs: 33.1, lowMs: 32.2, highMs: 36.4 },
         { label: '14 bits, with the scratch in private memory', medianMs: 35.4, lowMs: 33.9, highMs: 52.3 },
       ],
     },

@@ -10,12 +10,16 @@ const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 };
  * @param createMsmEngine of the library, wherever a place has it from
  */
 export async function multiplyWith(createMsmEngine, options = {}) {
-  const engine = await createMsmEngine({ curve: 'bn254', tuning, ...options });
+  const engine = await createMsmEngine({ curve: 'bn254', ...options, tuning: { ...tuning, ...options.tuning } });
   const bases = await engine.loadBases(points);
   const { x, y, infinity } = await engine.msm(bases, scalars);
-  const { phases } = engine.lastRun;
+  const { phases, tuning: used } = engine.lastRun;
   engine.destroy();
-  return { point: { x: String(x), y: String(y), infinity }, phases: phases?.map(({ name }) => name) ?? null };
+  return {
+    point: { x: String(x), y: String(y), infinity },
+    phases: phases?.map(({ name }) => name) ?? null,
+    checked: used.checks,
+  };
 }
 
 /** What `work` gives, or why it fails. */

@@ -3,7 +3,8 @@ import { attempt, multiplyWith, tell } from './multiply.js';
 
 /** Where the library is: an address, of this server or another. */
 const library = new URLSearchParams(location.search).get('library');
-const { createMsmEngine, indexedDbStore } = await import(library);
+const { createMsmEngine, MsmError } = await import(library);
+const { calibrate, indexedDbStore } = await import(new URL('calibrate.js', new URL(library, location)));
 const multiply = (options) => multiplyWith(createMsmEngine, options);
 
 /** By now the package has been imported, and nothing of it called. */
@@ -65,6 +66,12 @@ async function indexedDb() {
   return { first, later: await indexedDbStore().get('one') };
 }
 
+/** What goes wrong in one module is an error of the other: both have one engine. */
+async function oneEngine() {
+  const failed = await calibrate({}).catch((error) => error);
+  return { isMine: failed instanceof MsmError, code: failed.code };
+}
+
 /** The same in a worker that no bundler has seen. */
 function bareWorker() {
   const worker = new Worker(`./plain-worker.js?${new URLSearchParams({ library })}`, { type: 'module' });
@@ -81,4 +88,5 @@ tell({
   bareWorker: await attempt(bareWorker),
   bareAdapter: await attempt(bareAdapter),
   indexedDb: await attempt(indexedDb),
+  oneEngine: await attempt(oneEngine),
 });

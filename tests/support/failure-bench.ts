@@ -87,7 +87,10 @@ export class Bench {
 
   static async open(options: Partial<MsmEngineOptions> = {}, prepare?: (device: LeasedDevice) => void): Promise<Bench> {
     const gpu = await leaseGpu(prepare);
-    return new Bench(gpu, await createMsmEngine({ curve: smallCurve, gpu: gpu.gpu, tuning, ...options }));
+    return new Bench(
+      gpu,
+      await createMsmEngine({ curve: smallCurve, gpu: gpu.gpu, tuning, selfTest: false, ...options }),
+    );
   }
 
   /** The device that was requested last. */

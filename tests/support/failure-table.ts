@@ -128,7 +128,7 @@ const lost = {
       fault: 'the device is lost and the GPU is gone',
       stages: ['the call after the loss'],
       code: 'no-webgpu',
-      says: 'check the GPU driver',
+      says: 'the browser has switched the GPU off for this page; reload the page',
       next: 'moved',
     },
     noDevice: {
@@ -156,8 +156,8 @@ const lost = {
 } as const satisfies Section;
 
 /** Buffers in the order in which a new engine makes them. */
-const common = ['uniforms', 'read-back', 'timestamps'] as const;
-const forImport = ['bases', 'outcome', ...common] as const;
+const common = ['uniforms', 'read-back', 'timestamps', 'result'] as const;
+const forImport = ['bases', ...common] as const;
 const forMsm = [
   'scalars',
   'vectors',
@@ -167,17 +167,15 @@ const forMsm = [
   'counts',
   'totals',
   'levels',
-  'tally',
   'buckets',
   'placesA',
   'partialsA',
   'placesB',
   'partialsB',
   'splitSums',
-  'bitSums',
 ] as const;
-/** Those that an MSM of more scalars wants larger; `uniforms` fit both. */
-const forLargerMsm = ['scalars', 'entriesA', 'entriesB', 'placesB', 'partialsB'] as const;
+/** Those that an MSM of more scalars wants larger, and the one that every job has new; `uniforms` fit both. */
+const forLargerMsm = ['scalars', 'entriesA', 'entriesB', 'placesB', 'partialsB', 'result'] as const;
 
 export const allocations = {
   loadBases: forImport,
@@ -212,11 +210,11 @@ const memory = {
 } as const satisfies Section;
 
 export const kernelNames = {
-  loadBases: ['import_points'],
+  loadBases: ['digest', 'import_points'],
   msm: ['decompose', 'sort_count', 'sort_scan', 'sort_scatter', 'partition_stream', 'walk', 'reduce'],
 } as const;
 export const passNames = {
-  loadBases: ['import'],
+  loadBases: ['digest', 'import'],
   msm: ['decompose', 'sort', 'partition', 'walk', 'combine', 'reduce'],
 } as const;
 
@@ -231,7 +229,10 @@ const refused = {
   rows: {
     buffer: {
       fault: 'a buffer is invalid',
-      stages: [...within('loadBases', ['bases', 'outcome']), ...within('msm', ['scalars', 'buckets', 'read-back'])],
+      stages: [
+        ...within('loadBases', ['bases', 'result']),
+        ...within('msm', ['scalars', 'buckets', 'result', 'read-back']),
+      ],
       code: 'internal',
       says: 'WebGPU refused a command',
       next: 'right',
@@ -300,21 +301,21 @@ const wrong = {
       fault: 'the GPU computes wrongly',
       stages: ['msm: walk'],
       code: 'internal',
-      says: 'Please report the adapter and the inputs',
+      says: 'the GPU went wrong in the walks',
       next: 'same',
     },
     idleMsm: {
       fault: 'the GPU does nothing, on an engine that has a right result already',
       stages: ['msm'],
       code: 'internal',
-      says: 'Please report the adapter and the inputs',
+      says: 'was not done',
       next: 'right',
     },
     idleImport: {
       fault: 'the GPU does nothing',
       stages: ['loadBases'],
       code: 'internal',
-      says: 'it does not do what it is told',
+      says: 'was not done',
       next: 'right',
     },
   },

@@ -79,6 +79,11 @@ export class LeasedDevice {
     return this.#live.size;
   }
 
+  /** These. */
+  get buffers(): readonly GPUBuffer[] {
+    return [...this.#live];
+  }
+
   /** Error scopes that were pushed and not popped. */
   get openScopes(): number {
     return this.#scopes.length;

@@ -58,7 +58,7 @@ const power = (base: bigint, exponent: bigint, m: bigint): bigint => {
 };
 
 /** Miller and Rabin's test with bases 2, 3 and 5: the chance that a random number passes and is no prime is far below 2^-40. */
-const isProbablyPrime = (n: bigint): boolean => {
+export const isProbablyPrime = (n: bigint): boolean => {
   if (small.some((divisor) => n % divisor === 0n)) return false;
   let [odd, twos] = [n - 1n, 0];
   for (; odd % 2n === 0n; odd /= 2n) twos++;

@@ -1,6 +1,7 @@
+import { checks } from '../../src/checks/module.js';
 import type { Command, Slice } from '../../src/gpu/commands.js';
 import type { Plan } from '../../src/plan/planner.js';
-import type { Part } from '../../src/plan/schedule.js';
+import type { Job, Part } from '../../src/plan/schedule.js';
 import { recordJob } from '../../src/record/record.js';
 import type { Kernels } from '../../src/stages/kernels.js';
 
@@ -10,10 +11,16 @@ export const onlyPart = (plan: Plan, n = plan.n): Part => ({
   n,
   pieces: Array.from({ length: plan.vectors }, (_, vector) => ({ vector, first: 0, length: n })),
   bases: { first: 0, count: n },
-  at: { scalars: 0, vectors: 0, picks: 0, bitSums: 0, tally: 0, findings: 0 },
+  at: { scalars: 0, vectors: 0, picks: 0, accounts: 0, bitSums: 0 },
   apart: true,
 });
 
+/** A plan on its own, as a job. */
+export const jobOf = (plan: Plan, n = plan.n): Job => {
+  const { accounts, bitSums, ...scratch } = plan.scratch;
+  return { parts: [onlyPart(plan, n)], scratch, accounts, bitSums, submits: plan.submits };
+};
+
 /** The commands of a plan on its own. */
 export const recordPlan = (kernels: Kernels, plan: Plan, n: number, bases: Slice = { buffer: 'bases' }): Command[] =>
-  recordJob(kernels, { parts: [onlyPart(plan, n)], scratch: plan.scratch, submits: plan.submits }, () => bases);
+  recordJob(kernels, jobOf(plan, n), () => bases, plan.checks && checks);

@@ -1,17 +1,17 @@
-import type { Tuning } from '../../src/api.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../../src/curves/curve.js';
 import type { Command, Dispatch } from '../../src/gpu/commands.js';
 import { bufferUsage } from '../../src/gpu/constants.js';
 import { Runner } from '../../src/gpu/runner.js';
 import { type Plan, type PlanLimits, planOne, type ScratchName } from '../../src/plan/planner.js';
+import type { Knobs } from '../../src/plan/tuning.js';
 import { fullWorkload } from '../../src/plan/workload.js';
 import { createKernels } from '../../src/stages/kernels.js';
 import { recordPlan } from './record-plan.js';
 
 export const limits: PlanLimits = {
   software: true,
-  slowShifts: true,
+  product: 'signed',
   additionsPerMs: null,
   maxComputeInvocationsPerWorkgroup: 256,
   maxComputeWorkgroupSizeX: 256,
@@ -28,7 +28,7 @@ export class StageBench {
   readonly #runner: Runner;
   readonly #bases: GPUBuffer;
 
-  constructor(device: GPUDevice, n: number, tuning: Partial<Tuning>, bases: Uint32Array) {
+  constructor(device: GPUDevice, n: number, tuning: Knobs, bases: Uint32Array) {
     this.plan = planOne(fullWorkload(n, this.curve), this.curve, limits, tuning);
     this.#runner = new Runner(device, Number.POSITIVE_INFINITY);
     this.#bases = device.createBuffer({
@@ -56,19 +56,21 @@ export class StageBench {
     read: ScratchName,
     words: number,
   ): Promise<Uint32Array> {
-    const { scratch } = this.plan;
-    const uploads = (Object.keys(scratch) as ScratchName[]).flatMap((name) => [
-      { to: { buffer: name }, data: new Uint32Array(scratch[name] / 4).fill(0xdeadbeef) },
+    const { accounts: accountsBytes, bitSums, ...scratch } = this.plan.scratch;
+    const uploads = (Object.keys(scratch) as (keyof typeof scratch & ScratchName)[]).flatMap((name) => [
+      { to: { buffer: name }, data: new Uint32Array((scratch[name] as number) / 4).fill(0xdeadbeef) },
       ...(fill[name] ? [{ to: { buffer: name }, data: fill[name] }] : []),
     ]);
-    const { data } = await this.#runner.run({
+    const { accounts, data } = await this.#runner.run({
       scratch,
       external: { bases: this.#bases },
       uploads,
       commands: dispatches.map((dispatch) => ({ kind: 'dispatch', ...dispatch })),
-      read: [{ buffer: read, size: 4 * words }],
+      accounts: accountsBytes,
+      result: bitSums,
+      read: read === 'accounts' ? [] : [{ buffer: read, size: 4 * words }],
     });
-    return data[0] as Uint32Array;
+    return read === 'accounts' ? accounts : (data[0] as Uint32Array);
   }
 
   destroy(): void {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { MAX_GROUPS } from '../../src/shaders/limits.js';
 import { ABSENT, ENTRY_WORDS } from '../../src/stages/entry.js';
-import { Level } from '../../src/stages/level.js';
+import { packLevel } from '../../src/stages/level.js';
 import type { Cut } from '../../src/twins/walk.js';
 
 /** The cut of a stream of `entries` into `tasks` equal tasks. */
@@ -28,7 +28,7 @@ export const cutsOf = (entries: number, tasks: number, shrink: number): Cut[] =>
 export const levelOf = (cut: Cut, threads: number, threadsPerGroup: number): Uint32Array<ArrayBuffer> => {
   const groups = Math.ceil(threads / threadsPerGroup);
   const rows = Math.ceil(groups / MAX_GROUPS);
-  return Level.pack({ ...cut, threads, groups_x: Math.ceil(groups / rows), groups_y: rows, groups_z: 1 });
+  return packLevel({ ...cut, threads, groups_x: Math.ceil(groups / rows), groups_y: rows, groups_z: 1 });
 };
 
 /** Length and shape of the runs of a stream. */

@@ -1,19 +1,19 @@
 /** `calibrate`: the library's own search for the knobs that suit a device. */
-import { calibrate as findTuning, indexedDbStore } from '../../../src/index.js';
-import { BenchDevice } from '../bench-device.js';
+import { calibrate as findTuning, indexedDbStore } from '../../../src/calibrate.js';
+import { openBenchDevice } from '../bench-device.js';
 import type { Host } from '../environment.js';
 import { formatMs } from '../format.js';
 import type { Knobs } from '../knobs.js';
+import { notes, type Parts, tableOf, tiles } from '../parts.js';
 import { rowsOf, type StampedRow } from '../rows.js';
 import type { Run } from '../run.js';
 import { tuningQuery } from '../settings.js';
-import { tableLines } from '../table.js';
 import type { BenchMode } from './mode.js';
 
-export const calibrate: BenchMode = { run: runCalibrate, report };
+export const calibrate: BenchMode = { run: runCalibrate, show };
 
 async function runCalibrate(run: Run, host: Host, knobs: Knobs): Promise<void> {
-  const bench = await BenchDevice.open(run, host, knobs);
+  const bench = await openBenchDevice(run, host, knobs);
   try {
     await run.next('Trying settings on a small MSM, each result checked');
     const { signal } = run;
@@ -41,18 +41,41 @@ async function runCalibrate(run: Run, host: Host, knobs: Knobs): Promise<void> {
   await run.end(null);
 }
 
-function report(rows: readonly StampedRow[]): string[] {
-  const spell = (tuning: object): string =>
-    Object.entries(tuning)
-      .map(([name, value]) => `${name}=${value}`)
-      .join(', ') || 'defaults';
-  const tried = rowsOf(rows, 'trial').map(({ tuning, ms }) => [
-    spell(tuning),
-    ms === null ? 'wrong, or impossible' : formatMs(ms),
-  ]);
-  return rowsOf(rows, 'calibrated').flatMap(({ tuning }) => [
-    ...tableLines([['setting', 'ms'], ...tried]),
-    '',
-    `chosen: ${spell(tuning)}`,
-  ]);
+/** What was tried, and what it would have the engine do. */
+function show(rows: readonly StampedRow[]): Parts {
+  const [row] = rowsOf(rows, 'calibrated');
+  if (row === undefined) return [];
+  const chosen = row.query;
+  const spell = (query: string): string => query.replaceAll('&', ', ') || 'defaults';
+  const trials = rowsOf(rows, 'trial').map((each) => ({ ...each, query: tuningQuery(each.tuning).toString() }));
+  const seconds = (ms: number): string => (ms / 1000).toFixed(1);
+  const against = [...new URLSearchParams(chosen)].map(([name, value]) => `&b.${name}=${value}`).join('');
+  const kept = row.remembered
+    ? 'This browser remembers it: calibrate(device) gives it to a program at once.'
+    : 'Nothing here remembers it.';
+  const benchmark = {
+    text: 'the benchmark with it',
+    query: `autorun=msm-bench&logn=10,12,14${chosen && `&${chosen}`}`,
+  };
+  const duel = { text: 'the defaults against it', query: `autorun=accum-ab&logn=12${against}` };
+  return [
+    tiles(
+      chosen === ''
+        ? ['What suits this device', 'the defaults', 'as good as anything that was tried']
+        : ['What suits this device', spell(chosen), 'faster than the defaults'],
+      ['Settings tried', String(trials.length)],
+      ['Took', `${seconds(row.tookMs)} s`, `${seconds(row.compileMs)} of them compiling`],
+    ),
+    tableOf(
+      'Settings tried on a small MSM, one knob after the other; the median of each',
+      trials,
+      [
+        ['Setting', ({ query }) => spell(query)],
+        ['ms', ({ ms }) => (ms === null ? 'wrong, or impossible here' : formatMs(ms))],
+        ['Chosen', ({ query }) => (query === chosen ? '✓ chosen' : '')],
+      ],
+      { of: ({ ms }) => (ms === null ? { is: 'failed' } : {}) },
+    ),
+    notes([`${kept} See what it is worth: `, benchmark, ...(chosen === '' ? [] : [', ', duel]), '.']),
+  ];
 }

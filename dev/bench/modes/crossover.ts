@@ -5,13 +5,13 @@
 
 import { ratioOfMedians } from '../../../src/calibrate/statistics.js';
 import { shortSize } from '../format.js';
+import { notes, type Parts, tableOf } from '../parts.js';
 import { rowsOf, type StampedRow } from '../rows.js';
 import { makeSetting } from '../settings.js';
 import { summarise } from '../summary.js';
-import { tableLines } from '../table.js';
 import { runTimings } from '../timings.js';
 import type { BenchMode } from './mode.js';
-import { timesTable } from './timings-report.js';
+import { timingsResult } from './timings-result.js';
 
 /** The most scalars that the library ever takes to the CPU. */
 const MOST = 2 ** 16;
@@ -35,10 +35,12 @@ export const crossover: BenchMode = {
       { labels: ['GPU', 'CPU'] },
     );
   },
-  report: (rows) => [...timesTable(rows), ...ratios(rows)],
+  show: (rows) => [...timingsResult(rows), ...ratios(rows)],
 };
 
-function ratios(rows: readonly StampedRow[]): string[] {
+function ratios(rows: readonly StampedRow[]): Parts {
+  // half-way one of the two has a time more
+  if (rowsOf(rows, 'end')[0]?.status !== 'done') return [];
   const timed = summarise(rows);
   const on = (label: string) => timed.filter(({ setting, medianMs }) => setting === label && medianMs !== null);
   const cpu = on('CPU');
@@ -46,18 +48,14 @@ function ratios(rows: readonly StampedRow[]): string[] {
     const other = cpu.find((each) => each.n === n);
     return other === undefined ? [] : [{ n, ...ratioOfMedians(wallsMs, other.wallsMs) }];
   });
-  if (pairs.length === 0 || rowsOf(rows, 'end').some(({ status }) => status !== 'done')) return [];
   const slower = pairs.findIndex(({ ratio }) => ratio >= 1);
   const bound = (slower === -1 ? pairs : pairs.slice(0, slower)).at(-1)?.n ?? 0;
-  const lines = pairs.map(({ n, ratio, low, high }) => [
-    shortSize(n),
-    ratio.toFixed(2),
-    `${low.toFixed(2)} to ${high.toFixed(2)}`,
-  ]);
   return [
-    '',
-    ...tableLines([['n', 'CPU ÷ GPU', '95 % interval'], ...lines]),
-    '',
-    `The CPU is ahead up to n = ${bound}: tuning: { cpuBelow: ${bound} }`,
+    tableOf('The CPU beside the GPU', pairs, [
+      ['n', ({ n }) => shortSize(n)],
+      ['CPU ÷ GPU', ({ ratio }) => ratio.toFixed(2)],
+      ['95 % interval', ({ low, high }) => `${low.toFixed(2)} to ${high.toFixed(2)}`],
+    ]),
+    notes(`The CPU is ahead up to n = ${bound}: tuning: { cpuBelow: ${bound} }`),
   ];
 }

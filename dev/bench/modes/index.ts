@@ -10,18 +10,19 @@ import { crossover } from './crossover.js';
 import { fieldBench } from './field-bench.js';
 import type { BenchMode } from './mode.js';
 import { msmCrossCheck } from './msm-cross-check.js';
+import { msmTrace } from './msm-trace.js';
 import { targets } from './targets/index.js';
-import { timingsReport } from './timings-report.js';
+import { timingsResult } from './timings-result.js';
 
 const timings: BenchMode = {
   run: (run, host, knobs) => runTimings(run, host, knobs, { bounded: true }),
-  report: timingsReport,
+  show: timingsResult,
 };
 
 export const benchModes: Readonly<Record<Mode, BenchMode>> = {
   'msm-cross-check': msmCrossCheck,
   'msm-bench': timings,
-  'msm-trace': { ...timings, run: (run, host, knobs) => runTimings(run, host, knobs, { traced: true }) },
+  'msm-trace': msmTrace,
   'accum-ab': accumAb,
   sweep: timings,
   'field-bench': fieldBench,

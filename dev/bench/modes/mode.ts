@@ -1,5 +1,6 @@
 import type { Host } from '../environment.js';
 import type { Knobs } from '../knobs.js';
+import type { Parts } from '../parts.js';
 import type { StampedRow } from '../rows.js';
 import type { Run } from '../run.js';
 
@@ -7,6 +8,6 @@ import type { Run } from '../run.js';
 export interface BenchMode {
   /** Runs, and tells rows. Rejects where the run has failed. */
   run(run: Run, host: Host, knobs: Knobs): Promise<void>;
-  /** What its rows come to, line by line, for terminals. */
-  report(rows: readonly StampedRow[]): string[];
+  /** What its rows come to, also while it runs. */
+  show(rows: readonly StampedRow[]): Parts;
 }

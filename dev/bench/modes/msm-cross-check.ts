@@ -1,85 +1,58 @@
 /** `msm-cross-check`: case after case against the oracles. */
 
 import { median } from '../../../src/calibrate/statistics.js';
-import { type CaseAddress, formatCaseAddress, parseCaseAddress } from '../../cases/address.js';
+import { formatCaseAddress, parseCaseAddress } from '../../cases/address.js';
 import { type MsmCase, makeCase, makePoints } from '../../cases/msm-case.js';
 import type { PointSet } from '../../cases/point-distributions.js';
-import { bn254G1, encodePoint } from '../../oracle/known-bases.js';
-import { BenchDevice } from '../bench-device.js';
-import { EngineUnderTest, type Outcome } from '../engine-under-test.js';
+import { bn254G1, encodePoints } from '../../oracle/known-bases.js';
+import { type BenchDevice, openBenchDevice } from '../bench-device.js';
+import { type EngineUnderTest, makeEngine, type Outcome } from '../engine-under-test.js';
 import type { Host } from '../environment.js';
 import { errorMessage } from '../error-message.js';
+import { formatMs } from '../format.js';
 import type { Knobs } from '../knobs.js';
 import { weightOf } from '../measure.js';
-import { type CaseRow, type Placement, passed, rowsOf, type StampedRow } from '../rows.js';
+import { type Cell, type Parts, tableOf, tiles, verdict } from '../parts.js';
+import { type Placement, passed, type RowOf, rowsOf, type StampedRow } from '../rows.js';
 import type { Run } from '../run.js';
 import type { Setting } from '../settings.js';
 import type { BenchMode } from './mode.js';
 
-export const msmCrossCheck: BenchMode = { run: runMsmCrossCheck, report };
-
-/** The point set of the case before, which is often that of the next case as well. */
-class PointSetOfLastCase {
-  #key = '';
-  #points: PointSet | null = null;
-
-  get(address: CaseAddress): PointSet {
-    const key = `${address.points} ${address.n} ${address.seed}`;
-    if (this.#points === null || key !== this.#key) {
-      this.#points = makePoints(address);
-      this.#key = key;
-    }
-    return this.#points;
-  }
-}
+export const msmCrossCheck: BenchMode = { run: runMsmCrossCheck, show };
 
 /** Engines by placement, made when they are first asked for and again after one has failed. */
-class Engines {
-  readonly #run: Run;
-  readonly #bench: BenchDevice;
-  readonly #setting: Setting;
-  readonly #engines = new Map<Placement | undefined, EngineUnderTest>();
-
-  constructor(run: Run, bench: BenchDevice, setting: Setting) {
-    this.#run = run;
-    this.#bench = bench;
-    this.#setting = setting;
-  }
-
-  async get(placement: Placement | undefined): Promise<EngineUnderTest> {
-    const there = this.#engines.get(placement);
-    if (there !== undefined) return there;
-    const { tuning } = this.#setting;
-    const placed = placement === undefined ? tuning : { ...tuning, walkerPrefixMemory: placement };
-    const made = await EngineUnderTest.create(this.#run, this.#bench, { ...this.#setting, tuning: placed });
-    this.#engines.set(placement, made);
-    return made;
-  }
-
-  drop(placement: Placement | undefined): void {
-    this.#engines.get(placement)?.destroy();
-    this.#engines.delete(placement);
-  }
-
-  destroy(): void {
-    for (const placement of [...this.#engines.keys()]) this.drop(placement);
-  }
+function enginesOf(run: Run, bench: BenchDevice, setting: Setting) {
+  const engines = new Map<Placement | undefined, EngineUnderTest>();
+  const drop = (placement: Placement | undefined): void => {
+    engines.get(placement)?.destroy();
+    engines.delete(placement);
+  };
+  const get = async (placement: Placement | undefined): Promise<EngineUnderTest> => {
+    const tuning = { ...setting.tuning, ...(placement && { walkerPrefixMemory: placement }) };
+    const engine = engines.get(placement) ?? (await makeEngine(run, bench, { ...setting, tuning }));
+    engines.set(placement, engine);
+    return engine;
+  };
+  return { get, drop, destroy: (): void => [...engines.keys()].forEach(drop) };
 }
 
 /** Runs every case with every placement some times, and compares the results with the oracles and with each other. */
 async function runMsmCrossCheck(run: Run, host: Host, knobs: Knobs): Promise<void> {
   const { cases, reps } = knobs;
   run.plan(cases.flatMap(({ address: { n } }) => Array(reps).fill(weightOf(n))));
-  const bench = await BenchDevice.open(run, host, knobs);
-  const engines = new Engines(run, bench, knobs.settings[0] as Setting);
-  const pointSets = new PointSetOfLastCase();
+  const bench = await openBenchDevice(run, host, knobs);
+  const engines = enginesOf(run, bench, knobs.settings[0] as Setting);
+  /** Of the case before, which are often those of the next case as well. */
+  let points = null as { readonly key: string; readonly set: PointSet } | null;
   let failures = 0;
   try {
     let msmCase: MsmCase | null = null;
     for (const { address, placement } of cases) {
       if (msmCase?.address !== address) {
         await run.next(`Making ${formatCaseAddress(address)} and its known answer`);
-        msmCase = makeCase(address, pointSets.get(address));
+        const key = `${address.points} ${address.n} ${address.seed}`;
+        if (points?.key !== key) points = { key, set: makePoints(address) };
+        msmCase = makeCase(address, points.set);
       }
       const row = await runCase(run, engines, msmCase, placement, reps);
       if (!passed(row)) failures++;
@@ -94,11 +67,11 @@ async function runMsmCrossCheck(run: Run, host: Host, knobs: Knobs): Promise<voi
 
 async function runCase(
   run: Run,
-  engines: Engines,
+  engines: ReturnType<typeof enginesOf>,
   msmCase: MsmCase,
   asked: Placement | undefined,
   reps: number,
-): Promise<CaseRow> {
+): Promise<RowOf<'case'>> {
   const name = formatCaseAddress(msmCase.address);
   const doneBefore = run.bench.done;
   const outcomes: Outcome[] = [];
@@ -122,7 +95,7 @@ async function runCase(
     engines.drop(asked);
     while (run.bench.done < doneBefore + reps) run.advance(weightOf(msmCase.address.n));
   }
-  const bytes = new Set(outcomes.map(({ result }) => encodePoint(bn254G1, result).join()));
+  const bytes = new Set(outcomes.map(({ result }) => encodePoints(bn254G1, [result]).join()));
   const complete = outcomes.length === reps;
   const agrees = complete && outcomes.every((outcome) => outcome.agrees);
   return {
@@ -138,13 +111,34 @@ async function runCase(
   };
 }
 
-function report(rows: readonly StampedRow[]): string[] {
+/** One line for each case and placement, and how many passed. */
+function show(rows: readonly StampedRow[]): Parts {
   const all = rowsOf(rows, 'case');
   if (all.length === 0) return [];
-  const failed = all.filter((row) => !passed(row));
-  const lines = failed.map((row) => {
-    const { points, scalars, n, seed } = parseCaseAddress(row.case);
-    return `WRONG: ${points} × ${scalars}, n = ${n}, seed ${seed}, ${row.placement} scratch: ${row.error ?? 'another answer'}`;
-  });
-  return [`${all.length - failed.length} of ${all.length} checks passed`, ...lines];
+  const failed = all.filter((row) => !passed(row)).length;
+  const mark = (right: boolean): Cell => verdict(right, right ? 'yes' : 'no');
+  return [
+    tiles(
+      ['Checks passed', `${all.length - failed} of ${all.length}`],
+      failed === 0 ? null : ['Failed', verdict(false, String(failed)), 'in red below'],
+    ),
+    tableOf(
+      'Every case against the oracles. Agrees: every run gives their answer; identical: every run gives the same bytes. Times include what compiles in the first run.',
+      all,
+      [
+        ['Points × scalars', caseCell],
+        ['Agrees', ({ agrees }) => mark(agrees)],
+        ['On curve', ({ onCurve }) => mark(onCurve)],
+        ['Identical', ({ identical }) => mark(identical)],
+        ['Median, ms', ({ medianMs }) => formatMs(medianMs)],
+      ],
+      { long: true, of: (row) => (passed(row) ? {} : { is: 'failed', below: row.error }) },
+    ),
+  ];
+}
+
+function caseCell(row: RowOf<'case'>): Cell {
+  const { points, scalars, n, seed } = parseCaseAddress(row.case);
+  const which = `n = ${n.toLocaleString('en')}, ${seed === 1 ? '' : `seed ${seed}, `}${row.placement} scratch`;
+  return { text: `${points} × ${scalars}`, small: which };
 }

@@ -1,20 +1,20 @@
 /** Batches of inversions that share one, in a thread or in a workgroup, as kernels of field-bench. */
-import type { CarryMode } from '../../../src/field/carry.js';
-import type { Modulus } from '../../../src/field/modulus.js';
+import { digitsOf, invert, LIMB_BITS, type Modulus, mod, readWords } from '../../../src/field/modulus.js';
 import { fieldView } from '../../../src/field/wgsl.js';
 import { type Kernel, kernel } from '../../../src/shaders/kernel.js';
 import { renderShader } from '../../../src/shaders/partials.js';
-import { ChainConfig } from '../kernels.js';
-import columns from './columns.wgsl?raw';
-import template from './kernel.wgsl?raw';
-import trick from './trick.wgsl?raw';
+import { Random } from '../../oracle/known-bases.js';
+import { ChainConfig, libraryVariant } from '../kernels.js';
+import type { Subject } from '../rig.js';
+import columns from './columns.wgsl?template';
+import template from './kernel.wgsl?template';
+import trick from './trick.wgsl?template';
 
 /** Who shares an inversion. */
 export type Scope = 'thread' | 'workgroup columns';
 
 export interface BatchInversion {
   readonly scope: Scope;
-  readonly carry: CarryMode;
   /** Numbers a thread. */
   readonly size: number;
   /** Threads a workgroup: a power of two. */
@@ -27,10 +27,10 @@ export interface BatchInversion {
 const alone = 'fn shared_inverse(own: Tight, thread: u32) -> Tight { return field_inverse(own); }';
 
 /** Batches to measure. `lanes`: how many of a device compute in lockstep; only rates depend on it. */
-export const batchInversions = (carry: CarryMode, lanes: number): BatchInversion[] => [
-  ...[1, 4, 8, 16, 32].map((size) => ({ scope: 'thread' as const, carry, size, threads: 64, roots: 1 })),
+export const batchInversions = (lanes: number): BatchInversion[] => [
+  ...[1, 4, 8, 16, 32].map((size) => ({ scope: 'thread' as const, size, threads: 64, roots: 1 })),
   ...[1, 4, 8, 16].map((size) => ({
-    ...{ scope: 'workgroup columns' as const, carry, size, threads: 64 },
+    ...{ scope: 'workgroup columns' as const, size, threads: 64 },
     roots: Math.min(64, lanes),
   })),
 ];
@@ -38,14 +38,10 @@ export const batchInversions = (carry: CarryMode, lanes: number): BatchInversion
 export const describeBatch = ({ scope, threads, roots }: BatchInversion): string =>
   scope === 'thread' ? scope : `${scope}, ${threads} in ${roots}`;
 
-const isPowerOfTwo = (value: number): boolean => Number.isInteger(Math.log2(value));
-
 /** Inverts canonical numbers in Montgomery form in place, `size` a thread. */
 export const batchKernel = (m: Modulus, batch: BatchInversion): Kernel => {
-  const { scope, carry, size, threads, roots } = batch;
-  if (!isPowerOfTwo(threads) || !isPowerOfTwo(roots) || roots > threads)
-    throw new Error(`${threads} threads, ${roots} roots: not powers of two, or more roots than threads`);
-  const view = { ...fieldView(m, carry), size, threads, roots };
+  const { scope, size, threads, roots } = batch;
+  const view = { ...fieldView(m), size, threads, roots };
   return kernel(
     'batch_inverse',
     template,
@@ -54,9 +50,51 @@ export const batchKernel = (m: Modulus, batch: BatchInversion): Kernel => {
       { name: 'values', access: 'write', type: 'array<Packed>' },
     ],
     {
-      declarations: renderShader(`{{> field}}{{> inverse}}${trick}${scope === 'thread' ? alone : columns}`, view),
+      declarations: renderShader(
+        [['field', '>'], ['inverse', '>'], ...trick, ...(scope === 'thread' ? [alone] : columns)],
+        view,
+      ),
       structs: ChainConfig.wgsl,
       threads,
     },
   );
+};
+
+/** What the kernel makes of a number x·R: the inverse is 1/x·R, and that of 0 is 0. */
+const batchApplied = (m: Modulus, x: bigint, steps: number): bigint => {
+  const r = 1n << BigInt(LIMB_BITS * m.limbs);
+  let value = x;
+  for (let step = 0; step < steps; step++) {
+    value ^= BigInt(step & 1);
+    if (value !== 0n) value = mod(invert(value, m.p) * r * r, m.p);
+  }
+  return value;
+};
+
+/**
+ * Different operands: BigInts take long to make, and these do for any number of threads. Prime, so that no two threads of a workgroup
+ * begin with the same.
+ */
+const OPERANDS = 4099;
+
+/** Threads of a dispatch at most, so that the numbers fit in a binding of any device. */
+const MOST_THREADS = 65_536;
+
+export const batchSubject = (m: Modulus, batch: BatchInversion, wanted: number): Subject => {
+  const threads = Math.min(wanted, MOST_THREADS);
+  const random = new Random(batch.size);
+  const operands = Array.from({ length: OPERANDS }, (_, i) => (i === 0 ? 0n : random.belowBig(m.p)));
+  const words = operands.map((value) => digitsOf(value, 32, m.words));
+  const values = new Uint32Array(threads * batch.size * m.words);
+  for (let i = 0; i < threads * batch.size; i++) values.set(words[i % OPERANDS] as number[], i * m.words);
+  const [variant, name] = [libraryVariant(m.product), `batch inversion, ${describeBatch(batch)}`];
+  return {
+    ...{ variant, name, threads, values, groupThreads: batch.threads, chains: batch.size, perStep: 1 },
+    multiplyAdds: null,
+    kernel: batchKernel(m, batch),
+    check: {
+      got: (results, at) => readWords(results, at * m.words, m.words),
+      expected: (at, steps) => batchApplied(m, operands[at % OPERANDS] as bigint, steps),
+    },
+  };
 };

@@ -8,12 +8,13 @@
  * fma(a, b, (C + D) − that) = D + low, D = 3·2^22, low = a·b − 2^22·high between −2^22 and 2^22: from 2^23 to 2^24 floats are 1 apart, so
  * this is exact, and its bits are those of D plus low. So is the subtraction exact: (3 − high)·2^22 is a float.
  *
- * WGSL does not promise that fma is fused, nor that fma(…) and a subtraction are not rearranged. Hence the probe.
+ * WGSL does not promise that fma is fused: hence the probe. Nor that fma(…) and a subtraction are not rearranged: with literals Mesa's optimiser makes
+ * fma(−a, b, D) of (C + D) − fma(a, b, C), whose low half is a rounding error. So the constants are not known until the shader runs.
  */
-import { digitsOf, invert, joinLimbs, type Modulus } from '../../../src/field/modulus.js';
+import { digitsOf, invert, lazyLimbs, type Modulus, montgomeryFactor } from '../../../src/field/modulus.js';
 import { range } from '../../../src/field/straight-line.js';
-import type { Probe, ProductVariant } from '../representation.js';
-import { limbsFor, limbsStruct, montgomeryFactor } from './plain.js';
+import { type Probe, productVariant } from '../operation.js';
+import { limbsStruct, unsignedLimbs } from './limbs.js';
 
 const WIDTH = 22;
 const UNIT = 2 ** WIDTH;
@@ -27,13 +28,16 @@ const float = (value: number): string => `${value}.0f`;
 /** What the bits of a float are as an integer. */
 const bitsOf = (value: number): number => new Int32Array(Float32Array.of(value).buffer)[0] as number;
 
+/** WGSL of a constant that no compiler sees: chains are shorter than 2^31 steps. */
+const hidden = (value: number): string => `bitcast<f32>(${bitsOf(value)}u | (config.steps >> 31u))`;
+
 const halves = `
 fn high_half(a: f32, b: f32) -> f32 {
-  return fma(a, b, ${float(HIGH)});
+  return fma(a, b, ${hidden(HIGH)});
 }
 
 fn low_half(a: f32, b: f32, high: f32) -> f32 {
-  return fma(a, b, ${float(HIGH + LOW)} - high);
+  return fma(a, b, ${hidden(HIGH + LOW)} - high);
 }
 
 fn bits(half: f32) -> i32 {
@@ -43,7 +47,8 @@ fn bits(half: f32) -> i32 {
 // Of an integer below 2^23. A conversion does the same, at a quarter of the speed or less on some devices.
 fn limb(digit: i32) -> f32 {
   return bitcast<f32>(digit | ${bitsOf(2 ** 23)}) - ${float(2 ** 23)};
-}`;
+}
+`;
 
 /**
  * Interleaved rows (CIOS) in columns of i32. What the bits of the halves have above high and low is known of each column, modulo 2^32, and
@@ -52,8 +57,8 @@ fn limb(digit: i32) -> f32 {
  * A column is the sum of 2n low halves, between −2^22 and 2^22, of 2n high ones, below 2^22, and of a carry of less than 2^10: less than
  * 4n·2^22 + 2^10, which is 2^28.2 for 18 limbs, as 381 bits take.
  */
-const product = (m: Modulus): string => {
-  const n = limbsFor(m, WIDTH);
+const product = (m: Modulus): string[] => {
+  const n = lazyLimbs(m, WIDTH);
   const p = digitsOf(m.p, WIDTH, n);
   const mask = UNIT - 1;
   /** How many pairs of limbs have their low halves in a column. */
@@ -72,7 +77,7 @@ const product = (m: Modulus): string => {
     const lines = [
       ...times('ab', `a.l${i}`, (k) => `b.l${k}`),
       `let u${i} = ${first} + bits(ablow${i}_0);`,
-      `let q${i} = limb((u${i} * ${montgomeryFactor(m, WIDTH)}) & ${mask});`,
+      `let q${i} = limb((u${i} * ${montgomeryFactor(m.p, WIDTH)}) & ${mask});`,
       ...times('qp', `q${i}`, (k) => float(p[k] as number)),
       `let c${i} = (u${i} + bits(qplow${i}_0)) >> ${WIDTH}u;`,
     ];
@@ -91,8 +96,7 @@ const product = (m: Modulus): string => {
   });
   const carries = range(n).map((k) => `let s${k} = ${columns[n + k]}${k > 0 ? ` + (s${k - 1} >> ${WIDTH}u)` : ''};`);
   const limbs = range(n).map((k) => `limb(${k < n - 1 ? `s${k} & ${mask}` : `s${k}`})`);
-  const body = [...rows, ...carries, `return Limbs(${limbs.join(', ')});`];
-  return `fn product(a: Limbs, b: Limbs) -> Limbs {\n${body.join('\n')}\n}`;
+  return [...rows, ...carries, `return Limbs(${limbs.join(', ')});`];
 };
 
 /**
@@ -110,7 +114,7 @@ const adversarial = (): number[][] => {
 };
 
 const probe: Probe = {
-  declarations: `${limbsStruct(2, 'f32')}\n${halves}
+  declarations: `${limbsStruct(2, 'f32')}${halves}
 fn probe(x: Limbs) -> Limbs {
   let high = high_half(x.l0, x.l1);
   return Limbs(high, low_half(x.l0, x.l1, high));
@@ -126,20 +130,9 @@ fn probe(x: Limbs) -> Limbs {
     BigInt(a) * BigInt(b) === BigInt(high) - BigInt(HIGH) + BigInt(low) - BigInt(LOW),
 };
 
-export const float22: ProductVariant = {
-  name: '22-bit, f32 fma',
+export const float22 = productVariant({
+  variant: '22-bit, f32 fma',
   probe,
-  representation: (m) => {
-    const n = limbsFor(m, WIDTH);
-    return {
-      declarations: `${limbsStruct(n, 'f32')}\n${halves}\n${product(m)}`,
-      type: 'Limbs',
-      element: 'f32',
-      limbs: n,
-      r: 1n << BigInt(WIDTH * n),
-      encode: (value) => digitsOf(value, WIDTH, n),
-      decode: (limbs) => joinLimbs(limbs, WIDTH),
-    };
-  },
-  multiplications: (m) => 4 * limbsFor(m, WIDTH) ** 2,
-};
+  representation: (m) => unsignedLimbs(m, WIDTH, product(m), halves, 'f32'),
+  multiplyAdds: (m) => 4 * lazyLimbs(m, WIDTH) ** 2,
+});

@@ -2,17 +2,7 @@
 
 export const PALETTE_SIZE = 8;
 
-export interface Colour {
-  /** For CSS. */
-  readonly css: string;
-  /** The palette has come round: the same colour again, with stripes. */
-  readonly hatched: boolean;
-}
-
-export const colourAt = (position: number): Colour => ({
-  css: `var(--series-${(position % PALETTE_SIZE) + 1})`,
-  hatched: Math.floor(position / PALETTE_SIZE) % 2 === 1,
-});
+export const colourAt = (position: number): string => `var(--series-${(position % PALETTE_SIZE) + 1})`;
 
 /** Passes in the order in which they run, so that each has its colour whoever draws first. */
 const known = ['decompose', 'sort', 'partition', 'walk', 'combine', 'reduce', 'fold (CPU)', 'host, waiting'];
@@ -23,11 +13,10 @@ const positions = new Map([
   ...known.map((name, i) => [name, i] as const),
   ...waiting.map((name) => [name, known.length - 1] as const),
 ]);
-let next = known.length;
 
 /** The colour of a pass or phase, the same in all charts of the page; of others, who comes first gets the next one. */
-export function colourOf(name: string): Colour {
-  const position = positions.get(name) ?? next++;
+export function colourOf(name: string): string {
+  const position = positions.get(name) ?? positions.size;
   positions.set(name, position);
   return colourAt(position);
 }

@@ -1,14 +1,11 @@
 import { median } from '../../../src/calibrate/statistics.js';
 import { formatMs } from '../../bench/format.js';
-import type { Chart, ChartOptions } from './chart.js';
+import type { ChartData, ChartOptions } from '../../bench/parts.js';
 import { colourAt } from './colours.js';
+import type { Chart } from './frame.js';
 import { dashAt, inColour, line, lineSwatch } from './marks.js';
 import { type Drawing, MARGIN, type Plane, plane, plotChart, words } from './plot.js';
 import { formatTick, niceStep } from './ticks.js';
-
-export interface DistributionData {
-  readonly series: readonly { readonly name: string; readonly values: readonly number[] }[];
-}
 
 interface Sample {
   readonly name: string;
@@ -18,15 +15,13 @@ interface Sample {
 
 const HEIGHT = 280;
 const LABEL_HEIGHT = 17;
-/** Of the y axis, in %: where a sample's ticks are, under 0 %. */
-const TICK_ROW = 6;
 /** From a label of the x axis to the next, in CSS pixels. */
 const TICK_ROOM = 70;
 
 /** Which share of the runs took at most so long, as a step for every run. */
-export const distributionChart = (options: ChartOptions): Chart<DistributionData> => plotChart(options, draw);
+export const distributionChart = (options: ChartOptions): Chart<ChartData['distribution']> => plotChart(options, draw);
 
-function draw({ series }: DistributionData): Drawing {
+function draw({ series }: ChartData['distribution']): Drawing {
   const samples = series.map(({ name, values }): Sample => {
     const sorted = values.toSorted((a, b) => a - b);
     return { name, sorted, median: median(sorted) };
@@ -44,18 +39,10 @@ function draw({ series }: DistributionData): Drawing {
       // above the plane each median's label has a line of its own, so that near medians do not write over each other
       samples.length * LABEL_HEIGHT + 6,
       { range: [min, max], ticks: xTicks, label: (tick) => formatTick(tick, step) },
-      { range: [-TICK_ROW * samples.length - 2, 102], ticks: [0, 25, 50, 75, 100], label: (tick) => `${tick} %` },
+      { range: [-2, 102], ticks: [0, 25, 50, 75, 100], label: (tick) => `${tick} %` },
       'ms',
     );
-    const times = [...new Set(samples.flatMap(({ sorted }) => sorted))].sort((a, b) => a - b);
-    const stops = times.map((time) => ({
-      x: space.x(time),
-      readout: {
-        head: `at most ${formatMs(time)} ms`,
-        values: samples.map(({ sorted }) => `${shareAt(sorted, time).toFixed(0)} % of the runs`),
-      },
-    }));
-    return { marks: [...space.marks, ...samples.map((sample, i) => drawn(space, sample, i))], stops };
+    return [...space.marks, ...samples.map((sample, i) => drawn(space, sample, i))];
   };
 
   const longest = Math.max(0, ...samples.map(({ sorted }) => sorted.length));
@@ -84,23 +71,16 @@ function timeRange(samples: readonly Sample[]): [number, number] {
   return [Math.max(0, min - margin), max + margin];
 }
 
-/** Of ascending times, in %: those of at most `time`. */
-const shareAt = (sorted: readonly number[], time: number): number =>
-  (100 * sorted.filter((each) => each <= time).length) / (sorted.length || 1);
-
-/** The steps of a sample, its times under them, and its median with its name. */
+/** The steps of a sample, and its median with its name. */
 function drawn({ x, y }: Plane, { name, sorted, median: middle }: Sample, row: number): SVGElement {
   if (middle === null) return inColour(colourAt(row));
   const steps = sorted.map((time, i) => `H${x(time)}V${y((100 * (i + 1)) / sorted.length)}`).join('');
-  const [top, bottom] = [y(-TICK_ROW * row - 2.5), y(-TICK_ROW * (row + 1) - 0.5)];
-  const ticks = sorted.map((time) => `M${x(time)} ${top}V${bottom}`).join('');
   const label = y(102) - row * LABEL_HEIGHT - 6;
   // by the end that has more room
   const anchor = x(middle) > (x(sorted[0] ?? middle) + x(sorted.at(-1) ?? middle)) / 2 ? 'end' : 'start';
   return inColour(
     colourAt(row),
     line(`M${x(0) < MARGIN.left ? MARGIN.left : x(0)} ${y(0)}${steps}`, dashAt(row)),
-    line(ticks, '', 1),
     line(`M${x(middle)} ${label}V${y(0)}`, dashAt(row), 1),
     words(x(middle), label, `${name.split(':')[0]}: median ${formatMs(middle)} ms`, anchor),
   );

@@ -1,22 +1,29 @@
-import { h, table } from '../dom.js';
+import type { TableData } from '../../bench/parts.js';
+import { h } from '../dom.js';
+import { TableView } from '../table-view.js';
 import './charts.css';
 
-/** What is around every picture: its caption, and under it its numbers as a table. */
-export class Frame {
+/** What every chart of the page is to its caller. */
+export interface Chart<Data> {
   readonly root: HTMLElement;
-  readonly #caption: string;
-  readonly #numbers = h('details', { class: 'chart-numbers' }, h('summary', {}, 'Numbers'));
+  update(data: Data): void;
+}
 
-  constructor(caption: string, ...picture: HTMLElement[]) {
-    this.#caption = caption;
-    this.root = h('figure', { class: 'chart' }, h('figcaption', {}, caption), ...picture, this.#numbers);
-  }
+export interface LegendEntry {
+  readonly swatch: Element;
+  readonly name: string;
+}
 
-  setNumbers(heads: readonly string[], rows: readonly (readonly string[])[]): void {
-    const fresh = table(this.#caption, heads, rows);
-    // What scrolls stays, so that new numbers move neither the focus nor the place in the table.
-    const there = this.#numbers.querySelector('.table');
-    if (there === null) this.#numbers.append(fresh);
-    else there.replaceChildren(...fresh.childNodes);
-  }
+/** What is around every picture: its caption, under it what its colours are, and its numbers as a table. */
+export function makeFrame(caption: string, picture: HTMLElement) {
+  const table = new TableView();
+  const legend = h('ul', { class: 'chart-entries' });
+  const numbers = h('details', { class: 'chart-numbers' }, h('summary', {}, 'Numbers'), table.root);
+  return {
+    root: h('figure', { class: 'chart' }, h('figcaption', {}, caption), picture, legend, numbers),
+    tell(data: Pick<TableData, 'heads' | 'rows'>, entries: readonly LegendEntry[] = []): void {
+      table.update({ caption, ...data });
+      legend.replaceChildren(...entries.map(({ swatch, name }) => h('li', {}, swatch, h('span', {}, name))));
+    },
+  };
 }

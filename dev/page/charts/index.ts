@@ -1,7 +1,16 @@
-export { type Chart, type ChartOptions, show } from './chart.js';
-export { type Colour, colourOf } from './colours.js';
-export { type DistributionData, distributionChart } from './distribution-chart.js';
-export { type Setting, type SettingsData, settingsChart } from './settings-chart.js';
-export { type SharesData, stackedShares } from './stacked-shares.js';
-export { type TimeData, type TimePoint, type TimeSeries, timeChart } from './time-chart.js';
-export { type Block, type TimelineData, timeline } from './timeline.js';
+import type { ChartData, ChartOptions } from '../../bench/parts.js';
+import { distributionChart } from './distribution-chart.js';
+import type { Chart } from './frame.js';
+import { settingsChart } from './settings-chart.js';
+import { stackedShares } from './stacked-shares.js';
+import { timeChart } from './time-chart.js';
+import { timeline } from './timeline.js';
+
+/** By their kinds. */
+export const charts: { readonly [Kind in keyof ChartData]: (options: ChartOptions) => Chart<ChartData[Kind]> } = {
+  time: timeChart,
+  settings: settingsChart,
+  shares: stackedShares,
+  distribution: distributionChart,
+  timeline,
+};

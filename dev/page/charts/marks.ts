@@ -1,6 +1,5 @@
 /** What tells series apart without colour: the shapes of their points and the dashes of their lines. */
 import { h, svg } from '../dom.js';
-import type { Colour } from './colours.js';
 
 /** SVG paths of about radius 1. */
 const SHAPES = [
@@ -24,37 +23,25 @@ export const dashAt = (position: number): string => DASHES[position % DASHES.len
 export const line = (d: string, dash = '', width = 2): SVGElement =>
   svg('path', { class: 'chart-line', d, 'stroke-width': width, 'stroke-dasharray': dash });
 
-/** The point of a series. */
-export const point = (position: number, x: number, y: number): SVGElement =>
-  svg('path', {
-    class: 'chart-point',
-    d: SHAPES[position % SHAPES.length] ?? '',
-    transform: `translate(${x} ${y}) scale(${POINT_RADIUS})`,
-  });
-
-/** Marks of one series, in its colour. */
-export function inColour({ css }: Colour, ...marks: readonly SVGElement[]): SVGElement {
-  const group = svg('g', {}, ...marks);
-  group.style.color = css;
-  return group;
+/** The point of a series, and what is to be said of it to who points at it. */
+export function point(position: number, x: number, y: number, about = ''): SVGElement {
+  const transform = `translate(${x} ${y}) scale(${POINT_RADIUS})`;
+  const d = SHAPES[position % SHAPES.length] ?? '';
+  return svg('path', { class: 'chart-point', d, transform }, svg('title', {}, about));
 }
 
+/** Marks of one series, in its colour. */
+export const inColour = (colour: string, ...marks: readonly SVGElement[]): SVGElement =>
+  svg('g', { style: `color: ${colour}` }, ...marks);
+
 /** A piece of a line for the legend, with its point where it has points. */
-export const lineSwatch = (colour: Colour, dash: string, position?: number): Element =>
+export const lineSwatch = (colour: string, dash: string, position?: number): Element =>
   svg(
     'svg',
     { viewBox: '0 0 32 14', class: 'chart-swatch', 'aria-hidden': 'true' },
     inColour(colour, line('M0 7H32', dash), ...(position === undefined ? [] : [point(position, 16, 7)])),
   );
 
-/** Gives an element the background of a colour, with its stripes. */
-export function paint<E extends HTMLElement>(element: E, { css, hatched }: Colour): E {
-  element.classList.add('chart-paint');
-  element.classList.toggle('chart-hatched', hatched);
-  element.style.setProperty('--colour', css);
-  return element;
-}
-
 /** A block of a colour for the legend, with the text that stands for it in the plot. */
-export const blockSwatch = (colour: Colour, text: string): Element =>
-  paint(h('span', { class: 'chart-block', 'aria-hidden': 'true' }, h('span', {}, text)), colour);
+export const blockSwatch = (colour: string, text: string): Element =>
+  h('span', { class: 'chart-block', style: `background: ${colour}`, 'aria-hidden': 'true' }, h('span', {}, text));

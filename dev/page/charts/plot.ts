@@ -1,65 +1,30 @@
-/** Axes and what is drawn between them, in SVG: as wide as what holds it, in the page's colours, with the values that are pointed at. */
+/** Axes and what is drawn between them, in SVG: as wide as what holds it, in the page's colours. */
+import type { ChartOptions, TableData } from '../../bench/parts.js';
 import { h, svg } from '../dom.js';
-import type { Chart, ChartOptions } from './chart.js';
-import { Frame } from './frame.js';
-import { Legend, type LegendEntry, type Readout } from './legend.js';
-
-/** Where there is something to tell, in CSS pixels from the left. */
-interface Stop {
-  readonly x: number;
-  readonly readout: Readout;
-}
+import { type Chart, type LegendEntry, makeFrame } from './frame.js';
 
 /** One set of data, ready to be drawn in any width. */
 export interface Drawing {
   readonly height: number;
-  readonly paint: (width: number) => { readonly marks: readonly SVGElement[]; readonly stops: readonly Stop[] };
+  readonly paint: (width: number) => readonly SVGElement[];
   readonly legend: readonly LegendEntry[];
-  readonly numbers: { readonly heads: readonly string[]; readonly rows: readonly (readonly string[])[] };
+  readonly numbers: Pick<TableData, 'heads' | 'rows'>;
 }
 
 export function plotChart<Data>({ caption, summary }: ChartOptions, draw: (data: Data) => Drawing): Chart<Data> {
-  const cursor = svg('path', { class: 'chart-cursor' });
   const picture = svg('svg', { role: 'img', 'aria-label': summary });
   const holder = h('div', { class: 'chart-plot' }, picture);
-  const legend = new Legend('Point at or touch the chart for its values');
-  const frame = new Frame(caption, holder, legend.root);
+  const frame = makeFrame(caption, holder);
   let drawing: Drawing | null = null;
-  let stops: readonly Stop[] = [];
   let width = 0;
-  /** Where somebody points, from the left; null: nobody. */
-  let pointed: number | null = null;
-
-  const tell = (): void => {
-    const from = (stop: Stop): number => Math.abs(stop.x - (pointed ?? 0));
-    const nearest = pointed === null ? undefined : stops.toSorted((a, b) => from(a) - from(b))[0];
-    cursor.setAttribute('d', nearest === undefined ? '' : `M${nearest.x} 0V${picture.clientHeight}`);
-    legend.show(nearest?.readout ?? null);
-  };
-  const pointAt = ({ clientX }: PointerEvent): void => {
-    pointed = clientX - picture.getBoundingClientRect().left;
-    tell();
-  };
-  picture.addEventListener('pointerdown', pointAt);
-  picture.addEventListener('pointermove', pointAt);
-  picture.addEventListener('pointerleave', ({ pointerType }) => {
-    // after a tap, too, browsers say that the pointer has left; then the values are to stay
-    if (pointerType === 'mouse') pointed = null;
-    tell();
-  });
 
   const paint = (): void => {
-    if (width === 0 || drawing === null) return;
-    const painted = drawing.paint(width);
-    stops = painted.stops;
-    picture.replaceChildren(...painted.marks, cursor);
-    tell();
+    if (width > 0 && drawing !== null) picture.replaceChildren(...drawing.paint(width));
   };
   const update = (data: Data): void => {
     drawing = draw(data);
     picture.setAttribute('height', String(drawing.height));
-    legend.set(drawing.legend);
-    frame.setNumbers(drawing.numbers.heads, drawing.numbers.rows);
+    frame.tell(drawing.numbers, drawing.legend);
     paint();
   };
 
@@ -120,5 +85,5 @@ export function plane(width: number, height: number, top: number, x: Axis, y: Ax
 }
 
 /** Words in the plane, that lines may run behind; in `currentColor`. */
-export const words = (x: number, y: number, text: string, anchor = 'end', turn = 0): SVGElement =>
-  svg('text', { class: 'chart-words', transform: `translate(${x} ${y}) rotate(${turn})`, 'text-anchor': anchor }, text);
+export const words = (x: number, y: number, text: string, anchor: string): SVGElement =>
+  svg('text', { class: 'chart-words', x, y, 'text-anchor': anchor }, text);

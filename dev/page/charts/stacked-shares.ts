@@ -1,63 +1,36 @@
-import { formatMs, formatPercent } from '../../bench/format.js';
+import { type ChartData, type ChartOptions, type Shares, sharesTable } from '../../bench/parts.js';
 import { h } from '../dom.js';
-import type { Chart, ChartOptions } from './chart.js';
 import { colourOf } from './colours.js';
-import { Frame } from './frame.js';
-import { Legend } from './legend.js';
-import { blockSwatch, paint } from './marks.js';
-
-export interface SharesData {
-  readonly bars: readonly {
-    readonly label: string;
-    readonly parts: readonly { readonly name: string; readonly ms: number }[];
-  }[];
-}
+import { type Chart, makeFrame } from './frame.js';
+import { blockSwatch } from './marks.js';
 
 /** What share of each bar's time its parts take. Each part is numbered, and named where its name fits. */
-export function stackedShares({ caption, summary }: ChartOptions): Chart<SharesData> {
+export function stackedShares({ caption, summary }: ChartOptions): Chart<ChartData['shares']> {
   const rows = h('div', { class: 'chart-rows', role: 'img', 'aria-label': summary });
-  const legend = new Legend('Point at or touch a bar for its values');
-  const frame = new Frame(caption, rows, legend.root);
+  const frame = makeFrame(caption, rows);
 
-  const update = (data: SharesData): void => {
-    const names = [...new Set(data.bars.flatMap(({ parts }) => parts.map(({ name }) => name)))];
-    const bars = data.bars.map(({ label, parts }) => {
-      const times = names.map((name) => parts.reduce((sum, part) => (part.name === name ? sum + part.ms : sum), 0));
-      const total = times.reduce((sum, ms) => sum + ms, 0);
-      return {
-        label,
-        times,
-        total,
-        words: times.map((ms) => `${formatMs(ms)} ms, ${formatPercent(ms / (total || 1))}`),
-      };
-    });
-    const row = ({ label, times, total, words }: (typeof bars)[number]): HTMLElement => {
-      const head = `${label}: ${formatMs(total)} ms`;
-      const show = (): void => legend.show({ head, values: words });
-      const parts = times.map((ms, i) => {
-        const name = names[i] ?? '';
+  const update = ({ bars }: ChartData['shares']): void => {
+    const table = sharesTable(caption, 'Pass', bars);
+    const [all = [], ...columns] = table.heads.map((_, i) => table.rows.map((line) => line[i] ?? ''));
+    const names = all.slice(0, -1);
+    const row = ({ label, parts }: Shares, column: readonly string[]): HTMLElement => {
+      const blocks = names.map((name, i) => {
         const text = h('span', {}, String(i + 1), h('span', { class: 'chart-part-name' }, ` ${name}`));
-        const part = paint(h('span', { class: 'chart-part', title: `${name}: ${words[i]}` }, text), colourOf(name));
-        part.style.flexGrow = String(ms);
-        return part;
+        const share = parts.reduce((sum, each) => (each.name === name ? sum + each.ms : sum), 0);
+        const style = `background: ${colourOf(name)}; flex-grow: ${share}`;
+        return h('span', { class: 'chart-part', style, title: `${name}: ${column[i]}` }, text);
       });
       return h(
         'div',
-        { class: 'chart-row', pointerenter: show, pointerdown: show },
+        { class: 'chart-row' },
         h('span', { class: 'chart-row-name' }, label),
-        h('span', { class: 'chart-parts' }, ...parts),
-        h('span', { class: 'chart-number' }, `${formatMs(total)} ms`),
+        h('span', { class: 'chart-parts' }, ...blocks),
+        h('span', { class: 'chart-number' }, column.at(-1) ?? ''),
       );
     };
-    rows.replaceChildren(...bars.map(row));
-    legend.set(names.map((name, i) => ({ name, swatch: blockSwatch(colourOf(name), String(i + 1)) })));
-    frame.setNumbers(
-      ['Pass', ...bars.map(({ label }) => label)],
-      [
-        ...names.map((name, part) => [name, ...bars.map(({ words }) => words[part] ?? '')]),
-        ['all', ...bars.map(({ total }) => `${formatMs(total)} ms`)],
-      ],
-    );
+    rows.replaceChildren(...bars.map((bar, i) => row(bar, columns[i] ?? [])));
+    const legend = names.map((name, i) => ({ name, swatch: blockSwatch(colourOf(name), String(i + 1)) }));
+    frame.tell(table, legend);
   };
 
   return { root: frame.root, update };

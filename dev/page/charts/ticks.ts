@@ -1,5 +1,4 @@
 /** Where axes have their labels, and how those read. */
-import { shortSize } from '../../bench/format.js';
 
 /** Room that a label takes, in CSS pixels. */
 const LABEL_WIDTH = 40;
@@ -19,27 +18,14 @@ export function formatTick(value: number, step: number): string {
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** Sizes at which a logarithmic axis is labelled: powers of two evenly, and sizes of the data between them where there is room. */
-export function sizeTicks(sizes: readonly number[], min: number, max: number, width: number): number[] {
+/** Powers of two at which a logarithmic axis is labelled: evenly, as many as there is room for. */
+export function sizeTicks(min: number, max: number, width: number): number[] {
   const octaves = Math.log2(max / min);
   const step = [1, 2, 4, 8].find((candidate) => (candidate * width) / octaves >= LABEL_WIDTH) ?? 16;
-  const powers: number[] = [];
-  for (let log = Math.ceil(Math.log2(min) / step) * step; 2 ** log <= max; log += step) powers.push(2 ** log);
-  const measured = new Set(sizes);
-  const odd = sizes.filter((n) => !Number.isInteger(Math.log2(n)));
   const ticks: number[] = [];
-  // What was measured is labelled before what was not.
-  for (const n of [...powers.filter((power) => measured.has(power)), ...odd, ...powers]) {
-    const isFree = ticks.every((tick) => (Math.abs(Math.log2(n / tick)) * width) / octaves >= LABEL_WIDTH);
-    if (isFree) ticks.push(n);
-  }
-  return ticks.sort((a, b) => a - b);
+  for (let log = Math.ceil(Math.log2(min) / step) * step; 2 ** log <= max; log += step) ticks.push(2 ** log);
+  return ticks;
 }
-
-const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
-
-/** `2¹²`, `100K`. */
-export const sizeLabel = (n: number): string => (Number.isInteger(Math.log2(n)) ? shortSize(n) : compact.format(n));
 
 /** The decades between two times; 2 and 5 times them as well where they are few. */
 export function timeTicks(min: number, max: number): number[] {

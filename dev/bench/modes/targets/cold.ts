@@ -3,21 +3,13 @@ import type { MsmEngine } from '../../../../src/api.js';
 import { makeCase, redrawn } from '../../../cases/msm-case.js';
 import { samePoint } from '../../../oracle/known-bases.js';
 import { middleOf } from './findings.js';
-import type { Row } from './row.js';
+import { row } from './row.js';
 import { SEED } from './workbench.js';
 
 const LOGN = 10;
 const TARGETS = { softwareSeconds: { most: 4 }, hardwareSeconds: { most: 1.5 }, compiled: { most: 0 } };
 
-interface Measured {
-  readonly starts: readonly { readonly cpuSeconds: number; readonly wallSeconds: number }[];
-  /** Pipelines that the first MSM compiled after `warmup`. */
-  readonly afterWarmup: number;
-  /** Pipelines that another engine on the same device compiled. */
-  readonly bySecondEngine: number;
-}
-
-export const cold: Row<Measured> = {
+export const cold = row({
   name: 'cold',
   first: true,
   async measure(bench) {
@@ -71,4 +63,4 @@ export const cold: Row<Measured> = {
       { what: 'pipelines compiled by a second engine', target: compiled, value: bySecondEngine },
     ];
   },
-};
+});

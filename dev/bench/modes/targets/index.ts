@@ -1,8 +1,8 @@
 /** `targets`: what the library is meant to reach, measured: a line for every target. No time counts before its result was found right. */
-import { BenchDevice } from '../../bench-device.js';
+import { openBenchDevice } from '../../bench-device.js';
 import { errorMessage } from '../../error-message.js';
-import { rowsOf, type TargetRow } from '../../rows.js';
-import { tableLines } from '../../table.js';
+import { notes, type Parts, tableOf } from '../../parts.js';
+import { type RowOf, rowsOf } from '../../rows.js';
 import type { BenchMode } from '../mode.js';
 import { cold } from './cold.js';
 import { type Finding, round, type Target, verdictOf, verdicts } from './findings.js';
@@ -10,7 +10,7 @@ import { batch, distributions } from './inputs.js';
 import type { Row } from './row.js';
 import { cost, gpuTime, memory, small } from './warm.js';
 import { efficiency, work } from './work.js';
-import { Workbench } from './workbench.js';
+import { makeWorkbench, type Workbench } from './workbench.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: each judges what it measured
 const rows: readonly Row<any>[] = [work, efficiency, cost, gpuTime, distributions, small, batch, memory, cold];
@@ -22,11 +22,11 @@ export const targets: BenchMode = {
   async run(run, host, knobs) {
     const wanted = rows.filter(({ name }) => knobs.rows === null || knobs.rows.includes(name));
     run.plan(wanted.map(() => 1));
-    const device = await BenchDevice.open(run, host, knobs);
+    const device = await openBenchDevice(run, host, knobs);
     const { software } = device.adapter;
     const logn = knobs.logn ?? (software ? LOGN.software : LOGN.hardware);
-    const bench = new Workbench(run, device, knobs, logn);
-    const found = new Map<string, TargetRow>();
+    const bench = makeWorkbench(run, device, knobs, logn);
+    const found = new Map<string, RowOf<'target'>>();
     try {
       for (const row of [...wanted.filter(({ first }) => first), ...wanted.filter(({ first }) => !first)]) {
         found.set(row.name, await measureRow(row, bench));
@@ -36,7 +36,7 @@ export const targets: BenchMode = {
       bench.destroy();
       device.destroy();
     }
-    for (const { name } of wanted) run.tell(found.get(name) as TargetRow, 'progress', 'results');
+    for (const { name } of wanted) run.tell(found.get(name) as RowOf<'target'>, 'progress', 'results');
     await run.end(
       failureOf(
         [...found.values()].flatMap(({ findings }) => findings),
@@ -44,16 +44,16 @@ export const targets: BenchMode = {
       ),
     );
   },
-  report: (told) => targetLines(rowsOf(told, 'target')),
+  show: (told) => targetParts(rowsOf(told, 'target')),
 };
 
 /** What goes wrong in a row is that row's failure; the others are measured all the same. */
-async function measureRow(row: Row<unknown>, bench: Workbench): Promise<TargetRow> {
+async function measureRow(row: Row<unknown>, bench: Workbench): Promise<RowOf<'target'>> {
   try {
     const measured = await row.measure(bench);
     return { event: 'target', name: row.name, findings: row.judge(measured, bench), measured };
   } catch (error) {
-    if (bench.run.signal.aborted) throw error;
+    if (bench.signal.aborted) throw error;
     const failed = { what: 'all of it', target: null, value: null, failure: errorMessage(error) };
     return { event: 'target', name: row.name, findings: [failed], measured: null };
   }
@@ -74,25 +74,28 @@ const measuredOf = ({ value, interval, unit = '' }: Finding): string => {
   return `${round(value)}${unit && ` ${unit}`}${range}`;
 };
 
-export function targetLines(told: readonly Pick<TargetRow, 'name' | 'findings'>[]): string[] {
-  const lines = told.flatMap(({ name, findings }) =>
-    findings.map((finding, i) => {
-      const why = finding.failure ?? finding.note;
-      return [
-        i === 0 ? name : '',
-        finding.what,
-        finding.target === null ? '' : spell(finding.target),
-        measuredOf(finding),
-        `${verdictOf(finding)}${why === undefined ? '' : `: ${why}`}`,
-      ];
-    }),
+export function targetParts(told: readonly Pick<RowOf<'target'>, 'name' | 'findings'>[]): Parts {
+  const all = told.flatMap(({ name, findings }) =>
+    findings.map((finding, i) => ({ ...finding, row: i === 0 ? name : '' })),
   );
-  const all = told.flatMap(({ findings }) => findings.map(verdictOf));
+  const count = (verdict: string): number => all.filter((finding) => verdictOf(finding) === verdict).length;
   return [
-    ...tableLines([['row', 'what', 'target', 'measured', 'verdict'], ...lines], 5),
-    '',
-    verdicts.map((verdict) => `${all.filter((each) => each === verdict).length} ${verdict}`).join(', '),
-    'Medians, with where they lie by the repetitions (95 %; of fewer than 6 the least and the most); no verdict where the target lies in there.',
-    'Product equivalents: the wall × the rate of the plain 13-bit product, measured before and after it.',
+    tableOf(
+      'What the library is meant to reach',
+      all,
+      [
+        ['Row', ({ row }) => row],
+        ['What', ({ what }) => what],
+        ['Target', ({ target }) => (target === null ? '' : spell(target))],
+        ['Measured', measuredOf],
+        ['Verdict', (finding) => [verdictOf(finding), finding.failure ?? finding.note ?? []].flat().join(': ')],
+      ],
+      { words: 5 },
+    ),
+    notes(
+      verdicts.map((verdict) => `${count(verdict)} ${verdict}`).join(', '),
+      'Medians, with where they lie by the repetitions (95 %; of fewer than 6 the least and the most); no verdict where the target lies in there.',
+      'Product equivalents: the wall × the rate of the plain 13-bit product, measured before and after it.',
+    ),
   ];
 }

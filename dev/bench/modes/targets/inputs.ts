@@ -7,7 +7,7 @@ import type { ScalarDistributionName } from '../../../cases/scalar-distributions
 import { samePoint } from '../../../oracle/known-bases.js';
 import { inTurns } from '../../in-turns.js';
 import { middleOf, needs, notMeasured, ratioFinding } from './findings.js';
-import type { Row } from './row.js';
+import { row } from './row.js';
 import { SEED, type Workbench } from './workbench.js';
 
 interface Input {
@@ -33,13 +33,7 @@ const INPUTS: readonly Input[] = [
 /** Beside the largest n, at which a bad one shows most. */
 const SMALL_LOGN = 14;
 
-interface Size {
-  readonly logn: number;
-  readonly randomMs: readonly number[];
-  readonly inputs: readonly { readonly what: string; readonly wallsMs: readonly number[] }[];
-}
-
-export const distributions: Row<{ readonly sizes: readonly Size[] }> = {
+export const distributions = row({
   name: 'distributions',
   async measure(bench) {
     const sizes = [];
@@ -62,9 +56,9 @@ export const distributions: Row<{ readonly sizes: readonly Size[] }> = {
         return { what, target: { most }, ...ratio, unit: '×' };
       }),
     ),
-};
+});
 
-async function timeInputs(bench: Workbench, logn: number): Promise<Size> {
+async function timeInputs(bench: Workbench, logn: number) {
   const { n, subject, cases } = await bench.stage(2 ** logn);
   const random = { what: 'random', of: subject, wallsMs: [] as number[], msmCase: cases[0] as MsmCase };
   const contenders = [];
@@ -86,12 +80,7 @@ async function timeInputs(bench: Workbench, logn: number): Promise<Size> {
 
 const BATCH = { logn: 12, vectors: 10, target: { most: 0.5 } };
 
-interface BatchMeasured {
-  readonly singleMs: readonly number[];
-  readonly batchMs: readonly number[];
-}
-
-export const batch: Row<BatchMeasured | null> = {
+export const batch = row({
   name: 'batch',
   async measure(bench) {
     if (bench.logn < BATCH.logn) return null;
@@ -139,4 +128,4 @@ export const batch: Row<BatchMeasured | null> = {
     const { singleMs, batchMs } = measured;
     return [{ what, target, ...ratioFinding(ratioOfMedians(singleMs, batchMs), batchMs.length), unit: '×' }];
   },
-};
+});

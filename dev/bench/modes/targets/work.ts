@@ -2,7 +2,7 @@
 import type { MsmCounts } from '../../../count/count-msm.js';
 import { SQUARE } from '../../../count/table.js';
 import { type Finding, middleOf, needs, notMeasured, type Target } from './findings.js';
-import type { Row } from './row.js';
+import { row } from './row.js';
 import type { FieldCosts } from './workbench.js';
 
 /** In products. */
@@ -47,12 +47,12 @@ export function workOf(
   };
 }
 
-interface WorkMeasured {
+interface Measured {
   readonly field: FieldCosts | null;
   readonly sizes: readonly { readonly logn: number; readonly work: Work }[];
 }
 
-export const work: Row<WorkMeasured> = {
+export const work = row<Measured>({
   name: 'work',
   async measure(bench) {
     const logns = LOGNS.filter((logn) => logn <= bench.logn);
@@ -82,7 +82,7 @@ export const work: Row<WorkMeasured> = {
         finding('share of combine, reduce, fold', TARGETS.afterWalk[logn], ({ afterWalk, all }) => afterWalk / all),
       ];
     }),
-};
+});
 
 const EFFICIENCY = { logn: 18, hardware: { least: 0.7 }, software: { least: 0.55 } };
 const SHARE = { logn: 16, target: { most: 0.15 } };
@@ -98,14 +98,7 @@ const SHARE = { logn: 16, target: { most: 0.15 } };
 export const efficiencyOf = (products: number, productEquivalents: number, ownToPlain: number): number =>
   products / ownToPlain / productEquivalents;
 
-interface EfficiencyMeasured {
-  readonly logn: number;
-  /** Of every repetition. */
-  readonly efficiency: readonly number[];
-  readonly notArithmetic: readonly number[] | null;
-}
-
-export const efficiency: Row<EfficiencyMeasured> = {
+export const efficiency = row({
   name: 'efficiency',
   async measure(bench) {
     const logn = Math.min(EFFICIENCY.logn, bench.logn);
@@ -132,4 +125,4 @@ export const efficiency: Row<EfficiencyMeasured> = {
         : { what: shareOf, target: SHARE.target, ...middleOf(notArithmetic) },
     ];
   },
-};
+});

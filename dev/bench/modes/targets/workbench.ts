@@ -1,17 +1,16 @@
 /** What the rows share: engines that are warm, their inputs, and what was measured once for several of them. */
 import type { PhaseTime, Tuning } from '../../../../src/api.js';
 import { bn254 } from '../../../../src/curves/bn254.js';
-import type { CarryMode } from '../../../../src/field/carry.js';
 import { modulus } from '../../../../src/field/modulus.js';
 import { openDevice } from '../../../../src/gpu/device.js';
-import { type CaseAddress, formatCaseAddress } from '../../../cases/address.js';
+import { formatCaseAddress } from '../../../cases/address.js';
 import { type MsmCase, makeCase, redrawn } from '../../../cases/msm-case.js';
 import { type MsmCounts, makeCounter } from '../../../count/count-msm.js';
 import { libraryOperations, libraryVariant, threadsFor } from '../../../field-bench/kernels.js';
-import { ProductMeter, ratesAround } from '../../../field-bench/product-meter.js';
+import { openMeter, ratesAround } from '../../../field-bench/product-meter.js';
 import { type FieldBenchRow, fieldBench } from '../../../field-bench/run.js';
 import type { BenchDevice } from '../../bench-device.js';
-import { EngineUnderTest } from '../../engine-under-test.js';
+import { type EngineUnderTest, makeEngine } from '../../engine-under-test.js';
 import { bestRow } from '../../field-rates.js';
 import type { Knobs } from '../../knobs.js';
 import { isOnGpu, wrongResult } from '../../measure.js';
@@ -36,25 +35,13 @@ export interface TimedRun {
   readonly phases: readonly PhaseTime[] | null;
 }
 
-/** Warm MSMs of random scalars over distinct points. Null where the adapter has no timestamps. */
-export interface Baseline {
-  readonly n: number;
-  readonly runs: readonly TimedRun[];
-  readonly wallsMs: readonly number[];
-  readonly productEquivalents: readonly number[];
-  /** What the phases on the GPU take together. */
-  readonly gpuMs: readonly number[] | null;
-  /** The wall less that. */
-  readonly aboveGpuMs: readonly number[] | null;
-  /** The share of the wall that is in no phase of additions. */
-  readonly notArithmetic: readonly number[] | null;
-  readonly tuning: Tuning;
-}
-
 const ARITHMETIC: readonly string[] = ['walk', 'combine', 'reduce', 'fold (CPU)'];
 
-/** @param runs at least one */
-export function summariseRuns(runs: readonly TimedRun[]): Omit<Baseline, 'n' | 'tuning'> {
+/** Warm MSMs of random scalars over distinct points. */
+export type Baseline = ReturnType<typeof summariseRuns> & { readonly n: number; readonly tuning: Tuning };
+
+/** Null where the adapter has no timestamps. @param runs at least one */
+export function summariseRuns(runs: readonly TimedRun[]) {
   const sum = (phases: readonly PhaseTime[] | null, wanted: (phase: PhaseTime) => boolean): number =>
     (phases ?? []).filter(wanted).reduce((total, { ms }) => total + ms, 0);
   const ofTimed = (value: (run: TimedRun) => number): number[] | null =>
@@ -63,24 +50,21 @@ export function summariseRuns(runs: readonly TimedRun[]): Omit<Baseline, 'n' | '
     runs,
     wallsMs: runs.map(({ wallMs }) => wallMs),
     productEquivalents: runs.map(({ productEquivalents }) => productEquivalents),
+    /** What the phases on the GPU take together. */
     gpuMs: ofTimed(({ phases }) => sum(phases, isOnGpu)),
+    /** The wall less that. */
     aboveGpuMs: ofTimed(({ wallMs, phases }) => wallMs - sum(phases, isOnGpu)),
+    /** The share of the wall that is in no phase of additions. */
     notArithmetic: ofTimed(
       ({ wallMs, phases }) => (wallMs - sum(phases, ({ name }) => ARITHMETIC.includes(name))) / wallMs,
     ),
   };
 }
 
-/** What field-bench says of the library's own operations, in products of its own. */
-export interface FieldCosts {
-  readonly variant: string;
-  readonly inversion: number;
-  readonly square: number;
-  /** Its product ÷ the plain one as the product meter has it: from the same turns, so that it stays when a shared machine slows down. */
-  readonly ownToPlain: number;
-}
+export type FieldCosts = ReturnType<typeof fieldCosts>;
 
-export function fieldCosts(rows: readonly FieldBenchRow[], variant: string, plain: string): FieldCosts {
+/** What field-bench says of the library's own operations, in products of its own. */
+export function fieldCosts(rows: readonly FieldBenchRow[], variant: string, plain: string) {
   const best = (operation: string): number => bestRow(rows, variant, operation)?.perSecond ?? Number.NaN;
   const unit = rows.find((row) => row.variant === plain && row.chains === 1)?.perSecond ?? Number.NaN;
   const product = best('product');
@@ -88,6 +72,7 @@ export function fieldCosts(rows: readonly FieldBenchRow[], variant: string, plai
     variant,
     inversion: product / best('inverse'),
     square: product / best('square'),
+    /** Its product ÷ the plain one as the product meter has it: from the same turns, so that it stays when a shared machine slows down. */
     ownToPlain: product / unit,
   };
 }
@@ -95,151 +80,127 @@ export function fieldCosts(rows: readonly FieldBenchRow[], variant: string, plai
 /** Of a short dispatch: a few would do for a time, but what is wanted are ratios, and those of a busy machine vary. */
 const LEAST_FIELD_REPS = 15;
 
-export class Workbench {
-  readonly run: Run;
-  readonly bench: BenchDevice;
-  readonly software: boolean;
-  readonly reps: number;
-  /** The largest n. */
-  readonly logn: number;
-  readonly setting: Setting;
-  readonly #once = new Map<string, Promise<unknown>>();
-  readonly #cleanUp: (() => void)[] = [];
+export type Workbench = ReturnType<typeof makeWorkbench>;
 
-  constructor(run: Run, bench: BenchDevice, { reps, settings }: Knobs, logn: number) {
-    this.run = run;
-    this.bench = bench;
-    this.software = bench.adapter.software;
-    this.reps = reps;
-    this.logn = logn;
-    this.setting = settings[0] as Setting;
-  }
+/** @param logn the largest n */
+export function makeWorkbench(run: Run, bench: BenchDevice, { reps, settings }: Knobs, logn: number) {
+  const setting = settings[0] as Setting;
+  const { software } = bench.adapter;
+  const cleanUp: (() => void)[] = [];
+  const once = new Map<string, Promise<unknown>>();
+  const memoised = <T>(key: string, make: () => Promise<T>): Promise<T> => {
+    const made = (once.get(key) as Promise<T> | undefined) ?? make();
+    once.set(key, made);
+    return made;
+  };
 
   /** Says what comes next. */
-  say(doing: string): Promise<void> {
-    return this.run.next(doing);
-  }
+  const say = (doing: string): Promise<void> => run.next(doing);
 
-  library() {
-    return this.bench.library(this.setting);
-  }
-
-  async subject(changes: Partial<Setting> = {}): Promise<EngineUnderTest> {
-    const subject = await EngineUnderTest.create(this.run, this.bench, { ...this.setting, ...changes });
-    this.#cleanUp.push(() => subject.destroy());
-    return subject;
-  }
+  const subject = async (changes: Partial<Setting> = {}): Promise<EngineUnderTest> => {
+    const made = await makeEngine(run, bench, { ...setting, ...changes });
+    cleanUp.push(() => made.destroy());
+    return made;
+  };
 
   /** A device on which nothing was compiled yet. */
-  async freshDevice(): Promise<GPUDevice> {
-    const { device } = await openDevice({ gpu: this.bench.gpu });
-    this.#cleanUp.push(() => device.destroy());
+  const freshDevice = async (): Promise<GPUDevice> => {
+    const { device } = await openDevice({ gpu: bench.gpu });
+    cleanUp.push(() => device.destroy());
     return device;
-  }
+  };
 
   /** One MSM. @returns its wall @throws Error if its answer is wrong */
-  async time(subject: EngineUnderTest, msmCase: MsmCase): Promise<number> {
-    const outcome = await subject.compute(msmCase);
-    if (!outcome.agrees) throw wrongResult(msmCase, subject.label, outcome);
+  const time = async (timed: EngineUnderTest, msmCase: MsmCase): Promise<number> => {
+    const outcome = await timed.compute(msmCase);
+    if (!outcome.agrees) throw wrongResult(msmCase, timed.label, outcome);
     return outcome.wallMs;
-  }
+  };
 
   /** Loads the points of the cases, and computes each once: one compiles, after it an engine knows the device. */
-  async warmUp(subject: EngineUnderTest, cases: readonly MsmCase[]): Promise<void> {
-    await this.say(`${formatCaseAddress((cases[0] as MsmCase).address)}: loading, compiling, warming up`);
-    await subject.load((cases[0] as MsmCase).points);
-    for (const each of cases) await this.time(subject, each);
-  }
+  const warmUp = async (timed: EngineUnderTest, cases: readonly MsmCase[]): Promise<void> => {
+    await say(`${formatCaseAddress((cases[0] as MsmCase).address)}: loading, compiling, warming up`);
+    await timed.load((cases[0] as MsmCase).points);
+    for (const each of cases) await time(timed, each);
+  };
 
-  stage(n: number): Promise<Stage> {
-    return this.#memoise(`stage ${n}`, async () => {
-      await this.say(`n = ${n}: making the points`);
-      const address: CaseAddress = { points: 'distinct', scalars: 'random', n, seed: SEED };
-      const first = makeCase(address);
+  const stage = (n: number): Promise<Stage> =>
+    memoised(`stage ${n}`, async () => {
+      await say(`n = ${n}: making the points`);
+      const first = makeCase({ points: 'distinct', scalars: 'random', n, seed: SEED });
       const cases = [first, redrawn(first, 1)] as const;
-      const subject = await this.subject();
-      await this.warmUp(subject, cases);
-      return { n, subject, cases, peakBytes: subject.engine.memory.peak };
+      const made = await subject();
+      await warmUp(made, cases);
+      return { n, subject: made, cases, peakBytes: made.engine.memory.peak };
     });
-  }
 
-  baseline(n: number): Promise<Baseline> {
-    return this.#memoise(`baseline ${n}`, async () => {
-      const { subject, cases } = await this.stage(n);
-      const rateAround = await ratesAround(await this.#meter());
+  const meter = () =>
+    memoised('meter', async () => {
+      await say('Calibrating the product that costs are told in');
+      const opened = await openMeter(bench.gpu, (why) => run.loseDevice(why));
+      cleanUp.push(() => opened.destroy());
+      return opened;
+    });
+
+  const baseline = (n: number): Promise<Baseline> =>
+    memoised(`baseline ${n}`, async () => {
+      const { subject: timed, cases } = await stage(n);
+      const rateAround = await ratesAround(await meter());
       const runs: TimedRun[] = [];
-      for (let rep = 0; rep < this.reps; rep++) {
-        await this.say(`n = ${n}: run ${rep + 1} of ${this.reps}`);
-        const wallMs = await this.time(subject, cases[rep % 2] as MsmCase);
-        const phases = subject.engine.lastRun?.phases ?? null;
+      for (let rep = 0; rep < reps; rep++) {
+        await say(`n = ${n}: run ${rep + 1} of ${reps}`);
+        const wallMs = await time(timed, cases[rep % 2] as MsmCase);
+        const phases = timed.engine.lastRun?.phases ?? null;
         runs.push({ wallMs, productEquivalents: (wallMs / 1000) * (await rateAround()), phases });
       }
-      const { tuning } = subject.engine.lastRun as NonNullable<typeof subject.engine.lastRun>;
+      const { tuning } = timed.engine.lastRun as NonNullable<typeof timed.engine.lastRun>;
       return { n, ...summariseRuns(runs), tuning };
     });
-  }
+
+  // a device of its own: counting changes the kernels that are compiled on it
+  const counter = () => memoised('counter', async () => makeCounter(await freshDevice()));
 
   /** The work of the MSM that `baseline` times, in the same plan. */
-  counts(n: number): Promise<MsmCounts> {
-    return this.#memoise(`counts ${n}`, async () => {
-      const { tuning } = await this.baseline(n);
-      await this.say(`n = ${n}: counting`);
-      return (await this.#counter())({ n, tuning });
+  const counts = (n: number): Promise<MsmCounts> =>
+    memoised(`counts ${n}`, async () => {
+      const { tuning } = await baseline(n);
+      await say(`n = ${n}: counting`);
+      return (await counter())({ n, tuning });
     });
-  }
 
-  /** What the operations of the field cost here, with the carries that MSMs compute with. */
-  field(): Promise<FieldCosts> {
-    return this.#memoise('field', async () => {
-      const { tuning } = await this.baseline(2 ** 10);
-      return this.#measureField(tuning.fieldCarry);
+  /** What the operations of the field cost here, with the products that MSMs compute with. */
+  const field = (): Promise<FieldCosts> =>
+    memoised('field', async () => {
+      const variant = libraryVariant((await baseline(2 ** 10)).tuning.fieldProduct);
+      const [plain] = libraryOperations;
+      const wanted = ['product', 'square', 'inverse'];
+      const { rows } = await fieldBench(bench.device, modulus(bn254.p), {
+        threads: threadsFor(software),
+        chains: [1, 2],
+        reps: Math.max(reps, LEAST_FIELD_REPS),
+        leastMs: 50,
+        operations: libraryOperations.filter(
+          (operation) => operation === plain || (operation.variant === variant && wanted.includes(operation.name)),
+        ),
+        features: bench.gpu.wgslLanguageFeatures as ReadonlySet<string>,
+        onProgress: (doing) => {
+          run.signal.throwIfAborted();
+          run.bench.doing = doing;
+          run.tick();
+        },
+      });
+      return fieldCosts(rows, variant, plain?.variant ?? '');
     });
-  }
 
-  async #measureField(carry: CarryMode): Promise<FieldCosts> {
-    const variant = libraryVariant(carry);
-    const [plain] = libraryOperations;
-    const wanted = ['product', 'square', 'inverse'];
-    const { rows } = await fieldBench(this.bench.device, modulus(bn254.p), {
-      threads: threadsFor(this.software),
-      chains: [1, 2],
-      reps: Math.max(this.reps, LEAST_FIELD_REPS),
-      leastMs: 50,
-      operations: libraryOperations.filter(
-        (operation) => operation === plain || (operation.variant === variant && wanted.includes(operation.name)),
-      ),
-      features: this.bench.gpu.wgslLanguageFeatures as ReadonlySet<string>,
-      onProgress: (doing) => {
-        this.run.signal.throwIfAborted();
-        this.run.bench.doing = doing;
-        this.run.tick();
-      },
-    });
-    return fieldCosts(rows, variant, plain?.variant ?? '');
-  }
+  /** Engines before their devices. */
+  const destroy = (): void => {
+    for (const clean of cleanUp.splice(0).reverse()) clean();
+  };
 
-  destroy(): void {
-    // engines before their devices
-    for (const cleanUp of this.#cleanUp.splice(0).reverse()) cleanUp();
-  }
-
-  #meter(): Promise<ProductMeter> {
-    return this.#memoise('meter', async () => {
-      await this.say('Calibrating the product that costs are told in');
-      const meter = await ProductMeter.open(this.bench.gpu, { onLost: (why) => this.run.loseDevice(why) });
-      this.#cleanUp.push(() => meter.destroy());
-      return meter;
-    });
-  }
-
-  #counter() {
-    // a device of its own: counting changes the kernels that are compiled on it
-    return this.#memoise('counter', async () => makeCounter(await this.freshDevice()));
-  }
-
-  #memoise<T>(key: string, make: () => Promise<T>): Promise<T> {
-    const made = (this.#once.get(key) as Promise<T> | undefined) ?? make();
-    this.#once.set(key, made);
-    return made;
-  }
+  const { signal } = run;
+  const library = () => bench.library(setting);
+  return {
+    ...{ signal, bench, software, reps, logn, library, say, subject, freshDevice, time, warmUp },
+    ...{ stage, baseline, counts, field, destroy },
+  };
 }

@@ -1,0 +1,56 @@
+/** `msm-trace`: the run of the middle wall time of each case on a time line, and its passes. */
+import { blocksOf } from '../export.js';
+import { formatMs, formatPercent, shortSize } from '../format.js';
+import { isOnGpu, sumOnGpu } from '../measure.js';
+import { notes, type Part, tiles, verdict } from '../parts.js';
+import { type RowOf, rowsOf } from '../rows.js';
+import { medianRepetition, summarise, type Timed } from '../summary.js';
+import { runTimings } from '../timings.js';
+import type { BenchMode } from './mode.js';
+import { fromTo, pointsOf, remarks, whereItGoes } from './timings-result.js';
+
+export const msmTrace: BenchMode = {
+  run: (run, host, knobs) => runTimings(run, host, knobs, { traced: true }),
+  show: (rows) => {
+    const told = rowsOf(rows, 'trace');
+    return summarise(rows).map((timed) =>
+      sectionOf(
+        timed,
+        told.filter((row) => row.case === timed.case),
+      ),
+    );
+  },
+};
+
+function sectionOf(timed: Timed, rows: readonly RowOf<'trace'>[]): Part {
+  const caption = pointsOf(timed);
+  const middle = medianRepetition(rows);
+  if (timed.wrong || middle === null) {
+    return { kind: 'section', caption, parts: [tiles(['Answer', verdict(false), 'it has no time'])] };
+  }
+  const phases = timed.on === 'gpu' ? timed.phases : null;
+  const gpuMs = sumOnGpu(phases);
+  const most = phases?.filter(isOnGpu).sort((a, b) => b.ms - a.ms)[0];
+  const clocks = `Repetition ${middle.repetition}, the middle one by its wall. Host and GPU have clocks of their own: that the GPU began when the host had submitted is an assumption.`;
+  return {
+    kind: 'section',
+    caption,
+    parts: [
+      tiles(
+        ['Wall', `${formatMs(timed.typicalMs)} ms`, `the middle one of ${timed.repetitions}: ${fromTo(timed)}`],
+        gpuMs === null ? null : ['GPU time', `${formatMs(gpuMs)} ms`, 'all passes'],
+        gpuMs && most ? ['Most of it', formatPercent(most.ms / gpuMs), `of the GPU’s time in “${most.name}”`] : null,
+      ),
+      timed.on === 'cpu'
+        ? null
+        : {
+            kind: 'timeline',
+            caption: 'One MSM, from the call to the result',
+            summary: 'What the host and the GPU did, and when.',
+            data: { blocks: blocksOf(middle) },
+          },
+      notes(...(timed.on === 'cpu' ? [] : [clocks]), ...remarks([timed])),
+      ...whereItGoes([timed], ({ n }) => shortSize(n)),
+    ],
+  };
+}

@@ -1,0 +1,273 @@
+/** What timed MSMs come to: figures, a table, time against n, where it goes, and every repetition. */
+import { formatBytes, formatMillions, formatMs, formatPercent, formatRatio, formatSize, shortSize } from '../format.js';
+import { judged } from '../judged.js';
+import {
+  type Bar,
+  notes,
+  type Part,
+  type Parts,
+  present,
+  sharesTable,
+  type Tile,
+  type TimePoint,
+  type TimeSeries,
+  tableOf,
+  tiles,
+  verdict,
+} from '../parts.js';
+import { rowsOf, type StampedRow } from '../rows.js';
+import {
+  type Fastest,
+  fastestOf,
+  grouped,
+  partsByHost,
+  partsOfWall,
+  summarise,
+  summarisePeers,
+  type Timed,
+  type TimedPeer,
+} from '../summary.js';
+import { standingWords } from '../words.js';
+
+/** What a case has under a name: not read as an address, as the rows may be of another version, with other distributions. */
+const inCase = (address: string, name: string): string | null =>
+  new URLSearchParams(address.replaceAll(',', '&')).get(name);
+
+const settingOf = ({ setting }: Timed): string => setting;
+
+/** `2⁹ = 512 points` */
+export const pointsOf = ({ n }: Pick<Timed, 'n'>): string => (n === 1 ? '1 point' : `${formatSize(n)} points`);
+
+export const fromTo = ({ lowMs, highMs }: Pick<Timed, 'lowMs' | 'highMs'>): string =>
+  lowMs === null ? '–' : `${formatMs(lowMs)} – ${formatMs(highMs)}`;
+
+export function timingsResult(rows: readonly StampedRow[]): Parts {
+  const timed = summarise(rows);
+  if (timed.length === 0) return [];
+  const peers = summarisePeers(rows);
+  const several = new Set(timed.map(settingOf)).size > 1;
+  const sizes = [...new Set(timed.map(({ n }) => n))];
+  const nameOf = ({ setting }: Timed): string => (several ? setting : 'webgpu-msm');
+  const labelOf = ({ n, setting }: Timed): string =>
+    several ? (sizes.length === 1 ? setting : `${shortSize(n)}, ${setting}`) : shortSize(n);
+  const right = timed.filter(({ medianMs }) => medianMs !== null);
+  const largest = Math.max(...sizes);
+  const atLargest = timed.filter(({ n }) => n === largest);
+  // a bootstrap for every other setting, while the next MSM runs: for the other sizes when all is over
+  const fastest = fastestOf(atLargest);
+  const isSwept = rowsOf(rows, 'init')[0]?.mode === 'sweep' && rows.some(({ event }) => event === 'end');
+  const standings = (isSwept ? sizes : []).flatMap((n) => {
+    const own = timed.filter((each) => each.n === n);
+    const found = n === largest ? null : fastestOf(own);
+    return found ? `${shortSize(n)}: ${found.best.setting} is ${standingWords(found, own.length, settingOf)}.` : [];
+  });
+  const best = several && fastest?.notToldApartFrom === null ? fastest.best.setting : null;
+  return [
+    summary(timed, fastest, atLargest.length, peers),
+    timesTable(timed, peers, several),
+    notes(...standings, ...remarks(timed), ...skippedWords(rows)),
+    // one size makes no line
+    sizes.length > 1
+      ? {
+          kind: 'time',
+          caption: 'Time against n',
+          summary: 'Median wall time against the number of points, both axes logarithmic.',
+          data: { series: lines(right, peers, nameOf, several) },
+        }
+      : {
+          kind: 'settings',
+          caption: 'Side by side',
+          summary: 'Median wall times at one size.',
+          data: { settings: sideBySide(right, peers, nameOf, several), fastest: best },
+        },
+    ...whereItGoes(right, labelOf),
+    { kind: 'folded', caption: 'Every repetition', parts: [repetitionTable(judged(rows))] },
+  ];
+}
+
+/** Of the repetitions in the middle, as far as anybody knows. */
+export function whereItGoes(timed: readonly Timed[], labelOf: (each: Timed) => string): Parts {
+  const shares = (partsOf: typeof partsOfWall | typeof partsByHost) =>
+    timed.flatMap((each) => {
+      if (each.on === 'cpu') return [];
+      const parts = partsOf(each);
+      return parts === null ? [] : [{ label: labelOf(each), parts }];
+    });
+  const [bars, byHost] = [shares(partsOfWall), shares(partsByHost)];
+  const host = sharesTable('The same by the host’s clock', 'Part', byHost);
+  return [
+    bars.length === 0
+      ? null
+      : {
+          kind: 'shares',
+          caption: 'Where the time goes',
+          summary:
+            'Shares of the wall of the repetition in the middle: each pass on the GPU, the fold on the CPU, and the host with waiting.',
+          data: { bars },
+        },
+    byHost.length === 0
+      ? null
+      : { kind: 'folded', caption: 'By the host’s clock', parts: [{ kind: 'table', ...host }] },
+  ];
+}
+
+export const skippedWords = (rows: readonly StampedRow[]): string[] =>
+  rowsOf(rows, 'skipped').map(({ variant, why }) => `${variant}: ${why}`);
+
+/** What the table does not say by itself. */
+export function remarks(timed: readonly Timed[]): string[] {
+  const bound = timed.findLast((each) => each.bound !== null)?.bound;
+  const where = (which: (each: Timed) => boolean): string =>
+    [...new Set(timed.filter(which).map(({ n }) => shortSize(n)))].join(', ');
+  const clamped = timed.flatMap(({ setting, n, warmUp }) =>
+    (warmUp?.clamped ?? []).map((what) => `${setting}, ${shortSize(n)}: ${what}`),
+  );
+  const exceeded = where(({ boundExceeded }) => boundExceeded);
+  const onCpu = where(({ on }) => on === 'cpu');
+  const untimed = where(({ on, wrong, phases }) => on === 'gpu' && !wrong && phases === null);
+  return [
+    bound &&
+      `Roofline: the additions of the MSM at six field products each, at the rate that this device reaches with products alone (${formatMillions(bound.productsPerSecond)} million a second, measured between the repetitions). At ${shortSize(bound.n)} that is ${bound.additions.toLocaleString('en')} additions, ${formatMs(bound.ms)} ms. What is above it goes to inversions, sorting, summing up buckets, memory and waiting.`,
+    exceeded &&
+      `No bound at ${exceeded}: the whole MSM was faster than its products alone were measured, so that these bound nothing.`,
+    clamped.length > 0 && `This device could not have all that was asked for. ${clamped.join('; ')}.`,
+    onCpu && `Computed on the CPU (cpubelow): ${onCpu}.`,
+    untimed && 'No per-pass times: this adapter has no timestamps.',
+  ].filter((remark) => typeof remark === 'string' && remark !== '') as string[];
+}
+
+/** The largest size, and of several settings the fastest. */
+function summary(
+  timed: readonly Timed[],
+  fastest: Fastest | null,
+  among: number,
+  peers: readonly TimedPeer[],
+): Part | null {
+  const wrong = timed.find((each) => each.wrong);
+  if (wrong) return tiles(['Answer', verdict(false), `at ${shortSize(wrong.n)}, ${wrong.setting}: it has no time`]);
+  if (fastest === null) return null;
+  const { best } = fastest;
+  return {
+    kind: 'section',
+    caption: `${pointsOf(best)}${among > 1 ? `, ${best.setting}` : ''}`,
+    parts: [
+      among > 1 ? notes(`This is ${standingWords(fastest, among, settingOf)}.`) : null,
+      tiles(...figures(best, peers)),
+    ],
+  };
+}
+
+const inMillions = (count: number): string => (count / 1e6).toPrecision(3);
+
+function figures(best: Timed, peers: readonly TimedPeer[]): (Tile | null)[] {
+  const { n, bound, boundExceeded, ofBound, productEquivalents, gpuMs, on, repetitions } = best;
+  const medianMs = best.medianMs as number;
+  const peer = peers.find((each) => each.case === best.case && each.medianMs !== null);
+  const ratio = (peer?.medianMs ?? 0) / medianMs;
+  const beside =
+    ratio >= 1 ? `takes ${formatRatio(ratio)} times as long` : `is ${formatRatio(1 / ratio)} times as fast`;
+  const rate = (1000 * n) / medianMs;
+  const gpuNote = on === 'cpu' ? 'it was the CPU' : gpuMs === null ? 'no timestamps' : 'all passes';
+  return [
+    ['Wall', `${formatMs(medianMs)} ms`, `median of ${repetitions}`],
+    ['GPU time', gpuMs === null ? '–' : `${formatMs(gpuMs)} ms`, gpuNote],
+    ['Points a second', rate < 1e6 ? Math.round(rate).toLocaleString('en') : `${formatMillions(rate)} M`],
+    productEquivalents === null
+      ? null
+      : ['Product equivalents', `${inMillions(productEquivalents)} M`, 'plain field products in the same time'],
+    boundExceeded ? ['Of the roofline', 'no bound', 'faster than its products alone'] : null,
+    bound && ['Of the roofline', formatPercent(ofBound as number), `products alone: ${formatMs(bound.ms)} ms`],
+    peer ? [`Beside ${peer.peer}`, `${formatRatio(ratio)} ×`, `${peer.peer} on the CPU ${beside}`] : null,
+  ];
+}
+
+const peerLabel = ({ peer }: TimedPeer): string => `${peer} (CPU)`;
+const measured = ({ medianMs }: Timed | TimedPeer): boolean => medianMs !== null;
+
+/** Against n: every setting, the peers, and the lowest roofline. */
+function lines(
+  timed: readonly Timed[],
+  peers: readonly TimedPeer[],
+  nameOf: (each: Timed) => string,
+  several: boolean,
+) {
+  const own = grouped(timed, nameOf).map(
+    (group): TimeSeries => ({
+      name: nameOf(group[0] as Timed),
+      kind: 'measured',
+      points: group.map(({ n, medianMs: ms, lowMs, highMs }) => ({ n, ms, lowMs, highMs }) as TimePoint),
+    }),
+  );
+  const others = grouped(peers.filter(measured), peerLabel).map(
+    (group): TimeSeries => ({
+      name: peerLabel(group[0] as TimedPeer),
+      kind: 'measured',
+      points: group.map(({ n, medianMs: ms }) => ({ n, ms }) as TimePoint),
+    }),
+  );
+  const bounds = grouped(present(timed.map(({ bound }) => bound)), ({ n }) => String(n));
+  const name = several ? 'roofline, the lowest of the settings' : 'roofline: its products alone';
+  const points = bounds.map((group) => group.reduce((a, b) => (b.ms < a.ms ? b : a)));
+  return [...own, ...others, ...(points.length > 0 ? [{ name, kind: 'bound' as const, points }] : [])];
+}
+
+/** Of one size: every setting, the peers, and the roofline of one setting. */
+function sideBySide(
+  timed: readonly Timed[],
+  peers: readonly TimedPeer[],
+  nameOf: (each: Timed) => string,
+  several: boolean,
+): Bar[] {
+  const bar = (label: string, { medianMs, lowMs, highMs }: Timed | TimedPeer) =>
+    ({ label, medianMs, lowMs, highMs }) as Bar;
+  const ms = several ? undefined : timed[0]?.bound?.ms;
+  const bound = { label: 'roofline: its products alone', bound: true };
+  return [
+    ...timed.map((each) => bar(nameOf(each), each)),
+    ...peers.filter(measured).map((each) => bar(peerLabel(each), each)),
+    ...(ms === undefined ? [] : [{ ...bound, medianMs: ms, lowMs: ms, highMs: ms }]),
+  ];
+}
+
+function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], several: boolean): Part {
+  const [points, scalars] = ['points', 'scalars'].map((name) => inCase((timed[0] as Timed).case, name));
+  const beside = [...new Set(peers.map(({ peer }) => peer))].map((name) => {
+    const of = (one: Timed) => peers.find((each) => each.peer === name && each.case === one.case);
+    return [
+      `${name}, ms`,
+      (one: Timed) => (of(one)?.wrong ? verdict(false) : formatMs(of(one)?.medianMs ?? null)),
+    ] as const;
+  });
+  return tableOf(
+    `Wall times, median of the repetitions; points: ${points}, scalars: ${scalars}`,
+    timed,
+    [
+      ['n', ({ n }) => shortSize(n)],
+      ['Answer', ({ wrong }) => verdict(!wrong)],
+      several ? ['Setting', settingOf] : null,
+      ['Median, ms', ({ medianMs }) => ({ text: formatMs(medianMs), as: 'strong' })],
+      ['From – to', fromTo],
+      ['GPU, ms', ({ gpuMs }) => formatMs(gpuMs)],
+      ...beside,
+      ['Of the roofline', (one) => (one.boundExceeded ? 'no bound' : one.ofBound ? formatPercent(one.ofBound) : '–')],
+      ['M products', ({ productEquivalents: cost }) => (cost === null ? '–' : inMillions(cost))],
+      ['Scratch', ({ warmUp }) => (warmUp === null ? '–' : formatBytes(warmUp.scratchBytes))],
+    ],
+    { words: several ? 3 : 2, of: ({ wrong }) => (wrong ? { is: 'failed' } : {}) },
+  );
+}
+
+const repetitionTable = (rows: readonly StampedRow[]): Part =>
+  tableOf(
+    'In the order in which they ran',
+    rows.filter((row) => row.event === 'warm-up' || row.event === 'repetition' || row.event === 'peer'),
+    [
+      ['n', (row) => shortSize(Number(inCase(row.case, 'n')))],
+      ['Who', (row) => (row.event === 'peer' ? row.peer : row.setting)],
+      ['Run', (row) => (row.event === 'warm-up' ? 'first' : String(row.repetition))],
+      ['Wall, ms', ({ wallMs }) => formatMs(wallMs)],
+      ['GPU, ms', (row) => formatMs(row.event === 'repetition' ? row.gpuMs : null)],
+      ['Answer', ({ agrees }) => verdict(agrees)],
+    ],
+    { long: true, of: ({ event, agrees }) => ({ is: !agrees ? 'failed' : event === 'warm-up' ? 'aside' : undefined }) },
+  );

@@ -1,0 +1,84 @@
+/** What a device is told, as it was told: what faults leave out, repeat, delay and exchange. */
+import { bufferUsage } from '../../src/gpu/constants.js';
+
+export interface Dispatch {
+  readonly kind: 'dispatch';
+  /** Of the pipeline. */
+  readonly label: string;
+  /** The same object for all dispatches of a pass. */
+  readonly pass: GPUComputePassDescriptor;
+  readonly pipeline: GPUComputePipeline;
+  readonly group: GPUBindGroup;
+  readonly entries: readonly GPUBindGroupEntry[];
+  readonly groups: readonly [number, number, number] | { readonly buffer: GPUBuffer; readonly offset: number };
+}
+
+/** Any other command of an encoder. */
+export interface Plain {
+  readonly kind: 'clear' | 'copy' | 'resolve';
+  /** Of the buffer that is cleared or copied from. */
+  readonly label: string;
+  readonly buffers: readonly GPUBuffer[];
+  encode(encoder: GPUCommandEncoder): void;
+}
+
+export type Step = Dispatch | Plain;
+
+/** All command buffers of a submit, one behind the other. */
+export interface Submit {
+  readonly kind: 'submit';
+  readonly label: string;
+  readonly steps: readonly Step[];
+}
+
+export interface Write {
+  readonly kind: 'write';
+  /** Of the buffer. */
+  readonly label: string;
+  readonly buffer: GPUBuffer;
+  readonly offset: number;
+  readonly data: Uint8Array<ArrayBuffer>;
+}
+
+/** Bytes that the host read. */
+export interface Mapped {
+  readonly kind: 'map';
+  readonly label: string;
+  readonly data: Uint8Array<ArrayBuffer>;
+}
+
+export type Command = Submit | Write;
+
+/** All that a call of the engine told the device, in order. */
+export type Trace = readonly (Command | Mapped)[];
+
+/** Without the library's prefix. */
+export const plainLabel = (label = ''): string => label.replace(/^webgpu-msm /, '');
+
+/** What a binding is of; the library binds nothing but buffers. */
+export const bound = ({ resource }: GPUBindGroupEntry): Required<GPUBufferBinding> => {
+  const { buffer, offset = 0, size = buffer.size - offset } = resource as GPUBufferBinding;
+  return { buffer, offset, size };
+};
+
+export const isStorage = ({ usage }: GPUBuffer): boolean => (usage & bufferUsage.storage) !== 0;
+export const isUniform = ({ usage }: GPUBuffer): boolean => (usage & bufferUsage.uniform) !== 0;
+
+/** Everything that has to be alive for a command to be carried out. */
+export const buffersOf = (command: Command | Mapped | Step): readonly GPUBuffer[] => {
+  switch (command.kind) {
+    case 'submit':
+      return command.steps.flatMap(buffersOf);
+    case 'write':
+      return [command.buffer];
+    case 'map':
+      return [];
+    case 'dispatch':
+      return [
+        ...command.entries.map((entry) => bound(entry).buffer),
+        ...('buffer' in command.groups ? [command.groups.buffer] : []),
+      ];
+    default:
+      return command.buffers;
+  }
+};

@@ -1,0 +1,182 @@
+/** What faults are injected into: calls of an engine in each of its modes, whose right answer is known. */
+import { bls12_381 } from '@noble/curves/bls12-381.js';
+import type { AffinePoint, Bases, MsmEngine } from '../../src/api.js';
+import { stageChecks } from '../../src/checks.js';
+import { createMsmEngine, type MsmEngineOptions } from '../../src/engine/engine.js';
+import { MsmError } from '../../src/errors.js';
+import {
+  bn254G1,
+  encodeScalars,
+  expectedMsm,
+  groupOrder,
+  type KnownBases,
+  makeKnownBases,
+  type OracleCurve,
+  type Random,
+  samePoint,
+} from '../oracle/known-bases.js';
+import type { RecordingDevice } from './recording-device.js';
+
+/** Whether the result was right, found out when nothing goes wrong any more. */
+export type Judge = () => Promise<boolean>;
+
+/** An engine of a mode, and how it is called. */
+export interface Subject {
+  readonly engine: MsmEngine;
+  /**
+   * A call of the mode on random data; what it tells the GPU depends on n alone.
+   *
+   * @param broken the call has to be refused, where the mode has such calls
+   * @throws what the engine throws
+   */
+  call(random: Random, n: number, broken: boolean): Promise<Judge>;
+}
+
+export interface Mode {
+  /** The least and the most scalars, or points. */
+  readonly sizes: readonly [number, number];
+  /** @param most the most scalars of a call */
+  open(device: RecordingDevice, random: Random, most: number): Promise<Subject>;
+}
+
+interface Curve {
+  readonly oracle: OracleCurve;
+  readonly engine: MsmEngineOptions['curve'];
+}
+
+const onBn254: Curve = { oracle: bn254G1, engine: 'bn254' };
+
+const { p, n: order, a, b, Gx, Gy } = bls12_381.G1.Point.CURVE();
+/** With a cofactor, and a field of 381 bits. */
+const onBls12381: Curve = {
+  oracle: { name: 'bls12-381', Point: bls12_381.G1.Point, coordinateBytes: 48, scalarBytes: 32 },
+  engine: { name: 'bls12-381', p, order, a, b, generator: { x: Gx, y: Gy } },
+};
+
+interface Settings {
+  readonly curve?: Curve;
+  readonly options?: Partial<MsmEngineOptions>;
+  /** Whether the engine requests its device. */
+  readonly ownDevice?: boolean;
+  readonly precompute?: number;
+}
+
+const pools = new Map<OracleCurve, KnownBases>();
+const POOL = 1200;
+
+/** n points of which the logarithms are known. */
+const takeBases = (
+  random: Random,
+  { oracle }: Curve,
+  n: number,
+): { logs: bigint[]; bytes: Uint8Array<ArrayBuffer> } => {
+  const pool = pools.get(oracle) ?? makeKnownBases(oracle, POOL, 1);
+  pools.set(oracle, pool);
+  const [first, size] = [random.below(POOL - n + 1), 2 * oracle.coordinateBytes];
+  return { logs: pool.logs.slice(first, first + n), bytes: pool.bytes.slice(first * size, (first + n) * size) };
+};
+
+const open = (device: RecordingDevice, { curve = onBn254, options = {}, ownDevice = false }: Settings) =>
+  createMsmEngine({
+    curve: curve.engine,
+    ...(ownDevice ? { gpu: device.gpu } : { device: device.device }),
+    ...options,
+    tuning: { cpuBelow: 0, ...options.tuning },
+    checks: stageChecks,
+    // faults strike the calls themselves
+    selfTest: false,
+  });
+
+const randomScalar = (random: Random, { oracle }: Curve): bigint => random.belowBig(groupOrder(oracle) - 1n) + 1n;
+
+/** n scalars for each vector of a call. */
+type Draw = (random: Random, curve: Curve, n: number) => readonly bigint[][];
+
+const dense: Draw = (random, curve, n) => [Array.from({ length: n }, () => randomScalar(random, curve))];
+
+/** Of unequal lengths: two parts. */
+const batch: Draw = (random, curve, n) => [n, Math.ceil(n / 8), n].flatMap((length) => dense(random, curve, length));
+
+/** So few that they are picked out of the zeros. */
+const sparse: Draw = (random, curve, n) => {
+  const scalars = Array.from({ length: n }, () => 0n);
+  for (let left = Math.ceil(n / 20); left > 0; ) {
+    const at = random.below(n);
+    if (scalars[at] !== 0n) continue;
+    scalars[at] = randomScalar(random, curve);
+    left--;
+  }
+  return [scalars];
+};
+
+/** MSMs over bases that were loaded once. */
+const multiplying = (sizes: Mode['sizes'], settings: Settings = {}, draw: Draw = dense): Mode => ({
+  sizes,
+  open: async (device, random, most) => {
+    const { curve = onBn254, precompute = 1 } = settings;
+    const engine = await open(device, settings);
+    const { logs, bytes } = takeBases(random, curve, most);
+    const bases = await engine.loadBases(bytes, { precompute });
+    return {
+      engine,
+      call: async (data, n) => {
+        const vectors = draw(data, curve, n);
+        const encoded = vectors.map((scalars) => encodeScalars(curve.oracle, scalars));
+        const [only] = encoded as [Uint8Array];
+        const sums = encoded.length === 1 ? [await engine.msm(bases, only)] : await engine.msmBatch(bases, encoded);
+        return async () =>
+          vectors.every((scalars, i) => samePoint(sums[i] as AffinePoint, expectedMsm(curve.oracle, logs, scalars)));
+      },
+    };
+  },
+});
+
+/** Loading, of right bases and of some of which one is off the curve; right are those that an MSM is right on afterwards. */
+const loading = (sizes: Mode['sizes'], settings: Settings = {}): Mode => ({
+  sizes,
+  open: async (device) => {
+    const { curve = onBn254, precompute = 1 } = settings;
+    const engine = await open(device, settings);
+    return {
+      engine,
+      call: async (random, n, broken) => {
+        const { logs, bytes } = takeBases(random, curve, n);
+        if (broken) {
+          const at = random.below(n) * 2 * curve.oracle.coordinateBytes;
+          bytes[at] = (bytes[at] as number) ^ 1;
+        }
+        const refused = (error: unknown): null => {
+          if (broken && error instanceof MsmError && error.code === 'not-on-curve') return null;
+          throw error;
+        };
+        const bases = await engine.loadBases(bytes, { precompute }).catch(refused);
+        if (broken) return async () => bases === null;
+        return async () => {
+          const [scalars] = dense(random, curve, n) as [bigint[]];
+          const sum = await engine.msm(bases as Bases, encodeScalars(curve.oracle, scalars));
+          return samePoint(sum, expectedMsm(curve.oracle, logs, scalars));
+        };
+      },
+    };
+  },
+});
+
+/** Every mode by its name. */
+export const modes = {
+  default: multiplying([1, 600]),
+  'own device': multiplying([1, 200], { ownDevice: true }),
+  submits: multiplying([20, 100], { options: { tuning: { additionsPerSubmit: 1024 } } }),
+  chunks: multiplying([300, 500], { options: { tuning: { windowBits: 5 }, memoryBudget: 300_000 } }),
+  batch: multiplying([4, 40], {}, batch),
+  tables: multiplying([1, 300], { precompute: 4 }),
+  sparse: multiplying([100, 400], {}, sparse),
+  cofactor: multiplying([1, 60], { curve: onBls12381 }),
+  checks: multiplying([1, 200], { options: { tuning: { checks: true } } }),
+  verify: multiplying([1, 300], { options: { verify: true } }),
+  'verify batch': multiplying([4, 40], { options: { verify: true } }, batch),
+  'verify cofactor': multiplying([1, 60], { curve: onBls12381, options: { verify: true } }),
+  load: loading([1, 600]),
+  'load tables': loading([1, 100], { precompute: 4 }),
+} as const satisfies Readonly<Record<string, Mode>>;
+export type ModeName = keyof typeof modes;
+export const modeNames = Object.keys(modes) as readonly ModeName[];

@@ -1,0 +1,141 @@
+/** What came of many trials: by fault and mode, and against what is promised. */
+import { faultNames } from './faults.js';
+import { modeNames } from './modes.js';
+import { type Outcome, outcomes, type Trial } from './trial.js';
+
+/** Trials by fault, mode and outcome. */
+export class Tally {
+  readonly #counts = new Map<string, Map<string, Map<Outcome, number>>>();
+
+  add({ fault, mode }: Pick<Trial, 'fault' | 'mode'>, outcome: Outcome): void {
+    const modes = this.#counts.get(fault) ?? new Map<string, Map<Outcome, number>>();
+    const outcomes = modes.get(mode) ?? new Map<Outcome, number>();
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    modes.set(mode, outcomes);
+    this.#counts.set(fault, modes);
+  }
+
+  /** How many of what is covered came to one of the outcomes. */
+  count(among: readonly Outcome[], covers: (fault: string, mode: string) => boolean = () => true): number {
+    let sum = 0;
+    for (const [fault, modes] of this.#counts)
+      for (const [mode, counts] of modes)
+        if (covers(fault, mode)) for (const outcome of among) sum += counts.get(outcome) ?? 0;
+    return sum;
+  }
+}
+
+/** All that say something. */
+const struck = (Object.keys(outcomes) as Outcome[]).filter((outcome) => outcome !== 'none');
+
+/** A point that is wrong and does not say so, in this call or the next; an error that nobody can switch on is no better. */
+const bad: readonly Outcome[] = ['wrong', 'untyped', 'wrong after'];
+
+export interface TargetResult {
+  readonly title: string;
+  readonly faults: number;
+  readonly failures: number;
+  readonly met: boolean;
+}
+
+const isLost = (fault: string): boolean => /^(did not happen|of another call):/.test(fault);
+const isUpload = (fault: string): boolean => fault === 'a bit flipped: in an upload';
+const isSlow = (fault: string): boolean => fault.startsWith('slow');
+const isVerified = (mode: string): boolean => mode.startsWith('verify');
+
+/** What is promised; `share` is the most of the trials that may fail. */
+const targets: readonly {
+  readonly title: string;
+  readonly covers: (fault: string, mode: string) => boolean;
+  readonly failures: readonly Outcome[];
+  readonly share: number;
+}[] = [
+  {
+    title: 'what did not happen, or is of another call, gives no wrong point',
+    covers: (fault, mode) => isLost(fault) && !isVerified(mode),
+    failures: bad,
+    share: 0,
+  },
+  {
+    title: 'no bit flipped in an upload gives one',
+    covers: (fault, mode) => isUpload(fault) && !isVerified(mode),
+    failures: bad,
+    share: 0,
+  },
+  {
+    title: 'of all other faults at most 5 % do',
+    covers: (fault, mode) => !isLost(fault) && !isUpload(fault) && !isSlow(fault) && !isVerified(mode),
+    failures: bad,
+    share: 0.05,
+  },
+  { title: 'with verify none does', covers: (_, mode) => isVerified(mode), failures: bad, share: 0 },
+  { title: 'a slow device is right', covers: isSlow, failures: ['found', 'retried', 'hang', ...bad], share: 0 },
+  {
+    title: 'the next call is right, or asks for the bases',
+    covers: () => true,
+    failures: ['wrong after', 'fails after'],
+    share: 0,
+  },
+  { title: 'no call hangs', covers: () => true, failures: ['hang'], share: 0 },
+];
+
+export const judge = (tally: Tally): readonly TargetResult[] =>
+  targets
+    .map(({ title, covers, failures: failing, share }) => {
+      const [faults, failures] = [tally.count(struck, covers), tally.count(failing, covers)];
+      return { title, faults, failures, met: failures <= share * faults };
+    })
+    .filter(({ faults }) => faults > 0);
+
+/** What makes up the numbers of a cell; those of the last two are there only where there are any. */
+const columns: readonly (readonly [string, readonly Outcome[]])[] = [
+  ['', ['found']],
+  ['', ['retried']],
+  ['', ['harmless']],
+  ['', bad],
+  [' hang', ['hang']],
+  [' fail after', ['fails after']],
+];
+
+const cellOf = (tally: Tally, covers: (fault: string, mode: string) => boolean): string => {
+  if (tally.count(struck, covers) === 0) return '';
+  return columns
+    .map(([word, among]) => ({ word, count: tally.count(among, covers) }))
+    .filter(({ word, count }) => word === '' || count > 0)
+    .map(({ word, count }) => `${count}${word}`)
+    .join(' · ');
+};
+
+/** A line for each fault, of cells for each mode; the first line says which. */
+export const cells = (tally: Tally, faults: readonly string[], modes: readonly string[]): readonly string[][] => [
+  ['', ...modes, 'all'],
+  ...faults
+    .filter((fault) => tally.count(struck, (each) => each === fault) > 0)
+    .map((fault) => [
+      fault,
+      ...modes.map((mode) => cellOf(tally, (each, in_) => each === fault && in_ === mode)),
+      cellOf(tally, (each) => each === fault),
+    ]),
+  ['all', ...modes.map((mode) => cellOf(tally, (_, each) => each === mode)), cellOf(tally, () => true)],
+];
+
+/** What docs/failures.md says of a campaign. @param of which trials */
+export const docsText = (tally: Tally, of: string): string => {
+  const [heads = [], ...rows] = cells(tally, faultNames, modeNames);
+  const line = (row: readonly string[]): string => `| ${row.join(' | ')} |`;
+  return [
+    `Of ${tally.count(struck)} faults (${of}):`,
+    '',
+    '| promised | faults | that fail it |',
+    '|---|---|---|',
+    ...judge(tally).map(({ title, faults, failures, met }) =>
+      line([title, `${faults}`, `${failures}${met ? '' : ' (missed)'}`]),
+    ),
+    '',
+    'In each field: found · retried · harmless · wrong.',
+    '',
+    line(['fault', ...heads.slice(1)]),
+    `|---${'|---'.repeat(modeNames.length + 1)}|`,
+    ...rows.map(line),
+  ].join('\n');
+};

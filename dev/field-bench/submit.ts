@@ -1,0 +1,50 @@
+/** How long the GPU is busy with a submit, as far as the host can tell; and what one left. */
+import { median } from '../../src/calibrate/statistics.js';
+import { bufferUsage, mapModeRead } from '../../src/gpu/constants.js';
+import { measureWaits, waitFor } from '../../src/gpu/wait.js';
+
+const EMPTY_SUBMITS = 5;
+
+const emptyMs = new WeakMap<GPUDevice, Promise<number>>();
+
+const timeWhole = async (device: GPUDevice, commands: GPUCommandBuffer[]): Promise<number> => {
+  const begun = performance.now();
+  device.queue.submit(commands);
+  await waitFor(device, device.queue.onSubmittedWorkDone());
+  return performance.now() - begun;
+};
+
+/** What there is to subtract: between some and a hundred milliseconds of a browser's asking and telling. */
+const measureEmpty = async (device: GPUDevice): Promise<number> => {
+  await measureWaits(device);
+  const times: number[] = [];
+  for (let i = 0; i < EMPTY_SUBMITS; i++) times.push(await timeWhole(device, []));
+  return median(times) as number;
+};
+
+/**
+ * Milliseconds from a submit until it was done, less what an empty submit takes.
+ *
+ * @param encode encodes the commands, once the device has nothing else to do
+ * @returns at least a tenth of the whole: what is less than that cannot be told from an empty one
+ */
+export const timeSubmit = async (device: GPUDevice, encode: () => GPUCommandBuffer): Promise<number> => {
+  const empty = emptyMs.get(device) ?? measureEmpty(device);
+  emptyMs.set(device, empty);
+  const nothing = await empty;
+  await waitFor(device, device.queue.onSubmittedWorkDone());
+  const whole = await timeWhole(device, [encode()]);
+  return Math.max(whole - nothing, whole / 10);
+};
+
+/** The words of a buffer. */
+export const readBack = async (device: GPUDevice, buffer: GPUBuffer): Promise<Uint32Array> => {
+  const staging = device.createBuffer({ size: buffer.size, usage: bufferUsage.mapRead | bufferUsage.copyDst });
+  const encoder = device.createCommandEncoder();
+  encoder.copyBufferToBuffer(buffer, 0, staging, 0, staging.size);
+  device.queue.submit([encoder.finish()]);
+  await waitFor(device, staging.mapAsync(mapModeRead));
+  const words = new Uint32Array(staging.getMappedRange().slice(0));
+  staging.destroy();
+  return words;
+};

@@ -1,0 +1,90 @@
+/** The table of docs/chips.md: which kernels on which chips, its text, and what says that it is of other sources. */
+import { bn254 } from '../../src/curves/bn254.js';
+import { type ChipName, chips } from './chips.js';
+import type { Figures } from './figures.js';
+import { type ChipKernel, fieldKernels, ownLibrary, stageKernels } from './kernels.js';
+import { type ChipRow, figureHeads, numberText } from './report.js';
+
+/** Those of the table. Mali's compiler takes a minute a product here, and more for anything else. */
+export const tableChips: readonly ChipName[] = [
+  'navi31',
+  'navi21',
+  'vega10',
+  'ampere',
+  'dg2',
+  'adreno740',
+  'adreno660',
+  'm1',
+  'malig610',
+];
+const isListed = (chip: ChipName, title: string): boolean =>
+  chips[chip].maker !== 'arm' || /^(product|square) /.test(title);
+
+/** What the library has a chip compile where nobody turned a knob, and operations of field-bench; of BN254. */
+export const kernelsOfTable = async (chip: ChipName): Promise<ChipKernel[]> => {
+  const all = [...(await stageKernels(ownLibrary, chip, bn254, {})), ...(await fieldKernels(chip, bn254))];
+  return all.filter(({ title }) => isListed(chip, title));
+};
+
+/** WGSL as compilers see it. */
+const bare = (source: string): string =>
+  source
+    .replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+    .split(/\s+/)
+    .join(' ')
+    .trim();
+
+const hexOf = (bytes: ArrayBuffer): string =>
+  [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** A word that stays the same as long as the kernels of the table do, whatever their comments say. */
+export const sourcesOf = async (kernels: ReadonlyMap<ChipName, readonly ChipKernel[]>): Promise<string> => {
+  const text = [...kernels].map(([chip, own]) => [chip, own.map(({ title, source }) => [title, bare(source)])]);
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(JSON.stringify(text)));
+  return hexOf(digest).slice(0, 16);
+};
+
+/** The one figure by which a chip is judged: the driver's estimate, or where it has none the instructions. */
+const mainFigure = ({ cycles, instructions }: Figures): number => cycles ?? instructions;
+
+const isTimed = (chip: ChipName): boolean => !['nvidia', 'qualcomm'].includes(chips[chip].maker);
+
+const markdown = (lines: readonly (readonly string[])[]): string[] => {
+  const [head = [], ...rows] = lines.map((line) => `| ${line.join(' | ')} |`);
+  return [head as string, `|---|${'--:|'.repeat((lines[0]?.length ?? 1) - 1)}`, ...rows];
+};
+
+/** @param drivers of each chip, as it calls itself */
+export const docsTable = (
+  sources: string,
+  rows: readonly ChipRow[],
+  drivers: ReadonlyMap<ChipName, string>,
+): string => {
+  const figuresOn = (chip: ChipName, kernel: string): Figures | null =>
+    rows.find((row) => row.chip === chip && row.kernel === kernel)?.figures[0] ?? null;
+  const kernels = [...new Set(rows.map(({ kernel }) => kernel))];
+  const all = [...drivers.keys()];
+  const overview = [
+    ['', ...all.map((chip) => chips[chip].title)],
+    ['what is counted', ...all.map((chip) => (isTimed(chip) ? 'cycles' : 'instructions'))],
+    ...kernels.map((kernel) => [
+      kernel,
+      ...all.map((chip) => {
+        const figures = figuresOn(chip, kernel);
+        return numberText(figures && mainFigure(figures));
+      }),
+    ]),
+  ];
+  const details = all.flatMap((chip) => {
+    const own = rows.filter((row) => row.chip === chip);
+    const heads = figureHeads.filter(([key]) => own.some(({ figures: [one] }) => typeof one?.[key] === 'number'));
+    return [
+      `\n### ${chips[chip].title}\n\n${drivers.get(chip)}.\n`,
+      ...markdown([
+        ['kernel', ...heads.map(([, head]) => head)],
+        ...own.map(({ kernel, figures: [one] }) => [kernel, ...heads.map(([key]) => numberText(one?.[key]))]),
+      ]),
+    ];
+  });
+  return [`Made from the sources \`${sources}\`.\n`, ...markdown(overview), ...details].join('\n');
+};

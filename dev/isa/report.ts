@@ -1,0 +1,55 @@
+/** Kernels × chips as text for terminals: a table for each chip; of two settings every figure of both, and how they stand to one another. */
+import { tableLines, withoutEmpty } from '../bench/table.js';
+import { type ChipName, chips } from './chips.js';
+import type { Figures } from './figures.js';
+
+/** One kernel on one chip. */
+export interface ChipRow {
+  readonly chip: ChipName;
+  readonly kernel: string;
+  /** Of A and of B, or of the only setting; null where that has no such kernel. */
+  readonly figures: readonly (Figures | null)[];
+}
+
+/** In the order of the tables. */
+export const figureHeads: readonly (readonly [keyof Figures, string])[] = [
+  ['instructions', 'instructions'],
+  ['registers', 'registers'],
+  ['spills', 'spills'],
+  ['memory', 'memory'],
+  ['waves', 'waves'],
+  ['cycles', 'cycles'],
+  ['codeBytes', 'code bytes'],
+  ['compileSeconds', 'compile s'],
+];
+
+const NOTHING = '–';
+
+export const numberText = (value: number | null | undefined): string => {
+  if (value === null || value === undefined) return NOTHING;
+  return value.toLocaleString('en', { maximumFractionDigits: 2 });
+};
+
+const ratioText = (a: number, b: number): string => (a === 0 ? '' : ` ×${(b / a).toFixed(2)}`);
+
+const cell = (values: readonly (number | null | undefined)[]): string => {
+  const [a, b] = values;
+  if (values.length === 1 || (a === b && typeof a === 'number')) return numberText(a);
+  const both = typeof a === 'number' && typeof b === 'number';
+  const text = `${numberText(a)} → ${numberText(b)}${both ? ratioText(a, b) : ''}`;
+  return text === `${NOTHING} → ${NOTHING}` ? NOTHING : text;
+};
+
+/** @param drivers of each chip, as it calls itself */
+export const chipReport = (rows: readonly ChipRow[], drivers: ReadonlyMap<ChipName, string>): string[] =>
+  [...drivers].flatMap(([chip, driver]) => {
+    const own = rows.filter((row) => row.chip === chip);
+    const lines = own.map(({ kernel, figures }) => [
+      kernel,
+      ...figureHeads.map(([key]) => cell(figures.map((each) => each?.[key]))),
+    ]);
+    return [
+      `\n${chips[chip].title}: ${driver}`,
+      ...tableLines(withoutEmpty([['kernel', ...figureHeads.map(([, head]) => head)], ...lines])),
+    ];
+  });

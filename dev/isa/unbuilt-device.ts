@@ -1,0 +1,71 @@
+import type { Chip } from './chips.js';
+
+/** What a device was asked to compile. */
+export interface Asked {
+  /** Also the entry point. */
+  readonly name: string;
+  readonly source: string;
+  /** By binding number. */
+  readonly bindings: readonly GPUBufferBindingType[];
+}
+
+/** What WebGPU guarantees, and buffers as large as any. */
+const limits = {
+  maxBufferSize: 2 ** 32,
+  maxStorageBufferBindingSize: 2 ** 32 - 4,
+  maxStorageBuffersPerShaderStage: 8,
+  maxComputeWorkgroupStorageSize: 16_384,
+  maxComputeInvocationsPerWorkgroup: 256,
+  maxComputeWorkgroupSizeX: 256,
+  maxComputeWorkgroupsPerDimension: 65_535,
+};
+
+const buffer = ({ size, usage }: GPUBufferDescriptor) => ({
+  size,
+  usage,
+  mapAsync: async () => undefined,
+  getMappedRange: () => new ArrayBuffer(size),
+  unmap: () => undefined,
+  destroy: () => undefined,
+});
+
+/**
+ * A device that says it is a chip, remembers what it is to compile, and makes no pipeline of it: whoever asks gets an error, by when all
+ * is known that was wanted. Nothing of it needs WebGPU.
+ */
+export class UnbuiltDevice {
+  readonly asked: Asked[] = [];
+  readonly device: GPUDevice;
+  /** WebGPU as it is where the chip is. */
+  readonly gpu = { wgslLanguageFeatures: new Set(['packed_4x8_integer_dot_product']) } as unknown as GPU;
+
+  constructor({ maker, architecture }: Chip) {
+    this.device = {
+      adapterInfo: { vendor: maker, architecture, device: '', description: '', isFallbackAdapter: false },
+      limits,
+      features: new Set(),
+      lost: new Promise(() => undefined),
+      queue: {
+        submit: () => undefined,
+        writeBuffer: () => undefined,
+        onSubmittedWorkDone: async () => undefined,
+      },
+      pushErrorScope: () => undefined,
+      popErrorScope: async () => null,
+      createBuffer: buffer,
+      createShaderModule: ({ code }: GPUShaderModuleDescriptor) => ({
+        code,
+        getCompilationInfo: async () => ({ messages: [] }),
+      }),
+      createBindGroupLayout: ({ entries }: GPUBindGroupLayoutDescriptor) =>
+        [...entries].map(({ buffer }) => buffer?.type ?? 'uniform'),
+      createPipelineLayout: ({ bindGroupLayouts: [group] }: GPUPipelineLayoutDescriptor) => group,
+      createComputePipelineAsync: async ({ layout, compute }: GPUComputePipelineDescriptor) => {
+        const { code } = compute.module as unknown as { code: string };
+        const bindings = layout as unknown as readonly GPUBufferBindingType[];
+        this.asked.push({ name: compute.entryPoint as string, source: code, bindings });
+        throw new Error('is not to be built');
+      },
+    } as unknown as GPUDevice;
+  }
+}

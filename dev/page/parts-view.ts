@@ -1,0 +1,88 @@
+/** Draws what a run comes to, and draws it anew as rows come: charts, open details and places in tables stay. */
+import type { Part, Parts, Sentence, Tile } from '../bench/parts.js';
+import type { Chart } from './charts/frame.js';
+import { charts } from './charts/index.js';
+import { h, note } from './dom.js';
+import { TableView, wordsOf } from './table-view.js';
+
+/** Shows parts of one kind. */
+interface View {
+  readonly root: HTMLElement;
+  update(part: Part): void;
+}
+
+export class PartsView {
+  readonly root: HTMLElement;
+  #views: ReadonlyMap<string, View> = new Map();
+
+  /** @param root what the parts go into */
+  constructor(root: HTMLElement) {
+    this.root = root;
+  }
+
+  update(parts: Parts): void {
+    const views = new Map<string, View>();
+    for (const [i, part] of parts.entries()) {
+      if (part === null) continue;
+      const key = `${i} ${part.kind} ${'caption' in part ? part.caption : ''}`;
+      const view = this.#views.get(key) ?? makeView(part);
+      view.update(part);
+      views.set(key, view);
+    }
+    this.#views = views;
+    const roots = [...views.values()].map(({ root }) => root);
+    // what stays in its place keeps its focus
+    const { children } = this.root;
+    if (children.length !== roots.length || roots.some((root, i) => root !== children[i]))
+      this.root.replaceChildren(...roots);
+  }
+}
+
+/** The part is yet to be given to it. */
+function makeView(part: Part): View {
+  switch (part.kind) {
+    case 'tiles':
+      return filled(h('dl', { class: 'tiles' }), ({ tiles }: typeof part) => tiles.map(tileOf));
+    case 'notes':
+      return filled(h('div', { class: 'prose' }), ({ lines }: typeof part) => lines.map(sentenceOf));
+    case 'table':
+      return new TableView() as View;
+    case 'section':
+      return nested(h('article', { class: 'size' }, h('h3', {}, part.caption)));
+    case 'folded':
+      return nested(h('details', {}, h('summary', {}, part.caption)));
+    default: {
+      const chart = charts[part.kind](part) as Chart<unknown>;
+      return { root: chart.root, update: (other) => chart.update((other as typeof part).data) };
+    }
+  }
+}
+
+/** The parts that come are of the kind that the view was made for. */
+const filled = <Kind extends Part>(root: HTMLElement, contents: (part: Kind) => readonly Node[]): View => ({
+  root,
+  update: (part) => root.replaceChildren(...contents(part as Kind)),
+});
+
+function nested(root: HTMLElement): View {
+  const view = new PartsView(h('div', { class: 'size' }));
+  root.append(view.root);
+  return { root, update: (part) => view.update((part as Extract<Part, { parts: Parts }>).parts) };
+}
+
+const tileOf = ([label, value, about = '']: Tile): HTMLElement =>
+  // a sentence takes a line
+  h(
+    'div',
+    { class: about.length > 100 && 'wide' },
+    h('dt', {}, label),
+    h('dd', {}, wordsOf(value)),
+    about === '' ? null : h('dd', { class: 'note' }, about),
+  );
+
+const sentenceOf = (sentence: Sentence): HTMLElement =>
+  note(
+    ...[sentence]
+      .flat()
+      .map((piece) => (typeof piece === 'string' ? piece : h('a', { href: `?${piece.query}` }, piece.text))),
+  );

@@ -1,0 +1,19 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { project } from './builds.mjs';
+
+/**
+ * Replaces what a command wrote into a page of the docs.
+ *
+ * @param {string} page
+ * @param {string} command
+ * @param {string} text
+ */
+export function writeSection(page, command, text) {
+  const [begin, end] = [`<!-- written by ${command} -->`, '<!-- end of what it wrote -->'];
+  const path = join(project, page);
+  const found = readFileSync(path, 'utf8');
+  const [from, to] = [found.indexOf(begin), found.indexOf(end)];
+  if (from === -1 || to < from) throw new Error(`${page} has no ${begin} … ${end}`);
+  writeFileSync(path, `${found.slice(0, from)}${begin}\n\n${text}\n\n${found.slice(to)}`);
+}

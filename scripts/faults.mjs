@@ -1,0 +1,199 @@
+/**
+ * npm run faults -- --minutes 10 --seed 1
+ *
+ * Does one thing wrong to one call, thousands of times: commands of WebGPU that do not happen, happen twice, late or for another call, bits
+ * that flip, shaders that compute something else, waits that take 100 times as long. Says what becomes of the results, and whether that
+ * is what docs/failures.md promises.
+ */
+import { fork } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { openBench } from './builds.mjs';
+import {
+  adapterOption,
+  anyText,
+  flag,
+  integer,
+  listOf,
+  onAdapter,
+  outputFile,
+  parseCommand,
+  progress,
+  runCommand,
+  say,
+  UsageError,
+  valued,
+} from './command-line.mjs';
+import { writeSection } from './docs-section.mjs';
+
+/** @typedef {import('../dev/faults/trial.js').Trial} Trial */
+/** @typedef {import('../dev/faults/trial.js').Report} Report */
+
+const command = {
+  usage: 'usage: npm run faults -- [options]',
+  options: {
+    minutes: valued('10', 'how long', integer(1, 10_000), 10),
+    trials: valued('5000', 'how many at most', integer(1, 1_000_000), Number.POSITIVE_INFINITY),
+    seed: valued('1', 'which faults; the same seed draws the same ones', integer(0, 2 ** 31), 1),
+    modes: valued('default,load', 'only modes of which the name has one of these words', listOf(anyText), ['']),
+    faults: valued('submit,flipped', 'the same for faults', listOf(anyText), ['']),
+    trial: valued(
+      '17',
+      'this one trial of the seed, or one that has a name: a word that is none says which there are',
+      anyText,
+    ),
+    write: flag('writes the table into docs/failures.md'),
+    json: valued('FILE', 'every trial, and what came of it', outputFile),
+    adapter: adapterOption,
+  },
+  notes: 'Exit code: 0 all is as promised · 1 it is not, or a call without a fault fails · 2 bad usage',
+};
+
+/** A call hangs that takes longer than so many times what it takes without a fault, and this much more. */
+const PATIENCE = { times: 20, ms: 10_000 };
+/** What goes before the fault may compile all that there is. */
+const HEALTHY_MS = 300_000;
+
+/** A trial is mostly waiting: a second one fills the gaps. */
+const WORKERS = 2;
+
+const startWorker = () => fork(fileURLToPath(new URL('./faults/worker.mjs', import.meta.url)));
+
+/**
+ * Has a trial carried out.
+ *
+ * @param {import('node:child_process').ChildProcess} worker
+ * @param {Trial} trial
+ * @returns {Promise<Report>}
+ */
+const carryOut = (worker, trial) =>
+  new Promise((resolve, reject) => {
+    /** @type {NodeJS.Timeout} */
+    let timer;
+    /** @param {() => void} settle */
+    const end = (settle) => {
+      clearTimeout(timer);
+      worker.removeAllListeners();
+      settle();
+    };
+    /** @param {string} why */
+    const fail = (why) => end(() => reject(new Error(`trial ${trial.name} (${trial.mode}, ${trial.fault}): ${why}`)));
+    timer = setTimeout(() => fail('hangs before the fault'), HEALTHY_MS);
+    worker.on('message', (/** @type {import('./faults/worker.mjs').Message} */ message) => {
+      if ('error' in message) fail(message.error);
+      else if ('report' in message) end(() => resolve(message.report));
+      else {
+        const { where, healthyMs } = message;
+        clearTimeout(timer);
+        const hangs = () => end(() => resolve({ outcome: 'hang', where, message: '' }));
+        timer = setTimeout(hangs, PATIENCE.times * healthyMs + PATIENCE.ms);
+      }
+    });
+    worker.once('exit', (code, signal) => fail(`its process ended (${code ?? signal})`));
+    worker.send(trial);
+  });
+
+/**
+ * @typedef {import('./command-line.mjs').Values<typeof command.options>} Options
+ * @typedef {typeof import('../dev/bench/index.js')} Library
+ */
+
+/**
+ * The trials that were asked for.
+ *
+ * @param {Library} library
+ * @param {Options} options
+ */
+function choose({ drawTrial, faultModes, faultNames, namedTrials }, { modes, faults, seed, trial, trials: most }) {
+  /** @param {readonly string[]} words @param {readonly string[]} names @param {string} option */
+  const matching = (words, names, option) => {
+    const found = names.filter((name) => words.some((word) => name.includes(word)));
+    if (found.length > 0) return found;
+    throw new UsageError(`--${option}: no name has one of ${words}; there are ${names.join(', ')}`);
+  };
+  const wanted = { modes: matching(modes, faultModes, 'modes'), faults: matching(faults, faultNames, 'faults') };
+  if (trial !== undefined && !Object.hasOwn(namedTrials, trial) && !/^\d+$/.test(trial)) {
+    throw new UsageError(`--trial: '${trial}' is no number and none of ${Object.keys(namedTrials).join(', ')}`);
+  }
+  function* draw() {
+    if (trial !== undefined) yield namedTrials[trial] ?? drawTrial(seed, Number(trial));
+    else
+      for (let index = 0, left = most; left > 0; index++) {
+        const drawn = drawTrial(seed, index);
+        if (!wanted.modes.includes(drawn.mode) || !wanted.faults.includes(drawn.fault)) continue;
+        left--;
+        yield drawn;
+      }
+  }
+  return { ...wanted, trials: draw() };
+}
+
+/**
+ * Carries out trials, some at a time, for as long as there are any.
+ *
+ * @param {Generator<Trial>} trials
+ * @param {(trial: Trial, report: Report) => boolean} tell says whether to go on
+ */
+async function carryOutAll(trials, tell) {
+  const work = async () => {
+    let worker = startWorker();
+    try {
+      for (const trial of trials) {
+        const report = await carryOut(worker, trial);
+        if (report.outcome === 'hang') {
+          worker.kill('SIGKILL');
+          worker = startWorker();
+        }
+        if (!tell(trial, report)) break;
+      }
+    } finally {
+      // for the others as well, also where this one failed
+      trials.return(undefined);
+      worker.kill('SIGKILL');
+    }
+  };
+  await Promise.all(Array.from({ length: WORKERS }, work));
+}
+
+/** @param {Options} options */
+async function campaign(options) {
+  const { minutes, seed, trial, write, json } = options;
+  const library = await openBench();
+  const { cells, docsText, judge, tableLines, Tally } = library;
+  const { trials, modes, faults } = choose(library, options);
+  const started = performance.now();
+  const tally = new Tally();
+  /** @type {(Trial & Report)[]} */
+  const all = [];
+  const told = new Set();
+  await carryOutAll(trials, (drawn, report) => {
+    const { name, mode, fault } = drawn;
+    const { outcome, where, message } = report;
+    all.push({ ...drawn, ...report });
+    tally.add(drawn, outcome);
+    const isFine = ['none', 'found', 'retried', 'harmless'].includes(outcome);
+    const kind = `${mode}, ${fault}: ${outcome}`;
+    if (trial !== undefined || (!isFine && !told.has(kind))) {
+      say([`trial ${name}: ${kind}`, where, message].filter((part) => part !== '').join('; '));
+    }
+    told.add(kind);
+    const seconds = Math.round((performance.now() - started) / 1000);
+    progress(`${seconds} s: ${all.length} trials, ${tally.count(['wrong'])} wrong, ${tally.count(['hang'])} hang`);
+    return seconds < 60 * minutes;
+  });
+  progress('');
+  if (json !== undefined) writeFileSync(json, `${JSON.stringify(all, null, 1)}\n`);
+  if (trial === undefined) console.log(tableLines(cells(tally, faults, modes)).join('\n'));
+  const targets = judge(tally);
+  for (const { title, faults: of, failures, met } of targets) {
+    console.log(`${met ? 'met   ' : 'MISSED'} ${title}: ${failures} of ${of} fail`);
+  }
+  const how = `\`npm run faults -- --seed ${seed}\`, ${process.env.WEBGPU_MSM_ADAPTER_KIND} adapter`;
+  if (write) writeSection('docs/failures.md', 'npm run faults', docsText(tally, how));
+  if (targets.some(({ met }) => !met)) process.exitCode = 1;
+}
+
+await runCommand(command, async () => {
+  const options = parseCommand(command);
+  await onAdapter(options.adapter, () => campaign(options));
+});

@@ -1,0 +1,68 @@
+/**
+ * What a borrowed GPU is asked, the most important first: whether it is right, before how fast it is. `args` are those of `npm run bench`, and `quick`
+ * has them for a rehearsal on a software adapter. `mostS` is what a step may take; a GPU takes less.
+ *
+ * @typedef {object} Step
+ * @property {string} name
+ * @property {string} about
+ * @property {readonly string[] | null} args null: scripts/gpu-day/self-test.mjs
+ * @property {readonly string[] | null} quick
+ * @property {number} mostS
+ */
+const words = (/** @type {string} */ text) => text.split(' ');
+
+/** @type {readonly Step[]} */
+export const steps = [
+  { name: 'self-test', about: 'every product, with tables', args: null, quick: null, mostS: 60 },
+  {
+    name: 'right',
+    about: 'the core cases, of 2^10 to 2^16',
+    args: words('msm-cross-check --logn 10,12,14,16 --case core --reps 1'),
+    quick: words('msm-cross-check --logn 8 --case core --reps 1'),
+    mostS: 90,
+  },
+  {
+    name: 'right, large',
+    about: 'random points and scalars, up to 2^20',
+    args: words('msm-cross-check --logn 18,20 --case points=distinct,scalars=random --reps 2'),
+    quick: words('msm-cross-check --logn 12 --case points=distinct,scalars=random --reps 1'),
+    mostS: 60,
+  },
+  { name: 'calibrate', about: 'what calibrate() finds', args: ['calibrate'], quick: ['calibrate'], mostS: 60 },
+  {
+    name: 'sizes',
+    about: '2^10 to 2^22',
+    args: words('msm-bench --logn 10..20,22 --reps 5 --peers none'),
+    quick: words('msm-bench --logn 10,12 --reps 2 --peers none'),
+    mostS: 90,
+  },
+  {
+    name: 'products',
+    about: 'the whole MSM with each',
+    args: words('sweep --logn 16 --reps 7 --fieldproduct signed,unsigned,dot4'),
+    quick: words('sweep --logn 10 --reps 3 --fieldproduct signed,unsigned'),
+    mostS: 60,
+  },
+  {
+    name: 'private against workgroup',
+    about: 'where the prefix products live',
+    args: words('accum-ab --logn 16 --reps 12 --a.walkerpriv 1 --b.walkerpriv 0'),
+    quick: words('accum-ab --logn 10 --reps 4 --a.walkerpriv 1 --b.walkerpriv 0'),
+    mostS: 60,
+  },
+  {
+    name: 'field',
+    about: 'every product and inversion by itself',
+    args: words('field-bench --variants all'),
+    quick: words('field-bench --reps 2 --ms 10'),
+    mostS: 90,
+  },
+  {
+    name: 'targets',
+    about: 'what the library is meant to reach',
+    args: words('targets --logn 16 --reps 5'),
+    quick: words('targets --logn 10 --reps 2 --rows small'),
+    mostS: 180,
+  },
+  { name: 'crossover', about: 'CPU or GPU', args: ['crossover'], quick: words('crossover --reps 2'), mostS: 60 },
+];

@@ -1,0 +1,162 @@
+/**
+ * npm run isa -- --gpu navi31,ampere --kernels walk,product
+ *
+ * What the compilers of real chips make of the kernels: instructions, registers, spills, private memory, waves, the driver's estimate of the
+ * time, bytes of code, seconds of compiling. Nothing is executed. Two settings side by side, as npm run bench -- accum-ab has them.
+ */
+import { writeFileSync } from 'node:fs';
+import { openBench, openLibrary } from './builds.mjs';
+import {
+  anyText,
+  asksForHelp,
+  flag,
+  listOf,
+  oneOf,
+  outputFile,
+  pair,
+  readArguments,
+  refusalsAsUsage,
+  repeatable,
+  runCommand,
+  UsageError,
+  valued,
+} from './command-line.mjs';
+import { writeSection } from './docs-section.mjs';
+import { assertCompilers, NoCompilersError } from './isa/compilers.mjs';
+import { measure } from './isa/measure.mjs';
+import { knobOptions } from './knob-options.mjs';
+
+/** @typedef {typeof import('../dev/bench/index.js')} Bench */
+/** @typedef {import('../dev/isa/chips.js').ChipName} ChipName */
+/** @typedef {import('../dev/bench/settings.js').Setting} Setting */
+/** @typedef {keyof Bench['curves']} CurveName */
+
+const DEFAULT_CHIPS = ['navi31', 'ampere'];
+
+const own = {
+  gpu: valued('navi31', `chips, ${DEFAULT_CHIPS} unless given; none says which there are`, listOf(anyText)),
+  kernels: valued('walk,product', 'only kernels of which the name has one of these words', listOf(anyText), ['']),
+  curve: valued('bls12-381', 'another than bn254', oneOf('bn254', 'bls12-381', 'p256', 'secp192r1')),
+  tuning: repeatable('walkerSlots=4', 'a knob by its name in `tuning`; may be repeated'),
+  write: flag('writes the table of docs/chips.md; takes no other option but --json'),
+  json: valued('FILE', 'also writes all that the drivers say to a file', outputFile),
+};
+
+const command = {
+  usage: 'usage: npm run isa -- [options]',
+  options: own,
+  notes: 'Exit code: 0 done · 1 something does not compile · 2 bad usage, or the compilers are not here',
+};
+
+/** What makes a setting. @param {Bench} bench */
+function settingOptions(bench) {
+  const all = Object.entries(knobOptions(bench, 'accum-ab'));
+  return /** @type {Record<string, import('./command-line.mjs').Option<string[]>>} */ (
+    Object.fromEntries(all.filter(([name]) => bench.settingKnobs.includes(name.replace(/^[ab]\./, ''))))
+  );
+}
+
+/**
+ * The settings of A and B, or the only one.
+ *
+ * @param {Bench} bench
+ * @param {Readonly<Record<string, readonly string[]>>} knobs
+ * @param {readonly string[]} tuning
+ * @returns {readonly Setting[]}
+ */
+function readSettings({ parseKnobs, knobOfTuning, tuningQuery }, knobs, tuning) {
+  const pairs = Object.entries(knobs).flatMap(([name, texts]) => texts.map((text) => [name, text]));
+  const sides = pairs.some(([name = '']) => /^[ab]\./.test(name));
+  const query = new URLSearchParams([['autorun', sides ? 'accum-ab' : 'msm-bench'], ...pairs]);
+  for (const text of tuning) {
+    const [key, value] = pair(text, 'tuning');
+    if (knobOfTuning(key) === null) throw new UsageError(`--tuning: '${key}' is no knob of the library`);
+    for (const [name, word] of tuningQuery({ [key]: value })) query.append(name, word);
+  }
+  return refusalsAsUsage(
+    () => parseKnobs(query, 'terminal').settings,
+    (message) => message.replaceAll(/^/gm, '--'),
+  );
+}
+
+/**
+ * The kernels of each chip with each setting.
+ *
+ * @param {Bench} bench
+ * @param {readonly ChipName[]} chips
+ * @param {readonly Setting[]} settings
+ * @param {CurveName} curveName
+ * @param {readonly string[]} words
+ */
+async function choose({ stageKernels, fieldKernels, ownLibrary, curves }, chips, settings, curveName, words) {
+  const curve = curves[curveName];
+  // of other builds there are no others
+  const stagesOnly = settings.some(({ build }) => build !== null);
+  const wanted = [];
+  for (const chip of chips) {
+    for (const [side, { build, tuning }] of settings.entries()) {
+      const library = build === null ? ownLibrary : await openLibrary(build);
+      const all = await stageKernels(library, chip, curve, tuning);
+      if (!stagesOnly) all.push(...(await fieldKernels(chip, curve)));
+      const kernels = all.filter(({ title }) => words.some((word) => title.includes(word)));
+      if (kernels.length === 0) {
+        const names = all.map(({ title }) => title).join('; ');
+        throw new UsageError(`--kernels: no name has one of ${words}; there are ${names}`);
+      }
+      wanted.push({ chip, side, kernels });
+    }
+  }
+  return wanted;
+}
+
+/** @param {Bench} bench */
+async function writeTable(bench) {
+  const { tableChips, kernelsOfTable, sourcesOf, docsTable } = bench;
+  /** @type {Map<ChipName, import('../dev/isa/kernels.js').ChipKernel[]>} */
+  const kernels = new Map();
+  for (const chip of tableChips) kernels.set(chip, await kernelsOfTable(chip));
+  const { compiled, rows, drivers } = await measure(
+    bench,
+    [...kernels].map(([chip, own]) => ({ chip, side: 0, kernels: own })),
+  );
+  writeSection('docs/chips.md', 'npm run isa', docsTable(await sourcesOf(kernels), rows, drivers));
+  return compiled;
+}
+
+/** @param {readonly string[]} args */
+async function isa(args) {
+  // before anything is built
+  assertCompilers();
+  const bench = await openBench();
+  const { values, words: more } = readArguments({ ...own, ...settingOptions(bench) }, args);
+  const { gpu, kernels: words, curve = 'bn254', tuning, write, json, ...knobs } = values;
+  if (more.length > 0) throw new UsageError(`'${more[0]}' belongs to no option`);
+  const settings = readSettings(bench, knobs, tuning);
+  const [first, second] = settings.map(({ name }) => name);
+  const isPlain = second === undefined && first === 'defaults' && gpu === undefined && curve === 'bn254';
+  if (write && !(isPlain && words.includes(''))) throw new UsageError('--write: the table is of what it is always of');
+  const chips = (gpu ?? DEFAULT_CHIPS).map((name) => {
+    const chip = bench.chipNames.find((each) => each === name);
+    if (chip === undefined) throw new UsageError(`--gpu: '${name}' is none of ${bench.chipNames.join(', ')}`);
+    return chip;
+  });
+  /** @type {readonly import('./isa/measure.mjs').Compiled[]} */
+  let compiled;
+  if (write) compiled = await writeTable(bench);
+  else {
+    const measured = await measure(bench, await choose(bench, chips, settings, curve, words));
+    compiled = measured.compiled;
+    console.log(second === undefined ? `${curve}, ${first}` : `${curve}\nA: ${first}\nB: ${second}`);
+    console.log(bench.chipReport(measured.rows, measured.drivers).join('\n'));
+  }
+  if (json !== undefined) writeFileSync(json, `${JSON.stringify(compiled, null, 2)}\n`);
+}
+
+const args = process.argv.slice(2);
+const knobs = asksForHelp(args) ? settingOptions(await openBench()) : {};
+await runCommand(
+  { ...command, options: { ...own, ...knobs } },
+  () => isa(args),
+  2,
+  (error) => (error instanceof NoCompilersError ? { code: 2, message: error.message } : { code: 1, message: error }),
+);

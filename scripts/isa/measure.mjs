@@ -1,0 +1,65 @@
+import { progress } from '../command-line.mjs';
+import { statisticsOf, toSpirv } from './compilers.mjs';
+
+/** @typedef {import('../../dev/isa/chips.js').ChipName} ChipName */
+/** @typedef {import('../../dev/isa/kernels.js').ChipKernel} ChipKernel */
+/** @typedef {{ chip: ChipName, side: number, kernels: readonly ChipKernel[] }} Wanted what a chip is to compile with one of the settings */
+/** @typedef {{ chip: ChipName, side: number, kernel: string, statistics: import('./compilers.mjs').Statistics | null }} Compiled */
+
+/** Compilers at a time. */
+const AT_ONCE = 2;
+
+/**
+ * Some at a time, each result in the place of its item.
+ *
+ * @template Item, Result
+ * @param {readonly Item[]} items
+ * @param {(item: Item) => Promise<Result>} work
+ * @returns {Promise<Result[]>}
+ */
+async function someAtATime(items, work) {
+  /** @type {Result[]} */
+  const results = [];
+  const left = items.entries();
+  const worker = async () => {
+    for (const [i, item] of left) results[i] = await work(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return results;
+}
+
+/**
+ * Has kernels compiled, and makes rows of what the drivers say.
+ *
+ * @param {typeof import('../../dev/bench/index.js')} bench
+ * @param {readonly Wanted[]} wanted
+ */
+export async function measure({ takesVulkanMemoryModel, figuresOf, driverOf }, wanted) {
+  progress('what Dawn makes of it …');
+  /** @type {(Omit<Compiled, 'statistics'> & { spirv: string })[]} */
+  const all = [];
+  for (const { chip, side, kernels } of wanted) {
+    const paths = await toSpirv(kernels, takesVulkanMemoryModel(chip));
+    for (const [i, spirv] of paths.entries()) all.push({ chip, side, kernel: kernels[i]?.title ?? '', spirv });
+  }
+  let begun = 0;
+  const compiled = await someAtATime(all, async ({ spirv, ...which }) => {
+    progress(`${++begun} of ${all.length}: ${which.kernel} on ${which.chip} …`);
+    return { ...which, statistics: await statisticsOf(which.chip, spirv) };
+  });
+  progress('');
+  const sides = [...new Set(wanted.map(({ side }) => side))];
+  const distinct = new Map(compiled.map((one) => [`${one.chip} ${one.kernel}`, one]));
+  const rows = [...distinct.values()].map(({ chip, kernel }) => ({
+    chip,
+    kernel,
+    figures: sides.map((side) => {
+      const found = compiled.find((each) => each.chip === chip && each.kernel === kernel && each.side === side);
+      return found?.statistics ? figuresOf(chip, found.statistics) : null;
+    }),
+  }));
+  /** @type {Map<ChipName, string>} */
+  const drivers = new Map();
+  for (const { chip, statistics } of compiled) if (statistics !== null) drivers.set(chip, driverOf(statistics));
+  return { compiled, rows, drivers };
+}

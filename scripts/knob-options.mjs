@@ -1,0 +1,19 @@
+/** The knobs of the bench as options of a command line. */
+import { flag, repeatable } from './command-line.mjs';
+
+/** @typedef {keyof typeof import('./mode-list.mjs').modes} Mode */
+
+/**
+ * @param {typeof import('../dev/bench/index.js')} library
+ * @param {Mode | null} mode null: of all
+ */
+export function knobOptions({ runKnobs, engineKnobs, knobsOf }, mode) {
+  const help = { ...runKnobs, ...engineKnobs, build: { help: 'The library that is built in DIR/dist.' } };
+  const options = knobsOf(mode).map((name) => {
+    const own = help[/** @type {keyof typeof help} */ (name.replace(/^[ab]\./, ''))];
+    return [name, name === 'strict' ? flag(own.help) : repeatable(name.endsWith('build') ? 'DIR' : '…', own.help)];
+  });
+  return /** @type {Record<string, import('./command-line.mjs').Option<string[] | boolean>>} */ (
+    Object.fromEntries(options)
+  );
+}

@@ -1,0 +1,105 @@
+/**
+ * npm run mutate -- --minutes 480 --seed 1
+ *
+ * Changes one thing in a source of the library, thousands of times, and runs the tests that could notice. What none of them notices wants
+ * a test, or a reason in docs/mutants.md. No file is touched: a source is changed as a test loads it.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { project } from './builds.mjs';
+import {
+  adapterOption,
+  anyText,
+  flag,
+  integer,
+  listOf,
+  onAdapter,
+  outputFile,
+  parseCommand,
+  progress,
+  runCommand,
+  say,
+  UsageError,
+  valued,
+} from './command-line.mjs';
+import { explains, explanations, mutantsOf, shuffled, sources } from './mutate/mutants.mjs';
+import { applied } from './mutate/operators.mjs';
+import { testsFor } from './mutate/tests-for.mjs';
+import { endWorker, noticedBy } from './mutate/try-out.mjs';
+import { compiles } from './mutate/typescript.mjs';
+
+/** @typedef {import('./mutate/mutants.mjs').Mutant} Mutant */
+/** @typedef {'killed' | 'survived' | 'explained'} Outcome */
+
+const command = {
+  usage: 'usage: npm run mutate -- [options]',
+  options: {
+    minutes: valued('10', 'how long', integer(1, 10_000), 10),
+    seed: valued('1', 'which come first; the same seed draws the same ones', integer(0, 2 ** 31), 1),
+    files: valued('survey,wgsl/sort', 'only sources of which the path has one of these words', listOf(anyText), ['']),
+    lines: valued('40,41', 'only what begins in one of these lines', listOf(integer(1, 10_000))),
+    quick: flag('only sources that tests without a GPU are about, and only these tests'),
+    json: valued('FILE', 'every mutant, and what came of it', outputFile),
+    adapter: adapterOption,
+  },
+  notes: 'Exit code: 0 each is noticed, or explained in docs/mutants.md · 1 one is not · 2 bad usage',
+};
+
+/**
+ * Those that are explained are not tried: nobody is said to notice them.
+ *
+ * @param {Mutant} mutant
+ * @param {readonly string[]} tests that could notice it
+ * @param {readonly import('./mutate/mutants.mjs').Explanation[]} reasons
+ * @returns {Promise<{ outcome: Outcome, by: string }>} by: what noticed it, or why nothing has to
+ */
+async function tryOut(mutant, tests, reasons) {
+  const why = reasons.find((each) => explains(each, mutant));
+  if (why !== undefined) return { outcome: 'explained', by: why.reason };
+  const by = await noticedBy(tests, mutant);
+  if (by !== null) return { outcome: 'killed', by };
+  const path = join(project, mutant.file);
+  // the compiler is slower than most tests
+  const fails = path.endsWith('.ts') && !compiles(path, applied(readFileSync(path, 'utf8'), mutant));
+  return fails ? { outcome: 'killed', by: 'the compiler' } : { outcome: 'survived', by: '' };
+}
+
+/** By file, and of all. @param {(Mutant & { outcome: Outcome })[]} tried */
+const table = (tried) =>
+  Object.fromEntries(
+    [...new Set(tried.map(({ file }) => file)).add('')].sort().map((name) => {
+      const of = tried.filter(({ file }) => name === '' || file === name);
+      const count = (/** @type {Outcome} */ wanted) => of.filter(({ outcome }) => outcome === wanted).length;
+      const counts = { killed: count('killed'), survived: count('survived'), explained: count('explained') };
+      return [name || 'all', counts];
+    }),
+  );
+
+await runCommand(command, async () => {
+  const { adapter, minutes, seed, files, lines, quick, json } = parseCommand(command);
+  const chosen = sources.filter(
+    (file) => files.some((word) => file.includes(word)) && testsFor(file, quick).length > 0,
+  );
+  if (chosen.length === 0) throw new UsageError(`--files: no source has ${files.join(' or ')} in its path`);
+  await onAdapter(adapter, async () => {
+    const mutants = shuffled(seed, chosen.flatMap(mutantsOf)).filter(({ row }) => lines?.includes(row) ?? true);
+    const reasons = explanations();
+    const started = performance.now();
+    /** @type {(Mutant & { outcome: Outcome, by: string })[]} */
+    const tried = [];
+    for (const mutant of mutants) {
+      const seconds = Math.round((performance.now() - started) / 1000);
+      if (seconds > 60 * minutes) break;
+      progress(`${seconds} s: ${tried.length} of ${mutants.length} mutants; ${mutant.file}:${mutant.row}`);
+      const { outcome, by } = await tryOut(mutant, testsFor(mutant.file, quick), reasons);
+      tried.push({ ...mutant, outcome, by });
+      if (outcome === 'survived') say(`${mutant.file}:${mutant.row} ${mutant.what}\n  ${mutant.line}`);
+      if (json !== undefined) writeFileSync(json, `${JSON.stringify(tried, null, 1)}\n`);
+    }
+    progress('');
+    endWorker();
+    console.log(`${tried.length} of ${mutants.length} mutants`);
+    console.table(table(tried));
+    if (tried.some(({ outcome }) => outcome === 'survived')) process.exitCode = 1;
+  });
+});

@@ -1,0 +1,52 @@
+/** Runs tests on sources with a change in them, for scripts/mutate/try-out.mjs, in a process that can be killed: what is changed may never end. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createVitest } from 'vitest/node';
+import { project } from '../builds.mjs';
+import { applied } from './operators.mjs';
+
+/** @typedef {{ tests: readonly string[], mutant?: import('./mutants.mjs').Mutant }} Task */
+/** @typedef {Record<string, { failed: boolean, ms: number }>} Results by test, up to the first that fails */
+
+/** @type {Task['mutant']} */
+let mutant;
+
+/** Loads one source with a change in it; no file is touched. @type {import('vite').Plugin} */
+const swap = {
+  name: 'mutant',
+  enforce: 'pre',
+  load(id) {
+    const path = id.replace(/\?.*/, '');
+    return mutant !== undefined && path === join(project, mutant.file)
+      ? applied(readFileSync(path, 'utf8'), mutant)
+      : null;
+  },
+};
+
+const options = { root: project, watch: false, bail: 1, reporters: [{}], tagsFilter: ['!long'] };
+const vitest = await createVitest('test', options, { plugins: [swap], logLevel: 'silent' });
+const specifications = await vitest.globTestSpecifications();
+
+/** @param {Task} task @returns {Promise<Results>} */
+async function run(task) {
+  const changed = [mutant, task.mutant].map((each) => each?.file);
+  mutant = task.mutant;
+  for (const file of changed) if (file !== undefined) vitest.invalidateFile(join(project, file));
+  /** @type {Results} */
+  const results = {};
+  for (const test of task.tests) {
+    // what failed before would end this one at once
+    vitest.state.filesMap.clear();
+    vitest.state.idMap.clear();
+    const started = performance.now();
+    const specification = specifications.filter(({ moduleId }) => moduleId === join(project, test));
+    const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specification);
+    const failed =
+      unhandledErrors.length > 0 || testModules.length === 0 || !testModules.every((module) => module.ok());
+    results[test] = { failed, ms: performance.now() - started };
+    if (failed) break;
+  }
+  return results;
+}
+
+process.on('message', async (/** @type {Task} */ task) => process.send?.(await run(task)));

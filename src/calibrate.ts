@@ -1,0 +1,8 @@
+/**
+ * What finds the knobs that suit a device, and remembers them, for `createMsmEngine({ device, calibration })`.
+ *
+ * @module
+ */
+export { type CalibrateOptions, calibrate } from './calibrate/calibrate.js';
+export { type CalibrationStore, indexedDbStore } from './calibrate/store.js';
+export type { Calibration, CalibrationTrial } from './index.js';

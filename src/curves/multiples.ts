@@ -1,0 +1,70 @@
+/** Sums of multiples of scalars modulo the order, in words: with BigInts they would take longer than a GPU takes for the MSM. */
+import { digitsOf, readWords, writeWords } from '../field/modulus.js';
+import type { CurveContext } from './curve.js';
+
+const WORD = 2 ** 32;
+
+/** Factors are below: products with a word are exact as doubles then, and so is a sum of two. */
+export const FACTOR_END = 2 ** 20;
+
+/**
+ * sums[i] ← sums[i] + factor · (scalars[i] mod r) mod r. What is taken off for it, r times an integer, is counted.
+ *
+ * @param sums words of scalars below r, one for each of `scalars`
+ * @param scalars words in the public format, of any size
+ * @param factor below `FACTOR_END`
+ * @param wraps how often r was taken off each sum is added here, in the same format; null if nobody wants to know
+ */
+export const addMultiples = (
+  { order, scalarBytes }: CurveContext,
+  sums: Uint32Array,
+  scalars: Uint32Array,
+  factor: number,
+  wraps: Uint32Array | null,
+): void => {
+  const words = scalarBytes / 4;
+  const r = digitsOf(order, 32, words);
+  const size = Number(order);
+  const reduced = new Uint32Array(words);
+  const isBelow = (numbers: Uint32Array, at: number): boolean => {
+    for (let w = words - 1; w >= 0; w--) {
+      const difference = (numbers[at + w] as number) - (r[w] as number);
+      if (difference !== 0) return difference < 0;
+    }
+    return false;
+  };
+  for (let at = 0; at < scalars.length; at += words) {
+    let [source, from] = [scalars, at];
+    if (!isBelow(scalars, at)) {
+      writeWords(reduced, 0, words, readWords(scalars, at, words) % order);
+      [source, from] = [reduced, 0];
+    }
+    let [scalar, sum] = [0, 0];
+    for (let w = words - 1; w >= 0; w--) {
+      scalar = scalar * WORD + (source[from + w] as number);
+      sum = sum * WORD + (sums[at + w] as number);
+    }
+    if (scalar === 0) continue;
+    /** @returns what is above the words of the sum */
+    const add = (times: number, quotient: number): number => {
+      let carry = 0;
+      for (let w = 0; w < words; w++) {
+        const word =
+          times * (source[from + w] as number) + (sums[at + w] as number) - quotient * (r[w] as number) + carry;
+        sums[at + w] = word;
+        carry = Math.floor(word / WORD);
+      }
+      return carry;
+    };
+    // doubles are off by less than a millionth here: it is the quotient, or one less
+    let quotient = Math.max(0, Math.floor((factor * scalar + sum) / size - 1e-6));
+    if (add(factor, quotient) > 0 || !isBelow(sums, at)) {
+      add(0, 1);
+      quotient++;
+    }
+    if (wraps === null) continue;
+    const low = (wraps[at] as number) + quotient;
+    wraps[at] = low;
+    if (low >= WORD) (wraps[at + 1] as number)++;
+  }
+};

@@ -1,0 +1,76 @@
+/** An MSM of points that are hard on arithmetic, and what it comes to: for self-tests, computed by the CPU alone. */
+import type { AffinePoint } from '../api.js';
+import type { CurveContext } from '../curves/curve.js';
+import { add, infinity, type Jacobian, multiply, toAffine } from '../curves/jacobian.js';
+import { mod } from '../field/modulus.js';
+import { squareRoot } from '../field/square-root.js';
+import { affineOf, publicPoint } from '../stages/fold.js';
+import { encodePoints, encodeScalars } from './input.js';
+
+export interface KnownAnswer {
+  /** In the public formats. */
+  readonly points: Uint8Array<ArrayBuffer>;
+  readonly scalars: Uint8Array<ArrayBuffer>;
+  readonly sum: AffinePoint;
+}
+
+/** Digits of the golden ratio, as good as any. */
+const LONG = 0x9e3779b97f4a7c15f39cc0605cedc8341082276bf3a27251f86c6a11d0c18e95n;
+
+/** The point whose x is the first from `x` on, in steps of `step`, that has one. */
+const pointFrom = ({ p, a, b }: CurveContext, x: bigint, step: bigint): AffinePoint => {
+  for (let at = mod(x, p); ; at = mod(at + step, p)) {
+    const y = squareRoot((at * at + a) * at + b, p);
+    if (y !== null) return { x: at, y, infinity: false };
+  }
+};
+
+/**
+ * Points of whose x limbs are 0, 1, all ones, or those of p − 1, so that borrows and carries ripple through: as they come, and in Montgomery form,
+ * as they are computed with. They meet themselves, their opposites, infinity and one another in the buckets of one scalar, and the buckets of others.
+ */
+export const knownAnswer = (curve: CurveContext): KnownAnswer => {
+  const { p, order, field } = curve;
+  const top = 1n << BigInt(field.bits - 1);
+  const points: AffinePoint[] = [];
+  const scalars: bigint[] = [];
+  // scalars are small multiples of these, so that the answer takes no multiplication for each; half of the order is where scalars fold
+  const half = (order - 1n) / 2n;
+  const units = [LONG % half, half, 1n];
+  const sums: Jacobian[] = units.map(() => infinity);
+  const put = (point: AffinePoint, ...times: readonly number[]): void => {
+    points.push(point);
+    scalars.push(times.reduce((sum, count, i) => sum + BigInt(count) * (units[i] as bigint), 0n));
+    times.forEach((count, i) => {
+      sums[i] = add(curve, sums[i] as Jacobian, multiply(curve, BigInt(count), affineOf(point)));
+    });
+  };
+  let i = 0;
+  for (const x of [0n, 1n, top - 1n, top, p / 2n, p - 1n]) {
+    const step = x < p / 2n ? 1n : -1n;
+    for (const form of [1n, field.rInverse]) {
+      const point = pointFrom(curve, x * form, step * form);
+      const met = [point, { ...point, y: mod(-point.y, p) }, { x: 0n, y: 0n, infinity: true }][i % 3] as AffinePoint;
+      put(met, 1, 0, 0);
+      put(point, 1, 0, 0);
+      const [a, b, c] = [
+        [0, 0, 1],
+        [0, 2, 0],
+        [0, 1, 0],
+        [0, 1, 1],
+        [0, 0, Math.min(8191, Number(half))],
+        [1, 1, 0],
+      ][i++ % 6] as number[];
+      put(point, a as number, b as number, c as number);
+    }
+  }
+  const sum = units.reduce(
+    (total, unit, at) => add(curve, total, multiply(curve, unit, toAffine(curve, sums[at] as Jacobian))),
+    infinity,
+  );
+  return {
+    points: encodePoints(curve, points),
+    scalars: encodeScalars(curve, scalars, 'scalars'),
+    sum: publicPoint(curve, toAffine(curve, sum)),
+  };
+};

@@ -1,0 +1,79 @@
+/** Whether what MSMs are made of computes rightly on a device: found out before the first result is believed. */
+import type { AffinePoint } from '../api.js';
+import { MsmError } from '../errors.js';
+import type { Runner } from '../gpu/runner.js';
+import type { PlanLimits } from '../plan/planner.js';
+import { schedule } from '../plan/schedule.js';
+import { survey } from '../plan/survey.js';
+import type { Knobs } from '../plan/tuning.js';
+import { loadedTables } from '../plan/workload.js';
+import type { Checks } from '../record/checks.js';
+import { HostClock } from './clock.js';
+import { evaluate } from './evaluate.js';
+import { knownAnswer } from './known-answer.js';
+import { type LoadContext, loadPoints } from './load.js';
+
+/** What is tested: an engine's pipelines. */
+export interface Tested extends LoadContext {
+  readonly limits: PlanLimits;
+  readonly tuning: Knobs & { readonly checks?: Checks | undefined };
+  /** The most bytes of scratch. */
+  readonly budget: number;
+  /** Those that make tables of bases, too. */
+  readonly tables: boolean;
+}
+
+/** What was found on a device, by what was tested: null, or what was wrong. */
+const remembered = new WeakMap<GPUDevice, Map<string, string | null>>();
+
+const TABLES = 3;
+
+const run = async (runner: Runner, tested: Tested, goOn: () => void): Promise<string | null> => {
+  const { curve, kernels, limits, tuning, budget } = tested;
+  const { points, scalars, sum } = knownAnswer(curve);
+  const tables = loadedTables(curve, tested.tables ? TABLES : 1);
+  const request = { bytes: points, tables, label: 'self-test', budget, goOn, onProgress: undefined };
+  const { buffer } = await loadPoints(runner, tested, request);
+  try {
+    const vectors = [{ ...survey(curve, scalars, tables, false), offset: 0 }];
+    const jobs = schedule(vectors, curve, limits, budget, tuning);
+    const context = { curve, kernels, checks: tuning.checks, bases: buffer, clock: new HostClock(), goOn };
+    const [found] = (await evaluate(runner, context, { vectors, jobs }, goOn)).sums as [AffinePoint];
+    const isRight = found.x === sum.x && found.y === sum.y && found.infinity === sum.infinity;
+    return isRight ? null : 'the sum of known points came out as another';
+  } finally {
+    runner.ledger.destroy(buffer);
+  }
+};
+
+/**
+ * Runs the very pipelines that will be used on an MSM with a known answer (src/engine/known-answer.ts), and compares bit for bit; twice before
+ * it says that something is wrong, as what was lost once need not be wrong twice. What was found is remembered as long as the device is there.
+ *
+ * @param goOn called now and then; what it throws ends the test
+ * @returns null, or what was wrong
+ * @throws what runners throw, but for `internal`
+ */
+export const selfTest = async (runner: Runner, given: Tested, goOn: () => void): Promise<string | null> => {
+  // what is in no pipeline
+  const { windowBits: _c, cpuBelow: _n, ...tuning } = given.tuning;
+  const tested = { ...given, tuning };
+  const { name, p, a, b, field } = tested.curve;
+  const key = JSON.stringify([name, `${p} ${a} ${b}`, field.product, tested.tables, tested.tuning]);
+  const known = remembered.get(runner.device) ?? new Map<string, string | null>();
+  remembered.set(runner.device, known);
+  let wrong = known.get(key);
+  for (let left = 2; left > 0 && wrong === undefined; left--) {
+    try {
+      wrong = await run(runner, tested, goOn);
+    } catch (error) {
+      if (!(error instanceof MsmError) || error.code !== 'internal') throw error;
+      wrong = error.message;
+    }
+    // also as the buffers of so few points are of no use to the next
+    runner.discard();
+    if (wrong !== null && left > 1) wrong = undefined;
+  }
+  known.set(key, wrong as string | null);
+  return wrong as string | null;
+};

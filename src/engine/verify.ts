@@ -1,0 +1,145 @@
+import type { AffinePoint } from '../api.js';
+import { readAffine, wordsOf } from '../cpu/pippenger.js';
+import type { Turns } from '../cpu/turns.js';
+import type { CurveContext } from '../curves/curve.js';
+import { type Affine, add, addAffine, double, infinity, type Jacobian, multiply } from '../curves/jacobian.js';
+import { addMultiples, FACTOR_END } from '../curves/multiples.js';
+import { GpuFault } from '../errors.js';
+import type { Plan } from '../plan/planner.js';
+import type { Knobs } from '../plan/tuning.js';
+import { affineOf } from '../stages/fold.js';
+import type { Work } from './evaluate.js';
+
+/** What is multiplied: scalar i of a vector with base `offset + i`. */
+export interface Factors {
+  readonly scalars: Uint8Array<ArrayBuffer>;
+  readonly n: number;
+  readonly offset: number;
+}
+
+/** An MSM that is to come to a known combination of the results of others. */
+export interface Check {
+  /** What the GPU has to multiply for it, each vector by itself. */
+  readonly vectors: readonly Factors[];
+  /** @throws GpuFault if results of the call and sums of `vectors` do not fit together */
+  assertAgree(results: readonly AffinePoint[], sums: readonly AffinePoint[]): Promise<void>;
+}
+
+/** A term of a sum on the CPU. */
+interface Term {
+  readonly factor: number;
+  readonly point: Affine;
+}
+
+/** Bases of which the CPU has a multiple of its own in the sum; all, where there are no more. */
+const SAMPLED = 8;
+
+/** Scalars between two looks at the clock: a millisecond. */
+const STRETCH = 2 ** 12;
+
+const below = (end: number): number => Math.floor(Math.random() * end);
+
+const isPrime = (n: number): boolean => {
+  for (let d = 2; d * d <= n; d++) if (n % d === 0) return false;
+  return true;
+};
+
+/** A prime, so that it takes no wrong point to infinity but one of that very order. */
+const drawFactor = (): number => {
+  for (;;) {
+    const drawn = FACTOR_END / 2 + below(FACTOR_END / 2);
+    if (isPrime(drawn)) return drawn;
+  }
+};
+
+/** Σ factor · point. */
+const combine = async (curve: CurveContext, terms: readonly Term[], turns: Turns): Promise<Jacobian> => {
+  let sum = infinity;
+  for (let bit = FACTOR_END / 2; bit >= 1; bit /= 2) {
+    sum = double(curve, sum);
+    for (const { factor, point } of terms) {
+      if (factor & bit) sum = addAffine(curve, sum, point);
+      if (turns.due) await turns.take();
+    }
+  }
+  return sum;
+};
+
+/**
+ * Draws what verifies a call. For vectors s_v with sums Q_v, factors ρ_v and a few multiples δ of bases:
+ *
+ *     Σ (Σ_v ρ_v·s_v + δ mod r)·P  =  Σ_v ρ_v·Q_v + Σ δ·P,
+ *
+ * the left by the GPU, the right by the CPU. Where r is not the order of every point, what was reduced counts: the left lacks r·Σ w·P, w being
+ * how often r was taken off. docs/security.md says what it proves.
+ *
+ * @param source the bases in the public format; without it there are no δ
+ */
+export const drawCheck = async (
+  curve: CurveContext,
+  vectors: readonly Factors[],
+  source: Uint8Array<ArrayBuffer> | null,
+  turns: Turns,
+): Promise<Check> => {
+  const given = vectors.filter(({ n }) => n > 0);
+  const offset = given.reduce((least, vector) => Math.min(least, vector.offset), Number.POSITIVE_INFINITY);
+  const n = given.reduce((most, vector) => Math.max(most, vector.offset + vector.n), 0) - offset;
+  const words = curve.scalarBytes / 4;
+  const blank = (): Uint32Array<ArrayBuffer> => new Uint32Array(n * words);
+  const [sums, wraps] = [blank(), curve.foldsScalars ? null : blank()];
+  const sampled: Term[] = [];
+  if (source !== null) {
+    const points = wordsOf(source);
+    for (let i = 0; i < Math.min(n, SAMPLED); i++) {
+      const index = n <= SAMPLED ? i : below(n);
+      if (sums[index * words] !== 0) continue; // drawn before
+      const factor = 1 + below(Math.min(FACTOR_END, Number(curve.order)) - 1);
+      sums[index * words] = factor;
+      sampled.push({ factor, point: readAffine(curve, points, offset + index) });
+    }
+  }
+  const factors = vectors.map(drawFactor);
+  for (const [v, vector] of vectors.entries()) {
+    const scalars = wordsOf(vector.scalars);
+    const at = (vector.offset - offset) * words;
+    for (let first = 0; first < scalars.length; first += STRETCH * words) {
+      const stretch = scalars.subarray(first, first + STRETCH * words);
+      addMultiples(
+        curve,
+        sums.subarray(at + first),
+        stretch,
+        factors[v] as number,
+        wraps?.subarray(at + first) ?? null,
+      );
+      if (turns.areOver) await turns.take();
+    }
+  }
+  return {
+    vectors: [sums, ...(wraps === null ? [] : [wraps])].map(({ buffer }) => ({
+      scalars: new Uint8Array(buffer),
+      n,
+      offset,
+    })),
+    assertAgree: async (results, [sum, wrapped]) => {
+      const terms = results.map((point, v) => ({ factor: factors[v] as number, point: affineOf(point) }));
+      const claimed = await combine(curve, [...terms, ...sampled], turns);
+      const lacking = wrapped === undefined ? infinity : multiply(curve, curve.order, affineOf(wrapped));
+      const found = addAffine(curve, lacking, affineOf(sum as AffinePoint));
+      if (add(curve, claimed, { ...found, y: -found.y }).z !== 0n) {
+        throw new GpuFault('verify', 'the result is not what a second evaluation makes it');
+      }
+    },
+  };
+};
+
+/** Work that is done in another way than by `plan`: with other buckets and digits, and cut into other tasks. */
+export const otherwise = (
+  { tuning: { windowBits, walkerEntriesPerTask } }: Plan,
+  work: (tuning: Knobs) => Work,
+): Work => {
+  const other = { walkerEntriesPerTask: walkerEntriesPerTask + 5 };
+  const free = work(other);
+  if (free.jobs[0]?.parts[0]?.plan.tuning.windowBits !== windowBits) return free;
+  // a narrower window fits where this one did
+  return work({ ...other, windowBits: windowBits > 2 ? windowBits - 1 : 3 });
+};

@@ -1,0 +1,104 @@
+/** What the host makes of the accounts of a job: one that says anything else than it should is a fault, and names the stages. */
+import { describe, expect, test } from 'vitest';
+import { checks as allChecks } from '../src/checks/module.js';
+import { Turns } from '../src/cpu/turns.js';
+import { bn254 } from '../src/curves/bn254.js';
+import { curveContext } from '../src/curves/curve.js';
+import { audit, expectedOf } from '../src/engine/audit.js';
+import { GpuFault } from '../src/errors.js';
+import { accountsBytes, accountsOf } from '../src/plan/accounts.js';
+import type { Job, Part } from '../src/plan/schedule.js';
+import type { SurveyedVector } from '../src/plan/survey.js';
+import { LANES } from '../src/shaders/custody.js';
+import { digestOfScalars } from '../src/twins/digest.js';
+
+const curve = curveContext(bn254);
+const [first, offset, bound] = [3, 7, 4];
+
+describe('what decompose is to find, also of more scalars than are looked at in a row', () => {
+  const length = 2 ** 16 + 5;
+  const words = Uint32Array.from({ length: 8 * (first + length) }, (_, i) => Math.imul(i + 1, 0x9e3779b9));
+  const scalars = new Uint8Array(words.buffer);
+  const third = Uint32Array.from({ length: first + length }, (_, i) => 3 * i);
+  const piece = (vector: number) => ({ vector, first, length });
+
+  test('of a chunk of two vectors, one of which has some of its scalars', async () => {
+    const part = { pieces: [piece(1), piece(0)], bases: { first: bound, count: 0 } };
+    const job = { parts: [part, part] } as unknown as Job;
+    const vectors = [null, third].map((indices) => ({ scalars, indices, offset })) as unknown as SurveyedVector[];
+    const found = await expectedOf(curve, job, vectors, new Turns(() => undefined));
+    const own = words.subarray(8 * first);
+    const wanted = [
+      digestOfScalars(own, 8, 0, 0, (i) => offset + 3 * (first + i) - bound),
+      digestOfScalars(own, 8, 1, 0, (i) => offset + first + i - bound),
+    ];
+    expect(found).toEqual([wanted, wanted]);
+  });
+});
+
+describe.each([undefined, allChecks])('accounts, with findings in front or without', (checks) => {
+  // two vectors of three windows in groups of four: the first vector is in the first group alone, the second in both
+  const plan = {
+    ...{ groups: 2, windows: 6, windowsPerGroup: 4, vectorWindows: 3 },
+    ...{ levelTasks: [20, 2, 1], checks },
+  };
+  const at = 40;
+  const accounts = accountsOf(plan, at);
+  const lanes = (account: number): number[] => Array.from({ length: LANES }, (_, lane) => account + lane);
+  const { groups, reduce, inhabited } = accounts;
+  const places: readonly (readonly [stage: string | null, words: readonly number[]])[] = [
+    ...groups.flatMap(
+      ({ scalars, entries, length, balance }) =>
+        [
+          ['decompose', lanes(scalars)],
+          ['sort, walk or combine', [...lanes(entries), balance]],
+          [null, [length]],
+        ] as const,
+    ),
+    ['walk or reduce', [inhabited]],
+    ['reduce', [...lanes(reduce.entries), reduce.balance]],
+  ];
+
+  test('each word has one meaning, and a part ends with the last', () => {
+    const all = places.flatMap(([, words]) => words);
+    expect(new Set(all).size).toBe(all.length);
+    expect(Math.max(...all)).toBe((at + accountsBytes(plan)) / 4 - 1);
+    // the findings are in front
+    expect(Math.min(...all) > at / 4).toBe(checks !== undefined);
+  });
+
+  const digests = [0xfedcba98, 0x89abcdef];
+  const sent = [digests[0] as number, 0].map((digest) => (digest + (digests[1] as number)) >>> 0);
+  const words = new Uint32Array((at + accountsBytes(plan)) / 4);
+  /** Puts a sum into lanes: it exceeds 32 bits on the way. */
+  const put = (account: number, sum: number): void => {
+    for (const lane of lanes(account)) words[lane] = 0xf0000000 + lane;
+    const others = lanes(account).slice(1);
+    words[account] = others.reduce((rest, lane) => (rest - (words[lane] as number)) | 0, sum);
+  };
+  groups.forEach(({ scalars, entries, length, balance }, i) => {
+    put(scalars, sent[i] as number);
+    put(entries, 1000 + i);
+    words.set([100 + i], length);
+    words.set([1000 + i], balance);
+  });
+  put(reduce.entries, 77);
+  words[reduce.balance] = 77;
+  const part = { plan, at: { accounts: at } } as unknown as Part;
+
+  test('that are as they should be say how many entries were walked', () => {
+    expect(audit(part, digests, words)).toBe(201);
+  });
+
+  test('any word that is another one names the stages', () => {
+    for (const [stage, of] of places) {
+      for (const word of of) {
+        const changed = words.slice();
+        changed[word] = (changed[word] as number) + 1;
+        if (stage === null) expect(audit(part, digests, changed)).toBe(202);
+        else expect(() => audit(part, digests, changed), `${word}`).toThrow(new RegExp(`in ${stage}: `));
+        if (stage !== null) expect(() => audit(part, digests, changed)).toThrow(GpuFault);
+      }
+    }
+  });
+});

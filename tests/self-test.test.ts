@@ -1,0 +1,289 @@
+/** What is known has to come out of the very pipelines that will be used, before a result of theirs is believed. */
+import { describe, expect, test } from 'vitest';
+import {
+  bls12381,
+  bls12381Oracle,
+  bn254FromNoble,
+  p256Curve,
+  p256Oracle,
+  secp192r1,
+  secp192r1Oracle,
+} from '../dev/oracle/curves.js';
+import { bn254G1, expectedMsm, makeKnownBases, type OracleCurve, toAffinePoint } from '../dev/oracle/known-bases.js';
+import { type Curve, withProduct } from '../src/curves/curve.js';
+import { openCurve } from '../src/curves/open-curve.js';
+import { knownAnswer } from '../src/engine/known-answer.js';
+import { squareRoot } from '../src/field/square-root.js';
+import { createMsmEngine, type MsmEngine, type MsmEngineOptions, type Tuning } from '../src/index.js';
+import { getDevice } from './support/gpu.js';
+import { smallCurve } from './support/small-curve.js';
+
+const readNumber = (bytes: Uint8Array): bigint => bytes.reduceRight((sum, byte) => sum * 256n + BigInt(byte), 0n);
+
+describe('the known answer', () => {
+  const curves: [string, Curve, OracleCurve][] = [
+    ['BN254', bn254FromNoble, bn254G1],
+    ['BLS12-381', bls12381, bls12381Oracle],
+    ['P-256', p256Curve, p256Oracle],
+    ['secp192r1', secp192r1, secp192r1Oracle],
+  ];
+
+  test.each(curves)('on %s, says noble', (_, given, { Point, coordinateBytes }) => {
+    for (const product of ['signed', 'unsigned', 'dot4'] as const) {
+      const curve = withProduct(openCurve(given), product);
+      const { points, scalars, sum } = knownAnswer(curve);
+      const n = points.length / curve.pointBytes;
+      const seen = { doubled: 0, opposite: 0, infinity: 0 };
+      let [total, before] = [Point.ZERO, Point.ZERO];
+      for (let i = 0; i < n; i++) {
+        const at = i * curve.pointBytes;
+        const [x, y] = [0, coordinateBytes].map((half) =>
+          readNumber(points.subarray(at + half, at + half + coordinateBytes)),
+        ) as [bigint, bigint];
+        const point = x === 0n && y === 0n ? Point.ZERO : Point.fromAffine({ x, y });
+        if (point.is0()) seen.infinity++;
+        else if (point.equals(before)) seen.doubled++;
+        else if (point.equals(before.negate())) seen.opposite++;
+        before = point;
+        total = total.add(point.multiplyUnsafe(readNumber(scalars.subarray(32 * i, 32 * i + 32))));
+      }
+      expect(sum).toEqual(toAffinePoint(total));
+      for (const count of Object.values(seen)) expect(count).toBeGreaterThanOrEqual(4);
+    }
+  });
+
+  test('has coordinates that are hard to compute with, as they come and in Montgomery form', () => {
+    for (const product of ['signed', 'unsigned', 'dot4'] as const) {
+      const curve = withProduct(openCurve('bn254'), product);
+      const { p, field } = curve;
+      const { points } = knownAnswer(curve);
+      const x = Array.from({ length: points.length / 64 }, (_, i) => readNumber(points.subarray(64 * i, 64 * i + 32)));
+      for (const form of [1n, 1n << BigInt(field.montgomeryBits)]) {
+        const forms = x.map((value) => (value * form) % p);
+        // the first that there are
+        for (const wanted of [0n, 1n, p / 2n, 2n ** 253n, p - 1n]) {
+          const nearest = forms.reduce((least, each) => {
+            const distance = each > wanted ? each - wanted : wanted - each;
+            return distance < least ? distance : least;
+          }, p);
+          expect(nearest).toBeLessThan(16n);
+        }
+      }
+    }
+  });
+
+  test('takes roots of everything that has one', () => {
+    // p − 1 = odd · 2^twos, with 1, 2, 3 and 16 twos; and Pallas' 32
+    for (const p of [10007n, 10009n, 10037n, 65537n, 2n ** 254n + 45560315531419706090280762371685220353n]) {
+      let [roots, none] = [0, 0];
+      for (let i = 0n; i < 200n; i++) {
+        const a = (i * i * i * 0x9e3779b97f4a7c15n + i) % p;
+        const isSquare = a === 0n || modularPower(a, (p - 1n) / 2n, p) === 1n;
+        const root = squareRoot(a, p);
+        if (root === null) none++;
+        else roots++;
+        expect(root !== null).toBe(isSquare);
+        if (root !== null) expect((root * root) % p).toBe(a);
+      }
+      expect(Math.min(roots, none)).toBeGreaterThan(60);
+    }
+  });
+});
+
+const modularPower = (base: bigint, exponent: bigint, p: bigint): bigint => {
+  let result = 1n;
+  for (const bit of exponent.toString(2)) result = (((result * result) % p) * (bit === '1' ? base : 1n)) % p;
+  return result;
+};
+
+/** Constants that only products of one kind have. */
+const constants: Record<Exclude<Tuning['fieldProduct'], 'dot4'>, [string, string]> = {
+  // 1.5·2^(23 + 14), by which signed limbs are carried
+  signed: [' + 206158430208.0)', ' + 206158446592.0)'],
+  // limbs of 13 bits are masked
+  unsigned: ['& 8191u', '& 4095u'],
+};
+
+/** A device whose driver gets constants of these products wrong in kernels of these names; how often it compiled. */
+const miscompiling = async (
+  products: readonly (keyof typeof constants)[],
+  kernels: RegExp = /./,
+): Promise<{ device: GPUDevice; compiled: string[] }> => {
+  const device = await getDevice({ label: `miscompiles ${products}` });
+  const create = device.createShaderModule.bind(device);
+  const compiled: string[] = [];
+  device.createShaderModule = (descriptor) => {
+    const label = descriptor.label ?? '';
+    compiled.push(label);
+    if (!kernels.test(label)) return create(descriptor);
+    const code = products.reduce((text, product) => text.replaceAll(...constants[product]), descriptor.code);
+    return create({ ...descriptor, code });
+  };
+  return { device, compiled };
+};
+
+const known = makeKnownBases(bn254G1, 40, 5);
+const expected = expectedMsm(bn254G1, known.logs, known.logs);
+
+/** Small workgroups compile fast, and nothing is left to the CPU. */
+const quick = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 };
+
+const engineOn = (
+  device: GPUDevice,
+  tuning: Partial<Tuning> = {},
+  options: Partial<MsmEngineOptions> = {},
+): Promise<MsmEngine> => createMsmEngine({ curve: 'bn254', device, tuning: { ...quick, ...tuning }, ...options });
+
+describe('where everything is right', () => {
+  test('it comes before the first MSM on the GPU, and once on a device', { tags: 'long' }, async () => {
+    const device = await getDevice({ label: 'right' });
+    const [engine, other] = [await engineOn(device), await engineOn(device)];
+    expect(engine.selfTest).toBe(null);
+    const bases = await engine.loadBases(known.bytes);
+    expect(engine.selfTest).toBe(null);
+    expect(await engine.msm(bases, known.logs)).toEqual(expected);
+    expect(engine.selfTest).toEqual({ product: 'signed', failed: null, ms: expect.any(Number) });
+    expect(engine.lastRun?.fallback).toBe(null);
+    const { ms } = engine.selfTest as { ms: number };
+    expect(ms).toBeGreaterThan(1);
+    await engine.msm(bases, known.logs);
+    expect(engine.selfTest?.ms).toBe(ms);
+
+    const submit = device.queue.submit.bind(device.queue);
+    let submits = 0;
+    device.queue.submit = (buffers) => {
+      submits++;
+      submit(buffers);
+    };
+    const theirs = await other.loadBases(known.bytes);
+    expect(await other.msm(theirs, known.logs)).toEqual(expected);
+    const first = submits;
+    submits = 0;
+    const again = await other.loadBases(known.bytes);
+    expect(await other.msm(again, known.logs)).toEqual(expected);
+    expect(submits).toBe(first);
+    // what makes tables has to show it, too
+    const tabled = await other.loadBases(known.bytes, { precompute: 2 });
+    const before = other.selfTest?.ms as number;
+    expect(await other.msm(tabled, known.logs)).toEqual(expected);
+    expect(other.selfTest?.ms).toBeGreaterThan(before + 1);
+    engine.destroy();
+    other.destroy();
+  });
+
+  test('it is part of warmup, and leaves no bases behind', async () => {
+    const engine = await engineOn(await getDevice());
+    await engine.warmup(100);
+    expect(engine.selfTest).toMatchObject({ product: 'signed', failed: null });
+    expect(engine.memory).toMatchObject({ bases: 0, scratch: 0 });
+    engine.destroy();
+  });
+
+  test('what stays on the CPU needs none; nor does who wants none', async () => {
+    const onCpu = await engineOn(await getDevice(), { cpuBelow: 100 });
+    expect(await onCpu.msm(await onCpu.loadBases(known.bytes), known.logs)).toEqual(expected);
+    expect(onCpu.selfTest).toBe(null);
+    const off = await engineOn(await getDevice(), {}, { selfTest: false });
+    expect(await off.msm(await off.loadBases(known.bytes), known.logs)).toEqual(expected);
+    expect(off.selfTest).toBe(null);
+    for (const engine of [onCpu, off]) engine.destroy();
+    await expect(engineOn(await getDevice(), {}, { selfTest: 1 as never })).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: expect.stringContaining('selfTest'),
+    });
+  });
+
+  test('on a curve of a small field', async () => {
+    const device = await getDevice();
+    const engine = await createMsmEngine({ curve: smallCurve, device, tuning: quick });
+    await engine.warmup(16);
+    expect(engine.selfTest).toMatchObject({ failed: null });
+    engine.destroy();
+  });
+
+  test('it can be aborted, and comes again with the next call', { tags: 'long' }, async () => {
+    const engine = await engineOn(await getDevice({ label: 'aborted' }));
+    const bases = await engine.loadBases(known.bytes);
+    const controller = new AbortController();
+    const call = engine.msm(bases, known.logs, { signal: controller.signal });
+    controller.abort();
+    await expect(call).rejects.toMatchObject({ code: 'aborted' });
+    expect(await engine.msm(bases, known.logs)).toEqual(expected);
+    expect(engine.selfTest).toMatchObject({ failed: null });
+    engine.destroy();
+  });
+});
+
+describe('where the compiler gets a constant wrong', () => {
+  const other = { signed: 'unsigned', unsigned: 'signed' } as const;
+
+  test.each(['signed', 'unsigned'] as const)(
+    'of %s products, others take their place',
+    { tags: 'long' },
+    async (product) => {
+      const { device, compiled } = await miscompiling([product]);
+      const engine = await engineOn(device, { fieldProduct: product, walkerPrefixMemory: 'workgroup' });
+      // the import refuses what is right, and is believed no more than the walk
+      const loaded = await engine.loadBases(known.bytes).catch((error: unknown) => error);
+      if (loaded instanceof Error) expect(loaded).toMatchObject({ code: 'internal' });
+      await engine.warmup(40);
+      expect(engine.selfTest).toMatchObject({ product: other[product], failed: expect.stringContaining(product) });
+      const bases = await engine.loadBases(known.bytes);
+      expect(await engine.msm(bases, known.logs)).toEqual(expected);
+      expect(engine.lastRun).toMatchObject({
+        fallback: engine.selfTest?.failed,
+        tuning: { fieldProduct: other[product], walkerPrefixMemory: 'private' },
+      });
+      // what is known of a device, every engine on it knows
+      compiled.length = 0;
+      const next = await engineOn(device, { fieldProduct: product, walkerPrefixMemory: 'workgroup' });
+      await next.warmup(40);
+      expect(next.selfTest).toMatchObject({ product: other[product], failed: engine.selfTest?.failed });
+      engine.destroy();
+      next.destroy();
+    },
+  );
+
+  test.for([
+    ['retained', true],
+    ['not retained', false],
+  ] as const)('in the walk alone, bases %s: they move with the products', async ([, retainBases]) => {
+    const { device } = await miscompiling(['signed'], /walk/);
+    const engine = await engineOn(device, {}, { retainBases });
+    const bases = await engine.loadBases(known.bytes);
+    expect(await engine.msm(bases, known.logs)).toEqual(expected);
+    expect(engine.lastRun).toMatchObject({ fallback: expect.stringContaining('signed'), retried: null });
+    expect(await engine.msm(bases, known.logs)).toEqual(expected);
+    bases.destroy();
+    expect(engine.memory.bases).toBe(0);
+    engine.destroy();
+  });
+
+  test('in tables alone', { tags: 'long' }, async () => {
+    const { device } = await miscompiling(['signed'], /tables/);
+    const engine = await engineOn(device);
+    const plain = await engine.loadBases(known.bytes);
+    expect(await engine.msm(plain, known.logs)).toEqual(expected);
+    expect(engine.selfTest?.failed).toBe(null);
+    const tabled = await engine.loadBases(known.bytes, { precompute: 2 });
+    expect(await engine.msm(tabled, known.logs)).toEqual(expected);
+    expect(engine.selfTest).toMatchObject({ product: 'unsigned', failed: expect.stringContaining('signed') });
+    expect(await engine.msm(plain, known.logs)).toEqual(expected);
+    engine.destroy();
+  });
+
+  test('of both, nothing is believed, and the call says why', { tags: 'long' }, async () => {
+    const { device } = await miscompiling(['signed', 'unsigned'], /walk/);
+    const engine = await engineOn(device);
+    const bases = await engine.loadBases(known.bytes);
+    for (let i = 0; i < 2; i++) {
+      await expect(engine.msm(bases, known.logs)).rejects.toMatchObject({
+        code: 'internal',
+        message: expect.stringMatching(/signed products: .*; /),
+      });
+      expect(engine.selfTest?.product).toBe(null);
+      expect(engine.lastRun).toBe(null);
+    }
+    engine.destroy();
+  });
+});

@@ -30,40 +30,37 @@ fn import_points(
     return;
   }
   // One product in a loop rather than five in a row: compilers inline every call, and this runs once. They do not see that there are five
-  // turns, or some would unroll them; and a chain of ifs is what all of them translate alike.
-  let plain_y = canonical_loose(field_unpack(raw.y));
-  var left = canonical_loose(field_unpack(raw.x));
-  var right = field_r_squared();
-  var x = right;
-  var y = right;
-  var cubic = right;
+  // turns, or some would unroll them; and a chain of ifs is what all of them translate alike. From one turn to the next only `carried` is
+  // held; the coordinates wait in their own place, in Montgomery form from their turn on.
+  var carried = field_r_squared();
   var equation = true;
   let steps = 5u + (config.points >> 31u);
   for (var step = 0u; step < steps; step++) {
-    let product = field_mul(left, right);
+    let in_y = step == 1u || step == 4u;
+    var packed = points[i].x;
+    if (in_y) {
+      packed = points[i].y;
+    }
+    let own = canonical_loose(field_unpack(packed));
+    var other = carried;
+    if (step == 2u || step == 4u) {
+      other = field_tighten(own);
+    }
+    let product = field_mul(own, other);
     if (step == 0u) { // x in Montgomery form
-      x = product;
-      left = plain_y;
+      points[i].x = field_pack(field_canonical(product));
     } else if (step == 1u) { // y in Montgomery form
-      y = product;
-      left = field_loose(x);
-      right = x;
+      points[i].y = field_pack(field_canonical(product));
     } else if (step == 2u) { // x²
-      left = field_plus(product, Tight({{aLimbs}}));
-    } else if (step == 3u) { // (x² + a)·x
-      cubic = product;
-      left = field_loose(y);
-      right = y;
-    } else { // y²
-      // three numbers within p of 0 each
-      let rest = field_minus(product, field_tighten(field_plus(cubic, Tight({{bLimbs}}))));
-      equation = packed_is_zero(field_pack(field_canonical(field_tighten(rest))));
+      carried = field_tighten(field_plus(product, Tight({{aLimbs}})));
+    } else if (step == 3u) { // x·(x² + a)
+      carried = field_tighten(field_plus(product, Tight({{bLimbs}})));
+    } else { // y²: two numbers within p and 2p of 0
+      equation = packed_is_zero(field_pack(field_canonical(field_tighten(field_minus(product, carried)))));
     }
   }
   if (!equation) {
     atomicMax(&custody[config.rejects + 1u], ~(config.first + i));
     points[i] = point_infinity();
-    return;
   }
-  points[i] = Point(field_pack(field_canonical(x)), field_pack(field_canonical(y)));
 }

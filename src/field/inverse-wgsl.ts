@@ -41,8 +41,8 @@ export const inverseView = (m: Modulus): TemplateView => {
     batches: k.batches,
     stepGroups: STEP_GROUPS,
     steps: range(BATCH / STEP_GROUPS).map((i) => ({ i })),
-    // a multiple of 2^16 whichever way: the half that is added rounds nothing
-    rowCarry: carriesThroughFloats(m) ? carryWgsl('row - left', 16) : floorWgsl('row - left + 32768u', 16),
+    // a multiple of 2^16, so exact either way
+    rowCarry: (carriesThroughFloats(m) ? carryWgsl : floorWgsl)('row - left', 16),
     wideLimbs: range(k.limbs).map((i) => ({ i })),
     shortLimbs: range(k.shortLimbs).map((i) => ({ i })),
     shortModulus: literals(modulusLimbs(m)),

@@ -159,7 +159,7 @@ describe('npm run bench:remote', () => {
     expect((await readFile(picture)).subarray(1, 4).toString()).toBe('PNG');
   });
 
-  it('ends with 1 and the words of the page when that refuses a knob', async () => {
+  it('ends with 1 and the words of the page when that refuses a knob', { tags: 'long' }, async () => {
     const { code, stderr } = await onServer('--autorun', 'msm-bench', '--query', 'c=99');
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('c: "99"') });
   });

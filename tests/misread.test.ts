@@ -52,7 +52,7 @@ describe.each(curves)('%s', (name, curve, { BASE, Fp }, bytes) => {
     });
   });
 
-  test('also in a later slice', async () => {
+  test('also in a later slice', { tags: 'long' }, async () => {
     // tables of at most 64 points are made at a time
     const own = await createMsmEngine({ curve, device: await getDevice(), tuning: { additionsPerSubmit: 1024 } });
     const one = write(littleEndian).subarray(0, 2 * bytes);

@@ -244,10 +244,7 @@ describe('where the compiler gets a constant wrong', () => {
     },
   );
 
-  test.for([
-    ['retained', true],
-    ['not retained', false],
-  ] as const)('in the walk alone, bases %s: they move with the products', async ([, retainBases]) => {
+  const movesBases = async (_: string, retainBases: boolean): Promise<void> => {
     const { device } = await miscompiling(['signed'], /walk/);
     const engine = await engineOn(device, {}, { retainBases });
     const bases = await engine.loadBases(known.bytes);
@@ -257,7 +254,10 @@ describe('where the compiler gets a constant wrong', () => {
     bases.destroy();
     expect(engine.memory.bases).toBe(0);
     engine.destroy();
-  });
+  };
+  const title = 'in the walk alone, bases %s: they move with the products';
+  test.each([['retained', true] as const])(title, movesBases);
+  test.each([['not retained', false] as const])(title, { tags: 'long' }, movesBases);
 
   test('in tables alone', { tags: 'long' }, async () => {
     const { device } = await miscompiling(['signed'], /tables/);

@@ -76,9 +76,11 @@ describe('mostly zeros', () => {
     }
     engine.destroy();
   };
-  const isTabled = ([, , , precompute]: (typeof settings)[number]): boolean => precompute > 1;
-  test.each(settings.filter((setting) => !isTabled(setting)))('%s', follows);
-  test.each(settings.filter(isTabled))('%s', { tags: 'long' }, follows);
+  // further pipelines
+  const isSlow = ([, tuning, , precompute]: (typeof settings)[number]): boolean =>
+    precompute > 1 || tuning.checks === true;
+  test.each(settings.filter((setting) => !isSlow(setting)))('%s', follows);
+  test.each(settings.filter(isSlow))('%s', { tags: 'long' }, follows);
 
   test('alone at either end', async () => {
     const engine = await create();

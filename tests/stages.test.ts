@@ -177,48 +177,48 @@ const stages = (_: string, shape: (typeof shapes)[string]): void => {
       expect(accounts[length]).toBe(totals.reduce((sum, total) => sum + total, 0));
     }));
 
-  test.each(['private', 'workgroup'] as const)(
-    'walk and every combine level equal their twin (%s)',
-    (walkerPrefixMemory) =>
-      withBench({ ...shape, tuning: { ...shape.tuning, walkerPrefixMemory } }, async (bench, twins) => {
-        const { plan } = bench;
-        const sortedIn = plan.sortPasses.length % 2 === 0 ? 'entriesA' : 'entriesB';
-        const sums = new Uint32Array((plan.windows * plan.buckets * curve.pointWords) | 0);
-        const written = new Map<number, string>();
-        let [stream, points] = [twins.sorted, twins.bases];
-        const dispatches = [...bench.stage('walk'), ...bench.stage('combine')];
-        expect(dispatches.length).toBe(plan.levelTasks.length);
-        for (const [index, dispatch] of dispatches.entries()) {
-          const level = Level.unpack(twins.levels, index);
-          const [from, to] = index % 2 === 0 ? (['B', 'A'] as const) : (['A', 'B'] as const);
-          const fill = {
-            levels: twins.levels,
-            buckets: sums.slice(),
-            ...(index === 0
-              ? { [sortedIn]: stream }
-              : { [`places${from}` as const]: stream, [`partials${from}` as const]: points }),
-          };
-          const expected = walk(curve, level, stream, points, sums);
-          for (const [key, tasks] of expected.writers) {
-            expect(tasks, `writers of bucket ${key}`).toHaveLength(1);
-            expect(written.get(key), `bucket ${key} was written before`).toBeUndefined();
-            written.set(key, `level ${index}, task ${tasks[0]}`);
-          }
-          const name = `level ${index}`;
-          compareSums(name, await bench.run([dispatch], fill, 'buckets', sums.length), sums, expected.writers, stream);
-          const { places, partials } = expected;
-          expect(await bench.run([dispatch], fill, `places${to}`, places.length), `${name} places`).toEqual(places);
-          expect(await bench.run([dispatch], fill, `partials${to}`, partials.length), `${name} partials`).toEqual(
-            partials,
-          );
-          [stream, points] = [places, partials];
+  const walksAlike = (walkerPrefixMemory: 'private' | 'workgroup'): Promise<void> =>
+    withBench({ ...shape, tuning: { ...shape.tuning, walkerPrefixMemory } }, async (bench, twins) => {
+      const { plan } = bench;
+      const sortedIn = plan.sortPasses.length % 2 === 0 ? 'entriesA' : 'entriesB';
+      const sums = new Uint32Array((plan.windows * plan.buckets * curve.pointWords) | 0);
+      const written = new Map<number, string>();
+      let [stream, points] = [twins.sorted, twins.bases];
+      const dispatches = [...bench.stage('walk'), ...bench.stage('combine')];
+      expect(dispatches.length).toBe(plan.levelTasks.length);
+      for (const [index, dispatch] of dispatches.entries()) {
+        const level = Level.unpack(twins.levels, index);
+        const [from, to] = index % 2 === 0 ? (['B', 'A'] as const) : (['A', 'B'] as const);
+        const fill = {
+          levels: twins.levels,
+          buckets: sums.slice(),
+          ...(index === 0
+            ? { [sortedIn]: stream }
+            : { [`places${from}` as const]: stream, [`partials${from}` as const]: points }),
+        };
+        const expected = walk(curve, level, stream, points, sums);
+        for (const [key, tasks] of expected.writers) {
+          expect(tasks, `writers of bucket ${key}`).toHaveLength(1);
+          expect(written.get(key), `bucket ${key} was written before`).toBeUndefined();
+          written.set(key, `level ${index}, task ${tasks[0]}`);
         }
-        // complete: every bucket that the sort filled has been written, by exactly one task of one level
-        const filled = new Set<number>();
-        for (let i = 0; i < twins.sorted.length; i += ENTRY_WORDS) filled.add(twins.sorted[i] as number);
-        expect([...written.keys()].sort((a, b) => a - b)).toEqual([...filled].sort((a, b) => a - b));
-      }),
-  );
+        const name = `level ${index}`;
+        compareSums(name, await bench.run([dispatch], fill, 'buckets', sums.length), sums, expected.writers, stream);
+        const { places, partials } = expected;
+        expect(await bench.run([dispatch], fill, `places${to}`, places.length), `${name} places`).toEqual(places);
+        expect(await bench.run([dispatch], fill, `partials${to}`, partials.length), `${name} partials`).toEqual(
+          partials,
+        );
+        [stream, points] = [places, partials];
+      }
+      // complete: every bucket that the sort filled has been written, by exactly one task of one level
+      const filled = new Set<number>();
+      for (let i = 0; i < twins.sorted.length; i += ENTRY_WORDS) filled.add(twins.sorted[i] as number);
+      expect([...written.keys()].sort((a, b) => a - b)).toEqual([...filled].sort((a, b) => a - b));
+    });
+  const title = 'walk and every combine level equal their twin (%s)';
+  test.each(['private'] as const)(title, walksAlike);
+  test.each(['workgroup'] as const)(title, { tags: 'long' }, walksAlike);
 
   test('reduce lays out what its twin does', () =>
     withBench(shape, async (bench) => {

@@ -82,8 +82,8 @@ describe('windows in groups', () => {
     expect(ticks).toEqual(Array.from({ length: submits + 1 }, (_, done) => ({ phase: 'msm', done, total: submits })));
     engine.destroy();
   };
-  test.each([12_999, 1_024])('at most %i additions a submit', isBounded);
-  test.each([2 ** 30, 13_000, 2_000])('at most %i additions a submit', { tags: 'long' }, isBounded);
+  test.each([1_024])('at most %i additions a submit', isBounded);
+  test.each([2 ** 30, 13_000, 12_999, 2_000])('at most %i additions a submit', { tags: 'long' }, isBounded);
 
   test('more scalars than additions: chunks', async () => {
     const engine = await engineWith({ windowBits: 5, additionsPerSubmit: 1_024 });

@@ -252,7 +252,7 @@ describe('many vectors', () => {
     [48, 4096],
     [128, 1024],
     [1000, 64],
-    [20_000, 1],
+    [5000, 1],
     [9, 2 ** 20],
     [1, 2 ** 22],
   ])('%i of %i scalars: no more submits than their additions ask for, and no buffer is too large', (vectors, n) => {

@@ -96,10 +96,7 @@ const rows = (id: string): Promise<string[][]> =>
     .locator(`#${id} .chart-numbers tbody tr`)
     .evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent ?? '')));
 
-describe.each([
-  { width: 1280, deviceScaleFactor: 1 },
-  { width: 360, deviceScaleFactor: 2 },
-])('the charts at $width px', ({ width, deviceScaleFactor }) => {
+const fit = ({ width, deviceScaleFactor }: { width: number; deviceScaleFactor: number }): void => {
   it('are drawn, as wide as there is room, and the page does not scroll sideways', async () => {
     await open(width, { deviceScaleFactor });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
@@ -159,7 +156,9 @@ describe.each([
       .evaluateAll((all) => all.map((name) => name.scrollWidth <= name.clientWidth));
     expect(names).toEqual(Array(12).fill(true));
   });
-});
+};
+describe.each([{ width: 360, deviceScaleFactor: 2 }])('the charts at $width px', fit);
+describe.each([{ width: 1280, deviceScaleFactor: 1 }])('the charts at $width px', { tags: 'long' }, fit);
 
 describe('the charts', () => {
   it('say in words what they show, what each point and block is, and have all their numbers in a table', async () => {

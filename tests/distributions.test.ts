@@ -133,9 +133,8 @@ const changesNothing = async (knobs: Partial<Tuning>): Promise<void> => {
   }
 };
 
-// of every pipeline one in the first tier
-test.each(drawn.filter((_, i) => i % 8 === 0))('no knob changes a result: %j', changesNothing);
-test.each(drawn.filter((_, i) => i % 8 !== 0))('no knob changes a result: %j', { tags: 'long' }, changesNothing);
+test.each(drawn.slice(0, 1))('no knob changes a result: %j', changesNothing);
+test.each(drawn.slice(1))('no knob changes a result: %j', { tags: 'long' }, changesNothing);
 
 test('a walk of more workgroups than a dispatch has in one dimension', { tags: 'long' }, async () => {
   // a task an entry, a slot a task, a thread a workgroup: more than 65535, which go in two rows

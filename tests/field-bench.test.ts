@@ -67,7 +67,7 @@ test('a device that multiplies wrongly is told so, and gets no rates', async () 
   );
 });
 
-test('a device that inverts wrongly in batches is told so', async () => {
+test('a device that inverts wrongly in batches is told so', { tags: 'long' }, async () => {
   const device = await getDevice({ label: 'wrong' });
   const create = device.createShaderModule.bind(device);
   device.createShaderModule = (descriptor) =>

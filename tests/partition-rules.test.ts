@@ -173,7 +173,7 @@ test('the CPU twin sums points by the rules: equal, opposite and infinite ones, 
   );
 });
 
-describe.each(['private', 'workgroup'] as const)('the GPU, with %s prefixes', (prefixMemory) => {
+const onGpu = (prefixMemory: 'private' | 'workgroup'): void => {
   const shape = { prefixMemory, threads: 4, slots: 6 };
   let runner: Runner;
   let kernels: Kernels;
@@ -299,4 +299,6 @@ describe.each(['private', 'workgroup'] as const)('the GPU, with %s prefixes', (p
     }
     expect(seen.size).toBe(1);
   });
-});
+};
+describe.each(['private'] as const)('the GPU, with %s prefixes', onGpu);
+describe.each(['workgroup'] as const)('the GPU, with %s prefixes', { tags: 'long' }, onGpu);

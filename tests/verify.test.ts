@@ -129,7 +129,7 @@ describe('what is right is verified', () => {
   test.each([
     ['without points in main memory', { retainBases: false }, 1],
     ['with tables', {}, 3],
-  ])('%s', async (_, options, precompute) => {
+  ])('%s', { tags: 'long' }, async (_, options, precompute) => {
     const engine = await create(options);
     const bases = await engine.loadBases(known.bytes, { precompute });
     const scalars = scalarsOf(100);

@@ -19,11 +19,7 @@ const watch = (leased: LeasedDevice) => {
   return { kernels, dispatches };
 };
 
-test.each([
-  ['as they are', knobs],
-  ['with checks', { ...knobs, checks: true }],
-  ['with workgroup memory', { ...knobs, walkerPrefixMemory: 'workgroup' as const }],
-])('every kernel of loadBases and msm is dispatched once, without a workgroup: %s', async (_, tuning) => {
+const dispatchesEach = async (_: string, tuning: Partial<Tuning>): Promise<void> => {
   const leased = await leaseDevice();
   const warm = watch(leased);
   const engine = await createMsmEngine({
@@ -50,7 +46,13 @@ test.each([
   expect(again.kernels).toEqual([]);
   expect(engine.pipelines).toEqual(before);
   engine.destroy();
-});
+};
+const title = 'every kernel of loadBases and msm is dispatched once, without a workgroup: %s';
+test.each<[string, Partial<Tuning>]>([['with checks', { ...knobs, checks: true }]])(title, dispatchesEach);
+test.each<[string, Partial<Tuning>]>([
+  ['as they are', knobs],
+  ['with workgroup memory', { ...knobs, walkerPrefixMemory: 'workgroup' }],
+])(title, { tags: 'long' }, dispatchesEach);
 
 test('what the first dispatch takes is in the compile times', async () => {
   const LATE_MS = 150;

@@ -6,7 +6,7 @@ import { smallWgsl } from './scripts/package/small-wgsl.js';
 import { wgslTemplates } from './scripts/templates/wgsl-templates.js';
 
 /**
- * The package: one ES module with all that it needs inside, but for self-test and verification, which it loads when they are due; one that calibrates and has the engine from there, one that is handed over to check the
+ * The package: one ES module with all that it needs inside, but for self-test and verification, which it loads when they are due, and curves besides BN254, which it loads when one is asked for; one that calibrates and has the engine from there, one that is handed over to check the
  * stages, which imports nothing either, and one of a few lines for Node. Their types come from scripts/package/types.config.mjs.
  */
 export default defineConfig({

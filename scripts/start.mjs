@@ -1,16 +1,18 @@
 /**
- * `npm start`: BN254 MSMs by the built library on Dawn in Node, on the GPU or on the software adapter, each checked against noble: the
+ * `npm start`: MSMs by the built library on Dawn in Node, on the GPU or on the software adapter, each checked against noble: the
  * benchmark of `npm run bench` without its peers. Exits non-zero when any result is wrong.
  */
 import { writeFileSync } from 'node:fs';
 import { ensureBuilt, openBench, project } from './builds.mjs';
 import {
   adapterOption,
+  anyText,
   integer,
   listOf,
   onAdapter,
   outputFile,
   parseCommand,
+  refusalsAsUsage,
   runCommand,
   size,
   valued,
@@ -20,10 +22,11 @@ import { runBench } from './run-bench.mjs';
 const sizes = [2 ** 10, 2 ** 12, 2 ** 14];
 
 const command = {
-  usage: `Computes BN254 multi-scalar multiplications on the GPU, checks each, and prints what they took.
+  usage: `Computes multi-scalar multiplications on the GPU, checks each, and prints what they took.
 
 usage: npm start -- [options]`,
   options: {
+    curve: valued('bls12-381', 'which curve (default bn254)', anyText),
     n: valued('2^10,4097,…', 'how many points (default 2^10,2^12,2^14)', listOf(size(1, 2 ** 22)), sizes),
     reps: valued('3', 'timed repetitions of each, after a warm-up; the median is printed', integer(1, 1000), 3),
     budget: valued('256', 'memoryBudget in MiB; what needs more runs in groups and chunks', integer(1, 65_536), 256),
@@ -34,14 +37,19 @@ usage: npm start -- [options]`,
 };
 
 /** @param {import('./command-line.mjs').Values<typeof command.options>} options */
-async function start({ n, reps, budget, json }) {
+async function start({ curve, n, reps, budget, json }) {
   const library = await openBench();
   const { parseKnobs, toJson, rowsOf, reportLines } = library;
   const query = new URLSearchParams({
     ...{ autorun: 'msm-bench', n: n.toSorted((a, b) => a - b).join(','), reps: String(reps), budget: String(budget) },
     ...{ peers: 'none', build: project },
+    ...(curve !== undefined && { curve }),
   });
-  const { rows, error } = await runBench(library, parseKnobs(query, 'terminal'), query.toString());
+  const { rows, error } = await runBench(
+    library,
+    refusalsAsUsage(() => parseKnobs(query, 'terminal')),
+    query.toString(),
+  );
   if (json !== undefined) writeFileSync(json, toJson(rows));
   console.log(reportLines(rows).join('\n'));
   const compiled = rowsOf(rows, 'warm-up')[0]?.pipelines.map(({ name, ms }) => `${name} ${ms.toFixed(0)} ms`) ?? [];

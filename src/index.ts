@@ -27,7 +27,7 @@ export type {
   Tuning,
 } from './api.js';
 export type { Curve } from './curves/curve.js';
-export type { NamedCurve } from './curves/named.js';
+export type { NamedCurve } from './curves/names.js';
 export { createMsmEngine, type MsmEngineOptions } from './engine/engine.js';
 export { MsmError, type MsmErrorCode } from './errors.js';
 export { version } from './version.js';

@@ -149,8 +149,12 @@ describe('the two oracles', () => {
 describe('addresses', () => {
   it('are read as they are written', () => {
     const text = 'points=pairs,scalars=all-equal,n=4097,seed=1';
-    expect(parseCaseAddress(text)).toEqual({ points: 'pairs', scalars: 'all-equal', n: 4097, seed: 1 });
+    const address = { curve: 'bn254', points: 'pairs', scalars: 'all-equal', n: 4097, seed: 1 };
+    expect(parseCaseAddress(text)).toEqual(address);
     expect(formatCaseAddress(parseCaseAddress(text))).toBe(text);
+    expect(parseCaseAddress(`curve=pallas,${text}`)).toEqual({ ...address, curve: 'pallas' });
+    expect(formatCaseAddress(parseCaseAddress(`${text},curve=pallas`))).toBe(`curve=pallas,${text}`);
+    expect(formatCaseAddress(parseCaseAddress(`curve=bn254,${text}`))).toBe(text);
   });
 
   it.each([
@@ -172,8 +176,8 @@ describe('addresses', () => {
 });
 
 describe('the list', () => {
-  const all = everyCase(1);
-  const tenth = pairwiseCases(1);
+  const all = everyCase('bn254', 1);
+  const tenth = pairwiseCases('bn254', 1);
 
   it('is the full product, each case once', () => {
     expect(all).toHaveLength(pointNames.length * scalarNames.length * listSizes.length);

@@ -1,35 +1,58 @@
 /** Curves by name, and by constants. */
-import { bn254 as noble } from '@noble/curves/bn254.js';
 import { expect, test } from 'vitest';
-import { p256Curve } from '../dev/oracle/curves.js';
+import { curveNames, oracles, p256Curve } from '../dev/oracle/curves.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
 import { resolveCurve } from '../src/curves/named.js';
+import type { OwnName } from '../src/curves/names.js';
+import { openCurve } from '../src/curves/open-curve.js';
+import { isProbablyPrime } from './support/primes.js';
 
-test.each(['bn254', 'BN254', 'bn128', 'alt_bn128'])('%s is BN254 G1, as noble has it', (name) => {
-  const {
-    Point,
-    Point: { BASE },
-  } = noble.G1;
-  const { p, order, a, b, generator } = resolveCurve(name);
-  expect({ p, order, a, b, generator }).toEqual({
+const owners = {
+  bn254: ['bn254', 'BN254', 'bn128', 'alt_bn128'],
+  'bls12-381': ['bls12-381', 'bls12381'],
+  'bls12-377': ['bls12-377', 'bls12377'],
+  p256: ['p256', 'secp256r1'],
+  grumpkin: ['grumpkin'],
+  pallas: ['pallas'],
+  vesta: ['vesta'],
+  secp256k1: ['secp256k1'],
+} as const;
+const names = Object.entries(owners).flatMap(([own, all]) => all.map((name) => [name, own as OwnName] as const));
+
+test('every curve has an oracle', () => {
+  expect(curveNames.toSorted()).toEqual(Object.keys(owners).toSorted());
+});
+
+test.each(names)('%s is the %s of the oracle', async (name, own) => {
+  const { Point } = oracles[own];
+  const { BASE } = Point;
+  const curve = await resolveCurve(name);
+  expect(curve).toEqual({
+    name: own,
     p: Point.Fp.ORDER,
     order: Point.Fn.ORDER,
     a: Point.CURVE().a,
     b: Point.CURVE().b,
     generator: { x: BASE.x, y: BASE.y },
   });
+  expect(await openCurve(curve)).toEqual(await openCurve(name));
+  for (const prime of [curve.p, curve.order]) expect(isProbablyPrime(prime), prime.toString(16)).toBe(true);
+  expect(Point.fromAffine(curve.generator).multiplyUnsafe(Point.Fn.create(-1n)).equals(BASE.negate())).toBe(true);
 });
 
-test.each(['bn256', 'Bn254', '', 'toString', '__proto__'])('%j is refused by all names that there are', (name) => {
-  expect(() => resolveCurve(name)).toThrow(
-    expect.objectContaining({
-      name: 'MsmError',
-      code: 'bad-argument',
-      message: `curve: '${name}' is unknown; give one of bn254 (also BN254, bn128, alt_bn128) or a Curve object`,
-    }),
-  );
-});
+test.each(['bn256', 'Bn254', '', 'toString', '__proto__'])(
+  '%j is refused by all names that there are',
+  async (name) => {
+    await expect(resolveCurve(name)).rejects.toThrow(
+      expect.objectContaining({
+        name: 'MsmError',
+        code: 'bad-argument',
+        message: `curve: '${name}' is unknown; give one of bn254 (also BN254, bn128, alt_bn128), bls12-381 (also bls12381), bls12-377 (also bls12377), grumpkin, pallas, vesta, secp256k1, p256 (also secp256r1) or a Curve object`,
+      }),
+    );
+  },
+);
 
 const { p, order, b, generator } = bn254;
 

@@ -3,7 +3,7 @@
  * of workgroups, and knobs at random. The right answer comes from the known logarithms of the points; each MSM runs twice.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CaseAddress } from '../dev/cases/address.js';
+import type { CaseOf } from '../dev/cases/msm-case.js';
 import { type PointDistributionName, type PointSet, pointDistributions } from '../dev/cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
 import { type AffinePoint, bn254G1, expectedMsm } from '../dev/oracle/known-bases.js';
@@ -31,10 +31,7 @@ interface Case {
 }
 
 /** Without the sum over the points themselves that makeCase also has: tests/cases.test.ts compares the two, and it costs more than the MSM. */
-const makeCase = (
-  address: CaseAddress,
-  points = pointDistributions[address.points].make(address.n, address.seed),
-): Case => {
+const makeCase = (address: CaseOf, points = pointDistributions[address.points].make(address.n, address.seed)): Case => {
   const { values, bytes } = scalarDistributions[address.scalars].make(address.n, address.seed);
   return { points, scalars: bytes, expected: expectedMsm(bn254G1, points.logs, values) };
 };

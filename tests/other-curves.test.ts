@@ -1,16 +1,8 @@
 /**
- * Whole MSMs on curves that BN254's constants would break: a longer field, a shorter one, a ≠ 0, points of order 2, points with x = 0.
+ * Whole MSMs on the other curves that have a name, and on some that BN254's constants would break: a shorter field, points of order 2, points with x = 0.
  */
 import { describe, expect, test } from 'vitest';
-import {
-  bls12381,
-  bls12381Oracle,
-  bn254FromNoble,
-  p256Curve,
-  p256Oracle,
-  secp192r1,
-  secp192r1Oracle,
-} from '../dev/oracle/curves.js';
+import { bn254FromNoble, curveNames, oracles, secp192r1, secp192r1Oracle } from '../dev/oracle/curves.js';
 import {
   type AffinePoint,
   encodeScalars,
@@ -22,6 +14,8 @@ import {
 } from '../dev/oracle/known-bases.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, curveContext } from '../src/curves/curve.js';
+import { more } from '../src/curves/more-curves.js';
+import type { OwnName } from '../src/curves/names.js';
 import { createMsmEngine, type MsmEngine } from '../src/index.js';
 import { planMsm, planOne } from '../src/plan/planner.js';
 import { fullWorkload } from '../src/plan/workload.js';
@@ -31,7 +25,7 @@ import { limits } from './support/stage-bench.js';
 import { TextbookCurve } from './support/textbook-curve.js';
 
 const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 };
-const withEngine = async (curve: Curve, use: (engine: MsmEngine) => Promise<void>): Promise<void> => {
+const withEngine = async (curve: OwnName | Curve, use: (engine: MsmEngine) => Promise<void>): Promise<void> => {
   const engine = await createMsmEngine({ curve, device: await getDevice(), tuning });
   try {
     await use(engine);
@@ -44,18 +38,18 @@ test('the constants that the library ships for BN254 are those of noble', () => 
   expect({ ...bn254, name: '' }).toEqual({ ...bn254FromNoble, name: '' });
 });
 
-const curves: [string, Curve, OracleCurve][] = [
-  ['BLS12-381 G1', bls12381, bls12381Oracle],
-  ['P-256', p256Curve, p256Oracle],
-];
+/** A longer field; and a ≠ 0, with an order just below 2^256. */
+const first: readonly OwnName[] = ['bls12-381', 'p256'];
+const others = curveNames.filter((name): name is keyof typeof more => name !== 'bn254');
 
-describe.each(curves)('%s', (_, curve, oracle) => {
+const computes = (name: keyof typeof more): void => {
+  const [curve, oracle] = [more[name], oracles[name]];
   const n = 67;
   const known = makeKnownBases(oracle, n, 11);
   const r = groupOrder(oracle);
 
   test('random and special scalars, from any offset; bytes and points alike', () =>
-    withEngine(curve, async (engine) => {
+    withEngine(name, async (engine) => {
       const random = new Random(12);
       const draw: ((i: number) => bigint)[] = [
         () => random.bits(256),
@@ -78,7 +72,7 @@ describe.each(curves)('%s', (_, curve, oracle) => {
     }));
 
   test('equal points, opposite points and infinities in one bucket', () =>
-    withEngine(curve, async (engine) => {
+    withEngine(name, async (engine) => {
       const { points, logs } = meetingPoints(curve, known);
       const bases = await engine.loadBases(points);
       for (let length = 1; length <= points.length; length++) {
@@ -113,50 +107,52 @@ describe.each(curves)('%s', (_, curve, oracle) => {
       engine.destroy();
     }
   });
-});
+};
+describe.each(others.filter((name) => name === first[0]))('%s', computes);
+describe.each(others.filter((name) => name !== first[0]))('%s', { tags: 'long' }, computes);
 
 // Import alone. secp192r1 is here for it, as its words can hold what its limbs cannot.
-describe.each<[string, Curve, OracleCurve]>([...curves, ['secp192r1', secp192r1, secp192r1Oracle]])(
-  '%s',
-  (_, curve, oracle) => {
-    const known = makeKnownBases(oracle, 20, 13);
-    const pointBytes = 2 * oracle.coordinateBytes;
+describe.each<[string, Curve, OracleCurve]>([
+  ...first.map((name): [string, Curve, OracleCurve] => [name, more[name as keyof typeof more], oracles[name]]),
+  ['secp192r1', secp192r1, secp192r1Oracle],
+])('%s', (_, curve, oracle) => {
+  const known = makeKnownBases(oracle, 20, 13);
+  const pointBytes = 2 * oracle.coordinateBytes;
 
-    test('what is no point is refused, with its index', () =>
-      withEngine(curve, async (engine) => {
-        const at = (i: number, coordinate: 0 | 1, value: bigint): Uint8Array => {
-          const bytes = known.bytes.slice();
-          for (let b = 0; b < oracle.coordinateBytes; b++) {
-            bytes[i * pointBytes + coordinate * oracle.coordinateBytes + b] = Number((value >> BigInt(8 * b)) & 0xffn);
-          }
-          return bytes;
-        };
-        const { x, y } = known.points[9] as AffinePoint;
-        const top = 2n ** BigInt(8 * oracle.coordinateBytes);
-        await expect(engine.loadBases(at(9, 1, y ^ 1n), { label: 'off' })).rejects.toMatchObject({
-          code: 'not-on-curve',
-          message: expect.stringContaining('points[9]'),
-        });
-        // the same point modulo p is not the same bytes: every number from p up to the top of the words is refused
-        for (const [coordinate, value] of [
-          [0, x],
-          [1, y],
-        ] as const) {
-          const least = value + curve.p;
-          const most = value + ((top - 1n - value) / curve.p) * curve.p;
-          const highestBit = value + 2n ** BigInt(8 * oracle.coordinateBytes - 1);
-          for (const wrong of [curve.p, top - 1n, least, most, highestBit].filter((v) => v >= curve.p && v < top)) {
-            await expect(engine.loadBases(at(9, coordinate, wrong)), `0x${wrong.toString(16)}`).rejects.toMatchObject({
-              code: 'bad-argument',
-              message: expect.stringContaining('points[9]'),
-            });
-          }
+  test('what is no point is refused, with its index', () =>
+    withEngine(curve, async (engine) => {
+      const at = (i: number, coordinate: 0 | 1, value: bigint): Uint8Array => {
+        const bytes = known.bytes.slice();
+        for (let b = 0; b < oracle.coordinateBytes; b++) {
+          bytes[i * pointBytes + coordinate * oracle.coordinateBytes + b] = Number((value >> BigInt(8 * b)) & 0xffn);
         }
-        expect(engine.memory.bases).toBe(0);
-        expect(await engine.loadBases(known.bytes)).toMatchObject({ length: 20, byteLength: known.bytes.length });
-      }));
-  },
-);
+        return bytes;
+      };
+      const { x, y } = known.points[9] as AffinePoint;
+      const top = 2n ** BigInt(8 * oracle.coordinateBytes);
+      await expect(engine.loadBases(at(9, 1, y ^ 1n), { label: 'off' })).rejects.toMatchObject({
+        code: 'not-on-curve',
+        message: expect.stringContaining('points[9]'),
+      });
+      // the same point modulo p is not the same bytes: every number from p up to the top of the words is refused
+      for (const [coordinate, value] of [
+        [0, x],
+        [1, y],
+      ] as const) {
+        const least = value + curve.p;
+        const most = value + ((top - 1n - value) / curve.p) * curve.p;
+        const highestBit = value + 2n ** BigInt(8 * oracle.coordinateBytes - 1);
+        for (const wrong of [curve.p, top - 1n, least, most, highestBit].filter((v) => v >= curve.p && v < top)) {
+          await expect(engine.loadBases(at(9, coordinate, wrong)), `0x${wrong.toString(16)}`).rejects.toMatchObject({
+            code: 'bad-argument',
+            message: expect.stringContaining('points[9]'),
+          });
+        }
+      }
+      expect(engine.memory.bases).toBe(0);
+      expect(await engine.loadBases(known.bytes)).toMatchObject({ length: 20, byteLength: known.bytes.length });
+    }));
+});
 
 describe('points of order 2, and points with x = 0', { tags: 'long' }, () => {
   // y² = x³ + a·x + b over BN254's field, with b such that the wanted point is on it. The order of the group is not known, and need

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CaseAddress } from '../dev/cases/address.js';
-import { makeCase } from '../dev/cases/msm-case.js';
+import { type CaseOf, makeCase } from '../dev/cases/msm-case.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
 import { accountsOf, type GroupAccounts } from '../src/plan/accounts.js';
@@ -23,7 +22,7 @@ const curve = curveContext(bn254);
 const words = (bytes: Uint8Array): Uint32Array => new Uint32Array(bytes.slice().buffer);
 
 /** Small shapes that are awkward on purpose: few entries a task, odd slots, workgroups that are not full. */
-const shapes: Record<string, { address: CaseAddress; tuning: Knobs }> = {
+const shapes: Record<string, { address: CaseOf; tuning: Knobs }> = {
   'random, many levels': {
     address: { points: 'distinct', scalars: 'random', n: 300, seed: 1 },
     tuning: {
@@ -88,7 +87,7 @@ const expectWords = (got: Uint32Array, expected: Uint32Array, what?: string): vo
 };
 
 /** Everything that the twins make of a case, stage by stage. */
-const runTwins = (address: CaseAddress, bench: StageBench) => {
+const runTwins = (address: CaseOf, bench: StageBench) => {
   const { plan } = bench;
   const { points, scalars } = makeCase(address);
   const scalarWords = words(scalars.bytes);
@@ -105,7 +104,7 @@ const runTwins = (address: CaseAddress, bench: StageBench) => {
 };
 
 const withBench = async (
-  shape: { address: CaseAddress; tuning: Knobs },
+  shape: { address: CaseOf; tuning: Knobs },
   use: (bench: StageBench, twins: ReturnType<typeof runTwins>) => Promise<void>,
 ): Promise<void> => {
   const bases = words(makeCase(shape.address).points.bytes);

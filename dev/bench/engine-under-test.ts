@@ -1,4 +1,5 @@
 import type { AffinePoint, RunRecord } from '../../src/api.js';
+import type { OwnName } from '../../src/curves/names.js';
 import type { Bases, MsmEngine } from '../../src/index.js';
 import { isOnCurve, type MsmCase } from '../cases/msm-case.js';
 import type { PointSet } from '../cases/point-distributions.js';
@@ -22,11 +23,11 @@ export interface Outcome {
 export type EngineUnderTest = Awaited<ReturnType<typeof makeEngine>>;
 
 /** @param label what rows call it */
-export async function makeEngine(run: Run, bench: BenchDevice, setting: Setting, label = setting.name) {
+export async function makeEngine(run: Run, bench: BenchDevice, curve: OwnName, setting: Setting, label = setting.name) {
   const { memoryBudget, tuning, precompute, verify } = setting;
   const { createMsmEngine, stageChecks } = await bench.library(setting);
   const engine: MsmEngine = await createMsmEngine({
-    curve: 'bn254',
+    curve,
     device: bench.device,
     memoryBudget,
     tuning,
@@ -56,7 +57,7 @@ export async function makeEngine(run: Run, bench: BenchDevice, setting: Setting,
     },
 
     /** Multiplies the loaded points and compares with the oracles. */
-    async compute({ scalars, expected, direct }: MsmCase): Promise<Outcome> {
+    async compute({ curve, scalars, expected, direct }: MsmCase): Promise<Outcome> {
       if (bases === null) throw new Error('no points are loaded');
       const start = performance.now();
       const result = await engine.msm(bases, scalars.bytes, watched);
@@ -68,7 +69,7 @@ export async function makeEngine(run: Run, bench: BenchDevice, setting: Setting,
         wallMs,
         record: scalars.values.length === 0 ? null : engine.lastRun,
         agrees: samePoint(result, expected) && (direct === null || samePoint(result, direct)),
-        onCurve: isOnCurve(result),
+        onCurve: isOnCurve(result, curve),
       };
     },
 

@@ -1,6 +1,6 @@
 /** What commands have of dev/, built by vite.bench.config.ts: a GPU host has Node, Dawn and what was built, and no vite. */
 
-export { formatCaseAddress, parsePointDistribution, parseScalarDistribution } from '../cases/address.js';
+export { defaultCurve, formatCaseAddress, parsePointDistribution, parseScalarDistribution } from '../cases/address.js';
 export { describeCases } from '../cases/select.js';
 export { makeCounter } from '../count/count-msm.js';
 export { countTable } from '../count/table.js';

@@ -1,7 +1,11 @@
 /** The knobs of the bench: what a URL or a command line may say, and what that means. Everything else is refused by name. */
+
+import type { OwnName } from '../../src/curves/names.js';
 import {
   type CaseAddress,
+  defaultCurve,
   maxPoints,
+  parseCurve,
   parseInteger,
   parsePointDistribution,
   parseScalarDistribution,
@@ -9,6 +13,7 @@ import {
 } from '../cases/address.js';
 import { placementInTurn } from '../cases/list.js';
 import { selectCases } from '../cases/select.js';
+import { curveNames } from '../oracle/curves.js';
 import { peerNames } from '../peers/index.js';
 import { isList, listItems, parseIntegers } from './lists.js';
 import { rowNames } from './modes/targets/row.js';
@@ -41,6 +46,11 @@ export const runKnobs = {
     label: 'What to run',
     help: 'Each answers a question; in a URL without it nothing starts.',
     modes: modeNames,
+  },
+  curve: {
+    label: 'Curve',
+    help: `Which curve’s points: ${curveNames.join(', ')}. Default ${defaultCurve}.`,
+    modes: [...msmModes, 'crossover'],
   },
   logn: {
     label: 'Sizes, log₂ n',
@@ -103,6 +113,8 @@ export interface Knobs {
   readonly mode: Mode | null;
   /** What to run; a case with two placements stands there twice, one after the other. */
   readonly cases: readonly PlacedCase[];
+  /** Of all cases that name none, and of everything that is timed. */
+  readonly curve: OwnName;
   readonly reps: number;
   readonly seed: number;
   /** A and B of a comparison, all of a sweep; one of everything else. */
@@ -372,18 +384,20 @@ export function readKnobs(asked: URLSearchParams, place: 'page' | 'terminal' = '
   const sizes = [...new Set([...(logn ?? defaultLogn).map((log) => 2 ** log), ...(n ?? [])])];
   if (timed.includes(mode) && sizes.includes(0)) problems.add('n: "0" takes no time; 1 or more');
   const seed = read('seed', parseSeed) ?? 1;
+  const curve = read('curve', parseCurve) ?? defaultCurve;
   const points = read('points', parsePointDistribution);
   const scalars = read('scalars', parseScalarDistribution);
   const filters = query.getAll('case');
   if (filters.length > 0) {
     for (const name of ['points', 'scalars'])
       if (query.has(name)) problems.add(`${name}: part of the case; give one of the two knobs`);
-    for (const filter of filters) problems.attempt(() => selectCases([filter], sizes, seed), []);
+    for (const filter of filters) problems.attempt(() => selectCases([filter], sizes, seed, curve), []);
   } else {
     filters.push(`points=${points ?? 'distinct'},scalars=${scalars ?? 'random'}`);
   }
   const rest = {
     mode: autorun ?? null,
+    curve,
     reps: read('reps', (text) => parseInteger('reps', text, 1, 1000)) ?? defaultReps[mode] ?? 5,
     seed,
     peers: mode === 'msm-bench' ? (read('peers', parsePeers) ?? null) : [],
@@ -399,7 +413,7 @@ export function readKnobs(asked: URLSearchParams, place: 'page' | 'terminal' = '
   const settings = problems.all.length > 0 ? [] : problems.attempt(() => parseSettings(query, mode), []);
   if (problems.all.length > 0) return { knobs: null, problems: problems.all, notes };
   const placements = placementsOf(query, mode, settings);
-  const cases = selectCases(filters, sizes, seed).flatMap((address) =>
+  const cases = selectCases(filters, sizes, seed, curve).flatMap((address) =>
     placements(address).map((placement) => ({ address, placement })),
   );
   return { knobs: { ...rest, settings, cases }, problems: [], notes };

@@ -19,7 +19,11 @@ export async function preparePeers(run: Run, gpu: GPU, msmCase: MsmCase, asked: 
   const { n } = address;
   const size = n.toLocaleString('en');
   for (const name of (asked ?? peerNames) as readonly PeerName[]) {
-    const peer: Peer = peers[name]();
+    const peer: Peer | null = peers[name](address.curve);
+    if (peer === null) {
+      run.tell({ event: 'skipped', variant: name, why: `does not know ${address.curve}` }, 'progress', 'results');
+      continue;
+    }
     if (asked === null && n > peer.quickUpTo) {
       const why = `takes long at n = ${size}; peers=${name} asks for it all the same`;
       run.tell({ event: 'skipped', variant: name, why }, 'progress', 'results');

@@ -15,8 +15,12 @@ const PRODUCTS_OF_AN_ADDITION = 6;
 /** Sets of points of which hardly any two cancel or coincide: for others the count of additions is none. */
 const regularPoints: ReadonlySet<PointDistributionName> = new Set(['distinct', 'consecutive']);
 
-/** Products of each kind that a run uses, measured between its repetitions. */
-export function makeRoofline(run: Run, gpu: GPU) {
+/**
+ * Products of each kind that a run uses, measured between its repetitions.
+ *
+ * @param p of the curve's field
+ */
+export function makeRoofline(run: Run, gpu: GPU, p: bigint) {
   const meters = new Map<FieldProduct, { readonly meter: ProductMeter; rates: number[] }>();
   return {
     /** Begins a case: whatever products these engines have used are measured from now on. */
@@ -25,7 +29,7 @@ export function makeRoofline(run: Run, gpu: GPU) {
         const product = engine.lastRun?.tuning.fieldProduct;
         if (product === undefined || meters.has(product)) continue;
         await run.next('Measuring the product alone: the roofline');
-        const meter = await openMeter(gpu, (why) => run.loseDevice(why), product);
+        const meter = await openMeter(gpu, (why) => run.loseDevice(why), { product, p });
         meters.set(product, { meter, rates: [] });
       }
       for (const each of meters.values()) each.rates = [];

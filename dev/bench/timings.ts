@@ -4,6 +4,7 @@ import { median } from '../../src/calibrate/statistics.js';
 import { type CaseAddress, formatCaseAddress } from '../cases/address.js';
 import { type MsmCase, makeCase, redrawn } from '../cases/msm-case.js';
 import { openMeter, type ProductMeter, ratesAround } from '../field-bench/product-meter.js';
+import { oracles } from '../oracle/curves.js';
 import { openBenchDevice } from './bench-device.js';
 import { type EngineUnderTest, makeEngine } from './engine-under-test.js';
 import type { Host } from './environment.js';
@@ -38,18 +39,18 @@ export interface TimingOptions {
  * result can be that of the run before.
  */
 export async function runTimings(run: Run, host: Host, knobs: Knobs, options: TimingOptions = {}): Promise<void> {
-  const { cases, reps, settings } = knobs;
+  const { cases, curve, reps, settings } = knobs;
   const { bounded = false, traced = false, labels = settings.map(({ name }) => name), conclude } = options;
   run.plan(cases.flatMap(({ address: { n } }) => settings.flatMap(() => Array(reps + 1).fill(weightOf(n)))));
   const bench = await openBenchDevice(run, host, knobs);
   const subjects: EngineUnderTest[] = [];
-  const roofline = makeRoofline(run, bench.gpu);
+  const roofline = makeRoofline(run, bench.gpu, oracles[curve].Point.Fp.ORDER);
   let meter: ProductMeter | null = null;
   const medians: RowOf<'end'>['medians'][number][] = [];
   try {
     // all before any compiles: what an engine refuses is told at once
     for (const [i, setting] of settings.entries()) {
-      subjects.push(await makeEngine(run, bench, setting, labels[i] as string));
+      subjects.push(await makeEngine(run, bench, curve, setting, labels[i] as string));
     }
     if (!traced) {
       await run.next('Calibrating the product that costs are told in');

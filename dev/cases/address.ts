@@ -1,8 +1,11 @@
-/** The address of a case: `points=pairs,scalars=all-equal,n=4097,seed=1`. The same text in URLs, in CI and in reports. */
+/** The address of a case: `points=pairs,scalars=all-equal,n=4097,seed=1`, on another curve than BN254 with `curve=pallas` in front. The same text in URLs, in CI and in reports. */
+import type { OwnName } from '../../src/curves/names.js';
+import { curveNames, oracles } from '../oracle/curves.js';
 import { type PointDistributionName, pointDistributions } from './point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from './scalar-distributions.js';
 
 export interface CaseAddress {
+  readonly curve: OwnName;
   readonly points: PointDistributionName;
   readonly scalars: ScalarDistributionName;
   readonly n: number;
@@ -12,8 +15,10 @@ export interface CaseAddress {
 /** The most points that a case may have. */
 export const maxPoints = 2 ** 22;
 
-export function formatCaseAddress({ points, scalars, n, seed }: CaseAddress): string {
-  return `points=${points},scalars=${scalars},n=${n},seed=${seed}`;
+export const defaultCurve: OwnName = 'bn254';
+
+export function formatCaseAddress({ curve, points, scalars, n, seed }: CaseAddress): string {
+  return `${curve === defaultCurve ? '' : `curve=${curve},`}points=${points},scalars=${scalars},n=${n},seed=${seed}`;
 }
 
 const distributionParser =
@@ -27,6 +32,12 @@ const distributionParser =
 export const parsePointDistribution = distributionParser<PointDistributionName>('points', pointDistributions);
 export const parseScalarDistribution = distributionParser<ScalarDistributionName>('scalars', scalarDistributions);
 
+/** @throws RangeError that names the unknown name and the known ones */
+export const parseCurve = (name: string): OwnName => {
+  if (Object.hasOwn(oracles, name)) return name as OwnName;
+  throw new RangeError(`curve: none is named "${name}"; there are ${curveNames.join(', ')}`);
+};
+
 /** @throws RangeError that names the field and the range */
 export function parseInteger(field: string, text: string, least: number, most: number): number {
   const value = Number(text);
@@ -39,18 +50,20 @@ export function parseInteger(field: string, text: string, least: number, most: n
 export const parseSize = (text: string): number => parseInteger('n', text, 0, maxPoints);
 export const parseSeed = (text: string): number => parseInteger('seed', text, 0, 2 ** 32 - 1);
 
+const fieldNames: readonly (keyof CaseAddress)[] = ['curve', 'points', 'scalars', 'n', 'seed'];
+const isField = (key: string): key is keyof CaseAddress => (fieldNames as readonly string[]).includes(key);
+
 /**
  * The `key=value` fields of an address or of a filter, which may leave some out.
  *
  * @throws RangeError that names the field that is unknown, repeated or has no value
  */
-export function parseFields(text: string): ReadonlyMap<'points' | 'scalars' | 'n' | 'seed', string> {
-  const fields = new Map<'points' | 'scalars' | 'n' | 'seed', string>();
+export function parseFields(text: string): ReadonlyMap<keyof CaseAddress, string> {
+  const fields = new Map<keyof CaseAddress, string>();
   for (const part of text.split(',')) {
     const [key = '', value, ...rest] = part.trim().split('=');
-    if (key !== 'points' && key !== 'scalars' && key !== 'n' && key !== 'seed') {
-      throw new RangeError(`case "${text}": no field is named "${key}"; there are points, scalars, n, seed`);
-    }
+    if (!isField(key))
+      throw new RangeError(`case "${text}": no field is named "${key}"; there are ${fieldNames.join(', ')}`);
     if (value === undefined || value === '' || rest.length > 0) {
       throw new RangeError(`case "${text}": write the field "${key}" as ${key}=value`);
     }
@@ -63,12 +76,13 @@ export function parseFields(text: string): ReadonlyMap<'points' | 'scalars' | 'n
 /** @throws RangeError that names what is wrong or missing */
 export function parseCaseAddress(text: string): CaseAddress {
   const fields = parseFields(text);
-  const field = (key: 'points' | 'scalars' | 'n' | 'seed'): string => {
+  const field = (key: keyof CaseAddress): string => {
     const value = fields.get(key);
     if (value === undefined) throw new RangeError(`case "${text}": the field "${key}" is missing`);
     return value;
   };
   return {
+    curve: parseCurve(fields.get('curve') ?? defaultCurve),
     points: parsePointDistribution(field('points')),
     scalars: parseScalarDistribution(field('scalars')),
     n: parseSize(field('n')),

@@ -11,6 +11,7 @@ import {
   type KnownBases,
   knownBases,
   makeKnownBases,
+  type OracleCurve,
   Random,
 } from '../oracle/known-bases.js';
 
@@ -19,16 +20,16 @@ export type PointSet = KnownBases;
 export interface PointDistribution {
   /** One line, for the help of the page and of the driver. */
   readonly about: string;
-  make(n: number, seed: number): PointSet;
+  /** @param curve default BN254 */
+  make(n: number, seed: number, curve?: OracleCurve): PointSet;
 }
-
-const order = groupOrder(bn254G1);
 
 /** Which of a few known points stands at a place, and with which sign; null is infinity. */
 type Place = { readonly from: number; readonly negate?: boolean } | null;
 
 /** A set of n points, each taken from `known` by `place`. */
-function arrange(n: number, known: PointSet, place: (i: number) => Place): PointSet {
+function arrange(curve: OracleCurve, n: number, known: PointSet, place: (i: number) => Place): PointSet {
+  const order = groupOrder(curve);
   const logs: bigint[] = [];
   const points: AffinePoint[] = [];
   for (let i = 0; i < n; i++) {
@@ -37,52 +38,57 @@ function arrange(n: number, known: PointSet, place: (i: number) => Place): Point
     const point = at === null ? INFINITY : (known.points[at.from] ?? INFINITY);
     const negate = at?.negate === true && !point.infinity;
     logs.push(negate ? (order - log) % order : log);
-    points.push(negate ? { x: point.x, y: bn254G1.Point.Fp.neg(point.y), infinity: false } : point);
+    points.push(negate ? { x: point.x, y: curve.Point.Fp.neg(point.y), infinity: false } : point);
   }
-  return { logs, points, bytes: encodePoints(bn254G1, points) };
+  return { logs, points, bytes: encodePoints(curve, points) };
 }
 
-const distinct = (n: number, seed: number): PointSet => makeKnownBases(bn254G1, n, seed);
+const distinct = (n: number, seed: number, curve = bn254G1): PointSet => makeKnownBases(curve, n, seed);
 
-const allEqual = (n: number, seed: number): PointSet => arrange(n, distinct(1, seed), () => ({ from: 0 }));
+const allEqual = (n: number, seed: number, curve = bn254G1): PointSet =>
+  arrange(curve, n, distinct(1, seed, curve), () => ({ from: 0 }));
 
-const allInfinity = (n: number, seed: number): PointSet => arrange(n, distinct(0, seed), () => null);
+const allInfinity = (n: number, seed: number, curve = bn254G1): PointSet =>
+  arrange(curve, n, distinct(0, seed, curve), () => null);
 
-const pairs = (n: number, seed: number): PointSet =>
-  arrange(n, distinct(Math.ceil(n / 2), seed), (i) => ({ from: i >> 1, negate: i % 2 === 1 }));
+const pairs = (n: number, seed: number, curve = bn254G1): PointSet =>
+  arrange(curve, n, distinct(Math.ceil(n / 2), seed, curve), (i) => ({ from: i >> 1, negate: i % 2 === 1 }));
 
-const mirroredHalves = (n: number, seed: number): PointSet => {
+const mirroredHalves = (n: number, seed: number, curve = bn254G1): PointSet => {
   const half = Math.ceil(n / 2);
-  return arrange(n, distinct(half, seed), (i) => (i < half ? { from: i } : { from: i - half, negate: true }));
+  return arrange(curve, n, distinct(half, seed, curve), (i) =>
+    i < half ? { from: i } : { from: i - half, negate: true },
+  );
 };
 
-const alternating = (n: number, seed: number): PointSet =>
-  arrange(n, distinct(1, seed), (i) => ({ from: 0, negate: i % 2 === 1 }));
+const alternating = (n: number, seed: number, curve = bn254G1): PointSet =>
+  arrange(curve, n, distinct(1, seed, curve), (i) => ({ from: 0, negate: i % 2 === 1 }));
 
-const withInfinities = (n: number, seed: number): PointSet => {
+const withInfinities = (n: number, seed: number, curve = bn254G1): PointSet => {
   const random = new Random(seed);
-  return arrange(n, distinct(n, seed), (i) => {
+  return arrange(curve, n, distinct(n, seed, curve), (i) => {
     const drawn = random.below(4) === 0;
     return drawn || i === 0 || i === n - 1 ? null : { from: i };
   });
 };
 
-const fewDistinct = (n: number, seed: number): PointSet => {
+const fewDistinct = (n: number, seed: number, curve = bn254G1): PointSet => {
   const random = new Random(seed);
-  return arrange(n, distinct(8, seed), () => ({ from: random.below(8) }));
+  return arrange(curve, n, distinct(8, seed, curve), () => ({ from: random.below(8) }));
 };
 
-const fewWithSigns = (n: number, seed: number): PointSet => {
+const fewWithSigns = (n: number, seed: number, curve = bn254G1): PointSet => {
   const random = new Random(seed);
-  return arrange(n, distinct(4, seed), () => {
+  return arrange(curve, n, distinct(4, seed, curve), () => {
     const draw = random.below(9);
     return draw === 8 ? null : { from: draw >> 1, negate: draw % 2 === 1 };
   });
 };
 
-const doublingChain = (n: number, seed: number): PointSet => {
+const doublingChain = (n: number, seed: number, curve = bn254G1): PointSet => {
+  const order = groupOrder(curve);
   let log = new Random(seed).belowBig(order - 1n) + 1n;
-  let point = bn254G1.Point.BASE.multiply(log);
+  let point = curve.Point.BASE.multiply(log);
   const logs: bigint[] = [];
   const chain: (typeof point)[] = [];
   for (let i = 0; i < n; i++) {
@@ -93,15 +99,15 @@ const doublingChain = (n: number, seed: number): PointSet => {
     logs.push(log);
     chain.push(point);
   }
-  return knownBases(bn254G1, logs, chain);
+  return knownBases(curve, logs, chain);
 };
 
-const consecutive = (n: number, _seed: number): PointSet => {
-  const generator = bn254G1.Point.BASE;
+const consecutive = (n: number, _seed: number, curve = bn254G1): PointSet => {
+  const generator = curve.Point.BASE;
   const multiples: (typeof generator)[] = [];
   for (let i = 0; i < n; i++) multiples.push(multiples.at(-1)?.add(generator) ?? generator);
-  const logs = multiples.map((_, i) => BigInt(i + 1) % order);
-  return knownBases(bn254G1, logs, multiples);
+  const logs = multiples.map((_, i) => BigInt(i + 1) % groupOrder(curve));
+  return knownBases(curve, logs, multiples);
 };
 
 /** Every distribution by its name in a case's address. */

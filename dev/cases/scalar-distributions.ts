@@ -1,5 +1,5 @@
 /** The shapes that the scalars of an MSM come in: any 256-bit integers, made from n and a seed. */
-import { bn254G1, encodeScalars, groupOrder, Random } from '../oracle/known-bases.js';
+import { bn254G1, encodeScalars, groupOrder, type OracleCurve, Random } from '../oracle/known-bases.js';
 
 export interface ScalarSet {
   /** In [0, 2^256), not reduced. */
@@ -11,22 +11,26 @@ export interface ScalarSet {
 export interface ScalarDistribution {
   /** One line, for the help of the page and of the driver. */
   readonly about: string;
-  make(n: number, seed: number): ScalarSet;
+  /** @param curve default BN254 */
+  make(n: number, seed: number, curve?: OracleCurve): ScalarSet;
 }
 
-const r = groupOrder(bn254G1);
 const top = 2n ** 256n;
 
 /** n scalars, each given by its index and a random source that is not the one the points were drawn from. */
 const fill =
-  (draw: (random: Random, n: number) => (i: number) => bigint) =>
-  (n: number, seed: number): ScalarSet => {
-    const at = draw(new Random(seed ^ 0x5ca1a7), n);
+  (draw: (random: Random, r: bigint, n: number) => (i: number) => bigint) =>
+  (n: number, seed: number, curve = bn254G1): ScalarSet => {
+    const at = draw(new Random(seed ^ 0x5ca1a7), groupOrder(curve), n);
     const values = Array.from({ length: n }, (_, i) => at(i));
-    return { values, bytes: encodeScalars(bn254G1, values) };
+    return { values, bytes: encodeScalars(curve, values) };
   };
 
-const cycle = (values: readonly bigint[]) => fill(() => (i) => values[i % values.length] ?? 0n);
+const cycle = (valuesFor: (r: bigint) => readonly bigint[]) =>
+  fill((_, r) => {
+    const values = valuesFor(r);
+    return (i) => values[i % values.length] ?? 0n;
+  });
 
 /** The values at which a recoding of digits carries, or must not. */
 const carryPatterns = Array.from({ length: 32 }, (_, k) => 2n ** BigInt(8 * k + 7)).flatMap((power) => [
@@ -38,24 +42,24 @@ const repeatedNibble = (nibble: string): bigint => BigInt(`0x${nibble.repeat(63)
 
 /** Every distribution by its name in a case's address. */
 export const scalarDistributions = {
-  random: { about: 'uniform below the group order r', make: fill((random) => () => random.belowBig(r)) },
-  'all-zero': { about: 'all 0', make: cycle([0n]) },
-  'all-one': { about: 'all 1', make: cycle([1n]) },
+  random: { about: 'uniform below the group order r', make: fill((random, r) => () => random.belowBig(r)) },
+  'all-zero': { about: 'all 0', make: cycle(() => [0n]) },
+  'all-one': { about: 'all 1', make: cycle(() => [1n]) },
   'zero-one': { about: '0 or 1, at random', make: fill((random) => () => random.bits(1)) },
   'all-equal': {
     about: 'one random scalar, n times',
-    make: fill((random) => {
+    make: fill((random, r) => {
       const scalar = random.belowBig(r - 2n) + 2n;
       return () => scalar;
     }),
   },
-  'r-minus-one': { about: 'all r − 1, which is −1', make: cycle([r - 1n]) },
-  'r-and-above': { about: 'r, r + 1, 2²⁵⁶ − 1 in turn', make: cycle([r, r + 1n, top - 1n]) },
+  'r-minus-one': { about: 'all r − 1, which is −1', make: cycle((r) => [r - 1n]) },
+  'r-and-above': { about: 'r, r + 1, 2²⁵⁶ − 1 in turn', make: cycle((r) => [r, r + 1n, top - 1n]) },
   unreduced: { about: 'uniform below 2²⁵⁶', make: fill((random) => () => random.bits(256)) },
   'short-32': { about: 'uniform below 2³²', make: fill((random) => () => random.bits(32)) },
   'one-nonzero': {
     about: 'one random scalar at a random place, 0 elsewhere',
-    make: fill((random, n) => {
+    make: fill((random, r, n) => {
       const place = n === 0 ? 0 : random.below(n);
       const scalar = random.belowBig(r - 1n) + 1n;
       return (i) => (i === place ? scalar : 0n);
@@ -63,11 +67,11 @@ export const scalarDistributions = {
   },
   'mostly-zero': {
     about: '90 % are 0, the others random',
-    make: fill((random) => () => (random.below(10) === 0 ? random.belowBig(r) : 0n)),
+    make: fill((random, r) => () => (random.below(10) === 0 ? random.belowBig(r) : 0n)),
   },
   'one-bucket-and-noise': {
     about: 'three in four are the same, the others random',
-    make: fill((random) => {
+    make: fill((random, r) => {
       const scalar = random.belowBig(r);
       return () => (random.below(4) === 0 ? random.belowBig(r) : scalar);
     }),
@@ -75,7 +79,7 @@ export const scalarDistributions = {
   ascending: { about: '0, 1, 2, …', make: fill(() => (i) => BigInt(i)) },
   'carry-patterns': {
     about: '2ᵏ and its neighbours, and repeated digits: where signed digits carry',
-    make: cycle([...carryPatterns, ...['7', '8', 'f', '1'].map(repeatedNibble)]),
+    make: cycle(() => [...carryPatterns, ...['7', '8', 'f', '1'].map(repeatedNibble)]),
   },
 } as const satisfies Record<string, ScalarDistribution>;
 

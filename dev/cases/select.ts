@@ -1,7 +1,10 @@
 /** Which cases a run has: addresses, filters over the distributions, and named sets of them. */
+import type { OwnName } from '../../src/curves/names.js';
 import {
   type CaseAddress,
+  defaultCurve,
   formatCaseAddress,
+  parseCurve,
   parseFields,
   parsePointDistribution,
   parseScalarDistribution,
@@ -15,13 +18,13 @@ import { scalarDistributions } from './scalar-distributions.js';
 /** Cases that have a name together. */
 export interface CaseSet {
   readonly about: string;
-  make(sizes: readonly number[], seed: number): CaseAddress[];
+  make(sizes: readonly number[], seed: number, curve: OwnName): CaseAddress[];
 }
 
 const filtered =
   (...filters: string[]): CaseSet['make'] =>
-  (sizes, seed) =>
-    filters.flatMap((filter) => expand(filter, sizes, seed));
+  (sizes, seed, curve) =>
+    filters.flatMap((filter) => expand(filter, sizes, seed, curve));
 
 export const caseSets: Readonly<Record<string, CaseSet>> = {
   core: {
@@ -41,11 +44,11 @@ export const caseSets: Readonly<Record<string, CaseSet>> = {
   },
   all: {
     about: `every distribution of points with every one of scalars at sizes of its own: ${listSizes.join(', ')}`,
-    make: (_, seed) => everyCase(seed),
+    make: (_, seed, curve) => everyCase(curve, seed),
   },
   tenth: {
     about: 'the tenth of “all” in which every two of points, scalars and size meet',
-    make: (_, seed) => pairwiseCases(seed),
+    make: (_, seed, curve) => pairwiseCases(curve, seed),
   },
 };
 
@@ -55,9 +58,9 @@ export const caseSets: Readonly<Record<string, CaseSet>> = {
  *
  * @throws RangeError that names what is wrong
  */
-function expand(filter: string, sizes: readonly number[], seed: number): CaseAddress[] {
+function expand(filter: string, sizes: readonly number[], seed: number, curve: OwnName): CaseAddress[] {
   const set = Object.hasOwn(caseSets, filter) ? caseSets[filter] : undefined;
-  if (set !== undefined) return set.make(sizes, seed);
+  if (set !== undefined) return set.make(sizes, seed, curve);
   if (!filter.includes('=')) {
     throw new RangeError(
       `case "${filter}" is neither a set (${Object.keys(caseSets).join(', ')}) nor an address such as points=pairs,scalars=*`,
@@ -68,22 +71,30 @@ function expand(filter: string, sizes: readonly number[], seed: number): CaseAdd
     text === undefined ? every : [parse(text)];
   const named = (field: 'points' | 'scalars') => (fields.get(field) === '*' ? undefined : fields.get(field));
   const [ownSeed = seed] = all(fields.get('seed'), parseSeed, [seed]);
+  const [ownCurve = curve] = all(fields.get('curve'), parseCurve, [curve]);
   const allPoints = all(named('points'), parsePointDistribution, everyPoints);
   const allScalars = all(named('scalars'), parseScalarDistribution, everyScalars);
   return all(fields.get('n'), parseSize, sizes).flatMap((n) =>
-    allPoints.flatMap((points) => allScalars.map((scalars) => ({ points, scalars, n, seed: ownSeed }))),
+    allPoints.flatMap((points) =>
+      allScalars.map((scalars) => ({ curve: ownCurve, points, scalars, n, seed: ownSeed })),
+    ),
   );
 }
 
 /**
- * The cases of all the filters, each once, ordered so that those which share their points stand together.
+ * The cases of all the filters, each once, on this curve where they name no other, ordered so that those which share their points stand together.
  *
  * @throws RangeError that names what is wrong
  */
-export function selectCases(filters: readonly string[], sizes: readonly number[], seed: number): CaseAddress[] {
+export function selectCases(
+  filters: readonly string[],
+  sizes: readonly number[],
+  seed: number,
+  curve: OwnName = defaultCurve,
+): CaseAddress[] {
   const cases = new Map<string, CaseAddress>();
   for (const filter of filters) {
-    for (const address of expand(filter.trim(), sizes, seed)) cases.set(formatCaseAddress(address), address);
+    for (const address of expand(filter.trim(), sizes, seed, curve)) cases.set(formatCaseAddress(address), address);
   }
   const rank = ({ points, scalars }: CaseAddress): number =>
     everyPoints.indexOf(points) * everyScalars.length + everyScalars.indexOf(scalars);

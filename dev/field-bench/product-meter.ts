@@ -8,6 +8,12 @@ import { fieldSubject, makeRig } from './rig.js';
 /** Chains a thread at which the library's own product is best on what was measured; the unit is measured with one. */
 const LIBRARY_CHAINS = 2;
 
+/** The library's own product of a kind, modulo a prime. */
+export interface LibraryProduct {
+  readonly product: FieldProduct;
+  readonly p: bigint;
+}
+
 /**
  * How many plain 13-bit products of the BN254 base field a device does a second, just now. A wall time × this rate is a cost
  * that can be compared with runs at other times, when a shared machine was slower or faster.
@@ -21,18 +27,18 @@ export interface ProductMeter {
 /**
  * Compiles, and checks the product against BigInts.
  *
- * @param library measure the library's own product of this kind, at its best, instead of the unit
+ * @param library measure this product of the library's, at its best, instead of the unit
  * @param leastMs how long a dispatch takes at least
  * @throws Error `WRONG: …`
  */
 export async function makeMeter(
   device: GPUDevice,
   software: boolean,
-  library?: FieldProduct,
+  library?: LibraryProduct,
   leastMs = 50,
 ): Promise<ProductMeter> {
-  const [product, chains] = library === undefined ? [baseline, 1] : [libraryProduct(library), LIBRARY_CHAINS];
-  const subject = fieldSubject(modulus(bn254.p), product, chains, threadsFor(software));
+  const [product, chains] = library === undefined ? [baseline, 1] : [libraryProduct(library.product), LIBRARY_CHAINS];
+  const subject = fieldSubject(modulus(library?.p ?? bn254.p), product, chains, threadsFor(software));
   const { rate, destroy } = await makeRig(device, subject, leastMs);
   return { measure: rate, destroy };
 }
@@ -46,7 +52,7 @@ export async function makeMeter(
 export async function openMeter(
   gpu: GPU,
   onLost: (why: string) => void,
-  library?: FieldProduct,
+  library?: LibraryProduct,
 ): Promise<ProductMeter> {
   const { device, adapter } = await openDevice({ gpu });
   let destroyed = false;

@@ -2,10 +2,12 @@
 import { concatBytes } from '@noble/curves/utils.js';
 import type { AffinePoint, Bases, MsmEngine } from '../../src/api.js';
 import { stageChecks } from '../../src/checks.js';
+import type { OwnName } from '../../src/curves/names.js';
 import { createMsmEngine } from '../../src/engine/engine.js';
 import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
-import { bn254G1, expectedMsm, samePoint, spellPoint } from '../oracle/known-bases.js';
+import { oracles } from '../oracle/curves.js';
+import { expectedMsm, samePoint, spellPoint } from '../oracle/known-bases.js';
 import { type FuzzCall, type FuzzProgram, length, vectorsOf } from './program.js';
 
 /** How a program failed: at which call, and what was there instead of the right point. */
@@ -15,17 +17,18 @@ export interface Failure {
 }
 
 /** The inputs of a call, and the answers. */
-export const makeInputs = (call: FuzzCall) => {
-  const pointSets = call.points.map(({ from, n, seed }) => pointDistributions[from].make(n, seed));
+export const makeInputs = (call: FuzzCall, curve: OwnName = 'bn254') => {
+  const oracle = oracles[curve];
+  const pointSets = call.points.map(({ from, n, seed }) => pointDistributions[from].make(n, seed, oracle));
   const allLogs = pointSets.flatMap((set) => set.logs);
   const vectors = vectorsOf(call).map(({ scalars, offset }) => {
-    const sets = scalars.map(({ from, n, seed }) => scalarDistributions[from].make(n, seed));
+    const sets = scalars.map(({ from, n, seed }) => scalarDistributions[from].make(n, seed, oracle));
     const values = sets.flatMap((set) => set.values);
     const logs = allLogs.slice(offset, offset + values.length);
     return {
       offset,
       scalars: concatBytes(...sets.map((set) => set.bytes)),
-      expected: expectedMsm(bn254G1, logs, values),
+      expected: expectedMsm(oracle, logs, values),
     };
   });
   return { points: concatBytes(...pointSets.map((set) => set.bytes)), vectors };
@@ -57,7 +60,7 @@ export const execute = async (
   tamper: (result: AffinePoint, call: FuzzCall) => AffinePoint = (result) => result,
 ): Promise<Failure | null> => {
   const engine = await createMsmEngine({
-    curve: 'bn254',
+    curve: program.curve ?? 'bn254',
     device,
     tuning: program.tuning,
     // a false alarm is a failure, too
@@ -70,7 +73,7 @@ export const execute = async (
   let at = 0;
   try {
     for (const call of program.calls) {
-      const { points, vectors } = makeInputs(call);
+      const { points, vectors } = makeInputs(call, program.curve);
       const { precompute = 1 } = call;
       const bases = await engine.loadBases(points, { precompute });
       const sums = (await compute(engine, bases, call, vectors)).map((sum) => tamper(sum, call));

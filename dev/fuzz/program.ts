@@ -3,8 +3,10 @@
  * printed, shrunk and run again.
  */
 import type { Tuning } from '../../src/api.js';
+import type { OwnName } from '../../src/curves/names.js';
 import { type PointDistributionName, pointDistributions } from '../cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../cases/scalar-distributions.js';
+import { curveNames } from '../oracle/curves.js';
 import { Random } from '../oracle/known-bases.js';
 
 /** Some points or scalars of one distribution; a mixture is several of them, one behind the other. */
@@ -30,6 +32,8 @@ export interface FuzzCall extends FuzzVector {
 export const vectorsOf = (call: FuzzCall): readonly FuzzVector[] => [call, ...(call.more ?? [])];
 
 export interface FuzzProgram {
+  /** Default BN254. */
+  readonly curve?: OwnName;
   readonly tuning: Partial<Tuning>;
   readonly memoryBudget: number | null;
   readonly calls: readonly FuzzCall[];
@@ -122,8 +126,10 @@ export const drawProgram = (seed: number, index: number, mostPoints = 4096): Fuz
       ([, value]) => value !== undefined,
     ),
   ) as Partial<Tuning>;
-  // a budget needs room for the buckets of the widest window that it may meet
-  const memoryBudget = random.below(4) === 0 ? ((tuning.windowBits ?? 0) > 10 ? 64 * 2 ** 20 : 6 * 2 ** 20) : null;
+  // seldom another curve: each has pipelines of its own
+  const curve = random.below(8) === 0 ? pick(random, curveNames) : undefined;
+  // a budget needs room for the buckets of the widest window that it may meet, and points of 96 bytes
+  const memoryBudget = random.below(4) === 0 ? ((tuning.windowBits ?? 0) > 10 ? 96 : 9) * 2 ** 20 : null;
   const calls = Array.from({ length: 1 + random.below(4) }, () => drawCall(random, mostPoints));
-  return { tuning, memoryBudget, calls };
+  return { ...(curve && { curve }), tuning, memoryBudget, calls };
 };

@@ -1,14 +1,16 @@
 /**
- * Curves besides BN254, for tests that nothing bakes in its constants: taken from noble, so that no constant is typed in twice.
- * Each comes with what the oracle of dev/oracle needs to say the right answer.
+ * Every curve that the library knows by name, and some besides, with what the oracle needs to say the right answer. Constants are noble's where it has the curve, and
+ * else come from other sources than the library's: by the formula of a family, or from the fields of other curves.
  */
 
 import { weierstrass } from '@noble/curves/abstract/weierstrass.js';
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { bn254 } from '@noble/curves/bn254.js';
 import { p256 } from '@noble/curves/nist.js';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import type { Curve } from '../../src/curves/curve.js';
-import type { OracleCurve } from './known-bases.js';
+import type { OwnName } from '../../src/curves/names.js';
+import { bn254G1, type OracleCurve } from './known-bases.js';
 
 type PointClass = OracleCurve['Point'];
 
@@ -50,3 +52,50 @@ const P192 = weierstrass({
 });
 export const secp192r1 = fromNoble('secp192r1', P192);
 export const secp192r1Oracle = oracle('secp192r1', P192, 32);
+
+/** y² = x³ + b of order n. */
+const plainCurve = (p: bigint, n: bigint, h: bigint, b: bigint, Gx: bigint, Gy: bigint): PointClass =>
+  weierstrass({ p, n, h, a: 0n, b, Gx, Gy });
+
+/** The BLS12 family: Barreto, Lynn, Scott, "Constructing elliptic curves with prescribed embedding degrees", https://eprint.iacr.org/2002/088. */
+const bls12 = (x: bigint) => {
+  const r = x ** 4n - x ** 2n + 1n;
+  return { r, p: ((x - 1n) ** 2n * r) / 3n + x, h: (x - 1n) ** 2n / 3n };
+};
+const { p: p377, r: r377, h: h377 } = bls12(0x8508c00000000001n);
+
+/** The generator in decimal, as arkworks writes it. */
+const BLS12_377 = plainCurve(
+  ...([p377, r377, h377, 1n] as const),
+  81937999373150964239938255573465948239988671502647976594219695644855304257327692006745978603320413799295628339695n,
+  241266749859715473739788878240585681733927191168601896383759122102112907357779751001206799952863815012735208165030n,
+);
+
+/** The root of −16 that is less than the other's half of the field. */
+const { Fp: bn254Base, Fn: bn254Scalars } = bn254.G1.Point;
+const rootOfMinus16 = bn254Scalars.sqrt(bn254Scalars.create(-16n));
+const smaller = (root: bigint): bigint => (2n * root < bn254Scalars.ORDER ? root : bn254Scalars.ORDER - root);
+const GRUMPKIN = plainCurve(
+  ...([bn254Scalars.ORDER, bn254Base.ORDER, 1n, bn254Scalars.create(-17n)] as const),
+  1n,
+  smaller(rootOfMinus16),
+);
+
+/** 2^254 and what little is above it, in decimal. */
+const PALLAS_BASE = 2n ** 254n + 45560315531419706090280762371685220353n;
+const VESTA_BASE = 2n ** 254n + 45560315531506369815346746415080538113n;
+const PALLAS = plainCurve(PALLAS_BASE, VESTA_BASE, 1n, 5n, PALLAS_BASE - 1n, 2n);
+const VESTA = plainCurve(VESTA_BASE, PALLAS_BASE, 1n, 5n, VESTA_BASE - 1n, 2n);
+
+/** By the names that they have in the library. */
+export const oracles: Readonly<Record<OwnName, OracleCurve>> = {
+  bn254: bn254G1,
+  'bls12-381': bls12381Oracle,
+  'bls12-377': oracle('bls12-377', BLS12_377, 48),
+  grumpkin: oracle('grumpkin', GRUMPKIN, 32),
+  pallas: oracle('pallas', PALLAS, 32),
+  vesta: oracle('vesta', VESTA, 32),
+  secp256k1: oracle('secp256k1', secp256k1.Point, 32),
+  p256: p256Oracle,
+};
+export const curveNames = Object.keys(oracles) as OwnName[];

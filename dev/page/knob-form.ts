@@ -2,8 +2,10 @@
 import { queryText, type RunKnobName, readKnobs, runKnobs, suggestedMode } from '../bench/knobs.js';
 import { type Mode, modes, msmModes, pageModeNames } from '../bench/modes.js';
 import { engineKnobs } from '../bench/settings.js';
+import { defaultCurve } from '../cases/address.js';
 import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
+import { curveNames } from '../oracle/curves.js';
 import { copyButton } from './copy.js';
 import { h, note } from './dom.js';
 import { problemList } from './problems.js';
@@ -18,6 +20,10 @@ const runChoices: Partial<Record<RunKnobName, { readonly choices: Choices; reado
   autorun: {
     choices: Object.fromEntries(pageModeNames.map((mode) => [mode, modes[mode].title])),
     unset: null,
+  },
+  curve: {
+    choices: Object.fromEntries(curveNames.map((name) => [name, name])),
+    unset: `${defaultCurve} (default)`,
   },
   points: { choices: about(pointDistributions), unset: 'distinct (default)' },
   scalars: { choices: about(scalarDistributions), unset: 'random (default)' },

@@ -4,7 +4,7 @@ import type { AffinePoint } from '../oracle/known-bases.js';
 /** What to compute, in the shapes that libraries want it in. */
 export interface PeerProblem {
   readonly points: readonly AffinePoint[];
-  /** x‖y for each point, 32 little-endian bytes each. */
+  /** x‖y for each point, little-endian, in so many bytes as the curve's field takes. */
   readonly pointBytes: Uint8Array<ArrayBuffer>;
   readonly scalars: readonly bigint[];
   /** 32 little-endian bytes each. */
@@ -21,8 +21,6 @@ export interface PeerProblem {
  */
 export interface Peer<Result = unknown> {
   readonly name: string;
-  /** As `createMsmEngine` calls it. */
-  readonly curve: string;
   /** The most points that it takes a second for or so: larger ones are left out unless somebody asks for the peer by name. */
   readonly quickUpTo: number;
   /** Whatever may be done before the scalars are known, and conversions. Not timed. */

@@ -5,6 +5,7 @@ const DEFAULT_LOGNS = [8, 10, 12];
 
 /** Knobs of the page that are taken as they are. */
 const knobs = {
+  curve: valued('bn254', 'whose points; the help of the page lists the curves', anyText),
   seed: valued('1', 'from which points and scalars are drawn', anyText),
   walkerpriv: valued(
     '0|1',

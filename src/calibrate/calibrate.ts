@@ -1,6 +1,6 @@
 import type { Calibration } from '../api.js';
 import type { Curve, CurveContext } from '../curves/curve.js';
-import type { NamedCurve } from '../curves/named.js';
+import type { NamedCurve } from '../curves/names.js';
 import { openCurve } from '../curves/open-curve.js';
 import { assertNotAborted, badArgument, show } from '../errors.js';
 import { describeAdapter } from '../gpu/device.js';
@@ -72,7 +72,7 @@ export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {
   if (typeof options !== 'object' || options === null)
     throw badArgument(`options must be an object, got ${show(options)}`);
   const { store = indexedDbStore(), again = false, signal, onProgress } = options;
-  const curve = openCurve(options.curve ?? 'bn254');
+  const curve = await openCurve(options.curve ?? 'bn254');
   const goOn = (): void => assertNotAborted(signal, 'calibration');
   goOn();
   const adapter = describeAdapter(device.adapterInfo);

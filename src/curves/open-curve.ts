@@ -3,7 +3,8 @@ import { modulus } from '../field/modulus.js';
 import { fieldView } from '../field/wgsl.js';
 import { type Curve, type CurveContext, curveContext } from './curve.js';
 import { multiply } from './jacobian.js';
-import { type NamedCurve, resolveCurve } from './named.js';
+import { resolveCurve } from './named.js';
+import type { NamedCurve } from './names.js';
 
 /**
  * The curve that a caller means, with all that is derived from it. Constants of the caller's own are checked as far as that is quick: GPU and
@@ -11,8 +12,8 @@ import { type NamedCurve, resolveCurve } from './named.js';
  *
  * @throws MsmError `bad-argument` naming the constant that is wrong
  */
-export const openCurve = (given: NamedCurve | Curve): CurveContext => {
-  const curve = curveContext(resolveCurve(given));
+export const openCurve = async (given: NamedCurve | Curve): Promise<CurveContext> => {
+  const curve = curveContext(await resolveCurve(given));
   if (typeof given === 'string') return curve;
   const { field, order, generator } = curve;
   const where = `curve ${show(curve.name)}`;

@@ -18,7 +18,7 @@ import type {
 import { multiplyOnCpu } from '../cpu/multiply.js';
 import { Turns } from '../cpu/turns.js';
 import { type Curve, type CurveContext, withProduct } from '../curves/curve.js';
-import type { NamedCurve } from '../curves/named.js';
+import type { NamedCurve } from '../curves/names.js';
 import { openCurve } from '../curves/open-curve.js';
 import { assertNotAborted, badArgument, GpuFault, MsmError, show } from '../errors.js';
 import { kernelsOf } from '../gpu/commands.js';
@@ -656,7 +656,7 @@ class Engine implements MsmEngine {
  */
 export const createMsmEngine = async (options: MsmEngineOptions): Promise<MsmEngine> => {
   if (typeof options !== 'object' || options === null) throw badArgument('options must be an object with a `curve`');
-  const curve = openCurve(options.curve);
+  const curve = await openCurve(options.curve);
   // read once: what becomes of the object afterwards does not matter
   const {
     device,

@@ -1,10 +1,11 @@
 /** `msm-cross-check`: case after case against the oracles. */
 
 import { median } from '../../../src/calibrate/statistics.js';
-import { formatCaseAddress, parseCaseAddress } from '../../cases/address.js';
+import type { OwnName } from '../../../src/curves/names.js';
+import { defaultCurve, formatCaseAddress, parseCaseAddress } from '../../cases/address.js';
 import { type MsmCase, makeCase, makePoints } from '../../cases/msm-case.js';
 import type { PointSet } from '../../cases/point-distributions.js';
-import { bn254G1, encodePoints } from '../../oracle/known-bases.js';
+import { encodePoints } from '../../oracle/known-bases.js';
 import { type BenchDevice, openBenchDevice } from '../bench-device.js';
 import { type EngineUnderTest, makeEngine, type Outcome } from '../engine-under-test.js';
 import type { Host } from '../environment.js';
@@ -20,20 +21,23 @@ import type { BenchMode } from './mode.js';
 
 export const msmCrossCheck: BenchMode = { run: runMsmCrossCheck, show };
 
-/** Engines by placement, made when they are first asked for and again after one has failed. */
+/** Engines by curve and placement, made when they are first asked for and again after one has failed. */
 function enginesOf(run: Run, bench: BenchDevice, setting: Setting) {
-  const engines = new Map<Placement | undefined, EngineUnderTest>();
-  const drop = (placement: Placement | undefined): void => {
-    engines.get(placement)?.destroy();
-    engines.delete(placement);
+  const engines = new Map<string, EngineUnderTest>();
+  const keyOf = (curve: OwnName, placement: Placement | undefined): string => `${curve} ${placement}`;
+  const dropKey = (key: string): void => {
+    engines.get(key)?.destroy();
+    engines.delete(key);
   };
-  const get = async (placement: Placement | undefined): Promise<EngineUnderTest> => {
+  const get = async (curve: OwnName, placement: Placement | undefined): Promise<EngineUnderTest> => {
     const tuning = { ...setting.tuning, ...(placement && { walkerPrefixMemory: placement }) };
-    const engine = engines.get(placement) ?? (await makeEngine(run, bench, { ...setting, tuning }));
-    engines.set(placement, engine);
+    const key = keyOf(curve, placement);
+    const engine = engines.get(key) ?? (await makeEngine(run, bench, curve, { ...setting, tuning }));
+    engines.set(key, engine);
     return engine;
   };
-  return { get, drop, destroy: (): void => [...engines.keys()].forEach(drop) };
+  const drop = (curve: OwnName, placement: Placement | undefined): void => dropKey(keyOf(curve, placement));
+  return { get, drop, destroy: (): void => [...engines.keys()].forEach(dropKey) };
 }
 
 /** Runs every case with every placement some times, and compares the results with the oracles and with each other. */
@@ -50,7 +54,7 @@ async function runMsmCrossCheck(run: Run, host: Host, knobs: Knobs): Promise<voi
     for (const { address, placement } of cases) {
       if (msmCase?.address !== address) {
         await run.next(`Making ${formatCaseAddress(address)} and its known answer`);
-        const key = `${address.points} ${address.n} ${address.seed}`;
+        const key = `${address.curve} ${address.points} ${address.n} ${address.seed}`;
         if (points?.key !== key) points = { key, set: makePoints(address) };
         msmCase = makeCase(address, points.set);
       }
@@ -78,7 +82,7 @@ async function runCase(
   let placement = asked ?? 'workgroup';
   let error: string | null = null;
   try {
-    const subject = await engines.get(asked);
+    const subject = await engines.get(msmCase.address.curve, asked);
     await run.next(`${name}, ${asked ?? 'default'} scratch: loading the points`);
     await subject.load(msmCase.points);
     for (let repetition = 1; repetition <= reps; repetition++) {
@@ -92,10 +96,10 @@ async function runCase(
   } catch (caught) {
     if (run.signal.aborted) throw caught;
     error = errorMessage(caught);
-    engines.drop(asked);
+    engines.drop(msmCase.address.curve, asked);
     while (run.bench.done < doneBefore + reps) run.advance(weightOf(msmCase.address.n));
   }
-  const bytes = new Set(outcomes.map(({ result }) => encodePoints(bn254G1, [result]).join()));
+  const bytes = new Set(outcomes.map(({ result }) => encodePoints(msmCase.curve, [result]).join()));
   const complete = outcomes.length === reps;
   const agrees = complete && outcomes.every((outcome) => outcome.agrees);
   return {
@@ -138,7 +142,7 @@ function show(rows: readonly StampedRow[]): Parts {
 }
 
 function caseCell(row: RowOf<'case'>): Cell {
-  const { points, scalars, n, seed } = parseCaseAddress(row.case);
-  const which = `n = ${n.toLocaleString('en')}, ${seed === 1 ? '' : `seed ${seed}, `}${row.placement} scratch`;
+  const { curve, points, scalars, n, seed } = parseCaseAddress(row.case);
+  const which = `${curve === defaultCurve ? '' : `${curve}, `}n = ${n.toLocaleString('en')}, ${seed === 1 ? '' : `seed ${seed}, `}${row.placement} scratch`;
   return { text: `${points} × ${scalars}`, small: which };
 }

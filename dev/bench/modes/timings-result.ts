@@ -1,4 +1,5 @@
 /** What timed MSMs come to: figures, a table, time against n, where it goes, and every repetition. */
+import { defaultCurve } from '../../cases/address.js';
 import { formatBytes, formatMillions, formatMs, formatPercent, formatRatio, formatSize, shortSize } from '../format.js';
 import { judged } from '../judged.js';
 import {
@@ -230,7 +231,7 @@ function sideBySide(
 }
 
 function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], several: boolean): Part {
-  const [points, scalars] = ['points', 'scalars'].map((name) => inCase((timed[0] as Timed).case, name));
+  const [curve, points, scalars] = ['curve', 'points', 'scalars'].map((name) => inCase((timed[0] as Timed).case, name));
   const beside = [...new Set(peers.map(({ peer }) => peer))].map((name) => {
     const of = (one: Timed) => peers.find((each) => each.peer === name && each.case === one.case);
     return [
@@ -239,7 +240,7 @@ function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], severa
     ] as const;
   });
   return tableOf(
-    `Wall times, median of the repetitions; points: ${points}, scalars: ${scalars}`,
+    `Wall times on ${curve ?? defaultCurve}, median of the repetitions; points: ${points}, scalars: ${scalars}`,
     timed,
     [
       ['n', ({ n }) => shortSize(n)],

@@ -1,7 +1,13 @@
 /** The names of curves: all that is known of a curve before it is loaded. */
 
+/** What a curve calls itself. */
+export type OwnName = 'bn254' | 'bls12-381' | 'bls12-377' | 'grumpkin' | 'pallas' | 'vesta' | 'secp256k1' | 'p256';
+
+/** Curves that `createMsmEngine` knows by name, by each of the names that they go by: of those with two groups, G1. */
+export type NamedCurve = OwnName | 'BN254' | 'bn128' | 'alt_bn128' | 'bls12381' | 'bls12377' | 'secp256r1';
+
 /** Every name, and whose it is. */
-export const owners = {
+export const owners: Readonly<Record<NamedCurve, OwnName>> = {
   bn254: 'bn254',
   BN254: 'bn254',
   bn128: 'bn254',
@@ -16,10 +22,4 @@ export const owners = {
   secp256k1: 'secp256k1',
   p256: 'p256',
   secp256r1: 'p256',
-} as const;
-
-/** Curves that `createMsmEngine` knows by name, by each of the names that they go by: of those with two groups, G1. */
-export type NamedCurve = keyof typeof owners;
-
-/** What a curve calls itself. */
-export type OwnName = (typeof owners)[NamedCurve];
+};

@@ -27,6 +27,16 @@ export interface PagedBytes {
  */
 export type BytesLike = ArrayBufferView | ArrayBufferLike | PagedBytes;
 
+/**
+ * How bytes are points. On every curve: x‖y in as many bytes as README's table says for its field, little-endian (`le`) or big-endian (`be`), infinity as
+ * zeros; `le-montgomery`: the same little-endian, coordinates times 2^256 where they have 32 bytes, 2^384 where they have 48. On BN254 `eip196`; on
+ * BLS12-381 `eip2537`, and `zcash` without compression.
+ */
+export type PointEncoding = 'le' | 'be' | 'le-montgomery' | 'eip196' | 'eip2537' | 'zcash';
+
+/** How 32 bytes are a scalar: little-endian, big-endian, or little-endian and times 2^256 modulo the order. */
+export type ScalarEncoding = 'le' | 'be' | 'le-montgomery';
+
 /** What `onProgress` is told: `done` of `total` submits of the MSM (or slices of the bases) have been computed. */
 export interface Progress {
   /** What is under way: `loadBases`, or an MSM. */
@@ -48,6 +58,8 @@ export interface LoadBasesOptions {
    * docs/performance.md says what it is worth.
    */
   readonly precompute?: number;
+  /** What the bytes of the points are; for bytes only. Default `le`. */
+  readonly encoding?: PointEncoding;
   /** Ends the call between two submits, with code `aborted`. */
   readonly signal?: AbortSignal;
   /** Called when the work begins, and with each submit or slice that is through. */
@@ -58,6 +70,8 @@ export interface LoadBasesOptions {
 export interface MsmOptions {
   /** Index of the first base: scalar i multiplies base `offset + i`. Default 0. */
   readonly offset?: number;
+  /** What the bytes of the scalars are; for bytes only. Default `le`. The Montgomery form takes a microsecond a scalar on the CPU. */
+  readonly scalarEncoding?: ScalarEncoding;
   /**
    * Whether the result is verified: computed once more in another way, and compared; see docs/security.md. A number from 0 to 1 is the
    * probability of it. Default: that of the engine.
@@ -73,6 +87,8 @@ export interface MsmOptions {
 export interface MsmBatchOptions {
   /** One for each vector: scalar i of vector v multiplies base `offsets[v] + i`. Default: all 0. */
   readonly offsets?: readonly number[];
+  /** What the bytes of the scalars are, of all vectors; for bytes only. Default `le`. */
+  readonly scalarEncoding?: ScalarEncoding;
   /**
    * Whether the result is verified: computed once more in another way, and compared; see docs/security.md. A number from 0 to 1 is the
    * probability of it. Default: that of the engine.

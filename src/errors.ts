@@ -62,3 +62,12 @@ export const assertNotAborted = (signal: AbortSignal | undefined, what = 'call')
 
 /** A mistake of the caller's: names the argument and the rule. */
 export const badArgument = (message: string): MsmError => new MsmError('bad-argument', message);
+
+/** For modules of the package that are loaded later. */
+export const notLoaded =
+  (name: string) =>
+  (cause: unknown): never => {
+    throw new MsmError('internal', `${name}.js of the package, which belongs beside index.js, could not be loaded`, {
+      cause,
+    });
+  };

@@ -19,6 +19,7 @@ import { Turns } from '../src/cpu/turns.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, curveContext } from '../src/curves/curve.js';
 import { toAffine } from '../src/curves/jacobian.js';
+import { readerOf } from '../src/curves/point-source.js';
 import { encodePoints } from '../src/engine/input.js';
 import { createMsmEngine, type MsmEngine } from '../src/index.js';
 import { windowCount } from '../src/plan/window-bits.js';
@@ -32,7 +33,12 @@ const compute = async (
   scalars: Uint8Array<ArrayBuffer>,
 ): Promise<AffinePoint> => {
   const context = curveContext(curve);
-  const { sum } = await pippenger(context, points, scalars, new Turns(() => undefined));
+  const { sum } = await pippenger(
+    context,
+    readerOf(context, { bytes: points, scale: 1n, encoding: 'le' }),
+    scalars,
+    new Turns(() => undefined),
+  );
   const affine = toAffine(context, sum);
   return affine === null ? { x: 0n, y: 0n, infinity: true } : { ...affine, infinity: false };
 };
@@ -205,7 +211,7 @@ test('the page gets its turn every 64 additions at most, whenever a frame has pa
   let turns = 0;
   const { entries, windows, windowBits } = await pippenger(
     curveContext(bn254),
-    points.bytes,
+    readerOf(curveContext(bn254), { bytes: points.bytes, scale: 1n, encoding: 'le' }),
     scalars.bytes,
     new Turns(() => {
       turns++;

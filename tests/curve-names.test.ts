@@ -28,7 +28,7 @@ test.each(names)('%s is the %s of the oracle', async (name, own) => {
   const { Point } = oracles[own];
   const { BASE } = Point;
   const curve = await resolveCurve(name);
-  expect(curve).toEqual({
+  expect(curve).toMatchObject({
     name: own,
     p: Point.Fp.ORDER,
     order: Point.Fn.ORDER,

@@ -87,10 +87,6 @@ const operations: Record<string, { expression: string; expected: (m: Modulus, a:
     expression: 'field_canonical(field_inverse(tight))',
     expected: (m, _, b) => toMontgomery(m, invert(fromMontgomery(m, b), m.p)),
   },
-  montgomery_in: {
-    expression: 'field_canonical(field_mul(loose, field_r_squared()))',
-    expected: (m, a) => toMontgomery(m, a),
-  },
   pack_any: {
     expression:
       'field_canonical(field_tighten(canonical_loose(field_unpack(field_pack_any(field_mul(loose, tight))))))',

@@ -150,9 +150,10 @@ describe('the built package', () => {
     expect(library.map(({ fileName, imports, dynamicImports }) => [fileName, ...imports, ...dynamicImports])).toEqual([
       ['calibrate.js', 'index.js'],
       ['checks.js'],
-      ['index.js', 'more-curves.js', 'assurance.js'],
+      ['index.js', 'more-curves.js', 'assurance.js', 'formats.js'],
       ['node.js', 'node:fs/promises', 'node:path'],
       ['assurance.js', 'index.js'],
+      ['formats.js'],
       ['more-curves.js'],
     ]);
   });

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { bn254 } from '../src/curves/bn254.js';
+import { curveContext } from '../src/curves/curve.js';
 import { struct } from '../src/shaders/struct.js';
 import { DecomposeConfig } from '../src/stages/decompose.js';
 import { Entry } from '../src/stages/entry.js';
-import { ImportConfig } from '../src/stages/import.js';
+import { importConfig } from '../src/stages/import.js';
 import { LEVEL_DISPATCH_OFFSET, Level } from '../src/stages/level.js';
 import { PartitionConfig } from '../src/stages/partition.js';
 import { ReduceConfig } from '../src/stages/reduce.js';
@@ -15,7 +17,7 @@ import { compileKernel, runKernel } from './support/run-kernel.js';
 const structs = [
   DecomposeConfig,
   Entry,
-  ImportConfig,
+  importConfig(curveContext(bn254)),
   Level,
   PartitionConfig,
   ReduceConfig,

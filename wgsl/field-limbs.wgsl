@@ -40,11 +40,6 @@ fn field_one() -> Tight {
   return Tight({{one}});
 }
 
-// R² mod p: its product with a plain number brings that into Montgomery form.
-fn field_r_squared() -> Tight {
-  return Tight({{rSquared}});
-}
-
 fn field_loose(a: Tight) -> Loose {
   return Loose({{#limbs}}a.l{{i}}, {{/limbs}});
 }

@@ -28,11 +28,6 @@ fn field_one() -> Tight {
   return Words({{one}});
 }
 
-// R² mod p: its product with a plain number brings that into Montgomery form.
-fn field_r_squared() -> Tight {
-  return Words({{rSquared}});
-}
-
 fn words_sum(a: Words, b: Words) -> Words {
 {{#words}}
   let t{{i}} = a.w{{i}} + b.w{{i}};

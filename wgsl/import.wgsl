@@ -1,7 +1,7 @@
 // import: public bytes to resident bases, in place. One thread a point.
 //
-// A point comes as x then y, each as little-endian words of a canonical number, and leaves in Montgomery form. Infinity is all zeros
-// on both sides. The smallest index of a point with a coordinate >= p, and the smallest index of a point off the curve, are left
+// A point comes as x then y, each as little-endian words of a canonical number, and leaves in Montgomery form; what comes may be in a Montgomery form
+// of another radix, and `entry` in the config is what brings it into ours. Infinity is all zeros on both sides. The smallest index of a point with a coordinate >= p, and the smallest index of a point off the curve, are left
 // in two accounts, as ALL ONES less the index: 0 where there is none. Such points are left as infinity.
 // Host: src/stages/import.ts. CPU twin: src/twins/import.ts.
 {{structs}}
@@ -32,7 +32,8 @@ fn import_points(
   // One product in a loop rather than five in a row: compilers inline every call, and this runs once. They do not see that there are five
   // turns, or some would unroll them; and a chain of ifs is what all of them translate alike. From one turn to the next only `carried` is
   // held; the coordinates wait in their own place, in Montgomery form from their turn on.
-  var carried = field_r_squared();
+  let entry = Packed({{#entry}}vec4<u32>({{vector}}), {{/entry}});
+  var carried = field_tighten(canonical_loose(field_unpack(entry)));
   var equation = true;
   let steps = 5u + (config.points >> 31u);
   for (var step = 0u; step < steps; step++) {

@@ -1,5 +1,4 @@
 /** Runs a program and compares every result with the known-discrete-logarithm oracle. */
-import { concatBytes } from '@noble/curves/utils.js';
 import type { AffinePoint, Bases, MsmEngine } from '../../src/api.js';
 import { stageChecks } from '../../src/checks.js';
 import type { OwnName } from '../../src/curves/names.js';
@@ -7,6 +6,7 @@ import { createMsmEngine } from '../../src/engine/engine.js';
 import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
 import { oracles } from '../oracle/curves.js';
+import { pointsIn, scalarsIn } from '../oracle/encodings.js';
 import { expectedMsm, samePoint, spellPoint } from '../oracle/known-bases.js';
 import { type FuzzCall, type FuzzProgram, length, vectorsOf } from './program.js';
 
@@ -19,6 +19,7 @@ export interface Failure {
 /** The inputs of a call, and the answers. */
 export const makeInputs = (call: FuzzCall, curve: OwnName = 'bn254') => {
   const oracle = oracles[curve];
+  const { encoding = 'le', scalarEncoding = 'le' } = call;
   const pointSets = call.points.map(({ from, n, seed }) => pointDistributions[from].make(n, seed, oracle));
   const allLogs = pointSets.flatMap((set) => set.logs);
   const vectors = vectorsOf(call).map(({ scalars, offset }) => {
@@ -27,25 +28,30 @@ export const makeInputs = (call: FuzzCall, curve: OwnName = 'bn254') => {
     const logs = allLogs.slice(offset, offset + values.length);
     return {
       offset,
-      scalars: concatBytes(...sets.map((set) => set.bytes)),
+      scalars: scalarsIn(oracle, values, scalarEncoding),
       expected: expectedMsm(oracle, logs, values),
     };
   });
-  return { points: concatBytes(...pointSets.map((set) => set.bytes)), vectors };
+  const points = pointsIn(
+    oracle,
+    pointSets.flatMap((set) => set.points),
+    encoding,
+  );
+  return { points, vectors };
 };
 
 const compute = async (
   engine: MsmEngine,
   bases: Bases,
-  { more }: FuzzCall,
+  { more, scalarEncoding = 'le' }: FuzzCall,
   vectors: ReturnType<typeof makeInputs>['vectors'],
 ): Promise<AffinePoint[]> => {
   const [{ scalars, offset }] = vectors as [(typeof vectors)[0]];
-  if (more === undefined) return [await engine.msm(bases, scalars, { offset })];
+  if (more === undefined) return [await engine.msm(bases, scalars, { offset, scalarEncoding })];
   return engine.msmBatch(
     bases,
     vectors.map((vector) => vector.scalars),
-    { offsets: vectors.map((vector) => vector.offset) },
+    { offsets: vectors.map((vector) => vector.offset), scalarEncoding },
   );
 };
 
@@ -74,8 +80,8 @@ export const execute = async (
   try {
     for (const call of program.calls) {
       const { points, vectors } = makeInputs(call, program.curve);
-      const { precompute = 1 } = call;
-      const bases = await engine.loadBases(points, { precompute });
+      const { precompute = 1, encoding = 'le' } = call;
+      const bases = await engine.loadBases(points, { precompute, encoding });
       const sums = (await compute(engine, bases, call, vectors)).map((sum) => tamper(sum, call));
       bases.destroy();
       for (const [i, { expected }] of vectors.entries()) {

@@ -2,7 +2,7 @@
  * What the fuzzer tries: a program, which is one engine and a sequence of calls on it. A program is plain data, so that it can be
  * printed, shrunk and run again.
  */
-import type { Tuning } from '../../src/api.js';
+import type { ScalarEncoding, Tuning } from '../../src/api.js';
 import type { OwnName } from '../../src/curves/names.js';
 import { type PointDistributionName, pointDistributions } from '../cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../cases/scalar-distributions.js';
@@ -26,6 +26,8 @@ export interface FuzzVector {
 export interface FuzzCall extends FuzzVector {
   readonly points: readonly Segment<PointDistributionName>[];
   readonly precompute?: number;
+  readonly encoding?: ScalarEncoding;
+  readonly scalarEncoding?: ScalarEncoding;
   readonly more?: readonly FuzzVector[];
 }
 
@@ -94,11 +96,15 @@ const drawVector = (random: Random, bases: number): FuzzVector => {
   return { scalars: drawMixture(random, scalarNames, n), offset };
 };
 
+const encodings = ['be', 'le-montgomery'] as const;
+
 const drawCall = (random: Random, mostPoints: number): FuzzCall => {
   const bases = drawSize(random, mostPoints);
   return {
     points: drawMixture(random, pointNames, bases),
     ...drawVector(random, bases),
+    ...(random.below(6) === 0 && { encoding: pick(random, encodings) }),
+    ...(random.below(6) === 0 && { scalarEncoding: pick(random, encodings) }),
     ...(random.below(4) === 0 && { precompute: 2 + random.below(random.below(4) === 0 ? 63 : 8) }),
     ...(random.below(4) === 0 && {
       more: Array.from({ length: 1 + random.below(4) }, () => drawVector(random, bases)),

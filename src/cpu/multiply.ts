@@ -1,6 +1,7 @@
 import type { AffinePoint } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
-import { toAffine } from '../curves/jacobian.js';
+import { type Affine, toAffine } from '../curves/jacobian.js';
+import { type PointSource, readerOf } from '../curves/point-source.js';
 import type { SurveyedVector } from '../plan/survey.js';
 import { publicPoint } from '../stages/fold.js';
 import { type CpuResult, pippenger } from './pippenger.js';
@@ -20,19 +21,20 @@ export interface CpuOutcome {
 /**
  * Multiplies vectors on the CPU, one after the other.
  *
- * @param points all bases, in the public format; null only if no vector has any scalars
+ * @param source all bases; null only if no vector has any scalars
  * @param goOn called now and then; what it throws ends the computation
  */
 export const multiplyOnCpu = async (
   curve: CurveContext,
-  points: Uint8Array<ArrayBuffer> | null,
+  source: PointSource | null,
   vectors: readonly SurveyedVector[],
   goOn: () => void,
 ): Promise<CpuOutcome> => {
   const turns = new Turns(goOn);
+  const read = source === null ? () => null : readerOf(curve, source);
   const done: CpuResult[] = [];
   for (const vector of vectors) {
-    done.push(await pippenger(curve, pointsOf(curve, points, vector), vector.scalars, turns));
+    done.push(await pippenger(curve, pointsOf(read, vector), vector.scalars, turns));
   }
   const { windowBits, windows } = done.reduce((most, each) => (each.entries > most.entries ? each : most));
   return {
@@ -43,18 +45,8 @@ export const multiplyOnCpu = async (
   };
 };
 
-/** Points of the scalars of a vector; none for none. */
-const pointsOf = (
-  { pointBytes }: CurveContext,
-  points: Uint8Array<ArrayBuffer> | null,
-  { offset, indices, load }: SurveyedVector,
-): Uint8Array<ArrayBuffer> => {
-  if (points === null || load.n === 0) return new Uint8Array(0);
-  if (indices === null) return points.subarray(offset * pointBytes);
-  const own = new Uint8Array(load.n * pointBytes);
-  indices.forEach((index, i) => {
-    const at = (offset + index) * pointBytes;
-    own.set(points.subarray(at, at + pointBytes), i * pointBytes);
-  });
-  return own;
-};
+/** Points of the scalars of a vector. */
+const pointsOf =
+  (read: (index: number) => Affine, { offset, indices }: SurveyedVector) =>
+  (i: number): Affine =>
+    read(offset + (indices === null ? i : (indices[i] as number)));

@@ -1,5 +1,6 @@
 import type { CurveContext } from '../curves/curve.js';
 import { type Affine, add, addAffine, double, infinity, type Jacobian } from '../curves/jacobian.js';
+import { wordsOf } from '../curves/point-source.js';
 import { digitsOf, mod, readWords } from '../field/modulus.js';
 import { windowCount } from '../plan/window-bits.js';
 import type { Turns } from './turns.js';
@@ -34,16 +35,6 @@ const weightedSum = async (curve: CurveContext, buckets: readonly Jacobian[], tu
   return sum;
 };
 
-/** Bytes as little-endian words, which is what every machine with WebGPU has. */
-export const wordsOf = (bytes: Uint8Array<ArrayBuffer>): Uint32Array =>
-  new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
-
-export const readAffine = ({ field, pointWords }: CurveContext, points: Uint32Array, index: number): Affine => {
-  const x = readWords(points, index * pointWords, field.words);
-  const y = readWords(points, index * pointWords + field.words, field.words);
-  return x === 0n && y === 0n ? null : { x, y };
-};
-
 /** What `pippenger` did. */
 export interface CpuResult {
   readonly sum: Jacobian;
@@ -57,13 +48,13 @@ export interface CpuResult {
  * An MSM on the CPU, for those so small that a GPU would take longer to answer than to compute. Buckets and signed windows as on the
  * GPU (Pippenger 1976), in Jacobian coordinates, of which every exceptional case is handled: right on every input, as there.
  *
- * @param points x‖y of each, in the public format, checked before; at least as many as scalars
+ * @param pointOf the points, checked before; at least as many as scalars
  * @param scalars in the public format
  * @param turns of the call that this is a part of
  */
 export const pippenger = async (
   curve: CurveContext,
-  points: Uint8Array<ArrayBuffer>,
+  pointOf: (index: number) => Affine,
   scalars: Uint8Array<ArrayBuffer>,
   turns: Turns,
 ): Promise<CpuResult> => {
@@ -71,11 +62,11 @@ export const pippenger = async (
   if (n === 0) return { sum: infinity, windowBits: 2, windows: 0, entries: 0 };
   const windowBits = cpuWindowBits(n, curve.scalarBits);
   const windows = windowCount(curve.scalarBits, windowBits);
-  const [pointWords, scalarWords] = [wordsOf(points), wordsOf(scalars)];
+  const scalarWords = wordsOf(scalars);
   const words = curve.scalarBytes / 4;
   const terms: { readonly plus: Affine; readonly minus: Affine; readonly digits: readonly number[] }[] = [];
   for (let i = 0; i < n; i++) {
-    const plus = readAffine(curve, pointWords, i);
+    const plus = pointOf(i);
     const minus = plus === null ? null : { x: plus.x, y: mod(-plus.y, curve.p) };
     const scalar = readWords(scalarWords, i * words, words) % curve.order;
     terms.push({ plus, minus, digits: signedDigits(scalar, windowBits, windows) });

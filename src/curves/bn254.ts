@@ -14,4 +14,5 @@ export const bn254: Curve = {
   a: 0n,
   b: 3n,
   generator: { x: 1n, y: 2n },
+  encodings: ['eip196'],
 };

@@ -22,6 +22,8 @@ export interface Curve {
     /** In [0, p). */
     readonly y: bigint;
   };
+  /** Encodings of points that it has beside those of every curve. */
+  readonly encodings?: readonly ('eip196' | 'eip2537' | 'zcash')[];
 }
 
 /** A curve with everything that is derived from it. */
@@ -58,8 +60,8 @@ const generatorNumbers = (generator: Partial<Curve['generator']> | undefined): R
 /** @throws MsmError `bad-argument` naming the constant that is wrong */
 export const curveContext = (given: Curve): CurveContext => {
   // each constant is read once, wherever it is: an object of a class may have them as getters
-  const { name, p, order, a, b, generator } = given;
-  const curve: Curve = { name, p, order, a, b, generator: { x: generator?.x, y: generator?.y } };
+  const { name, p, order, a, b, generator, encodings = [] } = given;
+  const curve: Curve = { name, p, order, a, b, generator: { x: generator?.x, y: generator?.y }, encodings };
   const where = `curve ${show(name)}`;
   const numbers = { p: curve.p, order: curve.order, a: curve.a, b: curve.b, ...generatorNumbers(curve.generator) };
   for (const [name, value] of Object.entries(numbers)) {

@@ -1,5 +1,6 @@
 import { invert, mod } from '../field/modulus.js';
 import { type CurveContext, isOnCurve } from './curve.js';
+import type { PointSource } from './point-source.js';
 
 /** Bytes as a number; those of other tools may have the most significant one first. */
 const numberOf = (bytes: Uint8Array, bigEndian: boolean): bigint => {
@@ -11,22 +12,23 @@ const numberOf = (bytes: Uint8Array, bigEndian: boolean): bigint => {
 export const AS_IT_SHOULD_BE = 'little-endian bytes';
 
 /**
- * The format in which bytes are a point, if there is such a format. Other tools use 2^256
- * for coordinates of 32 bytes in Montgomery form, and so on.
+ * The format in which the bytes of one point are a point, if there is such a format. Other tools use 2^256
+ * for coordinates of 32 bytes in Montgomery form, and so on. Of points that came in an encoding that was asked for, no other is tried.
  */
-export const formatOf = (curve: CurveContext, point: Uint8Array): string | null => {
+export const formatOf = (curve: CurveContext, source: PointSource): string | null => {
   const { p, bytes } = curve.field;
-  const montgomery = 1n << BigInt(8 * bytes);
-  for (const bigEndian of [false, true]) {
-    const [x, y] = [point.subarray(0, bytes), point.subarray(bytes)].map((part) => numberOf(part, bigEndian)) as [
-      bigint,
-      bigint,
-    ];
-    if (x >= p || y >= p) continue;
+  const isPoint = (x: bigint, y: bigint): boolean => (x === 0n && y === 0n) || isOnCurve(curve, x, y);
+  const readings = source.encoding === 'le' ? [false, true] : [false];
+  const inverse = invert(1n << BigInt(8 * bytes), p);
+  for (const bigEndian of readings) {
     const order = bigEndian ? 'big-endian' : 'little-endian';
-    if (isOnCurve(curve, x, y) || (x === 0n && y === 0n)) return `${order} bytes`;
-    const inverse = invert(montgomery, p);
-    if (isOnCurve(curve, mod(x * inverse, p), mod(y * inverse, p))) {
+    const [x, y] = [source.bytes.subarray(0, bytes), source.bytes.subarray(bytes)].map((part) =>
+      numberOf(part, bigEndian),
+    ) as [bigint, bigint];
+    if (x >= p || y >= p) continue;
+    const times = (unit: bigint): boolean => isPoint(mod(x * unit, p), mod(y * unit, p));
+    if (times(invert(source.scale, p))) return `${order} bytes`;
+    if (source.encoding === 'le' && times(inverse)) {
       return `${order} bytes in Montgomery form (R = 2^${8 * bytes})`;
     }
   }

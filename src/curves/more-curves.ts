@@ -3,7 +3,7 @@ import { bls12377 } from './bls12-377.js';
 import { bls12381 } from './bls12-381.js';
 import type { Curve } from './curve.js';
 import { grumpkin } from './grumpkin.js';
-import type { OwnName } from './names.js';
+import { type OwnName, owners } from './names.js';
 import { p256 } from './p256.js';
 import { pallas, vesta } from './pasta.js';
 import { secp256k1 } from './secp256k1.js';
@@ -17,3 +17,18 @@ export const more: Readonly<Record<Exclude<OwnName, 'bn254'>, Curve>> = {
   secp256k1,
   p256,
 };
+
+/** Null: there is none. */
+export const curveNamed = (name: string): Curve | null => {
+  const own = Object.hasOwn(owners, name) ? owners[name as keyof typeof owners] : 'bn254';
+  return own === 'bn254' ? null : more[own];
+};
+
+/** `bn254 (also BN254, bn128, alt_bn128)`, and so for every curve. */
+export const listNames = (): string =>
+  [...new Set(Object.values(owners))]
+    .map((own) => {
+      const aliases = Object.entries(owners).flatMap(([name, owner]) => (owner === own && name !== own ? name : []));
+      return aliases.length === 0 ? own : `${own} (also ${aliases.join(', ')})`;
+    })
+    .join(', ');

@@ -4,7 +4,21 @@
 export type OwnName = 'bn254' | 'bls12-381' | 'bls12-377' | 'grumpkin' | 'pallas' | 'vesta' | 'secp256k1' | 'p256';
 
 /** Curves that `createMsmEngine` knows by name, by each of the names that they go by: of those with two groups, G1. */
-export type NamedCurve = OwnName | 'BN254' | 'bn128' | 'alt_bn128' | 'bls12381' | 'bls12377' | 'secp256r1';
+export type NamedCurve =
+  | 'bn254'
+  | 'BN254'
+  | 'bn128'
+  | 'alt_bn128'
+  | 'bls12-381'
+  | 'bls12381'
+  | 'bls12-377'
+  | 'bls12377'
+  | 'grumpkin'
+  | 'pallas'
+  | 'vesta'
+  | 'secp256k1'
+  | 'p256'
+  | 'secp256r1';
 
 /** Every name, and whose it is. */
 export const owners: Readonly<Record<NamedCurve, OwnName>> = {

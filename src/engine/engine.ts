@@ -10,7 +10,9 @@ import type {
   MsmBatchOptions,
   MsmEngine,
   MsmOptions,
+  PointEncoding,
   RunRecord,
+  ScalarEncoding,
   SelfTest,
   StageChecks,
   Tuning,
@@ -20,7 +22,8 @@ import { Turns } from '../cpu/turns.js';
 import { type Curve, type CurveContext, withProduct } from '../curves/curve.js';
 import type { NamedCurve } from '../curves/names.js';
 import { openCurve } from '../curves/open-curve.js';
-import { assertNotAborted, badArgument, GpuFault, MsmError, show } from '../errors.js';
+import type { PointSource } from '../curves/point-source.js';
+import { assertNotAborted, badArgument, GpuFault, MsmError, notLoaded, show } from '../errors.js';
 import { kernelsOf } from '../gpu/commands.js';
 import { type OpenDevice, openDevice } from '../gpu/device.js';
 import { compileAndDispatch } from '../gpu/first-dispatch.js';
@@ -42,8 +45,10 @@ import { HostClock } from './clock.js';
 import { evaluate, submitsOf, type Work } from './evaluate.js';
 import {
   type CallOptions,
+  encodedBytes,
   encodePoints,
   encodeScalars,
+  isPlain,
   readCallOptions,
   readChecks,
   readOffsets,
@@ -112,11 +117,19 @@ interface Attempts {
 
 /** Self-test and verification: a module of their own, as it is not needed until a result is near. */
 const loadAssurance = (): Promise<typeof import('./assurance.js')> =>
-  import('./assurance.js').catch((cause: unknown) => {
-    throw new MsmError('internal', 'assurance.js of the package, which belongs beside index.js, could not be loaded', {
-      cause,
-    });
-  });
+  import('./assurance.js').catch(notLoaded('assurance'));
+
+/** Encodings other than little-endian bytes, for those who ask for one; what these refuse is a bad argument. */
+const withFormats = async <Result>(
+  read: (formats: typeof import('../formats/formats.js')) => Result,
+): Promise<Result> => {
+  const formats = await import('../formats/formats.js').catch(notLoaded('formats'));
+  try {
+    return read(formats);
+  } catch (error) {
+    throw badArgument((error as Error).message);
+  }
+};
 
 /** Knobs for a device on which the others compute wrongly: integers that every GPU has, where they are not what failed. */
 const simplerThan = (product: Tuning['fieldProduct']): Pick<Knobs, 'fieldProduct' | 'walkerPrefixMemory'> => ({
@@ -200,16 +213,16 @@ class Engine implements MsmEngine {
     const call = readCallOptions(options);
     this.#assertUsable(call.signal);
     const tables = loadedTables(this.#curve, readPrecompute(call));
-    const bytes = encodePoints(this.#curve, points);
+    const source = await this.#readPoints(points, call.encoding);
     const { maxBufferSize } = this.#runner.device.limits;
-    const taken = bytes.length * tables.count;
+    const taken = source.bytes.length * tables.count;
     if (taken > maxBufferSize) {
       const advice = tables.count === 1 ? '' : '; precompute less';
       throw badArgument(
         `points: ${taken} bytes are more than the ${maxBufferSize} that one buffer of the device holds${advice}`,
       );
     }
-    return this.#queue.run(() => this.#load(bytes, tables, call));
+    return this.#queue.run(() => this.#load(source, tables, call));
   }
 
   async msm(bases: Bases, scalars: BytesLike | readonly bigint[], options: MsmOptions = {}): Promise<AffinePoint> {
@@ -217,7 +230,8 @@ class Engine implements MsmEngine {
     const call = readCallOptions(options);
     this.#assertUsable(call.signal);
     const resident = this.#assertOurs(bases);
-    const factors = this.#readFactors(resident, scalars, call.offset, { scalars: 'scalars', offset: 'offset' });
+    const names = { scalars: 'scalars', offset: 'offset' };
+    const factors = this.#readFactors(resident, scalars, call.offset, call.scalarEncoding, names);
     clock.enter(null);
     const [sum] = await this.#queue.run(() => this.#multiply(resident, [factors], call, clock));
     return sum as AffinePoint;
@@ -235,7 +249,10 @@ class Engine implements MsmEngine {
     const offsets = readOffsets(options, scalars);
     // not map, which passes over the holes of an array
     const factors = Array.from(scalars, (vector, i) =>
-      this.#readFactors(resident, vector, offsets[i], { scalars: `scalars[${i}]`, offset: `offsets[${i}]` }),
+      this.#readFactors(resident, vector, offsets[i], call.scalarEncoding, {
+        scalars: `scalars[${i}]`,
+        offset: `offsets[${i}]`,
+      }),
     );
     clock.enter(null);
     return this.#queue.run(() => this.#multiply(resident, factors, call, clock));
@@ -401,28 +418,28 @@ class Engine implements MsmEngine {
     }
   }
 
-  async #load(bytes: Uint8Array<ArrayBuffer>, tables: TableShape, options: CallOptions): Promise<Bases> {
+  async #load(source: PointSource, tables: TableShape, options: CallOptions): Promise<Bases> {
     this.#assertUsable(options.signal);
     // with their source at hand they can be loaded again, if products turn out to be wrong
     const runner = await (this.#retainBases
       ? this.#liveRunner()
       : this.#testedRunner(tables.count > 1, options.signal));
-    const loaded = await this.#attempt(this.#attempts(), () => this.#upload(runner, bytes, tables, options));
-    const source = this.#retainBases ? bytes : null;
-    const length = bytes.length / this.#curve.pointBytes;
-    const bases = new ResidentBases(length, options.label ?? 'bases', tables, source, runner, loaded);
+    const loaded = await this.#attempt(this.#attempts(), () => this.#upload(runner, source, tables, options));
+    const length = source.bytes.length / this.#curve.pointBytes;
+    const kept = this.#retainBases ? source : null;
+    const bases = new ResidentBases(length, options.label ?? 'bases', tables, kept, runner, loaded);
     this.#bases.add(bases);
     return bases;
   }
 
   #upload(
     runner: Runner,
-    bytes: Uint8Array<ArrayBuffer>,
+    source: PointSource,
     tables: TableShape,
     { label = 'bases', signal, onProgress }: Partial<CallOptions>,
   ): Promise<Loaded> {
     const goOn = () => this.#assertUsable(signal);
-    return loadPoints(runner, this.#loadContext(), { bytes, tables, label, budget: this.#budget, goOn, onProgress });
+    return loadPoints(runner, this.#loadContext(), { source, tables, label, budget: this.#budget, goOn, onProgress });
   }
 
   #loadContext(): LoadContext {
@@ -447,9 +464,12 @@ class Engine implements MsmEngine {
     bases: ResidentBases,
     given: BytesLike | readonly bigint[],
     offset: unknown,
+    encoding: ScalarEncoding | undefined,
     names: { readonly scalars: string; readonly offset: string },
   ): Factors {
-    const scalars = encodeScalars(this.#curve, given, names.scalars);
+    const scalars = isPlain(encoding)
+      ? encodeScalars(this.#curve, given, names.scalars)
+      : encodedBytes(names.scalars, given, this.#curve.scalarBytes, 'scalarEncoding');
     const n = scalars.length / this.#curve.scalarBytes;
     const first = offset === undefined ? 0 : offset;
     if (typeof first !== 'number' || !Number.isInteger(first) || first < 0 || first > bases.length) {
@@ -463,6 +483,24 @@ class Engine implements MsmEngine {
       );
     }
     return { scalars, n, offset: first };
+  }
+
+  /** Points as the GPU and the CPU take them; a copy, made at once. */
+  async #readPoints(
+    points: BytesLike | readonly AffinePoint[],
+    encoding: PointEncoding | undefined,
+  ): Promise<PointSource> {
+    if (isPlain(encoding)) return { bytes: encodePoints(this.#curve, points), scale: 1n, encoding: 'le' };
+    const bytes = encodedBytes('points', points, 1, 'encoding');
+    return withFormats(({ readPoints }) => readPoints(this.#curve, bytes, encoding));
+  }
+
+  /** Scalars in little-endian bytes. */
+  async #decoded(vectors: readonly Factors[], encoding: ScalarEncoding | undefined): Promise<readonly Factors[]> {
+    if (isPlain(encoding)) return vectors;
+    return withFormats(({ readScalars }) =>
+      vectors.map((vector) => ({ ...vector, scalars: readScalars(this.#curve, vector.scalars, encoding) })),
+    );
   }
 
   #survey(bases: ResidentBases, vectors: readonly Factors[]): SurveyedVector[] {
@@ -479,11 +517,12 @@ class Engine implements MsmEngine {
    */
   async #multiply(
     bases: ResidentBases,
-    vectors: readonly Factors[],
+    given: readonly Factors[],
     options: CallOptions,
     clock: HostClock,
   ): Promise<AffinePoint[]> {
     clock.enter('encodeMs');
+    const vectors = await this.#decoded(given, options.scalarEncoding);
     this.#assertUsable(options.signal);
     bases.assertAlive();
     const n = vectors.reduce((sum, vector) => sum + vector.n, 0);

@@ -4,7 +4,9 @@ import type {
   LoadBasesOptions,
   MsmBatchOptions,
   MsmOptions,
+  PointEncoding,
   Progress,
+  ScalarEncoding,
   StageChecks,
 } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
@@ -38,6 +40,8 @@ export interface CallOptions {
   readonly label: string | undefined;
   readonly offset: number | undefined;
   readonly precompute: number | undefined;
+  readonly encoding: PointEncoding | undefined;
+  readonly scalarEncoding: ScalarEncoding | undefined;
   readonly verify: number | undefined;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: Progress) => void) | undefined;
@@ -52,7 +56,7 @@ export interface CallOptions {
 export const readCallOptions = (options: LoadBasesOptions & MsmOptions): CallOptions => {
   if (typeof options !== 'object' || options === null)
     throw badArgument(`options must be an object, got ${kindOf(options)}`);
-  const { label, offset, precompute, verify, signal, onProgress } = options;
+  const { label, offset, precompute, encoding, scalarEncoding, verify, signal, onProgress } = options;
   if (label !== undefined && typeof label !== 'string') {
     throw badArgument(`options.label must be a string, got ${kindOf(label)}`);
   }
@@ -67,6 +71,8 @@ export const readCallOptions = (options: LoadBasesOptions & MsmOptions): CallOpt
     label,
     offset,
     precompute,
+    encoding,
+    scalarEncoding,
     verify: verify === undefined ? undefined : readVerify('options.verify', verify),
     signal,
     onProgress: onProgress && ((progress) => onProgress.call(options, progress)),
@@ -106,6 +112,23 @@ export const encodePoints = (
     writeBytes(bytes, i * pointBytes, field.bytes, point.x);
     writeBytes(bytes, i * pointBytes + field.bytes, field.bytes, point.y);
   }
+  return bytes;
+};
+
+/** In little-endian bytes, which need no reading. */
+export const isPlain = (encoding: string | undefined): encoding is 'le' | undefined =>
+  encoding === undefined || encoding === 'le';
+
+/**
+ * A private copy of bytes that are in another encoding, as they are.
+ *
+ * @param option what an error calls the encoding
+ * @throws MsmError `bad-argument`
+ */
+export const encodedBytes = (name: string, given: unknown, size: number, option: string): Uint8Array<ArrayBuffer> => {
+  const bytes = copyBytes(name, given, size, 'scalar');
+  if (bytes === null)
+    throw badArgument(`${name} must be bytes, as options.${option} is for bytes, got ${kindOf(given)}`);
   return bytes;
 };
 

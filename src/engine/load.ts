@@ -1,6 +1,7 @@
 import type { Progress } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
 import { AS_IT_SHOULD_BE, formatOf } from '../curves/misread.js';
+import type { PointSource } from '../curves/point-source.js';
 import { badArgument, GpuFault, MsmError } from '../errors.js';
 import type { Command, Slice } from '../gpu/commands.js';
 import type { Runner } from '../gpu/runner.js';
@@ -10,7 +11,7 @@ import type { TableShape } from '../plan/workload.js';
 import { LANES, sumOfLanes } from '../shaders/custody.js';
 import { groupsFor, itemsPerBindingStep } from '../shaders/limits.js';
 import { DIGEST_THREADS, DigestConfig, digestOfItems } from '../stages/digest.js';
-import { IMPORT_THREADS, ImportConfig, NONE_REJECTED, rejectedIn } from '../stages/import.js';
+import { IMPORT_THREADS, NONE_REJECTED, packImportConfig, rejectedIn } from '../stages/import.js';
 import type { Kernels } from '../stages/kernels.js';
 import { DoubleConfig, SpreadConfig, TABLES_THREADS } from '../stages/tables.js';
 
@@ -23,8 +24,7 @@ export interface LoadContext {
 }
 
 export interface LoadRequest {
-  /** In the public format. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly source: PointSource;
   readonly tables: TableShape;
   readonly label: string;
   /** The most bytes of scratch. */
@@ -73,9 +73,10 @@ const rangesOf = (length: number, size: number): Range[] =>
 export const loadPoints = async (
   runner: Runner,
   context: LoadContext,
-  { bytes, tables, label, budget, goOn, onProgress }: LoadRequest,
+  { source, tables, label, budget, goOn, onProgress }: LoadRequest,
 ): Promise<Loaded> => {
   const { pointBytes } = context.curve;
+  const { bytes } = source;
   const length = bytes.length / pointBytes;
   const baseBytes = tables.count * pointBytes;
   const buffer = await runner.createResident(label, length * baseBytes);
@@ -102,7 +103,10 @@ export const loadPoints = async (
               commands: tableCommands(context, tables, range, aside, target),
               goOn,
             };
-      digests.push({ ...target, digest: await runImport(runner, context, buffer, points, range, target, plan) });
+      digests.push({
+        ...target,
+        digest: await runImport(runner, context, buffer, { ...source, bytes: points }, range, target, plan),
+      });
     }
     goOn();
     onProgress?.({ phase: 'load', done: ranges.length, total: ranges.length });
@@ -135,15 +139,16 @@ const digestCommand = ({ kernels, curve }: LoadContext, slice: Bound, account: n
 /** Refuses what the import refused, if the CPU sees it as well. */
 const assertImported = (
   curve: CurveContext,
-  points: Uint8Array,
+  source: PointSource,
   { first, count }: Range,
   [notCanonical, offCurve]: readonly [number, number],
 ): void => {
   const rejected = Math.min(notCanonical, offCurve);
   if (rejected === NONE_REJECTED) return;
   const at = (rejected - first) * curve.pointBytes;
-  const refused = points.subarray(at, at + curve.pointBytes);
-  const format = rejected >= first && rejected < first + count ? formatOf(curve, refused) : AS_IT_SHOULD_BE;
+  const refused = source.bytes.slice(at, at + curve.pointBytes);
+  const format =
+    rejected >= first && rejected < first + count ? formatOf(curve, { ...source, bytes: refused }) : AS_IT_SHOULD_BE;
   if (format === AS_IT_SHOULD_BE) {
     throw new GpuFault('import', `points[${rejected}] was refused, and nothing is wrong with it`);
   }
@@ -159,12 +164,13 @@ const runImport = async (
   runner: Runner,
   context: LoadContext,
   buffer: GPUBuffer,
-  points: Uint8Array<ArrayBuffer>,
+  source: PointSource,
   range: Range,
   target: Bound,
   { to, scratch, commands, goOn }: ImportPlan,
 ): Promise<number> => {
   const { curve, kernels } = context;
+  const { bytes: points, scale } = source;
   const { first, count } = range;
   let sent = 0;
   const { accounts } = await runner.run({
@@ -177,7 +183,7 @@ const runImport = async (
         kind: 'dispatch',
         phase: 'import',
         kernel: kernels.importPoints(),
-        config: ImportConfig.pack({ points: count, first, rejects: REJECTS }),
+        config: packImportConfig(curve, { points: count, first, rejects: REJECTS }, scale),
         bindings: { points: to },
         groups: groupsFor(count, IMPORT_THREADS),
       },
@@ -193,7 +199,7 @@ const runImport = async (
   if (sumOfLanes(accounts, ARRIVED) !== sent) {
     throw new GpuFault('import', 'the points that arrived are not those that were sent');
   }
-  assertImported(curve, points, range, [
+  assertImported(curve, source, range, [
     rejectedIn(accounts[REJECTS] as number),
     rejectedIn(accounts[REJECTS + 1] as number),
   ]);

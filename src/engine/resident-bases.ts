@@ -1,4 +1,5 @@
 import type { Bases } from '../api.js';
+import type { PointSource } from '../curves/point-source.js';
 import { MsmError } from '../errors.js';
 import type { Runner } from '../gpu/runner.js';
 import type { TableShape } from '../plan/workload.js';
@@ -13,7 +14,7 @@ export class ResidentBases implements Bases {
   readonly label: string;
   readonly tables: TableShape;
   /** What to load them from again after the loss of a device. */
-  readonly source: Uint8Array<ArrayBuffer> | null;
+  readonly source: PointSource | null;
   /** Something went wrong since they were loaded or looked at. */
   isSuspect = false;
   #home: { readonly runner: Runner; readonly loaded: Loaded } | null;
@@ -22,7 +23,7 @@ export class ResidentBases implements Bases {
     length: number,
     label: string,
     tables: TableShape,
-    source: Uint8Array<ArrayBuffer> | null,
+    source: PointSource | null,
     runner: Runner,
     loaded: Loaded,
   ) {

@@ -32,7 +32,14 @@ const run = async (runner: Runner, tested: Tested, goOn: () => void): Promise<st
   const { curve, kernels, limits, tuning, budget } = tested;
   const { points, scalars, sum } = knownAnswer(curve);
   const tables = loadedTables(curve, tested.tables ? TABLES : 1);
-  const request = { bytes: points, tables, label: 'self-test', budget, goOn, onProgress: undefined };
+  const request = {
+    source: { bytes: points, scale: 1n, encoding: 'le' as const },
+    tables,
+    label: 'self-test',
+    budget,
+    goOn,
+    onProgress: undefined,
+  };
   const { buffer } = await loadPoints(runner, tested, request);
   try {
     const vectors = [{ ...survey(curve, scalars, tables, false), offset: 0 }];

@@ -1,9 +1,9 @@
 import type { AffinePoint } from '../api.js';
-import { readAffine, wordsOf } from '../cpu/pippenger.js';
 import type { Turns } from '../cpu/turns.js';
 import type { CurveContext } from '../curves/curve.js';
 import { type Affine, add, addAffine, double, infinity, type Jacobian, multiply } from '../curves/jacobian.js';
 import { addMultiples, FACTOR_END } from '../curves/multiples.js';
+import { type PointSource, readerOf, wordsOf } from '../curves/point-source.js';
 import { GpuFault } from '../errors.js';
 import type { Plan } from '../plan/planner.js';
 import type { Knobs } from '../plan/tuning.js';
@@ -73,12 +73,12 @@ const combine = async (curve: CurveContext, terms: readonly Term[], turns: Turns
  * the left by the GPU, the right by the CPU. Where r is not the order of every point, what was reduced counts: the left lacks r·Σ w·P, w being
  * how often r was taken off. docs/security.md says what it proves.
  *
- * @param source the bases in the public format; without it there are no δ
+ * @param source the bases; without it there are no δ
  */
 export const drawCheck = async (
   curve: CurveContext,
   vectors: readonly Factors[],
-  source: Uint8Array<ArrayBuffer> | null,
+  source: PointSource | null,
   turns: Turns,
 ): Promise<Check> => {
   const given = vectors.filter(({ n }) => n > 0);
@@ -89,13 +89,13 @@ export const drawCheck = async (
   const [sums, wraps] = [blank(), curve.foldsScalars ? null : blank()];
   const sampled: Term[] = [];
   if (source !== null) {
-    const points = wordsOf(source);
+    const read = readerOf(curve, source);
     for (let i = 0; i < Math.min(n, SAMPLED); i++) {
       const index = n <= SAMPLED ? i : below(n);
       if (sums[index * words] !== 0) continue; // drawn before
       const factor = 1 + below(Math.min(FACTOR_END, Number(curve.order)) - 1);
       sums[index * words] = factor;
-      sampled.push({ factor, point: readAffine(curve, points, offset + index) });
+      sampled.push({ factor, point: read(offset + index) });
     }
   }
   const factors = vectors.map(drawFactor);

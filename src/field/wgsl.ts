@@ -104,7 +104,6 @@ const limbsView = (m: Modulus, holds: boolean): TemplateView => {
     chain: floorChain(m),
     unpacked: unpackedLimbs(m).join(',\n    '),
     one: constant(m.r),
-    rSquared: constant(m.r2),
   };
 };
 
@@ -139,7 +138,6 @@ const wordsView = (m: Modulus): TemplateView => {
         : [product('field_mul', unsignedProduct(m, false)), product('field_square', unsignedProduct(m, true))],
     squares: m.product === 'unsigned',
     one: constant(m.r),
-    rSquared: constant(m.r2),
   };
 };
 

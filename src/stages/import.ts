@@ -1,16 +1,40 @@
 import template from '../../wgsl/import.wgsl?template';
 import type { CurveContext } from '../curves/curve.js';
 import { fieldLiteral } from '../field/literal.js';
+import { invert, mod, writeWords } from '../field/modulus.js';
 import { fieldView } from '../field/wgsl.js';
 import { stageKernel } from '../shaders/custody.js';
 import type { Kernel } from '../shaders/kernel.js';
-import { struct } from '../shaders/struct.js';
+import { type Struct, struct } from '../shaders/struct.js';
 
-export const ImportConfig = struct('ImportConfig', {
-  points: 'points in this slice',
-  first: 'index of the first of them among all bases',
-  rejects: 'the two accounts of what is refused',
-});
+/** Words of the field element in a config. */
+const entryWords = ({ field }: CurveContext): string[] => Array.from({ length: field.words }, (_, i) => `entry${i}`);
+
+export const importConfig = (curve: CurveContext): Struct<string> =>
+  struct('ImportConfig', {
+    points: 'points in this slice',
+    first: 'index of the first of them among all bases',
+    rejects: 'the two accounts of what is refused',
+    ...Object.fromEntries(
+      entryWords(curve).map((name) => [name, 'of what a product brings into Montgomery form with']),
+    ),
+  });
+
+/**
+ * What the products that bring coordinates into Montgomery form take: R², or for coordinates that stand there `scale` times as large, R² / scale.
+ * Their field is the curve's.
+ */
+export const packImportConfig = (
+  curve: CurveContext,
+  values: { readonly points: number; readonly first: number; readonly rejects: number },
+  scale: bigint,
+): Uint32Array<ArrayBuffer> => {
+  const { p, r2, words } = curve.field;
+  const entry = new Uint32Array(words);
+  writeWords(entry, 0, words, scale === 1n ? r2 : mod(r2 * invert(scale, p), p));
+  const named = Object.fromEntries(entryWords(curve).map((name, i) => [name, entry[i] as number]));
+  return importConfig(curve).pack({ ...values, ...named });
+};
 
 export const IMPORT_THREADS = 64;
 /** Where nothing is refused. */
@@ -18,10 +42,21 @@ export const NONE_REJECTED = 0xffffffff;
 /** The index in an account of what is refused. */
 export const rejectedIn = (account: number): number => ~account >>> 0;
 
+/** Four by four. */
+const vectorsOf = (words: readonly string[]): { readonly vector: string }[] =>
+  Array.from({ length: words.length / 4 }, (_, i) => ({ vector: words.slice(4 * i, 4 * i + 4).join(', ') }));
+
 export const importKernel = (curve: CurveContext): Kernel =>
-  stageKernel('import_points', template, ImportConfig, [{ name: 'points', access: 'write', type: 'array<Point>' }], {
-    ...fieldView(curve.field),
-    threads: IMPORT_THREADS,
-    aLimbs: fieldLiteral(curve.field, curve.a),
-    bLimbs: fieldLiteral(curve.field, curve.b),
-  });
+  stageKernel(
+    'import_points',
+    template,
+    importConfig(curve),
+    [{ name: 'points', access: 'write', type: 'array<Point>' }],
+    {
+      ...fieldView(curve.field),
+      threads: IMPORT_THREADS,
+      entry: vectorsOf(entryWords(curve).map((name) => `config.${name}`)),
+      aLimbs: fieldLiteral(curve.field, curve.a),
+      bLimbs: fieldLiteral(curve.field, curve.b),
+    },
+  );

@@ -1,0 +1,36 @@
+/** Points as they wait in main memory. */
+import type { PointEncoding } from '../api.js';
+import { invert, mod, readWords } from '../field/modulus.js';
+import type { CurveContext } from './curve.js';
+import type { Affine } from './jacobian.js';
+
+/** Bytes as little-endian words, which is what every machine with WebGPU has. */
+export const wordsOf = (bytes: Uint8Array<ArrayBuffer>): Uint32Array =>
+  new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+
+/** Points in main memory. */
+export interface PointSource {
+  /** x‖y of each, little-endian. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** What coordinates were multiplied by, modulo p, before they were written; 1 where they stand for themselves. */
+  readonly scale: bigint;
+  /** As which they came. */
+  readonly encoding: PointEncoding;
+}
+
+/** How points of a source are read. */
+export const readerOf = (
+  { field: { p, words }, pointWords }: CurveContext,
+  { bytes, scale }: PointSource,
+): ((index: number) => Affine) => {
+  const points = wordsOf(bytes);
+  const unit = scale === 1n ? 1n : invert(scale, p);
+  const read = (at: number): bigint => {
+    const value = readWords(points, at, words);
+    return unit === 1n ? value : mod(value * unit, p);
+  };
+  return (index) => {
+    const [x, y] = [read(index * pointWords), read(index * pointWords + words)];
+    return x === 0n && y === 0n ? null : { x, y };
+  };
+};

@@ -1,0 +1,141 @@
+/**
+ * Points and scalars in the encodings of others, brought into little-endian bytes: for those who ask for one, in a module that is loaded then. It takes
+ * nothing but types from the others; what it refuses is a RangeError, which the engine makes a `bad-argument`.
+ */
+import type { PointEncoding, ScalarEncoding } from '../api.js';
+import type { CurveContext } from '../curves/curve.js';
+import type { PointSource } from '../curves/point-source.js';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Bytes as they come to their own points; `points` is what an error calls them. */
+interface Format {
+  /** Of a point, in bytes. */
+  size(curve: CurveContext): number;
+  /** Points in little-endian bytes: these, or others. */
+  read(curve: CurveContext, bytes: Bytes): Bytes;
+  /** What coordinates are multiplied by. */
+  scale?(curve: CurveContext): bigint;
+}
+
+const plainSize = ({ pointBytes }: CurveContext): number => pointBytes;
+
+/** Turns round every `size` bytes, where they are. */
+const reverseEach = (bytes: Bytes, size: number): Bytes => {
+  for (let at = 0; at < bytes.length; at += size) bytes.subarray(at, at + size).reverse();
+  return bytes;
+};
+
+const bigEndian: Format = { size: plainSize, read: ({ field }, bytes) => reverseEach(bytes, field.bytes) };
+
+/** R = 2^256 for coordinates of 32 bytes, 2^384 for 48: as many bits as they have. */
+const montgomery: Format = {
+  size: plainSize,
+  read: (_, bytes) => bytes,
+  scale: ({ field }) => (1n << BigInt(8 * field.bytes)) % field.p,
+};
+
+/** EIP-2537, "BLS12-381 G1 points": coordinates in 64 big-endian bytes each, of which the first 16 are 0. https://eips.ethereum.org/EIPS/eip-2537 */
+const eip2537: Format = {
+  size: () => 128,
+  read: ({ field }, bytes) => {
+    const padding = 64 - field.bytes;
+    const points = new Uint8Array((bytes.length / 64) * field.bytes);
+    for (let i = 0; i < bytes.length / 64; i++) {
+      const coordinate = bytes.subarray(64 * i, 64 * (i + 1));
+      if (coordinate.subarray(0, padding).some((byte) => byte !== 0)) {
+        throw new RangeError(`points[${i >> 1}]: the ${padding} bytes in front of a coordinate must be 0`);
+      }
+      points.set(coordinate.subarray(padding), i * field.bytes);
+    }
+    return reverseEach(points, field.bytes);
+  },
+};
+
+const COMPRESSED = 0x80;
+const INFINITE = 0x40;
+const LARGER = 0x20;
+
+/**
+ * Uncompressed points of Zcash: big-endian, with three flags in the topmost bits. Source: the zkcrypto crate `bls12_381`, "Serialization",
+ * https://docs.rs/bls12_381/latest/bls12_381/notes/serialization/
+ */
+const zcash: Format = {
+  size: plainSize,
+  read: ({ field, pointBytes }, bytes) => {
+    for (let at = 0, i = 0; at < bytes.length; at += pointBytes, i++) {
+      const top = bytes[at] as number;
+      if (top & COMPRESSED) throw new RangeError(`points[${i}] says that it is compressed, which is another encoding`);
+      if (top & LARGER) throw new RangeError(`points[${i}]: only a compressed point says which of two it is`);
+      bytes[at] = top & ~INFINITE;
+      const isZero = bytes.subarray(at, at + pointBytes).every((byte) => byte === 0);
+      if (isZero !== ((top & INFINITE) !== 0)) {
+        throw new RangeError(`points[${i}]: zeros and the flag of infinity come together, and one of them is alone`);
+      }
+    }
+    return reverseEach(bytes, field.bytes);
+  },
+};
+
+/** Of every curve. */
+const common = { be: bigEndian, 'le-montgomery': montgomery } as const;
+/** Of those curves that name them. */
+const special = { eip196: bigEndian, eip2537, zcash } as const;
+
+const formatsOf = ({ encodings = [] }: CurveContext): Readonly<Record<string, Format>> => ({
+  ...common,
+  ...Object.fromEntries(encodings.map((name) => [name, special[name]])),
+});
+
+/**
+ * @param bytes the engine's own copy; written over
+ * @throws RangeError naming the encoding or the point
+ */
+export const readPoints = (curve: CurveContext, bytes: Bytes, encoding: PointEncoding): PointSource => {
+  const formats = formatsOf(curve);
+  const format = Object.hasOwn(formats, encoding) ? (formats[encoding] as Format) : null;
+  if (format === null) {
+    throw new RangeError(
+      `options.encoding: '${encoding}' is none of ${curve.name}'s: ${['le', ...Object.keys(formats)].join(', ')}`,
+    );
+  }
+  const size = format.size(curve);
+  if (bytes.length % size !== 0) {
+    throw new RangeError(
+      `points: ${bytes.length} bytes are not a whole number of points of ${size} bytes in ${encoding}`,
+    );
+  }
+  return { bytes: format.read(curve, bytes), scale: format.scale?.(curve) ?? 1n, encoding };
+};
+
+/** The inverse of 2^bits modulo an odd number. */
+const inverseOfPower = (bits: number, modulus: bigint): bigint => {
+  let inverse = 1n;
+  for (let i = 0; i < bits; i++) inverse = (inverse & 1n ? inverse + modulus : inverse) >> 1n;
+  return inverse;
+};
+
+/**
+ * @param bytes the engine's own copy, of whole scalars; written over
+ * @throws RangeError naming the encoding
+ */
+export const readScalars = ({ order, scalarBytes }: CurveContext, bytes: Bytes, encoding: ScalarEncoding): Bytes => {
+  if (encoding === 'be') return reverseEach(bytes, scalarBytes);
+  if (encoding !== 'le-montgomery') {
+    throw new RangeError(`options.scalarEncoding: '${encoding}' is unknown; there are le, be, le-montgomery`);
+  }
+  if (order % 2n === 0n) throw new RangeError('options.scalarEncoding: an even order has no Montgomery form');
+  const words = new BigUint64Array(bytes.buffer);
+  const each = scalarBytes / 8;
+  const unit = inverseOfPower(8 * scalarBytes, order);
+  for (let at = 0; at < words.length; at += each) {
+    let value = 0n;
+    for (let i = each - 1; i >= 0; i--) value = (value << 64n) | (words[at + i] as bigint);
+    value = (value * unit) % order;
+    for (let i = 0; i < each; i++) {
+      words[at + i] = BigInt.asUintN(64, value);
+      value >>= 64n;
+    }
+  }
+  return bytes;
+};

@@ -1,6 +1,8 @@
 /** What untyped JavaScript may pass: typed errors that name the argument, and an engine that goes on. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
+import { pointsIn, scalarsIn } from '../dev/oracle/encodings.js';
+import { bn254G1 } from '../dev/oracle/known-bases.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type Bases, createMsmEngine, type MsmEngine, type MsmEngineOptions } from '../src/index.js';
 import { getDevice } from './support/gpu.js';
@@ -113,6 +115,27 @@ test('what the caller does with its objects after a call changes nothing', async
   expect(own.lastRun).toMatchObject({ on: 'gpu', tuning: { cpuBelow: 0 } });
   own.destroy();
 });
+
+test.each(['bn254', { ...bn254 }] as const)(
+  'nor before it is done, also where it has to wait for a module: %o',
+  async (curve) => {
+    const given = { curve, device: await getDevice(), tuning: { ...tuning }, retries: 0, memoryBudget: 2 ** 26 };
+    const creating = createMsmEngine(given);
+    Object.assign(given, { curve: 'none', retries: -1, memoryBudget: 0 });
+    Object.assign(given.tuning, { walkerSlots: 0 });
+    if (typeof curve !== 'string') Object.assign(curve, { order: 7n });
+    const own = await creating;
+    const bytes = pointsIn(bn254G1, points.points, 'be');
+    const loading = own.loadBases(bytes, { encoding: 'be' });
+    bytes.fill(1);
+    const factors = scalarsIn(bn254G1, scalars.values, 'le-montgomery');
+    const bases = await loading;
+    const computing = own.msm(bases, factors, { scalarEncoding: 'le-montgomery' });
+    factors.fill(1);
+    expect(await computing).toEqual(expected);
+    own.destroy();
+  },
+);
 
 test('options and curves may be objects of a class, with getters and methods', async () => {
   class Progress {

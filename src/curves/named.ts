@@ -6,8 +6,7 @@ import type { Curve } from './curve.js';
 const names = ['bn254', 'BN254', 'bn128', 'alt_bn128'];
 
 /** @throws MsmError `bad-argument` for a name that no file of src/curves/ has */
-export const resolveCurve = async (curve: string | Curve): Promise<Curve> => {
-  if (typeof curve === 'object' && curve !== null) return curve;
+export const resolveCurve = async (curve: string): Promise<Curve> => {
   if (names.includes(curve)) return bn254;
   const { curveNamed, listNames } = await import('./more-curves.js').catch(notLoaded('more-curves'));
   const found = curveNamed(curve);

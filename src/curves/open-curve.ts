@@ -13,8 +13,10 @@ import type { NamedCurve } from './names.js';
  * @throws MsmError `bad-argument` naming the constant that is wrong
  */
 export const openCurve = async (given: NamedCurve | Curve): Promise<CurveContext> => {
-  const curve = curveContext(await resolveCurve(given));
-  if (typeof given === 'string') return curve;
+  // constants are read at once: what becomes of the object afterwards does not matter
+  const isOwn = typeof given === 'object' && given !== null;
+  const curve = curveContext(isOwn ? given : await resolveCurve(given));
+  if (!isOwn) return curve;
   const { field, order, generator } = curve;
   const where = `curve ${show(curve.name)}`;
   try {

@@ -695,7 +695,6 @@ class Engine implements MsmEngine {
  */
 export const createMsmEngine = async (options: MsmEngineOptions): Promise<MsmEngine> => {
   if (typeof options !== 'object' || options === null) throw badArgument('options must be an object with a `curve`');
-  const curve = await openCurve(options.curve);
   // read once: what becomes of the object afterwards does not matter
   const {
     device,
@@ -725,6 +724,8 @@ export const createMsmEngine = async (options: MsmEngineOptions): Promise<MsmEng
   if (!(Number.isInteger(retries) && retries >= 0)) {
     throw badArgument(`retries must be an integer of at least 0, got ${show(retries)}`);
   }
+  const share = readVerify('verify', verify);
+  const curve = await openCurve(options.curve);
   // It also keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is collected meanwhile.
   const open = (again: boolean): Promise<OpenDevice> => openDevice({ device, gpu, powerPreference }, again);
   return new Engine(curve, await open(false), {
@@ -733,7 +734,7 @@ export const createMsmEngine = async (options: MsmEngineOptions): Promise<MsmEng
     tuning: engineKnobs,
     retainBases,
     retries,
-    verify: readVerify('verify', verify),
+    verify: share,
     selfTests,
   });
 };

@@ -17,20 +17,20 @@ export const AS_IT_SHOULD_BE = 'little-endian bytes';
  */
 export const formatOf = (curve: CurveContext, source: PointSource): string | null => {
   const { p, bytes } = curve.field;
-  const isPoint = (x: bigint, y: bigint): boolean => (x === 0n && y === 0n) || isOnCurve(curve, x, y);
-  const readings = source.encoding === 'le' ? [false, true] : [false];
-  const inverse = invert(1n << BigInt(8 * bytes), p);
-  for (const bigEndian of readings) {
+  const montgomery = 1n << BigInt(8 * bytes);
+  const mayBeOther = source.encoding === 'le';
+  for (const bigEndian of mayBeOther ? [false, true] : [false]) {
     const order = bigEndian ? 'big-endian' : 'little-endian';
     const [x, y] = [source.bytes.subarray(0, bytes), source.bytes.subarray(bytes)].map((part) =>
       numberOf(part, bigEndian),
     ) as [bigint, bigint];
     if (x >= p || y >= p) continue;
-    const times = (unit: bigint): boolean => isPoint(mod(x * unit, p), mod(y * unit, p));
-    if (times(invert(source.scale, p))) return `${order} bytes`;
-    if (source.encoding === 'le' && times(inverse)) {
-      return `${order} bytes in Montgomery form (R = 2^${8 * bytes})`;
-    }
+    const isPointTimes = (scale: bigint): boolean => {
+      const unit = invert(scale, p);
+      return (x === 0n && y === 0n) || isOnCurve(curve, mod(x * unit, p), mod(y * unit, p));
+    };
+    if (isPointTimes(source.scale)) return `${order} bytes`;
+    if (mayBeOther && isPointTimes(montgomery)) return `${order} bytes in Montgomery form (R = 2^${8 * bytes})`;
   }
   return null;
 };

@@ -1,11 +1,24 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-/** A point of the curve in affine coordinates. At infinity `x` and `y` are 0n and carry no meaning. */
-export interface AffinePoint {
+/** c0 + c1·u, an element of the field of p² elements that G2 has its coordinates in; u² is the curve's `nonResidue`. */
+export interface Fp2 {
   /** In [0, p), not in Montgomery form. */
-  readonly x: bigint;
+  readonly c0: bigint;
   /** In [0, p), not in Montgomery form. */
-  readonly y: bigint;
+  readonly c1: bigint;
+}
+
+/** What a coordinate is: a number on curves over F_p, as G1 is; a pair over F_p², as G2 is. */
+export type Coordinate = bigint | Fp2;
+
+/**
+ * A point of the curve in affine coordinates: `AffinePoint` of G1, `AffinePoint<Fp2>` of G2. At infinity `x` and `y` are zero and carry no meaning.
+ */
+export interface AffinePoint<Of extends Coordinate = bigint> {
+  /** Numbers in [0, p), not in Montgomery form. */
+  readonly x: Of;
+  /** Numbers in [0, p), not in Montgomery form. */
+  readonly y: Of;
   /** Whether this is the neutral element. */
   readonly infinity: boolean;
 }
@@ -305,17 +318,17 @@ export interface CompileTime {
   readonly ms: number;
 }
 
-/** Computes Σ s_i·P_i on one GPU device. Made by `createMsmEngine`. */
-export interface MsmEngine {
+/** Computes Σ s_i·P_i on one GPU device: `MsmEngine` in G1, `MsmEngine<Fp2>` in G2. Made by `createMsmEngine`. */
+export interface MsmEngine<Of extends Coordinate = bigint> {
   /**
    * Uploads points, converts them to Montgomery form and checks, on the GPU, that each is on the curve.
    *
    * @param points either bytes, x‖y for each point, little-endian and canonical, infinity as all zeros
-   *   (64 bytes a point for BN254), or affine points
+   *   (64 bytes a point for BN254; in G2 c0 before c1, and 128), or affine points
    * @throws MsmError `bad-argument` (a wrong length, a coordinate ≥ p; names the index), `not-on-curve` (names the index),
    *   `out-of-memory`, `device-lost`, `destroyed`, `aborted`
    */
-  loadBases(points: BytesLike | readonly AffinePoint[], options?: LoadBasesOptions): Promise<Bases>;
+  loadBases(points: BytesLike | readonly AffinePoint<Of>[], options?: LoadBasesOptions): Promise<Bases>;
 
   /**
    * Computes Σ scalars[i] · bases[offset + i].
@@ -325,7 +338,7 @@ export interface MsmEngine {
    *   or bigints in [0, 2^256). Their number is n, at most `bases.length - offset`; n = 0 gives infinity.
    * @throws MsmError `bad-argument`, `destroyed`, `aborted`, `out-of-memory`, `device-lost`, `internal`
    */
-  msm(bases: Bases, scalars: BytesLike | readonly bigint[], options?: MsmOptions): Promise<AffinePoint>;
+  msm(bases: Bases, scalars: BytesLike | readonly bigint[], options?: MsmOptions): Promise<AffinePoint<Of>>;
 
   /**
    * Computes Σ scalars[v][i] · bases[offsets[v] + i] for every vector v, all in one submit and with one read-back (more only where
@@ -339,7 +352,7 @@ export interface MsmEngine {
     bases: Bases,
     scalars: readonly (BytesLike | readonly bigint[])[],
     options?: MsmBatchOptions,
-  ): Promise<AffinePoint[]>;
+  ): Promise<AffinePoint<Of>[]>;
 
   /**
    * Compiles what `loadBases` (without `precompute`) and MSMs of n scalars need, so that the first of them does not wait for it. Once is

@@ -11,6 +11,8 @@ export type {
   Calibration,
   CalibrationTrial,
   CompileTime,
+  Coordinate,
+  Fp2,
   HostWalls,
   LoadBasesOptions,
   MemoryUse,
@@ -29,7 +31,7 @@ export type {
   Tuning,
 } from './api.js';
 export type { Curve } from './curves/curve.js';
-export type { NamedCurve } from './curves/names.js';
+export type { Group, NamedCurve } from './curves/names.js';
 export { createMsmEngine, type MsmEngineOptions } from './engine/engine.js';
 export { MsmError, type MsmErrorCode } from './errors.js';
 export { version } from './version.js';

@@ -23,6 +23,7 @@ import { readerOf } from '../src/curves/point-source.js';
 import { encodePoints } from '../src/engine/input.js';
 import { createMsmEngine, type MsmEngine } from '../src/index.js';
 import { windowCount } from '../src/plan/window-bits.js';
+import { publicPoint } from '../src/stages/fold.js';
 import { captureGpu } from './support/captured-gpu.js';
 import { getDevice } from './support/gpu.js';
 import { TextbookCurve } from './support/textbook-curve.js';
@@ -39,8 +40,7 @@ const compute = async (
     scalars,
     new Turns(() => undefined),
   );
-  const affine = toAffine(context, sum);
-  return affine === null ? { x: 0n, y: 0n, infinity: true } : { ...affine, infinity: false };
+  return publicPoint(context, toAffine(context, sum)) as AffinePoint;
 };
 
 describe('alone', () => {

@@ -26,7 +26,7 @@ const top = 2n ** 256n;
 const allWidths = Array.from({ length: 15 }, (_, i) => i + 2);
 
 /** Every power of two and its neighbours, the multiples of r and theirs, and digits that all are, or all but, lend to the next. */
-const edgeScalars = ({ order }: Curve): bigint[] => {
+const edgeScalars = ({ order }: Pick<Curve, 'order'>): bigint[] => {
   const values: bigint[] = [0n, 1n, 2n, top - 1n, top - 2n, (order - 1n) / 2n, (order + 1n) / 2n];
   for (let k = 0n; k < 256n; k++) for (const d of [-1n, 0n, 1n]) values.push(2n ** k + d);
   for (let multiple = order; multiple < top; multiple += order) values.push(multiple - 1n, multiple, multiple + 1n);

@@ -150,9 +150,9 @@ describe('the built package', () => {
     expect(library.map(({ fileName, imports, dynamicImports }) => [fileName, ...imports, ...dynamicImports])).toEqual([
       ['calibrate.js', 'index.js'],
       ['checks.js'],
-      ['index.js', 'more-curves.js', 'assurance.js', 'formats.js'],
+      ['index.js', 'more-curves.js', 'later.js', 'formats.js'],
       ['node.js', 'node:fs/promises', 'node:path'],
-      ['assurance.js', 'index.js'],
+      ['later.js', 'index.js'],
       ['formats.js'],
       ['more-curves.js'],
     ]);
@@ -163,7 +163,7 @@ describe('the built package', () => {
     const exported = await import(/* @vite-ignore */ pathToFileURL(built).href);
     const calibration = await import(/* @vite-ignore */ pathToFileURL(join(built, '../calibrate.js')).href);
     expect(Reflect.ownKeys(globalThis)).toEqual(before);
-    // single letters are for calibrate.js and assurance.js
+    // single letters are for calibrate.js and later.js
     expect(
       Object.keys(exported)
         .filter((name) => name.length > 1)
@@ -176,7 +176,7 @@ describe('the built package', () => {
 
 const MODULE = '/node_modules/webgpu-msm/dist/index.js';
 const CALIBRATE = MODULE.replace('index', 'calibrate');
-const ASSURANCE = MODULE.replace('index', 'assurance');
+const LATER = MODULE.replace('index', 'later');
 
 const worksUnbundled = (_: string, library: () => string): void => {
   let outcome: Outcome;
@@ -189,7 +189,7 @@ const worksUnbundled = (_: string, library: () => string): void => {
 
   it('fetches the module, what it loads later, calibrate where it is asked for, and nothing else', () => {
     const own = ['/plain.html', '/before.js', '/plain.js', '/plain-worker.js', '/multiply.js', '/case.js'];
-    expect([...new Set(requested)].filter((path) => !own.includes(path))).toEqual([MODULE, CALIBRATE, ASSURANCE]);
+    expect([...new Set(requested)].filter((path) => !own.includes(path))).toEqual([MODULE, CALIBRATE, LATER]);
   });
 
   it('has no side effect of importing: no global, no request to WebGPU', () => {

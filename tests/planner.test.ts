@@ -234,7 +234,7 @@ describe('budgets and limits', () => {
       },
       { requiredKeys: [] },
     );
-    const curves = [bn254, bls12381, p256Curve].map(curveContext);
+    const curves = [bn254, bls12381, p256Curve].map((curve) => curveContext(curve));
     fc.assert(
       fc.property(
         fc.constantFrom(...curves),

@@ -10,9 +10,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bls12381, p256Curve, secp192r1 } from '../dev/oracle/curves.js';
 import { closeGpu, openGpu } from '../scripts/adapter/open-gpu.mjs';
 import { checks } from '../src/checks/module.js';
+import { bls12377G2 } from '../src/curves/bls12-377-g2.js';
 import { bn254 } from '../src/curves/bn254.js';
-import { type Curve, curveContext, withProduct } from '../src/curves/curve.js';
+import { bn254G2 } from '../src/curves/bn254-g2.js';
+import { type AnyCurve, type Curve, curveContext, withProduct } from '../src/curves/curve.js';
 import { type FieldProduct, modulus } from '../src/field/modulus.js';
+import { quadraticField } from '../src/field/quadratic.js';
 import { pipelineFor } from '../src/gpu/pipelines.js';
 import { resolveTuning } from '../src/plan/tuning.js';
 import { fullWorkload } from '../src/plan/workload.js';
@@ -21,11 +24,14 @@ import { createKernels, type Kernels } from '../src/stages/kernels.js';
 import { buildLibrary } from './support/build-library.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-shaders-'));
-await buildLibrary(folder, { kernels: 'src/stages/kernels.ts' });
+await buildLibrary(folder, { kernels: 'src/stages/kernels.ts', quadratic: 'src/field/quadratic.ts' });
 const built: { createKernels: typeof createKernels } = await import(
   /* @vite-ignore */ pathToFileURL(join(folder, 'kernels.js')).href
 );
 
+const builtExtension: { quadraticField: typeof quadraticField } = await import(
+  /* @vite-ignore */ pathToFileURL(join(folder, 'quadratic.js')).href
+);
 const builtChecks: typeof import('../src/checks.js') = await import(
   /* @vite-ignore */ pathToFileURL(join(folder, 'checks.js')).href
 );
@@ -60,7 +66,7 @@ const limits = {
   maxComputeWorkgroupSizeX: 256,
   maxComputeWorkgroupStorageSize: 16384,
 };
-const curves = [bn254, bls12381, p256Curve, secp192r1, widest];
+const curves: AnyCurve[] = [bn254, bls12381, p256Curve, secp192r1, widest, bn254G2, bls12377G2];
 
 /** Bytes of all variables that a shader keeps in an address space. */
 const bytesIn = (space: 'workgroup' | 'private', { source }: Kernel, fieldBytes: number): number => {
@@ -97,14 +103,17 @@ interface TwoBuilds {
 
 const products = ['signed', 'unsigned', 'dot4'] as const;
 
-const twoBuilds = (constants: Curve, product: FieldProduct = 'signed'): TwoBuilds => {
-  const curve = withProduct(curveContext(constants), product);
+const twoBuilds = (constants: AnyCurve, product: FieldProduct = 'signed'): TwoBuilds => {
+  const curve = withProduct(curveContext(constants, quadraticField), product);
+  const { nonResidue } = constants;
+  const coordinates =
+    nonResidue === undefined ? curve.coordinates : builtExtension.quadraticField(curve.field, nonResidue);
   // to programs it is opaque
   const shippedChecks = builtChecks.stageChecks as typeof checks;
   return {
     own: createKernels(curve, checks),
-    shipped: built.createKernels(curve, shippedChecks),
-    compilesBoth: constants === bn254,
+    shipped: built.createKernels({ ...curve, coordinates }, shippedChecks),
+    compilesBoth: constants === bn254 || constants === bn254G2,
   };
 };
 
@@ -138,11 +147,11 @@ const checkKernel = async (kernel: Kernel, fieldBytes: number): Promise<void> =>
   expect(await pipelineFor(device, kernel)).toBeTruthy();
 };
 
-const compiles = (_: string, constants: Curve): void => {
-  const curve = curveContext(constants);
+const compiles = (_: string, constants: AnyCurve): void => {
+  const curve = curveContext(constants, quadraticField);
   const builds = twoBuilds(constants);
   const kernels = builds.own;
-  const { bytes } = curve.field;
+  const { bytes } = curve.coordinates;
 
   test.each(products)('import, tables, checks and a walk, %s products', (product) => {
     const shape = { prefixMemory: 'private', threads: 64, slots: 8 } as const;
@@ -222,8 +231,9 @@ const compiles = (_: string, constants: Curve): void => {
 };
 
 const named = curves.map((curve) => [curve.name, curve] as const);
-describe.each(named.slice(0, 1))('%s', compiles);
-describe.each(named.slice(1))('%s', { tags: 'long' }, compiles);
+const first: readonly AnyCurve[] = [bn254, bn254G2];
+describe.each(named.filter(([, curve]) => first.includes(curve)))('%s', compiles);
+describe.each(named.filter(([, curve]) => !first.includes(curve)))('%s', { tags: 'long' }, compiles);
 
 describe('what knows no curve', () => {
   const builds = twoBuilds(bn254);

@@ -6,7 +6,9 @@ import { p256Curve } from '../dev/oracle/curves.js';
 import { parseTemplate } from '../scripts/templates/parse-template.js';
 import { checks } from '../src/checks/module.js';
 import { bn254 } from '../src/curves/bn254.js';
+import { bn254G2 } from '../src/curves/bn254-g2.js';
 import { curveContext, withProduct } from '../src/curves/curve.js';
+import { quadraticField } from '../src/field/quadratic.js';
 import { kernel } from '../src/shaders/kernel.js';
 import { renderShader } from '../src/shaders/partials.js';
 import { renderTemplate, type Template, type TemplateValue, type TemplateView } from '../src/shaders/template.js';
@@ -167,14 +169,21 @@ describe('the same as by Mustache', () => {
   const files = import.meta.glob<Template>('../wgsl/*.wgsl', { query: '?template', import: 'default', eager: true });
   const texts = import.meta.glob<string>('../wgsl/*.wgsl', { query: '?raw', import: 'default', eager: true });
   const shared = Object.fromEntries(
-    ['custody', 'field', 'field-limbs', 'field-words', 'findings', 'inverse', 'point', 'watch'].map((partial) => [
-      partial.replace('-', '_'),
-      texts[`../wgsl/${partial}.wgsl`] as string,
-    ]),
+    ['custody', 'field', 'field-limbs', 'field-words', 'findings', 'inverse', 'packed', 'point', 'watch'].map(
+      (partial) => [partial.replace('-', '_'), texts[`../wgsl/${partial}.wgsl`] as string],
+    ),
   );
+  /** Of curves over fields of p² elements. */
+  const overPairs = {
+    ...shared,
+    field: texts['../wgsl/quadratic.wgsl'] as string,
+    inverse: texts['../wgsl/quadratic-inverse.wgsl'] as string,
+  };
+  const isPartial = (path: string): boolean =>
+    [...Object.values(shared), ...Object.values(overPairs)].includes(texts[path] as string);
 
   test('every shader of the library', () => {
-    const contexts = [bn254, p256Curve].map(curveContext);
+    const contexts = [bn254, p256Curve, bn254G2].map((curve) => curveContext(curve, quadraticField));
     const products = (['unsigned', 'dot4'] as const).flatMap((product) =>
       contexts.map((of) => withProduct(of, product)),
     );
@@ -193,11 +202,12 @@ describe('the same as by Mustache', () => {
     }
     const rendered = vi.mocked(renderShader).mock;
     for (const [path, template] of Object.entries(files)) {
-      if (path.slice('../wgsl/'.length, -'.wgsl'.length).replace('-', '_') in shared) continue;
-      const calls = rendered.calls.flatMap(([of, view], i) => (of === template ? [{ view, i }] : []));
+      if (isPartial(path)) continue;
+      const calls = rendered.calls.flatMap(([of, view, own], i) => (of === template ? [{ view, own, i }] : []));
       expect(calls, path).not.toEqual([]);
-      for (const { view, i } of calls) {
-        expect(rendered.results[i]?.value).toBe(renderByMustache(texts[path] as string, view, shared));
+      for (const { view, own, i } of calls) {
+        const partials = own?.inverse === undefined ? shared : overPairs;
+        expect(rendered.results[i]?.value).toBe(renderByMustache(texts[path] as string, view, partials));
       }
     }
   });

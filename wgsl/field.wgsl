@@ -8,23 +8,7 @@
 //   Loose      sums and differences of two of a kind
 // Struct members instead of arrays: nothing here can be indexed dynamically, so everything can live in registers.
 
-struct Packed {
-{{#vectors}}
-  v{{i}}: vec4<u32>,
-{{/vectors}}
-}
-
-fn packed_zero() -> Packed {
-  return Packed({{#vectors}}vec4<u32>(0u), {{/vectors}});
-}
-
-fn packed_is_zero(a: Packed) -> bool {
-  return all(({{#vectors}}a.v{{i}} | {{/vectors}}vec4<u32>(0u)) == vec4<u32>(0u));
-}
-
-fn packed_equal(a: Packed, b: Packed) -> bool {
-  return all(({{#vectors}}(a.v{{i}} ^ b.v{{i}}) | {{/vectors}}vec4<u32>(0u)) == vec4<u32>(0u));
-}
+{{> packed}}
 
 // a < p, for words that may hold anything.
 fn packed_is_canonical(a: Packed) -> bool {

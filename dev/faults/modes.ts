@@ -49,7 +49,7 @@ const onBn254: Curve = { oracle: bn254G1, engine: 'bn254' };
 const { p, n: order, a, b, Gx, Gy } = bls12_381.G1.Point.CURVE();
 /** With a cofactor, and a field of 381 bits. */
 const onBls12381: Curve = {
-  oracle: { name: 'bls12-381', Point: bls12_381.G1.Point, coordinateBytes: 48, scalarBytes: 32 },
+  oracle: { name: 'bls12-381', group: 'g1', Point: bls12_381.G1.Point, coordinateBytes: 48, scalarBytes: 32 },
   engine: { name: 'bls12-381', p, order, a, b, generator: { x: Gx, y: Gy } },
 };
 

@@ -9,8 +9,9 @@ import { bn254 } from '@noble/curves/bn254.js';
 import { p256 } from '@noble/curves/nist.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import type { Curve } from '../../src/curves/curve.js';
-import type { OwnName } from '../../src/curves/names.js';
-import { bn254G1, type OracleCurve } from './known-bases.js';
+import type { OwnName, OwnNameOfPair } from '../../src/curves/names.js';
+import { bn254G1, type Fp2, type OracleCurve } from './known-bases.js';
+import { quadraticField } from './quadratic-field.js';
 
 type PointClass = OracleCurve['Point'];
 
@@ -22,6 +23,7 @@ const fromNoble = (name: string, Point: PointClass): Curve => {
 
 const oracle = (name: string, Point: PointClass, coordinateBytes: number): OracleCurve => ({
   name,
+  group: 'g1',
   Point,
   coordinateBytes,
   scalarBytes: 32,
@@ -60,9 +62,10 @@ const plainCurve = (p: bigint, n: bigint, h: bigint, b: bigint, Gx: bigint, Gy: 
 /** The BLS12 family: Barreto, Lynn, Scott, "Constructing elliptic curves with prescribed embedding degrees", https://eprint.iacr.org/2002/088. */
 const bls12 = (x: bigint) => {
   const r = x ** 4n - x ** 2n + 1n;
-  return { r, p: ((x - 1n) ** 2n * r) / 3n + x, h: (x - 1n) ** 2n / 3n };
+  const h2 = (x ** 8n - 4n * x ** 7n + 5n * x ** 6n - 4n * x ** 4n + 6n * x ** 3n - 4n * x ** 2n - 4n * x + 13n) / 9n;
+  return { r, p: ((x - 1n) ** 2n * r) / 3n + x, h: (x - 1n) ** 2n / 3n, h2 };
 };
-const { p: p377, r: r377, h: h377 } = bls12(0x8508c00000000001n);
+const { p: p377, r: r377, h: h377, h2: h377OfG2 } = bls12(0x8508c00000000001n);
 
 /** The generator in decimal, as arkworks writes it. */
 const BLS12_377 = plainCurve(
@@ -86,6 +89,42 @@ const PALLAS_BASE = 2n ** 254n + 45560315531419706090280762371685220353n;
 const VESTA_BASE = 2n ** 254n + 45560315531506369815346746415080538113n;
 const PALLAS = plainCurve(PALLAS_BASE, VESTA_BASE, 1n, 5n, PALLAS_BASE - 1n, 2n);
 const VESTA = plainCurve(VESTA_BASE, PALLAS_BASE, 1n, 5n, VESTA_BASE - 1n, 2n);
+
+/** BLS12-377 G2. b is that of G1 divided by u, and the generator in decimal, as arkworks writes it. */
+const Fp2of377 = quadraticField(p377, -5n);
+const BLS12_377_G2 = weierstrass<Fp2>(
+  {
+    p: Fp2of377.ORDER,
+    n: r377,
+    h: h377OfG2,
+    a: Fp2of377.ZERO,
+    b: Fp2of377.inv({ c0: 0n, c1: 1n }),
+    Gx: {
+      c0: 233578398248691099356572568220835526895379068987715365179118596935057653620464273615301663571204657964920925606294n,
+      c1: 140913150380207355837477652521042157274541796891053068589147167627541651775299824604154852141315666357241556069118n,
+    },
+    Gy: {
+      c0: 63160294768292073209381361943935198908131692476676907196754037919244929611450776219210369229519898517858833747423n,
+      c1: 149157405641012693445398062341192467754805999074082136895788947234480009303640899064710353187729182149407503257491n,
+    },
+  },
+  { Fp: Fp2of377 },
+);
+
+const oracleOfPairs = (name: string, Point: OracleCurve<Fp2>['Point'], coordinateBytes: number): OracleCurve<Fp2> => ({
+  name,
+  group: 'g2',
+  Point,
+  coordinateBytes,
+  scalarBytes: 32,
+});
+
+/** Those that have a G2, by the same names. */
+export const oraclesOfG2: Readonly<Record<OwnNameOfPair, OracleCurve<Fp2>>> = {
+  bn254: oracleOfPairs('bn254', bn254.G2.Point, 64),
+  'bls12-381': oracleOfPairs('bls12-381', bls12_381.G2.Point, 96),
+  'bls12-377': oracleOfPairs('bls12-377', BLS12_377_G2, 96),
+};
 
 /** By the names that they have in the library. */
 export const oracles: Readonly<Record<OwnName, OracleCurve>> = {

@@ -12,32 +12,47 @@ import type { WeierstrassPoint, WeierstrassPointCons } from '@noble/curves/abstr
 import { bn254 } from '@noble/curves/bn254.js';
 import { numberToBytesLE } from '@noble/curves/utils.js';
 
-/** The library's own shape, spelled out here so that the oracle imports nothing of the library. */
-export interface AffinePoint {
-  readonly x: bigint;
-  readonly y: bigint;
+/** The library's own shapes, spelled out here so that the oracle imports nothing of the library. */
+export interface Fp2 {
+  readonly c0: bigint;
+  readonly c1: bigint;
+}
+export type Coordinate = bigint | Fp2;
+export interface AffinePoint<Of extends Coordinate = bigint> {
+  readonly x: Of;
+  readonly y: Of;
   readonly infinity: boolean;
 }
 
-export interface OracleCurve {
-  /** What `createMsmEngine({ curve })` calls it. */
+export interface OracleCurve<Of extends Coordinate = bigint> {
+  /** What `createMsmEngine({ curve, group })` calls it. */
   readonly name: string;
-  readonly Point: WeierstrassPointCons<bigint>;
+  readonly group: Of extends bigint ? 'g1' : 'g2';
+  readonly Point: WeierstrassPointCons<Of>;
   /** Of one coordinate, and of one scalar, in the library's formats. */
   readonly coordinateBytes: number;
   readonly scalarBytes: number;
 }
 
-export interface KnownBases {
+/** Over either field. */
+export type AnyOracle = OracleCurve | OracleCurve<Fp2>;
+
+export interface KnownBases<Of extends Coordinate = bigint> {
   /** k_i, in [0, r). */
   readonly logs: readonly bigint[];
   /** P_i = k_i·G; that with log 0 is infinity. */
-  readonly points: readonly AffinePoint[];
+  readonly points: readonly AffinePoint<Of>[];
   /** The points as `engine.loadBases` takes them. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-export const bn254G1: OracleCurve = { name: 'bn254', Point: bn254.G1.Point, coordinateBytes: 32, scalarBytes: 32 };
+export const bn254G1: OracleCurve = {
+  name: 'bn254',
+  group: 'g1',
+  Point: bn254.G1.Point,
+  coordinateBytes: 32,
+  scalarBytes: 32,
+};
 
 export const INFINITY: AffinePoint = Object.freeze({ x: 0n, y: 0n, infinity: true });
 
@@ -110,48 +125,60 @@ function encode(values: readonly bigint[], each: number): Uint8Array<ArrayBuffer
   return bytes;
 }
 
+/** The numbers that a coordinate is made of. */
+export const numbersOf = (coordinate: Coordinate): bigint[] =>
+  typeof coordinate === 'bigint' ? [coordinate] : [coordinate.c0, coordinate.c1];
+
 /** x‖y, little-endian, infinity as all zeros. */
-export function encodePoints(
-  { coordinateBytes }: OracleCurve,
-  points: readonly AffinePoint[],
+export function encodePoints<Of extends Coordinate>(
+  { coordinateBytes, group }: OracleCurve<Of>,
+  points: readonly AffinePoint<Of>[],
 ): Uint8Array<ArrayBuffer> {
   return encode(
-    points.flatMap(({ x, y, infinity }) => (infinity ? [0n, 0n] : [x, y])),
-    coordinateBytes,
+    points.flatMap(({ x, y, infinity }) => [...numbersOf(x), ...numbersOf(y)].map((value) => (infinity ? 0n : value))),
+    group === 'g1' ? coordinateBytes : coordinateBytes / 2,
   );
 }
 
 /** @param scalars in [0, 2^(8·scalarBytes)); not reduced here, as the library takes any of them */
-export function encodeScalars({ scalarBytes }: OracleCurve, scalars: readonly bigint[]): Uint8Array<ArrayBuffer> {
+export function encodeScalars(
+  { scalarBytes }: { readonly scalarBytes: number },
+  scalars: readonly bigint[],
+): Uint8Array<ArrayBuffer> {
   return encode(scalars, scalarBytes);
 }
 
 /** r. */
-export const groupOrder = (curve: OracleCurve): bigint => curve.Point.Fn.ORDER;
+export const groupOrder = <Of extends Coordinate>(curve: OracleCurve<Of>): bigint => curve.Point.Fn.ORDER;
 
-export function toAffinePoint(point: WeierstrassPoint<bigint>): AffinePoint {
-  if (point.is0()) return INFINITY;
+/** Infinity, in either field. */
+export const infinityOf = <Of extends Coordinate>({
+  Fp: { ZERO },
+}: Pick<WeierstrassPointCons<Of>, 'Fp'>): AffinePoint<Of> => ({ x: ZERO, y: ZERO, infinity: true });
+
+export function toAffinePoint<Of extends Coordinate>(point: WeierstrassPoint<Of>): AffinePoint<Of> {
+  if (point.is0()) return infinityOf(point.constructor as unknown as WeierstrassPointCons<Of>);
   const { x, y } = point.toAffine();
   return { x, y, infinity: false };
 }
 
 /** Points with their logarithms, made affine with one inversion for all. */
-export function knownBases(
-  curve: OracleCurve,
+export function knownBases<Of extends Coordinate>(
+  curve: OracleCurve<Of>,
   logs: readonly bigint[],
-  known: readonly WeierstrassPoint<bigint>[],
-): KnownBases {
-  const points = normalizeZ(curve.Point, [...known]).map(toAffinePoint);
+  known: readonly WeierstrassPoint<Of>[],
+): KnownBases<Of> {
+  const points = normalizeZ(curve.Point, [...known]).map((point) => toAffinePoint(point));
   return { logs, points, bytes: encodePoints(curve, points) };
 }
 
 /** k·G, for every integer k. */
-function multipleOfGenerator({ Point }: OracleCurve, log: bigint): WeierstrassPoint<bigint> {
+function multipleOfGenerator<Of extends Coordinate>({ Point }: OracleCurve<Of>, log: bigint): WeierstrassPoint<Of> {
   const reduced = Point.Fn.create(log);
   return reduced === 0n ? Point.ZERO : Point.BASE.multiply(reduced);
 }
 
-export function makeKnownBases(curve: OracleCurve, n: number, seed: number): KnownBases {
+export function makeKnownBases<Of extends Coordinate>(curve: OracleCurve<Of>, n: number, seed: number): KnownBases<Of> {
   const { Fn } = curve.Point;
   const random = new Random(seed);
   const columns = Math.max(1, Math.ceil(Math.sqrt(n)));
@@ -164,19 +191,19 @@ export function makeKnownBases(curve: OracleCurve, n: number, seed: number): Kno
   const high = table(rows);
 
   const logs: bigint[] = [];
-  const sums: WeierstrassPoint<bigint>[] = [];
+  const sums: WeierstrassPoint<Of>[] = [];
   for (let row = 0; row < rows; row++) {
-    const [highLog, highPoint] = [high.logs[row] as bigint, high.points[row] as WeierstrassPoint<bigint>];
+    const [highLog, highPoint] = [high.logs[row] as bigint, high.points[row] as WeierstrassPoint<Of>];
     for (let column = 0; column < columns && logs.length < n; column++) {
       logs.push(Fn.create((low.logs[column] as bigint) + highLog));
-      sums.push((low.points[column] as WeierstrassPoint<bigint>).add(highPoint));
+      sums.push((low.points[column] as WeierstrassPoint<Of>).add(highPoint));
     }
   }
   return knownBases(curve, logs, sums);
 }
 
 /** Scalars uniform in [0, r). */
-export function makeRandomScalars(curve: OracleCurve, n: number, seed: number): bigint[] {
+export function makeRandomScalars<Of extends Coordinate>(curve: OracleCurve<Of>, n: number, seed: number): bigint[] {
   const random = new Random(seed);
   return Array.from({ length: n }, () => random.belowBig(groupOrder(curve)));
 }
@@ -187,7 +214,11 @@ export function makeRandomScalars(curve: OracleCurve, n: number, seed: number): 
  * @param logs as many as scalars, or more
  * @param scalars any integers
  */
-export function expectedMsm(curve: OracleCurve, logs: readonly bigint[], scalars: readonly bigint[]): AffinePoint {
+export function expectedMsm<Of extends Coordinate>(
+  curve: OracleCurve<Of>,
+  logs: readonly bigint[],
+  scalars: readonly bigint[],
+): AffinePoint<Of> {
   const r = groupOrder(curve);
   let sum = 0n;
   scalars.forEach((scalar, i) => {
@@ -198,9 +229,16 @@ export function expectedMsm(curve: OracleCurve, logs: readonly bigint[], scalars
   return toAffinePoint(multipleOfGenerator(curve, sum));
 }
 
-export function samePoint(a: AffinePoint, b: AffinePoint): boolean {
-  return a.infinity || b.infinity ? a.infinity === b.infinity : a.x === b.x && a.y === b.y;
+const numbersOfPoint = ({ x, y }: AffinePoint<Coordinate>): bigint[] => [...numbersOf(x), ...numbersOf(y)];
+
+export function samePoint(a: AffinePoint<Coordinate>, b: AffinePoint<Coordinate>): boolean {
+  if (a.infinity || b.infinity) return a.infinity === b.infinity;
+  return numbersOfPoint(a).join() === numbersOfPoint(b).join();
 }
 
-export const spellPoint = ({ x, y, infinity }: AffinePoint): string =>
-  infinity ? 'infinity' : `(0x${x.toString(16)}, 0x${y.toString(16)})`;
+export const spellPoint = (point: AffinePoint<Coordinate>): string =>
+  point.infinity
+    ? 'infinity'
+    : `(${numbersOfPoint(point)
+        .map((number) => `0x${number.toString(16)}`)
+        .join(', ')})`;

@@ -1,7 +1,8 @@
 import type { Calibration } from '../api.js';
-import type { Curve, CurveContext } from '../curves/curve.js';
-import type { NamedCurve } from '../curves/names.js';
+import type { AnyCurve, CurveContext } from '../curves/curve.js';
+import type { Group, NamedCurve } from '../curves/names.js';
 import { openCurve } from '../curves/open-curve.js';
+import { loadExtension } from '../engine/engine.js';
 import { assertNotAborted, badArgument, show } from '../errors.js';
 import { describeAdapter } from '../gpu/device.js';
 import { compileTimes } from '../gpu/pipelines.js';
@@ -16,7 +17,9 @@ import { prepare, type Trial } from './trial.js';
 /** Options of `calibrate`. */
 export interface CalibrateOptions {
   /** Whose arithmetic to measure. Default `bn254`. */
-  readonly curve?: NamedCurve | Curve;
+  readonly curve?: NamedCurve | AnyCurve;
+  /** Which group of a curve that is given by its name. Default `g1`. */
+  readonly group?: Group;
   /**
    * Where the result is remembered, by adapter, limits, features, curve and version of the library; nowhere if the adapter has no name. Default: the browser's IndexedDB; in Node nowhere,
    * unless you pass `fileStore(path)` of `webgpu-msm/node`. null: nowhere.
@@ -72,7 +75,7 @@ export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {
   if (typeof options !== 'object' || options === null)
     throw badArgument(`options must be an object, got ${show(options)}`);
   const { store = indexedDbStore(), again = false, signal, onProgress } = options;
-  const curve = await openCurve(options.curve ?? 'bn254');
+  const curve = await openCurve(options.curve ?? 'bn254', options.group, loadExtension);
   const goOn = (): void => assertNotAborted(signal, 'calibration');
   goOn();
   const adapter = describeAdapter(device.adapterInfo);

@@ -1,6 +1,6 @@
-import type { AffinePoint } from '../api.js';
+import type { AffinePoint, Coordinate } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
-import { addAffine, infinity, type Jacobian, multiply, toAffine } from '../curves/jacobian.js';
+import { addAffine, infinityOf, type Jacobian, multiply, toAffine } from '../curves/jacobian.js';
 import { encodePoints, encodeScalars } from '../engine/input.js';
 import { mod } from '../field/modulus.js';
 import { publicPoint } from '../stages/fold.js';
@@ -11,15 +11,15 @@ export interface Problem {
   readonly n: number;
   readonly points: Uint8Array<ArrayBuffer>;
   readonly scalars: Uint8Array<ArrayBuffer>;
-  readonly expected: AffinePoint;
+  readonly expected: AffinePoint<Coordinate>;
 }
 
 /** @param n a power of two, 16 at least */
 export const makeProblem = (curve: CurveContext, n: number): Problem => {
   // few enough to compute at once, many enough that hardly any two in a bucket are equal
   const distinct = n / 16;
-  const multiples: AffinePoint[] = [];
-  let sum: Jacobian = infinity;
+  const multiples: AffinePoint<Coordinate>[] = [];
+  let sum: Jacobian = infinityOf(curve);
   for (let i = 0; i < distinct; i++) {
     sum = addAffine(curve, sum, curve.generator);
     multiples.push(publicPoint(curve, toAffine(curve, sum)));
@@ -34,7 +34,7 @@ export const makeProblem = (curve: CurveContext, n: number): Problem => {
     scalars.reduce((total, scalar, i) => total + scalar * BigInt((i % distinct) + 1), 0n),
     curve.order,
   );
-  const points = scalars.map((_, i) => multiples[i % distinct] as AffinePoint);
+  const points = scalars.map((_, i) => multiples[i % distinct] as AffinePoint<Coordinate>);
   return {
     n,
     points: encodePoints(curve, points),

@@ -1,8 +1,9 @@
-import type { AffinePoint, Tuning } from '../api.js';
-import type { Curve } from '../curves/curve.js';
+import type { Tuning } from '../api.js';
+import type { Curve, CurveContext } from '../curves/curve.js';
 import { MsmError } from '../errors.js';
 // of the entry, as users have it: it is built with this one, and the engine stays there
 import { createMsmEngine } from '../index.js';
+import { areSame } from '../stages/fold.js';
 import type { Problem } from './problem.js';
 
 /** A setting that works on a device. */
@@ -16,24 +17,28 @@ export interface Trial {
   destroy(): void;
 }
 
-const isExpected = (point: AffinePoint, expected: AffinePoint): boolean =>
-  point.infinity === expected.infinity && point.x === expected.x && point.y === expected.y;
-
 /** Sets a device up with a setting, and compiles; null if that does not work here. */
 export const prepare = async (
   device: GPUDevice,
-  curve: Curve,
+  curve: CurveContext,
   tuning: Partial<Tuning>,
   { points, scalars, expected }: Problem,
 ): Promise<Trial | null> => {
-  const engine = await createMsmEngine({ curve, device, tuning: { ...tuning, cpuBelow: 0 }, selfTest: false });
+  // over whichever field: points are bytes here
+  const constants = curve.constants as Curve;
+  const engine = await createMsmEngine({
+    curve: constants,
+    device,
+    tuning: { ...tuning, cpuBelow: 0 },
+    selfTest: false,
+  });
   const destroy = (): void => engine.destroy();
   try {
     const bases = await engine.loadBases(points);
     const time = async (): Promise<number | null> => {
       const result = await engine.msm(bases, scalars);
       const run = engine.lastRun;
-      if (run === null || !isExpected(result, expected)) return null;
+      if (run === null || !areSame(curve, result, expected)) return null;
       const busy = (run.timeline ?? []).reduce((sum, { ms }) => sum + ms, 0);
       // clocks of browsers may be so coarse that a run takes no time
       return busy > 0 ? busy : Math.max(run.wallMs, Number.MIN_VALUE);

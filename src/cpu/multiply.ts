@@ -1,4 +1,4 @@
-import type { AffinePoint } from '../api.js';
+import type { AffinePoint, Coordinate } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
 import { type Affine, toAffine } from '../curves/jacobian.js';
 import { type PointSource, readerOf } from '../curves/point-source.js';
@@ -10,7 +10,7 @@ import { Turns } from './turns.js';
 /** What a call came to that was computed on the CPU. */
 export interface CpuOutcome {
   /** The sums of the vectors. */
-  readonly sums: AffinePoint[];
+  readonly sums: AffinePoint<Coordinate>[];
   /** c, and digits of a scalar, of the vector with the most digits. */
   readonly windowBits: number;
   readonly windows: number;

@@ -1,7 +1,7 @@
 import type { CurveContext } from '../curves/curve.js';
-import { type Affine, add, addAffine, double, infinity, type Jacobian } from '../curves/jacobian.js';
+import { type Affine, add, addAffine, double, infinityOf, type Jacobian, negated } from '../curves/jacobian.js';
 import { wordsOf } from '../curves/point-source.js';
-import { digitsOf, mod, readWords } from '../field/modulus.js';
+import { digitsOf, readWords } from '../field/modulus.js';
 import { windowCount } from '../plan/window-bits.js';
 import type { Turns } from './turns.js';
 
@@ -26,6 +26,7 @@ export const signedDigits = (scalar: bigint, windowBits: number, windows: number
 
 /** Σ (k + 1) · buckets[k], from the top: every bucket is in the running sum as often as it counts. */
 const weightedSum = async (curve: CurveContext, buckets: readonly Jacobian[], turns: Turns): Promise<Jacobian> => {
+  const infinity = infinityOf(curve);
   let [running, sum] = [infinity, infinity];
   for (let k = buckets.length - 1; k >= 0; k--) {
     running = add(curve, running, buckets[k] as Jacobian);
@@ -59,6 +60,7 @@ export const pippenger = async (
   turns: Turns,
 ): Promise<CpuResult> => {
   const n = scalars.length / curve.scalarBytes;
+  const infinity = infinityOf(curve);
   if (n === 0) return { sum: infinity, windowBits: 2, windows: 0, entries: 0 };
   const windowBits = cpuWindowBits(n, curve.scalarBits);
   const windows = windowCount(curve.scalarBits, windowBits);
@@ -67,7 +69,7 @@ export const pippenger = async (
   const terms: { readonly plus: Affine; readonly minus: Affine; readonly digits: readonly number[] }[] = [];
   for (let i = 0; i < n; i++) {
     const plus = pointOf(i);
-    const minus = plus === null ? null : { x: plus.x, y: mod(-plus.y, curve.p) };
+    const minus = plus === null ? null : negated(curve, plus);
     const scalar = readWords(scalarWords, i * words, words) % curve.order;
     terms.push({ plus, minus, digits: signedDigits(scalar, windowBits, windows) });
     if (turns.due) await turns.take();

@@ -1,34 +1,55 @@
+import type { Coordinate, Fp2 } from '../api.js';
 import { badArgument, show } from '../errors.js';
-import { type FieldProduct, type Modulus, mod, modulus } from '../field/modulus.js';
+import type { Field } from '../field/field.js';
+import { type Degree, type FieldProduct, type Modulus, modulus } from '../field/modulus.js';
+import { primeField } from '../field/prime-field.js';
 
 /**
- * A short Weierstrass curve y² = x³ + a·x + b over F_p, as data. Nothing outside src/curves/ knows any curve by name.
+ * A short Weierstrass curve y² = x³ + a·x + b over F_p, or `Curve<Fp2>` over a field of p² elements, as data. Nothing outside src/curves/ knows any
+ * curve by name.
  */
-export interface Curve {
+export interface Curve<Of extends Coordinate = bigint> {
   /** What errors call it, and calibrations are remembered by. */
   readonly name: string;
   /** The prime of the base field, 46 to 414 bits. */
   readonly p: bigint;
   /** The order r of the group that scalars are reduced by; at most 256 bits. */
   readonly order: bigint;
-  /** In [0, p). */
-  readonly a: bigint;
-  /** In [0, p), and not 0: the library writes infinity as (0, 0), which must not be a point of the curve. */
-  readonly b: bigint;
+  /** u², where coordinates are pairs c0 + c1·u: a number from −6 to 6 that is no square modulo p. */
+  readonly nonResidue?: Of extends bigint ? undefined : bigint;
+  /** Of numbers in [0, p). */
+  readonly a: Of;
+  /** Of numbers in [0, p), and not 0: the library writes infinity as (0, 0), which must not be a point of the curve. */
+  readonly b: Of;
   /** A point of the curve. */
   readonly generator: {
-    /** In [0, p). */
-    readonly x: bigint;
-    /** In [0, p). */
-    readonly y: bigint;
+    /** Of numbers in [0, p). */
+    readonly x: Of;
+    /** Of numbers in [0, p). */
+    readonly y: Of;
   };
   /** Encodings of points that it has beside those of every curve. */
   readonly encodings?: readonly ('eip196' | 'eip2537' | 'zcash')[];
 }
 
+/** A curve over either kind of field. */
+export type AnyCurve = Curve | Curve<Fp2>;
+
 /** A curve with everything that is derived from it. */
-export interface CurveContext extends Curve {
+export interface CurveContext {
+  /** What it is derived from. */
+  readonly constants: AnyCurve;
+  readonly name: string;
+  readonly p: bigint;
+  readonly order: bigint;
+  readonly a: Coordinate;
+  readonly b: Coordinate;
+  readonly generator: { readonly x: Coordinate; readonly y: Coordinate };
+  readonly encodings: NonNullable<Curve['encodings']>;
+  /** The prime. */
   readonly field: Modulus;
+  /** What coordinates are in. */
+  readonly coordinates: Field;
   /** λ: bits of the group order. */
   readonly scalarBits: number;
   readonly scalarBytes: 32;
@@ -43,56 +64,117 @@ export interface CurveContext extends Curve {
 
 /** The same curve, computed on with other products. */
 export const withProduct = (curve: CurveContext, product: FieldProduct): CurveContext =>
-  product === curve.field.product ? curve : { ...curve, field: modulus(curve.p, product) };
+  product === curve.field.product ? curve : over(curve, modulus(curve.p, product, curve.coordinates.degree));
+
+const over = (curve: CurveContext, field: Modulus): CurveContext => ({
+  ...curve,
+  field,
+  coordinates: curve.coordinates.over(field),
+});
+
+/** What an equation is made of. */
+export type Equation = Pick<CurveContext, 'coordinates' | 'a' | 'b'>;
+
+/** x³ + a·x + b, of which y is a root. */
+export const cubic = ({ coordinates: f, a, b }: Equation, x: Coordinate): Coordinate =>
+  f.sum(f.product(f.sum(f.product(x, x), a), x), b);
 
 /** Whether (x, y) satisfies the curve's equation. */
-export const isOnCurve = (curve: Curve, x: bigint, y: bigint): boolean =>
-  mod(y * y - (x * x + curve.a) * x - curve.b, curve.p) === 0n;
+export const isOnCurve = (curve: Equation, x: Coordinate, y: Coordinate): boolean => {
+  const f = curve.coordinates;
+  return f.isZero(f.difference(f.product(y, y), cubic(curve, x)));
+};
 
 const bitLength = (value: bigint): number => value.toString(2).length;
 
-/** Whatever stands there; a curve may come from untyped JavaScript. */
-const generatorNumbers = (generator: Partial<Curve['generator']> | undefined): Record<string, unknown> => ({
-  'generator.x': generator?.x,
-  'generator.y': generator?.y,
-});
+/** What an object of the caller's has where a coordinate belongs; untyped JavaScript may have anything there. */
+const copied = <Of extends Coordinate>(given: Of): Of => {
+  if (typeof given !== 'object' || given === null) return given;
+  const { c0, c1 } = given;
+  return { c0, c1 } as Of;
+};
 
-/** @throws MsmError `bad-argument` naming the constant that is wrong */
-export const curveContext = (given: Curve): CurveContext => {
-  // each constant is read once, wherever it is: an object of a class may have them as getters
-  const { name, p, order, a, b, generator, encodings = [] } = given;
-  const curve: Curve = { name, p, order, a, b, generator: { x: generator?.x, y: generator?.y }, encodings };
+/** A copy, for which each constant is read once, wherever it is: an object of a class may have them as getters. */
+export const constantsOf = (given: AnyCurve): AnyCurve => {
+  const { name, p, order, nonResidue, a, b, generator, encodings } = given as Curve<Coordinate>;
+  const [x, y] = [generator?.x, generator?.y];
+  return {
+    name,
+    p,
+    order,
+    ...(nonResidue === undefined ? {} : { nonResidue }),
+    a: copied(a),
+    b: copied(b),
+    generator: { x: copied(x), y: copied(y) },
+    ...(encodings === undefined ? {} : { encodings }),
+  } as AnyCurve;
+};
+
+/** Makes the field of p² elements. */
+export type Extension = (prime: Modulus, nonResidue: bigint) => Field;
+
+/** The numbers of a coordinate, by the names that errors call them. */
+export const numbersOf = (name: string, value: unknown, degree: Degree): [string, unknown][] =>
+  degree === 1
+    ? [[name, value]]
+    : (['c0', 'c1'] as const).map((c) => [`${name}.${c}`, (value as Partial<Fp2> | undefined | null)?.[c]]);
+
+/**
+ * @param extension for curves with a `nonResidue`
+ * @throws MsmError `bad-argument` naming the constant that is wrong
+ */
+export const curveContext = (given: AnyCurve, extension?: Extension): CurveContext => {
+  const constants = constantsOf(given);
+  const { name, p, order, nonResidue, a, b, generator, encodings = [] } = constants;
+  const { x, y } = generator;
   const where = `curve ${show(name)}`;
-  const numbers = { p: curve.p, order: curve.order, a: curve.a, b: curve.b, ...generatorNumbers(curve.generator) };
-  for (const [name, value] of Object.entries(numbers)) {
+  const degree = nonResidue === undefined ? 1 : 2;
+  const coordinates = [
+    ['a', a],
+    ['b', b],
+    ['generator.x', x],
+    ['generator.y', y],
+  ] as const;
+  const coefficients = coordinates.flatMap(([name, value]) => numbersOf(name, value, degree));
+  const numbers = [['p', p], ['order', order], ...(degree === 1 ? [] : [['nonResidue', nonResidue]]), ...coefficients];
+  for (const [name, value] of numbers as [string, unknown][]) {
     if (typeof value !== 'bigint') throw badArgument(`${where}: ${name} must be a bigint, got ${typeof value}`);
   }
   let field: Modulus;
+  let elements: Field;
   try {
-    field = modulus(curve.p);
+    field = modulus(p, 'signed', degree);
+    elements = nonResidue === undefined || extension === undefined ? primeField(field) : extension(field, nonResidue);
   } catch (error) {
     throw badArgument(`${where}: ${(error as Error).message}`);
   }
-  for (const name of ['a', 'b'] as const) {
-    if (curve[name] < 0n || curve[name] >= curve.p) throw badArgument(`${where}: ${name} must be in [0, p)`);
+  for (const [name, value] of coefficients as [string, bigint][]) {
+    if (value < 0n || value >= p) throw badArgument(`${where}: ${name} must be in [0, p)`);
   }
-  if (curve.b === 0n) throw badArgument(`${where}: b = 0 is not supported, as (0, 0) stands for infinity`);
-  if (curve.order < 3n || curve.order >> 256n !== 0n) throw badArgument(`${where}: order must be in [3, 2^256)`);
-  const { x, y } = curve.generator;
-  for (const [name, value] of Object.entries({ x, y })) {
-    if (value < 0n || value >= curve.p) throw badArgument(`${where}: generator.${name} must be in [0, p)`);
+  if (elements.isZero(b)) throw badArgument(`${where}: b = 0 is not supported, as (0, 0) stands for infinity`);
+  if (order < 3n || order >> 256n !== 0n) throw badArgument(`${where}: order must be in [3, 2^256)`);
+  if (!isOnCurve({ coordinates: elements, a, b }, x, y)) {
+    throw badArgument(`${where}: the generator is not on the curve`);
   }
-  if (!isOnCurve(curve, x, y)) throw badArgument(`${where}: the generator is not on the curve`);
-  // Hasse: |r − p − 1| ≤ 2·√p
-  const foldsScalars = (curve.order - curve.p - 1n) ** 2n <= 4n * curve.p;
+  // Hasse: |r − q − 1| ≤ 2·√q
+  const q = elements.size;
+  const foldsScalars = (order - q - 1n) ** 2n <= 4n * q;
   return {
-    ...curve,
+    constants,
+    name,
+    p,
+    order,
+    a,
+    b,
+    generator: { x, y },
+    encodings,
     field,
-    scalarBits: bitLength(curve.order),
+    coordinates: elements,
+    scalarBits: bitLength(order),
     scalarBytes: 32,
     foldsScalars,
-    signedBits: bitLength(foldsScalars ? curve.order / 2n : curve.order - 1n),
-    pointBytes: 2 * field.bytes,
-    pointWords: 2 * field.words,
+    signedBits: bitLength(foldsScalars ? order / 2n : order - 1n),
+    pointBytes: 2 * elements.bytes,
+    pointWords: 2 * elements.words,
   };
 };

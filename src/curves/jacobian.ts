@@ -1,70 +1,90 @@
-import { invert, mod } from '../field/modulus.js';
-import type { Curve } from './curve.js';
+import type { Coordinate } from '../api.js';
+import type { Equation } from './curve.js';
 
 /**
- * Points on the CPU: plain BigInts, Jacobian coordinates (X : Y : Z) with x = X/Z², y = Y/Z³; infinity has Z = 0.
- * For the fold of an MSM, for small ones altogether, and for the CPU twins; every exceptional case is handled.
+ * Points on the CPU: plain BigInts, or pairs of them, in Jacobian coordinates (X : Y : Z) with x = X/Z², y = Y/Z³; infinity has Z = 0.
+ * For the fold of an MSM, for small ones altogether, and for the CPU twins; every exceptional case is handled. Coordinates are not reduced.
  */
 export interface Jacobian {
-  readonly x: bigint;
-  readonly y: bigint;
-  readonly z: bigint;
+  readonly x: Coordinate;
+  readonly y: Coordinate;
+  readonly z: Coordinate;
 }
 
 /** An affine point, or null for infinity. */
-export type Affine = { readonly x: bigint; readonly y: bigint } | null;
+export type Affine = { readonly x: Coordinate; readonly y: Coordinate } | null;
 
-export const infinity: Jacobian = { x: 1n, y: 1n, z: 0n };
+export const infinityOf = ({ coordinates: { zero, one } }: Equation): Jacobian => ({ x: one, y: one, z: zero });
+
+export const isInfinity = ({ coordinates }: Equation, { z }: Jacobian): boolean => coordinates.isZero(z);
 
 /** 2P; `dbl-2007-bl` of the Explicit-Formulas Database, any a. */
-export const double = ({ p, a }: Curve, { x, y, z }: Jacobian): Jacobian => {
-  if (z === 0n || y === 0n) return infinity;
-  const xx = (x * x) % p;
-  const yy = (y * y) % p;
-  const zz = (z * z) % p;
-  const s = (4n * x * yy) % p;
-  const m = (3n * xx + a * ((zz * zz) % p)) % p;
-  const x3 = mod(m * m - 2n * s, p);
-  return { x: x3, y: mod(m * (s - x3) - 8n * yy * yy, p), z: (2n * y * z) % p };
+export const double = (curve: Equation, { x, y, z }: Jacobian): Jacobian => {
+  const f = curve.coordinates;
+  if (f.isZero(z) || f.isZero(y)) return infinityOf(curve);
+  const yy = f.product(y, y);
+  const zz = f.product(z, z);
+  const s = f.product(f.multiple(x, 4n), yy);
+  const m = f.sum(f.multiple(f.product(x, x), 3n), f.product(curve.a, f.product(zz, zz)));
+  const x3 = f.difference(f.product(m, m), f.multiple(s, 2n));
+  const y3 = f.difference(f.product(m, f.difference(s, x3)), f.product(f.multiple(yy, 8n), yy));
+  return { x: x3, y: y3, z: f.product(f.multiple(y, 2n), z) };
+};
+
+/** What additions have in common: of P = (u1, s1) and Q = (u2, s2) over the denominators that z, the product of both, stands for. */
+const addOver = (
+  curve: Equation,
+  left: Jacobian,
+  [u1, s1]: readonly [Coordinate, Coordinate],
+  [u2, s2]: readonly [Coordinate, Coordinate],
+  z: Coordinate,
+): Jacobian => {
+  const f = curve.coordinates;
+  const h = f.difference(u2, u1);
+  const r = f.difference(s2, s1);
+  if (f.isZero(h)) return f.isZero(r) ? double(curve, left) : infinityOf(curve);
+  const hh = f.product(h, h);
+  const hhh = f.product(h, hh);
+  const v = f.product(u1, hh);
+  const x3 = f.difference(f.difference(f.product(r, r), hhh), f.multiple(v, 2n));
+  const y3 = f.difference(f.product(r, f.difference(v, x3)), f.product(s1, hhh));
+  return { x: x3, y: y3, z: f.product(z, h) };
 };
 
 /** P + Q with Q affine; `madd` of the Explicit-Formulas Database. */
-export const addAffine = (curve: Curve, left: Jacobian, right: Affine): Jacobian => {
+export const addAffine = (curve: Equation, left: Jacobian, right: Affine): Jacobian => {
+  const f = curve.coordinates;
   if (right === null) return left;
-  if (left.z === 0n) return { ...right, z: 1n };
-  const { p } = curve;
-  const zz = (left.z * left.z) % p;
-  const h = mod(right.x * zz - left.x, p);
-  const r = mod(right.y * ((left.z * zz) % p) - left.y, p);
-  if (h === 0n) return r === 0n ? double(curve, left) : infinity;
-  const hh = (h * h) % p;
-  const hhh = (h * hh) % p;
-  const v = (left.x * hh) % p;
-  const x3 = mod(r * r - hhh - 2n * v, p);
-  return { x: x3, y: mod(r * (v - x3) - left.y * hhh, p), z: (left.z * h) % p };
+  if (f.isZero(left.z)) return { ...right, z: f.one };
+  const zz = f.product(left.z, left.z);
+  const scaled = [f.product(right.x, zz), f.product(right.y, f.product(left.z, zz))] as const;
+  return addOver(curve, left, [left.x, left.y], scaled, left.z);
 };
 
 /** P + Q; `add-1998-cmo-2` of the Explicit-Formulas Database. */
-export const add = (curve: Curve, left: Jacobian, right: Jacobian): Jacobian => {
-  if (left.z === 0n) return right;
-  if (right.z === 0n) return left;
-  const { p } = curve;
-  const [zz1, zz2] = [(left.z * left.z) % p, (right.z * right.z) % p];
-  const [u1, u2] = [(left.x * zz2) % p, (right.x * zz1) % p];
-  const [s1, s2] = [(left.y * ((right.z * zz2) % p)) % p, (right.y * ((left.z * zz1) % p)) % p];
-  const h = mod(u2 - u1, p);
-  const r = mod(s2 - s1, p);
-  if (h === 0n) return r === 0n ? double(curve, left) : infinity;
-  const hh = (h * h) % p;
-  const hhh = (h * hh) % p;
-  const v = (u1 * hh) % p;
-  const x3 = mod(r * r - hhh - 2n * v, p);
-  return { x: x3, y: mod(r * (v - x3) - s1 * hhh, p), z: (((left.z * right.z) % p) * h) % p };
+export const add = (curve: Equation, left: Jacobian, right: Jacobian): Jacobian => {
+  const f = curve.coordinates;
+  if (f.isZero(left.z)) return right;
+  if (f.isZero(right.z)) return left;
+  const over = ({ x, y }: Jacobian, { z }: Jacobian): readonly [Coordinate, Coordinate] => {
+    const zz = f.product(z, z);
+    return [f.product(x, zz), f.product(y, f.product(z, zz))];
+  };
+  return addOver(curve, left, over(left, right), over(right, left), f.product(left.z, right.z));
 };
 
+/** −P. */
+export const negated = <Point extends { readonly y: Coordinate }>(
+  { coordinates: f }: Equation,
+  point: Point,
+): Point => ({
+  ...point,
+  y: f.reduced(f.multiple(point.y, -1n)),
+});
+
 /** k·P for k ≥ 0, by double and add; not in constant time. */
-export const multiply = (curve: Curve, k: bigint, point: Affine): Jacobian => {
-  let sum = infinity;
+export const multiply = (curve: Equation, k: bigint, point: Affine): Jacobian => {
+  let sum = infinityOf(curve);
   for (const bit of k.toString(2)) {
     sum = double(curve, sum);
     if (bit === '1') sum = addAffine(curve, sum, point);
@@ -72,9 +92,10 @@ export const multiply = (curve: Curve, k: bigint, point: Affine): Jacobian => {
   return sum;
 };
 
-export const toAffine = ({ p }: Curve, { x, y, z }: Jacobian): Affine => {
-  if (z === 0n) return null;
-  const inverse = invert(z, p);
-  const square = (inverse * inverse) % p;
-  return { x: (x * square) % p, y: (((y * square) % p) * inverse) % p };
+export const toAffine = (curve: Equation, { x, y, z }: Jacobian): Affine => {
+  const f = curve.coordinates;
+  if (f.isZero(z)) return null;
+  const inverse = f.inverse(z);
+  const square = f.product(inverse, inverse);
+  return { x: f.reduced(f.product(x, square)), y: f.reduced(f.product(f.product(y, square), inverse)) };
 };

@@ -1,4 +1,4 @@
-import { invert, mod } from '../field/modulus.js';
+import { invert } from '../field/modulus.js';
 import { type CurveContext, isOnCurve } from './curve.js';
 import type { PointSource } from './point-source.js';
 
@@ -8,26 +8,29 @@ const numberOf = (bytes: Uint8Array, bigEndian: boolean): bigint => {
   return BigInt(`0x${(bigEndian ? digits : digits.reverse()).join('')}`);
 };
 
-/** The format of points that are taken. */
-export const AS_IT_SHOULD_BE = 'little-endian bytes';
+/** How bytes may be numbers. */
+type Order = 'little-endian' | 'big-endian';
+export type PointFormat = `${Order} bytes` | `${Order} bytes in Montgomery form (R = 2^${number})`;
 
 /**
  * The format in which the bytes of one point are a point, if there is such a format. Other tools use 2^256
  * for coordinates of 32 bytes in Montgomery form, and so on. Of points that came in an encoding that was asked for, no other is tried.
  */
-export const formatOf = (curve: CurveContext, source: PointSource): string | null => {
+export const formatOf = (curve: CurveContext, source: PointSource): PointFormat | null => {
   const { p, bytes } = curve.field;
+  const { coordinates: f } = curve;
   const montgomery = 1n << BigInt(8 * bytes);
   const mayBeOther = source.encoding === 'le';
   for (const bigEndian of mayBeOther ? [false, true] : [false]) {
-    const order = bigEndian ? 'big-endian' : 'little-endian';
-    const [x, y] = [source.bytes.subarray(0, bytes), source.bytes.subarray(bytes)].map((part) =>
-      numberOf(part, bigEndian),
-    ) as [bigint, bigint];
-    if (x >= p || y >= p) continue;
+    const order: Order = bigEndian ? 'big-endian' : 'little-endian';
+    const numbers = Array.from({ length: 2 * f.degree }, (_, i) =>
+      numberOf(source.bytes.subarray(i * bytes, (i + 1) * bytes), bigEndian),
+    );
+    if (numbers.some((number) => number >= p)) continue;
+    const [x, y] = [f.of(numbers.slice(0, f.degree)), f.of(numbers.slice(f.degree))];
     const isPointTimes = (scale: bigint): boolean => {
       const unit = invert(scale, p);
-      return (x === 0n && y === 0n) || isOnCurve(curve, mod(x * unit, p), mod(y * unit, p));
+      return numbers.every((number) => number === 0n) || isOnCurve(curve, f.multiple(x, unit), f.multiple(y, unit));
     };
     if (isPointTimes(source.scale)) return `${order} bytes`;
     if (mayBeOther && isPointTimes(montgomery)) return `${order} bytes in Montgomery form (R = 2^${8 * bytes})`;

@@ -1,32 +1,46 @@
-/** Curves besides BN254, which index.js loads when one of them is asked for. */
+/** Groups besides BN254's G1, which index.js loads when one of them is asked for. */
+import type { Fp2 } from '../api.js';
 import { bls12377 } from './bls12-377.js';
+import { bls12377G2 } from './bls12-377-g2.js';
 import { bls12381 } from './bls12-381.js';
-import type { Curve } from './curve.js';
+import { bls12381G2 } from './bls12-381-g2.js';
+import { bn254G2 } from './bn254-g2.js';
+import type { AnyCurve, Curve } from './curve.js';
 import { grumpkin } from './grumpkin.js';
-import { type OwnName, owners } from './names.js';
+import { type Group, type OwnName, type OwnNameOfPair, owners } from './names.js';
 import { p256 } from './p256.js';
 import { pallas, vesta } from './pasta.js';
 import { secp256k1 } from './secp256k1.js';
 
-export const more: Readonly<Record<Exclude<OwnName, 'bn254'>, Curve>> = {
-  'bls12-381': bls12381,
-  'bls12-377': bls12377,
-  grumpkin,
-  pallas,
-  vesta,
-  secp256k1,
-  p256,
+/** By the names that the curves call themselves. */
+export const groups: Readonly<{
+  g1: Readonly<Record<Exclude<OwnName, 'bn254'>, Curve>>;
+  g2: Readonly<Record<OwnNameOfPair, Curve<Fp2>>>;
+}> = {
+  g1: {
+    'bls12-381': bls12381,
+    'bls12-377': bls12377,
+    grumpkin,
+    pallas,
+    vesta,
+    secp256k1,
+    p256,
+  },
+  g2: { bn254: bn254G2, 'bls12-381': bls12381G2, 'bls12-377': bls12377G2 },
 };
 
 /** Null: there is none. */
-export const curveNamed = (name: string): Curve | null => {
-  const own = Object.hasOwn(owners, name) ? owners[name as keyof typeof owners] : 'bn254';
-  return own === 'bn254' ? null : more[own];
+export const curveNamed = (name: string, group: Group): AnyCurve | null => {
+  if (!Object.hasOwn(owners, name)) return null;
+  const own = owners[name as keyof typeof owners];
+  const all: Readonly<Partial<Record<OwnName, AnyCurve>>> = groups[group];
+  return all[own] ?? null;
 };
 
-/** `bn254 (also BN254, bn128, alt_bn128)`, and so for every curve. */
-export const listNames = (): string =>
-  [...new Set(Object.values(owners))]
+/** `bn254 (also BN254, bn128, alt_bn128)`, and so for every curve that has the group. */
+export const listNames = (group: Group): string =>
+  // those of BN254's G1 are in index.js
+  [...new Set(['bn254', ...Object.keys(groups[group])])]
     .map((own) => {
       const aliases = Object.entries(owners).flatMap(([name, owner]) => (owner === own && name !== own ? name : []));
       return aliases.length === 0 ? own : `${own} (also ${aliases.join(', ')})`;

@@ -3,7 +3,13 @@
 /** What a curve calls itself. */
 export type OwnName = 'bn254' | 'bls12-381' | 'bls12-377' | 'grumpkin' | 'pallas' | 'vesta' | 'secp256k1' | 'p256';
 
-/** Curves that `createMsmEngine` knows by name, by each of the names that they go by: of those with two groups, G1. */
+/** Which of the groups of a pairing-friendly curve: that over F_p, or that over a field of p² elements. Other curves have the first. */
+export type Group = 'g1' | 'g2';
+
+/** Of the curves by name, those that have both groups. */
+export type OwnNameOfPair = 'bn254' | 'bls12-381' | 'bls12-377';
+
+/** Curves that `createMsmEngine` knows by name, by each of the names that they go by. */
 export type NamedCurve =
   | 'bn254'
   | 'BN254'

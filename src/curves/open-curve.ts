@@ -1,31 +1,47 @@
 import { badArgument, show } from '../errors.js';
-import { modulus } from '../field/modulus.js';
-import { fieldView } from '../field/wgsl.js';
-import { type Curve, type CurveContext, curveContext } from './curve.js';
-import { multiply } from './jacobian.js';
+import type { FieldProduct } from '../field/modulus.js';
+import { type AnyCurve, type CurveContext, constantsOf, curveContext, type Extension, withProduct } from './curve.js';
+import { isInfinity, multiply } from './jacobian.js';
 import { resolveCurve } from './named.js';
-import type { NamedCurve } from './names.js';
+import type { Group, NamedCurve } from './names.js';
+
+const products: readonly FieldProduct[] = ['signed', 'unsigned', 'dot4'];
 
 /**
  * The curve that a caller means, with all that is derived from it. Constants of the caller's own are checked as far as that is quick: GPU and
  * CPU would disagree where the order is not one, as either reduces scalars at another place.
  *
+ * @param loadExtension brings what makes fields of p² elements, where the curve is over one
  * @throws MsmError `bad-argument` naming the constant that is wrong
  */
-export const openCurve = async (given: NamedCurve | Curve): Promise<CurveContext> => {
+export const openCurve = async (
+  given: NamedCurve | AnyCurve,
+  group: Group | undefined,
+  loadExtension: () => Promise<Extension>,
+): Promise<CurveContext> => {
+  const extensionFor = ({ nonResidue }: AnyCurve) => (nonResidue === undefined ? undefined : loadExtension());
+  if (group !== undefined && group !== 'g1' && group !== 'g2') {
+    throw badArgument(`group must be 'g1' or 'g2', got ${show(group)}`);
+  }
+  if (typeof given !== 'object' || given === null) {
+    const curve = await resolveCurve(given, group ?? 'g1');
+    return curveContext(curve, await extensionFor(curve));
+  }
   // constants are read at once: what becomes of the object afterwards does not matter
-  const isOwn = typeof given === 'object' && given !== null;
-  const curve = curveContext(isOwn ? given : await resolveCurve(given));
-  if (!isOwn) return curve;
-  const { field, order, generator } = curve;
-  const where = `curve ${show(curve.name)}`;
+  const own = constantsOf(given);
+  const where = `curve ${show(own.name)}`;
+  if (group !== undefined && (group === 'g2') !== (own.nonResidue !== undefined)) {
+    const has = own.nonResidue === undefined ? 'no nonResidue' : 'a nonResidue';
+    throw badArgument(`${where}: has ${has}, which does not fit group '${group}'; leave the group out`);
+  }
+  const curve = curveContext(own, await extensionFor(own));
+  const { order, generator } = curve;
   try {
-    fieldView(field);
-    for (const product of ['unsigned', 'dot4'] as const) fieldView(modulus(field.p, product));
+    for (const product of products) withProduct(curve, product).coordinates.view();
   } catch (error) {
     throw badArgument(`${where}: there is no arithmetic for this p: ${(error as Error).message}`);
   }
-  if (multiply(curve, order, generator).z !== 0n) {
+  if (!isInfinity(curve, multiply(curve, order, generator))) {
     throw badArgument(`${where}: order is not that of the generator: order times the generator is not infinity`);
   }
   return curve;

@@ -1,6 +1,7 @@
 /** Points as they wait in main memory. */
-import type { PointEncoding } from '../api.js';
-import { invert, mod, readWords } from '../field/modulus.js';
+import type { Coordinate, PointEncoding } from '../api.js';
+import { readElement } from '../field/field.js';
+import { invert } from '../field/modulus.js';
 import type { CurveContext } from './curve.js';
 import type { Affine } from './jacobian.js';
 
@@ -20,17 +21,17 @@ export interface PointSource {
 
 /** How points of a source are read. */
 export const readerOf = (
-  { field: { p, words }, pointWords }: CurveContext,
+  { coordinates: f, p, pointWords }: CurveContext,
   { bytes, scale }: PointSource,
 ): ((index: number) => Affine) => {
   const points = wordsOf(bytes);
   const unit = scale === 1n ? 1n : invert(scale, p);
-  const read = (at: number): bigint => {
-    const value = readWords(points, at, words);
-    return unit === 1n ? value : mod(value * unit, p);
+  const read = (at: number): Coordinate => {
+    const value = readElement(f, points, at);
+    return unit === 1n ? value : f.reduced(f.multiple(value, unit));
   };
   return (index) => {
-    const [x, y] = [read(index * pointWords), read(index * pointWords + words)];
-    return x === 0n && y === 0n ? null : { x, y };
+    const [x, y] = [read(index * pointWords), read(index * pointWords + f.words)];
+    return f.isZero(x) && f.isZero(y) ? null : { x, y };
   };
 };

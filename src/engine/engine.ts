@@ -5,6 +5,8 @@ import type {
   BytesLike,
   Calibration,
   CompileTime,
+  Coordinate,
+  Fp2,
   LoadBasesOptions,
   MemoryUse,
   MsmBatchOptions,
@@ -17,9 +19,8 @@ import type {
   StageChecks,
   Tuning,
 } from '../api.js';
-import { multiplyOnCpu } from '../cpu/multiply.js';
 import { Turns } from '../cpu/turns.js';
-import { type Curve, type CurveContext, withProduct } from '../curves/curve.js';
+import { type Curve, type CurveContext, type Extension, withProduct } from '../curves/curve.js';
 import type { NamedCurve } from '../curves/names.js';
 import { openCurve } from '../curves/open-curve.js';
 import type { PointSource } from '../curves/point-source.js';
@@ -56,15 +57,18 @@ import {
   readVerify,
 } from './input.js';
 import { areAsLoaded, type LoadContext, type Loaded, loadPoints } from './load.js';
+import { loadLater } from './load-later.js';
 import { SerialQueue } from './queue.js';
 import { dispose, ResidentBases } from './resident-bases.js';
 import { phasesOf, timelineOf } from './timeline.js';
 import type { Factors } from './verify.js';
 
 /** Options of `createMsmEngine`. */
-export interface MsmEngineOptions {
+export interface MsmEngineOptions<Of extends Coordinate = bigint> {
   /** A name, or the constants of a curve of your own. */
-  readonly curve: NamedCurve | Curve;
+  readonly curve: NamedCurve | Curve<Of>;
+  /** Which group of a curve that is given by its name. Default `g1`; `g2` of the curves that have one. */
+  readonly group?: Of extends bigint ? 'g1' : 'g2';
   /** A device of yours; it is used as it is and never destroyed. Default: the engine requests one. */
   readonly device?: GPUDevice;
   /** WebGPU where there is no `navigator.gpu`: in Node, the object that Dawn's `create` returned. */
@@ -115,9 +119,8 @@ interface Attempts {
   retried: string | null;
 }
 
-/** Self-test and verification: a module of their own, as it is not needed until a result is near. */
-const loadAssurance = (): Promise<typeof import('./assurance.js')> =>
-  import('./assurance.js').catch(notLoaded('assurance'));
+/** What makes fields of p² elements. */
+export const loadExtension = async (): Promise<Extension> => (await loadLater()).quadraticField;
 
 /** Encodings other than little-endian bytes, for those who ask for one; what these refuse is a bad argument. */
 const withFormats = async <Result>(
@@ -139,7 +142,7 @@ const simplerThan = (product: Tuning['fieldProduct']): Pick<Knobs, 'fieldProduct
 
 type EngineKnobs = Knobs & { readonly checks?: Checks | undefined };
 
-class Engine implements MsmEngine {
+class Engine implements MsmEngine<Coordinate> {
   #curve: CurveContext;
   #kernels: Kernels;
   readonly #reopen: () => Promise<OpenDevice>;
@@ -209,7 +212,10 @@ class Engine implements MsmEngine {
     return this.#selfTest;
   }
 
-  async loadBases(points: BytesLike | readonly AffinePoint[], options: LoadBasesOptions = {}): Promise<Bases> {
+  async loadBases(
+    points: BytesLike | readonly AffinePoint<Coordinate>[],
+    options: LoadBasesOptions = {},
+  ): Promise<Bases> {
     const call = readCallOptions(options);
     this.#assertUsable(call.signal);
     const tables = loadedTables(this.#curve, readPrecompute(call));
@@ -225,7 +231,11 @@ class Engine implements MsmEngine {
     return this.#queue.run(() => this.#load(source, tables, call));
   }
 
-  async msm(bases: Bases, scalars: BytesLike | readonly bigint[], options: MsmOptions = {}): Promise<AffinePoint> {
+  async msm(
+    bases: Bases,
+    scalars: BytesLike | readonly bigint[],
+    options: MsmOptions = {},
+  ): Promise<AffinePoint<Coordinate>> {
     const clock = new HostClock();
     const call = readCallOptions(options);
     this.#assertUsable(call.signal);
@@ -234,14 +244,14 @@ class Engine implements MsmEngine {
     const factors = this.#readFactors(resident, scalars, call.offset, call.scalarEncoding, names);
     clock.enter(null);
     const [sum] = await this.#queue.run(() => this.#multiply(resident, [factors], call, clock));
-    return sum as AffinePoint;
+    return sum as AffinePoint<Coordinate>;
   }
 
   async msmBatch(
     bases: Bases,
     scalars: readonly (BytesLike | readonly bigint[])[],
     options: MsmBatchOptions = {},
-  ): Promise<AffinePoint[]> {
+  ): Promise<AffinePoint<Coordinate>[]> {
     const clock = new HostClock();
     const call = readCallOptions(options);
     this.#assertUsable(call.signal);
@@ -358,7 +368,7 @@ class Engine implements MsmEngine {
       const runner = await this.#liveRunner();
       if (!this.#selfTests || this.#tested.has(tables)) return runner;
       const begun = performance.now();
-      const { selfTest } = await loadAssurance();
+      const { selfTest } = await loadLater();
       const tested = { ...this.#loadContext(), limits: this.#planLimits(), budget: this.#budget, tables };
       const wrong = await selfTest(runner, { ...tested, tuning: this.#tuning }, () => this.#assertUsable(signal));
       const { product } = this.#curve.field;
@@ -443,7 +453,13 @@ class Engine implements MsmEngine {
   }
 
   #loadContext(): LoadContext {
-    return { curve: this.#curve, kernels: this.#kernels, limits: this.#planLimits(), tuning: this.#tuning };
+    return {
+      curve: this.#curve,
+      kernels: this.#kernels,
+      limits: this.#planLimits(),
+      tuning: this.#tuning,
+      loadFormatOf: async () => (await loadLater()).formatOf,
+    };
   }
 
   #attempts(): Attempts {
@@ -487,7 +503,7 @@ class Engine implements MsmEngine {
 
   /** Points as the GPU and the CPU take them; a copy, made at once. */
   async #readPoints(
-    points: BytesLike | readonly AffinePoint[],
+    points: BytesLike | readonly AffinePoint<Coordinate>[],
     encoding: PointEncoding | undefined,
   ): Promise<PointSource> {
     if (isPlain(encoding)) return { bytes: encodePoints(this.#curve, points), scale: 1n, encoding: 'le' };
@@ -520,7 +536,7 @@ class Engine implements MsmEngine {
     given: readonly Factors[],
     options: CallOptions,
     clock: HostClock,
-  ): Promise<AffinePoint[]> {
+  ): Promise<AffinePoint<Coordinate>[]> {
     clock.enter('encodeMs');
     const vectors = await this.#decoded(given, options.scalarEncoding);
     this.#assertUsable(options.signal);
@@ -556,7 +572,7 @@ class Engine implements MsmEngine {
     // bases destroyed meanwhile stop no call whose commands need them no more
     const goOn = (): void => this.#assertUsable(options.signal);
     const verified = Math.random() < (options.verify ?? this.#verify);
-    const verification = verified ? await loadAssurance() : null;
+    const verification = verified ? await loadLater() : null;
     const check = (await verification?.drawCheck(this.#curve, vectors, bases.source, new Turns(goOn))) ?? null;
     const again = this.#survey(bases, check?.vectors ?? []).flatMap(
       (vector) => verification?.otherwise(plan, (tuning) => work([vector], tuning)) ?? [],
@@ -574,10 +590,10 @@ class Engine implements MsmEngine {
       const { walls } = clock.read();
       if (check !== null) {
         let before = submitsOf(wanted);
-        const others: AffinePoint[] = [];
+        const others: AffinePoint<Coordinate>[] = [];
         for (const each of again) {
           const { sums } = await evaluate(runner, context, each, (done) => tick(before + done));
-          others.push(sums[0] as AffinePoint);
+          others.push(sums[0] as AffinePoint<Coordinate>);
           before += submitsOf(each);
         }
         await check.assertAgree(evaluation.sums, others);
@@ -634,13 +650,14 @@ class Engine implements MsmEngine {
     n: number,
     options: CallOptions,
     clock: HostClock,
-  ): Promise<AffinePoint[]> {
+  ): Promise<AffinePoint<Coordinate>[]> {
     const goOn = (): void => {
       this.#assertUsable(options.signal);
       bases.assertAlive();
     };
     goOn();
     options.onProgress?.({ phase: 'msm', done: 0, total: 1 });
+    const { multiplyOnCpu } = await loadLater();
     const computing = performance.now();
     const { sums, windowBits, windows, entries } = await multiplyOnCpu(this.#curve, bases.source, vectors, goOn);
     const ms = performance.now() - computing;
@@ -689,11 +706,15 @@ class Engine implements MsmEngine {
 }
 
 /**
- * Makes an engine that computes multi-scalar multiplications on one curve, on one GPU device.
+ * Makes an engine that computes multi-scalar multiplications in one group of a curve, on one GPU device.
  *
  * @throws MsmError `bad-argument` (an option is wrong; the message names it), `no-webgpu`, `unsupported-device`
  */
-export const createMsmEngine = async (options: MsmEngineOptions): Promise<MsmEngine> => {
+export function createMsmEngine(options: MsmEngineOptions): Promise<MsmEngine>;
+export function createMsmEngine(options: MsmEngineOptions<Fp2>): Promise<MsmEngine<Fp2>>;
+export async function createMsmEngine(
+  options: MsmEngineOptions | MsmEngineOptions<Fp2>,
+): Promise<MsmEngine<Coordinate>> {
   if (typeof options !== 'object' || options === null) throw badArgument('options must be an object with a `curve`');
   // read once: what becomes of the object afterwards does not matter
   const {
@@ -725,7 +746,7 @@ export const createMsmEngine = async (options: MsmEngineOptions): Promise<MsmEng
     throw badArgument(`retries must be an integer of at least 0, got ${show(retries)}`);
   }
   const share = readVerify('verify', verify);
-  const curve = await openCurve(options.curve);
+  const curve = await openCurve(options.curve, options.group, loadExtension);
   // It also keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is collected meanwhile.
   const open = (again: boolean): Promise<OpenDevice> => openDevice({ device, gpu, powerPreference }, again);
   return new Engine(curve, await open(false), {
@@ -737,4 +758,4 @@ export const createMsmEngine = async (options: MsmEngineOptions): Promise<MsmEng
     verify: share,
     selfTests,
   });
-};
+}

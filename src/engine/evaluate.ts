@@ -1,5 +1,5 @@
-import type { AffinePoint } from '../api.js';
-import { addAffine, infinity, type Jacobian, toAffine } from '../curves/jacobian.js';
+import type { AffinePoint, Coordinate } from '../api.js';
+import { addAffine, infinityOf, type Jacobian, toAffine } from '../curves/jacobian.js';
 import type { Runner } from '../gpu/runner.js';
 import type { Job } from '../plan/schedule.js';
 import type { SurveyedVector } from '../plan/survey.js';
@@ -16,7 +16,7 @@ export const submitsOf = ({ jobs }: Work): number => jobs.reduce((sum, { submits
 
 export interface Evaluation {
   /** One for each vector. */
-  readonly sums: readonly AffinePoint[];
+  readonly sums: readonly AffinePoint<Coordinate>[];
   readonly outcomes: readonly JobOutcome[];
 }
 
@@ -34,7 +34,7 @@ export const evaluate = async (
 ): Promise<Evaluation> => {
   const { curve, clock } = context;
   const outcomes: JobOutcome[] = [];
-  const totals = vectors.map(() => infinity);
+  const totals = vectors.map(() => infinityOf(curve));
   let before = 0;
   for (const job of jobs) {
     clock.enter('encodeMs');
@@ -42,7 +42,7 @@ export const evaluate = async (
     const outcome = await runJob(runner, { ...context, vectors }, job, (done) => tick(before + done));
     job.parts.forEach(({ pieces }, part) => {
       pieces.forEach(({ vector }, piece) => {
-        const sum = outcome.sums[part]?.[piece] as AffinePoint;
+        const sum = outcome.sums[part]?.[piece] as AffinePoint<Coordinate>;
         totals[vector] = addAffine(curve, totals[vector] as Jacobian, affineOf(sum));
       });
     });

@@ -1,6 +1,7 @@
 import type {
   AffinePoint,
   BytesLike,
+  Coordinate,
   LoadBasesOptions,
   MsmBatchOptions,
   MsmOptions,
@@ -9,7 +10,7 @@ import type {
   ScalarEncoding,
   StageChecks,
 } from '../api.js';
-import type { CurveContext } from '../curves/curve.js';
+import { type CurveContext, numbersOf } from '../curves/curve.js';
 import { badArgument, kindOf, show } from '../errors.js';
 import type { Checks } from '../record/checks.js';
 import { copyBytes, roomFor } from './bytes.js';
@@ -85,8 +86,8 @@ export const readCallOptions = (options: LoadBasesOptions & MsmOptions): CallOpt
  * @throws MsmError `bad-argument`
  */
 export const encodePoints = (
-  { field, pointBytes }: CurveContext,
-  points: BytesLike | readonly AffinePoint[],
+  { field, coordinates, pointBytes }: CurveContext,
+  points: BytesLike | readonly AffinePoint<Coordinate>[],
 ): Uint8Array<ArrayBuffer> => {
   const given = copyBytes('points', points, pointBytes, 'point');
   if (given !== null) return given;
@@ -95,22 +96,21 @@ export const encodePoints = (
   }
   const bytes = roomFor('points', points.length, pointBytes);
   // not forEach, which passes over the holes of an array
-  for (const [i, point] of (points as readonly AffinePoint[]).entries()) {
+  for (const [i, point] of (points as readonly AffinePoint<Coordinate>[]).entries()) {
     if (typeof point !== 'object' || point === null) {
       throw badArgument(`points[${i}] must be { x, y, infinity }, got ${kindOf(point)}`);
     }
     if (point.infinity) continue;
-    for (const name of ['x', 'y'] as const) {
-      const value = point[name];
+    const numbers = (['x', 'y'] as const).flatMap((name) => numbersOf(name, point[name], coordinates.degree));
+    let isZero = true;
+    for (const [at, [name, value]] of numbers.entries()) {
       if (typeof value !== 'bigint') throw badArgument(`points[${i}].${name} must be a bigint, got ${kindOf(value)}`);
       if (value < 0n || value >= field.p) throw badArgument(`points[${i}].${name} must be in [0, p), got ${value}`);
+      if (value !== 0n) isZero = false;
+      writeBytes(bytes, i * pointBytes + at * field.bytes, field.bytes, value);
     }
     // all zeros would be read as infinity
-    if (point.x === 0n && point.y === 0n) {
-      throw badArgument(`points[${i}] is (0, 0) and not marked as infinity; it is no point of the curve`);
-    }
-    writeBytes(bytes, i * pointBytes, field.bytes, point.x);
-    writeBytes(bytes, i * pointBytes + field.bytes, field.bytes, point.y);
+    if (isZero) throw badArgument(`points[${i}] is (0, 0) and not marked as infinity; it is no point of the curve`);
   }
   return bytes;
 };

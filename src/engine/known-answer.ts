@@ -1,9 +1,8 @@
 /** An MSM of points that are hard on arithmetic, and what it comes to: for self-tests, computed by the CPU alone. */
-import type { AffinePoint } from '../api.js';
-import type { CurveContext } from '../curves/curve.js';
-import { add, infinity, type Jacobian, multiply, toAffine } from '../curves/jacobian.js';
-import { mod } from '../field/modulus.js';
-import { squareRoot } from '../field/square-root.js';
+import type { AffinePoint, Coordinate } from '../api.js';
+import { type CurveContext, cubic } from '../curves/curve.js';
+import { add, infinityOf, type Jacobian, multiply, negated, toAffine } from '../curves/jacobian.js';
+import { squareRootIn } from '../field/square-root.js';
 import { affineOf, publicPoint } from '../stages/fold.js';
 import { encodePoints, encodeScalars } from './input.js';
 
@@ -11,16 +10,17 @@ export interface KnownAnswer {
   /** In the public formats. */
   readonly points: Uint8Array<ArrayBuffer>;
   readonly scalars: Uint8Array<ArrayBuffer>;
-  readonly sum: AffinePoint;
+  readonly sum: AffinePoint<Coordinate>;
 }
 
 /** Digits of the golden ratio, as good as any. */
 const LONG = 0x9e3779b97f4a7c15f39cc0605cedc8341082276bf3a27251f86c6a11d0c18e95n;
 
 /** The point whose x is the first from `x` on, in steps of `step`, that has one. */
-const pointFrom = ({ p, a, b }: CurveContext, x: bigint, step: bigint): AffinePoint => {
-  for (let at = mod(x, p); ; at = mod(at + step, p)) {
-    const y = squareRoot((at * at + a) * at + b, p);
+const pointFrom = (curve: CurveContext, x: Coordinate, step: Coordinate): AffinePoint<Coordinate> => {
+  const f = curve.coordinates;
+  for (let at = f.reduced(x); ; at = f.reduced(f.sum(at, step))) {
+    const y = squareRootIn(f, cubic(curve, at));
     if (y !== null) return { x: at, y, infinity: false };
   }
 };
@@ -30,15 +30,16 @@ const pointFrom = ({ p, a, b }: CurveContext, x: bigint, step: bigint): AffinePo
  * as they are computed with. They meet themselves, their opposites, infinity and one another in the buckets of one scalar, and the buckets of others.
  */
 export const knownAnswer = (curve: CurveContext): KnownAnswer => {
-  const { p, order, field } = curve;
+  const { p, order, field, coordinates: f } = curve;
   const top = 1n << BigInt(field.bits - 1);
-  const points: AffinePoint[] = [];
+  const points: AffinePoint<Coordinate>[] = [];
+  const infinity = infinityOf(curve);
   const scalars: bigint[] = [];
   // scalars are small multiples of these, so that the answer takes no multiplication for each; half of the order is where scalars fold
   const half = (order - 1n) / 2n;
   const units = [LONG % half, half, 1n];
   const sums: Jacobian[] = units.map(() => infinity);
-  const put = (point: AffinePoint, ...times: readonly number[]): void => {
+  const put = (point: AffinePoint<Coordinate>, ...times: readonly number[]): void => {
     points.push(point);
     scalars.push(times.reduce((sum, count, i) => sum + BigInt(count) * (units[i] as bigint), 0n));
     times.forEach((count, i) => {
@@ -49,8 +50,9 @@ export const knownAnswer = (curve: CurveContext): KnownAnswer => {
   for (const x of [0n, 1n, top - 1n, top, p / 2n, p - 1n]) {
     const step = x < p / 2n ? 1n : -1n;
     for (const form of [1n, field.rInverse]) {
-      const point = pointFrom(curve, x * form, step * form);
-      const met = [point, { ...point, y: mod(-point.y, p) }, { x: 0n, y: 0n, infinity: true }][i % 3] as AffinePoint;
+      // the same limbs in every coefficient
+      const point = pointFrom(curve, f.of([x * form, x * form]), f.of([step * form, 0n]));
+      const met = [point, negated(curve, point), publicPoint(curve, null)][i % 3] as AffinePoint<Coordinate>;
       put(met, 1, 0, 0);
       put(point, 1, 0, 0);
       const [a, b, c] = [

@@ -1,6 +1,6 @@
 import type { Progress } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
-import { AS_IT_SHOULD_BE, formatOf } from '../curves/misread.js';
+import type { PointFormat } from '../curves/misread.js';
 import type { PointSource } from '../curves/point-source.js';
 import { badArgument, GpuFault, MsmError } from '../errors.js';
 import type { Command, Slice } from '../gpu/commands.js';
@@ -21,6 +21,8 @@ export interface LoadContext {
   readonly kernels: Kernels;
   readonly limits: DeviceProfile;
   readonly tuning: Knobs;
+  /** What says why a point was refused. */
+  loadFormatOf(): Promise<(curve: CurveContext, source: PointSource) => PointFormat | null>;
 }
 
 export interface LoadRequest {
@@ -136,19 +138,23 @@ const digestCommand = ({ kernels, curve }: LoadContext, slice: Bound, account: n
   };
 };
 
+/** The format of points that are taken. */
+const AS_IT_SHOULD_BE: PointFormat = 'little-endian bytes';
+
 /** Refuses what the import refused, if the CPU sees it as well. */
-const assertImported = (
-  curve: CurveContext,
+const assertImported = async (
+  { curve, loadFormatOf }: LoadContext,
   source: PointSource,
   { first, count }: Range,
   [notCanonical, offCurve]: readonly [number, number],
-): void => {
+): Promise<void> => {
   const rejected = Math.min(notCanonical, offCurve);
   if (rejected === NONE_REJECTED) return;
   const at = (rejected - first) * curve.pointBytes;
   const refused = source.bytes.slice(at, at + curve.pointBytes);
-  const format =
-    rejected >= first && rejected < first + count ? formatOf(curve, { ...source, bytes: refused }) : AS_IT_SHOULD_BE;
+  const formatOf = await loadFormatOf();
+  const isOurs = rejected >= first && rejected < first + count;
+  const format = isOurs ? formatOf(curve, { ...source, bytes: refused }) : AS_IT_SHOULD_BE;
   if (format === AS_IT_SHOULD_BE) {
     throw new GpuFault('import', `points[${rejected}] was refused, and nothing is wrong with it`);
   }
@@ -199,7 +205,7 @@ const runImport = async (
   if (sumOfLanes(accounts, ARRIVED) !== sent) {
     throw new GpuFault('import', 'the points that arrived are not those that were sent');
   }
-  assertImported(curve, source, range, [
+  await assertImported(context, source, range, [
     rejectedIn(accounts[REJECTS] as number),
     rejectedIn(accounts[REJECTS + 1] as number),
   ]);

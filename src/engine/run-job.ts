@@ -1,4 +1,4 @@
-import type { AffinePoint } from '../api.js';
+import type { AffinePoint, Coordinate } from '../api.js';
 import { Turns } from '../cpu/turns.js';
 import type { CurveContext } from '../curves/curve.js';
 import { GpuFault } from '../errors.js';
@@ -31,7 +31,7 @@ export interface JobContext {
 /** What one job came to. */
 export interface JobOutcome extends Pick<JobResult, 'dispatches' | 'submits' | 'passes'> {
   /** The sums of the pieces, part by part. */
-  readonly sums: readonly (readonly AffinePoint[])[];
+  readonly sums: readonly (readonly AffinePoint<Coordinate>[])[];
   readonly entries: number;
   readonly foldMs: number;
 }
@@ -81,9 +81,9 @@ export const runJob = async (
     if (found) throw new GpuFault(...found);
     const entries = parts.reduce((sum, part, i) => sum + audit(part, expected[i] as readonly number[], accounts), 0);
     const folding = performance.now();
-    const sums: AffinePoint[][] = [];
+    const sums: AffinePoint<Coordinate>[][] = [];
     for (const { plan, pieces, at } of parts) {
-      const own: AffinePoint[] = [];
+      const own: AffinePoint<Coordinate>[] = [];
       for (let vector = 0; vector < pieces.length; vector++) {
         own.push(fold(curve, plan, result.subarray(at.bitSums / 4), vector));
         if (turns.areOver) await turns.take();

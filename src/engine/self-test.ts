@@ -1,5 +1,5 @@
 /** Whether what MSMs are made of computes rightly on a device: found out before the first result is believed. */
-import type { AffinePoint } from '../api.js';
+import type { AffinePoint, Coordinate } from '../api.js';
 import { MsmError } from '../errors.js';
 import type { Runner } from '../gpu/runner.js';
 import type { PlanLimits } from '../plan/planner.js';
@@ -8,6 +8,7 @@ import { survey } from '../plan/survey.js';
 import type { Knobs } from '../plan/tuning.js';
 import { loadedTables } from '../plan/workload.js';
 import type { Checks } from '../record/checks.js';
+import { areSame } from '../stages/fold.js';
 import { HostClock } from './clock.js';
 import { evaluate } from './evaluate.js';
 import { knownAnswer } from './known-answer.js';
@@ -45,9 +46,8 @@ const run = async (runner: Runner, tested: Tested, goOn: () => void): Promise<st
     const vectors = [{ ...survey(curve, scalars, tables, false), offset: 0 }];
     const jobs = schedule(vectors, curve, limits, budget, tuning);
     const context = { curve, kernels, checks: tuning.checks, bases: buffer, clock: new HostClock(), goOn };
-    const [found] = (await evaluate(runner, context, { vectors, jobs }, goOn)).sums as [AffinePoint];
-    const isRight = found.x === sum.x && found.y === sum.y && found.infinity === sum.infinity;
-    return isRight ? null : 'the sum of known points came out as another';
+    const [found] = (await evaluate(runner, context, { vectors, jobs }, goOn)).sums as [AffinePoint<Coordinate>];
+    return areSame(curve, found, sum) ? null : 'the sum of known points came out as another';
   } finally {
     runner.ledger.destroy(buffer);
   }
@@ -65,8 +65,9 @@ export const selfTest = async (runner: Runner, given: Tested, goOn: () => void):
   // what is in no pipeline
   const { windowBits: _c, cpuBelow: _n, ...tuning } = given.tuning;
   const tested = { ...given, tuning };
-  const { name, p, a, b, field } = tested.curve;
-  const key = JSON.stringify([name, `${p} ${a} ${b}`, field.product, tested.tables, tested.tuning]);
+  const { name, p, a, b, field, coordinates: f } = tested.curve;
+  const constants = [p, ...f.coefficients(a), ...f.coefficients(b)].join();
+  const key = JSON.stringify([name, constants, field.product, tested.tables, tested.tuning]);
   const known = remembered.get(runner.device) ?? new Map<string, string | null>();
   remembered.set(runner.device, known);
   let wrong = known.get(key);

@@ -1,7 +1,17 @@
-import type { AffinePoint } from '../api.js';
+import type { AffinePoint, Coordinate } from '../api.js';
 import type { Turns } from '../cpu/turns.js';
 import type { CurveContext } from '../curves/curve.js';
-import { type Affine, add, addAffine, double, infinity, type Jacobian, multiply } from '../curves/jacobian.js';
+import {
+  type Affine,
+  add,
+  addAffine,
+  double,
+  infinityOf,
+  isInfinity,
+  type Jacobian,
+  multiply,
+  negated,
+} from '../curves/jacobian.js';
 import { addMultiples, FACTOR_END } from '../curves/multiples.js';
 import { type PointSource, readerOf, wordsOf } from '../curves/point-source.js';
 import { GpuFault } from '../errors.js';
@@ -22,7 +32,7 @@ export interface Check {
   /** What the GPU has to multiply for it, each vector by itself. */
   readonly vectors: readonly Factors[];
   /** @throws GpuFault if results of the call and sums of `vectors` do not fit together */
-  assertAgree(results: readonly AffinePoint[], sums: readonly AffinePoint[]): Promise<void>;
+  assertAgree(results: readonly AffinePoint<Coordinate>[], sums: readonly AffinePoint<Coordinate>[]): Promise<void>;
 }
 
 /** A term of a sum on the CPU. */
@@ -54,7 +64,7 @@ const drawFactor = (): number => {
 
 /** Σ factor · point. */
 const combine = async (curve: CurveContext, terms: readonly Term[], turns: Turns): Promise<Jacobian> => {
-  let sum = infinity;
+  let sum = infinityOf(curve);
   for (let bit = FACTOR_END / 2; bit >= 1; bit /= 2) {
     sum = double(curve, sum);
     for (const { factor, point } of terms) {
@@ -123,9 +133,9 @@ export const drawCheck = async (
     assertAgree: async (results, [sum, wrapped]) => {
       const terms = results.map((point, v) => ({ factor: factors[v] as number, point: affineOf(point) }));
       const claimed = await combine(curve, [...terms, ...sampled], turns);
-      const lacking = wrapped === undefined ? infinity : multiply(curve, curve.order, affineOf(wrapped));
-      const found = addAffine(curve, lacking, affineOf(sum as AffinePoint));
-      if (add(curve, claimed, { ...found, y: -found.y }).z !== 0n) {
+      const lacking = wrapped === undefined ? infinityOf(curve) : multiply(curve, curve.order, affineOf(wrapped));
+      const found = addAffine(curve, lacking, affineOf(sum as AffinePoint<Coordinate>));
+      if (!isInfinity(curve, add(curve, claimed, negated(curve, found)))) {
         throw new GpuFault('verify', 'the result is not what a second evaluation makes it');
       }
     },

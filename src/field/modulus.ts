@@ -43,8 +43,11 @@ export interface Modulus {
 
 export const LIMB_BITS = 14;
 
-/** R is at least so many bits longer than p: products of sums of a few elements come out below p again, with no subtraction. */
-const SPARE_BITS = 8;
+/**
+ * R is at least so many bits longer than p: products of sums of a few elements come out below p again, with no subtraction. Where elements are pairs,
+ * whose products are sums of several, two more.
+ */
+const spareBits = (degree: Degree): number => (degree === 1 ? 8 : 10);
 
 /** Least non-negative residue. */
 export const mod = (a: bigint, m: bigint): bigint => {
@@ -86,14 +89,21 @@ export const montgomeryFactor = (p: bigint, width: number): bigint => {
   return mod(-invert(p, one), one);
 };
 
-/** Derives the constants of a field. @throws RangeError if `p` is even, or has fewer than 46 bits or more than 414. */
-export const modulus = (p: bigint, product: FieldProduct = 'signed'): Modulus => {
+/** Of the field that it is for: of p elements, or of p². */
+export type Degree = 1 | 2;
+
+/**
+ * Derives the constants of a prime.
+ *
+ * @throws RangeError if `p` is even, or has fewer than 46 bits or more than 414
+ */
+export const modulus = (p: bigint, product: FieldProduct = 'signed', degree: Degree = 1): Modulus => {
   if (p < 5n || p % 2n === 0n) throw new RangeError(`modulus must be an odd prime above 3, got ${p}`);
   const bits = p.toString(2).length;
   if (bits < 46)
     throw new RangeError(`a ${bits}-bit modulus is too small: the bound on divsteps holds from 46 bits on`);
   if (bits > 414) throw new RangeError(`a ${bits}-bit modulus is too large: 414 bits are the most`);
-  const limbs = Math.ceil((bits + SPARE_BITS) / LIMB_BITS);
+  const limbs = Math.ceil((bits + spareBits(degree)) / LIMB_BITS);
   const words = Math.ceil(bits / 128) * 4;
   const montgomeryBits = montgomeryBitsOf(product, bits, limbs);
   const R = 1n << BigInt(montgomeryBits);

@@ -16,7 +16,7 @@ const ROWS = 2;
 const MOST_CARRIED = 2 ** (32 - LIMB_BITS);
 
 /**
- * a·b·R⁻¹ − c − …, by operand scanning with interleaved reduction (Koç, Acar, Kaliski 1996: CIOS), on signed limbs.
+ * T·R⁻¹ − c − …, T being a sum of products of limbs, by operand scanning with interleaved reduction (Koç, Acar, Kaliski 1996: CIOS), on signed limbs.
  *
  * - Row i adds a_i·b to the columns, and makes column i divisible by 2^14 by adding a multiple of p. In all rows but the last
  *   that is q·n0·p with q = the column's low limb: as n0·p ≡ −1, column i becomes u − q, which is the carry already, and
@@ -25,26 +25,21 @@ const MOST_CARRIED = 2 ** (32 - LIMB_BITS);
  * - A column that its next terms could make overflow is carried first; for 13 to 20 terms of 2^27 that is once.
  * - What is subtracted goes into the columns of the result before they are carried.
  *
- * Value. With |a·b| ≤ 18·p², R ≥ 2^8·p: |a·b|/R ≤ 0.08·p; the multiples of p add less than (1/2 + 1/4)·p, as |q| ≤ 2^13 + 2^7 and
- * |n0| ≤ 2^13: together below 0.9·p.
+ * Value. Of |T|/R ≤ 0.14·p: the multiples of p add less than (1/2 + 1/4)·p, as |q| ≤ 2^13 + 2^7 and |n0| ≤ 2^13: together below 0.9·p.
  *
- * @param square b is a: a_i·a_j and a_j·a_i are added once, as a_i·2a_j
+ * @param program in which the limbs have names already
+ * @param term what limb j of the others adds to column i + j in row i; nothing where there is none
  * @param minus names of what is subtracted from the result, canonical each
  */
-export const montgomeryProduct = (m: Modulus, square: boolean, minus: readonly string[]): Limbs => {
+export const reducedProduct = (
+  program: StraightLine,
+  m: Modulus,
+  term: (i: number, j: number) => readonly Term[],
+  minus: readonly string[],
+): Limbs => {
   const n = m.limbs;
-  const program = new StraightLine(LIMB_BITS);
   const limb = range(n);
-  for (const i of limb) {
-    program.input(`a.l${i}`, square ? limbBounds.tight : limbBounds.loose);
-    if (!square) program.input(`b.l${i}`, limbBounds.tight);
-    for (const name of minus) program.input(`${name}.l${i}`, limbBounds.canonical);
-  }
-  if (square) for (const j of limb.slice(1)) program.sum(`d${j}`, [[`a.l${j}`, 2]]);
-  const term = (i: number, j: number): Term[] => {
-    if (j < (square ? i : 0) || j >= n) return [];
-    return [[`a.l${i}`, !square ? `b.l${j}` : j === i ? `a.l${i}` : `d${j}`]];
-  };
+  for (const i of limb) for (const name of minus) program.input(`${name}.l${i}`, limbBounds.canonical);
 
   /** What a column holds so far, and what it has yet to take in. */
   const columns: { name: string | null; waiting: Term[] }[] = range(2 * n + 1).map(() => ({ name: null, waiting: [] }));
@@ -78,8 +73,8 @@ export const montgomeryProduct = (m: Modulus, square: boolean, minus: readonly s
     const rows = limb.slice(first, first + ROWS);
     const end = first + rows.length;
     for (let column = first; column < n + end; column++) {
-      const terms = rows.flatMap((i) => [...term(i, column - i), ...(i < column ? reduction(i, column) : [])]);
-      add(column, column < end ? [...terms, ...carry] : terms);
+      const added = rows.flatMap((i) => [...term(i, column - i), ...(i < column ? reduction(i, column) : [])]);
+      add(column, column < end ? [...added, ...carry] : added);
       if (column >= end) continue;
       const u = (columns[column] as (typeof columns)[number]).name as string;
       if (column < n - 1) {
@@ -110,4 +105,25 @@ export const montgomeryProduct = (m: Modulus, square: boolean, minus: readonly s
     return state.name === null ? [] : [[state.name, 1]];
   });
   return { program, result: program.carryAll('r', last) };
+};
+
+/**
+ * a·b·R⁻¹ − c − …. With |a·b| ≤ 18·p², R ≥ 2^8·p: |a·b|/R ≤ 0.08·p.
+ *
+ * @param square b is a: a_i·a_j and a_j·a_i are added once, as a_i·2a_j
+ * @param minus names of what is subtracted from the result, canonical each
+ */
+export const montgomeryProduct = (m: Modulus, square: boolean, minus: readonly string[]): Limbs => {
+  const program = new StraightLine(LIMB_BITS);
+  const limb = range(m.limbs);
+  for (const i of limb) {
+    program.input(`a.l${i}`, square ? limbBounds.tight : limbBounds.loose);
+    if (!square) program.input(`b.l${i}`, limbBounds.tight);
+  }
+  if (square) for (const j of limb.slice(1)) program.sum(`d${j}`, [[`a.l${j}`, 2]]);
+  const term = (i: number, j: number): Term[] => {
+    if (j < (square ? i : 0) || j >= m.limbs) return [];
+    return [[`a.l${i}`, !square ? `b.l${j}` : j === i ? `a.l${i}` : `d${j}`]];
+  };
+  return reducedProduct(program, m, term, minus);
 };

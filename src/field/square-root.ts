@@ -1,4 +1,6 @@
-import { mod } from './modulus.js';
+import type { Coordinate, Fp2 } from '../api.js';
+import type { Field } from './field.js';
+import { invert, mod } from './modulus.js';
 
 const power = (base: bigint, exponent: bigint, p: bigint): bigint => {
   let result = 1n;
@@ -35,4 +37,32 @@ export const squareRoot = (a: bigint, p: bigint): bigint | null => {
     rest = (rest * factor * factor) % p;
   }
   return found;
+};
+
+/**
+ * A root of c0 + c1·u. With a root n of the norm, (c0 ± n) / 2 are x² and nonResidue·y² of the root x + y·u, one of them a square: Adj and
+ * Rodríguez-Henríquez, "Square root computation over even extension fields", https://eprint.iacr.org/2012/685, section 5 (the complex method).
+ */
+const rootOfPair = ({ c0, c1 }: Fp2, p: bigint, nonResidue: bigint): Fp2 | null => {
+  if (c1 === 0n) {
+    const x = squareRoot(c0, p);
+    if (x !== null) return { c0: x, c1: 0n };
+    return { c0: 0n, c1: squareRoot(c0 * invert(nonResidue, p), p) as bigint };
+  }
+  const n = squareRoot(c0 * c0 - nonResidue * c1 * c1, p);
+  if (n === null) return null;
+  const half = (p + 1n) / 2n;
+  for (const square of [c0 + n, c0 - n]) {
+    const x = squareRoot(square * half, p);
+    if (x !== null && x !== 0n) return { c0: x, c1: mod(c1 * half * invert(x, p), p) };
+  }
+  return null;
+};
+
+/** A root in the field, reduced; null if there is none. */
+export const squareRootIn = (field: Field, a: Coordinate): Coordinate | null => {
+  const { p } = field.prime;
+  return field.nonResidue === null
+    ? squareRoot(a as bigint, p)
+    : rootOfPair(field.reduced(a) as Fp2, p, field.nonResidue);
 };

@@ -3,6 +3,7 @@ import fieldTemplate from '../../wgsl/field.wgsl?template';
 import fieldLimbsTemplate from '../../wgsl/field-limbs.wgsl?template';
 import fieldWordsTemplate from '../../wgsl/field-words.wgsl?template';
 import inverseTemplate from '../../wgsl/inverse.wgsl?template';
+import packedTemplate from '../../wgsl/packed.wgsl?template';
 import pointTemplate from '../../wgsl/point.wgsl?template';
 import { renderTemplate, type Template, type TemplateView } from './template.js';
 
@@ -13,6 +14,7 @@ const partials: Readonly<Record<string, Template>> = {
   field_limbs: fieldLimbsTemplate,
   field_words: fieldWordsTemplate,
   inverse: inverseTemplate,
+  packed: packedTemplate,
   point: pointTemplate,
 };
 

@@ -1,20 +1,19 @@
-import type { AffinePoint, Tuning } from '../api.js';
+import type { AffinePoint, Coordinate, Tuning } from '../api.js';
 import { type CurveContext, isOnCurve } from '../curves/curve.js';
-import { type Affine, addAffine, double, infinity, toAffine } from '../curves/jacobian.js';
+import { type Affine, addAffine, double, infinityOf, toAffine } from '../curves/jacobian.js';
 import { GpuFault } from '../errors.js';
-import { fromMontgomery, readWords } from '../field/modulus.js';
+import { elementFromMontgomery, isReduced, readElement } from '../field/field.js';
 import { bitsExponents, type ReduceShape } from './reduce.js';
 
 /** Reads stored point `index`, and refuses what is no point of the curve: whatever went wrong on the GPU stops here. */
 const readChecked = (curve: CurveContext, sums: Uint32Array, index: number): Affine => {
-  const { field, pointWords } = curve;
-  const [storedX, storedY] = [0, field.words].map((at) => readWords(sums, index * pointWords + at, field.words)) as [
-    bigint,
-    bigint,
-  ];
-  if (storedX === 0n && storedY === 0n) return null;
-  const point = { x: fromMontgomery(field, storedX), y: fromMontgomery(field, storedY) };
-  if (storedX >= field.p || storedY >= field.p || !isOnCurve(curve, point.x, point.y)) {
+  const { coordinates: f, pointWords } = curve;
+  const stored = [0, f.words].map((at) => readElement(f, sums, index * pointWords + at)) as [Coordinate, Coordinate];
+  const areReduced = stored.every((each) => isReduced(f, each));
+  if (areReduced && stored.every((each) => f.isZero(each))) return null;
+  const [x, y] = stored.map((each) => elementFromMontgomery(f, each)) as [Coordinate, Coordinate];
+  const point = { x, y };
+  if (!areReduced || !isOnCurve(curve, x, y)) {
     throw new GpuFault('the walks', `window sum ${index} is not on ${curve.name}`);
   }
   return point;
@@ -39,7 +38,7 @@ export const fold = (
   { tuning: { windowBits }, reduce, vectorWindows }: FoldShape,
   sums: Uint32Array,
   vector: number,
-): AffinePoint => {
+): AffinePoint<Coordinate> => {
   const byExponent: Affine[][] = [];
   for (let window = 0; window < vectorWindows; window++) {
     for (let i = 0; i < windowBits; i++) {
@@ -51,7 +50,7 @@ export const fold = (
       }
     }
   }
-  let total = infinity;
+  let total = infinityOf(curve);
   for (let exponent = byExponent.length - 1; exponent >= 0; exponent--) {
     total = double(curve, total);
     for (const point of byExponent[exponent] ?? []) total = addAffine(curve, total, point);
@@ -60,11 +59,22 @@ export const fold = (
 };
 
 /** A point as the curve's own functions take it. */
-export const affineOf = (point: AffinePoint): Affine => (point.infinity ? null : point);
+export const affineOf = (point: AffinePoint<Coordinate>): Affine => (point.infinity ? null : point);
+
+/** Whether they are the same, bit for bit. */
+export const areSame = (
+  { coordinates: f }: CurveContext,
+  a: AffinePoint<Coordinate>,
+  b: AffinePoint<Coordinate>,
+): boolean => {
+  const numbers = [a, b].map(({ x, y }) => [...f.coefficients(x), ...f.coefficients(y)]) as [bigint[], bigint[]];
+  return a.infinity === b.infinity && numbers[0].every((number, i) => number === numbers[1][i]);
+};
 
 /** A result as the caller gets it, checked once more. */
-export const publicPoint = (curve: CurveContext, point: Affine): AffinePoint => {
-  if (point === null) return { x: 0n, y: 0n, infinity: true };
+export const publicPoint = (curve: CurveContext, point: Affine): AffinePoint<Coordinate> => {
+  const { zero } = curve.coordinates;
+  if (point === null) return { x: zero, y: zero, infinity: true };
   if (!isOnCurve(curve, point.x, point.y)) {
     throw new GpuFault('the walks', `the result is not on ${curve.name}`);
   }

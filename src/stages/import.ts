@@ -1,14 +1,13 @@
 import template from '../../wgsl/import.wgsl?template';
 import type { CurveContext } from '../curves/curve.js';
-import { fieldLiteral } from '../field/literal.js';
 import { invert, mod, writeWords } from '../field/modulus.js';
-import { fieldView } from '../field/wgsl.js';
 import { stageKernel } from '../shaders/custody.js';
 import type { Kernel } from '../shaders/kernel.js';
 import { type Struct, struct } from '../shaders/struct.js';
 
 /** Words of the field element in a config. */
-const entryWords = ({ field }: CurveContext): string[] => Array.from({ length: field.words }, (_, i) => `entry${i}`);
+const entryWords = ({ coordinates }: CurveContext): string[] =>
+  Array.from({ length: coordinates.words }, (_, i) => `entry${i}`);
 
 export const importConfig = (curve: CurveContext): Struct<string> =>
   struct('ImportConfig', {
@@ -22,7 +21,7 @@ export const importConfig = (curve: CurveContext): Struct<string> =>
 
 /**
  * What the products that bring coordinates into Montgomery form take: R², or for coordinates that stand there `scale` times as large, R² / scale.
- * Their field is the curve's.
+ * It is a number, whatever coordinates are.
  */
 export const packImportConfig = (
   curve: CurveContext,
@@ -30,7 +29,7 @@ export const packImportConfig = (
   scale: bigint,
 ): Uint32Array<ArrayBuffer> => {
   const { p, r2, words } = curve.field;
-  const entry = new Uint32Array(words);
+  const entry = new Uint32Array(curve.coordinates.words);
   writeWords(entry, 0, words, scale === 1n ? r2 : mod(r2 * invert(scale, p), p));
   const named = Object.fromEntries(entryWords(curve).map((name, i) => [name, entry[i] as number]));
   return importConfig(curve).pack({ ...values, ...named });
@@ -53,10 +52,11 @@ export const importKernel = (curve: CurveContext): Kernel =>
     importConfig(curve),
     [{ name: 'points', access: 'write', type: 'array<Point>' }],
     {
-      ...fieldView(curve.field),
+      ...curve.coordinates.view(),
       threads: IMPORT_THREADS,
       entry: vectorsOf(entryWords(curve).map((name) => `config.${name}`)),
-      aLimbs: fieldLiteral(curve.field, curve.a),
-      bLimbs: fieldLiteral(curve.field, curve.b),
+      aLimbs: curve.coordinates.literal(curve.a),
+      bLimbs: curve.coordinates.literal(curve.b),
     },
+    curve.coordinates.partials,
   );

@@ -1,6 +1,4 @@
 import type { CurveContext } from '../curves/curve.js';
-import { fieldLiteral } from '../field/literal.js';
-import { fieldView } from '../field/wgsl.js';
 import { stageKernel } from '../shaders/custody.js';
 import { type Kernel, kernel } from '../shaders/kernel.js';
 import type { CheckKernel, CheckKernels, KernelChecks } from './checks.js';
@@ -45,17 +43,18 @@ const checkKernel = (
   { name, template, config, bindings, view, partials }: CheckKernel,
 ): Kernel => {
   const common = {
-    ...fieldView(curve.field),
-    aLimbs: fieldLiteral(curve.field, curve.a),
-    bLimbs: fieldLiteral(curve.field, curve.b),
+    ...curve.coordinates.view(),
+    aLimbs: curve.coordinates.literal(curve.a),
+    bLimbs: curve.coordinates.literal(curve.b),
     structs: Vector.wgsl,
     entry: entryWgsl,
     level: levelWgsl,
     ...view,
   };
+  const all = { ...curve.coordinates.partials, ...partials };
   return config === undefined
-    ? kernel(name, template, bindings, common, partials)
-    : stageKernel(name, template, config, bindings, common, partials);
+    ? kernel(name, template, bindings, common, all)
+    : stageKernel(name, template, config, bindings, common, all);
 };
 
 /** @param checks what `webgpu-msm/checks` brings */

@@ -1,7 +1,5 @@
 import template from '../../wgsl/tables.wgsl?template';
 import type { CurveContext } from '../curves/curve.js';
-import { fieldLiteral } from '../field/literal.js';
-import { fieldView } from '../field/wgsl.js';
 import { stageKernel } from '../shaders/custody.js';
 import type { Binding, Kernel } from '../shaders/kernel.js';
 import { type Struct, struct } from '../shaders/struct.js';
@@ -29,14 +27,21 @@ export interface TablesKernels {
 
 export const tablesKernels = (curve: CurveContext): TablesKernels => {
   const make = <Field extends string>(part: 'spread' | 'double', config: Struct<Field>, ...bindings: Binding[]) =>
-    stageKernel(`tables_${part}`, template, config, bindings, {
-      ...fieldView(curve.field),
-      spread: part === 'spread',
-      double: part === 'double',
-      threads: TABLES_THREADS,
-      hasA: curve.a !== 0n,
-      aLimbs: fieldLiteral(curve.field, curve.a),
-    });
+    stageKernel(
+      `tables_${part}`,
+      template,
+      config,
+      bindings,
+      {
+        ...curve.coordinates.view(),
+        spread: part === 'spread',
+        double: part === 'double',
+        threads: TABLES_THREADS,
+        hasA: !curve.coordinates.isZero(curve.a),
+        aLimbs: curve.coordinates.literal(curve.a),
+      },
+      curve.coordinates.partials,
+    );
   const tables: Binding = { name: 'tables', access: 'write', type: 'array<Point>' };
   return {
     spread: make('spread', SpreadConfig, { name: 'points', access: 'read', type: 'array<Point>' }, tables),

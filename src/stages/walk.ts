@@ -1,9 +1,7 @@
 import template from '../../wgsl/walk.wgsl?template';
 import type { CurveContext } from '../curves/curve.js';
 import { divstepConstants } from '../field/divsteps.js';
-import { fieldLiteral } from '../field/literal.js';
-import type { Modulus } from '../field/modulus.js';
-import { fieldView } from '../field/wgsl.js';
+import type { Field } from '../field/field.js';
 import { stageKernel } from '../shaders/custody.js';
 import type { Kernel } from '../shaders/kernel.js';
 import { struct } from '../shaders/struct.js';
@@ -30,18 +28,18 @@ export interface WalkShape {
 
 /** Workgroup memory of the prefix products, in bytes. */
 export const prefixBytes = (curve: CurveContext, threads: number, slots: number): number =>
-  threads * slots * curve.field.bytes;
+  threads * slots * curve.coordinates.bytes;
 
 /** Rows of four words that a slot has in private memory: what it is up to, its sum, and the prefix product unless that is shared. */
-const rowsOf = ({ words }: Modulus, shared: boolean): number => 1 + (words / 4) * (shared ? 2 : 3);
+const rowsOf = ({ words }: Field, shared: boolean): number => 1 + (words / 4) * (shared ? 2 : 3);
 
 /** Bytes that WGSL guarantees for all private variables of a shader together (WGSL, "Limits"). */
 const PRIVATE_BYTES = 8192;
 
 /** The most slots whose private variables fit. The thread's own are six words, the matrices of an inversion, and the constants of products, or with words what products carry along. */
-export const mostSlots = ({ field }: CurveContext, prefixMemory: WalkShape['prefixMemory']): number => {
-  const slot = 16 * rowsOf(field, prefixMemory === 'workgroup');
-  const own = field.product === 'signed' ? 4 * (field.limbs + 3) : 4 * field.words;
+export const mostSlots = ({ field, coordinates }: CurveContext, prefixMemory: WalkShape['prefixMemory']): number => {
+  const slot = 16 * rowsOf(coordinates, prefixMemory === 'workgroup');
+  const own = field.product === 'signed' ? 4 * (field.limbs + 3) : 4 * coordinates.words;
   const thread = 4 * 6 + 8 * divstepConstants(field).batches + own;
   return Math.floor((PRIVATE_BYTES - thread) / slot);
 };
@@ -52,7 +50,7 @@ export const walkKernel = (
   watch?: KernelPart,
 ): Kernel => {
   const shared = prefixMemory === 'workgroup';
-  const vectors = curve.field.words / 4;
+  const vectors = curve.coordinates.words / 4;
   return stageKernel(
     'walk',
     template,
@@ -67,21 +65,21 @@ export const walkKernel = (
       ...(watch?.bindings ?? []),
     ],
     {
-      ...fieldView(curve.field, true),
+      ...curve.coordinates.view(true),
       ...watch?.view,
       checks: watch !== undefined,
       level: levelWgsl,
       entry: entryWgsl,
       prefixIsShared: shared,
       prefixLength: threads * slots,
-      rows: rowsOf(curve.field, shared),
-      memoryRows: slots * rowsOf(curve.field, shared) + (curve.field.product === 'signed' ? 0 : vectors),
+      rows: rowsOf(curve.coordinates, shared),
+      memoryRows: slots * rowsOf(curve.coordinates, shared) + (curve.field.product === 'signed' ? 0 : vectors),
       rowOfY: 1 + vectors,
       rowOfPrefix: 1 + 2 * vectors,
       threads,
       slots,
-      aLimbs: fieldLiteral(curve.field, curve.a),
+      aLimbs: curve.coordinates.literal(curve.a),
     },
-    watch?.partials,
+    { ...curve.coordinates.partials, ...watch?.partials },
   );
 };

@@ -1,5 +1,6 @@
 import { type CurveContext, isOnCurve } from '../curves/curve.js';
-import { invert, mod, readWords } from '../field/modulus.js';
+import { isReduced, readElement } from '../field/field.js';
+import { invert } from '../field/modulus.js';
 import { NONE_REJECTED } from '../stages/import.js';
 import { writePoint } from './points.js';
 
@@ -9,16 +10,16 @@ import { writePoint } from './points.js';
  * @param scale what coordinates were multiplied by
  */
 export const importPoints = (curve: CurveContext, points: Uint32Array, first: number, scale = 1n): Uint32Array => {
-  const { field, pointWords } = curve;
-  const unit = invert(scale, field.p);
+  const { coordinates: f, p, pointWords } = curve;
+  const unit = invert(scale, p);
   let notCanonical = NONE_REJECTED;
   let offCurve = NONE_REJECTED;
   for (let i = 0; i < points.length / pointWords; i++) {
-    const x = readWords(points, i * pointWords, field.words);
-    const y = readWords(points, i * pointWords + field.words, field.words);
-    if (x === 0n && y === 0n) continue;
-    const canonical = x < field.p && y < field.p;
-    const unscaled = { x: mod(x * unit, field.p), y: mod(y * unit, field.p) };
+    const stored = points.subarray(i * pointWords, (i + 1) * pointWords);
+    if (stored.every((word) => word === 0)) continue;
+    const [x, y] = [readElement(f, stored, 0), readElement(f, stored, f.words)];
+    const canonical = isReduced(f, x) && isReduced(f, y);
+    const unscaled = { x: f.reduced(f.multiple(x, unit)), y: f.reduced(f.multiple(y, unit)) };
     const valid = canonical && isOnCurve(curve, unscaled.x, unscaled.y);
     if (!canonical) notCanonical = Math.min(notCanonical, first + i);
     else if (!valid) offCurve = Math.min(offCurve, first + i);

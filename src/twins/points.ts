@@ -1,20 +1,21 @@
+import type { Coordinate } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
 import type { Affine } from '../curves/jacobian.js';
-import { fromMontgomery, readWords, toMontgomery, writeWords } from '../field/modulus.js';
+import { elementFromMontgomery, elementToMontgomery, readElement, writeElement } from '../field/field.js';
 
 /** Reads point `index` of a buffer of stored points: x‖y in Montgomery form, (0, 0) for infinity. */
-export const readPoint = ({ field, pointWords }: CurveContext, buffer: Uint32Array, index: number): Affine => {
-  const x = readWords(buffer, index * pointWords, field.words);
-  const y = readWords(buffer, index * pointWords + field.words, field.words);
-  return x === 0n && y === 0n ? null : { x: fromMontgomery(field, x), y: fromMontgomery(field, y) };
+export const readPoint = ({ coordinates: f, pointWords }: CurveContext, buffer: Uint32Array, index: number): Affine => {
+  const [x, y] = [0, f.words].map((at) => readElement(f, buffer, index * pointWords + at)) as [Coordinate, Coordinate];
+  return f.isZero(x) && f.isZero(y) ? null : { x: elementFromMontgomery(f, x), y: elementFromMontgomery(f, y) };
 };
 
 export const writePoint = (
-  { field, pointWords }: CurveContext,
+  { coordinates: f, pointWords }: CurveContext,
   buffer: Uint32Array,
   index: number,
   point: Affine,
 ): void => {
-  writeWords(buffer, index * pointWords, field.words, point === null ? 0n : toMontgomery(field, point.x));
-  writeWords(buffer, index * pointWords + field.words, field.words, point === null ? 0n : toMontgomery(field, point.y));
+  const { x, y } = point ?? { x: f.zero, y: f.zero };
+  writeElement(f, buffer, index * pointWords, elementToMontgomery(f, x));
+  writeElement(f, buffer, index * pointWords + f.words, elementToMontgomery(f, y));
 };

@@ -1,5 +1,5 @@
 import type { CurveContext } from '../curves/curve.js';
-import { double, infinity, type Jacobian, toAffine } from '../curves/jacobian.js';
+import { double, infinityOf, type Jacobian, toAffine } from '../curves/jacobian.js';
 import type { DoubleConfig, SpreadConfig } from '../stages/tables.js';
 import { readPoint, writePoint } from './points.js';
 
@@ -24,7 +24,7 @@ export const doubleTable = (
   for (let i = 0; i < config.points; i++) {
     const first = i * config.tables;
     const point = readPoint(curve, tables, first + config.from_table);
-    let multiple: Jacobian = point === null ? infinity : { ...point, z: 1n };
+    let multiple: Jacobian = point === null ? infinityOf(curve) : { ...point, z: curve.coordinates.one };
     for (let step = 0; step < config.doublings; step++) multiple = double(curve, multiple);
     writePoint(curve, tables, first + config.to_table, toAffine(curve, multiple));
   }

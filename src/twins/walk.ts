@@ -1,6 +1,5 @@
 import type { CurveContext } from '../curves/curve.js';
-import { type Affine, addAffine, infinity, type Jacobian, toAffine } from '../curves/jacobian.js';
-import { mod } from '../field/modulus.js';
+import { type Affine, addAffine, infinityOf, type Jacobian, negated, toAffine } from '../curves/jacobian.js';
 import { ABSENT, ENTRY_WORDS, INDEX_MASK, NEGATE } from '../stages/entry.js';
 import { taskStart } from './partition.js';
 import { readPoint, writePoint } from './points.js';
@@ -87,9 +86,11 @@ export const walk = (
 ): Walked => {
   const pointOf = (handle: number): Affine => {
     const point = readPoint(curve, points, handle & INDEX_MASK);
-    return point !== null && handle >= NEGATE ? { x: point.x, y: mod(-point.y, curve.p) } : point;
+    return point !== null && handle >= NEGATE ? negated(curve, point) : point;
   };
-  const walked = walkOf<Jacobian>(cut, stream, (sum, handle) => addAffine(curve, sum ?? infinity, pointOf(handle)));
+  const walked = walkOf<Jacobian>(cut, stream, (sum, handle) =>
+    addAffine(curve, sum ?? infinityOf(curve), pointOf(handle)),
+  );
   for (const [key, sum] of walked.sums) writePoint(curve, sums, key, toAffine(curve, sum));
   const partials = new Uint32Array(2 * cut.tasks * curve.pointWords);
   walked.partials.forEach((sum, place) => {

@@ -1,0 +1,36 @@
+import type { Coordinate } from '../api.js';
+import type { Field } from './field.js';
+import { fieldLiteral } from './literal.js';
+import { invert, type Modulus, mod } from './modulus.js';
+import { fieldView } from './wgsl.js';
+
+/** Elements are what is given to it, and nothing else. */
+const number = (a: Coordinate): bigint => a as bigint;
+
+/** The field of p elements, which are numbers. */
+export const primeField = (prime: Modulus): Field => {
+  const { p } = prime;
+  return {
+    prime,
+    degree: 1,
+    nonResidue: null,
+    size: p,
+    words: prime.words,
+    bytes: prime.bytes,
+    zero: 0n,
+    one: 1n,
+    sum: (a, b) => number(a) + number(b),
+    difference: (a, b) => number(a) - number(b),
+    multiple: (a, factor) => number(a) * factor,
+    product: (a, b) => (number(a) * number(b)) % p,
+    isZero: (a) => number(a) % p === 0n,
+    reduced: (a) => mod(number(a), p),
+    inverse: (a) => invert(number(a), p),
+    coefficients: (a) => [number(a)],
+    of: ([a]) => a as bigint,
+    over: primeField,
+    view: (holds) => fieldView(prime, holds),
+    partials: {},
+    literal: (a) => fieldLiteral(prime, number(a)),
+  };
+};

@@ -1,0 +1,130 @@
+import fieldTemplate from '../../wgsl/field.wgsl?template';
+import inverseTemplate from '../../wgsl/inverse.wgsl?template';
+import quadraticTemplate from '../../wgsl/quadratic.wgsl?template';
+import quadraticInverseTemplate from '../../wgsl/quadratic-inverse.wgsl?template';
+import { renderShader } from '../shaders/partials.js';
+import type { Template, TemplateView } from '../shaders/template.js';
+import { frequentLiterals, withHeld } from './held.js';
+import { lazyLimbs, type Modulus } from './modulus.js';
+import { montgomeryProduct } from './product.js';
+import { type Part, quadraticProduct, quadraticSquare } from './quadratic-product.js';
+import { body, list } from './statements.js';
+import { type Limbs, range } from './straight-line.js';
+import { fieldView } from './wgsl.js';
+
+/** What kernels include instead of those of a prime. */
+export const quadraticPartials: Readonly<Record<string, Template>> = {
+  field: quadraticTemplate,
+  inverse: quadraticInverseTemplate,
+};
+
+/** What entry points know by its own name. */
+const KEPT = new Set(['Held', 'hold_constants']);
+
+/** Everything that shaders declare, by another name: types with Prime in front, functions with prime_. */
+const asPrime = (...sources: readonly string[]): string[] => {
+  const declared = new Set(
+    [...sources.join('\n').matchAll(/\b(?:fn|struct|alias)\s+(\w+)/g)].map(([, name]) => name as string),
+  );
+  return sources.map((source) =>
+    source.replace(/(?<![\w.])[A-Za-z_]\w*/g, (name) =>
+      !declared.has(name) || KEPT.has(name) ? name : `${/^[A-Z]/.test(name) ? 'Prime' : 'prime_'}${name}`,
+    ),
+  );
+};
+
+/** Functions of a pair, or of two, that do the same with c0 as with c1. */
+const coefficientwise = (inLimbs: boolean): TemplateView[] =>
+  (
+    [
+      ['field_loose', 'Tight', 'Loose', 1],
+      ['canonical_loose', 'Canonical', 'Loose', 1],
+      ['field_tighten', 'Loose', 'Tight', 1],
+      ['field_canonical', 'Tight', 'Canonical', 1],
+      ['canonical_minus', 'Canonical', 'Loose', 2],
+      ['field_minus', 'Tight', 'Loose', 2],
+      ['field_plus', 'Tight', 'Loose', 2],
+      ['field_triple_plus', 'Tight', 'Tight', 2],
+      ['field_minus_twice', 'Tight', 'Tight', 2],
+      ...(inLimbs ? [] : ([['words_sum', 'Words', 'Words', 2]] as const)),
+    ] as const
+  ).map(([name, of, gives, count]) => ({ name, of, gives, two: count === 2 }));
+
+/** The programs of signed products, coefficient by coefficient. */
+const programs = (m: Modulus, nonResidue: bigint, holds: boolean): TemplateView[] => {
+  const frequent = holds ? frequentLiterals(body(montgomeryProduct(m, false, [])), m.limbs - 1) : new Set<string>();
+  const made = (name: string, square: boolean, minus: readonly string[], { program, result }: Limbs): TemplateView => ({
+    name,
+    parameters: [
+      `a: ${square ? 'Tight' : 'Loose'}`,
+      ...(square ? [] : ['b: Tight']),
+      ...minus.map((c) => `${c}: Canonical`),
+    ].join(', '),
+    ...withHeld(body({ program, result }), frequent),
+  });
+  return [
+    ...([0, 1] as const).flatMap((part: Part) => [
+      made(`mul_c${part}`, false, [], quadraticProduct(m, nonResidue, part, [])),
+      made(`mul_minus_c${part}`, false, ['c'], quadraticProduct(m, nonResidue, part, ['c'])),
+      made(`square_c${part}`, true, [], quadraticSquare(m, nonResidue, part, [])),
+      made(`square_minus_c${part}`, true, ['c', 'd'], quadraticSquare(m, nonResidue, part, ['c', 'd'])),
+    ]),
+    made('norm', true, [], quadraticSquare(m, -nonResidue, 0, [])),
+  ];
+};
+
+/** nonResidue·a by doublings and additions: the topmost bit first. */
+const multiplesOf = (nonResidue: bigint): TemplateView => {
+  const size = nonResidue < 0n ? -nonResidue : nonResidue;
+  const chain: { value: string }[] = [];
+  let name = 'a';
+  const put = (value: string): void => {
+    name = `m${chain.length}`;
+    chain.push({ value });
+  };
+  for (const bit of size.toString(2).slice(1)) {
+    put(`prime_field_plus(${name}, ${name})`);
+    if (bit === '1') put(`prime_field_plus(${name}, a)`);
+  }
+  if (nonResidue < 0n) put(`prime_field_minus(prime_zero(), ${name})`);
+  return { chain: chain.map(({ value }, i) => ({ i, value })), multiple: name };
+};
+
+const makeView = (m: Modulus, nonResidue: bigint, holds: boolean): TemplateView => {
+  const prime = fieldView(m, holds);
+  const inLimbs = m.product === 'signed';
+  const vectors = m.words / 4;
+  const [primeField, primeInverse] = asPrime(
+    renderShader(fieldTemplate, prime),
+    renderShader(inverseTemplate, prime),
+  ) as [string, string];
+  return {
+    nonResidue: `${nonResidue}`,
+    primeField,
+    primeInverse,
+    held: prime.held as boolean | TemplateView,
+    inLimbs,
+    inWords: !inLimbs,
+    vectors: range(2 * vectors).map((i) => ({ i })),
+    firstVectors: range(vectors).map((i) => ({ i })),
+    secondVectors: range(vectors).map((i) => ({ i: vectors + i })),
+    zero: list(inLimbs ? m.limbs : lazyLimbs(m, 32), () => '0u'),
+    coefficientwise: coefficientwise(inLimbs),
+    programs: inLimbs ? programs(m, nonResidue, holds) : [],
+    lastWordOfAll: lazyLimbs(m, 32) - 1,
+    ...multiplesOf(nonResidue),
+  };
+};
+
+const views = new WeakMap<Modulus, Map<string, TemplateView>>();
+
+/** The view that wgsl/quadratic.wgsl and wgsl/quadratic-inverse.wgsl are rendered with, and that kernels see. Made once, as that of a prime is. */
+export const quadraticView = (m: Modulus, nonResidue: bigint, holds = false): TemplateView => {
+  const known = views.get(m) ?? new Map<string, TemplateView>();
+  views.set(m, known);
+  const held = holds && m.product === 'signed';
+  const key = `${nonResidue} ${held}`;
+  const view = known.get(key) ?? makeView(m, nonResidue, held);
+  known.set(key, view);
+  return view;
+};

@@ -1,0 +1,60 @@
+/** Fields of p² elements: a module that is loaded when a curve has its coordinates in one. */
+import type { Coordinate, Fp2 } from '../api.js';
+import type { Field } from './field.js';
+import { fieldLiteral } from './literal.js';
+import { invert, type Modulus, mod } from './modulus.js';
+import { quadraticPartials, quadraticView } from './quadratic-wgsl.js';
+import { squareRoot } from './square-root.js';
+
+/** Elements are what is given to it, and nothing else. */
+const pair = (a: Coordinate): Fp2 => a as Fp2;
+
+/** Beyond it, sums of products could overflow, or not come out below p (src/field/quadratic-product.ts). */
+export const MOST_NON_RESIDUE = 6n;
+
+/**
+ * The field F_p[u] / (u² − nonResidue), whose elements are pairs c0 + c1·u.
+ *
+ * @throws RangeError if it is none, or the number is larger than products are proved for
+ */
+export const quadraticField = (prime: Modulus, nonResidue: bigint): Field => {
+  const { p } = prime;
+  if (nonResidue < -MOST_NON_RESIDUE || nonResidue > MOST_NON_RESIDUE) {
+    throw new RangeError(`nonResidue must be from −${MOST_NON_RESIDUE} to ${MOST_NON_RESIDUE}, got ${nonResidue}`);
+  }
+  if (squareRoot(nonResidue, p) !== null) throw new RangeError(`nonResidue ${nonResidue} is a square modulo p`);
+  const reduced = ({ c0, c1 }: Fp2): Fp2 => ({ c0: mod(c0, p), c1: mod(c1, p) });
+  /** Karatsuba: the third product has those of both coefficients in it, and what is wanted. */
+  const product = (a: Fp2, b: Fp2): Fp2 => {
+    const [low, high] = [a.c0 * b.c0, a.c1 * b.c1];
+    return { c0: (low + nonResidue * high) % p, c1: ((a.c0 + a.c1) * (b.c0 + b.c1) - low - high) % p };
+  };
+  /** The product with the conjugate, which is a number. */
+  const norm = ({ c0, c1 }: Fp2): bigint => mod(c0 * c0 - nonResidue * c1 * c1, p);
+  return {
+    prime,
+    degree: 2,
+    nonResidue,
+    size: p * p,
+    words: 2 * prime.words,
+    bytes: 2 * prime.bytes,
+    zero: { c0: 0n, c1: 0n },
+    one: { c0: 1n, c1: 0n },
+    sum: (a, b) => ({ c0: pair(a).c0 + pair(b).c0, c1: pair(a).c1 + pair(b).c1 }),
+    difference: (a, b) => ({ c0: pair(a).c0 - pair(b).c0, c1: pair(a).c1 - pair(b).c1 }),
+    multiple: (a, factor) => ({ c0: pair(a).c0 * factor, c1: pair(a).c1 * factor }),
+    product: (a, b) => product(pair(a), pair(b)),
+    isZero: (a) => pair(a).c0 % p === 0n && pair(a).c1 % p === 0n,
+    reduced: (a) => reduced(pair(a)),
+    inverse: (a) => {
+      const inverse = invert(norm(pair(a)), p);
+      return reduced({ c0: pair(a).c0 * inverse, c1: -pair(a).c1 * inverse });
+    },
+    coefficients: (a) => [pair(a).c0, pair(a).c1],
+    of: ([c0, c1]) => ({ c0: c0 as bigint, c1: c1 as bigint }),
+    over: (other) => quadraticField(other, nonResidue),
+    view: (holds) => quadraticView(prime, nonResidue, holds),
+    partials: quadraticPartials,
+    literal: (a) => [pair(a).c0, pair(a).c1].map((value) => `PrimeTight(${fieldLiteral(prime, value)})`).join(', '),
+  };
+};

@@ -111,32 +111,31 @@ fn times_non_residue(a: PrimeWords) -> PrimeWords {
   return {{multiple}};
 }
 
-// Karatsuba, around one product in a loop, as compilers write each out where it is called. `turns` is 3, and no compiler can tell: below 2p the
-// topmost bit is 0.
+// Karatsuba, around one product in a loop, as compilers write each out where it is called: a0·b0, (a0 + a1)·(b0 + b1), a1·b1. What is multiplied next
+// takes the place of what was, so that as little as possible is held. `turns` is 3, and no compiler can tell: below 2p the topmost bit is 0.
 fn field_mul(a: Words, b: Words) -> Words {
   let turns = 3u + (a.c0.w{{lastWordOfAll}} >> 31u);
   var left = a.c0;
   var right = b.c0;
-  var low: PrimeWords;
-  var high: PrimeWords;
+  var result = Words(prime_zero(), prime_zero());
   for (var turn = 0u; turn < turns; turn++) {
     let product = prime_field_mul(left, right);
-    if (turn == 0u) {
-      low = product;
+    if (turn == 1u) {
+      result.c1 = prime_field_plus(result.c1, product);
       left = a.c1;
       right = b.c1;
-    } else if (turn == 1u) {
-      high = product;
-      left = prime_field_plus(a.c0, a.c1);
-      right = prime_field_plus(b.c0, b.c1);
     } else {
-      left = product;
+      result.c1 = prime_field_minus(result.c1, product);
+      if (turn == 0u) {
+        result.c0 = product;
+        left = prime_field_plus(left, a.c1);
+        right = prime_field_plus(right, b.c1);
+      } else {
+        result.c0 = prime_field_plus(result.c0, times_non_residue(product));
+      }
     }
   }
-  return Words(
-    prime_field_plus(low, times_non_residue(high)),
-    prime_field_minus(prime_field_minus(left, low), high),
-  );
+  return result;
 }
 
 fn field_square(a: Words) -> Words {

@@ -8,13 +8,32 @@ export const counted = ['products', 'squares', 'inversions', 'coordinates', 'wor
 export type Counted = (typeof counted)[number];
 export type Counts = Readonly<Record<Counted, number>>;
 
-/** Which functions of wgsl/field.wgsl and wgsl/inverse.wgsl count as what. */
-const functions: Readonly<Record<string, Counted>> = {
-  field_mul: 'products',
-  field_mul_minus: 'products',
-  field_square: 'squares',
-  field_square_minus: 'squares',
-  field_inverse: 'inversions',
+/** Which functions of wgsl/field.wgsl and wgsl/inverse.wgsl count as what, and how much. */
+const functions: Readonly<Record<string, readonly [Counted, number]>> = {
+  field_mul: ['products', 1],
+  field_mul_minus: ['products', 1],
+  field_square: ['squares', 1],
+  field_square_minus: ['squares', 1],
+  field_inverse: ['inversions', 1],
+};
+
+/**
+ * The same of wgsl/quadratic.wgsl, in operations of the prime field. Of signed products a pair is four products of limbs and two reductions, as three
+ * products are; a square two squares and a product of limbs and two reductions, as a square and a product are.
+ */
+const functionsOfPairs: typeof functions = {
+  mul_c0: ['products', 2],
+  mul_c1: ['products', 1],
+  mul_minus_c0: ['products', 2],
+  mul_minus_c1: ['products', 1],
+  square_c0: ['squares', 1],
+  square_c1: ['products', 1],
+  square_minus_c0: ['squares', 1],
+  square_minus_c1: ['products', 1],
+  norm: ['squares', 1],
+  prime_field_mul: ['products', 1],
+  prime_field_square: ['squares', 1],
+  prime_field_inverse: ['inversions', 1],
 };
 
 /** Words of the elements of storage bindings, by WGSL type. */
@@ -74,11 +93,12 @@ export const instrument = (source: string, pointWords: number): string => {
   const arrays = new Map<string, string>();
   for (const [, name = '', type = ''] of source.matchAll(/var<storage, \w+> (\w+): array<(.+)>;/g))
     arrays.set(name, type);
+  const known = source.includes('fn prime_field_mul(') ? functionsOfPairs : functions;
   const lines = source.split('\n').flatMap((line) => {
     if (line.startsWith('@group')) return [line];
     const [, name] = /^fn (\w+)\(/.exec(line) ?? [];
-    const as = name === undefined ? undefined : functions[name];
-    if (as !== undefined) return [line, `  ops_${as} += 1u;`];
+    const as = name === undefined ? undefined : known[name];
+    if (as !== undefined) return [line, `  ops_${as[0]} += ${as[1]}u;`];
     const { words, coordinates } = moved(line, arrays, pointWords);
     if (words === 0) return [line];
     if (line.trim().startsWith('}')) throw new Error(`no statement can be written in front of: ${line}`);

@@ -1,8 +1,11 @@
 /** The kernels that a chip gets: those of the library, as it asks a device for them, and operations of field-bench. */
 import type { Tuning } from '../../src/api.js';
 import { stageChecks } from '../../src/checks.js';
+import { bls12377G2 } from '../../src/curves/bls12-377-g2.js';
+import { bls12381G2 } from '../../src/curves/bls12-381-g2.js';
 import { bn254 } from '../../src/curves/bn254.js';
-import type { Curve } from '../../src/curves/curve.js';
+import { bn254G2 } from '../../src/curves/bn254-g2.js';
+import type { AnyCurve, Curve } from '../../src/curves/curve.js';
 import { createMsmEngine } from '../../src/engine/engine.js';
 import { modulus } from '../../src/field/modulus.js';
 import { pipelineFor } from '../../src/gpu/pipelines.js';
@@ -18,7 +21,15 @@ export interface ChipKernel extends Asked {
 }
 
 /** Curves whose kernels can be had. */
-export const curves = { bn254, 'bls12-381': bls12381, p256: p256Curve, secp192r1 } as const;
+export const curves = {
+  bn254,
+  'bls12-381': bls12381,
+  p256: p256Curve,
+  secp192r1,
+  'bn254-g2': bn254G2,
+  'bls12-381-g2': bls12381G2,
+  'bls12-377-g2': bls12377G2,
+} as const;
 
 /** The sources that this was built from. */
 export const ownLibrary: Library = { createMsmEngine, stageChecks };
@@ -39,10 +50,12 @@ const titled = (asked: readonly Asked[]): ChipKernel[] => {
 export const stageKernels = async (
   library: Library,
   chip: ChipName,
-  curve: Curve,
+  constants: AnyCurve,
   tuning: Partial<Tuning>,
 ): Promise<ChipKernel[]> => {
   const { device, gpu, asked } = new UnbuiltDevice(chips[chip]);
+  // over whichever field: its one point is of the same kind
+  const curve = constants as Curve;
   const engine = await library.createMsmEngine({
     ...{ curve, device, gpu, tuning },
     ...(library.stageChecks && { checks: library.stageChecks }),
@@ -65,7 +78,7 @@ export const stageKernels = async (
 const operations = fieldOperations.filter(({ name }) => ['product', 'square', 'inverse'].includes(name));
 
 /** Operations of the field over and over, one chain a thread: `product 14-bit signed, float` and so on. */
-export const fieldKernels = async (chip: ChipName, curve: Curve): Promise<ChipKernel[]> => {
+export const fieldKernels = async (chip: ChipName, curve: AnyCurve): Promise<ChipKernel[]> => {
   const { device, asked } = new UnbuiltDevice(chips[chip]);
   const m = modulus(curve.p);
   const kernels: ChipKernel[] = [];

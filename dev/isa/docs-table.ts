@@ -1,5 +1,6 @@
 /** The table of docs/chips.md: which kernels on which chips, its text, and what says that it is of other sources. */
 import { bn254 } from '../../src/curves/bn254.js';
+import { bn254G2 } from '../../src/curves/bn254-g2.js';
 import { type ChipName, chips } from './chips.js';
 import type { Figures } from './figures.js';
 import { type ChipKernel, fieldKernels, ownLibrary, stageKernels } from './kernels.js';
@@ -20,9 +21,17 @@ export const tableChips: readonly ChipName[] = [
 const isListed = (chip: ChipName, title: string): boolean =>
   chips[chip].maker !== 'arm' || /^(product|square) /.test(title);
 
-/** What the library has a chip compile where nobody turned a knob, and operations of field-bench; of BN254. */
+/** What is another kernel in G2, and long. */
+const OF_PAIRS = ['import_points', 'tables_double', 'walk'];
+
+/** What the library has a chip compile where nobody turned a knob, and operations of field-bench; of BN254, and of its G2 what differs. */
 export const kernelsOfTable = async (chip: ChipName): Promise<ChipKernel[]> => {
-  const all = [...(await stageKernels(ownLibrary, chip, bn254, {})), ...(await fieldKernels(chip, bn254))];
+  const ofPairs = (await stageKernels(ownLibrary, chip, bn254G2, {})).filter(({ name }) => OF_PAIRS.includes(name));
+  const all = [
+    ...(await stageKernels(ownLibrary, chip, bn254, {})),
+    ...ofPairs.map((kernel) => ({ ...kernel, title: `${kernel.title}, G2` })),
+    ...(await fieldKernels(chip, bn254)),
+  ];
   return all.filter(({ title }) => isListed(chip, title));
 };
 

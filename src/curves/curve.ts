@@ -164,7 +164,7 @@ export const curveContext = (given: AnyCurve, extension?: Extension): CurveConte
     name,
     p,
     order,
-    a,
+    a: elements.isZero(a) ? elements.zero : a,
     b,
     generator: { x, y },
     encodings,

@@ -23,9 +23,10 @@ export const double = (curve: Equation, { x, y, z }: Jacobian): Jacobian => {
   const f = curve.coordinates;
   if (f.isZero(z) || f.isZero(y)) return infinityOf(curve);
   const yy = f.product(y, y);
-  const zz = f.product(z, z);
   const s = f.product(f.multiple(x, 4n), yy);
-  const m = f.sum(f.multiple(f.product(x, x), 3n), f.product(curve.a, f.product(zz, zz)));
+  const triple = f.multiple(f.product(x, x), 3n);
+  const withA = (zz: Coordinate): Coordinate => f.sum(triple, f.product(curve.a, f.product(zz, zz)));
+  const m = curve.a === f.zero ? triple : withA(f.product(z, z));
   const x3 = f.difference(f.product(m, m), f.multiple(s, 2n));
   const y3 = f.difference(f.product(m, f.difference(s, x3)), f.product(f.multiple(yy, 8n), yy));
   return { x: x3, y: y3, z: f.product(f.multiple(y, 2n), z) };

@@ -42,8 +42,9 @@ export type BytesLike = ArrayBufferView | ArrayBufferLike | PagedBytes;
 
 /**
  * How bytes are points. On every curve: x‖y in as many bytes as README's table says for its field, little-endian (`le`) or big-endian (`be`), infinity as
- * zeros; `le-montgomery`: the same little-endian, coordinates times 2^256 where they have 32 bytes, 2^384 where they have 48. On BN254 `eip196`; on
- * BLS12-381 `eip2537`, and `zcash` without compression.
+ * zeros; `le-montgomery`: the same little-endian, numbers times 2^256 where they have 32 bytes, 2^384 where they have 48. In G2 a coordinate is two such
+ * numbers, c0 before c1. On BN254 `eip196`, which in G2 is what EIP-197 has: big-endian, c1 before c0. On BLS12-381 `eip2537`, in G2 c0 before c1, and
+ * `zcash` without compression, in G2 c1 before c0.
  */
 export type PointEncoding = 'le' | 'be' | 'le-montgomery' | 'eip196' | 'eip2537' | 'zcash';
 

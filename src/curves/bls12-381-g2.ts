@@ -25,4 +25,5 @@ export const bls12381G2: Curve<Fp2> = {
       c1: 0x0606c4a02ea734cc32acd2b02bc28b99cb3e287e85a763af267492ab572e99ab3f370d275cec1da1aaa9075ff05f79ben,
     },
   },
+  encodings: ['eip2537', 'zcash'],
 };

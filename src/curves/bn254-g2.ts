@@ -27,4 +27,5 @@ export const bn254G2: Curve<Fp2> = {
       c1: 0x090689d0585ff075ec9e99ad690c3395bc4b313370b38ef355acdadcd122975bn,
     },
   },
+  encodings: ['eip196'],
 };

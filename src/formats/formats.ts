@@ -28,25 +28,40 @@ const reverseEach = (bytes: Bytes, size: number): Bytes => {
 
 const bigEndian: Format = { size: plainSize, read: ({ field }, bytes) => reverseEach(bytes, field.bytes) };
 
-/** R = 2^256 for coordinates of 32 bytes, 2^384 for 48: as many bits as they have. */
+/**
+ * Each coordinate as if it were one big-endian number: of a pair, c1 comes before c0. So has EIP-197 the points of G2, and EIP-196 those of G1.
+ * https://eips.ethereum.org/EIPS/eip-197
+ */
+const bigEndianWhole: Format = {
+  size: plainSize,
+  read: ({ coordinates }, bytes) => reverseEach(bytes, coordinates.bytes),
+};
+
+/** R = 2^256 for numbers of 32 bytes, 2^384 for 48: as many bits as they have. */
 const montgomery: Format = {
   size: plainSize,
   read: (_, bytes) => bytes,
   scale: ({ field }) => (1n << BigInt(8 * field.bytes)) % field.p,
 };
 
-/** EIP-2537, "BLS12-381 G1 points": coordinates in 64 big-endian bytes each, of which the first 16 are 0. https://eips.ethereum.org/EIPS/eip-2537 */
+/**
+ * EIP-2537, "Encoding of points in G1/G2": numbers in 64 big-endian bytes each, of which the first 16 are 0; c0 before c1.
+ * https://eips.ethereum.org/EIPS/eip-2537
+ */
 const eip2537: Format = {
-  size: () => 128,
-  read: ({ field }, bytes) => {
+  size: ({ coordinates }) => 128 * coordinates.degree,
+  read: ({ field, coordinates }, bytes) => {
     const padding = 64 - field.bytes;
+    const numbers = 2 * coordinates.degree;
     const points = new Uint8Array((bytes.length / 64) * field.bytes);
     for (let i = 0; i < bytes.length / 64; i++) {
-      const coordinate = bytes.subarray(64 * i, 64 * (i + 1));
-      if (coordinate.subarray(0, padding).some((byte) => byte !== 0)) {
-        throw new RangeError(`points[${i >> 1}]: the ${padding} bytes in front of a coordinate must be 0`);
+      const number = bytes.subarray(64 * i, 64 * (i + 1));
+      if (number.subarray(0, padding).some((byte) => byte !== 0)) {
+        throw new RangeError(
+          `points[${Math.floor(i / numbers)}]: the ${padding} bytes in front of a coordinate must be 0`,
+        );
       }
-      points.set(coordinate.subarray(padding), i * field.bytes);
+      points.set(number.subarray(padding), i * field.bytes);
     }
     return reverseEach(points, field.bytes);
   },
@@ -57,12 +72,13 @@ const INFINITE = 0x40;
 const LARGER = 0x20;
 
 /**
- * Uncompressed points of Zcash: big-endian, with three flags in the topmost bits. Source: the zkcrypto crate `bls12_381`, "Serialization",
+ * Uncompressed points of Zcash: big-endian, c1 before c0, with three flags in the topmost bits. Source: the zkcrypto crate `bls12_381`, "Serialization",
  * https://docs.rs/bls12_381/latest/bls12_381/notes/serialization/
  */
 const zcash: Format = {
   size: plainSize,
-  read: ({ field, pointBytes }, bytes) => {
+  read: (curve, bytes) => {
+    const { pointBytes } = curve;
     for (let at = 0, i = 0; at < bytes.length; at += pointBytes, i++) {
       const top = bytes[at] as number;
       if (top & COMPRESSED) throw new RangeError(`points[${i}] says that it is compressed, which is another encoding`);
@@ -73,14 +89,14 @@ const zcash: Format = {
         throw new RangeError(`points[${i}]: zeros and the flag of infinity come together, and one of them is alone`);
       }
     }
-    return reverseEach(bytes, field.bytes);
+    return bigEndianWhole.read(curve, bytes);
   },
 };
 
 /** Of every curve. */
 const common = { be: bigEndian, 'le-montgomery': montgomery } as const;
 /** Of those curves that name them. */
-const special = { eip196: bigEndian, eip2537, zcash } as const;
+const special = { eip196: bigEndianWhole, eip2537, zcash } as const;
 
 const formatsOf = ({ encodings = [] }: CurveContext): Readonly<Record<string, Format>> => ({
   ...common,

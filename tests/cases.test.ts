@@ -5,10 +5,12 @@ import { isOnCurve, makeCase } from '../dev/cases/msm-case.js';
 import { type PointDistributionName, pointDistributions } from '../dev/cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
 import { caseSets, selectCases } from '../dev/cases/select.js';
-import { bn254G1, groupOrder, samePoint } from '../dev/oracle/known-bases.js';
+import { oracleOf, oraclesOfG2 } from '../dev/oracle/curves.js';
+import { bn254G1, groupOrder, numbersOf as numbersOfCoordinate, samePoint } from '../dev/oracle/known-bases.js';
 
 const pointNames = Object.keys(pointDistributions) as PointDistributionName[];
 const scalarNames = Object.keys(scalarDistributions) as ScalarDistributionName[];
+const ofBn254 = { curve: 'bn254', group: 'g1' } as const;
 const { Point } = bn254G1;
 const r = groupOrder(bn254G1);
 
@@ -28,7 +30,7 @@ describe.each(pointNames)('points=%s', (name) => {
     expect(set.bytes).toHaveLength(64 * n);
     set.points.forEach((point, i) => {
       const log = set.logs[i] ?? -1n;
-      expect(isOnCurve(point)).toBe(true);
+      expect(isOnCurve(point, bn254G1)).toBe(true);
       expect(numbersOf(set.bytes.subarray(64 * i, 64 * (i + 1)))).toEqual(
         point.infinity ? [0n, 0n] : [point.x, point.y],
       );
@@ -39,6 +41,46 @@ describe.each(pointNames)('points=%s', (name) => {
 
   it('is the same for the same seed', () => {
     expect(pointDistributions[name].make(9, 3)).toEqual(pointDistributions[name].make(9, 3));
+  });
+});
+
+describe.each(Object.keys(oraclesOfG2) as (keyof typeof oraclesOfG2)[])('G2 of %s', (curve) => {
+  const oracle = oraclesOfG2[curve];
+
+  it.each(pointNames)('points=%s: on the curve, with their logs and their bytes', (name) => {
+    const n = 9;
+    const set = pointDistributions[name].make(n, 7, oracle);
+    // the logs are drawn below the order, which both groups of a curve have
+    expect(set.logs).toEqual(pointDistributions[name].make(n, 7, oracleOf({ curve, group: 'g1' })).logs);
+    expect(set.bytes).toHaveLength(2 * oracle.coordinateBytes * n);
+    const bytesOfNumber = oracle.coordinateBytes / 2;
+    set.points.forEach((point, i) => {
+      const log = set.logs[i] ?? -1n;
+      expect(isOnCurve(point, oracle)).toBe(true);
+      expect(log === 0n).toBe(point.infinity);
+      const { x, y } = oracle.Point.BASE.multiplyUnsafe(log).toAffine();
+      if (!point.infinity) expect(point).toEqual({ x, y, infinity: false });
+      const numbers = point.infinity ? [0n, 0n, 0n, 0n] : [x, y].flatMap(numbersOfCoordinate);
+      numbers.forEach((number, j) => {
+        const at = bytesOfNumber * (4 * i + j);
+        const written = set.bytes.subarray(at, at + bytesOfNumber);
+        expect(written.reduceRight((sum, byte) => 256n * sum + BigInt(byte), 0n)).toBe(number);
+      });
+    });
+  });
+
+  it('has both oracles agree', () => {
+    for (const [points, scalars] of [
+      ['few-with-signs', 'r-and-above'],
+      ['distinct', 'random'],
+    ] as const) {
+      const made = makeCase({ curve, group: 'g2', points, scalars, n: 12, seed: 3 });
+      expect(made.direct).toEqual(made.expected);
+      expect(made.expected.infinity).toBe(false);
+      expect(isOnCurve(made.expected, made.curve)).toBe(true);
+      // the same x with another y
+      expect(isOnCurve({ ...made.expected, y: made.expected.x }, made.curve)).toBe(false);
+    }
   });
 });
 
@@ -135,9 +177,9 @@ describe('the two oracles', () => {
       2,
     ).map(formatCaseAddress),
   )('%s', (address) => {
-    const { expected, direct } = makeCase(parseCaseAddress(address));
+    const { curve, expected, direct } = makeCase(parseCaseAddress(address));
     expect(direct).not.toBeNull();
-    expect(isOnCurve(expected)).toBe(true);
+    expect(isOnCurve(expected, curve)).toBe(true);
     if (direct !== null) expect(samePoint(expected, direct)).toBe(true);
   });
 
@@ -149,12 +191,22 @@ describe('the two oracles', () => {
 describe('addresses', () => {
   it('are read as they are written', () => {
     const text = 'points=pairs,scalars=all-equal,n=4097,seed=1';
-    const address = { curve: 'bn254', points: 'pairs', scalars: 'all-equal', n: 4097, seed: 1 };
+    const address = { curve: 'bn254', group: 'g1', points: 'pairs', scalars: 'all-equal', n: 4097, seed: 1 };
     expect(parseCaseAddress(text)).toEqual(address);
     expect(formatCaseAddress(parseCaseAddress(text))).toBe(text);
     expect(parseCaseAddress(`curve=pallas,${text}`)).toEqual({ ...address, curve: 'pallas' });
     expect(formatCaseAddress(parseCaseAddress(`${text},curve=pallas`))).toBe(`curve=pallas,${text}`);
     expect(formatCaseAddress(parseCaseAddress(`curve=bn254,${text}`))).toBe(text);
+    expect(parseCaseAddress(`curve=bls12-381,group=g2,${text}`)).toEqual({
+      ...address,
+      curve: 'bls12-381',
+      group: 'g2',
+    });
+    expect(formatCaseAddress(parseCaseAddress(`${text},group=g2,curve=bls12-381`))).toBe(
+      `curve=bls12-381,group=g2,${text}`,
+    );
+    expect(formatCaseAddress(parseCaseAddress(`group=g2,${text}`))).toBe(`group=g2,${text}`);
+    expect(formatCaseAddress(parseCaseAddress(`curve=pallas,group=g1,${text}`))).toBe(`curve=pallas,${text}`);
   });
 
   it.each([
@@ -168,6 +220,11 @@ describe('addresses', () => {
     ['points=pairs,scalars=random,n=1,seed=1,size=2', '"size"'],
     ['points=pairs,points=pairs,scalars=random,n=1,seed=1', '"points" occurs twice'],
     ['points=,scalars=random,n=1,seed=1', 'points=value'],
+    ['group=g3,points=pairs,scalars=random,n=1,seed=1', 'group: "g3" is not g1 or g2'],
+    [
+      'curve=pallas,group=g2,points=pairs,scalars=random,n=1,seed=1',
+      'group: pallas has no g2; bn254, bls12-381, bls12-377 have one',
+    ],
     ['', '""'],
   ])('%s is refused by name', (text, named) => {
     expect(() => parseCaseAddress(text)).toThrow(RangeError);
@@ -176,8 +233,8 @@ describe('addresses', () => {
 });
 
 describe('the list', () => {
-  const all = everyCase('bn254', 1);
-  const tenth = pairwiseCases('bn254', 1);
+  const all = everyCase(ofBn254, 1);
+  const tenth = pairwiseCases(ofBn254, 1);
 
   it('is the full product, each case once', () => {
     expect(all).toHaveLength(pointNames.length * scalarNames.length * listSizes.length);
@@ -220,6 +277,18 @@ describe('selecting cases', () => {
     expect(new Set(all).size).toBe(all.length);
     for (const name of pointNames) expect(all).toContain(`points=${name},scalars=all-equal,n=1000,seed=1`);
     for (const name of scalarNames) expect(all).toContain(`points=distinct,scalars=${name},n=1000,seed=1`);
+  });
+
+  it('is in the group of the run, unless a filter names another curve or group', () => {
+    const of = { curve: 'bls12-381', group: 'g2' } as const;
+    const where = (filter: string) =>
+      new Set(selectCases([filter], [4], 1, of).map(({ curve, group }) => `${curve} ${group}`));
+    for (const set of [...Object.keys(caseSets), 'points=pairs']) expect(where(set)).toEqual(new Set(['bls12-381 g2']));
+    expect(where('group=g1,points=pairs')).toEqual(new Set(['bls12-381 g1']));
+    // as an address that names no group
+    expect(where('curve=pallas,points=pairs')).toEqual(new Set(['pallas g1']));
+    expect(where('curve=bn254,group=g2,points=pairs')).toEqual(new Set(['bn254 g2']));
+    expect(() => where('curve=pallas,group=g2,points=pairs')).toThrow('group: pallas has no g2');
   });
 
   it('has only sets that can be expanded', () => {

@@ -46,6 +46,7 @@ describe('the knobs of the page', () => {
       memoryBudget: 16 * 2 ** 20,
       verify: true,
       build: null,
+      group: null,
     });
     expect(parse('autorun=msm-bench&cpubelow=50&checks=1').settings).toMatchObject([
       { tuning: { cpuBelow: 50, checks: true } },
@@ -76,6 +77,24 @@ describe('the knobs of the page', () => {
     // a side may overrule what both have
     expect(parse('autorun=accum-ab&c=8&b.c=9').settings.map(({ name }) => name)).toEqual(['c=8', 'c=9']);
     expect(parse('autorun=accum-ab&b.c=9').settings.map(({ name }) => name)).toEqual(['defaults', 'c=9']);
+  });
+
+  it('choose the group of a curve', () => {
+    expect(casesOf('autorun=msm-bench&n=5&curve=bls12-381&group=g2')).toEqual([
+      'curve=bls12-381,group=g2,points=distinct,scalars=random,n=5,seed=1',
+    ]);
+    expect(parse('autorun=msm-bench')).toMatchObject({ curve: 'bn254', group: 'g1', settings: [{ group: null }] });
+    expect(parse('autorun=crossover&group=g2')).toMatchObject({ curve: 'bn254', group: 'g2' });
+    const inGroup = casesOf('autorun=msm-cross-check&n=5&group=g2&case=core');
+    expect(inGroup).toHaveLength(5);
+    for (const name of inGroup) expect(name).toMatch(/^group=g2,points=/);
+    // each side of a comparison its own; the cases are those of both
+    const sides = parse('autorun=accum-ab&b.group=g2&a.c=8&curve=bls12-377');
+    expect(sides.settings.map(({ name, group }) => [name, group])).toEqual([
+      ['c=8', null],
+      ['group=g2', 'g2'],
+    ]);
+    expect(sides.cases.map(({ address: { group } }) => group)).toEqual(['g1']);
   });
 
   it('name a build where there are folders, and no page has any', () => {
@@ -274,6 +293,14 @@ describe('the knobs of the page', () => {
     ['autorun=msm-bench&case=core', 'case: '],
     ['autorun=msm-cross-check&case=core&points=pairs', 'points: '],
     ['autorun=msm-cross-check&case=cores', '"cores"'],
+    ['autorun=msm-bench&group=g3', 'group: "g3" is not g1 or g2'],
+    ['autorun=msm-bench&curve=secp256k1&group=g2', 'group: secp256k1 has no g2; bn254, bls12-381, bls12-377 have one'],
+    ['autorun=msm-cross-check&case=curve%3Dpallas,group%3Dg2', 'group: pallas has no g2'],
+    ['autorun=accum-ab&b.group=G2', 'b.group: "G2" is not g1 or g2'],
+    ['autorun=accum-ab&curve=vesta&b.group=g2', 'group: vesta has no g2'],
+    ['autorun=msm-bench&a.group=g2', 'a.group: means nothing to autorun=msm-bench'],
+    ['autorun=sweep&group=g1,g2', 'group: "g1,g2" is not g1 or g2'],
+    ['autorun=field-bench&group=g2', 'group: means nothing'],
   ])('?%s is refused by name', (query, named) => {
     expect(() => parse(query)).toThrow(RangeError);
     expect(() => parse(query)).toThrow(named);

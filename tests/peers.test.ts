@@ -1,29 +1,38 @@
 import { describe, expect, it } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
+import { oracleOf } from '../dev/oracle/curves.js';
+import { toAffinePoint } from '../dev/oracle/known-bases.js';
 import { peerNames, peers } from '../dev/peers/index.js';
 
 const names = { points: 'with-infinities', scalars: 'r-and-above', seed: 5 } as const;
 
-describe.each(peerNames)('the peer %s', (name) => {
-  it.each([1, 2, 33, 256])('computes %i scalars rightly, and knows a wrong sum', async (n) => {
-    const { points, scalars, expected } = makeCase({ ...names, n });
-    const problem = {
-      points: points.points,
-      pointBytes: points.bytes,
-      scalars: scalars.values,
-      scalarBytes: scalars.bytes,
-      expected,
-      // no peer that there is computes on it
-      gpu: {} as GPU,
-    };
-    const peer = peers[name]('bn254');
-    expect(peer.name).toBe(name);
-    await peer.prepare(n, problem);
-    const sum = await peer.run();
-    expect(peer.check(sum)).toBe(true);
+describe.each(peerNames.flatMap((name) => (['g1', 'g2'] as const).map((group) => [name, group] as const)))(
+  'the peer %s in %s',
+  (name, group) => {
+    it.each(group === 'g1' ? [1, 2, 33, 256] : [1, 33])(
+      'computes %i scalars rightly, and knows a wrong sum',
+      async (n) => {
+        const { points, scalars, expected } = makeCase({ ...names, n, group });
+        const problem = {
+          points: points.points,
+          pointBytes: points.bytes,
+          scalars: scalars.values,
+          scalarBytes: scalars.bytes,
+          expected,
+          // no peer that there is computes on it
+          gpu: {} as GPU,
+        };
+        const peer = peers[name]({ curve: 'bn254', group });
+        expect(peer.name).toBe(name);
+        await peer.prepare(n, problem);
+        const sum = await peer.run();
+        expect(peer.check(sum)).toBe(true);
 
-    // the generator, which none of these comes to
-    await peer.prepare(n, { ...problem, expected: { x: 1n, y: 2n, infinity: false } });
-    expect(peer.check(sum)).toBe(false);
-  });
-});
+        // the generator, which none of these comes to
+        const wrong = toAffinePoint(oracleOf({ curve: 'bn254', group }).Point.BASE);
+        await peer.prepare(n, { ...problem, expected: wrong });
+        expect(peer.check(sum)).toBe(false);
+      },
+    );
+  },
+);

@@ -1,16 +1,16 @@
 import type { AffinePoint, RunRecord } from '../../src/api.js';
-import type { OwnName } from '../../src/curves/names.js';
 import type { Bases, MsmEngine } from '../../src/index.js';
 import { isOnCurve, type MsmCase } from '../cases/msm-case.js';
 import type { PointSet } from '../cases/point-distributions.js';
-import { samePoint } from '../oracle/known-bases.js';
+import type { CurveGroup } from '../oracle/curves.js';
+import { type Coordinate, samePoint } from '../oracle/known-bases.js';
 import type { BenchDevice } from './bench-device.js';
 import type { Run } from './run.js';
 import type { Setting } from './settings.js';
 
 /** One MSM, timed and judged. */
 export interface Outcome {
-  readonly result: AffinePoint;
+  readonly result: AffinePoint<Coordinate>;
   readonly wallMs: number;
   /** Null where there was nothing to do. */
   readonly record: RunRecord | null;
@@ -23,29 +23,38 @@ export interface Outcome {
 export type EngineUnderTest = Awaited<ReturnType<typeof makeEngine>>;
 
 /** @param label what rows call it */
-export async function makeEngine(run: Run, bench: BenchDevice, curve: OwnName, setting: Setting, label = setting.name) {
+export async function makeEngine(
+  run: Run,
+  bench: BenchDevice,
+  { curve, group }: CurveGroup,
+  setting: Setting,
+  label = setting.name,
+) {
   const { memoryBudget, tuning, precompute, verify } = setting;
   const { createMsmEngine, stageChecks } = await bench.library(setting);
-  const engine: MsmEngine = await createMsmEngine({
+  const options = {
     curve,
     device: bench.device,
     memoryBudget,
     tuning,
     verify,
     ...(stageChecks && { checks: stageChecks }),
-  });
+  };
+  const engine: MsmEngine<Coordinate> =
+    group === 'g2' ? await createMsmEngine({ ...options, group }) : await createMsmEngine(options);
   const watched = { signal: run.signal, onProgress: () => run.tick() };
   let bases: Bases | null = null;
-  let loaded: PointSet | null = null;
+  let loaded: PointSet<Coordinate> | null = null;
   return {
     engine,
+    group,
     setting,
     label,
 
     basesBytes: (): number => bases?.byteLength ?? 0,
 
     /** @returns the milliseconds that loading took, 0 when the points were there already */
-    async load(points: PointSet): Promise<number> {
+    async load(points: PointSet<Coordinate>): Promise<number> {
       if (loaded === points) return 0;
       bases?.destroy();
       bases = null;

@@ -1,11 +1,13 @@
 /** The knobs of the bench: what a URL or a command line may say, and what that means. Everything else is refused by name. */
 
-import type { OwnName } from '../../src/curves/names.js';
 import {
   type CaseAddress,
+  curveGroup,
   defaultCurve,
+  defaultGroup,
   maxPoints,
   parseCurve,
+  parseGroup,
   parseInteger,
   parsePointDistribution,
   parseScalarDistribution,
@@ -13,7 +15,7 @@ import {
 } from '../cases/address.js';
 import { placementInTurn } from '../cases/list.js';
 import { selectCases } from '../cases/select.js';
-import { curveNames } from '../oracle/curves.js';
+import { type CurveGroup, curveNames, pairNames } from '../oracle/curves.js';
 import { peerNames } from '../peers/index.js';
 import { isList, listItems, parseIntegers } from './lists.js';
 import { rowNames } from './modes/targets/row.js';
@@ -28,6 +30,7 @@ import {
   parseEngineKnob,
   type Setting,
   settingKnobs,
+  sideKnobs,
 } from './settings.js';
 
 /** What a knob is, for the form and for help; the engine's are in settings.ts. */
@@ -50,7 +53,12 @@ export const runKnobs = {
   curve: {
     label: 'Curve',
     help: `Which curve’s points: ${curveNames.join(', ')}. Default ${defaultCurve}.`,
-    modes: [...msmModes, 'crossover'],
+    modes: [...msmModes, 'crossover', 'calibrate'],
+  },
+  group: {
+    label: 'Group',
+    help: `Which of the curve’s groups: g1 (default), or g2, which ${pairNames.join(', ')} have. Of one side of a comparison: that side’s.`,
+    modes: [...msmModes, 'crossover', 'calibrate'],
   },
   logn: {
     label: 'Sizes, log₂ n',
@@ -108,13 +116,12 @@ export interface PlacedCase {
   readonly placement: Placement | undefined;
 }
 
-export interface Knobs {
+/** Its curve and group are those of all cases that name none, and of everything that is timed. */
+export interface Knobs extends CurveGroup {
   /** Null: nothing is to start. All else is then as {@link suggestedMode} would have it. */
   readonly mode: Mode | null;
   /** What to run; a case with two placements stands there twice, one after the other. */
   readonly cases: readonly PlacedCase[];
-  /** Of all cases that name none, and of everything that is timed. */
-  readonly curve: OwnName;
   readonly reps: number;
   readonly seed: number;
   /** A and B of a comparison, all of a sweep; one of everything else. */
@@ -197,9 +204,12 @@ function oneOf<const Word extends string>(name: string, text: string, words: rea
 }
 
 const isEngineKnob = (name: string): boolean => settingKnobs.includes(name);
+/** Of the engine, or of a side of a comparison. */
+const isSettingKnob = (name: string): boolean =>
+  sideKnob.test(name) ? sideKnobs.includes(withoutSide(name)) : isEngineKnob(name);
 const isRunKnob = (name: string): name is RunKnobName => Object.hasOwn(runKnobs, name);
 const withoutSide = (name: string): string => sideKnob.exec(name)?.[2] ?? name;
-export const isKnob = (name: string): boolean => isRunKnob(name) || isEngineKnob(withoutSide(name));
+export const isKnob = (name: string): boolean => isRunKnob(name) || isSettingKnob(name);
 
 const engineNames = ['', 'a.', 'b.'].flatMap((side) => Object.keys(engineKnobs).map((name) => side + name));
 const knobNames = [...Object.keys(runKnobs), ...engineNames];
@@ -245,9 +255,11 @@ const modesOf = (name: string): readonly Mode[] => {
 
 /** Those that mean something to a mode, or to any. */
 export const knobsOf = (mode: Mode | null): string[] =>
-  [...Object.keys(runKnobs), ...['', 'a.', 'b.'].flatMap((side) => settingKnobs.map((name) => side + name))].filter(
-    (name) => mode === null || modesOf(name).includes(mode),
-  );
+  [
+    ...Object.keys(runKnobs),
+    ...settingKnobs,
+    ...['a.', 'b.'].flatMap((side) => sideKnobs.map((name) => side + name)),
+  ].filter((name) => mode === null || modesOf(name).includes(mode));
 
 /** Refuses what only programs can do. */
 function checkPlace(query: URLSearchParams, mode: Mode, problems: Problems): void {
@@ -282,7 +294,7 @@ export const spelledOut = (query: URLSearchParams): URLSearchParams =>
 function checkValues(query: URLSearchParams, mode: Mode, problems: Problems): void {
   for (const [name, text] of query) {
     const knob = withoutSide(name);
-    if (!isEngineKnob(knob) || text === '') continue;
+    if (!isSettingKnob(name) || text === '') continue;
     if (knob === 'walkerpriv' && text === 'turns') {
       if (mode !== 'msm-cross-check') problems.add(`${name}: turns are for autorun=msm-cross-check`);
     } else if (mode === 'sweep') {
@@ -306,15 +318,18 @@ function checkValues(query: URLSearchParams, mode: Mode, problems: Problems): vo
 
 /** The settings that the engine's knobs, each right for itself, ask for. */
 function parseSettings(query: URLSearchParams, mode: Mode): Setting[] {
-  const given = (prefix: string): [string, string][] =>
-    settingKnobs.flatMap((name): [string, string][] => {
+  const given = (prefix: '' | 'a.' | 'b.'): [string, string][] =>
+    (prefix === '' ? settingKnobs : sideKnobs).flatMap((name): [string, string][] => {
       const text = query.get(prefix + name);
       // turns are no setting of one engine
       return text === null || (name === 'walkerpriv' && text === 'turns') ? [] : [[name, text]];
     });
   const common = given('');
   if (mode === 'accum-ab') {
-    const [a, b] = ['a.', 'b.'].map((side) => makeSetting(new Map([...common, ...given(side)]))) as [Setting, Setting];
+    const [a, b] = (['a.', 'b.'] as const).map((side) => makeSetting(new Map([...common, ...given(side)]))) as [
+      Setting,
+      Setting,
+    ];
     if (a.name === b.name) {
       throw new RangeError(
         'autorun: A and B are the same; give one of them another knob, such as a.walkerpriv and b.walkerpriv',
@@ -385,19 +400,23 @@ export function readKnobs(asked: URLSearchParams, place: 'page' | 'terminal' = '
   if (timed.includes(mode) && sizes.includes(0)) problems.add('n: "0" takes no time; 1 or more');
   const seed = read('seed', parseSeed) ?? 1;
   const curve = read('curve', parseCurve) ?? defaultCurve;
+  const of = problems.attempt(() => curveGroup(curve, read('group', (text) => parseGroup(text)) ?? defaultGroup), {
+    curve,
+    group: defaultGroup,
+  });
   const points = read('points', parsePointDistribution);
   const scalars = read('scalars', parseScalarDistribution);
   const filters = query.getAll('case');
   if (filters.length > 0) {
     for (const name of ['points', 'scalars'])
       if (query.has(name)) problems.add(`${name}: part of the case; give one of the two knobs`);
-    for (const filter of filters) problems.attempt(() => selectCases([filter], sizes, seed, curve), []);
+    for (const filter of filters) problems.attempt(() => selectCases([filter], sizes, seed, of), []);
   } else {
     filters.push(`points=${points ?? 'distinct'},scalars=${scalars ?? 'random'}`);
   }
   const rest = {
     mode: autorun ?? null,
-    curve,
+    ...of,
     reps: read('reps', (text) => parseInteger('reps', text, 1, 1000)) ?? defaultReps[mode] ?? 5,
     seed,
     peers: mode === 'msm-bench' ? (read('peers', parsePeers) ?? null) : [],
@@ -411,9 +430,10 @@ export function readKnobs(asked: URLSearchParams, place: 'page' | 'terminal' = '
     strict: query.has('strict'),
   };
   const settings = problems.all.length > 0 ? [] : problems.attempt(() => parseSettings(query, mode), []);
+  for (const { group } of settings) if (group !== null) problems.attempt(() => curveGroup(curve, group), null);
   if (problems.all.length > 0) return { knobs: null, problems: problems.all, notes };
   const placements = placementsOf(query, mode, settings);
-  const cases = selectCases(filters, sizes, seed, curve).flatMap((address) =>
+  const cases = selectCases(filters, sizes, seed, of).flatMap((address) =>
     placements(address).map((placement) => ({ address, placement })),
   );
   return { knobs: { ...rest, settings, cases }, problems: [], notes };

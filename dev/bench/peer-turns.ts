@@ -19,9 +19,13 @@ export async function preparePeers(run: Run, gpu: GPU, msmCase: MsmCase, asked: 
   const { n } = address;
   const size = n.toLocaleString('en');
   for (const name of (asked ?? peerNames) as readonly PeerName[]) {
-    const peer: Peer | null = peers[name](address.curve);
+    const peer: Peer | null = peers[name](address);
     if (peer === null) {
-      run.tell({ event: 'skipped', variant: name, why: `does not know ${address.curve}` }, 'progress', 'results');
+      run.tell(
+        { event: 'skipped', variant: name, why: `does not know ${address.curve}, ${address.group}` },
+        'progress',
+        'results',
+      );
       continue;
     }
     if (asked === null && n > peer.quickUpTo) {

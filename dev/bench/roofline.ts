@@ -39,10 +39,13 @@ export function makeRoofline(run: Run, gpu: GPU, p: bigint) {
       for (const { meter, rates } of meters.values()) rates.push(await meter.measure());
     },
 
-    /** Null where there is none: on the CPU, and where additions are not what the digits say. */
+    /**
+     * Null where there is none: on the CPU, where additions are not what the digits say, and in G2, whose products are reduced lazily: what one costs
+     * in products that are not is nobody's to say.
+     */
     boundOf(address: CaseAddress, { engine, label: setting }: EngineUnderTest): RowOf<'bound'> | null {
       const record = engine.lastRun;
-      if (record?.on !== 'gpu' || !regularPoints.has(address.points)) return null;
+      if (record?.on !== 'gpu' || address.group !== 'g1' || !regularPoints.has(address.points)) return null;
       const productsPerSecond = median(meters.get(record.tuning.fieldProduct)?.rates ?? []);
       if (productsPerSecond === null) return null;
       const additions = record.entries;

@@ -1,8 +1,9 @@
 /** The knobs of an engine as the URL has them, and what a set of them is: a setting. No setting changes a result, only what it costs. */
 
 import type { Tuning } from '../../src/api.js';
+import type { Group } from '../../src/curves/names.js';
 import { tuningRanges } from '../../src/plan/tuning.js';
-import { parseInteger } from '../cases/address.js';
+import { parseGroup, parseInteger } from '../cases/address.js';
 
 /** An engine, as the knobs want it. */
 export interface Setting {
@@ -16,6 +17,8 @@ export interface Setting {
   readonly verify: boolean;
   /** The folder in whose dist/ the library is built; null: the sources of this bench. */
   readonly build: string | null;
+  /** The group that this side of a comparison computes in; null: that of the cases. */
+  readonly group: Group | null;
 }
 
 /** A knob whose values are integers of a range, or words, each with what it means to the library. */
@@ -129,6 +132,7 @@ export const knobOfTuning = (key: string): string | null =>
  */
 export function parseEngineKnob(name: string, text: string, said = name): number | string | boolean {
   if (name === 'build') return text;
+  if (name === 'group') return parseGroup(text, said);
   const knob = engineKnobs[name] as EngineKnob;
   if ('range' in knob) return parseInteger(said, text, ...knob.range);
   const word = Object.hasOwn(knob.words, text) ? knob.words[text] : undefined;
@@ -139,12 +143,15 @@ export function parseEngineKnob(name: string, text: string, said = name): number
 /** What a setting consists of: those that the form has, and the folder of a build, which only programs can name. */
 export const settingKnobs: readonly string[] = [...Object.keys(engineKnobs), 'build'];
 
+/** What one side of a comparison may have: also a group of its own. Both are then given the same scalars, and points with the same logarithms. */
+export const sideKnobs: readonly string[] = [...settingKnobs, 'group'];
+
 /**
  * @param values texts by the names of the knobs, each right for its knob; an empty one means the default
  * @throws RangeError that names the knob
  */
 export function makeSetting(values: ReadonlyMap<string, string>): Setting {
-  const set = settingKnobs.flatMap((name) => {
+  const set = sideKnobs.flatMap((name) => {
     const text = values.get(name);
     return text === undefined || text === '' ? [] : [[name, text, parseEngineKnob(name, text)] as const];
   });
@@ -159,6 +166,7 @@ export function makeSetting(values: ReadonlyMap<string, string>): Setting {
     memoryBudget: 2 ** 20 * ((parsed.get('budget') as number | undefined) ?? DEFAULT_BUDGET_MIB),
     verify: (parsed.get('verify') as boolean | undefined) ?? false,
     build: (parsed.get('build') as string | undefined) ?? null,
+    group: (parsed.get('group') as Group | undefined) ?? null,
   };
 }
 

@@ -39,7 +39,7 @@ export interface TimingOptions {
  * result can be that of the run before.
  */
 export async function runTimings(run: Run, host: Host, knobs: Knobs, options: TimingOptions = {}): Promise<void> {
-  const { cases, curve, reps, settings } = knobs;
+  const { cases, curve, group, reps, settings } = knobs;
   const { bounded = false, traced = false, labels = settings.map(({ name }) => name), conclude } = options;
   run.plan(cases.flatMap(({ address: { n } }) => settings.flatMap(() => Array(reps + 1).fill(weightOf(n)))));
   const bench = await openBenchDevice(run, host, knobs);
@@ -50,7 +50,8 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs, options: Ti
   try {
     // all before any compiles: what an engine refuses is told at once
     for (const [i, setting] of settings.entries()) {
-      subjects.push(await makeEngine(run, bench, curve, setting, labels[i] as string));
+      const own = { curve, group: setting.group ?? group };
+      subjects.push(await makeEngine(run, bench, own, setting, labels[i] as string));
     }
     if (!traced) {
       await run.next('Calibrating the product that costs are told in');
@@ -58,22 +59,19 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs, options: Ti
     }
     for (const { address } of cases) {
       await run.next(`Making ${address.n.toLocaleString('en')} points and the known answer`);
-      const msmCase = makeCase(address);
+      const made = casesOf(subjects, address);
       for (const subject of subjects) {
-        await warmUp(run, subject, msmCase);
+        await warmUp(run, subject, made.of(subject));
         run.advance(weightOf(address.n), 'warm-up');
       }
       if (bounded) await roofline.begin(subjects);
-      const peers = await preparePeers(run, bench.gpu, msmCase, knobs.peers);
+      const peers = await preparePeers(run, bench.gpu, made.of(subjects[0] as EngineUnderTest), knobs.peers);
       const times = subjects.map((subject): Times => ({ subject, wallsMs: [], productEquivalents: [] }));
       try {
         const rateAround = meter === null ? null : await ratesAround(meter);
-        let drawn = msmCase;
         await inTurns(times, reps, {
-          begin: (repetition) => {
-            drawn = redrawn(msmCase, repetition);
-          },
-          take: (own, repetition) => timeOne(run, own, drawn, rateAround, repetition, reps),
+          begin: made.draw,
+          take: (own, repetition) => timeOne(run, own, made.of(own.subject), rateAround, repetition, reps),
           end: async (repetition) => {
             await roofline.measure();
             await peers.take(repetition);
@@ -84,8 +82,9 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs, options: Ti
       }
       for (const { subject, wallsMs } of times) {
         const medianMs = median(wallsMs) as number;
-        medians.push({ case: formatCaseAddress(address), setting: subject.label, medianMs });
-        const bound = roofline.boundOf(address, subject);
+        const own = { ...address, group: subject.group };
+        medians.push({ case: formatCaseAddress(own), setting: subject.label, medianMs });
+        const bound = roofline.boundOf(own, subject);
         if (bound !== null) run.tell(bound, 'progress', 'results');
       }
       if (conclude !== undefined) run.tell(conclude(address, times), 'progress', 'results');
@@ -97,6 +96,21 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs, options: Ti
     bench.destroy();
   }
   await run.end(null, medians);
+}
+
+/** The same case in the group of each of the subjects. */
+function casesOf(subjects: readonly Pick<EngineUnderTest, 'group'>[], address: CaseAddress) {
+  const groups = new Set(subjects.map(({ group }) => group));
+  const first = new Map([...groups].map((group) => [group, makeCase({ ...address, group })]));
+  let drawn = first;
+  return {
+    of: ({ group }: Pick<EngineUnderTest, 'group'>): MsmCase => drawn.get(group) as MsmCase,
+
+    /** Other scalars, the same for all. */
+    draw(repetition: number): void {
+      drawn = new Map([...first].map(([group, msmCase]) => [group, redrawn(msmCase, repetition)]));
+    },
+  };
 }
 
 /**

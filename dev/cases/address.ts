@@ -1,11 +1,13 @@
-/** The address of a case: `points=pairs,scalars=all-equal,n=4097,seed=1`, on another curve than BN254 with `curve=pallas` in front. The same text in URLs, in CI and in reports. */
-import type { OwnName } from '../../src/curves/names.js';
-import { curveNames, oracles } from '../oracle/curves.js';
+/**
+ * The address of a case: `points=pairs,scalars=all-equal,n=4097,seed=1`, on another curve than BN254 with `curve=pallas` in front, in its second group
+ * with `group=g2`. The same text in URLs, in CI and in reports.
+ */
+import type { Group, OwnName } from '../../src/curves/names.js';
+import { type CurveGroup, curveNames, groupsOf, noSuchGroup, oracles } from '../oracle/curves.js';
 import { type PointDistributionName, pointDistributions } from './point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from './scalar-distributions.js';
 
-export interface CaseAddress {
-  readonly curve: OwnName;
+export interface CaseAddress extends CurveGroup {
   readonly points: PointDistributionName;
   readonly scalars: ScalarDistributionName;
   readonly n: number;
@@ -16,9 +18,11 @@ export interface CaseAddress {
 export const maxPoints = 2 ** 22;
 
 export const defaultCurve: OwnName = 'bn254';
+export const defaultGroup: Group = 'g1';
 
-export function formatCaseAddress({ curve, points, scalars, n, seed }: CaseAddress): string {
-  return `${curve === defaultCurve ? '' : `curve=${curve},`}points=${points},scalars=${scalars},n=${n},seed=${seed}`;
+export function formatCaseAddress({ curve, group, points, scalars, n, seed }: CaseAddress): string {
+  const where = `${curve === defaultCurve ? '' : `curve=${curve},`}${group === defaultGroup ? '' : `group=${group},`}`;
+  return `${where}points=${points},scalars=${scalars},n=${n},seed=${seed}`;
 }
 
 const distributionParser =
@@ -38,6 +42,21 @@ export const parseCurve = (name: string): OwnName => {
   throw new RangeError(`curve: none is named "${name}"; there are ${curveNames.join(', ')}`);
 };
 
+/**
+ * @param said the name that an error has
+ * @throws RangeError that names the group, and those that there are
+ */
+export const parseGroup = (name: string, said = 'group'): Group => {
+  if (name === 'g1' || name === 'g2') return name;
+  throw new RangeError(`${said}: "${name}" is not g1 or g2`);
+};
+
+/** @throws RangeError that names the curves which have the group, where this one has not */
+export function curveGroup(curve: OwnName, group: Group): CurveGroup {
+  if (groupsOf(curve).includes(group)) return { curve, group };
+  throw new RangeError(noSuchGroup(curve));
+}
+
 /** @throws RangeError that names the field and the range */
 export function parseInteger(field: string, text: string, least: number, most: number): number {
   const value = Number(text);
@@ -50,7 +69,7 @@ export function parseInteger(field: string, text: string, least: number, most: n
 export const parseSize = (text: string): number => parseInteger('n', text, 0, maxPoints);
 export const parseSeed = (text: string): number => parseInteger('seed', text, 0, 2 ** 32 - 1);
 
-const fieldNames: readonly (keyof CaseAddress)[] = ['curve', 'points', 'scalars', 'n', 'seed'];
+const fieldNames: readonly (keyof CaseAddress)[] = ['curve', 'group', 'points', 'scalars', 'n', 'seed'];
 const isField = (key: string): key is keyof CaseAddress => (fieldNames as readonly string[]).includes(key);
 
 /**
@@ -82,7 +101,7 @@ export function parseCaseAddress(text: string): CaseAddress {
     return value;
   };
   return {
-    curve: parseCurve(fields.get('curve') ?? defaultCurve),
+    ...curveGroup(parseCurve(fields.get('curve') ?? defaultCurve), parseGroup(fields.get('group') ?? defaultGroup)),
     points: parsePointDistribution(field('points')),
     scalars: parseScalarDistribution(field('scalars')),
     n: parseSize(field('n')),

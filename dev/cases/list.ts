@@ -1,5 +1,5 @@
 /** The list: every distribution of points × every distribution of scalars × the sizes at which something begins or ends. */
-import type { OwnName } from '../../src/curves/names.js';
+import type { CurveGroup } from '../oracle/curves.js';
 import type { CaseAddress } from './address.js';
 import { type PointDistributionName, pointDistributions } from './point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from './scalar-distributions.js';
@@ -14,19 +14,19 @@ export const everyScalars = Object.keys(scalarDistributions) as ScalarDistributi
 export const listSizes = [0, 1, 2, 3, 63, 65, 257, 1000, 4095, 4097, 65_536, 131_071] as const;
 
 /** The whole list. */
-export const everyCase = (curve: OwnName, seed: number): CaseAddress[] =>
+export const everyCase = (of: CurveGroup, seed: number): CaseAddress[] =>
   listSizes.flatMap((n) =>
-    everyPoints.flatMap((points) => everyScalars.map((scalars) => ({ curve, points, scalars, n, seed }))),
+    everyPoints.flatMap((points) => everyScalars.map((scalars) => ({ ...of, points, scalars, n, seed }))),
   );
 
 /**
  * A tenth of the list in which every two of points, scalars and n meet: all pairs of scalars and n, with the points of a Latin square.
  * Points are the fewest of the three, so that their row comes round for every scalars and for every n.
  */
-export const pairwiseCases = (curve: OwnName, seed: number): CaseAddress[] =>
+export const pairwiseCases = (of: CurveGroup, seed: number): CaseAddress[] =>
   listSizes.flatMap((n, i) =>
     everyScalars.map((scalars, j) => ({
-      curve,
+      ...of,
       points: everyPoints[(i + j) % everyPoints.length] as PointDistributionName,
       scalars,
       n,

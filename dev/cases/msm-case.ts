@@ -1,34 +1,50 @@
 /** A case made real: bases, scalars and the answers that the oracles give. */
-import { oracles } from '../oracle/curves.js';
-import { type AffinePoint, bn254G1, expectedMsm, type OracleCurve, toAffinePoint } from '../oracle/known-bases.js';
-import { type CaseAddress, defaultCurve } from './address.js';
+import { oracleOf } from '../oracle/curves.js';
+import {
+  type AffinePoint,
+  type Coordinate,
+  expectedMsm,
+  type OracleCurve,
+  toAffinePoint,
+} from '../oracle/known-bases.js';
+import { type CaseAddress, defaultCurve, defaultGroup } from './address.js';
 import { type PointSet, pointDistributions } from './point-distributions.js';
 import { type ScalarSet, scalarDistributions } from './scalar-distributions.js';
 
 /** Up to this many points a case is also answered without the discrete logarithms. */
 export const directUpTo = 256;
 
-export interface MsmCase {
+export interface MsmCase<Of extends Coordinate = Coordinate> {
   readonly address: CaseAddress;
-  readonly curve: OracleCurve;
-  readonly points: PointSet;
+  readonly curve: OracleCurve<Coordinate>;
+  readonly points: PointSet<Of>;
   readonly scalars: ScalarSet;
   /** ((Σ s_i·k_i) mod r)·G. */
-  readonly expected: AffinePoint;
+  readonly expected: AffinePoint<Of>;
   /** Σ s_i·P_i added up by noble from the points themselves; null above `directUpTo` points. */
-  readonly direct: AffinePoint | null;
+  readonly direct: AffinePoint<Of> | null;
 }
 
-/** What tells a case: on BN254 where it names no curve. */
-export type CaseOf = Omit<CaseAddress, 'curve'> & Partial<Pick<CaseAddress, 'curve'>>;
+type Where = 'curve' | 'group';
+/** What tells a case: on BN254 where it names no curve, and in the first group where it names none. */
+export type CaseOf = Omit<CaseAddress, Where> & Partial<Pick<CaseAddress, Where>>;
+type CaseOfG1 = CaseOf & { readonly group?: 'g1' };
 
-export function makePoints({ curve = defaultCurve, points, n, seed }: CaseOf): PointSet {
-  return pointDistributions[points].make(n, seed, oracles[curve]);
+export function makePoints({
+  curve = defaultCurve,
+  group = defaultGroup,
+  points,
+  n,
+  seed,
+}: CaseOf): PointSet<Coordinate> {
+  return pointDistributions[points].make(n, seed, oracleOf({ curve, group }));
 }
 
-export function makeCase(told: CaseOf, points: PointSet = makePoints(told)): MsmCase {
-  const address: CaseAddress = { curve: defaultCurve, ...told };
-  const curve = oracles[address.curve];
+export function makeCase(told: CaseOfG1, points?: PointSet): MsmCase<bigint>;
+export function makeCase(told: CaseOf, points?: PointSet<Coordinate>): MsmCase;
+export function makeCase(told: CaseOf, points: PointSet<Coordinate> = makePoints(told)): MsmCase {
+  const address: CaseAddress = { curve: defaultCurve, group: defaultGroup, ...told };
+  const curve = oracleOf(address);
   const scalars = scalarDistributions[address.scalars].make(address.n, address.seed, curve);
   return {
     address,
@@ -41,13 +57,19 @@ export function makeCase(told: CaseOf, points: PointSet = makePoints(told)): Msm
 }
 
 /** The same points with other scalars for each draw, as far as the distribution has others; answered by the discrete logarithms alone. */
+export function redrawn(of: MsmCase<bigint>, draw: number): MsmCase<bigint>;
+export function redrawn(of: MsmCase, draw: number): MsmCase;
 export function redrawn({ address, curve, points }: MsmCase, draw: number): MsmCase {
   const scalars = scalarDistributions[address.scalars].make(address.n, address.seed + draw, curve);
   return { address, curve, points, scalars, expected: expectedMsm(curve, points.logs, scalars.values), direct: null };
 }
 
 /** Σ scalars[i]·points[i], one multiplication and one addition after the other. */
-function sumDirectly({ Point }: OracleCurve, points: readonly AffinePoint[], scalars: readonly bigint[]): AffinePoint {
+function sumDirectly<Of extends Coordinate>(
+  { Point }: OracleCurve<Of>,
+  points: readonly AffinePoint<Of>[],
+  scalars: readonly bigint[],
+): AffinePoint<Of> {
   const terms = points.map(({ x, y, infinity }, i) =>
     infinity ? Point.ZERO : Point.fromAffine({ x, y }).multiplyUnsafe(Point.Fn.create(scalars[i] as bigint)),
   );
@@ -55,7 +77,7 @@ function sumDirectly({ Point }: OracleCurve, points: readonly AffinePoint[], sca
 }
 
 /** Whether noble accepts the point: canonical coordinates that satisfy the curve equation, or infinity. */
-export function isOnCurve(point: AffinePoint, { Point }: OracleCurve = bn254G1): boolean {
+export function isOnCurve<Of extends Coordinate>(point: AffinePoint<Of>, { Point }: OracleCurve<Of>): boolean {
   if (point.infinity) return true;
   try {
     Point.fromAffine({ x: point.x, y: point.y }).assertValidity();

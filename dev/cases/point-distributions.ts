@@ -5,9 +5,10 @@
 import {
   type AffinePoint,
   bn254G1,
+  type Coordinate,
   encodePoints,
   groupOrder,
-  INFINITY,
+  infinityOf,
   type KnownBases,
   knownBases,
   makeKnownBases,
@@ -15,27 +16,51 @@ import {
   Random,
 } from '../oracle/known-bases.js';
 
-export type PointSet = KnownBases;
+export type PointSet<Of extends Coordinate = bigint> = KnownBases<Of>;
 
 export interface PointDistribution {
   /** One line, for the help of the page and of the driver. */
   readonly about: string;
-  /** @param curve default BN254 */
-  make(n: number, seed: number, curve?: OracleCurve): PointSet;
+  make: MakePoints;
+}
+
+interface MakePoints {
+  /** On BN254. */
+  (n: number, seed: number): PointSet;
+  <Of extends Coordinate>(n: number, seed: number, curve: OracleCurve<Of>): PointSet<Of>;
+}
+
+/** Over either field. */
+type MakeOn = <Of extends Coordinate>(n: number, seed: number, curve: OracleCurve<Of>) => PointSet<Of>;
+
+/** The same, on BN254 where no curve is named. */
+function orOnBn254(make: MakeOn): MakePoints {
+  function made(n: number, seed: number): PointSet;
+  function made<Of extends Coordinate>(n: number, seed: number, curve: OracleCurve<Of>): PointSet<Of>;
+  function made(n: number, seed: number, curve?: OracleCurve<Coordinate>): PointSet<Coordinate> {
+    return curve === undefined ? make(n, seed, bn254G1) : make(n, seed, curve);
+  }
+  return made;
 }
 
 /** Which of a few known points stands at a place, and with which sign; null is infinity. */
 type Place = { readonly from: number; readonly negate?: boolean } | null;
 
 /** A set of n points, each taken from `known` by `place`. */
-function arrange(curve: OracleCurve, n: number, known: PointSet, place: (i: number) => Place): PointSet {
+function arrange<Of extends Coordinate>(
+  curve: OracleCurve<Of>,
+  n: number,
+  known: PointSet<Of>,
+  place: (i: number) => Place,
+): PointSet<Of> {
+  const infinity = infinityOf(curve.Point);
   const order = groupOrder(curve);
   const logs: bigint[] = [];
-  const points: AffinePoint[] = [];
+  const points: AffinePoint<Of>[] = [];
   for (let i = 0; i < n; i++) {
     const at = place(i);
     const log = at === null ? 0n : (known.logs[at.from] ?? 0n);
-    const point = at === null ? INFINITY : (known.points[at.from] ?? INFINITY);
+    const point = at === null ? infinity : (known.points[at.from] ?? infinity);
     const negate = at?.negate === true && !point.infinity;
     logs.push(negate ? (order - log) % order : log);
     points.push(negate ? { x: point.x, y: curve.Point.Fp.neg(point.y), infinity: false } : point);
@@ -43,28 +68,26 @@ function arrange(curve: OracleCurve, n: number, known: PointSet, place: (i: numb
   return { logs, points, bytes: encodePoints(curve, points) };
 }
 
-const distinct = (n: number, seed: number, curve = bn254G1): PointSet => makeKnownBases(curve, n, seed);
+const distinct: MakeOn = (n, seed, curve) => makeKnownBases(curve, n, seed);
 
-const allEqual = (n: number, seed: number, curve = bn254G1): PointSet =>
-  arrange(curve, n, distinct(1, seed, curve), () => ({ from: 0 }));
+const allEqual: MakeOn = (n, seed, curve) => arrange(curve, n, distinct(1, seed, curve), () => ({ from: 0 }));
 
-const allInfinity = (n: number, seed: number, curve = bn254G1): PointSet =>
-  arrange(curve, n, distinct(0, seed, curve), () => null);
+const allInfinity: MakeOn = (n, seed, curve) => arrange(curve, n, distinct(0, seed, curve), () => null);
 
-const pairs = (n: number, seed: number, curve = bn254G1): PointSet =>
+const pairs: MakeOn = (n, seed, curve) =>
   arrange(curve, n, distinct(Math.ceil(n / 2), seed, curve), (i) => ({ from: i >> 1, negate: i % 2 === 1 }));
 
-const mirroredHalves = (n: number, seed: number, curve = bn254G1): PointSet => {
+const mirroredHalves: MakeOn = (n, seed, curve) => {
   const half = Math.ceil(n / 2);
   return arrange(curve, n, distinct(half, seed, curve), (i) =>
     i < half ? { from: i } : { from: i - half, negate: true },
   );
 };
 
-const alternating = (n: number, seed: number, curve = bn254G1): PointSet =>
+const alternating: MakeOn = (n, seed, curve) =>
   arrange(curve, n, distinct(1, seed, curve), (i) => ({ from: 0, negate: i % 2 === 1 }));
 
-const withInfinities = (n: number, seed: number, curve = bn254G1): PointSet => {
+const withInfinities: MakeOn = (n, seed, curve) => {
   const random = new Random(seed);
   return arrange(curve, n, distinct(n, seed, curve), (i) => {
     const drawn = random.below(4) === 0;
@@ -72,12 +95,12 @@ const withInfinities = (n: number, seed: number, curve = bn254G1): PointSet => {
   });
 };
 
-const fewDistinct = (n: number, seed: number, curve = bn254G1): PointSet => {
+const fewDistinct: MakeOn = (n, seed, curve) => {
   const random = new Random(seed);
   return arrange(curve, n, distinct(8, seed, curve), () => ({ from: random.below(8) }));
 };
 
-const fewWithSigns = (n: number, seed: number, curve = bn254G1): PointSet => {
+const fewWithSigns: MakeOn = (n, seed, curve) => {
   const random = new Random(seed);
   return arrange(curve, n, distinct(4, seed, curve), () => {
     const draw = random.below(9);
@@ -85,7 +108,7 @@ const fewWithSigns = (n: number, seed: number, curve = bn254G1): PointSet => {
   });
 };
 
-const doublingChain = (n: number, seed: number, curve = bn254G1): PointSet => {
+const doublingChain: MakeOn = (n, seed, curve) => {
   const order = groupOrder(curve);
   let log = new Random(seed).belowBig(order - 1n) + 1n;
   let point = curve.Point.BASE.multiply(log);
@@ -102,7 +125,7 @@ const doublingChain = (n: number, seed: number, curve = bn254G1): PointSet => {
   return knownBases(curve, logs, chain);
 };
 
-const consecutive = (n: number, _seed: number, curve = bn254G1): PointSet => {
+const consecutive: MakeOn = (n, _seed, curve) => {
   const generator = curve.Point.BASE;
   const multiples: (typeof generator)[] = [];
   for (let i = 0; i < n; i++) multiples.push(multiples.at(-1)?.add(generator) ?? generator);
@@ -112,17 +135,23 @@ const consecutive = (n: number, _seed: number, curve = bn254G1): PointSet => {
 
 /** Every distribution by its name in a case's address. */
 export const pointDistributions = {
-  distinct: { about: 'random points, all different', make: distinct },
-  'all-equal': { about: 'one point, n times', make: allEqual },
-  pairs: { about: 'P, −P, Q, −Q, …', make: pairs },
-  'mirrored-halves': { about: 'P, Q, …, −P, −Q, …', make: mirroredHalves },
-  alternating: { about: 'P, −P, P, −P, … of one point', make: alternating },
-  'with-infinities': { about: 'about one in four is infinity, the first and the last are', make: withInfinities },
-  'all-infinity': { about: 'nothing but infinity', make: allInfinity },
-  'few-distinct': { about: '8 points drawn over and over', make: fewDistinct },
-  'few-with-signs': { about: '4 points, their negatives and infinity, drawn over and over', make: fewWithSigns },
-  'doubling-chain': { about: 'P, P, 2P, 4P, 8P, …: each is the sum of all before it', make: doublingChain },
-  consecutive: { about: 'G, 2G, 3G, …: sums of some are others', make: consecutive },
+  distinct: { about: 'random points, all different', make: orOnBn254(distinct) },
+  'all-equal': { about: 'one point, n times', make: orOnBn254(allEqual) },
+  pairs: { about: 'P, −P, Q, −Q, …', make: orOnBn254(pairs) },
+  'mirrored-halves': { about: 'P, Q, …, −P, −Q, …', make: orOnBn254(mirroredHalves) },
+  alternating: { about: 'P, −P, P, −P, … of one point', make: orOnBn254(alternating) },
+  'with-infinities': {
+    about: 'about one in four is infinity, the first and the last are',
+    make: orOnBn254(withInfinities),
+  },
+  'all-infinity': { about: 'nothing but infinity', make: orOnBn254(allInfinity) },
+  'few-distinct': { about: '8 points drawn over and over', make: orOnBn254(fewDistinct) },
+  'few-with-signs': {
+    about: '4 points, their negatives and infinity, drawn over and over',
+    make: orOnBn254(fewWithSigns),
+  },
+  'doubling-chain': { about: 'P, P, 2P, 4P, 8P, …: each is the sum of all before it', make: orOnBn254(doublingChain) },
+  consecutive: { about: 'G, 2G, 3G, …: sums of some are others', make: orOnBn254(consecutive) },
 } as const satisfies Record<string, PointDistribution>;
 
 export type PointDistributionName = keyof typeof pointDistributions;

@@ -1,5 +1,5 @@
 /** The shapes that the scalars of an MSM come in: any 256-bit integers, made from n and a seed. */
-import { bn254G1, encodeScalars, groupOrder, type OracleCurve, Random } from '../oracle/known-bases.js';
+import { bn254G1, encodeScalars, groupOrder, Random, type ScalarsOf } from '../oracle/known-bases.js';
 
 export interface ScalarSet {
   /** In [0, 2^256), not reduced. */
@@ -12,7 +12,7 @@ export interface ScalarDistribution {
   /** One line, for the help of the page and of the driver. */
   readonly about: string;
   /** @param curve default BN254 */
-  make(n: number, seed: number, curve?: OracleCurve): ScalarSet;
+  make(n: number, seed: number, curve?: ScalarsOf): ScalarSet;
 }
 
 const top = 2n ** 256n;
@@ -20,7 +20,7 @@ const top = 2n ** 256n;
 /** n scalars, each given by its index and a random source that is not the one the points were drawn from. */
 const fill =
   (draw: (random: Random, r: bigint, n: number) => (i: number) => bigint) =>
-  (n: number, seed: number, curve = bn254G1): ScalarSet => {
+  (n: number, seed: number, curve: ScalarsOf = bn254G1): ScalarSet => {
     const at = draw(new Random(seed ^ 0x5ca1a7), groupOrder(curve), n);
     const values = Array.from({ length: n }, (_, i) => at(i));
     return { values, bytes: encodeScalars(curve, values) };

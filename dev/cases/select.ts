@@ -1,11 +1,14 @@
 /** Which cases a run has: addresses, filters over the distributions, and named sets of them. */
-import type { OwnName } from '../../src/curves/names.js';
+import type { CurveGroup } from '../oracle/curves.js';
 import {
   type CaseAddress,
+  curveGroup,
   defaultCurve,
+  defaultGroup,
   formatCaseAddress,
   parseCurve,
   parseFields,
+  parseGroup,
   parsePointDistribution,
   parseScalarDistribution,
   parseSeed,
@@ -18,13 +21,13 @@ import { scalarDistributions } from './scalar-distributions.js';
 /** Cases that have a name together. */
 export interface CaseSet {
   readonly about: string;
-  make(sizes: readonly number[], seed: number, curve: OwnName): CaseAddress[];
+  make(sizes: readonly number[], seed: number, of: CurveGroup): CaseAddress[];
 }
 
 const filtered =
   (...filters: string[]): CaseSet['make'] =>
-  (sizes, seed, curve) =>
-    filters.flatMap((filter) => expand(filter, sizes, seed, curve));
+  (sizes, seed, of) =>
+    filters.flatMap((filter) => expand(filter, sizes, seed, of));
 
 export const caseSets: Readonly<Record<string, CaseSet>> = {
   core: {
@@ -44,23 +47,24 @@ export const caseSets: Readonly<Record<string, CaseSet>> = {
   },
   all: {
     about: `every distribution of points with every one of scalars at sizes of its own: ${listSizes.join(', ')}`,
-    make: (_, seed, curve) => everyCase(curve, seed),
+    make: (_, seed, of) => everyCase(of, seed),
   },
   tenth: {
     about: 'the tenth of “all” in which every two of points, scalars and size meet',
-    make: (_, seed, curve) => pairwiseCases(curve, seed),
+    make: (_, seed, of) => pairwiseCases(of, seed),
   },
 };
 
 /**
  * The cases of one filter: the name of a set, a whole address, or an address with fields left out. `*`, or leaving
- * `points` or `scalars` out, means every distribution; without `n` the case is made at each of `sizes`. Some sets have sizes of their own.
+ * `points` or `scalars` out, means every distribution; without `n` the case is made at each of `sizes`. Some sets have sizes of their own. A filter
+ * that names a curve and no group means the first of that curve, as an address does.
  *
  * @throws RangeError that names what is wrong
  */
-function expand(filter: string, sizes: readonly number[], seed: number, curve: OwnName): CaseAddress[] {
+function expand(filter: string, sizes: readonly number[], seed: number, of: CurveGroup): CaseAddress[] {
   const set = Object.hasOwn(caseSets, filter) ? caseSets[filter] : undefined;
-  if (set !== undefined) return set.make(sizes, seed, curve);
+  if (set !== undefined) return set.make(sizes, seed, of);
   if (!filter.includes('=')) {
     throw new RangeError(
       `case "${filter}" is neither a set (${Object.keys(caseSets).join(', ')}) nor an address such as points=pairs,scalars=*`,
@@ -71,18 +75,18 @@ function expand(filter: string, sizes: readonly number[], seed: number, curve: O
     text === undefined ? every : [parse(text)];
   const named = (field: 'points' | 'scalars') => (fields.get(field) === '*' ? undefined : fields.get(field));
   const [ownSeed = seed] = all(fields.get('seed'), parseSeed, [seed]);
-  const [ownCurve = curve] = all(fields.get('curve'), parseCurve, [curve]);
+  const [ownCurve = of.curve] = all(fields.get('curve'), parseCurve, [of.curve]);
+  const [ownGroup = of.group] = all(fields.get('group'), parseGroup, [fields.has('curve') ? defaultGroup : of.group]);
+  const own = curveGroup(ownCurve, ownGroup);
   const allPoints = all(named('points'), parsePointDistribution, everyPoints);
   const allScalars = all(named('scalars'), parseScalarDistribution, everyScalars);
   return all(fields.get('n'), parseSize, sizes).flatMap((n) =>
-    allPoints.flatMap((points) =>
-      allScalars.map((scalars) => ({ curve: ownCurve, points, scalars, n, seed: ownSeed })),
-    ),
+    allPoints.flatMap((points) => allScalars.map((scalars) => ({ ...own, points, scalars, n, seed: ownSeed }))),
   );
 }
 
 /**
- * The cases of all the filters, each once, on this curve where they name no other, ordered so that those which share their points stand together.
+ * The cases of all the filters, each once, in this group where they name no other, ordered so that those which share their points stand together.
  *
  * @throws RangeError that names what is wrong
  */
@@ -90,11 +94,11 @@ export function selectCases(
   filters: readonly string[],
   sizes: readonly number[],
   seed: number,
-  curve: OwnName = defaultCurve,
+  of: CurveGroup = { curve: defaultCurve, group: defaultGroup },
 ): CaseAddress[] {
   const cases = new Map<string, CaseAddress>();
   for (const filter of filters) {
-    for (const address of expand(filter.trim(), sizes, seed, curve)) cases.set(formatCaseAddress(address), address);
+    for (const address of expand(filter.trim(), sizes, seed, of)) cases.set(formatCaseAddress(address), address);
   }
   const rank = ({ points, scalars }: CaseAddress): number =>
     everyPoints.indexOf(points) * everyScalars.length + everyScalars.indexOf(scalars);

@@ -9,8 +9,8 @@ import { bn254 } from '@noble/curves/bn254.js';
 import { p256 } from '@noble/curves/nist.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import type { Curve } from '../../src/curves/curve.js';
-import type { OwnName, OwnNameOfPair } from '../../src/curves/names.js';
-import { bn254G1, type Fp2, type OracleCurve } from './known-bases.js';
+import type { Group, OwnName, OwnNameOfPair } from '../../src/curves/names.js';
+import { bn254G1, type Coordinate, type Fp2, type OracleCurve } from './known-bases.js';
 import { quadraticField } from './quadratic-field.js';
 
 type PointClass = OracleCurve['Point'];
@@ -138,3 +138,27 @@ export const oracles: Readonly<Record<OwnName, OracleCurve>> = {
   p256: p256Oracle,
 };
 export const curveNames = Object.keys(oracles) as OwnName[];
+
+/** A group of a curve that the library knows by name. */
+export interface CurveGroup {
+  readonly curve: OwnName;
+  readonly group: Group;
+}
+
+const hasG2 = (curve: OwnName): curve is OwnNameOfPair => Object.hasOwn(oraclesOfG2, curve);
+
+/** Those that a curve has. */
+export const groupsOf = (curve: OwnName): readonly Group[] => (hasG2(curve) ? ['g1', 'g2'] : ['g1']);
+
+/** Those that have a second group. */
+export const pairNames = curveNames.filter(hasG2);
+
+/** That a curve has no second group, and which ones have. */
+export const noSuchGroup = (curve: OwnName): string => `group: ${curve} has no g2; ${pairNames.join(', ')} have one`;
+
+/** What is known of it, to those who pass coordinates on and need not know over which field they are: an oracle is given back none but its own. */
+export function oracleOf({ curve, group }: CurveGroup): OracleCurve<Coordinate> {
+  if (group === 'g1') return oracles[curve] as unknown as OracleCurve<Coordinate>;
+  if (!hasG2(curve)) throw new RangeError(noSuchGroup(curve));
+  return oraclesOfG2[curve] as unknown as OracleCurve<Coordinate>;
+}

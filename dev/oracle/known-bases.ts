@@ -148,8 +148,14 @@ export function encodeScalars(
   return encode(scalars, scalarBytes);
 }
 
+/** What scalars need to know of a group, over whichever field. */
+export interface ScalarsOf {
+  readonly scalarBytes: number;
+  readonly Point: Pick<OracleCurve['Point'], 'Fn'>;
+}
+
 /** r. */
-export const groupOrder = <Of extends Coordinate>(curve: OracleCurve<Of>): bigint => curve.Point.Fn.ORDER;
+export const groupOrder = ({ Point }: Pick<ScalarsOf, 'Point'>): bigint => Point.Fn.ORDER;
 
 /** Infinity, in either field. */
 export const infinityOf = <Of extends Coordinate>({

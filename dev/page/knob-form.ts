@@ -2,7 +2,7 @@
 import { queryText, type RunKnobName, readKnobs, runKnobs, suggestedMode } from '../bench/knobs.js';
 import { type Mode, modes, msmModes, pageModeNames } from '../bench/modes.js';
 import { engineKnobs } from '../bench/settings.js';
-import { defaultCurve } from '../cases/address.js';
+import { defaultCurve, defaultGroup } from '../cases/address.js';
 import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
 import { curveNames } from '../oracle/curves.js';
@@ -15,6 +15,8 @@ type Choices = Readonly<Record<string, string>>;
 const about = (entries: Readonly<Record<string, { readonly about: string }>>): Choices =>
   Object.fromEntries(Object.entries(entries).map(([name, { about: line }]) => [name, `${name}: ${line}`]));
 
+const groups: Choices = { g1: 'g1', g2: 'g2' };
+
 /** The run knobs that have a list to choose from, and what is written where nothing is chosen. */
 const runChoices: Partial<Record<RunKnobName, { readonly choices: Choices; readonly unset: string | null }>> = {
   autorun: {
@@ -25,6 +27,7 @@ const runChoices: Partial<Record<RunKnobName, { readonly choices: Choices; reado
     choices: Object.fromEntries(curveNames.map((name) => [name, name])),
     unset: `${defaultCurve} (default)`,
   },
+  group: { choices: groups, unset: `${defaultGroup} (default)` },
   points: { choices: about(pointDistributions), unset: 'distinct (default)' },
   scalars: { choices: about(scalarDistributions), unset: 'random (default)' },
   variants: { choices: { library: 'the library’s', all: 'all' }, unset: 'default' },
@@ -74,7 +77,14 @@ const engineFields = (query: URLSearchParams, side: '' | 'a.' | 'b.'): HTMLEleme
       const values = 'words' in knob ? Object.keys(knob.words).join(' or ') : knob.range.join(' to ');
       return makeField(side + name, knob, input(values, query.get(side + name) ?? '')).root;
     }),
+    side === '' ? null : groupField(query, side),
   );
+
+/** A side of a comparison may be in a group of its own. */
+const groupField = (query: URLSearchParams, side: 'a.' | 'b.'): HTMLElement => {
+  const name = `${side}group`;
+  return makeField(name, runKnobs.group, select(groups, 'that of both', query.get(name) ?? '')).root;
+};
 
 /** What only one side of a comparison has. */
 const sideFields = (query: URLSearchParams, side: 'A' | 'B', other: 'A' | 'B'): HTMLFieldSetElement =>

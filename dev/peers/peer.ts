@@ -1,16 +1,16 @@
 /** Something else that computes MSMs, timed in the same run, on the same adapter, on the same inputs. */
-import type { AffinePoint } from '../oracle/known-bases.js';
+import type { AffinePoint, Coordinate } from '../oracle/known-bases.js';
 
 /** What to compute, in the shapes that libraries want it in. */
 export interface PeerProblem {
-  readonly points: readonly AffinePoint[];
-  /** x‖y for each point, little-endian, in so many bytes as the curve's field takes. */
+  readonly points: readonly AffinePoint<Coordinate>[];
+  /** x‖y for each point, little-endian, in so many bytes as the field of the coordinates takes. */
   readonly pointBytes: Uint8Array<ArrayBuffer>;
   readonly scalars: readonly bigint[];
   /** 32 little-endian bytes each. */
   readonly scalarBytes: Uint8Array<ArrayBuffer>;
   /** The sum, by the oracle. */
-  readonly expected: AffinePoint;
+  readonly expected: AffinePoint<Coordinate>;
   /** WebGPU as this place has it, for peers that compute on it. */
   readonly gpu: GPU;
 }

@@ -1,7 +1,7 @@
-/** `accum-ab`: two settings, or two builds, strictly in turns on the same inputs, and whether their difference is more than noise. */
+/** `accum-ab`: two settings, two builds, or two groups of a curve, strictly in turns on the same inputs, and whether their difference is more than noise. */
 
 import { median, ratioOfMedians } from '../../../src/calibrate/statistics.js';
-import { type CaseAddress, formatCaseAddress } from '../../cases/address.js';
+import { type CaseAddress, defaultGroup, formatCaseAddress, parseCaseAddress } from '../../cases/address.js';
 import { formatMs } from '../format.js';
 import { notes, type Part, type Parts, type Tile, tableOf, tiles, verdict } from '../parts.js';
 import { type RowOf, rowsOf } from '../rows.js';
@@ -20,12 +20,16 @@ export const accumAb: BenchMode = {
   show(rows) {
     const [a = 'A', b = 'B'] = rowsOf(rows, 'init')[0]?.settings ?? [];
     const timed = summarise(rows).toSorted((x, y) => x.setting.localeCompare(y.setting));
-    return grouped(timed, (each) => each.case).map((sides) => {
-      const told = rowsOf(rows, 'comparison').find((row) => row.case === sides[0]?.case);
+    return grouped(timed, ({ case: name }) => withoutGroup(name)).map((sides) => {
+      const ofBoth = withoutGroup((sides[0] as Timed).case);
+      const told = rowsOf(rows, 'comparison').find((row) => withoutGroup(row.case) === ofBoth);
       return sectionOf(sides, { A: a, B: b }, told);
     });
   },
 };
+
+/** What tells the cases of A and B, of which each may be in a group of its own. */
+const withoutGroup = (name: string): string => formatCaseAddress({ ...parseCaseAddress(name), group: defaultGroup });
 
 /** What the pairs say. @throws Error where the clock is too coarse */
 function compare(address: CaseAddress, [a, b]: readonly [Times, Times], seed: number): RowOf<'comparison'> {

@@ -27,6 +27,8 @@ async function runCalibrate(run: Run, host: Host, knobs: Knobs): Promise<void> {
       },
     };
     const { tuning, trials, tookMs, compileMs } = await findTuning(bench.device, {
+      curve: knobs.curve,
+      group: knobs.group,
       again: true,
       store,
       signal,

@@ -1,11 +1,11 @@
 /** `msm-cross-check`: case after case against the oracles. */
 
 import { median } from '../../../src/calibrate/statistics.js';
-import type { OwnName } from '../../../src/curves/names.js';
-import { defaultCurve, formatCaseAddress, parseCaseAddress } from '../../cases/address.js';
+import { defaultCurve, defaultGroup, formatCaseAddress, parseCaseAddress } from '../../cases/address.js';
 import { type MsmCase, makeCase, makePoints } from '../../cases/msm-case.js';
 import type { PointSet } from '../../cases/point-distributions.js';
-import { encodePoints } from '../../oracle/known-bases.js';
+import type { CurveGroup } from '../../oracle/curves.js';
+import { type Coordinate, encodePoints } from '../../oracle/known-bases.js';
 import { type BenchDevice, openBenchDevice } from '../bench-device.js';
 import { type EngineUnderTest, makeEngine, type Outcome } from '../engine-under-test.js';
 import type { Host } from '../environment.js';
@@ -21,22 +21,23 @@ import type { BenchMode } from './mode.js';
 
 export const msmCrossCheck: BenchMode = { run: runMsmCrossCheck, show };
 
-/** Engines by curve and placement, made when they are first asked for and again after one has failed. */
+/** Engines by group and placement, made when they are first asked for and again after one has failed. */
 function enginesOf(run: Run, bench: BenchDevice, setting: Setting) {
   const engines = new Map<string, EngineUnderTest>();
-  const keyOf = (curve: OwnName, placement: Placement | undefined): string => `${curve} ${placement}`;
+  const keyOf = ({ curve, group }: CurveGroup, placement: Placement | undefined): string =>
+    `${curve} ${group} ${placement}`;
   const dropKey = (key: string): void => {
     engines.get(key)?.destroy();
     engines.delete(key);
   };
-  const get = async (curve: OwnName, placement: Placement | undefined): Promise<EngineUnderTest> => {
+  const get = async (of: CurveGroup, placement: Placement | undefined): Promise<EngineUnderTest> => {
     const tuning = { ...setting.tuning, ...(placement && { walkerPrefixMemory: placement }) };
-    const key = keyOf(curve, placement);
-    const engine = engines.get(key) ?? (await makeEngine(run, bench, curve, { ...setting, tuning }));
+    const key = keyOf(of, placement);
+    const engine = engines.get(key) ?? (await makeEngine(run, bench, of, { ...setting, tuning }));
     engines.set(key, engine);
     return engine;
   };
-  const drop = (curve: OwnName, placement: Placement | undefined): void => dropKey(keyOf(curve, placement));
+  const drop = (of: CurveGroup, placement: Placement | undefined): void => dropKey(keyOf(of, placement));
   return { get, drop, destroy: (): void => [...engines.keys()].forEach(dropKey) };
 }
 
@@ -47,14 +48,14 @@ async function runMsmCrossCheck(run: Run, host: Host, knobs: Knobs): Promise<voi
   const bench = await openBenchDevice(run, host, knobs);
   const engines = enginesOf(run, bench, knobs.settings[0] as Setting);
   /** Of the case before, which are often those of the next case as well. */
-  let points = null as { readonly key: string; readonly set: PointSet } | null;
+  let points = null as { readonly key: string; readonly set: PointSet<Coordinate> } | null;
   let failures = 0;
   try {
-    let msmCase: MsmCase | null = null;
+    let msmCase = null as MsmCase | null;
     for (const { address, placement } of cases) {
       if (msmCase?.address !== address) {
         await run.next(`Making ${formatCaseAddress(address)} and its known answer`);
-        const key = `${address.curve} ${address.points} ${address.n} ${address.seed}`;
+        const key = `${address.curve} ${address.group} ${address.points} ${address.n} ${address.seed}`;
         if (points?.key !== key) points = { key, set: makePoints(address) };
         msmCase = makeCase(address, points.set);
       }
@@ -82,7 +83,7 @@ async function runCase(
   let placement = asked ?? 'workgroup';
   let error: string | null = null;
   try {
-    const subject = await engines.get(msmCase.address.curve, asked);
+    const subject = await engines.get(msmCase.address, asked);
     await run.next(`${name}, ${asked ?? 'default'} scratch: loading the points`);
     await subject.load(msmCase.points);
     for (let repetition = 1; repetition <= reps; repetition++) {
@@ -96,7 +97,7 @@ async function runCase(
   } catch (caught) {
     if (run.signal.aborted) throw caught;
     error = errorMessage(caught);
-    engines.drop(msmCase.address.curve, asked);
+    engines.drop(msmCase.address, asked);
     while (run.bench.done < doneBefore + reps) run.advance(weightOf(msmCase.address.n));
   }
   const bytes = new Set(outcomes.map(({ result }) => encodePoints(msmCase.curve, [result]).join()));
@@ -142,7 +143,8 @@ function show(rows: readonly StampedRow[]): Parts {
 }
 
 function caseCell(row: RowOf<'case'>): Cell {
-  const { curve, points, scalars, n, seed } = parseCaseAddress(row.case);
-  const which = `${curve === defaultCurve ? '' : `${curve}, `}n = ${n.toLocaleString('en')}, ${seed === 1 ? '' : `seed ${seed}, `}${row.placement} scratch`;
+  const { curve, group, points, scalars, n, seed } = parseCaseAddress(row.case);
+  const where = `${curve === defaultCurve ? '' : `${curve}, `}${group === defaultGroup ? '' : `${group}, `}`;
+  const which = `${where}n = ${n.toLocaleString('en')}, ${seed === 1 ? '' : `seed ${seed}, `}${row.placement} scratch`;
   return { text: `${points} × ${scalars}`, small: which };
 }

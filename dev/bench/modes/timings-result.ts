@@ -1,5 +1,5 @@
 /** What timed MSMs come to: figures, a table, time against n, where it goes, and every repetition. */
-import { defaultCurve } from '../../cases/address.js';
+import { defaultGroup, parseCaseAddress } from '../../cases/address.js';
 import { formatBytes, formatMillions, formatMs, formatPercent, formatRatio, formatSize, shortSize } from '../format.js';
 import { judged } from '../judged.js';
 import {
@@ -231,7 +231,8 @@ function sideBySide(
 }
 
 function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], several: boolean): Part {
-  const [curve, points, scalars] = ['curve', 'points', 'scalars'].map((name) => inCase((timed[0] as Timed).case, name));
+  const { curve, group, points, scalars } = parseCaseAddress((timed[0] as Timed).case);
+  const where = group === defaultGroup ? curve : `${curve}, ${group}`;
   const beside = [...new Set(peers.map(({ peer }) => peer))].map((name) => {
     const of = (one: Timed) => peers.find((each) => each.peer === name && each.case === one.case);
     return [
@@ -240,7 +241,7 @@ function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], severa
     ] as const;
   });
   return tableOf(
-    `Wall times on ${curve ?? defaultCurve}, median of the repetitions; points: ${points}, scalars: ${scalars}`,
+    `Wall times on ${where}, median of the repetitions; points: ${points}, scalars: ${scalars}`,
     timed,
     [
       ['n', ({ n }) => shortSize(n)],

@@ -98,7 +98,7 @@ export function makeWorkbench(run: Run, bench: BenchDevice, { reps, settings }: 
   const say = (doing: string): Promise<void> => run.next(doing);
 
   const subject = async (changes: Partial<Setting> = {}): Promise<EngineUnderTest> => {
-    const made = await makeEngine(run, bench, 'bn254', { ...setting, ...changes });
+    const made = await makeEngine(run, bench, { curve: 'bn254', group: 'g1' }, { ...setting, ...changes });
     cleanUp.push(() => made.destroy());
     return made;
   };

@@ -24,6 +24,8 @@ const command = {
   usage: 'usage: npm run count -- [options]',
   options: {
     logn: valued('10,12', 'sizes as powers of two', listOf(integer(0, 20)), [10, 12]),
+    curve: valued('bls12-381', 'another than bn254', anyText, 'bn254'),
+    group: valued('g2', 'another group of it than g1', anyText, 'g1'),
     points: valued('distinct', 'distribution of the points', anyText, 'distinct'),
     scalars: valued('random', 'distribution of the scalars', anyText, 'random'),
     c: valued('13', 'window bits; the engine’s choice unless given', integer(0, 16)),
@@ -33,14 +35,16 @@ const command = {
 };
 
 /** @param {import('./command-line.mjs').Values<typeof command.options>} options */
-async function count({ logn, points, scalars, c, json, adapter }) {
-  const { makeCounter, countTable, parsePointDistribution, parseScalarDistribution } = await openBench();
+async function count({ logn, curve, group, points, scalars, c, json, adapter }) {
+  const bench = await openBench();
+  const { makeCounter, countTable, parsePointDistribution, parseScalarDistribution } = bench;
+  const where = refusalsAsUsage(() => bench.curveGroup(bench.parseCurve(curve), bench.parseGroup(group)));
   const inputs = refusalsAsUsage(() => ({
     points: parsePointDistribution(points),
     scalars: parseScalarDistribution(scalars),
   }));
-  await onDevice(adapter, `points ${points}, scalars ${scalars}`, async (device) => {
-    const counter = makeCounter(device);
+  await onDevice(adapter, `${curve} ${group}, points ${points}, scalars ${scalars}`, async (device) => {
+    const counter = makeCounter(device, where);
     const all = [];
     for (const log of logn) {
       const counts = await counter({ n: 2 ** log, ...inputs, tuning: c === undefined ? {} : { windowBits: c } });

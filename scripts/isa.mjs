@@ -36,7 +36,11 @@ const DEFAULT_CHIPS = ['navi31', 'ampere'];
 const own = {
   gpu: valued('navi31', `chips, ${DEFAULT_CHIPS} unless given; none says which there are`, listOf(anyText)),
   kernels: valued('walk,product', 'only kernels of which the name has one of these words', listOf(anyText), ['']),
-  curve: valued('bls12-381', 'another than bn254', oneOf('bn254', 'bls12-381', 'p256', 'secp192r1', 'bn254-g2', 'bls12-381-g2', 'bls12-377-g2')),
+  curve: valued(
+    'bls12-381',
+    'another than bn254',
+    oneOf('bn254', 'bls12-381', 'p256', 'secp192r1', 'bn254-g2', 'bls12-381-g2', 'bls12-377-g2'),
+  ),
   tuning: repeatable('walkerSlots=4', 'a knob by its name in `tuning`; may be repeated'),
   write: flag('writes the table of docs/chips.md; takes no other option but --json'),
   json: valued('FILE', 'also writes all that the drivers say to a file', outputFile),

@@ -125,3 +125,21 @@ describe('what cannot be counted is refused', () => {
     expect(() => instrument(source, 16)).toThrow(message);
   });
 });
+
+test('in G2 an addition takes 17 operations of the prime field with signed products, 18 with others', {
+  tags: 'long',
+}, async () => {
+  const walkOf = async (fieldProduct: 'signed' | 'unsigned'): Promise<Counts> => {
+    const device = await getDevice({ label: `counting pairs, ${fieldProduct}` });
+    const count = makeCounter(device, { curve: 'bn254', group: 'g2' });
+    const { phases } = await count({ n: 1024, tuning: { ...tuning, fieldProduct } });
+    return phases.walk as Counts;
+  };
+  const [signed, unsigned] = [await walkOf('signed'), await walkOf('unsigned')];
+  // one square an addition, of which the other half is a product, and one an inversion: the norm
+  const additions = signed.squares - signed.inversions;
+  expect(additions).toBeGreaterThan(37 * 900);
+  // the inverse times both coefficients of the conjugate
+  expect(signed.products).toBe(16 * additions + 2 * signed.inversions);
+  expect(unsigned).toMatchObject({ products: 18 * additions + 4 * unsigned.inversions, squares: 0 });
+});

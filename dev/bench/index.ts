@@ -1,6 +1,14 @@
 /** What commands have of dev/, built by vite.bench.config.ts: a GPU host has Node, Dawn and what was built, and no vite. */
 
-export { defaultCurve, formatCaseAddress, parsePointDistribution, parseScalarDistribution } from '../cases/address.js';
+export {
+  curveGroup,
+  defaultCurve,
+  formatCaseAddress,
+  parseCurve,
+  parseGroup,
+  parsePointDistribution,
+  parseScalarDistribution,
+} from '../cases/address.js';
 export { describeCases } from '../cases/select.js';
 export { makeCounter } from '../count/count-msm.js';
 export { countTable } from '../count/table.js';

@@ -1,10 +1,9 @@
-import type { Tuning } from '../../src/api.js';
-import { bn254 } from '../../src/curves/bn254.js';
-import { curveContext } from '../../src/curves/curve.js';
+import type { Coordinate, MsmEngine, Tuning } from '../../src/api.js';
 import { createMsmEngine } from '../../src/engine/engine.js';
 import { makeCase } from '../cases/msm-case.js';
 import type { PointDistributionName } from '../cases/point-distributions.js';
 import type { ScalarDistributionName } from '../cases/scalar-distributions.js';
+import { type CurveGroup, oracleOf } from '../oracle/curves.js';
 import { samePoint } from '../oracle/known-bases.js';
 import { CountingDevice } from './counting-device.js';
 import type { Counts } from './instrument.js';
@@ -28,18 +27,16 @@ export interface CountOptions {
   readonly tuning?: Partial<Tuning>;
 }
 
-/** Counts MSMs on a device, whose kernels it changes. Results are checked before they count. */
-export const makeCounter = (device: GPUDevice) => {
-  const counting = new CountingDevice(device, curveContext(bn254).pointWords);
+/** Counts MSMs of a group on a device, whose kernels it changes. Results are checked before they count. */
+export const makeCounter = (device: GPUDevice, where: CurveGroup = { curve: 'bn254', group: 'g1' }) => {
+  const { curve, group } = where;
+  const counting = new CountingDevice(device, oracleOf(where).coordinateBytes / 2);
   return async ({ n, points = 'distinct', scalars = 'random', tuning = {} }: CountOptions): Promise<MsmCounts> => {
-    const engine = await createMsmEngine({
-      curve: 'bn254',
-      device,
-      tuning: { ...tuning, cpuBelow: 0 },
-      selfTest: false,
-    });
+    const options = { curve, device, tuning: { ...tuning, cpuBelow: 0 }, selfTest: false };
+    const engine: MsmEngine<Coordinate> =
+      group === 'g2' ? await createMsmEngine({ ...options, group }) : await createMsmEngine(options);
     try {
-      const made = makeCase({ points, scalars, n, seed: 1 });
+      const made = makeCase({ ...where, points, scalars, n, seed: 1 });
       const bases = await engine.loadBases(made.points.bytes);
       counting.reset();
       const sum = await engine.msm(bases, made.scalars.bytes);

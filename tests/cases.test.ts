@@ -5,7 +5,7 @@ import { isOnCurve, makeCase } from '../dev/cases/msm-case.js';
 import { type PointDistributionName, pointDistributions } from '../dev/cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
 import { caseSets, selectCases } from '../dev/cases/select.js';
-import { oracleOf, oraclesOfG2 } from '../dev/oracle/curves.js';
+import { oracleOf, oracles, oraclesOfG2 } from '../dev/oracle/curves.js';
 import { bn254G1, groupOrder, numbersOf as numbersOfCoordinate, samePoint } from '../dev/oracle/known-bases.js';
 
 const pointNames = Object.keys(pointDistributions) as PointDistributionName[];
@@ -283,7 +283,14 @@ describe('selecting cases', () => {
     const of = { curve: 'bls12-381', group: 'g2' } as const;
     const where = (filter: string) =>
       new Set(selectCases([filter], [4], 1, of).map(({ curve, group }) => `${curve} ${group}`));
-    for (const set of [...Object.keys(caseSets), 'points=pairs']) expect(where(set)).toEqual(new Set(['bls12-381 g2']));
+    const inOne = Object.keys(caseSets).filter((set) => set !== 'groups');
+    for (const filter of [...inOne, 'points=pairs']) expect(where(filter)).toEqual(new Set(['bls12-381 g2']));
+    expect(where('groups')).toEqual(
+      new Set([
+        ...Object.keys(oracles).map((curve) => `${curve} g1`),
+        ...Object.keys(oraclesOfG2).map((curve) => `${curve} g2`),
+      ]),
+    );
     expect(where('group=g1,points=pairs')).toEqual(new Set(['bls12-381 g1']));
     // as an address that names no group
     expect(where('curve=pallas,points=pairs')).toEqual(new Set(['pallas g1']));

@@ -7,11 +7,19 @@ import { getDevice } from './support/gpu.js';
 describe('the fuzzer', () => {
   test('draws the same programs from the same seed, and every call of them is valid', () => {
     const seen = new Set<string>();
+    let inG2 = 0;
     for (let index = 0; index < 200; index++) {
       const program = drawProgram(3, index);
       expect(drawProgram(3, index)).toEqual(program);
       expect(JSON.parse(JSON.stringify(program))).toEqual(program);
+      if (program.group === 'g2') {
+        inG2++;
+        expect(['bn254', 'bls12-381', 'bls12-377']).toContain(program.curve ?? 'bn254');
+        // which kills SwiftShader's compiler
+        expect(program.tuning.fieldProduct).not.toBe('dot4');
+      }
       for (const call of program.calls) {
+        if (program.group === 'g2') expect(call.encoding).toBeUndefined();
         for (const { scalars, offset } of vectorsOf(call)) {
           expect(offset + length(scalars)).toBeLessThanOrEqual(length(call.points));
           for (const { from } of scalars) seen.add(`scalars ${from}`);
@@ -21,14 +29,47 @@ describe('the fuzzer', () => {
         if (call.precompute !== undefined) seen.add('tables');
       }
     }
+    expect(inG2).toBeGreaterThan(10);
+    expect(inG2).toBeLessThan(60);
     expect(seen.size, 'every distribution occurs, and batches and tables').toBe(11 + 14 + 2);
   });
 
   test('runs programs on the GPU and finds them right', async () => {
     const device = await getDevice();
     for (let index = 0; index < 2; index++) {
-      expect(await execute(device, drawProgram(1, index, 200)), `program ${index}`).toBeNull();
+      // in the first group, whose kernels compile quickly
+      const { group: _, ...program } = drawProgram(1, index, 200);
+      expect(await execute(device, program), `program ${index}`).toBeNull();
     }
+  });
+
+  test('runs programs in the second group, and finds a wrong result there', { tags: 'long' }, async () => {
+    const device = await getDevice();
+    const program: FuzzProgram = {
+      curve: 'bls12-381',
+      group: 'g2',
+      tuning: { windowBits: 4, walkerEntriesPerTask: 3, cpuBelow: 0 },
+      memoryBudget: null,
+      calls: [
+        {
+          points: [
+            { from: 'few-with-signs', n: 7, seed: 3 },
+            { from: 'doubling-chain', n: 9, seed: 4 },
+          ],
+          scalars: [{ from: 'carry-patterns', n: 16, seed: 5 }],
+          offset: 0,
+          scalarEncoding: 'be',
+          more: [{ scalars: [{ from: 'all-equal', n: 4, seed: 6 }], offset: 2 }],
+        },
+      ],
+    };
+    expect(await execute(device, program)).toBeNull();
+    const swapped = await execute(device, program, ({ x, y, infinity }) => ({ x: y, y: x, infinity }));
+    // four numbers a point
+    expect(swapped).toMatchObject({ call: 0, error: expect.stringMatching(/\((0x\w+, ){3}0x\w+\) for \(/) });
+    // the first group has that fault as well, and is simpler
+    const small = await shrink(program, async (smaller) => smaller.calls.length > 0 && smaller.curve !== undefined);
+    expect(small).not.toHaveProperty('group');
   });
 
   test('finds a wrong result, and shrinks it to its cause', async () => {

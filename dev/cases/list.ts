@@ -1,5 +1,5 @@
 /** The list: every distribution of points × every distribution of scalars × the sizes at which something begins or ends. */
-import type { CurveGroup } from '../oracle/curves.js';
+import { type CurveGroup, curveNames, groupsOf } from '../oracle/curves.js';
 import type { CaseAddress } from './address.js';
 import { type PointDistributionName, pointDistributions } from './point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from './scalar-distributions.js';
@@ -33,6 +33,14 @@ export const pairwiseCases = (of: CurveGroup, seed: number): CaseAddress[] =>
       seed,
     })),
   );
+
+export const everyGroup: readonly CurveGroup[] = curveNames.flatMap((curve) =>
+  groupsOf(curve).map((group) => ({ curve, group })),
+);
+
+/** What is most likely to show a mistake in the constants or in the arithmetic of a curve: most additions are exceptional, and all digits occur. */
+export const representatives = (n: number, seed: number): CaseAddress[] =>
+  everyGroup.map((of) => ({ ...of, points: 'few-with-signs', scalars: 'carry-patterns', n, seed }));
 
 /** Where a case's prefix products go when each case is run with one placement only: the two take turns in every direction of the list. */
 export const placementInTurn = ({ points, scalars, n }: CaseAddress): 'private' | 'workgroup' => {

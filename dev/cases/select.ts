@@ -14,7 +14,7 @@ import {
   parseSeed,
   parseSize,
 } from './address.js';
-import { everyCase, everyPoints, everyScalars, listSizes, pairwiseCases } from './list.js';
+import { everyCase, everyPoints, everyScalars, listSizes, pairwiseCases, representatives } from './list.js';
 import { pointDistributions } from './point-distributions.js';
 import { scalarDistributions } from './scalar-distributions.js';
 
@@ -52,6 +52,10 @@ export const caseSets: Readonly<Record<string, CaseSet>> = {
   tenth: {
     about: 'the tenth of “all” in which every two of points, scalars and size meet',
     make: (_, seed, of) => pairwiseCases(of, seed),
+  },
+  groups: {
+    about: 'one case in every group of every curve',
+    make: (sizes, seed) => sizes.flatMap((n) => representatives(n, seed)),
   },
 };
 

@@ -1,13 +1,12 @@
 /** Runs a program and compares every result with the known-discrete-logarithm oracle. */
-import type { AffinePoint, Bases, MsmEngine } from '../../src/api.js';
+import type { AffinePoint, Bases, MsmEngine, ScalarEncoding } from '../../src/api.js';
 import { stageChecks } from '../../src/checks.js';
-import type { OwnName } from '../../src/curves/names.js';
 import { createMsmEngine } from '../../src/engine/engine.js';
 import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
-import { oracles } from '../oracle/curves.js';
+import { type CurveGroup, oracleOf, oracles } from '../oracle/curves.js';
 import { pointsIn, scalarsIn } from '../oracle/encodings.js';
-import { expectedMsm, samePoint, spellPoint } from '../oracle/known-bases.js';
+import { type Coordinate, encodePoints, expectedMsm, samePoint, spellPoint } from '../oracle/known-bases.js';
 import { type FuzzCall, type FuzzProgram, length, vectorsOf } from './program.js';
 
 /** How a program failed: at which call, and what was there instead of the right point. */
@@ -16,9 +15,20 @@ export interface Failure {
   readonly error: string;
 }
 
+/** @throws RangeError for G2 in other encodings than the engine's own: how those have pairs is not said here */
+function bytesOf(of: CurveGroup, points: readonly AffinePoint<Coordinate>[], encoding: ScalarEncoding): Uint8Array {
+  if (encoding === 'le') return encodePoints(oracleOf(of), points);
+  if (of.group === 'g2') throw new RangeError(`encoding: points of g2 are not written in ${encoding}`);
+  return pointsIn(oracles[of.curve], points as readonly AffinePoint[], encoding);
+}
+
+/** Where a program computes. */
+const groupOf = ({ curve = 'bn254', group = 'g1' }: Partial<CurveGroup>): CurveGroup => ({ curve, group });
+
 /** The inputs of a call, and the answers. */
-export const makeInputs = (call: FuzzCall, curve: OwnName = 'bn254') => {
-  const oracle = oracles[curve];
+export const makeInputs = (call: FuzzCall, program: Partial<CurveGroup> = {}) => {
+  const of = groupOf(program);
+  const oracle = oracleOf(of);
   const { encoding = 'le', scalarEncoding = 'le' } = call;
   const pointSets = call.points.map(({ from, n, seed }) => pointDistributions[from].make(n, seed, oracle));
   const allLogs = pointSets.flatMap((set) => set.logs);
@@ -32,8 +42,8 @@ export const makeInputs = (call: FuzzCall, curve: OwnName = 'bn254') => {
       expected: expectedMsm(oracle, logs, values),
     };
   });
-  const points = pointsIn(
-    oracle,
+  const points = bytesOf(
+    of,
     pointSets.flatMap((set) => set.points),
     encoding,
   );
@@ -41,11 +51,11 @@ export const makeInputs = (call: FuzzCall, curve: OwnName = 'bn254') => {
 };
 
 const compute = async (
-  engine: MsmEngine,
+  engine: MsmEngine<Coordinate>,
   bases: Bases,
   { more, scalarEncoding = 'le' }: FuzzCall,
   vectors: ReturnType<typeof makeInputs>['vectors'],
-): Promise<AffinePoint[]> => {
+): Promise<AffinePoint<Coordinate>[]> => {
   const [{ scalars, offset }] = vectors as [(typeof vectors)[0]];
   if (more === undefined) return [await engine.msm(bases, scalars, { offset, scalarEncoding })];
   return engine.msmBatch(
@@ -63,10 +73,11 @@ const compute = async (
 export const execute = async (
   device: GPUDevice,
   program: FuzzProgram,
-  tamper: (result: AffinePoint, call: FuzzCall) => AffinePoint = (result) => result,
+  tamper: (result: AffinePoint<Coordinate>, call: FuzzCall) => AffinePoint<Coordinate> = (result) => result,
 ): Promise<Failure | null> => {
-  const engine = await createMsmEngine({
-    curve: program.curve ?? 'bn254',
+  const { curve, group } = groupOf(program);
+  const options = {
+    curve,
     device,
     tuning: program.tuning,
     // a false alarm is a failure, too
@@ -75,17 +86,19 @@ export const execute = async (
     // every result is compared here, and each program has knobs of its own
     selfTest: false,
     ...(program.memoryBudget === null ? {} : { memoryBudget: program.memoryBudget }),
-  });
+  };
+  const engine: MsmEngine<Coordinate> =
+    group === 'g2' ? await createMsmEngine({ ...options, group }) : await createMsmEngine(options);
   let at = 0;
   try {
     for (const call of program.calls) {
-      const { points, vectors } = makeInputs(call, program.curve);
+      const { points, vectors } = makeInputs(call, program);
       const { precompute = 1, encoding = 'le' } = call;
       const bases = await engine.loadBases(points, { precompute, encoding });
       const sums = (await compute(engine, bases, call, vectors)).map((sum) => tamper(sum, call));
       bases.destroy();
       for (const [i, { expected }] of vectors.entries()) {
-        const got = sums[i] as AffinePoint;
+        const got = sums[i] as AffinePoint<Coordinate>;
         if (!samePoint(expected, got)) throw new Error(`${spellPoint(got)} for ${spellPoint(expected)}`);
       }
       const { bases: left, peak } = engine.memory;

@@ -3,10 +3,10 @@
  * printed, shrunk and run again.
  */
 import type { ScalarEncoding, Tuning } from '../../src/api.js';
-import type { OwnName } from '../../src/curves/names.js';
+import type { Group, OwnName } from '../../src/curves/names.js';
 import { type PointDistributionName, pointDistributions } from '../cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../cases/scalar-distributions.js';
-import { curveNames, oracles } from '../oracle/curves.js';
+import { curveNames, groupsOf, oracles } from '../oracle/curves.js';
 import { Random } from '../oracle/known-bases.js';
 
 /** Some points or scalars of one distribution; a mixture is several of them, one behind the other. */
@@ -36,6 +36,8 @@ export const vectorsOf = (call: FuzzCall): readonly FuzzVector[] => [call, ...(c
 export interface FuzzProgram {
   /** Default BN254. */
   readonly curve?: OwnName;
+  /** Default the first. */
+  readonly group?: Group;
   readonly tuning: Partial<Tuning>;
   readonly memoryBudget: number | null;
   readonly calls: readonly FuzzCall[];
@@ -112,6 +114,14 @@ const drawCall = (random: Random, mostPoints: number): FuzzCall => {
   };
 };
 
+/** The same in the second group, of which points are twice as long, and have no other encoding here than the engine's own. */
+const movedToG2 = ({ memoryBudget, calls, ...rest }: FuzzProgram): FuzzProgram => ({
+  ...rest,
+  group: 'g2',
+  memoryBudget: memoryBudget === null ? null : 2 * memoryBudget,
+  calls: calls.map(({ encoding: _, ...call }) => call),
+});
+
 /** The program number `index` of a seed; the same on every machine. */
 export const drawProgram = (seed: number, index: number, mostPoints = 4096): FuzzProgram => {
   const random = new Random(seed * 1_000_003 + index);
@@ -134,11 +144,18 @@ export const drawProgram = (seed: number, index: number, mostPoints = 4096): Fuz
   ) as Partial<Tuning>;
   // seldom another curve: each has pipelines of its own
   const curve = random.below(8) === 0 ? pick(random, curveNames) : undefined;
-  // SwiftShader writes dot products out, and of a field of 381 bits its compiler dies of them
-  const isTooLong = curve !== undefined && oracles[curve].coordinateBytes > 32 && tuning.fieldProduct === 'dot4';
   // a budget needs room for the buckets of the widest window that it may meet, and points of 96 bytes
   const memoryBudget = random.below(4) === 0 ? ((tuning.windowBits ?? 0) > 10 ? 96 : 9) * 2 ** 20 : null;
   const calls = Array.from({ length: 1 + random.below(4) }, () => drawCall(random, mostPoints));
-  const survivable = isTooLong ? { ...tuning, fieldProduct: 'unsigned' as const } : tuning;
-  return { ...(curve && { curve }), tuning: survivable, memoryBudget, calls };
+  // drawn last, so that all other programs of a seed are what they were before there was a second group
+  const inG2 = groupsOf(curve ?? 'bn254').includes('g2') && random.below(6) === 0;
+  // SwiftShader writes dot products out, and of a field of 381 bits, or of pairs, its compiler dies of them
+  const isWide = inG2 || (curve !== undefined && oracles[curve].coordinateBytes > 32);
+  const program: FuzzProgram = {
+    ...(curve && { curve }),
+    tuning: isWide && tuning.fieldProduct === 'dot4' ? { ...tuning, fieldProduct: 'unsigned' } : tuning,
+    memoryBudget,
+    calls,
+  };
+  return inG2 ? movedToG2(program) : program;
 };

@@ -3,7 +3,8 @@ import { type FuzzCall, type FuzzProgram, length, type Segment, vectorsOf } from
 
 /** Smaller programs to try, the boldest first. */
 function* simpler(program: FuzzProgram): Generator<FuzzProgram> {
-  const { calls, tuning, memoryBudget } = program;
+  const { calls, tuning, memoryBudget, group, ...inG1 } = program;
+  if (group !== undefined) yield { ...inG1, calls, tuning, memoryBudget };
   for (let i = 0; i < calls.length; i++) if (calls.length > 1) yield { ...program, calls: calls.toSpliced(i, 1) };
   if (memoryBudget !== null) yield { ...program, memoryBudget: null };
   for (const name of Object.keys(tuning)) {

@@ -1,7 +1,14 @@
 /** Points and scalars in the encodings of others, said anew and not by the library. */
 import { concatBytes, numberToBytesBE, numberToBytesLE } from '@noble/curves/utils.js';
 import type { PointEncoding, ScalarEncoding } from '../../src/api.js';
-import { type AffinePoint, type Coordinate, groupOrder, numbersOf, type OracleCurve } from './known-bases.js';
+import {
+  type AffinePoint,
+  type Coordinate,
+  groupOrder,
+  numbersOf,
+  type OracleCurve,
+  type ScalarsOf,
+} from './known-bases.js';
 
 type Write = (value: bigint, length: number, modulus: bigint) => Uint8Array;
 
@@ -45,5 +52,5 @@ const scalar: Record<ScalarEncoding, Write> = {
 };
 
 /** In Montgomery form they are reduced modulo the order. */
-export const scalarsIn = (curve: OracleCurve, scalars: readonly bigint[], encoding: ScalarEncoding): Uint8Array =>
+export const scalarsIn = (curve: ScalarsOf, scalars: readonly bigint[], encoding: ScalarEncoding): Uint8Array =>
   concatBytes(...scalars.map((value) => scalar[encoding](value, curve.scalarBytes, groupOrder(curve))));

@@ -6,6 +6,7 @@ const DEFAULT_LOGNS = [8, 10, 12];
 /** Knobs of the page that are taken as they are. */
 const knobs = {
   curve: valued('bn254', 'whose points; the help of the page lists the curves', anyText),
+  group: valued('g1', 'in which of its groups: g1, or g2 of the curves that have one', anyText),
   seed: valued('1', 'from which points and scalars are drawn', anyText),
   walkerpriv: valued(
     '0|1',

@@ -55,11 +55,14 @@ function show(rows: readonly StampedRow[]): Parts {
   const kept = row.remembered
     ? 'This browser remembers it: calibrate(device) gives it to a program at once.'
     : 'Nothing here remembers it.';
+  // the group that it was found in
+  const asked = new URLSearchParams(rowsOf(rows, 'init')[0]?.query);
+  const where = ['curve', 'group'].map((name) => (asked.has(name) ? `&${name}=${asked.get(name)}` : '')).join('');
   const benchmark = {
     text: 'the benchmark with it',
-    query: `autorun=msm-bench&logn=10,12,14${chosen && `&${chosen}`}`,
+    query: `autorun=msm-bench${where}&logn=10,12,14${chosen && `&${chosen}`}`,
   };
-  const duel = { text: 'the defaults against it', query: `autorun=accum-ab&logn=12${against}` };
+  const duel = { text: 'the defaults against it', query: `autorun=accum-ab${where}&logn=12${against}` };
   return [
     tiles(
       chosen === ''

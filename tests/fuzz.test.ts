@@ -19,7 +19,6 @@ describe('the fuzzer', () => {
         expect(program.tuning.fieldProduct).not.toBe('dot4');
       }
       for (const call of program.calls) {
-        if (program.group === 'g2') expect(call.encoding).toBeUndefined();
         for (const { scalars, offset } of vectorsOf(call)) {
           expect(offset + length(scalars)).toBeLessThanOrEqual(length(call.points));
           for (const { from } of scalars) seen.add(`scalars ${from}`);

@@ -1,6 +1,6 @@
 /** G2: every curve that has one, against the oracle, with points that meet in every way, in both memories, with every product, and with tables. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { oraclesOfG2 } from '../dev/oracle/curves.js';
+import { bn254FromNoble, oraclesOfG2 } from '../dev/oracle/curves.js';
 import { expectedMsm, groupOrder, makeKnownBases, numbersOf, Random } from '../dev/oracle/known-bases.js';
 import { stageChecks } from '../src/checks.js';
 import { groups } from '../src/curves/more-curves.js';
@@ -162,6 +162,7 @@ test.each([
   [{ curve: { ...groups.g2.bn254, nonResidue: 1 } }, /nonResidue must be a bigint, got number/],
   [{ curve: { ...groups.g2.bn254, a: 0n } }, /a\.c0 must be a bigint, got undefined/],
   [{ curve: { ...groups.g2.bn254, nonResidue: undefined } }, /a must be a bigint, got object/],
+  [{ curve: { ...groups.g2.bn254, a: { c0: 0n, c1: groups.g2.bn254.p } } }, /a\.c1 must be in \[0, p\)$/],
   [{ curve: { ...groups.g2.bn254, b: { c0: 0n, c1: 0n } } }, /b = 0 is not supported/],
   [{ curve: { ...groups.g2.bn254, order: 5n } }, /order is not that of the generator/],
 ])('no engine of %o', async (options, message) => {
@@ -190,4 +191,19 @@ test.each(names)('%s G2 by constants is that by name, and noble’s', async (nam
   ).toBe(true);
   const own = await openCurve(curve, undefined, async () => quadraticField);
   expect(own).toMatchObject({ foldsScalars: false, pointBytes: 2 * oraclesOfG2[name].coordinateBytes });
+});
+
+test('constants that noble has are computed on', async () => {
+  const oracle = oraclesOfG2.bn254;
+  const { n: order, a, b, Gx, Gy } = oracle.Point.CURVE();
+  const { points, logs } = makeKnownBases(oracle, 8, 33);
+  const engine = await createMsmEngine({
+    curve: { name: 'mine', p: bn254FromNoble.p, order, nonResidue: -1n, a, b, generator: { x: Gx, y: Gy } },
+    device: await getDevice(),
+  });
+  try {
+    expect(await engine.msm(await engine.loadBases(points), logs)).toEqual(expectedMsm(oracle, logs, logs));
+  } finally {
+    engine.destroy();
+  }
 });

@@ -114,12 +114,11 @@ const drawCall = (random: Random, mostPoints: number): FuzzCall => {
   };
 };
 
-/** The same in the second group, of which points are twice as long, and have no other encoding here than the engine's own. */
-const movedToG2 = ({ memoryBudget, calls, ...rest }: FuzzProgram): FuzzProgram => ({
+/** The same in the second group, of which points are twice as long. */
+const movedToG2 = ({ memoryBudget, ...rest }: FuzzProgram): FuzzProgram => ({
   ...rest,
   group: 'g2',
   memoryBudget: memoryBudget === null ? null : 2 * memoryBudget,
-  calls: calls.map(({ encoding: _, ...call }) => call),
 });
 
 /** The program number `index` of a seed; the same on every machine. */

@@ -1,5 +1,5 @@
-import type { Calibration } from '../api.js';
-import type { AnyCurve, CurveContext } from '../curves/curve.js';
+import type { Calibration, Fp2 } from '../api.js';
+import type { Curve, CurveContext } from '../curves/curve.js';
 import type { Group, NamedCurve } from '../curves/names.js';
 import { openCurve } from '../curves/open-curve.js';
 import { loadExtension } from '../engine/engine.js';
@@ -17,7 +17,7 @@ import { prepare, type Trial } from './trial.js';
 /** Options of `calibrate`. */
 export interface CalibrateOptions {
   /** Whose arithmetic to measure. Default `bn254`. */
-  readonly curve?: NamedCurve | AnyCurve;
+  readonly curve?: NamedCurve | Curve | Curve<Fp2>;
   /** Which group of a curve that is given by its name. Default `g1`. */
   readonly group?: Group;
   /**

@@ -3,7 +3,7 @@ import { bls12377 } from './bls12-377.js';
 import type { Curve } from './curve.js';
 
 /**
- * BLS12-377 G2, y² = x³ + 1 / u over F_p[u] / (u² + 5). The cofactor is about 2^502: points of the curve that are not in the group exist, and are taken
+ * BLS12-377 G2, y² = x³ + 1 / u over F_p[u] / (u² + 5). The cofactor is about 2^501: points of the curve that are not in the group exist, and are taken
  * as they are.
  *
  * Source: as of G1 (bls12-377.ts); the twist and the generator are those of arkworks and gnark.

@@ -3,7 +3,7 @@ import { bls12381 } from './bls12-381.js';
 import type { Curve } from './curve.js';
 
 /**
- * BLS12-381 G2, y² = x³ + 4·(1 + u) over F_p[u] / (u² + 1). The cofactor is about 2^508: points of the curve that are not in the group exist, and are
+ * BLS12-381 G2, y² = x³ + 4·(1 + u) over F_p[u] / (u² + 1). The cofactor is about 2^507: points of the curve that are not in the group exist, and are
  * taken as they are.
  *
  * Source: draft-irtf-cfrg-pairing-friendly-curves-11, section 4.2.1.

@@ -102,11 +102,11 @@ export const constantsOf = (given: AnyCurve): AnyCurve => {
     name,
     p,
     order,
-    ...(nonResidue === undefined ? {} : { nonResidue }),
+    nonResidue,
     a: copied(a),
     b: copied(b),
     generator: { x: copied(x), y: copied(y) },
-    ...(encodings === undefined ? {} : { encodings }),
+    encodings,
   } as AnyCurve;
 };
 

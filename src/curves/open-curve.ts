@@ -31,8 +31,7 @@ export const openCurve = async (
   const own = constantsOf(given);
   const where = `curve ${show(own.name)}`;
   if (group !== undefined && (group === 'g2') !== (own.nonResidue !== undefined)) {
-    const has = own.nonResidue === undefined ? 'no nonResidue' : 'a nonResidue';
-    throw badArgument(`${where}: has ${has}, which does not fit group '${group}'; leave the group out`);
+    throw badArgument(`${where}: its coordinates are not of group '${group}'; leave the group out`);
   }
   const curve = curveContext(own, await extensionFor(own));
   const { order, generator } = curve;

@@ -34,7 +34,7 @@ export default defineConfig({
     minify: false,
     rolldownOptions: {
       external: [/^node:/],
-      // What index.js shares with calibrate.js and later.js stays in index.js, which exports it by single letters, for these alone: who wants
+      // What index.js shares with calibrate.js and later.js stays in index.js, which exports it by a letter or two, for these alone: who wants
       // nothing else fetches one file, and nobody anything twice.
       preserveEntrySignatures: 'allow-extension',
       output: { minify: false, chunkFileNames: '[name].js' },

@@ -81,11 +81,13 @@ export interface LoadBasesOptions {
 }
 
 /** Options of `engine.msm`. */
-export interface MsmOptions {
+export interface MsmOptions<Result extends 'affine' | PointEncoding = 'affine'> {
   /** Index of the first base: scalar i multiplies base `offset + i`. Default 0. */
   readonly offset?: number;
   /** What the bytes of the scalars are; for bytes only. Default `le`. The Montgomery form takes a microsecond a scalar on the CPU. */
   readonly scalarEncoding?: ScalarEncoding;
+  /** What the sum is given as: a point, or its bytes in an encoding of the curve's. Default `affine`. */
+  readonly result?: Result;
   /**
    * Whether the result is verified: computed once more in another way, and compared; see docs/security.md. A number from 0 to 1 is the
    * probability of it. Default: that of the engine.
@@ -98,11 +100,13 @@ export interface MsmOptions {
 }
 
 /** Options of `engine.msmBatch`. */
-export interface MsmBatchOptions {
+export interface MsmBatchOptions<Result extends 'affine' | PointEncoding = 'affine'> {
   /** One for each vector: scalar i of vector v multiplies base `offsets[v] + i`. Default: all 0. */
   readonly offsets?: readonly number[];
   /** What the bytes of the scalars are, of all vectors; for bytes only. Default `le`. */
   readonly scalarEncoding?: ScalarEncoding;
+  /** What each sum is given as: a point, or its bytes in an encoding of the curve's. Default `affine`. */
+  readonly result?: Result;
   /**
    * Whether the result is verified: computed once more in another way, and compared; see docs/security.md. A number from 0 to 1 is the
    * probability of it. Default: that of the engine.
@@ -331,6 +335,13 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
    */
   loadBases(points: BytesLike | readonly AffinePoint<Of>[], options?: LoadBasesOptions): Promise<Bases>;
 
+  /** The same, with the sum as bytes: a point in the encoding that `result` names. */
+  msm(
+    bases: Bases,
+    scalars: BytesLike | readonly bigint[],
+    options: MsmOptions<PointEncoding> & { readonly result: PointEncoding },
+  ): Promise<Uint8Array<ArrayBuffer>>;
+
   /**
    * Computes Σ scalars[i] · bases[offset + i].
    *
@@ -340,6 +351,13 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
    * @throws MsmError `bad-argument`, `destroyed`, `aborted`, `out-of-memory`, `device-lost`, `internal`
    */
   msm(bases: Bases, scalars: BytesLike | readonly bigint[], options?: MsmOptions): Promise<AffinePoint<Of>>;
+
+  /** The same, with each sum as bytes: a point in the encoding that `result` names. */
+  msmBatch(
+    bases: Bases,
+    scalars: readonly (BytesLike | readonly bigint[])[],
+    options: MsmBatchOptions<PointEncoding> & { readonly result: PointEncoding },
+  ): Promise<Uint8Array<ArrayBuffer>[]>;
 
   /**
    * Computes Σ scalars[v][i] · bases[offsets[v] + i] for every vector v, all in one submit and with one read-back (more only where

@@ -9,6 +9,7 @@ import { chipReport } from '../dev/isa/report.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext, withProduct } from '../src/curves/curve.js';
 import { createKernels } from '../src/stages/kernels.js';
+import { tablesKernels } from '../src/stages/tables.js';
 import { inProject, runNode } from './support/run-script.js';
 
 const page = readFileSync(inProject('docs/chips.md'), 'utf8');
@@ -51,9 +52,10 @@ describe('the word for sources', () => {
 });
 
 test('a chip is asked to compile what a GPU is: products of its own, 8 slots, private prefixes, 64 threads', async () => {
-  const ours = createKernels(withProduct(curveContext(bn254), 'dot4'));
+  const chosen = withProduct(curveContext(bn254), 'dot4');
+  const ours = createKernels(chosen);
   const { count, scan, scatter } = ours.sort(64, 32);
-  const { spread, double } = ours.tables();
+  const { spread, double } = tablesKernels(chosen);
   const walk = ours.walk({ prefixMemory: 'private', threads: 64, slots: 8, checks: false });
   const expected = [
     ...[ours.importPoints(), ours.digest(), spread, double, ours.decompose()],

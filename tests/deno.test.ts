@@ -15,7 +15,6 @@ import { checks } from '../src/checks/module.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, curveContext, withProduct } from '../src/curves/curve.js';
 import type { Kernel } from '../src/shaders/kernel.js';
-import type { createKernels } from '../src/stages/kernels.js';
 import { buildLibrary } from './support/build-library.js';
 import { inProject } from './support/run-script.js';
 
@@ -37,16 +36,19 @@ const shaders: { readonly name: string; readonly source: string }[] = [];
 let seen: Seen;
 
 /** All that an engine may ask for on a curve, in the shapes of a GPU and of a CPU. */
-const kernelsOf = (create: typeof createKernels, constants: Curve): Kernel[] => {
+type Builders = typeof import('./support/all-kernels.js');
+
+const kernelsOf = ({ createKernels, tablesKernels }: Builders, constants: Curve): Kernel[] => {
   const curve = curveContext(constants);
-  const kernels = create(curve, checks);
+  const kernels = createKernels(curve, checks);
   const products = ['signed', 'unsigned', 'dot4'] as const;
   return [
     ...products.flatMap((product) => {
-      const own = create(withProduct(curve, product), checks);
+      const chosen = withProduct(curve, product);
+      const own = createKernels(chosen, checks);
       return [
         own.importPoints(),
-        ...Object.values(own.tables()),
+        ...Object.values(tablesKernels(chosen)),
         ...Object.values(own.checks()),
         ...(['private', 'workgroup'] as const).flatMap((prefixMemory) =>
           [
@@ -84,12 +86,10 @@ const runInDeno = (): Promise<string> =>
   });
 
 beforeAll(async () => {
-  await buildLibrary(folder, { index: 'src/index.ts', kernels: 'src/stages/kernels.ts' });
-  const built: { createKernels: typeof createKernels } = await import(
-    /* @vite-ignore */ pathToFileURL(join(folder, 'kernels.js')).href
-  );
+  await buildLibrary(folder, { index: 'src/index.ts', kernels: 'tests/support/all-kernels.ts' });
+  const built: Builders = await import(/* @vite-ignore */ pathToFileURL(join(folder, 'kernels.js')).href);
   for (const curve of [bn254, bls12381, p256Curve]) {
-    const kernels = kernelsOf(built.createKernels, curve);
+    const kernels = kernelsOf(built, curve);
     shaders.push(...kernels.map(({ name, source }, i) => ({ name: `${curve.name}, ${name} (${i})`, source })));
   }
   // and one that no compiler takes, so that silence means something

@@ -293,3 +293,23 @@ describe('what is wrong is said', () => {
     bases.destroy();
   });
 });
+
+test.each([
+  ['bn254', 'le'],
+  ['bn254', 'be'],
+  ['bn254', 'le-montgomery'],
+  ['bn254', 'eip196'],
+  ['bls12-381', 'eip2537'],
+  ['bls12-381', 'zcash'],
+] as const)('results of %s in %s', async (curve, result) => {
+  const { points, logs } = knownOf(curve);
+  const engine = await engineOf(curve, 'cpu');
+  const bases = await engine.loadBases(points);
+  const write = (sum: AffinePoint<Fp2>): Uint8Array =>
+    result === 'zcash' ? inZcash([sum]) : pointsIn(oraclesOfG2[curve], [sum], result);
+  for (const scalars of [logs, logs.map(() => 0n)]) {
+    const expected = write(expectedMsm(oraclesOfG2[curve], logs, scalars));
+    expect(await engine.msm(bases, scalars, { result })).toEqual(new Uint8Array(expected));
+  }
+  bases.destroy();
+});

@@ -286,3 +286,51 @@ describe('what is wrong is said', () => {
 function encodedLittle(): Uint8Array {
   return makeKnownBases(oracles.bn254, n, 21).bytes;
 }
+
+describe('results', () => {
+  const encodingsOf = (curve: OwnName): readonly PlainEncoding[] => [
+    ...(['le', 'be', 'le-montgomery'] as const),
+    ...(curve === 'bn254' ? (['eip196'] as const) : curve === 'bls12-381' ? (['eip2537'] as const) : []),
+  ];
+  const areWritten = async (curve: OwnName): Promise<void> => {
+    const engine = await engineOf(curve, 2 ** 16);
+    const known = knownOf(curve);
+    const bases = await engine.loadBases(known.points);
+    const vectors = [known.logs, [], known.logs.slice(0, 3)];
+    const expected = vectors.map((scalars) => expectedMsm(oracles[curve], known.logs, scalars));
+    for (const result of encodingsOf(curve)) {
+      const each = expected.map((sum) => new Uint8Array(encoded(curve, [sum], result)));
+      expect(await engine.msmBatch(bases, vectors, { result }), result).toEqual(each);
+      expect(await engine.msm(bases, known.logs, { result })).toEqual(each[0]);
+    }
+    expect(await engine.msm(bases, known.logs, { result: 'affine' })).toEqual(expected[0]);
+    bases.destroy();
+  };
+  test('of bn254', () => areWritten('bn254'));
+  test.each(curveNames.filter((name) => name !== 'bn254'))('of %s', { tags: 'long' }, areWritten);
+
+  test('of bls12-381 as noble writes them', { tags: 'long' }, async () => {
+    const { Point } = bls12_381.G1;
+    const engine = await engineOf('bls12-381', 2 ** 16);
+    const { points, logs } = knownOf('bls12-381');
+    const bases = await engine.loadBases(points);
+    const sum = Point.BASE.multiply(Point.Fn.create(logs.reduce((total, log) => total + log * log, 0n)));
+    expect(await engine.msm(bases, logs, { result: 'zcash' })).toEqual(sum.toBytes(false));
+    expect(await engine.msm(bases, [0n], { result: 'zcash' })).toEqual(Point.ZERO.toBytes(false));
+    bases.destroy();
+  });
+
+  test('in what is no encoding of the curve are refused before anything is computed', async () => {
+    const engine = await engineOf('bn254', 2 ** 16);
+    const bases = await engine.loadBases(knownOf('bn254').points);
+    const { lastRun } = engine;
+    for (const result of ['eip2537', 'x', 7, null]) {
+      await expect(engine.msm(bases, [1n], { result } as never)).rejects.toMatchObject({
+        code: 'bad-argument',
+        message: `options.result: '${result}' is none of bn254's: le, be, le-montgomery, eip196`,
+      });
+    }
+    expect(engine.lastRun).toBe(lastRun);
+    bases.destroy();
+  });
+});

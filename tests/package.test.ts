@@ -23,16 +23,18 @@ const MOST_BYTES = 40 * 1024;
 const MOST_BYTES_OF_CALIBRATE = 3328;
 /** Of what is handed over to check the stages. */
 const MOST_BYTES_OF_CHECKS = 4608;
-/** Of what an engine needs once it works: self-test, verification, the CPU's way, fields of pairs. */
-const MOST_BYTES_OF_LATER = 6784;
+/** Of what an engine needs once it works: self-test, verification, the CPU’s way, tables, fields of pairs. */
+const MOST_BYTES_OF_LATER = 7680;
 /** Of groups besides BN254's G1, which are loaded when one is asked for. */
 const MOST_BYTES_OF_CURVES = 2752;
 /** Of encodings, likewise. */
-const MOST_BYTES_OF_FORMATS = 1152;
+const MOST_BYTES_OF_FORMATS = 1344;
 /** What a bundler makes of it that writes again what was small already, or (vite) adds a kilobyte of its own where anything is loaded later. */
 const MOST_BYTES_AGAIN = 42_100;
 /** With what is loaded later in the same file, as esbuild has it. */
 const MOST_BYTES_IN_ONE = 53 * 1024;
+/** Those that every MSM takes. */
+const SHADERS_OF_INDEX = 9;
 /** Of a program that takes one constant from the package; bytes, not compressed. */
 const MOST_BYTES_OF_VERSION = 1000;
 
@@ -226,10 +228,11 @@ describe('what it weighs', () => {
       [],
     );
     expect(weigh(code)).toBeLessThanOrEqual(name === 'esbuild' ? MOST_BYTES_IN_ONE : MOST_BYTES_AGAIN);
-    // side by side, which gzip needs them to be: its window is 32 KB
+    // those of index.js side by side, which gzip needs them to be: its window is 32 KB
     const shaders = [...code.matchAll(/@compute/g)].map(({ index }) => index);
-    expect(shaders.length).toBeGreaterThan(10);
-    expect((shaders.at(-1) as number) - (shaders[0] as number)).toBeLessThan(2 ** 15);
+    const spans = shaders.slice(SHADERS_OF_INDEX - 1).map((last, i) => last - (shaders[i] as number));
+    expect(shaders.length).toBeGreaterThanOrEqual(SHADERS_OF_INDEX);
+    expect(Math.min(...spans)).toBeLessThan(2 ** 15);
   });
 
   test.each(Object.keys(bundlers))('with calibrate, the engine once in a program of %s', async (name) => {

@@ -10,8 +10,7 @@ import { CustodyChain } from '../src/gpu/custody-chain.js';
 import { pipelineFor } from '../src/gpu/pipelines.js';
 import type { Kernel } from '../src/shaders/kernel.js';
 import { groupsFor } from '../src/shaders/limits.js';
-import { createKernels } from '../src/stages/kernels.js';
-import { DoubleConfig, SpreadConfig, TABLES_THREADS, type TablesKernels } from '../src/stages/tables.js';
+import { DoubleConfig, SpreadConfig, TABLES_THREADS, type TablesKernels, tablesKernels } from '../src/stages/tables.js';
 import { importPoints } from '../src/twins/import.js';
 import { readPoint } from '../src/twins/points.js';
 import { doubleTable, spreadPoints } from '../src/twins/tables.js';
@@ -132,7 +131,7 @@ describe('the twin', () => {
 
 describe('spread', () => {
   const curve = curveContext(smallCurve);
-  const { spread } = createKernels(curve).tables();
+  const { spread } = tablesKernels(curve);
   const size = TABLES_THREADS;
   const most = imported(curve, smallCase(5 * size + 1).points);
 
@@ -157,7 +156,7 @@ describe('spread', () => {
 
 describe.each(products)('doubling, %s products', (product) => {
   const bn = withProduct(curveContext(bn254), product);
-  const kernels = createKernels(bn).tables();
+  const kernels = tablesKernels(bn);
   const pool = imported(bn, known.points);
   const firstOf = (count: number): Uint32Array => pool.slice(0, count * bn.pointWords);
 
@@ -222,7 +221,7 @@ describe.each(products)('doubling, %s products', (product) => {
 
 test('workgroups in two rows', async () => {
   const curve = curveContext(smallCurve);
-  const kernels = createKernels(curve).tables();
+  const kernels = tablesKernels(curve);
   const some = smallCase(50).points;
   const points = Array.from({ length: 6 * TABLES_THREADS - 1 }, (_, i) => some[i % 50] as AffinePoint);
   const config = { points: points.length, tables: 1, from_table: 0, to_table: 0, doublings: 1 };
@@ -258,7 +257,7 @@ describe('points of small order', () => {
     const points = Array.from({ length: 41 }, (_, i) => members[(i * i + (i >> 2)) % members.length] as AffinePoint);
     for (const product of products) {
       const curve = withProduct(curveContext(constants), product);
-      const kernels = createKernels(curve).tables();
+      const kernels = tablesKernels(curve);
       for (const doublings of [1, 2, 3, 8]) {
         const config = { points: points.length, tables: 2, from_table: 0, to_table: 1, doublings };
         const buffer = await compare(curve, kernels, config, withTable0(curve, imported(curve, points), 2));
@@ -301,7 +300,7 @@ describe('other curves', { tags: 'long' }, () => {
     const points = some.map((point, i) => (i % 7 === 3 ? infinity : point));
     for (const product of products) {
       const curve = withProduct(curveContext(constants), product);
-      const kernels = createKernels(curve).tables();
+      const kernels = tablesKernels(curve);
       let buffer = withTable0(curve, imported(curve, points), 3);
       for (const to_table of [1, 2]) {
         const config = { points: points.length, tables: 3, from_table: to_table - 1, to_table, doublings: 17 };

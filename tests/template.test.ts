@@ -13,6 +13,7 @@ import { kernel } from '../src/shaders/kernel.js';
 import { renderShader } from '../src/shaders/partials.js';
 import { renderTemplate, type Template, type TemplateValue, type TemplateView } from '../src/shaders/template.js';
 import { createKernels } from '../src/stages/kernels.js';
+import { tablesKernels } from '../src/stages/tables.js';
 
 vi.mock('../src/shaders/partials.js', { spy: true });
 
@@ -190,7 +191,7 @@ describe('the same as by Mustache', () => {
     for (const curve of [...contexts, ...products]) {
       const kernels = createKernels(curve, checks);
       kernels.importPoints();
-      kernels.tables();
+      tablesKernels(curve);
       kernels.checks();
       for (const prefixMemory of ['private', 'workgroup'] as const)
         for (const watched of [true, false]) kernels.walk({ prefixMemory, threads: 16, slots: 4, checks: watched });

@@ -140,6 +140,9 @@ const simplerThan = (product: Tuning['fieldProduct']): Pick<Knobs, 'fieldProduct
   walkerPrefixMemory: 'private',
 });
 
+type Bytes = Uint8Array<ArrayBuffer>;
+type Vectors = readonly (BytesLike | readonly bigint[])[];
+type Result = CallOptions['result'];
 type EngineKnobs = Knobs & { readonly checks?: Checks | undefined };
 
 class Engine implements MsmEngine<Coordinate> {
@@ -231,11 +234,13 @@ class Engine implements MsmEngine<Coordinate> {
     return this.#queue.run(() => this.#load(source, tables, call));
   }
 
+  msm(bases: Bases, scalars: BytesLike | readonly bigint[], options?: MsmOptions): Promise<AffinePoint<Coordinate>>;
+  msm(bases: Bases, scalars: BytesLike | readonly bigint[], options: MsmOptions<PointEncoding>): Promise<Bytes>;
   async msm(
     bases: Bases,
     scalars: BytesLike | readonly bigint[],
-    options: MsmOptions = {},
-  ): Promise<AffinePoint<Coordinate>> {
+    options: MsmOptions<Result> = {},
+  ): Promise<AffinePoint<Coordinate> | Bytes> {
     const clock = new HostClock();
     const call = readCallOptions(options);
     this.#assertUsable(call.signal);
@@ -243,15 +248,17 @@ class Engine implements MsmEngine<Coordinate> {
     const names = { scalars: 'scalars', offset: 'offset' };
     const factors = this.#readFactors(resident, scalars, call.offset, call.scalarEncoding, names);
     clock.enter(null);
-    const [sum] = await this.#queue.run(() => this.#multiply(resident, [factors], call, clock));
-    return sum as AffinePoint<Coordinate>;
+    const [sum] = await this.#queue.run(() => this.#compute(resident, [factors], call, clock));
+    return sum as AffinePoint<Coordinate> | Bytes;
   }
 
+  msmBatch(bases: Bases, scalars: Vectors, options?: MsmBatchOptions): Promise<AffinePoint<Coordinate>[]>;
+  msmBatch(bases: Bases, scalars: Vectors, options: MsmBatchOptions<PointEncoding>): Promise<Bytes[]>;
   async msmBatch(
     bases: Bases,
-    scalars: readonly (BytesLike | readonly bigint[])[],
-    options: MsmBatchOptions = {},
-  ): Promise<AffinePoint<Coordinate>[]> {
+    scalars: Vectors,
+    options: MsmBatchOptions<Result> = {},
+  ): Promise<(AffinePoint<Coordinate> | Bytes)[]> {
     const clock = new HostClock();
     const call = readCallOptions(options);
     this.#assertUsable(call.signal);
@@ -265,7 +272,7 @@ class Engine implements MsmEngine<Coordinate> {
       }),
     );
     clock.enter(null);
-    return this.#queue.run(() => this.#multiply(resident, factors, call, clock));
+    return this.#queue.run(() => this.#compute(resident, factors, call, clock));
   }
 
   async warmup(n: number): Promise<void> {
@@ -458,7 +465,7 @@ class Engine implements MsmEngine<Coordinate> {
       kernels: this.#kernels,
       limits: this.#planLimits(),
       tuning: this.#tuning,
-      loadFormatOf: async () => (await loadLater()).formatOf,
+      loadLater,
     };
   }
 
@@ -524,6 +531,22 @@ class Engine implements MsmEngine<Coordinate> {
     const { maxStorageBufferBindingSize } = this.#runner.device.limits;
     const picks = this.#tuning.checks === undefined && bases.byteLength <= maxStorageBufferBindingSize;
     return vectors.map(({ scalars, offset }) => ({ ...survey(this.#curve, scalars, bases.tables, picks), offset }));
+  }
+
+  /** One sum for each vector, as it was asked for. What is no encoding of the curve's is refused before. */
+  async #compute(
+    bases: ResidentBases,
+    factors: readonly Factors[],
+    options: CallOptions,
+    clock: HostClock,
+  ): Promise<(AffinePoint<Coordinate> | Bytes)[]> {
+    const { result } = options;
+    if (result === 'affine') return this.#multiply(bases, factors, options, clock);
+    const write = isPlain(result)
+      ? (bytes: Bytes) => bytes
+      : await withFormats(({ writerOf }) => writerOf(this.#curve, result));
+    const sums = await this.#multiply(bases, factors, options, clock);
+    return sums.map((sum) => write(encodePoints(this.#curve, [sum])));
   }
 
   /**

@@ -43,6 +43,7 @@ export interface CallOptions {
   readonly precompute: number | undefined;
   readonly encoding: PointEncoding | undefined;
   readonly scalarEncoding: ScalarEncoding | undefined;
+  readonly result: 'affine' | PointEncoding;
   readonly verify: number | undefined;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: Progress) => void) | undefined;
@@ -54,10 +55,20 @@ export interface CallOptions {
  *
  * @throws MsmError `bad-argument`
  */
-export const readCallOptions = (options: LoadBasesOptions & MsmOptions): CallOptions => {
+export const readCallOptions = (options: LoadBasesOptions & MsmOptions<'affine' | PointEncoding>): CallOptions => {
   if (typeof options !== 'object' || options === null)
     throw badArgument(`options must be an object, got ${kindOf(options)}`);
-  const { label, offset, precompute, encoding, scalarEncoding, verify, signal, onProgress } = options;
+  const {
+    label,
+    offset,
+    precompute,
+    encoding,
+    scalarEncoding,
+    result = 'affine',
+    verify,
+    signal,
+    onProgress,
+  } = options;
   if (label !== undefined && typeof label !== 'string') {
     throw badArgument(`options.label must be a string, got ${kindOf(label)}`);
   }
@@ -74,6 +85,7 @@ export const readCallOptions = (options: LoadBasesOptions & MsmOptions): CallOpt
     precompute,
     encoding,
     scalarEncoding,
+    result,
     verify: verify === undefined ? undefined : readVerify('options.verify', verify),
     signal,
     onProgress: onProgress && ((progress) => onProgress.call(options, progress)),
@@ -166,7 +178,10 @@ export const readPrecompute = ({ precompute = 1 }: CallOptions): number => {
  *
  * @throws MsmError `bad-argument`
  */
-export const readOffsets = (options: MsmBatchOptions, scalars: readonly unknown[]): readonly unknown[] => {
+export const readOffsets = (
+  options: MsmBatchOptions<'affine' | PointEncoding>,
+  scalars: readonly unknown[],
+): readonly unknown[] => {
   if (!Array.isArray(scalars)) throw badArgument(`scalars must be an array of vectors, got ${kindOf(scalars)}`);
   const { offsets } = options;
   if ((options as MsmOptions).offset !== undefined) {

@@ -1,9 +1,10 @@
 /**
- * What an engine needs only once it works: self-test and verification, the CPU's own way of small MSMs, why points were refused, and fields of p²
- * elements. One module (vite.lib.config.ts), as bundlers keep alive what two such modules share with the first.
+ * What an engine needs only once it works: self-test and verification, the CPU's own way of small MSMs, tables of bases, why points were refused, and
+ * fields of p² elements. One module (vite.lib.config.ts), as bundlers keep alive what two such modules share with the first.
  */
 export { multiplyOnCpu } from '../cpu/multiply.js';
 export { formatOf } from '../curves/misread.js';
 export { quadraticField } from '../field/quadratic.js';
 export { selfTest } from './self-test.js';
+export { tableCommands } from './table-commands.js';
 export { drawCheck, otherwise } from './verify.js';

@@ -13,7 +13,6 @@ import { groupsFor, itemsPerBindingStep } from '../shaders/limits.js';
 import { DIGEST_THREADS, DigestConfig, digestOfItems } from '../stages/digest.js';
 import { IMPORT_THREADS, NONE_REJECTED, packImportConfig, rejectedIn } from '../stages/import.js';
 import type { Kernels } from '../stages/kernels.js';
-import { DoubleConfig, SpreadConfig, TABLES_THREADS } from '../stages/tables.js';
 
 /** What loading has to know. */
 export interface LoadContext {
@@ -21,8 +20,16 @@ export interface LoadContext {
   readonly kernels: Kernels;
   readonly limits: DeviceProfile;
   readonly tuning: Knobs;
-  /** What says why a point was refused. */
-  loadFormatOf(): Promise<(curve: CurveContext, source: PointSource) => PointFormat | null>;
+  /** What not every load needs. */
+  loadLater(): Promise<LaterLoads>;
+}
+
+/** Of the module that comes later. */
+export interface LaterLoads {
+  /** Why a point was refused. */
+  formatOf(curve: CurveContext, source: PointSource): PointFormat | null;
+  /** What makes tables of points. */
+  tableCommands(context: LoadContext, tables: TableShape, count: number, points: Slice, target: Slice): Command[];
 }
 
 export interface LoadRequest {
@@ -102,7 +109,7 @@ export const loadPoints = async (
           : {
               to: aside,
               scratch: { points: points.length },
-              commands: tableCommands(context, tables, range, aside, target),
+              commands: (await context.loadLater()).tableCommands(context, tables, range.count, aside, target),
               goOn,
             };
       digests.push({
@@ -143,7 +150,7 @@ const AS_IT_SHOULD_BE: PointFormat = 'little-endian bytes';
 
 /** Refuses what the import refused, if the CPU sees it as well. */
 const assertImported = async (
-  { curve, loadFormatOf }: LoadContext,
+  { curve, loadLater }: LoadContext,
   source: PointSource,
   { first, count }: Range,
   [notCanonical, offCurve]: readonly [number, number],
@@ -152,7 +159,7 @@ const assertImported = async (
   if (rejected === NONE_REJECTED) return;
   const at = (rejected - first) * curve.pointBytes;
   const refused = source.bytes.slice(at, at + curve.pointBytes);
-  const formatOf = await loadFormatOf();
+  const { formatOf } = await loadLater();
   const isOurs = rejected >= first && rejected < first + count;
   const format = isOurs ? formatOf(curve, { ...source, bytes: refused }) : AS_IT_SHOULD_BE;
   if (format === AS_IT_SHOULD_BE) {
@@ -243,48 +250,3 @@ interface ImportPlan {
   readonly commands: readonly Command[];
   goOn(): void;
 }
-
-/** The points become table 0 of `target`, and each table the next: in dispatches that are no longer than those of an MSM. */
-const tableCommands = (
-  { kernels, limits, tuning }: LoadContext,
-  tables: TableShape,
-  { count }: Range,
-  points: Slice,
-  target: Slice,
-): Command[] => {
-  const { spread, double } = kernels.tables();
-  const most = Math.max(1, Math.floor(additionsPerSubmitOf(limits, tuning) / count));
-  const groups = groupsFor(count, TABLES_THREADS);
-  const commands: Command[] = [
-    {
-      kind: 'dispatch',
-      phase: 'tables',
-      kernel: spread,
-      config: SpreadConfig.pack({ points: count, tables: tables.count }),
-      bindings: { points, tables: target },
-      groups,
-    },
-  ];
-  for (let table = 1; table < tables.count; table++) {
-    for (let done = 0; done < tables.bits; done += most) {
-      commands.push(
-        { kind: 'submit' },
-        {
-          kind: 'dispatch',
-          phase: 'tables',
-          kernel: double,
-          config: DoubleConfig.pack({
-            points: count,
-            tables: tables.count,
-            from_table: done === 0 ? table - 1 : table,
-            to_table: table,
-            doublings: Math.min(most, tables.bits - done),
-          }),
-          bindings: { tables: target },
-          groups,
-        },
-      );
-    }
-  }
-  return commands;
-};

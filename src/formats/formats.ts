@@ -14,6 +14,8 @@ interface Format {
   size(curve: CurveContext): number;
   /** Points in little-endian bytes: these, or others. */
   read(curve: CurveContext, bytes: Bytes): Bytes;
+  /** The other way round, for one point. */
+  write(curve: CurveContext, bytes: Bytes): Bytes;
   /** What coordinates are multiplied by. */
   scale?(curve: CurveContext): bigint;
 }
@@ -26,21 +28,41 @@ const reverseEach = (bytes: Bytes, size: number): Bytes => {
   return bytes;
 };
 
-const bigEndian: Format = { size: plainSize, read: ({ field }, bytes) => reverseEach(bytes, field.bytes) };
+/** Numbers of so many bytes, turned round; and turned back likewise. */
+const turned = (sizeOf: (curve: CurveContext) => number): Pick<Format, 'read' | 'write'> => {
+  const turn = (curve: CurveContext, bytes: Bytes): Bytes => reverseEach(bytes, sizeOf(curve));
+  return { read: turn, write: turn };
+};
+
+const bigEndian: Format = { size: plainSize, ...turned(({ field }) => field.bytes) };
 
 /**
  * Each coordinate as if it were one big-endian number: of a pair, c1 comes before c0. So has EIP-197 the points of G2, and EIP-196 those of G1.
  * https://eips.ethereum.org/EIPS/eip-197
  */
-const bigEndianWhole: Format = {
-  size: plainSize,
-  read: ({ coordinates }, bytes) => reverseEach(bytes, coordinates.bytes),
+const bigEndianWhole: Format = { size: plainSize, ...turned(({ coordinates }) => coordinates.bytes) };
+
+/** Multiplies every little-endian number of `size` bytes, whole words of 64 bits, modulo `modulus`, where they are. */
+const scaleEach = (bytes: Bytes, size: number, factor: bigint, modulus: bigint): Bytes => {
+  const words = new BigUint64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8);
+  const each = size / 8;
+  for (let at = 0; at < words.length; at += each) {
+    let value = 0n;
+    for (let i = each - 1; i >= 0; i--) value = (value << 64n) | (words[at + i] as bigint);
+    value = (value * factor) % modulus;
+    for (let i = 0; i < each; i++) {
+      words[at + i] = BigInt.asUintN(64, value);
+      value >>= 64n;
+    }
+  }
+  return bytes;
 };
 
 /** R = 2^256 for numbers of 32 bytes, 2^384 for 48: as many bits as they have. */
 const montgomery: Format = {
   size: plainSize,
   read: (_, bytes) => bytes,
+  write: ({ field }, bytes) => scaleEach(bytes, field.bytes, 1n << BigInt(8 * field.bytes), field.p),
   scale: ({ field }) => (1n << BigInt(8 * field.bytes)) % field.p,
 };
 
@@ -64,6 +86,13 @@ const eip2537: Format = {
       points.set(number.subarray(padding), i * field.bytes);
     }
     return reverseEach(points, field.bytes);
+  },
+  write: ({ field }, bytes) => {
+    const written = new Uint8Array((bytes.length / field.bytes) * 64);
+    for (let at = 0, to = 0; at < bytes.length; at += field.bytes, to += 64) {
+      written.set(bytes.subarray(at, at + field.bytes), to);
+    }
+    return reverseEach(written, 64);
   },
 };
 
@@ -91,6 +120,12 @@ const zcash: Format = {
     }
     return bigEndianWhole.read(curve, bytes);
   },
+  write: (curve, bytes) => {
+    const isInfinity = bytes.every((byte) => byte === 0);
+    const written = bigEndianWhole.write(curve, bytes);
+    if (isInfinity) written[0] = INFINITE;
+    return written;
+  },
 };
 
 /** Of every curve. */
@@ -103,18 +138,29 @@ const formatsOf = ({ encodings = [] }: CurveContext): Readonly<Record<string, Fo
   ...Object.fromEntries(encodings.map((name) => [name, special[name]])),
 });
 
+const formatOf = (curve: CurveContext, encoding: string, option: string): Format => {
+  const formats = formatsOf(curve);
+  if (Object.hasOwn(formats, encoding)) return formats[encoding] as Format;
+  const all = ['le', ...Object.keys(formats)].join(', ');
+  throw new RangeError(`options.${option}: '${encoding}' is none of ${curve.name}'s: ${all}`);
+};
+
+/**
+ * What makes another encoding of a point in little-endian bytes, which it writes over.
+ *
+ * @throws RangeError naming the encoding
+ */
+export const writerOf = (curve: CurveContext, encoding: PointEncoding): ((bytes: Bytes) => Bytes) => {
+  const { write } = formatOf(curve, encoding, 'result');
+  return (bytes) => write(curve, bytes);
+};
+
 /**
  * @param bytes the engine's own copy; written over
  * @throws RangeError naming the encoding or the point
  */
 export const readPoints = (curve: CurveContext, bytes: Bytes, encoding: PointEncoding): PointSource => {
-  const formats = formatsOf(curve);
-  const format = Object.hasOwn(formats, encoding) ? (formats[encoding] as Format) : null;
-  if (format === null) {
-    throw new RangeError(
-      `options.encoding: '${encoding}' is none of ${curve.name}'s: ${['le', ...Object.keys(formats)].join(', ')}`,
-    );
-  }
+  const format = formatOf(curve, encoding, 'encoding');
   const size = format.size(curve);
   if (bytes.length % size !== 0) {
     throw new RangeError(
@@ -141,17 +187,5 @@ export const readScalars = ({ order, scalarBytes }: CurveContext, bytes: Bytes, 
     throw new RangeError(`options.scalarEncoding: '${encoding}' is unknown; there are le, be, le-montgomery`);
   }
   if (order % 2n === 0n) throw new RangeError('options.scalarEncoding: an even order has no Montgomery form');
-  const words = new BigUint64Array(bytes.buffer);
-  const each = scalarBytes / 8;
-  const unit = inverseOfPower(8 * scalarBytes, order);
-  for (let at = 0; at < words.length; at += each) {
-    let value = 0n;
-    for (let i = each - 1; i >= 0; i--) value = (value << 64n) | (words[at + i] as bigint);
-    value = (value * unit) % order;
-    for (let i = 0; i < each; i++) {
-      words[at + i] = BigInt.asUintN(64, value);
-      value >>= 64n;
-    }
-  }
-  return bytes;
+  return scaleEach(bytes, scalarBytes, inverseOfPower(8 * scalarBytes, order), order);
 };

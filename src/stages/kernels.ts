@@ -10,14 +10,12 @@ import { levelWgsl } from './level.js';
 import { partitionKernel } from './partition.js';
 import { reduceKernel } from './reduce.js';
 import { type SortKernels, sortKernels } from './sort.js';
-import { type TablesKernels, tablesKernels } from './tables.js';
 import { type WalkShape, walkKernel } from './walk.js';
 
 /** The kernels of one curve, each rendered once. */
 export interface Kernels {
   importPoints(): Kernel;
   digest(): Kernel;
-  tables(): TablesKernels;
   decompose(): Kernel;
   sort(threads: number, perThread: number): SortKernels;
   partition(): Kernel;
@@ -61,7 +59,6 @@ const checkKernel = (
 export const createKernels = (curve: CurveContext, checks?: KernelChecks): Kernels => ({
   importPoints: once(() => importKernel(curve)),
   digest: once(digestKernel),
-  tables: once(() => tablesKernels(curve)),
   decompose: once(() => decomposeKernel(curve)),
   sort: once(sortKernels),
   partition: once(partitionKernel),

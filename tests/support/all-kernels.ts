@@ -1,0 +1,3 @@
+/** What makes kernels, as one entry of a build. */
+export { createKernels } from '../../src/stages/kernels.js';
+export { tablesKernels } from '../../src/stages/tables.js';

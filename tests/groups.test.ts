@@ -47,7 +47,10 @@ const shapes = [
   { fieldProduct: 'unsigned', walkerSlots: 4 },
   { fieldProduct: 'unsigned', walkerPrefixMemory: 'workgroup', walkerThreadsPerWorkgroup: 4, walkerSlots: 3 },
 ] as const;
-const cases = names.flatMap((name) => shapes.map((shape) => [name, shape] as const));
+/** The second takes long to compile on fields of 381 bits, and shows nothing there that BN254 does not. */
+const cases = names.flatMap((name) =>
+  shapes.filter((_, i) => name === 'bn254' || i !== 1).map((shape) => [name, shape] as const),
+);
 test.each(cases)('%s, %j', { tags: 'long' }, multiplies);
 
 describe('one engine of BN254 G2', () => {

@@ -1,5 +1,5 @@
 /** What timed MSMs come to: figures, a table, time against n, where it goes, and every repetition. */
-import { defaultGroup, parseCaseAddress } from '../../cases/address.js';
+import { defaultCurve, defaultGroup } from '../../cases/address.js';
 import { formatBytes, formatMillions, formatMs, formatPercent, formatRatio, formatSize, shortSize } from '../format.js';
 import { judged } from '../judged.js';
 import {
@@ -231,8 +231,11 @@ function sideBySide(
 }
 
 function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], several: boolean): Part {
-  const { curve, group, points, scalars } = parseCaseAddress((timed[0] as Timed).case);
-  const where = group === defaultGroup ? curve : `${curve}, ${group}`;
+  // of another version's page it may be an address of another kind
+  const [curve, group, points, scalars] = ['curve', 'group', 'points', 'scalars'].map((name) =>
+    inCase((timed[0] as Timed).case, name),
+  );
+  const where = `${curve ?? defaultCurve}${(group ?? defaultGroup) === defaultGroup ? '' : `, ${group}`}`;
   const beside = [...new Set(peers.map(({ peer }) => peer))].map((name) => {
     const of = (one: Timed) => peers.find((each) => each.peer === name && each.case === one.case);
     return [

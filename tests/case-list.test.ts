@@ -3,10 +3,11 @@
  * budget that makes groups of windows and chunks of the largest. Always its tenth; all of it, or any other cases, with
  *   CASES=all npm test -- tests/case-list.test.ts
  *   CASES='curve=bls12-381,group=g2,points=pairs,scalars=all-equal,n=4097' npm test -- tests/case-list.test.ts
- * Of the tenth, what has more than LARGE points is of the second tier, and so is a case in every other group of every curve.
+ *   CASES=groups npm test -- tests/case-list.test.ts
+ * Of the tenth, what has more than LARGE points is of the second tier. Other curves and groups have tests of their own (other-curves, groups).
  */
 import { afterAll, expect, test, vi } from 'vitest';
-import { type CaseAddress, defaultCurve, defaultGroup, formatCaseAddress } from '../dev/cases/address.js';
+import { type CaseAddress, formatCaseAddress } from '../dev/cases/address.js';
 import { placementInTurn } from '../dev/cases/list.js';
 import { makePoints } from '../dev/cases/msm-case.js';
 import type { PointSet } from '../dev/cases/point-distributions.js';
@@ -21,16 +22,11 @@ import { getDevice } from './support/gpu.js';
 vi.setConfig({ testTimeout: 600_000 });
 
 const memoryBudget = 16e6;
-const cases = selectCases(
-  (process.env.CASES ?? 'tenth;groups').split(';'),
-  process.env.CASES === undefined ? [65] : [1000],
-  1,
-);
+const cases = selectCases((process.env.CASES ?? 'tenth').split(';'), [1000], 1);
 
 const LARGE = 1000;
 /** Those that somebody asks for are of either tier. */
-const ofSecondTier = ({ curve, group, n }: CaseAddress): boolean =>
-  process.env.CASES === undefined && (n > LARGE || curve !== defaultCurve || group !== defaultGroup);
+const ofSecondTier = ({ n }: CaseAddress): boolean => process.env.CASES === undefined && n > LARGE;
 const [large, small] = [cases.filter(ofSecondTier), cases.filter((address) => !ofSecondTier(address))];
 
 /** By group and placement, made when they are first asked for. */

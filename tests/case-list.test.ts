@@ -8,6 +8,7 @@
  */
 import { afterAll, expect, test, vi } from 'vitest';
 import { type CaseAddress, formatCaseAddress } from '../dev/cases/address.js';
+import { engineIn } from '../dev/cases/engine-in.js';
 import { placementInTurn } from '../dev/cases/list.js';
 import { makePoints } from '../dev/cases/msm-case.js';
 import type { PointSet } from '../dev/cases/point-distributions.js';
@@ -46,10 +47,8 @@ const engineFor = async (address: CaseAddress): Promise<MsmEngine<Coordinate>> =
   const { curve, group } = address;
   const walkerPrefixMemory = placementInTurn(address);
   const key = `${curve} ${group} ${walkerPrefixMemory}`;
-  const options = { curve, device: await getDevice(), memoryBudget, tuning: { walkerPrefixMemory, cpuBelow: 0 } };
-  const engine =
-    engines.get(key) ??
-    (group === 'g2' ? await createMsmEngine({ ...options, group }) : await createMsmEngine(options));
+  const options = { device: await getDevice(), memoryBudget, tuning: { walkerPrefixMemory, cpuBelow: 0 } };
+  const engine = engines.get(key) ?? (await engineIn(createMsmEngine, address, options));
   engines.set(key, engine);
   return engine;
 };

@@ -1,5 +1,6 @@
 import type { AffinePoint, RunRecord } from '../../src/api.js';
-import type { Bases, MsmEngine } from '../../src/index.js';
+import type { Bases } from '../../src/index.js';
+import { engineIn } from '../cases/engine-in.js';
 import { isOnCurve, type MsmCase } from '../cases/msm-case.js';
 import type { PointSet } from '../cases/point-distributions.js';
 import type { CurveGroup } from '../oracle/curves.js';
@@ -26,28 +27,25 @@ export type EngineUnderTest = Awaited<ReturnType<typeof makeEngine>>;
 export async function makeEngine(
   run: Run,
   bench: BenchDevice,
-  { curve, group }: CurveGroup,
+  where: CurveGroup,
   setting: Setting,
   label = setting.name,
 ) {
   const { memoryBudget, tuning, precompute, verify } = setting;
   const { createMsmEngine, stageChecks } = await bench.library(setting);
-  const options = {
-    curve,
+  const engine = await engineIn(createMsmEngine, where, {
     device: bench.device,
     memoryBudget,
     tuning,
     verify,
     ...(stageChecks && { checks: stageChecks }),
-  };
-  const engine: MsmEngine<Coordinate> =
-    group === 'g2' ? await createMsmEngine({ ...options, group }) : await createMsmEngine(options);
+  });
   const watched = { signal: run.signal, onProgress: () => run.tick() };
   let bases: Bases | null = null;
   let loaded: PointSet<Coordinate> | null = null;
   return {
     engine,
-    group,
+    group: where.group,
     setting,
     label,
 

@@ -1,5 +1,6 @@
-import type { Coordinate, MsmEngine, Tuning } from '../../src/api.js';
+import type { Tuning } from '../../src/api.js';
 import { createMsmEngine } from '../../src/engine/engine.js';
+import { engineIn } from '../cases/engine-in.js';
 import { makeCase } from '../cases/msm-case.js';
 import type { PointDistributionName } from '../cases/point-distributions.js';
 import type { ScalarDistributionName } from '../cases/scalar-distributions.js';
@@ -29,12 +30,10 @@ export interface CountOptions {
 
 /** Counts MSMs of a group on a device, whose kernels it changes. Results are checked before they count. */
 export const makeCounter = (device: GPUDevice, where: CurveGroup = { curve: 'bn254', group: 'g1' }) => {
-  const { curve, group } = where;
   const counting = new CountingDevice(device, oracleOf(where).coordinateBytes / 2);
   return async ({ n, points = 'distinct', scalars = 'random', tuning = {} }: CountOptions): Promise<MsmCounts> => {
-    const options = { curve, device, tuning: { ...tuning, cpuBelow: 0 }, selfTest: false };
-    const engine: MsmEngine<Coordinate> =
-      group === 'g2' ? await createMsmEngine({ ...options, group }) : await createMsmEngine(options);
+    const options = { device, tuning: { ...tuning, cpuBelow: 0 }, selfTest: false };
+    const engine = await engineIn(createMsmEngine, where, options);
     try {
       const made = makeCase({ ...where, points, scalars, n, seed: 1 });
       const bases = await engine.loadBases(made.points.bytes);

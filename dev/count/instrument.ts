@@ -31,9 +31,7 @@ const functionsOfPairs: typeof functions = {
   square_minus_c0: ['squares', 1],
   square_minus_c1: ['products', 1],
   norm: ['squares', 1],
-  prime_field_mul: ['products', 1],
-  prime_field_square: ['squares', 1],
-  prime_field_inverse: ['inversions', 1],
+  ...Object.fromEntries(Object.entries(functions).map(([name, as]) => [`prime_${name}`, as])),
 };
 
 /** Words of the elements of storage bindings, by WGSL type. */

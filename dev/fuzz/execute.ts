@@ -2,6 +2,7 @@
 import type { AffinePoint, Bases, MsmEngine } from '../../src/api.js';
 import { stageChecks } from '../../src/checks.js';
 import { createMsmEngine } from '../../src/engine/engine.js';
+import { engineIn } from '../cases/engine-in.js';
 import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
 import { type CurveGroup, oracleOf } from '../oracle/curves.js';
@@ -68,9 +69,7 @@ export const execute = async (
   program: FuzzProgram,
   tamper: (result: AffinePoint<Coordinate>, call: FuzzCall) => AffinePoint<Coordinate> = (result) => result,
 ): Promise<Failure | null> => {
-  const { curve, group } = groupOf(program);
-  const options = {
-    curve,
+  const engine = await engineIn(createMsmEngine, groupOf(program), {
     device,
     tuning: program.tuning,
     // a false alarm is a failure, too
@@ -79,9 +78,7 @@ export const execute = async (
     // every result is compared here, and each program has knobs of its own
     selfTest: false,
     ...(program.memoryBudget === null ? {} : { memoryBudget: program.memoryBudget }),
-  };
-  const engine: MsmEngine<Coordinate> =
-    group === 'g2' ? await createMsmEngine({ ...options, group }) : await createMsmEngine(options);
+  });
   let at = 0;
   try {
     for (const call of program.calls) {

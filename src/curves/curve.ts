@@ -63,14 +63,11 @@ export interface CurveContext {
 }
 
 /** The same curve, computed on with other products. */
-export const withProduct = (curve: CurveContext, product: FieldProduct): CurveContext =>
-  product === curve.field.product ? curve : over(curve, modulus(curve.p, product, curve.coordinates.degree));
-
-const over = (curve: CurveContext, field: Modulus): CurveContext => ({
-  ...curve,
-  field,
-  coordinates: curve.coordinates.over(field),
-});
+export const withProduct = (curve: CurveContext, product: FieldProduct): CurveContext => {
+  if (product === curve.field.product) return curve;
+  const field = modulus(curve.p, product, curve.coordinates.degree);
+  return { ...curve, field, coordinates: curve.coordinates.over(field) };
+};
 
 /** What an equation is made of. */
 export type Equation = Pick<CurveContext, 'coordinates' | 'a' | 'b'>;

@@ -4,13 +4,11 @@ import quadraticTemplate from '../../wgsl/quadratic.wgsl?template';
 import quadraticInverseTemplate from '../../wgsl/quadratic-inverse.wgsl?template';
 import { renderShader } from '../shaders/partials.js';
 import type { Template, TemplateView } from '../shaders/template.js';
-import { frequentLiterals, withHeld } from './held.js';
 import { lazyLimbs, type Modulus } from './modulus.js';
-import { montgomeryProduct } from './product.js';
 import { type Part, quadraticProduct, quadraticSquare } from './quadratic-product.js';
-import { body, list } from './statements.js';
+import { list } from './statements.js';
 import { type Limbs, range } from './straight-line.js';
-import { fieldView } from './wgsl.js';
+import { fieldView, functionView, heldLiterals } from './wgsl.js';
 
 /** What kernels include instead of those of a prime. */
 export const quadraticPartials: Readonly<Record<string, Template>> = {
@@ -52,16 +50,9 @@ const coefficientwise = (inLimbs: boolean): TemplateView[] =>
 
 /** The programs of signed products, coefficient by coefficient. */
 const programs = (m: Modulus, nonResidue: bigint, holds: boolean): TemplateView[] => {
-  const frequent = holds ? frequentLiterals(body(montgomeryProduct(m, false, [])), m.limbs - 1) : new Set<string>();
-  const made = (name: string, square: boolean, minus: readonly string[], { program, result }: Limbs): TemplateView => ({
-    name,
-    parameters: [
-      `a: ${square ? 'Tight' : 'Loose'}`,
-      ...(square ? [] : ['b: Tight']),
-      ...minus.map((c) => `${c}: Canonical`),
-    ].join(', '),
-    ...withHeld(body({ program, result }), frequent),
-  });
+  const held = heldLiterals(m, holds);
+  const made = (name: string, square: boolean, minus: readonly string[], limbs: Limbs): TemplateView =>
+    functionView(name, square, minus, limbs, held);
   return [
     ...([0, 1] as const).flatMap((part: Part) => [
       made(`mul_c${part}`, false, [], quadraticProduct(m, nonResidue, part, [])),

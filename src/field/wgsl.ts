@@ -62,14 +62,34 @@ const unpackedLimbs = (m: Modulus): string[] =>
     return pieces.join(' + ') || '0u';
   });
 
+/** What of a product's constants `held` has: the digits of the multiple of p that a row reduces by stand there once for each of the other rows. */
+export const heldLiterals = (m: Modulus, holds: boolean): ReadonlySet<string> =>
+  holds ? frequentLiterals(body(montgomeryProduct(m, false, [])), m.limbs - 1) : new Set();
+
+/** A product as a function: of a and b, or a alone, less what is named. */
+export const functionView = (
+  name: string,
+  square: boolean,
+  minus: readonly string[],
+  limbs: Limbs,
+  held: ReadonlySet<string>,
+): TemplateView => ({
+  name,
+  parameters: [
+    `a: ${square ? 'Tight' : 'Loose'}`,
+    ...(square ? [] : ['b: Tight']),
+    ...minus.map((c) => `${c}: Canonical`),
+  ].join(', '),
+  ...withHeld(body(limbs), held),
+});
+
 /** The view of wgsl/field-limbs.wgsl. */
 const limbsView = (m: Modulus, holds: boolean): TemplateView => {
   const limb = range(m.limbs);
   const constant = (value: bigint): string => literals(balancedDigits(value, LIMB_BITS, m.limbs));
   // the limb below the one with p's highest bit, which gives the estimates 15 bits of p at least
   const below = Math.floor((m.bits - 1) / LIMB_BITS) - 1;
-  // the digits of the multiple of p that a row reduces by stand there once for each of the other rows
-  const frequent = holds ? frequentLiterals(body(montgomeryProduct(m, false, [])), m.limbs - 1) : new Set<string>();
+  const frequent = heldLiterals(m, holds);
   const products = (
     [
       ['field_mul', false, []],
@@ -77,15 +97,7 @@ const limbsView = (m: Modulus, holds: boolean): TemplateView => {
       ['field_square', true, []],
       ['field_square_minus', true, ['c', 'd']],
     ] as const
-  ).map(([name, square, minus]) => ({
-    name,
-    parameters: [
-      `a: ${square ? 'Tight' : 'Loose'}`,
-      ...(square ? [] : ['b: Tight']),
-      ...minus.map((c) => `${c}: Canonical`),
-    ].join(', '),
-    ...withHeld(body(montgomeryProduct(m, square, minus)), frequent),
-  }));
+  ).map(([name, square, minus]) => functionView(name, square, minus, montgomeryProduct(m, square, minus), frequent));
   return {
     limbCount: m.limbs,
     limbBits: LIMB_BITS,

@@ -28,7 +28,7 @@ const MOST_BYTES_OF_LATER = 7680;
 /** Of groups besides BN254's G1, which are loaded when one is asked for. */
 const MOST_BYTES_OF_CURVES = 2752;
 /** Of encodings, likewise. */
-const MOST_BYTES_OF_FORMATS = 1344;
+const MOST_BYTES_OF_ENCODINGS = 1344;
 /** What a bundler makes of it that writes again what was small already, or (vite) adds a kilobyte of its own where anything is loaded later. */
 const MOST_BYTES_AGAIN = 42_100;
 /** With what is loaded later in the same file, as esbuild has it. */
@@ -113,8 +113,8 @@ describe('what is in it', () => {
       'checks.d.ts',
       'checks.js',
       'checks.js.map',
-      'formats.js',
-      'formats.js.map',
+      'encodings.js',
+      'encodings.js.map',
       'index.d.ts',
       'index.js',
       'index.js.map',
@@ -139,7 +139,7 @@ describe('what is in it', () => {
       'later.js',
       'calibrate.js',
       'checks.js',
-      'formats.js',
+      'encodings.js',
       'index.js',
       'more-curves.js',
       'node.js',
@@ -217,7 +217,7 @@ describe('what it weighs', () => {
     expect(weigh(readFileSync(join(dist, 'checks.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_CHECKS);
     expect(weigh(readFileSync(join(dist, 'later.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_LATER);
     expect(weigh(readFileSync(join(dist, 'more-curves.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_CURVES);
-    expect(weigh(readFileSync(join(dist, 'formats.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_FORMATS);
+    expect(weigh(readFileSync(join(dist, 'encodings.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_ENCODINGS);
   });
 
   test.each(Object.keys(bundlers))('all of it in a program of %s', async (name) => {

@@ -150,9 +150,9 @@ describe('the built package', () => {
     expect(library.map(({ fileName, imports, dynamicImports }) => [fileName, ...imports, ...dynamicImports])).toEqual([
       ['calibrate.js', 'index.js'],
       ['checks.js'],
-      ['index.js', 'more-curves.js', 'later.js', 'formats.js'],
+      ['index.js', 'more-curves.js', 'later.js', 'encodings.js'],
       ['node.js', 'node:fs/promises', 'node:path'],
-      ['formats.js'],
+      ['encodings.js'],
       ['later.js', 'index.js'],
       ['more-curves.js'],
     ]);

@@ -123,10 +123,10 @@ interface Attempts {
 export const loadExtension = async (): Promise<Extension> => (await loadLater()).quadraticField;
 
 /** Encodings other than little-endian bytes, for those who ask for one; what these refuse is a bad argument. */
-const withFormats = async <Result>(
-  read: (formats: typeof import('../formats/formats.js')) => Result,
+const withEncodings = async <Result>(
+  read: (formats: typeof import('../encodings/encodings.js')) => Result,
 ): Promise<Result> => {
-  const formats = await import('../formats/formats.js').catch(notLoaded('formats'));
+  const formats = await import('../encodings/encodings.js').catch(notLoaded('encodings'));
   try {
     return read(formats);
   } catch (error) {
@@ -515,13 +515,13 @@ class Engine implements MsmEngine<Coordinate> {
   ): Promise<PointSource> {
     if (isPlain(encoding)) return { bytes: encodePoints(this.#curve, points), scale: 1n, encoding: 'le' };
     const bytes = encodedBytes('points', points, 1, 'encoding');
-    return withFormats(({ readPoints }) => readPoints(this.#curve, bytes, encoding));
+    return withEncodings(({ readPoints }) => readPoints(this.#curve, bytes, encoding));
   }
 
   /** Scalars in little-endian bytes. */
   async #decoded(vectors: readonly Factors[], encoding: ScalarEncoding | undefined): Promise<readonly Factors[]> {
     if (isPlain(encoding)) return vectors;
-    return withFormats(({ readScalars }) =>
+    return withEncodings(({ readScalars }) =>
       vectors.map((vector) => ({ ...vector, scalars: readScalars(this.#curve, vector.scalars, encoding) })),
     );
   }
@@ -544,7 +544,7 @@ class Engine implements MsmEngine<Coordinate> {
     if (result === 'affine') return this.#multiply(bases, factors, options, clock);
     const write = isPlain(result)
       ? (bytes: Bytes) => bytes
-      : await withFormats(({ writerOf }) => writerOf(this.#curve, result));
+      : await withEncodings(({ writerOf }) => writerOf(this.#curve, result));
     const sums = await this.#multiply(bases, factors, options, clock);
     return sums.map((sum) => write(encodePoints(this.#curve, [sum])));
   }

@@ -9,6 +9,7 @@ import { babyjubjub, jubjub } from '@noble/curves/misc.js';
 import { bytesToHex, numberToBytesBE, numberToBytesLE } from '@noble/curves/utils.js';
 import { describe, expect, test } from 'vitest';
 import { type CurveGroup, groupsOf, oracleOf, oracles, oraclesOfG2, pairNames } from '../dev/oracle/curves.js';
+import { pointsIn } from '../dev/oracle/encodings.js';
 import {
   type AffinePoint,
   type Coordinate,
@@ -17,13 +18,13 @@ import {
   numbersOf,
   toAffinePoint,
 } from '../dev/oracle/known-bases.js';
-import type { Group, OwnName, OwnNameOfPair } from '../src/curves/names.js';
+import type { Group, OwnNameOfPair } from '../src/curves/names.js';
 import { inProject } from './support/run-script.js';
 
 interface PointSet extends CurveGroup {
   readonly order: string;
   readonly k: readonly string[];
-  readonly encodings: Readonly<Record<string, readonly string[]>>;
+  readonly encodings: Readonly<Record<string, readonly (string | null)[]>>;
 }
 type Pair = readonly [x: string, y: string];
 interface EdwardsSet extends Readonly<Record<'curve' | 'p' | 'a' | 'd' | 'order' | 'cofactor', string>> {
@@ -37,16 +38,17 @@ interface VectorFile {
 }
 const read = <Contents>(name: string): Contents =>
   JSON.parse(readFileSync(inProject(`tests/vectors/${name}.json`), 'utf8')) as Contents;
-const software = ['arkworks', 'gnark', 'zkcrypto'] as const;
+const software = ['arkworks', 'gnark', 'zkcrypto', 'halo2curves', 'aztec'] as const;
 const files = software.map((name) => [name, read<VectorFile>(name)] as const);
 
 /** What writes a point: p has so many bits, and of the two roots y may be the larger one. */
 interface Written extends AffinePoint<Coordinate> {
   readonly bits: number;
   readonly larger: boolean;
-  readonly curve: OwnName;
+  readonly of: CurveGroup;
 }
-type Write = (point: Written) => Uint8Array;
+/** null where it writes none. */
+type Write = (point: Written) => Uint8Array | null;
 
 const bytesOf = (bits: number): number => Math.ceil(bits / 8);
 const concat = (parts: readonly Uint8Array[]): Uint8Array => Uint8Array.from(parts.flatMap((part) => [...part]));
@@ -90,10 +92,45 @@ const gnarkCompressed: Write = ({ x, infinity, larger, bits }) =>
   bigEndian([x], bits, infinity ? 0x40 : larger ? 0xc0 : 0x80);
 const threeSpare = ({ bits }: Written): boolean => bytesOf(bits) * 8 - bits >= 3;
 
+const isBls = ({ of }: Written): boolean => of.curve === 'bls12-381';
+
+/** halo2curves, serde.rs: c0 first and little-endian, but big-endian in BLS12-381. */
+const halo2Numbers = (coordinates: readonly Coordinate[], point: Written): Uint8Array => {
+  const toBytes = isBls(point) ? numberToBytesBE : numberToBytesLE;
+  return concat(coordinates.flatMap(numbersOf).map((value) => toBytes(value, bytesOf(point.bits))));
+};
+const halo2: Write = (point) => halo2Numbers([point.x, point.y], point);
+/** Odd y, infinity; without spare bits in a byte that comes first, with one no infinity, which x = 0 tells, with three as ZCash. */
+const halo2Compressed: Write = (point) => {
+  const { x, y, infinity, larger, bits } = point;
+  const bytes = halo2Numbers([x], point);
+  const odd = numbersOf(y)[0]! % 2n === 1n ? 0x80 : 0;
+  const flags = odd | (infinity ? 0x40 : 0);
+  const spare = bytesOf(bits) * 8 - bits;
+  if (spare === 0) return concat([Uint8Array.of(flags), bytes]);
+  if (isBls(point)) bytes[0]! |= 0x80 | (infinity ? 0x40 : 0) | (larger ? 0x20 : 0);
+  else bytes[bytes.length - 1]! |= spare === 1 ? odd : flags;
+  return bytes;
+};
+const leMontgomery: Write = (point) => pointsIn(oracleOf(point.of), [point], 'le-montgomery');
+
+/** barretenberg, affine_element.hpp: c0 first, infinity all ones; compressed, odd y, and no infinity. */
+const aztec: Write = ({ x, y, infinity, bits }) => {
+  const bytes = concat([x, y].flatMap(numbersOf).map((value) => numberToBytesBE(value, bytesOf(bits))));
+  return infinity ? bytes.fill(0xff) : bytes;
+};
+const aztecCompressed: Write = ({ x, y, infinity, bits }) =>
+  infinity ? null : bigEndian([x], bits, numbersOf(y)[0]! % 2n === 1n ? 0x80 : 0);
+
 const encodings: Readonly<Record<string, Write>> = {
+  aztec,
+  'aztec-compressed': aztecCompressed,
+  halo2,
+  'halo2-compressed': halo2Compressed,
+  'le-montgomery': leMontgomery,
   // ark-bls12-381 has ZCash's
-  ark: (point) => (point.curve === 'bls12-381' ? zcash : ark)(point),
-  'ark-compressed': (point) => (point.curve === 'bls12-381' ? zcashCompressed : arkCompressed)(point),
+  ark: (point) => (isBls(point) ? zcash : ark)(point),
+  'ark-compressed': (point) => (isBls(point) ? zcashCompressed : arkCompressed)(point),
   gnark: (point) => (threeSpare(point) ? zcash : gnark)(point),
   'gnark-compressed': (point) => (threeSpare(point) ? zcashCompressed : gnarkCompressed)(point),
   zcash,
@@ -131,8 +168,8 @@ describe.each(files)('%s', (_, { curves, edwards: twisted = [] }) => {
     for (const [name, written] of Object.entries(set.encodings)) {
       const write = encodings[name]!;
       const bits = p.toString(2).length;
-      const expected = points.map((point) => write({ ...point, bits, curve, larger: isLarger(point.y, p) }));
-      expect(written, name).toEqual(expected.map(bytesToHex));
+      const expected = points.map((point) => write({ ...point, bits, of: set, larger: isLarger(point.y, p) }));
+      expect(written, name).toEqual(expected.map((bytes) => bytes && bytesToHex(bytes)));
     }
   });
 

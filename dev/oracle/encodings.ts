@@ -110,6 +110,9 @@ const writers: Readonly<Record<PointEncoding, Write>> = {
   'aztec-compressed': aztecCompressed,
 };
 
+/** Whether infinity can be written; where it cannot, neither can sums, which may be that. */
+export const hasInfinity = (encoding: PointEncoding): boolean => encoding !== 'aztec-compressed';
+
 /** What writes a point in an encoding; null where that cannot be said in it. */
 export const pointWriter = <Of extends Coordinate>(
   { name: curve, Point: { Fp }, coordinateBytes, group }: OracleCurve<Of>,

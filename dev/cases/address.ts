@@ -4,6 +4,7 @@
  */
 import type { PointEncoding } from '../../src/api.js';
 import { bn254 } from '../../src/curves/bn254.js';
+import type { AnyCurve } from '../../src/curves/curve.js';
 import { curveNamed } from '../../src/curves/more-curves.js';
 import type { Group, OwnName } from '../../src/curves/names.js';
 import { type CurveGroup, curveNames, groupsOf, noSuchGroup, oracles } from '../oracle/curves.js';
@@ -38,10 +39,13 @@ export function formatCaseAddress({ curve, group, encoding, points, scalars, n, 
   return `${where}points=${points},scalars=${scalars},n=${n},seed=${seed}`;
 }
 
+/** What the library has under these names. */
+export const namedCurve = ({ curve, group }: CurveGroup): AnyCurve => curveNamed(curve, group) ?? bn254;
+
 /** Those that the library has for points of a group. */
-export const encodingsOf = ({ curve, group }: CurveGroup): readonly PointEncoding[] => [
+export const encodingsOf = (of: CurveGroup): readonly PointEncoding[] => [
   ...(['le', 'be', 'le-montgomery'] as const),
-  ...((curveNamed(curve, group) ?? bn254).encodings ?? []),
+  ...(namedCurve(of).encodings ?? []),
 ];
 
 const distributionParser =

@@ -51,7 +51,7 @@ async function count({ logn, curve, group, points, scalars, c, json, adapter }) 
       all.push(counts);
       console.log(`\n${countTable(counts)}`);
     }
-    console.log(`\n${loadTable(where)}`);
+    console.log(`\n${await loadTable(where)}`);
     if (json !== undefined) writeFileSync(json, `${JSON.stringify(all, null, 2)}\n`);
   });
 }

@@ -44,6 +44,12 @@ export const modes = /** @type {const} */ ({
     about: 'the same MSMs on the CPU and on the GPU, from 1 point on: up to which n is the CPU faster?',
     takes: '30 to 90 s',
   },
+  load: {
+    title: 'Loading',
+    about:
+      'the same points whole, compressed, and asked whether they are in the group, in turns: what does loading take?',
+    takes: '20 to 60 s',
+  },
   targets: {
     title: 'Targets',
     about: 'what the library is meant to reach, measured: what is met, and what is missed?',

@@ -175,6 +175,30 @@ describe('npm run bench', () => {
     expect(rows.filter(({ event }) => event === 'peer')).toHaveLength(6);
   });
 
+  it('loads the same points in several ways, in turns, and says what compressed ones may take', {
+    tags: 'long',
+  }, async () => {
+    const json = join(folder, 'load.json');
+    const args = `load --n 100 --reps 2 --curve bls12-381 --encodings be,zcash-compressed --json ${json}`;
+    const { code, stdout, stderr } = await bench(...args.split(' '));
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/\n100 +zcash-compressed +[\d,.]+ .* [\d,.]+ – [\d,.]+ .* [\d,.]+\n/);
+    const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
+    // in turns
+    const ways = ['be', 'zcash-compressed', 'be, checkSubgroup'];
+    const loads = rows.flatMap((row) => (row.event === 'load' ? [row.setting] : []));
+    expect(loads).toEqual([...ways, ...ways.slice(1), ...ways.slice(0, 1)]);
+    const loaded = rows.flatMap((row) => (row.event === 'loaded' ? [row] : []));
+    expect(loaded.map(({ setting, allowedMs }) => [setting, allowedMs !== null])).toEqual([
+      ['be', false],
+      ['zcash-compressed', true],
+      ['be, checkSubgroup', false],
+    ]);
+    const [be, compressed] = loaded as [(typeof loaded)[0], (typeof loaded)[0]];
+    expect(be).toMatchObject({ beside: 'be', products: 5 });
+    expect(compressed.allowedMs).toBeCloseTo(2 * be.medianMs + (400 * 100 * 1000) / (be.productsPerSecond as number));
+  });
+
   it('measures other products and batches of inversions, and names a fastest only where the repetitions do', {
     tags: 'long',
   }, async () => {
@@ -224,6 +248,7 @@ describe('npm run bench', () => {
     [['msm-bench', '--adapter', 'abacus'], 'abacus'],
     [['msm-bench', '--json', '/no/such/folder/x.json'], '--json: there is no folder'],
     [['sweep', '--trace', 'x.json'], '--trace'],
+    [['load', '--encodings', 'be,zcash'], '--encodings: "zcash" is none of bn254, g1; there are le, be, '],
     [['accum-ab', '--b.build', '/nowhere'], '--build: /nowhere/dist/index.js is not there'],
     [['targets', '--rows', 'work,nonsense'], '--rows: "nonsense" is not work or efficiency or '],
     [['targets', '--rows', ','], '--rows: ""'],

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { encodingsOf, formatCaseAddress, parseCaseAddress } from '../dev/cases/address.js';
+import { formatCaseAddress, parseCaseAddress } from '../dev/cases/address.js';
 import { everyCase, everyGroup, listSizes, pairwiseCases, placementInTurn } from '../dev/cases/list.js';
 import { encodedPoints, isOnCurve, makeCase, makePoints } from '../dev/cases/msm-case.js';
 import { type PointDistributionName, pointDistributions } from '../dev/cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
 import { caseSets, selectCases } from '../dev/cases/select.js';
 import { oracleOf, oracles, oraclesOfG2 } from '../dev/oracle/curves.js';
+import { encodingsOf } from '../dev/oracle/encodings.js';
 import { bn254G1, groupOrder, numbersOf as numbersOfCoordinate, samePoint } from '../dev/oracle/known-bases.js';
+import { resolveCurve } from '../src/curves/named.js';
 
 const pointNames = Object.keys(pointDistributions) as PointDistributionName[];
 const scalarNames = Object.keys(scalarDistributions) as ScalarDistributionName[];
@@ -207,6 +209,11 @@ describe('addresses', () => {
     );
     expect(formatCaseAddress(parseCaseAddress(`group=g2,${text}`))).toBe(`group=g2,${text}`);
     expect(formatCaseAddress(parseCaseAddress(`curve=pallas,group=g1,${text}`))).toBe(`curve=pallas,${text}`);
+  });
+
+  it.each(everyGroup)('of $curve $group have the encodings of the library', async (of) => {
+    const { encodings = [] } = await resolveCurve(of.curve, of.group);
+    expect(encodingsOf(of)).toEqual(['le', 'be', 'le-montgomery', ...encodings]);
   });
 
   it('have encodings of their group', () => {

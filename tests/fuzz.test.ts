@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { encodingsOf } from '../dev/cases/address.js';
 import { everyGroup } from '../dev/cases/list.js';
 import { execute, makeInputs } from '../dev/fuzz/execute.js';
 import { drawProgram, type FuzzProgram, length, vectorsOf } from '../dev/fuzz/program.js';
 import { shrink } from '../dev/fuzz/shrink.js';
+import { encodingsOf } from '../dev/oracle/encodings.js';
 import type { AffinePoint, Coordinate } from '../dev/oracle/known-bases.js';
 import { getDevice } from './support/gpu.js';
 

@@ -22,6 +22,14 @@ export interface Outcome {
   readonly onCurve: boolean;
 }
 
+interface LoadOptions {
+  /** The points in the encoding of the case, where they are written already. */
+  readonly bytes?: Uint8Array<ArrayBuffer>;
+  readonly checkSubgroup?: boolean;
+  /** Also where they are there. */
+  readonly again?: boolean;
+}
+
 /** An engine with one setting of the knobs, and the bases that it holds: the last ones asked for. */
 export type EngineUnderTest = Awaited<ReturnType<typeof makeEngine>>;
 
@@ -54,16 +62,17 @@ export async function makeEngine(
     basesBytes: (): number => bases?.byteLength ?? 0,
 
     /** @returns the milliseconds that loading took, 0 when the points were there already */
-    async load(msmCase: MsmCase): Promise<number> {
+    async load(msmCase: MsmCase, options: LoadOptions = {}): Promise<number> {
       const { points, address } = msmCase;
       const { encoding } = address;
-      if (loaded?.points === points && loaded.address.encoding === encoding) return 0;
-      const bytes = encodedPoints(msmCase);
+      const { again = false, checkSubgroup = false } = options;
+      if (!again && loaded?.points === points && loaded.address.encoding === encoding) return 0;
+      const bytes = options.bytes ?? encodedPoints(msmCase);
       bases?.destroy();
       bases = null;
       loaded = null;
       const start = performance.now();
-      bases = await engine.loadBases(bytes, { precompute, encoding, ...watched });
+      bases = await engine.loadBases(bytes, { precompute, encoding, checkSubgroup, ...watched });
       loaded = msmCase;
       return performance.now() - start;
     },

@@ -20,7 +20,7 @@ const spell = (seconds: number): string =>
 /** A line to say beforehand where it will be long; null where it will not. */
 export function expectedLine({ mode, cases, settings, reps }: Knobs): string | null {
   if (mode === null) return null;
-  if (mode === 'field-bench' || mode === 'crossover' || mode === 'targets' || mode === 'calibrate') {
+  if (mode === 'field-bench' || mode === 'crossover' || mode === 'load' || mode === 'targets' || mode === 'calibrate') {
     return `With its defaults this takes ${modes[mode].takes} on two cores that play GPU.`;
   }
   const each = cases.reduce(

@@ -12,6 +12,8 @@ const inTable = new Set<StampedRow['event']>([
   'peer',
   'bound',
   'comparison',
+  'load',
+  'loaded',
   'case',
   'trial',
   'peak',

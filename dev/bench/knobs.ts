@@ -1,5 +1,6 @@
 /** The knobs of the bench: what a URL or a command line may say, and what that means. Everything else is refused by name. */
 
+import type { PointEncoding } from '../../src/api.js';
 import {
   type CaseAddress,
   curveGroup,
@@ -44,7 +45,10 @@ export interface RunKnob {
   readonly modes: readonly Mode[];
 }
 
-const timed: readonly Mode[] = ['msm-bench', 'msm-trace', 'accum-ab', 'sweep'];
+const timed: readonly Mode[] = ['msm-bench', 'msm-trace', 'accum-ab', 'sweep', 'load'];
+
+/** Which every curve has. */
+const defaultEncodings: readonly PointEncoding[] = ['le', 'ark-compressed'];
 
 /** What to run, in the order of the form. */
 export const runKnobs = {
@@ -56,24 +60,33 @@ export const runKnobs = {
   curve: {
     label: 'Curve',
     help: `Which curve’s points: ${curveNames.join(', ')}. Default ${defaultCurve}.`,
-    modes: [...msmModes, 'crossover', 'calibrate'],
+    modes: [...msmModes, 'crossover', 'load', 'calibrate'],
   },
   group: {
     label: 'Group',
     help: `Which of the curve’s groups: g1 (default), or g2, which ${pairNames.join(', ')} have. Of one side of a comparison: that side’s.`,
-    modes: [...msmModes, 'crossover', 'calibrate'],
+    modes: [...msmModes, 'crossover', 'load', 'calibrate'],
   },
   encoding: {
     label: 'Encoding',
     help: `As what the points are loaded: le (default), or another that the library has for them. In the cross-check the sum is asked for in it, too.`,
     modes: msmModes,
   },
+  encodings: {
+    label: 'Encodings',
+    help: `As what the points are loaded, in turns: be,gnark-compressed. The others are compared with the first. Default ${defaultEncodings.join(',')}.`,
+    modes: ['load'],
+  },
   logn: {
     label: 'Sizes, log₂ n',
-    help: 'Sizes as powers of two: 10 or 10,12,14 or 10..18. Default 12; 8,10 for the cross-check. The largest of the targets (16 on a software adapter, 20 on a GPU).',
-    modes: [...msmModes, 'targets'],
+    help: 'Sizes as powers of two: 10 or 10,12,14 or 10..18. Default 12; 8,10 for the cross-check, 14 for load. The largest of the targets (16 on a software adapter, 20 on a GPU).',
+    modes: [...msmModes, 'load', 'targets'],
   },
-  n: { label: 'Other sizes', help: 'Sizes that are no powers of two: 1000 or 1000,4097.', modes: msmModes },
+  n: {
+    label: 'Other sizes',
+    help: 'Sizes that are no powers of two: 1000 or 1000,4097.',
+    modes: [...msmModes, 'load'],
+  },
   points: { label: 'Points', help: 'How the points are distributed.', modes: msmModes },
   scalars: { label: 'Scalars', help: 'How the scalars are distributed.', modes: msmModes },
   case: {
@@ -84,12 +97,12 @@ export const runKnobs = {
   reps: {
     label: 'Repetitions',
     help: 'Timed repetitions (default 5; 7 in a sweep, in field-bench and crossover; 12 pairs of A and B), or runs of each case (default 3).',
-    modes: [...msmModes, 'field-bench', 'crossover', 'targets'],
+    modes: [...msmModes, 'field-bench', 'crossover', 'load', 'targets'],
   },
   seed: {
     label: 'Seed',
     help: 'What all points and scalars are drawn from. Default 1.',
-    modes: [...msmModes, 'crossover'],
+    modes: [...msmModes, 'crossover', 'load'],
   },
   peers: {
     label: 'Beside it',
@@ -142,6 +155,8 @@ export interface Knobs extends EncodedGroup {
   readonly threads: number | undefined;
   /** Of a dispatch, in milliseconds. */
   readonly leastMs: number;
+  /** Of `load`, each once. */
+  readonly encodings: readonly PointEncoding[];
   /** The most points of `crossover`. */
   readonly largest: number;
   /** The most points of `targets`, as a power of two; null: what suits the adapter. */
@@ -403,7 +418,7 @@ export function readKnobs(asked: URLSearchParams, place: 'page' | 'terminal' = '
     parseIntegers('logn', text, mode === 'targets' ? LEAST_LOGN_OF_TARGETS : 0, Math.log2(maxPoints)),
   );
   const n = read('n', (text) => parseIntegers('n', text, 0, maxPoints));
-  const defaultLogn = query.has('n') ? [] : mode === 'msm-cross-check' ? [8, 10] : [12];
+  const defaultLogn = query.has('n') ? [] : mode === 'msm-cross-check' ? [8, 10] : mode === 'load' ? [14] : [12];
   const sizes = [...new Set([...(logn ?? defaultLogn).map((log) => 2 ** log), ...(n ?? [])])];
   if (timed.includes(mode) && sizes.includes(0)) problems.add('n: "0" takes no time; 1 or more');
   const seed = read('seed', parseSeed) ?? 1;
@@ -434,6 +449,10 @@ export function readKnobs(asked: URLSearchParams, place: 'page' | 'terminal' = '
     variants: read('variants', (text) => oneOf('variants', text, ['library', 'all'])) ?? 'library',
     threads: read('threads', (text) => parseInteger('threads', text, 1, 2 ** 20)),
     leastMs: read('ms', (text) => parseInteger('ms', text, 1, 10_000)) ?? 50,
+    encodings:
+      read('encodings', (text) => [
+        ...new Set(text.split(',').map((name) => parseEncoding(name.trim(), group, 'encodings'))),
+      ]) ?? defaultEncodings,
     largest: read('largest', (text) => parseInteger('largest', text, 1, 2 ** 16)) ?? 4096,
     logn: mode === 'targets' ? (logn?.at(-1) ?? null) : null,
     rows: read('rows', (text) => text.split(',').map((name) => oneOf('rows', name.trim(), rowNames))) ?? null,

@@ -22,6 +22,10 @@ const regularPoints: ReadonlySet<PointDistributionName> = new Set(['distinct', '
  */
 export function makeRoofline(run: Run, gpu: GPU, p: bigint) {
   const meters = new Map<FieldProduct, { readonly meter: ProductMeter; rates: number[] }>();
+  const rateOf = ({ engine }: Pick<EngineUnderTest, 'engine'>): number | null => {
+    const product = engine.lastRun?.tuning.fieldProduct;
+    return product === undefined ? null : median(meters.get(product)?.rates ?? []);
+  };
   return {
     /** Begins a case: whatever products these engines have used are measured from now on. */
     async begin(subjects: readonly EngineUnderTest[]): Promise<void> {
@@ -46,7 +50,7 @@ export function makeRoofline(run: Run, gpu: GPU, p: bigint) {
     boundOf(address: CaseAddress, { engine, label: setting }: EngineUnderTest): RowOf<'bound'> | null {
       const record = engine.lastRun;
       if (record?.on !== 'gpu' || address.group !== 'g1' || !regularPoints.has(address.points)) return null;
-      const productsPerSecond = median(meters.get(record.tuning.fieldProduct)?.rates ?? []);
+      const productsPerSecond = rateOf({ engine });
       if (productsPerSecond === null) return null;
       const additions = record.entries;
       const products = PRODUCTS_OF_AN_ADDITION * additions;
@@ -54,6 +58,9 @@ export function makeRoofline(run: Run, gpu: GPU, p: bigint) {
       const told = { case: formatCaseAddress(address), n: address.n, setting };
       return { event: 'bound', ...told, additions, products, productsPerSecond, ms };
     },
+
+    /** Products a second of the kind that the engine used last: the median of those measured in this case. */
+    rateOf,
 
     destroy(): void {
       for (const { meter } of meters.values()) meter.destroy();

@@ -106,6 +106,30 @@ interface Rows {
     readonly aMs: number;
     readonly bMs: number;
   };
+  /** One timed load of the points of a case, as `setting` says; an MSM over them was right. */
+  readonly load: {
+    readonly case: string;
+    readonly n: number;
+    readonly setting: string;
+    readonly repetition: number;
+    readonly wallMs: number;
+  };
+  /** What the loads of a case came to in one way. */
+  readonly loaded: {
+    readonly case: string;
+    readonly n: number;
+    readonly setting: string;
+    /** The way that it is compared with, and its ratio to that. */
+    readonly beside: string;
+    readonly ratio: RatioOfMedians;
+    readonly medianMs: number;
+    /** Of a point, by the steps of its programs. */
+    readonly products: number;
+    /** Of the library's own product, median of those measured between the repetitions; null in G2. */
+    readonly productsPerSecond: number | null;
+    /** What it is meant to take at most; null where nothing was said. */
+    readonly allowedMs: number | null;
+  };
   /** The verdict over all runs of one case with one placement. */
   readonly case: {
     readonly case: string;

@@ -3,11 +3,9 @@
  * with `group=g2`, with points in other bytes with `encoding=ark`. The same text in URLs, in CI and in reports.
  */
 import type { PointEncoding } from '../../src/api.js';
-import { bn254 } from '../../src/curves/bn254.js';
-import type { AnyCurve } from '../../src/curves/curve.js';
-import { curveNamed } from '../../src/curves/more-curves.js';
 import type { Group, OwnName } from '../../src/curves/names.js';
 import { type CurveGroup, curveNames, groupsOf, noSuchGroup, oracles } from '../oracle/curves.js';
+import { encodingsOf } from '../oracle/encodings.js';
 import { type PointDistributionName, pointDistributions } from './point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from './scalar-distributions.js';
 
@@ -38,15 +36,6 @@ export function formatCaseAddress({ curve, group, encoding, points, scalars, n, 
   ].join('');
   return `${where}points=${points},scalars=${scalars},n=${n},seed=${seed}`;
 }
-
-/** What the library has under these names. */
-export const namedCurve = ({ curve, group }: CurveGroup): AnyCurve => curveNamed(curve, group) ?? bn254;
-
-/** Those that the library has for points of a group. */
-export const encodingsOf = (of: CurveGroup): readonly PointEncoding[] => [
-  ...(['le', 'be', 'le-montgomery'] as const),
-  ...(namedCurve(of).encodings ?? []),
-];
 
 const distributionParser =
   <Name extends string>(field: string, known: Readonly<Record<Name, unknown>>) =>
@@ -80,12 +69,15 @@ export function curveGroup(curve: OwnName, group: Group): CurveGroup {
   throw new RangeError(noSuchGroup(curve));
 }
 
-/** @throws RangeError that names the encoding, and those that the group has */
-export function parseEncoding(name: string, of: CurveGroup): PointEncoding {
+/**
+ * @param said the name that an error has
+ * @throws RangeError that names the encoding, and those that the group has
+ */
+export function parseEncoding(name: string, of: CurveGroup, said = 'encoding'): PointEncoding {
   const all = encodingsOf(of);
   const encoding = all.find((each) => each === name);
   if (encoding !== undefined) return encoding;
-  throw new RangeError(`encoding: "${name}" is none of ${of.curve}, ${of.group}; there are ${all.join(', ')}`);
+  throw new RangeError(`${said}: "${name}" is none of ${of.curve}, ${of.group}; there are ${all.join(', ')}`);
 }
 
 /** @throws RangeError that names the field and the range */

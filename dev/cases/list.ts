@@ -1,7 +1,7 @@
 /** The list: every distribution of points × every distribution of scalars × the sizes at which something begins or ends. */
 import { type CurveGroup, curveNames, groupsOf } from '../oracle/curves.js';
-import { hasInfinity } from '../oracle/encodings.js';
-import { type CaseAddress, defaultEncoding, type EncodedGroup, encodingsOf } from './address.js';
+import { encodingsOf, hasInfinity } from '../oracle/encodings.js';
+import { type CaseAddress, defaultEncoding, type EncodedGroup } from './address.js';
 import { type PointDistributionName, pointDistributions } from './point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from './scalar-distributions.js';
 

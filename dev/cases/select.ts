@@ -1,5 +1,5 @@
 /** Which cases a run has: addresses, filters over the distributions, and named sets of them. */
-import { hasInfinity } from '../oracle/encodings.js';
+import { encodingsOf, hasInfinity } from '../oracle/encodings.js';
 import {
   type CaseAddress,
   curveGroup,
@@ -7,7 +7,6 @@ import {
   defaultEncoding,
   defaultGroup,
   type EncodedGroup,
-  encodingsOf,
   formatCaseAddress,
   parseCurve,
   parseEncoding,

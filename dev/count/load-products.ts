@@ -1,12 +1,12 @@
 /** The field products that loading a point takes, by the steps of the programs that it goes through: the same on every device. */
 import { curveContext } from '../../src/curves/curve.js';
+import { resolveCurve } from '../../src/curves/named.js';
 import type { RootSign } from '../../src/curves/point-source.js';
 import { quadraticField } from '../../src/field/quadratic.js';
 import { decompression } from '../../src/programs/decompress.js';
 import { membershipTest } from '../../src/programs/subgroup.js';
 import { Kind, type Program } from '../../src/stages/program.js';
 import { tableLines } from '../bench/table.js';
-import { namedCurve } from '../cases/address.js';
 import type { CurveGroup } from '../oracle/curves.js';
 
 /** x and y into Montgomery form, x², x·(x² + a), y² (wgsl/import.wgsl). */
@@ -24,8 +24,8 @@ export interface LoadProducts {
   readonly subgroup: number | null;
 }
 
-export const loadProducts = (where: CurveGroup): LoadProducts => {
-  const curve = curveContext(namedCurve(where), quadraticField);
+export const loadProducts = async ({ curve: name, group }: CurveGroup): Promise<LoadProducts> => {
+  const curve = curveContext(await resolveCurve(name, group), quadraticField);
   return {
     import: IMPORT,
     decompress: {
@@ -37,8 +37,8 @@ export const loadProducts = (where: CurveGroup): LoadProducts => {
 };
 
 /** As text, a line for each. */
-export const loadTable = (where: CurveGroup): string => {
-  const { import: every, decompress, subgroup } = loadProducts(where);
+export const loadTable = async (where: CurveGroup): Promise<string> => {
+  const { import: every, decompress, subgroup } = await loadProducts(where);
   const number = (value: number): string => value.toLocaleString('en');
   return tableLines([
     ['loading a point', where.group === 'g1' ? 'products' : 'products of pairs'],

@@ -4,7 +4,6 @@
  */
 import type { PointEncoding, ScalarEncoding, Tuning } from '../../src/api.js';
 import type { Group, OwnName } from '../../src/curves/names.js';
-import { encodingsOf } from '../cases/address.js';
 import {
   type PointDistribution,
   type PointDistributionName,
@@ -12,7 +11,7 @@ import {
 } from '../cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../cases/scalar-distributions.js';
 import { type CurveGroup, curveNames, groupsOf, oracles } from '../oracle/curves.js';
-import { hasInfinity } from '../oracle/encodings.js';
+import { encodingsOf, hasInfinity } from '../oracle/encodings.js';
 import { Random } from '../oracle/known-bases.js';
 
 /** Some points or scalars of one distribution; a mixture is several of them, one behind the other. */

@@ -1,6 +1,8 @@
 /** Points and scalars in the encodings of others, said anew and not by the library. tests/vectors.test.ts holds them against what that software writes. */
 import { concatBytes, numberToBytesBE, numberToBytesLE } from '@noble/curves/utils.js';
 import type { PointEncoding, ScalarEncoding } from '../../src/api.js';
+import type { OwnName } from '../../src/curves/names.js';
+import type { CurveGroup } from './curves.js';
 import {
   type AffinePoint,
   type Coordinate,
@@ -109,6 +111,30 @@ const writers: Readonly<Record<PointEncoding, Write>> = {
   aztec,
   'aztec-compressed': aztecCompressed,
 };
+
+/** Of which groups there is one, in the order in which the library lists them; of all groups where nothing is said. */
+const known: readonly (readonly [encoding: PointEncoding, ...curves: readonly OwnName[]])[] = [
+  ['le'],
+  ['be'],
+  ['le-montgomery'],
+  ['eip196', 'bn254'],
+  ['eip2537', 'bls12-381'],
+  ['zcash', 'bls12-381'],
+  ['zcash-compressed', 'bls12-381'],
+  ['ark'],
+  ['ark-compressed'],
+  ['gnark', 'bn254', 'bls12-381', 'bls12-377', 'grumpkin'],
+  ['gnark-compressed', 'bn254', 'bls12-381', 'bls12-377', 'grumpkin'],
+  ['aztec', 'bn254', 'grumpkin', 'secp256k1'],
+  ['aztec-compressed', 'bn254'],
+];
+
+/** Those that points of a group may come in. */
+export const encodingsOf = ({ curve, group }: CurveGroup): PointEncoding[] =>
+  known.flatMap(([encoding, ...curves]) => {
+    const isOfG1 = encoding === 'aztec-compressed';
+    return (curves.length === 0 || curves.includes(curve)) && !(isOfG1 && group === 'g2') ? [encoding] : [];
+  });
 
 /** Whether infinity can be written; where it cannot, neither can sums, which may be that. */
 export const hasInfinity = (encoding: PointEncoding): boolean => encoding !== 'aztec-compressed';

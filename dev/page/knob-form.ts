@@ -2,10 +2,11 @@
 import { queryText, type RunKnobName, readKnobs, runKnobs, suggestedMode } from '../bench/knobs.js';
 import { type Mode, modes, msmModes, pageModeNames } from '../bench/modes.js';
 import { engineKnobs } from '../bench/settings.js';
-import { defaultCurve, defaultEncoding, defaultGroup, encodingsOf } from '../cases/address.js';
+import { defaultCurve, defaultEncoding, defaultGroup } from '../cases/address.js';
 import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
 import { type CurveGroup, curveNames, groupsOf } from '../oracle/curves.js';
+import { encodingsOf } from '../oracle/encodings.js';
 import { copyButton } from './copy.js';
 import { h, note } from './dom.js';
 import { problemList } from './problems.js';

@@ -8,6 +8,7 @@ import { accumAb } from './accum-ab.js';
 import { calibrate } from './calibrate.js';
 import { crossover } from './crossover.js';
 import { fieldBench } from './field-bench.js';
+import { load } from './load.js';
 import type { BenchMode } from './mode.js';
 import { msmCrossCheck } from './msm-cross-check.js';
 import { msmTrace } from './msm-trace.js';
@@ -28,6 +29,7 @@ export const benchModes: Readonly<Record<Mode, BenchMode>> = {
   'field-bench': fieldBench,
   calibrate,
   crossover,
+  load,
   targets,
 };
 

@@ -1,0 +1,180 @@
+/** `load`: the same points as they are, compressed, and asked whether they are in the group, in turns: what loading takes. */
+
+import { median, ratioOfMedians } from '../../../src/calibrate/statistics.js';
+import { type CaseAddress, formatCaseAddress } from '../../cases/address.js';
+import { encodedPoints, type MsmCase, makeCase, redrawn } from '../../cases/msm-case.js';
+import { type LoadProducts, loadProducts } from '../../count/load-products.js';
+import { oracles } from '../../oracle/curves.js';
+import { openBenchDevice } from '../bench-device.js';
+import { type EngineUnderTest, makeEngine } from '../engine-under-test.js';
+import type { Host } from '../environment.js';
+import { formatMs, formatRatio, shortSize } from '../format.js';
+import { inTurns } from '../in-turns.js';
+import type { Knobs } from '../knobs.js';
+import { weightOf, wrongResult } from '../measure.js';
+import { notes, type Parts, tableOf, verdict } from '../parts.js';
+import { makeRoofline } from '../roofline.js';
+import { type RowOf, rowsOf, type StampedRow } from '../rows.js';
+import type { Run } from '../run.js';
+import type { Setting } from '../settings.js';
+import type { BenchMode } from './mode.js';
+
+export const load: BenchMode = { run: runLoad, show };
+
+/** What compressed points may take: so many times what whole ones take, and so many products a point. */
+const ALLOWED = { times: 2, products: 400 } as const;
+
+/** A way to load the points of a case. */
+interface Way {
+  readonly name: string;
+  readonly msmCase: MsmCase;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly checkSubgroup: boolean;
+  /** Of a point, by the steps of its programs. */
+  readonly products: number;
+  readonly isCompressed: boolean;
+  readonly wallsMs: number[];
+}
+
+/** Every encoding, and the first of them once more with the question, where it is one. */
+const waysOf = (address: CaseAddress, { encodings }: Knobs, taken: LoadProducts): Way[] => {
+  const made = makeCase(address);
+  const { import: every, decompress, subgroup } = taken;
+  const way = (encoding: CaseAddress['encoding'], checkSubgroup: boolean): Way => {
+    const msmCase = { ...made, address: { ...address, encoding } };
+    const bytes = encodedPoints(msmCase);
+    const isCompressed = encoding.endsWith('-compressed');
+    const root = !isCompressed ? 0 : decompress[encoding.startsWith('aztec') ? 'odd' : 'larger'];
+    return {
+      name: checkSubgroup ? `${encoding}, checkSubgroup` : encoding,
+      ...{ msmCase, bytes, checkSubgroup, isCompressed },
+      products: every + root + (checkSubgroup ? (subgroup ?? 0) : 0),
+      wallsMs: [],
+    };
+  };
+  const [first] = encodings;
+  return [
+    ...encodings.map((encoding) => way(encoding, false)),
+    ...(first === undefined || subgroup === null ? [] : [way(first, true)]),
+  ];
+};
+
+/** Loads the points, and looks whether they are right. @throws Error if they are not */
+const loadOnce = async (subject: EngineUnderTest, way: Way, scalars: MsmCase): Promise<number> => {
+  const { bytes, checkSubgroup, msmCase, name } = way;
+  const ms = await subject.load(msmCase, { bytes, checkSubgroup, again: true });
+  const outcome = await subject.compute(scalars);
+  if (!outcome.agrees) throw wrongResult(msmCase, name, outcome);
+  return ms;
+};
+
+async function runLoad(run: Run, host: Host, knobs: Knobs): Promise<void> {
+  const { cases, curve, reps, settings, encodings } = knobs;
+  const taken = await loadProducts(knobs);
+  const several = encodings.length + Number(taken.subgroup !== null);
+  run.plan(cases.flatMap(({ address: { n } }) => Array(several * (reps + 1)).fill(weightOf(n))));
+  const bench = await openBenchDevice(run, host, knobs);
+  const roofline = makeRoofline(run, bench.gpu, oracles[curve].Point.Fp.ORDER);
+  const medians: RowOf<'end'>['medians'][number][] = [];
+  let subject: EngineUnderTest | null = null;
+  try {
+    const loading = await makeEngine(run, bench, knobs, settings[0] as Setting);
+    subject = loading;
+    for (const { address } of cases) {
+      const { n } = address;
+      const size = n.toLocaleString('en');
+      await run.next(`Making ${size} points in every encoding`);
+      const ways = waysOf(address, knobs, taken);
+      for (const way of ways) {
+        await run.next(`${way.name}: compiling, loading ${size} points, checking the answer`);
+        await loadOnce(loading, way, way.msmCase);
+        run.advance(weightOf(n), 'warm-up');
+      }
+      await roofline.begin([loading]);
+      await inTurns(ways, reps, {
+        async take(way, repetition) {
+          await run.next(`${size} points, ${way.name}: repetition ${repetition} of ${reps}`);
+          const wallMs = await loadOnce(loading, way, redrawn(way.msmCase, repetition));
+          way.wallsMs.push(wallMs);
+          const told = { case: formatCaseAddress(address), n, setting: way.name, repetition };
+          run.tell({ event: 'load', ...told, wallMs }, 'progress', 'results');
+          run.advance(weightOf(n));
+        },
+        end: () => roofline.measure(),
+      });
+      const productsPerSecond = roofline.rateOf(loading);
+      for (const way of ways) {
+        run.tell(conclude(address, way, ways[0] as Way, productsPerSecond), 'progress', 'results');
+        medians.push({
+          case: formatCaseAddress(address),
+          setting: way.name,
+          medianMs: median(way.wallsMs) as number,
+        });
+      }
+    }
+  } finally {
+    roofline.destroy();
+    subject?.destroy();
+    bench.destroy();
+  }
+  await run.end(null, medians);
+}
+
+function conclude(address: CaseAddress, way: Way, first: Way, rate: number | null): RowOf<'loaded'> {
+  const { n, group } = address;
+  const wholeMs = median(first.wallsMs) as number;
+  // of pairs nobody says how many products one is
+  const productsPerSecond = group === 'g1' ? rate : null;
+  const isBounded = way.isCompressed && !first.isCompressed && productsPerSecond !== null;
+  return {
+    event: 'loaded',
+    case: formatCaseAddress(address),
+    n,
+    setting: way.name,
+    beside: first.name,
+    medianMs: median(way.wallsMs) as number,
+    ratio: ratioOfMedians(first.wallsMs, way.wallsMs),
+    products: way.products,
+    productsPerSecond,
+    allowedMs: isBounded ? ALLOWED.times * wholeMs + (1000 * ALLOWED.products * n) / productsPerSecond : null,
+  };
+}
+
+function show(rows: readonly StampedRow[]): Parts {
+  const loaded = rowsOf(rows, 'loaded');
+  const [one] = loaded;
+  if (one === undefined) return [];
+  const walls = (row: RowOf<'loaded'>): number[] =>
+    rowsOf(rows, 'load').flatMap(({ case: name, setting, wallMs }) =>
+      name === row.case && setting === row.setting ? [wallMs] : [],
+    );
+  const isBounded = loaded.some(({ allowedMs }) => allowedMs !== null);
+  return [
+    tableOf(
+      'Loading points, median of the repetitions; an MSM over what was loaded was right every time',
+      loaded,
+      [
+        ['n', ({ n }) => shortSize(n)],
+        ['As', ({ setting }) => setting],
+        ['Median, ms', ({ medianMs }) => ({ text: formatMs(medianMs), as: 'strong' })],
+        ['From – to', (row) => `${formatMs(Math.min(...walls(row)))} – ${formatMs(Math.max(...walls(row)))}`],
+        [`÷ ${one.beside}`, ({ ratio }) => formatRatio(ratio.ratio)],
+        ['95 % interval', ({ ratio: { low, high } }) => `${formatRatio(low)} to ${formatRatio(high)}`],
+        ['Products a point', ({ products }) => products.toLocaleString('en')],
+        isBounded
+          ? [
+              'At most, ms',
+              ({ allowedMs, medianMs }) =>
+                allowedMs === null ? '–' : verdict(medianMs <= allowedMs, formatMs(allowedMs)),
+            ]
+          : null,
+      ],
+      { words: 2 },
+    ),
+    isBounded
+      ? notes(
+          `At most: ${ALLOWED.times} times what ${one.beside} takes, and ${ALLOWED.products} products a point at the rate of the library’s product alone, measured between the repetitions.`,
+        )
+      : null,
+  ];
+}

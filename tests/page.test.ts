@@ -4,6 +4,7 @@ import type { ViteDevServer } from 'vite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { formatMs } from '../dev/bench/format.js';
 import type { MsmBench } from '../dev/bench/run.js';
+import { encodingsOf } from '../dev/oracle/encodings.js';
 import { launchChromium } from '../scripts/browser/launch.mjs';
 import { startDevServer } from '../scripts/dev-server.mjs';
 
@@ -527,6 +528,25 @@ describe('the dev page in Chromium', () => {
     await page.getByRole('group', { name: 'B', exact: true }).getByLabel('Walker scratch').fill('0');
     expect(await link.textContent()).toBe(
       '?autorun=accum-ab&logn=4,5&reps=2&a.walkerpriv=1&b.walkerpriv=0&walkerpriv=0',
+    );
+  });
+
+  it('lists the encodings of the curve and group that are chosen', async () => {
+    await page.goto(`${url}?curve=bls12-381&group=g2&encoding=zcash-compressed`);
+    const encoding = page.locator('[name="encoding"]');
+    const listed = () =>
+      encoding.locator('option').evaluateAll((all) => all.map((each) => (each as HTMLOptionElement).value));
+    expect(await encoding.inputValue()).toBe('zcash-compressed');
+    expect(await listed()).toEqual(['', ...encodingsOf({ curve: 'bls12-381', group: 'g2' })]);
+    await page.locator('[name="group"]').selectOption('g1');
+    expect(await encoding.inputValue()).toBe('zcash-compressed');
+    await page.locator('[name="curve"]').selectOption('bn254');
+    // which has none of that name
+    expect(await encoding.inputValue()).toBe('');
+    expect(await listed()).toEqual(['', ...encodingsOf({ curve: 'bn254', group: 'g1' })]);
+    await encoding.selectOption('aztec-compressed');
+    expect(await page.locator('a.address').textContent()).toBe(
+      '?autorun=msm-bench&curve=bn254&group=g1&encoding=aztec-compressed',
     );
   });
 

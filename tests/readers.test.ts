@@ -70,31 +70,35 @@ const isRefused = async (opened: Promise<unknown>, message: string | RegExp): Pr
   await expect(opened).rejects.toEqual(refusal(message));
 };
 
+/** Imports points on the GPU and multiplies them on the CPU; that on the GPU is for the second tier. */
 let engine: MsmEngine;
 let files: SnarkjsFiles;
 
-beforeAll(async () => {
-  engine = await createMsmEngine({
+const engineThat = async (cpuBelow: number): Promise<MsmEngine> =>
+  createMsmEngine({
     curve: 'bn254',
     device: await getDevice(),
-    tuning: { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 },
+    tuning: { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow },
   });
+
+beforeAll(async () => {
+  engine = await engineThat(2 ** 16);
   files = await snarkjsFiles('bn128');
 });
 afterAll(() => engine?.destroy());
 
-/** Σ (i + 2)·P_i of BN254, on the GPU and by noble. */
-const multipliesAs = async (section: PointSection, points: readonly AffinePoint[]): Promise<void> => {
+/** Σ (i + 2)·P_i of BN254, by the engine and by noble. */
+const multipliesAs = async (section: PointSection, points: readonly AffinePoint[], by = engine): Promise<void> => {
   expect([section.curve, section.group, section.count]).toEqual(['bn254', 'g1', points.length]);
   const { Point } = oracles.bn254;
   const scalars = points.map((_, i) => BigInt(i + 2));
-  const bases = await engine.loadBases(await section.points(), { encoding: section.encoding as PointEncoding });
+  const bases = await by.loadBases(await section.points(), { encoding: section.encoding as PointEncoding });
   const sum = points.reduce<WeierstrassPoint<bigint>>(
     (all, { x, y, infinity }, i) =>
       infinity ? all : all.add(Point.fromAffine({ x, y }).multiplyUnsafe(scalars[i] as bigint)),
     Point.ZERO,
   );
-  expect(await engine.msm(bases, scalars)).toEqual(toAffinePoint(sum));
+  expect(await by.msm(bases, scalars)).toEqual(toAffinePoint(sum));
   bases.destroy();
 };
 
@@ -224,18 +228,27 @@ describe('snarkjs', () => {
   describe('bn254', () => {
     readsAsSnarkjs('bn254', () => files);
 
-    test('its points, multiplied on the GPU', async () => {
+    const multiplies = async (by: MsmEngine): Promise<void> => {
       const { sections } = (await openZkey(files.groth16)) as Groth16Zkey;
       const read = (await readZkey(files.groth16)) as Record<string, PointObject[]>;
       for (const [section, theirs] of [
         [sections.a, 'A'],
         [sections.h, 'hExps'],
       ] as const) {
-        await multipliesAs(
-          section,
-          (read[theirs] as PointObject[]).map((point) => affine(oracles.bn254, point) as AffinePoint),
-        );
+        const points = (read[theirs] as PointObject[]).map((point) => affine(oracles.bn254, point) as AffinePoint);
+        await multipliesAs(section, points, by);
       }
+    };
+
+    test('its points, multiplied', async () => {
+      await multiplies(engine);
+    });
+
+    test('its points, multiplied on the GPU', { tags: 'long' }, async () => {
+      const onGpu = await engineThat(0);
+      await multiplies(onGpu);
+      expect(onGpu.lastRun?.on).toBe('gpu');
+      onGpu.destroy();
     });
   });
 
@@ -469,7 +482,7 @@ describe('gnark', () => {
     );
   });
 
-  test.each(['raw', 'dump'])('multiplied on the GPU, %s', async (form) => {
+  test.each(['raw', 'dump'])('multiplied, %s', async (form) => {
     await multipliesAs((await openGnarkSrs(written('bn254', form))).sections.g1, powers(oracles.bn254, alpha, n));
   });
 

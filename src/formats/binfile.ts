@@ -3,7 +3,7 @@
  * many bytes, in any order. All numbers little-endian. Source: https://github.com/iden3/r1csfile/blob/master/doc/r1cs_bin_format.md, and files.
  */
 import { badArgument } from '../errors.js';
-import type { OpenFile } from './source.js';
+import { numbersOf, type OpenFile } from './source.js';
 
 /** Where a section's bytes are. */
 export interface Extent {
@@ -20,9 +20,6 @@ const MOST_SECTIONS = 64;
 /** Of what is read at once to learn what is in the others. snarkjs's largest has 1,132. */
 const MOST_HEADER_BYTES = 4096;
 
-const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
-  new DataView(buffer, byteOffset, byteLength);
-
 /**
  * @param magic the four letters
  * @param newest the highest version that is known
@@ -37,11 +34,11 @@ export const readSections = async (file: OpenFile, magic: string, newest: number
   if ([...magic].some((letter, i) => header[i] !== letter.charCodeAt(0))) {
     throw badArgument(`${what}: the file must begin with the letters ${magic}`);
   }
-  const version = viewOf(header).getUint32(4, true);
+  const version = numbersOf(header).getUint32(4, true);
   if (version < 1 || version > newest) {
     throw badArgument(`${what}: version ${version} is unknown; 1 to ${newest} are known`);
   }
-  const count = viewOf(header).getUint32(8, true);
+  const count = numbersOf(header).getUint32(8, true);
   if (count > MOST_SECTIONS) {
     throw badArgument(`${what}: the header says ${count} sections, and at most ${MOST_SECTIONS} are read`);
   }
@@ -51,7 +48,7 @@ export const readSections = async (file: OpenFile, magic: string, newest: number
     if (byteLength - at < HEADER_BYTES) {
       throw badArgument(`${what}: the file is cut off: it ends before section ${i + 1} of ${count} begins`);
     }
-    const head = viewOf(await file.read(at, at + HEADER_BYTES));
+    const head = numbersOf(await file.read(at, at + HEADER_BYTES));
     at += HEADER_BYTES;
     const id = head.getUint32(0, true);
     const size = head.getBigUint64(4, true);

@@ -1,6 +1,6 @@
 import { badArgument, show } from '../errors.js';
 import { type FileCurve, type FileEncoding, type PointSection, pointSection } from './section.js';
-import { type FileSource, type OpenFile, openFile } from './source.js';
+import { type FileSource, numbersOf, type OpenFile, openFile } from './source.js';
 
 /** A KZG SRS of gnark-crypto. */
 export interface GnarkSrs {
@@ -48,9 +48,6 @@ const COMPRESSED = 0x80;
 /** Stands between verifying key and points of a dump: 0xdeadbeef as 64 bits in memory. https://pkg.go.dev/github.com/consensys/gnark-crypto/utils/unsafe */
 const MARKER = 0xdeadbeefn;
 
-const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
-  new DataView(buffer, byteOffset, byteLength);
-
 /** The lines of a verifying key: for G2 and α·G2, two a step, of two elements of the larger field each; never compressed. */
 const linesBytes = ({ bytes, steps }: GnarkCurve): number => 2 * 2 * steps * 2 * (2 * bytes);
 
@@ -62,7 +59,7 @@ const openDump = async (file: OpenFile, name: FileCurve, curve: GnarkCurve): Pro
   const key = 2 * g2Bytes + pointBytes + linesBytes(curve);
   const at = key + 16;
   if (byteLength < at) return null;
-  const head = viewOf(await file.read(key, at));
+  const head = numbersOf(await file.read(key, at));
   if (head.getBigUint64(0, true) !== MARKER) return null;
   const count = head.getBigUint64(8, true);
   if (count * BigInt(pointBytes) !== BigInt(byteLength - at)) {
@@ -118,7 +115,7 @@ export const openGnarkSrs = async (source: FileSource, options: GnarkSrsOptions 
     throw badArgument(`${what}: the file has ${byteLength} bytes, and its length alone takes ${LENGTH_BYTES}`);
   }
   const head = await file.read(0, LENGTH_BYTES + 1);
-  const count = viewOf(head).getUint32(0, false);
+  const count = numbersOf(head).getUint32(0, false);
   const compressed = ((head[LENGTH_BYTES] as number) & COMPRESSED) !== 0;
   const pointBytes = compressed ? curve.bytes : 2 * curve.bytes;
   const end = LENGTH_BYTES + count * pointBytes;

@@ -1,6 +1,6 @@
 import { badArgument } from '../errors.js';
 import { type PointSection, pointSection } from './section.js';
-import { type FileSource, openFile } from './source.js';
+import { type FileSource, numbersOf, openFile } from './source.js';
 
 /** KZG parameters of halo2 over BN254. n is 2^k. */
 export interface Halo2Params {
@@ -39,8 +39,7 @@ export const openHalo2Params = async (source: FileSource): Promise<Halo2Params> 
   const file = openFile('halo2 params', source);
   const { what, byteLength } = file;
   if (byteLength < K_BYTES) throw badArgument(`${what}: the file has ${byteLength} bytes, and k takes ${K_BYTES}`);
-  const head = await file.read(0, K_BYTES);
-  const k = new DataView(head.buffer, head.byteOffset).getUint32(0, true);
+  const k = numbersOf(await file.read(0, K_BYTES)).getUint32(0, true);
   if (k > MOST_K) throw badArgument(`${what}: k must be at most ${MOST_K}, and the file begins with ${k}`);
   const n = 2 ** k;
   const points = 2 * n * G1_BYTES + 2 * G2_BYTES;

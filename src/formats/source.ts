@@ -1,5 +1,7 @@
 import { kindTag, roomFor, viewBytes } from '../engine/bytes.js';
-import { badArgument, kindOf, MsmError, show } from '../errors.js';
+import { badArgument, kindOf, show } from '../errors.js';
+// From the entry, so that the build leaves in index.js what the two share.
+import { MsmError } from '../index.js';
 
 /** Bytes of a file that is read in parts: a file handle of Node's, HTTP ranges, a database. */
 export interface RandomAccess {
@@ -68,11 +70,12 @@ const openBlob = (what: string, blob: Blob): OpenFile => ({
   readNow: refuseNow(what),
 });
 
+const noFile = (what: string, given: unknown): MsmError =>
+  badArgument(`${what}: the file must be bytes, a Blob, or have byteLength and read(), got ${show(given)}`);
+
 const openRandomAccess = (what: string, source: Partial<RandomAccess>): OpenFile => {
   const { byteLength } = source;
-  if (typeof source.read !== 'function') {
-    throw badArgument(`${what}: the file must be bytes, a Blob, or have byteLength and read(), got ${kindOf(source)}`);
-  }
+  if (typeof source.read !== 'function') throw noFile(what, source);
   if (!Number.isSafeInteger(byteLength) || (byteLength as number) < 0) {
     throw badArgument(`${what}: byteLength of the file must be a number of bytes, got ${show(byteLength)}`);
   }
@@ -99,15 +102,17 @@ const openRandomAccess = (what: string, source: Partial<RandomAccess>): OpenFile
  * @throws MsmError `bad-argument` for what is no file
  */
 export const openFile = (what: string, source: FileSource): OpenFile => {
-  if (typeof source !== 'object' || source === null) {
-    throw badArgument(`${what}: the file must be bytes, a Blob, or have byteLength and read(), got ${show(source)}`);
-  }
+  if (typeof source !== 'object' || source === null) throw noFile(what, source);
   const inMemory = openBytes(what, source);
   if (inMemory !== null) return inMemory;
   return ['Blob', 'File'].includes(kindTag(source))
     ? openBlob(what, source as Blob)
     : openRandomAccess(what, source as RandomAccess);
 };
+
+/** Numbers in bytes. */
+export const numbersOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
+  new DataView(buffer, byteOffset, byteLength);
 
 /** [from, to) in one array, a view where the file is in memory; other sources are asked for no more than a chunk at a time. */
 export const readRange = async (file: OpenFile, from: number, to: number): Promise<Uint8Array> => {

@@ -89,7 +89,7 @@ const readCircuit = (file: OpenFile, header: Fields): { curve: SnarkjsCurve; cir
       `${what}: the header says ${publicSignals} public signals of ${variables} variables, one being 1`,
     );
   }
-  if (domainSize === 0 || Number.isInteger(Math.log2(domainSize)) === false) {
+  if (domainSize === 0 || !Number.isInteger(Math.log2(domainSize))) {
     throw badArgument(`${what}: the header says a domain of ${domainSize}, which must be a power of two`);
   }
   return { curve, circuit: { curve: curve.name, variables, publicSignals, domainSize } };

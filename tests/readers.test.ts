@@ -296,7 +296,7 @@ describe('Aztec', () => {
   const g1 = vector('aztec-g1.dat');
   const compressed = vector('aztec-g1-compressed.dat');
   const g2 = vector('aztec-g2.dat');
-  // tests/vectors/make/aztec/make.mjs
+  // tests/vectors/make/aztec-crs/make.mjs
   const known = powers(oracles.bn254, 0xa27ecn, 8);
 
   test('g1.dat', async () => {

@@ -40,13 +40,25 @@ export interface PagedBytes {
  */
 export type BytesLike = ArrayBufferView | ArrayBufferLike | PagedBytes;
 
+/** Encodings of points that not every curve has; README's table says which has which, and what they are. */
+export type SpecialEncoding =
+  | 'eip196'
+  | 'eip2537'
+  | 'zcash'
+  | 'zcash-compressed'
+  | 'ark'
+  | 'ark-compressed'
+  | 'gnark'
+  | 'gnark-compressed'
+  | 'aztec'
+  | 'aztec-compressed';
+
 /**
  * How bytes are points. On every curve: x‖y in as many bytes as README's table says for its field, little-endian (`le`) or big-endian (`be`), infinity as
  * zeros; `le-montgomery`: the same little-endian, numbers times 2^256 where they have 32 bytes, 2^384 where they have 48. In G2 a coordinate is two such
- * numbers, c0 before c1. On BN254 `eip196`, which in G2 is what EIP-197 has: big-endian, c1 before c0. On BLS12-381 `eip2537`, in G2 c0 before c1, and
- * `zcash` without compression, in G2 c1 before c0.
+ * numbers, c0 before c1. The others are those of other software. Of compressed points y is computed on the GPU.
  */
-export type PointEncoding = 'le' | 'be' | 'le-montgomery' | 'eip196' | 'eip2537' | 'zcash';
+export type PointEncoding = 'le' | 'be' | 'le-montgomery' | SpecialEncoding;
 
 /** How 32 bytes are a scalar: little-endian, big-endian, or little-endian and times 2^256 modulo the order. */
 export type ScalarEncoding = 'le' | 'be' | 'le-montgomery';
@@ -74,6 +86,11 @@ export interface LoadBasesOptions {
   readonly precompute?: number;
   /** What the bytes of the points are; for bytes only. Default `le`. */
   readonly encoding?: PointEncoding;
+  /**
+   * Check, on the GPU, that each point is in the group of the curve's order, and not only on the curve: `not-in-subgroup` names the first one that is
+   * not. On a curve without other points it is nothing; docs/security.md says which have some, and what it takes. Default false.
+   */
+  readonly checkSubgroup?: boolean;
   /** Ends the call between two submits, with code `aborted`. */
   readonly signal?: AbortSignal;
   /** Called when the work begins, and with each submit or slice that is through. */
@@ -330,8 +347,8 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
    *
    * @param points either bytes, x‖y for each point, little-endian and canonical, infinity as all zeros
    *   (64 bytes a point for BN254; in G2 c0 before c1, and 128), or affine points
-   * @throws MsmError `bad-argument` (a wrong length, a coordinate ≥ p; names the index), `not-on-curve` (names the index),
-   *   `out-of-memory`, `device-lost`, `destroyed`, `aborted`
+   * @throws MsmError `bad-argument` (a wrong length, a coordinate ≥ p; names the index), `not-on-curve` and, if asked for,
+   *   `not-in-subgroup` (name the index), `out-of-memory`, `device-lost`, `destroyed`, `aborted`
    */
   loadBases(points: BytesLike | readonly AffinePoint<Of>[], options?: LoadBasesOptions): Promise<Bases>;
 

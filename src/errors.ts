@@ -2,6 +2,7 @@
 export type MsmErrorCode =
   | 'bad-argument'
   | 'not-on-curve'
+  | 'not-in-subgroup'
   | 'no-webgpu'
   | 'unsupported-device'
   | 'device-lost'

@@ -26,6 +26,7 @@ export type {
   RunRecord,
   ScalarEncoding,
   SelfTest,
+  SpecialEncoding,
   StageChecks,
   TimelineEntry,
   Tuning,

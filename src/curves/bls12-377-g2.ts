@@ -1,6 +1,6 @@
 import type { Fp2 } from '../api.js';
 import { bls12377 } from './bls12-377.js';
-import type { Curve } from './curve.js';
+import type { KnownCurve } from './curve.js';
 
 /**
  * BLS12-377 G2, y² = x³ + 1 / u over F_p[u] / (u² + 5). The cofactor is about 2^501: points of the curve that are not in the group exist, and are taken
@@ -8,7 +8,7 @@ import type { Curve } from './curve.js';
  *
  * Source: as of G1 (bls12-377.ts); the twist and the generator are those of arkworks and gnark.
  */
-export const bls12377G2: Curve<Fp2> = {
+export const bls12377G2: KnownCurve<Fp2> = {
   name: 'bls12-377 G2',
   p: bls12377.p,
   order: bls12377.order,
@@ -27,5 +27,20 @@ export const bls12377G2: Curve<Fp2> = {
       c0: 0x00690d665d446f7bd960736bcbb2efb4de03ed7274b49a58e458c282f832d204f2cf88886d8c7c2ef094094409fd4ddfn,
       c1: 0x00f8169fd28355189e549da3151a70aa61ef11ac3d591bf12463b01acee304c24279b83f5e52270bd9a1cdd185eb8f93n,
     },
+  },
+  encodings: ['ark', 'ark-compressed', 'gnark', 'gnark-compressed'],
+  // ψ, the Frobenius endomorphism on the twist, is s in the group, s being the seed: ψ² − t·ψ + p = 0 with t = s + 1, so that P is of an order that divides
+  // those of both curves over F_p and F_p² (Scott, https://eprint.iacr.org/2021/1130), whose only common factor is r
+  membership: {
+    multiple: 0x8508c00000000001n,
+    x: {
+      c0: 0x9b3af05dd14f6ec619aaf7d34594aabc5ed1347970dec00452217cc900000008508c00000000002n,
+      c1: 0n,
+    },
+    y: {
+      c0: 0x1680a40796537cac0c534db1a79beb1400398f50ad1dec1bce649cf436b0f6299588459bff27d8e6e76d5ecf1391c63n,
+      c1: 0n,
+    },
+    conjugates: true,
   },
 };

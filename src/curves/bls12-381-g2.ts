@@ -1,6 +1,6 @@
 import type { Fp2 } from '../api.js';
 import { bls12381 } from './bls12-381.js';
-import type { Curve } from './curve.js';
+import type { KnownCurve } from './curve.js';
 
 /**
  * BLS12-381 G2, y² = x³ + 4·(1 + u) over F_p[u] / (u² + 1). The cofactor is about 2^507: points of the curve that are not in the group exist, and are
@@ -8,7 +8,7 @@ import type { Curve } from './curve.js';
  *
  * Source: draft-irtf-cfrg-pairing-friendly-curves-11, section 4.2.1.
  */
-export const bls12381G2: Curve<Fp2> = {
+export const bls12381G2: KnownCurve<Fp2> = {
   name: 'bls12-381 G2',
   p: bls12381.p,
   order: bls12381.order,
@@ -25,5 +25,19 @@ export const bls12381G2: Curve<Fp2> = {
       c1: 0x0606c4a02ea734cc32acd2b02bc28b99cb3e287e85a763af267492ab572e99ab3f370d275cec1da1aaa9075ff05f79ben,
     },
   },
-  encodings: ['eip2537', 'zcash'],
+  encodings: ['eip2537', 'zcash', 'zcash-compressed', 'ark', 'ark-compressed', 'gnark', 'gnark-compressed'],
+  // ψ, the Frobenius endomorphism on the twist, is s in the group, s being the seed: ψ² − t·ψ + p = 0 with t = s + 1, so that P is of an order that divides
+  // those of both curves over F_p and F_p² (Scott, https://eprint.iacr.org/2021/1130), whose only common factor is r
+  membership: {
+    multiple: -0xd201000000010000n,
+    x: {
+      c0: 0n,
+      c1: 0x1a0111ea397fe699ec02408663d4de85aa0d857d89759ad4897d29650fb85f9b409427eb4f49fffd8bfd00000000aaadn,
+    },
+    y: {
+      c0: 0x135203e60180a68ee2e9c448d77a2cd91c3dedd930b1cf60ef396489f61eb45e304466cf3e67fa0af1ee7b04121bdea2n,
+      c1: 0x06af0e0437ff400b6831e36d6bd17ffe48395dabc2d3435e77f76e17009241c5ee67992f72ec05f4c81084fbede3cc09n,
+    },
+    conjugates: true,
+  },
 };

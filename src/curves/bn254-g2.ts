@@ -1,5 +1,5 @@
 import type { Fp2 } from '../api.js';
-import type { Curve } from './curve.js';
+import type { KnownCurve } from './curve.js';
 
 /**
  * BN254 G2, y² = x³ + 3 / (9 + u) over F_p[u] / (u² + 1). The cofactor is about p: points of the curve that are not in the group exist, and are taken
@@ -7,7 +7,7 @@ import type { Curve } from './curve.js';
  *
  * Source: EIP-197, https://eips.ethereum.org/EIPS/eip-197, "Definition of the groups" (P2 is the generator).
  */
-export const bn254G2: Curve<Fp2> = {
+export const bn254G2: KnownCurve<Fp2> = {
   name: 'bn254 G2',
   p: 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47n,
   order: 0x30644e72e131a029b85045b68181585d2833e84879b9709143e1f593f0000001n,
@@ -27,5 +27,19 @@ export const bn254G2: Curve<Fp2> = {
       c1: 0x090689d0585ff075ec9e99ad690c3395bc4b313370b38ef355acdadcd122975bn,
     },
   },
-  encodings: ['eip196'],
+  encodings: ['eip196', 'ark', 'ark-compressed', 'gnark', 'gnark-compressed'],
+  // ψ, the Frobenius endomorphism on the twist, is 6·u² = t − 1 in the group: ψ² − t·ψ + p = 0, so that (p + 1 − t)·P = r·P = 0
+  // (El Housni, Guillevic, Piellard, https://eprint.iacr.org/2022/352)
+  membership: {
+    multiple: 6n * 4965661367192848881n ** 2n,
+    x: {
+      c0: 0x2fb347984f7911f74c0bec3cf559b143b78cc310c2c3330c99e39557176f553dn,
+      c1: 0x16c9e55061ebae204ba4cc8bd75a079432ae2a1d0b7c9dce1665d51c640fcba2n,
+    },
+    y: {
+      c0: 0x063cf305489af5dcdc5ec698b6e2f9b9dbaae0eda9c95998dc54014671a0135an,
+      c1: 0x07c03cbcac41049a0704b5a7ec796f2b21807dc98fa25bd282d37f632623b0e3n,
+    },
+    conjugates: true,
+  },
 };

@@ -14,5 +14,5 @@ export const bn254: Curve = {
   a: 0n,
   b: 3n,
   generator: { x: 1n, y: 2n },
-  encodings: ['eip196'],
+  encodings: ['eip196', 'ark', 'ark-compressed', 'gnark', 'gnark-compressed', 'aztec', 'aztec-compressed'],
 };

@@ -1,4 +1,4 @@
-import type { Coordinate, Fp2 } from '../api.js';
+import type { Coordinate, Fp2, SpecialEncoding } from '../api.js';
 import { badArgument, show } from '../errors.js';
 import type { Field } from '../field/field.js';
 import { type Degree, type FieldProduct, type Modulus, modulus } from '../field/modulus.js';
@@ -29,7 +29,25 @@ export interface Curve<Of extends Coordinate = bigint> {
     readonly y: Of;
   };
   /** Encodings of points that it has beside those of every curve. */
-  readonly encodings?: readonly ('eip196' | 'eip2537' | 'zcash')[];
+  readonly encodings?: readonly SpecialEncoding[];
+}
+
+/**
+ * By what points of the group of order r are told from others of the curve: k·P is what an endomorphism makes of P, for those and no others. It takes
+ * (X, Y) to (x·X, y·Y), where pairs are conjugated first if it says so.
+ */
+export interface Membership<Of extends Coordinate = Coordinate> {
+  /** k, less than r from 0. */
+  readonly multiple: bigint;
+  readonly x: Of;
+  readonly y: Of;
+  readonly conjugates: boolean;
+}
+
+/** A curve by name. Of curves by their constants there is no such shortcut: nobody could tell if it were wrong. */
+export interface KnownCurve<Of extends Coordinate = bigint> extends Curve<Of> {
+  /** Where the curve has other points than those of its group, and a test that is faster than r·P = 0. */
+  readonly membership?: Membership<Of>;
 }
 
 /** A curve over either kind of field. */
@@ -46,6 +64,7 @@ export interface CurveContext {
   readonly b: Coordinate;
   readonly generator: { readonly x: Coordinate; readonly y: Coordinate };
   readonly encodings: NonNullable<Curve['encodings']>;
+  readonly membership: Membership | undefined;
   /** The prime. */
   readonly field: Modulus;
   /** What coordinates are in. */
@@ -165,6 +184,7 @@ export const curveContext = (given: AnyCurve, extension?: Extension): CurveConte
     b,
     generator: { x, y },
     encodings,
+    membership: (given as KnownCurve<Coordinate>).membership,
     field,
     coordinates: elements,
     scalarBits: bitLength(order),

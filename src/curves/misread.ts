@@ -1,5 +1,6 @@
 import { invert } from '../field/modulus.js';
-import { type CurveContext, isOnCurve } from './curve.js';
+import { squareRootIn } from '../field/square-root.js';
+import { type CurveContext, cubic, isOnCurve } from './curve.js';
 import type { PointSource } from './point-source.js';
 
 /** Bytes as a number; those of other tools may have the most significant one first. */
@@ -12,6 +13,17 @@ const numberOf = (bytes: Uint8Array, bigEndian: boolean): bigint => {
 type Order = 'little-endian' | 'big-endian';
 export type PointFormat = `${Order} bytes` | `${Order} bytes in Montgomery form (R = 2^${number})`;
 
+/** Whether there is a point with the x of these bytes. */
+const isCompressed = ({ coordinates: f, field, ...curve }: CurveContext, given: Uint8Array): boolean => {
+  const numbers = Array.from({ length: f.degree }, (_, i) =>
+    numberOf(given.subarray(i * field.bytes, (i + 1) * field.bytes), false),
+  );
+  return (
+    numbers.every((number) => number < field.p) &&
+    squareRootIn(f, cubic({ ...curve, coordinates: f }, f.of(numbers))) !== null
+  );
+};
+
 /**
  * The format in which the bytes of one point are a point, if there is such a format. Other tools use 2^256
  * for coordinates of 32 bytes in Montgomery form, and so on. Of points that came in an encoding that was asked for, no other is tried.
@@ -19,6 +31,7 @@ export type PointFormat = `${Order} bytes` | `${Order} bytes in Montgomery form 
 export const formatOf = (curve: CurveContext, source: PointSource): PointFormat | null => {
   const { p, bytes } = curve.field;
   const { coordinates: f } = curve;
+  if (source.sign !== undefined) return isCompressed(curve, source.bytes) ? 'little-endian bytes' : null;
   const montgomery = 1n << BigInt(8 * bytes);
   const mayBeOther = source.encoding === 'le';
   for (const bigEndian of mayBeOther ? [false, true] : [false]) {

@@ -17,4 +17,5 @@ export const p256: Curve = {
     x: 0x6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296n,
     y: 0x4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5n,
   },
+  encodings: ['ark', 'ark-compressed'],
 };

@@ -2,7 +2,8 @@
 import type { Coordinate, PointEncoding } from '../api.js';
 import { readElement } from '../field/field.js';
 import { invert } from '../field/modulus.js';
-import type { CurveContext } from './curve.js';
+import { squareRootIn } from '../field/square-root.js';
+import { type CurveContext, cubic } from './curve.js';
 import type { Affine } from './jacobian.js';
 
 /** Bytes as little-endian words, which is what every machine with WebGPU has. */
@@ -17,21 +18,55 @@ export interface PointSource {
   readonly scale: bigint;
   /** As which they came. */
   readonly encoding: PointEncoding;
+  /** Of compressed points, by what y is told from −y: where it is, there is Y_EVEN or Y_ODD. */
+  readonly sign?: RootSign;
 }
 
+/** Which of the two y of an x is meant: the odd one, or the larger one (of pairs by c1, unless it is 0). */
+export type RootSign = 'odd' | 'larger';
+
+/** What stands in the place of a y that is to be computed: the one that is even, or smaller, or the other one. */
+export const Y_EVEN = 1;
+export const Y_ODD = 2;
+
+/** The y of a compressed point; null if no point has that x. The larger of y and −y is the one whose double is odd. */
+export const rootFor = (curve: CurveContext, x: Coordinate, wanted: number, sign: RootSign): Coordinate | null => {
+  const f = curve.coordinates;
+  const root = squareRootIn(f, cubic(curve, x));
+  if (root === null) return null;
+  const told = f.coefficients(f.reduced(sign === 'odd' ? root : f.multiple(root, 2n)));
+  const leading = [...told].reverse().find((value) => value !== 0n) ?? 0n;
+  return leading % 2n === BigInt(wanted === Y_ODD) ? f.reduced(root) : f.reduced(f.multiple(root, -1n));
+};
+
+/** Roots that were computed: a small MSM on the CPU takes its points from here again and again. */
+const decompressed = new WeakMap<PointSource, Map<number, Affine>>();
+
 /** How points of a source are read. */
-export const readerOf = (
-  { coordinates: f, p, pointWords }: CurveContext,
-  { bytes, scale }: PointSource,
-): ((index: number) => Affine) => {
+export const readerOf = (curve: CurveContext, source: PointSource): ((index: number) => Affine) => {
+  const { coordinates: f, p, pointWords } = curve;
+  const { bytes, scale, sign } = source;
   const points = wordsOf(bytes);
   const unit = scale === 1n ? 1n : invert(scale, p);
   const read = (at: number): Coordinate => {
     const value = readElement(f, points, at);
     return unit === 1n ? value : f.reduced(f.multiple(value, unit));
   };
-  return (index) => {
+  const plain = (index: number): Affine => {
     const [x, y] = [read(index * pointWords), read(index * pointWords + f.words)];
     return f.isZero(x) && f.isZero(y) ? null : { x, y };
+  };
+  if (sign === undefined) return plain;
+  const known = decompressed.get(source) ?? new Map<number, Affine>();
+  decompressed.set(source, known);
+  return (index) => {
+    const found = known.get(index);
+    if (found !== undefined) return found;
+    const point = plain(index);
+    const wanted = points[index * pointWords + f.words] as number;
+    const y = point === null ? null : rootFor(curve, point.x, wanted, sign);
+    const whole = point === null || y === null ? null : { x: point.x, y };
+    known.set(index, whole);
+    return whole;
   };
 };

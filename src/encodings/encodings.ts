@@ -2,9 +2,9 @@
  * Points and scalars in the encodings of others, brought into little-endian bytes: for those who ask for one, in a module that is loaded then. It takes
  * nothing but types from the others; what it refuses is a RangeError, which the engine makes a `bad-argument`.
  */
-import type { PointEncoding, ScalarEncoding } from '../api.js';
+import type { PointEncoding, ScalarEncoding, SpecialEncoding } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
-import type { PointSource } from '../curves/point-source.js';
+import type { PointSource, RootSign } from '../curves/point-source.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -18,6 +18,8 @@ interface Format {
   write(curve: CurveContext, bytes: Bytes): Bytes;
   /** What coordinates are multiplied by. */
   scale?(curve: CurveContext): bigint;
+  /** By what y is told from −y where it is not written: then points have 1 in its place where it is the one that is even, or smaller, 2 otherwise. */
+  readonly sign?: RootSign;
 }
 
 const plainSize = ({ pointBytes }: CurveContext): number => pointBytes;
@@ -96,42 +98,149 @@ const eip2537: Format = {
   },
 };
 
-const COMPRESSED = 0x80;
-const INFINITE = 0x40;
-const LARGER = 0x20;
+/** What flags say of a point: that it is infinity, or which of the two with its x it is; 'larger' is 'odd' where that is what tells. */
+type Which = 'infinity' | 'smaller' | 'larger';
+
+/** Flags in the topmost bits of a number. */
+interface Flags {
+  readonly mask: number;
+  readonly whole: Readonly<Partial<Record<number, 'infinity' | 'finite' | Which>>>;
+  readonly compressed: Readonly<Partial<Record<number, Which>>>;
+  /** In the last byte of numbers that are little-endian, else in the first. */
+  readonly littleEndian: boolean;
+}
 
 /**
- * Uncompressed points of Zcash: big-endian, c1 before c0, with three flags in the topmost bits. Source: the zkcrypto crate `bls12_381`, "Serialization",
- * https://docs.rs/bls12_381/latest/bls12_381/notes/serialization/
+ * Of Zcash's BLS12-381: big-endian, c1 before c0. Source: the zkcrypto crate `bls12_381`, "Serialization",
+ * https://docs.rs/bls12_381/latest/bls12_381/notes/serialization/. arkworks has them for that curve as well, and gnark where a prime leaves three bits:
+ * https://pkg.go.dev/github.com/consensys/gnark-crypto/ecc/bls12-377#G1Affine.Bytes
  */
-const zcash: Format = {
-  size: plainSize,
-  read: (curve, bytes) => {
-    const { pointBytes } = curve;
-    for (let at = 0, i = 0; at < bytes.length; at += pointBytes, i++) {
-      const top = bytes[at] as number;
-      if (top & COMPRESSED) throw new RangeError(`points[${i}] says that it is compressed, which is another encoding`);
-      if (top & LARGER) throw new RangeError(`points[${i}]: only a compressed point says which of two it is`);
-      bytes[at] = top & ~INFINITE;
-      const isZero = bytes.subarray(at, at + pointBytes).every((byte) => byte === 0);
-      if (isZero !== ((top & INFINITE) !== 0)) {
-        throw new RangeError(`points[${i}]: zeros and the flag of infinity come together, and one of them is alone`);
-      }
-    }
-    return bigEndianWhole.read(curve, bytes);
-  },
-  write: (curve, bytes) => {
-    const isInfinity = bytes.every((byte) => byte === 0);
-    const written = bigEndianWhole.write(curve, bytes);
-    if (isInfinity) written[0] = INFINITE;
-    return written;
-  },
+const threeFlags: Flags = {
+  mask: 0xe0,
+  whole: { 0: 'finite', 64: 'infinity' },
+  compressed: { 128: 'smaller', 160: 'larger', 192: 'infinity' },
+  littleEndian: false,
 };
+
+/** gnark's where a prime leaves two bits: https://pkg.go.dev/github.com/consensys/gnark-crypto/ecc/bn254#G1Affine.Bytes */
+const twoFlags: Flags = {
+  mask: 0xc0,
+  whole: { 0: 'finite' },
+  compressed: { 128: 'smaller', 192: 'larger', 64: 'infinity' },
+  littleEndian: false,
+};
+
+/** arkworks: https://docs.rs/ark-ec/latest/ark_ec/models/short_weierstrass/enum.SWFlags.html; the sign of y comes with the whole point, too. */
+const arkFlags: Flags = {
+  mask: 0xc0,
+  whole: { 0: 'smaller', 128: 'larger', 64: 'infinity' },
+  compressed: { 0: 'smaller', 128: 'larger', 64: 'infinity' },
+  littleEndian: true,
+};
+
+/** Of Aztec's common reference string: whether y is odd. */
+const aztecFlag: Flags = { mask: 0x80, whole: {}, compressed: { 0: 'smaller', 128: 'larger' }, littleEndian: false };
+
+/** Of little-endian bytes, whether 2·y > p; of a pair by c1, unless it is 0. */
+const isLarger = ({ field, coordinates }: CurveContext, y: Bytes): boolean => {
+  const half = field.p >> 1n;
+  for (let i = coordinates.degree - 1; i >= 0; i--) {
+    const number = y.subarray(i * field.bytes, (i + 1) * field.bytes);
+    if (i > 0 && number.every((byte) => byte === 0)) continue;
+    // most differ in the first byte
+    for (let at = field.bytes - 1; at >= 0; at--) {
+      const other = Number((half >> BigInt(8 * at)) & 0xffn);
+      if (number[at] !== other) return (number[at] as number) > other;
+    }
+  }
+  return false;
+};
+
+/** Flags have a byte of their own where a prime leaves no room for two bits beside it. */
+const room = ({ field }: CurveContext, { mask }: Flags): number =>
+  8 * field.bytes - field.bits >= Math.log2(256 / (256 - mask)) ? 0 : 1;
+
+/** Points of `coordinates` coordinates, one or two, of which one has flags. */
+const flagged = (flagsOf: (curve: CurveContext) => Flags, sign: RootSign, isWhole: boolean): Format => {
+  const size = (curve: CurveContext): number =>
+    (isWhole ? 2 : 1) * curve.coordinates.bytes + room(curve, flagsOf(curve));
+  const meaning = (curve: CurveContext) => (isWhole ? flagsOf(curve).whole : flagsOf(curve).compressed);
+  const told = (curve: CurveContext, y: Bytes): Which =>
+    (sign === 'odd' ? (y[0] as number) % 2 === 1 : isLarger(curve, y)) ? 'larger' : 'smaller';
+  return {
+    size,
+    read: (curve, bytes) => {
+      const { mask, littleEndian } = flagsOf(curve);
+      const { pointBytes, coordinates } = curve;
+      const each = size(curve);
+      const length = isWhole ? pointBytes : coordinates.bytes;
+      const points = new Uint8Array((bytes.length / each) * pointBytes);
+      for (let i = 0; i < bytes.length / each; i++) {
+        const given = bytes.subarray(i * each, (i + 1) * each);
+        const at = littleEndian ? each - 1 : 0;
+        const flags = (given[at] as number) & mask;
+        const which = meaning(curve)[flags];
+        if (which === undefined) {
+          const { whole, compressed } = flagsOf(curve);
+          const isOther = flags in (isWhole ? compressed : whole);
+          const says = isWhole ? 'it is compressed, which is' : 'it is not compressed, which is';
+          throw new RangeError(
+            `points[${i}] ${isOther ? `says that ${says} another encoding` : 'has flags that mean nothing'}`,
+          );
+        }
+        given[at] = (given[at] as number) & ~mask;
+        if (each > length && given[at] !== 0) throw new RangeError(`points[${i}]: a coordinate is too large`);
+        const point = points.subarray(i * pointBytes, (i + 1) * pointBytes);
+        point.set(given.subarray(0, length));
+        if (!littleEndian) reverseEach(point.subarray(0, length), coordinates.bytes);
+        const isZero = point.every((byte) => byte === 0);
+        const isMarked = Object.values(meaning(curve)).includes('infinity');
+        if (which === 'infinity' ? !isZero : isWhole && isZero && isMarked) {
+          throw new RangeError(`points[${i}]: zeros and the flag of infinity come together, and one of them is alone`);
+        }
+        if (which === 'infinity' || which === 'finite') continue;
+        const y = point.subarray(coordinates.bytes);
+        if (!isWhole) y[0] = which === 'larger' ? 2 : 1;
+        else if (told(curve, y) !== which) throw new RangeError(`points[${i}]: y has the other sign than its flag`);
+      }
+      return points;
+    },
+    write: (curve, bytes) => {
+      const { littleEndian } = flagsOf(curve);
+      const { coordinates } = curve;
+      const which = bytes.every((byte) => byte === 0) ? 'infinity' : told(curve, bytes.subarray(coordinates.bytes));
+      const all = Object.entries(meaning(curve));
+      const [flags] = all.find(([, each]) => each === which) ?? all.find(([, each]) => each === 'finite') ?? [0];
+      const written = new Uint8Array(size(curve));
+      const length = isWhole ? bytes.length : coordinates.bytes;
+      written.set(bytes.subarray(0, length));
+      if (!littleEndian) reverseEach(written.subarray(0, length), coordinates.bytes);
+      const at = littleEndian ? written.length - 1 : 0;
+      written[at] = (written[at] as number) | Number(flags);
+      return written;
+    },
+    ...(isWhole ? {} : { sign }),
+  };
+};
+
+const gnarkFlags = ({ field }: CurveContext): Flags => (8 * field.bytes - field.bits < 3 ? twoFlags : threeFlags);
+const arkworksFlags = ({ encodings }: CurveContext): Flags => (encodings.includes('zcash') ? threeFlags : arkFlags);
 
 /** Of every curve. */
 const common = { be: bigEndian, 'le-montgomery': montgomery } as const;
 /** Of those curves that name them. */
-const special = { eip196: bigEndianWhole, eip2537, zcash } as const;
+const special: Readonly<Record<SpecialEncoding, Format>> = {
+  eip196: bigEndianWhole,
+  eip2537,
+  zcash: flagged(() => threeFlags, 'larger', true),
+  'zcash-compressed': flagged(() => threeFlags, 'larger', false),
+  ark: flagged(arkworksFlags, 'larger', true),
+  'ark-compressed': flagged(arkworksFlags, 'larger', false),
+  gnark: flagged(gnarkFlags, 'larger', true),
+  'gnark-compressed': flagged(gnarkFlags, 'larger', false),
+  aztec: bigEndian,
+  'aztec-compressed': flagged(() => aztecFlag, 'odd', false),
+};
 
 const formatsOf = ({ encodings = [] }: CurveContext): Readonly<Record<string, Format>> => ({
   ...common,
@@ -167,7 +276,9 @@ export const readPoints = (curve: CurveContext, bytes: Bytes, encoding: PointEnc
       `points: ${bytes.length} bytes are not a whole number of points of ${size} bytes in ${encoding}`,
     );
   }
-  return { bytes: format.read(curve, bytes), scale: format.scale?.(curve) ?? 1n, encoding };
+  const { sign } = format;
+  const scale = format.scale?.(curve) ?? 1n;
+  return { bytes: format.read(curve, bytes), scale, encoding, ...(sign === undefined ? {} : { sign }) };
 };
 
 /** The inverse of 2^bits modulo an odd number. */

@@ -453,10 +453,11 @@ class Engine implements MsmEngine<Coordinate> {
     runner: Runner,
     source: PointSource,
     tables: TableShape,
-    { label = 'bases', signal, onProgress }: Partial<CallOptions>,
+    { label = 'bases', checkSubgroup = false, signal, onProgress }: Partial<CallOptions>,
   ): Promise<Loaded> {
     const goOn = () => this.#assertUsable(signal);
-    return loadPoints(runner, this.#loadContext(), { source, tables, label, budget: this.#budget, goOn, onProgress });
+    const request = { source, tables, checkSubgroup, label, budget: this.#budget, goOn, onProgress };
+    return loadPoints(runner, this.#loadContext(), request);
   }
 
   #loadContext(): LoadContext {

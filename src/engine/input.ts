@@ -41,6 +41,7 @@ export interface CallOptions {
   readonly label: string | undefined;
   readonly offset: number | undefined;
   readonly precompute: number | undefined;
+  readonly checkSubgroup: boolean;
   readonly encoding: PointEncoding | undefined;
   readonly scalarEncoding: ScalarEncoding | undefined;
   readonly result: 'affine' | PointEncoding;
@@ -62,6 +63,7 @@ export const readCallOptions = (options: LoadBasesOptions & MsmOptions<'affine' 
     label,
     offset,
     precompute,
+    checkSubgroup = false,
     encoding,
     scalarEncoding,
     result = 'affine',
@@ -78,11 +80,15 @@ export const readCallOptions = (options: LoadBasesOptions & MsmOptions<'affine' 
   if (onProgress !== undefined && typeof onProgress !== 'function') {
     throw badArgument(`options.onProgress must be a function, got ${kindOf(onProgress)}`);
   }
+  if (typeof checkSubgroup !== 'boolean') {
+    throw badArgument(`options.checkSubgroup must be true or false, got ${show(checkSubgroup)}`);
+  }
   // called on the object that it came with, as a method of a class expects it
   return {
     label,
     offset,
     precompute,
+    checkSubgroup,
     encoding,
     scalarEncoding,
     result,

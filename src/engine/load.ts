@@ -4,7 +4,7 @@ import type { PointFormat } from '../curves/misread.js';
 import type { PointSource } from '../curves/point-source.js';
 import { badArgument, GpuFault, MsmError } from '../errors.js';
 import type { Command, Slice } from '../gpu/commands.js';
-import type { Runner } from '../gpu/runner.js';
+import type { Runner, Upload } from '../gpu/runner.js';
 import { additionsPerSubmitOf, type DeviceProfile } from '../plan/device-defaults.js';
 import type { Knobs } from '../plan/tuning.js';
 import type { TableShape } from '../plan/workload.js';
@@ -30,11 +30,27 @@ export interface LaterLoads {
   formatOf(curve: CurveContext, source: PointSource): PointFormat | null;
   /** What makes tables of points. */
   tableCommands(context: LoadContext, tables: TableShape, count: number, points: Slice, target: Slice): Command[];
+  /** What points go through before they are imported; null: nothing. */
+  preparation(context: LoadContext, source: PointSource): Passage | null;
+  /** What tells points of the group from others; null: there are no others. */
+  membership(context: LoadContext): Passage | null;
+  /** Whether a point that was refused is in the group, by the CPU. */
+  isInGroup(curve: CurveContext, source: PointSource): boolean;
+}
+
+/** A program that points go through where they are. */
+export interface Passage {
+  readonly scratch: Readonly<Record<string, number>>;
+  readonly uploads: readonly Upload[];
+  /** @param rejects the account of what it refuses */
+  commands(count: number, first: number, points: Slice, rejects: number): Command[];
 }
 
 export interface LoadRequest {
   readonly source: PointSource;
   readonly tables: TableShape;
+  /** Whether points have to be in the group. */
+  readonly checkSubgroup: boolean;
   readonly label: string;
   /** The most bytes of scratch. */
   readonly budget: number;
@@ -77,12 +93,12 @@ const rangesOf = (length: number, size: number): Range[] =>
 /**
  * Brings points to a device, has them converted and checked there, and makes the tables that were asked for.
  *
- * @throws MsmError `bad-argument` or `not-on-curve` naming the first point that is wrong; GpuFault, and what runners throw
+ * @throws MsmError `bad-argument`, `not-on-curve` or `not-in-subgroup` naming the first point that is wrong; GpuFault, and what runners throw
  */
 export const loadPoints = async (
   runner: Runner,
   context: LoadContext,
-  { source, tables, label, budget, goOn, onProgress }: LoadRequest,
+  { source, tables, checkSubgroup, label, budget, goOn, onProgress }: LoadRequest,
 ): Promise<Loaded> => {
   const { pointBytes } = context.curve;
   const { bytes } = source;
@@ -97,6 +113,11 @@ export const loadPoints = async (
     const few = Math.max(step, Math.floor(Math.min(TABLE_SLICE, bound, roomy) / step) * step);
     const ranges = rangesOf(length, tables.count === 1 ? bindable : Math.min(bindable, few));
     const digests: RangeDigest[] = [];
+    const later = source.sign !== undefined || checkSubgroup ? await context.loadLater() : null;
+    const passages = {
+      before: later?.preparation(context, source) ?? null,
+      after: checkSubgroup ? (later?.membership(context) ?? null) : null,
+    };
     for (const [i, range] of ranges.entries()) {
       goOn();
       onProgress?.({ phase: 'load', done: i, total: ranges.length });
@@ -105,10 +126,11 @@ export const loadPoints = async (
       const aside = { buffer: 'points', offset: 0, size: points.length };
       const plan =
         tables.count === 1
-          ? { to: target, scratch: {}, commands: [], goOn }
+          ? { to: target, scratch: {}, ...passages, commands: [], goOn }
           : {
               to: aside,
               scratch: { points: points.length },
+              ...passages,
               commands: (await context.loadLater()).tableCommands(context, tables, range.count, aside, target),
               goOn,
             };
@@ -129,7 +151,8 @@ export const loadPoints = async (
 
 /** Accounts of an import: what it refuses, and digests of the points as they came and as they stay. */
 const REJECTS = 0;
-const ARRIVED = 2;
+const OUTSIDE = 2;
+const ARRIVED = 3;
 const RESIDENT = ARRIVED + LANES;
 const ACCOUNTS_BYTES = 4 * (RESIDENT + LANES);
 
@@ -153,15 +176,23 @@ const assertImported = async (
   { curve, loadLater }: LoadContext,
   source: PointSource,
   { first, count }: Range,
-  [notCanonical, offCurve]: readonly [number, number],
+  [notCanonical, offCurve, outside]: readonly [number, number, number],
 ): Promise<void> => {
-  const rejected = Math.min(notCanonical, offCurve);
+  const rejected = Math.min(notCanonical, offCurve, outside);
   if (rejected === NONE_REJECTED) return;
   const at = (rejected - first) * curve.pointBytes;
   const refused = source.bytes.slice(at, at + curve.pointBytes);
-  const { formatOf } = await loadLater();
+  const { formatOf, isInGroup } = await loadLater();
   const isOurs = rejected >= first && rejected < first + count;
   const format = isOurs ? formatOf(curve, { ...source, bytes: refused }) : AS_IT_SHOULD_BE;
+  if (
+    rejected === outside &&
+    format === AS_IT_SHOULD_BE &&
+    isOurs &&
+    !isInGroup(curve, { ...source, bytes: refused })
+  ) {
+    throw new MsmError('not-in-subgroup', `points[${rejected}] is on ${curve.name}, but not in its group of order r`);
+  }
   if (format === AS_IT_SHOULD_BE) {
     throw new GpuFault('import', `points[${rejected}] was refused, and nothing is wrong with it`);
   }
@@ -180,18 +211,19 @@ const runImport = async (
   source: PointSource,
   range: Range,
   target: Bound,
-  { to, scratch, commands, goOn }: ImportPlan,
+  { to, scratch, before, after, commands, goOn }: ImportPlan,
 ): Promise<number> => {
   const { curve, kernels } = context;
   const { bytes: points, scale } = source;
   const { first, count } = range;
   let sent = 0;
   const { accounts } = await runner.run({
-    scratch,
+    scratch: { ...scratch, ...before?.scratch, ...after?.scratch },
     external: { bases: buffer },
-    uploads: [{ to, data: points }],
+    uploads: [{ to, data: points }, ...(before?.uploads ?? []), ...(after?.uploads ?? [])],
     commands: [
       digestCommand(context, to, ARRIVED),
+      ...(before?.commands(count, first, to, REJECTS + 1) ?? []),
       {
         kind: 'dispatch',
         phase: 'import',
@@ -200,6 +232,7 @@ const runImport = async (
         bindings: { points: to },
         groups: groupsFor(count, IMPORT_THREADS),
       },
+      ...(after?.commands(count, first, to, OUTSIDE) ?? []),
       ...commands,
       digestCommand(context, target, RESIDENT),
     ],
@@ -215,6 +248,7 @@ const runImport = async (
   await assertImported(context, source, range, [
     rejectedIn(accounts[REJECTS] as number),
     rejectedIn(accounts[REJECTS + 1] as number),
+    rejectedIn(accounts[OUTSIDE] as number),
   ]);
   return sumOfLanes(accounts, RESIDENT);
 };
@@ -246,6 +280,8 @@ interface ImportPlan {
   /** Where the points are uploaded to. */
   readonly to: Bound;
   readonly scratch: Readonly<Record<string, number>>;
+  readonly before: Passage | null;
+  readonly after: Passage | null;
   /** What is done with them once they are imported. */
   readonly commands: readonly Command[];
   goOn(): void;

@@ -38,6 +38,7 @@ const run = async (runner: Runner, tested: Tested, goOn: () => void): Promise<st
     tables,
     label: 'self-test',
     budget,
+    checkSubgroup: false,
     goOn,
     onProgress: undefined,
   };

@@ -1,0 +1,31 @@
+import type { ProgramWriter, Register } from '../stages/program.js';
+
+/** Registers of odd powers that a program of powers holds: of bits that are three in a window, sliding (Knuth, TAOCP 4.6.3). */
+export const ODD_POWERS = 4;
+
+/** to = base^exponent, in Montgomery form; `odd` are as many registers as there are odd powers, `base` being the first of them. The exponent is 1 or more. */
+export const writePower = (w: ProgramWriter, to: Register, odd: readonly Register[], exponent: bigint): void => {
+  const [base] = odd as [Register];
+  w.product(to, base, base);
+  for (let i = 1; i < ODD_POWERS; i++) w.product(odd[i] as Register, odd[i - 1] as Register, to);
+  const bits = exponent.toString(2);
+  const widest = Math.log2(ODD_POWERS) + 1;
+  let isFirst = true;
+  for (let at = 0; at < bits.length; ) {
+    if (bits[at] === '0') {
+      w.product(to, to, to);
+      at++;
+      continue;
+    }
+    // the longest window that ends with a one
+    const window = bits.slice(at, at + widest).replace(/0+$/, '');
+    const power = odd[(Number.parseInt(window, 2) - 1) / 2] as Register;
+    if (isFirst) w.move(to, power);
+    else {
+      for (let i = 0; i < window.length; i++) w.product(to, to, to);
+      w.product(to, to, power);
+    }
+    isFirst = false;
+    at += window.length;
+  }
+};

@@ -1,6 +1,9 @@
 import { badArgument, show } from '../errors.js';
-import { type FileCurve, type FileEncoding, type PointSection, pointSection } from './section.js';
+import { type FileCurve, type PointSection, pointSection } from './section.js';
 import { type FileSource, numbersOf, type OpenFile, openFile } from './source.js';
+
+/** What gnark-crypto writes, raw or not. */
+type GnarkEncoding = 'gnark' | 'gnark-compressed';
 
 /** A KZG SRS of gnark-crypto. */
 export interface GnarkSrs {
@@ -11,9 +14,9 @@ export interface GnarkSrs {
   /** Its points. */
   readonly sections: {
     /** α^i·G1, or what the SRS has in Lagrange's base. */
-    readonly g1: PointSection;
+    readonly g1: PointSection<GnarkEncoding | 'le-montgomery'>;
     /** G2 and α·G2; null where the file is of a proving key alone. */
-    readonly g2: PointSection | null;
+    readonly g2: PointSection<GnarkEncoding> | null;
   };
 }
 
@@ -28,18 +31,13 @@ interface GnarkCurve {
   readonly bytes: number;
   /** Steps of the pairing's loop, for each of which a verifying key has lines; `nLines` in kzg/marshal.go. */
   readonly steps: number;
-  readonly raw: FileEncoding;
-  readonly compressed: FileEncoding;
 }
 
-/**
- * Two flags are in the topmost bits on BN254 (01: infinity), which are 0 in raw points, infinity too; three on the others, as Zcash has them. c1 comes
- * before c0. Source: gnark-crypto v0.22.0, ecc/…/marshal.go, and files that it wrote.
- */
+/** Source: gnark-crypto v0.22.0, ecc/…/kzg/marshal.go, https://pkg.go.dev/github.com/consensys/gnark-crypto/ecc/bn254/kzg, and files that it wrote. */
 const curves: Readonly<Record<FileCurve, GnarkCurve>> = {
-  bn254: { bytes: 32, steps: 66, raw: 'eip196', compressed: 'gnark-compressed' },
-  'bls12-381': { bytes: 48, steps: 63, raw: 'zcash', compressed: 'zcash-compressed' },
-  'bls12-377': { bytes: 48, steps: 63, raw: 'gnark', compressed: 'gnark-compressed' },
+  bn254: { bytes: 32, steps: 66 },
+  'bls12-381': { bytes: 48, steps: 63 },
+  'bls12-377': { bytes: 48, steps: 63 },
 };
 
 const LENGTH_BYTES = 4;
@@ -83,7 +81,7 @@ const openDump = async (file: OpenFile, name: FileCurve, curve: GnarkCurve): Pro
         ...common,
         name: 'Vk.G2',
         group: 'g2',
-        encoding: curve.raw,
+        encoding: 'gnark',
         count: 2,
         pointBytes: g2Bytes,
         at: 0,
@@ -126,7 +124,7 @@ export const openGnarkSrs = async (source: FileSource, options: GnarkSrsOptions 
       `${what}: ${byteLength} bytes are not what an SRS of ${name} with ${count} points of ${pointBytes} bytes takes: is it cut off, or another curve's?`,
     );
   }
-  const common = { curve: name, encoding: compressed ? curve.compressed : curve.raw } as const;
+  const common = { curve: name, encoding: compressed ? 'gnark-compressed' : 'gnark' } as const;
   return {
     curve: name,
     form: compressed ? 'compressed' : 'raw',

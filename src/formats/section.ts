@@ -6,9 +6,6 @@ import { CHUNK_BYTES, type OpenFile, readRange } from './source.js';
 /** The curves of such files. */
 export type FileCurve = OwnNameOfPair;
 
-/** What the points of a file are: an `encoding` of `loadBases`, or a name for what it does not read yet. */
-export type FileEncoding = PointEncoding | 'zcash-compressed' | 'gnark' | 'gnark-compressed' | 'aztec-compressed';
-
 /** Options of `PointSection.chunks`. */
 export interface ChunkOptions {
   /** Index of the first point. Default 0. */
@@ -20,7 +17,7 @@ export interface ChunkOptions {
 }
 
 /** Points that lie one behind the other in a file. None of them was looked at: `loadBases` checks them. */
-export interface PointSection<Encoding extends FileEncoding = FileEncoding> {
+export interface PointSection<Encoding extends PointEncoding = PointEncoding> {
   /** What the format calls it. */
   readonly name: string;
   /** For `createMsmEngine({ curve, group })`. */
@@ -57,13 +54,13 @@ export interface PointSection<Encoding extends FileEncoding = FileEncoding> {
 }
 
 /** Where points are in a file. */
-export interface Place<Encoding extends FileEncoding>
+export interface Place<Encoding extends PointEncoding>
   extends Pick<PointSection<Encoding>, 'name' | 'curve' | 'group' | 'encoding' | 'count' | 'pointBytes'> {
   /** The first byte of the first. */
   readonly at: number;
 }
 
-export const pointSection = <Encoding extends FileEncoding>(
+export const pointSection = <Encoding extends PointEncoding>(
   file: OpenFile,
   { at, ...what }: Place<Encoding>,
 ): PointSection<Encoding> => {

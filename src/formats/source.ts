@@ -116,6 +116,8 @@ export const numbersOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataV
 
 /** [from, to) in one array, a view where the file is in memory; other sources are asked for no more than a chunk at a time. */
 export const readRange = async (file: OpenFile, from: number, to: number): Promise<Uint8Array> => {
+  // an HTTP range cannot be empty
+  if (from === to) return new Uint8Array();
   if (file.inMemory || to - from <= CHUNK_BYTES) return file.read(from, to);
   const all = roomFor(file.what, to - from, 1, 'bytes');
   for (let at = from; at < to; at += CHUNK_BYTES) {

@@ -2,7 +2,7 @@
  * Writes a common reference string of 8 points as @aztec/bb.js 5.0.0 takes it. What is on disk at Aztec's users is downloaded, and this runs without: so the
  * powers are those of a τ of our own, multiplied by barretenberg, which says here what it takes bytes for; τ·G2 is Aztec's own, which its binary has.
  *
- *     npm install @aztec/bb.js@5.0.0 && node make.mjs
+ *     npm ci && node make.mjs
  */
 // @ts-nocheck: what it needs is not installed here
 import { ok, strictEqual } from 'node:assert';

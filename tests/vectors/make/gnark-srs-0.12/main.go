@@ -1,6 +1,6 @@
 // Writes KZG SRS of 8 points as gnark-crypto v0.12.1 does, which had no lines in verifying keys yet; and a proving key alone.
 //
-//	go mod init make && go get github.com/consensys/gnark-crypto@v0.12.1 && go run .
+//	go run .
 package main
 
 import (

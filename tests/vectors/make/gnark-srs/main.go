@@ -1,7 +1,7 @@
 // Writes KZG SRS of 8 points as gnark-crypto v0.22.0 does, each way that it has, and what their files hash to. The lines of the verifying keys, which are most
 // of a file and the same in all ways, are cut out of them and go into a file of their own.
 //
-//	go mod init make && go get github.com/consensys/gnark-crypto@v0.22.0 && go run .
+//	go run . > gnark.sha256
 package main
 
 import (

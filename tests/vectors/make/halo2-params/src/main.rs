@@ -1,6 +1,6 @@
 //! Writes KZG parameters of 2^3 points as halo2-axiom 0.5.3 does, in the two formats that there are, and prints the points.
 //!
-//!     cargo run
+//!     cargo run --locked > halo2-bn254.txt
 use halo2_axiom::halo2curves::bn256::Bn256;
 use halo2_axiom::poly::commitment::{Params, ParamsProver};
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;

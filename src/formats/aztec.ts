@@ -64,11 +64,6 @@ const openG2 = (file: OpenFile): PointSection<'be'> => {
   });
 };
 
-interface OpenAztecCrs {
-  (g1: FileSource, g2: FileSource): Promise<AztecCrs<PointSection<'be'>>>;
-  (g1: FileSource, g2?: undefined): Promise<AztecCrs<null>>;
-}
-
 /**
  * Opens the common reference string of Aztec's barretenberg. Reads two numbers of it, and no other points.
  *
@@ -76,10 +71,15 @@ interface OpenAztecCrs {
  * @param g2 `bn254_g2.dat` or `g2.dat`
  * @throws MsmError `bad-argument`, where a file does not begin with the generator, or has no whole number of points
  */
-export const openAztecCrs = (async (g1, g2) => ({
-  curve: 'bn254',
-  sections: {
-    g1: await openG1(openFile('g1.dat', g1)),
-    g2: g2 === undefined ? null : openG2(openFile('g2.dat', g2)),
-  },
-})) as OpenAztecCrs;
+export async function openAztecCrs(g1: FileSource, g2: FileSource): Promise<AztecCrs<PointSection<'be'>>>;
+/** The same, without τ·G2. */
+export async function openAztecCrs(g1: FileSource, g2?: undefined): Promise<AztecCrs<null>>;
+export async function openAztecCrs(g1: FileSource, g2?: FileSource): Promise<AztecCrs> {
+  return {
+    curve: 'bn254',
+    sections: {
+      g1: await openG1(openFile('g1.dat', g1)),
+      g2: g2 === undefined ? null : openG2(openFile('g2.dat', g2)),
+    },
+  };
+}

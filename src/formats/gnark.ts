@@ -2,9 +2,6 @@ import { badArgument, show } from '../errors.js';
 import { type FileCurve, type PointSection, pointSection } from './section.js';
 import { type FileSource, numbersOf, type OpenFile, openFile } from './source.js';
 
-/** What gnark-crypto writes, raw or not. */
-type GnarkEncoding = 'gnark' | 'gnark-compressed';
-
 /** A KZG SRS of gnark-crypto. */
 export interface GnarkSrs {
   /** As it was given. */
@@ -14,9 +11,9 @@ export interface GnarkSrs {
   /** Its points. */
   readonly sections: {
     /** α^i·G1, or what the SRS has in Lagrange's base. */
-    readonly g1: PointSection<GnarkEncoding | 'le-montgomery'>;
+    readonly g1: PointSection<'gnark' | 'gnark-compressed' | 'le-montgomery'>;
     /** G2 and α·G2; null where the file is of a proving key alone. */
-    readonly g2: PointSection<GnarkEncoding> | null;
+    readonly g2: PointSection<'gnark' | 'gnark-compressed'> | null;
   };
 }
 

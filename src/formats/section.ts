@@ -1,10 +1,10 @@
 import type { PagedBytes, PointEncoding } from '../api.js';
-import type { Group, OwnNameOfPair } from '../curves/names.js';
+import type { Group } from '../curves/names.js';
 import { badArgument, show } from '../errors.js';
 import { CHUNK_BYTES, type OpenFile, readRange } from './source.js';
 
 /** The curves of such files. */
-export type FileCurve = OwnNameOfPair;
+export type FileCurve = 'bn254' | 'bls12-381' | 'bls12-377';
 
 /** Options of `PointSection.chunks`. */
 export interface ChunkOptions {

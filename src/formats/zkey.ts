@@ -56,8 +56,11 @@ export interface Groth16Zkey extends Circuit {
 export interface PlonkZkey extends Circuit {
   /** The proof system. */
   readonly protocol: 'plonk' | 'fflonk';
-  /** Its points: τ^i·G1, for i up to `domainSize + 5`, or `9 · domainSize + 17` for FFLONK. */
-  readonly sections: { readonly ptau: PointSection<'le-montgomery'> };
+  /** Its points. */
+  readonly sections: {
+    /** τ^i·G1, for i up to `domainSize + 5`, or `9 · domainSize + 17` for FFLONK. */
+    readonly ptau: PointSection<'le-montgomery'>;
+  };
 }
 
 /** A `.zkey`; `protocol` tells which. */

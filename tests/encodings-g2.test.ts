@@ -159,7 +159,7 @@ describe('what is wrong is said', () => {
       'eip2537',
       new Uint8Array(128),
       'bad-argument',
-      /options.encoding: 'eip2537' is none of bn254 G2's: le, be, le-montgomery, eip196, ark, ark-compressed, gnark, gnark-compressed$/,
+      /options.encoding: 'eip2537' is none of bn254 G2's: le, be, le-montgomery, eip196, ark, ark-compressed, gnark, gnark-compressed, aztec$/,
     ],
     [
       'a curve without an encoding of its own',

@@ -17,18 +17,25 @@ import { inProject } from './support/run-script.js';
 
 interface PointSet extends CurveGroup {
   readonly k: readonly string[];
-  readonly encodings: Readonly<Record<string, readonly string[]>>;
+  /** In hex; null where there is no such thing. */
+  readonly encodings: Readonly<Record<string, readonly (string | null)[]>>;
 }
 
-const sets = ['arkworks', 'gnark', 'zkcrypto'].flatMap((software) => {
+const sets = ['arkworks', 'gnark', 'zkcrypto', 'aztec', 'halo2curves'].flatMap((software) => {
   const text = readFileSync(inProject(`tests/vectors/${software}.json`), 'utf8');
   const { curves } = JSON.parse(text) as { curves: readonly PointSet[] };
-  return curves.flatMap(({ encodings, ...set }) =>
-    Object.entries(encodings).map(([encoding, points]) => ({ software, ...set, encoding, points })),
+  return curves.flatMap(({ encodings, k, ...set }) =>
+    Object.entries(encodings).map(([encoding, written]) => {
+      const there = k.flatMap((log, i) => (written[i] == null ? [] : [{ log, point: written[i] }]));
+      return { software, ...set, encoding, k: there.map(({ log }) => log), points: there.map(({ point }) => point) };
+    }),
   );
 });
-/** What is the same as `be` on curves whose primes leave no room for flags has no name of its own there. */
-const named = sets.filter(({ curve, encoding }) => !(encoding === 'gnark' && ['secp256k1', 'p256'].includes(curve)));
+/** What is the same as `be` on curves whose primes leave no room for flags has no name of its own there; halo2's are not for points in bytes of a prover's. */
+const named = sets.filter(
+  ({ curve, encoding }) =>
+    !encoding.startsWith('halo2') && !(encoding === 'gnark' && ['secp256k1', 'p256'].includes(curve)),
+);
 type Vectors = (typeof named)[number];
 
 const contextOf = ({ curve, group }: CurveGroup): CurveContext => {
@@ -47,11 +54,11 @@ describe('on the CPU', () => {
     const curve = contextOf(vectors);
     const encoding = vectors.encoding as PointEncoding;
     const read = readerOf(curve, readPoints(curve, bytesOf(vectors.points), encoding));
-    const write = writerOf(curve, encoding);
+    const write = encoding === 'aztec-compressed' ? null : writerOf(curve, encoding);
     for (const [i, k] of vectors.k.entries()) {
       const point = multiple(vectors, k);
       expect(read(i), `${k} times the generator`).toEqual(point.infinity ? null : { x: point.x, y: point.y });
-      expect(write(encodePoints(curve, [point]))).toEqual(hexToBytes(vectors.points[i] as string));
+      if (write !== null) expect(write(encodePoints(curve, [point]))).toEqual(hexToBytes(vectors.points[i] as string));
     }
   });
 });

@@ -324,6 +324,10 @@ describe('results', () => {
     const engine = await engineOf('bn254', 2 ** 16);
     const bases = await engine.loadBases(knownOf('bn254').points);
     const { lastRun } = engine;
+    await expect(engine.msm(bases, [1n], { result: 'aztec-compressed' })).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: "options.result: 'aztec-compressed' cannot say infinity, which a sum may be",
+    });
     for (const result of ['eip2537', 'x', 7, null]) {
       await expect(engine.msm(bases, [1n], { result } as never)).rejects.toMatchObject({
         code: 'bad-argument',

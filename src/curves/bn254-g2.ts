@@ -27,7 +27,7 @@ export const bn254G2: KnownCurve<Fp2> = {
       c1: 0x090689d0585ff075ec9e99ad690c3395bc4b313370b38ef355acdadcd122975bn,
     },
   },
-  encodings: ['eip196', 'ark', 'ark-compressed', 'gnark', 'gnark-compressed'],
+  encodings: ['eip196', 'ark', 'ark-compressed', 'gnark', 'gnark-compressed', 'aztec'],
   // ψ, the Frobenius endomorphism on the twist, is 6·u² = t − 1 in the group: ψ² − t·ψ + p = 0, so that (p + 1 − t)·P = r·P = 0
   // (El Housni, Guillevic, Piellard, https://eprint.iacr.org/2022/352)
   membership: {

@@ -12,5 +12,5 @@ export const grumpkin: Curve = {
   a: 0n,
   b: 0x30644e72e131a029b85045b68181585d2833e84879b9709143e1f593effffff0n,
   generator: { x: 1n, y: 0x2cf135e7506a45d632d270d45f1181294833fc48d823f272cn },
-  encodings: ['ark', 'ark-compressed', 'gnark', 'gnark-compressed'],
+  encodings: ['ark', 'ark-compressed', 'gnark', 'gnark-compressed', 'aztec'],
 };

@@ -15,5 +15,5 @@ export const secp256k1: Curve = {
     x: 0x79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798n,
     y: 0x483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8n,
   },
-  encodings: ['ark', 'ark-compressed'],
+  encodings: ['ark', 'ark-compressed', 'aztec'],
 };

@@ -14,8 +14,8 @@ interface Format {
   size(curve: CurveContext): number;
   /** Points in little-endian bytes: these, or others. */
   read(curve: CurveContext, bytes: Bytes): Bytes;
-  /** The other way round, for one point. */
-  write(curve: CurveContext, bytes: Bytes): Bytes;
+  /** The other way round, for one point; there is none where infinity, which every sum may be, cannot be written. */
+  write?(curve: CurveContext, bytes: Bytes): Bytes;
   /** What coordinates are multiplied by. */
   scale?(curve: CurveContext): bigint;
   /** By what y is told from −y where it is not written: then points have 1 in its place where it is the one that is even, or smaller, 2 otherwise. */
@@ -31,12 +31,29 @@ const reverseEach = (bytes: Bytes, size: number): Bytes => {
 };
 
 /** Numbers of so many bytes, turned round; and turned back likewise. */
-const turned = (sizeOf: (curve: CurveContext) => number): Pick<Format, 'read' | 'write'> => {
+const turned = (sizeOf: (curve: CurveContext) => number): Required<Pick<Format, 'read' | 'write'>> => {
   const turn = (curve: CurveContext, bytes: Bytes): Bytes => reverseEach(bytes, sizeOf(curve));
   return { read: turn, write: turn };
 };
 
-const bigEndian: Format = { size: plainSize, ...turned(({ field }) => field.bytes) };
+const bigEndian = { size: plainSize, ...turned(({ field }) => field.bytes) };
+
+/**
+ * Aztec's barretenberg: big-endian, c0 before c1, infinity as nothing but ones. https://github.com/AztecProtocol/aztec-packages, barretenberg/cpp/src/barretenberg/ecc/groups/affine_element.hpp
+ */
+const aztec: Format = {
+  size: plainSize,
+  read: (curve, bytes) => {
+    const { pointBytes } = curve;
+    for (let at = 0, i = 0; at < bytes.length; at += pointBytes, i++) {
+      const point = bytes.subarray(at, at + pointBytes);
+      if (point.every((byte) => byte === 0)) throw new RangeError(`points[${i}] is (0, 0), and infinity is all ones`);
+      if (point.every((byte) => byte === 0xff)) point.fill(0);
+    }
+    return bigEndian.read(curve, bytes);
+  },
+  write: (curve, bytes) => (bytes.every((byte) => byte === 0) ? bytes.fill(0xff) : bigEndian.write(curve, bytes)),
+};
 
 /**
  * Each coordinate as if it were one big-endian number: of a pair, c1 comes before c0. So has EIP-197 the points of G2, and EIP-196 those of G1.
@@ -138,7 +155,7 @@ const arkFlags: Flags = {
   littleEndian: true,
 };
 
-/** Of Aztec's common reference string: whether y is odd. */
+/** Of Aztec's: whether y is odd. */
 const aztecFlag: Flags = { mask: 0x80, whole: {}, compressed: { 0: 'smaller', 128: 'larger' }, littleEndian: false };
 
 /** Of little-endian bytes, whether 2·y > p; of a pair by c1, unless it is 0. */
@@ -223,6 +240,9 @@ const flagged = (flagsOf: (curve: CurveContext) => Flags, sign: RootSign, isWhol
   };
 };
 
+/** Aztec's, since March 2026: of points that are not infinity. */
+const { write: _, ...aztecCompressed } = flagged(() => aztecFlag, 'odd', false);
+
 const gnarkFlags = ({ field }: CurveContext): Flags => (8 * field.bytes - field.bits < 3 ? twoFlags : threeFlags);
 const arkworksFlags = ({ encodings }: CurveContext): Flags => (encodings.includes('zcash') ? threeFlags : arkFlags);
 
@@ -238,8 +258,8 @@ const special: Readonly<Record<SpecialEncoding, Format>> = {
   'ark-compressed': flagged(arkworksFlags, 'larger', false),
   gnark: flagged(gnarkFlags, 'larger', true),
   'gnark-compressed': flagged(gnarkFlags, 'larger', false),
-  aztec: bigEndian,
-  'aztec-compressed': flagged(() => aztecFlag, 'odd', false),
+  aztec,
+  'aztec-compressed': aztecCompressed,
 };
 
 const formatsOf = ({ encodings = [] }: CurveContext): Readonly<Record<string, Format>> => ({
@@ -261,6 +281,8 @@ const formatOf = (curve: CurveContext, encoding: string, option: string): Format
  */
 export const writerOf = (curve: CurveContext, encoding: PointEncoding): ((bytes: Bytes) => Bytes) => {
   const { write } = formatOf(curve, encoding, 'result');
+  if (write === undefined)
+    throw new RangeError(`options.result: '${encoding}' cannot say infinity, which a sum may be`);
   return (bytes) => write(curve, bytes);
 };
 

@@ -287,8 +287,11 @@ describe('where the compiler gets a constant wrong', () => {
     engine.destroy();
   };
   const title = 'in the walk alone, bases %s: they move with the products';
-  test.each([['retained', true] as const])(title, movesBases);
-  test.each([['not retained', false] as const])(title, { tags: 'long' }, movesBases);
+  const kinds = [
+    ['retained', true],
+    ['not retained', false],
+  ] as const;
+  test.each(kinds)(title, { tags: 'long' }, movesBases);
 
   test('in tables alone', { tags: 'long' }, async () => {
     const { device } = await miscompiling(['signed'], /tables/);

@@ -28,6 +28,7 @@ usage: npm start -- [options]`,
   options: {
     curve: valued('bls12-381', 'which curve (default bn254)', anyText),
     group: valued('g2', 'which of its groups (default g1)', anyText),
+    encoding: valued('ark-compressed', 'as what its points are loaded (default le)', anyText),
     n: valued('2^10,4097,…', 'how many points (default 2^10,2^12,2^14)', listOf(size(1, 2 ** 22)), sizes),
     reps: valued('3', 'timed repetitions of each, after a warm-up; the median is printed', integer(1, 1000), 3),
     budget: valued('256', 'memoryBudget in MiB; what needs more runs in groups and chunks', integer(1, 65_536), 256),
@@ -38,7 +39,7 @@ usage: npm start -- [options]`,
 };
 
 /** @param {import('./command-line.mjs').Values<typeof command.options>} options */
-async function start({ curve, group, n, reps, budget, json }) {
+async function start({ curve, group, encoding, n, reps, budget, json }) {
   const library = await openBench();
   const { parseKnobs, toJson, rowsOf, reportLines } = library;
   const query = new URLSearchParams({
@@ -46,6 +47,7 @@ async function start({ curve, group, n, reps, budget, json }) {
     ...{ peers: 'none', build: project },
     ...(curve !== undefined && { curve }),
     ...(group !== undefined && { group }),
+    ...(encoding !== undefined && { encoding }),
   });
   const { rows, error } = await runBench(
     library,

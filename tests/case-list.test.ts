@@ -4,17 +4,19 @@
  *   CASES=all npm test -- tests/case-list.test.ts
  *   CASES='curve=bls12-381,group=g2,points=pairs,scalars=all-equal,n=4097' npm test -- tests/case-list.test.ts
  *   CASES=groups npm test -- tests/case-list.test.ts
+ *   CASES=encodings npm test -- tests/case-list.test.ts
  * Of the tenth, what has more than LARGE points is of the second tier. Other curves and groups have tests of their own (other-curves, groups).
  */
 import { afterAll, expect, test, vi } from 'vitest';
-import { type CaseAddress, formatCaseAddress } from '../dev/cases/address.js';
+import { type CaseAddress, defaultEncoding, formatCaseAddress } from '../dev/cases/address.js';
 import { engineIn } from '../dev/cases/engine-in.js';
 import { placementInTurn } from '../dev/cases/list.js';
-import { makePoints } from '../dev/cases/msm-case.js';
+import { encodedPoints, makePoints } from '../dev/cases/msm-case.js';
 import type { PointSet } from '../dev/cases/point-distributions.js';
 import { scalarDistributions } from '../dev/cases/scalar-distributions.js';
 import { selectCases } from '../dev/cases/select.js';
 import { oracleOf } from '../dev/oracle/curves.js';
+import { hasInfinity, pointsIn } from '../dev/oracle/encodings.js';
 import { type Coordinate, expectedMsm } from '../dev/oracle/known-bases.js';
 import { type Bases, createMsmEngine, type MsmEngine } from '../src/index.js';
 import { getDevice } from './support/gpu.js';
@@ -54,15 +56,17 @@ const engineFor = async (address: CaseAddress): Promise<MsmEngine<Coordinate>> =
 };
 
 const load = async (address: CaseAddress, engine: MsmEngine<Coordinate>) => {
-  const { curve, group, points: name, n, seed } = address;
-  const key = `${curve} ${group} ${name} ${n} ${seed}`;
+  const { curve, group, encoding, points: name, n, seed } = address;
+  const key = `${curve} ${group} ${encoding} ${name} ${n} ${seed}`;
   if (loaded?.key !== key) {
     for (const bases of loaded?.bases.values() ?? []) bases.destroy();
     loaded = { key, points: makePoints(address), bases: new Map() };
   }
-  const bases = loaded.bases.get(engine) ?? (await engine.loadBases(loaded.points.bytes));
+  const { points } = loaded;
+  const bytes = encodedPoints({ address, curve: oracleOf(address), points });
+  const bases = loaded.bases.get(engine) ?? (await engine.loadBases(bytes, { encoding }));
   loaded.bases.set(engine, bases);
-  return { points: loaded.points, bases };
+  return { points, bases };
 };
 
 const agrees = async (_: string, address: CaseAddress): Promise<void> => {
@@ -71,7 +75,12 @@ const agrees = async (_: string, address: CaseAddress): Promise<void> => {
   const oracle = oracleOf(address);
   const { values, bytes } = scalarDistributions[address.scalars].make(address.n, address.seed, oracle);
   const result = await engine.msm(bases, bytes);
-  expect(result).toEqual(expectedMsm(oracle, points.logs, values));
+  const expected = expectedMsm(oracle, points.logs, values);
+  expect(result).toEqual(expected);
+  const { encoding } = address;
+  if (encoding !== defaultEncoding && hasInfinity(encoding)) {
+    expect(await engine.msm(bases, bytes, { result: encoding })).toEqual(pointsIn(oracle, [expected], encoding));
+  }
   expect(engine.memory.peak).toBeLessThanOrEqual(memoryBudget);
 };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { formatCaseAddress, parseCaseAddress } from '../dev/cases/address.js';
-import { everyCase, listSizes, pairwiseCases, placementInTurn } from '../dev/cases/list.js';
-import { isOnCurve, makeCase } from '../dev/cases/msm-case.js';
+import { encodingsOf, formatCaseAddress, parseCaseAddress } from '../dev/cases/address.js';
+import { everyCase, everyGroup, listSizes, pairwiseCases, placementInTurn } from '../dev/cases/list.js';
+import { encodedPoints, isOnCurve, makeCase, makePoints } from '../dev/cases/msm-case.js';
 import { type PointDistributionName, pointDistributions } from '../dev/cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
 import { caseSets, selectCases } from '../dev/cases/select.js';
@@ -10,7 +10,7 @@ import { bn254G1, groupOrder, numbersOf as numbersOfCoordinate, samePoint } from
 
 const pointNames = Object.keys(pointDistributions) as PointDistributionName[];
 const scalarNames = Object.keys(scalarDistributions) as ScalarDistributionName[];
-const ofBn254 = { curve: 'bn254', group: 'g1' } as const;
+const ofBn254 = { curve: 'bn254', group: 'g1', encoding: 'le' } as const;
 const { Point } = bn254G1;
 const r = groupOrder(bn254G1);
 
@@ -191,7 +191,7 @@ describe('the two oracles', () => {
 describe('addresses', () => {
   it('are read as they are written', () => {
     const text = 'points=pairs,scalars=all-equal,n=4097,seed=1';
-    const address = { curve: 'bn254', group: 'g1', points: 'pairs', scalars: 'all-equal', n: 4097, seed: 1 };
+    const address = { ...ofBn254, points: 'pairs', scalars: 'all-equal', n: 4097, seed: 1 };
     expect(parseCaseAddress(text)).toEqual(address);
     expect(formatCaseAddress(parseCaseAddress(text))).toBe(text);
     expect(parseCaseAddress(`curve=pallas,${text}`)).toEqual({ ...address, curve: 'pallas' });
@@ -207,6 +207,16 @@ describe('addresses', () => {
     );
     expect(formatCaseAddress(parseCaseAddress(`group=g2,${text}`))).toBe(`group=g2,${text}`);
     expect(formatCaseAddress(parseCaseAddress(`curve=pallas,group=g1,${text}`))).toBe(`curve=pallas,${text}`);
+  });
+
+  it('have encodings of their group', () => {
+    const text = 'points=pairs,scalars=all-equal,n=9,seed=1';
+    const address = { ...ofBn254, points: 'pairs', scalars: 'all-equal', n: 9, seed: 1 };
+    const compressed = `encoding=gnark-compressed,${text}`;
+    expect(parseCaseAddress(compressed)).toEqual({ ...address, encoding: 'gnark-compressed' });
+    expect(formatCaseAddress(parseCaseAddress(`${text},encoding=gnark-compressed`))).toBe(compressed);
+    expect(formatCaseAddress(parseCaseAddress(`encoding=le,${text}`))).toBe(text);
+    expect(parseCaseAddress(`encoding=eip2537,curve=bls12-381,group=g2,${text}`).encoding).toBe('eip2537');
   });
 
   it.each([
@@ -225,6 +235,11 @@ describe('addresses', () => {
       'curve=pallas,group=g2,points=pairs,scalars=random,n=1,seed=1',
       'group: pallas has no g2; bn254, bls12-381, bls12-377 have one',
     ],
+    [
+      'encoding=zcash,points=pairs,scalars=random,n=1,seed=1',
+      'encoding: "zcash" is none of bn254, g1; there are le, be, le-montgomery, eip196, ark',
+    ],
+    ['curve=bn254,group=g2,encoding=aztec-compressed,points=pairs,scalars=random,n=1,seed=1', 'none of bn254, g2'],
     ['', '""'],
   ])('%s is refused by name', (text, named) => {
     expect(() => parseCaseAddress(text)).toThrow(RangeError);
@@ -280,10 +295,10 @@ describe('selecting cases', () => {
   });
 
   it('is in the group of the run, unless a filter names another curve or group', () => {
-    const of = { curve: 'bls12-381', group: 'g2' } as const;
+    const of = { curve: 'bls12-381', group: 'g2', encoding: 'zcash' } as const;
     const where = (filter: string) =>
       new Set(selectCases([filter], [4], 1, of).map(({ curve, group }) => `${curve} ${group}`));
-    const inOne = Object.keys(caseSets).filter((set) => set !== 'groups');
+    const inOne = Object.keys(caseSets).filter((set) => !['groups', 'encodings'].includes(set));
     for (const filter of [...inOne, 'points=pairs']) expect(where(filter)).toEqual(new Set(['bls12-381 g2']));
     expect(where('groups')).toEqual(
       new Set([
@@ -296,6 +311,39 @@ describe('selecting cases', () => {
     expect(where('curve=pallas,points=pairs')).toEqual(new Set(['pallas g1']));
     expect(where('curve=bn254,group=g2,points=pairs')).toEqual(new Set(['bn254 g2']));
     expect(() => where('curve=pallas,group=g2,points=pairs')).toThrow('group: pallas has no g2');
+  });
+
+  it('is in the encoding of the run, unless a filter names another one, or another curve or group', () => {
+    const of = { curve: 'bn254', group: 'g1', encoding: 'aztec' } as const;
+    const encodings = (filter: string) =>
+      new Set(selectCases([filter], [4], 1, of).map(({ encoding }) => encoding as string));
+    expect(encodings('points=pairs')).toEqual(new Set(['aztec']));
+    expect(encodings('encoding=be,points=pairs')).toEqual(new Set(['be']));
+    expect(encodings('group=g2,points=pairs')).toEqual(new Set(['le']));
+    expect(encodings('curve=p256,points=pairs')).toEqual(new Set(['le']));
+    expect(encodings('curve=p256,encoding=*,points=pairs')).toEqual(
+      new Set(encodingsOf({ curve: 'p256', group: 'g1' })),
+    );
+    const every = selectCases(['encodings'], [4], 1).map(
+      ({ curve, group, encoding }) => `${curve} ${group} ${encoding}`,
+    );
+    expect(new Set(every)).toEqual(
+      new Set(everyGroup.flatMap((own) => encodingsOf(own).map((each) => `${own.curve} ${own.group} ${each}`))),
+    );
+  });
+
+  it('leaves out what an encoding cannot write, and refuses where nothing is left', () => {
+    const filter = 'encoding=aztec-compressed,scalars=random';
+    const points = selectCases([filter], [40], 1).map((address) => address.points);
+    expect(points).toEqual(
+      pointNames.filter((name) => !pointDistributions[name].make(40, 1).points.some(({ infinity }) => infinity)),
+    );
+    expect(() => selectCases([`${filter},points=all-infinity`], [40], 1)).toThrow('the encoding has none');
+    const { curve } = makeCase(parseCaseAddress('points=pairs,scalars=random,n=1,seed=1'));
+    const address = parseCaseAddress(`${filter},points=all-infinity,n=1,seed=1`);
+    expect(() => encodedPoints({ address, curve, points: makePoints(address) })).toThrow(
+      'encoding: aztec-compressed has no infinity',
+    );
   });
 
   it('has only sets that can be expanded', () => {

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { encodingsOf } from '../dev/cases/address.js';
+import { everyGroup } from '../dev/cases/list.js';
 import { execute, makeInputs } from '../dev/fuzz/execute.js';
 import { drawProgram, type FuzzProgram, length, vectorsOf } from '../dev/fuzz/program.js';
 import { shrink } from '../dev/fuzz/shrink.js';
+import type { AffinePoint, Coordinate } from '../dev/oracle/known-bases.js';
 import { getDevice } from './support/gpu.js';
 
 describe('the fuzzer', () => {
@@ -26,11 +29,31 @@ describe('the fuzzer', () => {
         for (const { from } of call.points) seen.add(`points ${from}`);
         if (call.more !== undefined) seen.add('batch');
         if (call.precompute !== undefined) seen.add('tables');
+        if (call.checkSubgroup) seen.add('subgroup');
       }
     }
     expect(inG2).toBeGreaterThan(10);
     expect(inG2).toBeLessThan(60);
-    expect(seen.size, 'every distribution occurs, and batches and tables').toBe(11 + 14 + 2);
+    expect(seen.size, 'every distribution occurs, and batches and tables').toBe(11 + 14 + 3);
+  });
+
+  test('draws every encoding, of their groups only, and no infinity where there is none', () => {
+    const seen = new Set<string>();
+    for (let index = 0; index < 3000; index++) {
+      const { curve = 'bn254', group = 'g1', calls } = drawProgram(4, index);
+      const known = encodingsOf({ curve, group });
+      for (const { encoding = 'le', result = 'le', points } of calls) {
+        expect(known).toContain(encoding);
+        expect(known).toContain(result);
+        seen.add(`points ${encoding}`).add(`result ${result}`);
+        const names: readonly string[] = points.map(({ from }) => from);
+        for (const name of ['few-with-signs', 'with-infinities', 'all-infinity'])
+          if (encoding === 'aztec-compressed') expect(names).not.toContain(name);
+      }
+    }
+    const all = everyGroup.flatMap(encodingsOf).flatMap((encoding) => [`points ${encoding}`, `result ${encoding}`]);
+    // a sum may be infinity
+    expect(seen).toEqual(new Set(all.filter((each) => each !== 'result aztec-compressed')));
   });
 
   test('runs programs on the GPU and finds them right', async () => {
@@ -63,7 +86,10 @@ describe('the fuzzer', () => {
       ],
     };
     expect(await execute(device, program)).toBeNull();
-    const swapped = await execute(device, program, ({ x, y, infinity }) => ({ x: y, y: x, infinity }));
+    const swapped = await execute(device, program, (sum) => {
+      const { x, y, infinity } = sum as AffinePoint<Coordinate>;
+      return { x: y, y: x, infinity };
+    });
     // four numbers a point
     expect(swapped).toMatchObject({ call: 0, error: expect.stringMatching(/\((0x\w+, ){3}0x\w+\) for \(/) });
     // the first group has that fault as well, and is simpler

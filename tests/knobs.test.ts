@@ -25,7 +25,10 @@ describe('the knobs of the page', () => {
     expect(casesOf('autorun=msm-bench&n=7&points=pairs&scalars=all-equal')).toEqual([
       'points=pairs,scalars=all-equal,n=7,seed=1',
     ]);
-    expect(casesOf('autorun=msm-cross-check&n=7&case=points%3Dpairs,scalars%3Drandom&case=core').length).toBe(6);
+    expect(casesOf('autorun=msm-cross-check&n=7&case=points%3Dpairs,scalars%3Drandom&case=core').length).toBe(7);
+    expect(casesOf('autorun=msm-bench&n=7&curve=bls12-381&group=g2&encoding=zcash-compressed')).toEqual([
+      'curve=bls12-381,group=g2,encoding=zcash-compressed,points=distinct,scalars=random,n=7,seed=1',
+    ]);
   });
 
   it('tune the engine, and leave to it what they do not name', () => {
@@ -86,8 +89,8 @@ describe('the knobs of the page', () => {
     expect(parse('autorun=msm-bench')).toMatchObject({ curve: 'bn254', group: 'g1', settings: [{ group: null }] });
     expect(parse('autorun=crossover&group=g2')).toMatchObject({ curve: 'bn254', group: 'g2' });
     const inGroup = casesOf('autorun=msm-cross-check&n=5&group=g2&case=core');
-    expect(inGroup).toHaveLength(5);
-    for (const name of inGroup) expect(name).toMatch(/^group=g2,points=/);
+    expect(inGroup).toHaveLength(6);
+    for (const name of inGroup) expect(name).toMatch(/^group=g2,(encoding=ark-compressed,)?points=/);
     // each side of a comparison its own; the cases are those of both
     const sides = parse('autorun=accum-ab&b.group=g2&a.c=8&curve=bls12-377');
     expect(sides.settings.map(({ name, group }) => [name, group])).toEqual([
@@ -296,6 +299,10 @@ describe('the knobs of the page', () => {
     ['autorun=msm-bench&group=g3', 'group: "g3" is not g1 or g2'],
     ['autorun=msm-bench&curve=secp256k1&group=g2', 'group: secp256k1 has no g2; bn254, bls12-381, bls12-377 have one'],
     ['autorun=msm-cross-check&case=curve%3Dpallas,group%3Dg2', 'group: pallas has no g2'],
+    ['autorun=msm-bench&encoding=zcash', 'encoding: "zcash" is none of bn254, g1; there are le, be, '],
+    ['autorun=msm-bench&encoding=aztec-compressed&points=all-infinity', 'the encoding has none'],
+    ['autorun=accum-ab&encoding=aztec-compressed&b.group=g2', 'encoding: "aztec-compressed" is none of bn254, g2'],
+    ['autorun=field-bench&encoding=be', 'encoding: means nothing'],
     ['autorun=accum-ab&b.group=G2', 'b.group: "G2" is not g1 or g2'],
     ['autorun=accum-ab&curve=vesta&b.group=g2', 'group: vesta has no g2'],
     ['autorun=msm-bench&a.group=g2', 'a.group: means nothing to autorun=msm-bench'],

@@ -9,7 +9,7 @@ import { babyjubjub, jubjub } from '@noble/curves/misc.js';
 import { bytesToHex, numberToBytesBE, numberToBytesLE } from '@noble/curves/utils.js';
 import { describe, expect, test } from 'vitest';
 import { type CurveGroup, groupsOf, oracleOf, oracles, oraclesOfG2, pairNames } from '../dev/oracle/curves.js';
-import { pointsIn } from '../dev/oracle/encodings.js';
+import { isOdd, pointWriter } from '../dev/oracle/encodings.js';
 import {
   type AffinePoint,
   type Coordinate,
@@ -18,6 +18,7 @@ import {
   numbersOf,
   toAffinePoint,
 } from '../dev/oracle/known-bases.js';
+import type { PointEncoding } from '../src/api.js';
 import type { Group, OwnNameOfPair } from '../src/curves/names.js';
 import { inProject } from './support/run-script.js';
 
@@ -41,107 +42,41 @@ const read = <Contents>(name: string): Contents =>
 const software = ['arkworks', 'gnark', 'zkcrypto', 'halo2curves', 'aztec'] as const;
 const files = software.map((name) => [name, read<VectorFile>(name)] as const);
 
-/** What writes a point: p has so many bits, and of the two roots y may be the larger one. */
-interface Written extends AffinePoint<Coordinate> {
-  readonly bits: number;
-  readonly larger: boolean;
-  readonly of: CurveGroup;
-}
-/** null where it writes none. */
-type Write = (point: Written) => Uint8Array | null;
-
-const bytesOf = (bits: number): number => Math.ceil(bits / 8);
 const concat = (parts: readonly Uint8Array[]): Uint8Array => Uint8Array.from(parts.flatMap((part) => [...part]));
 
-/** c0 first, and least bytes; the flags are the top bits of the last one, and take a byte of their own where p leaves no room. */
-const littleEndian = (
-  coordinates: readonly Coordinate[],
-  bits: number,
-  flagBits: number,
-  flags: number,
-): Uint8Array => {
-  const numbers = coordinates.flatMap(numbersOf);
-  const bytes = concat(
-    numbers.map((value, i) => numberToBytesLE(value, bytesOf(bits + (i === numbers.length - 1 ? flagBits : 0)))),
-  );
-  bytes[bytes.length - 1]! |= flags;
-  return bytes;
-};
-
-/** c1 first; the flags are the top bits of the first byte. */
-const bigEndian = (coordinates: readonly Coordinate[], bits: number, flags: number): Uint8Array => {
-  const numbers = coordinates.flatMap((coordinate) => numbersOf(coordinate).reverse());
-  const bytes = concat(numbers.map((value) => numberToBytesBE(value, bytesOf(bits))));
-  bytes[0]! |= flags;
-  return bytes;
-};
-
-/** ZCash protocol specification, 5.4.9.2: compressed, infinity, larger root. */
-const zcash: Write = ({ x, y, infinity, bits }) => bigEndian([x, y], bits, infinity ? 0x40 : 0);
-const zcashCompressed: Write = ({ x, infinity, larger, bits }) =>
-  bigEndian([x], bits, 0x80 | (infinity ? 0x40 : 0) | (larger ? 0x20 : 0));
-
-/** ark-ec, SWFlags: larger root, infinity. Either form has both. */
-const arkFlags = ({ infinity, larger }: Written): number => (infinity ? 0x40 : 0) | (larger ? 0x80 : 0);
-const ark: Write = (point) => littleEndian([point.x, point.y], point.bits, 2, arkFlags(point));
-const arkCompressed: Write = (point) => littleEndian([point.x], point.bits, 2, arkFlags(point));
-
-/** gnark-crypto, marshal.go: fields with three spare bits as ZCash, with two 10, 11 and 01, and with none there is no compressed form. */
-const gnark: Write = ({ x, y, bits }) => bigEndian([x, y], bits, 0);
-const gnarkCompressed: Write = ({ x, infinity, larger, bits }) =>
-  bigEndian([x], bits, infinity ? 0x40 : larger ? 0xc0 : 0x80);
-const threeSpare = ({ bits }: Written): boolean => bytesOf(bits) * 8 - bits >= 3;
-
-const isBls = ({ of }: Written): boolean => of.curve === 'bls12-381';
+/** What halo2curves writes a point by: p has so many bits. */
+interface Halo2 {
+  readonly of: CurveGroup;
+  readonly point: AffinePoint<Coordinate>;
+  readonly bits: number;
+}
+const isBls = ({ of }: Halo2): boolean => of.curve === 'bls12-381';
+const bytesIn = ({ bits }: Halo2): number => Math.ceil(bits / 8);
 
 /** halo2curves, serde.rs: c0 first and little-endian, but big-endian in BLS12-381. */
-const halo2Numbers = (coordinates: readonly Coordinate[], point: Written): Uint8Array => {
-  const toBytes = isBls(point) ? numberToBytesBE : numberToBytesLE;
-  return concat(coordinates.flatMap(numbersOf).map((value) => toBytes(value, bytesOf(point.bits))));
+const halo2Numbers = (coordinates: readonly Coordinate[], told: Halo2): Uint8Array => {
+  const toBytes = isBls(told) ? numberToBytesBE : numberToBytesLE;
+  return concat(coordinates.flatMap(numbersOf).map((value) => toBytes(value, bytesIn(told))));
 };
-const halo2: Write = (point) => halo2Numbers([point.x, point.y], point);
+const halo2 = (told: Halo2): Uint8Array => halo2Numbers([told.point.x, told.point.y], told);
 /** Odd y, infinity; without spare bits in a byte that comes first, with one no infinity, which x = 0 tells, with three as ZCash. */
-const halo2Compressed: Write = (point) => {
-  const { x, y, infinity, larger, bits } = point;
-  const bytes = halo2Numbers([x], point);
-  const odd = numbersOf(y)[0]! % 2n === 1n ? 0x80 : 0;
+const halo2Compressed = (told: Halo2): Uint8Array => {
+  const { x, y, infinity } = told.point;
+  const bytes = halo2Numbers([x], told);
+  if (isBls(told)) {
+    // the flags are ZCash's, but not the order of c0 and c1
+    const [first] = pointWriter(oracleOf(told.of), 'zcash-compressed')(told.point) as Uint8Array;
+    bytes[0]! |= first! & 0xe0;
+    return bytes;
+  }
+  const odd = isOdd(y) ? 0x80 : 0;
   const flags = odd | (infinity ? 0x40 : 0);
-  const spare = bytesOf(bits) * 8 - bits;
+  const spare = bytesIn(told) * 8 - told.bits;
   if (spare === 0) return concat([Uint8Array.of(flags), bytes]);
-  if (isBls(point)) bytes[0]! |= 0x80 | (infinity ? 0x40 : 0) | (larger ? 0x20 : 0);
-  else bytes[bytes.length - 1]! |= spare === 1 ? odd : flags;
+  bytes[bytes.length - 1]! |= spare === 1 ? odd : flags;
   return bytes;
 };
-const leMontgomery: Write = (point) => pointsIn(oracleOf(point.of), [point], 'le-montgomery');
-
-/** barretenberg, affine_element.hpp: c0 first, infinity all ones; compressed, odd y, and no infinity. */
-const aztec: Write = ({ x, y, infinity, bits }) => {
-  const bytes = concat([x, y].flatMap(numbersOf).map((value) => numberToBytesBE(value, bytesOf(bits))));
-  return infinity ? bytes.fill(0xff) : bytes;
-};
-const aztecCompressed: Write = ({ x, y, infinity, bits }) =>
-  infinity ? null : bigEndian([x], bits, numbersOf(y)[0]! % 2n === 1n ? 0x80 : 0);
-
-const encodings: Readonly<Record<string, Write>> = {
-  aztec,
-  'aztec-compressed': aztecCompressed,
-  halo2,
-  'halo2-compressed': halo2Compressed,
-  'le-montgomery': leMontgomery,
-  // ark-bls12-381 has ZCash's
-  ark: (point) => (isBls(point) ? zcash : ark)(point),
-  'ark-compressed': (point) => (isBls(point) ? zcashCompressed : arkCompressed)(point),
-  gnark: (point) => (threeSpare(point) ? zcash : gnark)(point),
-  'gnark-compressed': (point) => (threeSpare(point) ? zcashCompressed : gnarkCompressed)(point),
-  zcash,
-  'zcash-compressed': zcashCompressed,
-};
-
-/** Of pairs, that with the larger c1, and where it is 0 that with the larger c0. */
-const isLarger = (y: Coordinate, p: bigint): boolean => {
-  const deciding = numbersOf(y).findLast((number) => number !== 0n);
-  return deciding !== undefined && 2n * deciding > p;
-};
+const ofHalo2: Readonly<Record<string, (told: Halo2) => Uint8Array>> = { halo2, 'halo2-compressed': halo2Compressed };
 
 const pointOf = (group: CurveGroup): WeierstrassPoint<Coordinate> => oracleOf(group).Point.BASE;
 /** k·G, of every group once. */
@@ -165,10 +100,10 @@ describe.each(files)('%s', (_, { curves, edwards: twisted = [] }) => {
     expect(ks.slice(0, 8)).toEqual(kinds(n));
     expect(ks).toHaveLength(16);
     const points = ks.map((k) => toAffinePoint(multiple({ curve, group }, k)));
+    const bits = p.toString(2).length;
     for (const [name, written] of Object.entries(set.encodings)) {
-      const write = encodings[name]!;
-      const bits = p.toString(2).length;
-      const expected = points.map((point) => write({ ...point, bits, of: set, larger: isLarger(point.y, p) }));
+      const write = pointWriter(oracleOf(set), name as PointEncoding);
+      const expected = points.map((point) => ofHalo2[name]?.({ of: set, point, bits }) ?? write(point));
       expect(written, name).toEqual(expected.map((bytes) => bytes && bytesToHex(bytes)));
     }
   });

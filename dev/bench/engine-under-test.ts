@@ -1,9 +1,11 @@
+import { bytesToHex } from '@noble/curves/utils.js';
 import type { AffinePoint, RunRecord } from '../../src/api.js';
 import type { Bases } from '../../src/index.js';
+import { defaultEncoding } from '../cases/address.js';
 import { engineIn } from '../cases/engine-in.js';
-import { isOnCurve, type MsmCase } from '../cases/msm-case.js';
-import type { PointSet } from '../cases/point-distributions.js';
+import { encodedPoints, isOnCurve, type MsmCase } from '../cases/msm-case.js';
 import type { CurveGroup } from '../oracle/curves.js';
+import { hasInfinity, pointsIn } from '../oracle/encodings.js';
 import { type Coordinate, samePoint } from '../oracle/known-bases.js';
 import type { BenchDevice } from './bench-device.js';
 import type { Run } from './run.js';
@@ -42,7 +44,7 @@ export async function makeEngine(
   });
   const watched = { signal: run.signal, onProgress: () => run.tick() };
   let bases: Bases | null = null;
-  let loaded: PointSet<Coordinate> | null = null;
+  let loaded: Pick<MsmCase, 'points' | 'address'> | null = null;
   return {
     engine,
     group: where.group,
@@ -52,14 +54,17 @@ export async function makeEngine(
     basesBytes: (): number => bases?.byteLength ?? 0,
 
     /** @returns the milliseconds that loading took, 0 when the points were there already */
-    async load(points: PointSet<Coordinate>): Promise<number> {
-      if (loaded === points) return 0;
+    async load(msmCase: MsmCase): Promise<number> {
+      const { points, address } = msmCase;
+      const { encoding } = address;
+      if (loaded?.points === points && loaded.address.encoding === encoding) return 0;
+      const bytes = encodedPoints(msmCase);
       bases?.destroy();
       bases = null;
       loaded = null;
       const start = performance.now();
-      bases = await engine.loadBases(points.bytes, { precompute, ...watched });
-      loaded = points;
+      bases = await engine.loadBases(bytes, { precompute, encoding, ...watched });
+      loaded = msmCase;
       return performance.now() - start;
     },
 
@@ -78,6 +83,14 @@ export async function makeEngine(
         agrees: samePoint(result, expected) && (direct === null || samePoint(result, direct)),
         onCurve: isOnCurve(result, curve),
       };
+    },
+
+    /** Whether the sum also comes in the encoding of the points; as it should, where that is the library's own, or has no infinity. */
+    async writes({ address: { encoding }, curve, scalars, expected }: MsmCase): Promise<boolean> {
+      if (encoding === defaultEncoding || !hasInfinity(encoding)) return true;
+      if (bases === null) throw new Error('no points are loaded');
+      const written = await engine.msm(bases, scalars.bytes, { result: encoding, ...watched });
+      return bytesToHex(written) === bytesToHex(pointsIn(curve, [expected], encoding));
     },
 
     destroy: (): void => engine.destroy(),

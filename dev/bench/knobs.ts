@@ -4,9 +4,12 @@ import {
   type CaseAddress,
   curveGroup,
   defaultCurve,
+  defaultEncoding,
   defaultGroup,
+  type EncodedGroup,
   maxPoints,
   parseCurve,
+  parseEncoding,
   parseGroup,
   parseInteger,
   parsePointDistribution,
@@ -15,7 +18,7 @@ import {
 } from '../cases/address.js';
 import { placementInTurn } from '../cases/list.js';
 import { selectCases } from '../cases/select.js';
-import { type CurveGroup, curveNames, pairNames } from '../oracle/curves.js';
+import { curveNames, pairNames } from '../oracle/curves.js';
 import { peerNames } from '../peers/index.js';
 import { isList, listItems, parseIntegers } from './lists.js';
 import { rowNames } from './modes/targets/row.js';
@@ -59,6 +62,11 @@ export const runKnobs = {
     label: 'Group',
     help: `Which of the curve’s groups: g1 (default), or g2, which ${pairNames.join(', ')} have. Of one side of a comparison: that side’s.`,
     modes: [...msmModes, 'crossover', 'calibrate'],
+  },
+  encoding: {
+    label: 'Encoding',
+    help: `As what the points are loaded: le (default), or another that the library has for them. In the cross-check the sum is asked for in it, too.`,
+    modes: msmModes,
   },
   logn: {
     label: 'Sizes, log₂ n',
@@ -116,8 +124,8 @@ export interface PlacedCase {
   readonly placement: Placement | undefined;
 }
 
-/** Its curve and group are those of all cases that name none, and of everything that is timed. */
-export interface Knobs extends CurveGroup {
+/** Its curve, group and encoding are those of all cases that name none, and of everything that is timed. */
+export interface Knobs extends EncodedGroup {
   /** Null: nothing is to start. All else is then as {@link suggestedMode} would have it. */
   readonly mode: Mode | null;
   /** What to run; a case with two placements stands there twice, one after the other. */
@@ -400,10 +408,11 @@ export function readKnobs(asked: URLSearchParams, place: 'page' | 'terminal' = '
   if (timed.includes(mode) && sizes.includes(0)) problems.add('n: "0" takes no time; 1 or more');
   const seed = read('seed', parseSeed) ?? 1;
   const curve = read('curve', parseCurve) ?? defaultCurve;
-  const of = problems.attempt(() => curveGroup(curve, read('group', (text) => parseGroup(text)) ?? defaultGroup), {
+  const group = problems.attempt(() => curveGroup(curve, read('group', (text) => parseGroup(text)) ?? defaultGroup), {
     curve,
     group: defaultGroup,
   });
+  const of = { ...group, encoding: read('encoding', (text) => parseEncoding(text, group)) ?? defaultEncoding };
   const points = read('points', parsePointDistribution);
   const scalars = read('scalars', parseScalarDistribution);
   const filters = query.getAll('case');
@@ -413,6 +422,7 @@ export function readKnobs(asked: URLSearchParams, place: 'page' | 'terminal' = '
     for (const filter of filters) problems.attempt(() => selectCases([filter], sizes, seed, of), []);
   } else {
     filters.push(`points=${points ?? 'distinct'},scalars=${scalars ?? 'random'}`);
+    problems.attempt(() => selectCases(filters, sizes, seed, of), []);
   }
   const rest = {
     mode: autorun ?? null,
@@ -430,7 +440,8 @@ export function readKnobs(asked: URLSearchParams, place: 'page' | 'terminal' = '
     strict: query.has('strict'),
   };
   const settings = problems.all.length > 0 ? [] : problems.attempt(() => parseSettings(query, mode), []);
-  for (const { group } of settings) if (group !== null) problems.attempt(() => curveGroup(curve, group), null);
+  for (const { group } of settings)
+    if (group !== null) problems.attempt(() => parseEncoding(of.encoding, curveGroup(curve, group)), null);
   if (problems.all.length > 0) return { knobs: null, problems: problems.all, notes };
   const placements = placementsOf(query, mode, settings);
   const cases = selectCases(filters, sizes, seed, of).flatMap((address) =>

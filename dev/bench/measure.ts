@@ -31,7 +31,7 @@ export async function warmUp(run: Run, subject: EngineUnderTest, msmCase: MsmCas
   const { engine, setting, label } = subject;
   const size = msmCase.address.n.toLocaleString('en');
   await run.next(`${label}: loading ${size} points`);
-  const loadMs = await subject.load(msmCase.points);
+  const loadMs = await subject.load(msmCase);
   await run.next(`${label}: compiling, warming up with ${size} points, checking the answer`);
   const first = await subject.compute(msmCase);
   let last = first;

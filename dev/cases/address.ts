@@ -1,13 +1,21 @@
 /**
  * The address of a case: `points=pairs,scalars=all-equal,n=4097,seed=1`, on another curve than BN254 with `curve=pallas` in front, in its second group
- * with `group=g2`. The same text in URLs, in CI and in reports.
+ * with `group=g2`, with points in other bytes with `encoding=ark`. The same text in URLs, in CI and in reports.
  */
+import type { PointEncoding } from '../../src/api.js';
+import { bn254 } from '../../src/curves/bn254.js';
+import { curveNamed } from '../../src/curves/more-curves.js';
 import type { Group, OwnName } from '../../src/curves/names.js';
 import { type CurveGroup, curveNames, groupsOf, noSuchGroup, oracles } from '../oracle/curves.js';
 import { type PointDistributionName, pointDistributions } from './point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from './scalar-distributions.js';
 
-export interface CaseAddress extends CurveGroup {
+/** What points are multiplied, and as what they come. */
+export interface EncodedGroup extends CurveGroup {
+  readonly encoding: PointEncoding;
+}
+
+export interface CaseAddress extends EncodedGroup {
   readonly points: PointDistributionName;
   readonly scalars: ScalarDistributionName;
   readonly n: number;
@@ -19,11 +27,22 @@ export const maxPoints = 2 ** 22;
 
 export const defaultCurve: OwnName = 'bn254';
 export const defaultGroup: Group = 'g1';
+export const defaultEncoding: PointEncoding = 'le';
 
-export function formatCaseAddress({ curve, group, points, scalars, n, seed }: CaseAddress): string {
-  const where = `${curve === defaultCurve ? '' : `curve=${curve},`}${group === defaultGroup ? '' : `group=${group},`}`;
+export function formatCaseAddress({ curve, group, encoding, points, scalars, n, seed }: CaseAddress): string {
+  const where = [
+    curve === defaultCurve ? '' : `curve=${curve},`,
+    group === defaultGroup ? '' : `group=${group},`,
+    encoding === defaultEncoding ? '' : `encoding=${encoding},`,
+  ].join('');
   return `${where}points=${points},scalars=${scalars},n=${n},seed=${seed}`;
 }
+
+/** Those that the library has for points of a group. */
+export const encodingsOf = ({ curve, group }: CurveGroup): readonly PointEncoding[] => [
+  ...(['le', 'be', 'le-montgomery'] as const),
+  ...((curveNamed(curve, group) ?? bn254).encodings ?? []),
+];
 
 const distributionParser =
   <Name extends string>(field: string, known: Readonly<Record<Name, unknown>>) =>
@@ -57,6 +76,14 @@ export function curveGroup(curve: OwnName, group: Group): CurveGroup {
   throw new RangeError(noSuchGroup(curve));
 }
 
+/** @throws RangeError that names the encoding, and those that the group has */
+export function parseEncoding(name: string, of: CurveGroup): PointEncoding {
+  const all = encodingsOf(of);
+  const encoding = all.find((each) => each === name);
+  if (encoding !== undefined) return encoding;
+  throw new RangeError(`encoding: "${name}" is none of ${of.curve}, ${of.group}; there are ${all.join(', ')}`);
+}
+
 /** @throws RangeError that names the field and the range */
 export function parseInteger(field: string, text: string, least: number, most: number): number {
   const value = Number(text);
@@ -69,7 +96,7 @@ export function parseInteger(field: string, text: string, least: number, most: n
 export const parseSize = (text: string): number => parseInteger('n', text, 0, maxPoints);
 export const parseSeed = (text: string): number => parseInteger('seed', text, 0, 2 ** 32 - 1);
 
-const fieldNames: readonly (keyof CaseAddress)[] = ['curve', 'group', 'points', 'scalars', 'n', 'seed'];
+const fieldNames: readonly (keyof CaseAddress)[] = ['curve', 'group', 'encoding', 'points', 'scalars', 'n', 'seed'];
 const isField = (key: string): key is keyof CaseAddress => (fieldNames as readonly string[]).includes(key);
 
 /**
@@ -100,8 +127,13 @@ export function parseCaseAddress(text: string): CaseAddress {
     if (value === undefined) throw new RangeError(`case "${text}": the field "${key}" is missing`);
     return value;
   };
+  const of = curveGroup(
+    parseCurve(fields.get('curve') ?? defaultCurve),
+    parseGroup(fields.get('group') ?? defaultGroup),
+  );
   return {
-    ...curveGroup(parseCurve(fields.get('curve') ?? defaultCurve), parseGroup(fields.get('group') ?? defaultGroup)),
+    ...of,
+    encoding: parseEncoding(fields.get('encoding') ?? defaultEncoding, of),
     points: parsePointDistribution(field('points')),
     scalars: parseScalarDistribution(field('scalars')),
     n: parseSize(field('n')),

@@ -1,6 +1,7 @@
 /** The list: every distribution of points × every distribution of scalars × the sizes at which something begins or ends. */
 import { type CurveGroup, curveNames, groupsOf } from '../oracle/curves.js';
-import type { CaseAddress } from './address.js';
+import { hasInfinity } from '../oracle/encodings.js';
+import { type CaseAddress, defaultEncoding, type EncodedGroup, encodingsOf } from './address.js';
 import { type PointDistributionName, pointDistributions } from './point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from './scalar-distributions.js';
 
@@ -14,7 +15,7 @@ export const everyScalars = Object.keys(scalarDistributions) as ScalarDistributi
 export const listSizes = [0, 1, 2, 3, 63, 65, 257, 1000, 4095, 4097, 65_536, 131_071] as const;
 
 /** The whole list. */
-export const everyCase = (of: CurveGroup, seed: number): CaseAddress[] =>
+export const everyCase = (of: EncodedGroup, seed: number): CaseAddress[] =>
   listSizes.flatMap((n) =>
     everyPoints.flatMap((points) => everyScalars.map((scalars) => ({ ...of, points, scalars, n, seed }))),
   );
@@ -23,7 +24,7 @@ export const everyCase = (of: CurveGroup, seed: number): CaseAddress[] =>
  * A tenth of the list in which every two of points, scalars and n meet: all pairs of scalars and n, with the points of a Latin square.
  * Points are the fewest of the three, so that their row comes round for every scalars and for every n.
  */
-export const pairwiseCases = (of: CurveGroup, seed: number): CaseAddress[] =>
+export const pairwiseCases = (of: EncodedGroup, seed: number): CaseAddress[] =>
   listSizes.flatMap((n, i) =>
     everyScalars.map((scalars, j) => ({
       ...of,
@@ -39,8 +40,21 @@ export const everyGroup: readonly CurveGroup[] = curveNames.flatMap((curve) =>
 );
 
 /** What is most likely to show a mistake in the constants or in the arithmetic of a curve: most additions are exceptional, and all digits occur. */
+const representative = (of: EncodedGroup, n: number, seed: number): CaseAddress => ({
+  ...of,
+  // the same without infinity, where that cannot be written
+  points: hasInfinity(of.encoding) ? 'few-with-signs' : 'pairs',
+  scalars: 'carry-patterns',
+  n,
+  seed,
+});
+
 export const representatives = (n: number, seed: number): CaseAddress[] =>
-  everyGroup.map((of) => ({ ...of, points: 'few-with-signs', scalars: 'carry-patterns', n, seed }));
+  everyGroup.map((of) => representative({ ...of, encoding: defaultEncoding }, n, seed));
+
+/** Points of more than one workgroup, in every encoding of every group. */
+export const everyEncoding = (seed: number): CaseAddress[] =>
+  everyGroup.flatMap((of) => encodingsOf(of).map((encoding) => representative({ ...of, encoding }, 100, seed)));
 
 /** Where a case's prefix products go when each case is run with one placement only: the two take turns in every direction of the list. */
 export const placementInTurn = ({ points, scalars, n }: CaseAddress): 'private' | 'workgroup' => {

@@ -1,5 +1,6 @@
 /** A case made real: bases, scalars and the answers that the oracles give. */
 import { oracleOf } from '../oracle/curves.js';
+import { pointsIn } from '../oracle/encodings.js';
 import {
   type AffinePoint,
   type Coordinate,
@@ -7,7 +8,7 @@ import {
   type OracleCurve,
   toAffinePoint,
 } from '../oracle/known-bases.js';
-import { type CaseAddress, defaultCurve, defaultGroup } from './address.js';
+import { type CaseAddress, defaultCurve, defaultEncoding, defaultGroup } from './address.js';
 import { type PointSet, pointDistributions } from './point-distributions.js';
 import { type ScalarSet, scalarDistributions } from './scalar-distributions.js';
 
@@ -25,8 +26,8 @@ export interface MsmCase<Of extends Coordinate = Coordinate> {
   readonly direct: AffinePoint<Of> | null;
 }
 
-type Where = 'curve' | 'group';
-/** What tells a case: on BN254 where it names no curve, and in the first group where it names none. */
+type Where = 'curve' | 'group' | 'encoding';
+/** What tells a case: on BN254 where it names no curve, in the first group where it names none, and in the library's own bytes. */
 export type CaseOf = Omit<CaseAddress, Where> & Partial<Pick<CaseAddress, Where>>;
 type CaseOfG1 = CaseOf & { readonly group?: 'g1' };
 
@@ -43,7 +44,7 @@ export function makePoints({
 export function makeCase(told: CaseOfG1, points?: PointSet): MsmCase<bigint>;
 export function makeCase(told: CaseOf, points?: PointSet<Coordinate>): MsmCase;
 export function makeCase(told: CaseOf, points: PointSet<Coordinate> = makePoints(told)): MsmCase {
-  const address: CaseAddress = { curve: defaultCurve, group: defaultGroup, ...told };
+  const address: CaseAddress = { curve: defaultCurve, group: defaultGroup, encoding: defaultEncoding, ...told };
   const curve = oracleOf(address);
   const scalars = scalarDistributions[address.scalars].make(address.n, address.seed, curve);
   return {
@@ -55,6 +56,14 @@ export function makeCase(told: CaseOf, points: PointSet<Coordinate> = makePoints
     direct: address.n <= directUpTo ? sumDirectly(curve, points.points, scalars.values) : null,
   };
 }
+
+/** The points as `engine.loadBases` takes them in the encoding of the case. @throws RangeError where it has no infinity, and there is some */
+export const encodedPoints = ({
+  address: { encoding },
+  curve,
+  points,
+}: Pick<MsmCase, 'address' | 'curve' | 'points'>): Uint8Array<ArrayBuffer> =>
+  encoding === defaultEncoding ? points.bytes : pointsIn(curve, points.points, encoding);
 
 /** The same points with other scalars for each draw, as far as the distribution has others; answered by the discrete logarithms alone. */
 export function redrawn(of: MsmCase<bigint>, draw: number): MsmCase<bigint>;

@@ -21,6 +21,8 @@ export type PointSet<Of extends Coordinate = bigint> = KnownBases<Of>;
 export interface PointDistribution {
   /** One line, for the help of the page and of the driver. */
   readonly about: string;
+  /** Whether some of the points are that, of a few dozen. */
+  readonly hasInfinity?: true;
   make: MakePoints;
 }
 
@@ -142,12 +144,14 @@ export const pointDistributions = {
   alternating: { about: 'P, −P, P, −P, … of one point', make: orOnBn254(alternating) },
   'with-infinities': {
     about: 'about one in four is infinity, the first and the last are',
+    hasInfinity: true,
     make: orOnBn254(withInfinities),
   },
-  'all-infinity': { about: 'nothing but infinity', make: orOnBn254(allInfinity) },
+  'all-infinity': { about: 'nothing but infinity', hasInfinity: true, make: orOnBn254(allInfinity) },
   'few-distinct': { about: '8 points drawn over and over', make: orOnBn254(fewDistinct) },
   'few-with-signs': {
     about: '4 points, their negatives and infinity, drawn over and over',
+    hasInfinity: true,
     make: orOnBn254(fewWithSigns),
   },
   'doubling-chain': { about: 'P, P, 2P, 4P, 8P, …: each is the sum of all before it', make: orOnBn254(doublingChain) },

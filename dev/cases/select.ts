@@ -1,12 +1,16 @@
 /** Which cases a run has: addresses, filters over the distributions, and named sets of them. */
-import type { CurveGroup } from '../oracle/curves.js';
+import { hasInfinity } from '../oracle/encodings.js';
 import {
   type CaseAddress,
   curveGroup,
   defaultCurve,
+  defaultEncoding,
   defaultGroup,
+  type EncodedGroup,
+  encodingsOf,
   formatCaseAddress,
   parseCurve,
+  parseEncoding,
   parseFields,
   parseGroup,
   parsePointDistribution,
@@ -14,14 +18,22 @@ import {
   parseSeed,
   parseSize,
 } from './address.js';
-import { everyCase, everyPoints, everyScalars, listSizes, pairwiseCases, representatives } from './list.js';
-import { pointDistributions } from './point-distributions.js';
+import {
+  everyCase,
+  everyEncoding,
+  everyPoints,
+  everyScalars,
+  listSizes,
+  pairwiseCases,
+  representatives,
+} from './list.js';
+import { type PointDistribution, pointDistributions } from './point-distributions.js';
 import { scalarDistributions } from './scalar-distributions.js';
 
 /** Cases that have a name together. */
 export interface CaseSet {
   readonly about: string;
-  make(sizes: readonly number[], seed: number, of: CurveGroup): CaseAddress[];
+  make(sizes: readonly number[], seed: number, of: EncodedGroup): CaseAddress[];
 }
 
 const filtered =
@@ -31,13 +43,15 @@ const filtered =
 
 export const caseSets: Readonly<Record<string, CaseSet>> = {
   core: {
-    about: 'the plain case, and four in which most additions are exceptional',
+    about: 'the plain case, four in which most additions are exceptional, and compressed points',
     make: filtered(
       'points=distinct,scalars=random',
       'points=all-equal,scalars=all-equal',
       'points=pairs,scalars=all-equal',
       'points=with-infinities,scalars=one-bucket-and-noise',
       'points=few-with-signs,scalars=r-and-above',
+      // every curve has it
+      'encoding=ark-compressed,points=few-with-signs,scalars=random',
     ),
   },
   distributions: {
@@ -57,16 +71,22 @@ export const caseSets: Readonly<Record<string, CaseSet>> = {
     about: 'one case in every group of every curve',
     make: (sizes, seed) => sizes.flatMap((n) => representatives(n, seed)),
   },
+  encodings: {
+    about: 'one case in every encoding of every group of every curve, of a size of its own',
+    make: (_, seed) => everyEncoding(seed),
+  },
 };
 
 /**
  * The cases of one filter: the name of a set, a whole address, or an address with fields left out. `*`, or leaving
  * `points` or `scalars` out, means every distribution; without `n` the case is made at each of `sizes`. Some sets have sizes of their own. A filter
- * that names a curve and no group means the first of that curve, as an address does.
+ * that names a curve and no group means the first of that curve, as an address does; what names either has the library's own encoding, unless it
+ * names one, and `encoding=*` means every encoding. What an encoding cannot
+ * write is left out by {@link selectCases}.
  *
  * @throws RangeError that names what is wrong
  */
-function expand(filter: string, sizes: readonly number[], seed: number, of: CurveGroup): CaseAddress[] {
+function expand(filter: string, sizes: readonly number[], seed: number, of: EncodedGroup): CaseAddress[] {
   const set = Object.hasOwn(caseSets, filter) ? caseSets[filter] : undefined;
   if (set !== undefined) return set.make(sizes, seed, of);
   if (!filter.includes('=')) {
@@ -77,20 +97,35 @@ function expand(filter: string, sizes: readonly number[], seed: number, of: Curv
   const fields = parseFields(filter);
   const all = <Value>(text: string | undefined, parse: (text: string) => Value, every: readonly Value[]) =>
     text === undefined ? every : [parse(text)];
-  const named = (field: 'points' | 'scalars') => (fields.get(field) === '*' ? undefined : fields.get(field));
+  const named = (field: 'points' | 'scalars' | 'encoding') =>
+    fields.get(field) === '*' ? undefined : fields.get(field);
   const [ownSeed = seed] = all(fields.get('seed'), parseSeed, [seed]);
   const [ownCurve = of.curve] = all(fields.get('curve'), parseCurve, [of.curve]);
   const [ownGroup = of.group] = all(fields.get('group'), parseGroup, [fields.has('curve') ? defaultGroup : of.group]);
   const own = curveGroup(ownCurve, ownGroup);
   const allPoints = all(named('points'), parsePointDistribution, everyPoints);
   const allScalars = all(named('scalars'), parseScalarDistribution, everyScalars);
+  const ownEncoding = fields.has('curve') || fields.has('group') ? defaultEncoding : of.encoding;
+  const allEncodings = all(
+    named('encoding'),
+    (text) => parseEncoding(text, own),
+    fields.get('encoding') === '*' ? encodingsOf(own) : [ownEncoding],
+  );
   return all(fields.get('n'), parseSize, sizes).flatMap((n) =>
-    allPoints.flatMap((points) => allScalars.map((scalars) => ({ ...own, points, scalars, n, seed: ownSeed }))),
+    allEncodings.flatMap((encoding) =>
+      allPoints.flatMap((points) =>
+        allScalars.map((scalars) => ({ ...own, encoding, points, scalars, n, seed: ownSeed })),
+      ),
+    ),
   );
 }
 
+const canBeWritten = ({ encoding, points }: CaseAddress): boolean =>
+  hasInfinity(encoding) || (pointDistributions[points] as PointDistribution).hasInfinity !== true;
+
 /**
- * The cases of all the filters, each once, in this group where they name no other, ordered so that those which share their points stand together.
+ * The cases of all the filters, each once, in this group and encoding where they name no other, ordered so that those which share their points stand
+ * together.
  *
  * @throws RangeError that names what is wrong
  */
@@ -98,11 +133,15 @@ export function selectCases(
   filters: readonly string[],
   sizes: readonly number[],
   seed: number,
-  of: CurveGroup = { curve: defaultCurve, group: defaultGroup },
+  of: EncodedGroup = { curve: defaultCurve, group: defaultGroup, encoding: defaultEncoding },
 ): CaseAddress[] {
   const cases = new Map<string, CaseAddress>();
   for (const filter of filters) {
-    for (const address of expand(filter.trim(), sizes, seed, of)) cases.set(formatCaseAddress(address), address);
+    const all = expand(filter.trim(), sizes, seed, of);
+    const own = all.filter(canBeWritten);
+    if (own.length === 0 && all.length > 0)
+      throw new RangeError(`case "${filter}": these points have infinity, and the encoding has none`);
+    for (const address of own) cases.set(formatCaseAddress(address), address);
   }
   const rank = ({ points, scalars }: CaseAddress): number =>
     everyPoints.indexOf(points) * everyScalars.length + everyScalars.indexOf(scalars);

@@ -1,4 +1,5 @@
 /** Runs a program and compares every result with the known-discrete-logarithm oracle. */
+import { bytesToHex } from '@noble/curves/utils.js';
 import type { AffinePoint, Bases, MsmEngine } from '../../src/api.js';
 import { stageChecks } from '../../src/checks.js';
 import { createMsmEngine } from '../../src/engine/engine.js';
@@ -7,7 +8,7 @@ import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
 import { type CurveGroup, oracleOf } from '../oracle/curves.js';
 import { pointsIn, scalarsIn } from '../oracle/encodings.js';
-import { type Coordinate, expectedMsm, samePoint, spellPoint } from '../oracle/known-bases.js';
+import { type Coordinate, expectedMsm, spellPoint } from '../oracle/known-bases.js';
 import { type FuzzCall, type FuzzProgram, length, vectorsOf } from './program.js';
 
 /** How a program failed: at which call, and what was there instead of the right point. */
@@ -44,20 +45,30 @@ export const makeInputs = (call: FuzzCall, program: Partial<CurveGroup> = {}) =>
   return { points, vectors };
 };
 
+/** A point, or its bytes. */
+type Sum = AffinePoint<Coordinate> | Uint8Array;
+
 const compute = async (
   engine: MsmEngine<Coordinate>,
   bases: Bases,
-  { more, scalarEncoding = 'le' }: FuzzCall,
+  { more, scalarEncoding = 'le', result }: FuzzCall,
   vectors: ReturnType<typeof makeInputs>['vectors'],
-): Promise<AffinePoint<Coordinate>[]> => {
+): Promise<Sum[]> => {
   const [{ scalars, offset }] = vectors as [(typeof vectors)[0]];
-  if (more === undefined) return [await engine.msm(bases, scalars, { offset, scalarEncoding })];
-  return engine.msmBatch(
-    bases,
-    vectors.map((vector) => vector.scalars),
-    { offsets: vectors.map((vector) => vector.offset), scalarEncoding },
-  );
+  const one = { offset, scalarEncoding };
+  if (more === undefined) {
+    return [
+      await (result === undefined ? engine.msm(bases, scalars, one) : engine.msm(bases, scalars, { ...one, result })),
+    ];
+  }
+  const all = vectors.map((vector) => vector.scalars);
+  const several = { offsets: vectors.map((vector) => vector.offset), scalarEncoding };
+  return result === undefined
+    ? engine.msmBatch(bases, all, several)
+    : engine.msmBatch(bases, all, { ...several, result });
 };
+
+const spell = (sum: Sum): string => (sum instanceof Uint8Array ? bytesToHex(sum) : spellPoint(sum));
 
 /**
  * @param device shared by all programs, so that pipelines are compiled once
@@ -67,7 +78,7 @@ const compute = async (
 export const execute = async (
   device: GPUDevice,
   program: FuzzProgram,
-  tamper: (result: AffinePoint<Coordinate>, call: FuzzCall) => AffinePoint<Coordinate> = (result) => result,
+  tamper: (result: Sum, call: FuzzCall) => Sum = (result) => result,
 ): Promise<Failure | null> => {
   const engine = await engineIn(createMsmEngine, groupOf(program), {
     device,
@@ -83,13 +94,16 @@ export const execute = async (
   try {
     for (const call of program.calls) {
       const { points, vectors } = makeInputs(call, program);
-      const { precompute = 1, encoding = 'le' } = call;
-      const bases = await engine.loadBases(points, { precompute, encoding });
+      const { precompute = 1, encoding = 'le', checkSubgroup = false, result } = call;
+      const bases = await engine.loadBases(points, { precompute, encoding, checkSubgroup });
       const sums = (await compute(engine, bases, call, vectors)).map((sum) => tamper(sum, call));
       bases.destroy();
       for (const [i, { expected }] of vectors.entries()) {
-        const got = sums[i] as AffinePoint<Coordinate>;
-        if (!samePoint(expected, got)) throw new Error(`${spellPoint(got)} for ${spellPoint(expected)}`);
+        const got = spell(sums[i] as Sum);
+        const wanted = spell(
+          result === undefined ? expected : pointsIn(oracleOf(groupOf(program)), [expected], result),
+        );
+        if (got !== wanted) throw new Error(`${got} for ${wanted}`);
       }
       const { bases: left, peak } = engine.memory;
       if (left !== 0) throw new Error(`${left} bytes of bases are left`);

@@ -2,11 +2,17 @@
  * What the fuzzer tries: a program, which is one engine and a sequence of calls on it. A program is plain data, so that it can be
  * printed, shrunk and run again.
  */
-import type { ScalarEncoding, Tuning } from '../../src/api.js';
+import type { PointEncoding, ScalarEncoding, Tuning } from '../../src/api.js';
 import type { Group, OwnName } from '../../src/curves/names.js';
-import { type PointDistributionName, pointDistributions } from '../cases/point-distributions.js';
+import { encodingsOf } from '../cases/address.js';
+import {
+  type PointDistribution,
+  type PointDistributionName,
+  pointDistributions,
+} from '../cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../cases/scalar-distributions.js';
-import { curveNames, groupsOf, oracles } from '../oracle/curves.js';
+import { type CurveGroup, curveNames, groupsOf, oracles } from '../oracle/curves.js';
+import { hasInfinity } from '../oracle/encodings.js';
 import { Random } from '../oracle/known-bases.js';
 
 /** Some points or scalars of one distribution; a mixture is several of them, one behind the other. */
@@ -26,8 +32,12 @@ export interface FuzzVector {
 export interface FuzzCall extends FuzzVector {
   readonly points: readonly Segment<PointDistributionName>[];
   readonly precompute?: number;
-  readonly encoding?: ScalarEncoding;
+  readonly encoding?: PointEncoding;
+  /** All points are in the group. */
+  readonly checkSubgroup?: true;
   readonly scalarEncoding?: ScalarEncoding;
+  /** As what the sums come. */
+  readonly result?: PointEncoding;
   readonly more?: readonly FuzzVector[];
 }
 
@@ -114,6 +124,23 @@ const drawCall = (random: Random, mostPoints: number): FuzzCall => {
   };
 };
 
+/** The same with points and sums in the encodings of a group. */
+const encoded = (random: Random, call: FuzzCall, of: CurveGroup): FuzzCall => {
+  const all = encodingsOf(of);
+  const encoding = random.below(3) === 0 ? pick(random, all) : call.encoding;
+  const writable = (from: PointDistributionName): PointDistributionName =>
+    encoding !== undefined && !hasInfinity(encoding) && (pointDistributions[from] as PointDistribution).hasInfinity
+      ? 'pairs'
+      : from;
+  return {
+    ...call,
+    points: call.points.map(({ from, ...rest }) => ({ from: writable(from), ...rest })),
+    ...(encoding && { encoding }),
+    ...(random.below(6) === 0 && { checkSubgroup: true }),
+    ...(random.below(4) === 0 && { result: pick(random, all.filter(hasInfinity)) }),
+  };
+};
+
 /** The same in the second group, of which points are twice as long. */
 const movedToG2 = ({ memoryBudget, ...rest }: FuzzProgram): FuzzProgram => ({
   ...rest,
@@ -154,7 +181,7 @@ export const drawProgram = (seed: number, index: number, mostPoints = 4096): Fuz
     ...(curve && { curve }),
     tuning: isWide && tuning.fieldProduct === 'dot4' ? { ...tuning, fieldProduct: 'unsigned' } : tuning,
     memoryBudget,
-    calls,
+    calls: calls.map((call) => encoded(random, call, { curve: curve ?? 'bn254', group: inG2 ? 'g2' : 'g1' })),
   };
   return inG2 ? movedToG2(program) : program;
 };

@@ -18,12 +18,12 @@ function* simpler(program: FuzzProgram): Generator<FuzzProgram> {
 function* simplerCalls(call: FuzzCall): Generator<FuzzCall> {
   const fits = (candidate: FuzzCall): boolean =>
     vectorsOf(candidate).every(({ scalars, offset }) => offset + length(scalars) <= length(candidate.points));
-  const { precompute, more, ...plain } = call;
-  if (precompute !== undefined) yield { ...plain, ...(more && { more }) };
-  if (more !== undefined) {
-    yield { ...plain, ...(precompute && { precompute }) };
-    for (let i = 0; i < more.length; i++) yield { ...call, ...more[i], more: more.toSpliced(i, 1) };
+  for (const name of ['precompute', 'encoding', 'scalarEncoding', 'result', 'checkSubgroup', 'more'] as const) {
+    const { [name]: own, ...plain } = call;
+    if (own !== undefined) yield plain;
   }
+  const { more = [] } = call;
+  for (let i = 0; i < more.length; i++) yield { ...call, ...more[i], more: more.toSpliced(i, 1) };
   if (call.offset > 0) yield { ...call, offset: 0 };
   for (const scalars of simplerSegments(call.scalars, 'random')) yield { ...call, scalars };
   for (const points of simplerSegments(call.points, 'distinct')) {

@@ -1,4 +1,4 @@
-/** Points and scalars in the encodings of others, said anew and not by the library. */
+/** Points and scalars in the encodings of others, said anew and not by the library. tests/vectors.test.ts holds them against what that software writes. */
 import { concatBytes, numberToBytesBE, numberToBytesLE } from '@noble/curves/utils.js';
 import type { PointEncoding, ScalarEncoding } from '../../src/api.js';
 import {
@@ -10,42 +10,138 @@ import {
   type ScalarsOf,
 } from './known-bases.js';
 
-type Write = (value: bigint, length: number, modulus: bigint) => Uint8Array;
+/** A point of a curve. */
+interface Written extends AffinePoint<Coordinate> {
+  readonly curve: string;
+  readonly p: bigint;
+  /** Of p. */
+  readonly bits: number;
+  /** Of a coordinate's numbers, as the library has them in memory. */
+  readonly bytes: number;
+}
+/** Null where there is no such thing. */
+type Write = (point: Written) => Uint8Array | null;
 
-const montgomery: Write = (value, length, modulus) =>
+const bytesOf = (bits: number): number => Math.ceil(bits / 8);
+
+/** Of pairs, that with the larger c1, and where it is 0 that with the larger c0. */
+const isLarger = ({ y, p }: Written): boolean => {
+  const deciding = numbersOf(y).findLast((number) => number !== 0n);
+  return deciding !== undefined && 2n * deciding > p;
+};
+/** Of pairs, c0. */
+export const isOdd = (y: Coordinate): boolean => numbersOf(y)[0]! % 2n === 1n;
+
+type WriteNumber = (value: bigint, length: number, modulus: bigint) => Uint8Array;
+
+const montgomery: WriteNumber = (value, length, modulus) =>
   numberToBytesLE((value * 2n ** BigInt(8 * length)) % modulus, length);
 
-/** Those that have no flags: a number of so many bytes, modulo p. */
-const number = {
-  le: numberToBytesLE,
-  be: numberToBytesBE,
-  'le-montgomery': montgomery,
-  eip196: numberToBytesBE,
-  eip2537: (value) => numberToBytesBE(value, 64),
-} as const satisfies Partial<Record<PointEncoding, Write>>;
+/** Without flags, c0 first. */
+const plain =
+  (write: WriteNumber): Write =>
+  ({ x, y, bytes, p }) =>
+    concatBytes(...[x, y].flatMap(numbersOf).map((value) => write(value, bytes, p)));
 
-export type PlainEncoding = keyof typeof number;
-
-/** Of a pair c0 comes first, except in EIP-197: "Elements `a * i + b` of `F_p^2` are encoded as two elements of `F_p`, `(a, b)`". */
-const numbersIn = (coordinate: Coordinate, encoding: PlainEncoding): bigint[] =>
-  encoding === 'eip196' ? numbersOf(coordinate).reverse() : numbersOf(coordinate);
-
-export const pointsIn = <Of extends Coordinate>(
-  { Point: { Fp }, coordinateBytes, group }: OracleCurve<Of>,
-  points: readonly AffinePoint<Of>[],
-  encoding: PlainEncoding,
+/** c0 first, and least bytes; the flags are the top bits of the last one, and take a byte of their own where p leaves no room. */
+const littleEndian = (
+  coordinates: readonly Coordinate[],
+  bits: number,
+  flagBits: number,
+  flags: number,
 ): Uint8Array => {
-  const bytes = group === 'g1' ? coordinateBytes : coordinateBytes / 2;
-  const [minusOne] = numbersOf(Fp.neg(Fp.ONE)) as [bigint];
-  return concatBytes(
-    ...points
-      .flatMap(({ x, y, infinity }) => (infinity ? [Fp.ZERO, Fp.ZERO] : [x, y]))
-      .flatMap((coordinate) => numbersIn(coordinate, encoding))
-      .map((value) => number[encoding](value, bytes, minusOne + 1n)),
+  const numbers = coordinates.flatMap(numbersOf);
+  const bytes = concatBytes(
+    ...numbers.map((value, i) => numberToBytesLE(value, bytesOf(bits + (i === numbers.length - 1 ? flagBits : 0)))),
   );
+  bytes[bytes.length - 1]! |= flags;
+  return bytes;
 };
 
-const scalar: Record<ScalarEncoding, Write> = {
+/** c1 first; the flags are the top bits of the first byte. */
+const bigEndian = (coordinates: readonly Coordinate[], bits: number, flags: number): Uint8Array => {
+  const numbers = coordinates.flatMap((coordinate) => numbersOf(coordinate).reverse());
+  const bytes = concatBytes(...numbers.map((value) => numberToBytesBE(value, bytesOf(bits))));
+  bytes[0]! |= flags;
+  return bytes;
+};
+
+/** ZCash protocol specification, 5.4.9.2: compressed, infinity, larger root. */
+const zcash: Write = ({ x, y, infinity, bits }) => bigEndian([x, y], bits, infinity ? 0x40 : 0);
+const zcashCompressed: Write = (point) =>
+  bigEndian([point.x], point.bits, 0x80 | (point.infinity ? 0x40 : 0) | (isLarger(point) ? 0x20 : 0));
+
+/** ark-ec, SWFlags: larger root, infinity. Either form has both. */
+const arkFlags = (point: Written): number => (point.infinity ? 0x40 : 0) | (isLarger(point) ? 0x80 : 0);
+const ark: Write = (point) => littleEndian([point.x, point.y], point.bits, 2, arkFlags(point));
+const arkCompressed: Write = (point) => littleEndian([point.x], point.bits, 2, arkFlags(point));
+
+/** gnark-crypto, marshal.go: fields with three spare bits as ZCash, with two 10, 11 and 01, and with none there is no compressed form. */
+const gnark: Write = ({ x, y, bits }) => bigEndian([x, y], bits, 0);
+const gnarkCompressed: Write = (point) =>
+  bigEndian([point.x], point.bits, point.infinity ? 0x40 : isLarger(point) ? 0xc0 : 0x80);
+const threeSpare = ({ bits }: Written): boolean => bytesOf(bits) * 8 - bits >= 3;
+
+/** barretenberg, affine_element.hpp: c0 first, infinity all ones; compressed, odd y, and no infinity. */
+const aztec: Write = ({ x, y, infinity, bits }) => {
+  const bytes = concatBytes(...[x, y].flatMap(numbersOf).map((value) => numberToBytesBE(value, bytesOf(bits))));
+  return infinity ? bytes.fill(0xff) : bytes;
+};
+const aztecCompressed: Write = ({ x, y, infinity, bits }) =>
+  infinity ? null : bigEndian([x], bits, isOdd(y) ? 0x80 : 0);
+
+const isBls12381 = ({ curve }: Written): boolean => curve === 'bls12-381';
+
+const writers: Readonly<Record<PointEncoding, Write>> = {
+  le: plain(numberToBytesLE),
+  be: plain(numberToBytesBE),
+  'le-montgomery': plain(montgomery),
+  // EIP-197: "Elements `a * i + b` of `F_p^2` are encoded as two elements of `F_p`, `(a, b)`"
+  eip196: ({ x, y, bits }) => bigEndian([x, y], bits, 0),
+  eip2537: (point) => plain(numberToBytesBE)({ ...point, bytes: 64 }),
+  zcash,
+  'zcash-compressed': zcashCompressed,
+  // ark-bls12-381 has ZCash's
+  ark: (point) => (isBls12381(point) ? zcash : ark)(point),
+  'ark-compressed': (point) => (isBls12381(point) ? zcashCompressed : arkCompressed)(point),
+  gnark: (point) => (threeSpare(point) ? zcash : gnark)(point),
+  'gnark-compressed': (point) => (threeSpare(point) ? zcashCompressed : gnarkCompressed)(point),
+  aztec,
+  'aztec-compressed': aztecCompressed,
+};
+
+/** Whether infinity can be written; where it cannot, neither can sums, which may be that. */
+export const hasInfinity = (encoding: PointEncoding): boolean => encoding !== 'aztec-compressed';
+
+/** What writes a point in an encoding; null where that cannot be said in it. */
+export const pointWriter = <Of extends Coordinate>(
+  { name: curve, Point: { Fp }, coordinateBytes, group }: OracleCurve<Of>,
+  encoding: PointEncoding,
+): ((point: AffinePoint<Of>) => Uint8Array | null) => {
+  const bytes = group === 'g1' ? coordinateBytes : coordinateBytes / 2;
+  const [minusOne] = numbersOf(Fp.neg(Fp.ONE)) as [bigint];
+  const p = minusOne + 1n;
+  const where = { curve, p, bits: p.toString(2).length, bytes };
+  return ({ x, y, infinity }) =>
+    writers[encoding]({ ...where, infinity, ...(infinity ? { x: Fp.ZERO, y: Fp.ZERO } : { x, y }) });
+};
+
+/** @throws RangeError that names the encoding where there is infinity, and it has none */
+export const pointsIn = <Of extends Coordinate>(
+  curve: OracleCurve<Of>,
+  points: readonly AffinePoint<Of>[],
+  encoding: PointEncoding,
+): Uint8Array<ArrayBuffer> => {
+  const write = pointWriter(curve, encoding);
+  const written = points.map((point) => {
+    const bytes = write(point);
+    if (bytes === null) throw new RangeError(`encoding: ${encoding} has no infinity`);
+    return bytes;
+  });
+  return new Uint8Array(concatBytes(...written));
+};
+
+const scalar: Record<ScalarEncoding, WriteNumber> = {
   le: numberToBytesLE,
   be: numberToBytesBE,
   'le-montgomery': montgomery,

@@ -2,23 +2,33 @@
 import { queryText, type RunKnobName, readKnobs, runKnobs, suggestedMode } from '../bench/knobs.js';
 import { type Mode, modes, msmModes, pageModeNames } from '../bench/modes.js';
 import { engineKnobs } from '../bench/settings.js';
-import { defaultCurve, defaultGroup } from '../cases/address.js';
+import { defaultCurve, defaultEncoding, defaultGroup, encodingsOf } from '../cases/address.js';
 import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
-import { curveNames } from '../oracle/curves.js';
+import { type CurveGroup, curveNames, groupsOf } from '../oracle/curves.js';
 import { copyButton } from './copy.js';
 import { h, note } from './dom.js';
 import { problemList } from './problems.js';
 
 type Choices = Readonly<Record<string, string>>;
+/** Some are those of what else the query says. */
+type ChoicesFor = Choices | ((query: URLSearchParams) => Choices);
 
 const about = (entries: Readonly<Record<string, { readonly about: string }>>): Choices =>
   Object.fromEntries(Object.entries(entries).map(([name, { about: line }]) => [name, `${name}: ${line}`]));
 
 const groups: Choices = { g1: 'g1', g2: 'g2' };
 
+/** Of what a query names; of what it names wrongly, of the default. */
+const encodingChoices = (query: URLSearchParams): Choices => {
+  const curve = curveNames.find((name) => name === query.get('curve')) ?? defaultCurve;
+  const group = groupsOf(curve).find((name) => name === query.get('group')) ?? defaultGroup;
+  const of: CurveGroup = { curve, group };
+  return Object.fromEntries(encodingsOf(of).map((name) => [name, name]));
+};
+
 /** The run knobs that have a list to choose from, and what is written where nothing is chosen. */
-const runChoices: Partial<Record<RunKnobName, { readonly choices: Choices; readonly unset: string | null }>> = {
+const runChoices: Partial<Record<RunKnobName, { readonly choices: ChoicesFor; readonly unset: string | null }>> = {
   autorun: {
     choices: Object.fromEntries(pageModeNames.map((mode) => [mode, modes[mode].title])),
     unset: null,
@@ -28,6 +38,7 @@ const runChoices: Partial<Record<RunKnobName, { readonly choices: Choices; reado
     unset: `${defaultCurve} (default)`,
   },
   group: { choices: groups, unset: `${defaultGroup} (default)` },
+  encoding: { choices: encodingChoices, unset: `${defaultEncoding} (default)` },
   points: { choices: about(pointDistributions), unset: 'distinct (default)' },
   scalars: { choices: about(scalarDistributions), unset: 'random (default)' },
   variants: { choices: { library: 'the library’s', all: 'all' }, unset: 'default' },
@@ -46,13 +57,15 @@ function makeField(name: string, { label, help }: { label: string; help: string 
   return { name, control, small, root: h('div', { class: 'field' }, title, control, small) };
 }
 
-const select = (choices: Choices, unset: string | null, now: string): HTMLSelectElement =>
-  h(
-    'select',
-    {},
-    unset === null ? null : h('option', { value: '' }, unset),
-    ...Object.entries(choices).map(([value, text]) => h('option', { value, selected: value === now }, text)),
-  );
+const options = (choices: Choices, unset: string | null, now: string): HTMLOptionElement[] => [
+  ...(unset === null ? [] : [h('option', { value: '' }, unset)]),
+  ...Object.entries(choices).map(([value, text]) => h('option', { value, selected: value === now }, text)),
+];
+
+const select = (...of: Parameters<typeof options>): HTMLSelectElement => h('select', {}, ...options(...of));
+
+const choicesOf = (choices: ChoicesFor, query: URLSearchParams): Choices =>
+  typeof choices === 'function' ? choices(query) : choices;
 
 const input = (placeholder: string, value: string): HTMLInputElement =>
   h('input', { type: 'text', placeholder, value, autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' });
@@ -63,7 +76,7 @@ const runFields = (query: URLSearchParams): Field[] =>
     return (values.length === 0 ? [''] : values).map((value, i) => {
       const list = runChoices[name];
       const initial = name === 'autorun' && value === '' ? suggestedMode(query) : value;
-      const control = list ? select(list.choices, list.unset, initial) : input('', value);
+      const control = list ? select(choicesOf(list.choices, query), list.unset, initial) : input('', value);
       return makeField(name, runKnobs[name], control, i);
     });
   });
@@ -153,6 +166,15 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
     common.disabled = tuning.hidden;
   };
 
+  /** Lists what there is to choose from anew, where that depends on what else was chosen; a choice that is still there stays. */
+  const relist = (): void => {
+    for (const { name, control } of run) {
+      const list = runChoices[name as RunKnobName];
+      if (typeof list?.choices !== 'function') continue;
+      control.replaceChildren(...options(list.choices(values()), list.unset, control.value));
+    }
+  };
+
   const mirror = (): void => {
     const now = values();
     const text = `?${queryText(now)}`;
@@ -164,7 +186,9 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
   };
 
   form.addEventListener('input', (event) => {
-    if ((event.target as HTMLElement).id === 'knob-autorun') adjust();
+    const { id } = event.target as HTMLElement;
+    if (id === 'knob-autorun') adjust();
+    if (id === 'knob-curve' || id === 'knob-group') relist();
     mirror();
   });
   form.addEventListener('submit', (event) => {

@@ -7,6 +7,7 @@ const DEFAULT_LOGNS = [8, 10, 12];
 const knobs = {
   curve: valued('bn254', 'whose points; the help of the page lists the curves', anyText),
   group: valued('g1', 'in which of its groups: g1, or g2 of the curves that have one', anyText),
+  encoding: valued('le', 'as what they come: an encoding that the library has for them', anyText),
   seed: valued('1', 'from which points and scalars are drawn', anyText),
   walkerpriv: valued(
     '0|1',
@@ -29,8 +30,9 @@ and compares the results with the oracles (noble) and with each other.`,
   options: {
     logns: valued('8,10,12', 'sizes as powers of two; none by default when --ns is given', listOf(integer(0, 22))),
     ns: valued('1000,4097', 'other sizes', listOf(integer(0, 2 ** 22))),
-    all: flag(`the whole list: every distribution of points with every one of scalars, at sizes from 0 to 2^17 - 1, once
-      each, the two kinds of scratch in turns; short for --cases all --runs 1 --walkerpriv turns`),
+    all: flag(`the whole list: every distribution of points with every one of scalars, at sizes from 0 to 2^17 - 1, and a
+      case in every encoding of every group of every curve, once each, the two kinds of scratch in turns; short for
+      --cases 'all;encodings' --runs 1 --walkerpriv turns`),
     cases: repeatable(
       'core',
       `which cases at each size: a set, or an address with points= and scalars=, where * or leaving one
@@ -63,7 +65,7 @@ export function parseOptions(args) {
     stall,
     ...rest
   } = parseCommand(command, args);
-  const given = all ? ['all', ...cases] : cases.length > 0 ? cases : ['core'];
+  const given = all ? ['all', 'encodings', ...cases] : cases.length > 0 ? cases : ['core'];
   const sizes = [...(logns ?? (ns.length > 0 ? [] : DEFAULT_LOGNS)).map((log) => 2 ** log), ...ns];
   const query = new URLSearchParams({ autorun: 'msm-cross-check', reps: String(runs), n: sizes.join(',') });
   for (const filter of given.flatMap((text) => text.split(';'))) query.append('case', filter.trim());

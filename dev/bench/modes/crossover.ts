@@ -18,7 +18,7 @@ const MOST = 2 ** 16;
 
 export const crossover: BenchMode = {
   run(run, host, knobs) {
-    const { curve, group, seed, largest } = knobs;
+    const { curve, group, encoding, seed, largest } = knobs;
     const sizes = Array.from({ length: Math.floor(Math.log2(largest)) + 1 }, (_, log) => 2 ** log);
     return runTimings(
       run,
@@ -26,7 +26,7 @@ export const crossover: BenchMode = {
       {
         ...knobs,
         cases: sizes.map((n) => ({
-          address: { curve, group, points: 'distinct', scalars: 'random', n, seed },
+          address: { curve, group, encoding, points: 'distinct', scalars: 'random', n, seed },
           placement: undefined,
         })),
         settings: [0, MOST].map((cpuBelow) => makeSetting(new Map([['cpubelow', String(cpuBelow)]]))),

@@ -1,7 +1,13 @@
 /** `msm-cross-check`: case after case against the oracles. */
 
 import { median } from '../../../src/calibrate/statistics.js';
-import { defaultCurve, defaultGroup, formatCaseAddress, parseCaseAddress } from '../../cases/address.js';
+import {
+  defaultCurve,
+  defaultEncoding,
+  defaultGroup,
+  formatCaseAddress,
+  parseCaseAddress,
+} from '../../cases/address.js';
 import { type MsmCase, makeCase, makePoints } from '../../cases/msm-case.js';
 import type { PointSet } from '../../cases/point-distributions.js';
 import type { CurveGroup } from '../../oracle/curves.js';
@@ -82,10 +88,11 @@ async function runCase(
   const outcomes: Outcome[] = [];
   let placement = asked ?? 'workgroup';
   let error: string | null = null;
+  let isWritten = true;
   try {
     const subject = await engines.get(msmCase.address, asked);
     await run.next(`${name}, ${asked ?? 'default'} scratch: loading the points`);
-    await subject.load(msmCase.points);
+    await subject.load(msmCase);
     for (let repetition = 1; repetition <= reps; repetition++) {
       await run.next(`${name}, ${asked ?? 'default'} scratch: run ${repetition} of ${reps}`);
       const outcome = await subject.compute(msmCase);
@@ -94,6 +101,7 @@ async function runCase(
       placement = asked ?? subject.engine.lastRun?.tuning.walkerPrefixMemory ?? placement;
       run.advance(weightOf(msmCase.address.n));
     }
+    isWritten = await subject.writes(msmCase);
   } catch (caught) {
     if (run.signal.aborted) throw caught;
     error = errorMessage(caught);
@@ -102,7 +110,7 @@ async function runCase(
   }
   const bytes = new Set(outcomes.map(({ result }) => encodePoints(msmCase.curve, [result]).join()));
   const complete = outcomes.length === reps;
-  const agrees = complete && outcomes.every((outcome) => outcome.agrees);
+  const agrees = complete && isWritten && outcomes.every((outcome) => outcome.agrees);
   return {
     event: 'case',
     case: name,
@@ -143,8 +151,12 @@ function show(rows: readonly StampedRow[]): Parts {
 }
 
 function caseCell(row: RowOf<'case'>): Cell {
-  const { curve, group, points, scalars, n, seed } = parseCaseAddress(row.case);
-  const where = `${curve === defaultCurve ? '' : `${curve}, `}${group === defaultGroup ? '' : `${group}, `}`;
+  const { curve, group, encoding, points, scalars, n, seed } = parseCaseAddress(row.case);
+  const where = [
+    curve === defaultCurve ? '' : `${curve}, `,
+    group === defaultGroup ? '' : `${group}, `,
+    encoding === defaultEncoding ? '' : `${encoding}, `,
+  ].join('');
   const which = `${where}n = ${n.toLocaleString('en')}, ${seed === 1 ? '' : `seed ${seed}, `}${row.placement} scratch`;
   return { text: `${points} × ${scalars}`, small: which };
 }

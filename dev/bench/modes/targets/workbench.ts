@@ -120,7 +120,7 @@ export function makeWorkbench(run: Run, bench: BenchDevice, { reps, settings }: 
   /** Loads the points of the cases, and computes each once: one compiles, after it an engine knows the device. */
   const warmUp = async (timed: EngineUnderTest, cases: readonly MsmCase[]): Promise<void> => {
     await say(`${formatCaseAddress((cases[0] as MsmCase).address)}: loading, compiling, warming up`);
-    await timed.load((cases[0] as MsmCase).points);
+    await timed.load(cases[0] as MsmCase);
     for (const each of cases) await time(timed, each);
   };
 

@@ -4,7 +4,8 @@
  */
 import type { PointEncoding } from '../../src/api.js';
 import { bn254 } from '../../src/curves/bn254.js';
-import { curveNamed } from '../../src/curves/more-curves.js';
+import type { AnyCurve } from '../../src/curves/curve.js';
+import { groups } from '../../src/curves/more-curves.js';
 import type { Group, OwnName } from '../../src/curves/names.js';
 import { type CurveGroup, curveNames, groupsOf, noSuchGroup, oracles } from '../oracle/curves.js';
 import { type PointDistributionName, pointDistributions } from './point-distributions.js';
@@ -39,10 +40,10 @@ export function formatCaseAddress({ curve, group, encoding, points, scalars, n, 
 }
 
 /** Those that the library has for points of a group. */
-export const encodingsOf = ({ curve, group }: CurveGroup): readonly PointEncoding[] => [
-  ...(['le', 'be', 'le-montgomery'] as const),
-  ...((curveNamed(curve, group) ?? bn254).encodings ?? []),
-];
+export const encodingsOf = ({ curve, group }: CurveGroup): readonly PointEncoding[] => {
+  const named: Readonly<Partial<Record<OwnName, AnyCurve>>> = groups[group];
+  return [...(['le', 'be', 'le-montgomery'] as const), ...((named[curve] ?? bn254).encodings ?? [])];
+};
 
 const distributionParser =
   <Name extends string>(field: string, known: Readonly<Record<Name, unknown>>) =>

@@ -2,7 +2,7 @@
  * npm run count -- --logn 16
  *
  * The work of an MSM, counted on the GPU by instrumented kernels (dev/count): products, squares, inversions, points and words moved,
- * by stage, and as multiples of 6·n·T, the products of n·T affine additions. Deterministic for a kind of adapter (the engine cuts otherwise for
+ * by stage, and as multiples of 6·n·T, the products of n·T affine additions; and the products of loading a point. Deterministic for a kind of adapter (the engine cuts otherwise for
  * a GPU); no times.
  */
 import { writeFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ const command = {
 /** @param {import('./command-line.mjs').Values<typeof command.options>} options */
 async function count({ logn, curve, group, points, scalars, c, json, adapter }) {
   const bench = await openBench();
-  const { makeCounter, countTable, parsePointDistribution, parseScalarDistribution } = bench;
+  const { makeCounter, countTable, loadTable, parsePointDistribution, parseScalarDistribution } = bench;
   const where = refusalsAsUsage(() => bench.curveGroup(bench.parseCurve(curve), bench.parseGroup(group)));
   const inputs = refusalsAsUsage(() => ({
     points: parsePointDistribution(points),
@@ -51,6 +51,7 @@ async function count({ logn, curve, group, points, scalars, c, json, adapter }) 
       all.push(counts);
       console.log(`\n${countTable(counts)}`);
     }
+    console.log(`\n${loadTable(where)}`);
     if (json !== undefined) writeFileSync(json, `${JSON.stringify(all, null, 2)}\n`);
   });
 }

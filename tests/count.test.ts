@@ -5,12 +5,19 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { engineIn } from '../dev/cases/engine-in.js';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { type CountOptions, type MsmCounts, makeCounter } from '../dev/count/count-msm.js';
+import { CountingDevice } from '../dev/count/counting-device.js';
 import { type Counts, instrument } from '../dev/count/instrument.js';
+import { loadProducts, loadTable } from '../dev/count/load-products.js';
 import { countTable } from '../dev/count/table.js';
+import { type CurveGroup, oracleOf } from '../dev/oracle/curves.js';
+import { pointsIn } from '../dev/oracle/encodings.js';
+import { makeKnownBases } from '../dev/oracle/known-bases.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
+import { createMsmEngine, type PointEncoding } from '../src/index.js';
 import { ABSENT } from '../src/stages/entry.js';
 import { reduceShape } from '../src/stages/reduce.js';
 import { decompose } from '../src/twins/decompose.js';
@@ -112,6 +119,63 @@ test('a table has a line for every stage and one for all', () => {
     'reduce',
     'all',
   ]);
+});
+
+describe('products of loading a point', () => {
+  const areCounted = async (where: CurveGroup): Promise<void> => {
+    const expected = loadProducts(where);
+    const oracle = oracleOf(where);
+    const device = await getDevice({ label: `counting loads, ${where.curve} ${where.group}` });
+    const counting = new CountingDevice(device, oracle.coordinateBytes / 2);
+    const options = { device, selfTest: false, tuning: { fieldProduct: 'signed' } } as const;
+    const engine = await engineIn(createMsmEngine, where, options);
+    const n = 70;
+    const { points } = makeKnownBases(oracle, n, 3);
+    // a product of pairs is three of the prime's
+    const each = n * (where.group === 'g1' ? 1 : 3);
+    const productsIn = async (encoding: PointEncoding, checkSubgroup: boolean) => {
+      counting.reset();
+      const bases = await engine.loadBases(pointsIn(oracle, points, encoding), { encoding, checkSubgroup });
+      bases.destroy();
+      const phases = await counting.read();
+      const of = (phase: string): number | null => {
+        const own = phases.get(phase);
+        return own === undefined || own.products === 0 ? null : own.products / each;
+      };
+      return { import: of('import'), decompress: of('decompress'), subgroup: of('subgroup') };
+    };
+    expect(await productsIn('ark', true)).toEqual({
+      import: expected.import,
+      decompress: null,
+      subgroup: expected.subgroup,
+    });
+    expect(await productsIn('ark-compressed', false)).toEqual({
+      import: expected.import,
+      decompress: expected.decompress.larger,
+      subgroup: null,
+    });
+    engine.destroy();
+  };
+  test('on bn254', () => areCounted({ curve: 'bn254', group: 'g1' }));
+  test.each([
+    ['bls12-381', 'g1'],
+    ['bls12-377', 'g2'],
+  ] as const)('on %s %s', { tags: 'long' }, (curve, group) => areCounted({ curve, group }));
+
+  test('a table has a line for each', () => {
+    const { decompress } = loadProducts({ curve: 'bn254', group: 'g1' });
+    // a root of p = 3 modulo 4 is one power: a square a bit, and a product for every few of them
+    expect(decompress.larger).toBeGreaterThan(254);
+    expect(decompress.larger).toBeLessThan(254 * 1.4);
+    const lines = loadTable({ curve: 'bn254', group: 'g1' }).split('\n');
+    expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
+      ['loading a point', 'products'],
+      ['import', '5'],
+      ['y, by which is larger', String(decompress.larger)],
+      ['y, by which is odd', String(decompress.odd)],
+      ['checkSubgroup', 'nothing: all are in the group'],
+    ]);
+  });
 });
 
 describe('what cannot be counted is refused', () => {

@@ -11,6 +11,7 @@ export {
 } from '../cases/address.js';
 export { describeCases } from '../cases/select.js';
 export { makeCounter } from '../count/count-msm.js';
+export { loadTable } from '../count/load-products.js';
 export { countTable } from '../count/table.js';
 export { faultNames } from '../faults/faults.js';
 export { modeNames as faultModes } from '../faults/modes.js';

@@ -39,11 +39,17 @@ export function formatCaseAddress({ curve, group, encoding, points, scalars, n, 
   return `${where}points=${points},scalars=${scalars},n=${n},seed=${seed}`;
 }
 
-/** Those that the library has for points of a group. */
-export const encodingsOf = ({ curve, group }: CurveGroup): readonly PointEncoding[] => {
+/** What the library has under these names. */
+export const namedCurve = ({ curve, group }: CurveGroup): AnyCurve => {
   const named: Readonly<Partial<Record<OwnName, AnyCurve>>> = groups[group];
-  return [...(['le', 'be', 'le-montgomery'] as const), ...((named[curve] ?? bn254).encodings ?? [])];
+  return named[curve] ?? bn254;
 };
+
+/** Those that the library has for points of a group. */
+export const encodingsOf = (of: CurveGroup): readonly PointEncoding[] => [
+  ...(['le', 'be', 'le-montgomery'] as const),
+  ...(namedCurve(of).encodings ?? []),
+];
 
 const distributionParser =
   <Name extends string>(field: string, known: Readonly<Record<Name, unknown>>) =>

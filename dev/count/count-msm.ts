@@ -42,7 +42,7 @@ export const makeCounter = (device: GPUDevice, where: CurveGroup = { curve: 'bn2
       if (!samePoint(sum, made.expected)) throw new Error(`WRONG at n = ${n}: what was counted is not this MSM`);
       const { windows, windowBits, entries } = engine.lastRun as NonNullable<typeof engine.lastRun>;
       const phases = await counting.read();
-      // of loading
+      // of loading: load-products.ts
       for (const phase of ['import', 'digest']) phases.delete(phase);
       return { n, points, scalars, windows, windowBits, entries, phases: Object.fromEntries(phases) };
     } finally {

@@ -36,7 +36,7 @@ const functionsOfPairs: typeof functions = {
 
 /** Words of the elements of storage bindings, by WGSL type. */
 const elementWords = (type: string, pointWords: number): number => {
-  const structs = { Entry: 2, Vector: 3, Level: 8, Point: pointWords };
+  const structs = { Entry: 2, Vector: 3, Level: 8, Point: pointWords, Packed: pointWords / 2 };
   const known: Readonly<Record<string, number>> = { u32: 1, 'atomic<u32>': 1, ...structs };
   const words = known[type];
   if (words === undefined) throw new Error(`how long is an element of array<${type}>?`);

@@ -1,0 +1,50 @@
+/** The field products that loading a point takes, by the steps of the programs that it goes through: the same on every device. */
+import { curveContext } from '../../src/curves/curve.js';
+import type { RootSign } from '../../src/curves/point-source.js';
+import { quadraticField } from '../../src/field/quadratic.js';
+import { decompression } from '../../src/programs/decompress.js';
+import { membershipTest } from '../../src/programs/subgroup.js';
+import { Kind, type Program } from '../../src/stages/program.js';
+import { tableLines } from '../bench/table.js';
+import { namedCurve } from '../cases/address.js';
+import type { CurveGroup } from '../oracle/curves.js';
+
+/** x and y into Montgomery form, x², x·(x² + a), y² (wgsl/import.wgsl). */
+const IMPORT = 5;
+
+const productsOf = ({ steps }: Program): number => steps.filter((step) => (step & 15) === Kind.PRODUCT).length;
+
+/** Of one point, in the field of its coordinates. */
+export interface LoadProducts {
+  /** What every point takes. */
+  readonly import: number;
+  /** The y of a compressed one, by what it is told from −y. */
+  readonly decompress: Readonly<Record<RootSign, number>>;
+  /** With `checkSubgroup`; null where there are no other points. */
+  readonly subgroup: number | null;
+}
+
+export const loadProducts = (where: CurveGroup): LoadProducts => {
+  const curve = curveContext(namedCurve(where), quadraticField);
+  return {
+    import: IMPORT,
+    decompress: {
+      larger: productsOf(decompression(curve, 'larger')),
+      odd: productsOf(decompression(curve, 'odd')),
+    },
+    subgroup: curve.foldsScalars ? null : productsOf(membershipTest(curve)),
+  };
+};
+
+/** As text, a line for each. */
+export const loadTable = (where: CurveGroup): string => {
+  const { import: every, decompress, subgroup } = loadProducts(where);
+  const number = (value: number): string => value.toLocaleString('en');
+  return tableLines([
+    ['loading a point', where.group === 'g1' ? 'products' : 'products of pairs'],
+    ['import', number(every)],
+    ['y, by which is larger', number(decompress.larger)],
+    ['y, by which is odd', number(decompress.odd)],
+    ['checkSubgroup', subgroup === null ? 'nothing: all are in the group' : number(subgroup)],
+  ]).join('\n');
+};

@@ -12,7 +12,11 @@ import type { CurveGroup } from '../oracle/curves.js';
 /** x and y into Montgomery form, x², x·(x² + a), y² (wgsl/import.wgsl). */
 const IMPORT = 5;
 
-const productsOf = ({ steps }: Program): number => steps.filter((step) => (step & 15) === Kind.PRODUCT).length;
+const productsOf = ({ steps }: Program): number =>
+  steps.reduce((sum, step) => {
+    const kind = step & 15;
+    return sum + (kind === Kind.PRODUCT ? 1 : kind === Kind.SQUARES ? step >>> 16 : 0);
+  }, 0);
 
 /** Of one point, in the field of its coordinates. */
 export interface LoadProducts {

@@ -7,7 +7,7 @@ import { wgslTemplates } from './scripts/templates/wgsl-templates.js';
 
 /**
  * The package: one ES module with all that it needs inside, but for self-test and verification, which it loads when they are due, and curves besides BN254, which it loads when one is asked for; one that calibrates and has the engine from there, one that is handed over to check the
- * stages, which imports nothing either, and one of a few lines for Node. Their types come from scripts/package/types.config.mjs.
+ * stages, which imports nothing either, one that reads files of provers, and one of a few lines for Node. Their types come from scripts/package/types.config.mjs.
  */
 export default defineConfig({
   // Silent when all is well: `npm start` builds before it prints its table.
@@ -25,6 +25,7 @@ export default defineConfig({
         index: 'src/index.ts',
         calibrate: 'src/calibrate.ts',
         checks: 'src/checks.ts',
+        formats: 'src/formats.ts',
         node: 'src/node.ts',
       },
       formats: ['es'],
@@ -34,7 +35,7 @@ export default defineConfig({
     minify: false,
     rolldownOptions: {
       external: [/^node:/],
-      // What index.js shares with calibrate.js and later.js stays in index.js, which exports it by a letter or two, for these alone: who wants
+      // What index.js shares with calibrate.js, formats.js and later.js stays in index.js, which exports it by a letter or two, for these alone: who wants
       // nothing else fetches one file, and nobody anything twice.
       preserveEntrySignatures: 'allow-extension',
       output: { minify: false, chunkFileNames: '[name].js' },

@@ -8,6 +8,7 @@ import { caseSets, selectCases } from '../dev/cases/select.js';
 import { oracleOf, oracles, oraclesOfG2 } from '../dev/oracle/curves.js';
 import { encodingsOf } from '../dev/oracle/encodings.js';
 import { bn254G1, groupOrder, numbersOf as numbersOfCoordinate, samePoint } from '../dev/oracle/known-bases.js';
+import type { AnyCurve } from '../src/curves/curve.js';
 import { resolveCurve } from '../src/curves/named.js';
 
 const pointNames = Object.keys(pointDistributions) as PointDistributionName[];
@@ -212,7 +213,7 @@ describe('addresses', () => {
   });
 
   it.each(everyGroup)('of $curve $group have the encodings of the library', async (of) => {
-    const { encodings = [] } = await resolveCurve(of.curve, of.group);
+    const { encodings = [] } = (await resolveCurve(of.curve, of.group)) as AnyCurve;
     expect(encodingsOf(of)).toEqual(['le', 'be', 'le-montgomery', ...encodings]);
   });
 

@@ -9,6 +9,7 @@ import { chipReport } from '../dev/isa/report.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext, withProduct } from '../src/curves/curve.js';
 import { createKernels } from '../src/stages/kernels.js';
+import { programKernel } from '../src/stages/program.js';
 import { tablesKernels } from '../src/stages/tables.js';
 import { inProject, runNode } from './support/run-script.js';
 
@@ -58,7 +59,7 @@ test('a chip is asked to compile what a GPU is: products of its own, 8 slots, pr
   const { spread, double } = tablesKernels(chosen);
   const walk = ours.walk({ prefixMemory: 'private', threads: 64, slots: 8, checks: false });
   const expected = [
-    ...[ours.importPoints(), ours.digest(), spread, double, ours.decompose()],
+    ...[ours.importPoints(), ours.digest(), spread, double, programKernel(chosen), ours.decompose()],
     ...[count, scan, scatter, ours.partition(), walk, ours.reduce()],
   ];
   const asked = await stageKernels(ownLibrary, 'navi31', bn254, {});

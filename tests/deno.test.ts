@@ -38,7 +38,7 @@ let seen: Seen;
 /** All that an engine may ask for on a curve, in the shapes of a GPU and of a CPU. */
 type Builders = typeof import('./support/all-kernels.js');
 
-const kernelsOf = ({ createKernels, tablesKernels }: Builders, constants: Curve): Kernel[] => {
+const kernelsOf = ({ createKernels, programKernel, tablesKernels }: Builders, constants: Curve): Kernel[] => {
   const curve = curveContext(constants);
   const kernels = createKernels(curve, checks);
   const products = ['signed', 'unsigned', 'dot4'] as const;
@@ -49,6 +49,7 @@ const kernelsOf = ({ createKernels, tablesKernels }: Builders, constants: Curve)
       return [
         own.importPoints(),
         ...Object.values(tablesKernels(chosen)),
+        programKernel(chosen),
         ...Object.values(own.checks()),
         ...(['private', 'workgroup'] as const).flatMap((prefixMemory) =>
           [

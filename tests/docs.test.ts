@@ -49,6 +49,7 @@ describe('the docs site', { tags: 'long' }, () => {
       'documents/SECURITY.html',
       'functions/index.createMsmEngine.html',
       'functions/calibrate.calibrate.html',
+      'functions/formats.openZkey.html',
       'functions/node.fileStore.html',
       'variables/checks.stageChecks.html',
       'interfaces/index.MsmEngine.html',

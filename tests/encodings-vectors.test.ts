@@ -5,8 +5,9 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { type CurveGroup, oracleOf } from '../dev/oracle/curves.js';
 import { type Coordinate, expectedMsm, Random } from '../dev/oracle/known-bases.js';
 import { bn254 } from '../src/curves/bn254.js';
-import { type CurveContext, curveContext } from '../src/curves/curve.js';
-import { curveNamed } from '../src/curves/more-curves.js';
+import { type AnyCurve, type CurveContext, curveContext } from '../src/curves/curve.js';
+import { groups as ofCurves } from '../src/curves/more-curves.js';
+import type { OwnName } from '../src/curves/names.js';
 import { readerOf } from '../src/curves/point-source.js';
 import { readPoints, writerOf } from '../src/encodings/encodings.js';
 import { encodePoints } from '../src/engine/input.js';
@@ -39,9 +40,8 @@ const named = sets.filter(
 type Vectors = (typeof named)[number];
 
 const contextOf = ({ curve, group }: CurveGroup): CurveContext => {
-  const found = curve === 'bn254' && group === 'g1' ? bn254 : curveNamed(curve, group);
-  if (found === null) throw new Error(`no ${group} of ${curve}`);
-  return curveContext(found, quadraticField);
+  const named: Readonly<Partial<Record<OwnName, AnyCurve>>> = group === 'g1' ? { bn254, ...ofCurves.g1 } : ofCurves.g2;
+  return curveContext(named[curve] as AnyCurve, quadraticField);
 };
 const bytesOf = (points: readonly string[]) => Uint8Array.from(points.flatMap((point) => [...hexToBytes(point)]));
 const multiple = ({ curve, group }: CurveGroup, k: string) =>

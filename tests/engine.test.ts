@@ -793,7 +793,7 @@ describe('the end', () => {
     expect(await made[0]?.lost).toMatchObject({ reason: 'destroyed' });
   });
 
-  test('bases that are destroyed while they move to a new device are gone there, too', async () => {
+  test('bases that are destroyed while they move to a new device are gone there, too', { tags: 'long' }, async () => {
     const { gpu, made } = await watched();
     const own = await createMsmEngine({ curve: 'bn254', gpu, tuning });
     const loaded = await own.loadBases(known.bytes, { label: 'gone' });

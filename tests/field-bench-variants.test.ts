@@ -6,6 +6,7 @@
 import { describe, expect, test } from 'vitest';
 import { ChainConfig, fieldChain } from '../dev/field-bench/kernels.js';
 import type { FieldOperation } from '../dev/field-bench/operation.js';
+import { pairOperations } from '../dev/field-bench/pairs.js';
 import { fieldBench } from '../dev/field-bench/run.js';
 import { float22 } from '../dev/field-bench/variants/float.js';
 import { productVariants } from '../dev/field-bench/variants/index.js';
@@ -43,6 +44,15 @@ describe.each(primes)('the base field of %s', (_, p) => {
     const seen = [...rows, ...skipped].map(({ variant }) => variant);
     expect(seen.toSorted()).toEqual(productVariants.map(({ variant }) => variant).toSorted());
     for (const { variant, why } of skipped) expect(isFloat({ variant }) ? why : variant).toBe('not exact here');
+  });
+
+  test('products and squares of pairs are right', async () => {
+    const operations = pairOperations('signed', 'signed').concat(pairOperations('unsigned', 'unsigned'));
+    const options = { threads: 64, chains: [1], reps: 1, leastMs: 1, features: await features(), operations };
+    const { rows } = await fieldBench(await getDevice(), modulus(p), options);
+    expect(rows.map(({ operation, variant }) => [operation, variant])).toEqual(
+      operations.map(({ name, variant }) => [name, variant]),
+    );
   });
 
   const integers = productVariants.filter((operation) => !isFloat(operation));

@@ -6,7 +6,7 @@ import { stageChecks } from '../src/checks.js';
 import { groups } from '../src/curves/more-curves.js';
 import type { OwnNameOfPair } from '../src/curves/names.js';
 import { openCurve } from '../src/curves/open-curve.js';
-import { quadraticField } from '../src/field/quadratic.js';
+import { loadLater } from '../src/engine/load-later.js';
 import { type AffinePoint, type Bases, createMsmEngine, type Fp2, type MsmEngine, type Tuning } from '../src/index.js';
 import { getDevice } from './support/gpu.js';
 import { meetingPoints } from './support/meeting-points.js';
@@ -204,7 +204,7 @@ test.each(names)('%s G2 by constants is that by name, and noble’s', async (nam
       .add(Point.BASE)
       .is0(),
   ).toBe(true);
-  const own = await openCurve(curve, undefined, async () => quadraticField);
+  const own = await openCurve(curve, undefined, loadLater);
   expect(own).toMatchObject({ foldsScalars: false, pointBytes: 2 * oraclesOfG2[name].coordinateBytes });
 });
 

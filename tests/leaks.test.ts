@@ -89,7 +89,9 @@ test('100 engines created and destroyed on one device', { tags: 'long' }, async 
   first.destroy();
 });
 
-test('pipelines on a device of the caller’s: engines share them, and they go with the last engine that used them', async () => {
+test('pipelines on a device of the caller’s: engines share them, and they go with the last engine that used them', {
+  tags: 'long',
+}, async () => {
   const device = await getDevice({ label: 'pipelines' });
   const made: WeakRef<GPUComputePipeline>[] = [];
   const compile = device.createComputePipelineAsync.bind(device);

@@ -95,7 +95,9 @@ describe('what becomes of a mutant', () => {
     return { ...(mutant as NonNullable<typeof mutant>), at: 0, from, to };
   };
 
-  test('a test notices it, in one process after the other, and the next source is whole again', async () => {
+  test('a test notices it, in one process after the other, and the next source is whole again', {
+    tags: 'long',
+  }, async () => {
     expect(await noticedBy(tests, change('', ''))).toBeNull();
     expect(await noticedBy(tests, change('', 'throw new Error();'))).toBe(tests[0]);
     expect(await noticedBy(tests, change('', ''))).toBeNull();

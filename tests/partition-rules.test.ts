@@ -246,7 +246,7 @@ const onGpu = (prefixMemory: 'private' | 'workgroup'): void => {
     return data[0] as Uint32Array;
   };
 
-  test('random streams of equal, opposite and infinite points, cut at random', async () => {
+  test('random streams of equal, opposite and infinite points, cut at random', { tags: 'long' }, async () => {
     await fc.assert(
       fc.asyncProperty(
         shapes,

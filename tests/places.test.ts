@@ -150,6 +150,7 @@ describe('the built package', () => {
     expect(library.map(({ fileName, imports, dynamicImports }) => [fileName, ...imports, ...dynamicImports])).toEqual([
       ['calibrate.js', 'index.js'],
       ['checks.js'],
+      ['formats.js', 'index.js'],
       ['index.js', 'more-curves.js', 'later.js', 'encodings.js'],
       ['node.js', 'node:fs/promises', 'node:path'],
       ['encodings.js'],
@@ -162,14 +163,22 @@ describe('the built package', () => {
     const before = Reflect.ownKeys(globalThis);
     const exported = await import(/* @vite-ignore */ pathToFileURL(built).href);
     const calibration = await import(/* @vite-ignore */ pathToFileURL(join(built, '../calibrate.js')).href);
+    const formats = await import(/* @vite-ignore */ pathToFileURL(join(built, '../formats.js')).href);
     expect(Reflect.ownKeys(globalThis)).toEqual(before);
-    // one letter or two: for calibrate.js and later.js
+    // one letter or two: for calibrate.js, formats.js and later.js
     expect(
       Object.keys(exported)
         .filter((name) => name.length > 2)
         .sort(),
     ).toEqual(['MsmError', 'createMsmEngine', 'version']);
     expect(Object.keys(calibration).sort()).toEqual(['calibrate', 'indexedDbStore']);
+    expect(Object.keys(formats).sort()).toEqual([
+      'openAztecCrs',
+      'openGnarkSrs',
+      'openHalo2Params',
+      'openPtau',
+      'openZkey',
+    ]);
     await expect(exported.createMsmEngine({ curve: 'bn254' })).rejects.toMatchObject({ code: 'no-webgpu' });
   });
 });

@@ -12,17 +12,20 @@ import {
   Random,
 } from '../dev/oracle/known-bases.js';
 import { bn254 } from '../src/curves/bn254.js';
-import { type CurveContext, cubic, curveContext, withProduct } from '../src/curves/curve.js';
+import { type AnyCurve, type CurveContext, cubic, curveContext, isOnCurve, withProduct } from '../src/curves/curve.js';
+import { imageOf, weierstrassOf } from '../src/curves/edwards.js';
 import { type Affine, addAffine, multiply, toAffine } from '../src/curves/jacobian.js';
-import { curveNamed } from '../src/curves/more-curves.js';
+import { edwardsCurves, groups as ofCurves } from '../src/curves/more-curves.js';
 import type { Group, OwnName } from '../src/curves/names.js';
 import { type RootSign, Y_EVEN, Y_ODD } from '../src/curves/point-source.js';
 import type { FieldProduct } from '../src/field/modulus.js';
+import { readWords, writeWords } from '../src/field/modulus.js';
 import { quadraticField } from '../src/field/quadratic.js';
 import { squareRootIn } from '../src/field/square-root.js';
 import { CustodyChain } from '../src/gpu/custody-chain.js';
 import { pipelineFor } from '../src/gpu/pipelines.js';
 import { decompression } from '../src/programs/decompress.js';
+import { edwardsImage } from '../src/programs/edwards.js';
 import { membershipTest } from '../src/programs/subgroup.js';
 import { groupsFor } from '../src/shaders/limits.js';
 import { NONE_REJECTED, rejectedIn } from '../src/stages/import.js';
@@ -34,9 +37,8 @@ import { getDevice } from './support/gpu.js';
 import { runKernel } from './support/run-kernel.js';
 
 const curveOf = (name: OwnName, group: Group, product: FieldProduct = 'signed'): CurveContext => {
-  const curve = name === 'bn254' && group === 'g1' ? bn254 : curveNamed(name, group);
-  if (curve === null) throw new Error(`no ${group} of ${name}`);
-  return withProduct(curveContext(curve, quadraticField), product);
+  const named: Readonly<Partial<Record<OwnName, AnyCurve>>> = group === 'g1' ? { bn254, ...ofCurves.g1 } : ofCurves.g2;
+  return withProduct(curveContext(named[name] as AnyCurve, quadraticField), product);
 };
 
 /** The points that are left, and the first that is refused: by the twin, and the same by the GPU. */
@@ -124,6 +126,42 @@ describe('compressed points get their y', () => {
       expect(offCurve === NONE_REJECTED, `x = ${x}`).toBe(squareRootIn(f, cubic(curve, x)) !== null);
     }
   });
+});
+
+test('points of Edwards form get their images, and what is no point of theirs is refused', async () => {
+  for (const [name, scale] of [
+    ['baby-jubjub', 1n],
+    ['ed25519', 2n ** 256n],
+  ] as const) {
+    const curve = curveContext(weierstrassOf(edwardsCurves[name]));
+    const { p } = curve;
+    const { x, y } = edwardsCurves[name].edwards.generator;
+    const good = [
+      [x, y],
+      [0n, 1n],
+      [0n, p - 1n],
+      [p - x, y],
+      [x, p - y],
+    ] as const;
+    const bad = [
+      [x, x],
+      [0n, 2n],
+      [1n, 1n],
+    ] as const;
+    const given = new Uint32Array(8 * 2 * (good.length + bad.length + 1));
+    for (const [i, [x, y]] of [...good, ...bad].entries()) {
+      for (const [at, value] of [x, y].entries()) writeWords(given, 16 * i + 8 * at, 8, (value * scale) % p);
+    }
+    const { points, refused } = await run(curve, edwardsImage(curve, scale), given, true, { first: 30 });
+    expect(refused).toBe(30 + good.length);
+    for (const [i, [x, y]] of good.entries()) {
+      const image = imageOf(curve, x, y) ?? { x: 0n, y: 0n };
+      expect(readWords(points, 16 * i, 8)).toBe(image.x);
+      expect(readWords(points, 16 * i + 8, 8)).toBe(image.y);
+      expect(image.x === 0n || isOnCurve(curve, image.x, image.y)).toBe(true);
+    }
+    expect(points.subarray(16 * good.length).every((word) => word === 0)).toBe(true);
+  }
 });
 
 /** A point of the curve, by the square root of the library's; that it is one, is checked by noble. */

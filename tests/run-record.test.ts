@@ -83,7 +83,9 @@ test('a clock counts every moment to the part that it is in, or to none', () => 
 describe('walls', () => {
   const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 2000, seed: 5 });
 
-  test('of a warm run of one submit are nearly all of its wall time, also without timestamps', async () => {
+  test('of a warm run of one submit are nearly all of its wall time, also without timestamps', {
+    tags: 'long',
+  }, async () => {
     const engine = await create({ device: await getDevice() });
     const bases = await engine.loadBases(points.bytes);
     for (let i = 0; i < 3; i++) expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);

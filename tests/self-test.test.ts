@@ -13,7 +13,7 @@ import { type Curve, isOnCurve, withProduct } from '../src/curves/curve.js';
 import type { OwnName } from '../src/curves/names.js';
 import { openCurve } from '../src/curves/open-curve.js';
 import { knownAnswer } from '../src/engine/known-answer.js';
-import { quadraticField } from '../src/field/quadratic.js';
+import { loadLater } from '../src/engine/load-later.js';
 import { squareRoot } from '../src/field/square-root.js';
 import { createMsmEngine, type MsmEngine, type MsmEngineOptions, type Tuning } from '../src/index.js';
 import { getDevice } from './support/gpu.js';
@@ -52,7 +52,7 @@ describe('the known answer', () => {
 
   const isKnown = async (_: string, given: OwnName | Curve, oracle: OracleCurve): Promise<void> => {
     for (const product of ['signed', 'unsigned', 'dot4'] as const) {
-      const curve = withProduct(await openCurve(given, undefined, async () => quadraticField), product);
+      const curve = withProduct(await openCurve(given, undefined, loadLater), product);
       const known = knownAnswer(curve);
       const { pointBytes, p } = curve;
       const points = Array.from({ length: known.points.length / pointBytes }, (_, i): AffinePoint => {
@@ -85,7 +85,7 @@ describe('the known answer', () => {
 
   test('has coordinates that are hard to compute with, as they come and in Montgomery form', async () => {
     for (const product of ['signed', 'unsigned', 'dot4'] as const) {
-      const curve = withProduct(await openCurve('bn254', 'g1', async () => quadraticField), product);
+      const curve = withProduct(await openCurve('bn254', 'g1', loadLater), product);
       const { p, field } = curve;
       const { points } = knownAnswer(curve);
       const x = Array.from({ length: points.length / 64 }, (_, i) => readNumber(points.subarray(64 * i, 64 * i + 32)));
@@ -287,8 +287,11 @@ describe('where the compiler gets a constant wrong', () => {
     engine.destroy();
   };
   const title = 'in the walk alone, bases %s: they move with the products';
-  test.each([['retained', true] as const])(title, movesBases);
-  test.each([['not retained', false] as const])(title, { tags: 'long' }, movesBases);
+  const kinds = [
+    ['retained', true],
+    ['not retained', false],
+  ] as const;
+  test.each(kinds)(title, { tags: 'long' }, movesBases);
 
   test('in tables alone', { tags: 'long' }, async () => {
     const { device } = await miscompiling(['signed'], /tables/);

@@ -21,6 +21,7 @@ import { resolveTuning } from '../src/plan/tuning.js';
 import { fullWorkload } from '../src/plan/workload.js';
 import type { Kernel } from '../src/shaders/kernel.js';
 import { createKernels, type Kernels } from '../src/stages/kernels.js';
+import { programKernel } from '../src/stages/program.js';
 import { type TablesKernels, tablesKernels } from '../src/stages/tables.js';
 import { buildLibrary } from './support/build-library.js';
 
@@ -94,8 +95,8 @@ const bytesIn = (space: 'workgroup' | 'private', { source }: Kernel, fieldBytes:
   return declared.reduce((sum, bytes) => sum + bytes, 0);
 };
 
-/** Those that loading with `precompute` takes, too. */
-type AllKernels = Kernels & { tables(): TablesKernels };
+/** Those that loading with `precompute`, or of compressed points, takes, too. */
+type AllKernels = Kernels & { tables(): TablesKernels; program(): Kernel };
 
 /** The kernels of a curve, as src/ makes them and as the built package does. */
 interface TwoBuilds {
@@ -115,10 +116,11 @@ const twoBuilds = (constants: AnyCurve, product: FieldProduct = 'signed'): TwoBu
   // to programs it is opaque
   const shippedChecks = builtChecks.stageChecks as typeof checks;
   return {
-    own: { ...createKernels(curve, checks), tables: () => tablesKernels(curve) },
+    own: { ...createKernels(curve, checks), tables: () => tablesKernels(curve), program: () => programKernel(curve) },
     shipped: {
       ...built.createKernels({ ...curve, coordinates }, shippedChecks),
       tables: () => built.tablesKernels({ ...curve, coordinates }),
+      program: () => built.programKernel({ ...curve, coordinates }),
     },
     compilesBoth: constants === bn254 || constants === bn254G2,
   };
@@ -160,12 +162,12 @@ const compiles = (_: string, constants: AnyCurve): void => {
   const kernels = builds.own;
   const { bytes } = curve.coordinates;
 
-  test.each(products)('import, tables, checks and a walk, %s products', (product) => {
+  test.each(products)('import, tables, programs, checks and a walk, %s products', (product) => {
     const shape = { prefixMemory: 'private', threads: 64, slots: 8 } as const;
     return checkKernels(
       twoBuilds(constants, product),
       (kernels) => [
-        ...[kernels.importPoints(), kernels.walk(shape)],
+        ...[kernels.importPoints(), kernels.program(), kernels.walk(shape)],
         ...[...Object.values(kernels.tables()), ...Object.values(kernels.checks())],
       ],
       bytes,
@@ -306,7 +308,8 @@ describe('what compilers of D3D and Metal stumble over is left out', () => {
   const kernels = createKernels(curveContext(bn254));
   const walk = kernels.walk({ prefixMemory: 'private', threads: 16, slots: 4 });
   const { double, spread } = tablesKernels(curveContext(bn254));
-  const all = [kernels.importPoints(), spread, double, walk, kernels.decompose(), kernels.partition()];
+  const program = programKernel(curveContext(bn254));
+  const all = [kernels.importPoints(), spread, double, program, walk, kernels.decompose(), kernels.partition()];
 
   test.each(all)('no switch in $name', ({ source }) => {
     expect(source).not.toMatch(/\bswitch\b/);

@@ -13,6 +13,7 @@ import { kernel } from '../src/shaders/kernel.js';
 import { renderShader } from '../src/shaders/partials.js';
 import { renderTemplate, type Template, type TemplateValue, type TemplateView } from '../src/shaders/template.js';
 import { createKernels } from '../src/stages/kernels.js';
+import { programKernel } from '../src/stages/program.js';
 import { tablesKernels } from '../src/stages/tables.js';
 
 vi.mock('../src/shaders/partials.js', { spy: true });
@@ -192,6 +193,7 @@ describe('the same as by Mustache', () => {
       const kernels = createKernels(curve, checks);
       kernels.importPoints();
       tablesKernels(curve);
+      programKernel(curve);
       kernels.checks();
       for (const prefixMemory of ['private', 'workgroup'] as const)
         for (const watched of [true, false]) kernels.walk({ prefixMemory, threads: 16, slots: 4, checks: watched });

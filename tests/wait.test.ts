@@ -86,7 +86,7 @@ describe('an MSM of 4096 points in nine submits', () => {
     return submits;
   };
 
-  test('waits for the device, and hardly for its polls', async () => {
+  test('waits for the device, and hardly for its polls', { tags: 'long' }, async () => {
     const poll = newPoll();
     const leased = await leaseDevice();
     leased.tap = ({ method, args, proceed }) => {

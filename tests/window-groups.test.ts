@@ -38,7 +38,7 @@ test("the time between submits, which is the caller's, is not counted as the dev
   runner.destroy();
 });
 
-test('memory.peak is that of the engine, also when its device was lost meanwhile', async () => {
+test('memory.peak is that of the engine, also when its device was lost meanwhile', { tags: 'long' }, async () => {
   const { gpu, devices } = await captureGpu();
   const engine = await createMsmEngine({ curve: smallCurve, gpu, tuning: { cpuBelow: 0 } });
   const { points, scalars, expected } = smallCase(40);

@@ -1,8 +1,8 @@
 // program: takes points through a program of field operations when bases are loaded: what is the same for every point, and too rare to have a kernel
 // of its own. A compressed point is given its y, a point of another model its image, and a point is asked whether it is in the subgroup. One thread a point.
 //
-// A program is words: of each, bits 0 to 3 are what to do, 4 to 9 the register that changes, 10 to 15 one that is read, 16 and up another one or a
-// constant. Registers hold elements as memory does, canonical; 0 and 1 begin as the point's x and y. Every thread does the same, step by step.
+// A program is words: of each, bits 0 to 3 are what to do, 4 to 9 the register that changes, 10 to 15 one that is read, 16 and up another one, a
+// constant, or how often. Registers hold elements as memory does, canonical; 0 and 1 begin as the point's x and y. Every thread does the same, step by step.
 // Points that are infinity, or have a coordinate >= p, are left as they are; the import says what they are.
 // What a point must not be is refused as the import does, in an account of its own.
 // Host: src/stages/program.ts. CPU twin: src/twins/program.ts.
@@ -51,13 +51,21 @@ fn run_program(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgr
       registers[place] = constants[step >> 16u];
       continue;
     }
-    let second = registers[step >> 16u];
-    if (kind == PRODUCT || kind == SUM || kind == DIFFERENCE) {
+    // of squares it is how often, and no register
+    let second = registers[(step >> 16u) & {{lastRegister}}u];
+    if (kind == PRODUCT || kind == SQUARES || kind == SUM || kind == DIFFERENCE) {
       let left = field_tighten(canonical_loose(field_unpack(first)));
       let right = field_tighten(canonical_loose(field_unpack(second)));
-      var result: Tight;
-      if (kind == PRODUCT) {
-        result = field_mul(field_loose(left), right);
+      var result = left;
+      if (kind == PRODUCT || kind == SQUARES) {
+        // one product for both, and nothing of a run of squares goes to a register but the last
+        for (var turn = select(step >> 16u, 1u, kind == PRODUCT); turn > 0u; turn--) {
+          var by = right;
+          if (kind == SQUARES) {
+            by = result;
+          }
+          result = field_mul(field_loose(result), by);
+        }
       } else if (kind == SUM) {
         result = field_tighten(field_plus(left, right));
       } else {

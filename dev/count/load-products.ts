@@ -1,5 +1,5 @@
 /** The field products that loading a point takes, by the steps of the programs that it goes through: the same on every device. */
-import { curveContext } from '../../src/curves/curve.js';
+import { type AnyCurve, curveContext } from '../../src/curves/curve.js';
 import { resolveCurve } from '../../src/curves/named.js';
 import type { RootSign } from '../../src/curves/point-source.js';
 import { quadraticField } from '../../src/field/quadratic.js';
@@ -12,7 +12,11 @@ import type { CurveGroup } from '../oracle/curves.js';
 /** x and y into Montgomery form, x², x·(x² + a), y² (wgsl/import.wgsl). */
 const IMPORT = 5;
 
-const productsOf = ({ steps }: Program): number => steps.filter((step) => (step & 15) === Kind.PRODUCT).length;
+const productsOf = ({ steps }: Program): number =>
+  steps.reduce((sum, step) => {
+    const kind = step & 15;
+    return sum + (kind === Kind.PRODUCT ? 1 : kind === Kind.SQUARES ? step >>> 16 : 0);
+  }, 0);
 
 /** Of one point, in the field of its coordinates. */
 export interface LoadProducts {
@@ -25,7 +29,9 @@ export interface LoadProducts {
 }
 
 export const loadProducts = async ({ curve: name, group }: CurveGroup): Promise<LoadProducts> => {
-  const curve = curveContext(await resolveCurve(name, group), quadraticField);
+  // of these names none is of Edwards form
+  const constants = (await resolveCurve(name, group)) as AnyCurve;
+  const curve = curveContext(constants, quadraticField);
   return {
     import: IMPORT,
     decompress: {

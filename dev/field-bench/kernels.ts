@@ -21,6 +21,7 @@ import type { Template } from '../../src/shaders/template.js';
 import type { Random } from '../oracle/known-bases.js';
 import template from './chain.wgsl?template';
 import { type FieldOperation, type Probe, productOf, type Representation } from './operation.js';
+import { pairOperations } from './pairs.js';
 import { productVariants } from './variants/index.js';
 import { plain } from './variants/unsigned.js';
 
@@ -134,7 +135,11 @@ export const libraryOperations: readonly FieldOperation[] = [baseline, ...librar
 export const libraryProduct = (product: FieldProduct): FieldOperation => library(product)[0] as FieldOperation;
 
 /** All that field-bench knows; the unit first. */
-export const fieldOperations: readonly FieldOperation[] = [...libraryOperations, ...productVariants];
+export const fieldOperations: readonly FieldOperation[] = [
+  ...libraryOperations,
+  ...libraryProducts.flatMap((product) => pairOperations(product, libraryVariant(product))),
+  ...productVariants,
+];
 
 const dot4 = (a: bigint, b: bigint): bigint =>
   [0n, 8n, 16n, 24n].reduce((sum, shift) => sum + ((a >> shift) & 0xffn) * ((b >> shift) & 0xffn), 0n);

@@ -42,6 +42,8 @@ export interface FieldOperation {
   readonly alone?: boolean;
   /** Times that a step does it to every chain, taking turns, so that what one waits for another does meanwhile. Default 1. */
   readonly perStep?: number;
+  /** Of elements that are not numbers below p, how one is drawn; decoded they are reduced already. */
+  readonly element?: { draw(m: Modulus, random: Random): bigint; readonly isReduced: true };
   /** Draws what a chain begins with. Default: any element. */
   readonly draw?: (random: Random) => number;
   representation(m: Modulus): Representation;

@@ -22,7 +22,7 @@ const isListed = (chip: ChipName, title: string): boolean =>
   chips[chip].maker !== 'arm' || /^(product|square) /.test(title);
 
 /** What is another kernel in G2, and long. */
-const OF_PAIRS = ['import_points', 'tables_double', 'walk'];
+const OF_PAIRS = ['import_points', 'tables_double', 'run_program', 'walk'];
 
 /** What the library has a chip compile where nobody turned a knob, and operations of field-bench; of BN254, and of its G2 what differs. */
 export const kernelsOfTable = async (chip: ChipName): Promise<ChipKernel[]> => {

@@ -5,9 +5,12 @@ import { bls12377G2 } from '../../src/curves/bls12-377-g2.js';
 import { bls12381G2 } from '../../src/curves/bls12-381-g2.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { bn254G2 } from '../../src/curves/bn254-g2.js';
-import type { AnyCurve, Curve } from '../../src/curves/curve.js';
+import { type AnyCurve, type Curve, curveContext } from '../../src/curves/curve.js';
+import { writerOf } from '../../src/encodings/encodings.js';
 import { createMsmEngine } from '../../src/engine/engine.js';
+import { encodePoints } from '../../src/engine/input.js';
 import { modulus } from '../../src/field/modulus.js';
+import { quadraticField } from '../../src/field/quadratic.js';
 import { pipelineFor } from '../../src/gpu/pipelines.js';
 import type { Library } from '../bench/environment.js';
 import { fieldChain, fieldOperations } from '../field-bench/kernels.js';
@@ -46,7 +49,10 @@ const titled = (asked: readonly Asked[]): ChipKernel[] => {
   });
 };
 
-/** What the library compiles on a chip to load bases, with tables and without, and for an MSM. */
+/** One that has no y, of any curve that names it: what loads it needs programs. */
+const COMPRESSED = 'ark-compressed';
+
+/** What the library compiles on a chip to load bases, with tables and without, compressed ones as well, and for an MSM. */
 export const stageKernels = async (
   library: Library,
   chip: ChipName,
@@ -55,13 +61,20 @@ export const stageKernels = async (
 ): Promise<ChipKernel[]> => {
   const { device, gpu, asked } = new UnbuiltDevice(chips[chip]);
   // over whichever field: its one point is of the same kind
-  const curve = constants as Curve;
+  const curve = { ...constants, encodings: [COMPRESSED] } as Curve;
   const engine = await library.createMsmEngine({
     ...{ curve, device, gpu, tuning },
     ...(library.stageChecks && { checks: library.stageChecks }),
   });
   const points = [{ ...curve.generator, infinity: false }];
-  for (const call of [() => engine.loadBases(points, { precompute: 2 }), () => engine.warmup(SIZE)]) {
+  const context = curveContext(curve, quadraticField);
+  const compressed = writerOf(context, COMPRESSED)(encodePoints(context, points));
+  const calls = [
+    () => engine.loadBases(points, { precompute: 2 }),
+    () => engine.loadBases(compressed, { encoding: COMPRESSED }),
+    () => engine.warmup(SIZE),
+  ];
+  for (const call of calls) {
     const before = asked.length;
     // no pipeline is ever made, so each of them fails
     const error = await call().then(

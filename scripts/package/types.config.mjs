@@ -10,6 +10,7 @@ export default ({ configTo = 'dist' }) =>
     { entry: 'index', tsconfig: 'tsconfig.build.json' },
     { entry: 'calibrate', tsconfig: 'tsconfig.build.json' },
     { entry: 'checks', tsconfig: 'tsconfig.build.json' },
+    { entry: 'formats', tsconfig: 'tsconfig.build.json' },
     { entry: 'node', tsconfig: 'tsconfig.node.json' },
   ].map(({ entry, tsconfig }) => ({
     input: `src/${entry}.ts`,

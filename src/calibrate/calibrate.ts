@@ -2,7 +2,7 @@ import type { Calibration, Fp2 } from '../api.js';
 import type { Curve, CurveContext } from '../curves/curve.js';
 import type { Group, NamedCurve } from '../curves/names.js';
 import { openCurve } from '../curves/open-curve.js';
-import { loadExtension } from '../engine/engine.js';
+import { loadLater } from '../engine/load-later.js';
 import { assertNotAborted, badArgument, show } from '../errors.js';
 import { describeAdapter } from '../gpu/device.js';
 import { compileTimes } from '../gpu/pipelines.js';
@@ -75,7 +75,7 @@ export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {
   if (typeof options !== 'object' || options === null)
     throw badArgument(`options must be an object, got ${show(options)}`);
   const { store = indexedDbStore(), again = false, signal, onProgress } = options;
-  const curve = await openCurve(options.curve ?? 'bn254', options.group, loadExtension);
+  const curve = await openCurve(options.curve ?? 'bn254', options.group, loadLater);
   const goOn = (): void => assertNotAborted(signal, 'calibration');
   goOn();
   const adapter = describeAdapter(device.adapterInfo);

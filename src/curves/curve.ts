@@ -48,6 +48,20 @@ export interface Membership<Of extends Coordinate = Coordinate> {
 export interface KnownCurve<Of extends Coordinate = bigint> extends Curve<Of> {
   /** Where the curve has other points than those of its group, and a test that is faster than r·P = 0. */
   readonly membership?: Membership<Of>;
+  /** What it is the image of. */
+  readonly edwards?: TwistedEdwards;
+}
+
+/** a·x² + y² = 1 + d·x²·y². */
+export interface TwistedEdwards {
+  readonly a: bigint;
+  readonly d: bigint;
+  readonly generator: { readonly x: bigint; readonly y: bigint };
+}
+
+/** A curve by name, whose callers have points of that form; all else is computed on its image (edwards.ts). */
+export interface EdwardsCurve extends Pick<Curve, 'name' | 'p' | 'order'> {
+  readonly edwards: TwistedEdwards;
 }
 
 /** A curve over either kind of field. */
@@ -65,6 +79,8 @@ export interface CurveContext {
   readonly generator: { readonly x: Coordinate; readonly y: Coordinate };
   readonly encodings: NonNullable<Curve['encodings']>;
   readonly membership: Membership | undefined;
+  /** The form in which callers have its points, if that is another one. */
+  readonly edwards: TwistedEdwards | undefined;
   /** The prime. */
   readonly field: Modulus;
   /** What coordinates are in. */
@@ -141,6 +157,7 @@ export const numbersOf = (name: string, value: unknown, degree: Degree): [string
  */
 export const curveContext = (given: AnyCurve, extension?: Extension): CurveContext => {
   const constants = constantsOf(given);
+  const known = given as KnownCurve<Coordinate>;
   const { name, p, order, nonResidue, a, b, generator, encodings = [] } = constants;
   const { x, y } = generator;
   const where = `curve ${show(name)}`;
@@ -184,7 +201,8 @@ export const curveContext = (given: AnyCurve, extension?: Extension): CurveConte
     b,
     generator: { x, y },
     encodings,
-    membership: (given as KnownCurve<Coordinate>).membership,
+    membership: known.membership,
+    edwards: known.edwards,
     field,
     coordinates: elements,
     scalarBits: bitLength(order),

@@ -1,6 +1,7 @@
 import { invert } from '../field/modulus.js';
 import { squareRootIn } from '../field/square-root.js';
-import { type CurveContext, cubic, isOnCurve } from './curve.js';
+import { type CurveContext, cubic, isOnCurve, type TwistedEdwards } from './curve.js';
+import { isOnEdwards } from './edwards.js';
 import type { PointSource } from './point-source.js';
 
 /** Bytes as a number; those of other tools may have the most significant one first. */
@@ -24,6 +25,16 @@ const isCompressed = ({ coordinates: f, field, ...curve }: CurveContext, given: 
   );
 };
 
+/** Whether these bytes are a point of the curve's own form. */
+const isOfEdwards = ({ edwards, field, p }: CurveContext, source: PointSource): boolean => {
+  const [x, y] = [0, field.bytes].map((at) => numberOf(source.bytes.subarray(at, at + field.bytes), false)) as [
+    bigint,
+    bigint,
+  ];
+  const unit = invert(source.edwards?.scale ?? 1n, p);
+  return x < p && y < p && isOnEdwards(edwards as TwistedEdwards, p, x * unit, y * unit);
+};
+
 /**
  * The format in which the bytes of one point are a point, if there is such a format. Other tools use 2^256
  * for coordinates of 32 bytes in Montgomery form, and so on. Of points that came in an encoding that was asked for, no other is tried.
@@ -31,6 +42,7 @@ const isCompressed = ({ coordinates: f, field, ...curve }: CurveContext, given: 
 export const formatOf = (curve: CurveContext, source: PointSource): PointFormat | null => {
   const { p, bytes } = curve.field;
   const { coordinates: f } = curve;
+  if (source.edwards !== undefined) return isOfEdwards(curve, source) ? 'little-endian bytes' : null;
   if (source.sign !== undefined) return isCompressed(curve, source.bytes) ? 'little-endian bytes' : null;
   const montgomery = 1n << BigInt(8 * bytes);
   const mayBeOther = source.encoding === 'le';

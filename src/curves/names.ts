@@ -9,6 +9,9 @@ export type Group = 'g1' | 'g2';
 /** Of the curves by name, those that have both groups. */
 export type OwnNameOfPair = 'bn254' | 'bls12-381' | 'bls12-377';
 
+/** Curves of twisted Edwards form. */
+export type OwnNameOfEdwards = 'baby-jubjub' | 'jubjub' | 'bandersnatch' | 'ed25519';
+
 /** Curves that `createMsmEngine` knows by name, by each of the names that they go by. */
 export type NamedCurve =
   | 'bn254'
@@ -24,10 +27,15 @@ export type NamedCurve =
   | 'vesta'
   | 'secp256k1'
   | 'p256'
-  | 'secp256r1';
+  | 'secp256r1'
+  | 'baby-jubjub'
+  | 'babyjubjub'
+  | 'jubjub'
+  | 'bandersnatch'
+  | 'ed25519';
 
 /** Every name, and whose it is. */
-export const owners: Readonly<Record<NamedCurve, OwnName>> = {
+export const owners: Readonly<Record<NamedCurve, OwnName | OwnNameOfEdwards>> = {
   bn254: 'bn254',
   BN254: 'bn254',
   bn128: 'bn254',
@@ -42,4 +50,9 @@ export const owners: Readonly<Record<NamedCurve, OwnName>> = {
   secp256k1: 'secp256k1',
   p256: 'p256',
   secp256r1: 'p256',
+  'baby-jubjub': 'baby-jubjub',
+  babyjubjub: 'baby-jubjub',
+  jubjub: 'jubjub',
+  bandersnatch: 'bandersnatch',
+  ed25519: 'ed25519',
 };

@@ -1,30 +1,49 @@
 import { badArgument, show } from '../errors.js';
 import type { FieldProduct } from '../field/modulus.js';
-import { type AnyCurve, type CurveContext, constantsOf, curveContext, type Extension, withProduct } from './curve.js';
+import {
+  type AnyCurve,
+  type CurveContext,
+  constantsOf,
+  curveContext,
+  type EdwardsCurve,
+  type Extension,
+  type KnownCurve,
+  withProduct,
+} from './curve.js';
 import { isInfinity, multiply } from './jacobian.js';
 import { resolveCurve } from './named.js';
 import type { Group, NamedCurve } from './names.js';
 
 const products: readonly FieldProduct[] = ['signed', 'unsigned', 'dot4'];
 
+/** What only some curves need. */
+export interface Models {
+  readonly quadraticField: Extension;
+  weierstrassOf(curve: EdwardsCurve): KnownCurve;
+}
+
+const isEdwards = (curve: AnyCurve | EdwardsCurve): curve is EdwardsCurve => !('b' in curve);
+
 /**
  * The curve that a caller means, with all that is derived from it. Constants of the caller's own are checked as far as that is quick: GPU and
  * CPU would disagree where the order is not one, as either reduces scalars at another place.
  *
- * @param loadExtension brings what makes fields of p² elements, where the curve is over one
+ * @param load brings what makes fields of p² elements and images of Edwards curves, where the curve has either
  * @throws MsmError `bad-argument` naming the constant that is wrong
  */
 export const openCurve = async (
   given: NamedCurve | AnyCurve,
   group: Group | undefined,
-  loadExtension: () => Promise<Extension>,
+  load: () => Promise<Models>,
 ): Promise<CurveContext> => {
-  const extensionFor = ({ nonResidue }: AnyCurve) => (nonResidue === undefined ? undefined : loadExtension());
+  const extensionFor = async ({ nonResidue }: AnyCurve) =>
+    nonResidue === undefined ? undefined : (await load()).quadraticField;
   if (group !== undefined && group !== 'g1' && group !== 'g2') {
     throw badArgument(`group must be 'g1' or 'g2', got ${show(group)}`);
   }
   if (typeof given !== 'object' || given === null) {
-    const curve = await resolveCurve(given, group ?? 'g1');
+    const found = await resolveCurve(given, group ?? 'g1');
+    const curve = isEdwards(found) ? (await load()).weierstrassOf(found) : found;
     return curveContext(curve, await extensionFor(curve));
   }
   // constants are read at once: what becomes of the object afterwards does not matter

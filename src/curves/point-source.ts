@@ -4,6 +4,7 @@ import { readElement } from '../field/field.js';
 import { invert } from '../field/modulus.js';
 import { squareRootIn } from '../field/square-root.js';
 import { type CurveContext, cubic } from './curve.js';
+import { imageOf } from './edwards.js';
 import type { Affine } from './jacobian.js';
 
 /** Bytes as little-endian words, which is what every machine with WebGPU has. */
@@ -20,6 +21,8 @@ export interface PointSource {
   readonly encoding: PointEncoding;
   /** Of compressed points, by what y is told from −y: where it is, there is Y_EVEN or Y_ODD. */
   readonly sign?: RootSign;
+  /** Of points of Edwards form, what their coordinates were multiplied by; `scale` is 1 then. */
+  readonly edwards?: { readonly scale: bigint };
 }
 
 /** Which of the two y of an x is meant: the odd one, or the larger one (of pairs by c1, unless it is 0). */
@@ -45,7 +48,8 @@ const decompressed = new WeakMap<PointSource, Map<number, Affine>>();
 /** How points of a source are read. */
 export const readerOf = (curve: CurveContext, source: PointSource): ((index: number) => Affine) => {
   const { coordinates: f, p, pointWords } = curve;
-  const { bytes, scale, sign } = source;
+  const { bytes, sign, edwards } = source;
+  const { scale } = edwards ?? source;
   const points = wordsOf(bytes);
   const unit = scale === 1n ? 1n : invert(scale, p);
   const read = (at: number): Coordinate => {
@@ -54,7 +58,8 @@ export const readerOf = (curve: CurveContext, source: PointSource): ((index: num
   };
   const plain = (index: number): Affine => {
     const [x, y] = [read(index * pointWords), read(index * pointWords + f.words)];
-    return f.isZero(x) && f.isZero(y) ? null : { x, y };
+    if (f.isZero(x) && f.isZero(y)) return null;
+    return edwards === undefined ? { x, y } : imageOf(curve, x, y);
   };
   if (sign === undefined) return plain;
   const known = decompressed.get(source) ?? new Map<number, Affine>();

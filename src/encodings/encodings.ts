@@ -14,8 +14,10 @@ interface Format {
   size(curve: CurveContext): number;
   /** Points in little-endian bytes: these, or others. */
   read(curve: CurveContext, bytes: Bytes): Bytes;
-  /** The other way round, for one point; there is none where infinity, which every sum may be, cannot be written. */
-  write?(curve: CurveContext, bytes: Bytes): Bytes;
+  /** The other way round, for one point. */
+  write(curve: CurveContext, bytes: Bytes): Bytes;
+  /** Infinity cannot be written. */
+  readonly lacksInfinity?: true;
   /** What coordinates are multiplied by. */
   scale?(curve: CurveContext): bigint;
   /** By what y is told from −y where it is not written: then points have 1 in its place where it is the one that is even, or smaller, 2 otherwise. */
@@ -31,12 +33,12 @@ const reverseEach = (bytes: Bytes, size: number): Bytes => {
 };
 
 /** Numbers of so many bytes, turned round; and turned back likewise. */
-const turned = (sizeOf: (curve: CurveContext) => number): Required<Pick<Format, 'read' | 'write'>> => {
+const turned = (sizeOf: (curve: CurveContext) => number): Pick<Format, 'read' | 'write'> => {
   const turn = (curve: CurveContext, bytes: Bytes): Bytes => reverseEach(bytes, sizeOf(curve));
   return { read: turn, write: turn };
 };
 
-const bigEndian = { size: plainSize, ...turned(({ field }) => field.bytes) };
+const bigEndian: Format = { size: plainSize, ...turned(({ field }) => field.bytes) };
 
 /**
  * Aztec's barretenberg: big-endian, c0 before c1, infinity as nothing but ones. https://github.com/AztecProtocol/aztec-packages, barretenberg/cpp/src/barretenberg/ecc/groups/affine_element.hpp
@@ -240,9 +242,6 @@ const flagged = (flagsOf: (curve: CurveContext) => Flags, sign: RootSign, isWhol
   };
 };
 
-/** Aztec's, since March 2026: of points that are not infinity. */
-const { write: _, ...aztecCompressed } = flagged(() => aztecFlag, 'odd', false);
-
 const gnarkFlags = ({ field }: CurveContext): Flags => (8 * field.bytes - field.bits < 3 ? twoFlags : threeFlags);
 const arkworksFlags = ({ encodings }: CurveContext): Flags => (encodings.includes('zcash') ? threeFlags : arkFlags);
 
@@ -259,7 +258,7 @@ const special: Readonly<Record<SpecialEncoding, Format>> = {
   gnark: flagged(gnarkFlags, 'larger', true),
   'gnark-compressed': flagged(gnarkFlags, 'larger', false),
   aztec,
-  'aztec-compressed': aztecCompressed,
+  'aztec-compressed': { ...flagged(() => aztecFlag, 'odd', false), lacksInfinity: true },
 };
 
 const formatsOf = ({ encodings = [] }: CurveContext): Readonly<Record<string, Format>> => ({

@@ -5,7 +5,7 @@ import { badArgument, kindOf, show } from '../errors.js';
 const PAGE_BYTES = 2 ** 24;
 
 /** `DataView`, `ArrayBuffer` … also where the class is another realm's. */
-const kindTag = (value: object): string => Object.prototype.toString.call(value).slice('[object '.length, -1);
+export const kindTag = (value: object): string => Object.prototype.toString.call(value).slice('[object '.length, -1);
 
 /** Zeroed room for `count` items of `size` bytes. @throws MsmError `bad-argument` */
 export const roomFor = (name: string, count: number, size: number, items = 'of them'): Uint8Array<ArrayBuffer> => {
@@ -50,15 +50,23 @@ const copyPages = (name: string, source: PagedBytes, byteLength: number): Uint8A
   return copy;
 };
 
-const copyAny = (name: string, given: object): Uint8Array<ArrayBuffer> | null => {
+/**
+ * The bytes of a view or a buffer, not copied; null if it is neither.
+ *
+ * @param name what an error calls them
+ * @throws MsmError `bad-argument` where a buffer was transferred, or has shrunk so that the view hangs over its end
+ */
+export const viewBytes = (name: string, given: object): Uint8Array | null =>
   // by what they are and not by their class: they may be of another realm. A proxy of a typed array is none, and has no pages either
-  if (
-    ArrayBuffer.isView(given) ||
-    ['ArrayBuffer', 'SharedArrayBuffer'].includes(kindTag(given)) ||
-    given instanceof Object.getPrototypeOf(Uint8Array)
-  ) {
-    return new Uint8Array(bytesOf(name, given));
-  }
+  ArrayBuffer.isView(given) ||
+  ['ArrayBuffer', 'SharedArrayBuffer'].includes(kindTag(given)) ||
+  given instanceof Object.getPrototypeOf(Uint8Array)
+    ? bytesOf(name, given)
+    : null;
+
+const copyAny = (name: string, given: object): Uint8Array<ArrayBuffer> | null => {
+  const view = viewBytes(name, given);
+  if (view !== null) return new Uint8Array(view);
   const { byteLength, slice } = given as Partial<PagedBytes>;
   if (byteLength === undefined || typeof slice !== 'function') return null;
   if (!Number.isSafeInteger(byteLength) || byteLength < 0) {

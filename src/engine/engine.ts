@@ -20,7 +20,7 @@ import type {
   Tuning,
 } from '../api.js';
 import { Turns } from '../cpu/turns.js';
-import { type Curve, type CurveContext, type Extension, withProduct } from '../curves/curve.js';
+import { type Curve, type CurveContext, withProduct } from '../curves/curve.js';
 import type { NamedCurve } from '../curves/names.js';
 import { openCurve } from '../curves/open-curve.js';
 import type { PointSource } from '../curves/point-source.js';
@@ -118,9 +118,6 @@ interface Attempts {
   /** Why there was more than one. */
   retried: string | null;
 }
-
-/** What makes fields of p² elements. */
-export const loadExtension = async (): Promise<Extension> => (await loadLater()).quadraticField;
 
 /** Encodings other than little-endian bytes, for those who ask for one; what these refuse is a bad argument. */
 const withEncodings = async <Result>(
@@ -514,8 +511,13 @@ class Engine implements MsmEngine<Coordinate> {
     points: BytesLike | readonly AffinePoint<Coordinate>[],
     encoding: PointEncoding | undefined,
   ): Promise<PointSource> {
-    if (isPlain(encoding)) return { bytes: encodePoints(this.#curve, points), scale: 1n, encoding: 'le' };
-    const bytes = encodedBytes('points', points, 1, 'encoding');
+    const source = isPlain(encoding)
+      ? { bytes: encodePoints(this.#curve, points), scale: 1n, encoding: 'le' as const }
+      : await this.#readEncoded(encodedBytes('points', points, 1, 'encoding'), encoding);
+    return this.#curve.edwards === undefined ? source : { ...source, scale: 1n, edwards: { scale: source.scale } };
+  }
+
+  #readEncoded(bytes: Bytes, encoding: PointEncoding): Promise<PointSource> {
     return withEncodings(({ readPoints }) => readPoints(this.#curve, bytes, encoding));
   }
 
@@ -542,12 +544,20 @@ class Engine implements MsmEngine<Coordinate> {
     clock: HostClock,
   ): Promise<(AffinePoint<Coordinate> | Bytes)[]> {
     const { result } = options;
-    if (result === 'affine') return this.#multiply(bases, factors, options, clock);
+    const { edwards } = this.#curve;
+    const own = async (): Promise<AffinePoint<Coordinate>[]> => {
+      const sums = await this.#multiply(bases, factors, options, clock);
+      if (edwards === undefined) return sums;
+      const { originalOf } = await loadLater();
+      return sums.map((sum) => originalOf(this.#curve, sum));
+    };
+    if (result === 'affine') return own();
     const write = isPlain(result)
       ? (bytes: Bytes) => bytes
       : await withEncodings(({ writerOf }) => writerOf(this.#curve, result));
-    const sums = await this.#multiply(bases, factors, options, clock);
-    return sums.map((sum) => write(encodePoints(this.#curve, [sum])));
+    // of Edwards form infinity is a point like others
+    const points = (await own()).map((sum) => ({ ...sum, infinity: sum.infinity && edwards === undefined }));
+    return points.map((point) => write(encodePoints(this.#curve, [point])));
   }
 
   /**
@@ -770,7 +780,7 @@ export async function createMsmEngine(
     throw badArgument(`retries must be an integer of at least 0, got ${show(retries)}`);
   }
   const share = readVerify('verify', verify);
-  const curve = await openCurve(options.curve, options.group, loadExtension);
+  const curve = await openCurve(options.curve, options.group, loadLater);
   // It also keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is collected meanwhile.
   const open = (again: boolean): Promise<OpenDevice> => openDevice({ device, gpu, powerPreference }, again);
   return new Engine(curve, await open(false), {

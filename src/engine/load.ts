@@ -113,7 +113,8 @@ export const loadPoints = async (
     const few = Math.max(step, Math.floor(Math.min(TABLE_SLICE, bound, roomy) / step) * step);
     const ranges = rangesOf(length, tables.count === 1 ? bindable : Math.min(bindable, few));
     const digests: RangeDigest[] = [];
-    const later = source.sign !== undefined || checkSubgroup ? await context.loadLater() : null;
+    const later =
+      source.sign !== undefined || source.edwards !== undefined || checkSubgroup ? await context.loadLater() : null;
     const passages = {
       before: later?.preparation(context, source) ?? null,
       after: checkSubgroup ? (later?.membership(context) ?? null) : null,

@@ -6,6 +6,7 @@ import { badArgument } from '../errors.js';
 import type { Command } from '../gpu/commands.js';
 import { additionsPerSubmitOf } from '../plan/device-defaults.js';
 import { decompression } from '../programs/decompress.js';
+import { edwardsImage } from '../programs/edwards.js';
 import { membershipTest } from '../programs/subgroup.js';
 import type { Kernel } from '../shaders/kernel.js';
 import { groupsFor } from '../shaders/limits.js';
@@ -64,8 +65,12 @@ const passage = (
 };
 
 /** What points go through before they are imported; null: nothing. */
-export const preparation = (context: LoadContext, { sign }: PointSource): Passage | null =>
-  sign === undefined ? null : passage(context, 'decompress', sign, () => decompression(context.curve, sign), true);
+export const preparation = (context: LoadContext, { sign, edwards }: PointSource): Passage | null => {
+  const { curve } = context;
+  if (sign !== undefined) return passage(context, 'decompress', sign, () => decompression(curve, sign), true);
+  if (edwards === undefined) return null;
+  return passage(context, 'image', `image ${edwards.scale}`, () => edwardsImage(curve, edwards.scale), true);
+};
 
 /** Whether 2^(n − 1) is 1 modulo an odd n: composite numbers that nobody chose for it fail (Fermat). */
 const mayBePrime = (n: bigint): boolean => {

@@ -63,8 +63,7 @@ export const decompression = (curve: CurveContext, sign: RootSign): Program => {
   // y² = square · rest, and rest has an order of 2^k, k < twos, if there is a root; each turn halves an order that is as high as it may be
   let factor = twos > 1 ? power(f, nonSquare(f), odd) : f.one;
   for (let k = twos; k >= 2; k--) {
-    w.move(test, rest);
-    for (let i = 2; i < k; i++) w.product(test, test, test);
+    w.squares(test, rest, k - 2);
     w.constant(constant, f.one);
     w.difference(test, test, constant);
     w.constant(constant, factor);

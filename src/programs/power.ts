@@ -11,9 +11,10 @@ export const writePower = (w: ProgramWriter, to: Register, odd: readonly Registe
   const bits = exponent.toString(2);
   const widest = Math.log2(ODD_POWERS) + 1;
   let isFirst = true;
+  let squares = 0;
   for (let at = 0; at < bits.length; ) {
     if (bits[at] === '0') {
-      w.product(to, to, to);
+      squares++;
       at++;
       continue;
     }
@@ -22,10 +23,12 @@ export const writePower = (w: ProgramWriter, to: Register, odd: readonly Registe
     const power = odd[(Number.parseInt(window, 2) - 1) / 2] as Register;
     if (isFirst) w.move(to, power);
     else {
-      for (let i = 0; i < window.length; i++) w.product(to, to, to);
+      w.squares(to, to, squares + window.length);
       w.product(to, to, power);
     }
     isFirst = false;
+    squares = 0;
     at += window.length;
   }
+  w.squares(to, to, squares);
 };

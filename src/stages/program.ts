@@ -33,6 +33,7 @@ export const Kind = {
   CHOOSE: 7,
   REQUIRE_ZERO: 8,
   REQUIRE_OTHER: 9,
+  SQUARES: 10,
 } as const;
 
 /** Words for `run_program`. */
@@ -59,6 +60,12 @@ export class ProgramWriter {
   /** Of numbers in Montgomery form that of theirs; of one in Montgomery form and one that is not, one that is not. */
   product(to: Register, a: Register, b: Register): void {
     this.#step(Kind.PRODUCT, to, a, b);
+  }
+
+  /** a^(2^count), in Montgomery form. */
+  squares(to: Register, a: Register, count: number): void {
+    if (count === 0 && to !== a) this.move(to, a);
+    else if (count > 0) this.#step(Kind.SQUARES, to, a, count);
   }
 
   sum(to: Register, a: Register, b: Register): void {
@@ -141,6 +148,7 @@ export const programKernel = ({ coordinates }: CurveContext): Kernel =>
       ...coordinates.view(),
       threads: PROGRAM_THREADS,
       registers: REGISTERS,
+      lastRegister: REGISTERS - 1,
       pairs: coordinates.degree === 2,
       odd: Y_ODD,
       kinds: Object.entries(Kind).map(([name, kind]) => ({ name, kind })),

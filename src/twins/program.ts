@@ -30,7 +30,11 @@ export const runProgram = (
       };
       if (kind === Kind.CONSTANT) set(readElement(f, program.constants, b * f.words));
       else if (kind === Kind.PRODUCT) set(f.multiple(f.product(read(a), read(b)), rInverse));
-      else if (kind === Kind.SUM) set(f.sum(read(a), read(b)));
+      else if (kind === Kind.SQUARES) {
+        let value = read(a);
+        for (let i = 0; i < b; i++) value = f.reduced(f.multiple(f.product(value, value), rInverse));
+        set(value);
+      } else if (kind === Kind.SUM) set(f.sum(read(a), read(b)));
       else if (kind === Kind.DIFFERENCE) set(f.difference(read(a), read(b)));
       else if (kind === Kind.MOVE) set(read(a));
       else if (kind === Kind.MOVE_UNLESS_ZERO) set(f.isZero(read(b)) ? read(to) : read(a));

@@ -1,0 +1,85 @@
+import { badArgument } from '../errors.js';
+import { type PointSection, pointSection } from './section.js';
+import { type FileSource, type OpenFile, openFile } from './source.js';
+
+/** Points of BN254 as barretenberg, Aztec's prover, has them on disk. */
+export interface AztecCrs<G2 extends PointSection<'be'> | null = PointSection<'be'> | null> {
+  /** There is no other. */
+  readonly curve: 'bn254';
+  /** Its points. */
+  readonly sections: {
+    /** τ^i·G1, in 64 bytes each or, compressed, 32. */
+    readonly g1: PointSection<'be' | 'aztec-compressed'>;
+    /** τ·G2; null where no file of it was given. */
+    readonly g2: G2;
+  };
+}
+
+const COORDINATE_BYTES = 32;
+const G2_BYTES = 128;
+
+/** Whether `bytes` are this number, big-endian. */
+const isNumber = (bytes: Uint8Array, value: number): boolean =>
+  bytes.every((byte, i) => byte === (i === bytes.length - 1 ? value : 0));
+
+/** The file has no header. Its first point is the generator (1, 2), and 2 is no x of its second one. */
+const openG1 = async (file: OpenFile): Promise<AztecCrs['sections']['g1']> => {
+  const { what, byteLength } = file;
+  const head = await file.read(0, Math.min(byteLength, 2 * COORDINATE_BYTES));
+  const x = head.subarray(0, COORDINATE_BYTES);
+  // y is even, so the flag of a compressed point is not set
+  if (x.length < COORDINATE_BYTES || !isNumber(x, 1)) {
+    throw badArgument(`${what}: the file must begin with the generator, whose x is 1 in 32 big-endian bytes`);
+  }
+  const y = head.subarray(COORDINATE_BYTES);
+  const compressed = y.length < COORDINATE_BYTES || !isNumber(y, 2);
+  const pointBytes = compressed ? COORDINATE_BYTES : 2 * COORDINATE_BYTES;
+  if (byteLength % pointBytes !== 0) {
+    throw badArgument(`${what}: ${byteLength} bytes are not a whole number of points of ${pointBytes}: is it cut off?`);
+  }
+  return pointSection(file, {
+    name: 'g1',
+    curve: 'bn254',
+    group: 'g1',
+    encoding: compressed ? 'aztec-compressed' : 'be',
+    count: byteLength / pointBytes,
+    pointBytes,
+    at: 0,
+  });
+};
+
+/** Big-endian, c0 before c1: one point. */
+const openG2 = (file: OpenFile): PointSection<'be'> => {
+  if (file.byteLength !== G2_BYTES) {
+    throw badArgument(`${file.what}: the file must have ${G2_BYTES} bytes, a point, and has ${file.byteLength}`);
+  }
+  return pointSection(file, {
+    name: 'g2',
+    curve: 'bn254',
+    group: 'g2',
+    encoding: 'be',
+    count: 1,
+    pointBytes: G2_BYTES,
+    at: 0,
+  });
+};
+
+/**
+ * Opens the common reference string of Aztec's barretenberg. Reads two numbers of it, and no other points.
+ *
+ * @param g1 `bn254_g1.dat` or `g1.dat`, or `bn254_g1_compressed.dat` or `g1_compressed.dat`: as they are, or as many bytes of their beginning as make whole points
+ * @param g2 `bn254_g2.dat` or `g2.dat`
+ * @throws MsmError `bad-argument`, where a file does not begin with the generator, or has no whole number of points
+ */
+export async function openAztecCrs(g1: FileSource, g2: FileSource): Promise<AztecCrs<PointSection<'be'>>>;
+/** The same, without τ·G2. */
+export async function openAztecCrs(g1: FileSource, g2?: undefined): Promise<AztecCrs<null>>;
+export async function openAztecCrs(g1: FileSource, g2?: FileSource): Promise<AztecCrs> {
+  return {
+    curve: 'bn254',
+    sections: {
+      g1: await openG1(openFile('g1.dat', g1)),
+      g2: g2 === undefined ? null : openG2(openFile('g2.dat', g2)),
+    },
+  };
+}

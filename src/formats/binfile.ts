@@ -1,0 +1,122 @@
+/**
+ * iden3's container of `.zkey` and `.ptau` files, "binfile": four letters, u32 version, u32 number of sections; each section u32 id, u64 size and as
+ * many bytes, in any order. All numbers little-endian. Source: https://github.com/iden3/r1csfile/blob/master/doc/r1cs_bin_format.md, and files.
+ */
+import { badArgument } from '../errors.js';
+import { numbersOf, type OpenFile } from './source.js';
+
+/** Where a section's bytes are. */
+export interface Extent {
+  readonly at: number;
+  readonly byteLength: number;
+}
+
+/** The sections of a file, by their ids. */
+export type Sections = ReadonlyMap<number, Extent>;
+
+const HEADER_BYTES = 12;
+/** More than snarkjs has in any file, which is 17: a wrong number must not keep us reading. */
+const MOST_SECTIONS = 64;
+/** Of what is read at once to learn what is in the others. snarkjs's largest has 1,132. */
+const MOST_HEADER_BYTES = 4096;
+
+/**
+ * @param magic the four letters
+ * @param newest the highest version that is known
+ * @throws MsmError `bad-argument`
+ */
+export const readSections = async (file: OpenFile, magic: string, newest: number): Promise<Sections> => {
+  const { what, byteLength } = file;
+  if (byteLength < HEADER_BYTES) {
+    throw badArgument(`${what}: the header takes ${HEADER_BYTES} bytes, and the file has ${byteLength}`);
+  }
+  const header = await file.read(0, HEADER_BYTES);
+  if ([...magic].some((letter, i) => header[i] !== letter.charCodeAt(0))) {
+    throw badArgument(`${what}: the file must begin with the letters ${magic}`);
+  }
+  const version = numbersOf(header).getUint32(4, true);
+  if (version < 1 || version > newest) {
+    throw badArgument(`${what}: version ${version} is unknown; 1 to ${newest} are known`);
+  }
+  const count = numbersOf(header).getUint32(8, true);
+  if (count > MOST_SECTIONS) {
+    throw badArgument(`${what}: the header says ${count} sections, and at most ${MOST_SECTIONS} are read`);
+  }
+  const sections = new Map<number, Extent>();
+  let at = HEADER_BYTES;
+  for (let i = 0; i < count; i++) {
+    if (byteLength - at < HEADER_BYTES) {
+      throw badArgument(`${what}: the file is cut off: it ends before section ${i + 1} of ${count} begins`);
+    }
+    const head = numbersOf(await file.read(at, at + HEADER_BYTES));
+    at += HEADER_BYTES;
+    const id = head.getUint32(0, true);
+    const size = head.getBigUint64(4, true);
+    if (size > BigInt(byteLength - at)) {
+      throw badArgument(`${what}: section ${id} says ${size} bytes, and ${byteLength - at} are left: is it cut off?`);
+    }
+    if (sections.has(id)) throw badArgument(`${what}: section ${id} is there twice`);
+    sections.set(id, { at, byteLength: Number(size) });
+    at += Number(size);
+  }
+  if (at !== byteLength) throw badArgument(`${what}: ${byteLength - at} bytes follow the last section`);
+  return sections;
+};
+
+/** @throws MsmError `bad-argument` where it is not there */
+export const sectionOf = ({ what }: OpenFile, sections: Sections, id: number, name: string): Extent => {
+  const extent = sections.get(id);
+  if (extent === undefined) throw badArgument(`${what}: section ${id} (${name}) is missing`);
+  return extent;
+};
+
+/** Little-endian numbers one behind the other. */
+export class Fields {
+  readonly #what: string;
+  readonly #bytes: Uint8Array;
+  /** Of the first byte in the file. */
+  readonly #start: number;
+  #at = 0;
+
+  private constructor(what: string, bytes: Uint8Array, start: number) {
+    this.#what = what;
+    this.#bytes = bytes;
+    this.#start = start;
+  }
+
+  /** Of a whole section. @throws MsmError `bad-argument` */
+  static async read(file: OpenFile, { at, byteLength }: Extent, name: string): Promise<Fields> {
+    const what = `${file.what}: ${name}`;
+    if (byteLength > MOST_HEADER_BYTES) {
+      throw badArgument(`${what} has ${byteLength} bytes, and at most ${MOST_HEADER_BYTES} are read`);
+    }
+    return new Fields(what, await file.read(at, at + byteLength), at);
+  }
+
+  /** @throws MsmError `bad-argument` */
+  u32(): number {
+    return Number(this.number(4));
+  }
+
+  /** Of so many bytes. @throws MsmError `bad-argument` */
+  number(bytes: number): bigint {
+    const from = this.skip(bytes) - this.#start;
+    return this.#bytes.subarray(from, from + bytes).reduceRight((value, byte) => (value << 8n) | BigInt(byte), 0n);
+  }
+
+  /** Where the next bytes are in the file, which are left alone. @throws MsmError `bad-argument` */
+  skip(bytes: number): number {
+    if (bytes > this.#bytes.length - this.#at) {
+      throw badArgument(`${this.#what} is cut off: it has ${this.#bytes.length} bytes`);
+    }
+    const at = this.#start + this.#at;
+    this.#at += bytes;
+    return at;
+  }
+
+  /** @throws MsmError `bad-argument` where something is left */
+  end(): void {
+    const left = this.#bytes.length - this.#at;
+    if (left > 0) throw badArgument(`${this.#what} has ${left} bytes more than belong there`);
+  }
+}

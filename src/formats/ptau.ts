@@ -1,0 +1,72 @@
+import { badArgument } from '../errors.js';
+import { Fields, readSections, sectionOf } from './binfile.js';
+import type { PointSection } from './section.js';
+import { pointsIn, readCurve } from './snarkjs.js';
+import { type FileSource, openFile } from './source.js';
+
+/** The points of a `.ptau`. n is 2^power. */
+export interface PtauSections {
+  /** τ^i·G1, 2n − 1 of them. */
+  readonly tauG1: PointSection<'le-montgomery'>;
+  /** τ^i·G2, n of them. */
+  readonly tauG2: PointSection<'le-montgomery'>;
+  /** α·τ^i·G1, n of them. */
+  readonly alphaTauG1: PointSection<'le-montgomery'>;
+  /** β·τ^i·G1, n of them. */
+  readonly betaTauG1: PointSection<'le-montgomery'>;
+  /** β·G2, one. */
+  readonly betaG2: PointSection<'le-montgomery'>;
+}
+
+/** A `.ptau`: powers of tau. */
+export interface Ptau {
+  /** Told by the prime in the header. */
+  readonly curve: 'bn254' | 'bls12-381';
+  /** Circuits may have up to 2^power constraints. */
+  readonly power: number;
+  /** That of the ceremony that it was cut out of. */
+  readonly ceremonyPower: number;
+  /** Its points. */
+  readonly sections: PtauSections;
+}
+
+/** Versions that snarkjs reads and writes. */
+const NEWEST = 1;
+/** No scalar field of a curve here has roots of unity of a larger order, and no ceremony had as many points. */
+const MOST_POWER = 32;
+
+/**
+ * Opens a `.ptau` of snarkjs's, prepared for the second phase or not, on BN254 or BLS12-381. Reads its headers, and no points. What a prepared one has in
+ * Lagrange's base is left alone.
+ *
+ * @throws MsmError `bad-argument`, naming the section, where it is none, is cut off, or has other counts than it says
+ */
+export const openPtau = async (source: FileSource): Promise<Ptau> => {
+  const file = openFile('ptau', source);
+  const sections = await readSections(file, 'ptau', NEWEST);
+  const header = await Fields.read(file, sectionOf(file, sections, 1, 'header'), 'section 1 (header)');
+  const curve = readCurve(file, header);
+  const power = header.u32();
+  const ceremonyPower = header.u32();
+  header.end();
+  if (power > ceremonyPower || ceremonyPower > MOST_POWER) {
+    throw badArgument(
+      `ptau: the header says power ${power} of ${ceremonyPower}, which must be at most that and ${MOST_POWER}`,
+    );
+  }
+  const n = 2 ** power;
+  const points = (id: number, name: string, count: number, group: 'g1' | 'g2') =>
+    pointsIn(file, curve, sections, id, { name, group, count });
+  return {
+    curve: curve.name,
+    power,
+    ceremonyPower,
+    sections: {
+      tauG1: points(2, 'tauG1', 2 * n - 1, 'g1'),
+      tauG2: points(3, 'tauG2', n, 'g2'),
+      alphaTauG1: points(4, 'alphaTauG1', n, 'g1'),
+      betaTauG1: points(5, 'betaTauG1', n, 'g1'),
+      betaG2: points(6, 'betaG2', 1, 'g2'),
+    },
+  };
+};

@@ -1,0 +1,168 @@
+import { badArgument } from '../errors.js';
+import { Fields, readSections, type Sections, sectionOf } from './binfile.js';
+import type { PointSection } from './section.js';
+import { ORDER_BYTES, pointInHeader, pointsIn, readCurve, type SnarkjsCurve } from './snarkjs.js';
+import { type FileSource, type OpenFile, openFile } from './source.js';
+
+/** The points of a Groth16 `.zkey`. Those of count 1 are of the verifying key, and a prover adds them to its sums. */
+export interface Groth16Sections {
+  /** A_i(τ)·G1, for each variable. */
+  readonly a: PointSection<'le-montgomery'>;
+  /** B_i(τ)·G1, for each variable. */
+  readonly b1: PointSection<'le-montgomery'>;
+  /** B_i(τ)·G2, for each variable. */
+  readonly b2: PointSection<'le-montgomery'>;
+  /** Also called L: (β·A_i + α·B_i + C_i)(τ)/δ·G1 for each variable that is not public; the first is that of variable `publicSignals + 1`. */
+  readonly c: PointSection<'le-montgomery'>;
+  /** For each element of the domain, to be multiplied by the values of A·B − C on the odd coset of it, as snarkjs has them. */
+  readonly h: PointSection<'le-montgomery'>;
+  /** Of the verifier, for 1 and each public signal. */
+  readonly ic: PointSection<'le-montgomery'>;
+  /** α·G1. */
+  readonly alpha1: PointSection<'le-montgomery'>;
+  /** β·G1. */
+  readonly beta1: PointSection<'le-montgomery'>;
+  /** β·G2. */
+  readonly beta2: PointSection<'le-montgomery'>;
+  /** γ·G2. */
+  readonly gamma2: PointSection<'le-montgomery'>;
+  /** δ·G1. */
+  readonly delta1: PointSection<'le-montgomery'>;
+  /** δ·G2. */
+  readonly delta2: PointSection<'le-montgomery'>;
+}
+
+/** What all zkeys say of their circuit. */
+interface Circuit {
+  /** Told by the prime in the header. */
+  readonly curve: 'bn254' | 'bls12-381';
+  /** Variables, with the constant 1 and the public ones. */
+  readonly variables: number;
+  /** Public ones of them, without the 1. */
+  readonly publicSignals: number;
+  /** A power of two. */
+  readonly domainSize: number;
+}
+
+/** A `.zkey` of Groth16. */
+export interface Groth16Zkey extends Circuit {
+  /** The proof system. */
+  readonly protocol: 'groth16';
+  /** Its points. */
+  readonly sections: Groth16Sections;
+}
+
+/** A `.zkey` of PLONK or FFLONK. */
+export interface PlonkZkey extends Circuit {
+  /** The proof system. */
+  readonly protocol: 'plonk' | 'fflonk';
+  /** Its points. */
+  readonly sections: {
+    /** τ^i·G1, for i up to `domainSize + 5`, or `9 · domainSize + 17` for FFLONK. */
+    readonly ptau: PointSection<'le-montgomery'>;
+  };
+}
+
+/** A `.zkey`; `protocol` tells which. */
+export type Zkey = Groth16Zkey | PlonkZkey;
+
+/** Versions of the container that snarkjs reads; it writes the first. */
+const NEWEST = 2;
+
+/** By the number in section 1. */
+const protocols = new Map<number, Zkey['protocol']>([
+  [1, 'groth16'],
+  [2, 'plonk'],
+  [10, 'fflonk'],
+]);
+
+/** The primes and the first numbers of a header, which are the same in all. @throws MsmError `bad-argument` */
+const readCircuit = (file: OpenFile, header: Fields): { curve: SnarkjsCurve; circuit: Circuit } => {
+  const { what } = file;
+  const curve = readCurve(file, header);
+  const orderBytes = header.u32();
+  if (orderBytes !== ORDER_BYTES || header.number(ORDER_BYTES) !== curve.order) {
+    throw badArgument(`${what}: the order in the header, of ${orderBytes} bytes, is not that of ${curve.name}`);
+  }
+  const variables = header.u32();
+  const publicSignals = header.u32();
+  const domainSize = header.u32();
+  if (publicSignals >= variables) {
+    throw badArgument(
+      `${what}: the header says ${publicSignals} public signals of ${variables} variables, one being 1`,
+    );
+  }
+  if (domainSize === 0 || !Number.isInteger(Math.log2(domainSize))) {
+    throw badArgument(`${what}: the header says a domain of ${domainSize}, which must be a power of two`);
+  }
+  return { curve, circuit: { curve: curve.name, variables, publicSignals, domainSize } };
+};
+
+const openGroth16 = (file: OpenFile, sections: Sections, header: Fields): Groth16Zkey => {
+  const { curve, circuit } = readCircuit(file, header);
+  const { variables, publicSignals, domainSize } = circuit;
+  const single = (name: string, group: 'g1' | 'g2') => pointInHeader(file, curve, header, name, group);
+  const inHeader = {
+    alpha1: single('alpha1', 'g1'),
+    beta1: single('beta1', 'g1'),
+    beta2: single('beta2', 'g2'),
+    gamma2: single('gamma2', 'g2'),
+    delta1: single('delta1', 'g1'),
+    delta2: single('delta2', 'g2'),
+  };
+  header.end();
+  const points = (id: number, name: string, count: number, group: 'g1' | 'g2' = 'g1') =>
+    pointsIn(file, curve, sections, id, { name, group, count });
+  return {
+    protocol: 'groth16',
+    ...circuit,
+    sections: {
+      a: points(5, 'A', variables),
+      b1: points(6, 'B1', variables),
+      b2: points(7, 'B2', variables, 'g2'),
+      c: points(8, 'C', variables - publicSignals - 1),
+      h: points(9, 'H', domainSize),
+      ic: points(3, 'IC', publicSignals + 1),
+      ...inHeader,
+    },
+  };
+};
+
+/** What the two differ in: what their headers have behind the first numbers, and how many powers of τ there are, in which section. */
+const plonks = {
+  plonk: { scalars: 2, g1: 8, section: 14, powers: (domainSize: number) => domainSize + 6 },
+  fflonk: { scalars: 6, g1: 1, section: 16, powers: (domainSize: number) => 9 * domainSize + 18 },
+} as const;
+
+const openPlonk = (file: OpenFile, sections: Sections, header: Fields, protocol: PlonkZkey['protocol']): PlonkZkey => {
+  const { scalars, g1, section, powers } = plonks[protocol];
+  const { curve, circuit } = readCircuit(file, header);
+  // additions and constraints; k1, k2 and roots of unity; commitments; τ·G2
+  header.skip(8 + scalars * ORDER_BYTES + (2 * g1 + 4) * curve.primeBytes);
+  header.end();
+  const count = powers(circuit.domainSize);
+  return {
+    protocol,
+    ...circuit,
+    sections: { ptau: pointsIn(file, curve, sections, section, { name: 'ptau', group: 'g1', count }) },
+  };
+};
+
+/**
+ * Opens a `.zkey` of snarkjs's: Groth16, PLONK or FFLONK, on BN254 or BLS12-381. Reads its headers, and no points.
+ *
+ * @throws MsmError `bad-argument`, naming the section, where it is none, is cut off, or has other counts than it says
+ */
+export const openZkey = async (source: FileSource): Promise<Zkey> => {
+  const file = openFile('zkey', source);
+  const sections = await readSections(file, 'zkey', NEWEST);
+  const kind = await Fields.read(file, sectionOf(file, sections, 1, 'protocol'), 'section 1 (protocol)');
+  const id = kind.u32();
+  kind.end();
+  const protocol = protocols.get(id);
+  if (protocol === undefined) {
+    throw badArgument(`zkey: protocol ${id} is unknown; there are 1 (groth16), 2 (plonk), 10 (fflonk)`);
+  }
+  const header = await Fields.read(file, sectionOf(file, sections, 2, 'header'), 'section 2 (header)');
+  return protocol === 'groth16' ? openGroth16(file, sections, header) : openPlonk(file, sections, header, protocol);
+};

@@ -1,0 +1,32 @@
+/** What the tests take of snarkjs, which has no types. Its sources: https://github.com/iden3/snarkjs/tree/v0.7.6/src */
+declare module 'snarkjs' {
+  /** A file in memory, of the package fastfile. */
+  interface MemoryFile {
+    type: 'mem';
+    data?: Uint8Array;
+  }
+  /** As `toObject` of ffjavascript gives it: affine, or infinity where z is 0. */
+  type Coordinates = bigint | [bigint, bigint];
+  type PointObject = [x: Coordinates, y: Coordinates, z: Coordinates];
+  interface Curve {
+    name: string;
+    q: bigint;
+    r: bigint;
+    G1: { toObject(point: Uint8Array): PointObject };
+    G2: { toObject(point: Uint8Array): PointObject };
+  }
+
+  export const curves: { getCurveFromName(name: string, options?: { singleThread?: boolean }): Promise<Curve> };
+  export const powersOfTau: {
+    newAccumulator(curve: Curve, power: number, file: MemoryFile): Promise<unknown>;
+    beacon(from: MemoryFile, to: MemoryFile, name: string, hash: string, iterationsExponent: number): Promise<unknown>;
+    preparePhase2(from: MemoryFile, to: MemoryFile): Promise<unknown>;
+  };
+  export const zKey: {
+    newZKey(r1cs: MemoryFile, ptau: MemoryFile, zkey: MemoryFile): Promise<unknown>;
+    beacon(from: MemoryFile, to: MemoryFile, name: string, hash: string, iterationsExponent: number): Promise<unknown>;
+    exportJson(file: MemoryFile): Promise<Record<string, PointObject[] & PointObject>>;
+  };
+  export const plonk: { setup(r1cs: MemoryFile, ptau: MemoryFile, zkey: MemoryFile): Promise<unknown> };
+  export const fflonk: { setup(r1cs: MemoryFile, ptau: MemoryFile, zkey: MemoryFile): Promise<unknown> };
+}

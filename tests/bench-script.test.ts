@@ -231,7 +231,12 @@ describe('npm run bench', () => {
   it('cross-checks', { tags: 'long' }, async () => {
     const { code, stdout } = await bench(
       ...['--autorun', 'msm-cross-check', '--n', '9', '--reps', '1'],
-      ...['--case', 'points=pairs,scalars=random', '--case', 'points=distinct,scalars=all-equal'],
+      ...[
+        '--case',
+        'points=pairs,scalars=random',
+        '--case',
+        'encoding=gnark-compressed,points=distinct,scalars=all-equal',
+      ],
     );
     expect(code).toBe(0);
     expect(stdout).toContain('Checks passed: 4 of 4');

@@ -279,9 +279,8 @@ const formatOf = (curve: CurveContext, encoding: string, option: string): Format
  * @throws RangeError naming the encoding
  */
 export const writerOf = (curve: CurveContext, encoding: PointEncoding): ((bytes: Bytes) => Bytes) => {
-  const { write } = formatOf(curve, encoding, 'result');
-  if (write === undefined)
-    throw new RangeError(`options.result: '${encoding}' cannot say infinity, which a sum may be`);
+  const { write, lacksInfinity } = formatOf(curve, encoding, 'result');
+  if (lacksInfinity) throw new RangeError(`options.result: '${encoding}' cannot say infinity, which a sum may be`);
   return (bytes) => write(curve, bytes);
 };
 

@@ -46,49 +46,46 @@ fn run_program(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgr
     let step = program[at];
     let kind = step & 15u;
     let place = (step >> 4u) & 63u;
+    // each operand is read at one place, and what comes out is written at one: a chip that has the registers in its own picks by comparisons, at every place
     let first = registers[(step >> 10u) & 63u];
+    // of constants and squares it is no register
+    let second = registers[min(step >> 16u, {{lastRegister}}u)];
+    var result = first;
     if (kind == CONSTANT) {
-      registers[place] = constants[step >> 16u];
-      continue;
-    }
-    // of squares it is how often, and no register
-    let second = registers[(step >> 16u) & {{lastRegister}}u];
-    if (kind == PRODUCT || kind == SQUARES || kind == SUM || kind == DIFFERENCE) {
+      result = constants[step >> 16u];
+    } else if (kind == PRODUCT || kind == SQUARES || kind == SUM || kind == DIFFERENCE) {
       let left = field_tighten(canonical_loose(field_unpack(first)));
       let right = field_tighten(canonical_loose(field_unpack(second)));
-      var result = left;
+      var value = left;
       if (kind == PRODUCT || kind == SQUARES) {
         // one product for both, and nothing of a run of squares goes to a register but the last
         for (var turn = select(step >> 16u, 1u, kind == PRODUCT); turn > 0u; turn--) {
           var by = right;
           if (kind == SQUARES) {
-            by = result;
+            by = value;
           }
-          result = field_mul(field_loose(result), by);
+          value = field_mul(field_loose(value), by);
         }
       } else if (kind == SUM) {
-        result = field_tighten(field_plus(left, right));
+        value = field_tighten(field_plus(left, right));
       } else {
-        result = field_tighten(field_minus(left, right));
+        value = field_tighten(field_minus(left, right));
       }
-      registers[place] = field_pack(field_canonical(result));
-    } else if (kind == MOVE) {
-      registers[place] = first;
-    } else if (kind == MOVE_UNLESS_ZERO) {
-      if (!packed_is_zero(second)) {
-        registers[place] = first;
-      }
+      result = field_pack(field_canonical(value));
 {{#pairs}}
     } else if (kind == CONJUGATE) {
-      registers[place] = packed_pair(packed_first(first), prime_packed_negated(packed_second(first), true));
+      result = packed_pair(packed_first(first), prime_packed_negated(packed_second(first), true));
 {{/pairs}}
     } else if (kind == CHOOSE) {
-      registers[place] = packed_negated(first, is_odd(second) != (given.y.v0.x == {{odd}}u));
-    } else if (kind == REQUIRE_ZERO) {
-      refused |= !packed_is_zero(second);
-    } else {
-      refused |= packed_is_zero(second);
+      result = packed_negated(first, is_odd(second) != (given.y.v0.x == {{odd}}u));
+    } else if (kind != MOVE) {
+      let is_zero = packed_is_zero(second);
+      refused |= (kind == REQUIRE_ZERO && !is_zero) || (kind == REQUIRE_OTHER && is_zero);
+      if (kind != MOVE_UNLESS_ZERO || is_zero) {
+        continue;
+      }
     }
+    registers[place] = result;
   }
   if (refused) {
     atomicMax(&custody[config.refused], ~(config.first + i));

@@ -6,7 +6,6 @@ import { bls12381G2 } from '../../src/curves/bls12-381-g2.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { bn254G2 } from '../../src/curves/bn254-g2.js';
 import { type AnyCurve, type Curve, curveContext } from '../../src/curves/curve.js';
-import { writerOf } from '../../src/encodings/encodings.js';
 import { createMsmEngine } from '../../src/engine/engine.js';
 import { encodePoints } from '../../src/engine/input.js';
 import { modulus } from '../../src/field/modulus.js';
@@ -68,6 +67,8 @@ export const stageKernels = async (
   });
   const points = [{ ...curve.generator, infinity: false }];
   const context = curveContext(curve, quadraticField);
+  // as the engine has it: in a module of its own
+  const { writerOf } = await import('../../src/encodings/encodings.js');
   const compressed = writerOf(context, COMPRESSED)(encodePoints(context, points));
   const calls = [
     () => engine.loadBases(points, { precompute: 2 }),

@@ -18,8 +18,8 @@ export const ProgramConfig = struct('ProgramConfig', {
 
 export const PROGRAM_THREADS = 64;
 
-/** Elements that a program can hold. */
-export const REGISTERS = 16;
+/** Elements that a program can hold: what the longest ones need. They are private memory on most chips. */
+export const REGISTERS = 12;
 
 /** What a step does; see wgsl/program.wgsl. */
 export const Kind = {

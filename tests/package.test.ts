@@ -26,7 +26,7 @@ const MOST_BYTES_OF_CHECKS = 4608;
 /** Of what reads files of provers, beside what it takes from the main module. */
 const MOST_BYTES_OF_FORMATS = 4608;
 /** Of what an engine needs once it works: self-test, verification, the CPU’s way, tables, programs that points go through, fields of pairs. */
-const MOST_BYTES_OF_LATER = 11_264;
+const MOST_BYTES_OF_LATER = 11_392;
 /** Of groups besides BN254's G1, which are loaded when one is asked for. */
 const MOST_BYTES_OF_CURVES = 4032;
 /** Of encodings, likewise. */

@@ -1,8 +1,8 @@
 // program: takes points through a program of field operations when bases are loaded: what is the same for every point, and too rare to have a kernel
 // of its own. A compressed point is given its y, a point of another model its image, and a point is asked whether it is in the subgroup. One thread a point.
 //
-// A program is words: of each, bits 0 to 3 are what to do, 4 to 9 the register that changes, 10 to 15 one that is read, 16 and up another one, a
-// constant, or how often. Registers hold elements as memory does, canonical; 0 and 1 begin as the point's x and y. Every thread does the same, step by step.
+// A program is words: of each, bits 0 to 3 are what to do, 4 to 9 the register that changes, 10 to 15 one that is read, 16 to 21 another one, 22 and
+// up how often the first is squared before; of a constant, which one it is, 16 and up. Registers hold elements as memory does, canonical; 0 and 1 begin as the point's x and y. Every thread does the same, step by step.
 // Points that are infinity, or have a coordinate >= p, are left as they are; the import says what they are.
 // What a point must not be is refused as the import does, in an account of its own.
 // Host: src/stages/program.ts. CPU twin: src/twins/program.ts.
@@ -48,8 +48,8 @@ fn run_program(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgr
     let place = (step >> 4u) & 63u;
     // each operand is read at one place, and what comes out is written at one: a chip that has the registers in its own picks by comparisons, at every place
     let first = registers[(step >> 10u) & 63u];
-    // of constants and squares it is no register
-    let second = registers[min(step >> 16u, {{lastRegister}}u)];
+    // of constants it is no register
+    let second = registers[min((step >> 16u) & 63u, {{lastRegister}}u)];
     var result = first;
     if (kind == CONSTANT) {
       result = constants[step >> 16u];
@@ -58,10 +58,10 @@ fn run_program(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgr
       let right = field_tighten(canonical_loose(field_unpack(second)));
       var value = left;
       if (kind == PRODUCT || kind == SQUARES) {
-        // one product for both, and nothing of a run of squares goes to a register but the last
-        for (var turn = select(step >> 16u, 1u, kind == PRODUCT); turn > 0u; turn--) {
+        // one product for all, and nothing of a run of squares goes to a register
+        for (var turn = (step >> 22u) + select(0u, 1u, kind == PRODUCT); turn > 0u; turn--) {
           var by = right;
-          if (kind == SQUARES) {
+          if (turn > 1u || kind == SQUARES) {
             by = value;
           }
           value = field_mul(field_loose(value), by);

@@ -15,7 +15,8 @@ const IMPORT = 5;
 const productsOf = ({ steps }: Program): number =>
   steps.reduce((sum, step) => {
     const kind = step & 15;
-    return sum + (kind === Kind.PRODUCT ? 1 : kind === Kind.SQUARES ? step >>> 16 : 0);
+    const squares = kind === Kind.PRODUCT || kind === Kind.SQUARES ? step >>> 22 : 0;
+    return sum + squares + Number(kind === Kind.PRODUCT);
   }, 0);
 
 /** Of one point, in the field of its coordinates. */

@@ -4,7 +4,7 @@ import type { RootSign } from '../curves/point-source.js';
 import type { Field } from '../field/field.js';
 import { squareRootIn } from '../field/square-root.js';
 import { type Program, ProgramWriter } from '../stages/program.js';
-import { ODD_POWERS, writePower } from './power.js';
+import { writePower } from './power.js';
 
 const power = (f: Field, base: Coordinate, exponent: bigint): Coordinate => {
   let result = f.one;
@@ -33,16 +33,9 @@ export const decompression = (curve: CurveContext, sign: RootSign): Program => {
   const w = new ProgramWriter(f);
   let [odd, twos] = [f.size - 1n, 0];
   for (; odd % 2n === 0n; odd /= 2n) twos++;
-  const [x, y, square, rest, constant, test, ...odds] = Array.from({ length: 6 + ODD_POWERS }, (_, i) => i) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    ...number[],
-  ];
-  const [base] = odds as [number];
+  const [x, y, square, rest, constant, test] = [0, 1, 2, 3, 4, 5] as const;
+  // what is not needed before the power is there holds odd powers as well
+  const odds = [square, y, constant, test, 6, 7, 8, 9];
 
   w.number(constant, curve.field.r2);
   w.product(x, x, constant);
@@ -55,7 +48,6 @@ export const decompression = (curve: CurveContext, sign: RootSign): Program => {
   w.constant(constant, curve.b);
   w.sum(square, square, constant);
 
-  w.move(base, square);
   if (odd === 1n) w.constant(rest, f.one);
   else writePower(w, rest, odds, (odd - 1n) / 2n);
   w.product(y, square, rest);

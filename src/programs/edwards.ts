@@ -2,7 +2,7 @@ import type { CurveContext, TwistedEdwards } from '../curves/curve.js';
 import { passing } from '../curves/edwards.js';
 import { invert, mod } from '../field/modulus.js';
 import { type Program, ProgramWriter } from '../stages/program.js';
-import { ODD_POWERS, writePower } from './power.js';
+import { writePower } from './power.js';
 
 /**
  * Takes a point of a twisted Edwards curve to its image (src/curves/edwards.ts): with coordinates that were multiplied by `scale`, to plain ones that
@@ -13,18 +13,8 @@ export const edwardsImage = (curve: CurveContext, scale: bigint): Program => {
   const { a, d } = curve.edwards as TwistedEdwards;
   const { third, unit } = passing(curve.edwards as TwistedEdwards, p);
   const w = new ProgramWriter(f);
-  const [x, y, s, t, one, above, constant, inverse, ...odds] = Array.from({ length: 8 + ODD_POWERS }, (_, i) => i) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    ...number[],
-  ];
-  const [base] = odds as [number];
+  const [x, y, s, t, one, above, constant, inverse, base] = [0, 1, 2, 3, 4, 5, 6, 7, 8] as const;
+  const odds = [base, s, t, one, constant, 9, 10, 11];
 
   w.number(constant, scale === 1n ? field.r2 : mod(field.r2 * invert(scale, p), p));
   w.product(x, x, constant);
@@ -48,6 +38,7 @@ export const edwardsImage = (curve: CurveContext, scale: bigint): Program => {
   w.product(base, above, x);
   writePower(w, inverse, odds, p - 2n);
   // s = v, t = u
+  w.constant(one, 1n);
   w.sum(s, one, y);
   w.product(s, s, inverse);
   w.product(t, s, x);

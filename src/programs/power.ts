@@ -1,7 +1,7 @@
 import type { ProgramWriter, Register } from '../stages/program.js';
 
-/** Registers of odd powers that a program of powers holds: of bits that are three in a window, sliding (Knuth, TAOCP 4.6.3). */
-export const ODD_POWERS = 4;
+/** Registers of odd powers that a program of powers holds: of bits that are four in a window, sliding (Knuth, TAOCP 4.6.3). */
+export const ODD_POWERS = 8;
 
 /** to = base^exponent, in Montgomery form; `odd` are as many registers as there are odd powers, `base` being the first of them. The exponent is 1 or more. */
 export const writePower = (w: ProgramWriter, to: Register, odd: readonly Register[], exponent: bigint): void => {
@@ -22,10 +22,7 @@ export const writePower = (w: ProgramWriter, to: Register, odd: readonly Registe
     const window = bits.slice(at, at + widest).replace(/0+$/, '');
     const power = odd[(Number.parseInt(window, 2) - 1) / 2] as Register;
     if (isFirst) w.move(to, power);
-    else {
-      w.squares(to, to, squares + window.length);
-      w.product(to, to, power);
-    }
+    else w.product(to, to, power, squares + window.length);
     isFirst = false;
     squares = 0;
     at += window.length;

@@ -43,6 +43,9 @@ export interface Program {
   readonly constants: Uint32Array<ArrayBuffer>;
 }
 
+/** Where in what a step has above its second register the number of squares begins. */
+const SQUARES_AT = 6;
+
 /** A register. */
 export type Register = number;
 
@@ -57,15 +60,15 @@ export class ProgramWriter {
     this.#field = field;
   }
 
-  /** Of numbers in Montgomery form that of theirs; of one in Montgomery form and one that is not, one that is not. */
-  product(to: Register, a: Register, b: Register): void {
-    this.#step(Kind.PRODUCT, to, a, b);
+  /** a^(2^squares)·b. Of numbers in Montgomery form that of theirs; of one in Montgomery form and one that is not, one that is not. */
+  product(to: Register, a: Register, b: Register, squares = 0): void {
+    this.#step(Kind.PRODUCT, to, a, b | (squares << SQUARES_AT));
   }
 
   /** a^(2^count), in Montgomery form. */
   squares(to: Register, a: Register, count: number): void {
     if (count === 0 && to !== a) this.move(to, a);
-    else if (count > 0) this.#step(Kind.SQUARES, to, a, count);
+    else if (count > 0) this.#step(Kind.SQUARES, to, a, count << SQUARES_AT);
   }
 
   sum(to: Register, a: Register, b: Register): void {

@@ -24,17 +24,19 @@ export const runProgram = (
     const wantsOdd = f.coefficients(y)[0] === BigInt(Y_ODD);
     let passes = true;
     for (const step of program.steps.subarray(0, steps)) {
-      const [kind, to, a, b] = [step & 15, (step >>> 4) & 63, (step >>> 10) & 63, step >>> 16];
+      const [kind, to, a, b] = [step & 15, (step >>> 4) & 63, (step >>> 10) & 63, (step >>> 16) & 63];
+      const squared = (): Coordinate => {
+        let value = read(a);
+        for (let i = 0; i < step >>> 22; i++) value = f.reduced(f.multiple(f.product(value, value), rInverse));
+        return value;
+      };
       const set = (value: Coordinate): void => {
         registers[to] = f.reduced(value);
       };
-      if (kind === Kind.CONSTANT) set(readElement(f, program.constants, b * f.words));
-      else if (kind === Kind.PRODUCT) set(f.multiple(f.product(read(a), read(b)), rInverse));
-      else if (kind === Kind.SQUARES) {
-        let value = read(a);
-        for (let i = 0; i < b; i++) value = f.reduced(f.multiple(f.product(value, value), rInverse));
-        set(value);
-      } else if (kind === Kind.SUM) set(f.sum(read(a), read(b)));
+      if (kind === Kind.CONSTANT) set(readElement(f, program.constants, (step >>> 16) * f.words));
+      else if (kind === Kind.PRODUCT) set(f.multiple(f.product(squared(), read(b)), rInverse));
+      else if (kind === Kind.SQUARES) set(squared());
+      else if (kind === Kind.SUM) set(f.sum(read(a), read(b)));
       else if (kind === Kind.DIFFERENCE) set(f.difference(read(a), read(b)));
       else if (kind === Kind.MOVE) set(read(a));
       else if (kind === Kind.MOVE_UNLESS_ZERO) set(f.isZero(read(b)) ? read(to) : read(a));

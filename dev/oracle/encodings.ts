@@ -40,6 +40,14 @@ const montgomery: WriteNumber = (value, length, modulus) =>
   numberToBytesLE((value * 2n ** BigInt(8 * length)) % modulus, length);
 
 /** Without flags, c0 first. */
+/** Of one size each, and too many for the arguments of a call. */
+const inRow = (all: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
+  const each = all[0]?.length ?? 0;
+  const bytes = new Uint8Array(all.length * each);
+  for (const [i, one] of all.entries()) bytes.set(one, i * each);
+  return bytes;
+};
+
 const plain =
   (write: WriteNumber): Write =>
   ({ x, y, bytes, p }) =>
@@ -164,7 +172,7 @@ export const pointsIn = <Of extends Coordinate>(
     if (bytes === null) throw new RangeError(`encoding: ${encoding} has no infinity`);
     return bytes;
   });
-  return new Uint8Array(concatBytes(...written));
+  return inRow(written);
 };
 
 const scalar: Record<ScalarEncoding, WriteNumber> = {
@@ -175,4 +183,4 @@ const scalar: Record<ScalarEncoding, WriteNumber> = {
 
 /** In Montgomery form they are reduced modulo the order. */
 export const scalarsIn = (curve: ScalarsOf, scalars: readonly bigint[], encoding: ScalarEncoding): Uint8Array =>
-  concatBytes(...scalars.map((value) => scalar[encoding](value, curve.scalarBytes, groupOrder(curve))));
+  inRow(scalars.map((value) => scalar[encoding](value, curve.scalarBytes, groupOrder(curve))));

@@ -184,7 +184,7 @@ const flagged = (flagsOf: (curve: CurveContext) => Flags, sign: RootSign, isWhol
   const size = (curve: CurveContext): number =>
     (isWhole ? 2 : 1) * curve.coordinates.bytes + room(curve, flagsOf(curve));
   const meaning = (curve: CurveContext) => (isWhole ? flagsOf(curve).whole : flagsOf(curve).compressed);
-  const told = (curve: CurveContext, y: Bytes): Which =>
+  const signOf = (curve: CurveContext, y: Bytes): Which =>
     (sign === 'odd' ? (y[0] as number) % 2 === 1 : isLarger(curve, y)) ? 'larger' : 'smaller';
   return {
     size,
@@ -193,12 +193,14 @@ const flagged = (flagsOf: (curve: CurveContext) => Flags, sign: RootSign, isWhol
       const { pointBytes, coordinates } = curve;
       const each = size(curve);
       const length = isWhole ? pointBytes : coordinates.bytes;
+      const told = meaning(curve);
+      const isMarked = Object.values(told).includes('infinity');
       const points = new Uint8Array((bytes.length / each) * pointBytes);
       for (let i = 0; i < bytes.length / each; i++) {
         const given = bytes.subarray(i * each, (i + 1) * each);
         const at = littleEndian ? each - 1 : 0;
         const flags = (given[at] as number) & mask;
-        const which = meaning(curve)[flags];
+        const which = told[flags];
         if (which === undefined) {
           const { whole, compressed } = flagsOf(curve);
           const isOther = flags in (isWhole ? compressed : whole);
@@ -212,22 +214,25 @@ const flagged = (flagsOf: (curve: CurveContext) => Flags, sign: RootSign, isWhol
         const point = points.subarray(i * pointBytes, (i + 1) * pointBytes);
         point.set(given.subarray(0, length));
         if (!littleEndian) reverseEach(point.subarray(0, length), coordinates.bytes);
-        const isZero = point.every((byte) => byte === 0);
-        const isMarked = Object.values(meaning(curve)).includes('infinity');
-        if (which === 'infinity' ? !isZero : isWhole && isZero && isMarked) {
-          throw new RangeError(`points[${i}]: zeros and the flag of infinity come together, and one of them is alone`);
+        if (which === 'infinity' || (isWhole && isMarked)) {
+          const isZero = point.every((byte) => byte === 0);
+          if (isZero !== (which === 'infinity')) {
+            throw new RangeError(
+              `points[${i}]: zeros and the flag of infinity come together, and one of them is alone`,
+            );
+          }
         }
         if (which === 'infinity' || which === 'finite') continue;
         const y = point.subarray(coordinates.bytes);
         if (!isWhole) y[0] = which === 'larger' ? 2 : 1;
-        else if (told(curve, y) !== which) throw new RangeError(`points[${i}]: y has the other sign than its flag`);
+        else if (signOf(curve, y) !== which) throw new RangeError(`points[${i}]: y has the other sign than its flag`);
       }
       return points;
     },
     write: (curve, bytes) => {
       const { littleEndian } = flagsOf(curve);
       const { coordinates } = curve;
-      const which = bytes.every((byte) => byte === 0) ? 'infinity' : told(curve, bytes.subarray(coordinates.bytes));
+      const which = bytes.every((byte) => byte === 0) ? 'infinity' : signOf(curve, bytes.subarray(coordinates.bytes));
       const all = Object.entries(meaning(curve));
       const [flags] = all.find(([, each]) => each === which) ?? all.find(([, each]) => each === 'finite') ?? [0];
       const written = new Uint8Array(size(curve));

@@ -265,6 +265,11 @@ export interface RunRecord {
    * submits, and so is what has nothing but zeros.
    */
   readonly on: 'gpu' | 'cpu';
+  /**
+   * How the CPU computed: in WebAssembly, with vectors of 128 bits or without; or on BigInts, many times slower, where a content security policy forbids
+   * WebAssembly (`wasm-unsafe-eval` allows it) or the platform has none. null where the GPU computed.
+   */
+  readonly arithmetic: 'wasm-simd' | 'wasm' | 'bigint' | null;
   /** Scalars, of all vectors. */
   readonly n: number;
   /** 1, but for `msmBatch`. */

@@ -22,7 +22,7 @@ import { toAffine } from '../src/curves/jacobian.js';
 import { readerOf } from '../src/curves/point-source.js';
 import { encodePoints } from '../src/engine/input.js';
 import { createMsmEngine, type MsmEngine } from '../src/index.js';
-import { windowCount } from '../src/plan/window-bits.js';
+import { windowCount } from '../src/plan/window-count.js';
 import { publicPoint } from '../src/stages/fold.js';
 import { captureGpu } from './support/captured-gpu.js';
 import { getDevice } from './support/gpu.js';

@@ -9,7 +9,7 @@ import { divstepConstants } from '../src/field/divsteps.js';
 import { type Command, RESULT, type Slice } from '../src/gpu/commands.js';
 import { type Plan, type PlanLimits, planMsm, planOne } from '../src/plan/planner.js';
 import { type Knobs, resolveTuning } from '../src/plan/tuning.js';
-import { windowCount } from '../src/plan/window-bits.js';
+import { windowCount } from '../src/plan/window-count.js';
 import { fullWorkload } from '../src/plan/workload.js';
 import { CUSTODY, Tail } from '../src/shaders/custody.js';
 import { groupsFor, MAX_GROUPS } from '../src/shaders/limits.js';

@@ -2,7 +2,7 @@ import type { CurveContext } from '../curves/curve.js';
 import { type Affine, add, addAffine, double, infinityOf, type Jacobian, negated } from '../curves/jacobian.js';
 import { wordsOf } from '../curves/point-source.js';
 import { digitsOf, readWords } from '../field/modulus.js';
-import { windowCount } from '../plan/window-bits.js';
+import { windowCount } from '../plan/window-count.js';
 import type { Turns } from './turns.js';
 
 /** The c with the fewest additions: n to fill the buckets of a window, two for each bucket to sum them up. */

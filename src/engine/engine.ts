@@ -657,6 +657,7 @@ class Engine implements MsmEngine<Coordinate> {
     this.#additionsPerMs = learnedRate(this.#additionsPerMs, entries, walkMs || walls.submitToResultMs);
     this.#lastRun = {
       on: 'gpu',
+      arithmetic: null,
       n,
       vectors: vectors.length,
       windowBits: plan.tuning.windowBits,
@@ -693,12 +694,18 @@ class Engine implements MsmEngine<Coordinate> {
     options.onProgress?.({ phase: 'msm', done: 0, total: 1 });
     const { multiplyOnCpu } = await loadLater();
     const computing = performance.now();
-    const { sums, windowBits, windows, entries } = await multiplyOnCpu(this.#curve, bases.source, vectors, goOn);
+    const { sums, windowBits, windows, entries, arithmetic } = await multiplyOnCpu(
+      this.#curve,
+      bases.source,
+      vectors,
+      goOn,
+    );
     const ms = performance.now() - computing;
     options.onProgress?.({ phase: 'msm', done: 1, total: 1 });
     this.#assertUsable(options.signal);
     this.#lastRun = {
       on: 'cpu',
+      arithmetic,
       n,
       vectors: vectors.length,
       windowBits,

@@ -1,5 +1,5 @@
 /**
- * Straight-line programs on 32-bit integers: what the generators of this folder write, before it is WGSL.
+ * Straight-line programs on integers of 32 bits, or of 64: what the generators of this folder write, before it is WGSL or WebAssembly.
  *
  * A program is made once and used three times: it becomes the code of a shader; the CPU twin runs it; and while it is made, an
  * interval is kept for every value, so that a program that could overflow on any input within its bounds is never made at all.
@@ -56,11 +56,16 @@ export const range = (count: number): number[] => Array.from({ length: count }, 
 export class StraightLine {
   readonly width: number;
   readonly statements: Statement[] = [];
+  readonly #most: number;
   readonly #intervals = new Map<string, Interval>();
 
-  /** @param width bits of a limb */
-  constructor(width: number) {
+  /**
+   * @param width bits of a limb
+   * @param most how far from 0 a value may be
+   */
+  constructor(width: number, most = MOST) {
     this.width = width;
+    this.#most = most;
   }
 
   /** Declares a name that the program is given. */
@@ -87,10 +92,10 @@ export class StraightLine {
     return { least, most };
   }
 
-  /** Whether the sum of the terms stays within 32 bits, whatever the inputs. */
+  /** Whether the sum of the terms stays within the bound, whatever the inputs. */
   fits(terms: readonly Term[]): boolean {
     const { least, most } = this.#sumInterval(terms);
-    return least >= -MOST && most <= MOST;
+    return least >= -this.#most && most <= this.#most;
   }
 
   #define(statement: Statement, interval: Interval): string {
@@ -110,7 +115,8 @@ export class StraightLine {
   ): string {
     const { least, most } = this.#sumInterval(known === null ? terms : terms.slice(known.terms));
     const more = known === null ? 0 : known.most;
-    if (least - more < -MOST || most + more > MOST) throw new RangeError(`the sum '${name}' could overflow`);
+    if (least - more < -this.#most || most + more > this.#most)
+      throw new RangeError(`the sum '${name}' could overflow`);
     return this.#define({ kind: 'sum', name, terms }, { least: least - more, most: most + more });
   }
 

@@ -12,7 +12,8 @@ import { accountsBytes } from './accounts.js';
 import type { CheckScratchName, PlannedChecks } from './checks.js';
 import type { DeviceProfile } from './device-defaults.js';
 import { type Knobs, resolveTuning } from './tuning.js';
-import { reduceAdditions, windowCount } from './window-bits.js';
+import { reduceAdditions } from './window-bits.js';
+import { windowCount } from './window-count.js';
 import { oneOf, piecesOf, shareOf, type Workload } from './workload.js';
 
 /** Limits of a device that sizes depend on. */

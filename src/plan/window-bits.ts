@@ -1,8 +1,6 @@
 import { sortPasses } from '../stages/sort.js';
+import { windowCount } from './window-count.js';
 import { expectedDigits, piecesOf, type Workload } from './workload.js';
-
-/** T for windows of c bits: one bit more than a scalar has, because the top window must not lend. */
-export const windowCount = (scalarBits: number, windowBits: number): number => Math.ceil((scalarBits + 1) / windowBits);
 
 /** Additions of the reduction: every bucket is added to two sums; what is done with those is little. */
 export const reduceAdditions = (windowBits: number, windows: number): number => windows * 2 ** windowBits;

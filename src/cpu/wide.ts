@@ -1,0 +1,55 @@
+/** WebAssembly for a curve, where the platform has it. */
+import type { CurveContext } from '../curves/curve.js';
+import { WasmModule } from '../wasm/module.js';
+import { type CompiledKernel, compileKernel, WideAdder } from './wide-adder.js';
+import type { Lanes } from './wide-code.js';
+import type { WideCurve } from './wide-kernel.js';
+import { wideField } from './wide-product.js';
+
+export const wideCurve = ({ p, coordinates: f, a, field }: CurveContext): WideCurve => ({
+  field: wideField(p, f.degree),
+  nonResidue: f.nonResidue,
+  a: f.coefficients(a),
+  wordBytes: field.bytes,
+});
+
+/** Two where the platform has vectors. */
+export const lanesHere = (): Lanes => {
+  const probe = new WasmModule();
+  probe.add(null, { parameters: [] }, (code) => {
+    code.i64x2(0).set(code.local('v128'));
+  });
+  return WebAssembly.validate(probe.bytes()) ? 2 : 1;
+};
+
+/** By the constants of a curve; null where there is no WebAssembly. */
+const kernels = new WeakMap<object, Promise<CompiledKernel | null>>();
+
+/** An adder that is not at work, by the constants of its curve. */
+const idle = new WeakMap<object, WideAdder>();
+
+/** Memory that an adder keeps between calls, in bytes. */
+const MOST_KEPT = 2 ** 20;
+
+/** Has an adder do something; null where there is none. */
+export const withAdder = async <Result>(
+  { constants, ...curve }: CurveContext,
+  work: (adder: WideAdder, lanes: Lanes) => Promise<Result>,
+): Promise<Result | null> => {
+  let compiled = kernels.get(constants);
+  if (compiled === undefined) {
+    const compile = async () => compileKernel(wideCurve({ constants, ...curve }), lanesHere());
+    compiled = compile().catch(() => null);
+    kernels.set(constants, compiled);
+  }
+  const kernel = await compiled;
+  if (kernel === null) return null;
+  const waiting = idle.get(constants);
+  idle.delete(constants);
+  const adder = waiting ?? (await WideAdder.open(kernel));
+  try {
+    return await work(adder, kernel.lanes);
+  } finally {
+    if (adder.bytes <= MOST_KEPT) idle.set(constants, adder);
+  }
+};

@@ -1,0 +1,159 @@
+/** Sums on the CPU in WebAssembly, against noble: every curve and group, one lane and two, and every exceptional case. */
+import { describe, expect, test, vi } from 'vitest';
+import { everyGroup, everyPoints, everyScalars } from '../dev/cases/list.js';
+import { makeCase } from '../dev/cases/msm-case.js';
+import { pointDistributions } from '../dev/cases/point-distributions.js';
+import { scalarDistributions } from '../dev/cases/scalar-distributions.js';
+import { type CurveGroup, oracleOf } from '../dev/oracle/curves.js';
+import {
+  type AffinePoint,
+  bn254G1,
+  type Coordinate,
+  encodePoints,
+  encodeScalars,
+  expectedMsm,
+  makeKnownBases,
+  makeRandomScalars,
+  numbersOf,
+  toAffinePoint,
+} from '../dev/oracle/known-bases.js';
+import { multiplyOnCpu } from '../src/cpu/multiply.js';
+import { wideCurve } from '../src/cpu/wide.js';
+import { compileKernel, WideAdder } from '../src/cpu/wide-adder.js';
+import type { Lanes } from '../src/cpu/wide-code.js';
+import { bn254 } from '../src/curves/bn254.js';
+import { type Curve, type CurveContext, curveContext } from '../src/curves/curve.js';
+import { originalOf, weierstrassOf } from '../src/curves/edwards.js';
+import { openCurve } from '../src/curves/open-curve.js';
+import { quadraticField } from '../src/field/quadratic.js';
+import { survey } from '../src/plan/survey.js';
+import { NO_TABLES } from '../src/plan/workload.js';
+import { TextbookCurve } from './support/textbook-curve.js';
+
+const contextOf = ({ curve, group }: CurveGroup): Promise<CurveContext> =>
+  openCurve(curve, group, async () => ({ quadraticField, weierstrassOf, originalOf }));
+
+/** x and y of a point, in numbers; zeros for infinity. */
+const told = (point: { toAffine(): { x: Coordinate; y: Coordinate } }): bigint[] => {
+  const { x, y } = point.toAffine();
+  return [...numbersOf(x), ...numbersOf(y)];
+};
+
+describe.each([1, 2] as Lanes[])('lists of additions, %i at a time', (lanes) => {
+  test.each(everyGroup.map((of) => [`${of.curve} ${of.group}`, of] as const))('of %s', async (_, of) => {
+    const oracle = oracleOf(of);
+    const { Point } = oracle;
+    const adder = await WideAdder.open(await compileKernel(wideCurve(await contextOf(of)), lanes));
+    const { BASE: G, ZERO, Fn } = Point;
+    const points = [
+      ZERO,
+      G,
+      G.double(),
+      G.negate(),
+      ...Array.from({ length: 9 }, (_, i) => G.multiply(Fn.create(7n ** BigInt(40 * i + 30)))),
+    ];
+    const bytes = encodePoints(
+      oracle,
+      points.map((point) => toAffinePoint(point)),
+    );
+    const at = adder.enter(new Uint32Array(bytes.buffer), 1n);
+    const pairs = points.flatMap((P, i) =>
+      points.flatMap((Q, j) => [0, 1].flatMap((p) => [0, 1].map((q) => ({ P, Q, i, j, p, q })))),
+    );
+    const sums = pairs.map(({ i, j, p, q }) => {
+      const to = adder.take(1);
+      adder.add(to, at + i * adder.pointBytes + p, at + j * adder.pointBytes + q);
+      return to;
+    });
+    adder.flush();
+    for (const [k, { P, Q, i, j, p, q }] of pairs.entries()) {
+      const sum = (p === 0 ? P : P.negate()).add(q === 0 ? Q : Q.negate());
+      expect(adder.read(sums[k] as number), `${p ? '-' : ''}${i} + ${q ? '-' : ''}${j}`).toEqual(told(sum));
+    }
+  });
+});
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+const multiply = (curve: CurveContext, points: Bytes, scalars: Bytes, offset = 0) => {
+  const vector = { ...survey(curve, scalars, NO_TABLES, true), offset };
+  return multiplyOnCpu(curve, { bytes: points, scale: 1n, encoding: 'le' }, [vector], () => undefined);
+};
+
+describe('sums', () => {
+  const curve = curveContext(bn254);
+  test.each(everyPoints)('points=%s with every distribution of scalars', async (name) => {
+    for (const n of [1, 2, 3, 40, 300]) {
+      const points = pointDistributions[name].make(n, 51);
+      for (const distribution of everyScalars) {
+        const { values, bytes } = scalarDistributions[distribution].make(n, 51);
+        const { sums, arithmetic } = await multiply(curve, points.bytes, bytes);
+        expect(sums, `${distribution}, n = ${n}`).toEqual([expectedMsm(bn254G1, points.logs, values)]);
+        expect(arithmetic).toBe('wasm-simd');
+      }
+    }
+  });
+
+  test.each(everyGroup.map((of) => [`${of.curve} ${of.group}`, of] as const))('on %s', async (_, of) => {
+    const context = await contextOf(of);
+    for (const [points, scalars, n] of [
+      ['few-with-signs', 'carry-patterns', 200],
+      ['distinct', 'unreduced', 67],
+      ['doubling-chain', 'short-32', 50],
+    ] as const) {
+      const { points: bases, scalars: factors, expected } = makeCase({ ...of, points, scalars, n, seed: 8 });
+      expect((await multiply(context, bases.bytes, factors.bytes)).sums).toEqual([expected]);
+    }
+  });
+
+  test('more points than are in memory together, of which some are passed over', { tags: 'long' }, async () => {
+    const n = 2 ** 16 + 1000;
+    const known = makeKnownBases(bn254G1, n + 5, 3);
+    const scalars = makeRandomScalars(bn254G1, n, 4).map((scalar, i) => (i % 5 === 0 ? scalar : scalar % 2n ** 20n));
+    const { sums } = await multiply(curve, known.bytes, encodeScalars(bn254G1, scalars), 5);
+    expect(sums).toEqual([expectedMsm(bn254G1, known.logs.slice(5), scalars)]);
+  });
+
+  test('points of order 2, of which noble does not speak', async () => {
+    const { p } = bn254;
+    const special: AffinePoint = { x: 5n, y: 0n, infinity: false };
+    const even: Curve = { ...bn254, name: 'even', a: 7n, b: (p - 160n) % p, generator: { x: 5n, y: 0n } };
+    const textbook = new TextbookCurve(even);
+    const other = textbook.somePoint(even.b, 1000n);
+    const pool = [special, other, special, textbook.add(special, other), { ...other, y: p - other.y }];
+    const points = Array.from({ length: 23 }, (_, i) => pool[(i * i) % pool.length] as AffinePoint);
+    const scalars = points.map((_, i) => BigInt(i * i + 1));
+    const expected = points.reduce(
+      (sum, point, i) => textbook.add(sum, textbook.multiply(point, scalars[i] as bigint)),
+      { x: 0n, y: 0n, infinity: true } as AffinePoint,
+    );
+    const { sums } = await multiply(curveContext(even), encodePoints(bn254G1, points), encodeScalars(bn254G1, scalars));
+    expect(sums).toEqual([expected]);
+  });
+
+  test('where the platform forbids WebAssembly, on BigInts', async () => {
+    const { points, scalars, expected } = makeCase({ points: 'few-with-signs', scalars: 'unreduced', n: 20, seed: 6 });
+    const compile = vi.spyOn(WebAssembly, 'compile').mockRejectedValue(new WebAssembly.CompileError('forbidden'));
+    try {
+      // constants of their own, for which nothing was compiled
+      const { sums, arithmetic } = await multiply(curveContext({ ...bn254 }), points.bytes, scalars.bytes);
+      expect(sums).toEqual([expected]);
+      expect(arithmetic).toBe('bigint');
+    } finally {
+      compile.mockRestore();
+    }
+  });
+
+  test('what needs the page gives it its turn, and is ended by what that throws', async () => {
+    const { points, scalars } = makeCase({ points: 'distinct', scalars: 'random', n: 4000, seed: 6 });
+    const vector = { ...survey(curve, scalars.bytes, NO_TABLES, true), offset: 0 };
+    let turns = 0;
+    const goOn = () => {
+      if (++turns === 3) throw new Error('enough');
+    };
+    const source = { bytes: points.bytes, scale: 1n, encoding: 'le' as const };
+    await expect(multiplyOnCpu(curve, source, [vector], goOn)).rejects.toThrow('enough');
+    const { sums } = await multiply(curve, points.bytes, scalars.bytes);
+    expect(sums).toEqual([expectedMsm(bn254G1, points.logs, scalars.values)]);
+  });
+});

@@ -1,3 +1,4 @@
+import { numberToBytesLE } from '@noble/curves/utils.js';
 import { describe, expect, it } from 'vitest';
 import { formatCaseAddress, parseCaseAddress } from '../dev/cases/address.js';
 import { everyCase, everyGroup, listSizes, pairwiseCases, placementInTurn } from '../dev/cases/list.js';
@@ -5,10 +6,16 @@ import { encodedPoints, isOnCurve, makeCase, makePoints } from '../dev/cases/msm
 import { type PointDistributionName, pointDistributions } from '../dev/cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
 import { caseSets, selectCases } from '../dev/cases/select.js';
-import { oracleOf, oracles, oraclesOfG2 } from '../dev/oracle/curves.js';
-import { encodingsOf } from '../dev/oracle/encodings.js';
-import { bn254G1, groupOrder, numbersOf as numbersOfCoordinate, samePoint } from '../dev/oracle/known-bases.js';
-import type { AnyCurve } from '../src/curves/curve.js';
+import { edwardsNames, oracleOf, oracles, oraclesOfG2 } from '../dev/oracle/curves.js';
+import { encodingsOf, pointsIn } from '../dev/oracle/encodings.js';
+import {
+  bn254G1,
+  groupOrder,
+  infinityOf,
+  numbersOf as numbersOfCoordinate,
+  samePoint,
+} from '../dev/oracle/known-bases.js';
+import type { PointEncoding } from '../src/api.js';
 import { resolveCurve } from '../src/curves/named.js';
 
 const pointNames = Object.keys(pointDistributions) as PointDistributionName[];
@@ -84,6 +91,57 @@ describe.each(Object.keys(oraclesOfG2) as (keyof typeof oraclesOfG2)[])('G2 of %
       // the same x with another y
       expect(isOnCurve({ ...made.expected, y: made.expected.x }, made.curve)).toBe(false);
     }
+  });
+});
+
+describe.each(edwardsNames)('the Edwards curve %s', (curve) => {
+  const oracle = oracles[curve];
+  const p = oracle.Point.Fp.ORDER;
+  const neutral = { x: 0n, y: 1n, infinity: true };
+
+  it.each(pointNames)('points=%s: on the curve, with their logs and their bytes', (name) => {
+    const n = 9;
+    const set = pointDistributions[name].make(n, 7, oracle);
+    set.points.forEach((point, i) => {
+      const log = set.logs[i] ?? -1n;
+      expect(isOnCurve(point, oracle)).toBe(true);
+      expect(log === 0n).toBe(point.infinity);
+      expect(point).toEqual(
+        log === 0n ? neutral : { ...oracle.Point.BASE.multiplyUnsafe(log).toAffine(), infinity: false },
+      );
+      // zeros are infinity on every curve
+      const { x, y } = point.infinity ? { x: 0n, y: 0n } : point;
+      expect(numbersOf(set.bytes.subarray(64 * i, 64 * (i + 1)))).toEqual([x, y]);
+    });
+  });
+
+  it('points=pairs: the opposite of (x, y) is (−x, y)', () => {
+    const [P, minusP] = pointDistributions.pairs.make(2, 7, oracle).points;
+    expect(minusP).toEqual({ x: p - (P?.x ?? 0n), y: P?.y, infinity: false });
+  });
+
+  it('infinity is written as (0, 1) in every encoding', () => {
+    const one = (value: bigint) => numbersOf(numberToBytesLE(value, 32));
+    const written = (encoding: PointEncoding) => pointsIn(oracle, [infinityOf(oracle.Point)], encoding);
+    expect(numbersOf(written('le'))).toEqual([0n, 1n]);
+    expect(numbersOf(written('be').toReversed())).toEqual([1n, 0n]);
+    expect(numbersOf(written('le-montgomery'))).toEqual([0n, ...one(2n ** 256n % p)]);
+  });
+
+  it('has both oracles agree', () => {
+    for (const [points, scalars] of [
+      ['few-with-signs', 'r-and-above'],
+      ['distinct', 'random'],
+      ['pairs', 'all-one'],
+    ] as const) {
+      const made = makeCase({ curve, points, scalars, n: 12, seed: 3 });
+      expect(made.direct).toEqual(made.expected);
+      expect(isOnCurve(made.expected, made.curve)).toBe(true);
+      if (scalars === 'all-one') expect(made.expected).toEqual(neutral);
+      else expect(isOnCurve({ ...made.expected, y: made.expected.x as bigint }, made.curve)).toBe(false);
+    }
+    const { x, y } = oracle.Point.BASE.toAffine();
+    expect(isOnCurve({ x: x + p, y, infinity: false }, oracle)).toBe(false);
   });
 });
 
@@ -200,6 +258,9 @@ describe('addresses', () => {
     expect(parseCaseAddress(`curve=pallas,${text}`)).toEqual({ ...address, curve: 'pallas' });
     expect(formatCaseAddress(parseCaseAddress(`${text},curve=pallas`))).toBe(`curve=pallas,${text}`);
     expect(formatCaseAddress(parseCaseAddress(`curve=bn254,${text}`))).toBe(text);
+    expect(formatCaseAddress(parseCaseAddress(`curve=baby-jubjub,encoding=be,${text}`))).toBe(
+      `curve=baby-jubjub,encoding=be,${text}`,
+    );
     expect(parseCaseAddress(`curve=bls12-381,group=g2,${text}`)).toEqual({
       ...address,
       curve: 'bls12-381',
@@ -213,7 +274,8 @@ describe('addresses', () => {
   });
 
   it.each(everyGroup)('of $curve $group have the encodings of the library', async (of) => {
-    const { encodings = [] } = (await resolveCurve(of.curve, of.group)) as AnyCurve;
+    const curve = await resolveCurve(of.curve, of.group);
+    const { encodings = [] } = 'edwards' in curve ? {} : curve;
     expect(encodingsOf(of)).toEqual(['le', 'be', 'le-montgomery', ...encodings]);
   });
 
@@ -246,6 +308,14 @@ describe('addresses', () => {
     [
       'encoding=zcash,points=pairs,scalars=random,n=1,seed=1',
       'encoding: "zcash" is none of bn254, g1; there are le, be, le-montgomery, eip196, ark',
+    ],
+    [
+      'curve=ed25519,group=g2,points=pairs,scalars=random,n=1,seed=1',
+      'group: ed25519 has no g2; bn254, bls12-381, bls12-377 have one',
+    ],
+    [
+      'curve=ed25519,encoding=ark,points=pairs,scalars=random,n=1,seed=1',
+      'encoding: "ark" is none of ed25519, g1; there are le, be, le-montgomery',
     ],
     ['curve=bn254,group=g2,encoding=aztec-compressed,points=pairs,scalars=random,n=1,seed=1', 'none of bn254, g2'],
     ['', '""'],
@@ -314,6 +384,9 @@ describe('selecting cases', () => {
         ...Object.keys(oraclesOfG2).map((curve) => `${curve} g2`),
       ]),
     );
+    const onEdwards = { curve: 'jubjub', group: 'g1', encoding: 'le' } as const;
+    for (const set of inOne)
+      expect(new Set(selectCases([set], [4], 1, onEdwards).map(({ curve }) => curve))).toEqual(new Set(['jubjub']));
     expect(where('group=g1,points=pairs')).toEqual(new Set(['bls12-381 g1']));
     // as an address that names no group
     expect(where('curve=pallas,points=pairs')).toEqual(new Set(['pallas g1']));

@@ -1,8 +1,9 @@
 /** Curves by name, and by constants. */
 import { expect, test } from 'vitest';
-import { curveNames, oracles, p256Curve } from '../dev/oracle/curves.js';
+import { edwardsNames, oracles, p256Curve, weierstrassNames } from '../dev/oracle/curves.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext, type KnownCurve } from '../src/curves/curve.js';
+import { edwardsCurves } from '../src/curves/more-curves.js';
 import { resolveCurve } from '../src/curves/named.js';
 import type { OwnName } from '../src/curves/names.js';
 import { openCurve } from '../src/curves/open-curve.js';
@@ -24,7 +25,8 @@ const owners = {
 const names = Object.entries(owners).flatMap(([own, all]) => all.map((name) => [name, own as OwnName] as const));
 
 test('every curve has an oracle', () => {
-  expect(curveNames.toSorted()).toEqual(Object.keys(owners).toSorted());
+  expect(weierstrassNames.toSorted()).toEqual(Object.keys(owners).toSorted());
+  expect(edwardsNames.toSorted()).toEqual(Object.keys(edwardsCurves).toSorted());
 });
 
 test.each(names)('%s is the %s of the oracle', async (name, own) => {

@@ -4,6 +4,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { babyjubjub, jubjub } from '@noble/curves/misc.js';
 import { numberToBytesBE, numberToBytesLE } from '@noble/curves/utils.js';
 import { afterAll, describe, expect, test } from 'vitest';
+import { oracles } from '../dev/oracle/curves.js';
 import { Random } from '../dev/oracle/known-bases.js';
 import { edwardsCurves } from '../src/curves/more-curves.js';
 import type { OwnNameOfEdwards } from '../src/curves/names.js';
@@ -61,6 +62,11 @@ describe('constants', () => {
     expect(theirs?.k.map((k) => multipleOf(name, BigInt(k))).map(({ x, y }) => [String(x), String(y)])).toEqual(
       theirs?.points,
     );
+    // the tools' own oracle
+    const { Point } = oracles[name];
+    expect([Point.Fp.ORDER, Point.Fn.ORDER].map(String)).toEqual([theirs?.p, theirs?.order]);
+    const multiples = theirs?.k.map((k) => Point.BASE.multiplyUnsafe(BigInt(k)).toAffine());
+    expect(multiples?.map(({ x, y }) => [String(x), String(y)])).toEqual(theirs?.points);
   });
 });
 

@@ -17,6 +17,7 @@ import { getDevice } from './support/gpu.js';
 import { inProject } from './support/run-script.js';
 
 interface PointSet extends CurveGroup {
+  readonly curve: OwnName;
   readonly k: readonly string[];
   /** In hex; null where there is no such thing. */
   readonly encodings: Readonly<Record<string, readonly (string | null)[]>>;
@@ -39,7 +40,7 @@ const named = sets.filter(
 );
 type Vectors = (typeof named)[number];
 
-const contextOf = ({ curve, group }: CurveGroup): CurveContext => {
+const contextOf = ({ curve, group }: Pick<PointSet, 'curve' | 'group'>): CurveContext => {
   const named: Readonly<Partial<Record<OwnName, AnyCurve>>> = group === 'g1' ? { bn254, ...ofCurves.g1 } : ofCurves.g2;
   return curveContext(named[curve] as AnyCurve, quadraticField);
 };

@@ -2,10 +2,9 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { hexToBytes, numberToBytesBE } from '@noble/curves/utils.js';
 import { afterAll, describe, expect, test } from 'vitest';
-import { curveNames, oracles } from '../dev/oracle/curves.js';
+import { type CurveName, curveNames, oracles } from '../dev/oracle/curves.js';
 import { pointsIn, scalarsIn } from '../dev/oracle/encodings.js';
 import { type AffinePoint, expectedMsm, groupOrder, INFINITY, makeKnownBases } from '../dev/oracle/known-bases.js';
-import type { OwnName } from '../src/curves/names.js';
 import { createMsmEngine, type MsmEngine, type PointEncoding, type ScalarEncoding } from '../src/index.js';
 import { eip196, eip2537, type Vector } from './support/eip-vectors.js';
 import { getDevice } from './support/gpu.js';
@@ -14,7 +13,7 @@ const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
 
 /** One of each curve for the GPU, and one that takes everything to the CPU. */
 const engines = new Map<string, Promise<MsmEngine>>();
-const engineOf = async (curve: OwnName, cpuBelow: number): Promise<MsmEngine> => {
+const engineOf = async (curve: CurveName, cpuBelow: number): Promise<MsmEngine> => {
   const key = `${curve} ${cpuBelow}`;
   const device = await getDevice();
   const engine = engines.get(key) ?? createMsmEngine({ curve, device, tuning: { ...tuning, cpuBelow } });
@@ -25,11 +24,11 @@ afterAll(async () => {
   for (const engine of engines.values()) (await engine).destroy();
 });
 
-const encoded = (curve: OwnName, points: readonly AffinePoint[], encoding: PointEncoding): Uint8Array =>
+const encoded = (curve: CurveName, points: readonly AffinePoint[], encoding: PointEncoding): Uint8Array =>
   pointsIn(oracles[curve], points, encoding);
 
 const n = 40;
-const knownOf = (curve: OwnName) => {
+const knownOf = (curve: CurveName) => {
   const { points, logs } = makeKnownBases(oracles[curve], n, 21);
   return {
     points: points.map((point, i) => (i % 7 === 3 ? INFINITY : point)),
@@ -37,7 +36,7 @@ const knownOf = (curve: OwnName) => {
   };
 };
 
-const givesTheSame = async (curve: OwnName, encoding: PointEncoding): Promise<void> => {
+const givesTheSame = async (curve: CurveName, encoding: PointEncoding): Promise<void> => {
   const known = knownOf(curve);
   const bytes = encoded(curve, known.points, encoding);
   const expected = expectedMsm(oracles[curve], known.logs, known.logs);
@@ -56,9 +55,9 @@ const givesTheSame = async (curve: OwnName, encoding: PointEncoding): Promise<vo
 
 describe('points', () => {
   const common = ['be', 'le-montgomery'] as const;
-  const first: OwnName[] = ['bn254'];
+  const first: CurveName[] = ['bn254'];
   const others = curveNames.filter((name) => !first.includes(name));
-  const pairs = (names: readonly OwnName[]) =>
+  const pairs = (names: readonly CurveName[]) =>
     names.flatMap((name) => common.map((encoding) => [name, encoding] as const));
 
   test.each([...pairs(first), ['bn254', 'eip196'] as const])('of %s in %s', givesTheSame);
@@ -90,7 +89,7 @@ describe('points', () => {
 
 describe('published vectors', () => {
   const givesWhatItSays = async (
-    curve: OwnName,
+    curve: CurveName,
     encoding: PointEncoding,
     { input, expected }: Vector,
   ): Promise<void> => {
@@ -147,7 +146,7 @@ test('scalars in every encoding, one vector and several', async () => {
 });
 
 describe('what is wrong is said', () => {
-  const bytesOf = (encoding: PointEncoding, change: (bytes: Uint8Array) => void, curve: OwnName = 'bn254') => {
+  const bytesOf = (encoding: PointEncoding, change: (bytes: Uint8Array) => void, curve: CurveName = 'bn254') => {
     const bytes = encoded(curve, knownOf(curve).points, encoding);
     change(bytes);
     return bytes;
@@ -158,7 +157,7 @@ describe('what is wrong is said', () => {
     change(bytes);
     return bytes;
   };
-  const cases: [string, OwnName, PointEncoding, Uint8Array | readonly AffinePoint[], string, RegExp][] = [
+  const cases: [string, CurveName, PointEncoding, Uint8Array | readonly AffinePoint[], string, RegExp][] = [
     [
       'an encoding of another curve',
       'bn254',
@@ -288,11 +287,11 @@ function encodedLittle(): Uint8Array {
 }
 
 describe('results', () => {
-  const encodingsOf = (curve: OwnName): readonly PointEncoding[] => [
+  const encodingsOf = (curve: CurveName): readonly PointEncoding[] => [
     ...(['le', 'be', 'le-montgomery'] as const),
     ...(curve === 'bn254' ? (['eip196'] as const) : curve === 'bls12-381' ? (['eip2537'] as const) : []),
   ];
-  const areWritten = async (curve: OwnName): Promise<void> => {
+  const areWritten = async (curve: CurveName): Promise<void> => {
     const engine = await engineOf(curve, 2 ** 16);
     const known = knownOf(curve);
     const bases = await engine.loadBases(known.points);

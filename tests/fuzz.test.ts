@@ -3,6 +3,7 @@ import { everyGroup } from '../dev/cases/list.js';
 import { execute, makeInputs } from '../dev/fuzz/execute.js';
 import { drawProgram, type FuzzProgram, length, vectorsOf } from '../dev/fuzz/program.js';
 import { shrink } from '../dev/fuzz/shrink.js';
+import { curveNames, edwardsNames, oracles } from '../dev/oracle/curves.js';
 import { encodingsOf } from '../dev/oracle/encodings.js';
 import type { AffinePoint, Coordinate } from '../dev/oracle/known-bases.js';
 import { getDevice } from './support/gpu.js';
@@ -11,6 +12,7 @@ describe('the fuzzer', () => {
   test('draws the same programs from the same seed, and every call of them is valid', () => {
     const seen = new Set<string>();
     let inG2 = 0;
+    let onEdwards = 0;
     for (let index = 0; index < 200; index++) {
       const program = drawProgram(3, index);
       expect(drawProgram(3, index)).toEqual(program);
@@ -20,6 +22,10 @@ describe('the fuzzer', () => {
         expect(['bn254', 'bls12-381', 'bls12-377']).toContain(program.curve ?? 'bn254');
         // which kills SwiftShader's compiler
         expect(program.tuning.fieldProduct).not.toBe('dot4');
+      }
+      if (program.curve !== undefined && edwardsNames.includes(program.curve as never)) {
+        onEdwards++;
+        expect(program.group).toBeUndefined();
       }
       for (const call of program.calls) {
         for (const { scalars, offset } of vectorsOf(call)) {
@@ -34,13 +40,17 @@ describe('the fuzzer', () => {
     }
     expect(inG2).toBeGreaterThan(10);
     expect(inG2).toBeLessThan(60);
+    expect(onEdwards).toBeGreaterThan(4);
+    expect(onEdwards).toBeLessThan(30);
     expect(seen.size, 'every distribution occurs, and batches and tables').toBe(11 + 14 + 3);
   });
 
-  test('draws every encoding, of their groups only, and no infinity where there is none', () => {
+  test('draws every curve and every encoding, of their groups only, and no infinity where there is none', () => {
     const seen = new Set<string>();
+    const curves = new Set<string>();
     for (let index = 0; index < 3000; index++) {
       const { curve = 'bn254', group = 'g1', calls } = drawProgram(4, index);
+      curves.add(curve);
       const known = encodingsOf({ curve, group });
       for (const { encoding = 'le', result = 'le', points } of calls) {
         expect(known).toContain(encoding);
@@ -51,6 +61,7 @@ describe('the fuzzer', () => {
           if (encoding === 'aztec-compressed') expect(names).not.toContain(name);
       }
     }
+    expect(curves).toEqual(new Set(curveNames));
     const all = everyGroup.flatMap(encodingsOf).flatMap((encoding) => [`points ${encoding}`, `result ${encoding}`]);
     // a sum may be infinity
     expect(seen).toEqual(new Set(all.filter((each) => each !== 'result aztec-compressed')));
@@ -95,6 +106,34 @@ describe('the fuzzer', () => {
     // the first group has that fault as well, and is simpler
     const small = await shrink(program, async (smaller) => smaller.calls.length > 0 && smaller.curve !== undefined);
     expect(small).not.toHaveProperty('group');
+  });
+
+  test('runs programs on an Edwards curve, and finds a wrong result there', { tags: 'long' }, async () => {
+    const device = await getDevice();
+    const program: FuzzProgram = {
+      curve: 'bandersnatch',
+      tuning: { windowBits: 4, walkerEntriesPerTask: 3, cpuBelow: 0 },
+      memoryBudget: null,
+      calls: [
+        {
+          points: [
+            { from: 'few-with-signs', n: 7, seed: 3 },
+            { from: 'doubling-chain', n: 9, seed: 4 },
+          ],
+          scalars: [{ from: 'carry-patterns', n: 16, seed: 5 }],
+          offset: 0,
+          encoding: 'le-montgomery',
+          checkSubgroup: true,
+          more: [{ scalars: [{ from: 'all-zero', n: 4, seed: 6 }], offset: 2 }],
+        },
+      ],
+    };
+    expect(await execute(device, program)).toBeNull();
+    const opposite = await execute(device, program, (sum) => {
+      const { x, ...rest } = sum as AffinePoint;
+      return { x: oracles.bandersnatch.Point.Fp.neg(x), ...rest };
+    });
+    expect(opposite).toMatchObject({ call: 0, error: expect.stringMatching(/\(0x\w+, (0x\w+)\) for \(0x\w+, \1\)/) });
   });
 
   test('finds a wrong result, and shrinks it to its cause', async () => {

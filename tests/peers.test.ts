@@ -3,16 +3,22 @@ import { makeCase } from '../dev/cases/msm-case.js';
 import { oracleOf } from '../dev/oracle/curves.js';
 import { toAffinePoint } from '../dev/oracle/known-bases.js';
 import { peerNames, peers } from '../dev/peers/index.js';
+import type { Peer } from '../dev/peers/peer.js';
 
+const groups = [
+  ['bn254', 'g1'],
+  ['bn254', 'g2'],
+  ['ed25519', 'g1'],
+] as const;
 const names = { points: 'with-infinities', scalars: 'r-and-above', seed: 5 } as const;
 
-describe.each(peerNames.flatMap((name) => (['g1', 'g2'] as const).map((group) => [name, group] as const)))(
-  'the peer %s in %s',
-  (name, group) => {
+describe.each(peerNames.flatMap((name) => groups.map(([curve, group]) => [name, curve, group] as const)))(
+  'the peer %s on %s %s',
+  (name, curve, group) => {
     it.each(group === 'g1' ? [1, 2, 33, 256] : [1, 33])(
       'computes %i scalars rightly, and knows a wrong sum',
       async (n) => {
-        const { points, scalars, expected } = makeCase({ ...names, n, group });
+        const { points, scalars, expected } = makeCase({ ...names, n, curve, group });
         const problem = {
           points: points.points,
           pointBytes: points.bytes,
@@ -22,17 +28,21 @@ describe.each(peerNames.flatMap((name) => (['g1', 'g2'] as const).map((group) =>
           // no peer that there is computes on it
           gpu: {} as GPU,
         };
-        const peer = peers[name]({ curve: 'bn254', group });
+        const peer = peers[name]({ curve, group }) as Peer;
         expect(peer.name).toBe(name);
         await peer.prepare(n, problem);
         const sum = await peer.run();
         expect(peer.check(sum)).toBe(true);
 
         // the generator, which none of these comes to
-        const wrong = toAffinePoint(oracleOf({ curve: 'bn254', group }).Point.BASE);
+        const wrong = toAffinePoint(oracleOf({ curve, group }).Point.BASE);
         await peer.prepare(n, { ...problem, expected: wrong });
         expect(peer.check(sum)).toBe(false);
       },
     );
   },
 );
+
+it('noble does not know Bandersnatch', () => {
+  expect(peers.noble({ curve: 'bandersnatch', group: 'g1' })).toBeNull();
+});

@@ -1,6 +1,6 @@
 /** What points go through when they are loaded: the twin against noble, the kernel against the twin, for every field, product and program. */
 import { describe, expect, test } from 'vitest';
-import { curveNames, groupsOf, oracleOf } from '../dev/oracle/curves.js';
+import { groupsOf, oracleOf, weierstrassNames } from '../dev/oracle/curves.js';
 import {
   type AffinePoint,
   type Coordinate,
@@ -8,8 +8,8 @@ import {
   groupOrder,
   makeKnownBases,
   numbersOf,
-  type OracleCurve,
   Random,
+  type WeierstrassOracle,
 } from '../dev/oracle/known-bases.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type AnyCurve, type CurveContext, cubic, curveContext, isOnCurve, withProduct } from '../src/curves/curve.js';
@@ -98,7 +98,7 @@ const decompresses = async (name: OwnName, group: Group, product: FieldProduct, 
   expect(found).toEqual(expected);
 };
 
-const groups = curveNames.flatMap((name) => groupsOf(name).map((group) => [name, group] as const));
+const groups = weierstrassNames.flatMap((name) => groupsOf(name).map((group) => [name, group] as const));
 
 describe('compressed points get their y', () => {
   test.each(groups)('%s %s', (name, group) => decompresses(name, group, 'signed', 'larger'));
@@ -165,7 +165,7 @@ test('points of Edwards form get their images, and what is no point of theirs is
 });
 
 /** A point of the curve, by the square root of the library's; that it is one, is checked by noble. */
-const anyPoint = (oracle: OracleCurve<Coordinate>, curve: CurveContext, random: Random) => {
+const anyPoint = (oracle: WeierstrassOracle<Coordinate>, curve: CurveContext, random: Random) => {
   const { coordinates: f, p } = curve;
   for (;;) {
     const x = f.of(Array.from({ length: f.degree }, () => random.belowBig(p)));

@@ -414,8 +414,7 @@ describe('gnark', () => {
 
   const bytesOf = (oracle: AnyOracle): number => oracle.coordinateBytes / (oracle.group === 'g1' ? 1 : 2);
   const isLarger = (oracle: AnyOracle, y: Coordinate): boolean => {
-    const p = (oracle as OracleCurve).Point.CURVE().p;
-    const prime = oracle.group === 'g1' ? p : oracles[oracle.name as OwnNameOfPair].Point.CURVE().p;
+    const prime = oracles[oracle.name as OwnNameOfPair].Point.Fp.ORDER;
     const [first, ...rest] = numbersOf(y).reverse() as [bigint, ...bigint[]];
     return 2n * (first === 0n ? (rest[0] as bigint) : first) > prime;
   };

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { Field } from '@noble/curves/abstract/modular.js';
-import { type WeierstrassPoint, weierstrass } from '@noble/curves/abstract/weierstrass.js';
+import { weierstrass } from '@noble/curves/abstract/weierstrass.js';
 import { babyjubjub, jubjub } from '@noble/curves/misc.js';
 import { bytesToHex, numberToBytesBE, numberToBytesLE } from '@noble/curves/utils.js';
 import { describe, expect, test } from 'vitest';
@@ -16,6 +16,7 @@ import {
   type Fp2,
   infinityOf,
   numbersOf,
+  type OraclePoint,
   toAffinePoint,
 } from '../dev/oracle/known-bases.js';
 import type { PointEncoding } from '../src/api.js';
@@ -78,10 +79,10 @@ const halo2Compressed = (told: Halo2): Uint8Array => {
 };
 const ofHalo2: Readonly<Record<string, (told: Halo2) => Uint8Array>> = { halo2, 'halo2-compressed': halo2Compressed };
 
-const pointOf = (group: CurveGroup): WeierstrassPoint<Coordinate> => oracleOf(group).Point.BASE;
+const pointOf = (group: CurveGroup): OraclePoint<Coordinate> => oracleOf(group).Point.BASE;
 /** k·G, of every group once. */
-const multiples = new Map<string, WeierstrassPoint<Coordinate>>();
-const multiple = (group: CurveGroup, k: bigint): WeierstrassPoint<Coordinate> => {
+const multiples = new Map<string, OraclePoint<Coordinate>>();
+const multiple = (group: CurveGroup, k: bigint): OraclePoint<Coordinate> => {
   const key = `${group.curve} ${group.group} ${k}`;
   const known = multiples.get(key) ?? pointOf(group).multiplyUnsafe(k);
   multiples.set(key, known);
@@ -196,6 +197,7 @@ interface Outsider {
   readonly y: Text;
 }
 interface OutsidersOfGroup extends CurveGroup {
+  readonly curve: OwnNameOfPair;
   readonly cofactor: string;
   readonly points: readonly Outsider[];
   readonly ofSmallOrder: readonly (Outsider & { readonly order: string })[];

@@ -20,6 +20,7 @@ import {
 import { placementInTurn } from '../cases/list.js';
 import { selectCases } from '../cases/select.js';
 import { curveNames, pairNames } from '../oracle/curves.js';
+import { encodingsOf } from '../oracle/encodings.js';
 import { peerNames } from '../peers/index.js';
 import { isList, listItems, parseIntegers } from './lists.js';
 import { rowNames } from './modes/targets/row.js';
@@ -47,7 +48,7 @@ export interface RunKnob {
 
 const timed: readonly Mode[] = ['msm-bench', 'msm-trace', 'accum-ab', 'sweep', 'load'];
 
-/** Which every curve has. */
+/** Edwards curves have but the first. */
 const defaultEncodings: readonly PointEncoding[] = ['le', 'ark-compressed'];
 
 /** What to run, in the order of the form. */
@@ -74,7 +75,7 @@ export const runKnobs = {
   },
   encodings: {
     label: 'Encodings',
-    help: `As what the points are loaded, in turns: be,gnark-compressed. The others are compared with the first. Default ${defaultEncodings.join(',')}.`,
+    help: `As what the points are loaded, in turns: be,gnark-compressed. The others are compared with the first. Default ${defaultEncodings.join(',')}, as far as the curve has them.`,
     modes: ['load'],
   },
   logn: {
@@ -452,7 +453,7 @@ export function readKnobs(asked: URLSearchParams, place: 'page' | 'terminal' = '
     encodings:
       read('encodings', (text) => [
         ...new Set(text.split(',').map((name) => parseEncoding(name.trim(), group, 'encodings'))),
-      ]) ?? defaultEncodings,
+      ]) ?? defaultEncodings.filter((encoding) => encodingsOf(group).includes(encoding)),
     largest: read('largest', (text) => parseInteger('largest', text, 1, 2 ** 16)) ?? 4096,
     logn: mode === 'targets' ? (logn?.at(-1) ?? null) : null,
     rows: read('rows', (text) => text.split(',').map((name) => oneOf('rows', name.trim(), rowNames))) ?? null,

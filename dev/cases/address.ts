@@ -3,8 +3,8 @@
  * with `group=g2`, with points in other bytes with `encoding=ark`. The same text in URLs, in CI and in reports.
  */
 import type { PointEncoding } from '../../src/api.js';
-import type { Group, OwnName } from '../../src/curves/names.js';
-import { type CurveGroup, curveNames, groupsOf, noSuchGroup, oracles } from '../oracle/curves.js';
+import type { Group } from '../../src/curves/names.js';
+import { type CurveGroup, type CurveName, curveNames, groupsOf, noSuchGroup, oracles } from '../oracle/curves.js';
 import { encodingsOf } from '../oracle/encodings.js';
 import { type PointDistributionName, pointDistributions } from './point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from './scalar-distributions.js';
@@ -24,7 +24,7 @@ export interface CaseAddress extends EncodedGroup {
 /** The most points that a case may have. */
 export const maxPoints = 2 ** 22;
 
-export const defaultCurve: OwnName = 'bn254';
+export const defaultCurve: CurveName = 'bn254';
 export const defaultGroup: Group = 'g1';
 export const defaultEncoding: PointEncoding = 'le';
 
@@ -49,8 +49,8 @@ export const parsePointDistribution = distributionParser<PointDistributionName>(
 export const parseScalarDistribution = distributionParser<ScalarDistributionName>('scalars', scalarDistributions);
 
 /** @throws RangeError that names the unknown name and the known ones */
-export const parseCurve = (name: string): OwnName => {
-  if (Object.hasOwn(oracles, name)) return name as OwnName;
+export const parseCurve = (name: string): CurveName => {
+  if (Object.hasOwn(oracles, name)) return name as CurveName;
   throw new RangeError(`curve: none is named "${name}"; there are ${curveNames.join(', ')}`);
 };
 
@@ -64,7 +64,7 @@ export const parseGroup = (name: string, said = 'group'): Group => {
 };
 
 /** @throws RangeError that names the curves which have the group, where this one has not */
-export function curveGroup(curve: OwnName, group: Group): CurveGroup {
+export function curveGroup(curve: CurveName, group: Group): CurveGroup {
   if (groupsOf(curve).includes(group)) return { curve, group };
   throw new RangeError(noSuchGroup(curve));
 }

@@ -85,11 +85,13 @@ function sumDirectly<Of extends Coordinate>(
   return toAffinePoint(terms.reduce((sum, term) => sum.add(term), Point.ZERO));
 }
 
-/** Whether noble accepts the point: canonical coordinates that satisfy the curve equation, or infinity. */
+/** Whether the oracle accepts the point: canonical coordinates that satisfy the curve equation, or infinity. */
 export function isOnCurve<Of extends Coordinate>(point: AffinePoint<Of>, { Point }: OracleCurve<Of>): boolean {
-  if (point.infinity) return true;
+  const { x, y, infinity } = point;
+  if (infinity) return true;
+  if (!Point.Fp.isValid(x) || !Point.Fp.isValid(y)) return false;
   try {
-    Point.fromAffine({ x: point.x, y: point.y }).assertValidity();
+    Point.fromAffine({ x, y }).assertValidity();
     return true;
   } catch {
     return false;

@@ -14,6 +14,7 @@ import {
   makeKnownBases,
   type OracleCurve,
   Random,
+  toAffinePoint,
 } from '../oracle/known-bases.js';
 
 export type PointSet<Of extends Coordinate = bigint> = KnownBases<Of>;
@@ -65,7 +66,7 @@ function arrange<Of extends Coordinate>(
     const point = at === null ? infinity : (known.points[at.from] ?? infinity);
     const negate = at?.negate === true && !point.infinity;
     logs.push(negate ? (order - log) % order : log);
-    points.push(negate ? { x: point.x, y: curve.Point.Fp.neg(point.y), infinity: false } : point);
+    points.push(negate ? toAffinePoint(curve.Point.fromAffine({ x: point.x, y: point.y }).negate()) : point);
   }
   return { logs, points, bytes: encodePoints(curve, points) };
 }

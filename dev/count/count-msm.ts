@@ -43,7 +43,7 @@ export const makeCounter = (device: GPUDevice, where: CurveGroup = { curve: 'bn2
       const { windows, windowBits, entries } = engine.lastRun as NonNullable<typeof engine.lastRun>;
       const phases = await counting.read();
       // of loading: load-products.ts
-      for (const phase of ['import', 'digest']) phases.delete(phase);
+      for (const phase of ['image', 'import', 'digest']) phases.delete(phase);
       return { n, points, scalars, windows, windowBits, entries, phases: Object.fromEntries(phases) };
     } finally {
       engine.destroy();

@@ -1,9 +1,10 @@
 /** The field products that loading a point takes, by the steps of the programs that it goes through: the same on every device. */
-import { type AnyCurve, curveContext } from '../../src/curves/curve.js';
-import { resolveCurve } from '../../src/curves/named.js';
+import { weierstrassOf } from '../../src/curves/edwards.js';
+import { openCurve } from '../../src/curves/open-curve.js';
 import type { RootSign } from '../../src/curves/point-source.js';
 import { quadraticField } from '../../src/field/quadratic.js';
 import { decompression } from '../../src/programs/decompress.js';
+import { edwardsImage } from '../../src/programs/edwards.js';
 import { membershipTest } from '../../src/programs/subgroup.js';
 import { Kind, type Program } from '../../src/stages/program.js';
 import { tableLines } from '../bench/table.js';
@@ -21,24 +22,25 @@ const productsOf = ({ steps }: Program): number =>
 
 /** Of one point, in the field of its coordinates. */
 export interface LoadProducts {
-  /** What every point takes. */
+  /** What every point takes; of Edwards form its image, too. */
   readonly import: number;
-  /** The y of a compressed one, by what it is told from −y. */
-  readonly decompress: Readonly<Record<RootSign, number>>;
+  /** The y of a compressed one, by what it is told from −y; null where no encoding is compressed. */
+  readonly decompress: Readonly<Record<RootSign, number>> | null;
   /** With `checkSubgroup`; null where there are no other points. */
   readonly subgroup: number | null;
 }
 
 export const loadProducts = async ({ curve: name, group }: CurveGroup): Promise<LoadProducts> => {
-  // of these names none is of Edwards form
-  const constants = (await resolveCurve(name, group)) as AnyCurve;
-  const curve = curveContext(constants, quadraticField);
+  const curve = await openCurve(name, group, async () => ({ quadraticField, weierstrassOf }));
+  const isEdwards = curve.edwards !== undefined;
   return {
-    import: IMPORT,
-    decompress: {
-      larger: productsOf(decompression(curve, 'larger')),
-      odd: productsOf(decompression(curve, 'odd')),
-    },
+    import: IMPORT + (isEdwards ? productsOf(edwardsImage(curve, 1n)) : 0),
+    decompress: isEdwards
+      ? null
+      : {
+          larger: productsOf(decompression(curve, 'larger')),
+          odd: productsOf(decompression(curve, 'odd')),
+        },
     subgroup: curve.foldsScalars ? null : productsOf(membershipTest(curve)),
   };
 };
@@ -50,8 +52,12 @@ export const loadTable = async (where: CurveGroup): Promise<string> => {
   return tableLines([
     ['loading a point', where.group === 'g1' ? 'products' : 'products of pairs'],
     ['import', number(every)],
-    ['y, by which is larger', number(decompress.larger)],
-    ['y, by which is odd', number(decompress.odd)],
+    ...(decompress === null
+      ? []
+      : [
+          ['y, by which is larger', number(decompress.larger)],
+          ['y, by which is odd', number(decompress.odd)],
+        ]),
     ['checkSubgroup', subgroup === null ? 'nothing: all are in the group' : number(subgroup)],
   ]).join('\n');
 };

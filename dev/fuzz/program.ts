@@ -3,14 +3,21 @@
  * printed, shrunk and run again.
  */
 import type { PointEncoding, ScalarEncoding, Tuning } from '../../src/api.js';
-import type { Group, OwnName } from '../../src/curves/names.js';
+import type { Group } from '../../src/curves/names.js';
 import {
   type PointDistribution,
   type PointDistributionName,
   pointDistributions,
 } from '../cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../cases/scalar-distributions.js';
-import { type CurveGroup, curveNames, groupsOf, oracles } from '../oracle/curves.js';
+import {
+  type CurveGroup,
+  type CurveName,
+  edwardsNames,
+  groupsOf,
+  oracles,
+  weierstrassNames,
+} from '../oracle/curves.js';
 import { encodingsOf, hasInfinity } from '../oracle/encodings.js';
 import { Random } from '../oracle/known-bases.js';
 
@@ -44,7 +51,7 @@ export const vectorsOf = (call: FuzzCall): readonly FuzzVector[] => [call, ...(c
 
 export interface FuzzProgram {
   /** Default BN254. */
-  readonly curve?: OwnName;
+  readonly curve?: CurveName;
   /** Default the first. */
   readonly group?: Group;
   readonly tuning: Partial<Tuning>;
@@ -147,6 +154,12 @@ const movedToG2 = ({ memoryBudget, ...rest }: FuzzProgram): FuzzProgram => ({
   memoryBudget: memoryBudget === null ? null : 2 * memoryBudget,
 });
 
+/** The same on a curve of Edwards form, in its encodings. */
+const movedToEdwards = (random: Random, program: Omit<FuzzProgram, 'curve' | 'group'>): FuzzProgram => {
+  const curve = pick(random, edwardsNames);
+  return { ...program, curve, calls: program.calls.map((call) => encoded(random, call, { curve, group: 'g1' })) };
+};
+
 /** The program number `index` of a seed; the same on every machine. */
 export const drawProgram = (seed: number, index: number, mostPoints = 4096): FuzzProgram => {
   const random = new Random(seed * 1_000_003 + index);
@@ -168,7 +181,7 @@ export const drawProgram = (seed: number, index: number, mostPoints = 4096): Fuz
     ),
   ) as Partial<Tuning>;
   // seldom another curve: each has pipelines of its own
-  const curve = random.below(8) === 0 ? pick(random, curveNames) : undefined;
+  const curve = random.below(8) === 0 ? pick(random, weierstrassNames) : undefined;
   // a budget needs room for the buckets of the widest window that it may meet, and points of 96 bytes
   const memoryBudget = random.below(4) === 0 ? ((tuning.windowBits ?? 0) > 10 ? 96 : 9) * 2 ** 20 : null;
   const calls = Array.from({ length: 1 + random.below(4) }, () => drawCall(random, mostPoints));
@@ -182,5 +195,7 @@ export const drawProgram = (seed: number, index: number, mostPoints = 4096): Fuz
     memoryBudget,
     calls: calls.map((call) => encoded(random, call, { curve: curve ?? 'bn254', group: inG2 ? 'g2' : 'g1' })),
   };
+  // drawn after all else, each as often as each of the other curves, so that of a seed from before there were any, 15 programs of 16 are what they were
+  if (random.below(16) === 0) return movedToEdwards(random, { tuning, memoryBudget, calls });
   return inG2 ? movedToG2(program) : program;
 };

@@ -6,14 +6,17 @@
 import { weierstrass } from '@noble/curves/abstract/weierstrass.js';
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { bn254 } from '@noble/curves/bn254.js';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { babyjubjub, jubjub } from '@noble/curves/misc.js';
 import { p256 } from '@noble/curves/nist.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import type { Curve } from '../../src/curves/curve.js';
-import type { Group, OwnName, OwnNameOfPair } from '../../src/curves/names.js';
-import { bn254G1, type Coordinate, type Fp2, type OracleCurve } from './known-bases.js';
+import type { Group, OwnName, OwnNameOfEdwards, OwnNameOfPair } from '../../src/curves/names.js';
+import { bn254G1, type Coordinate, type Fp2, type OracleCurve, type WeierstrassOracle } from './known-bases.js';
 import { quadraticField } from './quadratic-field.js';
+import { twistedEdwards } from './twisted-edwards.js';
 
-type PointClass = OracleCurve['Point'];
+type PointClass = WeierstrassOracle['Point'];
 
 /** What noble knows of a curve, in the library's terms. */
 const fromNoble = (name: string, Point: PointClass): Curve => {
@@ -21,9 +24,9 @@ const fromNoble = (name: string, Point: PointClass): Curve => {
   return { name, p, order: n, a, b, generator: { x: Gx, y: Gy } };
 };
 
-const oracle = (name: string, Point: PointClass, coordinateBytes: number): OracleCurve => ({
+const oracle = <Class extends OracleCurve['Point']>(name: string, Point: Class, coordinateBytes: number) => ({
   name,
-  group: 'g1',
+  group: 'g1' as const,
   Point,
   coordinateBytes,
   scalarBytes: 32,
@@ -111,7 +114,11 @@ const BLS12_377_G2 = weierstrass<Fp2>(
   { Fp: Fp2of377 },
 );
 
-const oracleOfPairs = (name: string, Point: OracleCurve<Fp2>['Point'], coordinateBytes: number): OracleCurve<Fp2> => ({
+const oracleOfPairs = (
+  name: string,
+  Point: WeierstrassOracle<Fp2>['Point'],
+  coordinateBytes: number,
+): WeierstrassOracle<Fp2> => ({
   name,
   group: 'g2',
   Point,
@@ -120,14 +127,24 @@ const oracleOfPairs = (name: string, Point: OracleCurve<Fp2>['Point'], coordinat
 });
 
 /** Those that have a G2, by the same names. */
-export const oraclesOfG2: Readonly<Record<OwnNameOfPair, OracleCurve<Fp2>>> = {
+export const oraclesOfG2: Readonly<Record<OwnNameOfPair, WeierstrassOracle<Fp2>>> = {
   bn254: oracleOfPairs('bn254', bn254.G2.Point, 64),
   'bls12-381': oracleOfPairs('bls12-381', bls12_381.G2.Point, 96),
   'bls12-377': oracleOfPairs('bls12-377', BLS12_377_G2, 96),
 };
 
-/** By the names that they have in the library. */
-export const oracles: Readonly<Record<OwnName, OracleCurve>> = {
+/** −5·x² + y² = 1 + d·x²·y² over Jubjub's field, in decimal, as arkworks writes it. noble has none, as −5 is no square. */
+const BANDERSNATCH = twistedEdwards({
+  p: jubjub.Point.Fp.ORDER,
+  n: 13108968793781547619861935127046491459309155893440570251786403306729687672801n,
+  a: jubjub.Point.Fp.create(-5n),
+  d: 45022363124591815672509500913686876175488063829319466900776701791074614335719n,
+  Gx: 18886178867200960497001835917649091219057080094937609519140440539760939937304n,
+  Gy: 19188667384257783945677642223292697773471335439753913231509108946878080696678n,
+});
+
+/** Those of y² = x³ + a·x + b, by the names that they have in the library. */
+const oraclesOfWeierstrass: Readonly<Record<OwnName, WeierstrassOracle>> = {
   bn254: bn254G1,
   'bls12-381': bls12381Oracle,
   'bls12-377': oracle('bls12-377', BLS12_377, 48),
@@ -137,26 +154,41 @@ export const oracles: Readonly<Record<OwnName, OracleCurve>> = {
   secp256k1: oracle('secp256k1', secp256k1.Point, 32),
   p256: p256Oracle,
 };
-export const curveNames = Object.keys(oracles) as OwnName[];
+/** Those of twisted Edwards form. */
+const oraclesOfEdwards: Readonly<Record<OwnNameOfEdwards, OracleCurve>> = {
+  'baby-jubjub': oracle('baby-jubjub', babyjubjub.Point, 32),
+  jubjub: oracle('jubjub', jubjub.Point, 32),
+  bandersnatch: oracle('bandersnatch', BANDERSNATCH, 32),
+  ed25519: oracle('ed25519', ed25519.Point, 32),
+};
+export const oracles = { ...oraclesOfWeierstrass, ...oraclesOfEdwards };
+
+/** By the names that they have in the library. */
+export type CurveName = keyof typeof oracles;
+export const curveNames = Object.keys(oracles) as CurveName[];
+export const weierstrassNames = Object.keys(oraclesOfWeierstrass) as OwnName[];
+export const edwardsNames = Object.keys(oraclesOfEdwards) as OwnNameOfEdwards[];
 
 /** A group of a curve that the library knows by name. */
 export interface CurveGroup {
-  readonly curve: OwnName;
+  readonly curve: CurveName;
   readonly group: Group;
 }
 
-const hasG2 = (curve: OwnName): curve is OwnNameOfPair => Object.hasOwn(oraclesOfG2, curve);
+const hasG2 = (curve: CurveName): curve is OwnNameOfPair => Object.hasOwn(oraclesOfG2, curve);
 
 /** Those that a curve has. */
-export const groupsOf = (curve: OwnName): readonly Group[] => (hasG2(curve) ? ['g1', 'g2'] : ['g1']);
+export const groupsOf = (curve: CurveName): readonly Group[] => (hasG2(curve) ? ['g1', 'g2'] : ['g1']);
 
 /** Those that have a second group. */
 export const pairNames = curveNames.filter(hasG2);
 
 /** That a curve has no second group, and which ones have. */
-export const noSuchGroup = (curve: OwnName): string => `group: ${curve} has no g2; ${pairNames.join(', ')} have one`;
+export const noSuchGroup = (curve: CurveName): string => `group: ${curve} has no g2; ${pairNames.join(', ')} have one`;
 
 /** What is known of it, to those who pass coordinates on and need not know over which field they are: an oracle is given back none but its own. */
+export function oracleOf(of: CurveGroup & { readonly curve: OwnName }): WeierstrassOracle<Coordinate>;
+export function oracleOf(of: CurveGroup): OracleCurve<Coordinate>;
 export function oracleOf({ curve, group }: CurveGroup): OracleCurve<Coordinate> {
   if (group === 'g1') return oracles[curve] as unknown as OracleCurve<Coordinate>;
   if (!hasG2(curve)) throw new RangeError(noSuchGroup(curve));

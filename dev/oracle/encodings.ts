@@ -1,12 +1,12 @@
 /** Points and scalars in the encodings of others, said anew and not by the library. tests/vectors.test.ts holds them against what that software writes. */
 import { concatBytes, numberToBytesBE, numberToBytesLE } from '@noble/curves/utils.js';
 import type { PointEncoding, ScalarEncoding } from '../../src/api.js';
-import type { OwnName } from '../../src/curves/names.js';
-import type { CurveGroup } from './curves.js';
+import { type CurveGroup, type CurveName, weierstrassNames } from './curves.js';
 import {
   type AffinePoint,
   type Coordinate,
   groupOrder,
+  infinityOf,
   numbersOf,
   type OracleCurve,
   type ScalarsOf,
@@ -121,7 +121,7 @@ const writers: Readonly<Record<PointEncoding, Write>> = {
 };
 
 /** Of which groups there is one, in the order in which the library lists them; of all groups where nothing is said. */
-const known: readonly (readonly [encoding: PointEncoding, ...curves: readonly OwnName[]])[] = [
+const known: readonly (readonly [encoding: PointEncoding, ...curves: readonly CurveName[]])[] = [
   ['le'],
   ['be'],
   ['le-montgomery'],
@@ -129,8 +129,8 @@ const known: readonly (readonly [encoding: PointEncoding, ...curves: readonly Ow
   ['eip2537', 'bls12-381'],
   ['zcash', 'bls12-381'],
   ['zcash-compressed', 'bls12-381'],
-  ['ark'],
-  ['ark-compressed'],
+  ['ark', ...weierstrassNames],
+  ['ark-compressed', ...weierstrassNames],
   ['gnark', 'bn254', 'bls12-381', 'bls12-377', 'grumpkin'],
   ['gnark-compressed', 'bn254', 'bls12-381', 'bls12-377', 'grumpkin'],
   ['aztec', 'bn254', 'grumpkin', 'secp256k1'],
@@ -149,15 +149,15 @@ export const hasInfinity = (encoding: PointEncoding): boolean => encoding !== 'a
 
 /** What writes a point in an encoding; null where that cannot be said in it. */
 export const pointWriter = <Of extends Coordinate>(
-  { name: curve, Point: { Fp }, coordinateBytes, group }: OracleCurve<Of>,
+  { name: curve, Point, coordinateBytes, group }: OracleCurve<Of>,
   encoding: PointEncoding,
 ): ((point: AffinePoint<Of>) => Uint8Array | null) => {
   const bytes = group === 'g1' ? coordinateBytes : coordinateBytes / 2;
-  const [minusOne] = numbersOf(Fp.neg(Fp.ONE)) as [bigint];
+  const [minusOne] = numbersOf(Point.Fp.neg(Point.Fp.ONE)) as [bigint];
   const p = minusOne + 1n;
   const where = { curve, p, bits: p.toString(2).length, bytes };
-  return ({ x, y, infinity }) =>
-    writers[encoding]({ ...where, infinity, ...(infinity ? { x: Fp.ZERO, y: Fp.ZERO } : { x, y }) });
+  const atInfinity = infinityOf(Point);
+  return (point) => writers[encoding]({ ...where, ...(point.infinity ? atInfinity : point) });
 };
 
 /** @throws RangeError that names the encoding where there is infinity, and it has none */

@@ -7,8 +7,8 @@
  *
  * The curve arithmetic is noble's and nothing of this library's, in order that the two cannot be wrong in the same way.
  */
-import { normalizeZ } from '@noble/curves/abstract/curve.js';
-import type { WeierstrassPoint, WeierstrassPointCons } from '@noble/curves/abstract/weierstrass.js';
+import { FpInvertBatch, type IField } from '@noble/curves/abstract/modular.js';
+import type { WeierstrassPointCons } from '@noble/curves/abstract/weierstrass.js';
 import { bn254 } from '@noble/curves/bn254.js';
 import { numberToBytesLE } from '@noble/curves/utils.js';
 
@@ -24,14 +24,43 @@ export interface AffinePoint<Of extends Coordinate = bigint> {
   readonly infinity: boolean;
 }
 
+/** What the oracle takes of a point of noble's, on a curve of either form. */
+export interface OraclePoint<Of extends Coordinate> {
+  /** Of projective coordinates. */
+  readonly Z: Of;
+  add(other: OraclePoint<Of>): OraclePoint<Of>;
+  double(): OraclePoint<Of>;
+  negate(): OraclePoint<Of>;
+  /** By 1 to n − 1. */
+  multiply(scalar: bigint): OraclePoint<Of>;
+  /** By 0, too. */
+  multiplyUnsafe(scalar: bigint): OraclePoint<Of>;
+  is0(): boolean;
+  toAffine(invertedZ?: Of): { x: Of; y: Of };
+  /** @throws Error if it is not on the curve */
+  assertValidity(): void;
+}
+export interface OraclePoints<Of extends Coordinate> {
+  readonly BASE: OraclePoint<Of>;
+  readonly ZERO: OraclePoint<Of>;
+  readonly Fp: IField<Of>;
+  readonly Fn: IField<bigint>;
+  fromAffine(point: { x: Of; y: Of }): OraclePoint<Of>;
+}
+
 export interface OracleCurve<Of extends Coordinate = bigint> {
   /** What `createMsmEngine({ curve, group })` calls it. */
   readonly name: string;
   readonly group: Of extends bigint ? 'g1' : 'g2';
-  readonly Point: WeierstrassPointCons<Of>;
+  readonly Point: OraclePoints<Of>;
   /** Of one coordinate, and of one scalar, in the library's formats. */
   readonly coordinateBytes: number;
   readonly scalarBytes: number;
+}
+
+/** With a and b. */
+export interface WeierstrassOracle<Of extends Coordinate = bigint> extends OracleCurve<Of> {
+  readonly Point: WeierstrassPointCons<Of>;
 }
 
 /** Over either field. */
@@ -46,7 +75,7 @@ export interface KnownBases<Of extends Coordinate = bigint> {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-export const bn254G1: OracleCurve = {
+export const bn254G1: WeierstrassOracle = {
   name: 'bn254',
   group: 'g1',
   Point: bn254.G1.Point,
@@ -129,7 +158,7 @@ function encode(values: readonly bigint[], each: number): Uint8Array<ArrayBuffer
 export const numbersOf = (coordinate: Coordinate): bigint[] =>
   typeof coordinate === 'bigint' ? [coordinate] : [coordinate.c0, coordinate.c1];
 
-/** x‖y, little-endian, infinity as all zeros. */
+/** x‖y, little-endian, infinity as all zeros: of Edwards form it may come as (0, 1) as well, which `pointsIn` writes. */
 export function encodePoints<Of extends Coordinate>(
   { coordinateBytes, group }: OracleCurve<Of>,
   points: readonly AffinePoint<Of>[],
@@ -157,29 +186,31 @@ export interface ScalarsOf {
 /** r. */
 export const groupOrder = ({ Point }: Pick<ScalarsOf, 'Point'>): bigint => Point.Fn.ORDER;
 
-/** Infinity, in either field. */
-export const infinityOf = <Of extends Coordinate>({
-  Fp: { ZERO },
-}: Pick<WeierstrassPointCons<Of>, 'Fp'>): AffinePoint<Of> => ({ x: ZERO, y: ZERO, infinity: true });
-
-export function toAffinePoint<Of extends Coordinate>(point: WeierstrassPoint<Of>): AffinePoint<Of> {
-  if (point.is0()) return infinityOf(point.constructor as unknown as WeierstrassPointCons<Of>);
-  const { x, y } = point.toAffine();
-  return { x, y, infinity: false };
+/** Infinity is (0, 0), and (0, 1) of Edwards form: noble has it as the library does. */
+export function toAffinePoint<Of extends Coordinate>(point: OraclePoint<Of>, invertedZ?: Of): AffinePoint<Of> {
+  const { x, y } = point.toAffine(invertedZ);
+  return { x, y, infinity: point.is0() };
 }
+
+export const infinityOf = <Of extends Coordinate>({ ZERO }: Pick<OraclePoints<Of>, 'ZERO'>): AffinePoint<Of> =>
+  toAffinePoint(ZERO);
 
 /** Points with their logarithms, made affine with one inversion for all. */
 export function knownBases<Of extends Coordinate>(
   curve: OracleCurve<Of>,
   logs: readonly bigint[],
-  known: readonly WeierstrassPoint<Of>[],
+  known: readonly OraclePoint<Of>[],
 ): KnownBases<Of> {
-  const points = normalizeZ(curve.Point, [...known]).map((point) => toAffinePoint(point));
+  const inverses = FpInvertBatch(
+    curve.Point.Fp,
+    known.map(({ Z }) => Z),
+  );
+  const points = known.map((point, i) => toAffinePoint(point, inverses[i]));
   return { logs, points, bytes: encodePoints(curve, points) };
 }
 
 /** k·G, for every integer k. */
-function multipleOfGenerator<Of extends Coordinate>({ Point }: OracleCurve<Of>, log: bigint): WeierstrassPoint<Of> {
+function multipleOfGenerator<Of extends Coordinate>({ Point }: OracleCurve<Of>, log: bigint): OraclePoint<Of> {
   const reduced = Point.Fn.create(log);
   return reduced === 0n ? Point.ZERO : Point.BASE.multiply(reduced);
 }
@@ -197,12 +228,12 @@ export function makeKnownBases<Of extends Coordinate>(curve: OracleCurve<Of>, n:
   const high = table(rows);
 
   const logs: bigint[] = [];
-  const sums: WeierstrassPoint<Of>[] = [];
+  const sums: OraclePoint<Of>[] = [];
   for (let row = 0; row < rows; row++) {
-    const [highLog, highPoint] = [high.logs[row] as bigint, high.points[row] as WeierstrassPoint<Of>];
+    const [highLog, highPoint] = [high.logs[row] as bigint, high.points[row] as OraclePoint<Of>];
     for (let column = 0; column < columns && logs.length < n; column++) {
       logs.push(Fn.create((low.logs[column] as bigint) + highLog));
-      sums.push((low.points[column] as WeierstrassPoint<Of>).add(highPoint));
+      sums.push((low.points[column] as OraclePoint<Of>).add(highPoint));
     }
   }
   return knownBases(curve, logs, sums);

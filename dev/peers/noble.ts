@@ -1,14 +1,17 @@
 /** noble-curves on the CPU: what a prover has without a GPU and without wasm. */
-import { pippenger } from '@noble/curves/abstract/curve.js';
-import type { WeierstrassPoint } from '@noble/curves/abstract/weierstrass.js';
+import { type CurvePoint, type CurvePointCons, pippenger } from '@noble/curves/abstract/curve.js';
 import { type CurveGroup, oracleOf } from '../oracle/curves.js';
 import { type Coordinate, samePoint, toAffinePoint } from '../oracle/known-bases.js';
 import type { Peer, PeerProblem } from './peer.js';
 
-type NoblePoint = WeierstrassPoint<Coordinate>;
+interface NoblePoint extends CurvePoint<Coordinate, NoblePoint> {
+  readonly Z: Coordinate;
+}
 
-export function makeNoble(of: CurveGroup): Peer<NoblePoint> {
-  const { Point } = oracleOf(of);
+export function makeNoble(of: CurveGroup): Peer<NoblePoint> | null {
+  // which noble does not have: its oracle is of our own
+  if (of.curve === 'bandersnatch') return null;
+  const Point = oracleOf(of).Point as CurvePointCons<NoblePoint>;
   let points: NoblePoint[] = [];
   let scalars: bigint[] = [];
   let expected: PeerProblem['expected'] | null = null;

@@ -44,7 +44,7 @@ const waysOf = (address: CaseAddress, { encodings }: Knobs, taken: LoadProducts)
     const msmCase = { ...made, address: { ...address, encoding } };
     const bytes = encodedPoints(msmCase);
     const isCompressed = encoding.endsWith('-compressed');
-    const root = !isCompressed ? 0 : decompress[encoding.startsWith('aztec') ? 'odd' : 'larger'];
+    const root = isCompressed ? (decompress?.[encoding.startsWith('aztec') ? 'odd' : 'larger'] ?? 0) : 0;
     return {
       name: checkSubgroup ? `${encoding}, checkSubgroup` : encoding,
       ...{ msmCase, bytes, checkSubgroup, isCompressed },

@@ -412,7 +412,9 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
    * If they are wrong, the engine takes other products for as long as it has the device, and says so here and in `lastRun`. null before it, and where it was switched off.
    */
   readonly selfTest: SelfTest | null;
-  /** The adapter that this engine computes on. */
+  /** What computes: the GPU, and the CPU where small MSMs are its, or the CPU alone where there is no WebGPU. */
+  readonly backends: readonly ('gpu' | 'cpu')[];
+  /** The adapter that this engine computes on; without a GPU its `vendor` is `cpu`. */
   readonly adapter: AdapterDescription;
   /** What was compiled on its device so far, by this engine and others, and how long each took. */
   readonly pipelines: readonly CompileTime[];

@@ -1,20 +1,13 @@
 import type {
   AdapterDescription,
   AffinePoint,
-  Bases,
-  BytesLike,
   Calibration,
   CompileTime,
   Coordinate,
   Fp2,
-  LoadBasesOptions,
   MemoryUse,
-  MsmBatchOptions,
   MsmEngine,
-  MsmOptions,
-  PointEncoding,
   RunRecord,
-  ScalarEncoding,
   SelfTest,
   StageChecks,
   Tuning,
@@ -24,7 +17,7 @@ import { type Curve, type CurveContext, withProduct } from '../curves/curve.js';
 import type { NamedCurve } from '../curves/names.js';
 import { openCurve } from '../curves/open-curve.js';
 import type { PointSource } from '../curves/point-source.js';
-import { assertNotAborted, badArgument, GpuFault, MsmError, notLoaded, show } from '../errors.js';
+import { badArgument, GpuFault, MsmError, show } from '../errors.js';
 import { kernelsOf } from '../gpu/commands.js';
 import { type OpenDevice, openDevice } from '../gpu/device.js';
 import { compileAndDispatch } from '../gpu/first-dispatch.js';
@@ -36,30 +29,19 @@ import { learnedRate } from '../plan/pace.js';
 import type { PlanLimits } from '../plan/planner.js';
 import { type Job, type Part, schedule } from '../plan/schedule.js';
 import { type SurveyedVector, survey } from '../plan/survey.js';
-import { checkTuning, given, type Knobs, resolveTuning } from '../plan/tuning.js';
-import { fullWorkload, loadedTables, type TableShape } from '../plan/workload.js';
+import { checkTuning, given, type Knobs } from '../plan/tuning.js';
+import { fullWorkload, type TableShape } from '../plan/workload.js';
 import type { Checks } from '../record/checks.js';
 import { recordJob } from '../record/record.js';
 import { publicPoint } from '../stages/fold.js';
 import { createKernels, type Kernels } from '../stages/kernels.js';
-import { HostClock } from './clock.js';
+import type { HostClock } from './clock.js';
 import { evaluate, submitsOf, type Work } from './evaluate.js';
-import {
-  type CallOptions,
-  encodedBytes,
-  encodePoints,
-  encodeScalars,
-  isPlain,
-  readCallOptions,
-  readChecks,
-  readOffsets,
-  readPrecompute,
-  readVerify,
-} from './input.js';
+import { Front } from './front.js';
+import { type CallOptions, readChecks, readVerify } from './input.js';
 import { areAsLoaded, type LoadContext, type Loaded, loadPoints } from './load.js';
 import { loadLater } from './load-later.js';
-import { SerialQueue } from './queue.js';
-import { dispose, ResidentBases } from './resident-bases.js';
+import { ResidentBases } from './resident-bases.js';
 import { phasesOf, timelineOf } from './timeline.js';
 import type { Factors } from './verify.js';
 
@@ -71,6 +53,11 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
   readonly group?: Of extends bigint ? 'g1' : 'g2';
   /** A device of yours; it is used as it is and never destroyed. Default: the engine requests one. */
   readonly device?: GPUDevice;
+  /**
+   * What computes. `auto`, the default: the GPU where there is WebGPU, and small MSMs on the CPU (`Tuning.cpuBelow`); without WebGPU, the CPU. `gpu`: the
+   * GPU, or `no-webgpu`. `cpu`: the CPU, though there may be a GPU. `MsmEngine.backends` says what it came to.
+   */
+  readonly backend?: 'auto' | 'gpu' | 'cpu';
   /** WebGPU where there is no `navigator.gpu`: in Node, the object that Dawn's `create` returned. */
   readonly gpu?: GPU;
   /** Which adapter to request. Default `high-performance`. */
@@ -119,31 +106,15 @@ interface Attempts {
   retried: string | null;
 }
 
-/** Encodings other than little-endian bytes, for those who ask for one; what these refuse is a bad argument. */
-const withEncodings = async <Result>(
-  read: (formats: typeof import('../encodings/encodings.js')) => Result,
-): Promise<Result> => {
-  const formats = await import('../encodings/encodings.js').catch(notLoaded('encodings'));
-  try {
-    return read(formats);
-  } catch (error) {
-    throw badArgument((error as Error).message);
-  }
-};
-
 /** Knobs for a device on which the others compute wrongly: integers that every GPU has, where they are not what failed. */
 const simplerThan = (product: Tuning['fieldProduct']): Pick<Knobs, 'fieldProduct' | 'walkerPrefixMemory'> => ({
   fieldProduct: product === 'unsigned' ? 'signed' : 'unsigned',
   walkerPrefixMemory: 'private',
 });
 
-type Bytes = Uint8Array<ArrayBuffer>;
-type Vectors = readonly (BytesLike | readonly bigint[])[];
-type Result = CallOptions['result'];
 type EngineKnobs = Knobs & { readonly checks?: Checks | undefined };
 
-class Engine implements MsmEngine<Coordinate> {
-  #curve: CurveContext;
+class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   #kernels: Kernels;
   readonly #reopen: () => Promise<OpenDevice>;
   readonly #budget: number;
@@ -152,8 +123,6 @@ class Engine implements MsmEngine<Coordinate> {
   readonly #retainBases: boolean;
   readonly #retries: number;
   readonly #verify: number;
-  readonly #queue = new SerialQueue();
-  readonly #bases = new WeakSet<Bases>();
   #open: OpenDevice;
   #runner: Runner;
   #tuning: EngineKnobs;
@@ -164,7 +133,6 @@ class Engine implements MsmEngine<Coordinate> {
   #additionsPerMs: number | null = null;
   /** The peak on devices that were lost. */
   #peakOfLost = 0;
-  #destroyed = false;
 
   constructor(
     curve: CurveContext,
@@ -179,6 +147,7 @@ class Engine implements MsmEngine<Coordinate> {
       selfTests: boolean;
     },
   ) {
+    super(curve);
     this.#reopen = options.reopen;
     this.#budget = options.budget;
     this.#tuning = this.#wanted = options.tuning;
@@ -187,12 +156,16 @@ class Engine implements MsmEngine<Coordinate> {
     this.#retries = options.retries;
     this.#verify = options.verify;
     this.#open = open;
-    [this.#curve, this.#kernels] = this.#arithmetic(curve);
+    [this.curve, this.#kernels] = this.#arithmetic(curve);
     this.#runner = this.#runnerOn(open);
   }
 
   get adapter(): AdapterDescription {
     return this.#open.adapter;
+  }
+
+  get backends(): readonly ('gpu' | 'cpu')[] {
+    return cpuBelowOf(this.#planLimits(), this.#tuning) === 0 ? ['gpu'] : ['gpu', 'cpu'];
   }
 
   get pipelines(): readonly CompileTime[] {
@@ -212,77 +185,17 @@ class Engine implements MsmEngine<Coordinate> {
     return this.#selfTest;
   }
 
-  async loadBases(
-    points: BytesLike | readonly AffinePoint<Coordinate>[],
-    options: LoadBasesOptions = {},
-  ): Promise<Bases> {
-    const call = readCallOptions(options);
-    this.#assertUsable(call.signal);
-    const tables = loadedTables(this.#curve, readPrecompute(call));
-    const source = await this.#readPoints(points, call.encoding);
-    const { maxBufferSize } = this.#runner.device.limits;
-    const taken = source.bytes.length * tables.count;
-    if (taken > maxBufferSize) {
-      const advice = tables.count === 1 ? '' : '; precompute less';
-      throw badArgument(
-        `points: ${taken} bytes are more than the ${maxBufferSize} that one buffer of the device holds${advice}`,
-      );
-    }
-    return this.#queue.run(() => this.#load(source, tables, call));
-  }
-
-  msm(bases: Bases, scalars: BytesLike | readonly bigint[], options?: MsmOptions): Promise<AffinePoint<Coordinate>>;
-  msm(bases: Bases, scalars: BytesLike | readonly bigint[], options: MsmOptions<PointEncoding>): Promise<Bytes>;
-  async msm(
-    bases: Bases,
-    scalars: BytesLike | readonly bigint[],
-    options: MsmOptions<Result> = {},
-  ): Promise<AffinePoint<Coordinate> | Bytes> {
-    const clock = new HostClock();
-    const call = readCallOptions(options);
-    this.#assertUsable(call.signal);
-    const resident = this.#assertOurs(bases);
-    const names = { scalars: 'scalars', offset: 'offset' };
-    const factors = this.#readFactors(resident, scalars, call.offset, call.scalarEncoding, names);
-    clock.enter(null);
-    const [sum] = await this.#queue.run(() => this.#compute(resident, [factors], call, clock));
-    return sum as AffinePoint<Coordinate> | Bytes;
-  }
-
-  msmBatch(bases: Bases, scalars: Vectors, options?: MsmBatchOptions): Promise<AffinePoint<Coordinate>[]>;
-  msmBatch(bases: Bases, scalars: Vectors, options: MsmBatchOptions<PointEncoding>): Promise<Bytes[]>;
-  async msmBatch(
-    bases: Bases,
-    scalars: Vectors,
-    options: MsmBatchOptions<Result> = {},
-  ): Promise<(AffinePoint<Coordinate> | Bytes)[]> {
-    const clock = new HostClock();
-    const call = readCallOptions(options);
-    this.#assertUsable(call.signal);
-    const resident = this.#assertOurs(bases);
-    const offsets = readOffsets(options, scalars);
-    // not map, which passes over the holes of an array
-    const factors = Array.from(scalars, (vector, i) =>
-      this.#readFactors(resident, vector, offsets[i], call.scalarEncoding, {
-        scalars: `scalars[${i}]`,
-        offset: `offsets[${i}]`,
-      }),
-    );
-    clock.enter(null);
-    return this.#queue.run(() => this.#compute(resident, factors, call, clock));
-  }
-
   async warmup(n: number): Promise<void> {
-    this.#assertUsable(undefined);
+    this.assertUsable(undefined);
     if (!Number.isInteger(n) || n < 1) throw badArgument(`n must be a positive integer, got ${show(n)}`);
-    await this.#queue.run(async () => {
+    await this.queue.run(async () => {
       const runner = await this.#liveRunner();
       const limits = this.#planLimits();
       // larger ones run the same kernels more often
-      const load = fullWorkload(Math.min(n, LARGEST_WARMUP), this.#curve);
+      const load = fullWorkload(Math.min(n, LARGEST_WARMUP), this.curve);
       const commands = schedule(
         [{ load, offset: 0, indices: null }],
-        this.#curve,
+        this.curve,
         limits,
         this.#budget,
         this.#tuning,
@@ -303,22 +216,30 @@ class Engine implements MsmEngine<Coordinate> {
   }
 
   destroy(): void {
-    if (this.#destroyed) return;
-    this.#destroyed = true;
+    if (this.destroyed) return;
+    this.destroyed = true;
     this.#runner.destroy();
     // what is lost need not be destroyed, and Dawn has been seen to crash when it was
     if (this.#open.owned && !this.#runner.isLost) this.#open.device.destroy();
   }
 
-  [dispose](): void {
-    this.destroy();
+  /** The loss of a device of our own is nothing that can never be mended. */
+  protected override assertUsable(signal: AbortSignal | undefined): void {
+    if (!this.destroyed && !this.#open.owned) this.#runner.assertAlive();
+    super.assertUsable(signal);
   }
 
-  /** Refuses at once what can never succeed. The loss of a device of our own is not such a case. */
-  #assertUsable(signal: AbortSignal | undefined): void {
-    if (this.#destroyed) throw new MsmError('destroyed', 'the engine was destroyed; create a new one');
-    if (!this.#open.owned) this.#runner.assertAlive();
-    assertNotAborted(signal);
+  protected async originals() {
+    return (await loadLater()).originalOf;
+  }
+
+  protected assertFits(bytes: number, tables: TableShape): void {
+    const { maxBufferSize } = this.#runner.device.limits;
+    if (bytes <= maxBufferSize) return;
+    const advice = tables.count === 1 ? '' : '; precompute less';
+    throw badArgument(
+      `points: ${bytes} bytes are more than the ${maxBufferSize} that one buffer of the device holds${advice}`,
+    );
   }
 
   /** The curve as the device computes on it, and the kernels that do. */
@@ -339,7 +260,7 @@ class Engine implements MsmEngine<Coordinate> {
   async #liveRunner(): Promise<Runner> {
     if (this.#runner.isLost && this.#open.owned) {
       const open = await this.#reopen();
-      if (this.#destroyed) {
+      if (this.destroyed) {
         open.device.destroy();
         throw new MsmError('destroyed', 'the engine was destroyed; create a new one');
       }
@@ -356,7 +277,7 @@ class Engine implements MsmEngine<Coordinate> {
     this.#runner.destroy();
     this.#open = open;
     this.#tuning = tuning;
-    [this.#curve, this.#kernels] = this.#arithmetic(this.#curve);
+    [this.curve, this.#kernels] = this.#arithmetic(this.curve);
     this.#additionsPerMs = null;
     this.#runner = this.#runnerOn(open);
     this.#tested.clear();
@@ -374,8 +295,8 @@ class Engine implements MsmEngine<Coordinate> {
       const begun = performance.now();
       const { selfTest } = await loadLater();
       const tested = { ...this.#loadContext(), limits: this.#planLimits(), budget: this.#budget, tables };
-      const wrong = await selfTest(runner, { ...tested, tuning: this.#tuning }, () => this.#assertUsable(signal));
-      const { product } = this.#curve.field;
+      const wrong = await selfTest(runner, { ...tested, tuning: this.#tuning }, () => this.assertUsable(signal));
+      const { product } = this.curve.field;
       const { failed = null, ms = 0 } = this.#selfTest ?? {};
       this.#selfTest = {
         product: wrong === null ? product : null,
@@ -432,18 +353,16 @@ class Engine implements MsmEngine<Coordinate> {
     }
   }
 
-  async #load(source: PointSource, tables: TableShape, options: CallOptions): Promise<Bases> {
-    this.#assertUsable(options.signal);
+  protected async load(source: PointSource, tables: TableShape, options: CallOptions): Promise<ResidentBases> {
+    this.assertUsable(options.signal);
     // with their source at hand they can be loaded again, if products turn out to be wrong
     const runner = await (this.#retainBases
       ? this.#liveRunner()
       : this.#testedRunner(tables.count > 1, options.signal));
     const loaded = await this.#attempt(this.#attempts(), () => this.#upload(runner, source, tables, options));
-    const length = source.bytes.length / this.#curve.pointBytes;
+    const length = source.bytes.length / this.curve.pointBytes;
     const kept = this.#retainBases ? source : null;
-    const bases = new ResidentBases(length, options.label ?? 'bases', tables, kept, runner, loaded);
-    this.#bases.add(bases);
-    return bases;
+    return new ResidentBases(length, options.label ?? 'bases', tables, kept, runner, loaded);
   }
 
   #upload(
@@ -452,14 +371,14 @@ class Engine implements MsmEngine<Coordinate> {
     tables: TableShape,
     { label = 'bases', checkSubgroup = false, signal, onProgress }: Partial<CallOptions>,
   ): Promise<Loaded> {
-    const goOn = () => this.#assertUsable(signal);
+    const goOn = () => this.assertUsable(signal);
     const request = { source, tables, checkSubgroup, label, budget: this.#budget, goOn, onProgress };
     return loadPoints(runner, this.#loadContext(), request);
   }
 
   #loadContext(): LoadContext {
     return {
-      curve: this.#curve,
+      curve: this.curve,
       kernels: this.#kernels,
       limits: this.#planLimits(),
       tuning: this.#tuning,
@@ -471,112 +390,25 @@ class Engine implements MsmEngine<Coordinate> {
     return { left: this.#retries, retried: null };
   }
 
-  /** @throws MsmError `bad-argument`, `destroyed` */
-  #assertOurs(bases: Bases): ResidentBases {
-    if (!(bases instanceof ResidentBases) || !this.#bases.has(bases)) {
-      throw badArgument('bases must come from loadBases of this engine');
-    }
-    bases.assertAlive();
-    return bases;
-  }
-
-  /** @throws MsmError `bad-argument` naming what is wrong by the names given */
-  #readFactors(
-    bases: ResidentBases,
-    given: BytesLike | readonly bigint[],
-    offset: unknown,
-    encoding: ScalarEncoding | undefined,
-    names: { readonly scalars: string; readonly offset: string },
-  ): Factors {
-    const scalars = isPlain(encoding)
-      ? encodeScalars(this.#curve, given, names.scalars)
-      : encodedBytes(names.scalars, given, this.#curve.scalarBytes, 'scalarEncoding');
-    const n = scalars.length / this.#curve.scalarBytes;
-    const first = offset === undefined ? 0 : offset;
-    if (typeof first !== 'number' || !Number.isInteger(first) || first < 0 || first > bases.length) {
-      throw badArgument(
-        `${names.offset} must be an integer from 0 to bases.length = ${bases.length}, got ${show(offset)}`,
-      );
-    }
-    if (n > bases.length - first) {
-      throw badArgument(
-        `${names.scalars}: ${n} of them, but from offset ${first} there are only ${bases.length - first} bases`,
-      );
-    }
-    return { scalars, n, offset: first };
-  }
-
-  /** Points as the GPU and the CPU take them; a copy, made at once. */
-  async #readPoints(
-    points: BytesLike | readonly AffinePoint<Coordinate>[],
-    encoding: PointEncoding | undefined,
-  ): Promise<PointSource> {
-    const source = isPlain(encoding)
-      ? { bytes: encodePoints(this.#curve, points), scale: 1n, encoding: 'le' as const }
-      : await this.#readEncoded(encodedBytes('points', points, 1, 'encoding'), encoding);
-    return this.#curve.edwards === undefined ? source : { ...source, scale: 1n, edwards: { scale: source.scale } };
-  }
-
-  #readEncoded(bytes: Bytes, encoding: PointEncoding): Promise<PointSource> {
-    return withEncodings(({ readPoints }) => readPoints(this.#curve, bytes, encoding));
-  }
-
-  /** Scalars in little-endian bytes. */
-  async #decoded(vectors: readonly Factors[], encoding: ScalarEncoding | undefined): Promise<readonly Factors[]> {
-    if (isPlain(encoding)) return vectors;
-    return withEncodings(({ readScalars }) =>
-      vectors.map((vector) => ({ ...vector, scalars: readScalars(this.#curve, vector.scalars, encoding) })),
-    );
-  }
-
   #survey(bases: ResidentBases, vectors: readonly Factors[]): SurveyedVector[] {
     // the checks look bases up in a row; and those of a chunk have to be bound together, however far apart
     const { maxStorageBufferBindingSize } = this.#runner.device.limits;
     const picks = this.#tuning.checks === undefined && bases.byteLength <= maxStorageBufferBindingSize;
-    return vectors.map(({ scalars, offset }) => ({ ...survey(this.#curve, scalars, bases.tables, picks), offset }));
+    return vectors.map(({ scalars, offset }) => ({ ...survey(this.curve, scalars, bases.tables, picks), offset }));
   }
 
-  /** One sum for each vector, as it was asked for. What is no encoding of the curve's is refused before. */
-  async #compute(
-    bases: ResidentBases,
-    factors: readonly Factors[],
-    options: CallOptions,
-    clock: HostClock,
-  ): Promise<(AffinePoint<Coordinate> | Bytes)[]> {
-    const { result } = options;
-    const { edwards } = this.#curve;
-    const own = async (): Promise<AffinePoint<Coordinate>[]> => {
-      const sums = await this.#multiply(bases, factors, options, clock);
-      if (edwards === undefined) return sums;
-      const { originalOf } = await loadLater();
-      return sums.map((sum) => originalOf(this.#curve, sum));
-    };
-    if (result === 'affine') return own();
-    const write = isPlain(result)
-      ? (bytes: Bytes) => bytes
-      : await withEncodings(({ writerOf }) => writerOf(this.#curve, result));
-    // of Edwards form infinity is a point like others
-    const points = (await own()).map((sum) => ({ ...sum, infinity: sum.infinity && edwards === undefined }));
-    return points.map((point) => write(encodePoints(this.#curve, [point])));
-  }
-
-  /**
-   * One sum for each vector.
-   *
-   * @param clock of the call, which counted nothing while earlier calls ran
-   */
-  async #multiply(
+  protected async multiply(
     bases: ResidentBases,
     given: readonly Factors[],
     options: CallOptions,
     clock: HostClock,
   ): Promise<AffinePoint<Coordinate>[]> {
     clock.enter('encodeMs');
-    const vectors = await this.#decoded(given, options.scalarEncoding);
-    this.#assertUsable(options.signal);
+    const vectors = await this.decoded(given, options.scalarEncoding);
+    this.assertUsable(options.signal);
     bases.assertAlive();
     const n = vectors.reduce((sum, vector) => sum + vector.n, 0);
-    if (n === 0) return vectors.map(() => publicPoint(this.#curve, null));
+    if (n === 0) return vectors.map(() => publicPoint(this.curve, null));
     const surveyed = this.#survey(bases, vectors);
     const cost = surveyed.reduce(
       (sum, { load }) => sum + (load.n === 0 ? 0 : load.n + CPU_VECTOR_COST),
@@ -593,21 +425,21 @@ class Engine implements MsmEngine<Coordinate> {
       return this.#attempt(attempts, () => this.#residentBuffer(runner, bases));
     };
     await resident();
-    this.#assertUsable(options.signal);
+    this.assertUsable(options.signal);
     // those of the device that there is now
     const limits = this.#planLimits();
     if (runner !== surveyedOn) surveyed.splice(0, surveyed.length, ...this.#survey(bases, vectors));
     const work = (vectors: readonly SurveyedVector[], tuning: Knobs = {}): Work => ({
       vectors,
-      jobs: schedule(vectors, this.#curve, limits, this.#budget, { ...this.#tuning, ...tuning }),
+      jobs: schedule(vectors, this.curve, limits, this.#budget, { ...this.#tuning, ...tuning }),
     });
     const wanted = work(surveyed);
     const { plan } = (wanted.jobs[0] as Job).parts[0] as Part;
     // bases destroyed meanwhile stop no call whose commands need them no more
-    const goOn = (): void => this.#assertUsable(options.signal);
+    const goOn = (): void => this.assertUsable(options.signal);
     const verified = Math.random() < (options.verify ?? this.#verify);
     const verification = verified ? await loadLater() : null;
-    const check = (await verification?.drawCheck(this.#curve, vectors, bases.source, new Turns(goOn))) ?? null;
+    const check = (await verification?.drawCheck(this.curve, vectors, bases.source, new Turns(goOn))) ?? null;
     const again = this.#survey(bases, check?.vectors ?? []).flatMap(
       (vector) => verification?.otherwise(plan, (tuning) => work([vector], tuning)) ?? [],
     );
@@ -619,7 +451,7 @@ class Engine implements MsmEngine<Coordinate> {
     const compute = async () => {
       const buffer = await resident();
       const { checks } = this.#tuning;
-      const context = { curve: this.#curve, kernels: this.#kernels, checks, bases: buffer, clock, goOn };
+      const context = { curve: this.curve, kernels: this.#kernels, checks, bases: buffer, clock, goOn };
       const evaluation = await evaluate(runner, context, wanted, tick);
       const { walls } = clock.read();
       if (check !== null) {
@@ -687,46 +519,13 @@ class Engine implements MsmEngine<Coordinate> {
     clock: HostClock,
   ): Promise<AffinePoint<Coordinate>[]> {
     const goOn = (): void => {
-      this.#assertUsable(options.signal);
+      this.assertUsable(options.signal);
       bases.assertAlive();
     };
-    goOn();
-    options.onProgress?.({ phase: 'msm', done: 0, total: 1 });
-    const { multiplyOnCpu } = await loadLater();
-    const computing = performance.now();
-    const { sums, windowBits, windows, entries, arithmetic } = await multiplyOnCpu(
-      this.#curve,
-      bases.source,
-      vectors,
-      goOn,
-    );
-    const ms = performance.now() - computing;
-    options.onProgress?.({ phase: 'msm', done: 1, total: 1 });
-    this.#assertUsable(options.signal);
-    this.#lastRun = {
-      on: 'cpu',
-      arithmetic,
-      n,
-      vectors: vectors.length,
-      windowBits,
-      windows,
-      tasks: 0,
-      entries,
-      dispatches: 0,
-      submits: 0,
-      wallMs: clock.read().wallMs,
-      walls: null,
-      retried: null,
-      fallback: null,
-      verified: true,
-      phases: [{ name: 'msm (CPU)', ms }],
-      timeline: null,
-      tuning: {
-        ...resolveTuning(fullWorkload(n, this.#curve), this.#curve, this.#planLimits(), this.#tuning),
-        windowBits,
-      },
-      adapter: this.adapter,
-    };
+    const { runOnCpu } = await loadLater();
+    const context = { curve: this.curve, limits: this.#planLimits(), tuning: this.#tuning, adapter: this.adapter };
+    const { sums, record } = await runOnCpu(context, bases.source, vectors, n, options, clock, goOn);
+    this.#lastRun = record;
     return sums;
   }
 
@@ -747,9 +546,9 @@ class Engine implements MsmEngine<Coordinate> {
 }
 
 /**
- * Makes an engine that computes multi-scalar multiplications in one group of a curve, on one GPU device.
+ * Makes an engine that computes multi-scalar multiplications in one group of a curve: on one GPU device, or without WebGPU on the CPU.
  *
- * @throws MsmError `bad-argument` (an option is wrong; the message names it), `no-webgpu`, `unsupported-device`
+ * @throws MsmError `bad-argument` (an option is wrong; the message names it); with `backend: 'gpu'` also `no-webgpu`, `unsupported-device`
  */
 export function createMsmEngine(options: MsmEngineOptions): Promise<MsmEngine>;
 export function createMsmEngine(options: MsmEngineOptions<Fp2>): Promise<MsmEngine<Fp2>>;
@@ -762,6 +561,7 @@ export async function createMsmEngine(
     device,
     gpu,
     powerPreference,
+    backend = 'auto',
     memoryBudget = DEFAULT_BUDGET,
     retainBases = true,
     retries = 1,
@@ -787,13 +587,29 @@ export async function createMsmEngine(
     throw badArgument(`retries must be an integer of at least 0, got ${show(retries)}`);
   }
   const share = readVerify('verify', verify);
+  if (backend !== 'auto' && backend !== 'gpu' && backend !== 'cpu') {
+    throw badArgument(`backend must be 'auto', 'gpu' or 'cpu', got ${show(backend)}`);
+  }
   const curve = await openCurve(options.curve, options.group, loadLater);
   // It also keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is collected meanwhile.
   const open = (again: boolean): Promise<OpenDevice> => openDevice({ device, gpu, powerPreference }, again);
-  return new Engine(curve, await open(false), {
+  const onCpu = async (): Promise<MsmEngine<Coordinate>> => {
+    const { CpuEngine } = await loadLater();
+    return new CpuEngine(curve, engineKnobs);
+  };
+  if (backend === 'cpu') return onCpu();
+  let opened: OpenDevice;
+  try {
+    opened = await open(false);
+  } catch (error) {
+    const isWithout = error instanceof MsmError && (error.code === 'no-webgpu' || error.code === 'unsupported-device');
+    if (backend === 'gpu' || !isWithout) throw error;
+    return onCpu();
+  }
+  return new GpuEngine(curve, opened, {
     reopen: () => open(true),
     budget: memoryBudget,
-    tuning: engineKnobs,
+    tuning: backend === 'gpu' ? { cpuBelow: 0, ...engineKnobs } : engineKnobs,
     retainBases,
     retries,
     verify: share,

@@ -1,12 +1,14 @@
 /**
- * What an engine needs only once it works: self-test and verification, the CPU's own way of small MSMs, tables of bases, programs
+ * What an engine needs only once it works: self-test and verification, all that the CPU computes, tables of bases, programs
  * that points go through when they are loaded, why they were refused, Edwards curves, and fields of p² elements. One module (vite.lib.config.ts), as bundlers keep alive what two such modules share with the first.
  */
-export { multiplyOnCpu } from '../cpu/multiply.js';
 export { originalOf, weierstrassOf } from '../curves/edwards.js';
 export { formatOf } from '../curves/misread.js';
 export { quadraticField } from '../field/quadratic.js';
+export { CpuEngine } from './cpu-engine.js';
+export { runOnCpu } from './cpu-run.js';
 export { isInGroup, membership, preparation } from './passages.js';
+export { refusal } from './refusal.js';
 export { selfTest } from './self-test.js';
 export { tableCommands } from './table-commands.js';
 export { drawCheck, otherwise } from './verify.js';

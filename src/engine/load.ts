@@ -2,7 +2,7 @@ import type { Progress } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
 import type { PointFormat } from '../curves/misread.js';
 import type { PointSource } from '../curves/point-source.js';
-import { badArgument, GpuFault, MsmError } from '../errors.js';
+import { GpuFault, type MsmError } from '../errors.js';
 import type { Command, Slice } from '../gpu/commands.js';
 import type { Runner, Upload } from '../gpu/runner.js';
 import { additionsPerSubmitOf, type DeviceProfile } from '../plan/device-defaults.js';
@@ -13,6 +13,7 @@ import { groupsFor, itemsPerBindingStep } from '../shaders/limits.js';
 import { DIGEST_THREADS, DigestConfig, digestOfItems } from '../stages/digest.js';
 import { IMPORT_THREADS, NONE_REJECTED, packImportConfig, rejectedIn } from '../stages/import.js';
 import type { Kernels } from '../stages/kernels.js';
+import type { Wrong } from './refusal.js';
 
 /** What loading has to know. */
 export interface LoadContext {
@@ -36,6 +37,8 @@ export interface LaterLoads {
   membership(context: LoadContext): Passage | null;
   /** Whether a point that was refused is in the group, by the CPU. */
   isInGroup(curve: CurveContext, source: PointSource): boolean;
+  /** What is said of it. */
+  refusal(curve: CurveContext, index: number, wrong: Wrong, meant: PointFormat | null): MsmError;
 }
 
 /** A program that points go through where they are. */
@@ -183,25 +186,15 @@ const assertImported = async (
   if (rejected === NONE_REJECTED) return;
   const at = (rejected - first) * curve.pointBytes;
   const refused = source.bytes.slice(at, at + curve.pointBytes);
-  const { formatOf, isInGroup } = await loadLater();
+  const { formatOf, isInGroup, refusal } = await loadLater();
   const isOurs = rejected >= first && rejected < first + count;
   const format = isOurs ? formatOf(curve, { ...source, bytes: refused }) : AS_IT_SHOULD_BE;
-  if (
-    rejected === outside &&
-    format === AS_IT_SHOULD_BE &&
-    isOurs &&
-    !isInGroup(curve, { ...source, bytes: refused })
-  ) {
-    throw new MsmError('not-in-subgroup', `points[${rejected}] is on ${curve.name}, but not in its group of order r`);
-  }
+  const isOutside = rejected === outside && !isInGroup(curve, { ...source, bytes: refused });
+  if (format === AS_IT_SHOULD_BE && isOurs && isOutside) throw refusal(curve, rejected, 'outside the group', null);
   if (format === AS_IT_SHOULD_BE) {
     throw new GpuFault('import', `points[${rejected}] was refused, and nothing is wrong with it`);
   }
-  const meant = format === null ? '' : `, but read as ${format} it is on the curve; convert before you load`;
-  if (notCanonical < offCurve) {
-    throw badArgument(`points[${rejected}]: a coordinate is not below the prime of ${curve.name}${meant}`);
-  }
-  throw new MsmError('not-on-curve', `points[${rejected}] is not on ${curve.name}${meant}`);
+  throw refusal(curve, rejected, notCanonical < offCurve ? 'a coordinate' : 'off the curve', format);
 };
 
 /** Uploads points, imports them where they are then, and carries out what comes behind it; returns the digest of `target`. */

@@ -1,0 +1,160 @@
+/** An engine without a GPU: the same calls, on the CPU alone. */
+import type {
+  AdapterDescription,
+  AffinePoint,
+  CompileTime,
+  Coordinate,
+  MemoryUse,
+  MsmEngine,
+  RunRecord,
+  SelfTest,
+} from '../api.js';
+import { checkPoints } from '../cpu/check-points.js';
+import { Turns } from '../cpu/turns.js';
+import { withAdder } from '../cpu/wide.js';
+import type { CurveContext } from '../curves/curve.js';
+import { originalOf } from '../curves/edwards.js';
+import { formatOf } from '../curves/misread.js';
+import type { PointSource } from '../curves/point-source.js';
+import { badArgument, MsmError, show } from '../errors.js';
+import type { PlanLimits } from '../plan/planner.js';
+import { survey } from '../plan/survey.js';
+import type { Knobs } from '../plan/tuning.js';
+import { NO_TABLES } from '../plan/workload.js';
+import { publicPoint } from '../stages/fold.js';
+import type { HostClock } from './clock.js';
+import { runOnCpu } from './cpu-run.js';
+import { Front, type OwnBases } from './front.js';
+import type { CallOptions } from './input.js';
+import { refusal } from './refusal.js';
+import { dispose } from './resident-bases.js';
+import type { Factors } from './verify.js';
+
+/** What is told of where it runs. */
+const ADAPTER: AdapterDescription = {
+  vendor: 'cpu',
+  architecture: '',
+  device: '',
+  description: 'no GPU: computed on the CPU',
+  software: true,
+};
+
+/** Limits that WebGPU guarantees: what the knobs of a GPU would be is told of every run. */
+const LIMITS: PlanLimits = {
+  software: true,
+  product: 'signed',
+  additionsPerMs: null,
+  maxStorageBufferBindingSize: 2 ** 27,
+  maxBufferSize: 2 ** 28,
+  maxComputeInvocationsPerWorkgroup: 256,
+  maxComputeWorkgroupSizeX: 256,
+  maxComputeWorkgroupStorageSize: 16_384,
+};
+
+/** Points in main memory. */
+class HostBases implements OwnBases {
+  readonly length: number;
+  readonly label: string;
+  /** On a GPU there are none. */
+  readonly byteLength = 0;
+  #source: PointSource | null;
+
+  constructor(length: number, label: string, source: PointSource) {
+    this.length = length;
+    this.label = label;
+    this.#source = source;
+  }
+
+  get source(): PointSource | null {
+    return this.#source;
+  }
+
+  assertAlive(): void {
+    if (this.#source !== null) return;
+    throw new MsmError('destroyed', `the bases '${this.label}' were destroyed; load them again`);
+  }
+
+  destroy(): void {
+    this.#source = null;
+  }
+
+  [dispose](): void {
+    this.destroy();
+  }
+}
+
+export class CpuEngine extends Front<HostBases> implements MsmEngine<Coordinate> {
+  readonly adapter = ADAPTER;
+  readonly backends = ['cpu'] as const;
+  readonly memory: MemoryUse = { bases: 0, scratch: 0, peak: 0 };
+  readonly pipelines: readonly CompileTime[] = [];
+  readonly selfTest: SelfTest | null = null;
+  readonly #tuning: Knobs;
+  #lastRun: RunRecord | null = null;
+
+  constructor(curve: CurveContext, tuning: Knobs) {
+    super(curve);
+    this.#tuning = tuning;
+  }
+
+  get lastRun(): RunRecord | null {
+    return this.#lastRun;
+  }
+
+  async warmup(n: number): Promise<void> {
+    this.assertUsable(undefined);
+    if (!Number.isInteger(n) || n < 1) throw badArgument(`n must be a positive integer, got ${show(n)}`);
+    await withAdder(this.curve, async () => undefined);
+  }
+
+  destroy(): void {
+    this.destroyed = true;
+  }
+
+  protected async originals() {
+    return originalOf;
+  }
+
+  protected assertFits(): void {}
+
+  protected async load(source: PointSource, _: unknown, options: CallOptions): Promise<HostBases> {
+    const { label = 'bases', checkSubgroup, signal, onProgress } = options;
+    const goOn = (): void => this.assertUsable(signal);
+    goOn();
+    const length = source.bytes.length / this.curve.pointBytes;
+    const progress = (done: number): void => onProgress?.({ phase: 'load', done, total: length });
+    progress(0);
+    const checked = await checkPoints(this.curve, source, checkSubgroup, new Turns(goOn), progress);
+    if ('wrong' in checked) {
+      const at = checked.index * this.curve.pointBytes;
+      const bytes = source.bytes.slice(at, at + this.curve.pointBytes);
+      const format = checked.wrong === 'outside the group' ? null : formatOf(this.curve, { ...source, bytes });
+      throw refusal(this.curve, checked.index, checked.wrong, format);
+    }
+    progress(length);
+    goOn();
+    return new HostBases(length, label, checked);
+  }
+
+  protected async multiply(
+    bases: HostBases,
+    given: readonly Factors[],
+    options: CallOptions,
+    clock: HostClock,
+  ): Promise<AffinePoint<Coordinate>[]> {
+    clock.enter('encodeMs');
+    const vectors = await this.decoded(given, options.scalarEncoding);
+    const goOn = (): void => {
+      this.assertUsable(options.signal);
+      bases.assertAlive();
+    };
+    goOn();
+    const n = vectors.reduce((sum, vector) => sum + vector.n, 0);
+    if (n === 0) return vectors.map(() => publicPoint(this.curve, null));
+    const surveyed = vectors.map(({ scalars, offset }) => ({ ...survey(this.curve, scalars, NO_TABLES), offset }));
+    const context = { curve: this.curve, limits: LIMITS, tuning: this.#tuning, adapter: this.adapter };
+    const { sums, record } = await runOnCpu(context, bases.source, surveyed, n, options, clock, goOn);
+    this.#lastRun = record;
+    return sums;
+  }
+}

@@ -1,0 +1,233 @@
+/** What engines have in common, whatever computes: arguments, the queue, encodings of points, scalars and results. */
+import type {
+  AffinePoint,
+  Bases,
+  BytesLike,
+  Coordinate,
+  LoadBasesOptions,
+  MsmBatchOptions,
+  MsmOptions,
+  PointEncoding,
+  ScalarEncoding,
+} from '../api.js';
+import type { CurveContext } from '../curves/curve.js';
+import type { PointSource } from '../curves/point-source.js';
+import { assertNotAborted, badArgument, MsmError, notLoaded, show } from '../errors.js';
+import { loadedTables, type TableShape } from '../plan/workload.js';
+import { HostClock } from './clock.js';
+import {
+  type CallOptions,
+  encodedBytes,
+  encodePoints,
+  encodeScalars,
+  isPlain,
+  readCallOptions,
+  readOffsets,
+  readPrecompute,
+} from './input.js';
+import { SerialQueue } from './queue.js';
+import { dispose } from './resident-bases.js';
+import type { Factors } from './verify.js';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+type Vectors = readonly (BytesLike | readonly bigint[])[];
+type Result = CallOptions['result'];
+
+/** Bases that an engine made. */
+export interface OwnBases extends Bases {
+  /** @throws MsmError `destroyed` */
+  assertAlive(): void;
+}
+
+/** Encodings other than little-endian bytes, for those who ask for one; what these refuse is a bad argument. */
+const withEncodings = async <Result>(
+  read: (formats: typeof import('../encodings/encodings.js')) => Result,
+): Promise<Result> => {
+  const formats = await import('../encodings/encodings.js').catch(notLoaded('encodings'));
+  try {
+    return read(formats);
+  } catch (error) {
+    throw badArgument((error as Error).message);
+  }
+};
+
+export abstract class Front<Own extends OwnBases> {
+  protected curve: CurveContext;
+  protected readonly queue = new SerialQueue();
+  protected destroyed = false;
+  readonly #bases = new WeakSet<Bases>();
+
+  protected constructor(curve: CurveContext) {
+    this.curve = curve;
+  }
+
+  /** @throws MsmError `bad-argument` where bases of so many bytes cannot be had */
+  protected abstract assertFits(bytes: number, tables: TableShape): void;
+  protected abstract load(source: PointSource, tables: TableShape, options: CallOptions): Promise<Own>;
+
+  /**
+   * One sum for each vector.
+   *
+   * @param clock of the call, which counted nothing while earlier calls ran
+   */
+  protected abstract multiply(
+    bases: Own,
+    given: readonly Factors[],
+    options: CallOptions,
+    clock: HostClock,
+  ): Promise<AffinePoint<Coordinate>[]>;
+
+  /** What makes points of Edwards form of sums. */
+  protected abstract originals(): Promise<(curve: CurveContext, sum: AffinePoint<Coordinate>) => AffinePoint>;
+
+  abstract destroy(): void;
+
+  [dispose](): void {
+    this.destroy();
+  }
+
+  /** Refuses at once what can never succeed. */
+  protected assertUsable(signal: AbortSignal | undefined): void {
+    if (this.destroyed) throw new MsmError('destroyed', 'the engine was destroyed; create a new one');
+    assertNotAborted(signal);
+  }
+
+  async loadBases(
+    points: BytesLike | readonly AffinePoint<Coordinate>[],
+    options: LoadBasesOptions = {},
+  ): Promise<Bases> {
+    const call = readCallOptions(options);
+    this.assertUsable(call.signal);
+    const tables = loadedTables(this.curve, readPrecompute(call));
+    const source = await this.#readPoints(points, call.encoding);
+    this.assertFits(source.bytes.length * tables.count, tables);
+    return this.queue.run(async () => {
+      const bases = await this.load(source, tables, call);
+      this.#bases.add(bases);
+      return bases;
+    });
+  }
+
+  msm(bases: Bases, scalars: BytesLike | readonly bigint[], options?: MsmOptions): Promise<AffinePoint<Coordinate>>;
+  msm(bases: Bases, scalars: BytesLike | readonly bigint[], options: MsmOptions<PointEncoding>): Promise<Bytes>;
+  async msm(
+    bases: Bases,
+    scalars: BytesLike | readonly bigint[],
+    options: MsmOptions<Result> = {},
+  ): Promise<AffinePoint<Coordinate> | Bytes> {
+    const clock = new HostClock();
+    const call = readCallOptions(options);
+    this.assertUsable(call.signal);
+    const resident = this.#assertOurs(bases);
+    const names = { scalars: 'scalars', offset: 'offset' };
+    const factors = this.#readFactors(resident, scalars, call.offset, call.scalarEncoding, names);
+    clock.enter(null);
+    const [sum] = await this.queue.run(() => this.#compute(resident, [factors], call, clock));
+    return sum as AffinePoint<Coordinate> | Bytes;
+  }
+
+  msmBatch(bases: Bases, scalars: Vectors, options?: MsmBatchOptions): Promise<AffinePoint<Coordinate>[]>;
+  msmBatch(bases: Bases, scalars: Vectors, options: MsmBatchOptions<PointEncoding>): Promise<Bytes[]>;
+  async msmBatch(
+    bases: Bases,
+    scalars: Vectors,
+    options: MsmBatchOptions<Result> = {},
+  ): Promise<(AffinePoint<Coordinate> | Bytes)[]> {
+    const clock = new HostClock();
+    const call = readCallOptions(options);
+    this.assertUsable(call.signal);
+    const resident = this.#assertOurs(bases);
+    const offsets = readOffsets(options, scalars);
+    // not map, which passes over the holes of an array
+    const factors = Array.from(scalars, (vector, i) =>
+      this.#readFactors(resident, vector, offsets[i], call.scalarEncoding, {
+        scalars: `scalars[${i}]`,
+        offset: `offsets[${i}]`,
+      }),
+    );
+    clock.enter(null);
+    return this.queue.run(() => this.#compute(resident, factors, call, clock));
+  }
+
+  /** @throws MsmError `bad-argument`, `destroyed` */
+  #assertOurs(bases: Bases): Own {
+    if (!this.#bases.has(bases)) {
+      throw badArgument('bases must come from loadBases of this engine');
+    }
+    (bases as Own).assertAlive();
+    return bases as Own;
+  }
+
+  /** @throws MsmError `bad-argument` naming what is wrong by the names given */
+  #readFactors(
+    bases: Own,
+    given: BytesLike | readonly bigint[],
+    offset: unknown,
+    encoding: ScalarEncoding | undefined,
+    names: { readonly scalars: string; readonly offset: string },
+  ): Factors {
+    const scalars = isPlain(encoding)
+      ? encodeScalars(this.curve, given, names.scalars)
+      : encodedBytes(names.scalars, given, this.curve.scalarBytes, 'scalarEncoding');
+    const n = scalars.length / this.curve.scalarBytes;
+    const first = offset === undefined ? 0 : offset;
+    if (typeof first !== 'number' || !Number.isInteger(first) || first < 0 || first > bases.length) {
+      throw badArgument(
+        `${names.offset} must be an integer from 0 to bases.length = ${bases.length}, got ${show(offset)}`,
+      );
+    }
+    if (n > bases.length - first) {
+      throw badArgument(
+        `${names.scalars}: ${n} of them, but from offset ${first} there are only ${bases.length - first} bases`,
+      );
+    }
+    return { scalars, n, offset: first };
+  }
+
+  /** Points as the GPU and the CPU take them; a copy, made at once. */
+  async #readPoints(
+    points: BytesLike | readonly AffinePoint<Coordinate>[],
+    encoding: PointEncoding | undefined,
+  ): Promise<PointSource> {
+    const source = isPlain(encoding)
+      ? { bytes: encodePoints(this.curve, points), scale: 1n, encoding: 'le' as const }
+      : await this.#readEncoded(encodedBytes('points', points, 1, 'encoding'), encoding);
+    return this.curve.edwards === undefined ? source : { ...source, scale: 1n, edwards: { scale: source.scale } };
+  }
+
+  #readEncoded(bytes: Bytes, encoding: PointEncoding): Promise<PointSource> {
+    return withEncodings(({ readPoints }) => readPoints(this.curve, bytes, encoding));
+  }
+
+  /** Scalars in little-endian bytes. */
+  async decoded(vectors: readonly Factors[], encoding: ScalarEncoding | undefined): Promise<readonly Factors[]> {
+    if (isPlain(encoding)) return vectors;
+    return withEncodings(({ readScalars }) =>
+      vectors.map((vector) => ({ ...vector, scalars: readScalars(this.curve, vector.scalars, encoding) })),
+    );
+  }
+
+  /** One sum for each vector, as it was asked for. What is no encoding of the curve's is refused before. */
+  async #compute(
+    bases: Own,
+    factors: readonly Factors[],
+    options: CallOptions,
+    clock: HostClock,
+  ): Promise<(AffinePoint<Coordinate> | Bytes)[]> {
+    const { result } = options;
+    const { edwards } = this.curve;
+    const own = async (): Promise<AffinePoint<Coordinate>[]> => {
+      const sums = await this.multiply(bases, factors, options, clock);
+      if (edwards === undefined) return sums;
+      const originalOf = await this.originals();
+      return sums.map((sum) => originalOf(this.curve, sum));
+    };
+    if (result === 'affine') return own();
+    const write = isPlain(result)
+      ? (bytes: Bytes) => bytes
+      : await withEncodings(({ writerOf }) => writerOf(this.curve, result));
+    // of Edwards form infinity is a point like others
+    const points = (await own()).map((sum) => ({ ...sum, infinity: sum.infinity && edwards === undefined }));
+    return points.map((point) => write(encodePoints(this.curve, [point])));
+  }
+}

@@ -389,9 +389,13 @@ describe('createMsmEngine refuses', () => {
 
   test('a world without WebGPU, and one without an adapter', async () => {
     // Node has a navigator, which has no gpu
-    await expectRefusal(() => createMsmEngine({ curve: 'bn254' }), 'no-webgpu', /pass Dawn.s object as `gpu`/);
+    await expectRefusal(
+      () => createMsmEngine({ curve: 'bn254', backend: 'gpu' }),
+      'no-webgpu',
+      /pass Dawn.s object as `gpu`/,
+    );
     const gpu = { requestAdapter: async () => null } as unknown as GPU;
-    await expectRefusal(() => createMsmEngine({ curve: 'bn254', gpu }), 'no-webgpu', /no adapter/);
+    await expectRefusal(() => createMsmEngine({ curve: 'bn254', backend: 'gpu', gpu }), 'no-webgpu', /no adapter/);
   });
 
   test('an adapter that makes no device', async () => {
@@ -405,8 +409,12 @@ describe('createMsmEngine refuses', () => {
       },
     };
     const gpu = { requestAdapter: async () => adapter } as unknown as GPU;
-    await expectRefusal(() => createMsmEngine({ curve: 'bn254', gpu }), 'unsupported-device', /no device today/);
-    await expect(createMsmEngine({ curve: 'bn254', gpu })).rejects.toMatchObject({ cause: refusal });
+    await expectRefusal(
+      () => createMsmEngine({ curve: 'bn254', backend: 'gpu', gpu }),
+      'unsupported-device',
+      /no device today/,
+    );
+    await expect(createMsmEngine({ curve: 'bn254', backend: 'gpu', gpu })).rejects.toMatchObject({ cause: refusal });
   });
 
   test('a budget that not one scalar fits in, when it is used; and the engine goes on refusing and not failing', async () => {

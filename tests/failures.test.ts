@@ -329,17 +329,17 @@ prove(sections.sharing.title, sections.sharing.rows, {
 prove(sections.creation.title, sections.creation.rows, {
   noWebGpu: async (_, row) => {
     expect(globalThis.navigator?.gpu).toBeUndefined();
-    await expectOutcome(row, createMsmEngine({ curve: smallCurve }));
+    await expectOutcome(row, createMsmEngine({ curve: smallCurve, backend: 'gpu' }));
   },
   noAdapter: async (_, row) => {
     const gpu = await leaseGpu();
     gpu.lacks = 'adapter';
-    await expectOutcome(row, createMsmEngine({ curve: smallCurve, gpu: gpu.gpu }));
+    await expectOutcome(row, createMsmEngine({ curve: smallCurve, backend: 'gpu', gpu: gpu.gpu }));
   },
   noDevice: async (_, row) => {
     const gpu = await leaseGpu();
     gpu.lacks = 'device';
-    await expectOutcome(row, createMsmEngine({ curve: smallCurve, gpu: gpu.gpu }));
+    await expectOutcome(row, createMsmEngine({ curve: smallCurve, backend: 'gpu', gpu: gpu.gpu }));
     expect(gpu.devices).toEqual([]);
   },
 });

@@ -49,7 +49,7 @@ test.each<[string, object, string, RegExp]>([
   ['gpu {}', { gpu: {} }, 'bad-argument', /gpu must be a GPU object/],
   [
     'gpu that refuses',
-    { gpu: { requestAdapter: () => Promise.reject(new Error('blocked by policy')) } },
+    { backend: 'gpu', gpu: { requestAdapter: () => Promise.reject(new Error('blocked by policy')) } },
     'no-webgpu',
     /blocked by policy/,
   ],

@@ -36,7 +36,7 @@ button.addEventListener('click', async () => {
   try {
     await compute();
   } catch (error) {
-    // `code` is stable: 'no-webgpu' is the place to fall back to the CPU.
+    // `code` is stable, for programs.
     output.textContent = error instanceof MsmError ? `${error.code}: ${error.message}` : String(error);
   } finally {
     button.disabled = false;

@@ -36,7 +36,7 @@ const findGpu = (gpu: GPU | undefined): GPU => {
   if (found) return found;
   throw new MsmError(
     'no-webgpu',
-    'there is no WebGPU here: use a browser that has it (in a secure context), or in Node pass Dawn’s object as `gpu`',
+    'there is no WebGPU here: use a browser that has it (in a secure context), or in Node pass Dawn’s object as `gpu`; without `backend` the CPU computes',
   );
 };
 

@@ -420,21 +420,21 @@ const creation = {
   text: '',
   rows: {
     noWebGpu: {
-      fault: 'there is no WebGPU',
+      fault: 'there is no WebGPU, and `backend` is `gpu`',
       stages: ['createMsmEngine'],
       code: 'no-webgpu',
       says: 'use a browser that has it',
       next: 'none',
     },
     noAdapter: {
-      fault: 'there is no adapter',
+      fault: 'there is no adapter, and `backend` is `gpu`',
       stages: ['createMsmEngine'],
       code: 'no-webgpu',
       says: 'check the GPU driver',
       next: 'none',
     },
     noDevice: {
-      fault: 'the adapter makes no device',
+      fault: 'the adapter makes no device, and `backend` is `gpu`',
       stages: ['createMsmEngine'],
       code: 'unsupported-device',
       says: 'the adapter makes no device',

@@ -1,9 +1,12 @@
 /** The peers that there are, for a group; null if they do not know it. One more is a module in this folder and a line here. */
 import type { CurveGroup } from '../oracle/curves.js';
+import { makeFfjavascript } from './ffjavascript.js';
 import { makeNoble } from './noble.js';
 import type { Peer } from './peer.js';
 
-export const peers = { noble: makeNoble } as const satisfies Readonly<Record<string, (of: CurveGroup) => Peer | null>>;
+export const peers = { noble: makeNoble, ffjavascript: makeFfjavascript } as const satisfies Readonly<
+  Record<string, (of: CurveGroup) => Peer | null>
+>;
 
 export type PeerName = keyof typeof peers;
 

@@ -21,6 +21,7 @@ import { multiplyOnCpu } from '../src/cpu/multiply.js';
 import { wideCurve } from '../src/cpu/wide.js';
 import { compileKernel, WideAdder } from '../src/cpu/wide-adder.js';
 import type { Lanes } from '../src/cpu/wide-code.js';
+import { multiplyWide } from '../src/cpu/wide-msm.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, type CurveContext, curveContext } from '../src/curves/curve.js';
 import { originalOf, weierstrassOf } from '../src/curves/edwards.js';
@@ -115,6 +116,26 @@ describe('sums', () => {
     const scalars = makeRandomScalars(bn254G1, n, 4).map((scalar, i) => (i % 5 === 0 ? scalar : scalar % 2n ** 20n));
     const { sums } = await multiply(curve, known.bytes, encodeScalars(bn254G1, scalars), 5);
     expect(sums).toEqual([expectedMsm(bn254G1, known.logs.slice(5), scalars)]);
+  });
+
+  test('of 2^16 points in little memory', { tags: 'long' }, async () => {
+    const n = 2 ** 16;
+    const known = makeKnownBases(bn254G1, n, 5);
+    const values = makeRandomScalars(bn254G1, n, 6);
+    const words = new Uint32Array(known.bytes.buffer);
+    const scalars = new Uint32Array(encodeScalars(bn254G1, values).buffer);
+    const adder = await WideAdder.open(await compileKernel(wideCurve(curve), 2));
+    expect(adder.bytes).toBeLessThan(2 ** 18);
+    const steps = multiplyWide(adder, (from, to) => words.subarray(16 * from, 16 * to), 1n, {
+      scalars,
+      words: 8,
+      bits: 254,
+    });
+    let last = steps.next();
+    while (last.done !== true) last = steps.next();
+    const { x, y } = expectedMsm(bn254G1, known.logs, values);
+    expect(last.value.sum).toEqual([x, y]);
+    expect(adder.bytes).toBeLessThan(16 * 2 ** 20);
   });
 
   test('points of order 2, of which noble does not speak', async () => {

@@ -13,14 +13,17 @@ export interface DeviceProfile {
   readonly maxComputeWorkgroupStorageSize: number;
 }
 
-/** Up to here a CPU that plays GPU is slower than one core of the same CPU with BigInts (docs/performance.md, `npm run crossover`). */
+/**
+ * Where one core of a CPU that plays GPU, with BigInts, was slower than all of it. In WebAssembly it is faster far beyond (docs/performance.md, "On the
+ * CPU"), but who computes on such an adapter wants to see what a GPU would do.
+ */
 const SOFTWARE_CPU_BELOW = 128;
 
 /**
- * What the CPU has to beat on a GPU is a submit and a map, 4 to 17 ms on an M4 (DESIGN §3); 16 scalars took 7 ms on a slow core. Not
+ * What the CPU has to beat on a GPU is a submit and a map, 4 to 17 ms on an M4 (DESIGN §3); 64 scalars took 4 ms on a slow core. Not
  * measured on a GPU yet: `npm run crossover -- --adapter hardware` does it.
  */
-const HARDWARE_CPU_BELOW = 16;
+const HARDWARE_CPU_BELOW = 64;
 
 /** How long a submit should hold a GPU: no animation stutters for longer than one would notice, no watchdog is near. */
 export const SUBMIT_MS = 100;

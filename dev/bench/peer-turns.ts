@@ -28,6 +28,7 @@ export async function preparePeers(run: Run, gpu: GPU, msmCase: MsmCase, asked: 
       );
       continue;
     }
+    if (asked === null && peer.quickUpTo === 0) continue;
     if (asked === null && n > peer.quickUpTo) {
       const why = `takes long at n = ${size}; peers=${name} asks for it all the same`;
       run.tell({ event: 'skipped', variant: name, why }, 'progress', 'results');

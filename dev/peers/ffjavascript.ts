@@ -8,6 +8,7 @@ import type { Peer, PeerProblem } from './peer.js';
 
 /** What is used of a group of theirs. */
 interface TheirGroup {
+  readonly zeroAffine: Uint8Array;
   fromObject(point: readonly (bigint | readonly bigint[])[]): Uint8Array;
   toObject(point: Uint8Array): readonly (bigint | readonly bigint[])[];
   toAffine(point: Uint8Array): Uint8Array;
@@ -21,10 +22,10 @@ interface TheirCurve {
 const builders = { bn254: 'buildBn128', 'bls12-381': 'buildBls12381' } as const;
 const isTheirs = (curve: string): curve is keyof typeof builders => Object.hasOwn(builders, curve);
 
-const inNode = typeof process === 'object' && process.versions?.node !== undefined;
+export const inNode = typeof process === 'object' && process.versions?.node !== undefined;
 
 export function makeFfjavascript({ curve, group }: CurveGroup): Peer<Uint8Array> | null {
-  if (!inNode || !isTheirs(curve)) return null;
+  if (!isTheirs(curve)) return null;
   let theirs: TheirGroup;
   let bases: Uint8Array;
   let scalars: Uint8Array;
@@ -33,7 +34,8 @@ export function makeFfjavascript({ curve, group }: CurveGroup): Peer<Uint8Array>
     typeof coordinate === 'bigint' ? coordinate : numbersOf(coordinate);
   return {
     name: 'ffjavascript',
-    quickUpTo: 2 ** 14,
+    // a host that was sent the bench alone does not have it
+    quickUpTo: 0,
     async prepare(_, problem) {
       const name = 'ffjavascript';
       const module = (await import(/* @vite-ignore */ name)) as Record<
@@ -43,7 +45,7 @@ export function makeFfjavascript({ curve, group }: CurveGroup): Peer<Uint8Array>
       const built = await module[builders[curve]]?.(true);
       theirs = (built as TheirCurve)[group === 'g1' ? 'G1' : 'G2'];
       const points = problem.points.map(({ x, y, infinity }) =>
-        theirs.toAffine(theirs.fromObject(infinity ? [0n, 1n, 0n] : [told(x), told(y)])),
+        infinity ? theirs.zeroAffine : theirs.toAffine(theirs.fromObject([told(x), told(y)])),
       );
       const each = points[0]?.length ?? 0;
       bases = new Uint8Array(each * points.length);

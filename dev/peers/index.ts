@@ -1,6 +1,6 @@
 /** The peers that there are, for a group; null if they do not know it. One more is a module in this folder and a line here. */
 import type { CurveGroup } from '../oracle/curves.js';
-import { makeFfjavascript } from './ffjavascript.js';
+import { inNode, makeFfjavascript } from './ffjavascript.js';
 import { makeNoble } from './noble.js';
 import type { Peer } from './peer.js';
 
@@ -10,4 +10,5 @@ export const peers = { noble: makeNoble, ffjavascript: makeFfjavascript } as con
 
 export type PeerName = keyof typeof peers;
 
-export const peerNames = Object.keys(peers) as PeerName[];
+/** Those that can be had here: ffjavascript is there in Node alone. */
+export const peerNames = (Object.keys(peers) as PeerName[]).filter((name) => name !== 'ffjavascript' || inNode);

@@ -21,7 +21,7 @@ export interface PeerProblem {
  */
 export interface Peer<Result = unknown> {
   readonly name: string;
-  /** The most points that it takes a second for or so: larger ones are left out unless somebody asks for the peer by name. */
+  /** The most points that it takes a second for or so: larger ones are left out unless somebody asks for the peer by name. 0: it never takes part unasked. */
   readonly quickUpTo: number;
   /** Whatever may be done before the scalars are known, and conversions. Not timed. */
   prepare(n: number, problem: PeerProblem): Promise<void>;

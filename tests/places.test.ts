@@ -61,7 +61,7 @@ const violations: Violation[] = [];
 /** The project's files; those that vite built, with the policy. */
 const serve = (): Promise<Server> => {
   const listening = createServer(async (request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
     if (pathname === REPORTS) {
       violations.push(JSON.parse(await text(request))['csp-report']);
       response.writeHead(204).end();
@@ -74,7 +74,8 @@ const serve = (): Promise<Server> => {
       response.writeHead(404).end();
       return;
     }
-    const policy = pathname.startsWith('/bundled/') ? { 'content-security-policy': POLICY } : {};
+    const asked = pathname.startsWith('/bundled/') ? POLICY : searchParams.get('policy');
+    const policy = asked === null ? {} : { 'content-security-policy': asked };
     const shared = pathname.startsWith('/node_modules/') ? { 'access-control-allow-origin': '*' } : {};
     response.writeHead(200, { 'content-type': type, ...policy, ...shared }).end(readFileSync(file));
   });
@@ -237,6 +238,23 @@ const worksUnbundled = (_: string, library: () => string): void => {
     expect(outcome.bareAdapter).toEqual({ point: expected, phases: null, checked: false, asked: [] });
   });
 };
+
+describe('a page without WebGPU computes', () => {
+  const strict = "default-src 'none'; script-src 'self'";
+  it.each([
+    ['in WebAssembly', '', 'wasm-simd'],
+    ['so too under a policy that allows it', `${strict} 'wasm-unsafe-eval'`, 'wasm-simd'],
+    ['on BigInts under one that does not', strict, 'bigint'],
+  ])('%s', async (_, policy, arithmetic) => {
+    const query = policy === '' ? '' : `?${new URLSearchParams({ policy })}`;
+    const { outcome } = await open(`/without/without.html${query}`);
+    expect(outcome.page).toEqual({
+      ...{ backends: ['cpu'], on: 'cpu', arithmetic },
+      fiveTimes: String(bn254G1.Point.BASE.multiply(5n).x),
+      point: expected,
+    });
+  });
+});
 
 const title = 'a page without a bundler that has the modules from %s';
 describe.each([['another server, as a CDN is', () => `${originOf(cdn)}${MODULE}`] as const])(title, worksUnbundled);

@@ -42,8 +42,8 @@ export const rootFor = (curve: CurveContext, x: Coordinate, wanted: number, sign
   return leading % 2n === BigInt(wanted === Y_ODD) ? f.reduced(root) : f.reduced(f.multiple(root, -1n));
 };
 
-/** Roots that were computed: a small MSM on the CPU takes its points from here again and again. */
-const decompressed = new WeakMap<PointSource, Map<number, Affine>>();
+/** Roots and images that were computed: a small MSM on the CPU takes its points from here again and again. */
+const computed = new WeakMap<PointSource, Map<number, Affine>>();
 
 /** How points of a source are read. */
 export const readerOf = (curve: CurveContext, source: PointSource): ((index: number) => Affine) => {
@@ -61,16 +61,18 @@ export const readerOf = (curve: CurveContext, source: PointSource): ((index: num
     if (f.isZero(x) && f.isZero(y)) return null;
     return edwards === undefined ? { x, y } : imageOf(curve, x, y);
   };
-  if (sign === undefined) return plain;
-  const known = decompressed.get(source) ?? new Map<number, Affine>();
-  decompressed.set(source, known);
+  if (sign === undefined && edwards === undefined) return plain;
+  const known = computed.get(source) ?? new Map<number, Affine>();
+  computed.set(source, known);
+  const withRoot = (point: Affine, index: number): Affine => {
+    if (point === null || sign === undefined) return point;
+    const y = rootFor(curve, point.x, points[index * pointWords + f.words] as number, sign);
+    return y === null ? null : { x: point.x, y };
+  };
   return (index) => {
     const found = known.get(index);
     if (found !== undefined) return found;
-    const point = plain(index);
-    const wanted = points[index * pointWords + f.words] as number;
-    const y = point === null ? null : rootFor(curve, point.x, wanted, sign);
-    const whole = point === null || y === null ? null : { x: point.x, y };
+    const whole = withRoot(plain(index), index);
     known.set(index, whole);
     return whole;
   };

@@ -39,7 +39,6 @@ type WriteNumber = (value: bigint, length: number, modulus: bigint) => Uint8Arra
 const montgomery: WriteNumber = (value, length, modulus) =>
   numberToBytesLE((value * 2n ** BigInt(8 * length)) % modulus, length);
 
-/** Without flags, c0 first. */
 /** Of one size each, and too many for the arguments of a call. */
 const inRow = (all: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
   const each = all[0]?.length ?? 0;
@@ -48,6 +47,7 @@ const inRow = (all: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
   return bytes;
 };
 
+/** Without flags, c0 first. */
 const plain =
   (write: WriteNumber): Write =>
   ({ x, y, bytes, p }) =>

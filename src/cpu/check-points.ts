@@ -2,8 +2,8 @@
 import { type CurveContext, isOnCurve } from '../curves/curve.js';
 import { imageOf, isOnEdwards } from '../curves/edwards.js';
 import { type Affine, isInfinity, multiply } from '../curves/jacobian.js';
-import { type PointSource, readerOf, wordsOf } from '../curves/point-source.js';
-import { readElement, writeElement } from '../field/field.js';
+import { type PointSource, readerOf, wordsOf, writePoint } from '../curves/point-source.js';
+import { readElement } from '../field/field.js';
 import { invert } from '../field/modulus.js';
 import type { Turns } from './turns.js';
 import { withAdder } from './wide.js';
@@ -59,19 +59,16 @@ export const checkPoints = async (
   turns: Turns,
   progress: (done: number) => void,
 ): Promise<PointSource | WrongPoint> => {
-  const { coordinates: f, pointBytes, pointWords } = curve;
+  const { pointBytes } = curve;
   const length = source.bytes.length / pointBytes;
   const isPlain = source.sign === undefined && source.edwards === undefined;
   const read = checkedReader(curve, source);
   const bytes = isPlain ? source.bytes : new Uint8Array(length * pointBytes);
+  const words = wordsOf(bytes);
   for (let index = 0; index < length; index++) {
     const point = read(index);
     if (typeof point === 'string') return { index, wrong: point };
-    if (!isPlain && point !== null) {
-      const words = wordsOf(bytes);
-      writeElement(f, words, index * pointWords, point.x);
-      writeElement(f, words, index * pointWords + f.words, point.y);
-    }
+    if (!isPlain) writePoint(curve, words, index, point);
     if (index % AT_A_TIME === 0 && turns.areOver) {
       progress(index);
       await turns.take();

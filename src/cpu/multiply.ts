@@ -1,8 +1,7 @@
 import type { AffinePoint, Coordinate, RunRecord } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
 import { type Affine, toAffine } from '../curves/jacobian.js';
-import { type PointSource, readerOf, wordsOf } from '../curves/point-source.js';
-import { writeElement } from '../field/field.js';
+import { type PointSource, readerOf, wordsOf, writePoint } from '../curves/point-source.js';
 import { digitsOf, readWords, writeWords } from '../field/modulus.js';
 import type { SurveyedVector } from '../plan/survey.js';
 import { publicPoint } from '../stages/fold.js';
@@ -116,7 +115,7 @@ const pointsOf = (
   source: PointSource,
   vector: SurveyedVector,
 ): { readonly words: (from: number, to: number) => Uint32Array; readonly scale: bigint } => {
-  const { pointWords, coordinates: f } = curve;
+  const { pointWords } = curve;
   if (source.sign === undefined && source.edwards === undefined) {
     const all = wordsOf(source.bytes);
     const { scale } = source;
@@ -137,12 +136,7 @@ const pointsOf = (
   const read = readerOf(curve, source);
   const words = (from: number, to: number): Uint32Array => {
     const written = new Uint32Array((to - from) * pointWords);
-    for (let i = from; i < to; i++) {
-      const point = read(baseOf(vector, i));
-      if (point === null) continue;
-      writeElement(f, written, (i - from) * pointWords, point.x);
-      writeElement(f, written, (i - from) * pointWords + f.words, point.y);
-    }
+    for (let i = from; i < to; i++) writePoint(curve, written, i - from, read(baseOf(vector, i)));
     return written;
   };
   return { scale: 1n, words };

@@ -21,9 +21,10 @@ export interface Room {
  * address of a mask.
  */
 export interface Elements {
-  readonly bytes: number;
   /** (to, a, b): a·b. */
   readonly multiply: number;
+  /** The same of numbers of the prime field. */
+  readonly multiplyPrime: number;
   /** (to, a, b): a·b, where b is what `chain` kept. */
   readonly multiplyByKept: number;
   /** (to, kept, a, b, c): a·(b − c), and the difference. */
@@ -83,8 +84,8 @@ export const primeElements = (module: WasmModule, f: WideField, lanes: Lanes, ro
   const multiply = productOf(module, f, lanes);
   const signedOne = signedOf(module, f);
   return {
-    bytes: f.bytes,
     multiply,
+    multiplyPrime: multiply,
     multiplyByKept: formula({ parameters: ['to', 'a', 'b'], factors: [{ of: 'a' }, { of: 'b', as: 'difference' }] }),
     chain: formula({
       parameters: ['to', 'kept', 'a', 'b', 'c'],
@@ -150,13 +151,6 @@ export const quadraticElements = (
         [{ of: 'b' }, nonResidue],
       ],
     });
-    const addMinus = formula({
-      parameters: ['to', 'a', 'b'],
-      plus: [
-        [{ of: 'a' }, 1],
-        [{ of: 'b' }, -nonResidue],
-      ],
-    });
     const addLess = formula({
       parameters: ['to', 'a', 'b', 'c'],
       plus: [
@@ -165,20 +159,6 @@ export const quadraticElements = (
         [{ of: 'c' }, -1],
       ],
     });
-    const less = formula({
-      parameters: ['to', 'a', 'b', 'c'],
-      plus: [
-        [{ of: 'a' }, 1],
-        [{ of: 'b' }, -1],
-        [{ of: 'c' }, -1],
-      ],
-    });
-    const signedDifference = formula({
-      parameters: ['to', 'b', 'sb', 'c', 'sc'],
-      plus: [[{ of: 'b', sign: 'sb', less: 'c', lessSign: 'sc' }, 1]],
-    });
-    const zero = lane.map(() => room.take(2 * bytes));
-    const plus = lane.map(() => room.plus);
     type Places = readonly Address[];
     /** The places of c0, or of c1. */
     const half = (places: Places, c: number): Address[] =>
@@ -211,42 +191,61 @@ export const quadraticElements = (
       call(addMultiple, half(to as Local[], 0), low, high);
       call(addLess, half(to as Local[], 1), low, high, cross);
     });
-    return { define, both, scratch, multiply, less, signedDifference, addMinus, zero, plus, half };
+    return { define, both, half, scratch, formula, multiply, multiplyPrime };
   };
   const many = inLanes(lanes);
   const one = lanes === 1 ? many : inLanes(1);
-  const { define, both } = many;
-  const work = many.scratch();
+  const { define, both, formula, multiply } = many;
+  const [work, zero] = [many.scratch(), many.scratch()];
+  const plus = range(lanes).map(() => room.plus);
+  const less = formula({
+    parameters: ['to', 'a', 'b', 'c'],
+    plus: [
+      [{ of: 'a' }, 1],
+      [{ of: 'b' }, -1],
+      [{ of: 'c' }, -1],
+    ],
+  });
+  const signedDifference = formula({
+    parameters: ['to', 'b', 'sb', 'c', 'sc'],
+    plus: [[{ of: 'b', sign: 'sb', less: 'c', lessSign: 'sc' }, 1]],
+  });
 
   const signedPrime = signedOf(module, f);
   const subtractPrime = subtractOf(module, f);
-  const multiplyPrime = productOf(module, f, 1);
   const invertPrime = inverseOf(module, f, room, signedPrime);
   const isZeroPrime = addIsZero(module, f);
+  const addMinus = one.formula({
+    parameters: ['to', 'a', 'b'],
+    plus: [
+      [{ of: 'a' }, 1],
+      [{ of: 'b' }, -nonResidue],
+    ],
+  });
   const [norm, square] = [room.take(bytes), room.take(bytes)];
   return {
-    bytes: 2 * bytes,
-    multiply: many.multiply,
-    multiplyByKept: many.multiply,
+    multiply,
+    multiplyPrime: many.multiplyPrime,
+    multiplyByKept: multiply,
     chain: define(5, (call, [to, kept, a, b, c]) => {
-      both(call, many.less, kept as Local[], b as Local[], c as Local[], many.zero);
-      call(many.multiply, to as Local[], a as Local[], kept as Local[]);
+      both(call, less, kept as Local[], b as Local[], c as Local[], zero);
+      call(multiply, to as Local[], a as Local[], kept as Local[]);
     }),
     slope: define(6, (call, [to, a, b, sb, c, sc]) => {
-      both(call, many.signedDifference, work, b as Local[], { sign: sb as Local[] }, c as Local[], {
+      both(call, signedDifference, work, b as Local[], { sign: sb as Local[] }, c as Local[], {
         sign: sc as Local[],
       });
-      call(many.multiply, to as Local[], a as Local[], work);
+      call(multiply, to as Local[], a as Local[], work);
     }),
     abscissa: define(4, (call, [to, slope, x1, x2]) => {
-      call(many.multiply, work, slope as Local[], slope as Local[]);
-      both(call, many.less, to as Local[], work, x1 as Local[], x2 as Local[]);
+      call(multiply, work, slope as Local[], slope as Local[]);
+      both(call, less, to as Local[], work, x1 as Local[], x2 as Local[]);
     }),
     ordinate: define(6, (call, [to, slope, x1, x3, y1, s1]) => {
-      both(call, many.less, work, x1 as Local[], x3 as Local[], many.zero);
-      call(many.multiply, work, slope as Local[], work);
-      const signs = [{ sign: many.plus }, y1 as Local[], { sign: s1 as Local[] }] as const;
-      both(call, many.signedDifference, to as Local[], work, ...signs);
+      both(call, less, work, x1 as Local[], x3 as Local[], zero);
+      call(multiply, work, slope as Local[], work);
+      const signs = [{ sign: plus }, y1 as Local[], { sign: s1 as Local[] }] as const;
+      both(call, signedDifference, to as Local[], work, ...signs);
     }),
     multiplyOne: one.multiply,
     signedOne: one.define(3, (call, [to, a, s]) =>
@@ -265,12 +264,12 @@ export const quadraticElements = (
         ...[0, 1].map((c) => one.half(to as Local[], c)),
         ...[0, 1].map((c) => one.half(a as Local[], c)),
       ];
-      call(multiplyPrime, [norm], c0 as Address[], c0 as Address[]);
-      call(multiplyPrime, [square], c1 as Address[], c1 as Address[]);
-      call(one.addMinus, [norm], [norm], [square]);
+      call(one.multiplyPrime, [norm], c0 as Address[], c0 as Address[]);
+      call(one.multiplyPrime, [square], c1 as Address[], c1 as Address[]);
+      call(addMinus, [norm], [norm], [square]);
       call(invertPrime, [norm], [norm]);
-      call(multiplyPrime, to0 as Address[], c0 as Address[], [norm]);
-      call(multiplyPrime, [square], c1 as Address[], [norm]);
+      call(one.multiplyPrime, to0 as Address[], c0 as Address[], [norm]);
+      call(one.multiplyPrime, [square], c1 as Address[], [norm]);
       call(signedPrime, to1 as Address[], [square], [room.minus]);
     }),
   };

@@ -98,7 +98,7 @@ export const addFormula = (
   });
 };
 
-/** Whether the number at an address is 0 modulo p: i32 → i32. What is within p of [0, p) exclusively must have been settled. */
+/** Whether the element at an address is 0: i32 → i32. It is that as 0 or as p, the only multiples within a quarter of p of [0, p]. */
 export const addIsZero = (module: WasmModule, f: WideField): number =>
   module.add(null, { parameters: ['i32'], result: 'i32' }, (code) => {
     const at = code.parameter(0);
@@ -141,30 +141,11 @@ export const addInverse = (
     // p⁻¹ where the product's constant is −p⁻¹
     const inverseOfP = (2 ** width - f.n0) % 2 ** width;
     const [to, from] = [code.parameter(0), code.parameter(1)];
-    const named = (): Local[] => range(limbs).map(() => code.local('i64'));
-    const [F, G, D, E] = [named(), named(), named(), named()] as [Local[], Local[], Local[], Local[]];
-    const [u, v, q, r, low, high, eta, left, zeros, factor, swap] = range(11).map(() => code.local('i32')) as [
-      Local,
-      Local,
-      Local,
-      Local,
-      Local,
-      Local,
-      Local,
-      Local,
-      Local,
-      Local,
-      Local,
-    ];
-    const [carry, other, multiple, U, V, Q, R] = range(7).map(() => code.local('i64')) as [
-      Local,
-      Local,
-      Local,
-      Local,
-      Local,
-      Local,
-      Local,
-    ];
+    const number = (): Local[] => range(limbs).map(() => code.local('i64'));
+    const [F, G, D, E] = [number(), number(), number(), number()];
+    const narrow = code.named('i32', 'u', 'v', 'q', 'r', 'low', 'high', 'eta', 'left', 'zeros', 'factor', 'most');
+    const { u, v, q, r, low, high, eta, left, zeros, factor, most } = narrow;
+    const { carry, other, multiple, U, V, Q, R } = code.named('i64', 'carry', 'other', 'multiple', 'U', 'V', 'Q', 'R');
     for (const i of range(limbs)) {
       code.i64(p[i] as number).set(F[i] as Local);
       code
@@ -215,10 +196,10 @@ export const addInverse = (
               exchange(v, r);
             });
           // g − f·g/f modulo 2^min(eta + 1, left, 6); −1/f is f·(f² − 2) modulo 2^6
-          code.get(eta).i32(1).do('i32.add').tee(swap).get(left).get(swap).get(left).do('i32.lt_s', 'select').set(swap);
-          code.get(swap).i32(6).get(swap).i32(6).do('i32.lt_s', 'select').set(swap);
+          code.get(eta).i32(1).do('i32.add').tee(most).get(left).get(most).get(left).do('i32.lt_s', 'select').set(most);
+          code.get(most).i32(6).get(most).i32(6).do('i32.lt_s', 'select').set(most);
           code.get(high).get(low).do('i32.mul').get(low).get(low).do('i32.mul').i32(2).do('i32.sub', 'i32.mul');
-          code.i32(1).get(swap).do('i32.shl').i32(1).do('i32.sub', 'i32.and').set(factor);
+          code.i32(1).get(most).do('i32.shl').i32(1).do('i32.sub', 'i32.and').set(factor);
           for (const [x, y] of [
             [high, low],
             [q, u],
@@ -230,13 +211,13 @@ export const addInverse = (
           next();
         });
       });
-      for (const [wideOne, narrow] of [
+      for (const [long, short] of [
         [U, u],
         [V, v],
         [Q, q],
         [R, r],
       ] as const) {
-        code.get(narrow).do('i64.extend_i32_s').set(wideOne);
+        code.get(short).do('i64.extend_i32_s').set(long);
       }
       // (d, e) times the matrix, plus the multiple of p that makes it divisible; both stay between −2p and p
       const rows = [
@@ -244,7 +225,7 @@ export const addInverse = (
         [Q, R, D, E],
       ] as const;
       const newLimbs = rows.map(([a, b, X, Y]) => {
-        const made = named();
+        const made = number();
         const top = limbs - 1;
         const negative = (x: Local): void => {
           code.get(x).i64(63).do('i64.shr_s');

@@ -10,7 +10,6 @@ import type { Code, Local } from '../wasm/code.js';
 import { WasmModule } from '../wasm/module.js';
 import type { Lanes } from './wide-code.js';
 import { type Address, callWith, primeElements, pushAddress, quadraticElements } from './wide-elements.js';
-import { addFormula, plainProduct } from './wide-functions.js';
 import { toWide, type WideField } from './wide-product.js';
 
 /** The most additions of one call, which share an inversion. */
@@ -21,7 +20,6 @@ const KIND = { sum: 0, double: 1, infinity: 2, left: 3, right: 4 } as const;
 
 /** Where the module has what in its memory; everything above `end` is the caller's. */
 export interface KernelLayout {
-  readonly element: number;
   readonly point: number;
   readonly end: number;
   /** Of the constant that `enter` multiplies with. */
@@ -56,7 +54,7 @@ class Places {
 export interface KernelExports {
   /** Does `count` additions, at most `MOST_ADDITIONS`, a multiple of the lanes: of each the addresses of the result, of P and of Q. A result may be where its own operands were, and no other's. */
   add(list: number, count: number): void;
-  /** Brings `count` numbers of `wordBytes` each, below p, to the form that is computed in, and multiplies by the constant that `setUnit` was given. */
+  /** Brings `count` numbers of `wordBytes` each, below p, to the form that is computed in, and multiplies by the constant at `unit`. */
   enter(to: number, from: number, count: number): void;
 }
 
@@ -98,9 +96,8 @@ export const kernelModule = (
     degree === 1
       ? primeElements(module, f, lanes, room)
       : quadraticElements(module, f, Number(nonResidue), lanes, room);
-  const { multiply, multiplyByKept, chain, slope, abscissa, ordinate } = elements;
+  const { multiply, multiplyPrime, multiplyByKept, chain, slope, abscissa, ordinate } = elements;
   const { multiplyOne, signedOne, subtractOne, isZero, invert } = elements;
-  const multiplyPrime = degree === 1 ? multiply : addFormula(module, f, lanes, plainProduct);
   const call = (code: Code, index: number, ...addresses: Address[]): void => callWith(code, index, addresses);
 
   const difference = scratch();
@@ -156,17 +153,10 @@ export const kernelModule = (
     const entry = local();
     const any = local();
     const low = local();
-    const [to, P, Q, p, q, kind, denominator, prefix, next] = range(9).map(() => lane.map(local)) as [
-      Local[],
-      Local[],
-      Local[],
-      Local[],
-      Local[],
-      Local[],
-      Local[],
-      Local[],
-      Local[],
-    ];
+    const perLane = <Name extends string>(...names: readonly Name[]) =>
+      Object.fromEntries(names.map((name) => [name, lane.map(local)])) as Record<Name, Local[]>;
+    const { to, P, Q, p, q, target } = perLane('to', 'P', 'Q', 'p', 'q', 'target');
+    const { kind, denominator, prefix, next } = perLane('kind', 'denominator', 'prefix', 'next');
     /** In every lane. */
     const each = (index: number, ...args: readonly (readonly Address[])[]): void => callWith(code, index, args.flat());
     const same = (at: number): number[] => lane.map(() => at);
@@ -330,7 +320,6 @@ export const kernelModule = (
       );
       each(abscissa, work.x, work.slope, P, Q);
       // what is no sum is written elsewhere, as its result may stand where its operands do
-      const target = lane.map(local);
       for (const i of lane) {
         code.i32(junk[i] as number).get(to[i] as Local);
         code
@@ -410,5 +399,5 @@ export const kernelModule = (
       again();
     });
   });
-  return { bytes: module.bytes(), layout: { element, point: 2 * element, end: places.next, constants, unit } };
+  return { bytes: module.bytes(), layout: { point: 2 * element, end: places.next, constants, unit } };
 };

@@ -63,7 +63,7 @@ const digitsAt = ({ windowBits, windows, shifted, words, count }: Digits, j: num
   return digits;
 };
 
-/** Points of windows j from `first` to `end`, and what their digits make of them. */
+/** Windows from one up to another. */
 export interface Range {
   readonly first: number;
   readonly end: number;
@@ -134,14 +134,15 @@ export function* bucketSums(adder: WideAdder, digits: Digits, points: Uint32Arra
     open = still;
   }
   const buckets = new Uint32Array(count);
-  for (let b = 0; b < count; b++) buckets[b] = (sizes[b] as number) === 0 ? 0 : (row[starts[b] as number] as number);
+  for (let b = 0; b < count; b++)
+    buckets[b] = (sizes[b] as number) === 0 ? INFINITY : (row[starts[b] as number] as number);
   return { buckets, entries };
 }
 
 /** P + Q of what may be 0, in a list. */
 const plus = (adder: WideAdder, P: PointAt, Q: PointAt): PointAt => {
-  if (P === 0) return Q;
-  if (Q === 0) return P;
+  if (P === INFINITY) return Q;
+  if (Q === INFINITY) return P;
   const to = adder.take(1);
   adder.add(to, P, Q);
   return to;
@@ -225,7 +226,7 @@ function* doubled(adder: WideAdder, points: Uint32Array, times: number): Steps<U
 
 /** Σ 2^(c·j)·P_j. */
 export function* joinWindows(adder: WideAdder, sums: Uint32Array, windowBits: number): Steps<PointAt> {
-  let total: Uint32Array = new Uint32Array([0]);
+  let total: Uint32Array = Uint32Array.of(INFINITY);
   for (let j = sums.length - 1; j >= 0; j--) {
     total = yield* doubled(adder, total, windowBits);
     total = Uint32Array.of(plus(adder, total[0] as number, sums[j] as number));

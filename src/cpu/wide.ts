@@ -33,12 +33,13 @@ const MOST_KEPT = 2 ** 20;
 
 /** Has an adder do something; null where there is none. */
 export const withAdder = async <Result>(
-  { constants, ...curve }: CurveContext,
+  curve: CurveContext,
   work: (adder: WideAdder, lanes: Lanes) => Promise<Result>,
 ): Promise<Result | null> => {
+  const { constants } = curve;
   let compiled = kernels.get(constants);
   if (compiled === undefined) {
-    const compile = async () => compileKernel(wideCurve({ constants, ...curve }), lanesHere());
+    const compile = async () => compileKernel(wideCurve(curve), lanesHere());
     compiled = compile().catch(() => null);
     kernels.set(constants, compiled);
   }

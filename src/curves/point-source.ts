@@ -1,6 +1,6 @@
 /** Points as they wait in main memory. */
 import type { Coordinate, PointEncoding } from '../api.js';
-import { readElement } from '../field/field.js';
+import { readElement, writeElement } from '../field/field.js';
 import { invert } from '../field/modulus.js';
 import { squareRootIn } from '../field/square-root.js';
 import { type CurveContext, cubic } from './curve.js';
@@ -24,6 +24,18 @@ export interface PointSource {
   /** Of points of Edwards form, what their coordinates were multiplied by; `scale` is 1 then. */
   readonly edwards?: { readonly scale: bigint };
 }
+
+/** Writes a point as the library has it in memory; infinity is the zeros that are there. */
+export const writePoint = (
+  { coordinates: f, pointWords }: CurveContext,
+  target: Uint32Array,
+  index: number,
+  point: Affine,
+): void => {
+  if (point === null) return;
+  writeElement(f, target, index * pointWords, point.x);
+  writeElement(f, target, index * pointWords + f.words, point.y);
+};
 
 /** Which of the two y of an x is meant: the odd one, or the larger one (of pairs by c1, unless it is 0). */
 export type RootSign = 'odd' | 'larger';

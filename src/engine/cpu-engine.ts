@@ -21,7 +21,6 @@ import type { PlanLimits } from '../plan/planner.js';
 import { survey } from '../plan/survey.js';
 import type { Knobs } from '../plan/tuning.js';
 import { NO_TABLES } from '../plan/workload.js';
-import { publicPoint } from '../stages/fold.js';
 import type { HostClock } from './clock.js';
 import { runOnCpu } from './cpu-run.js';
 import { Front, type OwnBases } from './front.js';
@@ -138,19 +137,15 @@ export class CpuEngine extends Front<HostBases> implements MsmEngine<Coordinate>
 
   protected async multiply(
     bases: HostBases,
-    given: readonly Factors[],
+    vectors: readonly Factors[],
+    n: number,
     options: CallOptions,
     clock: HostClock,
   ): Promise<AffinePoint<Coordinate>[]> {
-    clock.enter('encodeMs');
-    const vectors = await this.decoded(given, options.scalarEncoding);
     const goOn = (): void => {
       this.assertUsable(options.signal);
       bases.assertAlive();
     };
-    goOn();
-    const n = vectors.reduce((sum, vector) => sum + vector.n, 0);
-    if (n === 0) return vectors.map(() => publicPoint(this.curve, null));
     const surveyed = vectors.map(({ scalars, offset }) => ({ ...survey(this.curve, scalars, NO_TABLES), offset }));
     const context = { curve: this.curve, limits: LIMITS, tuning: this.#tuning, adapter: this.adapter };
     const { sums, record } = await runOnCpu(context, bases.source, surveyed, n, options, clock, goOn);

@@ -33,7 +33,6 @@ import { checkTuning, given, type Knobs } from '../plan/tuning.js';
 import { fullWorkload, type TableShape } from '../plan/workload.js';
 import type { Checks } from '../record/checks.js';
 import { recordJob } from '../record/record.js';
-import { publicPoint } from '../stages/fold.js';
 import { createKernels, type Kernels } from '../stages/kernels.js';
 import type { HostClock } from './clock.js';
 import { evaluate, submitsOf, type Work } from './evaluate.js';
@@ -399,16 +398,11 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
 
   protected async multiply(
     bases: ResidentBases,
-    given: readonly Factors[],
+    vectors: readonly Factors[],
+    n: number,
     options: CallOptions,
     clock: HostClock,
   ): Promise<AffinePoint<Coordinate>[]> {
-    clock.enter('encodeMs');
-    const vectors = await this.decoded(given, options.scalarEncoding);
-    this.assertUsable(options.signal);
-    bases.assertAlive();
-    const n = vectors.reduce((sum, vector) => sum + vector.n, 0);
-    if (n === 0) return vectors.map(() => publicPoint(this.curve, null));
     const surveyed = this.#survey(bases, vectors);
     const cost = surveyed.reduce(
       (sum, { load }) => sum + (load.n === 0 ? 0 : load.n + CPU_VECTOR_COST),

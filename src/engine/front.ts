@@ -14,6 +14,7 @@ import type { CurveContext } from '../curves/curve.js';
 import type { PointSource } from '../curves/point-source.js';
 import { assertNotAborted, badArgument, MsmError, notLoaded, show } from '../errors.js';
 import { loadedTables, type TableShape } from '../plan/workload.js';
+import { publicPoint } from '../stages/fold.js';
 import { HostClock } from './clock.js';
 import {
   type CallOptions,
@@ -68,11 +69,14 @@ export abstract class Front<Own extends OwnBases> {
   /**
    * One sum for each vector.
    *
+   * @param vectors with scalars in little-endian bytes
+   * @param n of how many scalars, which is not 0
    * @param clock of the call, which counted nothing while earlier calls ran
    */
   protected abstract multiply(
     bases: Own,
-    given: readonly Factors[],
+    vectors: readonly Factors[],
+    n: number,
     options: CallOptions,
     clock: HostClock,
   ): Promise<AffinePoint<Coordinate>[]>;
@@ -200,7 +204,7 @@ export abstract class Front<Own extends OwnBases> {
   }
 
   /** Scalars in little-endian bytes. */
-  async decoded(vectors: readonly Factors[], encoding: ScalarEncoding | undefined): Promise<readonly Factors[]> {
+  async #decoded(vectors: readonly Factors[], encoding: ScalarEncoding | undefined): Promise<readonly Factors[]> {
     if (isPlain(encoding)) return vectors;
     return withEncodings(({ readScalars }) =>
       vectors.map((vector) => ({ ...vector, scalars: readScalars(this.curve, vector.scalars, encoding) })),
@@ -217,7 +221,15 @@ export abstract class Front<Own extends OwnBases> {
     const { result } = options;
     const { edwards } = this.curve;
     const own = async (): Promise<AffinePoint<Coordinate>[]> => {
-      const sums = await this.multiply(bases, factors, options, clock);
+      clock.enter('encodeMs');
+      const vectors = await this.#decoded(factors, options.scalarEncoding);
+      this.assertUsable(options.signal);
+      bases.assertAlive();
+      const n = vectors.reduce((sum, vector) => sum + vector.n, 0);
+      const sums =
+        n === 0
+          ? vectors.map(() => publicPoint(this.curve, null))
+          : await this.multiply(bases, vectors, n, options, clock);
       if (edwards === undefined) return sums;
       const originalOf = await this.originals();
       return sums.map((sum) => originalOf(this.curve, sum));

@@ -97,6 +97,11 @@ export class Code {
     return { index: this.#parameters + this.locals.length - 1 };
   }
 
+  /** One of each name. */
+  named<Name extends string>(type: ValueType, ...names: readonly Name[]): Readonly<Record<Name, Local>> {
+    return Object.fromEntries(names.map((name) => [name, this.local(type)])) as Record<Name, Local>;
+  }
+
   do(...names: (keyof typeof plain)[]): this {
     for (const name of names) this.bytes.push(...plain[name]);
     return this;

@@ -26,7 +26,7 @@ import { windowCount } from '../src/plan/window-count.js';
 import { publicPoint } from '../src/stages/fold.js';
 import { captureGpu } from './support/captured-gpu.js';
 import { getDevice } from './support/gpu.js';
-import { TextbookCurve } from './support/textbook-curve.js';
+import { orderTwoCase } from './support/order-two.js';
 
 const compute = async (
   curve: Curve,
@@ -90,18 +90,7 @@ describe('alone', () => {
   });
 
   test('points of order 2, of which noble does not speak', async () => {
-    const { p } = bn254;
-    const special: AffinePoint = { x: 5n, y: 0n, infinity: false };
-    const curve: Curve = { ...bn254, name: 'even', a: 7n, b: (p - 160n) % p, generator: { x: 5n, y: 0n } };
-    const textbook = new TextbookCurve(curve);
-    const other = textbook.somePoint(curve.b, 1000n);
-    const pool = [special, other, special, textbook.add(special, other), { ...other, y: p - other.y }];
-    const points = Array.from({ length: 23 }, (_, i) => pool[(i * i) % pool.length] as AffinePoint);
-    const scalars = points.map((_, i) => BigInt(i * i + 1));
-    const expected = points.reduce(
-      (sum, point, i) => textbook.add(sum, textbook.multiply(point, scalars[i] as bigint)),
-      { x: 0n, y: 0n, infinity: true } as AffinePoint,
-    );
+    const { curve, points, scalars, expected } = orderTwoCase();
     const bytes = encodePoints(curveContext(curve), points);
     expect(await compute(curve, bytes, encodeScalars(bn254G1, scalars))).toEqual(expected);
   });

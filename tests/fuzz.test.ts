@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { everyGroup } from '../dev/cases/list.js';
 import { execute, makeInputs } from '../dev/fuzz/execute.js';
-import { drawProgram, type FuzzProgram, length, vectorsOf } from '../dev/fuzz/program.js';
+import { drawProgram, type FuzzCall, type FuzzProgram, length, vectorsOf } from '../dev/fuzz/program.js';
 import { shrink } from '../dev/fuzz/shrink.js';
 import { curveNames, edwardsNames, oracles } from '../dev/oracle/curves.js';
 import { encodingsOf } from '../dev/oracle/encodings.js';
@@ -76,6 +76,16 @@ describe('the fuzzer', () => {
     }
   });
 
+  /** Points that are equal, opposite and infinite, and scalars with carries. */
+  const fewAndChain: FuzzCall = {
+    points: [
+      { from: 'few-with-signs', n: 7, seed: 3 },
+      { from: 'doubling-chain', n: 9, seed: 4 },
+    ],
+    scalars: [{ from: 'carry-patterns', n: 16, seed: 5 }],
+    offset: 0,
+  };
+
   test('runs programs in the second group, and finds a wrong result there', { tags: 'long' }, async () => {
     const device = await getDevice();
     const program: FuzzProgram = {
@@ -85,12 +95,7 @@ describe('the fuzzer', () => {
       memoryBudget: null,
       calls: [
         {
-          points: [
-            { from: 'few-with-signs', n: 7, seed: 3 },
-            { from: 'doubling-chain', n: 9, seed: 4 },
-          ],
-          scalars: [{ from: 'carry-patterns', n: 16, seed: 5 }],
-          offset: 0,
+          ...fewAndChain,
           scalarEncoding: 'be',
           more: [{ scalars: [{ from: 'all-equal', n: 4, seed: 6 }], offset: 2 }],
         },
@@ -116,12 +121,7 @@ describe('the fuzzer', () => {
       memoryBudget: null,
       calls: [
         {
-          points: [
-            { from: 'few-with-signs', n: 7, seed: 3 },
-            { from: 'doubling-chain', n: 9, seed: 4 },
-          ],
-          scalars: [{ from: 'carry-patterns', n: 16, seed: 5 }],
-          offset: 0,
+          ...fewAndChain,
           encoding: 'le-montgomery',
           checkSubgroup: true,
           more: [{ scalars: [{ from: 'all-zero', n: 4, seed: 6 }], offset: 2 }],

@@ -6,7 +6,6 @@ import { pointDistributions } from '../dev/cases/point-distributions.js';
 import { scalarDistributions } from '../dev/cases/scalar-distributions.js';
 import { type CurveGroup, edwardsNames, oracleOf } from '../dev/oracle/curves.js';
 import {
-  type AffinePoint,
   bn254G1,
   type Coordinate,
   encodePoints,
@@ -23,13 +22,13 @@ import { compileKernel, WideAdder } from '../src/cpu/wide-adder.js';
 import type { Lanes } from '../src/cpu/wide-code.js';
 import { multiplyWide } from '../src/cpu/wide-msm.js';
 import { bn254 } from '../src/curves/bn254.js';
-import { type Curve, type CurveContext, curveContext } from '../src/curves/curve.js';
+import { type CurveContext, curveContext } from '../src/curves/curve.js';
 import { originalOf, weierstrassOf } from '../src/curves/edwards.js';
 import { openCurve } from '../src/curves/open-curve.js';
 import { quadraticField } from '../src/field/quadratic.js';
 import { survey } from '../src/plan/survey.js';
 import { NO_TABLES } from '../src/plan/workload.js';
-import { TextbookCurve } from './support/textbook-curve.js';
+import { orderTwoCase } from './support/order-two.js';
 
 const contextOf = ({ curve, group }: CurveGroup): Promise<CurveContext> =>
   openCurve(curve, group, async () => ({ quadraticField, weierstrassOf, originalOf }));
@@ -139,18 +138,7 @@ describe('sums', () => {
   });
 
   test('points of order 2, of which noble does not speak', async () => {
-    const { p } = bn254;
-    const special: AffinePoint = { x: 5n, y: 0n, infinity: false };
-    const even: Curve = { ...bn254, name: 'even', a: 7n, b: (p - 160n) % p, generator: { x: 5n, y: 0n } };
-    const textbook = new TextbookCurve(even);
-    const other = textbook.somePoint(even.b, 1000n);
-    const pool = [special, other, special, textbook.add(special, other), { ...other, y: p - other.y }];
-    const points = Array.from({ length: 23 }, (_, i) => pool[(i * i) % pool.length] as AffinePoint);
-    const scalars = points.map((_, i) => BigInt(i * i + 1));
-    const expected = points.reduce(
-      (sum, point, i) => textbook.add(sum, textbook.multiply(point, scalars[i] as bigint)),
-      { x: 0n, y: 0n, infinity: true } as AffinePoint,
-    );
+    const { curve: even, points, scalars, expected } = orderTwoCase();
     const { sums } = await multiply(curveContext(even), encodePoints(bn254G1, points), encodeScalars(bn254G1, scalars));
     expect(sums).toEqual([expected]);
   });

@@ -18,12 +18,11 @@ export const tableChips: readonly ChipName[] = [
   'm1',
   'malig610',
 ];
-/** Programs, which run when some bases are loaded, are in words in docs/performance.md. */
 const isListed = (chip: ChipName, title: string): boolean =>
-  title !== 'run_program' && (chips[chip].maker !== 'arm' || /^(product|square) /.test(title));
+  chips[chip].maker !== 'arm' || /^(product|square) /.test(title);
 
 /** What is another kernel in G2, and long. */
-const OF_PAIRS = ['import_points', 'tables_double', 'walk'];
+const OF_PAIRS = ['import_points', 'tables_double', 'run_program', 'walk'];
 
 /** What the library has a chip compile where nobody turned a knob, and operations of field-bench; of BN254, and of its G2 what differs. */
 export const kernelsOfTable = async (chip: ChipName): Promise<ChipKernel[]> => {

@@ -3,17 +3,19 @@ import { noSideEffects } from './scripts/package/no-side-effects.js';
 import { quietStructs } from './scripts/package/quiet-structs.js';
 import { smallScript } from './scripts/package/small-script.js';
 import { smallWgsl } from './scripts/package/small-wgsl.js';
+import { workerFile } from './scripts/package/worker-file.js';
 import { wgslTemplates } from './scripts/templates/wgsl-templates.js';
 
 /**
  * The package: one ES module with all that it needs inside, but for self-test and verification, which it loads when they are due, and curves besides BN254, which it loads when one is asked for; one that calibrates and has the engine from there, one that is handed over to check the
- * stages, which imports nothing either, one that reads files of provers, and one of a few lines for Node. Their types come from scripts/package/types.config.mjs.
+ * stages, which imports nothing either, one that reads files of provers, one of a few lines for Node, and the
+ * worker that threads run, which needs no other. Their types come from scripts/package/types.config.mjs.
  */
 export default defineConfig({
   // Silent when all is well: `npm start` builds before it prints its table.
   logLevel: 'warn',
   publicDir: false,
-  plugins: [smallWgsl(), wgslTemplates(), quietStructs(), smallScript(), noSideEffects()],
+  plugins: [workerFile(), smallWgsl(), wgslTemplates(), quietStructs(), smallScript(), noSideEffects()],
   build: {
     outDir: 'dist',
     emptyOutDir: true,

@@ -1,8 +1,9 @@
 import { defineConfig } from 'vitest/config';
+import { builtWorker } from './scripts/package/worker-file.js';
 import { wgslTemplates } from './scripts/templates/wgsl-templates.js';
 
 export default defineConfig({
-  plugins: [wgslTemplates()],
+  plugins: [wgslTemplates(), builtWorker()],
   test: {
     include: ['tests/**/*.test.ts'],
     environment: 'node',

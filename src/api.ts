@@ -241,6 +241,10 @@ export interface Tuning {
    * (`retainBases`). Results are the same.
    */
   readonly cpuBelow: number;
+  /** How what the CPU computes gets to its threads: `dynamic`, whoever is done draws the next chunk; `static`, all have equal shares. Default `dynamic`. */
+  readonly cpuDistribution: 'dynamic' | 'static';
+  /** Rows of 64 buckets in a chunk that a thread draws, 0 to 256; 0, the default, is by the size of the problem. */
+  readonly cpuChunk: number;
   /**
    * A debug mode: checks between the stages, on the GPU, that what one left is what the next may rely on, and rejects with
    * `internal` naming stage, bucket and task if not. Slower, and takes more scratch. Default false. What checks is a module of its own, which
@@ -270,6 +274,8 @@ export interface RunRecord {
    * WebAssembly (`wasm-unsafe-eval` allows it) or the platform has none. null where the GPU computed.
    */
   readonly arithmetic: 'wasm-simd' | 'wasm' | 'bigint' | null;
+  /** Workers that took part, beside the thread that the engine is in; 0 where the GPU computed. */
+  readonly workers: number;
   /** Scalars, of all vectors. */
   readonly n: number;
   /** 1, but for `msmBatch`. */
@@ -293,7 +299,10 @@ export interface RunRecord {
    * which it waited, and `onProgress` took. null where it was computed on the CPU.
    */
   readonly walls: HostWalls | null;
-  /** Why the GPU's work was done again: the message of the error that the call would have rejected with. null where it was not. */
+  /**
+   * Why work was done again: the message of the error that the call would have rejected with, had the GPU not got a second chance; or what became of
+   * workers that died, whose chunks others computed. null where none was.
+   */
   readonly retried: string | null;
   /**
    * Why products are not computed as by default, or as was asked for: what they got wrong in a self-test on this device. null where they are. See
@@ -313,6 +322,12 @@ export interface RunRecord {
   readonly tuning: Tuning;
   /** What it ran on. */
   readonly adapter: AdapterDescription;
+}
+
+/** What is needed of a worker: a `Worker` of a page or of another worker, or one of `node:worker_threads`. */
+export interface ComputeWorker {
+  postMessage(message: unknown): void;
+  terminate(): unknown;
 }
 
 /** Points that live on the GPU, converted and validated, ready to be multiplied. Made by `engine.loadBases`. */

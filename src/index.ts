@@ -11,6 +11,7 @@ export type {
   Calibration,
   CalibrationTrial,
   CompileTime,
+  ComputeWorker,
   Coordinate,
   Fp2,
   HostWalls,
@@ -33,6 +34,7 @@ export type {
 } from './api.js';
 export type { Curve } from './curves/curve.js';
 export type { Group, NamedCurve } from './curves/names.js';
-export { createMsmEngine, type MsmEngineOptions } from './engine/engine.js';
+export { createMsmEngine } from './engine/engine.js';
+export type { MsmEngineOptions } from './engine/options.js';
 export { MsmError, type MsmErrorCode } from './errors.js';
 export { version } from './version.js';

@@ -4,7 +4,7 @@ import { tuningQuery } from '../dev/bench/settings.js';
 import { formatCaseAddress } from '../dev/cases/address.js';
 import { readAddress } from '../dev/page/address.js';
 import { median } from '../src/calibrate/statistics.js';
-import { tuningChoices, tuningRanges } from '../src/plan/tuning.js';
+import { tuningChoices, tuningRanges } from '../src/plan/check-tuning.js';
 
 const parse = (query: string) => parseKnobs(new URLSearchParams(query));
 const read = (query: string) => readKnobs(new URLSearchParams(query));
@@ -56,6 +56,8 @@ describe('the knobs of the page', () => {
       memoryBudget: 16 * 2 ** 20,
       verify: true,
       build: null,
+      backend: null,
+      workers: null,
       group: null,
     });
     expect(parse('autorun=msm-bench&cpubelow=50&checks=1').settings).toMatchObject([

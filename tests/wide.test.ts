@@ -16,11 +16,13 @@ import {
   numbersOf,
   toAffinePoint,
 } from '../dev/oracle/known-bases.js';
+import { digitsOfScalars } from '../src/cpu/digits.js';
+import { gather } from '../src/cpu/gather.js';
 import { multiplyOnCpu } from '../src/cpu/multiply.js';
-import { wideCurve } from '../src/cpu/wide.js';
-import { compileKernel, WideAdder } from '../src/cpu/wide-adder.js';
+import { rowsOf, Share } from '../src/cpu/share.js';
+import { compileKernel, wideCurve } from '../src/cpu/wide.js';
+import { WideAdder } from '../src/cpu/wide-adder.js';
 import type { Lanes } from '../src/cpu/wide-code.js';
-import { multiplyWide } from '../src/cpu/wide-msm.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../src/curves/curve.js';
 import { originalOf, weierstrassOf } from '../src/curves/edwards.js';
@@ -28,6 +30,7 @@ import { openCurve } from '../src/curves/open-curve.js';
 import { quadraticField } from '../src/field/quadratic.js';
 import { survey } from '../src/plan/survey.js';
 import { NO_TABLES } from '../src/plan/workload.js';
+import { inOneGo } from './support/in-one-go.js';
 import { orderTwoCase } from './support/order-two.js';
 
 const contextOf = ({ curve, group }: CurveGroup): Promise<CurveContext> =>
@@ -121,19 +124,15 @@ describe('sums', () => {
     const n = 2 ** 16;
     const known = makeKnownBases(bn254G1, n, 5);
     const values = makeRandomScalars(bn254G1, n, 6);
-    const words = new Uint32Array(known.bytes.buffer);
-    const scalars = new Uint32Array(encodeScalars(bn254G1, values).buffer);
     const adder = await WideAdder.open(await compileKernel(wideCurve(curve), 2));
     expect(adder.bytes).toBeLessThan(2 ** 18);
-    const steps = multiplyWide(adder, (from, to) => words.subarray(16 * from, 16 * to), 1n, {
-      scalars,
-      words: 8,
-      bits: 254,
-    });
-    let last = steps.next();
-    while (last.done !== true) last = steps.next();
+    const digits = digitsOfScalars(curve, encodeScalars(bn254G1, values), 253, 13, false);
+    const piece = { points: new Uint32Array(known.bytes.buffer), scale: 1n, digits };
+    const share = new Share(adder, [piece]);
+    inOneGo(share.add(0, rowsOf(piece)));
+    const [sum] = inOneGo(gather(adder, [digits], [inOneGo(share.settle())]));
     const { x, y } = expectedMsm(bn254G1, known.logs, values);
-    expect(last.value.sum).toEqual([x, y]);
+    expect(adder.read(sum as number)).toEqual([x, y]);
     expect(adder.bytes).toBeLessThan(16 * 2 ** 20);
   });
 

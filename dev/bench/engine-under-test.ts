@@ -41,13 +41,15 @@ export async function makeEngine(
   setting: Setting,
   label = setting.name,
 ) {
-  const { memoryBudget, tuning, precompute, verify } = setting;
+  const { memoryBudget, tuning, precompute, verify, backend, workers } = setting;
   const { createMsmEngine, stageChecks } = await bench.library(setting);
   const engine = await engineIn(createMsmEngine, where, {
     device: bench.device,
     memoryBudget,
     tuning,
     verify,
+    ...(backend !== null && { backend }),
+    ...(workers !== null && { maxWorkers: workers }),
     ...(stageChecks && { checks: stageChecks }),
   });
   const watched = { signal: run.signal, onProgress: () => run.tick() };

@@ -2,7 +2,8 @@
 
 import type { Tuning } from '../../src/api.js';
 import type { Group } from '../../src/curves/names.js';
-import { tuningRanges } from '../../src/plan/tuning.js';
+import type { MsmEngineOptions } from '../../src/engine/options.js';
+import { tuningRanges } from '../../src/plan/check-tuning.js';
 import { parseGroup, parseInteger } from '../cases/address.js';
 
 /** An engine, as the knobs want it. */
@@ -15,11 +16,17 @@ export interface Setting {
   /** Bytes. */
   readonly memoryBudget: number;
   readonly verify: boolean;
+  /** What computes; null: what the library takes for a device that it was given. */
+  readonly backend: Backend | null;
+  /** The most workers of the CPU; null: the library's default. */
+  readonly workers: number | null;
   /** The folder in whose dist/ the library is built; null: the sources of this bench. */
   readonly build: string | null;
   /** The group that this side of a comparison computes in; null: that of the cases. */
   readonly group: Group | null;
 }
+
+export type Backend = NonNullable<MsmEngineOptions['backend']>;
 
 /** A knob whose values are integers of a range, or words, each with what it means to the library. */
 export type EngineKnob = { readonly label: string; readonly help: string } & (
@@ -67,6 +74,17 @@ const tuningTexts: Readonly<Record<keyof Tuning, readonly [name: string, label: 
     'Small ones on the CPU',
     'MSMs of at most so many scalars go to the CPU. Default 0 here, as this bench is about the GPU; the library has a default of its own.',
   ],
+  cpuDistribution: [
+    'cpudist',
+    'Chunks to threads',
+    'How what the CPU computes gets to its threads: whoever is done draws the next chunk, or all have equal shares.',
+    { dynamic: 'dynamic', static: 'static' },
+  ],
+  cpuChunk: [
+    'cpuchunk',
+    'Rows a chunk',
+    'Rows of 64 buckets that a thread draws at a time; 0: by the size of the problem.',
+  ],
   fieldProduct: [
     'fieldproduct',
     'Products',
@@ -103,6 +121,16 @@ const otherKnobs = {
     label: 'Verify',
     help: 'Compute every result once more in another way, and compare. A wrong one is an error.',
     words: { '1': true, '0': false },
+  },
+  backend: {
+    label: 'Backend',
+    help: 'What computes: the GPU (the default here), the CPU, or what the library finds faster for each call.',
+    words: { gpu: 'gpu', cpu: 'cpu', auto: 'auto' },
+  },
+  workers: {
+    label: 'Workers',
+    help: 'The most threads that help where the CPU computes. Default: one less than there are.',
+    range: [0, 1024],
   },
 } as const satisfies Readonly<Record<string, EngineKnob>>;
 
@@ -161,10 +189,12 @@ export function makeSetting(values: ReadonlyMap<string, string>): Setting {
   ) as Partial<Tuning>;
   return {
     name: set.length === 0 ? 'defaults' : set.map(([name, text]) => `${name}=${text}`).join(', '),
-    tuning: { cpuBelow: 0, ...tuning },
+    tuning: parsed.has('backend') ? tuning : { cpuBelow: 0, ...tuning },
     precompute: (parsed.get('precompute') as number | undefined) ?? 1,
     memoryBudget: 2 ** 20 * ((parsed.get('budget') as number | undefined) ?? DEFAULT_BUDGET_MIB),
     verify: (parsed.get('verify') as boolean | undefined) ?? false,
+    backend: (parsed.get('backend') as Backend | undefined) ?? null,
+    workers: (parsed.get('workers') as number | undefined) ?? null,
     build: (parsed.get('build') as string | undefined) ?? null,
     group: (parsed.get('group') as Group | undefined) ?? null,
   };

@@ -2,7 +2,8 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import type { AffinePoint, Bases, MsmEngine } from '../../src/api.js';
 import { stageChecks } from '../../src/checks.js';
-import { createMsmEngine, type MsmEngineOptions } from '../../src/engine/engine.js';
+import { createMsmEngine } from '../../src/engine/engine.js';
+import type { MsmEngineOptions } from '../../src/engine/options.js';
 import { MsmError } from '../../src/errors.js';
 import {
   bn254G1,

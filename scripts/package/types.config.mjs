@@ -12,8 +12,9 @@ export default ({ configTo = 'dist' }) =>
     { entry: 'checks', tsconfig: 'tsconfig.build.json' },
     { entry: 'formats', tsconfig: 'tsconfig.build.json' },
     { entry: 'node', tsconfig: 'tsconfig.node.json' },
-  ].map(({ entry, tsconfig }) => ({
-    input: `src/${entry}.ts`,
+    { entry: 'worker', tsconfig: 'tsconfig.build.json', from: 'cpu/worker' },
+  ].map(({ entry, tsconfig, from = entry }) => ({
+    input: `src/${from}.ts`,
     output: { file: `${configTo}/${entry}.d.ts`, format: 'es' },
     plugins: [dts({ tsconfig })],
     external: [/^node:/],

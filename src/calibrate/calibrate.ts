@@ -6,7 +6,6 @@ import { loadLater } from '../engine/load-later.js';
 import { assertNotAborted, badArgument, show } from '../errors.js';
 import { describeAdapter } from '../gpu/device.js';
 import { compileTimes } from '../gpu/pipelines.js';
-import { checkTuning } from '../plan/tuning.js';
 import { version } from '../version.js';
 import { recall, remember, rememberedName } from './memory.js';
 import { makeProblem, type Problem } from './problem.js';
@@ -103,7 +102,7 @@ export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {
     for (const { destroy } of tried) destroy();
   }
   const calibration: Calibration = {
-    tuning: checkTuning(found.tuning),
+    tuning: Object.freeze(found.tuning),
     trials: found.trials,
     curve: curve.name,
     adapter,

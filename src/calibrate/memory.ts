@@ -1,5 +1,5 @@
 import type { AdapterDescription, Calibration } from '../api.js';
-import { checkTuning } from '../plan/tuning.js';
+import { loadLater } from '../engine/load-later.js';
 import { version } from '../version.js';
 import type { CalibrationStore } from './store.js';
 
@@ -34,6 +34,7 @@ export const recall = async (store: CalibrationStore | null, name: string | null
     const text = await store.get(name);
     if (text === null) return null;
     const known = JSON.parse(text) as Calibration;
+    const { checkTuning } = await loadLater();
     return hasWorked(known) ? { ...known, tuning: checkTuning(known.tuning), remembered: true } : null;
   } catch {
     return null;

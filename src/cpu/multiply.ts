@@ -1,23 +1,22 @@
+/** MSMs without a GPU: in WebAssembly, on several threads where there is enough to do; on BigInts where there is no WebAssembly. */
 import type { AffinePoint, Coordinate, RunRecord } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
-import { type Affine, toAffine } from '../curves/jacobian.js';
+import { type Affine, addAffine, infinityOf, toAffine } from '../curves/jacobian.js';
 import { type PointSource, readerOf, wordsOf, writePoint } from '../curves/point-source.js';
-import { digitsOf, readWords, writeWords } from '../field/modulus.js';
 import type { SurveyedVector } from '../plan/survey.js';
+import { windowCount } from '../plan/window-count.js';
+import { expectedDigits, shareOf } from '../plan/workload.js';
 import { publicPoint } from '../stages/fold.js';
-import { pippenger } from './pippenger.js';
+import { type Cutting, cutRows, workersFor } from './cut.js';
+import { digitsOfScalars } from './digits.js';
+import { gather, type Shape } from './gather.js';
+import { cpuWindowBits, pippenger } from './pippenger.js';
+import type { OwnShare, WorkerPool } from './pool.js';
+import { type Piece, rowsOf, Share, type WindowSums } from './share.js';
 import { Turns } from './turns.js';
 import { withAdder } from './wide.js';
-import type { WideAdder } from './wide-adder.js';
-import { multiplyWide, type Steps } from './wide-msm.js';
-
-/** What a vector came to. */
-interface VectorOutcome {
-  readonly sum: Affine;
-  readonly windowBits: number;
-  readonly windows: number;
-  readonly entries: number;
-}
+import type { CompiledKernel, WideAdder } from './wide-adder.js';
+import type { Steps } from './wide-sums.js';
 
 /** What a call came to that was computed on the CPU. */
 export interface CpuOutcome {
@@ -29,10 +28,26 @@ export interface CpuOutcome {
   /** Digits that were not zero, of all vectors. */
   readonly entries: number;
   readonly arithmetic: Exclude<RunRecord['arithmetic'], null>;
+  /** Workers that took part. */
+  readonly workers: number;
+  /** Rows of a chunk, of the last round; 0 where there was but one thread. */
+  readonly chunk: number;
+  /** What became of workers that died; null if none did. */
+  readonly lost: string | null;
 }
 
+/** With which other threads, and how what is to be done is cut for them. */
+export interface Threads extends Cutting {
+  /** null where there are none. */
+  readonly pool: WorkerPool | null;
+  /** The most workers beside the own thread. */
+  readonly workers: number;
+}
+
+export const ALONE: Threads = { pool: null, workers: 0, distribution: 'dynamic', chunk: null };
+
 /**
- * Multiplies vectors on the CPU, one after the other.
+ * Multiplies vectors on the CPU.
  *
  * @param source all bases; null only if no vector has any scalars
  * @param goOn called now and then; what it throws ends the computation
@@ -42,79 +57,50 @@ export const multiplyOnCpu = async (
   source: PointSource | null,
   vectors: readonly SurveyedVector[],
   goOn: () => void,
+  threads: Threads = ALONE,
 ): Promise<CpuOutcome> => {
   const turns = new Turns(goOn);
-  const wide = await withAdder(curve, async (adder, lanes) => ({
-    done: await multiplyAll(vectors, (vector) => inWasm(curve, source, vector, adder, turns)),
-    arithmetic: lanes === 1 ? ('wasm' as const) : ('wasm-simd' as const),
-  }));
-  const { done, arithmetic } = wide ?? {
-    done: await multiplyAll(vectors, (vector) => onBigInts(curve, source, vector, turns)),
-    arithmetic: 'bigint',
-  };
-  const { windowBits, windows } = done.reduce((most, each) => (each.entries > most.entries ? each : most));
-  return {
-    sums: done.map(({ sum }) => publicPoint(curve, sum)),
-    windowBits,
-    windows,
-    entries: done.reduce((sum, each) => sum + each.entries, 0),
-    arithmetic,
-  };
+  const wide =
+    source &&
+    (await withAdder(curve, (adder, kernel) =>
+      new WideCall(curve, source, adder, kernel, turns, goOn, threads).multiply(vectors),
+    ));
+  return wide ?? onBigInts(curve, source, vectors, turns);
 };
 
-const multiplyAll = async (
+const onBigInts = async (
+  curve: CurveContext,
+  source: PointSource | null,
   vectors: readonly SurveyedVector[],
-  one: (vector: SurveyedVector) => Promise<VectorOutcome>,
-): Promise<VectorOutcome[]> => {
-  const done: VectorOutcome[] = [];
-  for (const vector of vectors) done.push(await one(vector));
-  return done;
+  turns: Turns,
+): Promise<CpuOutcome> => {
+  const read = source === null ? () => null : readerOf(curve, source);
+  let most = { windowBits: 2, windows: 0, entries: 0 };
+  let entries = 0;
+  const sums: AffinePoint<Coordinate>[] = [];
+  for (const vector of vectors) {
+    const done = await pippenger(curve, (i) => read(baseOf(vector, i)), vector.scalars, turns);
+    sums.push(publicPoint(curve, toAffine(curve, done.sum)));
+    entries += done.entries;
+    if (done.entries > most.entries) most = done;
+  }
+  const { windowBits, windows } = most;
+  return { sums, windowBits, windows, entries, arithmetic: 'bigint', workers: 0, chunk: 0, lost: null };
 };
 
 /** Which of the bases scalar i multiplies. */
 const baseOf = ({ offset, indices }: SurveyedVector, i: number): number =>
   offset + (indices === null ? i : (indices[i] as number));
 
-const onBigInts = async (
-  curve: CurveContext,
-  source: PointSource | null,
-  vector: SurveyedVector,
-  turns: Turns,
-): Promise<VectorOutcome> => {
-  const read = source === null ? () => null : readerOf(curve, source);
-  const { sum, ...done } = await pippenger(curve, (i) => read(baseOf(vector, i)), vector.scalars, turns);
-  return { ...done, sum: toAffine(curve, sum) };
-};
+/** The points of a vector's scalars. */
+interface Points {
+  /** Of those from one up to another; not to be written to. */
+  readonly words: (from: number, to: number) => Uint32Array;
+  /** What their coordinates were multiplied by. */
+  readonly scale: bigint;
+}
 
-const inWasm = async (
-  curve: CurveContext,
-  source: PointSource | null,
-  vector: SurveyedVector,
-  adder: WideAdder,
-  turns: Turns,
-): Promise<VectorOutcome> => {
-  if (source === null || vector.scalars.length === 0) return { sum: null, windowBits: 2, windows: 0, entries: 0 };
-  const { words, scale } = pointsOf(curve, source, vector);
-  const { sum, ...done } = await inTurns(multiplyWide(adder, words, scale, reduced(curve, vector.scalars)), turns);
-  if (sum.every((value) => value === 0n)) return { ...done, sum: null };
-  const f = curve.coordinates;
-  return { ...done, sum: { x: f.of(sum.slice(0, f.degree)), y: f.of(sum.slice(f.degree)) } };
-};
-
-const inTurns = async <Result>(steps: Steps<Result>, turns: Turns): Promise<Result> => {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-    if (turns.areOver) await turns.take();
-  }
-};
-
-/** The points of a vector's scalars, as words, and what their coordinates were multiplied by. */
-const pointsOf = (
-  curve: CurveContext,
-  source: PointSource,
-  vector: SurveyedVector,
-): { readonly words: (from: number, to: number) => Uint32Array; readonly scale: bigint } => {
+const pointsOf = (curve: CurveContext, source: PointSource, vector: SurveyedVector): Points => {
   const { pointWords } = curve;
   if (source.sign === undefined && source.edwards === undefined) {
     const all = wordsOf(source.bytes);
@@ -142,29 +128,187 @@ const pointsOf = (
   return { scale: 1n, words };
 };
 
-/** Scalars below the order, and the bits of the longest; a copy where one is not. */
-const reduced = (
-  { order, scalarBytes }: CurveContext,
-  given: Uint8Array<ArrayBuffer>,
-): { readonly scalars: Uint32Array; readonly words: number; readonly bits: number } => {
-  const words = scalarBytes / 4;
-  let scalars = wordsOf(given);
-  const limit = digitsOf(order, 32, words);
-  const isBelow = (at: number): boolean => {
-    for (let w = words - 1; w >= 0; w--) {
-      const difference = (scalars[at + w] as number) - (limit[w] as number);
-      if (difference !== 0) return difference < 0;
-    }
-    return false;
-  };
-  const any = new Uint32Array(words);
-  for (let at = 0; at < scalars.length; at += words) {
-    if (!isBelow(at)) {
-      if (scalars.buffer === given.buffer) scalars = scalars.slice();
-      writeWords(scalars, at, words, readWords(scalars, at, words) % order);
-    }
-    for (let w = 0; w < words; w++) (any[w] as number) |= scalars[at + w] as number;
+/** Points that are brought into memory together: more would take more of it, and fewer more additions of buckets. */
+const MOST_POINTS = 2 ** 16;
+
+/** Windows of a round, of all pieces. */
+const MOST_WINDOWS = 2 ** 12;
+
+/** A part of a vector. */
+interface Part {
+  readonly vector: number;
+  readonly points: Points;
+  readonly scalars: Uint8Array<ArrayBuffer>;
+  readonly bits: number;
+  readonly from: number;
+  readonly to: number;
+  /** Digits that are not zero, about. */
+  readonly entries: number;
+  readonly shape: Shape;
+}
+
+/** A call that is computed in WebAssembly: round by round, each of as many pieces as are in memory together. */
+class WideCall {
+  readonly #curve: CurveContext;
+  readonly #source: PointSource;
+  readonly #adder: WideAdder;
+  readonly #kernel: CompiledKernel;
+  readonly #turns: Turns;
+  readonly #goOn: () => void;
+  readonly #threads: Threads;
+  readonly #workers = new Set<number>();
+  readonly #lost: string[] = [];
+  #chunk = 0;
+
+  constructor(
+    curve: CurveContext,
+    source: PointSource,
+    adder: WideAdder,
+    kernel: CompiledKernel,
+    turns: Turns,
+    goOn: () => void,
+    threads: Threads,
+  ) {
+    this.#curve = curve;
+    this.#source = source;
+    this.#adder = adder;
+    this.#kernel = kernel;
+    this.#turns = turns;
+    this.#goOn = goOn;
+    this.#threads = threads;
   }
-  const top = any.findLastIndex((word) => word !== 0);
-  return { scalars, words, bits: Math.max(1, 32 * (top + 1) - Math.clz32(any[top] ?? 0)) };
+
+  async multiply(vectors: readonly SurveyedVector[]): Promise<CpuOutcome> {
+    const curve = this.#curve;
+    const sums = vectors.map(() => infinityOf(curve));
+    let most: Part | null = null;
+    let entries = 0;
+    for (const parts of roundsOf(this.#partsOf(vectors))) {
+      const done = await this.#round(parts);
+      const points = await this.#inTurns(
+        gather(
+          this.#adder,
+          parts.map(({ shape }) => shape),
+          done,
+        ),
+      );
+      for (const [i, part] of parts.entries()) {
+        const sum = this.#read(points[i] as number);
+        if (sum !== null) sums[part.vector] = addAffine(curve, sums[part.vector] as (typeof sums)[number], sum);
+        if (part.entries > (most?.entries ?? -1)) most = part;
+      }
+      entries += done.reduce((all, each) => all + each.entries, 0);
+    }
+    const { windowBits, windows } = most?.shape ?? { windowBits: 2, windows: 0 };
+    return {
+      sums: sums.map((sum) => publicPoint(curve, toAffine(curve, sum))),
+      windowBits,
+      windows,
+      entries,
+      arithmetic: this.#kernel.lanes === 1 ? 'wasm' : 'wasm-simd',
+      workers: this.#workers.size,
+      chunk: this.#chunk,
+      lost: this.#lost.length === 0 ? null : this.#lost.join('; '),
+    };
+  }
+
+  *#partsOf(vectors: readonly SurveyedVector[]): Generator<Part> {
+    const { scalarBytes } = this.#curve;
+    for (const [index, vector] of vectors.entries()) {
+      const { n, bits } = vector.load;
+      if (n === 0) continue;
+      const points = pointsOf(this.#curve, this.#source, vector);
+      const own = shareOf(vector.load, Math.min(n, MOST_POINTS));
+      const windowBits = cpuWindowBits(bits, (c) => expectedDigits(own, c));
+      const shape = { windowBits, windows: windowCount(bits, windowBits) };
+      const digits = expectedDigits(vector.load, windowBits);
+      for (let from = 0; from < n; from += MOST_POINTS) {
+        const to = Math.min(n, from + MOST_POINTS);
+        const scalars = vector.scalars.subarray(from * scalarBytes, to * scalarBytes);
+        yield { vector: index, points, scalars, bits, from, to, shape, entries: (digits * (to - from)) / n };
+      }
+    }
+  }
+
+  async #round(parts: readonly Part[]): Promise<readonly WindowSums[]> {
+    const { pool } = this.#threads;
+    const entries = parts.reduce((sum, part) => sum + part.entries, 0);
+    const workers = pool === null || pool.isOff ? 0 : Math.min(this.#threads.workers, workersFor(this.#curve, entries));
+    const shares = workers > 0 && (pool?.shares ?? false);
+    const pieces = parts.map(
+      ({ points, scalars, bits, from, to, shape }): Piece => ({
+        points: shares ? shared(points.words(from, to)) : points.words(from, to),
+        scale: points.scale,
+        digits: digitsOfScalars(this.#curve, scalars, bits, shape.windowBits, shares),
+      }),
+    );
+    const rows = pieces.reduce((sum, piece) => sum + rowsOf(piece), 0);
+    const share = (rowsPerChunk: number): OwnShare => {
+      const own = new Share(this.#adder, pieces);
+      return {
+        add: (chunk) => this.#inTurns(own.add(chunk * rowsPerChunk, (chunk + 1) * rowsPerChunk)),
+        settle: () => this.#inTurns(own.settle()),
+      };
+    };
+    if (pool === null || workers === 0) {
+      const own = share(rows);
+      await own.add(0);
+      return [await own.settle()];
+    }
+    const { rowsPerChunk, chunks } = cutRows(rows, workers, this.#threads);
+    this.#chunk = rowsPerChunk;
+    const outcome = await pool.run(
+      {
+        kernel: this.#kernel,
+        task: { pieces, rowsPerChunk },
+        chunks,
+        isStatic: this.#threads.distribution === 'static',
+        own: () => share(rowsPerChunk),
+        goOn: this.#goOn,
+      },
+      Math.min(workers, chunks - 1),
+    );
+    for (const worker of outcome.workers) this.#workers.add(worker);
+    if (outcome.lost !== null) this.#lost.push(outcome.lost);
+    return outcome.parts;
+  }
+
+  #read(at: number): Affine {
+    const sum = this.#adder.read(at);
+    if (sum.every((value) => value === 0n)) return null;
+    const f = this.#curve.coordinates;
+    return { x: f.of(sum.slice(0, f.degree)), y: f.of(sum.slice(f.degree)) };
+  }
+
+  async #inTurns<Result>(steps: Steps<Result>): Promise<Result> {
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+      if (this.#turns.areOver) await this.#turns.take();
+    }
+  }
+}
+
+/** A copy that other threads see, too. */
+const shared = (words: Uint32Array): Uint32Array => {
+  const copy = new Uint32Array(new SharedArrayBuffer(words.byteLength));
+  copy.set(words);
+  return copy;
 };
+
+/** Parts that are computed together, in their order. */
+function* roundsOf(parts: Iterable<Part>): Generator<readonly Part[]> {
+  let round: Part[] = [];
+  let [points, windows] = [0, 0];
+  for (const part of parts) {
+    const [morePoints, moreWindows] = [points + part.to - part.from, windows + part.shape.windows];
+    if (round.length > 0 && (morePoints > MOST_POINTS || moreWindows > MOST_WINDOWS)) {
+      yield round;
+      [round, points, windows] = [[], 0, 0];
+    }
+    round.push(part);
+    points += part.to - part.from;
+    windows += part.shape.windows;
+  }
+  if (round.length > 0) yield round;
+}

@@ -5,9 +5,14 @@ import { digitsOf, readWords } from '../field/modulus.js';
 import { windowCount } from '../plan/window-count.js';
 import type { Turns } from './turns.js';
 
-/** The c with the fewest additions: n to fill the buckets of a window, two for each bucket to sum them up. */
-export const cpuWindowBits = (n: number, scalarBits: number): number => {
-  const additions = (c: number): number => windowCount(scalarBits, c) * (n + 2 * 2 ** (c - 1));
+/**
+ * The c with the fewest additions: as many as there are digits to fill the buckets, two for each bucket to sum them up.
+ *
+ * @param bits of the longest scalar
+ * @param digits how many digits of c bits are not zero
+ */
+export const cpuWindowBits = (bits: number, digits: (windowBits: number) => number): number => {
+  const additions = (c: number): number => digits(c) + windowCount(bits, c) * 2 * 2 ** (c - 1);
   let best = 2;
   for (let c = 3; c <= 16; c++) if (additions(c) < additions(best)) best = c;
   return best;
@@ -62,7 +67,7 @@ export const pippenger = async (
   const n = scalars.length / curve.scalarBytes;
   const infinity = infinityOf(curve);
   if (n === 0) return { sum: infinity, windowBits: 2, windows: 0, entries: 0 };
-  const windowBits = cpuWindowBits(n, curve.scalarBits);
+  const windowBits = cpuWindowBits(curve.scalarBits, (c) => n * windowCount(curve.scalarBits, c));
   const windows = windowCount(curve.scalarBits, windowBits);
   const scalarWords = wordsOf(scalars);
   const words = curve.scalarBytes / 4;

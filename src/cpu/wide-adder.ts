@@ -2,7 +2,7 @@
 import { digitsOf, invert, joinLimbs, mod } from '../field/modulus.js';
 import { PAGE_BYTES } from '../wasm/module.js';
 import type { Lanes } from './wide-code.js';
-import { type KernelExports, type KernelLayout, kernelModule, MOST_ADDITIONS, type WideCurve } from './wide-kernel.js';
+import type { KernelExports, KernelLayout, WideCurve } from './wide-kernel.js';
 import { fromWide, type WideField } from './wide-product.js';
 
 /** The address of a point in the memory of an adder; plus 1 it stands for the negative of that point, and 0 is infinity. */
@@ -11,19 +11,13 @@ export type PointAt = number;
 /** Of what is in memory. */
 const ALIGNMENT = 8;
 
-/** What adders of a curve are made of. */
+/** What adders of a curve are made of. It may be sent to another thread. */
 export interface CompiledKernel {
   readonly curve: WideCurve;
   readonly lanes: Lanes;
   readonly layout: KernelLayout;
   readonly module: WebAssembly.Module;
 }
-
-/** @throws what the platform has against it: that there is no WebAssembly, or that a content security policy forbids it */
-export const compileKernel = async (curve: WideCurve, lanes: Lanes): Promise<CompiledKernel> => {
-  const { bytes, layout } = kernelModule(curve, lanes);
-  return { curve, lanes, layout, module: await WebAssembly.compile(bytes) };
-};
 
 export class WideAdder {
   readonly field: WideField;
@@ -56,7 +50,7 @@ export class WideAdder {
     for (const [at, values] of layout.constants) this.#words.set(values, at / 4);
     this.#next = ALIGNMENT * Math.ceil(layout.end / ALIGNMENT);
     this.#nothing = this.take(1);
-    this.#list = this.#takeBytes(12 * MOST_ADDITIONS);
+    this.#list = this.#takeBytes(12 * this.#layout.additions);
     this.#ground = this.#next;
   }
 
@@ -117,21 +111,16 @@ export class WideAdder {
    * @returns whether the list is full: that the next addition would do all that wait
    */
   add(to: PointAt, P: PointAt, Q: PointAt): boolean {
-    if (this.#queued === MOST_ADDITIONS) this.flush();
+    if (this.#queued === this.#layout.additions) this.flush();
     const at = this.#list / 4 + 3 * this.#queued++;
     const words = this.#words;
     words[at] = to;
     words[at + 1] = P || this.#nothing;
     words[at + 2] = Q || this.#nothing;
-    return this.#queued === MOST_ADDITIONS;
+    return this.#queued === this.#layout.additions;
   }
 
-  get nothing(): PointAt {
-    return this.#nothing;
-  }
-  queued(): number {
-    return this.#queued;
-  }
+  /** Does the additions that wait. */
   flush(): void {
     while (this.#queued % this.#lanes !== 0) {
       const at = this.#list / 4 + 3 * this.#queued++;
@@ -139,6 +128,20 @@ export class WideAdder {
     }
     if (this.#queued > 0) this.#exports.add(this.#list, this.#queued);
     this.#queued = 0;
+  }
+
+  /** Points, none of them negative, as they are in memory: for `copyIn` of an adder of the same kernel. */
+  copyOut(points: readonly PointAt[]): Int32Array {
+    const words = this.pointBytes / 4;
+    const out = new Int32Array(points.length * words);
+    for (const [i, at] of points.entries()) out.set(this.#words.subarray(at / 4, at / 4 + words), i * words);
+    return out;
+  }
+
+  copyIn(points: Int32Array): PointAt {
+    const to = this.#takeBytes(4 * points.length);
+    this.#words.set(points, to / 4);
+    return to;
   }
 
   /** The coefficients of a point's x and y, one after the other; zeros for infinity. */

@@ -13,7 +13,7 @@ import { type Address, callWith, primeElements, pushAddress, quadraticElements }
 import { toWide, type WideField } from './wide-product.js';
 
 /** The most additions of one call, which share an inversion. */
-export const MOST_ADDITIONS = 512;
+const MOST_ADDITIONS = 512;
 
 /** What becomes of an addition: by the formula of two points, by that of one, or nothing is to be computed. */
 const KIND = { sum: 0, double: 1, infinity: 2, left: 3, right: 4 } as const;
@@ -22,6 +22,8 @@ const KIND = { sum: 0, double: 1, infinity: 2, left: 3, right: 4 } as const;
 export interface KernelLayout {
   readonly point: number;
   readonly end: number;
+  /** The most additions of one call. */
+  readonly additions: number;
   /** Of the constant that `enter` multiplies with. */
   readonly unit: number;
   /** Constants and their bytes, to be written before anything is computed. */
@@ -399,5 +401,8 @@ export const kernelModule = (
       again();
     });
   });
-  return { bytes: module.bytes(), layout: { point: 2 * element, end: places.next, constants, unit } };
+  return {
+    bytes: module.bytes(),
+    layout: { point: 2 * element, end: places.next, additions: MOST_ADDITIONS, constants, unit },
+  };
 };

@@ -1,9 +1,9 @@
 /** WebAssembly for a curve, where the platform has it. */
 import type { CurveContext } from '../curves/curve.js';
 import { WasmModule } from '../wasm/module.js';
-import { type CompiledKernel, compileKernel, WideAdder } from './wide-adder.js';
+import { type CompiledKernel, WideAdder } from './wide-adder.js';
 import type { Lanes } from './wide-code.js';
-import type { WideCurve } from './wide-kernel.js';
+import { kernelModule, type WideCurve } from './wide-kernel.js';
 import { wideField } from './wide-product.js';
 
 export const wideCurve = ({ p, coordinates: f, a, field }: CurveContext): WideCurve => ({
@@ -22,6 +22,12 @@ export const lanesHere = (): Lanes => {
   return WebAssembly.validate(probe.bytes()) ? 2 : 1;
 };
 
+/** @throws what the platform has against it: that there is no WebAssembly, or that a content security policy forbids it */
+export const compileKernel = async (curve: WideCurve, lanes: Lanes): Promise<CompiledKernel> => {
+  const { bytes, layout } = kernelModule(curve, lanes);
+  return { curve, lanes, layout, module: await WebAssembly.compile(bytes) };
+};
+
 /** By the constants of a curve; null where there is no WebAssembly. */
 const kernels = new WeakMap<object, Promise<CompiledKernel | null>>();
 
@@ -34,7 +40,7 @@ const MOST_KEPT = 2 ** 20;
 /** Has an adder do something; null where there is none. */
 export const withAdder = async <Result>(
   curve: CurveContext,
-  work: (adder: WideAdder, lanes: Lanes) => Promise<Result>,
+  work: (adder: WideAdder, kernel: CompiledKernel) => Promise<Result>,
 ): Promise<Result | null> => {
   const { constants } = curve;
   let compiled = kernels.get(constants);
@@ -49,7 +55,7 @@ export const withAdder = async <Result>(
   idle.delete(constants);
   const adder = waiting ?? (await WideAdder.open(kernel));
   try {
-    return await work(adder, kernel.lanes);
+    return await work(adder, kernel);
   } finally {
     if (adder.bytes <= MOST_KEPT) idle.set(constants, adder);
   }

@@ -10,6 +10,7 @@ import type {
   SelfTest,
 } from '../api.js';
 import { checkPoints } from '../cpu/check-points.js';
+import { CpuThreads, type WorkerOptions } from '../cpu/threads.js';
 import { Turns } from '../cpu/turns.js';
 import { withAdder } from '../cpu/wide.js';
 import type { CurveContext } from '../curves/curve.js';
@@ -89,11 +90,13 @@ export class CpuEngine extends Front<HostBases> implements MsmEngine<Coordinate>
   readonly pipelines: readonly CompileTime[] = [];
   readonly selfTest: SelfTest | null = null;
   readonly #tuning: Knobs;
+  readonly #threads: CpuThreads;
   #lastRun: RunRecord | null = null;
 
-  constructor(curve: CurveContext, tuning: Knobs) {
+  constructor(curve: CurveContext, tuning: Knobs, workers: WorkerOptions) {
     super(curve);
     this.#tuning = tuning;
+    this.#threads = new CpuThreads(workers);
   }
 
   get lastRun(): RunRecord | null {
@@ -108,6 +111,7 @@ export class CpuEngine extends Front<HostBases> implements MsmEngine<Coordinate>
 
   destroy(): void {
     this.destroyed = true;
+    this.#threads.destroy();
   }
 
   protected async originals() {
@@ -147,7 +151,13 @@ export class CpuEngine extends Front<HostBases> implements MsmEngine<Coordinate>
       bases.assertAlive();
     };
     const surveyed = vectors.map(({ scalars, offset }) => ({ ...survey(this.curve, scalars, NO_TABLES), offset }));
-    const context = { curve: this.curve, limits: LIMITS, tuning: this.#tuning, adapter: this.adapter };
+    const context = {
+      curve: this.curve,
+      limits: LIMITS,
+      tuning: this.#tuning,
+      adapter: this.adapter,
+      threads: this.#threads,
+    };
     const { sums, record } = await runOnCpu(context, bases.source, surveyed, n, options, clock, goOn);
     this.#lastRun = record;
     return sums;

@@ -1,6 +1,7 @@
 /** An MSM on the CPU, and what is told of it. */
 import type { AdapterDescription, AffinePoint, Coordinate, RunRecord } from '../api.js';
 import { multiplyOnCpu } from '../cpu/multiply.js';
+import type { CpuThreads } from '../cpu/threads.js';
 import type { CurveContext } from '../curves/curve.js';
 import type { PointSource } from '../curves/point-source.js';
 import type { DeviceProfile } from '../plan/device-defaults.js';
@@ -16,6 +17,7 @@ export interface CpuRunContext {
   readonly limits: DeviceProfile;
   readonly tuning: Knobs;
   readonly adapter: AdapterDescription;
+  readonly threads: CpuThreads;
 }
 
 /**
@@ -24,7 +26,7 @@ export interface CpuRunContext {
  * @param goOn called now and then; what it throws ends the call
  */
 export const runOnCpu = async (
-  { curve, limits, tuning, adapter }: CpuRunContext,
+  { curve, limits, tuning, adapter, threads }: CpuRunContext,
   source: PointSource | null,
   vectors: readonly SurveyedVector[],
   n: number,
@@ -35,13 +37,20 @@ export const runOnCpu = async (
   goOn();
   onProgress?.({ phase: 'msm', done: 0, total: 1 });
   const computing = performance.now();
-  const { sums, windowBits, windows, entries, arithmetic } = await multiplyOnCpu(curve, source, vectors, goOn);
+  const { sums, windowBits, windows, entries, arithmetic, workers, lost, chunk } = await multiplyOnCpu(
+    curve,
+    source,
+    vectors,
+    goOn,
+    threads.of(tuning),
+  );
   const ms = performance.now() - computing;
   onProgress?.({ phase: 'msm', done: 1, total: 1 });
   goOn();
   const record: RunRecord = {
     on: 'cpu',
     arithmetic,
+    workers,
     n,
     vectors: vectors.length,
     windowBits,
@@ -52,12 +61,12 @@ export const runOnCpu = async (
     submits: 0,
     wallMs: clock.read().wallMs,
     walls: null,
-    retried: null,
+    retried: lost,
     fallback: null,
     verified: true,
     phases: [{ name: 'msm (CPU)', ms }],
     timeline: null,
-    tuning: { ...resolveTuning(fullWorkload(n, curve), curve, limits, tuning), windowBits },
+    tuning: { ...resolveTuning(fullWorkload(n, curve), curve, limits, tuning), windowBits, cpuChunk: chunk },
     adapter,
   };
   return { sums, record };

@@ -1,7 +1,6 @@
 import type {
   AdapterDescription,
   AffinePoint,
-  Calibration,
   CompileTime,
   Coordinate,
   Fp2,
@@ -9,12 +8,11 @@ import type {
   MsmEngine,
   RunRecord,
   SelfTest,
-  StageChecks,
   Tuning,
 } from '../api.js';
+import type { CpuThreads, WorkerOptions } from '../cpu/threads.js';
 import { Turns } from '../cpu/turns.js';
-import { type Curve, type CurveContext, withProduct } from '../curves/curve.js';
-import type { NamedCurve } from '../curves/names.js';
+import { type CurveContext, withProduct } from '../curves/curve.js';
 import { openCurve } from '../curves/open-curve.js';
 import type { PointSource } from '../curves/point-source.js';
 import { badArgument, GpuFault, MsmError, show } from '../errors.js';
@@ -29,69 +27,20 @@ import { learnedRate } from '../plan/pace.js';
 import type { PlanLimits } from '../plan/planner.js';
 import { type Job, type Part, schedule } from '../plan/schedule.js';
 import { type SurveyedVector, survey } from '../plan/survey.js';
-import { checkTuning, given, type Knobs } from '../plan/tuning.js';
+import type { Knobs } from '../plan/tuning.js';
 import { fullWorkload, type TableShape } from '../plan/workload.js';
-import type { Checks } from '../record/checks.js';
 import { recordJob } from '../record/record.js';
 import { createKernels, type Kernels } from '../stages/kernels.js';
 import type { HostClock } from './clock.js';
 import { evaluate, submitsOf, type Work } from './evaluate.js';
 import { Front } from './front.js';
-import { type CallOptions, readChecks, readVerify } from './input.js';
+import type { CallOptions } from './input.js';
 import { areAsLoaded, type LoadContext, type Loaded, loadPoints } from './load.js';
 import { loadLater } from './load-later.js';
+import type { EngineKnobs, MsmEngineOptions, ReadOptions } from './options.js';
 import { ResidentBases } from './resident-bases.js';
 import { phasesOf, timelineOf } from './timeline.js';
 import type { Factors } from './verify.js';
-
-/** Options of `createMsmEngine`. */
-export interface MsmEngineOptions<Of extends Coordinate = bigint> {
-  /** A name, or the constants of a curve of your own. */
-  readonly curve: NamedCurve | Curve<Of>;
-  /** Which group of a curve that is given by its name. Default `g1`; `g2` of the curves that have one. */
-  readonly group?: Of extends bigint ? 'g1' : 'g2';
-  /** A device of yours; it is used as it is and never destroyed. Default: the engine requests one. */
-  readonly device?: GPUDevice;
-  /**
-   * What computes. `auto`, the default: the GPU where there is WebGPU, and small MSMs on the CPU (`Tuning.cpuBelow`); without WebGPU, the CPU. `gpu`: the
-   * GPU, or `no-webgpu`. `cpu`: the CPU, though there may be a GPU. `MsmEngine.backends` says what it came to.
-   */
-  readonly backend?: 'auto' | 'gpu' | 'cpu';
-  /** WebGPU where there is no `navigator.gpu`: in Node, the object that Dawn's `create` returned. */
-  readonly gpu?: GPU;
-  /** Which adapter to request. Default `high-performance`. */
-  readonly powerPreference?: GPUPowerPreference;
-  /** The most bytes of scratch (not counting bases) that an MSM may hold; larger ones run in chunks. Default 256 MiB. */
-  readonly memoryBudget?: number;
-  /** What `calibrate` of `webgpu-msm/calibrate` found on this device, or on another of the same adapter: better defaults. */
-  readonly calibration?: Calibration;
-  /** Knobs to set by hand; see `Tuning`. They go before those of the calibration. */
-  readonly tuning?: Partial<Tuning>;
-  /** `stageChecks` of `webgpu-msm/checks`, which `tuning.checks` needs. */
-  readonly checks?: StageChecks;
-  /**
-   * Keep a copy of the points of `loadBases` in main memory, so that bases survive the loss of a device that the engine
-   * requested itself. Default true; with false they must be loaded again after a loss (the error says so).
-   */
-  readonly retainBases?: boolean;
-  /**
-   * How often a call may be done again, from clean buffers, when the GPU is found not to have done what it was told. Default 1; the error
-   * of the last attempt is what the call rejects with. See `RunRecord.retried`.
-   */
-  readonly retries?: number;
-  /**
-   * Whether results are verified: computed once more in another way, and compared; see docs/security.md. A number from 0 to 1 is the share of
-   * the calls that are, drawn at random. It takes about as long again. Default false.
-   */
-  readonly verify?: boolean | number;
-  /**
-   * Whether the pipelines have to compute an MSM with a known answer before a result of theirs is believed, once on a device. Default true;
-   * false where you know already, or count every dispatch. See `MsmEngine.selfTest`.
-   */
-  readonly selfTest?: boolean;
-}
-
-const DEFAULT_BUDGET = 256 * 2 ** 20;
 
 /** What a vector more costs the CPU, in scalars: the doublings between its windows. */
 const CPU_VECTOR_COST = 16;
@@ -111,8 +60,6 @@ const simplerThan = (product: Tuning['fieldProduct']): Pick<Knobs, 'fieldProduct
   walkerPrefixMemory: 'private',
 });
 
-type EngineKnobs = Knobs & { readonly checks?: Checks | undefined };
-
 class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   #kernels: Kernels;
   readonly #reopen: () => Promise<OpenDevice>;
@@ -122,6 +69,8 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   readonly #retainBases: boolean;
   readonly #retries: number;
   readonly #verify: number;
+  readonly #workers: WorkerOptions;
+  #threads: CpuThreads | null = null;
   #open: OpenDevice;
   #runner: Runner;
   #tuning: EngineKnobs;
@@ -136,15 +85,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   constructor(
     curve: CurveContext,
     open: OpenDevice,
-    options: {
-      reopen: () => Promise<OpenDevice>;
-      budget: number;
-      tuning: EngineKnobs;
-      retainBases: boolean;
-      retries: number;
-      verify: number;
-      selfTests: boolean;
-    },
+    options: Omit<ReadOptions, 'backend'> & { readonly reopen: () => Promise<OpenDevice> },
   ) {
     super(curve);
     this.#reopen = options.reopen;
@@ -154,6 +95,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     this.#retainBases = options.retainBases;
     this.#retries = options.retries;
     this.#verify = options.verify;
+    this.#workers = options.workers;
     this.#open = open;
     [this.curve, this.#kernels] = this.#arithmetic(curve);
     this.#runner = this.#runnerOn(open);
@@ -217,6 +159,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   destroy(): void {
     if (this.destroyed) return;
     this.destroyed = true;
+    this.#threads?.destroy();
     this.#runner.destroy();
     // what is lost need not be destroyed, and Dawn has been seen to crash when it was
     if (this.#open.owned && !this.#runner.isLost) this.#open.device.destroy();
@@ -484,6 +427,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     this.#lastRun = {
       on: 'gpu',
       arithmetic: null,
+      workers: 0,
       n,
       vectors: vectors.length,
       windowBits: plan.tuning.windowBits,
@@ -516,8 +460,15 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
       this.assertUsable(options.signal);
       bases.assertAlive();
     };
-    const { runOnCpu } = await loadLater();
-    const context = { curve: this.curve, limits: this.#planLimits(), tuning: this.#tuning, adapter: this.adapter };
+    const { CpuThreads, runOnCpu } = await loadLater();
+    this.#threads ??= new CpuThreads(this.#workers);
+    const context = {
+      curve: this.curve,
+      limits: this.#planLimits(),
+      tuning: this.#tuning,
+      adapter: this.adapter,
+      threads: this.#threads,
+    };
     const { sums, record } = await runOnCpu(context, bases.source, vectors, n, options, clock, goOn);
     this.#lastRun = record;
     return sums;
@@ -539,6 +490,9 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   }
 }
 
+/** Of what is no object, itself: it is refused later. */
+const copyOf = <Given>(given: Given): Given => (typeof given === 'object' && given !== null ? { ...given } : given);
+
 /**
  * Makes an engine that computes multi-scalar multiplications in one group of a curve: on one GPU device, or without WebGPU on the CPU.
  *
@@ -550,63 +504,26 @@ export async function createMsmEngine(
   options: MsmEngineOptions | MsmEngineOptions<Fp2>,
 ): Promise<MsmEngine<Coordinate>> {
   if (typeof options !== 'object' || options === null) throw badArgument('options must be an object with a `curve`');
-  // read once: what becomes of the object afterwards does not matter
-  const {
-    device,
-    gpu,
-    powerPreference,
-    backend = 'auto',
-    memoryBudget = DEFAULT_BUDGET,
-    retainBases = true,
-    retries = 1,
-    verify = false,
-    selfTest: selfTests = true,
-  } = options;
-  if (!(Number.isInteger(memoryBudget) && memoryBudget > 0)) {
-    throw badArgument(`memoryBudget must be a positive integer of bytes, got ${show(memoryBudget)}`);
-  }
-  const { calibration, tuning: knobs = {}, checks } = options;
-  if (calibration !== undefined && (typeof calibration !== 'object' || calibration === null)) {
-    throw badArgument(`calibration must be what calibrate returned, got ${show(calibration)}`);
-  }
-  const { checks: checked = false, ...tuning } = {
-    ...(calibration === undefined ? {} : checkTuning(calibration.tuning)),
-    ...given(checkTuning(knobs)),
+  // read at once: what becomes of the objects afterwards does not matter
+  const { device, gpu, powerPreference, backend, memoryBudget, retainBases, retries, verify } = options;
+  const { selfTest, checks, maxWorkers, createWorker } = options;
+  const told = {
+    ...{ backend, memoryBudget, retainBases, retries, verify, selfTest, checks, maxWorkers, createWorker },
+    ...{ tuning: copyOf(options.tuning), calibration: copyOf(options.calibration) },
   };
-  const engineKnobs: EngineKnobs = Object.freeze({ ...tuning, checks: readChecks(checked, checks) });
-  if (typeof retainBases !== 'boolean')
-    throw badArgument(`retainBases must be true or false, got ${show(retainBases)}`);
-  if (typeof selfTests !== 'boolean') throw badArgument(`selfTest must be true or false, got ${show(selfTests)}`);
-  if (!(Number.isInteger(retries) && retries >= 0)) {
-    throw badArgument(`retries must be an integer of at least 0, got ${show(retries)}`);
-  }
-  const share = readVerify('verify', verify);
-  if (backend !== 'auto' && backend !== 'gpu' && backend !== 'cpu') {
-    throw badArgument(`backend must be 'auto', 'gpu' or 'cpu', got ${show(backend)}`);
-  }
-  const curve = await openCurve(options.curve, options.group, loadLater);
+  const [curve, later] = await Promise.all([openCurve(options.curve, options.group, loadLater), loadLater()]);
+  const { workers, ...settings } = later.readOptions(told);
   // It also keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is collected meanwhile.
   const open = (again: boolean): Promise<OpenDevice> => openDevice({ device, gpu, powerPreference }, again);
-  const onCpu = async (): Promise<MsmEngine<Coordinate>> => {
-    const { CpuEngine } = await loadLater();
-    return new CpuEngine(curve, engineKnobs);
-  };
-  if (backend === 'cpu') return onCpu();
+  const onCpu = (): MsmEngine<Coordinate> => new later.CpuEngine(curve, settings.tuning, workers);
+  if (settings.backend === 'cpu') return onCpu();
   let opened: OpenDevice;
   try {
     opened = await open(false);
   } catch (error) {
     const isWithout = error instanceof MsmError && (error.code === 'no-webgpu' || error.code === 'unsupported-device');
-    if (backend === 'gpu' || !isWithout) throw error;
+    if (settings.backend === 'gpu' || !isWithout) throw error;
     return onCpu();
   }
-  return new GpuEngine(curve, opened, {
-    reopen: () => open(true),
-    budget: memoryBudget,
-    tuning: backend === 'gpu' ? { cpuBelow: 0, ...engineKnobs } : engineKnobs,
-    retainBases,
-    retries,
-    verify: share,
-    selfTests,
-  });
+  return new GpuEngine(curve, opened, { ...settings, workers, reopen: () => open(true) });
 }

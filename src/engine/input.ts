@@ -8,11 +8,9 @@ import type {
   PointEncoding,
   Progress,
   ScalarEncoding,
-  StageChecks,
 } from '../api.js';
 import { type CurveContext, numbersOf } from '../curves/curve.js';
 import { badArgument, kindOf, show } from '../errors.js';
-import type { Checks } from '../record/checks.js';
 import { copyBytes, roomFor } from './bytes.js';
 
 /** Little-endian bytes of `value` at `at`. */
@@ -148,24 +146,6 @@ export const encodedBytes = (name: string, given: unknown, size: number, option:
   if (bytes === null)
     throw badArgument(`${name} must be bytes, as options.${option} is for bytes, got ${kindOf(given)}`);
   return bytes;
-};
-
-/**
- * What does the checks that are asked for.
- *
- * @throws MsmError `bad-argument`
- */
-export const readChecks = (wanted: boolean, given: StageChecks | undefined): Checks | undefined => {
-  if (given !== undefined && given?.from !== 'webgpu-msm/checks') {
-    throw badArgument(`checks must be stageChecks of 'webgpu-msm/checks', got ${show(given)}`);
-  }
-  if (!wanted) return undefined;
-  if (given === undefined) {
-    throw badArgument(
-      "tuning.checks takes a module of its own: import { stageChecks } from 'webgpu-msm/checks', and pass `checks: stageChecks`",
-    );
-  }
-  return given as Checks;
 };
 
 /** The most tables that `loadBases` makes: pieces of a few bits each. */

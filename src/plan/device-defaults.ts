@@ -70,4 +70,6 @@ export const deviceDefaults = (device: DeviceProfile): DeviceKnobs => ({
   sortThreadsPerWorkgroup: device.software ? 16 : 64,
   sortEntriesPerThread: device.software ? 128 : 32,
   cpuBelow: cpuBelowOf(device, {}),
+  cpuDistribution: 'dynamic',
+  cpuChunk: 0,
 });

@@ -1,0 +1,330 @@
+/** Threads that compute rounds together: who draws which chunk, and what becomes of the chunks of one that dies. No mathematics. */
+import type { ComputeWorker } from '../api.js';
+import { type Begin, drawFrom, type FromWorker, type More, type Task } from './messages.js';
+import type { NodeWorker } from './node-module.js';
+import type { PageWorker } from './platform.js';
+import type { WindowSums } from './share.js';
+import type { CompiledKernel } from './wide-adder.js';
+
+/** How long is long, in milliseconds. */
+export interface Patience {
+  /** Workers that had nothing to do for so long end. */
+  readonly idleMs: number;
+  /**
+   * A page is not told when a worker of it was terminated. One that has not said anything for so long after all else was done, and for 20 times what the
+   * longest chunk took the own thread, counts as dead.
+   */
+  readonly silentMs: number;
+}
+
+const PATIENCE: Patience = { idleMs: 10_000, silentMs: 3000 };
+
+const SILENT_CHUNKS = 20;
+
+/** The caller's own thread looks so often whether it is to go on while it waits for others, in milliseconds. */
+const LOOK_MS = 10;
+
+/** After so many deaths in a row there are no more workers. */
+const MOST_DEATHS = 2;
+
+/** The own thread's part of a round. */
+export interface OwnShare {
+  add(chunk: number): Promise<void>;
+  settle(): Promise<WindowSums>;
+}
+
+export interface Round {
+  readonly kernel: CompiledKernel;
+  readonly task: Task;
+  /** How many there are; with `isStatic` a share for each participant, the first the own thread's. */
+  readonly chunks: number;
+  readonly isStatic: boolean;
+  /** What the own thread is to have a share by. */
+  own(): OwnShare;
+  /** Called now and then; what it throws ends the round. */
+  goOn(): void;
+}
+
+export interface RoundOutcome {
+  readonly parts: readonly WindowSums[];
+  /** Workers that took part, by number. */
+  readonly workers: readonly number[];
+  /** What became of workers that died; null if none did. */
+  readonly lost: string | null;
+}
+
+/** A process of Node's ends while such workers are there, but not while they are at work. */
+const isOfNode = (worker: ComputeWorker): worker is NodeWorker => 'on' in worker;
+
+/** A round that is under way. */
+interface Current {
+  readonly round: Round;
+  readonly control: Int32Array | null;
+  /** Of those that are drawn by message; ascending. */
+  next: number;
+  readonly parts: WindowSums[];
+  readonly workers: number[];
+  readonly lost: string[];
+  /** To be computed again. */
+  readonly again: number[];
+}
+
+/** A worker and what it was given. */
+class Member {
+  readonly number: number;
+  readonly worker: ComputeWorker;
+  state: 'starting' | 'idle' | 'busy' | 'dead' = 'starting';
+  kernel: CompiledKernel | null = null;
+  readonly drawn = new Set<number>();
+
+  constructor(number: number, worker: ComputeWorker) {
+    this.number = number;
+    this.worker = worker;
+  }
+}
+
+export class WorkerPool {
+  readonly #start: () => ComputeWorker;
+  readonly #shares: boolean;
+  readonly #patience: Patience;
+  #members: Member[] = [];
+  #numbers = 0;
+  #deaths = 0;
+  #current: Current | null = null;
+  #onChange: () => void = () => undefined;
+  #idle: ReturnType<typeof setTimeout> | undefined;
+
+  /** @param shares whether workers can be given shared memory */
+  constructor(start: () => ComputeWorker, shares: boolean, patience = PATIENCE) {
+    this.#start = start;
+    this.#shares = shares;
+    this.#patience = patience;
+  }
+
+  /** Whether what workers are given should be in shared memory. */
+  get shares(): boolean {
+    return this.#shares;
+  }
+
+  /** How many there are. */
+  get size(): number {
+    return this.#members.length;
+  }
+
+  /** Whether there are no workers any more. */
+  get isOff(): boolean {
+    return this.#deaths >= MOST_DEATHS;
+  }
+
+  /**
+   * Computes a round, with at most so many workers: those that there are, and others, which are started and take part once they are there.
+   *
+   * @throws what `goOn` throws, or the own share; workers that were at work are ended then
+   */
+  async run(round: Round, workers: number): Promise<RoundOutcome> {
+    if (this.#current !== null) throw new Error('a pool computes one round at a time');
+    clearTimeout(this.#idle);
+    const current: Current = {
+      round,
+      control: this.#shares && !round.isStatic ? new Int32Array(new SharedArrayBuffer(4 * (1 + round.chunks))) : null,
+      next: round.isStatic ? 1 : 0,
+      parts: [],
+      workers: [],
+      lost: [],
+      again: [],
+    };
+    this.#current = current;
+    try {
+      if (!this.isOff) this.#wake(workers);
+      await this.#computeOwn(current);
+    } finally {
+      this.#current = null;
+      for (const member of this.#members.filter(({ state }) => state === 'busy')) this.#end(member);
+      this.#idle = setTimeout(() => this.destroy(), this.#patience.idleMs);
+      // of Node: what waits for nothing else may end
+      (this.#idle as { unref?(): void }).unref?.();
+    }
+    return {
+      parts: current.parts,
+      workers: current.workers,
+      lost: current.lost.length === 0 ? null : current.lost.join('; '),
+    };
+  }
+
+  /** Ends all workers; the next round starts others. */
+  destroy(): void {
+    clearTimeout(this.#idle);
+    for (const member of [...this.#members]) this.#end(member);
+  }
+
+  /** Has those that there are take part, and starts others. */
+  #wake(workers: number): void {
+    const there = this.#members.slice(0, workers);
+    for (const member of there) if (member.state === 'idle') this.#hand(member);
+    for (let i = there.length; i < workers && !this.isOff; i++) this.#add();
+  }
+
+  async #computeOwn(current: Current): Promise<void> {
+    const { round } = current;
+    let own: OwnShare | null = null;
+    let longest = 0;
+    const add = async (chunk: number): Promise<void> => {
+      const begun = performance.now();
+      own ??= round.own();
+      await own.add(chunk);
+      longest = Math.max(longest, performance.now() - begun);
+    };
+    const settle = async (): Promise<void> => {
+      if (own !== null) current.parts.push(await own.settle());
+      own = null;
+    };
+    if (round.isStatic) await add(0);
+    else for (let chunk = this.#draw(current, 0); chunk !== null; chunk = this.#draw(current, 0)) await add(chunk);
+    await settle();
+    const since = performance.now();
+    const patience = this.#patience.silentMs + SILENT_CHUNKS * longest;
+    for (;;) {
+      const open = this.#members.filter(({ state }) => state === 'busy' || (round.isStatic && state === 'starting'));
+      if (open.length === 0) break;
+      if (performance.now() - since > patience) {
+        for (const member of open) this.#lose(member, 'was not heard of any more');
+        break;
+      }
+      await this.#change();
+      round.goOn();
+    }
+    // what was drawn by one that died before it could say so
+    const { control } = current;
+    for (let chunk = 0; control !== null && chunk < round.chunks; chunk++) {
+      if (control[1 + chunk] === 0) current.again.push(chunk);
+    }
+    for (let chunk = current.next; round.isStatic && chunk < round.chunks; chunk++) current.again.push(chunk);
+    for (const chunk of current.again) await add(chunk);
+    await settle();
+  }
+
+  /** Until something is heard of a worker, or some milliseconds. */
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, LOOK_MS);
+      this.#onChange = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #draw(current: Current, worker: number): number | null {
+    // the own thread's are marked by a number that no worker has
+    if (current.control !== null) return drawFrom(current.control, worker === 0 ? -1 : worker);
+    return current.next < current.round.chunks ? current.next++ : null;
+  }
+
+  #add(): void {
+    let worker: ComputeWorker;
+    try {
+      worker = this.#start();
+    } catch (error) {
+      this.#deaths++;
+      this.#current?.lost.push(`a worker could not be started: ${String(error)}`);
+      return;
+    }
+    const member = new Member(++this.#numbers, worker);
+    this.#members.push(member);
+    const hear = (message: FromWorker): void => this.#hear(member, message);
+    const lose = (why: string): void => this.#lose(member, why);
+    if (isOfNode(worker)) {
+      worker.on('message', hear);
+      worker.on('error', (error: unknown) => lose(`died: ${String(error)}`));
+      worker.on('exit', () => lose('ended'));
+      worker.unref();
+      return;
+    }
+    const page = worker as PageWorker;
+    page.addEventListener('message', ({ data }: { readonly data: FromWorker }) => hear(data));
+    page.addEventListener('messageerror', () => lose('could not be understood'));
+    page.addEventListener('error', (event: { readonly message?: string; preventDefault(): void }) => {
+      event.preventDefault();
+      lose(`died: ${event.message ?? 'it could not be loaded'}`);
+    });
+  }
+
+  #hear(member: Member, message: FromWorker): void {
+    const current = this.#current;
+    if (member.state === 'dead') return;
+    if (message.say === 'ready') {
+      member.state = 'idle';
+      if (current !== null) this.#hand(member);
+    } else if (current === null || member.state !== 'busy') {
+      return;
+    } else if (message.say === 'next') {
+      const chunk = current.round.isStatic ? null : this.#draw(current, member.number);
+      if (chunk !== null) member.drawn.add(chunk);
+      member.worker.postMessage({ chunk } satisfies More);
+      return;
+    } else if (message.say === 'failed') {
+      this.#lose(member, `failed: ${message.why}`);
+    } else {
+      member.state = 'idle';
+      if (isOfNode(member.worker)) member.worker.unref();
+      this.#deaths = 0;
+      if (message.chunks > 0) {
+        current.parts.push(message.sums);
+        current.workers.push(member.number);
+      }
+    }
+    this.#onChange();
+  }
+
+  /** Gives a worker what is to be done, if there is anything left. */
+  #hand(member: Member): void {
+    const current = this.#current as Current;
+    const { round, control } = current;
+    member.drawn.clear();
+    const isLeft = control === null ? current.next < round.chunks : (control[0] as number) < round.chunks;
+    if (!isLeft) return;
+    const chunk = control === null ? this.#draw(current, member.number) : null;
+    if (chunk !== null) member.drawn.add(chunk);
+    const begin: Begin = {
+      kernel: member.kernel === round.kernel ? null : round.kernel,
+      task: round.task,
+      chunks: chunk === null ? [] : [chunk],
+      control,
+      worker: member.number,
+      isAll: round.isStatic,
+    };
+    member.kernel = round.kernel;
+    member.state = 'busy';
+    if (isOfNode(member.worker)) member.worker.ref();
+    member.worker.postMessage(begin);
+  }
+
+  /** A worker that is there no more: what it drew is to be done again. */
+  #lose(member: Member, why: string): void {
+    if (member.state === 'dead') return;
+    const current = this.#current;
+    const wasBusy = member.state === 'busy';
+    const wasIdle = member.state === 'idle';
+    this.#end(member);
+    // one that somebody ended while it had nothing to do is no bad sign
+    if (!wasIdle) this.#deaths++;
+    if (current !== null && !wasIdle) {
+      const { control } = current;
+      const drawn =
+        control === null
+          ? [...member.drawn]
+          : Array.from({ length: current.round.chunks }, (_, chunk) => chunk).filter(
+              (chunk) => control[1 + chunk] === member.number,
+            );
+      if (wasBusy) current.again.push(...drawn);
+      current.lost.push(`worker ${member.number} ${why}`);
+    }
+    this.#onChange();
+  }
+
+  #end(member: Member): void {
+    member.state = 'dead';
+    this.#members = this.#members.filter((other) => other !== member);
+    member.worker.terminate();
+  }
+}

@@ -1,0 +1,157 @@
+/** What `createMsmEngine` is told. */
+import type { Calibration, ComputeWorker, Coordinate, StageChecks, Tuning } from '../api.js';
+import type { WorkerOptions } from '../cpu/threads.js';
+import type { Curve } from '../curves/curve.js';
+import type { NamedCurve } from '../curves/names.js';
+import { badArgument, show } from '../errors.js';
+import { checkTuning } from '../plan/check-tuning.js';
+import { given, type Knobs } from '../plan/tuning.js';
+import type { Checks } from '../record/checks.js';
+import { readVerify } from './input.js';
+
+/** Options of `createMsmEngine`. */
+export interface MsmEngineOptions<Of extends Coordinate = bigint> {
+  /** A name, or the constants of a curve of your own. */
+  readonly curve: NamedCurve | Curve<Of>;
+  /** Which group of a curve that is given by its name. Default `g1`; `g2` of the curves that have one. */
+  readonly group?: Of extends bigint ? 'g1' : 'g2';
+  /** A device of yours; it is used as it is and never destroyed. Default: the engine requests one. */
+  readonly device?: GPUDevice;
+  /**
+   * What computes. `auto`, the default: the GPU where there is WebGPU, and small MSMs on the CPU (`Tuning.cpuBelow`); without WebGPU, the CPU. `gpu`: the
+   * GPU, or `no-webgpu`. `cpu`: the CPU, though there may be a GPU. `MsmEngine.backends` says what it came to.
+   */
+  readonly backend?: 'auto' | 'gpu' | 'cpu';
+  /**
+   * The most workers that compute large sums on the CPU, beside the thread that the engine is in: 0 to 1024. None is started before a sum is worth it, and
+   * those that have nothing to do end after ten seconds. Default: one less than the threads that run at a time here.
+   */
+  readonly maxWorkers?: number;
+  /**
+   * Starts a worker of yours that runs `webgpu-msm/worker`, where the one beside the package is not found: `() => new Worker(…, { type: 'module' })`, or
+   * one of `node:worker_threads`. Where none can be started the engine computes in its own thread.
+   */
+  readonly createWorker?: () => ComputeWorker;
+  /** WebGPU where there is no `navigator.gpu`: in Node, the object that Dawn's `create` returned. */
+  readonly gpu?: GPU;
+  /** Which adapter to request. Default `high-performance`. */
+  readonly powerPreference?: GPUPowerPreference;
+  /** The most bytes of scratch (not counting bases) that an MSM may hold; larger ones run in chunks. Default 256 MiB. */
+  readonly memoryBudget?: number;
+  /** What `calibrate` of `webgpu-msm/calibrate` found on this device, or on another of the same adapter: better defaults. */
+  readonly calibration?: Calibration;
+  /** Knobs to set by hand; see `Tuning`. They go before those of the calibration. */
+  readonly tuning?: Partial<Tuning>;
+  /** `stageChecks` of `webgpu-msm/checks`, which `tuning.checks` needs. */
+  readonly checks?: StageChecks;
+  /**
+   * Keep a copy of the points of `loadBases` in main memory, so that bases survive the loss of a device that the engine
+   * requested itself. Default true; with false they must be loaded again after a loss (the error says so).
+   */
+  readonly retainBases?: boolean;
+  /**
+   * How often a call may be done again, from clean buffers, when the GPU is found not to have done what it was told. Default 1; the error
+   * of the last attempt is what the call rejects with. See `RunRecord.retried`.
+   */
+  readonly retries?: number;
+  /**
+   * Whether results are verified: computed once more in another way, and compared; see docs/security.md. A number from 0 to 1 is the share of
+   * the calls that are, drawn at random. It takes about as long again. Default false.
+   */
+  readonly verify?: boolean | number;
+  /**
+   * Whether the pipelines have to compute an MSM with a known answer before a result of theirs is believed, once on a device. Default true;
+   * false where you know already, or count every dispatch. See `MsmEngine.selfTest`.
+   */
+  readonly selfTest?: boolean;
+}
+
+const DEFAULT_BUDGET = 256 * 2 ** 20;
+
+/**
+ * What does the checks that are asked for.
+ *
+ * @throws MsmError `bad-argument`
+ */
+const readChecks = (wanted: boolean, given: StageChecks | undefined): Checks | undefined => {
+  if (given !== undefined && given?.from !== 'webgpu-msm/checks') {
+    throw badArgument(`checks must be stageChecks of 'webgpu-msm/checks', got ${show(given)}`);
+  }
+  if (!wanted) return undefined;
+  if (given === undefined) {
+    throw badArgument(
+      "tuning.checks takes a module of its own: import { stageChecks } from 'webgpu-msm/checks', and pass `checks: stageChecks`",
+    );
+  }
+  return given as Checks;
+};
+
+export type EngineKnobs = Knobs & { readonly checks?: Checks | undefined };
+
+/** Options of an engine that are right. */
+export interface ReadOptions {
+  readonly backend: NonNullable<MsmEngineOptions['backend']>;
+  readonly budget: number;
+  readonly tuning: EngineKnobs;
+  readonly retainBases: boolean;
+  readonly retries: number;
+  readonly verify: number;
+  readonly selfTests: boolean;
+  readonly workers: WorkerOptions;
+}
+
+/** All that is told beside the curve. */
+type OtherOptions = {
+  readonly [Name in Exclude<keyof MsmEngineOptions, 'curve' | 'group'>]?: MsmEngineOptions[Name] | undefined;
+};
+
+const backends: readonly unknown[] = ['auto', 'gpu', 'cpu'];
+
+/** @throws MsmError `bad-argument` that names the option */
+export const readOptions = (options: OtherOptions): ReadOptions => {
+  const {
+    backend = 'auto',
+    memoryBudget: budget = DEFAULT_BUDGET,
+    retainBases = true,
+    retries = 1,
+    verify = false,
+    selfTest: selfTests = true,
+    calibration,
+    tuning: knobs = {},
+    checks,
+    maxWorkers,
+    createWorker,
+  } = options;
+  if (!(Number.isInteger(budget) && budget > 0)) {
+    throw badArgument(`memoryBudget must be a positive integer of bytes, got ${show(budget)}`);
+  }
+  if (calibration !== undefined && (typeof calibration !== 'object' || calibration === null)) {
+    throw badArgument(`calibration must be what calibrate returned, got ${show(calibration)}`);
+  }
+  const { checks: checked = false, ...set } = {
+    ...(calibration === undefined ? {} : checkTuning(calibration.tuning)),
+    ...given(checkTuning(knobs)),
+  };
+  const tuning: EngineKnobs = Object.freeze({ ...set, checks: readChecks(checked, checks) });
+  if (typeof retainBases !== 'boolean')
+    throw badArgument(`retainBases must be true or false, got ${show(retainBases)}`);
+  if (typeof selfTests !== 'boolean') throw badArgument(`selfTest must be true or false, got ${show(selfTests)}`);
+  if (!(Number.isInteger(retries) && retries >= 0)) {
+    throw badArgument(`retries must be an integer of at least 0, got ${show(retries)}`);
+  }
+  if (!backends.includes(backend)) {
+    throw badArgument(`backend must be '${backends.join("' or '")}', got ${show(backend)}`);
+  }
+  if (maxWorkers !== undefined && !(Number.isInteger(maxWorkers) && maxWorkers >= 0 && maxWorkers <= 1024)) {
+    throw badArgument(`maxWorkers must be an integer from 0 to 1024, got ${show(maxWorkers)}`);
+  }
+  if (createWorker !== undefined && typeof createWorker !== 'function') {
+    throw badArgument(`createWorker must be a function that returns a worker, got ${show(createWorker)}`);
+  }
+  return {
+    ...{ backend, budget, retainBases, retries, selfTests },
+    verify: readVerify('verify', verify),
+    tuning: backend === 'gpu' ? { cpuBelow: 0, ...tuning } : tuning,
+    workers: { maxWorkers, createWorker },
+  };
+};

@@ -1,0 +1,124 @@
+/** What several threads have of a sum, each some rows of its buckets, put together: the sum that noble has, however it is cut. */
+import { describe, expect, test } from 'vitest';
+import { everyScalars } from '../dev/cases/list.js';
+import { pointDistributions } from '../dev/cases/point-distributions.js';
+import { scalarDistributions } from '../dev/cases/scalar-distributions.js';
+import { bn254G1, expectedMsm } from '../dev/oracle/known-bases.js';
+import { cutRows, workersFor } from '../src/cpu/cut.js';
+import { digitsOfScalars } from '../src/cpu/digits.js';
+import { gather } from '../src/cpu/gather.js';
+import { type Piece, rowsOf, Share } from '../src/cpu/share.js';
+import { compileKernel, wideCurve } from '../src/cpu/wide.js';
+import { WideAdder } from '../src/cpu/wide-adder.js';
+import { bn254 } from '../src/curves/bn254.js';
+import { bn254G2 } from '../src/curves/bn254-g2.js';
+import { curveContext } from '../src/curves/curve.js';
+import { quadraticField } from '../src/field/quadratic.js';
+import { inOneGo } from './support/in-one-go.js';
+
+const curve = curveContext(bn254);
+const kernel = compileKernel(wideCurve(curve), 2);
+
+const makePiece = (
+  points: keyof typeof pointDistributions,
+  scalars: keyof typeof scalarDistributions,
+  n: number,
+  windowBits: number,
+) => {
+  const bases = pointDistributions[points].make(n, 7);
+  const factors = scalarDistributions[scalars].make(n, 7);
+  const piece: Piece = {
+    points: new Uint32Array(bases.bytes.buffer),
+    scale: 1n,
+    digits: digitsOfScalars(curve, factors.bytes, 253, windowBits, false),
+  };
+  const { x, y } = expectedMsm(bn254G1, bases.logs, factors.values);
+  return { piece, expected: [x, y] };
+};
+
+/** Rows are drawn by `threads` in turn, in chunks of different lengths. */
+const computeCut = async (pieces: readonly Piece[], threads: number, sizes: readonly number[]) => {
+  const adders = await Promise.all(Array.from({ length: threads }, async () => WideAdder.open(await kernel)));
+  const shares = adders.map((adder) => new Share(adder, pieces));
+  const rows = pieces.reduce((sum, piece) => sum + rowsOf(piece), 0);
+  for (let first = 0, k = 0; first < rows; k++) {
+    const end = Math.min(rows, first + (sizes[k % sizes.length] as number));
+    inOneGo((shares[k % threads] as Share).add(first, end));
+    first = end;
+  }
+  const parts = shares.map((share) => inOneGo(share.settle()));
+  const adder = adders[0] as WideAdder;
+  const sums = inOneGo(
+    gather(
+      adder,
+      pieces.map(({ digits }) => digits),
+      parts,
+    ),
+  );
+  return { sums: sums.map((sum) => adder.read(sum)), entries: parts.reduce((sum, part) => sum + part.entries, 0) };
+};
+
+describe('rows of buckets', () => {
+  test.each(everyScalars)('scalars=%s, cut in every way', async (scalars) => {
+    for (const [points, n, windowBits] of [
+      ['few-with-signs', 300, 11],
+      ['distinct', 41, 9],
+      ['doubling-chain', 1, 13],
+      ['with-infinities', 64, 4],
+    ] as const) {
+      const { piece, expected } = makePiece(points, scalars, n, windowBits);
+      const whole = await computeCut([piece], 1, [rowsOf(piece)]);
+      expect(whole.sums).toEqual([expected]);
+      for (const [threads, sizes] of [
+        [2, [1, 2, 5]],
+        [3, [7, 16, 33]],
+      ] as const) {
+        const { sums, entries } = await computeCut([piece], threads, sizes);
+        expect(sums, `${points}, chunks of ${sizes}`).toEqual([expected]);
+        expect(entries).toBe(whole.entries);
+      }
+    }
+  });
+
+  test('of several pieces, which chunks do not know of', async () => {
+    const made = [
+      makePiece('distinct', 'random', 100, 8),
+      makePiece('few-with-signs', 'all-zero', 5, 10),
+      makePiece('distinct', 'unreduced', 70, 12),
+      makePiece('all-equal', 'all-equal', 30, 3),
+    ];
+    for (const sizes of [[1], [3, 40], [1000]]) {
+      const { sums } = await computeCut(
+        made.map(({ piece }) => piece),
+        3,
+        sizes,
+      );
+      expect(sums).toEqual(made.map(({ expected }) => expected));
+    }
+  });
+});
+
+describe('how rounds are cut', () => {
+  test('every row is in one chunk, and no chunk is empty', () => {
+    for (const rows of [1, 2, 19, 640, 1280, 5000]) {
+      for (const workers of [1, 3, 7, 63]) {
+        for (const distribution of ['dynamic', 'static'] as const) {
+          for (const chunk of [null, 1, 16, 256]) {
+            const { rowsPerChunk, chunks } = cutRows(rows, workers, { distribution, chunk });
+            expect(rowsPerChunk * chunks).toBeGreaterThanOrEqual(rows);
+            expect(rowsPerChunk * (chunks - 1)).toBeLessThan(rows);
+            if (distribution === 'static') expect(chunks).toBeLessThanOrEqual(workers + 1);
+            else if (chunk !== null) expect(rowsPerChunk).toBe(chunk);
+          }
+        }
+      }
+    }
+  });
+
+  test('66 points are no work for workers, 2^16 are for several; of pairs fewer', () => {
+    const pairs = curveContext(bn254G2, quadraticField);
+    expect(workersFor(curve, 66 * 64)).toBe(0);
+    expect(workersFor(curve, 2 ** 16 * 20)).toBeGreaterThan(6);
+    expect(workersFor(pairs, 2 ** 16 * 20)).toBeGreaterThan(2 * workersFor(curve, 2 ** 16 * 20));
+  });
+});

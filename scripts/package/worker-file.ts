@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -58,9 +59,12 @@ export const builtWorker = (): Plugin => {
   let url: Promise<string> | null = null;
   const write = async (): Promise<string> => {
     const folder = inProject('node_modules/.cache/webgpu-msm');
-    if (!existsSync(folder)) mkdirSync(folder, { recursive: true });
-    for (const { name, text } of await buildWorker(folder)) writeFileSync(join(folder, name), text);
-    return pathToFileURL(join(folder, 'worker.js')).href;
+    mkdirSync(folder, { recursive: true });
+    const { text = '' } = (await buildWorker(folder)).find(({ name }) => name === 'worker.js') ?? {};
+    // several trees may have these modules in common, and each a worker of its own
+    const path = join(folder, `worker-${createHash('sha256').update(text).digest('hex').slice(0, 16)}.mjs`);
+    if (!existsSync(path)) writeFileSync(path, text);
+    return pathToFileURL(path).href;
   };
   return {
     name: 'built-worker',

@@ -236,11 +236,11 @@ export interface Tuning {
    */
   readonly fieldProduct: 'signed' | 'unsigned' | 'dot4';
   /**
-   * MSMs of at most so many scalars are computed on the CPU, where the answer is there sooner than a GPU's, 0 to 2^16; 0 leaves all
-   * of them to the GPU. Zeros do not count where they are the most; a vector more of a batch counts as 16. Needs the points in main memory
-   * (`retainBases`). Results are the same.
+   * MSMs of at most so many scalars are computed on the CPU, and all others on the GPU, 0 to 2^16; 0 leaves all of them to the GPU. Zeros do not count
+   * where they are the most; a vector more of a batch counts as 16. Needs the points in main memory (`retainBases`). Results are the same.
+   * Default null: by what either is expected to take (`RunRecord.predicted`).
    */
-  readonly cpuBelow: number;
+  readonly cpuBelow: number | null;
   /** How what the CPU computes gets to its threads: `dynamic`, whoever is done draws the next chunk; `static`, all have equal shares. Default `dynamic`. */
   readonly cpuDistribution: 'dynamic' | 'static';
   /** Rows of 64 buckets in a chunk that a thread draws, 0 to 256; 0, the default, is by the size of the problem. */
@@ -259,16 +259,30 @@ export interface StageChecks {
   readonly from: 'webgpu-msm/checks';
 }
 
+/** What a call is expected to take. */
+export interface Prediction {
+  /** Milliseconds on the GPU. */
+  readonly gpuMs: number;
+  /** Milliseconds on the CPU, with its workers. */
+  readonly cpuMs: number;
+  /** Milliseconds divided between both at the same time. null: they would stand in each other's way. */
+  readonly bothMs: number | null;
+}
+
 /**
  * What the last successful `engine.msm` or `engine.msmBatch` did. Where the result was verified, `wallMs` and `walls` are of all that was done,
  * and all else of the evaluation that gave the result.
  */
 export interface RunRecord {
   /**
-   * Where it was computed; what is small once zeros are left out is on the CPU (see `Tuning.cpuBelow`), with no tasks, dispatches and
-   * submits, and so is what has nothing but zeros.
+   * Where it was computed: on the GPU, on the CPU, with no tasks, dispatches and submits, or on both at the same time. What has nothing but zeros is the
+   * CPU's.
    */
-  readonly on: 'gpu' | 'cpu';
+  readonly on: 'gpu' | 'cpu' | 'both';
+  /** Of the scalars, how many were the GPU's, from 0 to 1. */
+  readonly gpuShare: number;
+  /** What the call was expected to take, from the adapter's name and from what earlier calls of the engine took. null where there was no choice. */
+  readonly predicted: Prediction | null;
   /**
    * How the CPU computed: in WebAssembly, with vectors of 128 bits or without; or on BigInts, many times slower, where a content security policy forbids
    * WebAssembly (`wasm-unsafe-eval` allows it) or the platform has none. null where the GPU computed.
@@ -296,7 +310,7 @@ export interface RunRecord {
   readonly wallMs: number;
   /**
    * What of `wallMs` went to what; known without `timestamp-query`, too. They add up to `wallMs`, less what earlier calls of the engine, for
-   * which it waited, and `onProgress` took. null where it was computed on the CPU.
+   * which it waited, and `onProgress` took. null where it was computed on the CPU, or on both.
    */
   readonly walls: HostWalls | null;
   /**
@@ -326,7 +340,9 @@ export interface RunRecord {
 
 /** What is needed of a worker: a `Worker` of a page or of another worker, or one of `node:worker_threads`. */
 export interface ComputeWorker {
+  /** Structured clones, as every worker takes them. */
   postMessage(message: unknown): void;
+  /** Ends it, whatever it does. What it answers is not looked at. */
   terminate(): unknown;
 }
 

@@ -23,6 +23,7 @@ export type {
   PagedBytes,
   PhaseTime,
   PointEncoding,
+  Prediction,
   Progress,
   RunRecord,
   ScalarEncoding,

@@ -14,7 +14,7 @@ import {
   makeKnownBases,
   makeRandomScalars,
 } from '../dev/oracle/known-bases.js';
-import { cpuWindowBits, pippenger, signedDigits } from '../src/cpu/pippenger.js';
+import { pippenger, signedDigits } from '../src/cpu/pippenger.js';
 import { Turns } from '../src/cpu/turns.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, curveContext } from '../src/curves/curve.js';
@@ -22,6 +22,7 @@ import { toAffine } from '../src/curves/jacobian.js';
 import { readerOf } from '../src/curves/point-source.js';
 import { encodePoints } from '../src/engine/input.js';
 import { createMsmEngine, type MsmEngine } from '../src/index.js';
+import { cpuWindowBits } from '../src/plan/window-bits.js';
 import { windowCount } from '../src/plan/window-count.js';
 import { publicPoint } from '../src/stages/fold.js';
 import { captureGpu } from './support/captured-gpu.js';

@@ -4,7 +4,7 @@ import { everyScalars } from '../dev/cases/list.js';
 import { pointDistributions } from '../dev/cases/point-distributions.js';
 import { scalarDistributions } from '../dev/cases/scalar-distributions.js';
 import { bn254G1, expectedMsm } from '../dev/oracle/known-bases.js';
-import { cutRows, workersFor } from '../src/cpu/cut.js';
+import { cutRows } from '../src/cpu/cut.js';
 import { digitsOfScalars } from '../src/cpu/digits.js';
 import { gather } from '../src/cpu/gather.js';
 import { type Piece, rowsOf, Share } from '../src/cpu/share.js';
@@ -14,6 +14,7 @@ import { bn254 } from '../src/curves/bn254.js';
 import { bn254G2 } from '../src/curves/bn254-g2.js';
 import { curveContext } from '../src/curves/curve.js';
 import { quadraticField } from '../src/field/quadratic.js';
+import { workersFor } from '../src/plan/work.js';
 import { inOneGo } from './support/in-one-go.js';
 
 const curve = curveContext(bn254);

@@ -56,7 +56,7 @@ interface Rows {
     readonly n: number;
     readonly setting: string;
     /** Where it was computed: small ones may be the CPU's (`cpubelow`). */
-    readonly on: 'gpu' | 'cpu';
+    readonly on: 'gpu' | 'cpu' | 'both';
     readonly placement: Placement;
     readonly repetition: number;
     readonly agrees: boolean;

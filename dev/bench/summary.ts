@@ -28,7 +28,7 @@ export interface Timed extends Span {
   readonly phases: readonly PhaseTime[] | null;
   readonly warmUp: RowOf<'warm-up'> | null;
   /** Where the last of them was computed. */
-  readonly on: 'gpu' | 'cpu';
+  readonly on: 'gpu' | 'cpu' | 'both';
   /** Null also where the MSM was faster: then it is none. */
   readonly bound: RowOf<'bound'> | null;
   readonly boundExceeded: boolean;

@@ -4,13 +4,12 @@ import type { CurveContext } from '../curves/curve.js';
 import { type Affine, addAffine, infinityOf, toAffine } from '../curves/jacobian.js';
 import { type PointSource, readerOf, wordsOf, writePoint } from '../curves/point-source.js';
 import type { SurveyedVector } from '../plan/survey.js';
-import { windowCount } from '../plan/window-count.js';
-import { expectedDigits, shareOf } from '../plan/workload.js';
+import { cpuShape, MOST_POINTS, workersFor } from '../plan/work.js';
 import { publicPoint } from '../stages/fold.js';
-import { type Cutting, cutRows, workersFor } from './cut.js';
+import { type Cutting, cutRows } from './cut.js';
 import { digitsOfScalars } from './digits.js';
 import { gather, type Shape } from './gather.js';
-import { cpuWindowBits, pippenger } from './pippenger.js';
+import { pippenger } from './pippenger.js';
 import type { OwnShare, WorkerPool } from './pool.js';
 import { type Piece, rowsOf, Share, type WindowSums } from './share.js';
 import { Turns } from './turns.js';
@@ -128,9 +127,6 @@ const pointsOf = (curve: CurveContext, source: PointSource, vector: SurveyedVect
   return { scale: 1n, words };
 };
 
-/** Points that are brought into memory together: more would take more of it, and fewer more additions of buckets. */
-const MOST_POINTS = 2 ** 16;
-
 /** Windows of a round, of all pieces. */
 const MOST_WINDOWS = 2 ** 12;
 
@@ -218,14 +214,11 @@ class WideCall {
       const { n, bits } = vector.load;
       if (n === 0) continue;
       const points = pointsOf(this.#curve, this.#source, vector);
-      const own = shareOf(vector.load, Math.min(n, MOST_POINTS));
-      const windowBits = cpuWindowBits(bits, (c) => expectedDigits(own, c));
-      const shape = { windowBits, windows: windowCount(bits, windowBits) };
-      const digits = expectedDigits(vector.load, windowBits);
+      const shape = cpuShape(vector.load);
       for (let from = 0; from < n; from += MOST_POINTS) {
         const to = Math.min(n, from + MOST_POINTS);
         const scalars = vector.scalars.subarray(from * scalarBytes, to * scalarBytes);
-        yield { vector: index, points, scalars, bits, from, to, shape, entries: (digits * (to - from)) / n };
+        yield { vector: index, points, scalars, bits, from, to, shape, entries: (shape.digits * (to - from)) / n };
       }
     }
   }

@@ -2,21 +2,9 @@ import type { CurveContext } from '../curves/curve.js';
 import { type Affine, add, addAffine, double, infinityOf, type Jacobian, negated } from '../curves/jacobian.js';
 import { wordsOf } from '../curves/point-source.js';
 import { digitsOf, readWords } from '../field/modulus.js';
+import { cpuWindowBits } from '../plan/window-bits.js';
 import { windowCount } from '../plan/window-count.js';
 import type { Turns } from './turns.js';
-
-/**
- * The c with the fewest additions: as many as there are digits to fill the buckets, two for each bucket to sum them up.
- *
- * @param bits of the longest scalar
- * @param digits how many digits of c bits are not zero
- */
-export const cpuWindowBits = (bits: number, digits: (windowBits: number) => number): number => {
-  const additions = (c: number): number => digits(c) + windowCount(bits, c) * 2 * 2 ** (c - 1);
-  let best = 2;
-  for (let c = 3; c <= 16; c++) if (additions(c) < additions(best)) best = c;
-  return best;
-};
 
 /** Signed digits d_j of a scalar, |d_j| <= 2^(c-1), with Σ d_j · 2^(j·c) = scalar; a digit above the half borrows from the next. */
 export const signedDigits = (scalar: bigint, windowBits: number, windows: number): number[] => {

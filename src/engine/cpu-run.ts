@@ -49,6 +49,7 @@ export const runOnCpu = async (
   goOn();
   const record: RunRecord = {
     on: 'cpu',
+    gpuShare: 0,
     arithmetic,
     workers,
     n,
@@ -68,6 +69,7 @@ export const runOnCpu = async (
     timeline: null,
     tuning: { ...resolveTuning(fullWorkload(n, curve), curve, limits, tuning), windowBits, cpuChunk: chunk },
     adapter,
+    predicted: null,
   };
   return { sums, record };
 };

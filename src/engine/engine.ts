@@ -10,7 +10,7 @@ import type {
   SelfTest,
   Tuning,
 } from '../api.js';
-import type { CpuThreads, WorkerOptions } from '../cpu/threads.js';
+import type { WorkerOptions } from '../cpu/threads.js';
 import { Turns } from '../cpu/turns.js';
 import { type CurveContext, withProduct } from '../curves/curve.js';
 import { openCurve } from '../curves/open-curve.js';
@@ -22,7 +22,7 @@ import { compileAndDispatch } from '../gpu/first-dispatch.js';
 import { compileTimes } from '../gpu/pipelines.js';
 import { Runner } from '../gpu/runner.js';
 import { productFor } from '../plan/chips.js';
-import { cpuBelowOf, fieldProductOf } from '../plan/device-defaults.js';
+import { fieldProductOf } from '../plan/device-defaults.js';
 import { learnedRate } from '../plan/pace.js';
 import type { PlanLimits } from '../plan/planner.js';
 import { type Job, type Part, schedule } from '../plan/schedule.js';
@@ -39,11 +39,9 @@ import { areAsLoaded, type LoadContext, type Loaded, loadPoints } from './load.j
 import { loadLater } from './load-later.js';
 import type { EngineKnobs, MsmEngineOptions, ReadOptions } from './options.js';
 import { ResidentBases } from './resident-bases.js';
+import type { Done, Router } from './router.js';
 import { phasesOf, timelineOf } from './timeline.js';
 import type { Factors } from './verify.js';
-
-/** What a vector more costs the CPU, in scalars: the doublings between its windows. */
-const CPU_VECTOR_COST = 16;
 
 const LARGEST_WARMUP = 2 ** 16;
 
@@ -70,7 +68,8 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   readonly #retries: number;
   readonly #verify: number;
   readonly #workers: WorkerOptions;
-  #threads: CpuThreads | null = null;
+  readonly #backend: ReadOptions['backend'];
+  #router: Router | null = null;
   #open: OpenDevice;
   #runner: Runner;
   #tuning: EngineKnobs;
@@ -85,7 +84,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   constructor(
     curve: CurveContext,
     open: OpenDevice,
-    options: Omit<ReadOptions, 'backend'> & { readonly reopen: () => Promise<OpenDevice> },
+    options: ReadOptions & { readonly reopen: () => Promise<OpenDevice> },
   ) {
     super(curve);
     this.#reopen = options.reopen;
@@ -96,6 +95,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     this.#retries = options.retries;
     this.#verify = options.verify;
     this.#workers = options.workers;
+    this.#backend = options.backend;
     this.#open = open;
     [this.curve, this.#kernels] = this.#arithmetic(curve);
     this.#runner = this.#runnerOn(open);
@@ -106,7 +106,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   }
 
   get backends(): readonly ('gpu' | 'cpu')[] {
-    return cpuBelowOf(this.#planLimits(), this.#tuning) === 0 ? ['gpu'] : ['gpu', 'cpu'];
+    return this.#tuning.cpuBelow === 0 ? ['gpu'] : ['gpu', 'cpu'];
   }
 
   get pipelines(): readonly CompileTime[] {
@@ -159,7 +159,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   destroy(): void {
     if (this.destroyed) return;
     this.destroyed = true;
-    this.#threads?.destroy();
+    this.#router?.destroy();
     this.#runner.destroy();
     // what is lost need not be destroyed, and Dawn has been seen to crash when it was
     if (this.#open.owned && !this.#runner.isLost) this.#open.device.destroy();
@@ -346,14 +346,31 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     options: CallOptions,
     clock: HostClock,
   ): Promise<AffinePoint<Coordinate>[]> {
+    const { Router } = await loadLater();
+    this.#router ??= new Router(this.#backend === 'both', this.#workers);
+    const { sums, record } = await this.#router.multiply({
+      ...{ curve: this.curve, tuning: this.#tuning, adapter: this.adapter, source: bases.source },
+      ...{ vectors, n, options, clock },
+      limits: this.#planLimits(),
+      survey: (own) => this.#survey(bases, own),
+      onGpu: (own, ownOptions, ownClock) => this.#multiplyOnGpu(bases, own, ownOptions, ownClock),
+      compiled: () => this.pipelines.length,
+      goOn: () => {
+        this.assertUsable(options.signal);
+        bases.assertAlive();
+      },
+    });
+    this.#lastRun = record;
+    return [...sums];
+  }
+
+  async #multiplyOnGpu(
+    bases: ResidentBases,
+    vectors: readonly Factors[],
+    options: CallOptions,
+    clock: HostClock,
+  ): Promise<Done> {
     const surveyed = this.#survey(bases, vectors);
-    const cost = surveyed.reduce(
-      (sum, { load }) => sum + (load.n === 0 ? 0 : load.n + CPU_VECTOR_COST),
-      -CPU_VECTOR_COST,
-    );
-    if (cost < 0 || (cost <= cpuBelowOf(this.#planLimits(), this.#tuning) && bases.source !== null)) {
-      return this.#multiplyOnCpu(bases, surveyed, n, options, clock);
-    }
     const surveyedOn = this.#runner;
     const runner = await this.#testedRunner(bases.tables.count > 1, options.signal);
     const attempts = this.#attempts();
@@ -424,11 +441,12 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     const entries = sumOf('entries');
     // no time at all is none that was measured
     this.#additionsPerMs = learnedRate(this.#additionsPerMs, entries, walkMs || walls.submitToResultMs);
-    this.#lastRun = {
+    const record: RunRecord = {
       on: 'gpu',
+      gpuShare: 1,
       arithmetic: null,
       workers: 0,
-      n,
+      n: vectors.reduce((sum, vector) => sum + vector.n, 0),
       vectors: vectors.length,
       windowBits: plan.tuning.windowBits,
       windows: plan.pieces * plan.vectorWindows,
@@ -444,34 +462,9 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
       timeline,
       tuning: plan.tuning,
       adapter: this.adapter,
+      predicted: null,
     };
-    return [...sums];
-  }
-
-  /** Small MSMs, over the points that the engine has in main memory. */
-  async #multiplyOnCpu(
-    bases: ResidentBases,
-    vectors: readonly SurveyedVector[],
-    n: number,
-    options: CallOptions,
-    clock: HostClock,
-  ): Promise<AffinePoint<Coordinate>[]> {
-    const goOn = (): void => {
-      this.assertUsable(options.signal);
-      bases.assertAlive();
-    };
-    const { CpuThreads, runOnCpu } = await loadLater();
-    this.#threads ??= new CpuThreads(this.#workers);
-    const context = {
-      curve: this.curve,
-      limits: this.#planLimits(),
-      tuning: this.#tuning,
-      adapter: this.adapter,
-      threads: this.#threads,
-    };
-    const { sums, record } = await runOnCpu(context, bases.source, vectors, n, options, clock, goOn);
-    this.#lastRun = record;
-    return sums;
+    return { sums, record };
   }
 
   #planLimits(): PlanLimits {
@@ -512,10 +505,10 @@ export async function createMsmEngine(
     ...{ tuning: copyOf(options.tuning), calibration: copyOf(options.calibration) },
   };
   const [curve, later] = await Promise.all([openCurve(options.curve, options.group, loadLater), loadLater()]);
-  const { workers, ...settings } = later.readOptions(told);
+  const settings = later.readOptions(told);
   // It also keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is collected meanwhile.
   const open = (again: boolean): Promise<OpenDevice> => openDevice({ device, gpu, powerPreference }, again);
-  const onCpu = (): MsmEngine<Coordinate> => new later.CpuEngine(curve, settings.tuning, workers);
+  const onCpu = (): MsmEngine<Coordinate> => new later.CpuEngine(curve, settings.tuning, settings.workers);
   if (settings.backend === 'cpu') return onCpu();
   let opened: OpenDevice;
   try {
@@ -525,5 +518,5 @@ export async function createMsmEngine(
     if (settings.backend === 'gpu' || !isWithout) throw error;
     return onCpu();
   }
-  return new GpuEngine(curve, opened, { ...settings, workers, reopen: () => open(true) });
+  return new GpuEngine(curve, opened, { ...settings, reopen: () => open(true) });
 }

@@ -3,17 +3,16 @@
  * that points go through when they are loaded, why they were refused, Edwards curves, and fields of p² elements. One module (vite.lib.config.ts), as bundlers keep alive what two such modules share with the first.
  */
 
-export { CpuThreads } from '../cpu/threads.js';
 export { originalOf, weierstrassOf } from '../curves/edwards.js';
 export { formatOf } from '../curves/misread.js';
 export { quadraticField } from '../field/quadratic.js';
 export { checkTuning } from '../plan/check-tuning.js';
 export { CpuEngine } from './cpu-engine.js';
-export { runOnCpu } from './cpu-run.js';
 export { readOptions } from './options.js';
 export { isInGroup, membership, preparation } from './passages.js';
 
 export { refusal } from './refusal.js';
+export { Router } from './router.js';
 export { selfTest } from './self-test.js';
 export { tableCommands } from './table-commands.js';
 export { drawCheck, otherwise } from './verify.js';

@@ -18,10 +18,11 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
   /** A device of yours; it is used as it is and never destroyed. Default: the engine requests one. */
   readonly device?: GPUDevice;
   /**
-   * What computes. `auto`, the default: the GPU where there is WebGPU, and small MSMs on the CPU (`Tuning.cpuBelow`); without WebGPU, the CPU. `gpu`: the
-   * GPU, or `no-webgpu`. `cpu`: the CPU, though there may be a GPU. `MsmEngine.backends` says what it came to.
+   * What computes. `auto`, the default: for each call what is expected to be the fastest, the GPU, the CPU, or both at the same time; without WebGPU, the
+   * CPU. `gpu`: the GPU, or `no-webgpu`. `cpu`: the CPU, though there may be a GPU. `both`: each call is divided between both; without WebGPU, the CPU.
+   * `MsmEngine.backends` says what it came to.
    */
-  readonly backend?: 'auto' | 'gpu' | 'cpu';
+  readonly backend?: 'auto' | 'gpu' | 'cpu' | 'both';
   /**
    * The most workers that compute large sums on the CPU, beside the thread that the engine is in: 0 to 1024. None is started before a sum is worth it, and
    * those that have nothing to do end after ten seconds. Default: one less than the threads that run at a time here.
@@ -105,7 +106,7 @@ type OtherOptions = {
   readonly [Name in Exclude<keyof MsmEngineOptions, 'curve' | 'group'>]?: MsmEngineOptions[Name] | undefined;
 };
 
-const backends: readonly unknown[] = ['auto', 'gpu', 'cpu'];
+const backends: readonly unknown[] = ['auto', 'gpu', 'cpu', 'both'];
 
 /** @throws MsmError `bad-argument` that names the option */
 export const readOptions = (options: OtherOptions): ReadOptions => {

@@ -34,7 +34,7 @@ export const checkTuning = (given: Partial<Tuning>): Partial<Tuning> => {
   if (typeof given !== 'object' || given === null) throw badArgument(`tuning must be an object, got ${show(given)}`);
   const tuning = Object.freeze({ ...given });
   for (const [name, value] of Object.entries(tuning)) {
-    if (value === undefined) continue;
+    if (value === undefined || (name === 'cpuBelow' && value === null)) continue;
     if (Object.hasOwn(tuningChoices, name)) {
       const words: readonly unknown[] = tuningChoices[name as keyof typeof tuningChoices];
       if (!words.includes(value)) {

@@ -13,18 +13,6 @@ export interface DeviceProfile {
   readonly maxComputeWorkgroupStorageSize: number;
 }
 
-/**
- * Where one core of a CPU that plays GPU, with BigInts, was slower than all of it. In WebAssembly it is faster far beyond (docs/performance.md, "On the
- * CPU"), but who computes on such an adapter wants to see what a GPU would do.
- */
-const SOFTWARE_CPU_BELOW = 128;
-
-/**
- * What the CPU has to beat on a GPU is a submit and a map, 4 to 17 ms on an M4 (DESIGN §3); 64 scalars took 4 ms on a slow core. Not
- * measured on a GPU yet: `npm run crossover -- --adapter hardware` does it.
- */
-const HARDWARE_CPU_BELOW = 64;
-
 /** How long a submit should hold a GPU: no animation stutters for longer than one would notice, no watchdog is near. */
 export const SUBMIT_MS = 100;
 
@@ -44,10 +32,6 @@ export const additionsPerSubmitOf = (device: DeviceProfile, overrides: Partial<D
 /** What the pipelines and the resident bases depend on; needs no plan. */
 export const fieldProductOf = (device: Pick<DeviceProfile, 'product'>, overrides: Partial<DeviceKnobs>): FieldProduct =>
   overrides.fieldProduct ?? device.product;
-
-/** Up to how many scalars an MSM is the CPU's; needs no plan either. */
-export const cpuBelowOf = (device: Pick<DeviceProfile, 'software'>, overrides: Partial<DeviceKnobs>): number =>
-  overrides.cpuBelow ?? (device.software ? SOFTWARE_CPU_BELOW : HARDWARE_CPU_BELOW);
 
 /** The knobs that depend on the device alone. */
 type DeviceKnobs = Omit<Tuning, 'windowBits' | 'checks'>;
@@ -69,7 +53,7 @@ export const deviceDefaults = (device: DeviceProfile): DeviceKnobs => ({
   fieldProduct: fieldProductOf(device, {}),
   sortThreadsPerWorkgroup: device.software ? 16 : 64,
   sortEntriesPerThread: device.software ? 128 : 32,
-  cpuBelow: cpuBelowOf(device, {}),
+  cpuBelow: null,
   cpuDistribution: 'dynamic',
   cpuChunk: 0,
 });

@@ -46,3 +46,16 @@ export const defaultWindowBits = (load: Workload, additionsPerSubmit: number): n
   const good = NEAR_ENOUGH * Math.min(...costs);
   return least + costs.findIndex((each) => each <= good);
 };
+
+/**
+ * The c of the CPU, with the fewest additions: as many as there are digits to fill the buckets, two for each bucket to sum them up.
+ *
+ * @param bits of the longest scalar
+ * @param digits how many digits of c bits are not zero
+ */
+export const cpuWindowBits = (bits: number, digits: (windowBits: number) => number): number => {
+  const additions = (c: number): number => digits(c) + windowCount(bits, c) * 2 * 2 ** (c - 1);
+  let best = 2;
+  for (let c = 3; c <= 16; c++) if (additions(c) < additions(best)) best = c;
+  return best;
+};

@@ -1,0 +1,262 @@
+/** Which backend computes a call: what is expected, what runs change of that, how a call is divided; and all of it on machines that are made up. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { machines, simulate } from '../dev/routing/simulation.js';
+import { makeTrace, parseTrace } from '../dev/routing/trace.js';
+import { bn254 } from '../src/curves/bn254.js';
+import { bn254G2 } from '../src/curves/bn254-g2.js';
+import { curveContext } from '../src/curves/curve.js';
+import { quadraticField } from '../src/field/quadratic.js';
+import {
+  type Coefficients,
+  type CostModel,
+  cpuCoefficients,
+  expectedMs,
+  gpuCoefficients,
+  growingMs,
+  learned,
+  type Work,
+} from '../src/plan/cost.js';
+import { Division, type Pace, type Side } from '../src/plan/division.js';
+import { predict, routeOf } from '../src/plan/routing.js';
+
+const curve = curveContext(bn254);
+const prior: Coefficients = { fixedMs: 5, digitNs: 100, bucketNs: 200, byteNs: 1 };
+const workOf = (digits: number): Work => ({ digits, buckets: digits / 10, bytes: digits });
+const [small, large] = [workOf(1000), workOf(1_000_000)];
+
+/** After calls that took `times` what is thought, and `fixed` times what is fixed. */
+const afterCalls = (model: CostModel, works: readonly Work[], times: number, fixed = 1): CostModel =>
+  works.reduce((now, work) => learned(now, work, fixed * prior.fixedMs + times * growingMs(prior, work)), model);
+
+describe('what a call is expected to take', () => {
+  const fresh: CostModel = { prior, runs: [] };
+
+  test('at first what the adapter makes one think', () => {
+    expect(expectedMs(fresh, large)).toBeCloseTo(5 + 100 + 20 + 1, 9);
+  });
+
+  test('one outlier changes nothing, two of six neither', () => {
+    for (const ms of [0, 5000, 1e6]) {
+      expect(expectedMs(learned(fresh, large, ms), large)).toBeCloseTo(expectedMs(fresh, large), 6);
+    }
+    const steady = afterCalls(fresh, [large, small, large, large], 1);
+    for (const ms of [0.001, 1e5]) {
+      expect(expectedMs(learned(learned(steady, large, ms), small, ms), large)).toBeCloseTo(126, 6);
+    }
+  });
+
+  test('runs that are steadily otherwise are believed, of one size as well as of several', () => {
+    for (const times of [0.1, 3, 40]) {
+      for (const works of [Array(8).fill(large), [small, large, workOf(30_000), large, small, large, small, large]]) {
+        const model = afterCalls(fresh, works, times);
+        const wanted = 5 + times * 121;
+        expect(expectedMs(model, large) / wanted).toBeGreaterThan(0.8);
+        expect(expectedMs(model, large) / wanted).toBeLessThan(1.25);
+      }
+    }
+    // what is fixed is told from what grows
+    const slowToAnswer = afterCalls(fresh, [small, large, small, large, small, workOf(300_000), small, large], 1, 8);
+    expect(expectedMs(slowToAnswer, small)).toBeGreaterThan(30);
+    expect(expectedMs(slowToAnswer, large)).toBeLessThan(200);
+  });
+
+  test('never less than nothing, whatever a clock says', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.record({ digits: fc.integer({ min: 0, max: 1e8 }), ms: fc.double({ min: 0, max: 1e5, noNaN: true }) }),
+          { maxLength: 12 },
+        ),
+        fc.integer({ min: 0, max: 1e8 }),
+        (runs, digits) => {
+          const model = runs.reduce((now, run) => learned(now, workOf(run.digits), run.ms), fresh);
+          const ms = expectedMs(model, workOf(digits));
+          expect(ms).toBeGreaterThanOrEqual(0);
+          expect(ms).toBeLessThan(Number.POSITIVE_INFINITY);
+        },
+      ),
+      { numRuns: 300, seed: 9 },
+    );
+  });
+
+  test('by the field: pairs take longer than numbers, and a known GPU less than one that nobody knows', () => {
+    const pairs = curveContext(bn254G2, quadraticField);
+    const known = { vendor: 'nvidia', architecture: 'ampere', software: false };
+    const unknown = { vendor: '', architecture: '', software: false };
+    expect(cpuCoefficients(pairs).digitNs).toBeGreaterThan(3 * cpuCoefficients(curve).digitNs);
+    expect(gpuCoefficients(pairs, known).digitNs).toBeGreaterThan(3 * gpuCoefficients(curve, known).digitNs);
+    expect(gpuCoefficients(curve, known).digitNs).toBeLessThan(gpuCoefficients(curve, unknown).digitNs);
+    const software = { ...known, software: true };
+    expect(gpuCoefficients(curve, software).digitNs).toBeGreaterThan(cpuCoefficients(curve).digitNs);
+  });
+});
+
+describe('who computes it', () => {
+  const models = (gpu: Partial<Coefficients>, cpu: Partial<Coefficients>) => ({
+    gpu: { prior: { ...prior, ...gpu }, runs: [] },
+    cpu: { prior: { ...prior, ...cpu }, runs: [] },
+    together: [],
+    undivided: 0,
+  });
+  const route = (of: ReturnType<typeof models>, work: Work, divides = true) =>
+    routeOf(predict(of, { gpu: work, cpu: work }, divides));
+
+  test('what is little the CPU, what is much the GPU where it is far ahead, and both where neither is', () => {
+    const ahead = models(
+      { fixedMs: 8, digitNs: 5, bucketNs: 10, byteNs: 0 },
+      { fixedMs: 1, digitNs: 300, bucketNs: 600, byteNs: 0 },
+    );
+    expect(route(ahead, small)).toBe('cpu');
+    expect(route(ahead, large)).toBe('gpu');
+    const alike = models({ fixedMs: 8 }, { fixedMs: 1 });
+    expect(route(alike, small)).toBe('cpu');
+    expect(route(alike, large)).toBe('both');
+    expect(route(alike, large, false)).toBe('cpu');
+  });
+
+  test('a division is expected to take a little more than half, where both are alike', () => {
+    const { gpuMs, cpuMs, bothMs } = predict(models({}, {}), { gpu: large, cpu: large }, true);
+    expect(gpuMs).toBe(cpuMs);
+    expect(bothMs).toBeGreaterThan(gpuMs / 2);
+    expect(bothMs).toBeLessThan(0.7 * gpuMs);
+  });
+});
+
+/** Two that draw until nothing is left, with real paces; how long each was at it, and what they drew. */
+const divide = (
+  total: number,
+  expected: Record<Side, Pace>,
+  real: Record<Side, Pace>,
+  cut?: (at: number) => number,
+) => {
+  const division = new Division(total, expected, cut);
+  const free = { front: 0, back: 0 };
+  const open = new Set<Side>(['front', 'back']);
+  const drawn: { readonly who: Side; readonly from: number; readonly to: number }[] = [];
+  while (open.size > 0) {
+    const who = [...open].reduce((first, each) => (free[each] < free[first] ? each : first));
+    division.done(who, free[who]);
+    const range = division.draw(who, free[who]);
+    if (range === null) open.delete(who);
+    else {
+      drawn.push({ who, ...range });
+      free[who] += real[who].fixedMs + (range.to - range.from) / real[who].rate;
+    }
+  }
+  return { free, drawn };
+};
+
+describe('a division', () => {
+  const paces = fc.record({
+    fixedMs: fc.double({ min: 0, max: 50, noNaN: true }),
+    rate: fc.double({ min: 0.1, max: 1e5, noNaN: true }),
+  });
+  const both = fc.record({ front: paces, back: paces });
+
+  test('hands out everything once, the front from the front and the back from the back', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 1e6 }),
+        both,
+        both,
+        fc.integer({ min: 1, max: 1000 }),
+        (total, expected, real, step) => {
+          const cut = (at: number) => Math.min(total, Math.round(at / step) * step);
+          const { drawn } = divide(total, expected, real, cut);
+          for (const { from, to } of drawn) expect(to).toBeGreaterThan(from);
+          const front = drawn.filter(({ who }) => who === 'front');
+          const back = drawn.filter(({ who }) => who === 'back').reverse();
+          let at = 0;
+          for (const { from, to } of [...front, ...back]) {
+            expect(from).toBe(at);
+            at = to;
+          }
+          expect(at).toBe(total);
+        },
+      ),
+      { numRuns: 500, seed: 3 },
+    );
+  });
+
+  test('takes hardly longer than the best division, where paces are what was thought, and where they are twice that or half', () => {
+    const [front, back] = [
+      { fixedMs: 10, rate: 1000 },
+      { fixedMs: 2, rate: 300 },
+    ];
+    const total = 1_000_000;
+    for (const [f, b] of [
+      [1, 1],
+      [2, 1],
+      [1, 2],
+      [0.5, 1],
+      [1, 0.5],
+    ] as const) {
+      const real = { front: { ...front, rate: f * front.rate }, back: { ...back, rate: b * back.rate } };
+      const { free } = divide(total, { front, back }, real);
+      const best = total / (real.front.rate + real.back.rate);
+      expect(Math.max(free.front, free.back)).toBeLessThan(1.12 * best + 2 * (front.fixedMs + back.fixedMs));
+    }
+  });
+
+  test('leaves to the other what would take longer to begin with than to have done', () => {
+    const { drawn } = divide(
+      100,
+      { front: { fixedMs: 50, rate: 1e4 }, back: { fixedMs: 1, rate: 10 } },
+      { front: { fixedMs: 50, rate: 1e4 }, back: { fixedMs: 1, rate: 10 } },
+    );
+    expect(drawn).toEqual([{ who: 'back', from: 0, to: 100 }]);
+  });
+});
+
+describe('on a machine that is made up, a trace of 491 calls', () => {
+  test.each(Object.keys(machines) as (keyof typeof machines)[])(
+    '%s: within 5 % of the best choices, and never worse than the CPU or the GPU alone',
+    (name) => {
+      for (const seed of [1, 2, 3, 4, 5, 6]) {
+        const { auto, best, cpu, gpu } = simulate(curve, machines[name], makeTrace(seed), seed);
+        expect(auto / best, `seed ${seed}`).toBeLessThan(1.05);
+        expect(auto).toBeLessThan(cpu);
+        expect(auto).toBeLessThan(gpu);
+      }
+    },
+  );
+
+  test('the same for the same seed', () => {
+    const again = () => simulate(curve, machines.laptop, makeTrace(7), 7);
+    expect(again()).toEqual(again());
+  });
+});
+
+describe('traces', () => {
+  test('of the published shape', () => {
+    const trace = makeTrace(1);
+    expect(trace).toHaveLength(491);
+    for (const { n, nonZero } of trace) {
+      expect(n).toBeGreaterThanOrEqual(2 ** 14);
+      expect(n).toBeLessThanOrEqual(2 ** 17);
+      expect(nonZero).toBeLessThanOrEqual(n);
+    }
+    const sparse = trace.filter(({ n, nonZero }) => nonZero < n / 2).length;
+    expect(sparse).toBeGreaterThan(200);
+    expect(sparse).toBeLessThan(400);
+  });
+
+  test('are read, and what is none is refused with the call', () => {
+    expect(parseTrace('[{ "n": 100 }, { "n": 7, "nonZero": 3, "bits": 32, "group": "g2" }]')).toEqual([
+      { n: 100, nonZero: 100, bits: 253, group: 'g1' },
+      { n: 7, nonZero: 3, bits: 32, group: 'g2' },
+    ]);
+    for (const [text, why] of [
+      ['[]', /array of calls/],
+      ['{}', /array of calls/],
+      ['[{ "n": 0 }]', /call 0: n must be/],
+      ['[{ "n": 3 }, { "n": 3, "nonZero": 4 }]', /call 1: nonZero must be an integer from 1 to n/],
+      ['[{ "n": 3, "bits": 257 }]', /bits must be/],
+      ['[{ "n": 3, "group": "g3" }]', /group must be/],
+      ['[null]', /call 0: n must be/],
+    ] as const) {
+      expect(() => parseTrace(text)).toThrow(why);
+    }
+  });
+});

@@ -5,7 +5,7 @@ import { openBenchCpu } from '../../bench-cpu.js';
 import type { Host } from '../../environment.js';
 import type { Knobs } from '../../knobs.js';
 import type { Parts } from '../../parts.js';
-import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
+import { rowsOf, type StampedRow } from '../../rows.js';
 import type { Run } from '../../run.js';
 import type { BenchMode } from '../mode.js';
 import { type Finding, failureOf } from '../targets/findings.js';

@@ -23,6 +23,8 @@ export default defineConfig({
   // stands in the record of every run
   define: { BENCH_COMMIT: JSON.stringify(commit() ?? '') },
   plugins: [wgslTemplates(), rowLog(results)],
+  // the worker of the package is imported for what it does
+  worker: { rolldownOptions: { treeshake: false } },
   server: {
     headers,
     fs: { allow: [inProject('.')] },

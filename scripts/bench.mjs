@@ -83,7 +83,9 @@ async function bench(args) {
     (message) => message.replaceAll(/^/gm, '--'),
   );
   for (const { build } of read.settings) if (build !== null) findLibrary(build, 'build');
-  await onAdapter(adapter, async () => {
+  const withoutGpu = 'withoutGpu' in modes[/** @type {Mode} */ (mode)];
+  if (withoutGpu && adapter !== undefined) throw new UsageError(`--adapter: ${mode} is about the CPU`);
+  const measure = async () => {
     const expected = expectedLine(read);
     if (expected !== null) console.error(expected);
     const { rows, status, error } = await runBench(library, read, query.toString());
@@ -96,7 +98,8 @@ async function bench(args) {
       console.error(`\n${error}`);
       process.exitCode = 1;
     }
-  });
+  };
+  await (withoutGpu ? measure() : onAdapter(adapter, measure));
 }
 
 const args = process.argv.slice(2);

@@ -12,7 +12,7 @@ const builds = {
   build: { module: 'dist/index.js', sources: ['src', 'wgsl', 'scripts/package', 'scripts/templates'] },
   'build:bench': {
     module: 'dist-bench/bench.js',
-    sources: ['src', 'wgsl', 'dev', 'scripts/mode-list.mjs', 'scripts/mutate', 'scripts/templates'],
+    sources: ['src', 'wgsl', 'dev', 'scripts/mode-list.mjs', 'scripts/mutate', 'scripts/package', 'scripts/templates'],
   },
 };
 

@@ -50,6 +50,20 @@ export const modes = /** @type {const} */ ({
       'the same points whole, compressed, and asked whether they are in the group, in turns: what does loading take?',
     takes: '20 to 60 s',
   },
+  'cpu-distribution': {
+    title: 'Rows to threads',
+    about:
+      'MSMs on the threads of the CPU, in equal shares and in chunks of 2 to 256 rows that whoever is done draws, in turns: which is best?',
+    takes: '3 to 8 min',
+    withoutGpu: true,
+  },
+  'cpu-pool': {
+    title: 'Workers',
+    about: 'what workers of the CPU take to start, where there is too little for them to do, and of the memory?',
+    takes: '30 to 90 s',
+    nodeOnly: 'a page cannot say what memory it has',
+    withoutGpu: true,
+  },
   targets: {
     title: 'Targets',
     about: 'what the library is meant to reach, measured: what is met, and what is missed?',

@@ -1,11 +1,25 @@
 /** One run of the bench in this process. */
 import { availableParallelism, machine, release, type } from 'node:os';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { closeGpu, openGpu } from './adapter/open-gpu.mjs';
 import { commit, openLibrary } from './builds.mjs';
 import { progress } from './command-line.mjs';
 
 /** Dawn rounds times to 100 µs, of which whole phases of a fast GPU take less. */
 const EXACT_TIMES = ['disable-dawn-features=timestamp_quantization'];
+
+/** @type {(() => void) | undefined} */
+let collect;
+
+/** A collector is there for contexts that are made once the flag is set. */
+const collectGarbage = () => {
+  if (collect === undefined) {
+    setFlagsFromString('--expose-gc');
+    collect = /** @type {() => void} */ (runInNewContext('gc'));
+  }
+  collect();
+};
 
 /**
  * @param {typeof import('../dev/bench/index.js')} library
@@ -17,10 +31,17 @@ export async function runBench({ Run, startBench, formatProgress }, knobs, query
   const stop = () => run.stop();
   process.once('SIGINT', stop);
   const host = {
-    gpu: openGpu(EXACT_TIMES),
+    /** Opened when it is asked for: some modes do without. */
+    get gpu() {
+      return openGpu(EXACT_TIMES);
+    },
     query,
     openBuild: openLibrary,
     cpuSeconds: () => process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6,
+    residentBytes: () => {
+      collectGarbage();
+      return process.memoryUsage.rss();
+    },
     facts: {
       runtime: `Node ${process.version}`,
       os: `${type()} ${release()} ${machine()}`,

@@ -4,6 +4,7 @@ import { MsmError } from '../../src/errors.js';
 import { openDevice } from '../../src/gpu/device.js';
 import { createMsmEngine } from '../../src/index.js';
 import { version } from '../../src/version.js';
+import { tellBeginning } from './beginning.js';
 import type { Environment, Host, Library } from './environment.js';
 import type { Knobs } from './knobs.js';
 import type { Run } from './run.js';
@@ -27,7 +28,7 @@ export type BenchDevice = Awaited<ReturnType<typeof openBenchDevice>>;
  *
  * @throws MsmError `no-webgpu`, `unsupported-device`
  */
-export async function openBenchDevice(run: Run, host: Host, { mode, seed, settings: asked }: Knobs) {
+export async function openBenchDevice(run: Run, host: Host, knobs: Knobs) {
   await run.next('Opening the GPU');
   const begun = performance.now();
   const { device, adapter } = await openDevice({ gpu: host.gpu });
@@ -50,14 +51,8 @@ export async function openBenchDevice(run: Run, host: Host, { mode, seed, settin
   };
 
   try {
-    run.bench.adapter = adapter;
     const environment = await environmentOf(host, gpu, device);
-    const settings = asked.map(({ name }) => name);
-    run.tell(
-      { event: 'init', mode: mode ?? 'msm-bench', query: host.query, adapter, environment, seed, settings, createMs },
-      'progress',
-      'results',
-    );
+    tellBeginning(run, knobs, { query: host.query, adapter, environment, createMs });
     return { device, adapter, host, gpu, library, destroy };
   } catch (error) {
     destroy();

@@ -1,5 +1,5 @@
 import { bytesToHex } from '@noble/curves/utils.js';
-import type { AffinePoint, RunRecord } from '../../src/api.js';
+import type { AffinePoint, ComputeWorker, RunRecord } from '../../src/api.js';
 import type { Bases } from '../../src/index.js';
 import { defaultEncoding } from '../cases/address.js';
 import { engineIn } from '../cases/engine-in.js';
@@ -7,7 +7,7 @@ import { encodedPoints, isOnCurve, type MsmCase } from '../cases/msm-case.js';
 import type { CurveGroup } from '../oracle/curves.js';
 import { hasInfinity, pointsIn } from '../oracle/encodings.js';
 import { type Coordinate, samePoint } from '../oracle/known-bases.js';
-import type { BenchDevice } from './bench-device.js';
+import type { Library } from './environment.js';
 import type { Run } from './run.js';
 import type { Setting } from './settings.js';
 
@@ -30,24 +30,35 @@ interface LoadOptions {
   readonly again?: boolean;
 }
 
+/** Where engines are made. */
+export interface EnginePlace {
+  /** What they share; null where they are to do without one. */
+  readonly device: GPUDevice | null;
+  /** What a setting is measured with. */
+  library(setting: Pick<Setting, 'build'>): Promise<Library>;
+  /** What starts their workers, where that is not to be the library's to say. */
+  createWorker?(): ComputeWorker;
+}
+
 /** An engine with one setting of the knobs, and the bases that it holds: the last ones asked for. */
 export type EngineUnderTest = Awaited<ReturnType<typeof makeEngine>>;
 
 /** @param label what rows call it */
 export async function makeEngine(
   run: Run,
-  bench: BenchDevice,
+  place: EnginePlace,
   where: CurveGroup,
   setting: Setting,
   label = setting.name,
 ) {
   const { memoryBudget, tuning, precompute, verify, backend, workers } = setting;
-  const { createMsmEngine, stageChecks } = await bench.library(setting);
+  const { createMsmEngine, stageChecks } = await place.library(setting);
   const engine = await engineIn(createMsmEngine, where, {
-    device: bench.device,
     memoryBudget,
     tuning,
     verify,
+    ...(place.device && { device: place.device }),
+    ...(place.createWorker && { createWorker: place.createWorker }),
     ...(backend !== null && { backend }),
     ...(workers !== null && { maxWorkers: workers }),
     ...(stageChecks && { checks: stageChecks }),

@@ -39,6 +39,8 @@ export interface Host {
   openBuild?(folder: string): Promise<Library>;
   /** Seconds that all cores have spent on this process. */
   cpuSeconds?(): number;
+  /** Bytes of main memory that this process has, once its own thread has given back what nobody uses. */
+  residentBytes?(): number;
   /** The knobs as in a URL, without the question mark. */
   readonly query: string;
 }

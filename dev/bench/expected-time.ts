@@ -1,6 +1,6 @@
 /** How long a run will take, before it begins: from walls that were measured on two cores with SwiftShader (docs/performance.md). */
 import type { Knobs } from './knobs.js';
-import { modes } from './modes.js';
+import { modes, msmModes } from './modes.js';
 
 /** An MSM of n points, 132 ms at 2^12, 422 at 2^14, 1,381 at 2^16, and 120 ms of the product beside it. */
 const msmSeconds = (n: number): number => 0.155 + 2e-5 * n;
@@ -20,7 +20,7 @@ const spell = (seconds: number): string =>
 /** A line to say beforehand where it will be long; null where it will not. */
 export function expectedLine({ mode, cases, settings, reps }: Knobs): string | null {
   if (mode === null) return null;
-  if (mode === 'field-bench' || mode === 'crossover' || mode === 'load' || mode === 'targets' || mode === 'calibrate') {
+  if (!msmModes.includes(mode)) {
     return `With its defaults this takes ${modes[mode].takes} on two cores that play GPU.`;
   }
   const each = cases.reduce(

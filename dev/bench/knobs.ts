@@ -46,7 +46,10 @@ export interface RunKnob {
   readonly modes: readonly Mode[];
 }
 
-const timed: readonly Mode[] = ['msm-bench', 'msm-trace', 'accum-ab', 'sweep', 'load'];
+/** Those of the threads of the CPU. */
+const ofThreads: readonly Mode[] = ['cpu-distribution', 'cpu-pool'];
+
+const timed: readonly Mode[] = ['msm-bench', 'msm-trace', 'accum-ab', 'sweep', 'load', ...ofThreads];
 
 /** Edwards curves have but the first. */
 const defaultEncodings: readonly PointEncoding[] = ['le', 'ark-compressed'];
@@ -61,12 +64,12 @@ export const runKnobs = {
   curve: {
     label: 'Curve',
     help: `Which curve’s points: ${curveNames.join(', ')}. Default ${defaultCurve}.`,
-    modes: [...msmModes, 'crossover', 'load', 'calibrate'],
+    modes: [...msmModes, 'crossover', 'load', 'calibrate', ...ofThreads],
   },
   group: {
     label: 'Group',
     help: `Which of the curve’s groups: g1 (default), or g2, which ${pairNames.join(', ')} have. Of one side of a comparison: that side’s.`,
-    modes: [...msmModes, 'crossover', 'load', 'calibrate'],
+    modes: [...msmModes, 'crossover', 'load', 'calibrate', ...ofThreads],
   },
   encoding: {
     label: 'Encoding',
@@ -80,13 +83,13 @@ export const runKnobs = {
   },
   logn: {
     label: 'Sizes, log₂ n',
-    help: 'Sizes as powers of two: 10 or 10,12,14 or 10..18. Default 12; 8,10 for the cross-check, 14 for load. The largest of the targets (16 on a software adapter, 20 on a GPU).',
-    modes: [...msmModes, 'load', 'targets'],
+    help: 'Sizes as powers of two: 10 or 10,12,14 or 10..18. Default 12; 8,10 for the cross-check, 14 for load and on the threads of the CPU. The largest of the targets (16 on a software adapter, 20 on a GPU).',
+    modes: [...msmModes, 'load', ...ofThreads, 'targets'],
   },
   n: {
     label: 'Other sizes',
     help: 'Sizes that are no powers of two: 1000 or 1000,4097.',
-    modes: [...msmModes, 'load'],
+    modes: [...msmModes, 'load', ...ofThreads],
   },
   points: { label: 'Points', help: 'How the points are distributed.', modes: msmModes },
   scalars: { label: 'Scalars', help: 'How the scalars are distributed.', modes: msmModes },
@@ -97,13 +100,13 @@ export const runKnobs = {
   },
   reps: {
     label: 'Repetitions',
-    help: 'Timed repetitions (default 5; 7 in a sweep, in field-bench and crossover; 12 pairs of A and B), or runs of each case (default 3).',
-    modes: [...msmModes, 'field-bench', 'crossover', 'load', 'targets'],
+    help: 'Timed repetitions (default 5; 7 in a sweep, in field-bench, crossover and on the threads of the CPU; 12 pairs of A and B), or runs of each case (default 3).',
+    modes: [...msmModes, 'field-bench', 'crossover', 'load', ...ofThreads, 'targets'],
   },
   seed: {
     label: 'Seed',
     help: 'What all points and scalars are drawn from. Default 1.',
-    modes: [...msmModes, 'crossover', 'load'],
+    modes: [...msmModes, 'crossover', 'load', ...ofThreads],
   },
   peers: {
     label: 'Beside it',
@@ -127,7 +130,7 @@ export const runKnobs = {
   strict: {
     label: 'Strict',
     help: 'A target that is missed is a failure, too, as a wrong result is.',
-    modes: ['targets'],
+    modes: ['targets', 'cpu-pool'],
   },
 } as const satisfies Readonly<Record<string, RunKnob>>;
 export type RunKnobName = keyof typeof runKnobs;
@@ -175,7 +178,17 @@ const defaultReps: Partial<Record<Mode, number>> = {
   sweep: 7,
   'field-bench': 7,
   crossover: 7,
+  'cpu-distribution': 7,
+  'cpu-pool': 7,
   targets: 6,
+};
+
+/** Where it is not 12: on the CPU enough to be worth several workers. */
+const defaultLogns: Partial<Record<Mode, readonly number[]>> = {
+  'msm-cross-check': [8, 10],
+  load: [14],
+  'cpu-distribution': [14],
+  'cpu-pool': [14],
 };
 
 const MOST_SETTINGS = 64;
@@ -274,6 +287,7 @@ function checkNames(query: URLSearchParams, problems: Problems): string[] {
 const modesOf = (name: string): readonly Mode[] => {
   if (isRunKnob(name)) return runKnobs[name].modes;
   if (withoutSide(name) !== name) return ['accum-ab'];
+  if (name === 'workers') return [...msmModes, ...ofThreads];
   return name === 'build' ? [...msmModes, 'targets'] : msmModes;
 };
 
@@ -419,9 +433,11 @@ export function readKnobs(asked: URLSearchParams, place: 'page' | 'terminal' = '
     parseIntegers('logn', text, mode === 'targets' ? LEAST_LOGN_OF_TARGETS : 0, Math.log2(maxPoints)),
   );
   const n = read('n', (text) => parseIntegers('n', text, 0, maxPoints));
-  const defaultLogn = query.has('n') ? [] : mode === 'msm-cross-check' ? [8, 10] : mode === 'load' ? [14] : [12];
+  const defaultLogn = query.has('n') ? [] : (defaultLogns[mode] ?? [12]);
   const sizes = [...new Set([...(logn ?? defaultLogn).map((log) => 2 ** log), ...(n ?? [])])];
   if (timed.includes(mode) && sizes.includes(0)) problems.add('n: "0" takes no time; 1 or more');
+  if (ofThreads.includes(mode) && query.get('workers') === '0')
+    problems.add('workers: "0" leaves nothing to compare; 1 or more');
   const seed = read('seed', parseSeed) ?? 1;
   const curve = read('curve', parseCurve) ?? defaultCurve;
   const group = problems.attempt(() => curveGroup(curve, read('group', (text) => parseGroup(text)) ?? defaultGroup), {

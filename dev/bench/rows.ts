@@ -5,6 +5,7 @@ import type { BatchRow as FieldBatchRow, FieldBenchRow } from '../field-bench/ru
 import type { Environment } from './environment.js';
 import type { Finding } from './modes/targets/findings.js';
 import type { Mode } from './modes.js';
+import type { BareThread } from './threads/bare-threads.js';
 
 /** Where rows are posted, below the page's own address. */
 export const rowPaths = ['progress', 'results'] as const;
@@ -129,6 +130,70 @@ interface Rows {
     readonly productsPerSecond: number | null;
     /** What it is meant to take at most; null where nothing was said. */
     readonly allowedMs: number | null;
+  };
+  /** One timed MSM of several threads, the rows of whose buckets got to them as `setting` says; it was right. */
+  readonly share: {
+    readonly case: string;
+    readonly n: number;
+    /** What was computed, and on what. */
+    readonly work: string;
+    readonly setting: string;
+    readonly repetition: number;
+    readonly wallMs: number;
+    /** That took part. */
+    readonly workers: number;
+    /** Rows of a chunk. */
+    readonly chunk: number;
+  };
+  /** What those of a work came to in one way. */
+  readonly shared: {
+    readonly case: string;
+    readonly n: number;
+    readonly work: string;
+    readonly setting: string;
+    readonly medianMs: number;
+    /** To equal shares. */
+    readonly ratio: RatioOfMedians;
+    readonly leastWorkers: number;
+    readonly mostWorkers: number;
+    readonly chunk: number;
+  };
+  /** The first large MSM of a new engine, and one that has all its workers; both were right. */
+  readonly 'first-call': {
+    readonly n: number;
+    /** The most workers that the engine might have. */
+    readonly permitted: number;
+    readonly repetition: number;
+    readonly firstMs: number;
+    /** That took part. */
+    readonly firstWorkers: number;
+    readonly warmMs: number;
+    readonly warmWorkers: number;
+  };
+  /** Workers that were started at once, without an engine: when the first and the last of them said that they were ready. */
+  readonly ready: {
+    readonly workers: number;
+    readonly repetition: number;
+    readonly firstMs: number;
+    readonly lastMs: number;
+  };
+  /** MSMs that are too small for workers, of an engine that might have so many. */
+  readonly 'few-points': {
+    readonly n: number;
+    readonly permitted: number;
+    readonly calls: number;
+    readonly medianMs: number;
+    /** To the engine that might have the fewest. */
+    readonly ratio: RatioOfMedians;
+    readonly mostWorkers: number;
+  };
+  /** What a thread more takes of main memory. */
+  readonly resident: {
+    readonly of: BareThread | 'worker after a call' | 'worker idle again';
+    /** At a time. */
+    readonly threads: number;
+    readonly round: number;
+    readonly bytesEach: number;
   };
   /** The verdict over all runs of one case with one placement. */
   readonly case: {

@@ -1,13 +1,11 @@
 /** The field products that loading a point takes, by the steps of the programs that it goes through: the same on every device. */
-import { weierstrassOf } from '../../src/curves/edwards.js';
-import { openCurve } from '../../src/curves/open-curve.js';
 import type { RootSign } from '../../src/curves/point-source.js';
-import { quadraticField } from '../../src/field/quadratic.js';
 import { decompression } from '../../src/programs/decompress.js';
 import { edwardsImage } from '../../src/programs/edwards.js';
 import { membershipTest } from '../../src/programs/subgroup.js';
 import { Kind, type Program } from '../../src/stages/program.js';
 import { tableLines } from '../bench/table.js';
+import { libraryCurve } from '../cases/library-curve.js';
 import type { CurveGroup } from '../oracle/curves.js';
 
 /** x and y into Montgomery form, x², x·(x² + a), y² (wgsl/import.wgsl). */
@@ -30,8 +28,8 @@ export interface LoadProducts {
   readonly subgroup: number | null;
 }
 
-export const loadProducts = async ({ curve: name, group }: CurveGroup): Promise<LoadProducts> => {
-  const curve = await openCurve(name, group, async () => ({ quadraticField, weierstrassOf }));
+export const loadProducts = async (of: CurveGroup): Promise<LoadProducts> => {
+  const curve = await libraryCurve(of);
   const isEdwards = curve.edwards !== undefined;
   return {
     import: IMPORT + (isEdwards ? productsOf(edwardsImage(curve, 1n)) : 0),

@@ -6,6 +6,8 @@ import type { Run } from '../run.js';
 import { runTimings } from '../timings.js';
 import { accumAb } from './accum-ab.js';
 import { calibrate } from './calibrate.js';
+import { cpuDistribution } from './cpu-distribution/index.js';
+import { cpuPool } from './cpu-pool/index.js';
 import { crossover } from './crossover.js';
 import { fieldBench } from './field-bench.js';
 import { load } from './load.js';
@@ -30,6 +32,8 @@ export const benchModes: Readonly<Record<Mode, BenchMode>> = {
   calibrate,
   crossover,
   load,
+  'cpu-distribution': cpuDistribution,
+  'cpu-pool': cpuPool,
   targets,
 };
 

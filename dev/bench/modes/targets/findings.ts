@@ -33,6 +33,13 @@ export function verdictOf({ target, value, interval, failure }: Finding): (typeo
   return met ? 'met' : missed ? 'MISSED' : 'no verdict';
 }
 
+/** Null where nothing failed, nor, if asked for, was missed. */
+export function failureOf(findings: readonly Finding[], strict: boolean): string | null {
+  const count = (verdict: string): number => findings.filter((finding) => verdictOf(finding) === verdict).length;
+  const [failed, missed] = [count('FAILED'), strict ? count('MISSED') : 0];
+  return failed + missed === 0 ? null : `${failed} failed${strict ? `, ${missed} missed` : ''}`;
+}
+
 /** How often the median may lie outside its interval. */
 const OUTSIDE = 0.05;
 

@@ -1,11 +1,12 @@
 /** `targets`: what the library is meant to reach, measured: a line for every target. No time counts before its result was found right. */
 import { openBenchDevice } from '../../bench-device.js';
 import { errorMessage } from '../../error-message.js';
-import { notes, type Parts, tableOf } from '../../parts.js';
+import { notes, type Parts } from '../../parts.js';
 import { type RowOf, rowsOf } from '../../rows.js';
 import type { BenchMode } from '../mode.js';
 import { cold } from './cold.js';
-import { type Finding, round, type Target, verdictOf, verdicts } from './findings.js';
+import { failureOf, verdictOf, verdicts } from './findings.js';
+import { findingsTable } from './findings-table.js';
 import { batch, distributions } from './inputs.js';
 import type { Row } from './row.js';
 import { cost, gpuTime, memory, small } from './warm.js';
@@ -59,39 +60,11 @@ async function measureRow(row: Row<unknown>, bench: Workbench): Promise<RowOf<'t
   }
 }
 
-/** Null where nothing failed, nor, if asked for, was missed. */
-export function failureOf(findings: readonly Finding[], strict: boolean): string | null {
-  const count = (verdict: string): number => findings.filter((finding) => verdictOf(finding) === verdict).length;
-  const [failed, missed] = [count('FAILED'), strict ? count('MISSED') : 0];
-  return failed + missed === 0 ? null : `${failed} failed${strict ? `, ${missed} missed` : ''}`;
-}
-
-const spell = (target: Target): string => ('most' in target ? `≤ ${target.most}` : `≥ ${target.least}`);
-
-const measuredOf = ({ value, interval, unit = '' }: Finding): string => {
-  if (value === null) return '';
-  const range = interval ? ` (${round(interval[0])} to ${round(interval[1])})` : '';
-  return `${round(value)}${unit && ` ${unit}`}${range}`;
-};
-
 export function targetParts(told: readonly Pick<RowOf<'target'>, 'name' | 'findings'>[]): Parts {
-  const all = told.flatMap(({ name, findings }) =>
-    findings.map((finding, i) => ({ ...finding, row: i === 0 ? name : '' })),
-  );
+  const all = told.flatMap(({ findings }) => findings);
   const count = (verdict: string): number => all.filter((finding) => verdictOf(finding) === verdict).length;
   return [
-    tableOf(
-      'What the library is meant to reach',
-      all,
-      [
-        ['Row', ({ row }) => row],
-        ['What', ({ what }) => what],
-        ['Target', ({ target }) => (target === null ? '' : spell(target))],
-        ['Measured', measuredOf],
-        ['Verdict', (finding) => [verdictOf(finding), finding.failure ?? finding.note ?? []].flat().join(': ')],
-      ],
-      { words: 5 },
-    ),
+    findingsTable('What the library is meant to reach', told),
     notes(
       verdicts.map((verdict) => `${count(verdict)} ${verdict}`).join(', '),
       'Medians, with where they lie by the repetitions (95 %; of fewer than 6 the least and the most); no verdict where the target lies in there.',

@@ -1,0 +1,118 @@
+/** `cpu-distribution`: how rows of buckets best get to the threads of the CPU, in equal shares or in chunks that whoever is done draws, in turns. */
+import { median, ratioOfMedians } from '../../../../src/calibrate/statistics.js';
+import { threadsHere, workerStarter } from '../../../../src/cpu/platform.js';
+import type { CurveContext } from '../../../../src/curves/curve.js';
+import { type CaseAddress, formatCaseAddress } from '../../../cases/address.js';
+import { libraryCurve } from '../../../cases/library-curve.js';
+import { makeCase, redrawn } from '../../../cases/msm-case.js';
+import { openBenchCpu } from '../../bench-cpu.js';
+import { type EnginePlace, makeEngine } from '../../engine-under-test.js';
+import type { Host } from '../../environment.js';
+import { inTurns } from '../../in-turns.js';
+import type { Knobs } from '../../knobs.js';
+import { weightOf } from '../../measure.js';
+import type { RowOf } from '../../rows.js';
+import type { Run } from '../../run.js';
+import { CrewedEngine } from '../../threads/crewed-engine.js';
+import { oneSlowed } from '../../threads/one-slowed.js';
+import type { BenchMode } from '../mode.js';
+import { distributionResult } from './result.js';
+import { addressOf, type Way, WORKS, type Work, waysOf } from './works.js';
+
+export const cpuDistribution: BenchMode = { run: runCpuDistribution, show: distributionResult };
+
+async function runCpuDistribution(run: Run, host: Host, knobs: Knobs): Promise<void> {
+  const { cases, reps, settings } = knobs;
+  if (workerStarter() === null) throw new Error('there are no workers here: nothing to compare');
+  const workers = settings[0]?.workers ?? Math.max(1, threadsHere() - 1);
+  const ways = waysOf(workers);
+  const works = cases.flatMap(({ address }) => WORKS.map((work) => ({ work, address: addressOf(address, work) })));
+  run.plan(works.flatMap(({ address: { n } }) => Array(ways.length * (reps + 1)).fill(weightOf(n))));
+  const place = await openBenchCpu(run, host, { ...knobs, settings: ways.map(({ setting }) => setting) });
+  const curve = await libraryCurve(knobs);
+  const medians: RowOf<'end'>['medians'][number][] = [];
+  for (const { work, address } of works) {
+    for (const shared of await timeWork(run, place, { curve, work, address, ways, workers, reps })) {
+      run.tell(shared, 'progress', 'results');
+      const setting = `${shared.setting}; ${work.name}`;
+      medians.push({ case: shared.case, setting, medianMs: shared.medianMs });
+    }
+  }
+  await run.end(null, medians);
+}
+
+interface Timing {
+  readonly curve: CurveContext;
+  readonly work: Work;
+  readonly address: CaseAddress;
+  readonly ways: readonly Way[];
+  readonly workers: number;
+  readonly reps: number;
+}
+
+/** Engines of this work alone, so that no more threads wait than it takes. */
+async function timeWork(run: Run, place: EnginePlace, timing: Timing): Promise<RowOf<'shared'>[]> {
+  const { curve, work, address, ways, workers, reps } = timing;
+  const told = { case: formatCaseAddress(address), n: address.n, work: work.name };
+  const what = `${work.name}, ${address.n.toLocaleString('en')} points`;
+  await run.next(`${what}: making them and the known answer`);
+  const made = makeCase(address);
+  const engines: { readonly way: Way; readonly engine: CrewedEngine; readonly calls: Call[] }[] = [];
+  try {
+    for (const way of ways) {
+      await run.next(`${what}, ${way.name}: loading, starting workers, checking the answer`);
+      const at = work.isOneSlowed ? { ...place, createWorker: oneSlowed() } : place;
+      const subject = await makeEngine(run, at, address, way.setting, way.name);
+      const engine = new CrewedEngine(subject, curve, workers);
+      engines.push({ way, engine, calls: [] });
+      await subject.load(made);
+      await engine.bringWorkers(made);
+      run.advance(weightOf(address.n), 'warm-up');
+    }
+    let drawn = made;
+    await inTurns(engines, reps, {
+      begin: (repetition) => {
+        drawn = redrawn(made, repetition);
+      },
+      async take({ way, engine, calls }, repetition) {
+        await run.next(`${what}, ${way.name}: repetition ${repetition} of ${reps}`);
+        const { wallMs, record } = await engine.crewedCall(drawn);
+        const call = { wallMs, workers: record.workers, chunk: record.tuning.cpuChunk };
+        calls.push(call);
+        run.tell({ event: 'share', ...told, setting: way.name, repetition, ...call }, 'progress', 'results');
+        run.advance(weightOf(address.n));
+      },
+    });
+  } finally {
+    for (const { engine } of engines) engine.subject.destroy();
+  }
+  const [first] = engines as [(typeof engines)[0]];
+  return engines.map(({ way, calls }) => conclude(told, way, first.calls, calls));
+}
+
+/** One that was timed. */
+interface Call {
+  readonly wallMs: number;
+  readonly workers: number;
+  readonly chunk: number;
+}
+
+function conclude(
+  told: Pick<RowOf<'shared'>, 'case' | 'n' | 'work'>,
+  { name }: Way,
+  first: readonly Call[],
+  calls: readonly Call[],
+): RowOf<'shared'> {
+  const [firstMs, wallsMs] = [first, calls].map((all) => all.map(({ wallMs }) => wallMs)) as [number[], number[]];
+  const workers = calls.map((call) => call.workers);
+  return {
+    event: 'shared',
+    ...told,
+    setting: name,
+    medianMs: median(wallsMs) as number,
+    ratio: ratioOfMedians(firstMs, wallsMs),
+    leastWorkers: Math.min(...workers),
+    mostWorkers: Math.max(...workers),
+    chunk: calls.at(-1)?.chunk ?? 0,
+  };
+}

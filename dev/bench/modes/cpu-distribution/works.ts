@@ -1,0 +1,57 @@
+/** What `cpu-distribution` compares, and on what. */
+import { type CaseAddress, maxPoints } from '../../../cases/address.js';
+import type { ScalarDistributionName } from '../../../cases/scalar-distributions.js';
+import { makeSetting, type Setting } from '../../settings.js';
+
+/** Rows of a chunk that are tried; 0: as many as the library takes for the size. */
+const CHUNKS = [2, 4, 8, 16, 32, 64, 128, 256, 0];
+
+/** What the others are compared with. */
+export const STATIC = 'static';
+
+/** How rows may get to threads. */
+export interface Way {
+  readonly name: string;
+  readonly setting: Setting;
+}
+
+export const waysOf = (workers: number): Way[] => {
+  const way = (name: string, knobs: readonly (readonly [string, string])[]): Way => ({
+    name,
+    setting: makeSetting(new Map([...knobs, ['backend', 'cpu'], ['workers', String(workers)]])),
+  });
+  return [
+    way(STATIC, [['cpudist', 'static']]),
+    ...CHUNKS.map((rows) =>
+      way(`dynamic, ${rows === 0 ? 'by size' : `${rows} rows`}`, [
+        ['cpudist', 'dynamic'],
+        ['cpuchunk', String(rows)],
+      ]),
+    ),
+  ];
+};
+
+/** What is computed. */
+export interface Work {
+  readonly name: string;
+  readonly scalars: ScalarDistributionName;
+  /** So many times the points: of which most are left out, as their scalars are 0. */
+  readonly times: number;
+  readonly isOneSlowed: boolean;
+}
+
+const even: Work = { name: 'even', scalars: 'random', times: 1, isOneSlowed: false };
+
+export const WORKS: readonly Work[] = [
+  even,
+  { ...even, name: 'sparse', scalars: 'mostly-zero', times: 10 },
+  { ...even, name: 'one bucket and noise', scalars: 'one-bucket-and-noise' },
+  { ...even, name: 'all scalars equal', scalars: 'all-equal' },
+  { ...even, name: 'even, one worker slowed', isOneSlowed: true },
+];
+
+export const addressOf = (address: CaseAddress, { scalars, times }: Work): CaseAddress => ({
+  ...address,
+  scalars,
+  n: Math.min(maxPoints, address.n * times),
+});

@@ -1,0 +1,96 @@
+/** What is too small for workers: it must cost nothing that an engine may have many. */
+import { median, ratioOfMedians } from '../../../../src/calibrate/statistics.js';
+import { redrawn } from '../../../cases/msm-case.js';
+import { formatMs } from '../../format.js';
+import { inTurns } from '../../in-turns.js';
+import { type Part, tableOf } from '../../parts.js';
+import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
+import type { CrewedEngine } from '../../threads/crewed-engine.js';
+import { type Finding, ratioFinding } from '../targets/findings.js';
+import { caseOf, openEngine, type PoolBench } from './pool-bench.js';
+
+const POINTS = 66;
+
+/** The first is what the others are compared with. */
+const PERMITTED = [1, 8, 32, 64];
+
+/** Calls beside one of a large sum: a few hundredths are to be told from nothing. */
+const CALLS_A_REPETITION = 40;
+
+/** Compilers of JavaScript have their last word after some dozens. */
+const WARM_UPS = 30;
+
+const TARGETS = { ratio: { most: 1.05 }, workers: { most: 0 } };
+
+interface Timed {
+  readonly permitted: number;
+  readonly engine: CrewedEngine;
+  readonly wallsMs: number[];
+  mostWorkers: number;
+}
+
+export async function timeFewPoints(bench: PoolBench): Promise<RowOf<'few-points'>[]> {
+  const { run, knobs } = bench;
+  const few = caseOf(knobs, POINTS);
+  const all: Timed[] = [];
+  try {
+    for (const permitted of PERMITTED) {
+      await run.next(`${POINTS} points, ${permitted} workers permitted: warming up`);
+      const engine = await openEngine(bench, permitted, few);
+      all.push({ permitted, engine, wallsMs: [], mostWorkers: 0 });
+      for (let i = 0; i < WARM_UPS; i++) await engine.call(few);
+    }
+    let drawn = few;
+    await inTurns(all, CALLS_A_REPETITION * knobs.reps, {
+      begin: (repetition) => {
+        drawn = redrawn(few, repetition);
+      },
+      async take(timed) {
+        const { wallMs, record } = await timed.engine.call(drawn);
+        timed.wallsMs.push(wallMs);
+        timed.mostWorkers = Math.max(timed.mostWorkers, record.workers);
+      },
+      end: (repetition) => run.next(`${POINTS} points: repetition ${repetition} of ${CALLS_A_REPETITION * knobs.reps}`),
+    });
+  } finally {
+    for (const { engine } of all) engine.subject.destroy();
+  }
+  const [one] = all as [Timed];
+  const told = all.map(
+    ({ permitted, wallsMs, mostWorkers }): RowOf<'few-points'> => ({
+      event: 'few-points',
+      n: POINTS,
+      permitted,
+      calls: wallsMs.length,
+      medianMs: median(wallsMs) as number,
+      ratio: ratioOfMedians(one.wallsMs, wallsMs),
+      mostWorkers,
+    }),
+  );
+  for (const row of told) run.tell(row, 'progress', 'results');
+  return told;
+}
+
+/** @param told the first of them is what the others are compared with */
+export const judgeFewPoints = (told: readonly RowOf<'few-points'>[]): Finding[] => [
+  ...told.slice(1).map(({ permitted, ratio, calls }) => ({
+    what: `${POINTS} points, ${permitted} workers permitted: median ÷ that with ${told[0]?.permitted}`,
+    target: TARGETS.ratio,
+    ...ratioFinding(ratio, calls),
+  })),
+  {
+    what: `${POINTS} points: workers that took part`,
+    target: TARGETS.workers,
+    value: Math.max(...told.map(({ mostWorkers }) => mostWorkers)),
+  },
+];
+
+export const fewPointsResult = (rows: readonly StampedRow[]): Part =>
+  tableOf(`${POINTS} points, by how many workers an engine may have`, rowsOf(rows, 'few-points'), [
+    ['Permitted', ({ permitted }) => String(permitted)],
+    ['Median, ms', ({ medianMs }) => ({ text: formatMs(medianMs), as: 'strong' })],
+    [`÷ that of ${PERMITTED[0]}`, ({ ratio }) => ratio.ratio.toFixed(3)],
+    ['95 % interval', ({ ratio: { low, high } }) => `${low.toFixed(3)} to ${high.toFixed(3)}`],
+    ['Workers', ({ mostWorkers }) => String(mostWorkers)],
+    ['Calls', ({ calls }) => String(calls)],
+  ]);

@@ -1,0 +1,52 @@
+/** `cpu-pool`: what workers cost when they start, when there is too little for them to do, and when there is nothing. */
+
+import { libraryCurve } from '../../../cases/library-curve.js';
+import { openBenchCpu } from '../../bench-cpu.js';
+import type { Host } from '../../environment.js';
+import type { Knobs } from '../../knobs.js';
+import type { Parts } from '../../parts.js';
+import { rowsOf, type StampedRow } from '../../rows.js';
+import type { Run } from '../../run.js';
+import type { BenchMode } from '../mode.js';
+import { type Finding, failureOf } from '../targets/findings.js';
+import { findingsTable } from '../targets/findings-table.js';
+import { fewPointsResult, judgeFewPoints, timeFewPoints } from './few-points.js';
+import { caseOf, type PoolBench } from './pool-bench.js';
+import { judgeResident, measureResident, residentResult } from './resident.js';
+import { startsResult, timeStarts, workerCounts } from './starts.js';
+
+export const cpuPool: BenchMode = { run: runCpuPool, show };
+
+/** Workers unless somebody asks for others. */
+const MOST_WORKERS = 4;
+
+async function runCpuPool(run: Run, host: Host, knobs: Knobs): Promise<void> {
+  const most = knobs.settings[0]?.workers ?? MOST_WORKERS;
+  const n = Math.max(...knobs.cases.map(({ address }) => address.n));
+  run.plan(Array(workerCounts(most).length * knobs.reps).fill(n));
+  const place = await openBenchCpu(run, host, knobs);
+  await run.next(`Making ${n.toLocaleString('en')} points and the known answer`);
+  const bench: PoolBench = {
+    ...{ run, host, place, knobs, most },
+    curve: await libraryCurve(knobs),
+    large: caseOf(knobs, n),
+  };
+  // before anything that has ended leaves memory that nobody uses
+  const resident = judgeResident(await measureResident(bench));
+  const few = judgeFewPoints(await timeFewPoints(bench));
+  await timeStarts(bench);
+  const found: Readonly<Record<string, readonly Finding[]>> = { 'few points': few, memory: resident };
+  for (const [name, findings] of Object.entries(found)) {
+    run.tell({ event: 'target', name, findings, measured: null }, 'progress', 'results');
+  }
+  await run.end(failureOf(Object.values(found).flat(), knobs.strict));
+}
+
+function show(rows: readonly StampedRow[]): Parts {
+  return [
+    startsResult(rows),
+    fewPointsResult(rows),
+    residentResult(rows),
+    findingsTable('What it is meant to cost', rowsOf(rows, 'target')),
+  ];
+}

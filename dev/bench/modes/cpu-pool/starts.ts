@@ -1,0 +1,83 @@
+/** What it costs to start workers: the first call of an engine beside a later one, and how long a worker takes until it is ready. */
+import { median, ratioOfMedians } from '../../../../src/calibrate/statistics.js';
+import { redrawn } from '../../../cases/msm-case.js';
+import { formatMs } from '../../format.js';
+import { inTurns } from '../../in-turns.js';
+import { type Part, tableOf } from '../../parts.js';
+import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
+import { grouped } from '../../summary.js';
+import { startBareThreads } from '../../threads/bare-threads.js';
+import { openEngine, type PoolBench } from './pool-bench.js';
+
+/** None, to compare with, and powers of two up to the most, which is there in any case. */
+export const workerCounts = (most: number): number[] => {
+  const powers = Array.from({ length: Math.ceil(Math.log2(most)) }, (_, log) => 2 ** log);
+  return [0, ...powers, most];
+};
+
+export async function timeStarts(bench: PoolBench): Promise<void> {
+  const { run, knobs, most, large } = bench;
+  await inTurns(workerCounts(most), knobs.reps, {
+    async take(workers, repetition) {
+      await run.next(`Starting ${workers} workers: repetition ${repetition} of ${knobs.reps}`);
+      run.tell(await timeFirstCall(bench, workers, repetition), 'progress', 'results');
+      if (workers > 0) {
+        const { readyMs, end } = await startBareThreads('worker', workers);
+        await end();
+        const [firstMs, lastMs] = [readyMs[0] as number, readyMs.at(-1) as number];
+        run.tell({ event: 'ready', workers, repetition, firstMs, lastMs }, 'progress', 'results');
+      }
+      run.advance(large.address.n);
+    },
+  });
+}
+
+async function timeFirstCall(bench: PoolBench, permitted: number, repetition: number): Promise<RowOf<'first-call'>> {
+  const { large } = bench;
+  const drawn = redrawn(large, repetition);
+  const engine = await openEngine(bench, permitted, large);
+  try {
+    const first = await engine.call(drawn);
+    await engine.bringWorkers(large);
+    const warm = await engine.crewedCall(drawn);
+    return {
+      event: 'first-call',
+      n: large.address.n,
+      permitted,
+      repetition,
+      firstMs: first.wallMs,
+      firstWorkers: first.record.workers,
+      warmMs: warm.wallMs,
+      warmWorkers: warm.record.workers,
+    };
+  } finally {
+    engine.subject.destroy();
+  }
+}
+
+/** The least and the most, once where they are the same. */
+const span = (values: readonly number[]): string =>
+  [...new Set([Math.min(...values), Math.max(...values)])].join(' – ');
+
+const middle = (values: readonly number[]): string => formatMs(median(values));
+
+export function startsResult(rows: readonly StampedRow[]): Part {
+  const ready = rowsOf(rows, 'ready');
+  const items = grouped(rowsOf(rows, 'first-call'), ({ permitted }) => String(permitted)).map((calls) => {
+    const permitted = calls[0]?.permitted ?? 0;
+    const [firstMs, warmMs] = [calls.map((call) => call.firstMs), calls.map((call) => call.warmMs)];
+    const own = ready.filter(({ workers }) => workers === permitted);
+    return { permitted, calls, firstMs, warmMs, ratio: ratioOfMedians(warmMs, firstMs), ready: own };
+  });
+  return tableOf('What it costs to start workers, medians', items, [
+    ['Permitted', ({ permitted }) => String(permitted)],
+    ['First call, ms', ({ firstMs }) => middle(firstMs)],
+    ['Workers', ({ calls }) => span(calls.map(({ firstWorkers }) => firstWorkers))],
+    ['Warm call, ms', ({ warmMs }) => ({ text: middle(warmMs), as: 'strong' })],
+    ['of them', ({ calls }) => span(calls.map(({ warmWorkers }) => warmWorkers))],
+    ['First ÷ warm', ({ ratio }) => ratio.ratio.toFixed(2)],
+    ['95 % interval', ({ ratio: { low, high } }) => `${low.toFixed(2)} to ${high.toFixed(2)}`],
+    ['One ready, ms', (item) => middle(item.ready.map(({ firstMs }) => firstMs))],
+    ['All ready, ms', (item) => middle(item.ready.map(({ lastMs }) => lastMs))],
+  ]);
+}

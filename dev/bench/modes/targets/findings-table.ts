@@ -1,0 +1,26 @@
+import { type Part, tableOf } from '../../parts.js';
+import type { RowOf } from '../../rows.js';
+import { type Finding, round, type Target, verdictOf } from './findings.js';
+
+const spell = (target: Target): string => ('most' in target ? `≤ ${target.most}` : `≥ ${target.least}`);
+
+const measuredOf = ({ value, interval, unit = '' }: Finding): string => {
+  if (value === null) return '';
+  const range = interval ? ` (${round(interval[0])} to ${round(interval[1])})` : '';
+  return `${round(value)}${unit && ` ${unit}`}${range}`;
+};
+
+/** A line for each finding; the first of those that belong together says of what they are. */
+export const findingsTable = (caption: string, told: readonly Pick<RowOf<'target'>, 'name' | 'findings'>[]): Part =>
+  tableOf(
+    caption,
+    told.flatMap(({ name, findings }) => findings.map((finding, i) => ({ ...finding, row: i === 0 ? name : '' }))),
+    [
+      ['Row', ({ row }) => row],
+      ['What', ({ what }) => what],
+      ['Target', ({ target }) => (target === null ? '' : spell(target))],
+      ['Measured', measuredOf],
+      ['Verdict', (finding) => [verdictOf(finding), finding.failure ?? finding.note ?? []].flat().join(': ')],
+    ],
+    { words: 5 },
+  );

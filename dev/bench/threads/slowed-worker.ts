@@ -1,0 +1,20 @@
+/**
+ * A worker of the package that adds at a third of its speed, as one does whose core has something else to do. What it instantiates is wrapped, before
+ * the first message comes: the package knows nothing of it.
+ */
+import '../../../src/cpu/worker.js';
+import { slowedDown } from './slow-down.js';
+
+const TIMES = 3;
+
+const instantiate = WebAssembly.instantiate as (
+  module: WebAssembly.Module,
+  imports: WebAssembly.Imports,
+) => Promise<WebAssembly.Instance>;
+
+Object.assign(WebAssembly, {
+  async instantiate(module: WebAssembly.Module, imports: WebAssembly.Imports): Promise<WebAssembly.Instance> {
+    const { exports } = await instantiate(module, imports);
+    return { exports: { ...exports, add: slowedDown(exports.add as () => void, TIMES) } };
+  },
+});

@@ -22,6 +22,15 @@ export const lanesHere = (): Lanes => {
   return WebAssembly.validate(probe.bytes()) ? 2 : 1;
 };
 
+/** Whether there is WebAssembly, and no content security policy forbids it. */
+export const hasWasm = (): boolean => {
+  try {
+    return new WebAssembly.Module(new WasmModule().bytes()) !== null;
+  } catch {
+    return false;
+  }
+};
+
 /** @throws what the platform has against it: that there is no WebAssembly, or that a content security policy forbids it */
 export const compileKernel = async (curve: WideCurve, lanes: Lanes): Promise<CompiledKernel> => {
   const { bytes, layout } = kernelModule(curve, lanes);

@@ -153,6 +153,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
         apart.destroy();
       }
       await this.#testedRunner(false, undefined);
+      if (this.backends.includes('cpu')) await (await loadLater()).withAdder(this.curve, async () => undefined);
     });
   }
 

@@ -3,6 +3,7 @@
  * that points go through when they are loaded, why they were refused, Edwards curves, and fields of p² elements. One module (vite.lib.config.ts), as bundlers keep alive what two such modules share with the first.
  */
 
+export { withAdder } from '../cpu/wide.js';
 export { originalOf, weierstrassOf } from '../curves/edwards.js';
 export { formatOf } from '../curves/misread.js';
 export { quadraticField } from '../field/quadratic.js';

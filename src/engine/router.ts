@@ -1,6 +1,7 @@
 /** Who computes a call where there is a GPU: the GPU, the CPU, or both at the same time; by what either is expected to take, and what its runs took. */
 import type { AdapterDescription, AffinePoint, Coordinate, RunRecord } from '../api.js';
 import { CpuThreads, type WorkerOptions } from '../cpu/threads.js';
+import { hasWasm } from '../cpu/wide.js';
 import type { CurveContext } from '../curves/curve.js';
 import { addAffine, infinityOf, toAffine } from '../curves/jacobian.js';
 import type { PointSource } from '../curves/point-source.js';
@@ -61,6 +62,7 @@ const CPU_VECTOR_COST = 16;
 export class Router {
   readonly #isDivided: boolean;
   readonly #threads: CpuThreads;
+  readonly #isWasm = hasWasm();
   #models: Models | null = null;
   #adapter: AdapterDescription | null = null;
 
@@ -86,7 +88,8 @@ export class Router {
         ? this.#onCpu(call, surveyed, call.options)
         : call.onGpu(call.vectors, call.options, call.clock);
     }
-    const { workers } = this.#threads.of(call.tuning);
+    // on BigInts the own thread computes alone
+    const workers = this.#isWasm ? this.#threads.of(call.tuning).workers : 0;
     const works = worksOf(call, filled, workers);
     const models = this.#modelsOf(call);
     // a software adapter is the same cores once more
@@ -116,7 +119,7 @@ export class Router {
       this.#adapter = adapter;
       this.#models = {
         gpu: { prior: gpuCoefficients(curve, adapter), runs: [] },
-        cpu: { prior: cpuCoefficients(curve), runs: [] },
+        cpu: { prior: cpuCoefficients(curve, this.#isWasm), runs: [] },
         together: [],
         undivided: 0,
       };

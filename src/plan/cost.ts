@@ -39,9 +39,16 @@ export const CPU_BUCKET_ADDITIONS = 2;
 /** On the GPU as many as `defaultWindowBits` thinks. */
 const GPU_BUCKET_ADDITIONS = 4.3;
 
-/** Of a call on one thread of the CPU. What is fixed is a doubling for each bit, alone. */
-export const cpuCoefficients = (curve: CurveContext): Coefficients => {
-  const digitNs = additionNs(curve);
+/** So many times as long it takes on BigInts: measured at n = 512, 4 to 10. */
+const BIGINT_TIMES = 8;
+
+/**
+ * Of a call on one thread of the CPU. What is fixed is a doubling for each bit, alone.
+ *
+ * @param isWasm whether there is WebAssembly
+ */
+export const cpuCoefficients = (curve: CurveContext, isWasm = true): Coefficients => {
+  const digitNs = (isWasm ? 1 : BIGINT_TIMES) * additionNs(curve);
   return {
     fixedMs: (curve.scalarBits * 7.5 * additionNs(curve)) / REFERENCE_NS / 1000,
     digitNs,

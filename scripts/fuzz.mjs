@@ -6,7 +6,7 @@
  * that reproduces it.
  */
 import { openBench } from './builds.mjs';
-import { adapterOption, integer, json, parseCommand, runCommand, valued } from './command-line.mjs';
+import { adapterOption, integer, json, oneOf, parseCommand, runCommand, valued } from './command-line.mjs';
 import { onDevice } from './device.mjs';
 
 /** @type {import('./command-line.mjs').Parse<import('../dev/fuzz/program.js').FuzzProgram>} */
@@ -18,14 +18,19 @@ const command = {
     minutes: valued('10', 'how long', integer(1, 10_000), 10),
     seed: valued('1', 'which programs; the same seed draws the same ones', integer(0, 2 ** 31), 1),
     program: valued('JSON', 'run this one program instead (a mismatch prints it)', fuzzProgram),
+    backend: valued(
+      'NAME',
+      'all programs on this one: cpu, both or auto; default: each on its own',
+      oneOf('cpu', 'both', 'auto'),
+    ),
     adapter: adapterOption,
   },
   notes: 'Exit code: 0 no mismatch · 1 a mismatch · 2 bad usage',
 };
 
 /** @param {import('./command-line.mjs').Values<typeof command.options>} options */
-async function fuzz({ minutes, seed, program, adapter }) {
-  const { drawProgram, execute, keepPipelines, size, shrink } = await openBench();
+async function fuzz({ minutes, seed, program, backend, adapter }) {
+  const { drawProgram, execute, keepPipelines, movedTo, size, shrink } = await openBench();
   await onDevice(adapter, `seed ${seed}`, async (bare) => {
     const device = keepPipelines(bare);
     if (program === undefined) console.log(`${minutes} minutes; a line every half minute`);
@@ -41,7 +46,7 @@ async function fuzz({ minutes, seed, program, adapter }) {
       );
     };
     for (let index = 0; program !== undefined ? index === 0 : seconds() < 60 * minutes; index++) {
-      const candidate = program ?? drawProgram(seed, index);
+      const candidate = movedTo(backend, program ?? drawProgram(seed, index));
       const failure = await execute(device, candidate);
       if (failure !== null) {
         console.log(`MISMATCH in program ${index} of seed ${seed}, call ${failure.call}: ${failure.error}`);

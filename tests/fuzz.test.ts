@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { everyGroup } from '../dev/cases/list.js';
 import { execute, makeInputs } from '../dev/fuzz/execute.js';
-import { drawProgram, type FuzzCall, type FuzzProgram, length, vectorsOf } from '../dev/fuzz/program.js';
+import {
+  drawProgram,
+  type FuzzCall,
+  type FuzzProgram,
+  fuzzBackends,
+  length,
+  movedTo,
+  vectorsOf,
+} from '../dev/fuzz/program.js';
 import { shrink } from '../dev/fuzz/shrink.js';
 import { curveNames, edwardsNames, oracles } from '../dev/oracle/curves.js';
 import { encodingsOf } from '../dev/oracle/encodings.js';
@@ -27,6 +35,10 @@ describe('the fuzzer', () => {
         onEdwards++;
         expect(program.group).toBeUndefined();
       }
+      if (program.backend !== undefined) {
+        seen.add(`on ${program.backend}`);
+        expect(program.tuning).not.toHaveProperty('cpuBelow');
+      }
       for (const call of program.calls) {
         for (const { scalars, offset } of vectorsOf(call)) {
           expect(offset + length(scalars)).toBeLessThanOrEqual(length(call.points));
@@ -42,7 +54,7 @@ describe('the fuzzer', () => {
     expect(inG2).toBeLessThan(60);
     expect(onEdwards).toBeGreaterThan(4);
     expect(onEdwards).toBeLessThan(30);
-    expect(seen.size, 'every distribution occurs, and batches and tables').toBe(11 + 14 + 3);
+    expect(seen.size, 'every distribution occurs, and batches, tables and backends').toBe(11 + 14 + 3 + 3);
   });
 
   test('draws every curve and every encoding, of their groups only, and no infinity where there is none', () => {
@@ -85,6 +97,16 @@ describe('the fuzzer', () => {
     scalars: [{ from: 'carry-patterns', n: 16, seed: 5 }],
     offset: 0,
   };
+
+  test.each(fuzzBackends)('runs programs on %s and finds them right, and a wrong result wrong', async (backend) => {
+    const device = await getDevice();
+    const { group: _, ...drawn } = drawProgram(1, 0, 200);
+    expect(await execute(device, movedTo(backend, drawn))).toBeNull();
+    const program = { tuning: { windowBits: 4 }, memoryBudget: null, calls: [fewAndChain], backend };
+    const spoil = (sum: unknown) => ({ ...(sum as AffinePoint<bigint>), y: 1n });
+    expect(await execute(device, program)).toBeNull();
+    expect(await execute(device, program, spoil)).toMatchObject({ call: 0, error: expect.stringContaining(' for (') });
+  });
 
   test('runs programs in the second group, and finds a wrong result there', { tags: 'long' }, async () => {
     const device = await getDevice();

@@ -87,6 +87,8 @@ describe('what a call is expected to take', () => {
     expect(cpuCoefficients(pairs).digitNs).toBeGreaterThan(3 * cpuCoefficients(curve).digitNs);
     expect(gpuCoefficients(pairs, known).digitNs).toBeGreaterThan(3 * gpuCoefficients(curve, known).digitNs);
     expect(gpuCoefficients(curve, known).digitNs).toBeLessThan(gpuCoefficients(curve, unknown).digitNs);
+    // where WebAssembly is forbidden
+    expect(cpuCoefficients(curve, false).digitNs).toBeGreaterThan(4 * cpuCoefficients(curve).digitNs);
     const software = { ...known, software: true };
     expect(gpuCoefficients(curve, software).digitNs).toBeGreaterThan(cpuCoefficients(curve).digitNs);
   });
@@ -250,6 +252,7 @@ describe('traces', () => {
     for (const [text, why] of [
       ['[]', /array of calls/],
       ['{}', /array of calls/],
+      ['[', /^trace: /],
       ['[{ "n": 0 }]', /call 0: n must be/],
       ['[{ "n": 3 }, { "n": 3, "nonZero": 4 }]', /call 1: nonZero must be an integer from 1 to n/],
       ['[{ "n": 3, "bits": 257 }]', /bits must be/],

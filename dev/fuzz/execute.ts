@@ -82,6 +82,7 @@ export const execute = async (
 ): Promise<Failure | null> => {
   const engine = await engineIn(createMsmEngine, groupOf(program), {
     device,
+    ...(program.backend && { backend: program.backend }),
     tuning: program.tuning,
     // a false alarm is a failure, too
     retries: 0,

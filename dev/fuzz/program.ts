@@ -49,7 +49,11 @@ export interface FuzzCall extends FuzzVector {
 
 export const vectorsOf = (call: FuzzCall): readonly FuzzVector[] => [call, ...(call.more ?? [])];
 
+/** What computes; without it the GPU, and the CPU up to `tuning.cpuBelow`. */
+export const fuzzBackends = ['cpu', 'both', 'auto'] as const;
+
 export interface FuzzProgram {
+  readonly backend?: (typeof fuzzBackends)[number];
   /** Default BN254. */
   readonly curve?: CurveName;
   /** Default the first. */
@@ -167,8 +171,14 @@ const movedToEdwards = (random: Random, { tuning, ...program }: Omit<FuzzProgram
   };
 };
 
-/** The program number `index` of a seed; the same on every machine. */
-export const drawProgram = (seed: number, index: number, mostPoints = 4096): FuzzProgram => {
+/** The same on another backend: what is small is no longer the CPU's because it is small. */
+export const movedTo = (backend: FuzzProgram['backend'], { tuning, ...rest }: FuzzProgram): FuzzProgram => {
+  const { cpuBelow: _, ...others } = tuning;
+  return backend === undefined ? { ...rest, tuning } : { ...rest, backend, tuning: others };
+};
+
+/** The program before it is said what computes. */
+const drawOnGpu = (seed: number, index: number, mostPoints: number): FuzzProgram => {
   const random = new Random(seed * 1_000_003 + index);
   const maybe = <Value>(value: () => Value): Value | undefined => (random.below(2) === 0 ? value() : undefined);
   const knobs = {
@@ -205,4 +215,12 @@ export const drawProgram = (seed: number, index: number, mostPoints = 4096): Fuz
   // drawn after all else, each as often as each of the other curves, so that of a seed from before there were any, 15 programs of 16 are what they were
   if (random.below(16) === 0) return movedToEdwards(random, { tuning, memoryBudget, calls });
   return inG2 ? movedToG2(program) : program;
+};
+
+/** The program number `index` of a seed; the same on every machine. */
+export const drawProgram = (seed: number, index: number, mostPoints = 4096): FuzzProgram => {
+  // drawn apart, so that all other programs of a seed are what they were before there was a choice
+  const random = new Random(seed * 999_983 + index + 7);
+  const backend = random.below(4) === 0 ? pick(random, fuzzBackends) : undefined;
+  return movedTo(backend, drawOnGpu(seed, index, mostPoints));
 };

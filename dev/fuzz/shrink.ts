@@ -3,6 +3,8 @@ import { type FuzzCall, type FuzzProgram, length, type Segment, vectorsOf } from
 
 /** Smaller programs to try, the boldest first. */
 function* simpler(program: FuzzProgram): Generator<FuzzProgram> {
+  const { backend, ...onGpu } = program;
+  if (backend !== undefined) yield onGpu;
   const { calls, tuning, memoryBudget, group, ...inG1 } = program;
   if (group !== undefined) yield { ...inG1, calls, tuning, memoryBudget };
   for (let i = 0; i < calls.length; i++) if (calls.length > 1) yield { ...program, calls: calls.toSpliced(i, 1) };

@@ -443,7 +443,57 @@ const creation = {
   },
 } as const satisfies Section;
 
-export const sections = { creation, lost, memory, refused, wrong, callers, sharing };
+const both = {
+  title: 'The GPU and the CPU compute a call together',
+  file: 'tests/failures-both.test.ts',
+  text: 'What befalls either half befalls the call: the other half stops, and nothing of it is left.',
+  rows: {
+    lost: {
+      fault: 'the device of the engine is lost',
+      stages: within('msm', ['while allocating', 'right after the submit', 'during the map']),
+      code: 'device-lost',
+      says: 'call again',
+      next: 'moved',
+    },
+    memory: {
+      fault: 'a buffer does not fit',
+      stages: within('msm', ['scalars', 'buckets', 'result']),
+      code: 'out-of-memory',
+      says: 'set a smaller memoryBudget, or destroy bases that are not needed',
+      next: 'right',
+    },
+    refused: {
+      fault: 'WebGPU refuses a command',
+      stages: within('msm', ['writeBuffer', 'submit']),
+      code: 'internal',
+      says: 'WebGPU refused a command',
+      next: 'right',
+    },
+    aborted: {
+      fault: '`signal` is aborted',
+      stages: within('msm', ['before the call', 'at the first submit', 'when a part is done']),
+      code: 'aborted',
+      says: 'the call was aborted',
+      next: 'right',
+    },
+    basesDestroyed: {
+      fault: 'the bases are destroyed',
+      stages: ['before the first submit'],
+      code: 'destroyed',
+      says: 'load them again',
+      next: 'reloaded',
+    },
+    engineDestroyed: {
+      fault: 'the engine is destroyed',
+      stages: within('msm', ['at the first submit', 'when a part is done']),
+      code: 'destroyed',
+      says: 'the engine was destroyed',
+      next: 'same',
+    },
+  },
+} as const satisfies Section;
+
+export const sections = { creation, lost, memory, refused, wrong, callers, both, sharing };
 
 /** `msm: a` and `msm: b` are one item. */
 const stageList = (stages: readonly string[]): string => {

@@ -1,0 +1,224 @@
+/** Calls that the GPU and the CPU compute at the same time, and engines that decide who computes a call. */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { engineIn } from '../dev/cases/engine-in.js';
+import { everyGroup, pairwiseCases } from '../dev/cases/list.js';
+import { type MsmCase, makeCase, redrawn } from '../dev/cases/msm-case.js';
+import { type CurveGroup, oracleOf } from '../dev/oracle/curves.js';
+import { pointsIn } from '../dev/oracle/encodings.js';
+import { expectedMsm, type OracleCurve } from '../dev/oracle/known-bases.js';
+import {
+  type Bases,
+  type Coordinate,
+  createMsmEngine,
+  type MsmEngine,
+  type MsmEngineOptions,
+  type Prediction,
+  type RunRecord,
+} from '../src/index.js';
+import { getDevice } from './support/gpu.js';
+
+/** What compiles fast. */
+const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 } as const;
+const bn254 = { curve: 'bn254', group: 'g1' } as const;
+
+const open = async (options: Partial<MsmEngineOptions> = {}, of: CurveGroup = bn254): Promise<MsmEngine<Coordinate>> =>
+  engineIn(createMsmEngine, of, { device: await getDevice(), tuning, selfTest: false, backend: 'both', ...options });
+
+/** Loads the points of a case and multiplies them. */
+const compute = async (engine: MsmEngine<Coordinate>, { points, scalars, address }: MsmCase): Promise<unknown> => {
+  const bases = await engine.loadBases(points.bytes);
+  try {
+    return await engine.msm(bases, scalars.bytes);
+  } catch (error) {
+    throw new Error(JSON.stringify(address), { cause: error });
+  } finally {
+    bases.destroy();
+  }
+};
+
+describe('backend: both', () => {
+  let engine: MsmEngine<Coordinate>;
+  /** Of which either has a part. */
+  let large: MsmCase<bigint>;
+  let bases: Bases;
+  beforeAll(async () => {
+    engine = await open();
+    large = makeCase({ points: 'distinct', scalars: 'random', n: 6000, seed: 3 });
+    bases = await engine.loadBases(large.points.bytes);
+    // also compiles
+    expect(await engine.msm(bases, large.scalars.bytes)).toEqual(large.expected);
+  });
+  afterAll(() => engine.destroy());
+
+  test('either computes a part, progress never falls back, and the record says who did what', async () => {
+    for (let draw = 1; draw <= 3; draw++) {
+      const { scalars, expected } = redrawn(large, draw);
+      const done: number[] = [];
+      const onProgress = (progress: { readonly done: number; readonly total: number }) => {
+        done.push(progress.done);
+        expect(progress.total).toBe(6000);
+      };
+      expect(await engine.msm(bases, scalars.bytes, { onProgress })).toEqual(expected);
+      const record = engine.lastRun;
+      expect(record).toMatchObject({ on: 'both', n: 6000, vectors: 1, arithmetic: 'wasm-simd', walls: null });
+      expect(record?.gpuShare).toBeGreaterThan(0);
+      expect(record?.gpuShare).toBeLessThan(1);
+      expect(record?.submits).toBeGreaterThan(0);
+      expect(record?.predicted?.bothMs).toBeGreaterThan(0);
+      expect(done.toSorted((a, b) => a - b)).toEqual(done);
+      expect([done[0], done.at(-1)]).toEqual([0, 6000]);
+    }
+  });
+
+  test('of nothing but zeros neither', async () => {
+    expect(await engine.msm(bases, new Uint8Array(32 * 6000))).toMatchObject({ infinity: true });
+    expect(engine.lastRun).toMatchObject({ on: 'cpu', gpuShare: 0, submits: 0 });
+  });
+
+  test('few that are not zero among many zeros', async () => {
+    const values = large.scalars.values.map((value, i) => (i % 1000 === 7 ? value : 0n));
+    expect(await engine.msm(bases, values)).toEqual(expectedMsm(large.curve, large.points.logs, values));
+  });
+
+  test('batches: long vectors and short ones, empty ones, offsets', async () => {
+    const { values } = large.scalars;
+    const ranges = [
+      [0, 2500],
+      [5, 5],
+      [2400, 5900],
+      [100, 101],
+      [0, 6000],
+      ...Array.from({ length: 12 }, (_, i) => [400 * i, 400 * i + 13 * i]),
+    ] as const satisfies readonly (readonly number[])[];
+    const vectors = ranges.map(([from, to]) => values.slice(0, (to as number) - (from as number)));
+    const offsets = ranges.map(([from]) => from as number);
+    const expected = ranges.map(([from, to], i) =>
+      expectedMsm(large.curve, large.points.logs.slice(from, to), vectors[i] as bigint[]),
+    );
+    expect(await engine.msmBatch(bases, vectors, { offsets })).toEqual(expected);
+    expect(engine.lastRun).toMatchObject({ on: 'both', vectors: ranges.length });
+  });
+
+  test('verified, in an encoding, several at a time', async () => {
+    const calls = [1, 2, 3].map((draw) => redrawn(large, draw));
+    const sums = await Promise.all(
+      calls.map(({ scalars }) => engine.msm(bases, scalars.bytes, { verify: true, result: 'be' })),
+    );
+    expect(sums).toEqual(calls.map(({ expected }) => pointsIn(oracleOf(bn254) as OracleCurve, [expected], 'be')));
+    expect(engine.lastRun?.verified).toBe(true);
+  });
+
+  test('abort acts at once, destroyed bases are refused, and the next call is right', async () => {
+    const controller = new AbortController();
+    const call = engine.msm(bases, large.scalars.bytes, { signal: controller.signal });
+    const begun = await new Promise<number>((resolve) =>
+      setTimeout(() => {
+        controller.abort();
+        resolve(performance.now());
+      }, 5),
+    );
+    await expect(call).rejects.toMatchObject({ code: 'aborted' });
+    expect(performance.now() - begun).toBeLessThan(2000);
+    const gone = await engine.loadBases(large.points.bytes.subarray(0, 64));
+    gone.destroy();
+    await expect(engine.msm(gone, [1n])).rejects.toMatchObject({ code: 'destroyed' });
+    expect(await engine.msm(bases, large.scalars.bytes)).toEqual(large.expected);
+  });
+
+  test('destroyed in the middle of a call', async () => {
+    const other = await open();
+    const loaded = await other.loadBases(large.points.bytes);
+    const call = other.msm(loaded, large.scalars.bytes);
+    setTimeout(() => other.destroy(), 5);
+    await expect(call).rejects.toMatchObject({ code: 'destroyed' });
+  });
+
+  test('bases that are on the GPU alone are the GPU’s', async () => {
+    const other = await open({ retainBases: false });
+    const loaded = await other.loadBases(large.points.bytes);
+    expect(await other.msm(loaded, large.scalars.bytes)).toEqual(large.expected);
+    expect(other.lastRun).toMatchObject({ on: 'gpu', gpuShare: 1, predicted: null });
+    other.destroy();
+  });
+
+  test('every two of points, scalars and n, up to 257', async () => {
+    const cases = pairwiseCases({ ...bn254, encoding: 'le' }, 5).filter(({ n }) => n <= 257);
+    expect(cases.length).toBeGreaterThan(60);
+    for (const address of cases) {
+      const made = makeCase(address);
+      expect(await compute(engine, made), JSON.stringify(address)).toEqual(made.expected);
+    }
+  });
+
+  test('every two of points, scalars and n', { tags: 'long' }, async () => {
+    for (const address of pairwiseCases({ ...bn254, encoding: 'le' }, 6)) {
+      const made = makeCase(address);
+      expect(await compute(engine, made), JSON.stringify(address)).toEqual(made.expected);
+    }
+  });
+
+  test('in every group, divided', { tags: 'long' }, async () => {
+    for (const of of everyGroup) {
+      const other = await open({}, of);
+      const made = makeCase({ ...of, points: 'distinct', scalars: 'random', n: 3000, seed: 4 });
+      expect(await compute(other, made), JSON.stringify(of)).toEqual(made.expected);
+      expect(other.lastRun?.on, JSON.stringify(of)).toBe('both');
+      other.destroy();
+    }
+  });
+});
+
+describe('backend: auto', () => {
+  test('predicts before every call, and learns from them what a backend takes', async () => {
+    const engine = await open({ backend: 'auto', maxWorkers: 0 });
+    const made = makeCase({ points: 'distinct', scalars: 'random', n: 1500, seed: 9 });
+    const bases = await engine.loadBases(made.points.bytes);
+    const took = { gpu: [] as number[], cpu: [] as number[] };
+    for (let draw = 0; draw < 10; draw++) {
+      const { scalars, expected } = redrawn(made, draw);
+      const begun = performance.now();
+      expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
+      const ms = performance.now() - begun;
+      const { on, predicted } = engine.lastRun as RunRecord;
+      // a software adapter is the same cores as the CPU: nothing is divided
+      expect(predicted).toMatchObject({ bothMs: null });
+      took[on as 'gpu' | 'cpu'].push(ms);
+    }
+    const { predicted, on } = engine.lastRun as RunRecord;
+    const { gpuMs, cpuMs } = predicted as Prediction;
+    const [expected, all] = on === 'gpu' ? [gpuMs, took.gpu] : [cpuMs, took.cpu];
+    // as far as anything can be expected of a machine that others use, too
+    const usual = all.toSorted((left, right) => left - right)[all.length >> 1] as number;
+    expect(expected / usual).toBeGreaterThan(0.25);
+    expect(expected / usual).toBeLessThan(4);
+    engine.destroy();
+  });
+
+  test('where WebAssembly is forbidden the CPU is expected to be many times slower', async () => {
+    const made = makeCase({ points: 'distinct', scalars: 'random', n: 1500, seed: 5 });
+    const forbidden = vi.spyOn(WebAssembly, 'Module').mockImplementation(() => {
+      throw new WebAssembly.CompileError('refused by a policy');
+    });
+    const engine = await open({ backend: 'auto' });
+    expect(await compute(engine, made)).toEqual(made.expected);
+    forbidden.mockRestore();
+    const { on, predicted } = engine.lastRun as RunRecord;
+    expect(on).toBe('gpu');
+    expect((predicted as Prediction).cpuMs).toBeGreaterThan(3 * (predicted as Prediction).gpuMs);
+    engine.destroy();
+  });
+
+  test('cpuBelow decides instead where it is given', async () => {
+    const made = makeCase({ points: 'distinct', scalars: 'random', n: 40, seed: 2 });
+    for (const [cpuBelow, on] of [
+      [39, 'gpu'],
+      [40, 'cpu'],
+      [0, 'gpu'],
+    ] as const) {
+      const engine = await open({ backend: 'auto', tuning: { ...tuning, cpuBelow } });
+      expect(await compute(engine, made)).toEqual(made.expected);
+      expect(engine.lastRun).toMatchObject({ on, predicted: null });
+      engine.destroy();
+    }
+  });
+});

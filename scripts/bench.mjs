@@ -1,8 +1,9 @@
 /** npm run bench -- sweep --logn 10..18: the modes of the page, and those that no page has, in Node. */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { findLibrary, openBench } from './builds.mjs';
 import {
   adapterOption,
+  anyText,
   asksForHelp,
   helpText,
   onAdapter,
@@ -23,7 +24,11 @@ import { runBench } from './run-bench.mjs';
 const outputs = {
   json: valued('FILE', 'every row, as the page posts them', outputFile),
   csv: valued('FILE', 'those with numbers, for a spreadsheet', outputFile),
-  trace: valued('FILE', 'of msm-trace: opens in https://ui.perfetto.dev', outputFile),
+  trace: valued(
+    'FILE',
+    'of msm-trace: written, opens in https://ui.perfetto.dev; of replay: read, the calls as JSON',
+    anyText,
+  ),
   adapter: adapterOption,
 };
 
@@ -62,6 +67,15 @@ usage: npm run bench -- ${mode} [options]`,
   };
 }
 
+/** @param {string} path of a trace */
+function contentOf(path) {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UsageError(`--trace: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
 /** @param {string[]} args */
 async function bench(args) {
   const library = await openBench();
@@ -72,11 +86,15 @@ async function bench(args) {
   const [mode, ...more] = [...words, ...autorun];
   if (mode === undefined) throw new UsageError(`which mode? There are ${Object.keys(modes).join(', ')}`);
   if (more.length > 0) throw new UsageError(`'${more[0]}' belongs to no option`);
-  if (trace !== undefined && mode !== 'msm-trace') throw new UsageError('--trace: is for msm-trace');
+  const isReplay = mode === 'replay';
+  if (trace !== undefined && mode !== 'msm-trace' && !isReplay)
+    throw new UsageError('--trace: is for msm-trace and replay');
+  const traceOut = trace === undefined || isReplay ? undefined : outputFile(trace, 'trace');
   const query = new URLSearchParams({ autorun: mode });
   for (const [name, texts] of Object.entries(given)) {
     for (const text of texts === true ? ['1'] : texts || []) query.append(name, text);
   }
+  if (trace !== undefined && isReplay) query.set('trace', contentOf(trace));
   // the page's words, and they name the knobs
   const read = refusalsAsUsage(
     () => parseKnobs(query, 'terminal'),
@@ -93,7 +111,7 @@ async function bench(args) {
     console.log(reportLines(rows).join('\n'));
     if (json !== undefined) writeFileSync(json, toJson(rows));
     if (csv !== undefined) writeFileSync(csv, toCsv(rows));
-    if (trace !== undefined) writeFileSync(trace, toChromeTrace(rows));
+    if (traceOut !== undefined) writeFileSync(traceOut, toChromeTrace(rows));
     if (status !== 'done') {
       console.error(`\n${error}`);
       process.exitCode = 1;

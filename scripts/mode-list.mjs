@@ -44,6 +44,12 @@ export const modes = /** @type {const} */ ({
     about: 'the same MSMs on the CPU and on the GPU, from 1 point on: up to which n is the CPU faster?',
     takes: '30 to 90 s',
   },
+  replay: {
+    title: 'Replay',
+    about:
+      'the calls of a prover, by the GPU alone, the CPU alone, both, and as the library decides, in turns: how good are its decisions?',
+    takes: '1 to 4 min',
+  },
   load: {
     title: 'Loading',
     about:

@@ -175,6 +175,31 @@ describe('npm run bench', () => {
     expect(rows.filter(({ event }) => event === 'peer')).toHaveLength(6);
   });
 
+  it('replays a trace by every routing, in turns, and says how good the decisions were', { tags: 'long' }, async () => {
+    const [trace, json] = ['trace.json', 'replay.json'].map((name) => join(folder, name)) as [string, string];
+    const calls = [{ n: 300 }, { n: 200, nonZero: 3, bits: 20, group: 'g2' }, { n: 1 }];
+    writeFileSync(trace, JSON.stringify(calls));
+    const { code, stdout, stderr } = await bench('replay', '--trace', trace, '--json', json);
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain('The trace, 3 calls');
+    expect(stdout).toMatch(/\nas the library decides +[\d,.]+ +\d\.\d{3}\n/);
+    expect(stdout).toMatch(/\nweak phone.* +[\d.]+ +[\d.]+ +1\.\d{3} +1\.\d{3} +\d+, \d+, \d+\n/);
+    const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
+    const told = rows.flatMap((row) => (row.event === 'replayed' ? [row] : []));
+    expect(told.map(({ call, routing }) => `${call} ${routing}`)).toEqual(
+      ['gpu cpu both auto', 'cpu both auto gpu', 'both auto gpu cpu'].flatMap((turn, call) =>
+        turn.split(' ').map((routing) => `${call} ${routing}`),
+      ),
+    );
+    expect(told.filter(({ routing, on }) => routing === 'gpu' && on === 'gpu')).toHaveLength(3);
+    expect(told[4]).toMatchObject({ n: 200, nonZero: 3, bits: 20, group: 'g2', on: 'cpu', gpuShare: 0 });
+    const none = await bench('replay', '--trace', join(folder, 'nowhere.json'));
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('--trace: ENOENT') });
+    writeFileSync(trace, '[{ "n": 3, "nonZero": 4 }]');
+    const wrong = await bench('replay', '--trace', trace);
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('--trace: call 0: nonZero must be') });
+  });
+
   it('loads the same points in several ways, in turns, and says what compressed ones may take', {
     tags: 'long',
   }, async () => {

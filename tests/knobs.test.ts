@@ -91,6 +91,14 @@ describe('the knobs of the page', () => {
     expect(parse('autorun=accum-ab&b.c=9').settings.map(({ name }) => name)).toEqual(['defaults', 'c=9']);
   });
 
+  it('give a trace to replay', () => {
+    const trace = (text: string) => `autorun=replay&trace=${encodeURIComponent(text)}`;
+    expect(parse(trace('[{ "n": 5, "group": "g2" }]')).trace).toEqual([{ n: 5, nonZero: 5, bits: 253, group: 'g2' }]);
+    expect(parse('autorun=replay')).toMatchObject({ trace: null, calls: 40, reps: 1 });
+    expect(() => parse(trace('[{ "n": 0 }]'))).toThrow(/^trace: call 0: n must be/);
+    expect(() => parse(`${trace('[{ "n": 5, "group": "g2" }]')}&curve=pallas`)).toThrow(/g2/);
+  });
+
   it('choose the group of a curve', () => {
     expect(casesOf('autorun=msm-bench&n=5&curve=bls12-381&group=g2')).toEqual([
       'curve=bls12-381,group=g2,points=distinct,scalars=random,n=5,seed=1',

@@ -20,6 +20,7 @@ const inTable = new Set<StampedRow['event']>([
   'ready',
   'few-points',
   'resident',
+  'replayed',
   'case',
   'trial',
   'peak',

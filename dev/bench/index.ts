@@ -20,7 +20,7 @@ export { cells, docsText, judge, Tally } from '../faults/tally.js';
 export { drawTrial, namedTrials, runTrial } from '../faults/trial.js';
 export { execute, size } from '../fuzz/execute.js';
 export { keepPipelines } from '../fuzz/keep-pipelines.js';
-export { drawProgram } from '../fuzz/program.js';
+export { drawProgram, movedTo } from '../fuzz/program.js';
 export { shrink } from '../fuzz/shrink.js';
 export { chipNames, takesVulkanMemoryModel } from '../isa/chips.js';
 export { docsTable, kernelsOfTable, sourcesOf, tableChips } from '../isa/docs-table.js';

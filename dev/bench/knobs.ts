@@ -22,6 +22,7 @@ import { selectCases } from '../cases/select.js';
 import { curveNames, pairNames } from '../oracle/curves.js';
 import { encodingsOf } from '../oracle/encodings.js';
 import { peerNames } from '../peers/index.js';
+import { parseTrace, type Trace } from '../routing/trace.js';
 import { isList, listItems, parseIntegers } from './lists.js';
 import { rowNames } from './modes/targets/row.js';
 import { type Mode, modeNames, modes, msmModes, notOnPage } from './modes.js';
@@ -64,7 +65,7 @@ export const runKnobs = {
   curve: {
     label: 'Curve',
     help: `Which curve’s points: ${curveNames.join(', ')}. Default ${defaultCurve}.`,
-    modes: [...msmModes, 'crossover', 'load', 'calibrate', ...ofThreads],
+    modes: [...msmModes, 'crossover', 'replay', 'load', 'calibrate', ...ofThreads],
   },
   group: {
     label: 'Group',
@@ -100,13 +101,13 @@ export const runKnobs = {
   },
   reps: {
     label: 'Repetitions',
-    help: 'Timed repetitions (default 5; 7 in a sweep, in field-bench, crossover and on the threads of the CPU; 12 pairs of A and B), or runs of each case (default 3).',
-    modes: [...msmModes, 'field-bench', 'crossover', 'load', ...ofThreads, 'targets'],
+    help: 'Timed repetitions (default 5; 7 in a sweep, in field-bench, crossover and on the threads of the CPU; 12 pairs of A and B), or runs of each case (default 3); of each call of replay (default 1).',
+    modes: [...msmModes, 'field-bench', 'crossover', 'replay', 'load', ...ofThreads, 'targets'],
   },
   seed: {
     label: 'Seed',
     help: 'What all points and scalars are drawn from. Default 1.',
-    modes: [...msmModes, 'crossover', 'load', ...ofThreads],
+    modes: [...msmModes, 'crossover', 'replay', 'load', ...ofThreads],
   },
   peers: {
     label: 'Beside it',
@@ -125,6 +126,12 @@ export const runKnobs = {
     modes: ['field-bench'],
   },
   ms: { label: 'Dispatch, ms', help: 'How long a dispatch takes at least. Default 50.', modes: ['field-bench'] },
+  trace: {
+    label: 'Trace',
+    help: 'Calls to replay, as JSON: [{ "n": 16384, "nonZero": 700, "bits": 253, "group": "g1" }, …]; all but n may be left out. Default: calls that are made up.',
+    modes: ['replay'],
+  },
+  calls: { label: 'Calls', help: 'Calls that are made up. Default 40.', modes: ['replay'] },
   largest: { label: 'Largest n', help: 'Powers of two up to this. Default 4096.', modes: ['crossover'] },
   rows: { label: 'Rows', help: `Some of ${rowNames.join(', ')}. Default all.`, modes: ['targets'] },
   strict: {
@@ -161,6 +168,9 @@ export interface Knobs extends EncodedGroup {
   readonly leastMs: number;
   /** Of `load`, each once. */
   readonly encodings: readonly PointEncoding[];
+  /** Of `replay`; null: as many calls as `calls` says, made up. */
+  readonly trace: Trace | null;
+  readonly calls: number;
   /** The most points of `crossover`. */
   readonly largest: number;
   /** The most points of `targets`, as a power of two; null: what suits the adapter. */
@@ -178,6 +188,7 @@ const defaultReps: Partial<Record<Mode, number>> = {
   sweep: 7,
   'field-bench': 7,
   crossover: 7,
+  replay: 1,
   'cpu-distribution': 7,
   'cpu-pool': 7,
   targets: 6,
@@ -470,11 +481,14 @@ export function readKnobs(asked: URLSearchParams, place: 'page' | 'terminal' = '
       read('encodings', (text) => [
         ...new Set(text.split(',').map((name) => parseEncoding(name.trim(), group, 'encodings'))),
       ]) ?? defaultEncodings.filter((encoding) => encodingsOf(group).includes(encoding)),
+    trace: read('trace', parseTrace) ?? null,
+    calls: read('calls', (text) => parseInteger('calls', text, 1, 10_000)) ?? 40,
     largest: read('largest', (text) => parseInteger('largest', text, 1, 2 ** 16)) ?? 4096,
     logn: mode === 'targets' ? (logn?.at(-1) ?? null) : null,
     rows: read('rows', (text) => text.split(',').map((name) => oneOf('rows', name.trim(), rowNames))) ?? null,
     strict: query.has('strict'),
   };
+  for (const call of rest.trace ?? []) problems.attempt(() => curveGroup(curve, call.group), null);
   const settings = problems.all.length > 0 ? [] : problems.attempt(() => parseSettings(query, mode), []);
   for (const { group } of settings)
     if (group !== null) problems.attempt(() => parseEncoding(of.encoding, curveGroup(curve, group)), null);

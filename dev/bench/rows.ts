@@ -1,8 +1,19 @@
 /** The rows that a run is told in: what `window.msmBench.rows` holds, what is posted to the dev server, and what Node prints. */
-import type { AdapterDescription, CompileTime, HostWalls, PhaseTime, TimelineEntry, Tuning } from '../../src/api.js';
+import type {
+  AdapterDescription,
+  CompileTime,
+  HostWalls,
+  PhaseTime,
+  Prediction,
+  RunRecord,
+  TimelineEntry,
+  Tuning,
+} from '../../src/api.js';
 import type { RatioOfMedians } from '../../src/calibrate/statistics.js';
 import type { BatchRow as FieldBatchRow, FieldBenchRow } from '../field-bench/run.js';
+import type { TraceCall } from '../routing/trace.js';
 import type { Environment } from './environment.js';
+import type { Routing } from './modes/replay/routings.js';
 import type { Finding } from './modes/targets/findings.js';
 import type { Mode } from './modes.js';
 import type { BareThread } from './threads/bare-threads.js';
@@ -56,7 +67,7 @@ interface Rows {
     readonly n: number;
     readonly setting: string;
     /** Where it was computed: small ones may be the CPU's (`cpubelow`). */
-    readonly on: 'gpu' | 'cpu' | 'both';
+    readonly on: RunRecord['on'];
     readonly placement: Placement;
     readonly repetition: number;
     readonly agrees: boolean;
@@ -194,6 +205,17 @@ interface Rows {
     readonly threads: number;
     readonly round: number;
     readonly bytesEach: number;
+  };
+  /** One call of a trace by one routing; its answer was right. */
+  readonly replayed: TraceCall & {
+    /** Its place in the trace. */
+    readonly call: number;
+    readonly routing: Routing;
+    readonly medianMs: number;
+    /** What computed it the last time, and what had been expected of that. */
+    readonly on: RunRecord['on'];
+    readonly gpuShare: number;
+    readonly predicted: Prediction | null;
   };
   /** The verdict over all runs of one case with one placement. */
   readonly case: {

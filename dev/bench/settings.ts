@@ -124,8 +124,8 @@ const otherKnobs = {
   },
   backend: {
     label: 'Backend',
-    help: 'What computes: the GPU (the default here), the CPU, or what the library finds faster for each call.',
-    words: { gpu: 'gpu', cpu: 'cpu', auto: 'auto' },
+    help: 'What computes: the GPU (the default here), the CPU, both at the same time, or what the library finds fastest for each call.',
+    words: { gpu: 'gpu', cpu: 'cpu', both: 'both', auto: 'auto' },
   },
   workers: {
     label: 'Workers',

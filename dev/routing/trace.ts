@@ -38,18 +38,26 @@ export const makeTrace = (
   });
 };
 
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new RangeError(`trace: ${error instanceof Error ? error.message : error}`);
+  }
+};
+
 /** @throws RangeError that says what is no call of a trace */
 export const parseTrace = (text: string): Trace => {
-  const given: unknown = JSON.parse(text);
-  if (!Array.isArray(given) || given.length === 0) throw new RangeError('a trace is an array of calls');
+  const given = jsonOf(text);
+  if (!Array.isArray(given) || given.length === 0) throw new RangeError('trace: it is an array of calls');
   return given.map((call: Partial<TraceCall> | null, i) => {
     const { n, nonZero = n, bits = 253, group = 'g1' } = call ?? {};
     const isCount = (value: unknown, most: number): value is number =>
       Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most;
-    if (!isCount(n, 2 ** 24)) throw new RangeError(`call ${i}: n must be an integer from 1 to 2^24`);
-    if (!isCount(nonZero, n)) throw new RangeError(`call ${i}: nonZero must be an integer from 1 to n`);
-    if (!isCount(bits, 256)) throw new RangeError(`call ${i}: bits must be an integer from 1 to 256`);
-    if (group !== 'g1' && group !== 'g2') throw new RangeError(`call ${i}: group must be g1 or g2`);
+    if (!isCount(n, 2 ** 24)) throw new RangeError(`trace: call ${i}: n must be an integer from 1 to 2^24`);
+    if (!isCount(nonZero, n)) throw new RangeError(`trace: call ${i}: nonZero must be an integer from 1 to n`);
+    if (!isCount(bits, 256)) throw new RangeError(`trace: call ${i}: bits must be an integer from 1 to 256`);
+    if (group !== 'g1' && group !== 'g2') throw new RangeError(`trace: call ${i}: group must be g1 or g2`);
     return { n, nonZero, bits, group };
   });
 };

@@ -14,6 +14,7 @@ import { load } from './load.js';
 import type { BenchMode } from './mode.js';
 import { msmCrossCheck } from './msm-cross-check.js';
 import { msmTrace } from './msm-trace.js';
+import { replay } from './replay/index.js';
 import { targets } from './targets/index.js';
 import { timingsResult } from './timings-result.js';
 
@@ -31,6 +32,7 @@ export const benchModes: Readonly<Record<Mode, BenchMode>> = {
   'field-bench': fieldBench,
   calibrate,
   crossover,
+  replay,
   load,
   'cpu-distribution': cpuDistribution,
   'cpu-pool': cpuPool,

@@ -221,16 +221,19 @@ export class WorkerPool {
   }
 
   #add(): void {
-    let worker: ComputeWorker;
     try {
-      worker = this.#start();
+      const member = new Member(++this.#numbers, this.#start());
+      this.#listen(member);
+      this.#members.push(member);
     } catch (error) {
       this.#deaths++;
       this.#current?.lost.push(`a worker could not be started: ${String(error)}`);
-      return;
     }
-    const member = new Member(++this.#numbers, worker);
-    this.#members.push(member);
+  }
+
+  /** @throws TypeError where it is no worker */
+  #listen(member: Member): void {
+    const { worker } = member;
     const hear = (message: FromWorker): void => this.#hear(member, message);
     const lose = (why: string): void => this.#lose(member, why);
     if (isOfNode(worker)) {

@@ -62,7 +62,8 @@ const CPU_VECTOR_COST = 16;
 export class Router {
   readonly #isDivided: boolean;
   readonly #threads: CpuThreads;
-  readonly #isWasm = hasWasm();
+  /** null until somebody has to know: to ask is a violation where a policy forbids it. */
+  #isWasm: boolean | null = null;
   #models: Models | null = null;
   #adapter: AdapterDescription | null = null;
 
@@ -88,13 +89,14 @@ export class Router {
         ? this.#onCpu(call, surveyed, call.options)
         : call.onGpu(call.vectors, call.options, call.clock);
     }
-    // on BigInts the own thread computes alone
-    const workers = this.#isWasm ? this.#threads.of(call.tuning).workers : 0;
-    const works = worksOf(call, filled, workers);
-    const models = this.#modelsOf(call);
-    // a software adapter is the same cores once more
-    const predicted = predict(models, works, this.#isDivided || !call.adapter.software);
-    const route = this.#isDivided && call.n > 1 ? 'both' : routeOf(predicted);
+    let { workers, works, models, predicted, route } = this.#decide(call, filled);
+    if (route !== 'gpu' && this.#isWasm === null) {
+      this.#isWasm = hasWasm();
+      if (!this.#isWasm) {
+        this.#models = null;
+        ({ workers, works, models, predicted, route } = this.#decide(call, filled));
+      }
+    }
     const done = await this.#watched(call, async () => {
       if (route === 'both') return this.#divide(call, models, works, workers);
       const { sums, record } =
@@ -113,13 +115,24 @@ export class Router {
     return { sums: done.sums, record: { ...done.record, predicted } };
   }
 
+  #decide(call: RoutedCall, filled: readonly SurveyedVector[]) {
+    // on BigInts the own thread computes alone
+    const workers = this.#isWasm === false ? 0 : this.#threads.of(call.tuning).workers;
+    const works = worksOf(call, filled, workers);
+    const models = this.#modelsOf(call);
+    // a software adapter is the same cores once more
+    const predicted = predict(models, works, this.#isDivided || !call.adapter.software);
+    const route = this.#isDivided && call.n > 1 ? 'both' : routeOf(predicted);
+    return { workers, works, models, predicted, route };
+  }
+
   /** What is known of the machine: of another adapter than before, nothing. */
   #modelsOf({ curve, adapter }: RoutedCall): Models {
     if (this.#models === null || this.#adapter !== adapter) {
       this.#adapter = adapter;
       this.#models = {
         gpu: { prior: gpuCoefficients(curve, adapter), runs: [] },
-        cpu: { prior: cpuCoefficients(curve, this.#isWasm), runs: [] },
+        cpu: { prior: cpuCoefficients(curve, this.#isWasm !== false), runs: [] },
         together: [],
         undivided: 0,
       };

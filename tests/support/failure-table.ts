@@ -493,7 +493,71 @@ const both = {
   },
 } as const satisfies Section;
 
-export const sections = { creation, lost, memory, refused, wrong, callers, both, sharing };
+const workers = {
+  title: 'A worker of the CPU',
+  file: 'tests/failures-workers.test.ts',
+  text: 'What a lost worker had drawn is computed again by the others or by the thread of the engine; `lastRun.retried` says so.',
+  rows: {
+    terminated: {
+      fault: 'a worker is terminated',
+      stages: ['before it is ready', 'while it computes', 'between two calls'],
+      code: null,
+      says: '',
+      next: 'right',
+    },
+    dies: {
+      fault: 'a worker dies of an error, or says that it failed',
+      stages: ['it throws', 'it says so', 'it ends by itself'],
+      code: null,
+      says: '',
+      next: 'right',
+    },
+    silent: {
+      fault: 'a worker is not heard of any more, for three seconds after all else is done',
+      stages: ['while it computes'],
+      code: null,
+      says: '',
+      next: 'right',
+    },
+    none: {
+      fault: 'no worker can be started; the thread of the engine computes alone',
+      stages: ['`createWorker` throws', 'it gives no worker', 'there is no such script'],
+      code: null,
+      says: '',
+      next: 'right',
+    },
+    twice: {
+      fault: 'two workers die in a row; from then on none is started',
+      stages: ['in two calls'],
+      code: null,
+      says: '',
+      next: 'right',
+    },
+    aborted: {
+      fault: '`signal` is aborted; the call rejects within 50 ms, and workers that were at work are ended',
+      stages: ['while workers compute'],
+      code: 'aborted',
+      says: 'the call was aborted',
+      next: 'right',
+    },
+    basesDestroyed: {
+      fault: 'the bases are destroyed',
+      stages: ['while workers compute'],
+      code: 'destroyed',
+      says: 'load them again',
+      next: 'reloaded',
+    },
+    engineDestroyed: {
+      fault: 'the engine is destroyed; the call rejects within 50 ms',
+      stages: ['while workers compute'],
+      code: 'destroyed',
+      says: 'the engine was destroyed',
+      next: 'same',
+    },
+  },
+} as const satisfies Section;
+
+export const sections = { creation, lost, memory, refused, wrong, callers, both, workers, sharing };
 
 /** `msm: a` and `msm: b` are one item. */
 const stageList = (stages: readonly string[]): string => {

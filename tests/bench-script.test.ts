@@ -177,7 +177,7 @@ describe('npm run bench', () => {
 
   it('compares how rows get to threads of the CPU, and opens no GPU', { tags: 'long' }, async () => {
     const json = join(folder, 'cpu-distribution.json');
-    const args = `cpu-distribution --logn 13 --reps 1 --workers 1 --json ${json}`;
+    const args = `cpu-distribution --logn 12 --reps 1 --workers 1 --json ${json}`;
     const { code, stdout, stderr } = await bench(...args.split(' '));
     expect(code, stderr).toBe(0);
     expect(stdout).toMatch(/^adapter: .*computed on the CPU/);
@@ -197,7 +197,7 @@ describe('npm run bench', () => {
   it('says what workers cost: to start, beside few points, and of memory', { tags: 'long' }, async () => {
     const json = join(folder, 'cpu-pool.json');
     const { code, stdout, stderr } = await bench(
-      ...`cpu-pool --logn 13 --reps 1 --workers 2 --json ${json}`.split(' '),
+      ...`cpu-pool --logn 12 --reps 1 --workers 2 --json ${json}`.split(' '),
     );
     expect(code, stderr).toBe(0);
     expect(stdout).toMatch(/\nPermitted +First call, ms +Its workers .*\n0 .*\n1 .*\n2 /);

@@ -78,7 +78,7 @@ function overall(all: readonly (readonly Shared[])[], wallsOf: WallsOf): Parts {
       [
         `${formatFactor(best.mean)} times as long as ${STATIC}, the geometric mean of ${works.length} works`,
         `${formatFactor(best.worst)} in the worst of them`,
-        ...(close.length === 0 ? [] : [`in none of them is it told apart as faster from ${close.join('; ')}`]),
+        ...(close.length === 0 ? [] : [`in none of them is it faster by more than noise than ${close.join('; ')}`]),
       ].join('; '),
     ]),
     tableOf(`Medians ÷ that of ${STATIC}`, together, [

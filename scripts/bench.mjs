@@ -16,7 +16,7 @@ import {
   valued,
 } from './command-line.mjs';
 import { knobOptions } from './knob-options.mjs';
-import { modes } from './mode-list.mjs';
+import { isWithoutGpu, modes, seenOn } from './mode-list.mjs';
 import { runBench } from './run-bench.mjs';
 
 /** @typedef {keyof typeof modes} Mode */
@@ -59,7 +59,7 @@ async function commandFor(args) {
   if (mode === undefined || !asksForHelp(args)) return general;
   const { title, about, takes } = modes[mode];
   return {
-    usage: `${title}: ${about} With its defaults it takes ${takes} on two cores that play GPU.
+    usage: `${title}: ${about} With its defaults it takes ${takes} on ${seenOn(mode)}.
 
 usage: npm run bench -- ${mode} [options]`,
     options: { ...knobOptions(await openBench(), mode), ...outputs },
@@ -101,7 +101,7 @@ async function bench(args) {
     (message) => message.replaceAll(/^/gm, '--'),
   );
   for (const { build } of read.settings) if (build !== null) findLibrary(build, 'build');
-  const withoutGpu = 'withoutGpu' in modes[/** @type {Mode} */ (mode)];
+  const withoutGpu = isWithoutGpu(/** @type {Mode} */ (mode));
   if (withoutGpu && adapter !== undefined) throw new UsageError(`--adapter: ${mode} is about the CPU`);
   const measure = async () => {
     const expected = expectedLine(read);

@@ -60,14 +60,13 @@ export const modes = /** @type {const} */ ({
     title: 'Rows to threads',
     about:
       'MSMs on the threads of the CPU, in equal shares and in chunks of 2 to 256 rows that whoever is done draws, in turns: which is best?',
-    takes: '3 to 8 min',
+    takes: '5 to 10 min',
     withoutGpu: true,
   },
   'cpu-pool': {
     title: 'Workers',
     about: 'what workers of the CPU take to start, where there is too little for them to do, and of the memory?',
-    takes: '30 to 90 s',
-    nodeOnly: 'a page cannot say what memory it has',
+    takes: '1 to 3 min',
     withoutGpu: true,
   },
   targets: {
@@ -77,3 +76,9 @@ export const modes = /** @type {const} */ ({
     nodeOnly: 'it needs the clocks of Node, and devices that compile anew',
   },
 });
+
+/** Whether a mode is about the CPU alone: no GPU is opened. @param {keyof typeof modes} mode */
+export const isWithoutGpu = (mode) => 'withoutGpu' in modes[mode];
+
+/** What `takes` was seen on. @param {keyof typeof modes} mode */
+export const seenOn = (mode) => (isWithoutGpu(mode) ? 'two cores' : 'two cores that play GPU');

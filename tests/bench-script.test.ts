@@ -200,6 +200,54 @@ describe('npm run bench', () => {
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('--trace: call 0: nonZero must be') });
   });
 
+  it('compares how rows get to threads of the CPU, and opens no GPU', { tags: 'long' }, async () => {
+    const json = join(folder, 'cpu-distribution.json');
+    const args = `cpu-distribution --logn 12 --reps 1 --workers 1 --json ${json}`;
+    const { code, stdout, stderr } = await bench(...args.split(' '));
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/^adapter: .*computed on the CPU/);
+    expect(stdout).toMatch(/\nLeast overall: .* the geometric mean of \d works/);
+    const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
+    const shared = rows.flatMap((row) => (row.event === 'shared' ? [row] : []));
+    // ten ways, five works
+    expect(shared).toHaveLength(50);
+    const of = (work: string, setting: string) => shared.find((row) => row.work === work && row.setting === setting);
+    expect(of('even', 'dynamic, 4 rows')).toMatchObject({ chunk: 4, mostWorkers: 1 });
+    expect(of('even', 'static')).toMatchObject({ mostWorkers: 1, ratio: { ratio: 1 } });
+    expect(of('even, one worker slowed', 'static')).toMatchObject({ mostWorkers: 1 });
+    const shares = rows.flatMap((row) => (row.event === 'share' ? [row] : []));
+    expect(shares.every(({ wallMs }) => wallMs > 0)).toBe(true);
+  });
+
+  it('says what workers cost: to start, beside few points, and of memory', { tags: 'long' }, async () => {
+    const json = join(folder, 'cpu-pool.json');
+    const { code, stdout, stderr } = await bench(
+      ...`cpu-pool --logn 12 --reps 1 --workers 2 --json ${json}`.split(' '),
+    );
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/\nPermitted +First call, ms +Its workers .*\n0 .*\n1 .*\n2 /);
+    expect(stdout).toMatch(/\nfew points +66 points, 8 workers permitted: median ÷ that with 1 +≤ 1\.05 /);
+    expect(stdout).toMatch(/\n +66 points: workers that took part +≤ 0 +0 +met\n/);
+    const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
+    const few = rows.flatMap((row) => (row.event === 'few-points' ? [row] : []));
+    expect(few.map(({ permitted, mostWorkers }) => [permitted, mostWorkers])).toEqual(
+      [1, 8, 32, 64].map((permitted) => [permitted, 0]),
+    );
+    const ready = rows.flatMap((row) => (row.event === 'ready' ? [row] : []));
+    expect(ready.map(({ workers }) => workers)).toEqual([1, 2]);
+    for (const { firstMs, lastMs } of ready) expect(lastMs).toBeGreaterThanOrEqual(firstMs);
+    const starts = rows.flatMap((row) => (row.event === 'first-call' ? [row] : []));
+    expect(starts.find(({ permitted }) => permitted === 0)).toMatchObject({ firstWorkers: 0, warmWorkers: 0 });
+    expect(starts.find(({ permitted }) => permitted === 1)).toMatchObject({ warmWorkers: 1 });
+    // a thread takes megabytes, of either kind
+    const resident = rows.flatMap((row) => (row.event === 'resident' ? [row] : []));
+    expect(new Set(resident.map(({ of }) => of))).toEqual(
+      new Set(['empty', 'worker', 'worker after a call', 'worker idle again']),
+    );
+    const bare = resident.filter(({ of }) => of === 'empty').map(({ bytesEach }) => bytesEach);
+    expect(Math.max(...bare)).toBeGreaterThan(1e6);
+  });
+
   it('loads the same points in several ways, in turns, and says what compressed ones may take', {
     tags: 'long',
   }, async () => {
@@ -285,6 +333,8 @@ describe('npm run bench', () => {
     [['targets', '--logn', '9'], '--logn: "9" is not an integer from 10 to 22'],
     [['targets', '--logn', '23'], '--logn: "23"'],
     [['targets', '--reps', '0'], '--reps: "0"'],
+    [['cpu-distribution', '--adapter', 'software'], '--adapter: cpu-distribution is about the CPU'],
+    [['cpu-pool', '--workers', '0'], '--workers: "0" leaves nothing to compare'],
   ])('refuses %j by name, with code 2', async (args, named) => {
     const { code, stdout, stderr } = await bench(...args);
     expect(code).toBe(2);

@@ -407,6 +407,23 @@ describe('the dev page in Chromium', () => {
     expect(await bench()).toMatchObject({ error: 'stopped by you' });
   });
 
+  it('measures threads of the CPU, one of them slowed, and says what a page cannot know', {
+    tags: 'long',
+  }, async () => {
+    const pool = await run('autorun=cpu-pool&logn=12&reps=1&workers=1');
+    expect({ status: pool.status, error: pool.error }).toEqual({ status: 'done', error: null });
+    expect(pool.rows.filter(({ event }) => event === 'few-points')).toHaveLength(4);
+    expect(pool.rows.filter(({ event }) => event === 'ready')).toMatchObject([{ workers: 1 }]);
+    expect(pool.rows.filter(({ event }) => event === 'resident')).toEqual([]);
+    await page.getByText('not measured: a page cannot say what memory it has').first().waitFor();
+    const distribution = await run('autorun=cpu-distribution&logn=12&reps=1&workers=1');
+    expect({ status: distribution.status, error: distribution.error }).toEqual({ status: 'done', error: null });
+    const slowed = distribution.rows.filter((row) => row.event === 'shared' && row.work === 'even, one worker slowed');
+    expect(slowed).toHaveLength(10);
+    expect(slowed[0]).toMatchObject({ setting: 'static', mostWorkers: 1 });
+    await page.getByText('Least overall').waitFor();
+  });
+
   it('checks a case with both placements of the scratch', { tags: 'long' }, async () => {
     const { status, error, rows } = await run('autorun=msm-cross-check&n=65&points=pairs&scalars=all-equal&reps=2');
     expect({ status, error }).toEqual({ status: 'done', error: null });

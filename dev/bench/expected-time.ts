@@ -1,6 +1,6 @@
 /** How long a run will take, before it begins: from walls that were measured on two cores with SwiftShader (docs/performance.md). */
 import type { Knobs } from './knobs.js';
-import { modes, msmModes } from './modes.js';
+import { modes, msmModes, seenOn } from './modes.js';
 
 /** An MSM of n points, 132 ms at 2^12, 422 at 2^14, 1,381 at 2^16, and 120 ms of the product beside it. */
 const msmSeconds = (n: number): number => 0.155 + 2e-5 * n;
@@ -21,7 +21,7 @@ const spell = (seconds: number): string =>
 export function expectedLine({ mode, cases, settings, reps }: Knobs): string | null {
   if (mode === null) return null;
   if (!msmModes.includes(mode)) {
-    return `With its defaults this takes ${modes[mode].takes} on two cores that play GPU.`;
+    return `With its defaults this takes ${modes[mode].takes} on ${seenOn(mode)}.`;
   }
   const each = cases.reduce(
     (sum, { address: { n } }) => sum + SECONDS_A_POINT * n + (reps + 2) * msmSeconds(n),

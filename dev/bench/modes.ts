@@ -1,7 +1,7 @@
 /** What the bench can run. */
-import { modes } from '../../scripts/mode-list.mjs';
+import { modes, seenOn } from '../../scripts/mode-list.mjs';
 
-export { modes };
+export { modes, seenOn };
 
 export type Mode = keyof typeof modes;
 

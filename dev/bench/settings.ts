@@ -129,7 +129,7 @@ const otherKnobs = {
   },
   workers: {
     label: 'Workers',
-    help: 'The most threads that help where the CPU computes. Default: one less than there are; 4 in cpu-pool.',
+    help: 'The most threads that help where the CPU computes. Default: one less than there are; 8 in cpu-pool.',
     range: [0, 1024],
   },
 } as const satisfies Readonly<Record<string, EngineKnob>>;

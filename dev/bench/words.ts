@@ -1,6 +1,6 @@
 /** What a comparison and a sweep say, in words: the same on the page and in a terminal. */
 
-import { leastPairs } from '../../src/calibrate/statistics.js';
+import { leastPairs, type RatioOfMedians } from '../../src/calibrate/statistics.js';
 import type { RowOf } from './rows.js';
 import type { Fastest } from './summary.js';
 
@@ -21,6 +21,10 @@ export function comparisonWords(row: RowOf<'comparison'>): readonly [verdict: st
       return ['Too few pairs', `for a verdict: ${pairs}, and ${leastPairs} are needed (${measured})`];
   }
 }
+
+/** The 95 % interval of a ratio; of too few pairs there is none. */
+export const intervalWords = ({ low, high, verdict }: RatioOfMedians, digits = 2): string =>
+  verdict === 'too few pairs' ? '–' : `${low.toFixed(digits)} to ${high.toFixed(digits)}`;
 
 /** The same comparison in the unit that is comparable with other runs. */
 export const equivalentsWords = ({ equivalents: { ratio, low, high } }: RowOf<'comparison'>): string =>

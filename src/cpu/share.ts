@@ -22,7 +22,8 @@ const ROW_BITS = 6;
 const rowBits = (windowBits: number): number => Math.max(0, windowBits - 1 - ROW_BITS);
 
 /** Rows of all windows of a piece. */
-export const rowsOf = ({ digits }: Piece): number => digits.windows * 2 ** rowBits(digits.windowBits);
+export const rowsOf = ({ digits }: { readonly digits: Pick<Digits, 'windows' | 'windowBits'> }): number =>
+  digits.windows * 2 ** rowBits(digits.windowBits);
 
 /** Digits of as many windows go into buckets together as are no more than this: lists are long then, and what is added is still in the cache. */
 const MOST_DIGITS = 2 ** 14;

@@ -10,6 +10,7 @@ import { rowsOf, type StampedRow } from '../rows.js';
 import { makeSetting } from '../settings.js';
 import { summarise } from '../summary.js';
 import { runTimings } from '../timings.js';
+import { intervalWords } from '../words.js';
 import type { BenchMode } from './mode.js';
 import { timingsResult } from './timings-result.js';
 
@@ -46,15 +47,15 @@ function ratios(rows: readonly StampedRow[]): Parts {
   const cpu = on('CPU');
   const pairs = on('GPU').flatMap(({ n, wallsMs }) => {
     const other = cpu.find((each) => each.n === n);
-    return other === undefined ? [] : [{ n, ...ratioOfMedians(wallsMs, other.wallsMs) }];
+    return other === undefined ? [] : [{ n, beside: ratioOfMedians(wallsMs, other.wallsMs) }];
   });
-  const slower = pairs.findIndex(({ ratio }) => ratio >= 1);
+  const slower = pairs.findIndex(({ beside }) => beside.ratio >= 1);
   const bound = (slower === -1 ? pairs : pairs.slice(0, slower)).at(-1)?.n ?? 0;
   return [
     tableOf('The CPU beside the GPU', pairs, [
       ['n', ({ n }) => shortSize(n)],
-      ['CPU ÷ GPU', ({ ratio }) => ratio.toFixed(2)],
-      ['95 % interval', ({ low, high }) => `${low.toFixed(2)} to ${high.toFixed(2)}`],
+      ['CPU ÷ GPU', ({ beside }) => beside.ratio.toFixed(2)],
+      ['95 % interval', ({ beside }) => intervalWords(beside)],
     ]),
     notes(`The CPU is ahead up to n = ${bound}: tuning: { cpuBelow: ${bound} }`),
   ];

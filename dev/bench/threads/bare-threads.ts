@@ -1,6 +1,7 @@
-/** Threads of Node's without an engine: workers of the package that nobody gives anything, and threads that have nothing in them. */
+/** Threads without an engine: workers of the package that nobody gives anything, and, in Node, threads that have nothing in them. */
+import type { ComputeWorker } from '../../../src/api.js';
 import { type NodeWorker, nodeModule } from '../../../src/cpu/node-module.js';
-import { workerStarter } from '../../../src/cpu/platform.js';
+import { type PageWorker, workerStarter } from '../../../src/cpu/platform.js';
 
 /** Says that it is there, as a worker of the package does, and waits. */
 const EMPTY = `
@@ -16,9 +17,8 @@ const starters = {
       threads && new threads.Worker(new URL(`data:text/javascript,${encodeURIComponent(EMPTY)}`), { name: 'empty' })
     );
   },
-  // in Node it is one of Node's
-  worker: () => (workerStarter()?.() ?? null) as NodeWorker | null,
-} as const;
+  worker: () => workerStarter()?.() ?? null,
+} as const satisfies Readonly<Record<string, () => ComputeWorker | null>>;
 
 export type BareThread = keyof typeof starters;
 
@@ -29,6 +29,20 @@ export interface BareThreads {
   end(): Promise<void>;
 }
 
+/** Resolves when a thread says its first word, which is that it is ready; rejects with what it dies of. */
+const readiness = (thread: ComputeWorker): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if ('on' in thread) {
+      const ofNode = thread as NodeWorker;
+      ofNode.on('message', () => resolve());
+      ofNode.on('error', reject);
+      return;
+    }
+    const ofPage = thread as PageWorker;
+    ofPage.addEventListener('message', () => resolve());
+    ofPage.addEventListener('error', () => reject(new Error('a worker could not be loaded')));
+  });
+
 /**
  * Starts so many at once, and waits until all are ready.
  *
@@ -37,25 +51,17 @@ export interface BareThreads {
 export async function startBareThreads(which: BareThread, count: number): Promise<BareThreads> {
   const begun = performance.now();
   const readyMs: number[] = [];
-  const threads: NodeWorker[] = [];
+  const threads: ComputeWorker[] = [];
   const end = async (): Promise<void> => {
     await Promise.all(threads.map((thread) => thread.terminate()));
   };
-  const ready = (thread: NodeWorker): Promise<void> =>
-    new Promise((resolve, reject) => {
-      thread.on('message', () => {
-        readyMs.push(performance.now() - begun);
-        resolve();
-      });
-      thread.on('error', reject);
-    });
   try {
     await Promise.all(
       Array.from({ length: count }, () => {
         const thread = starters[which]();
         if (thread === null) throw new Error('there are no threads here');
         threads.push(thread);
-        return ready(thread);
+        return readiness(thread).then(() => readyMs.push(performance.now() - begun));
       }),
     );
   } catch (error) {

@@ -1,19 +1,17 @@
 /** Calls on the CPU whose answers are right and whose workers are all there: nothing else is timed. */
 import type { RunRecord } from '../../../src/api.js';
+import { rowsOf } from '../../../src/cpu/share.js';
 import type { CurveContext } from '../../../src/curves/curve.js';
 import { workersFor } from '../../../src/plan/work.js';
 import type { MsmCase } from '../../cases/msm-case.js';
 import type { EngineUnderTest } from '../engine-under-test.js';
 import { wrongResult } from '../measure.js';
 
-/** What threads draw (`Tuning.cpuChunk`). */
-const BUCKETS_A_ROW = 64;
-
 /** A machine that has not started its workers within so many calls is not going to. */
 const MOST_CALLS = 20;
 
 /** After this an engine may have ended its workers, which have had nothing to do, or is about to. */
-const IDLE_MS = 5000;
+const IDLE_MS = 8000;
 
 /** Workers that a call is worth, by what is told of one like it: never more than there are chunks beside the own thread's. */
 export function worthwhileWorkers(
@@ -23,8 +21,7 @@ export function worthwhileWorkers(
 ): number {
   const worth = Math.min(most, workersFor(curve, entries));
   if (cpuChunk === 0) return worth;
-  const rows = windows * Math.max(1, 2 ** (windowBits - 1) / BUCKETS_A_ROW);
-  return Math.min(worth, Math.ceil(rows / cpuChunk) - 1);
+  return Math.min(worth, Math.ceil(rowsOf({ digits: { windows, windowBits } }) / cpuChunk) - 1);
 }
 
 export interface TimedCall {

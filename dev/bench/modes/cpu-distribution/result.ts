@@ -1,72 +1,92 @@
 /** What `cpu-distribution` shows. */
-import { formatMs, formatSize } from '../../format.js';
+import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
+import { formatMs, formatSize, shortSize } from '../../format.js';
 import { notes, type Part, type Parts, tableOf, tiles } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
 import { fastestBy, grouped } from '../../summary.js';
-import { standingWords } from '../../words.js';
+import { intervalWords, standingWords } from '../../words.js';
 import { STATIC } from './works.js';
 
+type Shared = RowOf<'shared'>;
+
+/** The walls of what was shared in one way, in the order of the repetitions. */
+type WallsOf = (of: Shared) => number[];
+
 export function distributionResult(rows: readonly StampedRow[]): Parts {
-  const shared = rowsOf(rows, 'shared');
-  const works = grouped(shared, (row) => `${row.case} ${row.work}`);
+  const works = grouped(rowsOf(rows, 'shared'), (row) => `${row.case} ${row.work}`);
+  const walls = new Map(
+    grouped(rowsOf(rows, 'share'), keyOf).map((told) => [keyOf(told[0] as RowOf<'share'>), told] as const),
+  );
+  const wallsOf: WallsOf = (of) => (walls.get(keyOf(of)) ?? []).map(({ wallMs }) => wallMs);
   const isOver = rowsOf(rows, 'end')[0]?.status === 'done';
-  return [...(isOver ? overall(works) : []), ...works.map((ways) => sectionOf(ways, rowsOf(rows, 'share')))];
+  return [...(isOver ? overall(works, wallsOf) : []), ...works.map((ways) => sectionOf(ways, wallsOf))];
 }
 
-const titleOf = ({ work, n }: RowOf<'shared'>): string => `${work}, ${formatSize(n)} points`;
+const keyOf = ({ case: name, work, setting }: Pick<Shared, 'case' | 'work' | 'setting'>): string =>
+  `${name} ${work} ${setting}`;
 
-/** In hundredths: most of these are near 1. */
-const formatFactor = (factor: number): string => factor.toFixed(3);
+/** Most of these are near 1. */
+const DIGITS = 3;
 
-const workersOf = ({ leastWorkers, mostWorkers }: RowOf<'shared'>): string =>
+const formatFactor = (factor: number): string => factor.toFixed(DIGITS);
+
+const workersOf = ({ leastWorkers, mostWorkers }: Shared): string =>
   leastWorkers === mostWorkers ? String(mostWorkers) : `${leastWorkers} – ${mostWorkers}`;
 
+const isWithoutWorkers = (ways: readonly Shared[]): boolean => ways.every(({ mostWorkers }) => mostWorkers === 0);
+
 /** One work. */
-function sectionOf(ways: readonly RowOf<'shared'>[], told: readonly RowOf<'share'>[]): Part {
-  const [first] = ways as [RowOf<'shared'>];
-  const wallsOf = ({ case: name, work, setting }: RowOf<'shared'>): number[] =>
-    told.flatMap((row) => (row.case === name && row.work === work && row.setting === setting ? [row.wallMs] : []));
-  const fastest = fastestBy(ways, wallsOf);
+function sectionOf(ways: readonly Shared[], wallsOf: WallsOf): Part {
+  const [{ work, n }] = ways as [Shared];
+  const fastest = isWithoutWorkers(ways) ? null : fastestBy(ways, wallsOf);
   const parts: Parts = [
     tableOf('Wall times; every result was checked', ways, [
       ['Rows to threads', ({ setting }) => setting],
       ['Median, ms', ({ medianMs }) => ({ text: formatMs(medianMs), as: 'strong' })],
       ['From – to', (row) => `${formatMs(Math.min(...wallsOf(row)))} – ${formatMs(Math.max(...wallsOf(row)))}`],
       [`÷ ${STATIC}`, ({ ratio }) => formatFactor(ratio.ratio)],
-      ['95 % interval', ({ ratio: { low, high } }) => `${formatFactor(low)} to ${formatFactor(high)}`],
-      ['Rows a chunk', ({ chunk }) => String(chunk)],
+      ['95 % interval', ({ ratio }) => intervalWords(ratio, DIGITS)],
+      ['Rows a chunk', ({ chunk }) => (chunk === 0 ? '–' : String(chunk))],
       ['Workers', workersOf],
     ]),
     fastest && notes(`${fastest.best.setting}: ${standingWords(fastest, ways.length, ({ setting }) => setting)}.`),
-    first.mostWorkers === 0 ? notes('No worker took part: there is too little to do for one. Take more points.') : null,
+    isWithoutWorkers(ways) ? notes('No worker took part: there is too little to do for one. Take more points.') : null,
   ];
-  return { kind: 'section', caption: titleOf(first), parts };
+  return { kind: 'section', caption: `${work}, ${formatSize(n)} points`, parts };
 }
 
-/** All works together: each counts as much as any other, however long it takes. */
-function overall(works: readonly (readonly RowOf<'shared'>[])[]): Parts {
+/** All works together in which workers took part: each counts as much as any other, however long it takes. */
+function overall(all: readonly (readonly Shared[])[], wallsOf: WallsOf): Parts {
+  const works = all.filter((ways) => !isWithoutWorkers(ways));
   const together = grouped(works.flat(), ({ setting }) => setting).map((rows) => {
     const ratios = rows.map(({ ratio }) => ratio.ratio);
     const mean = Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
-    return { setting: rows[0]?.setting ?? '', ratios, mean, worst: Math.max(...ratios) };
+    return { setting: rows[0]?.setting ?? '', rows, ratios, mean, worst: Math.max(...ratios) };
   });
-  const [best] = together.toSorted((a, b) => a.mean - b.mean);
+  const [best, ...others] = together.toSorted((a, b) => a.mean - b.mean);
   if (best === undefined) return [];
+  const isSlower = (other: typeof best): boolean =>
+    other.rows.some(
+      (row, i) =>
+        ratioOfMedians(wallsOf(best.rows[i] as Shared), wallsOf(row), { resamples: 2000 }).verdict === 'A is faster',
+    );
+  const close = others.filter((other) => !isSlower(other)).map(({ setting }) => setting);
   return [
     tiles([
-      'Best overall',
+      'Least overall',
       best.setting,
-      `${formatFactor(best.mean)} times as long as ${STATIC}, the geometric mean of ${works.length} works; ${formatFactor(best.worst)} in the worst of them`,
+      [
+        `${formatFactor(best.mean)} times as long as ${STATIC}, the geometric mean of ${works.length} works`,
+        `${formatFactor(best.worst)} in the worst of them`,
+        ...(close.length === 0 ? [] : [`in none of them is it faster by more than noise than ${close.join('; ')}`]),
+      ].join('; '),
     ]),
     tableOf(`Medians ÷ that of ${STATIC}`, together, [
       ['Rows to threads', ({ setting }) => setting],
-      ...works.map(
-        (rows, i) =>
-          [
-            titleOf(rows[0] as RowOf<'shared'>),
-            ({ ratios }: (typeof together)[0]) => formatFactor(ratios[i] as number),
-          ] as const,
-      ),
+      ...works.map((rows, i) => {
+        const [{ work, n }] = rows as [Shared];
+        return [`${work}, ${shortSize(n)}`, ({ ratios }: typeof best) => formatFactor(ratios[i] as number)] as const;
+      }),
       ['Geometric mean', ({ mean }) => ({ text: formatFactor(mean), as: 'strong' })],
     ]),
   ];

@@ -6,6 +6,7 @@ import { inTurns } from '../../in-turns.js';
 import { type Part, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
 import type { CrewedEngine } from '../../threads/crewed-engine.js';
+import { intervalWords } from '../../words.js';
 import { type Finding, ratioFinding } from '../targets/findings.js';
 import { caseOf, openEngine, type PoolBench } from './pool-bench.js';
 
@@ -90,7 +91,7 @@ export const fewPointsResult = (rows: readonly StampedRow[]): Part =>
     ['Permitted', ({ permitted }) => String(permitted)],
     ['Median, ms', ({ medianMs }) => ({ text: formatMs(medianMs), as: 'strong' })],
     [`÷ that of ${PERMITTED[0]}`, ({ ratio }) => ratio.ratio.toFixed(3)],
-    ['95 % interval', ({ ratio: { low, high } }) => `${low.toFixed(3)} to ${high.toFixed(3)}`],
+    ['95 % interval', ({ ratio }) => intervalWords(ratio, 3)],
     ['Workers', ({ mostWorkers }) => String(mostWorkers)],
     ['Calls', ({ calls }) => String(calls)],
   ]);

@@ -1,5 +1,4 @@
 /** `cpu-pool`: what workers cost when they start, when there is too little for them to do, and when there is nothing. */
-
 import { libraryCurve } from '../../../cases/library-curve.js';
 import { openBenchCpu } from '../../bench-cpu.js';
 import type { Host } from '../../environment.js';
@@ -18,7 +17,7 @@ import { startsResult, timeStarts, workerCounts } from './starts.js';
 export const cpuPool: BenchMode = { run: runCpuPool, show };
 
 /** Workers unless somebody asks for others. */
-const MOST_WORKERS = 4;
+const MOST_WORKERS = 8;
 
 async function runCpuPool(run: Run, host: Host, knobs: Knobs): Promise<void> {
   const most = knobs.settings[0]?.workers ?? MOST_WORKERS;

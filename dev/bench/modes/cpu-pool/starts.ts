@@ -7,6 +7,7 @@ import { type Part, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
 import { grouped } from '../../summary.js';
 import { startBareThreads } from '../../threads/bare-threads.js';
+import { intervalWords } from '../../words.js';
 import { openEngine, type PoolBench } from './pool-bench.js';
 
 /** None, to compare with, and powers of two up to the most, which is there in any case. */
@@ -72,11 +73,11 @@ export function startsResult(rows: readonly StampedRow[]): Part {
   return tableOf('What it costs to start workers, medians', items, [
     ['Permitted', ({ permitted }) => String(permitted)],
     ['First call, ms', ({ firstMs }) => middle(firstMs)],
-    ['Workers', ({ calls }) => span(calls.map(({ firstWorkers }) => firstWorkers))],
+    ['Its workers', ({ calls }) => span(calls.map(({ firstWorkers }) => firstWorkers))],
     ['Warm call, ms', ({ warmMs }) => ({ text: middle(warmMs), as: 'strong' })],
-    ['of them', ({ calls }) => span(calls.map(({ warmWorkers }) => warmWorkers))],
+    ['Its workers', ({ calls }) => span(calls.map(({ warmWorkers }) => warmWorkers))],
     ['First ÷ warm', ({ ratio }) => ratio.ratio.toFixed(2)],
-    ['95 % interval', ({ ratio: { low, high } }) => `${low.toFixed(2)} to ${high.toFixed(2)}`],
+    ['95 % interval', ({ ratio }) => intervalWords(ratio)],
     ['One ready, ms', (item) => middle(item.ready.map(({ firstMs }) => firstMs))],
     ['All ready, ms', (item) => middle(item.ready.map(({ lastMs }) => lastMs))],
   ]);

@@ -1,0 +1,44 @@
+// @ts-nocheck: tests/places-workers.test.ts copies this folder into a project that has the package, and writes case.js.
+import { points, scalars } from './case.js';
+
+/** How long a page may wait for what it waits for, in milliseconds: each call takes far less. */
+const PATIENCE_MS = 30_000;
+
+/**
+ * Calls on the CPU until one is as is wanted, or for long enough: a worker takes part only once it is there.
+ *
+ * @param createMsmEngine of the library, wherever a place has it from
+ * @param isWanted of the record of a run
+ * @returns what can be written as JSON: all sums that came out, and of the last run who computed it
+ */
+export async function computeUntil(createMsmEngine, isWanted, options = {}) {
+  const engine = await createMsmEngine({ curve: 'bn254', backend: 'cpu', maxWorkers: 2, ...options });
+  const bases = await engine.loadBases(points);
+  const sums = new Set();
+  const begun = performance.now();
+  do {
+    const { x, y, infinity } = await engine.msm(bases, scalars);
+    sums.add(JSON.stringify({ x: String(x), y: String(y), infinity }));
+  } while (!isWanted(engine.lastRun) && performance.now() - begun < PATIENCE_MS);
+  const { on, arithmetic, workers, retried } = engine.lastRun;
+  engine.destroy();
+  return {
+    sums: [...sums].map((sum) => JSON.parse(sum)),
+    ...{ on, arithmetic, workers, retried, isIsolated: crossOriginIsolated, scope: self.constructor.name },
+  };
+}
+
+export const hasWorkers = ({ workers }) => workers > 0;
+
+/** What a worker of the page's own says, which computes as the page could. */
+export const saidBy = (worker) =>
+  new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.onerror = ({ message }) => reject(new Error(`the worker failed: ${message}`));
+  });
+
+/** Leaves in the page what `work` gives, or why it fails. */
+export async function tell(work) {
+  const outcome = await work().catch((error) => ({ error: String(error?.stack ?? error) }));
+  document.querySelector('output').textContent = JSON.stringify(outcome);
+}

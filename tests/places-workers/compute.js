@@ -9,22 +9,24 @@ const PATIENCE_MS = 30_000;
  *
  * @param createMsmEngine of the library, wherever a place has it from
  * @param isWanted of the record of a run
- * @returns what can be written as JSON: all sums that came out, and of the last run who computed it
+ * @returns what can be written as JSON: all sums that came out, what any run says of lost workers, and of the last run who computed it
  */
 export async function computeUntil(createMsmEngine, isWanted, options = {}) {
   const engine = await createMsmEngine({ curve: 'bn254', backend: 'cpu', maxWorkers: 2, ...options });
   const bases = await engine.loadBases(points);
   const sums = new Set();
+  const lost = [];
   const begun = performance.now();
   do {
     const { x, y, infinity } = await engine.msm(bases, scalars);
     sums.add(JSON.stringify({ x: String(x), y: String(y), infinity }));
+    lost.push(...(engine.lastRun.retried?.split('; ') ?? []));
   } while (!isWanted(engine.lastRun) && performance.now() - begun < PATIENCE_MS);
-  const { on, arithmetic, workers, retried } = engine.lastRun;
+  const { on, arithmetic, workers } = engine.lastRun;
   engine.destroy();
   return {
     sums: [...sums].map((sum) => JSON.parse(sum)),
-    ...{ on, arithmetic, workers, retried, isIsolated: crossOriginIsolated, scope: self.constructor.name },
+    ...{ on, arithmetic, workers, lost, isIsolated: crossOriginIsolated, scope: self.constructor.name },
   };
 }
 

@@ -30,6 +30,15 @@ export async function computeUntil(createMsmEngine, isWanted, options = {}) {
   };
 }
 
+/** Where no worker can be had: two calls after the first failure, too. */
+export function computeAlone(createMsmEngine) {
+  let calls = 0;
+  return computeUntil(createMsmEngine, ({ retried }) => {
+    if (retried !== null || calls > 0) calls++;
+    return calls === 3;
+  });
+}
+
 export const hasWorkers = ({ workers }) => workers > 0;
 
 /** What a worker of the page's own says, which computes as the page could. */

@@ -5,14 +5,12 @@ import { points, scalars } from './case.js';
 const PATIENCE_MS = 30_000;
 
 /**
- * Calls on the CPU until one is as is wanted, or for long enough: a worker takes part only once it is there.
+ * Calls an engine until a call is as is wanted, or for long enough: a worker takes part only once it is there.
  *
- * @param createMsmEngine of the library, wherever a place has it from
  * @param isWanted of the record of a run
  * @returns what can be written as JSON: all sums that came out, what any run says of lost workers, and of the last run who computed it
  */
-export async function computeUntil(createMsmEngine, isWanted, options = {}) {
-  const engine = await createMsmEngine({ curve: 'bn254', backend: 'cpu', maxWorkers: 2, ...options });
+export async function callUntil(engine, isWanted) {
   const bases = await engine.loadBases(points);
   const sums = new Set();
   const lost = [];
@@ -23,20 +21,28 @@ export async function computeUntil(createMsmEngine, isWanted, options = {}) {
     lost.push(...(engine.lastRun.retried?.split('; ') ?? []));
   } while (!isWanted(engine.lastRun) && performance.now() - begun < PATIENCE_MS);
   const { on, arithmetic, workers } = engine.lastRun;
+  return { sums: [...sums].map((sum) => JSON.parse(sum)), on, arithmetic, workers, lost };
+}
+
+/**
+ * The same with an engine of its own, on the CPU.
+ *
+ * @param createMsmEngine of the library, wherever a place has it from
+ */
+export async function computeUntil(createMsmEngine, isWanted, options = {}) {
+  const engine = await createMsmEngine({ curve: 'bn254', backend: 'cpu', maxWorkers: 2, ...options });
+  const outcome = await callUntil(engine, isWanted);
   engine.destroy();
-  return {
-    sums: [...sums].map((sum) => JSON.parse(sum)),
-    ...{ on, arithmetic, workers, lost, isIsolated: crossOriginIsolated, scope: self.constructor.name },
-  };
+  return { ...outcome, isIsolated: crossOriginIsolated, scope: self.constructor.name };
 }
 
 /** Where no worker can be had: two calls after the first failure, too. */
-export function computeAlone(createMsmEngine) {
+export function isAlone() {
   let calls = 0;
-  return computeUntil(createMsmEngine, ({ retried }) => {
+  return ({ retried }) => {
     if (retried !== null || calls > 0) calls++;
     return calls === 3;
-  });
+  };
 }
 
 export const hasWorkers = ({ workers }) => workers > 0;

@@ -1,6 +1,6 @@
 // @ts-nocheck: see compute.js
 import { createMsmEngine } from '../node_modules/webgpu-msm/dist/index.js';
-import { computeAlone, computeUntil, hasWorkers, saidBy, tell } from './compute.js';
+import { computeUntil, hasWorkers, isAlone, saidBy, tell } from './compute.js';
 
 const WORKER = new URL('../node_modules/webgpu-msm/dist/worker.js', import.meta.url);
 
@@ -24,7 +24,7 @@ function mortal() {
 /** What the query asks for. */
 const ways = {
   asItIs: () => computeUntil(createMsmEngine, hasWorkers),
-  alone: () => computeAlone(createMsmEngine),
+  alone: () => computeUntil(createMsmEngine, isAlone()),
   nested: () => saidBy(new Worker(new URL('./nested.js', import.meta.url), { type: 'module' })),
   /** The caller's own script, which imports that of the package. */
   ownScript: async () => {

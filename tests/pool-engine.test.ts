@@ -19,7 +19,7 @@ const callUntilThere = async (engine: MsmEngine, bases: Bases): Promise<void> =>
   while ((engine.lastRun?.workers ?? 0) < 2);
 };
 
-/** An engine whose workers have taken part in a call. */
+/** An engine, and the workers that it starts. */
 const open = async () => {
   const start = workerStarter() as () => Worker;
   const started: Worker[] = [];
@@ -29,9 +29,7 @@ const open = async () => {
     return worker;
   };
   const engine = await createMsmEngine({ curve: 'bn254', backend: 'cpu', maxWorkers: 2, createWorker });
-  const bases = await engine.loadBases(large.points.bytes);
-  await callUntilThere(engine, bases);
-  return { engine, bases, started };
+  return { engine, bases: await engine.loadBases(large.points.bytes), started };
 };
 
 /** Ends a call that is under way, and says how long it went on. */
@@ -54,6 +52,7 @@ const threadsOf = (workers: readonly Worker[]): number[] => workers.map(({ threa
 
 test('an abort ends the call at once, and those that worked for it; the next call is right, with workers', async () => {
   const { engine, bases, started } = await open();
+  await callUntilThere(engine, bases);
   const took: number[] = [];
   for (let i = 0; i < ATTEMPTS; i++) {
     const controller = new AbortController();
@@ -73,6 +72,7 @@ test('an engine that is destroyed ends its call at once, and its workers; it sta
   const took: number[] = [];
   for (let i = 0; i < ATTEMPTS; i++) {
     const { engine, bases, started } = await open();
+    await callUntilThere(engine, bases);
     const count = started.length;
     const call = engine.msm(bases, large.scalars.bytes);
     took.push(await endedAfter(call, 'destroyed', () => engine.destroy()));
@@ -82,3 +82,16 @@ test('an engine that is destroyed ends its call at once, and its workers; it sta
   expect(took).not.toContain(Number.NaN);
   expect(Math.min(...took)).toBeLessThan(AT_ONCE_MS);
 }, 60_000);
+
+test('an engine that is destroyed before its first call has workers starts none', async () => {
+  for (const afterMs of [0, 2, 4, 8]) {
+    const { engine, bases, started } = await open();
+    const call = engine.msm(bases, large.scalars.bytes);
+    await new Promise((resolve) => setTimeout(resolve, afterMs));
+    engine.destroy();
+    const count = started.length;
+    await expect(call).rejects.toMatchObject({ code: 'destroyed' });
+    await expect.poll(() => threadsOf(started)).toEqual(started.map(() => -1));
+    expect(started.length).toBe(count);
+  }
+});

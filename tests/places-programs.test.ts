@@ -8,6 +8,7 @@ import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { build as esbuild } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inProject } from './support/run-script.js';
 import { makePlace, type Place } from './support/worker-place.js';
@@ -44,11 +45,32 @@ const inDeno = (allowed: readonly string[], args: readonly string[] = []): Retur
   return run(inProject('node_modules/.bin/deno'), ['run', ...flags, 'pages/program.js', ...args]);
 };
 
-it('in Node, workers take part, and the program ends', async () => {
-  const { outcome, lingeredMs, complaints } = await run(process.execPath, ['pages/program.js']);
-  expect(outcome).toEqual({ ...right(place), workers: someWorkers, lost: [] });
-  expect(complaints).toBe('');
-  expect(lingeredMs).toBeLessThan(SOON_MS);
+describe('in Node', () => {
+  it('workers take part, and the program ends', async () => {
+    const { outcome, lingeredMs, complaints } = await run(process.execPath, ['pages/program.js']);
+    expect(outcome).toEqual({ ...right(place), workers: someWorkers, lost: [] });
+    expect(complaints).toBe('');
+    expect(lingeredMs).toBeLessThan(SOON_MS);
+  });
+
+  it('so too in a thread of the program', async () => {
+    const start = "new (require('node:worker_threads').Worker)('./pages/program.js')";
+    const { outcome, lingeredMs, complaints } = await run(process.execPath, ['-e', start]);
+    expect(outcome).toEqual({ ...right(place), workers: someWorkers, lost: [] });
+    expect(complaints).toBe('');
+    expect(lingeredMs).toBeLessThan(SOON_MS);
+  });
+
+  it('it is computed in the own thread where a bundler left the worker behind', async () => {
+    const outfile = join(place.folder, 'esbuild/program.mjs');
+    const entryPoints = [join(place.folder, 'pages/program.js')];
+    await esbuild({ entryPoints, outfile, bundle: true, format: 'esm', platform: 'node', logLevel: 'error' });
+    const { outcome, complaints } = await run(process.execPath, [outfile, 'alone']);
+    expect(outcome).toMatchObject({ ...right(place), workers: 0 });
+    // one failure or two: one that comes between two calls is not told of
+    expect(outcome.lost).toContainEqual(expect.stringMatching(/^worker \d died: Error: Cannot find module /));
+    expect(complaints).toBe('');
+  });
 });
 
 describe('in Deno', () => {

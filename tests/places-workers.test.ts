@@ -24,6 +24,9 @@ const policy = (workers: string): Headers => ({
 let place: Place;
 let server: Server;
 let origin: string;
+/** Another origin that has the package: to a page, what a CDN is. */
+let cdn: Server;
+let elsewhere: string;
 let browser: Browser;
 /** What the server sends with each file, and with worker.js. */
 let headers: Headers = {};
@@ -33,13 +36,18 @@ beforeAll(async () => {
   place = await makePlace();
   const headersOf = (pathname: string): Headers => (pathname.endsWith('/worker.js') ? workerHeaders : headers);
   ({ server, origin } = await serveFolder(place.folder, headersOf));
+  ({ server: cdn, origin: elsewhere } = await serveFolder(place.folder, () => ({
+    'access-control-allow-origin': '*',
+  })));
   ({ browser } = await launchChromium('software'));
 });
 
 afterAll(async () => {
   await browser?.close();
-  server?.closeAllConnections();
-  server?.close();
+  for (const listening of [server, cdn]) {
+    listening?.closeAllConnections();
+    listening?.close();
+  }
   if (place !== undefined) rmSync(place.folder, { recursive: true, force: true });
 });
 
@@ -102,4 +110,12 @@ describe('under a policy', () => {
     expect(outcome).toMatchObject({ ...right(place), workers: 0, lost: notLoaded, isIsolated: true });
     expect(uncaught).toEqual([]);
   });
+});
+
+it('a page that has the package from another origin, whose workers it may not start, computes in its own thread', async () => {
+  const library = `${elsewhere}/node_modules/webgpu-msm/dist/index.js`;
+  const { outcome, uncaught } = await compute(`elsewhere&${new URLSearchParams({ library })}`, {});
+  const notStarted = expect.stringMatching(/^a worker could not be started: SecurityError: /);
+  expect(outcome).toMatchObject({ ...right(place), workers: 0, lost: [notStarted, notStarted] });
+  expect(uncaught).toEqual([]);
 });

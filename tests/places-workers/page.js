@@ -25,6 +25,11 @@ function mortal() {
 const ways = {
   asItIs: () => computeUntil(createMsmEngine, hasWorkers),
   alone: () => computeUntil(createMsmEngine, isAlone()),
+  /** With the package from where the query says. */
+  elsewhere: async () => {
+    const library = await import(new URLSearchParams(location.search).get('library'));
+    return computeUntil(library.createMsmEngine, isAlone());
+  },
   nested: () => saidBy(new Worker(new URL('./nested.js', import.meta.url), { type: 'module' })),
   /** The caller's own script, which imports that of the package. */
   ownScript: async () => {

@@ -105,6 +105,12 @@ describe('under a policy', () => {
     expect(uncaught).toEqual([]);
   });
 
+  it('that comes with the worker and forbids it to compile, it computes there what the page compiled', async () => {
+    const { outcome, uncaught } = await compute('asItIs', {}, { 'content-security-policy': "script-src 'self'" });
+    expect(outcome).toMatchObject({ ...right(place), workers: someWorkers, lost: [] });
+    expect(uncaught).toEqual([]);
+  });
+
   it('of isolation that its worker is not served with, it computes in its own thread', async () => {
     const { outcome, uncaught } = await compute('alone', ISOLATED, {});
     expect(outcome).toMatchObject({ ...right(place), workers: 0, lost: notLoaded, isIsolated: true });

@@ -135,6 +135,8 @@ export class WorkerPool {
     };
     this.#current = current;
     try {
+      // what came before may have taken a while, as compiling does: no workers for a call that is over
+      round.goOn();
       if (!this.isOff) this.#wake(workers);
       await this.#computeOwn(current);
     } finally {

@@ -1,0 +1,104 @@
+/**
+ * Whether the workers of the package are found by what bundlers make of a program that uses it, in Chromium; and that it computes without them
+ * where a bundler does not know of them. The page is tests/places-workers/bundled.html.
+ *
+ * @module-tag long
+ */
+import { cpSync, existsSync, rmSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { join } from 'node:path';
+import { build as esbuild } from 'esbuild';
+import type { Browser } from 'playwright';
+import { createServer, type ViteDevServer, build as vite } from 'vite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchChromium } from '../scripts/browser/launch.mjs';
+import { makePlace, type Place, saidBy, serveFolder } from './support/worker-place.js';
+import { notLoaded, right, someWorkers } from './support/workers-seen.js';
+
+let place: Place;
+let server: Server;
+let origin: string;
+let browser: Browser;
+
+beforeAll(async () => {
+  place = await makePlace();
+  ({ server, origin } = await serveFolder(place.folder));
+  ({ browser } = await launchChromium('software'));
+});
+
+afterAll(async () => {
+  await browser?.close();
+  server?.closeAllConnections();
+  server?.close();
+  if (place !== undefined) rmSync(place.folder, { recursive: true, force: true });
+});
+
+const hasWorkersAt = async (url: string): Promise<void> => {
+  const { outcome, uncaught } = await saidBy(browser, url);
+  expect(outcome).toMatchObject({ ...right(place), workers: someWorkers, lost: [] });
+  expect(uncaught).toEqual([]);
+};
+
+describe('what vite builds', () => {
+  beforeAll(async () => {
+    await vite({
+      configFile: false,
+      root: join(place.folder, 'pages'),
+      // served from a folder; the rest of the configuration is vite's own
+      base: './',
+      build: { outDir: '../vite', rolldownOptions: { input: join(place.folder, 'pages/bundled.html') } },
+      logLevel: 'error',
+    });
+  });
+
+  it("has the package's worker", () => hasWorkersAt(`${origin}/vite/bundled.html?way=asItIs`));
+
+  it("has a worker of the program's own, which imports that of the package", () =>
+    hasWorkersAt(`${origin}/vite/bundled.html?way=ownScript`));
+});
+
+describe("vite's development server, which bundles packages beforehand", () => {
+  let dev: ViteDevServer;
+  let url: string;
+
+  beforeAll(async () => {
+    dev = await createServer({
+      configFile: false,
+      root: place.folder,
+      // named, as a dependency that is found late has vite load the page again
+      optimizeDeps: { include: ['webgpu-msm', 'webgpu-msm/worker'] },
+      server: { host: '127.0.0.1', port: 0, hmr: false },
+      logLevel: 'error',
+    });
+    await dev.listen();
+    url = `${dev.resolvedUrls?.local[0]}pages/bundled.html`;
+  });
+  afterAll(() => dev?.close());
+
+  it("has the package's worker", async () => {
+    await hasWorkersAt(`${url}?way=asItIs`);
+    expect(existsSync(join(place.folder, 'node_modules/.vite/deps/webgpu-msm.js'))).toBe(true);
+  });
+
+  it("has a worker of the program's own, which imports that of the package", () =>
+    hasWorkersAt(`${url}?way=ownScript`));
+});
+
+describe('what esbuild makes, which leaves URLs as they are', () => {
+  beforeAll(async () => {
+    const pages = join(place.folder, 'pages');
+    const entryPoints = [join(pages, 'bundled.js'), join(pages, 'bundled-worker.js')];
+    const outdir = join(place.folder, 'esbuild');
+    await esbuild({ entryPoints, outdir, bundle: true, minify: true, format: 'esm', logLevel: 'error' });
+    cpSync(join(pages, 'bundled.html'), join(outdir, 'bundled.html'));
+  });
+
+  it("computes in its own thread, as the package's worker is not there", async () => {
+    const { outcome, uncaught } = await saidBy(browser, `${origin}/esbuild/bundled.html?way=alone`);
+    expect(outcome).toMatchObject({ ...right(place), workers: 0, lost: notLoaded });
+    expect(uncaught).toEqual([]);
+  });
+
+  it("has a worker of the program's own, which imports that of the package", () =>
+    hasWorkersAt(`${origin}/esbuild/bundled.html?way=ownScript`));
+});

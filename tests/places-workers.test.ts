@@ -1,0 +1,127 @@
+/**
+ * The workers of the built package in Chromium: on pages that may share memory and on those that may not, in workers, under policies, and on
+ * those where there are none to be had. The pages are in tests/places-workers/.
+ *
+ * @module-tag long
+ */
+import { rmSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { Browser } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchChromium } from '../scripts/browser/launch.mjs';
+import { type Headers, makePlace, type Place, type Said, saidBy, serveFolder } from './support/worker-place.js';
+import { notLoaded, right, someWorkers } from './support/workers-seen.js';
+
+const ISOLATED: Headers = {
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'require-corp',
+};
+
+const policy = (workers: string): Headers => ({
+  'content-security-policy': `default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src ${workers}`,
+});
+
+let place: Place;
+let server: Server;
+let origin: string;
+/** Another origin that has the package: to a page, what a CDN is. */
+let cdn: Server;
+let elsewhere: string;
+let browser: Browser;
+/** What the server sends with each file, and with worker.js. */
+let headers: Headers = {};
+let workerHeaders: Headers = {};
+
+beforeAll(async () => {
+  place = await makePlace();
+  const headersOf = (pathname: string): Headers => (pathname.endsWith('/worker.js') ? workerHeaders : headers);
+  ({ server, origin } = await serveFolder(place.folder, headersOf));
+  ({ server: cdn, origin: elsewhere } = await serveFolder(place.folder, () => ({
+    'access-control-allow-origin': '*',
+  })));
+  ({ browser } = await launchChromium('software'));
+});
+
+afterAll(async () => {
+  await browser?.close();
+  for (const listening of [server, cdn]) {
+    listening?.closeAllConnections();
+    listening?.close();
+  }
+  if (place !== undefined) rmSync(place.folder, { recursive: true, force: true });
+});
+
+/** What a page says that computes in a way. */
+const compute = (way: string, sent: Headers, sentWithWorker = sent): Promise<Said> => {
+  [headers, workerHeaders] = [sent, sentWithWorker];
+  return saidBy(browser, `${origin}/pages/page.html?way=${way}`);
+};
+
+describe.each([
+  ['that is cross-origin isolated, whose workers share memory', ISOLATED, true],
+  ['that is not, whose workers are told what to do by messages', {}, false],
+])('a page %s', (_, sent, isIsolated) => {
+  it('computes with workers', async () => {
+    const { outcome, uncaught } = await compute('asItIs', sent);
+    expect(outcome).toEqual({ ...right(place), workers: someWorkers, lost: [], isIsolated, scope: 'Window' });
+    expect(uncaught).toEqual([]);
+  });
+
+  it('computes with workers of a worker', async () => {
+    const { outcome, uncaught } = await compute('nested', sent);
+    const scope = 'DedicatedWorkerGlobalScope';
+    expect(outcome).toEqual({ ...right(place), workers: someWorkers, lost: [], isIsolated, scope });
+    expect(uncaught).toEqual([]);
+  });
+
+  it('computes with workers of a script of its own, which imports that of the package', async () => {
+    const { outcome, uncaught } = await compute('ownScript', sent);
+    expect(outcome).toMatchObject({ ...right(place), workers: someWorkers, lost: [], isIsolated, hasStarted: true });
+    expect(uncaught).toEqual([]);
+  });
+
+  it('computes again what a worker had that was terminated, and says so', async () => {
+    const { outcome, uncaught } = await compute('terminated', sent);
+    expect(outcome).toMatchObject({
+      ...right(place),
+      workers: 0,
+      lost: ['worker 1 was not heard of any more'],
+      isIsolated,
+    });
+    expect(uncaught).toEqual([]);
+  });
+});
+
+describe('under a policy', () => {
+  it("of worker-src 'self' there are workers", async () => {
+    const { outcome, uncaught } = await compute('asItIs', policy("'self'"));
+    expect(outcome).toMatchObject({ ...right(place), workers: someWorkers, lost: [] });
+    expect(uncaught).toEqual([]);
+  });
+
+  it("of worker-src 'none' it computes in its own thread", async () => {
+    const { outcome, uncaught } = await compute('alone', policy("'none'"));
+    expect(outcome).toMatchObject({ ...right(place), workers: 0, lost: notLoaded });
+    expect(uncaught).toEqual([]);
+  });
+
+  it('that comes with the worker and forbids it to compile, it computes there what the page compiled', async () => {
+    const { outcome, uncaught } = await compute('asItIs', {}, { 'content-security-policy': "script-src 'self'" });
+    expect(outcome).toMatchObject({ ...right(place), workers: someWorkers, lost: [] });
+    expect(uncaught).toEqual([]);
+  });
+
+  it('of isolation that its worker is not served with, it computes in its own thread', async () => {
+    const { outcome, uncaught } = await compute('alone', ISOLATED, {});
+    expect(outcome).toMatchObject({ ...right(place), workers: 0, lost: notLoaded, isIsolated: true });
+    expect(uncaught).toEqual([]);
+  });
+});
+
+it('a page that has the package from another origin, whose workers it may not start, computes in its own thread', async () => {
+  const library = `${elsewhere}/node_modules/webgpu-msm/dist/index.js`;
+  const { outcome, uncaught } = await compute(`elsewhere&${new URLSearchParams({ library })}`, {});
+  const notStarted = expect.stringMatching(/^a worker could not be started: SecurityError: /);
+  expect(outcome).toMatchObject({ ...right(place), workers: 0, lost: [notStarted, notStarted] });
+  expect(uncaught).toEqual([]);
+});

@@ -1,0 +1,2 @@
+// @ts-nocheck: see compute.js
+import 'webgpu-msm/worker';

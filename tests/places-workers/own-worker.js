@@ -1,0 +1,2 @@
+// @ts-nocheck: see compute.js
+import '../node_modules/webgpu-msm/dist/worker.js';

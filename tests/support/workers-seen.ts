@@ -1,0 +1,15 @@
+/** What tests expect of who computed: for `toEqual` and `toMatchObject`. */
+import { expect } from 'vitest';
+import type { Place } from './worker-place.js';
+
+/** All that came out was right, and was computed on the CPU in WebAssembly. */
+export const right = ({ expected }: Place) => ({ sums: [expected], on: 'cpu', arithmetic: 'wasm-simd' });
+
+export const someWorkers = expect.toSatisfy((workers: number) => workers === 1 || workers === 2, 'one worker or two');
+
+/** One failure or two: one that comes between two calls is not told of. */
+export const notLoaded = expect.toSatisfy(
+  (lost: readonly string[]) =>
+    lost.length > 0 && lost.every((why) => /^worker [12] died: it could not be loaded$/.test(why)),
+  'workers that could not be loaded',
+);

@@ -15,7 +15,10 @@ interface NodePort {
 
 interface NodeModules {
   'node:worker_threads': {
-    readonly Worker: new (url: URL, options: { readonly name: string }) => NodeWorker;
+    readonly Worker: new (
+      url: URL,
+      options: { readonly name: string; readonly resourceLimits?: { readonly maxYoungGenerationSizeMb: number } },
+    ) => NodeWorker;
     /** null but in such a worker. */
     readonly parentPort: NodePort | null;
   };

@@ -14,10 +14,11 @@ export const workerStarter = (): (() => ComputeWorker) | null => {
   if (typeof Worker === 'function' && (node === null || 'document' in globalThis)) {
     return () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module', name: 'webgpu-msm' });
   }
+  if (node === null) return null;
+  // what it allocates is small but for what it computes with; left alone, V8 lets as much again go stale
+  const options = { name: 'webgpu-msm', resourceLimits: { maxYoungGenerationSizeMb: 2 } };
   // not by the URL that is above, which a bundler would make a second file of
-  return (
-    node && (() => new node.Worker(new URL(import.meta.url.replace(/[^/]*$/, 'worker.js')), { name: 'webgpu-msm' }))
-  );
+  return () => new node.Worker(new URL(import.meta.url.replace(/[^/]*$/, 'worker.js')), options);
 };
 
 /** Threads that run at a time. */

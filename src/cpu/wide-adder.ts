@@ -11,6 +11,9 @@ export type PointAt = number;
 /** Of what is in memory. */
 const ALIGNMENT = 8;
 
+/** Points whose words are in memory together, on their way in. */
+const AT_A_TIME = 2 ** 12;
+
 /** What adders of a curve are made of. It may be sent to another thread. */
 export interface CompiledKernel {
   readonly curve: WideCurve;
@@ -95,12 +98,20 @@ export class WideAdder {
     const { field: f } = this;
     const count = words.length / this.#pointWords;
     const to = this.take(count);
-    // the words come behind, and their room is given back
-    const from = this.#takeBytes(words.length * 4);
-    this.#words.set(words, from / 4);
+    // the words come behind, some at a time, and their room is given back
+    const some = Math.min(count, AT_A_TIME);
+    const from = this.#takeBytes(some * this.#pointWords * 4);
     const unit = mod(f.r * f.r * invert(scale, f.p), f.p);
     this.#words.set(digitsOf(unit, f.width, f.limbs), this.#layout.unit / 4);
-    if (count > 0) this.#exports.enter(to, from, (count * this.#layout.point) / f.bytes);
+    for (let i = 0; i < count; i += some) {
+      const own = words.subarray(i * this.#pointWords, Math.min(count, i + some) * this.#pointWords);
+      this.#words.set(own, from / 4);
+      this.#exports.enter(
+        to + i * this.pointBytes,
+        from,
+        ((own.length / this.#pointWords) * this.pointBytes) / f.bytes,
+      );
+    }
     this.#next = from;
     return to;
   }

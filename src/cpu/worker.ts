@@ -6,9 +6,6 @@ import { Share, type WindowSums } from './share.js';
 import { type CompiledKernel, WideAdder } from './wide-adder.js';
 import type { Steps } from './wide-sums.js';
 
-/** Memory that it keeps between rounds, in bytes. */
-const MOST_KEPT = 2 ** 20;
-
 const node = nodeModule('node:worker_threads')?.parentPort;
 const say = (message: FromWorker): void => (node ?? globalThis).postMessage(message);
 
@@ -59,7 +56,6 @@ const compute = async (begin: Begin): Promise<{ readonly sums: WindowSums; reado
     finish(share.add(chunk * task.rowsPerChunk, (chunk + 1) * task.rowsPerChunk));
   }
   const sums = finish(share.settle());
-  if (adder.bytes > MOST_KEPT) adder = null;
   return { sums, chunks };
 };
 

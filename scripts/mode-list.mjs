@@ -48,7 +48,7 @@ export const modes = /** @type {const} */ ({
     title: 'Replay',
     about:
       'the calls of a prover, by the GPU alone, the CPU alone, both, and as the library decides, in turns: how good are its decisions?',
-    takes: '1 to 4 min',
+    takes: '40 s to 3 min',
   },
   load: {
     title: 'Loading',
@@ -60,13 +60,13 @@ export const modes = /** @type {const} */ ({
     title: 'Rows to threads',
     about:
       'MSMs on the threads of the CPU, in equal shares and in chunks of 2 to 256 rows that whoever is done draws, in turns: which is best?',
-    takes: '5 to 10 min',
+    takes: '1 to 5 min',
     withoutGpu: true,
   },
   'cpu-pool': {
     title: 'Workers',
     about: 'what workers of the CPU take to start, where there is too little for them to do, and of the memory?',
-    takes: '1 to 3 min',
+    takes: '30 s to 2 min',
     withoutGpu: true,
   },
   targets: {

@@ -29,6 +29,7 @@ export default defineConfig({
         checks: 'src/checks.ts',
         formats: 'src/formats.ts',
         node: 'src/node.ts',
+        snarkjs: 'src/snarkjs.ts',
       },
       formats: ['es'],
       fileName: (_, name) => `${name}.js`,

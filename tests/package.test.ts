@@ -25,6 +25,8 @@ const MOST_BYTES_OF_CALIBRATE = 3328;
 const MOST_BYTES_OF_CHECKS = 4608;
 /** Of what reads files of provers, beside what it takes from the main module. */
 const MOST_BYTES_OF_FORMATS = 4608;
+/** What snarkjs's adapter adds. */
+const MOST_BYTES_OF_SNARKJS = 3 * 1024;
 /** Of what an engine needs once it works: self-test, verification, the CPU’s way, who computes what, tables, programs that points go through, fields of pairs. */
 const MOST_BYTES_OF_LATER = 32 * 1024;
 /** Of what each worker of the CPU loads. */
@@ -132,6 +134,9 @@ describe('what is in it', () => {
       'node.d.ts',
       'node.js',
       'node.js.map',
+      'snarkjs.d.ts',
+      'snarkjs.js',
+      'snarkjs.js.map',
       'worker.d.ts',
       'worker.js',
       'worker.js.map',
@@ -154,6 +159,7 @@ describe('what is in it', () => {
       'index.js',
       'more-curves.js',
       'node.js',
+      'snarkjs.js',
       'worker.js',
     ]) {
       const { sources } = JSON.parse(readFileSync(join(dist, `${name}.map`), 'utf8'));
@@ -220,6 +226,17 @@ describe('what is in it', () => {
     await expect(openZkey(new Uint8Array())).rejects.toBeInstanceOf(MsmError);
   });
 
+  test('of the adapter of snarkjs nothing in the main module, and nothing of the main module or of snarkjs in it', () => {
+    const [index, adapter] = ['index.js', 'snarkjs.js'].map((name) => readFileSync(join(dist, name), 'utf8'));
+    for (const own of ['curve_bn128', 'multiExpAffine', 'is accelerated already']) {
+      expect(adapter).toContain(own);
+      expect(index).not.toContain(own);
+    }
+    for (const shared of ['fn field_pack(', 'extends Error', 'out-of-memory']) expect(adapter).not.toContain(shared);
+    const { sources } = JSON.parse(readFileSync(join(dist, 'snarkjs.js.map'), 'utf8'));
+    expect(sources.filter((path: string) => path.includes('node_modules'))).toEqual([]);
+  });
+
   test('the error by its name, as consoles print it', async () => {
     const { MsmError } = await import(/* @vite-ignore */ pathToFileURL(join(dist, 'index.js')).href);
     expect([MsmError.name, inspect(new MsmError('aborted', 'why')).split('\n')[0]]).toEqual([
@@ -243,6 +260,7 @@ describe('what it weighs', () => {
     expect(weigh(readFileSync(join(dist, 'calibrate.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_CALIBRATE);
     expect(weigh(readFileSync(join(dist, 'checks.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_CHECKS);
     expect(weigh(readFileSync(join(dist, 'formats.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_FORMATS);
+    expect(weigh(readFileSync(join(dist, 'snarkjs.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_SNARKJS);
     expect(weigh(readFileSync(join(dist, 'later.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_LATER);
     expect(weigh(readFileSync(join(dist, 'worker.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_WORKER);
     expect(weigh(readFileSync(join(dist, 'more-curves.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_CURVES);
@@ -373,7 +391,7 @@ describe('its types, with the libraries checked as well', () => {
   });
 
   test('nothing internal is told', () => {
-    const types = ['calibrate.d.ts', 'checks.d.ts', 'formats.d.ts', 'index.d.ts']
+    const types = ['calibrate.d.ts', 'checks.d.ts', 'formats.d.ts', 'index.d.ts', 'snarkjs.d.ts']
       .map((name) => readFileSync(join(dist, name), 'utf8'))
       .join('');
     expect(types).not.toMatch(/@internal|from '\.|declare const named/);

@@ -154,6 +154,7 @@ describe('the built package', () => {
       ['formats.js', 'index.js'],
       ['index.js', 'more-curves.js', 'encodings.js', 'later.js'],
       ['node.js', 'node:fs/promises', 'node:path'],
+      ['snarkjs.js', 'index.js'],
       ['encodings.js'],
       ['later.js', 'index.js'],
       ['more-curves.js'],

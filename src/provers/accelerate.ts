@@ -1,0 +1,247 @@
+/** `accelerate`: snarkjs computes its MSMs with this library. */
+import type { Coordinate, MsmEngine } from '../api.js';
+import type { Group } from '../curves/names.js';
+import type { MsmEngineOptions } from '../engine/options.js';
+import { badArgument, kindOf, MsmError, show } from '../errors.js';
+import type { Groth16Zkey, PlonkZkey } from '../formats/zkey.js';
+import { createMsmEngine } from '../index.js';
+import { BasesShelf, type ShelfStats } from './bases-shelf.js';
+import {
+  assertSnarkjs,
+  type FfBytes,
+  type FfCurveName,
+  type FfGroup,
+  type MultiExpAffine,
+  replaceMultiExp,
+  type Snarkjs,
+} from './ffjavascript.js';
+
+/** Options of `accelerate`. */
+export interface AccelerateOptions
+  extends Pick<
+    MsmEngineOptions,
+    'backend' | 'device' | 'gpu' | 'maxWorkers' | 'createWorker' | 'memoryBudget' | 'tuning' | 'verify'
+  > {
+  /** Bytes of points that stay loaded from one proof to the next; the longest unused go first. Default 2^28. */
+  readonly basesBudget?: number;
+  /** MSMs of fewer points are left to snarkjs. Default 64. */
+  readonly leastPoints?: number;
+  /** Ends what is being computed: the proof rejects with the `MsmError` `aborted`. */
+  readonly signal?: AbortSignal;
+  /** Called once, when snarkjs first computes something itself because this library could not. Default: `console.warn`. */
+  readonly onWarning?: (message: string) => void;
+}
+
+/** What was done for snarkjs so far. */
+export interface AccelerateStats extends Readonly<ShelfStats> {
+  /** MSMs that this library computed. */
+  readonly calls: number;
+  /** Points of these, those that are multiplied by zero with them, but for infinity behind the last. */
+  readonly points: number;
+  /** MSMs that were snarkjs's own after all, as this library could not. */
+  readonly fallbacks: number;
+  /** MSMs that were left to snarkjs, as they have few points. */
+  readonly small: number;
+}
+
+/** Takes everything back: snarkjs is as before, and what was loaded is freed. Calling it twice is harmless. */
+export type Restore = () => void;
+
+const DEFAULT_BUDGET = 2 ** 28;
+const DEFAULT_LEAST = 64;
+
+type Counts = { -readonly [Name in keyof AccelerateStats]: AccelerateStats[Name] };
+
+const noCounts = (): Counts => ({
+  calls: 0,
+  points: 0,
+  fallbacks: 0,
+  small: 0,
+  hits: 0,
+  loads: 0,
+  evictions: 0,
+  bytes: 0,
+});
+
+/** An integer of a range, as a caller gave it. @throws MsmError `bad-argument` */
+const integerOf = (name: string, given: unknown): number => {
+  if (!Number.isSafeInteger(given) || (given as number) < 0)
+    throw badArgument(`options.${name} must be an integer from 0, got ${show(given)}`);
+  return given as number;
+};
+
+/** The first n scalars in so many bytes each; shorter ones get zeros. Little-endian. */
+const widened = (scalars: FfBytes, n: number, from: number, to: number): FfBytes => {
+  if (from === to) return scalars.byteLength === n * from ? scalars : (scalars.slice(0, n * from) as Uint8Array);
+  const wide = new Uint8Array(n * to);
+  for (let i = 0; i < n; i++) wide.set(scalars.slice(i * from, (i + 1) * from) as Uint8Array, i * to);
+  return wide;
+};
+
+/** Points up to the last one that is not infinity, which is zeros: FFLONK's prover has many of these behind the points of its key. */
+const filledPoints = (bases: FfBytes, pointBytes: number): number => {
+  if (!(bases instanceof Uint8Array)) return bases.byteLength / pointBytes;
+  let end = bases.length;
+  while (end > 0 && bases[end - 1] === 0) end--;
+  return Math.ceil(end / pointBytes);
+};
+
+/** Bytes of a scalar, for all of these curves. */
+const SCALAR_BYTES = 32;
+
+class Accelerator {
+  readonly counts = noCounts();
+  readonly #options: AccelerateOptions;
+  readonly #least: number;
+  readonly #shelf: BasesShelf;
+  readonly #engines = new Map<string, Promise<MsmEngine<Coordinate>>>();
+  #isOver = false;
+  #hasWarned = false;
+
+  constructor(options: AccelerateOptions) {
+    const { basesBudget = DEFAULT_BUDGET, leastPoints = DEFAULT_LEAST } = options;
+    this.#options = options;
+    this.#least = integerOf('leastPoints', leastPoints);
+    this.#shelf = new BasesShelf(integerOf('basesBudget', basesBudget), this.counts);
+  }
+
+  /** What computes in the place of a group's own. */
+  readonly replacement = (
+    curve: FfCurveName,
+    name: Group,
+    group: FfGroup,
+    original: MultiExpAffine,
+  ): MultiExpAffine => {
+    const pointBytes = 2 * group.F.n8;
+    return async (bases, scalars, ...told) => {
+      const given = bases.byteLength / pointBytes;
+      const each = given === 0 ? 0 : scalars.byteLength / given;
+      // what is wrong is snarkjs's to say
+      const isUsual = Number.isInteger(given) && Number.isInteger(each) && each > 0 && each <= SCALAR_BYTES;
+      if (this.#isOver || !isUsual) return original(bases, scalars, ...told);
+      const n = filledPoints(bases, pointBytes);
+      if (n < this.#least) {
+        this.counts.small++;
+        return original(bases, scalars, ...told);
+      }
+      const { signal } = this.#options;
+      try {
+        const engine = await this.#engine(curve, name);
+        const filled = n === given ? bases : (bases as Uint8Array).subarray(0, n * pointBytes);
+        const sum = await this.#shelf.with(engine, filled, (loaded) =>
+          engine.msm(loaded, widened(scalars, n, each, SCALAR_BYTES), {
+            result: 'le-montgomery',
+            ...(signal && { signal }),
+          }),
+        );
+        this.counts.calls++;
+        this.counts.points += n;
+        return group.toJacobian(sum);
+      } catch (error) {
+        if (!(error instanceof MsmError) || signal?.aborted) throw error;
+        this.#warn(error);
+        this.counts.fallbacks++;
+        return original(bases, scalars, ...told);
+      }
+    };
+  };
+
+  /** @throws MsmError */
+  async prepare({ curve, protocol, sections }: Groth16Zkey | PlonkZkey): Promise<void> {
+    const all =
+      protocol === 'groth16' ? [sections.a, sections.b1, sections.b2, sections.c, sections.h] : [sections.ptau];
+    for (const section of all) {
+      if (this.#isOver) return;
+      const engine = await this.#engine(curve, section.group);
+      await this.#shelf.with(engine, await section.points(), async () => undefined);
+    }
+  }
+
+  /** One for each group, when it is first needed. One that could not be had is not asked for again. */
+  #engine(curve: FfCurveName, group: Group): Promise<MsmEngine<Coordinate>> {
+    const key = `${curve} ${group}`;
+    const known = this.#engines.get(key);
+    if (known !== undefined) return known;
+    const { basesBudget: _, leastPoints: __, signal: ___, onWarning: ____, ...options } = this.#options;
+    const made: Promise<MsmEngine<Coordinate>> =
+      group === 'g1' ? createMsmEngine({ ...options, curve }) : createMsmEngine({ ...options, curve, group });
+    this.#engines.set(key, made);
+    return made;
+  }
+
+  #warn(error: MsmError): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    const message = `webgpu-msm: snarkjs computes by itself what this library could not: ${error.message}`;
+    if (this.#options.onWarning === undefined) console.warn(message);
+    else this.#options.onWarning(message);
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#shelf.clear();
+    for (const engine of this.#engines.values()) {
+      engine.then(
+        (each) => each.destroy(),
+        () => undefined,
+      );
+    }
+    this.#engines.clear();
+  }
+}
+
+/** The one that is at work: two would replace each other's. */
+let current: Accelerator | null = null;
+
+/** The one that is, or was. */
+let last: Accelerator | null = null;
+
+/** `accelerate`, and what there is to know and to do while it is at work. */
+export interface Accelerate {
+  /**
+   * Has snarkjs compute its MSMs with this library: `multiExpAffine` in both groups of bn128 and bls12381, also of curves that snarkjs makes later. Proofs are
+   * what they would be. What this library cannot do snarkjs does, with one warning.
+   *
+   * @param snarkjs as it was imported
+   * @returns what takes everything back
+   * @throws MsmError `bad-argument` for what is not snarkjs or is no such option, and where it is at work already
+   */
+  (snarkjs: Snarkjs, options?: AccelerateOptions): Promise<Restore>;
+  /** Counts since `accelerate` was last called. */
+  readonly stats: AccelerateStats;
+  /**
+   * Loads the points of a key in the background, so that the first proof finds them: `accelerate.prepare(await openZkey(file))`, with `openZkey` of
+   * `webgpu-msm/formats`.
+   *
+   * @throws MsmError `bad-argument` where `accelerate` is not at work, and what `loadBases` throws
+   */
+  prepare(zkey: Groth16Zkey | PlonkZkey): Promise<void>;
+}
+
+const begin = async (snarkjs: Snarkjs, options: AccelerateOptions = {}): Promise<Restore> => {
+  assertSnarkjs(snarkjs);
+  if (typeof options !== 'object' || options === null)
+    throw badArgument(`options must be an object, got ${kindOf(options)}`);
+  if (current !== null) throw badArgument('snarkjs is accelerated already; take that back before');
+  const own = new Accelerator(options);
+  const takeBack = replaceMultiExp(own.replacement);
+  current = own;
+  last = own;
+  return () => {
+    if (current !== own) return;
+    current = null;
+    takeBack();
+    own.end();
+  };
+};
+
+const prepare = async (zkey: Groth16Zkey | PlonkZkey): Promise<void> => {
+  if (current === null) throw badArgument('nothing is accelerated: call accelerate before');
+  await current.prepare(zkey);
+};
+
+/** snarkjs computes its MSMs with this library: `const restore = await accelerate(snarkjs)`. */
+export const accelerate: Accelerate = /* @__PURE__ */ Object.defineProperties(begin, {
+  prepare: { value: prepare },
+  stats: { get: (): AccelerateStats => ({ ...(last?.counts ?? noCounts()) }) },
+}) as Accelerate;

@@ -1,0 +1,8 @@
+/**
+ * MSMs of snarkjs, computed by this library.
+ *
+ * @module
+ */
+export type { Group, MsmEngineOptions, NamedCurve } from './index.js';
+export { type AccelerateOptions, type AccelerateStats, accelerate } from './provers/accelerate.js';
+export type { Snarkjs } from './provers/ffjavascript.js';

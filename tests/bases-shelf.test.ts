@@ -1,0 +1,141 @@
+/** Points that are found again by what they are: comparisons, what is loaded when, and what goes first. */
+import { describe, expect, test } from 'vitest';
+import type { Bases, Coordinate, MsmEngine } from '../src/api.js';
+import { BasesShelf, beginsWith } from '../src/provers/bases-shelf.js';
+
+const bytesOf = (length: number, seed = 1): Uint8Array =>
+  Uint8Array.from({ length }, (_, i) => (i * 7 + seed * 31 + (i >> 8)) & 0xff);
+
+/** The same bytes at an odd address. */
+const shifted = (bytes: Uint8Array): Uint8Array => {
+  const room = new Uint8Array(bytes.length + 1);
+  room.set(bytes, 1);
+  return room.subarray(1);
+};
+
+const paged = (bytes: Uint8Array) => ({
+  byteLength: bytes.length,
+  slice: (from: number, to: number) => bytes.slice(from, to),
+});
+
+describe('the beginning of what is held', () => {
+  const held = bytesOf(1003);
+
+  test('is what has the same bytes, wherever they are, and as far as they go', () => {
+    for (const length of [0, 1, 4, 500, 1000, 1001, 1003]) {
+      const same = held.slice(0, length);
+      for (const given of [same, shifted(same), paged(same)]) expect(beginsWith(held, given), `${length}`).toBe(true);
+      expect(beginsWith(shifted(held), same)).toBe(true);
+    }
+    expect(beginsWith(held, bytesOf(1004))).toBe(false);
+  });
+
+  test('is not what has one other bit anywhere', () => {
+    for (const length of [1, 4, 7, 1003]) {
+      for (const at of [0, length >> 1, length - 1]) {
+        const other = held.slice(0, length);
+        other[at] = (other[at] as number) ^ 0x10;
+        for (const given of [other, shifted(other), paged(other)]) expect(beginsWith(held, given)).toBe(false);
+      }
+    }
+  });
+
+  test('of pages is looked at page by page', () => {
+    const large = new Uint8Array(9 * 2 ** 20);
+    expect(beginsWith(large, paged(large.slice()))).toBe(true);
+    const other = large.slice();
+    other[2 ** 23 + 5] = 1;
+    expect(beginsWith(large, paged(other))).toBe(false);
+  });
+});
+
+/** An engine that loads, and does nothing else. */
+class Loader {
+  readonly loaded: number[] = [];
+  readonly destroyed: number[] = [];
+  /** Loads that wait. */
+  readonly gates: (() => void)[] = [];
+  isGated = false;
+
+  readonly engine = {
+    loadBases: async (given: Uint8Array) => {
+      const bytes = given.slice();
+      this.loaded.push(bytes.length);
+      if (this.isGated) await new Promise<void>((resolve) => this.gates.push(resolve));
+      return { source: { bytes }, destroy: () => this.destroyed.push(bytes.length) };
+    },
+  } as unknown as MsmEngine<Coordinate>;
+}
+
+const counts = () => ({ hits: 0, loads: 0, evictions: 0, bytes: 0 });
+const nothing = async (): Promise<void> => undefined;
+
+describe('a shelf', () => {
+  test('loads the same once, also for calls at the same time, and not for other engines', async () => {
+    const stats = counts();
+    const shelf = new BasesShelf(1e6, stats);
+    const [loader, other] = [new Loader(), new Loader()];
+    const seen = new Set<Bases>();
+    const note = async (bases: Bases) => void seen.add(bases);
+    await Promise.all([1, 2, 3].map(() => shelf.with(loader.engine, bytesOf(640), note)));
+    expect(seen.size).toBe(1);
+    await shelf.with(other.engine, bytesOf(640), note);
+    expect(seen.size).toBe(2);
+    expect([loader.loaded, other.loaded]).toEqual([[640], [640]]);
+    expect(stats).toEqual({ hits: 2, loads: 2, evictions: 0, bytes: 1280 });
+  });
+
+  test('has longer points serve their beginnings, and takes the shorter ones off', async () => {
+    const stats = counts();
+    const shelf = new BasesShelf(1e6, stats);
+    const { engine, loaded, destroyed } = new Loader();
+    for (const length of [128, 640, 64, 640, 128]) await shelf.with(engine, bytesOf(length), nothing);
+    expect(loaded).toEqual([128, 640]);
+    expect(destroyed).toEqual([128]);
+    expect(stats).toEqual({ hits: 3, loads: 2, evictions: 0, bytes: 640 });
+  });
+
+  test('keeps within its budget: the longest unused goes, and never what is in use', async () => {
+    const stats = counts();
+    const shelf = new BasesShelf(1000, stats);
+    const { engine, destroyed } = new Loader();
+    await shelf.with(engine, bytesOf(400, 1), nothing);
+    await shelf.with(engine, bytesOf(401, 2), nothing);
+    await shelf.with(engine, bytesOf(400, 1), nothing);
+    await shelf.with(engine, bytesOf(300, 3), nothing);
+    expect(destroyed).toEqual([401]);
+    expect(stats).toMatchObject({ evictions: 1, bytes: 700 });
+    // more than the budget stays for as long as it is used
+    await shelf.with(engine, bytesOf(2000, 4), async () => {
+      expect(destroyed).toEqual([401]);
+    });
+    expect(destroyed).toEqual([401, 400, 300, 2000]);
+    expect(stats.bytes).toBe(0);
+  });
+
+  test('destroys what was taken off while it was in use when it is no more', async () => {
+    const shelf = new BasesShelf(1e6, counts());
+    const { engine, destroyed } = new Loader();
+    let release: () => void = () => undefined;
+    const inUse = shelf.with(engine, bytesOf(64), () => new Promise<void>((resolve) => (release = resolve)));
+    await shelf.with(engine, bytesOf(128), async () => expect(destroyed).toEqual([]));
+    expect(destroyed).toEqual([]);
+    release();
+    await inUse;
+    expect(destroyed).toEqual([64]);
+  });
+
+  test('goes on after a load or a use that failed', async () => {
+    const stats = counts();
+    const shelf = new BasesShelf(1e6, stats);
+    const { engine } = new Loader();
+    const broken = { loadBases: () => Promise.reject(new Error('no')) } as unknown as MsmEngine<Coordinate>;
+    await expect(shelf.with(broken, bytesOf(64), nothing)).rejects.toThrow('no');
+    await expect(shelf.with(broken, bytesOf(64), nothing)).rejects.toThrow('no');
+    await expect(shelf.with(engine, bytesOf(64), () => Promise.reject(new Error('neither')))).rejects.toThrow(
+      'neither',
+    );
+    await shelf.with(engine, bytesOf(64), nothing);
+    expect(stats).toMatchObject({ loads: 1, hits: 1, bytes: 64 });
+  });
+});

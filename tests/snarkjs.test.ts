@@ -1,0 +1,244 @@
+/** Proofs of snarkjs whose MSMs this library computes: they verify, and are what they would be. */
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { openZkey } from '../src/formats.js';
+import type { MultiExpAffine } from '../src/provers/ffjavascript.js';
+import { type AccelerateOptions, accelerate } from '../src/snarkjs.js';
+import { leaseGpu } from './support/leased-gpu.js';
+import {
+  ffCurveOf,
+  makeStatement,
+  type ProverCurve,
+  type Statement,
+  type SystemName,
+  snarkjs,
+  systems,
+  withSameRandomness,
+} from './support/proving.js';
+
+const statements = new Map<string, Promise<Statement>>();
+const statementOf = (
+  name: SystemName,
+  kind: 'dense' | 'sparse' = 'dense',
+  curve: ProverCurve = 'bn254',
+): Promise<Statement> => {
+  const key = `${name} ${kind} ${curve}`;
+  const statement = statements.get(key) ?? makeStatement(name, curve, name === 'groth16' ? 7 : 6, kind);
+  statements.set(key, statement);
+  return statement;
+};
+
+let restore: () => void = () => undefined;
+const begin = async (options: AccelerateOptions = {}): Promise<void> => {
+  restore = await accelerate(snarkjs, { backend: 'cpu', leastPoints: 8, ...options });
+};
+afterEach(() => restore());
+afterAll(async () => {
+  for (const curve of ['bn254', 'bls12-381'] as const) await (await ffCurveOf(curve)).terminate();
+});
+
+const expectSame = async (statement: Statement, curve: ProverCurve = 'bn254'): Promise<void> => {
+  const plain = await withSameRandomness(curve, statement.prove);
+  await begin();
+  const ours = await withSameRandomness(curve, statement.prove);
+  const { calls, fallbacks } = accelerate.stats;
+  expect(calls).toBeGreaterThan(3);
+  expect(fallbacks).toBe(0);
+  restore();
+  expect(ours).toEqual(plain);
+  expect(ours.publicSignals).toEqual(statement.circuit.publicSignals.map(String));
+  expect(await statement.verify(ours)).toBe(true);
+};
+
+describe.each(systems)('%s', (name) => {
+  test.each(['dense', 'sparse'] as const)('of a %s witness: the same proof for the same randomness', async (kind) => {
+    await expectSame(await statementOf(name, kind));
+  });
+
+  test('loads nothing for the second proof, which verifies as the first does', async () => {
+    const statement = await statementOf(name);
+    await begin();
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    const { loads, calls, bytes } = accelerate.stats;
+    expect(bytes).toBeGreaterThan(0);
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    // with it, the verifier's few
+    expect(accelerate.stats).toMatchObject({ loads, bytes, fallbacks: 0 });
+    expect(accelerate.stats.calls).toBe(2 * calls);
+  });
+
+  test('finds all points loaded after `prepare`', async () => {
+    const statement = await statementOf(name);
+    await begin();
+    await accelerate.prepare(await openZkey(statement.zkey.data));
+    const { loads, hits } = accelerate.stats;
+    expect([loads, hits]).toEqual([name === 'groth16' ? 5 : 1, 0]);
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    expect(accelerate.stats.loads).toBe(loads);
+    expect(accelerate.stats.hits).toBe(accelerate.stats.calls);
+  });
+});
+
+test('Groth16 on BLS12-381', { tags: 'long' }, async () => {
+  await expectSame(await statementOf('groth16', 'dense', 'bls12-381'), 'bls12-381');
+});
+
+test('several proofs at a time', async () => {
+  const all = await Promise.all(systems.map((name) => statementOf(name)));
+  await begin();
+  const proofs = await Promise.all([...all, ...all].map((statement) => statement.prove()));
+  for (const [i, proof] of proofs.entries()) expect(await all[i % all.length]?.verify(proof)).toBe(true);
+  expect(accelerate.stats.fallbacks).toBe(0);
+});
+
+describe('what becomes of it', () => {
+  test('another key with nearly the same points has its own', async () => {
+    const [one, other] = [await statementOf('groth16', 'dense'), await statementOf('groth16', 'sparse')];
+    await begin();
+    for (const statement of [one, other, one]) expect(await statement.verify(await statement.prove())).toBe(true);
+    // H is that of the domain, and so of both
+    expect(accelerate.stats).toMatchObject({ loads: 9, hits: 6 });
+  });
+
+  test('a budget that is too small for two sections loads them again and again', async () => {
+    const statement = await statementOf('groth16');
+    await begin({ basesBudget: 10_000 });
+    for (let i = 0; i < 2; i++) expect(await statement.verify(await statement.prove())).toBe(true);
+    expect(accelerate.stats.evictions).toBeGreaterThan(5);
+    expect(accelerate.stats.bytes).toBeLessThanOrEqual(10_000);
+  });
+
+  test('curves that snarkjs makes later are accelerated, too, and none is after `restore`', async () => {
+    const statement = await statementOf('groth16');
+    await (await ffCurveOf('bn254')).terminate();
+    await begin();
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    const { calls } = accelerate.stats;
+    expect(calls).toBe(5);
+    restore();
+    restore();
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    expect(accelerate.stats.calls).toBe(calls);
+    const { value, writable } = Object.getOwnPropertyDescriptor(globalThis, 'curve_bn128') ?? {};
+    expect([value, writable]).toEqual([await ffCurveOf('bn254'), true]);
+  });
+
+  test('whoever replaced it after us keeps it', async () => {
+    const { G1 } = await ffCurveOf('bn254');
+    const original = G1.multiExpAffine;
+    await begin();
+    const theirs: MultiExpAffine = async () => new Uint8Array();
+    G1.multiExpAffine = theirs;
+    restore();
+    expect(G1.multiExpAffine).toBe(theirs);
+    G1.multiExpAffine = original;
+  });
+
+  test('small ones are left to snarkjs', async () => {
+    const statement = await statementOf('groth16');
+    await begin({ leastPoints: 1000 });
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    expect(accelerate.stats).toMatchObject({ calls: 0, loads: 0 });
+    expect(accelerate.stats.small).toBeGreaterThan(4);
+  });
+
+  test('without a GPU where one is asked for, snarkjs computes, with one warning', async () => {
+    const statement = await statementOf('groth16');
+    const warnings: string[] = [];
+    await begin({ backend: 'gpu', onWarning: (message) => warnings.push(message) });
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    expect(warnings).toEqual([expect.stringMatching(/^webgpu-msm: snarkjs computes by itself .*WebGPU/)]);
+    expect(accelerate.stats).toMatchObject({ calls: 0, fallbacks: 5 });
+  });
+
+  test('aborted, the proof rejects; snarkjs is as before once that is taken back', async () => {
+    const statement = await statementOf('groth16');
+    const controller = new AbortController();
+    await begin({ signal: controller.signal });
+    const proof = statement.prove();
+    controller.abort();
+    await expect(proof).rejects.toMatchObject({ code: 'aborted' });
+    restore();
+    expect(await statement.verify(await statement.prove())).toBe(true);
+  });
+
+  test('a device that is lost in the middle of a proof: it comes out', { tags: 'long' }, async () => {
+    const statement = await statementOf('groth16');
+    const leased = await leaseGpu();
+    const warnings: string[] = [];
+    const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
+    await begin({ backend: 'gpu', gpu: leased.gpu, tuning, onWarning: (message) => warnings.push(message) });
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    expect(accelerate.stats).toMatchObject({ calls: 5, fallbacks: 0 });
+    let submits = 0;
+    for (const device of leased.devices) {
+      device.tap = (call) => {
+        const result = call.proceed();
+        if (call.method === 'submit' && ++submits === 2) device.takeAway('at once');
+        return result;
+      };
+    }
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    expect(accelerate.stats.fallbacks).toBe(1);
+    expect(warnings).toHaveLength(1);
+    // on a new device
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    expect(accelerate.stats.fallbacks).toBe(1);
+  });
+});
+
+describe('arguments', () => {
+  test('what is not snarkjs, wrong options, and twice', async () => {
+    for (const wrong of [undefined, null, {}, { curves: {} }, 'snarkjs'])
+      await expect(accelerate(wrong as never)).rejects.toMatchObject({
+        code: 'bad-argument',
+        message: expect.stringContaining('must be the module'),
+      });
+    for (const options of [null, 5, { basesBudget: -1 }, { basesBudget: '1' }, { leastPoints: 1.5 }])
+      await expect(accelerate(snarkjs, options as never)).rejects.toMatchObject({ code: 'bad-argument' });
+    await expect(accelerate.prepare({} as never)).rejects.toMatchObject({ code: 'bad-argument' });
+    await begin();
+    await expect(accelerate(snarkjs)).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: expect.stringContaining('already'),
+    });
+  });
+
+  test('sums as ffjavascript has them: pages, shorter scalars, infinity, nothing', async () => {
+    const curve = await ffCurveOf('bn254');
+    for (const [group, pointBytes] of [
+      [curve.G1, 64],
+      [curve.G2, 128],
+    ] as const) {
+      const original = group.multiExpAffine;
+      const { oneAffine, zero } = group as unknown as { readonly oneAffine: Uint8Array; readonly zero: Uint8Array };
+      const points = new Uint8Array(20 * pointBytes);
+      // one of them is infinity
+      for (let i = 0; i < 20; i++) if (i !== 7) points.set(oneAffine, i * pointBytes);
+      const paged = {
+        byteLength: points.length,
+        slice: (from: number, to: number) => points.slice(from, to),
+      };
+      const scalars = (bytes: number): Uint8Array =>
+        Uint8Array.from({ length: 20 * bytes }, (_, i) => (i * 13 + 1) & 0xff);
+      const affine = (point: Uint8Array): string =>
+        String((group as unknown as { toAffine(point: Uint8Array): Uint8Array }).toAffine(point));
+      const wanted = new Map<number, string>();
+      // pages are in the way of its threads
+      for (const bytes of [1, 4, 31, 32]) wanted.set(bytes, affine(await original.call(group, points, scalars(bytes))));
+      await begin();
+      for (const [bytes, expected] of wanted) {
+        for (const given of [points, paged]) {
+          const sum = await group.multiExpAffine(given, scalars(bytes));
+          expect(sum).toHaveLength((3 * pointBytes) / 2);
+          expect(affine(sum)).toBe(expected);
+        }
+      }
+      expect(accelerate.stats).toMatchObject({ calls: 8, fallbacks: 0, loads: 1 });
+      expect(affine(await group.multiExpAffine(points, new Uint8Array(640)))).toBe(affine(zero));
+      expect(affine(await group.multiExpAffine(new Uint8Array(0), new Uint8Array(0)))).toBe(affine(zero));
+      await expect(group.multiExpAffine(points, new Uint8Array(641))).rejects.toThrow();
+      restore();
+      expect(group.multiExpAffine).toBe(original);
+    }
+  });
+});

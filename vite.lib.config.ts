@@ -28,6 +28,7 @@ export default defineConfig({
         calibrate: 'src/calibrate.ts',
         checks: 'src/checks.ts',
         formats: 'src/formats.ts',
+        noble: 'src/noble.ts',
         node: 'src/node.ts',
         snarkjs: 'src/snarkjs.ts',
       },

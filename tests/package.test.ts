@@ -25,6 +25,8 @@ const MOST_BYTES_OF_CALIBRATE = 3328;
 const MOST_BYTES_OF_CHECKS = 4608;
 /** Of what reads files of provers, beside what it takes from the main module. */
 const MOST_BYTES_OF_FORMATS = 4608;
+/** What noble's adapter adds. */
+const MOST_BYTES_OF_NOBLE = 2 * 1024;
 /** What snarkjs's adapter adds. */
 const MOST_BYTES_OF_SNARKJS = 3 * 1024;
 /** Of what an engine needs once it works: self-test, verification, the CPU’s way, who computes what, tables, programs that points go through, fields of pairs. */
@@ -131,6 +133,9 @@ describe('what is in it', () => {
       'later.js.map',
       'more-curves.js',
       'more-curves.js.map',
+      'noble.d.ts',
+      'noble.js',
+      'noble.js.map',
       'node.d.ts',
       'node.js',
       'node.js.map',
@@ -158,6 +163,7 @@ describe('what is in it', () => {
       'formats.js',
       'index.js',
       'more-curves.js',
+      'noble.js',
       'node.js',
       'snarkjs.js',
       'worker.js',
@@ -260,6 +266,7 @@ describe('what it weighs', () => {
     expect(weigh(readFileSync(join(dist, 'calibrate.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_CALIBRATE);
     expect(weigh(readFileSync(join(dist, 'checks.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_CHECKS);
     expect(weigh(readFileSync(join(dist, 'formats.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_FORMATS);
+    expect(weigh(readFileSync(join(dist, 'noble.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_NOBLE);
     expect(weigh(readFileSync(join(dist, 'snarkjs.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_SNARKJS);
     expect(weigh(readFileSync(join(dist, 'later.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_LATER);
     expect(weigh(readFileSync(join(dist, 'worker.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_WORKER);
@@ -391,7 +398,7 @@ describe('its types, with the libraries checked as well', () => {
   });
 
   test('nothing internal is told', () => {
-    const types = ['calibrate.d.ts', 'checks.d.ts', 'formats.d.ts', 'index.d.ts', 'snarkjs.d.ts']
+    const types = ['calibrate.d.ts', 'checks.d.ts', 'formats.d.ts', 'index.d.ts', 'noble.d.ts', 'snarkjs.d.ts']
       .map((name) => readFileSync(join(dist, name), 'utf8'))
       .join('');
     expect(types).not.toMatch(/@internal|from '\.|declare const named/);

@@ -153,6 +153,7 @@ describe('the built package', () => {
       ['checks.js'],
       ['formats.js', 'index.js'],
       ['index.js', 'more-curves.js', 'encodings.js', 'later.js'],
+      ['noble.js', 'index.js', 'more-curves.js'],
       ['node.js', 'node:fs/promises', 'node:path'],
       ['snarkjs.js', 'index.js'],
       ['encodings.js'],

@@ -86,6 +86,37 @@ const multiply = (curve: CurveContext, points: Bytes, scalars: Bytes, offset = 0
   return multiplyOnCpu(curve, { bytes: points, scale: 1n, encoding: 'le' }, [vector], () => undefined);
 };
 
+describe.each([1, 2] as Lanes[])('the check of points, %i lanes', (lanes) => {
+  test.each(weierstrassGroups.map((of) => [`${of.curve} ${of.group}`, of] as const))('%s', async (_, of) => {
+    const curve = await contextOf(of);
+    const oracle = oracleOf(of);
+    const n = 40;
+    const points = pointDistributions['with-infinities'].make(n, 6, oracle);
+    const words = (bytes: Uint8Array): Uint32Array => new Uint32Array(bytes.slice().buffer);
+    const adder = await WideAdder.open(await compileKernel(wideCurve(curve), lanes));
+    const checked = (bytes: Uint8Array, count = n): number => {
+      adder.release();
+      return adder.check(adder.enter(words(bytes.subarray(0, count * curve.pointBytes)), 1n), count);
+    };
+    for (const count of [0, 1, 2, 3, n]) expect(checked(points.bytes, count)).toBe(count);
+    const finite = points.points.flatMap(({ infinity }, i) => (infinity ? [] : [i]));
+    expect(finite.length).toBeLessThan(n);
+    for (const at of [finite[0], finite[1], finite.at(-1)] as number[]) {
+      // every coefficient of x and of y counts
+      for (let number = 0; number < curve.pointBytes / curve.field.bytes; number++) {
+        const bytes = points.bytes.slice();
+        const byte = at * curve.pointBytes + number * curve.field.bytes;
+        bytes[byte] = (bytes[byte] as number) ^ 1;
+        expect(checked(bytes), `number ${number} of point ${at}`).toBe(at);
+      }
+    }
+    // 0 is an x, or a y, but of infinity alone both
+    const half = points.bytes.slice();
+    half.fill(0, (finite[3] as number) * curve.pointBytes, ((finite[3] as number) + 0.5) * curve.pointBytes);
+    expect(checked(half)).toBe(finite[3]);
+  });
+});
+
 describe('sums', () => {
   const curve = curveContext(bn254);
   test.each(everyPoints)('points=%s with every distribution of scalars', async (name) => {

@@ -11,6 +11,7 @@ export default ({ configTo = 'dist' }) =>
     { entry: 'calibrate', tsconfig: 'tsconfig.build.json' },
     { entry: 'checks', tsconfig: 'tsconfig.build.json' },
     { entry: 'formats', tsconfig: 'tsconfig.build.json' },
+    { entry: 'noble', tsconfig: 'tsconfig.build.json' },
     { entry: 'snarkjs', tsconfig: 'tsconfig.build.json' },
     { entry: 'node', tsconfig: 'tsconfig.node.json' },
     { entry: 'worker', tsconfig: 'tsconfig.build.json', from: 'cpu/worker' },

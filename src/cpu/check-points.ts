@@ -62,6 +62,15 @@ export const checkPoints = async (
   const { pointBytes } = curve;
   const length = source.bytes.length / pointBytes;
   const isPlain = source.sign === undefined && source.edwards === undefined;
+  if (isPlain) {
+    const found = await withAdder(curve, async (adder) => ({
+      wrong: await wrongInLists(curve, source, length, adder, turns, progress),
+    }));
+    if (found !== null) {
+      if (found.wrong !== null) return found.wrong;
+      return checkSubgroup ? inGroup(curve, source, length, turns) : source;
+    }
+  }
   const read = checkedReader(curve, source);
   const bytes = isPlain ? source.bytes : new Uint8Array(length * pointBytes);
   const words = wordsOf(bytes);
@@ -75,9 +84,61 @@ export const checkPoints = async (
     }
   }
   const checked: PointSource = isPlain ? source : { bytes, scale: 1n, encoding: 'le' };
-  if (!checkSubgroup || curve.foldsScalars) return checked;
+  return checkSubgroup ? inGroup(curve, checked, length, turns) : checked;
+};
+
+/** The points, where all are of order r. */
+const inGroup = async (
+  curve: CurveContext,
+  checked: PointSource,
+  length: number,
+  turns: Turns,
+): Promise<PointSource | WrongPoint> => {
+  if (curve.foldsScalars) return checked;
   const outsider = await firstOutside(curve, checked, length, turns);
   return outsider === null ? checked : { index: outsider, wrong: 'outside the group' };
+};
+
+/** The first point that is wrong, many at a time in WebAssembly; null if none is. */
+const wrongInLists = async (
+  curve: CurveContext,
+  { bytes, scale }: PointSource,
+  length: number,
+  adder: WideAdder,
+  turns: Turns,
+  progress: (done: number) => void,
+): Promise<WrongPoint | null> => {
+  const { p, pointWords, field } = curve;
+  const words = wordsOf(bytes);
+  const wordsOfNumber = field.bytes / 4;
+  const limits = Array.from({ length: wordsOfNumber }, (_, i) => Number((p >> BigInt(32 * i)) & 0xffffffffn));
+  const isBelowP = (at: number): boolean => {
+    for (let i = wordsOfNumber - 1; i >= 0; i--) {
+      const [word, limit] = [words[at + i] as number, limits[i] as number];
+      if (word !== limit) return word < limit;
+    }
+    return false;
+  };
+  const isCanonical = (index: number): boolean => {
+    for (let at = index * pointWords; at < (index + 1) * pointWords; at += wordsOfNumber)
+      if (!isBelowP(at)) return false;
+    return true;
+  };
+  for (let from = 0; from < length; from += TOGETHER) {
+    const end = Math.min(length, from + TOGETHER);
+    let to = from;
+    while (to < end && isCanonical(to)) to++;
+    adder.release();
+    const points = adder.enter(words.subarray(from * pointWords, to * pointWords), scale);
+    const index = from + adder.check(points, to - from);
+    if (index < to) return { index, wrong: 'off the curve' };
+    if (to < end) return { index: to, wrong: 'a coordinate' };
+    if (turns.areOver) {
+      progress(to);
+      await turns.take();
+    }
+  }
+  return null;
 };
 
 /** The first point that is not of order r; null if all are. */

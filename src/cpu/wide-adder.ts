@@ -116,6 +116,11 @@ export class WideAdder {
     return to;
   }
 
+  /** How many points, one behind the other, there are before the first that is neither on the curve nor infinity; `count` where there is none. */
+  check(points: PointAt, count: number): number {
+    return count === 0 ? 0 : this.#exports.check(points, count);
+  }
+
   /**
    * Adds P + Q, before `flush` returns: not at once, so that no addition of a list may rely on another of it.
    *

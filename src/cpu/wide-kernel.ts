@@ -35,8 +35,9 @@ export interface WideCurve {
   readonly field: WideField;
   /** u² where coordinates are pairs c0 + c1·u; null where they are numbers. */
   readonly nonResidue: bigint | null;
-  /** a of y² = x³ + a·x + b: its coefficients. */
+  /** a of y² = x³ + a·x + b, and b: their coefficients. */
   readonly a: readonly bigint[];
+  readonly b: readonly bigint[];
   /** Of a coefficient in the points that `enter` is given. */
   readonly wordBytes: number;
 }
@@ -58,10 +59,12 @@ export interface KernelExports {
   add(list: number, count: number): void;
   /** Brings `count` numbers of `wordBytes` each, below p, to the form that is computed in, and multiplies by the constant at `unit`. */
   enter(to: number, from: number, count: number): void;
+  /** How many of `count` points, one behind the other, there are before the first that is neither on the curve nor infinity; there is one at least. */
+  check(points: number, count: number): number;
 }
 
 export const kernelModule = (
-  { field: f, nonResidue, a, wordBytes }: WideCurve,
+  { field: f, nonResidue, a, b, wordBytes }: WideCurve,
   lanes: Lanes,
 ): { readonly bytes: Uint8Array<ArrayBuffer>; readonly layout: KernelLayout } => {
   const module = new WasmModule();
@@ -86,6 +89,7 @@ export const kernelModule = (
   const one = coefficients(1n);
   const zero = coefficients(0n);
   const curveA = coefficients(...a);
+  const curveB = coefficients(...b);
   const lowMask = 2 ** f.width - 1;
   const lowOfP = Number(f.p % BigInt(2 ** f.width));
   const start = constant(mod(f.r * f.r, f.p));
@@ -105,22 +109,22 @@ export const kernelModule = (
   const difference = scratch();
   const left = scratch();
   const right = scratch();
+  const isInfinity = (code: Code, point: Local): void => {
+    for (const i of range((2 * element) / 4)) {
+      code.get(point).at('i32.load', 4 * i);
+      if (i > 0) code.do('i32.or');
+    }
+    code.do('i32.eqz');
+  };
   /** (P, its sign's mask, Q, its sign's mask) → what becomes of P + Q, where x tells nothing, or one is infinity. */
   const classify = module.add(null, { parameters: ['i32', 'i32', 'i32', 'i32'], result: 'i32' }, (code) => {
     const [P, p, Q, q] = range(4).map((i) => code.parameter(i)) as [Local, Local, Local, Local];
-    const isInfinity = (point: Local): void => {
-      for (const i of range((2 * element) / 4)) {
-        code.get(point).at('i32.load', 4 * i);
-        if (i > 0) code.do('i32.or');
-      }
-      code.do('i32.eqz');
-    };
     const becomes = (kind: number): void => {
       code.if(() => code.i32(kind).do('return'));
     };
-    isInfinity(P);
+    isInfinity(code, P);
     becomes(KIND.right);
-    isInfinity(Q);
+    isInfinity(code, Q);
     becomes(KIND.left);
     call(code, subtractOne, difference, Q, P, masks.plus);
     call(code, isZero, difference);
@@ -400,6 +404,39 @@ export const kernelModule = (
       code.get(count).i32(lanes).do('i32.sub').tee(count).i32(0).do('i32.gt_s');
       again();
     });
+  });
+  module.add('check', { parameters: ['i32', 'i32'], result: 'i32' }, (code) => {
+    const [points, count] = [code.parameter(0), code.parameter(1)];
+    const index = code.local('i32');
+    const wrong = code.local('i32');
+    code.i32(0).set(index);
+    code.loop((again) => {
+      code.i32(0).set(wrong);
+      isInfinity(code, points);
+      code.do('i32.eqz').if(() => {
+        // x³ + a·x + b − y²
+        call(code, multiplyOne, left, points, points);
+        call(code, multiplyOne, left, left, points);
+        if (a.some((value) => value !== 0n)) {
+          call(code, multiplyOne, right, curveA, points);
+          call(code, subtractOne, left, left, right, masks.minus);
+        }
+        call(code, subtractOne, left, left, curveB, masks.minus);
+        call(code, multiplyOne, right, [points, y], [points, y]);
+        call(code, subtractOne, difference, left, right, masks.plus);
+        call(code, isZero, difference);
+        code.do('i32.eqz').set(wrong);
+      });
+      code.get(wrong).if(() => code.get(index).do('return'));
+      code
+        .get(points)
+        .i32(2 * element)
+        .do('i32.add')
+        .set(points);
+      code.get(index).i32(1).do('i32.add').tee(index).get(count).do('i32.lt_s');
+      again();
+    });
+    code.get(index);
   });
   return {
     bytes: module.bytes(),

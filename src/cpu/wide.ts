@@ -6,10 +6,11 @@ import type { Lanes } from './wide-code.js';
 import { kernelModule, type WideCurve } from './wide-kernel.js';
 import { wideField } from './wide-product.js';
 
-export const wideCurve = ({ p, coordinates: f, a, field }: CurveContext): WideCurve => ({
+export const wideCurve = ({ p, coordinates: f, a, b, field }: CurveContext): WideCurve => ({
   field: wideField(p, f.degree),
   nonResidue: f.nonResidue,
   a: f.coefficients(a),
+  b: f.coefficients(b),
   wordBytes: field.bytes,
 });
 

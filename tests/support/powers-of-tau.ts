@@ -74,6 +74,8 @@ export const makePowersOfTau = ({ curve, power, powers, root, seed }: TauSetup):
   const pointBytes = (group: Group): number => points(group, [1n]).length;
   // all smaller domains come before
   const before = (group: Group): Uint8Array => new Uint8Array((size - 1) * pointBytes(group));
+  // what nobody reads, and has to be there
+  const rest = (group: Group, from: number): Uint8Array => new Uint8Array((size - from) * pointBytes(group));
   let last = 1n;
   const tauPowers = Array.from({ length: powers }, () => {
     const value = last;
@@ -85,9 +87,9 @@ export const makePowersOfTau = ({ curve, power, powers, root, seed }: TauSetup):
   const sections: readonly (readonly [number, readonly Uint8Array[]])[] = [
     [1, [number(fieldBytes, 4), number(p, fieldBytes), number(power, 4), number(power, 4)]],
     [2, [points('g1', tauPowers)]],
-    [3, [points('g2', tauPowers.slice(0, 2))]],
-    [4, [points('g1', [alpha])]],
-    [5, [points('g1', [beta])]],
+    [3, [points('g2', tauPowers.slice(0, 2)), rest('g2', 2)]],
+    [4, [points('g1', [alpha]), rest('g1', 1)]],
+    [5, [points('g1', [beta]), rest('g1', 1)]],
     [6, [points('g2', [beta])]],
     [7, [number(0, 4)]],
     [12, [points('g1', every)]],

@@ -1,0 +1,42 @@
+/** Pedersen commitments to vectors on Grumpkin, with generators of which nobody knows how they relate: hashes that are the x of a point. */
+import { Field } from '@noble/curves/abstract/modular.js';
+import { bytesToNumberBE } from '@noble/curves/utils.js';
+import { createMsmEngine } from 'webgpu-msm';
+
+/** Grumpkin is y² = x³ − 17 over BN254's scalar field, and has a prime number of points. */
+const Fp = Field(0x30644e72e131a029b85045b68181585d2833e84879b9709143e1f593f0000001n);
+
+/** @param {string} label */
+const generatorOf = async (label) => {
+  for (let attempt = 0; ; attempt++) {
+    const hash = await crypto.subtle.digest('SHA-512', new TextEncoder().encode(`${label} ${attempt}`));
+    const x = Fp.create(bytesToNumberBE(new Uint8Array(hash)));
+    const square = Fp.create(x ** 3n - 17n);
+    try {
+      return { x, y: Fp.sqrt(square), infinity: false };
+    } catch {
+      // half of all numbers are no x of a point
+    }
+  }
+};
+
+/**
+ * @param {string} domain what the generators are of: other commitments have others
+ * @param {number} length the most values of a vector
+ */
+export async function openPedersen(domain, length) {
+  const engine = await createMsmEngine({ curve: 'grumpkin' });
+  const generators = await Promise.all(Array.from({ length: length + 1 }, (_, i) => generatorOf(`${domain} ${i}`)));
+  const bases = await engine.loadBases(generators);
+  return {
+    generators,
+    /**
+     * blinding · H + Σ values[i] · G_i.
+     *
+     * @param {readonly bigint[]} values
+     * @param {bigint} blinding random, and secret
+     */
+    commit: (values, blinding) => engine.msm(bases, [blinding, ...values]),
+    close: () => engine.destroy(),
+  };
+}

@@ -1,0 +1,14 @@
+/**
+ * MSMs of noble's points, computed by this library.
+ *
+ * @module
+ */
+export type { MsmEngineOptions } from './index.js';
+export {
+  type NobleBases,
+  type NobleMsm,
+  type NobleMsmOptions,
+  type NoblePoint,
+  type NoblePointClass,
+  nobleMsm,
+} from './provers/noble.js';

@@ -1,0 +1,125 @@
+/** The recipes of examples/, in a project that has the package installed: beside noble, and what other software wrote. */
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { hexToBytes } from '@noble/curves/utils.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { oracleOf } from '../dev/oracle/curves.js';
+import { type AffinePoint, type OracleCurve, Random, toAffinePoint } from '../dev/oracle/known-bases.js';
+import { buildLibrary } from './support/build-library.js';
+import { makePowersOfTau } from './support/powers-of-tau.js';
+import { inProject } from './support/run-script.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-recipes-'));
+const installed = join(folder, 'node_modules/webgpu-msm');
+
+beforeAll(async () => {
+  await buildLibrary(join(installed, 'dist'));
+  cpSync(inProject('package.json'), join(installed, 'package.json'));
+  symlinkSync(inProject('node_modules/@noble'), join(folder, 'node_modules/@noble'));
+  mkdirSync(join(folder, 'recipes'));
+  cpSync(inProject('examples/recipes'), join(folder, 'recipes'), { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const recipe = (name: string) => import(/* @vite-ignore */ pathToFileURL(join(folder, 'recipes', `${name}.js`)).href);
+
+describe('recipes', { tags: 'long' }, () => {
+  test('commitments to polynomials over a .ptau are f(τ)·G', async () => {
+    const { Point } = oracleOf({ curve: 'bn254', group: 'g1' }) as OracleCurve;
+    const r = Point.Fn.ORDER;
+    const power = 4;
+    // of order 2^5: 5 is no square modulo r
+    const root = Point.Fn.pow(5n, (r - 1n) / 2n ** BigInt(power + 1));
+    const file = makePowersOfTau({ curve: 'bn254', power, powers: 31, root, seed: 12 });
+    // the first that is drawn of it
+    const tau = new Random(12).belowBig(r - 2n) + 2n;
+    const committer = await (await recipe('kzg-commit')).openCommitter(file, 20);
+    const polynomials = [[7n], [1n, 2n, 3n], Array.from({ length: 20 }, (_, i) => r - BigInt(i) ** 5n), []];
+    const at = (polynomial: readonly bigint[]) =>
+      polynomial.reduceRight((sum, coefficient) => (sum * tau + coefficient) % r, 0n);
+    const wanted = polynomials.map((polynomial) => toAffinePoint(Point.BASE.multiplyUnsafe(at(polynomial))));
+    expect(await committer.commit(polynomials)).toEqual(wanted);
+    committer.close();
+  });
+
+  test('signatures of ed25519 are right together, and not if one is wrong', async () => {
+    const verifier = await (await recipe('verify-ed25519')).openVerifier();
+    const signed = Array.from({ length: 20 }, (_, i) => {
+      const { secretKey, publicKey } = ed25519.keygen();
+      const message = new TextEncoder().encode(`message ${i}`);
+      return { message, publicKey, signature: ed25519.sign(message, secretKey) };
+    });
+    expect(await verifier.areRight(signed)).toBe(true);
+    expect(await verifier.areRight([])).toBe(true);
+    const changed = (at: number, change: (bytes: Uint8Array) => void, of: 'message' | 'signature' | 'publicKey') =>
+      signed.map((each, i) => {
+        const bytes = each[of].slice();
+        if (i === at) change(bytes);
+        return { ...each, [of]: bytes };
+      });
+    for (const wrong of [
+      changed(7, (bytes) => bytes.set([0x21]), 'message'),
+      changed(19, (bytes) => bytes.set([(bytes[40] as number) ^ 1], 40), 'signature'),
+      changed(0, (bytes) => bytes.fill(0xff, 32), 'signature'),
+      changed(3, (bytes) => bytes.set(signed[4]?.publicKey as Uint8Array), 'publicKey'),
+      changed(3, (bytes) => bytes.set([2, ...new Array(31).fill(0)]), 'publicKey'),
+    ])
+      expect(await verifier.areRight(wrong)).toBe(false);
+    verifier.close();
+  });
+
+  test('Pedersen commitments on Grumpkin are sums over points that nobody chose', async () => {
+    const { Point } = oracleOf({ curve: 'grumpkin', group: 'g1' }) as OracleCurve;
+    const { openPedersen } = await recipe('pedersen-grumpkin');
+    const pedersen = await openPedersen('test', 6);
+    const generators = (pedersen.generators as AffinePoint[]).map(({ x, y }) => Point.fromAffine({ x, y }));
+    for (const generator of generators) generator.assertValidity();
+    expect(new Set(pedersen.generators.map(({ x }: AffinePoint) => x)).size).toBe(7);
+    const values = [5n, 0n, 2n ** 250n, 1n, 7n, 9n];
+    const wanted = [123456789n, ...values].reduce(
+      (sum, value, i) => sum.add((generators[i] as typeof Point.BASE).multiplyUnsafe(value)),
+      Point.ZERO,
+    );
+    expect(await pedersen.commit(values, 123456789n)).toEqual(toAffinePoint(wanted));
+    const other = await openPedersen('another domain', 1);
+    expect(other.generators[0]).not.toEqual(pedersen.generators[0]);
+    other.close();
+    pedersen.close();
+  });
+
+  test.each([
+    ['arkworks', 'arkworks.json', 'ark-compressed'],
+    ['gnark', 'gnark.json', 'gnark'],
+    ['halo2', 'halo2curves.json', 'le-montgomery'],
+  ] as const)('points as %s has them, and sums as it would write them', async (prover, file, encoding) => {
+    const { curves } = JSON.parse(readFileSync(inProject(`tests/vectors/${file}`), 'utf8')) as {
+      curves: { curve: string; group: string; k: string[]; encodings: Record<string, (string | null)[]> }[];
+    };
+    const { openMultiplier, encodings } = await recipe('other-provers');
+    expect(encodings[prover]).toBe(encoding);
+    for (const curve of ['bn254', 'bls12-381']) {
+      const vectors = curves.find((each) => each.curve === curve && each.group === 'g1');
+      if (vectors === undefined) throw new Error(`no vectors of ${curve}`);
+      const written = vectors.encodings[encoding]?.map((hex) => (hex === null ? null : hexToBytes(hex))) ?? [];
+      const of = (k: bigint): Uint8Array => written[vectors.k.map(BigInt).indexOf(k)] as Uint8Array;
+      const points = Uint8Array.from([1n, 2n, 5n].flatMap((k) => [...of(k)]));
+      const multiplier = await openMultiplier(prover, curve, points);
+      for (const [scalars, k] of [
+        [[1n, 2n, 0n], 5n],
+        [[0n, 0n, 1n], 5n],
+        [[3n, 2n, 246913578024691357n], 1234567890123456792n],
+        [[4n, 0n, 246913578024691357n], 1234567890123456789n],
+      ] as const) {
+        if (!vectors.k.map(BigInt).includes(k)) continue;
+        const bytes = new Uint8Array(96);
+        for (const [i, scalar] of scalars.entries()) new DataView(bytes.buffer).setBigUint64(32 * i, scalar, true);
+        expect(await multiplier.multiply(bytes)).toEqual(of(k));
+      }
+      multiplier.close();
+    }
+  });
+});

@@ -15,7 +15,7 @@ const knobs = {
     anyText,
   ),
   ...Object.fromEntries(
-    ['walkertpb', 'walkers', 'c', 'fieldproduct', 'cpubelow', 'checks'].map((name) => [
+    ['walkertpb', 'walkers', 'c', 'fieldproduct', 'backend', 'workers', 'cpubelow', 'checks'].map((name) => [
       name,
       valued('…', 'a knob of the engine, as on the page', anyText),
     ]),

@@ -11,19 +11,21 @@ import {
   type Coefficients,
   type CostModel,
   cpuCoefficients,
-  expectedMs,
+  expectation,
   gpuCoefficients,
   growingMs,
   learned,
   type Work,
 } from '../src/plan/cost.js';
 import { Division, type Pace, type Side } from '../src/plan/division.js';
-import { predict, routeOf } from '../src/plan/routing.js';
+import { modelsOf, predict, routeOf } from '../src/plan/routing.js';
 
 const curve = curveContext(bn254);
 const prior: Coefficients = { fixedMs: 5, digitNs: 100, bucketNs: 200, byteNs: 1 };
 const workOf = (digits: number): Work => ({ digits, buckets: digits / 10, bytes: digits });
 const [small, large] = [workOf(1000), workOf(1_000_000)];
+
+const expectedMs = (model: CostModel, work: Work): number => expectation(model)(work);
 
 /** After calls that took `times` what is thought, and `fixed` times what is fixed. */
 const afterCalls = (model: CostModel, works: readonly Work[], times: number, fixed = 1): CostModel =>
@@ -95,12 +97,8 @@ describe('what a call is expected to take', () => {
 });
 
 describe('who computes it', () => {
-  const models = (gpu: Partial<Coefficients>, cpu: Partial<Coefficients>) => ({
-    gpu: { prior: { ...prior, ...gpu }, runs: [] },
-    cpu: { prior: { ...prior, ...cpu }, runs: [] },
-    together: [],
-    undivided: 0,
-  });
+  const models = (gpu: Partial<Coefficients>, cpu: Partial<Coefficients>) =>
+    modelsOf({ ...prior, ...gpu }, { ...prior, ...cpu });
   const route = (of: ReturnType<typeof models>, work: Work, divides = true) =>
     routeOf(predict(of, { gpu: work, cpu: work }, divides));
 

@@ -7,6 +7,7 @@ import {
   afterDivision,
   afterRun,
   type Models,
+  modelsOf,
   paceOf,
   predict,
   routeOf,
@@ -143,12 +144,7 @@ const NOISE = 0.08;
 export const simulate = (curve: CurveContext, machine: Machine, trace: Trace, seed: number): Simulated => {
   const random = new Random(seed);
   const real = { gpu: truth(curve, machine, 'gpu'), cpu: truth(curve, machine, 'cpu') };
-  let models: Models = {
-    gpu: { prior: gpuCoefficients(curve, machine.adapter), runs: [] },
-    cpu: { prior: cpuCoefficients(curve), runs: [] },
-    together: [],
-    undivided: 0,
-  };
+  let models = modelsOf(gpuCoefficients(curve, machine.adapter), cpuCoefficients(curve));
   const all = { cpu: 0, gpu: 0, auto: 0, best: 0 };
   const routes = { cpu: 0, gpu: 0, both: 0 };
   for (const call of trace) {

@@ -4,7 +4,7 @@ import { imageOf, isOnEdwards } from '../curves/edwards.js';
 import { type Affine, isInfinity, multiply } from '../curves/jacobian.js';
 import { type PointSource, readerOf, wordsOf, writePoint } from '../curves/point-source.js';
 import { readElement } from '../field/field.js';
-import { invert } from '../field/modulus.js';
+import { digitsOf, invert } from '../field/modulus.js';
 import type { Turns } from './turns.js';
 import { withAdder } from './wide.js';
 import type { PointAt, WideAdder } from './wide-adder.js';
@@ -111,7 +111,7 @@ const wrongInLists = async (
   const { p, pointWords, field } = curve;
   const words = wordsOf(bytes);
   const wordsOfNumber = field.bytes / 4;
-  const limits = Array.from({ length: wordsOfNumber }, (_, i) => Number((p >> BigInt(32 * i)) & 0xffffffffn));
+  const limits = digitsOf(p, 32, wordsOfNumber);
   const isBelowP = (at: number): boolean => {
     for (let i = wordsOfNumber - 1; i >= 0; i--) {
       const [word, limit] = [words[at + i] as number, limits[i] as number];

@@ -354,7 +354,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
       ...{ vectors, n, options, clock },
       limits: this.#planLimits(),
       survey: (own) => this.#survey(bases, own),
-      onGpu: (own, ownOptions, ownClock) => this.#multiplyOnGpu(bases, own, ownOptions, ownClock),
+      onGpu: (...own) => this.#multiplyOnGpu(bases, ...own),
       compiled: () => this.pipelines.length,
       goOn: () => {
         this.assertUsable(options.signal);
@@ -368,10 +368,10 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   async #multiplyOnGpu(
     bases: ResidentBases,
     vectors: readonly Factors[],
+    surveyed: readonly SurveyedVector[],
     options: CallOptions,
     clock: HostClock,
   ): Promise<Done> {
-    const surveyed = this.#survey(bases, vectors);
     const surveyedOn = this.#runner;
     const runner = await this.#testedRunner(bases.tables.count > 1, options.signal);
     const attempts = this.#attempts();
@@ -383,12 +383,11 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     this.assertUsable(options.signal);
     // those of the device that there is now
     const limits = this.#planLimits();
-    if (runner !== surveyedOn) surveyed.splice(0, surveyed.length, ...this.#survey(bases, vectors));
     const work = (vectors: readonly SurveyedVector[], tuning: Knobs = {}): Work => ({
       vectors,
       jobs: schedule(vectors, this.curve, limits, this.#budget, { ...this.#tuning, ...tuning }),
     });
-    const wanted = work(surveyed);
+    const wanted = work(runner === surveyedOn ? surveyed : this.#survey(bases, vectors));
     const { plan } = (wanted.jobs[0] as Job).parts[0] as Part;
     // bases destroyed meanwhile stop no call whose commands need them no more
     const goOn = (): void => this.assertUsable(options.signal);

@@ -14,6 +14,7 @@ import {
   afterRun,
   type Backend,
   type Models,
+  modelsOf,
   paceOf,
   predict,
   routeOf,
@@ -49,7 +50,12 @@ export interface RoutedCall {
   readonly options: CallOptions;
   readonly clock: HostClock;
   survey(vectors: readonly Factors[]): SurveyedVector[];
-  onGpu(vectors: readonly Factors[], options: CallOptions, clock: HostClock): Promise<Done>;
+  onGpu(
+    vectors: readonly Factors[],
+    surveyed: readonly SurveyedVector[],
+    options: CallOptions,
+    clock: HostClock,
+  ): Promise<Done>;
   /** What was compiled on the device so far. */
   compiled(): number;
   /** Called now and then; what it throws ends the call. */
@@ -80,30 +86,27 @@ export class Router {
   async multiply(call: RoutedCall): Promise<Done> {
     const surveyed = call.survey(call.vectors);
     const filled = surveyed.filter(({ load }) => load.n > 0);
-    if (filled.length === 0) return this.#onCpu(call, surveyed, call.options);
-    if (call.source === null) return call.onGpu(call.vectors, call.options, call.clock);
+    const onCpu = (): Promise<Done> => this.#onCpu(call, surveyed, call.options);
+    const onGpu = (): Promise<Done> => call.onGpu(call.vectors, surveyed, call.options, call.clock);
+    if (filled.length === 0) return onCpu();
+    if (call.source === null) return onGpu();
     const { cpuBelow } = call.tuning;
     if (!this.#isDivided && cpuBelow !== undefined && cpuBelow !== null) {
       const scalars = filled.reduce((sum, { load }) => sum + load.n + CPU_VECTOR_COST, -CPU_VECTOR_COST);
-      return scalars <= cpuBelow
-        ? this.#onCpu(call, surveyed, call.options)
-        : call.onGpu(call.vectors, call.options, call.clock);
+      return scalars <= cpuBelow ? onCpu() : onGpu();
     }
-    let { workers, works, models, predicted, route } = this.#decide(call, filled);
-    if (route !== 'gpu' && this.#isWasm === null) {
+    let decision = this.#decide(call, filled);
+    if (decision.route !== 'gpu' && this.#isWasm === null) {
       this.#isWasm = hasWasm();
       if (!this.#isWasm) {
         this.#models = null;
-        ({ workers, works, models, predicted, route } = this.#decide(call, filled));
+        decision = this.#decide(call, filled);
       }
     }
+    const { workers, works, models, predicted, route } = decision;
     const done = await this.#watched(call, async () => {
       if (route === 'both') return this.#divide(call, models, works, workers);
-      const { sums, record } =
-        route === 'cpu'
-          ? await this.#onCpu(call, surveyed, call.options)
-          : await call.onGpu(call.vectors, call.options, call.clock);
-      return { sums, record, stretches: [] };
+      return { ...(await (route === 'cpu' ? onCpu() : onGpu())), stretches: [] };
     });
     if (done.ms !== null) {
       const { ms, stretches } = done;
@@ -130,12 +133,7 @@ export class Router {
   #modelsOf({ curve, adapter }: RoutedCall): Models {
     if (this.#models === null || this.#adapter !== adapter) {
       this.#adapter = adapter;
-      this.#models = {
-        gpu: { prior: gpuCoefficients(curve, adapter), runs: [] },
-        cpu: { prior: cpuCoefficients(curve, this.#isWasm !== false), runs: [] },
-        together: [],
-        undivided: 0,
-      };
+      this.#models = modelsOf(gpuCoefficients(curve, adapter), cpuCoefficients(curve, this.#isWasm !== false));
     }
     return this.#models;
   }
@@ -175,17 +173,24 @@ export class Router {
       call.goOn();
       if (stopped) throw new Error('the other half failed');
     };
-    const computeSide = async (side: Side, backend: Backend, compute: (own: Factors[]) => Promise<Done>) => {
+    const onCpu = (surveyed: readonly SurveyedVector[]): Promise<Done> =>
+      this.#onCpu({ ...call, goOn }, surveyed, quiet);
+    const computeSide = async (
+      side: Side,
+      backend: Backend,
+      compute: (own: readonly Factors[], surveyed: readonly SurveyedVector[]) => Promise<Done>,
+    ) => {
       try {
         for (;;) {
           const drawn = stopped ? null : division.draw(side, performance.now());
           if (drawn === null) return;
           const parts = partsOf(vectors, curve.scalarBytes, drawn);
           const own = parts.map(({ factors }) => factors);
-          const filled = call.survey(own).filter(({ load }) => load.n > 0);
+          const surveyed = call.survey(own);
+          const filled = surveyed.filter(({ load }) => load.n > 0);
           // of nothing but zeros the CPU knows the sum
           const done = await this.#watched(call, () =>
-            filled.length === 0 ? this.#onCpu({ ...call, goOn }, call.survey(own), quiet) : compute(own),
+            filled.length === 0 ? onCpu(surveyed) : compute(own, surveyed),
           );
           division.done(side, performance.now());
           if (filled.length > 0 && done.ms !== null) {
@@ -207,8 +212,8 @@ export class Router {
     };
     options.onProgress?.({ phase: 'msm', done: 0, total: n });
     const settled = await Promise.allSettled([
-      computeSide('front', 'gpu', (own) => call.onGpu(own, quiet, new HostClock())),
-      computeSide('back', 'cpu', (own) => this.#onCpu({ ...call, goOn }, call.survey(own), quiet)),
+      computeSide('front', 'gpu', (own, surveyed) => call.onGpu(own, surveyed, quiet, new HostClock())),
+      computeSide('back', 'cpu', (_, surveyed) => onCpu(surveyed)),
     ]);
     call.goOn();
     for (const each of settled) if (each.status === 'rejected') throw each.reason;

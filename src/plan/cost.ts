@@ -154,10 +154,10 @@ export const fitted = ({ prior, runs }: CostModel): { readonly factor: number; r
   return { factor, fixedMs };
 };
 
-/** What a model expects, in milliseconds. */
-export const expectedMs = (model: CostModel, work: Work): number => {
+/** What a model expects of works, in milliseconds. */
+export const expectation = (model: CostModel): ((work: Work) => number) => {
   const { factor, fixedMs } = fitted(model);
-  return fixedMs + factor * growingMs(model.prior, work);
+  return (work) => fixedMs + factor * growingMs(model.prior, work);
 };
 
 /** The model after a run. */

@@ -1,6 +1,15 @@
 /** Which backend computes a call: by what either is expected to take, and what its runs took. */
 import type { Prediction } from '../api.js';
-import { type CostModel, expectedMs, fitted, growingMs, learned, median, type Work } from './cost.js';
+import {
+  type Coefficients,
+  type CostModel,
+  expectation,
+  fitted,
+  growingMs,
+  learned,
+  median,
+  type Work,
+} from './cost.js';
 import type { Pace } from './division.js';
 
 export type Backend = 'gpu' | 'cpu';
@@ -15,6 +24,14 @@ export interface Models extends Readonly<Record<Backend, CostModel>> {
   /** Calls since the last divided one. */
   readonly undivided: number;
 }
+
+/** Before any call. */
+export const modelsOf = (gpu: Coefficients, cpu: Coefficients): Models => ({
+  gpu: { prior: gpu, runs: [] },
+  cpu: { prior: cpu, runs: [] },
+  together: [],
+  undivided: 0,
+});
 
 /** A part `share` of the scalars: as many buckets, and so much of the rest. */
 const partOf = ({ digits, buckets, bytes }: Work, share: number): Work => ({
@@ -44,30 +61,27 @@ const togetherOf = (models: Models): number =>
 /** What division has to save to be worth it. */
 const WORTH = 0.97;
 
-/** The GPU's share of the scalars with which both end together. */
-const fairShare = (models: Models, works: Works): number => {
-  let [low, high] = [0, 1];
-  for (let i = 0; i < 12; i++) {
-    const share = (low + high) / 2;
-    const gpuMs = expectedMs(models.gpu, partOf(works.gpu, share));
-    if (gpuMs < expectedMs(models.cpu, partOf(works.cpu, 1 - share))) low = share;
-    else high = share;
-  }
-  return (low + high) / 2;
-};
-
 /**
  * @param divides whether both can compute at the same time
  */
 export const predict = (models: Models, works: Works, divides: boolean): Prediction => {
-  const [gpuMs, cpuMs] = [expectedMs(models.gpu, works.gpu), expectedMs(models.cpu, works.cpu)];
+  const [onGpu, onCpu] = [expectation(models.gpu), expectation(models.cpu)];
+  const [gpuMs, cpuMs] = [onGpu(works.gpu), onCpu(works.cpu)];
   if (!divides) return { gpuMs, cpuMs, bothMs: null };
-  const share = fairShare(models, works);
-  const slower = Math.max(
-    expectedMs(models.gpu, partOf(works.gpu, share)),
-    expectedMs(models.cpu, partOf(works.cpu, 1 - share)),
-  );
-  return { gpuMs, cpuMs, bothMs: togetherOf(models) * slower };
+  /** What either takes if the GPU has such a share of the scalars. */
+  const divided = (share: number): readonly [gpu: number, cpu: number] => [
+    onGpu(partOf(works.gpu, share)),
+    onCpu(partOf(works.cpu, 1 - share)),
+  ];
+  // with the fair one both end together
+  let [low, high] = [0, 1];
+  for (let i = 0; i < 12; i++) {
+    const share = (low + high) / 2;
+    const [gpu, cpu] = divided(share);
+    if (gpu < cpu) low = share;
+    else high = share;
+  }
+  return { gpuMs, cpuMs, bothMs: togetherOf(models) * Math.max(...divided((low + high) / 2)) };
 };
 
 /** What is expected to be the fastest. */

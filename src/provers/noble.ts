@@ -72,14 +72,14 @@ export interface NobleMsm<Point> {
   destroy(): void;
 }
 
-/** By what curves are told apart: the field, whether of pairs, the order, and where the generator is. */
-type Told = readonly [p: bigint, order: bigint, x: bigint, y: bigint];
+/** By what curves are told apart: how many elements the field of coordinates has, the order, and where the generator is. */
+type Told = readonly [field: bigint, order: bigint, x: bigint, y: bigint];
 
 const flat = (value: Coordinate): bigint => (typeof value === 'bigint' ? value : value.c0);
 
 const toldOf = (curve: AnyCurve | EdwardsCurve): Told => {
   const { x, y } = 'edwards' in curve ? curve.edwards.generator : curve.generator;
-  return [curve.p, curve.order, flat(x), flat(y)];
+  return [typeof x === 'bigint' ? curve.p : curve.p ** 2n, curve.order, flat(x), flat(y)];
 };
 
 /** The name by which the library knows a curve; null of another. */
@@ -101,10 +101,8 @@ const engineOf = async <Point extends NoblePoint<Point>>(
   const { p, a, b } = Point.CURVE() as { readonly p: bigint; readonly a: Coordinate; readonly b?: Coordinate };
   const { x, y } = BASE.toAffine();
   const isPair = typeof x !== 'bigint';
-  // noble's p of pairs is the number of pairs
-  const prime = isPair ? squareRootOf(Fp.ORDER) : p;
   const group = isPair ? 'g2' : 'g1';
-  const name = await nameOf([prime, Fn.ORDER, flat(x), flat(y)], group);
+  const name = await nameOf([Fp.ORDER, Fn.ORDER, flat(x), flat(y)], group);
   if (name !== null) {
     const engine =
       group === 'g1'
@@ -115,16 +113,6 @@ const engineOf = async <Point extends NoblePoint<Point>>(
   if (isPair || b === undefined) throw badArgument('Point: the library knows no such curve by name');
   const curve = { name: 'noble', p, order: Fn.ORDER, a, b, generator: { x, y } } as Curve;
   return createMsmEngine({ ...options, curve }) as Promise<MsmEngine<Coordinate>>;
-};
-
-/** Of a square. */
-const squareRootOf = (square: bigint): bigint => {
-  let root = 1n << BigInt((square.toString(2).length + 1) >> 1);
-  for (;;) {
-    const next = (root + square / root) >> 1n;
-    if (next >= root) return root;
-    root = next;
-  }
 };
 
 /** 1 ÷ each, with one inversion (Montgomery's trick). None is zero. */

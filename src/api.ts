@@ -97,6 +97,16 @@ export interface LoadBasesOptions {
   onProgress?(progress: Progress): void;
 }
 
+/** Options of `engine.loadScalars`. */
+export interface LoadScalarsOptions {
+  /** Shows up in GPU labels and error messages. */
+  readonly label?: string;
+  /** What the bytes of the scalars are; for bytes only. Default `le`. */
+  readonly scalarEncoding?: ScalarEncoding;
+  /** Ends the call before anything is uploaded, with code `aborted`. */
+  readonly signal?: AbortSignal;
+}
+
 /** Options of `engine.msm`. */
 export interface MsmOptions<Result extends 'affine' | PointEncoding = 'affine'> {
   /** Index of the first base: scalar i multiplies base `offset + i`. Default 0. */
@@ -139,6 +149,8 @@ export interface MsmBatchOptions<Result extends 'affine' | PointEncoding = 'affi
 export interface MemoryUse {
   /** Resident bases. */
   readonly bases: number;
+  /** Scalars of `loadScalars`. */
+  readonly scalars: number;
   /** Everything else: streams, buckets, partial sums, staging. */
   readonly scratch: number;
   /** The largest value that `scratch` ever had. */
@@ -368,6 +380,26 @@ export interface SelfTest {
   readonly ms: number;
 }
 
+/** Scalars that several MSMs share, of one engine or of several. Made by `engine.loadScalars`. */
+export interface Scalars {
+  /** How many there are. */
+  readonly length: number;
+  /** GPU memory that they take; 0 where they are in main memory alone. */
+  readonly byteLength: number;
+  /**
+   * Some of them in a row, not copied. They end with the handle that they are from; to destroy them ends nothing but them.
+   *
+   * @param from index of the first. Default 0
+   * @param to index behind the last. Default `length`
+   * @throws MsmError `bad-argument`, `destroyed`
+   */
+  subarray(from?: number, to?: number): Scalars;
+  /** Frees them. Later use of the handle is refused with code `destroyed`, and calls that were made before go on; calling it twice is harmless. */
+  destroy(): void;
+  /** `destroy`, for `using`. */
+  [Symbol.dispose](): void;
+}
+
 /** How long a pipeline took to compile. */
 export interface CompileTime {
   /** The kernel. */
@@ -388,10 +420,20 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
    */
   loadBases(points: BytesLike | readonly AffinePoint<Of>[], options?: LoadBasesOptions): Promise<Bases>;
 
+  /**
+   * Keeps scalars for several MSMs, as those of a proof's witness: they are copied and looked at once, and stay on the GPU. `msm` and `msmBatch` of every
+   * engine in a group of the same order take them (of G1 and G2, say); one on another device uploads them for each call. They are loaded again by
+   * themselves after the loss of a device.
+   *
+   * @param scalars as for `msm`
+   * @throws MsmError `bad-argument`, `destroyed`, `aborted`, `out-of-memory`, `device-lost`
+   */
+  loadScalars(scalars: BytesLike | readonly bigint[], options?: LoadScalarsOptions): Promise<Scalars>;
+
   /** The same, with the sum as bytes: a point in the encoding that `result` names. */
   msm(
     bases: Bases,
-    scalars: BytesLike | readonly bigint[],
+    scalars: BytesLike | readonly bigint[] | Scalars,
     options: MsmOptions<PointEncoding> & { readonly result: PointEncoding },
   ): Promise<Uint8Array<ArrayBuffer>>;
 
@@ -400,15 +442,15 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
    *
    * @param bases from `loadBases` of the same engine
    * @param scalars either bytes, 32 little-endian bytes each, any 256-bit value (it is reduced modulo the group order),
-   *   or bigints in [0, 2^256). Their number is n, at most `bases.length - offset`; n = 0 gives infinity.
+   *   or bigints in [0, 2^256), or what `loadScalars` made. Their number is n, at most `bases.length - offset`; n = 0 gives infinity.
    * @throws MsmError `bad-argument`, `destroyed`, `aborted`, `out-of-memory`, `device-lost`, `internal`
    */
-  msm(bases: Bases, scalars: BytesLike | readonly bigint[], options?: MsmOptions): Promise<AffinePoint<Of>>;
+  msm(bases: Bases, scalars: BytesLike | readonly bigint[] | Scalars, options?: MsmOptions): Promise<AffinePoint<Of>>;
 
   /** The same, with each sum as bytes: a point in the encoding that `result` names. */
   msmBatch(
     bases: Bases,
-    scalars: readonly (BytesLike | readonly bigint[])[],
+    scalars: readonly (BytesLike | readonly bigint[] | Scalars)[],
     options: MsmBatchOptions<PointEncoding> & { readonly result: PointEncoding },
   ): Promise<Uint8Array<ArrayBuffer>[]>;
 
@@ -422,7 +464,7 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
    */
   msmBatch(
     bases: Bases,
-    scalars: readonly (BytesLike | readonly bigint[])[],
+    scalars: readonly (BytesLike | readonly bigint[] | Scalars)[],
     options?: MsmBatchOptions,
   ): Promise<AffinePoint<Of>[]>;
 

@@ -326,7 +326,7 @@ describe('warmup', () => {
   test('it keeps no memory, and refuses what is no size', async () => {
     const engine = await createMsmEngine({ curve: smallCurve, device: await getDevice(), tuning });
     await engine.warmup(1);
-    expect(engine.memory).toEqual({ bases: 0, scratch: 0, peak: 0 });
+    expect(engine.memory).toEqual({ bases: 0, scalars: 0, scratch: 0, peak: 0 });
     for (const wrong of [0, -1, 1.5, Number.NaN, '5', undefined]) {
       await expect(engine.warmup(wrong as number)).rejects.toMatchObject({ code: 'bad-argument' });
     }

@@ -50,6 +50,15 @@ describe('backend: both', () => {
   });
   afterAll(() => engine.destroy());
 
+  test('loaded scalars are cut as others are', async () => {
+    const scalars = await engine.loadScalars(large.scalars.bytes);
+    for (let i = 0; i < 2; i++) {
+      expect(await engine.msm(bases, scalars)).toEqual(large.expected);
+      expect(engine.lastRun).toMatchObject({ on: 'both', n: 6000 });
+    }
+    scalars.destroy();
+  });
+
   test('either computes a part, progress never falls back, and the record says who did what', async () => {
     for (let draw = 1; draw <= 3; draw++) {
       const { scalars, expected } = redrawn(large, draw);

@@ -122,7 +122,7 @@ describe('sums', () => {
     const fifth = one?.infinity ? Point.ZERO : Point.fromAffine(one as never).multiply(5n);
     expect(batch).toEqual([toAffinePoint(Point.ZERO), toAffinePoint(fifth), toAffinePoint(Point.ZERO), expected]);
     expect(engine.lastRun).toMatchObject({ vectors: 4, n: 93 });
-    expect(engine.memory).toEqual({ bases: 0, scratch: 0, peak: 0 });
+    expect(engine.memory).toEqual({ bases: 0, scalars: 0, scratch: 0, peak: 0 });
   });
 
   test('in every group, with the subgroup checked', { tags: 'long' }, async () => {

@@ -432,7 +432,7 @@ describe('createMsmEngine refuses', () => {
 describe('memory', () => {
   test('bases are counted while they are there; scratch is flat from run to run; all is 0 in the end', async () => {
     const own = await create();
-    expect(own.memory).toEqual({ bases: 0, scratch: 0, peak: 0 });
+    expect(own.memory).toEqual({ bases: 0, scalars: 0, scratch: 0, peak: 0 });
     const [a, b] = [await own.loadBases(known.bytes), await own.loadBases(known.points.slice(0, 10))];
     expect([a.length, a.byteLength, b.length, b.byteLength]).toEqual([n, 64 * n, 10, 640]);
     expect(own.memory.bases).toBe(64 * n + 640);
@@ -457,7 +457,7 @@ describe('memory', () => {
     b.destroy();
     expect(own.memory.bases).toBe(64 * n);
     own.destroy();
-    expect(own.memory).toEqual({ bases: 0, scratch: 0, peak: settled.peak });
+    expect(own.memory).toEqual({ bases: 0, scalars: 0, scratch: 0, peak: settled.peak });
     a.destroy();
     expect(own.memory.bases).toBe(0);
   });

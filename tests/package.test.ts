@@ -29,8 +29,8 @@ const MOST_BYTES_OF_FORMATS = 4608;
 const MOST_BYTES_OF_NOBLE = 2 * 1024;
 /** What snarkjs's adapter adds. */
 const MOST_BYTES_OF_SNARKJS = 3 * 1024;
-/** Of what an engine needs once it works: self-test, verification, the CPU’s way, who computes what, tables, programs that points go through, fields of pairs. */
-const MOST_BYTES_OF_LATER = 32 * 1024;
+/** Of what an engine needs once it works: running jobs, self-test, verification, the CPU’s way, who computes what, tables, programs that points go through, fields of pairs. */
+const MOST_BYTES_OF_LATER = 36 * 1024;
 /** Of what each worker of the CPU loads. */
 const MOST_BYTES_OF_WORKER = 3712;
 /** Of groups besides BN254's G1, which are loaded when one is asked for. */

@@ -32,7 +32,7 @@ const dispatchesEach = async (_: string, tuning: Partial<Tuning>): Promise<void>
   await engine.warmup(40);
   expect(warm.kernels).toHaveLength(engine.pipelines.length);
   expect(warm.dispatches).toEqual(warm.kernels.map(() => 'dispatchWorkgroupsIndirect'));
-  expect(engine.memory).toEqual({ bases: 0, scratch: 0, peak: 0 });
+  expect(engine.memory).toEqual({ bases: 0, scalars: 0, scratch: 0, peak: 0 });
   expect(leased.live).toBe(0);
 
   const used = watch(leased);

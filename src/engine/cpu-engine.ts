@@ -19,16 +19,15 @@ import { formatOf } from '../curves/misread.js';
 import type { PointSource } from '../curves/point-source.js';
 import { badArgument, MsmError, show } from '../errors.js';
 import type { PlanLimits } from '../plan/planner.js';
-import { survey } from '../plan/survey.js';
 import type { Knobs } from '../plan/tuning.js';
 import { NO_TABLES } from '../plan/workload.js';
 import type { HostClock } from './clock.js';
 import { runOnCpu } from './cpu-run.js';
+import { type Factors, surveyFactors } from './factors.js';
 import { Front, type OwnBases } from './front.js';
 import type { CallOptions } from './input.js';
 import { refusal } from './refusal.js';
 import { dispose } from './resident-bases.js';
-import type { Factors } from './verify.js';
 
 /** What is told of where it runs. */
 const ADAPTER: AdapterDescription = {
@@ -86,7 +85,7 @@ class HostBases implements OwnBases {
 export class CpuEngine extends Front<HostBases> implements MsmEngine<Coordinate> {
   readonly adapter = ADAPTER;
   readonly backends = ['cpu'] as const;
-  readonly memory: MemoryUse = { bases: 0, scratch: 0, peak: 0 };
+  readonly memory: MemoryUse = { bases: 0, scalars: 0, scratch: 0, peak: 0 };
   readonly pipelines: readonly CompileTime[] = [];
   readonly selfTest: SelfTest | null = null;
   readonly #tuning: Knobs;
@@ -120,6 +119,8 @@ export class CpuEngine extends Front<HostBases> implements MsmEngine<Coordinate>
 
   protected assertFits(): void {}
 
+  protected async place(): Promise<void> {}
+
   protected async load(source: PointSource, _: unknown, options: CallOptions): Promise<HostBases> {
     const { label = 'bases', checkSubgroup, signal, onProgress } = options;
     const goOn = (): void => this.assertUsable(signal);
@@ -150,7 +151,7 @@ export class CpuEngine extends Front<HostBases> implements MsmEngine<Coordinate>
       this.assertUsable(options.signal);
       bases.assertAlive();
     };
-    const surveyed = vectors.map(({ scalars, offset }) => ({ ...survey(this.curve, scalars, NO_TABLES), offset }));
+    const surveyed = vectors.map((vector) => surveyFactors(this.curve, vector, NO_TABLES, true));
     const context = {
       curve: this.curve,
       limits: LIMITS,

@@ -18,7 +18,6 @@ import type { PointSource } from '../curves/point-source.js';
 import { badArgument, GpuFault, MsmError, show } from '../errors.js';
 import { kernelsOf } from '../gpu/commands.js';
 import { type OpenDevice, openDevice } from '../gpu/device.js';
-import { compileAndDispatch } from '../gpu/first-dispatch.js';
 import { compileTimes } from '../gpu/pipelines.js';
 import { Runner } from '../gpu/runner.js';
 import { productFor } from '../plan/chips.js';
@@ -26,22 +25,21 @@ import { fieldProductOf } from '../plan/device-defaults.js';
 import { learnedRate } from '../plan/pace.js';
 import type { PlanLimits } from '../plan/planner.js';
 import { type Job, type Part, schedule } from '../plan/schedule.js';
-import { type SurveyedVector, survey } from '../plan/survey.js';
 import type { Knobs } from '../plan/tuning.js';
 import { fullWorkload, type TableShape } from '../plan/workload.js';
 import { recordJob } from '../record/record.js';
 import { createKernels, type Kernels } from '../stages/kernels.js';
 import type { HostClock } from './clock.js';
-import { evaluate, submitsOf, type Work } from './evaluate.js';
+import type { Work } from './evaluate.js';
+import { type Factors, type SurveyedFactors, surveyFactors } from './factors.js';
 import { Front } from './front.js';
 import type { CallOptions } from './input.js';
 import { areAsLoaded, type LoadContext, type Loaded, loadPoints } from './load.js';
 import { loadLater } from './load-later.js';
+import type { ScalarStore } from './loaded-scalars.js';
 import type { EngineKnobs, MsmEngineOptions, ReadOptions } from './options.js';
 import { ResidentBases } from './resident-bases.js';
 import type { Done, Router } from './router.js';
-import { phasesOf, timelineOf } from './timeline.js';
-import type { Factors } from './verify.js';
 
 const LARGEST_WARMUP = 2 ** 16;
 
@@ -76,6 +74,8 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   #selfTest: SelfTest | null = null;
   /** What was tested on the runner: with tables, or without. */
   readonly #tested = new Set<boolean>();
+  /** Scalars that are to be on its device. */
+  readonly #placed = new WeakSet<ScalarStore>();
   #lastRun: RunRecord | null = null;
   #additionsPerMs: number | null = null;
   /** The peak on devices that were lost. */
@@ -141,11 +141,12 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
         this.#budget,
         this.#tuning,
       ).flatMap((job) => recordJob(this.#kernels, job, () => ({ buffer: 'bases' }), this.#tuning.checks));
+      const later = await loadLater();
       // with buffers of its own, so that it keeps none
       const apart = this.#runnerOn(this.#open);
       try {
         const kernels = [this.#kernels.digest(), this.#kernels.importPoints(), ...kernelsOf(commands)];
-        await compileAndDispatch(runner, apart, kernels, () => runner.assertAlive());
+        await later.compileAndDispatch(runner, apart, kernels, () => runner.assertAlive());
       } catch (error) {
         runner.assertAlive(error);
         throw error;
@@ -153,7 +154,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
         apart.destroy();
       }
       await this.#testedRunner(false, undefined);
-      if (this.backends.includes('cpu')) await (await loadLater()).withAdder(this.curve, async () => undefined);
+      if (this.backends.includes('cpu')) await later.withAdder(this.curve, async () => undefined);
     });
   }
 
@@ -308,6 +309,14 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     return new ResidentBases(length, options.label ?? 'bases', tables, kept, runner, loaded);
   }
 
+  protected async place(store: ScalarStore): Promise<void> {
+    const runner = await this.#liveRunner();
+    const { maxBufferSize } = runner.device.limits;
+    this.#placed.add(store);
+    // what no buffer holds is uploaded piece by piece, for each call
+    if (store.bytes.length <= maxBufferSize) await store.place(runner);
+  }
+
   #upload(
     runner: Runner,
     source: PointSource,
@@ -333,11 +342,11 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     return { left: this.#retries, retried: null };
   }
 
-  #survey(bases: ResidentBases, vectors: readonly Factors[]): SurveyedVector[] {
+  #survey(bases: ResidentBases, vectors: readonly Factors[]): SurveyedFactors[] {
     // the checks look bases up in a row; and those of a chunk have to be bound together, however far apart
     const { maxStorageBufferBindingSize } = this.#runner.device.limits;
     const picks = this.#tuning.checks === undefined && bases.byteLength <= maxStorageBufferBindingSize;
-    return vectors.map(({ scalars, offset }) => ({ ...survey(this.curve, scalars, bases.tables, picks), offset }));
+    return vectors.map((vector) => surveyFactors(this.curve, vector, bases.tables, picks));
   }
 
   protected async multiply(
@@ -368,7 +377,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   async #multiplyOnGpu(
     bases: ResidentBases,
     vectors: readonly Factors[],
-    surveyed: readonly SurveyedVector[],
+    surveyed: readonly SurveyedFactors[],
     options: CallOptions,
     clock: HostClock,
   ): Promise<Done> {
@@ -380,10 +389,12 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
       return this.#attempt(attempts, () => this.#residentBuffer(runner, bases));
     };
     await resident();
+    // after the loss of a device, or where they were not what they should be
+    for (const { loaded } of vectors) if (loaded && this.#placed.has(loaded.store)) await this.place(loaded.store);
     this.assertUsable(options.signal);
     // those of the device that there is now
     const limits = this.#planLimits();
-    const work = (vectors: readonly SurveyedVector[], tuning: Knobs = {}): Work => ({
+    const work = (vectors: readonly SurveyedFactors[], tuning: Knobs = {}): Work => ({
       vectors,
       jobs: schedule(vectors, this.curve, limits, this.#budget, { ...this.#tuning, ...tuning }),
     });
@@ -392,12 +403,12 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     // bases destroyed meanwhile stop no call whose commands need them no more
     const goOn = (): void => this.assertUsable(options.signal);
     const verified = Math.random() < (options.verify ?? this.#verify);
-    const verification = verified ? await loadLater() : null;
-    const check = (await verification?.drawCheck(this.curve, vectors, bases.source, new Turns(goOn))) ?? null;
-    const again = this.#survey(bases, check?.vectors ?? []).flatMap(
-      (vector) => verification?.otherwise(plan, (tuning) => work([vector], tuning)) ?? [],
+    const later = await loadLater();
+    const check = verified ? await later.drawCheck(this.curve, vectors, bases.source, new Turns(goOn)) : null;
+    const again = this.#survey(bases, check?.vectors ?? []).map((vector) =>
+      later.otherwise(plan, (tuning) => work([vector], tuning)),
     );
-    const allSubmits = [wanted, ...again].reduce((sum, each) => sum + submitsOf(each), 0);
+    const allSubmits = [wanted, ...again].reduce((sum, each) => sum + later.submitsOf(each), 0);
     const tick = (done: number): void => {
       goOn();
       clock.leaveOut(() => options.onProgress?.({ phase: 'msm', done, total: allSubmits }));
@@ -406,15 +417,15 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
       const buffer = await resident();
       const { checks } = this.#tuning;
       const context = { curve: this.curve, kernels: this.#kernels, checks, bases: buffer, clock, goOn };
-      const evaluation = await evaluate(runner, context, wanted, tick);
+      const evaluation = await later.evaluate(runner, context, wanted, tick);
       const { walls } = clock.read();
       if (check !== null) {
-        let before = submitsOf(wanted);
+        let before = later.submitsOf(wanted);
         const others: AffinePoint<Coordinate>[] = [];
         for (const each of again) {
-          const { sums } = await evaluate(runner, context, each, (done) => tick(before + done));
+          const { sums } = await later.evaluate(runner, context, each, (done) => tick(before + done));
           others.push(sums[0] as AffinePoint<Coordinate>);
-          before += submitsOf(each);
+          before += later.submitsOf(each);
         }
         await check.assertAgree(evaluation.sums, others);
         // bases that were written over would be wrong in both
@@ -425,6 +436,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     };
     const { sums, outcomes, walls } = await this.#attempt(attempts, compute, () => {
       bases.isSuspect = true;
+      for (const { loaded } of vectors) loaded?.store.leave();
       runner.discard();
     }).catch((error: unknown) => {
       // that WebGPU refuses a command is no riddle if the bases were destroyed meanwhile
@@ -435,8 +447,8 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     goOn();
     const sumOf = (what: 'entries' | 'dispatches' | 'submits' | 'foldMs'): number =>
       outcomes.reduce((sum, outcome) => sum + outcome[what], 0);
-    const timeline = timelineOf(outcomes, walls.submitToResultMs);
-    const phases = timeline && phasesOf(timeline, sumOf('foldMs'));
+    const timeline = later.timelineOf(outcomes, walls.submitToResultMs);
+    const phases = timeline && later.phasesOf(timeline, sumOf('foldMs'));
     const walkMs = phases?.find(({ name }) => name === 'walk')?.ms;
     const entries = sumOf('entries');
     // no time at all is none that was measured

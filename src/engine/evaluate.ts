@@ -2,13 +2,13 @@ import type { AffinePoint, Coordinate } from '../api.js';
 import { addAffine, infinityOf, type Jacobian, toAffine } from '../curves/jacobian.js';
 import type { Runner } from '../gpu/runner.js';
 import type { Job } from '../plan/schedule.js';
-import type { SurveyedVector } from '../plan/survey.js';
 import { affineOf, publicPoint } from '../stages/fold.js';
+import type { SurveyedFactors } from './factors.js';
 import { type JobContext, type JobOutcome, runJob } from './run-job.js';
 
 /** Vectors, and the jobs that compute their sums. */
 export interface Work {
-  readonly vectors: readonly SurveyedVector[];
+  readonly vectors: readonly SurveyedFactors[];
   readonly jobs: readonly Job[];
 }
 

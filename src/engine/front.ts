@@ -5,10 +5,12 @@ import type {
   BytesLike,
   Coordinate,
   LoadBasesOptions,
+  LoadScalarsOptions,
   MsmBatchOptions,
   MsmOptions,
   PointEncoding,
   ScalarEncoding,
+  Scalars,
 } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
 import type { PointSource } from '../curves/point-source.js';
@@ -16,6 +18,7 @@ import { assertNotAborted, badArgument, MsmError, notLoaded, show } from '../err
 import { loadedTables, type TableShape } from '../plan/workload.js';
 import { publicPoint } from '../stages/fold.js';
 import { HostClock } from './clock.js';
+import type { Factors } from './factors.js';
 import {
   type CallOptions,
   encodedBytes,
@@ -26,12 +29,13 @@ import {
   readOffsets,
   readPrecompute,
 } from './input.js';
+import { LoadedScalars, ScalarStore } from './loaded-scalars.js';
 import { SerialQueue } from './queue.js';
 import { dispose } from './resident-bases.js';
-import type { Factors } from './verify.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
-type Vectors = readonly (BytesLike | readonly bigint[])[];
+type GivenScalars = BytesLike | readonly bigint[] | Scalars;
+type Vectors = readonly GivenScalars[];
 type Result = CallOptions['result'];
 
 /** Bases that an engine made. */
@@ -65,6 +69,9 @@ export abstract class Front<Own extends OwnBases> {
   /** @throws MsmError `bad-argument` where bases of so many bytes cannot be had */
   protected abstract assertFits(bytes: number, tables: TableShape): void;
   protected abstract load(source: PointSource, tables: TableShape, options: CallOptions): Promise<Own>;
+
+  /** Has scalars where its calls find them. */
+  protected abstract place(store: ScalarStore): Promise<void>;
 
   /**
    * One sum for each vector.
@@ -112,11 +119,27 @@ export abstract class Front<Own extends OwnBases> {
     });
   }
 
-  msm(bases: Bases, scalars: BytesLike | readonly bigint[], options?: MsmOptions): Promise<AffinePoint<Coordinate>>;
-  msm(bases: Bases, scalars: BytesLike | readonly bigint[], options: MsmOptions<PointEncoding>): Promise<Bytes>;
+  async loadScalars(scalars: BytesLike | readonly bigint[], options: LoadScalarsOptions = {}): Promise<Scalars> {
+    const call = readCallOptions(options);
+    this.assertUsable(call.signal);
+    const { scalarEncoding, label = 'scalars' } = call;
+    const given = this.#readScalars(scalars, scalarEncoding, 'scalars');
+    return this.queue.run(async () => {
+      const { scalarBytes } = this.curve;
+      const n = given.length / scalarBytes;
+      const [factors] = await this.#decoded([{ scalars: given, n, offset: 0, loaded: null }], scalarEncoding);
+      this.assertUsable(call.signal);
+      const store = new ScalarStore(this.curve, (factors as Factors).scalars, label);
+      await this.place(store);
+      return new LoadedScalars(store, scalarBytes, 0, n, false);
+    });
+  }
+
+  msm(bases: Bases, scalars: GivenScalars, options?: MsmOptions): Promise<AffinePoint<Coordinate>>;
+  msm(bases: Bases, scalars: GivenScalars, options: MsmOptions<PointEncoding>): Promise<Bytes>;
   async msm(
     bases: Bases,
-    scalars: BytesLike | readonly bigint[],
+    scalars: GivenScalars,
     options: MsmOptions<Result> = {},
   ): Promise<AffinePoint<Coordinate> | Bytes> {
     const clock = new HostClock();
@@ -162,17 +185,31 @@ export abstract class Front<Own extends OwnBases> {
     return bases as Own;
   }
 
+  /** A copy, not yet decoded. @throws MsmError `bad-argument` naming what is wrong by the name given */
+  #readScalars(
+    given: BytesLike | readonly bigint[],
+    encoding: ScalarEncoding | undefined,
+    name: string,
+  ): Uint8Array<ArrayBuffer> {
+    return isPlain(encoding)
+      ? encodeScalars(this.curve, given, name)
+      : encodedBytes(name, given, this.curve.scalarBytes, 'scalarEncoding');
+  }
+
   /** @throws MsmError `bad-argument` naming what is wrong by the names given */
   #readFactors(
     bases: Own,
-    given: BytesLike | readonly bigint[],
+    given: GivenScalars,
     offset: unknown,
     encoding: ScalarEncoding | undefined,
     names: { readonly scalars: string; readonly offset: string },
   ): Factors {
-    const scalars = isPlain(encoding)
-      ? encodeScalars(this.curve, given, names.scalars)
-      : encodedBytes(names.scalars, given, this.curve.scalarBytes, 'scalarEncoding');
+    const loaded = given instanceof LoadedScalars ? given : null;
+    if (loaded !== null && loaded.store.order !== this.curve.order) {
+      throw badArgument(`${names.scalars} were loaded for a group of another order than ${this.curve.name}'s`);
+    }
+    const scalars =
+      loaded?.bytes ?? this.#readScalars(given as Exclude<GivenScalars, Scalars>, encoding, names.scalars);
     const n = scalars.length / this.curve.scalarBytes;
     const first = offset === undefined ? 0 : offset;
     if (typeof first !== 'number' || !Number.isInteger(first) || first < 0 || first > bases.length) {
@@ -185,7 +222,7 @@ export abstract class Front<Own extends OwnBases> {
         `${names.scalars}: ${n} of them, but from offset ${first} there are only ${bases.length - first} bases`,
       );
     }
-    return { scalars, n, offset: first };
+    return { scalars, n, offset: first, loaded };
   }
 
   /** Points as the GPU and the CPU take them; a copy, made at once. */
@@ -207,7 +244,10 @@ export abstract class Front<Own extends OwnBases> {
   async #decoded(vectors: readonly Factors[], encoding: ScalarEncoding | undefined): Promise<readonly Factors[]> {
     if (isPlain(encoding)) return vectors;
     return withEncodings(({ readScalars }) =>
-      vectors.map((vector) => ({ ...vector, scalars: readScalars(this.curve, vector.scalars, encoding) })),
+      vectors.map((vector) =>
+        // loaded ones were read when they were
+        vector.loaded === null ? { ...vector, scalars: readScalars(this.curve, vector.scalars, encoding) } : vector,
+      ),
     );
   }
 

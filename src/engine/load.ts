@@ -107,7 +107,7 @@ export const loadPoints = async (
   const { bytes } = source;
   const length = bytes.length / pointBytes;
   const baseBytes = tables.count * pointBytes;
-  const buffer = await runner.createResident(label, length * baseBytes);
+  const buffer = await runner.createResident('bases', label, length * baseBytes);
   try {
     const step = itemsPerBindingStep(baseBytes);
     const bindable = Math.floor(runner.device.limits.maxStorageBufferBindingSize / (step * baseBytes)) * step;

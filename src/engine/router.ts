@@ -27,8 +27,8 @@ import { cpuWork, gpuWork } from '../plan/work.js';
 import { publicPoint } from '../stages/fold.js';
 import { HostClock } from './clock.js';
 import { runOnCpu } from './cpu-run.js';
+import type { Factors, SurveyedFactors } from './factors.js';
 import type { CallOptions } from './input.js';
-import type { Factors } from './verify.js';
 
 /** What came of a call. */
 export interface Done {
@@ -49,10 +49,10 @@ export interface RoutedCall {
   readonly n: number;
   readonly options: CallOptions;
   readonly clock: HostClock;
-  survey(vectors: readonly Factors[]): SurveyedVector[];
+  survey(vectors: readonly Factors[]): SurveyedFactors[];
   onGpu(
     vectors: readonly Factors[],
-    surveyed: readonly SurveyedVector[],
+    surveyed: readonly SurveyedFactors[],
     options: CallOptions,
     clock: HostClock,
   ): Promise<Done>;
@@ -178,7 +178,7 @@ export class Router {
     const computeSide = async (
       side: Side,
       backend: Backend,
-      compute: (own: readonly Factors[], surveyed: readonly SurveyedVector[]) => Promise<Done>,
+      compute: (own: readonly Factors[], surveyed: readonly SurveyedFactors[]) => Promise<Done>,
     ) => {
       try {
         for (;;) {
@@ -258,12 +258,13 @@ const partsOf = (
   { from, to }: { readonly from: number; readonly to: number },
 ): { readonly vector: number; readonly factors: Factors }[] => {
   let start = 0;
-  return vectors.flatMap(({ scalars, n, offset }, vector) => {
+  return vectors.flatMap(({ scalars, n, offset, loaded }, vector) => {
     const [first, last] = [Math.max(0, from - start), Math.min(n, to - start)];
     start += n;
     if (first >= last) return [];
     const own = scalars.subarray(first * scalarBytes, last * scalarBytes);
-    return [{ vector, factors: { scalars: own, n: last - first, offset: offset + first } }];
+    const part = loaded?.part(first, last) ?? null;
+    return [{ vector, factors: { scalars: own, n: last - first, offset: offset + first, loaded: part } }];
   });
 };
 

@@ -4,7 +4,6 @@ import type { CurveContext } from '../curves/curve.js';
 import { GpuFault } from '../errors.js';
 import type { JobResult, Runner, Upload } from '../gpu/runner.js';
 import type { Job, Part } from '../plan/schedule.js';
-import type { SurveyedVector } from '../plan/survey.js';
 import type { Checks } from '../record/checks.js';
 import { recordJob } from '../record/record.js';
 import { IN_A_ROW, Vector } from '../stages/decompose.js';
@@ -12,6 +11,7 @@ import { fold } from '../stages/fold.js';
 import type { Kernels } from '../stages/kernels.js';
 import { audit, type Expected, expectedOf } from './audit.js';
 import type { HostClock } from './clock.js';
+import type { SurveyedFactors } from './factors.js';
 
 /** What all jobs of a call have in common. */
 export interface JobContext {
@@ -22,7 +22,7 @@ export interface JobContext {
   /** The resident buffer. */
   readonly bases: GPUBuffer;
   /** All vectors of the call; the pieces of a job name them by index. */
-  readonly vectors: readonly SurveyedVector[];
+  readonly vectors: readonly SurveyedFactors[];
   readonly clock: HostClock;
   /** Throws if there is no point in going on. */
   goOn(): void;
@@ -55,7 +55,7 @@ export const runJob = async (
     {
       scratch,
       external: { bases },
-      uploads: parts.flatMap((part) => inputsOf(part, vectors, curve.scalarBytes)),
+      uploads: parts.flatMap((part) => inputsOf(part, vectors, curve.scalarBytes, runner.device)),
       commands: recordJob(
         kernels,
         job,
@@ -100,17 +100,24 @@ export const runJob = async (
 /** What goes into a part's stretches of `scalars`, `picks` and `vectors`. */
 const inputsOf = (
   { pieces, n, bases, at }: Part,
-  vectors: readonly SurveyedVector[],
+  vectors: readonly SurveyedFactors[],
   scalarBytes: number,
+  device: GPUDevice,
 ): Upload[] => {
   const uploads: Upload[] = [];
   const table = new Uint32Array(pieces.length * Vector.fields.length);
   pieces.forEach(({ vector, first, length }, i) => {
-    const { scalars, indices, offset } = vectors[vector] as SurveyedVector;
+    const { scalars, indices, offset, loaded } = vectors[vector] as SurveyedFactors;
     const end = first + length;
     uploads.push({
       to: { buffer: 'scalars', offset: at.scalars + i * n * scalarBytes },
       data: scalars.subarray(first * scalarBytes, end * scalarBytes),
+      from: () => {
+        // those that were picked out of it are not in a row there
+        if (loaded === null || indices !== null) return null;
+        const buffer = loaded.store.on(device);
+        return buffer && { buffer, offset: loaded.start + first * scalarBytes };
+      },
     });
     let start = { first_base: offset + first - bases.first, first_pick: IN_A_ROW };
     if (indices !== null) {

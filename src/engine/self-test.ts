@@ -44,7 +44,7 @@ const run = async (runner: Runner, tested: Tested, goOn: () => void): Promise<st
   };
   const { buffer } = await loadPoints(runner, tested, request);
   try {
-    const vectors = [{ ...survey(curve, scalars, tables, false), offset: 0 }];
+    const vectors = [{ ...survey(curve, scalars, tables, false), offset: 0, loaded: null }];
     const jobs = schedule(vectors, curve, limits, budget, tuning);
     const context = { curve, kernels, checks: tuning.checks, bases: buffer, clock: new HostClock(), goOn };
     const [found] = (await evaluate(runner, context, { vectors, jobs }, goOn)).sums as [AffinePoint<Coordinate>];

@@ -19,13 +19,7 @@ import type { Plan } from '../plan/planner.js';
 import type { Knobs } from '../plan/tuning.js';
 import { affineOf } from '../stages/fold.js';
 import type { Work } from './evaluate.js';
-
-/** What is multiplied: scalar i of a vector with base `offset + i`. */
-export interface Factors {
-  readonly scalars: Uint8Array<ArrayBuffer>;
-  readonly n: number;
-  readonly offset: number;
-}
+import type { Factors } from './factors.js';
 
 /** An MSM that is to come to a known combination of the results of others. */
 export interface Check {
@@ -129,6 +123,7 @@ export const drawCheck = async (
       scalars: new Uint8Array(buffer),
       n,
       offset,
+      loaded: null,
     })),
     assertAgree: async (results, [sum, wrapped]) => {
       const terms = results.map((point, v) => ({ factor: factors[v] as number, point: affineOf(point) }));

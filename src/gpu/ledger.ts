@@ -2,7 +2,7 @@ import { MsmError } from '../errors.js';
 import { LEAST_BUFFER_BYTES } from '../shaders/limits.js';
 
 /** What a buffer is counted as. */
-export type Account = 'bases' | 'scratch';
+export type Account = 'bases' | 'scalars' | 'scratch';
 
 /** What there is to do about it. */
 export const OUT_OF_MEMORY_ADVICE = 'set a smaller memoryBudget, or destroy bases that are not needed';
@@ -11,14 +11,14 @@ export const OUT_OF_MEMORY_ADVICE = 'set a smaller memoryBudget, or destroy base
 export class Ledger {
   readonly #device: GPUDevice;
   readonly #open = new Map<GPUBuffer, Account>();
-  readonly #bytes: Record<Account, number> = { bases: 0, scratch: 0 };
+  readonly #bytes: Record<Account, number> = { bases: 0, scalars: 0, scratch: 0 };
   #peak = 0;
 
   constructor(device: GPUDevice) {
     this.#device = device;
   }
 
-  get memory(): { bases: number; scratch: number; peak: number } {
+  get memory(): Record<Account | 'peak', number> {
     return { ...this.#bytes, peak: this.#peak };
   }
 
@@ -44,6 +44,11 @@ export class Ledger {
     this.#bytes[account] += size;
     this.#peak = Math.max(this.#peak, this.#bytes.scratch);
     return buffer;
+  }
+
+  /** Whether a buffer is one of these, and is alive. */
+  has(buffer: GPUBuffer): boolean {
+    return this.#open.has(buffer);
   }
 
   destroy(buffer: GPUBuffer): void {

@@ -6,7 +6,7 @@ import { jobBytes, UNIFORM_ALIGNMENT } from '../shaders/limits.js';
 import { type Command, type Dispatch, kernelsOf, RESULT, type Slice } from './commands.js';
 import { bufferUsage, mapModeRead } from './constants.js';
 import { CustodyChain } from './custody-chain.js';
-import { Ledger, OUT_OF_MEMORY_ADVICE } from './ledger.js';
+import { type Account, Ledger, OUT_OF_MEMORY_ADVICE } from './ledger.js';
 import { pipelineFor, releasePipelines } from './pipelines.js';
 import { ScratchPool } from './scratch-pool.js';
 import { measureWaits, waitFor } from './wait.js';
@@ -27,6 +27,8 @@ const MAX_QUERIES = 4096;
 export interface Upload {
   readonly to: Slice;
   readonly data: Uint8Array | Uint32Array;
+  /** Where on the device the same bytes are; null if nowhere. Asked once. */
+  readonly from?: () => { readonly buffer: GPUBuffer; readonly offset: number } | null;
 }
 
 /** One or more submits: what goes in, what is done, what comes out. */
@@ -151,7 +153,7 @@ export class Runner {
     const call = this.#call;
     const chain = new CustodyChain(call, accounts / 4, dispatches);
     let own: GPUBuffer | null = null;
-    const prepare = (): Prepared => {
+    const prepare = (encoder: GPUCommandEncoder): Prepared => {
       const pooled = {
         uniforms: sizes.uniforms,
         'read-back': sizes.staging,
@@ -172,9 +174,12 @@ export class Runner {
       const buffer = (name: string): GPUBuffer => resolve({ buffer: name }).buffer;
       device.queue.writeBuffer(buffer('uniforms'), 0, uniformContents(chain.configs));
       device.queue.writeBuffer(returned, accounts, Uint32Array.of(call));
-      for (const { to, data } of job.uploads) {
+      for (const { to, data, from } of job.uploads) {
         const place = resolve(to);
-        device.queue.writeBuffer(place.buffer, place.offset as number, data as Uint8Array<ArrayBuffer>);
+        const at = place.offset as number;
+        const there = from?.() ?? null;
+        if (there === null) device.queue.writeBuffer(place.buffer, at, data as Uint8Array<ArrayBuffer>);
+        else encoder.copyBufferToBuffer(there.buffer, there.offset, place.buffer, at, data.byteLength);
       }
       return {
         job,
@@ -194,8 +199,8 @@ export class Runner {
         const isLast = index === segments.length - 1;
         await this.#guard(() =>
           this.#scoped(() => {
-            prepared ??= prepare();
             const encoder = device.createCommandEncoder({ label: 'webgpu-msm' });
+            prepared ??= prepare(encoder);
             this.#encode(encoder, prepared, segment, dispatch, pass);
             if (isLast) this.#encodeReadBack(encoder, prepared, passes.length, sizes.staging - sizes.times);
             device.queue.submit([encoder.finish()]);
@@ -242,15 +247,25 @@ export class Runner {
     this.#dropQueries();
   }
 
-  /** Makes a buffer that outlives the job, with errors caught; the ledger destroys it. */
-  async createResident(label: string, bytes: number): Promise<GPUBuffer> {
+  /**
+   * Makes a buffer that outlives the job, with errors caught; the ledger destroys it.
+   *
+   * @param contents what is uploaded at once
+   */
+  async createResident(
+    account: Account,
+    label: string,
+    bytes: number,
+    contents?: Uint8Array<ArrayBuffer>,
+  ): Promise<GPUBuffer> {
     this.assertAlive();
     const usage = bufferUsage.storage | bufferUsage.copyDst | bufferUsage.copySrc;
     let made: GPUBuffer | null = null;
     try {
       await this.#guard(() =>
         this.#scoped(() => {
-          made = this.ledger.create('bases', label, bytes, usage);
+          made = this.ledger.create(account, label, bytes, usage);
+          if (contents !== undefined) this.device.queue.writeBuffer(made, 0, contents);
         }),
       );
       return made as unknown as GPUBuffer;

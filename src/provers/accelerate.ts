@@ -15,6 +15,7 @@ import {
   replaceMultiExp,
   type Snarkjs,
 } from './ffjavascript.js';
+import { ScalarsShelf } from './scalars-shelf.js';
 
 /** Options of `accelerate`. */
 export interface AccelerateOptions
@@ -42,6 +43,8 @@ export interface AccelerateStats extends Readonly<ShelfStats> {
   readonly fallbacks: number;
   /** MSMs that were left to snarkjs, as they have few points. */
   readonly small: number;
+  /** MSMs whose scalars were there from another one, as those of a witness are. */
+  readonly sharedScalars: number;
 }
 
 /** Takes everything back: snarkjs is as before, and what was loaded is freed. Calling it twice is harmless. */
@@ -57,6 +60,7 @@ const noCounts = (): Counts => ({
   points: 0,
   fallbacks: 0,
   small: 0,
+  sharedScalars: 0,
   hits: 0,
   loads: 0,
   evictions: 0,
@@ -70,9 +74,9 @@ const integerOf = (name: string, given: unknown): number => {
   return given as number;
 };
 
-/** The first n scalars in so many bytes each; shorter ones get zeros. Little-endian. */
+/** n scalars in so many bytes each; shorter ones get zeros. Little-endian. */
 const widened = (scalars: FfBytes, n: number, from: number, to: number): FfBytes => {
-  if (from === to) return scalars.byteLength === n * from ? scalars : (scalars.slice(0, n * from) as Uint8Array);
+  if (from === to) return scalars;
   const wide = new Uint8Array(n * to);
   for (let i = 0; i < n; i++) wide.set(scalars.slice(i * from, (i + 1) * from) as Uint8Array, i * to);
   return wide;
@@ -94,6 +98,7 @@ class Accelerator {
   readonly #options: AccelerateOptions;
   readonly #least: number;
   readonly #shelf: BasesShelf;
+  readonly #scalars: ScalarsShelf;
   readonly #engines = new Map<string, Promise<MsmEngine<Coordinate>>>();
   #isOver = false;
   #hasWarned = false;
@@ -103,6 +108,7 @@ class Accelerator {
     this.#options = options;
     this.#least = integerOf('leastPoints', leastPoints);
     this.#shelf = new BasesShelf(integerOf('basesBudget', basesBudget), this.counts);
+    this.#scalars = new ScalarsShelf(this.counts);
   }
 
   /** What computes in the place of a group's own. */
@@ -128,11 +134,11 @@ class Accelerator {
       try {
         const engine = await this.#engine(curve, name);
         const filled = n === given ? bases : (bases as Uint8Array).subarray(0, n * pointBytes);
+        const wide = widened(scalars, given, each, SCALAR_BYTES);
         const sum = await this.#shelf.with(engine, filled, (loaded) =>
-          engine.msm(loaded, widened(scalars, n, each, SCALAR_BYTES), {
-            result: 'le-montgomery',
-            ...(signal && { signal }),
-          }),
+          this.#scalars.with(engine, curve, wide, (all) =>
+            engine.msm(loaded, all.subarray(0, n), { result: 'le-montgomery', ...(signal && { signal }) }),
+          ),
         );
         this.counts.calls++;
         this.counts.points += n;
@@ -180,6 +186,7 @@ class Accelerator {
   end(): void {
     this.#isOver = true;
     this.#shelf.clear();
+    this.#scalars.clear();
     for (const engine of this.#engines.values()) {
       engine.then(
         (each) => each.destroy(),

@@ -1,0 +1,68 @@
+/** Scalars of the last calls: several MSMs of a proof have the same ones, or the end of the same ones. */
+import type { Coordinate, MsmEngine, PagedBytes, Scalars } from '../api.js';
+import type { LoadedScalars } from '../engine/loaded-scalars.js';
+import { beginsWith } from './bases-shelf.js';
+import type { FfCurveName } from './ffjavascript.js';
+
+/** Of how many calls scalars stay: of as many proofs that are under way at a time. */
+const KEPT = 2;
+
+interface Entry {
+  readonly curve: FfCurveName;
+  readonly scalars: LoadedScalars;
+}
+
+export class ScalarsShelf {
+  /** The last used first. */
+  #entries: readonly Entry[] = [];
+  readonly #counts: { sharedScalars: number };
+
+  constructor(counts: { sharedScalars: number }) {
+    this.#counts = counts;
+  }
+
+  /**
+   * Has something done with scalars that are loaded, or are now.
+   *
+   * @param given 32 bytes each
+   * @param use takes them before it waits for anything
+   */
+  async with<Result>(
+    engine: MsmEngine<Coordinate>,
+    curve: FfCurveName,
+    given: Uint8Array | PagedBytes,
+    use: (scalars: Scalars) => Promise<Result>,
+  ): Promise<Result> {
+    for (const entry of this.#entries) {
+      const found = entry.curve === curve ? partOf(entry.scalars, given) : null;
+      if (found === null) continue;
+      this.#counts.sharedScalars++;
+      this.#keep(entry);
+      return use(found);
+    }
+    const scalars = (await engine.loadScalars(given)) as LoadedScalars;
+    this.#keep({ curve, scalars });
+    return use(scalars);
+  }
+
+  #keep(entry: Entry): void {
+    const entries = [entry, ...this.#entries.filter((each) => each !== entry)];
+    for (const { scalars } of entries.slice(KEPT)) scalars.destroy();
+    this.#entries = entries.slice(0, KEPT);
+  }
+
+  clear(): void {
+    for (const { scalars } of this.#entries) scalars.destroy();
+    this.#entries = [];
+  }
+}
+
+/** What was given, if scalars begin or end with it. */
+const partOf = (scalars: LoadedScalars, given: Uint8Array | PagedBytes): Scalars | null => {
+  const { bytes, length } = scalars;
+  const count = (given.byteLength * length) / bytes.length;
+  if (beginsWith(bytes, given)) return scalars.subarray(0, count);
+  return count < length && beginsWith(bytes.subarray(-given.byteLength), given)
+    ? scalars.subarray(length - count)
+    : null;
+};

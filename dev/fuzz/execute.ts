@@ -1,6 +1,6 @@
 /** Runs a program and compares every result with the known-discrete-logarithm oracle. */
 import { bytesToHex } from '@noble/curves/utils.js';
-import type { AffinePoint, Bases, MsmEngine } from '../../src/api.js';
+import type { AffinePoint, Bases, MsmEngine, Scalars } from '../../src/api.js';
 import { stageChecks } from '../../src/checks.js';
 import { createMsmEngine } from '../../src/engine/engine.js';
 import { engineIn } from '../cases/engine-in.js';
@@ -45,16 +45,23 @@ export const makeInputs = (call: FuzzCall, program: Partial<CurveGroup> = {}) =>
   return { points, vectors };
 };
 
+const SCALAR_BYTES = 32;
+
 /** A point, or its bytes. */
 type Sum = AffinePoint<Coordinate> | Uint8Array;
+
+interface GivenVector {
+  readonly scalars: Uint8Array | Scalars;
+  readonly offset: number;
+}
 
 const compute = async (
   engine: MsmEngine<Coordinate>,
   bases: Bases,
   { more, scalarEncoding = 'le', result }: FuzzCall,
-  vectors: ReturnType<typeof makeInputs>['vectors'],
+  vectors: readonly GivenVector[],
 ): Promise<Sum[]> => {
-  const [{ scalars, offset }] = vectors as [(typeof vectors)[0]];
+  const [{ scalars, offset }] = vectors as [GivenVector];
   const one = { offset, scalarEncoding };
   if (more === undefined) {
     return [
@@ -66,6 +73,28 @@ const compute = async (
   return result === undefined
     ? engine.msmBatch(bases, all, several)
     : engine.msmBatch(bases, all, { ...several, result });
+};
+
+/** The same with the scalars of all vectors loaded, one behind the other. */
+const computeLoaded = async (
+  engine: MsmEngine<Coordinate>,
+  bases: Bases,
+  call: FuzzCall,
+  vectors: ReturnType<typeof makeInputs>['vectors'],
+): Promise<Sum[]> => {
+  const bytes = Uint8Array.from(vectors.flatMap(({ scalars }) => [...scalars]));
+  const all = await engine.loadScalars(bytes, { scalarEncoding: call.scalarEncoding ?? 'le' });
+  let at = 0;
+  const parts = vectors.map(({ scalars, offset }) => {
+    const from = at;
+    at += scalars.length / SCALAR_BYTES;
+    return { scalars: all.subarray(from, at), offset };
+  });
+  try {
+    return await compute(engine, bases, call, parts);
+  } finally {
+    all.destroy();
+  }
 };
 
 const spell = (sum: Sum): string => (sum instanceof Uint8Array ? bytesToHex(sum) : spellPoint(sum));
@@ -97,7 +126,9 @@ export const execute = async (
       const { points, vectors } = makeInputs(call, program);
       const { precompute = 1, encoding = 'le', checkSubgroup = false, result } = call;
       const bases = await engine.loadBases(points, { precompute, encoding, checkSubgroup });
-      const sums = (await compute(engine, bases, call, vectors)).map((sum) => tamper(sum, call));
+      const sums = (await (call.loaded ? computeLoaded : compute)(engine, bases, call, vectors)).map((sum) =>
+        tamper(sum, call),
+      );
       bases.destroy();
       for (const [i, { expected }] of vectors.entries()) {
         const got = spell(sums[i] as Sum);
@@ -106,8 +137,8 @@ export const execute = async (
         );
         if (got !== wanted) throw new Error(`${got} for ${wanted}`);
       }
-      const { bases: left, peak } = engine.memory;
-      if (left !== 0) throw new Error(`${left} bytes of bases are left`);
+      const { bases: left, scalars, peak } = engine.memory;
+      if (left + scalars !== 0) throw new Error(`${left} bytes of bases and ${scalars} of scalars are left`);
       if (program.memoryBudget !== null && peak > program.memoryBudget) {
         throw new Error(`peak ${peak} is over the budget of ${program.memoryBudget}`);
       }

@@ -44,6 +44,8 @@ export interface FuzzCall extends FuzzVector {
   readonly scalarEncoding?: ScalarEncoding;
   /** As what the sums come. */
   readonly result?: PointEncoding;
+  /** The scalars of all vectors are loaded before, in one. */
+  readonly loaded?: true;
   readonly more?: readonly FuzzVector[];
 }
 
@@ -222,5 +224,6 @@ export const drawProgram = (seed: number, index: number, mostPoints = 4096): Fuz
   // drawn apart, so that all other programs of a seed are what they were before there was a choice
   const random = new Random(seed * 999_983 + index + 7);
   const backend = random.below(4) === 0 ? pick(random, fuzzBackends) : undefined;
-  return movedTo(backend, drawOnGpu(seed, index, mostPoints));
+  const { calls, ...program } = movedTo(backend, drawOnGpu(seed, index, mostPoints));
+  return { ...program, calls: calls.map((call) => (random.below(4) === 0 ? { ...call, loaded: true } : call)) };
 };

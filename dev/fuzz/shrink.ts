@@ -20,7 +20,15 @@ function* simpler(program: FuzzProgram): Generator<FuzzProgram> {
 function* simplerCalls(call: FuzzCall): Generator<FuzzCall> {
   const fits = (candidate: FuzzCall): boolean =>
     vectorsOf(candidate).every(({ scalars, offset }) => offset + length(scalars) <= length(candidate.points));
-  for (const name of ['precompute', 'encoding', 'scalarEncoding', 'result', 'checkSubgroup', 'more'] as const) {
+  for (const name of [
+    'precompute',
+    'encoding',
+    'scalarEncoding',
+    'result',
+    'checkSubgroup',
+    'loaded',
+    'more',
+  ] as const) {
     const { [name]: own, ...plain } = call;
     if (own !== undefined) yield plain;
   }

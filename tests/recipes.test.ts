@@ -8,8 +8,11 @@ import { hexToBytes } from '@noble/curves/utils.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { oracleOf } from '../dev/oracle/curves.js';
 import { type AffinePoint, type OracleCurve, Random, toAffinePoint } from '../dev/oracle/known-bases.js';
+import { type Groth16Zkey, openZkey } from '../src/formats.js';
+import type { FfGroup } from '../src/provers/ffjavascript.js';
 import { buildLibrary } from './support/build-library.js';
 import { makePowersOfTau } from './support/powers-of-tau.js';
+import { ffCurveOf, makeStatement } from './support/proving.js';
 import { inProject } from './support/run-script.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-recipes-'));
@@ -24,6 +27,12 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What tests need of a group of ffjavascript's to read its points. */
+interface WrittenGroup {
+  toAffine(point: Uint8Array): Uint8Array;
+  toObject(point: Uint8Array): unknown[];
+}
 
 const recipe = (name: string) => import(/* @vite-ignore */ pathToFileURL(join(folder, 'recipes', `${name}.js`)).href);
 
@@ -44,6 +53,29 @@ describe('recipes', { tags: 'long' }, () => {
     const wanted = polynomials.map((polynomial) => toAffinePoint(Point.BASE.multiplyUnsafe(at(polynomial))));
     expect(await committer.commit(polynomials)).toEqual(wanted);
     committer.close();
+  });
+
+  test('the sums of a Groth16 proof are those of snarkjs', async () => {
+    const { circuit, zkey } = await makeStatement('groth16', 'bn254', 6, 'dense');
+    const { openStatement } = await recipe('groth16-statement');
+    const statement = await openStatement(zkey.data, { backend: 'cpu' });
+    const { variables, sections } = (await openZkey(zkey.data)) as Groth16Zkey;
+    // the last section of its file
+    const values = circuit.witness.slice(-32 * variables);
+    const curve = await ffCurveOf('bn254');
+    const h = Uint8Array.from({ length: 32 * 64 }, (_, i) => (i % 32 === 31 ? 0 : (i * 7919) % 251));
+    const sums = await statement.multiply(values, h);
+    for (const name of ['a', 'b1', 'b2', 'c', 'h'] as const) {
+      const group = (name === 'b2' ? curve.G2 : curve.G1) as FfGroup & WrittenGroup;
+      const scalars = name === 'h' ? h : name === 'c' ? values.subarray(2 * 32) : values;
+      const wanted = group.toObject(group.toAffine(await group.multiExpAffine(await sections[name].points(), scalars)));
+      const { x, y } = sums[name];
+      const numbers = [x, y].map((each) => (typeof each === 'bigint' ? each : [each.c0, each.c1]));
+      expect(numbers, name).toEqual(wanted.slice(0, 2));
+    }
+    statement.close();
+    await curve.terminate();
+    await expect(openStatement(new Uint8Array(10))).rejects.toMatchObject({ code: 'bad-argument' });
   });
 
   test('signatures of ed25519 are right together, and not if one is wrong', async () => {

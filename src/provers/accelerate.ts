@@ -1,5 +1,5 @@
 /** `accelerate`: snarkjs computes its MSMs with this library. */
-import type { Coordinate, MsmEngine } from '../api.js';
+import type { AdapterDescription, Coordinate, MsmEngine, RunRecord } from '../api.js';
 import type { Group } from '../curves/names.js';
 import type { MsmEngineOptions } from '../engine/options.js';
 import { badArgument, kindOf, MsmError, show } from '../errors.js';
@@ -43,6 +43,10 @@ export interface AccelerateStats extends Readonly<ShelfStats> {
   readonly fallbacks: number;
   /** MSMs that were left to snarkjs, as they have few points. */
   readonly small: number;
+  /** Of `calls`, how many the GPU, the CPU and both together computed. */
+  readonly on: Readonly<Record<RunRecord['on'], number>>;
+  /** What the engines compute on, as `MsmEngine.adapter` has it; null before the first MSM. */
+  readonly adapter: AdapterDescription | null;
   /** MSMs whose scalars were there from another one, as those of a witness are. */
   readonly sharedScalars: number;
 }
@@ -53,7 +57,9 @@ export type Restore = () => void;
 const DEFAULT_BUDGET = 2 ** 28;
 const DEFAULT_LEAST = 64;
 
-type Counts = { -readonly [Name in keyof AccelerateStats]: AccelerateStats[Name] };
+type Counts = { -readonly [Name in keyof AccelerateStats]: AccelerateStats[Name] } & {
+  on: Record<RunRecord['on'], number>;
+};
 
 const noCounts = (): Counts => ({
   calls: 0,
@@ -61,6 +67,8 @@ const noCounts = (): Counts => ({
   fallbacks: 0,
   small: 0,
   sharedScalars: 0,
+  on: { gpu: 0, cpu: 0, both: 0 },
+  adapter: null,
   hits: 0,
   loads: 0,
   evictions: 0,
@@ -141,6 +149,8 @@ class Accelerator {
           ),
         );
         this.counts.calls++;
+        this.counts.on[engine.lastRun?.on ?? 'cpu']++;
+        this.counts.adapter = engine.adapter;
         this.counts.points += n;
         return group.toJacobian(sum);
       } catch (error) {
@@ -250,5 +260,5 @@ const prepare = async (zkey: Groth16Zkey | PlonkZkey): Promise<void> => {
 /** snarkjs computes its MSMs with this library: `const restore = await accelerate(snarkjs)`. */
 export const accelerate: Accelerate = /* @__PURE__ */ Object.defineProperties(begin, {
   prepare: { value: prepare },
-  stats: { get: (): AccelerateStats => ({ ...(last?.counts ?? noCounts()) }) },
+  stats: { get: (): AccelerateStats => structuredClone(last?.counts ?? noCounts()) },
 }) as Accelerate;

@@ -49,12 +49,21 @@ const concatenated = (parts: readonly Uint8Array[]): Uint8Array => {
 const number = (value: number | bigint, bytes: number): Uint8Array =>
   Uint8Array.from({ length: bytes }, (_, i) => Number((BigInt(value) >> BigInt(8 * i)) & 0xffn));
 
+const drawSecrets = (random: Random, r: bigint): [tau: bigint, alpha: bigint, beta: bigint] => {
+  const draw = (): bigint => random.belowBig(r - 2n) + 2n;
+  return [draw(), draw(), draw()];
+};
+
+/** The secrets of powers of tau with a seed. */
+export const secretsOfTau = (curve: TauSetup['curve'], seed: number): readonly bigint[] =>
+  drawSecrets(new Random(seed), oracleOf({ curve, group: 'g1' }).Point.Fn.ORDER);
+
 /** A prepared `.ptau`: of the Lagrange points that Groth16 alone reads it has those of this domain; the others are zeros. */
 export const makePowersOfTau = ({ curve, power, powers, root, seed }: TauSetup): Uint8Array => {
   const g1 = oracleOf({ curve, group: 'g1' }) as OracleCurve<Coordinate>;
   const r = g1.Point.Fn.ORDER;
   const random = new Random(seed);
-  const [tau, alpha, beta] = [0, 1, 2].map(() => random.belowBig(r - 2n) + 2n) as [bigint, bigint, bigint];
+  const [tau, alpha, beta] = drawSecrets(random, r);
   const points = (group: Group, logs: readonly bigint[]): Uint8Array => {
     const oracle = oracleOf({ curve, group }) as OracleCurve<Coordinate>;
     const base = oracle.Point.BASE;

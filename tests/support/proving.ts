@@ -1,9 +1,10 @@
 /** snarkjs with keys for circuits that are made in the test. */
 import * as module from 'snarkjs';
+import { type Circuit, makeCircuit } from '../../examples/prover/circuit.js';
+import { type KeyCurve, type KeyGroup, makeKeys } from '../../examples/prover/keys.js';
 import type { FfGroup } from '../../src/provers/ffjavascript.js';
 import type { Snarkjs } from '../../src/snarkjs.js';
-import { type Circuit, makeCircuit } from './circuits.js';
-import { makePowersOfTau } from './powers-of-tau.js';
+import { makePowersOfTau, secretsOfTau } from './powers-of-tau.js';
 
 /** A file in memory. */
 const file = (data?: Uint8Array) => ({ type: 'mem', ...(data && { data }) });
@@ -20,16 +21,10 @@ interface System {
 }
 
 /** A curve of ffjavascript's, as far as tests look at it. */
-export interface FfCurve {
-  readonly Fr: {
-    readonly w: readonly Uint8Array[];
-    random(): Uint8Array;
-    toObject(element: Uint8Array): bigint;
-    e(value: bigint): Uint8Array;
-  };
-  readonly r: bigint;
-  readonly G1: FfGroup;
-  readonly G2: FfGroup;
+export interface FfCurve extends KeyCurve {
+  readonly Fr: KeyCurve['Fr'] & { e(value: bigint): Uint8Array };
+  readonly G1: FfGroup & KeyGroup;
+  readonly G2: FfGroup & KeyGroup;
   terminate(): Promise<void>;
 }
 
@@ -64,6 +59,9 @@ const powersOf = async (curve: ProverCurve, power: number, powers: number): Prom
   return made;
 };
 
+/** tau, alpha and beta of these. */
+export const secretsOf = (curve: ProverCurve, power: number): readonly bigint[] => secretsOfTau(curve, power);
+
 /** A circuit with its keys. */
 export interface Statement {
   readonly circuit: Circuit;
@@ -73,21 +71,26 @@ export interface Statement {
   verify(proof: Proof): Promise<boolean>;
 }
 
-/** @param power the circuit has nearly so many constraints, or half as many where the system makes two of one */
+/**
+ * @param power the circuit has nearly so many constraints, or half as many where the system makes two of one
+ * @param keys of Groth16: as the example makes them, or as snarkjs does of powers of tau
+ */
 export const makeStatement = async (
   name: SystemName,
   curve: ProverCurve,
   power: number,
   kind: Parameters<typeof makeCircuit>[2],
+  keys: 'example' | 'snarkjs' = 'example',
 ): Promise<Statement> => {
-  const { r } = await ffCurveOf(curve);
+  const ff = await ffCurveOf(curve);
   const isGroth16 = name === 'groth16';
-  const circuit = makeCircuit(BigInt(r), 2 ** (isGroth16 ? power : power - 1) - 3, kind);
-  const ptau = await powersOf(curve, power, isGroth16 ? 2 * 2 ** power : 9 * 2 ** power + 18);
+  const circuit = makeCircuit(BigInt(ff.r), 2 ** (isGroth16 ? power : power - 1) - 3, kind);
+  const ptau = (powers: number) => powersOf(curve, power, powers).then(file);
   const zkey = file();
   const r1cs = file(circuit.r1cs);
-  if (isGroth16) await snarkjs.zKey.newZKey(r1cs, file(ptau), zkey);
-  else await snarkjs[name].setup(r1cs, file(ptau), zkey);
+  if (!isGroth16) await snarkjs[name].setup(r1cs, await ptau(9 * 2 ** power + 18), zkey);
+  else if (keys === 'snarkjs') await snarkjs.zKey.newZKey(r1cs, await ptau(2 * 2 ** power), zkey);
+  else Object.assign(zkey, { data: await makeKeys(ff, circuit) });
   const key = await snarkjs.zKey.exportVerificationKey(zkey);
   return {
     circuit,

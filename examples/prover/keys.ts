@@ -1,0 +1,218 @@
+/**
+ * Groth16 keys for a circuit, made on the spot from secrets that are drawn here. No ceremony: who draws them can prove what is not true, so these keys are for
+ * trying things out.
+ *
+ * The protocol is that of "On the Size of Pairing-based Non-interactive Arguments" (Groth 2016), section 3.2; the file is snarkjs's.
+ */
+import { Bytes, fileOf } from './bytes.js';
+import { type Circuit, type Combination, PUBLIC } from './circuit.js';
+
+/** A group of ffjavascript's, as far as keys need it. */
+export interface KeyGroup {
+  readonly g: Uint8Array;
+  readonly zero: Uint8Array;
+  readonly F: { readonly n8: number };
+  /** Of a Jacobian point and one of either kind. */
+  add(left: Uint8Array, right: Uint8Array): Uint8Array;
+  double(point: Uint8Array): Uint8Array;
+  batchToAffine(points: Uint8Array): Promise<Uint8Array>;
+}
+
+/** A curve of ffjavascript's: `snarkjs.curves.getCurveFromName('bn128')`. */
+export interface KeyCurve {
+  readonly q: bigint;
+  readonly r: bigint;
+  readonly G1: KeyGroup;
+  readonly G2: KeyGroup;
+  readonly Fr: {
+    /** Roots of unity: w[k] has order 2^k. */
+    readonly w: readonly Uint8Array[];
+    random(): Uint8Array;
+    toObject(element: Uint8Array): bigint;
+  };
+}
+
+/** Called now and then with the share that is done; it may wait, and what it throws ends the work. */
+export type OnProgress = (share: number) => void | Promise<void>;
+
+const FIELD_BYTES = 32;
+const SECTION = { protocol: 1, header: 2, ic: 3, coefficients: 4, a: 5, b1: 6, b2: 7, c: 8, h: 9 } as const;
+const GROTH16 = 1;
+
+const power = (base: bigint, exponent: bigint, r: bigint): bigint => {
+  let [result, square] = [1n, base % r];
+  for (let rest = exponent; rest > 0n; rest >>= 1n) {
+    if (rest & 1n) result = (result * square) % r;
+    square = (square * square) % r;
+  }
+  return result;
+};
+
+/** Of all of them with one division (Montgomery's trick). */
+const inverses = (values: readonly bigint[], r: bigint): bigint[] => {
+  const products = [1n];
+  for (const value of values) products.push(((products.at(-1) as bigint) * value) % r);
+  let rest = power(products.at(-1) as bigint, r - 2n, r);
+  const all = new Array<bigint>(values.length);
+  for (let i = values.length - 1; i >= 0; i--) {
+    all[i] = (rest * (products[i] as bigint)) % r;
+    rest = (rest * (values[i] as bigint)) % r;
+  }
+  return all;
+};
+
+/** L_i(tau) on the powers of a root of order `size`: ω^i · (tau^size − 1) / (size · (tau − ω^i)). */
+const lagrangeAt = (tau: bigint, root: bigint, size: number, r: bigint): bigint[] => {
+  const roots = [1n];
+  while (roots.length < size) roots.push(((roots.at(-1) as bigint) * root) % r);
+  const below = inverses(
+    roots.map((element) => ((tau - element + r) * BigInt(size)) % r),
+    r,
+  );
+  const above = power(tau, BigInt(size), r) - 1n + r;
+  return roots.map((element, i) => (((element * above) % r) * (below[i] as bigint)) % r);
+};
+
+/** The values at tau of the polynomials of each wire. */
+const wiresAtTau = (
+  { wires, constraints, r }: Circuit,
+  lagrange: readonly bigint[],
+): Readonly<Record<'a' | 'b' | 'c', readonly bigint[]>> => {
+  const at = {
+    a: new Array<bigint>(wires).fill(0n),
+    b: new Array<bigint>(wires).fill(0n),
+    c: new Array<bigint>(wires).fill(0n),
+  };
+  for (const [i, constraint] of constraints.entries()) {
+    for (const side of ['a', 'b', 'c'] as const) {
+      for (const [wire, factor] of constraint[side]) {
+        at[side][wire] = ((at[side][wire] as bigint) + (factor + r) * (lagrange[i] as bigint)) % r;
+      }
+    }
+  }
+  // a row more for the 1 and each public wire, so that their polynomials are independent
+  for (let wire = 0; wire <= PUBLIC; wire++) {
+    at.a[wire] = ((at.a[wire] as bigint) + (lagrange[constraints.length + wire] as bigint)) % r;
+  }
+  return at;
+};
+
+/** The sides a and b of all constraints, as the prover evaluates them: factors times 2^512, so that a Montgomery product with the witness is in Montgomery form. */
+const coefficientsOf = ({ constraints, r }: Circuit): Uint8Array => {
+  const montgomery = 2n ** 512n % r;
+  const rows: readonly (readonly [matrix: number, row: number, of: Combination])[] = [
+    ...constraints.flatMap(({ a, b }, row) => [[0, row, a] as const, [1, row, b] as const]),
+    ...Array.from({ length: PUBLIC + 1 }, (_, wire) => [0, constraints.length + wire, new Map([[wire, 1n]])] as const),
+  ];
+  const section = new Bytes().u32(rows.reduce((sum, [, , { size }]) => sum + size, 0));
+  for (const [matrix, row, combination] of rows) {
+    for (const [wire, factor] of combination) {
+      section
+        .u32(matrix)
+        .u32(row)
+        .u32(wire)
+        .number(((factor + r) * montgomery) % r, FIELD_BYTES);
+    }
+  }
+  return section.done();
+};
+
+/** Bits of a scalar that one addition is for. */
+const WINDOW = 8;
+
+/** Multiplies the generator, of which it has every multiple by d · 2^(8·w), d < 256: an addition for each byte of a scalar, and no doubling. */
+const byGenerator = async (group: KeyGroup): Promise<(scalar: bigint) => Uint8Array> => {
+  const { zero, F } = group;
+  const width = 2 ** WINDOW;
+  const bytes = 3 * F.n8;
+  const multiples = new Uint8Array(FIELD_BYTES * width * bytes);
+  let base = group.g;
+  for (let window = 0; window < FIELD_BYTES; window++) {
+    let multiple = zero;
+    for (let digit = 0; digit < width; digit++) {
+      multiples.set(multiple, (window * width + digit) * bytes);
+      multiple = group.add(multiple, base);
+    }
+    for (let i = 0; i < WINDOW; i++) base = group.double(base);
+  }
+  const affine = await group.batchToAffine(multiples);
+  return (scalar) => {
+    let sum = zero;
+    let rest = scalar;
+    for (let window = 0; rest > 0n; window++, rest >>= BigInt(WINDOW)) {
+      const at = window * width + Number(BigInt.asUintN(WINDOW, rest));
+      sum = group.add(sum, affine.subarray(at * 2 * F.n8, (at + 1) * 2 * F.n8));
+    }
+    return sum;
+  };
+};
+
+/** What is multiplied by a generator between two reports of progress. */
+const STRETCH = 256;
+
+/**
+ * A `.zkey` for a circuit.
+ *
+ * @param secrets tau, alpha, beta, gamma and delta, for tests; drawn by default
+ */
+export const makeKeys = async (
+  { q, G1, G2, Fr }: KeyCurve,
+  circuit: Circuit,
+  onProgress: OnProgress = () => undefined,
+  secrets: readonly bigint[] = Array.from({ length: 5 }, () => Fr.toObject(Fr.random())),
+): Promise<Uint8Array> => {
+  const { r, wires, constraints } = circuit;
+  const [tau, alpha, beta, gamma, delta] = secrets as [bigint, bigint, bigint, bigint, bigint];
+  const log = Math.ceil(Math.log2(constraints.length + PUBLIC + 1));
+  const size = 2 ** log;
+  const rootOf = (order: number): bigint => Fr.toObject(Fr.w[order] as Uint8Array);
+  const { a, b, c } = wiresAtTau(circuit, lagrangeAt(tau, rootOf(log), size, r));
+  const [byGamma, byDelta] = inverses([gamma, delta], r) as [bigint, bigint];
+  const joint = a.map((value, i) => (beta * value + alpha * (b[i] as bigint) + (c[i] as bigint)) % r);
+  // h is given by its values on the coset between the elements of the domain
+  const odd = lagrangeAt(tau, rootOf(log + 1), 2 * size, r).filter((_, i) => i % 2 === 1);
+
+  const total = 4 * wires + size;
+  let done = 0;
+  const multipliers = new Map([
+    [G1, await byGenerator(G1)],
+    [G2, await byGenerator(G2)],
+  ]);
+  const points = async (group: KeyGroup, scalars: readonly bigint[]): Promise<Uint8Array> => {
+    const pointBytes = 3 * group.F.n8;
+    const multiply = multipliers.get(group) as (scalar: bigint) => Uint8Array;
+    const jacobian = new Uint8Array(scalars.length * pointBytes);
+    for (const [i, scalar] of scalars.entries()) {
+      jacobian.set(multiply(scalar), i * pointBytes);
+      if (++done % STRETCH === 0) await onProgress(Math.min(1, done / total));
+    }
+    return group.batchToAffine(jacobian);
+  };
+  const scaled = (values: readonly bigint[], factor: bigint) => values.map((value) => (value * factor) % r);
+  const one = async (group: KeyGroup, scalar: bigint): Promise<Uint8Array> => points(group, [scalar]);
+
+  const fieldBytes = G1.F.n8;
+  const header = new Bytes().u32(fieldBytes).number(q, fieldBytes).u32(FIELD_BYTES).number(r, FIELD_BYTES);
+  header.u32(wires).u32(PUBLIC).u32(size);
+  for (const [group, secret] of [
+    [G1, alpha],
+    [G1, beta],
+    [G2, beta],
+    [G2, gamma],
+    [G1, delta],
+    [G2, delta],
+  ] as const) {
+    header.raw(await one(group, secret));
+  }
+  return fileOf('zkey', 1, [
+    [SECTION.protocol, new Bytes().u32(GROTH16).done()],
+    [SECTION.header, header.done()],
+    [SECTION.ic, await points(G1, scaled(joint.slice(0, PUBLIC + 1), byGamma))],
+    [SECTION.coefficients, coefficientsOf(circuit)],
+    [SECTION.a, await points(G1, a)],
+    [SECTION.b1, await points(G1, b)],
+    [SECTION.b2, await points(G2, b)],
+    [SECTION.c, await points(G1, scaled(joint.slice(PUBLIC + 1), byDelta))],
+    [SECTION.h, await points(G1, scaled(odd, byDelta))],
+  ]);
+};

@@ -1,4 +1,4 @@
-/** What the tests take of snarkjs, which has no types. Its sources: https://github.com/iden3/snarkjs/tree/v0.7.6/src */
+/** What this example and the tests take of snarkjs, which has no types. Its sources: https://github.com/iden3/snarkjs/tree/v0.7.6/src */
 declare module 'snarkjs' {
   /** A file in memory, of the package fastfile. */
   interface MemoryFile {
@@ -26,6 +26,11 @@ declare module 'snarkjs' {
     newZKey(r1cs: MemoryFile, ptau: MemoryFile, zkey: MemoryFile): Promise<unknown>;
     beacon(from: MemoryFile, to: MemoryFile, name: string, hash: string, iterationsExponent: number): Promise<unknown>;
     exportJson(file: MemoryFile): Promise<Record<string, PointObject[] & PointObject>>;
+    exportVerificationKey(file: MemoryFile): Promise<object>;
+  };
+  export const groth16: {
+    prove(zkey: MemoryFile, witness: MemoryFile): Promise<{ proof: object; publicSignals: string[] }>;
+    verify(key: object, publicSignals: readonly string[], proof: object): Promise<boolean>;
   };
   export const plonk: { setup(r1cs: MemoryFile, ptau: MemoryFile, zkey: MemoryFile): Promise<unknown> };
   export const fflonk: { setup(r1cs: MemoryFile, ptau: MemoryFile, zkey: MemoryFile): Promise<unknown> };

@@ -1,0 +1,141 @@
+/** The page examples/prover/, in Chromium, with the package as it is built. */
+import type { Browser, Page } from 'playwright';
+import { build, createServer, type ViteDevServer } from 'vite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { launchChromium } from '../scripts/browser/launch.mjs';
+import { inProject } from './support/run-script.js';
+
+let server: ViteDevServer;
+let browser: Browser;
+let origin: string;
+
+beforeAll(async () => {
+  // A build of its own, as `npm test` must neither need dist/ nor change it.
+  const outDir = inProject('node_modules/.cache/webgpu-msm/built-for-prover');
+  await build({ configFile: inProject('vite.lib.config.ts'), build: { outDir }, logLevel: 'error' });
+  server = await createServer({
+    configFile: inProject('examples/prover/vite.config.ts'),
+    root: inProject('examples/prover'),
+    cacheDir: inProject('node_modules/.vite-prover'),
+    resolve: {
+      alias: [
+        { find: /^webgpu-msm$/, replacement: `${outDir}/index.js` },
+        { find: /^webgpu-msm\/(.+)$/, replacement: `${outDir}/$1.js` },
+      ],
+    },
+    server: { host: '127.0.0.1', port: 0, hmr: false, watch: null, fs: { allow: [inProject('.')] } },
+    logLevel: 'error',
+  });
+  await server.listen();
+  const address = server.httpServer?.address();
+  if (typeof address !== 'object' || address === null) throw new Error('the server has no port');
+  origin = `http://127.0.0.1:${address.port}/`;
+  ({ browser } = await launchChromium('software'));
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+/** Opens the page; what goes wrong in it fails the test. */
+const open = async (query: string): Promise<{ page: Page; faults: string[] }> => {
+  const page = await browser.newPage();
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(String(error)));
+  page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+  await page.goto(`${origin}${query}`);
+  return { page, faults };
+};
+
+const numbersIn = async (page: Page, selector: string): Promise<number[]> =>
+  (await page.locator(selector).allTextContents()).map((text) => Number(text.replaceAll(',', '')));
+
+/** Presses the button, and waits for both proofs. */
+const prove = async (page: Page): Promise<void> => {
+  await page.getByRole('button', { name: 'Prove' }).click();
+  await page.getByRole('heading', { name: 'Both proofs verify.' }).waitFor({ timeout: 300_000 });
+};
+
+describe('the page that proves', () => {
+  test('proves with snarkjs alone and with the package, and shows what each stage took', { tags: 'long' }, async () => {
+    const { page, faults } = await open('?logn=8&backend=cpu');
+    expect(await page.getByLabel('Constraints').inputValue()).toBe('8');
+    await prove(page);
+    expect(await page.getByRole('heading', { level: 2 }).textContent()).toMatch(/a proof takes \d\.\d\d of the time/);
+    expect(await page.locator('#where').textContent()).toBe('MSMs with webgpu-msm: 20 on the CPU.');
+    expect(await page.locator('#adapter').textContent()).toBe('There is no WebGPU here, or it was not asked for.');
+    expect(await page.locator('caption').textContent()).toBe('254 constraints, medians of 3 proofs of each kind');
+    expect(await page.locator('tbody th').allTextContents()).toEqual([
+      'MSM A',
+      'MSM B1',
+      'MSM B2',
+      'MSM C',
+      'MSM H',
+      'all else',
+      'proof',
+    ]);
+    for (const kind of ['plain', 'ours']) {
+      const ms = await numbersIn(page, `.line.${kind} .ms`);
+      expect(ms).toHaveLength(7);
+      expect(ms.every((each) => each > 0)).toBe(true);
+      expect(ms.at(-1)).toBeGreaterThan(Math.max(...ms.slice(0, -1)));
+    }
+    // once more, with the keys that there are
+    const stages = page.evaluate(
+      () =>
+        new Promise<string[]>((resolve) => {
+          const seen: string[] = [];
+          const [stage, result] = ['stage', 'result'].map((id) => document.getElementById(id)) as unknown as [
+            Element,
+            Element,
+          ];
+          new MutationObserver(() => seen.push(stage.textContent)).observe(stage, { childList: true });
+          const done = () => result.hasAttribute('hidden') || resolve(seen);
+          new MutationObserver(done).observe(result, { attributes: true });
+        }),
+    );
+    await prove(page);
+    expect(await stages).toContain('With webgpu-msm: proof 3 of 3');
+    expect((await stages).filter((stage) => stage.startsWith('Making'))).toEqual([]);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test('ends where somebody cancels, and begins again', { tags: 'long' }, async () => {
+    const { page, faults } = await open('?logn=14&backend=cpu');
+    const [begin, cancel] = ['Prove', 'Cancel'].map((name) => page.getByRole('button', { name })) as [
+      ReturnType<Page['getByRole']>,
+      ReturnType<Page['getByRole']>,
+    ];
+    expect(await cancel.isDisabled()).toBe(true);
+    await begin.click();
+    await page.getByText('Making the keys').waitFor();
+    await page.waitForFunction(() => (document.querySelector('progress')?.value ?? 0) > 0.02);
+    expect(await begin.isDisabled()).toBe(true);
+    await cancel.click();
+    await page.getByText('Cancelled.').waitFor();
+    expect([await begin.isEnabled(), await cancel.isDisabled()]).toEqual([true, true]);
+    await expect.poll(() => page.workers().length, { timeout: 20_000 }).toBe(0);
+    await page.getByLabel('Constraints').selectOption('8');
+    await prove(page);
+    expect(await page.getByText('Cancelled.').isVisible()).toBe(false);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  test('names a software adapter in red, on a phone', { tags: 'long' }, async () => {
+    const { page, faults } = await open('?logn=8&backend=gpu');
+    await page.setViewportSize({ width: 360, height: 740 });
+    await prove(page);
+    expect(await page.locator('p:has(#where)').textContent()).toMatch(
+      /^MSMs with webgpu-msm: 20 on the GPU\. Adapter: .+ It is software: a CPU that/,
+    );
+    const color = (of: string) => page.locator(of).evaluate((element) => getComputedStyle(element).color);
+    expect(await color('#adapter')).toBe('rgb(179, 38, 30)');
+    for (const other of ['#verdict', '#where']) expect(await color(other)).not.toBe(await color('#adapter'));
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});

@@ -50,6 +50,12 @@ export const modes = /** @type {const} */ ({
       'the calls of a prover, by the GPU alone, the CPU alone, both, and as the library decides, in turns: how good are its decisions?',
     takes: '40 s to 3 min',
   },
+  proofs: {
+    title: 'Proofs',
+    about: 'Groth16 proofs of snarkjs, alone and with the library, in turns: what does the one line gain?',
+    takes: '1 to 2 min',
+    nodeOnly: 'it takes snarkjs and the memory of the process; examples/prover/ is a page that proves',
+  },
   load: {
     title: 'Loading',
     about:

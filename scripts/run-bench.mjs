@@ -41,6 +41,7 @@ export async function runBench({ Run, startBench, formatProgress }, knobs, query
     query,
     openBuild: openLibrary,
     cpuSeconds: () => process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6,
+    usedBytes: () => process.memoryUsage.rss(),
     residentBytes: () => {
       collectGarbage();
       return process.memoryUsage.rss();

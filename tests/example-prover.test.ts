@@ -1,9 +1,14 @@
 /** The page examples/prover/, in Chromium, with the package as it is built. */
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
-import { build, createServer, type ViteDevServer } from 'vite';
+import { build, createServer, preview, type ViteDevServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchChromium } from '../scripts/browser/launch.mjs';
-import { inProject } from './support/run-script.js';
+import { buildLibrary } from './support/build-library.js';
+import { ffCurveOf, makeStatement } from './support/proving.js';
+import { inProject, runNode } from './support/run-script.js';
 
 let server: ViteDevServer;
 let browser: Browser;
@@ -56,6 +61,64 @@ const prove = async (page: Page): Promise<void> => {
   await page.getByRole('button', { name: 'Prove' }).click();
   await page.getByRole('heading', { name: 'Both proofs verify.' }).waitFor({ timeout: 300_000 });
 };
+
+describe('in a project of its own', { tags: 'long' }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-prover-'));
+  const inFolder = (path: string): string => join(folder, path);
+
+  /** What `npm install webgpu-msm snarkjs vite` makes. */
+  beforeAll(async () => {
+    const installed = inFolder('node_modules/webgpu-msm');
+    await buildLibrary(join(installed, 'dist'));
+    cpSync(inProject('package.json'), join(installed, 'package.json'));
+    for (const name of ['snarkjs', 'vite'])
+      symlinkSync(inProject(`node_modules/${name}`), inFolder(`node_modules/${name}`));
+    cpSync(inProject('examples/prover'), inFolder('page'), { recursive: true });
+    writeFileSync(inFolder('package.json'), '{ "type": "module" }');
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('a script of Node proves', async () => {
+    const { circuit, zkey } = await makeStatement('groth16', 'bn254', 8, 'dense');
+    await (await ffCurveOf('bn254')).terminate();
+    writeFileSync(inFolder('circuit.zkey'), zkey.data);
+    writeFileSync(inFolder('witness.wtns'), circuit.witness);
+    writeFileSync(
+      inFolder('prove.js'),
+      `import * as snarkjs from 'snarkjs';
+import { accelerate } from 'webgpu-msm/snarkjs';
+
+const restore = await accelerate(snarkjs);
+const { proof, publicSignals } = await snarkjs.groth16.prove('circuit.zkey', 'witness.wtns');
+const key = await snarkjs.zKey.exportVerificationKey('circuit.zkey');
+console.log(await snarkjs.groth16.verify(key, publicSignals, proof), accelerate.stats.calls, accelerate.stats.fallbacks);
+restore();
+await (await snarkjs.curves.getCurveFromName('bn128')).terminate();
+`,
+    );
+    const { code, stdout, stderr } = await runNode(['prove.js'], { cwd: folder, timeout: 60_000 });
+    expect([code, stdout.trim()], stderr).toEqual([0, 'true 5 0']);
+  });
+
+  test('a page that vite built proves', async () => {
+    await build({ root: inFolder('page'), configFile: inFolder('page/vite.config.ts'), logLevel: 'error' });
+    const served = await preview({
+      root: inFolder('page'),
+      configFile: false,
+      preview: { host: '127.0.0.1', port: 0 },
+      logLevel: 'error',
+    });
+    try {
+      const page = await browser.newPage();
+      await page.goto(`${served.resolvedUrls?.local[0]}?logn=8&backend=cpu`);
+      await prove(page);
+      expect(await page.locator('#where').textContent()).toBe('MSMs with webgpu-msm: 20 on the CPU.');
+      await page.close();
+    } finally {
+      await served.close();
+    }
+  });
+});
 
 describe('the page that proves', () => {
   test('proves with snarkjs alone and with the package, and shows what each stage took', { tags: 'long' }, async () => {

@@ -78,6 +78,29 @@ describe('recipes', { tags: 'long' }, () => {
     await expect(openStatement(new Uint8Array(10))).rejects.toMatchObject({ code: 'bad-argument' });
   });
 
+  test('the program of docs/provers.md', async () => {
+    const program = /```js\n(.*?)```/s.exec(readFileSync(inProject('docs/provers.md'), 'utf8'))?.[1] as string;
+    writeFileSync(join(folder, 'statement.js'), program);
+    const { prepare, sumsOf } = await import(/* @vite-ignore */ pathToFileURL(join(folder, 'statement.js')).href);
+    const { circuit, zkey } = await makeStatement('groth16', 'bn254', 6, 'dense');
+    const { variables, sections } = (await openZkey(zkey.data)) as Groth16Zkey;
+    const { a, b1, b2 } = sections;
+    const given = await Promise.all(
+      Object.entries({ a, b1, b2 }).map(async ([name, { group, encoding, points }]) => {
+        return [name, { group, encoding, bytes: await points() }] as const;
+      }),
+    );
+    const witness = circuit.witness.slice(-32 * variables);
+    const sums = await sumsOf(await prepare(Object.fromEntries(given)), witness);
+    const curve = await ffCurveOf('bn254');
+    for (const [i, [, { group, bytes }]] of given.entries()) {
+      const { multiExpAffine, toAffine } = (group === 'g2' ? curve.G2 : curve.G1) as unknown as FfGroup & WrittenGroup;
+      const of = group === 'g2' ? curve.G2 : curve.G1;
+      expect(sums[i]).toEqual(toAffine.call(of, await multiExpAffine.call(of, bytes, witness)));
+    }
+    await curve.terminate();
+  });
+
   test('signatures of ed25519 are right together, and not if one is wrong', async () => {
     const verifier = await (await recipe('verify-ed25519')).openVerifier();
     const signed = Array.from({ length: 20 }, (_, i) => {

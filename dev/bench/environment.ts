@@ -41,6 +41,8 @@ export interface Host {
   cpuSeconds?(): number;
   /** Bytes of main memory that this process has, once its own thread has given back what nobody uses. */
   residentBytes?(): number;
+  /** Bytes of main memory that this process has, as it is. */
+  usedBytes?(): number;
   /** The knobs as in a URL, without the question mark. */
   readonly query: string;
 }

@@ -21,6 +21,7 @@ const inTable = new Set<StampedRow['event']>([
   'few-points',
   'resident',
   'replayed',
+  'proof',
   'case',
   'trial',
   'peak',

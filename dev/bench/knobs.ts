@@ -65,7 +65,7 @@ export const runKnobs = {
   curve: {
     label: 'Curve',
     help: `Which curve’s points: ${curveNames.join(', ')}. Default ${defaultCurve}.`,
-    modes: [...msmModes, 'crossover', 'replay', 'load', 'calibrate', ...ofThreads],
+    modes: [...msmModes, 'crossover', 'replay', 'proofs', 'load', 'calibrate', ...ofThreads],
   },
   group: {
     label: 'Group',
@@ -84,8 +84,8 @@ export const runKnobs = {
   },
   logn: {
     label: 'Sizes, log₂ n',
-    help: 'Sizes as powers of two: 10 or 10,12,14 or 10..18. Default 12; 8,10 for the cross-check, 14 for load and on the threads of the CPU. The largest of the targets (16 on a software adapter, 20 on a GPU).',
-    modes: [...msmModes, 'load', ...ofThreads, 'targets'],
+    help: 'Sizes as powers of two: 10 or 10,12,14 or 10..18. Default 12; 8,10 for the cross-check, 14 for load, proofs and on the threads of the CPU. The largest of the targets (16 on a software adapter, 20 on a GPU).',
+    modes: [...msmModes, 'proofs', 'load', ...ofThreads, 'targets'],
   },
   n: {
     label: 'Other sizes',
@@ -102,7 +102,7 @@ export const runKnobs = {
   reps: {
     label: 'Repetitions',
     help: 'Timed repetitions (default 5; 7 in a sweep, in field-bench, crossover and on the threads of the CPU; 12 pairs of A and B), or runs of each case (default 3); of each call of replay (default 1).',
-    modes: [...msmModes, 'field-bench', 'crossover', 'replay', 'load', ...ofThreads, 'targets'],
+    modes: [...msmModes, 'field-bench', 'crossover', 'replay', 'proofs', 'load', ...ofThreads, 'targets'],
   },
   seed: {
     label: 'Seed',
@@ -137,7 +137,7 @@ export const runKnobs = {
   strict: {
     label: 'Strict',
     help: 'A target that is missed is a failure, too, as a wrong result is.',
-    modes: ['targets', 'cpu-pool'],
+    modes: ['targets', 'cpu-pool', 'proofs'],
   },
 } as const satisfies Readonly<Record<string, RunKnob>>;
 export type RunKnobName = keyof typeof runKnobs;
@@ -198,6 +198,7 @@ const defaultReps: Partial<Record<Mode, number>> = {
 const defaultLogns: Partial<Record<Mode, readonly number[]>> = {
   'msm-cross-check': [8, 10],
   load: [14],
+  proofs: [14],
   'cpu-distribution': [14],
   'cpu-pool': [14],
 };
@@ -298,7 +299,8 @@ function checkNames(query: URLSearchParams, problems: Problems): string[] {
 const modesOf = (name: string): readonly Mode[] => {
   if (isRunKnob(name)) return runKnobs[name].modes;
   if (withoutSide(name) !== name) return ['accum-ab'];
-  if (name === 'workers') return [...msmModes, ...ofThreads];
+  if (name === 'workers') return [...msmModes, ...ofThreads, 'proofs'];
+  if (name === 'backend') return [...msmModes, 'proofs'];
   return name === 'build' ? [...msmModes, 'targets'] : msmModes;
 };
 

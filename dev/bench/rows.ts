@@ -13,6 +13,7 @@ import type { RatioOfMedians } from '../../src/calibrate/statistics.js';
 import type { BatchRow as FieldBatchRow, FieldBenchRow } from '../field-bench/run.js';
 import type { TraceCall } from '../routing/trace.js';
 import type { Environment } from './environment.js';
+import type { Side } from './modes/proofs/prover.js';
 import type { Routing } from './modes/replay/routings.js';
 import type { Finding } from './modes/targets/findings.js';
 import type { Mode } from './modes.js';
@@ -216,6 +217,20 @@ interface Rows {
     readonly on: RunRecord['on'];
     readonly gpuShare: number;
     readonly predicted: Prediction | null;
+  };
+  /** One Groth16 proof, which was verified. */
+  readonly proof: {
+    readonly logn: number;
+    readonly constraints: number;
+    readonly side: Side;
+    /** The first of a side, which loads what it keeps; before and after the library was there; or one of either in turn. */
+    readonly when: 'first' | 'by itself' | 'in turns';
+    readonly repetition: number;
+    readonly ms: number;
+    /** What of it MSMs took. */
+    readonly msmMs: number;
+    /** The most memory of the process meanwhile; null if unknown. */
+    readonly peakBytes: number | null;
   };
   /** The verdict over all runs of one case with one placement. */
   readonly case: {

@@ -64,5 +64,12 @@ export const steps = [
     quick: words('targets --logn 10 --reps 2 --rows small'),
     mostS: 180,
   },
+  {
+    name: 'proofs',
+    about: 'Groth16 by snarkjs, alone and with the library',
+    args: words('proofs --logn 12,14 --reps 6'),
+    quick: words('proofs --logn 8 --reps 2 --backend cpu'),
+    mostS: 120,
+  },
   { name: 'crossover', about: 'CPU or GPU', args: ['crossover'], quick: words('crossover --reps 2'), mostS: 60 },
 ];

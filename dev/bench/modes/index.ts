@@ -14,6 +14,7 @@ import { load } from './load.js';
 import type { BenchMode } from './mode.js';
 import { msmCrossCheck } from './msm-cross-check.js';
 import { msmTrace } from './msm-trace.js';
+import { proofs } from './proofs/index.js';
 import { replay } from './replay/index.js';
 import { targets } from './targets/index.js';
 import { timingsResult } from './timings-result.js';
@@ -33,6 +34,7 @@ export const benchModes: Readonly<Record<Mode, BenchMode>> = {
   calibrate,
   crossover,
   replay,
+  proofs,
   load,
   'cpu-distribution': cpuDistribution,
   'cpu-pool': cpuPool,

@@ -127,6 +127,15 @@ describe.each(systems)('%s', (name) => {
   });
 });
 
+test.each([
+  [8, 'dense'],
+  [10, 'sparse'],
+  [12, 'sparse'],
+  [14, 'dense'],
+] as const)('Groth16 of 2^%i constraints, a %s witness', { tags: 'long' }, async (power, kind) => {
+  await expectSame(await makeStatement('groth16', 'bn254', power, kind));
+});
+
 test('Groth16 on BLS12-381', { tags: 'long' }, async () => {
   await expectSame(await statementOf('groth16', 'dense', 'bls12-381'), 'bls12-381');
 });

@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import type { MsmErrorCode } from './errors.js';
 
 /** c0 + c1·u, an element of the field of p² elements that G2 has its coordinates in; u² is the curve's `nonResidue`. */
 export interface Fp2 {
@@ -63,6 +64,20 @@ export type PointEncoding = 'le' | 'be' | 'le-montgomery' | SpecialEncoding;
 /** How 32 bytes are a scalar: little-endian, big-endian, or little-endian and times 2^256 modulo the order. */
 export type ScalarEncoding = 'le' | 'be' | 'le-montgomery';
 
+/**
+ * How urgent a call is: among those that wait for their turn a more urgent one goes first, but none waits for more than ten seconds because of others that
+ * came after it. `interactive`: somebody is waiting for it. `background`: nobody is.
+ */
+export type Priority = 'interactive' | 'normal' | 'background';
+
+/** When a call has its turn, where others wait as well. */
+export interface TurnOptions {
+  /** Default `normal`. */
+  readonly priority?: Priority;
+  /** Milliseconds after which the call wants to have begun at the latest: it goes before others whose turn would come later. */
+  readonly deadline?: number;
+}
+
 /** What `onProgress` is told: `done` of `total` submits of the MSM (or slices of the bases) have been computed. */
 export interface Progress {
   /** What is under way: `loadBases`, or an MSM. */
@@ -74,7 +89,7 @@ export interface Progress {
 }
 
 /** Options of `engine.loadBases`. */
-export interface LoadBasesOptions {
+export interface LoadBasesOptions extends TurnOptions {
   /** Shows up in GPU labels and error messages. */
   readonly label?: string;
   /**
@@ -98,7 +113,7 @@ export interface LoadBasesOptions {
 }
 
 /** Options of `engine.loadScalars`. */
-export interface LoadScalarsOptions {
+export interface LoadScalarsOptions extends TurnOptions {
   /** Shows up in GPU labels and error messages. */
   readonly label?: string;
   /** What the bytes of the scalars are; for bytes only. Default `le`. */
@@ -108,7 +123,7 @@ export interface LoadScalarsOptions {
 }
 
 /** Options of `engine.msm`. */
-export interface MsmOptions<Result extends 'affine' | PointEncoding = 'affine'> {
+export interface MsmOptions<Result extends 'affine' | PointEncoding = 'affine'> extends TurnOptions {
   /** Index of the first base: scalar i multiplies base `offset + i`. Default 0. */
   readonly offset?: number;
   /** What the bytes of the scalars are; for bytes only. Default `le`. The Montgomery form takes a microsecond a scalar on the CPU. */
@@ -127,7 +142,7 @@ export interface MsmOptions<Result extends 'affine' | PointEncoding = 'affine'> 
 }
 
 /** Options of `engine.msmBatch`. */
-export interface MsmBatchOptions<Result extends 'affine' | PointEncoding = 'affine'> {
+export interface MsmBatchOptions<Result extends 'affine' | PointEncoding = 'affine'> extends TurnOptions {
   /** One for each vector: scalar i of vector v multiplies base `offsets[v] + i`. Default: all 0. */
   readonly offsets?: readonly number[];
   /** What the bytes of the scalars are, of all vectors; for bytes only. Default `le`. */
@@ -400,6 +415,60 @@ export interface Scalars {
   [Symbol.dispose](): void;
 }
 
+/** What a call would take, as `MsmEngine.plan` says before anything runs. */
+export interface MsmPlan {
+  /** GPU memory beside the bases, at its peak, if the GPU computes it; a lost device and checks aside. 0 where there is no GPU. */
+  readonly bytes: number;
+  /** How often work would be handed to the GPU. */
+  readonly submits: number;
+  /** What it is expected to take by now; null where there is no choice who computes it, or nothing to compute. */
+  readonly predicted: Prediction | null;
+}
+
+/** What an engine has done so far, and what waits. */
+export interface EngineStats {
+  /** Calls that wait for their turn. */
+  readonly waiting: number;
+  /** Bytes of points and scalars that are held for these. */
+  readonly waitingBytes: number;
+  /** Calls that are under way: 0 or 1. */
+  readonly running: number;
+  /** Calls that came to their end as they should. */
+  readonly done: number;
+  /** Calls that rejected once they waited or ran. */
+  readonly failed: number;
+  /** Calls that were refused with `overloaded`. */
+  readonly refused: number;
+  /** Milliseconds that calls waited for their turn, in all. */
+  readonly waitedMs: number;
+  /** Milliseconds in which a call was under way. */
+  readonly busyMs: number;
+  /** Of these, those in which the GPU had work of an MSM that was the GPU's alone. */
+  readonly gpuMs: number;
+  /** Results that were computed again, as the GPU had not done what it was told. */
+  readonly retries: number;
+}
+
+/** Something that happened to a call of an engine, as `onEvent` is told it. */
+export interface EngineEvent {
+  /** It began to wait; began; came to its end; or was refused, as too much waits already. One that need not wait is not `queued`. */
+  readonly event: 'queued' | 'started' | 'ended' | 'refused';
+  /** The number of the call, counted from 0. */
+  readonly call: number;
+  /** The method. */
+  readonly kind: 'loadBases' | 'loadScalars' | 'msm' | 'msmBatch' | 'warmup';
+  /** As it was asked for. */
+  readonly priority: Priority;
+  /** Bytes of points and scalars that it brought. */
+  readonly bytes: number;
+  /** When, by `performance.now()`. */
+  readonly at: number;
+  /** Of `started`: how long it waited. Of `ended`: how long it took since. */
+  readonly ms: number | null;
+  /** Why it was refused or failed; `other` is what code of the caller's threw. */
+  readonly error: MsmErrorCode | 'other' | null;
+}
+
 /** How long a pipeline took to compile. */
 export interface CompileTime {
   /** The kernel. */
@@ -469,6 +538,13 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
   ): Promise<AffinePoint<Of>[]>;
 
   /**
+   * What an MSM of n scalars over these bases would take, or a batch of several; scalars that are full-length and not zero.
+   *
+   * @throws MsmError `bad-argument`, `destroyed`
+   */
+  plan(bases: Bases, n: number | readonly number[]): Promise<MsmPlan>;
+
+  /**
    * Compiles what `loadBases` (without `precompute`) and MSMs of n scalars need, so that the first of them does not wait for it. Once is
    * enough for all sizes, and for all engines on a device while one of them is there. Each kernel is also dispatched once, on nothing, as some drivers compile only then.
    *
@@ -478,6 +554,8 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
 
   /** Bytes of GPU memory that the engine holds now, and the most that it held. */
   readonly memory: MemoryUse;
+  /** What was done so far, and what waits. */
+  readonly stats: EngineStats;
   /** What the last successful `msm` or `msmBatch` did; null before the first one, and it stays as it was through n = 0. */
   readonly lastRun: RunRecord | null;
   /**

@@ -9,6 +9,7 @@ export type MsmErrorCode =
   | 'out-of-memory'
   | 'aborted'
   | 'destroyed'
+  | 'overloaded'
   | 'internal';
 
 /**
@@ -20,11 +21,14 @@ export type MsmErrorCode =
 export class MsmError extends Error {
   /** What happened, for programs. */
   readonly code: MsmErrorCode;
+  /** Of `overloaded`: after how many milliseconds there is room again, by what calls took so far. */
+  readonly retryAfterMs: number | null;
 
-  constructor(code: MsmErrorCode, message: string, options?: { cause?: unknown }) {
+  constructor(code: MsmErrorCode, message: string, options?: { cause?: unknown; retryAfterMs?: number }) {
     super(message, options);
     this.name = 'MsmError';
     this.code = code;
+    this.retryAfterMs = options?.retryAfterMs ?? null;
   }
 }
 
@@ -57,8 +61,12 @@ export const show = (value: unknown): string =>
       : String(value);
 
 /** @param what is aborted: `call` */
-export const assertNotAborted = (signal: AbortSignal | undefined, what = 'call'): void => {
-  if (signal?.aborted) throw new MsmError('aborted', `the ${what} was aborted`, { cause: signal.reason });
+export const abortedBy = (signal: AbortSignal | undefined, what = 'call'): MsmError =>
+  new MsmError('aborted', `the ${what} was aborted`, { cause: signal?.reason });
+
+/** @param what is aborted: `call` */
+export const assertNotAborted = (signal: AbortSignal | undefined, what?: string): void => {
+  if (signal?.aborted) throw abortedBy(signal, what);
 };
 
 /** A mistake of the caller's: names the argument and the rule. */

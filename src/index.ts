@@ -13,6 +13,8 @@ export type {
   CompileTime,
   ComputeWorker,
   Coordinate,
+  EngineEvent,
+  EngineStats,
   Fp2,
   HostWalls,
   LoadBasesOptions,
@@ -21,10 +23,12 @@ export type {
   MsmBatchOptions,
   MsmEngine,
   MsmOptions,
+  MsmPlan,
   PagedBytes,
   PhaseTime,
   PointEncoding,
   Prediction,
+  Priority,
   Progress,
   RunRecord,
   ScalarEncoding,
@@ -34,6 +38,7 @@ export type {
   StageChecks,
   TimelineEntry,
   Tuning,
+  TurnOptions,
 } from './api.js';
 export type { Curve } from './curves/curve.js';
 export type { Group, NamedCurve } from './curves/names.js';

@@ -228,7 +228,7 @@ describe('on a device', () => {
     for (const each of [g2, elsewhere, onCpu]) each.destroy();
   });
 
-  test('after the loss of the device they are loaded again', async () => {
+  test('after the loss of the device they are loaded again', { tags: 'long' }, async () => {
     const leased = await leaseGpu();
     engine = await open({ gpu: leased.gpu });
     const bases = await engine.loadBases(known.bytes);
@@ -265,7 +265,7 @@ describe('on a device', () => {
     expect(scalars.byteLength).toBe(32 * n);
   });
 
-  test('without memory for them the call rejects, and the engine goes on', async () => {
+  test('without memory for them the call rejects, and the engine goes on', { tags: 'long' }, async () => {
     const lease = await leaseDevice();
     engine = await open({ device: lease.device });
     const bases = await engine.loadBases(known.bytes);

@@ -6,11 +6,12 @@ import type {
   Coordinate,
   MemoryUse,
   MsmEngine,
+  MsmPlan,
   RunRecord,
   SelfTest,
 } from '../api.js';
 import { checkPoints } from '../cpu/check-points.js';
-import { CpuThreads, type WorkerOptions } from '../cpu/threads.js';
+import { CpuThreads } from '../cpu/threads.js';
 import { Turns } from '../cpu/turns.js';
 import { withAdder } from '../cpu/wide.js';
 import type { CurveContext } from '../curves/curve.js';
@@ -26,6 +27,7 @@ import { runOnCpu } from './cpu-run.js';
 import { type Factors, surveyFactors } from './factors.js';
 import { Front, type OwnBases } from './front.js';
 import type { CallOptions } from './input.js';
+import type { ReadOptions } from './options.js';
 import { refusal } from './refusal.js';
 import { dispose } from './resident-bases.js';
 
@@ -92,8 +94,9 @@ export class CpuEngine extends Front<HostBases> implements MsmEngine<Coordinate>
   readonly #threads: CpuThreads;
   #lastRun: RunRecord | null = null;
 
-  constructor(curve: CurveContext, tuning: Knobs, workers: WorkerOptions) {
-    super(curve);
+  constructor(curve: CurveContext, options: ReadOptions) {
+    super(curve, options);
+    const { tuning, workers } = options;
     this.#tuning = tuning;
     this.#threads = new CpuThreads(workers);
   }
@@ -118,6 +121,10 @@ export class CpuEngine extends Front<HostBases> implements MsmEngine<Coordinate>
   }
 
   protected assertFits(): void {}
+
+  protected async planned(): Promise<MsmPlan> {
+    return { bytes: 0, submits: 0, predicted: null };
+  }
 
   protected async place(): Promise<void> {}
 

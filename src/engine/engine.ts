@@ -6,6 +6,7 @@ import type {
   Fp2,
   MemoryUse,
   MsmEngine,
+  MsmPlan,
   RunRecord,
   SelfTest,
   Tuning,
@@ -39,7 +40,7 @@ import { loadLater } from './load-later.js';
 import type { ScalarStore } from './loaded-scalars.js';
 import type { EngineKnobs, MsmEngineOptions, ReadOptions } from './options.js';
 import { ResidentBases } from './resident-bases.js';
-import type { Done, Router } from './router.js';
+import type { Done, RoutedPlace, Router } from './router.js';
 
 const LARGEST_WARMUP = 2 ** 16;
 
@@ -86,7 +87,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     open: OpenDevice,
     options: ReadOptions & { readonly reopen: () => Promise<OpenDevice> },
   ) {
-    super(curve);
+    super(curve, options);
     this.#reopen = options.reopen;
     this.#budget = options.budget;
     this.#tuning = this.#wanted = options.tuning;
@@ -129,7 +130,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   async warmup(n: number): Promise<void> {
     this.assertUsable(undefined);
     if (!Number.isInteger(n) || n < 1) throw badArgument(`n must be a positive integer, got ${show(n)}`);
-    await this.queue.run(async () => {
+    await this.turn('warmup', 0, async () => {
       const runner = await this.#liveRunner();
       const limits = this.#planLimits();
       // larger ones run the same kernels more often
@@ -356,12 +357,10 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     options: CallOptions,
     clock: HostClock,
   ): Promise<AffinePoint<Coordinate>[]> {
-    const { Router } = await loadLater();
-    this.#router ??= new Router(this.#backend === 'both', this.#workers);
-    const { sums, record } = await this.#router.multiply({
-      ...{ curve: this.curve, tuning: this.#tuning, adapter: this.adapter, source: bases.source },
+    const router = await this.#routerOf();
+    const { sums, record } = await router.multiply({
+      ...this.#routed(bases),
       ...{ vectors, n, options, clock },
-      limits: this.#planLimits(),
       survey: (own) => this.#survey(bases, own),
       onGpu: (...own) => this.#multiplyOnGpu(bases, ...own),
       compiled: () => this.pipelines.length,
@@ -372,6 +371,28 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     });
     this.#lastRun = record;
     return [...sums];
+  }
+
+  protected async planned(bases: ResidentBases, lengths: readonly number[]): Promise<MsmPlan> {
+    const loads = lengths.map((n) => fullWorkload(n, this.curve, bases.tables));
+    const vectors = loads.map((load) => ({ load, offset: 0, indices: null }));
+    const jobs = schedule(vectors, this.curve, this.#planLimits(), this.#budget, this.#tuning);
+    return {
+      bytes: jobs.reduce((most, { peakBytes }) => Math.max(most, peakBytes), 0),
+      submits: jobs.reduce((sum, { submits }) => sum + submits, 0),
+      predicted: (await this.#routerOf()).predict(this.#routed(bases), loads),
+    };
+  }
+
+  async #routerOf(): Promise<Router> {
+    const { Router } = await loadLater();
+    this.#router ??= new Router(this.#backend === 'both', this.#workers);
+    return this.#router;
+  }
+
+  /** What goes into a decision who computes, beside the scalars. */
+  #routed({ source }: ResidentBases): RoutedPlace {
+    return { curve: this.curve, tuning: this.#tuning, adapter: this.adapter, source, limits: this.#planLimits() };
   }
 
   async #multiplyOnGpu(
@@ -511,16 +532,17 @@ export async function createMsmEngine(
   if (typeof options !== 'object' || options === null) throw badArgument('options must be an object with a `curve`');
   // read at once: what becomes of the objects afterwards does not matter
   const { device, gpu, powerPreference, backend, memoryBudget, retainBases, retries, verify } = options;
-  const { selfTest, checks, maxWorkers, createWorker } = options;
+  const { selfTest, checks, maxWorkers, createWorker, maxQueued, onEvent } = options;
   const told = {
     ...{ backend, memoryBudget, retainBases, retries, verify, selfTest, checks, maxWorkers, createWorker },
+    ...{ maxQueued: copyOf(maxQueued), onEvent },
     ...{ tuning: copyOf(options.tuning), calibration: copyOf(options.calibration) },
   };
   const [curve, later] = await Promise.all([openCurve(options.curve, options.group, loadLater), loadLater()]);
   const settings = later.readOptions(told);
   // It also keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is collected meanwhile.
   const open = (again: boolean): Promise<OpenDevice> => openDevice({ device, gpu, powerPreference }, again);
-  const onCpu = (): MsmEngine<Coordinate> => new later.CpuEngine(curve, settings.tuning, settings.workers);
+  const onCpu = (): MsmEngine<Coordinate> => new later.CpuEngine(curve, settings);
   if (settings.backend === 'cpu') return onCpu();
   let opened: OpenDevice;
   try {

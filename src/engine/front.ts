@@ -4,11 +4,15 @@ import type {
   Bases,
   BytesLike,
   Coordinate,
+  EngineEvent,
+  EngineStats,
   LoadBasesOptions,
   LoadScalarsOptions,
   MsmBatchOptions,
   MsmOptions,
+  MsmPlan,
   PointEncoding,
+  RunRecord,
   ScalarEncoding,
   Scalars,
 } from '../api.js';
@@ -17,6 +21,7 @@ import type { PointSource } from '../curves/point-source.js';
 import { assertNotAborted, badArgument, MsmError, notLoaded, show } from '../errors.js';
 import { loadedTables, type TableShape } from '../plan/workload.js';
 import { publicPoint } from '../stages/fold.js';
+import type { CallQueue } from './call-queue.js';
 import { HostClock } from './clock.js';
 import type { Factors } from './factors.js';
 import {
@@ -30,7 +35,7 @@ import {
   readPrecompute,
 } from './input.js';
 import { LoadedScalars, ScalarStore } from './loaded-scalars.js';
-import { SerialQueue } from './queue.js';
+import type { ReadOptions } from './options.js';
 import { dispose } from './resident-bases.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -43,6 +48,10 @@ export interface OwnBases extends Bases {
   /** @throws MsmError `destroyed` */
   assertAlive(): void;
 }
+
+/** Of scalars that a call brought with it. */
+const bytesOf = (vectors: readonly Factors[]): number =>
+  vectors.reduce((sum, { scalars, loaded }) => sum + (loaded === null ? scalars.length : 0), 0);
 
 /** Encodings other than little-endian bytes, for those who ask for one; what these refuse is a bad argument. */
 const withEncodings = async <Result>(
@@ -58,12 +67,30 @@ const withEncodings = async <Result>(
 
 export abstract class Front<Own extends OwnBases> {
   protected curve: CurveContext;
-  protected readonly queue = new SerialQueue();
+  readonly #queue: CallQueue;
+  readonly #counts = { gpuMs: 0, retries: 0 };
   protected destroyed = false;
   readonly #bases = new WeakSet<Bases>();
 
-  protected constructor(curve: CurveContext) {
+  protected constructor(curve: CurveContext, { queue }: Pick<ReadOptions, 'queue'>) {
     this.curve = curve;
+    this.#queue = queue;
+  }
+
+  abstract readonly lastRun: RunRecord | null;
+
+  get stats(): EngineStats {
+    return { ...this.#queue.stats, ...this.#counts };
+  }
+
+  /** @param bytes that are held for it while it waits */
+  protected turn<Result>(
+    kind: EngineEvent['kind'],
+    bytes: number,
+    task: () => Promise<Result>,
+    { priority = 'normal', deadline = null, signal }: Partial<CallOptions> = {},
+  ): Promise<Result> {
+    return this.#queue.run(task, { kind, priority, deadline, bytes, signal });
   }
 
   /** @throws MsmError `bad-argument` where bases of so many bytes cannot be had */
@@ -91,6 +118,9 @@ export abstract class Front<Own extends OwnBases> {
   /** What makes points of Edwards form of sums. */
   protected abstract originals(): Promise<(curve: CurveContext, sum: AffinePoint<Coordinate>) => AffinePoint>;
 
+  /** What vectors of such lengths would take, of which none is 0. */
+  protected abstract planned(bases: Own, lengths: readonly number[]): Promise<MsmPlan>;
+
   abstract destroy(): void;
 
   [dispose](): void {
@@ -112,11 +142,12 @@ export abstract class Front<Own extends OwnBases> {
     const tables = loadedTables(this.curve, readPrecompute(call));
     const source = await this.#readPoints(points, call.encoding);
     this.assertFits(source.bytes.length * tables.count, tables);
-    return this.queue.run(async () => {
+    const load = async (): Promise<Bases> => {
       const bases = await this.load(source, tables, call);
       this.#bases.add(bases);
       return bases;
-    });
+    };
+    return this.turn('loadBases', source.bytes.length, load, call);
   }
 
   async loadScalars(scalars: BytesLike | readonly bigint[], options: LoadScalarsOptions = {}): Promise<Scalars> {
@@ -124,7 +155,7 @@ export abstract class Front<Own extends OwnBases> {
     this.assertUsable(call.signal);
     const { scalarEncoding, label = 'scalars' } = call;
     const given = this.#readScalars(scalars, scalarEncoding, 'scalars');
-    return this.queue.run(async () => {
+    const load = async (): Promise<Scalars> => {
       const { scalarBytes } = this.curve;
       const n = given.length / scalarBytes;
       const [factors] = await this.#decoded([{ scalars: given, n, offset: 0, loaded: null }], scalarEncoding);
@@ -132,7 +163,8 @@ export abstract class Front<Own extends OwnBases> {
       const store = new ScalarStore(this.curve, (factors as Factors).scalars, label);
       await this.place(store);
       return new LoadedScalars(store, scalarBytes, 0, n, false);
-    });
+    };
+    return this.turn('loadScalars', given.length, load, call);
   }
 
   msm(bases: Bases, scalars: GivenScalars, options?: MsmOptions): Promise<AffinePoint<Coordinate>>;
@@ -149,7 +181,8 @@ export abstract class Front<Own extends OwnBases> {
     const names = { scalars: 'scalars', offset: 'offset' };
     const factors = this.#readFactors(resident, scalars, call.offset, call.scalarEncoding, names);
     clock.enter(null);
-    const [sum] = await this.queue.run(() => this.#compute(resident, [factors], call, clock));
+    const compute = () => this.#compute(resident, [factors], call, clock);
+    const [sum] = await this.turn('msm', bytesOf([factors]), compute, call);
     return sum as AffinePoint<Coordinate> | Bytes;
   }
 
@@ -173,7 +206,26 @@ export abstract class Front<Own extends OwnBases> {
       }),
     );
     clock.enter(null);
-    return this.queue.run(() => this.#compute(resident, factors, call, clock));
+    return this.turn('msmBatch', bytesOf(factors), () => this.#compute(resident, factors, call, clock), call);
+  }
+
+  async plan(bases: Bases, n: number | readonly number[]): Promise<MsmPlan> {
+    this.assertUsable(undefined);
+    const own = this.#assertOurs(bases);
+    const lengths: readonly unknown[] = Array.isArray(n) ? n : [n];
+    for (const each of lengths) {
+      if (!Number.isInteger(each) || (each as number) < 0 || (each as number) > own.length) {
+        throw badArgument(`n must be an integer from 0 to bases.length = ${own.length}, got ${show(each)}`);
+      }
+    }
+    const filled = (lengths as readonly number[]).filter((each) => each > 0);
+    return filled.length === 0 ? { bytes: 0, submits: 0, predicted: null } : this.planned(own, filled);
+  }
+
+  #count(): void {
+    const { walls, retried } = this.lastRun as RunRecord;
+    this.#counts.gpuMs += walls?.submitToResultMs ?? 0;
+    this.#counts.retries += Number(retried !== null);
   }
 
   /** @throws MsmError `bad-argument`, `destroyed` */
@@ -270,6 +322,7 @@ export abstract class Front<Own extends OwnBases> {
         n === 0
           ? vectors.map(() => publicPoint(this.curve, null))
           : await this.multiply(bases, vectors, n, options, clock);
+      if (n > 0) this.#count();
       if (edwards === undefined) return sums;
       const originalOf = await this.originals();
       return sums.map((sum) => originalOf(this.curve, sum));

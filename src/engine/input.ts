@@ -6,11 +6,13 @@ import type {
   MsmBatchOptions,
   MsmOptions,
   PointEncoding,
+  Priority,
   Progress,
   ScalarEncoding,
 } from '../api.js';
 import { type CurveContext, numbersOf } from '../curves/curve.js';
 import { badArgument, kindOf, show } from '../errors.js';
+import { PATIENCE } from '../plan/due.js';
 import { copyBytes, roomFor } from './bytes.js';
 
 /** Little-endian bytes of `value` at `at`. */
@@ -43,6 +45,8 @@ export interface CallOptions {
   readonly encoding: PointEncoding | undefined;
   readonly scalarEncoding: ScalarEncoding | undefined;
   readonly result: 'affine' | PointEncoding;
+  readonly priority: Priority;
+  readonly deadline: number | null;
   readonly verify: number | undefined;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: Progress) => void) | undefined;
@@ -65,6 +69,8 @@ export const readCallOptions = (options: LoadBasesOptions & MsmOptions<'affine' 
     encoding,
     scalarEncoding,
     result = 'affine',
+    priority = 'normal',
+    deadline,
     verify,
     signal,
     onProgress,
@@ -78,6 +84,12 @@ export const readCallOptions = (options: LoadBasesOptions & MsmOptions<'affine' 
   if (onProgress !== undefined && typeof onProgress !== 'function') {
     throw badArgument(`options.onProgress must be a function, got ${kindOf(onProgress)}`);
   }
+  if (!Object.hasOwn(PATIENCE, priority)) {
+    throw badArgument(`options.priority must be '${Object.keys(PATIENCE).join("' or '")}', got ${show(priority)}`);
+  }
+  if (deadline !== undefined && !(typeof deadline === 'number' && deadline >= 0)) {
+    throw badArgument(`options.deadline must be a number of milliseconds from 0, got ${show(deadline)}`);
+  }
   if (typeof checkSubgroup !== 'boolean') {
     throw badArgument(`options.checkSubgroup must be true or false, got ${show(checkSubgroup)}`);
   }
@@ -90,6 +102,8 @@ export const readCallOptions = (options: LoadBasesOptions & MsmOptions<'affine' 
     encoding,
     scalarEncoding,
     result,
+    priority,
+    deadline: deadline ?? null,
     verify: verify === undefined ? undefined : readVerify('options.verify', verify),
     signal,
     onProgress: onProgress && ((progress) => onProgress.call(options, progress)),

@@ -1,5 +1,5 @@
 /** What `createMsmEngine` is told. */
-import type { Calibration, ComputeWorker, Coordinate, StageChecks, Tuning } from '../api.js';
+import type { Calibration, ComputeWorker, Coordinate, EngineEvent, StageChecks, Tuning } from '../api.js';
 import type { WorkerOptions } from '../cpu/threads.js';
 import type { Curve } from '../curves/curve.js';
 import type { NamedCurve } from '../curves/names.js';
@@ -7,6 +7,7 @@ import { badArgument, show } from '../errors.js';
 import { checkTuning } from '../plan/check-tuning.js';
 import { given, type Knobs } from '../plan/tuning.js';
 import type { Checks } from '../record/checks.js';
+import { CallQueue } from './call-queue.js';
 import { readVerify } from './input.js';
 
 /** Options of `createMsmEngine`. */
@@ -61,6 +62,13 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
    */
   readonly verify?: boolean | number;
   /**
+   * How many calls may wait for their turn, and with how many bytes of points and scalars: others are refused with `overloaded`, which says when to come
+   * back (`MsmError.retryAfterMs`). Default: no limit.
+   */
+  readonly maxQueued?: { readonly calls?: number; readonly bytes?: number };
+  /** Told what happens to the engine's calls, for those who watch a service. What it throws is nobody's, and changes nothing. */
+  readonly onEvent?: (event: EngineEvent) => void;
+  /**
    * Whether the pipelines have to compute an MSM with a known answer before a result of theirs is believed, once on a device. Default true;
    * false where you know already, or count every dispatch. See `MsmEngine.selfTest`.
    */
@@ -99,6 +107,8 @@ export interface ReadOptions {
   readonly verify: number;
   readonly selfTests: boolean;
   readonly workers: WorkerOptions;
+  /** For one engine. */
+  readonly queue: CallQueue;
 }
 
 /** All that is told beside the curve. */
@@ -122,6 +132,8 @@ export const readOptions = (options: OtherOptions): ReadOptions => {
     checks,
     maxWorkers,
     createWorker,
+    maxQueued = {},
+    onEvent,
   } = options;
   if (!(Number.isInteger(budget) && budget > 0)) {
     throw badArgument(`memoryBudget must be a positive integer of bytes, got ${show(budget)}`);
@@ -149,7 +161,20 @@ export const readOptions = (options: OtherOptions): ReadOptions => {
   if (createWorker !== undefined && typeof createWorker !== 'function') {
     throw badArgument(`createWorker must be a function that returns a worker, got ${show(createWorker)}`);
   }
+  if (typeof maxQueued !== 'object' || maxQueued === null) {
+    throw badArgument(`maxQueued must be { calls, bytes }, got ${show(maxQueued)}`);
+  }
+  const { calls = Number.POSITIVE_INFINITY, bytes = Number.POSITIVE_INFINITY } = maxQueued;
+  for (const [name, most] of Object.entries({ calls, bytes })) {
+    if (!(typeof most === 'number' && most >= 0)) {
+      throw badArgument(`maxQueued.${name} must be a number from 0, got ${show(most)}`);
+    }
+  }
+  if (onEvent !== undefined && typeof onEvent !== 'function') {
+    throw badArgument(`onEvent must be a function, got ${show(onEvent)}`);
+  }
   return {
+    queue: new CallQueue({ calls, bytes }, onEvent),
     ...{ backend, budget, retainBases, retries, selfTests },
     verify: readVerify('verify', verify),
     tuning: backend === 'gpu' ? { cpuBelow: 0, ...tuning } : tuning,

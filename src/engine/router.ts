@@ -1,5 +1,5 @@
 /** Who computes a call where there is a GPU: the GPU, the CPU, or both at the same time; by what either is expected to take, and what its runs took. */
-import type { AdapterDescription, AffinePoint, Coordinate, RunRecord } from '../api.js';
+import type { AdapterDescription, AffinePoint, Coordinate, Prediction, RunRecord } from '../api.js';
 import { CpuThreads, type WorkerOptions } from '../cpu/threads.js';
 import { hasWasm } from '../cpu/wide.js';
 import type { CurveContext } from '../curves/curve.js';
@@ -24,6 +24,7 @@ import {
 import type { SurveyedVector } from '../plan/survey.js';
 import type { Knobs } from '../plan/tuning.js';
 import { cpuWork, gpuWork } from '../plan/work.js';
+import type { Workload } from '../plan/workload.js';
 import { publicPoint } from '../stages/fold.js';
 import { HostClock } from './clock.js';
 import { runOnCpu } from './cpu-run.js';
@@ -36,14 +37,18 @@ export interface Done {
   readonly record: RunRecord;
 }
 
-/** A call, and what computes it. */
-export interface RoutedCall {
+/** Where a call is computed, and with what. */
+export interface RoutedPlace {
   readonly curve: CurveContext;
   readonly limits: PlanLimits;
   readonly tuning: Knobs;
   readonly adapter: AdapterDescription;
   /** All bases; null where they are on the GPU alone. */
   readonly source: PointSource | null;
+}
+
+/** A call, and what computes it. */
+export interface RoutedCall extends RoutedPlace {
   readonly vectors: readonly Factors[];
   /** Scalars that were given, of all vectors. */
   readonly n: number;
@@ -83,6 +88,13 @@ export class Router {
     this.#threads.destroy();
   }
 
+  /** What vectors are expected to take; null where there is no choice. */
+  predict(place: RoutedPlace, loads: readonly Workload[]): Prediction | null {
+    const { cpuBelow } = place.tuning;
+    const isChosen = place.source === null || (!this.#isDivided && cpuBelow !== undefined && cpuBelow !== null);
+    return isChosen ? null : this.#decide(place, loads).predicted;
+  }
+
   async multiply(call: RoutedCall): Promise<Done> {
     const surveyed = call.survey(call.vectors);
     const filled = surveyed.filter(({ load }) => load.n > 0);
@@ -95,12 +107,13 @@ export class Router {
       const scalars = filled.reduce((sum, { load }) => sum + load.n + CPU_VECTOR_COST, -CPU_VECTOR_COST);
       return scalars <= cpuBelow ? onCpu() : onGpu();
     }
-    let decision = this.#decide(call, filled);
+    const loads = filled.map(({ load }) => load);
+    let decision = this.#decide(call, loads);
     if (decision.route !== 'gpu' && this.#isWasm === null) {
       this.#isWasm = hasWasm();
       if (!this.#isWasm) {
         this.#models = null;
-        decision = this.#decide(call, filled);
+        decision = this.#decide(call, loads);
       }
     }
     const { workers, works, models, predicted, route } = decision;
@@ -118,19 +131,20 @@ export class Router {
     return { sums: done.sums, record: { ...done.record, predicted } };
   }
 
-  #decide(call: RoutedCall, filled: readonly SurveyedVector[]) {
+  #decide(call: RoutedPlace, loads: readonly Workload[]) {
     // on BigInts the own thread computes alone
     const workers = this.#isWasm === false ? 0 : this.#threads.of(call.tuning).workers;
-    const works = worksOf(call, filled, workers);
+    const works = worksOf(call, loads, workers);
     const models = this.#modelsOf(call);
     // a software adapter is the same cores once more
     const predicted = predict(models, works, this.#isDivided || !call.adapter.software);
-    const route = this.#isDivided && call.n > 1 ? 'both' : routeOf(predicted);
+    const isMany = loads.reduce((sum, { n }) => sum + n, 0) > 1;
+    const route = this.#isDivided && isMany ? 'both' : routeOf(predicted);
     return { workers, works, models, predicted, route };
   }
 
   /** What is known of the machine: of another adapter than before, nothing. */
-  #modelsOf({ curve, adapter }: RoutedCall): Models {
+  #modelsOf({ curve, adapter }: RoutedPlace): Models {
     if (this.#models === null || this.#adapter !== adapter) {
       this.#adapter = adapter;
       this.#models = modelsOf(gpuCoefficients(curve, adapter), cpuCoefficients(curve, this.#isWasm !== false));
@@ -194,7 +208,8 @@ export class Router {
           );
           division.done(side, performance.now());
           if (filled.length > 0 && done.ms !== null) {
-            stretches.push({ backend, work: worksOf(call, filled, workers)[backend], ms: done.ms });
+            const loads = filled.map(({ load }) => load);
+            stretches.push({ backend, work: worksOf(call, loads, workers)[backend], ms: done.ms });
           }
           for (const [i, { vector }] of parts.entries()) {
             const { x, y, infinity } = done.sums[i] as AffinePoint<Coordinate>;
@@ -226,8 +241,7 @@ export class Router {
 }
 
 /** @param workers of the CPU, at most */
-const worksOf = ({ curve, limits, tuning }: RoutedCall, filled: readonly SurveyedVector[], workers: number): Works => {
-  const loads = filled.map(({ load }) => load);
+const worksOf = ({ curve, limits, tuning }: RoutedPlace, loads: readonly Workload[], workers: number): Works => {
   const bound = additionsPerSubmitOf(limits, tuning);
   return { gpu: gpuWork(curve, loads, bound, tuning.windowBits ?? null), cpu: cpuWork(curve, loads, workers) };
 };

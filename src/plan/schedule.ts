@@ -51,6 +51,8 @@ export interface Job {
   readonly accounts: number;
   readonly bitSums: number;
   readonly submits: number;
+  /** Bytes of all that it takes at the same time, beside the bases. */
+  readonly peakBytes: number;
 }
 
 const aligned = (bytes: number): number => Math.ceil(bytes / STORAGE_ALIGNMENT) * STORAGE_ALIGNMENT;
@@ -153,7 +155,7 @@ const layParts = (
 
 /** Gives every part its stretches and its place in a submit. */
 const place = (parts: readonly UnplacedPart[]): Job => {
-  const { at, scratch, accounts, bitSums } = layParts(parts);
+  const { at, scratch, accounts, bitSums, peakBytes } = layParts(parts);
   let additions = 0;
   let submits = 0;
   const placed = parts.map((part, i): Part => {
@@ -163,7 +165,7 @@ const place = (parts: readonly UnplacedPart[]): Job => {
     submits += apart ? plan.submits : 0;
     return { ...part, at: at[i] as Part['at'], apart };
   });
-  return { parts: placed, scratch, accounts, bitSums, submits };
+  return { parts: placed, scratch, accounts, bitSums, submits, peakBytes };
 };
 
 /**

@@ -18,7 +18,7 @@ export const onlyPart = (plan: Plan, n = plan.n): Part => ({
 /** A plan on its own, as a job. */
 export const jobOf = (plan: Plan, n = plan.n): Job => {
   const { accounts, bitSums, ...scratch } = plan.scratch;
-  return { parts: [onlyPart(plan, n)], scratch, accounts, bitSums, submits: plan.submits };
+  return { parts: [onlyPart(plan, n)], scratch, accounts, bitSums, submits: plan.submits, peakBytes: plan.peakBytes };
 };
 
 /** The commands of a plan on its own. */

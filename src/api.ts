@@ -415,6 +415,14 @@ export interface Scalars {
   [Symbol.dispose](): void;
 }
 
+/** How much may wait for its turn. */
+export interface QueueLimits {
+  /** Calls. Default: no limit. */
+  readonly calls?: number;
+  /** Bytes of points and scalars that are held for them. Default: no limit. */
+  readonly bytes?: number;
+}
+
 /** What a call would take, as `MsmEngine.plan` says before anything runs. */
 export interface MsmPlan {
   /** GPU memory beside the bases, at its peak, if the GPU computes it; a lost device and checks aside. 0 where there is no GPU. */

@@ -30,6 +30,7 @@ export type {
   Prediction,
   Priority,
   Progress,
+  QueueLimits,
   RunRecord,
   ScalarEncoding,
   Scalars,

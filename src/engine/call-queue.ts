@@ -1,13 +1,7 @@
 /** The calls of an engine: one at a time, the one that is due first, and no more waiting than there may be. */
-import type { EngineEvent, EngineStats, Priority } from '../api.js';
+import type { EngineEvent, EngineStats, Priority, QueueLimits } from '../api.js';
 import { abortedBy, MsmError } from '../errors.js';
 import { nextDue, type Waiting } from '../plan/due.js';
-
-/** How many calls may wait, and with how many bytes of scalars and points. */
-export interface QueueLimits {
-  readonly calls: number;
-  readonly bytes: number;
-}
 
 /** What a call tells the queue of itself. */
 export interface QueuedCall {
@@ -29,7 +23,7 @@ interface Waiter extends Waiting {
 const NEWEST = 0.25;
 
 export class CallQueue {
-  readonly #limits: QueueLimits;
+  readonly #limits: Required<QueueLimits>;
   readonly #onEvent: ((event: EngineEvent) => void) | undefined;
   #waiting: Waiter[] = [];
   #isBusy = false;
@@ -39,7 +33,7 @@ export class CallQueue {
   readonly #counts = { done: 0, failed: 0, refused: 0, waitedMs: 0, busyMs: 0 };
 
   /** @param onEvent is told what happens; what it throws is nobody's */
-  constructor(limits: QueueLimits, onEvent?: (event: EngineEvent) => void) {
+  constructor(limits: Required<QueueLimits>, onEvent?: (event: EngineEvent) => void) {
     this.#limits = limits;
     this.#onEvent = onEvent;
   }

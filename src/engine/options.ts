@@ -1,5 +1,5 @@
 /** What `createMsmEngine` is told. */
-import type { Calibration, ComputeWorker, Coordinate, EngineEvent, StageChecks, Tuning } from '../api.js';
+import type { Calibration, ComputeWorker, Coordinate, EngineEvent, QueueLimits, StageChecks, Tuning } from '../api.js';
 import type { WorkerOptions } from '../cpu/threads.js';
 import type { Curve } from '../curves/curve.js';
 import type { NamedCurve } from '../curves/names.js';
@@ -65,7 +65,7 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
    * How many calls may wait for their turn, and with how many bytes of points and scalars: others are refused with `overloaded`, which says when to come
    * back (`MsmError.retryAfterMs`). Default: no limit.
    */
-  readonly maxQueued?: { readonly calls?: number; readonly bytes?: number };
+  readonly maxQueued?: QueueLimits;
   /** Told what happens to the engine's calls, for those who watch a service. What it throws is nobody's, and changes nothing. */
   readonly onEvent?: (event: EngineEvent) => void;
   /**

@@ -57,6 +57,12 @@ export const modes = /** @type {const} */ ({
     nodeOnly: 'it takes snarkjs and the memory of the process; examples/prover/ is a page that proves',
   },
   load: {
+    title: 'Load',
+    about:
+      'the sums of a prover from 1 to 20 callers at once, and without each way in which calls share the device: what does each gain?',
+    takes: '3 to 6 min',
+  },
+  loading: {
     title: 'Loading',
     about:
       'the same points whole, compressed, and asked whether they are in the group, in turns: what does loading take?',

@@ -439,7 +439,7 @@ export interface EngineStats {
   readonly waiting: number;
   /** Bytes of points and scalars that are held for these. */
   readonly waitingBytes: number;
-  /** Calls that are under way: 0 or 1. */
+  /** Calls that are under way: on a GPU one, and one that is made ready meanwhile; one more for each kind that is more urgent. */
   readonly running: number;
   /** Calls that came to their end as they should. */
   readonly done: number;
@@ -447,6 +447,8 @@ export interface EngineStats {
   readonly failed: number;
   /** Calls that were refused with `overloaded`. */
   readonly refused: number;
+  /** Calls that were computed as part of another one. */
+  readonly merged: number;
   /** Milliseconds that calls waited for their turn, in all. */
   readonly waitedMs: number;
   /** Milliseconds in which a call was under way. */
@@ -455,12 +457,32 @@ export interface EngineStats {
   readonly gpuMs: number;
   /** Results that were computed again, as the GPU had not done what it was told. */
   readonly retries: number;
+  /** Buffers of scratch that were given back on the device, by all who share it. */
+  readonly frees: number;
+}
+
+/** How the calls of an engine share the device and the machine with each other. What pays is on by default; no result depends on it. */
+export interface Sharing {
+  /** Make the next call ready, and hand it to the GPU, while the GPU computes one. Default true; false: one call after the other. */
+  readonly overlap?: boolean;
+  /** Compute small sums over the same bases that wait together in one submit, where that delays nobody by more than it saves. Default true. */
+  readonly merge?: boolean;
+  /** Keep scratch for the next call. Default true; false: all of it is destroyed after each. */
+  readonly keep?: boolean;
+  /** Workers of the CPU at most while the GPU has work. Default: a quarter of the threads that run at a time here. */
+  readonly sidePool?: number;
+  /** Have workers keep to `sidePool` in the middle of a sum, too: those beyond it wait before their next part while the GPU has work. Default false. */
+  readonly throttle?: boolean;
 }
 
 /** Something that happened to a call of an engine, as `onEvent` is told it. */
 export interface EngineEvent {
-  /** It began to wait; began; came to its end; or was refused, as too much waits already. One that need not wait is not `queued`. */
-  readonly event: 'queued' | 'started' | 'ended' | 'refused';
+  /**
+   * It began to wait; began; came to its end; or was refused, as too much waits already. One that need not wait is not `queued`. In between: the GPU was
+   * given the last of its work (`submitted`), and what that came to was read (`computed`), what follows on the CPU is folding. A call that is computed in
+   * several parts is told of each, and of what is done again; one that the GPU has no part in of none.
+   */
+  readonly event: 'queued' | 'started' | 'submitted' | 'computed' | 'ended' | 'refused';
   /** The number of the call, counted from 0. */
   readonly call: number;
   /** The method. */
@@ -560,6 +582,13 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
    */
   warmup(n: number): Promise<void>;
 
+  /**
+   * Gives back what is only kept for later calls: scratch on the GPU, after the work that uses it, and workers that have nothing to do. The next call makes
+   * what it needs.
+   *
+   * @throws MsmError `destroyed`
+   */
+  trim(): Promise<void>;
   /** Bytes of GPU memory that the engine holds now, and the most that it held. */
   readonly memory: MemoryUse;
   /** What was done so far, and what waits. */

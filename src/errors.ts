@@ -64,6 +64,26 @@ export const show = (value: unknown): string =>
 export const abortedBy = (signal: AbortSignal | undefined, what = 'call'): MsmError =>
   new MsmError('aborted', `the ${what} was aborted`, { cause: signal?.reason });
 
+/** Who is to be told of a signal. */
+const told = /* @__PURE__ */ new WeakMap<AbortSignal, Set<() => void>>();
+
+/**
+ * Calls back when a signal is aborted. However many ask, it has one listener: many calls may share a signal, and Node warns of more than ten.
+ *
+ * @returns what takes that back
+ */
+export const onAbort = (signal: AbortSignal | undefined, callback: () => void): (() => void) => {
+  if (signal === undefined) return () => undefined;
+  const known = told.get(signal);
+  const all = known ?? new Set();
+  if (known === undefined) {
+    signal.addEventListener('abort', () => [...all].forEach((each) => void each()), { once: true });
+    told.set(signal, all);
+  }
+  all.add(callback);
+  return () => all.delete(callback);
+};
+
 /** @param what is aborted: `call` */
 export const assertNotAborted = (signal: AbortSignal | undefined, what?: string): void => {
   if (signal?.aborted) throw abortedBy(signal, what);

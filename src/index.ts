@@ -35,6 +35,7 @@ export type {
   ScalarEncoding,
   Scalars,
   SelfTest,
+  Sharing,
   SpecialEncoding,
   StageChecks,
   TimelineEntry,

@@ -39,7 +39,9 @@ it('files that the docs suggest lie where no linter looks', () => {
 });
 
 describe('npm start', () => {
-  it('computes with the library as it ships, from a packed folder without sources; prints where the time goes', async () => {
+  it('computes with the library as it ships, from a packed folder without sources; prints where the time goes', {
+    tags: 'long',
+  }, async () => {
     // where imports find the packages
     const place = inProject('node_modules/.cache/webgpu-msm/packed');
     cpSync(inProject('scripts'), join(place, 'scripts'), { recursive: true });
@@ -248,18 +250,59 @@ describe('npm run bench', () => {
     expect(Math.max(...bare)).toBeGreaterThan(1e6);
   });
 
+  it('has many call at once, and says what each way of sharing gains', { tags: 'long' }, async () => {
+    const json = join(folder, 'load.json');
+    const args = `load --logn 6 --jobs 8 --concurrency 1,4 --reps 1 --json ${json}`;
+    const { code, stdout, stderr } = await bench(...args.split(' '));
+    expect(code, stderr).toBe(0);
+    expect(stderr).not.toContain('Warning');
+    expect(stdout).toMatch(/\nc +Jobs a second .*\n1 .*\n4 /);
+    for (const without of ['no overlap', 'no merging', 'nothing kept'])
+      expect(stdout).toMatch(new RegExp(`\\n${without} +[\\d.]+ +[\\d.]+ \\(`));
+    expect(stdout).toMatch(/passes whose scratch was more than the budget +≤ 0 +0 +met/);
+    const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
+    const passes = rows.flatMap((row) => (row.event === 'load' ? [row] : []));
+    expect(passes.map(({ concurrency, sharing }) => `${concurrency} ${sharing}`)).toEqual([
+      '1 all on',
+      '4 all on',
+      '4 no overlap',
+      '4 no merging',
+      '4 nothing kept',
+    ]);
+    for (const pass of passes) {
+      expect(pass).toMatchObject({ mix: 'prover', jobs: 8, budgetBytes: 2 ** 28 });
+      expect(pass.gpuMs).toBeGreaterThan(0);
+      expect(pass.gpuMs).toBeLessThan(pass.wallMs);
+      expect(pass.p95Ms).toBeGreaterThanOrEqual(pass.p50Ms);
+      expect(pass.promisedBytes).toBeGreaterThan(0);
+      expect(pass.peakBytes).toBeGreaterThan(0);
+    }
+    const off = (sharing: string) => passes.find((pass) => pass.sharing === sharing);
+    expect(off('no merging')?.merged).toBe(0);
+    expect(off('nothing kept')?.freesPerSecond).toBeGreaterThan(10);
+    // in the order of a job's life
+    const [waterfall] = rows.flatMap((row) => (row.event === 'waterfall' ? [row] : []));
+    expect(waterfall?.jobs).toHaveLength(8);
+    for (const { calledAt, startedAt, onGpuAt, computedAt, endedAt } of waterfall?.jobs ?? []) {
+      const life = [calledAt, startedAt, onGpuAt, computedAt, endedAt];
+      expect(life).toEqual(life.toSorted((a, b) => a - b));
+    }
+    const [target] = rows.flatMap((row) => (row.event === 'target' ? [row] : []));
+    expect(target?.findings.map(({ value }) => typeof value)).toEqual(Array(5).fill('number'));
+  });
+
   it('loads the same points in several ways, in turns, and says what compressed ones may take', {
     tags: 'long',
   }, async () => {
-    const json = join(folder, 'load.json');
-    const args = `load --n 100 --reps 2 --curve bls12-381 --encodings be,zcash-compressed --json ${json}`;
+    const json = join(folder, 'loading.json');
+    const args = `loading --n 100 --reps 2 --curve bls12-381 --encodings be,zcash-compressed --json ${json}`;
     const { code, stdout, stderr } = await bench(...args.split(' '));
     expect(code, stderr).toBe(0);
     expect(stdout).toMatch(/\n100 +zcash-compressed +[\d,.]+ .* [\d,.]+ – [\d,.]+ .* [\d,.]+\n/);
     const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
     // in turns
     const ways = ['be', 'zcash-compressed', 'be, checkSubgroup'];
-    const loads = rows.flatMap((row) => (row.event === 'load' ? [row.setting] : []));
+    const loads = rows.flatMap((row) => (row.event === 'loading' ? [row.setting] : []));
     expect(loads).toEqual([...ways, ...ways.slice(1), ...ways.slice(0, 1)]);
     const loaded = rows.flatMap((row) => (row.event === 'loaded' ? [row] : []));
     expect(loaded.map(({ setting, allowedMs }) => [setting, allowedMs !== null])).toEqual([
@@ -326,7 +369,7 @@ describe('npm run bench', () => {
     [['msm-bench', '--adapter', 'abacus'], 'abacus'],
     [['msm-bench', '--json', '/no/such/folder/x.json'], '--json: there is no folder'],
     [['sweep', '--trace', 'x.json'], '--trace'],
-    [['load', '--encodings', 'be,zcash'], '--encodings: "zcash" is none of bn254, g1; there are le, be, '],
+    [['loading', '--encodings', 'be,zcash'], '--encodings: "zcash" is none of bn254, g1; there are le, be, '],
     [['accum-ab', '--b.build', '/nowhere'], '--build: /nowhere/dist/index.js is not there'],
     [['targets', '--rows', 'work,nonsense'], '--rows: "nonsense" is not work or efficiency or '],
     [['targets', '--rows', ','], '--rows: ""'],

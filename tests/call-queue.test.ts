@@ -11,7 +11,7 @@ import {
   MsmError,
   type Priority,
 } from '../src/index.js';
-import { dueAt, nextDue, PATIENCE, type Waiting } from '../src/plan/due.js';
+import { dueAt, nextDue, PATIENCE, type Waiting } from '../src/line/due.js';
 import { getDevice } from './support/gpu.js';
 
 const priorities = Object.keys(PATIENCE) as Priority[];

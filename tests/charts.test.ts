@@ -166,7 +166,7 @@ describe('the charts', () => {
     const image = page.getByRole('img', { name: 'B is faster than A in almost all runs.' });
     expect(await image.evaluate(({ tagName }) => tagName)).toBe('svg');
     await page.getByRole('figure', { name: 'Times of A and B' }).waitFor();
-    expect(await page.getByRole('figure').count()).toBe(7);
+    expect(await page.getByRole('figure').count()).toBe(8);
 
     const time = await rows('time');
     expect(time).toHaveLength(14);
@@ -187,6 +187,39 @@ describe('the charts', () => {
       `${time[0]?.slice(0, 2).join(' points: ')} ms`,
     );
     expect(await page.locator('#placements .chart-part').nth(4).getAttribute('title')).toMatch(/: [\d.]+ ms, \d+ %$/);
+  });
+
+  it.each([360, 1280])('draw a waterfall with a line a job, at %i px', async (width) => {
+    await open(width);
+    const picture = page.getByRole('img', { name: 'Each of 60 jobs waits, is staged, is on the GPU and is folded.' });
+    const lanes = await picture.locator('.chart-lane').evaluateAll((all) =>
+      all.map((lane) => {
+        const name = lane.querySelector('.chart-lane-name') as HTMLElement;
+        const spans = [...lane.querySelectorAll('.chart-span')].map((span) => span.getBoundingClientRect());
+        return {
+          label: name.textContent,
+          isWhole: name.scrollWidth <= name.clientWidth,
+          // each begins where the one before ends
+          gaps: spans.slice(1).map(({ left }, i) => left - (spans[i] as DOMRect).right),
+        };
+      }),
+    );
+    expect(lanes).toHaveLength(60);
+    expect(lanes[0]?.label).toBe('1: 131,072');
+    expect(lanes.every(({ isWhole }) => isWhole)).toBe(true);
+    for (const gap of lanes.flatMap(({ gaps }) => gaps)) expect(Math.abs(gap)).toBeLessThan(1);
+    const { height } = await picture.evaluate((all) => all.getBoundingClientRect());
+    expect(height).toBeLessThan(1000);
+    expect(await page.locator('#waterfall .chart-entries li').allTextContents()).toEqual([
+      'queued',
+      'staged',
+      'on the GPU',
+      'folded',
+    ]);
+    expect((await rows('waterfall'))[21]).toEqual(['22: 65,536', '180', '1,710', '60.0', '90.0', '4.00']);
+    expect(await picture.locator('.chart-span').nth(2).getAttribute('title')).toBe(
+      'on the GPU: 90.0 ms, from 60.0 to 150 ms',
+    );
   });
 
   it('show other numbers after an update', async () => {

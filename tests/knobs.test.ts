@@ -32,9 +32,9 @@ describe('the knobs of the page', () => {
   });
 
   it('load in the encodings that are named, each once', () => {
-    expect(parse('autorun=load')).toMatchObject({ encodings: ['le', 'ark-compressed'], reps: 5 });
-    expect(casesOf('autorun=load')).toEqual(['points=distinct,scalars=random,n=16384,seed=1']);
-    const { encodings } = parse('autorun=load&encodings=be,gnark-compressed,be');
+    expect(parse('autorun=loading')).toMatchObject({ encodings: ['le', 'ark-compressed'], reps: 5 });
+    expect(casesOf('autorun=loading')).toEqual(['points=distinct,scalars=random,n=16384,seed=1']);
+    const { encodings } = parse('autorun=loading&encodings=be,gnark-compressed,be');
     expect(encodings).toEqual(['be', 'gnark-compressed']);
   });
 
@@ -319,9 +319,9 @@ describe('the knobs of the page', () => {
     ['autorun=msm-bench&encoding=zcash', 'encoding: "zcash" is none of bn254, g1; there are le, be, '],
     ['autorun=msm-bench&encoding=aztec-compressed&points=all-infinity', 'the encoding has none'],
     ['autorun=accum-ab&encoding=aztec-compressed&b.group=g2', 'encoding: "aztec-compressed" is none of bn254, g2'],
-    ['autorun=load&encoding=be', 'encoding: means nothing to autorun=load'],
-    ['autorun=load&n=0', 'n: "0"'],
-    ['autorun=load&curve=p256&encodings=le,gnark', 'encodings: "gnark" is none of p256, g1'],
+    ['autorun=loading&encoding=be', 'encoding: means nothing to autorun=loading'],
+    ['autorun=loading&n=0', 'n: "0"'],
+    ['autorun=loading&curve=p256&encodings=le,gnark', 'encodings: "gnark" is none of p256, g1'],
     ['autorun=field-bench&encoding=be', 'encoding: means nothing'],
     ['autorun=accum-ab&b.group=G2', 'b.group: "G2" is not g1 or g2'],
     ['autorun=accum-ab&curve=vesta&b.group=g2', 'group: vesta has no g2'],

@@ -76,7 +76,7 @@ describe.each(curves)('%s', (name, curve, { BASE, Fp }, bytes) => {
     });
   });
 
-  test('with tables, and as values', async () => {
+  test('with tables, and as values', { tags: 'long' }, async () => {
     const given = write((value) => littleEndian(montgomery(value)));
     const format = `read as little-endian bytes in Montgomery form (R = 2^${8 * bytes}) it is on the curve`;
     const message = expect.stringContaining(format);

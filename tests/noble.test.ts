@@ -71,7 +71,7 @@ describe.each(Object.entries(classes))('%s', (_, of) => {
   });
 });
 
-test('points that are loaded, on the GPU, and what is freed', async () => {
+test('points that are loaded, on the GPU, and what is freed', { tags: 'long' }, async () => {
   const { points, scalars, sum } = inputOf(classes['bn254 G1'] as Class, 50, 3);
   const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
   const msm = await nobleMsm(classes['bn254 G1'] as Class, { backend: 'gpu', device: await getDevice(), tuning });

@@ -246,6 +246,17 @@ describe('the dev page in Chromium', () => {
     expect(traceEvents.filter(({ ph }) => ph === 'X').length).toBeGreaterThan(12);
   });
 
+  it('has many call at once, and draws when each job was where', { tags: 'long' }, async () => {
+    const { status, error, rows } = await run('autorun=load&logn=5&jobs=6&concurrency=1,3&reps=1', 120_000);
+    expect({ status, error }).toEqual({ status: 'done', error: null });
+    expect(rows.filter(({ event }) => event === 'load')).toHaveLength(5);
+    const figure = page.getByRole('figure', { name: '6 jobs of 3 callers' });
+    await figure.waitFor();
+    expect(await figure.locator('.chart-lane').count()).toBe(6);
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  });
+
   it('compares two settings in turns, and says what it rests on', { tags: 'long' }, async () => {
     const { status, error, rows } = await run('autorun=accum-ab&logn=4&reps=6&a.walkerpriv=1&b.walkerpriv=0');
     expect({ status, error }).toEqual({ status: 'done', error: null });
@@ -452,7 +463,7 @@ describe('the dev page in Chromium', () => {
     expect(await control('logn').inputValue()).toBe('4');
   });
 
-  it('names the sweep that takes a list, and refuses knobs of other modes as well', async () => {
+  it('names the sweep that takes a list, and refuses knobs of other modes as well', { tags: 'long' }, async () => {
     const { error } = await run('autorun=msm-bench&logn=4&walkertpb=32,64');
     expect(error).toContain('autorun=sweep takes lists');
     const link = page.getByRole('alert').getByRole('link');

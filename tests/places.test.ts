@@ -190,6 +190,25 @@ const MODULE = '/node_modules/webgpu-msm/dist/index.js';
 const CALIBRATE = MODULE.replace('index', 'calibrate');
 const LATER = MODULE.replace('index', 'later');
 
+it('goes on where a page was frozen while calls were under way', { tags: 'long' }, async () => {
+  const page = await browser.newPage();
+  try {
+    await page.goto(`${origin}/frozen.html`);
+    await page.waitForFunction(() => /^[1-9]/.test(document.title), { timeout: 60_000 });
+    const session = await page.context().newCDPSession(page);
+    await session.send('Page.setWebLifecycleState', { state: 'frozen' });
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await session.send('Page.setWebLifecycleState', { state: 'active' });
+    const output = page.locator('output', { hasText: /./ });
+    await output.waitFor({ timeout: 120_000 });
+    expect(JSON.parse((await output.textContent()) ?? '')).toEqual({
+      manyCalls: { points: [expected], counted: 42, failed: 0, events: ['freeze', 'resume'] },
+    });
+  } finally {
+    await page.close();
+  }
+});
+
 const worksUnbundled = (_: string, library: () => string): void => {
   let outcome: Outcome;
 

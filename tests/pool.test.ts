@@ -71,6 +71,27 @@ describe.each([true, false])('chunks are drawn, with shared memory: %s', (shares
     expect(pool.size).toBe(2);
   });
 
+  test('no more workers are at work than may be, and those that wait go on', async () => {
+    const pool = makePool(shares);
+    await multiply({ pool });
+    for (const [title, allowed, least, most] of [
+      ['none', () => 0, 0, 0],
+      ['one', () => 1, 1, 1],
+      ['all', () => 2, 2, 2],
+      // by turns: nobody is left waiting when all chunks are drawn
+      ['now and then', (asked: number) => [2, 0, 1, 0][asked % 4] as number, 1, 2],
+    ] as const) {
+      let asked = 0;
+      const { sums, workers, lost } = await multiply({ pool, chunk: 1, allowed: () => allowed(asked++) });
+      expect(sums, title).toEqual([large.expected]);
+      expect(lost, title).toBeNull();
+      expect(workers, title).toBeGreaterThanOrEqual(least);
+      expect(workers, title).toBeLessThanOrEqual(most);
+      // asked again whenever the own thread has a chunk done
+      expect(asked, title).toBeGreaterThan(4);
+    }
+  });
+
   test('several vectors, of which some are short', async () => {
     const pool = makePool(shares);
     const vectors = [large.vector, { ...large.vector, offset: 0 }];
@@ -82,7 +103,10 @@ describe.each([true, false])('chunks are drawn, with shared memory: %s', (shares
     expect((await multiply({ pool }, short)).sums).toEqual([short.expected]);
   });
 
-  test('a worker that is terminated, one that throws and one that is never heard of again: others do its chunks', async () => {
+  test('a worker that is terminated, one that throws and one that is never heard of again: others do its chunks', {
+    tags: shares ? [] : 'long',
+    timeout: 60_000,
+  }, async () => {
     for (const [name, starter, why] of [
       ['terminated', () => start(), /worker \d+ ended/],
       ['throws', () => actor(`${saysReady}parentPort.on('message', () => { throw new Error('no more') });`), /no more/],
@@ -124,7 +148,7 @@ describe.each([true, false])('chunks are drawn, with shared memory: %s', (shares
       const next = await multiply({ pool, workers: 1 });
       expect(next.sums, name).toEqual([large.expected]);
     }
-  }, 60_000);
+  });
 
   test('after two deaths in a row there are no more workers', async () => {
     let started = 0;

@@ -153,7 +153,7 @@ describe('walls', () => {
     expect(sumOf(walls)).toBeGreaterThan(0);
   });
 
-  test('leave out the wait for earlier calls of the engine, which is in the wall time', async () => {
+  test('leave out what the GPU does for other calls, which is in the wall time', async () => {
     const engine = await create({ device: await getDevice() });
     const bases = await engine.loadBases(points.bytes);
     const [first, second] = await Promise.all(
@@ -161,7 +161,11 @@ describe('walls', () => {
     );
     if (first === undefined || second === undefined) throw new Error('two calls');
     expect(second.run).not.toBe(first.run);
-    expectWithin(second.walls, second.run.wallMs - first.walls.submitToResultMs);
+    expectWithin(second.walls, second.run.wallMs);
+    // it was made ready meanwhile, and the GPU did one thing after the other
+    expect(first.walls.submitToResultMs + second.walls.submitToResultMs).toBeLessThanOrEqual(
+      second.run.wallMs + EPSILON,
+    );
   });
 
   test('and the timeline are null on the CPU', async () => {

@@ -72,7 +72,7 @@ describe.each(['gpu', 'cpu'] as const)('%s', (backend) => {
     scalars.destroy();
   });
 
-  test('most of them zero, none at all, over tables of bases, and verified', async () => {
+  test('most of them zero, none at all, over tables of bases, and verified', { tags: 'long' }, async () => {
     const sparse = given.map((scalar, i) => (i % 5 === 2 ? scalar : 0n));
     const some = await engine.loadScalars(sparse);
     const tabled = await engine.loadBases(known.bytes, { precompute: 3 });
@@ -244,7 +244,7 @@ describe('on a device', () => {
     expect(leased.devices[1]?.live).toBe(0);
   });
 
-  test('what was written over on the device is noticed, and uploaded again', async () => {
+  test('what was written over on the device is noticed, and uploaded again', { tags: 'long' }, async () => {
     const lease = await leaseDevice();
     engine = await open({ device: lease.device });
     const bases = await engine.loadBases(known.bytes);

@@ -109,7 +109,9 @@ describe('chunks', () => {
   );
 });
 
-test('vectors are planned together only where their reduction is no longer than a submit may be', () => {
+test('vectors are planned together only where their reduction is no longer than a submit may be', {
+  tags: 'long',
+}, () => {
   const curve = curveContext(bn254);
   const vectors = Array.from({ length: 500 }, () => ({ load: fullWorkload(8, curve), offset: 0, indices: null }));
   for (const additionsPerSubmit of [2 ** 10, 2 ** 13, 2 ** 16]) {

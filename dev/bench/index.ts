@@ -27,6 +27,7 @@ export { docsTable, kernelsOfTable, sourcesOf, tableChips } from '../isa/docs-ta
 export { driverOf, figuresOf } from '../isa/figures.js';
 export { curves, fieldKernels, ownLibrary, stageKernels } from '../isa/kernels.js';
 export { chipReport } from '../isa/report.js';
+export { soak } from '../soak/soak.js';
 export { expectedLine } from './expected-time.js';
 export { toChromeTrace, toCsv, toJson } from './export.js';
 export { formatProgress } from './format.js';

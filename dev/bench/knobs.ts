@@ -24,6 +24,7 @@ import { encodingsOf } from '../oracle/encodings.js';
 import { peerNames } from '../peers/index.js';
 import { parseTrace, type Trace } from '../routing/trace.js';
 import { isList, listItems, parseIntegers } from './lists.js';
+import { type Mix, mixes } from './modes/load/jobs.js';
 import { rowNames } from './modes/targets/row.js';
 import { type Mode, modeNames, modes, msmModes, notOnPage } from './modes.js';
 import { nearestNames } from './nearest-names.js';
@@ -50,7 +51,7 @@ export interface RunKnob {
 /** Those of the threads of the CPU. */
 const ofThreads: readonly Mode[] = ['cpu-distribution', 'cpu-pool'];
 
-const timed: readonly Mode[] = ['msm-bench', 'msm-trace', 'accum-ab', 'sweep', 'load', ...ofThreads];
+const timed: readonly Mode[] = ['msm-bench', 'msm-trace', 'accum-ab', 'sweep', 'loading', 'load', ...ofThreads];
 
 /** Edwards curves have but the first. */
 const defaultEncodings: readonly PointEncoding[] = ['le', 'ark-compressed'];
@@ -65,12 +66,12 @@ export const runKnobs = {
   curve: {
     label: 'Curve',
     help: `Which curve’s points: ${curveNames.join(', ')}. Default ${defaultCurve}.`,
-    modes: [...msmModes, 'crossover', 'replay', 'proofs', 'load', 'calibrate', ...ofThreads],
+    modes: [...msmModes, 'crossover', 'replay', 'proofs', 'loading', 'load', 'calibrate', ...ofThreads],
   },
   group: {
     label: 'Group',
     help: `Which of the curve’s groups: g1 (default), or g2, which ${pairNames.join(', ')} have. Of one side of a comparison: that side’s.`,
-    modes: [...msmModes, 'crossover', 'load', 'calibrate', ...ofThreads],
+    modes: [...msmModes, 'crossover', 'loading', 'load', 'calibrate', ...ofThreads],
   },
   encoding: {
     label: 'Encoding',
@@ -80,17 +81,17 @@ export const runKnobs = {
   encodings: {
     label: 'Encodings',
     help: `As what the points are loaded, in turns: be,gnark-compressed. The others are compared with the first. Default ${defaultEncodings.join(',')}, as far as the curve has them.`,
-    modes: ['load'],
+    modes: ['loading'],
   },
   logn: {
     label: 'Sizes, log₂ n',
-    help: 'Sizes as powers of two: 10 or 10,12,14 or 10..18. Default 12; 8,10 for the cross-check, 14 for load, proofs and on the threads of the CPU. The largest of the targets (16 on a software adapter, 20 on a GPU).',
-    modes: [...msmModes, 'proofs', 'load', ...ofThreads, 'targets'],
+    help: 'Sizes as powers of two: 10 or 10,12,14 or 10..18. Default 12; 8,10 for the cross-check, 10 for load, 14 for loading, proofs and on the threads of the CPU. The largest of the targets (16 on a software adapter, 20 on a GPU).',
+    modes: [...msmModes, 'proofs', 'loading', 'load', ...ofThreads, 'targets'],
   },
   n: {
     label: 'Other sizes',
     help: 'Sizes that are no powers of two: 1000 or 1000,4097.',
-    modes: [...msmModes, 'load', ...ofThreads],
+    modes: [...msmModes, 'loading', ...ofThreads],
   },
   points: { label: 'Points', help: 'How the points are distributed.', modes: msmModes },
   scalars: { label: 'Scalars', help: 'How the scalars are distributed.', modes: msmModes },
@@ -101,13 +102,13 @@ export const runKnobs = {
   },
   reps: {
     label: 'Repetitions',
-    help: 'Timed repetitions (default 5; 7 in a sweep, in field-bench, crossover and on the threads of the CPU; 12 pairs of A and B), or runs of each case (default 3); of each call of replay (default 1).',
-    modes: [...msmModes, 'field-bench', 'crossover', 'replay', 'proofs', 'load', ...ofThreads, 'targets'],
+    help: 'Timed repetitions (default 5; 7 in a sweep, in field-bench, crossover and on the threads of the CPU; 12 pairs of A and B), or runs of each case (default 3); of each call of replay (default 1), or passes of load (default 3).',
+    modes: [...msmModes, 'field-bench', 'crossover', 'replay', 'proofs', 'loading', 'load', ...ofThreads, 'targets'],
   },
   seed: {
     label: 'Seed',
     help: 'What all points and scalars are drawn from. Default 1.',
-    modes: [...msmModes, 'crossover', 'replay', 'load', ...ofThreads],
+    modes: [...msmModes, 'crossover', 'replay', 'loading', 'load', ...ofThreads],
   },
   peers: {
     label: 'Beside it',
@@ -132,12 +133,23 @@ export const runKnobs = {
     modes: ['replay'],
   },
   calls: { label: 'Calls', help: 'Calls that are made up. Default 40.', modes: ['replay'] },
+  concurrency: {
+    label: 'Callers',
+    help: 'How many call at once, each as soon as it has its last result: 1,2,5,10,15,20 (the default). Without one way of sharing: the most of them.',
+    modes: ['load'],
+  },
+  jobs: { label: 'Jobs', help: 'Sums of a pass, whoever calls. Default 60.', modes: ['load'] },
+  mix: {
+    label: 'Mix',
+    help: 'Which sums: prover (the default), proof after proof of n constraints over three sets of points; or small ones, of n÷8 to 4n scalars over the same points.',
+    modes: ['load'],
+  },
   largest: { label: 'Largest n', help: 'Powers of two up to this. Default 4096.', modes: ['crossover'] },
   rows: { label: 'Rows', help: `Some of ${rowNames.join(', ')}. Default all.`, modes: ['targets'] },
   strict: {
     label: 'Strict',
     help: 'A target that is missed is a failure, too, as a wrong result is.',
-    modes: ['targets', 'cpu-pool', 'proofs'],
+    modes: ['targets', 'cpu-pool', 'proofs', 'load'],
   },
 } as const satisfies Readonly<Record<string, RunKnob>>;
 export type RunKnobName = keyof typeof runKnobs;
@@ -166,11 +178,15 @@ export interface Knobs extends EncodedGroup {
   readonly threads: number | undefined;
   /** Of a dispatch, in milliseconds. */
   readonly leastMs: number;
-  /** Of `load`, each once. */
+  /** Of `loading`, each once. */
   readonly encodings: readonly PointEncoding[];
   /** Of `replay`; null: as many calls as `calls` says, made up. */
   readonly trace: Trace | null;
   readonly calls: number;
+  /** Of `load`: callers at once, each number once; sums of a pass; and which. */
+  readonly concurrency: readonly number[];
+  readonly jobs: number;
+  readonly mix: Mix;
   /** The most points of `crossover`. */
   readonly largest: number;
   /** The most points of `targets`, as a power of two; null: what suits the adapter. */
@@ -189,21 +205,24 @@ const defaultReps: Partial<Record<Mode, number>> = {
   'field-bench': 7,
   crossover: 7,
   replay: 1,
+  load: 3,
   'cpu-distribution': 7,
   'cpu-pool': 7,
   targets: 6,
 };
 
-/** Where it is not 12: on the CPU enough to be worth several workers. */
+/** Where it is not 12: on the CPU enough to be worth several workers, and of what is done a thousand times so little that it takes minutes. */
 const defaultLogns: Partial<Record<Mode, readonly number[]>> = {
   'msm-cross-check': [8, 10],
-  load: [14],
+  load: [10],
+  loading: [14],
   proofs: [14],
   'cpu-distribution': [14],
   'cpu-pool': [14],
 };
 
 const MOST_SETTINGS = 64;
+const MOST_CALLERS = 1000;
 
 /** Of which cold starts are measured. */
 const LEAST_LOGN_OF_TARGETS = 10;
@@ -299,8 +318,9 @@ function checkNames(query: URLSearchParams, problems: Problems): string[] {
 const modesOf = (name: string): readonly Mode[] => {
   if (isRunKnob(name)) return runKnobs[name].modes;
   if (withoutSide(name) !== name) return ['accum-ab'];
-  if (name === 'workers') return [...msmModes, ...ofThreads, 'proofs'];
-  if (name === 'backend') return [...msmModes, 'proofs'];
+  if (name === 'workers') return [...msmModes, ...ofThreads, 'proofs', 'load'];
+  if (name === 'backend') return [...msmModes, 'proofs', 'load'];
+  if (name === 'budget') return [...msmModes, 'load'];
   return name === 'build' ? [...msmModes, 'targets'] : msmModes;
 };
 
@@ -485,6 +505,11 @@ export function readKnobs(asked: URLSearchParams, place: 'page' | 'terminal' = '
       ]) ?? defaultEncodings.filter((encoding) => encodingsOf(group).includes(encoding)),
     trace: read('trace', parseTrace) ?? null,
     calls: read('calls', (text) => parseInteger('calls', text, 1, 10_000)) ?? 40,
+    concurrency: read('concurrency', (text) => parseIntegers('concurrency', text, 1, MOST_CALLERS)) ?? [
+      1, 2, 5, 10, 15, 20,
+    ],
+    jobs: read('jobs', (text) => parseInteger('jobs', text, 1, 10_000)) ?? 60,
+    mix: read('mix', (text) => oneOf('mix', text, mixes)) ?? 'prover',
     largest: read('largest', (text) => parseInteger('largest', text, 1, 2 ** 16)) ?? 4096,
     logn: mode === 'targets' ? (logn?.at(-1) ?? null) : null,
     rows: read('rows', (text) => text.split(',').map((name) => oneOf('rows', name.trim(), rowNames))) ?? null,

@@ -53,6 +53,12 @@ export interface Block {
   readonly ms: number;
 }
 
+/** One of several that run side by side, in its phases. */
+export interface Course {
+  readonly label: string;
+  readonly spans: readonly { readonly name: string; readonly startMs: number; readonly ms: number }[];
+}
+
 /** A time in its parts. */
 export interface Shares {
   readonly label: string;
@@ -67,6 +73,7 @@ export interface ChartData {
   readonly shares: { readonly bars: readonly Shares[] };
   readonly distribution: { readonly series: readonly { readonly name: string; readonly values: readonly number[] }[] };
   readonly timeline: { readonly blocks: readonly Block[] };
+  readonly waterfall: { readonly lines: readonly Course[] };
 }
 
 export interface ChartOptions {

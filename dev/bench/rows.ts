@@ -13,6 +13,8 @@ import type { RatioOfMedians } from '../../src/calibrate/statistics.js';
 import type { BatchRow as FieldBatchRow, FieldBenchRow } from '../field-bench/run.js';
 import type { TraceCall } from '../routing/trace.js';
 import type { Environment } from './environment.js';
+import type { Mix } from './modes/load/jobs.js';
+import type { JobSpans } from './modes/load/statistics.js';
 import type { Side } from './modes/proofs/prover.js';
 import type { Routing } from './modes/replay/routings.js';
 import type { Finding } from './modes/targets/findings.js';
@@ -120,7 +122,7 @@ interface Rows {
     readonly bMs: number;
   };
   /** One timed load of the points of a case, as `setting` says; an MSM over them was right. */
-  readonly load: {
+  readonly loading: {
     readonly case: string;
     readonly n: number;
     readonly setting: string;
@@ -142,6 +144,72 @@ interface Rows {
     readonly productsPerSecond: number | null;
     /** What it is meant to take at most; null where nothing was said. */
     readonly allowedMs: number | null;
+  };
+  /** One pass of `load` through its jobs, with so many callers; every result was right. */
+  readonly load: {
+    readonly mix: Mix;
+    readonly concurrency: number;
+    /** What calls do for each other: all that there is, or without something. */
+    readonly sharing: string;
+    readonly repetition: number;
+    readonly jobs: number;
+    readonly wallMs: number;
+    readonly jobsPerSecond: number;
+    /** From a call to its result. */
+    readonly p50Ms: number;
+    readonly p95Ms: number;
+    /** Calls that were computed with others. */
+    readonly merged: number;
+    /** In which the GPU computed. */
+    readonly gpuMs: number;
+    /** Of all calls together. */
+    readonly waitedMs: number;
+    /** Of the time until the last result was computed, what the GPU had no work in; null where not all was the GPU’s. */
+    readonly idleShare: number | null;
+    /** Scratch of the engine: the most so far, what `plan` says of the largest job, and what it may have. */
+    readonly peakBytes: number;
+    readonly promisedBytes: number;
+    readonly budgetBytes: number;
+    /** Buffers that were given back on the device. */
+    readonly freesPerSecond: number;
+  };
+  /** The wall of a pass with so many callers ÷ that with one; null where one was not asked for. */
+  readonly inflation: {
+    readonly concurrency: number;
+    readonly ratio: RatioOfMedians | null;
+  };
+  /** The wall of a pass without one way of sharing ÷ that with all. */
+  readonly gain: {
+    readonly concurrency: number;
+    readonly without: string;
+    readonly ratio: RatioOfMedians;
+  };
+  /** When each of the jobs of one pass was where, in milliseconds since the first call. */
+  readonly waterfall: {
+    readonly concurrency: number;
+    readonly jobs: readonly (JobSpans & { readonly n: number })[];
+  };
+  /** Small sums over the same points: one after the other, and all at once. */
+  readonly together: {
+    readonly repetition: number;
+    readonly jobs: number;
+    readonly singleMs: number;
+    readonly togetherMs: number;
+    /** Of those at once, how many were computed with others. */
+    readonly merged: number;
+  };
+  /** Interactive calls, one at a time: alone, and with others in the background. */
+  readonly interactive: {
+    readonly n: number;
+    readonly calls: number;
+    readonly backgroundN: number;
+    readonly backgroundDone: number;
+    /** The longest submit in the background. */
+    readonly submitMs: number;
+    readonly aloneP50Ms: number;
+    readonly aloneP95Ms: number;
+    readonly busyP50Ms: number;
+    readonly busyP95Ms: number;
   };
   /** One timed MSM of several threads, the rows of whose buckets got to them as `setting` says; it was right. */
   readonly share: {

@@ -42,6 +42,7 @@ const runChoices: Partial<Record<RunKnobName, { readonly choices: ChoicesFor; re
   encoding: { choices: encodingChoices, unset: `${defaultEncoding} (default)` },
   points: { choices: about(pointDistributions), unset: 'distinct (default)' },
   scalars: { choices: about(scalarDistributions), unset: 'random (default)' },
+  mix: { choices: { prover: 'a prover’s', small: 'small ones' }, unset: 'default' },
   variants: { choices: { library: 'the library’s', all: 'all' }, unset: 'default' },
 };
 

@@ -14,10 +14,12 @@ export interface Begin {
   readonly kernel: CompiledKernel | null;
   readonly task: Task;
   readonly chunks: readonly number[];
-  /** In shared memory: the next chunk, then for each chunk the number of the worker that drew it, or 0. */
+  /** In shared memory: the next chunk; how many workers may draw; then for each chunk the number of the worker that drew it, or 0. */
   readonly control: Int32Array | null;
-  /** Of the worker, from 1. */
+  /** The number of the worker, from 1. */
   readonly worker: number;
+  /** Its place among those that take part, from 1: only the first so many may draw. */
+  readonly place: number;
   /** Whether there is nothing beyond `chunks`. */
   readonly isAll: boolean;
 }
@@ -37,10 +39,39 @@ export type FromWorker =
   | { readonly say: 'done'; readonly sums: WindowSums; readonly chunks: number }
   | { readonly say: 'failed'; readonly why: string };
 
+/** Where the marks of chunks begin. */
+const MARKS = 2;
+
+/** What threads of a round share that draw from it. */
+export const sharedControl = (chunks: number): Int32Array =>
+  new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT * (MARKS + chunks)));
+
 /** Draws a chunk; null if there are no more. */
 export const drawFrom = (control: Int32Array, worker: number): number | null => {
   const chunk = Atomics.add(control, 0, 1);
-  if (chunk >= control.length - 1) return null;
-  Atomics.store(control, 1 + chunk, worker);
+  if (chunk >= control.length - MARKS) return null;
+  Atomics.store(control, MARKS + chunk, worker);
   return chunk;
+};
+
+/** Whether a chunk is left. */
+export const isLeftIn = (control: Int32Array): boolean => Atomics.load(control, 0) < control.length - MARKS;
+
+/** The number of the worker that drew a chunk; 0: nobody's. */
+export const drawnBy = (control: Int32Array, chunk: number): number => Atomics.load(control, MARKS + chunk);
+
+/** More workers than there are. */
+export const ALL = 2 ** 31 - 1;
+
+/** Says how many workers may draw. */
+export const allow = (control: Int32Array, workers: number): void => {
+  Atomics.store(control, 1, workers);
+  Atomics.notify(control, 1);
+};
+
+/** Waits, in a worker, until it may draw. */
+export const waitFor = (control: Int32Array, place: number): void => {
+  for (let allowed = Atomics.load(control, 1); allowed < place; allowed = Atomics.load(control, 1)) {
+    Atomics.wait(control, 1, allowed);
+  }
 };

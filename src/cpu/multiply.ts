@@ -41,6 +41,8 @@ export interface Threads extends Cutting {
   readonly pool: WorkerPool | null;
   /** The most workers beside the own thread. */
   readonly workers: number;
+  /** How many of them may be at work; asked now and then. Where it is not there all may. */
+  readonly allowed?: (() => number) | undefined;
 }
 
 export const ALONE: Threads = { pool: null, workers: 0, distribution: 'dynamic', chunk: null };
@@ -257,6 +259,7 @@ class WideCall {
         chunks,
         isStatic: this.#threads.distribution === 'static',
         own: () => share(rowsPerChunk),
+        allowed: this.#threads.allowed,
         goOn: this.#goOn,
       },
       Math.min(workers, chunks - 1),

@@ -1,6 +1,17 @@
 /** Threads that compute rounds together: who draws which chunk, and what becomes of the chunks of one that dies. No mathematics. */
 import type { ComputeWorker } from '../api.js';
-import { type Begin, drawFrom, type FromWorker, type More, type Task } from './messages.js';
+import {
+  ALL,
+  allow,
+  type Begin,
+  drawFrom,
+  drawnBy,
+  type FromWorker,
+  isLeftIn,
+  type More,
+  sharedControl,
+  type Task,
+} from './messages.js';
 import type { NodeWorker } from './node-module.js';
 import type { PageWorker } from './platform.js';
 import type { WindowSums } from './share.js';
@@ -41,6 +52,8 @@ export interface Round {
   readonly isStatic: boolean;
   /** What the own thread is to have a share by. */
   own(): OwnShare;
+  /** How many workers may be at work, where they draw; asked now and then. Others wait before their next chunk, until all are drawn. */
+  allowed?: (() => number) | undefined;
   /** Called now and then; what it throws ends the round. */
   goOn(): void;
 }
@@ -60,6 +73,10 @@ const isOfNode = (worker: ComputeWorker): worker is NodeWorker => 'on' in worker
 interface Current {
   readonly round: Round;
   readonly control: Int32Array | null;
+  /** The most workers. */
+  readonly most: number;
+  /** How many of them may be at work. */
+  allowed: number;
   /** Of those that are drawn by message; ascending. */
   next: number;
   readonly parts: WindowSums[];
@@ -76,6 +93,8 @@ class Member {
   state: 'starting' | 'idle' | 'busy' | 'dead' = 'starting';
   kernel: CompiledKernel | null = null;
   readonly drawn = new Set<number>();
+  /** It asked for a chunk, and was not answered. */
+  isAsking = false;
 
   constructor(number: number, worker: ComputeWorker) {
     this.number = number;
@@ -111,6 +130,11 @@ export class WorkerPool {
     return this.#members.length;
   }
 
+  /** Whether a round is under way. */
+  get isBusy(): boolean {
+    return this.#current !== null;
+  }
+
   /** Whether there are no workers any more. */
   get isOff(): boolean {
     return this.#deaths >= MOST_DEATHS;
@@ -126,7 +150,9 @@ export class WorkerPool {
     clearTimeout(this.#idle);
     const current: Current = {
       round,
-      control: this.#shares && !round.isStatic ? new Int32Array(new SharedArrayBuffer(4 * (1 + round.chunks))) : null,
+      control: this.#shares && !round.isStatic ? sharedControl(round.chunks) : null,
+      most: workers,
+      allowed: 0,
       next: round.isStatic ? 1 : 0,
       parts: [],
       workers: [],
@@ -137,7 +163,7 @@ export class WorkerPool {
     try {
       // what came before may have taken a while, as compiling does: no workers for a call that is over
       round.goOn();
-      if (!this.isOff) this.#wake(workers);
+      this.#look(current);
       await this.#computeOwn(current);
     } finally {
       this.#current = null;
@@ -157,6 +183,30 @@ export class WorkerPool {
   destroy(): void {
     clearTimeout(this.#idle);
     for (const member of [...this.#members]) this.#end(member);
+  }
+
+  /** Looks how many workers may be at work. */
+  #look(current: Current): void {
+    const { round, most } = current;
+    this.#allow(current, round.isStatic ? most : Math.min(most, round.allowed?.() ?? most));
+  }
+
+  #allow(current: Current, workers: number): void {
+    const { control, allowed } = current;
+    if (workers === allowed) return;
+    current.allowed = workers;
+    if (control !== null) allow(control, workers);
+    if (workers < allowed) return;
+    for (const member of this.#members.slice(0, workers)) if (member.isAsking) this.#answer(member);
+    if (!this.isOff) this.#wake(workers);
+  }
+
+  /** Has all that wait go on, as nothing is left to wait for. */
+  #release(current: Current): void {
+    const { control } = current;
+    current.allowed = ALL;
+    if (control !== null) allow(control, ALL);
+    for (const member of this.#members) if (member.isAsking) this.#answer(member);
   }
 
   /** Has those that there are take part, and starts others. */
@@ -181,7 +231,13 @@ export class WorkerPool {
       own = null;
     };
     if (round.isStatic) await add(0);
-    else for (let chunk = this.#draw(current, 0); chunk !== null; chunk = this.#draw(current, 0)) await add(chunk);
+    else {
+      for (let chunk = this.#draw(current, 0); chunk !== null; chunk = this.#draw(current, 0)) {
+        await add(chunk);
+        this.#look(current);
+      }
+    }
+    this.#release(current);
     await settle();
     const since = performance.now();
     const patience = this.#patience.silentMs + SILENT_CHUNKS * longest;
@@ -198,7 +254,7 @@ export class WorkerPool {
     // what was drawn by one that died before it could say so
     const { control } = current;
     for (let chunk = 0; control !== null && chunk < round.chunks; chunk++) {
-      if (control[1 + chunk] === 0) current.again.push(chunk);
+      if (drawnBy(control, chunk) === 0) current.again.push(chunk);
     }
     for (let chunk = current.next; round.isStatic && chunk < round.chunks; chunk++) current.again.push(chunk);
     for (const chunk of current.again) await add(chunk);
@@ -259,13 +315,12 @@ export class WorkerPool {
     if (member.state === 'dead') return;
     if (message.say === 'ready') {
       member.state = 'idle';
-      if (current !== null) this.#hand(member);
+      if (current !== null && this.#placeOf(member) <= current.allowed) this.#hand(member);
     } else if (current === null || member.state !== 'busy') {
       return;
     } else if (message.say === 'next') {
-      const chunk = current.round.isStatic ? null : this.#draw(current, member.number);
-      if (chunk !== null) member.drawn.add(chunk);
-      member.worker.postMessage({ chunk } satisfies More);
+      member.isAsking = true;
+      if (this.#placeOf(member) <= current.allowed) this.#answer(member);
       return;
     } else if (message.say === 'failed') {
       this.#lose(member, `failed: ${message.why}`);
@@ -281,12 +336,27 @@ export class WorkerPool {
     this.#onChange();
   }
 
+  /** From 1. */
+  #placeOf(member: Member): number {
+    return 1 + this.#members.indexOf(member);
+  }
+
+  /** Answers a worker that asked for a chunk. */
+  #answer(member: Member): void {
+    const current = this.#current as Current;
+    const chunk = current.round.isStatic ? null : this.#draw(current, member.number);
+    if (chunk !== null) member.drawn.add(chunk);
+    member.isAsking = false;
+    member.worker.postMessage({ chunk } satisfies More);
+  }
+
   /** Gives a worker what is to be done, if there is anything left. */
   #hand(member: Member): void {
     const current = this.#current as Current;
     const { round, control } = current;
     member.drawn.clear();
-    const isLeft = control === null ? current.next < round.chunks : (control[0] as number) < round.chunks;
+    member.isAsking = false;
+    const isLeft = control === null ? current.next < round.chunks : isLeftIn(control);
     if (!isLeft) return;
     const chunk = control === null ? this.#draw(current, member.number) : null;
     if (chunk !== null) member.drawn.add(chunk);
@@ -296,6 +366,7 @@ export class WorkerPool {
       chunks: chunk === null ? [] : [chunk],
       control,
       worker: member.number,
+      place: this.#placeOf(member),
       isAll: round.isStatic,
     };
     member.kernel = round.kernel;
@@ -319,7 +390,7 @@ export class WorkerPool {
         control === null
           ? [...member.drawn]
           : Array.from({ length: current.round.chunks }, (_, chunk) => chunk).filter(
-              (chunk) => control[1 + chunk] === member.number,
+              (chunk) => drawnBy(control, chunk) === member.number,
             );
       if (wasBusy) current.again.push(...drawn);
       current.lost.push(`worker ${member.number} ${why}`);

@@ -14,9 +14,17 @@ export interface WorkerOptions {
 export class CpuThreads {
   readonly #options: WorkerOptions;
   #pool: WorkerPool | null = null;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: WorkerOptions) {
     this.#options = options;
+  }
+
+  /** Computes when all that came before is over: a pool computes one sum at a time. */
+  inTurn<Result>(compute: () => Promise<Result>): Promise<Result> {
+    const done = this.#last.then(compute);
+    this.#last = done.catch(() => undefined);
+    return done;
   }
 
   /** How a call is computed with such knobs; workers are started when it has been found to be large. */
@@ -26,6 +34,11 @@ export class CpuThreads {
     if (workers === 0 || start === null) return ALONE;
     this.#pool ??= new WorkerPool(start, canShare());
     return { pool: this.#pool, workers, distribution: cpuDistribution, chunk: cpuChunk || null };
+  }
+
+  /** Ends the workers, unless they are at work. */
+  trim(): void {
+    if (!this.#pool?.isBusy) this.#pool?.destroy();
   }
 
   /** Ends the workers. */

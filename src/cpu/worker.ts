@@ -1,6 +1,6 @@
 /** A thread of the pool: the package's `worker.js`, which needs nothing else of the package. */
 import type { Begin, FromWorker, More, ToWorker } from './messages.js';
-import { drawFrom } from './messages.js';
+import { drawFrom, waitFor } from './messages.js';
 import { nodeModule } from './node-module.js';
 import { Share, type WindowSums } from './share.js';
 import { type CompiledKernel, WideAdder } from './wide-adder.js';
@@ -30,7 +30,7 @@ const ask = (): Promise<More> => {
 };
 
 /** The chunks of a round that are this worker's, one after the other. */
-async function* chunksOf({ chunks, control, worker, isAll }: Begin): AsyncGenerator<number> {
+async function* chunksOf({ chunks, control, worker, place, isAll }: Begin): AsyncGenerator<number> {
   if (isAll || control !== null) yield* chunks;
   if (isAll) return;
   if (control === null) {
@@ -42,7 +42,12 @@ async function* chunksOf({ chunks, control, worker, isAll }: Begin): AsyncGenera
     }
     return;
   }
-  for (let chunk = drawFrom(control, worker); chunk !== null; chunk = drawFrom(control, worker)) yield chunk;
+  for (;;) {
+    waitFor(control, place);
+    const chunk = drawFrom(control, worker);
+    if (chunk === null) return;
+    yield chunk;
+  }
 }
 
 const compute = async (begin: Begin): Promise<{ readonly sums: WindowSums; readonly chunks: number }> => {

@@ -26,7 +26,7 @@ import type { HostClock } from './clock.js';
 import { runOnCpu } from './cpu-run.js';
 import { type Factors, surveyFactors } from './factors.js';
 import { Front, type OwnBases } from './front.js';
-import type { CallOptions } from './input.js';
+import type { Call } from './input.js';
 import type { ReadOptions } from './options.js';
 import { refusal } from './refusal.js';
 import { dispose } from './resident-bases.js';
@@ -90,12 +90,13 @@ export class CpuEngine extends Front<HostBases> implements MsmEngine<Coordinate>
   readonly memory: MemoryUse = { bases: 0, scalars: 0, scratch: 0, peak: 0 };
   readonly pipelines: readonly CompileTime[] = [];
   readonly selfTest: SelfTest | null = null;
+  protected readonly frees = 0;
   readonly #tuning: Knobs;
   readonly #threads: CpuThreads;
   #lastRun: RunRecord | null = null;
 
   constructor(curve: CurveContext, options: ReadOptions) {
-    super(curve, options);
+    super(curve, options.queueOf(1));
     const { tuning, workers } = options;
     this.#tuning = tuning;
     this.#threads = new CpuThreads(workers);
@@ -109,6 +110,11 @@ export class CpuEngine extends Front<HostBases> implements MsmEngine<Coordinate>
     this.assertUsable(undefined);
     if (!Number.isInteger(n) || n < 1) throw badArgument(`n must be a positive integer, got ${show(n)}`);
     await withAdder(this.curve, async () => undefined);
+  }
+
+  async trim(): Promise<void> {
+    this.assertUsable(undefined);
+    this.#threads.trim();
   }
 
   destroy(): void {
@@ -128,7 +134,11 @@ export class CpuEngine extends Front<HostBases> implements MsmEngine<Coordinate>
 
   protected async place(): Promise<void> {}
 
-  protected async load(source: PointSource, _: unknown, options: CallOptions): Promise<HostBases> {
+  protected company(): readonly [] {
+    return [];
+  }
+
+  protected async load(source: PointSource, _: unknown, options: Call): Promise<HostBases> {
     const { label = 'bases', checkSubgroup, signal, onProgress } = options;
     const goOn = (): void => this.assertUsable(signal);
     goOn();
@@ -151,7 +161,7 @@ export class CpuEngine extends Front<HostBases> implements MsmEngine<Coordinate>
     bases: HostBases,
     vectors: readonly Factors[],
     n: number,
-    options: CallOptions,
+    options: Call,
     clock: HostClock,
   ): Promise<AffinePoint<Coordinate>[]> {
     const goOn = (): void => {
@@ -168,6 +178,7 @@ export class CpuEngine extends Front<HostBases> implements MsmEngine<Coordinate>
     };
     const { sums, record } = await runOnCpu(context, bases.source, surveyed, n, options, clock, goOn);
     this.#lastRun = record;
+    this.count(record);
     return sums;
   }
 }

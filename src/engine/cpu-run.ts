@@ -18,6 +18,8 @@ export interface CpuRunContext {
   readonly tuning: Knobs;
   readonly adapter: AdapterDescription;
   readonly threads: CpuThreads;
+  /** How many workers may be at work; asked now and then. */
+  readonly allowed?: (() => number) | undefined;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface CpuRunContext {
  * @param goOn called now and then; what it throws ends the call
  */
 export const runOnCpu = async (
-  { curve, limits, tuning, adapter, threads }: CpuRunContext,
+  { curve, limits, tuning, adapter, threads, allowed }: CpuRunContext,
   source: PointSource | null,
   vectors: readonly SurveyedVector[],
   n: number,
@@ -42,7 +44,7 @@ export const runOnCpu = async (
     source,
     vectors,
     goOn,
-    threads.of(tuning),
+    { ...threads.of(tuning), allowed },
   );
   const ms = performance.now() - computing;
   onProgress?.({ phase: 'msm', done: 1, total: 1 });

@@ -9,6 +9,7 @@ import type {
   MsmPlan,
   RunRecord,
   SelfTest,
+  Sharing,
   Tuning,
 } from '../api.js';
 import type { WorkerOptions } from '../cpu/threads.js';
@@ -19,8 +20,9 @@ import type { PointSource } from '../curves/point-source.js';
 import { badArgument, GpuFault, MsmError, show } from '../errors.js';
 import { kernelsOf } from '../gpu/commands.js';
 import { type OpenDevice, openDevice } from '../gpu/device.js';
+import { DeviceSource } from '../gpu/device-source.js';
 import { compileTimes } from '../gpu/pipelines.js';
-import { Runner } from '../gpu/runner.js';
+import type { Runner } from '../gpu/runner.js';
 import { productFor } from '../plan/chips.js';
 import { fieldProductOf } from '../plan/device-defaults.js';
 import { learnedRate } from '../plan/pace.js';
@@ -30,12 +32,14 @@ import type { Knobs } from '../plan/tuning.js';
 import { fullWorkload, type TableShape } from '../plan/workload.js';
 import { recordJob } from '../record/record.js';
 import { createKernels, type Kernels } from '../stages/kernels.js';
+import type { CallTurn } from './call-queue.js';
 import type { HostClock } from './clock.js';
 import type { Work } from './evaluate.js';
 import { type Factors, type SurveyedFactors, surveyFactors } from './factors.js';
-import { Front } from './front.js';
-import type { CallOptions } from './input.js';
-import { areAsLoaded, type LoadContext, type Loaded, loadPoints } from './load.js';
+import { Front, type Wanted } from './front.js';
+import type { Call } from './input.js';
+import type { Loaded } from './load.js';
+import type { LoadContext } from './load-context.js';
 import { loadLater } from './load-later.js';
 import type { ScalarStore } from './loaded-scalars.js';
 import type { EngineKnobs, MsmEngineOptions, ReadOptions } from './options.js';
@@ -43,6 +47,12 @@ import { ResidentBases } from './resident-bases.js';
 import type { Done, RoutedPlace, Router } from './router.js';
 
 const LARGEST_WARMUP = 2 ** 16;
+
+/** Calls that are under way at a time: one that the GPU computes, and the next one, which is made ready meanwhile. */
+const WIDTH = 2;
+
+/** Devices that a call may see go before anything of it has begun. */
+const MOST_DEVICES = 3;
 
 /** What is left of a call's attempts. */
 interface Attempts {
@@ -59,18 +69,21 @@ const simplerThan = (product: Tuning['fieldProduct']): Pick<Knobs, 'fieldProduct
 
 class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   #kernels: Kernels;
-  readonly #reopen: () => Promise<OpenDevice>;
-  readonly #budget: number;
+  readonly #source: DeviceSource;
+  readonly #runnerFor: ReadOptions['runnerFor'];
   readonly #wanted: EngineKnobs;
   readonly #selfTests: boolean;
   readonly #retainBases: boolean;
   readonly #retries: number;
   readonly #verify: number;
   readonly #workers: WorkerOptions;
+  readonly #sharing: Required<Sharing>;
   readonly #backend: ReadOptions['backend'];
   #router: Router | null = null;
   #open: OpenDevice;
   #runner: Runner;
+  /** A runner whose loss some call has failed of. */
+  #blamed: Runner | null = null;
   #tuning: EngineKnobs;
   #selfTest: SelfTest | null = null;
   /** What was tested on the runner: with tables, or without. */
@@ -82,20 +95,17 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   /** The peak on devices that were lost. */
   #peakOfLost = 0;
 
-  constructor(
-    curve: CurveContext,
-    open: OpenDevice,
-    options: ReadOptions & { readonly reopen: () => Promise<OpenDevice> },
-  ) {
-    super(curve, options);
-    this.#reopen = options.reopen;
-    this.#budget = options.budget;
+  constructor(curve: CurveContext, open: OpenDevice, options: ReadOptions & { readonly source: DeviceSource }) {
+    super(curve, options.queueOf(WIDTH));
+    this.#source = options.source;
+    this.#runnerFor = options.runnerFor;
     this.#tuning = this.#wanted = options.tuning;
     this.#selfTests = options.selfTests;
     this.#retainBases = options.retainBases;
     this.#retries = options.retries;
     this.#verify = options.verify;
     this.#workers = options.workers;
+    this.#sharing = options.sharing;
     this.#backend = options.backend;
     this.#open = open;
     [this.curve, this.#kernels] = this.#arithmetic(curve);
@@ -123,6 +133,10 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     return this.#lastRun;
   }
 
+  protected get frees(): number {
+    return this.#runner.frees;
+  }
+
   get selfTest(): SelfTest | null {
     return this.#selfTest;
   }
@@ -130,8 +144,8 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   async warmup(n: number): Promise<void> {
     this.assertUsable(undefined);
     if (!Number.isInteger(n) || n < 1) throw badArgument(`n must be a positive integer, got ${show(n)}`);
-    await this.turn('warmup', 0, async () => {
-      const runner = await this.#liveRunner();
+    await this.turn('warmup', 0, async (turn) => {
+      const runner = await this.#liveRunner(turn);
       const limits = this.#planLimits();
       // larger ones run the same kernels more often
       const load = fullWorkload(Math.min(n, LARGEST_WARMUP), this.curve);
@@ -139,7 +153,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
         [{ load, offset: 0, indices: null }],
         this.curve,
         limits,
-        this.#budget,
+        runner.room,
         this.#tuning,
       ).flatMap((job) => recordJob(this.#kernels, job, () => ({ buffer: 'bases' }), this.#tuning.checks));
       const later = await loadLater();
@@ -154,9 +168,15 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
       } finally {
         apart.destroy();
       }
-      await this.#testedRunner(false, undefined);
+      await this.#testedRunner(false, turn);
       if (this.backends.includes('cpu')) await later.withAdder(this.curve, async () => undefined);
     });
+  }
+
+  async trim(): Promise<void> {
+    this.assertUsable(undefined);
+    this.#router?.trim();
+    await this.#runner.trim();
   }
 
   destroy(): void {
@@ -164,8 +184,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     this.destroyed = true;
     this.#router?.destroy();
     this.#runner.destroy();
-    // what is lost need not be destroyed, and Dawn has been seen to crash when it was
-    if (this.#open.owned && !this.#runner.isLost) this.#open.device.destroy();
+    this.#source.leave();
   }
 
   /** The loss of a device of our own is nothing that can never be mended. */
@@ -198,22 +217,23 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     const afterLoss = owned
       ? `${again}, and the engine gets itself a new one`
       : 'it was yours: request another, and create a new engine on it';
-    return new Runner(device, this.#budget, afterLoss);
+    return this.#runnerFor(device, afterLoss);
   }
 
   /** The runner to work on: that of a new device, if the engine's own was lost since the last call. */
-  async #liveRunner(): Promise<Runner> {
-    if (this.#runner.isLost && this.#open.owned) {
-      const open = await this.#reopen();
-      if (this.destroyed) {
-        open.device.destroy();
-        throw new MsmError('destroyed', 'the engine was destroyed; create a new one');
-      }
-      this.#selfTest = null;
-      this.#begin(open, this.#wanted);
-    }
+  async #liveRunner(turn: CallTurn): Promise<Runner> {
+    const isGone = (): boolean => this.#runner.isLost && this.#open.owned;
+    if (isGone()) await turn.alone(async () => isGone() && this.#replace());
     this.#runner.assertAlive();
     return this.#runner;
+  }
+
+  /** Goes on on another device. */
+  async #replace(): Promise<void> {
+    const open = await this.#source.after(this.#open);
+    if (this.destroyed) throw new MsmError('destroyed', 'the engine was destroyed; create a new one');
+    this.#selfTest = null;
+    this.#begin(open, this.#wanted);
   }
 
   /** Everything anew; bases that are on the runner of before are loaded again when they are needed. */
@@ -233,34 +253,52 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
    *
    * @throws MsmError `internal` where these failed, too
    */
-  async #testedRunner(tables: boolean, signal: AbortSignal | undefined): Promise<Runner> {
+  async #testedRunner(tables: boolean, turn: CallTurn): Promise<Runner> {
     for (;;) {
-      const runner = await this.#liveRunner();
-      if (!this.#selfTests || this.#tested.has(tables)) return runner;
-      const begun = performance.now();
-      const { selfTest } = await loadLater();
-      const tested = { ...this.#loadContext(), limits: this.#planLimits(), budget: this.#budget, tables };
-      const wrong = await selfTest(runner, { ...tested, tuning: this.#tuning }, () => this.assertUsable(signal));
-      const { product } = this.curve.field;
-      const { failed = null, ms = 0 } = this.#selfTest ?? {};
-      this.#selfTest = {
-        product: wrong === null ? product : null,
-        failed: failed ?? (wrong === null ? null : `with ${product} products: ${wrong}`),
-        ms: ms + performance.now() - begun,
-      };
-      if (wrong === null) this.#tested.add(tables);
-      else if (failed === null) this.#begin(this.#open, { ...this.#tuning, ...simplerThan(product) });
-      else throw new MsmError('internal', `what is known comes out wrong on this device, ${failed}; ${wrong}`);
+      const runner = await this.#liveRunner(turn);
+      const isTested = (): boolean => !this.#selfTests || this.#tested.has(tables);
+      if (isTested()) return runner;
+      await turn.alone(async () => isTested() || this.#test(tables, turn.signal));
     }
   }
 
+  async #test(tables: boolean, signal: AbortSignal | undefined): Promise<void> {
+    const begun = performance.now();
+    const { selfTest } = await loadLater();
+    const runner = this.#runner;
+    const tested = { ...this.#loadContext(), limits: this.#planLimits(), budget: runner.room, tables };
+    const wrong = await selfTest(runner, { ...tested, tuning: this.#tuning }, () => this.assertUsable(signal));
+    const { product } = this.curve.field;
+    const { failed = null, ms = 0 } = this.#selfTest ?? {};
+    this.#selfTest = {
+      product: wrong === null ? product : null,
+      failed: failed ?? (wrong === null ? null : `with ${product} products: ${wrong}`),
+      ms: ms + performance.now() - begun,
+    };
+    if (wrong === null) this.#tested.add(tables);
+    else if (failed === null) this.#begin(this.#open, { ...this.#tuning, ...simplerThan(product) });
+    else throw new MsmError('internal', `what is known comes out wrong on this device, ${failed}; ${wrong}`);
+  }
+
   /** Where the bases are on the runner's device; loads them again if the device that they were on is gone, or if they are not what they were. */
-  async #residentBuffer(runner: Runner, bases: ResidentBases): Promise<GPUBuffer> {
+  async #residentBuffer(runner: Runner, bases: ResidentBases, turn: CallTurn): Promise<GPUBuffer> {
     const loaded = bases.on(runner);
     if (loaded !== null) {
-      if (bases.isSuspect) bases.isSuspect = !(await areAsLoaded(runner, this.#loadContext(), loaded));
+      if (bases.isSuspect) {
+        const { areAsLoaded } = await loadLater();
+        await bases.clear(() => areAsLoaded(runner, this.#loadContext(), loaded, turn));
+      }
       if (!bases.isSuspect) return loaded.buffer;
     }
+    await turn.alone(async () => bases.on(runner) !== loaded || this.#reload(runner, bases, turn));
+    return (bases.on(runner) as Loaded).buffer;
+  }
+
+  async #reload(runner: Runner, bases: ResidentBases, turn: CallTurn): Promise<void> {
+    // another call may have gone on to another device
+    if (runner !== this.#runner) turn.onRefused?.();
+    runner.assertAlive();
+    const loaded = bases.on(runner);
     if (bases.source === null) {
       const [code, what] =
         loaded === null
@@ -276,7 +314,6 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
       throw error;
     }
     bases.moveTo(runner, reloaded);
-    return reloaded.buffer;
   }
 
   /** Does again what the GPU got wrong, as often as the call may; `repair` comes before. */
@@ -298,35 +335,42 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     }
   }
 
-  protected async load(source: PointSource, tables: TableShape, options: CallOptions): Promise<ResidentBases> {
-    this.assertUsable(options.signal);
+  protected load(source: PointSource, tables: TableShape, call: Call): Promise<ResidentBases> {
+    return this.#admitted(call, (admitted) => this.#load(source, tables, admitted));
+  }
+
+  async #load(source: PointSource, tables: TableShape, options: Call): Promise<ResidentBases> {
+    const { turn, signal } = options;
+    this.assertUsable(signal);
     // with their source at hand they can be loaded again, if products turn out to be wrong
-    const runner = await (this.#retainBases
-      ? this.#liveRunner()
-      : this.#testedRunner(tables.count > 1, options.signal));
+    const runner = await (this.#retainBases ? this.#liveRunner(turn) : this.#testedRunner(tables.count > 1, turn));
     const loaded = await this.#attempt(this.#attempts(), () => this.#upload(runner, source, tables, options));
     const length = source.bytes.length / this.curve.pointBytes;
     const kept = this.#retainBases ? source : null;
     return new ResidentBases(length, options.label ?? 'bases', tables, kept, runner, loaded);
   }
 
-  protected async place(store: ScalarStore): Promise<void> {
-    const runner = await this.#liveRunner();
+  protected async place(store: ScalarStore, turn: CallTurn): Promise<void> {
+    await this.#place(store, await this.#liveRunner(turn));
+  }
+
+  async #place(store: ScalarStore, runner: Runner): Promise<void> {
     const { maxBufferSize } = runner.device.limits;
     this.#placed.add(store);
     // what no buffer holds is uploaded piece by piece, for each call
     if (store.bytes.length <= maxBufferSize) await store.place(runner);
   }
 
-  #upload(
+  async #upload(
     runner: Runner,
     source: PointSource,
     tables: TableShape,
-    { label = 'bases', checkSubgroup = false, signal, onProgress }: Partial<CallOptions>,
+    { label = 'bases', checkSubgroup = false, signal, onProgress, turn }: Partial<Call>,
   ): Promise<Loaded> {
+    const { loadPoints } = await loadLater();
     const goOn = () => this.assertUsable(signal);
-    const request = { source, tables, checkSubgroup, label, budget: this.#budget, goOn, onProgress };
-    return loadPoints(runner, this.#loadContext(), request);
+    const own = { source, tables, label, budget: runner.room, ...(turn && { turn }) };
+    return loadPoints(runner, this.#loadContext(), { ...own, checkSubgroup, goOn, onProgress });
   }
 
   #loadContext(): LoadContext {
@@ -335,7 +379,6 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
       kernels: this.#kernels,
       limits: this.#planLimits(),
       tuning: this.#tuning,
-      loadLater,
     };
   }
 
@@ -354,29 +397,86 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     bases: ResidentBases,
     vectors: readonly Factors[],
     n: number,
-    options: CallOptions,
+    call: Call,
     clock: HostClock,
   ): Promise<AffinePoint<Coordinate>[]> {
     const router = await this.#routerOf();
-    const { sums, record } = await router.multiply({
-      ...this.#routed(bases),
-      ...{ vectors, n, options, clock },
-      survey: (own) => this.#survey(bases, own),
-      onGpu: (...own) => this.#multiplyOnGpu(bases, ...own),
-      compiled: () => this.pipelines.length,
-      goOn: () => {
-        this.assertUsable(options.signal);
-        bases.assertAlive();
-      },
-    });
+    // waiting for others is no part of what it takes
+    const alone: CallTurn['alone'] = async (work, signal) => {
+      clock.enter(null);
+      const begin = (): ReturnType<typeof work> => {
+        clock.enter('encodeMs');
+        return work();
+      };
+      return call.turn.alone(begin, signal);
+    };
+    const watched: Call = { ...call, turn: { ...call.turn, alone } };
+    const { sums, record } = await this.#admitted(watched, (options) =>
+      router.multiply({
+        ...this.#routed(bases),
+        ...{ vectors, n, options, clock },
+        survey: (own) => this.#survey(bases, own),
+        onGpu: (...own) => this.#multiplyOnGpu(bases, ...own),
+        compiled: () => this.pipelines.length,
+        isBusy: () => this.#runner.isBusyFor(options.turn),
+        goOn: () => {
+          this.assertUsable(options.signal);
+          bases.assertAlive();
+        },
+      }),
+    );
     this.#lastRun = record;
+    this.count(record);
     return [...sums];
+  }
+
+  /**
+   * Does the work of a call. Of those that were under way when a device of the engine's own was lost, the first fails, as its work may be why. Others
+   * begin again, on the next device.
+   */
+  async #admitted<Result>(call: Call, work: (call: Call) => Promise<Result>): Promise<Result> {
+    for (let left = MOST_DEVICES; ; left--) {
+      let [hasBegun, wasRefused] = [false, false];
+      const turn: CallTurn = {
+        ...call.turn,
+        onBegun: () => {
+          hasBegun = true;
+        },
+        onRefused: () => {
+          wasRefused = true;
+        },
+      };
+      try {
+        return await work({ ...call, turn });
+      } catch (error) {
+        const isLoss = error instanceof MsmError && (error.code === 'device-lost' || wasRefused);
+        if (!isLoss || left === 0 || this.destroyed || !this.#open.owned) throw error;
+        const isInnocent = (wasRefused && !hasBegun) || this.#blamed === this.#runner;
+        if (!isInnocent) {
+          this.#blamed = this.#runner;
+          throw error;
+        }
+      }
+    }
+  }
+
+  protected company(
+    own: Wanted<ResidentBases>,
+    waiting: readonly Wanted<ResidentBases>[],
+  ): readonly Wanted<ResidentBases>[] {
+    const router = this.#router;
+    // the checks look at one sum at a time
+    if (!this.#sharing.merge || router === null || this.#tuning.checks !== undefined) return [];
+    const loadsOf = ({ factors }: Wanted<ResidentBases>) =>
+      factors.filter(({ n }) => n > 0).map(({ n }) => fullWorkload(n, this.curve, own.bases.tables));
+    const chosen = router.company(this.#routed(own.bases), loadsOf(own), waiting.map(loadsOf));
+    return chosen.map((i) => waiting[i] as Wanted<ResidentBases>);
   }
 
   protected async planned(bases: ResidentBases, lengths: readonly number[]): Promise<MsmPlan> {
     const loads = lengths.map((n) => fullWorkload(n, this.curve, bases.tables));
     const vectors = loads.map((load) => ({ load, offset: 0, indices: null }));
-    const jobs = schedule(vectors, this.curve, this.#planLimits(), this.#budget, this.#tuning);
+    const jobs = schedule(vectors, this.curve, this.#planLimits(), this.#runner.room, this.#tuning);
     return {
       bytes: jobs.reduce((most, { peakBytes }) => Math.max(most, peakBytes), 0),
       submits: jobs.reduce((sum, { submits }) => sum + submits, 0),
@@ -386,7 +486,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
 
   async #routerOf(): Promise<Router> {
     const { Router } = await loadLater();
-    this.#router ??= new Router(this.#backend === 'both', this.#workers);
+    this.#router ??= new Router(this.#backend === 'both', this.#workers, this.#sharing);
     return this.#router;
   }
 
@@ -399,25 +499,30 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     bases: ResidentBases,
     vectors: readonly Factors[],
     surveyed: readonly SurveyedFactors[],
-    options: CallOptions,
+    options: Call,
     clock: HostClock,
   ): Promise<Done> {
+    const { turn } = options;
     const surveyedOn = this.#runner;
-    const runner = await this.#testedRunner(bases.tables.count > 1, options.signal);
+    const runner = await this.#testedRunner(bases.tables.count > 1, turn);
     const attempts = this.#attempts();
     const resident = (): Promise<GPUBuffer> => {
       bases.assertAlive();
-      return this.#attempt(attempts, () => this.#residentBuffer(runner, bases));
+      return this.#attempt(attempts, () => this.#residentBuffer(runner, bases, turn));
     };
     await resident();
     // after the loss of a device, or where they were not what they should be
-    for (const { loaded } of vectors) if (loaded && this.#placed.has(loaded.store)) await this.place(loaded.store);
+    for (const { loaded } of vectors) {
+      const isAway = (): boolean => loaded !== null && loaded.store.on(runner.device) === null;
+      if (loaded !== null && this.#placed.has(loaded.store) && isAway())
+        await turn.alone(async () => isAway() && this.#place(loaded.store, runner));
+    }
     this.assertUsable(options.signal);
     // those of the device that there is now
     const limits = this.#planLimits();
     const work = (vectors: readonly SurveyedFactors[], tuning: Knobs = {}): Work => ({
       vectors,
-      jobs: schedule(vectors, this.curve, limits, this.#budget, { ...this.#tuning, ...tuning }),
+      jobs: schedule(vectors, this.curve, limits, runner.room, { ...this.#tuning, ...tuning }),
     });
     const wanted = work(runner === surveyedOn ? surveyed : this.#survey(bases, vectors));
     const { plan } = (wanted.jobs[0] as Job).parts[0] as Part;
@@ -437,7 +542,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     const compute = async () => {
       const buffer = await resident();
       const { checks } = this.#tuning;
-      const context = { curve: this.curve, kernels: this.#kernels, checks, bases: buffer, clock, goOn };
+      const context = { curve: this.curve, kernels: this.#kernels, checks, bases: buffer, clock, turn, goOn };
       const evaluation = await later.evaluate(runner, context, wanted, tick);
       const { walls } = clock.read();
       if (check !== null) {
@@ -450,13 +555,13 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
         }
         await check.assertAgree(evaluation.sums, others);
         // bases that were written over would be wrong in both
-        bases.isSuspect = true;
+        bases.suspect();
         if ((await resident()) !== buffer) throw new GpuFault('verify', 'the bases were no longer what was loaded');
       }
       return { ...evaluation, walls };
     };
     const { sums, outcomes, walls } = await this.#attempt(attempts, compute, () => {
-      bases.isSuspect = true;
+      bases.suspect();
       for (const { loaded } of vectors) loaded?.store.leave();
       runner.discard();
     }).catch((error: unknown) => {
@@ -516,6 +621,9 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   }
 }
 
+/** Where engines have their devices from; those of the CPU have none. */
+const sources = new WeakMap<object, DeviceSource>();
+
 /** Of what is no object, itself: it is refused later. */
 const copyOf = <Given>(given: Given): Given => (typeof given === 'object' && given !== null ? { ...given } : given);
 
@@ -532,25 +640,31 @@ export async function createMsmEngine(
   if (typeof options !== 'object' || options === null) throw badArgument('options must be an object with a `curve`');
   // read at once: what becomes of the objects afterwards does not matter
   const { device, gpu, powerPreference, backend, memoryBudget, retainBases, retries, verify } = options;
-  const { selfTest, checks, maxWorkers, createWorker, maxQueued, onEvent } = options;
+  const { selfTest, checks, maxWorkers, createWorker, maxQueued, onEvent, deviceBudget, sharing, deviceOf } = options;
+  if (deviceOf !== undefined && !(deviceOf instanceof Front)) {
+    throw badArgument(`deviceOf must be an engine of createMsmEngine, got ${show(deviceOf)}`);
+  }
   const told = {
     ...{ backend, memoryBudget, retainBases, retries, verify, selfTest, checks, maxWorkers, createWorker },
-    ...{ maxQueued: copyOf(maxQueued), onEvent },
+    ...{ maxQueued: copyOf(maxQueued), onEvent, deviceBudget, sharing: copyOf(sharing) },
     ...{ tuning: copyOf(options.tuning), calibration: copyOf(options.calibration) },
   };
   const [curve, later] = await Promise.all([openCurve(options.curve, options.group, loadLater), loadLater()]);
   const settings = later.readOptions(told);
   // It also keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is collected meanwhile.
-  const open = (again: boolean): Promise<OpenDevice> => openDevice({ device, gpu, powerPreference }, again);
+  const own = (): DeviceSource => new DeviceSource((again) => openDevice({ device, gpu, powerPreference }, again));
+  const source = (deviceOf && sources.get(deviceOf)) ?? own();
   const onCpu = (): MsmEngine<Coordinate> => new later.CpuEngine(curve, settings);
   if (settings.backend === 'cpu') return onCpu();
   let opened: OpenDevice;
   try {
-    opened = await open(false);
+    opened = await source.join();
   } catch (error) {
     const isWithout = error instanceof MsmError && (error.code === 'no-webgpu' || error.code === 'unsupported-device');
     if (settings.backend === 'gpu' || !isWithout) throw error;
     return onCpu();
   }
-  return new GpuEngine(curve, opened, { ...settings, reopen: () => open(true) });
+  const engine = new GpuEngine(curve, opened, { ...settings, source });
+  sources.set(engine, source);
+  return engine;
 }

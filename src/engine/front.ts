@@ -18,13 +18,14 @@ import type {
 } from '../api.js';
 import type { CurveContext } from '../curves/curve.js';
 import type { PointSource } from '../curves/point-source.js';
-import { assertNotAborted, badArgument, MsmError, notLoaded, show } from '../errors.js';
+import { assertNotAborted, badArgument, MsmError, notLoaded, onAbort, show } from '../errors.js';
 import { loadedTables, type TableShape } from '../plan/workload.js';
 import { publicPoint } from '../stages/fold.js';
-import type { CallQueue } from './call-queue.js';
+import type { CallQueue, CallTurn, Order } from './call-queue.js';
 import { HostClock } from './clock.js';
 import type { Factors } from './factors.js';
 import {
+  type Call,
   type CallOptions,
   encodedBytes,
   encodePoints,
@@ -35,7 +36,6 @@ import {
   readPrecompute,
 } from './input.js';
 import { LoadedScalars, ScalarStore } from './loaded-scalars.js';
-import type { ReadOptions } from './options.js';
 import { dispose } from './resident-bases.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -48,6 +48,37 @@ export interface OwnBases extends Bases {
   /** @throws MsmError `destroyed` */
   assertAlive(): void;
 }
+
+/** Makes of a sum what was asked for. */
+type Writer = (sum: AffinePoint<Coordinate>) => AffinePoint<Coordinate> | Bytes;
+
+/** What a call wants. */
+export interface Wanted<Own> extends Order {
+  readonly bases: Own;
+  readonly factors: readonly Factors[];
+  readonly scalarEncoding: ScalarEncoding | undefined;
+  readonly result: Result;
+  readonly verify: number | undefined;
+}
+
+/** A call whose sums are computed with those of others. */
+interface Party<Own> {
+  readonly wanted: Wanted<Own>;
+  settle(result: (AffinePoint<Coordinate> | Bytes)[]): void;
+  fail(error: unknown): void;
+}
+
+/** What is aborted when all are; undefined if one never can be. */
+const unanimous = (signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined => {
+  if (signals.length === 1) return signals[0];
+  if (signals.includes(undefined)) return undefined;
+  const controller = new AbortController();
+  const look = (): void => {
+    if (signals.every((each) => each?.aborted)) controller.abort(signals[0]?.reason);
+  };
+  for (const signal of signals) onAbort(signal, look);
+  return controller.signal;
+};
 
 /** Of scalars that a call brought with it. */
 const bytesOf = (vectors: readonly Factors[]): number =>
@@ -72,33 +103,36 @@ export abstract class Front<Own extends OwnBases> {
   protected destroyed = false;
   readonly #bases = new WeakSet<Bases>();
 
-  protected constructor(curve: CurveContext, { queue }: Pick<ReadOptions, 'queue'>) {
+  protected constructor(curve: CurveContext, queue: CallQueue) {
     this.curve = curve;
     this.#queue = queue;
   }
 
   abstract readonly lastRun: RunRecord | null;
 
+  /** Buffers of scratch that were given back on its device. */
+  protected abstract readonly frees: number;
+
   get stats(): EngineStats {
-    return { ...this.#queue.stats, ...this.#counts };
+    return { ...this.#queue.stats, ...this.#counts, frees: this.frees };
   }
 
   /** @param bytes that are held for it while it waits */
   protected turn<Result>(
     kind: EngineEvent['kind'],
     bytes: number,
-    task: () => Promise<Result>,
-    { priority = 'normal', deadline = null, signal }: Partial<CallOptions> = {},
+    task: (turn: CallTurn) => Promise<Result>,
+    { priority = 'normal', deadline = null, signal, order }: Partial<CallOptions & { order: Order | undefined }> = {},
   ): Promise<Result> {
-    return this.#queue.run(task, { kind, priority, deadline, bytes, signal });
+    return this.#queue.run(task, { kind, priority, deadline, bytes, signal, order });
   }
 
   /** @throws MsmError `bad-argument` where bases of so many bytes cannot be had */
   protected abstract assertFits(bytes: number, tables: TableShape): void;
-  protected abstract load(source: PointSource, tables: TableShape, options: CallOptions): Promise<Own>;
+  protected abstract load(source: PointSource, tables: TableShape, call: Call): Promise<Own>;
 
   /** Has scalars where its calls find them. */
-  protected abstract place(store: ScalarStore): Promise<void>;
+  protected abstract place(store: ScalarStore, turn: CallTurn): Promise<void>;
 
   /**
    * One sum for each vector.
@@ -111,12 +145,15 @@ export abstract class Front<Own extends OwnBases> {
     bases: Own,
     vectors: readonly Factors[],
     n: number,
-    options: CallOptions,
+    call: Call,
     clock: HostClock,
   ): Promise<AffinePoint<Coordinate>[]>;
 
   /** What makes points of Edwards form of sums. */
   protected abstract originals(): Promise<(curve: CurveContext, sum: AffinePoint<Coordinate>) => AffinePoint>;
+
+  /** What of others is worth being computed with one's own. */
+  protected abstract company(own: Wanted<Own>, waiting: readonly Wanted<Own>[]): readonly Wanted<Own>[];
 
   /** What vectors of such lengths would take, of which none is 0. */
   protected abstract planned(bases: Own, lengths: readonly number[]): Promise<MsmPlan>;
@@ -142,8 +179,8 @@ export abstract class Front<Own extends OwnBases> {
     const tables = loadedTables(this.curve, readPrecompute(call));
     const source = await this.#readPoints(points, call.encoding);
     this.assertFits(source.bytes.length * tables.count, tables);
-    const load = async (): Promise<Bases> => {
-      const bases = await this.load(source, tables, call);
+    const load = async (turn: CallTurn): Promise<Bases> => {
+      const bases = await this.load(source, tables, { ...call, turn });
       this.#bases.add(bases);
       return bases;
     };
@@ -155,13 +192,13 @@ export abstract class Front<Own extends OwnBases> {
     this.assertUsable(call.signal);
     const { scalarEncoding, label = 'scalars' } = call;
     const given = this.#readScalars(scalars, scalarEncoding, 'scalars');
-    const load = async (): Promise<Scalars> => {
+    const load = async (turn: CallTurn): Promise<Scalars> => {
       const { scalarBytes } = this.curve;
       const n = given.length / scalarBytes;
       const [factors] = await this.#decoded([{ scalars: given, n, offset: 0, loaded: null }], scalarEncoding);
       this.assertUsable(call.signal);
       const store = new ScalarStore(this.curve, (factors as Factors).scalars, label);
-      await this.place(store);
+      await this.place(store, turn);
       return new LoadedScalars(store, scalarBytes, 0, n, false);
     };
     return this.turn('loadScalars', given.length, load, call);
@@ -181,8 +218,7 @@ export abstract class Front<Own extends OwnBases> {
     const names = { scalars: 'scalars', offset: 'offset' };
     const factors = this.#readFactors(resident, scalars, call.offset, call.scalarEncoding, names);
     clock.enter(null);
-    const compute = () => this.#compute(resident, [factors], call, clock);
-    const [sum] = await this.turn('msm', bytesOf([factors]), compute, call);
+    const [sum] = await this.#queued('msm', resident, [factors], call, clock);
     return sum as AffinePoint<Coordinate> | Bytes;
   }
 
@@ -206,7 +242,7 @@ export abstract class Front<Own extends OwnBases> {
       }),
     );
     clock.enter(null);
-    return this.turn('msmBatch', bytesOf(factors), () => this.#compute(resident, factors, call, clock), call);
+    return this.#queued('msmBatch', resident, factors, call, clock);
   }
 
   async plan(bases: Bases, n: number | readonly number[]): Promise<MsmPlan> {
@@ -222,8 +258,31 @@ export abstract class Front<Own extends OwnBases> {
     return filled.length === 0 ? { bytes: 0, submits: 0, predicted: null } : this.planned(own, filled);
   }
 
-  #count(): void {
-    const { walls, retried } = this.lastRun as RunRecord;
+  /** Computes what a call wants when it is its turn. */
+  #queued(
+    kind: 'msm' | 'msmBatch',
+    bases: Own,
+    factors: readonly Factors[],
+    call: CallOptions,
+    clock: HostClock,
+  ): Promise<(AffinePoint<Coordinate> | Bytes)[]> {
+    const { scalarEncoding, result, verify, onProgress } = call;
+    const wanted: Wanted<Own> = {
+      ...{ bases, factors, scalarEncoding, result, verify },
+      company: (waiting) =>
+        this.company(
+          wanted,
+          (waiting as readonly Wanted<Own>[]).filter((other) => other.bases === bases && other.verify === verify),
+        ),
+    };
+    // what is told of progress is told of one call
+    const order = onProgress === undefined ? wanted : undefined;
+    const task = (turn: CallTurn) => this.#compute(wanted, { ...call, turn }, clock);
+    return this.turn(kind, bytesOf(factors), task, { ...call, order });
+  }
+
+  /** Counts a run, once it is over. */
+  protected count({ walls, retried }: RunRecord): void {
     this.#counts.gpuMs += walls?.submitToResultMs ?? 0;
     this.#counts.retries += Number(retried !== null);
   }
@@ -303,36 +362,73 @@ export abstract class Front<Own extends OwnBases> {
     );
   }
 
-  /** One sum for each vector, as it was asked for. What is no encoding of the curve's is refused before. */
-  async #compute(
-    bases: Own,
-    factors: readonly Factors[],
-    options: CallOptions,
-    clock: HostClock,
-  ): Promise<(AffinePoint<Coordinate> | Bytes)[]> {
-    const { result } = options;
-    const { edwards } = this.curve;
-    const own = async (): Promise<AffinePoint<Coordinate>[]> => {
-      clock.enter('encodeMs');
-      const vectors = await this.#decoded(factors, options.scalarEncoding);
+  /** What calls asked for, each as it asked; what is no encoding of the curve's is refused before, and to its own call. */
+  async #compute(own: Wanted<Own>, options: Call, clock: HostClock): Promise<(AffinePoint<Coordinate> | Bytes)[]> {
+    const { turn } = options;
+    const outcome: { result?: (AffinePoint<Coordinate> | Bytes)[]; error?: unknown } = {};
+    const parties: Party<Own>[] = [
+      {
+        wanted: own,
+        settle: (result) => {
+          outcome.result = result;
+        },
+        fail: (error) => {
+          outcome.error = error;
+        },
+      },
+      ...turn.company.map(({ order, settle, fail }) => ({ wanted: order as Wanted<Own>, settle, fail })),
+    ];
+    const signal = unanimous([options.signal, ...turn.company.map((companion) => companion.signal)]);
+    const alone: CallTurn['alone'] = (work) => turn.alone(work, signal);
+    await this.#computeAll(own.bases, parties, { ...options, signal, turn: { ...turn, signal, alone } }, clock);
+    if (outcome.result === undefined) throw outcome.error;
+    return outcome.result;
+  }
+
+  async #computeAll(bases: Own, parties: readonly Party<Own>[], options: Call, clock: HostClock): Promise<void> {
+    clock.enter('encodeMs');
+    const ready: { readonly party: Party<Own>; readonly vectors: readonly Factors[]; readonly write: Writer }[] = [];
+    for (const party of parties) {
+      const { factors, scalarEncoding, result } = party.wanted;
+      try {
+        ready.push({ party, vectors: await this.#decoded(factors, scalarEncoding), write: await this.#writer(result) });
+      } catch (error) {
+        party.fail(error);
+      }
+    }
+    if (ready.length === 0) return;
+    try {
       this.assertUsable(options.signal);
       bases.assertAlive();
+      const vectors = ready.flatMap((each) => each.vectors);
       const n = vectors.reduce((sum, vector) => sum + vector.n, 0);
       const sums =
         n === 0
           ? vectors.map(() => publicPoint(this.curve, null))
           : await this.multiply(bases, vectors, n, options, clock);
-      if (n > 0) this.#count();
-      if (edwards === undefined) return sums;
-      const originalOf = await this.originals();
-      return sums.map((sum) => originalOf(this.curve, sum));
-    };
-    if (result === 'affine') return own();
+      let at = 0;
+      for (const { party, vectors: own, write } of ready) {
+        party.settle(sums.slice(at, at + own.length).map(write));
+        at += own.length;
+      }
+    } catch (error) {
+      for (const { party } of ready) party.fail(error);
+    }
+  }
+
+  /** What makes of a sum what was asked for. */
+  async #writer(result: Result): Promise<Writer> {
+    const { edwards } = this.curve;
+    const originalOf = edwards === undefined ? null : await this.originals();
+    const own: Writer = (sum) => (originalOf === null ? sum : originalOf(this.curve, sum));
+    if (result === 'affine') return own;
     const write = isPlain(result)
       ? (bytes: Bytes) => bytes
       : await withEncodings(({ writerOf }) => writerOf(this.curve, result));
-    // of Edwards form infinity is a point like others
-    const points = (await own()).map((sum) => ({ ...sum, infinity: sum.infinity && edwards === undefined }));
-    return points.map((point) => write(encodePoints(this.curve, [point])));
+    return (sum) => {
+      const point = own(sum) as AffinePoint<Coordinate>;
+      // of Edwards form infinity is a point like others
+      return write(encodePoints(this.curve, [{ ...point, infinity: point.infinity && edwards === undefined }]));
+    };
   }
 }

@@ -12,8 +12,9 @@ import type {
 } from '../api.js';
 import { type CurveContext, numbersOf } from '../curves/curve.js';
 import { badArgument, kindOf, show } from '../errors.js';
-import { PATIENCE } from '../plan/due.js';
+import { PATIENCE } from '../line/due.js';
 import { copyBytes, roomFor } from './bytes.js';
+import type { CallTurn } from './call-queue.js';
 
 /** Little-endian bytes of `value` at `at`. */
 const writeBytes = (target: Uint8Array, at: number, length: number, value: bigint): void => {
@@ -50,6 +51,11 @@ export interface CallOptions {
   readonly verify: number | undefined;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: Progress) => void) | undefined;
+}
+
+/** A call that is under way. */
+export interface Call extends CallOptions {
+  readonly turn: CallTurn;
 }
 
 /**

@@ -1,53 +1,20 @@
 import type { Progress } from '../api.js';
-import type { CurveContext } from '../curves/curve.js';
-import type { PointFormat } from '../curves/misread.js';
+import { formatOf, type PointFormat } from '../curves/misread.js';
 import type { PointSource } from '../curves/point-source.js';
-import { GpuFault, type MsmError } from '../errors.js';
+import { GpuFault } from '../errors.js';
 import type { Command, Slice } from '../gpu/commands.js';
-import type { Runner, Upload } from '../gpu/runner.js';
-import { additionsPerSubmitOf, type DeviceProfile } from '../plan/device-defaults.js';
-import type { Knobs } from '../plan/tuning.js';
+import type { Turn } from '../gpu/device-owner.js';
+import type { Runner } from '../gpu/runner.js';
+import { additionsPerSubmitOf } from '../plan/device-defaults.js';
 import type { TableShape } from '../plan/workload.js';
 import { LANES, sumOfLanes } from '../shaders/custody.js';
 import { groupsFor, itemsPerBindingStep } from '../shaders/limits.js';
 import { DIGEST_THREADS, DigestConfig, digestOfItems } from '../stages/digest.js';
 import { IMPORT_THREADS, NONE_REJECTED, packImportConfig, rejectedIn } from '../stages/import.js';
-import type { Kernels } from '../stages/kernels.js';
-import type { Wrong } from './refusal.js';
-
-/** What loading has to know. */
-export interface LoadContext {
-  readonly curve: CurveContext;
-  readonly kernels: Kernels;
-  readonly limits: DeviceProfile;
-  readonly tuning: Knobs;
-  /** What not every load needs. */
-  loadLater(): Promise<LaterLoads>;
-}
-
-/** Of the module that comes later. */
-export interface LaterLoads {
-  /** Why a point was refused. */
-  formatOf(curve: CurveContext, source: PointSource): PointFormat | null;
-  /** What makes tables of points. */
-  tableCommands(context: LoadContext, tables: TableShape, count: number, points: Slice, target: Slice): Command[];
-  /** What points go through before they are imported; null: nothing. */
-  preparation(context: LoadContext, source: PointSource): Passage | null;
-  /** What tells points of the group from others; null: there are no others. */
-  membership(context: LoadContext): Passage | null;
-  /** Whether a point that was refused is in the group, by the CPU. */
-  isInGroup(curve: CurveContext, source: PointSource): boolean;
-  /** What is said of it. */
-  refusal(curve: CurveContext, index: number, wrong: Wrong, meant: PointFormat | null): MsmError;
-}
-
-/** A program that points go through where they are. */
-export interface Passage {
-  readonly scratch: Readonly<Record<string, number>>;
-  readonly uploads: readonly Upload[];
-  /** @param rejects the account of what it refuses */
-  commands(count: number, first: number, points: Slice, rejects: number): Command[];
-}
+import type { LoadContext } from './load-context.js';
+import { isInGroup, membership, type Passage, preparation } from './passages.js';
+import { refusal } from './refusal.js';
+import { tableCommands } from './table-commands.js';
 
 export interface LoadRequest {
   readonly source: PointSource;
@@ -57,6 +24,7 @@ export interface LoadRequest {
   readonly label: string;
   /** The most bytes of scratch. */
   readonly budget: number;
+  readonly turn?: Turn;
   /** Throws if there is no point in going on. */
   goOn(): void;
   readonly onProgress: ((progress: Progress) => void) | undefined;
@@ -101,12 +69,13 @@ const rangesOf = (length: number, size: number): Range[] =>
 export const loadPoints = async (
   runner: Runner,
   context: LoadContext,
-  { source, tables, checkSubgroup, label, budget, goOn, onProgress }: LoadRequest,
+  { source, tables, checkSubgroup, label, budget, turn, goOn, onProgress }: LoadRequest,
 ): Promise<Loaded> => {
   const { pointBytes } = context.curve;
   const { bytes } = source;
   const length = bytes.length / pointBytes;
   const baseBytes = tables.count * pointBytes;
+  turn?.onBegun?.();
   const buffer = await runner.createResident('bases', label, length * baseBytes);
   try {
     const step = itemsPerBindingStep(baseBytes);
@@ -116,11 +85,9 @@ export const loadPoints = async (
     const few = Math.max(step, Math.floor(Math.min(TABLE_SLICE, bound, roomy) / step) * step);
     const ranges = rangesOf(length, tables.count === 1 ? bindable : Math.min(bindable, few));
     const digests: RangeDigest[] = [];
-    const later =
-      source.sign !== undefined || source.edwards !== undefined || checkSubgroup ? await context.loadLater() : null;
     const passages = {
-      before: later?.preparation(context, source) ?? null,
-      after: checkSubgroup ? (later?.membership(context) ?? null) : null,
+      before: preparation(context, source),
+      after: checkSubgroup ? membership(context) : null,
     };
     for (const [i, range] of ranges.entries()) {
       goOn();
@@ -130,12 +97,13 @@ export const loadPoints = async (
       const aside = { buffer: 'points', offset: 0, size: points.length };
       const plan =
         tables.count === 1
-          ? { to: target, scratch: {}, ...passages, commands: [], goOn }
+          ? { to: target, scratch: {}, ...passages, commands: [], turn, goOn }
           : {
               to: aside,
               scratch: { points: points.length },
               ...passages,
-              commands: (await context.loadLater()).tableCommands(context, tables, range.count, aside, target),
+              commands: tableCommands(context, tables, range.count, aside, target),
+              turn,
               goOn,
             };
       digests.push({
@@ -177,7 +145,7 @@ const AS_IT_SHOULD_BE: PointFormat = 'little-endian bytes';
 
 /** Refuses what the import refused, if the CPU sees it as well. */
 const assertImported = async (
-  { curve, loadLater }: LoadContext,
+  { curve }: LoadContext,
   source: PointSource,
   { first, count }: Range,
   [notCanonical, offCurve, outside]: readonly [number, number, number],
@@ -186,7 +154,6 @@ const assertImported = async (
   if (rejected === NONE_REJECTED) return;
   const at = (rejected - first) * curve.pointBytes;
   const refused = source.bytes.slice(at, at + curve.pointBytes);
-  const { formatOf, isInGroup, refusal } = await loadLater();
   const isOurs = rejected >= first && rejected < first + count;
   const format = isOurs ? formatOf(curve, { ...source, bytes: refused }) : AS_IT_SHOULD_BE;
   const isOutside = rejected === outside && !isInGroup(curve, { ...source, bytes: refused });
@@ -205,7 +172,7 @@ const runImport = async (
   source: PointSource,
   range: Range,
   target: Bound,
-  { to, scratch, before, after, commands, goOn }: ImportPlan,
+  { to, scratch, before, after, commands, turn, goOn }: ImportPlan,
 ): Promise<number> => {
   const { curve, kernels } = context;
   const { bytes: points, scale } = source;
@@ -234,6 +201,7 @@ const runImport = async (
     meanwhile: async () => {
       sent = digestOfItems(new Uint32Array(points.buffer, points.byteOffset, points.length / 4), curve.pointWords);
     },
+    turn,
     onSubmitted: goOn,
   });
   if (sumOfLanes(accounts, ARRIVED) !== sent) {
@@ -256,6 +224,7 @@ export const areAsLoaded = async (
   runner: Runner,
   context: LoadContext,
   { buffer, digests }: Loaded,
+  turn: Turn,
 ): Promise<boolean> => {
   for (const { digest, ...slice } of digests) {
     const { accounts } = await runner.run({
@@ -264,6 +233,7 @@ export const areAsLoaded = async (
       uploads: [],
       commands: [digestCommand(context, slice, 0)],
       accounts: 4 * LANES,
+      turn,
     });
     if (sumOfLanes(accounts, 0) !== digest) return false;
   }
@@ -278,5 +248,6 @@ interface ImportPlan {
   readonly after: Passage | null;
   /** What is done with them once they are imported. */
   readonly commands: readonly Command[];
+  readonly turn: Turn | undefined;
   goOn(): void;
 }

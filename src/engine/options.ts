@@ -1,9 +1,21 @@
 /** What `createMsmEngine` is told. */
-import type { Calibration, ComputeWorker, Coordinate, EngineEvent, QueueLimits, StageChecks, Tuning } from '../api.js';
+import type {
+  Calibration,
+  ComputeWorker,
+  Coordinate,
+  EngineEvent,
+  MsmEngine,
+  QueueLimits,
+  Sharing,
+  StageChecks,
+  Tuning,
+} from '../api.js';
+import { threadsHere } from '../cpu/platform.js';
 import type { WorkerOptions } from '../cpu/threads.js';
 import type { Curve } from '../curves/curve.js';
 import type { NamedCurve } from '../curves/names.js';
 import { badArgument, show } from '../errors.js';
+import { Runner } from '../gpu/runner.js';
 import { checkTuning } from '../plan/check-tuning.js';
 import { given, type Knobs } from '../plan/tuning.js';
 import type { Checks } from '../record/checks.js';
@@ -34,12 +46,24 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
    * one of `node:worker_threads`. Where none can be started the engine computes in its own thread.
    */
   readonly createWorker?: () => ComputeWorker;
+  /**
+   * Another engine, whose device it is on: one for both, with one budget and one line of calls, for as long as either lives. When it is lost, both go on on
+   * the next. Goes before `device`, `gpu` and `powerPreference`. Without effect where the other engine has no GPU.
+   */
+  readonly deviceOf?: MsmEngine<Coordinate>;
   /** WebGPU where there is no `navigator.gpu`: in Node, the object that Dawn's `create` returned. */
   readonly gpu?: GPU;
   /** Which adapter to request. Default `high-performance`. */
   readonly powerPreference?: GPUPowerPreference;
   /** The most bytes of scratch (not counting bases) that an MSM may hold; larger ones run in chunks. Default 256 MiB. */
   readonly memoryBudget?: number;
+  /**
+   * The most bytes that all engines on the device may hold together, bases and scalars with them; of several that say so, the least holds. What does not
+   * fit waits until it does, or rejects with `out-of-memory` where it never will. Default: no limit.
+   */
+  readonly deviceBudget?: number;
+  /** How calls share the device and the machine; see `Sharing`. */
+  readonly sharing?: Sharing;
   /** What `calibrate` of `webgpu-msm/calibrate` found on this device, or on another of the same adapter: better defaults. */
   readonly calibration?: Calibration;
   /** Knobs to set by hand; see `Tuning`. They go before those of the calibration. */
@@ -95,25 +119,45 @@ const readChecks = (wanted: boolean, given: StageChecks | undefined): Checks | u
   return given as Checks;
 };
 
+/** @throws MsmError `bad-argument` */
+const readSharing = (given: Sharing): Required<Sharing> => {
+  if (typeof given !== 'object' || given === null) {
+    throw badArgument(`sharing must be { overlap, merge, keep, sidePool, throttle }, got ${show(given)}`);
+  }
+  const { overlap = true, merge = true, keep = true, throttle = false } = given;
+  const { sidePool = Math.ceil(threadsHere() / 4) } = given;
+  for (const [name, is] of Object.entries({ overlap, merge, keep, throttle })) {
+    if (typeof is !== 'boolean') throw badArgument(`sharing.${name} must be true or false, got ${show(is)}`);
+  }
+  if (!(Number.isInteger(sidePool) && sidePool >= 0)) {
+    throw badArgument(`sharing.sidePool must be an integer from 0, got ${show(sidePool)}`);
+  }
+  return { overlap, merge, keep, sidePool, throttle };
+};
+
 export type EngineKnobs = Knobs & { readonly checks?: Checks | undefined };
 
 /** Options of an engine that are right. */
 export interface ReadOptions {
   readonly backend: NonNullable<MsmEngineOptions['backend']>;
-  readonly budget: number;
   readonly tuning: EngineKnobs;
   readonly retainBases: boolean;
   readonly retries: number;
   readonly verify: number;
   readonly selfTests: boolean;
   readonly workers: WorkerOptions;
-  /** For one engine. */
-  readonly queue: CallQueue;
+  /** What runs the jobs of an engine on a device. @param afterLoss what an error says to do when that was lost */
+  runnerFor(device: GPUDevice, afterLoss: string): Runner;
+  readonly sharing: Required<Sharing>;
+  /** The queue of one engine. @param width calls that are under way at a time */
+  queueOf(width: number): CallQueue;
 }
 
 /** All that is told beside the curve. */
 type OtherOptions = {
-  readonly [Name in Exclude<keyof MsmEngineOptions, 'curve' | 'group'>]?: MsmEngineOptions[Name] | undefined;
+  readonly [Name in Exclude<keyof MsmEngineOptions, 'curve' | 'group' | 'deviceOf'>]?:
+    | MsmEngineOptions[Name]
+    | undefined;
 };
 
 const backends: readonly unknown[] = ['auto', 'gpu', 'cpu', 'both'];
@@ -123,6 +167,8 @@ export const readOptions = (options: OtherOptions): ReadOptions => {
   const {
     backend = 'auto',
     memoryBudget: budget = DEFAULT_BUDGET,
+    deviceBudget = Number.POSITIVE_INFINITY,
+    sharing = {},
     retainBases = true,
     retries = 1,
     verify = false,
@@ -137,6 +183,9 @@ export const readOptions = (options: OtherOptions): ReadOptions => {
   } = options;
   if (!(Number.isInteger(budget) && budget > 0)) {
     throw badArgument(`memoryBudget must be a positive integer of bytes, got ${show(budget)}`);
+  }
+  if (!(typeof deviceBudget === 'number' && deviceBudget > 0)) {
+    throw badArgument(`deviceBudget must be a positive number of bytes, got ${show(deviceBudget)}`);
   }
   if (calibration !== undefined && (typeof calibration !== 'object' || calibration === null)) {
     throw badArgument(`calibration must be what calibrate returned, got ${show(calibration)}`);
@@ -173,9 +222,12 @@ export const readOptions = (options: OtherOptions): ReadOptions => {
   if (onEvent !== undefined && typeof onEvent !== 'function') {
     throw badArgument(`onEvent must be a function, got ${show(onEvent)}`);
   }
+  const shared = readSharing(sharing);
   return {
-    queue: new CallQueue({ calls, bytes }, onEvent),
-    ...{ backend, budget, retainBases, retries, selfTests },
+    queueOf: (width) => new CallQueue({ calls, bytes }, onEvent, shared.overlap ? width : 1),
+    runnerFor: (device, afterLoss) => new Runner(device, budget, { afterLoss, deviceBudget, keeps: shared.keep }),
+    sharing: shared,
+    ...{ backend, retainBases, retries, selfTests },
     verify: readVerify('verify', verify),
     tuning: backend === 'gpu' ? { cpuBelow: 0, ...tuning } : tuning,
     workers: { maxWorkers, createWorker },

@@ -1,9 +1,10 @@
-/** Programs that points go through when they are loaded: for those who load compressed points, or want them checked, in a module that is loaded then. */
+/** Programs that points go through when they are loaded: for those who load compressed points, or want them checked. */
 import type { CurveContext } from '../curves/curve.js';
 import { isInfinity, multiply } from '../curves/jacobian.js';
 import { type PointSource, readerOf } from '../curves/point-source.js';
 import { badArgument } from '../errors.js';
-import type { Command } from '../gpu/commands.js';
+import type { Command, Slice } from '../gpu/commands.js';
+import type { Upload } from '../gpu/runner.js';
 import { additionsPerSubmitOf } from '../plan/device-defaults.js';
 import { decompression } from '../programs/decompress.js';
 import { edwardsImage } from '../programs/edwards.js';
@@ -11,7 +12,15 @@ import { membershipTest } from '../programs/subgroup.js';
 import type { Kernel } from '../shaders/kernel.js';
 import { groupsFor } from '../shaders/limits.js';
 import { PROGRAM_THREADS, type Program, ProgramConfig, programKernel } from '../stages/program.js';
-import type { LoadContext, Passage } from './load.js';
+import type { LoadContext } from './load-context.js';
+
+/** A program that points go through where they are. */
+export interface Passage {
+  readonly scratch: Readonly<Record<string, number>>;
+  readonly uploads: readonly Upload[];
+  /** @param rejects the account of what it refuses */
+  commands(count: number, first: number, points: Slice, rejects: number): Command[];
+}
 
 /** Made once for an engine. */
 interface Made {

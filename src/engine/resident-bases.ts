@@ -15,8 +15,9 @@ export class ResidentBases implements Bases {
   readonly tables: TableShape;
   /** What to load them from again after the loss of a device. */
   readonly source: PointSource | null;
-  /** Something went wrong since they were loaded or looked at. */
-  isSuspect = false;
+  /** How often something went wrong that may have been theirs, and as of when they were looked at. */
+  #suspicions = 0;
+  #cleared = 0;
   #home: { readonly runner: Runner; readonly loaded: Loaded } | null;
 
   constructor(
@@ -32,6 +33,21 @@ export class ResidentBases implements Bases {
     this.tables = tables;
     this.source = source;
     this.#home = { runner, loaded };
+  }
+
+  /** Something went wrong since they were loaded or looked at. */
+  get isSuspect(): boolean {
+    return this.#suspicions > this.#cleared;
+  }
+
+  suspect(): void {
+    this.#suspicions++;
+  }
+
+  /** Looks at them: what goes wrong meanwhile leaves them suspect. @param areRight whether they are what was loaded */
+  async clear(areRight: () => Promise<boolean>): Promise<void> {
+    const seen = this.#suspicions;
+    if (await areRight()) this.#cleared = Math.max(this.#cleared, seen);
   }
 
   get byteLength(): number {
@@ -53,7 +69,7 @@ export class ResidentBases implements Bases {
   moveTo(runner: Runner, loaded: Loaded): void {
     this.destroy();
     this.#home = { runner, loaded };
-    this.isSuspect = false;
+    this.#cleared = this.#suspicions;
   }
 
   destroy(): void {

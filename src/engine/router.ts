@@ -1,13 +1,14 @@
 /** Who computes a call where there is a GPU: the GPU, the CPU, or both at the same time; by what either is expected to take, and what its runs took. */
-import type { AdapterDescription, AffinePoint, Coordinate, Prediction, RunRecord } from '../api.js';
+import type { AdapterDescription, AffinePoint, Coordinate, Prediction, RunRecord, Sharing } from '../api.js';
 import { CpuThreads, type WorkerOptions } from '../cpu/threads.js';
 import { hasWasm } from '../cpu/wide.js';
 import type { CurveContext } from '../curves/curve.js';
 import { addAffine, infinityOf, toAffine } from '../curves/jacobian.js';
 import type { PointSource } from '../curves/point-source.js';
-import { cpuCoefficients, gpuCoefficients } from '../plan/cost.js';
+import { cpuCoefficients, fitted, gpuCoefficients } from '../plan/cost.js';
 import { additionsPerSubmitOf } from '../plan/device-defaults.js';
 import { Division, type Side } from '../plan/division.js';
+import { type Expected, worthMerging } from '../plan/merging.js';
 import type { PlanLimits } from '../plan/planner.js';
 import {
   afterDivision,
@@ -29,7 +30,7 @@ import { publicPoint } from '../stages/fold.js';
 import { HostClock } from './clock.js';
 import { runOnCpu } from './cpu-run.js';
 import type { Factors, SurveyedFactors } from './factors.js';
-import type { CallOptions } from './input.js';
+import type { Call } from './input.js';
 
 /** What came of a call. */
 export interface Done {
@@ -52,20 +53,43 @@ export interface RoutedCall extends RoutedPlace {
   readonly vectors: readonly Factors[];
   /** Scalars that were given, of all vectors. */
   readonly n: number;
-  readonly options: CallOptions;
+  readonly options: Call;
   readonly clock: HostClock;
   survey(vectors: readonly Factors[]): SurveyedFactors[];
   onGpu(
     vectors: readonly Factors[],
     surveyed: readonly SurveyedFactors[],
-    options: CallOptions,
+    options: Call,
     clock: HostClock,
   ): Promise<Done>;
   /** What was compiled on the device so far. */
   compiled(): number;
+  /** Whether the GPU has work, of whomever, that is at least as urgent. */
+  isBusy(): boolean;
   /** Called now and then; what it throws ends the call. */
   goOn(): void;
 }
+
+/** How workers of the CPU make room for what the GPU computes meanwhile for other calls. */
+export type SideSharing = Required<Pick<Sharing, 'sidePool' | 'throttle'>>;
+
+interface Timed extends Done {
+  /** Without waiting for other calls. */
+  readonly ms: number;
+}
+
+const timedOnGpu = async (
+  { onGpu }: RoutedCall,
+  vectors: readonly Factors[],
+  surveyed: readonly SurveyedFactors[],
+  options: Call,
+  clock: HostClock,
+): Promise<Timed> => {
+  const spent = (): number => Object.values(clock.read().walls).reduce((sum, ms) => sum + ms, 0);
+  const before = spent();
+  const done = await onGpu(vectors, surveyed, options, clock);
+  return { ...done, ms: spent() - before };
+};
 
 /** What a vector more costs the CPU, in scalars, where `cpuBelow` counts them: the doublings between its windows. */
 const CPU_VECTOR_COST = 16;
@@ -73,14 +97,19 @@ const CPU_VECTOR_COST = 16;
 export class Router {
   readonly #isDivided: boolean;
   readonly #threads: CpuThreads;
+  readonly #sharing: SideSharing;
   /** null until somebody has to know: to ask is a violation where a policy forbids it. */
   #isWasm: boolean | null = null;
   #models: Models | null = null;
   #adapter: AdapterDescription | null = null;
 
-  /** @param isDivided whether every call is divided that can be */
-  constructor(isDivided: boolean, workers: WorkerOptions) {
+  /**
+   * @param isDivided whether every call is divided that can be
+   * @param sharing how workers and the GPU's work of other calls share the machine
+   */
+  constructor(isDivided: boolean, workers: WorkerOptions, sharing: SideSharing) {
     this.#isDivided = isDivided;
+    this.#sharing = sharing;
     this.#threads = new CpuThreads(workers);
   }
 
@@ -88,28 +117,50 @@ export class Router {
     this.#threads.destroy();
   }
 
+  /** Ends workers that have nothing to do. */
+  trim(): void {
+    this.#threads.trim();
+  }
+
   /** What vectors are expected to take; null where there is no choice. */
   predict(place: RoutedPlace, loads: readonly Workload[]): Prediction | null {
-    const { cpuBelow } = place.tuning;
-    const isChosen = place.source === null || (!this.#isDivided && cpuBelow !== undefined && cpuBelow !== null);
-    return isChosen ? null : this.#decide(place, loads).predicted;
+    const { isFixed, predicted } = this.#decide(place, loads);
+    return isFixed ? null : predicted;
+  }
+
+  /** Which of others' vectors are worth being computed with some. */
+  company(place: RoutedPlace, loads: readonly Workload[], others: readonly (readonly Workload[])[]): number[] {
+    const expected = (each: readonly Workload[]): Expected => {
+      const { models, predicted, route } = this.#decide(place, each);
+      // what both compute is not small
+      if (route === 'both') return { fixedMs: 0, growingMs: Number.POSITIVE_INFINITY };
+      const { fixedMs } = fitted(models[route]);
+      return { fixedMs, growingMs: (route === 'gpu' ? predicted.gpuMs : predicted.cpuMs) - fixedMs };
+    };
+    const own = expected(loads);
+    return own.growingMs === Number.POSITIVE_INFINITY ? [] : worthMerging(own, others.map(expected));
+  }
+
+  /** Who computes, where nothing is to be decided; null where there is. */
+  #fixedRoute({ source, tuning }: RoutedPlace, loads: readonly Workload[]): Backend | null {
+    if (source === null) return 'gpu';
+    const { cpuBelow } = tuning;
+    if (this.#isDivided || cpuBelow === undefined || cpuBelow === null) return null;
+    const scalars = loads.reduce((sum, { n }) => sum + n + CPU_VECTOR_COST, -CPU_VECTOR_COST);
+    return scalars <= cpuBelow ? 'cpu' : 'gpu';
   }
 
   async multiply(call: RoutedCall): Promise<Done> {
     const surveyed = call.survey(call.vectors);
     const filled = surveyed.filter(({ load }) => load.n > 0);
-    const onCpu = (): Promise<Done> => this.#onCpu(call, surveyed, call.options);
-    const onGpu = (): Promise<Done> => call.onGpu(call.vectors, surveyed, call.options, call.clock);
+    const { sidePool, throttle } = this.#sharing;
+    const cap = (): number => (call.isBusy() ? sidePool : Number.POSITIVE_INFINITY);
+    const onCpu = (): Promise<Timed> => this.#onCpu(call, surveyed, call.options, throttle ? cap : onceOf(cap));
+    const onGpu = (): Promise<Timed> => timedOnGpu(call, call.vectors, surveyed, call.options, call.clock);
     if (filled.length === 0) return onCpu();
-    if (call.source === null) return onGpu();
-    const { cpuBelow } = call.tuning;
-    if (!this.#isDivided && cpuBelow !== undefined && cpuBelow !== null) {
-      const scalars = filled.reduce((sum, { load }) => sum + load.n + CPU_VECTOR_COST, -CPU_VECTOR_COST);
-      return scalars <= cpuBelow ? onCpu() : onGpu();
-    }
     const loads = filled.map(({ load }) => load);
     let decision = this.#decide(call, loads);
-    if (decision.route !== 'gpu' && this.#isWasm === null) {
+    if (!decision.isFixed && decision.route !== 'gpu' && this.#isWasm === null) {
       this.#isWasm = hasWasm();
       if (!this.#isWasm) {
         this.#models = null;
@@ -118,29 +169,34 @@ export class Router {
     }
     const { workers, works, models, predicted, route } = decision;
     const done = await this.#watched(call, async () => {
-      if (route === 'both') return this.#divide(call, models, works, workers);
+      if (route === 'both') {
+        const begun = performance.now();
+        const divided = await this.#divide(call, models, works, workers);
+        return { ...divided, ms: performance.now() - begun };
+      }
       return { ...(await (route === 'cpu' ? onCpu() : onGpu())), stretches: [] };
     });
-    if (done.ms !== null) {
-      const { ms, stretches } = done;
-      this.#models =
-        route === 'both'
-          ? afterDivision(models, stretches, predicted, ms)
-          : afterRun(models, { backend: route, work: works[route], ms });
-    }
-    return { sums: done.sums, record: { ...done.record, predicted } };
+    if (done.ms !== null && route !== 'both') this.#learn(decision, route, done.ms);
+    else if (done.ms !== null) this.#models = afterDivision(this.#modelsOf(call), done.stretches, predicted, done.ms);
+    return { sums: done.sums, record: { ...done.record, predicted: decision.isFixed ? null : predicted } };
+  }
+
+  /** Adds to what is known by now, which other calls may have done meanwhile. */
+  #learn({ models, works }: { readonly models: Models; readonly works: Works }, backend: Backend, ms: number): void {
+    this.#models = afterRun(this.#models ?? models, { backend, work: works[backend], ms });
   }
 
   #decide(call: RoutedPlace, loads: readonly Workload[]) {
+    const fixed = this.#fixedRoute(call, loads);
     // on BigInts the own thread computes alone
-    const workers = this.#isWasm === false ? 0 : this.#threads.of(call.tuning).workers;
+    const workers = this.#isWasm === false || fixed === 'gpu' ? 0 : this.#threads.of(call.tuning).workers;
     const works = worksOf(call, loads, workers);
     const models = this.#modelsOf(call);
     // a software adapter is the same cores once more
     const predicted = predict(models, works, this.#isDivided || !call.adapter.software);
     const isMany = loads.reduce((sum, { n }) => sum + n, 0) > 1;
-    const route = this.#isDivided && isMany ? 'both' : routeOf(predicted);
-    return { workers, works, models, predicted, route };
+    const route = fixed ?? (this.#isDivided && isMany ? 'both' : routeOf(predicted));
+    return { workers, works, models, predicted, route, isFixed: fixed !== null };
   }
 
   /** What is known of the machine: of another adapter than before, nothing. */
@@ -152,19 +208,29 @@ export class Router {
     return this.#models;
   }
 
-  /** How long something takes; null where something was compiled meanwhile, which will not be the next time. */
-  async #watched<Result extends object>(
+  /** How long something took; null where something was compiled meanwhile, which will not be the next time. */
+  async #watched<Result extends { readonly ms: number }>(
     { compiled }: RoutedCall,
     compute: () => Promise<Result>,
-  ): Promise<Result & { readonly ms: number | null }> {
+  ): Promise<Omit<Result, 'ms'> & { readonly ms: number | null }> {
     const before = compiled();
-    const begun = performance.now();
     const result = await compute();
-    return { ...result, ms: compiled() === before ? performance.now() - begun : null };
+    return { ...result, ms: compiled() === before ? result.ms : null };
   }
 
-  async #onCpu(call: RoutedCall, surveyed: readonly SurveyedVector[], options: CallOptions): Promise<Done> {
-    return runOnCpu({ ...call, threads: this.#threads }, call.source, surveyed, call.n, options, call.clock, call.goOn);
+  /** @param allowed how many workers may be at work, asked now and then */
+  async #onCpu(
+    call: RoutedCall,
+    surveyed: readonly SurveyedVector[],
+    options: Call,
+    allowed?: () => number,
+  ): Promise<Timed> {
+    return this.#threads.inTurn(async () => {
+      const context = { ...call, threads: this.#threads, allowed };
+      const begun = performance.now();
+      const done = await runOnCpu(context, call.source, surveyed, call.n, options, call.clock, call.goOn);
+      return { ...done, ms: performance.now() - begun };
+    });
   }
 
   /** Both at the same time: the GPU draws from the front, the CPU from the back. */
@@ -182,17 +248,17 @@ export class Router {
     const records: Record<Side, RunRecord[]> = { front: [], back: [] };
     const share = { front: 0, back: 0 };
     let stopped = false;
-    const quiet: CallOptions = { ...options, onProgress: undefined };
+    const quiet: Call = { ...options, onProgress: undefined };
     const goOn = (): void => {
       call.goOn();
       if (stopped) throw new Error('the other half failed');
     };
-    const onCpu = (surveyed: readonly SurveyedVector[]): Promise<Done> =>
+    const onCpu = (surveyed: readonly SurveyedVector[]): Promise<Timed> =>
       this.#onCpu({ ...call, goOn }, surveyed, quiet);
     const computeSide = async (
       side: Side,
       backend: Backend,
-      compute: (own: readonly Factors[], surveyed: readonly SurveyedFactors[]) => Promise<Done>,
+      compute: (own: readonly Factors[], surveyed: readonly SurveyedFactors[]) => Promise<Timed>,
     ) => {
       try {
         for (;;) {
@@ -227,7 +293,7 @@ export class Router {
     };
     options.onProgress?.({ phase: 'msm', done: 0, total: n });
     const settled = await Promise.allSettled([
-      computeSide('front', 'gpu', (own, surveyed) => call.onGpu(own, surveyed, quiet, new HostClock())),
+      computeSide('front', 'gpu', (own, surveyed) => timedOnGpu(call, own, surveyed, quiet, new HostClock())),
       computeSide('back', 'cpu', (_, surveyed) => onCpu(surveyed)),
     ]);
     call.goOn();
@@ -239,6 +305,15 @@ export class Router {
     };
   }
 }
+
+/** What is the same for ever, once it was asked for. */
+const onceOf = (ask: () => number): (() => number) => {
+  let told: number | null = null;
+  return () => {
+    told ??= ask();
+    return told;
+  };
+};
 
 /** @param workers of the CPU, at most */
 const worksOf = ({ curve, limits, tuning }: RoutedPlace, loads: readonly Workload[], workers: number): Works => {

@@ -2,6 +2,7 @@ import type { AffinePoint, Coordinate } from '../api.js';
 import { Turns } from '../cpu/turns.js';
 import type { CurveContext } from '../curves/curve.js';
 import { GpuFault } from '../errors.js';
+import type { Turn } from '../gpu/device-owner.js';
 import type { JobResult, Runner, Upload } from '../gpu/runner.js';
 import type { Job, Part } from '../plan/schedule.js';
 import type { Checks } from '../record/checks.js';
@@ -24,6 +25,8 @@ export interface JobContext {
   /** All vectors of the call; the pieces of a job name them by index. */
   readonly vectors: readonly SurveyedFactors[];
   readonly clock: HostClock;
+  /** When its jobs are to have their turns. */
+  readonly turn?: Turn;
   /** Throws if there is no point in going on. */
   goOn(): void;
 }
@@ -44,7 +47,7 @@ export interface JobOutcome extends Pick<JobResult, 'dispatches' | 'submits' | '
  */
 export const runJob = async (
   runner: Runner,
-  { curve, kernels, checks, bases, vectors, clock, goOn }: JobContext,
+  { curve, kernels, checks, bases, vectors, clock, turn, goOn }: JobContext,
   job: Job,
   onSubmitted: (done: number) => void,
 ): Promise<JobOutcome> => {
@@ -65,6 +68,7 @@ export const runJob = async (
         },
         checks,
       ),
+      turn,
       accounts: accountsBytes,
       result: bitSums,
       meanwhile: async () => {

@@ -12,7 +12,8 @@ import { areSame } from '../stages/fold.js';
 import { HostClock } from './clock.js';
 import { evaluate } from './evaluate.js';
 import { knownAnswer } from './known-answer.js';
-import { type LoadContext, loadPoints } from './load.js';
+import { loadPoints } from './load.js';
+import type { LoadContext } from './load-context.js';
 
 /** What is tested: an engine's pipelines. */
 export interface Tested extends LoadContext {

@@ -1,11 +1,11 @@
-/** How tables of bases are made: for those who load with `precompute`, in a module that is loaded then. */
+/** How tables of bases are made: for those who load with `precompute`. */
 import type { CurveContext } from '../curves/curve.js';
 import type { Command, Slice } from '../gpu/commands.js';
 import { additionsPerSubmitOf } from '../plan/device-defaults.js';
 import type { TableShape } from '../plan/workload.js';
 import { groupsFor } from '../shaders/limits.js';
 import { DoubleConfig, SpreadConfig, TABLES_THREADS, type TablesKernels, tablesKernels } from '../stages/tables.js';
-import type { LoadContext } from './load.js';
+import type { LoadContext } from './load-context.js';
 
 const made = new WeakMap<CurveContext, TablesKernels>();
 

@@ -7,6 +7,9 @@ export type Account = 'bases' | 'scalars' | 'scratch';
 /** What there is to do about it. */
 export const OUT_OF_MEMORY_ADVICE = 'set a smaller memoryBudget, or destroy bases that are not needed';
 
+/** What a buffer takes that is to hold so many bytes. */
+export const bufferBytes = (bytes: number): number => Math.max(LEAST_BUFFER_BYTES, Math.ceil(bytes / 4) * 4);
+
 /** Makes and destroys the GPU buffers of one engine, and counts every byte of them. */
 export class Ledger {
   readonly #device: GPUDevice;
@@ -22,14 +25,14 @@ export class Ledger {
     return { ...this.#bytes, peak: this.#peak };
   }
 
-  /** Buffers that are alive. */
-  get count(): number {
-    return this.#open.size;
+  /** Bytes of everything. */
+  get total(): number {
+    return this.#bytes.bases + this.#bytes.scalars + this.#bytes.scratch;
   }
 
   /** The caller holds error scopes around this: running out of memory shows there, not here. */
   create(account: Account, label: string, bytes: number, usage: number): GPUBuffer {
-    const size = Math.max(LEAST_BUFFER_BYTES, Math.ceil(bytes / 4) * 4);
+    const size = bufferBytes(bytes);
     let buffer: GPUBuffer;
     try {
       buffer = this.#device.createBuffer({ label: `webgpu-msm ${label}`, size, usage });
@@ -40,10 +43,16 @@ export class Ledger {
         { cause: error },
       );
     }
-    this.#open.set(buffer, account);
-    this.#bytes[account] += size;
-    this.#peak = Math.max(this.#peak, this.#bytes.scratch);
+    this.#enter(buffer, account);
     return buffer;
+  }
+
+  /** From now on another ledger counts a buffer. */
+  handOver(buffer: GPUBuffer, to: Ledger): void {
+    const account = this.#open.get(buffer);
+    if (account === undefined || to === this) return;
+    this.#leave(buffer, account);
+    to.#enter(buffer, account);
   }
 
   /** Whether a buffer is one of these, and is alive. */
@@ -54,12 +63,22 @@ export class Ledger {
   destroy(buffer: GPUBuffer): void {
     const account = this.#open.get(buffer);
     if (account === undefined) return;
-    this.#open.delete(buffer);
-    this.#bytes[account] -= buffer.size;
+    this.#leave(buffer, account);
     buffer.destroy();
   }
 
   destroyAll(): void {
     for (const buffer of [...this.#open.keys()]) this.destroy(buffer);
+  }
+
+  #enter(buffer: GPUBuffer, account: Account): void {
+    this.#open.set(buffer, account);
+    this.#bytes[account] += buffer.size;
+    this.#peak = Math.max(this.#peak, this.#bytes.scratch);
+  }
+
+  #leave(buffer: GPUBuffer, account: Account): void {
+    this.#open.delete(buffer);
+    this.#bytes[account] -= buffer.size;
   }
 }

@@ -6,20 +6,10 @@ import { jobBytes, UNIFORM_ALIGNMENT } from '../shaders/limits.js';
 import { type Command, type Dispatch, kernelsOf, RESULT, type Slice } from './commands.js';
 import { bufferUsage, mapModeRead } from './constants.js';
 import { CustodyChain } from './custody-chain.js';
+import { type DeviceOwner, type Lease, type Member, ownerOf, type Turn } from './device-owner.js';
 import { type Account, Ledger, OUT_OF_MEMORY_ADVICE } from './ledger.js';
 import { pipelineFor, releasePipelines } from './pipelines.js';
-import { ScratchPool } from './scratch-pool.js';
 import { measureWaits, waitFor } from './wait.js';
-
-/** Buffers that every job needs besides those that it names. */
-const ownUsages = {
-  uniforms: bufferUsage.uniform | bufferUsage.copyDst,
-  'read-back': bufferUsage.mapRead | bufferUsage.copyDst,
-  timestamps: bufferUsage.queryResolve | bufferUsage.copySrc,
-} as const;
-
-/** The one buffer that is not pooled: what an earlier job bound is never this one's. */
-const resultUsage = bufferUsage.storage | bufferUsage.copyDst | bufferUsage.copySrc;
 
 /** Queries of a set, at most (WebGPU, "GPUQuerySetDescriptor"). */
 const MAX_QUERIES = 4096;
@@ -39,6 +29,8 @@ export interface Job {
   readonly external?: Readonly<Record<string, GPUBuffer>>;
   readonly uploads: readonly Upload[];
   readonly commands: readonly Command[];
+  /** When its turn is to be. Default: in its order among those of normal priority. */
+  readonly turn?: Turn | undefined;
   /** Bytes of the accounts of its stages, which are zero when it begins; they come back. */
   readonly accounts?: number;
   /** Bytes of `RESULT`, which is zero when it begins; it comes back. */
@@ -62,9 +54,19 @@ export interface JobResult {
   readonly passes: readonly PassTime[] | null;
 }
 
+export interface RunnerOptions {
+  /** What an error says to do when the device was lost. */
+  readonly afterLoss?: string;
+  /** The most bytes that everybody may hold on the device. */
+  readonly deviceBudget?: number;
+  /** Whether scratch is kept for the next job. Default true. */
+  readonly keeps?: boolean;
+}
+
 /** Is told what the time of a call goes to from now on. */
 export interface Stopwatch {
-  enter(part: keyof HostWalls): void;
+  /** @param part null: nothing that counts */
+  enter(part: keyof HostWalls | null): void;
 }
 
 const unwatched: Stopwatch = { enter: () => undefined };
@@ -86,23 +88,25 @@ export interface PassTime {
 export class Runner {
   readonly device: GPUDevice;
   readonly ledger: Ledger;
-  readonly #pool: ScratchPool;
-  readonly #budget: number;
+  readonly #owner: DeviceOwner;
+  readonly #member: Member;
   readonly #afterLoss: string;
-  /** As large as the largest job wanted it. */
-  #queries: GPUQuerySet | null = null;
+  /** Those that no job has. */
+  #queries: GPUQuerySet[] = [];
   #lost: string | null = null;
   #destroyed = false;
   /** The number of the last job: not those of another engine, which may have had the same memory. */
   #call = Math.floor(Math.random() * 2 ** 32);
 
-  /** @param afterLoss what an error says to do when the device was lost */
-  constructor(device: GPUDevice, budget: number, afterLoss = 'request another') {
+  /** @param budget the most bytes of scratch */
+  constructor(device: GPUDevice, budget: number, options: RunnerOptions = {}) {
+    const { afterLoss = 'request another', deviceBudget = Number.POSITIVE_INFINITY, keeps = true } = options;
     this.device = device;
     this.#afterLoss = afterLoss;
     this.ledger = new Ledger(device);
-    this.#pool = new ScratchPool(this.ledger, ownUsages);
-    this.#budget = budget;
+    this.#member = { ledger: this.ledger, budget, deviceBudget, keeps };
+    this.#owner = ownerOf(device);
+    this.#owner.join(this.#member);
     // a device may outlive many runners, and would keep them all
     const self = new WeakRef(this);
     void device.lost.then((info) => {
@@ -113,6 +117,26 @@ export class Runner {
 
   get isLost(): boolean {
     return this.#lost !== null;
+  }
+
+  /** Whether it runs nothing any more. */
+  get isOver(): boolean {
+    return this.#destroyed || this.isLost;
+  }
+
+  /** Bytes of scratch that a job may take. */
+  get room(): number {
+    return this.#owner.roomOf(this.#member);
+  }
+
+  /** Whether its device has work, of whomever, that is at least as urgent as a call. */
+  isBusyFor(call: Turn): boolean {
+    return this.#owner.isBusyFor(call);
+  }
+
+  /** Scratch buffers that were given back on its device. */
+  get frees(): number {
+    return this.#owner.frees;
   }
 
   /** @throws MsmError `destroyed` or `device-lost` */
@@ -136,6 +160,7 @@ export class Runner {
 
   /** @param clock of the call that the job is a part of; it is in `encodeMs` before, and in `readBackMs` after */
   async run(job: Job, clock: Stopwatch = unwatched): Promise<JobResult> {
+    if (this.isOver) job.turn?.onRefused?.();
     this.assertAlive();
     const pipelines = await this.compile(kernelsOf(job.commands));
     // compiling took a while
@@ -152,24 +177,31 @@ export class Runner {
     this.#call = (this.#call + 1) >>> 0 || 1;
     const call = this.#call;
     const chain = new CustodyChain(call, accounts / 4, dispatches);
-    let own: GPUBuffer | null = null;
+    const wanted = {
+      ...job.scratch,
+      uniforms: sizes.uniforms,
+      'read-back': sizes.staging,
+      ...(timing && { timestamps: sizes.times }),
+    };
+    // waiting for others is no part of what it takes
+    clock.enter(null);
+    const lease = await this.#admit(wanted, sizes.returned, job.turn);
+    clock.enter('encodeMs');
+    let querySet: GPUQuerySet | null = null;
     const prepare = (encoder: GPUCommandEncoder): Prepared => {
-      const pooled = {
-        uniforms: sizes.uniforms,
-        'read-back': sizes.staging,
-        ...(timing && { timestamps: sizes.times }),
-      };
-      this.#pool.provide({ ...job.scratch, ...pooled }, this.#budget - sizes.returned);
-      const returned = this.ledger.create('scratch', RESULT, sizes.returned, resultUsage);
-      own = returned;
+      const returned = this.#owner.make(lease);
+      if (timing) querySet = this.#takeQueries(2 * passes.length);
       const resolve = ({ buffer, offset = 0, size }: Slice): GPUBufferBinding => {
         if (buffer === CUSTODY) return { buffer: returned, offset: 0, size: sizes.custody };
         if (buffer === RESULT) {
           return { buffer: returned, offset: sizes.resultAt + offset, size: size ?? result - offset };
         }
-        const found = job.external?.[buffer] ?? this.#pool.get(buffer);
-        if (found === undefined) throw new MsmError('internal', `no buffer is named '${buffer}'`);
-        return { buffer: found, offset, size: size ?? found.size - offset };
+        const external = job.external?.[buffer];
+        if (external !== undefined) return { buffer: external, offset, size: size ?? external.size - offset };
+        const held = lease.held.get(buffer);
+        if (held === undefined) throw new MsmError('internal', `no buffer is named '${buffer}'`);
+        // not what there is more of it, from others
+        return { buffer: held.buffer, offset, size: size ?? held.want.bytes - offset };
       };
       const buffer = (name: string): GPUBuffer => resolve({ buffer: name }).buffer;
       device.queue.writeBuffer(buffer('uniforms'), 0, uniformContents(chain.configs));
@@ -188,11 +220,14 @@ export class Runner {
         returned,
         uniforms: buffer('uniforms'),
         staging: buffer('read-back'),
-        timing: timing ? { querySet: this.#querySet(2 * passes.length), resolved: buffer('timestamps') } : null,
+        timing: querySet === null ? null : { querySet, resolved: buffer('timestamps') },
       };
     };
 
+    // what the clock is told of work ahead of this may come when it has gone on
+    let step = 0;
     try {
+      this.assertAlive();
       let prepared: Prepared | null = null;
       let [dispatch, pass] = [0, 0];
       for (const [index, segment] of segments.entries()) {
@@ -205,7 +240,10 @@ export class Runner {
             if (isLast) this.#encodeReadBack(encoder, prepared, passes.length, sizes.staging - sizes.times);
             device.queue.submit([encoder.finish()]);
             // here, not when the scopes are popped: by then a GPU may be done
-            clock.enter('submitToResultMs');
+            const ahead = this.#owner.ahead();
+            clock.enter(ahead === null ? 'submitToResultMs' : null);
+            const own = step;
+            void ahead?.then(() => own === step && clock.enter('submitToResultMs'));
           }),
         );
         dispatch += segment.reduce((sum, { dispatches: own }) => sum + own.length, 0);
@@ -213,13 +251,25 @@ export class Runner {
         if (isLast) break;
         await this.#guard(() => waitFor(device, device.queue.onSubmittedWorkDone()));
         this.assertAlive();
+        step++;
+        clock.enter(null);
+        await this.#owner.pause(lease);
+        this.assertAlive();
         clock.enter('encodeMs');
         job.onSubmitted?.(index + 1, segments.length);
       }
       const { staging } = prepared as unknown as Prepared;
+      // what comes after it on the device may have them now
+      if (querySet !== null) this.#queries.push(querySet);
+      querySet = null;
+      this.#owner.submitted(lease);
       // the map of a buffer that was destroyed meanwhile is an error of the device, and would reach the caller's handlers
       this.assertAlive();
-      const mapped = this.#guard(() => readMapped(device, staging, sizes.staging, clock));
+      const mapped = this.#guard(() => readMapped(device, staging, sizes.staging, clock)).then((read) => {
+        step++;
+        this.#owner.done(lease);
+        return read;
+      });
       const [bytes] = await Promise.all([mapped, job.meanwhile?.()]);
       const words = (at: number, size: number): Uint32Array => new Uint32Array(bytes, at, size / 4);
       chain.assertWhole(words(accounts, sizes.custody - accounts));
@@ -234,17 +284,25 @@ export class Runner {
           : null,
       };
     } catch (error) {
+      step++;
+      (querySet as GPUQuerySet | null)?.destroy();
       this.discard();
       throw error;
     } finally {
-      if (own !== null) this.ledger.destroy(own);
+      this.#owner.release(lease);
     }
   }
 
   /** Throws the scratch away: what a failed run left behind may be invalid, or mapped, or wrong. */
   discard(): void {
-    this.#pool.clear();
+    this.#owner.discard(this.#member);
     this.#dropQueries();
+  }
+
+  /** Gives back the scratch that is kept for the next job, after the work that uses it. */
+  async trim(): Promise<void> {
+    this.#dropQueries();
+    await this.#owner.trim(this.#member);
   }
 
   /**
@@ -263,10 +321,12 @@ export class Runner {
     let made: GPUBuffer | null = null;
     try {
       await this.#guard(() =>
-        this.#scoped(() => {
-          made = this.ledger.create(account, label, bytes, usage);
-          if (contents !== undefined) this.device.queue.writeBuffer(made, 0, contents);
-        }),
+        this.#owner.withRoom(bytes, () =>
+          this.#scoped(() => {
+            made = this.ledger.create(account, label, bytes, usage);
+            if (contents !== undefined) this.device.queue.writeBuffer(made, 0, contents);
+          }),
+        ),
       );
       return made as unknown as GPUBuffer;
     } catch (error) {
@@ -277,15 +337,26 @@ export class Runner {
 
   destroy(): void {
     this.#destroyed = true;
-    this.#pool.clear();
+    this.#owner.leave(this.#member);
     this.ledger.destroyAll();
     this.#dropQueries();
     releasePipelines(this.device, this);
   }
 
   #dropQueries(): void {
-    this.#queries?.destroy();
-    this.#queries = null;
+    for (const querySet of this.#queries) querySet.destroy();
+    this.#queries = [];
+  }
+
+  async #admit(sizes: Readonly<Record<string, number>>, own: number, turn: Turn | undefined): Promise<Lease> {
+    const told = turn ?? { priority: 'normal', since: performance.now(), deadline: null };
+    try {
+      return await this.#owner.admit(this.#member, sizes, own, told);
+    } catch (error) {
+      if (this.isOver) turn?.onRefused?.();
+      this.assertAlive(error);
+      throw error;
+    }
   }
 
   /** @param firstDispatch, firstPass how many there were in the segments before */
@@ -354,11 +425,15 @@ export class Runner {
     }
   }
 
-  #querySet(count: number): GPUQuerySet {
-    if (this.#queries !== null && this.#queries.count >= count) return this.#queries;
-    this.#dropQueries();
-    this.#queries = this.device.createQuerySet({ label: 'webgpu-msm', type: 'timestamp', count });
-    return this.#queries;
+  /** A set of queries that no job has, as large as the largest job wanted it. */
+  #takeQueries(count: number): GPUQuerySet {
+    const found = this.#queries.find((each) => each.count >= count);
+    if (found === undefined) {
+      this.#dropQueries();
+      return this.device.createQuerySet({ label: 'webgpu-msm', type: 'timestamp', count });
+    }
+    this.#queries = this.#queries.filter((each) => each !== found);
+    return found;
   }
 
   /**
@@ -411,7 +486,7 @@ interface Prepared {
   readonly job: Job;
   readonly pipelines: ReadonlyMap<Kernel, GPUComputePipeline>;
   resolve(slice: Slice): GPUBufferBinding;
-  /** Of this job alone: its custody and what it gives back. */
+  /** Of this job alone, and never of another: its custody and what it gives back. */
   readonly returned: GPUBuffer;
   readonly uniforms: GPUBuffer;
   readonly staging: GPUBuffer;

@@ -69,7 +69,8 @@ const ADAPTERS: readonly (readonly [names: RegExp, fixedMs: number, digitNs: num
   [/^intel /, 6, 50],
 ];
 const UNKNOWN = [6, 25] as const;
-const SOFTWARE = [8, 600] as const;
+/** Of SwiftShader on two cores; docs/performance.md, "Many calls at once". */
+const SOFTWARE = [20, 600] as const;
 
 /** Of a call on the GPU. */
 export const gpuCoefficients = (

@@ -179,8 +179,14 @@ class Accelerator {
     const known = this.#engines.get(key);
     if (known !== undefined) return known;
     const { basesBudget: _, leastPoints: __, signal: ___, onWarning: ____, ...options } = this.#options;
-    const made: Promise<MsmEngine<Coordinate>> =
-      group === 'g1' ? createMsmEngine({ ...options, curve }) : createMsmEngine({ ...options, curve, group });
+    const [other] = this.#engines.values();
+    const make = async (): Promise<MsmEngine<Coordinate>> => {
+      // one device for all, so that a witness is there for both groups, and calls are in one line
+      const deviceOf = await other?.catch(() => undefined);
+      const own = { ...options, curve, ...(deviceOf && { deviceOf }) };
+      return group === 'g1' ? createMsmEngine(own) : createMsmEngine({ ...own, group });
+    };
+    const made = make();
     this.#engines.set(key, made);
     return made;
   }

@@ -174,8 +174,8 @@ const forMsm = [
   'partialsB',
   'splitSums',
 ] as const;
-/** Those that an MSM of more scalars wants larger, and the one that every job has new; `uniforms` fit both. */
-const forLargerMsm = ['scalars', 'entriesA', 'entriesB', 'placesB', 'partialsB', 'result'] as const;
+/** Those that an MSM of more scalars wants larger than any that the one before had, and the one that every job has new. */
+const forLargerMsm = ['entriesA', 'entriesB', 'result'] as const;
 
 export const allocations = {
   loadBases: forImport,
@@ -384,7 +384,7 @@ const sharing = {
     'itself, which is never destroyed.',
   rows: {
     concurrent: {
-      fault: 'many calls at once on one engine; they are answered in order',
+      fault: 'many calls at once on one engine',
       stages: ['2 calls', '10 calls', '100 calls'],
       code: null,
       says: '',

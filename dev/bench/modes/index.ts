@@ -10,7 +10,8 @@ import { cpuDistribution } from './cpu-distribution/index.js';
 import { cpuPool } from './cpu-pool/index.js';
 import { crossover } from './crossover.js';
 import { fieldBench } from './field-bench.js';
-import { load } from './load.js';
+import { load } from './load/index.js';
+import { loading } from './loading.js';
 import type { BenchMode } from './mode.js';
 import { msmCrossCheck } from './msm-cross-check.js';
 import { msmTrace } from './msm-trace.js';
@@ -36,6 +37,7 @@ export const benchModes: Readonly<Record<Mode, BenchMode>> = {
   replay,
   proofs,
   load,
+  loading,
   'cpu-distribution': cpuDistribution,
   'cpu-pool': cpuPool,
   targets,

@@ -5,6 +5,7 @@ import { settingsChart } from './settings-chart.js';
 import { stackedShares } from './stacked-shares.js';
 import { timeChart } from './time-chart.js';
 import { timeline } from './timeline.js';
+import { waterfall } from './waterfall.js';
 
 /** By their kinds. */
 export const charts: { readonly [Kind in keyof ChartData]: (options: ChartOptions) => Chart<ChartData[Kind]> } = {
@@ -13,4 +14,5 @@ export const charts: { readonly [Kind in keyof ChartData]: (options: ChartOption
   shares: stackedShares,
   distribution: distributionChart,
   timeline,
+  waterfall,
 };

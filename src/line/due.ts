@@ -1,4 +1,4 @@
-/** Which of the calls that wait is next: the one that is due first. */
+/** Which of those that wait is next: the one that is due first. */
 import type { Priority } from '../api.js';
 
 /**
@@ -19,6 +19,10 @@ export interface Waiting {
 /** The moment at which it is due. */
 export const dueAt = ({ priority, since, deadline }: Waiting): number =>
   Math.min(since + PATIENCE[priority], deadline ?? Number.POSITIVE_INFINITY);
+
+/** Whether one is of a more urgent kind than another one. */
+export const isMoreUrgent = (one: Pick<Waiting, 'priority'>, other: Pick<Waiting, 'priority'>): boolean =>
+  PATIENCE[one.priority] < PATIENCE[other.priority];
 
 /** The index of the next one, of several that are due together the first. */
 export const nextDue = (waiting: readonly Waiting[]): number =>

@@ -1,4 +1,4 @@
-/** `load`: the same points as they are, compressed, and asked whether they are in the group, in turns: what loading takes. */
+/** `loading`: the same points as they are, compressed, and asked whether they are in the group, in turns: what loading takes. */
 
 import { median, ratioOfMedians } from '../../../src/calibrate/statistics.js';
 import { type CaseAddress, formatCaseAddress } from '../../cases/address.js';
@@ -19,7 +19,7 @@ import type { Run } from '../run.js';
 import type { Setting } from '../settings.js';
 import type { BenchMode } from './mode.js';
 
-export const load: BenchMode = { run: runLoad, show };
+export const loading: BenchMode = { run: runLoading, show };
 
 /** What compressed points may take: so many times what whole ones take, and so many products a point. */
 const ALLOWED = { times: 2, products: 400 } as const;
@@ -68,7 +68,7 @@ const loadOnce = async (subject: EngineUnderTest, way: Way, scalars: MsmCase): P
   return ms;
 };
 
-async function runLoad(run: Run, host: Host, knobs: Knobs): Promise<void> {
+async function runLoading(run: Run, host: Host, knobs: Knobs): Promise<void> {
   const { cases, curve, reps, settings, encodings } = knobs;
   const taken = await loadProducts(knobs);
   const several = encodings.length + Number(taken.subgroup !== null);
@@ -78,8 +78,8 @@ async function runLoad(run: Run, host: Host, knobs: Knobs): Promise<void> {
   const medians: RowOf<'end'>['medians'][number][] = [];
   let subject: EngineUnderTest | null = null;
   try {
-    const loading = await makeEngine(run, bench, knobs, settings[0] as Setting);
-    subject = loading;
+    const loader = await makeEngine(run, bench, knobs, settings[0] as Setting);
+    subject = loader;
     for (const { address } of cases) {
       const { n } = address;
       const size = n.toLocaleString('en');
@@ -87,22 +87,22 @@ async function runLoad(run: Run, host: Host, knobs: Knobs): Promise<void> {
       const ways = waysOf(address, knobs, taken);
       for (const way of ways) {
         await run.next(`${way.name}: compiling, loading ${size} points, checking the answer`);
-        await loadOnce(loading, way, way.msmCase);
+        await loadOnce(loader, way, way.msmCase);
         run.advance(weightOf(n), 'warm-up');
       }
-      await roofline.begin([loading]);
+      await roofline.begin([loader]);
       await inTurns(ways, reps, {
         async take(way, repetition) {
           await run.next(`${size} points, ${way.name}: repetition ${repetition} of ${reps}`);
-          const wallMs = await loadOnce(loading, way, redrawn(way.msmCase, repetition));
+          const wallMs = await loadOnce(loader, way, redrawn(way.msmCase, repetition));
           way.wallsMs.push(wallMs);
           const told = { case: formatCaseAddress(address), n, setting: way.name, repetition };
-          run.tell({ event: 'load', ...told, wallMs }, 'progress', 'results');
+          run.tell({ event: 'loading', ...told, wallMs }, 'progress', 'results');
           run.advance(weightOf(n));
         },
         end: () => roofline.measure(),
       });
-      const productsPerSecond = roofline.rateOf(loading);
+      const productsPerSecond = roofline.rateOf(loader);
       for (const way of ways) {
         run.tell(conclude(address, way, ways[0] as Way, productsPerSecond), 'progress', 'results');
         medians.push({
@@ -145,7 +145,7 @@ function show(rows: readonly StampedRow[]): Parts {
   const [one] = loaded;
   if (one === undefined) return [];
   const walls = (row: RowOf<'loaded'>): number[] =>
-    rowsOf(rows, 'load').flatMap(({ case: name, setting, wallMs }) =>
+    rowsOf(rows, 'loading').flatMap(({ case: name, setting, wallMs }) =>
       name === row.case && setting === row.setting ? [wallMs] : [],
     );
   const isBounded = loaded.some(({ allowedMs }) => allowedMs !== null);

@@ -1,0 +1,156 @@
+/** `load`: a prover's sums from so many callers at once, and with what they do for each other switched off in turn: what does each gain? */
+import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
+import { openBenchDevice } from '../../bench-device.js';
+import type { Host } from '../../environment.js';
+import { inTurns } from '../../in-turns.js';
+import type { Knobs } from '../../knobs.js';
+import { weightOf } from '../../measure.js';
+import { type RowOf, rowsOf } from '../../rows.js';
+import type { Run } from '../../run.js';
+import type { Setting } from '../../settings.js';
+import type { BenchMode } from '../mode.js';
+import { failureOf } from '../targets/findings.js';
+import { callInLoops } from './callers.js';
+import { drawJobs, type JobShape } from './jobs.js';
+import { judgeLoad, wallsAt } from './judge.js';
+import { measurePass } from './measure.js';
+import { type Job, makeProblem } from './problem.js';
+import { loadResult } from './result.js';
+import { openSubject, type Subject } from './subject.js';
+import { measureUrgent } from './urgent.js';
+import { ALL_ON, variantsOf } from './variants.js';
+
+export const load: BenchMode = { run: runLoad, show: loadResult };
+
+/** Small sums that are called at once; interactive calls. */
+const TOGETHER = 64;
+const URGENT = 20;
+
+/** Of these the waterfall is told: what is drawn has a line each. */
+const MOST_LINES = 60;
+
+/** What is measured in turn: an engine, and how many call it. */
+interface Level {
+  readonly subject: Subject;
+  readonly concurrency: number;
+}
+
+async function runLoad(run: Run, host: Host, knobs: Knobs): Promise<void> {
+  const { reps, seed, mix, concurrency } = knobs;
+  const n = Math.max(...knobs.cases.map(({ address }) => address.n));
+  const most = Math.max(...concurrency);
+  const variants = variantsOf(knobs.settings[0] as Setting);
+  const shapes = drawJobs(mix, n, knobs.jobs, seed);
+  const passWeight = shapes.reduce((sum, shape) => sum + weightOf(shape.n), 0);
+  const levelCount = concurrency.length + variants.length - 1;
+  run.plan([...Array(variants.length + levelCount * reps).fill(passWeight), ...Array(reps + 1).fill(passWeight)]);
+  const bench = await openBenchDevice(run, host, knobs);
+  const subjects: Subject[] = [];
+  try {
+    await run.next(`Making ${(4 * n).toLocaleString('en')} points, scalars and the known answers`);
+    const problem = makeProblem(knobs, n, seed);
+    const realOf = async (some: readonly JobShape[]): Promise<Job[]> => {
+      const jobs: Job[] = [];
+      for (const shape of some) {
+        jobs.push(problem.jobOf(shape));
+        await run.next(`Making scalars and the known answers: ${jobs.length} of ${some.length}`);
+      }
+      return jobs;
+    };
+    const jobs = await realOf(shapes);
+    for (const { label, sharing } of variants) {
+      await run.next(`${label}: loading, compiling, checking every answer`);
+      const subject = await openSubject(run, bench, knobs, problem, label, sharing);
+      subjects.push(subject);
+      // all answers once; of the others enough to compile, and to learn what calls take
+      const first = label === ALL_ON ? jobs : jobs.slice(0, most);
+      await callInLoops(first, most, (job) => subject.compute(job));
+      run.advance(passWeight, 'warm-up');
+    }
+    const [own, ...others] = subjects as [Subject, ...Subject[]];
+    const levels: Level[] = [
+      ...concurrency.map((callers) => ({ subject: own, concurrency: callers })),
+      ...others.map((subject) => ({ subject, concurrency: most })),
+    ];
+    await measureLevels(run, levels, jobs, knobs);
+    await measureTogether(run, own, await realOf(drawJobs('small', n, TOGETHER, seed)), reps);
+    await run.next('Interactive calls, alone and with others in the background');
+    const urgent = await realOf(Array(URGENT).fill({ set: 'a', n: Math.max(1, n >> 2) }));
+    const [background] = await realOf([{ set: 'all', n: 4 * n }]);
+    const interactive = await measureUrgent(run, own, urgent, background as Job);
+    run.tell(interactive, 'progress', 'results');
+    run.advance(passWeight);
+    const findings = judgeLoad(
+      rowsOf(run.bench.rows, 'load'),
+      rowsOf(run.bench.rows, 'together'),
+      interactive,
+      bench.adapter.software,
+    );
+    run.tell({ event: 'target', name: 'load', findings, measured: null }, 'progress', 'results');
+    await run.end(failureOf(findings, knobs.strict));
+  } finally {
+    for (const { engine } of subjects) engine.destroy();
+    bench.destroy();
+  }
+}
+
+/** All numbers of callers, and at the most of them all variants; in turns. */
+async function measureLevels(
+  run: Run,
+  levels: readonly Level[],
+  jobs: readonly Job[],
+  { mix, reps, concurrency }: Knobs,
+): Promise<void> {
+  const most = Math.max(...concurrency);
+  const weight = jobs.reduce((sum, { n }) => sum + weightOf(n), 0);
+  const rows: RowOf<'load'>[] = [];
+  await inTurns(levels, reps, {
+    async take({ subject, concurrency: callers }, repetition) {
+      const { label } = subject;
+      await run.next(`${jobs.length} jobs of ${callers} callers, ${label}: repetition ${repetition} of ${reps}`);
+      const { row, spans } = await measurePass(subject, jobs, mix, callers, repetition);
+      rows.push(row);
+      run.tell(row, 'progress', 'results');
+      if (label === ALL_ON && callers === most && repetition === reps && spans.length > 0) {
+        const drawn = spans.slice(0, MOST_LINES).map((each, i) => ({ n: jobs[i]?.n ?? 0, ...each }));
+        run.tell({ event: 'waterfall', concurrency: callers, jobs: drawn }, 'progress', 'results');
+      }
+      run.advance(weight);
+    },
+  });
+  const onMs = wallsAt(rows, most);
+  for (const callers of concurrency) {
+    const ratio = concurrency.includes(1) ? ratioOfMedians(wallsAt(rows, 1), wallsAt(rows, callers)) : null;
+    run.tell({ event: 'inflation', concurrency: callers, ratio }, 'progress', 'results');
+  }
+  for (const { label } of levels.map(({ subject }) => subject).filter((each) => each.label !== ALL_ON)) {
+    const ratio = ratioOfMedians(onMs, wallsAt(rows, most, label));
+    run.tell({ event: 'gain', concurrency: most, without: label, ratio }, 'progress', 'results');
+  }
+}
+
+/** Small sums over the same points: each by itself, one after the other, and all at once. */
+async function measureTogether(run: Run, subject: Subject, jobs: readonly Job[], reps: number): Promise<void> {
+  const wallOf = async (callers: number): Promise<number> =>
+    (await callInLoops(jobs, callers, (job) => subject.compute(job))).wallMs;
+  // what is merged compiles nothing new, but is planned by what calls of such sizes took
+  await wallOf(1);
+  await wallOf(jobs.length);
+  const weight = jobs.reduce((sum, { n }) => sum + weightOf(n), 0);
+  const ways = ['single', 'together'] as const;
+  const walls: Record<(typeof ways)[number], number> = { single: 0, together: 0 };
+  let merged = 0;
+  await inTurns(ways, reps, {
+    async take(way, repetition) {
+      await run.next(`${jobs.length} small sums, ${way}: repetition ${repetition} of ${reps}`);
+      const before = subject.engine.stats.merged;
+      walls[way] = await wallOf(way === 'single' ? 1 : jobs.length);
+      if (way === 'together') merged = subject.engine.stats.merged - before;
+    },
+    async end(repetition) {
+      const told = { repetition, jobs: jobs.length, singleMs: walls.single, togetherMs: walls.together, merged };
+      run.tell({ event: 'together', ...told }, 'progress', 'results');
+      run.advance(weight);
+    },
+  });
+}

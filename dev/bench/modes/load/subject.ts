@@ -1,0 +1,58 @@
+/** An engine whose calls share the device as they are told to, with the sets of points resident, and all that it tells. */
+import type { Bases, EngineEvent, Priority, Sharing } from '../../../../src/api.js';
+import { engineIn } from '../../../cases/engine-in.js';
+import { samePoint, spellPoint } from '../../../oracle/known-bases.js';
+import type { BenchDevice } from '../../bench-device.js';
+import type { Knobs } from '../../knobs.js';
+import type { Run } from '../../run.js';
+import type { Setting } from '../../settings.js';
+import { type JobShape, type SetName, setNames } from './jobs.js';
+import type { Job, Problem } from './problem.js';
+
+export type Subject = Awaited<ReturnType<typeof openSubject>>;
+
+/** @param label what rows call it */
+export async function openSubject(
+  run: Run,
+  bench: BenchDevice,
+  knobs: Knobs,
+  problem: Problem,
+  label: string,
+  sharing: Sharing,
+) {
+  const setting = knobs.settings[0] as Setting;
+  const { memoryBudget, tuning, backend, workers } = setting;
+  const { createMsmEngine } = await bench.library(setting);
+  const events: EngineEvent[] = [];
+  const engine = await engineIn(createMsmEngine, knobs, {
+    ...{ device: bench.device, memoryBudget, tuning, sharing },
+    ...(backend !== null && { backend }),
+    ...(workers !== null && { maxWorkers: workers }),
+    onEvent: (event) => events.push(event),
+  });
+  const bases = new Map<SetName, Bases>();
+  for (const set of setNames) {
+    bases.set(set, await engine.loadBases(problem.pointsOf(set), { signal: run.signal }));
+  }
+  const basesOf = (set: SetName): Bases => bases.get(set) as Bases;
+  return {
+    ...{ label, engine, events, memoryBudget },
+
+    /** @throws Error if the result is not the known one */
+    async compute({ set, n, scalars, expected }: Job, priority: Priority = 'normal'): Promise<void> {
+      run.signal.throwIfAborted();
+      // no progress: what is told of that is computed by itself
+      const result = await engine.msm(basesOf(set), scalars, { priority });
+      if (!samePoint(result, expected))
+        throw new Error(`wrong result of ${n} scalars, ${label}: ${spellPoint(result)} for ${spellPoint(expected)}`);
+      run.tick();
+    },
+
+    /** Bytes of scratch that the largest of some calls is said to take. */
+    async promised(shapes: readonly JobShape[]): Promise<number> {
+      const distinct = new Map(shapes.map((shape) => [`${shape.set} ${shape.n}`, shape]));
+      const plans = await Promise.all([...distinct.values()].map(({ set, n }) => engine.plan(basesOf(set), n)));
+      return Math.max(...plans.map(({ bytes }) => bytes));
+    },
+  };
+}

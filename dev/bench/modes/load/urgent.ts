@@ -1,0 +1,70 @@
+/** Interactive calls, one at a time, alone and while others keep the device busy. */
+import type { RowOf } from '../../rows.js';
+import type { Run } from '../../run.js';
+import type { Job } from './problem.js';
+import { quantile } from './statistics.js';
+import type { Subject } from './subject.js';
+
+/** Callers in the background: one whose call the GPU has, and one whose call waits. */
+const BACKGROUND_CALLERS = 2;
+
+/** Calls in the background of which the longest submit is taken. */
+const BACKGROUND_ALONE = 3;
+
+/** From a result to the next call, in milliseconds: never the same, so that calls come at any moment of what runs. */
+const pauseOf = (index: number): number => 10 + ((37 * index) % 100);
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** @throws Error if a result is wrong */
+export async function measureUrgent(
+  run: Run,
+  { engine, compute }: Subject,
+  urgent: readonly Job[],
+  background: Job,
+): Promise<RowOf<'interactive'>> {
+  const latencies = async (): Promise<number[]> => {
+    const found: number[] = [];
+    for (const [i, job] of urgent.entries()) {
+      await pause(pauseOf(i));
+      const begun = performance.now();
+      await compute(job, 'interactive');
+      found.push(performance.now() - begun);
+      run.tick();
+    }
+    return found;
+  };
+  let submitMs = 0;
+  for (let i = 0; i < BACKGROUND_ALONE; i++) {
+    await compute(background, 'background');
+    const { walls, submits } = engine.lastRun ?? {};
+    submitMs = Math.max(submitMs, (walls?.submitToResultMs ?? 0) / (submits || 1));
+  }
+  const alone = await latencies();
+  let isOver = false;
+  let done = 0;
+  const callers = Array.from({ length: BACKGROUND_CALLERS }, async () => {
+    while (!isOver) {
+      await compute(background, 'background');
+      done++;
+    }
+  });
+  let busy: number[];
+  try {
+    // whoever fails ends it
+    busy = await Promise.race([latencies(), Promise.all(callers).then(() => [])]);
+  } finally {
+    isOver = true;
+  }
+  await Promise.all(callers);
+  return {
+    event: 'interactive',
+    n: urgent[0]?.n ?? 0,
+    calls: urgent.length,
+    ...{ backgroundN: background.n, backgroundDone: done, submitMs },
+    aloneP50Ms: quantile(alone, 0.5),
+    aloneP95Ms: quantile(alone, 0.95),
+    busyP50Ms: quantile(busy, 0.5),
+    busyP95Ms: quantile(busy, 0.95),
+  };
+}

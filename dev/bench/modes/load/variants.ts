@@ -1,0 +1,23 @@
+/** What calls do for each other, switched off in turn. */
+import type { Sharing } from '../../../../src/api.js';
+import type { Setting } from '../../settings.js';
+
+/** What the engine is called whose calls share all that they can. */
+export const ALL_ON = 'all on';
+
+export interface Variant {
+  readonly label: string;
+  readonly sharing: Sharing;
+}
+
+/** More than any machine has. */
+const NO_CAP = 1024;
+
+/** The first has everything. A cap on workers means nothing where the GPU computes all. */
+export const variantsOf = ({ backend }: Pick<Setting, 'backend'>): readonly [Variant, ...Variant[]] => [
+  { label: ALL_ON, sharing: {} },
+  { label: 'no overlap', sharing: { overlap: false } },
+  { label: 'no merging', sharing: { merge: false } },
+  { label: 'nothing kept', sharing: { keep: false } },
+  ...(backend === null || backend === 'gpu' ? [] : [{ label: 'no cap on workers', sharing: { sidePool: NO_CAP } }]),
+];

@@ -1,0 +1,278 @@
+/** The collector: checks every partial sum that arrives, adds up those of a statement, and says so of statements that failed. It may be killed at any time; several may run. */
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import PgBoss from 'pg-boss';
+import { MsmError } from 'webgpu-msm';
+import { DEAD_LETTERS } from './database.js';
+import { Engines } from './engines.js';
+import { FarmError, written } from './errors.js';
+
+/**
+ * What the collector tells. `wrong`: what `worker` delivered was no point of the group, or another sum than the collector's, which now stands in its place.
+ *
+ * @typedef {(
+ *   | { event: 'accepted', statement: string, first: number, worker: string, audited: boolean }
+ *   | { event: 'wrong', statement: string, first: number, worker: string, why: string }
+ *   | { event: 'done' | 'failed', statement: string }
+ *   | { event: 'trouble', code: string, message: string }
+ * )} CollectorEvent
+ *
+ * @typedef {object} CollectorOptions
+ * @property {number} [shards] how many queues ranges are dealt out to: as many as there are workers
+ * @property {number} [auditShare] of the partial sums, drawn at random, so many are computed again by the collector
+ * @property {string} [name] under which it keeps sums of its own
+ * @property {import('./engines.js').EngineOptions} [engine]
+ * @property {number} [pollMs]
+ * @property {number} [expirySeconds] how often leases are looked at
+ * @property {(event: CollectorEvent) => void} [report]
+ */
+
+/**
+ * Why a partial sum is wrong whatever was asked for: not canonical, not on the curve, not in the group.
+ *
+ * @param {import('webgpu-msm').MsmEngine} engine
+ * @param {Uint8Array} sum
+ * @returns {Promise<string | null>}
+ */
+async function faultOf(engine, sum) {
+  try {
+    const point = await engine.loadBases(sum, { encoding: 'be', checkSubgroup: true });
+    const { length } = point;
+    point.destroy();
+    return length === 1 ? null : `it is ${length} points`;
+  } catch (error) {
+    if (error instanceof MsmError && ['bad-argument', 'not-on-curve', 'not-in-subgroup'].includes(error.code)) {
+      return `${error.code}: ${error.message}`;
+    }
+    throw error;
+  }
+}
+
+export class Collector {
+  #database;
+  #engines;
+  #options;
+  #boss;
+  #ending = new AbortController();
+  /** @type {Promise<void>} */
+  #loop;
+
+  /**
+   * Opens one, and what it needs in the database.
+   *
+   * @param {import('./database.js').Database} database
+   * @param {CollectorOptions} [options]
+   */
+  static async open(database, options = {}) {
+    const { shards = 1, expirySeconds = 5 } = options;
+    await database.prepare(shards);
+    // it gives away again what workers that are gone had taken
+    const boss = new PgBoss({
+      connectionString: database.url,
+      max: 2,
+      schedule: false,
+      maintenanceIntervalSeconds: expirySeconds,
+    });
+    const collector = new Collector(database, boss, options);
+    await boss.start();
+    return collector;
+  }
+
+  /**
+   * @param {import('./database.js').Database} database
+   * @param {PgBoss} boss
+   * @param {CollectorOptions} options
+   */
+  constructor(database, boss, options) {
+    const {
+      auditShare = 1 / 16,
+      name = 'collector',
+      engine = { backend: 'cpu' },
+      pollMs = 200,
+      report = () => {},
+    } = options;
+    this.#database = database;
+    this.#boss = boss;
+    this.#options = { auditShare, name, pollMs, report };
+    this.#engines = new Engines(engine);
+    boss.on('error', (error) => {
+      if (!this.#ending.signal.aborted) report({ event: 'trouble', ...written(error) });
+    });
+    this.#loop = this.#run();
+  }
+
+  async close() {
+    this.#ending.abort();
+    await this.#loop;
+    await this.#boss.stop({ graceful: false });
+    await this.#engines.close();
+  }
+
+  async #run() {
+    const { signal } = this.#ending;
+    const { pollMs, report } = this.#options;
+    while (!signal.aborted) {
+      try {
+        const said = (await this.#check()) ?? (await this.#bury());
+        for (const event of said ?? []) report(event);
+        if (said === null) await sleep(pollMs, undefined, { signal });
+      } catch (error) {
+        if (signal.aborted) return;
+        report({ event: 'trouble', ...written(error) });
+        await sleep(pollMs, undefined, { signal }).catch(() => {});
+      }
+    }
+  }
+
+  /**
+   * Checks one partial sum.
+   *
+   * @returns {Promise<CollectorEvent[] | null>} null if none waits
+   */
+  #check() {
+    return this.#database.transaction(async (db) => {
+      const { rows } = await db.query(
+        `select statement, first, partial.sum, worker, partial.state, task
+         from farm.partial join farm.range using (statement, first) join farm.statement on id = statement
+         where partial.state <> 'accepted' and statement.state <> 'failed'
+         order by arrived_on limit 1 for update of partial skip locked`,
+      );
+      const [row] = rows;
+      if (row === undefined) return null;
+      const { statement, first, worker } = row;
+      let judged;
+      try {
+        judged = await this.#judge(row);
+      } catch (error) {
+        const why = `the sum of worker ${worker} for the range from ${first} on had to be computed again, which failed`;
+        return this.#fail(db, statement, 'unverifiable', why, written(error));
+      }
+      const { fault, audited, sum } = judged;
+      /** @type {CollectorEvent[]} */
+      const events = [];
+      if (fault !== null) {
+        events.push({ event: 'wrong', statement, first, worker, why: fault });
+        await db.query('insert into farm.wrong (statement, first, worker, sum, why) values ($1, $2, $3, $4, $5)', [
+          statement,
+          first,
+          worker,
+          row.sum,
+          fault,
+        ]);
+        // and what else of it was taken on trust
+        await db.query(
+          `update farm.partial set state = 'doubted' where worker = $1 and not audited
+           and statement in (select id from farm.statement where state = 'open')`,
+          [worker],
+        );
+      }
+      const by = fault === null ? worker : this.#options.name;
+      await db.query(
+        `update farm.partial set state = 'accepted', audited = $3, sum = $4, worker = $5 where statement = $1 and first = $2`,
+        [statement, first, audited, sum, by],
+      );
+      events.push({ event: 'accepted', statement, first, worker: by, audited });
+      if (await this.#finish(db, statement, row.task)) events.push({ event: 'done', statement });
+      return events;
+    }, this.#ending.signal);
+  }
+
+  /**
+   * @param {{ sum: Uint8Array, state: string, worker: string, task: import('./statement.js').Task }} partial
+   * @returns {Promise<{ fault: string | null, audited: boolean, sum: Uint8Array }>} with the sum that is right
+   */
+  async #judge({ sum, state, task }) {
+    const fault = await faultOf(await this.#engines.of(task), sum);
+    // nobody can tell beforehand which
+    const audited = fault !== null || state === 'doubted' || randomInt(2 ** 32) < this.#options.auditShare * 2 ** 32;
+    if (!audited) return { fault, audited, sum };
+    const { sum: own } = await this.#engines.sumOf(task);
+    const same = Buffer.compare(own, sum) === 0;
+    return {
+      fault: fault ?? (same ? null : `it is not the sum that ${this.#options.name} computed`),
+      audited,
+      sum: own,
+    };
+  }
+
+  /**
+   * The sum of a statement, if all of its partial sums are accepted.
+   *
+   * @param {import('./database.js').Transaction} db
+   * @param {string} statement
+   * @param {import('./statement.js').Task} task any of it
+   */
+  async #finish(db, statement, task) {
+    // one collector at a time, or two would each miss what the other one is about to accept
+    await db.query('select from farm.statement where id = $1 for update', [statement]);
+    const missing = await db.query(
+      `select from farm.range where statement = $1 and not exists (select from farm.partial
+         where partial.statement = range.statement and partial.first = range.first and state = 'accepted') limit 1`,
+      [statement],
+    );
+    if (missing.rowCount !== 0) return false;
+    const { rows } = await db.query('select sum from farm.partial where statement = $1', [statement]);
+    const engine = await this.#engines.of(task);
+    const partials = await engine.loadBases(Buffer.concat(rows.map(({ sum }) => sum)), { encoding: 'be' });
+    const sum = await engine.msm(partials, new Array(rows.length).fill(1n), { result: 'be' });
+    partials.destroy();
+    await db.query(`update farm.statement set state = 'done', sum = $2, closed_on = now() where id = $1`, [
+      statement,
+      sum,
+    ]);
+    return true;
+  }
+
+  /**
+   * A dead letter: a range that failed as often as it may. Its statement failed, and the rest of it need not be computed.
+   *
+   * @returns {Promise<CollectorEvent[] | null>} null if there is none
+   */
+  #bury() {
+    return this.#database.transaction(async (db) => {
+      const { boss } = this.#database;
+      const [letter] = /** @type {import('./worker.js').Job[]} */ (
+        await boss.fetch(DEAD_LETTERS, { db, includeMetadata: true })
+      );
+      if (letter === undefined) return null;
+      const { statement, first, count } = letter.data;
+      await boss.complete(DEAD_LETTERS, letter.id, {}, { db });
+      const there = await db.query('select from farm.partial where statement = $1 and first = $2', [statement, first]);
+      // its last worker was late, and not without success
+      if (there.rowCount !== 0) return [];
+      /** What `fail` was given, or what pg-boss writes where a lease was over. @type {any} */
+      const output = letter.output;
+      const cause = output.value ?? output;
+      const why = `range ${first} to ${first + count} failed ${letter.retryLimit + 1} times, ${
+        cause.worker === undefined ? '' : `the last time on worker ${cause.worker} with ${cause.code}: `
+      }${cause.message}`;
+      return this.#fail(db, statement, 'poisoned', why, cause);
+    }, this.#ending.signal);
+  }
+
+  /**
+   * @param {import('./database.js').Transaction} db
+   * @param {string} statement
+   * @param {import('./errors.js').FarmErrorCode} code
+   * @param {string} why
+   * @param {unknown} cause
+   * @returns {Promise<CollectorEvent[]>}
+   */
+  async #fail(db, statement, code, why, cause) {
+    const { message } = new FarmError(
+      code,
+      `${why}. Mend that, and submit the statement again: what is there of it is kept`,
+    );
+    const { rowCount } = await db.query(
+      `update farm.statement set state = 'failed', error = $2, closed_on = now() where id = $1 and state <> 'failed'`,
+      [statement, JSON.stringify({ code, message, cause })],
+    );
+    if (rowCount === 0) return [];
+    const { rows } = await db.query(
+      'select queue, array_agg(job) as jobs from farm.range where statement = $1 group by queue',
+      [statement],
+    );
+    for (const { queue, jobs } of rows) await this.#database.boss.cancel(queue, jobs, { db });
+    return [{ event: 'failed', statement }];
+  }
+}

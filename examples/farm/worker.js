@@ -1,0 +1,130 @@
+/** A worker: takes ranges, computes their sums, delivers them. Whatever happens to it, somebody else gets its range when its lease is over. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Database } from './database.js';
+import { Engines } from './engines.js';
+import { written } from './errors.js';
+
+/** @typedef {import('pg-boss').JobWithMetadata<import('./statement.js').Task>} Job */
+
+/**
+ * What a worker tells. `attempt` counts from 1. `skipped`: its sum was there already. `delivered`: `counted` says whether its sum was the first of this range; `agreed`, if it was not, whether it is the same sum.
+ * `lost`: the database is not there; it goes on when it is.
+ *
+ * @typedef {(
+ *   | { event: 'ready', shard: number }
+ *   | { event: 'taken', statement: string, first: number, attempt: number }
+ *   | { event: 'skipped', statement: string, first: number, attempt: number }
+ *   | { event: 'delivered', statement: string, first: number, attempt: number, counted: boolean, agreed: boolean, on: 'gpu' | 'cpu' | 'both' | null, ms: number }
+ *   | { event: 'failed', statement: string, first: number, attempt: number, code: string, message: string }
+ *   | { event: 'lost', code: string, message: string }
+ * )} WorkerEvent
+ */
+
+/**
+ * Works until `signal` is aborted; the range in hand is finished first.
+ *
+ * @param {object} options
+ * @param {string} options.url of the database
+ * @param {string} options.name by which it is known: its sums are kept under it
+ * @param {number} [options.shard] the queue that it looks at first
+ * @param {number} [options.pollMs] how long it waits when there was nothing
+ * @param {import('./engines.js').EngineOptions} [options.engine]
+ * @param {AbortSignal} options.signal
+ * @param {(event: WorkerEvent) => void} [options.report]
+ */
+export async function work({ url, name, shard = 0, pollMs = 500, engine = {}, signal, report = () => {} }) {
+  const database = new Database(url, { onLost: (error) => report({ event: 'lost', ...written(error) }) });
+  const engines = new Engines(engine);
+  const { boss } = database;
+  const pause = () => sleep(pollMs * (0.5 + Math.random()), undefined, { signal }).catch(() => {});
+
+  /**
+   * The next job of a queue, in the worker's hands for as long as its lease.
+   *
+   * @param {string} queue
+   */
+  const take = (queue) =>
+    database.transaction(async (db) => {
+      const [job] = /** @type {Job[]} */ (await boss.fetch(queue, { db, includeMetadata: true }));
+      if (job === undefined) return null;
+      const { statement, first } = job.data;
+      const there = await db.query('select from farm.partial where statement = $1 and first = $2', [statement, first]);
+      // its sum arrived, though whoever brought it no longer held the job
+      if (there.rowCount !== 0) await boss.complete(queue, job.id, {}, { db });
+      return { job, summed: there.rowCount !== 0 };
+    }, signal);
+
+  /**
+   * The sum is kept and the job is done, both or neither. Not ended by `signal`: what is computed is delivered.
+   *
+   * @param {Job} job
+   * @param {Uint8Array} sum
+   */
+  const deliver = (job, sum) =>
+    database.transaction(async (db) => {
+      // a second sum of the same range counts nothing; if it is another one, the collector has to see which is right
+      const { rows } = await db.query(
+        `insert into farm.partial as there (statement, first, sum, worker) values ($1, $2, $3, $4)
+         on conflict (statement, first) do update set state = 'doubted' where there.sum <> excluded.sum
+         returning state`,
+        [job.data.statement, job.data.first, sum, name],
+      );
+      await boss.complete(job.name, job.id, {}, { db });
+      return { counted: rows[0]?.state === 'arrived', agreed: rows[0]?.state !== 'doubted' };
+    });
+
+  /**
+   * Hands a job back, unless it is no longer this worker's.
+   *
+   * @param {Job} job
+   * @param {unknown} error
+   */
+  const handBack = (job, error) =>
+    database.transaction(async (db) => {
+      const now = await boss.getJobById(job.name, job.id, { db, includeArchive: false });
+      if (now?.state !== 'active' || now.retryCount !== job.retryCount) return;
+      await boss.fail(job.name, job.id, { ...written(error), worker: name }, { db });
+    });
+
+  try {
+    let queues = await database.queues(signal);
+    while (queues.length === 0 && !signal.aborted) {
+      await pause();
+      queues = await database.queues(signal);
+    }
+    const own = shard % queues.length;
+    report({ event: 'ready', shard: own });
+    while (!signal.aborted) {
+      // its own queue, then one of the others: nobody is idle where there is work, and idle workers ask twice a turn however many queues there are
+      const other = (own + 1 + Math.floor(Math.random() * (queues.length - 1))) % queues.length;
+      const taken =
+        (await take(/** @type {string} */ (queues[own]))) ?? (await take(/** @type {string} */ (queues[other])));
+      if (taken === null) {
+        await pause();
+        continue;
+      }
+      const { job, summed } = taken;
+      const { statement, first } = job.data;
+      const what = { statement, first, attempt: job.retryCount + 1 };
+      report({ event: summed ? 'skipped' : 'taken', ...what });
+      if (summed) continue;
+      const begun = performance.now();
+      let computed;
+      try {
+        computed = await engines.sumOf(job.data);
+      } catch (error) {
+        await handBack(job, error);
+        report({ event: 'failed', ...what, ...written(error) });
+        continue;
+      }
+      const ms = performance.now() - begun;
+      report({ event: 'delivered', ...what, ...(await deliver(job, computed.sum)), on: computed.on, ms });
+    }
+  } catch (error) {
+    // what waited for a database, or for queues, when it was told to end
+    if (!signal.aborted) throw error;
+  } finally {
+    await engines.close();
+    await database.close();
+  }
+}

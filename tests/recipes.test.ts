@@ -5,10 +5,13 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { hexToBytes } from '@noble/curves/utils.js';
+import { SpanStatusCode } from '@opentelemetry/api';
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { oracleOf } from '../dev/oracle/curves.js';
 import { type AffinePoint, type OracleCurve, Random, toAffinePoint } from '../dev/oracle/known-bases.js';
 import { type Groth16Zkey, openZkey } from '../src/formats.js';
+import type { EngineEvent } from '../src/index.js';
 import type { FfGroup } from '../src/provers/ffjavascript.js';
 import { buildLibrary } from './support/build-library.js';
 import { makePowersOfTau } from './support/powers-of-tau.js';
@@ -21,7 +24,8 @@ const installed = join(folder, 'node_modules/webgpu-msm');
 beforeAll(async () => {
   await buildLibrary(join(installed, 'dist'));
   cpSync(inProject('package.json'), join(installed, 'package.json'));
-  symlinkSync(inProject('node_modules/@noble'), join(folder, 'node_modules/@noble'));
+  for (const scope of ['@noble', '@opentelemetry'])
+    symlinkSync(inProject(`node_modules/${scope}`), join(folder, 'node_modules', scope));
   mkdirSync(join(folder, 'recipes'));
   cpSync(inProject('examples/recipes'), join(folder, 'recipes'), { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
@@ -144,6 +148,54 @@ describe('recipes', { tags: 'long' }, () => {
     expect(other.generators[0]).not.toEqual(pedersen.generators[0]);
     other.close();
     pedersen.close();
+  });
+
+  test('spans of OpenTelemetry say what became of each call, and when', async () => {
+    const exporter = new InMemorySpanExporter();
+    const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+    const { traceCalls } = await recipe('telemetry');
+    const onEvent: (event: EngineEvent) => void = traceCalls(provider.getTracer('test'), { 'msm.engine': 'one' });
+    const { createMsmEngine } = await import(/* @vite-ignore */ pathToFileURL(join(installed, 'dist/index.js')).href);
+    const begun = performance.timeOrigin + performance.now();
+    const engine = await createMsmEngine({ curve: 'bn254', backend: 'cpu', maxQueued: { calls: 1 }, onEvent });
+    const { BASE } = (oracleOf({ curve: 'bn254', group: 'g1' }) as OracleCurve).Point;
+    const bases = await engine.loadBases([toAffinePoint(BASE), toAffinePoint(BASE.double())]);
+    const calls = [[1n, 2n], [3n, 4n], [5n]].map((scalars) => engine.msm(bases, scalars, { priority: 'interactive' }));
+    const outcomes = await Promise.allSettled(calls);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+    engine.destroy();
+    // the GPU's two, which no call on the CPU has: of an MSM in two parts
+    const told = { call: 9, kind: 'msm', priority: 'normal', bytes: 64, ms: null, error: null } as const;
+    const events = ['queued', 'started', 'submitted', 'computed', 'submitted', 'computed', 'ended'] as const;
+    for (const [i, event] of events.entries()) onEvent({ ...told, event, at: 1000 + i });
+    const spans = exporter.getFinishedSpans();
+    const said = spans.map(({ name, status, events, attributes }) => ({
+      name,
+      code: status.code,
+      events: events.map((each) => each.name),
+      why: attributes['error.type'],
+    }));
+    const right = { code: SpanStatusCode.UNSET, why: undefined };
+    expect(said).toHaveLength(5);
+    expect(said).toEqual(
+      expect.arrayContaining([
+        { ...right, name: 'msm loadBases', events: ['started'] },
+        { ...right, name: 'msm msm', events: ['started'] },
+        { ...right, name: 'msm msm', events: ['queued', 'started'] },
+        { name: 'msm msm', code: SpanStatusCode.ERROR, events: [], why: 'overloaded' },
+        { ...right, name: 'msm msm', events: [...events.slice(0, -1)] },
+      ]),
+    );
+    for (const { startTime, endTime, attributes } of spans.slice(0, 4)) {
+      const [start, end] = [startTime, endTime].map(([s, ns]) => s * 1e3 + ns / 1e6) as [number, number];
+      expect(start).toBeGreaterThanOrEqual(begun - 1);
+      expect(end).toBeGreaterThanOrEqual(start);
+      expect(end).toBeLessThanOrEqual(performance.timeOrigin + performance.now() + 1);
+      expect(attributes).toMatchObject({ 'msm.engine': 'one', 'msm.priority': expect.any(String) });
+    }
+    const last = spans.at(-1);
+    expect(last?.duration).toEqual([0, 6e6]);
+    await provider.shutdown();
   });
 
   test.each([

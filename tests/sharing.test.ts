@@ -322,6 +322,22 @@ describe('memory', () => {
     expect(engine.memory.bases).toBe(64 * n);
   });
 
+  test('an MSM that the device’s budget leaves no room for says so, and what to do', async () => {
+    const { engine, bases } = await open({ deviceBudget: 64 * n + 600_000 });
+    const { scalars, sum } = vector(70);
+    const others = await engine.loadBases(makeKnownBases(bn254G1, 9000, 73).bytes);
+    await expect(engine.msm(bases, scalars)).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: expect.stringMatching(
+        /^deviceBudget: not even one scalar .+; destroy what is not needed of its bases and scalars, or raise the budget$/,
+      ),
+    });
+    await expect(engine.plan(bases, n)).rejects.toThrow(/^deviceBudget: /);
+    others.destroy();
+    expect(await engine.msm(bases, scalars)).toEqual(sum);
+    engine.destroy();
+  });
+
   test('trim gives everything back that is kept, and what is under way is right', async () => {
     const { engine, bases } = await open();
     const { scalars, sum } = vector(72);

@@ -153,8 +153,9 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
         [{ load, offset: 0, indices: null }],
         this.curve,
         limits,
-        runner.room,
+        runner.room.bytes,
         this.#tuning,
+        runner.room.name,
       ).flatMap((job) => recordJob(this.#kernels, job, () => ({ buffer: 'bases' }), this.#tuning.checks));
       const later = await loadLater();
       // with buffers of its own, so that it keeps none
@@ -266,7 +267,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     const begun = performance.now();
     const { selfTest } = await loadLater();
     const runner = this.#runner;
-    const tested = { ...this.#loadContext(), limits: this.#planLimits(), budget: runner.room, tables };
+    const tested = { ...this.#loadContext(), limits: this.#planLimits(), budget: runner.room.bytes, tables };
     const wrong = await selfTest(runner, { ...tested, tuning: this.#tuning }, () => this.assertUsable(signal));
     const { product } = this.curve.field;
     const { failed = null, ms = 0 } = this.#selfTest ?? {};
@@ -369,7 +370,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   ): Promise<Loaded> {
     const { loadPoints } = await loadLater();
     const goOn = () => this.assertUsable(signal);
-    const own = { source, tables, label, budget: runner.room, ...(turn && { turn }) };
+    const own = { source, tables, label, budget: runner.room.bytes, ...(turn && { turn }) };
     return loadPoints(runner, this.#loadContext(), { ...own, checkSubgroup, goOn, onProgress });
   }
 
@@ -476,7 +477,8 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   protected async planned(bases: ResidentBases, lengths: readonly number[]): Promise<MsmPlan> {
     const loads = lengths.map((n) => fullWorkload(n, this.curve, bases.tables));
     const vectors = loads.map((load) => ({ load, offset: 0, indices: null }));
-    const jobs = schedule(vectors, this.curve, this.#planLimits(), this.#runner.room, this.#tuning);
+    const { bytes, name } = this.#runner.room;
+    const jobs = schedule(vectors, this.curve, this.#planLimits(), bytes, this.#tuning, name);
     return {
       bytes: jobs.reduce((most, { peakBytes }) => Math.max(most, peakBytes), 0),
       submits: jobs.reduce((sum, { submits }) => sum + submits, 0),
@@ -520,10 +522,13 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     this.assertUsable(options.signal);
     // those of the device that there is now
     const limits = this.#planLimits();
-    const work = (vectors: readonly SurveyedFactors[], tuning: Knobs = {}): Work => ({
-      vectors,
-      jobs: schedule(vectors, this.curve, limits, runner.room, { ...this.#tuning, ...tuning }),
-    });
+    const work = (vectors: readonly SurveyedFactors[], tuning: Knobs = {}): Work => {
+      const { bytes, name } = runner.room;
+      return {
+        vectors,
+        jobs: schedule(vectors, this.curve, limits, bytes, { ...this.#tuning, ...tuning }, name),
+      };
+    };
     const wanted = work(runner === surveyedOn ? surveyed : this.#survey(bases, vectors));
     const { plan } = (wanted.jobs[0] as Job).parts[0] as Part;
     // bases destroyed meanwhile stop no call whose commands need them no more

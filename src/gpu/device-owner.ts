@@ -105,6 +105,12 @@ interface Allotment {
   readonly missing: readonly Want[];
 }
 
+/** How much scratch there may be, and the option that says so. */
+export interface Room {
+  readonly bytes: number;
+  readonly name: 'memoryBudget' | 'deviceBudget';
+}
+
 export class DeviceOwner {
   readonly #line = new DeviceLine<Entry>();
   readonly #kept = new KeptBuffers();
@@ -128,10 +134,11 @@ export class DeviceOwner {
   }
 
   /** Bytes of scratch that a member may hold, as things are: its budget, or what all else leaves of the device's. */
-  roomOf({ budget }: Member): number {
+  roomOf({ budget }: Member): Room {
     let resident = 0;
     for (const { ledger } of this.#members) resident += ledger.total - ledger.memory.scratch;
-    return Math.min(budget, this.#budget - resident);
+    const left = this.#budget - resident;
+    return left < budget ? { bytes: left, name: 'deviceBudget' } : { bytes: budget, name: 'memoryBudget' };
   }
 
   /** Whether the device has work, or is about to be given some, that is at least as urgent as a call. */

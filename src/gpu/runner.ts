@@ -6,7 +6,7 @@ import { jobBytes, UNIFORM_ALIGNMENT } from '../shaders/limits.js';
 import { type Command, type Dispatch, kernelsOf, RESULT, type Slice } from './commands.js';
 import { bufferUsage, mapModeRead } from './constants.js';
 import { CustodyChain } from './custody-chain.js';
-import { type DeviceOwner, type Lease, type Member, ownerOf, type Turn } from './device-owner.js';
+import { type DeviceOwner, type Lease, type Member, ownerOf, type Room, type Turn } from './device-owner.js';
 import { type Account, Ledger, OUT_OF_MEMORY_ADVICE } from './ledger.js';
 import { pipelineFor, releasePipelines } from './pipelines.js';
 import { measureWaits, waitFor } from './wait.js';
@@ -124,8 +124,8 @@ export class Runner {
     return this.#destroyed || this.isLost;
   }
 
-  /** Bytes of scratch that a job may take. */
-  get room(): number {
+  /** What scratch a job may take. */
+  get room(): Room {
     return this.#owner.roomOf(this.#member);
   }
 

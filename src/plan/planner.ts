@@ -256,6 +256,15 @@ const fewestGroups = (
 /** More groups save little where scratch is no more than so many times what they cannot save. */
 const WORTH_SAVING = 1.1;
 
+/** The option that a budget comes from. */
+export type BudgetName = 'memoryBudget' | 'deviceBudget';
+
+/** What else helps, where it is not raised. */
+const budgetAdvice: Readonly<Record<BudgetName, string>> = {
+  memoryBudget: '',
+  deviceBudget: 'destroy what is not needed of its bases and scalars, or ',
+};
+
 /**
  * Cuts an MSM into the fewest equal chunks whose buffers fit the device's limits and the budget, and so that one window of a
  * chunk is no more than a submit may do; and each chunk into the fewest groups of windows. More groups cost a few dispatches each,
@@ -263,6 +272,7 @@ const WORTH_SAVING = 1.1;
  *
  * @param load one vector
  * @param budget bytes of scratch
+ * @param name what to call the budget where it is too small
  * @returns the plan of every chunk but perhaps the last, which is shorter
  * @throws MsmError `bad-argument` if not even the smallest chunk fits
  */
@@ -272,6 +282,7 @@ export const planMsm = (
   limits: PlanLimits,
   budget: number,
   overrides: Knobs,
+  name: BudgetName = 'memoryBudget',
 ): Plan => {
   const { n } = load;
   const attempt = (chunks: number) =>
@@ -283,7 +294,7 @@ export const planMsm = (
       const { windowBits, ...open } = overrides;
       const isWide =
         windowBits !== undefined && fewestGroups(shareOf(load, 1), curve, limits, budget, open).why === null;
-      const [knob, advice] = isWide ? ['tuning.windowBits', 'set fewer or none, or '] : ['memoryBudget', ''];
+      const [knob, advice] = isWide ? ['tuning.windowBits', 'set fewer or none, or '] : [name, budgetAdvice[name]];
       throw badArgument(`${knob}: not even one scalar at a time fits: ${found.why}; ${advice}raise the budget`);
     }
     fits *= 2;

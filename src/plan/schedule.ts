@@ -1,6 +1,6 @@
 import type { CurveContext } from '../curves/curve.js';
 import { itemsPerBindingStep, jobBytes, STORAGE_ALIGNMENT } from '../shaders/limits.js';
-import { type Plan, type PlanLimits, planMsm, planTogether } from './planner.js';
+import { type BudgetName, type Plan, type PlanLimits, planMsm, planTogether } from './planner.js';
 import type { Knobs } from './tuning.js';
 import { together, type Workload } from './workload.js';
 
@@ -92,6 +92,7 @@ const cutIntoParts = (
   limits: PlanLimits,
   budget: number,
   tuning: Knobs,
+  name: BudgetName | undefined,
 ): UnplacedPart[] => {
   const lengthOf = (vector: number): number => (vectors[vector] as ScalarVector).load.n;
   const whole = (vector: number): Piece => ({ vector, first: 0, length: lengthOf(vector) });
@@ -117,7 +118,7 @@ const cutIntoParts = (
     if (plan !== null) {
       parts.push({ plan, n: plan.n, pieces: chosen.map(whole), bases: bases(chosen) });
     } else {
-      const chunk = planMsm((vectors[longest] as ScalarVector).load, curve, limits, budget, tuning);
+      const chunk = planMsm((vectors[longest] as ScalarVector).load, curve, limits, budget, tuning, name);
       for (let first = 0; first < lengthOf(longest); first += chunk.n) {
         const length = Math.min(chunk.n, lengthOf(longest) - first);
         const pieces = [{ vector: longest, first, length }];
@@ -172,6 +173,7 @@ const place = (parts: readonly UnplacedPart[]): Job => {
  * Decides what is computed together: vectors of about equal length become parts, and as many parts as the budget has room for become a
  * job, which takes one map, and one submit unless it would hold the GPU for too long. Vectors without scalars are in none.
  *
+ * @param name what to call the budget where it is too small
  * @throws MsmError `bad-argument` where not even one scalar at a time fits the budget
  */
 export const schedule = (
@@ -180,6 +182,7 @@ export const schedule = (
   limits: PlanLimits,
   budget: number,
   tuning: Knobs,
+  name?: BudgetName,
 ): Job[] => {
   const fits = (parts: readonly UnplacedPart[]): boolean => {
     const { scratch, bitSums, peakBytes } = layParts(parts);
@@ -187,7 +190,7 @@ export const schedule = (
     return peakBytes <= budget && [bitSums, ...Object.values(scratch)].every((bytes) => bytes <= largest);
   };
   const jobs: UnplacedPart[][] = [];
-  for (const part of cutIntoParts(vectors, curve, limits, budget, tuning)) {
+  for (const part of cutIntoParts(vectors, curve, limits, budget, tuning, name)) {
     const last = jobs.at(-1);
     // the checks look at one MSM at a time
     const joins = last !== undefined && last.length < MOST_PARTS && part.plan.checks === undefined;

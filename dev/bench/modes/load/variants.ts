@@ -19,5 +19,11 @@ export const variantsOf = ({ backend }: Pick<Setting, 'backend'>): readonly [Var
   { label: 'no overlap', sharing: { overlap: false } },
   { label: 'no merging', sharing: { merge: false } },
   { label: 'nothing kept', sharing: { keep: false } },
-  ...(backend === null || backend === 'gpu' ? [] : [{ label: 'no cap on workers', sharing: { sidePool: NO_CAP } }]),
+  ...(backend === null || backend === 'gpu'
+    ? []
+    : [
+        { label: 'no cap on workers', sharing: { sidePool: NO_CAP } },
+        { label: 'workers that wait', sharing: { throttle: true } },
+        { label: 'no workers meanwhile', sharing: { throttle: true, sidePool: 0 } },
+      ]),
 ];

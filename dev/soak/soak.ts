@@ -122,9 +122,9 @@ export const soak = async (device: GPUDevice, options: SoakOptions): Promise<Soa
     const kind = random.below(16);
     if (kind === 0) {
       const fresh = await engine.loadBases(known.bytes, common);
-      side.bases = fresh;
       // calls that have it already may end with `destroyed`
-      bases.destroy();
+      side.bases.destroy();
+      side.bases = fresh;
     } else if (kind === 1) {
       await engine.trim();
     } else if (kind < 4) {
@@ -177,6 +177,11 @@ export const soak = async (device: GPUDevice, options: SoakOptions): Promise<Soa
   const stats = [g1.engine.stats, g2.engine.stats];
   for (const { waiting, running } of stats) {
     if (waiting + running > 0) violations.push(`${waiting} calls wait and ${running} run, and nobody called`);
+  }
+  for (const { engine, known } of [g1, g2]) {
+    const { bases, scalars } = engine.memory;
+    if (bases !== known.bytes.length) violations.push(`${bases} bytes of bases are left, of ${known.bytes.length}`);
+    if (scalars > 0) violations.push(`${scalars} bytes of scalars are left`);
   }
   const result = told();
   for (const { engine } of [g1, g2]) engine.destroy();

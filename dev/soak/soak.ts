@@ -64,6 +64,9 @@ const priorities: readonly Priority[] = ['interactive', 'normal', 'background'];
 /** Submits of some ten milliseconds on SwiftShader, so that many calls have several. */
 const tuning: Partial<Tuning> = { additionsPerSubmit: 2 ** 15 };
 
+/** No call takes so long that is not forgotten, on any device. */
+const STALL_MS = 60_000;
+
 /** Expected rejections: aborted by us, and refused by `maxQueued`. */
 const meant: readonly string[] = ['aborted', 'overloaded', 'destroyed'];
 
@@ -173,7 +176,19 @@ export const soak = async (device: GPUDevice, options: SoakOptions): Promise<Soa
       }
     }
   };
-  await Promise.all(Array.from({ length: concurrency }, caller));
+  // a timer, too, without which Node would end, and well, where nothing is left that could wake a caller
+  let stalled: ReturnType<typeof setInterval> | undefined;
+  const forgotten = new Promise<void>((resolve) => {
+    let [seen, since] = [calls, performance.now()];
+    stalled = setInterval(() => {
+      if (calls !== seen) [seen, since] = [calls, performance.now()];
+      if (performance.now() - since < STALL_MS) return;
+      violations.push(`no call ended in ${STALL_MS / 1000} seconds: ${JSON.stringify(told().stats)}`);
+      resolve();
+    }, 1000);
+  });
+  await Promise.race([forgotten, Promise.all(Array.from({ length: concurrency }, caller))]);
+  clearInterval(stalled);
   const stats = [g1.engine.stats, g2.engine.stats];
   for (const { waiting, running } of stats) {
     if (waiting + running > 0) violations.push(`${waiting} calls wait and ${running} run, and nobody called`);

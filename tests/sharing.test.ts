@@ -338,6 +338,51 @@ describe('memory', () => {
     engine.destroy();
   });
 
+  test('where there is room for one at a time bases are loaded as soon as those are done that had begun, and what waits is planned for what they leave', async () => {
+    const device = await getDevice();
+    const { scalars, sum } = vector(76);
+    const alone = await open({ sharing: { merge: false } });
+    await alone.engine.msm(alone.bases, scalars);
+    // and what two give back
+    const deviceBudget = 64 * n + alone.engine.memory.scratch + 60_000;
+    alone.engine.destroy();
+    const more = makeKnownBases(bn254G1, 2000, 77);
+    const watched = watchBytes(device);
+    try {
+      const others = watched.bytes;
+      const busy = await open({ deviceBudget, sharing: { merge: false } });
+      const second = await open();
+      second.bases.destroy();
+      let [isOver, sums] = [false, 0];
+      const callers = [1, 2, 3, 4].map(async () => {
+        while (!isOver) {
+          expect(await busy.engine.msm(busy.bases, scalars)).toEqual(sum);
+          sums++;
+        }
+      });
+      const pass = async (some: number): Promise<void> => {
+        const enough = sums + some;
+        while (sums < enough) await new Promise((resolve) => setTimeout(resolve, 1));
+      };
+      const load = async () => {
+        await pass(2);
+        const before = sums;
+        const loaded = await second.engine.loadBases(more.bytes);
+        // two that the device had, and those that are read meanwhile
+        expect(sums - before).toBeLessThanOrEqual(4);
+        await pass(4);
+        isOver = true;
+        return loaded;
+      };
+      const [bases] = await Promise.all([load(), ...callers]);
+      const longer = makeRandomScalars(bn254G1, 2000, 78);
+      expect(await second.engine.msm(bases, longer)).toEqual(expectedMsm(bn254G1, more.logs, longer));
+      expect(watched.peak - others).toBeLessThanOrEqual(deviceBudget);
+    } finally {
+      Reflect.deleteProperty(device, 'createBuffer');
+    }
+  });
+
   test('trim gives everything back that is kept, and what is under way is right', async () => {
     const { engine, bases } = await open();
     const { scalars, sum } = vector(72);

@@ -122,15 +122,24 @@ export const soak = async (device: GPUDevice, options: SoakOptions): Promise<Soa
       return { vector: makeRandomScalars(oracle, length, random.below(2 ** 31)), offset };
     };
     const { bases } = side;
-    const kind = random.below(16);
+    const kind = random.below(64);
     if (kind === 0) {
       const fresh = await engine.loadBases(known.bytes, common);
-      // calls that have it already may end with `destroyed`
+      // calls that have it already may end with `destroyed`: so this is seldom
       side.bases.destroy();
       side.bases = fresh;
-    } else if (kind === 1) {
+    } else if (kind < 5) {
+      const { vector, offset } = draw(known.logs.length >> 2);
+      const from = offset * (known.bytes.length / known.logs.length);
+      const others = await engine.loadBases(known.bytes.subarray(from), common);
+      try {
+        compare('a sum over bases of its own', await engine.msm(others, vector, common), vector, offset);
+      } finally {
+        others.destroy();
+      }
+    } else if (kind < 8) {
       await engine.trim();
-    } else if (kind < 4) {
+    } else if (kind < 16) {
       const { vector, offset } = draw(known.logs.length);
       const loaded = await engine.loadScalars(vector, common);
       const twice = [
@@ -143,7 +152,7 @@ export const soak = async (device: GPUDevice, options: SoakOptions): Promise<Soa
         if (each.status === 'rejected') throw each.reason;
         compare('a sum of loaded scalars', each.value, vector, offset);
       }
-    } else if (kind < 7) {
+    } else if (kind < 28) {
       const drawn = Array.from({ length: 1 + random.below(5) }, () => draw(known.logs.length >> 3));
       const sums = await engine.msmBatch(
         bases,

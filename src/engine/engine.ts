@@ -352,14 +352,14 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   }
 
   protected async place(store: ScalarStore, turn: CallTurn): Promise<void> {
-    await this.#place(store, await this.#liveRunner(turn));
+    await this.#place(store, await this.#liveRunner(turn), turn.signal);
   }
 
-  async #place(store: ScalarStore, runner: Runner): Promise<void> {
+  async #place(store: ScalarStore, runner: Runner, signal: AbortSignal | undefined): Promise<void> {
     const { maxBufferSize } = runner.device.limits;
     this.#placed.add(store);
     // what no buffer holds is uploaded piece by piece, for each call
-    if (store.bytes.length <= maxBufferSize) await store.place(runner);
+    if (store.bytes.length <= maxBufferSize) await store.place(runner, () => this.assertUsable(signal));
   }
 
   async #upload(
@@ -417,7 +417,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
         ...this.#routed(bases),
         ...{ vectors, n, options, clock },
         survey: (own) => this.#survey(bases, own),
-        onGpu: (...own) => this.#multiplyOnGpu(bases, ...own),
+        onGpu: (...own) => this.#inTheRoom(() => this.#multiplyOnGpu(bases, ...own)),
         compiled: () => this.pipelines.length,
         isBusy: () => this.#runner.isBusyFor(options.turn),
         goOn: () => {
@@ -429,6 +429,19 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     this.#lastRun = record;
     this.count(record);
     return [...sums];
+  }
+
+  /** Plans and does again what did not fit, where what others have loaded meanwhile took room that it was planned for. */
+  async #inTheRoom<Result>(work: () => Promise<Result>): Promise<Result> {
+    for (;;) {
+      const { bytes } = this.#runner.room;
+      try {
+        return await work();
+      } catch (error) {
+        const isUnforeseen = error instanceof MsmError && error.code === 'out-of-memory';
+        if (!isUnforeseen || this.#runner.room.bytes >= bytes) throw error;
+      }
+    }
   }
 
   /**
@@ -517,7 +530,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     for (const { loaded } of vectors) {
       const isAway = (): boolean => loaded !== null && loaded.store.on(runner.device) === null;
       if (loaded !== null && this.#placed.has(loaded.store) && isAway())
-        await turn.alone(async () => isAway() && this.#place(loaded.store, runner));
+        await turn.alone(async () => isAway() && this.#place(loaded.store, runner, turn.signal));
     }
     this.assertUsable(options.signal);
     // those of the device that there is now

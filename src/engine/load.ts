@@ -76,7 +76,7 @@ export const loadPoints = async (
   const length = bytes.length / pointBytes;
   const baseBytes = tables.count * pointBytes;
   turn?.onBegun?.();
-  const buffer = await runner.createResident('bases', label, length * baseBytes);
+  const buffer = await runner.createResident('bases', label, length * baseBytes, goOn);
   try {
     const step = itemsPerBindingStep(baseBytes);
     const bindable = Math.floor(runner.device.limits.maxStorageBufferBindingSize / (step * baseBytes)) * step;

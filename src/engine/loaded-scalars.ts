@@ -42,11 +42,15 @@ export class ScalarStore {
     return runner.device === device && !runner.isLost && runner.ledger.has(buffer) ? buffer : null;
   }
 
-  /** Uploads them, if they are not on the device. One that is destroyed meanwhile has nothing there. */
-  async place(runner: Runner): Promise<void> {
+  /**
+   * Uploads them, if they are not on the device. One that is destroyed meanwhile has nothing there.
+   *
+   * @param goOn called now and then while it waits for room; what it throws ends that
+   */
+  async place(runner: Runner, goOn: () => void): Promise<void> {
     if (this.on(runner.device) !== null || this.bytes.length === 0) return;
     this.leave();
-    const buffer = await runner.createResident('scalars', this.label, this.bytes.length, this.bytes);
+    const buffer = await runner.createResident('scalars', this.label, this.bytes.length, goOn, this.bytes);
     if (this.#isDestroyed) runner.ledger.destroy(buffer);
     else this.#home = { runner, buffer };
   }

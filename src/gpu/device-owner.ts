@@ -119,6 +119,8 @@ export class DeviceOwner {
   /** Those whose last submit was made and which are not done, in their order. */
   readonly #ahead = new Set<Lease>();
   readonly #resuming = new Map<Entry, () => void>();
+  /** Bytes of what is to stay, and waits for room, in its order. */
+  readonly #settling = new Set<{ readonly bytes: number }>();
   #submitted = 0;
   #done = 0;
   #frees = 0;
@@ -283,18 +285,36 @@ export class DeviceOwner {
   }
 
   /**
-   * Has something made that stays, when there is room for it.
+   * Has something made that stays, when there is room for it. Jobs that have not begun by then leave it that room, or it would wait for ever behind
+   * those that come.
    *
    * @param make makes it before it first waits
+   * @param goOn called now and then while it waits; what it throws ends that
    * @throws MsmError `out-of-memory` where there will never be; and what `make` throws
    */
-  async withRoom<Result>(bytes: number, make: () => Promise<Result>): Promise<Result> {
-    while (this.#bytes + bytes > this.#budget) {
-      if (this.#drop(() => true) > 0) continue;
-      if (this.#leases.size === 0) throw this.#tooMuch(bytes);
-      await this.#change();
+  async withRoom<Result>(bytes: number, make: () => Promise<Result>, goOn: () => void): Promise<Result> {
+    const own = { bytes };
+    this.#settling.add(own);
+    try {
+      while (!this.#hasRoomFor(own)) {
+        await this.#change();
+        goOn();
+      }
+      return make();
+    } finally {
+      this.#settling.delete(own);
+      this.#advance();
     }
-    return make();
+  }
+
+  /** Whether it is the turn of what is to stay, and there is room for it. @throws MsmError `out-of-memory` */
+  #hasRoomFor(own: { readonly bytes: number }): boolean {
+    const [first] = this.#settling;
+    if (first !== own) return false;
+    const isTooMuch = (): boolean => this.#bytes + own.bytes > this.#budget;
+    while (isTooMuch() && this.#drop(() => true) > 0);
+    if (isTooMuch() && this.#leases.size === 0) throw this.#tooMuch(own.bytes);
+    return !isTooMuch();
   }
 
   /** Bytes of all members, with what was promised. */
@@ -302,6 +322,13 @@ export class DeviceOwner {
     let bytes = 0;
     for (const { ledger } of this.#members) bytes += ledger.total;
     for (const { reserved } of this.#leases.values()) bytes += reserved;
+    return bytes;
+  }
+
+  /** Those, and what waits for room to stay. */
+  get #claimed(): number {
+    let bytes = this.#bytes;
+    for (const each of this.#settling) bytes += each.bytes;
     return bytes;
   }
 
@@ -372,7 +399,7 @@ export class DeviceOwner {
       const made = bytesOf(missing) + bufferBytes(own);
       let others = 0;
       for (const kept of taken.values()) if (kept.ledger !== ledger) others += kept.buffer.size;
-      return ledger.memory.scratch + reserved + others + made <= budget && this.#bytes + made <= this.#budget;
+      return ledger.memory.scratch + reserved + others + made <= budget && this.#claimed + made <= this.#budget;
     };
     const taken = this.#kept.match(wants);
     const missing = wants.filter(({ name }) => !taken.has(name));
@@ -383,10 +410,10 @@ export class DeviceOwner {
     }
     // with what was kept for it and does not serve it there is no room: all of that goes
     const none: ReadonlyMap<string, Kept> = new Map();
-    const isFull = this.#bytes + bytesOf(missing) + bufferBytes(own) > this.#budget;
+    const isFull = this.#claimed + bytesOf(missing) + bufferBytes(own) > this.#budget;
     this.#drop((kept) => isFull || kept.ledger === ledger);
     if (fits(none, wants)) return { taken: none, missing: wants };
-    if (this.#leases.size > 0 || this.#kept.doomed.length > 0) return null;
+    if (this.#leases.size > 0 || this.#kept.doomed.length > 0 || this.#settling.size > 0) return null;
     const all = bytesOf(wants) + bufferBytes(own);
     // beyond its engine's budget is what was planned so
     return this.#bytes + all > this.#budget ? this.#tooMuch(all) : { taken: none, missing: wants };

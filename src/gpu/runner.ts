@@ -308,25 +308,32 @@ export class Runner {
   /**
    * Makes a buffer that outlives the job, with errors caught; the ledger destroys it.
    *
+   * @param goOn called now and then while it waits for room; what it throws ends that
    * @param contents what is uploaded at once
    */
   async createResident(
     account: Account,
     label: string,
     bytes: number,
+    goOn: () => void,
     contents?: Uint8Array<ArrayBuffer>,
   ): Promise<GPUBuffer> {
     this.assertAlive();
     const usage = bufferUsage.storage | bufferUsage.copyDst | bufferUsage.copySrc;
     let made: GPUBuffer | null = null;
     try {
-      await this.#guard(() =>
-        this.#owner.withRoom(bytes, () =>
-          this.#scoped(() => {
-            made = this.ledger.create(account, label, bytes, usage);
-            if (contents !== undefined) this.device.queue.writeBuffer(made, 0, contents);
-          }),
-        ),
+      const make = (): Promise<void> =>
+        this.#scoped(() => {
+          made = this.ledger.create(account, label, bytes, usage);
+          if (contents !== undefined) this.device.queue.writeBuffer(made, 0, contents);
+        });
+      await this.#owner.withRoom(
+        bytes,
+        () => this.#guard(make),
+        () => {
+          this.assertAlive();
+          goOn();
+        },
       );
       return made as unknown as GPUBuffer;
     } catch (error) {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DeviceLine } from '../src/line/device-line.js';
-import { isMoreUrgent, PATIENCE, type Waiting } from '../src/line/due.js';
+import { dueAt, isMoreUrgent, type Waiting } from '../src/line/due.js';
 
 const priorities = ['interactive', 'normal', 'background'] as const;
 
@@ -104,12 +104,16 @@ interface Call extends Waiting {
   readonly bytes: number;
   /** What each of its submits takes the device, in milliseconds. */
   readonly submits: readonly number[];
+  /** When its caller gives up waiting; null: never. */
+  readonly abortAt: number | null;
 }
 
 interface Told {
   readonly began: number;
   readonly ended: number;
 }
+
+const abortOf = ({ abortAt }: Call): number => abortAt ?? Number.POSITIVE_INFINITY;
 
 /**
  * A device that does one submit after the other, and calls that come to it as they are due. What a job does on the host takes no time.
@@ -120,7 +124,9 @@ const simulate = (calls: readonly Call[], memory: number) => {
   const line = new DeviceLine<Call>();
   const told = new Map<Call, { began: number; ended: number }>();
   const arriving = [...calls].sort((one, other) => one.since - other.since);
+  const aborting = calls.filter(({ abortAt }) => abortAt !== null).sort((one, other) => abortOf(one) - abortOf(other));
   const made = new Map<Call, number>();
+  const gone = new Set<Call>();
   /** Those that wait until what they submitted is done, to submit again. */
   const paused: Call[] = [];
   const queue: { readonly call: Call; readonly ms: number; readonly isLast: boolean }[] = [];
@@ -151,11 +157,17 @@ const simulate = (calls: readonly Call[], memory: number) => {
   for (;;) {
     const nextArrival = arriving[0]?.since ?? Number.POSITIVE_INFINITY;
     const nextDone = queue.length === 0 ? Number.POSITIVE_INFINITY : freeAt;
-    if (nextArrival === Number.POSITIVE_INFINITY && nextDone === Number.POSITIVE_INFINITY) break;
-    const then = Math.min(nextArrival, nextDone);
+    const nextAbort = aborting[0] === undefined ? Number.POSITIVE_INFINITY : abortOf(aborting[0]);
+    const then = Math.min(nextArrival, nextDone, nextAbort);
+    if (then === Number.POSITIVE_INFINITY) break;
     if (queue.length === 0 && line.waiting.length > 0) idleMs += then - now;
     now = then;
-    if (nextDone <= nextArrival) {
+    if (nextAbort < Math.min(nextArrival, nextDone)) {
+      const call = aborting.shift() as Call;
+      // its place is free, and whoever waited behind it may have it
+      if (!told.has(call)) gone.add(call);
+      line.remove(call);
+    } else if (nextDone <= nextArrival) {
       const { call, isLast } = queue.shift() as (typeof queue)[number];
       freeAt = now + (queue[0]?.ms ?? 0);
       if (isLast) {
@@ -181,7 +193,7 @@ const simulate = (calls: readonly Call[], memory: number) => {
     }
     advance();
   }
-  return { told: told as ReadonlyMap<Call, Told>, peak, idleMs, passed };
+  return { told: told as ReadonlyMap<Call, Told>, gone: gone as ReadonlySet<Call>, peak, idleMs, passed };
 };
 
 /** Milliseconds of a submit at most, and bytes of memory: of a phone, a laptop, an H200. */
@@ -191,39 +203,55 @@ const devices = [
   { name: 'an H200', submitMs: 4, memory: 2 ** 32 },
 ] as const;
 
-const simulated = fc.constantFrom(...devices).chain(({ submitMs, memory }) =>
-  fc.record({
-    submitMs: fc.constant(submitMs),
-    memory: fc.constant(memory),
-    calls: fc.array(
-      fc.record({
-        priority: fc.constantFrom(...priorities),
-        since: fc.integer({ min: 0, max: 200 * submitMs }),
-        deadline: fc.constant(null),
-        bytes: fc.integer({ min: 2 ** 20, max: memory }),
-        submits: fc.array(fc.integer({ min: 1, max: submitMs }), { minLength: 1, maxLength: 6 }),
-      }),
-      { minLength: 1, maxLength: 24 },
-    ),
-  }),
-);
+/** In how many of its submits all calls come: from a crowd to hardly anybody. */
+const spans = [10, 40, 200] as const;
+
+const simulated = fc
+  .tuple(fc.constantFrom(...devices), fc.constantFrom(...spans))
+  .chain(([{ submitMs, memory }, span]) =>
+    fc.record({
+      submitMs: fc.constant(submitMs),
+      memory: fc.constant(memory),
+      calls: fc.array(
+        fc
+          .record({
+            priority: fc.constantFrom(...priorities),
+            since: fc.integer({ min: 0, max: span * submitMs }),
+            /** From then on. */
+            within: fc.option(fc.integer({ min: 0, max: 50 * submitMs }), { freq: 3 }),
+            patience: fc.option(fc.integer({ min: 1, max: 20 * submitMs }), { freq: 5 }),
+            bytes: fc.integer({ min: 2 ** 20, max: memory }),
+            submits: fc.array(fc.integer({ min: 1, max: submitMs }), { minLength: 1, maxLength: 6 }),
+          })
+          .map(
+            ({ within, patience, ...call }): Call => ({
+              ...call,
+              deadline: within === null ? null : call.since + within,
+              abortAt: patience === null ? null : call.since + patience,
+            }),
+          ),
+        { minLength: 1, maxLength: 24 },
+      ),
+    }),
+  );
 
 describe('in 10,000 random schedules', () => {
-  let [overtaken, staged] = [0, 0];
+  let [overtaken, staged, aborted] = [0, 0, 0];
   test('all are served, within the memory, by a device that is not idle while somebody waits, and nobody starves', () => {
     fc.assert(
       fc.property(simulated, ({ calls, memory }) => {
-        const { told, peak, idleMs, passed } = simulate(calls, memory);
+        const { told, gone, peak, idleMs, passed } = simulate(calls, memory);
         overtaken += passed;
+        aborted += gone.size;
         expect(peak).toBeLessThanOrEqual(memory);
         expect(idleMs).toBe(0);
-        expect(told.size).toBe(calls.length);
+        expect(told.size + gone.size).toBe(calls.length);
         for (const [call, { began, ended }] of told) {
           const own = call.submits.reduce((sum, ms) => sum + ms, 0);
           expect(ended - began).toBeGreaterThanOrEqual(own);
           if (ended - began > own) staged++;
           // nobody begins before it who came when it was due already, but one that is more urgent at each pause of those before
-          const due = call.since + PATIENCE[call.priority];
+          const due = dueAt(call);
           for (const [other, { began: otherBegan }] of told) {
             if (other === call || otherBegan <= call.since || otherBegan >= began || other.since <= due) continue;
             expect(isMoreUrgent(other, call)).toBe(true);
@@ -235,15 +263,17 @@ describe('in 10,000 random schedules', () => {
     // it was worth looking at
     expect(overtaken).toBeGreaterThan(100);
     expect(staged).toBeGreaterThan(1000);
+    expect(aborted).toBeGreaterThan(1000);
   });
 
   test('what is interactive waits for one submit, and for what is interactive itself, where there is memory', () => {
     fc.assert(
       fc.property(simulated, fc.integer({ min: 1, max: 20 }), ({ calls, submitMs }, ms) => {
         // the one of its kind, among others that are long
-        const others = calls.map((call) => ({ ...call, priority: 'background' as const }));
-        const first: Call = { priority: 'interactive', since: 0, deadline: null, bytes: 1, submits: [1] };
-        const own: Call = { priority: 'interactive', since: 100 * submitMs, deadline: null, bytes: 1, submits: [ms] };
+        const others = calls.map((call) => ({ ...call, priority: 'background' as const, deadline: null }));
+        const urgent = { priority: 'interactive', deadline: null, abortAt: null, bytes: 1 } as const;
+        const first: Call = { ...urgent, since: 0, submits: [1] };
+        const own: Call = { ...urgent, since: 100 * submitMs, submits: [ms] };
         // the first one has told the line that such calls come
         const { told } = simulate([first, ...others, own], Number.POSITIVE_INFINITY);
         const { ended } = told.get(own) as Told;

@@ -210,12 +210,11 @@ export class CallQueue {
   /** Takes out of those that wait whoever is to be computed with a call; nobody who is less urgent. */
   #companyOf(call: Waiting, order: Order | undefined): readonly Companion[] {
     if (order === undefined || this.#waiting.length === 0) return [];
-    const byOrder = new Map(
-      this.#waiting.flatMap((each) =>
-        each.order === undefined || isMoreUrgent(call, each) ? [] : [[each.order, each]],
-      ),
-    );
-    const chosen = new Set(order.company([...byOrder.keys()]));
+    const orders = this.#waiting
+      .filter((each) => !isMoreUrgent(call, each))
+      .sort((one, other) => dueAt(one) - dueAt(other))
+      .flatMap((each) => each.order ?? []);
+    const chosen = new Set(order.company(orders));
     const waiters = this.#waiting.filter((each) => each.order !== undefined && chosen.has(each.order));
     this.#waiting = this.#waiting.filter((each) => !waiters.includes(each));
     this.#counts.merged += waiters.length;

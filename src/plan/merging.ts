@@ -15,8 +15,9 @@ export interface Expected {
 }
 
 /**
- * How many of those that wait are computed with the first: each of them takes the others no more time than the fixed part of a call, which it saves
- * those behind it. So nobody is delayed by more than is saved.
+ * Which of those that wait are computed with the first. One that joins delays each of those that it joins by what it takes beyond the fixed part of a
+ * call; that part it saves itself, and everybody who waits behind it. It joins where the first is not more than the second. So of two it is a small one
+ * that joins, and of many that wait also a larger one, as it is the many who gain.
  *
  * @param others in the order in which they are due
  * @returns which, by index
@@ -25,8 +26,10 @@ export const worthMerging = (first: Expected, others: readonly Expected[]): numb
   const chosen: number[] = [];
   let left = (MOST_TIMES - 1) * (first.fixedMs + first.growingMs);
   for (const [i, { fixedMs, growingMs }] of others.entries()) {
-    if (chosen.length + 1 === MOST_TOGETHER) break;
-    if (growingMs > fixedMs || growingMs > left) continue;
+    const joined = chosen.length + 1;
+    if (joined === MOST_TOGETHER) break;
+    const isWorse = joined * growingMs > (others.length - i) * fixedMs;
+    if (isWorse || growingMs > left) continue;
     left -= growingMs;
     chosen.push(i);
   }

@@ -425,9 +425,12 @@ export interface QueueLimits {
 
 /** What a call would take, as `MsmEngine.plan` says before anything runs. */
 export interface MsmPlan {
-  /** GPU memory beside the bases, at its peak, if the GPU computes it; a lost device and checks aside. 0 where there is no GPU. */
+  /**
+   * GPU memory beside the bases, at its peak, if the GPU computes it, from the first base on; with what verifies it, where the engine has `verify`; a lost
+   * device and `checks` aside. 0 where there is no GPU.
+   */
   readonly bytes: number;
-  /** How often work would be handed to the GPU. */
+  /** How often work would be handed to the GPU, without what verifies it. */
   readonly submits: number;
   /** What it is expected to take by now; null where there is no choice who computes it, or nothing to compute. */
   readonly predicted: Prediction | null;

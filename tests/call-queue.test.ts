@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bn254G1, expectedMsm, makeKnownBases, makeRandomScalars } from '../dev/oracle/known-bases.js';
-import { CallQueue, type QueuedCall } from '../src/engine/call-queue.js';
+import { CallQueue, type CallTurn, type Order, type QueuedCall } from '../src/engine/call-queue.js';
 import {
   type Bases,
   createMsmEngine,
@@ -94,16 +94,18 @@ describe('a queue', () => {
     ...more,
   });
   /** A queue, what it told, and tasks that end when they are told to. */
-  const open = (calls = Number.POSITIVE_INFINITY, bytes = Number.POSITIVE_INFINITY) => {
+  const open = (calls = Number.POSITIVE_INFINITY, bytes = Number.POSITIVE_INFINITY, width = 1) => {
     const events: EngineEvent[] = [];
-    const queue = new CallQueue({ calls, bytes }, (event) => events.push(event));
+    const queue = new CallQueue({ calls, bytes }, (event) => events.push(event), width);
     const begun: string[] = [];
+    const turns = new Map<string, CallTurn>();
     const ends = new Map<string, (error?: unknown) => void>();
     const add = (name: string, more: Partial<QueuedCall> = {}): Promise<string> =>
       queue.run(
-        () =>
+        (turn) =>
           new Promise((resolve, reject) => {
             begun.push(name);
+            turns.set(name, turn);
             ends.set(name, (error) => (error === undefined ? resolve(name) : reject(error)));
           }),
         asked(more),
@@ -113,7 +115,7 @@ describe('a queue', () => {
       ends.get(name)?.(error);
       await settle();
     };
-    return { queue, events, begun, add, end, settle };
+    return { queue, events, begun, turns, add, end, settle };
   };
 
   test('does one thing at a time, the most urgent first, also after a failure', async () => {
@@ -159,6 +161,137 @@ describe('a queue', () => {
     await end('in its place');
     expect(await Promise.all([first, last, other])).toEqual(['first', 'last', 'in its place']);
     expect(begun).toEqual(['first', 'last', 'in its place']);
+  });
+
+  test('lets nobody who is more urgent than all that is under way wait for what is not, however long that has waited', async () => {
+    const { begun, add, end, settle } = open(9, 999, 2);
+    const background = { priority: 'background' } as const;
+    const all = [
+      add('first', background),
+      add('second', background),
+      // due as soon as it comes
+      add('due', { ...background, deadline: 0 }),
+      add('urgent', { priority: 'interactive' }),
+      add('as urgent', { priority: 'interactive' }),
+    ];
+    await settle();
+    expect(begun).toEqual(['first', 'second', 'urgent']);
+    await end('urgent');
+    // its place is for one at a time
+    expect(begun.slice(3)).toEqual(['as urgent']);
+    await end('as urgent');
+    await end('first');
+    expect(begun.slice(4)).toEqual(['due']);
+    await end('second');
+    await end('due');
+    await Promise.all(all);
+  });
+
+  test('has what is alone wait until all others are done, and more urgent ones not for that', async () => {
+    const { begun, turns, add, end, settle } = open(9, 999, 2);
+    const background = { priority: 'background' } as const;
+    const all = [add('first', background), add('second', background)];
+    await settle();
+    const log: string[] = [];
+    const alone = turns.get('first')?.alone(async () => {
+      log.push('alone');
+      await settle();
+      log.push('over');
+    }, undefined);
+    all.push(add('third', background), add('urgent', { priority: 'interactive' }));
+    await settle();
+    expect(begun).toEqual(['first', 'second', 'urgent']);
+    await end('second');
+    expect(log).toEqual([]);
+    await end('urgent');
+    await alone;
+    expect(log).toEqual(['alone', 'over']);
+    await settle();
+    expect(begun.slice(3)).toEqual(['third']);
+    for (const name of ['first', 'third']) await end(name);
+    await Promise.all(all);
+  });
+
+  test('ends what was aborted before it came', async () => {
+    const { queue, add, end } = open();
+    const first = add('first');
+    await expect(add('never', { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'aborted' });
+    expect(queue.stats).toMatchObject({ waiting: 0, failed: 1 });
+    await end('first');
+    await first;
+  });
+
+  test('is as urgent with what it computes together as the most urgent of it', async () => {
+    const { turns, add, end, settle } = open();
+    const order: Order = { company: (waiting) => waiting };
+    const all = [add('first')];
+    await settle();
+    // due at once, so it comes first
+    all.push(add('leader', { order, deadline: 0 }));
+    all.push(add('urgent', { order: { ...order }, priority: 'interactive' }));
+    all.push(add('less urgent', { order: { ...order }, priority: 'background' }));
+    await end('first');
+    const { priority, since, deadline, company } = turns.get('leader') as CallTurn;
+    expect(company).toHaveLength(1);
+    expect([priority, deadline]).toEqual(['interactive', since]);
+    for (const { settle } of company) settle('together');
+    await end('leader');
+    await end('less urgent');
+    expect(await Promise.all(all)).toEqual(['first', 'leader', 'together', 'less urgent']);
+  });
+
+  test('computes by itself what was computed with others for whom something went wrong; and one that is aborted ends at once', async () => {
+    const { queue, turns, begun, add, end, settle } = open();
+    const order: Order = { company: (waiting) => waiting };
+    const controller = new AbortController();
+    const first = add('first');
+    await settle();
+    const leader = add('leader', { order, signal: controller.signal });
+    const others = [add('a', { order: { ...order } }), add('b', { order: { ...order } })];
+    await end('first');
+    expect(begun).toEqual(['first', 'leader']);
+    controller.abort();
+    await expect(leader).rejects.toMatchObject({ code: 'aborted' });
+    // what it began goes on for the others
+    expect(queue.stats).toMatchObject({ running: 1, waiting: 0, merged: 2, failed: 1 });
+    for (const { part } of turns.get('leader')?.company ?? []) part();
+    await end('leader', new Error('of the device'));
+    expect(queue.stats).toMatchObject({ running: 1, waiting: 1, merged: 0 });
+    await end('a');
+    await end('b');
+    expect(await Promise.all([first, ...others])).toEqual(['first', 'a', 'b']);
+    expect(queue.stats).toMatchObject({ done: 3, failed: 1, running: 0, waiting: 0 });
+  });
+
+  test('is told of no spectator’s promise, and lets nobody in while it tells', async () => {
+    let add: (() => void) | null = null;
+    const refused: unknown[] = [];
+    const queue = new CallQueue({ calls: 2, bytes: 999 }, (async ({ event }: EngineEvent) => {
+      if (event === 'queued') add?.();
+      throw new Error('of a spectator');
+    }) as (event: EngineEvent) => void);
+    const run = (): Promise<void> =>
+      queue.run(async () => undefined, asked()).catch((error: unknown) => void refused.push(error));
+    const all = [run()];
+    add = () => all.push(run());
+    all.push(run());
+    expect(queue.stats.waiting).toBe(2);
+    await Promise.all(all);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await Promise.all(all);
+    expect(refused).toMatchObject([{ code: 'overloaded' }]);
+  });
+
+  test('says when to come back before anything has ended', async () => {
+    const { add, end, settle } = open(0);
+    const first = add('first');
+    await settle();
+    await expect(add('at once')).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: expect.any(Number) });
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const refusal = await add('later').catch((error: unknown) => error);
+    expect((refusal as MsmError).retryAfterMs).toBeGreaterThanOrEqual(29);
+    await end('first');
+    await first;
   });
 
   test('takes no more than it may, and says when to come back', async () => {
@@ -296,6 +429,8 @@ describe('a plan', () => {
       [[500, 480, 30], {}],
       [[500], { memoryBudget: 340_000 }],
       [[500], { tuning: { ...tuning, additionsPerSubmit: 2 ** 12 } }],
+      [[500], { verify: true }],
+      [[500, 480, 30], { verify: true }],
     ] as const) {
       const engine = await createMsmEngine({ curve: 'bn254', device, tuning, selfTest: false, ...more });
       // loading has scratch of its own, which goes with the engine that loaded nothing else

@@ -47,7 +47,7 @@ const open = (deviceBudget: number) => {
       log.push(`${name}: ${(error as Error).message}`);
     }
   };
-  return { owner, ledger, log, admit, submit: (name: string) => owner.submitted(of(name)), end, settle };
+  return { owner, member, ledger, log, admit, submit: (name: string) => owner.submitted(of(name)), end, settle };
 };
 
 /** Long enough for whoever looks now and then. */
@@ -101,7 +101,13 @@ test('what is to stay and never will is refused, and keeps nobody', async () => 
   await tooLarge;
   await moment();
   expect(log).toContainEqual(expect.stringMatching(/^too large: 2001 bytes more than the .+ deviceBudget of 2000/));
-  expect(log.filter((each) => !each.startsWith('too large'))).toEqual(['1', 'small', '2']);
+  expect(log.filter((each) => !each.startsWith('too large')).sort()).toEqual(['1', '2', 'small']);
+});
+
+test('a job that was aborted before it came is given nothing', async () => {
+  const { owner, member } = open(SHARED + OWN);
+  const turn = { priority: 'normal', since: performance.now(), deadline: null, signal: AbortSignal.abort() } as const;
+  await expect(owner.admit(member, { scratch: SHARED }, OWN, turn)).rejects.toMatchObject({ code: 'aborted' });
 });
 
 test('what waits to stay can be told to go on no more', async () => {

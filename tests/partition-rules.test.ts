@@ -183,7 +183,7 @@ const onGpu = (prefixMemory: 'private' | 'workgroup'): void => {
     const device = await getDevice();
     runner = new Runner(device, Number.POSITIVE_INFINITY);
     kernels = createKernels(curve);
-    basesBuffer = await runner.createResident('bases', 'bases', bases.byteLength, () => undefined);
+    basesBuffer = await runner.createResident('bases', 'bases', bases.byteLength, { goOn: () => undefined });
     device.queue.writeBuffer(basesBuffer, 0, bases);
   });
   afterAll(() => runner.destroy());

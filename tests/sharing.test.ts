@@ -75,6 +75,31 @@ describe('calls that overlap', () => {
     expect(await order({ overlap: false })).toBe('submit read submit read submit read submit read');
   });
 
+  test('are not handed over in place of one that was aborted, before the device has done with that', async () => {
+    const device = await getDevice();
+    const { engine, bases } = await open({ sharing: { merge: false } });
+    const vectors = [1, 2, 3, 4].map((seed) => vector(seed));
+    await engine.msm(bases, vectors[0]?.scalars ?? []);
+    const watched = watchSubmits(device);
+    await engine.trim();
+    try {
+      const controllers = vectors.map(() => new AbortController());
+      const calls = vectors.map(({ scalars }, i) =>
+        engine.msm(bases, scalars, { signal: (controllers[i] as AbortController).signal }),
+      );
+      const settled = Promise.allSettled(calls);
+      while (watched.log.length < 2) await new Promise((resolve) => setTimeout(resolve));
+      for (const each of controllers.slice(0, 2)) each.abort();
+      const [first, second, third, fourth] = await settled;
+      for (const each of [first, second]) expect(each).toMatchObject({ reason: { code: 'aborted' } });
+      expect([third, fourth]).toEqual(vectors.slice(2).map(({ sum }) => ({ status: 'fulfilled', value: sum })));
+    } finally {
+      watched.end();
+    }
+    // never more than one that runs, and one behind it
+    expect(watched.log.join(' ')).toBe('submit submit read submit read submit read read');
+  });
+
   test('take the scratch of one', async () => {
     const { engine, bases } = await open({ sharing: { merge: false } });
     const vectors = [5, 6, 7, 8, 9, 10].map((seed) => vector(seed));
@@ -204,7 +229,7 @@ describe('calls that are merged', () => {
       if (outcome.status === 'fulfilled') expect(outcome.value).toEqual(vectors[i]?.sum);
       else expect([i, outcome.reason]).toMatchObject([which, { code: 'aborted' }]);
     }
-    expect(settled.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(2);
+    expect(settled.map(({ status }) => status).indexOf('rejected')).toBe(which);
     expect(engine.stats.merged).toBe(2);
   });
 
@@ -468,6 +493,74 @@ describe('engines of one device', () => {
     engines.push(third);
     expect(await third.msm(await third.loadBases(known.bytes), scalars)).toEqual(sum);
     expect(gpu.devices).toHaveLength(3);
+  });
+
+  describe('when their device is lost', () => {
+    const lose = async (gpu: Awaited<ReturnType<typeof leaseGpu>>): Promise<void> => {
+      const lost = gpu.devices.at(-1) as LeasedDevice;
+      lost.takeAway('at once');
+      await lost.device.lost;
+    };
+
+    test('an abort of a call ends no other that is computed with it, while they wait for the next one', async () => {
+      const { gpu, first, bases } = await openTwo();
+      const { scalars, sum } = vector(82, 10);
+      expect(await first.msm(bases[0], scalars)).toEqual(sum);
+      await lose(gpu);
+      const controller = new AbortController();
+      const before = vector(20);
+      const all = [first.msm(bases[0], before.scalars), first.msm(bases[0], before.scalars)];
+      const aborted = first.msm(bases[0], scalars, { signal: controller.signal });
+      all.push(first.msm(bases[0], scalars), first.msm(bases[0], scalars));
+      const ended = expect(aborted).rejects.toMatchObject({ code: 'aborted' });
+      await new Promise((resolve) => setTimeout(resolve));
+      controller.abort();
+      await ended;
+      expect(await Promise.all(all)).toEqual([before.sum, before.sum, sum, sum]);
+    });
+
+    test('one call fails of many that were computed together', async () => {
+      const { gpu, first, second, bases } = await openTwo();
+      const small = vector(83, 10);
+      const before = vector(20);
+      for (let i = 0; i < 3; i++) await first.msm(bases[0], before.scalars);
+      const submitted = new Promise<void>((resolve) => {
+        (gpu.devices[0] as LeasedDevice).tap = (call) => {
+          const result = call.proceed();
+          if (call.method === 'submit') resolve();
+          return result;
+        };
+      });
+      const calls = [before, ...Array<typeof small>(10).fill(small)].map(async ({ scalars, sum }) => {
+        expect(await first.msm(bases[0], scalars)).toEqual(sum);
+      });
+      const settled = Promise.allSettled(calls);
+      await submitted;
+      expect(first.stats.merged).toBeGreaterThan(1);
+      await lose(gpu);
+      const failed = (await settled).filter(({ status }) => status === 'rejected');
+      expect(failed).toMatchObject([{ reason: { code: 'device-lost' } }]);
+      // and the points were loaded
+      expect(first.stats).toMatchObject({ done: 1 + 3 + 10, failed: 1 });
+      expect(await second.msm(bases[1], small.scalars)).toEqual(small.sum);
+    });
+
+    test('an engine that is destroyed while it waits for the next one requests none', async () => {
+      const gpu = await leaseGpu();
+      const engine = await createMsmEngine({ curve: 'bn254', tuning, selfTest: false, gpu: gpu.gpu });
+      const bases = await engine.loadBases(known.bytes);
+      const { scalars, sum } = vector(84);
+      expect(await engine.msm(bases, scalars)).toEqual(sum);
+      const { frees } = engine.stats;
+      await lose(gpu);
+      const calls = [engine.msm(bases, scalars), engine.msm(bases, scalars)];
+      const settled = Promise.allSettled(calls);
+      engine.destroy();
+      for (const each of await settled) expect(each).toMatchObject({ reason: { code: 'destroyed' } });
+      expect(engine.stats.frees).toBeGreaterThanOrEqual(frees);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      for (const each of gpu.devices.slice(1)) expect(await each.device.lost).toMatchObject({ reason: 'destroyed' });
+    });
   });
 
   test('of one that has no GPU there is none to share', async () => {

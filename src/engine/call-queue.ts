@@ -27,12 +27,14 @@ export interface Order {
 type Tell = (event: EngineEvent['event'], more?: Partial<EngineEvent>) => unknown;
 
 /** A call that is computed as part of another one. */
-export interface Companion {
+export interface Companion extends Waiting {
   readonly order: Order;
   readonly signal: AbortSignal | undefined;
   readonly tell: Tell;
   settle(result: unknown): void;
   fail(error: unknown): void;
+  /** Has it computed by itself, in its turn: what went wrong with others is none of its. */
+  part(): void;
 }
 
 /** What a call that is under way knows of its turn. */
@@ -40,10 +42,10 @@ export interface CallTurn extends Turn {
   /**
    * Does what nobody else may see half done: no other call of the engine is under way meanwhile, but those that wait for the same.
    *
-   * @param signal ends the waiting for it; by default the call's own
+   * @param signal ends the waiting for it
    * @throws MsmError `aborted`, before
    */
-  alone<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
+  alone<Result>(work: () => Promise<Result>, signal: AbortSignal | undefined): Promise<Result>;
   /** Those that are computed with it. */
   readonly company: readonly Companion[];
 }
@@ -55,10 +57,19 @@ interface Waiter extends Waiting {
   join(): Companion;
 }
 
+/** A call, and what is known of it. */
+interface Called extends Pick<QueuedCall, 'bytes' | 'signal' | 'order'> {
+  readonly waiting: Waiting;
+  readonly tell: Tell;
+}
+
 /** What comes of a call that another one computes; in a box, as a promise of a promise is one. */
 interface Joined {
   readonly result: Promise<unknown>;
 }
+
+/** What comes of it where it has to be computed by itself. */
+const PARTED = Symbol('parted');
 
 /** A promise, and what settles it. */
 const outcome = () => {
@@ -69,6 +80,13 @@ const outcome = () => {
     fail = reject;
   });
   return { promise, settle, fail };
+};
+
+/** Calls that are computed together are as urgent as the most urgent of them, and due when the first of them is. */
+const urgencyOf = (call: Waiting, company: readonly Waiting[]): Waiting => {
+  if (company.length === 0) return call;
+  const { priority } = company.reduce((most, each) => (isMoreUrgent(each, most) ? each : most), call);
+  return { priority, since: call.since, deadline: Math.min(...[call, ...company].map(dueAt)) };
 };
 
 /** Of what the next calls take, how much the last one counts. */
@@ -125,46 +143,84 @@ export class CallQueue {
     const call = this.#calls++;
     const since = performance.now();
     const tell = (event: EngineEvent['event'], more: Partial<EngineEvent> = {}): void => {
+      // what it throws, or rejects with, is a spectator's, who stops nobody
       try {
-        this.#onEvent?.({ event, call, kind, priority, bytes, at: performance.now(), error: null, ms: null, ...more });
-      } catch {
-        // of a spectator, who stops nobody
-      }
+        const at = performance.now();
+        const told: unknown = this.#onEvent?.({
+          ...{ event, call, kind, priority, bytes, at, error: null, ms: null },
+          ...more,
+        });
+        if (told instanceof Promise) told.catch(() => undefined);
+      } catch {}
     };
     const waiting: Waiting = { priority, since, deadline: deadline === null ? null : since + deadline };
-    let joined: Joined | null = null;
-    if (this.#mayBegin(waiting) && this.#waiting.every((other) => dueAt(waiting) < dueAt(other))) {
-      this.#begin(waiting);
-    } else {
+    let own: Called = { waiting, bytes, signal, order, tell };
+    let from = since;
+    let turn: Promise<Joined | null> | null = null;
+    if (this.#chosenOf([...this.#waiting, waiting]) === waiting) this.#begin(waiting);
+    else {
       this.#assertRoom(bytes, tell);
-      tell('queued');
+      turn = this.#turn(own);
+    }
+    for (;;) {
+      let joined: Joined | null = null;
+      if (turn !== null) {
+        tell('queued');
+        try {
+          joined = await turn;
+        } catch (error) {
+          this.#counts.failed++;
+          tell('ended', { error: 'aborted', ms: performance.now() - from });
+          throw error;
+        }
+      }
+      // what the caller does next happens before the task begins
+      await undefined;
+      const begun = performance.now();
+      this.#counts.waitedMs += begun - from;
+      tell('started', { ms: begun - from });
+      let result: unknown;
       try {
-        joined = await this.#turn(waiting, bytes, signal, order, tell);
+        result = await (joined?.result ?? this.#work(task, own));
       } catch (error) {
         this.#counts.failed++;
-        tell('ended', { error: 'aborted', ms: performance.now() - since });
+        tell('ended', { ms: performance.now() - begun, error: error instanceof MsmError ? error.code : 'other' });
         throw error;
       }
+      if (result === PARTED) {
+        this.#counts.merged--;
+        own = { ...own, order: undefined };
+        from = performance.now();
+        turn = this.#turn(own);
+      } else {
+        this.#counts.done++;
+        tell('ended', { ms: performance.now() - begun });
+        return result as Result;
+      }
     }
-    // what the caller does next happens before the task begins
-    await undefined;
-    const begun = performance.now();
-    this.#counts.waitedMs += begun - since;
-    tell('started', { ms: begun - since });
-    let error: unknown = null;
-    try {
-      const result = await (joined?.result ?? task(this.#turnOf(waiting, signal, order, tell)));
-      this.#counts.done++;
-      return result as Result;
-    } catch (thrown) {
-      this.#counts.failed++;
-      error = thrown ?? new Error('nothing was thrown');
-      throw thrown;
-    } finally {
-      const ms = performance.now() - begun;
-      if (joined === null) this.#end(waiting, ms);
-      tell('ended', { ms, error: error === null ? null : error instanceof MsmError ? error.code : 'other' });
-    }
+  }
+
+  /** Does the work of a call that has its turn. One that is aborted ends at once; those that are computed with it go on. */
+  #work<Result>(task: (turn: CallTurn) => Promise<Result>, own: Called): Promise<Result> {
+    const { waiting, signal } = own;
+    let isOver = false;
+    const turn = this.#turnOf({ ...own, tell: (event) => isOver || own.tell(event) });
+    const compute = async (): Promise<Result> => {
+      const begun = performance.now();
+      try {
+        return await task(turn);
+      } finally {
+        this.#end(waiting, (performance.now() - begun) / (1 + turn.company.length));
+      }
+    };
+    if (turn.company.length === 0) return compute();
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        isOver = true;
+        reject(abortedBy(signal));
+      };
+      compute().then(resolve, reject).finally(onAbort(signal, leave));
+    });
   }
 
   #assertRoom(bytes: number, tell: Tell): void {
@@ -174,7 +230,9 @@ export class CallQueue {
     if (!isOver) return;
     this.#counts.refused++;
     tell('refused', { error: 'overloaded' });
-    const wait = Math.ceil((this.#tookMs ?? 0) * (this.#waiting.length + 1));
+    // before any has ended, what those have taken so far that are under way
+    const took = this.#tookMs ?? performance.now() - this.#busySince;
+    const wait = Math.ceil(Math.max(1, took * (this.#waiting.length + 1)));
     throw new MsmError(
       'overloaded',
       `${this.#waiting.length} calls with ${held} bytes wait already, and maxQueued allows ${calls} with ${mostBytes}; come back in ${wait} ms`,
@@ -182,26 +240,29 @@ export class CallQueue {
     );
   }
 
-  /** Whether a call need not wait for those that are under way. */
-  #mayBegin(call: Waiting): boolean {
-    if (this.#parked.length > 0) return false;
-    return this.#active.size < this.#width || (this.#width > 1 && this.#isMostUrgent(call));
+  /**
+   * Whose turn it is of some, if it is anybody's: who is due first has a free place. Where several may be under way at a time, whoever is more urgent than
+   * all of these has one more; so nobody waits for what is less urgent, however long that has waited.
+   */
+  #chosenOf<Some extends Waiting>(waiting: readonly Some[]): Some | null {
+    if (this.#isAlone) return null;
+    const isFree = this.#parked.length === 0 && this.#active.size < this.#width;
+    if (isFree) return waiting[nextDue(waiting)] ?? null;
+    if (this.#width === 1) return null;
+    const urgent = waiting.filter((call) => [...this.#active].every((other) => isMoreUrgent(call, other)));
+    return urgent[nextDue(urgent)] ?? null;
   }
 
-  #isMostUrgent(call: Waiting): boolean {
-    return [...this.#active].every((other) => isMoreUrgent(call, other));
-  }
-
-  #turnOf(call: Waiting, signal: AbortSignal | undefined, order: Order | undefined, tell: Tell): CallTurn {
-    const alone: CallTurn['alone'] = (work, other = signal) => this.#alone(work, other);
-    const company = this.#companyOf(call, order);
+  #turnOf({ waiting, signal, order, tell }: Called): CallTurn {
+    const company = this.#companyOf(waiting, order);
     const tellAll = (event: EngineEvent['event']): void => {
       tell(event);
       for (const companion of company) companion.tell(event);
     };
     return {
-      ...call,
-      ...{ signal, alone, company },
+      ...urgencyOf(waiting, company),
+      ...{ signal, company },
+      alone: (work, other) => this.#alone(work, other),
       onSubmitted: () => tellAll('submitted'),
       onComputed: () => tellAll('computed'),
     };
@@ -237,13 +298,7 @@ export class CallQueue {
   /**
    * Resolves when it is its turn, or when another call computes it, with a promise of its result; rejects as soon as it is aborted, and waits no more.
    */
-  #turn(
-    call: Waiting,
-    bytes: number,
-    signal: AbortSignal | undefined,
-    order: Order | undefined,
-    tell: Tell,
-  ): Promise<Joined | null> {
+  #turn({ waiting: call, bytes, signal, order, tell }: Called): Promise<Joined | null> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         this.#waiting = this.#waiting.filter((each) => each !== waiter);
@@ -270,11 +325,15 @@ export class CallQueue {
           promise.then(over, over);
           resolve({ result: promise });
           const tellOfIt: Tell = (event) => isOver || tell(event);
-          return { order: order as Order, signal, tell: tellOfIt, settle, fail };
+          const part = (): void => settle(PARTED);
+          return { ...call, order: order as Order, signal, tell: tellOfIt, settle, fail, part };
         },
       };
+      // who was aborted before is told of nothing
+      if (signal?.aborted) return reject(abortedBy(signal));
       const stay = onAbort(signal, leave);
       this.#waiting.push(waiter);
+      this.#next();
     });
   }
 
@@ -306,16 +365,14 @@ export class CallQueue {
   /** Whose turn it is has it from now on, before anybody else comes. */
   #next(): void {
     const [first] = this.#parked;
-    if (first !== undefined) {
-      if (this.#isAlone || this.#active.size > this.#parked.length) return;
+    if (first !== undefined && !this.#isAlone && this.#active.size <= this.#parked.length) {
       this.#isAlone = true;
       first();
-      return;
     }
-    while (this.#waiting.length > 0) {
-      const next = nextDue(this.#waiting);
-      if (!this.#mayBegin(this.#waiting[next] as Waiter)) break;
-      const [waiter] = this.#waiting.splice(next, 1) as [Waiter];
+    for (;;) {
+      const waiter = this.#chosenOf(this.#waiting);
+      if (waiter === null) return;
+      this.#waiting = this.#waiting.filter((each) => each !== waiter);
       waiter.begin();
     }
   }

@@ -26,10 +26,10 @@ import type { Runner } from '../gpu/runner.js';
 import { productFor } from '../plan/chips.js';
 import { fieldProductOf } from '../plan/device-defaults.js';
 import { learnedRate } from '../plan/pace.js';
-import type { PlanLimits } from '../plan/planner.js';
-import { type Job, type Part, schedule } from '../plan/schedule.js';
+import type { Plan, PlanLimits } from '../plan/planner.js';
+import { type Job, type Part, type ScalarVector, schedule } from '../plan/schedule.js';
 import type { Knobs } from '../plan/tuning.js';
-import { fullWorkload, type TableShape } from '../plan/workload.js';
+import { fullWorkload, type TableShape, type Workload } from '../plan/workload.js';
 import { recordJob } from '../record/record.js';
 import { createKernels, type Kernels } from '../stages/kernels.js';
 import type { CallTurn } from './call-queue.js';
@@ -60,6 +60,9 @@ interface Attempts {
   /** Why there was more than one. */
   retried: string | null;
 }
+
+/** By what the first of some jobs is computed. */
+const planOf = (jobs: readonly Job[]): Plan => ((jobs[0] as Job).parts[0] as Part).plan;
 
 /** Knobs for a device on which the others compute wrongly: integers that every GPU has, where they are not what failed. */
 const simplerThan = (product: Tuning['fieldProduct']): Pick<Knobs, 'fieldProduct' | 'walkerPrefixMemory'> => ({
@@ -94,6 +97,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   #additionsPerMs: number | null = null;
   /** The peak on devices that were lost. */
   #peakOfLost = 0;
+  #freesOfLost = 0;
 
   constructor(curve: CurveContext, open: OpenDevice, options: ReadOptions & { readonly source: DeviceSource }) {
     super(curve, options.queueOf(WIDTH));
@@ -134,7 +138,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   }
 
   protected get frees(): number {
-    return this.#runner.frees;
+    return this.#freesOfLost + this.#runner.frees;
   }
 
   get selfTest(): SelfTest | null {
@@ -146,17 +150,11 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     if (!Number.isInteger(n) || n < 1) throw badArgument(`n must be a positive integer, got ${show(n)}`);
     await this.turn('warmup', 0, async (turn) => {
       const runner = await this.#liveRunner(turn);
-      const limits = this.#planLimits();
       // larger ones run the same kernels more often
       const load = fullWorkload(Math.min(n, LARGEST_WARMUP), this.curve);
-      const commands = schedule(
-        [{ load, offset: 0, indices: null }],
-        this.curve,
-        limits,
-        runner.room.bytes,
-        this.#tuning,
-        runner.room.name,
-      ).flatMap((job) => recordJob(this.#kernels, job, () => ({ buffer: 'bases' }), this.#tuning.checks));
+      const commands = this.#scheduled([{ load, offset: 0, indices: null }]).flatMap((job) =>
+        recordJob(this.#kernels, job, () => ({ buffer: 'bases' }), this.#tuning.checks),
+      );
       const later = await loadLater();
       // with buffers of its own, so that it keeps none
       const apart = this.#runnerOn(this.#open);
@@ -224,7 +222,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   /** The runner to work on: that of a new device, if the engine's own was lost since the last call. */
   async #liveRunner(turn: CallTurn): Promise<Runner> {
     const isGone = (): boolean => this.#runner.isLost && this.#open.owned;
-    if (isGone()) await turn.alone(async () => isGone() && this.#replace());
+    if (isGone()) await turn.alone(async () => isGone() && this.#replace(), turn.signal);
     this.#runner.assertAlive();
     return this.#runner;
   }
@@ -240,6 +238,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   /** Everything anew; bases that are on the runner of before are loaded again when they are needed. */
   #begin(open: OpenDevice, tuning: EngineKnobs): void {
     this.#peakOfLost = this.memory.peak;
+    if (open !== this.#open) this.#freesOfLost = this.frees;
     this.#runner.destroy();
     this.#open = open;
     this.#tuning = tuning;
@@ -259,7 +258,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
       const runner = await this.#liveRunner(turn);
       const isTested = (): boolean => !this.#selfTests || this.#tested.has(tables);
       if (isTested()) return runner;
-      await turn.alone(async () => isTested() || this.#test(tables, turn.signal));
+      await turn.alone(async () => isTested() || this.#test(tables, turn.signal), turn.signal);
     }
   }
 
@@ -291,7 +290,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
       }
       if (!bases.isSuspect) return loaded.buffer;
     }
-    await turn.alone(async () => bases.on(runner) !== loaded || this.#reload(runner, bases, turn));
+    await turn.alone(async () => bases.on(runner) !== loaded || this.#reload(runner, bases, turn), turn.signal);
     return (bases.on(runner) as Loaded).buffer;
   }
 
@@ -488,15 +487,33 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   }
 
   protected async planned(bases: ResidentBases, lengths: readonly number[]): Promise<MsmPlan> {
-    const loads = lengths.map((n) => fullWorkload(n, this.curve, bases.tables));
-    const vectors = loads.map((load) => ({ load, offset: 0, indices: null }));
-    const { bytes, name } = this.#runner.room;
-    const jobs = schedule(vectors, this.curve, this.#planLimits(), bytes, this.#tuning, name);
+    const loadOf = (n: number) => fullWorkload(n, this.curve, bases.tables);
+    const loads = lengths.map(loadOf);
+    const jobsOf = (some: readonly Workload[], tuning?: Knobs): readonly Job[] =>
+      this.#scheduled(
+        some.map((load) => ({ load, offset: 0, indices: null })),
+        tuning,
+      );
+    const jobs = jobsOf(loads);
+    let most = jobs;
+    if (this.#verify > 0) {
+      // of what verifies, no vector is longer than the longest, where all begin with the same base
+      const longest = loadOf(Math.max(...lengths));
+      const { otherwise } = await loadLater();
+      const again = otherwise(planOf(jobs), (tuning) => ({ vectors: [], jobs: jobsOf([longest], tuning) }));
+      most = [...jobs, ...again.jobs];
+    }
     return {
-      bytes: jobs.reduce((most, { peakBytes }) => Math.max(most, peakBytes), 0),
+      bytes: most.reduce((peak, { peakBytes }) => Math.max(peak, peakBytes), 0),
       submits: jobs.reduce((sum, { submits }) => sum + submits, 0),
       predicted: (await this.#routerOf()).predict(this.#routed(bases), loads),
     };
+  }
+
+  /** What would be computed together, on its device and in the room that it has now. */
+  #scheduled(vectors: readonly ScalarVector[], tuning: Knobs = {}): readonly Job[] {
+    const { bytes, name } = this.#runner.room;
+    return schedule(vectors, this.curve, this.#planLimits(), bytes, { ...this.#tuning, ...tuning }, name);
   }
 
   async #routerOf(): Promise<Router> {
@@ -530,20 +547,16 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     for (const { loaded } of vectors) {
       const isAway = (): boolean => loaded !== null && loaded.store.on(runner.device) === null;
       if (loaded !== null && this.#placed.has(loaded.store) && isAway())
-        await turn.alone(async () => isAway() && this.#place(loaded.store, runner, turn.signal));
+        await turn.alone(async () => isAway() && this.#place(loaded.store, runner, turn.signal), turn.signal);
     }
     this.assertUsable(options.signal);
-    // those of the device that there is now
-    const limits = this.#planLimits();
-    const work = (vectors: readonly SurveyedFactors[], tuning: Knobs = {}): Work => {
-      const { bytes, name } = runner.room;
-      return {
-        vectors,
-        jobs: schedule(vectors, this.curve, limits, bytes, { ...this.#tuning, ...tuning }, name),
-      };
-    };
+    const work = (vectors: readonly SurveyedFactors[], tuning?: Knobs): Work => ({
+      vectors,
+      jobs: this.#scheduled(vectors, tuning),
+    });
+    // on the device that there is now
     const wanted = work(runner === surveyedOn ? surveyed : this.#survey(bases, vectors));
-    const { plan } = (wanted.jobs[0] as Job).parts[0] as Part;
+    const plan = planOf(wanted.jobs);
     // bases destroyed meanwhile stop no call whose commands need them no more
     const goOn = (): void => this.assertUsable(options.signal);
     const verified = Math.random() < (options.verify ?? this.#verify);
@@ -564,6 +577,8 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
       const evaluation = await later.evaluate(runner, context, wanted, tick);
       const { walls } = clock.read();
       if (check !== null) {
+        // what is kept serves other windows badly, and would be held beside theirs, which is more than was promised
+        runner.discard();
         let before = later.submitsOf(wanted);
         const others: AffinePoint<Coordinate>[] = [];
         for (const each of again) {
@@ -571,6 +586,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
           others.push(sums[0] as AffinePoint<Coordinate>);
           before += later.submitsOf(each);
         }
+        runner.discard();
         await check.assertAgree(evaluation.sums, others);
         // bases that were written over would be wrong in both
         bases.suspect();

@@ -65,19 +65,30 @@ export interface Wanted<Own> extends Order {
 interface Party<Own> {
   readonly wanted: Wanted<Own>;
   settle(result: (AffinePoint<Coordinate> | Bytes)[]): void;
+  /** Of something that is wrong with itself. */
   fail(error: unknown): void;
+  /** Of something that went wrong with all of them. */
+  failTogether(error: unknown): void;
 }
 
-/** What is aborted when all are; undefined if one never can be. */
-const unanimous = (signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined => {
-  if (signals.length === 1) return signals[0];
-  if (signals.includes(undefined)) return undefined;
+/** Does something with a signal that is aborted when all are; undefined if one never can be. */
+const unanimously = async (
+  signals: readonly (AbortSignal | undefined)[],
+  work: (signal: AbortSignal | undefined) => Promise<void>,
+): Promise<void> => {
+  if (signals.length === 1) return work(signals[0]);
+  if (signals.includes(undefined)) return work(undefined);
   const controller = new AbortController();
   const look = (): void => {
     if (signals.every((each) => each?.aborted)) controller.abort(signals[0]?.reason);
   };
-  for (const signal of signals) onAbort(signal, look);
-  return controller.signal;
+  const deaf = signals.map((signal) => onAbort(signal, look));
+  look();
+  try {
+    await work(controller.signal);
+  } finally {
+    for (const each of deaf) each();
+  }
 };
 
 /** Of scalars that a call brought with it. */
@@ -366,21 +377,26 @@ export abstract class Front<Own extends OwnBases> {
   async #compute(own: Wanted<Own>, options: Call, clock: HostClock): Promise<(AffinePoint<Coordinate> | Bytes)[]> {
     const { turn } = options;
     const outcome: { result?: (AffinePoint<Coordinate> | Bytes)[]; error?: unknown } = {};
+    const fail = (error: unknown): void => {
+      outcome.error = error;
+    };
     const parties: Party<Own>[] = [
       {
         wanted: own,
         settle: (result) => {
           outcome.result = result;
         },
-        fail: (error) => {
-          outcome.error = error;
-        },
+        fail,
+        failTogether: fail,
       },
-      ...turn.company.map(({ order, settle, fail }) => ({ wanted: order as Wanted<Own>, settle, fail })),
+      ...turn.company.map(({ order, settle, fail, part }) => ({
+        wanted: order as Wanted<Own>,
+        ...{ settle, fail, failTogether: part },
+      })),
     ];
-    const signal = unanimous([options.signal, ...turn.company.map((companion) => companion.signal)]);
-    const alone: CallTurn['alone'] = (work) => turn.alone(work, signal);
-    await this.#computeAll(own.bases, parties, { ...options, signal, turn: { ...turn, signal, alone } }, clock);
+    await unanimously([options.signal, ...turn.company.map((companion) => companion.signal)], (signal) =>
+      this.#computeAll(own.bases, parties, { ...options, signal, turn: { ...turn, signal } }, clock),
+    );
     if (outcome.result === undefined) throw outcome.error;
     return outcome.result;
   }
@@ -412,7 +428,7 @@ export abstract class Front<Own extends OwnBases> {
         at += own.length;
       }
     } catch (error) {
-      for (const { party } of ready) party.fail(error);
+      for (const { party } of ready) party.failTogether(error);
     }
   }
 

@@ -75,8 +75,7 @@ export const loadPoints = async (
   const { bytes } = source;
   const length = bytes.length / pointBytes;
   const baseBytes = tables.count * pointBytes;
-  turn?.onBegun?.();
-  const buffer = await runner.createResident('bases', label, length * baseBytes, goOn);
+  const buffer = await runner.createResident('bases', label, length * baseBytes, { goOn, turn });
   try {
     const step = itemsPerBindingStep(baseBytes);
     const bindable = Math.floor(runner.device.limits.maxStorageBufferBindingSize / (step * baseBytes)) * step;

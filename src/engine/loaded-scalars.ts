@@ -50,7 +50,7 @@ export class ScalarStore {
   async place(runner: Runner, goOn: () => void): Promise<void> {
     if (this.on(runner.device) !== null || this.bytes.length === 0) return;
     this.leave();
-    const buffer = await runner.createResident('scalars', this.label, this.bytes.length, goOn, this.bytes);
+    const buffer = await runner.createResident('scalars', this.label, this.bytes.length, { goOn }, this.bytes);
     if (this.#isDestroyed) runner.ledger.destroy(buffer);
     else this.#home = { runner, buffer };
   }

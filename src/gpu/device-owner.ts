@@ -174,6 +174,8 @@ export class DeviceOwner {
     );
     return new Promise((resolve, reject) => {
       const { signal } = turn;
+      // who was aborted before is told of nothing
+      if (signal?.aborted) return reject(abortedBy(signal));
       const leave = (): void => {
         this.#line.remove(entry);
         reject(abortedBy(signal));
@@ -264,12 +266,13 @@ export class DeviceOwner {
     this.#done = Math.max(this.#done, lease.number);
     this.#line.done(entry);
     lease.settle();
+    this.#reclaim();
     this.#advance();
   }
 
-  /** Destroys at once what is kept of a member's, and has nobody keep what its jobs hold. */
+  /** Gives back what is kept of a member's, and has nobody keep what its jobs hold. */
   discard(member: Member): void {
-    this.#kept.clear(member.ledger);
+    this.#drop(({ ledger }) => ledger === member.ledger);
     for (const lease of this.#leases.values()) if (lease.entry.member === member) lease.isTainted = true;
   }
 
@@ -312,8 +315,10 @@ export class DeviceOwner {
     const [first] = this.#settling;
     if (first !== own) return false;
     const isTooMuch = (): boolean => this.#bytes + own.bytes > this.#budget;
-    while (isTooMuch() && this.#drop(() => true) > 0);
-    if (isTooMuch() && this.#leases.size === 0) throw this.#tooMuch(own.bytes);
+    // a step each time
+    if (isTooMuch()) this.#drop(() => true);
+    const isLeft = this.#leases.size > 0 || this.#kept.doomed.length > 0;
+    if (isTooMuch() && !isLeft) throw this.#tooMuch(own.bytes);
     return !isTooMuch();
   }
 

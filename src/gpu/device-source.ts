@@ -31,6 +31,8 @@ export class DeviceSource {
   async after(lost: OpenDevice): Promise<OpenDevice> {
     const current = this.#current;
     const open = await current;
+    // the last engine has left, and nobody would ever let go of another
+    if (this.#users <= 0) return lost;
     // another engine may have asked meanwhile
     if (this.#current !== current) return this.after(lost);
     return open === null || open === lost ? this.#next(true) : open;

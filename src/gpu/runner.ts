@@ -63,6 +63,12 @@ export interface RunnerOptions {
   readonly keeps?: boolean;
 }
 
+/** How something waits that is to stay on the device. */
+export interface ResidentWait {
+  goOn(): void;
+  readonly turn?: Turn | undefined;
+}
+
 /** Is told what the time of a call goes to from now on. */
 export interface Stopwatch {
   /** @param part null: nothing that counts */
@@ -226,6 +232,8 @@ export class Runner {
 
     // what the clock is told of work ahead of this may come when it has gone on
     let step = 0;
+    /** Ends when the device has done all of it. */
+    let reading: Promise<unknown> | null = null;
     try {
       this.assertAlive();
       let prepared: Prepared | null = null;
@@ -270,6 +278,7 @@ export class Runner {
         this.#owner.done(lease);
         return read;
       });
+      reading = mapped;
       const [bytes] = await Promise.all([mapped, job.meanwhile?.()]);
       const words = (at: number, size: number): Uint32Array => new Uint32Array(bytes, at, size / 4);
       chain.assertWhole(words(accounts, sizes.custody - accounts));
@@ -289,7 +298,10 @@ export class Runner {
       this.discard();
       throw error;
     } finally {
-      this.#owner.release(lease);
+      const release = (): void => this.#owner.release(lease);
+      // a call that was aborted is over at once; its job is not, and the device is given no more meanwhile than it should have
+      if (reading === null || this.isOver) release();
+      else void reading.then(release, release);
     }
   }
 
@@ -308,31 +320,34 @@ export class Runner {
   /**
    * Makes a buffer that outlives the job, with errors caught; the ledger destroys it.
    *
-   * @param goOn called now and then while it waits for room; what it throws ends that
+   * @param wait what becomes of it while it waits for room: what `goOn` throws, which is called now and then, ends that
    * @param contents what is uploaded at once
    */
   async createResident(
     account: Account,
     label: string,
     bytes: number,
-    goOn: () => void,
+    { goOn, turn }: ResidentWait,
     contents?: Uint8Array<ArrayBuffer>,
   ): Promise<GPUBuffer> {
     this.assertAlive();
     const usage = bufferUsage.storage | bufferUsage.copyDst | bufferUsage.copySrc;
     let made: GPUBuffer | null = null;
     try {
-      const make = (): Promise<void> =>
-        this.#scoped(() => {
+      const make = (): Promise<void> => {
+        turn?.onBegun?.();
+        return this.#scoped(() => {
           made = this.ledger.create(account, label, bytes, usage);
           if (contents !== undefined) this.device.queue.writeBuffer(made, 0, contents);
         });
+      };
       await this.#owner.withRoom(
         bytes,
         () => this.#guard(make),
         () => {
-          this.assertAlive();
+          if (this.isOver) turn?.onRefused?.();
           goOn();
+          this.assertAlive();
         },
       );
       return made as unknown as GPUBuffer;

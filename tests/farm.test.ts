@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { bls12381Oracle } from '../dev/oracle/curves.js';
 import { type AffinePoint, bn254G1 } from '../dev/oracle/known-bases.js';
 import { cutRanges } from '../examples/farm/ranges.js';
+import { namesRange } from '../examples/farm/statement.js';
 import {
   bigEndian,
   collector,
@@ -59,6 +60,14 @@ describe('ranges', () => {
   ])('there are none of %d in %d', (count, parts) => {
     expect(() => cutRanges(count, parts)).toThrow(expect.objectContaining({ code: 'bad-argument' }));
   });
+});
+
+test('a job names a range by a UUID and a whole number that fit the tables', () => {
+  const statement = '01234567-89ab-cdef-0123-456789abcdef';
+  for (const first of [0, 2 ** 31 - 1]) expect(namesRange({ statement, first })).toBe(true);
+  const others = [null, {}, { statement }, { statement: 'x', first: 0 }, { statement: `${statement}0`, first: 0 }];
+  for (const data of others) expect(namesRange(data)).toBe(false);
+  for (const first of [2 ** 31, 0.5, '0', null]) expect(namesRange({ statement, first })).toBe(false);
 });
 
 describe('the farm', { tags: 'long' }, () => {

@@ -6,6 +6,7 @@ import { MsmError } from 'webgpu-msm';
 import { DEAD_LETTERS } from './database.js';
 import { Engines } from './engines.js';
 import { FarmError, written } from './errors.js';
+import { namesRange } from './statement.js';
 
 /**
  * What the collector tells. `wrong`: what `worker` delivered was no point of the group, or another sum than the collector's, which now stands in its place.
@@ -235,8 +236,9 @@ export class Collector {
         await boss.fetch(DEAD_LETTERS, { db, includeMetadata: true })
       );
       if (letter === undefined) return null;
-      const { statement, first, count } = letter.data;
       await boss.complete(DEAD_LETTERS, letter.id, {}, { db });
+      if (!namesRange(letter.data)) return [];
+      const { statement, first, count } = letter.data;
       const there = await db.query('select from farm.partial where statement = $1 and first = $2', [statement, first]);
       // its last worker was late, and not without success
       if (there.rowCount !== 0) return [];

@@ -55,8 +55,9 @@ const TABLES = `
   );
 `;
 
-/** Classes of PostgreSQL's and codes of the system's: no connection; it shuts down, crashed or starts; and a transaction that only has to be done again. */
-const PASSING_CODE = /^(08...|57P0[123]|40001|40P01|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT)$/;
+/** Classes of PostgreSQL's and codes of the system's: no connection, or too many; it shuts down, crashed or starts; it gave somebody up who did nothing for too long; and a transaction that only has to be done again. */
+const PASSING_CODE =
+  /^(08...|53300|57P0[1235]|25P03|40001|40P01|ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT)$/;
 /** pg has no codes for these. */
 const PASSING_MESSAGE =
   /Connection terminated|connection error and is not queryable|Client was closed|exceeded when trying to connect/;
@@ -88,9 +89,12 @@ export class Database {
 
   /**
    * @param {string} url `postgres://user:password@host:port/database`
-   * @param {{ connections?: number, onLost?: (error: Error) => void }} [options] `onLost` is told whenever a transaction met a database that is not there
+   * @param {object} [options]
+   * @param {number} [options.connections]
+   * @param {number} [options.idleMs] a transaction that nothing was heard of for so long is rolled back, so that who was halted in the middle of it holds nobody up; 0 for never
+   * @param {(error: Error) => void} [options.onLost] is told whenever a transaction met a database that is not there
    */
-  constructor(url, { connections = 2, onLost = () => {} } = {}) {
+  constructor(url, { connections = 2, idleMs = 0, onLost = () => {} } = {}) {
     this.url = url;
     this.#onLost = onLost;
     this.#pool = new pg.Pool({
@@ -98,6 +102,7 @@ export class Database {
       max: connections,
       connectionTimeoutMillis: 5000,
       keepAlive: true,
+      idle_in_transaction_session_timeout: idleMs,
     });
     // A connection that breaks while nobody waits for it would end the process. Whoever uses it next is told.
     this.#pool.on('error', () => {});

@@ -6,6 +6,7 @@
  */
 import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
+import { FarmError } from './errors.js';
 import { work } from './worker.js';
 
 const { values } = parseArgs({
@@ -28,18 +29,24 @@ const ending = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => ending.abort());
 process.once('disconnect', () => process.exit(1));
 
-await work({
-  url: values.database,
-  name: values.name,
-  shard: Number(values.shard),
-  pollMs: Number(values['poll-ms']),
-  engine: {
-    backend: /** @type {'auto' | 'gpu' | 'cpu' | 'both'} */ (values.backend),
-    verify: Number(values.verify),
-    ...(values['max-workers'] === undefined ? {} : { maxWorkers: Number(values['max-workers']) }),
-  },
-  signal: ending.signal,
-  report: (event) => (process.send === undefined ? console.log(JSON.stringify(event)) : process.send(event)),
-});
+try {
+  await work({
+    url: values.database,
+    name: values.name,
+    shard: Number(values.shard),
+    pollMs: Number(values['poll-ms']),
+    engine: {
+      backend: /** @type {'auto' | 'gpu' | 'cpu' | 'both'} */ (values.backend),
+      verify: Number(values.verify),
+      ...(values['max-workers'] === undefined ? {} : { maxWorkers: Number(values['max-workers']) }),
+    },
+    signal: ending.signal,
+    report: (event) => (process.send === undefined ? console.log(JSON.stringify(event)) : process.send(event)),
+  });
+} catch (error) {
+  if (!(error instanceof FarmError)) throw error;
+  console.error(`worker-process: ${error.message}`);
+  process.exitCode = 1;
+}
 process.removeAllListeners('disconnect');
 if (process.connected) process.disconnect();

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import {
   type AffinePoint,
   bn254G1,
@@ -22,7 +22,7 @@ import type * as PostgresModule from '../../examples/farm/postgres.js';
 import type * as StartWorkerModule from '../../examples/farm/start-worker.js';
 import type * as StatementModule from '../../examples/farm/statement.js';
 import type * as SubmitModule from '../../examples/farm/submit.js';
-import type { WorkerEvent } from '../../examples/farm/worker.js';
+import type * as WorkerModule from '../../examples/farm/worker.js';
 import { buildLibrary } from './build-library.js';
 import { inProject } from './run-script.js';
 
@@ -67,7 +67,8 @@ export let modules: typeof CollectorModule &
   typeof DatabaseModule &
   typeof StartWorkerModule &
   typeof StatementModule &
-  typeof SubmitModule;
+  typeof SubmitModule &
+  typeof WorkerModule;
 export let collector: CollectorModule.Collector | undefined;
 /** By the collector. */
 export const said: CollectorModule.CollectorEvent[] = [];
@@ -91,6 +92,7 @@ export function useFarm(): void {
       ...(await load<typeof StartWorkerModule>('start-worker')),
       ...(await load<typeof StatementModule>('statement')),
       ...(await load<typeof SubmitModule>('submit')),
+      ...(await load<typeof WorkerModule>('worker')),
     };
     database = new modules.Database(postgres.url);
     observer = new pg.Pool({ connectionString: postgres.url });
@@ -131,14 +133,21 @@ export async function open(options: CollectorModule.CollectorOptions = {}): Prom
   });
 }
 
-export async function startWorker(name: string, shard: number, backend = 'cpu') {
-  const events: WorkerEvent[] = [];
+/** @param sumOf what it does in place of computing: a function, in JavaScript */
+export async function startWorker(name: string, shard: number, backend = 'cpu', sumOf?: string) {
+  const events: WorkerModule.WorkerEvent[] = [];
+  if (sumOf !== undefined) {
+    const path = join(folder, `${name}.js`);
+    writeFileSync(path, `import { Engines } from './farm/engines.js';\nEngines.prototype.sumOf = ${sumOf};\n`);
+    vi.stubEnv('NODE_OPTIONS', `--import ${pathToFileURL(path)}`);
+  }
   const options = { database: postgres.url, name, shard, backend, 'max-workers': 0, 'poll-ms': 50 };
   const child = modules.startWorker(options, (event) => events.push(event));
+  vi.unstubAllEnvs();
   workers.add(child);
   child.once('exit', () => workers.delete(child));
-  const of = <Event extends WorkerEvent['event']>(event: Event) =>
-    events.filter((each): each is Extract<WorkerEvent, { event: Event }> => each.event === event);
+  const of = <Event extends WorkerModule.WorkerEvent['event']>(event: Event) =>
+    events.filter((each): each is Extract<WorkerModule.WorkerEvent, { event: Event }> => each.event === event);
   await until(`${name} is ready`, () => of('ready').length === 1 || child.exitCode !== null);
   expect(child.exitCode).toBeNull();
   const gone = () => !workers.has(child);

@@ -41,6 +41,9 @@ const TABLES = `
     state text not null default 'arrived' check (state in ('arrived', 'doubted', 'accepted')),
     audited boolean not null default false,
     arrived_on timestamptz not null default now(),
+    -- who delivered another sum, while it is doubted
+    rival text,
+    rival_sum bytea,
     primary key (statement, first),
     foreign key (statement, first) references farm.range (statement, first)
   );
@@ -85,6 +88,8 @@ export class Database {
     supervise: false,
     schedule: false,
     migrate: false,
+    // or jobs that wait for 14 days are thrown away, and their statement is open for ever
+    retentionDays: 3650,
   });
 
   /**
@@ -118,9 +123,21 @@ export class Database {
    * @returns {Promise<Result>}
    */
   async transaction(body, signal) {
+    return this.#whileGone(() => this.#once(body), signal);
+  }
+
+  /**
+   * Again and again while there is no database.
+   *
+   * @template Result
+   * @param {() => Promise<Result>} body
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<Result>}
+   */
+  async #whileGone(body, signal) {
     for (let pause = 50; ; pause = Math.min(2 * pause, 2000)) {
       try {
-        return await this.#once(body);
+        return await body();
       } catch (error) {
         if (!passes(error) || signal?.aborted) throw error;
         this.#onLost(/** @type {Error} */ (error));
@@ -160,21 +177,37 @@ export class Database {
   }
 
   /**
+   * A pg-boss with connections of its own, that starts things by itself; it waits for a database that is not there.
+   *
+   * @param {PgBoss.ConstructorOptions} options
+   * @param {(error: Error) => void} onError
+   */
+  startBoss(options, onError) {
+    return this.#whileGone(async () => {
+      // one that did not start cannot be started again
+      const boss = new PgBoss({ connectionString: this.url, schedule: false, ...options });
+      boss.on('error', onError);
+      return boss.start();
+    });
+  }
+
+  /**
    * Makes what is not there yet: pg-boss's tables, the farm's, and the queues.
    *
    * @param {number} shards how many queues ranges are dealt out to
    */
   async prepare(shards) {
-    const boss = new PgBoss({ connectionString: this.url, max: 1, supervise: false, schedule: false });
-    await boss.start();
-    try {
-      await boss.createQueue(DEAD_LETTERS);
-      for (let shard = 0; shard < shards; shard++) {
-        await boss.createQueue(queueOf(shard), { name: queueOf(shard), deadLetter: DEAD_LETTERS });
+    await this.#whileGone(async () => {
+      const boss = await this.startBoss({ max: 1, supervise: false }, () => {});
+      try {
+        await boss.createQueue(DEAD_LETTERS);
+        for (let shard = 0; shard < shards; shard++) {
+          await boss.createQueue(queueOf(shard), { name: queueOf(shard), deadLetter: DEAD_LETTERS });
+        }
+      } finally {
+        await boss.stop({ graceful: false });
       }
-    } finally {
-      await boss.stop({ graceful: false });
-    }
+    });
     await this.transaction(async ({ query }) => {
       // `if not exists` is no protection from others that do the same at the same moment
       await query(`select pg_advisory_xact_lock(hashtext('farm tables'))`);

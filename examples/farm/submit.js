@@ -26,13 +26,17 @@ export async function submit(database, statement, { leaseSeconds = 60, retryLimi
   await database.transaction(async (db) => {
     const known = await db.query('insert into farm.statement (id) values ($1) on conflict do nothing', [statement.id]);
     const failed = await db.query(
-      `update farm.statement set state = 'open', error = null, closed_on = null where id = $1 and state = 'failed'`,
+      `update farm.statement set state = 'open', opened_on = clock_timestamp(), error = null, closed_on = null
+       where id = $1 and state = 'failed'`,
       [statement.id],
     );
     if (known.rowCount === 0 && failed.rowCount === 0) return;
     const there = await db.query('select first from farm.partial where statement = $1', [statement.id]);
     const summed = new Set(there.rows.map(({ first }) => first));
     const missing = ranges.filter(({ first }) => !summed.has(first));
+    // there is nothing to do but to add them up, which the collector does after it has looked at one
+    if (missing.length === 0)
+      await db.query(`update farm.partial set state = 'arrived' where statement = $1 and first = 0`, [statement.id]);
     await db.query(
       `insert into farm.range (statement, first, queue, job, task)
        select $1, first, queue, job, task from jsonb_to_recordset($2) as each (first int, queue text, job uuid, task jsonb)

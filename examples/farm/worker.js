@@ -88,7 +88,8 @@ export async function work({ url, name, shard = 0, pollMs = 500, engine = {}, si
       // a second sum of the same range counts nothing; if it is another one, the collector has to see which is right
       const { rows } = await db.query(
         `insert into farm.partial as there (statement, first, sum, worker) values ($1, $2, $3, $4)
-         on conflict (statement, first) do update set state = 'doubted' where there.sum <> excluded.sum
+         on conflict (statement, first) do update set state = 'doubted', rival = excluded.worker, rival_sum = excluded.sum
+           where there.sum <> excluded.sum
          returning state`,
         [job.data.statement, job.data.first, sum, name],
       );

@@ -204,6 +204,10 @@ export async function delivering(): Promise<number> {
   return rows.length;
 }
 
+/** How many stand before a row, or before a key, of somebody else's transaction. */
+export const waiting = async (): Promise<number> =>
+  (await query(`select from pg_locks where locktype = 'transactionid' and not granted`)).length;
+
 export const partialsOf = (id: string) =>
   query<{ first: number; worker: string }>(
     'select first, worker from farm.partial where statement = $1 order by first',

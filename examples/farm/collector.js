@@ -1,14 +1,14 @@
 /** The collector: checks every partial sum that arrives, adds up those of a statement, and says so of statements that failed. It may be killed at any time; several may run. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import PgBoss from 'pg-boss';
 import { MsmError } from 'webgpu-msm';
 import { DEAD_LETTERS } from './database.js';
 import { Engines } from './engines.js';
 import { FarmError, written } from './errors.js';
+import { namesRange } from './statement.js';
 
 /**
- * What the collector tells. `wrong`: what `worker` delivered was no point of the group, or another sum than the collector's, which now stands in its place.
+ * What the collector tells. `wrong`: what `worker` delivered was no point of the group, or another sum than the collector's, which stands in its place.
  *
  * @typedef {(
  *   | { event: 'accepted', statement: string, first: number, worker: string, audited: boolean }
@@ -53,7 +53,7 @@ export class Collector {
   #engines;
   #options;
   #boss;
-  #ending = new AbortController();
+  #ending;
   /** @type {Promise<void>} */
   #loop;
 
@@ -64,26 +64,23 @@ export class Collector {
    * @param {CollectorOptions} [options]
    */
   static async open(database, options = {}) {
-    const { shards = 1, expirySeconds = 5 } = options;
+    const { shards = 1, expirySeconds = 5, report = () => {} } = options;
     await database.prepare(shards);
+    const ending = new AbortController();
     // it gives away again what workers that are gone had taken
-    const boss = new PgBoss({
-      connectionString: database.url,
-      max: 2,
-      schedule: false,
-      maintenanceIntervalSeconds: expirySeconds,
+    const boss = await database.startBoss({ max: 2, maintenanceIntervalSeconds: expirySeconds }, (error) => {
+      if (!ending.signal.aborted) report({ event: 'trouble', ...written(error) });
     });
-    const collector = new Collector(database, boss, options);
-    await boss.start();
-    return collector;
+    return new Collector(database, boss, ending, options);
   }
 
   /**
    * @param {import('./database.js').Database} database
-   * @param {PgBoss} boss
+   * @param {import('pg-boss')} boss
+   * @param {AbortController} ending
    * @param {CollectorOptions} options
    */
-  constructor(database, boss, options) {
+  constructor(database, boss, ending, options) {
     const {
       auditShare = 1 / 16,
       name = 'collector',
@@ -93,11 +90,9 @@ export class Collector {
     } = options;
     this.#database = database;
     this.#boss = boss;
+    this.#ending = ending;
     this.#options = { auditShare, name, pollMs, report };
     this.#engines = new Engines(engine);
-    boss.on('error', (error) => {
-      if (!this.#ending.signal.aborted) report({ event: 'trouble', ...written(error) });
-    });
     this.#loop = this.#run();
   }
 
@@ -132,7 +127,8 @@ export class Collector {
   #check() {
     return this.#database.transaction(async (db) => {
       const { rows } = await db.query(
-        `select statement, first, partial.sum, worker, partial.state, task
+        `select statement, first, partial.sum, worker, rival, rival_sum, partial.state, task,
+           statement.state = 'done' as done
          from farm.partial join farm.range using (statement, first) join farm.statement on id = statement
          where partial.state <> 'accepted' and statement.state <> 'failed'
          order by arrived_on limit 1 for update of partial skip locked`,
@@ -145,36 +141,57 @@ export class Collector {
         judged = await this.#judge(row);
       } catch (error) {
         const why = `the sum of worker ${worker} for the range from ${first} on had to be computed again, which failed`;
-        return this.#fail(db, statement, 'unverifiable', why, written(error));
+        if (!row.done) return this.#fail(db, statement, 'unverifiable', why, written(error));
+        // somebody has its sum, and it may well be right
+        await this.#accept(db, row, { by: worker, sum: row.sum, audited: false });
+        const message = `statement ${statement} is done, but ${why}: ${written(error).message}`;
+        return [{ event: 'trouble', code: 'unverifiable', message }];
       }
       const { fault, audited, sum } = judged;
       /** @type {CollectorEvent[]} */
       const events = [];
-      if (fault !== null) {
-        events.push({ event: 'wrong', statement, first, worker, why: fault });
+      const wrongs = fault === null ? [] : [{ worker, sum: row.sum, why: fault }];
+      if (row.rival !== null && Buffer.compare(row.rival_sum, sum) !== 0)
+        wrongs.push({ worker: row.rival, sum: row.rival_sum, why: this.#otherSum() });
+      for (const { worker, sum, why } of wrongs) {
+        events.push({ event: 'wrong', statement, first, worker, why });
         await db.query('insert into farm.wrong (statement, first, worker, sum, why) values ($1, $2, $3, $4, $5)', [
           statement,
           first,
           worker,
-          row.sum,
-          fault,
+          sum,
+          why,
         ]);
-        // and what else of it was taken on trust
+        // and what else of it was taken on trust, here and where nobody has the sum yet
         await db.query(
           `update farm.partial set state = 'doubted' where worker = $1 and not audited
-           and statement in (select id from farm.statement where state = 'open')`,
-          [worker],
+           and (statement = $2 or statement in (select id from farm.statement where state = 'open'))`,
+          [worker, statement],
         );
       }
       const by = fault === null ? worker : this.#options.name;
-      await db.query(
-        `update farm.partial set state = 'accepted', audited = $3, sum = $4, worker = $5 where statement = $1 and first = $2`,
-        [statement, first, audited, sum, by],
-      );
+      await this.#accept(db, row, { by, sum, audited });
       events.push({ event: 'accepted', statement, first, worker: by, audited });
       if (await this.#finish(db, statement, row.task)) events.push({ event: 'done', statement });
       return events;
     }, this.#ending.signal);
+  }
+
+  #otherSum() {
+    return `it is not the sum that ${this.#options.name} computed`;
+  }
+
+  /**
+   * @param {import('./database.js').Transaction} db
+   * @param {{ statement: string, first: number }} partial
+   * @param {{ by: string, sum: Uint8Array, audited: boolean }} as
+   */
+  #accept(db, { statement, first }, { by, sum, audited }) {
+    return db.query(
+      `update farm.partial set state = 'accepted', audited = $3, sum = $4, worker = $5, rival = null, rival_sum = null
+       where statement = $1 and first = $2`,
+      [statement, first, audited, sum, by],
+    );
   }
 
   /**
@@ -189,7 +206,7 @@ export class Collector {
     const { sum: own } = await this.#engines.sumOf(task);
     const same = Buffer.compare(own, sum) === 0;
     return {
-      fault: fault ?? (same ? null : `it is not the sum that ${this.#options.name} computed`),
+      fault: fault ?? (same ? null : this.#otherSum()),
       audited,
       sum: own,
     };
@@ -235,8 +252,15 @@ export class Collector {
         await boss.fetch(DEAD_LETTERS, { db, includeMetadata: true })
       );
       if (letter === undefined) return null;
-      const { statement, first, count } = letter.data;
       await boss.complete(DEAD_LETTERS, letter.id, {}, { db });
+      if (!namesRange(letter.data)) return [];
+      const { statement, first, count } = letter.data;
+      // one that was submitted again since has nothing to do with it; and nobody finishes it meanwhile
+      const open = await db.query(
+        `select from farm.statement where id = $1 and state = 'open' and date_trunc('milliseconds', opened_on) <= $2 for update`,
+        [statement, letter.createdOn],
+      );
+      if (open.rowCount === 0) return [];
       const there = await db.query('select from farm.partial where statement = $1 and first = $2', [statement, first]);
       // its last worker was late, and not without success
       if (there.rowCount !== 0) return [];
@@ -264,7 +288,7 @@ export class Collector {
       `${why}. Mend that, and submit the statement again: what is there of it is kept`,
     );
     const { rowCount } = await db.query(
-      `update farm.statement set state = 'failed', error = $2, closed_on = now() where id = $1 and state <> 'failed'`,
+      `update farm.statement set state = 'failed', error = $2, closed_on = now() where id = $1 and state = 'open'`,
       [statement, JSON.stringify({ code, message, cause })],
     );
     if (rowCount === 0) return [];

@@ -41,6 +41,9 @@ const TABLES = `
     state text not null default 'arrived' check (state in ('arrived', 'doubted', 'accepted')),
     audited boolean not null default false,
     arrived_on timestamptz not null default now(),
+    -- who delivered another sum, while it is doubted
+    rival text,
+    rival_sum bytea,
     primary key (statement, first),
     foreign key (statement, first) references farm.range (statement, first)
   );
@@ -55,8 +58,9 @@ const TABLES = `
   );
 `;
 
-/** Classes of PostgreSQL's and codes of the system's: no connection; it shuts down, crashed or starts; and a transaction that only has to be done again. */
-const PASSING_CODE = /^(08...|57P0[123]|40001|40P01|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT)$/;
+/** Classes of PostgreSQL's and codes of the system's: no connection, or too many; it shuts down, crashed or starts; it gave somebody up who did nothing for too long; and a transaction that only has to be done again. */
+const PASSING_CODE =
+  /^(08...|53300|57P0[1235]|25P03|40001|40P01|ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT)$/;
 /** pg has no codes for these. */
 const PASSING_MESSAGE =
   /Connection terminated|connection error and is not queryable|Client was closed|exceeded when trying to connect/;
@@ -84,13 +88,18 @@ export class Database {
     supervise: false,
     schedule: false,
     migrate: false,
+    // or jobs that wait for 14 days are thrown away, and their statement is open for ever
+    retentionDays: 3650,
   });
 
   /**
    * @param {string} url `postgres://user:password@host:port/database`
-   * @param {{ connections?: number, onLost?: (error: Error) => void }} [options] `onLost` is told whenever a transaction met a database that is not there
+   * @param {object} [options]
+   * @param {number} [options.connections]
+   * @param {number} [options.idleMs] a transaction that nothing was heard of for so long is rolled back, so that who was halted in the middle of it holds nobody up; 0 for never
+   * @param {(error: Error) => void} [options.onLost] is told whenever a transaction met a database that is not there
    */
-  constructor(url, { connections = 2, onLost = () => {} } = {}) {
+  constructor(url, { connections = 2, idleMs = 0, onLost = () => {} } = {}) {
     this.url = url;
     this.#onLost = onLost;
     this.#pool = new pg.Pool({
@@ -98,6 +107,7 @@ export class Database {
       max: connections,
       connectionTimeoutMillis: 5000,
       keepAlive: true,
+      idle_in_transaction_session_timeout: idleMs,
     });
     // A connection that breaks while nobody waits for it would end the process. Whoever uses it next is told.
     this.#pool.on('error', () => {});
@@ -113,9 +123,21 @@ export class Database {
    * @returns {Promise<Result>}
    */
   async transaction(body, signal) {
+    return this.#whileGone(() => this.#once(body), signal);
+  }
+
+  /**
+   * Again and again while there is no database.
+   *
+   * @template Result
+   * @param {() => Promise<Result>} body
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<Result>}
+   */
+  async #whileGone(body, signal) {
     for (let pause = 50; ; pause = Math.min(2 * pause, 2000)) {
       try {
-        return await this.#once(body);
+        return await body();
       } catch (error) {
         if (!passes(error) || signal?.aborted) throw error;
         this.#onLost(/** @type {Error} */ (error));
@@ -155,21 +177,37 @@ export class Database {
   }
 
   /**
+   * A pg-boss with connections of its own, that starts things by itself; it waits for a database that is not there.
+   *
+   * @param {PgBoss.ConstructorOptions} options
+   * @param {(error: Error) => void} onError
+   */
+  startBoss(options, onError) {
+    return this.#whileGone(async () => {
+      // one that did not start cannot be started again
+      const boss = new PgBoss({ connectionString: this.url, schedule: false, ...options });
+      boss.on('error', onError);
+      return boss.start();
+    });
+  }
+
+  /**
    * Makes what is not there yet: pg-boss's tables, the farm's, and the queues.
    *
    * @param {number} shards how many queues ranges are dealt out to
    */
   async prepare(shards) {
-    const boss = new PgBoss({ connectionString: this.url, max: 1, supervise: false, schedule: false });
-    await boss.start();
-    try {
-      await boss.createQueue(DEAD_LETTERS);
-      for (let shard = 0; shard < shards; shard++) {
-        await boss.createQueue(queueOf(shard), { name: queueOf(shard), deadLetter: DEAD_LETTERS });
+    await this.#whileGone(async () => {
+      const boss = await this.startBoss({ max: 1, supervise: false }, () => {});
+      try {
+        await boss.createQueue(DEAD_LETTERS);
+        for (let shard = 0; shard < shards; shard++) {
+          await boss.createQueue(queueOf(shard), { name: queueOf(shard), deadLetter: DEAD_LETTERS });
+        }
+      } finally {
+        await boss.stop({ graceful: false });
       }
-    } finally {
-      await boss.stop({ graceful: false });
-    }
+    });
     await this.transaction(async ({ query }) => {
       // `if not exists` is no protection from others that do the same at the same moment
       await query(`select pg_advisory_xact_lock(hashtext('farm tables'))`);

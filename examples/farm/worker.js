@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Database } from './database.js';
 import { Engines } from './engines.js';
-import { written } from './errors.js';
+import { FarmError, written } from './errors.js';
+import { namesRange } from './statement.js';
 
 /** @typedef {import('pg-boss').JobWithMetadata<import('./statement.js').Task>} Job */
 
@@ -20,6 +21,13 @@ import { written } from './errors.js';
  * )} WorkerEvent
  */
 
+/** Between two queries of one transaction a worker computes nothing: one that is silent for so long is halted, or gone. */
+const IDLE_MS = 5000;
+
+/** After a failure, twice as long after each more: if it is the worker that is broken, others are to come first. */
+const FIRST_REST_MS = 250;
+const LONGEST_REST_MS = 30_000;
+
 /**
  * Works until `signal` is aborted; the range in hand is finished first.
  *
@@ -31,12 +39,26 @@ import { written } from './errors.js';
  * @param {import('./engines.js').EngineOptions} [options.engine]
  * @param {AbortSignal} options.signal
  * @param {(event: WorkerEvent) => void} [options.report]
+ * @throws {FarmError} `no-engine`, before it takes anything
  */
 export async function work({ url, name, shard = 0, pollMs = 500, engine = {}, signal, report = () => {} }) {
-  const database = new Database(url, { onLost: (error) => report({ event: 'lost', ...written(error) }) });
+  const database = new Database(url, {
+    idleMs: IDLE_MS,
+    onLost: (error) => report({ event: 'lost', ...written(error) }),
+  });
   const engines = new Engines(engine);
   const { boss } = database;
   const pause = () => sleep(pollMs * (0.5 + Math.random()), undefined, { signal }).catch(() => {});
+
+  /** Until there are any. */
+  const someQueues = async () => {
+    for (;;) {
+      const queues = await database.queues(signal);
+      if (queues.length > 0) return queues;
+      await pause();
+      signal.throwIfAborted();
+    }
+  };
 
   /**
    * The next job of a queue, in the worker's hands for as long as its lease.
@@ -47,6 +69,7 @@ export async function work({ url, name, shard = 0, pollMs = 500, engine = {}, si
     database.transaction(async (db) => {
       const [job] = /** @type {Job[]} */ (await boss.fetch(queue, { db, includeMetadata: true }));
       if (job === undefined) return null;
+      if (!namesRange(job.data)) return { job, summed: false };
       const { statement, first } = job.data;
       const there = await db.query('select from farm.partial where statement = $1 and first = $2', [statement, first]);
       // its sum arrived, though whoever brought it no longer held the job
@@ -65,7 +88,8 @@ export async function work({ url, name, shard = 0, pollMs = 500, engine = {}, si
       // a second sum of the same range counts nothing; if it is another one, the collector has to see which is right
       const { rows } = await db.query(
         `insert into farm.partial as there (statement, first, sum, worker) values ($1, $2, $3, $4)
-         on conflict (statement, first) do update set state = 'doubted' where there.sum <> excluded.sum
+         on conflict (statement, first) do update set state = 'doubted', rival = excluded.worker, rival_sum = excluded.sum
+           where there.sum <> excluded.sum
          returning state`,
         [job.data.statement, job.data.first, sum, name],
       );
@@ -87,38 +111,43 @@ export async function work({ url, name, shard = 0, pollMs = 500, engine = {}, si
     });
 
   try {
-    let queues = await database.queues(signal);
-    while (queues.length === 0 && !signal.aborted) {
-      await pause();
-      queues = await database.queues(signal);
-    }
-    const own = shard % queues.length;
-    report({ event: 'ready', shard: own });
+    // any curve shows whether there is a device
+    await engines.of({ curve: 'bn254', group: 'g1' }).catch((cause) => {
+      throw new FarmError('no-engine', `worker ${name} cannot compute: ${cause.message}`, { cause });
+    });
+    let queues = await someQueues();
+    report({ event: 'ready', shard: shard % queues.length });
+    let failures = 0;
     while (!signal.aborted) {
+      const own = shard % queues.length;
       // its own queue, then one of the others: nobody is idle where there is work, and idle workers ask twice a turn however many queues there are
       const other = (own + 1 + Math.floor(Math.random() * (queues.length - 1))) % queues.length;
       const taken =
         (await take(/** @type {string} */ (queues[own]))) ?? (await take(/** @type {string} */ (queues[other])));
       if (taken === null) {
         await pause();
+        // a collector may have opened more
+        queues = await someQueues();
         continue;
       }
       const { job, summed } = taken;
-      const { statement, first } = job.data;
+      const { statement, first } = job.data ?? {};
       const what = { statement, first, attempt: job.retryCount + 1 };
       report({ event: summed ? 'skipped' : 'taken', ...what });
       if (summed) continue;
       const begun = performance.now();
-      let computed;
       try {
-        computed = await engines.sumOf(job.data);
+        if (!namesRange(job.data)) throw new FarmError('bad-argument', `job ${job.id} names no range of a statement`);
+        const { sum, on } = await engines.sumOf(job.data);
+        const ms = performance.now() - begun;
+        report({ event: 'delivered', ...what, ...(await deliver(job, sum)), on, ms });
+        failures = 0;
       } catch (error) {
         await handBack(job, error);
         report({ event: 'failed', ...what, ...written(error) });
-        continue;
+        const rest = Math.min(FIRST_REST_MS * 2 ** failures++, LONGEST_REST_MS);
+        await sleep(rest, undefined, { signal }).catch(() => {});
       }
-      const ms = performance.now() - begun;
-      report({ event: 'delivered', ...what, ...(await deliver(job, computed.sum)), on: computed.on, ms });
     }
   } catch (error) {
     // what waited for a database, or for queues, when it was told to end

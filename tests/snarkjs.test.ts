@@ -181,6 +181,20 @@ describe('what becomes of it', () => {
     expect([value, writable]).toEqual([await ffCurveOf('bn254'), true]);
   });
 
+  test('curves without threads are accelerated where one says so, and none is after `restore`', async () => {
+    const statement = await statementOf('groth16');
+    await begin({ singleThread: true });
+    expect(await statement.verify(await statement.prove({ singleThread: true }))).toBe(true);
+    const { G1 } = await ffCurveOf('bn254', { singleThread: true });
+    const ours = G1.multiExpAffine;
+    // with threads as ever
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    expect(accelerate.stats).toMatchObject({ calls: 10, fallbacks: 0 });
+    restore();
+    expect(G1.multiExpAffine).not.toBe(ours);
+    expect('multiExpAffine' in Object.getPrototypeOf(G1)).toBe(false);
+  });
+
   test('whoever replaced it after us keeps it', async () => {
     const { G1 } = await ffCurveOf('bn254');
     const original = G1.multiExpAffine;
@@ -252,7 +266,14 @@ describe('arguments', () => {
         code: 'bad-argument',
         message: expect.stringContaining('must be the module'),
       });
-    for (const options of [null, 5, { basesBudget: -1 }, { basesBudget: '1' }, { leastPoints: 1.5 }])
+    for (const options of [
+      null,
+      5,
+      { basesBudget: -1 },
+      { basesBudget: '1' },
+      { leastPoints: 1.5 },
+      { singleThread: 1 },
+    ])
       await expect(accelerate(snarkjs, options as never)).rejects.toMatchObject({ code: 'bad-argument' });
     await expect(accelerate.prepare({} as never)).rejects.toMatchObject({ code: 'bad-argument' });
     await begin();

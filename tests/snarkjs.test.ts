@@ -223,6 +223,21 @@ describe('what becomes of it', () => {
     expect(accelerate.stats).toMatchObject({ calls: 0, fallbacks: 5 });
   });
 
+  test('`prepare` that fails warns and resolves, as nobody may wait for it; taken back meanwhile, it resolves', async () => {
+    const { zkey } = await statementOf('groth16');
+    const warnings: string[] = [];
+    const onWarning = (message: string) => void warnings.push(message);
+    await begin({ backend: 'gpu', onWarning });
+    await expect(accelerate.prepare(await openZkey(zkey.data))).resolves.toBeUndefined();
+    expect(warnings).toEqual([expect.stringContaining('WebGPU')]);
+    restore();
+    await begin({ onWarning });
+    const preparing = accelerate.prepare(await openZkey(zkey.data));
+    restore();
+    await expect(preparing).resolves.toBeUndefined();
+    expect(warnings).toHaveLength(1);
+  });
+
   test('aborted, the proof rejects; snarkjs is as before once that is taken back', async () => {
     const statement = await statementOf('groth16');
     const controller = new AbortController();
@@ -277,6 +292,11 @@ describe('arguments', () => {
       await expect(accelerate(snarkjs, options as never)).rejects.toMatchObject({ code: 'bad-argument' });
     await expect(accelerate.prepare({} as never)).rejects.toMatchObject({ code: 'bad-argument' });
     await begin();
+    for (const wrong of [undefined, null, {}, 5])
+      await expect(accelerate.prepare(wrong as never)).rejects.toMatchObject({
+        code: 'bad-argument',
+        message: expect.stringMatching(/^zkey must be/),
+      });
     await expect(accelerate(snarkjs)).rejects.toMatchObject({
       code: 'bad-argument',
       message: expect.stringContaining('already'),

@@ -168,14 +168,23 @@ class Accelerator {
     };
   };
 
-  /** @throws MsmError */
-  async prepare({ curve, protocol, sections }: Groth16Zkey | PlonkZkey): Promise<void> {
+  /** @throws MsmError `bad-argument` for what is no key */
+  async prepare(zkey: Groth16Zkey | PlonkZkey): Promise<void> {
+    if (typeof (zkey as Partial<PlonkZkey> | null | undefined)?.sections !== 'object')
+      throw badArgument(`zkey must be what openZkey of webgpu-msm/formats gives, got ${kindOf(zkey)}`);
+    const { curve, protocol, sections } = zkey;
     const all =
       protocol === 'groth16' ? [sections.a, sections.b1, sections.b2, sections.c, sections.h] : [sections.ptau];
-    for (const section of all) {
-      if (this.#isOver) return;
-      const engine = await this.#engine(curve, section.group);
-      await this.#shelf.with(engine, await section.points(), async () => undefined);
+    try {
+      for (const section of all) {
+        if (this.#isOver) return;
+        const engine = await this.#engine(curve, section.group);
+        await this.#shelf.with(engine, await section.points(), async () => undefined);
+      }
+    } catch (error) {
+      if (!(error instanceof MsmError)) throw error;
+      // nobody may wait for it, and proofs do without
+      if (!this.#isOver) this.#warn(error);
     }
   }
 
@@ -241,9 +250,9 @@ export interface Accelerate {
   readonly stats: AccelerateStats;
   /**
    * Loads the points of a key in the background, so that the first proof finds them: `accelerate.prepare(await openZkey(file))`, with `openZkey` of
-   * `webgpu-msm/formats`.
+   * `webgpu-msm/formats`. It need not be awaited: where this library cannot, there is the one warning, and it resolves, as it does once all is taken back.
    *
-   * @throws MsmError `bad-argument` where `accelerate` is not at work, and what `loadBases` throws
+   * @throws MsmError `bad-argument` where `accelerate` is not at work or `zkey` is no key; and what reading the file throws
    */
   prepare(zkey: Groth16Zkey | PlonkZkey): Promise<void>;
 }

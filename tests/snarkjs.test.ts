@@ -281,15 +281,6 @@ describe('arguments', () => {
         code: 'bad-argument',
         message: expect.stringContaining('must be the module'),
       });
-    for (const options of [
-      null,
-      5,
-      { basesBudget: -1 },
-      { basesBudget: '1' },
-      { leastPoints: 1.5 },
-      { singleThread: 1 },
-    ])
-      await expect(accelerate(snarkjs, options as never)).rejects.toMatchObject({ code: 'bad-argument' });
     await expect(accelerate.prepare({} as never)).rejects.toMatchObject({ code: 'bad-argument' });
     await begin();
     for (const wrong of [undefined, null, {}, 5])
@@ -301,6 +292,59 @@ describe('arguments', () => {
       code: 'bad-argument',
       message: expect.stringContaining('already'),
     });
+  });
+
+  test.each([
+    [null, 'options must'],
+    [5, 'options must'],
+    [{ basesBudget: -1 }, 'options.basesBudget must'],
+    [{ basesBudget: '1' }, 'options.basesBudget must'],
+    [{ leastPoints: 1.5 }, 'options.leastPoints must'],
+    [{ singleThread: 1 }, 'options.singleThread must'],
+    [{ signal: {} }, 'options.signal must'],
+    [{ onWarning: 5 }, 'options.onWarning must'],
+    [{ basesBudgt: 5 }, 'options.basesBudgt is no option'],
+    [{ group: 'g2' }, 'options.group is no option'],
+    [{ backend: 'foo' }, 'backend must'],
+    [{ verify: 7 }, 'verify must'],
+    [{ memoryBudget: -1 }, 'memoryBudget must'],
+    [{ maxWorkers: -3 }, 'maxWorkers must'],
+    [{ tuning: { windowBits: 99 } }, 'tuning.windowBits must'],
+    [{ tuning: null }, 'tuning must'],
+  ])('wrong options, %o, are refused at once', async (options, message) => {
+    const wrong = accelerate(snarkjs, options as never).then((end) => end());
+    await expect(wrong).rejects.toMatchObject({ code: 'bad-argument', message: expect.stringContaining(message) });
+  });
+
+  test('a device that is none, which shows when it is used: the proof rejects', async () => {
+    const statement = await statementOf('groth16');
+    await begin({ backend: 'gpu', device: 5 as never });
+    await expect(statement.prove()).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: expect.stringMatching(/^device must/),
+    });
+  });
+
+  test('options are as they were when it was called', async () => {
+    const statement = await statementOf('groth16');
+    const options: { signal?: AbortSignal; tuning: object } & AccelerateOptions = { backend: 'cpu', tuning: {} };
+    restore = await accelerate(snarkjs, options);
+    Object.assign(options, { signal: AbortSignal.abort(), leastPoints: 0 });
+    Object.assign(options.tuning, { windowBits: 99 });
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    expect(accelerate.stats).toMatchObject({ calls: 5, fallbacks: 0 });
+  });
+
+  test('what `onWarning` throws changes nothing', async () => {
+    const statement = await statementOf('groth16');
+    const warnings: string[] = [];
+    const onWarning = (message: string): never => {
+      warnings.push(message);
+      throw new Error('mine');
+    };
+    await begin({ backend: 'gpu', onWarning });
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    expect(warnings).toHaveLength(1);
   });
 
   test('sums as ffjavascript has them: pages, shorter scalars, infinity, nothing', async () => {

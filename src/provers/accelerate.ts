@@ -1,10 +1,10 @@
 /** `accelerate`: snarkjs computes its MSMs with this library. */
 import type { AdapterDescription, Coordinate, MsmEngine, RunRecord } from '../api.js';
 import type { Group } from '../curves/names.js';
-import type { MsmEngineOptions } from '../engine/options.js';
-import { badArgument, kindOf, MsmError, show } from '../errors.js';
+import { badArgument, kindOf, MsmError } from '../errors.js';
 import type { Groth16Zkey, PlonkZkey } from '../formats/zkey.js';
 import { createMsmEngine } from '../index.js';
+import { type AccelerateOptions, type ReadAccelerateOptions, readAccelerateOptions } from './accelerate-options.js';
 import { BasesShelf, type ShelfStats } from './bases-shelf.js';
 import {
   assertSnarkjs,
@@ -17,27 +17,6 @@ import {
   type Snarkjs,
 } from './ffjavascript.js';
 import { ScalarsShelf } from './scalars-shelf.js';
-
-/** Options of `accelerate`. */
-export interface AccelerateOptions
-  extends Pick<
-    MsmEngineOptions,
-    'backend' | 'device' | 'gpu' | 'maxWorkers' | 'createWorker' | 'memoryBudget' | 'tuning' | 'verify'
-  > {
-  /** Bytes of points that stay loaded from one proof to the next; the longest unused go first. Default 2^28. */
-  readonly basesBudget?: number;
-  /** MSMs of fewer points are left to snarkjs. Default 64. */
-  readonly leastPoints?: number;
-  /**
-   * Whether curves without threads are accelerated, too: those of proofs that have snarkjs's option of this name, and those that you have it make, from then
-   * on. `accelerate` makes one to find out what they have in common, in some 0.3 seconds. Default false: their MSMs stay snarkjs's, and nothing says so.
-   */
-  readonly singleThread?: boolean;
-  /** Ends what is being computed: the proof rejects with the `MsmError` `aborted`. */
-  readonly signal?: AbortSignal;
-  /** Called once, when snarkjs first computes something itself because this library could not. Default: `console.warn`. */
-  readonly onWarning?: (message: string) => void;
-}
 
 /** What was done for snarkjs so far. */
 export interface AccelerateStats extends Readonly<ShelfStats> {
@@ -60,9 +39,6 @@ export interface AccelerateStats extends Readonly<ShelfStats> {
 /** Takes everything back: snarkjs is as before, and what was loaded is freed. Calling it twice is harmless. */
 export type Restore = () => void;
 
-const DEFAULT_BUDGET = 2 ** 28;
-const DEFAULT_LEAST = 64;
-
 type Counts = { -readonly [Name in keyof AccelerateStats]: AccelerateStats[Name] } & {
   on: Record<RunRecord['on'], number>;
 };
@@ -80,13 +56,6 @@ const noCounts = (): Counts => ({
   evictions: 0,
   bytes: 0,
 });
-
-/** An integer of a range, as a caller gave it. @throws MsmError `bad-argument` */
-const integerOf = (name: string, given: unknown): number => {
-  if (!Number.isSafeInteger(given) || (given as number) < 0)
-    throw badArgument(`options.${name} must be an integer from 0, got ${show(given)}`);
-  return given as number;
-};
 
 /** n scalars in so many bytes each; shorter ones get zeros. Little-endian. */
 const widened = (scalars: FfBytes, n: number, from: number, to: number): FfBytes => {
@@ -109,19 +78,16 @@ const SCALAR_BYTES = 32;
 
 class Accelerator {
   readonly counts = noCounts();
-  readonly #options: AccelerateOptions;
-  readonly #least: number;
+  readonly #options: ReadAccelerateOptions;
   readonly #shelf: BasesShelf;
   readonly #scalars: ScalarsShelf;
   readonly #engines = new Map<string, Promise<MsmEngine<Coordinate>>>();
   #isOver = false;
   #hasWarned = false;
 
-  constructor(options: AccelerateOptions) {
-    const { basesBudget = DEFAULT_BUDGET, leastPoints = DEFAULT_LEAST } = options;
+  constructor(options: ReadAccelerateOptions) {
     this.#options = options;
-    this.#least = integerOf('leastPoints', leastPoints);
-    this.#shelf = new BasesShelf(integerOf('basesBudget', basesBudget), this.counts);
+    this.#shelf = new BasesShelf(options.basesBudget, this.counts);
     this.#scalars = new ScalarsShelf(this.counts);
   }
 
@@ -140,18 +106,20 @@ class Accelerator {
       const isUsual = Number.isInteger(given) && Number.isInteger(each) && each > 0 && each <= SCALAR_BYTES;
       if (this.#isOver || !isUsual) return original(bases, scalars, ...told);
       const n = filledPoints(bases, pointBytes);
-      if (n < this.#least) {
+      if (n < this.#options.leastPoints) {
         this.counts.small++;
         return original(bases, scalars, ...told);
       }
       const { signal } = this.#options;
+      let engine: MsmEngine<Coordinate> | null = null;
       try {
-        const engine = await this.#engine(curve, name);
+        const opened = await this.#engine(curve, name);
+        engine = opened;
         const filled = n === given ? bases : (bases as Uint8Array).subarray(0, n * pointBytes);
         const wide = widened(scalars, given, each, SCALAR_BYTES);
-        const sum = await this.#shelf.with(engine, filled, (loaded) =>
-          this.#scalars.with(engine, curve, wide, (all) =>
-            engine.msm(loaded, all.subarray(0, n), { result: 'le-montgomery', ...(signal && { signal }) }),
+        const sum = await this.#shelf.with(opened, filled, (loaded) =>
+          this.#scalars.with(opened, curve, wide, (all) =>
+            opened.msm(loaded, all.subarray(0, n), { result: 'le-montgomery', ...(signal && { signal }) }),
           ),
         );
         this.counts.calls++;
@@ -161,6 +129,8 @@ class Accelerator {
         return group.toJacobian(sum);
       } catch (error) {
         if (!(error instanceof MsmError) || signal?.aborted) throw error;
+        // an option that shows to be wrong only now
+        if (engine === null && error.code === 'bad-argument') throw error;
         this.#warn(error);
         this.counts.fallbacks++;
         return original(bases, scalars, ...told);
@@ -193,13 +163,12 @@ class Accelerator {
     const key = `${curve} ${group}`;
     const known = this.#engines.get(key);
     if (known !== undefined) return known;
-    const { basesBudget: _, leastPoints: __, singleThread: ___, ...engines } = this.#options;
-    const { signal: ____, onWarning: _____, ...options } = engines;
+    const { engines } = this.#options;
     const [other] = this.#engines.values();
     const make = async (): Promise<MsmEngine<Coordinate>> => {
       // one device for all, so that a witness is there for both groups, and calls are in one line
       const deviceOf = await other?.catch(() => undefined);
-      const own = { ...options, curve, ...(deviceOf && { deviceOf }) };
+      const own = { ...engines, curve, ...(deviceOf && { deviceOf }) };
       return group === 'g1' ? createMsmEngine(own) : createMsmEngine({ ...own, group });
     };
     const made = make();
@@ -210,9 +179,7 @@ class Accelerator {
   #warn(error: MsmError): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
-    const message = `webgpu-msm: snarkjs computes by itself what this library could not: ${error.message}`;
-    if (this.#options.onWarning === undefined) console.warn(message);
-    else this.#options.onWarning(message);
+    this.#options.warn(`webgpu-msm: snarkjs computes by itself what this library could not: ${error.message}`);
   }
 
   end(): void {
@@ -259,13 +226,9 @@ export interface Accelerate {
 
 const begin = async (snarkjs: Snarkjs, options: AccelerateOptions = {}): Promise<Restore> => {
   assertSnarkjs(snarkjs);
-  if (typeof options !== 'object' || options === null)
-    throw badArgument(`options must be an object, got ${kindOf(options)}`);
-  const { singleThread = false } = options;
-  if (typeof singleThread !== 'boolean')
-    throw badArgument(`options.singleThread must be true or false, got ${show(singleThread)}`);
-  const own = new Accelerator(options);
-  const type = singleThread ? await groupClassOf(snarkjs) : null;
+  const read = await readAccelerateOptions(options);
+  const own = new Accelerator(read);
+  const type = read.singleThread ? await groupClassOf(snarkjs) : null;
   if (current !== null) throw badArgument('snarkjs is accelerated already; take that back before');
   const takeBack = replaceMultiExp(own.replacement, type);
   current = own;

@@ -125,6 +125,24 @@ describe('a shelf', () => {
     expect(destroyed).toEqual([64]);
   });
 
+  test('never hands out what is destroyed, whenever another call makes room', async () => {
+    for (let ticks = 0; ticks < 20; ticks++) {
+      const shelf = new BasesShelf(100, counts());
+      const [loader, other] = [new Loader(), new Loader()];
+      await shelf.with(loader.engine, bytesOf(64), nothing);
+      let release: () => void = () => undefined;
+      const larger = shelf.with(other.engine, bytesOf(128), () => new Promise<void>((resolve) => (release = resolve)));
+      await new Promise((resolve) => setTimeout(resolve));
+      const hit = shelf.with(loader.engine, bytesOf(64), async () => {
+        await nothing();
+        expect(loader.destroyed, `after ${ticks}`).toEqual([]);
+      });
+      for (let i = 0; i < ticks; i++) await nothing();
+      release();
+      await Promise.all([hit, larger]);
+    }
+  });
+
   test('goes on after a load or a use that failed', async () => {
     const stats = counts();
     const shelf = new BasesShelf(1e6, stats);

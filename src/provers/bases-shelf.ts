@@ -92,12 +92,7 @@ export class BasesShelf {
     given: Uint8Array | PagedBytes,
     use: (bases: Bases) => Promise<Result>,
   ): Promise<Result> {
-    const entry = await this.#inTurn(engine, async () => {
-      const found = await this.#take(engine, given);
-      found.users++;
-      found.usedAt = ++this.#clock;
-      return found;
-    });
+    const entry = await this.#inTurn(engine, () => this.#take(engine, given));
     try {
       return await use(entry.bases);
     } finally {
@@ -113,12 +108,15 @@ export class BasesShelf {
     return turn;
   }
 
+  /** Points that are loaded, or are now, with one user more: before anybody else may make room of them. */
   async #take(engine: MsmEngine<Coordinate>, given: Uint8Array | PagedBytes): Promise<Entry> {
     const entries = this.#entries.get(engine) ?? [];
     this.#entries.set(engine, entries);
     const found = entries.find(({ bytes }) => beginsWith(bytes, given));
     if (found !== undefined) {
       this.#stats.hits++;
+      found.users++;
+      found.usedAt = ++this.#clock;
       return found;
     }
     const bases = await engine.loadBases(given, { encoding: 'le-montgomery' });
@@ -127,7 +125,7 @@ export class BasesShelf {
     this.#stats.bytes += bytes.length;
     // a beginning of these is of no more use
     for (const shorter of entries.filter((each) => beginsWith(bytes, each.bytes))) this.#takeOff(shorter);
-    const entry: Entry = { bases, bytes, users: 0, usedAt: ++this.#clock, isOff: false };
+    const entry: Entry = { bases, bytes, users: 1, usedAt: ++this.#clock, isOff: false };
     this.#entries.get(engine)?.push(entry);
     return entry;
   }

@@ -228,7 +228,14 @@ describe('what becomes of it', () => {
     const warnings: string[] = [];
     const onWarning = (message: string) => void warnings.push(message);
     await begin({ backend: 'gpu', onWarning });
-    await expect(accelerate.prepare(await openZkey(zkey.data))).resolves.toBeUndefined();
+    const slow = {
+      byteLength: zkey.data.length,
+      read: async (from: number, to: number) => {
+        await new Promise((resolve) => setTimeout(resolve));
+        return zkey.data.subarray(from, to);
+      },
+    };
+    await expect(accelerate.prepare(await openZkey(slow))).resolves.toBeUndefined();
     expect(warnings).toEqual([expect.stringContaining('WebGPU')]);
     restore();
     await begin({ onWarning });
@@ -382,6 +389,19 @@ describe('arguments', () => {
       expect(affine(await group.multiExpAffine(new Uint8Array(0), new Uint8Array(0)))).toBe(affine(zero));
       await expect(group.multiExpAffine(points, new Uint8Array(641))).rejects.toThrow();
       restore();
+      // computed by an engine that is opened for it; by one that is there; by ffjavascript in the end
+      for (const options of [{}, { backend: 'gpu', onWarning: () => undefined }] as const) {
+        await begin(options);
+        for (const given of [Uint8Array, Buffer, Uint8Array]) {
+          const [own, factors] = [given.from(points), given.from(scalars(32))];
+          const sum = group.multiExpAffine(own, factors);
+          // snarkjs's own has copied them by now
+          factors.fill(0);
+          if (options.backend === undefined) own.fill(0);
+          expect(affine(await sum)).toBe(wanted.get(32));
+        }
+        restore();
+      }
       expect(group.multiExpAffine).toBe(original);
     }
   });

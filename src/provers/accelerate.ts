@@ -8,6 +8,7 @@ import { type AccelerateOptions, type ReadAccelerateOptions, readAccelerateOptio
 import { BasesShelf, type ShelfStats } from './bases-shelf.js';
 import {
   assertSnarkjs,
+  copyOf,
   type FfBytes,
   type FfCurveName,
   type FfGroup,
@@ -57,9 +58,9 @@ const noCounts = (): Counts => ({
   bytes: 0,
 });
 
-/** n scalars in so many bytes each; shorter ones get zeros. Little-endian. */
+/** A copy of n scalars, in so many bytes each; shorter ones get zeros. Little-endian. */
 const widened = (scalars: FfBytes, n: number, from: number, to: number): FfBytes => {
-  if (from === to) return scalars;
+  if (from === to) return copyOf(scalars);
   const wide = new Uint8Array(n * to);
   for (let i = 0; i < n; i++) wide.set(scalars.slice(i * from, (i + 1) * from) as Uint8Array, i * to);
   return wide;
@@ -111,17 +112,18 @@ class Accelerator {
         return original(bases, scalars, ...told);
       }
       const { signal } = this.#options;
-      let engine: MsmEngine<Coordinate> | null = null;
+      const opening = this.#engine(curve, name);
+      const filled = n === given ? bases : (bases as Uint8Array).subarray(0, n * pointBytes);
+      // as snarkjs's own does: whoever gave them may change them from now on
+      const wide = widened(scalars, given, each, SCALAR_BYTES);
       try {
-        const opened = await this.#engine(curve, name);
-        engine = opened;
-        const filled = n === given ? bases : (bases as Uint8Array).subarray(0, n * pointBytes);
-        const wide = widened(scalars, given, each, SCALAR_BYTES);
-        const sum = await this.#shelf.with(opened, filled, (loaded) =>
-          this.#scalars.with(opened, curve, wide, (all) =>
-            opened.msm(loaded, all.subarray(0, n), { result: 'le-montgomery', ...(signal && { signal }) }),
-          ),
-        );
+        const sum = await this.#shelf.with(opening, filled, async (loaded) => {
+          const engine = await opening;
+          return this.#scalars.with(engine, curve, wide, (all) =>
+            engine.msm(loaded, all.subarray(0, n), { result: 'le-montgomery', ...(signal && { signal }) }),
+          );
+        });
+        const engine = await opening;
         this.counts.calls++;
         this.counts.on[engine.lastRun?.on ?? 'cpu']++;
         this.counts.adapter = engine.adapter;
@@ -130,10 +132,10 @@ class Accelerator {
       } catch (error) {
         if (!(error instanceof MsmError) || signal?.aborted) throw error;
         // an option that shows to be wrong only now
-        if (engine === null && error.code === 'bad-argument') throw error;
+        if (error.code === 'bad-argument') await opening;
         this.#warn(error);
         this.counts.fallbacks++;
-        return original(bases, scalars, ...told);
+        return original(bases, wide, ...told);
       }
     };
   };
@@ -148,8 +150,7 @@ class Accelerator {
     try {
       for (const section of all) {
         if (this.#isOver) return;
-        const engine = await this.#engine(curve, section.group);
-        await this.#shelf.with(engine, await section.points(), async () => undefined);
+        await this.#shelf.load(this.#engine(curve, section.group), await section.points());
       }
     } catch (error) {
       if (!(error instanceof MsmError)) throw error;
@@ -172,6 +173,8 @@ class Accelerator {
       return group === 'g1' ? createMsmEngine(own) : createMsmEngine({ ...own, group });
     };
     const made = make();
+    // whoever asks for it hears of it, which may be later
+    made.catch(() => undefined);
     this.#engines.set(key, made);
     return made;
   }

@@ -12,6 +12,10 @@ export interface Snarkjs {
 /** Bytes as ffjavascript has them: large ones are in pages. */
 export type FfBytes = Uint8Array | PagedBytes;
 
+/** A copy: `slice` of Node's `Buffer` is none. */
+export const copyOf = (bytes: FfBytes): FfBytes =>
+  bytes instanceof Uint8Array ? new Uint8Array(bytes) : (bytes.slice(0, bytes.byteLength) as unknown as FfBytes);
+
 /** Σ of affine points, which are in Montgomery form, and scalars, which are not; a Jacobian point comes. */
 export type MultiExpAffine = (bases: FfBytes, scalars: FfBytes, ...told: unknown[]) => Promise<Uint8Array>;
 

@@ -1,8 +1,8 @@
 /** Scalars of the last calls: several MSMs of a proof have the same ones, or the end of the same ones. */
-import type { Coordinate, MsmEngine, PagedBytes, Scalars } from '../api.js';
+import type { Coordinate, MsmEngine, Scalars } from '../api.js';
 import type { LoadedScalars } from '../engine/loaded-scalars.js';
 import { beginsWith } from './bases-shelf.js';
-import type { FfCurveName } from './ffjavascript.js';
+import type { FfBytes, FfCurveName } from './ffjavascript.js';
 
 /** Of how many calls scalars stay: of as many proofs that are under way at a time. */
 const KEPT = 2;
@@ -30,7 +30,7 @@ export class ScalarsShelf {
   async with<Result>(
     engine: MsmEngine<Coordinate>,
     curve: FfCurveName,
-    given: Uint8Array | PagedBytes,
+    given: FfBytes,
     use: (scalars: Scalars) => Promise<Result>,
   ): Promise<Result> {
     for (const entry of this.#entries) {
@@ -58,7 +58,7 @@ export class ScalarsShelf {
 }
 
 /** What was given, if scalars begin or end with it. */
-const partOf = (scalars: LoadedScalars, given: Uint8Array | PagedBytes): Scalars | null => {
+const partOf = (scalars: LoadedScalars, given: FfBytes): Scalars | null => {
   const { bytes, length } = scalars;
   const count = (given.byteLength * length) / bytes.length;
   if (beginsWith(bytes, given)) return scalars.subarray(0, count);

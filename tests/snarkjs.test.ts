@@ -181,6 +181,19 @@ describe('what becomes of it', () => {
     expect([value, writable]).toEqual([await ffCurveOf('bn254'), true]);
   });
 
+  test('taken back in the middle of a proof, which comes out without a warning', async () => {
+    const statement = await statementOf('groth16');
+    const warnings: string[] = [];
+    await begin({ onWarning: (message) => warnings.push(message) });
+    const proof = statement.prove();
+    await expect.poll(() => accelerate.stats.loads, { interval: 0 }).toBeGreaterThan(0);
+    restore();
+    expect(await statement.verify(await proof)).toBe(true);
+    expect(accelerate.stats).toMatchObject({ fallbacks: 0 });
+    expect(accelerate.stats.calls).toBeLessThan(5);
+    expect(warnings).toEqual([]);
+  });
+
   test('curves without threads are accelerated where one says so, and none is after `restore`', async () => {
     const statement = await statementOf('groth16');
     await begin({ singleThread: true });

@@ -131,6 +131,8 @@ class Accelerator {
         return group.toJacobian(sum);
       } catch (error) {
         if (!(error instanceof MsmError) || signal?.aborted) throw error;
+        // taken back meanwhile, which is nobody's failure
+        if (this.#isOver) return original(bases, wide, ...told);
         // an option that shows to be wrong only now
         if (error.code === 'bad-argument') await opening;
         this.#warn(error);

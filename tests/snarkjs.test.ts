@@ -314,6 +314,23 @@ describe('arguments', () => {
     });
   });
 
+  test('another copy of the library is refused while it is at work, and it goes on', async () => {
+    await begin();
+    const copy = '../src/provers/accelerate.ts?copy';
+    const other = ((await import(/* @vite-ignore */ copy)) as typeof import('../src/snarkjs.js')).accelerate;
+    expect(other).not.toBe(accelerate);
+    const refused = { code: 'bad-argument', message: expect.stringContaining('already, maybe by another copy') };
+    await expect(other(snarkjs)).rejects.toMatchObject(refused);
+    const statement = await statementOf('groth16');
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    expect(accelerate.stats).toMatchObject({ calls: 5, fallbacks: 0 });
+    restore();
+    restore = await other(snarkjs, { backend: 'cpu' });
+    await expect(accelerate(snarkjs)).rejects.toMatchObject(refused);
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    expect([accelerate.stats.calls, other.stats.calls]).toEqual([5, 5]);
+  });
+
   test.each([
     [null, 'options must'],
     [5, 'options must'],

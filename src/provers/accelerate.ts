@@ -13,6 +13,7 @@ import {
   type FfCurveName,
   type FfGroup,
   groupClassOf,
+  isReplaced,
   type MultiExpAffine,
   replaceMultiExp,
   type Snarkjs,
@@ -215,7 +216,7 @@ export interface Accelerate {
    *
    * @param snarkjs as it was imported
    * @returns what takes everything back
-   * @throws MsmError `bad-argument` for what is not snarkjs or is no such option, and where it is at work already
+   * @throws MsmError `bad-argument` for what is not snarkjs or is no such option, and where it is at work already, be it by another copy of this library
    */
   (snarkjs: Snarkjs, options?: AccelerateOptions): Promise<Restore>;
   /** Counts since `accelerate` was last called. */
@@ -234,7 +235,9 @@ const begin = async (snarkjs: Snarkjs, options: AccelerateOptions = {}): Promise
   const read = await readAccelerateOptions(options);
   const own = new Accelerator(read);
   const type = read.singleThread ? await groupClassOf(snarkjs) : null;
-  if (current !== null) throw badArgument('snarkjs is accelerated already; take that back before');
+  // two would take back what the other has put there
+  if (isReplaced())
+    throw badArgument('snarkjs is accelerated already, maybe by another copy of this library; take that back before');
   const takeBack = replaceMultiExp(own.replacement, type);
   current = own;
   last = own;

@@ -52,6 +52,10 @@ export const assertSnarkjs = (given: unknown): void => {
     throw badArgument(`snarkjs must be the module snarkjs (import * as snarkjs from 'snarkjs'), got ${kindOf(given)}`);
 };
 
+/** Whether somebody watches registers already: this copy of the library, or another one, which cannot know of this. */
+export const isReplaced = (): boolean =>
+  registers.some((name) => Object.getOwnPropertyDescriptor(globalThis, name)?.get !== undefined);
+
 /** What groups inherit from. */
 export type FfGroupClass = object;
 

@@ -1,6 +1,6 @@
 /** Points that are found again by what they are: comparisons, what is loaded when, and what goes first. */
 import { describe, expect, test } from 'vitest';
-import type { Bases, Coordinate, MsmEngine } from '../src/api.js';
+import type { Bases, Coordinate, LoadBasesOptions, MsmEngine } from '../src/api.js';
 import { BasesShelf, beginsWith, type Held } from '../src/provers/bases-shelf.js';
 
 const bytesOf = (length: number, seed = 1): Uint8Array =>
@@ -58,7 +58,8 @@ class Loader {
   isGated = false;
 
   readonly engine = Promise.resolve({
-    loadBases: async (given: Uint8Array) => {
+    loadBases: async (given: Uint8Array, { signal }: LoadBasesOptions = {}) => {
+      signal?.throwIfAborted();
       const bytes = given.slice();
       this.loaded.push(bytes.length);
       if (this.isGated) await new Promise<void>((resolve) => this.gates.push(resolve));
@@ -159,6 +160,17 @@ describe('a shelf', () => {
       await Promise.all(made);
     }
     expect(taken).toEqual([bytesOf(64), bytesOf(64), bytesOf(64)]);
+    expect(loaded).toEqual([64]);
+  });
+
+  test('loads nothing once its signal is aborted, and hands out what is there', async () => {
+    const controller = new AbortController();
+    const shelf = new BasesShelf(1e6, counts(), controller.signal);
+    const { engine, loaded } = new Loader();
+    await shelf.with(engine, bytesOf(64), nothing);
+    controller.abort();
+    await expect(shelf.with(engine, bytesOf(64, 2), nothing)).rejects.toBe(controller.signal.reason);
+    await shelf.with(engine, bytesOf(64), nothing);
     expect(loaded).toEqual([64]);
   });
 

@@ -269,6 +269,22 @@ describe('what becomes of it', () => {
     expect(await statement.verify(await statement.prove())).toBe(true);
   });
 
+  test('aborted, small MSMs reject, too, and those behind one that snarkjs computed; `prepare` is quiet', async () => {
+    const statement = await statementOf('groth16');
+    const aborted = { code: 'aborted', cause: 'enough' };
+    const signal = AbortSignal.abort('enough');
+    const warnings: string[] = [];
+    await begin({ leastPoints: 1000, signal, onWarning: (message) => warnings.push(message) });
+    await expect(statement.prove()).rejects.toMatchObject(aborted);
+    await expect(accelerate.prepare(await openZkey(statement.zkey.data))).resolves.toBeUndefined();
+    expect(warnings).toEqual([]);
+    restore();
+    const controller = new AbortController();
+    await begin({ backend: 'gpu', signal: controller.signal, onWarning: () => controller.abort('enough') });
+    await expect(statement.prove()).rejects.toMatchObject(aborted);
+    expect(accelerate.stats).toMatchObject({ calls: 0, fallbacks: 1 });
+  });
+
   test('a device that is lost in the middle of a proof: it comes out', { tags: 'long' }, async () => {
     const statement = await statementOf('groth16');
     const leased = await leaseGpu();

@@ -30,7 +30,10 @@ export interface AccelerateOptions extends EnginesOptions {
    * on. `accelerate` makes one to find out what they have in common, in some 0.3 seconds. Default false: their MSMs stay snarkjs's, and nothing says so.
    */
   readonly singleThread?: boolean;
-  /** Ends what is being computed: the proof rejects with the `MsmError` `aborted`. */
+  /**
+   * Ends what is being loaded and computed: the proof rejects with the `MsmError` `aborted`. A signal is aborted for good, so all MSMs of snarkjs's reject from
+   * then on, those of its verifier too, until all is taken back. One that snarkjs computes by itself is through before that.
+   */
   readonly signal?: AbortSignal;
   /**
    * Called once, when snarkjs first computes something itself because this library could not. What it throws is nobody's, and changes nothing. Default:

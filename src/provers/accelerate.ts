@@ -1,7 +1,7 @@
 /** `accelerate`: snarkjs computes its MSMs with this library. */
 import type { AdapterDescription, Coordinate, MsmEngine, RunRecord } from '../api.js';
 import type { Group } from '../curves/names.js';
-import { badArgument, kindOf, MsmError } from '../errors.js';
+import { assertNotAborted, badArgument, kindOf, MsmError } from '../errors.js';
 import type { Groth16Zkey, PlonkZkey } from '../formats/zkey.js';
 import { createMsmEngine } from '../index.js';
 import { type AccelerateOptions, type ReadAccelerateOptions, readAccelerateOptions } from './accelerate-options.js';
@@ -89,8 +89,8 @@ class Accelerator {
 
   constructor(options: ReadAccelerateOptions) {
     this.#options = options;
-    this.#shelf = new BasesShelf(options.basesBudget, this.counts);
-    this.#scalars = new ScalarsShelf(this.counts);
+    this.#shelf = new BasesShelf(options.basesBudget, this.counts, options.signal);
+    this.#scalars = new ScalarsShelf(this.counts, options.signal);
   }
 
   /** What computes in the place of a group's own. */
@@ -107,12 +107,13 @@ class Accelerator {
       // what is wrong is snarkjs's to say
       const isUsual = Number.isInteger(given) && Number.isInteger(each) && each > 0 && each <= SCALAR_BYTES;
       if (this.#isOver || !isUsual) return original(bases, scalars, ...told);
+      const { signal } = this.#options;
+      assertNotAborted(signal);
       const n = filledPoints(bases, pointBytes);
       if (n < this.#options.leastPoints) {
         this.counts.small++;
         return original(bases, scalars, ...told);
       }
-      const { signal } = this.#options;
       const opening = this.#engine(curve, name);
       const filled = n === given ? bases : (bases as Uint8Array).subarray(0, n * pointBytes);
       // as snarkjs's own does: whoever gave them may change them from now on
@@ -131,9 +132,10 @@ class Accelerator {
         this.counts.points += n;
         return group.toJacobian(sum);
       } catch (error) {
-        if (!(error instanceof MsmError) || signal?.aborted) throw error;
+        if (!(error instanceof MsmError)) throw error;
         // taken back meanwhile, which is nobody's failure
         if (this.#isOver) return original(bases, wide, ...told);
+        assertNotAborted(signal);
         // an option that shows to be wrong only now
         if (error.code === 'bad-argument') await opening;
         this.#warn(error);
@@ -158,7 +160,7 @@ class Accelerator {
     } catch (error) {
       if (!(error instanceof MsmError)) throw error;
       // nobody may wait for it, and proofs do without
-      if (!this.#isOver) this.#warn(error);
+      if (!this.#isOver && !this.#options.signal?.aborted) this.#warn(error);
     }
   }
 

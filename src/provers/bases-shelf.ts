@@ -82,12 +82,17 @@ export class BasesShelf {
   readonly #entries = new Map<Engine, Entry[]>();
   /** By engine: one looks and loads at a time, so that nothing is loaded twice. */
   readonly #turns = new Map<Engine, Promise<unknown>>();
+  readonly #signal: AbortSignal | undefined;
   #clock = 0;
 
-  /** @param budget bytes */
-  constructor(budget: number, stats: ShelfStats) {
+  /**
+   * @param budget bytes
+   * @param signal ends loads, for all who wait for them
+   */
+  constructor(budget: number, stats: ShelfStats, signal?: AbortSignal) {
     this.#budget = budget;
     this.#stats = stats;
+    this.#signal = signal;
   }
 
   /**
@@ -133,7 +138,8 @@ export class BasesShelf {
   }
 
   async #loadAnew(engine: Engine, points: FfBytes): Promise<Entry> {
-    const bases = await (await engine).loadBases(points, { encoding: 'le-montgomery' });
+    const signal = this.#signal;
+    const bases = await (await engine).loadBases(points, { encoding: 'le-montgomery', ...(signal && { signal }) });
     const bytes = bytesOf(bases);
     this.#stats.loads++;
     this.#stats.bytes += bytes.length;

@@ -16,9 +16,12 @@ export class ScalarsShelf {
   /** The last used first. */
   #entries: readonly Entry[] = [];
   readonly #counts: { sharedScalars: number };
+  readonly #signal: AbortSignal | undefined;
 
-  constructor(counts: { sharedScalars: number }) {
+  /** @param signal ends loads, for all who wait for them */
+  constructor(counts: { sharedScalars: number }, signal: AbortSignal | undefined) {
     this.#counts = counts;
+    this.#signal = signal;
   }
 
   /**
@@ -40,7 +43,8 @@ export class ScalarsShelf {
       this.#keep(entry);
       return use(found);
     }
-    const scalars = (await engine.loadScalars(given)) as LoadedScalars;
+    const signal = this.#signal;
+    const scalars = (await engine.loadScalars(given, { ...(signal && { signal }) })) as LoadedScalars;
     this.#keep({ curve, scalars });
     return use(scalars);
   }

@@ -7,6 +7,9 @@ import type { FfBytes, FfCurveName } from './ffjavascript.js';
 /** Of how many calls scalars stay: of as many proofs that are under way at a time. */
 const KEPT = 2;
 
+/** For how long they stay when no MSM has any: the next one of a proof comes sooner, and a witness is a secret and takes room. */
+const IDLE_MS = 10_000;
+
 interface Entry {
   readonly curve: FfCurveName;
   readonly scalars: LoadedScalars;
@@ -17,6 +20,8 @@ export class ScalarsShelf {
   #entries: readonly Entry[] = [];
   readonly #counts: { sharedScalars: number };
   readonly #signal: AbortSignal | undefined;
+  #users = 0;
+  #idle: ReturnType<typeof setTimeout> | undefined;
 
   /** @param signal ends loads, for all who wait for them */
   constructor(counts: { sharedScalars: number }, signal: AbortSignal | undefined) {
@@ -31,6 +36,25 @@ export class ScalarsShelf {
    * @param use takes them before it waits for anything
    */
   async with<Result>(
+    engine: MsmEngine<Coordinate>,
+    curve: FfCurveName,
+    given: FfBytes,
+    use: (scalars: Scalars) => Promise<Result>,
+  ): Promise<Result> {
+    clearTimeout(this.#idle);
+    this.#users++;
+    try {
+      return await this.#with(engine, curve, given, use);
+    } finally {
+      if (--this.#users === 0) {
+        this.#idle = setTimeout(() => this.clear(), IDLE_MS);
+        // of Node: what waits for nothing else may end
+        (this.#idle as { unref?(): void }).unref?.();
+      }
+    }
+  }
+
+  async #with<Result>(
     engine: MsmEngine<Coordinate>,
     curve: FfCurveName,
     given: FfBytes,
@@ -55,6 +79,7 @@ export class ScalarsShelf {
     this.#entries = entries.slice(0, KEPT);
   }
 
+  /** Forgets everything. */
   clear(): void {
     for (const { scalars } of this.#entries) scalars.destroy();
     this.#entries = [];

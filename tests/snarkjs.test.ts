@@ -29,6 +29,9 @@ const statementOf = (
   return statement;
 };
 
+/** Of a GPU that is software. */
+const fewThreads = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
+
 let restore: () => void = () => undefined;
 const begin = async (options: AccelerateOptions = {}): Promise<void> => {
   restore = await accelerate(snarkjs, { backend: 'cpu', leastPoints: 8, ...options });
@@ -138,6 +141,10 @@ test.each([
   await expectSame(await makeStatement('groth16', 'bn254', power, kind));
 });
 
+test.each(['plonk', 'fflonk'] as const)('%s of 2^10 constraints', { tags: 'long' }, async (name) => {
+  await expectSame(await makeStatement(name, 'bn254', 10, 'dense'));
+});
+
 test('Groth16 on BLS12-381', { tags: 'long' }, async () => {
   await expectSame(await statementOf('groth16', 'dense', 'bls12-381'), 'bls12-381');
 });
@@ -148,6 +155,18 @@ test('several proofs at a time', async () => {
   const proofs = await Promise.all([...all, ...all].map((statement) => statement.prove()));
   for (const [i, proof] of proofs.entries()) expect(await all[i % all.length]?.verify(proof)).toBe(true);
   expect(accelerate.stats.fallbacks).toBe(0);
+});
+
+test('several proofs at a time on the GPU, on one device', { tags: 'long' }, async () => {
+  const all = await Promise.all(systems.map((name) => statementOf(name)));
+  const leased = await leaseGpu();
+  await begin({ backend: 'gpu', gpu: leased.gpu, tuning: fewThreads });
+  const proofs = await Promise.all([...all, ...all].map((statement) => statement.prove()));
+  for (const [i, proof] of proofs.entries()) expect(await all[i % all.length]?.verify(proof)).toBe(true);
+  const { calls, fallbacks, on } = accelerate.stats;
+  expect(calls).toBeGreaterThan(20);
+  expect([fallbacks, on]).toEqual([0, { gpu: calls, cpu: 0, both: 0 }]);
+  expect(leased.devices).toHaveLength(1);
 });
 
 describe('what becomes of it', () => {
@@ -289,8 +308,12 @@ describe('what becomes of it', () => {
     const statement = await statementOf('groth16');
     const leased = await leaseGpu();
     const warnings: string[] = [];
-    const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
-    await begin({ backend: 'gpu', gpu: leased.gpu, tuning, onWarning: (message) => warnings.push(message) });
+    await begin({
+      backend: 'gpu',
+      gpu: leased.gpu,
+      tuning: fewThreads,
+      onWarning: (message) => warnings.push(message),
+    });
     expect(await statement.verify(await statement.prove())).toBe(true);
     expect(accelerate.stats).toMatchObject({ calls: 5, fallbacks: 0 });
     let submits = 0;

@@ -214,7 +214,9 @@ let last: Accelerator | null = null;
 export interface Accelerate {
   /**
    * Has snarkjs compute its MSMs with this library: `multiExpAffine` in both groups of bn128 and bls12381, also of curves that snarkjs makes later; of those
-   * without threads with `singleThread` only. Proofs are what they would be. What this library cannot do snarkjs does, with one warning.
+   * without threads with `singleThread` only. Proofs are what they would be. What this library cannot do snarkjs does, with one warning;
+   * an engine that could not be opened is not tried again before the next `accelerate`. Points and scalars are compared or copied before an MSM's call returns;
+   * where snarkjs computes after all, it reads the points later.
    *
    * @param snarkjs as it was imported
    * @returns what takes everything back

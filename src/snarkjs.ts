@@ -4,5 +4,6 @@
  * @module
  */
 export type { Group, MsmEngineOptions, NamedCurve } from './index.js';
-export { type AccelerateOptions, type AccelerateStats, accelerate } from './provers/accelerate.js';
+export { type AccelerateStats, accelerate } from './provers/accelerate.js';
+export type { AccelerateOptions } from './provers/accelerate-options.js';
 export type { Snarkjs } from './provers/ffjavascript.js';

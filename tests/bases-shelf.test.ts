@@ -1,7 +1,7 @@
 /** Points that are found again by what they are: comparisons, what is loaded when, and what goes first. */
 import { describe, expect, test } from 'vitest';
-import type { Bases, Coordinate, MsmEngine } from '../src/api.js';
-import { BasesShelf, beginsWith } from '../src/provers/bases-shelf.js';
+import type { Bases, Coordinate, LoadBasesOptions, MsmEngine } from '../src/api.js';
+import { BasesShelf, beginsWith, type Held } from '../src/provers/bases-shelf.js';
 
 const bytesOf = (length: number, seed = 1): Uint8Array =>
   Uint8Array.from({ length }, (_, i) => (i * 7 + seed * 31 + (i >> 8)) & 0xff);
@@ -57,14 +57,15 @@ class Loader {
   readonly gates: (() => void)[] = [];
   isGated = false;
 
-  readonly engine = {
-    loadBases: async (given: Uint8Array) => {
+  readonly engine = Promise.resolve({
+    loadBases: async (given: Uint8Array, { signal }: LoadBasesOptions = {}) => {
+      signal?.throwIfAborted();
       const bytes = given.slice();
       this.loaded.push(bytes.length);
       if (this.isGated) await new Promise<void>((resolve) => this.gates.push(resolve));
       return { source: { bytes }, destroy: () => this.destroyed.push(bytes.length) };
     },
-  } as unknown as MsmEngine<Coordinate>;
+  } as unknown as MsmEngine<Coordinate>);
 }
 
 const counts = () => ({ hits: 0, loads: 0, evictions: 0, bytes: 0 });
@@ -125,11 +126,61 @@ describe('a shelf', () => {
     expect(destroyed).toEqual([64]);
   });
 
+  test('never hands out what is destroyed, whenever another call makes room', async () => {
+    for (let ticks = 0; ticks < 20; ticks++) {
+      const shelf = new BasesShelf(100, counts());
+      const [loader, other] = [new Loader(), new Loader()];
+      await shelf.with(loader.engine, bytesOf(64), nothing);
+      let release: () => void = () => undefined;
+      const larger = shelf.with(other.engine, bytesOf(128), () => new Promise<void>((resolve) => (release = resolve)));
+      await new Promise((resolve) => setTimeout(resolve));
+      const hit = shelf.with(loader.engine, bytesOf(64), async () => {
+        await nothing();
+        expect(loader.destroyed, `after ${ticks}`).toEqual([]);
+      });
+      for (let i = 0; i < ticks; i++) await nothing();
+      release();
+      await Promise.all([hit, larger]);
+    }
+  });
+
+  test('reads points at once: they are changed as soon as it waits', async () => {
+    const { engine, loaded } = new Loader();
+    const shelf = new BasesShelf(1e6, counts());
+    const taken: Uint8Array[] = [];
+    const take = async (bases: Bases) => void taken.push((bases as unknown as { source: Held }).source.bytes);
+    // loaded, waiting for a turn, and there
+    for (const calls of [2, 1]) {
+      const made = Array.from({ length: calls }, () => {
+        const points = bytesOf(64);
+        const call = shelf.with(engine, points, take);
+        points.fill(0);
+        return call;
+      });
+      await Promise.all(made);
+    }
+    expect(taken).toEqual([bytesOf(64), bytesOf(64), bytesOf(64)]);
+    expect(loaded).toEqual([64]);
+  });
+
+  test('loads nothing once its signal is aborted, and hands out what is there', async () => {
+    const controller = new AbortController();
+    const shelf = new BasesShelf(1e6, counts(), controller.signal);
+    const { engine, loaded } = new Loader();
+    await shelf.with(engine, bytesOf(64), nothing);
+    controller.abort();
+    await expect(shelf.with(engine, bytesOf(64, 2), nothing)).rejects.toBe(controller.signal.reason);
+    await shelf.with(engine, bytesOf(64), nothing);
+    expect(loaded).toEqual([64]);
+  });
+
   test('goes on after a load or a use that failed', async () => {
     const stats = counts();
     const shelf = new BasesShelf(1e6, stats);
     const { engine } = new Loader();
-    const broken = { loadBases: () => Promise.reject(new Error('no')) } as unknown as MsmEngine<Coordinate>;
+    const broken = Promise.resolve({
+      loadBases: () => Promise.reject(new Error('no')),
+    } as unknown as MsmEngine<Coordinate>);
     await expect(shelf.with(broken, bytesOf(64), nothing)).rejects.toThrow('no');
     await expect(shelf.with(broken, bytesOf(64), nothing)).rejects.toThrow('no');
     await expect(shelf.with(engine, bytesOf(64), () => Promise.reject(new Error('neither')))).rejects.toThrow(

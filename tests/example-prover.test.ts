@@ -1,12 +1,12 @@
 /** The page examples/prover/, in Chromium, with the package as it is built. */
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { build, createServer, preview, type ViteDevServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchChromium } from '../scripts/browser/launch.mjs';
-import { buildLibrary } from './support/build-library.js';
+import { installPacked } from './support/install-packed.js';
 import { ffCurveOf, makeStatement } from './support/proving.js';
 import { inProject, runNode } from './support/run-script.js';
 
@@ -68,9 +68,14 @@ describe('in a project of its own', { tags: 'long' }, () => {
 
   /** What `npm install webgpu-msm snarkjs vite` makes. */
   beforeAll(async () => {
-    const installed = inFolder('node_modules/webgpu-msm');
-    await buildLibrary(join(installed, 'dist'));
-    cpSync(inProject('package.json'), join(installed, 'package.json'));
+    await installPacked(folder);
+    expect(readdirSync(inFolder('node_modules/webgpu-msm')).sort()).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'dist',
+      'package.json',
+    ]);
     for (const name of ['snarkjs', 'vite'])
       symlinkSync(inProject(`node_modules/${name}`), inFolder(`node_modules/${name}`));
     cpSync(inProject('examples/prover'), inFolder('page'), { recursive: true });

@@ -28,7 +28,7 @@ const MOST_BYTES_OF_FORMATS = 4608;
 /** What noble's adapter adds. */
 const MOST_BYTES_OF_NOBLE = 2 * 1024;
 /** What snarkjs's adapter adds. */
-const MOST_BYTES_OF_SNARKJS = 3 * 1024;
+const MOST_BYTES_OF_SNARKJS = 3840;
 /** Of what an engine needs once it works: running jobs, who has the device, loading points, self-test, verification, the CPU’s way, who computes what, tables, programs that points go through, fields of pairs. */
 const MOST_BYTES_OF_LATER = 44 * 1024;
 /** Of what each worker of the CPU loads. */

@@ -7,13 +7,14 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { hexToBytes } from '@noble/curves/utils.js';
 import { SpanStatusCode } from '@opentelemetry/api';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { oracleOf } from '../dev/oracle/curves.js';
 import { type AffinePoint, type OracleCurve, Random, toAffinePoint } from '../dev/oracle/known-bases.js';
 import { type Groth16Zkey, openZkey } from '../src/formats.js';
 import type { EngineEvent } from '../src/index.js';
 import type { FfGroup } from '../src/provers/ffjavascript.js';
 import { buildLibrary } from './support/build-library.js';
+import { leaseGpu } from './support/leased-gpu.js';
 import { makePowersOfTau } from './support/powers-of-tau.js';
 import { ffCurveOf, makeStatement } from './support/proving.js';
 import { inProject } from './support/run-script.js';
@@ -39,6 +40,9 @@ interface WrittenGroup {
 }
 
 const recipe = (name: string) => import(/* @vite-ignore */ pathToFileURL(join(folder, 'recipes', `${name}.js`)).href);
+
+const programOfDocs = (): string =>
+  /```js\n(.*?)```/s.exec(readFileSync(inProject('docs/provers.md'), 'utf8'))?.[1] as string;
 
 describe('recipes', { tags: 'long' }, () => {
   test('commitments to polynomials over a .ptau are f(τ)·G', async () => {
@@ -82,9 +86,23 @@ describe('recipes', { tags: 'long' }, () => {
     await expect(openStatement(new Uint8Array(10))).rejects.toMatchObject({ code: 'bad-argument' });
   });
 
+  test('a statement has both groups on one device, as has the program of docs/provers.md', async () => {
+    const { zkey } = await makeStatement('groth16', 'bn254', 6, 'dense');
+    const leased = await leaseGpu();
+    const { openStatement } = await recipe('groth16-statement');
+    const statement = await openStatement(zkey.data, { gpu: leased.gpu });
+    expect(leased.devices).toHaveLength(1);
+    statement.close();
+    writeFileSync(join(folder, 'on-one-device.js'), programOfDocs());
+    vi.stubGlobal('navigator', { gpu: leased.gpu });
+    await import(/* @vite-ignore */ pathToFileURL(join(folder, 'on-one-device.js')).href);
+    vi.unstubAllGlobals();
+    expect(leased.devices).toHaveLength(2);
+    await (await ffCurveOf('bn254')).terminate();
+  });
+
   test('the program of docs/provers.md', async () => {
-    const program = /```js\n(.*?)```/s.exec(readFileSync(inProject('docs/provers.md'), 'utf8'))?.[1] as string;
-    writeFileSync(join(folder, 'statement.js'), program);
+    writeFileSync(join(folder, 'statement.js'), programOfDocs());
     const { prepare, sumsOf } = await import(/* @vite-ignore */ pathToFileURL(join(folder, 'statement.js')).href);
     const { circuit, zkey } = await makeStatement('groth16', 'bn254', 6, 'dense');
     const { variables, sections } = (await openZkey(zkey.data)) as Groth16Zkey;

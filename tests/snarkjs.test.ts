@@ -29,6 +29,9 @@ const statementOf = (
   return statement;
 };
 
+/** Of a GPU that is software. */
+const fewThreads = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
+
 let restore: () => void = () => undefined;
 const begin = async (options: AccelerateOptions = {}): Promise<void> => {
   restore = await accelerate(snarkjs, { backend: 'cpu', leastPoints: 8, ...options });
@@ -138,6 +141,10 @@ test.each([
   await expectSame(await makeStatement('groth16', 'bn254', power, kind));
 });
 
+test.each(['plonk', 'fflonk'] as const)('%s of 2^10 constraints', { tags: 'long' }, async (name) => {
+  await expectSame(await makeStatement(name, 'bn254', 10, 'dense'));
+});
+
 test('Groth16 on BLS12-381', { tags: 'long' }, async () => {
   await expectSame(await statementOf('groth16', 'dense', 'bls12-381'), 'bls12-381');
 });
@@ -148,6 +155,18 @@ test('several proofs at a time', async () => {
   const proofs = await Promise.all([...all, ...all].map((statement) => statement.prove()));
   for (const [i, proof] of proofs.entries()) expect(await all[i % all.length]?.verify(proof)).toBe(true);
   expect(accelerate.stats.fallbacks).toBe(0);
+});
+
+test('several proofs at a time on the GPU, on one device', { tags: 'long' }, async () => {
+  const all = await Promise.all(systems.map((name) => statementOf(name)));
+  const leased = await leaseGpu();
+  await begin({ backend: 'gpu', gpu: leased.gpu, tuning: fewThreads });
+  const proofs = await Promise.all([...all, ...all].map((statement) => statement.prove()));
+  for (const [i, proof] of proofs.entries()) expect(await all[i % all.length]?.verify(proof)).toBe(true);
+  const { calls, fallbacks, on } = accelerate.stats;
+  expect(calls).toBeGreaterThan(20);
+  expect([fallbacks, on]).toEqual([0, { gpu: calls, cpu: 0, both: 0 }]);
+  expect(leased.devices).toHaveLength(1);
 });
 
 describe('what becomes of it', () => {
@@ -181,6 +200,33 @@ describe('what becomes of it', () => {
     expect([value, writable]).toEqual([await ffCurveOf('bn254'), true]);
   });
 
+  test('taken back in the middle of a proof, which comes out without a warning', async () => {
+    const statement = await statementOf('groth16');
+    const warnings: string[] = [];
+    await begin({ onWarning: (message) => warnings.push(message) });
+    const proof = statement.prove();
+    await expect.poll(() => accelerate.stats.loads, { interval: 0 }).toBeGreaterThan(0);
+    restore();
+    expect(await statement.verify(await proof)).toBe(true);
+    expect(accelerate.stats).toMatchObject({ fallbacks: 0 });
+    expect(accelerate.stats.calls).toBeLessThan(5);
+    expect(warnings).toEqual([]);
+  });
+
+  test('curves without threads are accelerated where one says so, and none is after `restore`', async () => {
+    const statement = await statementOf('groth16');
+    await begin({ singleThread: true });
+    expect(await statement.verify(await statement.prove({ singleThread: true }))).toBe(true);
+    const { G1 } = await ffCurveOf('bn254', { singleThread: true });
+    const ours = G1.multiExpAffine;
+    // with threads as ever
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    expect(accelerate.stats).toMatchObject({ calls: 10, fallbacks: 0 });
+    restore();
+    expect(G1.multiExpAffine).not.toBe(ours);
+    expect('multiExpAffine' in Object.getPrototypeOf(G1)).toBe(false);
+  });
+
   test('whoever replaced it after us keeps it', async () => {
     const { G1 } = await ffCurveOf('bn254');
     const original = G1.multiExpAffine;
@@ -209,6 +255,28 @@ describe('what becomes of it', () => {
     expect(accelerate.stats).toMatchObject({ calls: 0, fallbacks: 5 });
   });
 
+  test('`prepare` that fails warns and resolves, as nobody may wait for it; taken back meanwhile, it resolves', async () => {
+    const { zkey } = await statementOf('groth16');
+    const warnings: string[] = [];
+    const onWarning = (message: string) => void warnings.push(message);
+    await begin({ backend: 'gpu', onWarning });
+    const slow = {
+      byteLength: zkey.data.length,
+      read: async (from: number, to: number) => {
+        await new Promise((resolve) => setTimeout(resolve));
+        return zkey.data.subarray(from, to);
+      },
+    };
+    await expect(accelerate.prepare(await openZkey(slow))).resolves.toBeUndefined();
+    expect(warnings).toEqual([expect.stringContaining('WebGPU')]);
+    restore();
+    await begin({ onWarning });
+    const preparing = accelerate.prepare(await openZkey(zkey.data));
+    restore();
+    await expect(preparing).resolves.toBeUndefined();
+    expect(warnings).toHaveLength(1);
+  });
+
   test('aborted, the proof rejects; snarkjs is as before once that is taken back', async () => {
     const statement = await statementOf('groth16');
     const controller = new AbortController();
@@ -220,12 +288,32 @@ describe('what becomes of it', () => {
     expect(await statement.verify(await statement.prove())).toBe(true);
   });
 
+  test('aborted, small MSMs reject, too, and those behind one that snarkjs computed; `prepare` is quiet', async () => {
+    const statement = await statementOf('groth16');
+    const aborted = { code: 'aborted', cause: 'enough' };
+    const signal = AbortSignal.abort('enough');
+    const warnings: string[] = [];
+    await begin({ leastPoints: 1000, signal, onWarning: (message) => warnings.push(message) });
+    await expect(statement.prove()).rejects.toMatchObject(aborted);
+    await expect(accelerate.prepare(await openZkey(statement.zkey.data))).resolves.toBeUndefined();
+    expect(warnings).toEqual([]);
+    restore();
+    const controller = new AbortController();
+    await begin({ backend: 'gpu', signal: controller.signal, onWarning: () => controller.abort('enough') });
+    await expect(statement.prove()).rejects.toMatchObject(aborted);
+    expect(accelerate.stats).toMatchObject({ calls: 0, fallbacks: 1 });
+  });
+
   test('a device that is lost in the middle of a proof: it comes out', { tags: 'long' }, async () => {
     const statement = await statementOf('groth16');
     const leased = await leaseGpu();
     const warnings: string[] = [];
-    const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
-    await begin({ backend: 'gpu', gpu: leased.gpu, tuning, onWarning: (message) => warnings.push(message) });
+    await begin({
+      backend: 'gpu',
+      gpu: leased.gpu,
+      tuning: fewThreads,
+      onWarning: (message) => warnings.push(message),
+    });
     expect(await statement.verify(await statement.prove())).toBe(true);
     expect(accelerate.stats).toMatchObject({ calls: 5, fallbacks: 0 });
     let submits = 0;
@@ -252,14 +340,87 @@ describe('arguments', () => {
         code: 'bad-argument',
         message: expect.stringContaining('must be the module'),
       });
-    for (const options of [null, 5, { basesBudget: -1 }, { basesBudget: '1' }, { leastPoints: 1.5 }])
-      await expect(accelerate(snarkjs, options as never)).rejects.toMatchObject({ code: 'bad-argument' });
     await expect(accelerate.prepare({} as never)).rejects.toMatchObject({ code: 'bad-argument' });
     await begin();
+    for (const wrong of [undefined, null, {}, 5])
+      await expect(accelerate.prepare(wrong as never)).rejects.toMatchObject({
+        code: 'bad-argument',
+        message: expect.stringMatching(/^zkey must be/),
+      });
     await expect(accelerate(snarkjs)).rejects.toMatchObject({
       code: 'bad-argument',
       message: expect.stringContaining('already'),
     });
+  });
+
+  test('another copy of the library is refused while it is at work, and it goes on', async () => {
+    await begin();
+    const copy = '../src/provers/accelerate.ts?copy';
+    const other = ((await import(/* @vite-ignore */ copy)) as typeof import('../src/snarkjs.js')).accelerate;
+    expect(other).not.toBe(accelerate);
+    const refused = { code: 'bad-argument', message: expect.stringContaining('already, maybe by another copy') };
+    await expect(other(snarkjs)).rejects.toMatchObject(refused);
+    const statement = await statementOf('groth16');
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    expect(accelerate.stats).toMatchObject({ calls: 5, fallbacks: 0 });
+    restore();
+    restore = await other(snarkjs, { backend: 'cpu' });
+    await expect(accelerate(snarkjs)).rejects.toMatchObject(refused);
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    expect([accelerate.stats.calls, other.stats.calls]).toEqual([5, 5]);
+  });
+
+  test.each([
+    [null, 'options must'],
+    [5, 'options must'],
+    [{ basesBudget: -1 }, 'options.basesBudget must'],
+    [{ basesBudget: '1' }, 'options.basesBudget must'],
+    [{ leastPoints: 1.5 }, 'options.leastPoints must'],
+    [{ singleThread: 1 }, 'options.singleThread must'],
+    [{ signal: {} }, 'options.signal must'],
+    [{ onWarning: 5 }, 'options.onWarning must'],
+    [{ basesBudgt: 5 }, 'options.basesBudgt is no option'],
+    [{ group: 'g2' }, 'options.group is no option'],
+    [{ backend: 'foo' }, 'backend must'],
+    [{ verify: 7 }, 'verify must'],
+    [{ memoryBudget: -1 }, 'memoryBudget must'],
+    [{ maxWorkers: -3 }, 'maxWorkers must'],
+    [{ tuning: { windowBits: 99 } }, 'tuning.windowBits must'],
+    [{ tuning: null }, 'tuning must'],
+  ])('wrong options, %o, are refused at once', async (options, message) => {
+    const wrong = accelerate(snarkjs, options as never).then((end) => end());
+    await expect(wrong).rejects.toMatchObject({ code: 'bad-argument', message: expect.stringContaining(message) });
+  });
+
+  test('a device that is none, which shows when it is used: the proof rejects', async () => {
+    const statement = await statementOf('groth16');
+    await begin({ backend: 'gpu', device: 5 as never });
+    await expect(statement.prove()).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: expect.stringMatching(/^device must/),
+    });
+  });
+
+  test('options are as they were when it was called', async () => {
+    const statement = await statementOf('groth16');
+    const options: { signal?: AbortSignal; tuning: object } & AccelerateOptions = { backend: 'cpu', tuning: {} };
+    restore = await accelerate(snarkjs, options);
+    Object.assign(options, { signal: AbortSignal.abort(), leastPoints: 0 });
+    Object.assign(options.tuning, { windowBits: 99 });
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    expect(accelerate.stats).toMatchObject({ calls: 5, fallbacks: 0 });
+  });
+
+  test('what `onWarning` throws changes nothing', async () => {
+    const statement = await statementOf('groth16');
+    const warnings: string[] = [];
+    const onWarning = (message: string): never => {
+      warnings.push(message);
+      throw new Error('mine');
+    };
+    await begin({ backend: 'gpu', onWarning });
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    expect(warnings).toHaveLength(1);
   });
 
   test('sums as ffjavascript has them: pages, shorter scalars, infinity, nothing', async () => {
@@ -297,6 +458,19 @@ describe('arguments', () => {
       expect(affine(await group.multiExpAffine(new Uint8Array(0), new Uint8Array(0)))).toBe(affine(zero));
       await expect(group.multiExpAffine(points, new Uint8Array(641))).rejects.toThrow();
       restore();
+      // computed by an engine that is opened for it; by one that is there; by ffjavascript in the end
+      for (const options of [{}, { backend: 'gpu', onWarning: () => undefined }] as const) {
+        await begin(options);
+        for (const given of [Uint8Array, Buffer, Uint8Array]) {
+          const [own, factors] = [given.from(points), given.from(scalars(32))];
+          const sum = group.multiExpAffine(own, factors);
+          // snarkjs's own has copied them by now
+          factors.fill(0);
+          if (options.backend === undefined) own.fill(0);
+          expect(affine(await sum)).toBe(wanted.get(32));
+        }
+        restore();
+      }
       expect(group.multiExpAffine).toBe(original);
     }
   });

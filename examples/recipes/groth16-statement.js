@@ -4,16 +4,14 @@ import { openZkey } from 'webgpu-msm/formats';
 
 /**
  * @param {import('webgpu-msm/formats').FileSource} file a `.zkey`: bytes, a Blob, or what reads ranges of a file
- * @param {Omit<import('webgpu-msm').MsmEngineOptions, 'curve' | 'group'>} [options] of both engines; with a `device` they share the witness on it
+ * @param {Omit<import('webgpu-msm').MsmEngineOptions, 'curve' | 'group'>} [options] of both engines, which are on one device and share the witness there
  */
 export async function openStatement(file, options = {}) {
   const zkey = await openZkey(file);
   if (zkey.protocol !== 'groth16') throw new Error(`a key of Groth16 is needed, this is one of ${zkey.protocol}`);
   const { curve, publicSignals, sections } = zkey;
-  const engines = {
-    g1: await createMsmEngine({ ...options, curve }),
-    g2: await createMsmEngine({ ...options, curve, group: 'g2' }),
-  };
+  const g1 = await createMsmEngine({ ...options, curve });
+  const engines = { g1, g2: await createMsmEngine({ ...options, curve, group: 'g2', deviceOf: g1 }) };
   const bases = {};
   try {
     for (const name of ['a', 'b1', 'b2', 'c', 'h']) {

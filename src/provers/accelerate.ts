@@ -1,37 +1,24 @@
 /** `accelerate`: snarkjs computes its MSMs with this library. */
 import type { AdapterDescription, Coordinate, MsmEngine, RunRecord } from '../api.js';
 import type { Group } from '../curves/names.js';
-import type { MsmEngineOptions } from '../engine/options.js';
-import { badArgument, kindOf, MsmError, show } from '../errors.js';
+import { assertNotAborted, badArgument, kindOf, MsmError } from '../errors.js';
 import type { Groth16Zkey, PlonkZkey } from '../formats/zkey.js';
 import { createMsmEngine } from '../index.js';
+import { type AccelerateOptions, type ReadAccelerateOptions, readAccelerateOptions } from './accelerate-options.js';
 import { BasesShelf, type ShelfStats } from './bases-shelf.js';
 import {
   assertSnarkjs,
+  copyOf,
   type FfBytes,
   type FfCurveName,
   type FfGroup,
+  groupClassOf,
+  isReplaced,
   type MultiExpAffine,
   replaceMultiExp,
   type Snarkjs,
 } from './ffjavascript.js';
 import { ScalarsShelf } from './scalars-shelf.js';
-
-/** Options of `accelerate`. */
-export interface AccelerateOptions
-  extends Pick<
-    MsmEngineOptions,
-    'backend' | 'device' | 'gpu' | 'maxWorkers' | 'createWorker' | 'memoryBudget' | 'tuning' | 'verify'
-  > {
-  /** Bytes of points that stay loaded from one proof to the next; the longest unused go first. Default 2^28. */
-  readonly basesBudget?: number;
-  /** MSMs of fewer points are left to snarkjs. Default 64. */
-  readonly leastPoints?: number;
-  /** Ends what is being computed: the proof rejects with the `MsmError` `aborted`. */
-  readonly signal?: AbortSignal;
-  /** Called once, when snarkjs first computes something itself because this library could not. Default: `console.warn`. */
-  readonly onWarning?: (message: string) => void;
-}
 
 /** What was done for snarkjs so far. */
 export interface AccelerateStats extends Readonly<ShelfStats> {
@@ -54,9 +41,6 @@ export interface AccelerateStats extends Readonly<ShelfStats> {
 /** Takes everything back: snarkjs is as before, and what was loaded is freed. Calling it twice is harmless. */
 export type Restore = () => void;
 
-const DEFAULT_BUDGET = 2 ** 28;
-const DEFAULT_LEAST = 64;
-
 type Counts = { -readonly [Name in keyof AccelerateStats]: AccelerateStats[Name] } & {
   on: Record<RunRecord['on'], number>;
 };
@@ -75,16 +59,9 @@ const noCounts = (): Counts => ({
   bytes: 0,
 });
 
-/** An integer of a range, as a caller gave it. @throws MsmError `bad-argument` */
-const integerOf = (name: string, given: unknown): number => {
-  if (!Number.isSafeInteger(given) || (given as number) < 0)
-    throw badArgument(`options.${name} must be an integer from 0, got ${show(given)}`);
-  return given as number;
-};
-
-/** n scalars in so many bytes each; shorter ones get zeros. Little-endian. */
+/** A copy of n scalars, in so many bytes each; shorter ones get zeros. Little-endian. */
 const widened = (scalars: FfBytes, n: number, from: number, to: number): FfBytes => {
-  if (from === to) return scalars;
+  if (from === to) return copyOf(scalars);
   const wide = new Uint8Array(n * to);
   for (let i = 0; i < n; i++) wide.set(scalars.slice(i * from, (i + 1) * from) as Uint8Array, i * to);
   return wide;
@@ -103,20 +80,17 @@ const SCALAR_BYTES = 32;
 
 class Accelerator {
   readonly counts = noCounts();
-  readonly #options: AccelerateOptions;
-  readonly #least: number;
+  readonly #options: ReadAccelerateOptions;
   readonly #shelf: BasesShelf;
   readonly #scalars: ScalarsShelf;
   readonly #engines = new Map<string, Promise<MsmEngine<Coordinate>>>();
   #isOver = false;
   #hasWarned = false;
 
-  constructor(options: AccelerateOptions) {
-    const { basesBudget = DEFAULT_BUDGET, leastPoints = DEFAULT_LEAST } = options;
+  constructor(options: ReadAccelerateOptions) {
     this.#options = options;
-    this.#least = integerOf('leastPoints', leastPoints);
-    this.#shelf = new BasesShelf(integerOf('basesBudget', basesBudget), this.counts);
-    this.#scalars = new ScalarsShelf(this.counts);
+    this.#shelf = new BasesShelf(options.basesBudget, this.counts, options.signal);
+    this.#scalars = new ScalarsShelf(this.counts, options.signal);
   }
 
   /** What computes in the place of a group's own. */
@@ -133,43 +107,60 @@ class Accelerator {
       // what is wrong is snarkjs's to say
       const isUsual = Number.isInteger(given) && Number.isInteger(each) && each > 0 && each <= SCALAR_BYTES;
       if (this.#isOver || !isUsual) return original(bases, scalars, ...told);
+      const { signal } = this.#options;
+      assertNotAborted(signal);
       const n = filledPoints(bases, pointBytes);
-      if (n < this.#least) {
+      if (n < this.#options.leastPoints) {
         this.counts.small++;
         return original(bases, scalars, ...told);
       }
-      const { signal } = this.#options;
+      const opening = this.#engine(curve, name);
+      const filled = n === given ? bases : (bases as Uint8Array).subarray(0, n * pointBytes);
+      // as snarkjs's own does: whoever gave them may change them from now on
+      const wide = widened(scalars, given, each, SCALAR_BYTES);
       try {
-        const engine = await this.#engine(curve, name);
-        const filled = n === given ? bases : (bases as Uint8Array).subarray(0, n * pointBytes);
-        const wide = widened(scalars, given, each, SCALAR_BYTES);
-        const sum = await this.#shelf.with(engine, filled, (loaded) =>
-          this.#scalars.with(engine, curve, wide, (all) =>
+        const sum = await this.#shelf.with(opening, filled, async (loaded) => {
+          const engine = await opening;
+          return this.#scalars.with(engine, curve, wide, (all) =>
             engine.msm(loaded, all.subarray(0, n), { result: 'le-montgomery', ...(signal && { signal }) }),
-          ),
-        );
+          );
+        });
+        const engine = await opening;
         this.counts.calls++;
         this.counts.on[engine.lastRun?.on ?? 'cpu']++;
         this.counts.adapter = engine.adapter;
         this.counts.points += n;
         return group.toJacobian(sum);
       } catch (error) {
-        if (!(error instanceof MsmError) || signal?.aborted) throw error;
+        if (!(error instanceof MsmError)) throw error;
+        // taken back meanwhile, which is nobody's failure
+        if (this.#isOver) return original(bases, wide, ...told);
+        assertNotAborted(signal);
+        // an option that shows to be wrong only now
+        if (error.code === 'bad-argument') await opening;
         this.#warn(error);
         this.counts.fallbacks++;
-        return original(bases, scalars, ...told);
+        return original(bases, wide, ...told);
       }
     };
   };
 
-  /** @throws MsmError */
-  async prepare({ curve, protocol, sections }: Groth16Zkey | PlonkZkey): Promise<void> {
+  /** @throws MsmError `bad-argument` for what is no key */
+  async prepare(zkey: Groth16Zkey | PlonkZkey): Promise<void> {
+    if (typeof (zkey as Partial<PlonkZkey> | null | undefined)?.sections !== 'object')
+      throw badArgument(`zkey must be what openZkey of webgpu-msm/formats gives, got ${kindOf(zkey)}`);
+    const { curve, protocol, sections } = zkey;
     const all =
       protocol === 'groth16' ? [sections.a, sections.b1, sections.b2, sections.c, sections.h] : [sections.ptau];
-    for (const section of all) {
-      if (this.#isOver) return;
-      const engine = await this.#engine(curve, section.group);
-      await this.#shelf.with(engine, await section.points(), async () => undefined);
+    try {
+      for (const section of all) {
+        if (this.#isOver) return;
+        await this.#shelf.load(this.#engine(curve, section.group), await section.points());
+      }
+    } catch (error) {
+      if (!(error instanceof MsmError)) throw error;
+      // nobody may wait for it, and proofs do without
+      if (!this.#isOver && !this.#options.signal?.aborted) this.#warn(error);
     }
   }
 
@@ -178,15 +169,17 @@ class Accelerator {
     const key = `${curve} ${group}`;
     const known = this.#engines.get(key);
     if (known !== undefined) return known;
-    const { basesBudget: _, leastPoints: __, signal: ___, onWarning: ____, ...options } = this.#options;
+    const { engines } = this.#options;
     const [other] = this.#engines.values();
     const make = async (): Promise<MsmEngine<Coordinate>> => {
       // one device for all, so that a witness is there for both groups, and calls are in one line
       const deviceOf = await other?.catch(() => undefined);
-      const own = { ...options, curve, ...(deviceOf && { deviceOf }) };
+      const own = { ...engines, curve, ...(deviceOf && { deviceOf }) };
       return group === 'g1' ? createMsmEngine(own) : createMsmEngine({ ...own, group });
     };
     const made = make();
+    // whoever asks for it hears of it, which may be later
+    made.catch(() => undefined);
     this.#engines.set(key, made);
     return made;
   }
@@ -194,9 +187,7 @@ class Accelerator {
   #warn(error: MsmError): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
-    const message = `webgpu-msm: snarkjs computes by itself what this library could not: ${error.message}`;
-    if (this.#options.onWarning === undefined) console.warn(message);
-    else this.#options.onWarning(message);
+    this.#options.warn(`webgpu-msm: snarkjs computes by itself what this library could not: ${error.message}`);
   }
 
   end(): void {
@@ -222,32 +213,36 @@ let last: Accelerator | null = null;
 /** `accelerate`, and what there is to know and to do while it is at work. */
 export interface Accelerate {
   /**
-   * Has snarkjs compute its MSMs with this library: `multiExpAffine` in both groups of bn128 and bls12381, also of curves that snarkjs makes later. Proofs are
-   * what they would be. What this library cannot do snarkjs does, with one warning.
+   * Has snarkjs compute its MSMs with this library: `multiExpAffine` in both groups of bn128 and bls12381, also of curves that snarkjs makes later; of those
+   * without threads with `singleThread` only. Proofs are what they would be. What this library cannot do snarkjs does, with one warning;
+   * an engine that could not be opened is not tried again before the next `accelerate`. Points and scalars are compared or copied before an MSM's call returns;
+   * where snarkjs computes after all, it reads the points later.
    *
    * @param snarkjs as it was imported
    * @returns what takes everything back
-   * @throws MsmError `bad-argument` for what is not snarkjs or is no such option, and where it is at work already
+   * @throws MsmError `bad-argument` for what is not snarkjs or is no such option, and where it is at work already, be it by another copy of this library
    */
   (snarkjs: Snarkjs, options?: AccelerateOptions): Promise<Restore>;
   /** Counts since `accelerate` was last called. */
   readonly stats: AccelerateStats;
   /**
    * Loads the points of a key in the background, so that the first proof finds them: `accelerate.prepare(await openZkey(file))`, with `openZkey` of
-   * `webgpu-msm/formats`.
+   * `webgpu-msm/formats`. It need not be awaited: where this library cannot, there is the one warning, and it resolves, as it does once all is taken back.
    *
-   * @throws MsmError `bad-argument` where `accelerate` is not at work, and what `loadBases` throws
+   * @throws MsmError `bad-argument` where `accelerate` is not at work or `zkey` is no key; and what reading the file throws
    */
   prepare(zkey: Groth16Zkey | PlonkZkey): Promise<void>;
 }
 
 const begin = async (snarkjs: Snarkjs, options: AccelerateOptions = {}): Promise<Restore> => {
   assertSnarkjs(snarkjs);
-  if (typeof options !== 'object' || options === null)
-    throw badArgument(`options must be an object, got ${kindOf(options)}`);
-  if (current !== null) throw badArgument('snarkjs is accelerated already; take that back before');
-  const own = new Accelerator(options);
-  const takeBack = replaceMultiExp(own.replacement);
+  const read = await readAccelerateOptions(options);
+  const own = new Accelerator(read);
+  const type = read.singleThread ? await groupClassOf(snarkjs) : null;
+  // two would take back what the other has put there
+  if (isReplaced())
+    throw badArgument('snarkjs is accelerated already, maybe by another copy of this library; take that back before');
+  const takeBack = replaceMultiExp(own.replacement, type);
   current = own;
   last = own;
   return () => {

@@ -1,7 +1,8 @@
 /** Points that were loaded, and are found again by what they are: provers read the same sections of a file anew for each proof. */
-import type { Bases, Coordinate, MsmEngine, PagedBytes } from '../api.js';
+import type { Bases, Coordinate, MsmEngine } from '../api.js';
 import type { PointSource } from '../curves/point-source.js';
 import { MsmError } from '../errors.js';
+import { copyOf, type FfBytes } from './ffjavascript.js';
 
 /** Bytes of pages that are compared at a time. */
 const PAGE_BYTES = 2 ** 22;
@@ -24,7 +25,7 @@ const areSame = (left: Uint8Array, right: Uint8Array): boolean => {
  * Whether `held` begins with what was given. All of it is compared: with points that are nearly the same a proof would be a wrong one. Others mostly differ
  * in the first words.
  */
-export const beginsWith = (held: Uint8Array, given: Uint8Array | PagedBytes): boolean => {
+export const beginsWith = (held: Uint8Array, given: FfBytes): boolean => {
   const { byteLength } = given;
   if (byteLength > held.length) return false;
   if (given instanceof Uint8Array) return areSame(held.subarray(0, byteLength), given);
@@ -71,64 +72,82 @@ export interface ShelfStats {
   bytes: number;
 }
 
+/** An engine that is open, or is being opened. Always the same promise: it is what points are kept by. */
+type Engine = Promise<MsmEngine<Coordinate>>;
+
 /** All that one prover has loaded, of all groups, within one budget; the longest unused goes first. */
 export class BasesShelf {
   readonly #budget: number;
   readonly #stats: ShelfStats;
-  readonly #entries = new Map<MsmEngine<Coordinate>, Entry[]>();
+  readonly #entries = new Map<Engine, Entry[]>();
   /** By engine: one looks and loads at a time, so that nothing is loaded twice. */
-  readonly #turns = new Map<MsmEngine<Coordinate>, Promise<unknown>>();
+  readonly #turns = new Map<Engine, Promise<unknown>>();
+  readonly #signal: AbortSignal | undefined;
   #clock = 0;
 
-  /** @param budget bytes */
-  constructor(budget: number, stats: ShelfStats) {
+  /**
+   * @param budget bytes
+   * @param signal ends loads, for all who wait for them
+   */
+  constructor(budget: number, stats: ShelfStats, signal?: AbortSignal) {
     this.#budget = budget;
     this.#stats = stats;
+    this.#signal = signal;
   }
 
-  /** Has something done with points that are loaded, or are now. */
-  async with<Result>(
-    engine: MsmEngine<Coordinate>,
-    given: Uint8Array | PagedBytes,
-    use: (bases: Bases) => Promise<Result>,
-  ): Promise<Result> {
-    const entry = await this.#inTurn(engine, async () => {
-      const found = await this.#take(engine, given);
-      found.users++;
-      found.usedAt = ++this.#clock;
-      return found;
-    });
+  /**
+   * Has something done with points that are loaded, or are now. They are read at once, so that whoever gave them may change them then: compared with what is
+   * there, or else copied.
+   */
+  async with<Result>(engine: Engine, given: FfBytes, use: (bases: Bases) => Promise<Result>): Promise<Result> {
+    const entry = this.#find(engine, given) ?? (await this.#load(engine, copyOf(given)));
     try {
       return await use(entry.bases);
     } finally {
-      entry.users--;
-      if (entry.isOff && entry.users === 0) entry.bases.destroy();
-      this.#makeRoom();
+      this.#leave(entry);
     }
   }
 
-  async #inTurn<Result>(engine: MsmEngine<Coordinate>, work: () => Promise<Result>): Promise<Result> {
+  /** Loads points that nobody changes, if they are not there. */
+  async load(engine: Engine, points: FfBytes): Promise<void> {
+    this.#leave(this.#find(engine, points) ?? (await this.#load(engine, points)));
+  }
+
+  #leave(entry: Entry): void {
+    entry.users--;
+    if (entry.isOff && entry.users === 0) entry.bases.destroy();
+    this.#makeRoom();
+  }
+
+  /** Points that are there, with one user more: before anybody else may make room of them. */
+  #find(engine: Engine, given: FfBytes): Entry | null {
+    const found = this.#entries.get(engine)?.find(({ bytes }) => beginsWith(bytes, given));
+    if (found === undefined) return null;
+    this.#stats.hits++;
+    found.users++;
+    found.usedAt = ++this.#clock;
+    return found;
+  }
+
+  #load(engine: Engine, points: FfBytes): Promise<Entry> {
+    // whoever had a turn before may have loaded them
+    const work = async (): Promise<Entry> => this.#find(engine, points) ?? this.#loadAnew(engine, points);
     const turn = (this.#turns.get(engine) ?? Promise.resolve()).then(work, work);
     this.#turns.set(engine, turn);
     return turn;
   }
 
-  async #take(engine: MsmEngine<Coordinate>, given: Uint8Array | PagedBytes): Promise<Entry> {
-    const entries = this.#entries.get(engine) ?? [];
-    this.#entries.set(engine, entries);
-    const found = entries.find(({ bytes }) => beginsWith(bytes, given));
-    if (found !== undefined) {
-      this.#stats.hits++;
-      return found;
-    }
-    const bases = await engine.loadBases(given, { encoding: 'le-montgomery' });
+  async #loadAnew(engine: Engine, points: FfBytes): Promise<Entry> {
+    const signal = this.#signal;
+    const bases = await (await engine).loadBases(points, { encoding: 'le-montgomery', ...(signal && { signal }) });
     const bytes = bytesOf(bases);
     this.#stats.loads++;
     this.#stats.bytes += bytes.length;
     // a beginning of these is of no more use
-    for (const shorter of entries.filter((each) => beginsWith(bytes, each.bytes))) this.#takeOff(shorter);
-    const entry: Entry = { bases, bytes, users: 0, usedAt: ++this.#clock, isOff: false };
-    this.#entries.get(engine)?.push(entry);
+    const shorter = this.#entries.get(engine)?.filter((each) => beginsWith(bytes, each.bytes)) ?? [];
+    for (const each of shorter) this.#takeOff(each);
+    const entry: Entry = { bases, bytes, users: 1, usedAt: ++this.#clock, isOff: false };
+    this.#entries.set(engine, [...(this.#entries.get(engine) ?? []), entry]);
     return entry;
   }
 

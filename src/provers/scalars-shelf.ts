@@ -1,11 +1,14 @@
 /** Scalars of the last calls: several MSMs of a proof have the same ones, or the end of the same ones. */
-import type { Coordinate, MsmEngine, PagedBytes, Scalars } from '../api.js';
+import type { Coordinate, MsmEngine, Scalars } from '../api.js';
 import type { LoadedScalars } from '../engine/loaded-scalars.js';
 import { beginsWith } from './bases-shelf.js';
-import type { FfCurveName } from './ffjavascript.js';
+import type { FfBytes, FfCurveName } from './ffjavascript.js';
 
 /** Of how many calls scalars stay: of as many proofs that are under way at a time. */
 const KEPT = 2;
+
+/** For how long they stay when no MSM has any: the next one of a proof comes sooner, and a witness is a secret and takes room. */
+const IDLE_MS = 10_000;
 
 interface Entry {
   readonly curve: FfCurveName;
@@ -16,9 +19,14 @@ export class ScalarsShelf {
   /** The last used first. */
   #entries: readonly Entry[] = [];
   readonly #counts: { sharedScalars: number };
+  readonly #signal: AbortSignal | undefined;
+  #users = 0;
+  #idle: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(counts: { sharedScalars: number }) {
+  /** @param signal ends loads, for all who wait for them */
+  constructor(counts: { sharedScalars: number }, signal: AbortSignal | undefined) {
     this.#counts = counts;
+    this.#signal = signal;
   }
 
   /**
@@ -30,7 +38,26 @@ export class ScalarsShelf {
   async with<Result>(
     engine: MsmEngine<Coordinate>,
     curve: FfCurveName,
-    given: Uint8Array | PagedBytes,
+    given: FfBytes,
+    use: (scalars: Scalars) => Promise<Result>,
+  ): Promise<Result> {
+    clearTimeout(this.#idle);
+    this.#users++;
+    try {
+      return await this.#with(engine, curve, given, use);
+    } finally {
+      if (--this.#users === 0) {
+        this.#idle = setTimeout(() => this.clear(), IDLE_MS);
+        // of Node: what waits for nothing else may end
+        (this.#idle as { unref?(): void }).unref?.();
+      }
+    }
+  }
+
+  async #with<Result>(
+    engine: MsmEngine<Coordinate>,
+    curve: FfCurveName,
+    given: FfBytes,
     use: (scalars: Scalars) => Promise<Result>,
   ): Promise<Result> {
     for (const entry of this.#entries) {
@@ -40,7 +67,8 @@ export class ScalarsShelf {
       this.#keep(entry);
       return use(found);
     }
-    const scalars = (await engine.loadScalars(given)) as LoadedScalars;
+    const signal = this.#signal;
+    const scalars = (await engine.loadScalars(given, { ...(signal && { signal }) })) as LoadedScalars;
     this.#keep({ curve, scalars });
     return use(scalars);
   }
@@ -51,6 +79,7 @@ export class ScalarsShelf {
     this.#entries = entries.slice(0, KEPT);
   }
 
+  /** Forgets everything. */
   clear(): void {
     for (const { scalars } of this.#entries) scalars.destroy();
     this.#entries = [];
@@ -58,7 +87,7 @@ export class ScalarsShelf {
 }
 
 /** What was given, if scalars begin or end with it. */
-const partOf = (scalars: LoadedScalars, given: Uint8Array | PagedBytes): Scalars | null => {
+const partOf = (scalars: LoadedScalars, given: FfBytes): Scalars | null => {
   const { bytes, length } = scalars;
   const count = (given.byteLength * length) / bytes.length;
   if (beginsWith(bytes, given)) return scalars.subarray(0, count);

@@ -14,8 +14,14 @@ interface Proof {
   readonly publicSignals: readonly string[];
 }
 
+/** What snarkjs is told. */
+export interface ProveOptions {
+  /** Whether it makes a curve without threads for it. */
+  readonly singleThread?: boolean;
+}
+
 interface System {
-  prove(zkey: unknown, witness: unknown): Promise<Proof>;
+  prove(zkey: unknown, witness: unknown, logger?: undefined, options?: ProveOptions): Promise<Proof>;
   verify(key: unknown, publicSignals: readonly string[], proof: unknown): Promise<boolean>;
   setup(r1cs: unknown, ptau: unknown, zkey: unknown): Promise<unknown>;
 }
@@ -34,7 +40,7 @@ export type SystemName = (typeof systems)[number];
 /** What is used of snarkjs, which has no types of its own. */
 export const snarkjs = module as unknown as Snarkjs &
   Readonly<Record<SystemName, System>> & {
-    readonly curves: { getCurveFromName(name: string): Promise<FfCurve> };
+    readonly curves: { getCurveFromName(name: string, options?: ProveOptions): Promise<FfCurve> };
     readonly zKey: {
       newZKey(r1cs: unknown, ptau: unknown, zkey: unknown): Promise<unknown>;
       exportVerificationKey(zkey: unknown): Promise<unknown>;
@@ -44,8 +50,8 @@ export const snarkjs = module as unknown as Snarkjs &
 const ffNames = { bn254: 'bn128', 'bls12-381': 'bls12381' } as const;
 export type ProverCurve = keyof typeof ffNames;
 
-export const ffCurveOf = (curve: ProverCurve): Promise<FfCurve> =>
-  snarkjs.curves.getCurveFromName(ffNames[curve]) as Promise<FfCurve>;
+export const ffCurveOf = (curve: ProverCurve, options?: ProveOptions): Promise<FfCurve> =>
+  snarkjs.curves.getCurveFromName(ffNames[curve], options) as Promise<FfCurve>;
 
 const setups = new Map<string, Uint8Array>();
 
@@ -67,7 +73,7 @@ export interface Statement {
   readonly circuit: Circuit;
   /** The `.zkey`. */
   readonly zkey: { readonly data: Uint8Array };
-  prove(): Promise<Proof>;
+  prove(options?: ProveOptions): Promise<Proof>;
   verify(proof: Proof): Promise<boolean>;
 }
 
@@ -95,7 +101,7 @@ export const makeStatement = async (
   return {
     circuit,
     zkey: zkey as unknown as Statement['zkey'],
-    prove: () => snarkjs[name].prove(zkey, file(circuit.witness)),
+    prove: (options) => snarkjs[name].prove(zkey, file(circuit.witness), undefined, options),
     verify: ({ proof, publicSignals }) => snarkjs[name].verify(key, publicSignals, proof),
   };
 };

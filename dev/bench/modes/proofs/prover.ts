@@ -1,7 +1,8 @@
 /** snarkjs with a Groth16 key, which proves with its own MSMs or with the library's, as it is told before each proof. */
 import { makeCircuit } from '../../../../examples/prover/circuit.js';
 import { type KeyCurve, makeKeys } from '../../../../examples/prover/keys.js';
-import { type AccelerateOptions, accelerate } from '../../../../src/provers/accelerate.js';
+import { accelerate } from '../../../../src/provers/accelerate.js';
+import type { AccelerateOptions } from '../../../../src/provers/accelerate-options.js';
 import type { FfCurveName, FfGroup, MultiExpAffine, Snarkjs } from '../../../../src/provers/ffjavascript.js';
 
 /** Who computes MSMs. */

@@ -1,0 +1,102 @@
+/** What `accelerate` is told. */
+import { readCallOptions } from '../engine/input.js';
+import { loadLater } from '../engine/load-later.js';
+import type { MsmEngineOptions } from '../engine/options.js';
+import { badArgument, kindOf, show } from '../errors.js';
+
+/** Those that are told to the engines. */
+const ofEngines = [
+  'backend',
+  'device',
+  'gpu',
+  'maxWorkers',
+  'createWorker',
+  'memoryBudget',
+  'tuning',
+  'verify',
+] as const satisfies readonly (keyof MsmEngineOptions)[];
+
+/** What is told to the engines. */
+export type EnginesOptions = Pick<MsmEngineOptions, (typeof ofEngines)[number]>;
+
+/** Options of `accelerate`. */
+export interface AccelerateOptions extends EnginesOptions {
+  /** Bytes of points that stay loaded from one proof to the next; the longest unused go first. Default 2^28. */
+  readonly basesBudget?: number;
+  /** MSMs of fewer points are left to snarkjs. Default 64. */
+  readonly leastPoints?: number;
+  /**
+   * Whether curves without threads are accelerated, too: those of proofs that have snarkjs's option of this name, and those that you have it make, from then
+   * on. `accelerate` makes one to find out what they have in common, in some 0.3 seconds. Default false: their MSMs stay snarkjs's, and nothing says so.
+   */
+  readonly singleThread?: boolean;
+  /**
+   * Ends what is being loaded and computed: the proof rejects with the `MsmError` `aborted`. A signal is aborted for good, so all MSMs of snarkjs's reject from
+   * then on, those of its verifier too, until all is taken back. One that snarkjs computes by itself is through before that.
+   */
+  readonly signal?: AbortSignal;
+  /**
+   * Called once, when snarkjs first computes something itself because this library could not. What it throws is nobody's, and changes nothing. Default:
+   * `console.warn`.
+   */
+  readonly onWarning?: (message: string) => void;
+}
+
+/** Options that are right. */
+export interface ReadAccelerateOptions {
+  readonly engines: EnginesOptions;
+  readonly basesBudget: number;
+  readonly leastPoints: number;
+  readonly singleThread: boolean;
+  readonly signal: AbortSignal | undefined;
+  /** Throws nothing. */
+  warn(message: string): void;
+}
+
+const DEFAULT_BUDGET = 2 ** 28;
+const DEFAULT_LEAST = 64;
+
+/** An integer of a range, as a caller gave it. @throws MsmError `bad-argument` */
+const integerOf = (name: string, given: unknown): number => {
+  if (!Number.isSafeInteger(given) || (given as number) < 0)
+    throw badArgument(`options.${name} must be an integer from 0, got ${show(given)}`);
+  return given as number;
+};
+
+/**
+ * Options as they were when `accelerate` was called: what becomes of the object afterwards does not matter.
+ *
+ * @throws MsmError `bad-argument` that names the option
+ */
+export const readAccelerateOptions = async (options: AccelerateOptions): Promise<ReadAccelerateOptions> => {
+  if (typeof options !== 'object' || options === null)
+    throw badArgument(`options must be an object, got ${kindOf(options)}`);
+  const { basesBudget = DEFAULT_BUDGET, leastPoints = DEFAULT_LEAST, singleThread = false, ...others } = options;
+  const { signal, onWarning, ...given } = others;
+  // what is misspelt would be without effect, and what is an engine's alone may break what is promised here
+  const unknown = Object.keys(given).find((name) => !(ofEngines as readonly string[]).includes(name));
+  if (unknown !== undefined) throw badArgument(`options.${unknown} is no option of accelerate`);
+  if (typeof singleThread !== 'boolean')
+    throw badArgument(`options.singleThread must be true or false, got ${show(singleThread)}`);
+  readCallOptions(signal === undefined ? {} : { signal });
+  if (onWarning !== undefined && typeof onWarning !== 'function')
+    throw badArgument(`options.onWarning must be a function, got ${show(onWarning)}`);
+  const { tuning } = given;
+  const engines = { ...given, ...(tuning instanceof Object && { tuning: { ...tuning } }) };
+  const read = {
+    ...{ engines, singleThread, signal },
+    basesBudget: integerOf('basesBudget', basesBudget),
+    leastPoints: integerOf('leastPoints', leastPoints),
+    warn(message: string): void {
+      try {
+        if (onWarning === undefined) console.warn(message);
+        else onWarning.call(options, message);
+      } catch {
+        // not the proof's fault
+      }
+    },
+  };
+  // as the engines will: made at the first MSM, they would be refused where nobody sees it
+  (await loadLater()).readOptions(engines);
+  return read;
+};

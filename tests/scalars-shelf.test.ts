@@ -1,0 +1,58 @@
+/** Scalars that MSMs share: how long they stay. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Coordinate, MsmEngine, Scalars } from '../src/api.js';
+import { ScalarsShelf } from '../src/provers/scalars-shelf.js';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** An engine that loads scalars, and does nothing else. */
+class Loader {
+  loads = 0;
+  destroyed = 0;
+
+  readonly engine = {
+    loadScalars: async (bytes: Uint8Array) => {
+      this.loads++;
+      const scalars = {
+        bytes,
+        length: bytes.length / 32,
+        subarray: () => scalars,
+        destroy: () => void this.destroyed++,
+      };
+      return scalars;
+    },
+  } as unknown as MsmEngine<Coordinate>;
+}
+
+const scalars = new Uint8Array(64).fill(7);
+const nothing = async (_: Scalars): Promise<void> => undefined;
+
+test('they stay from one MSM to the next, and go when none has come for ten seconds', async () => {
+  const counts = { sharedScalars: 0 };
+  const shelf = new ScalarsShelf(counts, undefined);
+  const loader = new Loader();
+  for (let i = 0; i < 3; i++) {
+    await shelf.with(loader.engine, 'bn254', scalars, nothing);
+    vi.advanceTimersByTime(9_999);
+  }
+  expect([loader.loads, loader.destroyed, counts.sharedScalars]).toEqual([1, 0, 2]);
+  vi.advanceTimersByTime(1);
+  expect(loader.destroyed).toBe(1);
+  await shelf.with(loader.engine, 'bn254', scalars, nothing);
+  expect([loader.loads, counts.sharedScalars]).toEqual([2, 2]);
+});
+
+test('none goes while an MSM has it, however long that takes', async () => {
+  const shelf = new ScalarsShelf({ sharedScalars: 0 }, undefined);
+  const loader = new Loader();
+  let release: () => void = () => undefined;
+  const long = shelf.with(loader.engine, 'bn254', scalars, () => new Promise<void>((resolve) => (release = resolve)));
+  await shelf.with(loader.engine, 'bn254', scalars.slice(32), nothing);
+  vi.advanceTimersByTime(60_000);
+  expect(loader.destroyed).toBe(0);
+  release();
+  await long;
+  vi.advanceTimersByTime(10_000);
+  expect(loader.destroyed).toBe(loader.loads);
+});

@@ -7,7 +7,7 @@ import type { SurveyedVector } from '../plan/survey.js';
 import { cpuShape, MOST_POINTS, workersFor } from '../plan/work.js';
 import { publicPoint } from '../stages/fold.js';
 import { type Cutting, cutRows } from './cut.js';
-import { digitsOfScalars } from './digits.js';
+import { digitsOfScalars, wordsOfDigits } from './digits.js';
 import { gather, type Shape } from './gather.js';
 import { pippenger } from './pippenger.js';
 import type { OwnShare, WorkerPool } from './pool.js';
@@ -229,14 +229,15 @@ class WideCall {
     const { pool } = this.#threads;
     const entries = parts.reduce((sum, part) => sum + part.entries, 0);
     const workers = pool === null || pool.isOff ? 0 : Math.min(this.#threads.workers, workersFor(this.#curve, entries));
-    const shares = workers > 0 && (pool?.shares ?? false);
-    const pieces = parts.map(
-      ({ points, scalars, bits, from, to, shape }): Piece => ({
-        points: shares ? shared(points.words(from, to)) : points.words(from, to),
+    const make = workers > 0 && pool?.shares ? this.#sharedWith(pool, parts) : null;
+    const pieces = parts.map(({ points, scalars, bits, from, to, shape }): Piece => {
+      const words = points.words(from, to);
+      return {
+        points: make === null ? words : copied(words, make),
         scale: points.scale,
-        digits: digitsOfScalars(this.#curve, scalars, bits, shape.windowBits, shares),
-      }),
-    );
+        digits: digitsOfScalars(this.#curve, scalars, bits, shape.windowBits, make ?? undefined),
+      };
+    });
     const rows = pieces.reduce((sum, piece) => sum + rowsOf(piece), 0);
     const share = (rowsPerChunk: number): OwnShare => {
       const own = new Share(this.#adder, pieces);
@@ -269,6 +270,20 @@ class WideCall {
     return outcome.parts;
   }
 
+  /** Makes room, one behind the other, in memory that workers see, for the points of parts and their digits. */
+  #sharedWith(pool: WorkerPool, parts: readonly Part[]): (words: number) => Uint32Array {
+    const { pointWords } = this.#curve;
+    const words = parts.reduce((sum, { from, to, shape: { windows, windowBits } }) => {
+      return sum + (to - from) * (pointWords + wordsOfDigits(windows, windowBits));
+    }, 0);
+    const all = pool.room(words);
+    let used = 0;
+    return (wanted) => {
+      used += wanted;
+      return all.subarray(used - wanted, used);
+    };
+  }
+
   #read(at: number): Affine {
     const sum = this.#adder.read(at);
     if (sum.every((value) => value === 0n)) return null;
@@ -285,9 +300,8 @@ class WideCall {
   }
 }
 
-/** A copy that other threads see, too. */
-const shared = (words: Uint32Array): Uint32Array => {
-  const copy = new Uint32Array(new SharedArrayBuffer(words.byteLength));
+const copied = (words: Uint32Array, make: (words: number) => Uint32Array): Uint32Array => {
+  const copy = make(words.length);
   copy.set(words);
   return copy;
 };

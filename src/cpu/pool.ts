@@ -4,17 +4,18 @@ import {
   ALL,
   allow,
   type Begin,
+  controlIn,
   drawFrom,
   drawnBy,
   type FromWorker,
   isLeftIn,
   type More,
-  sharedControl,
   type Task,
 } from './messages.js';
 import type { NodeWorker } from './node-module.js';
 import type { PageWorker } from './platform.js';
 import type { WindowSums } from './share.js';
+import { SharedWords } from './shared-words.js';
 import type { CompiledKernel } from './wide-adder.js';
 
 /** How long is long, in milliseconds. */
@@ -106,6 +107,8 @@ export class WorkerPool {
   readonly #start: () => ComputeWorker;
   readonly #shares: boolean;
   readonly #patience: Patience;
+  readonly #inputs = new SharedWords();
+  readonly #control = new SharedWords();
   #members: Member[] = [];
   #numbers = 0;
   #deaths = 0;
@@ -123,6 +126,16 @@ export class WorkerPool {
   /** Whether what workers are given should be in shared memory. */
   get shares(): boolean {
     return this.#shares;
+  }
+
+  /** Room for what is given to workers, in shared memory: the next round's, until it is over. */
+  room(words: number): Uint32Array {
+    this.#assertIdle();
+    return this.#inputs.take(words);
+  }
+
+  #assertIdle(): void {
+    if (this.#current !== null) throw new Error('a pool computes one round at a time');
   }
 
   /** How many there are. */
@@ -146,11 +159,11 @@ export class WorkerPool {
    * @throws what `goOn` throws, or the own share; workers that were at work are ended then
    */
   async run(round: Round, workers: number): Promise<RoundOutcome> {
-    if (this.#current !== null) throw new Error('a pool computes one round at a time');
+    this.#assertIdle();
     clearTimeout(this.#idle);
     const current: Current = {
       round,
-      control: this.#shares && !round.isStatic ? sharedControl(round.chunks) : null,
+      control: this.#shares && !round.isStatic ? controlIn(this.#control, round.chunks) : null,
       most: workers,
       allowed: 0,
       next: round.isStatic ? 1 : 0,
@@ -183,6 +196,13 @@ export class WorkerPool {
   destroy(): void {
     clearTimeout(this.#idle);
     for (const member of [...this.#members]) this.#end(member);
+    this.#forget();
+  }
+
+  /** Uses no memory again that was shared so far. */
+  #forget(): void {
+    this.#inputs.drop();
+    this.#control.drop();
   }
 
   /** Looks how many workers may be at work. */
@@ -399,6 +419,8 @@ export class WorkerPool {
   }
 
   #end(member: Member): void {
+    // it may go on for a moment: read what it was given, and draw
+    if (member.state === 'busy') this.#forget();
     member.state = 'dead';
     this.#members = this.#members.filter((other) => other !== member);
     member.worker.terminate();

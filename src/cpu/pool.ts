@@ -41,7 +41,8 @@ const MOST_DEATHS = 2;
 
 /** The own thread's part of a round. */
 export interface OwnShare {
-  add(chunk: number): Promise<void>;
+  /** @returns how long it took, in milliseconds */
+  add(chunk: number): Promise<number>;
   settle(): Promise<WindowSums>;
 }
 
@@ -55,8 +56,8 @@ export interface Round {
   own(): OwnShare;
   /** How many workers may be at work, where they draw; asked now and then. Others wait before their next chunk, until all are drawn. */
   allowed?: (() => number) | undefined;
-  /** Called now and then; what it throws ends the round. */
-  goOn(): void;
+  /** Called now and then, and waited for; what it throws ends the round. */
+  goOn(): Promise<void>;
 }
 
 export interface RoundOutcome {
@@ -175,7 +176,7 @@ export class WorkerPool {
     this.#current = current;
     try {
       // what came before may have taken a while, as compiling does: no workers for a call that is over
-      round.goOn();
+      await round.goOn();
       this.#look(current);
       await this.#computeOwn(current);
     } finally {
@@ -241,10 +242,8 @@ export class WorkerPool {
     let own: OwnShare | null = null;
     let longest = 0;
     const add = async (chunk: number): Promise<void> => {
-      const begun = performance.now();
       own ??= round.own();
-      await own.add(chunk);
-      longest = Math.max(longest, performance.now() - begun);
+      longest = Math.max(longest, await own.add(chunk));
     };
     const settle = async (): Promise<void> => {
       if (own !== null) current.parts.push(await own.settle());
@@ -269,7 +268,7 @@ export class WorkerPool {
         break;
       }
       await this.#change();
-      round.goOn();
+      await round.goOn();
     }
     // what was drawn by one that died before it could say so
     const { control } = current;

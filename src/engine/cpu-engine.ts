@@ -96,7 +96,8 @@ export class CpuEngine extends Front<HostBases> implements MsmEngine<Coordinate>
   #lastRun: RunRecord | null = null;
 
   constructor(curve: CurveContext, options: ReadOptions) {
-    super(curve, options.queueOf(1));
+    // one that is computed, one behind it, and what is more urgent, which goes first between its parts
+    super(curve, options.queueOf(2));
     const { tuning, workers } = options;
     this.#tuning = tuning;
     this.#threads = new CpuThreads(workers);

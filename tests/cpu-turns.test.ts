@@ -177,3 +177,29 @@ describe.each([
     engine.destroy();
   });
 });
+
+test('loading points has its turn as sums do, where there is no GPU', async () => {
+  const engine = await createMsmEngine({ curve: 'bls12-381', backend: 'cpu', maxWorkers: 0 });
+  const made = makeCase({ curve: 'bls12-381', group: 'g1', points: 'distinct', scalars: 'random', n: 400, seed: 3 });
+  const few = await engine.loadBases(made.points.bytes.slice(0, 96 * 5));
+  const scalars = made.scalars.bytes.slice(0, 32 * 5);
+  const sum = await engine.msm(few, scalars);
+  const happened: string[] = [];
+  let done: Promise<unknown> = Promise.resolve();
+  await new Promise<void>((resolve) => {
+    const options = { checkSubgroup: true, onProgress: () => resolve() };
+    done = engine.loadBases(made.points.bytes, options).then(() => happened.push('all points'));
+  });
+  const controller = new AbortController();
+  const { signal } = controller;
+  const aborted = engine.loadBases(made.points.bytes, { signal }).catch(({ code }) => happened.push(code));
+  await sleep(5);
+  controller.abort();
+  await aborted;
+  const next = engine.msm(few, scalars).then(() => happened.push('next'));
+  expect(await engine.msm(few, scalars, { priority: 'interactive' })).toEqual(sum);
+  happened.push('urgent');
+  await Promise.all([done, next]);
+  expect(happened).toEqual(['aborted', 'urgent', 'all points', 'next']);
+  engine.destroy();
+});

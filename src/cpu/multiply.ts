@@ -12,8 +12,8 @@ import { gather, type Shape } from './gather.js';
 import { pippenger } from './pippenger.js';
 import type { OwnShare, WorkerPool } from './pool.js';
 import { type Piece, rowsOf, Share, type WindowSums } from './share.js';
-import type { Pause } from './sum-line.js';
-import { Turns } from './turns.js';
+import { ANY, type Pause, turnsOf } from './sum-line.js';
+import type { Turns } from './turns.js';
 import { withAdder } from './wide.js';
 import type { CompiledKernel, WideAdder } from './wide-adder.js';
 import type { Steps } from './wide-sums.js';
@@ -73,16 +73,6 @@ export const multiplyOnCpu = async (
   return wide ?? onBigInts(curve, source, vectors, goOn, threads);
 };
 
-/** Additions of any sum. */
-const ANY = Number.POSITIVE_INFINITY;
-
-/** Turns of a call, in each of which another may go first, of no more additions than `most` says. */
-const turnsOf = (goOn: () => void, { pause }: Threads, most: () => number): Turns =>
-  new Turns(() => {
-    goOn();
-    return pause?.(most())?.then(goOn);
-  });
-
 const onBigInts = async (
   curve: CurveContext,
   source: PointSource | null,
@@ -90,7 +80,7 @@ const onBigInts = async (
   goOn: () => void,
   threads: Threads,
 ): Promise<CpuOutcome> => {
-  const turns = turnsOf(goOn, threads, () => ANY);
+  const turns = turnsOf(goOn, threads.pause);
   const read = source === null ? () => null : readerOf(curve, source);
   let most = { windowBits: 2, windows: 0, entries: 0 };
   let entries = 0;
@@ -190,7 +180,7 @@ class WideCall {
     this.#kernel = kernel;
     this.#threads = threads;
     // beside a round, whose workers it cannot have, goes what takes one thread no longer than the round takes them all
-    this.#turns = turnsOf(goOn, threads, () => (threads.pool?.isBusy ? this.#share : ANY));
+    this.#turns = turnsOf(goOn, threads.pause, () => (threads.pool?.isBusy ? this.#share : ANY));
   }
 
   async multiply(vectors: readonly SurveyedVector[]): Promise<CpuOutcome> {

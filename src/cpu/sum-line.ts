@@ -1,6 +1,7 @@
 /** Whose sum the CPU computes: one at a time, and of those that wait the one that is due first. Between two parts of a sum one that is more urgent goes first. */
 import { abortedBy, assertNotAborted, onAbort } from '../errors.js';
 import { isMoreUrgent, nextDue, type Waiting } from '../line/due.js';
+import { Turns } from './turns.js';
 
 /** A sum that is to be computed. */
 export interface SumTurn extends Waiting {
@@ -15,6 +16,21 @@ export interface SumTurn extends Waiting {
  * is none; rejects as soon as the sum that waits for it is aborted.
  */
 export type Pause = (most: number) => Promise<void> | null;
+
+/** Additions of any sum. */
+export const ANY = Number.POSITIVE_INFINITY;
+
+/**
+ * Turns in each of which another one may go first.
+ *
+ * @param goOn called now and then; what it throws ends the computation
+ * @param most additions of whoever may, as things are
+ */
+export const turnsOf = (goOn: () => void, pause: Pause | undefined, most = () => ANY): Turns =>
+  new Turns(() => {
+    goOn();
+    return pause?.(most())?.then(goOn);
+  });
 
 interface Waiter extends SumTurn {
   begin(): void;

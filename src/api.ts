@@ -442,7 +442,7 @@ export interface EngineStats {
   readonly waiting: number;
   /** Bytes of points and scalars that are held for these. */
   readonly waitingBytes: number;
-  /** Calls that are under way: on a GPU one, and one that is made ready meanwhile; one more for each kind that is more urgent. */
+  /** Calls that are under way: one that is computed, and one that is made ready meanwhile; one more for each kind that is more urgent. */
   readonly running: number;
   /** Calls that came to their end as they should. */
   readonly done: number;

@@ -191,11 +191,12 @@ describe('a pool', () => {
     expect(pool.size).toBe(0);
   });
 
-  test('computes one round at a time', async () => {
+  test('computes one round at a time, and beside it the own thread alone', async () => {
     const pool = makePool(true);
-    const first = multiply({ pool });
-    await expect(multiply({ pool })).rejects.toThrow('one round at a time');
-    expect((await first).sums).toEqual([large.expected]);
+    while ((await multiply({ pool })).workers < 2);
+    const [first, second] = await Promise.all([multiply({ pool }), multiply({ pool })]);
+    expect(first).toMatchObject({ workers: 2, sums: [large.expected] });
+    expect(second).toMatchObject({ workers: 0, sums: [large.expected] });
   });
 
   test('lets workers go that had nothing to do for a while', async () => {

@@ -31,7 +31,7 @@ const makePiece = (
   const piece: Piece = {
     points: new Uint32Array(bases.bytes.buffer),
     scale: 1n,
-    digits: digitsOfScalars(curve, factors.bytes, 253, windowBits, false),
+    digits: digitsOfScalars(curve, factors.bytes, 253, windowBits),
   };
   const { x, y } = expectedMsm(bn254G1, bases.logs, factors.values);
   return { piece, expected: [x, y] };

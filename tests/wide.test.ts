@@ -157,7 +157,7 @@ describe('sums', () => {
     const values = makeRandomScalars(bn254G1, n, 6);
     const adder = await WideAdder.open(await compileKernel(wideCurve(curve), 2));
     expect(adder.bytes).toBeLessThan(2 ** 18);
-    const digits = digitsOfScalars(curve, encodeScalars(bn254G1, values), 253, 13, false);
+    const digits = digitsOfScalars(curve, encodeScalars(bn254G1, values), 253, 13);
     const piece = { points: new Uint32Array(known.bytes.buffer), scale: 1n, digits };
     const share = new Share(adder, [piece]);
     inOneGo(share.add(0, rowsOf(piece)));

@@ -54,28 +54,31 @@ const signedScalars = (
   return { scalars, words };
 };
 
+/** Words of a scalar in `Digits`. */
+export const wordsOfDigits = (windows: number, windowBits: number): number =>
+  Math.ceil((windows * windowBits + 1) / 32) + 1;
+
 /**
  * Signed digits d_j of c bits, |d_j| ≤ 2^(c−1): those of the scalar plus Σ 2^(c−1)·2^(c·j), less 2^(c−1) each, so that no digit waits for a carry.
  *
  * @param given in the public format, each of at most so many bits once it is taken modulo the order
- * @param shared whether other threads are to see them
+ * @param make room for so many words
  */
 export const digitsOfScalars = (
   curve: CurveContext,
   given: Uint8Array<ArrayBuffer>,
   bits: number,
   windowBits: number,
-  shared: boolean,
+  make: (words: number) => Uint32Array = (words) => new Uint32Array(words),
 ): Digits => {
   const { scalars, words } = signedScalars(curve, given);
   const windows = windowCount(bits, windowBits);
   const count = scalars.length / words;
   let offset = 0n;
   for (let j = 0; j < windows; j++) offset |= 1n << BigInt(windowBits * j + windowBits - 1);
-  const wider = Math.ceil((windows * windowBits + 1) / 32) + 1;
+  const wider = wordsOfDigits(windows, windowBits);
   const added = digitsOf(offset, 32, wider);
-  const size = count * wider;
-  const shifted = shared ? new Uint32Array(new SharedArrayBuffer(4 * size)) : new Uint32Array(size);
+  const shifted = make(count * wider);
   for (let i = 0; i < count; i++) {
     const sign = ((scalars[(i + 1) * words - 1] as number) >> 31) >>> 0;
     let carry = 0;

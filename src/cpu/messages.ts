@@ -1,5 +1,6 @@
 /** What a pool and its workers say to each other. */
 import type { Piece, WindowSums } from './share.js';
+import type { SharedWords } from './shared-words.js';
 import type { CompiledKernel } from './wide-adder.js';
 
 /** What all threads of a round need to know: the rows of all pieces, so many a chunk. */
@@ -42,9 +43,11 @@ export type FromWorker =
 /** Where the marks of chunks begin. */
 const MARKS = 2;
 
-/** What threads of a round share that draw from it. */
-export const sharedControl = (chunks: number): Int32Array =>
-  new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT * (MARKS + chunks)));
+/** What threads of a round share that draw from it, in memory that nobody else uses. */
+export const controlIn = (memory: SharedWords, chunks: number): Int32Array => {
+  const { buffer, length } = memory.take(MARKS + chunks);
+  return new Int32Array(buffer, 0, length).fill(0);
+};
 
 /** Draws a chunk; null if there are no more. */
 export const drawFrom = (control: Int32Array, worker: number): number | null => {

@@ -7,12 +7,13 @@ import type { SurveyedVector } from '../plan/survey.js';
 import { cpuShape, MOST_POINTS, workersFor } from '../plan/work.js';
 import { publicPoint } from '../stages/fold.js';
 import { type Cutting, cutRows } from './cut.js';
-import { digitsOfScalars } from './digits.js';
+import { digitsOfScalars, wordsOfDigits } from './digits.js';
 import { gather, type Shape } from './gather.js';
 import { pippenger } from './pippenger.js';
 import type { OwnShare, WorkerPool } from './pool.js';
 import { type Piece, rowsOf, Share, type WindowSums } from './share.js';
-import { Turns } from './turns.js';
+import { ANY, type Pause, turnsOf } from './sum-line.js';
+import type { Turns } from './turns.js';
 import { withAdder } from './wide.js';
 import type { CompiledKernel, WideAdder } from './wide-adder.js';
 import type { Steps } from './wide-sums.js';
@@ -33,6 +34,8 @@ export interface CpuOutcome {
   readonly chunk: number;
   /** What became of workers that died; null if none did. */
   readonly lost: string | null;
+  /** Milliseconds in which others went first. */
+  readonly waitedMs: number;
 }
 
 /** With which other threads, and how what is to be done is cut for them. */
@@ -43,6 +46,8 @@ export interface Threads extends Cutting {
   readonly workers: number;
   /** How many of them may be at work; asked now and then. Where it is not there all may. */
   readonly allowed?: (() => number) | undefined;
+  /** Called now and then, to let others go first. */
+  readonly pause?: Pause | undefined;
 }
 
 export const ALONE: Threads = { pool: null, workers: 0, distribution: 'dynamic', chunk: null };
@@ -60,21 +65,22 @@ export const multiplyOnCpu = async (
   goOn: () => void,
   threads: Threads = ALONE,
 ): Promise<CpuOutcome> => {
-  const turns = new Turns(goOn);
   const wide =
     source &&
     (await withAdder(curve, (adder, kernel) =>
-      new WideCall(curve, source, adder, kernel, turns, goOn, threads).multiply(vectors),
+      new WideCall(curve, source, adder, kernel, goOn, threads).multiply(vectors),
     ));
-  return wide ?? onBigInts(curve, source, vectors, turns);
+  return wide ?? onBigInts(curve, source, vectors, goOn, threads);
 };
 
 const onBigInts = async (
   curve: CurveContext,
   source: PointSource | null,
   vectors: readonly SurveyedVector[],
-  turns: Turns,
+  goOn: () => void,
+  threads: Threads,
 ): Promise<CpuOutcome> => {
+  const turns = turnsOf(goOn, threads.pause);
   const read = source === null ? () => null : readerOf(curve, source);
   let most = { windowBits: 2, windows: 0, entries: 0 };
   let entries = 0;
@@ -86,7 +92,8 @@ const onBigInts = async (
     if (done.entries > most.entries) most = done;
   }
   const { windowBits, windows } = most;
-  return { sums, windowBits, windows, entries, arithmetic: 'bigint', workers: 0, chunk: 0, lost: null };
+  const { waitedMs } = turns;
+  return { sums, windowBits, windows, entries, arithmetic: 'bigint', workers: 0, chunk: 0, lost: null, waitedMs };
 };
 
 /** Which of the bases scalar i multiplies. */
@@ -152,18 +159,18 @@ class WideCall {
   readonly #adder: WideAdder;
   readonly #kernel: CompiledKernel;
   readonly #turns: Turns;
-  readonly #goOn: () => void;
   readonly #threads: Threads;
   readonly #workers = new Set<number>();
   readonly #lost: string[] = [];
   #chunk = 0;
+  /** Additions of a round that are a thread's. */
+  #share = 0;
 
   constructor(
     curve: CurveContext,
     source: PointSource,
     adder: WideAdder,
     kernel: CompiledKernel,
-    turns: Turns,
     goOn: () => void,
     threads: Threads,
   ) {
@@ -171,9 +178,9 @@ class WideCall {
     this.#source = source;
     this.#adder = adder;
     this.#kernel = kernel;
-    this.#turns = turns;
-    this.#goOn = goOn;
     this.#threads = threads;
+    // beside a round, whose workers it cannot have, goes what takes one thread no longer than the round takes them all
+    this.#turns = turnsOf(goOn, threads.pause, () => (threads.pool?.isBusy ? this.#share : ANY));
   }
 
   async multiply(vectors: readonly SurveyedVector[]): Promise<CpuOutcome> {
@@ -182,6 +189,7 @@ class WideCall {
     let most: Part | null = null;
     let entries = 0;
     for (const parts of roundsOf(this.#partsOf(vectors))) {
+      await this.#turns.goOn();
       const done = await this.#round(parts);
       const points = await this.#inTurns(
         gather(
@@ -207,6 +215,7 @@ class WideCall {
       workers: this.#workers.size,
       chunk: this.#chunk,
       lost: this.#lost.length === 0 ? null : this.#lost.join('; '),
+      waitedMs: this.#turns.waitedMs,
     };
   }
 
@@ -228,20 +237,24 @@ class WideCall {
   async #round(parts: readonly Part[]): Promise<readonly WindowSums[]> {
     const { pool } = this.#threads;
     const entries = parts.reduce((sum, part) => sum + part.entries, 0);
-    const workers = pool === null || pool.isOff ? 0 : Math.min(this.#threads.workers, workersFor(this.#curve, entries));
-    const shares = workers > 0 && (pool?.shares ?? false);
-    const pieces = parts.map(
-      ({ points, scalars, bits, from, to, shape }): Piece => ({
-        points: shares ? shared(points.words(from, to)) : points.words(from, to),
+    // beside a round of another sum the own thread computes alone
+    const isAlone = pool === null || pool.isOff || pool.isBusy;
+    const workers = isAlone ? 0 : Math.min(this.#threads.workers, workersFor(this.#curve, entries));
+    this.#share = entries / (1 + workers);
+    const make = workers > 0 && pool?.shares ? this.#sharedWith(pool, parts) : null;
+    const pieces = parts.map(({ points, scalars, bits, from, to, shape }): Piece => {
+      const words = points.words(from, to);
+      return {
+        points: make === null ? words : copied(words, make),
         scale: points.scale,
-        digits: digitsOfScalars(this.#curve, scalars, bits, shape.windowBits, shares),
-      }),
-    );
+        digits: digitsOfScalars(this.#curve, scalars, bits, shape.windowBits, make ?? undefined),
+      };
+    });
     const rows = pieces.reduce((sum, piece) => sum + rowsOf(piece), 0);
     const share = (rowsPerChunk: number): OwnShare => {
       const own = new Share(this.#adder, pieces);
       return {
-        add: (chunk) => this.#inTurns(own.add(chunk * rowsPerChunk, (chunk + 1) * rowsPerChunk)),
+        add: (chunk) => this.#timed(own.add(chunk * rowsPerChunk, (chunk + 1) * rowsPerChunk)),
         settle: () => this.#inTurns(own.settle()),
       };
     };
@@ -260,7 +273,7 @@ class WideCall {
         isStatic: this.#threads.distribution === 'static',
         own: () => share(rowsPerChunk),
         allowed: this.#threads.allowed,
-        goOn: this.#goOn,
+        goOn: () => this.#turns.goOn(),
       },
       Math.min(workers, chunks - 1),
     );
@@ -269,11 +282,33 @@ class WideCall {
     return outcome.parts;
   }
 
+  /** Makes room, one behind the other, in memory that workers see, for the points of parts and their digits. */
+  #sharedWith(pool: WorkerPool, parts: readonly Part[]): (words: number) => Uint32Array {
+    const { pointWords } = this.#curve;
+    const words = parts.reduce((sum, { from, to, shape: { windows, windowBits } }) => {
+      return sum + (to - from) * (pointWords + wordsOfDigits(windows, windowBits));
+    }, 0);
+    const all = pool.room(words);
+    let used = 0;
+    return (wanted) => {
+      used += wanted;
+      return all.subarray(used - wanted, used);
+    };
+  }
+
   #read(at: number): Affine {
     const sum = this.#adder.read(at);
     if (sum.every((value) => value === 0n)) return null;
     const f = this.#curve.coordinates;
     return { x: f.of(sum.slice(0, f.degree)), y: f.of(sum.slice(f.degree)) };
+  }
+
+  /** How long steps took the own thread, in milliseconds. */
+  async #timed(steps: Steps<void>): Promise<number> {
+    const spent = (): number => performance.now() - this.#turns.waitedMs;
+    const before = spent();
+    await this.#inTurns(steps);
+    return spent() - before;
   }
 
   async #inTurns<Result>(steps: Steps<Result>): Promise<Result> {
@@ -285,9 +320,8 @@ class WideCall {
   }
 }
 
-/** A copy that other threads see, too. */
-const shared = (words: Uint32Array): Uint32Array => {
-  const copy = new Uint32Array(new SharedArrayBuffer(words.byteLength));
+const copied = (words: Uint32Array, make: (words: number) => Uint32Array): Uint32Array => {
+  const copy = make(words.length);
   copy.set(words);
   return copy;
 };

@@ -4,17 +4,18 @@ import {
   ALL,
   allow,
   type Begin,
+  controlIn,
   drawFrom,
   drawnBy,
   type FromWorker,
   isLeftIn,
   type More,
-  sharedControl,
   type Task,
 } from './messages.js';
 import type { NodeWorker } from './node-module.js';
 import type { PageWorker } from './platform.js';
 import type { WindowSums } from './share.js';
+import { SharedWords } from './shared-words.js';
 import type { CompiledKernel } from './wide-adder.js';
 
 /** How long is long, in milliseconds. */
@@ -40,7 +41,8 @@ const MOST_DEATHS = 2;
 
 /** The own thread's part of a round. */
 export interface OwnShare {
-  add(chunk: number): Promise<void>;
+  /** @returns how long it took, in milliseconds */
+  add(chunk: number): Promise<number>;
   settle(): Promise<WindowSums>;
 }
 
@@ -54,8 +56,8 @@ export interface Round {
   own(): OwnShare;
   /** How many workers may be at work, where they draw; asked now and then. Others wait before their next chunk, until all are drawn. */
   allowed?: (() => number) | undefined;
-  /** Called now and then; what it throws ends the round. */
-  goOn(): void;
+  /** Called now and then, and waited for; what it throws ends the round. */
+  goOn(): Promise<void>;
 }
 
 export interface RoundOutcome {
@@ -106,6 +108,8 @@ export class WorkerPool {
   readonly #start: () => ComputeWorker;
   readonly #shares: boolean;
   readonly #patience: Patience;
+  readonly #inputs = new SharedWords();
+  readonly #control = new SharedWords();
   #members: Member[] = [];
   #numbers = 0;
   #deaths = 0;
@@ -123,6 +127,16 @@ export class WorkerPool {
   /** Whether what workers are given should be in shared memory. */
   get shares(): boolean {
     return this.#shares;
+  }
+
+  /** Room for what is given to workers, in shared memory: the next round's, until it is over. */
+  room(words: number): Uint32Array {
+    this.#assertIdle();
+    return this.#inputs.take(words);
+  }
+
+  #assertIdle(): void {
+    if (this.#current !== null) throw new Error('a pool computes one round at a time');
   }
 
   /** How many there are. */
@@ -146,11 +160,11 @@ export class WorkerPool {
    * @throws what `goOn` throws, or the own share; workers that were at work are ended then
    */
   async run(round: Round, workers: number): Promise<RoundOutcome> {
-    if (this.#current !== null) throw new Error('a pool computes one round at a time');
+    this.#assertIdle();
     clearTimeout(this.#idle);
     const current: Current = {
       round,
-      control: this.#shares && !round.isStatic ? sharedControl(round.chunks) : null,
+      control: this.#shares && !round.isStatic ? controlIn(this.#control, round.chunks) : null,
       most: workers,
       allowed: 0,
       next: round.isStatic ? 1 : 0,
@@ -162,7 +176,7 @@ export class WorkerPool {
     this.#current = current;
     try {
       // what came before may have taken a while, as compiling does: no workers for a call that is over
-      round.goOn();
+      await round.goOn();
       this.#look(current);
       await this.#computeOwn(current);
     } finally {
@@ -183,6 +197,13 @@ export class WorkerPool {
   destroy(): void {
     clearTimeout(this.#idle);
     for (const member of [...this.#members]) this.#end(member);
+    this.#forget();
+  }
+
+  /** Uses no memory again that was shared so far. */
+  #forget(): void {
+    this.#inputs.drop();
+    this.#control.drop();
   }
 
   /** Looks how many workers may be at work. */
@@ -221,10 +242,8 @@ export class WorkerPool {
     let own: OwnShare | null = null;
     let longest = 0;
     const add = async (chunk: number): Promise<void> => {
-      const begun = performance.now();
       own ??= round.own();
-      await own.add(chunk);
-      longest = Math.max(longest, performance.now() - begun);
+      longest = Math.max(longest, await own.add(chunk));
     };
     const settle = async (): Promise<void> => {
       if (own !== null) current.parts.push(await own.settle());
@@ -249,7 +268,7 @@ export class WorkerPool {
         break;
       }
       await this.#change();
-      round.goOn();
+      await round.goOn();
     }
     // what was drawn by one that died before it could say so
     const { control } = current;
@@ -399,6 +418,8 @@ export class WorkerPool {
   }
 
   #end(member: Member): void {
+    // it may go on for a moment: read what it was given, and draw
+    if (member.state === 'busy') this.#forget();
     member.state = 'dead';
     this.#members = this.#members.filter((other) => other !== member);
     member.worker.terminate();

@@ -4,6 +4,7 @@ import type { Knobs } from '../plan/tuning.js';
 import { ALONE, type Threads } from './multiply.js';
 import { canShare, threadsHere, workerStarter } from './platform.js';
 import { WorkerPool } from './pool.js';
+import { SumLine } from './sum-line.js';
 
 /** Options of `createMsmEngine` that are about workers. */
 export interface WorkerOptions {
@@ -12,19 +13,13 @@ export interface WorkerOptions {
 }
 
 export class CpuThreads {
+  /** Who has them. */
+  readonly line = new SumLine();
   readonly #options: WorkerOptions;
   #pool: WorkerPool | null = null;
-  #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: WorkerOptions) {
     this.#options = options;
-  }
-
-  /** Computes when all that came before is over: a pool computes one sum at a time. */
-  inTurn<Result>(compute: () => Promise<Result>): Promise<Result> {
-    const done = this.#last.then(compute);
-    this.#last = done.catch(() => undefined);
-    return done;
   }
 
   /** How a call is computed with such knobs; workers are started when it has been found to be large. */

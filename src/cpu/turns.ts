@@ -3,13 +3,19 @@ const TURN_MS = 16;
 
 /** Gives the page its turn whenever 16 ms have passed. While it is asked often it looks at the clock now and then only. */
 export class Turns {
-  readonly #onTurn: () => void;
+  readonly #onTurn: () => Promise<void> | void;
   #asked = 0;
   #last = performance.now();
+  #waitedMs = 0;
 
-  /** @param onTurn called between pieces of work of some 16 ms; what it throws ends the computation */
-  constructor(onTurn: () => void) {
+  /** @param onTurn called between pieces of work of some 16 ms, and waited for; what it throws ends the computation */
+  constructor(onTurn: () => Promise<void> | void) {
     this.#onTurn = onTurn;
+  }
+
+  /** Milliseconds that `onTurn` took, all in all. */
+  get waitedMs(): number {
+    return this.#waitedMs;
   }
 
   /** Whether `take` is due; to be asked between steps of microseconds. */
@@ -24,7 +30,14 @@ export class Turns {
 
   async take(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 0));
-    this.#onTurn();
+    await this.goOn();
     this.#last = performance.now();
+  }
+
+  /** What comes with a turn, where the page has had its own. */
+  async goOn(): Promise<void> {
+    const begun = performance.now();
+    await this.#onTurn();
+    this.#waitedMs += performance.now() - begun;
   }
 }

@@ -11,8 +11,8 @@ import type {
   SelfTest,
 } from '../api.js';
 import { checkPoints } from '../cpu/check-points.js';
+import { ANY, turnsOf } from '../cpu/sum-line.js';
 import { CpuThreads } from '../cpu/threads.js';
-import { Turns } from '../cpu/turns.js';
 import { withAdder } from '../cpu/wide.js';
 import type { CurveContext } from '../curves/curve.js';
 import { originalOf } from '../curves/edwards.js';
@@ -96,7 +96,8 @@ export class CpuEngine extends Front<HostBases> implements MsmEngine<Coordinate>
   #lastRun: RunRecord | null = null;
 
   constructor(curve: CurveContext, options: ReadOptions) {
-    super(curve, options.queueOf(1));
+    // one that is computed, one behind it, and what is more urgent, which goes first between its parts
+    super(curve, options.queueOf(2));
     const { tuning, workers } = options;
     this.#tuning = tuning;
     this.#threads = new CpuThreads(workers);
@@ -139,13 +140,15 @@ export class CpuEngine extends Front<HostBases> implements MsmEngine<Coordinate>
   }
 
   protected async load(source: PointSource, _: unknown, options: Call): Promise<HostBases> {
-    const { label = 'bases', checkSubgroup, signal, onProgress } = options;
+    const { label = 'bases', checkSubgroup, signal, onProgress, turn } = options;
     const goOn = (): void => this.assertUsable(signal);
     goOn();
     const length = source.bytes.length / this.curve.pointBytes;
     const progress = (done: number): void => onProgress?.({ phase: 'load', done, total: length });
-    progress(0);
-    const checked = await checkPoints(this.curve, source, checkSubgroup, new Turns(goOn), progress);
+    const checked = await this.#threads.line.inTurn({ ...turn, additions: ANY }, (pause) => {
+      progress(0);
+      return checkPoints(this.curve, source, checkSubgroup, turnsOf(goOn, pause), progress);
+    });
     if ('wrong' in checked) {
       const at = checked.index * this.curve.pointBytes;
       const bytes = source.bytes.slice(at, at + this.curve.pointBytes);

@@ -7,9 +7,10 @@ import type { PointSource } from '../curves/point-source.js';
 import type { DeviceProfile } from '../plan/device-defaults.js';
 import type { SurveyedVector } from '../plan/survey.js';
 import { type Knobs, resolveTuning } from '../plan/tuning.js';
+import { cpuShape } from '../plan/work.js';
 import { fullWorkload } from '../plan/workload.js';
 import type { HostClock } from './clock.js';
-import type { CallOptions } from './input.js';
+import type { Call } from './input.js';
 
 /** What knobs would be, and what is told of where it ran. */
 export interface CpuRunContext {
@@ -22,7 +23,20 @@ export interface CpuRunContext {
   readonly allowed?: (() => number) | undefined;
 }
 
+/** What came of it. */
+export interface CpuRun {
+  readonly sums: AffinePoint<Coordinate>[];
+  readonly record: RunRecord;
+  /** Without waiting for other sums. */
+  readonly ms: number;
+}
+
+const additionsOf = (vectors: readonly SurveyedVector[]): number =>
+  vectors.reduce((sum, { load }) => sum + (load.n === 0 ? 0 : cpuShape(load).digits), 0);
+
 /**
+ * An MSM when it is its turn.
+ *
  * @param source all bases; null only if no vector has any scalars
  * @param n scalars that were given, of all vectors
  * @param goOn called now and then; what it throws ends the call
@@ -32,46 +46,42 @@ export const runOnCpu = async (
   source: PointSource | null,
   vectors: readonly SurveyedVector[],
   n: number,
-  { onProgress }: Pick<CallOptions, 'onProgress'>,
+  { onProgress, turn }: Pick<Call, 'onProgress' | 'turn'>,
   clock: HostClock,
   goOn: () => void,
-): Promise<{ readonly sums: AffinePoint<Coordinate>[]; readonly record: RunRecord }> => {
-  goOn();
-  onProgress?.({ phase: 'msm', done: 0, total: 1 });
-  const computing = performance.now();
-  const { sums, windowBits, windows, entries, arithmetic, workers, lost, chunk } = await multiplyOnCpu(
-    curve,
-    source,
-    vectors,
-    goOn,
-    { ...threads.of(tuning), allowed },
-  );
-  const ms = performance.now() - computing;
-  onProgress?.({ phase: 'msm', done: 1, total: 1 });
-  goOn();
-  const record: RunRecord = {
-    on: 'cpu',
-    gpuShare: 0,
-    arithmetic,
-    workers,
-    n,
-    vectors: vectors.length,
-    windowBits,
-    windows,
-    tasks: 0,
-    entries,
-    dispatches: 0,
-    submits: 0,
-    wallMs: clock.read().wallMs,
-    walls: null,
-    retried: lost,
-    fallback: null,
-    verified: true,
-    phases: [{ name: 'msm (CPU)', ms }],
-    timeline: null,
-    tuning: { ...resolveTuning(fullWorkload(n, curve), curve, limits, tuning), windowBits, cpuChunk: chunk },
-    adapter,
-    predicted: null,
-  };
-  return { sums, record };
-};
+): Promise<CpuRun> =>
+  threads.line.inTurn({ ...turn, additions: additionsOf(vectors) }, async (pause) => {
+    goOn();
+    onProgress?.({ phase: 'msm', done: 0, total: 1 });
+    const computing = performance.now();
+    const done = await multiplyOnCpu(curve, source, vectors, goOn, { ...threads.of(tuning), allowed, pause });
+    const { sums, windowBits, windows, entries, arithmetic, workers, lost, chunk } = done;
+    const ms = performance.now() - computing - done.waitedMs;
+    onProgress?.({ phase: 'msm', done: 1, total: 1 });
+    goOn();
+    const record: RunRecord = {
+      on: 'cpu',
+      gpuShare: 0,
+      arithmetic,
+      workers,
+      n,
+      vectors: vectors.length,
+      windowBits,
+      windows,
+      tasks: 0,
+      entries,
+      dispatches: 0,
+      submits: 0,
+      wallMs: clock.read().wallMs,
+      walls: null,
+      retried: lost,
+      fallback: null,
+      verified: true,
+      phases: [{ name: 'msm (CPU)', ms }],
+      timeline: null,
+      tuning: { ...resolveTuning(fullWorkload(n, curve), curve, limits, tuning), windowBits, cpuChunk: chunk },
+      adapter,
+      predicted: null,
+    };
+    return { sums, record, ms };
+  });

@@ -219,18 +219,9 @@ export class Router {
   }
 
   /** @param allowed how many workers may be at work, asked now and then */
-  async #onCpu(
-    call: RoutedCall,
-    surveyed: readonly SurveyedVector[],
-    options: Call,
-    allowed?: () => number,
-  ): Promise<Timed> {
-    return this.#threads.inTurn(async () => {
-      const context = { ...call, threads: this.#threads, allowed };
-      const begun = performance.now();
-      const done = await runOnCpu(context, call.source, surveyed, call.n, options, call.clock, call.goOn);
-      return { ...done, ms: performance.now() - begun };
-    });
+  #onCpu(call: RoutedCall, surveyed: readonly SurveyedVector[], options: Call, allowed?: () => number): Promise<Timed> {
+    const context = { ...call, threads: this.#threads, allowed };
+    return runOnCpu(context, call.source, surveyed, call.n, options, call.clock, call.goOn);
   }
 
   /** Both at the same time: the GPU draws from the front, the CPU from the back. */

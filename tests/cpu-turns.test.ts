@@ -1,0 +1,205 @@
+/** Calls that the CPU computes: what is more urgent does not wait for all of what is not, and what is aborted waits for nothing. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { makeCase } from '../dev/cases/msm-case.js';
+import type { ComputeWorker } from '../src/api.js';
+import { multiplyOnCpu, type Threads } from '../src/cpu/multiply.js';
+import { workerStarter } from '../src/cpu/platform.js';
+import { WorkerPool } from '../src/cpu/pool.js';
+import { bn254 } from '../src/curves/bn254.js';
+import { curveContext } from '../src/curves/curve.js';
+import { createMsmEngine, type MsmEngine, type MsmEngineOptions } from '../src/index.js';
+import { survey } from '../src/plan/survey.js';
+import { NO_TABLES } from '../src/plan/workload.js';
+import { getDevice } from './support/gpu.js';
+
+const curve = curveContext(bn254);
+const large = makeCase({ points: 'distinct', scalars: 'random', n: 8192, seed: 8 });
+const small = makeCase({ points: 'distinct', scalars: 'random', n: 40, seed: 9 });
+
+const surveyed = ({ scalars }: { readonly scalars: { readonly bytes: Uint8Array<ArrayBuffer> } }) => ({
+  ...survey(curve, scalars.bytes, NO_TABLES, true),
+  offset: 0,
+});
+const source = { bytes: large.points.bytes, scale: 1n, encoding: 'le' as const };
+const alone = { pool: null, workers: 0, distribution: 'dynamic', chunk: null } as const;
+
+const multiply = (threads: Partial<Threads>, vectors = [surveyed(large)]) =>
+  multiplyOnCpu(curve, source, vectors, () => undefined, { ...alone, ...threads });
+
+const pools: WorkerPool[] = [];
+afterEach(() => {
+  for (const pool of pools.splice(0)) pool.destroy();
+});
+
+const makePool = (start: () => ComputeWorker): WorkerPool => {
+  const pool = new WorkerPool(start, true, { idleMs: 10_000, silentMs: 50 });
+  pools.push(pool);
+  return pool;
+};
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('a sum', () => {
+  test('lets others go first in each of its turns, is right, and does not count that as its own', async () => {
+    let pauses = 0;
+    const { sums, waitedMs } = await multiply({
+      pause: (most) => {
+        expect(most).toBe(Number.POSITIVE_INFINITY);
+        // another sum of the same curve, which must not get into what this one has in memory
+        return ++pauses === 3
+          ? sleep(100).then(async () => expect((await multiply({})).sums).toEqual([large.expected]))
+          : null;
+      },
+    });
+    expect(sums).toEqual([large.expected]);
+    expect(pauses).toBeGreaterThan(4);
+    expect(waitedMs).toBeGreaterThan(100);
+  });
+
+  test('has nothing go beside a round of the workers that takes one thread longer; between rounds anything', async () => {
+    const pool = makePool(workerStarter() as () => ComputeWorker);
+    const asked: { readonly most: number; readonly isBusy: boolean }[] = [];
+    // of more windows than a round has
+    const vectors = Array.from({ length: 200 }, () => surveyed(small));
+    const { sums, workers, entries } = await multiplyOnCpu(
+      curve,
+      { ...source, bytes: small.points.bytes },
+      vectors,
+      () => undefined,
+      {
+        ...{ ...alone, pool, workers: 1 },
+        pause: (most) => {
+          asked.push({ most, isBusy: pool.isBusy });
+          return null;
+        },
+      },
+    );
+    expect(sums).toEqual(vectors.map(() => small.expected));
+    expect(workers).toBeLessThanOrEqual(1);
+    const [beside, between] = [asked.filter(({ isBusy }) => isBusy), asked.filter(({ isBusy }) => !isBusy)];
+    for (const { most } of between) expect(most).toBe(Number.POSITIVE_INFINITY);
+    for (const { most } of beside) {
+      expect(most).toBeGreaterThan(0);
+      // of a round less than all is, and of that the half
+      expect(most).toBeLessThan(0.5 * entries);
+    }
+    const last = asked.findLastIndex(({ isBusy }) => isBusy);
+    expect(asked.slice(0, last).filter(({ isBusy }) => !isBusy).length).toBeGreaterThanOrEqual(2);
+  });
+
+  test('waits no longer for a silent worker because another went first', async () => {
+    const { Worker } = await import('node:worker_threads');
+    const text = `const { parentPort } = require('node:worker_threads');
+      parentPort.postMessage({ say: 'ready' }); parentPort.on('message', () => {});`;
+    const pool = makePool(() => new Worker(text, { eval: true }));
+    let pauses = 0;
+    const begun = performance.now();
+    const { sums, lost } = await multiply({
+      ...{ pool, workers: 1, chunk: 1 },
+      pause: () => (++pauses === 3 ? sleep(500) : null),
+    });
+    expect(sums).toEqual([large.expected]);
+    expect(lost).toMatch(/was not heard of any more/);
+    // 20 times as long as the longest chunk, of some 5 ms, and not as the pause
+    expect(performance.now() - begun).toBeLessThan(9000);
+  });
+});
+
+/** Two of the four in the first tier. */
+const long = { tags: 'long' } as const;
+
+describe.each([
+  ['without a GPU', long, 0, async () => ({ backend: 'cpu' })],
+  ['without a GPU, with a worker', {}, 1, async () => ({ backend: 'cpu' })],
+  ['beside a GPU', {}, 0, async () => ({ device: await getDevice(), tuning: { cpuBelow: 65_536 } })],
+  ['beside a GPU, with a worker', long, 1, async () => ({ device: await getDevice(), tuning: { cpuBelow: 65_536 } })],
+] as const)('an engine %s', (_, tier, maxWorkers, optionsOf) => {
+  const open = async () => {
+    const options = { curve: 'bn254', maxWorkers, ...(await optionsOf()) } as MsmEngineOptions & { curve: 'bn254' };
+    const engine: MsmEngine = await createMsmEngine(options);
+    const bases = await engine.loadBases(large.points.bytes);
+    const others = await engine.loadBases(small.points.bytes);
+    expect(await engine.msmBatch(bases, [large.scalars.bytes])).toEqual([large.expected]);
+    const happened: string[] = [];
+    /** A batch, once it is computed. */
+    const begin = async (priority: 'background' | 'normal') => {
+      let done: Promise<unknown> = Promise.resolve();
+      await new Promise<void>((resolve) => {
+        const vectors = [large.scalars.bytes, large.scalars.bytes];
+        const onProgress = (): void => resolve();
+        done = engine.msmBatch(bases, vectors, { priority, onProgress }).then((sums) => {
+          expect(sums).toEqual([large.expected, large.expected]);
+          happened.push('batch');
+        });
+      });
+      return { done };
+    };
+    return { engine, others, happened, begin };
+  };
+
+  test('computes what is more urgent between parts of what is not, and counts it for itself', tier, async () => {
+    const { engine, others, happened, begin } = await open();
+    const { done } = await begin('background');
+    const blockedMs = 100;
+    const onProgress = (): void => {
+      const since = performance.now();
+      while (performance.now() - since < blockedMs / 2);
+    };
+    for (let i = 0; i < 2; i++) {
+      expect(await engine.msm(others, small.scalars.bytes, { priority: 'interactive', onProgress })).toEqual(
+        small.expected,
+      );
+      expect(engine.lastRun).toMatchObject({ on: 'cpu', n: 40 });
+      happened.push('urgent');
+    }
+    await done;
+    expect(happened).toEqual(['urgent', 'urgent', 'batch']);
+    const { phases, wallMs, n } = engine.lastRun ?? {};
+    expect(n).toBe(2 * 8192);
+    expect(phases?.[0]?.ms).toBeLessThan((wallMs ?? 0) - 2 * blockedMs);
+    engine.destroy();
+  });
+
+  test('ends at once what is aborted while it waits', tier, async () => {
+    const { engine, others, happened, begin } = await open();
+    const { done } = await begin('normal');
+    const controller = new AbortController();
+    const waiting = engine
+      .msm(others, small.scalars.bytes, { signal: controller.signal })
+      .catch(({ code }) => happened.push(code));
+    await sleep(5);
+    expect(engine.stats).toMatchObject({ running: 2, waiting: 0 });
+    controller.abort();
+    await waiting;
+    await done;
+    expect(happened).toEqual(['aborted', 'batch']);
+    expect(await engine.msm(others, small.scalars.bytes)).toEqual(small.expected);
+    engine.destroy();
+  });
+});
+
+test('loading points has its turn as sums do, where there is no GPU', async () => {
+  const engine = await createMsmEngine({ curve: 'bls12-381', backend: 'cpu', maxWorkers: 0 });
+  const made = makeCase({ curve: 'bls12-381', group: 'g1', points: 'distinct', scalars: 'random', n: 400, seed: 3 });
+  const few = await engine.loadBases(made.points.bytes.slice(0, 96 * 5));
+  const scalars = made.scalars.bytes.slice(0, 32 * 5);
+  const sum = await engine.msm(few, scalars);
+  const happened: string[] = [];
+  let done: Promise<unknown> = Promise.resolve();
+  await new Promise<void>((resolve) => {
+    const options = { checkSubgroup: true, onProgress: () => resolve() };
+    done = engine.loadBases(made.points.bytes, options).then(() => happened.push('all points'));
+  });
+  const controller = new AbortController();
+  const { signal } = controller;
+  const aborted = engine.loadBases(made.points.bytes, { signal }).catch(({ code }) => happened.push(code));
+  await sleep(5);
+  controller.abort();
+  await aborted;
+  const next = engine.msm(few, scalars).then(() => happened.push('next'));
+  expect(await engine.msm(few, scalars, { priority: 'interactive' })).toEqual(sum);
+  happened.push('urgent');
+  await Promise.all([done, next]);
+  expect(happened).toEqual(['aborted', 'urgent', 'all points', 'next']);
+  engine.destroy();
+});

@@ -1,0 +1,120 @@
+/** Memory that rounds share with workers: had again by the next round, but not where somebody may still use it; and nothing grows. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterEach, expect, test } from 'vitest';
+import { makeCase } from '../dev/cases/msm-case.js';
+import type { ComputeWorker } from '../src/api.js';
+import type { Begin, FromWorker, ToWorker } from '../src/cpu/messages.js';
+import { multiplyOnCpu } from '../src/cpu/multiply.js';
+import { workerStarter } from '../src/cpu/platform.js';
+import { WorkerPool } from '../src/cpu/pool.js';
+import { bn254 } from '../src/curves/bn254.js';
+import { curveContext } from '../src/curves/curve.js';
+import { survey } from '../src/plan/survey.js';
+import { NO_TABLES } from '../src/plan/workload.js';
+
+const curve = curveContext(bn254);
+
+/** Work for a worker. */
+const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 4096, seed: 5 });
+const source = { bytes: points.bytes, scale: 1n, encoding: 'le' as const };
+const vector = { ...survey(curve, scalars.bytes, NO_TABLES, true), offset: 0 };
+
+const pools: WorkerPool[] = [];
+afterEach(() => {
+  for (const pool of pools.splice(0)) pool.destroy();
+});
+
+const makePool = (start: () => ComputeWorker, shares = true): WorkerPool => {
+  const pool = new WorkerPool(start, shares, { idleMs: 10_000, silentMs: 50 });
+  pools.push(pool);
+  return pool;
+};
+
+const multiply = async (pool: WorkerPool, goOn = () => {}): Promise<void> => {
+  const threads = { pool, workers: 1, distribution: 'dynamic', chunk: 16 } as const;
+  expect((await multiplyOnCpu(curve, source, [vector], goOn, threads)).sums).toEqual([expected]);
+};
+
+/** A page's worker, as the pool sees it: it draws nothing, and is done at once or never. */
+const actor = (begun: Begin[], isDone: () => boolean): ComputeWorker => {
+  let say: (message: FromWorker) => void = () => undefined;
+  return {
+    addEventListener: (type: string, listen: (event: { readonly data: FromWorker }) => void) => {
+      if (type !== 'message') return;
+      say = (data) => listen({ data });
+      setTimeout(() => say({ say: 'ready' }));
+    },
+    postMessage: (message: ToWorker) => {
+      if ('chunk' in message) return;
+      begun.push(message);
+      const sums = { windows: new Uint32Array(), points: new Int32Array(), entries: 0 };
+      if (isDone()) setTimeout(() => say({ say: 'done', sums, chunks: 0 }));
+    },
+    terminate: () => undefined,
+  } as ComputeWorker;
+};
+
+/** What a worker was given memory in. */
+const buffersOf = ({ task, control }: Begin): readonly unknown[] => [
+  ...new Set(task.pieces.flatMap((piece) => [piece.points.buffer, piece.digits.shifted.buffer])),
+  control?.buffer,
+];
+
+test('the next round has the memory of the last one, in which all have come to an end', async () => {
+  const begun: Begin[] = [];
+  const pool = makePool(() => actor(begun, () => true));
+  for (let round = 0; round < 3; round++) await multiply(pool);
+  const [first, ...others] = begun.map(buffersOf);
+  expect(first).toHaveLength(2);
+  expect(others.length).toBeGreaterThan(0);
+  for (const other of others) for (const [i, buffer] of other.entries()) expect(buffer).toBe(first?.[i]);
+});
+
+test('what a worker may still use that was given up, or was ended by an abort, nobody has again', async () => {
+  const begun: Begin[] = [];
+  let isDone = false;
+  const pool = makePool(() => actor(begun, () => isDone));
+  await multiply(pool);
+  await multiply(pool, () => {
+    if (begun.length > 1) throw new Error('enough');
+  }).catch((error: Error) => expect(error.message).toBe('enough'));
+  isDone = true;
+  await multiply(pool);
+  expect(begun).toHaveLength(3);
+  expect(new Set(begun.flatMap(buffersOf)).size).toBe(6);
+});
+
+test('what workers let go of that had nothing to do was given is not kept', async () => {
+  const begun: Begin[] = [];
+  const pool = makePool(() => actor(begun, () => true));
+  await multiply(pool);
+  pool.destroy();
+  await multiply(pool);
+  expect(new Set(begun.flatMap(buffersOf)).size).toBe(4);
+});
+
+/** Bytes of buffers without garbage, shared ones among them. */
+const settledBytes = async (): Promise<number> => {
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as () => void;
+  for (let i = 0; i < 3; i++) {
+    gc();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return process.memoryUsage().arrayBuffers;
+};
+
+test.each([true, false])(
+  '50 sums take no more than the first, with shared memory: %s',
+  { tags: 'long' },
+  async (shares) => {
+    const pool = makePool(workerStarter() as () => ComputeWorker, shares);
+    for (let i = 0; i < 5; i++) await multiply(pool);
+    const before = await settledBytes();
+    for (let i = 0; i < 50; i++) await multiply(pool);
+    expect(pool.size).toBe(1);
+    // 50 times the points and the digits are 21 MB
+    expect((await settledBytes()) - before).toBeLessThan(2e6);
+  },
+);

@@ -65,8 +65,9 @@ export type PointEncoding = 'le' | 'be' | 'le-montgomery' | SpecialEncoding;
 export type ScalarEncoding = 'le' | 'be' | 'le-montgomery';
 
 /**
- * How urgent a call is: among those that wait for their turn a more urgent one goes first, but none waits for more than ten seconds because of others that
- * came after it. `interactive`: somebody is waiting for it. `background`: nobody is.
+ * How urgent a call is: among those that wait for their turn a more urgent one goes first, but what has waited for long enough (a second, `background` ten)
+ * before those that come after that. What is more urgent than all that is under way waits for none of it, and goes between its submits.
+ * `interactive`: somebody is waiting for it. `background`: nobody is.
  */
 export type Priority = 'interactive' | 'normal' | 'background';
 
@@ -74,7 +75,10 @@ export type Priority = 'interactive' | 'normal' | 'background';
 export interface TurnOptions {
   /** Default `normal`. */
   readonly priority?: Priority;
-  /** Milliseconds after which the call wants to have begun at the latest: it goes before others whose turn would come later. */
+  /**
+   * Milliseconds after which the call wants to have begun at the latest: it goes before others whose turn would come later. Between the submits of one that
+   * is under way `priority` alone counts.
+   */
   readonly deadline?: number;
 }
 
@@ -468,7 +472,7 @@ export interface EngineStats {
 export interface Sharing {
   /** Make the next call ready, and hand it to the GPU, while the GPU computes one. Default true; false: one call after the other. */
   readonly overlap?: boolean;
-  /** Compute small sums over the same bases that wait together in one submit, where that delays nobody by more than it saves. Default true. */
+  /** Compute small sums over the same bases that wait together in one submit, where that takes those that wait no longer in all. Default true. */
   readonly merge?: boolean;
   /** Keep scratch for the next call. Default true; false: all of it is destroyed after each. */
   readonly keep?: boolean;

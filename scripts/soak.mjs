@@ -20,7 +20,12 @@ const command = {
     ),
     concurrency: valued('20', 'callers', integer(1, 1000), 20),
     logn: valued('12', 'points of G1, as a power of two; a quarter of that of G2', integer(4, 20), 12),
-    megabytes: valued('16', 'of the device, for all of both engines', integer(1, 2 ** 20), 16),
+    megabytes: valued(
+      '3',
+      'of the device, for all of both engines; more than some 5 is never short',
+      integer(1, 2 ** 20),
+      3,
+    ),
     adapter: adapterOption,
   },
   notes: 'Exit code: 0 all right · 1 a wrong result, or more memory than was given · 2 bad usage',

@@ -10,6 +10,8 @@ import {
   type OracleCurve,
 } from '../dev/oracle/known-bases.js';
 import { stageChecks } from '../src/checks.js';
+import { ResidentBases } from '../src/engine/resident-bases.js';
+import type { Runner } from '../src/gpu/runner.js';
 import {
   type AffinePoint,
   type Bases,
@@ -19,6 +21,7 @@ import {
   MsmError,
   type Progress,
 } from '../src/index.js';
+import { NO_TABLES } from '../src/plan/workload.js';
 import { Bench, large, small, tuning } from './support/failure-bench.js';
 import { getDevice } from './support/gpu.js';
 import type { Call, Tap } from './support/leased-gpu.js';
@@ -112,6 +115,30 @@ describe('what is right is verified', () => {
     const sums = await engine.msmBatch(bases, vectors, { offsets });
     expect(sums).toEqual(vectors.map((scalars, i) => rightOf(scalars, offsets[i])));
     expectVerified(engine);
+  });
+
+  test('several at a time, none of which has what another one looks at loaded again', async () => {
+    const device = await getDevice();
+    const engine = await create({ sharing: { merge: false } });
+    const bases = await engine.loadBases(known.bytes);
+    const loads = vi.spyOn(device, 'createBuffer');
+    const vectors = Array.from({ length: 8 }, (_, i) => scalarsOf(20 + i, BigInt(2 * i + 1)));
+    const sums = await Promise.all(vectors.map((scalars) => engine.msm(bases, scalars)));
+    expect(sums).toEqual(vectors.map((scalars) => rightOf(scalars)));
+    expect(engine.stats.retries).toBe(0);
+    expect(loads.mock.calls.filter(([{ label }]) => label === 'webgpu-msm bases')).toEqual([]);
+  });
+
+  test('bases that are found right are so for whoever looked, and suspect for whoever saw something go wrong meanwhile', async () => {
+    const bases = new ResidentBases(0, '', NO_TABLES, null, {} as Runner, { buffer: {} as GPUBuffer, digests: [] });
+    bases.suspect();
+    const found = await bases.clear(async () => {
+      bases.suspect();
+      return true;
+    });
+    expect([found, bases.isSuspect]).toEqual([true, true]);
+    expect([await bases.clear(async () => false), bases.isSuspect]).toEqual([false, true]);
+    expect([await bases.clear(async () => true), bases.isSuspect]).toEqual([true, false]);
   });
 
   test('in chunks, and in many submits', { tags: 'long' }, async () => {

@@ -284,11 +284,9 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   async #residentBuffer(runner: Runner, bases: ResidentBases, turn: CallTurn): Promise<GPUBuffer> {
     const loaded = bases.on(runner);
     if (loaded !== null) {
-      if (bases.isSuspect) {
-        const { areAsLoaded } = await loadLater();
-        await bases.clear(() => areAsLoaded(runner, this.#loadContext(), loaded, turn));
-      }
-      if (!bases.isSuspect) return loaded.buffer;
+      const { areAsLoaded } = await loadLater();
+      const look = (): Promise<boolean> => areAsLoaded(runner, this.#loadContext(), loaded, turn);
+      if (!bases.isSuspect || (await bases.clear(look))) return loaded.buffer;
     }
     await turn.alone(async () => bases.on(runner) !== loaded || this.#reload(runner, bases, turn), turn.signal);
     return (bases.on(runner) as Loaded).buffer;

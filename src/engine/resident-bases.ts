@@ -44,10 +44,17 @@ export class ResidentBases implements Bases {
     this.#suspicions++;
   }
 
-  /** Looks at them: what goes wrong meanwhile leaves them suspect. @param areRight whether they are what was loaded */
-  async clear(areRight: () => Promise<boolean>): Promise<void> {
+  /**
+   * Looks at them: what goes wrong meanwhile leaves them suspect, for whoever saw it.
+   *
+   * @param areRight whether they are what was loaded
+   * @returns the same
+   */
+  async clear(areRight: () => Promise<boolean>): Promise<boolean> {
     const seen = this.#suspicions;
-    if (await areRight()) this.#cleared = Math.max(this.#cleared, seen);
+    const found = await areRight();
+    if (found) this.#cleared = Math.max(this.#cleared, seen);
+    return found;
   }
 
   get byteLength(): number {

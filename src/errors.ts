@@ -40,6 +40,13 @@ export class GpuFault extends MsmError {
   }
 }
 
+/** There will be no room for something beside what stays on the device: less of it at a time may fit. */
+export class NoRoom extends MsmError {
+  constructor(message: string) {
+    super('out-of-memory', message);
+  }
+}
+
 /** What kind of thing a value is: the name of its class, or its type. Nothing that it may be makes this throw. */
 export const kindOf = (value: unknown): string => {
   if (value === null) return 'null';

@@ -6,9 +6,11 @@ import { getDevice } from './support/gpu.js';
 test('of both groups, within the memory that was given', { tags: 'long' }, async () => {
   const device = await getDevice();
   try {
-    const told = await soak(device, { seed: 1, seconds: 15, concurrency: 20, points: 2 ** 10, deviceBudget: 2 ** 22 });
+    // so little that calls wait for it, and are planned for what others leave
+    const deviceBudget = 1.25 * 2 ** 20;
+    const told = await soak(device, { seed: 1, seconds: 15, concurrency: 20, points: 2 ** 10, deviceBudget });
     expect(told.violations).toEqual([]);
-    expect(told.peakBytes).toBeGreaterThan(2 ** 20);
+    expect(told.peakBytes).toBeGreaterThan(0.9 * deviceBudget);
     expect(told.calls).toBeGreaterThan(50);
     expect(told.rejected.aborted).toBeGreaterThan(0);
     expect(told.stats.reduce((sum, { merged }) => sum + merged, 0)).toBeGreaterThan(0);

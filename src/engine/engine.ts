@@ -17,7 +17,7 @@ import { Turns } from '../cpu/turns.js';
 import { type CurveContext, withProduct } from '../curves/curve.js';
 import { openCurve } from '../curves/open-curve.js';
 import type { PointSource } from '../curves/point-source.js';
-import { badArgument, GpuFault, MsmError, show } from '../errors.js';
+import { badArgument, GpuFault, MsmError, NoRoom, show } from '../errors.js';
 import { kernelsOf } from '../gpu/commands.js';
 import { type OpenDevice, openDevice } from '../gpu/device.js';
 import { DeviceSource } from '../gpu/device-source.js';
@@ -53,6 +53,9 @@ const WIDTH = 2;
 
 /** Devices that a call may see go before anything of it has begun. */
 const MOST_DEVICES = 3;
+
+/** Times that a call is planned again, at most. */
+const MOST_PLANS = 20;
 
 /** What is left of a call's attempts. */
 interface Attempts {
@@ -428,15 +431,13 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     return [...sums];
   }
 
-  /** Plans and does again what did not fit, where what others have loaded meanwhile took room that it was planned for. */
+  /** Plans and does again what does not fit, as others have loaded meanwhile what stays in the room that it was planned for. */
   async #inTheRoom<Result>(work: () => Promise<Result>): Promise<Result> {
-    for (;;) {
-      const { bytes } = this.#runner.room;
+    for (let left = MOST_PLANS; ; left--) {
       try {
         return await work();
       } catch (error) {
-        const isUnforeseen = error instanceof MsmError && error.code === 'out-of-memory';
-        if (!isUnforeseen || this.#runner.room.bytes >= bytes) throw error;
+        if (!(error instanceof NoRoom) || left === 0) throw error;
       }
     }
   }

@@ -5,7 +5,7 @@
  * The queue of a device does one thing after the other. So a job's scratch is the next one's as soon as its last submit was made: what is still to be
  * done with it comes before. Only what is mapped stays its own.
  */
-import { abortedBy, MsmError, onAbort } from '../errors.js';
+import { abortedBy, NoRoom, onAbort } from '../errors.js';
 import { DeviceLine } from '../line/device-line.js';
 import type { Waiting } from '../line/due.js';
 import { bufferUsage } from './constants.js';
@@ -343,9 +343,8 @@ export class DeviceOwner {
     return least;
   }
 
-  #tooMuch(bytes: number): MsmError {
-    return new MsmError(
-      'out-of-memory',
+  #tooMuch(bytes: number): NoRoom {
+    return new NoRoom(
       `${bytes} bytes more than the ${this.#bytes} that engines hold on the device are too many for a deviceBudget of ${this.#budget}; ${OUT_OF_MEMORY_ADVICE}`,
     );
   }
@@ -373,14 +372,14 @@ export class DeviceOwner {
       resume();
     }
     for (;;) {
-      let allotted: Allotment | MsmError | null = null;
+      let allotted: Allotment | NoRoom | null = null;
       const entry = this.#line.next(performance.now(), (candidate) => {
         allotted = this.#allot(candidate);
         return allotted !== null;
       });
       if (entry === null) return;
-      const found = allotted as unknown as Allotment | MsmError;
-      if (found instanceof MsmError) {
+      const found = allotted as unknown as Allotment | NoRoom;
+      if (found instanceof NoRoom) {
         this.#line.done(entry);
         entry.refuse(found);
         continue;
@@ -395,7 +394,7 @@ export class DeviceOwner {
   }
 
   /** What there is for a job; null: not yet; an error: there never will be. */
-  #allot({ member, wants, own }: Entry): Allotment | MsmError | null {
+  #allot({ member, wants, own }: Entry): Allotment | NoRoom | null {
     const { ledger, budget } = member;
     const reserved = [...this.#leases.values()]
       .filter(({ entry }) => entry.member === member)

@@ -1,6 +1,6 @@
 /** The calls of an engine: a few at a time, the one that is due first, and no more waiting than there may be. */
 import type { EngineEvent, EngineStats, Priority, QueueLimits } from '../api.js';
-import { abortedBy, MsmError, onAbort } from '../errors.js';
+import { abortedBy, assertNotAborted, MsmError, onAbort } from '../errors.js';
 import type { Turn } from '../gpu/device-owner.js';
 import { dueAt, isMoreUrgent, nextDue, type Waiting } from '../line/due.js';
 
@@ -330,7 +330,7 @@ export class CallQueue {
         },
       };
       // who was aborted before is told of nothing
-      if (signal?.aborted) return reject(abortedBy(signal));
+      assertNotAborted(signal);
       const stay = onAbort(signal, leave);
       this.#waiting.push(waiter);
       this.#next();
@@ -348,7 +348,7 @@ export class CallQueue {
         stay();
         resolve();
       };
-      if (signal?.aborted) return reject(abortedBy(signal));
+      assertNotAborted(signal);
       const stay = onAbort(signal, leave);
       this.#parked.push(begin);
       this.#next();

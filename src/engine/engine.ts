@@ -287,8 +287,8 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   async #residentBuffer(runner: Runner, bases: ResidentBases, turn: CallTurn): Promise<GPUBuffer> {
     const loaded = bases.on(runner);
     if (loaded !== null) {
-      const { areAsLoaded } = await loadLater();
-      const look = (): Promise<boolean> => areAsLoaded(runner, this.#loadContext(), loaded, turn);
+      const look = async (): Promise<boolean> =>
+        (await loadLater()).areAsLoaded(runner, this.#loadContext(), loaded, turn);
       if (!bases.isSuspect || (await bases.clear(look))) return loaded.buffer;
     }
     await turn.alone(async () => bases.on(runner) !== loaded || this.#reload(runner, bases, turn), turn.signal);

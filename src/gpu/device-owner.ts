@@ -5,7 +5,7 @@
  * The queue of a device does one thing after the other. So a job's scratch is the next one's as soon as its last submit was made: what is still to be
  * done with it comes before. Only what is mapped stays its own.
  */
-import { abortedBy, NoRoom, onAbort } from '../errors.js';
+import { abortedBy, assertNotAborted, NoRoom, onAbort } from '../errors.js';
 import { DeviceLine } from '../line/device-line.js';
 import type { Waiting } from '../line/due.js';
 import { bufferUsage } from './constants.js';
@@ -175,7 +175,7 @@ export class DeviceOwner {
     return new Promise((resolve, reject) => {
       const { signal } = turn;
       // who was aborted before is told of nothing
-      if (signal?.aborted) return reject(abortedBy(signal));
+      assertNotAborted(signal);
       const leave = (): void => {
         this.#line.remove(entry);
         reject(abortedBy(signal));
@@ -317,8 +317,7 @@ export class DeviceOwner {
     const isTooMuch = (): boolean => this.#bytes + own.bytes > this.#budget;
     // a step each time
     if (isTooMuch()) this.#drop(() => true);
-    const isLeft = this.#leases.size > 0 || this.#kept.doomed.length > 0;
-    if (isTooMuch() && !isLeft) throw this.#tooMuch(own.bytes);
+    if (isTooMuch() && !this.#isMoreToCome) throw this.#tooMuch(own.bytes);
     return !isTooMuch();
   }
 
@@ -335,6 +334,11 @@ export class DeviceOwner {
     let bytes = this.#bytes;
     for (const each of this.#settling) bytes += each.bytes;
     return bytes;
+  }
+
+  /** Whether somebody is still to give something back. */
+  get #isMoreToCome(): boolean {
+    return this.#leases.size > 0 || this.#kept.doomed.length > 0;
   }
 
   get #budget(): number {
@@ -417,7 +421,7 @@ export class DeviceOwner {
     const isFull = this.#claimed + bytesOf(missing) + bufferBytes(own) > this.#budget;
     this.#drop((kept) => isFull || kept.ledger === ledger);
     if (fits(none, wants)) return { taken: none, missing: wants };
-    if (this.#leases.size > 0 || this.#kept.doomed.length > 0 || this.#settling.size > 0) return null;
+    if (this.#isMoreToCome || this.#settling.size > 0) return null;
     const all = bytesOf(wants) + bufferBytes(own);
     // beyond its engine's budget is what was planned so
     return this.#bytes + all > this.#budget ? this.#tooMuch(all) : { taken: none, missing: wants };

@@ -1,7 +1,7 @@
 /** Devices that look only now and then whether they are done, as Firefox's, and those that do not. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
-import { measureWaits, waitFor } from '../src/gpu/wait.js';
+import { measureWaits, waitForQueue } from '../src/gpu/wait.js';
 import { createMsmEngine } from '../src/index.js';
 import { type LeasedDevice, leaseDevice } from './support/leased-gpu.js';
 
@@ -68,7 +68,11 @@ const fakeDevice = (work: () => Promise<undefined> = async () => undefined) => {
     submit: (commands: readonly unknown[]) => poll.submit(commands),
     onSubmittedWorkDone: () => poll.wait(work()),
   };
-  return { device: { lost, queue } as unknown as GPUDevice, poll, lose: () => lose({} as GPUDeviceLostInfo) };
+  return {
+    device: { lost, queue } as unknown as GPUDevice,
+    poll,
+    lose: () => lose({ message: 'taken away' } as GPUDeviceLostInfo),
+  };
 };
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
@@ -145,7 +149,7 @@ test('a device that is busy is not taken for one that is asked too seldom', asyn
   device.queue.submit = () => {
     submits++;
   };
-  await waitFor(device, sleep(30));
+  await waitForQueue(device, sleep(30));
   expect(submits).toBe(0);
 });
 
@@ -167,7 +171,7 @@ describe('empty submits end', () => {
   test('when what was waited for has come', async () => {
     const fake = await slow();
     const before = fake.poll.emptySubmits;
-    expect(await waitFor(fake.device, fake.poll.wait(sleep(10).then(() => 7)))).toBe(7);
+    expect(await waitForQueue(fake.device, fake.poll.wait(sleep(10).then(() => 7)))).toBe(7);
     await expectQuiet(fake, before);
   });
 
@@ -175,18 +179,20 @@ describe('empty submits end', () => {
     const fake = await slow();
     const before = fake.poll.emptySubmits;
     const refused = sleep(10).then(() => Promise.reject(new Error('unmapped')));
-    await expect(waitFor(fake.device, fake.poll.wait(refused))).rejects.toThrow('unmapped');
+    await expect(waitForQueue(fake.device, fake.poll.wait(refused))).rejects.toThrow('unmapped');
     await expectQuiet(fake, before);
   });
 
   test('when the device is lost, also if nobody ends the wait', async () => {
     const fake = await slow();
     const before = fake.poll.emptySubmits;
-    void waitFor(fake.device, new Promise(() => undefined));
+    const wait = waitForQueue(fake.device, new Promise(() => undefined));
+    const ended = expect(wait).rejects.toThrow('taken away');
     await sleep(10);
     fake.lose();
     await sleep(10);
     await expectQuiet(fake, before);
+    await ended;
   });
 
   test('when the device takes none', async () => {
@@ -197,7 +203,7 @@ describe('empty submits end', () => {
       throw new Error('no more');
     };
     expect(
-      await waitFor(
+      await waitForQueue(
         fake.device,
         sleep(20).then(() => 7),
       ),

@@ -1,7 +1,7 @@
 /** How long the GPU is busy with a submit, as far as the host can tell; and what one left. */
 import { median } from '../../src/calibrate/statistics.js';
 import { bufferUsage, mapModeRead } from '../../src/gpu/constants.js';
-import { measureWaits, waitFor } from '../../src/gpu/wait.js';
+import { measureWaits, waitForQueue } from '../../src/gpu/wait.js';
 
 const EMPTY_SUBMITS = 5;
 
@@ -10,7 +10,7 @@ const emptyMs = new WeakMap<GPUDevice, Promise<number>>();
 const timeWhole = async (device: GPUDevice, commands: GPUCommandBuffer[]): Promise<number> => {
   const begun = performance.now();
   device.queue.submit(commands);
-  await waitFor(device, device.queue.onSubmittedWorkDone());
+  await waitForQueue(device, device.queue.onSubmittedWorkDone());
   return performance.now() - begun;
 };
 
@@ -32,7 +32,7 @@ export const timeSubmit = async (device: GPUDevice, encode: () => GPUCommandBuff
   const empty = emptyMs.get(device) ?? measureEmpty(device);
   emptyMs.set(device, empty);
   const nothing = await empty;
-  await waitFor(device, device.queue.onSubmittedWorkDone());
+  await waitForQueue(device, device.queue.onSubmittedWorkDone());
   const whole = await timeWhole(device, [encode()]);
   return Math.max(whole - nothing, whole / 10);
 };
@@ -43,7 +43,7 @@ export const readBack = async (device: GPUDevice, buffer: GPUBuffer): Promise<Ui
   const encoder = device.createCommandEncoder();
   encoder.copyBufferToBuffer(buffer, 0, staging, 0, staging.size);
   device.queue.submit([encoder.finish()]);
-  await waitFor(device, staging.mapAsync(mapModeRead));
+  await waitForQueue(device, staging.mapAsync(mapModeRead));
   const words = new Uint32Array(staging.getMappedRange().slice(0));
   staging.destroy();
   return words;

@@ -1,5 +1,6 @@
 /** The calls of an engine: a few at a time, the one that is due first, and no more waiting than there may be. */
 import type { EngineEvent, EngineStats, Priority, QueueLimits } from '../api.js';
+import { Ending } from '../ending.js';
 import { abortedBy, assertNotAborted, MsmError, onAbort } from '../errors.js';
 import type { Turn } from '../gpu/device-owner.js';
 import { dueAt, isMoreUrgent, nextDue, type Waiting } from '../line/due.js';
@@ -89,6 +90,9 @@ const urgencyOf = (call: Waiting, company: readonly Waiting[]): Waiting => {
   return { priority, since: call.since, deadline: Math.min(...[call, ...company].map(dueAt)) };
 };
 
+const codeOf = (error: unknown): NonNullable<EngineEvent['error']> =>
+  error instanceof MsmError ? error.code : 'other';
+
 /** Of what the next calls take, how much the last one counts. */
 const NEWEST = 0.25;
 
@@ -107,6 +111,8 @@ export class CallQueue {
   /** Since when some call is under way. */
   #busySince = 0;
   readonly #counts = { done: 0, failed: 0, refused: 0, merged: 0, waitedMs: 0, busyMs: 0 };
+  /** Ends all calls with their engine. */
+  readonly #ending = new Ending();
 
   /**
    * @param width calls that may be under way at the same time; and one more that is more urgent than all of these
@@ -125,6 +131,11 @@ export class CallQueue {
       running: this.#active.size,
       ...this.#counts,
     };
+  }
+
+  /** Ends all calls, whatever they wait for. */
+  end(error: MsmError): void {
+    this.#ending.end(error);
   }
 
   get #waitingBytes(): number {
@@ -167,10 +178,10 @@ export class CallQueue {
       if (turn !== null) {
         tell('queued');
         try {
-          joined = await turn;
+          joined = await this.#ending.race(turn);
         } catch (error) {
           this.#counts.failed++;
-          tell('ended', { error: 'aborted', ms: performance.now() - from });
+          tell('ended', { error: codeOf(error), ms: performance.now() - from });
           throw error;
         }
       }
@@ -181,10 +192,10 @@ export class CallQueue {
       tell('started', { ms: begun - from });
       let result: unknown;
       try {
-        result = await (joined?.result ?? this.#work(task, own));
+        result = await (joined === null ? this.#work(task, own) : this.#ending.race(joined.result));
       } catch (error) {
         this.#counts.failed++;
-        tell('ended', { ms: performance.now() - begun, error: error instanceof MsmError ? error.code : 'other' });
+        tell('ended', { ms: performance.now() - begun, error: codeOf(error) });
         throw error;
       }
       if (result === PARTED) {
@@ -200,8 +211,11 @@ export class CallQueue {
     }
   }
 
-  /** Does the work of a call that has its turn. One that is aborted ends at once; those that are computed with it go on. */
-  #work<Result>(task: (turn: CallTurn) => Promise<Result>, own: Called): Promise<Result> {
+  /**
+   * Does the work of a call that has its turn. A call that is aborted ends at once, and so do all with their engine: work that cannot be left
+   * in the middle keeps its place until it sees that. Calls computed with an aborted one go on.
+   */
+  async #work<Result>(task: (turn: CallTurn) => Promise<Result>, own: Called): Promise<Result> {
     const { waiting, signal } = own;
     let isOver = false;
     const turn = this.#turnOf({ ...own, tell: (event) => isOver || own.tell(event) });
@@ -213,14 +227,11 @@ export class CallQueue {
         this.#end(waiting, (performance.now() - begun) / (1 + turn.company.length));
       }
     };
-    if (turn.company.length === 0) return compute();
-    return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        isOver = true;
-        reject(abortedBy(signal));
-      };
-      compute().then(resolve, reject).finally(onAbort(signal, leave));
-    });
+    try {
+      return await this.#ending.race(compute(), signal);
+    } finally {
+      isOver = true;
+    }
   }
 
   #assertRoom(bytes: number, tell: Tell): void {

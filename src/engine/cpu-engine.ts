@@ -118,8 +118,7 @@ export class CpuEngine extends Front<HostBases> implements MsmEngine<Coordinate>
     this.#threads.trim();
   }
 
-  destroy(): void {
-    this.destroyed = true;
+  protected release(): void {
     this.#threads.destroy();
   }
 

@@ -181,9 +181,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     await this.#runner.trim();
   }
 
-  destroy(): void {
-    if (this.destroyed) return;
-    this.destroyed = true;
+  protected release(): void {
     this.#router?.destroy();
     this.#runner.destroy();
     this.#source.leave();

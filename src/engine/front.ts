@@ -169,7 +169,16 @@ export abstract class Front<Own extends OwnBases> {
   /** What vectors of such lengths would take, of which none is 0. */
   protected abstract planned(bases: Own, lengths: readonly number[]): Promise<MsmPlan>;
 
-  abstract destroy(): void;
+  /** Ends all calls at once, and gives back what they hold. */
+  destroy(): void {
+    if (this.destroyed) return;
+    this.destroyed = true;
+    this.release();
+    this.#queue.end(new MsmError('destroyed', 'the engine was destroyed; create a new one'));
+  }
+
+  /** Gives back what the engine holds. */
+  protected abstract release(): void;
 
   [dispose](): void {
     this.destroy();

@@ -9,6 +9,7 @@ import { abortedBy, assertNotAborted, NoRoom, onAbort } from '../errors.js';
 import { DeviceLine } from '../line/device-line.js';
 import type { Waiting } from '../line/due.js';
 import { bufferUsage } from './constants.js';
+import { watchOf } from './device-watch.js';
 import { type Kept, KeptBuffers, type Want } from './kept-buffers.js';
 import { bufferBytes, type Ledger, OUT_OF_MEMORY_ADVICE } from './ledger.js';
 
@@ -156,7 +157,7 @@ export class DeviceOwner {
     this.#advance();
   }
 
-  /** Of a device that is lost. */
+  /** Refuses all that waits: the device is lost. */
   end(): void {
     this.#refuse(() => true, new Error('the device was lost'));
   }
@@ -220,11 +221,25 @@ export class DeviceOwner {
     return lease.own;
   }
 
-  /** Between two submits of a job: resolves at once, or when one that is more urgent has made its own. */
+  /**
+   * Resolves at once, or when a more urgent job has made its submits; between two submits of a job.
+   *
+   * @throws MsmError `aborted`
+   */
   async pause({ entry }: Lease): Promise<void> {
     this.#line.pause(entry);
     this.#advance();
-    if (!this.#line.resume(entry)) await new Promise<void>((resolve) => this.#resuming.set(entry, resolve));
+    if (this.#line.resume(entry)) return;
+    await new Promise<void>((resolve, reject) => {
+      const unsubscribe = onAbort(entry.signal, () => {
+        this.#resuming.delete(entry);
+        reject(abortedBy(entry.signal));
+      });
+      this.#resuming.set(entry, () => {
+        unsubscribe();
+        resolve();
+      });
+    });
   }
 
   /** Resolves when the device has done all that it was given before by those that have made their last submit; null if it has. */
@@ -361,10 +376,15 @@ export class DeviceOwner {
     ]);
   }
 
+  /** Refuses jobs that wait, and has those that are paused go on, which then find out themselves. */
   #refuse(isMeant: (entry: Entry) => boolean, error: Error): void {
     for (const entry of this.#line.waiting.filter(isMeant)) {
       this.#line.remove(entry);
       entry.refuse(error);
+    }
+    for (const [entry, resume] of [...this.#resuming].filter(([each]) => isMeant(each))) {
+      this.#resuming.delete(entry);
+      resume();
     }
   }
 
@@ -469,6 +489,6 @@ export const ownerOf = (device: GPUDevice): DeviceOwner => {
   if (known !== undefined) return known;
   const owner = new DeviceOwner();
   owners.set(device, owner);
-  void device.lost.then(() => owner.end());
+  void watchOf(device).loss.then(() => owner.end());
   return owner;
 };

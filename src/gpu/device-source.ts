@@ -1,4 +1,5 @@
 import type { OpenDevice } from './device.js';
+import { watchOf } from './device-watch.js';
 
 /** Where engines get their device from that share one: the same for all, and for all the next one when it is lost. */
 export class DeviceSource {
@@ -53,7 +54,10 @@ export class DeviceSource {
 
   #next(again: boolean): Promise<OpenDevice> {
     const requested = this.#request(again).then((open) => {
-      void open.device.lost.then(() => this.#lost.add(open));
+      void watchOf(open.device).loss.then(({ isSilent }) => {
+        if (isSilent) this.#end(open);
+        this.#lost.add(open);
+      });
       if (this.#current === requested) this.#open = open;
       return open;
     });

@@ -1,5 +1,6 @@
 import type { AdapterDescription } from '../api.js';
 import { badArgument, MsmError, show } from '../errors.js';
+import { NoAnswer, waitForRequest } from './device-watch.js';
 
 /** A device to compute on, and whether it is ours to destroy. */
 export interface OpenDevice {
@@ -55,10 +56,11 @@ const requestDevice = async (adapter: GPUAdapter): Promise<GPUDevice> => {
   let refusal: unknown;
   for (const descriptor of [{ label, requiredFeatures, requiredLimits }, { label, requiredFeatures }, { label }]) {
     try {
-      return await adapter.requestDevice(descriptor);
+      return await waitForRequest(adapter.requestDevice(descriptor), 'a device', (late) => late.destroy());
     } catch (error) {
       // the first says most: the others ask for less
       refusal ??= error;
+      if (error instanceof NoAnswer) break;
     }
   }
   throw new MsmError('unsupported-device', `the adapter makes no device: ${(refusal as Error).message}`, {
@@ -99,7 +101,7 @@ export const openDevice = async (
   }
   let adapter: GPUAdapter | null;
   try {
-    adapter = await gpu.requestAdapter({ powerPreference });
+    adapter = await waitForRequest(gpu.requestAdapter({ powerPreference }), 'an adapter');
   } catch (error) {
     throw new MsmError('no-webgpu', `WebGPU refused an adapter: ${(error as Error).message}`, { cause: error });
   }

@@ -1,6 +1,7 @@
 import type { CompileTime } from '../api.js';
 import { MsmError } from '../errors.js';
 import type { Binding, Kernel } from '../shaders/kernel.js';
+import { watchOf } from './device-watch.js';
 
 const STAGE_COMPUTE = 4;
 
@@ -39,8 +40,11 @@ const layoutEntry = ({ access }: Binding, binding: number): GPUBindGroupLayoutEn
 });
 
 /** What the compiler says about a shader, each message with the line it points at. */
-const compilerMessages = async (module: GPUShaderModule, source: string): Promise<string> => {
-  const { messages } = await module.getCompilationInfo();
+const compilerMessages = async (device: GPUDevice, module: GPUShaderModule, source: string): Promise<string> => {
+  const { messages } = await watchOf(device).wait(module.getCompilationInfo(), {
+    what: 'what the compiler says',
+    kind: 'compiler',
+  });
   const lines = source.split('\n');
   return messages
     .filter(({ type }) => type === 'error')
@@ -56,8 +60,13 @@ const compile = async (device: GPUDevice, { name, source, bindings }: Kernel): P
   const module = device.createShaderModule({ label, code: source });
   const group = device.createBindGroupLayout({ label, entries: bindings.map(layoutEntry) });
   const layout = device.createPipelineLayout({ label, bindGroupLayouts: [group] });
-  const scope = device.popErrorScope();
-  const pipeline = device.createComputePipelineAsync({ label, layout, compute: { module, entryPoint: name } });
+  const request = { what: `compiling ${name}`, kind: 'compiler' } as const;
+  const watch = watchOf(device);
+  const scope = watch.wait(device.popErrorScope(), request);
+  const pipeline = watch.wait(
+    device.createComputePipelineAsync({ label, layout, compute: { module, entryPoint: name } }),
+    request,
+  );
   try {
     const [made, error] = await Promise.all([pipeline, scope]);
     if (error !== null) throw new Error(error.message);
@@ -67,7 +76,7 @@ const compile = async (device: GPUDevice, { name, source, bindings }: Kernel): P
     return made;
   } catch (error) {
     pipeline.catch(() => undefined);
-    const details = await compilerMessages(module, source).catch(() => '');
+    const details = await compilerMessages(device, module, source).catch(() => '');
     throw new MsmError('internal', `the pipeline of ${name} does not compile: ${details || (error as Error).message}`, {
       cause: error,
     });

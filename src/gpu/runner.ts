@@ -1,4 +1,5 @@
 import type { HostWalls } from '../api.js';
+import { Ending } from '../ending.js';
 import { MsmError } from '../errors.js';
 import { CUSTODY } from '../shaders/custody.js';
 import type { Kernel } from '../shaders/kernel.js';
@@ -7,9 +8,10 @@ import { type Command, type Dispatch, kernelsOf, RESULT, type Slice } from './co
 import { bufferUsage, mapModeRead } from './constants.js';
 import { CustodyChain } from './custody-chain.js';
 import { type DeviceOwner, type Lease, type Member, ownerOf, type Room, type Turn } from './device-owner.js';
+import { type Loss, type WaitRequest, watchOf } from './device-watch.js';
 import { type Account, Ledger, OUT_OF_MEMORY_ADVICE } from './ledger.js';
 import { pipelineFor, releasePipelines } from './pipelines.js';
-import { measureWaits, waitFor } from './wait.js';
+import { measureWaits, waitForQueue } from './wait.js';
 
 /** Queries of a set, at most (WebGPU, "GPUQuerySetDescriptor"). */
 const MAX_QUERIES = 4096;
@@ -31,6 +33,8 @@ export interface Job {
   readonly commands: readonly Command[];
   /** When its turn is to be. Default: in its order among those of normal priority. */
   readonly turn?: Turn | undefined;
+  /** Milliseconds that the device is expected to take for one of its submits. Default: next to none. */
+  readonly expectedMs?: number;
   /** Bytes of the accounts of its stages, which are zero when it begins; they come back. */
   readonly accounts?: number;
   /** Bytes of `RESULT`, which is zero when it begins; it comes back. */
@@ -99,8 +103,10 @@ export class Runner {
   readonly #afterLoss: string;
   /** Those that no job has. */
   #queries: GPUQuerySet[] = [];
-  #lost: string | null = null;
+  #lost: Loss | null = null;
   #destroyed = false;
+  /** Ends all waits of this runner when it is destroyed. */
+  readonly #ending = new Ending();
   /** The number of the last job: not those of another engine, which may have had the same memory. */
   #call = Math.floor(Math.random() * 2 ** 32);
 
@@ -115,14 +121,19 @@ export class Runner {
     this.#owner.join(this.#member);
     // a device may outlive many runners, and would keep them all
     const self = new WeakRef(this);
-    void device.lost.then((info) => {
+    void watchOf(device).loss.then((loss) => {
       const runner = self.deref();
-      if (runner !== undefined) runner.#lost = info.message || info.reason;
+      if (runner !== undefined) runner.#lost = loss;
     });
   }
 
   get isLost(): boolean {
     return this.#lost !== null;
+  }
+
+  /** Whether the device counts as lost because it stopped answering. */
+  get isSilent(): boolean {
+    return this.#lost?.isSilent === true;
   }
 
   /** Whether it runs nothing any more. */
@@ -149,18 +160,22 @@ export class Runner {
   assertAlive(cause?: unknown): void {
     if (this.#destroyed) throw new MsmError('destroyed', 'the engine was destroyed while it computed', { cause });
     if (this.#lost !== null) {
-      throw new MsmError('device-lost', `the GPU device was lost (${this.#lost}); ${this.#afterLoss}`, {
+      throw new MsmError('device-lost', `the GPU device was lost (${this.#lost.message}); ${this.#afterLoss}`, {
         cause,
       });
     }
   }
 
-  /** Compiles kernels in parallel; those that the device has seen are there at once. Meanwhile it measures how the device waits. */
-  async compile(kernels: readonly Kernel[]): Promise<ReadonlyMap<Kernel, GPUComputePipeline>> {
+  /**
+   * Compiles kernels in parallel; those that the device has seen are there at once. Meanwhile it measures how the device waits.
+   *
+   * @param signal ends the wait, not the compiling
+   */
+  async compile(kernels: readonly Kernel[], signal?: AbortSignal): Promise<ReadonlyMap<Kernel, GPUComputePipeline>> {
     const measuring = measureWaits(this.device);
     const compiled = kernels.map(async (kernel) => [kernel, await pipelineFor(this.device, kernel, this)] as const);
-    const pipelines = new Map(await this.#guard(() => Promise.all(compiled)));
-    await measuring;
+    const pipelines = new Map(await this.#guard(() => this.#ending.race(Promise.all(compiled), signal)));
+    await this.#ending.race(measuring, signal);
     return pipelines;
   }
 
@@ -168,7 +183,8 @@ export class Runner {
   async run(job: Job, clock: Stopwatch = unwatched): Promise<JobResult> {
     if (this.isOver) job.turn?.onRefused?.();
     this.assertAlive();
-    const pipelines = await this.compile(kernelsOf(job.commands));
+    const signal = job.turn?.signal;
+    const pipelines = await this.compile(kernelsOf(job.commands), signal);
     // compiling took a while
     this.assertAlive();
 
@@ -230,18 +246,24 @@ export class Runner {
       };
     };
 
+    const unused = [...pipelines.values()].filter((pipeline) => !used.has(pipeline));
+    const { expectedMs = 0 } = job;
+    const request = (what: string): WaitRequest => ({ what, expectedMs, compiles: unused.length > 0 });
+
     // what the clock is told of work ahead of this may come when it has gone on
     let step = 0;
-    /** Ends when the device has done all of it. */
-    let reading: Promise<unknown> | null = null;
+    /** Waits until the device has done what it was given last; null when nothing is under way. */
+    let rest: (() => Promise<unknown>) | null = null;
+    const workDone = (): Promise<unknown> =>
+      waitForQueue(device, device.queue.onSubmittedWorkDone(), request('the end of a submit'));
     try {
       this.assertAlive();
       let prepared: Prepared | null = null;
       let [dispatch, pass] = [0, 0];
       for (const [index, segment] of segments.entries()) {
         const isLast = index === segments.length - 1;
-        await this.#guard(() =>
-          this.#scoped(() => {
+        await this.#guard(() => {
+          const submitting = this.#scoped(() => {
             const encoder = device.createCommandEncoder({ label: 'webgpu-msm' });
             prepared ??= prepare(encoder);
             this.#encode(encoder, prepared, segment, dispatch, pass);
@@ -252,12 +274,19 @@ export class Runner {
             clock.enter(ahead === null ? 'submitToResultMs' : null);
             const own = step;
             void ahead?.then(() => own === step && clock.enter('submitToResultMs'));
-          }),
-        );
+          }, request('a submit'));
+          rest = () => submitting.then(workDone);
+          return this.#ending.race(submitting, signal);
+        });
         dispatch += segment.reduce((sum, { dispatches: own }) => sum + own.length, 0);
         pass += segment.length;
         if (isLast) break;
-        await this.#guard(() => waitFor(device, device.queue.onSubmittedWorkDone()));
+        await this.#guard(() => {
+          const done = workDone();
+          rest = () => done;
+          return this.#ending.race(done, signal);
+        });
+        rest = null;
         this.assertAlive();
         step++;
         clock.enter(null);
@@ -273,13 +302,16 @@ export class Runner {
       this.#owner.submitted(lease);
       // the map of a buffer that was destroyed meanwhile is an error of the device, and would reach the caller's handlers
       this.assertAlive();
-      const mapped = this.#guard(() => readMapped(device, staging, sizes.staging, clock)).then((read) => {
+      const mapped = this.#guard(() =>
+        readMapped(device, staging, sizes.staging, clock, request('reading back what was computed')),
+      ).then((read) => {
         step++;
+        for (const pipeline of unused) used.add(pipeline);
         this.#owner.done(lease);
         return read;
       });
-      reading = mapped;
-      const [bytes] = await Promise.all([mapped, job.meanwhile?.()]);
+      rest = () => mapped;
+      const [bytes] = await Promise.all([this.#ending.race(mapped, signal), job.meanwhile?.()]);
       const words = (at: number, size: number): Uint32Array => new Uint32Array(bytes, at, size / 4);
       chain.assertWhole(words(accounts, sizes.custody - accounts));
       return {
@@ -300,8 +332,9 @@ export class Runner {
     } finally {
       const release = (): void => this.#owner.release(lease);
       // a call that was aborted is over at once; its job is not, and the device is given no more meanwhile than it should have
-      if (reading === null || this.isOver) release();
-      else void reading.then(release, release);
+      const left = rest as (() => Promise<unknown>) | null;
+      if (left === null || this.isOver) release();
+      else void left().then(release, release);
     }
   }
 
@@ -336,10 +369,14 @@ export class Runner {
     try {
       const make = (): Promise<void> => {
         turn?.onBegun?.();
-        return this.#scoped(() => {
-          made = this.ledger.create(account, label, bytes, usage);
-          if (contents !== undefined) this.device.queue.writeBuffer(made, 0, contents);
-        });
+        const making = this.#scoped(
+          () => {
+            made = this.ledger.create(account, label, bytes, usage);
+            if (contents !== undefined) this.device.queue.writeBuffer(made, 0, contents);
+          },
+          { what: `making ${label}` },
+        );
+        return this.#ending.race(making, turn?.signal);
       };
       await this.#owner.withRoom(
         bytes,
@@ -363,6 +400,7 @@ export class Runner {
     this.ledger.destroyAll();
     this.#dropQueries();
     releasePipelines(this.device, this);
+    this.#ending.end(new MsmError('destroyed', 'the engine was destroyed while it computed'));
   }
 
   #dropQueries(): void {
@@ -462,14 +500,18 @@ export class Runner {
    * Runs synchronous WebGPU calls inside error scopes of their own, so that neither do our errors reach the caller's scopes and
    * handlers nor the other way round.
    */
-  #scoped(calls: () => void): Promise<void> {
+  #scoped(calls: () => void, request: WaitRequest): Promise<void> {
     const { device } = this;
+    const watch = watchOf(device);
     device.pushErrorScope('validation');
     device.pushErrorScope('internal');
     device.pushErrorScope('out-of-memory');
     const pop = async (): Promise<void> => {
-      const scopes = [device.popErrorScope(), device.popErrorScope(), device.popErrorScope()];
-      const [memory, internal, validation] = await Promise.all(scopes);
+      const [memory, internal, validation] = await Promise.all([
+        watch.wait(device.popErrorScope(), request),
+        watch.wait(device.popErrorScope(), request),
+        watch.wait(device.popErrorScope(), request),
+      ]);
       if (memory) {
         throw new MsmError('out-of-memory', `the GPU is out of memory: ${memory.message}; ${OUT_OF_MEMORY_ADVICE}`);
       }
@@ -494,14 +536,19 @@ export class Runner {
     try {
       return await calls();
     } catch (error) {
+      // a call that is aborted ends at once
+      if (error instanceof MsmError && error.code === 'aborted') throw error;
       // `lost` may resolve a moment after what it makes fail
-      await Promise.race([this.device.lost, new Promise((resolve) => setTimeout(resolve, 50))]);
+      await Promise.race([watchOf(this.device).loss, new Promise((resolve) => setTimeout(resolve, 50))]);
       this.assertAlive(error);
       if (error instanceof MsmError) throw error;
       throw new MsmError('internal', `WebGPU failed: ${(error as Error).message}`, { cause: error });
     }
   }
 }
+
+/** Pipelines that have computed something: drivers may put off compiling one until it does. */
+const used = new WeakSet<GPUComputePipeline>();
 
 /** What a job needs on the GPU besides its commands. */
 interface Prepared {
@@ -521,8 +568,9 @@ const readMapped = async (
   buffer: GPUBuffer,
   size: number,
   clock: Stopwatch,
+  request: WaitRequest,
 ): Promise<ArrayBuffer> => {
-  await waitFor(device, buffer.mapAsync(mapModeRead, 0, size));
+  await waitForQueue(device, buffer.mapAsync(mapModeRead, 0, size), request);
   clock.enter('readBackMs');
   const bytes = buffer.getMappedRange(0, size).slice(0);
   buffer.unmap();

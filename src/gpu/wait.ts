@@ -1,8 +1,10 @@
 /**
- * Waiting for a device. Firefox looks only every 100 ms whether a GPU is done (wgpu leaves that to its caller), and at every submit:
+ * Shorter waits for the queue of a device. Firefox looks only every 100 ms whether a GPU is done (wgpu leaves that to its caller), and at every submit:
  * there an empty submit now and then makes a wait as short as the work. Elsewhere it would be a call for nothing, so whether waits
  * are slow is measured, once a device.
  */
+
+import { type WaitRequest, watchOf } from './device-watch.js';
 
 /** What is known of a device's waits. */
 interface Waits {
@@ -50,7 +52,8 @@ const areSlow = async (device: GPUDevice, waits: Pick<Waits, 'lost'>): Promise<b
     await wait();
     return performance.now() - begun;
   };
-  const forNothing = (): Promise<unknown> => device.queue.onSubmittedWorkDone();
+  const forNothing = (): Promise<unknown> =>
+    watchOf(device).wait(device.queue.onSubmittedWorkDone(), { what: 'the end of no work' });
   // ends where a poll does, so that the next wait has a whole period before it; and what was submitted before is done then
   await forNothing();
   for (let round = 0; round < ROUNDS; round++) {
@@ -70,7 +73,7 @@ export const measureWaits = (device: GPUDevice): Promise<void> => {
   const before = known.get(device);
   if (before !== undefined) return before.measured;
   const state = { slow: false, lost: false };
-  const lost = device.lost.then(() => {
+  const lost = watchOf(device).loss.then(() => {
     state.lost = true;
   });
   const measuring = areSlow(device, state).then(
@@ -86,11 +89,17 @@ export const measureWaits = (device: GPUDevice): Promise<void> => {
 };
 
 /**
- * Waits for what a device has to do first: a map, or the end of what was submitted.
+ * Waits for the queue of a device: for a map, or for the end of what was submitted.
  *
  * @param wait just begun
+ * @throws Error when the device is lost first, or lets the wait run past its limit
  */
-export const waitFor = <Value>(device: GPUDevice, wait: Promise<Value>): Promise<Value> => {
+export const waitForQueue = <Value>(
+  device: GPUDevice,
+  wait: Promise<Value>,
+  request: WaitRequest = { what: 'the queue' },
+): Promise<Value> => {
   const waits = known.get(device);
-  return waits?.slow && !waits.lost ? nudge(device, waits, wait) : wait;
+  const watched = watchOf(device).wait(wait, request);
+  return waits?.slow && !waits.lost ? nudge(device, waits, watched) : watched;
 };

@@ -1,0 +1,185 @@
+/**
+ * Every wait for a promise of WebGPU. The specification allows an implementation to settle one as late as it likes, or never before the device is
+ * destroyed; so a device that lets a wait run past a generous limit counts as lost.
+ */
+
+/** Why a device is of no use any more. */
+export interface Loss {
+  readonly message: string;
+  /** The device never said so: it stopped answering. */
+  readonly isSilent: boolean;
+}
+
+/** Promises of the queue settle in the order of the calls that made them; compilers work side by side, in any order. */
+type WaitKind = 'queue' | 'compiler';
+
+export interface WaitRequest {
+  /** Names what is waited for, in an error. */
+  readonly what: string;
+  /** Default `queue`. */
+  readonly kind?: WaitKind;
+  /** Milliseconds that the device is expected to take, once it has done what it was told before. Default 0. */
+  readonly expectedMs?: number;
+  /** The driver may compile before it answers. Default false. */
+  readonly compiles?: boolean;
+}
+
+/** How often waits are looked at. Time is counted in these: a machine that slept, or a page that was frozen, has missed them. */
+const TICK_MS = 250;
+
+/** The least that a wait may take, in milliseconds, and how many times what is expected. */
+export const LEAST_LIMIT_MS = 10_000;
+const LIMIT_TIMES = 20;
+
+/** The least while something is compiled: a phone's driver may take minutes for all kernels. */
+export const COMPILING_LIMIT_MS = 120_000;
+
+/** How long promises have to reject by themselves when a device says that it is lost. */
+const GRACE_MS = 50;
+
+interface Wait extends Required<WaitRequest> {
+  waitedMs: number;
+  fail(error: Error): void;
+}
+
+/** Time does not count while a page is hidden, as browsers may then leave its GPU work undone. */
+const isHidden = (): boolean =>
+  (globalThis as { document?: { visibilityState?: string } }).document?.visibilityState === 'hidden';
+
+export class DeviceWatch {
+  /** Resolves when the device is lost, or counts as lost. Never rejects. */
+  readonly loss: Promise<Loss>;
+  #tellLoss: (loss: Loss) => void = () => undefined;
+  #lost: Loss | null = null;
+  /** In the order in which they began. */
+  readonly #waits = new Set<Wait>();
+  #timer: ReturnType<typeof setInterval> | null = null;
+
+  constructor(lost: Promise<Pick<GPUDeviceLostInfo, 'message' | 'reason'>>) {
+    this.loss = new Promise((resolve) => {
+      this.#tellLoss = resolve;
+    });
+    void lost.then(({ message, reason }) => {
+      this.#lose({ message: message || reason, isSilent: false });
+      setTimeout(() => this.#failAll(), GRACE_MS);
+    });
+  }
+
+  /**
+   * Settles as a promise of the device does, or rejects when the device is lost first.
+   *
+   * @param promise as the call of WebGPU returned it
+   */
+  wait<Value>(promise: PromiseLike<Value>, request: WaitRequest): Promise<Value> {
+    return new Promise((resolve, reject) => {
+      const wait: Wait = { kind: 'queue', expectedMs: 0, compiles: false, ...request, waitedMs: 0, fail: reject };
+      const settled = (): void => {
+        if (this.#waits.delete(wait) && wait.kind === 'compiler') this.#forgive('compiler');
+        if (this.#waits.size === 0) this.#stop();
+      };
+      this.#waits.add(wait);
+      promise.then(
+        (value) => {
+          settled();
+          resolve(value);
+        },
+        (error: unknown) => {
+          settled();
+          reject(error);
+        },
+      );
+      if (this.#lost?.isSilent) this.#failAll();
+      else this.#timer ??= setInterval(() => this.#tick(), TICK_MS);
+    });
+  }
+
+  #tick(): void {
+    if (isHidden()) return;
+    const compiling = [...this.#waits].some(({ kind }) => kind === 'compiler');
+    // what comes behind the oldest of the queue cannot be expected before that
+    const oldest = [...this.#waits].find(({ kind }) => kind === 'queue');
+    for (const wait of [...this.#waits]) {
+      if (wait.kind === 'queue' && wait !== oldest) continue;
+      wait.waitedMs += TICK_MS;
+      const least = wait.compiles || compiling ? COMPILING_LIMIT_MS : LEAST_LIMIT_MS;
+      const limitMs = Math.max(least, LIMIT_TIMES * wait.expectedMs);
+      if (wait.waitedMs <= limitMs) continue;
+      const seconds = Math.round(wait.waitedMs / 1000);
+      this.#lose({ message: `it did not answer: ${wait.what} took more than ${seconds} s`, isSilent: true });
+      this.#failAll();
+      return;
+    }
+  }
+
+  /** Progress of one is a sign of life for all of its kind. */
+  #forgive(kind: WaitKind): void {
+    for (const wait of this.#waits) if (wait.kind === kind) wait.waitedMs = 0;
+  }
+
+  #lose(loss: Loss): void {
+    if (this.#lost !== null) return;
+    this.#lost = loss;
+    this.#tellLoss(loss);
+  }
+
+  #failAll(): void {
+    const waits = [...this.#waits];
+    this.#waits.clear();
+    this.#stop();
+    for (const { fail } of waits) fail(new Error(this.#lost?.message));
+  }
+
+  #stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+}
+
+const watches = new WeakMap<GPUDevice, DeviceWatch>();
+
+/** The watch that all who use a device share. */
+export const watchOf = (device: GPUDevice): DeviceWatch => {
+  const watch = watches.get(device) ?? new DeviceWatch(device.lost);
+  watches.set(device, watch);
+  return watch;
+};
+
+/** How long a browser may take to find a GPU, in milliseconds: its GPU process may have to start. */
+const REQUEST_LIMIT_MS = 30_000;
+
+/** WebGPU was asked for something, and has not answered in time. */
+export class NoAnswer extends Error {}
+
+/**
+ * Waits for an adapter or a device, before there is a device to watch.
+ *
+ * @param give receives what comes too late
+ * @throws NoAnswer
+ */
+export const waitForRequest = <Value>(
+  promise: PromiseLike<Value>,
+  what: string,
+  give: (late: Value) => void = () => undefined,
+): Promise<Value> =>
+  new Promise((resolve, reject) => {
+    let waitedMs = 0;
+    let isLate = false;
+    const timer = setInterval(() => {
+      waitedMs += TICK_MS;
+      if (waitedMs <= REQUEST_LIMIT_MS) return;
+      isLate = true;
+      clearInterval(timer);
+      reject(new NoAnswer(`${what} did not come within ${REQUEST_LIMIT_MS / 1000} s`));
+    }, TICK_MS);
+    promise.then(
+      (value) => {
+        clearInterval(timer);
+        if (isLate) give(value);
+        else resolve(value);
+      },
+      (error: unknown) => {
+        clearInterval(timer);
+        reject(error);
+      },
+    );
+  });

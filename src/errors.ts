@@ -40,6 +40,13 @@ export class GpuFault extends MsmError {
   }
 }
 
+/** The GPU stopped answering, and its device counts as lost: a call may go on without it. */
+export class NoAnswerError extends MsmError {
+  constructor(message: string, cause?: unknown) {
+    super('device-lost', message, { cause });
+  }
+}
+
 /** There will be no room for something beside what stays on the device: less of it at a time may fit. */
 export class NoRoom extends MsmError {
   constructor(message: string) {

@@ -130,7 +130,10 @@ describe('what is right is verified', () => {
   });
 
   test('bases that are found right are so for whoever looked, and suspect for whoever saw something go wrong meanwhile', async () => {
-    const bases = new ResidentBases(0, '', NO_TABLES, null, {} as Runner, { buffer: {} as GPUBuffer, digests: [] });
+    const bases = new ResidentBases(0, '', NO_TABLES, null, {
+      runner: {} as Runner,
+      loaded: { buffer: {} as GPUBuffer, digests: [] },
+    });
     bases.suspect();
     const found = await bases.clear(async () => {
       bases.suspect();

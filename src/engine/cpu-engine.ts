@@ -10,25 +10,22 @@ import type {
   RunRecord,
   SelfTest,
 } from '../api.js';
-import { checkPoints } from '../cpu/check-points.js';
-import { ANY, turnsOf } from '../cpu/sum-line.js';
 import { CpuThreads } from '../cpu/threads.js';
 import { withAdder } from '../cpu/wide.js';
 import type { CurveContext } from '../curves/curve.js';
 import { originalOf } from '../curves/edwards.js';
-import { formatOf } from '../curves/misread.js';
 import type { PointSource } from '../curves/point-source.js';
 import { badArgument, MsmError, show } from '../errors.js';
 import type { PlanLimits } from '../plan/planner.js';
 import type { Knobs } from '../plan/tuning.js';
 import { NO_TABLES } from '../plan/workload.js';
 import type { HostClock } from './clock.js';
+import { loadOnCpu } from './cpu-load.js';
 import { runOnCpu } from './cpu-run.js';
 import { type Factors, surveyFactors } from './factors.js';
 import { Front, type OwnBases } from './front.js';
 import type { Call } from './input.js';
 import type { ReadOptions } from './options.js';
-import { refusal } from './refusal.js';
 import { dispose } from './resident-bases.js';
 
 /** What is told of where it runs. */
@@ -139,24 +136,9 @@ export class CpuEngine extends Front<HostBases> implements MsmEngine<Coordinate>
   }
 
   protected async load(source: PointSource, _: unknown, options: Call): Promise<HostBases> {
-    const { label = 'bases', checkSubgroup, signal, onProgress, turn } = options;
-    const goOn = (): void => this.assertUsable(signal);
-    goOn();
-    const length = source.bytes.length / this.curve.pointBytes;
-    const progress = (done: number): void => onProgress?.({ phase: 'load', done, total: length });
-    const checked = await this.#threads.line.inTurn({ ...turn, additions: ANY }, (pause) => {
-      progress(0);
-      return checkPoints(this.curve, source, checkSubgroup, turnsOf(goOn, pause), progress);
-    });
-    if ('wrong' in checked) {
-      const at = checked.index * this.curve.pointBytes;
-      const bytes = source.bytes.slice(at, at + this.curve.pointBytes);
-      const format = checked.wrong === 'outside the group' ? null : formatOf(this.curve, { ...source, bytes });
-      throw refusal(this.curve, checked.index, checked.wrong, format);
-    }
-    progress(length);
-    goOn();
-    return new HostBases(length, label, checked);
+    const { label = 'bases', signal } = options;
+    const checked = await loadOnCpu(this.curve, source, this.#threads, options, () => this.assertUsable(signal));
+    return new HostBases(source.bytes.length / this.curve.pointBytes, label, checked);
   }
 
   protected async multiply(

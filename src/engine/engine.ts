@@ -17,7 +17,7 @@ import { Turns } from '../cpu/turns.js';
 import { type CurveContext, withProduct } from '../curves/curve.js';
 import { openCurve } from '../curves/open-curve.js';
 import type { PointSource } from '../curves/point-source.js';
-import { badArgument, GpuFault, MsmError, NoRoom, show } from '../errors.js';
+import { badArgument, GpuFault, MsmError, NoAnswerError, NoRoom, show } from '../errors.js';
 import { kernelsOf } from '../gpu/commands.js';
 import { type OpenDevice, openDevice } from '../gpu/device.js';
 import { DeviceSource } from '../gpu/device-source.js';
@@ -25,7 +25,7 @@ import { compileTimes } from '../gpu/pipelines.js';
 import type { Runner } from '../gpu/runner.js';
 import { productFor } from '../plan/chips.js';
 import { fieldProductOf } from '../plan/device-defaults.js';
-import { learnedRate } from '../plan/pace.js';
+import { learnedRate, safeRate } from '../plan/pace.js';
 import type { Plan, PlanLimits } from '../plan/planner.js';
 import { type Job, type Part, type ScalarVector, schedule } from '../plan/schedule.js';
 import type { Knobs } from '../plan/tuning.js';
@@ -44,7 +44,7 @@ import { loadLater } from './load-later.js';
 import type { ScalarStore } from './loaded-scalars.js';
 import type { EngineKnobs, MsmEngineOptions, ReadOptions } from './options.js';
 import { ResidentBases } from './resident-bases.js';
-import type { Done, RoutedPlace, Router } from './router.js';
+import type { Done, RoutedCall, RoutedPlace, Router } from './router.js';
 
 const LARGEST_WARMUP = 2 ** 16;
 
@@ -53,6 +53,9 @@ const WIDTH = 2;
 
 /** Devices that a call may see go before anything of it has begun. */
 const MOST_DEVICES = 3;
+
+/** Devices in a row that stopped answering, after which an engine that may computes on the CPU alone. */
+const MOST_SILENT = 2;
 
 /** Times that a call is planned again, at most. */
 const MOST_PLANS = 20;
@@ -64,7 +67,9 @@ interface Attempts {
   retried: string | null;
 }
 
-/** By what the first of some jobs is computed. */
+type GpuArguments = Parameters<RoutedCall['onGpu']>;
+
+/** The plan of the first job. */
 const planOf = (jobs: readonly Job[]): Plan => ((jobs[0] as Job).parts[0] as Part).plan;
 
 /** Knobs for a device on which the others compute wrongly: integers that every GPU has, where they are not what failed. */
@@ -88,6 +93,8 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   #router: Router | null = null;
   #open: OpenDevice;
   #runner: Runner;
+  /** Those of calls that warm up. */
+  readonly #apart = new Set<Runner>();
   /** A runner whose loss some call has failed of. */
   #blamed: Runner | null = null;
   #tuning: EngineKnobs;
@@ -98,6 +105,8 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   readonly #placed = new WeakSet<ScalarStore>();
   #lastRun: RunRecord | null = null;
   #additionsPerMs: number | null = null;
+  /** Devices in a row before this one that stopped answering. */
+  #silent = 0;
   /** The peak on devices that were lost. */
   #peakOfLost = 0;
   #freesOfLost = 0;
@@ -124,6 +133,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   }
 
   get backends(): readonly ('gpu' | 'cpu')[] {
+    if (this.#isWithoutGpu) return ['cpu'];
     return this.#tuning.cpuBelow === 0 ? ['gpu'] : ['gpu', 'cpu'];
   }
 
@@ -152,6 +162,10 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     this.assertUsable(undefined);
     if (!Number.isInteger(n) || n < 1) throw badArgument(`n must be a positive integer, got ${show(n)}`);
     await this.turn('warmup', 0, async (turn) => {
+      if (this.#isWithoutGpu) {
+        await (await loadLater()).withAdder(this.curve, async () => undefined);
+        return;
+      }
       const runner = await this.#liveRunner(turn);
       // larger ones run the same kernels more often
       const load = fullWorkload(Math.min(n, LARGEST_WARMUP), this.curve);
@@ -161,6 +175,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
       const later = await loadLater();
       // with buffers of its own, so that it keeps none
       const apart = this.#runnerOn(this.#open);
+      this.#apart.add(apart);
       try {
         const kernels = [this.#kernels.digest(), this.#kernels.importPoints(), ...kernelsOf(commands)];
         await later.compileAndDispatch(runner, apart, kernels, () => runner.assertAlive());
@@ -168,6 +183,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
         runner.assertAlive(error);
         throw error;
       } finally {
+        this.#apart.delete(apart);
         apart.destroy();
       }
       await this.#testedRunner(false, turn);
@@ -178,19 +194,31 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   async trim(): Promise<void> {
     this.assertUsable(undefined);
     this.#router?.trim();
-    await this.#runner.trim();
+    if (!this.#isWithoutGpu) await this.#runner.trim();
   }
 
   protected release(): void {
     this.#router?.destroy();
     this.#runner.destroy();
+    for (const each of this.#apart) each.destroy();
     this.#source.leave();
   }
 
   /** The loss of a device of our own is nothing that can never be mended. */
   protected override assertUsable(signal: AbortSignal | undefined): void {
-    if (!this.destroyed && !this.#open.owned) this.#runner.assertAlive();
+    if (!this.destroyed && !this.#open.owned && !this.#isWithoutGpu) this.#runner.assertAlive();
     super.assertUsable(signal);
+  }
+
+  /** Whether calls may go on on the CPU when a GPU stops answering. */
+  get #mayUseCpu(): boolean {
+    return this.#backend !== 'gpu' && this.#tuning.cpuBelow !== 0;
+  }
+
+  /** Whether the engine has given up on GPUs: a caller's stopped answering, or several of its own in a row. */
+  get #isWithoutGpu(): boolean {
+    if (!this.#mayUseCpu || !this.#runner.isSilent) return false;
+    return !this.#open.owned || this.#silent + 1 >= MOST_SILENT;
   }
 
   protected async originals() {
@@ -230,6 +258,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
 
   /** Goes on on another device. */
   async #replace(): Promise<void> {
+    if (this.#runner.isSilent) this.#silent++;
     const open = await this.#source.after(this.#open);
     if (this.destroyed) throw new MsmError('destroyed', 'the engine was destroyed; create a new one');
     this.#selfTest = null;
@@ -335,7 +364,20 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   }
 
   protected load(source: PointSource, tables: TableShape, call: Call): Promise<ResidentBases> {
-    return this.#admitted(call, (admitted) => this.#load(source, tables, admitted));
+    return this.#admitted(
+      call,
+      (admitted) => this.#load(source, tables, admitted),
+      (admitted) => this.#loadOnCpu(source, tables, admitted),
+    );
+  }
+
+  /** Bases that are brought to a GPU when one computes with them. */
+  async #loadOnCpu(source: PointSource, tables: TableShape, call: Call): Promise<ResidentBases> {
+    const { loadOnCpu } = await loadLater();
+    const { threads } = await this.#routerOf();
+    const checked = await loadOnCpu(this.curve, source, threads, call, () => this.assertUsable(call.signal));
+    const length = source.bytes.length / this.curve.pointBytes;
+    return new ResidentBases(length, call.label ?? 'bases', tables, checked, null);
   }
 
   async #load(source: PointSource, tables: TableShape, options: Call): Promise<ResidentBases> {
@@ -346,11 +388,17 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     const loaded = await this.#attempt(this.#attempts(), () => this.#upload(runner, source, tables, options));
     const length = source.bytes.length / this.curve.pointBytes;
     const kept = this.#retainBases ? source : null;
-    return new ResidentBases(length, options.label ?? 'bases', tables, kept, runner, loaded);
+    return new ResidentBases(length, options.label ?? 'bases', tables, kept, { runner, loaded });
   }
 
   protected async place(store: ScalarStore, turn: CallTurn): Promise<void> {
-    await this.#place(store, await this.#liveRunner(turn), turn.signal);
+    if (this.#isWithoutGpu) return;
+    try {
+      await this.#place(store, await this.#liveRunner(turn), turn.signal);
+    } catch (error) {
+      // they are uploaded with each call that a GPU computes
+      if (!this.#isSilence(error)) throw error;
+    }
   }
 
   async #place(store: ScalarStore, runner: Runner, signal: AbortSignal | undefined): Promise<void> {
@@ -378,7 +426,12 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
       kernels: this.#kernels,
       limits: this.#planLimits(),
       tuning: this.#tuning,
+      additionsPerMs: this.#safeRate,
     };
+  }
+
+  get #safeRate(): number {
+    return safeRate(this.curve, this.adapter, this.#additionsPerMs);
   }
 
   #attempts(): Attempts {
@@ -410,19 +463,22 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
       return call.turn.alone(begin, signal);
     };
     const watched: Call = { ...call, turn: { ...call.turn, alone } };
-    const { sums, record } = await this.#admitted(watched, (options) =>
-      router.multiply({
-        ...this.#routed(bases),
-        ...{ vectors, n, options, clock },
-        survey: (own) => this.#survey(bases, own),
-        onGpu: (...own) => this.#inTheRoom(() => this.#multiplyOnGpu(bases, ...own)),
-        compiled: () => this.pipelines.length,
-        isBusy: () => this.#runner.isBusyFor(options.turn),
-        goOn: () => {
-          this.assertUsable(options.signal);
-          bases.assertAlive();
-        },
-      }),
+    const routed = (options: Call) => ({
+      ...this.#routed(bases),
+      ...{ vectors, n, options, clock },
+      survey: (own: readonly Factors[]) => this.#survey(bases, own),
+      onGpu: (...own: GpuArguments) => this.#inTheRoom(() => this.#multiplyOnGpu(bases, ...own)),
+      compiled: () => this.pipelines.length,
+      isBusy: () => this.#runner.isBusyFor(options.turn),
+      goOn: () => {
+        this.assertUsable(options.signal);
+        bases.assertAlive();
+      },
+    });
+    const { sums, record } = await this.#admitted(
+      watched,
+      (options) => router.multiply(routed(options)),
+      bases.source === null ? undefined : (options, why) => router.multiplyOnCpu(routed(options), why),
     );
     this.#lastRun = record;
     this.count(record);
@@ -440,11 +496,23 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     }
   }
 
+  /** Whether a call failed because the GPU stopped answering, and may go on on the CPU. */
+  #isSilence(error: unknown): boolean {
+    return this.#mayUseCpu && error instanceof NoAnswerError;
+  }
+
   /**
    * Does the work of a call. Of those that were under way when a device of the engine's own was lost, the first fails, as its work may be why. Others
    * begin again, on the next device.
+   *
+   * @param onCpu does it on the CPU, if the GPU stops answering; told why
    */
-  async #admitted<Result>(call: Call, work: (call: Call) => Promise<Result>): Promise<Result> {
+  async #admitted<Result>(
+    call: Call,
+    work: (call: Call) => Promise<Result>,
+    onCpu?: (call: Call, why: string | null) => Promise<Result>,
+  ): Promise<Result> {
+    if (this.#isWithoutGpu && onCpu !== undefined) return onCpu(call, null);
     for (let left = MOST_DEVICES; ; left--) {
       let [hasBegun, wasRefused] = [false, false];
       const turn: CallTurn = {
@@ -459,6 +527,9 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
       try {
         return await work({ ...call, turn });
       } catch (error) {
+        if (onCpu !== undefined && !this.destroyed && this.#isSilence(error)) {
+          return onCpu(call, (error as NoAnswerError).message);
+        }
         const isLoss = error instanceof MsmError && (error.code === 'device-lost' || wasRefused);
         if (!isLoss || left === 0 || this.destroyed || !this.#open.owned) throw error;
         const isInnocent = (wasRefused && !hasBegun) || this.#blamed === this.#runner;
@@ -570,7 +641,8 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     const compute = async () => {
       const buffer = await resident();
       const { checks } = this.#tuning;
-      const context = { curve: this.curve, kernels: this.#kernels, checks, bases: buffer, clock, turn, goOn };
+      const own = { curve: this.curve, kernels: this.#kernels, checks, additionsPerMs: this.#safeRate };
+      const context = { ...own, bases: buffer, clock, turn, goOn };
       const evaluation = await later.evaluate(runner, context, wanted, tick);
       const { walls } = clock.read();
       if (check !== null) {
@@ -600,6 +672,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
       if (error instanceof MsmError && error.code === 'internal') bases.assertAlive();
       throw error;
     });
+    this.#silent = 0;
     tick(allSubmits);
     goOn();
     const sumOf = (what: 'entries' | 'dispatches' | 'submits' | 'foldMs'): number =>

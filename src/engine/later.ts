@@ -10,6 +10,7 @@ export { quadraticField } from '../field/quadratic.js';
 export { compileAndDispatch } from '../gpu/first-dispatch.js';
 export { checkTuning } from '../plan/check-tuning.js';
 export { CpuEngine } from './cpu-engine.js';
+export { loadOnCpu } from './cpu-load.js';
 export { evaluate, submitsOf } from './evaluate.js';
 export { areAsLoaded, loadPoints } from './load.js';
 export { readOptions } from './options.js';

@@ -9,4 +9,6 @@ export interface LoadContext {
   readonly kernels: Kernels;
   readonly limits: DeviceProfile;
   readonly tuning: Knobs;
+  /** Additions a millisecond that the device may be counted on for. */
+  readonly additionsPerMs: number;
 }

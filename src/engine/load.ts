@@ -96,12 +96,13 @@ export const loadPoints = async (
       const aside = { buffer: 'points', offset: 0, size: points.length };
       const plan =
         tables.count === 1
-          ? { to: target, scratch: {}, ...passages, commands: [], turn, goOn }
+          ? { to: target, scratch: {}, ...passages, commands: [], doublings: 0, turn, goOn }
           : {
               to: aside,
               scratch: { points: points.length },
               ...passages,
               commands: tableCommands(context, tables, range.count, aside, target),
+              doublings: (tables.count - 1) * tables.bits,
               turn,
               goOn,
             };
@@ -171,31 +172,35 @@ const runImport = async (
   source: PointSource,
   range: Range,
   target: Bound,
-  { to, scratch, before, after, commands, turn, goOn }: ImportPlan,
+  { to, scratch, before, after, commands: behind, doublings, turn, goOn }: ImportPlan,
 ): Promise<number> => {
   const { curve, kernels } = context;
   const { bytes: points, scale } = source;
   const { first, count } = range;
   let sent = 0;
+  const commands: readonly Command[] = [
+    digestCommand(context, to, ARRIVED),
+    ...(before?.commands(count, first, to, REJECTS + 1) ?? []),
+    {
+      kind: 'dispatch',
+      phase: 'import',
+      kernel: kernels.importPoints(),
+      config: packImportConfig(curve, { points: count, first, rejects: REJECTS }, scale),
+      bindings: { points: to },
+      groups: groupsFor(count, IMPORT_THREADS),
+    },
+    ...(after?.commands(count, first, to, OUTSIDE) ?? []),
+    ...behind,
+    digestCommand(context, target, RESIDENT),
+  ];
+  const submits = 1 + commands.filter(({ kind }) => kind === 'submit').length;
+  const additions = count * (1 + doublings + (before?.additions ?? 0) + (after?.additions ?? 0));
   const { accounts } = await runner.run({
     scratch: { ...scratch, ...before?.scratch, ...after?.scratch },
     external: { bases: buffer },
     uploads: [{ to, data: points }, ...(before?.uploads ?? []), ...(after?.uploads ?? [])],
-    commands: [
-      digestCommand(context, to, ARRIVED),
-      ...(before?.commands(count, first, to, REJECTS + 1) ?? []),
-      {
-        kind: 'dispatch',
-        phase: 'import',
-        kernel: kernels.importPoints(),
-        config: packImportConfig(curve, { points: count, first, rejects: REJECTS }, scale),
-        bindings: { points: to },
-        groups: groupsFor(count, IMPORT_THREADS),
-      },
-      ...(after?.commands(count, first, to, OUTSIDE) ?? []),
-      ...commands,
-      digestCommand(context, target, RESIDENT),
-    ],
+    commands,
+    expectedMs: additions / context.additionsPerMs / submits,
     accounts: ACCOUNTS_BYTES,
     meanwhile: async () => {
       sent = digestOfItems(new Uint32Array(points.buffer, points.byteOffset, points.length / 4), curve.pointWords);
@@ -247,6 +252,8 @@ interface ImportPlan {
   readonly after: Passage | null;
   /** What is done with them once they are imported. */
   readonly commands: readonly Command[];
+  /** Doublings of each point in these. */
+  readonly doublings: number;
   readonly turn: Turn | undefined;
   goOn(): void;
 }

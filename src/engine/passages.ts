@@ -18,6 +18,8 @@ import type { LoadContext } from './load-context.js';
 export interface Passage {
   readonly scratch: Readonly<Record<string, number>>;
   readonly uploads: readonly Upload[];
+  /** Additions of the walk that take as long, for each point. */
+  readonly additions: number;
   /** @param rejects the account of what it refuses */
   commands(count: number, first: number, points: Slice, rejects: number): Command[];
 }
@@ -55,6 +57,7 @@ const passage = (
       { to: program, data: steps },
       { to: values, data: constants },
     ],
+    additions: steps.length / STEPS_PER_ADDITION,
     commands: (count, first, points, refused) =>
       Array.from({ length: Math.ceil(count / most) }, (_, i): Command[] => {
         const [begin, end] = [i * most, Math.min(count, (i + 1) * most)];

@@ -8,7 +8,13 @@ import type { Loaded } from './load.js';
 /** JavaScript engines that lack `Symbol.dispose` lack `using` too; the method then has a name that nobody calls. */
 export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol('Symbol.dispose');
 
-/** Bases on the GPU, and what the engine needs to know about them. */
+/** Where bases are on the GPU. */
+interface Home {
+  readonly runner: Runner;
+  readonly loaded: Loaded;
+}
+
+/** Bases on the GPU, or in main memory until a GPU needs them, and what the engine needs to know about them. */
 export class ResidentBases implements Bases {
   readonly length: number;
   readonly label: string;
@@ -18,21 +24,16 @@ export class ResidentBases implements Bases {
   /** How often something went wrong that may have been theirs, and as of when they were looked at. */
   #suspicions = 0;
   #cleared = 0;
-  #home: { readonly runner: Runner; readonly loaded: Loaded } | null;
+  #home: Home | null;
+  #isDestroyed = false;
 
-  constructor(
-    length: number,
-    label: string,
-    tables: TableShape,
-    source: PointSource | null,
-    runner: Runner,
-    loaded: Loaded,
-  ) {
+  /** @param home null: in main memory alone; then there is a source */
+  constructor(length: number, label: string, tables: TableShape, source: PointSource | null, home: Home | null) {
     this.length = length;
     this.label = label;
     this.tables = tables;
     this.source = source;
-    this.#home = { runner, loaded };
+    this.#home = home;
   }
 
   /** Something went wrong since they were loaded or looked at. */
@@ -63,23 +64,27 @@ export class ResidentBases implements Bases {
 
   /** @throws MsmError `destroyed` */
   assertAlive(): void {
-    if (this.#home === null)
-      throw new MsmError('destroyed', `the bases '${this.label}' were destroyed; load them again`);
+    if (this.#isDestroyed) throw new MsmError('destroyed', `the bases '${this.label}' were destroyed; load them again`);
   }
 
-  /** Where they are on a device; null if they are on another one, which must have been lost. */
+  /** Where they are on a device; null if they are not on it. */
   on(runner: Runner): Loaded | null {
     this.assertAlive();
     return this.#home?.runner === runner ? this.#home.loaded : null;
   }
 
   moveTo(runner: Runner, loaded: Loaded): void {
-    this.destroy();
+    this.#leave();
     this.#home = { runner, loaded };
     this.#cleared = this.#suspicions;
   }
 
   destroy(): void {
+    this.#isDestroyed = true;
+    this.#leave();
+  }
+
+  #leave(): void {
     this.#home?.runner.ledger.destroy(this.#home.loaded.buffer);
     this.#home = null;
   }

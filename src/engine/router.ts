@@ -95,8 +95,8 @@ const timedOnGpu = async (
 const CPU_VECTOR_COST = 16;
 
 export class Router {
+  readonly threads: CpuThreads;
   readonly #isDivided: boolean;
-  readonly #threads: CpuThreads;
   readonly #sharing: SideSharing;
   /** null until somebody has to know: to ask is a violation where a policy forbids it. */
   #isWasm: boolean | null = null;
@@ -110,16 +110,16 @@ export class Router {
   constructor(isDivided: boolean, workers: WorkerOptions, sharing: SideSharing) {
     this.#isDivided = isDivided;
     this.#sharing = sharing;
-    this.#threads = new CpuThreads(workers);
+    this.threads = new CpuThreads(workers);
   }
 
   destroy(): void {
-    this.#threads.destroy();
+    this.threads.destroy();
   }
 
   /** Ends workers that have nothing to do. */
   trim(): void {
-    this.#threads.trim();
+    this.threads.trim();
   }
 
   /** What vectors are expected to take; null where there is no choice. */
@@ -148,6 +148,16 @@ export class Router {
     if (this.#isDivided || cpuBelow === undefined || cpuBelow === null) return null;
     const scalars = loads.reduce((sum, { n }) => sum + n + CPU_VECTOR_COST, -CPU_VECTOR_COST);
     return scalars <= cpuBelow ? 'cpu' : 'gpu';
+  }
+
+  /**
+   * Computes a call on the CPU, whatever is expected of the GPU.
+   *
+   * @param why it was not computed as asked for; null where it was
+   */
+  async multiplyOnCpu(call: RoutedCall, why: string | null): Promise<Done> {
+    const { sums, record } = await this.#onCpu(call, call.survey(call.vectors), call.options);
+    return { sums, record: { ...record, retried: record.retried ?? why } };
   }
 
   async multiply(call: RoutedCall): Promise<Done> {
@@ -189,7 +199,7 @@ export class Router {
   #decide(call: RoutedPlace, loads: readonly Workload[]) {
     const fixed = this.#fixedRoute(call, loads);
     // on BigInts the own thread computes alone
-    const workers = this.#isWasm === false || fixed === 'gpu' ? 0 : this.#threads.of(call.tuning).workers;
+    const workers = this.#isWasm === false || fixed === 'gpu' ? 0 : this.threads.of(call.tuning).workers;
     const works = worksOf(call, loads, workers);
     const models = this.#modelsOf(call);
     // a software adapter is the same cores once more
@@ -220,7 +230,7 @@ export class Router {
 
   /** @param allowed how many workers may be at work, asked now and then */
   #onCpu(call: RoutedCall, surveyed: readonly SurveyedVector[], options: Call, allowed?: () => number): Promise<Timed> {
-    const context = { ...call, threads: this.#threads, allowed };
+    const context = { ...call, threads: this.threads, allowed };
     return runOnCpu(context, call.source, surveyed, call.n, options, call.clock, call.goOn);
   }
 

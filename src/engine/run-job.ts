@@ -25,6 +25,8 @@ export interface JobContext {
   /** All vectors of the call; the pieces of a job name them by index. */
   readonly vectors: readonly SurveyedFactors[];
   readonly clock: HostClock;
+  /** Additions a millisecond that the device may be counted on for. */
+  readonly additionsPerMs: number;
   /** When its jobs are to have their turns. */
   readonly turn?: Turn;
   /** Throws if there is no point in going on. */
@@ -47,7 +49,7 @@ export interface JobOutcome extends Pick<JobResult, 'dispatches' | 'submits' | '
  */
 export const runJob = async (
   runner: Runner,
-  { curve, kernels, checks, bases, vectors, clock, turn, goOn }: JobContext,
+  { curve, kernels, checks, bases, vectors, clock, additionsPerMs, turn, goOn }: JobContext,
   job: Job,
   onSubmitted: (done: number) => void,
 ): Promise<JobOutcome> => {
@@ -69,6 +71,7 @@ export const runJob = async (
         checks,
       ),
       turn,
+      expectedMs: parts.reduce((sum, { plan }) => sum + plan.additions, 0) / additionsPerMs / job.submits,
       accounts: accountsBytes,
       result: bitSums,
       meanwhile: async () => {

@@ -31,7 +31,7 @@ const remembered = new WeakMap<GPUDevice, Map<string, string | null>>();
 const TABLES = 3;
 
 const run = async (runner: Runner, tested: Tested, goOn: () => void): Promise<string | null> => {
-  const { curve, kernels, limits, tuning, budget } = tested;
+  const { curve, kernels, limits, tuning, budget, additionsPerMs } = tested;
   const { points, scalars, sum } = knownAnswer(curve);
   const tables = loadedTables(curve, tested.tables ? TABLES : 1);
   const request = {
@@ -47,7 +47,8 @@ const run = async (runner: Runner, tested: Tested, goOn: () => void): Promise<st
   try {
     const vectors = [{ ...survey(curve, scalars, tables, false), offset: 0, loaded: null }];
     const jobs = schedule(vectors, curve, limits, budget, tuning);
-    const context = { curve, kernels, checks: tuning.checks, bases: buffer, clock: new HostClock(), goOn };
+    const own = { curve, kernels, checks: tuning.checks, additionsPerMs };
+    const context = { ...own, bases: buffer, clock: new HostClock(), goOn };
     const [found] = (await evaluate(runner, context, { vectors, jobs }, goOn)).sums as [AffinePoint<Coordinate>];
     return areSame(curve, found, sum) ? null : 'the sum of known points came out as another';
   } finally {

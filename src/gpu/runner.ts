@@ -1,6 +1,6 @@
 import type { HostWalls } from '../api.js';
 import { Ending } from '../ending.js';
-import { MsmError } from '../errors.js';
+import { MsmError, NoAnswerError } from '../errors.js';
 import { CUSTODY } from '../shaders/custody.js';
 import type { Kernel } from '../shaders/kernel.js';
 import { jobBytes, UNIFORM_ALIGNMENT } from '../shaders/limits.js';
@@ -160,9 +160,8 @@ export class Runner {
   assertAlive(cause?: unknown): void {
     if (this.#destroyed) throw new MsmError('destroyed', 'the engine was destroyed while it computed', { cause });
     if (this.#lost !== null) {
-      throw new MsmError('device-lost', `the GPU device was lost (${this.#lost.message}); ${this.#afterLoss}`, {
-        cause,
-      });
+      const message = `the GPU device was lost (${this.#lost.message}); ${this.#afterLoss}`;
+      throw this.#lost.isSilent ? new NoAnswerError(message, cause) : new MsmError('device-lost', message, { cause });
     }
   }
 

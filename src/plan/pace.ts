@@ -1,4 +1,7 @@
 /** How fast a device walks, as its runs tell. */
+import type { AdapterDescription } from '../api.js';
+import type { CurveContext } from '../curves/curve.js';
+import { gpuCoefficients } from './cost.js';
 import { SUBMIT_MS, UNMEASURED_BOUND } from './device-defaults.js';
 
 /** Smaller runs are dominated by latency, and say nothing about the rate. */
@@ -9,6 +12,14 @@ const LARGEST_CHANGE = 8;
 
 /** Additions a millisecond that the bound of the first submits is right for. */
 const UNMEASURED_RATE = UNMEASURED_BOUND / SUBMIT_MS;
+
+/**
+ * Additions a millisecond that may be counted on: the prior of the adapter, or less if its runs were slower.
+ *
+ * @param learned as `learnedRate` returns it
+ */
+export const safeRate = (curve: CurveContext, adapter: AdapterDescription, learned: number | null): number =>
+  Math.min(1e6 / gpuCoefficients(curve, adapter).digitNs, learned ?? Number.POSITIVE_INFINITY);
 
 /**
  * The last run that kept the device busy counts: without timestamps the first looks slower than the device is, because its submits are

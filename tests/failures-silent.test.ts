@@ -1,0 +1,493 @@
+/** A GPU that stops answering: promises of WebGPU that never settle, settle late, twice, or out of their order. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Bases, createMsmEngine, type MsmEngineOptions, MsmError } from '../src/index.js';
+import { Bench, large, small, tuning } from './support/failure-bench.js';
+import { type Call, leaseDevice, leaseGpu } from './support/leased-gpu.js';
+import { smallCurve } from './support/small-curve.js';
+import { stopWatchClock, type WatchClock } from './support/watch-clock.js';
+
+let clock: WatchClock;
+beforeEach(() => {
+  clock = stopWatchClock();
+});
+afterEach(() => {
+  const { timers } = clock;
+  clock.restore();
+  // no wait is looked after that nobody waits for
+  expect(timers).toBe(0);
+});
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const never = (): Promise<never> => new Promise(() => undefined);
+
+/** A call of WebGPU is carried out, and its promise never settles. */
+const silently = ({ proceed }: Call): Promise<never> => {
+  (proceed() as Promise<unknown>).catch(() => undefined);
+  return never();
+};
+
+/** The least limit of a wait, and the one of those while something may be compiled: docs/failures.md. */
+const LEAST_LIMIT_MS = 10_000;
+const COMPILING_LIMIT_MS = 120_000;
+/** So long no wait goes on. */
+const PAST_LIMITS_MS = COMPILING_LIMIT_MS + 1000;
+
+const methods = ['mapAsync', 'popErrorScope', 'onSubmittedWorkDone', 'createComputePipelineAsync'] as const;
+type Method = (typeof methods)[number];
+
+const calls = ['loadBases', 'msm', 'verify', 'warmup', 'loadScalars'] as const;
+type Kind = (typeof calls)[number];
+
+/** Promises of WebGPU that a call waits for; of `warmup`, whose kernels are compiled, those. */
+const waits: Readonly<Record<Kind, readonly Method[]>> = {
+  loadBases: ['mapAsync', 'popErrorScope', 'createComputePipelineAsync'],
+  msm: methods,
+  verify: methods,
+  warmup: methods.filter((method) => method !== 'onSubmittedWorkDone'),
+  loadScalars: ['popErrorScope'],
+};
+
+/** Small submits, so that one is waited for before the next. */
+const inSubmits = { ...tuning, additionsPerSubmit: 1024 };
+
+/** An engine with bases, and a call of it, of which a promise does not settle. */
+const open = async (kind: Kind, options: Partial<MsmEngineOptions> = {}) => {
+  const bench = await Bench.open({ ...options, tuning: { ...inSubmits, ...options.tuning } });
+  const bases = await bench.load(large);
+  const { engine } = bench;
+  const call = async (aborted?: AbortSignal): Promise<unknown> => {
+    const signal = aborted ?? new AbortController().signal;
+    switch (kind) {
+      case 'loadBases':
+        return engine.loadBases(large.points, { signal });
+      case 'msm':
+        return engine.msm(bases, large.scalars, { signal });
+      case 'verify':
+        return engine.msm(bases, large.scalars, { signal, verify: true });
+      case 'loadScalars':
+        return engine.loadScalars(large.scalars, { signal });
+      case 'warmup':
+        return engine.warmup(large.scalars.length);
+    }
+  };
+  return { bench, engine, bases, call };
+};
+
+/** From now on, one promise of a method does as `instead` says; returns when that was asked for. */
+const strike = (bench: Bench, method: Method, instead: (call: Call) => unknown = silently): Promise<void> => {
+  const { lease } = bench;
+  lease.cold = method === 'createComputePipelineAsync';
+  let struck = false;
+  return new Promise((resolve) => {
+    lease.tap = (call) => {
+      if (struck || call.method !== method) return call.proceed();
+      struck = true;
+      resolve();
+      return instead(call);
+    };
+  });
+};
+
+const outcomeOf = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    (value) => value,
+    (error: unknown) => error,
+  );
+
+/** The answer that a call should give. */
+const expectAnswer = async (bench: Bench, kind: Kind, bases: Bases, answer: unknown): Promise<void> => {
+  if (kind === 'msm' || kind === 'verify') expect(answer).toEqual(large.expected);
+  if (kind === 'loadBases') expect(await bench.msm(answer as Bases, large)).toEqual(large.expected);
+  expect(await bench.msm(bases, large)).toEqual(large.expected);
+};
+
+/** Kernels that a device has not compiled. */
+const forget = (bench: Bench, method: Method): void => {
+  // another engine on the device has other kernels
+  if (method === 'createComputePipelineAsync') bench.lease.cold = true;
+};
+
+const cases = calls.flatMap((kind) => waits[kind].map((method) => [kind, method] as const));
+
+describe.each(cases)('%s, and %s never settles', (kind, method) => {
+  // what an engine compiled is not compiled again: other curves' constants, other kernels
+  const options = method === 'createComputePipelineAsync' ? { tuning: { ...inSubmits, walkerSlots: 2 } } : {};
+  const isCompiled = method === 'createComputePipelineAsync';
+  const begin = async (more: Partial<MsmEngineOptions>) => {
+    const opened = await open(kind, { ...options, ...more });
+    forget(opened.bench, method);
+    return opened;
+  };
+  // loading compiles its kernels at first, and the rest is compiled by the first sum
+  const isThere = isCompiled && kind === 'loadBases';
+
+  test.skipIf(isThere)('on `gpu` it ends as a lost device does, and the next call is right, on a new one', async () => {
+    const { bench, bases, call, engine } = await begin({ backend: 'gpu' });
+    const struck = strike(bench, method);
+    const ended = outcomeOf(call());
+    await struck;
+    await sleep(20);
+    await clock.advance(LEAST_LIMIT_MS - 1000);
+    expect(await Promise.race([ended, sleep(20)])).toBeUndefined();
+    await clock.advanceUntil(ended, PAST_LIMITS_MS);
+    const error = await ended;
+    expect(error).toBeInstanceOf(MsmError);
+    expect(error).toMatchObject({ code: 'device-lost', message: expect.stringContaining('it did not answer: ') });
+    expect((error as MsmError).message).toContain('call again');
+    expect(await bench.msm(bases, large)).toEqual(large.expected);
+    expect(bench.gpu.devices).toHaveLength(2);
+    expect(engine.memory.bases).toBe(bases.byteLength);
+    bench.close();
+  });
+
+  test.skipIf(isThere)('on `auto` it goes on on the CPU, and so does the next call on a new device', async () => {
+    const { bench, bases, call, engine } = await begin({ tuning: { ...inSubmits, ...options.tuning, cpuBelow: 1 } });
+    const struck = strike(bench, method);
+    const ended = outcomeOf(call());
+    await struck;
+    await sleep(20);
+    await clock.advanceUntil(ended, PAST_LIMITS_MS);
+    if (kind === 'warmup') expect(await ended).toMatchObject({ code: 'device-lost' });
+    else {
+      const answer = await ended;
+      if (kind === 'msm' || kind === 'verify') {
+        expect(engine.lastRun).toMatchObject({ on: 'cpu', retried: expect.stringContaining('it did not answer: ') });
+      }
+      await expectAnswer(bench, kind, bases, answer);
+    }
+    expect(await bench.msm(bases, large)).toEqual(large.expected);
+    expect(engine.lastRun).toMatchObject({ on: 'gpu', retried: null });
+    bench.close();
+  });
+
+  test.skipIf(isThere || kind === 'warmup')('an abort ends it within 50 ms, and the next call is right', async () => {
+    const { bench, bases, call } = await begin({ backend: 'gpu' });
+    const controller = new AbortController();
+    const struck = strike(bench, method);
+    const ended = outcomeOf(call(controller.signal));
+    await struck;
+    await sleep(20);
+    const begun = performance.now();
+    controller.abort();
+    expect(await ended).toMatchObject({ code: 'aborted' });
+    expect(performance.now() - begun).toBeLessThan(50);
+    const next = outcomeOf(bench.msm(bases, large));
+    await sleep(20);
+    await clock.advanceUntil(next, PAST_LIMITS_MS);
+    // it began on the device that is lost, or waited for it
+    const answer = await next;
+    if (answer instanceof MsmError) expect(answer.code).toBe('device-lost');
+    else expect(answer).toEqual(large.expected);
+    expect(await bench.msm(bases, large)).toEqual(large.expected);
+    bench.close();
+  });
+
+  test.skipIf(isThere)('destroying the engine ends it at once, and nothing is left', async () => {
+    const { bench, call } = await begin({ backend: 'gpu' });
+    const struck = strike(bench, method);
+    const ended = outcomeOf(call());
+    await struck;
+    await sleep(20);
+    const begun = performance.now();
+    bench.close();
+    expect(await ended).toMatchObject({ code: 'destroyed' });
+    expect(performance.now() - begun).toBeLessThan(50);
+    // the watch lets go of the wait a moment after the device
+    await sleep(100);
+  });
+});
+
+test('calls behind one that is stuck are computed on the next device', async () => {
+  const { bench, bases, call } = await open('msm', { backend: 'gpu', sharing: { merge: false } });
+  const struck = strike(bench, 'mapAsync');
+  const first = outcomeOf(call());
+  await struck;
+  const behind = Array.from({ length: 3 }, () => outcomeOf(bench.msm(bases, small)));
+  await sleep(20);
+  await clock.advanceUntil(Promise.all([first, ...behind]), PAST_LIMITS_MS);
+  expect(await first).toMatchObject({ code: 'device-lost' });
+  // small multiplies the first bases alone
+  for (const each of behind) expect(await each).toEqual(small.expected);
+  bench.close();
+});
+
+test('on `both` a call ends on the CPU, and a two-scalar call behind it', async () => {
+  const { bench, bases, call } = await open('msm', {
+    backend: 'both',
+    sharing: { merge: false },
+    tuning: { ...inSubmits, cpuBelow: null },
+  });
+  const struck = strike(bench, 'mapAsync');
+  const first = outcomeOf(call());
+  await struck;
+  const second = outcomeOf(bench.engine.msm(bases, small.scalars.slice(0, 2)));
+  await sleep(50);
+  await clock.advanceUntil(Promise.all([first, second]), PAST_LIMITS_MS);
+  expect(await first).toEqual(large.expected);
+  const two = await Bench.open({ backend: 'cpu' });
+  const onCpu = await two.load(large);
+  expect(await second).toEqual(await two.engine.msm(onCpu, small.scalars.slice(0, 2)));
+  two.engine.destroy();
+  bench.close();
+});
+
+test('trim ends when the device counts as lost, and with the engine', async () => {
+  for (const end of ['limit', 'destroy'] as const) {
+    const { bench, call } = await open('msm', { backend: 'gpu' });
+    const struck = strike(bench, 'mapAsync');
+    const ended = outcomeOf(call());
+    await struck;
+    const trimmed = outcomeOf(bench.engine.trim());
+    await sleep(20);
+    if (end === 'limit') await clock.advanceUntil(ended, PAST_LIMITS_MS);
+    else {
+      bench.close();
+      await sleep(100);
+    }
+    expect(await trimmed).toBeUndefined();
+    expect(await ended).toMatchObject({ code: end === 'limit' ? 'device-lost' : 'destroyed' });
+    if (end === 'limit') bench.close();
+  }
+});
+
+describe('a device of the caller’s', () => {
+  const onLeased = async (options: Partial<MsmEngineOptions>) => {
+    const lease = await leaseDevice();
+    const engine = await createMsmEngine({
+      curve: smallCurve,
+      device: lease.device,
+      selfTest: false,
+      ...options,
+      tuning: { ...tuning, ...options.tuning },
+    });
+    const bases = await engine.loadBases(large.points);
+    let struck = false;
+    const asked = new Promise<void>((resolve) => {
+      lease.tap = (call) => {
+        if (call.method === 'destroy' && call.label === '') throw new Error('destroyed by the engine');
+        if (struck || call.method !== 'mapAsync') return call.proceed();
+        struck = true;
+        resolve();
+        return silently(call);
+      };
+    });
+    return { lease, engine, bases, asked };
+  };
+
+  test('is let go of, and not destroyed', async () => {
+    const { lease, engine, bases, asked } = await onLeased({ backend: 'gpu' });
+    const ended = outcomeOf(engine.msm(bases, large.scalars));
+    await asked;
+    await clock.advanceUntil(ended, PAST_LIMITS_MS);
+    const says = 'reading back what was computed';
+    expect(await ended).toMatchObject({ code: 'device-lost', message: expect.stringContaining(says) });
+    await expect(engine.msm(bases, large.scalars)).rejects.toMatchObject({ code: 'device-lost' });
+    await expect(engine.loadBases(large.points)).rejects.toMatchObject({ code: 'device-lost' });
+    engine.destroy();
+    expect(lease.live).toBe(0);
+    lease.tap = (call) => call.proceed();
+    lease.device.destroy();
+  });
+
+  test('is done without on `auto`, from then on', async () => {
+    const { lease, engine, bases, asked } = await onLeased({ tuning: { cpuBelow: 1 } });
+    const ended = outcomeOf(engine.msm(bases, large.scalars));
+    await asked;
+    await clock.advanceUntil(ended, PAST_LIMITS_MS);
+    expect(await ended).toEqual(large.expected);
+    expect(engine.backends).toEqual(['cpu']);
+    const more = await engine.loadBases(large.points);
+    const scalars = await engine.loadScalars(large.scalars);
+    expect(await engine.msm(more, scalars)).toEqual(large.expected);
+    expect(engine.lastRun).toMatchObject({ on: 'cpu', retried: null });
+    await engine.warmup(100);
+    await engine.trim();
+    const off = large.points.map((point) => ({ ...point }));
+    (off[7] as { x: bigint }).x += 1n;
+    await expect(engine.loadBases(off)).rejects.toMatchObject({
+      code: 'not-on-curve',
+      message: expect.stringContaining('points[7]'),
+    });
+    engine.destroy();
+    expect(lease.live).toBe(0);
+    lease.tap = (call) => call.proceed();
+    lease.device.destroy();
+  });
+});
+
+test('an engine that may computes on the CPU alone after two devices in a row that do not answer', async () => {
+  const { bench, bases } = await open('msm', { tuning: { ...inSubmits, cpuBelow: 1 } });
+  for (const devices of [1, 2]) {
+    const struck = strike(bench, 'mapAsync');
+    // the second device is requested by the call
+    bench.gpu.onRequest = () => undefined;
+    const ended = outcomeOf(bench.msm(bases, large));
+    if (devices === 1) await struck;
+    else {
+      while (bench.gpu.devices.length < 2) await sleep(1);
+      await strike(bench, 'mapAsync');
+    }
+    await sleep(20);
+    await clock.advanceUntil(ended, PAST_LIMITS_MS);
+    expect(await ended).toEqual(large.expected);
+    expect(bench.engine.lastRun?.on).toBe('cpu');
+  }
+  expect(bench.engine.backends).toEqual(['cpu']);
+  expect(await bench.msm(bases, large)).toEqual(large.expected);
+  expect(bench.gpu.devices).toHaveLength(2);
+  bench.close();
+});
+
+describe('a promise that settles', () => {
+  test.each(['mapAsync', 'popErrorScope', 'onSubmittedWorkDone'] as const)(
+    'late (%s) changes nothing',
+    async (method) => {
+      const { bench, bases, call } = await open('msm', { backend: 'gpu' });
+      let settle: () => void = () => undefined;
+      const struck = strike(bench, method, ({ proceed }) => {
+        const result = proceed() as Promise<unknown>;
+        return new Promise((resolve) => {
+          settle = () => resolve(result.catch(() => undefined));
+        });
+      });
+      const ended = outcomeOf(call());
+      await struck;
+      await sleep(20);
+      await clock.advanceUntil(ended, PAST_LIMITS_MS);
+      expect(await ended).toMatchObject({ code: 'device-lost' });
+      expect(await bench.msm(bases, large)).toEqual(large.expected);
+      settle();
+      await sleep(20);
+      expect(await bench.msm(bases, large)).toEqual(large.expected);
+      bench.close();
+    },
+  );
+
+  test.each(methods.slice(0, 3))('before its limit (%s) is waited for', async (method) => {
+    const { bench, call } = await open('msm', { backend: 'gpu' });
+    let settle: () => void = () => undefined;
+    const struck = strike(bench, method, ({ proceed }) => {
+      const result = proceed() as Promise<unknown>;
+      return new Promise((resolve) => {
+        settle = () => resolve(result);
+      });
+    });
+    const ended = outcomeOf(call());
+    await struck;
+    await sleep(20);
+    await clock.advance(LEAST_LIMIT_MS - 1000);
+    settle();
+    expect(await ended).toEqual(large.expected);
+    bench.close();
+  });
+
+  test.each(methods.slice(0, 3))('twice (%s) counts once', async (method) => {
+    const { bench, bases, call } = await open('msm', { backend: 'gpu' });
+    const struck = strike(bench, method, ({ proceed }) => {
+      const result = proceed() as Promise<unknown>;
+      return {
+        // biome-ignore lint/suspicious/noThenProperty: a promise that breaks the rules of promises
+        then: (resolve: (value: unknown) => void, reject: (error: unknown) => void) => {
+          void result.then((value) => {
+            resolve(value);
+            reject(new Error('settled again'));
+            resolve(7);
+          }, reject);
+        },
+      };
+    });
+    const ended = outcomeOf(call());
+    await struck;
+    expect(await ended).toEqual(large.expected);
+    expect(await bench.msm(bases, large)).toEqual(large.expected);
+    bench.close();
+  });
+
+  test('out of order: the map of the second call before that of the first', async () => {
+    const { bench, bases } = await open('msm', { backend: 'gpu', sharing: { merge: false } });
+    let release: () => void = () => undefined;
+    const struck = strike(bench, 'mapAsync', ({ proceed }) => {
+      const result = proceed() as Promise<unknown>;
+      return new Promise((resolve) => {
+        release = () => resolve(result);
+      });
+    });
+    const first = bench.msm(bases, large);
+    await struck;
+    expect(await bench.msm(bases, small)).toEqual(small.expected);
+    release();
+    expect(await first).toEqual(large.expected);
+    bench.close();
+  });
+});
+
+test('time does not count while the page is hidden', async () => {
+  const { bench, call } = await open('msm', { backend: 'gpu' });
+  const page = { visibilityState: 'hidden' };
+  const struck = strike(bench, 'mapAsync');
+  const ended = outcomeOf(call());
+  await struck;
+  await sleep(20);
+  Object.assign(globalThis, { document: page });
+  try {
+    await clock.advance(10 * PAST_LIMITS_MS);
+    expect(await Promise.race([ended, sleep(20)])).toBeUndefined();
+    page.visibilityState = 'visible';
+    await clock.advanceUntil(ended, PAST_LIMITS_MS);
+    expect(await ended).toMatchObject({ code: 'device-lost' });
+  } finally {
+    Reflect.deleteProperty(globalThis, 'document');
+  }
+  bench.close();
+});
+
+describe('an adapter or a device that never comes', () => {
+  const REQUEST_LIMIT_MS = 30_000;
+
+  test.each(['requestAdapter', 'requestDevice'] as const)('%s', async (method) => {
+    const { gpu, devices } = await leaseGpu();
+    let asked: () => void = () => undefined;
+    const isAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    let give: () => void = () => undefined;
+    const stuck = {
+      requestAdapter: async (options?: GPURequestAdapterOptions) => {
+        const adapter = (await gpu.requestAdapter(options)) as GPUAdapter;
+        if (method === 'requestAdapter') {
+          asked();
+          return never();
+        }
+        const requestDevice = async (descriptor: GPUDeviceDescriptor): Promise<GPUDevice> => {
+          asked();
+          await new Promise<void>((resolve) => {
+            give = resolve;
+          });
+          return adapter.requestDevice(descriptor);
+        };
+        return { ...adapter, requestDevice };
+      },
+    } as unknown as GPU;
+    for (const backend of ['auto', 'gpu'] as const) {
+      const made = outcomeOf(createMsmEngine({ curve: smallCurve, gpu: stuck, backend }));
+      await isAsked;
+      await sleep(20);
+      await clock.advance(REQUEST_LIMIT_MS + 1000);
+      const engine = await made;
+      if (backend === 'gpu') {
+        const code = method === 'requestAdapter' ? 'no-webgpu' : 'unsupported-device';
+        expect(engine).toMatchObject({ code, message: expect.stringContaining('did not come within 30 s') });
+      } else {
+        expect(engine).toMatchObject({ backends: ['cpu'] });
+        (engine as { destroy(): void }).destroy();
+      }
+      if (method === 'requestAdapter') continue;
+      // one that comes too late is nobody's
+      const before = devices.length;
+      give();
+      await sleep(20);
+      expect(devices).toHaveLength(before + 1);
+      expect(await devices.at(-1)?.device.lost).toMatchObject({ reason: 'destroyed' });
+    }
+  });
+});

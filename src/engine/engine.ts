@@ -212,7 +212,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
 
   /** Whether calls may go on on the CPU when a GPU stops answering. */
   get #mayUseCpu(): boolean {
-    return this.#backend !== 'gpu' && this.#tuning.cpuBelow !== 0;
+    return this.#backend === 'both' || (this.#backend === 'auto' && this.#tuning.cpuBelow !== 0);
   }
 
   /** Whether the engine has given up on GPUs: a caller's stopped answering, or several of its own in a row. */

@@ -42,8 +42,12 @@ export class GpuFault extends MsmError {
 
 /** The GPU stopped answering, and its device counts as lost: a call may go on without it. */
 export class NoAnswerError extends MsmError {
-  constructor(message: string, cause?: unknown) {
+  /** The call waited for just what did not come; others waited behind it. */
+  readonly isStuck: boolean;
+
+  constructor(message: string, isStuck: boolean, cause?: unknown) {
     super('device-lost', message, { cause });
+    this.isStuck = isStuck;
   }
 }
 

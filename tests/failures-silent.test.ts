@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   // the watch lets go of its waits a moment after the device
-  if (clock.timers > 0) await sleep(100);
+  for (let left = 40; clock.timers > 0 && left > 0; left--) await sleep(50);
   const { timers } = clock;
   clock.restore();
   // no wait is looked after that nobody waits for

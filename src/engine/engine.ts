@@ -532,7 +532,8 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
         }
         const isLoss = error instanceof MsmError && (error.code === 'device-lost' || wasRefused);
         if (!isLoss || left === 0 || this.destroyed || !this.#open.owned) throw error;
-        const isInnocent = (wasRefused && !hasBegun) || this.#blamed === this.#runner;
+        const isBehind = error instanceof NoAnswerError && !error.isStuck;
+        const isInnocent = isBehind || (wasRefused && !hasBegun) || this.#blamed === this.#runner;
         if (!isInnocent) {
           this.#blamed = this.#runner;
           throw error;

@@ -37,6 +37,9 @@ export const COMPILING_LIMIT_MS = 120_000;
 /** How long promises have to reject by themselves when a device says that it is lost. */
 const GRACE_MS = 50;
 
+/** A wait ran past its limit; others only ended with it. */
+export class Stuck extends Error {}
+
 interface Wait extends Required<WaitRequest> {
   waitedMs: number;
   fail(error: Error): void;
@@ -106,6 +109,7 @@ export class DeviceWatch {
       if (wait.waitedMs <= limitMs) continue;
       const seconds = Math.round(wait.waitedMs / 1000);
       this.#lose({ message: `it did not answer: ${wait.what} took more than ${seconds} s`, isSilent: true });
+      wait.fail(new Stuck(this.#lost?.message));
       this.#failAll();
       return;
     }

@@ -8,7 +8,7 @@ import { type Command, type Dispatch, kernelsOf, RESULT, type Slice } from './co
 import { bufferUsage, mapModeRead } from './constants.js';
 import { CustodyChain } from './custody-chain.js';
 import { type DeviceOwner, type Lease, type Member, ownerOf, type Room, type Turn } from './device-owner.js';
-import { type Loss, type WaitRequest, watchOf } from './device-watch.js';
+import { type Loss, Stuck, type WaitRequest, watchOf } from './device-watch.js';
 import { type Account, Ledger, OUT_OF_MEMORY_ADVICE } from './ledger.js';
 import { pipelineFor, releasePipelines } from './pipelines.js';
 import { measureWaits, waitForQueue } from './wait.js';
@@ -161,7 +161,11 @@ export class Runner {
     if (this.#destroyed) throw new MsmError('destroyed', 'the engine was destroyed while it computed', { cause });
     if (this.#lost !== null) {
       const message = `the GPU device was lost (${this.#lost.message}); ${this.#afterLoss}`;
-      throw this.#lost.isSilent ? new NoAnswerError(message, cause) : new MsmError('device-lost', message, { cause });
+      // a compiler's failure has it as its cause
+      const isStuck = cause instanceof Stuck || (cause instanceof Error && cause.cause instanceof Stuck);
+      throw this.#lost.isSilent
+        ? new NoAnswerError(message, isStuck, cause)
+        : new MsmError('device-lost', message, { cause });
     }
   }
 

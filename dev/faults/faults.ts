@@ -12,6 +12,7 @@ import {
   type Trace,
 } from './commands.js';
 import { mutantOf } from './mutant.js';
+import { promiseFaults } from './promises.js';
 import type { Injection, RecordingDevice } from './recording-device.js';
 import { MOST_WORDS, xorWords } from './xor.js';
 
@@ -34,6 +35,8 @@ export interface Circumstances {
   readonly before: Trace;
   /** Earlier calls of the engine. */
   readonly earlier: readonly Trace[];
+  /** Promises of WebGPU that the call before waited for, by the method that gave them. */
+  readonly asked: ReadonlyMap<string, number>;
   /** Label of the command that is to be struck; any unless given. */
   readonly label?: string | undefined;
 }
@@ -45,9 +48,11 @@ export interface Armed {
   readonly where: string;
   /** Whether it has. */
   struck(): boolean;
+  /** Ends what it has begun; called when the call is over. */
+  over?(): void;
 }
 
-type Arm = (circumstances: Circumstances) => Armed | null | Promise<Armed | null>;
+export type Arm = (circumstances: Circumstances) => Armed | null | Promise<Armed | null>;
 
 // ------------------------------------------------------------------------------------------------------------ where
 
@@ -382,6 +387,7 @@ export const faults: ReadonlyMap<string, Arm> = new Map([
   ['garbage: in a buffer', spoilBuffer((random) => Array.from({ length: MOST_WORDS }, () => anyMask(random)))],
   ['one constant changed: pipeline', changePipeline],
   ['slow by 100 ×: device', slowDown],
+  ...promiseFaults,
 ]);
 
 export const faultNames: readonly string[] = [...faults.keys()];

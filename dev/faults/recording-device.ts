@@ -4,6 +4,7 @@
  */
 import { bufferUsage } from '../../src/gpu/constants.js';
 import { type Command, type Dispatch, type Mapped, plainLabel, type Step, type Trace } from './commands.js';
+import type { Awaited } from './promises.js';
 
 /** What goes wrong in a call; `at` is the place of a command in the call's trace. */
 export interface Injection {
@@ -15,6 +16,8 @@ export interface Injection {
   rest?(): readonly Command[];
   /** Milliseconds that a wait takes in the place of so many. */
   slowed?(ms: number): number;
+  /** What comes in the place of a promise that a method gave. */
+  answered?(method: Awaited, promise: Promise<unknown>): PromiseLike<unknown>;
 }
 
 /** The one buffer that every call has anew. */
@@ -32,8 +35,7 @@ interface FakeCommandBuffer {
 
 export class RecordingDevice {
   readonly real: GPUDevice;
-  /** What an engine sees. */
-  readonly device: GPUDevice;
+  #device: GPUDevice;
   /** Hands out the device to engines that request one; it outlives them. */
   readonly gpu: GPU;
   readonly #destroyed = new WeakSet<GPUBuffer>();
@@ -47,15 +49,45 @@ export class RecordingDevice {
   readonly #temporary: GPUBuffer[] = [];
   #trace: (Command | Mapped)[] = [];
   #injection: Injection = {};
+  readonly #asked = new Map<string, number>();
 
   constructor(real: GPUDevice) {
     this.real = real;
+    this.#device = this.#standIn();
+    const adapter = {
+      features: real.features,
+      limits: real.limits,
+      info: real.adapterInfo,
+      // one that was lost is no device any more
+      requestDevice: async () => this.renew(),
+    };
+    this.gpu = { requestAdapter: async () => adapter } as unknown as GPU;
+  }
+
+  /** The device that an engine sees. */
+  get device(): GPUDevice {
+    return this.#device;
+  }
+
+  /** Promises that the last call waited for, by method. */
+  get asked(): ReadonlyMap<string, number> {
+    return new Map(this.#asked);
+  }
+
+  /** Another device of the same kind, for those who lost the one of before. */
+  renew(): GPUDevice {
+    this.#device = this.#standIn();
+    return this.#device;
+  }
+
+  #standIn(): GPUDevice {
+    const { real } = this;
     const queue = standIn(real.queue, {
       submit: (buffers: Iterable<FakeCommandBuffer>) => this.#submit([...buffers]),
       writeBuffer: (...args: Parameters<GPUQueue['writeBuffer']>) => this.#write(...args),
-      onSubmittedWorkDone: () => this.#wait(real.queue.onSubmittedWorkDone()),
+      onSubmittedWorkDone: () => this.#wait('onSubmittedWorkDone', real.queue.onSubmittedWorkDone()),
     });
-    this.device = standIn(real, {
+    return standIn(real, {
       queue,
       destroy: () => undefined,
       createBuffer: (descriptor: GPUBufferDescriptor) =>
@@ -72,20 +104,14 @@ export class RecordingDevice {
         return module;
       },
       createComputePipelineAsync: (descriptor: GPUComputePipelineDescriptor) => this.#compile(descriptor),
-      popErrorScope: () => this.#wait(real.popErrorScope()),
+      popErrorScope: () => this.#wait('popErrorScope', real.popErrorScope()),
     });
-    const adapter = {
-      features: real.features,
-      limits: real.limits,
-      info: real.adapterInfo,
-      requestDevice: async () => this.device,
-    };
-    this.gpu = { requestAdapter: async () => adapter } as unknown as GPU;
   }
 
   /** A new call begins. */
   begin(injection: Injection = {}): void {
     this.#trace = [];
+    this.#asked.clear();
     this.#injection = injection;
   }
 
@@ -151,7 +177,7 @@ export class RecordingDevice {
           real.destroy();
         }
       },
-      mapAsync: (...args) => this.#wait(real.mapAsync(...args)),
+      mapAsync: (...args) => this.#wait('mapAsync', real.mapAsync(...args)) as Promise<undefined>,
       getMappedRange: (...args) => this.#read(plainLabel(buffer.label), real.getMappedRange(...args)),
     };
     return Object.assign(buffer, own);
@@ -263,7 +289,13 @@ export class RecordingDevice {
     return compiling;
   }
 
-  async #wait<Value>(wait: Promise<Value>): Promise<Value> {
+  #wait<Value>(method: Awaited, wait: Promise<Value>): PromiseLike<Value> {
+    this.#asked.set(method, (this.#asked.get(method) ?? 0) + 1);
+    const { answered } = this.#injection;
+    return answered === undefined ? this.#slowed(wait) : (answered(method, wait) as PromiseLike<Value>);
+  }
+
+  async #slowed<Value>(wait: Promise<Value>): Promise<Value> {
     const { slowed } = this.#injection;
     const begun = performance.now();
     const value = await wait;

@@ -41,6 +41,7 @@ export interface TargetResult {
 const isLost = (fault: string): boolean => /^(did not happen|of another call):/.test(fault);
 const isUpload = (fault: string): boolean => fault === 'a bit flipped: in an upload';
 const isSlow = (fault: string): boolean => fault.startsWith('slow');
+const isOdd = (fault: string): boolean => fault.startsWith('settles');
 const isVerified = (mode: string): boolean => mode.startsWith('verify');
 
 /** What is promised; `share` is the most of the trials that may fail. */
@@ -74,6 +75,12 @@ const targets: readonly {
     title: 'the next call is right, or asks for the bases',
     covers: () => true,
     failures: ['wrong after', 'fails after'],
+    share: 0,
+  },
+  {
+    title: 'a promise of WebGPU that settles late, twice or behind a later one changes nothing',
+    covers: isOdd,
+    failures: ['found', 'retried', 'hang', ...bad],
     share: 0,
   },
   { title: 'no call hangs', covers: () => true, failures: ['hang'], share: 0 },

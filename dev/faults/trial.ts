@@ -121,9 +121,10 @@ export const runTrial = async (
     const begun = performance.now();
     const last = await healthy(n);
     const healthyMs = performance.now() - begun;
+    const { asked } = device;
     const before = last.trace;
     const earlier = first === null ? [before] : [first.trace, before];
-    const circumstances = { device, random, before, earlier, label };
+    const circumstances = { device, random, before, earlier, asked, label };
     const arm = faults.get(fault);
     if (arm === undefined) throw new RangeError(`no fault is named '${fault}'`);
     const armed = await arm(circumstances);
@@ -142,6 +143,7 @@ export const runTrial = async (
       outcome = error instanceof MsmError ? 'found' : 'untyped';
       message = messageOf(error);
     }
+    armed.over?.();
     if (!armed.struck()) return { outcome: 'none', where, message: 'what was to be struck did not come' };
     if (outcome === 'wrong' || outcome === 'untyped') return { outcome, where, message };
     try {
@@ -151,14 +153,18 @@ export const runTrial = async (
       await last.assertRight();
     } catch (error) {
       if (!(error instanceof MsmError)) return { outcome: 'wrong after', where, message: messageOf(error) };
-      const asksToLoad = /load .*again/.test(error.message);
+      const asksToLoad = /load .*again|it was yours: request another/.test(error.message);
       if (!asksToLoad) return { outcome: 'fails after', where, message: messageOf(error) };
     }
     return { outcome, where, message };
   } finally {
     engine.destroy();
+    if (isSilent(fault)) device.renew();
   }
 };
+
+/** After these a device counts as lost. */
+const isSilent = (fault: string): boolean => fault.startsWith('never settles');
 
 /** The engine may do a call twice, and then says why. */
 const wasRetried = (run: object | null): boolean => run !== null && 'retried' in run && Boolean(run.retried);

@@ -110,7 +110,7 @@ export interface LoadBasesOptions extends TurnOptions {
    * not. On a curve without other points it is nothing; docs/security.md says which have some, and what it takes. Default false.
    */
   readonly checkSubgroup?: boolean;
-  /** Ends the call between two submits, with code `aborted`. */
+  /** Ends the call at once, with code `aborted`. The GPU finishes the submit that it has; what the call holds is freed then. */
   readonly signal?: AbortSignal;
   /** Called when the work begins, and with each submit or slice that is through. */
   onProgress?(progress: Progress): void;
@@ -122,7 +122,7 @@ export interface LoadScalarsOptions extends TurnOptions {
   readonly label?: string;
   /** What the bytes of the scalars are; for bytes only. Default `le`. */
   readonly scalarEncoding?: ScalarEncoding;
-  /** Ends the call before anything is uploaded, with code `aborted`. */
+  /** Ends the call at once, with code `aborted`. */
   readonly signal?: AbortSignal;
 }
 
@@ -139,7 +139,7 @@ export interface MsmOptions<Result extends 'affine' | PointEncoding = 'affine'> 
    * probability of it. Default: that of the engine.
    */
   readonly verify?: boolean | number;
-  /** Ends the call between two submits, with code `aborted`. */
+  /** Ends the call at once, with code `aborted`. The GPU finishes the submit that it has; what the call holds is freed then. */
   readonly signal?: AbortSignal;
   /** Called when the work begins, and with each submit or slice that is through. */
   onProgress?(progress: Progress): void;
@@ -158,7 +158,7 @@ export interface MsmBatchOptions<Result extends 'affine' | PointEncoding = 'affi
    * probability of it. Default: that of the engine.
    */
   readonly verify?: boolean | number;
-  /** Ends the call between two submits, with code `aborted`. */
+  /** Ends the call at once, with code `aborted`. The GPU finishes the submit that it has; what the call holds is freed then. */
   readonly signal?: AbortSignal;
   /** Called when the work begins, and with each submit or slice that is through. */
   onProgress?(progress: Progress): void;

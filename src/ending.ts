@@ -17,11 +17,11 @@ export class Ending {
    *
    * @throws MsmError `aborted`, and the error of `end`
    */
-  async race<Value>(promise: Promise<Value>, signal?: AbortSignal): Promise<Value> {
-    promise.catch(() => undefined);
-    assertNotAborted(signal);
-    if (this.#error !== null) throw this.#error;
+  race<Value>(promise: Promise<Value>, signal?: AbortSignal): Promise<Value> {
     return new Promise<Value>((resolve, reject) => {
+      promise.catch(() => undefined);
+      assertNotAborted(signal);
+      if (this.#error !== null) throw this.#error;
       const leave = (): void => {
         this.#waits.delete(fail);
         unsubscribe();

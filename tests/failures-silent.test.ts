@@ -98,6 +98,15 @@ const outcomeOf = (call: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
+/** What a promise comes to in a few turns of the event loop, which no other work of the machine delays. */
+const atOnce = async (promise: Promise<unknown>): Promise<unknown> => {
+  const turns = async (): Promise<string> => {
+    for (let left = 5; left > 0; left--) await new Promise(setImmediate);
+    return 'not settled';
+  };
+  return Promise.race([promise, turns()]);
+};
+
 /** The answer that a call should give. */
 const expectAnswer = async (bench: Bench, kind: Kind, bases: Bases, answer: unknown): Promise<void> => {
   if (kind === 'msm' || kind === 'verify') expect(answer).toEqual(large.expected);
@@ -171,10 +180,8 @@ describe.each(cases)('%s, and %s never settles', (kind, method) => {
     const ended = outcomeOf(call(controller.signal));
     await struck;
     await sleep(20);
-    const begun = performance.now();
     controller.abort();
-    expect(await ended).toMatchObject({ code: 'aborted' });
-    expect(performance.now() - begun).toBeLessThan(50);
+    expect(await atOnce(ended)).toMatchObject({ code: 'aborted' });
     const next = outcomeOf(bench.msm(bases, large));
     await sleep(20);
     await clock.advanceUntil(next, PAST_LIMITS_MS);
@@ -192,10 +199,8 @@ describe.each(cases)('%s, and %s never settles', (kind, method) => {
     const ended = outcomeOf(call());
     await struck;
     await sleep(20);
-    const begun = performance.now();
     bench.close();
-    expect(await ended).toMatchObject({ code: 'destroyed' });
-    expect(performance.now() - begun).toBeLessThan(50);
+    expect(await atOnce(ended)).toMatchObject({ code: 'destroyed' });
   });
 });
 
@@ -206,7 +211,7 @@ test('calls behind one that is stuck are computed on the next device', async () 
   await struck;
   const behind = Array.from({ length: 3 }, () => outcomeOf(bench.msm(bases, small)));
   await sleep(20);
-  await clock.advanceUntil(Promise.all([first, ...behind]), PAST_LIMITS_MS);
+  await clock.advanceUntil(first, PAST_LIMITS_MS);
   expect(await first).toMatchObject({ code: 'device-lost' });
   // small multiplies the first bases alone
   for (const each of behind) expect(await each).toEqual(small.expected);
@@ -232,7 +237,7 @@ test('on `both` a call ends on the CPU, and a two-scalar call behind it', async 
   await struck;
   const second = outcomeOf(bench.engine.msm(bases, [k, l]));
   await sleep(50);
-  await clock.advanceUntil(Promise.all([first, second]), PAST_LIMITS_MS);
+  await clock.advanceUntil(first, PAST_LIMITS_MS);
   expect(await first).toEqual(expected);
   expect(await second).toEqual(textbook.add(textbook.multiply(P, k), textbook.multiply(Q, l)));
   bench.close();

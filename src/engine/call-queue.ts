@@ -215,7 +215,7 @@ export class CallQueue {
    * Does the work of a call that has its turn. A call that is aborted ends at once, and so do all with their engine: work that cannot be left
    * in the middle keeps its place until it sees that. Calls computed with an aborted one go on.
    */
-  async #work<Result>(task: (turn: CallTurn) => Promise<Result>, own: Called): Promise<Result> {
+  #work<Result>(task: (turn: CallTurn) => Promise<Result>, own: Called): Promise<Result> {
     const { waiting, signal } = own;
     let isOver = false;
     const turn = this.#turnOf({ ...own, tell: (event) => isOver || own.tell(event) });
@@ -227,11 +227,12 @@ export class CallQueue {
         this.#end(waiting, (performance.now() - begun) / (1 + turn.company.length));
       }
     };
-    try {
-      return await this.#ending.race(compute(), signal);
-    } finally {
+    const over = (): void => {
       isOver = true;
-    }
+    };
+    const result = this.#ending.race(compute(), signal);
+    result.then(over, over);
+    return result;
   }
 
   #assertRoom(bytes: number, tell: Tell): void {

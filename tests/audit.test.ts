@@ -4,13 +4,13 @@ import { checks as allChecks } from '../src/checks/module.js';
 import { Turns } from '../src/cpu/turns.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
-import { audit, expectedOf } from '../src/engine/audit.js';
+import { audit, auditSums, expectedOf } from '../src/engine/audit.js';
 import { GpuFault } from '../src/errors.js';
 import { accountsBytes, accountsOf } from '../src/plan/accounts.js';
 import type { Job, Part } from '../src/plan/schedule.js';
 import type { SurveyedVector } from '../src/plan/survey.js';
 import { LANES } from '../src/shaders/custody.js';
-import { digestOfScalars } from '../src/twins/digest.js';
+import { digestOfScalars, digestOfSums } from '../src/twins/digest.js';
 
 const curve = curveContext(bn254);
 const [first, offset, bound] = [3, 7, 4];
@@ -40,12 +40,12 @@ describe.each([undefined, allChecks])('accounts, with findings in front or witho
   // two vectors of three windows in groups of four: the first vector is in the first group alone, the second in both
   const plan = {
     ...{ groups: 2, windows: 6, windowsPerGroup: 4, vectorWindows: 3 },
-    ...{ levelTasks: [20, 2, 1], checks },
+    ...{ levelTasks: [20, 2, 1], checks, reduce: { bitsTasks: 9 } },
   };
   const at = 40;
   const accounts = accountsOf(plan, at);
   const lanes = (account: number): number[] => Array.from({ length: LANES }, (_, lane) => account + lane);
-  const { groups, reduce, inhabited } = accounts;
+  const { groups, reduce, inhabited, readBack } = accounts;
   const places: readonly (readonly [stage: string | null, words: readonly number[]])[] = [
     ...groups.flatMap(
       ({ scalars, entries, length, balance }) =>
@@ -60,7 +60,7 @@ describe.each([undefined, allChecks])('accounts, with findings in front or witho
   ];
 
   test('each word has one meaning, and a part ends with the last', () => {
-    const all = places.flatMap(([, words]) => words);
+    const all = [...places.flatMap(([, words]) => words), readBack];
     expect(new Set(all).size).toBe(all.length);
     expect(Math.max(...all)).toBe((at + accountsBytes(plan)) / 4 - 1);
     // the findings are in front
@@ -100,5 +100,54 @@ describe.each([undefined, allChecks])('accounts, with findings in front or witho
         if (stage !== null) expect(() => audit(part, digests, changed)).toThrow(GpuFault);
       }
     }
+  });
+
+  describe('sums that came back', () => {
+    const { pointWords } = curve;
+    // what is behind them is another part's
+    const sums = Uint32Array.from({ length: 11 * pointWords }, (_, i) => Math.imul(i + 1, 0x9e3779b9));
+    sums.fill(0, 3 * pointWords, 4 * pointWords);
+    const own = 9 * pointWords;
+    words[readBack] = digestOfSums(sums.subarray(0, own), pointWords);
+    const auditOf = (changed: Uint32Array, accounts = words): Promise<void> =>
+      auditSums(curve, part, accounts, changed, new Turns(() => undefined));
+    const expectFault = async (changed: Uint32Array, what: string): Promise<void> => {
+      await expect(auditOf(changed), what).rejects.toThrow(/in read-back: sums came back/);
+      await expect(auditOf(changed), what).rejects.toThrow(GpuFault);
+    };
+
+    test('as they were written pass, whatever comes behind them', async () => {
+      await auditOf(sums);
+      const changed = sums.slice();
+      changed.fill(7, own);
+      await auditOf(changed);
+    });
+
+    test('any bit that is another one is a fault, of a sum or of the account', async () => {
+      for (let bit = 0; bit < 32 * own; bit += 7) {
+        const changed = sums.slice();
+        changed[bit >> 5] = ((changed[bit >> 5] as number) ^ (1 << (bit & 31))) >>> 0;
+        await expectFault(changed, `bit ${bit}`);
+      }
+      const accounts = words.slice();
+      accounts[readBack] = (accounts[readBack] as number) ^ 1;
+      await expect(auditOf(sums, accounts)).rejects.toThrow(GpuFault);
+    });
+
+    test('so is any two sums in each other’s place, one in place of another, and zeros in place of one', async () => {
+      const point = (at: number): Uint32Array => sums.slice(at * pointWords, (at + 1) * pointWords);
+      for (let a = 0; a < 9; a++) {
+        for (let b = 0; b < 9; b++) {
+          if (a === b) continue;
+          const over = sums.slice();
+          over.set(point(a), b * pointWords);
+          await expectFault(over, `${a} over ${b}`);
+          over.set(point(b), a * pointWords);
+          await expectFault(over, `${a} and ${b}`);
+        }
+        if (a === 3) continue;
+        await expectFault(sums.slice().fill(0, a * pointWords, (a + 1) * pointWords), `no ${a}`);
+      }
+    });
   });
 });

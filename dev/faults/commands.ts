@@ -44,6 +44,7 @@ export interface Write {
 export interface Mapped {
   readonly kind: 'map';
   readonly label: string;
+  readonly buffer: GPUBuffer;
   readonly data: Uint8Array<ArrayBuffer>;
 }
 

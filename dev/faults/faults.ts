@@ -8,10 +8,12 @@ import {
   isStorage,
   isUniform,
   type Mapped,
+  type Plain,
   type Step,
   type Trace,
 } from './commands.js';
 import { mutantOf } from './mutant.js';
+import { pointChangeNames, pointChanges, pointsIn } from './points.js';
 import { promiseFaults } from './promises.js';
 import type { Injection, RecordingDevice } from './recording-device.js';
 import { MOST_WORDS, xorWords } from './xor.js';
@@ -39,6 +41,7 @@ export interface Circumstances {
   readonly asked: ReadonlyMap<string, number>;
   /** Label of the command that is to be struck; any unless given. */
   readonly label?: string | undefined;
+  readonly pointBytes: number;
 }
 
 /** A fault, ready to strike. */
@@ -291,6 +294,49 @@ const flipUpload: Arm = (circumstances) => {
   return { injection: { instead }, where: nameOf(site), struck: () => struck };
 };
 
+const isSame = (a: Uint8Array, b: Uint8Array): boolean => a.every((byte, i) => byte === b[i]);
+
+/** Where in a buffer walks leave points that the host reads: a stretch for each part of the job that a map is of. */
+const pointsReadBack = (trace: Trace, at: number): readonly Required<GPUBufferBinding>[] => {
+  const { buffer: staging } = trace[at] as Mapped;
+  const steps = trace.slice(0, at).flatMap((command) => (command.kind === 'submit' ? command.steps : []));
+  const copyOf = (step: Step): readonly GPUBuffer[] =>
+    step.kind === 'copy' && step.label === 'result' ? step.buffers : [];
+  const end = steps.findLastIndex((step) => copyOf(step)[1] === staging);
+  const [result] = end < 0 ? [] : (steps[end] as Plain).buffers;
+  // a buffer may have been the result of an earlier job
+  const begin = steps.findLastIndex((step, i) => i < end && copyOf(step)[0] === result);
+  return steps.slice(begin + 1, Math.max(0, end)).flatMap((step) => {
+    if (step.kind !== 'dispatch' || step.label !== 'walk') return [];
+    // the accounts are in front
+    return step.entries.map(bound).filter(({ buffer, offset }) => buffer === result && offset > 0);
+  });
+};
+
+/** Points of the curve come back, and not those or not there. */
+const misplace =
+  (change: (typeof pointChanges)[keyof typeof pointChanges]): Arm =>
+  ({ random, before, pointBytes }) => {
+    const sites = sitesOf(before, 'map').map((site) => ({ site, stretches: pointsReadBack(before, site.at) }));
+    const found = pick(
+      random,
+      sites.filter(({ stretches }) => stretches.length > 0),
+    );
+    if (found === undefined) return null;
+    let struck = false;
+    const mapped = ({ data }: Mapped, at: number): Uint8Array<ArrayBuffer> => {
+      if (at !== found.site.at) return data;
+      const spoilt = data.slice();
+      const points = found.stretches.flatMap(({ offset, size }) =>
+        pointsIn(spoilt.subarray(offset, offset + size), pointBytes),
+      );
+      change(random, points);
+      struck = !isSame(spoilt, data);
+      return spoilt;
+    };
+    return { injection: { mapped }, where: nameOf(found.site), struck: () => struck };
+  };
+
 /** In front of a dispatch, in what it has bound: bits of words that lie one behind the other are flipped. */
 const spoilBuffer =
   (masks: (random: Random) => readonly number[]): Arm =>
@@ -384,6 +430,7 @@ export const faults: ReadonlyMap<string, Arm> = new Map([
           flipBit(random, data),
     ),
   ],
+  ...each('points read back', pointChangeNames, (name) => misplace(pointChanges[name])),
   ['garbage: in a buffer', spoilBuffer((random) => Array.from({ length: MOST_WORDS }, () => anyMask(random)))],
   ['one constant changed: pipeline', changePipeline],
   ['slow by 100 ×: device', slowDown],

@@ -36,6 +36,8 @@ export interface Subject {
 export interface Mode {
   /** The least and the most scalars, or points. */
   readonly sizes: readonly [number, number];
+  /** Bytes of a point on the GPU. */
+  readonly pointBytes: number;
   /** @param most the most scalars of a call */
   open(device: RecordingDevice, random: Random, most: number): Promise<Subject>;
 }
@@ -61,6 +63,9 @@ interface Settings {
   readonly ownDevice?: boolean;
   readonly precompute?: number;
 }
+
+/** The fields of all of these fill their words. */
+const pointBytesOf = ({ curve = onBn254 }: Settings): number => 2 * curve.oracle.coordinateBytes;
 
 const pools = new Map<OracleCurve, KnownBases>();
 const POOL = 1200;
@@ -113,6 +118,7 @@ const sparse: Draw = (random, curve, n) => {
 /** MSMs over bases that were loaded once. */
 const multiplying = (sizes: Mode['sizes'], settings: Settings = {}, draw: Draw = dense): Mode => ({
   sizes,
+  pointBytes: pointBytesOf(settings),
   open: async (device, random, most) => {
     const { curve = onBn254, precompute = 1 } = settings;
     const engine = await open(device, settings);
@@ -135,6 +141,7 @@ const multiplying = (sizes: Mode['sizes'], settings: Settings = {}, draw: Draw =
 /** Loading, of right bases and of some of which one is off the curve; right are those that an MSM is right on afterwards. */
 const loading = (sizes: Mode['sizes'], settings: Settings = {}): Mode => ({
   sizes,
+  pointBytes: pointBytesOf(settings),
   open: async (device) => {
     const { curve = onBn254, precompute = 1 } = settings;
     const engine = await open(device, settings);

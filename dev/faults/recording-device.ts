@@ -178,16 +178,21 @@ export class RecordingDevice {
         }
       },
       mapAsync: (...args) => this.#wait('mapAsync', real.mapAsync(...args)) as Promise<undefined>,
-      getMappedRange: (...args) => this.#read(plainLabel(buffer.label), real.getMappedRange(...args)),
+      getMappedRange: (...args) => this.#read(buffer, real.getMappedRange(...args)),
     };
     return Object.assign(buffer, own);
   }
 
-  #read(label: string, range: ArrayBuffer): ArrayBuffer {
-    const mapped: Mapped = { kind: 'map', label, data: new Uint8Array(range.slice(0)) };
+  #read(buffer: GPUBuffer, range: ArrayBuffer): ArrayBuffer {
+    const mapped: Mapped = {
+      kind: 'map',
+      label: plainLabel(buffer.label),
+      buffer,
+      data: new Uint8Array(range.slice(0)),
+    };
     const at = this.#trace.push(mapped) - 1;
-    const { buffer } = this.#injection.mapped?.(mapped, at) ?? mapped.data;
-    return buffer.slice(0);
+    const { buffer: bytes } = this.#injection.mapped?.(mapped, at) ?? mapped.data;
+    return bytes.slice(0);
   }
 
   #write(...[buffer, offset, data, ...rest]: Parameters<GPUQueue['writeBuffer']>): void {

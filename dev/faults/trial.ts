@@ -126,7 +126,7 @@ export const runTrial = async (
     const { asked } = device;
     const before = last.trace;
     const earlier = first === null ? [before] : [first.trace, before];
-    const circumstances = { device, random, before, earlier, asked, label };
+    const circumstances = { device, random, before, earlier, asked, label, pointBytes: mode.pointBytes };
     const arm = faults.get(fault);
     if (arm === undefined) throw new RangeError(`no fault is named '${fault}'`);
     const armed = await arm(circumstances);

@@ -4,7 +4,7 @@ import { GpuFault } from '../errors.js';
 import { accountsOf } from '../plan/accounts.js';
 import type { Job, Part } from '../plan/schedule.js';
 import type { SurveyedVector } from '../plan/survey.js';
-import { sumOfLanes } from '../shaders/custody.js';
+import { seal, sumOfLanes } from '../shaders/custody.js';
 import { scalarsDigest } from '../stages/decompose.js';
 
 /** Scalars that are looked at before others have their turn: a millisecond. */
@@ -73,4 +73,27 @@ export const audit = ({ plan, at }: Part, expected: readonly number[], words: Ui
     throw new GpuFault('reduce', 'the entries that were taken in are not those that were written');
   }
   return walked;
+};
+
+/**
+ * Compares the sums of a part that came back with those that its last walk wrote: each point, in its place.
+ *
+ * @param sums of the part, from its first on
+ * @throws GpuFault if any is another one, or elsewhere
+ */
+export const auditSums = async (
+  { pointWords }: CurveContext,
+  { plan, at }: Part,
+  words: Uint32Array,
+  sums: Uint32Array,
+  turns: Turns,
+): Promise<void> => {
+  let digest = 0;
+  for (let i = 0; i < plan.reduce.bitsTasks; i++) {
+    digest = (digest + seal(i, sums.subarray(i * pointWords, (i + 1) * pointWords))) >>> 0;
+    if (turns.due) await turns.take();
+  }
+  if (digest !== words[accountsOf(plan, at.accounts).readBack]) {
+    throw new GpuFault('read-back', 'sums came back that the last walk did not write, or in other places');
+  }
 };

@@ -10,7 +10,7 @@ import { recordJob } from '../record/record.js';
 import { IN_A_ROW, Vector } from '../stages/decompose.js';
 import { fold } from '../stages/fold.js';
 import type { Kernels } from '../stages/kernels.js';
-import { audit, type Expected, expectedOf } from './audit.js';
+import { audit, auditSums, type Expected, expectedOf } from './audit.js';
 import type { HostClock } from './clock.js';
 import type { SurveyedFactors } from './factors.js';
 
@@ -87,12 +87,14 @@ export const runJob = async (
     const found = checks?.read(accounts, first.levelTasks.length);
     if (found) throw new GpuFault(...found);
     const entries = parts.reduce((sum, part, i) => sum + audit(part, expected[i] as readonly number[], accounts), 0);
+    const sumsOf = ({ at }: Part): Uint32Array => result.subarray(at.bitSums / 4);
+    for (const part of parts) await auditSums(curve, part, accounts, sumsOf(part), turns);
     const folding = performance.now();
     const sums: AffinePoint<Coordinate>[][] = [];
-    for (const { plan, pieces, at } of parts) {
+    for (const part of parts) {
       const own: AffinePoint<Coordinate>[] = [];
-      for (let vector = 0; vector < pieces.length; vector++) {
-        own.push(fold(curve, plan, result.subarray(at.bitSums / 4), vector));
+      for (let vector = 0; vector < part.pieces.length; vector++) {
+        own.push(fold(curve, part.plan, sumsOf(part), vector));
         if (turns.areOver) await turns.take();
       }
       sums.push(own);

@@ -19,6 +19,8 @@ export interface Accounts {
   readonly reduce: Pick<GroupAccounts, 'entries' | 'balance'>;
   /** Sums that are not infinity, as often as the reduction adds each, less what it adds: nothing, in the end. */
   readonly inhabited: number;
+  /** Digest of the sums that are read back, by the walk that wrote them. */
+  readonly readBack: number;
 }
 
 const GROUP_WORDS = 2 * LANES + 2;
@@ -34,7 +36,7 @@ interface Counted {
 const findingsWords = ({ levelTasks, checks }: Counted): number => checks?.findingsWords(levelTasks.length) ?? 0;
 
 export const accountsBytes = (plan: Counted): number =>
-  4 * (findingsWords(plan) + plan.groups * GROUP_WORDS + LANES + 2);
+  4 * (findingsWords(plan) + plan.groups * GROUP_WORDS + LANES + 3);
 
 /** @param at where the stretch of the part begins, in bytes */
 export const accountsOf = (plan: Counted, at: number): Accounts => {
@@ -49,5 +51,6 @@ export const accountsOf = (plan: Counted, at: number): Accounts => {
     }),
     reduce: { entries: reduce, balance: reduce + LANES },
     inhabited: reduce + LANES + 1,
+    readBack: reduce + LANES + 2,
   };
 };

@@ -220,7 +220,7 @@ const recordWalk = (
   bases: Slice,
 ): Command[] => {
   // each bucket is added to one H and to one L
-  const accounts = { balance, inhabited, per_sum: 2, per_point: 0 };
+  const accounts = { balance, inhabited, per_sum: 2, per_point: 0, read_back: 0 };
   return plan.levelTasks.map((_, level) => {
     const to = level % 2 === 0 ? 'A' : 'B';
     const from = to === 'A' ? 'B' : 'A';
@@ -239,10 +239,10 @@ const MINUS_ONE = 0xffffffff;
 const recordReduce = (
   kernels: Kernels,
   part: Part,
-  { reduce: { entries, balance }, inhabited }: Accounts,
+  { reduce: { entries, balance }, inhabited, readBack }: Accounts,
 ): Command[] => {
   const { plan } = part;
-  const accounts = { balance, inhabited, per_sum: 0, per_point: 0 };
+  const accounts = { balance, inhabited, per_sum: 0, per_point: 0, read_back: 0 };
   const { highBits, lowBits, splitEntries, bitsEntries } = plan.reduce;
   const levels = plan.levelTasks.length;
   return [
@@ -266,7 +266,7 @@ const recordReduce = (
       points: scratch('buckets'),
       sums: scratch('splitSums'),
     }),
-    recordOneWalk(kernels, plan, 'reduce', { level: levels + 1, ...accounts }, 'A', {
+    recordOneWalk(kernels, plan, 'reduce', { level: levels + 1, ...accounts, read_back: readBack }, 'A', {
       stream: scratch('entriesB'),
       points: scratch('splitSums'),
       sums: ownSlice(part, 'bitSums'),

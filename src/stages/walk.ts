@@ -15,6 +15,7 @@ export const WalkConfig = struct('WalkConfig', {
   inhabited: 'account of what is not infinity among sums and points',
   per_sum: 'what a sum counts there',
   per_point: 'what a point counts there',
+  read_back: 'account of the digests of the sums, if the host reads them back; else 0',
 });
 
 /** What the source of the walk depends on besides the curve. */
@@ -76,6 +77,7 @@ export const walkKernel = (
       memoryRows: slots * rowsOf(curve.coordinates, shared) + (curve.field.product === 'signed' ? 0 : vectors),
       rowOfY: 1 + vectors,
       rowOfPrefix: 1 + 2 * vectors,
+      sumRows: 2 * vectors,
       threads,
       slots,
       aLimbs: curve.coordinates.literal(curve.a),

@@ -33,3 +33,15 @@ export const digestOfScalars = (
 /** Of entries, in whichever order. */
 export const digestOfEntries = (entries: readonly (readonly [number, number])[]): number =>
   total(entries.map((entry) => mixed(weighed(entry))));
+
+/** Of points in their places, by all of their words; of places that nothing was written to there is none. */
+export const digestOfSums = (
+  words: Uint32Array,
+  pointWords: number,
+  isWritten = (_: number): boolean => true,
+): number =>
+  total(
+    itemsOf(words, pointWords).flatMap((point, place) =>
+      isWritten(place) ? [point.reduce((seal, word) => mixed(seal ^ BigInt(word)), BigInt(place))] : [],
+    ),
+  );

@@ -14,7 +14,6 @@ import { createKernels, type Kernels } from '../src/stages/kernels.js';
 import { LEVEL_DISPATCH_OFFSET, Level } from '../src/stages/level.js';
 import { SHRINK } from '../src/stages/partition.js';
 import { WalkConfig } from '../src/stages/walk.js';
-import { digestOfSums } from '../src/twins/digest.js';
 import { readPoint, writePoint } from '../src/twins/points.js';
 import { type Cut, type WalkOf, walk, walkOf } from '../src/twins/walk.js';
 import { getDevice } from './support/gpu.js';
@@ -220,7 +219,7 @@ const onGpu = (prefixMemory: 'private' | 'workgroup'): void => {
         kind: 'dispatch',
         phase: 'walk',
         kernel: kernels.walk(shape),
-        config: WalkConfig.pack({ level, balance: 0, inhabited: 1, per_sum: 1, per_point: 0, read_back: 2 }),
+        config: WalkConfig.pack({ level, balance: 0, inhabited: 1, per_sum: 1, per_point: 0, read_back: 0 }),
         bindings: {
           levels: { buffer: 'levels' },
           stream: { buffer: level === 0 ? 'stream' : `places${from}` },
@@ -232,7 +231,7 @@ const onGpu = (prefixMemory: 'private' | 'workgroup'): void => {
         groups: { buffer: 'levels', offset: level * Level.byteLength + LEVEL_DISPATCH_OFFSET, size: 12 },
       };
     });
-    const { accounts, data } = await runner.run({
+    const { data } = await runner.run({
       scratch,
       external: { bases: basesBuffer },
       uploads: [
@@ -241,15 +240,10 @@ const onGpu = (prefixMemory: 'private' | 'workgroup'): void => {
         ...(stream.length > 0 ? [{ to: { buffer: 'stream' }, data: stream }] : []),
       ],
       commands,
-      accounts: 12,
+      accounts: 8,
       read: [{ buffer: read, size: scratch[read] }],
     });
-    const left = data[0] as Uint32Array;
-    if (read === 'sums') {
-      const isWritten = (key: number): boolean => left[key * curve.pointWords] !== POISON;
-      expect(accounts[2]).toBe(digestOfSums(left, curve.pointWords, isWritten));
-    }
-    return left;
+    return data[0] as Uint32Array;
   };
 
   test('random streams of equal, opposite and infinite points, cut at random', { tags: 'long' }, async () => {

@@ -9,6 +9,7 @@ import { ABSENT, ENTRY_WORDS } from '../src/stages/entry.js';
 import { Level } from '../src/stages/level.js';
 import { PartitionConfig } from '../src/stages/partition.js';
 import { decompose } from '../src/twins/decompose.js';
+import { digestOfSums } from '../src/twins/digest.js';
 import { importPoints } from '../src/twins/import.js';
 import { type PartitionValues, partition } from '../src/twins/partition.js';
 import { readPoint } from '../src/twins/points.js';
@@ -232,3 +233,20 @@ const stages = (_: string, shape: (typeof shapes)[string]): void => {
 const named = Object.entries(shapes);
 describe.each(named.slice(0, 1))('%s', stages);
 describe.each(named.slice(1))('%s', { tags: 'long' }, stages);
+
+test('the last walk says what it wrote, and where', () =>
+  withBench(shapes['random, many levels'] as (typeof shapes)[string], async (bench, { bases, levels }) => {
+    const { plan } = bench;
+    const size = curve.pointWords;
+    const buckets = Uint32Array.from(
+      { length: plan.windows * plan.buckets * size },
+      (_, i) => bases[i % bases.length] as number,
+    );
+    buckets.fill(0, size, 3 * size);
+    const run = (read: 'accounts' | 'bitSums') => bench.run(bench.stage('reduce'), { buckets, levels }, read, 0);
+    const sums = await run('bitSums');
+    expect(sums).toHaveLength(plan.reduce.bitsTasks * size);
+    const xs = Array.from({ length: plan.reduce.bitsTasks }, (_, i) => readPoint(curve, sums, i)?.x);
+    expect(new Set(xs).size).toBeGreaterThan(xs.length / 2);
+    expect((await run('accounts'))[accountsOf(plan, 0).readBack]).toBe(digestOfSums(sums, size));
+  }));

@@ -19,7 +19,7 @@
 // In custody (custody.wgsl): a level that is not as partition left it is not walked. Entries taken in and places left count by their digests in
 // `balance`: what all walks of a stream took, less what they left to each other, is the stream. Points that are not infinity count in
 // `inhabited`: so many for a sum written, so many for a point taken in, so that what one walk wrote and another one read come to nothing.
-// Sums that the host reads back have a digest, over their places and all of their words, taken before they leave for memory.
+// Sums that the host reads back have a digest, over their places and all of their words, taken of what the thread has, not of what it wrote.
 // With `checks` it also notes the writers of every sum and the entries that it took in (watch.wgsl, of `webgpu-msm/checks`).
 // Host: src/stages/walk.ts. CPU twin: src/twins/walk.ts.
 {{structs}}
@@ -38,7 +38,6 @@
 // What this thread adds to the accounts.
 var<private> balance: u32;
 var<private> inhabited: u32;
-var<private> read_back: u32;
 
 const SLOTS = {{slots}}u;
 const THREADS = {{threads}}u;
@@ -129,19 +128,8 @@ fn wait_for_settle(slot: u32) {
   unsettled += 1u;
 }
 
-// The digest of a slot's sum in its place. SwiftShader skips a loop that has no turn, not a branch that nobody takes.
-fn digest_of_sum(slot: u32, place: u32) -> u32 {
-  let rows = select({{sumRows}}u, 0u, config.read_back == 0u);
-  var seal = place;
-  for (var i = 0u; i < rows; i++) {
-    let words = memory[row_of_sum(slot, false) + i];
-    seal = sealed(sealed(sealed(sealed(seal, words.x), words.y), words.z), words.w);
-  }
-  return seal;
-}
-
 // The run of `run_key` is over, and `sum` its sum: it goes to where the rules say. `open` says that the run goes on in the next task.
-fn flush(t: u32, slot: u32, run_key: u32, flags: u32, sum: Point, open: bool) {
+fn flush(t: u32, run_key: u32, flags: u32, sum: Point, open: bool) {
   if ((flags & PRESENT) == 0u) {
     return;
   }
@@ -151,7 +139,6 @@ fn flush(t: u32, slot: u32, run_key: u32, flags: u32, sum: Point, open: bool) {
 {{/checks}}
     sums[run_key] = sum;
     inhabited += select(config.per_sum, 0u, point_is_infinity(sum));
-    read_back += digest_of_sum(slot, run_key);
     return;
   }
   let place = 2u * t + select(1u, 0u, (flags & OPEN) != 0u);
@@ -198,7 +185,7 @@ fn settle(level: Level, slot: u32, t: u32) {
   let entry = stream[min(i, level.entries - 1u)];
   let same_run = entry.key == run_key;
   if (i >= last || !same_run) {
-    flush(t, slot, run_key, flags, sum, i < level.entries && same_run);
+    flush(t, run_key, flags, sum, i < level.entries && same_run);
     flags &= WARY;
   }
   if (i < last) {
@@ -245,6 +232,20 @@ fn settle(level: Level, slot: u32, t: u32) {
     memory[slot * ROWS].z = next;
   }
   memory[slot * ROWS].y = flags;
+}
+
+// The digest of the sums of slots of which every task was one run: a seal of each, of its place and then of its words.
+fn digest_of_sums(slots: u32) -> u32 {
+  var digest = 0u;
+  for (var s = 0u; s < slots; s++) {
+    var seal = memory[s * ROWS].x;
+    for (var i = 0u; i < {{sumRows}}u; i++) {
+      let words = memory[row_of_sum(s, false) + i];
+      seal = sealed(sealed(sealed(sealed(seal, words.x), words.y), words.z), words.w);
+    }
+    digest += seal;
+  }
+  return digest;
 }
 
 // The point that a slot doubles: the entry under its cursor, or behind it the last one.
@@ -475,7 +476,7 @@ fn walk(
     atomicAdd(&custody[config.inhabited], inhabited);
   }
   if (config.read_back != 0u) {
-    atomicAdd(&custody[config.read_back], read_back);
+    atomicAdd(&custody[config.read_back], digest_of_sums(slots));
   }
 {{#checks}}
   note_taken();

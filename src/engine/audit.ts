@@ -90,7 +90,7 @@ export const auditSums = async (
 ): Promise<void> => {
   let digest = 0;
   for (let i = 0; i < plan.reduce.bitsTasks; i++) {
-    digest = (digest + seal(i, sums.subarray(i * pointWords, (i + 1) * pointWords))) >>> 0;
+    digest = (digest + seal(i, sums, i * pointWords, (i + 1) * pointWords)) >>> 0;
     if (turns.due) await turns.take();
   }
   if (digest !== words[accountsOf(plan, at.accounts).readBack]) {

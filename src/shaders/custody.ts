@@ -47,9 +47,9 @@ export const digestOf = (first: number, second: number): number =>
   finish(Math.imul(first, weight(0)) + Math.imul(second, weight(1)));
 
 /** Words on top of a seal: one that differs anywhere gives another seal. */
-export const seal = (before: number, words: ArrayLike<number>): number => {
+export const seal = (before: number, words: ArrayLike<number>, first = 0, end = words.length): number => {
   let value = before;
-  for (let i = 0; i < words.length; i++) value = finish(value ^ (words[i] as number));
+  for (let i = first; i < end; i++) value = finish(value ^ (words[i] as number));
   return value;
 };
 

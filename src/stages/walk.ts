@@ -15,7 +15,7 @@ export const WalkConfig = struct('WalkConfig', {
   inhabited: 'account of what is not infinity among sums and points',
   per_sum: 'what a sum counts there',
   per_point: 'what a point counts there',
-  read_back: 'account of the digests of the sums, if the host reads them back; else 0',
+  read_back: 'account of the digest of the sums, where the host reads them back and every task is one run; else 0',
 });
 
 /** What the source of the walk depends on besides the curve. */

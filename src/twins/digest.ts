@@ -34,14 +34,8 @@ export const digestOfScalars = (
 export const digestOfEntries = (entries: readonly (readonly [number, number])[]): number =>
   total(entries.map((entry) => mixed(weighed(entry))));
 
-/** Of points in their places, by all of their words; of places that nothing was written to there is none. */
-export const digestOfSums = (
-  words: Uint32Array,
-  pointWords: number,
-  isWritten = (_: number): boolean => true,
-): number =>
+/** Of points in their places, by all of their words. */
+export const digestOfSums = (words: Uint32Array, pointWords: number): number =>
   total(
-    itemsOf(words, pointWords).flatMap((point, place) =>
-      isWritten(place) ? [point.reduce((seal, word) => mixed(seal ^ BigInt(word)), BigInt(place))] : [],
-    ),
+    itemsOf(words, pointWords).map((point, i) => point.reduce((seal, word) => mixed(seal ^ BigInt(word)), BigInt(i))),
   );

@@ -61,16 +61,17 @@ export class StageBench {
       { to: { buffer: name }, data: new Uint32Array((scratch[name] as number) / 4).fill(0xdeadbeef) },
       ...(fill[name] ? [{ to: { buffer: name }, data: fill[name] }] : []),
     ]);
-    const { accounts, data } = await this.#runner.run({
+    const { accounts, result, data } = await this.#runner.run({
       scratch,
       external: { bases: this.#bases },
       uploads,
       commands: dispatches.map((dispatch) => ({ kind: 'dispatch', ...dispatch })),
       accounts: accountsBytes,
       result: bitSums,
-      read: read === 'accounts' ? [] : [{ buffer: read, size: 4 * words }],
+      read: read === 'accounts' || read === 'bitSums' ? [] : [{ buffer: read, size: 4 * words }],
     });
-    return read === 'accounts' ? accounts : (data[0] as Uint32Array);
+    const own: Partial<Record<ScratchName, Uint32Array>> = { accounts, bitSums: result };
+    return own[read] ?? (data[0] as Uint32Array);
   }
 
   destroy(): void {

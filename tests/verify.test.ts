@@ -217,6 +217,31 @@ describe('what is right is verified', () => {
     expect(await engine.msmBatch(bases, vectors)).toEqual(vectors.map(right));
     expectVerified(engine);
   });
+
+  // y² = x³ + 1 over a p that is 2 modulo 3 has p + 1 points in one cyclic group (Washington, Elliptic Curves, proposition 4.33)
+  const cyclic = { p: 2n ** 18n * 15n * (2n ** 35n + 1n) - 1n, a: 0n, b: 1n };
+  const withOrder = async (order: bigint): Promise<void> => {
+    const textbook = new TextbookCurve(cyclic);
+    const some = textbook.somePoint(cyclic.b, 28n);
+    const { x, y } = textbook.multiply(some, (cyclic.p + 1n) / order);
+    const divisors = [2n, 3n, 5n].filter((prime) => order % prime === 0n);
+    for (const prime of divisors)
+      expect(textbook.multiply({ x, y, infinity: false }, order / prime).infinity).toBe(false);
+    const engine = await create({ curve: { ...cyclic, name: 'cyclic', order, generator: { x, y } } });
+    const points = Array.from({ length: 12 }, (_, i) => textbook.multiply(some, BigInt(i * i + 1)));
+    const bases = await engine.loadBases(points);
+    const right = (scalars: readonly bigint[]): AffinePoint =>
+      scalars
+        .map((scalar, i) => textbook.multiply(points[i] as AffinePoint, scalar % order))
+        .reduce((sum, point) => textbook.add(sum, point), INFINITY);
+    const vectors = [points.map(() => order - 1n), points.map((_, i) => BigInt(i + 2) ** 40n), [5n, order, 1n]];
+    expect(await engine.msm(bases, vectors[0] as bigint[])).toEqual(right(vectors[0] as bigint[]));
+    expectVerified(engine);
+    expect(await engine.msmBatch(bases, vectors)).toEqual(vectors.map(right));
+    expectVerified(engine);
+  };
+  const orders = [6n, 30n, 2n ** 4n, 2n ** 12n, 2n ** 18n];
+  test.each(orders)('with the order %i, of points outside the group', { tags: 'long' }, withOrder);
 });
 
 describe('how often', () => {

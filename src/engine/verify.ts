@@ -11,6 +11,7 @@ import {
   type Jacobian,
   multiply,
   negated,
+  toAffine,
 } from '../curves/jacobian.js';
 import { addMultiples, FACTOR_END } from '../curves/multiples.js';
 import { type PointSource, readerOf, wordsOf } from '../curves/point-source.js';
@@ -56,6 +57,24 @@ const drawFactor = (): number => {
   }
 };
 
+/** Digits of numbers below 2^53 to the base r, the lowest first, in the format of scalars. */
+const digitsByOrder = (
+  { order, scalarBytes }: Pick<CurveContext, 'order' | 'scalarBytes'>,
+  numbers: Uint32Array<ArrayBuffer>,
+): Uint32Array<ArrayBuffer>[] => {
+  const base = Number(order);
+  if (base >= 2 ** 53) return [numbers];
+  const above = new Uint32Array(numbers.length);
+  for (let at = 0; at < numbers.length; at += scalarBytes / 4) {
+    const number = (numbers[at + 1] as number) * 2 ** 32 + (numbers[at] as number);
+    if (number < base) continue;
+    const [digit, rest] = [number % base, Math.floor(number / base)];
+    numbers.set([digit, Math.floor(digit / 2 ** 32)], at);
+    above.set([rest, Math.floor(rest / 2 ** 32)], at);
+  }
+  return above.every((word) => word === 0) ? [numbers] : [numbers, ...digitsByOrder({ order, scalarBytes }, above)];
+};
+
 /** Σ factor · point. */
 const combine = async (curve: CurveContext, terms: readonly Term[], turns: Turns): Promise<Jacobian> => {
   let sum = infinityOf(curve);
@@ -75,7 +94,7 @@ const combine = async (curve: CurveContext, terms: readonly Term[], turns: Turns
  *     Σ (Σ_v ρ_v·s_v + δ mod r)·P  =  Σ_v ρ_v·Q_v + Σ δ·P,
  *
  * the left by the GPU, the right by the CPU. Where r is not the order of every point, what was reduced counts: the left lacks r·Σ w·P, w being
- * how often r was taken off. docs/security.md says what it proves.
+ * how often r was taken off. The GPU reduces every scalar, so a w above r goes in as its digits to the base r. docs/security.md says what it proves.
  *
  * @param source the bases; without it there are no δ
  */
@@ -119,16 +138,19 @@ export const drawCheck = async (
     }
   }
   return {
-    vectors: [sums, ...(wraps === null ? [] : [wraps])].map(({ buffer }) => ({
+    vectors: [sums, ...(wraps === null ? [] : digitsByOrder(curve, wraps))].map(({ buffer }) => ({
       scalars: new Uint8Array(buffer),
       n,
       offset,
       loaded: null,
     })),
-    assertAgree: async (results, [sum, wrapped]) => {
+    assertAgree: async (results, [sum, ...wrapped]) => {
       const terms = results.map((point, v) => ({ factor: factors[v] as number, point: affineOf(point) }));
       const claimed = await combine(curve, [...terms, ...sampled], turns);
-      const lacking = wrapped === undefined ? infinityOf(curve) : multiply(curve, curve.order, affineOf(wrapped));
+      const lacking = wrapped.reduceRight(
+        (above, digit) => multiply(curve, curve.order, toAffine(curve, addAffine(curve, above, affineOf(digit)))),
+        infinityOf(curve),
+      );
       const found = addAffine(curve, lacking, affineOf(sum as AffinePoint<Coordinate>));
       if (!isInfinity(curve, add(curve, claimed, negated(curve, found)))) {
         throw new GpuFault('verify', 'the result is not what a second evaluation makes it');

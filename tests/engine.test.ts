@@ -342,6 +342,13 @@ describe('createMsmEngine refuses', () => {
   test.each<[string, object, RegExp]>([
     ['an even p', { p: bn254.p - 1n }, /'bn254': modulus/],
     ['a p of 416 bits', { p: 2n ** 415n + 1n }, /'bn254': .*416-bit/],
+    // (6k + 1)(12k + 1)(18k + 1) is one where all three are primes: Chernick (1939)
+    [
+      'a Carmichael number for p',
+      { p: 6_000_307n * 12_000_613n * 18_000_919n },
+      /'bn254': p must be a prime, and \d+ is none/,
+    ],
+    ['the product of two primes for p', { p: bn254.p * 65_537n }, /'bn254': p must be a prime/],
     ['a ≥ p', { a: bn254.p }, /a must be in \[0, p\)/],
     ['a < 0', { a: -3n }, /a must be in \[0, p\)/],
     ['b = 0', { b: 0n }, /b = 0/],
@@ -359,6 +366,16 @@ describe('createMsmEngine refuses', () => {
   ])('a curve with %s', (_, constants, message) =>
     fails({ curve: { ...bn254, ...constants } }, 'bad-argument', message),
   );
+
+  // modulo both primes, which are 2 modulo 3, a curve without a has one point more than the prime: all else fits
+  test('a curve over a composite p whose order fits, on which square roots never end', async () => {
+    const [one, other] = [2_147_483_579n, 2_147_483_549n];
+    const p = one * other;
+    const order = (one + 1n) * (other + 1n);
+    const curve = { name: 'composite', p, order, a: 0n, b: p - 76n, generator: { x: 5n, y: 7n } };
+    await fails({ curve }, 'bad-argument', /^curve 'composite': p must be a prime, and 4611685657650141871 is none$/);
+    await fails({ curve, backend: 'cpu' }, 'bad-argument', /p must be a prime/);
+  });
 
   test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '8e6', null, 8n])('memoryBudget: %s', (memoryBudget) =>
     fails({ curve: 'bn254', memoryBudget }, 'bad-argument', /^memoryBudget must be a positive integer/),

@@ -1,6 +1,7 @@
 /** Every prime from 46 to 414 bits has its arithmetic: programs that no input makes overflow, and that compute right. */
 import { expect, test } from 'vitest';
 import { digitsOf, joinLimbs, LIMB_BITS, mod, modulus } from '../src/field/modulus.js';
+import { isPrime } from '../src/field/prime.js';
 import { montgomeryProduct } from '../src/field/product.js';
 import { tightLimb } from '../src/field/straight-line.js';
 import { fieldView } from '../src/field/wgsl.js';
@@ -46,6 +47,15 @@ const computes = (p: bigint): void => {
 test('among random ones some have to carry their last column', () => {
   expect(randomPrimes(200, 1).filter(carriesLastColumn).length).toBeGreaterThan(0);
   expect(carriesLastColumn(primes['one with a full last column, 168 bits'] as bigint)).toBe(true);
+});
+
+test('primes are told from composites', () => {
+  const all = [...Object.values(primes), ...randomPrimes(20, 4)];
+  for (const [i, p] of all.entries()) {
+    expect(isPrime(p), `${p}`).toBe(true);
+    expect(isPrime(p * (all[(i + 1) % all.length] as bigint)), `${p} times another`).toBe(false);
+    expect(isPrime(p * p), `${p} squared`).toBe(false);
+  }
 });
 
 test.each(randomPrimes(60, 2).map((p) => `0x${p.toString(16)}`))('%s', (p) => computes(BigInt(p)));

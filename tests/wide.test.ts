@@ -27,6 +27,7 @@ import { bn254 } from '../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../src/curves/curve.js';
 import { originalOf, weierstrassOf } from '../src/curves/edwards.js';
 import { openCurve } from '../src/curves/open-curve.js';
+import { isPrime } from '../src/field/prime.js';
 import { quadraticField } from '../src/field/quadratic.js';
 import { survey } from '../src/plan/survey.js';
 import { NO_TABLES } from '../src/plan/workload.js';
@@ -34,7 +35,7 @@ import { inOneGo } from './support/in-one-go.js';
 import { orderTwoCase } from './support/order-two.js';
 
 const contextOf = ({ curve, group }: CurveGroup): Promise<CurveContext> =>
-  openCurve(curve, group, async () => ({ quadraticField, weierstrassOf, originalOf }));
+  openCurve(curve, group, async () => ({ isPrime, quadraticField, weierstrassOf, originalOf }));
 
 /** Edwards curves are computed on through their images (tests/edwards.test.ts). */
 const weierstrassGroups = everyGroup.filter(({ curve }) => !(edwardsNames as readonly string[]).includes(curve));

@@ -13,7 +13,7 @@ export interface Curve<Of extends Coordinate = bigint> {
   readonly name: string;
   /** The prime of the base field, 46 to 414 bits. */
   readonly p: bigint;
-  /** The order r of the group that scalars are reduced by; at most 256 bits. */
+  /** The order r of the group that scalars are reduced by; at most 256 bits. `checkSubgroup` needs a prime, all else does not. */
   readonly order: bigint;
   /** u², where coordinates are pairs c0 + c1·u: a number from −6 to 6 that is no square modulo p. */
   readonly nonResidue?: Of extends bigint ? undefined : bigint;

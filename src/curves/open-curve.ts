@@ -16,8 +16,9 @@ import type { Group, NamedCurve } from './names.js';
 
 const products: readonly FieldProduct[] = ['signed', 'unsigned', 'dot4'];
 
-/** What only some curves need. */
+/** Parts of the library that named curves over a prime field do without. */
 export interface Models {
+  isPrime(p: bigint): boolean;
   readonly quadraticField: Extension;
   weierstrassOf(curve: EdwardsCurve): KnownCurve;
 }
@@ -36,15 +37,13 @@ export const openCurve = async (
   group: Group | undefined,
   load: () => Promise<Models>,
 ): Promise<CurveContext> => {
-  const extensionFor = async ({ nonResidue }: AnyCurve) =>
-    nonResidue === undefined ? undefined : (await load()).quadraticField;
   if (group !== undefined && group !== 'g1' && group !== 'g2') {
     throw badArgument(`group must be 'g1' or 'g2', got ${show(group)}`);
   }
   if (typeof given !== 'object' || given === null) {
     const found = await resolveCurve(given, group ?? 'g1');
     const curve = isEdwards(found) ? (await load()).weierstrassOf(found) : found;
-    return curveContext(curve, await extensionFor(curve));
+    return curveContext(curve, curve.nonResidue === undefined ? undefined : (await load()).quadraticField);
   }
   // constants are read at once: what becomes of the object afterwards does not matter
   const own = constantsOf(given);
@@ -52,7 +51,18 @@ export const openCurve = async (
   if (group !== undefined && (group === 'g2') !== (own.nonResidue !== undefined)) {
     throw badArgument(`${where}: its coordinates are not of group '${group}'; leave the group out`);
   }
-  const curve = curveContext(own, await extensionFor(own));
+  const { isPrime, quadraticField } = await load();
+  // first: square roots modulo a composite may never end. What else is wrong with p is said below
+  if (
+    typeof own.p === 'bigint' &&
+    own.p % 2n === 1n &&
+    own.p >> 45n !== 0n &&
+    own.p >> 414n === 0n &&
+    !isPrime(own.p)
+  ) {
+    throw badArgument(`${where}: p must be a prime, and ${own.p} is none`);
+  }
+  const curve = curveContext(own, own.nonResidue === undefined ? undefined : quadraticField);
   const { order, generator } = curve;
   try {
     for (const product of products) withProduct(curve, product).coordinates.view();

@@ -6,6 +6,7 @@
 
 export { withAdder } from '../cpu/wide.js';
 export { originalOf, weierstrassOf } from '../curves/edwards.js';
+export { isPrime } from '../field/prime.js';
 export { quadraticField } from '../field/quadratic.js';
 export { compileAndDispatch } from '../gpu/first-dispatch.js';
 export { checkTuning } from '../plan/check-tuning.js';

@@ -2,7 +2,8 @@ import type { Coordinate, Fp2 } from '../api.js';
 import type { Field } from './field.js';
 import { invert, mod } from './modulus.js';
 
-const power = (base: bigint, exponent: bigint, p: bigint): bigint => {
+/** base^exponent modulo p. */
+export const power = (base: bigint, exponent: bigint, p: bigint): bigint => {
   let result = 1n;
   for (const bit of exponent.toString(2)) {
     result = (result * result) % p;

@@ -719,6 +719,22 @@ describe('sources', () => {
     }
     expect(() => a.chunks({ from: 9 })).toThrow(refusal('of A are not within'));
   });
+
+  test('pages do not reach into what is beside their points', async () => {
+    const a = await openA(file);
+    const pages = a.pages(1, 3);
+    expect(pages.byteLength).toBe(128);
+    expect(hex((await pages.slice(0, 128)) as Uint8Array)).toBe(hex(await a.points(1, 3)));
+    const outside = [[-64, 0], [64, 192], [128, 129], [64, 0], [0.5, 1], ['0', 64], [undefined, 64], [0]];
+    for (const [from, to] of outside as [number, number][])
+      expect(() => pages.slice(from, to)).toThrow(refusal(/bytes \[.*\) of A are not within \[0, 128\)/));
+  });
+
+  test('options that are no object are refused', async () => {
+    const a = await openA(file);
+    for (const options of [null, 5, 'all', true] as never[])
+      expect(() => a.chunks(options)).toThrow(refusal('options must be an object, got'));
+  });
 });
 
 describe('what is no such file', () => {

@@ -1,5 +1,5 @@
 /** What untyped JavaScript may pass: typed errors that name the argument, and an engine that goes on. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { pointsIn, scalarsIn } from '../dev/oracle/encodings.js';
 import { bn254G1 } from '../dev/oracle/known-bases.js';
@@ -95,6 +95,88 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
     message: expect.stringMatching(message),
   });
   expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
+});
+
+class Odd<Item> extends Array<Item> {
+  override *[Symbol.iterator](): ArrayIterator<Item> {}
+  override entries = (): ArrayIterator<[number, Item]> => [][Symbol.iterator]();
+  override map = (): never[] => [];
+}
+const odd = <Item>(items: readonly Item[]): Item[] => {
+  const own = new Odd<Item>();
+  for (const [i, item] of items.entries()) own[i] = item;
+  return own;
+};
+
+test('arrays of a class with an iterator of its own are read by index', async () => {
+  const loaded = await engine.loadBases(odd(points.points));
+  expect(loaded.length).toBe(9);
+  expect(await engine.msm(loaded, odd(scalars.values))).toEqual(expected);
+  expect(await engine.msmBatch(loaded, odd([odd(scalars.values)]), { offsets: odd([0]) })).toEqual([expected]);
+  const kept = await engine.loadScalars(odd(scalars.values));
+  expect(await engine.msm(loaded, kept)).toEqual(expected);
+  expect((await engine.plan(loaded, odd([9]))).bytes).toBeGreaterThan(0);
+});
+
+describe.each<[string, <Given extends object>(given: Given) => Given]>([
+  ['a proxy', (given) => new Proxy(given, {})],
+  ['an heir', (given) => Object.create(given)],
+])('%s of a handle', (_, of) => {
+  const refused = (message: RegExp) => ({
+    name: 'MsmError',
+    code: 'bad-argument',
+    message: expect.stringMatching(message),
+  });
+
+  test('of scalars is refused', async () => {
+    const kept = await engine.loadScalars(scalars.bytes);
+    const other = of(kept);
+    const rule = /^scalars must be what loadScalars returned, and not a proxy or a copy of it/;
+    await expect(engine.msm(bases, other)).rejects.toMatchObject(refused(rule));
+    const second = /^scalars\[1\] must be what loadScalars returned/;
+    await expect(engine.msmBatch(bases, [kept, other])).rejects.toMatchObject(refused(second));
+    await expect(engine.loadScalars(other as never)).rejects.toMatchObject(refused(/^scalars must be bytes/));
+    await expect(engine.loadBases(other as never)).rejects.toMatchObject(refused(/^points must be bytes/));
+    const own = refused(/^this is a proxy or a copy of a handle; call it on the handle itself/);
+    for (const use of [() => other.byteLength, () => other.subarray(0, 1), () => other.destroy()])
+      expect(use).toThrow(expect.objectContaining(own));
+    expect(await engine.msm(bases, kept)).toEqual(expected);
+  });
+
+  test('of bases is refused', async () => {
+    const onCpu = await createMsmEngine({ curve: 'bn254', backend: 'cpu', maxWorkers: 0 });
+    for (const [each, kept] of [
+      [engine, bases],
+      [onCpu, await onCpu.loadBases(points.bytes)],
+    ] as const) {
+      const other = of(kept);
+      const rule = /^bases must come from loadBases of this engine/;
+      await expect(each.msm(other, scalars.bytes)).rejects.toMatchObject(refused(rule));
+      await expect(each.msmBatch(other, [scalars.bytes])).rejects.toMatchObject(refused(rule));
+      await expect(each.plan(other, 1)).rejects.toMatchObject(refused(rule));
+      await expect(each.loadBases(other as never)).rejects.toMatchObject(refused(/^points must be bytes/));
+      const own = refused(/^this is a proxy or a copy of a handle; call it on the handle itself/);
+      expect(() => other.destroy()).toThrow(expect.objectContaining(own));
+      expect(await each.msm(kept, scalars.bytes)).toEqual(expected);
+    }
+    onCpu.destroy();
+  });
+});
+
+test('an encoding of scalars that is none is refused, also where it says nothing of loaded ones', async () => {
+  const kept = await engine.loadScalars(scalars.bytes);
+  for (const scalarEncoding of ['nonsense', '', null, 5, Symbol('le'), 'constructor'] as never[]) {
+    const refused = {
+      code: 'bad-argument',
+      message: expect.stringMatching(/^options\.scalarEncoding: .* is unknown; there are le, be, le-montgomery$/),
+    };
+    await expect(engine.msm(bases, kept, { scalarEncoding })).rejects.toMatchObject(refused);
+    await expect(engine.msmBatch(bases, [kept], { scalarEncoding })).rejects.toMatchObject(refused);
+    await expect(engine.msm(bases, [], { scalarEncoding })).rejects.toMatchObject(refused);
+    await expect(engine.loadScalars([], { scalarEncoding })).rejects.toMatchObject(refused);
+  }
+  // they were read when they were loaded
+  expect(await engine.msm(bases, kept, { scalarEncoding: 'be' })).toEqual(expected);
 });
 
 test('what the caller does with its objects after a call changes nothing', async () => {

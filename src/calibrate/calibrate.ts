@@ -3,9 +3,10 @@ import type { Curve, CurveContext } from '../curves/curve.js';
 import type { Group, NamedCurve } from '../curves/names.js';
 import { openCurve } from '../curves/open-curve.js';
 import { loadLater } from '../engine/load-later.js';
-import { assertNotAborted, badArgument, show } from '../errors.js';
+import { assertNotAborted, badArgument } from '../errors.js';
 import { describeAdapter } from '../gpu/device.js';
 import { compileTimes } from '../gpu/pipelines.js';
+import { ownOptions } from '../own-options.js';
 import { version } from '../version.js';
 import { recall, remember, rememberedName } from './memory.js';
 import { makeProblem, type Problem } from './problem.js';
@@ -71,10 +72,9 @@ const chooseProblem = async (device: GPUDevice, curve: CurveContext, tried: Tria
  */
 export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {}): Promise<Calibration> => {
   if (typeof device?.createBuffer !== 'function') throw badArgument('device must be a GPUDevice');
-  if (typeof options !== 'object' || options === null)
-    throw badArgument(`options must be an object, got ${show(options)}`);
-  const { store = indexedDbStore(), again = false, signal, onProgress } = options;
-  const curve = await openCurve(options.curve ?? 'bn254', options.group, loadLater);
+  const own = ownOptions(options);
+  const { store = indexedDbStore(), again = false, signal, onProgress } = own;
+  const curve = await openCurve(own.curve ?? 'bn254', own.group, loadLater);
   const goOn = (): void => assertNotAborted(signal, 'calibration');
   goOn();
   const adapter = describeAdapter(device.adapterInfo);

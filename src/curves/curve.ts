@@ -3,6 +3,7 @@ import { badArgument, show } from '../errors.js';
 import type { Field } from '../field/field.js';
 import { type Degree, type FieldProduct, type Modulus, modulus } from '../field/modulus.js';
 import { primeField } from '../field/prime-field.js';
+import { ownOptions } from '../own-options.js';
 
 /**
  * A short Weierstrass curve y² = x³ + a·x + b over F_p, or `Curve<Fp2>` over a field of p² elements, as data. Nothing outside src/curves/ knows any
@@ -128,7 +129,7 @@ const copied = <Of extends Coordinate>(given: Of): Of => {
 
 /** A copy, for which each constant is read once, wherever it is: an object of a class may have them as getters. */
 export const constantsOf = (given: AnyCurve): AnyCurve => {
-  const { name, p, order, nonResidue, a, b, generator, encodings } = given as Curve<Coordinate>;
+  const { name, p, order, nonResidue, a, b, generator, encodings } = ownOptions(given) as Curve<Coordinate>;
   const [x, y] = [generator?.x, generator?.y];
   return {
     name,
@@ -157,7 +158,7 @@ export const numbersOf = (name: string, value: unknown, degree: Degree): [string
  */
 export const curveContext = (given: AnyCurve, extension?: Extension): CurveContext => {
   const constants = constantsOf(given);
-  const known = given as KnownCurve<Coordinate>;
+  const { membership, edwards } = ownOptions(given) as KnownCurve<Coordinate>;
   const { name, p, order, nonResidue, a, b, generator, encodings = [] } = constants;
   const { x, y } = generator;
   const where = `curve ${show(name)}`;
@@ -201,8 +202,8 @@ export const curveContext = (given: AnyCurve, extension?: Extension): CurveConte
     b,
     generator: { x, y },
     encodings,
-    membership: known.membership,
-    edwards: known.edwards,
+    membership,
+    edwards,
     field,
     coordinates: elements,
     scalarBits: bitLength(order),

@@ -67,8 +67,10 @@ export const viewBytes = (name: string, given: object): Uint8Array | null =>
 const copyAny = (name: string, given: object): Uint8Array<ArrayBuffer> | null => {
   const view = viewBytes(name, given);
   if (view !== null) return new Uint8Array(view);
-  const { byteLength, slice } = given as Partial<PagedBytes>;
-  if (byteLength === undefined || typeof slice !== 'function') return null;
+  const { slice } = given as Partial<PagedBytes>;
+  if (typeof slice !== 'function') return null;
+  const { byteLength } = given as Partial<PagedBytes>;
+  if (byteLength === undefined) return null;
   if (!Number.isSafeInteger(byteLength) || byteLength < 0) {
     throw badArgument(`${name}.byteLength must be a number of bytes, got ${show(byteLength)}`);
   }

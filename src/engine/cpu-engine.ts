@@ -26,7 +26,7 @@ import { type Factors, surveyFactors } from './factors.js';
 import { Front, type OwnBases } from './front.js';
 import type { Call } from './input.js';
 import type { ReadOptions } from './options.js';
-import { dispose } from './resident-bases.js';
+import { dispose, notTheHandle } from './resident-bases.js';
 
 /** What is told of where it runs. */
 const ADAPTER: AdapterDescription = {
@@ -73,6 +73,7 @@ class HostBases implements OwnBases {
   }
 
   destroy(): void {
+    if (!(#source in this)) throw notTheHandle();
     this.#source = null;
   }
 

@@ -15,6 +15,7 @@ import type {
 import type { WorkerOptions } from '../cpu/threads.js';
 import { Turns } from '../cpu/turns.js';
 import { type CurveContext, withProduct } from '../curves/curve.js';
+import type { Group, NamedCurve } from '../curves/names.js';
 import { openCurve } from '../curves/open-curve.js';
 import type { PointSource } from '../curves/point-source.js';
 import { badArgument, GpuFault, MsmError, NoAnswerError, NoRoom, show } from '../errors.js';
@@ -23,6 +24,7 @@ import { type OpenDevice, openDevice } from '../gpu/device.js';
 import { DeviceSource } from '../gpu/device-source.js';
 import { compileTimes } from '../gpu/pipelines.js';
 import type { Runner } from '../gpu/runner.js';
+import { ownOptions } from '../own-options.js';
 import { productFor } from '../plan/chips.js';
 import { fieldProductOf } from '../plan/device-defaults.js';
 import { learnedRate, safeRate } from '../plan/pace.js';
@@ -730,7 +732,8 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
 const sources = new WeakMap<object, DeviceSource>();
 
 /** Of what is no object, itself: it is refused later. */
-const copyOf = <Given>(given: Given): Given => (typeof given === 'object' && given !== null ? { ...given } : given);
+const copyOf = <Given>(given: Given): Given =>
+  typeof given === 'object' && given !== null ? (ownOptions(given) as Given) : given;
 
 /**
  * Makes an engine that computes multi-scalar multiplications in one group of a curve: on one GPU device, or without WebGPU on the CPU.
@@ -744,21 +747,25 @@ export async function createMsmEngine(
 ): Promise<MsmEngine<Coordinate>> {
   if (typeof options !== 'object' || options === null) throw badArgument('options must be an object with a `curve`');
   // read at once: what becomes of the objects afterwards does not matter
-  const { device, gpu, powerPreference, backend, memoryBudget, retainBases, retries, verify } = options;
-  const { selfTest, checks, maxWorkers, createWorker, maxQueued, onEvent, deviceBudget, sharing, deviceOf } = options;
+  const own = ownOptions<MsmEngineOptions<Coordinate>>(options);
+  const { curve: wanted, group, device, gpu, powerPreference, deviceOf } = own;
   if (deviceOf !== undefined && !(deviceOf instanceof Front)) {
     throw badArgument(`deviceOf must be an engine of createMsmEngine, got ${show(deviceOf)}`);
   }
+  const { maxQueued, sharing, tuning, calibration } = own;
   const told = {
-    ...{ backend, memoryBudget, retainBases, retries, verify, selfTest, checks, maxWorkers, createWorker },
-    ...{ maxQueued: copyOf(maxQueued), onEvent, deviceBudget, sharing: copyOf(sharing) },
-    ...{ tuning: copyOf(options.tuning), calibration: copyOf(options.calibration) },
+    ...own,
+    ...{ maxQueued: copyOf(maxQueued), sharing: copyOf(sharing) },
+    ...{ tuning: copyOf(tuning), calibration: copyOf(calibration) },
   };
-  const [curve, later] = await Promise.all([openCurve(options.curve, options.group, loadLater), loadLater()]);
+  const [curve, later] = await Promise.all([
+    openCurve(wanted as NamedCurve, group as Group | undefined, loadLater),
+    loadLater(),
+  ]);
   const settings = later.readOptions(told);
   // It also keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is collected meanwhile.
-  const own = (): DeviceSource => new DeviceSource((again) => openDevice({ device, gpu, powerPreference }, again));
-  const source = (deviceOf && sources.get(deviceOf)) ?? own();
+  const another = (): DeviceSource => new DeviceSource((again) => openDevice({ device, gpu, powerPreference }, again));
+  const source = (deviceOf && sources.get(deviceOf)) ?? another();
   const onCpu = (): MsmEngine<Coordinate> => new later.CpuEngine(curve, settings);
   if (settings.backend === 'cpu') return onCpu();
   let opened: OpenDevice;

@@ -31,6 +31,7 @@ import {
   encodePoints,
   encodeScalars,
   isPlain,
+  itemsOf,
   readCallOptions,
   readOffsets,
   readPrecompute,
@@ -253,9 +254,8 @@ export abstract class Front<Own extends OwnBases> {
     const call = readCallOptions(options);
     this.assertUsable(call.signal);
     const resident = this.#assertOurs(bases);
-    const offsets = readOffsets(options, scalars);
-    // not map, which passes over the holes of an array
-    const factors = Array.from(scalars, (vector, i) =>
+    const offsets = readOffsets(call, scalars);
+    const factors = itemsOf(scalars).map((vector, i) =>
       this.#readFactors(resident, vector, offsets[i], call.scalarEncoding, {
         scalars: `scalars[${i}]`,
         offset: `offsets[${i}]`,
@@ -268,7 +268,7 @@ export abstract class Front<Own extends OwnBases> {
   async plan(bases: Bases, n: number | readonly number[]): Promise<MsmPlan> {
     this.assertUsable(undefined);
     const own = this.#assertOurs(bases);
-    const lengths: readonly unknown[] = Array.isArray(n) ? n : [n];
+    const lengths: readonly unknown[] = Array.isArray(n) ? itemsOf(n) : [n];
     for (const each of lengths) {
       if (!Number.isInteger(each) || (each as number) < 0 || (each as number) > own.length) {
         throw badArgument(`n must be an integer from 0 to bases.length = ${own.length}, got ${show(each)}`);
@@ -335,7 +335,10 @@ export abstract class Front<Own extends OwnBases> {
     encoding: ScalarEncoding | undefined,
     names: { readonly scalars: string; readonly offset: string },
   ): Factors {
-    const loaded = given instanceof LoadedScalars ? given : null;
+    const loaded = LoadedScalars.is(given) ? given : null;
+    if (loaded === null && given instanceof LoadedScalars) {
+      throw badArgument(`${names.scalars} must be what loadScalars returned, and not a proxy or a copy of it`);
+    }
     if (loaded !== null && loaded.store.order !== this.curve.order) {
       throw badArgument(`${names.scalars} were loaded for a group of another order than ${this.curve.name}'s`);
     }

@@ -13,8 +13,13 @@ import type {
 import { type CurveContext, numbersOf } from '../curves/curve.js';
 import { badArgument, kindOf, show } from '../errors.js';
 import { PATIENCE } from '../line/due.js';
+import { ownOptions } from '../own-options.js';
 import { copyBytes, roomFor } from './bytes.js';
 import type { CallTurn } from './call-queue.js';
+
+/** A copy by index, holes included. An array of a class of the caller's may have an iterator of its own. */
+export const itemsOf = <Item>(given: readonly Item[]): Item[] =>
+  Array.from({ length: given.length }, (_, i) => given[i] as Item);
 
 /** Little-endian bytes of `value` at `at`. */
 const writeBytes = (target: Uint8Array, at: number, length: number, value: bigint): void => {
@@ -37,10 +42,13 @@ export const readVerify = (name: string, given: unknown): number => {
   throw badArgument(`${name} must be true, false or a number from 0 to 1, got ${show(given)}`);
 };
 
+const scalarEncodings: readonly ScalarEncoding[] = ['le', 'be', 'le-montgomery'];
+
 /** The options of a call as they were when it was made. */
 export interface CallOptions {
   readonly label: string | undefined;
   readonly offset: number | undefined;
+  readonly offsets: readonly number[] | undefined;
   readonly precompute: number | undefined;
   readonly checkSubgroup: boolean;
   readonly encoding: PointEncoding | undefined;
@@ -60,13 +68,13 @@ export interface Call extends CallOptions {
 
 /**
  * The options of a call, which untyped JavaScript may have got wrong, each read once: what becomes of the object afterwards does not
- * matter. `offset` is left to whoever knows the bases.
+ * matter. `offset` and `offsets` are left to whoever knows the bases.
  *
  * @throws MsmError `bad-argument`
  */
-export const readCallOptions = (options: LoadBasesOptions & MsmOptions<'affine' | PointEncoding>): CallOptions => {
-  if (typeof options !== 'object' || options === null)
-    throw badArgument(`options must be an object, got ${kindOf(options)}`);
+export const readCallOptions = (
+  options: LoadBasesOptions & MsmOptions<'affine' | PointEncoding> & Pick<MsmBatchOptions, 'offsets'>,
+): CallOptions => {
   const {
     label,
     offset,
@@ -80,7 +88,8 @@ export const readCallOptions = (options: LoadBasesOptions & MsmOptions<'affine' 
     verify,
     signal,
     onProgress,
-  } = options;
+    offsets,
+  } = ownOptions<typeof options>(options);
   if (label !== undefined && typeof label !== 'string') {
     throw badArgument(`options.label must be a string, got ${kindOf(label)}`);
   }
@@ -96,6 +105,11 @@ export const readCallOptions = (options: LoadBasesOptions & MsmOptions<'affine' 
   if (deadline !== undefined && !(typeof deadline === 'number' && deadline >= 0)) {
     throw badArgument(`options.deadline must be a number of milliseconds from 0, got ${show(deadline)}`);
   }
+  if (scalarEncoding !== undefined && !scalarEncodings.includes(scalarEncoding)) {
+    throw badArgument(
+      `options.scalarEncoding: ${show(scalarEncoding)} is unknown; there are ${scalarEncodings.join(', ')}`,
+    );
+  }
   if (typeof checkSubgroup !== 'boolean') {
     throw badArgument(`options.checkSubgroup must be true or false, got ${show(checkSubgroup)}`);
   }
@@ -103,6 +117,7 @@ export const readCallOptions = (options: LoadBasesOptions & MsmOptions<'affine' 
   return {
     label,
     offset,
+    offsets,
     precompute,
     checkSubgroup,
     encoding,
@@ -130,9 +145,11 @@ export const encodePoints = (
   if (!Array.isArray(points)) {
     throw badArgument(`points must be bytes (a Uint8Array, say) or an array of affine points, got ${kindOf(points)}`);
   }
-  const bytes = roomFor('points', points.length, pointBytes);
-  // not forEach, which passes over the holes of an array
-  for (const [i, point] of (points as readonly AffinePoint<Coordinate>[]).entries()) {
+  const count = points.length;
+  const bytes = roomFor('points', count, pointBytes);
+  // by index, as in itemsOf
+  for (let i = 0; i < count; i++) {
+    const point = (points as readonly AffinePoint<Coordinate>[])[i];
     if (typeof point !== 'object' || point === null) {
       throw badArgument(`points[${i}] must be { x, y, infinity }, got ${kindOf(point)}`);
     }
@@ -184,13 +201,9 @@ export const readPrecompute = ({ precompute = 1 }: CallOptions): number => {
  *
  * @throws MsmError `bad-argument`
  */
-export const readOffsets = (
-  options: MsmBatchOptions<'affine' | PointEncoding>,
-  scalars: readonly unknown[],
-): readonly unknown[] => {
+export const readOffsets = ({ offset, offsets }: CallOptions, scalars: readonly unknown[]): readonly unknown[] => {
   if (!Array.isArray(scalars)) throw badArgument(`scalars must be an array of vectors, got ${kindOf(scalars)}`);
-  const { offsets } = options;
-  if ((options as MsmOptions).offset !== undefined) {
+  if (offset !== undefined) {
     throw badArgument('options.offset is for msm; msmBatch takes options.offsets, one for each vector');
   }
   if (offsets === undefined) return [];
@@ -198,8 +211,7 @@ export const readOffsets = (
   if (offsets.length !== scalars.length) {
     throw badArgument(`options.offsets has ${offsets.length} numbers for ${scalars.length} vectors`);
   }
-  // not map, which passes over the holes of an array
-  return Array.from(offsets as readonly unknown[], (offset, i) => {
+  return itemsOf(offsets as readonly unknown[]).map((offset, i) => {
     if (offset === undefined) throw badArgument(`options.offsets[${i}] is missing`);
     return offset;
   });
@@ -221,8 +233,10 @@ export const encodeScalars = (
   if (!Array.isArray(scalars)) {
     throw badArgument(`${name} must be bytes (a Uint8Array, say) or an array of bigints, got ${kindOf(scalars)}`);
   }
-  const bytes = roomFor(name, scalars.length, scalarBytes);
-  for (const [i, scalar] of (scalars as readonly unknown[]).entries()) {
+  const count = scalars.length;
+  const bytes = roomFor(name, count, scalarBytes);
+  for (let i = 0; i < count; i++) {
+    const scalar = (scalars as readonly unknown[])[i];
     if (typeof scalar !== 'bigint') throw badArgument(`${name}[${i}] must be a bigint, got ${kindOf(scalar)}`);
     if (scalar < 0n || scalar >> BigInt(8 * scalarBytes) !== 0n) {
       // a scalar may be a secret: its value does not go into a message that may be logged

@@ -4,7 +4,7 @@ import type { CurveContext } from '../curves/curve.js';
 import { badArgument, MsmError, show } from '../errors.js';
 import type { Runner } from '../gpu/runner.js';
 import type { Surveyed } from '../plan/survey.js';
-import { dispose } from './resident-bases.js';
+import { dispose, notTheHandle } from './resident-bases.js';
 
 /** Where scalars are, for all handles that see some of them. */
 export class ScalarStore {
@@ -88,12 +88,19 @@ export class LoadedScalars implements Scalars {
     this.#isPart = isPart;
   }
 
+  /** Whether it is a handle: its proxies and heirs are none, though they are instances of the class. */
+  static is(given: unknown): given is LoadedScalars {
+    return typeof given === 'object' && given !== null && #isOver in given;
+  }
+
   get byteLength(): number {
+    if (!LoadedScalars.is(this)) throw notTheHandle();
     return this.store.isPlaced && !this.#isOver ? this.length * this.#scalarBytes : 0;
   }
 
   /** @throws MsmError `destroyed` */
   assertAlive(): void {
+    if (!LoadedScalars.is(this)) throw notTheHandle();
     const { label, isDestroyed } = this.store;
     if (isDestroyed) throw new MsmError('destroyed', `the scalars '${label}' were destroyed; load them again`);
     if (this.#isOver) throw new MsmError('destroyed', `a part of the scalars '${label}' was destroyed; take it again`);
@@ -128,6 +135,7 @@ export class LoadedScalars implements Scalars {
   }
 
   destroy(): void {
+    if (!LoadedScalars.is(this)) throw notTheHandle();
     this.#isOver = true;
     this.#surveys.clear();
     if (!this.#isPart) this.store.destroy();

@@ -16,7 +16,8 @@ import type { Curve } from '../curves/curve.js';
 import type { NamedCurve } from '../curves/names.js';
 import { badArgument, show } from '../errors.js';
 import { Runner } from '../gpu/runner.js';
-import { checkTuning } from '../plan/check-tuning.js';
+import { ownOptions } from '../own-options.js';
+import { checkTuning, noKnobs } from '../plan/check-tuning.js';
 import { given, type Knobs } from '../plan/tuning.js';
 import type { Checks } from '../record/checks.js';
 import { CallQueue } from './call-queue.js';
@@ -124,8 +125,9 @@ const readSharing = (given: Sharing): Required<Sharing> => {
   if (typeof given !== 'object' || given === null) {
     throw badArgument(`sharing must be { overlap, merge, keep, sidePool, throttle }, got ${show(given)}`);
   }
-  const { overlap = true, merge = true, keep = true, throttle = false } = given;
-  const { sidePool = Math.ceil(threadsHere() / 4) } = given;
+  const own = ownOptions(given);
+  const { overlap = true, merge = true, keep = true, throttle = false } = own;
+  const { sidePool = Math.ceil(threadsHere() / 4) } = own;
   for (const [name, is] of Object.entries({ overlap, merge, keep, throttle })) {
     if (typeof is !== 'boolean') throw badArgument(`sharing.${name} must be true or false, got ${show(is)}`);
   }
@@ -180,7 +182,7 @@ export const readOptions = (options: OtherOptions): ReadOptions => {
     createWorker,
     maxQueued = {},
     onEvent,
-  } = options;
+  } = ownOptions(options);
   if (!(Number.isInteger(budget) && budget > 0)) {
     throw badArgument(`memoryBudget must be a positive integer of bytes, got ${show(budget)}`);
   }
@@ -191,10 +193,16 @@ export const readOptions = (options: OtherOptions): ReadOptions => {
     throw badArgument(`calibration must be what calibrate returned, got ${show(calibration)}`);
   }
   const { checks: checked = false, ...set } = {
-    ...(calibration === undefined ? {} : checkTuning(calibration.tuning)),
+    ...noKnobs,
+    ...(calibration === undefined ? {} : checkTuning(ownOptions(calibration).tuning as Partial<Tuning>)),
     ...given(checkTuning(knobs)),
   };
-  const tuning: EngineKnobs = Object.freeze({ ...set, checks: readChecks(checked, checks) });
+  // every knob is its own, wherever this is copied to: where it is not set, none is inherited
+  const tuning: EngineKnobs = Object.freeze({
+    ...set,
+    ...(backend === 'gpu' && set.cpuBelow === undefined && { cpuBelow: 0 }),
+    checks: readChecks(checked, checks),
+  });
   if (typeof retainBases !== 'boolean')
     throw badArgument(`retainBases must be true or false, got ${show(retainBases)}`);
   if (typeof selfTests !== 'boolean') throw badArgument(`selfTest must be true or false, got ${show(selfTests)}`);
@@ -213,7 +221,7 @@ export const readOptions = (options: OtherOptions): ReadOptions => {
   if (typeof maxQueued !== 'object' || maxQueued === null) {
     throw badArgument(`maxQueued must be { calls, bytes }, got ${show(maxQueued)}`);
   }
-  const { calls = Number.POSITIVE_INFINITY, bytes = Number.POSITIVE_INFINITY } = maxQueued;
+  const { calls = Number.POSITIVE_INFINITY, bytes = Number.POSITIVE_INFINITY } = ownOptions(maxQueued);
   for (const [name, most] of Object.entries({ calls, bytes })) {
     if (!(typeof most === 'number' && most >= 0)) {
       throw badArgument(`maxQueued.${name} must be a number from 0, got ${show(most)}`);
@@ -229,7 +237,7 @@ export const readOptions = (options: OtherOptions): ReadOptions => {
     sharing: shared,
     ...{ backend, retainBases, retries, selfTests },
     verify: readVerify('verify', verify),
-    tuning: backend === 'gpu' ? { cpuBelow: 0, ...tuning } : tuning,
+    tuning,
     workers: { maxWorkers, createWorker },
   };
 };

@@ -1,12 +1,16 @@
 import type { Bases } from '../api.js';
 import type { PointSource } from '../curves/point-source.js';
-import { MsmError } from '../errors.js';
+import { badArgument, MsmError } from '../errors.js';
 import type { Runner } from '../gpu/runner.js';
 import type { TableShape } from '../plan/workload.js';
 import type { Loaded } from './load.js';
 
 /** JavaScript engines that lack `Symbol.dispose` lack `using` too; the method then has a name that nobody calls. */
 export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol('Symbol.dispose');
+
+/** What methods of a handle throw on another object: only the handle has its private fields. */
+export const notTheHandle = (): MsmError =>
+  badArgument('this is a proxy or a copy of a handle; call it on the handle itself');
 
 /** Where bases are on the GPU. */
 interface Home {
@@ -59,6 +63,7 @@ export class ResidentBases implements Bases {
   }
 
   get byteLength(): number {
+    if (!(#home in this)) throw notTheHandle();
     return this.#home?.loaded.buffer.size ?? 0;
   }
 
@@ -80,6 +85,7 @@ export class ResidentBases implements Bases {
   }
 
   destroy(): void {
+    if (!(#home in this)) throw notTheHandle();
     this.#isDestroyed = true;
     this.#leave();
   }

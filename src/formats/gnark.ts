@@ -1,4 +1,5 @@
 import { badArgument, show } from '../errors.js';
+import { ownOptions } from '../own-options.js';
 import { type FileCurve, type PointSection, pointSection } from './section.js';
 import { type FileSource, numbersOf, type OpenFile, openFile } from './source.js';
 
@@ -95,9 +96,7 @@ const openDump = async (file: OpenFile, name: FileCurve, curve: GnarkCurve): Pro
  * @throws MsmError `bad-argument`, where the file has no length that an SRS of the curve could have
  */
 export const openGnarkSrs = async (source: FileSource, options: GnarkSrsOptions = {}): Promise<GnarkSrs> => {
-  if (typeof options !== 'object' || options === null)
-    throw badArgument(`options must be an object, got ${show(options)}`);
-  const name = options.curve ?? 'bn254';
+  const name = ownOptions(options).curve ?? 'bn254';
   if (!Object.hasOwn(curves, name)) {
     throw badArgument(`options.curve: ${show(name)} is unknown; there are ${Object.keys(curves).join(', ')}`);
   }

@@ -1,6 +1,7 @@
 import type { PagedBytes, PointEncoding } from '../api.js';
 import type { Group } from '../curves/names.js';
 import { badArgument, show } from '../errors.js';
+import { ownOptions } from '../own-options.js';
 import { CHUNK_BYTES, type OpenFile, readRange } from './source.js';
 
 /** The curves of such files. */
@@ -65,11 +66,12 @@ export const pointSection = <Encoding extends PointEncoding>(
   { at, ...what }: Place<Encoding>,
 ): PointSection<Encoding> => {
   const { name, count, pointBytes } = what;
-  const checkPoints = (from: number, to: number): void => {
-    if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to) || from < 0 || from > to || to > count) {
-      throw badArgument(`${file.what}: points [${show(from)}, ${show(to)}) of ${name} are not within [0, ${count})`);
+  const checkRange = (items: string, from: number, to: number, end: number): void => {
+    if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to) || from < 0 || from > to || to > end) {
+      throw badArgument(`${file.what}: ${items} [${show(from)}, ${show(to)}) of ${name} are not within [0, ${end})`);
     }
   };
+  const checkPoints = (from: number, to: number): void => checkRange('points', from, to, count);
   return {
     ...what,
     byteLength: count * pointBytes,
@@ -77,7 +79,8 @@ export const pointSection = <Encoding extends PointEncoding>(
       checkPoints(from, to);
       return readRange(file, at + from * pointBytes, at + to * pointBytes);
     },
-    chunks: ({ from = 0, to = count, chunkBytes = CHUNK_BYTES } = {}) => {
+    chunks: (options = {}) => {
+      const { from = 0, to = count, chunkBytes = CHUNK_BYTES } = ownOptions(options);
       checkPoints(from, to);
       if (!Number.isSafeInteger(chunkBytes) || chunkBytes < 1) {
         throw badArgument(`${file.what}: chunkBytes must be a number of bytes, got ${show(chunkBytes)}`);
@@ -92,9 +95,13 @@ export const pointSection = <Encoding extends PointEncoding>(
     pages: (from = 0, to = count) => {
       checkPoints(from, to);
       const start = at + from * pointBytes;
+      const byteLength = (to - from) * pointBytes;
       return {
-        byteLength: (to - from) * pointBytes,
-        slice: (first, last) => file.readNow(start + first, start + last),
+        byteLength,
+        slice: (first, last) => {
+          checkRange('bytes', first, last, byteLength);
+          return file.readNow(start + first, start + last);
+        },
       };
     },
   };

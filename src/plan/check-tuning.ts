@@ -26,6 +26,11 @@ export const tuningRanges: Readonly<
   cpuChunk: [0, 256],
 };
 
+/** Every knob, not set. */
+export const noKnobs: Partial<Tuning> = Object.fromEntries(
+  ['checks', ...Object.keys(tuningChoices), ...Object.keys(tuningRanges)].map((name) => [name, undefined]),
+);
+
 /**
  * @returns a copy, which nobody can change any more
  * @throws MsmError `bad-argument` naming the knob and its range

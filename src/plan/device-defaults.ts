@@ -25,9 +25,12 @@ const submitBound = (additionsPerMs: number | null): number =>
     ? UNMEASURED_BOUND
     : 2 ** Math.min(30, Math.max(16, Math.floor(Math.log2(SUBMIT_MS * additionsPerMs))));
 
+const defaultAdditionsPerSubmit = (device: DeviceProfile): number =>
+  device.software ? 2 ** 30 : submitBound(device.additionsPerMs);
+
 /** What a submit may do; needs no plan. */
 export const additionsPerSubmitOf = (device: DeviceProfile, overrides: Partial<DeviceKnobs>): number =>
-  overrides.additionsPerSubmit ?? (device.software ? 2 ** 30 : submitBound(device.additionsPerMs));
+  overrides.additionsPerSubmit ?? defaultAdditionsPerSubmit(device);
 
 /** What the pipelines and the resident bases depend on; needs no plan. */
 export const fieldProductOf = (device: Pick<DeviceProfile, 'product'>, overrides: Partial<DeviceKnobs>): FieldProduct =>
@@ -49,8 +52,8 @@ export const deviceDefaults = (device: DeviceProfile): DeviceKnobs => ({
   walkerTasks: device.software ? 2 ** 12 : 2 ** 17,
   walkerEntriesPerTask: 32,
   walkerLeastThreads: device.software ? 16 : 2 ** 12,
-  additionsPerSubmit: additionsPerSubmitOf(device, {}),
-  fieldProduct: fieldProductOf(device, {}),
+  additionsPerSubmit: defaultAdditionsPerSubmit(device),
+  fieldProduct: device.product,
   sortThreadsPerWorkgroup: device.software ? 16 : 64,
   sortEntriesPerThread: device.software ? 128 : 32,
   cpuBelow: null,

@@ -2,7 +2,8 @@
 import { readCallOptions } from '../engine/input.js';
 import { loadLater } from '../engine/load-later.js';
 import type { MsmEngineOptions } from '../engine/options.js';
-import { badArgument, kindOf, show } from '../errors.js';
+import { badArgument, show } from '../errors.js';
+import { ownOptions } from '../own-options.js';
 
 /** Those that are told to the engines. */
 const ofEngines = [
@@ -53,6 +54,11 @@ export interface ReadAccelerateOptions {
   warn(message: string): void;
 }
 
+const names: readonly string[] = [
+  ...ofEngines,
+  ...(['basesBudget', 'leastPoints', 'singleThread', 'signal', 'onWarning'] satisfies (keyof AccelerateOptions)[]),
+];
+
 const DEFAULT_BUDGET = 2 ** 28;
 const DEFAULT_LEAST = 64;
 
@@ -69,19 +75,18 @@ const integerOf = (name: string, given: unknown): number => {
  * @throws MsmError `bad-argument` that names the option
  */
 export const readAccelerateOptions = async (options: AccelerateOptions): Promise<ReadAccelerateOptions> => {
-  if (typeof options !== 'object' || options === null)
-    throw badArgument(`options must be an object, got ${kindOf(options)}`);
-  const { basesBudget = DEFAULT_BUDGET, leastPoints = DEFAULT_LEAST, singleThread = false, ...others } = options;
-  const { signal, onWarning, ...given } = others;
+  const own = ownOptions(options);
+  const { basesBudget = DEFAULT_BUDGET, leastPoints = DEFAULT_LEAST, singleThread = false } = own;
+  const { signal, onWarning, tuning } = own;
   // what is misspelt would be without effect, and what is an engine's alone may break what is promised here
-  const unknown = Object.keys(given).find((name) => !(ofEngines as readonly string[]).includes(name));
+  const unknown = Object.keys(options).find((name) => !names.includes(name));
   if (unknown !== undefined) throw badArgument(`options.${unknown} is no option of accelerate`);
   if (typeof singleThread !== 'boolean')
     throw badArgument(`options.singleThread must be true or false, got ${show(singleThread)}`);
   readCallOptions(signal === undefined ? {} : { signal });
   if (onWarning !== undefined && typeof onWarning !== 'function')
     throw badArgument(`options.onWarning must be a function, got ${show(onWarning)}`);
-  const { tuning } = given;
+  const given: EnginesOptions = Object.fromEntries(ofEngines.map((name) => [name, own[name]]));
   const engines = { ...given, ...(tuning instanceof Object && { tuning: { ...tuning } }) };
   const read = {
     ...{ engines, singleThread, signal },

@@ -69,6 +69,26 @@ describe('the collector', { tags: 'long' }, () => {
     ]);
   });
 
+  test('computes again what is said to be infinity, whatever the share of audits is', async () => {
+    await open({ auditShare: 0 });
+    const { statement, expected, scalars } = await makeStatement(200, 2);
+    await modules.submit(database, statement);
+    const zeros = '00'.repeat(64);
+    await deliver(statement.id, 100, zeros);
+    await until('it is found', () => wrong().length === 1);
+    expect(wrong()).toMatchObject([{ first: 100, worker: 'liar', why: expect.stringMatching(/not the sum/) }]);
+    await startWorker('honest', 0);
+    expect(await sumOf(statement.id)).toBe(expected);
+    // and it may be
+    const path = `${scalars}.zero`;
+    writeFileSync(path, new Uint8Array(32 * 100));
+    const bases = { path: statement.tasks[0]?.bases.path as string, pointBytes: 64 };
+    const none = await modules.describe({ curve: 'bn254', bases, scalars: { path }, ranges: 1 });
+    await modules.submit(database, none);
+    expect(await sumOf(none.id)).toBe(zeros);
+    expect(wrong()).toHaveLength(1);
+  });
+
   test('doubts all that a liar delivered for a statement, also of one that is done', async () => {
     await open();
     const { statement, expected } = await makeStatement(300, 3);

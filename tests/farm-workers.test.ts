@@ -112,6 +112,25 @@ describe('workers', { tags: 'long' }, () => {
     expect(worker.of('delivered')).toHaveLength(1);
   });
 
+  test('jobs that are none do not make a lone worker rest', async () => {
+    await open();
+    const worker = await startWorker('worker', 0);
+    const { statement, expected } = await makeStatement(100, 1);
+    const unknown = await makeStatement(100, 1);
+    const [task] = unknown.statement.tasks;
+    const nonsense = [
+      ...[null, {}, { ...task, statement: 'x' }, { ...task, scalars: null }, { ...task, bases: {} }, task],
+      ...[{ ...task, curve: 'none' }, { ...task, count: '3' }, { statement: task?.statement, first: 0 }, 'junk'],
+    ];
+    await database.boss.insert(
+      nonsense.map((data) => ({ name: modules.queueOf(0), data: data as object, retryLimit: 0 })),
+    );
+    // rests of 0.25 s and twice as long each time would be two minutes in all
+    await until('all have failed', () => worker.of('failed').length === nonsense.length, 20_000);
+    await modules.submit(database, statement);
+    expect(await sumOf(statement.id)).toBe(expected);
+  });
+
   test('a database with too many clients is waited for', async () => {
     await open();
     await query(`create role crowd login password 'crowd' connection limit 1`);

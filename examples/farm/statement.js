@@ -44,6 +44,23 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  */
 export const namesRange = (data) => UUID.test(data?.statement) && data.first === (data.first | 0);
 
+/** @param {any} reference */
+const isReference = (reference) =>
+  ['path', 'sha256', 'encoding'].every((name) => typeof reference?.[name] === 'string') &&
+  [reference.from, reference.to].every(Number.isSafeInteger);
+
+/**
+ * Whether what a job has for data is a whole task.
+ *
+ * @param {any} data
+ * @returns {data is Task}
+ */
+export const isTask = (data) =>
+  namesRange(data) &&
+  Number.isSafeInteger(data.count) &&
+  [data.curve, data.group].every((name) => typeof name === 'string') &&
+  [data.bases, data.scalars].every(isReference);
+
 /**
  * Reads both files once, for the digests of their ranges.
  *

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Database } from './database.js';
 import { Engines } from './engines.js';
 import { FarmError, written } from './errors.js';
-import { namesRange } from './statement.js';
+import { isTask, namesRange } from './statement.js';
 
 /** @typedef {import('pg-boss').JobWithMetadata<import('./statement.js').Task>} Job */
 
@@ -24,9 +24,12 @@ import { namesRange } from './statement.js';
 /** Between two queries of one transaction a worker computes nothing: one that is silent for so long is halted, or gone. */
 const IDLE_MS = 5000;
 
-/** After a failure, twice as long after each more: if it is the worker that is broken, others are to come first. */
+/** After a failure of its own, twice as long after each more: if it is the worker that is broken, others are to come first. */
 const FIRST_REST_MS = 250;
 const LONGEST_REST_MS = 30_000;
+
+/** What is wrong with a job and not with its worker, which goes on at once: its data, its points, and that there is no such range (PostgreSQL's foreign_key_violation). */
+const OF_JOBS = ['bad-argument', 'not-on-curve', 'not-in-subgroup', '23503'];
 
 /**
  * Works until `signal` is aborted; the range in hand is finished first.
@@ -137,14 +140,16 @@ export async function work({ url, name, shard = 0, pollMs = 500, engine = {}, si
       if (summed) continue;
       const begun = performance.now();
       try {
-        if (!namesRange(job.data)) throw new FarmError('bad-argument', `job ${job.id} names no range of a statement`);
+        if (!isTask(job.data)) throw new FarmError('bad-argument', `job ${job.id} is no range of a statement`);
         const { sum, on } = await engines.sumOf(job.data);
         const ms = performance.now() - begun;
         report({ event: 'delivered', ...what, ...(await deliver(job, sum)), on, ms });
         failures = 0;
       } catch (error) {
         await handBack(job, error);
-        report({ event: 'failed', ...what, ...written(error) });
+        const why = written(error);
+        report({ event: 'failed', ...what, ...why });
+        if (OF_JOBS.includes(why.code)) continue;
         const rest = Math.min(FIRST_REST_MS * 2 ** failures++, LONGEST_REST_MS);
         await sleep(rest, undefined, { signal }).catch(() => {});
       }

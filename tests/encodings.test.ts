@@ -5,7 +5,13 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { type CurveName, curveNames, oracles } from '../dev/oracle/curves.js';
 import { pointsIn, scalarsIn } from '../dev/oracle/encodings.js';
 import { type AffinePoint, expectedMsm, groupOrder, INFINITY, makeKnownBases } from '../dev/oracle/known-bases.js';
+import { bls12377 } from '../src/curves/bls12-377.js';
+import { curveContext, isOnCurve } from '../src/curves/curve.js';
+import { Y_EVEN, Y_ODD } from '../src/curves/point-source.js';
+import { readElement, writeElement } from '../src/field/field.js';
 import { createMsmEngine, type MsmEngine, type PointEncoding, type ScalarEncoding } from '../src/index.js';
+import { decompression } from '../src/programs/decompress.js';
+import { runProgram } from '../src/twins/program.js';
 import { eip196, eip2537, type Vector } from './support/eip-vectors.js';
 import { getDevice } from './support/gpu.js';
 
@@ -143,6 +149,51 @@ test('scalars in every encoding, one vector and several', async () => {
     expect(given).toEqual(bytes);
   }
   bases.destroy();
+});
+
+// x = −1 on y² = x³ + 1, a point of order 2
+describe.each([
+  ['ark-compressed', (x: bigint) => [...numberToBytesBE(x, 48)].reverse(), 47, 0x00, 0x80],
+  ['gnark-compressed', (x: bigint) => [...numberToBytesBE(x, 48)], 0, 0x80, 0xa0],
+] as const)('a y of 0 in %s', (encoding, write, at, smaller, larger) => {
+  const { p } = bls12377;
+  const withFlag = (flag: number): Uint8Array => {
+    const bytes = Uint8Array.from(write(p - 1n));
+    bytes[at] = (bytes[at] as number) | flag;
+    return bytes;
+  };
+  const isTold = async (backend: 'cpu' | 'gpu'): Promise<void> => {
+    const options = backend === 'cpu' ? { maxWorkers: 0 } : { device: await getDevice() };
+    const engine = await createMsmEngine({ curve: 'bls12-377', backend, ...options });
+    const bases = await engine.loadBases(withFlag(smaller), { encoding });
+    expect(await engine.msm(bases, [3n])).toEqual({ x: p - 1n, y: 0n, infinity: false });
+    await expect(engine.loadBases(withFlag(larger), { encoding })).rejects.toMatchObject({
+      code: 'not-on-curve',
+      message: 'points[0] is not on bls12-377',
+    });
+    engine.destroy();
+  };
+
+  test('has one sign, the smaller', () => isTold('cpu'));
+  test('has one sign on a GPU', { tags: 'long' }, () => isTold('gpu'));
+
+  test('has one sign by the twin of what a GPU runs', () => {
+    const curve = curveContext(bls12377);
+    const program = decompression(curve, 'larger');
+    for (const [flag, isPoint] of [
+      [Y_EVEN, true],
+      [Y_ODD, false],
+    ] as const) {
+      const words = new Uint32Array(curve.pointWords);
+      writeElement(curve.coordinates, words, 0, p - 1n);
+      words[curve.coordinates.words] = flag;
+      const config = { begin: 0, end: 1, first: 0, steps: program.steps.length, writes: 1, refused: 0 };
+      runProgram(curve, config, program, words);
+      const [x, y] = [0, curve.coordinates.words].map((from) => readElement(curve.coordinates, words, from));
+      expect(x).toBe(p - 1n);
+      expect(isOnCurve(curve, x as bigint, y as bigint)).toBe(isPoint);
+    }
+  });
 });
 
 describe('what is wrong is said', () => {

@@ -1,8 +1,7 @@
 import { invert } from '../field/modulus.js';
-import { squareRootIn } from '../field/square-root.js';
-import { type CurveContext, cubic, isOnCurve, type TwistedEdwards } from './curve.js';
+import { type CurveContext, isOnCurve, type TwistedEdwards } from './curve.js';
 import { isOnEdwards } from './edwards.js';
-import type { PointSource } from './point-source.js';
+import { type PointSource, type RootSign, rootFor } from './point-source.js';
 
 /** Bytes as a number; those of other tools may have the most significant one first. */
 const numberOf = (bytes: Uint8Array, bigEndian: boolean): bigint => {
@@ -14,14 +13,15 @@ const numberOf = (bytes: Uint8Array, bigEndian: boolean): bigint => {
 type Order = 'little-endian' | 'big-endian';
 export type PointFormat = `${Order} bytes` | `${Order} bytes in Montgomery form (R = 2^${number})`;
 
-/** Whether there is a point with the x of these bytes. */
-const isCompressed = ({ coordinates: f, field, ...curve }: CurveContext, given: Uint8Array): boolean => {
+/** Whether there is a point with the x of these bytes, and the sign. */
+const isCompressed = (curve: CurveContext, given: Uint8Array, sign: RootSign): boolean => {
+  const { coordinates: f, field } = curve;
   const numbers = Array.from({ length: f.degree }, (_, i) =>
     numberOf(given.subarray(i * field.bytes, (i + 1) * field.bytes), false),
   );
   return (
     numbers.every((number) => number < field.p) &&
-    squareRootIn(f, cubic({ ...curve, coordinates: f }, f.of(numbers))) !== null
+    rootFor(curve, f.of(numbers), given[f.bytes] as number, sign) !== null
   );
 };
 
@@ -43,7 +43,7 @@ export const formatOf = (curve: CurveContext, source: PointSource): PointFormat 
   const { p, bytes } = curve.field;
   const { coordinates: f } = curve;
   if (source.edwards !== undefined) return isOfEdwards(curve, source) ? 'little-endian bytes' : null;
-  if (source.sign !== undefined) return isCompressed(curve, source.bytes) ? 'little-endian bytes' : null;
+  if (source.sign !== undefined) return isCompressed(curve, source.bytes, source.sign) ? 'little-endian bytes' : null;
   const montgomery = 1n << BigInt(8 * bytes);
   const mayBeOther = source.encoding === 'le';
   for (const bigEndian of mayBeOther ? [false, true] : [false]) {

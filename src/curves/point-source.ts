@@ -44,13 +44,18 @@ export type RootSign = 'odd' | 'larger';
 export const Y_EVEN = 1;
 export const Y_ODD = 2;
 
-/** The y of a compressed point; null if no point has that x. The larger of y and −y is the one whose double is odd. */
+/**
+ * The y of a compressed point; null if no point has that x. The larger of y and −y is the one whose double is odd. A y of 0
+ * is the smaller one, as all write it; arkworks reads it with either flag (`Affine::get_ys_from_x_unchecked`), which would be
+ * a second encoding of one point.
+ */
 export const rootFor = (curve: CurveContext, x: Coordinate, wanted: number, sign: RootSign): Coordinate | null => {
   const f = curve.coordinates;
   const root = squareRootIn(f, cubic(curve, x));
   if (root === null) return null;
   const told = f.coefficients(f.reduced(sign === 'odd' ? root : f.multiple(root, 2n)));
   const leading = [...told].reverse().find((value) => value !== 0n) ?? 0n;
+  if (leading === 0n && wanted === Y_ODD) return null;
   return leading % 2n === BigInt(wanted === Y_ODD) ? f.reduced(root) : f.reduced(f.multiple(root, -1n));
 };
 

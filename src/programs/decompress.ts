@@ -73,6 +73,11 @@ export const decompression = (curve: CurveContext, sign: RootSign): Program => {
   w.number(constant, 1n);
   w.product(x, x, constant);
   w.product(y, y, constant);
+  // where y is 0, which has no other sign, it stays for the smaller one, and for the larger one is −2, which no such point has
+  w.choose(rest, constant, test);
+  w.difference(rest, rest, constant);
   w.choose(y, y, test);
+  w.moveUnlessZero(rest, y, y);
+  w.move(y, rest);
   return w.program();
 };

@@ -1,6 +1,8 @@
 /** Which product a chip gets where nobody said. */
 import { expect, test } from 'vitest';
 import { chips } from '../dev/isa/chips.js';
+import { stageChecks } from '../src/checks.js';
+import { createMsmEngine, type MsmEngineOptions } from '../src/index.js';
 import { productFor } from '../src/plan/chips.js';
 
 const on = (vendor: string, architecture: string, { description = '', hasDot4 = true } = {}) =>
@@ -54,4 +56,29 @@ test('in software signed ones where shifts are slow, else unsigned ones', () => 
   expect(on('', '', { description: 'SwiftShader Device (Subzero)' })).toBe('signed');
   expect(on('mesa', '', { description: 'llvmpipe (LLVM 19.1.7, 256 bits)' })).toBe('unsigned');
   expect(on('microsoft', 'warp', { description: 'Microsoft Basic Render Driver' })).toBe('unsigned');
+});
+
+test.each<[string, Partial<MsmEngineOptions>, boolean]>([
+  ['381 bits', { curve: 'bls12-381' }, true],
+  ['377 bits', { curve: 'bls12-377' }, true],
+  ['pairs', { group: 'g2' } as never, true],
+  ['254 bits', {}, false],
+  ['256 bits, a = -3', { curve: 'p256' }, false],
+  ['256 bits, a = -3, with checks', { curve: 'p256', tuning: { checks: true } }, true],
+  ['the image of an Edwards curve, with checks', { curve: 'ed25519', tuning: { checks: true } }, true],
+  ['254 bits, with checks', { tuning: { checks: true } }, false],
+])('software is asked for products of bytes only where it was tried: %s', async (_, options, isRefused) => {
+  const on = (description: string, fieldProduct: 'dot4' | 'unsigned') => {
+    // as much of a device as an engine looks at when it is made
+    const device = { createBuffer: () => null, adapterInfo: { description }, limits: {}, features: new Set() };
+    const lost = new Promise<never>(() => undefined);
+    const given = { device: { ...device, lost, addEventListener: () => undefined }, checks: stageChecks };
+    const tuning = { ...options.tuning, fieldProduct };
+    return createMsmEngine({ curve: 'bn254', ...options, ...given, tuning } as unknown as MsmEngineOptions);
+  };
+  const refused = { code: 'bad-argument', message: expect.stringMatching(/^tuning\.fieldProduct: 'dot4' is for GPUs/) };
+  if (isRefused) await expect(on('SwiftShader driver 5.0.0', 'dot4')).rejects.toMatchObject(refused);
+  else expect((await on('SwiftShader driver 5.0.0', 'dot4')).adapter.software).toBe(true);
+  expect((await on('SwiftShader driver 5.0.0', 'unsigned')).adapter.software).toBe(true);
+  expect((await on('NVIDIA H100', 'dot4')).adapter.software).toBe(false);
 });

@@ -206,8 +206,11 @@ const drawOnGpu = (seed: number, index: number, mostPoints: number): FuzzProgram
   const calls = Array.from({ length: 1 + random.below(4) }, () => drawCall(random, mostPoints));
   // drawn last, so that all other programs of a seed are what they were before there was a second group
   const inG2 = groupsOf(curve ?? 'bn254').includes('g2') && random.below(6) === 0;
-  // SwiftShader writes dot products out, and of a field of 381 bits, or of pairs, its compiler dies of them
-  const isWide = inG2 || (curve !== undefined && oracles[curve].coordinateBytes > 32);
+  // SwiftShader writes dot products out, and of a field of 381 bits, or of pairs, its compiler dies of them: engines refuse them there, and where they are watched with a ≠ 0
+  const isWide =
+    inG2 ||
+    (curve !== undefined && oracles[curve].coordinateBytes > 32) ||
+    (curve === 'p256' && tuning.checks === true);
   const program: FuzzProgram = {
     ...(curve && { curve }),
     tuning: isWide && tuning.fieldProduct === 'dot4' ? { ...tuning, fieldProduct: 'unsigned' } : tuning,

@@ -25,7 +25,7 @@ import { DeviceSource } from '../gpu/device-source.js';
 import { compileTimes } from '../gpu/pipelines.js';
 import type { Runner } from '../gpu/runner.js';
 import { ownOptions } from '../own-options.js';
-import { productFor } from '../plan/chips.js';
+import { dot4Refusal, productFor } from '../plan/chips.js';
 import { fieldProductOf } from '../plan/device-defaults.js';
 import { learnedRate, safeRate } from '../plan/pace.js';
 import type { Plan, PlanLimits } from '../plan/planner.js';
@@ -238,8 +238,12 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
 
   /** The curve as the device computes on it, and the kernels that do. */
   #arithmetic(curve: CurveContext): [CurveContext, Kernels] {
-    const own = withProduct(curve, fieldProductOf(this.#planLimits(), this.#tuning));
-    return [own, createKernels(own, this.#tuning.checks)];
+    const { checks } = this.#tuning;
+    const product = fieldProductOf(this.#planLimits(), this.#tuning);
+    const refusal = product === 'dot4' ? dot4Refusal(curve, this.adapter.software, checks !== undefined) : null;
+    if (refusal !== null) throw badArgument(refusal);
+    const own = withProduct(curve, product);
+    return [own, createKernels(own, checks)];
   }
 
   #runnerOn({ device, owned }: OpenDevice): Runner {
@@ -776,7 +780,12 @@ export async function createMsmEngine(
     if (settings.backend === 'gpu' || !isWithout) throw error;
     return onCpu();
   }
-  const engine = new GpuEngine(curve, opened, { ...settings, source });
-  sources.set(engine, source);
-  return engine;
+  try {
+    const engine = new GpuEngine(curve, opened, { ...settings, source });
+    sources.set(engine, source);
+    return engine;
+  } catch (error) {
+    source.leave();
+    throw error;
+  }
 }

@@ -1,4 +1,5 @@
 import type { AdapterDescription } from '../api.js';
+import type { CurveContext } from '../curves/curve.js';
 import type { FieldProduct } from '../field/modulus.js';
 
 /**
@@ -7,6 +8,21 @@ import type { FieldProduct } from '../field/modulus.js';
  * times as long as any other there.
  */
 const DOT4_CHIPS = /^(nvidia (?!fermi|kepler|maxwell)\w|amd rdna-[2-9]|qualcomm adreno-[7-9])/;
+
+/**
+ * Why a device is not to compile products of bytes; null where it may. SwiftShader writes them out, and its compiler ended
+ * the process with tables on BLS12-381 and with checks on ed25519's image, whose a is not 0.
+ */
+export const dot4Refusal = (
+  { coordinates, field, a }: Pick<CurveContext, 'coordinates' | 'field' | 'a'>,
+  software: boolean,
+  checks: boolean,
+): string | null => {
+  const isTried = coordinates.degree === 1 && field.bits <= 256 && !(checks && !coordinates.isZero(a));
+  return !software || isTried
+    ? null
+    : "tuning.fieldProduct: 'dot4' is for GPUs here. Compilers of software adapters may end the process where p has more than 256 bits, in G2, and with checks where a is not 0; leave it out, or take 'signed' or 'unsigned'";
+};
 
 /** SwiftShader, whose compiler does a shift of a vector lane by lane; only signed products do without (docs/performance.md). */
 const SLOW_SHIFTS = /swiftshader/i;

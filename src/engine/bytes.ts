@@ -64,6 +64,15 @@ export const viewBytes = (name: string, given: object): Uint8Array | null =>
     ? bytesOf(name, given)
     : null;
 
+/** How many bytes were given, none of which is read; null if these are not bytes in any form. */
+export const givenBytes = (name: string, given: unknown): number | null => {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return null;
+  const view = viewBytes(name, given);
+  if (view !== null) return view.length;
+  const { slice } = given as Partial<PagedBytes>;
+  return typeof slice === 'function' ? (given as PagedBytes).byteLength : null;
+};
+
 const copyAny = (name: string, given: object): Uint8Array<ArrayBuffer> | null => {
   const view = viewBytes(name, given);
   if (view !== null) return new Uint8Array(view);

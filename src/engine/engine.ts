@@ -227,12 +227,14 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     return (await loadLater()).originalOf;
   }
 
-  protected assertFits(bytes: number, tables: TableShape): void {
+  protected assertFits(points: number, { count }: TableShape): void {
     const { maxBufferSize } = this.#runner.device.limits;
-    if (bytes <= maxBufferSize) return;
-    const advice = tables.count === 1 ? '' : '; precompute less';
+    const each = this.curve.pointBytes * count;
+    if (points * each <= maxBufferSize) return;
+    const most = Math.floor(maxBufferSize / each);
+    const less = count === 1 ? '' : `precompute less (each point is kept ${count} times), `;
     throw badArgument(
-      `points: ${bytes} bytes are more than the ${maxBufferSize} that one buffer of the device holds${advice}`,
+      `points: ${points * each} bytes are more than the ${maxBufferSize} that one buffer of the device holds: ${most} of these ${points} points fit. To go on, ${less}load at most ${most} at a time and add up the sums, or take backend 'cpu', which has no such limit ('auto' and 'both' keep bases on the device)`,
     );
   }
 

@@ -27,6 +27,7 @@ import type { Factors } from './factors.js';
 import {
   type Call,
   type CallOptions,
+  countPoints,
   encodedBytes,
   encodePoints,
   encodeScalars,
@@ -139,8 +140,8 @@ export abstract class Front<Own extends OwnBases> {
     return this.#queue.run(task, { kind, priority, deadline, bytes, signal, order });
   }
 
-  /** @throws MsmError `bad-argument` where bases of so many bytes cannot be had */
-  protected abstract assertFits(bytes: number, tables: TableShape): void;
+  /** @throws MsmError `bad-argument` where bases of so many points cannot be had */
+  protected abstract assertFits(points: number, tables: TableShape): void;
   protected abstract load(source: PointSource, tables: TableShape, call: Call): Promise<Own>;
 
   /** Has scalars where its calls find them. */
@@ -198,8 +199,10 @@ export abstract class Front<Own extends OwnBases> {
     const call = readCallOptions(options);
     this.assertUsable(call.signal);
     const tables = loadedTables(this.curve, readPrecompute(call));
+    // before any is read, which may take long
+    this.assertFits(countPoints(this.curve, points, call.encoding), tables);
     const source = await this.#readPoints(points, call.encoding);
-    this.assertFits(source.bytes.length * tables.count, tables);
+    this.assertFits(source.bytes.length / this.curve.pointBytes, tables);
     const load = async (turn: CallTurn): Promise<Bases> => {
       const bases = await this.load(source, tables, { ...call, turn });
       this.#bases.add(bases);

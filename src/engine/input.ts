@@ -14,7 +14,7 @@ import { type CurveContext, numbersOf } from '../curves/curve.js';
 import { badArgument, kindOf, show } from '../errors.js';
 import { PATIENCE } from '../line/due.js';
 import { ownOptions } from '../own-options.js';
-import { copyBytes, roomFor } from './bytes.js';
+import { copyBytes, givenBytes, roomFor } from './bytes.js';
 import type { CallTurn } from './call-queue.js';
 
 /** A copy by index, holes included. An array of a class of the caller's may have an iterator of its own. */
@@ -166,6 +166,22 @@ export const encodePoints = (
     if (isZero) throw badArgument(`points[${i}] is (0, 0) and not marked as infinity; it is no point of the curve`);
   }
   return bytes;
+};
+
+/**
+ * Points that were given, by their number or their bytes: none is read. At least so many are there: a byte of flags, which
+ * some encodings have beside coordinates on some curves, is taken to be there.
+ */
+export const countPoints = (
+  { coordinates, pointBytes }: CurveContext,
+  points: unknown,
+  encoding: PointEncoding = 'le',
+): number => {
+  if (Array.isArray(points)) return points.length;
+  const whole = encoding === 'eip2537' ? 128 * coordinates.degree : pointBytes;
+  const size = /-compressed$/.test(encoding) ? coordinates.bytes : whole;
+  const flags = /^(ark|gnark|zcash)/.test(encoding) ? 1 : 0;
+  return Math.floor((givenBytes('points', points) ?? 0) / (size + flags));
 };
 
 /** In little-endian bytes, which need no reading. */

@@ -1,7 +1,7 @@
 /** Points that are found again by what they are: comparisons, what is loaded when, and what goes first. */
 import { describe, expect, test } from 'vitest';
 import type { Bases, Coordinate, LoadBasesOptions, MsmEngine } from '../src/api.js';
-import { BasesShelf, beginsWith, type Held } from '../src/provers/bases-shelf.js';
+import { BasesShelf, beginsWith, type Held, type ShelfBudget } from '../src/provers/bases-shelf.js';
 
 const bytesOf = (length: number, seed = 1): Uint8Array =>
   Uint8Array.from({ length }, (_, i) => (i * 7 + seed * 31 + (i >> 8)) & 0xff);
@@ -69,12 +69,16 @@ class Loader {
 }
 
 const counts = () => ({ hits: 0, loads: 0, evictions: 0, bytes: 0 });
+const budgetOf = (bytes: number, tight: number[] = []): ShelfBudget => ({
+  bytes: () => bytes,
+  onTight: (wanted) => void tight.push(wanted),
+});
 const nothing = async (): Promise<void> => undefined;
 
 describe('a shelf', () => {
   test('loads the same once, also for calls at the same time, and not for other engines', async () => {
     const stats = counts();
-    const shelf = new BasesShelf(1e6, stats);
+    const shelf = new BasesShelf(budgetOf(1e6), stats);
     const [loader, other] = [new Loader(), new Loader()];
     const seen = new Set<Bases>();
     const note = async (bases: Bases) => void seen.add(bases);
@@ -88,7 +92,7 @@ describe('a shelf', () => {
 
   test('has longer points serve their beginnings, and takes the shorter ones off', async () => {
     const stats = counts();
-    const shelf = new BasesShelf(1e6, stats);
+    const shelf = new BasesShelf(budgetOf(1e6), stats);
     const { engine, loaded, destroyed } = new Loader();
     for (const length of [128, 640, 64, 640, 128]) await shelf.with(engine, bytesOf(length), nothing);
     expect(loaded).toEqual([128, 640]);
@@ -98,7 +102,7 @@ describe('a shelf', () => {
 
   test('keeps within its budget: the longest unused goes, and never what is in use', async () => {
     const stats = counts();
-    const shelf = new BasesShelf(1000, stats);
+    const shelf = new BasesShelf(budgetOf(1000), stats);
     const { engine, destroyed } = new Loader();
     await shelf.with(engine, bytesOf(400, 1), nothing);
     await shelf.with(engine, bytesOf(401, 2), nothing);
@@ -115,7 +119,7 @@ describe('a shelf', () => {
   });
 
   test('destroys what was taken off while it was in use when it is no more', async () => {
-    const shelf = new BasesShelf(1e6, counts());
+    const shelf = new BasesShelf(budgetOf(1e6), counts());
     const { engine, destroyed } = new Loader();
     let release: () => void = () => undefined;
     const inUse = shelf.with(engine, bytesOf(64), () => new Promise<void>((resolve) => (release = resolve)));
@@ -128,7 +132,7 @@ describe('a shelf', () => {
 
   test('never hands out what is destroyed, whenever another call makes room', async () => {
     for (let ticks = 0; ticks < 20; ticks++) {
-      const shelf = new BasesShelf(100, counts());
+      const shelf = new BasesShelf(budgetOf(100), counts());
       const [loader, other] = [new Loader(), new Loader()];
       await shelf.with(loader.engine, bytesOf(64), nothing);
       let release: () => void = () => undefined;
@@ -144,9 +148,87 @@ describe('a shelf', () => {
     }
   });
 
+  test('of points used in turn, a little more than fit, keeps those that do, and says what would be enough', async () => {
+    const [stats, tight]: [ReturnType<typeof counts>, number[]] = [counts(), []];
+    const shelf = new BasesShelf(budgetOf(1000, tight), stats);
+    const { engine, loaded, destroyed } = new Loader();
+    const key = [300, 200, 250, 200, 150];
+    const prove = async (first: number): Promise<void> => {
+      for (const [i, length] of key.entries()) await shelf.with(engine, bytesOf(length, first + i), nothing);
+    };
+    await prove(1);
+    expect([stats.hits, destroyed]).toEqual([0, [300]]);
+    for (let i = 1; i <= 3; i++) {
+      await prove(1);
+      expect(stats.hits).toBe(4 * i);
+    }
+    expect(stats.bytes).toBe(800);
+    expect(new Set(tight)).toEqual(new Set([1100]));
+    // another key takes their place
+    loaded.length = 0;
+    for (let i = 0; i < 3; i++) await prove(11);
+    expect(loaded).toEqual([...key, 300, 300]);
+    // and two in turn: of these what fits, too
+    const { hits } = stats;
+    for (let i = 0; i < 4; i++) {
+      await prove(1);
+      await prove(11);
+    }
+    expect(stats.hits - hits).toBeGreaterThanOrEqual(3 * 4);
+    expect(tight.at(-1)).toBe(2200);
+  });
+
+  test('points of a file are compared as they are read, and taken as they are where they are loaded', async () => {
+    const stats = counts();
+    const shelf = new BasesShelf(budgetOf(1e9), stats);
+    const taken: Uint8Array[] = [];
+    const given: Uint8Array[] = [];
+    const engine = Promise.resolve({
+      loadBases: async (bytes: Uint8Array) => {
+        given.push(bytes);
+        return { source: { bytes }, destroy: () => undefined };
+      },
+    } as unknown as MsmEngine<Coordinate>);
+    const random = (length: number, seed: number): Uint8Array => {
+      const bytes = new Uint8Array(length);
+      for (let i = 0; i < length; i++) bytes[i] = Math.imul(i + seed, 0x9e3779b1) >>> 24;
+      return bytes;
+    };
+    const points = random(9 * 2 ** 20, 1);
+    const fileOf = (bytes: Uint8Array) => {
+      const reads: number[] = [];
+      const read = async (from: number, length: number): Promise<Uint8Array> => {
+        reads.push(length);
+        return bytes.slice(from, from + length);
+      };
+      return { reads, byteLength: bytes.length, pointBytes: 96, read };
+    };
+    const take = async (bases: Bases) => void taken.push((bases as unknown as { source: Held }).source.bytes);
+    const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);
+    const first = fileOf(points);
+    await shelf.withFile(engine, first, take);
+    expect([sum(first.reads), given[0] === taken[0]]).toEqual([points.length, true]);
+    expect(Math.max(...first.reads)).toBeLessThanOrEqual(2 ** 22);
+    expect(first.reads.every((each, i) => each % 96 === 0 || i === first.reads.length - 1)).toBe(true);
+    // found, whoever gives them
+    const second = fileOf(points);
+    await shelf.withFile(engine, second, take);
+    await shelf.with(engine, points, take);
+    expect([sum(second.reads), given.length, stats.hits, stats.loads]).toEqual([points.length, 1, 2, 1]);
+    // one other bit, at the very end
+    const other = points.slice();
+    other[other.length - 1] = (other.at(-1) as number) ^ 1;
+    await shelf.withFile(engine, fileOf(other), take);
+    expect([given.length, stats.loads, beginsWith(taken.at(-1) as Uint8Array, other)]).toEqual([2, 2, true]);
+    // and others in the first bytes are told apart by the first chunk
+    const different = fileOf(random(points.length, 5));
+    await shelf.withFile(engine, different, take);
+    expect(sum(different.reads)).toBeLessThan(points.length + 2 ** 18);
+  });
+
   test('reads points at once: they are changed as soon as it waits', async () => {
     const { engine, loaded } = new Loader();
-    const shelf = new BasesShelf(1e6, counts());
+    const shelf = new BasesShelf(budgetOf(1e6), counts());
     const taken: Uint8Array[] = [];
     const take = async (bases: Bases) => void taken.push((bases as unknown as { source: Held }).source.bytes);
     // loaded, waiting for a turn, and there
@@ -165,7 +247,7 @@ describe('a shelf', () => {
 
   test('loads nothing once its signal is aborted, and hands out what is there', async () => {
     const controller = new AbortController();
-    const shelf = new BasesShelf(1e6, counts(), controller.signal);
+    const shelf = new BasesShelf(budgetOf(1e6), counts(), controller.signal);
     const { engine, loaded } = new Loader();
     await shelf.with(engine, bytesOf(64), nothing);
     controller.abort();
@@ -176,7 +258,7 @@ describe('a shelf', () => {
 
   test('goes on after a load or a use that failed', async () => {
     const stats = counts();
-    const shelf = new BasesShelf(1e6, stats);
+    const shelf = new BasesShelf(budgetOf(1e6), stats);
     const { engine } = new Loader();
     const broken = Promise.resolve({
       loadBases: () => Promise.reject(new Error('no')),

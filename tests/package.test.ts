@@ -28,7 +28,7 @@ const MOST_BYTES_OF_FORMATS = 4608;
 /** What noble's adapter adds. */
 const MOST_BYTES_OF_NOBLE = 2 * 1024;
 /** What snarkjs's adapter adds. */
-const MOST_BYTES_OF_SNARKJS = 3840;
+const MOST_BYTES_OF_SNARKJS = 5632;
 /** Of what an engine needs once it works: running jobs, who has the device, loading points, self-test, verification, the CPU’s way, who computes what, tables, programs that points go through, fields of pairs. */
 const MOST_BYTES_OF_LATER = 44 * 1024;
 /** Of what each worker of the CPU loads. */
@@ -396,6 +396,34 @@ describe('its types, with the libraries checked as well', { tags: 'long' }, () =
     const said = check({ skipLibCheck: false, lib: ['ES2022', 'DOM'], types: ['node'] }, inNode, node);
     expect(said).toContain('@webgpu/types');
     expect(said).not.toContain('webgpu-msm/dist');
+  });
+
+  test('snarkjs, with its types on npm and with none: `accelerate` takes it as it is imported', () => {
+    const prover = `import * as snarkjs from 'snarkjs';
+      import { openZkey } from 'webgpu-msm/formats';
+      import { accelerate, type AccelerateStats } from 'webgpu-msm/snarkjs';
+      const restore: () => void = await accelerate(snarkjs, { basesBudget: 2 ** 30 });
+      await accelerate.prepare(await openZkey(new Uint8Array()));
+      const { proof, publicSignals } = await snarkjs.groth16.fullProve({ a: 1 }, 'circuit.wasm', 'circuit.zkey');
+      const ok: boolean = await snarkjs.groth16.verify({}, publicSignals, proof);
+      const { on, workers, compileMs }: AccelerateStats = accelerate.stats;
+      restore();
+      // @ts-expect-error: no snarkjs
+      await accelerate({ groth17: {} });
+      // @ts-expect-error: no such option
+      await accelerate(snarkjs, { basesBudgt: 5 });
+      export { compileMs, ok, on, workers };
+    `;
+    for (const options of [{}, { module: 'esnext', moduleResolution: 'bundler' }]) {
+      const all = { skipLibCheck: false, lib: ['ES2022', 'DOM'], ...options };
+      expect(check(all, prover, ['@types/snarkjs'])).toBe('');
+    }
+    // without types, as in a project that declares the module itself
+    const untyped = `import { accelerate } from 'webgpu-msm/snarkjs';
+      declare const snarkjs: any;
+      export const restore: () => void = await accelerate(snarkjs);
+    `;
+    expect(check({ skipLibCheck: false, lib: ['ES2022', 'ESNext.Disposable', 'DOM'] }, untyped)).toBe('');
   });
 
   test('nothing internal is told', () => {

@@ -185,6 +185,61 @@ describe('what becomes of it', () => {
     expect(accelerate.stats.bytes).toBeLessThanOrEqual(10_000);
   });
 
+  test('a budget a little below the key: what fits stays, and one warning says what would do', async () => {
+    const statement = await statementOf('groth16');
+    await begin();
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    const { bytes, basesBudget } = accelerate.stats;
+    // by default, of the memory that there is, and no constant
+    expect(basesBudget).toBeGreaterThanOrEqual(2 ** 26);
+    restore();
+    const warnings: string[] = [];
+    await begin({ basesBudget: bytes - 1, onWarning: (message) => warnings.push(message) });
+    for (let i = 0; i < 4; i++) expect(await statement.verify(await statement.prove())).toBe(true);
+    expect(accelerate.stats).toMatchObject({ calls: 20, hits: 3 * 4, basesBudget: bytes - 1 });
+    expect(accelerate.stats.bytes).toBeLessThan(bytes);
+    expect(warnings).toEqual([expect.stringContaining(`basesBudget, ${bytes - 1} bytes, has no room`)]);
+    const enough = Number(/: (\d+) would do$/.exec(warnings[0] as string)?.[1]);
+    expect(enough).toBe(bytes);
+    restore();
+    warnings.length = 0;
+    await begin({ basesBudget: enough, onWarning: (message) => warnings.push(message) });
+    for (let i = 0; i < 3; i++) expect(await statement.verify(await statement.prove())).toBe(true);
+    expect(accelerate.stats).toMatchObject({ loads: 5, hits: 10, evictions: 0 });
+    expect(warnings).toEqual([]);
+  });
+
+  test('`prepare` compiles: the first proof has nothing left to compile, and `stats` say what it took', {
+    tags: 'long',
+  }, async () => {
+    const statement = await statementOf('groth16');
+    const leased = await leaseGpu((device) => {
+      device.cold = true;
+    });
+    await begin({ backend: 'gpu', gpu: leased.gpu, tuning: fewThreads });
+    await accelerate.prepare(await openZkey(statement.zkey.data));
+    const { compileMs, loads } = accelerate.stats;
+    expect(compileMs).toBeGreaterThan(0);
+    expect(loads).toBe(5);
+    let compiled = 0;
+    for (const device of leased.devices) {
+      device.tap = (call) => {
+        compiled += Number(call.method === 'createComputePipelineAsync');
+        return call.proceed();
+      };
+    }
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    expect([compiled, accelerate.stats.compileMs]).toEqual([0, compileMs]);
+    expect(accelerate.stats).toMatchObject({ calls: 5, hits: 5, workers: 0, on: { gpu: 5, cpu: 0, both: 0 } });
+  });
+
+  test('`stats` have the workers that took part', { tags: 'long' }, async () => {
+    const statement = await makeStatement('groth16', 'bn254', 14, 'dense');
+    await begin({ maxWorkers: 1 });
+    expect(await statement.verify(await statement.prove())).toBe(true);
+    expect(accelerate.stats).toMatchObject({ calls: 5, workers: 1, compileMs: 0 });
+  });
+
   test('curves that snarkjs makes later are accelerated, too, and none is after `restore`', async () => {
     const statement = await statementOf('groth16');
     await (await ffCurveOf('bn254')).terminate();

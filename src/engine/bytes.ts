@@ -73,7 +73,17 @@ export const givenBytes = (name: string, given: unknown): number | null => {
   return typeof slice === 'function' ? (given as PagedBytes).byteLength : null;
 };
 
+/** Arrays whose makers have given them up. */
+const handedOver = new WeakSet<object>();
+
+/** Has an array taken as it is where else it would be copied, once: whoever made it uses it no more. */
+export const handOver = (bytes: Uint8Array): Uint8Array => {
+  handedOver.add(bytes);
+  return bytes;
+};
+
 const copyAny = (name: string, given: object): Uint8Array<ArrayBuffer> | null => {
+  if (handedOver.delete(given)) return given as Uint8Array<ArrayBuffer>;
   const view = viewBytes(name, given);
   if (view !== null) return new Uint8Array(view);
   const { slice } = given as Partial<PagedBytes>;

@@ -139,6 +139,11 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     return this.#tuning.cpuBelow === 0 ? ['gpu'] : ['gpu', 'cpu'];
   }
 
+  /** Bytes, for adapters of provers. */
+  get maxBufferSize(): number {
+    return this.#open.device.limits.maxBufferSize;
+  }
+
   get pipelines(): readonly CompileTime[] {
     return compileTimes(this.#open.device);
   }

@@ -22,7 +22,10 @@ export type EnginesOptions = Pick<MsmEngineOptions, (typeof ofEngines)[number]>;
 
 /** Options of `accelerate`. */
 export interface AccelerateOptions extends EnginesOptions {
-  /** Bytes of points that stay loaded from one proof to the next; the longest unused go first. Default 2^28. */
+  /**
+   * Bytes of points that stay loaded from one proof to the next; the longest unused go first, but of a key that does not fit what does fit stays. Default: an
+   * eighth of main memory, as far as it is known, and no more than one buffer of the device holds; `AccelerateStats.basesBudget` says what that is.
+   */
   readonly basesBudget?: number;
   /** MSMs of fewer points are left to snarkjs. Default 64. */
   readonly leastPoints?: number;
@@ -37,8 +40,8 @@ export interface AccelerateOptions extends EnginesOptions {
    */
   readonly signal?: AbortSignal;
   /**
-   * Called once, when snarkjs first computes something itself because this library could not. What it throws is nobody's, and changes nothing. Default:
-   * `console.warn`.
+   * Called once for each of these: when snarkjs first computes something itself because this library could not; when a proof was written in which nothing came
+   * to this library; when `basesBudget` was too small, with the size that would do. What it throws is nobody's, and changes nothing. Default: `console.warn`.
    */
   readonly onWarning?: (message: string) => void;
 }
@@ -46,7 +49,8 @@ export interface AccelerateOptions extends EnginesOptions {
 /** Options that are right. */
 export interface ReadAccelerateOptions {
   readonly engines: EnginesOptions;
-  readonly basesBudget: number;
+  /** undefined: by the device. */
+  readonly basesBudget: number | undefined;
   readonly leastPoints: number;
   readonly singleThread: boolean;
   readonly signal: AbortSignal | undefined;
@@ -59,7 +63,6 @@ const names: readonly string[] = [
   ...(['basesBudget', 'leastPoints', 'singleThread', 'signal', 'onWarning'] satisfies (keyof AccelerateOptions)[]),
 ];
 
-const DEFAULT_BUDGET = 2 ** 28;
 const DEFAULT_LEAST = 64;
 
 /** An integer of a range, as a caller gave it. @throws MsmError `bad-argument` */
@@ -76,7 +79,7 @@ const integerOf = (name: string, given: unknown): number => {
  */
 export const readAccelerateOptions = async (options: AccelerateOptions): Promise<ReadAccelerateOptions> => {
   const own = ownOptions(options);
-  const { basesBudget = DEFAULT_BUDGET, leastPoints = DEFAULT_LEAST, singleThread = false } = own;
+  const { basesBudget, leastPoints = DEFAULT_LEAST, singleThread = false } = own;
   const { signal, onWarning, tuning } = own;
   // what is misspelt would be without effect, and what is an engine's alone may break what is promised here
   const unknown = Object.keys(options).find((name) => !names.includes(name));
@@ -90,7 +93,7 @@ export const readAccelerateOptions = async (options: AccelerateOptions): Promise
   const engines = { ...given, ...(tuning instanceof Object && { tuning: { ...tuning } }) };
   const read = {
     ...{ engines, singleThread, signal },
-    basesBudget: integerOf('basesBudget', basesBudget),
+    basesBudget: basesBudget === undefined ? undefined : integerOf('basesBudget', basesBudget),
     leastPoints: integerOf('leastPoints', leastPoints),
     warn(message: string): void {
       try {

@@ -1,20 +1,22 @@
 /** `accelerate`: snarkjs computes its MSMs with this library. */
-import type { AdapterDescription, Coordinate, MsmEngine, RunRecord } from '../api.js';
+import type { AdapterDescription, Bases, Coordinate, MsmEngine, RunRecord } from '../api.js';
 import type { Group } from '../curves/names.js';
 import { assertNotAborted, badArgument, kindOf, MsmError } from '../errors.js';
 import type { Groth16Zkey, PlonkZkey } from '../formats/zkey.js';
 import { createMsmEngine } from '../index.js';
 import { type AccelerateOptions, type ReadAccelerateOptions, readAccelerateOptions } from './accelerate-options.js';
+import { defaultBasesBudget } from './bases-budget.js';
 import { BasesShelf, type ShelfStats } from './bases-shelf.js';
 import {
-  assertSnarkjs,
   copyOf,
+  curvesOf,
   type FfBytes,
   type FfCurveName,
   type FfGroup,
+  type GroupMethods,
   groupClassOf,
   isReplaced,
-  type MultiExpAffine,
+  type ProofWatch,
   replaceMultiExp,
   type Snarkjs,
 } from './ffjavascript.js';
@@ -32,6 +34,12 @@ export interface AccelerateStats extends Readonly<ShelfStats> {
   readonly small: number;
   /** Of `calls`, how many the GPU, the CPU and both together computed. */
   readonly on: Readonly<Record<RunRecord['on'], number>>;
+  /** The most workers that took part in one of them. */
+  readonly workers: number;
+  /** Milliseconds that pipelines took to compile on the device so far: the sum, though several are compiled at a time. */
+  readonly compileMs: number;
+  /** Bytes of points that may stay loaded: `basesBudget`, or what it is by default on this device; of that main memory alone counts until one is open. */
+  readonly basesBudget: number;
   /** What the engines compute on, as `MsmEngine.adapter` has it; null before the first MSM. */
   readonly adapter: AdapterDescription | null;
   /** MSMs whose scalars were there from another one, as those of a witness are. */
@@ -52,6 +60,9 @@ const noCounts = (): Counts => ({
   small: 0,
   sharedScalars: 0,
   on: { gpu: 0, cpu: 0, both: 0 },
+  workers: 0,
+  compileMs: 0,
+  basesBudget: 0,
   adapter: null,
   hits: 0,
   loads: 0,
@@ -78,6 +89,24 @@ const filledPoints = (bases: FfBytes, pointBytes: number): number => {
 /** Bytes of a scalar, for all of these curves. */
 const SCALAR_BYTES = 32;
 
+/** An MSM that snarkjs asked for. */
+interface Wanted {
+  readonly curve: FfCurveName;
+  readonly name: Group;
+  readonly group: FfGroup;
+  /** Points, those at infinity behind the last with them, and those before. */
+  readonly given: number;
+  readonly n: number;
+  readonly scalars: FfBytes;
+  /** Has something done with the points. */
+  with(engine: Promise<MsmEngine<Coordinate>>, use: (bases: Bases) => Promise<Uint8Array>): Promise<Uint8Array>;
+  /** snarkjs's own, of these scalars. */
+  original(scalars: FfBytes): Promise<Uint8Array>;
+}
+
+/** What warnings there are, each told once. */
+type Warning = 'not ours' | 'not asked' | 'tight';
+
 class Accelerator {
   readonly counts = noCounts();
   readonly #options: ReadAccelerateOptions;
@@ -85,65 +114,122 @@ class Accelerator {
   readonly #scalars: ScalarsShelf;
   readonly #engines = new Map<string, Promise<MsmEngine<Coordinate>>>();
   #isOver = false;
-  #hasWarned = false;
+  readonly #warned = new Set<Warning>();
+  /** Since a proof was written down. */
+  readonly #seen = { msms: 0, transforms: 0 };
 
   constructor(options: ReadAccelerateOptions) {
     this.#options = options;
-    this.#shelf = new BasesShelf(options.basesBudget, this.counts, options.signal);
+    this.counts.basesBudget = options.basesBudget ?? defaultBasesBudget(Number.POSITIVE_INFINITY);
+    const budget = { bytes: () => this.counts.basesBudget, onTight: (bytes: number) => this.#warnTight(bytes) };
+    this.#shelf = new BasesShelf(budget, this.counts, options.signal);
     this.#scalars = new ScalarsShelf(this.counts, options.signal);
   }
+
+  /** Told of proofs: one without any MSM that came here is told of. */
+  readonly watch: ProofWatch = {
+    transforms: () => {
+      this.#seen.transforms++;
+    },
+    writes: () => {
+      const { msms, transforms } = this.#seen;
+      if (transforms === 0) return;
+      Object.assign(this.#seen, { msms: 0, transforms: 0 });
+      if (msms === 0)
+        this.#warn(
+          'not asked',
+          'nothing of a proof was accelerated: this snarkjs computes MSMs by functions of its curves that this version of webgpu-msm does not know',
+        );
+    },
+  };
 
   /** What computes in the place of a group's own. */
   readonly replacement = (
     curve: FfCurveName,
     name: Group,
     group: FfGroup,
-    original: MultiExpAffine,
-  ): MultiExpAffine => {
+    { multiExpAffine, multiExpAffineChunked }: GroupMethods,
+  ): GroupMethods => {
     const pointBytes = 2 * group.F.n8;
-    return async (bases, scalars, ...told) => {
-      const given = bases.byteLength / pointBytes;
-      const each = given === 0 ? 0 : scalars.byteLength / given;
-      // what is wrong is snarkjs's to say
-      const isUsual = Number.isInteger(given) && Number.isInteger(each) && each > 0 && each <= SCALAR_BYTES;
-      if (this.#isOver || !isUsual) return original(bases, scalars, ...told);
-      const { signal } = this.#options;
-      assertNotAborted(signal);
-      const n = filledPoints(bases, pointBytes);
-      if (n < this.#options.leastPoints) {
-        this.counts.small++;
-        return original(bases, scalars, ...told);
-      }
-      const opening = this.#engine(curve, name);
-      const filled = n === given ? bases : (bases as Uint8Array).subarray(0, n * pointBytes);
-      // as snarkjs's own does: whoever gave them may change them from now on
-      const wide = widened(scalars, given, each, SCALAR_BYTES);
-      try {
-        const sum = await this.#shelf.with(opening, filled, async (loaded) => {
-          const engine = await opening;
-          return this.#scalars.with(engine, curve, wide, (all) =>
-            engine.msm(loaded, all.subarray(0, n), { result: 'le-montgomery', ...(signal && { signal }) }),
-          );
+    return {
+      multiExpAffine: (bases, scalars, ...told) => {
+        const given = bases.byteLength / pointBytes;
+        const n = filledPoints(bases, pointBytes);
+        const filled = n === given ? bases : (bases as Uint8Array).subarray(0, n * pointBytes);
+        return this.#compute({
+          ...{ curve, name, group, given, n, scalars },
+          with: (engine, use) => this.#shelf.with(engine, filled, use),
+          original: (own) => multiExpAffine(bases, own, ...told),
         });
-        const engine = await opening;
-        this.counts.calls++;
-        this.counts.on[engine.lastRun?.on ?? 'cpu']++;
-        this.counts.adapter = engine.adapter;
-        this.counts.points += n;
-        return group.toJacobian(sum);
-      } catch (error) {
-        if (!(error instanceof MsmError)) throw error;
-        // taken back meanwhile, which is nobody's failure
-        if (this.#isOver) return original(bases, wide, ...told);
-        assertNotAborted(signal);
-        // an option that shows to be wrong only now
-        if (error.code === 'bad-argument') await opening;
-        this.#warn(error);
-        this.counts.fallbacks++;
-        return original(bases, wide, ...told);
-      }
+      },
+      ...(multiExpAffineChunked && {
+        multiExpAffineChunked: (read, byteLength, scalars, ...told) => {
+          const given = typeof read === 'function' ? byteLength / pointBytes : Number.NaN;
+          return this.#compute({
+            ...{ curve, name, group, given, n: given, scalars },
+            with: (engine, use) => this.#shelf.withFile(engine, { byteLength, pointBytes, read }, use),
+            original: (own) => multiExpAffineChunked(read, byteLength, own, ...told),
+          });
+        },
+      }),
     };
   };
+
+  async #compute({ curve, name, group, given, n, scalars, original, ...points }: Wanted): Promise<Uint8Array> {
+    this.#seen.msms++;
+    const each = given === 0 ? 0 : scalars.byteLength / given;
+    // what is wrong is snarkjs's to say
+    const isUsual = Number.isInteger(given) && Number.isInteger(each) && each > 0 && each <= SCALAR_BYTES;
+    if (this.#isOver || !isUsual) return original(scalars);
+    const { signal } = this.#options;
+    assertNotAborted(signal);
+    if (n < this.#options.leastPoints) {
+      this.counts.small++;
+      return original(scalars);
+    }
+    const opening = this.#engine(curve, name);
+    // as snarkjs's own does: whoever gave them may change them from now on
+    const wide = widened(scalars, given, each, SCALAR_BYTES);
+    try {
+      const sum = await points.with(opening, async (loaded) => {
+        const engine = await opening;
+        return this.#scalars.with(engine, curve, wide, (all) =>
+          engine.msm(loaded, all.subarray(0, n), { result: 'le-montgomery', ...(signal && { signal }) }),
+        );
+      });
+      this.#count(await opening, n);
+      return group.toJacobian(sum);
+    } catch (error) {
+      if (!(error instanceof MsmError)) throw error;
+      // taken back meanwhile, which is nobody's failure
+      if (this.#isOver) return original(wide);
+      assertNotAborted(signal);
+      // an option that shows to be wrong only now
+      if (error.code === 'bad-argument') await opening;
+      this.#warnOf(error);
+      this.counts.fallbacks++;
+      return original(wide);
+    }
+  }
+
+  #count(engine: MsmEngine<Coordinate>, n: number): void {
+    const { counts } = this;
+    const { on = 'cpu', workers = 0 } = engine.lastRun ?? {};
+    counts.calls++;
+    counts.on[on]++;
+    counts.adapter = engine.adapter;
+    counts.points += n;
+    counts.workers = Math.max(counts.workers, workers);
+    this.#countCompiling(engine);
+  }
+
+  /** All engines are on one device. */
+  #countCompiling({ pipelines }: MsmEngine<Coordinate>): void {
+    this.counts.compileMs = Math.max(
+      this.counts.compileMs,
+      pipelines.reduce((sum, { ms }) => sum + ms, 0),
+    );
+  }
 
   /** @throws MsmError `bad-argument` for what is no key */
   async prepare(zkey: Groth16Zkey | PlonkZkey): Promise<void> {
@@ -152,15 +238,28 @@ class Accelerator {
     const { curve, protocol, sections } = zkey;
     const all =
       protocol === 'groth16' ? [sections.a, sections.b1, sections.b2, sections.c, sections.h] : [sections.ptau];
-    try {
+    const load = async (): Promise<void> => {
       for (const section of all) {
         if (this.#isOver) return;
-        await this.#shelf.load(this.#engine(curve, section.group), await section.points());
+        const { byteLength, pointBytes, group } = section;
+        const read = (from: number, length: number): Promise<Uint8Array> =>
+          section.points(from / pointBytes, (from + length) / pointBytes);
+        await this.#shelf.withFile(this.#engine(curve, group), { byteLength, pointBytes, read }, async () => undefined);
       }
-    } catch (error) {
-      if (!(error instanceof MsmError)) throw error;
+    };
+    const warm = async (group: Group): Promise<void> => {
+      const engine = await this.#engine(curve, group);
+      const counts = all.map((section) => (section.group === group ? section.count : 0));
+      if (!this.#isOver) await engine.warmup(Math.max(1, ...counts));
+      this.#countCompiling(engine);
+    };
+    const groups = new Set(all.map(({ group }) => group));
+    const settled = await Promise.allSettled([load(), ...[...groups].map(warm)]);
+    for (const each of settled) {
+      if (each.status === 'fulfilled') continue;
+      if (!(each.reason instanceof MsmError)) throw each.reason;
       // nobody may wait for it, and proofs do without
-      if (!this.#isOver && !this.#options.signal?.aborted) this.#warn(error);
+      if (!this.#isOver && !this.#options.signal?.aborted) this.#warnOf(each.reason);
     }
   }
 
@@ -169,13 +268,16 @@ class Accelerator {
     const key = `${curve} ${group}`;
     const known = this.#engines.get(key);
     if (known !== undefined) return known;
-    const { engines } = this.#options;
+    const { engines, basesBudget } = this.#options;
     const [other] = this.#engines.values();
     const make = async (): Promise<MsmEngine<Coordinate>> => {
       // one device for all, so that a witness is there for both groups, and calls are in one line
       const deviceOf = await other?.catch(() => undefined);
       const own = { ...engines, curve, ...(deviceOf && { deviceOf }) };
-      return group === 'g1' ? createMsmEngine(own) : createMsmEngine({ ...own, group });
+      const engine = await (group === 'g1' ? createMsmEngine(own) : createMsmEngine({ ...own, group }));
+      const { maxBufferSize = Number.POSITIVE_INFINITY } = engine as { readonly maxBufferSize?: number };
+      this.counts.basesBudget = basesBudget ?? defaultBasesBudget(maxBufferSize);
+      return engine;
     };
     const made = make();
     // whoever asks for it hears of it, which may be later
@@ -184,10 +286,22 @@ class Accelerator {
     return made;
   }
 
-  #warn(error: MsmError): void {
-    if (this.#hasWarned) return;
-    this.#hasWarned = true;
-    this.#options.warn(`webgpu-msm: snarkjs computes by itself what this library could not: ${error.message}`);
+  #warn(kind: Warning, message: string): void {
+    if (this.#warned.has(kind)) return;
+    this.#warned.add(kind);
+    this.#options.warn(`webgpu-msm: ${message}`);
+  }
+
+  #warnOf({ message }: MsmError): void {
+    this.#warn('not ours', `snarkjs computes by itself what this library could not: ${message}`);
+  }
+
+  #warnTight(bytes: number): void {
+    const { basesBudget } = this.counts;
+    this.#warn(
+      'tight',
+      `points are loaded again for each proof, as basesBudget, ${basesBudget} bytes, has no room for all of them: ${bytes} would do`,
+    );
   }
 
   end(): void {
@@ -213,10 +327,10 @@ let last: Accelerator | null = null;
 /** `accelerate`, and what there is to know and to do while it is at work. */
 export interface Accelerate {
   /**
-   * Has snarkjs compute its MSMs with this library: `multiExpAffine` in both groups of bn128 and bls12381, also of curves that snarkjs makes later; of those
-   * without threads with `singleThread` only. Proofs are what they would be. What this library cannot do snarkjs does, with one warning;
-   * an engine that could not be opened is not tried again before the next `accelerate`. Points and scalars are compared or copied before an MSM's call returns;
-   * where snarkjs computes after all, it reads the points later.
+   * Has snarkjs compute its MSMs with this library: `multiExpAffine`, and `multiExpAffineChunked` where there is one, in both groups of bn128 and bls12381, also
+   * of curves that snarkjs makes later; of those without threads with `singleThread` only. Proofs are what they would be. What this library cannot do snarkjs does, with one warning;
+   * an engine that could not be opened is not tried again before the next `accelerate`. Points and scalars are compared or copied before an MSM's call returns,
+   * but for points that are read in chunks; where snarkjs computes after all, it reads the points later.
    *
    * @param snarkjs as it was imported
    * @returns what takes everything back
@@ -226,7 +340,7 @@ export interface Accelerate {
   /** Counts since `accelerate` was last called. */
   readonly stats: AccelerateStats;
   /**
-   * Loads the points of a key in the background, so that the first proof finds them: `accelerate.prepare(await openZkey(file))`, with `openZkey` of
+   * Loads the points of a key in the background, and compiles, so that the first proof finds both done: `accelerate.prepare(await openZkey(file))`, with `openZkey` of
    * `webgpu-msm/formats`. It need not be awaited: where this library cannot, there is the one warning, and it resolves, as it does once all is taken back.
    *
    * @throws MsmError `bad-argument` where `accelerate` is not at work or `zkey` is no key; and what reading the file throws
@@ -235,14 +349,14 @@ export interface Accelerate {
 }
 
 const begin = async (snarkjs: Snarkjs, options: AccelerateOptions = {}): Promise<Restore> => {
-  assertSnarkjs(snarkjs);
+  const curves = curvesOf(snarkjs);
   const read = await readAccelerateOptions(options);
   const own = new Accelerator(read);
-  const type = read.singleThread ? await groupClassOf(snarkjs) : null;
+  const type = read.singleThread ? await groupClassOf(curves) : null;
   // two would take back what the other has put there
   if (isReplaced())
     throw badArgument('snarkjs is accelerated already, maybe by another copy of this library; take that back before');
-  const takeBack = replaceMultiExp(own.replacement, type);
+  const takeBack = replaceMultiExp(own.replacement, type, own.watch);
   current = own;
   last = own;
   return () => {

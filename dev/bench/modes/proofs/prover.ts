@@ -28,6 +28,7 @@ interface Made {
 
 /** What is used of snarkjs. */
 interface Snark extends Snarkjs {
+  readonly curves: NonNullable<Snarkjs['curves']>;
   readonly groth16: {
     prove(zkey: File, witness: File): Promise<Made>;
     verify(key: unknown, publicSignals: readonly string[], proof: unknown): Promise<boolean>;

@@ -1,16 +1,17 @@
 /** The router on machines that are made up: what it decides, and what that costs beside the best that could have been decided. Deterministic. */
 import type { AdapterDescription } from '../../src/api.js';
 import type { CurveContext } from '../../src/curves/curve.js';
-import { type Coefficients, cpuCoefficients, gpuCoefficients, growingMs } from '../../src/plan/cost.js';
+import { type Coefficients, cpuCoefficients, gpuCoefficients, growingMs, trustOf } from '../../src/plan/cost.js';
 import { Division } from '../../src/plan/division.js';
 import {
   afterDivision,
   afterRun,
+  afterTrial,
+  decide,
   type Models,
   modelsOf,
-  paceOf,
+  pacesOf,
   predict,
-  routeOf,
   type Stretch,
   type Works,
 } from '../../src/plan/routing.js';
@@ -81,6 +82,30 @@ export const machines = {
     cpu: { fixedMs: 1.5, digitNs: 330 },
     together: 1.5,
   },
+  'software, unnamed': {
+    about: 'two cores that play GPU as well, and do not say so (lavapipe in a browser that hides names)',
+    adapter: { vendor: '', architecture: '', software: false },
+    workers: 1,
+    gpu: { fixedMs: 120, digitNs: 1500 },
+    cpu: { fixedMs: 3, digitNs: 450 },
+    together: 1.8,
+  },
+  'software, slow': {
+    about: 'two cores that play GPU as well, and say so: a quarter as fast as is thought of such',
+    adapter: { vendor: 'mesa', architecture: '', software: true },
+    workers: 1,
+    gpu: { fixedMs: 120, digitNs: 2400 },
+    cpu: { fixedMs: 3, digitNs: 450 },
+    together: 1.8,
+  },
+  'software, fast': {
+    about: 'a fallback adapter on many cores, beside WebAssembly that is interpreted',
+    adapter: { vendor: '', architecture: '', software: true },
+    workers: 1,
+    gpu: { fixedMs: 30, digitNs: 180 },
+    cpu: { fixedMs: 8, digitNs: 900 },
+    together: 1.8,
+  },
 } as const satisfies Readonly<Record<string, Machine>>;
 
 /** Milliseconds of a whole trace, by who computed it. */
@@ -107,8 +132,10 @@ const divided = (
   real: Readonly<Record<'gpu' | 'cpu', Coefficients>>,
   together: number,
   n: number,
+  first: number,
 ): { readonly ms: number; readonly stretches: readonly Stretch[] } => {
-  const division = new Division(n, { front: paceOf(models.gpu, works.gpu, n), back: paceOf(models.cpu, works.cpu, n) });
+  const paces = pacesOf(models, works, n, first);
+  const division = new Division(n, paces, undefined, first);
   const sides = [
     { who: 'front' as const, of: 'gpu' as const, free: 0, isThrough: false },
     { who: 'back' as const, of: 'cpu' as const, free: 0, isThrough: false },
@@ -144,22 +171,34 @@ const NOISE = 0.08;
 export const simulate = (curve: CurveContext, machine: Machine, trace: Trace, seed: number): Simulated => {
   const random = new Random(seed);
   const real = { gpu: truth(curve, machine, 'gpu'), cpu: truth(curve, machine, 'cpu') };
-  let models = modelsOf(gpuCoefficients(curve, machine.adapter), cpuCoefficients(curve));
+  const { adapter } = machine;
+  let models = modelsOf(gpuCoefficients(curve, adapter), cpuCoefficients(curve), trustOf(adapter));
   const all = { cpu: 0, gpu: 0, auto: 0, best: 0 };
   const routes = { cpu: 0, gpu: 0, both: 0 };
   for (const call of trace) {
     const load = workloadOf(call, curve);
     const works: Works = { gpu: gpuWork(curve, [load], 2 ** 30, null), cpu: cpuWork(curve, [load], machine.workers) };
-    const prediction = predict(models, works, true);
-    const route = routeOf(prediction);
-    routes[route]++;
-    const both = divided(models, works, real, machine.together, load.n);
+    const prediction = predict(models, works, !adapter.software);
+    const decision = decide(models, works, prediction, true);
+    const { first } = decision;
+    const route = decision.route === 'compile' ? 'cpu' : decision.route;
+    routes[route === 'trial' ? 'both' : route]++;
+    const both = divided(models, works, real, machine.together, load.n, first);
+    // of fewer scalars windows are narrower
+    const partOf = ({ digits, buckets, bytes }: Works['gpu'], share: number) => ({
+      digits: share * digits,
+      buckets: Math.sqrt(share) * buckets,
+      bytes: share * bytes,
+    });
+    const tried = { gpu: partOf(works.gpu, first), cpu: partOf(works.cpu, 1 - first) };
     const luck = 1 + NOISE * (random.below(2001) / 1000 - 1);
     const mishap = random.below(OUTLIERS.oneOf) === 0 ? OUTLIERS.times : 1;
     const took = {
       cpu: luck * (real.cpu.fixedMs + growingMs(real.cpu, works.cpu)),
       gpu: luck * (real.gpu.fixedMs + growingMs(real.gpu, works.gpu)),
       both: luck * both.ms,
+      trial:
+        luck * (real.gpu.fixedMs + growingMs(real.gpu, tried.gpu) + real.cpu.fixedMs + growingMs(real.cpu, tried.cpu)),
     };
     all.cpu += took.cpu;
     all.gpu += took.gpu;
@@ -167,6 +206,14 @@ export const simulate = (curve: CurveContext, machine: Machine, trace: Trace, se
     all.best += Math.min(took.cpu, took.gpu, took.both);
     // the clock shows the mishap; it would have befallen any route, and is not counted
     const seen = ({ ms, ...stretch }: Stretch): Stretch => ({ ...stretch, ms: mishap * ms });
+    if (route === 'trial') {
+      const [gpuMs, cpuMs] = (['gpu', 'cpu'] as const).map(
+        (of) => mishap * luck * (real[of].fixedMs + growingMs(real[of], tried[of])),
+      ) as [number, number];
+      models = afterTrial(models, tried.gpu, gpuMs);
+      models = afterRun(models, { backend: 'cpu', work: tried.cpu, ms: cpuMs });
+      continue;
+    }
     models =
       route === 'both'
         ? afterDivision(models, both.stretches.map(seen), prediction, mishap * took.both)

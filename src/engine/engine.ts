@@ -7,6 +7,7 @@ import type {
   MemoryUse,
   MsmEngine,
   MsmPlan,
+  Priority,
   RunRecord,
   SelfTest,
   Sharing,
@@ -97,6 +98,9 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   #runner: Runner;
   /** Those of calls that warm up. */
   readonly #apart = new Set<Runner>();
+  /** The runner whose kernels are compiled, and the one for which that was begun for a trial. */
+  #ready: Runner | null = null;
+  #preparing: Runner | null = null;
   /** A runner whose loss some call has failed of. */
   #blamed: Runner | null = null;
   #tuning: EngineKnobs;
@@ -168,7 +172,18 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   async warmup(n: number): Promise<void> {
     this.assertUsable(undefined);
     if (!Number.isInteger(n) || n < 1) throw badArgument(`n must be a positive integer, got ${show(n)}`);
-    await this.turn('warmup', 0, async (turn) => {
+    await this.#warmUp(n, 'normal');
+  }
+
+  /** Compiles once for a device, behind all calls; what goes wrong with it is nobody's. */
+  #prepare(n: number): void {
+    if (this.#preparing === this.#runner) return;
+    this.#preparing = this.#runner;
+    this.#warmUp(n, 'background').catch(() => undefined);
+  }
+
+  async #warmUp(n: number, priority: Priority): Promise<void> {
+    const warm = async (turn: CallTurn): Promise<void> => {
       if (this.#isWithoutGpu) {
         await (await loadLater()).withAdder(this.curve, async () => undefined);
         return;
@@ -193,9 +208,10 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
         this.#apart.delete(apart);
         apart.destroy();
       }
-      await this.#testedRunner(false, turn);
+      this.#ready = await this.#testedRunner(false, turn);
       if (this.backends.includes('cpu')) await later.withAdder(this.curve, async () => undefined);
-    });
+    };
+    await this.turn('warmup', 0, warm, { priority });
   }
 
   async trim(): Promise<void> {
@@ -482,6 +498,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
       survey: (own: readonly Factors[]) => this.#survey(bases, own),
       onGpu: (...own: GpuArguments) => this.#inTheRoom(() => this.#multiplyOnGpu(bases, ...own)),
       compiled: () => this.pipelines.length,
+      compile: () => this.#prepare(n),
       isBusy: () => this.#runner.isBusyFor(options.turn),
       goOn: () => {
         this.assertUsable(options.signal);
@@ -606,7 +623,15 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
 
   /** What goes into a decision who computes, beside the scalars. */
   #routed({ source }: ResidentBases): RoutedPlace {
-    return { curve: this.curve, tuning: this.#tuning, adapter: this.adapter, source, limits: this.#planLimits() };
+    const isReady = this.#ready === this.#runner;
+    return {
+      curve: this.curve,
+      tuning: this.#tuning,
+      adapter: this.adapter,
+      source,
+      limits: this.#planLimits(),
+      isReady,
+    };
   }
 
   async #multiplyOnGpu(

@@ -5,7 +5,8 @@ import { hasWasm } from '../cpu/wide.js';
 import type { CurveContext } from '../curves/curve.js';
 import { addAffine, infinityOf, toAffine } from '../curves/jacobian.js';
 import type { PointSource } from '../curves/point-source.js';
-import { cpuCoefficients, fitted, gpuCoefficients } from '../plan/cost.js';
+import { MsmError } from '../errors.js';
+import { cpuCoefficients, fitted, gpuCoefficients, trustOf } from '../plan/cost.js';
 import { additionsPerSubmitOf } from '../plan/device-defaults.js';
 import { Division, type Side } from '../plan/division.js';
 import { type Expected, worthMerging } from '../plan/merging.js';
@@ -13,12 +14,14 @@ import type { PlanLimits } from '../plan/planner.js';
 import {
   afterDivision,
   afterRun,
+  afterTrial,
   type Backend,
+  type Decision,
+  decide,
   type Models,
   modelsOf,
-  paceOf,
+  pacesOf,
   predict,
-  routeOf,
   type Stretch,
   type Works,
 } from '../plan/routing.js';
@@ -46,6 +49,8 @@ export interface RoutedPlace {
   readonly adapter: AdapterDescription;
   /** All bases; null where they are on the GPU alone. */
   readonly source: PointSource | null;
+  /** Whether all is compiled that a call on the GPU needs. */
+  readonly isReady: boolean;
 }
 
 /** A call, and what computes it. */
@@ -64,6 +69,8 @@ export interface RoutedCall extends RoutedPlace {
   ): Promise<Done>;
   /** What was compiled on the device so far. */
   compiled(): number;
+  /** Has all compiled that a call on the GPU needs, in the background. */
+  compile(): void;
   /** Whether the GPU has work, of whomever, that is at least as urgent. */
   isBusy(): boolean;
   /** Called now and then; what it throws ends the call. */
@@ -134,8 +141,9 @@ export class Router {
       const { models, predicted, route } = this.#decide(place, each);
       // what both compute is not small
       if (route === 'both') return { fixedMs: 0, growingMs: Number.POSITIVE_INFINITY };
-      const { fixedMs } = fitted(models[route]);
-      return { fixedMs, growingMs: (route === 'gpu' ? predicted.gpuMs : predicted.cpuMs) - fixedMs };
+      const backend = route === 'gpu' ? 'gpu' : 'cpu';
+      const { fixedMs } = fitted(models[backend]);
+      return { fixedMs, growingMs: (backend === 'gpu' ? predicted.gpuMs : predicted.cpuMs) - fixedMs };
     };
     const own = expected(loads);
     return own.growingMs === Number.POSITIVE_INFINITY ? [] : worthMerging(own, others.map(expected));
@@ -177,11 +185,17 @@ export class Router {
         decision = this.#decide(call, loads);
       }
     }
-    const { workers, works, models, predicted, route } = decision;
+    const { workers, works, models, predicted, first } = decision;
+    if (decision.route === 'trial') {
+      const tried = await this.#tried(call, decision, onCpu);
+      return { sums: tried.sums, record: { ...tried.record, predicted } };
+    }
+    if (decision.route === 'compile') call.compile();
+    const route = decision.route === 'compile' ? 'cpu' : decision.route;
     const done = await this.#watched(call, async () => {
       if (route === 'both') {
         const begun = performance.now();
-        const divided = await this.#divide(call, models, works, workers);
+        const divided = await this.#divide(call, models, works, workers, first);
         return { ...divided, ms: performance.now() - begun };
       }
       return { ...(await (route === 'cpu' ? onCpu() : onGpu())), stretches: [] };
@@ -205,15 +219,23 @@ export class Router {
     // a software adapter is the same cores once more
     const predicted = predict(models, works, this.#isDivided || !call.adapter.software);
     const isMany = loads.reduce((sum, { n }) => sum + n, 0) > 1;
-    const route = fixed ?? (this.#isDivided && isMany ? 'both' : routeOf(predicted));
-    return { workers, works, models, predicted, route, isFixed: fixed !== null };
+    const free = (): Decision => {
+      if (this.#isDivided && isMany) return { route: 'both', first: 1 };
+      const decision = decide(models, works, predicted, call.isReady);
+      return decision.route === 'both' && !isMany ? { route: 'cpu', first: 1 } : decision;
+    };
+    const decision: Decision = fixed === null ? free() : { route: fixed, first: 1 };
+    return { workers, works, models, predicted, ...decision, isFixed: fixed !== null };
   }
 
   /** What is known of the machine: of another adapter than before, nothing. */
   #modelsOf({ curve, adapter }: RoutedPlace): Models {
     if (this.#models === null || this.#adapter !== adapter) {
       this.#adapter = adapter;
-      this.#models = modelsOf(gpuCoefficients(curve, adapter), cpuCoefficients(curve, this.#isWasm !== false));
+      // what always divides tries nothing; and a CPU that computes on BigInts is slower than any GPU is thought to be
+      const trust = this.#isDivided || this.#isWasm === false ? 'known' : trustOf(adapter);
+      const cpu = cpuCoefficients(curve, this.#isWasm !== false);
+      this.#models = modelsOf(gpuCoefficients(curve, adapter), cpu, trust);
     }
     return this.#models;
   }
@@ -234,17 +256,69 @@ export class Router {
     return runOnCpu(context, call.source, surveyed, call.n, options, call.clock, call.goOn);
   }
 
+  /** A part on the GPU, which is measured so, and then the rest on the CPU; all of it there where the GPU fails, which is not tried again. */
+  async #tried(
+    call: RoutedCall,
+    { first, models, workers }: { readonly first: number; readonly models: Models; readonly workers: number },
+    onCpu: () => Promise<Timed>,
+  ): Promise<Done> {
+    const { curve, n, options, clock, vectors } = call;
+    const to = cutsOf(vectors, n)(Math.ceil(first * n));
+    const [front, back] = [
+      { from: 0, to },
+      { from: to, to: n },
+    ].map((range) => {
+      const parts = partsOf(vectors, curve.scalarBytes, range);
+      const surveyed = call.survey(parts.map(({ factors }) => factors));
+      const loads = surveyed.map(({ load }) => load).filter((load) => load.n > 0);
+      return { parts, surveyed, loads };
+    }) as unknown as readonly [Part, Part];
+    if (front.loads.length === 0 || back.loads.length === 0) return onCpu();
+    const own = front.parts.map(({ factors }) => factors);
+    const quiet: Call = { ...options, onProgress: undefined };
+    const begun = performance.now();
+    let onGpu: Omit<Timed, 'ms'> & { readonly ms: number | null };
+    try {
+      onGpu = await this.#watched(call, () => timedOnGpu(call, own, front.surveyed, quiet, new HostClock()));
+    } catch (error) {
+      call.goOn();
+      if (!(error instanceof MsmError) || error.code === 'aborted') throw error;
+      this.#models = afterTrial(this.#models ?? models, null, Number.POSITIVE_INFINITY);
+      return onCpu();
+    }
+    const work = onGpu.ms === null ? null : worksOf(call, front.loads, workers).gpu;
+    this.#models = afterTrial(this.#models ?? models, work, onGpu.ms ?? performance.now() - begun);
+    const rest = await this.#onCpu(call, back.surveyed, options);
+    this.#learn({ models, works: worksOf(call, back.loads, workers) }, 'cpu', rest.ms);
+    const sums = vectors.map(() => infinityOf(curve));
+    const addAll = (parts: Part['parts'], some: Done['sums']): void => {
+      for (const [i, { vector }] of parts.entries()) {
+        const { x, y, infinity } = some[i] as AffinePoint<Coordinate>;
+        sums[vector] = addAffine(curve, sums[vector] as (typeof sums)[number], infinity ? null : { x, y });
+      }
+    };
+    addAll(front.parts, onGpu.sums);
+    addAll(back.parts, rest.sums);
+    return {
+      sums: sums.map((sum) => publicPoint(curve, toAffine(curve, sum))),
+      record: joined({ front: [onGpu.record], back: [rest.record] }, to / n, {
+        ...{ n, vectors: vectors.length, wallMs: clock.read().wallMs },
+      }),
+    };
+  }
+
   /** Both at the same time: the GPU draws from the front, the CPU from the back. */
   async #divide(
     call: RoutedCall,
     models: Models,
     works: Works,
     workers: number,
+    first: number,
   ): Promise<Done & { readonly stretches: readonly Stretch[] }> {
     const { curve, n, options, clock, vectors } = call;
     const stretches: Stretch[] = [];
-    const paces = { front: paceOf(models.gpu, works.gpu, n), back: paceOf(models.cpu, works.cpu, n) };
-    const division = new Division(n, paces, cutsOf(vectors, n));
+    const paces = pacesOf(models, works, n, first);
+    const division = new Division(n, paces, cutsOf(vectors, n), first);
     const sums = vectors.map(() => infinityOf(curve));
     const records: Record<Side, RunRecord[]> = { front: [], back: [] };
     const share = { front: 0, back: 0 };
@@ -305,6 +379,14 @@ export class Router {
       record: joined(records, share.front, { n, vectors: vectors.length, wallMs: clock.read().wallMs }),
     };
   }
+}
+
+/** A range of all scalars. */
+interface Part {
+  readonly parts: readonly { readonly vector: number; readonly factors: Factors }[];
+  readonly surveyed: readonly SurveyedFactors[];
+  /** Of those that are not all zeros. */
+  readonly loads: readonly Workload[];
 }
 
 /** What is the same for ever, once it was asked for. */

@@ -12,7 +12,7 @@ export interface OpenDevice {
 }
 
 /** What is known of an adapter. */
-export const describeAdapter = (info: GPUAdapterInfo | undefined): AdapterDescription => {
+export const describeAdapter = (info: GPUAdapterInfo | undefined, isFallback = false): AdapterDescription => {
   const { vendor = '', architecture = '', device = '', description = '' } = info ?? {};
   const text = `${vendor} ${architecture} ${device} ${description}`;
   return {
@@ -20,7 +20,8 @@ export const describeAdapter = (info: GPUAdapterInfo | undefined): AdapterDescri
     architecture,
     device,
     description,
-    software: info?.isFallbackAdapter === true || /swiftshader|llvmpipe|lavapipe|basic render|warp/i.test(text),
+    software:
+      isFallback || info?.isFallbackAdapter === true || /swiftshader|llvmpipe|lavapipe|basic render|warp/i.test(text),
   };
 };
 
@@ -114,5 +115,7 @@ export const openDevice = async (
     );
   }
   const device = await requestDevice(adapter);
-  return { device, owned: true, adapter: describeAdapter(adapter.info), hasDot4: hasDot4(gpu) };
+  // where browsers had it before it went to `info`
+  const isFallback = (adapter as { readonly isFallbackAdapter?: unknown }).isFallbackAdapter === true;
+  return { device, owned: true, adapter: describeAdapter(adapter.info, isFallback), hasDot4: hasDot4(gpu) };
 };

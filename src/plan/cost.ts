@@ -72,12 +72,21 @@ const UNKNOWN = [6, 25] as const;
 /** Of SwiftShader on two cores; docs/performance.md, "Many calls at once". */
 const SOFTWARE = [20, 600] as const;
 
+/** What an adapter tells of its speed: `known` by its name; `guessed`, as for any GPU; `software`: it says itself that it is none. */
+export type Trust = 'known' | 'guessed' | 'software';
+
+type Named = Pick<AdapterDescription, 'vendor' | 'architecture' | 'software'>;
+
+const knownOf = ({ vendor, architecture }: Named) =>
+  ADAPTERS.find(([names]) => names.test(`${vendor} ${architecture}`.toLowerCase()));
+
+export const trustOf = (adapter: Named): Trust =>
+  adapter.software ? 'software' : knownOf(adapter) === undefined ? 'guessed' : 'known';
+
 /** Of a call on the GPU. */
-export const gpuCoefficients = (
-  curve: CurveContext,
-  { vendor, architecture, software }: Pick<AdapterDescription, 'vendor' | 'architecture' | 'software'>,
-): Coefficients => {
-  const found = ADAPTERS.find(([names]) => names.test(`${vendor} ${architecture}`.toLowerCase()));
+export const gpuCoefficients = (curve: CurveContext, adapter: Named): Coefficients => {
+  const { software } = adapter;
+  const found = knownOf(adapter);
   const [fixedMs, ofReference] = software ? SOFTWARE : found === undefined ? UNKNOWN : [found[1], found[2]];
   const digitNs = (ofReference * additionNs(curve)) / REFERENCE_NS;
   return { fixedMs, digitNs, bucketNs: GPU_BUCKET_ADDITIONS * digitNs, byteNs: software ? 0.3 : 0.5 };
@@ -95,6 +104,8 @@ export interface CostModel {
   readonly prior: Coefficients;
   /** The last ones. */
   readonly runs: readonly Run[];
+  /** What the prior counts for, in runs, where that is less than usual. */
+  readonly thought?: number | undefined;
 }
 
 /** Runs that count. */
@@ -137,20 +148,24 @@ const LEAST_FACTOR = 0.02;
  * How many times what was thought the growing part takes, and what is fixed: in turns, each the median of what the runs say of it, and what was thought. A
  * run says of either as much as that is of what it takes; so it is the least sum of relative differences that is looked for, which no outlier moves far.
  */
-export const fitted = ({ prior, runs }: CostModel): { readonly factor: number; readonly fixedMs: number } => {
-  let [factor, fixedMs] = [1, prior.fixedMs];
+export const fitted = ({ prior, runs, thought }: CostModel): { readonly factor: number; readonly fixedMs: number } => {
+  const weight = thought ?? THOUGHT;
+  // a GPU that is other than guessed is so in all; else what grows would be taken for fixed where runs are small
+  const ratios = runs.map(({ growingMs, ms }) => ({ value: ms / (prior.fixedMs + growingMs || 1), weight: 1 }));
+  const all = thought === undefined ? 1 : Math.max(LEAST_FACTOR, weighedMedian([{ value: 1, weight }, ...ratios]));
+  let [factor, fixedMs] = [all, all * prior.fixedMs];
   for (let round = 0; round < ROUNDS; round++) {
     const shares = runs.map((run) => (factor * run.growingMs) / (fixedMs + factor * run.growingMs || 1));
     const slopes = runs.map((run, i) => ({
       value: Math.max(LEAST_FACTOR, (run.ms - fixedMs) / (run.growingMs || 1)),
       weight: shares[i] as number,
     }));
-    factor = weighedMedian([{ value: 1, weight: THOUGHT }, ...slopes]);
+    factor = weighedMedian([{ value: all, weight }, ...slopes]);
     const rests = runs.map((run, i) => ({
       value: Math.max(0, run.ms - factor * run.growingMs),
       weight: 1 - (shares[i] as number),
     }));
-    fixedMs = weighedMedian([{ value: prior.fixedMs, weight: THOUGHT }, ...rests]);
+    fixedMs = weighedMedian([{ value: all * prior.fixedMs, weight }, ...rests]);
   }
   return { factor, fixedMs };
 };
@@ -163,6 +178,6 @@ export const expectation = (model: CostModel): ((work: Work) => number) => {
 
 /** The model after a run. */
 export const learned = (model: CostModel, work: Work, ms: number): CostModel => ({
-  prior: model.prior,
+  ...model,
   runs: [...model.runs, { growingMs: growingMs(model.prior, work), ms }].slice(-KEPT),
 });

@@ -49,6 +49,7 @@ const expected = ({ busy, pace }: SideState, now: number): { readonly busyMs: nu
 export class Division {
   readonly #sides: Readonly<Record<Side, SideState>>;
   readonly #cut: (at: number) => number;
+  readonly #first: number;
   #from = 0;
   #to: number;
 
@@ -56,9 +57,11 @@ export class Division {
    * @param total scalars
    * @param paces what is expected of either side; what they take corrects it
    * @param cut the place nearest to one where it may be cut
+   * @param first of all scalars, what the front draws first, at most
    */
-  constructor(total: number, paces: Readonly<Record<Side, Pace>>, cut: (at: number) => number = (at) => at) {
+  constructor(total: number, paces: Readonly<Record<Side, Pace>>, cut: (at: number) => number = (at) => at, first = 1) {
     this.#to = total;
+    this.#first = Math.max(1, Math.ceil(first * total));
     this.#cut = cut;
     const side = (pace: Pace): SideState => ({ pace, busy: null, isThrough: false });
     this.#sides = { front: side(paces.front), back: side(paces.back) };
@@ -73,7 +76,8 @@ export class Division {
     const left = this.#to - this.#from;
     const own = this.#sides[who];
     const other = this.#sides[who === 'front' ? 'back' : 'front'];
-    const amount = left === 0 ? 0 : this.#amount(left, own, other, now);
+    const most = who === 'front' && this.#from === 0 ? this.#first : left;
+    const amount = left === 0 ? 0 : Math.min(most, this.#amount(left, own, other, now));
     if (amount === 0) {
       own.isThrough = true;
       return null;

@@ -8,9 +8,10 @@ import {
   growingMs,
   learned,
   median,
+  type Trust,
   type Work,
 } from './cost.js';
-import type { Pace } from './division.js';
+import type { Pace, Side } from './division.js';
 
 export type Backend = 'gpu' | 'cpu';
 
@@ -23,14 +24,23 @@ export interface Models extends Readonly<Record<Backend, CostModel>> {
   readonly together: readonly number[];
   /** Calls since the last divided one. */
   readonly undivided: number;
+  /** How the GPU's prior was come by. */
+  readonly trust: Trust;
+  /** Milliseconds of all calls that taught something, and of trials of the GPU. */
+  readonly spentMs: number;
+  readonly triedMs: number;
 }
 
+/** What a prior counts for, in runs, where an adapter's name says nothing: less than a run of software, which is as fast as the machine has cores. */
+const THOUGHT_OF = { known: undefined, guessed: 1, software: 0.5 } as const;
+
 /** Before any call. */
-export const modelsOf = (gpu: Coefficients, cpu: Coefficients): Models => ({
-  gpu: { prior: gpu, runs: [] },
+export const modelsOf = (gpu: Coefficients, cpu: Coefficients, trust: Trust = 'known'): Models => ({
+  gpu: { prior: gpu, runs: [], thought: THOUGHT_OF[trust] },
   cpu: { prior: cpu, runs: [] },
   together: [],
   undivided: 0,
+  ...{ trust, spentMs: 0, triedMs: 0 },
 });
 
 /** A part `share` of the scalars: as many buckets, and so much of the rest. */
@@ -91,6 +101,73 @@ export const routeOf = ({ gpuMs, cpuMs, bothMs }: Prediction): Backend | 'both' 
   return cpuMs <= gpuMs ? 'cpu' : 'gpu';
 };
 
+/** Runs after which a GPU is measured. */
+const MEASURED = 2;
+
+/** Of the scalars, what a GPU that is only guessed at draws first of a divided call: the CPU computes meanwhile. */
+const CAUTIOUS = 1 / 32;
+
+/** It draws at most so many times as much as it was measured with. */
+const STEP = 2;
+
+/** What trials may take of all calls: until the GPU is measured, and after that. */
+const [TRIALS, LATER_TRIALS] = [1 / 4, 1 / 32];
+
+/** The largest share of the scalars that a trial has; and how many times what is fixed it is to take beside that, to say anything of the rest. */
+const [MOST_TRIAL, TELLING] = [1 / 4, 2];
+
+/** Where a measured GPU takes so many times as long as the CPU, it is tried no more. */
+const HOPELESS = 2;
+
+/** Calls took so many milliseconds before anything is compiled for a trial alone. */
+const COMPILES_AFTER_MS = 2000;
+
+/** Who computes a call. */
+export interface Decision {
+  /** `trial`: the CPU, after a part on the GPU, which is measured so; `compile`: the CPU, and the GPU is to be made ready for a trial. */
+  readonly route: Backend | 'both' | 'trial' | 'compile';
+  /** Of the scalars, what the GPU draws first, at most. */
+  readonly first: number;
+}
+
+/** The part that a trial may have; 0: none is due. */
+const trialOf = ({ gpu, spentMs, triedMs }: Models, works: Works, { gpuMs, cpuMs }: Prediction): number => {
+  const isMeasured = gpu.runs.length >= MEASURED;
+  if (gpu.runs.length >= KNOWN || (isMeasured && gpuMs > HOPELESS * cpuMs)) return 0;
+  const { factor, fixedMs } = fitted(gpu);
+  const wholeMs = factor * growingMs(gpu.prior, works.gpu);
+  const mayMs = (isMeasured ? LATER_TRIALS : TRIALS) * spentMs - triedMs - fixedMs;
+  const ms = Math.min(MOST_TRIAL * wholeMs, mayMs);
+  return ms >= TELLING * fixedMs ? ms / wholeMs : 0;
+};
+
+/** Of the scalars, what the GPU may draw first: little more than it was ever measured with. */
+const firstOf = ({ gpu }: Models, works: Works): number => {
+  if (gpu.runs.length >= KNOWN) return 1;
+  const largest = gpu.runs.reduce((most, run) => Math.max(most, run.growingMs), 0);
+  return Math.min(1, Math.max(CAUTIOUS, (STEP * largest) / growingMs(gpu.prior, works.gpu)));
+};
+
+/**
+ * What is decided where nothing is fixed. An adapter that says it is software begins on the CPU, whatever is thought of it, and is tried in parts; one that is
+ * only guessed at divides its first calls.
+ *
+ * @param isReady whether all is compiled that a trial needs
+ */
+export const decide = (models: Models, works: Works, prediction: Prediction, isReady: boolean): Decision => {
+  const { gpu, trust, spentMs } = models;
+  const fastest = routeOf(prediction);
+  if (trust === 'known' || (trust === 'guessed' && fastest === 'cpu')) return { route: fastest, first: 1 };
+  if (trust === 'guessed') {
+    const first = firstOf(models, works);
+    return { route: first < 1 ? 'both' : fastest, first };
+  }
+  if (gpu.runs.length >= MEASURED && fastest !== 'cpu') return { route: fastest, first: 1 };
+  const first = trialOf(models, works, prediction);
+  if (first > 0 && isReady) return { route: 'trial', first };
+  return { route: first === 0 || spentMs < COMPILES_AFTER_MS ? 'cpu' : 'compile', first: 1 };
+};
+
 /** What a backend computed at a stretch. */
 export interface Stretch {
   readonly backend: Backend;
@@ -103,6 +180,14 @@ export const afterRun = (models: Models, { backend, work, ms }: Stretch): Models
   ...models,
   [backend]: learned(models[backend], work, ms),
   undivided: models.undivided + 1,
+  spentMs: models.spentMs + ms,
+});
+
+/** The models after a trial on the GPU. @param ms what it took; Infinity where it failed, and no other is to be made */
+export const afterTrial = (models: Models, work: Work | null, ms: number): Models => ({
+  ...models,
+  ...(work !== null && { gpu: learned(models.gpu, work, ms) }),
+  triedMs: models.triedMs + ms,
 });
 
 /**
@@ -116,14 +201,21 @@ export const afterDivision = (
   ms: number,
 ): Models => {
   const isNew = ({ backend }: Stretch): boolean => models[backend].runs.length < KNOWN;
-  const known = { ...models, undivided: 0 };
-  if (stretches.some(isNew)) return { ...stretches.filter(isNew).reduce(afterRun, known), undivided: 0 };
+  const known = { ...models, undivided: 0, spentMs: models.spentMs + ms };
+  if (stretches.some(isNew))
+    return { ...stretches.filter(isNew).reduce(afterRun, known), undivided: 0, spentMs: known.spentMs };
   if (bothMs === null) return known;
   return { ...known, together: [...models.together, (togetherOf(models) * ms) / bothMs].slice(-KEPT) };
 };
 
+/** What is expected of both in a divided call of n scalars. Of a GPU that is to draw little at first nothing is thought before it has: no more than of the CPU. */
+export const pacesOf = (models: Models, works: Works, n: number, first: number): Readonly<Record<Side, Pace>> => {
+  const [front, back] = [paceOf(models.gpu, works.gpu, n), paceOf(models.cpu, works.cpu, n)];
+  return { front: first < 1 ? { ...front, rate: Math.min(front.rate, back.rate) } : front, back };
+};
+
 /** What is expected of a backend that draws parts of n scalars: its buckets are due with each draw. */
-export const paceOf = (model: CostModel, work: Work, n: number): Pace => {
+const paceOf = (model: CostModel, work: Work, n: number): Pace => {
   const { factor, fixedMs } = fitted(model);
   const buckets = factor * growingMs(model.prior, { digits: 0, buckets: work.buckets, bytes: 0 });
   const rest = factor * growingMs(model.prior, { ...work, buckets: 0 });

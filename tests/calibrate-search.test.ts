@@ -121,6 +121,34 @@ describe('a real gain wins', () => {
   });
 });
 
+test('every setting is told beside the defaults of its own turns, not of others', async () => {
+  // all settings are alike, and the machine is slower from the second round on
+  const slowdown = (elapsed: number) => (elapsed > 100 ? 3 : 1);
+  const { trials, tuning } = await searchOn({ truth: () => 2, slowdown });
+  expect(tuning).toEqual({});
+  const medians = trials.map(({ ms }) => ms as number);
+  // so that medians of different rounds make the last settings look three times as slow
+  expect(Math.max(...medians)).toBeGreaterThan(2.9 * Math.min(...medians));
+  for (const { ms, defaults } of trials) {
+    expect(defaults?.ratio).toBeCloseTo((ms as number) / (defaults?.ms as number), 12);
+    expect(defaults?.ratio).toBeCloseTo(1, 1);
+    expect(defaults?.low).toBeLessThanOrEqual(1);
+    expect(defaults?.high).toBeGreaterThanOrEqual(1);
+  }
+  const { trials: faster } = await searchOn({ truth: gain({ walkerSlots: 4 }, 2) });
+  expect(faster.find((trial) => trial.tuning.walkerSlots === 4)?.defaults).toEqual({
+    ms: 2,
+    ratio: 0.5,
+    low: 0.5,
+    high: 0.5,
+  });
+});
+
+test('a setting that was never right has no defaults beside it', async () => {
+  const { trials } = await searchOn({ truth: ({ walkerSlots }) => (walkerSlots === 4 ? null : 2) });
+  expect(trials.find(({ tuning }) => tuning.walkerSlots === 4)).toEqual({ tuning: { walkerSlots: 4 }, ms: null });
+});
+
 test('every setting is told with its median', async () => {
   const { trials } = await searchOn({ truth: gain({ walkerSlots: 4 }, 2) });
   expect(trials.map(({ tuning }) => tuning)).toEqual([

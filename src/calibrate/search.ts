@@ -149,11 +149,18 @@ export const search = async (options: SearchOptions): Promise<Found> => {
       if (!holds || !wins(best.pairs.standard, best.pairs.own)) best = standard;
     }
     tell();
-    const trials = contenders.map(({ tuning, pairs }) => ({ tuning, ms: middle(pairs.own) }));
+    const trials = contenders.map(told);
     return { tuning: best?.tuning ?? {}, trials: [...trials, ...failed] };
   } finally {
     for (const { destroy } of contenders) destroy();
   }
+};
+
+/** A setting beside the defaults of its own turns. */
+const told = ({ tuning, pairs: { standard, own } }: Contender): CalibrationTrial => {
+  if (own.length === 0) return { tuning, ms: null };
+  const { ratio, low, high } = ratioOfMedians(standard, own, { resamples: 2000 });
+  return { tuning, ms: middle(own), defaults: { ms: middle(standard), ratio, low, high } };
 };
 
 const middle = (times: readonly number[]): number => median(times) as number;

@@ -1,5 +1,5 @@
 /** The page: settings, progress, and what came of it. All work is done by a worker, which is terminated where somebody cancels. */
-import { type Message, msmNames, type Outcome, type ProofTimes, type Task } from './messages.js';
+import { type Message, msmNames, type Outcome, type ProofTimes, type Side, type Task } from './messages.js';
 
 const byId = <Of extends HTMLElement>(id: string): Of => document.getElementById(id) as Of;
 const form = byId<HTMLFormElement>('settings');
@@ -14,13 +14,28 @@ const median = (values: readonly number[]): number => {
   return sorted[sorted.length >> 1] as number;
 };
 
-/** Rows of the table: what each stage takes in the middle of the proofs. */
-const rowsOf = (proofs: readonly ProofTimes[]): readonly { name: string; ms: number }[] => {
+/** Times of several proofs: the middle, and from where to where they lie. */
+interface Spread {
+  readonly ms: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+const spreadOf = (values: readonly number[]): Spread => ({
+  ms: median(values),
+  least: Math.min(...values),
+  most: Math.max(...values),
+});
+
+/** Rows of the table: what each stage takes, the whole proof, and the first one. */
+const rowsOf = (proofs: readonly ProofTimes[], first: ProofTimes): readonly { name: string; spread: Spread }[] => {
   const msmsOf = ({ msms }: ProofTimes): number => msmNames.reduce((sum, name) => sum + msms[name], 0);
+  const row = (name: string, of: (proof: ProofTimes) => number) => ({ name, spread: spreadOf(proofs.map(of)) });
   return [
-    ...msmNames.map((name) => ({ name: `MSM ${name}`, ms: median(proofs.map(({ msms }) => msms[name])) })),
-    { name: 'all else', ms: median(proofs.map((proof) => proof.total - msmsOf(proof))) },
-    { name: 'proof', ms: median(proofs.map(({ total }) => total)) },
+    ...msmNames.map((name) => row(`MSM ${name}`, ({ msms }) => msms[name])),
+    row('all else', (proof) => proof.total - msmsOf(proof)),
+    row('proof', ({ total }) => total),
+    { name: 'first proof', spread: spreadOf([first.total]) },
   ];
 };
 
@@ -31,16 +46,29 @@ const element = (name: string, className: string, text = ''): HTMLElement => {
   return made;
 };
 
-/** A bar with its number. */
-const barOf = (kind: 'plain' | 'ours', ms: number, longest: number): HTMLElement => {
+/** A bar to the median with its number, and a stroke from the least to the most; one that is longer than the longest fades out at the edge. */
+const barOf = (kind: Side, { ms, least, most }: Spread, longest: number): HTMLElement => {
   const line = element('div', `line ${kind}`);
-  const drawn = element('span', 'drawn');
-  drawn.style.inlineSize = `${(100 * ms) / longest}%`;
-  const track = element('span', 'track');
+  const share = (of: number): string => `${(100 * of) / longest}%`;
+  const [track, drawn] = [element('span', 'track'), element('span', 'drawn')];
+  drawn.style.inlineSize = share(Math.min(ms, longest));
+  drawn.classList.toggle('beyond', ms > longest);
   track.append(drawn);
-  line.append(track, element('span', 'ms', formatted(ms)));
+  const hasSpread = most > least;
+  if (hasSpread) {
+    const stroke = element('span', 'stroke');
+    stroke.style.insetInlineStart = share(least);
+    stroke.style.inlineSize = share(most - least);
+    track.append(stroke);
+  }
+  const spread = hasSpread ? `${formatted(least)} – ${formatted(most)}` : '';
+  line.append(track, element('span', 'ms', formatted(ms)), element('span', 'spread', spread));
   return line;
 };
+
+/** How long proofs take with us beside snarkjs alone, pair by pair. */
+const ratiosOf = ({ plain, ours }: Outcome): Spread =>
+  spreadOf(ours.map(({ total }, i) => total / (plain[i] as ProofTimes).total));
 
 /** What computed the MSMs. */
 const whereOf = ({ on }: Outcome): string => {
@@ -61,34 +89,40 @@ const adapterOf = ({ name, software, isGpu }: Outcome['adapter']): string => {
 };
 
 const show = (outcome: Outcome): void => {
-  const [plain, ours] = [rowsOf(outcome.plain), rowsOf(outcome.ours)];
-  const [plainMs, oursMs] = [plain.at(-1)?.ms as number, ours.at(-1)?.ms as number];
-  const ratio = oursMs / plainMs;
+  const [plain, ours] = [rowsOf(outcome.plain, outcome.first.plain), rowsOf(outcome.ours, outcome.first.ours)];
+  const ratio = ratiosOf(outcome);
+  const pairs = outcome.ours.length;
+  // what one pair contradicts is no verdict
+  const isClear = ratio.most < 1 || ratio.least > 1;
   const { plain: isPlainRight, ours: areOursRight } = outcome.verified;
   byId('verdict').textContent =
     isPlainRight && areOursRight
-      ? `Both proofs verify. With webgpu-msm a proof takes ${ratio.toFixed(2)} of the time.`
+      ? `Both proofs verify. ${isClear ? `With webgpu-msm a proof takes ${ratio.ms.toFixed(2)} of the time.` : 'These pairs do not tell which is faster.'}`
       : `${isPlainRight ? 'The proof with webgpu-msm' : 'The proof of snarkjs alone'} does not verify.`;
   byId('verdict').classList.toggle('wrong', !(isPlainRight && areOursRight));
+  byId('spread').textContent =
+    `With webgpu-msm ÷ snarkjs alone, in ${pairs} pairs: ${ratio.least.toFixed(2)} to ${ratio.most.toFixed(2)}, ${ratio.ms.toFixed(2)} in the middle.`;
   byId('where').textContent = whereOf(outcome);
   byId('adapter').textContent = adapterOf(outcome.adapter);
   byId('adapter').classList.toggle('wrong', outcome.adapter.isGpu && outcome.adapter.software);
   byId('caption').textContent =
-    `${outcome.constraints.toLocaleString('en')} constraints, medians of ${outcome.ours.length} proofs of each kind`;
-  const longest = Math.max(plainMs, oursMs);
+    `${outcome.constraints.toLocaleString('en')} constraints; medians of ${pairs} pairs of proofs in turns, with the least and the most`;
+  // a first proof may take many times as long as any other
+  const others = [...plain, ...ours].filter(({ name }) => name !== 'first proof');
+  const longest = Math.max(...others.map(({ spread }) => spread.most));
   byId('stages').replaceChildren(
-    ...plain.map(({ name, ms }, i) => {
-      const row = document.createElement('tr');
+    ...plain.map(({ name, spread }, i) => {
+      const row = element('tr', ['proof', 'first proof'].includes(name) ? 'whole' : '');
       const head = element('th', '', name);
       head.setAttribute('scope', 'row');
       const cell = document.createElement('td');
-      cell.append(barOf('plain', ms, longest), barOf('ours', ours[i]?.ms as number, longest));
+      cell.append(barOf('plain', spread, longest), barOf('ours', ours[i]?.spread as Spread, longest));
       row.append(head, cell);
       return row;
     }),
   );
   byId('notes').textContent = [
-    `The first proof with webgpu-msm, which loads the points and compiles, took ${formatted(outcome.first.total)} ms.`,
+    'The first proof starts snarkjs’s workers; with webgpu-msm the first loads the points and compiles. It is in no median.',
     outcome.warning,
   ]
     .filter((each) => each !== null)

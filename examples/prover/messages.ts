@@ -15,12 +15,15 @@ export interface ProofTimes {
   readonly msms: Readonly<Record<(typeof msmNames)[number], number>>;
 }
 
+/** snarkjs alone, and snarkjs with this library. */
+export type Side = 'plain' | 'ours';
+
 export interface Outcome {
   readonly constraints: number;
-  /** Each of proofs that were made one after the other. */
+  /** The first proof of each kind: snarkjs starts its workers, and we load the points and compile. */
+  readonly first: Readonly<Record<Side, ProofTimes>>;
+  /** The proofs after it: the one at an index took turns with that of the other kind at the same index. */
   readonly plain: readonly ProofTimes[];
-  /** Loads the points. */
-  readonly first: ProofTimes;
   readonly ours: readonly ProofTimes[];
   /** Whether snarkjs verified all proofs of each kind, and for the right public signal. */
   readonly verified: { readonly plain: boolean; readonly ours: boolean };

@@ -3,10 +3,12 @@ import * as snarkjs from 'snarkjs';
 import { accelerate } from 'webgpu-msm/snarkjs';
 import { makeCircuit } from './circuit.js';
 import { type KeyCurve, makeKeys } from './keys.js';
-import { type Message, msmNames, type Outcome, type ProofTimes, type Task } from './messages.js';
+import { type Message, msmNames, type Outcome, type ProofTimes, type Side, type Task } from './messages.js';
 
-/** Proofs of each kind, of which medians are shown. */
-const REPETITIONS = 3;
+/** Pairs of proofs, one of each kind, in turns: what slows the machine down meets both kinds. */
+const PAIRS = 5;
+
+const names: Readonly<Record<Side, string>> = { plain: 'snarkjs alone', ours: 'with webgpu-msm' };
 
 const tell = (message: Message): void => postMessage(message);
 const stage = (name: string, share: number | null = null): void => tell({ kind: 'stage', name, share });
@@ -14,15 +16,24 @@ const stage = (name: string, share: number | null = null): void => tell({ kind: 
 type MultiExp = (...given: unknown[]) => Promise<unknown>;
 type TimedCurve = KeyCurve & Readonly<Record<'G1' | 'G2', { multiExpAffine: MultiExp }>>;
 
-/** Adds up what MSMs take, whoever computes them, while `work` runs. */
-const timed = async (curve: TimedCurve, work: () => Promise<unknown>): Promise<ProofTimes> => {
+const groupsOf = (curve: TimedCurve) => [curve.G1, curve.G2];
+
+/** What computes MSMs just now, in each group. */
+const multiExpsOf = (curve: TimedCurve): MultiExp[] => groupsOf(curve).map(({ multiExpAffine }) => multiExpAffine);
+
+/** Adds up what MSMs take while `work` runs and `functions` compute them. */
+const timed = async (
+  curve: TimedCurve,
+  functions: readonly MultiExp[],
+  work: () => Promise<unknown>,
+): Promise<ProofTimes> => {
   const took: number[] = [];
-  const groups = [curve.G1, curve.G2];
-  const originals = groups.map(({ multiExpAffine }) => multiExpAffine);
+  const groups = groupsOf(curve);
+  const before = multiExpsOf(curve);
   for (const [i, group] of groups.entries()) {
     group.multiExpAffine = async (...given) => {
       const begun = performance.now();
-      const sum = await (originals[i] as MultiExp).apply(group, given);
+      const sum = await (functions[i] as MultiExp).apply(group, given);
       took.push(performance.now() - begun);
       return sum;
     };
@@ -31,7 +42,7 @@ const timed = async (curve: TimedCurve, work: () => Promise<unknown>): Promise<P
   try {
     await work();
   } finally {
-    for (const [i, group] of groups.entries()) group.multiExpAffine = originals[i] as MultiExp;
+    for (const [i, group] of groups.entries()) group.multiExpAffine = before[i] as MultiExp;
   }
   const total = performance.now() - begun;
   return { total, msms: Object.fromEntries(msmNames.map((name, i) => [name, took[i] ?? 0])) as ProofTimes['msms'] };
@@ -59,45 +70,44 @@ const run = async ({ logn, backend }: Task): Promise<Outcome> => {
   stage('Loading snarkjs');
   const curve = (await snarkjs.curves.getCurveFromName('bn128')) as unknown as TimedCurve;
   const { circuit, zkey, key } = await statementOf(curve, logn);
-  const proveOnce = async () => {
+  const plain = multiExpsOf(curve);
+  const isRight = { plain: true, ours: true };
+  const prove = async (side: Side, functions: readonly MultiExp[]): Promise<ProofTimes> => {
     const proofs: Awaited<ReturnType<typeof snarkjs.groth16.prove>>[] = [];
-    const times = await timed(curve, async () => {
+    const times = await timed(curve, functions, async () => {
       proofs.push(await snarkjs.groth16.prove(zkey, { type: 'mem', data: circuit.witness }));
     });
-    return { times, proof: proofs[0] as (typeof proofs)[0] };
-  };
-  const several = async (who: string) => {
-    const all: ProofTimes[] = [];
-    let isRight = true;
-    for (let i = 0; i < REPETITIONS; i++) {
-      stage(`${who}: proof ${i + 1} of ${REPETITIONS}`, i / REPETITIONS);
-      const { times, proof } = await proveOnce();
-      all.push(times);
-      isRight &&=
-        proof.publicSignals.join() === circuit.publicSignals.join() &&
-        (await snarkjs.groth16.verify(key, proof.publicSignals, proof.proof));
-    }
-    return { all, isRight };
+    const { proof, publicSignals } = proofs[0] as (typeof proofs)[0];
+    isRight[side] &&=
+      publicSignals.join() === circuit.publicSignals.join() &&
+      (await snarkjs.groth16.verify(key, publicSignals, proof));
+    return times;
   };
 
-  stage('snarkjs alone: warming up');
-  await proveOnce();
-  const plain = await several('snarkjs alone');
-
+  stage('The first proof, snarkjs alone');
+  const firstPlain = await prove('plain', plain);
   let warning: string | null = null;
-  stage('With webgpu-msm: the first proof, which loads the points');
+  stage('The first proof with webgpu-msm, which loads the points');
   const restore = await accelerate(snarkjs, { backend, onWarning: (text) => (warning = text) });
   try {
-    const { times: first } = await proveOnce();
-    const ours = await several('With webgpu-msm');
+    const functions = { plain, ours: multiExpsOf(curve) };
+    const firstOurs = await prove('ours', functions.ours);
+    const all: Readonly<Record<Side, ProofTimes[]>> = { plain: [], ours: [] };
+    for (let pair = 0; pair < PAIRS; pair++) {
+      // who begins changes, so that neither always comes after the other
+      const sides: readonly Side[] = pair % 2 === 0 ? ['plain', 'ours'] : ['ours', 'plain'];
+      for (const [i, side] of sides.entries()) {
+        stage(`Pair ${pair + 1} of ${PAIRS}: ${names[side]}`, (pair + i / 2) / PAIRS);
+        all[side].push(await prove(side, functions[side]));
+      }
+    }
     const { on, adapter } = accelerate.stats;
     const { vendor = '', architecture = '', description = '', software = false } = adapter ?? {};
     return {
       constraints: circuit.constraints.length,
-      plain: plain.all,
-      first,
-      ours: ours.all,
-      verified: { plain: plain.isRight, ours: ours.isRight },
+      first: { plain: firstPlain, ours: firstOurs },
+      ...all,
+      verified: isRight,
       on,
       adapter: {
         name: description || [vendor, architecture].filter(Boolean).join(' ') || 'a GPU that does not say its name',

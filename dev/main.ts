@@ -1,12 +1,22 @@
-import { isKnob, problemText, queryText, readKnobs, spelledOut, suggestedMode } from './bench/knobs.js';
+import {
+  isKnob,
+  leftToEngine,
+  needsGpu,
+  problemText,
+  queryText,
+  readKnobs,
+  spelledOut,
+  suggestedMode,
+} from './bench/knobs.js';
 import { startBench } from './bench/modes/index.js';
 import { modes } from './bench/modes.js';
 import { type MsmBench, Run } from './bench/run.js';
 import { readAddress } from './page/address.js';
 import { h, note } from './page/dom.js';
-import { explanation, missingWebGpu } from './page/explanation.js';
+import { explanation } from './page/explanation.js';
+import { missingGpu, offerCpu, whyNoGpu } from './page/gpu-here.js';
 import { pageHost } from './page/host.js';
-import { FORM_ID, knobForm } from './page/knob-form.js';
+import { FORM_ID, type KnobForm, knobForm } from './page/knob-form.js';
 import { noteList, problemList } from './page/problems.js';
 import { makeRowPoster } from './page/row-poster.js';
 import { RunView } from './page/run-view.js';
@@ -17,50 +27,83 @@ declare global {
   }
 }
 
-/** What the address sets, and a button that runs it. */
-const readyToRun = (query: URLSearchParams): HTMLElement =>
-  h(
+/** Names, each as code, with commas between them. */
+const codes = (names: readonly string[]): (Node | string)[] =>
+  names.flatMap((name, i) => [...(i === 0 ? [] : [', ']), h('code', {}, name)]);
+
+/** What the address sets and what it leaves to the engine, and a button that runs it. */
+const readyToRun = (query: URLSearchParams, left: readonly string[]): HTMLElement => {
+  const text = queryText(query);
+  return h(
     'section',
     { class: 'run', 'aria-label': 'Ready to run' },
-    h('p', {}, 'The address sets ', h('code', {}, queryText(query)), '. Nothing has started yet.'),
+    h(
+      'p',
+      {},
+      'The address ',
+      ...(text === '' ? [] : ['sets ', h('code', {}, text)]),
+      ...(left.length === 0 ? [] : [text === '' ? 'leaves ' : ' and leaves ', ...codes(left), ' to the engine']),
+      '. Nothing has started yet.',
+    ),
     h(
       'button',
       { type: 'submit', class: 'primary', form: FORM_ID },
       `Run the ${modes[suggestedMode(query)].title.toLowerCase()}`,
     ),
   );
+};
+
+/** Says that there is no GPU, where that is so, and takes what needs one out of use. */
+async function lookForGpu(
+  query: URLSearchParams,
+  form: KnobForm,
+  place: (notice: HTMLElement) => void = (notice) => document.querySelector('#main')?.prepend(notice),
+): Promise<void> {
+  const why = await whyNoGpu();
+  if (why === null) return;
+  place(missingGpu(why, query));
+  offerCpu(document.querySelectorAll<HTMLAnchorElement>('.questions a'));
+  form.withoutGpu();
+}
 
 /** What the page shows of an address; starts what that says. */
 function open(asked: URLSearchParams): (Node | null)[] {
   const { knobs, problems, notes } = readKnobs(asked);
   const query = spelledOut(asked);
-  const top = noteList(notes);
+  const left = leftToEngine(asked);
   const mode = knobs?.mode ?? null;
+  const form = knobForm(query, problems);
   if (knobs !== null && mode !== null) {
     const poster = makeRowPoster();
     const view = new RunView(mode, poster, () => run);
     const run: Run = new Run(view, poster.sink);
     window.msmBench = run.bench;
-    void startBench(run, pageHost(queryText(asked)), knobs, mode);
+    const running = startBench(run, pageHost(queryText(asked)), knobs, mode);
+    const change = h('details', { class: 'change' }, h('summary', {}, 'Change the knobs'), form.root);
+    // a run on the CPU has the machine to itself until it is over; what to run next is below it
+    if (needsGpu(knobs)) void lookForGpu(query, form);
+    else void running.then(() => lookForGpu(query, form, (notice) => change.before(notice)));
     return [
-      top,
+      noteList([...notes, ...left.map((name) => `${name} has no value, which leaves it to the engine.`)]),
       view.root,
-      h('details', { class: 'change' }, h('summary', {}, 'Change the knobs'), knobForm(query)),
+      change,
       explanation('questions'),
       note(h('a', { href: './' }, 'What is this page?')),
     ];
   }
   const { bench } = new Run({ onProgress() {}, onRow() {} });
   window.msmBench = bench;
+  void lookForGpu(query, form);
   if (knobs === null) {
     bench.status = 'failed';
     bench.error = problems.map(problemText).join('\n');
-    return [top, h('div', { role: 'alert' }, problemList(problems)), knobForm(query), explanation('reference')];
+    const alert = h('div', { role: 'alert' }, problemList(problems));
+    return [noteList(notes), alert, form.root, explanation('reference')];
   }
-  const about = [...query.keys()].some(isKnob)
-    ? [readyToRun(query)]
+  const about = [...query.keys(), ...left].some(isKnob)
+    ? [readyToRun(query, left), explanation('questions')]
     : [explanation('introduction'), explanation('questions')];
-  return [missingWebGpu(), top, ...about, knobForm(query), explanation('reference')];
+  return [noteList(notes), ...about, form.root, explanation('reference')];
 }
 
 const query = readAddress(location);

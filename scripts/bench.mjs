@@ -16,7 +16,7 @@ import {
   valued,
 } from './command-line.mjs';
 import { knobOptions } from './knob-options.mjs';
-import { isWithoutGpu, modes, seenOn } from './mode-list.mjs';
+import { modes, seenOn } from './mode-list.mjs';
 import { runBench } from './run-bench.mjs';
 
 /** @typedef {keyof typeof modes} Mode */
@@ -79,7 +79,7 @@ function contentOf(path) {
 /** @param {string[]} args */
 async function bench(args) {
   const library = await openBench();
-  const { toJson, toCsv, toChromeTrace, reportLines, parseKnobs, expectedLine } = library;
+  const { toJson, toCsv, toChromeTrace, reportLines, parseKnobs, needsGpu, expectedLine } = library;
   const { autorun: _, ...knobs } = knobOptions(library, null);
   const { values, words } = readArguments({ ...knobs, ...outputs, autorun: repeatable('MODE', '') }, args);
   const { json, csv, trace, adapter, autorun, ...given } = values;
@@ -101,8 +101,11 @@ async function bench(args) {
     (message) => message.replaceAll(/^/gm, '--'),
   );
   for (const { build } of read.settings) if (build !== null) findLibrary(build, 'build');
-  const withoutGpu = isWithoutGpu(/** @type {Mode} */ (mode));
-  if (withoutGpu && adapter !== undefined) throw new UsageError(`--adapter: ${mode} is about the CPU`);
+  const withoutGpu = !needsGpu(read);
+  if (withoutGpu && adapter !== undefined) {
+    const why = read.settings.some(({ backend }) => backend === 'cpu') ? ' --backend cpu' : '';
+    throw new UsageError(`--adapter: ${mode}${why} is about the CPU`);
+  }
   const measure = async () => {
     const expected = expectedLine(read);
     if (expected !== null) console.error(expected);

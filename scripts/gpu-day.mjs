@@ -128,7 +128,8 @@ await runCommand(command, async () => {
     if (leftMs < 5 * SECOND) break;
     const json = join(rowsFolder, `${name.replaceAll(/\W+/g, '-')}.json`);
     const own = quick ? small : args;
-    const where = ['--adapter', adapter ?? 'hardware'];
+    // what the CPU computes takes no adapter
+    const where = own?.includes('cpu') ? [] : ['--adapter', adapter ?? 'hardware'];
     const script = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url));
     const line =
       own === null

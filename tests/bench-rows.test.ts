@@ -5,6 +5,8 @@ import type { RowOf, StampedRow } from '../dev/bench/rows.js';
 import { fastestOf, partsOfWall, summarise, summarisePeers, type Timed } from '../dev/bench/summary.js';
 import { quantumOf } from '../dev/bench/timestamp-quantum.js';
 import { browserOf, systemOf } from '../dev/page/host.js';
+import { adapterLine } from '../scripts/adapter/adapter-line.mjs';
+import { ratioOfMedians } from '../src/calibrate/statistics.js';
 
 const stamp = { runId: 'run-00000001', at: '2026-01-02T03:04:05.678Z' };
 const at = { case: 'points=distinct,scalars=random,n=1024,seed=1', n: 1024 };
@@ -132,6 +134,85 @@ describe('the summary of a run', () => {
     expect(summarisePeers([peer(3), repetition(1), peer(5)])).toMatchObject([
       { peer: 'noble', repetitions: 2, medianMs: 4, lowMs: 3, highMs: 5 },
     ]);
+  });
+});
+
+describe('what a run comes to, in words', () => {
+  const cpu = {
+    vendor: 'cpu',
+    architecture: '',
+    device: '',
+    description: 'no GPU: computed on the CPU',
+    software: true,
+  };
+  const beginning = (changes: object) => ({ ...init, ...changes }) as StampedRow;
+  const caseOf = (n: number) => `points=distinct,scalars=random,n=${n},seed=1`;
+  const compared = (n: number, ratio: number, equivalents: number | null): StampedRow[] => {
+    const spread = (factor: number) => Array.from({ length: 8 }, (_, i) => factor * (10 + 0.01 * i));
+    const [a, b] = [spread(1), spread(ratio)];
+    const told = { case: caseOf(n), n };
+    const pairs = a.flatMap((wallMs, i) => [
+      repetition(wallMs, { ...told, setting: 'A', repetition: i + 1 }),
+      repetition(b[i] as number, { ...told, setting: 'B', repetition: i + 1 }),
+    ]);
+    const comparison: StampedRow = {
+      ...{ ...stamp, ...told, event: 'comparison', a: 'c=4', b: 'c=8', pairs: 8, aMs: 10, bMs: 10 * ratio },
+      walls: ratioOfMedians(a, b),
+      equivalents: equivalents === null ? null : ratioOfMedians(a, spread(equivalents)),
+    };
+    return [...pairs, comparison];
+  };
+  const ofAb = (...rows: StampedRow[][]): string =>
+    reportLines([beginning({ mode: 'accum-ab', settings: ['c=4', 'c=8'] }), ...rows.flat()]).join('\n');
+  const verdicts = (text: string) => [...text.matchAll(/^Verdict: ([^(]+?) \(/gm)].map(([, words]) => words);
+  const faster = /[AB] is faster|No difference/g;
+
+  it('is one verdict an A/B, whatever product equivalents say', () => {
+    const text = ofAb(compared(16, 0.8, 1.3));
+    expect(verdicts(text)).toEqual(['B is faster']);
+    expect(text.match(faster)).toHaveLength(1);
+    expect(text).toContain('in product equivalents B ÷ A: 1.300, 95 % interval 1.300 to 1.300. The verdict rests on');
+    // a run without a GPU has no unit for them
+    expect(ofAb(compared(16, 0.8, null))).not.toContain('product equivalents');
+  });
+
+  it('is one verdict of several sizes, too, with a ratio at each', () => {
+    const alike = ofAb(compared(16, 0.8, null), compared(32, 0.7, null));
+    expect(verdicts(alike)).toEqual(['B is faster']);
+    expect(alike).toContain('Verdict: B is faster (at 2⁴, 2⁵)');
+    expect(alike).toMatch(
+      /\n2⁵ = 32 points\n\nRatio, B ÷ A: 0\.700 \(95 % interval 0\.700 to 0\.700, bootstrap over 8/,
+    );
+    const mixed = ofAb(compared(16, 0.8, null), compared(32, 1, null));
+    expect(verdicts(mixed)).toEqual(['It depends on the size']);
+    expect(mixed).toContain('(2⁴: B is faster; 2⁵: No difference)');
+  });
+
+  it('shows each setting of a calibration beside the defaults of its own turns', () => {
+    const trial = (tuning: object, ms: number | null, beside?: number): StampedRow => ({
+      ...{ ...stamp, event: 'trial', tuning, ms },
+      ...(ms !== null && beside && { defaults: { ms: beside, ratio: ms / beside, low: 0.4, high: 1.2 } }),
+    });
+    const text = reportLines([
+      beginning({ mode: 'calibrate', query: '' }),
+      trial({}, 100, 100),
+      // in a slower minute: half of what the defaults took over all, and slower than they were then
+      trial({ walkerSlots: 4 }, 50, 40),
+      trial({ fieldProduct: 'dot4' }, null),
+      {
+        ...{ ...stamp, event: 'calibrated', tuning: {}, query: '', tookMs: 1000, compileMs: 100, remembered: false },
+      } as StampedRow,
+    ]).join('\n');
+    expect(text).toMatch(/\nSetting +ms +Defaults then, ms +÷ defaults +95 % interval +Chosen\n/);
+    expect(text).toMatch(/\nwalkers=4 +50\.0 +40\.0 +1\.250 +0\.400 to 1\.200\n/);
+    expect(text).toMatch(/\nfieldproduct=dot4 +wrong, or impossible here +– +– +–\n/);
+  });
+
+  it('calls a run on the CPU that, and no software adapter', () => {
+    const onCpu = { adapter: cpu, environment: { ...environment, cores: 8 } };
+    const [first] = reportLines([beginning(onCpu), repetition(10, { on: 'cpu', gpuMs: null })]);
+    expect(first).toBe('adapter: CPU, 8 logical cores, no GPU opened; Node, Linux');
+    expect(adapterLine(cpu)).toBe('CPU, no GPU opened');
   });
 });
 

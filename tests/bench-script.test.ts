@@ -125,6 +125,22 @@ describe('npm run bench', () => {
     expect(JSON.parse(readFileSync(trace, 'utf8')).traceEvents.length).toBeGreaterThan(6);
   });
 
+  it('opens no GPU where the CPU computes all, and takes no adapter for it', { tags: 'long' }, async () => {
+    const json = join(folder, 'cpu.json');
+    const { code, stdout, stderr } = await bench(
+      ...'msm-bench --logn 4 --reps 1 --peers none --backend cpu --json'.split(' '),
+      json,
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^adapter: CPU, \d+ logical cores, no GPU opened; Node v\d+[^;]*\n/);
+    expect(stdout).not.toMatch(/software|roofline/);
+    const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
+    expect(rows.filter((row) => row.event === 'repetition')).toMatchObject([{ on: 'cpu', agrees: true }]);
+    const refused = await bench(...'msm-bench --logn 4 --backend cpu --adapter software'.split(' '));
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('--adapter: msm-bench --backend cpu is about the CPU');
+  });
+
   it('compares A and B, and says how sure it is', { tags: 'long' }, async () => {
     const { code, stdout } = await bench(...'accum-ab --logn 4 --reps 2 --a.c 4 --b.c 8'.split(' '));
     expect(code).toBe(0);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseKnobs, queryText, readKnobs, suggestedMode } from '../dev/bench/knobs.js';
+import { leftToEngine, needsGpu, parseKnobs, queryText, readKnobs, suggestedMode } from '../dev/bench/knobs.js';
 import { tuningQuery } from '../dev/bench/settings.js';
 import { formatCaseAddress } from '../dev/cases/address.js';
 import { readAddress } from '../dev/page/address.js';
@@ -9,6 +9,49 @@ import { tuningChoices, tuningRanges } from '../src/plan/check-tuning.js';
 const parse = (query: string) => parseKnobs(new URLSearchParams(query));
 const read = (query: string) => readKnobs(new URLSearchParams(query));
 const casesOf = (query: string) => [...new Set(parse(query).cases.map(({ address }) => formatCaseAddress(address)))];
+
+describe('a GPU is opened', () => {
+  it.each([
+    ['autorun=msm-bench', true],
+    ['autorun=msm-bench&backend=cpu', false],
+    ['backend=cpu', false],
+    ['autorun=msm-bench&backend=both', true],
+    ['autorun=sweep&backend=cpu&workers=0,1', false],
+    ['autorun=sweep&backend=cpu,gpu', true],
+    ['autorun=accum-ab&a.backend=cpu&b.backend=gpu', true],
+    ['autorun=accum-ab&backend=cpu&a.workers=1', false],
+    ['autorun=load&backend=cpu', false],
+    ['autorun=msm-cross-check&backend=cpu', false],
+    ['autorun=cpu-pool', false],
+    ['autorun=calibrate', true],
+    ['autorun=replay', true],
+    ['autorun=field-bench', true],
+  ])('by ?%s: %s', (query, isOpened) => {
+    expect(needsGpu(parse(query))).toBe(isOpened);
+  });
+});
+
+describe('what is wrong names the knob whose field it is', () => {
+  it.each([
+    ['autorun=msm-bench&c=99', ['c']],
+    ['autorun=msm-bench&walkerprv=1', ['walkerpriv']],
+    ['autorun=msm-bnch', ['autorun']],
+    ['autorun=accum-ab&a.c=99', ['a.c']],
+    ['autorun=msm-bench&walkertpb=32,64&logn=x', ['walkertpb', 'logn']],
+    ['autorun=msm-cross-check&case=nonsense', ['case']],
+    ['autorun=msm-bench&scalars=rnd', ['scalars']],
+    ['autorun=msm-bench&curve=bn25', ['curve']],
+  ])('?%s: %j', (query, knobs) => {
+    expect(read(query).problems.map(({ knob }) => knob)).toEqual(knobs);
+  });
+});
+
+it('knobs without a value are told from those that are flags', () => {
+  expect(leftToEngine(new URLSearchParams('walkerpriv&walkertpb&c=4&a.walkers&logn'))).toEqual([
+    'walkertpb',
+    'a.walkers',
+  ]);
+});
 
 describe('the knobs of the page', () => {
   it('start nothing by themselves', () => {

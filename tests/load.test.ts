@@ -218,9 +218,11 @@ describe('many calls at once', () => {
   });
 
   it('have a cap on workers to be without only where workers compute', () => {
-    const labels = (backend: 'gpu' | 'auto' | null) => variantsOf({ backend }).map(({ label }) => label);
+    const labels = (backend: 'gpu' | 'auto' | 'cpu' | null) => variantsOf({ backend }).map(({ label }) => label);
     expect(labels(null)).toEqual([ALL_ON, 'no overlap', 'no merging', 'nothing kept']);
     expect(labels('gpu')).toEqual(labels(null));
+    // the CPU alone shares no device
+    expect(labels('cpu')).toEqual([ALL_ON]);
     expect(labels('auto').slice(labels('gpu').length)).toEqual([
       'no cap on workers',
       'workers that wait',

@@ -83,7 +83,8 @@ const loseDevice = (index: number): Promise<void> =>
 describe('the dev page in Chromium', () => {
   it('explains itself and starts nothing without parameters', async () => {
     await page.addInitScript(() => {
-      GPU.prototype.requestAdapter = () => {
+      // whether there is an adapter is asked, as the page says so where there is none
+      GPUAdapter.prototype.requestDevice = () => {
         throw new Error('the GPU was started');
       };
     });

@@ -1,14 +1,15 @@
-/** Where a run takes place that has nothing to do with a GPU: none is opened, as what plays one may be this very CPU. */
+/** The CPU alone: no GPU is opened, as what plays one may be this very CPU. */
 import { createMsmEngine } from '../../src/index.js';
 import { version } from '../../src/version.js';
 import { tellBeginning } from './beginning.js';
-import type { EnginePlace } from './engine-under-test.js';
+import type { BenchPlace } from './bench-place.js';
 import type { Host } from './environment.js';
 import type { Knobs } from './knobs.js';
+import { libraryOf } from './library-of.js';
 import type { Run } from './run.js';
 
 /** Tells the run's first row. */
-export async function openBenchCpu(run: Run, host: Host, knobs: Knobs): Promise<EnginePlace> {
+export async function openBenchCpu(run: Run, host: Host, knobs: Knobs): Promise<BenchPlace> {
   const begun = performance.now();
   const engine = await createMsmEngine({ curve: 'bn254', backend: 'cpu', maxWorkers: 0 });
   const { adapter } = engine;
@@ -27,5 +28,9 @@ export async function openBenchCpu(run: Run, host: Host, knobs: Knobs): Promise<
     },
     createMs: performance.now() - begun,
   });
-  return { device: null, library: async () => ({ createMsmEngine }) };
+  return {
+    ...{ device: null, gpu: null, adapter },
+    library: (setting) => libraryOf(host, setting),
+    destroy() {},
+  };
 }

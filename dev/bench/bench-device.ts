@@ -1,12 +1,11 @@
 /** The device of a run, shared by all engines that it compares, and the record of where that is. */
-import { stageChecks } from '../../src/checks.js';
 import { MsmError } from '../../src/errors.js';
 import { openDevice } from '../../src/gpu/device.js';
-import { createMsmEngine } from '../../src/index.js';
 import { version } from '../../src/version.js';
 import { tellBeginning } from './beginning.js';
-import type { Environment, Host, Library } from './environment.js';
+import type { Environment, Host } from './environment.js';
 import type { Knobs } from './knobs.js';
+import { libraryOf } from './library-of.js';
 import type { Run } from './run.js';
 import type { Setting } from './settings.js';
 import { timestampQuantum } from './timestamp-quantum.js';
@@ -43,16 +42,10 @@ export async function openBenchDevice(run: Run, host: Host, knobs: Knobs) {
     device.destroy();
   };
 
-  /** What a setting is measured with: the sources of this bench, unless it names a build. */
-  const library = ({ build }: Pick<Setting, 'build'>): Promise<Library> => {
-    if (build === null) return Promise.resolve({ createMsmEngine, stageChecks });
-    if (host.openBuild === undefined) throw new Error('there are no folders here to take a build from');
-    return host.openBuild(build);
-  };
-
   try {
     const environment = await environmentOf(host, gpu, device);
     tellBeginning(run, knobs, { query: host.query, adapter, environment, createMs });
+    const library = (setting: Pick<Setting, 'build'>) => libraryOf(host, setting);
     return { device, adapter, host, gpu, library, destroy };
   } catch (error) {
     destroy();

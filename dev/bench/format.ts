@@ -30,6 +30,9 @@ export function formatBytes(bytes: number): string {
   return bytes < 2 ** 20 ? `${(bytes / 2 ** 10).toFixed(0)} KiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 }
 
+/** Whether a run opened no GPU: the library's CPU engine calls its adapter so. */
+export const isCpu = ({ vendor }: Pick<AdapterDescription, 'vendor'>): boolean => vendor === 'cpu';
+
 export function describeAdapter({ vendor, architecture, device, description }: AdapterDescription): string {
   const parts = [vendor, architecture, device, description].filter((part) => part !== '');
   return parts.length === 0 ? 'an adapter without a name' : [...new Set(parts)].join(' · ');
@@ -82,6 +85,16 @@ export function formatClock({ timestamps, timestampQuantumNs }: Environment): st
     : `timestamps tick in steps of ${formatStep(timestampQuantumNs)}`;
 }
 
-/** Where a run was: the adapter, what it is, the runtime with its system, and the clock. */
-export const placeOf = ({ adapter, environment }: RowOf<'init'>): string =>
-  `${describeAdapter(adapter)}, ${adapter.software ? 'software' : 'hardware'}; ${environment.runtime}, ${environment.os}; ${formatClock(environment)}`;
+/** The runtime with its system, and the clock of the GPU where one was opened. */
+export const formatRuntime = ({ adapter, environment }: RowOf<'init'>): string =>
+  [`${environment.runtime}, ${environment.os}`, isCpu(adapter) ? [] : formatClock(environment)].flat().join('; ');
+
+/** Where a run was: the adapter with its kind, or the CPU; the runtime with its system, and the clock. */
+export const placeOf = (init: RowOf<'init'>): string => {
+  const { adapter, environment } = init;
+  const cores = environment.cores == null ? '' : `, ${environment.cores} logical cores`;
+  const where = isCpu(adapter)
+    ? `CPU${cores}, no GPU opened`
+    : `${describeAdapter(adapter)}, ${adapter.software ? 'software' : 'hardware'}`;
+  return `${where}; ${formatRuntime(init)}`;
+};

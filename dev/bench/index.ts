@@ -31,7 +31,7 @@ export { soak } from '../soak/soak.js';
 export { expectedLine } from './expected-time.js';
 export { toChromeTrace, toCsv, toJson } from './export.js';
 export { formatProgress } from './format.js';
-export { knobsOf, parseKnobs, runKnobs } from './knobs.js';
+export { knobsOf, needsGpu, parseKnobs, runKnobs } from './knobs.js';
 export { startBench } from './modes/index.js';
 export { reportLines } from './report.js';
 export { passed, rowsOf } from './rows.js';

@@ -26,7 +26,7 @@ import { parseTrace, type Trace } from '../routing/trace.js';
 import { isList, listItems, parseIntegers } from './lists.js';
 import { type Mix, mixes } from './modes/load/jobs.js';
 import { rowNames } from './modes/targets/row.js';
-import { type Mode, modeNames, modes, msmModes, notOnPage } from './modes.js';
+import { cpuModes, isWithoutGpu, type Mode, modeNames, modes, msmModes, notOnPage } from './modes.js';
 import { nearestNames } from './nearest-names.js';
 import type { Placement } from './rows.js';
 import {
@@ -233,6 +233,8 @@ const sideKnob = /^([ab])\.(.+)$/;
 /** Something that a query says and cannot be; it begins with the name of the knob. */
 export interface Problem {
   readonly text: string;
+  /** The knob whose field is to be marked: of a mistyped name, the nearest. */
+  readonly knob: string;
   /** The sweep that takes it. */
   readonly instead: URLSearchParams | null;
 }
@@ -245,12 +247,15 @@ export interface KnobReading {
   readonly notes: readonly string[];
 }
 
+/** The knob that a message begins with: `logn` of `logn: "x"`, and `case` of `case "x"`. */
+const nameAtStart = (text: string): string => /^[\w.]*/.exec(text)?.[0] ?? '';
+
 /** Collects what is wrong instead of ending at the first. */
 class Problems {
   readonly all: Problem[] = [];
 
-  add(text: string, instead: URLSearchParams | null = null): void {
-    if (!this.all.some((problem) => problem.text === text)) this.all.push({ text, instead });
+  add(text: string, { instead = null, knob = nameAtStart(text) }: Partial<Problem> = {}): void {
+    if (!this.all.some((problem) => problem.text === text)) this.all.push({ text, instead, knob });
   }
 
   /** What `read` gives, or `otherwise` where it refuses. */
@@ -273,10 +278,11 @@ function oneOf<const Word extends string>(name: string, text: string, words: rea
 
 const isEngineKnob = (name: string): boolean => settingKnobs.includes(name);
 /** Of the engine, or of a side of a comparison. */
-const isSettingKnob = (name: string): boolean =>
+export const isSettingKnob = (name: string): boolean =>
   sideKnob.test(name) ? sideKnobs.includes(withoutSide(name)) : isEngineKnob(name);
 const isRunKnob = (name: string): name is RunKnobName => Object.hasOwn(runKnobs, name);
-const withoutSide = (name: string): string => sideKnob.exec(name)?.[2] ?? name;
+/** `walkerpriv` of `a.walkerpriv`. */
+export const withoutSide = (name: string): string => sideKnob.exec(name)?.[2] ?? name;
 export const isKnob = (name: string): boolean => isRunKnob(name) || isSettingKnob(name);
 
 const engineNames = ['', 'a.', 'b.'].flatMap((side) => Object.keys(engineKnobs).map((name) => side + name));
@@ -307,7 +313,8 @@ function checkNames(query: URLSearchParams, problems: Problems): string[] {
     } else {
       const ofTuning = knobOfTuning(name);
       const near = ofTuning === null ? nearestNames(name, knobNames) : [ofTuning];
-      if (near.length > 0) problems.add(`${name}: no such knob; did you mean ${near.join(' or ')}?`);
+      const [knob] = near;
+      if (knob !== undefined) problems.add(`${name}: no such knob; did you mean ${near.join(' or ')}?`, { knob });
       else notes.push(`${name} is no knob of the bench, and was ignored.`);
     }
   }
@@ -361,6 +368,21 @@ export const spelledOut = (query: URLSearchParams): URLSearchParams =>
     return name !== knob && query.has(knob) ? [name, ''] : null;
   });
 
+/** Knobs that a query names without a value, which leaves them to the engine: `walkertpb` of `?walkertpb`. */
+export const leftToEngine = (query: URLSearchParams): string[] => [
+  ...new Set(
+    [...query].flatMap(([name, value]) =>
+      value === '' && isSettingKnob(name) && !isFlag(withoutSide(name)) ? [name] : [],
+    ),
+  ),
+];
+
+/** Whether a run opens a GPU: one whose settings all compute on the CPU does not. */
+export const needsGpu = ({ mode, settings }: Pick<Knobs, 'mode' | 'settings'>): boolean => {
+  const asked = mode ?? 'msm-bench';
+  return !isWithoutGpu(asked) && !(cpuModes.includes(asked) && settings.every(({ backend }) => backend === 'cpu'));
+};
+
 /** Refuses values that a knob of the engine cannot have. */
 function checkValues(query: URLSearchParams, mode: Mode, problems: Problems): void {
   for (const [name, text] of query) {
@@ -377,10 +399,9 @@ function checkValues(query: URLSearchParams, mode: Mode, problems: Problems): vo
       );
       sweep.set('autorun', 'sweep');
       const instead = readKnobs(sweep).problems.length === 0 ? sweep : null;
-      problems.add(
-        `${name}: "${text}" is a list, and autorun=${mode} takes one value; autorun=sweep takes lists`,
+      problems.add(`${name}: "${text}" is a list, and autorun=${mode} takes one value; autorun=sweep takes lists`, {
         instead,
-      );
+      });
     } else {
       problems.attempt(() => parseEngineKnob(knob, text, name), null);
     }
@@ -425,7 +446,8 @@ function placementsOf(
   mode: Mode,
   [setting]: readonly Setting[],
 ): (address: CaseAddress) => readonly (Placement | undefined)[] {
-  if (mode !== 'msm-cross-check') return () => [undefined];
+  // the CPU has no walker whose scratch could be in two places
+  if (mode !== 'msm-cross-check' || setting?.backend === 'cpu') return () => [undefined];
   const text = query.get('walkerpriv');
   if (text === 'turns') return (address) => [placementInTurn(address)];
   return () => (text === null ? ['workgroup', 'private'] : [setting?.tuning.walkerPrefixMemory]);
@@ -469,6 +491,8 @@ export function readKnobs(asked: URLSearchParams, place: 'page' | 'terminal' = '
   const defaultLogn = query.has('n') ? [] : (defaultLogns[mode] ?? [12]);
   const sizes = [...new Set([...(logn ?? defaultLogn).map((log) => 2 ** log), ...(n ?? [])])];
   if (timed.includes(mode) && sizes.includes(0)) problems.add('n: "0" takes no time; 1 or more');
+  if (mode === 'msm-trace' && query.get('backend') === 'cpu')
+    problems.add('backend: "cpu" has no passes to trace; autorun=msm-bench times the CPU');
   if (ofThreads.includes(mode) && query.get('workers') === '0')
     problems.add('workers: "0" leaves nothing to compare; 1 or more');
   const seed = read('seed', parseSeed) ?? 1;

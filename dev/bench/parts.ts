@@ -90,6 +90,8 @@ export interface TableData<Row = readonly Cell[] | Line> {
   readonly words?: number;
   /** A terminal has those lines alone that failed. */
   readonly long?: boolean;
+  /** The page breaks words into lines, and on a narrow screen a line into several, so that every column is in view. */
+  readonly fits?: boolean;
 }
 
 export type Part =
@@ -117,14 +119,15 @@ export const tiles = (...all: readonly (Tile | null)[]): Part => ({ kind: 'tiles
 
 export const notes = (...lines: readonly Sentence[]): Part => ({ kind: 'notes', lines });
 
-type Column<Item> = readonly [head: string, cell: (item: Item) => Cell];
+/** A column of a table: its head, and its cell of each item. */
+export type Column<Item> = readonly [head: string, cell: (item: Item) => Cell];
 
 /** A line for each of the items. */
 export function tableOf<Item>(
   caption: string,
   items: readonly Item[],
   columns: readonly (Column<Item> | null)[],
-  { of, ...how }: { of?(item: Item): Omit<Line, 'cells'>; words?: number; long?: boolean } = {},
+  { of, ...how }: { of?(item: Item): Omit<Line, 'cells'>; words?: number; long?: boolean; fits?: boolean } = {},
 ): Part {
   const there = present(columns);
   const rows = items.map((item): Line => ({ cells: there.map(([, cell]) => cell(item)), ...of?.(item) }));

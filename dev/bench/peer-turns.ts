@@ -13,7 +13,7 @@ const REPETITIONS = 3;
  *
  * @param asked null: those that are quick
  */
-export async function preparePeers(run: Run, gpu: GPU, msmCase: MsmCase, asked: readonly string[] | null) {
+export async function preparePeers(run: Run, gpu: GPU | null, msmCase: MsmCase, asked: readonly string[] | null) {
   const taking: Peer[] = [];
   const { address, points, scalars, expected } = msmCase;
   const { n } = address;

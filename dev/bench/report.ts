@@ -48,10 +48,11 @@ function linesOf(part: Part): string[] {
   }
 }
 
-const wordsOf = (cell: Cell): string => {
+/** @param before what small print has before it */
+const wordsOf = (cell: Cell, before = ', '): string => {
   if (typeof cell === 'string') return cell;
   const { text, as, small } = cell;
-  return `${as === 'wrong' ? text.toUpperCase() : text}${small === undefined ? '' : `, ${small}`}`;
+  return `${as === 'wrong' ? text.toUpperCase() : text}${small === undefined ? '' : `${before}${small}`}`;
 };
 
 const spell = (sentence: Sentence): string =>
@@ -64,7 +65,7 @@ function tableText({ caption, heads, rows, words, long }: TableData): string[] {
   const told = rows.map(lineOf).filter(({ is }) => long !== true || is === 'failed');
   if (told.length === 0) return [];
   const [head = '', ...lines] = tableLines(
-    withoutEmpty([heads, ...told.map(({ cells }) => cells.map(wordsOf))]),
+    withoutEmpty([heads, ...told.map(({ cells }) => cells.map((cell, i) => wordsOf(cell, i === 0 ? ', ' : ': ')))]),
     words,
   );
   return [caption, head, ...lines.flatMap((line, i) => [line, told[i]?.below ? `  ${told[i].below}` : []].flat())];

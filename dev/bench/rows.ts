@@ -1,6 +1,7 @@
 /** The rows that a run is told in: what `window.msmBench.rows` holds, what is posted to the dev server, and what Node prints. */
 import type {
   AdapterDescription,
+  CalibrationTrial,
   CompileTime,
   HostWalls,
   PhaseTime,
@@ -115,9 +116,9 @@ interface Rows {
     readonly a: string;
     readonly b: string;
     readonly pairs: number;
-    /** B ÷ A of the walls, and of the product equivalents. */
+    /** B ÷ A of the walls, and of the product equivalents; null without a GPU to measure products on. */
     readonly walls: RatioOfMedians;
-    readonly equivalents: RatioOfMedians;
+    readonly equivalents: RatioOfMedians | null;
     readonly aMs: number;
     readonly bMs: number;
   };
@@ -303,7 +304,8 @@ interface Rows {
   /** The verdict over all runs of one case with one placement. */
   readonly case: {
     readonly case: string;
-    readonly placement: Placement;
+    /** Null on the CPU, which has no walker. */
+    readonly placement: Placement | null;
     readonly runs: number;
     /** Every run gave the answer of the oracles. */
     readonly agrees: boolean;
@@ -314,10 +316,7 @@ interface Rows {
     readonly error: string | null;
   };
   /** One setting that calibrate tried; null: it computed wrongly, or not at all. */
-  readonly trial: {
-    readonly tuning: Partial<Tuning>;
-    readonly ms: number | null;
-  };
+  readonly trial: CalibrationTrial;
   readonly calibrated: {
     /** The knobs that leave their defaults. */
     readonly tuning: Partial<Tuning>;

@@ -168,6 +168,12 @@ export function parseEngineKnob(name: string, text: string, said = name): number
   return word;
 }
 
+/** Knobs that mean something where the CPU computes alone; all others of the engine are for a GPU. */
+const cpuKnobs: readonly string[] = ['cpudist', 'cpuchunk', 'backend', 'workers', 'build', 'group'];
+
+/** Whether a knob of the engine means nothing without a GPU. */
+export const isGpuKnob = (name: string): boolean => !cpuKnobs.includes(name);
+
 /** What a setting consists of: those that the form has, and the folder of a build, which only programs can name. */
 export const settingKnobs: readonly string[] = [...Object.keys(engineKnobs), 'build'];
 

@@ -5,7 +5,7 @@ import { type CaseAddress, formatCaseAddress } from '../cases/address.js';
 import { type MsmCase, makeCase, redrawn } from '../cases/msm-case.js';
 import { openMeter, type ProductMeter, ratesAround } from '../field-bench/product-meter.js';
 import { oracles } from '../oracle/curves.js';
-import { openBenchDevice } from './bench-device.js';
+import { openBenchPlace } from './bench-place.js';
 import { type EngineUnderTest, makeEngine } from './engine-under-test.js';
 import type { Host } from './environment.js';
 import { inTurns } from './in-turns.js';
@@ -42,9 +42,9 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs, options: Ti
   const { cases, curve, group, reps, settings } = knobs;
   const { bounded = false, traced = false, labels = settings.map(({ name }) => name), conclude } = options;
   run.plan(cases.flatMap(({ address: { n } }) => settings.flatMap(() => Array(reps + 1).fill(weightOf(n)))));
-  const bench = await openBenchDevice(run, host, knobs);
+  const bench = await openBenchPlace(run, host, knobs);
   const subjects: EngineUnderTest[] = [];
-  const roofline = makeRoofline(run, bench.gpu, oracles[curve].Point.Fp.ORDER);
+  const roofline = bench.gpu && makeRoofline(run, bench.gpu, oracles[curve].Point.Fp.ORDER);
   let meter: ProductMeter | null = null;
   const medians: RowOf<'end'>['medians'][number][] = [];
   try {
@@ -53,7 +53,8 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs, options: Ti
       const own = { curve, group: setting.group ?? group };
       subjects.push(await makeEngine(run, bench, own, setting, labels[i] as string));
     }
-    if (!traced) {
+    // costs are told in products of a GPU
+    if (!traced && bench.gpu !== null) {
       await run.next('Calibrating the product that costs are told in');
       meter = await openMeter(bench.gpu, (why) => run.loseDevice(why));
     }
@@ -64,16 +65,16 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs, options: Ti
         await warmUp(run, subject, made.of(subject));
         run.advance(weightOf(address.n), 'warm-up');
       }
-      if (bounded) await roofline.begin(subjects);
+      if (bounded) await roofline?.begin(subjects);
       const peers = await preparePeers(run, bench.gpu, made.of(subjects[0] as EngineUnderTest), knobs.peers);
       const times = subjects.map((subject): Times => ({ subject, wallsMs: [], productEquivalents: [] }));
       try {
         const rateAround = meter === null ? null : await ratesAround(meter);
         await inTurns(times, reps, {
           begin: made.draw,
-          take: (own, repetition) => timeOne(run, own, made.of(own.subject), rateAround, repetition, reps),
+          take: (own, repetition) => timeOne(run, own, made.of(own.subject), { traced, rateAround, repetition, reps }),
           end: async (repetition) => {
-            await roofline.measure();
+            await roofline?.measure();
             await peers.take(repetition);
           },
         });
@@ -84,14 +85,14 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs, options: Ti
         const medianMs = median(wallsMs) as number;
         const own = { ...address, group: subject.group };
         medians.push({ case: formatCaseAddress(own), setting: subject.label, medianMs });
-        const bound = roofline.boundOf(own, subject);
+        const bound = roofline?.boundOf(own, subject) ?? null;
         if (bound !== null) run.tell(bound, 'progress', 'results');
       }
       if (conclude !== undefined) run.tell(conclude(address, times), 'progress', 'results');
     }
   } finally {
     meter?.destroy();
-    roofline.destroy();
+    roofline?.destroy();
     for (const subject of subjects) subject.destroy();
     bench.destroy();
   }
@@ -114,19 +115,23 @@ function casesOf(subjects: readonly Pick<EngineUnderTest, 'group'>[], address: C
 }
 
 /**
- * One timed MSM, told as a row.
+ * One timed MSM, told as a row: with `traced` its passes and no cost.
  *
- * @param rateAround null: its passes are told, and no cost
  * @throws Error if the answer is wrong
  */
 async function timeOne(
   run: Run,
   { subject, wallsMs, productEquivalents }: Times,
   msmCase: MsmCase,
-  rateAround: (() => Promise<number>) | null,
-  repetition: number,
-  reps: number,
+  how: {
+    readonly traced: boolean;
+    /** Products a second around each MSM; null where no GPU is there to measure them. */
+    readonly rateAround: (() => Promise<number>) | null;
+    readonly repetition: number;
+    readonly reps: number;
+  },
 ): Promise<void> {
+  const { traced, rateAround, repetition, reps } = how;
   const { n } = msmCase.address;
   const setting = subject.label;
   await run.next(`${n.toLocaleString('en')} points, ${setting}: repetition ${repetition} of ${reps}`);
@@ -138,9 +143,7 @@ async function timeOne(
   const told = { case: formatCaseAddress(msmCase.address), n, setting, repetition, ...times };
   const timeline = outcome.agrees ? (outcome.record?.timeline ?? null) : null;
   run.tell(
-    rateAround === null
-      ? { event: 'trace', ...told, timeline }
-      : { event: 'repetition', ...told, productEquivalents: cost },
+    traced ? { event: 'trace', ...told, timeline } : { event: 'repetition', ...told, productEquivalents: cost },
     'progress',
     'results',
   );

@@ -26,9 +26,9 @@ export function comparisonWords(row: RowOf<'comparison'>): readonly [verdict: st
 export const intervalWords = ({ low, high, verdict }: RatioOfMedians, digits = 2): string =>
   verdict === 'too few pairs' ? '–' : `${low.toFixed(digits)} to ${high.toFixed(digits)}`;
 
-/** The same comparison in the unit that is comparable with other runs. */
-export const equivalentsWords = ({ equivalents: { ratio, low, high } }: RowOf<'comparison'>): string =>
-  `in product equivalents B ÷ A: ${ratio.toFixed(3)}, 95 % interval ${low.toFixed(3)} to ${high.toFixed(3)}`;
+/** The same comparison in the unit that other runs can be compared in; it is no second verdict. */
+export const equivalentsWords = ({ ratio, low, high }: RatioOfMedians): string =>
+  `For other runs, in product equivalents B ÷ A: ${ratio.toFixed(3)}, 95 % interval ${low.toFixed(3)} to ${high.toFixed(3)}. The verdict rests on the walls.`;
 
 /** How the best median of so many stands to the others. */
 export const standingWords = <One>(

@@ -1,23 +1,22 @@
-import { describeAdapter, formatClock } from '../bench/format.js';
+import { describeAdapter, formatRuntime, isCpu } from '../bench/format.js';
 import type { RowOf } from '../bench/rows.js';
 import { h } from './dom.js';
 import { table } from './table-view.js';
 
-/** The adapter in one line, and that its times say little where it is software. */
-export const adapterLine = ({ adapter, environment }: RowOf<'init'>): HTMLElement =>
-  h(
-    'p',
-    { class: adapter.software ? 'caution' : false },
-    h('strong', {}, describeAdapter(adapter)),
-    ' ',
-    ...(adapter.software
-      ? [
-          h('span', { class: 'badge' }, 'software'),
-          ' a CPU that plays GPU: right, and slow. Times say nothing about a GPU. ',
-        ]
-      : []),
-    h('small', {}, `${environment.runtime}, ${environment.os}; ${formatClock(environment)}`),
-  );
+/** Where the run is, in one line: the CPU, or an adapter, and that times say little where that is software. */
+export function adapterLine(init: RowOf<'init'>): HTMLElement {
+  const { adapter, environment } = init;
+  const small = h('small', {}, formatRuntime(init));
+  if (isCpu(adapter)) {
+    const cores = environment.cores === null ? '' : `, ${environment.cores} logical cores`;
+    return h('p', {}, h('strong', {}, `CPU${cores}`), ' ', h('span', { class: 'badge' }, 'no GPU opened'), ' ', small);
+  }
+  const caution = adapter.software
+    ? [h('span', { class: 'badge' }, 'software'), ' Software GPU: correct but slow; timings do not reflect real GPUs. ']
+    : [];
+  const name = h('strong', {}, describeAdapter(adapter));
+  return h('p', { class: adapter.software ? 'caution' : false }, name, ' ', ...caution, small);
+}
 
 export function environmentDetails(init: RowOf<'init'>): HTMLElement {
   const { environment, seed, settings, query } = init;
@@ -31,10 +30,12 @@ export function environmentDetails(init: RowOf<'init'>): HTMLElement {
     { class: 'environment' },
     h('summary', {}, 'Environment, features and limits'),
     table('Where this ran', ['What', 'Value'], described),
-    table(
-      'Limits of the adapter',
-      ['Limit', 'Value'],
-      Object.entries(limits).map(([name, value]) => [name, value.toLocaleString('en')]),
-    ),
+    isCpu(init.adapter)
+      ? null
+      : table(
+          'Limits of the adapter',
+          ['Limit', 'Value'],
+          Object.entries(limits).map(([name, value]) => [name, value.toLocaleString('en')]),
+        ),
   );
 }

@@ -1,7 +1,17 @@
 /** The form of the page. What it says stands as a URL beside it: whatever it starts can be linked to. */
-import { queryText, type RunKnobName, readKnobs, runKnobs, suggestedMode } from '../bench/knobs.js';
-import { type Mode, modes, msmModes, pageModeNames } from '../bench/modes.js';
-import { engineKnobs } from '../bench/settings.js';
+import {
+  knobsOf,
+  needsGpu,
+  type Problem,
+  queryText,
+  type RunKnobName,
+  readKnobs,
+  runKnobs,
+  suggestedMode,
+  withoutSide,
+} from '../bench/knobs.js';
+import { isGpuOnly, type Mode, modes, pageModeNames } from '../bench/modes.js';
+import { engineKnobs, isGpuKnob } from '../bench/settings.js';
 import { defaultCurve, defaultEncoding, defaultGroup } from '../cases/address.js';
 import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
@@ -9,6 +19,7 @@ import { type CurveGroup, curveNames, groupsOf } from '../oracle/curves.js';
 import { encodingsOf } from '../oracle/encodings.js';
 import { copyButton } from './copy.js';
 import { h, note } from './dom.js';
+import { cpuQuery, NEEDS_GPU } from './gpu-here.js';
 import { problemList } from './problems.js';
 
 type Choices = Readonly<Record<string, string>>;
@@ -49,14 +60,44 @@ const runChoices: Partial<Record<RunKnobName, { readonly choices: ChoicesFor; re
 type Control = HTMLInputElement | HTMLSelectElement;
 type Field = ReturnType<typeof makeField>;
 
-/** A control with its label and its help. */
+/** A control with its label, its help, and what is wrong with its value. */
 function makeField(name: string, { label, help }: { label: string; help: string }, control: Control, serial = 0) {
   control.id = `knob-${name}${serial === 0 ? '' : `-${serial}`}`;
   control.name = name;
   const small = h('small', { id: `${control.id}-help` }, help);
+  const mistake = h('small', { id: `${control.id}-mistake`, class: 'wrong', hidden: true });
   control.setAttribute('aria-describedby', small.id);
   const title = h('label', { for: control.id }, label, ' ', h('code', {}, name));
-  return { name, control, small, root: h('div', { class: 'field' }, title, control, small) };
+  const root = h('div', { class: 'field' }, title, control, mistake, small);
+  let isGreyed = false;
+  return {
+    ...{ name, control, small, root },
+
+    /** What is hidden is disabled as well, so that it is not sent. */
+    show(isShown: boolean): void {
+      root.hidden = !isShown;
+      control.disabled = !isShown || isGreyed;
+    },
+
+    /** Marks the field with what is wrong; with nothing, takes the mark away. */
+    mark(texts: readonly string[]): void {
+      const isWrong = texts.length > 0;
+      mistake.hidden = !isWrong;
+      mistake.textContent = texts.join(' ');
+      if (isWrong) control.setAttribute('aria-invalid', 'true');
+      else control.removeAttribute('aria-invalid');
+      control.setAttribute('aria-describedby', isWrong ? `${mistake.id} ${small.id}` : small.id);
+    },
+
+    /** Takes it out of use, and says why. */
+    grey(why: string): void {
+      isGreyed = true;
+      control.disabled = true;
+      root.classList.add('greyed');
+      root.title = why;
+      small.textContent = `Needs a GPU. ${help}`;
+    },
+  };
 }
 
 const options = (choices: Choices, unset: string | null, now: string): HTMLOptionElement[] => [
@@ -84,32 +125,34 @@ const runFields = (query: URLSearchParams): Field[] =>
   });
 
 /** Those of the engine, for both sides or for one. */
-const engineFields = (query: URLSearchParams, side: '' | 'a.' | 'b.'): HTMLElement =>
-  h(
-    'div',
-    { class: 'fields' },
-    ...Object.entries(engineKnobs).map(([name, knob]) => {
-      const values = 'words' in knob ? Object.keys(knob.words).join(' or ') : knob.range.join(' to ');
-      return makeField(side + name, knob, input(values, query.get(side + name) ?? '')).root;
-    }),
-    side === '' ? null : groupField(query, side),
-  );
+const engineFields = (query: URLSearchParams, side: '' | 'a.' | 'b.'): Field[] => [
+  ...Object.entries(engineKnobs).map(([name, knob]) => {
+    const values = 'words' in knob ? Object.keys(knob.words).join(' or ') : knob.range.join(' to ');
+    return makeField(side + name, knob, input(values, query.get(side + name) ?? ''));
+  }),
+  ...(side === '' ? [] : [groupField(query, side)]),
+];
 
 /** A side of a comparison may be in a group of its own. */
-const groupField = (query: URLSearchParams, side: 'a.' | 'b.'): HTMLElement => {
+const groupField = (query: URLSearchParams, side: 'a.' | 'b.'): Field => {
   const name = `${side}group`;
-  return makeField(name, runKnobs.group, select(groups, 'that of both', query.get(name) ?? '')).root;
+  return makeField(name, runKnobs.group, select(groups, 'that of both', query.get(name) ?? ''));
 };
 
+const inGrid = (fields: readonly Field[]): HTMLElement =>
+  h('div', { class: 'fields' }, ...fields.map(({ root }) => root));
+
 /** What only one side of a comparison has. */
-const sideFields = (query: URLSearchParams, side: 'A' | 'B', other: 'A' | 'B'): HTMLFieldSetElement =>
-  h(
-    'fieldset',
-    {},
-    h('legend', {}, side),
-    note(`What ${side} has, and ${other} has not.`),
-    engineFields(query, side === 'A' ? 'a.' : 'b.'),
-  );
+const sideFieldset = (side: 'A' | 'B', other: 'A' | 'B', fields: readonly Field[]): HTMLFieldSetElement =>
+  h('fieldset', {}, h('legend', {}, side), note(`What ${side} has, and ${other} has not.`), inGrid(fields));
+
+/** What a run that needs a GPU is told where there is none. */
+function noGpuFor(query: URLSearchParams, mode: Mode): Problem {
+  const instead = cpuQuery(query);
+  return isGpuOnly(mode)
+    ? { knob: 'autorun', text: `autorun: ${mode} needs a GPU, and there is none here`, instead }
+    : { knob: 'backend', text: 'backend: there is no GPU here; cpu does without', instead };
+}
 
 const NO_DIFFERENCE =
   'No tuning changes the result, only what it costs. Left empty, the engine chooses for n and for your device. In a sweep any of them may be a list: 32,64,128 or 8..12.';
@@ -121,11 +164,22 @@ const isSet = (query: URLSearchParams): boolean =>
 /** For buttons outside it. */
 export const FORM_ID = 'knobs';
 
-/** @param query with every knob spelled out */
-export function knobForm(query: URLSearchParams): HTMLFormElement {
+export interface KnobForm {
+  readonly root: HTMLFormElement;
+  /** Takes what needs a GPU out of use, as there is none. */
+  withoutGpu(): void;
+}
+
+/**
+ * @param query with every knob spelled out
+ * @param mistakes of the address: their fields are marked from the beginning
+ */
+export function knobForm(query: URLSearchParams, mistakes: readonly Problem[] = []): KnobForm {
   const run = runFields(query);
-  const sides = [sideFields(query, 'A', 'B'), sideFields(query, 'B', 'A')];
-  const common = h('fieldset', {}, note(NO_DIFFERENCE), engineFields(query, ''));
+  const [ofA, ofB, ofBoth] = [engineFields(query, 'a.'), engineFields(query, 'b.'), engineFields(query, '')];
+  const fields = [...run, ...ofA, ...ofB, ...ofBoth];
+  const sides = [sideFieldset('A', 'B', ofA), sideFieldset('B', 'A', ofB)];
+  const common = h('fieldset', {}, note(NO_DIFFERENCE), inGrid(ofBoth));
   const tuning = h('details', { open: isSet(query) }, h('summary', {}, 'Tuning'), common);
   const address = h('a', { class: 'address', href: './' });
   const trouble = h('div', { role: 'status', hidden: true });
@@ -148,24 +202,21 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
     for (const [name, value] of new FormData(form)) if (value !== '') filled.append(name, String(value));
     return filled;
   };
+  const modeControl = run.find(({ name }) => name === 'autorun')?.control as HTMLSelectElement;
   const modeOf = (): Mode => values().get('autorun') as Mode;
 
-  /** Shows the knobs that mean something to the mode; what is hidden is disabled as well, so that it is not sent. */
+  /** Shows the knobs that mean something to the mode. */
   const adjust = (): void => {
     const mode = modeOf();
-    for (const { name, root, control, small } of run) {
-      if (name === 'autorun') small.textContent = modes[mode].about;
-      const known: readonly Mode[] = runKnobs[name as RunKnobName].modes;
-      root.hidden = !known.includes(mode);
-      control.disabled = root.hidden;
-    }
+    const known = knobsOf(mode);
+    for (const { name, small } of run) if (name === 'autorun') small.textContent = modes[mode].about;
+    for (const field of [...run, ...ofBoth]) field.show(known.includes(field.name));
     for (const side of sides) {
       side.hidden = mode !== 'accum-ab';
       side.disabled = side.hidden;
     }
-    tuning.hidden = !msmModes.includes(mode);
+    tuning.hidden = ofBoth.every(({ root }) => root.hidden);
     tuning.open ||= mode === 'sweep';
-    common.disabled = tuning.hidden;
   };
 
   /** Lists what there is to choose from anew, where that depends on what else was chosen; a choice that is still there stays. */
@@ -177,14 +228,29 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
     }
   };
 
+  let hasGpu = true;
+
+  const mark = (problems: readonly Problem[]): void => {
+    for (const field of fields) {
+      field.mark(problems.filter(({ knob }) => knob === field.name).map(({ text }) => text));
+    }
+  };
+
+  /** Unfolds what has a mark in it. */
+  const unfold = (): void => {
+    tuning.open ||= ofBoth.some(({ control }) => control.hasAttribute('aria-invalid'));
+  };
+
   const mirror = (): void => {
     const now = values();
     const text = `?${queryText(now)}`;
     address.href = text;
     address.textContent = text;
-    const { problems } = readKnobs(now);
+    const { knobs, problems: mistyped } = readKnobs(now);
+    const problems = knobs !== null && !hasGpu && needsGpu(knobs) ? [noGpuFor(now, modeOf())] : mistyped;
     trouble.hidden = problems.length === 0;
     trouble.replaceChildren(problemList(problems));
+    mark(problems);
   };
 
   form.addEventListener('input', (event) => {
@@ -196,13 +262,37 @@ export function knobForm(query: URLSearchParams): HTMLFormElement {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     mirror();
+    unfold();
     // not the form's own way, which keeps the fragment and sends what was left empty
     if (trouble.hidden) location.assign(address.href);
     else trouble.scrollIntoView({ block: 'nearest' });
   });
+  /** What is wrong with the address stands at the top of the page; here its fields are marked. */
+  const leaveToTheTop = (): void => {
+    trouble.hidden = true;
+    mark(mistakes);
+    unfold();
+  };
   adjust();
   mirror();
-  // what is wrong with the address stands above
-  trouble.hidden = true;
-  return form;
+  leaveToTheTop();
+
+  return {
+    root: form,
+    withoutGpu() {
+      hasGpu = false;
+      for (const field of [...ofA, ...ofB, ...ofBoth]) {
+        if (isGpuKnob(withoutSide(field.name))) field.grey(NEEDS_GPU);
+      }
+      for (const option of modeControl.options) {
+        if (!isGpuOnly(option.value as Mode)) continue;
+        // a form does not send what is chosen and disabled
+        option.disabled = !option.selected;
+        option.title = NEEDS_GPU;
+        option.textContent += ' (needs a GPU)';
+      }
+      mirror();
+      leaveToTheTop();
+    },
+  };
 }

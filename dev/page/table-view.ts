@@ -9,12 +9,23 @@ export function wordsOf(cell: Cell): Node | string {
   return as === 'strong' ? h('strong', {}, text) : h('span', { class: as }, `${as === 'right' ? '✓' : '✗'} ${text}`);
 }
 
+/** With the small print under it. */
+const contentOf = (cell: Cell): Node[] => [
+  h('span', {}, wordsOf(cell)),
+  ...(typeof cell === 'string' || cell.small === undefined ? [] : [h('small', {}, cell.small)]),
+];
+
 /** The first cell of a line is its head. */
-function rowsOf({ cells: [head = '', ...cells], is, below }: Line): HTMLElement[] {
+function rowsOf({ cells: [head = '', ...cells], is, below }: Line, heads: readonly string[]): HTMLElement[] {
   const small = typeof head === 'string' ? undefined : head.small;
   const about = small === undefined ? null : h('small', {}, small);
   const th = h('th', { scope: 'row', class: about !== null && 'case' }, wordsOf(head), about);
-  const line = h('tr', { class: is ?? false }, th, ...cells.map((cell) => h('td', {}, wordsOf(cell))));
+  const line = h(
+    'tr',
+    { class: is ?? false },
+    th,
+    ...cells.map((cell, i) => h('td', { 'data-head': heads[i + 1] ?? '' }, ...contentOf(cell))),
+  );
   const why = h('td', { class: 'error', colspan: cells.length + 1 }, below ?? '');
   return below ? [line, h('tr', { class: is ?? false }, why)] : [line];
 }
@@ -26,12 +37,13 @@ export class TableView {
   readonly #scroll = h('div', { class: 'scroll', role: 'region', tabindex: 0 }, this.#table);
   readonly root = h('div', { class: 'table' }, this.#caption, this.#scroll);
 
-  update({ caption, heads, rows }: TableData): void {
+  update({ caption, heads, rows, fits = false }: TableData): void {
+    this.root.classList.toggle('fits', fits);
     this.#caption.textContent = caption;
     for (const element of [this.#scroll, this.#table]) element.ariaLabel = caption;
     this.#table.replaceChildren(
       h('thead', {}, h('tr', {}, ...heads.map((head) => h('th', { scope: 'col' }, head)))),
-      h('tbody', {}, ...rows.flatMap((row) => rowsOf(lineOf(row)))),
+      h('tbody', {}, ...rows.flatMap((row) => rowsOf(lineOf(row), heads))),
     );
   }
 }

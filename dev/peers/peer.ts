@@ -12,7 +12,7 @@ export interface PeerProblem {
   /** The sum, by the oracle. */
   readonly expected: AffinePoint<Coordinate>;
   /** WebGPU as this place has it, for peers that compute on it. */
-  readonly gpu: GPU;
+  readonly gpu: GPU | null;
 }
 
 /**

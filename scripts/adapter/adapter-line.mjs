@@ -17,11 +17,19 @@ export function describeAdapter({ vendor, architecture, device, description, isF
 }
 
 /**
+ * Whether no GPU was opened: so the library's CPU engine calls its adapter.
+ *
+ * @param {Pick<Adapter, 'vendor'>} adapter
+ */
+export const isCpu = ({ vendor }) => vendor === 'cpu';
+
+/**
  * One line for people.
  *
  * @param {Adapter} adapter
  */
 export function adapterLine(adapter) {
+  if (isCpu(adapter)) return 'CPU, no GPU opened';
   const family = [adapter.vendor, adapter.architecture].filter(Boolean).join(' ');
   const name = adapter.description || adapter.device || family || 'unnamed';
   return `${name}${name === family || !family ? '' : ` (${family})`}, ${adapter.software ? 'software' : 'hardware'}`;

@@ -1,5 +1,5 @@
 /** One run of the page in a far browser, and what it told. */
-import { adapterLine } from '../adapter/adapter-line.mjs';
+import { adapterLine, isCpu } from '../adapter/adapter-line.mjs';
 import { hadNoWebGpu, watchPage } from '../browser/watch-page.mjs';
 import { progress, say } from '../command-line.mjs';
 import { isWrong } from './report.mjs';
@@ -35,7 +35,7 @@ export async function runRemotely(page, url, { adapter: asked, firstProgressSeco
       if (adapter !== null && told.adapter === null) {
         told.adapter = adapter;
         say(`adapter: ${adapterLine(adapter)}`);
-        if (asked !== 'any' && adapter.software !== (asked === 'software')) {
+        if (asked !== 'any' && (isCpu(adapter) || adapter.software !== (asked === 'software'))) {
           throw new AdapterError(`asked for a ${asked} adapter, and the browser runs on ${adapterLine(adapter)}`);
         }
       }

@@ -34,7 +34,7 @@ async function runCalibrate(run: Run, host: Host, knobs: Knobs): Promise<void> {
       signal,
       onProgress: ({ done, total }) => run.progress(`Tried ${done} of ${total} settings`, done, total),
     });
-    for (const { tuning: tried, ms } of trials) run.tell({ event: 'trial', tuning: tried, ms }, 'progress', 'results');
+    for (const trial of trials) run.tell({ event: 'trial', ...trial }, 'progress', 'results');
     const query = tuningQuery(tuning).toString();
     run.tell({ event: 'calibrated', tuning, query, tookMs, compileMs, remembered }, 'progress', 'results');
   } finally {
@@ -66,21 +66,31 @@ function show(rows: readonly StampedRow[]): Parts {
   return [
     tiles(
       chosen === ''
-        ? ['What suits this device', 'the defaults', 'as good as anything that was tried']
+        ? [
+            'What suits this device',
+            'the defaults',
+            'no setting beat them by 3 %, in its rounds and once more in the end',
+          ]
         : ['What suits this device', spell(chosen), 'faster than the defaults'],
       ['Settings tried', String(trials.length)],
       ['Took', `${seconds(row.tookMs)} s`, `${seconds(row.compileMs)} of them compiling`],
     ),
     tableOf(
-      'Settings tried on a small MSM, one knob after the other; the median of each',
+      'Settings tried on a small MSM, one knob after the other; each beside the defaults of its own turns',
       trials,
       [
         ['Setting', ({ query }) => spell(query)],
         ['ms', ({ ms }) => (ms === null ? 'wrong, or impossible here' : formatMs(ms))],
+        ['Defaults then, ms', ({ defaults }) => (defaults ? formatMs(defaults.ms) : '–')],
+        ['÷ defaults', ({ defaults }) => (defaults ? { text: defaults.ratio.toFixed(3), as: 'strong' } : '–')],
+        ['95 % interval', ({ defaults: of }) => (of ? `${of.low.toFixed(3)} to ${of.high.toFixed(3)}` : '–')],
         ['Chosen', ({ query }) => (query === chosen ? '✓ chosen' : '')],
       ],
       { of: ({ ms }) => (ms === null ? { is: 'failed' } : {}) },
     ),
-    notes([`${kept} See what it is worth: `, benchmark, ...(chosen === '' ? [] : [', ', duel]), '.']),
+    notes(
+      'Medians in ms of different lines are no comparison: they are of different turns. A setting is chosen over the defaults where it is faster by more than 3 % and by more than noise, in its rounds and once more in the end.',
+      [`${kept} See what it is worth: `, benchmark, ...(chosen === '' ? [] : [', ', duel]), '.'],
+    ),
   ];
 }

@@ -12,7 +12,7 @@ import { type MsmCase, makeCase, makePoints } from '../../cases/msm-case.js';
 import type { PointSet } from '../../cases/point-distributions.js';
 import type { CurveGroup } from '../../oracle/curves.js';
 import { type Coordinate, encodePoints } from '../../oracle/known-bases.js';
-import { type BenchDevice, openBenchDevice } from '../bench-device.js';
+import { type BenchPlace, openBenchPlace } from '../bench-place.js';
 import { type EngineUnderTest, makeEngine, type Outcome } from '../engine-under-test.js';
 import type { Host } from '../environment.js';
 import { errorMessage } from '../error-message.js';
@@ -28,7 +28,7 @@ import type { BenchMode } from './mode.js';
 export const msmCrossCheck: BenchMode = { run: runMsmCrossCheck, show };
 
 /** Engines by group and placement, made when they are first asked for and again after one has failed. */
-function enginesOf(run: Run, bench: BenchDevice, setting: Setting) {
+function enginesOf(run: Run, bench: BenchPlace, setting: Setting) {
   const engines = new Map<string, EngineUnderTest>();
   const keyOf = ({ curve, group }: CurveGroup, placement: Placement | undefined): string =>
     `${curve} ${group} ${placement}`;
@@ -51,7 +51,7 @@ function enginesOf(run: Run, bench: BenchDevice, setting: Setting) {
 async function runMsmCrossCheck(run: Run, host: Host, knobs: Knobs): Promise<void> {
   const { cases, reps } = knobs;
   run.plan(cases.flatMap(({ address: { n } }) => Array(reps).fill(weightOf(n))));
-  const bench = await openBenchDevice(run, host, knobs);
+  const bench = await openBenchPlace(run, host, knobs);
   const engines = enginesOf(run, bench, knobs.settings[0] as Setting);
   /** Of the case before, which are often those of the next case as well. */
   let points = null as { readonly key: string; readonly set: PointSet<Coordinate> } | null;
@@ -86,19 +86,21 @@ async function runCase(
   const name = formatCaseAddress(msmCase.address);
   const doneBefore = run.bench.done;
   const outcomes: Outcome[] = [];
-  let placement = asked ?? 'workgroup';
+  let placement: Placement | null = asked ?? null;
+  const where = asked === undefined ? name : `${name}, ${asked} scratch`;
   let error: string | null = null;
   let isWritten = true;
   try {
     const subject = await engines.get(msmCase.address, asked);
-    await run.next(`${name}, ${asked ?? 'default'} scratch: loading the points`);
+    await run.next(`${where}: loading the points`);
     await subject.load(msmCase);
     for (let repetition = 1; repetition <= reps; repetition++) {
-      await run.next(`${name}, ${asked ?? 'default'} scratch: run ${repetition} of ${reps}`);
+      await run.next(`${where}: run ${repetition} of ${reps}`);
       const outcome = await subject.compute(msmCase);
       outcomes.push(outcome);
       if (outcome.agrees) run.bench.lastWallMs = outcome.wallMs;
-      placement = asked ?? subject.engine.lastRun?.tuning.walkerPrefixMemory ?? placement;
+      const record = subject.engine.lastRun;
+      if (record?.on === 'gpu') placement = asked ?? record.tuning.walkerPrefixMemory;
       run.advance(weightOf(msmCase.address.n));
     }
     isWritten = await subject.writes(msmCase);
@@ -157,6 +159,10 @@ function caseCell(row: RowOf<'case'>): Cell {
     group === defaultGroup ? '' : `${group}, `,
     encoding === defaultEncoding ? '' : `${encoding}, `,
   ].join('');
-  const which = `${where}n = ${n.toLocaleString('en')}, ${seed === 1 ? '' : `seed ${seed}, `}${row.placement} scratch`;
-  return { text: `${points} × ${scalars}`, small: which };
+  const which = [
+    `${where}n = ${n.toLocaleString('en')}`,
+    seed === 1 ? [] : `seed ${seed}`,
+    row.placement === null ? [] : `${row.placement} scratch`,
+  ];
+  return { text: `${points} × ${scalars}`, small: which.flat().join(', ') };
 }

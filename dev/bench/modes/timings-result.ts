@@ -4,6 +4,7 @@ import { formatBytes, formatMillions, formatMs, formatPercent, formatRatio, form
 import { judged } from '../judged.js';
 import {
   type Bar,
+  type Column,
   notes,
   type Part,
   type Parts,
@@ -132,7 +133,7 @@ export function remarks(timed: readonly Timed[]): string[] {
     exceeded &&
       `No bound at ${exceeded}: the whole MSM was faster than its products alone were measured, so that these bound nothing.`,
     clamped.length > 0 && `This device could not have all that was asked for. ${clamped.join('; ')}.`,
-    onCpu && `Computed on the CPU (cpubelow): ${onCpu}.`,
+    onCpu && `Computed on the CPU: ${onCpu}.`,
     untimed && 'No per-pass times: this adapter has no timestamps.',
   ].filter((remark) => typeof remark === 'string' && remark !== '') as string[];
 }
@@ -168,10 +169,10 @@ function figures(best: Timed, peers: readonly TimedPeer[]): (Tile | null)[] {
   const beside =
     ratio >= 1 ? `takes ${formatRatio(ratio)} times as long` : `is ${formatRatio(1 / ratio)} times as fast`;
   const rate = (1000 * n) / medianMs;
-  const gpuNote = on === 'cpu' ? 'it was the CPU' : gpuMs === null ? 'no timestamps' : 'all passes';
+  const gpuNote = gpuMs === null ? 'no timestamps' : 'all passes';
   return [
     ['Wall', `${formatMs(medianMs)} ms`, `median of ${repetitions}`],
-    ['GPU time', gpuMs === null ? '–' : `${formatMs(gpuMs)} ms`, gpuNote],
+    on === 'cpu' ? null : ['GPU time', gpuMs === null ? '–' : `${formatMs(gpuMs)} ms`, gpuNote],
     ['Points a second', rate < 1e6 ? Math.round(rate).toLocaleString('en') : `${formatMillions(rate)} M`],
     productEquivalents === null
       ? null
@@ -235,6 +236,8 @@ function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], severa
   const [curve, group, points, scalars] = ['curve', 'group', 'points', 'scalars'].map((name) =>
     inCase((timed[0] as Timed).case, name),
   );
+  const onGpu = timed.some(({ on }) => on !== 'cpu');
+  const ifGpu = (...columns: readonly Column<Timed>[]): readonly Column<Timed>[] => (onGpu ? columns : []);
   const where = `${curve ?? defaultCurve}${(group ?? defaultGroup) === defaultGroup ? '' : `, ${group}`}`;
   const beside = [...new Set(peers.map(({ peer }) => peer))].map((name) => {
     const of = (one: Timed) => peers.find((each) => each.peer === name && each.case === one.case);
@@ -252,11 +255,13 @@ function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], severa
       several ? ['Setting', settingOf] : null,
       ['Median, ms', ({ medianMs }) => ({ text: formatMs(medianMs), as: 'strong' })],
       ['From – to', fromTo],
-      ['GPU, ms', ({ gpuMs }) => formatMs(gpuMs)],
+      ...ifGpu(['GPU, ms', ({ gpuMs }) => formatMs(gpuMs)]),
       ...beside,
-      ['Of the roofline', (one) => (one.boundExceeded ? 'no bound' : one.ofBound ? formatPercent(one.ofBound) : '–')],
-      ['M products', ({ productEquivalents: cost }) => (cost === null ? '–' : inMillions(cost))],
-      ['Scratch', ({ warmUp }) => (warmUp === null ? '–' : formatBytes(warmUp.scratchBytes))],
+      ...ifGpu(
+        ['Of the roofline', (one) => (one.boundExceeded ? 'no bound' : one.ofBound ? formatPercent(one.ofBound) : '–')],
+        ['M products', ({ productEquivalents: cost }) => (cost === null ? '–' : inMillions(cost))],
+        ['Scratch', ({ warmUp }) => (warmUp === null ? '–' : formatBytes(warmUp.scratchBytes))],
+      ),
     ],
     { words: several ? 3 : 2, of: ({ wrong }) => (wrong ? { is: 'failed' } : {}) },
   );

@@ -1,6 +1,6 @@
 /** `load`: a prover's sums from so many callers at once, and with what they do for each other switched off in turn: what does each gain? */
 import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
-import { openBenchDevice } from '../../bench-device.js';
+import { openBenchPlace } from '../../bench-place.js';
 import type { Host } from '../../environment.js';
 import { inTurns } from '../../in-turns.js';
 import type { Knobs } from '../../knobs.js';
@@ -44,7 +44,7 @@ async function runLoad(run: Run, host: Host, knobs: Knobs): Promise<void> {
   const passWeight = shapes.reduce((sum, shape) => sum + weightOf(shape.n), 0);
   const levelCount = concurrency.length + variants.length - 1;
   run.plan([...Array(variants.length + levelCount * reps).fill(passWeight), ...Array(reps + 1).fill(passWeight)]);
-  const bench = await openBenchDevice(run, host, knobs);
+  const bench = await openBenchPlace(run, host, knobs);
   const subjects: Subject[] = [];
   try {
     await run.next(`Making ${(4 * n).toLocaleString('en')} points, scalars and the known answers`);
@@ -84,7 +84,9 @@ async function runLoad(run: Run, host: Host, knobs: Knobs): Promise<void> {
       rowsOf(run.bench.rows, 'load'),
       rowsOf(run.bench.rows, 'together'),
       interactive,
-      bench.adapter.software,
+      // what the CPU alone is to take nobody has promised
+      bench.adapter.software && bench.gpu !== null,
+      bench.gpu !== null,
     );
     run.tell({ event: 'target', name: 'load', findings, measured: null }, 'progress', 'results');
     await run.end(failureOf(findings, knobs.strict));

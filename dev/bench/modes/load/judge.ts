@@ -21,6 +21,7 @@ export function judgeLoad(
   together: readonly RowOf<'together'>[],
   interactive: RowOf<'interactive'>,
   isSoftware: boolean,
+  isOnGpu = true,
 ): Finding[] {
   const promised = (target: Target): Target | null => (isSoftware ? target : null);
   const levels = [...new Set(rows.map(({ concurrency }) => concurrency))];
@@ -37,9 +38,11 @@ export function judgeLoad(
       target: promised({ least: TARGET.throughput }),
       ...ratioFinding(ratioOfMedians(wallsMs, wallsAt(rows, best)), wallsMs.length),
     },
-    idle.includes(null)
-      ? notMeasured(idleWhat, promised({ most: TARGET.idle }), 'not all was the GPU’s')
-      : { what: idleWhat, target: promised({ most: TARGET.idle }), ...middleOf(present(idle)) },
+    ...(!isOnGpu
+      ? []
+      : idle.includes(null)
+        ? [notMeasured(idleWhat, promised({ most: TARGET.idle }), 'not all was the GPU’s')]
+        : [{ what: idleWhat, target: promised({ most: TARGET.idle }), ...middleOf(present(idle)) }]),
     {
       what: 'passes whose scratch was more than the budget',
       target: { most: 0 },

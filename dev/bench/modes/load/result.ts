@@ -1,7 +1,7 @@
 /** What a load comes to: a line a number of callers, what each way of sharing gains, and the waterfall of one pass. */
 import { median, type RatioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { formatBytes, formatMs, formatRatio } from '../../format.js';
-import { type Part, type Parts, tableOf } from '../../parts.js';
+import { type Column, type Part, type Parts, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
 import { grouped } from '../../summary.js';
 import { findingsTable } from '../targets/findings-table.js';
@@ -36,9 +36,13 @@ const jobsPerSecond = (group: Group): string =>
   );
 
 /** What is told of any passes. */
-const common: readonly (readonly [head: string, cell: (group: Group) => string])[] = [
+const latencies: readonly Column<Group>[] = [
   ['p50, ms', (group) => formatMs(middle(group, (row) => row.p50Ms))],
   ['p95, ms', (group) => formatMs(middle(group, (row) => row.p95Ms))],
+];
+
+/** What is told of passes on a GPU. */
+const ofGpu: readonly Column<Group>[] = [
   [
     'GPU idle, %',
     (group) =>
@@ -81,6 +85,7 @@ export function loadResult(rows: readonly StampedRow[]): Parts {
   const interactive = rowsOf(rows, 'interactive');
   const inflationOf = ({ concurrency }: Group) => inflations.find((row) => row.concurrency === concurrency)?.ratio;
   const gainOf = ({ sharing }: Group) => gains.find(({ without }) => without === sharing)?.ratio;
+  const common = told.some(({ gpuMs }) => gpuMs > 0) ? [...latencies, ...ofGpu] : latencies;
   const [waterfall] = rowsOf(rows, 'waterfall');
   return [
     tableOf(`${one.jobs} jobs (${one.mix}) of c callers, medians; every result was right`, levels, [
@@ -112,7 +117,9 @@ export function loadResult(rows: readonly StampedRow[]): Parts {
           ['Alone, p50, ms', ({ aloneP50Ms }) => formatMs(aloneP50Ms)],
           ['Alone, p95, ms', ({ aloneP95Ms }) => formatMs(aloneP95Ms)],
           ['In the background', ({ backgroundN }) => backgroundN.toLocaleString('en')],
-          ['Its longest submit, ms', ({ submitMs }) => formatMs(submitMs)],
+          interactive.some(({ submitMs }) => submitMs > 0)
+            ? ['Its longest submit, ms', ({ submitMs }) => formatMs(submitMs)]
+            : null,
           ['Beside it, p50, ms', ({ busyP50Ms }) => formatMs(busyP50Ms)],
           ['Beside it, p95, ms', ({ busyP95Ms }) => formatMs(busyP95Ms)],
         ]),

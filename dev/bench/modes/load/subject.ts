@@ -2,7 +2,7 @@
 import type { Bases, EngineEvent, Priority, Sharing } from '../../../../src/api.js';
 import { engineIn } from '../../../cases/engine-in.js';
 import { samePoint, spellPoint } from '../../../oracle/known-bases.js';
-import type { BenchDevice } from '../../bench-device.js';
+import type { BenchPlace } from '../../bench-place.js';
 import type { Knobs } from '../../knobs.js';
 import type { Run } from '../../run.js';
 import type { Setting } from '../../settings.js';
@@ -14,7 +14,7 @@ export type Subject = Awaited<ReturnType<typeof openSubject>>;
 /** @param label what rows call it */
 export async function openSubject(
   run: Run,
-  bench: BenchDevice,
+  bench: BenchPlace,
   knobs: Knobs,
   problem: Problem,
   label: string,
@@ -25,7 +25,8 @@ export async function openSubject(
   const { createMsmEngine } = await bench.library(setting);
   const events: EngineEvent[] = [];
   const engine = await engineIn(createMsmEngine, knobs, {
-    ...{ device: bench.device, memoryBudget, tuning, sharing },
+    ...{ memoryBudget, tuning, sharing },
+    ...(bench.device && { device: bench.device }),
     ...(backend !== null && { backend }),
     ...(workers !== null && { maxWorkers: workers }),
     onEvent: (event) => events.push(event),

@@ -13,9 +13,13 @@ export interface Variant {
 /** More than any machine has. */
 const NO_CAP = 1024;
 
-/** The first has everything. A cap on workers means nothing where the GPU computes all. */
+/** The first has everything. A cap on workers means nothing where the GPU computes all, and no sharing where the CPU does. */
 export const variantsOf = ({ backend }: Pick<Setting, 'backend'>): readonly [Variant, ...Variant[]] => [
   { label: ALL_ON, sharing: {} },
+  ...(backend === 'cpu' ? [] : withGpu(backend)),
+];
+
+const withGpu = (backend: Setting['backend']): readonly Variant[] => [
   { label: 'no overlap', sharing: { overlap: false } },
   { label: 'no merging', sharing: { merge: false } },
   { label: 'nothing kept', sharing: { keep: false } },

@@ -1,6 +1,6 @@
 /** `proofs`: Groth16 proofs of snarkjs, alone and with the library: what does the one line gain, and what does it take? */
 
-import { openBenchDevice } from '../../bench-device.js';
+import { openBenchPlace } from '../../bench-place.js';
 import type { Host } from '../../environment.js';
 import { inTurns } from '../../in-turns.js';
 import type { Knobs } from '../../knobs.js';
@@ -36,7 +36,7 @@ async function watchPeak<Result>({ usedBytes }: Host, work: () => Promise<Result
 async function runProofs(run: Run, host: Host, knobs: Knobs): Promise<void> {
   const sizes = knobs.cases.map(({ address }) => Math.round(Math.log2(address.n)));
   run.plan(sizes.flatMap((logn) => Array(4 * knobs.reps + 2).fill(weightOf(2 ** logn))));
-  const bench = await openBenchDevice(run, host, knobs);
+  const bench = await openBenchPlace(run, host, knobs);
   try {
     const found: Finding[] = [];
     for (const logn of sizes) {
@@ -55,7 +55,7 @@ async function measure(
   run: Run,
   host: Host,
   { curve, reps, settings }: Knobs,
-  device: GPUDevice,
+  device: GPUDevice | null,
   logn: number,
 ): Promise<readonly RowOf<'proof'>[]> {
   await run.next(`Making keys for 2^${logn} constraints`);
@@ -78,7 +78,11 @@ async function measure(
     for (let repetition = 1; repetition <= reps; repetition++) await prove('by itself', 'plain', repetition);
     const [setting] = settings;
     const { backend = null, workers = null } = setting ?? {};
-    await prover.accelerate({ device, ...(backend && { backend }), ...(workers !== null && { maxWorkers: workers }) });
+    await prover.accelerate({
+      ...(device && { device }),
+      ...(backend && { backend }),
+      ...(workers !== null && { maxWorkers: workers }),
+    });
     await prove('first', 'ours', 1);
     for (let repetition = 1; repetition <= reps; repetition++) await prove('by itself', 'ours', repetition);
     await inTurns(sides, reps, { take: (side, repetition) => prove('in turns', side, repetition) });

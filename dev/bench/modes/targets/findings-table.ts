@@ -1,4 +1,4 @@
-import { type Part, tableOf } from '../../parts.js';
+import { type Cell, type Part, tableOf } from '../../parts.js';
 import type { RowOf } from '../../rows.js';
 import { type Finding, round, type Target, verdictOf } from './findings.js';
 
@@ -10,6 +10,14 @@ const measuredOf = ({ value, interval, unit = '' }: Finding): string => {
   return `${round(value)}${unit && ` ${unit}`}${range}`;
 };
 
+/** The verdict, with what is to be known about it under it. */
+function verdictCell(finding: Finding): Cell {
+  const text = verdictOf(finding);
+  const small = finding.failure ?? finding.note;
+  const as = text === 'met' ? 'right' : text === 'MISSED' || text === 'FAILED' ? 'wrong' : undefined;
+  return { text, ...(as && { as }), ...(small !== undefined && { small }) };
+}
+
 /** A line for each finding; the first of those that belong together says of what they are. */
 export const findingsTable = (caption: string, told: readonly Pick<RowOf<'target'>, 'name' | 'findings'>[]): Part =>
   tableOf(
@@ -20,7 +28,7 @@ export const findingsTable = (caption: string, told: readonly Pick<RowOf<'target
       ['What', ({ what }) => what],
       ['Target', ({ target }) => (target === null ? '' : spell(target))],
       ['Measured', measuredOf],
-      ['Verdict', (finding) => [verdictOf(finding), finding.failure ?? finding.note ?? []].flat().join(': ')],
+      ['Verdict', verdictCell],
     ],
-    { words: 5 },
+    { words: 5, fits: true },
   );

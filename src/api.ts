@@ -1,6 +1,17 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { MsmErrorCode } from './errors.js';
 
+declare global {
+  // TypeScript before 6 has no WebGPU. Those who have other types of it (DOM, @webgpu/types) get nothing new by these.
+  interface GPUDevice {
+    label: string;
+  }
+  interface GPU {}
+}
+
+/** `Uint8Array<ArrayBuffer>`, which TypeScript before 5.7 has no type parameter for. */
+export type OwnBytes = ReturnType<Uint8ArrayConstructor['of']>;
+
 /** c0 + c1·u, an element of the field of p² elements that G2 has its coordinates in; u² is the curve's `nonResidue`. */
 export interface Fp2 {
   /** In [0, p), not in Montgomery form. */
@@ -541,7 +552,7 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
     bases: Bases,
     scalars: BytesLike | readonly bigint[] | Scalars,
     options: MsmOptions<PointEncoding> & { readonly result: PointEncoding },
-  ): Promise<Uint8Array<ArrayBuffer>>;
+  ): Promise<OwnBytes>;
 
   /**
    * Computes Σ scalars[i] · bases[offset + i].
@@ -558,7 +569,7 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
     bases: Bases,
     scalars: readonly (BytesLike | readonly bigint[] | Scalars)[],
     options: MsmBatchOptions<PointEncoding> & { readonly result: PointEncoding },
-  ): Promise<Uint8Array<ArrayBuffer>[]>;
+  ): Promise<OwnBytes[]>;
 
   /**
    * Computes Σ scalars[v][i] · bases[offsets[v] + i] for every vector v, all in one submit and with one read-back (more only where

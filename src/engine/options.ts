@@ -55,7 +55,7 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
   /** WebGPU where there is no `navigator.gpu`: in Node, the object that Dawn's `create` returned. */
   readonly gpu?: GPU;
   /** Which adapter to request. Default `high-performance`. */
-  readonly powerPreference?: GPUPowerPreference;
+  readonly powerPreference?: 'low-power' | 'high-performance';
   /** The most bytes of scratch (not counting bases) that an MSM may hold; larger ones run in chunks. Default 256 MiB. */
   readonly memoryBudget?: number;
   /**

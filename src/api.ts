@@ -332,6 +332,11 @@ export interface RunRecord {
   readonly arithmetic: 'wasm-simd' | 'wasm' | 'bigint' | null;
   /** Workers that took part, beside the thread that the engine is in; 0 where the GPU computed. */
   readonly workers: number;
+  /**
+   * Why no worker took part though the sum was worth some: they cannot be started, or died. null where some took part, are being started, or where none
+   * would help; `maxWorkers: 0` is no reason either. `createMsmEngine({ onWarning })` is told the same.
+   */
+  readonly noWorkers: string | null;
   /** Scalars, of all vectors. */
   readonly n: number;
   /** 1, but for `msmBatch`. */

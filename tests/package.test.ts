@@ -31,7 +31,7 @@ const MOST_BYTES_OF_NOBLE = 2 * 1024;
 const MOST_BYTES_OF_SNARKJS = 5632;
 /** Of what an engine needs once it works: running jobs, who has the device, loading points, self-test, verification, the CPU’s way, who computes what, tables, programs that points go through, fields of pairs. */
 const MOST_BYTES_OF_LATER = 44 * 1024;
-/** Of what each worker of the CPU loads. */
+/** Of what each worker of the CPU loads; and of the module that has it as text. */
 const MOST_BYTES_OF_WORKER = 3712;
 /** Of groups besides BN254's G1, which are loaded when one is asked for. */
 const MOST_BYTES_OF_CURVES = 4032;
@@ -142,9 +142,11 @@ describe('what is in it', () => {
       'snarkjs.d.ts',
       'snarkjs.js',
       'snarkjs.js.map',
-      'worker.d.ts',
-      'worker.js',
-      'worker.js.map',
+      'webgpu-msm-worker.d.ts',
+      'webgpu-msm-worker.js',
+      'webgpu-msm-worker.js.map',
+      'worker-text.js',
+      'worker-text.js.map',
     ]);
   });
 
@@ -166,7 +168,8 @@ describe('what is in it', () => {
       'noble.js',
       'node.js',
       'snarkjs.js',
-      'worker.js',
+      'webgpu-msm-worker.js',
+      'worker-text.js',
     ]) {
       const { sources } = JSON.parse(readFileSync(join(dist, `${name}.map`), 'utf8'));
       expect(sources).not.toEqual([]);
@@ -270,7 +273,9 @@ describe('what it weighs', () => {
     expect(weigh(readFileSync(join(dist, 'noble.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_NOBLE);
     expect(weigh(readFileSync(join(dist, 'snarkjs.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_SNARKJS);
     expect(weigh(readFileSync(join(dist, 'later.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_LATER);
-    expect(weigh(readFileSync(join(dist, 'worker.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_WORKER);
+    for (const name of ['webgpu-msm-worker.js', 'worker-text.js']) {
+      expect(weigh(readFileSync(join(dist, name), 'utf8')), name).toBeLessThanOrEqual(MOST_BYTES_OF_WORKER);
+    }
     expect(weigh(readFileSync(join(dist, 'more-curves.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_CURVES);
     expect(weigh(readFileSync(join(dist, 'encodings.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_ENCODINGS);
   });

@@ -1,6 +1,6 @@
 /**
- * Whether the workers of the package are found by what bundlers make of a program that uses it, in Chromium; and that it computes without them
- * where a bundler does not know of them. The page is tests/places-workers/bundled.html.
+ * Whether the workers of the package are found by what bundlers make of a program that uses it, in Chromium; also where a bundler does not know of
+ * them. The page is tests/places-workers/bundled.html.
  *
  * @module-tag long
  */
@@ -13,7 +13,7 @@ import { createServer, type ViteDevServer, build as vite } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchChromium } from '../scripts/browser/launch.mjs';
 import { makePlace, type Place, saidBy, serveFolder } from './support/worker-place.js';
-import { notLoaded, right, someWorkers } from './support/workers-seen.js';
+import { nothingLost, right, someWorkers } from './support/workers-seen.js';
 
 let place: Place;
 let server: Server;
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const hasWorkersAt = async (url: string): Promise<void> => {
   const { outcome, uncaught } = await saidBy(browser, url);
-  expect(outcome).toMatchObject({ ...right(place), workers: someWorkers, lost: [] });
+  expect(outcome).toMatchObject({ ...right(place), workers: someWorkers, ...nothingLost });
   expect(uncaught).toEqual([]);
 };
 
@@ -93,11 +93,8 @@ describe('what esbuild makes, which leaves URLs as they are', () => {
     cpSync(join(pages, 'bundled.html'), join(outdir, 'bundled.html'));
   });
 
-  it("computes in its own thread, as the package's worker is not there", async () => {
-    const { outcome, uncaught } = await saidBy(browser, `${origin}/esbuild/bundled.html?way=alone`);
-    expect(outcome).toMatchObject({ ...right(place), workers: 0, lost: notLoaded });
-    expect(uncaught).toEqual([]);
-  });
+  it("has the package's worker from its text, as its file is not there", () =>
+    hasWorkersAt(`${origin}/esbuild/bundled.html?way=asItIs`));
 
   it("has a worker of the program's own, which imports that of the package", () =>
     hasWorkersAt(`${origin}/esbuild/bundled.html?way=ownScript`));

@@ -4,13 +4,14 @@
  *
  * @module-tag long
  */
-import { rmSync } from 'node:fs';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
+import { join } from 'node:path';
 import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchChromium } from '../scripts/browser/launch.mjs';
 import { type Headers, makePlace, type Place, type Said, saidBy, serveFolder } from './support/worker-place.js';
-import { notLoaded, right, someWorkers } from './support/workers-seen.js';
+import { nothingLost, notLoaded, right, someWorkers } from './support/workers-seen.js';
 
 const ISOLATED: Headers = {
   'cross-origin-opener-policy': 'same-origin',
@@ -28,13 +29,14 @@ let origin: string;
 let cdn: Server;
 let elsewhere: string;
 let browser: Browser;
-/** What the server sends with each file, and with worker.js. */
+/** What the server sends with each file, and with the package's worker. */
 let headers: Headers = {};
 let workerHeaders: Headers = {};
 
 beforeAll(async () => {
   place = await makePlace();
-  const headersOf = (pathname: string): Headers => (pathname.endsWith('/worker.js') ? workerHeaders : headers);
+  const headersOf = (pathname: string): Headers =>
+    pathname.endsWith('/webgpu-msm-worker.js') ? workerHeaders : headers;
   ({ server, origin } = await serveFolder(place.folder, headersOf));
   ({ server: cdn, origin: elsewhere } = await serveFolder(place.folder, () => ({
     'access-control-allow-origin': '*',
@@ -63,20 +65,26 @@ describe.each([
 ])('a page %s', (_, sent, isIsolated) => {
   it('computes with workers', async () => {
     const { outcome, uncaught } = await compute('asItIs', sent);
-    expect(outcome).toEqual({ ...right(place), workers: someWorkers, lost: [], isIsolated, scope: 'Window' });
+    expect(outcome).toEqual({ ...right(place), workers: someWorkers, ...nothingLost, isIsolated, scope: 'Window' });
     expect(uncaught).toEqual([]);
   });
 
   it('computes with workers of a worker', async () => {
     const { outcome, uncaught } = await compute('nested', sent);
     const scope = 'DedicatedWorkerGlobalScope';
-    expect(outcome).toEqual({ ...right(place), workers: someWorkers, lost: [], isIsolated, scope });
+    expect(outcome).toEqual({ ...right(place), workers: someWorkers, ...nothingLost, isIsolated, scope });
     expect(uncaught).toEqual([]);
   });
 
   it('computes with workers of a script of its own, which imports that of the package', async () => {
     const { outcome, uncaught } = await compute('ownScript', sent);
-    expect(outcome).toMatchObject({ ...right(place), workers: someWorkers, lost: [], isIsolated, hasStarted: true });
+    expect(outcome).toMatchObject({
+      ...right(place),
+      workers: someWorkers,
+      ...nothingLost,
+      isIsolated,
+      hasStarted: true,
+    });
     expect(uncaught).toEqual([]);
   });
 
@@ -95,33 +103,42 @@ describe.each([
 describe('under a policy', () => {
   it("of worker-src 'self' there are workers", async () => {
     const { outcome, uncaught } = await compute('asItIs', policy("'self'"));
-    expect(outcome).toMatchObject({ ...right(place), workers: someWorkers, lost: [] });
+    expect(outcome).toMatchObject({ ...right(place), workers: someWorkers, ...nothingLost });
     expect(uncaught).toEqual([]);
   });
 
-  it("of worker-src 'none' it computes in its own thread", async () => {
+  it("of worker-src 'none' it computes in its own thread, and says so once", async () => {
     const { outcome, uncaught } = await compute('alone', policy("'none'"));
-    expect(outcome).toMatchObject({ ...right(place), workers: 0, lost: notLoaded });
+    const noWorkers = 'worker 2 died: it could not be loaded';
+    const warnings = [expect.stringContaining(noWorkers)];
+    expect(outcome).toMatchObject({ ...right(place), workers: 0, lost: notLoaded, noWorkers, warnings });
     expect(uncaught).toEqual([]);
   });
 
   it('that comes with the worker and forbids it to compile, it computes there what the page compiled', async () => {
     const { outcome, uncaught } = await compute('asItIs', {}, { 'content-security-policy': "script-src 'self'" });
-    expect(outcome).toMatchObject({ ...right(place), workers: someWorkers, lost: [] });
+    expect(outcome).toMatchObject({ ...right(place), workers: someWorkers, ...nothingLost });
     expect(uncaught).toEqual([]);
   });
 
-  it('of isolation that its worker is not served with, it computes in its own thread', async () => {
-    const { outcome, uncaught } = await compute('alone', ISOLATED, {});
-    expect(outcome).toMatchObject({ ...right(place), workers: 0, lost: notLoaded, isIsolated: true });
+  it("of isolation that the worker's file is not served with, it has the worker from its text", async () => {
+    const { outcome, uncaught } = await compute('asItIs', ISOLATED, {});
+    expect(outcome).toMatchObject({ ...right(place), workers: someWorkers, ...nothingLost, isIsolated: true });
     expect(uncaught).toEqual([]);
   });
 });
 
-it('a page that has the package from another origin, whose workers it may not start, computes in its own thread', async () => {
+it('a page that has the package from another origin, whose file it may not start, has the worker from its text', async () => {
   const library = `${elsewhere}/node_modules/webgpu-msm/dist/index.js`;
   const { outcome, uncaught } = await compute(`elsewhere&${new URLSearchParams({ library })}`, {});
-  const notStarted = expect.stringMatching(/^a worker could not be started: SecurityError: /);
-  expect(outcome).toMatchObject({ ...right(place), workers: 0, lost: [notStarted, notStarted] });
+  expect(outcome).toMatchObject({ ...right(place), workers: someWorkers, ...nothingLost });
+  expect(uncaught).toEqual([]);
+});
+
+it('a page that gets another script for the worker, which never says that it is ready, has the worker from its text', async () => {
+  cpSync(join(place.folder, 'node_modules/webgpu-msm/dist'), join(place.folder, 'other'), { recursive: true });
+  writeFileSync(join(place.folder, 'other/webgpu-msm-worker.js'), 'postMessage(null); postMessage({ say: 1 });');
+  const { outcome, uncaught } = await compute('elsewhere&library=/other/index.js', {});
+  expect(outcome).toMatchObject({ ...right(place), workers: someWorkers, ...nothingLost });
   expect(uncaught).toEqual([]);
 });

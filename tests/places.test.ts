@@ -157,8 +157,9 @@ describe('the built package', () => {
       ['node.js', 'node:fs/promises', 'node:path'],
       ['snarkjs.js', 'index.js'],
       ['encodings.js'],
-      ['later.js', 'index.js'],
+      ['later.js', 'index.js', 'worker-text.js'],
       ['more-curves.js'],
+      ['worker-text.js'],
     ]);
   });
 

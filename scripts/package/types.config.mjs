@@ -14,10 +14,10 @@ export default ({ configTo = 'dist' }) =>
     { entry: 'noble', tsconfig: 'tsconfig.build.json' },
     { entry: 'snarkjs', tsconfig: 'tsconfig.build.json' },
     { entry: 'node', tsconfig: 'tsconfig.node.json' },
-    { entry: 'worker', tsconfig: 'tsconfig.build.json', from: 'cpu/worker' },
-  ].map(({ entry, tsconfig, from = entry }) => ({
+    { entry: 'worker', tsconfig: 'tsconfig.build.json', from: 'cpu/worker', file: 'webgpu-msm-worker' },
+  ].map(({ entry, tsconfig, from = entry, file = entry }) => ({
     input: `src/${from}.ts`,
-    output: { file: `${configTo}/${entry}.d.ts`, format: 'es' },
+    output: { file: `${configTo}/${file}.d.ts`, format: 'es' },
     plugins: [dts({ tsconfig })],
     external: [/^node:/],
   }));

@@ -10,6 +10,11 @@ const inProject = (path: string): string => fileURLToPath(new URL(`../../${path}
 /** The module that knows where the worker is. */
 const PLATFORM = inProject('src/cpu/platform.ts');
 
+/** The module that has its text. */
+const TEXT = inProject('src/cpu/worker-text.ts');
+
+const NAME = 'webgpu-msm-worker.js';
+
 /** The worker in a file that needs no other, and its source map. */
 const buildWorker = async (outDir: string): Promise<readonly { readonly name: string; readonly text: string }[]> => {
   const built = (await build({
@@ -23,7 +28,7 @@ const buildWorker = async (outDir: string): Promise<readonly { readonly name: st
       target: 'es2022',
       sourcemap: true,
       minify: false,
-      lib: { entry: inProject('src/cpu/worker.ts'), formats: ['es'], fileName: () => 'worker.js' },
+      lib: { entry: inProject('src/cpu/worker.ts'), formats: ['es'], fileName: () => NAME },
       rolldownOptions: { output: { minify: false } },
     },
   })) as Rolldown.RolldownOutput[];
@@ -32,22 +37,38 @@ const buildWorker = async (outDir: string): Promise<readonly { readonly name: st
     .map((file) => ({ name: file.fileName, text: file.type === 'chunk' ? file.code : String(file.source) }));
 };
 
-/** The package has its worker beside it, as `worker.js`, and bundlers find it by its URL. */
+/** Returns the script that `buildWorker` built, without the comment that names its source map. */
+const scriptOf = (files: Awaited<ReturnType<typeof buildWorker>>): string => {
+  const { text = '' } = files.find(({ name }) => name === NAME) ?? {};
+  return text.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '');
+};
+
+/**
+ * The package has its worker beside it, and bundlers find it by its URL. Its text is in the package a second time, in a module that is loaded where the
+ * file is not found.
+ */
 export const workerFile = (): Plugin => {
   let outDir = '';
+  let built: ReturnType<typeof buildWorker> | null = null;
+  const files = () => {
+    built ??= buildWorker(outDir);
+    return built;
+  };
   return {
     name: 'worker-file',
     enforce: 'pre',
     configResolved({ root, build }) {
       outDir = resolve(root, build.outDir);
     },
-    transform(code, id) {
+    async transform(code, id) {
+      if (id === TEXT)
+        return { code: `export const workerText = ${JSON.stringify(scriptOf(await files()))};`, map: null };
       if (id !== PLATFORM) return null;
       // it is for those who bundle the package
-      return { code: code.replace("'./worker.ts'", "/* @vite-ignore */ './worker.js'"), map: null };
+      return { code: code.replace("'./worker.ts'", `/* @vite-ignore */ './${NAME}'`), map: null };
     },
     async generateBundle() {
-      for (const { name, text } of await buildWorker(outDir)) {
+      for (const { name, text } of await files()) {
         this.emitFile({ type: 'asset', fileName: name, source: text });
       }
     },
@@ -60,7 +81,7 @@ export const builtWorker = (): Plugin => {
   const write = async (): Promise<string> => {
     const folder = inProject('node_modules/.cache/webgpu-msm');
     mkdirSync(folder, { recursive: true });
-    const { text = '' } = (await buildWorker(folder)).find(({ name }) => name === 'worker.js') ?? {};
+    const text = scriptOf(await buildWorker(folder));
     // several trees may have these modules in common, and each a worker of its own
     const path = join(folder, `worker-${createHash('sha256').update(text).digest('hex').slice(0, 16)}.mjs`);
     if (!existsSync(path)) writeFileSync(path, text);
@@ -72,7 +93,7 @@ export const builtWorker = (): Plugin => {
     async transform(code, id) {
       if (id !== PLATFORM) return null;
       url ??= write();
-      const beside = "import.meta.url.replace(/[^/]*$/, 'worker.js')";
+      const beside = `import.meta.url.replace(/[^/]*$/, '${NAME}')`;
       if (!code.includes(beside)) throw new Error(`${PLATFORM}: ${beside} is not there`);
       return { code: code.replace(beside, JSON.stringify(await url)), map: null };
     },

@@ -30,6 +30,8 @@ export interface CpuOutcome {
   readonly arithmetic: Exclude<RunRecord['arithmetic'], null>;
   /** Workers that took part. */
   readonly workers: number;
+  /** Why there were none though there was enough to do for some; null where none failed. */
+  readonly noWorkers: string | null;
   /** Rows of a chunk, of the last round; 0 where there was but one thread. */
   readonly chunk: number;
   /** What became of workers that died; null if none did. */
@@ -44,6 +46,8 @@ export interface Threads extends Cutting {
   readonly pool: WorkerPool | null;
   /** The most workers beside the own thread. */
   readonly workers: number;
+  /** Why there are none where some were permitted. */
+  readonly whyNone?: string;
   /** How many of them may be at work; asked now and then. Where it is not there all may. */
   readonly allowed?: (() => number) | undefined;
   /** Called now and then, to let others go first. */
@@ -93,7 +97,8 @@ const onBigInts = async (
   }
   const { windowBits, windows } = most;
   const { waitedMs } = turns;
-  return { sums, windowBits, windows, entries, arithmetic: 'bigint', workers: 0, chunk: 0, lost: null, waitedMs };
+  const nobody = { workers: 0, noWorkers: null, chunk: 0, lost: null };
+  return { sums, windowBits, windows, entries, arithmetic: 'bigint', ...nobody, waitedMs };
 };
 
 /** Which of the bases scalar i multiplies. */
@@ -162,6 +167,8 @@ class WideCall {
   readonly #threads: Threads;
   readonly #workers = new Set<number>();
   readonly #lost: string[] = [];
+  /** Whether a round was worth workers. */
+  #isLarge = false;
   #chunk = 0;
   /** Additions of a round that are a thread's. */
   #share = 0;
@@ -213,10 +220,16 @@ class WideCall {
       entries,
       arithmetic: this.#kernel.lanes === 1 ? 'wasm' : 'wasm-simd',
       workers: this.#workers.size,
+      noWorkers: this.#isLarge && this.#workers.size === 0 ? this.#whyNone : null,
       chunk: this.#chunk,
       lost: this.#lost.length === 0 ? null : this.#lost.join('; '),
       waitedMs: this.#turns.waitedMs,
     };
+  }
+
+  get #whyNone(): string | null {
+    const { pool, whyNone = null } = this.#threads;
+    return pool === null ? whyNone : pool.whyOff;
   }
 
   *#partsOf(vectors: readonly SurveyedVector[]): Generator<Part> {
@@ -239,7 +252,9 @@ class WideCall {
     const entries = parts.reduce((sum, part) => sum + part.entries, 0);
     // beside a round of another sum the own thread computes alone
     const isAlone = pool === null || pool.isOff || pool.isBusy;
-    const workers = isAlone ? 0 : Math.min(this.#threads.workers, workersFor(this.#curve, entries));
+    const worth = workersFor(this.#curve, entries);
+    if (worth > 0) this.#isLarge = true;
+    const workers = isAlone ? 0 : Math.min(this.#threads.workers, worth);
     this.#share = entries / (1 + workers);
     const make = workers > 0 && pool?.shares ? this.#sharedWith(pool, parts) : null;
     const pieces = parts.map(({ points, scalars, bits, from, to, shape }): Piece => {

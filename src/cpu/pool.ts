@@ -13,7 +13,7 @@ import {
   type Task,
 } from './messages.js';
 import type { NodeWorker } from './node-module.js';
-import type { PageWorker } from './platform.js';
+import type { PageWorker, StartWorker } from './platform.js';
 import type { WindowSums } from './share.js';
 import { SharedWords } from './shared-words.js';
 import type { CompiledKernel } from './wide-adder.js';
@@ -27,11 +27,15 @@ export interface Patience {
    * longest chunk took the own thread, counts as dead.
    */
   readonly silentMs: number;
+  /** A worker that was not ready for so long after it was started is another script, or none. Default 10,000. */
+  readonly startMs?: number;
 }
 
 const PATIENCE: Patience = { idleMs: 10_000, silentMs: 3000 };
 
 const SILENT_CHUNKS = 20;
+
+const START_MS = 10_000;
 
 /** The caller's own thread looks so often whether it is to go on while it waits for others, in milliseconds. */
 const LOOK_MS = 10;
@@ -92,6 +96,7 @@ interface Current {
 class Member {
   readonly number: number;
   readonly worker: ComputeWorker;
+  readonly since = performance.now();
   state: 'starting' | 'idle' | 'busy' | 'dead' = 'starting';
   kernel: CompiledKernel | null = null;
   readonly drawn = new Set<number>();
@@ -105,7 +110,10 @@ class Member {
 }
 
 export class WorkerPool {
-  readonly #start: () => ComputeWorker;
+  /** null while another way is looked for. */
+  #start: StartWorker | null;
+  /** Another way to start workers, until it is taken, or a worker was ready. */
+  #otherwise: (() => Promise<StartWorker>) | null;
   readonly #shares: boolean;
   readonly #patience: Patience;
   readonly #inputs = new SharedWords();
@@ -113,13 +121,23 @@ export class WorkerPool {
   #members: Member[] = [];
   #numbers = 0;
   #deaths = 0;
+  #whyOff: string | null = null;
   #current: Current | null = null;
   #onChange: () => void = () => undefined;
   #idle: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param shares whether workers can be given shared memory */
-  constructor(start: () => ComputeWorker, shares: boolean, patience = PATIENCE) {
+  /**
+   * @param shares whether workers can be given shared memory
+   * @param otherwise gives another way to start workers, for where `start` leads to none that is ever ready
+   */
+  constructor(
+    start: StartWorker,
+    shares: boolean,
+    patience = PATIENCE,
+    otherwise: (() => Promise<StartWorker>) | null = null,
+  ) {
     this.#start = start;
+    this.#otherwise = otherwise;
     this.#shares = shares;
     this.#patience = patience;
   }
@@ -154,6 +172,11 @@ export class WorkerPool {
     return this.#deaths >= MOST_DEATHS;
   }
 
+  /** What became of the last one, where there are none any more; else null. */
+  get whyOff(): string | null {
+    return this.isOff ? this.#whyOff : null;
+  }
+
   /**
    * Computes a round, with at most so many workers: those that there are, and others, which are started and take part once they are there.
    *
@@ -182,7 +205,10 @@ export class WorkerPool {
     } finally {
       this.#current = null;
       for (const member of this.#members.filter(({ state }) => state === 'busy')) this.#end(member);
-      this.#idle = setTimeout(() => this.destroy(), this.#patience.idleMs);
+      this.#idle = setTimeout(() => {
+        this.#loseLate();
+        this.destroy();
+      }, this.#patience.idleMs);
       // of Node: what waits for nothing else may end
       (this.#idle as { unref?(): void }).unref?.();
     }
@@ -209,6 +235,7 @@ export class WorkerPool {
   /** Looks how many workers may be at work. */
   #look(current: Current): void {
     const { round, most } = current;
+    this.#loseLate();
     this.#allow(current, round.isStatic ? most : Math.min(most, round.allowed?.() ?? most));
   }
 
@@ -234,7 +261,7 @@ export class WorkerPool {
   #wake(workers: number): void {
     const there = this.#members.slice(0, workers);
     for (const member of there) if (member.state === 'idle') this.#hand(member);
-    for (let i = there.length; i < workers && !this.isOff; i++) this.#add();
+    for (let i = there.length; i < workers && !this.isOff && this.#start !== null; i++) this.#add(this.#start);
   }
 
   async #computeOwn(current: Current): Promise<void> {
@@ -297,14 +324,50 @@ export class WorkerPool {
     return current.next < current.round.chunks ? current.next++ : null;
   }
 
-  #add(): void {
+  #add(start: StartWorker): void {
     try {
-      const member = new Member(++this.#numbers, this.#start());
+      const member = new Member(++this.#numbers, start());
       this.#listen(member);
       this.#members.push(member);
     } catch (error) {
-      this.#deaths++;
-      this.#current?.lost.push(`a worker could not be started: ${String(error)}`);
+      if (this.#turnToOther()) return;
+      this.#mourn(`a worker could not be started: ${String(error)}`);
+    }
+  }
+
+  #mourn(why: string): void {
+    this.#deaths++;
+    this.#whyOff = why;
+    this.#current?.lost.push(why);
+  }
+
+  /** Takes the other way to start workers. @returns whether there is one that was not taken yet */
+  #turnToOther(): boolean {
+    const otherwise = this.#otherwise;
+    if (otherwise === null) return false;
+    this.#otherwise = null;
+    this.#start = null;
+    for (const member of [...this.#members]) this.#end(member);
+    this.#numbers = 0;
+    otherwise().then(
+      (start) => {
+        this.#start = start;
+        if (this.#current !== null) this.#wake(Math.min(this.#current.most, this.#current.allowed));
+      },
+      (error: unknown) => {
+        this.#deaths = MOST_DEATHS;
+        this.#whyOff = String(error);
+      },
+    );
+    return true;
+  }
+
+  /** Gives up those that should have been ready. */
+  #loseLate(): void {
+    const { startMs = START_MS } = this.#patience;
+    const now = performance.now();
+    for (const member of [...this.#members]) {
+      if (member.state === 'starting' && now - member.since > startMs) this.#lose(member, 'did not get ready');
     }
   }
 
@@ -331,9 +394,11 @@ export class WorkerPool {
 
   #hear(member: Member, message: FromWorker): void {
     const current = this.#current;
-    if (member.state === 'dead') return;
+    // a script that is not ours may say anything
+    if (member.state === 'dead' || typeof message !== 'object' || message === null) return;
     if (message.say === 'ready') {
       member.state = 'idle';
+      this.#otherwise = null;
       if (current !== null && this.#placeOf(member) <= current.allowed) this.#hand(member);
     } else if (current === null || member.state !== 'busy') {
       return;
@@ -400,10 +465,12 @@ export class WorkerPool {
     const current = this.#current;
     const wasBusy = member.state === 'busy';
     const wasIdle = member.state === 'idle';
+    // nothing was lost but time
+    if (member.state === 'starting' && this.#turnToOther()) return;
     this.#end(member);
     // one that somebody ended while it had nothing to do is no bad sign
-    if (!wasIdle) this.#deaths++;
-    if (current !== null && !wasIdle) {
+    if (!wasIdle) this.#mourn(`worker ${member.number} ${why}`);
+    if (current !== null && wasBusy) {
       const { control } = current;
       const drawn =
         control === null
@@ -411,8 +478,7 @@ export class WorkerPool {
           : Array.from({ length: current.round.chunks }, (_, chunk) => chunk).filter(
               (chunk) => drawnBy(control, chunk) === member.number,
             );
-      if (wasBusy) current.again.push(...drawn);
-      current.lost.push(`worker ${member.number} ${why}`);
+      current.again.push(...drawn);
     }
     this.#onChange();
   }

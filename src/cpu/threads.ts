@@ -2,7 +2,7 @@
 import type { ComputeWorker } from '../api.js';
 import type { Knobs } from '../plan/tuning.js';
 import { ALONE, type Threads } from './multiply.js';
-import { canShare, threadsHere, workerStarter } from './platform.js';
+import { canShare, textStarter, threadsHere, workerStarter } from './platform.js';
 import { WorkerPool } from './pool.js';
 import { SumLine } from './sum-line.js';
 
@@ -10,12 +10,14 @@ import { SumLine } from './sum-line.js';
 export interface WorkerOptions {
   readonly maxWorkers?: number | undefined;
   readonly createWorker?: (() => ComputeWorker) | undefined;
+  readonly onWarning?: ((message: string) => void) | undefined;
 }
 
 export class CpuThreads {
   /** Who has them. */
   readonly line = new SumLine();
   readonly #options: WorkerOptions;
+  readonly #warned = new Set<string>();
   #pool: WorkerPool | null = null;
 
   constructor(options: WorkerOptions) {
@@ -26,9 +28,23 @@ export class CpuThreads {
   of({ cpuDistribution = 'dynamic', cpuChunk = 0 }: Knobs): Threads {
     const { maxWorkers: workers = threadsHere() - 1, createWorker } = this.#options;
     const start = createWorker ?? workerStarter();
-    if (workers === 0 || start === null) return ALONE;
-    this.#pool ??= new WorkerPool(start, canShare());
+    if (workers === 0) return ALONE;
+    if (start === null) return { ...ALONE, whyNone: 'nothing here starts workers' };
+    // a caller's own way to start them is the only one
+    this.#pool ??= new WorkerPool(start, canShare(), undefined, createWorker === undefined ? textStarter : null);
     return { pool: this.#pool, workers, distribution: cpuDistribution, chunk: cpuChunk || null };
+  }
+
+  /** Tells the caller, once for each reason, that large sums are computed without workers. */
+  warn(why: string): void {
+    if (this.#warned.has(why)) return;
+    this.#warned.add(why);
+    const { onWarning = console.warn } = this.#options;
+    try {
+      onWarning(`webgpu-msm: large sums on the CPU have no workers: ${why}. README.md, "Workers", says what to do.`);
+    } catch {
+      // the sum is right all the same
+    }
   }
 
   /** Ends the workers, unless they are at work. */

@@ -1,4 +1,4 @@
-/** A thread of the pool: the package's `worker.js`, which needs nothing else of the package. */
+/** A thread of the pool: the package's `webgpu-msm-worker.js`, which needs nothing else of the package. */
 import type { Begin, FromWorker, More, ToWorker } from './messages.js';
 import { drawFrom, waitFor } from './messages.js';
 import { nodeModule } from './node-module.js';

@@ -55,7 +55,8 @@ export const runOnCpu = async (
     onProgress?.({ phase: 'msm', done: 0, total: 1 });
     const computing = performance.now();
     const done = await multiplyOnCpu(curve, source, vectors, goOn, { ...threads.of(tuning), allowed, pause });
-    const { sums, windowBits, windows, entries, arithmetic, workers, lost, chunk } = done;
+    const { sums, windowBits, windows, entries, arithmetic, workers, noWorkers, lost, chunk } = done;
+    if (noWorkers !== null) threads.warn(noWorkers);
     const ms = performance.now() - computing - done.waitedMs;
     onProgress?.({ phase: 'msm', done: 1, total: 1 });
     goOn();
@@ -64,6 +65,7 @@ export const runOnCpu = async (
       gpuShare: 0,
       arithmetic,
       workers,
+      noWorkers,
       n,
       vectors: vectors.length,
       windowBits,

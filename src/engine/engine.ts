@@ -727,6 +727,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
       gpuShare: 1,
       arithmetic: null,
       workers: 0,
+      noWorkers: null,
       n: vectors.reduce((sum, vector) => sum + vector.n, 0),
       vectors: vectors.length,
       windowBits: plan.tuning.windowBits,

@@ -44,7 +44,7 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
   readonly maxWorkers?: number;
   /**
    * Starts a worker of yours that runs `webgpu-msm/worker`, where the one beside the package is not found: `() => new Worker(…, { type: 'module' })`, or
-   * one of `node:worker_threads`. Where none can be started the engine computes in its own thread.
+   * one of `node:worker_threads`. Where none can be started the engine computes in its own thread, and `onWarning` is told.
    */
   readonly createWorker?: () => ComputeWorker;
   /**
@@ -93,6 +93,11 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
   readonly maxQueued?: QueueLimits;
   /** Told what happens to the engine's calls, for those who watch a service. What it throws is nobody's, and changes nothing. */
   readonly onEvent?: (event: EngineEvent) => void;
+  /**
+   * Told, once for each reason, that the engine computes more slowly than it could, and why: workers cannot be started (`RunRecord.noWorkers`). What it
+   * throws changes nothing. Default: `console.warn`.
+   */
+  readonly onWarning?: (message: string) => void;
   /**
    * Whether the pipelines have to compute an MSM with a known answer before a result of theirs is believed, once on a device. Default true;
    * false where you know already, or count every dispatch. See `MsmEngine.selfTest`.
@@ -182,6 +187,7 @@ export const readOptions = (options: OtherOptions): ReadOptions => {
     createWorker,
     maxQueued = {},
     onEvent,
+    onWarning,
   } = ownOptions(options);
   if (!(Number.isInteger(budget) && budget > 0)) {
     throw badArgument(`memoryBudget must be a positive integer of bytes, got ${show(budget)}`);
@@ -227,8 +233,10 @@ export const readOptions = (options: OtherOptions): ReadOptions => {
       throw badArgument(`maxQueued.${name} must be a number from 0, got ${show(most)}`);
     }
   }
-  if (onEvent !== undefined && typeof onEvent !== 'function') {
-    throw badArgument(`onEvent must be a function, got ${show(onEvent)}`);
+  for (const [name, told] of Object.entries({ onEvent, onWarning })) {
+    if (told !== undefined && typeof told !== 'function') {
+      throw badArgument(`${name} must be a function, got ${show(told)}`);
+    }
   }
   const shared = readSharing(sharing);
   return {
@@ -238,6 +246,6 @@ export const readOptions = (options: OtherOptions): ReadOptions => {
     ...{ backend, retainBases, retries, selfTests },
     verify: readVerify('verify', verify),
     tuning,
-    workers: { maxWorkers, createWorker },
+    workers: { maxWorkers, createWorker, onWarning },
   };
 };

@@ -450,6 +450,7 @@ const joined = (
   const longest = all.reduce((most, each) => (each.entries > most.entries ? each : most));
   const sum = (what: 'entries' | 'dispatches' | 'submits'): number =>
     all.reduce((total, each) => total + each[what], 0);
+  const workers = back.reduce((most, { workers }) => Math.max(most, workers), 0);
   const retried = all.flatMap((each) => each.retried ?? []);
   return {
     ...longest,
@@ -457,7 +458,8 @@ const joined = (
     on: front.length === 0 ? 'cpu' : back.length === 0 ? 'gpu' : 'both',
     gpuShare,
     arithmetic: back[0]?.arithmetic ?? null,
-    workers: back.reduce((most, { workers }) => Math.max(most, workers), 0),
+    workers,
+    noWorkers: workers > 0 ? null : (back.findLast(({ noWorkers }) => noWorkers !== null)?.noWorkers ?? null),
     entries: sum('entries'),
     dispatches: sum('dispatches'),
     submits: sum('submits'),

@@ -41,14 +41,15 @@ export interface AccelerateOptions extends EnginesOptions {
   readonly signal?: AbortSignal;
   /**
    * Called once for each of these: when snarkjs first computes something itself because this library could not; when a proof was written in which nothing came
-   * to this library; when `basesBudget` was too small, with the size that would do. What it throws is nobody's, and changes nothing. Default: `console.warn`.
+   * to this library; when `basesBudget` was too small, with the size that would do; and with what the engines warn of, each message once. What it throws is
+   * ignored, and changes nothing. Default: `console.warn`.
    */
   readonly onWarning?: (message: string) => void;
 }
 
 /** Options that are right. */
 export interface ReadAccelerateOptions {
-  readonly engines: EnginesOptions;
+  readonly engines: EnginesOptions & Pick<MsmEngineOptions, 'onWarning'>;
   /** undefined: by the device. */
   readonly basesBudget: number | undefined;
   readonly leastPoints: number;
@@ -90,7 +91,15 @@ export const readAccelerateOptions = async (options: AccelerateOptions): Promise
   if (onWarning !== undefined && typeof onWarning !== 'function')
     throw badArgument(`options.onWarning must be a function, got ${show(onWarning)}`);
   const given: EnginesOptions = Object.fromEntries(ofEngines.map((name) => [name, own[name]]));
-  const engines = { ...given, ...(tuning instanceof Object && { tuning: { ...tuning } }) };
+  // engines of several groups warn of the same
+  const warned = new Set<string>();
+  const engines = {
+    ...{ ...given, ...(tuning instanceof Object && { tuning: { ...tuning } }) },
+    onWarning: (message: string): void => {
+      if (!warned.has(message)) read.warn(message);
+      warned.add(message);
+    },
+  };
   const read = {
     ...{ engines, singleThread, signal },
     basesBudget: basesBudget === undefined ? undefined : integerOf('basesBudget', basesBudget),

@@ -1,11 +1,10 @@
 // @ts-nocheck: see compute.js
 import { createMsmEngine } from 'webgpu-msm';
-import { computeUntil, hasWorkers, isAlone, tell } from './compute.js';
+import { computeUntil, hasWorkers, tell } from './compute.js';
 
 /** What the query asks for. */
 const ways = {
   asItIs: () => computeUntil(createMsmEngine, hasWorkers),
-  alone: () => computeUntil(createMsmEngine, isAlone()),
   ownScript: () => {
     const createWorker = () => new Worker(new URL('./bundled-worker.js', import.meta.url), { type: 'module' });
     return computeUntil(createMsmEngine, hasWorkers, { createWorker });

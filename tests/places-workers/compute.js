@@ -30,10 +30,13 @@ export async function callUntil(engine, isWanted) {
  * @param createMsmEngine of the library, wherever a place has it from
  */
 export async function computeUntil(createMsmEngine, isWanted, options = {}) {
-  const engine = await createMsmEngine({ curve: 'bn254', backend: 'cpu', maxWorkers: 2, ...options });
+  const warnings = [];
+  const onWarning = (message) => warnings.push(message);
+  const engine = await createMsmEngine({ curve: 'bn254', backend: 'cpu', maxWorkers: 2, onWarning, ...options });
   const outcome = await callUntil(engine, isWanted);
+  const { noWorkers } = engine.lastRun;
   engine.destroy();
-  return { ...outcome, isIsolated: crossOriginIsolated, scope: self.constructor.name };
+  return { ...outcome, noWorkers, warnings, isIsolated: crossOriginIsolated, scope: self.constructor.name };
 }
 
 /** Where no worker can be had: two calls after the first failure, too. */

@@ -1,2 +1,2 @@
 // @ts-nocheck: see compute.js
-import '../node_modules/webgpu-msm/dist/worker.js';
+import '../node_modules/webgpu-msm/dist/webgpu-msm-worker.js';

@@ -2,7 +2,7 @@
 import { createMsmEngine } from '../node_modules/webgpu-msm/dist/index.js';
 import { computeUntil, hasWorkers, isAlone, saidBy, tell } from './compute.js';
 
-const WORKER = new URL('../node_modules/webgpu-msm/dist/worker.js', import.meta.url);
+const WORKER = new URL('../node_modules/webgpu-msm/dist/webgpu-msm-worker.js', import.meta.url);
 
 /** The package's worker, but the first that is at work is terminated, of which a page is not told. */
 function mortal() {
@@ -28,7 +28,7 @@ const ways = {
   /** With the package from where the query says. */
   elsewhere: async () => {
     const library = await import(new URLSearchParams(location.search).get('library'));
-    return computeUntil(library.createMsmEngine, isAlone());
+    return computeUntil(library.createMsmEngine, hasWorkers);
   },
   nested: () => saidBy(new Worker(new URL('./nested.js', import.meta.url), { type: 'module' })),
   /** The caller's own script, which imports that of the package. */

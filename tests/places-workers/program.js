@@ -1,9 +1,8 @@
 // @ts-nocheck: see compute.js
 /** A program for Node and for Deno: computes, says so, and leaves the engine as it is. */
 import { createMsmEngine } from '../node_modules/webgpu-msm/dist/index.js';
-import { callUntil, hasWorkers, isAlone } from './compute.js';
+import { callUntil, hasWorkers } from './compute.js';
 
-const { argv } = await import('node:process');
 const engine = await createMsmEngine({ curve: 'bn254', backend: 'cpu', maxWorkers: 2 });
-const outcome = await callUntil(engine, argv.includes('alone') ? isAlone() : hasWorkers);
+const outcome = await callUntil(engine, hasWorkers);
 console.log(JSON.stringify({ ...outcome, doneAt: Date.now() }));

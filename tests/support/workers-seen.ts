@@ -7,6 +7,9 @@ export const right = ({ expected }: Place) => ({ sums: [expected], on: 'cpu', ar
 
 export const someWorkers = expect.toSatisfy((workers: number) => workers === 1 || workers === 2, 'one worker or two');
 
+/** No worker died, and nobody was warned. */
+export const nothingLost = { lost: [], noWorkers: null, warnings: [] };
+
 /** One failure or two: one that comes between two calls is not told of. */
 export const notLoaded = expect.toSatisfy(
   (lost: readonly string[]) =>

@@ -1,0 +1,8 @@
+// @ts-nocheck: see ../compute.js
+export default function Layout({ children }) {
+  return (
+    <html lang="en">
+      <body>{children}</body>
+    </html>
+  );
+}

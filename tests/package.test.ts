@@ -30,7 +30,7 @@ const MOST_BYTES_OF_NOBLE = 2 * 1024;
 /** What snarkjs's adapter adds. */
 const MOST_BYTES_OF_SNARKJS = 5632;
 /** Of what an engine needs once it works: running jobs, who has the device, loading points, self-test, verification, the CPU’s way, who computes what, tables, programs that points go through, fields of pairs. */
-const MOST_BYTES_OF_LATER = 44 * 1024;
+const MOST_BYTES_OF_LATER = 46 * 1024;
 /** Of what each worker of the CPU loads; and of the module that has it as text. */
 const MOST_BYTES_OF_WORKER = 3712;
 /** Of groups besides BN254's G1, which are loaded when one is asked for. */

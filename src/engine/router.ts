@@ -269,17 +269,17 @@ export class Router {
       { from: to, to: n },
     ].map((range) => {
       const parts = partsOf(vectors, curve.scalarBytes, range);
-      const surveyed = call.survey(parts.map(({ factors }) => factors));
+      const own = parts.map(({ factors }) => factors);
+      const surveyed = call.survey(own);
       const loads = surveyed.map(({ load }) => load).filter((load) => load.n > 0);
-      return { parts, surveyed, loads };
+      return { parts, own, surveyed, loads };
     }) as unknown as readonly [Part, Part];
     if (front.loads.length === 0 || back.loads.length === 0) return onCpu();
-    const own = front.parts.map(({ factors }) => factors);
     const quiet: Call = { ...options, onProgress: undefined };
     const begun = performance.now();
     let onGpu: Omit<Timed, 'ms'> & { readonly ms: number | null };
     try {
-      onGpu = await this.#watched(call, () => timedOnGpu(call, own, front.surveyed, quiet, new HostClock()));
+      onGpu = await this.#watched(call, () => timedOnGpu(call, front.own, front.surveyed, quiet, new HostClock()));
     } catch (error) {
       call.goOn();
       if (!(error instanceof MsmError) || error.code === 'aborted') throw error;
@@ -290,19 +290,15 @@ export class Router {
     this.#models = afterTrial(this.#models ?? models, work, onGpu.ms ?? performance.now() - begun);
     const rest = await this.#onCpu(call, back.surveyed, options);
     this.#learn({ models, works: worksOf(call, back.loads, workers) }, 'cpu', rest.ms);
-    const sums = vectors.map(() => infinityOf(curve));
-    const addAll = (parts: Part['parts'], some: Done['sums']): void => {
-      for (const [i, { vector }] of parts.entries()) {
-        const { x, y, infinity } = some[i] as AffinePoint<Coordinate>;
-        sums[vector] = addAffine(curve, sums[vector] as (typeof sums)[number], infinity ? null : { x, y });
-      }
-    };
-    addAll(front.parts, onGpu.sums);
-    addAll(back.parts, rest.sums);
+    const total = totalOf(curve, vectors.length);
+    total.add(front.parts, onGpu.sums);
+    total.add(back.parts, rest.sums);
     return {
-      sums: sums.map((sum) => publicPoint(curve, toAffine(curve, sum))),
+      sums: total.points(),
       record: joined({ front: [onGpu.record], back: [rest.record] }, to / n, {
-        ...{ n, vectors: vectors.length, wallMs: clock.read().wallMs },
+        n,
+        vectors: vectors.length,
+        wallMs: clock.read().wallMs,
       }),
     };
   }
@@ -319,7 +315,7 @@ export class Router {
     const stretches: Stretch[] = [];
     const paces = pacesOf(models, works, n, first);
     const division = new Division(n, paces, cutsOf(vectors, n), first);
-    const sums = vectors.map(() => infinityOf(curve));
+    const total = totalOf(curve, vectors.length);
     const records: Record<Side, RunRecord[]> = { front: [], back: [] };
     const share = { front: 0, back: 0 };
     let stopped = false;
@@ -352,10 +348,7 @@ export class Router {
             const loads = filled.map(({ load }) => load);
             stretches.push({ backend, work: worksOf(call, loads, workers)[backend], ms: done.ms });
           }
-          for (const [i, { vector }] of parts.entries()) {
-            const { x, y, infinity } = done.sums[i] as AffinePoint<Coordinate>;
-            sums[vector] = addAffine(curve, sums[vector] as (typeof sums)[number], infinity ? null : { x, y });
-          }
+          total.add(parts, done.sums);
           records[side].push(done.record);
           share[side] += (drawn.to - drawn.from) / n;
           const progress = Math.round((share.front + share.back) * n);
@@ -374,7 +367,7 @@ export class Router {
     call.goOn();
     for (const each of settled) if (each.status === 'rejected') throw each.reason;
     return {
-      sums: sums.map((sum) => publicPoint(curve, toAffine(curve, sum))),
+      sums: total.points(),
       stretches,
       record: joined(records, share.front, { n, vectors: vectors.length, wallMs: clock.read().wallMs }),
     };
@@ -384,10 +377,25 @@ export class Router {
 /** A range of all scalars. */
 interface Part {
   readonly parts: readonly { readonly vector: number; readonly factors: Factors }[];
+  readonly own: readonly Factors[];
   readonly surveyed: readonly SurveyedFactors[];
   /** Of those that are not all zeros. */
   readonly loads: readonly Workload[];
 }
+
+/** Adds up sums of parts, by the vectors that they are of. */
+const totalOf = (curve: CurveContext, count: number) => {
+  const sums = Array.from({ length: count }, () => infinityOf(curve));
+  return {
+    add(parts: Part['parts'], some: Done['sums']): void {
+      for (const [i, { vector }] of parts.entries()) {
+        const { x, y, infinity } = some[i] as AffinePoint<Coordinate>;
+        sums[vector] = addAffine(curve, sums[vector] as (typeof sums)[number], infinity ? null : { x, y });
+      }
+    },
+    points: () => sums.map((sum) => publicPoint(curve, toAffine(curve, sum))),
+  };
+};
 
 /** What is the same for ever, once it was asked for. */
 const onceOf = (ask: () => number): (() => number) => {

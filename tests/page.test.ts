@@ -271,7 +271,11 @@ describe('the dev page in Chromium', () => {
     expect(low).toBeLessThanOrEqual(ratio);
     expect(ratio).toBeLessThanOrEqual(high);
     await page.getByRole('figure', { name: 'How the times are distributed' }).waitFor();
-    await page.getByText('95 % interval').waitFor();
+    // one verdict, and what it rests on
+    const verdict = page.locator('.tiles > div', { has: page.getByText('Verdict', { exact: true }) });
+    await verdict.getByText('95 % interval').waitFor();
+    expect(await verdict.count()).toBe(1);
+    expect(await page.getByText(/[AB] is faster|No difference/).count()).toBe(1);
   });
 
   it('sweeps a knob over a list, in turns', { tags: 'long' }, async () => {
@@ -304,6 +308,9 @@ describe('the dev page in Chromium', () => {
     expect(rows.filter(({ event }) => event === 'trial').length).toBeGreaterThan(8);
     expect(rows.filter(({ event }) => event === 'calibrated')).toHaveLength(1);
     await page.getByRole('link', { name: 'the benchmark with it' }).waitFor();
+    // each setting stands beside the defaults of its own turns
+    for (const name of ['Defaults then, ms', '÷ defaults', '95 % interval'])
+      await page.getByRole('columnheader', { name }).waitFor();
   });
 
   it('shows a wrong answer as wrong, without a time', { tags: 'long' }, async () => {
@@ -427,7 +434,8 @@ describe('the dev page in Chromium', () => {
     expect(pool.rows.filter(({ event }) => event === 'few-points')).toHaveLength(4);
     expect(pool.rows.filter(({ event }) => event === 'ready')).toMatchObject([{ workers: 1 }]);
     expect(pool.rows.filter(({ event }) => event === 'resident')).toEqual([]);
-    await page.getByText('not measured: a page cannot say what memory it has').first().waitFor();
+    const why = 'not measured a page cannot say what memory it has';
+    await page.getByRole('cell', { name: why }).first().waitFor();
     const distribution = await run('autorun=cpu-distribution&logn=12&reps=1&workers=1');
     expect({ status: distribution.status, error: distribution.error }).toEqual({ status: 'done', error: null });
     const slowed = distribution.rows.filter((row) => row.event === 'shared' && row.work === 'even, one worker slowed');
@@ -500,7 +508,7 @@ describe('the dev page in Chromium', () => {
     await page.evaluate(() => {
       location.hash = '#walkerprv';
     });
-    await page.getByText('did you mean walkerpriv?').waitFor();
+    await page.getByRole('alert').getByText('did you mean walkerpriv?').waitFor();
     expect((await bench()).status).toBe('failed');
   });
 

@@ -3,6 +3,8 @@
  * destroyed; so a device that lets a wait run past a generous limit counts as lost.
  */
 
+import { MsmError } from '../errors.js';
+
 /** Why a device is of no use any more. */
 export interface Loss {
   readonly message: string;
@@ -38,7 +40,11 @@ export const COMPILING_LIMIT_MS = 120_000;
 const GRACE_MS = 50;
 
 /** A wait ran past its limit; others only ended with it. */
-export class Stuck extends Error {}
+export class Stuck extends MsmError {
+  constructor(message: string) {
+    super('device-lost', message);
+  }
+}
 
 interface Wait extends Required<WaitRequest> {
   waitedMs: number;
@@ -109,7 +115,7 @@ export class DeviceWatch {
       if (wait.waitedMs <= limitMs) continue;
       const seconds = Math.round(wait.waitedMs / 1000);
       this.#lose({ message: `it did not answer: ${wait.what} took more than ${seconds} s`, isSilent: true });
-      wait.fail(new Stuck(this.#lost?.message));
+      wait.fail(new Stuck(this.#lost?.message ?? ''));
       this.#failAll();
       return;
     }
@@ -151,14 +157,11 @@ export const watchOf = (device: GPUDevice): DeviceWatch => {
 /** How long a browser may take to find a GPU, in milliseconds: its GPU process may have to start. */
 const REQUEST_LIMIT_MS = 30_000;
 
-/** WebGPU was asked for something, and has not answered in time. */
-export class NoAnswer extends Error {}
-
 /**
  * Waits for an adapter or a device, before there is a device to watch.
  *
  * @param give receives what comes too late
- * @throws NoAnswer
+ * @throws Stuck
  */
 export const waitForRequest = <Value>(
   promise: PromiseLike<Value>,
@@ -173,7 +176,7 @@ export const waitForRequest = <Value>(
       if (waitedMs <= REQUEST_LIMIT_MS) return;
       isLate = true;
       clearInterval(timer);
-      reject(new NoAnswer(`${what} did not come within ${REQUEST_LIMIT_MS / 1000} s`));
+      reject(new Stuck(`${what} did not come within ${REQUEST_LIMIT_MS / 1000} s`));
     }, TICK_MS);
     promise.then(
       (value) => {

@@ -1,6 +1,6 @@
 import type { AdapterDescription } from '../api.js';
 import { badArgument, MsmError, show } from '../errors.js';
-import { NoAnswer, waitForRequest } from './device-watch.js';
+import { Stuck, waitForRequest } from './device-watch.js';
 
 /** A device to compute on, and whether it is ours to destroy. */
 export interface OpenDevice {
@@ -61,7 +61,7 @@ const requestDevice = async (adapter: GPUAdapter): Promise<GPUDevice> => {
     } catch (error) {
       // the first says most: the others ask for less
       refusal ??= error;
-      if (error instanceof NoAnswer) break;
+      if (error instanceof Stuck) break;
     }
   }
   throw new MsmError('unsupported-device', `the adapter makes no device: ${(refusal as Error).message}`, {

@@ -1,4 +1,7 @@
-/** The last stretch of custody: points that come back in another place, or are another point of the curve, are found before they are added up. */
+/**
+ * The last stretch of custody: a point that comes back in another place, or as another point of the
+ * curve, is found before anything is added up.
+ */
 import { describe, expect, test } from 'vitest';
 import { engineIn } from '../dev/cases/engine-in.js';
 import { libraryCurve } from '../dev/cases/library-curve.js';
@@ -16,7 +19,8 @@ import { smallCurve } from './support/small-curve.js';
 const SUMS = 4;
 
 /**
- * Changes the points of a call that come back, in the bytes that the host maps: by what walks bind, every part's own.
+ * Changes points in the bytes that the host maps. Where they are is read off the bindings of the
+ * walks, part by part.
  *
  * @param times of the attempts of the call, how many it strikes
  */

@@ -19,7 +19,8 @@
 // In custody (custody.wgsl): a level that is not as partition left it is not walked. Entries taken in and places left count by their digests in
 // `balance`: what all walks of a stream took, less what they left to each other, is the stream. Points that are not infinity count in
 // `inhabited`: so many for a sum written, so many for a point taken in, so that what one walk wrote and another one read come to nothing.
-// Sums that the host reads back have a digest, over their places and all of their words, taken of what the thread has, not of what it wrote.
+// Sums that the host reads back have a digest over their places and all of their words. It is taken
+// of the thread's own copy, so that it covers the write, too.
 // With `checks` it also notes the writers of every sum and the entries that it took in (watch.wgsl, of `webgpu-msm/checks`).
 // Host: src/stages/walk.ts. CPU twin: src/twins/walk.ts.
 {{structs}}
@@ -234,7 +235,8 @@ fn settle(level: Level, slot: u32, t: u32) {
   memory[slot * ROWS].y = flags;
 }
 
-// The digest of the sums of slots of which every task was one run: a seal of each, of its place and then of its words.
+// The digest of the sums of all slots, where every task is one run: a seal of each sum, over its place
+// and then its words.
 fn digest_of_sums(slots: u32) -> u32 {
   var digest = 0u;
   for (var s = 0u; s < slots; s++) {

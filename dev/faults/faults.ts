@@ -296,7 +296,7 @@ const flipUpload: Arm = (circumstances) => {
 
 const isSame = (a: Uint8Array, b: Uint8Array): boolean => a.every((byte, i) => byte === b[i]);
 
-/** Where in a buffer walks leave points that the host reads: a stretch for each part of the job that a map is of. */
+/** Finds where walks leave the points that a map reads: a stretch of the result for each part of a job. */
 const pointsReadBack = (trace: Trace, at: number): readonly Required<GPUBufferBinding>[] => {
   const { buffer: staging } = trace[at] as Mapped;
   const steps = trace.slice(0, at).flatMap((command) => (command.kind === 'submit' ? command.steps : []));
@@ -313,7 +313,7 @@ const pointsReadBack = (trace: Trace, at: number): readonly Required<GPUBufferBi
   });
 };
 
-/** Points of the curve come back, and not those or not there. */
+/** Changes points that come back, whichever part of a job they are of. */
 const misplace =
   (change: (typeof pointChanges)[keyof typeof pointChanges]): Arm =>
   ({ random, before, pointBytes }) => {

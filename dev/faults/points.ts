@@ -1,4 +1,4 @@
-/** Does something to the points that a call reads back: each of them stays on the curve, but for those of which words change places. */
+/** Changes the points that a call reads back. All but swaps of words leave each point on the curve. */
 import type { Random } from '../oracle/known-bases.js';
 
 /** Changes some of the points; nothing where all are alike. */

@@ -69,6 +69,8 @@ export const namedTrials: Readonly<Record<string, Trial>> = Object.fromEntries(
       ['stale-submit', { mode: 'default', fault: 'did not happen: submit' }],
       ['stale-copy', { mode: 'default', fault: 'did not happen: copy', label: 'result' }],
       ['stale-load', { mode: 'load', fault: 'did not happen: submit', broken: true }],
+      ['swapped-sums', { mode: 'default', fault: 'points read back: swapped' }],
+      ['zeroed-sum', { mode: 'batch', fault: 'points read back: zeroed' }],
       ['lost-scan', { mode: 'checks', fault: 'did not happen: dispatch', label: 'sort_scan' }],
     ] as const
   ).map(([name, trial]) => [name, { name, n: 60, seed: 1, broken: false, ...trial }]),

@@ -643,10 +643,19 @@ export interface CalibrationTrial {
   /** Median of the MSMs that were timed, in milliseconds of GPU time where the device has `timestamp-query`; null if it computed wrongly or not at all. */
   readonly ms: number | null;
   /**
-   * The defaults in the same turns: their median, and `ms` ÷ that with its 95 % interval. Medians of different rounds are no comparison, as a machine slows down
+   * The defaults in the same turns. Medians of different rounds are no comparison, as a machine slows down
    * and speeds up between them. Absent where `ms` is null. Where the defaults do not work, the first setting that does stands for them.
    */
-  readonly defaults?: { readonly ms: number; readonly ratio: number; readonly low: number; readonly high: number };
+  readonly defaults?: {
+    /** Their median, in milliseconds. */
+    readonly ms: number;
+    /** The setting's median ÷ theirs: below 1 it is faster. */
+    readonly ratio: number;
+    /** The lower end of the 95 % interval of the ratio. */
+    readonly low: number;
+    /** Its upper end. */
+    readonly high: number;
+  };
 }
 
 /** What `calibrate` of `webgpu-msm/calibrate` found; pass it to `createMsmEngine({ device, calibration })`. */

@@ -91,7 +91,8 @@ const told = /* @__PURE__ */ new WeakMap<AbortSignal, Set<() => void>>();
  * @returns what takes that back
  */
 export const onAbort = (signal: AbortSignal | undefined, callback: () => void): (() => void) => {
-  if (signal === undefined) return () => undefined;
+  // an object that stands in for a signal, and has no events, is looked at between steps
+  if (typeof signal?.addEventListener !== 'function') return () => undefined;
   const known = told.get(signal);
   const all = known ?? new Set();
   if (known === undefined) {

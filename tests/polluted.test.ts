@@ -74,7 +74,7 @@ describe('no option is inherited', () => {
     async (name) => {
       pollute(name);
       expect(await readAccelerateOptions({})).toMatchObject({
-        basesBudget: 2 ** 28,
+        basesBudget: undefined,
         leastPoints: 64,
         singleThread: false,
       });

@@ -122,7 +122,11 @@ const forget = (bench: Bench, method: Method): void => {
 
 const cases = calls.flatMap((kind) => waits[kind].map((method) => [kind, method] as const));
 
+/** The first tier has one call of each kind of work; the others are of the second. */
+const isFirst = (kind: Kind): boolean => kind === 'msm' || kind === 'loadBases';
+
 describe.each(cases)('%s, and %s never settles', (kind, method) => {
+  const tier = isFirst(kind) ? {} : { tags: 'long' };
   // what an engine compiled is not compiled again: other curves' constants, other kernels
   const options = method === 'createComputePipelineAsync' ? { tuning: { ...inSubmits, walkerSlots: 2 } } : {};
   const isCompiled = method === 'createComputePipelineAsync';
@@ -134,26 +138,30 @@ describe.each(cases)('%s, and %s never settles', (kind, method) => {
   // loading compiles its kernels at first, and the rest is compiled by the first sum
   const isThere = isCompiled && kind === 'loadBases';
 
-  test.skipIf(isThere)('on `gpu` it ends as a lost device does, and the next call is right, on a new one', async () => {
-    const { bench, bases, call, engine } = await begin({ backend: 'gpu' });
-    const struck = strike(bench, method);
-    const ended = outcomeOf(call());
-    await struck;
-    await sleep(20);
-    await clock.advance(LEAST_LIMIT_MS - 1000);
-    expect(await Promise.race([ended, sleep(20)])).toBeUndefined();
-    await clock.advanceUntil(ended, PAST_LIMITS_MS);
-    const error = await ended;
-    expect(error).toBeInstanceOf(MsmError);
-    expect(error).toMatchObject({ code: 'device-lost', message: expect.stringContaining('it did not answer: ') });
-    expect((error as MsmError).message).toContain('call again');
-    expect(await bench.msm(bases, large)).toEqual(large.expected);
-    expect(bench.gpu.devices).toHaveLength(2);
-    expect(engine.memory.bases).toBe(bases.byteLength);
-    bench.close();
-  });
+  test.skipIf(isThere)(
+    'on `gpu` it ends as a lost device does, and the next call is right, on a new one',
+    tier,
+    async () => {
+      const { bench, bases, call, engine } = await begin({ backend: 'gpu' });
+      const struck = strike(bench, method);
+      const ended = outcomeOf(call());
+      await struck;
+      await sleep(20);
+      await clock.advance(LEAST_LIMIT_MS - 1000);
+      expect(await Promise.race([ended, sleep(20)])).toBeUndefined();
+      await clock.advanceUntil(ended, PAST_LIMITS_MS);
+      const error = await ended;
+      expect(error).toBeInstanceOf(MsmError);
+      expect(error).toMatchObject({ code: 'device-lost', message: expect.stringContaining('it did not answer: ') });
+      expect((error as MsmError).message).toContain('call again');
+      expect(await bench.msm(bases, large)).toEqual(large.expected);
+      expect(bench.gpu.devices).toHaveLength(2);
+      expect(engine.memory.bases).toBe(bases.byteLength);
+      bench.close();
+    },
+  );
 
-  test.skipIf(isThere)('on `auto` it goes on on the CPU, and so does the next call on a new device', async () => {
+  test.skipIf(isThere)('on `auto` it goes on on the CPU, and so does the next call on a new device', tier, async () => {
     const { bench, bases, call, engine } = await begin({ tuning: { ...inSubmits, ...options.tuning, cpuBelow: 1 } });
     const struck = strike(bench, method);
     const ended = outcomeOf(call());
@@ -173,27 +181,31 @@ describe.each(cases)('%s, and %s never settles', (kind, method) => {
     bench.close();
   });
 
-  test.skipIf(isThere || kind === 'warmup')('an abort ends it within 50 ms, and the next call is right', async () => {
-    const { bench, bases, call } = await begin({ backend: 'gpu' });
-    const controller = new AbortController();
-    const struck = strike(bench, method);
-    const ended = outcomeOf(call(controller.signal));
-    await struck;
-    await sleep(20);
-    controller.abort();
-    expect(await atOnce(ended)).toMatchObject({ code: 'aborted' });
-    const next = outcomeOf(bench.msm(bases, large));
-    await sleep(20);
-    await clock.advanceUntil(next, PAST_LIMITS_MS);
-    // it began on the device that is lost, or waited for it
-    const answer = await next;
-    if (answer instanceof MsmError) expect(answer.code).toBe('device-lost');
-    else expect(answer).toEqual(large.expected);
-    expect(await bench.msm(bases, large)).toEqual(large.expected);
-    bench.close();
-  });
+  test.skipIf(isThere || kind === 'warmup')(
+    'an abort ends it within 50 ms, and the next call is right',
+    tier,
+    async () => {
+      const { bench, bases, call } = await begin({ backend: 'gpu' });
+      const controller = new AbortController();
+      const struck = strike(bench, method);
+      const ended = outcomeOf(call(controller.signal));
+      await struck;
+      await sleep(20);
+      controller.abort();
+      expect(await atOnce(ended)).toMatchObject({ code: 'aborted' });
+      const next = outcomeOf(bench.msm(bases, large));
+      await sleep(20);
+      await clock.advanceUntil(next, PAST_LIMITS_MS);
+      // it began on the device that is lost, or waited for it
+      const answer = await next;
+      if (answer instanceof MsmError) expect(answer.code).toBe('device-lost');
+      else expect(answer).toEqual(large.expected);
+      expect(await bench.msm(bases, large)).toEqual(large.expected);
+      bench.close();
+    },
+  );
 
-  test.skipIf(isThere)('destroying the engine ends it at once, and nothing is left', async () => {
+  test.skipIf(isThere)('destroying the engine ends it at once, and nothing is left', tier, async () => {
     const { bench, call } = await begin({ backend: 'gpu' });
     const struck = strike(bench, method);
     const ended = outcomeOf(call());

@@ -31,7 +31,7 @@ declare global {
 const codes = (names: readonly string[]): (Node | string)[] =>
   names.flatMap((name, i) => [...(i === 0 ? [] : [', ']), h('code', {}, name)]);
 
-/** What the address sets and what it leaves to the engine, and a button that runs it. */
+/** Shows the knobs that the address sets, those it leaves to the engine, and a button that runs it. */
 const readyToRun = (query: URLSearchParams, left: readonly string[]): HTMLElement => {
   const text = queryText(query);
   return h(

@@ -1,4 +1,4 @@
-/** What a setting is measured with. */
+/** Source of the library that a setting is measured with. */
 import { stageChecks } from '../../src/checks.js';
 import { createMsmEngine } from '../../src/index.js';
 import type { Host, Library } from './environment.js';

@@ -1,4 +1,4 @@
-/** What a promise of WebGPU may do that it should not: never settle, or settle late, twice, or behind a later one. */
+/** Faults of the promises that WebGPU gives: they never settle, or settle late, twice, or behind a later one. */
 import type { Arm } from './faults.js';
 
 /** Methods whose promises every call waits for; compilers' are there only in the first call of a device (tests/failures-silent.test.ts). */
@@ -8,7 +8,7 @@ export type Awaited = (typeof awaited)[number];
 /** How often the library looks at its waits (src/gpu/device-watch.ts). */
 const TICK_MS = 250;
 
-/** So many looks at a time, every millisecond: the ten seconds of a wait take as many milliseconds. */
+/** Looks at a time, every millisecond: the ten seconds of a wait take as many milliseconds. */
 const TICKS_AT_A_TIME = 4;
 
 /** Has the time of the library's waits go faster, for as long as a wait is to run past its limit. */
@@ -48,7 +48,7 @@ class Haste {
 
 const haste = new Haste();
 
-/** What comes in the place of a promise. */
+/** Makes the promise that takes the place of another. */
 type Answer = (promise: Promise<unknown>, next: Promise<void>) => PromiseLike<unknown>;
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

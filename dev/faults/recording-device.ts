@@ -16,7 +16,7 @@ export interface Injection {
   rest?(): readonly Command[];
   /** Milliseconds that a wait takes in the place of so many. */
   slowed?(ms: number): number;
-  /** What comes in the place of a promise that a method gave. */
+  /** Replaces a promise that a method gave. */
   answered?(method: Awaited, promise: Promise<unknown>): PromiseLike<unknown>;
 }
 

@@ -73,7 +73,7 @@ function makeField(name: string, { label, help }: { label: string; help: string 
   return {
     ...{ name, control, small, root },
 
-    /** What is hidden is disabled as well, so that it is not sent. */
+    /** Hides fields, and disables them, so that they are not sent. */
     show(isShown: boolean): void {
       root.hidden = !isShown;
       control.disabled = !isShown || isGreyed;
@@ -146,7 +146,7 @@ const inGrid = (fields: readonly Field[]): HTMLElement =>
 const sideFieldset = (side: 'A' | 'B', other: 'A' | 'B', fields: readonly Field[]): HTMLFieldSetElement =>
   h('fieldset', {}, h('legend', {}, side), note(`What ${side} has, and ${other} has not.`), inGrid(fields));
 
-/** What a run that needs a GPU is told where there is none. */
+/** Reason shown for a run that needs a GPU where there is none. */
 function noGpuFor(query: URLSearchParams, mode: Mode): Problem {
   const instead = cpuQuery(query);
   return isGpuOnly(mode)
@@ -267,7 +267,7 @@ export function knobForm(query: URLSearchParams, mistakes: readonly Problem[] = 
     if (trouble.hidden) location.assign(address.href);
     else trouble.scrollIntoView({ block: 'nearest' });
   });
-  /** What is wrong with the address stands at the top of the page; here its fields are marked. */
+  /** Marks the fields of a wrong address; the top of the page says how it is wrong. */
   const leaveToTheTop = (): void => {
     trouble.hidden = true;
     mark(mistakes);

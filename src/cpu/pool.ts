@@ -172,7 +172,7 @@ export class WorkerPool {
     return this.#deaths >= MOST_DEATHS;
   }
 
-  /** What became of the last one, where there are none any more; else null. */
+  /** Fate of the last worker, where none is left; else null. */
   get whyOff(): string | null {
     return this.isOff ? this.#whyOff : null;
   }

@@ -8,7 +8,7 @@ import type { Loaded } from './load.js';
 /** JavaScript engines that lack `Symbol.dispose` lack `using` too; the method then has a name that nobody calls. */
 export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol('Symbol.dispose');
 
-/** What methods of a handle throw on another object: only the handle has its private fields. */
+/** Error of a handle's methods on another object: only the handle has its private fields. */
 export const notTheHandle = (): MsmError =>
   badArgument('this is a proxy or a copy of a handle; call it on the handle itself');
 

@@ -379,7 +379,7 @@ interface Part {
   readonly parts: readonly { readonly vector: number; readonly factors: Factors }[];
   readonly own: readonly Factors[];
   readonly surveyed: readonly SurveyedFactors[];
-  /** Of those that are not all zeros. */
+  /** Loads of the parts that are not all zeros. */
   readonly loads: readonly Workload[];
 }
 

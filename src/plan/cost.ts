@@ -72,7 +72,7 @@ const UNKNOWN = [6, 25] as const;
 /** Of SwiftShader on two cores; docs/performance.md, "Many calls at once". */
 const SOFTWARE = [20, 600] as const;
 
-/** What an adapter tells of its speed: `known` by its name; `guessed`, as for any GPU; `software`: it says itself that it is none. */
+/** Source of an adapter's expected speed: `known` by its name; `guessed`, as for any GPU; `software`: it says itself that it is none. */
 export type Trust = 'known' | 'guessed' | 'software';
 
 type Named = Pick<AdapterDescription, 'vendor' | 'architecture' | 'software'>;
@@ -104,7 +104,7 @@ export interface CostModel {
   readonly prior: Coefficients;
   /** The last ones. */
   readonly runs: readonly Run[];
-  /** What the prior counts for, in runs, where that is less than usual. */
+  /** Weight of the prior, in runs, where it is less than usual. */
   readonly thought?: number | undefined;
 }
 

@@ -31,7 +31,7 @@ export interface Models extends Readonly<Record<Backend, CostModel>> {
   readonly triedMs: number;
 }
 
-/** What a prior counts for, in runs, where an adapter's name says nothing: less than a run of software, which is as fast as the machine has cores. */
+/** Weight of a prior, in runs: less than a run where the adapter is software, which is as fast as the machine has cores. */
 const THOUGHT_OF = { known: undefined, guessed: 1, software: 0.5 } as const;
 
 /** Before any call. */
@@ -104,13 +104,13 @@ export const routeOf = ({ gpuMs, cpuMs, bothMs }: Prediction): Backend | 'both' 
 /** Runs after which a GPU is measured. */
 const MEASURED = 2;
 
-/** Of the scalars, what a GPU that is only guessed at draws first of a divided call: the CPU computes meanwhile. */
+/** Share of the scalars that a GPU of unknown speed draws first of a divided call; the CPU computes meanwhile. */
 const CAUTIOUS = 1 / 32;
 
 /** It draws at most so many times as much as it was measured with. */
 const STEP = 2;
 
-/** What trials may take of all calls: until the GPU is measured, and after that. */
+/** Shares of the time of all calls that trials may take: until the GPU is measured, and after that. */
 const [TRIALS, LATER_TRIALS] = [1 / 4, 1 / 32];
 
 /** The largest share of the scalars that a trial has; and how many times what is fixed it is to take beside that, to say anything of the rest. */
@@ -122,11 +122,11 @@ const HOPELESS = 2;
 /** Calls took so many milliseconds before anything is compiled for a trial alone. */
 const COMPILES_AFTER_MS = 2000;
 
-/** Who computes a call. */
+/** The backend chosen for a call. */
 export interface Decision {
   /** `trial`: the CPU, after a part on the GPU, which is measured so; `compile`: the CPU, and the GPU is to be made ready for a trial. */
   readonly route: Backend | 'both' | 'trial' | 'compile';
-  /** Of the scalars, what the GPU draws first, at most. */
+  /** Largest share of the scalars that the GPU draws first. */
   readonly first: number;
 }
 
@@ -141,7 +141,7 @@ const trialOf = ({ gpu, spentMs, triedMs }: Models, works: Works, { gpuMs, cpuMs
   return ms >= TELLING * fixedMs ? ms / wholeMs : 0;
 };
 
-/** Of the scalars, what the GPU may draw first: little more than it was ever measured with. */
+/** Share of the scalars that the GPU may draw first: little more than it was ever measured with. */
 const firstOf = ({ gpu }: Models, works: Works): number => {
   if (gpu.runs.length >= KNOWN) return 1;
   const largest = gpu.runs.reduce((most, run) => Math.max(most, run.growingMs), 0);
@@ -149,7 +149,7 @@ const firstOf = ({ gpu }: Models, works: Works): number => {
 };
 
 /**
- * What is decided where nothing is fixed. An adapter that says it is software begins on the CPU, whatever is thought of it, and is tried in parts; one that is
+ * Decides where nothing is fixed. An adapter that says it is software begins on the CPU, whatever is thought of it, and is tried in parts; one that is
  * only guessed at divides its first calls.
  *
  * @param isReady whether all is compiled that a trial needs
@@ -208,7 +208,7 @@ export const afterDivision = (
   return { ...known, together: [...models.together, (togetherOf(models) * ms) / bothMs].slice(-KEPT) };
 };
 
-/** What is expected of both in a divided call of n scalars. Of a GPU that is to draw little at first nothing is thought before it has: no more than of the CPU. */
+/** Paces expected of both in a divided call of n scalars. A GPU that is to draw little at first is expected to be no faster than the CPU. */
 export const pacesOf = (models: Models, works: Works, n: number, first: number): Readonly<Record<Side, Pace>> => {
   const [front, back] = [paceOf(models.gpu, works.gpu, n), paceOf(models.cpu, works.cpu, n)];
   return { front: first < 1 ? { ...front, rate: Math.min(front.rate, back.rate) } : front, back };

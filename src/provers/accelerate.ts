@@ -104,7 +104,7 @@ interface Wanted {
   original(scalars: FfBytes): Promise<Uint8Array>;
 }
 
-/** What warnings there are, each told once. */
+/** Warnings, each told once. */
 type Warning = 'not ours' | 'not asked' | 'tight';
 
 class Accelerator {

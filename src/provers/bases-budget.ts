@@ -3,13 +3,13 @@
 /** Main memory where nothing tells, in bytes. */
 const UNKNOWN = 2 ** 32;
 
-/** What of main memory points may take: they are kept there, and on the device. */
+/** Share of main memory that points may take: they are kept there, and on the device. */
 const SHARE = 1 / 8;
 
 /** So much at least, in bytes: as much as the key of a small circuit takes. */
 const LEAST = 2 ** 26;
 
-/** What is told of main memory without an import: browsers round it to powers of two, from 0.25 to 32 GiB; Node says what is left to the process. */
+/** Bytes of main memory, as far as they are known without an import: browsers round it to powers of two, from 0.25 to 32 GiB; Node says what is left to the process. */
 interface Told {
   readonly navigator?: { readonly deviceMemory?: unknown };
   readonly process?: { availableMemory?(): unknown };

@@ -12,7 +12,7 @@ interface Curves {
 export interface Snarkjs {
   /** That it is snarkjs is told by these. Every snarkjs has them, and its types on npm, `@types/snarkjs`, do not say so. */
   readonly curves?: Curves;
-  /** What such types do have. */
+  /** The members that such types do have. */
   readonly groth16?: object;
 }
 
@@ -50,7 +50,7 @@ export interface FfGroup {
 const methods = ['multiExpAffine', 'multiExpAffineChunked'] as const;
 type Method = (typeof methods)[number];
 
-/** What is replaced in a group, and what replaces it. */
+/** Methods that are replaced in a group, and their replacements. */
 export type GroupMethods = Pick<FfGroup, Method>;
 
 /** Where ffjavascript keeps a curve that has threads once it is made, so that all who ask for it get the same one. */

@@ -34,7 +34,7 @@ export const digestOfScalars = (
 export const digestOfEntries = (entries: readonly (readonly [number, number])[]): number =>
   total(entries.map((entry) => mixed(weighed(entry))));
 
-/** Of points in their places, by all of their words. */
+/** Digest of points in their places, over all of their words. */
 export const digestOfSums = (words: Uint32Array, pointWords: number): number =>
   total(
     itemsOf(words, pointWords).map((point, i) => point.reduce((seal, word) => mixed(seal ^ BigInt(word)), BigInt(i))),

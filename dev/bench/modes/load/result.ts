@@ -41,7 +41,7 @@ const latencies: readonly Column<Group>[] = [
   ['p95, ms', (group) => formatMs(middle(group, (row) => row.p95Ms))],
 ];
 
-/** What is told of passes on a GPU. */
+/** Figures of passes on a GPU. */
 const ofGpu: readonly Column<Group>[] = [
   [
     'GPU idle, %',

@@ -23,7 +23,9 @@ async function check({ query, runs, adapter: request, list, stallSeconds }) {
   }
   // what there is to run is said here too, so that a case which the page leaves out is noticed
   const { cases } = refusalsAsUsage(() => parseKnobs(query));
-  const missing = new Set(cases.map(({ address, placement }) => `${formatCaseAddress(address)}, ${placement}`));
+  /** @param {string} name @param {string | null | undefined} placement none: whichever the engine takes, on the CPU none at all */
+  const keyOf = (name, placement) => (placement ? `${name}, ${placement}` : name);
+  const missing = new Set(cases.map(({ address, placement }) => keyOf(formatCaseAddress(address), placement)));
   const total = missing.size;
   const seconds = (total * runs) / CASES_A_SECOND;
   if (seconds > 60) console.log(`About ${Math.round(seconds / 60)} min on two cores that play GPU.`);
@@ -55,11 +57,11 @@ async function check({ query, runs, adapter: request, list, stallSeconds }) {
           say(`${adapterLine(row.adapter)}\n`);
         } else if (row.event === 'case') {
           const { case: name, placement, agrees, onCurve, identical, medianMs, error } = row;
-          missing.delete(`${name}, ${placement}`);
+          if (!missing.delete(keyOf(name, placement))) missing.delete(name);
           const right = passed(row) && row.runs === runs;
           if (!right) failures++;
           const wrong = `WRONG: agrees ${agrees}, on the curve ${onCurve}, identical ${identical}; ${error ?? ''}`;
-          say(`${(medianMs?.toFixed(0) ?? '–').padStart(6)} ms  ${name}, ${placement}: ${right ? 'right' : wrong}`);
+          say(`${(medianMs?.toFixed(0) ?? '–').padStart(6)} ms  ${keyOf(name, placement)}: ${right ? 'right' : wrong}`);
         }
       },
     }).finally(() => progress(''));

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { MsmBench } from '../dev/bench/run.js';
 import { launchChromium } from '../scripts/browser/launch.mjs';
 import { startDevServer } from '../scripts/dev-server.mjs';
+import { runScript } from './support/run-script.js';
 
 let server: ViteDevServer;
 let url: string;
@@ -282,4 +283,11 @@ describe('the table of targets', () => {
       );
     expect(head.slice(1)).toEqual(width === 360 ? ['Target', 'Measured', 'Verdict'] : ['none', 'none', 'none']);
   });
+});
+
+it('misses no case in the correctness driver, though none has a placement on the CPU', { tags: 'long' }, async () => {
+  const args = '--logns 4 --runs 1 --walkerpriv turns --backend cpu'.split(' ');
+  const { code, stdout, stderr } = await runScript('scripts/correctness.mjs', args, 120_000);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toContain('All 6 agree with the oracles');
 });

@@ -30,11 +30,11 @@ export interface WaitRequest {
 const TICK_MS = 250;
 
 /** The least that a wait may take, in milliseconds, and how many times what is expected. */
-export const LEAST_LIMIT_MS = 10_000;
+const LEAST_LIMIT_MS = 10_000;
 const LIMIT_TIMES = 20;
 
 /** The least while something is compiled: a phone's driver may take minutes for all kernels. */
-export const COMPILING_LIMIT_MS = 120_000;
+const COMPILING_LIMIT_MS = 120_000;
 
 /** How long promises have to reject by themselves when a device says that it is lost. */
 const GRACE_MS = 50;
@@ -83,7 +83,7 @@ export class DeviceWatch {
     return new Promise((resolve, reject) => {
       const wait: Wait = { kind: 'queue', expectedMs: 0, compiles: false, ...request, waitedMs: 0, fail: reject };
       const settled = (): void => {
-        if (this.#waits.delete(wait) && wait.kind === 'compiler') this.#forgive('compiler');
+        if (this.#waits.delete(wait) && wait.kind === 'compiler') this.#forgiveCompilers();
         if (this.#waits.size === 0) this.#stop();
       };
       this.#waits.add(wait);
@@ -121,9 +121,9 @@ export class DeviceWatch {
     }
   }
 
-  /** Progress of one is a sign of life for all of its kind. */
-  #forgive(kind: WaitKind): void {
-    for (const wait of this.#waits) if (wait.kind === kind) wait.waitedMs = 0;
+  /** Progress of one compiler is a sign of life for all. */
+  #forgiveCompilers(): void {
+    for (const wait of this.#waits) if (wait.kind === 'compiler') wait.waitedMs = 0;
   }
 
   #lose(loss: Loss): void {

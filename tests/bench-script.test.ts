@@ -223,7 +223,7 @@ describe('npm run bench', () => {
     const args = `cpu-distribution --logn 12 --reps 1 --workers 1 --json ${json}`;
     const { code, stdout, stderr } = await bench(...args.split(' '));
     expect(code, stderr).toBe(0);
-    expect(stdout).toMatch(/^adapter: .*computed on the CPU/);
+    expect(stdout).toMatch(/^adapter: CPU, \d+ logical cores, no GPU opened/);
     expect(stdout).toMatch(/\nLeast overall: .* the geometric mean of \d works/);
     const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
     const shared = rows.flatMap((row) => (row.event === 'shared' ? [row] : []));

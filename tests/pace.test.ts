@@ -47,6 +47,7 @@ test("an engine is not taken in by a GPU's clock", { tags: 'long' }, async () =>
   const engine = await createMsmEngine({
     curve: 'bn254',
     gpu,
+    backend: 'gpu',
     tuning: { walkerSlots: 32, walkerThreadsPerWorkgroup: 16 },
   });
   const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 14_000, seed: 4 });

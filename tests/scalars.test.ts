@@ -228,6 +228,37 @@ describe('on a device', () => {
     for (const each of [g2, elsewhere, onCpu]) each.destroy();
   });
 
+  test('loads that are aborted at any moment leave nothing on the device', async () => {
+    const lease = await leaseDevice();
+    const loading = await open({ device: lease.device });
+    engine = loading;
+    await loading.loadBases(known.bytes);
+    const { bases } = loading.memory;
+    let aborted = 0;
+    const abortAfter = async (kind: 'loadBases' | 'loadScalars', turns: number): Promise<void> => {
+      const controller = new AbortController();
+      const { signal } = controller;
+      const load =
+        kind === 'loadBases' ? loading.loadBases(known.bytes, { signal }) : loading.loadScalars(given, { signal });
+      const ended = load.then(
+        (loaded) => loaded.destroy(),
+        (error) => {
+          expect(error).toMatchObject({ code: 'aborted' });
+          aborted++;
+        },
+      );
+      for (let turn = 0; turn < turns; turn++) await undefined;
+      controller.abort();
+      await ended;
+    };
+    for (let turns = 0; turns < 60; turns++) {
+      await abortAfter('loadBases', turns);
+      await abortAfter('loadScalars', turns);
+    }
+    expect(aborted).toBeGreaterThan(30);
+    await expect.poll(() => loading.memory).toMatchObject({ bases, scalars: 0 });
+  });
+
   test('after the loss of the device they are loaded again', { tags: 'long' }, async () => {
     const leased = await leaseGpu();
     engine = await open({ gpu: leased.gpu });
@@ -235,7 +266,7 @@ describe('on a device', () => {
     const scalars = await engine.loadScalars(given);
     expect(await engine.msm(bases, scalars)).toEqual(sumOf(given));
     leased.devices[0]?.takeAway('at once');
-    await Promise.resolve();
+    await new Promise((resolve) => setTimeout(resolve));
     expect(scalars.byteLength).toBe(0);
     expect(await engine.msm(bases, scalars.subarray(1))).toEqual(sumOf(given.slice(1)));
     expect(leased.devices).toHaveLength(2);

@@ -98,7 +98,7 @@ describe('windows in groups', () => {
     tags: 'long',
   }, async () => {
     const { gpu } = await captureGpu(() => undefined, { vendor: 'a GPU', architecture: '', device: '' });
-    const engine = await createMsmEngine({ curve: 'bn254', gpu });
+    const engine = await createMsmEngine({ curve: 'bn254', gpu, backend: 'gpu' });
     expect(engine.adapter.software).toBe(false);
     const large = makeCase({ points: 'distinct', scalars: 'random', n: 14_000, seed: 4 });
     const bases = await engine.loadBases(large.points.bytes);

@@ -18,6 +18,9 @@ export interface QueuedCall {
   readonly order?: Order | undefined;
 }
 
+/** Gives back a result that came when its call had ended already. */
+export type Abandon<Result> = (result: Result) => void;
+
 /** What a call wants computed, as others may. */
 export interface Order {
   /** Which of the orders that wait are worth being computed with this one. */
@@ -150,6 +153,7 @@ export class CallQueue {
   async run<Result>(
     task: (turn: CallTurn) => Promise<Result>,
     { kind, priority, deadline, bytes, signal, order }: QueuedCall,
+    abandon: Abandon<Result> = () => undefined,
   ): Promise<Result> {
     const call = this.#calls++;
     const since = performance.now();
@@ -192,7 +196,7 @@ export class CallQueue {
       tell('started', { ms: begun - from });
       let result: unknown;
       try {
-        result = await (joined === null ? this.#work(task, own) : this.#ending.race(joined.result));
+        result = await (joined === null ? this.#work(task, own, abandon) : this.#ending.race(joined.result));
       } catch (error) {
         this.#counts.failed++;
         tell('ended', { ms: performance.now() - begun, error: codeOf(error) });
@@ -215,7 +219,7 @@ export class CallQueue {
    * Does the work of a call that has its turn. A call that is aborted ends at once, and so do all with their engine: work that cannot be left
    * in the middle keeps its place until it sees that. Calls computed with an aborted one go on.
    */
-  #work<Result>(task: (turn: CallTurn) => Promise<Result>, own: Called): Promise<Result> {
+  #work<Result>(task: (turn: CallTurn) => Promise<Result>, own: Called, abandon: Abandon<Result>): Promise<Result> {
     const { waiting, signal } = own;
     let isOver = false;
     const turn = this.#turnOf({ ...own, tell: (event) => isOver || own.tell(event) });
@@ -230,8 +234,12 @@ export class CallQueue {
     const over = (): void => {
       isOver = true;
     };
-    const result = this.#ending.race(compute(), signal);
-    result.then(over, over);
+    const computed = compute();
+    const result = this.#ending.race(computed, signal);
+    result.then(over, () => {
+      over();
+      computed.then(abandon, () => undefined);
+    });
     return result;
   }
 

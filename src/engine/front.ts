@@ -21,7 +21,7 @@ import type { PointSource } from '../curves/point-source.js';
 import { assertNotAborted, badArgument, MsmError, notLoaded, onAbort, show } from '../errors.js';
 import { loadedTables, type TableShape } from '../plan/workload.js';
 import { publicPoint } from '../stages/fold.js';
-import type { CallQueue, CallTurn, Order } from './call-queue.js';
+import type { Abandon, CallQueue, CallTurn, Order } from './call-queue.js';
 import { HostClock } from './clock.js';
 import type { Factors } from './factors.js';
 import {
@@ -136,8 +136,9 @@ export abstract class Front<Own extends OwnBases> {
     bytes: number,
     task: (turn: CallTurn) => Promise<Result>,
     { priority = 'normal', deadline = null, signal, order }: Partial<CallOptions & { order: Order | undefined }> = {},
+    abandon?: Abandon<Result>,
   ): Promise<Result> {
-    return this.#queue.run(task, { kind, priority, deadline, bytes, signal, order });
+    return this.#queue.run(task, { kind, priority, deadline, bytes, signal, order }, abandon);
   }
 
   /** @throws MsmError `bad-argument` where bases of so many points cannot be had */
@@ -208,7 +209,7 @@ export abstract class Front<Own extends OwnBases> {
       this.#bases.add(bases);
       return bases;
     };
-    return this.turn('loadBases', source.bytes.length, load, call);
+    return this.turn('loadBases', source.bytes.length, load, call, (bases) => bases.destroy());
   }
 
   async loadScalars(scalars: BytesLike | readonly bigint[], options: LoadScalarsOptions = {}): Promise<Scalars> {
@@ -225,7 +226,7 @@ export abstract class Front<Own extends OwnBases> {
       await this.place(store, turn);
       return new LoadedScalars(store, scalarBytes, 0, n, false);
     };
-    return this.turn('loadScalars', given.length, load, call);
+    return this.turn('loadScalars', given.length, load, call, (loaded) => loaded.destroy());
   }
 
   msm(bases: Bases, scalars: GivenScalars, options?: MsmOptions): Promise<AffinePoint<Coordinate>>;

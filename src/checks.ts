@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { StageChecks } from './api.js';
+import type { StageChecks } from './api/tuning.js';
 import { checks } from './checks/module.js';
 
 /** To hand over: `createMsmEngine({ tuning: { checks: true }, checks: stageChecks })`. */

@@ -3,45 +3,32 @@
  *
  * @module
  */
+export type { Calibration, CalibrationTrial } from './api/calibration.js';
 export type {
-  AdapterDescription,
-  AffinePoint,
-  Bases,
-  BytesLike,
-  Calibration,
-  CalibrationTrial,
-  CompileTime,
-  ComputeWorker,
-  Coordinate,
-  EngineEvent,
-  EngineStats,
-  Fp2,
-  HostWalls,
   LoadBasesOptions,
   LoadScalarsOptions,
-  MemoryUse,
   MsmBatchOptions,
-  MsmEngine,
   MsmOptions,
-  MsmPlan,
-  PagedBytes,
-  PhaseTime,
-  PointEncoding,
-  Prediction,
   Priority,
   Progress,
-  QueueLimits,
-  RunRecord,
-  ScalarEncoding,
-  Scalars,
-  SelfTest,
-  Sharing,
-  SpecialEncoding,
-  StageChecks,
-  TimelineEntry,
-  Tuning,
   TurnOptions,
-} from './api.js';
+} from './api/calls.js';
+export type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from './api/device.js';
+export type { MsmEngine, MsmPlan } from './api/engine.js';
+export type { Bases, Scalars } from './api/handles.js';
+export type { HostWalls, PhaseTime, Prediction, RunRecord, TimelineEntry } from './api/run-record.js';
+export type { ComputeWorker, EngineEvent, EngineStats, QueueLimits, Sharing } from './api/sharing.js';
+export type { StageChecks, Tuning } from './api/tuning.js';
+export type {
+  AffinePoint,
+  BytesLike,
+  Coordinate,
+  Fp2,
+  PagedBytes,
+  PointEncoding,
+  ScalarEncoding,
+  SpecialEncoding,
+} from './api/values.js';
 export type { Curve } from './curves/curve.js';
 export type { Group, NamedCurve } from './curves/names.js';
 export { createMsmEngine } from './engine/engine.js';

@@ -1,16 +1,16 @@
 /** What the host makes of the accounts of a job: one that says anything else than it should is a fault, and names the stages. */
 import { describe, expect, test } from 'vitest';
 import { checks as allChecks } from '../src/checks/module.js';
-import { Turns } from '../src/cpu/turns.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
-import { audit, auditSums, expectedOf } from '../src/engine/audit.js';
 import { GpuFault } from '../src/errors.js';
-import { accountsBytes, accountsOf } from '../src/plan/accounts.js';
-import type { Job, Part } from '../src/plan/schedule.js';
-import type { SurveyedVector } from '../src/plan/survey.js';
-import { LANES } from '../src/shaders/custody.js';
-import { digestOfScalars, digestOfSums } from '../src/twins/digest.js';
+import { audit, auditSums, expectedOf } from '../src/msm/gpu/audit.js';
+import { accountsBytes, accountsOf } from '../src/msm/plan/accounts.js';
+import type { Job, Part } from '../src/msm/plan/schedule.js';
+import type { SurveyedVector } from '../src/msm/plan/survey.js';
+import { Turns } from '../src/scheduling/time-slice.js';
+import { LANES } from '../src/shaders/hash-chain.js';
+import { digestOfScalars, digestOfSums } from './reference/digest.js';
 
 const curve = curveContext(bn254);
 const [first, offset, bound] = [3, 7, 4];

@@ -1,6 +1,9 @@
 /** Points that are found again by what they are: comparisons, what is loaded when, and what goes first. */
 import { describe, expect, test } from 'vitest';
-import type { Bases, Coordinate, LoadBasesOptions, MsmEngine } from '../src/api.js';
+import type { LoadBasesOptions } from '../src/api/calls.js';
+import type { MsmEngine } from '../src/api/engine.js';
+import type { Bases } from '../src/api/handles.js';
+import type { Coordinate } from '../src/api/values.js';
 import { BasesShelf, beginsWith, type Held, type ShelfBudget } from '../src/provers/bases-shelf.js';
 
 const bytesOf = (length: number, seed = 1): Uint8Array =>

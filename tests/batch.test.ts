@@ -22,9 +22,9 @@ import {
   type Progress,
   type Tuning,
 } from '../src/index.js';
-import { planMsm } from '../src/plan/planner.js';
-import { schedule } from '../src/plan/schedule.js';
-import { fullWorkload } from '../src/plan/workload.js';
+import { planMsm } from '../src/msm/plan/planner.js';
+import { schedule } from '../src/msm/plan/schedule.js';
+import { fullWorkload } from '../src/msm/plan/workload.js';
 import { captureGpu } from './support/captured-gpu.js';
 import { getDevice } from './support/gpu.js';
 import { smallCase, smallCurve } from './support/small-curve.js';

@@ -12,7 +12,7 @@ import type { RowOf, StampedRow } from '../dev/bench/rows.js';
 import { worthwhileWorkers } from '../dev/bench/threads/crewed-engine.js';
 import { slowedDown } from '../dev/bench/threads/slow-down.js';
 import { libraryCurve } from '../dev/cases/library-curve.js';
-import type { RunRecord } from '../src/api.js';
+import type { RunRecord } from '../src/api/run-record.js';
 import { ratioOfMedians } from '../src/calibrate/statistics.js';
 
 const parse = (query: string, place: 'page' | 'terminal' = 'terminal') => parseKnobs(new URLSearchParams(query), place);

@@ -1,7 +1,7 @@
 /** What a search makes of times: settings are timed by a clock of the test's, whose truth is known. */
 import { describe, expect, test } from 'vitest';
 import { Random } from '../dev/oracle/known-bases.js';
-import type { Tuning } from '../src/api.js';
+import type { Tuning } from '../src/api/tuning.js';
 import { leastRuns, search } from '../src/calibrate/search.js';
 import { leastPairs } from '../src/calibrate/statistics.js';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
-import type { Calibration } from '../src/api.js';
+import type { Calibration } from '../src/api/calibration.js';
 import { calibrate } from '../src/calibrate/calibrate.js';
 import { recall, remember, rememberedName } from '../src/calibrate/memory.js';
 import { type CalibrationStore, indexedDbStore } from '../src/calibrate/store.js';

@@ -2,7 +2,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bn254G1, expectedMsm, makeKnownBases, makeRandomScalars } from '../dev/oracle/known-bases.js';
-import { CallQueue, type CallTurn, type Order, type QueuedCall } from '../src/engine/call-queue.js';
 import {
   type Bases,
   createMsmEngine,
@@ -11,7 +10,8 @@ import {
   MsmError,
   type Priority,
 } from '../src/index.js';
-import { dueAt, nextDue, PATIENCE, type Waiting } from '../src/line/due.js';
+import { CallQueue, type CallTurn, type Order, type QueuedCall } from '../src/scheduling/call-queue.js';
+import { dueAt, nextDue, PATIENCE, type Waiting } from '../src/scheduling/edf.js';
 import { getDevice } from './support/gpu.js';
 
 const priorities = Object.keys(PATIENCE) as Priority[];

@@ -15,7 +15,7 @@ import {
   numbersOf as numbersOfCoordinate,
   samePoint,
 } from '../dev/oracle/known-bases.js';
-import type { PointEncoding } from '../src/api.js';
+import type { PointEncoding } from '../src/api/values.js';
 import { resolveCurve } from '../src/curves/named.js';
 
 const pointNames = Object.keys(pointDistributions) as PointDistributionName[];

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { chips } from '../dev/isa/chips.js';
 import { stageChecks } from '../src/checks.js';
 import { createMsmEngine, type MsmEngineOptions } from '../src/index.js';
-import { productFor } from '../src/plan/chips.js';
+import { productFor } from '../src/msm/plan/chips.js';
 
 const on = (vendor: string, architecture: string, { description = '', hasDot4 = true } = {}) =>
   productFor({ vendor, architecture, description }, hasDot4);

@@ -8,9 +8,9 @@ import { type ChipKernel, ownLibrary, stageKernels } from '../dev/isa/kernels.js
 import { chipReport } from '../dev/isa/report.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext, withProduct } from '../src/curves/curve.js';
-import { createKernels } from '../src/stages/kernels.js';
-import { programKernel } from '../src/stages/program.js';
-import { tablesKernels } from '../src/stages/tables.js';
+import { createKernels } from '../src/msm/stages/kernels.js';
+import { programKernel } from '../src/msm/stages/program.js';
+import { tablesKernels } from '../src/msm/stages/tables.js';
 import { inProject, runNode } from './support/run-script.js';
 
 const page = readFileSync(inProject('docs/chips.md'), 'utf8');

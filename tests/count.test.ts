@@ -18,10 +18,10 @@ import { makeKnownBases } from '../dev/oracle/known-bases.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
 import { createMsmEngine, type PointEncoding } from '../src/index.js';
-import { ABSENT } from '../src/stages/entry.js';
-import { reduceShape } from '../src/stages/reduce.js';
-import { decompose } from '../src/twins/decompose.js';
-import { reduce } from '../src/twins/reduce.js';
+import { ABSENT } from '../src/msm/stages/entry.js';
+import { reduceShape } from '../src/msm/stages/reduce.js';
+import { decompose } from './reference/decompose.js';
+import { reduce } from './reference/reduce.js';
 import { getDevice } from './support/gpu.js';
 
 const curve = curveContext(bn254);

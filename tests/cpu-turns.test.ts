@@ -1,15 +1,15 @@
 /** Calls that the CPU computes: what is more urgent does not wait for all of what is not, and what is aborted waits for nothing. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
-import type { ComputeWorker } from '../src/api.js';
-import { multiplyOnCpu, type Threads } from '../src/cpu/multiply.js';
-import { workerStarter } from '../src/cpu/platform.js';
-import { type Round, type RoundOutcome, WorkerPool } from '../src/cpu/pool.js';
+import type { ComputeWorker } from '../src/api/sharing.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
 import { createMsmEngine, type MsmEngine, type MsmEngineOptions } from '../src/index.js';
-import { survey } from '../src/plan/survey.js';
-import { NO_TABLES } from '../src/plan/workload.js';
+import { multiplyOnCpu, type Threads } from '../src/msm/cpu/multiply.js';
+import { survey } from '../src/msm/plan/survey.js';
+import { NO_TABLES } from '../src/msm/plan/workload.js';
+import { workerStarter } from '../src/threads/platform.js';
+import { type Round, type RoundOutcome, WorkerPool } from '../src/threads/pool.js';
 import { getDevice } from './support/gpu.js';
 
 const curve = curveContext(bn254);

@@ -14,17 +14,17 @@ import {
   makeKnownBases,
   makeRandomScalars,
 } from '../dev/oracle/known-bases.js';
-import { pippenger, signedDigits } from '../src/cpu/pippenger.js';
-import { Turns } from '../src/cpu/turns.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, curveContext } from '../src/curves/curve.js';
 import { toAffine } from '../src/curves/jacobian.js';
 import { readerOf } from '../src/curves/point-source.js';
 import { encodePoints } from '../src/engine/input.js';
 import { createMsmEngine, type MsmEngine } from '../src/index.js';
-import { cpuWindowBits } from '../src/plan/window-bits.js';
-import { windowCount } from '../src/plan/window-count.js';
-import { publicPoint } from '../src/stages/fold.js';
+import { pippenger, signedDigits } from '../src/msm/cpu/pippenger.js';
+import { cpuWindowBits } from '../src/msm/plan/window-bits.js';
+import { windowCount } from '../src/msm/plan/window-count.js';
+import { publicPoint } from '../src/msm/stages/fold.js';
+import { Turns } from '../src/scheduling/time-slice.js';
 import { captureGpu } from './support/captured-gpu.js';
 import { getDevice } from './support/gpu.js';
 import { orderTwoCase } from './support/order-two.js';

@@ -6,19 +6,19 @@ import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, type CurveContext, curveContext } from '../src/curves/curve.js';
 import { writeWords } from '../src/field/modulus.js';
 import { Runner } from '../src/gpu/runner.js';
-import { fullWorkload, loadedTables, piecesOf } from '../src/plan/workload.js';
-import { digestOf, LANES, sumOfLanes } from '../src/shaders/custody.js';
-import { groupsFor } from '../src/shaders/limits.js';
+import { fullWorkload, loadedTables, piecesOf } from '../src/msm/plan/workload.js';
 import {
   DECOMPOSE_THREADS,
   DecomposeConfig,
   decomposeKernel,
   IN_A_ROW,
   reductionMultiples,
-} from '../src/stages/decompose.js';
-import { ABSENT, ENTRY_WORDS, INDEX_MASK, NEGATE } from '../src/stages/entry.js';
-import { type Decomposition, decompose } from '../src/twins/decompose.js';
-import { digestOfScalars } from '../src/twins/digest.js';
+} from '../src/msm/stages/decompose.js';
+import { ABSENT, ENTRY_WORDS, INDEX_MASK, NEGATE } from '../src/msm/stages/entry.js';
+import { digestOf, LANES, sumOfLanes } from '../src/shaders/hash-chain.js';
+import { groupsFor } from '../src/shaders/limits.js';
+import { type Decomposition, decompose } from './reference/decompose.js';
+import { digestOfScalars } from './reference/digest.js';
 import { getDevice } from './support/gpu.js';
 import { smallCurve } from './support/small-curve.js';
 

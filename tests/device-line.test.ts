@@ -1,8 +1,8 @@
 /** Whose turn it is on a device: the decisions one by one, and 10,000 random days of a phone, a laptop and an H200, in time that is told. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DeviceLine } from '../src/line/device-line.js';
-import { dueAt, isMoreUrgent, type Waiting } from '../src/line/due.js';
+import { DeviceLine } from '../src/scheduling/device-queue.js';
+import { dueAt, isMoreUrgent, type Waiting } from '../src/scheduling/edf.js';
 
 const priorities = ['interactive', 'normal', 'background'] as const;
 

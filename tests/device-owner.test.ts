@@ -1,7 +1,7 @@
 /** Who gets the memory of a device, step by step: jobs, and what stays; on a device that makes nothing. */
 import { expect, test } from 'vitest';
 import type { MsmError } from '../src/errors.js';
-import { DeviceOwner, type Lease, type Member } from '../src/gpu/device-owner.js';
+import { DeviceOwner, type Lease, type Member } from '../src/gpu/device-scheduler.js';
 import { Ledger } from '../src/gpu/ledger.js';
 
 /** Makes buffers that take no memory. */

@@ -7,7 +7,7 @@ import type { CaseOf } from '../dev/cases/msm-case.js';
 import { type PointDistributionName, type PointSet, pointDistributions } from '../dev/cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
 import { type AffinePoint, bn254G1, expectedMsm } from '../dev/oracle/known-bases.js';
-import type { Tuning } from '../src/api.js';
+import type { Tuning } from '../src/api/tuning.js';
 import { createMsmEngine, type MsmEngine } from '../src/index.js';
 import { getDevice } from './support/gpu.js';
 

@@ -13,7 +13,7 @@ import {
 } from '../src/field/modulus.js';
 import { fieldView } from '../src/field/wgsl.js';
 import { renderShader } from '../src/shaders/partials.js';
-import { fieldInverse, type Rounding, roundings } from '../src/twins/field.js';
+import { fieldInverse, type Rounding, roundings } from './reference/field.js';
 import checkTemplate from './support/field-check.wgsl?template';
 import { getDevice } from './support/gpu.js';
 import { isProbablyPrime } from './support/primes.js';

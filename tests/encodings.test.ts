@@ -10,8 +10,8 @@ import { curveContext, isOnCurve } from '../src/curves/curve.js';
 import { Y_EVEN, Y_ODD } from '../src/curves/point-source.js';
 import { readElement, writeElement } from '../src/field/field.js';
 import { createMsmEngine, type MsmEngine, type PointEncoding, type ScalarEncoding } from '../src/index.js';
-import { decompression } from '../src/programs/decompress.js';
-import { runProgram } from '../src/twins/program.js';
+import { decompression } from '../src/msm/programs/decompress.js';
+import { runProgram } from './reference/program.js';
 import { eip196, eip2537, type Vector } from './support/eip-vectors.js';
 import { getDevice } from './support/gpu.js';
 

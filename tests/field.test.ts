@@ -17,7 +17,7 @@ import { limbBounds, montgomeryProduct } from '../src/field/product.js';
 import { StraightLine, tightLimb, within } from '../src/field/straight-line.js';
 import { fieldView } from '../src/field/wgsl.js';
 import { renderShader } from '../src/shaders/partials.js';
-import { fieldInverse, productLimbs, productWords, type Rounding, roundings, tightLimbs } from '../src/twins/field.js';
+import { fieldInverse, productLimbs, productWords, type Rounding, roundings, tightLimbs } from './reference/field.js';
 import checkTemplate from './support/field-check.wgsl?template';
 import limbsTemplate from './support/field-limbs-check.wgsl?template';
 import { getDevice } from './support/gpu.js';

@@ -5,9 +5,9 @@ import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
 import { MsmError } from '../src/errors.js';
 import { readWords, writeWords } from '../src/field/modulus.js';
-import { fold } from '../src/stages/fold.js';
-import { bitsExponents, reduceShape } from '../src/stages/reduce.js';
-import { writePoint } from '../src/twins/points.js';
+import { fold } from '../src/msm/stages/fold.js';
+import { bitsExponents, reduceShape } from '../src/msm/stages/reduce.js';
+import { writePoint } from './reference/points.js';
 import { TextbookCurve } from './support/textbook-curve.js';
 
 const curve = curveContext(bn254);

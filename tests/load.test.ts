@@ -11,7 +11,7 @@ import { ALL_ON, variantsOf } from '../dev/bench/modes/load/variants.js';
 import { verdictOf } from '../dev/bench/modes/targets/findings.js';
 import type { RowOf, StampedRow } from '../dev/bench/rows.js';
 import { bn254G1, expectedMsm } from '../dev/oracle/known-bases.js';
-import type { EngineEvent } from '../src/api.js';
+import type { EngineEvent } from '../src/api/sharing.js';
 
 describe('the jobs of a mix', () => {
   it('are those of proof after proof, in an order that the seed decides', () => {

@@ -1,6 +1,6 @@
 /** Which sums that wait are computed together: by what each that joins costs the others, and saves those behind it. */
 import { describe, expect, test } from 'vitest';
-import { type Expected, worthMerging } from '../src/plan/merging.js';
+import { type Expected, worthMerging } from '../src/msm/routing/merging.js';
 
 const call = (growingMs: number, fixedMs = 10): Expected => ({ fixedMs, growingMs });
 const many = (count: number, growingMs: number): Expected[] => Array.from({ length: count }, () => call(growingMs));

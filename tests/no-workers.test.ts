@@ -2,15 +2,15 @@
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
-import type { ComputeWorker } from '../src/api.js';
-import { multiplyOnCpu } from '../src/cpu/multiply.js';
-import { type StartWorker, workerStarter } from '../src/cpu/platform.js';
-import { WorkerPool } from '../src/cpu/pool.js';
+import type { ComputeWorker } from '../src/api/sharing.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
 import { createMsmEngine, type MsmEngine, type MsmEngineOptions } from '../src/index.js';
-import { survey } from '../src/plan/survey.js';
-import { NO_TABLES } from '../src/plan/workload.js';
+import { multiplyOnCpu } from '../src/msm/cpu/multiply.js';
+import { survey } from '../src/msm/plan/survey.js';
+import { NO_TABLES } from '../src/msm/plan/workload.js';
+import { type StartWorker, workerStarter } from '../src/threads/platform.js';
+import { WorkerPool } from '../src/threads/pool.js';
 
 const curve = curveContext(bn254);
 const start = workerStarter() as StartWorker;

@@ -1,5 +1,5 @@
 /**
- * The three rules by which a walk sends its sums (wgsl/walk.wgsl), apart from any curve: who writes a key, and whether
+ * The three rules by which a walk sends its sums (wgsl/msm/walk.wgsl), apart from any curve: who writes a key, and whether
  * all of its entries get there. On lists of handles first, where nothing cancels; then on points, on the CPU and on the GPU.
  */
 import fc from 'fast-check';
@@ -9,13 +9,13 @@ import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
 import type { Command } from '../src/gpu/commands.js';
 import { Runner } from '../src/gpu/runner.js';
-import { ABSENT, ENTRY_WORDS, INDEX_MASK, NEGATE } from '../src/stages/entry.js';
-import { createKernels, type Kernels } from '../src/stages/kernels.js';
-import { LEVEL_DISPATCH_OFFSET, Level } from '../src/stages/level.js';
-import { SHRINK } from '../src/stages/partition.js';
-import { WalkConfig } from '../src/stages/walk.js';
-import { readPoint, writePoint } from '../src/twins/points.js';
-import { type Cut, type WalkOf, walk, walkOf } from '../src/twins/walk.js';
+import { ABSENT, ENTRY_WORDS, INDEX_MASK, NEGATE } from '../src/msm/stages/entry.js';
+import { createKernels, type Kernels } from '../src/msm/stages/kernels.js';
+import { LEVEL_DISPATCH_OFFSET, Level } from '../src/msm/stages/level.js';
+import { SHRINK } from '../src/msm/stages/partition.js';
+import { WalkConfig } from '../src/msm/stages/walk.js';
+import { readPoint, writePoint } from './reference/points.js';
+import { type Cut, type WalkOf, walk, walkOf } from './reference/walk.js';
 import { getDevice } from './support/gpu.js';
 import { cutsOf, handlesByKey, levelOf, type Shape, shapes, streamOf } from './support/walk-streams.js';
 

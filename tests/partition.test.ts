@@ -1,9 +1,9 @@
 /** The cut of walks whose workgroups do not fit one row of a dispatch, against what it is defined to be; alone, as no MSM of a test has so many tasks. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Runner } from '../src/gpu/runner.js';
-import { Level } from '../src/stages/level.js';
-import { levelTasks, PartitionConfig, partitionKernel, SHRINK } from '../src/stages/partition.js';
-import { type PartitionValues, partition } from '../src/twins/partition.js';
+import { Level } from '../src/msm/stages/level.js';
+import { levelTasks, PartitionConfig, partitionKernel, SHRINK } from '../src/msm/stages/partition.js';
+import { type PartitionValues, partition } from './reference/partition.js';
 import { getDevice } from './support/gpu.js';
 
 /** What every device dispatches in a row (WebGPU, maxComputeWorkgroupsPerDimension). */

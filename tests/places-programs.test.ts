@@ -14,7 +14,7 @@ import { inProject } from './support/run-script.js';
 import { makePlace, type Place } from './support/worker-place.js';
 import { right, someWorkers } from './support/workers-seen.js';
 
-/** Workers that had nothing to do would be let go of after 10 s (src/cpu/pool.ts): it is not for that that a program ends. */
+/** Workers that had nothing to do would be let go of after 10 s (src/threads/pool.ts): it is not for that that a program ends. */
 const SOON_MS = 5000;
 
 let place: Place;

@@ -3,15 +3,15 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
-import type { ComputeWorker } from '../src/api.js';
-import type { Begin, FromWorker, ToWorker } from '../src/cpu/messages.js';
-import { multiplyOnCpu } from '../src/cpu/multiply.js';
-import { workerStarter } from '../src/cpu/platform.js';
-import { WorkerPool } from '../src/cpu/pool.js';
+import type { ComputeWorker } from '../src/api/sharing.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
-import { survey } from '../src/plan/survey.js';
-import { NO_TABLES } from '../src/plan/workload.js';
+import { multiplyOnCpu } from '../src/msm/cpu/multiply.js';
+import { survey } from '../src/msm/plan/survey.js';
+import { NO_TABLES } from '../src/msm/plan/workload.js';
+import type { Begin, FromWorker, ToWorker } from '../src/threads/messages.js';
+import { workerStarter } from '../src/threads/platform.js';
+import { WorkerPool } from '../src/threads/pool.js';
 
 const curve = curveContext(bn254);
 

@@ -2,15 +2,15 @@
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
-import type { ComputeWorker } from '../src/api.js';
-import { multiplyOnCpu, type Threads } from '../src/cpu/multiply.js';
-import { threadsHere, workerStarter } from '../src/cpu/platform.js';
-import { type Patience, WorkerPool } from '../src/cpu/pool.js';
-import { CpuThreads } from '../src/cpu/threads.js';
+import type { ComputeWorker } from '../src/api/sharing.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
-import { survey } from '../src/plan/survey.js';
-import { NO_TABLES } from '../src/plan/workload.js';
+import { multiplyOnCpu, type Threads } from '../src/msm/cpu/multiply.js';
+import { CpuThreads } from '../src/msm/cpu/threads.js';
+import { survey } from '../src/msm/plan/survey.js';
+import { NO_TABLES } from '../src/msm/plan/workload.js';
+import { threadsHere, workerStarter } from '../src/threads/platform.js';
+import { type Patience, WorkerPool } from '../src/threads/pool.js';
 
 const curve = curveContext(bn254);
 const start = workerStarter() as () => Worker;

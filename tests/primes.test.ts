@@ -5,7 +5,7 @@ import { isPrime } from '../src/field/prime.js';
 import { montgomeryProduct } from '../src/field/product.js';
 import { tightLimb } from '../src/field/straight-line.js';
 import { fieldView } from '../src/field/wgsl.js';
-import { fieldInverse, productLimbs, productWords } from '../src/twins/field.js';
+import { fieldInverse, productLimbs, productWords } from './reference/field.js';
 import { primes, randomPrimes } from './support/primes.js';
 
 /** Whether the last multiple of p finds its column too full, and has it carried first. */

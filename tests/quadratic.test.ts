@@ -10,8 +10,8 @@ import { quadraticField } from '../src/field/quadratic.js';
 import { quadraticProduct, quadraticSquare } from '../src/field/quadratic-product.js';
 import { squareRootIn } from '../src/field/square-root.js';
 import type { Fp2 } from '../src/index.js';
-import { type Rounding, roundings, tightLimbs } from '../src/twins/field.js';
-import { quadraticProductLimbs, quadraticSquareLimbs } from '../src/twins/quadratic.js';
+import { type Rounding, roundings, tightLimbs } from './reference/field.js';
+import { quadraticProductLimbs, quadraticSquareLimbs } from './reference/quadratic.js';
 
 /** 2^255 − 19, of which 2 is no square: the largest numbers that are. */
 const p25519 = 2n ** 255n - 19n;

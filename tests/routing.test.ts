@@ -16,9 +16,9 @@ import {
   growingMs,
   learned,
   type Work,
-} from '../src/plan/cost.js';
-import { Division, type Pace, type Side } from '../src/plan/division.js';
-import { afterRun, afterTrial, decide, type Models, modelsOf, predict, routeOf } from '../src/plan/routing.js';
+} from '../src/msm/plan/cost.js';
+import { Division, type Pace, type Side } from '../src/msm/routing/division.js';
+import { afterRun, afterTrial, decide, type Models, modelsOf, predict, routeOf } from '../src/msm/routing/routing.js';
 
 const curve = curveContext(bn254);
 const prior: Coefficients = { fixedMs: 5, digitNs: 100, bucketNs: 200, byteNs: 1 };

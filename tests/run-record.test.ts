@@ -1,8 +1,6 @@
 /** Where the time of a call went, as `lastRun` tells it: on the host (`walls`), and on the GPU (`timeline`, `phases`). */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
-import { HostClock } from '../src/engine/clock.js';
-import { phasesOf, timelineOf } from '../src/engine/timeline.js';
 import { type JobResult, Runner } from '../src/gpu/runner.js';
 import {
   createMsmEngine,
@@ -12,6 +10,8 @@ import {
   type RunRecord,
   type TimelineEntry,
 } from '../src/index.js';
+import { HostClock } from '../src/session/clock.js';
+import { phasesOf, timelineOf } from '../src/session/timeline.js';
 import { getDevice, getGpu } from './support/gpu.js';
 
 /** Sums of doubles may be off by their last bits. */

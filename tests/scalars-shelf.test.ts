@@ -1,6 +1,8 @@
 /** Scalars that MSMs share: how long they stay. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Coordinate, MsmEngine, Scalars } from '../src/api.js';
+import type { MsmEngine } from '../src/api/engine.js';
+import type { Scalars } from '../src/api/handles.js';
+import type { Coordinate } from '../src/api/values.js';
 import { ScalarsShelf } from '../src/provers/scalars-shelf.js';
 
 beforeEach(() => void vi.useFakeTimers());

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { bls12381 } from '../dev/oracle/curves.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
-import { type PlanLimits, planMsm } from '../src/plan/planner.js';
-import { type Job, type ScalarVector, schedule } from '../src/plan/schedule.js';
-import { fullWorkload } from '../src/plan/workload.js';
+import { type PlanLimits, planMsm } from '../src/msm/plan/planner.js';
+import { type Job, type ScalarVector, schedule } from '../src/msm/plan/schedule.js';
+import { fullWorkload } from '../src/msm/plan/workload.js';
 import { STORAGE_ALIGNMENT } from '../src/shaders/limits.js';
 
 const limits: PlanLimits = {

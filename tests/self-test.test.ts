@@ -12,10 +12,10 @@ import {
 import { type Curve, isOnCurve, withProduct } from '../src/curves/curve.js';
 import type { OwnName } from '../src/curves/names.js';
 import { openCurve } from '../src/curves/open-curve.js';
-import { knownAnswer } from '../src/engine/known-answer.js';
 import { loadLater } from '../src/engine/load-later.js';
 import { squareRoot } from '../src/field/square-root.js';
 import { createMsmEngine, type MsmEngine, type MsmEngineOptions, type Tuning } from '../src/index.js';
+import { knownAnswer } from '../src/msm/verify/known-answer.js';
 import { getDevice } from './support/gpu.js';
 import { smallCurve } from './support/small-curve.js';
 import { TextbookCurve } from './support/textbook-curve.js';

@@ -17,12 +17,12 @@ import { type AnyCurve, type Curve, curveContext, withProduct } from '../src/cur
 import { type FieldProduct, modulus } from '../src/field/modulus.js';
 import { quadraticField } from '../src/field/quadratic.js';
 import { pipelineFor } from '../src/gpu/pipelines.js';
-import { resolveTuning } from '../src/plan/tuning.js';
-import { fullWorkload } from '../src/plan/workload.js';
+import { resolveTuning } from '../src/msm/plan/tuning.js';
+import { fullWorkload } from '../src/msm/plan/workload.js';
+import { createKernels, type Kernels } from '../src/msm/stages/kernels.js';
+import { programKernel } from '../src/msm/stages/program.js';
+import { type TablesKernels, tablesKernels } from '../src/msm/stages/tables.js';
 import type { Kernel } from '../src/shaders/kernel.js';
-import { createKernels, type Kernels } from '../src/stages/kernels.js';
-import { programKernel } from '../src/stages/program.js';
-import { type TablesKernels, tablesKernels } from '../src/stages/tables.js';
 import { buildLibrary } from './support/build-library.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-shaders-'));

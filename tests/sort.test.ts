@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Random } from '../dev/oracle/known-bases.js';
 import type { Command } from '../src/gpu/commands.js';
 import { Runner } from '../src/gpu/runner.js';
-import { ABSENT, ENTRY_WORDS } from '../src/stages/entry.js';
-import { SORT_MAX_BITS, SortConfig, sortKernels, sortPasses } from '../src/stages/sort.js';
-import { sort } from '../src/twins/sort.js';
+import { ABSENT, ENTRY_WORDS } from '../src/msm/stages/entry.js';
+import { SORT_MAX_BITS, SortConfig, sortKernels, sortPasses } from '../src/msm/stages/sort.js';
+import { sort } from './reference/sort.js';
 import { getDevice } from './support/gpu.js';
 
 let runner: Runner;

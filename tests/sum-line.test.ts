@@ -1,6 +1,6 @@
 /** Who has the CPU: in which order sums are computed, who leaves, and who goes first between the parts of another one. */
 import { expect, test } from 'vitest';
-import { type Pause, SumLine, type SumTurn } from '../src/cpu/sum-line.js';
+import { type Pause, SumLine, type SumTurn } from '../src/msm/cpu/sum-line.js';
 
 const turn = (priority: SumTurn['priority'], more: Partial<SumTurn> = {}): SumTurn => ({
   ...{ priority, since: 0, deadline: null, additions: 1 },

@@ -6,7 +6,7 @@ import { bls12381, p256Curve } from '../dev/oracle/curves.js';
 import { bn254G1, encodeScalars } from '../dev/oracle/known-bases.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../src/curves/curve.js';
-import { survey } from '../src/plan/survey.js';
+import { survey } from '../src/msm/plan/survey.js';
 import {
   expectedDigits,
   fullWorkload,
@@ -15,7 +15,7 @@ import {
   piecesOf,
   shareOf,
   together,
-} from '../src/plan/workload.js';
+} from '../src/msm/plan/workload.js';
 
 const curve = curveContext(bn254);
 const bitsOf = (value: bigint): number => (value === 0n ? 0 : value.toString(2).length);

@@ -6,14 +6,20 @@ import { type AffinePoint, bn254G1, makeKnownBases, type OracleCurve } from '../
 import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, type CurveContext, curveContext, withProduct } from '../src/curves/curve.js';
 import { encodePoints } from '../src/engine/input.js';
-import { CustodyChain } from '../src/gpu/custody-chain.js';
+import { CustodyChain } from '../src/gpu/dispatch-chain.js';
 import { pipelineFor } from '../src/gpu/pipelines.js';
+import {
+  DoubleConfig,
+  SpreadConfig,
+  TABLES_THREADS,
+  type TablesKernels,
+  tablesKernels,
+} from '../src/msm/stages/tables.js';
 import type { Kernel } from '../src/shaders/kernel.js';
 import { groupsFor } from '../src/shaders/limits.js';
-import { DoubleConfig, SpreadConfig, TABLES_THREADS, type TablesKernels, tablesKernels } from '../src/stages/tables.js';
-import { importPoints } from '../src/twins/import.js';
-import { readPoint } from '../src/twins/points.js';
-import { doubleTable, spreadPoints } from '../src/twins/tables.js';
+import { importPoints } from './reference/import.js';
+import { readPoint } from './reference/points.js';
+import { doubleTable, spreadPoints } from './reference/tables.js';
 import { getDevice } from './support/gpu.js';
 import { runKernel } from './support/run-kernel.js';
 import { smallCase, smallCurve } from './support/small-curve.js';

@@ -9,12 +9,12 @@ import { bn254 } from '../src/curves/bn254.js';
 import { bn254G2 } from '../src/curves/bn254-g2.js';
 import { curveContext, withProduct } from '../src/curves/curve.js';
 import { quadraticField } from '../src/field/quadratic.js';
+import { createKernels } from '../src/msm/stages/kernels.js';
+import { programKernel } from '../src/msm/stages/program.js';
+import { tablesKernels } from '../src/msm/stages/tables.js';
 import { kernel } from '../src/shaders/kernel.js';
 import { renderShader } from '../src/shaders/partials.js';
 import { renderTemplate, type Template, type TemplateValue, type TemplateView } from '../src/shaders/template.js';
-import { createKernels } from '../src/stages/kernels.js';
-import { programKernel } from '../src/stages/program.js';
-import { tablesKernels } from '../src/stages/tables.js';
 
 vi.mock('../src/shaders/partials.js', { spy: true });
 
@@ -178,8 +178,8 @@ describe('the same as by Mustache', () => {
   /** Of curves over fields of p² elements. */
   const overPairs = {
     ...shared,
-    field: texts['../wgsl/quadratic.wgsl'] as string,
-    inverse: texts['../wgsl/quadratic-inverse.wgsl'] as string,
+    field: texts['../wgsl/field/quadratic.wgsl'] as string,
+    inverse: texts['../wgsl/field/quadratic-inverse.wgsl'] as string,
   };
   const isPartial = (path: string): boolean =>
     [...Object.values(shared), ...Object.values(overPairs)].includes(texts[path] as string);

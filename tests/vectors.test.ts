@@ -19,7 +19,7 @@ import {
   type OraclePoint,
   toAffinePoint,
 } from '../dev/oracle/known-bases.js';
-import type { PointEncoding } from '../src/api.js';
+import type { PointEncoding } from '../src/api/values.js';
 import type { Group, OwnNameOfPair } from '../src/curves/names.js';
 import { inProject } from './support/run-script.js';
 

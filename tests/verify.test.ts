@@ -10,7 +10,6 @@ import {
   type OracleCurve,
 } from '../dev/oracle/known-bases.js';
 import { stageChecks } from '../src/checks.js';
-import { ResidentBases } from '../src/engine/resident-bases.js';
 import type { Runner } from '../src/gpu/runner.js';
 import {
   type AffinePoint,
@@ -21,7 +20,8 @@ import {
   MsmError,
   type Progress,
 } from '../src/index.js';
-import { NO_TABLES } from '../src/plan/workload.js';
+import { NO_TABLES } from '../src/msm/plan/workload.js';
+import { ResidentBases } from '../src/msm/resident-bases.js';
 import { Bench, large, small, tuning } from './support/failure-bench.js';
 import { getDevice } from './support/gpu.js';
 import type { Call, Tap } from './support/leased-gpu.js';

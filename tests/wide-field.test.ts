@@ -1,10 +1,10 @@
 /** Products, sums and inverses in WebAssembly, of every prime: right, and within the bounds that the next ones rely on. */
 import { describe, expect, test } from 'vitest';
-import type { Lanes } from '../src/cpu/wide-code.js';
-import { addFormula, addInverse, addIsZero, type Formula } from '../src/cpu/wide-functions.js';
-import { type WideField, wideField } from '../src/cpu/wide-product.js';
 import { invert, joinLimbs, mod } from '../src/field/modulus.js';
-import { WasmModule } from '../src/wasm/module.js';
+import { addFormula, addInverse, addIsZero, type Formula } from '../src/wasm/arithmetic/functions.js';
+import type { Lanes } from '../src/wasm/arithmetic/lane-code.js';
+import { type WideField, wideField } from '../src/wasm/arithmetic/product.js';
+import { WasmModule } from '../src/wasm/encoder/module.js';
 import { primes, randomPrimes } from './support/primes.js';
 
 const ELEMENT = 64;

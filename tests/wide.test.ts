@@ -16,21 +16,21 @@ import {
   numbersOf,
   toAffinePoint,
 } from '../dev/oracle/known-bases.js';
-import { digitsOfScalars } from '../src/cpu/digits.js';
-import { gather } from '../src/cpu/gather.js';
-import { multiplyOnCpu } from '../src/cpu/multiply.js';
-import { rowsOf, Share } from '../src/cpu/share.js';
-import { compileKernel, wideCurve } from '../src/cpu/wide.js';
-import { WideAdder } from '../src/cpu/wide-adder.js';
-import type { Lanes } from '../src/cpu/wide-code.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../src/curves/curve.js';
 import { originalOf, weierstrassOf } from '../src/curves/edwards.js';
 import { openCurve } from '../src/curves/open-curve.js';
 import { isPrime } from '../src/field/prime.js';
 import { quadraticField } from '../src/field/quadratic.js';
-import { survey } from '../src/plan/survey.js';
-import { NO_TABLES } from '../src/plan/workload.js';
+import { compileKernel, wideCurve } from '../src/msm/cpu/adder.js';
+import { digitsOfScalars } from '../src/msm/cpu/digits.js';
+import { gather } from '../src/msm/cpu/gather.js';
+import { multiplyOnCpu } from '../src/msm/cpu/multiply.js';
+import { rowsOf, Share } from '../src/msm/cpu/share.js';
+import { survey } from '../src/msm/plan/survey.js';
+import { NO_TABLES } from '../src/msm/plan/workload.js';
+import type { Lanes } from '../src/wasm/arithmetic/lane-code.js';
+import { WideAdder } from '../src/wasm/arithmetic/point-adder.js';
 import { inOneGo } from './support/in-one-go.js';
 import { orderTwoCase } from './support/order-two.js';
 

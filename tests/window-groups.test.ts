@@ -1,9 +1,9 @@
 /** Groups of windows: what bounds the work of one submit, and the scratch that a large MSM takes. */
 import { describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
-import { HostClock } from '../src/engine/clock.js';
 import { Runner } from '../src/gpu/runner.js';
 import { createMsmEngine, type Progress, type RunRecord, type Tuning } from '../src/index.js';
+import { HostClock } from '../src/session/clock.js';
 import { captureGpu } from './support/captured-gpu.js';
 import { getDevice } from './support/gpu.js';
 import { smallCase, smallCurve } from './support/small-curve.js';

@@ -1,5 +1,5 @@
 /** Where the MSMs of a run are computed: a device, or the CPU alone where its knobs ask for nothing else. */
-import type { AdapterDescription } from '../../src/api.js';
+import type { AdapterDescription } from '../../src/api/device.js';
 import { openBenchCpu } from './bench-cpu.js';
 import { openBenchDevice } from './bench-device.js';
 import type { EnginePlace } from './engine-under-test.js';

@@ -1,5 +1,7 @@
 import { bytesToHex } from '@noble/curves/utils.js';
-import type { AffinePoint, ComputeWorker, RunRecord } from '../../src/api.js';
+import type { RunRecord } from '../../src/api/run-record.js';
+import type { ComputeWorker } from '../../src/api/sharing.js';
+import type { AffinePoint } from '../../src/api/values.js';
 import type { Bases } from '../../src/index.js';
 import { defaultEncoding } from '../cases/address.js';
 import { engineIn } from '../cases/engine-in.js';

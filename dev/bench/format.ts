@@ -1,5 +1,5 @@
 /** Numbers and names as the bench writes them. */
-import type { AdapterDescription } from '../../src/api.js';
+import type { AdapterDescription } from '../../src/api/device.js';
 import type { Environment } from './environment.js';
 import type { RowOf } from './rows.js';
 import type { MsmBench } from './run.js';

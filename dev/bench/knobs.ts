@@ -1,6 +1,6 @@
 /** The knobs of the bench: what a URL or a command line may say, and what that means. Everything else is refused by name. */
 
-import type { PointEncoding } from '../../src/api.js';
+import type { PointEncoding } from '../../src/api/values.js';
 import {
   type CaseAddress,
   curveGroup,

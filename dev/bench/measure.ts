@@ -1,5 +1,5 @@
 /** What the modes that time MSMs have in common. */
-import type { PhaseTime } from '../../src/api.js';
+import type { PhaseTime } from '../../src/api/run-record.js';
 import { formatCaseAddress } from '../cases/address.js';
 import type { MsmCase } from '../cases/msm-case.js';
 import { spellPoint } from '../oracle/known-bases.js';

@@ -1,5 +1,5 @@
 /** What a run comes to, as data: the page draws it, a terminal prints it. A mode says what there is to show, and never how. */
-import type { PhaseTime } from '../../src/api.js';
+import type { PhaseTime } from '../../src/api/run-record.js';
 import { formatMs, formatPercent } from './format.js';
 
 /** Words that stand out: a verdict, the figure of a line, or with small print under them. */

@@ -1,15 +1,8 @@
 /** The rows that a run is told in: what `window.msmBench.rows` holds, what is posted to the dev server, and what Node prints. */
-import type {
-  AdapterDescription,
-  CalibrationTrial,
-  CompileTime,
-  HostWalls,
-  PhaseTime,
-  Prediction,
-  RunRecord,
-  TimelineEntry,
-  Tuning,
-} from '../../src/api.js';
+import type { CalibrationTrial } from '../../src/api/calibration.js';
+import type { AdapterDescription, CompileTime } from '../../src/api/device.js';
+import type { HostWalls, PhaseTime, Prediction, RunRecord, TimelineEntry } from '../../src/api/run-record.js';
+import type { Tuning } from '../../src/api/tuning.js';
 import type { RatioOfMedians } from '../../src/calibrate/statistics.js';
 import type { BatchRow as FieldBatchRow, FieldBenchRow } from '../field-bench/run.js';
 import type { TraceCall } from '../routing/trace.js';

@@ -1,5 +1,5 @@
 /** One run of the bench: its state, which on the page is `window.msmBench`, and the telling of its rows. It knows no DOM. */
-import type { AdapterDescription } from '../../src/api.js';
+import type { AdapterDescription } from '../../src/api/device.js';
 import { MsmError } from '../../src/index.js';
 import { errorMessage } from './error-message.js';
 import type { Row, RowOf, RowPath, StampedRow } from './rows.js';

@@ -1,9 +1,9 @@
 /** The knobs of an engine as the URL has them, and what a set of them is: a setting. No setting changes a result, only what it costs. */
 
-import type { Tuning } from '../../src/api.js';
+import type { Tuning } from '../../src/api/tuning.js';
 import type { Group } from '../../src/curves/names.js';
 import type { MsmEngineOptions } from '../../src/engine/options.js';
-import { tuningRanges } from '../../src/plan/check-tuning.js';
+import { tuningRanges } from '../../src/msm/plan/check-tuning.js';
 import { parseGroup, parseInteger } from '../cases/address.js';
 
 /** An engine, as the knobs want it. */

@@ -1,5 +1,5 @@
 /** What the rows of a run come to: medians by case and setting. The page draws it, Node prints it. */
-import type { HostWalls, PhaseTime } from '../../src/api.js';
+import type { HostWalls, PhaseTime } from '../../src/api/run-record.js';
 import { median, ratioOfMedians } from '../../src/calibrate/statistics.js';
 import { present } from './parts.js';
 import { type RowOf, rowsOf, type StampedRow } from './rows.js';

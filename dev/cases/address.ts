@@ -2,7 +2,7 @@
  * The address of a case: `points=pairs,scalars=all-equal,n=4097,seed=1`, on another curve than BN254 with `curve=pallas` in front, in its second group
  * with `group=g2`, with points in other bytes with `encoding=ark`. The same text in URLs, in CI and in reports.
  */
-import type { PointEncoding } from '../../src/api.js';
+import type { PointEncoding } from '../../src/api/values.js';
 import type { Group } from '../../src/curves/names.js';
 import { type CurveGroup, type CurveName, curveNames, groupsOf, noSuchGroup, oracles } from '../oracle/curves.js';
 import { encodingsOf } from '../oracle/encodings.js';

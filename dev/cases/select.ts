@@ -1,5 +1,5 @@
 /** Which cases a run has: addresses, filters over the distributions, and named sets of them. */
-import type { PointEncoding } from '../../src/api.js';
+import type { PointEncoding } from '../../src/api/values.js';
 import type { CurveGroup } from '../oracle/curves.js';
 import { encodingsOf, hasInfinity } from '../oracle/encodings.js';
 import {

@@ -1,4 +1,4 @@
-import type { Tuning } from '../../src/api.js';
+import type { Tuning } from '../../src/api/tuning.js';
 import { createMsmEngine } from '../../src/engine/engine.js';
 import { engineIn } from '../cases/engine-in.js';
 import { makeCase } from '../cases/msm-case.js';

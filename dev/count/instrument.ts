@@ -8,7 +8,7 @@ export const counted = ['products', 'squares', 'inversions', 'coordinates', 'wor
 export type Counted = (typeof counted)[number];
 export type Counts = Readonly<Record<Counted, number>>;
 
-/** Which functions of wgsl/field.wgsl and wgsl/inverse.wgsl count as what, and how much. */
+/** Which functions of wgsl/field/field.wgsl and wgsl/field/inverse.wgsl count as what, and how much. */
 const functions: Readonly<Record<string, readonly [Counted, number]>> = {
   field_mul: ['products', 1],
   field_mul_minus: ['products', 1],
@@ -18,7 +18,7 @@ const functions: Readonly<Record<string, readonly [Counted, number]>> = {
 };
 
 /**
- * The same of wgsl/quadratic.wgsl, in operations of the prime field. Of signed products a pair is four products of limbs and two reductions, as three
+ * The same of wgsl/field/quadratic.wgsl, in operations of the prime field. Of signed products a pair is four products of limbs and two reductions, as three
  * products are; a square two squares and a product of limbs and two reductions, as a square and a product are.
  */
 const functionsOfPairs: typeof functions = {

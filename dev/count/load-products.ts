@@ -1,14 +1,14 @@
 /** The field products that loading a point takes, by the steps of the programs that it goes through: the same on every device. */
 import type { RootSign } from '../../src/curves/point-source.js';
-import { decompression } from '../../src/programs/decompress.js';
-import { edwardsImage } from '../../src/programs/edwards.js';
-import { membershipTest } from '../../src/programs/subgroup.js';
-import { Kind, type Program } from '../../src/stages/program.js';
+import { decompression } from '../../src/msm/programs/decompress.js';
+import { edwardsImage } from '../../src/msm/programs/edwards.js';
+import { membershipTest } from '../../src/msm/programs/subgroup.js';
+import { Kind, type Program } from '../../src/msm/stages/program.js';
 import { tableLines } from '../bench/table.js';
 import { libraryCurve } from '../cases/library-curve.js';
 import type { CurveGroup } from '../oracle/curves.js';
 
-/** x and y into Montgomery form, x², x·(x² + a), y² (wgsl/import.wgsl). */
+/** x and y into Montgomery form, x², x·(x² + a), y² (wgsl/msm/import.wgsl). */
 const IMPORT = 5;
 
 const productsOf = ({ steps }: Program): number =>

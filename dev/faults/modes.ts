@@ -1,6 +1,8 @@
 /** What faults are injected into: calls of an engine in each of its modes, whose right answer is known. */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
-import type { AffinePoint, Bases, MsmEngine } from '../../src/api.js';
+import type { MsmEngine } from '../../src/api/engine.js';
+import type { Bases } from '../../src/api/handles.js';
+import type { AffinePoint } from '../../src/api/values.js';
 import { stageChecks } from '../../src/checks.js';
 import { createMsmEngine } from '../../src/engine/engine.js';
 import type { MsmEngineOptions } from '../../src/engine/options.js';

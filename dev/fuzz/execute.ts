@@ -1,6 +1,8 @@
 /** Runs a program and compares every result with the known-discrete-logarithm oracle. */
 import { bytesToHex } from '@noble/curves/utils.js';
-import type { AffinePoint, Bases, MsmEngine, Scalars } from '../../src/api.js';
+import type { MsmEngine } from '../../src/api/engine.js';
+import type { Bases, Scalars } from '../../src/api/handles.js';
+import type { AffinePoint } from '../../src/api/values.js';
 import { stageChecks } from '../../src/checks.js';
 import { createMsmEngine } from '../../src/engine/engine.js';
 import { engineIn } from '../cases/engine-in.js';

@@ -2,7 +2,8 @@
  * What the fuzzer tries: a program, which is one engine and a sequence of calls on it. A program is plain data, so that it can be
  * printed, shrunk and run again.
  */
-import type { PointEncoding, ScalarEncoding, Tuning } from '../../src/api.js';
+import type { Tuning } from '../../src/api/tuning.js';
+import type { PointEncoding, ScalarEncoding } from '../../src/api/values.js';
 import type { Group } from '../../src/curves/names.js';
 import {
   type PointDistribution,

@@ -1,5 +1,5 @@
 /** The kernels that a chip gets: those of the library, as it asks a device for them, and operations of field-bench. */
-import type { Tuning } from '../../src/api.js';
+import type { Tuning } from '../../src/api/tuning.js';
 import { stageChecks } from '../../src/checks.js';
 import { bls12377G2 } from '../../src/curves/bls12-377-g2.js';
 import { bls12381G2 } from '../../src/curves/bls12-381-g2.js';

@@ -1,6 +1,6 @@
 /** Points and scalars in the encodings of others, said anew and not by the library. tests/vectors.test.ts holds them against what that software writes. */
 import { concatBytes, numberToBytesBE, numberToBytesLE } from '@noble/curves/utils.js';
-import type { PointEncoding, ScalarEncoding } from '../../src/api.js';
+import type { PointEncoding, ScalarEncoding } from '../../src/api/values.js';
 import { type CurveGroup, type CurveName, weierstrassNames } from './curves.js';
 import {
   type AffinePoint,

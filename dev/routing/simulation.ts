@@ -1,8 +1,9 @@
 /** The router on machines that are made up: what it decides, and what that costs beside the best that could have been decided. Deterministic. */
-import type { AdapterDescription } from '../../src/api.js';
+import type { AdapterDescription } from '../../src/api/device.js';
 import type { CurveContext } from '../../src/curves/curve.js';
-import { type Coefficients, cpuCoefficients, gpuCoefficients, growingMs, trustOf } from '../../src/plan/cost.js';
-import { Division } from '../../src/plan/division.js';
+import { type Coefficients, cpuCoefficients, gpuCoefficients, growingMs, trustOf } from '../../src/msm/plan/cost.js';
+import { cpuWork, gpuWork } from '../../src/msm/plan/work.js';
+import { Division } from '../../src/msm/routing/division.js';
 import {
   afterDivision,
   afterRun,
@@ -14,8 +15,7 @@ import {
   predict,
   type Stretch,
   type Works,
-} from '../../src/plan/routing.js';
-import { cpuWork, gpuWork } from '../../src/plan/work.js';
+} from '../../src/msm/routing/routing.js';
 import { Random } from '../oracle/known-bases.js';
 import { type Trace, workloadOf } from './trace.js';
 

@@ -1,7 +1,7 @@
 /** Calls that a prover makes, one after the other: for asking who should compute them. */
 import type { CurveContext } from '../../src/curves/curve.js';
 import type { Group } from '../../src/curves/names.js';
-import { NO_TABLES, type Workload } from '../../src/plan/workload.js';
+import { NO_TABLES, type Workload } from '../../src/msm/plan/workload.js';
 import { Random } from '../oracle/known-bases.js';
 
 /** An MSM of a trace. */

@@ -8,12 +8,12 @@ import { typescriptChanges } from './typescript.mjs';
 
 /** @typedef {import('./operators.mjs').Change & { file: string, row: number, line: string }} Mutant */
 
-/** src/ without its twins, which are tests, and wgsl/. */
+/** Sources of src/ and wgsl/. */
 export const sources = ['src', 'wgsl']
   .flatMap((folder) =>
     readdirSync(join(project, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
   )
-  .filter((path) => /(?<!\.d)\.ts$|\.wgsl$/.test(path) && !path.startsWith('src/twins/'))
+  .filter((path) => /(?<!\.d)\.ts$|\.wgsl$/.test(path))
   .sort();
 
 /** @param {string} file @returns {Mutant[]} */

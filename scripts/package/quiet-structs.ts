@@ -10,7 +10,7 @@ export const quietStructs = (): Plugin => ({
   // once it is JavaScript
   enforce: 'post',
   transform(code, id) {
-    if (!id.includes('/src/stages/') || !code.includes('struct(')) return null;
+    if (!id.includes('/src/msm/stages/') || !code.includes('struct(')) return null;
     const quiet = new MagicString(code);
     new Visitor({
       CallExpression(call) {

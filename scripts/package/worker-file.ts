@@ -8,10 +8,10 @@ import { smallScript } from './small-script.js';
 const inProject = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 /** The module that knows where the worker is. */
-const PLATFORM = inProject('src/cpu/platform.ts');
+const PLATFORM = inProject('src/threads/platform.ts');
 
 /** The module that has its text. */
-const TEXT = inProject('src/cpu/worker-text.ts');
+const TEXT = inProject('src/threads/worker-text.ts');
 
 const NAME = 'webgpu-msm-worker.js';
 
@@ -28,7 +28,7 @@ const buildWorker = async (outDir: string): Promise<readonly { readonly name: st
       target: 'es2022',
       sourcemap: true,
       minify: false,
-      lib: { entry: inProject('src/cpu/worker.ts'), formats: ['es'], fileName: () => NAME },
+      lib: { entry: inProject('src/msm/cpu/worker.ts'), formats: ['es'], fileName: () => NAME },
       rolldownOptions: { output: { minify: false } },
     },
   })) as Rolldown.RolldownOutput[];
@@ -65,7 +65,7 @@ export const workerFile = (): Plugin => {
         return { code: `export const workerText = ${JSON.stringify(scriptOf(await files()))};`, map: null };
       if (id !== PLATFORM) return null;
       // it is for those who bundle the package
-      return { code: code.replace("'./worker.ts'", `/* @vite-ignore */ './${NAME}'`), map: null };
+      return { code: code.replace("'../msm/cpu/worker.ts'", `/* @vite-ignore */ './${NAME}'`), map: null };
     },
     async generateBundle() {
       for (const { name, text } of await files()) {

@@ -1,4 +1,5 @@
-import type { Calibration, Fp2 } from '../api.js';
+import type { Calibration } from '../api/calibration.js';
+import type { Fp2 } from '../api/values.js';
 import type { Curve, CurveContext } from '../curves/curve.js';
 import type { Group, NamedCurve } from '../curves/names.js';
 import { openCurve } from '../curves/open-curve.js';

@@ -1,4 +1,5 @@
-import type { AdapterDescription, Calibration } from '../api.js';
+import type { Calibration } from '../api/calibration.js';
+import type { AdapterDescription } from '../api/device.js';
 import { loadLater } from '../engine/load-later.js';
 import { version } from '../version.js';
 import type { CalibrationStore } from './store.js';

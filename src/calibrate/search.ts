@@ -1,5 +1,6 @@
 /** Which settings are tried, and which of them wins. Knows no device: only settings that can be timed. */
-import type { CalibrationTrial, Tuning } from '../api.js';
+import type { CalibrationTrial } from '../api/calibration.js';
+import type { Tuning } from '../api/tuning.js';
 import { leastPairs, median, ratioOfMedians } from './statistics.js';
 import type { Trial } from './trial.js';
 

@@ -1,9 +1,9 @@
-import type { Tuning } from '../api.js';
+import type { Tuning } from '../api/tuning.js';
 import type { Curve, CurveContext } from '../curves/curve.js';
 import { MsmError } from '../errors.js';
 // of the entry, as users have it: it is built with this one, and the engine stays there
 import { createMsmEngine } from '../index.js';
-import { areSame } from '../stages/fold.js';
+import { areSame } from '../msm/stages/fold.js';
 import type { Problem } from './problem.js';
 
 /** A setting that works on a device. */

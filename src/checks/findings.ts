@@ -1,7 +1,7 @@
-import findings from '../../wgsl/findings.wgsl?template';
-import type { Checks } from '../record/checks.js';
+import type { Checks } from '../msm/gpu/checks.js';
+import type { KernelPart } from '../msm/stages/checks.js';
 import type { TemplateView } from '../shaders/template.js';
-import type { KernelPart } from '../stages/checks.js';
+import findings from './findings.wgsl?template';
 
 /** The first words of the accounts; behind them, for every walk, the entries of its stream and those that it took in. */
 const words = [
@@ -36,7 +36,7 @@ const rules = {
   OFF_CURVE: ['walk', 'a sum is not on the curve'],
 } as const satisfies Record<string, readonly [About, string]>;
 
-/** Words of a sum in `writers`; see wgsl/findings.wgsl. Tasks of a walk are at most 2^20 or the sums of the reduction, fewer than 2^24. */
+/** Words of a sum in `writers`; see src/checks/findings.wgsl. Tasks of a walk are at most 2^20 or the sums of the reduction, fewer than 2^24. */
 const WRITER_LEVEL_SHIFT = 24;
 
 const numbered = (names: readonly string[]): TemplateView[] => names.map((name, i) => ({ name, i }));

@@ -1,8 +1,8 @@
-import template from '../../wgsl/check.wgsl?template';
-import watchTemplate from '../../wgsl/watch.wgsl?template';
+import type { CheckKernel, CheckName, KernelPart } from '../msm/stages/checks.js';
 import type { Binding } from '../shaders/kernel.js';
-import type { CheckKernel, CheckName, KernelPart } from '../stages/checks.js';
+import template from './check.wgsl?template';
 import { reporting } from './findings.js';
+import watchTemplate from './watch.wgsl?template';
 
 /** Words of the config of every check, and what they say. */
 const documented = {

@@ -1,4 +1,4 @@
-import type { Checks } from '../record/checks.js';
+import type { Checks } from '../msm/gpu/checks.js';
 import { findingsWords, readFindings } from './findings.js';
 import { kernels, watch } from './kernels.js';
 import { checkDispatches, weave } from './weave.js';

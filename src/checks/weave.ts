@@ -1,8 +1,8 @@
 import type { Command, Slice } from '../gpu/commands.js';
-import type { CheckScratchName } from '../plan/checks.js';
-import type { ScratchName } from '../plan/planner.js';
-import type { Checks } from '../record/checks.js';
-import type { CheckName } from '../stages/checks.js';
+import type { Checks } from '../msm/gpu/checks.js';
+import type { CheckScratchName } from '../msm/plan/checks.js';
+import type { ScratchName } from '../msm/plan/planner.js';
+import type { CheckName } from '../msm/stages/checks.js';
 import { CHECK_THREADS, type CheckConfig, packConfig } from './kernels.js';
 
 type Name = ScratchName | CheckScratchName;

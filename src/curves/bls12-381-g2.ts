@@ -1,4 +1,4 @@
-import type { Fp2 } from '../api.js';
+import type { Fp2 } from '../api/values.js';
 import { bls12381 } from './bls12-381.js';
 import type { KnownCurve } from './curve.js';
 

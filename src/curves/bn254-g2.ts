@@ -1,4 +1,4 @@
-import type { Fp2 } from '../api.js';
+import type { Fp2 } from '../api/values.js';
 import type { KnownCurve } from './curve.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { Coordinate, Fp2, SpecialEncoding } from '../api.js';
+import type { Coordinate, Fp2, SpecialEncoding } from '../api/values.js';
 import { badArgument, show } from '../errors.js';
 import type { Field } from '../field/field.js';
 import { type Degree, type FieldProduct, type Modulus, modulus } from '../field/modulus.js';

@@ -3,7 +3,7 @@
  * the coordinates of the caller's. Bernstein, Birkner, Joye, Lange, Peters, "Twisted Edwards Curves", https://eprint.iacr.org/2008/013, section 3: with
  * B·v² = u³ + A·u² + u in between, u = (1 + y) / (1 − y), v = u / x; then X = (u + A/3) / B, Y = v / B.
  */
-import type { AffinePoint, Coordinate } from '../api.js';
+import type { AffinePoint, Coordinate } from '../api/values.js';
 import { MsmError } from '../errors.js';
 import { invert, mod } from '../field/modulus.js';
 import type { CurveContext, EdwardsCurve, KnownCurve, TwistedEdwards } from './curve.js';

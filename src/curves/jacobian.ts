@@ -1,4 +1,4 @@
-import type { Coordinate } from '../api.js';
+import type { Coordinate } from '../api/values.js';
 import type { Equation } from './curve.js';
 
 /**

@@ -1,5 +1,5 @@
 /** Groups besides BN254's G1, which index.js loads when one of them is asked for. */
-import type { Fp2 } from '../api.js';
+import type { Fp2 } from '../api/values.js';
 import { bls12377 } from './bls12-377.js';
 import { bls12377G2 } from './bls12-377-g2.js';
 import { bls12381 } from './bls12-381.js';

@@ -1,5 +1,5 @@
 /** Points as they wait in main memory. */
-import type { Coordinate, PointEncoding } from '../api.js';
+import type { Coordinate, PointEncoding } from '../api/values.js';
 import { readElement, writeElement } from '../field/field.js';
 import { invert } from '../field/modulus.js';
 import { squareRootIn } from '../field/square-root.js';

@@ -2,7 +2,7 @@
  * Points and scalars in the encodings of others, brought into little-endian bytes: for those who ask for one, in a module that is loaded then. It takes
  * nothing but types from the others; what it refuses is a RangeError, which the engine makes a `bad-argument`.
  */
-import type { PointEncoding, ScalarEncoding, SpecialEncoding } from '../api.js';
+import type { PointEncoding, ScalarEncoding, SpecialEncoding } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
 import type { PointSource, RootSign } from '../curves/point-source.js';
 

@@ -1,4 +1,4 @@
-import type { PagedBytes } from '../api.js';
+import type { PagedBytes } from '../api/values.js';
 import { badArgument, kindOf, show } from '../errors.js';
 
 /** Bytes that a paged source is asked for at a time, at most. */

@@ -1,32 +1,25 @@
 /** An engine without a GPU: the same calls, on the CPU alone. */
-import type {
-  AdapterDescription,
-  AffinePoint,
-  CompileTime,
-  Coordinate,
-  MemoryUse,
-  MsmEngine,
-  MsmPlan,
-  RunRecord,
-  SelfTest,
-} from '../api.js';
-import { CpuThreads } from '../cpu/threads.js';
-import { withAdder } from '../cpu/wide.js';
+import type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from '../api/device.js';
+import type { MsmEngine, MsmPlan } from '../api/engine.js';
+import type { RunRecord } from '../api/run-record.js';
+import type { AffinePoint, Coordinate } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
 import { originalOf } from '../curves/edwards.js';
 import type { PointSource } from '../curves/point-source.js';
 import { badArgument, MsmError, show } from '../errors.js';
-import type { PlanLimits } from '../plan/planner.js';
-import type { Knobs } from '../plan/tuning.js';
-import { NO_TABLES } from '../plan/workload.js';
-import type { HostClock } from './clock.js';
-import { loadOnCpu } from './cpu-load.js';
-import { runOnCpu } from './cpu-run.js';
-import { type Factors, surveyFactors } from './factors.js';
+import { withAdder } from '../msm/cpu/adder.js';
+import { loadOnCpu } from '../msm/cpu/load.js';
+import { runOnCpu } from '../msm/cpu/run.js';
+import { CpuThreads } from '../msm/cpu/threads.js';
+import type { PlanLimits } from '../msm/plan/planner.js';
+import type { Knobs } from '../msm/plan/tuning.js';
+import { NO_TABLES } from '../msm/plan/workload.js';
+import { dispose, notTheHandle } from '../msm/resident-bases.js';
+import { type Factors, surveyFactors } from '../msm/scalar-vectors.js';
+import type { HostClock } from '../session/clock.js';
 import { Front, type OwnBases } from './front.js';
 import type { Call } from './input.js';
 import type { ReadOptions } from './options.js';
-import { dispose, notTheHandle } from './resident-bases.js';
 
 /** What is told of where it runs. */
 const ADAPTER: AdapterDescription = {

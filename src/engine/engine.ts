@@ -1,20 +1,10 @@
-import type {
-  AdapterDescription,
-  AffinePoint,
-  CompileTime,
-  Coordinate,
-  Fp2,
-  MemoryUse,
-  MsmEngine,
-  MsmPlan,
-  Priority,
-  RunRecord,
-  SelfTest,
-  Sharing,
-  Tuning,
-} from '../api.js';
-import type { WorkerOptions } from '../cpu/threads.js';
-import { Turns } from '../cpu/turns.js';
+import type { Priority } from '../api/calls.js';
+import type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from '../api/device.js';
+import type { MsmEngine, MsmPlan } from '../api/engine.js';
+import type { RunRecord } from '../api/run-record.js';
+import type { Sharing } from '../api/sharing.js';
+import type { Tuning } from '../api/tuning.js';
+import type { AffinePoint, Coordinate, Fp2 } from '../api/values.js';
 import { type CurveContext, withProduct } from '../curves/curve.js';
 import type { Group, NamedCurve } from '../curves/names.js';
 import { openCurve } from '../curves/open-curve.js';
@@ -22,32 +12,34 @@ import type { PointSource } from '../curves/point-source.js';
 import { badArgument, GpuFault, MsmError, NoAnswerError, NoRoom, show } from '../errors.js';
 import { kernelsOf } from '../gpu/commands.js';
 import { type OpenDevice, openDevice } from '../gpu/device.js';
-import { DeviceSource } from '../gpu/device-source.js';
 import { compileTimes } from '../gpu/pipelines.js';
 import type { Runner } from '../gpu/runner.js';
+import type { WorkerOptions } from '../msm/cpu/threads.js';
+import type { Work } from '../msm/gpu/evaluate.js';
+import type { Loaded } from '../msm/gpu/load.js';
+import type { LoadContext } from '../msm/gpu/load-context.js';
+import { recordJob } from '../msm/gpu/record.js';
+import type { ScalarStore } from '../msm/loaded-scalars.js';
+import { dot4Refusal, productFor } from '../msm/plan/chips.js';
+import { fieldProductOf } from '../msm/plan/device-defaults.js';
+import { learnedRate, safeRate } from '../msm/plan/pace.js';
+import type { Plan, PlanLimits } from '../msm/plan/planner.js';
+import { type Job, type Part, type ScalarVector, schedule } from '../msm/plan/schedule.js';
+import type { Knobs } from '../msm/plan/tuning.js';
+import { fullWorkload, type TableShape, type Workload } from '../msm/plan/workload.js';
+import { ResidentBases } from '../msm/resident-bases.js';
+import type { Done, RoutedCall, RoutedPlace, Router } from '../msm/routing/router.js';
+import { type Factors, type SurveyedFactors, surveyFactors } from '../msm/scalar-vectors.js';
+import { createKernels, type Kernels } from '../msm/stages/kernels.js';
 import { ownOptions } from '../own-options.js';
-import { dot4Refusal, productFor } from '../plan/chips.js';
-import { fieldProductOf } from '../plan/device-defaults.js';
-import { learnedRate, safeRate } from '../plan/pace.js';
-import type { Plan, PlanLimits } from '../plan/planner.js';
-import { type Job, type Part, type ScalarVector, schedule } from '../plan/schedule.js';
-import type { Knobs } from '../plan/tuning.js';
-import { fullWorkload, type TableShape, type Workload } from '../plan/workload.js';
-import { recordJob } from '../record/record.js';
-import { createKernels, type Kernels } from '../stages/kernels.js';
-import type { CallTurn } from './call-queue.js';
-import type { HostClock } from './clock.js';
-import type { Work } from './evaluate.js';
-import { type Factors, type SurveyedFactors, surveyFactors } from './factors.js';
+import type { CallTurn } from '../scheduling/call-queue.js';
+import { Turns } from '../scheduling/time-slice.js';
+import type { HostClock } from '../session/clock.js';
+import { DeviceSource } from '../session/device-source.js';
 import { Front, type Wanted } from './front.js';
 import type { Call } from './input.js';
-import type { Loaded } from './load.js';
-import type { LoadContext } from './load-context.js';
 import { loadLater } from './load-later.js';
-import type { ScalarStore } from './loaded-scalars.js';
 import type { EngineKnobs, MsmEngineOptions, ReadOptions } from './options.js';
-import { ResidentBases } from './resident-bases.js';
-import type { Done, RoutedCall, RoutedPlace, Router } from './router.js';
 
 const LARGEST_WARMUP = 2 ** 16;
 

@@ -1,29 +1,20 @@
 /** What engines have in common, whatever computes: arguments, the queue, encodings of points, scalars and results. */
-import type {
-  AffinePoint,
-  Bases,
-  BytesLike,
-  Coordinate,
-  EngineEvent,
-  EngineStats,
-  LoadBasesOptions,
-  LoadScalarsOptions,
-  MsmBatchOptions,
-  MsmOptions,
-  MsmPlan,
-  PointEncoding,
-  RunRecord,
-  ScalarEncoding,
-  Scalars,
-} from '../api.js';
+import type { LoadBasesOptions, LoadScalarsOptions, MsmBatchOptions, MsmOptions } from '../api/calls.js';
+import type { MsmPlan } from '../api/engine.js';
+import type { Bases, Scalars } from '../api/handles.js';
+import type { RunRecord } from '../api/run-record.js';
+import type { EngineEvent, EngineStats } from '../api/sharing.js';
+import type { AffinePoint, BytesLike, Coordinate, PointEncoding, ScalarEncoding } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
 import type { PointSource } from '../curves/point-source.js';
 import { assertNotAborted, badArgument, MsmError, notLoaded, onAbort, show } from '../errors.js';
-import { loadedTables, type TableShape } from '../plan/workload.js';
-import { publicPoint } from '../stages/fold.js';
-import type { Abandon, CallQueue, CallTurn, Order } from './call-queue.js';
-import { HostClock } from './clock.js';
-import type { Factors } from './factors.js';
+import { LoadedScalars, ScalarStore } from '../msm/loaded-scalars.js';
+import { loadedTables, type TableShape } from '../msm/plan/workload.js';
+import { dispose } from '../msm/resident-bases.js';
+import type { Factors } from '../msm/scalar-vectors.js';
+import { publicPoint } from '../msm/stages/fold.js';
+import type { Abandon, CallQueue, CallTurn, Order } from '../scheduling/call-queue.js';
+import { HostClock } from '../session/clock.js';
 import {
   type Call,
   type CallOptions,
@@ -37,8 +28,6 @@ import {
   readOffsets,
   readPrecompute,
 } from './input.js';
-import { LoadedScalars, ScalarStore } from './loaded-scalars.js';
-import { dispose } from './resident-bases.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 type GivenScalars = BytesLike | readonly bigint[] | Scalars;

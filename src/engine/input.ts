@@ -1,21 +1,11 @@
-import type {
-  AffinePoint,
-  BytesLike,
-  Coordinate,
-  LoadBasesOptions,
-  MsmBatchOptions,
-  MsmOptions,
-  PointEncoding,
-  Priority,
-  Progress,
-  ScalarEncoding,
-} from '../api.js';
+import type { LoadBasesOptions, MsmBatchOptions, MsmOptions, Priority, Progress } from '../api/calls.js';
+import type { AffinePoint, BytesLike, Coordinate, PointEncoding, ScalarEncoding } from '../api/values.js';
 import { type CurveContext, numbersOf } from '../curves/curve.js';
 import { badArgument, kindOf, show } from '../errors.js';
-import { PATIENCE } from '../line/due.js';
 import { ownOptions } from '../own-options.js';
+import type { CallTurn } from '../scheduling/call-queue.js';
+import { PATIENCE } from '../scheduling/edf.js';
 import { copyBytes, givenBytes, roomFor } from './bytes.js';
-import type { CallTurn } from './call-queue.js';
 
 /** A copy by index, holes included. An array of a class of the caller's may have an iterator of its own. */
 export const itemsOf = <Item>(given: readonly Item[]): Item[] =>

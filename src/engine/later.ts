@@ -4,18 +4,18 @@
  * (vite.lib.config.ts), as bundlers keep alive what two such modules share with the first.
  */
 
-export { withAdder } from '../cpu/wide.js';
 export { originalOf, weierstrassOf } from '../curves/edwards.js';
 export { isPrime } from '../field/prime.js';
 export { quadraticField } from '../field/quadratic.js';
-export { compileAndDispatch } from '../gpu/first-dispatch.js';
-export { checkTuning } from '../plan/check-tuning.js';
+export { withAdder } from '../msm/cpu/adder.js';
+export { loadOnCpu } from '../msm/cpu/load.js';
+export { evaluate, submitsOf } from '../msm/gpu/evaluate.js';
+export { areAsLoaded, loadPoints } from '../msm/gpu/load.js';
+export { checkTuning } from '../msm/plan/check-tuning.js';
+export { Router } from '../msm/routing/router.js';
+export { selfTest } from '../msm/verify/self-test.js';
+export { drawCheck, otherwise } from '../msm/verify/verify.js';
+export { compileAndDispatch } from '../session/first-dispatch.js';
+export { phasesOf, timelineOf } from '../session/timeline.js';
 export { CpuEngine } from './cpu-engine.js';
-export { loadOnCpu } from './cpu-load.js';
-export { evaluate, submitsOf } from './evaluate.js';
-export { areAsLoaded, loadPoints } from './load.js';
 export { readOptions } from './options.js';
-export { Router } from './router.js';
-export { selfTest } from './self-test.js';
-export { phasesOf, timelineOf } from './timeline.js';
-export { drawCheck, otherwise } from './verify.js';

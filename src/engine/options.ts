@@ -1,26 +1,20 @@
 /** What `createMsmEngine` is told. */
-import type {
-  Calibration,
-  ComputeWorker,
-  Coordinate,
-  EngineEvent,
-  MsmEngine,
-  QueueLimits,
-  Sharing,
-  StageChecks,
-  Tuning,
-} from '../api.js';
-import { threadsHere } from '../cpu/platform.js';
-import type { WorkerOptions } from '../cpu/threads.js';
+import type { Calibration } from '../api/calibration.js';
+import type { MsmEngine } from '../api/engine.js';
+import type { ComputeWorker, EngineEvent, QueueLimits, Sharing } from '../api/sharing.js';
+import type { StageChecks, Tuning } from '../api/tuning.js';
+import type { Coordinate } from '../api/values.js';
 import type { Curve } from '../curves/curve.js';
 import type { NamedCurve } from '../curves/names.js';
 import { badArgument, show } from '../errors.js';
 import { Runner } from '../gpu/runner.js';
+import type { WorkerOptions } from '../msm/cpu/threads.js';
+import type { Checks } from '../msm/gpu/checks.js';
+import { checkTuning, noKnobs } from '../msm/plan/check-tuning.js';
+import { given, type Knobs } from '../msm/plan/tuning.js';
 import { ownOptions } from '../own-options.js';
-import { checkTuning, noKnobs } from '../plan/check-tuning.js';
-import { given, type Knobs } from '../plan/tuning.js';
-import type { Checks } from '../record/checks.js';
-import { CallQueue } from './call-queue.js';
+import { CallQueue } from '../scheduling/call-queue.js';
+import { threadsHere } from '../threads/platform.js';
 import { readVerify } from './input.js';
 
 /** Options of `createMsmEngine`. */

@@ -1,5 +1,5 @@
 /** The fields that coordinates are in: of p elements, or of p². What is the same for both is written for this. */
-import type { Coordinate } from '../api.js';
+import type { Coordinate } from '../api/values.js';
 import type { Template, TemplateView } from '../shaders/template.js';
 import { type Degree, fromMontgomery, type Modulus, readWords, toMontgomery, writeWords } from './modulus.js';
 import { range } from './straight-line.js';

@@ -25,7 +25,7 @@ const resultOf = (words: readonly Word[]): ReturnType<typeof body> => ({
   result: words.map(({ wgsl }) => wgsl).join(', '),
 });
 
-/** What wgsl/inverse.wgsl is rendered with. */
+/** What wgsl/field/inverse.wgsl is rendered with. */
 export const inverseView = (m: Modulus): TemplateView => {
   const k = divstepConstants(m);
   const inLimbs = m.product === 'signed';

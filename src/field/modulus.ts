@@ -1,11 +1,11 @@
 /**
  * How products are computed, and with it how elements are held between them (docs/chips.md says which chip wants which):
  *
- * - `signed`: limbs of 14 bits around 0, carried through floats (src/field/product.ts, wgsl/field-limbs.wgsl), for devices that have registers to
+ * - `signed`: limbs of 14 bits around 0, carried through floats (src/field/product.ts, wgsl/field/field-limbs.wgsl), for devices that have registers to
  *   spare and are slow at shifts;
  * - `unsigned`: words, cut into limbs of 13 bits where they are multiplied, whose products all are of 24 bits (src/field/product-unsigned.ts,
- *   wgsl/field-words.wgsl);
- * - `dot4`: words, of which four bytes are multiplied at a time (src/field/product-dot4.ts, wgsl/field-words.wgsl).
+ *   wgsl/field/field-words.wgsl);
+ * - `dot4`: words, of which four bytes are multiplied at a time (src/field/product-dot4.ts, wgsl/field/field-words.wgsl).
  */
 export type FieldProduct = 'signed' | 'unsigned' | 'dot4';
 
@@ -15,8 +15,8 @@ export type FieldProduct = 'signed' | 'unsigned' | 'dot4';
  *
  * An element a of F_p is in Montgomery form (Montgomery 1985), a·R mod p, R being what a product divides by. In storage it has `words` × 32 bits,
  * little-endian, canonical (< p); `words` is a multiple of 4, so that an element is a whole number of vec4<u32>. How it is held for arithmetic,
- * and how far limbs and values may go from the canonical ones then, is written at the structs of wgsl/field-limbs.wgsl and
- * wgsl/field-words.wgsl, and proved by src/field/straight-line.ts and src/field/word-line.ts when they make the code.
+ * and how far limbs and values may go from the canonical ones then, is written at the structs of wgsl/field/field-limbs.wgsl and
+ * wgsl/field/field-words.wgsl, and proved by src/field/straight-line.ts and src/field/word-line.ts when they make the code.
  */
 export interface Modulus {
   readonly p: bigint;

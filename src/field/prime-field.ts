@@ -1,4 +1,4 @@
-import type { Coordinate } from '../api.js';
+import type { Coordinate } from '../api/values.js';
 import type { Field } from './field.js';
 import { fieldLiteral } from './literal.js';
 import { invert, type Modulus, mod } from './modulus.js';

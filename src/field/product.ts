@@ -2,7 +2,7 @@
 import { balancedDigits, LIMB_BITS, type Modulus } from './modulus.js';
 import { type Limbs, range, StraightLine, type Term, tightLimb, within } from './straight-line.js';
 
-/** What limbs may be, by the names of the structs in wgsl/field.wgsl. */
+/** What limbs may be, by the names of the structs in wgsl/field/field.wgsl. */
 export const limbBounds = {
   canonical: { least: 0, most: 2 ** LIMB_BITS - 1 },
   tight: within(tightLimb(LIMB_BITS)),

@@ -1,7 +1,7 @@
-import fieldTemplate from '../../wgsl/field.wgsl?template';
-import inverseTemplate from '../../wgsl/inverse.wgsl?template';
-import quadraticTemplate from '../../wgsl/quadratic.wgsl?template';
-import quadraticInverseTemplate from '../../wgsl/quadratic-inverse.wgsl?template';
+import fieldTemplate from '../../wgsl/field/field.wgsl?template';
+import inverseTemplate from '../../wgsl/field/inverse.wgsl?template';
+import quadraticTemplate from '../../wgsl/field/quadratic.wgsl?template';
+import quadraticInverseTemplate from '../../wgsl/field/quadratic-inverse.wgsl?template';
 import { renderShader } from '../shaders/partials.js';
 import type { Template, TemplateView } from '../shaders/template.js';
 import { lazyLimbs, type Modulus } from './modulus.js';
@@ -109,7 +109,7 @@ const makeView = (m: Modulus, nonResidue: bigint, holds: boolean): TemplateView 
 
 const views = new WeakMap<Modulus, Map<string, TemplateView>>();
 
-/** The view that wgsl/quadratic.wgsl and wgsl/quadratic-inverse.wgsl are rendered with, and that kernels see. Made once, as that of a prime is. */
+/** The view that wgsl/field/quadratic.wgsl and wgsl/field/quadratic-inverse.wgsl are rendered with, and that kernels see. Made once, as that of a prime is. */
 export const quadraticView = (m: Modulus, nonResidue: bigint, holds = false): TemplateView => {
   const known = views.get(m) ?? new Map<string, TemplateView>();
   views.set(m, known);

@@ -1,5 +1,5 @@
 /** Fields of p² elements: a module that is loaded when a curve has its coordinates in one. */
-import type { Coordinate, Fp2 } from '../api.js';
+import type { Coordinate, Fp2 } from '../api/values.js';
 import type { Field } from './field.js';
 import { fieldLiteral } from './literal.js';
 import { invert, type Modulus, mod } from './modulus.js';

@@ -1,4 +1,4 @@
-import type { Coordinate, Fp2 } from '../api.js';
+import type { Coordinate, Fp2 } from '../api/values.js';
 import type { Field } from './field.js';
 import { invert, mod } from './modulus.js';
 

@@ -83,7 +83,7 @@ export const functionView = (
   ...withHeld(body(limbs), held),
 });
 
-/** The view of wgsl/field-limbs.wgsl. */
+/** The view of wgsl/field/field-limbs.wgsl. */
 const limbsView = (m: Modulus, holds: boolean): TemplateView => {
   const limb = range(m.limbs);
   const constant = (value: bigint): string => literals(balancedDigits(value, LIMB_BITS, m.limbs));
@@ -119,7 +119,7 @@ const limbsView = (m: Modulus, holds: boolean): TemplateView => {
   };
 };
 
-/** The view of wgsl/field-words.wgsl. */
+/** The view of wgsl/field/field-words.wgsl. */
 const wordsView = (m: Modulus): TemplateView => {
   const count = lazyLimbs(m, 32);
   const constant = (value: bigint): string => literals(digitsOf(value, 32, count));
@@ -186,7 +186,7 @@ const makeView = (m: Modulus, holds: boolean): TemplateView => {
 const views = new WeakMap<Modulus, Map<boolean, TemplateView>>();
 
 /**
- * The view that wgsl/field.wgsl and wgsl/inverse.wgsl are rendered with. Made once for a field: it takes some 10 ms, and several kernels need it.
+ * The view that wgsl/field/field.wgsl and wgsl/field/inverse.wgsl are rendered with. Made once for a field: it takes some 10 ms, and several kernels need it.
  *
  * @param holds the kernel calls hold_constants where the view has `held`: with signed products
  */

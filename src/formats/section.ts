@@ -1,4 +1,4 @@
-import type { PagedBytes, PointEncoding } from '../api.js';
+import type { PagedBytes, PointEncoding } from '../api/values.js';
 import type { Group } from '../curves/names.js';
 import { badArgument, show } from '../errors.js';
 import { ownOptions } from '../own-options.js';

@@ -1,4 +1,4 @@
-import type { AdapterDescription } from '../api.js';
+import type { AdapterDescription } from '../api/device.js';
 import { badArgument, MsmError, show } from '../errors.js';
 import { Stuck, waitForRequest } from './device-watch.js';
 

@@ -1,4 +1,4 @@
-import type { CompileTime } from '../api.js';
+import type { CompileTime } from '../api/device.js';
 import { MsmError } from '../errors.js';
 import type { Binding, Kernel } from '../shaders/kernel.js';
 import { watchOf } from './device-watch.js';

@@ -1,5 +1,9 @@
 /** `accelerate`: snarkjs computes its MSMs with this library. */
-import type { AdapterDescription, Bases, Coordinate, MsmEngine, RunRecord } from '../api.js';
+import type { AdapterDescription } from '../api/device.js';
+import type { MsmEngine } from '../api/engine.js';
+import type { Bases } from '../api/handles.js';
+import type { RunRecord } from '../api/run-record.js';
+import type { Coordinate } from '../api/values.js';
 import type { Group } from '../curves/names.js';
 import { assertNotAborted, badArgument, kindOf, MsmError } from '../errors.js';
 import type { Groth16Zkey, PlonkZkey } from '../formats/zkey.js';

@@ -1,5 +1,7 @@
 /** Points that were loaded, and are found again by what they are: provers read the same sections of a file anew for each proof. */
-import type { Bases, Coordinate, MsmEngine } from '../api.js';
+import type { MsmEngine } from '../api/engine.js';
+import type { Bases } from '../api/handles.js';
+import type { Coordinate } from '../api/values.js';
 import type { PointSource } from '../curves/point-source.js';
 import { handOver } from '../engine/bytes.js';
 import { assertNotAborted, MsmError } from '../errors.js';

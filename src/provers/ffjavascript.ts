@@ -1,5 +1,5 @@
 /** What is known of ffjavascript, with which snarkjs computes: its curves, where they are, and what is replaced in them. */
-import type { PagedBytes } from '../api.js';
+import type { PagedBytes } from '../api/values.js';
 import type { Group } from '../curves/names.js';
 import { badArgument, kindOf } from '../errors.js';
 

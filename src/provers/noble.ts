@@ -1,5 +1,8 @@
 /** `nobleMsm`: sums of noble's points, by this library. Whoever has such points brings noble along. */
-import type { AffinePoint, Bases, Coordinate, MsmEngine, MsmOptions } from '../api.js';
+import type { MsmOptions } from '../api/calls.js';
+import type { MsmEngine } from '../api/engine.js';
+import type { Bases } from '../api/handles.js';
+import type { AffinePoint, Coordinate } from '../api/values.js';
 import { bn254 } from '../curves/bn254.js';
 import type { AnyCurve, Curve, EdwardsCurve } from '../curves/curve.js';
 import type { Group, NamedCurve } from '../curves/names.js';

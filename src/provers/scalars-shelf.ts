@@ -1,6 +1,8 @@
 /** Scalars of the last calls: several MSMs of a proof have the same ones, or the end of the same ones. */
-import type { Coordinate, MsmEngine, Scalars } from '../api.js';
-import type { LoadedScalars } from '../engine/loaded-scalars.js';
+import type { MsmEngine } from '../api/engine.js';
+import type { Scalars } from '../api/handles.js';
+import type { Coordinate } from '../api/values.js';
+import type { LoadedScalars } from '../msm/loaded-scalars.js';
 import { beginsWith } from './bases-shelf.js';
 import type { FfBytes, FfCurveName } from './ffjavascript.js';
 

@@ -1,10 +1,10 @@
-import custodyTemplate from '../../wgsl/custody.wgsl?template';
-import fieldTemplate from '../../wgsl/field.wgsl?template';
-import fieldLimbsTemplate from '../../wgsl/field-limbs.wgsl?template';
-import fieldWordsTemplate from '../../wgsl/field-words.wgsl?template';
-import inverseTemplate from '../../wgsl/inverse.wgsl?template';
-import packedTemplate from '../../wgsl/packed.wgsl?template';
-import pointTemplate from '../../wgsl/point.wgsl?template';
+import fieldTemplate from '../../wgsl/field/field.wgsl?template';
+import fieldLimbsTemplate from '../../wgsl/field/field-limbs.wgsl?template';
+import fieldWordsTemplate from '../../wgsl/field/field-words.wgsl?template';
+import inverseTemplate from '../../wgsl/field/inverse.wgsl?template';
+import packedTemplate from '../../wgsl/field/packed.wgsl?template';
+import pointTemplate from '../../wgsl/msm/point.wgsl?template';
+import custodyTemplate from '../../wgsl/shaders/hash-chain.wgsl?template';
 import { renderTemplate, type Template, type TemplateView } from './template.js';
 
 /** What any shader may include by name. */

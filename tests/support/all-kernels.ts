@@ -1,4 +1,4 @@
 /** What makes kernels, as one entry of a build. */
-export { createKernels } from '../../src/stages/kernels.js';
-export { programKernel } from '../../src/stages/program.js';
-export { tablesKernels } from '../../src/stages/tables.js';
+export { createKernels } from '../../src/msm/stages/kernels.js';
+export { programKernel } from '../../src/msm/stages/program.js';
+export { tablesKernels } from '../../src/msm/stages/tables.js';

@@ -1,4 +1,4 @@
-import type { Steps } from '../../src/cpu/wide-sums.js';
+import type { Steps } from '../../src/msm/cpu/bucket-sums.js';
 
 /** What work comes to that might be interrupted. */
 export const inOneGo = <Result>(steps: Steps<Result>): Result => {

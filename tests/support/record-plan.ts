@@ -1,9 +1,9 @@
 import { checks } from '../../src/checks/module.js';
 import type { Command, Slice } from '../../src/gpu/commands.js';
-import type { Plan } from '../../src/plan/planner.js';
-import type { Job, Part } from '../../src/plan/schedule.js';
-import { recordJob } from '../../src/record/record.js';
-import type { Kernels } from '../../src/stages/kernels.js';
+import { recordJob } from '../../src/msm/gpu/record.js';
+import type { Plan } from '../../src/msm/plan/planner.js';
+import type { Job, Part } from '../../src/msm/plan/schedule.js';
+import type { Kernels } from '../../src/msm/stages/kernels.js';
 
 /** The only part of a job: one vector of n scalars, with every buffer from its beginning on. */
 export const onlyPart = (plan: Plan, n = plan.n): Part => ({

@@ -3,10 +3,10 @@ import { type CurveContext, curveContext } from '../../src/curves/curve.js';
 import type { Command, Dispatch } from '../../src/gpu/commands.js';
 import { bufferUsage } from '../../src/gpu/constants.js';
 import { Runner } from '../../src/gpu/runner.js';
-import { type Plan, type PlanLimits, planOne, type ScratchName } from '../../src/plan/planner.js';
-import type { Knobs } from '../../src/plan/tuning.js';
-import { fullWorkload } from '../../src/plan/workload.js';
-import { createKernels } from '../../src/stages/kernels.js';
+import { type Plan, type PlanLimits, planOne, type ScratchName } from '../../src/msm/plan/planner.js';
+import type { Knobs } from '../../src/msm/plan/tuning.js';
+import { fullWorkload } from '../../src/msm/plan/workload.js';
+import { createKernels } from '../../src/msm/stages/kernels.js';
 import { recordPlan } from './record-plan.js';
 
 export const limits: PlanLimits = {

@@ -1,9 +1,9 @@
 /** Sorted streams for the tests of the walk, and the cuts of all its levels. */
 import fc from 'fast-check';
+import { ABSENT, ENTRY_WORDS } from '../../src/msm/stages/entry.js';
+import { packLevel } from '../../src/msm/stages/level.js';
 import { MAX_GROUPS } from '../../src/shaders/limits.js';
-import { ABSENT, ENTRY_WORDS } from '../../src/stages/entry.js';
-import { packLevel } from '../../src/stages/level.js';
-import type { Cut } from '../../src/twins/walk.js';
+import type { Cut } from '../reference/walk.js';
 
 /** The cut of a stream of `entries` into `tasks` equal tasks. */
 export const cutOf = (entries: number, tasks: number): Cut => ({

@@ -15,7 +15,7 @@ import {
 import { buildLibrary } from './build-library.js';
 import { inProject } from './run-script.js';
 
-/** Enough for three workers (src/plan/work.ts). */
+/** Enough for three workers (src/msm/plan/work.ts). */
 const N = 8192;
 
 export interface Place {

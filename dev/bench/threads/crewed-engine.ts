@@ -1,8 +1,8 @@
 /** Calls on the CPU whose answers are right and whose workers are all there: nothing else is timed. */
-import type { RunRecord } from '../../../src/api.js';
-import { rowsOf } from '../../../src/cpu/share.js';
+import type { RunRecord } from '../../../src/api/run-record.js';
 import type { CurveContext } from '../../../src/curves/curve.js';
-import { workersFor } from '../../../src/plan/work.js';
+import { rowsOf } from '../../../src/msm/cpu/share.js';
+import { workersFor } from '../../../src/msm/plan/work.js';
 import type { MsmCase } from '../../cases/msm-case.js';
 import type { EngineUnderTest } from '../engine-under-test.js';
 import { wrongResult } from '../measure.js';

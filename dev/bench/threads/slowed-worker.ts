@@ -2,7 +2,7 @@
  * A worker of the package that adds at a third of its speed, as one does whose core has something else to do. What it instantiates is wrapped, before
  * the first message comes: the package knows nothing of it.
  */
-import '../../../src/cpu/worker.js';
+import '../../../src/msm/cpu/worker.js';
 import { slowedDown } from './slow-down.js';
 
 const TIMES = 3;

@@ -1,5 +1,5 @@
 /** One pass through the jobs with so many callers. */
-import type { EngineStats } from '../../../../src/api.js';
+import type { EngineStats } from '../../../../src/api/sharing.js';
 import type { RowOf } from '../../rows.js';
 import { callInLoops } from './callers.js';
 import type { Mix } from './jobs.js';

@@ -1,5 +1,5 @@
 /** What the times and events of jobs come to. */
-import type { EngineEvent } from '../../../../src/api.js';
+import type { EngineEvent } from '../../../../src/api/sharing.js';
 import type { JobTime } from './callers.js';
 
 /** The least of the values that so large a share of them does not exceed; of none not a number. */

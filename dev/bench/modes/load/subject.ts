@@ -1,5 +1,7 @@
 /** An engine whose calls share the device as they are told to, with the sets of points resident, and all that it tells. */
-import type { Bases, EngineEvent, Priority, Sharing } from '../../../../src/api.js';
+import type { Priority } from '../../../../src/api/calls.js';
+import type { Bases } from '../../../../src/api/handles.js';
+import type { EngineEvent, Sharing } from '../../../../src/api/sharing.js';
 import { engineIn } from '../../../cases/engine-in.js';
 import { samePoint, spellPoint } from '../../../oracle/known-bases.js';
 import type { BenchPlace } from '../../bench-place.js';

@@ -1,5 +1,5 @@
 /** What calls do for each other, switched off in turn. */
-import type { Sharing } from '../../../../src/api.js';
+import type { Sharing } from '../../../../src/api/sharing.js';
 import type { Setting } from '../../settings.js';
 
 /** What the engine is called whose calls share all that they can. */

@@ -1,5 +1,5 @@
 /** From nothing to a result: what compiling and setting up take. */
-import type { MsmEngine } from '../../../../src/api.js';
+import type { MsmEngine } from '../../../../src/api/engine.js';
 import { makeCase, redrawn } from '../../../cases/msm-case.js';
 import { samePoint } from '../../../oracle/known-bases.js';
 import { middleOf } from './findings.js';

@@ -1,5 +1,6 @@
 /** What the rows share: engines that are warm, their inputs, and what was measured once for several of them. */
-import type { PhaseTime, Tuning } from '../../../../src/api.js';
+import type { PhaseTime } from '../../../../src/api/run-record.js';
+import type { Tuning } from '../../../../src/api/tuning.js';
 import { bn254 } from '../../../../src/curves/bn254.js';
 import { modulus } from '../../../../src/field/modulus.js';
 import { openDevice } from '../../../../src/gpu/device.js';

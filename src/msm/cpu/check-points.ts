@@ -1,0 +1,195 @@
+/** What loading makes of points where there is no GPU: all that is wrong is found, and what needs computing is computed once. */
+import { type CurveContext, isOnCurve } from '../../curves/curve.js';
+import { imageOf, isOnEdwards } from '../../curves/edwards.js';
+import { type Affine, isInfinity, multiply } from '../../curves/jacobian.js';
+import { type PointSource, readerOf, wordsOf, writePoint } from '../../curves/point-source.js';
+import { readElement } from '../../field/field.js';
+import { digitsOf, invert } from '../../field/modulus.js';
+import type { Turns } from '../../scheduling/time-slice.js';
+import type { PointAt, WideAdder } from '../../wasm/arithmetic/point-adder.js';
+import { withAdder } from './adder.js';
+
+/** The first point that is wrong, and how. */
+export interface WrongPoint {
+  readonly index: number;
+  readonly wrong: 'a coordinate' | 'off the curve' | 'outside the group';
+}
+
+/** Points that are checked between two looks at the clock. */
+const AT_A_TIME = 16;
+
+/** Points whose multiples are computed together. */
+const TOGETHER = 2 ** 11;
+
+/** How a point of a source is read: as a point of the curve that is computed on, or what is wrong with it. */
+const checkedReader = (curve: CurveContext, source: PointSource): ((index: number) => Affine | WrongPoint['wrong']) => {
+  const { coordinates: f, p, pointWords } = curve;
+  const { bytes, sign, edwards } = source;
+  const { scale } = edwards ?? source;
+  const words = wordsOf(bytes);
+  const unit = scale === 1n ? 1n : invert(scale, p);
+  const isCanonical = (at: number): boolean => f.coefficients(readElement(f, words, at)).every((value) => value < p);
+  const read = readerOf(curve, source);
+  return (index) => {
+    const at = index * pointWords;
+    if (!isCanonical(at) || (sign === undefined && !isCanonical(at + f.words))) return 'a coordinate';
+    const [x, y] = [at, at + f.words].map((from) => f.reduced(f.multiple(readElement(f, words, from), unit)));
+    if (x === undefined || y === undefined || (f.isZero(x) && f.isZero(y))) return null;
+    if (edwards !== undefined) {
+      const own = curve.edwards;
+      if (own === undefined || !isOnEdwards(own, p, x as bigint, y as bigint)) return 'off the curve';
+      return imageOf(curve, x, y);
+    }
+    // of an x without a y nothing can be read
+    if (sign !== undefined) return read(index) ?? 'off the curve';
+    return isOnCurve(curve, x, y) ? { x, y } : 'off the curve';
+  };
+};
+
+/**
+ * Points as they are computed with, or the first that is wrong.
+ *
+ * @param turns of the call
+ * @param progress called now and then with how many were looked at
+ */
+export const checkPoints = async (
+  curve: CurveContext,
+  source: PointSource,
+  checkSubgroup: boolean,
+  turns: Turns,
+  progress: (done: number) => void,
+): Promise<PointSource | WrongPoint> => {
+  const { pointBytes } = curve;
+  const length = source.bytes.length / pointBytes;
+  const isPlain = source.sign === undefined && source.edwards === undefined;
+  if (isPlain) {
+    const found = await withAdder(curve, async (adder) => ({
+      wrong: await wrongInLists(curve, source, length, adder, turns, progress),
+    }));
+    if (found !== null) {
+      if (found.wrong !== null) return found.wrong;
+      return checkSubgroup ? inGroup(curve, source, length, turns) : source;
+    }
+  }
+  const read = checkedReader(curve, source);
+  const bytes = isPlain ? source.bytes : new Uint8Array(length * pointBytes);
+  const words = wordsOf(bytes);
+  for (let index = 0; index < length; index++) {
+    const point = read(index);
+    if (typeof point === 'string') return { index, wrong: point };
+    if (!isPlain) writePoint(curve, words, index, point);
+    if (index % AT_A_TIME === 0 && turns.areOver) {
+      progress(index);
+      await turns.take();
+    }
+  }
+  const checked: PointSource = isPlain ? source : { bytes, scale: 1n, encoding: 'le' };
+  return checkSubgroup ? inGroup(curve, checked, length, turns) : checked;
+};
+
+/** The points, where all are of order r. */
+const inGroup = async (
+  curve: CurveContext,
+  checked: PointSource,
+  length: number,
+  turns: Turns,
+): Promise<PointSource | WrongPoint> => {
+  if (curve.foldsScalars) return checked;
+  const outsider = await firstOutside(curve, checked, length, turns);
+  return outsider === null ? checked : { index: outsider, wrong: 'outside the group' };
+};
+
+/** The first point that is wrong, many at a time in WebAssembly; null if none is. */
+const wrongInLists = async (
+  curve: CurveContext,
+  { bytes, scale }: PointSource,
+  length: number,
+  adder: WideAdder,
+  turns: Turns,
+  progress: (done: number) => void,
+): Promise<WrongPoint | null> => {
+  const { p, pointWords, field } = curve;
+  const words = wordsOf(bytes);
+  const wordsOfNumber = field.bytes / 4;
+  const limits = digitsOf(p, 32, wordsOfNumber);
+  const isBelowP = (at: number): boolean => {
+    for (let i = wordsOfNumber - 1; i >= 0; i--) {
+      const [word, limit] = [words[at + i] as number, limits[i] as number];
+      if (word !== limit) return word < limit;
+    }
+    return false;
+  };
+  const isCanonical = (index: number): boolean => {
+    for (let at = index * pointWords; at < (index + 1) * pointWords; at += wordsOfNumber)
+      if (!isBelowP(at)) return false;
+    return true;
+  };
+  for (let from = 0; from < length; from += TOGETHER) {
+    const end = Math.min(length, from + TOGETHER);
+    let to = from;
+    while (to < end && isCanonical(to)) to++;
+    adder.release();
+    const points = adder.enter(words.subarray(from * pointWords, to * pointWords), scale);
+    const index = from + adder.check(points, to - from);
+    if (index < to) return { index, wrong: 'off the curve' };
+    if (to < end) return { index: to, wrong: 'a coordinate' };
+    if (turns.areOver) {
+      progress(to);
+      await turns.take();
+    }
+  }
+  return null;
+};
+
+/** The first point that is not of order r; null if all are. */
+const firstOutside = async (
+  curve: CurveContext,
+  source: PointSource,
+  length: number,
+  turns: Turns,
+): Promise<number | null> => {
+  const found = await withAdder(curve, async (adder) => ({
+    index: await outsideInLists(curve, source, length, adder, turns),
+  }));
+  if (found !== null) return found.index;
+  const read = readerOf(curve, source);
+  for (let index = 0; index < length; index++) {
+    if (!isInfinity(curve, multiply(curve, curve.order, read(index)))) return index;
+    if (turns.areOver) await turns.take();
+  }
+  return null;
+};
+
+/** By r·P, of many points side by side: double and add. */
+const outsideInLists = async (
+  { order, pointWords }: CurveContext,
+  { bytes, scale }: PointSource,
+  length: number,
+  adder: WideAdder,
+  turns: Turns,
+): Promise<number | null> => {
+  const words = wordsOf(bytes);
+  const bits = order.toString(2).slice(1);
+  for (let from = 0; from < length; from += TOGETHER) {
+    const count = Math.min(TOGETHER, length - from);
+    adder.release();
+    const points = adder.enter(words.subarray(from * pointWords, (from + count) * pointWords), scale);
+    const sums = adder.take(count);
+    const at = (start: PointAt, i: number): PointAt => start + i * adder.pointBytes;
+    const addAll = async (P: PointAt, Q: PointAt): Promise<void> => {
+      for (let i = 0; i < count; i++) adder.add(at(sums, i), at(P, i), at(Q, i));
+      adder.flush();
+      if (turns.areOver) await turns.take();
+    };
+    let sum = points;
+    for (const bit of bits) {
+      await addAll(sum, sum);
+      sum = sums;
+      if (bit === '1') await addAll(sums, points);
+    }
+    for (let i = 0; i < count; i++) {
+      if (adder.read(at(sum, i)).some((value) => value !== 0n)) return from + i;
+    }
+  }
+  return null;
+};

@@ -1,0 +1,275 @@
+import { type Command, RESULT, type Slice } from '../../gpu/commands.js';
+import { groupsFor } from '../../shaders/limits.js';
+import { type Accounts, accountsOf, type GroupAccounts } from '../plan/accounts.js';
+import type { Plan, ScratchName } from '../plan/planner.js';
+import type { Job, OwnName, Part } from '../plan/schedule.js';
+import { DECOMPOSE_THREADS, DecomposeConfig } from '../stages/decompose.js';
+import type { Kernels } from '../stages/kernels.js';
+import { LEVEL_DISPATCH_OFFSET, Level } from '../stages/level.js';
+import { PartitionConfig } from '../stages/partition.js';
+import { REDUCE_THREADS, ReduceConfig } from '../stages/reduce.js';
+import { SortConfig } from '../stages/sort.js';
+import { WalkConfig } from '../stages/walk.js';
+import type { Checks } from './checks.js';
+
+/** A slice of scratch; the type checker knows the names. */
+const scratch = (buffer: ScratchName, offset?: number, size?: number): Slice => ({
+  buffer,
+  ...(offset === undefined ? {} : { offset }),
+  ...(size === undefined ? {} : { size }),
+});
+
+/** Windows [first, first + count). */
+interface WindowGroup {
+  readonly accounts: GroupAccounts;
+  readonly first: number;
+  readonly count: number;
+}
+
+const windowGroups = ({ windows, windowsPerGroup }: Plan, { groups }: Accounts): WindowGroup[] =>
+  groups.map((accounts, i) => {
+    const first = i * windowsPerGroup;
+    return { accounts, first, count: Math.min(windowsPerGroup, windows - first) };
+  });
+
+/**
+ * The commands of a job. Its input is in `scalars` and `vectors`, its results are among what it gives back, accounts and then `bitSums`, each part's in its own stretch.
+ *
+ * @param bases the slice of them that a part binds
+ * @param checks what the job was planned with
+ */
+export const recordJob = (
+  kernels: Kernels,
+  { parts }: Job,
+  bases: (part: Part) => Slice,
+  checks: Checks | undefined,
+): Command[] =>
+  parts.flatMap((part, i) => {
+    const commands = recordPart(kernels, part, bases(part));
+    return [
+      ...(part.apart && i > 0 ? [{ kind: 'submit' } as const] : []),
+      ...(checks?.weave({ kernels, groupsFor }, part, commands) ?? commands),
+    ];
+  });
+
+const recordPart = (kernels: Kernels, part: Part, bases: Slice): Command[] => {
+  const { plan } = part;
+  const accounts = accountsOf(plan, part.at.accounts);
+  return [
+    // infinity for buckets that nothing falls into; all others have exactly one writer
+    { kind: 'clear', slice: scratch('buckets', 0, plan.scratch.buckets) },
+    ...windowGroups(plan, accounts).flatMap((group): Command[] => [
+      ...(group.first === 0 ? [] : [{ kind: 'submit' } as const]),
+      ...recordDecompose(kernels, part, group),
+      ...recordSort(kernels, part, group),
+      ...recordPartition(kernels, part, group),
+      ...recordWalk(kernels, part, group, accounts, bases),
+    ]),
+    ...(plan.reduceApart ? [{ kind: 'submit' } as const] : []),
+    ...recordReduce(kernels, part, accounts),
+  ];
+};
+
+/** A part's stretch of a buffer that all parts share. */
+const ownSlice = ({ plan, at }: Part, buffer: Exclude<OwnName, 'accounts'>): Slice => ({
+  buffer: buffer === 'bitSums' ? RESULT : buffer,
+  offset: at[buffer],
+  size: plan.scratch[buffer],
+});
+
+/** Entries of one window. */
+const slabOf = ({ plan, n }: Part): number => n * plan.pieces;
+
+const recordDecompose = (kernels: Kernels, part: Part, group: WindowGroup): Command[] => {
+  const { plan, n } = part;
+  const vectors =
+    Math.ceil((group.first + group.count) / plan.vectorWindows) - Math.floor(group.first / plan.vectorWindows);
+  return [
+    {
+      kind: 'dispatch',
+      phase: 'decompose',
+      kernel: kernels.decompose(),
+      config: DecomposeConfig.pack({
+        scalars: n,
+        window_bits: plan.tuning.windowBits,
+        pieces: plan.pieces,
+        piece_bits: plan.pieceBits,
+        tables: plan.tables,
+        vector_windows: plan.vectorWindows,
+        first_window: group.first,
+        windows: group.count,
+        scalars_account: group.accounts.scalars,
+        entries_account: group.accounts.entries,
+      }),
+      bindings: {
+        vectors: ownSlice(part, 'vectors'),
+        picks: ownSlice(part, 'picks'),
+        scalars: ownSlice(part, 'scalars'),
+        entries: scratch(sortBuffer(0)),
+      },
+      groups: groupsFor(n * vectors, DECOMPOSE_THREADS),
+    },
+  ];
+};
+
+/** The buffer that a sort pass reads; it writes that of the next. The last pass's target is the sorted stream. */
+const sortBuffer = (pass: number): ScratchName => (pass % 2 === 0 ? 'entriesA' : 'entriesB');
+
+const recordSort = (kernels: Kernels, part: Part, group: WindowGroup): Command[] => {
+  const { plan } = part;
+  const { count, scan, scatter } = kernels.sort(plan.tuning.sortThreadsPerWorkgroup, plan.tuning.sortEntriesPerThread);
+  return plan.sortPasses.flatMap(({ shift, bits }, pass): Command[] => {
+    const config = SortConfig.pack({
+      slab: slabOf(part),
+      tiles: plan.tiles,
+      first_window: group.first,
+      buckets: plan.buckets,
+      shift,
+      mask: 2 ** bits - 1,
+      first_pass: pass === 0 ? 1 : 0,
+      last_pass: pass === plan.sortPasses.length - 1 ? 1 : 0,
+    });
+    const common = { entries: scratch(sortBuffer(pass)), counts: scratch('counts'), totals: scratch('totals') };
+    const { entries, counts, totals } = common;
+    const tiles = [plan.tiles, group.count] as const;
+    return [
+      { kind: 'dispatch', phase: 'sort', kernel: count, config, bindings: common, groups: tiles },
+      {
+        kind: 'dispatch',
+        phase: 'sort',
+        kernel: scan,
+        config,
+        bindings: { totals, counts },
+        groups: [group.count, 1],
+      },
+      {
+        kind: 'dispatch',
+        phase: 'sort',
+        kernel: scatter,
+        config,
+        bindings: { entries, totals, counts, sorted: scratch(sortBuffer(pass + 1)) },
+        groups: tiles,
+      },
+    ];
+  });
+};
+
+const recordPartition = (kernels: Kernels, part: Part, group: WindowGroup): Command[] => {
+  const { tuning, levelTasks, reduce } = part.plan;
+  return [
+    {
+      kind: 'dispatch',
+      phase: 'partition',
+      kernel: kernels.partition(),
+      config: PartitionConfig.pack({
+        windows: group.count,
+        slab: slabOf(part),
+        entries_per_task: tuning.walkerEntriesPerTask,
+        most_tasks: levelTasks[0] as number,
+        levels: levelTasks.length,
+        slots: tuning.walkerSlots,
+        least_threads: tuning.walkerLeastThreads,
+        threads_per_group: tuning.walkerThreadsPerWorkgroup,
+        split_entries: reduce.splitEntries,
+        split_tasks: reduce.splitTasks,
+        bits_entries: reduce.bitsEntries,
+        bits_tasks: reduce.bitsTasks,
+        entries_account: group.accounts.length,
+      }),
+      bindings: { totals: scratch('totals'), levels: scratch('levels') },
+      groups: [1, 1],
+    },
+  ];
+};
+
+const levelDispatch = (level: number): Slice => scratch('levels', level * Level.byteLength + LEVEL_DISPATCH_OFFSET, 12);
+
+/** @param to the buffers that its partial sums go to */
+const recordOneWalk = (
+  kernels: Kernels,
+  { tuning }: Plan,
+  phase: string,
+  config: Parameters<typeof WalkConfig.pack>[0],
+  to: 'A' | 'B',
+  buffers: Readonly<Record<'stream' | 'points' | 'sums', Slice>>,
+): Command => ({
+  kind: 'dispatch',
+  phase,
+  kernel: kernels.walk({
+    prefixMemory: tuning.walkerPrefixMemory,
+    threads: tuning.walkerThreadsPerWorkgroup,
+    slots: tuning.walkerSlots,
+    checks: tuning.checks,
+  }),
+  config: WalkConfig.pack(config),
+  bindings: {
+    ...buffers,
+    levels: scratch('levels'),
+    places: scratch(`places${to}`),
+    partials: scratch(`partials${to}`),
+  },
+  groups: levelDispatch(config.level),
+});
+
+/** The walk over the sorted stream, and the same walk over its partial sums, level by level: combine. */
+const recordWalk = (
+  kernels: Kernels,
+  { plan }: Part,
+  { accounts: { balance } }: WindowGroup,
+  { inhabited }: Accounts,
+  bases: Slice,
+): Command[] => {
+  // each bucket is added to one H and to one L
+  const accounts = { balance, inhabited, per_sum: 2, per_point: 0, read_back: 0 };
+  return plan.levelTasks.map((_, level) => {
+    const to = level % 2 === 0 ? 'A' : 'B';
+    const from = to === 'A' ? 'B' : 'A';
+    const isFirst = level === 0;
+    return recordOneWalk(kernels, plan, isFirst ? 'walk' : 'combine', { level, ...accounts }, to, {
+      stream: scratch(isFirst ? sortBuffer(plan.sortPasses.length) : `places${from}`),
+      points: isFirst ? bases : scratch(`partials${from}`),
+      sums: scratch('buckets'),
+    });
+  });
+};
+
+/** Modulo 2^32. */
+const MINUS_ONE = 0xffffffff;
+
+const recordReduce = (
+  kernels: Kernels,
+  part: Part,
+  { reduce: { entries, balance }, inhabited, readBack }: Accounts,
+): Command[] => {
+  const { plan } = part;
+  const accounts = { balance, inhabited, per_sum: 0, per_point: 0, read_back: 0 };
+  const { highBits, lowBits, splitEntries, bitsEntries } = plan.reduce;
+  const levels = plan.levelTasks.length;
+  return [
+    {
+      kind: 'dispatch',
+      phase: 'reduce',
+      kernel: kernels.reduce(),
+      config: ReduceConfig.pack({
+        high_bits: highBits,
+        low_bits: lowBits,
+        split_entries: splitEntries,
+        bits_entries: bitsEntries,
+        entries_account: entries,
+      }),
+      // the sort is done with both
+      bindings: { split: scratch('entriesA'), bits: scratch('entriesB') },
+      groups: groupsFor(Math.max(splitEntries, bitsEntries), REDUCE_THREADS),
+    },
+    recordOneWalk(kernels, plan, 'reduce', { level: levels, ...accounts, per_point: MINUS_ONE }, 'A', {
+      stream: scratch('entriesA'),
+      points: scratch('buckets'),
+      sums: scratch('splitSums'),
+    }),
+    recordOneWalk(kernels, plan, 'reduce', { level: levels + 1, ...accounts, read_back: readBack }, 'A', {
+      stream: scratch('entriesB'),
+      points: scratch('splitSums'),
+      sums: ownSlice(part, 'bitSums'),
+    }),
+  ];
+};

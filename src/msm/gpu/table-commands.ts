@@ -1,0 +1,62 @@
+/** How tables of bases are made: for those who load with `precompute`. */
+import type { CurveContext } from '../../curves/curve.js';
+import type { Command, Slice } from '../../gpu/commands.js';
+import { groupsFor } from '../../shaders/limits.js';
+import { additionsPerSubmitOf } from '../plan/device-defaults.js';
+import type { TableShape } from '../plan/workload.js';
+import { DoubleConfig, SpreadConfig, TABLES_THREADS, type TablesKernels, tablesKernels } from '../stages/tables.js';
+import type { LoadContext } from './load-context.js';
+
+const made = new WeakMap<CurveContext, TablesKernels>();
+
+/** Rendered once for an engine. */
+const kernelsOf = (curve: CurveContext): TablesKernels => {
+  const kernels = made.get(curve) ?? tablesKernels(curve);
+  made.set(curve, kernels);
+  return kernels;
+};
+
+/** `count` points become table 0 of `target`, and each table the next: in dispatches that are no longer than those of an MSM. */
+export const tableCommands = (
+  { curve, limits, tuning }: LoadContext,
+  tables: TableShape,
+  count: number,
+  points: Slice,
+  target: Slice,
+): Command[] => {
+  const { spread, double } = kernelsOf(curve);
+  const most = Math.max(1, Math.floor(additionsPerSubmitOf(limits, tuning) / count));
+  const groups = groupsFor(count, TABLES_THREADS);
+  const commands: Command[] = [
+    {
+      kind: 'dispatch',
+      phase: 'tables',
+      kernel: spread,
+      config: SpreadConfig.pack({ points: count, tables: tables.count }),
+      bindings: { points, tables: target },
+      groups,
+    },
+  ];
+  for (let table = 1; table < tables.count; table++) {
+    for (let done = 0; done < tables.bits; done += most) {
+      commands.push(
+        { kind: 'submit' },
+        {
+          kind: 'dispatch',
+          phase: 'tables',
+          kernel: double,
+          config: DoubleConfig.pack({
+            points: count,
+            tables: tables.count,
+            from_table: done === 0 ? table - 1 : table,
+            to_table: table,
+            doublings: Math.min(most, tables.bits - done),
+          }),
+          bindings: { tables: target },
+          groups,
+        },
+      );
+    }
+  }
+  return commands;
+};

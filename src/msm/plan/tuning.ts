@@ -1,0 +1,47 @@
+import type { Tuning } from '../../api/tuning.js';
+import type { CurveContext } from '../../curves/curve.js';
+import { badArgument } from '../../errors.js';
+import { mostSlots, prefixBytes } from '../stages/walk.js';
+import type { PlannedChecks } from './checks.js';
+import { type DeviceProfile, deviceDefaults } from './device-defaults.js';
+import { defaultWindowBits } from './window-bits.js';
+import type { Workload } from './workload.js';
+
+/** The knobs that are set: undefined means as if they were not there. */
+export const given = <Set extends object>(tuning: Set): Set =>
+  Object.fromEntries(Object.entries(tuning).filter(([, value]) => value !== undefined)) as Set;
+
+/** Knobs that are set, and instead of `checks` what does them. */
+export interface Knobs extends Partial<Omit<Tuning, 'checks'>> {
+  readonly checks?: PlannedChecks | undefined;
+}
+
+/** Fills in the knobs that the caller left open. */
+export const resolveTuning = (load: Workload, curve: CurveContext, device: DeviceProfile, overrides: Knobs): Tuning => {
+  const { checks, ...set } = given(overrides);
+  const fixed = { ...deviceDefaults(device), checks: checks !== undefined, ...set };
+  const wanted: Tuning = { windowBits: defaultWindowBits(load, fixed.additionsPerSubmit), ...fixed };
+  const tuning: Tuning = {
+    ...wanted,
+    walkerSlots: Math.min(wanted.walkerSlots, mostSlots(curve, wanted.walkerPrefixMemory)),
+  };
+  const fits =
+    tuning.walkerPrefixMemory === 'private'
+      ? Number.POSITIVE_INFINITY
+      : Math.floor(device.maxComputeWorkgroupStorageSize / prefixBytes(curve, 1, tuning.walkerSlots));
+  if (fits < 1) {
+    throw badArgument(
+      `tuning.walkerSlots: the prefix products of ${tuning.walkerSlots} slots do not fit the device's ` +
+        `${device.maxComputeWorkgroupStorageSize} bytes of workgroup memory; use fewer slots or 'private' prefixes`,
+    );
+  }
+  return {
+    ...tuning,
+    walkerThreadsPerWorkgroup: Math.min(
+      tuning.walkerThreadsPerWorkgroup,
+      fits,
+      device.maxComputeInvocationsPerWorkgroup,
+      device.maxComputeWorkgroupSizeX,
+    ),
+  };
+};

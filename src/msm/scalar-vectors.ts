@@ -1,0 +1,30 @@
+/** Scalars of a call, and which bases they multiply. */
+import type { CurveContext } from '../curves/curve.js';
+import type { LoadedScalars } from './loaded-scalars.js';
+import { type SurveyedVector, survey } from './plan/survey.js';
+import type { TableShape } from './plan/workload.js';
+
+/** What is multiplied: scalar i of a vector with base `offset + i`. */
+export interface Factors {
+  readonly scalars: Uint8Array<ArrayBuffer>;
+  readonly n: number;
+  readonly offset: number;
+  /** Where they are from, if they were loaded before. */
+  readonly loaded: LoadedScalars | null;
+}
+
+/** Factors that were looked at. */
+export type SurveyedFactors = SurveyedVector & Pick<Factors, 'loaded'>;
+
+/** Looks at scalars to plan by them; at loaded ones, once. */
+export const surveyFactors = (
+  curve: CurveContext,
+  { scalars, offset, loaded }: Factors,
+  tables: TableShape,
+  picks: boolean,
+): SurveyedFactors => {
+  const look = () => survey(curve, scalars, tables, picks);
+  // all else that a survey goes by is the order's
+  const key = [curve.foldsScalars, picks, tables.count, tables.bits].join(' ');
+  return { ...(loaded?.remembered(key, look) ?? look()), offset, loaded };
+};

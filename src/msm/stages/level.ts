@@ -1,0 +1,43 @@
+import { seal } from '../../shaders/hash-chain.js';
+import { struct } from '../../shaders/struct.js';
+
+/**
+ * One walk over one stream: how many entries, cut into how many tasks, by how many threads. Written on the GPU by partition,
+ * because the number of non-zero digits is known only there. The last three fields are the walk's indirect dispatch.
+ */
+export const Level = struct('Level', {
+  entries: 'E, the length of the stream',
+  tasks: 'N; task t owns the entries from t·quotient + min(t, remainder) up to where task t + 1 begins',
+  quotient: '⌊E / N⌋',
+  remainder: 'E mod N',
+  threads: 'thread i takes the tasks i, i + threads, i + 2·threads, …, one for each of its slots',
+  groups_x: 'workgroups to dispatch',
+  groups_y: '',
+  groups_z: '',
+  seal: 'of all that is above',
+});
+
+/** Where the dispatch arguments start, in bytes. */
+export const LEVEL_DISPATCH_OFFSET = 4 * Level.fields.indexOf('groups_x');
+
+const sealed = Level.fields.filter((field) => field !== 'seal');
+
+/** A level that a walk believes. */
+export const packLevel = (values: Omit<ReturnType<typeof Level.unpack>, 'seal'>): Uint32Array<ArrayBuffer> =>
+  Level.pack({
+    ...values,
+    seal: seal(
+      0,
+      sealed.map((field) => values[field as keyof typeof values]),
+    ),
+  });
+
+/** What a template that speaks of levels, and is in custody, includes as `{{level}}`. */
+export const levelWgsl = [
+  Level.wgsl,
+  'fn level_seal(level: Level) -> u32 {',
+  '  var seal = 0u;',
+  ...sealed.map((field) => `  seal = sealed(seal, level.${field});`),
+  '  return seal;',
+  '}',
+].join('\n');

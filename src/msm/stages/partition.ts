@@ -1,0 +1,47 @@
+import template from '../../../wgsl/msm/partition.wgsl?template';
+import { stageKernel } from '../../shaders/hash-chain.js';
+import type { Kernel } from '../../shaders/kernel.js';
+import { MAX_GROUPS } from '../../shaders/limits.js';
+import { struct } from '../../shaders/struct.js';
+import { levelWgsl } from './level.js';
+
+export const PartitionConfig = struct('PartitionConfig', {
+  windows: 'windows of the group',
+  slab: 'the most entries that a window has',
+  entries_per_task: 'no more tasks than give each of them so many entries',
+  most_tasks: 'at most so many tasks',
+  levels: 'walks over a sorted stream and its partial sums',
+  slots: 'S: the most tasks of one thread',
+  least_threads: 'fewer slots rather than fewer threads than this',
+  threads_per_group: 'threads in a workgroup of the walk',
+  split_entries: 'shape of the first walk of the reduction',
+  split_tasks: '',
+  bits_entries: 'shape of the second walk of the reduction',
+  bits_tasks: '',
+  entries_account: 'where the number of digits that are not zero goes',
+});
+
+/** Each combine level has this many times fewer tasks than the one before. */
+export const SHRINK = 16;
+
+/** Tasks of every walk over a stream that is first cut into `tasks`: down to one. */
+export const levelTasks = (tasks: number): number[] => {
+  const all = [tasks];
+  for (let rest = tasks; rest > 1; ) {
+    rest = Math.ceil(rest / SHRINK);
+    all.push(rest);
+  }
+  return all;
+};
+
+export const partitionKernel = (): Kernel =>
+  stageKernel(
+    'partition_stream',
+    template,
+    PartitionConfig,
+    [
+      { name: 'totals', access: 'read', type: 'array<u32>' },
+      { name: 'levels', access: 'write', type: 'array<Level>' },
+    ],
+    { level: levelWgsl, shrink: SHRINK, maxGroups: MAX_GROUPS },
+  );

@@ -1,0 +1,50 @@
+import template from '../../../wgsl/msm/tables.wgsl?template';
+import type { CurveContext } from '../../curves/curve.js';
+import { stageKernel } from '../../shaders/hash-chain.js';
+import type { Binding, Kernel } from '../../shaders/kernel.js';
+import { type Struct, struct } from '../../shaders/struct.js';
+
+export const SpreadConfig = struct('SpreadConfig', {
+  points: 'bases in this slice',
+  tables: 'points that each base has in the end',
+});
+
+export const DoubleConfig = struct('DoubleConfig', {
+  points: 'bases in this slice',
+  tables: 'points that each base has in the end',
+  from_table: 'table that is read',
+  to_table: 'table that is written; the same one, where an earlier dispatch began',
+  doublings: 'how many times',
+});
+
+/** Threads in a workgroup of either kernel; one base each. */
+export const TABLES_THREADS = 64;
+
+export interface TablesKernels {
+  readonly spread: Kernel;
+  readonly double: Kernel;
+}
+
+export const tablesKernels = (curve: CurveContext): TablesKernels => {
+  const make = <Field extends string>(part: 'spread' | 'double', config: Struct<Field>, ...bindings: Binding[]) =>
+    stageKernel(
+      `tables_${part}`,
+      template,
+      config,
+      bindings,
+      {
+        ...curve.coordinates.view(),
+        spread: part === 'spread',
+        double: part === 'double',
+        threads: TABLES_THREADS,
+        hasA: !curve.coordinates.isZero(curve.a),
+        aLimbs: curve.coordinates.literal(curve.a),
+      },
+      curve.coordinates.partials,
+    );
+  const tables: Binding = { name: 'tables', access: 'write', type: 'array<Point>' };
+  return {
+    spread: make('spread', SpreadConfig, { name: 'points', access: 'read', type: 'array<Point>' }, tables),
+    double: make('double', DoubleConfig, tables),
+  };
+};

@@ -1,0 +1,87 @@
+import template from '../../../wgsl/msm/walk.wgsl?template';
+import type { CurveContext } from '../../curves/curve.js';
+import { divstepConstants } from '../../field/divsteps.js';
+import type { Field } from '../../field/field.js';
+import { stageKernel } from '../../shaders/hash-chain.js';
+import type { Kernel } from '../../shaders/kernel.js';
+import { struct } from '../../shaders/struct.js';
+import type { KernelPart } from './checks.js';
+import { entryWgsl } from './entry.js';
+import { levelWgsl } from './level.js';
+
+export const WalkConfig = struct('WalkConfig', {
+  level: 'index of the level to walk',
+  balance: 'account of the entries that the walks of a stream take in, less those that they leave to each other',
+  inhabited: 'account of what is not infinity among sums and points',
+  per_sum: 'what a sum counts there',
+  per_point: 'what a point counts there',
+  read_back: 'account of the digest of the sums, where the host reads them back and every task is one run; else 0',
+});
+
+/** What the source of the walk depends on besides the curve. */
+export interface WalkShape {
+  readonly prefixMemory: 'private' | 'workgroup';
+  readonly threads: number;
+  readonly slots: number;
+  /** Counts the writers of every sum, and the entries taken in: for engines that were handed what does. */
+  readonly checks?: boolean;
+}
+
+/** Workgroup memory of the prefix products, in bytes. */
+export const prefixBytes = (curve: CurveContext, threads: number, slots: number): number =>
+  threads * slots * curve.coordinates.bytes;
+
+/** Rows of four words that a slot has in private memory: what it is up to, its sum, and the prefix product unless that is shared. */
+const rowsOf = ({ words }: Field, shared: boolean): number => 1 + (words / 4) * (shared ? 2 : 3);
+
+/** Bytes that WGSL guarantees for all private variables of a shader together (WGSL, "Limits"). */
+const PRIVATE_BYTES = 8192;
+
+/** The most slots whose private variables fit. The thread's own are six words, the matrices of an inversion, and the constants of products, or with words what products carry along. */
+export const mostSlots = ({ field, coordinates }: CurveContext, prefixMemory: WalkShape['prefixMemory']): number => {
+  const slot = 16 * rowsOf(coordinates, prefixMemory === 'workgroup');
+  const own = field.product === 'signed' ? 4 * (field.limbs + 3) : 4 * coordinates.words;
+  const thread = 4 * 6 + 8 * divstepConstants(field).batches + own;
+  return Math.floor((PRIVATE_BYTES - thread) / slot);
+};
+
+export const walkKernel = (
+  curve: CurveContext,
+  { prefixMemory, threads, slots }: Omit<WalkShape, 'checks'>,
+  watch?: KernelPart,
+): Kernel => {
+  const shared = prefixMemory === 'workgroup';
+  const vectors = curve.coordinates.words / 4;
+  return stageKernel(
+    'walk',
+    template,
+    WalkConfig,
+    [
+      { name: 'levels', access: 'read', type: 'array<Level>' },
+      { name: 'stream', access: 'read', type: 'array<Entry>' },
+      { name: 'points', access: 'read', type: 'array<Point>' },
+      { name: 'sums', access: 'write', type: 'array<Point>' },
+      { name: 'places', access: 'write', type: 'array<Entry>' },
+      { name: 'partials', access: 'write', type: 'array<Point>' },
+      ...(watch?.bindings ?? []),
+    ],
+    {
+      ...curve.coordinates.view(true),
+      ...watch?.view,
+      checks: watch !== undefined,
+      level: levelWgsl,
+      entry: entryWgsl,
+      prefixIsShared: shared,
+      prefixLength: threads * slots,
+      rows: rowsOf(curve.coordinates, shared),
+      memoryRows: slots * rowsOf(curve.coordinates, shared) + (curve.field.product === 'signed' ? 0 : vectors),
+      rowOfY: 1 + vectors,
+      rowOfPrefix: 1 + 2 * vectors,
+      sumRows: 2 * vectors,
+      threads,
+      slots,
+      aLimbs: curve.coordinates.literal(curve.a),
+    },
+    { ...curve.coordinates.partials, ...watch?.partials },
+  );
+};

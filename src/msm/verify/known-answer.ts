@@ -1,0 +1,78 @@
+/** An MSM of points that are hard on arithmetic, and what it comes to: for self-tests, computed by the CPU alone. */
+import type { AffinePoint, Coordinate } from '../../api/values.js';
+import { type CurveContext, cubic } from '../../curves/curve.js';
+import { add, infinityOf, type Jacobian, multiply, negated, toAffine } from '../../curves/jacobian.js';
+import { encodePoints, encodeScalars } from '../../engine/input.js';
+import { squareRootIn } from '../../field/square-root.js';
+import { affineOf, publicPoint } from '../stages/fold.js';
+
+export interface KnownAnswer {
+  /** In the public formats. */
+  readonly points: Uint8Array<ArrayBuffer>;
+  readonly scalars: Uint8Array<ArrayBuffer>;
+  readonly sum: AffinePoint<Coordinate>;
+}
+
+/** Digits of the golden ratio, as good as any. */
+const LONG = 0x9e3779b97f4a7c15f39cc0605cedc8341082276bf3a27251f86c6a11d0c18e95n;
+
+/** The point whose x is the first from `x` on, in steps of `step`, that has one. */
+const pointFrom = (curve: CurveContext, x: Coordinate, step: Coordinate): AffinePoint<Coordinate> => {
+  const f = curve.coordinates;
+  for (let at = f.reduced(x); ; at = f.reduced(f.sum(at, step))) {
+    const y = squareRootIn(f, cubic(curve, at));
+    if (y !== null) return { x: at, y, infinity: false };
+  }
+};
+
+/**
+ * Points of whose x limbs are 0, 1, all ones, or those of p − 1, so that borrows and carries ripple through: as they come, and in Montgomery form,
+ * as they are computed with. They meet themselves, their opposites, infinity and one another in the buckets of one scalar, and the buckets of others.
+ */
+export const knownAnswer = (curve: CurveContext): KnownAnswer => {
+  const { p, order, field, coordinates: f } = curve;
+  const top = 1n << BigInt(field.bits - 1);
+  const points: AffinePoint<Coordinate>[] = [];
+  const infinity = infinityOf(curve);
+  const scalars: bigint[] = [];
+  // scalars are small multiples of these, so that the answer takes no multiplication for each; half of the order is where scalars fold
+  const half = (order - 1n) / 2n;
+  const units = [LONG % half, half, 1n];
+  const sums: Jacobian[] = units.map(() => infinity);
+  const put = (point: AffinePoint<Coordinate>, ...times: readonly number[]): void => {
+    points.push(point);
+    scalars.push(times.reduce((sum, count, i) => sum + BigInt(count) * (units[i] as bigint), 0n));
+    times.forEach((count, i) => {
+      sums[i] = add(curve, sums[i] as Jacobian, multiply(curve, BigInt(count), affineOf(point)));
+    });
+  };
+  let i = 0;
+  for (const x of [0n, 1n, top - 1n, top, p / 2n, p - 1n]) {
+    const step = x < p / 2n ? 1n : -1n;
+    for (const form of [1n, field.rInverse]) {
+      // the same limbs in every coefficient
+      const point = pointFrom(curve, f.of([x * form, x * form]), f.of([step * form, 0n]));
+      const met = [point, negated(curve, point), publicPoint(curve, null)][i % 3] as AffinePoint<Coordinate>;
+      put(met, 1, 0, 0);
+      put(point, 1, 0, 0);
+      const [a, b, c] = [
+        [0, 0, 1],
+        [0, 2, 0],
+        [0, 1, 0],
+        [0, 1, 1],
+        [0, 0, Math.min(8191, Number(half))],
+        [1, 1, 0],
+      ][i++ % 6] as number[];
+      put(point, a as number, b as number, c as number);
+    }
+  }
+  const sum = units.reduce(
+    (total, unit, at) => add(curve, total, multiply(curve, unit, toAffine(curve, sums[at] as Jacobian))),
+    infinity,
+  );
+  return {
+    points: encodePoints(curve, points),
+    scalars: encodeScalars(curve, scalars, 'scalars'),
+    sum: publicPoint(curve, toAffine(curve, sum)),
+  };
+};

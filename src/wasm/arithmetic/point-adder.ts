@@ -1,0 +1,175 @@
+/** Memory and module together: points at addresses, and lists of additions. */
+import { digitsOf, invert, joinLimbs, mod } from '../../field/modulus.js';
+import { PAGE_BYTES } from '../encoder/module.js';
+import type { Lanes } from './lane-code.js';
+import type { KernelExports, KernelLayout, WideCurve } from './point-kernel.js';
+import { fromWide, type WideField } from './product.js';
+
+/** The address of a point in the memory of an adder; plus 1 it stands for the negative of that point, and 0 is infinity. */
+export type PointAt = number;
+
+/** Of what is in memory. */
+const ALIGNMENT = 8;
+
+/** Points whose words are in memory together, on their way in. */
+const AT_A_TIME = 2 ** 12;
+
+/** What adders of a curve are made of. It may be sent to another thread. */
+export interface CompiledKernel {
+  readonly curve: WideCurve;
+  readonly lanes: Lanes;
+  readonly layout: KernelLayout;
+  readonly module: WebAssembly.Module;
+}
+
+export class WideAdder {
+  readonly field: WideField;
+  readonly pointBytes: number;
+  readonly #layout: KernelLayout;
+  readonly #memory: WebAssembly.Memory;
+  readonly #exports: KernelExports;
+  readonly #lanes: Lanes;
+  readonly #pointWords: number;
+  readonly #list: number;
+  readonly #nothing: PointAt;
+  readonly #ground: number;
+  #words: Int32Array;
+  #next: number;
+  #queued = 0;
+
+  private constructor(
+    { curve, lanes, layout }: CompiledKernel,
+    memory: WebAssembly.Memory,
+    instance: WebAssembly.Instance,
+  ) {
+    this.field = curve.field;
+    this.pointBytes = layout.point;
+    this.#layout = layout;
+    this.#lanes = lanes;
+    this.#pointWords = (layout.point / curve.field.bytes) * (curve.wordBytes / 4);
+    this.#memory = memory;
+    this.#exports = instance.exports as unknown as KernelExports;
+    this.#words = new Int32Array(memory.buffer);
+    for (const [at, values] of layout.constants) this.#words.set(values, at / 4);
+    this.#next = ALIGNMENT * Math.ceil(layout.end / ALIGNMENT);
+    this.#nothing = this.take(1);
+    this.#list = this.#takeBytes(12 * this.#layout.additions);
+    this.#ground = this.#next;
+  }
+
+  static async open(kernel: CompiledKernel): Promise<WideAdder> {
+    const memory = new WebAssembly.Memory({ initial: Math.ceil(kernel.layout.end / PAGE_BYTES) });
+    return new WideAdder(kernel, memory, await WebAssembly.instantiate(kernel.module, { host: { memory } }));
+  }
+
+  /** Bytes of memory that it has. */
+  get bytes(): number {
+    return this.#memory.buffer.byteLength;
+  }
+
+  #takeBytes(bytes: number): number {
+    const at = this.#next;
+    this.#next += bytes;
+    const missing = this.#next + ALIGNMENT - this.#memory.buffer.byteLength;
+    if (missing > 0) {
+      this.#memory.grow(Math.ceil(missing / PAGE_BYTES));
+      this.#words = new Int32Array(this.#memory.buffer);
+    }
+    return at;
+  }
+
+  /** Room for points; it has whatever was there. */
+  take(points: number): PointAt {
+    return this.#takeBytes(points * this.#layout.point);
+  }
+
+  /** Where room begins that is taken from now on. */
+  get mark(): number {
+    return this.#next;
+  }
+
+  /** Gives back all room that was taken since; without a mark, all. */
+  release(mark = this.#ground): void {
+    this.#next = mark;
+  }
+
+  /** Points from words, x‖y, little-endian, whose coordinates were multiplied by `scale`; zeros are infinity. */
+  enter(words: Uint32Array, scale: bigint): PointAt {
+    const { field: f } = this;
+    const count = words.length / this.#pointWords;
+    const to = this.take(count);
+    // the words come behind, some at a time, and their room is given back
+    const some = Math.min(count, AT_A_TIME);
+    const from = this.#takeBytes(some * this.#pointWords * 4);
+    const unit = mod(f.r * f.r * invert(scale, f.p), f.p);
+    this.#words.set(digitsOf(unit, f.width, f.limbs), this.#layout.unit / 4);
+    for (let i = 0; i < count; i += some) {
+      const own = words.subarray(i * this.#pointWords, Math.min(count, i + some) * this.#pointWords);
+      this.#words.set(own, from / 4);
+      this.#exports.enter(
+        to + i * this.pointBytes,
+        from,
+        ((own.length / this.#pointWords) * this.pointBytes) / f.bytes,
+      );
+    }
+    this.#next = from;
+    return to;
+  }
+
+  /** How many points, one behind the other, there are before the first that is neither on the curve nor infinity; `count` where there is none. */
+  check(points: PointAt, count: number): number {
+    return count === 0 ? 0 : this.#exports.check(points, count);
+  }
+
+  /**
+   * Adds P + Q, before `flush` returns: not at once, so that no addition of a list may rely on another of it.
+   *
+   * @returns whether the list is full: that the next addition would do all that wait
+   */
+  add(to: PointAt, P: PointAt, Q: PointAt): boolean {
+    if (this.#queued === this.#layout.additions) this.flush();
+    const at = this.#list / 4 + 3 * this.#queued++;
+    const words = this.#words;
+    words[at] = to;
+    words[at + 1] = P || this.#nothing;
+    words[at + 2] = Q || this.#nothing;
+    return this.#queued === this.#layout.additions;
+  }
+
+  /** Does the additions that wait. */
+  flush(): void {
+    while (this.#queued % this.#lanes !== 0) {
+      const at = this.#list / 4 + 3 * this.#queued++;
+      this.#words.fill(this.#nothing, at, at + 3);
+    }
+    if (this.#queued > 0) this.#exports.add(this.#list, this.#queued);
+    this.#queued = 0;
+  }
+
+  /** Points, none of them negative, as they are in memory: for `copyIn` of an adder of the same kernel. */
+  copyOut(points: readonly PointAt[]): Int32Array {
+    const words = this.pointBytes / 4;
+    const out = new Int32Array(points.length * words);
+    for (const [i, at] of points.entries()) out.set(this.#words.subarray(at / 4, at / 4 + words), i * words);
+    return out;
+  }
+
+  copyIn(points: Int32Array): PointAt {
+    const to = this.#takeBytes(4 * points.length);
+    this.#words.set(points, to / 4);
+    return to;
+  }
+
+  /** The coefficients of a point's x and y, one after the other; zeros for infinity. */
+  read(point_: PointAt): bigint[] {
+    const at = point_ || this.#nothing;
+    const { width, limbs, p, bytes } = this.field;
+    const { point } = this.#layout;
+    const from = (at & ~1) / 4;
+    const coefficients = Array.from({ length: point / bytes }, (_, i) => {
+      const own = this.#words.subarray(from + i * limbs, from + (i + 1) * limbs);
+      return fromWide(this.field, joinLimbs([...own], width));
+    });
+    return coefficients.map((value, i) => (at & 1 && 2 * i >= coefficients.length ? mod(-value, p) : value));
+  }
+}

@@ -1,0 +1,173 @@
+import {
+  applyBatch,
+  BATCH,
+  divstepConstants,
+  finish,
+  fromWide,
+  modulusLimbs,
+  toShort,
+  toShortFromWords,
+  wordsFromWide,
+} from '../../src/field/divsteps.js';
+import { balancedDigits, digitsOf, joinLimbs, LIMB_BITS, lazyLimbs, type Modulus } from '../../src/field/modulus.js';
+import { montgomeryProduct } from '../../src/field/product.js';
+import { dot4Product } from '../../src/field/product-dot4.js';
+import { unsignedProduct } from '../../src/field/product-unsigned.js';
+import { type Limbs, runStraightLine } from '../../src/field/straight-line.js';
+import { type Word, WordLine, type WordProgram } from '../../src/field/word-line.js';
+
+/**
+ * The CPU twin of wgsl/field/field.wgsl and wgsl/field/inverse.wgsl: runs the same programs, and refuses to go on where the shader's 32-bit
+ * integers would overflow, which a shader cannot say.
+ */
+
+/** How a carry may round: as floats do, or as badly as it is allowed to. */
+export const roundings = {
+  float: (x: number, bits: number): number => {
+    const rounder = 1.5 * 2 ** (23 + bits);
+    return (Math.fround(Math.fround(x) + rounder) - rounder) / 2 ** bits;
+  },
+  worst: (x: number, bits: number): number => {
+    const exact = Math.round(x / 2 ** bits);
+    // further from 0 wherever that leaves no more than it may
+    const further = exact + Math.sign(x);
+    return x % 2 ** bits !== 0 && Math.abs(x - further * 2 ** bits) <= 2 ** (bits - 1) + 2 ** 7 ? further : exact;
+  },
+} as const;
+export type Rounding = keyof typeof roundings;
+
+const limbsOf = (name: string, limbs: readonly number[]): Record<string, number> =>
+  Object.fromEntries(limbs.map((limb, i) => [`${name}.l${i}`, limb]));
+
+const run = ({ program, result }: Limbs, inputs: Record<string, number>, rounding: Rounding): number[] => {
+  const values = runStraightLine(program, inputs, roundings[rounding]);
+  return result.map((name) => values.get(name) as number);
+};
+
+/** a·b·R⁻¹ − c on limbs: loose a, tight b, canonical c; without b the square of a tight a. */
+export const productLimbs = (
+  m: Modulus,
+  a: readonly number[],
+  b: readonly number[] | null,
+  minus: readonly (readonly number[])[],
+  rounding: Rounding,
+): number[] => {
+  const names = minus.map((_, i) => `c${i}`);
+  const inputs = { ...limbsOf('a', a), ...(b === null ? {} : limbsOf('b', b)) };
+  minus.forEach((limbs, i) => {
+    Object.assign(inputs, limbsOf(names[i] as string, limbs));
+  });
+  return run(montgomeryProduct(m, b === null, names), inputs, rounding);
+};
+
+type Values = Record<string, bigint>;
+
+const dot4U8Packed = (a: bigint, b: bigint): bigint =>
+  [0n, 8n, 16n, 24n].reduce((total, at) => total + ((a >> at) & 255n) * ((b >> at) & 255n), 0n);
+
+/** Runs the text of a program as the shader does, and refuses to go on where a value is more than was said. */
+const runWords = ({ program, result }: WordProgram, inputs: Readonly<Record<string, number>>): number[] => {
+  const values: Values = Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, BigInt(value)]));
+  const evaluate = ({ wgsl, most, wraps }: Word): bigint => {
+    const exact = wgsl
+      .replace(/(?<![\w.])[a-z]\w*(\.\w+)?(?!\w*\()/gi, (name) => `values['${name}']`)
+      .replace(/(?<!\w)(\d+)u/g, '$1n');
+    const value: unknown = new Function('values', 'dot4U8Packed', `return ${exact}`)(values, dot4U8Packed);
+    if (typeof value !== 'bigint') throw new Error(`'${wgsl}' has names that were not computed`);
+    const word = wraps ? BigInt.asUintN(32, value) : value;
+    if (word > BigInt(most)) throw new RangeError(`'${wgsl}' is ${word}, beyond ${most}`);
+    return word;
+  };
+  for (const statement of program.statements) values[statement.name] = evaluate(statement);
+  return result.map((word) => Number(evaluate(word)));
+};
+
+const wordsOf = (m: Modulus, name: string, value: bigint): Record<string, number> =>
+  Object.fromEntries(digitsOf(value, 32, lazyLimbs(m, 32)).map((word, i) => [`${name}.w${i}`, word]));
+
+/** a·b·R⁻¹ for products of words, without b the square. */
+export const productWords = (m: Modulus, a: bigint, b: bigint | null): bigint => {
+  const square = b === null && m.product === 'unsigned';
+  const { program, result } = m.product === 'dot4' ? dot4Product(m) : unsignedProduct(m, square);
+  const inputs = { ...wordsOf(m, 'a', a), ...(square ? {} : wordsOf(m, 'b', b ?? a)) };
+  return joinLimbs(runWords({ program, result }, inputs), 32);
+};
+
+/** An element as the inversion takes it, in limbs of BATCH bits. */
+const shortOf = (m: Modulus, a: bigint, rounding: Rounding): number[] =>
+  m.product === 'signed'
+    ? run(toShort(m), limbsOf('a', digitsOf(a, LIMB_BITS, m.limbs)), rounding)
+    : runWords({ program: new WordLine(), result: toShortFromWords(m) }, wordsOf(m, 'a', a));
+
+/** sign·d, less the multiple of p that makes it an element again. */
+const finished = (m: Modulus, d: readonly number[], sign: 1 | -1, rounding: Rounding): bigint => {
+  const inLimbs = m.product === 'signed';
+  const multiples = Number((joinLimbs(d, BATCH) * BigInt(sign) * 1024n) / m.p) / 1024;
+  const last = finish(m);
+  const k = Math.floor(multiples + (inLimbs ? 0.5 : -0.5));
+  const wide = run(last, { sign, k, ...limbsOf('d', d) }, rounding);
+  const named = Object.fromEntries(last.result.map((name, i) => [name, wide[i] as number]));
+  return inLimbs
+    ? joinLimbs(run(fromWide(m), named, rounding), LIMB_BITS)
+    : joinLimbs(runWords({ program: new WordLine(), result: wordsFromWide(m) }, named), 32);
+};
+
+/**
+ * (a·R)⁻¹·R² mod p: the inverse in Montgomery form, as a number within p of 0; or for products of words, which round nothing, below 2p. Zero, or
+ * p, for zero.
+ */
+export const fieldInverse = (m: Modulus, a: bigint, rounding: Rounding = 'float'): bigint => {
+  const k = divstepConstants(m);
+  const parts = (['short', 'wide'] as const).map((part) => applyBatch(m, part));
+  let f: readonly number[] = modulusLimbs(m);
+  let g: readonly number[] = shortOf(m, a, rounding);
+  let d: readonly number[] = new Array<number>(k.limbs).fill(0);
+  let e: readonly number[] = k.start;
+  let zeta = -1; // −(delta + 1/2), as an integer
+  for (let batch = 0; batch < k.batches; batch++) {
+    // BATCH divsteps look at BATCH bits of f and g
+    let [f0, g0] = [f[0] as number, g[0] as number];
+    let [u, v, q, r] = [1, 0, 0, 1];
+    for (let i = 0; i < BATCH; i++) {
+      const odd = (g0 & 1) === 1;
+      if (odd && zeta < 0) {
+        [f0, g0] = [g0, g0 - f0];
+        [u, v, q, r] = [q, r, q - u, r - v];
+        zeta = -zeta - 2;
+      } else {
+        if (odd) [g0, q, r] = [g0 + f0, q + u, r + v];
+        zeta -= 1;
+      }
+      g0 >>= 1;
+      [u, v] = [u * 2, v * 2];
+    }
+    for (const [s, t] of [
+      [u, v],
+      [q, r],
+    ] as const) {
+      if (Math.abs(s) + Math.abs(t) > 1 << BATCH || s === -(1 << BATCH) || t === -(1 << BATCH)) {
+        throw new RangeError(`matrix row (${s}, ${t}) out of range`);
+      }
+    }
+    const inputs = { u, v, q, r, ...limbsOf('f', f), ...limbsOf('g', g), ...limbsOf('d', d), ...limbsOf('e', e) };
+    [f, g, d, e] = parts.flatMap(({ program, result }) => {
+      const values = runStraightLine(program, inputs, roundings[rounding]);
+      return result.map((names) => names.map((name) => values.get(name) as number));
+    }) as [number[], number[], number[], number[]];
+    for (const [x, most] of [
+      [f, m.p],
+      [g, m.p],
+      [d, (m.p * BigInt(batch + 3)) / 2n],
+      [e, (m.p * BigInt(batch + 3)) / 2n],
+    ] as const) {
+      const value = joinLimbs(x, BATCH);
+      if (value > most || value < -most)
+        throw new RangeError('f, g stay within p of 0, d and e within (1 + batches/2)·p');
+    }
+  }
+  if (joinLimbs(g, BATCH) !== 0n) throw new RangeError('division steps did not finish');
+  return finished(m, d, f[0] === 1 ? 1 : -1, rounding);
+};
+
+/** Balanced limbs of a number, within half of 2^14 each. */
+export const tightLimbs = (m: Modulus, value: bigint): number[] => balancedDigits(value, LIMB_BITS, m.limbs);

@@ -1,0 +1,29 @@
+import { type CurveContext, isOnCurve } from '../../src/curves/curve.js';
+import { isReduced, readElement } from '../../src/field/field.js';
+import { invert } from '../../src/field/modulus.js';
+import { NONE_REJECTED } from '../../src/msm/stages/import.js';
+import { writePoint } from './points.js';
+
+/**
+ * The CPU twin of wgsl/msm/import.wgsl. `points` is converted in place; what comes back are the first that is not canonical and the first off the curve.
+ *
+ * @param scale what coordinates were multiplied by
+ */
+export const importPoints = (curve: CurveContext, points: Uint32Array, first: number, scale = 1n): Uint32Array => {
+  const { coordinates: f, p, pointWords } = curve;
+  const unit = invert(scale, p);
+  let notCanonical = NONE_REJECTED;
+  let offCurve = NONE_REJECTED;
+  for (let i = 0; i < points.length / pointWords; i++) {
+    const stored = points.subarray(i * pointWords, (i + 1) * pointWords);
+    if (stored.every((word) => word === 0)) continue;
+    const [x, y] = [readElement(f, stored, 0), readElement(f, stored, f.words)];
+    const canonical = isReduced(f, x) && isReduced(f, y);
+    const unscaled = { x: f.reduced(f.multiple(x, unit)), y: f.reduced(f.multiple(y, unit)) };
+    const valid = canonical && isOnCurve(curve, unscaled.x, unscaled.y);
+    if (!canonical) notCanonical = Math.min(notCanonical, first + i);
+    else if (!valid) offCurve = Math.min(offCurve, first + i);
+    writePoint(curve, points, i, valid ? unscaled : null);
+  }
+  return Uint32Array.of(notCanonical, offCurve);
+};

@@ -1,0 +1,46 @@
+import { Level, packLevel } from '../../src/msm/stages/level.js';
+import { type PartitionConfig, SHRINK } from '../../src/msm/stages/partition.js';
+import { MAX_GROUPS } from '../../src/shaders/limits.js';
+
+export type PartitionValues = Parameters<typeof PartitionConfig.pack>[0];
+
+const level = (config: PartitionValues, entries: number, tasks: number): Uint32Array => {
+  const quotient = tasks === 0 ? 0 : Math.floor(entries / tasks);
+  const threads = Math.min(tasks, Math.max(Math.ceil(tasks / config.slots), config.least_threads));
+  const groups = Math.ceil(threads / config.threads_per_group);
+  const rows = Math.max(1, Math.ceil(groups / MAX_GROUPS));
+  return packLevel({
+    entries: tasks === 0 ? 0 : entries,
+    tasks,
+    quotient,
+    remainder: tasks === 0 ? 0 : entries % tasks,
+    threads,
+    groups_x: Math.max(1, Math.ceil(groups / rows)),
+    groups_y: rows,
+    groups_z: 1,
+  });
+};
+
+/** The CPU twin of wgsl/msm/partition.wgsl. */
+export const partition = (config: PartitionValues, totals: Uint32Array): Uint32Array => {
+  let entries = totals.reduce((sum, total) => sum + Math.min(total, config.slab), 0);
+  let tasks = Math.min(config.most_tasks, Math.max(1, Math.ceil(entries / config.entries_per_task)));
+  const levels: Uint32Array[] = [];
+  for (let i = 0; i < config.levels; i++) {
+    levels.push(level(config, entries, tasks));
+    entries = 2 * tasks;
+    tasks = tasks <= 1 ? 0 : Math.ceil(tasks / SHRINK);
+  }
+  levels.push(level(config, config.split_entries, config.split_tasks));
+  levels.push(level(config, config.bits_entries, config.bits_tasks));
+  const words = Level.fields.length;
+  const all = new Uint32Array(levels.length * words);
+  levels.forEach((values, i) => {
+    all.set(values, i * words);
+  });
+  return all;
+};
+
+/** First entry of task `t` of a level. */
+export const taskStart = ({ quotient, remainder }: { quotient: number; remainder: number }, t: number): number =>
+  t * quotient + Math.min(t, remainder);

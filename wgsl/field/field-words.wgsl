@@ -1,0 +1,136 @@
+// Elements in {{wordCount}} words, for products of src/field/product-unsigned.ts and product-dot4.ts. Every value is below 2p, and R at least 4p,
+// so that products of any two are below 2p again; the types of field-limbs.wgsl are all one here. Sums are done in words with their carries.
+// CPU twin of the products: tests/reference/field.ts.
+
+struct Words {
+{{#words}}
+  w{{i}}: u32,
+{{/words}}
+}
+
+alias Canonical = Words;
+alias Tight = Words;
+alias Loose = Words;
+
+fn field_pack(a: Canonical) -> Packed {
+  return Packed(
+{{#vectors}}
+    vec4<u32>({{words}}),
+{{/vectors}}
+  );
+}
+
+fn field_unpack(a: Packed) -> Canonical {
+  return Words({{unpackedWords}});
+}
+
+fn field_one() -> Tight {
+  return Words({{one}});
+}
+
+fn words_sum(a: Words, b: Words) -> Words {
+{{#words}}
+  let t{{i}} = a.w{{i}} + b.w{{i}};
+  let s{{i}} = t{{i}}{{^first}} + c{{previous}}{{/first}};
+{{^last}}
+  let c{{i}} = select(0u, 1u, (t{{i}} < a.w{{i}}){{^first}} | (s{{i}} < c{{previous}}){{/first}});
+{{/last}}
+{{/words}}
+  return Words({{#words}}s{{i}}, {{/words}});
+}
+
+struct Difference {
+  words: Words,
+  borrow: u32,
+}
+
+fn words_difference(a: Words, b: Words) -> Difference {
+{{#words}}
+  let t{{i}} = a.w{{i}} - b.w{{i}};
+  let d{{i}} = t{{i}}{{^first}} - c{{previous}}{{/first}};
+  let c{{i}} = select(0u, 1u, (a.w{{i}} < b.w{{i}}){{^first}} | (t{{i}} < c{{previous}}){{/first}});
+{{/words}}
+  return Difference(Words({{#words}}d{{i}}, {{/words}}), c{{lastWordOfAll}});
+}
+
+// a, or where that is possible a - b.
+fn words_reduced(a: Words, b: Words) -> Words {
+  let less = words_difference(a, b);
+  return Words(
+{{#words}}
+    select(less.words.w{{i}}, a.w{{i}}, less.borrow != 0u),
+{{/words}}
+  );
+}
+
+fn field_loose(a: Tight) -> Loose {
+  return a;
+}
+
+fn canonical_loose(a: Canonical) -> Loose {
+  return a;
+}
+
+fn field_tighten(a: Loose) -> Tight {
+  return a;
+}
+
+fn canonical_minus(a: Canonical, b: Canonical) -> Loose {
+  return words_sum(a, words_difference(Words({{modulus}}), b).words);
+}
+
+fn field_minus(a: Tight, b: Tight) -> Loose {
+  let less = words_difference(a, b);
+  let again = 0u - less.borrow;
+  return words_sum(less.words, Words({{#words}}{{twice}}u & again, {{/words}}));
+}
+
+fn field_plus(a: Tight, b: Tight) -> Loose {
+  return words_reduced(words_sum(a, b), Words({{twiceModulus}}));
+}
+
+fn field_triple_plus(a: Tight, b: Tight) -> Tight {
+  return field_plus(field_plus(field_plus(a, a), a), b);
+}
+
+fn field_minus_twice(a: Tight, b: Tight) -> Tight {
+  return field_minus(field_minus(a, b), b);
+}
+
+fn field_canonical(a: Tight) -> Canonical {
+  return words_reduced(a, Words({{modulus}}));
+}
+
+// Words that are unpacked and multiplied, and never compared: any, unless they are more than those in memory.
+fn field_pack_any(a: Tight) -> Packed {
+{{#roomInWords}}
+  return field_pack(a);
+{{/roomInWords}}
+{{^roomInWords}}
+  return field_pack(field_canonical(a));
+{{/roomInWords}}
+}
+{{#products}}
+
+// a·b/R; of one operand, its square.
+fn {{name}}(a: Words{{#two}}, b: Words{{/two}}) -> Words {
+{{#statements}}
+  {{statement}}
+{{/statements}}
+  return Words({{result}});
+}
+{{/products}}
+{{^squares}}
+
+fn field_square(a: Tight) -> Tight {
+  return field_mul(a, a);
+}
+{{/squares}}
+
+fn field_mul_minus(a: Loose, b: Tight, c: Canonical) -> Tight {
+  return field_minus(field_mul(a, b), c);
+}
+
+fn field_square_minus(a: Tight, c: Canonical, d: Canonical) -> Tight {
+  return field_minus(field_square(a), words_sum(c, d));
+}

@@ -1,0 +1,144 @@
+// Inversion in F_p by batches of {{batchBits}} Bernstein-Yang divsteps. The bounds are explained in src/field/divsteps.ts; the CPU
+// twin in tests/reference/field.ts checks them while it runs.
+// Constant number of steps: {{batches}} batches for every input. The inverse of 0 is 0.
+
+// Signed numbers in limbs of {{batchBits}} bits. f and g are shorter than d and e.
+struct Short {
+{{#shortLimbs}}
+  l{{i}}: u32,
+{{/shortLimbs}}
+}
+
+struct Wide {
+{{#wideLimbs}}
+  l{{i}}: u32,
+{{/wideLimbs}}
+}
+
+// One row (u, v) of the matrix of a batch comes as u + v·2^16: adding, subtracting and doubling rows is adding, subtracting and
+// doubling the packed words. Entries lie in (-2^{{batchBits}}, 2^{{batchBits}}].
+fn row_left(row: u32) -> u32 {
+  let low = row & 65535u;
+  return low - select(0u, 65536u, low > 32768u);
+}
+
+fn row_right(row: u32, left: u32) -> u32 {
+  return {{rowCarry}};
+}
+
+struct ShortPair {
+  f: Short,
+  g: Short,
+}
+
+struct WidePair {
+  d: Wide,
+  e: Wide,
+}
+
+// The matrix ((u, v), (q, r)) of a batch, applied to f and g.
+fn apply_to_short(u: u32, v: u32, q: u32, r: u32, f: Short, g: Short) -> ShortPair {
+{{#applyShort}}
+{{#statements}}
+  {{statement}}
+{{/statements}}
+  return ShortPair(Short({{first}}), Short({{second}}));
+{{/applyShort}}
+}
+
+// The same, applied to d and e.
+fn apply_to_wide(u: u32, v: u32, q: u32, r: u32, d: Wide, e: Wide) -> WidePair {
+{{#applyWide}}
+{{#statements}}
+  {{statement}}
+{{/statements}}
+  return WidePair(Wide({{first}}), Wide({{second}}));
+{{/applyWide}}
+}
+
+// The rows of all batches: f and g need them at once, d and e have time. One pair after the other takes half of the registers.
+var<private> matrices: array<vec2<u32>, {{batches}}>;
+
+fn short_from(a: Canonical) -> Short {
+{{#toShort}}
+{{#statements}}
+  {{statement}}
+{{/statements}}
+  return Short({{result}});
+{{/toShort}}
+}
+
+// sign·d less a multiple of p, as an element: the one next to it, or for elements from 0 up the one below that.
+fn wide_finish(d: Wide, sign: u32) -> Tight {
+  let k = bitcast<u32>(i32(floor(f32(bitcast<i32>(sign)) * (({{wideTop}}) * {{perWideModulus}}) + {{nearest}})));
+{{#finish}}
+{{#statements}}
+  {{statement}}
+{{/statements}}
+{{/finish}}
+{{#fromWide}}
+{{#statements}}
+  {{statement}}
+{{/statements}}
+  return Tight({{result}});
+{{/fromWide}}
+}
+
+// 0, which entry points write in a way that no compiler sees through: some unroll a loop of a constant number of turns whatever stands in it
+// (FXC does), and here that is the largest body there is.
+var<private> unseen_zero: u32;
+
+fn field_inverse(a: Tight) -> Tight {
+  var f = Short({{shortModulus}});
+  var g = short_from(field_canonical(a));
+  var zeta = 0xffffffffu; // -(delta + 1/2), to begin with -1
+  let batches = {{batches}}u + unseen_zero;
+  for (var batch = 0u; batch < batches; batch++) {
+    // The low limbs, times 2 to the steps done: f0 doubles where g0 would be halved, and g0 is looked at a bit higher.
+    var f0 = f.l0;
+    var g0 = g.l0;
+    var top = 1u;         // the row (1, 0)
+    var bottom = 65536u;  // the row (0, 1)
+    var odd: u32;
+    var swap: u32;
+    var times: u32;
+    var bit = 1u;
+    for (var group = 0u; group < {{stepGroups}}u; group++) {
+{{#steps}}
+    // g odd and delta > 0: (f, g) becomes (g, g - f), else g becomes g + (g odd ? f : 0); then g is halved
+    odd = select(0u, 1u, (g0 & bit) != 0u);
+    swap = select(0u, odd, bitcast<i32>(zeta) < 0);
+    times = odd - swap - swap;
+    g0 += times * f0;
+    bottom += times * top;
+    f0 += swap * g0;
+    top += swap * bottom;
+    f0 += f0;
+    top += top;
+    zeta = (zeta ^ (0u - swap)) - 1u;
+    bit += bit;
+{{/steps}}
+    }
+    let u = row_left(top);
+    let v = row_right(top, u);
+    let q = row_left(bottom);
+    let r = row_right(bottom, q);
+    let next = apply_to_short(u, v, q, r, f, g);
+    f = next.f;
+    g = next.g;
+    matrices[batch] = vec2<u32>(top, bottom);
+  }
+  let sign = select(0xffffffffu, 1u, f.l0 == 1u);
+  var d = Wide({{wideZero}});
+  var e = Wide({{wideStart}});
+  for (var batch = 0u; batch < batches; batch++) {
+    let matrix = matrices[batch];
+    let u = row_left(matrix.x);
+    let q = row_left(matrix.y);
+    let next = apply_to_wide(u, row_right(matrix.x, u), q, row_right(matrix.y, q), d, e);
+    d = next.d;
+    e = next.e;
+  }
+  // f is 1 or -1, and a⁻¹ is d or -d; where a = 0 f is p or -p, and d is 0
+  return wide_finish(d, sign);
+}

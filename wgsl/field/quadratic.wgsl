@@ -1,0 +1,152 @@
+// Arithmetic in the field of p² elements, pairs c0 + c1·u with u² = {{nonResidue}}: the same functions as those of field.wgsl, and so the same stages.
+// Below are those of the prime field, which are called Prime and prime_ here; in memory c0 comes before c1.
+// CPU twin: tests/reference/quadratic.ts.
+{{primeField}}
+
+{{> packed}}
+
+struct Canonical {
+  c0: PrimeCanonical,
+  c1: PrimeCanonical,
+}
+{{#inLimbs}}
+
+struct Tight {
+  c0: PrimeTight,
+  c1: PrimeTight,
+}
+
+struct Loose {
+  c0: PrimeLoose,
+  c1: PrimeLoose,
+}
+{{/inLimbs}}
+{{#inWords}}
+
+alias Words = Canonical;
+alias Tight = Canonical;
+alias Loose = Canonical;
+{{/inWords}}
+
+fn packed_first(a: Packed) -> PrimePacked {
+  return PrimePacked({{#firstVectors}}a.v{{i}}, {{/firstVectors}});
+}
+
+fn packed_second(a: Packed) -> PrimePacked {
+  return PrimePacked({{#secondVectors}}a.v{{i}}, {{/secondVectors}});
+}
+
+fn packed_pair(c0: PrimePacked, c1: PrimePacked) -> Packed {
+  return Packed({{#firstVectors}}c0.v{{i}}, {{/firstVectors}}{{#firstVectors}}c1.v{{i}}, {{/firstVectors}});
+}
+
+fn packed_is_canonical(a: Packed) -> bool {
+  return prime_packed_is_canonical(packed_first(a)) && prime_packed_is_canonical(packed_second(a));
+}
+
+fn packed_negated(a: Packed, negate: bool) -> Packed {
+  return packed_pair(prime_packed_negated(packed_first(a), negate), prime_packed_negated(packed_second(a), negate));
+}
+
+fn field_pack(a: Canonical) -> Packed {
+  return packed_pair(prime_field_pack(a.c0), prime_field_pack(a.c1));
+}
+
+fn field_pack_any(a: Tight) -> Packed {
+  return packed_pair(prime_field_pack_any(a.c0), prime_field_pack_any(a.c1));
+}
+
+fn field_unpack(a: Packed) -> Canonical {
+  return Canonical(prime_field_unpack(packed_first(a)), prime_field_unpack(packed_second(a)));
+}
+
+fn prime_zero() -> PrimeTight {
+  return PrimeTight({{zero}});
+}
+
+fn field_one() -> Tight {
+  return Tight(prime_field_one(), prime_zero());
+}
+{{#coefficientwise}}
+
+fn {{name}}(a: {{of}}{{#two}}, b: {{of}}{{/two}}) -> {{gives}} {
+  return {{gives}}(prime_{{name}}(a.c0{{#two}}, b.c0{{/two}}), prime_{{name}}(a.c1{{#two}}, b.c1{{/two}}));
+}
+{{/coefficientwise}}
+{{#inLimbs}}
+{{#programs}}
+
+// One coefficient: a sum of products, reduced once, less what else is given.
+fn {{name}}({{parameters}}) -> PrimeTight {
+{{#statements}}
+  {{statement}}
+{{/statements}}
+  return PrimeTight({{result}});
+}
+{{/programs}}
+
+fn field_mul(a: Loose, b: Tight) -> Tight {
+  return Tight(mul_c0(a, b), mul_c1(a, b));
+}
+
+fn field_mul_minus(a: Loose, b: Tight, c: Canonical) -> Tight {
+  return Tight(mul_minus_c0(a, b, c), mul_minus_c1(a, b, c));
+}
+
+fn field_square(a: Tight) -> Tight {
+  return Tight(square_c0(a), square_c1(a));
+}
+
+fn field_square_minus(a: Tight, c: Canonical, d: Canonical) -> Tight {
+  return Tight(square_minus_c0(a, c, d), square_minus_c1(a, c, d));
+}
+{{/inLimbs}}
+{{#inWords}}
+
+// {{nonResidue}} times a.
+fn times_non_residue(a: PrimeWords) -> PrimeWords {
+{{#chain}}
+  let m{{i}} = {{value}};
+{{/chain}}
+  return {{multiple}};
+}
+
+// Karatsuba, around one product in a loop, as compilers write each out where it is called: a0·b0, (a0 + a1)·(b0 + b1), a1·b1. What is multiplied next
+// takes the place of what was, so that as little as possible is held. `turns` is 3, and no compiler can tell: below 2p the topmost bit is 0.
+fn field_mul(a: Words, b: Words) -> Words {
+  let turns = 3u + (a.c0.w{{lastWordOfAll}} >> 31u);
+  var left = a.c0;
+  var right = b.c0;
+  var result = Words(prime_zero(), prime_zero());
+  for (var turn = 0u; turn < turns; turn++) {
+    let product = prime_field_mul(left, right);
+    if (turn == 1u) {
+      result.c1 = prime_field_plus(result.c1, product);
+      left = a.c1;
+      right = b.c1;
+    } else {
+      result.c1 = prime_field_minus(result.c1, product);
+      if (turn == 0u) {
+        result.c0 = product;
+        left = prime_field_plus(left, a.c1);
+        right = prime_field_plus(right, b.c1);
+      } else {
+        result.c0 = prime_field_plus(result.c0, times_non_residue(product));
+      }
+    }
+  }
+  return result;
+}
+
+fn field_square(a: Words) -> Words {
+  return field_mul(a, a);
+}
+
+fn field_mul_minus(a: Words, b: Words, c: Canonical) -> Words {
+  return field_minus(field_mul(a, b), c);
+}
+
+fn field_square_minus(a: Words, c: Canonical, d: Canonical) -> Words {
+  return field_minus(field_square(a), words_sum(c, d));
+}
+{{/inWords}}

@@ -1,0 +1,149 @@
+// decompose: scalars to signed digits. One thread a scalar.
+//
+// A scalar is reduced modulo the group order. Where that is the order of the whole curve, s·P = (r - s)·(-P), and the shorter of the
+// two is taken. It is cut into pieces, one for each table of the bases, and a piece into windows of c bits, of which the last may be
+// narrower. The digit of the w bits from bit b on is
+//   d = bits(b .. b+w-1) + bit(b-1) - 2^w · bit(b+w-1),
+// in [-2^(w-1), 2^(w-1)]: what a window lends to the next one is its own top bit, so no carry runs through the windows and
+// every digit stands alone. Sum of d · 2^b is the scalar as long as the topmost window's top bit is 0.
+//
+// Window j of vector v has slab v·T + j; only the slabs of one group are written. A slab has room for every piece of as many scalars
+// as the longest vector has. Digit d of piece t of scalar i becomes entry i·pieces + t, with key |d| - 1 and the handle of table t
+// of its base, negated where d < 0; a zero digit, and what a shorter vector lacks, becomes an absent entry, which the sort drops.
+// The digest of every scalar, of its place and of its base, as they were read here, goes to one account, for the host to compare with what it sent;
+// that of every entry that is not absent, with the key that the sort will give it, to another, for the walks to compare with what they take in.
+// Host: src/msm/stages/decompose.ts. CPU twin: tests/reference/decompose.ts.
+{{structs}}
+{{entry}}
+{{bindings}}
+{{> custody}}
+
+const SCALAR_WORDS = {{scalarWords}}u;
+const IN_A_ROW = {{inARow}}u;
+
+@compute @workgroup_size({{threads}})
+fn decompose(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let thread = id.x + id.y * groups.x * {{threads}}u;
+  if (!take_over(thread == 0u)) {
+    return;
+  }
+  let first_vector = config.first_window / config.vector_windows;
+  let v = first_vector + thread / config.scalars;
+  let i = thread % config.scalars;
+  // slabs of this vector that are in the group
+  let first = max(config.first_window, v * config.vector_windows);
+  let end = min(config.first_window + config.windows, (v + 1u) * config.vector_windows);
+  if (first >= end) {
+    return;
+  }
+  let vector = vectors[v];
+  let slab = config.scalars * config.pieces;
+  if (i >= vector.length) {
+    for (var j = first; j < end; j++) {
+      for (var t = 0u; t < config.pieces; t++) {
+        entries[(j - config.first_window) * slab + i * config.pieces + t] = Entry(0u, ABSENT);
+      }
+    }
+    return;
+  }
+  // One word of zeros on top, so that a window may reach beyond the scalar.
+  var s: array<u32, SCALAR_WORDS + 1u>;
+  for (var w = 0u; w < SCALAR_WORDS; w++) {
+    s[w] = scalars[(v * config.scalars + i) * SCALAR_WORDS + w];
+  }
+  s[SCALAR_WORDS] = 0u;
+  var base = vector.first_base + i;
+  if (vector.first_pick != IN_A_ROW) {
+    base = vector.first_base + picks[vector.first_pick + i];
+  }
+  var digest = v * weight(SCALAR_WORDS) + i * weight(SCALAR_WORDS + 1u) + base * weight(SCALAR_WORDS + 2u);
+  for (var w = 0u; w < SCALAR_WORDS; w++) {
+    digest += s[w] * weight(w);
+  }
+  add_to_account(config.scalars_account, thread, finish(digest));
+
+  // 2^{{scalarStorageBits}} is less than {{reductionLimit}} times the order: subtract 2^k times the order where it fits, for k downwards.
+{{#reductions}}
+  {
+    // order · 2^{{k}}
+    var difference: array<u32, SCALAR_WORDS>;
+    var borrow = 0u;
+{{#words}}
+    {
+      let a = s[{{w}}];
+      let b = {{value}}u;
+      let d = a - b;
+      difference[{{w}}] = d - borrow;
+      borrow = select(0u, 1u, a < b || d < borrow);
+    }
+{{/words}}
+    if (borrow == 0u) {
+      for (var w = 0u; w < SCALAR_WORDS; w++) {
+        s[w] = difference[w];
+      }
+    }
+  }
+{{/reductions}}
+
+  var flip = 0u;
+{{#folds}}
+  {
+    // order - s, and whether that is less than s
+    var rest: array<u32, SCALAR_WORDS>;
+    var borrow = 0u;
+    var less = false;
+{{#orderWords}}
+    {
+      let a = {{value}}u;
+      let b = s[{{w}}];
+      let d = a - b;
+      let own = d - borrow;
+      borrow = select(0u, 1u, a < b || d < borrow);
+      rest[{{w}}] = own;
+      less = own < b || (own == b && less);
+    }
+{{/orderWords}}
+    if (less) {
+      flip = NEGATE;
+      for (var w = 0u; w < SCALAR_WORDS; w++) {
+        s[w] = rest[w];
+      }
+    }
+  }
+{{/folds}}
+
+  var written = 0u;
+  for (var j = first; j < end; j++) {
+    let below = (j - v * config.vector_windows) * config.window_bits; // bits of the piece below the window
+    let width = min(config.window_bits, config.piece_bits - below);
+    for (var t = 0u; t < config.pieces; t++) {
+      let bit = t * config.piece_bits + below;
+      let word = bit >> 5u;
+      let shift = bit & 31u;
+      var bits = 0u;
+      if (word < SCALAR_WORDS) {
+        bits = s[word] >> shift;
+        if (shift + width > 32u) {
+          bits |= s[word + 1u] << (32u - shift);
+        }
+      }
+      bits &= (1u << width) - 1u;
+      var lent = 0u;
+      if (bit > 0u && bit <= 32u * SCALAR_WORDS) {
+        lent = (s[(bit - 1u) >> 5u] >> ((bit - 1u) & 31u)) & 1u;
+      }
+      let negative = (bits >> (width - 1u)) == 1u;
+      var magnitude = bits + lent;
+      if (negative) {
+        magnitude = (1u << width) - magnitude;
+      }
+      let sign = select(0u, NEGATE, negative) ^ flip;
+      let handle = (base * config.tables + t) | sign;
+      // magnitude 0 makes the key wrap around; nobody reads the key of an absent digit
+      entries[(j - config.first_window) * slab + i * config.pieces + t] =
+        Entry(magnitude - 1u, select(handle, ABSENT, magnitude == 0u));
+      written += select(digest_of((j << (config.window_bits - 1u)) + magnitude - 1u, handle), 0u, magnitude == 0u);
+    }
+  }
+  add_to_account(config.entries_account, thread, written);
+}

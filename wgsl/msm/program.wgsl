@@ -1,0 +1,96 @@
+// program: takes points through a program of field operations when bases are loaded: what is the same for every point, and too rare to have a kernel
+// of its own. A compressed point is given its y, a point of another model its image, and a point is asked whether it is in the subgroup. One thread a point.
+//
+// A program is words: of each, bits 0 to 3 are what to do, 4 to 9 the register that changes, 10 to 15 one that is read, 16 to 21 another one, 22 and
+// up how often the first is squared before; of a constant, which one it is, 16 and up. Registers hold elements as memory does, canonical; 0 and 1 begin as the point's x and y. Every thread does the same, step by step.
+// Points that are infinity, or have a coordinate >= p, are left as they are; the import says what they are.
+// What a point must not be is refused as the import does, in an account of its own.
+// Host: src/msm/stages/program.ts. CPU twin: tests/reference/program.ts.
+{{structs}}
+{{> field}}
+{{> point}}
+
+{{bindings}}
+{{> custody}}
+{{#kinds}}
+const {{name}} = {{kind}}u;
+{{/kinds}}
+
+// Which of an element and its negative it is, where the element is twice as large, or the element itself is meant: whether it is odd.
+fn is_odd(a: Packed) -> bool {
+{{#pairs}}
+  let second = packed_second(a);
+  if (!prime_packed_is_zero(second)) {
+    return (second.v0.x & 1u) == 1u;
+  }
+{{/pairs}}
+  return (a.v0.x & 1u) == 1u;
+}
+
+@compute @workgroup_size({{threads}})
+fn run_program(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let thread = id.x + id.y * groups.x * {{threads}}u;
+  let i = config.begin + thread;
+  if (!take_over(thread == 0u) || i >= config.end) {
+    return;
+  }
+  let given = points[i];
+  if (point_is_infinity(given) || !packed_is_canonical(given.x) || !packed_is_canonical(given.y)) {
+    return;
+  }
+  var registers: array<Packed, {{registers}}>;
+  registers[0] = given.x;
+  registers[1] = given.y;
+  var refused = false;
+  for (var at = 0u; at < config.steps; at++) {
+    let step = program[at];
+    let kind = step & 15u;
+    let place = (step >> 4u) & 63u;
+    // each operand is read at one place, and what comes out is written at one: a chip that has the registers in its own picks by comparisons, at every place
+    let first = registers[(step >> 10u) & 63u];
+    // of constants it is no register
+    let second = registers[min((step >> 16u) & 63u, {{lastRegister}}u)];
+    var result = first;
+    if (kind == CONSTANT) {
+      result = constants[step >> 16u];
+    } else if (kind == PRODUCT || kind == SQUARES || kind == SUM || kind == DIFFERENCE) {
+      let left = field_tighten(canonical_loose(field_unpack(first)));
+      let right = field_tighten(canonical_loose(field_unpack(second)));
+      var value = left;
+      if (kind == PRODUCT || kind == SQUARES) {
+        // one product for all, and nothing of a run of squares goes to a register
+        for (var turn = (step >> 22u) + select(0u, 1u, kind == PRODUCT); turn > 0u; turn--) {
+          var by = right;
+          if (turn > 1u || kind == SQUARES) {
+            by = value;
+          }
+          value = field_mul(field_loose(value), by);
+        }
+      } else if (kind == SUM) {
+        value = field_tighten(field_plus(left, right));
+      } else {
+        value = field_tighten(field_minus(left, right));
+      }
+      result = field_pack(field_canonical(value));
+{{#pairs}}
+    } else if (kind == CONJUGATE) {
+      result = packed_pair(packed_first(first), prime_packed_negated(packed_second(first), true));
+{{/pairs}}
+    } else if (kind == CHOOSE) {
+      result = packed_negated(first, is_odd(second) != (given.y.v0.x == {{odd}}u));
+    } else if (kind != MOVE) {
+      let is_zero = packed_is_zero(second);
+      refused |= (kind == REQUIRE_ZERO && !is_zero) || (kind == REQUIRE_OTHER && is_zero);
+      if (kind != MOVE_UNLESS_ZERO || is_zero) {
+        continue;
+      }
+    }
+    registers[place] = result;
+  }
+  if (refused) {
+    atomicMax(&custody[config.refused], ~(config.first + i));
+    points[i] = point_infinity();
+  } else if (config.writes == 1u) {
+    points[i] = Point(registers[0], registers[1]);
+  }
+}

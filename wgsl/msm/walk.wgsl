@@ -1,0 +1,529 @@
+// walk (the stream-walker): sums the points of each run of equal keys in a sorted stream.
+//
+// The stream is cut into tasks (see partition.wgsl). A thread advances up to SLOTS tasks together, one affine addition each per
+// step; the additions of a step share one field inversion (Montgomery's trick): forward over the slots the products of the
+// denominators, one inversion, backward over the slots the single inverses and the sums. The prefix products live in
+// private or workgroup memory.
+//
+// Who writes what (the proof is in docs/architecture.md):
+//   1. A key whose run begins and ends inside one task is written to `sums[key]` by that task, and by nobody else.
+//   2. Any other run leaves task t through places 2t (head: the run was open when the task began) or 2t + 1 (tail: the run
+//      began here and is still open at the end) of the next level's stream. Whether it is open is read off the neighbouring keys.
+//   3. Every task writes both places on every run. An absent head carries the first key of the task, an absent tail the last, an
+//      empty task the key before it: the places are again a stream sorted by key, and combining it is this walk again.
+// A run without a present entry writes nothing. Infinity, stored as (0, 0), is a value and not absence.
+//
+// Additions: generic, doubling, opposite points, infinity on either side. A step is only the generic one, on slots that are READY. All
+// else, from the end of a run to a doubling, is done between two steps for the few slots that wait for it: SwiftShader carries out what
+// stands behind a branch even where nobody takes it, and on a GPU the threads of a subgroup do it together, each for a slot of its own.
+// In custody (custody.wgsl): a level that is not as partition left it is not walked. Entries taken in and places left count by their digests in
+// `balance`: what all walks of a stream took, less what they left to each other, is the stream. Points that are not infinity count in
+// `inhabited`: so many for a sum written, so many for a point taken in, so that what one walk wrote and another one read come to nothing.
+// Sums that the host reads back have a digest over their places and all of their words. It is taken
+// of the thread's own copy, so that it covers the write, too.
+// With `checks` it also notes the writers of every sum and the entries that it took in (watch.wgsl, of `webgpu-msm/checks`).
+// Host: src/msm/stages/walk.ts. CPU twin: tests/reference/walk.ts.
+{{structs}}
+{{entry}}
+{{> field}}
+{{> inverse}}
+{{> point}}
+{{> custody}}
+{{level}}
+
+{{bindings}}
+{{#checks}}
+{{> watch}}
+{{/checks}}
+
+// What this thread adds to the accounts.
+var<private> balance: u32;
+var<private> inhabited: u32;
+
+const SLOTS = {{slots}}u;
+const THREADS = {{threads}}u;
+
+// What a slot is up to: bits of `state`. Without READY it waits in `queue`, or its task is done.
+const PRESENT = 1u;   // there is a sum
+const OPEN = 2u;      // the current run was open when the task began
+const READY = 4u;     // the entry under the cursor belongs to the run, and is to be added to the sum
+const SURE = 8u;      // their x are known to differ
+const TANGENT = 16u;  // the entry is what the sum is already; with SURE, the sum stands for it
+const WARY = 32u;     // the task has met infinity or an x twice, and settle looks at the second point of every run
+
+// All that a thread has of its slots, row by row: what the slot is up to, its sum, and its prefix product where that is private. One array: what is
+// small, compilers for AMD hold in registers, and choose among them at every index.
+// The first row has the key in x, the state in y, the cursor in z; and in w not the slot's own, but a place of the queue: two stacks of slots that wait,
+// for settle from below, for tangent from above. Behind the slots is what the products of a step carry along, in walks of words.
+const ROWS = {{rows}}u;
+var<private> memory: array<vec4<u32>, {{memoryRows}}>;
+var<private> unsettled: u32;
+var<private> tangents: u32;
+{{#prefixIsShared}}
+var<workgroup> prefixes: array<Packed, {{prefixLength}}>;
+var<private> lane: u32;
+{{/prefixIsShared}}
+
+fn load_element(row: u32) -> Packed {
+  return Packed({{#vectors}}memory[row + {{i}}u], {{/vectors}});
+}
+
+fn store_element(row: u32, element: Packed) {
+{{#vectors}}
+  memory[row + {{i}}u] = element.v{{i}};
+{{/vectors}}
+}
+
+fn row_of_sum(slot: u32, in_y: bool) -> u32 {
+  return slot * ROWS + select(1u, {{rowOfY}}u, in_y);
+}
+
+fn sum_of(slot: u32) -> Point {
+  return Point(load_element(row_of_sum(slot, false)), load_element(row_of_sum(slot, true)));
+}
+
+fn set_sum(slot: u32, sum: Point) {
+  store_element(row_of_sum(slot, false), sum.x);
+  store_element(row_of_sum(slot, true), sum.y);
+}
+{{#prefixIsShared}}
+
+// a thread's own prefix products, interleaved with its neighbours'
+fn prefix(slot: u32) -> Canonical {
+  return field_unpack(prefixes[slot * THREADS + lane]);
+}
+
+fn set_prefix(slot: u32, product: Tight) {
+  prefixes[slot * THREADS + lane] = field_pack_any(product);
+}
+{{/prefixIsShared}}
+{{^prefixIsShared}}
+
+fn prefix(slot: u32) -> Canonical {
+  return field_unpack(load_element(slot * ROWS + {{rowOfPrefix}}u));
+}
+
+fn set_prefix(slot: u32, product: Tight) {
+  store_element(slot * ROWS + {{rowOfPrefix}}u, field_pack_any(product));
+}
+{{/prefixIsShared}}
+
+fn load_point(handle: u32) -> Point {
+  var point = points[handle & INDEX_MASK];
+  point.y = packed_negated(point.y, (handle & NEGATE) != 0u);
+  return point;
+}
+
+fn task_start(level: Level, t: u32) -> u32 {
+  return t * level.quotient + min(t, level.remainder);
+}
+
+// Whether the task's entry i is a point of the run of `run_key`.
+fn goes_on(i: u32, last: u32, run_key: u32) -> bool {
+  let entry = stream[i];
+  return (i < last) & (entry.key == run_key) & (entry.handle != ABSENT);
+}
+
+fn wait_for_settle(slot: u32) {
+  memory[unsettled * ROWS].w = slot;
+  unsettled += 1u;
+}
+
+// The run of `run_key` is over, and `sum` its sum: it goes to where the rules say. `open` says that the run goes on in the next task.
+fn flush(t: u32, run_key: u32, flags: u32, sum: Point, open: bool) {
+  if ((flags & PRESENT) == 0u) {
+    return;
+  }
+  if ((flags & OPEN) == 0u && !open) {
+{{#checks}}
+    note_writer(run_key, t);
+{{/checks}}
+    sums[run_key] = sum;
+    inhabited += select(config.per_sum, 0u, point_is_infinity(sum));
+    return;
+  }
+  let place = 2u * t + select(1u, 0u, (flags & OPEN) != 0u);
+  partials[place] = sum;
+  places[place].handle = place;
+  balance -= digest_of(run_key, place);
+}
+
+// Sets a slot up for its task, with both places absent until there is something to put there.
+fn begin(level: Level, slot: u32, t: u32) {
+  let first = task_start(level, t);
+  let last = task_start(level, t + 1u);
+  memory[slot * ROWS].z = first;
+  memory[slot * ROWS].y = 0u;
+  wait_for_settle(slot);
+  var first_key = 0u;
+  var last_key = 0u;
+  if (first < last) {
+    first_key = stream[first].key;
+    last_key = stream[last - 1u].key;
+    if (first > 0u && stream[first - 1u].key == first_key) {
+      memory[slot * ROWS].y = OPEN;
+    }
+  } else if (first > 0u) {
+    first_key = stream[first - 1u].key;
+    last_key = first_key;
+  }
+  memory[slot * ROWS].x = first_key;
+  places[2u * t] = Entry(first_key, ABSENT);
+  places[2u * t + 1u] = Entry(last_key, ABSENT);
+  partials[2u * t] = point_infinity();
+  partials[2u * t + 1u] = point_infinity();
+}
+
+// Takes a slot past the end of its run and past one entry, if that needs no inversion. The slot is ready then, or its task is done, or it
+// waits again.
+fn settle(level: Level, slot: u32, t: u32) {
+  let i = memory[slot * ROWS].z;
+  let last = task_start(level, t + 1u);
+  let run_key = memory[slot * ROWS].x;
+  var flags = memory[slot * ROWS].y & (PRESENT | OPEN | WARY);
+  var sum = sum_of(slot);
+  // of the next task, where this one is at its end
+  let entry = stream[min(i, level.entries - 1u)];
+  let same_run = entry.key == run_key;
+  if (i >= last || !same_run) {
+    flush(t, run_key, flags, sum, i < level.entries && same_run);
+    flags &= WARY;
+  }
+  if (i < last) {
+    var next = i + 1u;
+    if (entry.handle != ABSENT) {
+      let point = load_point(entry.handle);
+      let adds = (flags & PRESENT) != 0u && !point_is_infinity(sum);
+      flags |= PRESENT | select(0u, WARY, point_is_infinity(point));
+      if (!adds) {
+        sum = point;
+      } else if (!point_is_infinity(point)) {
+        if (!packed_equal(point.x, sum.x)) {
+          flags |= READY | SURE;
+          next = i;
+        } else if (packed_equal(point.y, sum.y) && !packed_is_zero(point.y)) {
+          flags |= TANGENT;
+          next = i;
+        } else {
+          // opposite points, or a point of order 2 and itself
+          sum = point_infinity();
+          flags |= WARY;
+        }
+      }
+      if (next != i) {
+        balance += digest_of(entry.key, entry.handle);
+        inhabited += select(config.per_point, 0u, point_is_infinity(point));
+{{#checks}}
+        taken += 1u;
+{{/checks}}
+      }
+    }
+    if ((flags & TANGENT) != 0u) {
+      tangents += 1u;
+      memory[(SLOTS - tangents) * ROWS].w = slot;
+    } else if ((flags & READY) == 0u) {
+      if ((flags & (PRESENT | WARY)) == PRESENT && goes_on(next, last, entry.key)) {
+        flags |= READY;
+      } else {
+        wait_for_settle(slot);
+      }
+    }
+    set_sum(slot, sum);
+    memory[slot * ROWS].x = entry.key;
+    memory[slot * ROWS].z = next;
+  }
+  memory[slot * ROWS].y = flags;
+}
+
+// The digest of the sums of all slots, where every task is one run: a seal of each sum, over its place
+// and then its words.
+fn digest_of_sums(slots: u32) -> u32 {
+  var digest = 0u;
+  for (var s = 0u; s < slots; s++) {
+    var seal = memory[s * ROWS].x;
+    for (var i = 0u; i < {{sumRows}}u; i++) {
+      let words = memory[row_of_sum(s, false) + i];
+      seal = sealed(sealed(sealed(sealed(seal, words.x), words.y), words.z), words.w);
+    }
+    digest += seal;
+  }
+  return digest;
+}
+
+// The point that a slot doubles: the entry under its cursor, or behind it the last one.
+fn tangent_point(slot: u32) -> Point {
+  let next = memory[slot * ROWS].z;
+  return load_point(stream[select(next, next - 1u, (memory[slot * ROWS].y & SURE) != 0u)].handle);
+}
+
+// Doubles, around a generic step. In front of it the slot's sum becomes another point of the tangent in the point P = (x, y) there, which the step
+// adds to P: (x - 2·y, y - m) with m = 3·x² + a. What the step computes is as far from the double again, and is put right here.
+fn tangent(level: Level, slot: u32, t: u32, square: Tight) {
+  var flags = memory[slot * ROWS].y;
+  let after = (flags & SURE) != 0u;
+  let next = memory[slot * ROWS].z;
+  let point = tangent_point(slot);
+  var base = point;
+  if (after) {
+    base = sum_of(slot);
+  }
+  let y = field_unpack(point.y);
+  let m = field_canonical(field_triple_plus(square, Tight({{aLimbs}})));
+  let other = field_unpack(packed_negated(field_pack(m), after));
+  set_sum(slot, Point(
+    field_pack(field_canonical(field_minus_twice(
+      field_tighten(canonical_loose(field_unpack(base.x))),
+      field_tighten(canonical_loose(y)),
+    ))),
+    field_pack(field_canonical(field_tighten(canonical_minus(field_unpack(base.y), other)))),
+  ));
+  if (!after) {
+    flags |= READY | SURE;
+  } else {
+    flags &= PRESENT | OPEN | WARY;
+    if (goes_on(next, task_start(level, t + 1u), memory[slot * ROWS].x)) {
+      flags |= READY;
+    } else {
+      wait_for_settle(slot);
+    }
+  }
+  memory[slot * ROWS].y = flags;
+}
+
+{{#inWords}}
+// What a step does to its slots, one after the other: around one product, as compilers write each out where it is called.
+fn carried() -> Words {
+  return field_unpack(load_element(SLOTS * ROWS));
+}
+
+fn set_carried(element: Words) {
+  store_element(SLOTS * ROWS, field_pack_any(element));
+}
+
+const TANGENTS = 0u;
+const FORWARD = 1u;
+const INVERSES = 2u;
+const SLOPES = 3u;
+const X = 4u;
+const Y = 5u;
+
+fn operand_point(slot: u32, flags: u32, phase: u32) -> Point {
+  let cursor = memory[slot * ROWS].z;
+  return load_point(stream[select(cursor, cursor - 1u, phase == TANGENTS && (flags & SURE) != 0u)].handle);
+}
+
+{{/inWords}}
+@compute @workgroup_size({{threads}})
+fn walk(
+  @builtin(global_invocation_id) id: vec3<u32>,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let level = levels[config.level];
+  // as dispatched: in an indirect dispatch browsers on D3D have to bring num_workgroups in by other ways
+  let thread = id.x + id.y * level.groups_x * THREADS;
+  if (level.seal != level_seal(level) || !take_over(thread == 0u) || thread >= level.threads) {
+    return;
+  }
+  unseen_zero = config.level >> 31u;
+{{#held}}
+  hold_constants(id.z);
+{{/held}}
+{{#prefixIsShared}}
+  lane = local;
+{{/prefixIsShared}}
+  // thread < threads <= tasks; the last slot of a thread may have no task
+  let slots = min(SLOTS, (level.tasks - thread + level.threads - 1u) / level.threads) + unseen_zero;
+  for (var s = 0u; s < slots; s++) {
+    begin(level, s, thread + s * level.threads);
+  }
+
+  loop {
+    while (unsettled > 0u) {
+      unsettled -= 1u;
+      let s = memory[unsettled * ROWS].w;
+      settle(level, s, thread + s * level.threads);
+    }
+{{#inLimbs}}
+    while (tangents > 0u) {
+      let s = memory[(SLOTS - tangents) * ROWS].w;
+      tangents -= 1u;
+      tangent(level, s, thread + s * level.threads, field_square(field_tighten(canonical_loose(field_unpack(tangent_point(s).x)))));
+    }
+    var running = field_one();
+    var busy = false;
+    for (var s = 0u; s < slots; s++) {
+      let flags = memory[s * ROWS].y;
+      if ((flags & READY) == 0u) {
+        continue;
+      }
+      let x1 = load_element(row_of_sum(s, false));
+      let x2 = points[stream[memory[s * ROWS].z].handle & INDEX_MASK].x;
+      // The same x, or an x of 0, which infinity has and perhaps a point: hardly ever, on honest input.
+      if (((flags & SURE) == 0u) & (packed_equal(x1, x2) | packed_is_zero(x1) | packed_is_zero(x2))) {
+        memory[s * ROWS].y = (flags ^ READY) | WARY;
+        wait_for_settle(s);
+        continue;
+      }
+      busy = true;
+      set_prefix(s, running);
+      running = field_mul(canonical_minus(field_unpack(x2), field_unpack(x1)), running);
+    }
+    if (!busy) {
+      if (unsettled == 0u) {
+        break;
+      }
+      continue;
+    }
+    var inverse = field_inverse(running);
+    for (var s = slots; s > 0u; s--) {
+      let flags = memory[(s - 1u) * ROWS].y;
+      if ((flags & READY) != 0u) {
+        inverse = add_step(level, s - 1u, thread + (s - 1u) * level.threads, flags, inverse);
+      }
+    }
+{{/inLimbs}}
+{{#inWords}}
+    // What the products of a step carry along: the product of the denominators so far; from INVERSES on what inverts those that are left.
+    set_carried(field_one());
+    var busy = false;
+    for (var phase = TANGENTS; phase <= Y; phase++) {
+      var turns = slots;
+      if (phase == TANGENTS) {
+        turns = tangents;
+      } else if (phase == INVERSES) {
+        if (!busy) {
+          break;
+        }
+        set_carried(field_inverse(carried()));
+        turns = 2u * slots;
+      }
+      for (var turn = 0u; turn < turns; turn++) {
+        var s = turn;
+        if (phase == TANGENTS) {
+          // from below: what waits for settle from now on takes the places of those that are done
+          s = memory[(SLOTS - tangents + turn) * ROWS].w;
+        } else if (phase == INVERSES) {
+          s = slots - 1u - (turn >> 1u);
+        }
+        let flags = memory[s * ROWS].y;
+        if (phase != TANGENTS && (flags & READY) == 0u) {
+          continue;
+        }
+        let point = operand_point(s, flags, phase);
+        let in_y = phase == SLOPES;
+        var coordinate = point.x;
+        if (in_y) {
+          coordinate = point.y;
+        }
+        let stored = load_element(row_of_sum(s, in_y));
+        // The same x, or an x of 0, which infinity has and perhaps a point: hardly ever, on honest input.
+        if (phase == FORWARD && (flags & SURE) == 0u && (packed_equal(stored, point.x) || packed_is_zero(stored) || packed_is_zero(point.x))) {
+          memory[s * ROWS].y = (flags ^ READY) | WARY;
+          wait_for_settle(s);
+          continue;
+        }
+        let carries = phase == FORWARD || phase == INVERSES;
+        let takes_off = phase == INVERSES && (turn & 1u) != 0u;
+        let sum = field_unpack(stored);
+        let other = field_unpack(coordinate);
+        var b = carried();
+        if (phase == FORWARD) {
+          busy = true;
+          set_prefix(s, b);
+        }
+        let own = prefix(s);
+        if (!carries) {
+          b = own;
+        }
+        var a = own;
+        if (phase == FORWARD || takes_off || phase == SLOPES || phase == Y) {
+          a = canonical_minus(other, sum);
+        }
+        if (phase == TANGENTS) {
+          a = other;
+          b = other;
+        }
+        // what comes off the product; in y through the entry, which the line goes through as well
+        var less = field_unpack(point.y);
+        if (phase == X) {
+          less = words_sum(sum, other);
+        }
+        let product = field_mul(a, b);
+        let t = thread + s * level.threads;
+        if (phase == TANGENTS) {
+          tangent(level, s, t, product);
+        } else if (phase >= X) {
+          store_element(row_of_sum(s, phase == Y), field_pack(field_canonical(field_minus(product, less))));
+          if (phase == Y) {
+            step_on(level, s, t, flags);
+          }
+        } else if (phase == FORWARD || takes_off) {
+          set_carried(product);
+        } else {
+          // the own inverse and then the slope, in place of the prefix product
+          set_prefix(s, product);
+        }
+      }
+      if (phase == TANGENTS) {
+        tangents = 0u;
+      }
+    }
+    if (!busy && unsettled == 0u) {
+      break;
+    }
+{{/inWords}}
+  }
+  atomicAdd(&custody[config.balance], balance);
+  if (inhabited != 0u) {
+    atomicAdd(&custody[config.inhabited], inhabited);
+  }
+  if (config.read_back != 0u) {
+    atomicAdd(&custody[config.read_back], digest_of_sums(slots));
+  }
+{{#checks}}
+  note_taken();
+{{/checks}}
+}
+
+// The entry under the cursor of a slot has been taken in.
+fn step_on(level: Level, slot: u32, t: u32, flags: u32) {
+  let i = memory[slot * ROWS].z;
+  memory[slot * ROWS].z = i + 1u;
+  balance += digest_of(memory[slot * ROWS].x, stream[i].handle);
+  inhabited += config.per_point;
+{{#checks}}
+  taken += 1u;
+{{/checks}}
+  let doubles = (flags & TANGENT) != 0u;
+  let ready = !doubles & goes_on(i + 1u, task_start(level, t + 1u), memory[slot * ROWS].x);
+  memory[slot * ROWS].y = select(flags & ~READY, PRESENT | READY | (flags & (OPEN | WARY)), ready);
+  if (!ready) {
+    memory[(select(unsettled, SLOTS - 1u - tangents, doubles)) * ROWS].w = slot;
+    unsettled += select(1u, 0u, doubles);
+    tangents += select(0u, 1u, doubles);
+  }
+}
+{{#inLimbs}}
+
+// the slot's sum takes in the entry under its cursor. `inverse` is that of the product of the denominators of slots 0 to `slot`; what
+// comes back is the same for one slot less.
+//
+// The products stand in a row on purpose: as a loop around one product this compiles in three quarters of the time and runs 2.2
+// times slower on SwiftShader, where what a loop carries goes through memory (docs/performance.md).
+fn add_step(level: Level, slot: u32, t: u32, flags: u32, inverse: Tight) -> Tight {
+  let i = memory[slot * ROWS].z;
+  let point = load_point(stream[i].handle);
+  let sum = sum_of(slot);
+  let own_inverse = field_mul(canonical_loose(prefix(slot)), inverse);
+  let x1 = field_unpack(sum.x);
+  let x2 = field_unpack(point.x);
+  let rest = field_mul(canonical_minus(x2, x1), inverse);
+  let y1 = field_unpack(sum.y);
+  let slope = field_mul(canonical_minus(field_unpack(point.y), y1), own_inverse);
+  let x3 = field_canonical(field_square_minus(slope, x1, x2));
+  let y3 = field_canonical(field_mul_minus(canonical_minus(x1, x3), slope, y1));
+  set_sum(slot, Point(field_pack(x3), field_pack(y3)));
+  step_on(level, slot, t, flags);
+  return rest;
+}
+{{/inLimbs}}

@@ -16,7 +16,7 @@ export type {
 export type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from './api/device.js';
 export type { MsmEngine, MsmPlan } from './api/engine.js';
 export type { Bases, Scalars } from './api/handles.js';
-export type { HostWalls, PhaseTime, Prediction, RunRecord, TimelineEntry } from './api/run-record.js';
+export type { HostTimes, PhaseTime, Prediction, RunRecord, TimelineEntry } from './api/run-record.js';
 export type { ComputeWorker, EngineEvent, EngineStats, QueueLimits, Sharing } from './api/sharing.js';
 export type { StageChecks, Tuning } from './api/tuning.js';
 export type {

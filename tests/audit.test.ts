@@ -6,9 +6,9 @@ import { curveContext } from '../src/curves/curve.js';
 import { GpuFault } from '../src/errors.js';
 import { audit, auditSums, expectedOf } from '../src/msm/gpu/audit.js';
 import { accountsBytes, accountsOf } from '../src/msm/plan/accounts.js';
-import type { Job, Part } from '../src/msm/plan/schedule.js';
+import type { Batch, Job } from '../src/msm/plan/schedule.js';
 import type { SurveyedVector } from '../src/msm/plan/survey.js';
-import { Turns } from '../src/scheduling/time-slice.js';
+import { TimeSlice } from '../src/scheduling/time-slice.js';
 import { LANES } from '../src/shaders/hash-chain.js';
 import { digestOfScalars, digestOfSums } from './reference/digest.js';
 
@@ -23,10 +23,10 @@ describe('what decompose is to find, also of more scalars than are looked at in 
   const piece = (vector: number) => ({ vector, first, length });
 
   test('of a chunk of two vectors, one of which has some of its scalars', async () => {
-    const part = { pieces: [piece(1), piece(0)], bases: { first: bound, count: 0 } };
-    const job = { parts: [part, part] } as unknown as Job;
+    const part = { chunks: [piece(1), piece(0)], bases: { first: bound, count: 0 } };
+    const job = { batches: [part, part] } as unknown as Job;
     const vectors = [null, third].map((indices) => ({ scalars, indices, offset })) as unknown as SurveyedVector[];
-    const found = await expectedOf(curve, job, vectors, new Turns(() => undefined));
+    const found = await expectedOf(curve, job, vectors, new TimeSlice(() => undefined));
     const own = words.subarray(8 * first);
     const wanted = [
       digestOfScalars(own, 8, 0, 0, (i) => offset + 3 * (first + i) - bound),
@@ -45,22 +45,22 @@ describe.each([undefined, allChecks])('accounts, with findings in front or witho
   const at = 40;
   const accounts = accountsOf(plan, at);
   const lanes = (account: number): number[] => Array.from({ length: LANES }, (_, lane) => account + lane);
-  const { groups, reduce, inhabited, readBack } = accounts;
-  const places: readonly (readonly [stage: string | null, words: readonly number[]])[] = [
+  const { groups, reduce, finitePoints, readBack } = accounts;
+  const carries: readonly (readonly [stage: string | null, words: readonly number[]])[] = [
     ...groups.flatMap(
-      ({ scalars, entries, length, balance }) =>
+      ({ scalars, entries, length, checksum }) =>
         [
           ['decompose', lanes(scalars)],
-          ['sort, walk or combine', [...lanes(entries), balance]],
+          ['sort, walk or combine', [...lanes(entries), checksum]],
           [null, [length]],
         ] as const,
     ),
-    ['walk or reduce', [inhabited]],
-    ['reduce', [...lanes(reduce.entries), reduce.balance]],
+    ['walk or reduce', [finitePoints]],
+    ['reduce', [...lanes(reduce.entries), reduce.checksum]],
   ];
 
   test('each word has one meaning, and a part ends with the last', () => {
-    const all = [...places.flatMap(([, words]) => words), readBack];
+    const all = [...carries.flatMap(([, words]) => words), readBack];
     expect(new Set(all).size).toBe(all.length);
     expect(Math.max(...all)).toBe((at + accountsBytes(plan)) / 4 - 1);
     // the findings are in front
@@ -76,22 +76,22 @@ describe.each([undefined, allChecks])('accounts, with findings in front or witho
     const others = lanes(account).slice(1);
     words[account] = others.reduce((rest, lane) => (rest - (words[lane] as number)) | 0, sum);
   };
-  groups.forEach(({ scalars, entries, length, balance }, i) => {
+  groups.forEach(({ scalars, entries, length, checksum }, i) => {
     put(scalars, sent[i] as number);
     put(entries, 1000 + i);
     words.set([100 + i], length);
-    words.set([1000 + i], balance);
+    words.set([1000 + i], checksum);
   });
   put(reduce.entries, 77);
-  words[reduce.balance] = 77;
-  const part = { plan, at: { accounts: at } } as unknown as Part;
+  words[reduce.checksum] = 77;
+  const part = { plan, at: { accounts: at } } as unknown as Batch;
 
   test('that are as they should be say how many entries were walked', () => {
     expect(audit(part, digests, words)).toBe(201);
   });
 
   test('any word that is another one names the stages', () => {
-    for (const [stage, of] of places) {
+    for (const [stage, of] of carries) {
       for (const word of of) {
         const changed = words.slice();
         changed[word] = (changed[word] as number) + 1;
@@ -110,7 +110,7 @@ describe.each([undefined, allChecks])('accounts, with findings in front or witho
     const own = 9 * pointWords;
     words[readBack] = digestOfSums(sums.subarray(0, own), pointWords);
     const auditOf = (changed: Uint32Array, accounts = words): Promise<void> =>
-      auditSums(curve, part, accounts, changed, new Turns(() => undefined));
+      auditSums(curve, part, accounts, changed, new TimeSlice(() => undefined));
     const expectFault = async (changed: Uint32Array, what: string): Promise<void> => {
       await expect(auditOf(changed), what).rejects.toThrow(/in read-back: sums came back/);
       await expect(auditOf(changed), what).rejects.toThrow(GpuFault);

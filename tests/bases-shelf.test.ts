@@ -4,7 +4,7 @@ import type { LoadBasesOptions } from '../src/api/calls.js';
 import type { MsmEngine } from '../src/api/engine.js';
 import type { Bases } from '../src/api/handles.js';
 import type { Coordinate } from '../src/api/values.js';
-import { BasesShelf, beginsWith, type Held, type ShelfBudget } from '../src/provers/bases-shelf.js';
+import { BasesCache, beginsWith, type Held, type ShelfBudget } from '../src/provers/bases-shelf.js';
 
 const bytesOf = (length: number, seed = 1): Uint8Array =>
   Uint8Array.from({ length }, (_, i) => (i * 7 + seed * 31 + (i >> 8)) & 0xff);
@@ -81,7 +81,7 @@ const nothing = async (): Promise<void> => undefined;
 describe('a shelf', () => {
   test('loads the same once, also for calls at the same time, and not for other engines', async () => {
     const stats = counts();
-    const shelf = new BasesShelf(budgetOf(1e6), stats);
+    const shelf = new BasesCache(budgetOf(1e6), stats);
     const [loader, other] = [new Loader(), new Loader()];
     const seen = new Set<Bases>();
     const note = async (bases: Bases) => void seen.add(bases);
@@ -95,7 +95,7 @@ describe('a shelf', () => {
 
   test('has longer points serve their beginnings, and takes the shorter ones off', async () => {
     const stats = counts();
-    const shelf = new BasesShelf(budgetOf(1e6), stats);
+    const shelf = new BasesCache(budgetOf(1e6), stats);
     const { engine, loaded, destroyed } = new Loader();
     for (const length of [128, 640, 64, 640, 128]) await shelf.with(engine, bytesOf(length), nothing);
     expect(loaded).toEqual([128, 640]);
@@ -105,7 +105,7 @@ describe('a shelf', () => {
 
   test('keeps within its budget: the longest unused goes, and never what is in use', async () => {
     const stats = counts();
-    const shelf = new BasesShelf(budgetOf(1000), stats);
+    const shelf = new BasesCache(budgetOf(1000), stats);
     const { engine, destroyed } = new Loader();
     await shelf.with(engine, bytesOf(400, 1), nothing);
     await shelf.with(engine, bytesOf(401, 2), nothing);
@@ -122,7 +122,7 @@ describe('a shelf', () => {
   });
 
   test('destroys what was taken off while it was in use when it is no more', async () => {
-    const shelf = new BasesShelf(budgetOf(1e6), counts());
+    const shelf = new BasesCache(budgetOf(1e6), counts());
     const { engine, destroyed } = new Loader();
     let release: () => void = () => undefined;
     const inUse = shelf.with(engine, bytesOf(64), () => new Promise<void>((resolve) => (release = resolve)));
@@ -135,7 +135,7 @@ describe('a shelf', () => {
 
   test('never hands out what is destroyed, whenever another call makes room', async () => {
     for (let ticks = 0; ticks < 20; ticks++) {
-      const shelf = new BasesShelf(budgetOf(100), counts());
+      const shelf = new BasesCache(budgetOf(100), counts());
       const [loader, other] = [new Loader(), new Loader()];
       await shelf.with(loader.engine, bytesOf(64), nothing);
       let release: () => void = () => undefined;
@@ -153,7 +153,7 @@ describe('a shelf', () => {
 
   test('of points used in turn, a little more than fit, keeps those that do, and says what would be enough', async () => {
     const [stats, tight]: [ReturnType<typeof counts>, number[]] = [counts(), []];
-    const shelf = new BasesShelf(budgetOf(1000, tight), stats);
+    const shelf = new BasesCache(budgetOf(1000, tight), stats);
     const { engine, loaded, destroyed } = new Loader();
     const key = [300, 200, 250, 200, 150];
     const prove = async (first: number): Promise<void> => {
@@ -183,7 +183,7 @@ describe('a shelf', () => {
 
   test('points of a file are compared as they are read, and taken as they are where they are loaded', async () => {
     const stats = counts();
-    const shelf = new BasesShelf(budgetOf(1e9), stats);
+    const shelf = new BasesCache(budgetOf(1e9), stats);
     const taken: Uint8Array[] = [];
     const given: Uint8Array[] = [];
     const engine = Promise.resolve({
@@ -231,7 +231,7 @@ describe('a shelf', () => {
 
   test('reads points at once: they are changed as soon as it waits', async () => {
     const { engine, loaded } = new Loader();
-    const shelf = new BasesShelf(budgetOf(1e6), counts());
+    const shelf = new BasesCache(budgetOf(1e6), counts());
     const taken: Uint8Array[] = [];
     const take = async (bases: Bases) => void taken.push((bases as unknown as { source: Held }).source.bytes);
     // loaded, waiting for a turn, and there
@@ -250,7 +250,7 @@ describe('a shelf', () => {
 
   test('loads nothing once its signal is aborted, and hands out what is there', async () => {
     const controller = new AbortController();
-    const shelf = new BasesShelf(budgetOf(1e6), counts(), controller.signal);
+    const shelf = new BasesCache(budgetOf(1e6), counts(), controller.signal);
     const { engine, loaded } = new Loader();
     await shelf.with(engine, bytesOf(64), nothing);
     controller.abort();
@@ -261,7 +261,7 @@ describe('a shelf', () => {
 
   test('goes on after a load or a use that failed', async () => {
     const stats = counts();
-    const shelf = new BasesShelf(budgetOf(1e6), stats);
+    const shelf = new BasesCache(budgetOf(1e6), stats);
     const { engine } = new Loader();
     const broken = Promise.resolve({
       loadBases: () => Promise.reject(new Error('no')),

@@ -260,10 +260,10 @@ describe('many vectors', () => {
       for (const budget of [2 ** 26, 2 ** 28, 2 ** 30]) {
         const load = { load: fullWorkload(n, bound), offset: 0, indices: null };
         const jobs = schedule(new Array(vectors).fill(load), bound, { ...limits, additionsPerMs }, budget, {});
-        const parts = jobs.flatMap((job) => job.parts);
+        const parts = jobs.flatMap((job) => job.batches);
         const covered = new Map<number, number>();
-        for (const { pieces } of parts) {
-          for (const { vector, length } of pieces) covered.set(vector, (covered.get(vector) ?? 0) + length);
+        for (const { chunks } of parts) {
+          for (const { vector, length } of chunks) covered.set(vector, (covered.get(vector) ?? 0) + length);
         }
         expect([...covered.values()].every((length) => length === n)).toBe(true);
         expect(covered.size).toBe(vectors);

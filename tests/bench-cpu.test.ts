@@ -98,14 +98,14 @@ describe('what cpu-distribution shows', () => {
   const repetitions = [1, 1.02, 0.99, 1.01, 1, 0.98, 1.03];
   const wayOf = (work: string, setting: string, ms: number, workers: number, reps = repetitions.length) => {
     const at = { case: `scalars=${work}`, n: 1024, work, setting };
-    const walls = repetitions.slice(0, reps).map((factor) => ms * factor);
+    const wallTimes = repetitions.slice(0, reps).map((factor) => ms * factor);
     const first = repetitions.slice(0, reps).map((factor) => 100 * factor);
-    const shares = walls.map((wallMs, i) => ({
+    const shares = wallTimes.map((wallMs, i) => ({
       ...{ ...stamp, ...at, event: 'share' as const },
       ...{ repetition: i + 1, wallMs, workers, chunk: 8 },
     }));
     const shared: StampedRow & RowOf<'shared'> = {
-      ...{ ...stamp, ...at, event: 'shared', medianMs: ms, ratio: ratioOfMedians(first, walls) },
+      ...{ ...stamp, ...at, event: 'shared', medianMs: ms, ratio: ratioOfMedians(first, wallTimes) },
       ...{ leastWorkers: workers, mostWorkers: workers, chunk: 8 },
     };
     return [...shares, shared];

@@ -324,7 +324,7 @@ describe('the summary of a run', () => {
     };
     const rows = [4, 1, 3].map((wallMs) => ({
       ...{ event: 'repetition', case: n8, n: 8, setting: 'defaults', on: 'gpu', agrees: true, wallMs, gpuMs: null },
-      ...{ productEquivalents: null, walls: null, phases: null },
+      ...{ productEquivalents: null, hostTimes: null, phases: null },
     }));
     const text = summary([init, ...rows], reportLines([init, ...rows]));
     expect(text).toMatch(/^adapter: it, software; Chrome 1, Linux; no timestamps: wall times only\n/);

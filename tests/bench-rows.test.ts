@@ -10,7 +10,7 @@ import { ratioOfMedians } from '../src/calibrate/statistics.js';
 
 const stamp = { runId: 'run-00000001', at: '2026-01-02T03:04:05.678Z' };
 const at = { case: 'points=distinct,scalars=random,n=1024,seed=1', n: 1024 };
-const walls = { encodeMs: 1, submitToResultMs: 8, readBackMs: 3 };
+const hostTimes = { encodeMs: 1, submitToResultMs: 8, readBackMs: 3 };
 const phases = [
   { name: 'walk', ms: 5 },
   { name: 'reduce', ms: 2 },
@@ -33,7 +33,7 @@ const repetition = (wallMs: number | null, changes: Partial<RowOf<'repetition'>>
   wallMs,
   productEquivalents: wallMs === null ? null : 1000 * wallMs,
   gpuMs: wallMs === null ? null : 7,
-  walls: wallMs === null ? null : walls,
+  hostTimes: wallMs === null ? null : hostTimes,
   phases: wallMs === null ? null : phases,
   ...changes,
 });
@@ -49,7 +49,7 @@ const trace = (repetitionNumber: number): StampedRow & RowOf<'trace'> => ({
   agrees: true,
   wallMs: 12,
   gpuMs: 7,
-  walls,
+  hostTimes,
   phases,
   timeline: [
     { name: 'walk', startMs: 0, ms: 5, submit: 0 },
@@ -62,7 +62,7 @@ describe('the summary of a run', () => {
     const rows = [12, 10, 14].map((wallMs) => repetition(wallMs));
     const other = [20, 30].map((wallMs) => repetition(wallMs, { setting: 'c=8' }));
     expect(summarise([...rows, ...other])).toMatchObject([
-      { setting: 'defaults', repetitions: 3, wrong: false, medianMs: 12, lowMs: 10, highMs: 14, gpuMs: 7, walls },
+      { setting: 'defaults', repetitions: 3, wrong: false, medianMs: 12, lowMs: 10, highMs: 14, gpuMs: 7, hostTimes },
       { setting: 'c=8', repetitions: 2, medianMs: 25 },
     ]);
   });
@@ -101,14 +101,21 @@ describe('the summary of a run', () => {
 
   it('has no time where one answer was wrong', () => {
     const [timed] = summarise([repetition(10), repetition(null), repetition(12)]);
-    expect(timed).toMatchObject({ wrong: true, medianMs: null, lowMs: null, gpuMs: null, phases: null, walls: null });
-    expect(timed?.wallsMs).toEqual([]);
+    expect(timed).toMatchObject({
+      wrong: true,
+      medianMs: null,
+      lowMs: null,
+      gpuMs: null,
+      phases: null,
+      wallTimes: null,
+    });
+    expect(timed?.wallTimesMs).toEqual([]);
     expect(reportLines([init, repetition(10), repetition(null)]).join('\n')).toMatch(/\n2¹⁰ +WRONG\n/);
   });
 
   it('names the fastest setting only where the repetitions tell it apart', () => {
-    const timed = (setting: string, walls: readonly number[]) =>
-      walls.map((wallMs, i) => repetition(wallMs, { setting, repetition: i + 1 }));
+    const timed = (setting: string, hostTimes: readonly number[]) =>
+      hostTimes.map((wallMs, i) => repetition(wallMs, { setting, repetition: i + 1 }));
     const noise = [10, 12, 11, 10.5, 11.5, 12, 10, 11];
     const slower = noise.map((ms) => 1.5 * ms);
     const same = noise.map((ms, i) => ms + (i % 2 === 0 ? 0.4 : -0.3));
@@ -157,7 +164,7 @@ describe('what a run comes to, in words', () => {
     ]);
     const comparison: StampedRow = {
       ...{ ...stamp, ...told, event: 'comparison', a: 'c=4', b: 'c=8', pairs: 8, aMs: 10, bMs: 10 * ratio },
-      walls: ratioOfMedians(a, b),
+      wallTimes: ratioOfMedians(a, b),
       equivalents: equivalents === null ? null : ratioOfMedians(a, spread(equivalents)),
     };
     return [...pairs, comparison];
@@ -225,9 +232,9 @@ describe('a run as files', () => {
   it('has no time of a case that went wrong, not of the repetitions before it either', () => {
     const other = repetition(9, { setting: 'c=8' });
     const kept = JSON.parse(toJson([repetition(10), other, repetition(null)])) as RowOf<'repetition'>[];
-    expect(kept.map(({ wallMs, gpuMs, walls: byHost }) => [wallMs, gpuMs, byHost])).toEqual([
+    expect(kept.map(({ wallMs, gpuMs, hostTimes: byHost }) => [wallMs, gpuMs, byHost])).toEqual([
       [null, null, null],
-      [9, 7, walls],
+      [9, 7, hostTimes],
       [null, null, null],
     ]);
     const wrong = { ...trace(2), agrees: false };
@@ -244,7 +251,7 @@ describe('a run as files', () => {
     const lines = csv.trimEnd().split('\r\n');
     expect(lines).toHaveLength(4);
     const columns = lines[0]?.split(',') ?? [];
-    expect(columns).toEqual(expect.arrayContaining(['event', 'wallMs', 'walls.encodeMs', 'phases.walk', 'runId']));
+    expect(columns).toEqual(expect.arrayContaining(['event', 'wallMs', 'hostTimes.encodeMs', 'phases.walk', 'runId']));
     expect(lines[1]).toContain('"points=distinct,scalars=random,n=1024,seed=1"');
     // a wrong answer has no time in the file either
     const wrong = (lines[2] ?? '').replace(/"[^"]*"/g, 'x').split(',');
@@ -286,7 +293,7 @@ describe('a run as files', () => {
   });
 
   it('has the host’s lane alone where the adapter has no timestamps', () => {
-    const lanes = blocksOf({ walls, phases: null, timeline: null }).map(({ lane }) => lane);
+    const lanes = blocksOf({ hostTimes, phases: null, timeline: null }).map(({ lane }) => lane);
     expect(new Set(lanes)).toEqual(new Set(['host']));
   });
 });

@@ -112,7 +112,7 @@ describe('what is measured once for several rows', () => {
   it('is told of every run, with the fold as arithmetic that is not the GPU’s', () => {
     const runs = [10, 14, 12].map((wallMs) => ({ wallMs, productEquivalents: 1e6 * wallMs, phases }));
     expect(summariseRuns(runs)).toMatchObject({
-      wallsMs: [10, 14, 12],
+      wallTimesMs: [10, 14, 12],
       productEquivalents: [10e6, 14e6, 12e6],
       gpuMs: [8, 8, 8],
       aboveGpuMs: [2, 6, 4],
@@ -183,8 +183,8 @@ describe('the row', () => {
 
   it('cost: is for software adapters', () => {
     const sizes = [
-      { logn: 10, wallsMs: [100, 110], productEquivalents: [0.9e6, 0.95e6] },
-      { logn: 12, wallsMs: [200, 220], productEquivalents: [1.8e6, 1.9e6] },
+      { logn: 10, wallTimesMs: [100, 110], productEquivalents: [0.9e6, 0.95e6] },
+      { logn: 12, wallTimesMs: [200, 220], productEquivalents: [1.8e6, 1.9e6] },
     ];
     const none = ['not measured', 'not measured', 'not measured'];
     expect(cost.judge({ sizes }, software).map(verdictOf)).toEqual(['met', 'MISSED', ...none]);
@@ -224,7 +224,7 @@ describe('the row', () => {
       ['32-bit scalars', 2.6],
       ['scalars 0 and 1', 1.5],
       ['one scalar not zero', 5],
-    ].map(([what, ms]) => ({ what: what as string, wallsMs: [0.5, 1, 2].map((noise) => noise * (ms as number)) }));
+    ].map(([what, ms]) => ({ what: what as string, wallTimesMs: [0.5, 1, 2].map((noise) => noise * (ms as number)) }));
     // noise that both have cancels in the ratio of a pair
     const sizes = [{ logn: 14, randomMs: [5, 10, 20], inputs }];
     const verdicts = ['met', 'MISSED', 'met', 'met', 'MISSED', 'met'];
@@ -237,13 +237,13 @@ describe('the row', () => {
   });
 
   it('small, batch: have one target or the other', () => {
-    const measured = { wallsMs: [4, 4.1], productEquivalents: [0.25e6, 0.5e6] };
+    const measured = { wallTimesMs: [4, 4.1], productEquivalents: [0.25e6, 0.5e6] };
     expect(told(small.judge(measured, software))).toEqual([['n = 256: million product equivalents', 0.375, 'met']]);
     expect(told(small.judge(measured, hardware))).toEqual([['n = 256: wall', 4.05, 'MISSED']]);
-    const walls = { singleMs: [10, 20, 30], batchMs: [4.5, 9, 13.5] };
+    const hostTimes = { singleMs: [10, 20, 30], batchMs: [4.5, 9, 13.5] };
     const what = '10 vectors of 2^12: one batch ÷ 10 calls';
-    expect(told(batch.judge(walls, hardware))).toEqual([[what, 0.45, 'met']]);
-    expect(told(batch.judge(walls, software))).toEqual([[what, 0.45, 'no verdict']]);
+    expect(told(batch.judge(hostTimes, hardware))).toEqual([[what, 0.45, 'met']]);
+    expect(told(batch.judge(hostTimes, software))).toEqual([[what, 0.45, 'no verdict']]);
     expect(told(batch.judge(null, hardware))).toEqual([[what, null, 'not measured']]);
   });
 

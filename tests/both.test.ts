@@ -70,7 +70,7 @@ describe('backend: both', () => {
       };
       expect(await engine.msm(bases, scalars.bytes, { onProgress })).toEqual(expected);
       const record = engine.lastRun;
-      expect(record).toMatchObject({ on: 'both', n, vectors: 1, arithmetic: 'wasm-simd', walls: null });
+      expect(record).toMatchObject({ on: 'both', n, vectors: 1, arithmetic: 'wasm-simd', hostTimes: null });
       expect(record?.gpuShare).toBeGreaterThan(0);
       expect(record?.gpuShare).toBeLessThan(1);
       expect(record?.submits).toBeGreaterThan(0);

@@ -54,7 +54,7 @@ const searchOn = async ({ truth, noise = 0, slowdown = () => 1, refuses = () => 
       };
     },
     budgetMs: 300,
-    goOn: () => undefined,
+    checkpoint: () => undefined,
   });
   expect(alive).toBe(0);
   // the defaults, the best so far, and three others of a round

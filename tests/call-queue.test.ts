@@ -10,11 +10,11 @@ import {
   MsmError,
   type Priority,
 } from '../src/index.js';
-import { CallQueue, type CallTurn, type Order, type QueuedCall } from '../src/scheduling/call-queue.js';
-import { dueAt, nextDue, PATIENCE, type Waiting } from '../src/scheduling/edf.js';
+import { CallQueue, type CallTicket, type Coalescing, type QueuedCall } from '../src/scheduling/call-queue.js';
+import { AGEING_MS, dueTime, earliestDue, type Waiting } from '../src/scheduling/edf.js';
 import { getDevice } from './support/gpu.js';
 
-const priorities = Object.keys(PATIENCE) as Priority[];
+const priorities = Object.keys(AGEING_MS) as Priority[];
 
 describe('whose turn it is', () => {
   const waiting = (priority: Priority, since: number, deadline: number | null = null): Waiting => ({
@@ -24,12 +24,12 @@ describe('whose turn it is', () => {
   });
 
   test('the more urgent one’s, among those of one kind the first one’s, and whoever has waited long enough’s', () => {
-    expect(nextDue([waiting('background', 0), waiting('normal', 5), waiting('interactive', 9)])).toBe(2);
-    expect(nextDue([waiting('normal', 1), waiting('normal', 1), waiting('normal', 2)])).toBe(0);
-    expect(nextDue([waiting('interactive', 10_001), waiting('background', 0)])).toBe(1);
-    expect(nextDue([waiting('normal', 0), waiting('background', 500, 900)])).toBe(1);
+    expect(earliestDue([waiting('background', 0), waiting('normal', 5), waiting('interactive', 9)])).toBe(2);
+    expect(earliestDue([waiting('normal', 1), waiting('normal', 1), waiting('normal', 2)])).toBe(0);
+    expect(earliestDue([waiting('interactive', 10_001), waiting('background', 0)])).toBe(1);
+    expect(earliestDue([waiting('normal', 0), waiting('background', 500, 900)])).toBe(1);
     // a deadline makes nobody wait longer
-    expect(nextDue([waiting('normal', 0), waiting('interactive', 10, 5000)])).toBe(1);
+    expect(earliestDue([waiting('normal', 0), waiting('interactive', 10, 5000)])).toBe(1);
   });
 
   /** Calls of a service that computes one at a time, and when each began. */
@@ -45,7 +45,7 @@ describe('whose turn it is', () => {
         now = (calls[arriving[0] as number] as Waiting).since;
         continue;
       }
-      const next = here[nextDue(here.map((i) => calls[i] as Waiting))] as number;
+      const next = here[earliestDue(here.map((i) => calls[i] as Waiting))] as number;
       here = here.filter((i) => i !== next);
       begun[next] = now;
       now += (calls[next] as { ms: number }).ms;
@@ -78,7 +78,7 @@ describe('whose turn it is', () => {
             busy += Math.max(0, Math.min(to, start) - Math.max(from, own.since));
             const isBefore = from >= own.since && from < start;
             // nor does anybody go before it who comes when it is due already
-            return !isBefore || (dueAt(other) <= dueAt(own) && other.since <= dueAt(own));
+            return !isBefore || (dueTime(other) <= dueTime(own) && other.since <= dueTime(own));
           });
           return isFair && start >= own.since && busy === start - own.since;
         });
@@ -98,7 +98,7 @@ describe('a queue', () => {
     const events: EngineEvent[] = [];
     const queue = new CallQueue({ calls, bytes }, (event) => events.push(event), width);
     const begun: string[] = [];
-    const turns = new Map<string, CallTurn>();
+    const turns = new Map<string, CallTicket>();
     const ends = new Map<string, (error?: unknown) => void>();
     const add = (name: string, more: Partial<QueuedCall> = {}): Promise<string> =>
       queue.run(
@@ -193,7 +193,7 @@ describe('a queue', () => {
     const all = [add('first', background), add('second', background)];
     await settle();
     const log: string[] = [];
-    const alone = turns.get('first')?.alone(async () => {
+    const alone = turns.get('first')?.exclusive(async () => {
       log.push('alone');
       await settle();
       log.push('over');
@@ -223,7 +223,7 @@ describe('a queue', () => {
 
   test('is as urgent with what it computes together as the most urgent of it', async () => {
     const { turns, add, end, settle } = open();
-    const order: Order = { company: (waiting) => waiting };
+    const order: Coalescing = { coalesced: (waiting) => waiting };
     const all = [add('first')];
     await settle();
     // due at once, so it comes first
@@ -231,10 +231,10 @@ describe('a queue', () => {
     all.push(add('urgent', { order: { ...order }, priority: 'interactive' }));
     all.push(add('less urgent', { order: { ...order }, priority: 'background' }));
     await end('first');
-    const { priority, since, deadline, company } = turns.get('leader') as CallTurn;
-    expect(company).toHaveLength(1);
+    const { priority, since, deadline, coalesced } = turns.get('leader') as CallTicket;
+    expect(coalesced).toHaveLength(1);
     expect([priority, deadline]).toEqual(['interactive', since]);
-    for (const { settle } of company) settle('together');
+    for (const { settle } of coalesced) settle('together');
     await end('leader');
     await end('less urgent');
     expect(await Promise.all(all)).toEqual(['first', 'leader', 'together', 'less urgent']);
@@ -242,7 +242,7 @@ describe('a queue', () => {
 
   test('computes by itself what was computed with others for whom something went wrong; and one that is aborted ends at once', async () => {
     const { queue, turns, begun, add, end, settle } = open();
-    const order: Order = { company: (waiting) => waiting };
+    const order: Coalescing = { coalesced: (waiting) => waiting };
     const controller = new AbortController();
     const first = add('first');
     await settle();
@@ -254,7 +254,7 @@ describe('a queue', () => {
     await expect(leader).rejects.toMatchObject({ code: 'aborted' });
     // what it began goes on for the others
     expect(queue.stats).toMatchObject({ running: 1, waiting: 0, merged: 2, failed: 1 });
-    for (const { part } of turns.get('leader')?.company ?? []) part();
+    for (const { separate } of turns.get('leader')?.coalesced ?? []) separate();
     await end('leader', new Error('of the device'));
     expect(queue.stats).toMatchObject({ running: 1, waiting: 1, merged: 0 });
     await end('a');

@@ -103,15 +103,15 @@ describe('where a stage is broken', () => {
     [
       'a sign is lost',
       'sort_scatter',
-      once('Entry(key, entry.handle)', 'Entry(key, entry.handle & INDEX_MASK)'),
+      once('Entry(key, entry.point_ref)', 'Entry(key, entry.point_ref & INDEX_MASK)'),
       /in sort: an entry is none of the digits/,
     ],
     [
       'the sort is not stable',
       'sort_scatter',
       once(
-        'entries[window * config.slab + i]',
-        'entries[window * config.slab + start + min(start + PER_THREAD, length) - 1u - i]',
+        'entries[window * config.row_length + i]',
+        'entries[window * config.row_length + start + min(start + PER_THREAD, length) - 1u - i]',
       ),
       /in sort: two entries of a bucket are the same, or not in the order/,
     ],
@@ -136,7 +136,7 @@ describe('where a stage is broken', () => {
     [
       'a tail is not written',
       'walk',
-      once('places[2u * t + 1u] = Entry(last_key, ABSENT);', ''),
+      once('carries[2u * t + 1u] = Entry(last_key, ABSENT);', ''),
       /in walk: a key is no bucket, or was never written \(bucket 4294967295, task \d+, walk 1;/,
     ],
     [
@@ -148,7 +148,7 @@ describe('where a stage is broken', () => {
     [
       'a partial sum is not announced',
       'walk',
-      once('places[place].handle = place;', ''),
+      once('carries[place].point_ref = place;', ''),
       /in walk: a place was not written, or holds another partial sum than its own \(bucket \d+, task \d+, walk 0;/,
     ],
     [

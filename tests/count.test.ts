@@ -60,11 +60,11 @@ const additionsOf = (runs: ReadonlyMap<number, number>): number =>
   [...runs.values()].reduce((sum, members) => sum + members - 1, 0);
 
 /** Members of each run of a stream, of those that `there` says are not infinity. */
-const runsOf = (stream: Uint32Array, there: (handle: number) => boolean): Map<number, number> => {
+const runsOf = (stream: Uint32Array, there: (pointRef: number) => boolean): Map<number, number> => {
   const runs = new Map<number, number>();
   for (let i = 0; i < stream.length; i += 2) {
-    const [key, handle] = [stream[i] as number, stream[i + 1] as number];
-    if (handle !== ABSENT && there(handle)) runs.set(key, (runs.get(key) ?? 0) + 1);
+    const [key, pointRef] = [stream[i] as number, stream[i + 1] as number];
+    if (pointRef !== ABSENT && there(pointRef)) runs.set(key, (runs.get(key) ?? 0) + 1);
   }
   return runs;
 };
@@ -78,8 +78,8 @@ describe.each(measured.map((options, i) => [options.scalars, options.n, i] as co
     const digits = decompose(curve, [{ scalars: words, firstBase: 0 }], {
       windowBits,
       vectorWindows: windows,
-      pieces: 1,
-      pieceBits: windows * windowBits,
+      blocks: 1,
+      blockBits: windows * windowBits,
       tables: 1,
     });
     const keys = digits.map((word, i) => (i % 2 === 0 ? word + Math.floor(i / 2 / n) * 2 ** (windowBits - 1) : word));

@@ -24,7 +24,7 @@ import { pippenger, signedDigits } from '../src/msm/cpu/pippenger.js';
 import { cpuWindowBits } from '../src/msm/plan/window-bits.js';
 import { windowCount } from '../src/msm/plan/window-count.js';
 import { publicPoint } from '../src/msm/stages/fold.js';
-import { Turns } from '../src/scheduling/time-slice.js';
+import { TimeSlice } from '../src/scheduling/time-slice.js';
 import { captureGpu } from './support/captured-gpu.js';
 import { getDevice } from './support/gpu.js';
 import { orderTwoCase } from './support/order-two.js';
@@ -39,7 +39,7 @@ const compute = async (
     context,
     readerOf(context, { bytes: points, scale: 1n, encoding: 'le' }),
     scalars,
-    new Turns(() => undefined),
+    new TimeSlice(() => undefined),
   );
   return publicPoint(context, toAffine(context, sum)) as AffinePoint;
 };
@@ -203,7 +203,7 @@ test('the page gets its turn every 64 additions at most, whenever a frame has pa
     curveContext(bn254),
     readerOf(curveContext(bn254), { bytes: points.bytes, scale: 1n, encoding: 'le' }),
     scalars.bytes,
-    new Turns(() => {
+    new TimeSlice(() => {
       turns++;
     }),
   ).finally(() => clock.mockRestore());

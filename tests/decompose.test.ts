@@ -6,7 +6,7 @@ import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, type CurveContext, curveContext } from '../src/curves/curve.js';
 import { writeWords } from '../src/field/modulus.js';
 import { Runner } from '../src/gpu/runner.js';
-import { fullWorkload, loadedTables, piecesOf } from '../src/msm/plan/workload.js';
+import { blocksOf, fullWorkload, loadedTables } from '../src/msm/plan/workload.js';
 import {
   DECOMPOSE_THREADS,
   DecomposeConfig,
@@ -63,28 +63,28 @@ const packed = (vectors: readonly Vector[]) =>
 
 /** Checks slabs of entries against the scalars that they were made of, digit by digit. */
 const check = (curve: CurveContext, vectors: readonly Vector[], entries: Uint32Array, shape: Decomposition): void => {
-  const { windowBits: c, vectorWindows, pieces, pieceBits, tables } = shape;
+  const { windowBits: c, vectorWindows, blocks, blockBits, tables } = shape;
   const longest = Math.max(...vectors.map(({ scalars }) => scalars.length));
-  const slab = longest * pieces;
-  expect(entries.length).toBe(ENTRY_WORDS * slab * vectorWindows * vectors.length);
+  const rowLength = longest * blocks;
+  expect(entries.length).toBe(ENTRY_WORDS * rowLength * vectorWindows * vectors.length);
   vectors.forEach(({ scalars, firstBase, picks }, v) => {
     for (let i = 0; i < longest; i++) {
       let sum = 0n;
       for (let j = 0; j < vectorWindows; j++) {
-        for (let t = 0; t < pieces; t++) {
-          const at = ENTRY_WORDS * ((v * vectorWindows + j) * slab + i * pieces + t);
-          const [key, handle] = entries.subarray(at) as unknown as readonly [number, number];
-          if (handle === ABSENT) continue;
+        for (let t = 0; t < blocks; t++) {
+          const at = ENTRY_WORDS * ((v * vectorWindows + j) * rowLength + i * blocks + t);
+          const [key, pointRef] = entries.subarray(at) as unknown as readonly [number, number];
+          if (pointRef === ABSENT) continue;
           if (key >= 2 ** (c - 1)) throw new RangeError(`c = ${c}: scalar ${i} has key ${key} in window ${j}`);
-          const point = handle & INDEX_MASK;
+          const point = pointRef & INDEX_MASK;
           if (point !== (firstBase + (picks?.[i] ?? i)) * tables + t)
-            throw new RangeError(`handle ${handle} of scalar ${i}`);
+            throw new RangeError(`handle ${pointRef} of scalar ${i}`);
           const magnitude = BigInt(key + 1);
-          sum += (handle >= NEGATE ? -magnitude : magnitude) << BigInt(t * pieceBits + j * c);
+          sum += (pointRef >= NEGATE ? -magnitude : magnitude) << BigInt(t * blockBits + j * c);
         }
       }
       const scalar = (scalars[i] ?? 0n) % curve.order;
-      const shorter = curve.foldsScalars && 2n * scalar > curve.order ? scalar - curve.order : scalar;
+      const shorter = curve.negatesScalars && 2n * scalar > curve.order ? scalar - curve.order : scalar;
       if (sum !== shorter) throw new Error(`c = ${c}: the digits of 0x${scalar.toString(16)} add up to ${sum}`);
     }
   });
@@ -92,7 +92,7 @@ const check = (curve: CurveContext, vectors: readonly Vector[], entries: Uint32A
 
 test('only where the order is that of the whole curve may a scalar be taken from it', () => {
   const folds = Object.fromEntries(
-    [bn254, p256Curve, secp192r1, bls12381, smallCurve].map((each) => [each.name, curveContext(each).foldsScalars]),
+    [bn254, p256Curve, secp192r1, bls12381, smallCurve].map((each) => [each.name, curveContext(each).negatesScalars]),
   );
   // BLS12-381's points have a cofactor; the small curve says an order that is not its own
   expect(folds).toEqual({ bn254: true, p256: true, secp192r1: true, 'bls12-381': false, small: false });
@@ -109,8 +109,8 @@ test.each([
   ['BLS12-381', bls12381, 255],
   ['an order of all 256 bits that does not fold', fullOrder, 256],
 ])('the longest number that digits are made of: %s', (_, constants, bits) => {
-  const { foldsScalars, signedBits, order } = curveContext(constants);
-  const largest = foldsScalars ? order / 2n : order - 1n;
+  const { negatesScalars, signedBits, order } = curveContext(constants);
+  const largest = negatesScalars ? order / 2n : order - 1n;
   expect(signedBits).toBe(bits);
   expect([largest >> BigInt(bits), largest >> BigInt(bits - 1)]).toEqual([0n, 1n]);
 });
@@ -124,8 +124,8 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
     /** Windows of c bits, of scalars in `tables` pieces. */
     const shapeOf = (windowBits: number, tables = 1): Decomposition => {
       const load = fullWorkload(1, curve, loadedTables(curve, tables));
-      const { count: pieces, bits: pieceBits } = piecesOf(load);
-      return { windowBits, vectorWindows: Math.ceil(pieceBits / windowBits), pieces, pieceBits, tables };
+      const { count: blocks, bits: blockBits } = blocksOf(load);
+      return { windowBits, vectorWindows: Math.ceil(blockBits / windowBits), blocks, blockBits, tables };
     };
 
     test('the multiples of r that are subtracted reach down from any 256-bit value', () => {
@@ -165,10 +165,10 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
     test('pieces cover what the tables were made for, and short scalars take one', () => {
       for (let tables = 1; tables <= 64; tables++) {
         const load = fullWorkload(1, curve, loadedTables(curve, tables));
-        const { count, bits } = piecesOf(load);
+        const { count, bits } = blocksOf(load);
         expect(count).toBeLessThanOrEqual(tables);
         expect(count * bits).toBeGreaterThan(load.bits);
-        expect(piecesOf({ bits: 3, tables: load.tables })).toEqual({ count: 1, bits: 4 });
+        expect(blocksOf({ bits: 3, tables: load.tables })).toEqual({ count: 1, bits: 4 });
       }
     });
 
@@ -183,12 +183,12 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
       /** The entries of all slabs, or of `windows` of them from a later one on. */
       const run = async (
         vectors: readonly Vector[],
-        { windowBits, vectorWindows, pieces, pieceBits, tables }: Decomposition,
+        { windowBits, vectorWindows, blocks, blockBits, tables }: Decomposition,
         firstWindow = 0,
         windows = vectors.length * vectorWindows,
       ): Promise<Uint32Array> => {
         const n = Math.max(...vectors.map(({ scalars }) => scalars.length));
-        const words = ENTRY_WORDS * n * pieces * windows;
+        const words = ENTRY_WORDS * n * blocks * windows;
         const allPicks = vectors.flatMap(({ picks }) => picks ?? []);
         let picked = 0;
         const firstPick = ({ picks }: Vector): number => {
@@ -226,8 +226,8 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
               config: DecomposeConfig.pack({
                 scalars: n,
                 window_bits: windowBits,
-                pieces,
-                piece_bits: pieceBits,
+                blocks,
+                block_bits: blockBits,
                 tables,
                 vector_windows: vectorWindows,
                 first_window: firstWindow,
@@ -248,7 +248,7 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
         });
         const entries = data[0] as Uint32Array;
         expect(sumOfLanes(accounts, 0)).toBe(scalarsSum(vectors, vectorWindows, firstWindow, windows));
-        expect(sumOfLanes(accounts, LANES)).toBe(entriesSum(entries, n * pieces, windowBits, firstWindow));
+        expect(sumOfLanes(accounts, LANES)).toBe(entriesSum(entries, n * blocks, windowBits, firstWindow));
         return entries;
       };
 
@@ -261,12 +261,12 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
         }, 0);
 
       /** What it is to say that it wrote, with the keys that the sort will give. */
-      const entriesSum = (entries: Uint32Array, slab: number, windowBits: number, firstWindow: number): number => {
+      const entriesSum = (entries: Uint32Array, rowLength: number, windowBits: number, firstWindow: number): number => {
         let sum = 0;
         for (let i = 0; i < entries.length / ENTRY_WORDS; i++) {
-          const [key, handle] = entries.subarray(i * ENTRY_WORDS) as unknown as readonly [number, number];
-          const window = firstWindow + Math.floor(i / slab);
-          if (handle !== ABSENT) sum = (sum + digestOf(window * 2 ** (windowBits - 1) + key, handle)) >>> 0;
+          const [key, pointRef] = entries.subarray(i * ENTRY_WORDS) as unknown as readonly [number, number];
+          const window = firstWindow + Math.floor(i / rowLength);
+          if (pointRef !== ABSENT) sum = (sum + digestOf(window * 2 ** (windowBits - 1) + key, pointRef)) >>> 0;
         }
         return sum;
       };
@@ -327,12 +327,15 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
             { scalars: edges.slice(-99), firstBase: 0 },
           ];
           const all = await run(vectors, shape);
-          const slab = 200 * shape.pieces;
-          const slabs = 2 * shape.vectorWindows;
+          const rowLength = 200 * shape.blocks;
+          const rowLengths = 2 * shape.vectorWindows;
           for (const most of [1, 5]) {
-            for (let first = 0; first < slabs; first += most) {
-              const windows = Math.min(most, slabs - first);
-              const expected = all.subarray(ENTRY_WORDS * slab * first, ENTRY_WORDS * slab * (first + windows));
+            for (let first = 0; first < rowLengths; first += most) {
+              const windows = Math.min(most, rowLengths - first);
+              const expected = all.subarray(
+                ENTRY_WORDS * rowLength * first,
+                ENTRY_WORDS * rowLength * (first + windows),
+              );
               expectSame(await run(vectors, shape, first, windows), expected, `slabs from ${first}`);
             }
           }

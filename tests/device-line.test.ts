@@ -1,8 +1,8 @@
 /** Whose turn it is on a device: the decisions one by one, and 10,000 random days of a phone, a laptop and an H200, in time that is told. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DeviceLine } from '../src/scheduling/device-queue.js';
-import { dueAt, isMoreUrgent, type Waiting } from '../src/scheduling/edf.js';
+import { DeviceQueue } from '../src/scheduling/device-queue.js';
+import { dueTime, isMoreUrgent, type Waiting } from '../src/scheduling/edf.js';
 
 const priorities = ['interactive', 'normal', 'background'] as const;
 
@@ -17,7 +17,7 @@ const fits = (_: Job): boolean => true;
 
 describe('a line', () => {
   const open = (...jobs: readonly Job[]) => {
-    const line = new DeviceLine<Job>();
+    const line = new DeviceQueue<Job>();
     for (const each of jobs) line.add(each, each.since);
     const next = (now = 0, has = fits): string | null => line.next(now, has)?.name ?? null;
     return { line, next };
@@ -121,7 +121,7 @@ const abortOf = ({ abortAt }: Call): number => abortAt ?? Number.POSITIVE_INFINI
  * @param memory in bytes, of all jobs from when they begin to when they are done
  */
 const simulate = (calls: readonly Call[], memory: number) => {
-  const line = new DeviceLine<Call>();
+  const line = new DeviceQueue<Call>();
   const told = new Map<Call, { began: number; ended: number }>();
   const arriving = [...calls].sort((one, other) => one.since - other.since);
   const aborting = calls.filter(({ abortAt }) => abortAt !== null).sort((one, other) => abortOf(one) - abortOf(other));
@@ -251,7 +251,7 @@ describe('in 10,000 random schedules', () => {
           expect(ended - began).toBeGreaterThanOrEqual(own);
           if (ended - began > own) staged++;
           // nobody begins before it who came when it was due already, but one that is more urgent at each pause of those before
-          const due = dueAt(call);
+          const due = dueTime(call);
           for (const [other, { began: otherBegan }] of told) {
             if (other === call || otherBegan <= call.since || otherBegan >= began || other.since <= due) continue;
             expect(isMoreUrgent(other, call)).toBe(true);

@@ -1,7 +1,7 @@
 /** Who gets the memory of a device, step by step: jobs, and what stays; on a device that makes nothing. */
 import { expect, test } from 'vitest';
 import type { MsmError } from '../src/errors.js';
-import { DeviceOwner, type Lease, type Member } from '../src/gpu/device-scheduler.js';
+import { type Client, DeviceScheduler, type Lease } from '../src/gpu/device-scheduler.js';
 import { Ledger } from '../src/gpu/ledger.js';
 
 /** Makes buffers that take no memory. */
@@ -12,9 +12,9 @@ const [SHARED, OWN] = [1000, 100];
 
 /** @param deviceBudget of all, in bytes */
 const open = (deviceBudget: number) => {
-  const owner = new DeviceOwner();
+  const owner = new DeviceScheduler();
   const ledger = new Ledger(nowhere);
-  const member: Member = { ledger, budget: deviceBudget, deviceBudget, keeps: true };
+  const member: Client = { ledger, budget: deviceBudget, deviceBudget, keeps: true };
   owner.join(member);
   const log: string[] = [];
   const leases = new Map<string, Lease>();
@@ -36,13 +36,13 @@ const open = (deviceBudget: number) => {
     owner.release(of(name));
   };
   /** Has something wait that stays. */
-  const settle = async (name: string, bytes: number, goOn = (): void => undefined): Promise<void> => {
+  const settle = async (name: string, bytes: number, checkpoint = (): void => undefined): Promise<void> => {
     const make = async (): Promise<void> => {
       ledger.create('bases', name, bytes, 0);
       log.push(name);
     };
     try {
-      await owner.withRoom(bytes, make, goOn);
+      await owner.withRoom(bytes, make, checkpoint);
     } catch (error) {
       log.push(`${name}: ${(error as Error).message}`);
     }

@@ -5,7 +5,7 @@ import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
 import { MsmError } from '../src/errors.js';
 import { readWords, writeWords } from '../src/field/modulus.js';
-import { fold } from '../src/msm/stages/fold.js';
+import { combineWindows } from '../src/msm/stages/fold.js';
 import { bitsExponents, reduceShape } from '../src/msm/stages/reduce.js';
 import { writePoint } from './reference/points.js';
 import { TextbookCurve } from './support/textbook-curve.js';
@@ -40,9 +40,9 @@ test('Σ 2^exponent · sum, of each vector', () => {
         for (const e of bitsExponents(windowBits, plan.reduce, i)) log += own << BigInt(window * windowBits + e);
       }
     }
-    expect(fold(curve, plan, makeSums(), vector)).toEqual(toAffinePoint(Point.BASE.multiplyUnsafe(log % r)));
+    expect(combineWindows(curve, plan, makeSums(), vector)).toEqual(toAffinePoint(Point.BASE.multiplyUnsafe(log % r)));
   }
-  expect(fold(curve, plan, new Uint32Array(count * pointWords), 0)).toEqual(INFINITY);
+  expect(combineWindows(curve, plan, new Uint32Array(count * pointWords), 0)).toEqual(INFINITY);
 });
 
 /** y² = x³ + 7·x − 160, with (5, 0) of order 2; and y² = x³ + 5·x + 9, with (0, ±3). */
@@ -66,7 +66,7 @@ test.each([
         expected = textbook.add(expected, textbook.multiply(point, 2n ** exponent));
       }
     }
-    expect(fold(own, plan, sums, 0)).toEqual(expected);
+    expect(combineWindows(own, plan, sums, 0)).toEqual(expected);
   }
 });
 
@@ -80,7 +80,7 @@ describe('refused, whichever sum it is', () => {
   };
   const refusal = (sums: Uint32Array): unknown => {
     try {
-      return fold(curve, plan, sums, 0);
+      return combineWindows(curve, plan, sums, 0);
     } catch (error) {
       return error;
     }

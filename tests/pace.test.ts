@@ -80,7 +80,7 @@ test("an engine is not taken in by a GPU's clock", { tags: 'long' }, async () =>
   expect([second.phases, second.timeline]).toEqual([null, null]);
 
   // the host's time counted: at most an eighth of what was thought before it, and no hours
-  const worth = (100 * second.entries) / (second.walls?.submitToResultMs as number);
+  const worth = (100 * second.entries) / (second.hostTimes?.submitToResultMs as number);
   const third = await runWith(1n);
   expect(third.tuning.additionsPerSubmit).toBe(2 ** Math.max(18, Math.floor(Math.log2(worth))));
   engine.destroy();

@@ -196,7 +196,7 @@ describe('what is in it', () => {
       expect(checks).toContain(own);
       expect(index).not.toContain(own);
     }
-    for (const shared of ['fn field_pack(', 'fn take_over(', 'unsupported-device', 'template variable ']) {
+    for (const shared of ['fn field_pack(', 'fn continue_chain(', 'unsupported-device', 'template variable ']) {
       expect(index).toContain(shared);
       expect(checks).not.toContain(shared);
     }

@@ -229,12 +229,12 @@ describe('the dev page in Chromium', () => {
     expect({ status, error }).toEqual({ status: 'done', error: null });
     const traces = rows.filter((row) => row.event === 'trace');
     expect(traces).toHaveLength(2);
-    for (const { timeline, phases, walls, wallMs } of traces) {
+    for (const { timeline, phases, hostTimes, wallMs } of traces) {
       const passes = timeline?.map(({ name }) => name) ?? [];
       for (const pass of ['decompose', 'sort', 'walk', 'reduce']) expect(passes).toContain(pass);
       const walk = timeline?.filter(({ name }) => name === 'walk').reduce((sum, { ms }) => sum + ms, 0);
       expect(phases?.find(({ name }) => name === 'walk')?.ms).toBeCloseTo(walk ?? 0, 6);
-      const { encodeMs, submitToResultMs, readBackMs } = walls as NonNullable<typeof walls>;
+      const { encodeMs, submitToResultMs, readBackMs } = hostTimes as NonNullable<typeof hostTimes>;
       expect(encodeMs + submitToResultMs + readBackMs).toBeLessThanOrEqual((wallMs as number) + 1);
     }
     await page.getByRole('figure', { name: 'One MSM, from the call to the result' }).waitFor();
@@ -267,7 +267,7 @@ describe('the dev page in Chromium', () => {
     for (const { setting, placement } of told) expect(placement).toBe(setting === 'A' ? 'private' : 'workgroup');
     const [comparison] = rows.filter((row) => row.event === 'comparison');
     expect(comparison).toMatchObject({ a: 'walkerpriv=1', b: 'walkerpriv=0', pairs: 6 });
-    const { low, ratio, high } = (comparison as NonNullable<typeof comparison>).walls;
+    const { low, ratio, high } = (comparison as NonNullable<typeof comparison>).wallTimes;
     expect(low).toBeLessThanOrEqual(ratio);
     expect(ratio).toBeLessThanOrEqual(high);
     await page.getByRole('figure', { name: 'How the times are distributed' }).waitFor();
@@ -361,7 +361,7 @@ describe('the dev page in Chromium', () => {
     expect(status).toBe('done');
     const [told] = rows.filter((row) => row.event === 'trace');
     expect(told).toMatchObject({ timeline: null, phases: null, gpuMs: null });
-    expect(told?.walls?.submitToResultMs).toBeGreaterThan(0);
+    expect(told?.hostTimes?.submitToResultMs).toBeGreaterThan(0);
     await page.getByText('no timestamps: wall times only').waitFor();
     await page.getByText('By the host’s clock', { exact: true }).click();
     for (const name of ['encode', 'submit to result', 'read back, fold']) {

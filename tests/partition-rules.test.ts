@@ -17,7 +17,7 @@ import { WalkConfig } from '../src/msm/stages/walk.js';
 import { readPoint, writePoint } from './reference/points.js';
 import { type Cut, type WalkOf, walk, walkOf } from './reference/walk.js';
 import { getDevice } from './support/gpu.js';
-import { cutsOf, handlesByKey, levelOf, type Shape, shapes, streamOf } from './support/walk-streams.js';
+import { cutsOf, levelOf, pointRefsByKey, type Shape, shapes, streamOf } from './support/walk-streams.js';
 
 const curve = curveContext(bn254);
 const { Point } = bn254G1;
@@ -33,23 +33,23 @@ describe('the rules, on lists of handles', () => {
     let [level, lists]: [Uint32Array, (number[] | null)[] | null] = [stream, null];
     for (const cut of cutsOf(stream.length / ENTRY_WORDS, tasks, shrink)) {
       const from: (number[] | null)[] | null = lists;
-      const walked: WalkOf<number[]> = walkOf<number[]>(cut, level, (sum, handle) => [
+      const walked: WalkOf<number[]> = walkOf<number[]>(cut, level, (sum, pointRef) => [
         ...(sum ?? []),
         // a handle of a later level names a partial sum, which has to be there
-        ...(from === null ? [handle] : (from[handle] as number[])),
+        ...(from === null ? [pointRef] : (from[pointRef] as number[])),
       ]);
       for (const [key, list] of walked.sums) {
         expect(walked.writers.get(key), `writers of key ${key}`).toHaveLength(1);
         expect(arrived.has(key), `key ${key} was written at an earlier level already`).toBe(false);
         arrived.set(key, list);
       }
-      expect(walked.places.length).toBe(2 * cut.tasks * ENTRY_WORDS);
-      expect(isSorted(keysOf(walked.places)), 'the places are a sorted stream').toBe(true);
+      expect(walked.carries.length).toBe(2 * cut.tasks * ENTRY_WORDS);
+      expect(isSorted(keysOf(walked.carries)), 'the places are a sorted stream').toBe(true);
       walked.partials.forEach((list, place) => {
         // present exactly where there is a sum, under the name of the place
-        expect(walked.places[place * ENTRY_WORDS + 1]).toBe(list === null ? ABSENT : place);
+        expect(walked.carries[place * ENTRY_WORDS + 1]).toBe(list === null ? ABSENT : place);
       });
-      [level, lists] = [walked.places, walked.partials];
+      [level, lists] = [walked.carries, walked.partials];
     }
     // the last walk was one task, so nothing is open any more
     expect(lists?.every((list) => list === null)).toBe(true);
@@ -63,7 +63,7 @@ describe('the rules, on lists of handles', () => {
         fc.property(shapes, fc.integer({ min: 1, max: 90 }), (shape, tasks) => {
           const stream = streamOf(shape, (i) => i);
           const arrived = arrivals(stream, tasks, shrink);
-          expect([...arrived].sort(([a], [b]) => a - b)).toEqual([...handlesByKey(stream)]);
+          expect([...arrived].sort(([a], [b]) => a - b)).toEqual([...pointRefsByKey(stream)]);
         }),
         { numRuns: 500, seed: shrink },
       );
@@ -78,7 +78,7 @@ describe('the rules, on lists of handles', () => {
             .filter((length) => length > 0)
             .map((length) => ({ step: 1, absent: new Array<boolean>(length).fill(false) }));
           const stream = streamOf({ runs }, (i) => i);
-          expect([...arrivals(stream, tasks, SHRINK)].sort(([a], [b]) => a - b)).toEqual([...handlesByKey(stream)]);
+          expect([...arrivals(stream, tasks, SHRINK)].sort(([a], [b]) => a - b)).toEqual([...pointRefsByKey(stream)]);
         }
       }
     }
@@ -88,14 +88,14 @@ describe('the rules, on lists of handles', () => {
     const runs = [{ step: 1, absent: [false, false, false, false] }];
     const [cut] = cutsOf(4, 2, SHRINK);
     if (cut === undefined) throw new Error('a cut');
-    const list = (sum: number[] | null, handle: number): number[] => [...(sum ?? []), handle];
+    const list = (sum: number[] | null, pointRef: number): number[] => [...(sum ?? []), pointRef];
     // one task too short: an entry is in no task
     const short = walkOf(
       { ...cut, quotient: 1 },
       streamOf({ runs }, (i) => i),
       list,
     );
-    expect(short.partials.flat().filter((handle) => handle !== null)).not.toContain(3);
+    expect(short.partials.flat().filter((pointRef) => pointRef !== null)).not.toContain(3);
     // one key in two runs: two writers
     const torn = walkOf({ ...cut, tasks: 1, quotient: 3, entries: 3 }, Uint32Array.of(0, 0, 1, 1, 0, 2), list);
     expect(torn.writers.get(0)).toHaveLength(2);
@@ -104,9 +104,9 @@ describe('the rules, on lists of handles', () => {
 
 /** Points k·G for k = 0 … 4, and what the handles say of them: small, so that equal, opposite and infinite sums are frequent. */
 const MULTIPLES = 5;
-const logOf = (handle: number): bigint => {
-  const k = BigInt(handle & INDEX_MASK);
-  return handle >= NEGATE ? -k : k;
+const logOf = (pointRef: number): bigint => {
+  const k = BigInt(pointRef & INDEX_MASK);
+  return pointRef >= NEGATE ? -k : k;
 };
 const bases = new Uint32Array(MULTIPLES * curve.pointWords);
 for (let k = 0; k < MULTIPLES; k++) {
@@ -128,8 +128,8 @@ const draws = fc.array(fc.record({ k: fc.integer({ min: 0, max: MULTIPLES - 1 })
 /** The sum of every key of a stream, from the logs: what any walk must leave in `sums`. */
 const expectedSums = (stream: Uint32Array, keys: number): (string | null)[] => {
   const all = new Array<string | null>(keys).fill(null);
-  for (const [key, handles] of handlesByKey(stream)) {
-    const log = handles.reduce((sum, handle) => sum + logOf(handle), 0n);
+  for (const [key, pointRefs] of pointRefsByKey(stream)) {
+    const log = pointRefs.reduce((sum, pointRef) => sum + logOf(pointRef), 0n);
     const r = groupOrder(bn254G1);
     const { x, y } = toAffinePoint(Point.BASE.multiplyUnsafe(((log % r) + r) % r));
     all[key] = `${x},${y}`;
@@ -164,8 +164,8 @@ test('the CPU twin sums points by the rules: equal, opposite and infinite ones, 
       const sums = poisoned(keyCount(stream) * curve.pointWords);
       let [level, points]: [Uint32Array, Uint32Array] = [stream, bases];
       for (const cut of cutsOf(stream.length / ENTRY_WORDS, tasks, SHRINK)) {
-        const { places, partials } = walk(curve, cut, level, points, sums);
-        [level, points] = [places, partials];
+        const { carries, partials } = walk(curve, cut, level, points, sums);
+        [level, points] = [carries, partials];
       }
       compare(stream, sums);
     }),
@@ -183,7 +183,7 @@ const onGpu = (prefixMemory: 'private' | 'workgroup'): void => {
     const device = await getDevice();
     runner = new Runner(device, Number.POSITIVE_INFINITY);
     kernels = createKernels(curve);
-    basesBuffer = await runner.createResident('bases', 'bases', bases.byteLength, { goOn: () => undefined });
+    basesBuffer = await runner.createResident('bases', 'bases', bases.byteLength, { checkpoint: () => undefined });
     device.queue.writeBuffer(basesBuffer, 0, bases);
   });
   afterAll(() => runner.destroy());
@@ -193,21 +193,21 @@ const onGpu = (prefixMemory: 'private' | 'workgroup'): void => {
     stream: Uint32Array,
     tasks: number,
     threadsFor: (tasks: number) => number,
-    read: 'sums' | 'placesA' | 'partialsA' = 'sums',
+    read: 'sums' | 'carriesA' | 'partialsA' = 'sums',
   ) => {
     const all = cutsOf(stream.length / ENTRY_WORDS, tasks, SHRINK);
     const cuts = read === 'sums' ? all : all.slice(0, 1);
     const levels = Uint32Array.from(cuts.flatMap((cut) => [...levelOf(cut, threadsFor(cut.tasks), shape.threads)]));
     const pointBytes = 4 * curve.pointWords;
-    const places = 2 * tasks;
+    const carries = 2 * tasks;
     const scratch = {
       stream: Math.max(16, stream.byteLength),
       levels: levels.byteLength,
       sums: keyCount(stream) * pointBytes,
-      placesA: 8 * places,
-      placesB: 8 * places,
-      partialsA: pointBytes * places,
-      partialsB: pointBytes * places,
+      carriesA: 8 * carries,
+      carriesB: 8 * carries,
+      partialsA: pointBytes * carries,
+      partialsB: pointBytes * carries,
     };
     const uploads = Object.entries(scratch).map(([name, bytes]) => ({
       to: { buffer: name },
@@ -219,13 +219,13 @@ const onGpu = (prefixMemory: 'private' | 'workgroup'): void => {
         kind: 'dispatch',
         phase: 'walk',
         kernel: kernels.walk(shape),
-        config: WalkConfig.pack({ level, balance: 0, inhabited: 1, per_sum: 1, per_point: 0, read_back: 0 }),
+        config: WalkConfig.pack({ level, checksum: 0, finite_points: 1, per_sum: 1, per_point: 0, read_back: 0 }),
         bindings: {
           levels: { buffer: 'levels' },
-          stream: { buffer: level === 0 ? 'stream' : `places${from}` },
+          stream: { buffer: level === 0 ? 'stream' : `carries${from}` },
           points: { buffer: level === 0 ? 'bases' : `partials${from}` },
           sums: { buffer: 'sums' },
-          places: { buffer: `places${to}` },
+          carries: { buffer: `carries${to}` },
           partials: { buffer: `partials${to}` },
         },
         groups: { buffer: 'levels', offset: level * Level.byteLength + LEVEL_DISPATCH_OFFSET, size: 12 },
@@ -278,7 +278,7 @@ const onGpu = (prefixMemory: 'private' | 'workgroup'): void => {
         const [cut] = cutsOf(entries, tasks, SHRINK);
         const sums = poisoned(keyCount(stream) * curve.pointWords);
         const twin = walk(curve, cut as Cut, stream, bases, sums);
-        expect(await walkAll(stream, tasks, spread, 'placesA')).toEqual(twin.places);
+        expect(await walkAll(stream, tasks, spread, 'carriesA')).toEqual(twin.carries);
         expect(await walkAll(stream, tasks, spread, 'partialsA')).toEqual(twin.partials);
       }
     }

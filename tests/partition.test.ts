@@ -46,7 +46,7 @@ test.each(counts)('%i workgroups: every thread is in one, in rows that a device 
     const tasks = groups * threadsPerGroup;
     const config: PartitionValues = {
       windows: 2,
-      slab: 7 * tasks + 12345,
+      row_length: 7 * tasks + 12345,
       entries_account: 0,
       entries_per_task: 7,
       most_tasks: tasks,

@@ -18,7 +18,7 @@ import { LEVEL_DISPATCH_OFFSET, Level } from '../src/msm/stages/level.js';
 import { levelTasks, PartitionConfig, SHRINK } from '../src/msm/stages/partition.js';
 import { bitsExponents, reduceShape } from '../src/msm/stages/reduce.js';
 import { SORT_MAX_BITS, sortPasses } from '../src/msm/stages/sort.js';
-import { CUSTODY, Tail } from '../src/shaders/hash-chain.js';
+import { CHAIN, Tail } from '../src/shaders/hash-chain.js';
 import { groupsFor, MAX_GROUPS } from '../src/shaders/limits.js';
 import { type PartitionValues, partition } from './reference/partition.js';
 import { reduce } from './reference/reduce.js';
@@ -378,7 +378,7 @@ describe('commands', () => {
           expect(dispatches.length).toBe(plan.dispatches);
           for (const { kernel, bindings, groups, config } of dispatches) {
             // custody is the runner's
-            const own = kernel.bindings.filter(({ access, name }) => access !== 'uniform' && name !== CUSTODY);
+            const own = kernel.bindings.filter(({ access, name }) => access !== 'uniform' && name !== CHAIN);
             const names = own.map(({ name }) => name);
             expect(Object.keys(bindings).sort()).toEqual(names.sort());
             const buffers = new Map<string, Set<string>>();
@@ -488,7 +488,7 @@ describe('levels', () => {
             if (level.tasks > 0) expect(level.entries).toBe(entries);
             expect(level.tasks).toBeLessThanOrEqual(plan.levelTasks[i] as number);
             entries = 2 * level.tasks;
-            const room = i % 2 === 0 ? plan.scratch.placesA : plan.scratch.placesB;
+            const room = i % 2 === 0 ? plan.scratch.carriesA : plan.scratch.carriesB;
             expect(2 * level.tasks * 4 * ENTRY_WORDS).toBeLessThanOrEqual(room);
           }
           expect(walks.filter(({ tasks }) => tasks > 0).at(-1)?.tasks).toBe(1);
@@ -514,10 +514,10 @@ describe('reduction', () => {
   const keyedSums = (stream: Uint32Array, values: readonly bigint[], tasks: number): bigint[] => {
     const sums = new Array<bigint>(tasks).fill(0n);
     for (let i = 0; i < stream.length; i += ENTRY_WORDS) {
-      const [key, handle] = [stream[i] as number, stream[i + 1] as number];
-      if (handle === ABSENT) continue;
-      const value = values[handle];
-      if (value === undefined || sums[key] === undefined) throw new RangeError(`entry ${i}: ${key}, ${handle}`);
+      const [key, pointRef] = [stream[i] as number, stream[i + 1] as number];
+      if (pointRef === ABSENT) continue;
+      const value = values[pointRef];
+      if (value === undefined || sums[key] === undefined) throw new RangeError(`entry ${i}: ${key}, ${pointRef}`);
       sums[key] += value;
     }
     return sums;

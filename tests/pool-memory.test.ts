@@ -31,9 +31,9 @@ const makePool = (start: () => ComputeWorker, shares = true): WorkerPool => {
   return pool;
 };
 
-const multiply = async (pool: WorkerPool, goOn = () => {}): Promise<void> => {
+const multiply = async (pool: WorkerPool, checkpoint = () => {}): Promise<void> => {
   const threads = { pool, workers: 1, distribution: 'dynamic', chunk: 16 } as const;
-  expect((await multiplyOnCpu(curve, source, [vector], goOn, threads)).sums).toEqual([expected]);
+  expect((await multiplyOnCpu(curve, source, [vector], checkpoint, threads)).sums).toEqual([expected]);
 };
 
 /** A page's worker, as the pool sees it: it draws nothing, and is done at once or never. */

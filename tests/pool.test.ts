@@ -10,7 +10,7 @@ import { CpuThreads } from '../src/msm/cpu/threads.js';
 import { survey } from '../src/msm/plan/survey.js';
 import { NO_TABLES } from '../src/msm/plan/workload.js';
 import { threadsHere, workerStarter } from '../src/threads/platform.js';
-import { type Patience, WorkerPool } from '../src/threads/pool.js';
+import { type PoolTimeouts, WorkerPool } from '../src/threads/pool.js';
 
 const curve = curveContext(bn254);
 const start = workerStarter() as () => Worker;
@@ -20,7 +20,7 @@ afterEach(() => {
   for (const pool of pools.splice(0)) pool.destroy();
 });
 
-const patience: Patience = { idleMs: 10_000, silentMs: 200 };
+const patience: PoolTimeouts = { idleMs: 10_000, silentMs: 200 };
 
 const makePool = (shares: boolean, starter: () => ComputeWorker = start, waits = patience): WorkerPool => {
   const pool = new WorkerPool(starter, shares, waits);
@@ -40,8 +40,8 @@ const inputOf = (n: number, scalars: 'random' | 'one-bucket-and-noise' = 'random
 /** Work for three workers. */
 const large = inputOf(8192);
 
-const multiply = (threads: Partial<Threads>, { source, vector } = large, goOn = () => {}) =>
-  multiplyOnCpu(curve, source, [vector], goOn, {
+const multiply = (threads: Partial<Threads>, { source, vector } = large, checkpoint = () => {}) =>
+  multiplyOnCpu(curve, source, [vector], checkpoint, {
     ...{ pool: null, workers: 2, distribution: 'dynamic', chunk: null },
     ...threads,
   });
@@ -96,9 +96,9 @@ describe.each([true, false])('chunks are drawn, with shared memory: %s', (shares
     const pool = makePool(shares);
     const vectors = [large.vector, { ...large.vector, offset: 0 }];
     const short = inputOf(50);
-    const goOn = () => {};
+    const checkpoint = () => {};
     const threads = { pool, workers: 2, distribution: 'dynamic', chunk: 3 } as const;
-    const { sums } = await multiplyOnCpu(curve, large.source, vectors, goOn, threads);
+    const { sums } = await multiplyOnCpu(curve, large.source, vectors, checkpoint, threads);
     expect(sums).toEqual([large.expected, large.expected]);
     expect((await multiply({ pool }, short)).sums).toEqual([short.expected]);
   });
@@ -166,10 +166,10 @@ describe.each([true, false])('chunks are drawn, with shared memory: %s', (shares
     const pool = makePool(shares);
     while ((await multiply({ pool })).workers < 2);
     let aborted = Number.POSITIVE_INFINITY;
-    const goOn = (): void => {
+    const checkpoint = (): void => {
       if (performance.now() >= aborted) throw new Error('enough');
     };
-    const call = multiply({ pool, chunk: 60 }, large, goOn);
+    const call = multiply({ pool, chunk: 60 }, large, checkpoint);
     await new Promise((resolve) => setTimeout(resolve, 20));
     aborted = performance.now();
     await expect(call).rejects.toThrow('enough');

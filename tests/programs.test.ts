@@ -22,7 +22,7 @@ import type { FieldProduct } from '../src/field/modulus.js';
 import { readWords, writeWords } from '../src/field/modulus.js';
 import { quadraticField } from '../src/field/quadratic.js';
 import { squareRootIn } from '../src/field/square-root.js';
-import { CustodyChain } from '../src/gpu/dispatch-chain.js';
+import { DispatchChain } from '../src/gpu/dispatch-chain.js';
 import { pipelineFor } from '../src/gpu/pipelines.js';
 import { decompression } from '../src/msm/programs/decompress.js';
 import { edwardsImage } from '../src/msm/programs/edwards.js';
@@ -59,7 +59,7 @@ const run = async (
   const groups = groupsFor(end - begin, PROGRAM_THREADS);
   const command = { phase: 'program', kernel, config: ProgramConfig.pack(config), bindings: {}, groups };
   const call = 7;
-  const { configs } = new CustodyChain(call, 1, [command]);
+  const { configs } = new DispatchChain(call, 1, [command]);
   const buffers = [
     { data: Uint32Array.from(configs[0] as ArrayLike<number>), usage: 'uniform' as const },
     ...[program.steps, program.constants, given, Uint32Array.of(0, call, 0, 0)].map((data) => ({ data })),

@@ -17,7 +17,7 @@ import {
   learned,
   type Work,
 } from '../src/msm/plan/cost.js';
-import { Division, type Pace, type Side } from '../src/msm/routing/division.js';
+import { Division, type Half, type Pace } from '../src/msm/routing/division.js';
 import { afterRun, afterTrial, decide, type Models, modelsOf, predict, routeOf } from '../src/msm/routing/routing.js';
 
 const curve = curveContext(bn254);
@@ -179,14 +179,14 @@ describe('who computes it', () => {
 /** Two that draw until nothing is left, with real paces; how long each was at it, and what they drew. */
 const divide = (
   total: number,
-  expected: Record<Side, Pace>,
-  real: Record<Side, Pace>,
+  expected: Record<Half, Pace>,
+  real: Record<Half, Pace>,
   cut?: (at: number) => number,
 ) => {
   const division = new Division(total, expected, cut);
   const free = { front: 0, back: 0 };
-  const open = new Set<Side>(['front', 'back']);
-  const drawn: { readonly who: Side; readonly from: number; readonly to: number }[] = [];
+  const open = new Set<Half>(['front', 'back']);
+  const drawn: { readonly who: Half; readonly from: number; readonly to: number }[] = [];
   while (open.size > 0) {
     const who = [...open].reduce((first, each) => (free[each] < free[first] ? each : first));
     division.done(who, free[who]);

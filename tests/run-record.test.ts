@@ -1,23 +1,23 @@
-/** Where the time of a call went, as `lastRun` tells it: on the host (`walls`), and on the GPU (`timeline`, `phases`). */
+/** Where the time of a call went, as `lastRun` tells it: on the host (`hostTimes`), and on the GPU (`timeline`, `phases`). */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
-import { type JobResult, Runner } from '../src/gpu/runner.js';
+import { Runner, type SubmissionResult } from '../src/gpu/runner.js';
 import {
   createMsmEngine,
-  type HostWalls,
+  type HostTimes,
   type MsmEngine,
   type MsmEngineOptions,
   type RunRecord,
   type TimelineEntry,
 } from '../src/index.js';
-import { HostClock } from '../src/session/clock.js';
+import { CallClock } from '../src/session/clock.js';
 import { phasesOf, timelineOf } from '../src/session/timeline.js';
 import { getDevice, getGpu } from './support/gpu.js';
 
 /** Sums of doubles may be off by their last bits. */
 const EPSILON = 1e-6;
 
-const sumOf = ({ encodeMs, submitToResultMs, readBackMs }: HostWalls): number =>
+const sumOf = ({ encodeMs, submitToResultMs, readBackMs }: HostTimes): number =>
   encodeMs + submitToResultMs + readBackMs;
 
 const busyFor = (ms: number): void => {
@@ -38,20 +38,20 @@ const create = async (options: Partial<MsmEngineOptions>): Promise<MsmEngine> =>
 };
 
 /** The record of a call on the GPU, and its walls. */
-const recordOf = ({ lastRun }: MsmEngine): { run: RunRecord; walls: HostWalls } => {
-  if (lastRun === null || lastRun.walls === null) throw new Error('no record of a run on the GPU');
-  return { run: lastRun, walls: lastRun.walls };
+const recordOf = ({ lastRun }: MsmEngine): { run: RunRecord; hostTimes: HostTimes } => {
+  if (lastRun === null || lastRun.hostTimes === null) throw new Error('no record of a run on the GPU');
+  return { run: lastRun, hostTimes: lastRun.hostTimes };
 };
 
-const expectWithin = (walls: HostWalls, wallMs: number): void => {
-  for (const ms of Object.values(walls)) expect(ms).toBeGreaterThanOrEqual(0);
-  expect(sumOf(walls)).toBeLessThanOrEqual(wallMs + EPSILON);
+const expectWithin = (hostTimes: HostTimes, wallMs: number): void => {
+  for (const ms of Object.values(hostTimes)) expect(ms).toBeGreaterThanOrEqual(0);
+  expect(sumOf(hostTimes)).toBeLessThanOrEqual(wallMs + EPSILON);
 };
 
 test('a clock counts every moment to the part that it is in, or to none', () => {
   let now = 1000;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
-  const clock = new HostClock();
+  const clock = new CallClock();
   const spend = (ms: number): void => {
     now += ms;
   };
@@ -73,14 +73,14 @@ test('a clock counts every moment to the part that it is in, or to none', () => 
   spend(16);
   clock.enter('encodeMs');
   spend(32);
-  const walls = { encodeMs: 33, submitToResultMs: 14, readBackMs: 16 };
-  expect(clock.read()).toEqual({ wallMs: 1173, walls });
+  const hostTimes = { encodeMs: 33, submitToResultMs: 14, readBackMs: 16 };
+  expect(clock.read()).toEqual({ wallMs: 1173, hostTimes });
   // reading does not stop it, nor count anything twice
   spend(1);
-  expect(clock.read()).toEqual({ wallMs: 1174, walls: { ...walls, encodeMs: 34 } });
+  expect(clock.read()).toEqual({ wallMs: 1174, hostTimes: { ...hostTimes, encodeMs: 34 } });
 });
 
-describe('walls', () => {
+describe('hostTimes', () => {
   const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 2000, seed: 5 });
 
   test('of a warm run of one submit are nearly all of its wall time, also without timestamps', {
@@ -89,11 +89,11 @@ describe('walls', () => {
     const engine = await create({ device: await getDevice() });
     const bases = await engine.loadBases(points.bytes);
     for (let i = 0; i < 3; i++) expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
-    const { run, walls } = recordOf(engine);
+    const { run, hostTimes } = recordOf(engine);
     expect([run.on, run.submits, run.phases, run.timeline]).toEqual(['gpu', 1, null, null]);
-    expectWithin(walls, run.wallMs);
-    expect(sumOf(walls)).toBeGreaterThan(0.9 * run.wallMs);
-    for (const ms of Object.values(walls)) expect(ms).toBeGreaterThan(0);
+    expectWithin(hostTimes, run.wallMs);
+    expect(sumOf(hostTimes)).toBeGreaterThan(0.9 * run.wallMs);
+    for (const ms of Object.values(hostTimes)) expect(ms).toBeGreaterThan(0);
   });
 
   test('have compiling in what is before the first submit', { tags: 'long' }, async () => {
@@ -104,10 +104,10 @@ describe('walls', () => {
     const compiled = engine.pipelines.slice(before);
     expect(compiled.length).toBeGreaterThan(0);
     const first = recordOf(engine);
-    expectWithin(first.walls, first.run.wallMs);
-    expect(first.walls.encodeMs).toBeGreaterThanOrEqual(Math.max(...compiled.map(({ ms }) => ms)) - EPSILON);
+    expectWithin(first.hostTimes, first.run.wallMs);
+    expect(first.hostTimes.encodeMs).toBeGreaterThanOrEqual(Math.max(...compiled.map(({ ms }) => ms)) - EPSILON);
     await engine.msm(bases, scalars.bytes);
-    expect(recordOf(engine).walls.encodeMs).toBeLessThan(first.walls.encodeMs);
+    expect(recordOf(engine).hostTimes.encodeMs).toBeLessThan(first.hostTimes.encodeMs);
   });
 
   test('have what every job and every submit takes to prepare in encode', { tags: 'long' }, async () => {
@@ -126,13 +126,13 @@ describe('walls', () => {
       return createCommandEncoder(descriptor);
     });
     expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
-    const { run: record, walls } = recordOf(engine);
+    const { run: record, hostTimes } = recordOf(engine);
     expect(jobs.mock.calls.length).toBeGreaterThan(1);
     expect(encoders).toHaveBeenCalledTimes(record.submits);
-    expectWithin(walls, record.wallMs);
-    expect(walls.encodeMs).toBeGreaterThanOrEqual(400 * jobs.mock.calls.length + 15 * record.submits);
+    expectWithin(hostTimes, record.wallMs);
+    expect(hostTimes.encodeMs).toBeGreaterThanOrEqual(400 * jobs.mock.calls.length + 15 * record.submits);
     // the second job's preparation comes right behind what is read back of the first
-    expect(walls.readBackMs).toBeLessThan(400);
+    expect(hostTimes.readBackMs).toBeLessThan(400);
   });
 
   test('leave out what the caller does in onProgress, over several submits and jobs', { tags: 'long' }, async () => {
@@ -145,12 +145,12 @@ describe('walls', () => {
       busyFor(10);
     };
     expect(await engine.msm(bases, scalars.bytes, { onProgress })).toEqual(expected);
-    const { run, walls } = recordOf(engine);
+    const { run, hostTimes } = recordOf(engine);
     expect(jobs.mock.calls.length).toBeGreaterThan(1);
     expect(run.submits).toBeGreaterThan(jobs.mock.calls.length);
     expect(ticks).toBe(run.submits + 1);
-    expectWithin(walls, run.wallMs - 10 * ticks);
-    expect(sumOf(walls)).toBeGreaterThan(0);
+    expectWithin(hostTimes, run.wallMs - 10 * ticks);
+    expect(sumOf(hostTimes)).toBeGreaterThan(0);
   });
 
   test('leave out what the GPU does for other calls, which is in the wall time', async () => {
@@ -161,9 +161,9 @@ describe('walls', () => {
     );
     if (first === undefined || second === undefined) throw new Error('two calls');
     expect(second.run).not.toBe(first.run);
-    expectWithin(second.walls, second.run.wallMs);
+    expectWithin(second.hostTimes, second.run.wallMs);
     // it was made ready meanwhile, and the GPU did one thing after the other
-    expect(first.walls.submitToResultMs + second.walls.submitToResultMs).toBeLessThanOrEqual(
+    expect(first.hostTimes.submitToResultMs + second.hostTimes.submitToResultMs).toBeLessThanOrEqual(
       second.run.wallMs + EPSILON,
     );
   });
@@ -172,7 +172,12 @@ describe('walls', () => {
     const engine = await create({ device: await getDevice(), tuning: { cpuBelow: 10 } });
     const bases = await engine.loadBases(points.bytes);
     await engine.msm(bases, scalars.values.slice(0, 10));
-    expect(engine.lastRun).toMatchObject({ on: 'cpu', walls: null, timeline: null, phases: [{ name: 'msm (CPU)' }] });
+    expect(engine.lastRun).toMatchObject({
+      on: 'cpu',
+      hostTimes: null,
+      timeline: null,
+      phases: [{ name: 'msm (CPU)' }],
+    });
   });
 });
 
@@ -183,7 +188,7 @@ test('a timeline is on one clock over all jobs, and phases are its sums', () => 
     ...{ phase, submit },
     ...{ begin: since + begin, end: since + end },
   });
-  const jobs: Pick<JobResult, 'passes' | 'submits'>[] = [
+  const jobs: Pick<SubmissionResult, 'passes' | 'submits'>[] = [
     { submits: 2, passes: [pass('sort', 0, 0n, 1_500_001n), pass('walk', 1, 2_000_000n, 3_000_000n)] },
     // a clock that goes back
     { submits: 1, passes: [pass('sort', 0, 5_000_000n, 4_000_000n), pass('walk', 0, -1n, 250_000n)] },
@@ -220,8 +225,8 @@ describe('the timeline', () => {
 
   /** The timeline of a call, with what holds of each; null where the adapter has no timestamps. */
   const checkedTimeline = async (engine: MsmEngine): Promise<readonly TimelineEntry[] | null> => {
-    const { run, walls } = recordOf(engine);
-    expectWithin(walls, run.wallMs);
+    const { run, hostTimes } = recordOf(engine);
+    expectWithin(hostTimes, run.wallMs);
     const offered = (await (await getGpu()).requestAdapter())?.features.has('timestamp-query') === true;
     expect([run.timeline !== null, run.phases !== null]).toEqual([offered, offered]);
     if (run.timeline === null || run.phases === null) return null;
@@ -236,7 +241,7 @@ describe('the timeline', () => {
     expect(timeline.at(-1)?.submit).toBe(run.submits - 1);
     const foldMs = run.phases.at(-1)?.ms as number;
     expect(run.phases).toEqual(phasesOf(timeline, foldMs));
-    expect(foldMs).toBeLessThanOrEqual(walls.readBackMs + EPSILON);
+    expect(foldMs).toBeLessThanOrEqual(hostTimes.readBackMs + EPSILON);
     // Dawn rounds each time to 0.1 ms
     const { startMs, ms } = timeline.at(-1) as TimelineEntry;
     expect(startMs + ms).toBeLessThanOrEqual(run.wallMs + 0.2);
@@ -252,11 +257,11 @@ describe('the timeline', () => {
     expect(recordOf(engine).run.submits).toBe(1);
     const stages = timeline.map(({ name }) => name).filter((name, i, names) => name !== names[i - 1]);
     expect(stages).toEqual(['decompose', 'sort', 'partition', 'walk', 'combine', 'reduce']);
-    const { walls } = recordOf(engine);
+    const { hostTimes } = recordOf(engine);
     const onGpu = timeline.reduce((sum, { ms }) => sum + ms, 0);
     expect(onGpu).toBeGreaterThan(0);
     // a GPU may begin before submit() returns
-    expect(onGpu).toBeLessThanOrEqual(walls.encodeMs + walls.submitToResultMs + 0.2);
+    expect(onGpu).toBeLessThanOrEqual(hostTimes.encodeMs + hostTimes.submitToResultMs + 0.2);
   });
 
   test('of several submits has a decompose for each group of windows', { tags: 'long' }, async () => {

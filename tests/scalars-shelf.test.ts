@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { MsmEngine } from '../src/api/engine.js';
 import type { Scalars } from '../src/api/handles.js';
 import type { Coordinate } from '../src/api/values.js';
-import { ScalarsShelf } from '../src/provers/scalars-shelf.js';
+import { ScalarsCache } from '../src/provers/scalars-shelf.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -32,7 +32,7 @@ const nothing = async (_: Scalars): Promise<void> => undefined;
 
 test('they stay from one MSM to the next, and go when none has come for ten seconds', async () => {
   const counts = { sharedScalars: 0 };
-  const shelf = new ScalarsShelf(counts, undefined);
+  const shelf = new ScalarsCache(counts, undefined);
   const loader = new Loader();
   for (let i = 0; i < 3; i++) {
     await shelf.with(loader.engine, 'bn254', scalars, nothing);
@@ -46,7 +46,7 @@ test('they stay from one MSM to the next, and go when none has come for ten seco
 });
 
 test('none goes while an MSM has it, however long that takes', async () => {
-  const shelf = new ScalarsShelf({ sharedScalars: 0 }, undefined);
+  const shelf = new ScalarsCache({ sharedScalars: 0 }, undefined);
   const loader = new Loader();
   let release: () => void = () => undefined;
   const long = shelf.with(loader.engine, 'bn254', scalars, () => new Promise<void>((resolve) => (release = resolve)));

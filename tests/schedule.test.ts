@@ -5,7 +5,7 @@ import { bls12381 } from '../dev/oracle/curves.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
 import { type PlanLimits, planMsm } from '../src/msm/plan/planner.js';
-import { type Job, type ScalarVector, schedule } from '../src/msm/plan/schedule.js';
+import { type Job, schedule, type VectorShape } from '../src/msm/plan/schedule.js';
 import { fullWorkload } from '../src/msm/plan/workload.js';
 import { STORAGE_ALIGNMENT } from '../src/shaders/limits.js';
 
@@ -18,20 +18,20 @@ const own = ['scalars', 'vectors', 'picks', 'accounts', 'bitSums'] as const;
 
 const assertSound = (
   jobs: readonly Job[],
-  vectors: readonly ScalarVector[],
+  vectors: readonly VectorShape[],
   budget: number,
   curve = curveContext(bn254),
 ): void => {
   const next = vectors.map(() => 0);
-  for (const { parts, scratch, submits, accounts, bitSums } of jobs) {
+  for (const { batches, scratch, submits, accounts, bitSums } of jobs) {
     const sizes: Record<string, number> = { ...scratch, accounts, bitSums };
     expect(Object.values(sizes).reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(budget);
     expect(Math.max(...Object.values(sizes))).toBeLessThanOrEqual(limits.maxStorageBufferBindingSize);
     let [additions, begun] = [0, 0];
-    parts.forEach(({ plan, n, pieces, bases, at, apart }, i) => {
+    batches.forEach(({ plan, n, chunks, bases, at, ownSubmit }, i) => {
       const [starts, ends]: [number[], number[]] = [[], []];
-      for (const { vector, first, length } of pieces) {
-        const { offset, indices } = vectors[vector] as ScalarVector;
+      for (const { vector, first, length } of chunks) {
+        const { offset, indices } = vectors[vector] as VectorShape;
         // one behind the other, and none for nothing
         expect(first).toBe(next[vector]);
         expect(length).toBeGreaterThan(0);
@@ -49,19 +49,19 @@ const assertSound = (
         const bytes = plan.scratch[name];
         if (bytes === undefined) continue;
         expect(at[name] % STORAGE_ALIGNMENT).toBe(0);
-        const following = parts[i + 1]?.at[name] ?? (sizes[name] as number);
+        const following = batches[i + 1]?.at[name] ?? (sizes[name] as number);
         expect(at[name] + bytes).toBeLessThanOrEqual(following);
       }
       for (const [name, bytes] of Object.entries(plan.scratch)) expect(sizes[name]).toBeGreaterThanOrEqual(bytes);
-      if (apart) {
+      if (ownSubmit) {
         begun += plan.submits;
         additions = 0;
       }
       additions += plan.additions;
-      expect(apart || plan.submits === 1).toBe(true);
-      if (!apart) expect(additions).toBeLessThanOrEqual(plan.tuning.additionsPerSubmit);
+      expect(ownSubmit || plan.submits === 1).toBe(true);
+      if (!ownSubmit) expect(additions).toBeLessThanOrEqual(plan.tuning.additionsPerSubmit);
     });
-    expect(parts[0]?.apart).toBe(true);
+    expect(batches[0]?.ownSubmit).toBe(true);
     expect(submits).toBe(begun);
   }
   expect(next).toEqual(vectors.map(({ load }) => load.n));
@@ -76,7 +76,7 @@ test('vectors of any length, offset and curve, with all their bases or some', ()
       fc.integer({ min: 13, max: 30 }),
       (drawn, named, budgetBits, additionBits) => {
         const curve = curveContext(named);
-        const vectors = drawn.map(([n, offset, picked]): ScalarVector => {
+        const vectors = drawn.map(([n, offset, picked]): VectorShape => {
           const indices = picked ? Uint32Array.from({ length: n }, (_, i) => 3 * i + 1) : null;
           return { load: { ...fullWorkload(n, curve), picked }, offset, indices };
         });
@@ -102,7 +102,7 @@ describe('chunks', () => {
       }
       const jobs = schedule([{ load, offset: 5, indices: null }], curve, limits, budget, {});
       assertSound(jobs, [{ load, offset: 5, indices: null }], budget);
-      const lengths = jobs.flatMap(({ parts }) => parts.map(({ pieces: [piece] }) => piece?.length));
+      const lengths = jobs.flatMap(({ batches }) => batches.map(({ chunks: [piece] }) => piece?.length));
       expect(lengths).toHaveLength(Math.ceil(n / chunk));
       expect(new Set(lengths.slice(0, -1))).toEqual(new Set([chunk]));
     },
@@ -117,9 +117,9 @@ test('vectors are planned together only where their reduction is no longer than 
   for (const additionsPerSubmit of [2 ** 10, 2 ** 13, 2 ** 16]) {
     const jobs = schedule(vectors, curve, limits, 2 ** 28, { additionsPerSubmit });
     assertSound(jobs, vectors, 2 ** 28);
-    for (const { plan, pieces } of jobs.flatMap(({ parts }) => parts)) {
+    for (const { plan, chunks } of jobs.flatMap(({ batches }) => batches)) {
       // what there is beside the first walk of the reduction is little
-      if (pieces.length > 1) expect(plan.reduce.splitEntries).toBeLessThanOrEqual(additionsPerSubmit);
+      if (chunks.length > 1) expect(plan.reduce.splitEntries).toBeLessThanOrEqual(additionsPerSubmit);
     }
   }
 });

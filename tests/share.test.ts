@@ -8,17 +8,17 @@ import { bn254 } from '../src/curves/bn254.js';
 import { bn254G2 } from '../src/curves/bn254-g2.js';
 import { curveContext } from '../src/curves/curve.js';
 import { quadraticField } from '../src/field/quadratic.js';
-import { compileKernel, wideCurve } from '../src/msm/cpu/adder.js';
+import { compileKernel, wasmCurve } from '../src/msm/cpu/adder.js';
 import { cutRows } from '../src/msm/cpu/cut.js';
 import { digitsOfScalars } from '../src/msm/cpu/digits.js';
 import { gather } from '../src/msm/cpu/gather.js';
-import { type Piece, rowsOf, Share } from '../src/msm/cpu/share.js';
+import { type Operands, rowsOf, Share } from '../src/msm/cpu/share.js';
 import { workersFor } from '../src/msm/plan/work.js';
-import { WideAdder } from '../src/wasm/arithmetic/point-adder.js';
+import { PointAdder } from '../src/wasm/arithmetic/point-adder.js';
 import { inOneGo } from './support/in-one-go.js';
 
 const curve = curveContext(bn254);
-const kernel = compileKernel(wideCurve(curve), 2);
+const kernel = compileKernel(wasmCurve(curve), 2);
 
 const makePiece = (
   points: keyof typeof pointDistributions,
@@ -28,7 +28,7 @@ const makePiece = (
 ) => {
   const bases = pointDistributions[points].make(n, 7);
   const factors = scalarDistributions[scalars].make(n, 7);
-  const piece: Piece = {
+  const piece: Operands = {
     points: new Uint32Array(bases.bytes.buffer),
     scale: 1n,
     digits: digitsOfScalars(curve, factors.bytes, 253, windowBits),
@@ -38,8 +38,8 @@ const makePiece = (
 };
 
 /** Rows are drawn by `threads` in turn, in chunks of different lengths. */
-const computeCut = async (pieces: readonly Piece[], threads: number, sizes: readonly number[]) => {
-  const adders = await Promise.all(Array.from({ length: threads }, async () => WideAdder.open(await kernel)));
+const computeCut = async (pieces: readonly Operands[], threads: number, sizes: readonly number[]) => {
+  const adders = await Promise.all(Array.from({ length: threads }, async () => PointAdder.open(await kernel)));
   const shares = adders.map((adder) => new Share(adder, pieces));
   const rows = pieces.reduce((sum, piece) => sum + rowsOf(piece), 0);
   for (let first = 0, k = 0; first < rows; k++) {
@@ -48,7 +48,7 @@ const computeCut = async (pieces: readonly Piece[], threads: number, sizes: read
     first = end;
   }
   const parts = shares.map((share) => inOneGo(share.settle()));
-  const adder = adders[0] as WideAdder;
+  const adder = adders[0] as PointAdder;
   const sums = inOneGo(
     gather(
       adder,

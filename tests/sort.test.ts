@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => runner?.destroy());
 
 interface Shape {
-  readonly slab: number;
+  readonly rowLength: number;
   readonly windows: number;
   readonly keyBits: number;
   readonly firstWindow: number;
@@ -27,15 +27,15 @@ interface Shape {
 }
 
 const sortOnGpu = async (entries: Uint32Array, shape: Shape): Promise<{ sorted: Uint32Array; totals: Uint32Array }> => {
-  const { slab, windows, keyBits, threads, perThread } = shape;
+  const { rowLength, windows, keyBits, threads, perThread } = shape;
   const { count, scan, scatter } = sortKernels(threads, perThread);
-  const tiles = Math.ceil(slab / (threads * perThread));
+  const tiles = Math.ceil(rowLength / (threads * perThread));
   const passes = sortPasses(keyBits);
   const buffer = (name: string) => ({ buffer: name });
   const commands = passes.flatMap(({ shift, bits }, pass): Command[] => {
     const [from, to] = pass % 2 === 0 ? ['a', 'b'] : ['b', 'a'];
     const config = SortConfig.pack({
-      slab,
+      row_length: rowLength,
       tiles,
       first_window: shape.firstWindow,
       buckets: 2 ** keyBits,
@@ -58,7 +58,7 @@ const sortOnGpu = async (entries: Uint32Array, shape: Shape): Promise<{ sorted: 
       },
     ];
   });
-  const bytes = 4 * ENTRY_WORDS * slab * windows;
+  const bytes = 4 * ENTRY_WORDS * rowLength * windows;
   const scratch = { a: bytes, b: bytes, counts: 4 * windows * 2 ** SORT_MAX_BITS * tiles, totals: 4 * windows };
   const poison = Object.entries(scratch).map(([name, size]) => ({
     to: { buffer: name },
@@ -77,7 +77,7 @@ const sortOnGpu = async (entries: Uint32Array, shape: Shape): Promise<{ sorted: 
 };
 
 /** What the key of entry i of a slab is, or null where it is absent. */
-type Keys = (i: number, slab: number, random: Random) => number | null;
+type Keys = (i: number, rowLength: number, random: Random) => number | null;
 const top = (bits: number): number => 2 ** bits - 1;
 const patterns = (bits: number): Record<string, Keys> => ({
   'one key for all': () => top(bits) >> 1,
@@ -88,19 +88,19 @@ const patterns = (bits: number): Record<string, Keys> => ({
   'descending keys': (i) => Math.max(0, top(bits) - i),
   'random keys, some absent': (_, __, random) => (random.below(5) === 0 ? null : random.below(2 ** bits)),
   'nothing but absent entries': () => null,
-  'one entry, the last': (i, slab) => (i === slab - 1 ? 0 : null),
+  'one entry, the last': (i, rowLength) => (i === rowLength - 1 ? 0 : null),
 });
 
 const check = async (shape: Shape, keys: Keys): Promise<void> => {
-  const { slab, windows } = shape;
+  const { rowLength, windows } = shape;
   const random = new Random(51);
-  const entries = new Uint32Array(ENTRY_WORDS * slab * windows);
-  for (let i = 0; i < slab * windows; i++) {
-    const key = keys(i % slab, slab, random);
+  const entries = new Uint32Array(ENTRY_WORDS * rowLength * windows);
+  for (let i = 0; i < rowLength * windows; i++) {
+    const key = keys(i % rowLength, rowLength, random);
     // the key of an absent entry is rubbish, as decompose leaves it
     entries.set(key === null ? [0xffffffff, ABSENT] : [key, i], ENTRY_WORDS * i);
   }
-  const expected = sort(entries, { slab, windows, buckets: 2 ** shape.keyBits, firstWindow: shape.firstWindow });
+  const expected = sort(entries, { rowLength, windows, buckets: 2 ** shape.keyBits, firstWindow: shape.firstWindow });
   const { sorted, totals } = await sortOnGpu(entries, shape);
   expect(totals).toEqual(expected.totals);
   const length = expected.sorted.length;
@@ -110,17 +110,17 @@ const check = async (shape: Shape, keys: Keys): Promise<void> => {
 describe('the largest tile: 64 threads of 256 entries', () => {
   const shape = { keyBits: 9, windows: 2, firstWindow: 3, threads: 64, perThread: 256 };
   test.each(Object.entries(patterns(9)))('%s', async (_, keys) => {
-    for (const slab of [16384, 16389]) await check({ ...shape, slab }, keys);
+    for (const rowLength of [16384, 16389]) await check({ ...shape, rowLength }, keys);
   });
 });
 
 describe('many small tiles: 5 threads of 3 entries', () => {
   const shape = { windows: 3, firstWindow: 0, threads: 5, perThread: 3 };
   test.each([1, 6, 7, 12, 13, 15])('keys of %i bits', async (keyBits) => {
-    for (const slab of [1, 2, 14, 15, 16, 300]) {
+    for (const rowLength of [1, 2, 14, 15, 16, 300]) {
       for (const keys of Object.values(patterns(keyBits))) {
         // keys that do not fit so few bits are no input that the sort ever gets
-        await check({ ...shape, slab, keyBits }, (...at) => {
+        await check({ ...shape, rowLength, keyBits }, (...at) => {
           const key = keys(...at);
           return key === null ? null : key & top(keyBits);
         });

@@ -96,7 +96,7 @@ const runTwins = (address: CaseOf, bench: StageBench) => {
     ...plan,
     windowBits: plan.tuning.windowBits,
   });
-  const { sorted, totals } = sort(entries, { slab: address.n, windows: plan.windows, buckets: plan.buckets });
+  const { sorted, totals } = sort(entries, { rowLength: address.n, windows: plan.windows, buckets: plan.buckets });
   const config = bench.stage('partition')[0]?.config as Uint32Array;
   const levels = partition(PartitionConfig.unpack(config, 0) as PartitionValues, totals);
   const bases = words(points.bytes);
@@ -130,9 +130,9 @@ const compareSums = (
   for (let key = 0; key * size < expected.length; key++) {
     const range = [key * size, (key + 1) * size] as const;
     if (got.slice(...range).every((word, i) => word === expected[range[0] + i])) continue;
-    const handles: string[] = [];
+    const pointRefs: string[] = [];
     for (let i = 0; i < stream.length; i += ENTRY_WORDS) {
-      if (stream[i] === key) handles.push(`${i / ENTRY_WORDS}:0x${(stream[i + 1] as number).toString(16)}`);
+      if (stream[i] === key) pointRefs.push(`${i / ENTRY_WORDS}:0x${(stream[i + 1] as number).toString(16)}`);
     }
     const spell = (from: Uint32Array): string => {
       const point = readPoint(curve, from, key);
@@ -140,7 +140,7 @@ const compareSums = (
     };
     throw new Error(
       `${name}: bucket ${key} differs\n  twin: ${spell(expected)}\n  GPU:  ${spell(got)}\n` +
-        `  writers (tasks): ${writers.get(key)?.join(', ') ?? 'none'}\n  entries (index:handle): ${handles.join(' ')}`,
+        `  writers (tasks): ${writers.get(key)?.join(', ') ?? 'none'}\n  entries (index:handle): ${pointRefs.join(' ')}`,
     );
   }
 };
@@ -194,7 +194,7 @@ const stages = (_: string, shape: (typeof shapes)[string]): void => {
           buckets: sums.slice(),
           ...(index === 0
             ? { [sortedIn]: stream }
-            : { [`places${from}` as const]: stream, [`partials${from}` as const]: points }),
+            : { [`carries${from}` as const]: stream, [`partials${from}` as const]: points }),
         };
         const expected = walk(curve, level, stream, points, sums);
         for (const [key, tasks] of expected.writers) {
@@ -204,12 +204,12 @@ const stages = (_: string, shape: (typeof shapes)[string]): void => {
         }
         const name = `level ${index}`;
         compareSums(name, await bench.run([dispatch], fill, 'buckets', sums.length), sums, expected.writers, stream);
-        const { places, partials } = expected;
-        expect(await bench.run([dispatch], fill, `places${to}`, places.length), `${name} places`).toEqual(places);
+        const { carries, partials } = expected;
+        expect(await bench.run([dispatch], fill, `carries${to}`, carries.length), `${name} places`).toEqual(carries);
         expect(await bench.run([dispatch], fill, `partials${to}`, partials.length), `${name} partials`).toEqual(
           partials,
         );
-        [stream, points] = [places, partials];
+        [stream, points] = [carries, partials];
       }
       // complete: every bucket that the sort filled has been written, by exactly one task of one level
       const filled = new Set<number>();

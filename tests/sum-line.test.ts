@@ -1,8 +1,8 @@
 /** Who has the CPU: in which order sums are computed, who leaves, and who goes first between the parts of another one. */
 import { expect, test } from 'vitest';
-import { type Pause, SumLine, type SumTurn } from '../src/msm/cpu/sum-line.js';
+import { type Pause, SumQueue, type SumTicket } from '../src/msm/cpu/sum-line.js';
 
-const turn = (priority: SumTurn['priority'], more: Partial<SumTurn> = {}): SumTurn => ({
+const turn = (priority: SumTicket['priority'], more: Partial<SumTicket> = {}): SumTicket => ({
   ...{ priority, since: 0, deadline: null, additions: 1 },
   ...more,
 });
@@ -12,9 +12,9 @@ const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve
 
 /** A line, what happens on it, and sums whose parts are computed one by one. */
 const makeLine = () => {
-  const line = new SumLine();
+  const line = new SumQueue();
   const happened: string[] = [];
-  const compute = (name: string, own: SumTurn, parts = 1, between?: (part: number) => void): Promise<unknown> => {
+  const compute = (name: string, own: SumTicket, parts = 1, between?: (part: number) => void): Promise<unknown> => {
     const all = async (pause: Pause): Promise<void> => {
       for (let part = 1; part <= parts; part++) {
         happened.push(`${name} ${part}`);

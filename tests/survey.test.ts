@@ -8,11 +8,11 @@ import { bn254 } from '../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../src/curves/curve.js';
 import { survey } from '../src/msm/plan/survey.js';
 import {
+  blocksOf,
   expectedDigits,
   fullWorkload,
   loadedTables,
   NO_TABLES,
-  piecesOf,
   shareOf,
   together,
 } from '../src/msm/plan/workload.js';
@@ -166,13 +166,13 @@ test('tables cover the longest scalar and the bit that its topmost digit must no
       expect((tables.count - 1) * tables.bits).toBeLessThan(full + 1);
       const edges = [0, 1, 2].flatMap((off) => Array.from({ length: most }, (_, t) => (t + 1) * tables.bits - off));
       for (const bits of [0, full, ...edges.filter((edge) => edge < full)]) {
-        const pieces = piecesOf({ bits, tables });
+        const pieces = blocksOf({ bits, tables });
         expect(pieces.count).toBeLessThanOrEqual(tables.count);
         expect(pieces.bits).toBe(bits < tables.bits ? bits + 1 : tables.bits);
         expect((pieces.count - 1) * pieces.bits).toBeLessThan(bits + 1);
         expect(pieces.count * pieces.bits).toBeGreaterThan(bits);
       }
     }
-    expect(piecesOf({ bits: full, tables: NO_TABLES })).toEqual({ count: 1, bits: full + 1 });
+    expect(blocksOf({ bits: full, tables: NO_TABLES })).toEqual({ count: 1, bits: full + 1 });
   }
 });

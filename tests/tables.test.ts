@@ -6,7 +6,7 @@ import { type AffinePoint, bn254G1, makeKnownBases, type OracleCurve } from '../
 import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, type CurveContext, curveContext, withProduct } from '../src/curves/curve.js';
 import { encodePoints } from '../src/engine/input.js';
-import { CustodyChain } from '../src/gpu/dispatch-chain.js';
+import { DispatchChain } from '../src/gpu/dispatch-chain.js';
 import { pipelineFor } from '../src/gpu/pipelines.js';
 import {
   DoubleConfig,
@@ -57,10 +57,10 @@ const runOn = async (
 ): Promise<Uint32Array> => {
   const device = await getDevice();
   const call = 7;
-  const { configs } = new CustodyChain(call, 0, [{ phase: 'tables', kernel, config, bindings: {}, groups }]);
+  const { configs } = new DispatchChain(call, 0, [{ phase: 'tables', kernel, config, bindings: {}, groups }]);
   const told = Uint32Array.from(configs[0] as ArrayLike<number>);
-  const custody = Uint32Array.of(call, 0, 0);
-  const all = [{ data: told, usage: 'uniform' as const }, ...[...buffers, custody].map((data) => ({ data }))];
+  const chain = Uint32Array.of(call, 0, 0);
+  const all = [{ data: told, usage: 'uniform' as const }, ...[...buffers, chain].map((data) => ({ data }))];
   return (await runKernel(device, await pipelineFor(device, kernel), all, groups)).at(-2) as Uint32Array;
 };
 

@@ -171,7 +171,7 @@ describe('the same as by Mustache', () => {
   const files = import.meta.glob<Template>('../wgsl/*.wgsl', { query: '?template', import: 'default', eager: true });
   const texts = import.meta.glob<string>('../wgsl/*.wgsl', { query: '?raw', import: 'default', eager: true });
   const shared = Object.fromEntries(
-    ['custody', 'field', 'field-limbs', 'field-words', 'findings', 'inverse', 'packed', 'point', 'watch'].map(
+    ['hash-chain', 'field', 'field-limbs', 'field-words', 'findings', 'inverse', 'packed', 'point', 'watch'].map(
       (partial) => [partial.replace('-', '_'), texts[`../wgsl/${partial}.wgsl`] as string],
     ),
   );

@@ -404,7 +404,7 @@ describe('what is wrong does not pass', () => {
   test('a walk that takes the opposite of every point: right but for the sign, every time', async () => {
     // one level and the two of the reduction: three times the opposite
     const options = { tuning: { ...tuning, walkerTasks: 1 } };
-    const opposite = rewriting('walk', '(handle & NEGATE) != 0u', '(handle & NEGATE) == 0u');
+    const opposite = rewriting('walk', '(point_ref & NEGATE) != 0u', '(point_ref & NEGATE) == 0u');
     const plain = await openBench({ ...options, verify: false });
     plain.lease.tap = opposite;
     expect(await plain.msm(await plain.load())).toEqual({ ...small.expected, y: smallCurve.p - small.expected.y });

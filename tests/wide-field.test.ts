@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { invert, joinLimbs, mod } from '../src/field/modulus.js';
 import { addFormula, addInverse, addIsZero, type Formula } from '../src/wasm/arithmetic/functions.js';
 import type { Lanes } from '../src/wasm/arithmetic/lane-code.js';
-import { type WideField, wideField } from '../src/wasm/arithmetic/product.js';
+import { type WasmField, wasmField } from '../src/wasm/arithmetic/product.js';
 import { WasmModule } from '../src/wasm/encoder/module.js';
 import { primes, randomPrimes } from './support/primes.js';
 
@@ -12,7 +12,7 @@ const WORK = 8192;
 const places = (index: number): number => 1024 + ELEMENT * index;
 
 /** Limbs from 0 up, the last with the sign. */
-const limbsOf = (f: WideField, value: bigint): number[] => {
+const limbsOf = (f: WasmField, value: bigint): number[] => {
   let rest = value;
   return Array.from({ length: f.limbs }, (_, i) => {
     if (i === f.limbs - 1) return Number(rest);
@@ -22,7 +22,7 @@ const limbsOf = (f: WideField, value: bigint): number[] => {
   });
 };
 
-const open = (f: WideField, write: (module: WasmModule) => void) => {
+const open = (f: WasmField, write: (module: WasmModule) => void) => {
   const module = new WasmModule();
   write(module);
   const memory = new WebAssembly.Memory({ initial: 1 });
@@ -35,7 +35,7 @@ const open = (f: WideField, write: (module: WasmModule) => void) => {
 };
 
 /** Numbers that stand for elements: as far from [0, p] as they may be, at its ends, and with limbs that are full or empty. */
-const elements = ({ p, width, limbs }: WideField): bigint[] => {
+const elements = ({ p, width, limbs }: WasmField): bigint[] => {
   const full = 2n ** BigInt(width * (limbs - 1)) - 1n;
   return [0n, 1n, p - 1n, p, p + 1n, -1n, -(p / 4n), (5n * p) / 4n, full, p / 3n, (p / 4n) | (full >> 3n)];
 };
@@ -85,7 +85,7 @@ const formulas: readonly (readonly [
 ];
 
 const check = (p: bigint): void => {
-  const f = wideField(p, 1);
+  const f = wasmField(p, 1);
   const all = elements(f);
   for (const lanes of [1, 2] as Lanes[]) {
     const { functions, put, get } = open(f, (module) => {
@@ -121,7 +121,7 @@ const check = (p: bigint): void => {
 };
 
 const inverts = (p: bigint): void => {
-  const f = wideField(p, 1);
+  const f = wasmField(p, 1);
   const start = WORK;
   const { functions, put, get, words } = open(f, (module) => {
     const signed = addFormula(module, f, 1, { parameters: ['to', 'a', 's'], plus: [[{ of: 'a', sign: 's' }, 1]] });
@@ -173,7 +173,7 @@ test('300 random primes', { tags: 'long', timeout: 600_000 }, () => {
 test('limbs and programs fit every length of prime, of pairs too', () => {
   for (let bits = 46; bits <= 414; bits++) {
     for (const degree of [1, 2] as const) {
-      const f = wideField((1n << BigInt(bits - 1)) + 1n, degree);
+      const f = wasmField((1n << BigInt(bits - 1)) + 1n, degree);
       expect(f.width).toBeLessThanOrEqual(29);
       expect(f.width * f.limbs).toBeGreaterThanOrEqual(bits + 4 + degree);
       expect(2 ** (f.bits - f.width * (f.limbs - 1))).toBeGreaterThanOrEqual(2 ** 7);

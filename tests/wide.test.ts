@@ -22,7 +22,7 @@ import { originalOf, weierstrassOf } from '../src/curves/edwards.js';
 import { openCurve } from '../src/curves/open-curve.js';
 import { isPrime } from '../src/field/prime.js';
 import { quadraticField } from '../src/field/quadratic.js';
-import { compileKernel, wideCurve } from '../src/msm/cpu/adder.js';
+import { compileKernel, wasmCurve } from '../src/msm/cpu/adder.js';
 import { digitsOfScalars } from '../src/msm/cpu/digits.js';
 import { gather } from '../src/msm/cpu/gather.js';
 import { multiplyOnCpu } from '../src/msm/cpu/multiply.js';
@@ -30,7 +30,7 @@ import { rowsOf, Share } from '../src/msm/cpu/share.js';
 import { survey } from '../src/msm/plan/survey.js';
 import { NO_TABLES } from '../src/msm/plan/workload.js';
 import type { Lanes } from '../src/wasm/arithmetic/lane-code.js';
-import { WideAdder } from '../src/wasm/arithmetic/point-adder.js';
+import { PointAdder } from '../src/wasm/arithmetic/point-adder.js';
 import { inOneGo } from './support/in-one-go.js';
 import { orderTwoCase } from './support/order-two.js';
 
@@ -50,7 +50,7 @@ describe.each([1, 2] as Lanes[])('lists of additions, %i at a time', (lanes) => 
   test.each(weierstrassGroups.map((of) => [`${of.curve} ${of.group}`, of] as const))('of %s', async (_, of) => {
     const oracle = oracleOf(of);
     const { Point } = oracle;
-    const adder = await WideAdder.open(await compileKernel(wideCurve(await contextOf(of)), lanes));
+    const adder = await PointAdder.open(await compileKernel(wasmCurve(await contextOf(of)), lanes));
     const { BASE: G, ZERO, Fn } = Point;
     const points = [
       ZERO,
@@ -94,7 +94,7 @@ describe.each([1, 2] as Lanes[])('the check of points, %i lanes', (lanes) => {
     const n = 40;
     const points = pointDistributions['with-infinities'].make(n, 6, oracle);
     const words = (bytes: Uint8Array): Uint32Array => new Uint32Array(bytes.slice().buffer);
-    const adder = await WideAdder.open(await compileKernel(wideCurve(curve), lanes));
+    const adder = await PointAdder.open(await compileKernel(wasmCurve(curve), lanes));
     const checked = (bytes: Uint8Array, count = n): number => {
       adder.release();
       return adder.check(adder.enter(words(bytes.subarray(0, count * curve.pointBytes)), 1n), count);
@@ -156,7 +156,7 @@ describe('sums', () => {
     const n = 2 ** 16;
     const known = makeKnownBases(bn254G1, n, 5);
     const values = makeRandomScalars(bn254G1, n, 6);
-    const adder = await WideAdder.open(await compileKernel(wideCurve(curve), 2));
+    const adder = await PointAdder.open(await compileKernel(wasmCurve(curve), 2));
     expect(adder.bytes).toBeLessThan(2 ** 18);
     const digits = digitsOfScalars(curve, encodeScalars(bn254G1, values), 253, 13);
     const piece = { points: new Uint32Array(known.bytes.buffer), scale: 1n, digits };
@@ -191,11 +191,11 @@ describe('sums', () => {
     const { points, scalars } = makeCase({ points: 'distinct', scalars: 'random', n: 4000, seed: 6 });
     const vector = { ...survey(curve, scalars.bytes, NO_TABLES, true), offset: 0 };
     let turns = 0;
-    const goOn = () => {
+    const checkpoint = () => {
       if (++turns === 3) throw new Error('enough');
     };
     const source = { bytes: points.bytes, scale: 1n, encoding: 'le' as const };
-    await expect(multiplyOnCpu(curve, source, [vector], goOn)).rejects.toThrow('enough');
+    await expect(multiplyOnCpu(curve, source, [vector], checkpoint)).rejects.toThrow('enough');
     const { sums } = await multiply(curve, points.bytes, scalars.bytes);
     expect(sums).toEqual([expectedMsm(bn254G1, points.logs, scalars.values)]);
   });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { Runner } from '../src/gpu/runner.js';
 import { createMsmEngine, type Progress, type RunRecord, type Tuning } from '../src/index.js';
-import { HostClock } from '../src/session/clock.js';
+import { CallClock } from '../src/session/clock.js';
 import { captureGpu } from './support/captured-gpu.js';
 import { getDevice } from './support/gpu.js';
 import { smallCase, smallCurve } from './support/small-curve.js';
@@ -19,7 +19,7 @@ const engineWith = async (tuning: Partial<Tuning>, memoryBudget?: number) =>
 test("the time between submits, which is the caller's, is not counted as the device's", async () => {
   const runner = new Runner(await getDevice(), 2 ** 20);
   let ticks = 0;
-  const clock = new HostClock();
+  const clock = new CallClock();
   const { submits } = await runner.run(
     {
       scratch: { words: 16 },
@@ -34,7 +34,7 @@ test("the time between submits, which is the caller's, is not counted as the dev
     clock,
   );
   expect([submits, ticks]).toEqual([3, 2]);
-  expect(clock.read().walls.submitToResultMs).toBeLessThan(400);
+  expect(clock.read().hostTimes.submitToResultMs).toBeLessThan(400);
   runner.destroy();
 });
 

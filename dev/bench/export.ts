@@ -33,7 +33,7 @@ const inTable = new Set<StampedRow['event']>([
   'field',
 ]);
 
-/** What nests is told as `walls.encodeMs`, the time of a pass as `phases.walk`. */
+/** What nests is told as `hostTimes.encodeMs`, the time of a pass as `phases.walk`. */
 function flat(value: unknown, name: string, into: Map<string, string>): void {
   if (value === null || value === undefined) return;
   if (Array.isArray(value)) {
@@ -70,14 +70,20 @@ export function toCsv(rows: readonly StampedRow[]): string {
  * The host's three phases one after the other, and the GPU's passes from when the first was submitted on. The two clocks have
  * nothing in common: it is an assumption that the GPU began at once, or so early that it is over when the result is there.
  */
-export function blocksOf({ walls, timeline, phases }: Pick<RowOf<'trace'>, 'walls' | 'timeline' | 'phases'>): Block[] {
+export function blocksOf({
+  hostTimes,
+  timeline,
+  phases,
+}: Pick<RowOf<'trace'>, 'hostTimes' | 'timeline' | 'phases'>): Block[] {
   const blocks: Block[] = [];
   const gpuMs = Math.max(0, ...(timeline ?? []).map(({ startMs, ms }) => startMs + ms));
   // of several submits the first goes out before the last is encoded
   const gpuStart =
-    walls === null ? 0 : Math.max(0, Math.min(walls.encodeMs, walls.encodeMs + walls.submitToResultMs - gpuMs));
-  if (walls !== null) {
-    const { encodeMs, submitToResultMs, readBackMs } = walls;
+    hostTimes === null
+      ? 0
+      : Math.max(0, Math.min(hostTimes.encodeMs, hostTimes.encodeMs + hostTimes.submitToResultMs - gpuMs));
+  if (hostTimes !== null) {
+    const { encodeMs, submitToResultMs, readBackMs } = hostTimes;
     const fold = phases?.find(({ name }) => name === 'fold (CPU)')?.ms ?? 0;
     blocks.push({ lane: 'host', name: 'encode', startMs: 0, ms: encodeMs });
     blocks.push({ lane: 'host', name: 'submit to result', startMs: encodeMs, ms: submitToResultMs });

@@ -13,9 +13,9 @@ function withoutTimes(row: StampedRow): StampedRow {
     case 'peer':
       return { ...row, wallMs: null };
     case 'repetition':
-      return { ...row, wallMs: null, gpuMs: null, walls: null, phases: null, productEquivalents: null };
+      return { ...row, wallMs: null, gpuMs: null, hostTimes: null, phases: null, productEquivalents: null };
     case 'trace':
-      return { ...row, wallMs: null, gpuMs: null, walls: null, phases: null, timeline: null };
+      return { ...row, wallMs: null, gpuMs: null, hostTimes: null, phases: null, timeline: null };
     default:
       return row;
   }

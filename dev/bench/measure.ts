@@ -64,7 +64,7 @@ export const timesOf = ({ agrees, wallMs, record }: Outcome) => ({
   on: record?.on ?? ('cpu' as const),
   wallMs: agrees ? wallMs : null,
   gpuMs: agrees && record?.on === 'gpu' ? sumOnGpu(record.phases) : null,
-  walls: agrees ? (record?.walls ?? null) : null,
+  hostTimes: agrees ? (record?.hostTimes ?? null) : null,
   phases: agrees ? (record?.phases ?? null) : null,
   placement: record?.tuning.walkerPrefixMemory ?? ('private' as const),
 });

@@ -1,7 +1,7 @@
 /** The rows that a run is told in: what `window.msmBench.rows` holds, what is posted to the dev server, and what Node prints. */
 import type { CalibrationTrial } from '../../src/api/calibration.js';
 import type { AdapterDescription, CompileTime } from '../../src/api/device.js';
-import type { HostWalls, PhaseTime, Prediction, RunRecord, TimelineEntry } from '../../src/api/run-record.js';
+import type { HostTimes, PhaseTime, Prediction, RunRecord, TimelineEntry } from '../../src/api/run-record.js';
 import type { Tuning } from '../../src/api/tuning.js';
 import type { RatioOfMedians } from '../../src/calibrate/statistics.js';
 import type { BatchRow as FieldBatchRow, FieldBenchRow } from '../field-bench/run.js';
@@ -74,7 +74,7 @@ interface Rows {
     /** Sum of the phases on the GPU; null where the adapter has no timestamps. */
     readonly gpuMs: number | null;
     /** Encode, submit to result, read-back. */
-    readonly walls: HostWalls | null;
+    readonly hostTimes: HostTimes | null;
     readonly phases: readonly PhaseTime[] | null;
   };
   /** One MSM with its passes in the order in which they ran. */
@@ -110,7 +110,7 @@ interface Rows {
     readonly b: string;
     readonly pairs: number;
     /** B ÷ A of the walls, and of the product equivalents; null without a GPU to measure products on. */
-    readonly walls: RatioOfMedians;
+    readonly wallTimes: RatioOfMedians;
     readonly equivalents: RatioOfMedians | null;
     readonly aMs: number;
     readonly bMs: number;

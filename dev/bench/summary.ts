@@ -1,5 +1,5 @@
 /** What the rows of a run come to: medians by case and setting. The page draws it, Node prints it. */
-import type { HostWalls, PhaseTime } from '../../src/api/run-record.js';
+import type { HostTimes, PhaseTime } from '../../src/api/run-record.js';
 import { median, ratioOfMedians } from '../../src/calibrate/statistics.js';
 import { present } from './parts.js';
 import { type RowOf, rowsOf, type StampedRow } from './rows.js';
@@ -19,12 +19,12 @@ interface Span {
 /** With one setting. */
 export interface Timed extends Span {
   readonly setting: string;
-  readonly wallsMs: readonly number[];
+  readonly wallTimesMs: readonly number[];
   readonly gpuMs: number | null;
   readonly productEquivalents: number | null;
   /** The wall of the repetition in the middle, and where it went: medians of parts would add up to no wall that there was. */
   readonly typicalMs: number | null;
-  readonly walls: HostWalls | null;
+  readonly hostTimes: HostTimes | null;
   readonly phases: readonly PhaseTime[] | null;
   readonly warmUp: RowOf<'warm-up'> | null;
   /** Where the last of them was computed. */
@@ -51,19 +51,19 @@ export function grouped<Row>(rows: readonly Row[], key: (row: Row) => string): R
   return [...groups.values()];
 }
 
-const spanOf = (group: readonly (StampedRow & (TimedRow | RowOf<'peer'>))[]): Span & { wallsMs: number[] } => {
+const spanOf = (group: readonly (StampedRow & (TimedRow | RowOf<'peer'>))[]): Span & { wallTimesMs: number[] } => {
   const [first] = group as [(typeof group)[0]];
   const wrong = group.some(({ agrees }) => !agrees);
-  const wallsMs = wrong ? [] : present(group.map(({ wallMs }) => wallMs));
+  const wallTimesMs = wrong ? [] : present(group.map(({ wallMs }) => wallMs));
   return {
     case: first.case,
     n: first.n,
     repetitions: group.length,
     wrong,
-    wallsMs,
-    medianMs: median(wallsMs),
-    lowMs: wallsMs.length === 0 ? null : Math.min(...wallsMs),
-    highMs: wallsMs.length === 0 ? null : Math.max(...wallsMs),
+    wallTimesMs,
+    medianMs: median(wallTimesMs),
+    lowMs: wallTimesMs.length === 0 ? null : Math.min(...wallTimesMs),
+    highMs: wallTimesMs.length === 0 ? null : Math.max(...wallTimesMs),
   };
 };
 
@@ -81,11 +81,11 @@ export function partsOfWall({ phases, typicalMs }: Pick<Timed, 'phases' | 'typic
 }
 
 /** The same by the host's clock. */
-export const partsByHost = ({ walls }: Pick<Timed, 'walls'>): PhaseTime[] | null =>
-  walls && [
-    { name: 'encode', ms: walls.encodeMs },
-    { name: 'submit to result', ms: walls.submitToResultMs },
-    { name: 'read back, fold', ms: walls.readBackMs },
+export const partsByHost = ({ hostTimes }: Pick<Timed, 'hostTimes'>): PhaseTime[] | null =>
+  hostTimes && [
+    { name: 'encode', ms: hostTimes.encodeMs },
+    { name: 'submit to result', ms: hostTimes.submitToResultMs },
+    { name: 'read back, fold', ms: hostTimes.readBackMs },
   ];
 
 /** By case and setting, in the order in which they were told. */
@@ -109,7 +109,7 @@ export function summarise(rows: readonly StampedRow[]): Timed[] {
       gpuMs: median(present(own.map(({ gpuMs }) => gpuMs))),
       productEquivalents: median(present(costs)),
       typicalMs: typical?.wallMs ?? null,
-      walls: typical?.walls ?? null,
+      hostTimes: typical?.hostTimes ?? null,
       phases: typical?.phases ?? null,
       on: (group.at(-1) ?? first).on,
       warmUp: warmUps.get(keyOf(first)) ?? null,
@@ -152,4 +152,5 @@ export function fastestBy<One>(ones: readonly One[], timesOf: (one: One) => read
 }
 
 /** @param timed of one case */
-export const fastestOf = (timed: readonly Timed[]): Fastest | null => fastestBy(timed, ({ wallsMs }) => wallsMs);
+export const fastestOf = (timed: readonly Timed[]): Fastest | null =>
+  fastestBy(timed, ({ wallTimesMs }) => wallTimesMs);

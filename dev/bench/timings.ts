@@ -19,7 +19,7 @@ import type { Run } from './run.js';
 /** What the repetitions of a case came to with one setting, in the order in which they ran. */
 export interface Times {
   readonly subject: EngineUnderTest;
-  readonly wallsMs: number[];
+  readonly wallTimesMs: number[];
   readonly productEquivalents: number[];
 }
 
@@ -67,7 +67,7 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs, options: Ti
       }
       if (bounded) await roofline?.begin(subjects);
       const peers = await preparePeers(run, bench.gpu, made.of(subjects[0] as EngineUnderTest), knobs.peers);
-      const times = subjects.map((subject): Times => ({ subject, wallsMs: [], productEquivalents: [] }));
+      const times = subjects.map((subject): Times => ({ subject, wallTimesMs: [], productEquivalents: [] }));
       try {
         const rateAround = meter === null ? null : await ratesAround(meter);
         await inTurns(times, reps, {
@@ -81,8 +81,8 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs, options: Ti
       } finally {
         peers.destroy();
       }
-      for (const { subject, wallsMs } of times) {
-        const medianMs = median(wallsMs) as number;
+      for (const { subject, wallTimesMs } of times) {
+        const medianMs = median(wallTimesMs) as number;
         const own = { ...address, group: subject.group };
         medians.push({ case: formatCaseAddress(own), setting: subject.label, medianMs });
         const bound = roofline?.boundOf(own, subject) ?? null;
@@ -121,7 +121,7 @@ function casesOf(subjects: readonly Pick<EngineUnderTest, 'group'>[], address: C
  */
 async function timeOne(
   run: Run,
-  { subject, wallsMs, productEquivalents }: Times,
+  { subject, wallTimesMs, productEquivalents }: Times,
   msmCase: MsmCase,
   how: {
     readonly traced: boolean;
@@ -150,6 +150,6 @@ async function timeOne(
   run.advance(weightOf(n));
   if (wallMs === null) throw wrongResult(msmCase, `${setting}, repetition ${repetition}`, outcome);
   run.bench.lastWallMs = wallMs;
-  wallsMs.push(wallMs);
+  wallTimesMs.push(wallMs);
   if (cost !== null) productEquivalents.push(cost);
 }

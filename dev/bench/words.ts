@@ -6,8 +6,8 @@ import type { Fastest } from './summary.js';
 
 /** The verdict, and what it rests on. */
 export function comparisonWords(row: RowOf<'comparison'>): readonly [verdict: string, detail: string] {
-  const { a, b, pairs, walls } = row;
-  const { ratio, low, high, verdict } = walls;
+  const { a, b, pairs, wallTimes } = row;
+  const { ratio, low, high, verdict } = wallTimes;
   const measured = `ratio of the medians, B ÷ A: ${ratio.toFixed(3)}`;
   const interval = `${measured}; 95 % interval ${low.toFixed(3)} to ${high.toFixed(3)}, bootstrap over ${pairs} pairs`;
   switch (verdict) {

@@ -39,7 +39,7 @@ export const loadProducts = async (of: CurveGroup): Promise<LoadProducts> => {
           larger: productsOf(decompression(curve, 'larger')),
           odd: productsOf(decompression(curve, 'odd')),
         },
-    subgroup: curve.foldsScalars ? null : productsOf(membershipTest(curve)),
+    subgroup: curve.negatesScalars ? null : productsOf(membershipTest(curve)),
   };
 };
 

@@ -42,17 +42,17 @@ export const pointChanges = {
   },
   'one place further': (random, points) => {
     // those of a stretch; its last one comes first
-    const places = [...points.keys()];
-    const [one, other] = drawPair(random, places, (a, b) => differ(points[a] as Uint8Array, points[b] as Uint8Array));
+    const carries = [...points.keys()];
+    const [one, other] = drawPair(random, carries, (a, b) => differ(points[a] as Uint8Array, points[b] as Uint8Array));
     const [first, last] = [Math.min(one, other), Math.max(one, other)];
     for (let i = last; i > first; i--) swap(points[i] as Uint8Array, points[i - 1] as Uint8Array);
   },
   'stretches swapped': (random, points) => {
     const length = 1 + random.below(Math.max(1, Math.floor(points.length / 2)));
-    const places = Array.from({ length: points.length - length + 1 }, (_, i) => i);
+    const carries = Array.from({ length: points.length - length + 1 }, (_, i) => i);
     const [one, other] = drawPair(
       random,
-      places,
+      carries,
       (a, b) => Math.abs(a - b) >= length && differ(points[a] as Uint8Array, points[b] as Uint8Array),
     );
     if (Math.abs(one - other) < length) return;

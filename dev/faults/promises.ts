@@ -85,13 +85,13 @@ const strike =
     const drawn = random.below(count);
     let seen = 0;
     let struck = false;
-    let goOn: () => void = () => undefined;
+    let checkpoint: () => void = () => undefined;
     const next = new Promise<void>((resolve) => {
-      goOn = resolve;
+      checkpoint = resolve;
     });
     haste.install();
     const answered = (of: Awaited, promise: Promise<unknown>): PromiseLike<unknown> => {
-      if (struck) void promise.then(goOn, goOn);
+      if (struck) void promise.then(checkpoint, checkpoint);
       if (of !== method || struck || seen++ !== drawn) return promise;
       struck = true;
       promise.catch(() => undefined);

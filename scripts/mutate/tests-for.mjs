@@ -18,7 +18,7 @@ const whole = {
     'sparse',
     'bytes',
     'untyped',
-    'custody',
+    'chain',
     'failures',
     'precompute',
     'engine',
@@ -68,12 +68,12 @@ const reached = readdirSync(join(project, 'tests'))
  * @returns {string[]} those first, and what is nearest
  */
 export function testsFor(source, quick = false) {
-  const places = reached.map(({ test, distances }) => {
+  const carries = reached.map(({ test, distances }) => {
     const steps = distances.get(source) ?? FAR;
     const order = 1 + whole.tests.indexOf(test);
     return { test, order, gpu: GPU.some((path) => distances.has(path)) ? 1 : 0, distance: steps <= NEAR ? steps : FAR };
   });
-  return places
+  return carries
     .filter(({ distance, order, gpu }) => (distance <= NEAR || order > 0) && !(quick && gpu === 1))
     .sort((a, b) => a.gpu - b.gpu || a.distance - b.distance || a.order - b.order)
     .map(({ test }) => test);

@@ -14,7 +14,7 @@ export default ({ configTo = 'dist' }) =>
     { entry: 'noble', tsconfig: 'tsconfig.build.json' },
     { entry: 'snarkjs', tsconfig: 'tsconfig.build.json' },
     { entry: 'node', tsconfig: 'tsconfig.node.json' },
-    { entry: 'worker', tsconfig: 'tsconfig.build.json', from: 'cpu/worker', file: 'webgpu-msm-worker' },
+    { entry: 'worker', tsconfig: 'tsconfig.build.json', from: 'msm/cpu/worker', file: 'webgpu-msm-worker' },
   ].map(({ entry, tsconfig, from = entry, file = entry }) => ({
     input: `src/${from}.ts`,
     output: { file: `${configTo}/${file}.d.ts`, format: 'es' },

@@ -25,7 +25,7 @@ export interface TimelineEntry {
  * What the wall time of a call went to on the host, in milliseconds by the host's clock: summed over its submits, and over its jobs where it
  * took more than one. No moment counts twice, and what the caller's `onProgress` takes not at all.
  */
-export interface HostWalls {
+export interface HostTimes {
   /** Until its work was submitted: looking at scalars, planning, compiling what is new, uploading, recording. */
   readonly encodeMs: number;
   /** From there until the GPU was done: until the result could be mapped, or the next submit be made. */
@@ -92,7 +92,7 @@ export interface RunRecord {
    * What of `wallMs` went to what; known without `timestamp-query`, too. They add up to `wallMs`, less what earlier calls of the engine, for
    * which it waited, and `onProgress` took. null where it was computed on the CPU, or on both.
    */
-  readonly walls: HostWalls | null;
+  readonly hostTimes: HostTimes | null;
   /**
    * Why work was done again: the message of the error that the call would have rejected with, had the GPU not got a second chance; or what became of
    * workers that died, whose chunks others computed. null where none was.

@@ -76,13 +76,13 @@ export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {
   const own = ownOptions(options);
   const { store = indexedDbStore(), again = false, signal, onProgress } = own;
   const curve = await openCurve(own.curve ?? 'bn254', own.group, loadLater);
-  const goOn = (): void => assertNotAborted(signal, 'calibration');
-  goOn();
+  const checkpoint = (): void => assertNotAborted(signal, 'calibration');
+  checkpoint();
   const adapter = describeAdapter(device.adapterInfo);
   const name = rememberedName(adapter, device, curve.name);
   const known = again ? null : await recall(store, name);
   // the store may have taken its time
-  goOn();
+  checkpoint();
   if (known !== null) return known;
 
   const begun = performance.now();
@@ -96,7 +96,7 @@ export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {
       // SwiftShader writes dot products out, in code that its compiler may not survive
       offers: ({ fieldProduct }) => !adapter.software || fieldProduct !== 'dot4',
       budgetMs: BUDGET_MS,
-      goOn,
+      checkpoint,
       onProgress,
     });
   } finally {

@@ -43,7 +43,7 @@ export interface SearchOptions {
   /** What all timed MSMs together may take, in milliseconds; each setting is timed `leastPairs` times a round even so. */
   readonly budgetMs: number;
   /** Throws if there is no point in going on. */
-  goOn(): void;
+  checkpoint(): void;
   onProgress?: ((progress: { readonly done: number; readonly total: number }) => void) | undefined;
 }
 
@@ -59,7 +59,7 @@ export interface Found {
  * more, and wins if these pairs say so, and all of all rounds: in the rounds it was the luckiest of many. Where the defaults do not work, the first setting that does stands for them.
  */
 export const search = async (options: SearchOptions): Promise<Found> => {
-  const { prepare, offers = () => true, budgetMs, goOn, onProgress } = options;
+  const { prepare, offers = () => true, budgetMs, checkpoint, onProgress } = options;
   const offered = rounds.map((round) => round.filter(offers));
   const contenders: Contender[] = [];
   const failed: CalibrationTrial[] = [];
@@ -68,7 +68,7 @@ export const search = async (options: SearchOptions): Promise<Found> => {
   const tell = (): void => onProgress?.({ done: ++done, total });
 
   const attempt = async (tuning: Partial<Tuning>): Promise<Contender | null> => {
-    goOn();
+    checkpoint();
     const trial = await prepare(tuning);
     if (trial === null) {
       failed.push({ tuning, ms: null });
@@ -88,7 +88,7 @@ export const search = async (options: SearchOptions): Promise<Found> => {
     for (let turn = 0; turn < turns; turn++) {
       const order = [...times];
       for (const [contender, own] of turn % 2 === 0 ? order : order.toReversed()) {
-        goOn();
+        checkpoint();
         const ms = await contender.time();
         if (ms !== null) {
           own.push(ms);

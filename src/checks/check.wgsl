@@ -15,7 +15,7 @@
 {{/needsPoints}}
 {{bindings}}
 {{#reports}}
-{{> custody}}
+{{> hash_chain}}
 {{level}}
 {{> findings}}
 {{/reports}}
@@ -54,15 +54,15 @@ fn check_poison(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workg
 @compute @workgroup_size({{threads}})
 fn check_sorted(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let i = index_of(id, groups);
-  if (!take_over(i == 0u) || i >= config.slab * config.windows) {
+  if (!continue_chain(i == 0u) || i >= config.row_length * config.windows) {
     return;
   }
-  if (digits[i].handle != ABSENT) {
-    atomicAdd(&custody[FINDING_digits], 1u);
+  if (digits[i].point_ref != ABSENT) {
+    atomicAdd(&chain[FINDING_digits], 1u);
   }
   var length = 0u;
   for (var w = 0u; w < config.windows; w++) {
-    length += min(totals[w], config.slab);
+    length += min(totals[w], config.row_length);
   }
   if (i >= length) {
     return;
@@ -74,22 +74,22 @@ fn check_sorted(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workg
     return;
   }
   let vector = vectors[(config.first_window + window) / config.vector_windows];
-  let index = entry.handle & INDEX_MASK;
+  let index = entry.point_ref & INDEX_MASK;
   let scalar = index / config.tables - vector.first_base;
   let piece = index % config.tables;
-  if (scalar >= vector.length || piece >= config.pieces) {
+  if (scalar >= vector.length || piece >= config.blocks) {
     report(FORGED, 0u, entry.key, NO_TASK);
     return;
   }
-  let digit = digits[window * config.slab + scalar * config.pieces + piece];
-  if (digit.handle != entry.handle || digit.key != entry.key % config.buckets) {
+  let digit = digits[window * config.row_length + scalar * config.blocks + piece];
+  if (digit.point_ref != entry.point_ref || digit.key != entry.key % config.buckets) {
     report(FORGED, 0u, entry.key, NO_TASK);
   }
   if (i + 1u < length) {
     let next = stream[i + 1u];
     if (next.key < entry.key) {
       report(UNSORTED, 0u, next.key, NO_TASK);
-    } else if (next.key == entry.key && (next.handle & INDEX_MASK) <= (entry.handle & INDEX_MASK)) {
+    } else if (next.key == entry.key && (next.point_ref & INDEX_MASK) <= (entry.point_ref & INDEX_MASK)) {
       report(UNSTABLE, 0u, entry.key, NO_TASK);
     }
   }
@@ -109,7 +109,7 @@ fn task_of(level: Level, i: u32) -> u32 {
 @compute @workgroup_size({{threads}})
 fn check_stream(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let i = index_of(id, groups);
-  if (!take_over(i == 0u)) {
+  if (!continue_chain(i == 0u)) {
     return;
   }
   let level = levels[config.level];
@@ -128,9 +128,9 @@ fn check_stream(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workg
   if (before > entry.key && before < config.keys) {
     report(UNSORTED, config.level, entry.key, task_of(level, i));
   }
-  if (entry.handle != ABSENT) {
+  if (entry.point_ref != ABSENT) {
     atomicOr(&writers[entry.key], EXPECTED);
-    atomicAdd(&custody[counter_present(config.level)], 1u);
+    atomicAdd(&chain[counter_present(config.level)], 1u);
   }
 }
 {{/stream}}
@@ -139,18 +139,18 @@ fn check_stream(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workg
 @compute @workgroup_size({{threads}})
 fn check_partials(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let i = index_of(id, groups);
-  if (!take_over(i == 0u) || i >= 2u * levels[config.level].tasks) {
+  if (!continue_chain(i == 0u) || i >= 2u * levels[config.level].tasks) {
     return;
   }
-  let place = places[i];
+  let place = carries[i];
   let partial = partials[i];
-  if (place.handle == ABSENT) {
+  if (place.point_ref == ABSENT) {
     if (!point_is_infinity(partial)) {
       report(MISPLACED, config.level, place.key, i / 2u);
     }
     return;
   }
-  if (place.handle != i) {
+  if (place.point_ref != i) {
     report(MISPLACED, config.level, place.key, i / 2u);
   } else if (config.last == 1u) {
     report(LEFT_OPEN, config.level, place.key, i / 2u);
@@ -165,7 +165,7 @@ fn check_partials(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_wor
 @compute @workgroup_size({{threads}})
 fn check_sums(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let i = index_of(id, groups);
-  if (!take_over(i == 0u) || i >= config.keys) {
+  if (!continue_chain(i == 0u) || i >= config.keys) {
     return;
   }
   let noted = atomicLoad(&writers[i]);

@@ -16,11 +16,11 @@ const WRITER_LEVEL_SHIFT = {{writerLevelShift}}u; // by the walk of which level,
 const WRITER_TASK = {{writerTask}}u;    // and by which of its tasks
 
 fn report(rule: u32, level: u32, bucket: u32, task: u32) {
-  if (atomicAdd(&custody[FINDING_count], 1u) == 0u) {
-    atomicStore(&custody[FINDING_rule], rule);
-    atomicStore(&custody[FINDING_level], level);
-    atomicStore(&custody[FINDING_bucket], bucket);
-    atomicStore(&custody[FINDING_task], task);
+  if (atomicAdd(&chain[FINDING_count], 1u) == 0u) {
+    atomicStore(&chain[FINDING_rule], rule);
+    atomicStore(&chain[FINDING_level], level);
+    atomicStore(&chain[FINDING_bucket], bucket);
+    atomicStore(&chain[FINDING_task], task);
   }
 }
 

@@ -9,12 +9,12 @@ const documented = {
   level: 'index of the walk whose stream, places or sums these are',
   keys: 'keys are below this',
   last: '1 where the walk is the last of its stream, and leaves nothing to combine',
-  slab: 'entries that a window has room for',
+  row_length: 'entries that a window has room for',
   windows: 'windows of the group',
   first_window: 'the first window of the group',
   vector_windows: 'T: windows of a vector',
   buckets: 'B',
-  pieces: 'of a scalar',
+  blocks: 'of a scalar',
   tables: 'points that there are of each base',
 };
 const fields = Object.keys(documented) as (keyof typeof documented)[];
@@ -34,7 +34,7 @@ const bindings: Readonly<Record<CheckName, readonly Binding[]>> = {
   poison: [{ name: 'words', access: 'write', type: 'array<u32>' }],
   sorted: [read('vectors', 'Vector'), read('totals', 'u32'), read('digits', 'Entry'), read('stream', 'Entry')],
   stream: [read('levels', 'Level'), read('stream', 'Entry'), writers],
-  partials: [read('levels', 'Level'), read('places', 'Entry'), read('partials', 'Point')],
+  partials: [read('levels', 'Level'), read('carries', 'Entry'), read('partials', 'Point')],
   // it may be a part of the buffer that its findings are in, which no pass may bind for reading as well
   sums: [{ name: 'sums', access: 'write', type: 'array<Point>' }, writers],
 };

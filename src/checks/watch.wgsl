@@ -15,5 +15,5 @@ fn note_writer(bucket: u32, writer: u32) {
 }
 
 fn note_taken() {
-  atomicAdd(&custody[counter_taken(config.level)], taken);
+  atomicAdd(&chain[counter_taken(config.level)], taken);
 }

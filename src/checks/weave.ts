@@ -23,10 +23,10 @@ interface WalkShape {
  * buffer of its own, so that it is still there when its copies were sorted.
  */
 export const weave: Checks['weave'] = ({ kernels, groupsFor }, { plan, n }, commands) => {
-  const { levelTasks, reduce, scratch, pieces, tables, buckets, windows, vectorWindows } = plan;
+  const { levelTasks, reduce, scratch, blocks, tables, buckets, windows, vectorWindows } = plan;
   const own = kernels.checks();
   const levels = levelTasks.length;
-  const slab = n * pieces;
+  const rowLength = n * blocks;
 
   /** A slice of the length that this plan needs; the pool may keep a longer buffer. */
   const sized = (slice: Slice): Slice & { readonly size: number } => {
@@ -82,7 +82,7 @@ export const weave: Checks['weave'] = ({ kernels, groupsFor }, { plan, n }, comm
 
   const shapeOf = (level: number): WalkShape => {
     if (level < levels) {
-      const entries = level === 0 ? slab * group().count : 2 * (levelTasks[level - 1] as number);
+      const entries = level === 0 ? rowLength * group().count : 2 * (levelTasks[level - 1] as number);
       return { entries, ...ofBuckets, last: level === levels - 1 };
     }
     return level === levels
@@ -114,10 +114,10 @@ export const weave: Checks['weave'] = ({ kernels, groupsFor }, { plan, n }, comm
       }
       case 'partition_stream': {
         const { first, count } = group();
-        const shape = { slab, windows: count, first_window: first, vector_windows: vectorWindows };
-        const config = { ...shape, buckets, pieces, tables };
+        const shape = { row_length: rowLength, windows: count, first_window: first, vector_windows: vectorWindows };
+        const config = { ...shape, buckets, blocks, tables };
         const read = { vectors, totals: bound('totals'), digits, stream };
-        return [check('sorted', slab * count, config, read), command];
+        return [check('sorted', rowLength * count, config, read), command];
       }
       case 'reduce':
         return [
@@ -130,13 +130,13 @@ export const weave: Checks['weave'] = ({ kernels, groupsFor }, { plan, n }, comm
         const shape = shapeOf(at);
         const writers = { buffer: shape.writers };
         const ownSums = at >= levels;
-        const [places, partials] = [bound('places'), bound('partials')];
+        const [carries, partials] = [bound('carries'), bound('partials')];
         const walked = { levels: bound('levels'), stream: bound('stream'), writers };
-        const left = { levels: bound('levels'), places, partials };
+        const left = { levels: bound('levels'), carries, partials };
         return [
           ...(ownSums ? poison([bound('sums')]) : []),
           check('stream', shape.entries, { level: at, keys: shape.keys }, walked),
-          ...poison([places, partials]),
+          ...poison([carries, partials]),
           { ...command, bindings: { ...bindings, writers } },
           check('partials', 2 * tasksOf(at), { level: at, last: shape.last ? 1 : 0 }, left),
           ...(ownSums ? [checkSums(at, bound('sums'), shape)] : []),

@@ -90,7 +90,7 @@ export interface CurveContext {
   readonly scalarBits: number;
   readonly scalarBytes: 32;
   /** Whether `order` is that of the whole curve: then, and only then, s·P = (r − s)·(−P) for every point, and the shorter is taken. */
-  readonly foldsScalars: boolean;
+  readonly negatesScalars: boolean;
   /** Bits of the largest number that decompose makes digits of: of ⌊r/2⌋ where scalars fold, of r − 1 elsewhere. */
   readonly signedBits: number;
   /** x‖y. */
@@ -192,7 +192,7 @@ export const curveContext = (given: AnyCurve, extension?: Extension): CurveConte
   }
   // Hasse: |r − q − 1| ≤ 2·√q
   const q = elements.size;
-  const foldsScalars = (order - q - 1n) ** 2n <= 4n * q;
+  const negatesScalars = (order - q - 1n) ** 2n <= 4n * q;
   return {
     constants,
     name,
@@ -208,8 +208,8 @@ export const curveContext = (given: AnyCurve, extension?: Extension): CurveConte
     coordinates: elements,
     scalarBits: bitLength(order),
     scalarBytes: 32,
-    foldsScalars,
-    signedBits: bitLength(foldsScalars ? order / 2n : order - 1n),
+    negatesScalars,
+    signedBits: bitLength(negatesScalars ? order / 2n : order - 1n),
     pointBytes: 2 * elements.bytes,
     pointWords: 2 * elements.words,
   };

@@ -15,8 +15,8 @@ import type { PlanLimits } from '../msm/plan/planner.js';
 import type { Knobs } from '../msm/plan/tuning.js';
 import { NO_TABLES } from '../msm/plan/workload.js';
 import { dispose, notTheHandle } from '../msm/resident-bases.js';
-import { type Factors, surveyFactors } from '../msm/scalar-vectors.js';
-import type { HostClock } from '../session/clock.js';
+import { type ScalarVector, surveyScalars } from '../msm/scalar-vectors.js';
+import type { CallClock } from '../session/clock.js';
 import { Front, type OwnBases } from './front.js';
 import type { Call } from './input.js';
 import type { ReadOptions } from './options.js';
@@ -137,16 +137,16 @@ export class CpuEngine extends Front<HostBases> implements MsmEngine<Coordinate>
 
   protected async multiply(
     bases: HostBases,
-    vectors: readonly Factors[],
+    vectors: readonly ScalarVector[],
     n: number,
     options: Call,
-    clock: HostClock,
+    clock: CallClock,
   ): Promise<AffinePoint<Coordinate>[]> {
-    const goOn = (): void => {
+    const checkpoint = (): void => {
       this.assertUsable(options.signal);
       bases.assertAlive();
     };
-    const surveyed = vectors.map((vector) => surveyFactors(this.curve, vector, NO_TABLES, true));
+    const surveyed = vectors.map((vector) => surveyScalars(this.curve, vector, NO_TABLES, true));
     const context = {
       curve: this.curve,
       limits: LIMITS,
@@ -154,7 +154,7 @@ export class CpuEngine extends Front<HostBases> implements MsmEngine<Coordinate>
       adapter: this.adapter,
       threads: this.#threads,
     };
-    const { sums, record } = await runOnCpu(context, bases.source, surveyed, n, options, clock, goOn);
+    const { sums, record } = await runOnCpu(context, bases.source, surveyed, n, options, clock, checkpoint);
     this.#lastRun = record;
     this.count(record);
     return sums;

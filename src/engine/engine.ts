@@ -15,7 +15,7 @@ import { type OpenDevice, openDevice } from '../gpu/device.js';
 import { compileTimes } from '../gpu/pipelines.js';
 import type { Runner } from '../gpu/runner.js';
 import type { WorkerOptions } from '../msm/cpu/threads.js';
-import type { Work } from '../msm/gpu/evaluate.js';
+import type { VectorJobs } from '../msm/gpu/evaluate.js';
 import type { Loaded } from '../msm/gpu/load.js';
 import type { LoadContext } from '../msm/gpu/load-context.js';
 import { recordJob } from '../msm/gpu/record.js';
@@ -24,17 +24,17 @@ import { dot4Refusal, productFor } from '../msm/plan/chips.js';
 import { fieldProductOf } from '../msm/plan/device-defaults.js';
 import { learnedRate, safeRate } from '../msm/plan/pace.js';
 import type { Plan, PlanLimits } from '../msm/plan/planner.js';
-import { type Job, type Part, type ScalarVector, schedule } from '../msm/plan/schedule.js';
+import { type Batch, type Job, schedule, type VectorShape } from '../msm/plan/schedule.js';
 import type { Knobs } from '../msm/plan/tuning.js';
 import { fullWorkload, type TableShape, type Workload } from '../msm/plan/workload.js';
 import { ResidentBases } from '../msm/resident-bases.js';
 import type { Done, RoutedCall, RoutedPlace, Router } from '../msm/routing/router.js';
-import { type Factors, type SurveyedFactors, surveyFactors } from '../msm/scalar-vectors.js';
+import { type ScalarVector, type SurveyedScalars, surveyScalars } from '../msm/scalar-vectors.js';
 import { createKernels, type Kernels } from '../msm/stages/kernels.js';
 import { ownOptions } from '../own-options.js';
-import type { CallTurn } from '../scheduling/call-queue.js';
-import { Turns } from '../scheduling/time-slice.js';
-import type { HostClock } from '../session/clock.js';
+import type { CallTicket } from '../scheduling/call-queue.js';
+import { TimeSlice } from '../scheduling/time-slice.js';
+import type { CallClock } from '../session/clock.js';
 import { DeviceSource } from '../session/device-source.js';
 import { Front, type Wanted } from './front.js';
 import type { Call } from './input.js';
@@ -65,7 +65,7 @@ interface Attempts {
 type GpuArguments = Parameters<RoutedCall['onGpu']>;
 
 /** The plan of the first job. */
-const planOf = (jobs: readonly Job[]): Plan => ((jobs[0] as Job).parts[0] as Part).plan;
+const planOf = (jobs: readonly Job[]): Plan => ((jobs[0] as Job).batches[0] as Batch).plan;
 
 /** Knobs for a device on which the others compute wrongly: integers that every GPU has, where they are not what failed. */
 const simplerThan = (product: Tuning['fieldProduct']): Pick<Knobs, 'fieldProduct' | 'walkerPrefixMemory'> => ({
@@ -175,7 +175,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   }
 
   async #warmUp(n: number, priority: Priority): Promise<void> {
-    const warm = async (turn: CallTurn): Promise<void> => {
+    const warm = async (turn: CallTicket): Promise<void> => {
       if (this.#isWithoutGpu) {
         await (await loadLater()).withAdder(this.curve, async () => undefined);
         return;
@@ -270,9 +270,9 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   }
 
   /** The runner to work on: that of a new device, if the engine's own was lost since the last call. */
-  async #liveRunner(turn: CallTurn): Promise<Runner> {
+  async #liveRunner(turn: CallTicket): Promise<Runner> {
     const isGone = (): boolean => this.#runner.isLost && this.#open.owned;
-    if (isGone()) await turn.alone(async () => isGone() && this.#replace(), turn.signal);
+    if (isGone()) await turn.exclusive(async () => isGone() && this.#replace(), turn.signal);
     this.#runner.assertAlive();
     return this.#runner;
   }
@@ -304,12 +304,12 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
    *
    * @throws MsmError `internal` where these failed, too
    */
-  async #testedRunner(tables: boolean, turn: CallTurn): Promise<Runner> {
+  async #testedRunner(tables: boolean, turn: CallTicket): Promise<Runner> {
     for (;;) {
       const runner = await this.#liveRunner(turn);
       const isTested = (): boolean => !this.#selfTests || this.#tested.has(tables);
       if (isTested()) return runner;
-      await turn.alone(async () => isTested() || this.#test(tables, turn.signal), turn.signal);
+      await turn.exclusive(async () => isTested() || this.#test(tables, turn.signal), turn.signal);
     }
   }
 
@@ -332,18 +332,18 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   }
 
   /** Where the bases are on the runner's device; loads them again if the device that they were on is gone, or if they are not what they were. */
-  async #residentBuffer(runner: Runner, bases: ResidentBases, turn: CallTurn): Promise<GPUBuffer> {
+  async #residentBuffer(runner: Runner, bases: ResidentBases, turn: CallTicket): Promise<GPUBuffer> {
     const loaded = bases.on(runner);
     if (loaded !== null) {
       const look = async (): Promise<boolean> =>
         (await loadLater()).areAsLoaded(runner, this.#loadContext(), loaded, turn);
       if (!bases.isSuspect || (await bases.clear(look))) return loaded.buffer;
     }
-    await turn.alone(async () => bases.on(runner) !== loaded || this.#reload(runner, bases, turn), turn.signal);
+    await turn.exclusive(async () => bases.on(runner) !== loaded || this.#reload(runner, bases, turn), turn.signal);
     return (bases.on(runner) as Loaded).buffer;
   }
 
-  async #reload(runner: Runner, bases: ResidentBases, turn: CallTurn): Promise<void> {
+  async #reload(runner: Runner, bases: ResidentBases, turn: CallTicket): Promise<void> {
     // another call may have gone on to another device
     if (runner !== this.#runner) turn.onRefused?.();
     runner.assertAlive();
@@ -412,7 +412,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     return new ResidentBases(length, options.label ?? 'bases', tables, kept, { runner, loaded });
   }
 
-  protected async place(store: ScalarStore, turn: CallTurn): Promise<void> {
+  protected async place(store: ScalarStore, turn: CallTicket): Promise<void> {
     if (this.#isWithoutGpu) return;
     try {
       await this.#place(store, await this.#liveRunner(turn), turn.signal);
@@ -436,9 +436,9 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     { label = 'bases', checkSubgroup = false, signal, onProgress, turn }: Partial<Call>,
   ): Promise<Loaded> {
     const { loadPoints } = await loadLater();
-    const goOn = () => this.assertUsable(signal);
+    const checkpoint = () => this.assertUsable(signal);
     const own = { source, tables, label, budget: runner.room.bytes, ...(turn && { turn }) };
-    return loadPoints(runner, this.#loadContext(), { ...own, checkSubgroup, goOn, onProgress });
+    return loadPoints(runner, this.#loadContext(), { ...own, checkSubgroup, checkpoint, onProgress });
   }
 
   #loadContext(): LoadContext {
@@ -459,40 +459,40 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     return { left: this.#retries, retried: null };
   }
 
-  #survey(bases: ResidentBases, vectors: readonly Factors[]): SurveyedFactors[] {
+  #survey(bases: ResidentBases, vectors: readonly ScalarVector[]): SurveyedScalars[] {
     // the checks look bases up in a row; and those of a chunk have to be bound together, however far apart
     const { maxStorageBufferBindingSize } = this.#runner.device.limits;
     const picks = this.#tuning.checks === undefined && bases.byteLength <= maxStorageBufferBindingSize;
-    return vectors.map((vector) => surveyFactors(this.curve, vector, bases.tables, picks));
+    return vectors.map((vector) => surveyScalars(this.curve, vector, bases.tables, picks));
   }
 
   protected async multiply(
     bases: ResidentBases,
-    vectors: readonly Factors[],
+    vectors: readonly ScalarVector[],
     n: number,
     call: Call,
-    clock: HostClock,
+    clock: CallClock,
   ): Promise<AffinePoint<Coordinate>[]> {
     const router = await this.#routerOf();
     // waiting for others is no part of what it takes
-    const alone: CallTurn['alone'] = async (work, signal) => {
+    const exclusive: CallTicket['exclusive'] = async (work, signal) => {
       clock.enter(null);
       const begin = (): ReturnType<typeof work> => {
         clock.enter('encodeMs');
         return work();
       };
-      return call.turn.alone(begin, signal);
+      return call.turn.exclusive(begin, signal);
     };
-    const watched: Call = { ...call, turn: { ...call.turn, alone } };
+    const watched: Call = { ...call, turn: { ...call.turn, exclusive } };
     const routed = (options: Call) => ({
       ...this.#routed(bases),
       ...{ vectors, n, options, clock },
-      survey: (own: readonly Factors[]) => this.#survey(bases, own),
+      survey: (own: readonly ScalarVector[]) => this.#survey(bases, own),
       onGpu: (...own: GpuArguments) => this.#inTheRoom(() => this.#multiplyOnGpu(bases, ...own)),
       compiled: () => this.pipelines.length,
       compile: () => this.#prepare(n),
       isBusy: () => this.#runner.isBusyFor(options.turn),
-      goOn: () => {
+      checkpoint: () => {
         this.assertUsable(options.signal);
         bases.assertAlive();
       },
@@ -537,7 +537,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     if (this.#isWithoutGpu && onCpu !== undefined) return onCpu(call, null);
     for (let left = MOST_DEVICES; ; left--) {
       let [hasBegun, wasRefused] = [false, false];
-      const turn: CallTurn = {
+      const turn: CallTicket = {
         ...call.turn,
         onBegun: () => {
           hasBegun = true;
@@ -602,7 +602,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
   }
 
   /** What would be computed together, on its device and in the room that it has now. */
-  #scheduled(vectors: readonly ScalarVector[], tuning: Knobs = {}): readonly Job[] {
+  #scheduled(vectors: readonly VectorShape[], tuning: Knobs = {}): readonly Job[] {
     const { bytes, name } = this.#runner.room;
     return schedule(vectors, this.curve, this.#planLimits(), bytes, { ...this.#tuning, ...tuning }, name);
   }
@@ -628,10 +628,10 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
 
   async #multiplyOnGpu(
     bases: ResidentBases,
-    vectors: readonly Factors[],
-    surveyed: readonly SurveyedFactors[],
+    vectors: readonly ScalarVector[],
+    surveyed: readonly SurveyedScalars[],
     options: Call,
-    clock: HostClock,
+    clock: CallClock,
   ): Promise<Done> {
     const { turn } = options;
     const surveyedOn = this.#runner;
@@ -646,10 +646,10 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     for (const { loaded } of vectors) {
       const isAway = (): boolean => loaded !== null && loaded.store.on(runner.device) === null;
       if (loaded !== null && this.#placed.has(loaded.store) && isAway())
-        await turn.alone(async () => isAway() && this.#place(loaded.store, runner, turn.signal), turn.signal);
+        await turn.exclusive(async () => isAway() && this.#place(loaded.store, runner, turn.signal), turn.signal);
     }
     this.assertUsable(options.signal);
-    const work = (vectors: readonly SurveyedFactors[], tuning?: Knobs): Work => ({
+    const work = (vectors: readonly SurveyedScalars[], tuning?: Knobs): VectorJobs => ({
       vectors,
       jobs: this.#scheduled(vectors, tuning),
     });
@@ -657,25 +657,25 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     const wanted = work(runner === surveyedOn ? surveyed : this.#survey(bases, vectors));
     const plan = planOf(wanted.jobs);
     // bases destroyed meanwhile stop no call whose commands need them no more
-    const goOn = (): void => this.assertUsable(options.signal);
+    const checkpoint = (): void => this.assertUsable(options.signal);
     const verified = Math.random() < (options.verify ?? this.#verify);
     const later = await loadLater();
-    const check = verified ? await later.drawCheck(this.curve, vectors, bases.source, new Turns(goOn)) : null;
+    const check = verified ? await later.drawCheck(this.curve, vectors, bases.source, new TimeSlice(checkpoint)) : null;
     const again = this.#survey(bases, check?.vectors ?? []).map((vector) =>
       later.otherwise(plan, (tuning) => work([vector], tuning)),
     );
     const allSubmits = [wanted, ...again].reduce((sum, each) => sum + later.submitsOf(each), 0);
     const tick = (done: number): void => {
-      goOn();
+      checkpoint();
       clock.leaveOut(() => options.onProgress?.({ phase: 'msm', done, total: allSubmits }));
     };
     const compute = async () => {
       const buffer = await resident();
       const { checks } = this.#tuning;
       const own = { curve: this.curve, kernels: this.#kernels, checks, additionsPerMs: this.#safeRate };
-      const context = { ...own, bases: buffer, clock, turn, goOn };
+      const context = { ...own, bases: buffer, clock, turn, checkpoint };
       const evaluation = await later.evaluate(runner, context, wanted, tick);
-      const { walls } = clock.read();
+      const { hostTimes } = clock.read();
       if (check !== null) {
         // what is kept serves other windows badly, and would be held beside theirs, which is more than was promised
         runner.discard();
@@ -692,9 +692,9 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
         bases.suspect();
         if ((await resident()) !== buffer) throw new GpuFault('verify', 'the bases were no longer what was loaded');
       }
-      return { ...evaluation, walls };
+      return { ...evaluation, hostTimes };
     };
-    const { sums, outcomes, walls } = await this.#attempt(attempts, compute, () => {
+    const { sums, outcomes, hostTimes } = await this.#attempt(attempts, compute, () => {
       bases.suspect();
       for (const { loaded } of vectors) loaded?.store.leave();
       runner.discard();
@@ -705,15 +705,15 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
     });
     this.#silent = 0;
     tick(allSubmits);
-    goOn();
-    const sumOf = (what: 'entries' | 'dispatches' | 'submits' | 'foldMs'): number =>
+    checkpoint();
+    const sumOf = (what: 'entries' | 'dispatches' | 'submits' | 'combineMs'): number =>
       outcomes.reduce((sum, outcome) => sum + outcome[what], 0);
-    const timeline = later.timelineOf(outcomes, walls.submitToResultMs);
-    const phases = timeline && later.phasesOf(timeline, sumOf('foldMs'));
+    const timeline = later.timelineOf(outcomes, hostTimes.submitToResultMs);
+    const phases = timeline && later.phasesOf(timeline, sumOf('combineMs'));
     const walkMs = phases?.find(({ name }) => name === 'walk')?.ms;
     const entries = sumOf('entries');
     // no time at all is none that was measured
-    this.#additionsPerMs = learnedRate(this.#additionsPerMs, entries, walkMs || walls.submitToResultMs);
+    this.#additionsPerMs = learnedRate(this.#additionsPerMs, entries, walkMs || hostTimes.submitToResultMs);
     const record: RunRecord = {
       on: 'gpu',
       gpuShare: 1,
@@ -723,7 +723,7 @@ class GpuEngine extends Front<ResidentBases> implements MsmEngine<Coordinate> {
       n: vectors.reduce((sum, vector) => sum + vector.n, 0),
       vectors: vectors.length,
       windowBits: plan.tuning.windowBits,
-      windows: plan.pieces * plan.vectorWindows,
+      windows: plan.blocks * plan.vectorWindows,
       tasks: plan.levelTasks[0] as number,
       entries,
       dispatches: sumOf('dispatches'),

@@ -11,10 +11,10 @@ import { assertNotAborted, badArgument, MsmError, notLoaded, onAbort, show } fro
 import { LoadedScalars, ScalarStore } from '../msm/loaded-scalars.js';
 import { loadedTables, type TableShape } from '../msm/plan/workload.js';
 import { dispose } from '../msm/resident-bases.js';
-import type { Factors } from '../msm/scalar-vectors.js';
+import type { ScalarVector } from '../msm/scalar-vectors.js';
 import { publicPoint } from '../msm/stages/fold.js';
-import type { Abandon, CallQueue, CallTurn, Order } from '../scheduling/call-queue.js';
-import { HostClock } from '../session/clock.js';
+import type { Abandon, CallQueue, CallTicket, Coalescing } from '../scheduling/call-queue.js';
+import { CallClock } from '../session/clock.js';
 import {
   type Call,
   type CallOptions,
@@ -44,9 +44,9 @@ export interface OwnBases extends Bases {
 type Writer = (sum: AffinePoint<Coordinate>) => AffinePoint<Coordinate> | Bytes;
 
 /** What a call wants. */
-export interface Wanted<Own> extends Order {
+export interface Wanted<Own> extends Coalescing {
   readonly bases: Own;
-  readonly factors: readonly Factors[];
+  readonly factors: readonly ScalarVector[];
   readonly scalarEncoding: ScalarEncoding | undefined;
   readonly result: Result;
   readonly verify: number | undefined;
@@ -83,7 +83,7 @@ const unanimously = async (
 };
 
 /** Of scalars that a call brought with it. */
-const bytesOf = (vectors: readonly Factors[]): number =>
+const bytesOf = (vectors: readonly ScalarVector[]): number =>
   vectors.reduce((sum, { scalars, loaded }) => sum + (loaded === null ? scalars.length : 0), 0);
 
 /** Encodings other than little-endian bytes, for those who ask for one; what these refuse is a bad argument. */
@@ -123,8 +123,13 @@ export abstract class Front<Own extends OwnBases> {
   protected turn<Result>(
     kind: EngineEvent['kind'],
     bytes: number,
-    task: (turn: CallTurn) => Promise<Result>,
-    { priority = 'normal', deadline = null, signal, order }: Partial<CallOptions & { order: Order | undefined }> = {},
+    task: (turn: CallTicket) => Promise<Result>,
+    {
+      priority = 'normal',
+      deadline = null,
+      signal,
+      order,
+    }: Partial<CallOptions & { order: Coalescing | undefined }> = {},
     abandon?: Abandon<Result>,
   ): Promise<Result> {
     return this.#queue.run(task, { kind, priority, deadline, bytes, signal, order }, abandon);
@@ -135,7 +140,7 @@ export abstract class Front<Own extends OwnBases> {
   protected abstract load(source: PointSource, tables: TableShape, call: Call): Promise<Own>;
 
   /** Has scalars where its calls find them. */
-  protected abstract place(store: ScalarStore, turn: CallTurn): Promise<void>;
+  protected abstract place(store: ScalarStore, turn: CallTicket): Promise<void>;
 
   /**
    * One sum for each vector.
@@ -146,10 +151,10 @@ export abstract class Front<Own extends OwnBases> {
    */
   protected abstract multiply(
     bases: Own,
-    vectors: readonly Factors[],
+    vectors: readonly ScalarVector[],
     n: number,
     call: Call,
-    clock: HostClock,
+    clock: CallClock,
   ): Promise<AffinePoint<Coordinate>[]>;
 
   /** What makes points of Edwards form of sums. */
@@ -193,7 +198,7 @@ export abstract class Front<Own extends OwnBases> {
     this.assertFits(countPoints(this.curve, points, call.encoding), tables);
     const source = await this.#readPoints(points, call.encoding);
     this.assertFits(source.bytes.length / this.curve.pointBytes, tables);
-    const load = async (turn: CallTurn): Promise<Bases> => {
+    const load = async (turn: CallTicket): Promise<Bases> => {
       const bases = await this.load(source, tables, { ...call, turn });
       this.#bases.add(bases);
       return bases;
@@ -206,12 +211,12 @@ export abstract class Front<Own extends OwnBases> {
     this.assertUsable(call.signal);
     const { scalarEncoding, label = 'scalars' } = call;
     const given = this.#readScalars(scalars, scalarEncoding, 'scalars');
-    const load = async (turn: CallTurn): Promise<Scalars> => {
+    const load = async (turn: CallTicket): Promise<Scalars> => {
       const { scalarBytes } = this.curve;
       const n = given.length / scalarBytes;
       const [factors] = await this.#decoded([{ scalars: given, n, offset: 0, loaded: null }], scalarEncoding);
       this.assertUsable(call.signal);
-      const store = new ScalarStore(this.curve, (factors as Factors).scalars, label);
+      const store = new ScalarStore(this.curve, (factors as ScalarVector).scalars, label);
       await this.place(store, turn);
       return new LoadedScalars(store, scalarBytes, 0, n, false);
     };
@@ -225,7 +230,7 @@ export abstract class Front<Own extends OwnBases> {
     scalars: GivenScalars,
     options: MsmOptions<Result> = {},
   ): Promise<AffinePoint<Coordinate> | Bytes> {
-    const clock = new HostClock();
+    const clock = new CallClock();
     const call = readCallOptions(options);
     this.assertUsable(call.signal);
     const resident = this.#assertOurs(bases);
@@ -243,7 +248,7 @@ export abstract class Front<Own extends OwnBases> {
     scalars: Vectors,
     options: MsmBatchOptions<Result> = {},
   ): Promise<(AffinePoint<Coordinate> | Bytes)[]> {
-    const clock = new HostClock();
+    const clock = new CallClock();
     const call = readCallOptions(options);
     this.assertUsable(call.signal);
     const resident = this.#assertOurs(bases);
@@ -275,14 +280,14 @@ export abstract class Front<Own extends OwnBases> {
   #queued(
     kind: 'msm' | 'msmBatch',
     bases: Own,
-    factors: readonly Factors[],
+    factors: readonly ScalarVector[],
     call: CallOptions,
-    clock: HostClock,
+    clock: CallClock,
   ): Promise<(AffinePoint<Coordinate> | Bytes)[]> {
     const { scalarEncoding, result, verify, onProgress } = call;
     const wanted: Wanted<Own> = {
       ...{ bases, factors, scalarEncoding, result, verify },
-      company: (waiting) =>
+      coalesced: (waiting) =>
         this.company(
           wanted,
           (waiting as readonly Wanted<Own>[]).filter((other) => other.bases === bases && other.verify === verify),
@@ -290,13 +295,13 @@ export abstract class Front<Own extends OwnBases> {
     };
     // what is told of progress is told of one call
     const order = onProgress === undefined ? wanted : undefined;
-    const task = (turn: CallTurn) => this.#compute(wanted, { ...call, turn }, clock);
+    const task = (turn: CallTicket) => this.#compute(wanted, { ...call, turn }, clock);
     return this.turn(kind, bytesOf(factors), task, { ...call, order });
   }
 
   /** Counts a run, once it is over. */
-  protected count({ walls, retried }: RunRecord): void {
-    this.#counts.gpuMs += walls?.submitToResultMs ?? 0;
+  protected count({ hostTimes, retried }: RunRecord): void {
+    this.#counts.gpuMs += hostTimes?.submitToResultMs ?? 0;
     this.#counts.retries += Number(retried !== null);
   }
 
@@ -327,7 +332,7 @@ export abstract class Front<Own extends OwnBases> {
     offset: unknown,
     encoding: ScalarEncoding | undefined,
     names: { readonly scalars: string; readonly offset: string },
-  ): Factors {
+  ): ScalarVector {
     const loaded = LoadedScalars.is(given) ? given : null;
     if (loaded === null && given instanceof LoadedScalars) {
       throw badArgument(`${names.scalars} must be what loadScalars returned, and not a proxy or a copy of it`);
@@ -368,7 +373,10 @@ export abstract class Front<Own extends OwnBases> {
   }
 
   /** Scalars in little-endian bytes. */
-  async #decoded(vectors: readonly Factors[], encoding: ScalarEncoding | undefined): Promise<readonly Factors[]> {
+  async #decoded(
+    vectors: readonly ScalarVector[],
+    encoding: ScalarEncoding | undefined,
+  ): Promise<readonly ScalarVector[]> {
     if (isPlain(encoding)) return vectors;
     return withEncodings(({ readScalars }) =>
       vectors.map((vector) =>
@@ -379,7 +387,7 @@ export abstract class Front<Own extends OwnBases> {
   }
 
   /** What calls asked for, each as it asked; what is no encoding of the curve's is refused before, and to its own call. */
-  async #compute(own: Wanted<Own>, options: Call, clock: HostClock): Promise<(AffinePoint<Coordinate> | Bytes)[]> {
+  async #compute(own: Wanted<Own>, options: Call, clock: CallClock): Promise<(AffinePoint<Coordinate> | Bytes)[]> {
     const { turn } = options;
     const outcome: { result?: (AffinePoint<Coordinate> | Bytes)[]; error?: unknown } = {};
     const fail = (error: unknown): void => {
@@ -394,21 +402,22 @@ export abstract class Front<Own extends OwnBases> {
         fail,
         failTogether: fail,
       },
-      ...turn.company.map(({ order, settle, fail, part }) => ({
+      ...turn.coalesced.map(({ order, settle, fail, separate }) => ({
         wanted: order as Wanted<Own>,
-        ...{ settle, fail, failTogether: part },
+        ...{ settle, fail, failTogether: separate },
       })),
     ];
-    await unanimously([options.signal, ...turn.company.map((companion) => companion.signal)], (signal) =>
+    await unanimously([options.signal, ...turn.coalesced.map((companion) => companion.signal)], (signal) =>
       this.#computeAll(own.bases, parties, { ...options, signal, turn: { ...turn, signal } }, clock),
     );
     if (outcome.result === undefined) throw outcome.error;
     return outcome.result;
   }
 
-  async #computeAll(bases: Own, parties: readonly Party<Own>[], options: Call, clock: HostClock): Promise<void> {
+  async #computeAll(bases: Own, parties: readonly Party<Own>[], options: Call, clock: CallClock): Promise<void> {
     clock.enter('encodeMs');
-    const ready: { readonly party: Party<Own>; readonly vectors: readonly Factors[]; readonly write: Writer }[] = [];
+    const ready: { readonly party: Party<Own>; readonly vectors: readonly ScalarVector[]; readonly write: Writer }[] =
+      [];
     for (const party of parties) {
       const { factors, scalarEncoding, result } = party.wanted;
       try {

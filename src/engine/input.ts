@@ -3,8 +3,8 @@ import type { AffinePoint, BytesLike, Coordinate, PointEncoding, ScalarEncoding 
 import { type CurveContext, numbersOf } from '../curves/curve.js';
 import { badArgument, kindOf, show } from '../errors.js';
 import { ownOptions } from '../own-options.js';
-import type { CallTurn } from '../scheduling/call-queue.js';
-import { PATIENCE } from '../scheduling/edf.js';
+import type { CallTicket } from '../scheduling/call-queue.js';
+import { AGEING_MS } from '../scheduling/edf.js';
 import { copyBytes, givenBytes, roomFor } from './bytes.js';
 
 /** A copy by index, holes included. An array of a class of the caller's may have an iterator of its own. */
@@ -53,7 +53,7 @@ export interface CallOptions {
 
 /** A call that is under way. */
 export interface Call extends CallOptions {
-  readonly turn: CallTurn;
+  readonly turn: CallTicket;
 }
 
 /**
@@ -89,8 +89,8 @@ export const readCallOptions = (
   if (onProgress !== undefined && typeof onProgress !== 'function') {
     throw badArgument(`options.onProgress must be a function, got ${kindOf(onProgress)}`);
   }
-  if (!Object.hasOwn(PATIENCE, priority)) {
-    throw badArgument(`options.priority must be '${Object.keys(PATIENCE).join("' or '")}', got ${show(priority)}`);
+  if (!Object.hasOwn(AGEING_MS, priority)) {
+    throw badArgument(`options.priority must be '${Object.keys(AGEING_MS).join("' or '")}', got ${show(priority)}`);
   }
   if (deadline !== undefined && !(typeof deadline === 'number' && deadline >= 0)) {
     throw badArgument(`options.deadline must be a number of milliseconds from 0, got ${show(deadline)}`);

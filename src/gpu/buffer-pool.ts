@@ -2,7 +2,7 @@
 import type { Ledger } from './ledger.js';
 
 /** A buffer that nobody has. */
-export interface Kept {
+export interface PooledBuffer {
   readonly buffer: GPUBuffer;
   readonly usage: number;
   /** The one that counts it. */
@@ -24,42 +24,42 @@ export interface Want {
 const STEP_BUFFERS = 32;
 const STEP_BYTES = 2 ** 28;
 
-export class KeptBuffers {
-  #kept: Kept[] = [];
+export class BufferPool {
+  #kept: PooledBuffer[] = [];
 
   /** What is there for jobs to have. */
-  get free(): readonly Kept[] {
+  get free(): readonly PooledBuffer[] {
     return this.#kept.filter(({ isDoomed }) => !isDoomed);
   }
 
   /** What is still to be destroyed. */
-  get doomed(): readonly Kept[] {
+  get doomed(): readonly PooledBuffer[] {
     return this.#kept.filter(({ isDoomed }) => isDoomed);
   }
 
-  keep(kept: Kept): void {
+  keep(kept: PooledBuffer): void {
     this.#kept.push(kept);
   }
 
   /** Which of those that are free would serve what is wanted: for each the smallest that is large enough. */
-  match(wants: readonly Want[]): ReadonlyMap<string, Kept> {
+  match(wants: readonly Want[]): ReadonlyMap<string, PooledBuffer> {
     const left = this.free.toSorted((one, other) => one.buffer.size - other.buffer.size);
-    const found = new Map<string, Kept>();
+    const found = new Map<string, PooledBuffer>();
     // the largest first, as what serves a larger one would serve all smaller ones
     for (const { name, bytes, usage } of wants.toSorted((one, other) => other.bytes - one.bytes)) {
       const at = left.findIndex((kept) => kept.usage === usage && kept.buffer.size >= bytes);
-      if (at !== -1) found.set(name, left.splice(at, 1)[0] as Kept);
+      if (at !== -1) found.set(name, left.splice(at, 1)[0] as PooledBuffer);
     }
     return found;
   }
 
   /** Gives buffers to a job of whoever counts its own in a ledger. */
-  take(taken: ReadonlySet<Kept>, ledger: Ledger): void {
+  take(taken: ReadonlySet<PooledBuffer>, ledger: Ledger): void {
     this.#kept = this.#kept.filter((kept) => !taken.has(kept));
     for (const kept of taken) kept.ledger.handOver(kept.buffer, ledger);
   }
 
-  doom(isMeant: (kept: Kept) => boolean): void {
+  doom(isMeant: (kept: PooledBuffer) => boolean): void {
     for (const kept of this.#kept) if (isMeant(kept)) kept.isDoomed = true;
   }
 

@@ -6,16 +6,16 @@
  * done with it comes before. Only what is mapped stays its own.
  */
 import { abortedBy, assertNotAborted, NoRoom, onAbort } from '../errors.js';
-import { DeviceLine } from '../scheduling/device-queue.js';
+import { DeviceQueue } from '../scheduling/device-queue.js';
 import type { Waiting } from '../scheduling/edf.js';
-import type { Turn } from '../scheduling/ticket.js';
-import { type Kept, KeptBuffers, type Want } from './buffer-pool.js';
+import type { Ticket } from '../scheduling/ticket.js';
+import { BufferPool, type PooledBuffer, type Want } from './buffer-pool.js';
 import { bufferUsage } from './constants.js';
 import { watchOf } from './device-watch.js';
 import { bufferBytes, type Ledger, OUT_OF_MEMORY_ADVICE } from './ledger.js';
 
 /** Somebody who has jobs done on a device. */
-export interface Member {
+export interface Client {
   readonly ledger: Ledger;
   /** The most bytes of scratch that it may hold. */
   readonly budget: number;
@@ -26,8 +26,8 @@ export interface Member {
 }
 
 /** A job that waits, or has its turn. */
-interface Entry extends Turn {
-  readonly member: Member;
+interface Request extends Ticket {
+  readonly member: Client;
   /** Buffers that others may have had before, and may have after it. */
   readonly wants: readonly Want[];
   /** Bytes of the one that nobody else ever has. */
@@ -36,15 +36,15 @@ interface Entry extends Turn {
   refuse(error: unknown): void;
 }
 
-interface Held {
+interface HeldBuffer {
   readonly buffer: GPUBuffer;
   readonly want: Want;
 }
 
 /** What a job was given. */
 export class Lease {
-  readonly entry: Entry;
-  readonly held = new Map<string, Held>();
+  readonly entry: Request;
+  readonly held = new Map<string, HeldBuffer>();
   /** What is promised, and still to be made. */
   missing: readonly Want[];
   own: GPUBuffer | null = null;
@@ -56,7 +56,7 @@ export class Lease {
   readonly over: Promise<void>;
   settle: () => void = () => undefined;
 
-  constructor(entry: Entry, taken: ReadonlyMap<string, Kept>, missing: readonly Want[]) {
+  constructor(entry: Request, taken: ReadonlyMap<string, PooledBuffer>, missing: readonly Want[]) {
     this.entry = entry;
     this.missing = missing;
     this.ownBytes = bufferBytes(entry.own);
@@ -90,24 +90,24 @@ const bytesOf = (wants: readonly Want[]): number => wants.reduce((total, { bytes
 
 /** What is there for a job: some that is kept, and what is to be made. */
 interface Allotment {
-  readonly taken: ReadonlyMap<string, Kept>;
+  readonly taken: ReadonlyMap<string, PooledBuffer>;
   readonly missing: readonly Want[];
 }
 
 /** How much scratch there may be, and the option that says so. */
-export interface Room {
+export interface Allowance {
   readonly bytes: number;
   readonly name: 'memoryBudget' | 'deviceBudget';
 }
 
-export class DeviceOwner {
-  readonly #line = new DeviceLine<Entry>();
-  readonly #kept = new KeptBuffers();
-  readonly #members = new Set<Member>();
-  readonly #leases = new Map<Entry, Lease>();
+export class DeviceScheduler {
+  readonly #line = new DeviceQueue<Request>();
+  readonly #kept = new BufferPool();
+  readonly #members = new Set<Client>();
+  readonly #leases = new Map<Request, Lease>();
   /** Those whose last submit was made and which are not done, in their order. */
   readonly #ahead = new Set<Lease>();
-  readonly #resuming = new Map<Entry, () => void>();
+  readonly #resuming = new Map<Request, () => void>();
   /** Bytes of what is to stay, and waits for room, in its order. */
   readonly #settling = new Set<{ readonly bytes: number }>();
   #submitted = 0;
@@ -120,12 +120,12 @@ export class DeviceOwner {
     return this.#frees;
   }
 
-  join(member: Member): void {
+  join(member: Client): void {
     this.#members.add(member);
   }
 
   /** Bytes of scratch that a member may hold, as things are: its budget, or what all else leaves of the device's. */
-  roomOf({ budget }: Member): Room {
+  roomOf({ budget }: Client): Allowance {
     let resident = 0;
     for (const { ledger } of this.#members) resident += ledger.total - ledger.memory.scratch;
     const left = this.#budget - resident;
@@ -138,7 +138,7 @@ export class DeviceOwner {
   }
 
   /** Takes a member's scratch, and refuses what of its jobs waits. */
-  leave(member: Member): void {
+  leave(member: Client): void {
     this.#members.delete(member);
     this.#refuse((entry) => entry.member === member, new Error('the engine was destroyed'));
     this.#kept.clear(member.ledger);
@@ -157,7 +157,7 @@ export class DeviceOwner {
    * @param own bytes of the one that nobody else ever has
    * @throws MsmError `aborted`; `out-of-memory` where there will never be room
    */
-  admit(member: Member, sizes: Readonly<Record<string, number>>, own: number, turn: Turn): Promise<Lease> {
+  admit(member: Client, sizes: Readonly<Record<string, number>>, own: number, turn: Ticket): Promise<Lease> {
     const wants = Object.entries(sizes).map(
       ([name, bytes]): Want => ({ name, bytes: bufferBytes(bytes), usage: usages[name] ?? SCRATCH }),
     );
@@ -171,7 +171,7 @@ export class DeviceOwner {
         this.#advance();
       };
       let stay = (): void => undefined;
-      const entry: Entry = {
+      const entry: Request = {
         ...turn,
         ...{ member, wants, own },
         begin: (lease) => {
@@ -274,14 +274,14 @@ export class DeviceOwner {
   }
 
   /** Gives back what is kept of a member's, and has nobody keep what its jobs hold. */
-  discard(member: Member): void {
+  discard(member: Client): void {
     this.#drop(({ ledger }) => ledger === member.ledger);
     for (const lease of this.#leases.values()) if (lease.entry.member === member) lease.isTainted = true;
   }
 
   /** Gives back what is kept of a member's, step by step, after the work that uses it. */
-  async trim(member: Member): Promise<void> {
-    const isIts = ({ ledger }: Kept): boolean => ledger === member.ledger;
+  async trim(member: Client): Promise<void> {
+    const isIts = ({ ledger }: PooledBuffer): boolean => ledger === member.ledger;
     this.#kept.doom(isIts);
     for (;;) {
       this.#reclaim();
@@ -298,13 +298,13 @@ export class DeviceOwner {
    * @param goOn called now and then while it waits; what it throws ends that
    * @throws MsmError `out-of-memory` where there will never be; and what `make` throws
    */
-  async withRoom<Result>(bytes: number, make: () => Promise<Result>, goOn: () => void): Promise<Result> {
+  async withRoom<Result>(bytes: number, make: () => Promise<Result>, checkpoint: () => void): Promise<Result> {
     const own = { bytes };
     this.#settling.add(own);
     try {
       while (!this.#hasRoomFor(own)) {
         await this.#change();
-        goOn();
+        checkpoint();
       }
       return make();
     } finally {
@@ -365,7 +365,7 @@ export class DeviceOwner {
   }
 
   /** Refuses jobs that wait, and has those that are paused go on, which then find out themselves. */
-  #refuse(isMeant: (entry: Entry) => boolean, error: Error): void {
+  #refuse(isMeant: (entry: Request) => boolean, error: Error): void {
     for (const entry of this.#line.waiting.filter(isMeant)) {
       this.#line.remove(entry);
       entry.refuse(error);
@@ -406,12 +406,12 @@ export class DeviceOwner {
   }
 
   /** What there is for a job; null: not yet; an error: there never will be. */
-  #allot({ member, wants, own }: Entry): Allotment | NoRoom | null {
+  #allot({ member, wants, own }: Request): Allotment | NoRoom | null {
     const { ledger, budget } = member;
     const reserved = [...this.#leases.values()]
       .filter(({ entry }) => entry.member === member)
       .reduce((total, lease) => total + lease.reserved, 0);
-    const fits = (taken: ReadonlyMap<string, Kept>, missing: readonly Want[]): boolean => {
+    const fits = (taken: ReadonlyMap<string, PooledBuffer>, missing: readonly Want[]): boolean => {
       const made = bytesOf(missing) + bufferBytes(own);
       let others = 0;
       for (const kept of taken.values()) if (kept.ledger !== ledger) others += kept.buffer.size;
@@ -425,7 +425,7 @@ export class DeviceOwner {
       return { taken, missing };
     }
     // with what was kept for it and does not serve it there is no room: all of that goes
-    const none: ReadonlyMap<string, Kept> = new Map();
+    const none: ReadonlyMap<string, PooledBuffer> = new Map();
     const isFull = this.#claimed + bytesOf(missing) + bufferBytes(own) > this.#budget;
     this.#drop((kept) => isFull || kept.ledger === ledger);
     if (fits(none, wants)) return { taken: none, missing: wants };
@@ -436,7 +436,7 @@ export class DeviceOwner {
   }
 
   /** Gives some up, and a first step of it back; returns how many are gone. */
-  #drop(isMeant: (kept: Kept) => boolean): number {
+  #drop(isMeant: (kept: PooledBuffer) => boolean): number {
     this.#kept.doom(isMeant);
     return this.#reclaim();
   }
@@ -470,12 +470,12 @@ export class DeviceOwner {
   }
 }
 
-const owners = new WeakMap<GPUDevice, DeviceOwner>();
+const owners = new WeakMap<GPUDevice, DeviceScheduler>();
 
-export const ownerOf = (device: GPUDevice): DeviceOwner => {
+export const schedulerOf = (device: GPUDevice): DeviceScheduler => {
   const known = owners.get(device);
   if (known !== undefined) return known;
-  const owner = new DeviceOwner();
+  const owner = new DeviceScheduler();
   owners.set(device, owner);
   void watchOf(device).loss.then(() => owner.end());
   return owner;

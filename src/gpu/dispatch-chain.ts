@@ -1,18 +1,18 @@
 import { GpuFault } from '../errors.js';
-import { CUSTODY, seal, Tail } from '../shaders/hash-chain.js';
+import { absorb, CHAIN, Tail } from '../shaders/hash-chain.js';
 import type { Dispatch } from './commands.js';
 
 /** A link: a dispatch, and the stamp that it leaves. */
 interface Link {
   readonly phase: string;
-  readonly stamp: number;
+  readonly value: number;
 }
 
-const isInCustody = ({ kernel, bindings }: Dispatch): boolean =>
-  bindings[CUSTODY] === undefined && kernel.bindings.some(({ name }) => name === CUSTODY);
+const isChained = ({ kernel, bindings }: Dispatch): boolean =>
+  bindings[CHAIN] === undefined && kernel.bindings.some(({ name }) => name === CHAIN);
 
 /** The stamps that the dispatches of a job leave one on top of the other: see shaders/hash-chain.ts. */
-export class CustodyChain {
+export class DispatchChain {
   /** The configs of all dispatches, with what each has to know of the one before it. */
   readonly configs: readonly (ArrayLike<number> | undefined)[];
   readonly #call: number;
@@ -26,11 +26,11 @@ export class CustodyChain {
     this.#call = call;
     let before = call;
     this.configs = dispatches.map((dispatch) => {
-      if (!isInCustody(dispatch)) return dispatch.config;
+      if (!isChained(dispatch)) return dispatch.config;
       const words = dispatch.config ?? [];
-      const after = seal(before, words);
+      const after = absorb(before, words);
       const tail = Tail.pack({ slot: first + this.#links.length, before, after });
-      this.#links.push({ phase: dispatch.phase, stamp: after });
+      this.#links.push({ phase: dispatch.phase, value: after });
       before = after;
       return [...words, ...tail];
     });
@@ -44,7 +44,7 @@ export class CustodyChain {
     if (stamps[0] !== this.#call) {
       throw new GpuFault('read-back', 'the bytes that came back are not those of this call');
     }
-    const broken = this.#links.findIndex(({ stamp }, i) => stamps[i + 1] !== stamp);
+    const broken = this.#links.findIndex(({ value }, i) => stamps[i + 1] !== value);
     if (broken < 0) return;
     const { phase } = this.#links[broken] as Link;
     const kind =

@@ -1,15 +1,15 @@
-import type { HostWalls } from '../api/run-record.js';
+import type { HostTimes } from '../api/run-record.js';
 import { Ending } from '../ending.js';
 import { MsmError, NoAnswerError } from '../errors.js';
-import type { Turn } from '../scheduling/ticket.js';
-import { CUSTODY } from '../shaders/hash-chain.js';
+import type { Ticket } from '../scheduling/ticket.js';
+import { CHAIN } from '../shaders/hash-chain.js';
 import type { Kernel } from '../shaders/kernel.js';
 import { jobBytes, UNIFORM_ALIGNMENT } from '../shaders/limits.js';
 import { type Command, type Dispatch, kernelsOf, RESULT, type Slice } from './commands.js';
 import { bufferUsage, mapModeRead } from './constants.js';
-import { type DeviceOwner, type Lease, type Member, ownerOf, type Room } from './device-scheduler.js';
+import { type Allowance, type Client, type DeviceScheduler, type Lease, schedulerOf } from './device-scheduler.js';
 import { type Loss, Stuck, type WaitRequest, watchOf } from './device-watch.js';
-import { CustodyChain } from './dispatch-chain.js';
+import { DispatchChain } from './dispatch-chain.js';
 import { type Account, Ledger, OUT_OF_MEMORY_ADVICE } from './ledger.js';
 import { pipelineFor, releasePipelines } from './pipelines.js';
 import { measureWaits, waitForQueue } from './wait.js';
@@ -25,7 +25,7 @@ export interface Upload {
 }
 
 /** One or more submits: what goes in, what is done, what comes out. */
-export interface Job {
+export interface Submission {
   /** Named storage buffers that the commands use, in bytes; kept for the next job. */
   readonly scratch: Readonly<Record<string, number>>;
   /** Buffers that are not the runner's, by name. */
@@ -33,7 +33,7 @@ export interface Job {
   readonly uploads: readonly Upload[];
   readonly commands: readonly Command[];
   /** When its turn is to be. Default: in its order among those of normal priority. */
-  readonly turn?: Turn | undefined;
+  readonly turn?: Ticket | undefined;
   /** Milliseconds that the device is expected to take for one of its submits. Default: next to none. */
   readonly expectedMs?: number;
   /** Bytes of the accounts of its stages, which are zero when it begins; they come back. */
@@ -48,7 +48,7 @@ export interface Job {
   onSubmitted?(done: number, total: number): void;
 }
 
-export interface JobResult {
+export interface SubmissionResult {
   readonly accounts: Uint32Array;
   readonly result: Uint32Array;
   /** The words of each slice that was to be read. */
@@ -69,15 +69,15 @@ export interface RunnerOptions {
 }
 
 /** How something waits that is to stay on the device. */
-export interface ResidentWait {
-  goOn(): void;
-  readonly turn?: Turn | undefined;
+export interface ResidentRequest {
+  checkpoint(): void;
+  readonly turn?: Ticket | undefined;
 }
 
 /** Is told what the time of a call goes to from now on. */
 export interface Stopwatch {
   /** @param part null: nothing that counts */
-  enter(part: keyof HostWalls | null): void;
+  enter(part: keyof HostTimes | null): void;
 }
 
 const unwatched: Stopwatch = { enter: () => undefined };
@@ -99,8 +99,8 @@ export interface PassTime {
 export class Runner {
   readonly device: GPUDevice;
   readonly ledger: Ledger;
-  readonly #owner: DeviceOwner;
-  readonly #member: Member;
+  readonly #owner: DeviceScheduler;
+  readonly #member: Client;
   readonly #afterLoss: string;
   /** Those that no job has. */
   #queries: GPUQuerySet[] = [];
@@ -118,7 +118,7 @@ export class Runner {
     this.#afterLoss = afterLoss;
     this.ledger = new Ledger(device);
     this.#member = { ledger: this.ledger, budget, deviceBudget, keeps };
-    this.#owner = ownerOf(device);
+    this.#owner = schedulerOf(device);
     this.#owner.join(this.#member);
     // a device may outlive many runners, and would keep them all
     const self = new WeakRef(this);
@@ -143,12 +143,12 @@ export class Runner {
   }
 
   /** What scratch a job may take. */
-  get room(): Room {
+  get room(): Allowance {
     return this.#owner.roomOf(this.#member);
   }
 
   /** Whether its device has work, of whomever, that is at least as urgent as a call. */
-  isBusyFor(call: Turn): boolean {
+  isBusyFor(call: Ticket): boolean {
     return this.#owner.isBusyFor(call);
   }
 
@@ -184,7 +184,7 @@ export class Runner {
   }
 
   /** @param clock of the call that the job is a part of; it is in `encodeMs` before, and in `readBackMs` after */
-  async run(job: Job, clock: Stopwatch = unwatched): Promise<JobResult> {
+  async run(job: Submission, clock: Stopwatch = unwatched): Promise<SubmissionResult> {
     if (this.isOver) job.turn?.onRefused?.();
     this.assertAlive();
     const signal = job.turn?.signal;
@@ -202,7 +202,7 @@ export class Runner {
     const sizes = jobBytes(accounts, result, dispatches.length, timing ? passes.length : 0, others);
     this.#call = (this.#call + 1) >>> 0 || 1;
     const call = this.#call;
-    const chain = new CustodyChain(call, accounts / 4, dispatches);
+    const chain = new DispatchChain(call, accounts / 4, dispatches);
     const wanted = {
       ...job.scratch,
       uniforms: sizes.uniforms,
@@ -218,7 +218,7 @@ export class Runner {
       const returned = this.#owner.make(lease);
       if (timing) querySet = this.#takeQueries(2 * passes.length);
       const resolve = ({ buffer, offset = 0, size }: Slice): GPUBufferBinding => {
-        if (buffer === CUSTODY) return { buffer: returned, offset: 0, size: sizes.custody };
+        if (buffer === CHAIN) return { buffer: returned, offset: 0, size: sizes.chain };
         if (buffer === RESULT) {
           return { buffer: returned, offset: sizes.resultAt + offset, size: size ?? result - offset };
         }
@@ -317,7 +317,7 @@ export class Runner {
       rest = () => mapped;
       const [bytes] = await Promise.all([this.#ending.race(mapped, signal), job.meanwhile?.()]);
       const words = (at: number, size: number): Uint32Array => new Uint32Array(bytes, at, size / 4);
-      chain.assertWhole(words(accounts, sizes.custody - accounts));
+      chain.assertWhole(words(accounts, sizes.chain - accounts));
       return {
         accounts: words(0, accounts),
         result: words(sizes.resultAt, result),
@@ -364,7 +364,7 @@ export class Runner {
     account: Account,
     label: string,
     bytes: number,
-    { goOn, turn }: ResidentWait,
+    { checkpoint, turn }: ResidentRequest,
     contents?: Uint8Array<ArrayBuffer>,
   ): Promise<GPUBuffer> {
     this.assertAlive();
@@ -387,7 +387,7 @@ export class Runner {
         () => this.#guard(make),
         () => {
           if (this.isOver) turn?.onRefused?.();
-          goOn();
+          checkpoint();
           this.assertAlive();
         },
       );
@@ -412,7 +412,7 @@ export class Runner {
     this.#queries = [];
   }
 
-  async #admit(sizes: Readonly<Record<string, number>>, own: number, turn: Turn | undefined): Promise<Lease> {
+  async #admit(sizes: Readonly<Record<string, number>>, own: number, turn: Ticket | undefined): Promise<Lease> {
     const told = turn ?? { priority: 'normal', since: performance.now(), deadline: null };
     try {
       return await this.#owner.admit(this.#member, sizes, own, told);
@@ -455,7 +455,7 @@ export class Runner {
           if (access === 'uniform') {
             return { binding, resource: { buffer: uniforms, offset, size: UNIFORM_ALIGNMENT } };
           }
-          const slice = bindings[name] ?? (name === CUSTODY ? { buffer: CUSTODY } : undefined);
+          const slice = bindings[name] ?? (name === CHAIN ? { buffer: CHAIN } : undefined);
           if (slice === undefined) throw new MsmError('internal', `${kernel.name} lacks a buffer for '${name}'`);
           return { binding, resource: resolve(slice) };
         });
@@ -556,7 +556,7 @@ const used = new WeakSet<GPUComputePipeline>();
 
 /** What a job needs on the GPU besides its commands. */
 interface Prepared {
-  readonly job: Job;
+  readonly job: Submission;
   readonly pipelines: ReadonlyMap<Kernel, GPUComputePipeline>;
   resolve(slice: Slice): GPUBufferBinding;
   /** Of this job alone, and never of another: its custody and what it gives back. */
@@ -582,7 +582,7 @@ const readMapped = async (
 };
 
 /** The configs of all dispatches, each where a uniform may start. */
-const uniformContents = (configs: CustodyChain['configs']): Uint32Array<ArrayBuffer> => {
+const uniformContents = (configs: DispatchChain['configs']): Uint32Array<ArrayBuffer> => {
   const words = UNIFORM_ALIGNMENT / 4;
   const contents = new Uint32Array(words * Math.max(1, configs.length));
   configs.forEach((config, i) => {
@@ -592,7 +592,7 @@ const uniformContents = (configs: CustodyChain['configs']): Uint32Array<ArrayBuf
 };
 
 /** The words of slices that lie one behind the other. */
-const cut = (words: Uint32Array, slices: NonNullable<Job['read']>): Uint32Array[] => {
+const cut = (words: Uint32Array, slices: NonNullable<Submission['read']>): Uint32Array[] => {
   let at = 0;
   return slices.map(({ size }) => {
     const first = at;

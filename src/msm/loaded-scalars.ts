@@ -47,10 +47,10 @@ export class ScalarStore {
    *
    * @param goOn called now and then while it waits for room; what it throws ends that
    */
-  async place(runner: Runner, goOn: () => void): Promise<void> {
+  async place(runner: Runner, checkpoint: () => void): Promise<void> {
     if (this.on(runner.device) !== null || this.bytes.length === 0) return;
     this.leave();
-    const buffer = await runner.createResident('scalars', this.label, this.bytes.length, { goOn }, this.bytes);
+    const buffer = await runner.createResident('scalars', this.label, this.bytes.length, { checkpoint }, this.bytes);
     if (this.#isDestroyed) runner.ledger.destroy(buffer);
     else this.#home = { runner, buffer };
   }

@@ -5,7 +5,7 @@ import { type SurveyedVector, survey } from './plan/survey.js';
 import type { TableShape } from './plan/workload.js';
 
 /** What is multiplied: scalar i of a vector with base `offset + i`. */
-export interface Factors {
+export interface ScalarVector {
   readonly scalars: Uint8Array<ArrayBuffer>;
   readonly n: number;
   readonly offset: number;
@@ -14,17 +14,17 @@ export interface Factors {
 }
 
 /** Factors that were looked at. */
-export type SurveyedFactors = SurveyedVector & Pick<Factors, 'loaded'>;
+export type SurveyedScalars = SurveyedVector & Pick<ScalarVector, 'loaded'>;
 
 /** Looks at scalars to plan by them; at loaded ones, once. */
-export const surveyFactors = (
+export const surveyScalars = (
   curve: CurveContext,
-  { scalars, offset, loaded }: Factors,
+  { scalars, offset, loaded }: ScalarVector,
   tables: TableShape,
   picks: boolean,
-): SurveyedFactors => {
+): SurveyedScalars => {
   const look = () => survey(curve, scalars, tables, picks);
   // all else that a survey goes by is the order's
-  const key = [curve.foldsScalars, picks, tables.count, tables.bits].join(' ');
+  const key = [curve.negatesScalars, picks, tables.count, tables.bits].join(' ');
   return { ...(loaded?.remembered(key, look) ?? look()), offset, loaded };
 };

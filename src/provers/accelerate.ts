@@ -10,7 +10,7 @@ import type { Groth16Zkey, PlonkZkey } from '../formats/zkey.js';
 import { createMsmEngine } from '../index.js';
 import { type AccelerateOptions, type ReadAccelerateOptions, readAccelerateOptions } from './accelerate-options.js';
 import { defaultBasesBudget } from './bases-budget.js';
-import { BasesShelf, type ShelfStats } from './bases-shelf.js';
+import { BasesCache, type ShelfStats } from './bases-shelf.js';
 import {
   copyOf,
   curvesOf,
@@ -24,7 +24,7 @@ import {
   replaceMultiExp,
   type Snarkjs,
 } from './ffjavascript.js';
-import { ScalarsShelf } from './scalars-shelf.js';
+import { ScalarsCache } from './scalars-shelf.js';
 
 /** What was done for snarkjs so far. */
 export interface AccelerateStats extends Readonly<ShelfStats> {
@@ -114,8 +114,8 @@ type Warning = 'not ours' | 'not asked' | 'tight';
 class Accelerator {
   readonly counts = noCounts();
   readonly #options: ReadAccelerateOptions;
-  readonly #shelf: BasesShelf;
-  readonly #scalars: ScalarsShelf;
+  readonly #shelf: BasesCache;
+  readonly #scalars: ScalarsCache;
   readonly #engines = new Map<string, Promise<MsmEngine<Coordinate>>>();
   #isOver = false;
   readonly #warned = new Set<Warning>();
@@ -126,8 +126,8 @@ class Accelerator {
     this.#options = options;
     this.counts.basesBudget = options.basesBudget ?? defaultBasesBudget(Number.POSITIVE_INFINITY);
     const budget = { bytes: () => this.counts.basesBudget, onTight: (bytes: number) => this.#warnTight(bytes) };
-    this.#shelf = new BasesShelf(budget, this.counts, options.signal);
-    this.#scalars = new ScalarsShelf(this.counts, options.signal);
+    this.#shelf = new BasesCache(budget, this.counts, options.signal);
+    this.#scalars = new ScalarsCache(this.counts, options.signal);
   }
 
   /** Told of proofs: one without any MSM that came here is told of. */

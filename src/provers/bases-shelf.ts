@@ -110,7 +110,7 @@ type Engine = Promise<MsmEngine<Coordinate>>;
  * All that one prover has loaded, of all groups, within one budget. The longest unused goes first; but of points that are used in turn, more than fit, those
  * stay that do fit: what was taken off and comes back goes again, where all the rest was used since it was used last.
  */
-export class BasesShelf {
+export class BasesCache {
   readonly #budget: ShelfBudget;
   readonly #stats: ShelfStats;
   readonly #entries = new Map<Engine, Entry[]>();
@@ -154,8 +154,8 @@ export class BasesShelf {
     const found = await this.#recognise(engine, file);
     if (found !== null) return found;
     return this.#inTurn(engine, async () => {
-      const [other, goOn] = [await this.#recognise(engine, file), () => assertNotAborted(this.#signal)];
-      return other ?? this.#loadAnew(engine, await readAll(file, goOn));
+      const [other, checkpoint] = [await this.#recognise(engine, file), () => assertNotAborted(this.#signal)];
+      return other ?? this.#loadAnew(engine, await readAll(file, checkpoint));
     });
   }
 

@@ -35,10 +35,10 @@ export const readWhile = async (
 };
 
 /** All points, in one array. @param goOn called between chunks; what it throws ends the reading */
-export const readAll = async (file: PointFile, goOn: () => void): Promise<Uint8Array> => {
+export const readAll = async (file: PointFile, checkpoint: () => void): Promise<Uint8Array> => {
   const all = roomFor('points', file.byteLength, 1, 'bytes');
   await readWhile(file, (chunk, at) => {
-    goOn();
+    checkpoint();
     all.set(chunk, at);
     return true;
   });

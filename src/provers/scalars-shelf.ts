@@ -17,7 +17,7 @@ interface Entry {
   readonly scalars: LoadedScalars;
 }
 
-export class ScalarsShelf {
+export class ScalarsCache {
   /** The last used first. */
   #entries: readonly Entry[] = [];
   readonly #counts: { sharedScalars: number };

@@ -3,8 +3,8 @@ import type { Priority } from '../api/calls.js';
 import type { EngineEvent, EngineStats, QueueLimits } from '../api/sharing.js';
 import { Ending } from '../ending.js';
 import { abortedBy, assertNotAborted, MsmError, onAbort } from '../errors.js';
-import type { Turn } from '../scheduling/ticket.js';
-import { dueAt, isMoreUrgent, nextDue, type Waiting } from './edf.js';
+import type { Ticket } from '../scheduling/ticket.js';
+import { dueTime, earliestDue, isMoreUrgent, type Waiting } from './edf.js';
 
 /** What a call tells the queue of itself. */
 export interface QueuedCall {
@@ -16,50 +16,50 @@ export interface QueuedCall {
   readonly bytes: number;
   readonly signal: AbortSignal | undefined;
   /** What it wants computed, if that may be done together with what others want. */
-  readonly order?: Order | undefined;
+  readonly order?: Coalescing | undefined;
 }
 
 /** Gives back a result that came when its call had ended already. */
 export type Abandon<Result> = (result: Result) => void;
 
 /** What a call wants computed, as others may. */
-export interface Order {
+export interface Coalescing {
   /** Which of the orders that wait are worth being computed with this one. */
-  company(waiting: readonly Order[]): readonly Order[];
+  coalesced(waiting: readonly Coalescing[]): readonly Coalescing[];
 }
 
 /** Tells whoever watches what happened to a call. */
 type Tell = (event: EngineEvent['event'], more?: Partial<EngineEvent>) => unknown;
 
 /** A call that is computed as part of another one. */
-export interface Companion extends Waiting {
-  readonly order: Order;
+export interface CoalescedCall extends Waiting {
+  readonly order: Coalescing;
   readonly signal: AbortSignal | undefined;
   readonly tell: Tell;
   settle(result: unknown): void;
   fail(error: unknown): void;
   /** Has it computed by itself, in its turn: what went wrong with others is none of its. */
-  part(): void;
+  separate(): void;
 }
 
 /** What a call that is under way knows of its turn. */
-export interface CallTurn extends Turn {
+export interface CallTicket extends Ticket {
   /**
    * Does what nobody else may see half done: no other call of the engine is under way meanwhile, but those that wait for the same.
    *
    * @param signal ends the waiting for it
    * @throws MsmError `aborted`, before
    */
-  alone<Result>(work: () => Promise<Result>, signal: AbortSignal | undefined): Promise<Result>;
+  exclusive<Result>(work: () => Promise<Result>, signal: AbortSignal | undefined): Promise<Result>;
   /** Those that are computed with it. */
-  readonly company: readonly Companion[];
+  readonly coalesced: readonly CoalescedCall[];
 }
 
 interface Waiter extends Waiting {
   readonly bytes: number;
-  readonly order: Order | undefined;
+  readonly order: Coalescing | undefined;
   begin(): void;
-  join(): Companion;
+  join(): CoalescedCall;
 }
 
 /** A call, and what is known of it. */
@@ -88,10 +88,10 @@ const outcome = () => {
 };
 
 /** Calls that are computed together are as urgent as the most urgent of them, and due when the first of them is. */
-const urgencyOf = (call: Waiting, company: readonly Waiting[]): Waiting => {
-  if (company.length === 0) return call;
-  const { priority } = company.reduce((most, each) => (isMoreUrgent(each, most) ? each : most), call);
-  return { priority, since: call.since, deadline: Math.min(...[call, ...company].map(dueAt)) };
+const urgencyOf = (call: Waiting, coalesced: readonly Waiting[]): Waiting => {
+  if (coalesced.length === 0) return call;
+  const { priority } = coalesced.reduce((most, each) => (isMoreUrgent(each, most) ? each : most), call);
+  return { priority, since: call.since, deadline: Math.min(...[call, ...coalesced].map(dueTime)) };
 };
 
 const codeOf = (error: unknown): NonNullable<EngineEvent['error']> =>
@@ -152,7 +152,7 @@ export class CallQueue {
    * @throws MsmError `overloaded`, at once; `aborted`, as soon as somebody aborts what waits
    */
   async run<Result>(
-    task: (turn: CallTurn) => Promise<Result>,
+    task: (turn: CallTicket) => Promise<Result>,
     { kind, priority, deadline, bytes, signal, order }: QueuedCall,
     abandon: Abandon<Result> = () => undefined,
   ): Promise<Result> {
@@ -220,7 +220,7 @@ export class CallQueue {
    * Does the work of a call that has its turn. A call that is aborted ends at once, and so do all with their engine: work that cannot be left
    * in the middle keeps its place until it sees that. Calls computed with an aborted one go on.
    */
-  #work<Result>(task: (turn: CallTurn) => Promise<Result>, own: Called, abandon: Abandon<Result>): Promise<Result> {
+  #work<Result>(task: (turn: CallTicket) => Promise<Result>, own: Called, abandon: Abandon<Result>): Promise<Result> {
     const { waiting, signal } = own;
     let isOver = false;
     const turn = this.#turnOf({ ...own, tell: (event) => isOver || own.tell(event) });
@@ -229,7 +229,7 @@ export class CallQueue {
       try {
         return await task(turn);
       } finally {
-        this.#end(waiting, (performance.now() - begun) / (1 + turn.company.length));
+        this.#end(waiting, (performance.now() - begun) / (1 + turn.coalesced.length));
       }
     };
     const over = (): void => {
@@ -268,35 +268,35 @@ export class CallQueue {
   #chosenOf<Some extends Waiting>(waiting: readonly Some[]): Some | null {
     if (this.#isAlone) return null;
     const isFree = this.#parked.length === 0 && this.#active.size < this.#width;
-    if (isFree) return waiting[nextDue(waiting)] ?? null;
+    if (isFree) return waiting[earliestDue(waiting)] ?? null;
     if (this.#width === 1) return null;
     const urgent = waiting.filter((call) => [...this.#active].every((other) => isMoreUrgent(call, other)));
-    return urgent[nextDue(urgent)] ?? null;
+    return urgent[earliestDue(urgent)] ?? null;
   }
 
-  #turnOf({ waiting, signal, order, tell }: Called): CallTurn {
-    const company = this.#companyOf(waiting, order);
+  #turnOf({ waiting, signal, order, tell }: Called): CallTicket {
+    const coalesced = this.#companyOf(waiting, order);
     const tellAll = (event: EngineEvent['event']): void => {
       tell(event);
-      for (const companion of company) companion.tell(event);
+      for (const companion of coalesced) companion.tell(event);
     };
     return {
-      ...urgencyOf(waiting, company),
-      ...{ signal, company },
-      alone: (work, other) => this.#alone(work, other),
+      ...urgencyOf(waiting, coalesced),
+      ...{ signal, coalesced },
+      exclusive: (work, other) => this.#alone(work, other),
       onSubmitted: () => tellAll('submitted'),
       onComputed: () => tellAll('computed'),
     };
   }
 
   /** Takes out of those that wait whoever is to be computed with a call; nobody who is less urgent. */
-  #companyOf(call: Waiting, order: Order | undefined): readonly Companion[] {
+  #companyOf(call: Waiting, order: Coalescing | undefined): readonly CoalescedCall[] {
     if (order === undefined || this.#waiting.length === 0) return [];
     const orders = this.#waiting
       .filter((each) => !isMoreUrgent(call, each))
-      .sort((one, other) => dueAt(one) - dueAt(other))
+      .sort((one, other) => dueTime(one) - dueTime(other))
       .flatMap((each) => each.order ?? []);
-    const chosen = new Set(order.company(orders));
+    const chosen = new Set(order.coalesced(orders));
     const waiters = this.#waiting.filter((each) => each.order !== undefined && chosen.has(each.order));
     this.#waiting = this.#waiting.filter((each) => !waiters.includes(each));
     this.#counts.merged += waiters.length;
@@ -346,8 +346,8 @@ export class CallQueue {
           promise.then(over, over);
           resolve({ result: promise });
           const tellOfIt: Tell = (event) => isOver || tell(event);
-          const part = (): void => settle(PARTED);
-          return { ...call, order: order as Order, signal, tell: tellOfIt, settle, fail, part };
+          const separate = (): void => settle(PARTED);
+          return { ...call, order: order as Coalescing, signal, tell: tellOfIt, settle, fail, separate };
         },
       };
       // who was aborted before is told of nothing

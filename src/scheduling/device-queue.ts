@@ -1,5 +1,5 @@
 /** Whose turn it is on a device, among the jobs of all that share it. Decisions only: it knows neither buffers nor promises, and time is told. */
-import { dueAt, isMoreUrgent, nextDue, type Waiting } from './edf.js';
+import { dueTime, earliestDue, isMoreUrgent, type Waiting } from './edf.js';
 
 /** Jobs whose last submit was made and which are not done, at most, when another one begins: one that runs, and behind it one that is staged. */
 const MOST_AHEAD = 1;
@@ -14,7 +14,7 @@ interface Submitting<Job> {
   isPaused: boolean;
 }
 
-export class DeviceLine<Job extends Waiting> {
+export class DeviceQueue<Job extends Waiting> {
   #waiting: Job[] = [];
   /** Each but the last paused for the next. */
   readonly #submitting: Submitting<Job>[] = [];
@@ -97,13 +97,13 @@ export class DeviceLine<Job extends Waiting> {
     if (current !== undefined) {
       if (!current.isPaused) return null;
       const urgent = this.#waiting.filter((job) => isMoreUrgent(job, current.job));
-      return urgent[nextDue(urgent)] ?? null;
+      return urgent[earliestDue(urgent)] ?? null;
     }
-    const head = this.#waiting[nextDue(this.#waiting)] ?? null;
+    const head = this.#waiting[earliestDue(this.#waiting)] ?? null;
     if (head === null || this.#submitted.size === 0) return head;
     if (this.#submitted.size > MOST_AHEAD) return null;
     // what has waited long enough is as urgent as anything
-    const isHeldBack = dueAt(head) > now && this.#hasMoreUrgent(head, now);
+    const isHeldBack = dueTime(head) > now && this.#hasMoreUrgent(head, now);
     return isHeldBack ? null : head;
   }
 

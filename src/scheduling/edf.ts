@@ -5,7 +5,7 @@ import type { Priority } from '../api/calls.js';
  * Milliseconds that a call lets others go before it that come after it: nobody waits for ever, as whoever comes later than that is due later, however
  * urgent it is. Between calls of one priority the first goes first.
  */
-export const PATIENCE: Readonly<Record<Priority, number>> = { interactive: 0, normal: 1000, background: 10_000 };
+export const AGEING_MS: Readonly<Record<Priority, number>> = { interactive: 0, normal: 1000, background: 10_000 };
 
 /** A call that waits. */
 export interface Waiting {
@@ -17,13 +17,13 @@ export interface Waiting {
 }
 
 /** The moment at which it is due. */
-export const dueAt = ({ priority, since, deadline }: Waiting): number =>
-  Math.min(since + PATIENCE[priority], deadline ?? Number.POSITIVE_INFINITY);
+export const dueTime = ({ priority, since, deadline }: Waiting): number =>
+  Math.min(since + AGEING_MS[priority], deadline ?? Number.POSITIVE_INFINITY);
 
 /** Whether one is of a more urgent kind than another one. */
 export const isMoreUrgent = (one: Pick<Waiting, 'priority'>, other: Pick<Waiting, 'priority'>): boolean =>
-  PATIENCE[one.priority] < PATIENCE[other.priority];
+  AGEING_MS[one.priority] < AGEING_MS[other.priority];
 
 /** The index of the next one, of several that are due together the first. */
-export const nextDue = (waiting: readonly Waiting[]): number =>
-  waiting.reduce((best, each, i) => (dueAt(each) < dueAt(waiting[best] as Waiting) ? i : best), 0);
+export const earliestDue = (waiting: readonly Waiting[]): number =>
+  waiting.reduce((best, each, i) => (dueTime(each) < dueTime(waiting[best] as Waiting) ? i : best), 0);

@@ -1,7 +1,7 @@
 import type { Waiting } from './edf.js';
 
 /** When a job's turn is to be, and who may end its waiting. */
-export interface Turn extends Waiting {
+export interface Ticket extends Waiting {
   readonly signal?: AbortSignal | undefined;
   /** Told when it is. */
   onBegun?(): void;

@@ -2,7 +2,7 @@
 const TURN_MS = 16;
 
 /** Gives the page its turn whenever 16 ms have passed. While it is asked often it looks at the clock now and then only. */
-export class Turns {
+export class TimeSlice {
   readonly #onTurn: () => Promise<void> | void;
   #asked = 0;
   #last = performance.now();
@@ -19,23 +19,23 @@ export class Turns {
   }
 
   /** Whether `take` is due; to be asked between steps of microseconds. */
-  get due(): boolean {
-    return ++this.#asked % 64 === 0 && this.areOver;
+  get isOverSoon(): boolean {
+    return ++this.#asked % 64 === 0 && this.isOver;
   }
 
   /** The same, between steps of milliseconds. */
-  get areOver(): boolean {
+  get isOver(): boolean {
     return performance.now() - this.#last > TURN_MS;
   }
 
-  async take(): Promise<void> {
+  async yield(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 0));
-    await this.goOn();
+    await this.checkpoint();
     this.#last = performance.now();
   }
 
   /** What comes with a turn, where the page has had its own. */
-  async goOn(): Promise<void> {
+  async checkpoint(): Promise<void> {
     const begun = performance.now();
     await this.#onTurn();
     this.#waitedMs += performance.now() - begun;

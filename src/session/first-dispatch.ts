@@ -2,7 +2,7 @@
 
 import type { Slice } from '../gpu/commands.js';
 import { addCompileTime } from '../gpu/pipelines.js';
-import type { Job, Runner } from '../gpu/runner.js';
+import type { Runner, Submission } from '../gpu/runner.js';
 import type { Kernel } from '../shaders/kernel.js';
 
 /** At least one element of whatever a kernel declares. */
@@ -14,7 +14,7 @@ const NO_GROUPS = 'no groups';
  * Dispatches a kernel with everything bound and no workgroup. The number is in a buffer: a driver that sees a 0 leaves the dispatch out,
  * and no invocation has to be trusted with empty buffers.
  */
-const onNothing = (kernel: Kernel): Job => {
+const onNothing = (kernel: Kernel): Submission => {
   const bindings: Record<string, Slice> = {};
   const scratch: Record<string, number> = { [NO_GROUPS]: TINY_BYTES };
   kernel.bindings.forEach(({ name }, i) => {
@@ -43,10 +43,10 @@ export const compileAndDispatch = async (
   runner: Runner,
   apart: Runner,
   kernels: readonly Kernel[],
-  goOn: () => void,
+  checkpoint: () => void,
 ): Promise<void> => {
   for (const [kernel, pipeline] of await runner.compile(kernels)) {
-    goOn();
+    checkpoint();
     if (dispatched.has(pipeline)) continue;
     let [submitted, done] = [0, 0];
     await apart.run(onNothing(kernel), {
@@ -58,5 +58,5 @@ export const compileAndDispatch = async (
     dispatched.add(pipeline);
     addCompileTime(pipeline, done - submitted);
   }
-  goOn();
+  checkpoint();
 };

@@ -1,5 +1,5 @@
 import type { PhaseTime, TimelineEntry } from '../api/run-record.js';
-import type { JobResult } from '../gpu/runner.js';
+import type { SubmissionResult } from '../gpu/runner.js';
 
 /** Clocks of GPUs have been seen to go back: no time is less than 0. */
 const milliseconds = (ns: bigint): number => (ns > 0n ? Number(ns) / 1e6 : 0);
@@ -15,7 +15,7 @@ const LEEWAY = { factor: 1.25, ms: 20 } as const;
  *   19.2 MHz that says nanoseconds is wrong by a factor of 52)
  */
 export const timelineOf = (
-  jobs: readonly Pick<JobResult, 'passes' | 'submits'>[],
+  jobs: readonly Pick<SubmissionResult, 'passes' | 'submits'>[],
   submitToResultMs: number,
 ): TimelineEntry[] | null => {
   const timeline: TimelineEntry[] = [];
@@ -40,8 +40,8 @@ export const timelineOf = (
 };
 
 /** What a timeline sums to, by name in the order in which the names first come; last the fold. */
-export const phasesOf = (timeline: readonly TimelineEntry[], foldMs: number): PhaseTime[] => {
+export const phasesOf = (timeline: readonly TimelineEntry[], combineMs: number): PhaseTime[] => {
   const phases = new Map<string, number>();
   for (const { name, ms } of timeline) phases.set(name, (phases.get(name) ?? 0) + ms);
-  return [...[...phases].map(([name, ms]) => ({ name, ms })), { name: 'fold (CPU)', ms: foldMs }];
+  return [...[...phases].map(([name, ms]) => ({ name, ms })), { name: 'fold (CPU)', ms: combineMs }];
 };

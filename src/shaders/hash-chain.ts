@@ -11,7 +11,7 @@ import { type Struct, struct } from './struct.js';
 import type { Template, TemplateView } from './template.js';
 
 /** The binding of a job's custody buffer: the accounts of the stages, then the stamps. */
-export const CUSTODY = 'custody';
+export const CHAIN = 'chain';
 
 /** What the runner adds to the config of every dispatch. */
 export const Tail = struct('Tail', {
@@ -29,7 +29,7 @@ const FACTOR = 0x7feb352d;
 const STEP = 0x9e3779b9;
 
 /** Mixes a word; another word, another result. Zero does not stay zero: it is what unwritten memory is full of. */
-export const finish = (word: number): number => {
+export const mix = (word: number): number => {
   const moved = word + STEP;
   const mixed = Math.imul(moved ^ (moved >>> 16), FACTOR);
   return (mixed ^ (mixed >>> 15)) >>> 0;
@@ -44,12 +44,12 @@ export const sumOfLanes = (accounts: Uint32Array, first: number): number =>
 
 /** The digest of an entry, or of a number and what it has. */
 export const digestOf = (first: number, second: number): number =>
-  finish(Math.imul(first, weight(0)) + Math.imul(second, weight(1)));
+  mix(Math.imul(first, weight(0)) + Math.imul(second, weight(1)));
 
 /** Words on top of a seal: one that differs anywhere gives another seal. */
-export const seal = (before: number, words: ArrayLike<number>, first = 0, end = words.length): number => {
+export const absorb = (before: number, words: ArrayLike<number>, first = 0, end = words.length): number => {
   let value = before;
-  for (let i = first; i < end; i++) value = finish(value ^ (words[i] as number));
+  for (let i = first; i < end; i++) value = mix(value ^ (words[i] as number));
   return value;
 };
 
@@ -68,7 +68,7 @@ export const stageKernel = <Field extends string>(
     [
       { name: 'config', access: 'uniform', type: config.name },
       ...bindings,
-      { name: CUSTODY, access: 'write', type: 'array<atomic<u32>>' },
+      { name: CHAIN, access: 'write', type: 'array<atomic<u32>>' },
     ],
     {
       ...view,

@@ -24,13 +24,13 @@ export const STORAGE_ALIGNMENT = 256;
  * @param others what is read back from other buffers
  */
 export const jobBytes = (accounts: number, result: number, dispatches: number, timedPasses: number, others = 0) => {
-  const custody = accounts + 4 * (dispatches + 2);
-  const resultAt = Math.ceil(custody / STORAGE_ALIGNMENT) * STORAGE_ALIGNMENT;
+  const chain = accounts + 4 * (dispatches + 2);
+  const resultAt = Math.ceil(chain / STORAGE_ALIGNMENT) * STORAGE_ALIGNMENT;
   const returned = resultAt + result;
   const times = 16 * timedPasses;
   const uniforms = UNIFORM_ALIGNMENT * Math.max(1, dispatches);
   const staging = returned + others + times;
-  return { custody, resultAt, returned, times, uniforms, staging, all: returned + staging + times + uniforms };
+  return { chain, resultAt, returned, times, uniforms, staging, all: returned + staging + times + uniforms };
 };
 
 /** How many items of some size there are from one place where a storage binding may start to the next: 4 of 64 bytes, 8 of 96. */

@@ -4,12 +4,12 @@ import fieldWordsTemplate from '../../wgsl/field/field-words.wgsl?template';
 import inverseTemplate from '../../wgsl/field/inverse.wgsl?template';
 import packedTemplate from '../../wgsl/field/packed.wgsl?template';
 import pointTemplate from '../../wgsl/msm/point.wgsl?template';
-import custodyTemplate from '../../wgsl/shaders/hash-chain.wgsl?template';
+import hashChainTemplate from '../../wgsl/shaders/hash-chain.wgsl?template';
 import { renderTemplate, type Template, type TemplateView } from './template.js';
 
 /** What any shader may include by name. */
 const partials: Readonly<Record<string, Template>> = {
-  custody: custodyTemplate,
+  hash_chain: hashChainTemplate,
   field: fieldTemplate,
   field_limbs: fieldLimbsTemplate,
   field_words: fieldWordsTemplate,

@@ -1,11 +1,11 @@
 /** What a pool and its workers say to each other. */
-import type { Piece, WindowSums } from '../msm/cpu/share.js';
+import type { Operands, WindowSums } from '../msm/cpu/share.js';
 import type { CompiledKernel } from '../wasm/arithmetic/point-adder.js';
 import type { SharedWords } from './shared-words.js';
 
 /** What all threads of a round need to know: the rows of all pieces, so many a chunk. */
 export interface Task {
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly Operands[];
   readonly rowsPerChunk: number;
 }
 

@@ -19,7 +19,7 @@ import type { PageWorker, StartWorker } from './platform.js';
 import { SharedWords } from './shared-words.js';
 
 /** How long is long, in milliseconds. */
-export interface Patience {
+export interface PoolTimeouts {
   /** Workers that had nothing to do for so long end. */
   readonly idleMs: number;
   /**
@@ -31,7 +31,7 @@ export interface Patience {
   readonly startMs?: number;
 }
 
-const PATIENCE: Patience = { idleMs: 10_000, silentMs: 3000 };
+const TIMEOUTS: PoolTimeouts = { idleMs: 10_000, silentMs: 3000 };
 
 const SILENT_CHUNKS = 20;
 
@@ -61,7 +61,7 @@ export interface Round {
   /** How many workers may be at work, where they draw; asked now and then. Others wait before their next chunk, until all are drawn. */
   allowed?: (() => number) | undefined;
   /** Called now and then, and waited for; what it throws ends the round. */
-  goOn(): Promise<void>;
+  checkpoint(): Promise<void>;
 }
 
 export interface RoundOutcome {
@@ -93,7 +93,7 @@ interface Current {
 }
 
 /** A worker and what it was given. */
-class Member {
+class PoolWorker {
   readonly number: number;
   readonly worker: ComputeWorker;
   readonly since = performance.now();
@@ -115,10 +115,10 @@ export class WorkerPool {
   /** Another way to start workers, until it is taken, or a worker was ready. */
   #otherwise: (() => Promise<StartWorker>) | null;
   readonly #shares: boolean;
-  readonly #patience: Patience;
+  readonly #patience: PoolTimeouts;
   readonly #inputs = new SharedWords();
   readonly #control = new SharedWords();
-  #members: Member[] = [];
+  #members: PoolWorker[] = [];
   #numbers = 0;
   #deaths = 0;
   #whyOff: string | null = null;
@@ -133,7 +133,7 @@ export class WorkerPool {
   constructor(
     start: StartWorker,
     shares: boolean,
-    patience = PATIENCE,
+    patience = TIMEOUTS,
     otherwise: (() => Promise<StartWorker>) | null = null,
   ) {
     this.#start = start;
@@ -199,7 +199,7 @@ export class WorkerPool {
     this.#current = current;
     try {
       // what came before may have taken a while, as compiling does: no workers for a call that is over
-      await round.goOn();
+      await round.checkpoint();
       this.#look(current);
       await this.#computeOwn(current);
     } finally {
@@ -295,7 +295,7 @@ export class WorkerPool {
         break;
       }
       await this.#change();
-      await round.goOn();
+      await round.checkpoint();
     }
     // what was drawn by one that died before it could say so
     const { control } = current;
@@ -326,7 +326,7 @@ export class WorkerPool {
 
   #add(start: StartWorker): void {
     try {
-      const member = new Member(++this.#numbers, start());
+      const member = new PoolWorker(++this.#numbers, start());
       this.#listen(member);
       this.#members.push(member);
     } catch (error) {
@@ -372,7 +372,7 @@ export class WorkerPool {
   }
 
   /** @throws TypeError where it is no worker */
-  #listen(member: Member): void {
+  #listen(member: PoolWorker): void {
     const { worker } = member;
     const hear = (message: FromWorker): void => this.#hear(member, message);
     const lose = (why: string): void => this.#lose(member, why);
@@ -392,7 +392,7 @@ export class WorkerPool {
     });
   }
 
-  #hear(member: Member, message: FromWorker): void {
+  #hear(member: PoolWorker, message: FromWorker): void {
     const current = this.#current;
     // a script that is not ours may say anything
     if (member.state === 'dead' || typeof message !== 'object' || message === null) return;
@@ -421,12 +421,12 @@ export class WorkerPool {
   }
 
   /** From 1. */
-  #placeOf(member: Member): number {
+  #placeOf(member: PoolWorker): number {
     return 1 + this.#members.indexOf(member);
   }
 
   /** Answers a worker that asked for a chunk. */
-  #answer(member: Member): void {
+  #answer(member: PoolWorker): void {
     const current = this.#current as Current;
     const chunk = current.round.isStatic ? null : this.#draw(current, member.number);
     if (chunk !== null) member.drawn.add(chunk);
@@ -435,7 +435,7 @@ export class WorkerPool {
   }
 
   /** Gives a worker what is to be done, if there is anything left. */
-  #hand(member: Member): void {
+  #hand(member: PoolWorker): void {
     const current = this.#current as Current;
     const { round, control } = current;
     member.drawn.clear();
@@ -460,7 +460,7 @@ export class WorkerPool {
   }
 
   /** A worker that is there no more: what it drew is to be done again. */
-  #lose(member: Member, why: string): void {
+  #lose(member: PoolWorker, why: string): void {
     if (member.state === 'dead') return;
     const current = this.#current;
     const wasBusy = member.state === 'busy';
@@ -483,7 +483,7 @@ export class WorkerPool {
     this.#onChange();
   }
 
-  #end(member: Member): void {
+  #end(member: PoolWorker): void {
     // it may go on for a moment: read what it was given, and draw
     if (member.state === 'busy') this.#forget();
     member.state = 'dead';

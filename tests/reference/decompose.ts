@@ -7,8 +7,8 @@ export interface Decomposition {
   readonly windowBits: number;
   /** T */
   readonly vectorWindows: number;
-  readonly pieces: number;
-  readonly pieceBits: number;
+  readonly blocks: number;
+  readonly blockBits: number;
   readonly tables: number;
 }
 
@@ -16,39 +16,39 @@ export interface Decomposition {
 export const decompose = (
   curve: CurveContext,
   vectors: readonly { readonly scalars: Uint32Array; readonly firstBase: number; readonly picks?: readonly number[] }[],
-  { windowBits, vectorWindows, pieces, pieceBits, tables }: Decomposition,
+  { windowBits, vectorWindows, blocks, blockBits, tables }: Decomposition,
 ): Uint32Array => {
   const words = curve.scalarBytes / 4;
-  const slab = (pieces * Math.max(...vectors.map(({ scalars }) => scalars.length))) / words;
-  const entries = new Uint32Array(vectors.length * vectorWindows * slab * ENTRY_WORDS);
+  const rowLength = (blocks * Math.max(...vectors.map(({ scalars }) => scalars.length))) / words;
+  const entries = new Uint32Array(vectors.length * vectorWindows * rowLength * ENTRY_WORDS);
   for (let at = 1; at < entries.length; at += ENTRY_WORDS) entries[at] = ABSENT;
   vectors.forEach(({ scalars, firstBase, picks }, v) => {
     for (let i = 0; i < scalars.length / words; i++) {
       const scalar = readWords(scalars, i * words, words) % curve.order;
-      const flipped = curve.foldsScalars && 2n * scalar > curve.order;
+      const flipped = curve.negatesScalars && 2n * scalar > curve.order;
       const whole = flipped ? curve.order - scalar : scalar;
       let rest = whole;
-      for (let t = 0; t < pieces; t++) {
+      for (let t = 0; t < blocks; t++) {
         for (let j = 0; j < vectorWindows; j++) {
-          const width = Math.min(windowBits, pieceBits - j * windowBits);
+          const width = Math.min(windowBits, blockBits - j * windowBits);
           const radix = 1n << BigInt(width);
           let digit = rest % radix;
           rest /= radix;
           // The shader's rule sends a window to its negative representative by its top bit before the carry comes in, which this
           // reproduces: a window of 2^(w-1) - 1 that receives a carry stays at +2^(w-1), and only others above go negative.
-          const bit = t * pieceBits + j * windowBits;
+          const bit = t * blockBits + j * windowBits;
           const receivedCarry = bit > 0 && ((whole >> BigInt(bit - 1)) & 1n) === 1n;
           if (digit * 2n > radix || (digit * 2n === radix && !receivedCarry)) {
             digit -= radix;
             rest += 1n;
           }
           if (digit === 0n) continue;
-          const at = ((v * vectorWindows + j) * slab + i * pieces + t) * ENTRY_WORDS;
+          const at = ((v * vectorWindows + j) * rowLength + i * blocks + t) * ENTRY_WORDS;
           entries[at] = Number(digit < 0n ? -digit : digit) - 1;
           entries[at + 1] = (firstBase + (picks?.[i] ?? i)) * tables + t + (digit < 0n !== flipped ? NEGATE : 0);
         }
       }
-      if (rest !== 0n) throw new RangeError(`scalar ${i} does not fit ${pieces} pieces of ${pieceBits} bits`);
+      if (rest !== 0n) throw new RangeError(`scalar ${i} does not fit ${blocks} pieces of ${blockBits} bits`);
     }
   });
   return entries;

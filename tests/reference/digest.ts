@@ -37,5 +37,7 @@ export const digestOfEntries = (entries: readonly (readonly [number, number])[])
 /** Digest of points in their places, over all of their words. */
 export const digestOfSums = (words: Uint32Array, pointWords: number): number =>
   total(
-    itemsOf(words, pointWords).map((point, i) => point.reduce((seal, word) => mixed(seal ^ BigInt(word)), BigInt(i))),
+    itemsOf(words, pointWords).map((point, i) =>
+      point.reduce((digest, word) => mixed(digest ^ BigInt(word)), BigInt(i)),
+    ),
   );

@@ -23,7 +23,7 @@ const level = (config: PartitionValues, entries: number, tasks: number): Uint32A
 
 /** The CPU twin of wgsl/msm/partition.wgsl. */
 export const partition = (config: PartitionValues, totals: Uint32Array): Uint32Array => {
-  let entries = totals.reduce((sum, total) => sum + Math.min(total, config.slab), 0);
+  let entries = totals.reduce((sum, total) => sum + Math.min(total, config.row_length), 0);
   let tasks = Math.min(config.most_tasks, Math.max(1, Math.ceil(entries / config.entries_per_task)));
   const levels: Uint32Array[] = [];
   for (let i = 0; i < config.levels; i++) {

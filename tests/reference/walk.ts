@@ -15,7 +15,7 @@ export interface Cut {
 /** What a walk leaves behind, with `Value` for what it sums. */
 export interface WalkOf<Value> {
   /** Both places of every task: the stream of the next level. */
-  readonly places: Uint32Array<ArrayBuffer>;
+  readonly carries: Uint32Array<ArrayBuffer>;
   /** What the present places hold, by index; null for the absent ones. */
   readonly partials: (Value | null)[];
   /** The sums of the runs that ended here. */
@@ -32,11 +32,11 @@ export interface WalkOf<Value> {
 export const walkOf = <Value>(
   { entries, tasks, ...cut }: Cut,
   stream: Uint32Array,
-  add: (sum: Value | null, handle: number) => Value,
+  add: (sum: Value | null, pointRef: number) => Value,
 ): WalkOf<Value> => {
   const keyAt = (i: number): number => stream[i * ENTRY_WORDS] as number;
-  const handleAt = (i: number): number => stream[i * ENTRY_WORDS + 1] as number;
-  const places = new Uint32Array(2 * tasks * ENTRY_WORDS);
+  const pointRefAt = (i: number): number => stream[i * ENTRY_WORDS + 1] as number;
+  const carries = new Uint32Array(2 * tasks * ENTRY_WORDS);
   const partials = new Array<Value | null>(2 * tasks).fill(null);
   const sums = new Map<number, Value>();
   const writers = new Map<number, number[]>();
@@ -44,12 +44,12 @@ export const walkOf = <Value>(
   for (let t = 0; t < tasks; t++) {
     const [start, end] = [taskStart(cut, t), taskStart(cut, t + 1)];
     const before = start > 0 ? keyAt(start - 1) : 0;
-    places.set([start < end ? keyAt(start) : before, ABSENT, start < end ? keyAt(end - 1) : before, ABSENT], 4 * t);
+    carries.set([start < end ? keyAt(start) : before, ABSENT, start < end ? keyAt(end - 1) : before, ABSENT], 4 * t);
     for (let i = start; i < end; ) {
       const key = keyAt(i);
       const first = i;
       let sum: Value | null = null;
-      for (; i < end && keyAt(i) === key; i++) if (handleAt(i) !== ABSENT) sum = add(sum, handleAt(i));
+      for (; i < end && keyAt(i) === key; i++) if (pointRefAt(i) !== ABSENT) sum = add(sum, pointRefAt(i));
       if (sum === null) continue;
       const openLeft = first > 0 && keyAt(first - 1) === key;
       const openRight = i < entries && keyAt(i) === key;
@@ -59,16 +59,16 @@ export const walkOf = <Value>(
       } else {
         const place = 2 * t + (openLeft ? 0 : 1);
         partials[place] = sum;
-        places[place * ENTRY_WORDS + 1] = place;
+        carries[place * ENTRY_WORDS + 1] = place;
       }
     }
   }
-  return { places, partials, sums, writers };
+  return { carries, partials, sums, writers };
 };
 
 /** What a walk over points leaves behind, as the GPU's buffers have it. */
 export interface Walked {
-  readonly places: Uint32Array<ArrayBuffer>;
+  readonly carries: Uint32Array<ArrayBuffer>;
   readonly partials: Uint32Array<ArrayBuffer>;
   readonly writers: Map<number, number[]>;
 }
@@ -84,17 +84,17 @@ export const walk = (
   points: Uint32Array,
   sums: Uint32Array,
 ): Walked => {
-  const pointOf = (handle: number): Affine => {
-    const point = readPoint(curve, points, handle & INDEX_MASK);
-    return point !== null && handle >= NEGATE ? negated(curve, point) : point;
+  const pointOf = (pointRef: number): Affine => {
+    const point = readPoint(curve, points, pointRef & INDEX_MASK);
+    return point !== null && pointRef >= NEGATE ? negated(curve, point) : point;
   };
-  const walked = walkOf<Jacobian>(cut, stream, (sum, handle) =>
-    addAffine(curve, sum ?? infinityOf(curve), pointOf(handle)),
+  const walked = walkOf<Jacobian>(cut, stream, (sum, pointRef) =>
+    addAffine(curve, sum ?? infinityOf(curve), pointOf(pointRef)),
   );
   for (const [key, sum] of walked.sums) writePoint(curve, sums, key, toAffine(curve, sum));
   const partials = new Uint32Array(2 * cut.tasks * curve.pointWords);
   walked.partials.forEach((sum, place) => {
     if (sum !== null) writePoint(curve, partials, place, toAffine(curve, sum));
   });
-  return { places: walked.places, partials, writers: walked.writers };
+  return { carries: walked.carries, partials, writers: walked.writers };
 };

@@ -168,9 +168,9 @@ const forMsm = [
   'totals',
   'levels',
   'buckets',
-  'placesA',
+  'carriesA',
   'partialsA',
-  'placesB',
+  'carriesB',
   'partialsB',
   'splitSums',
 ] as const;

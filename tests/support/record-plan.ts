@@ -2,23 +2,23 @@ import { checks } from '../../src/checks/module.js';
 import type { Command, Slice } from '../../src/gpu/commands.js';
 import { recordJob } from '../../src/msm/gpu/record.js';
 import type { Plan } from '../../src/msm/plan/planner.js';
-import type { Job, Part } from '../../src/msm/plan/schedule.js';
+import type { Batch, Job } from '../../src/msm/plan/schedule.js';
 import type { Kernels } from '../../src/msm/stages/kernels.js';
 
 /** The only part of a job: one vector of n scalars, with every buffer from its beginning on. */
-export const onlyPart = (plan: Plan, n = plan.n): Part => ({
+export const onlyPart = (plan: Plan, n = plan.n): Batch => ({
   plan,
   n,
-  pieces: Array.from({ length: plan.vectors }, (_, vector) => ({ vector, first: 0, length: n })),
+  chunks: Array.from({ length: plan.vectors }, (_, vector) => ({ vector, first: 0, length: n })),
   bases: { first: 0, count: n },
   at: { scalars: 0, vectors: 0, picks: 0, accounts: 0, bitSums: 0 },
-  apart: true,
+  ownSubmit: true,
 });
 
 /** A plan on its own, as a job. */
 export const jobOf = (plan: Plan, n = plan.n): Job => {
   const { accounts, bitSums, ...scratch } = plan.scratch;
-  return { parts: [onlyPart(plan, n)], scratch, accounts, bitSums, submits: plan.submits, peakBytes: plan.peakBytes };
+  return { batches: [onlyPart(plan, n)], scratch, accounts, bitSums, submits: plan.submits, peakBytes: plan.peakBytes };
 };
 
 /** The commands of a plan on its own. */

@@ -61,24 +61,24 @@ export const shapes: fc.Arbitrary<Shape> = fc.oneof(
 );
 
 /** The stream of a shape: entry i has the handle `handleOf(i)`, or none. */
-export const streamOf = (shape: Shape, handleOf: (i: number) => number): Uint32Array<ArrayBuffer> => {
+export const streamOf = (shape: Shape, pointRefOf: (i: number) => number): Uint32Array<ArrayBuffer> => {
   const words: number[] = [];
   let key = -1;
   for (const run of shape.runs) {
     key += run.step;
     for (const isAbsent of run.absent) {
-      words.push(key, isAbsent ? ABSENT : handleOf(words.length / ENTRY_WORDS));
+      words.push(key, isAbsent ? ABSENT : pointRefOf(words.length / ENTRY_WORDS));
     }
   }
   return Uint32Array.from(words);
 };
 
 /** Keys of a stream with the handles of their present entries; a key without one is not in it. */
-export const handlesByKey = (stream: Uint32Array): Map<number, number[]> => {
+export const pointRefsByKey = (stream: Uint32Array): Map<number, number[]> => {
   const all = new Map<number, number[]>();
   for (let i = 0; i < stream.length; i += ENTRY_WORDS) {
-    const [key, handle] = [stream[i] as number, stream[i + 1] as number];
-    if (handle !== ABSENT) all.set(key, [...(all.get(key) ?? []), handle]);
+    const [key, pointRef] = [stream[i] as number, stream[i + 1] as number];
+    if (pointRef !== ABSENT) all.set(key, [...(all.get(key) ?? []), pointRef]);
   }
   return all;
 };

@@ -16,7 +16,7 @@
 {{structs}}
 {{entry}}
 {{bindings}}
-{{> custody}}
+{{> hash_chain}}
 
 const SCALAR_WORDS = {{scalarWords}}u;
 const IN_A_ROW = {{inARow}}u;
@@ -24,7 +24,7 @@ const IN_A_ROW = {{inARow}}u;
 @compute @workgroup_size({{threads}})
 fn decompose(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let thread = id.x + id.y * groups.x * {{threads}}u;
-  if (!take_over(thread == 0u)) {
+  if (!continue_chain(thread == 0u)) {
     return;
   }
   let first_vector = config.first_window / config.vector_windows;
@@ -37,11 +37,11 @@ fn decompose(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgrou
     return;
   }
   let vector = vectors[v];
-  let slab = config.scalars * config.pieces;
+  let window_row = config.scalars * config.blocks;
   if (i >= vector.length) {
     for (var j = first; j < end; j++) {
-      for (var t = 0u; t < config.pieces; t++) {
-        entries[(j - config.first_window) * slab + i * config.pieces + t] = Entry(0u, ABSENT);
+      for (var t = 0u; t < config.blocks; t++) {
+        entries[(j - config.first_window) * window_row + i * config.blocks + t] = Entry(0u, ABSENT);
       }
     }
     return;
@@ -60,7 +60,7 @@ fn decompose(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgrou
   for (var w = 0u; w < SCALAR_WORDS; w++) {
     digest += s[w] * weight(w);
   }
-  add_to_account(config.scalars_account, thread, finish(digest));
+  add_to_account(config.scalars_account, thread, mix(digest));
 
   // 2^{{scalarStorageBits}} is less than {{reductionLimit}} times the order: subtract 2^k times the order where it fits, for k downwards.
 {{#reductions}}
@@ -86,7 +86,7 @@ fn decompose(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgrou
 {{/reductions}}
 
   var flip = 0u;
-{{#folds}}
+{{#negates}}
   {
     // order - s, and whether that is less than s
     var rest: array<u32, SCALAR_WORDS>;
@@ -110,14 +110,14 @@ fn decompose(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgrou
       }
     }
   }
-{{/folds}}
+{{/negates}}
 
   var written = 0u;
   for (var j = first; j < end; j++) {
     let below = (j - v * config.vector_windows) * config.window_bits; // bits of the piece below the window
-    let width = min(config.window_bits, config.piece_bits - below);
-    for (var t = 0u; t < config.pieces; t++) {
-      let bit = t * config.piece_bits + below;
+    let width = min(config.window_bits, config.block_bits - below);
+    for (var t = 0u; t < config.blocks; t++) {
+      let bit = t * config.block_bits + below;
       let word = bit >> 5u;
       let shift = bit & 31u;
       var bits = 0u;
@@ -138,11 +138,11 @@ fn decompose(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgrou
         magnitude = (1u << width) - magnitude;
       }
       let sign = select(0u, NEGATE, negative) ^ flip;
-      let handle = (base * config.tables + t) | sign;
+      let point_ref = (base * config.tables + t) | sign;
       // magnitude 0 makes the key wrap around; nobody reads the key of an absent digit
-      entries[(j - config.first_window) * slab + i * config.pieces + t] =
-        Entry(magnitude - 1u, select(handle, ABSENT, magnitude == 0u));
-      written += select(digest_of((j << (config.window_bits - 1u)) + magnitude - 1u, handle), 0u, magnitude == 0u);
+      entries[(j - config.first_window) * window_row + i * config.blocks + t] =
+        Entry(magnitude - 1u, select(point_ref, ABSENT, magnitude == 0u));
+      written += select(digest_of((j << (config.window_bits - 1u)) + magnitude - 1u, point_ref), 0u, magnitude == 0u);
     }
   }
   add_to_account(config.entries_account, thread, written);

@@ -4,12 +4,12 @@
 // Host: src/msm/stages/digest.ts. CPU twin: tests/reference/digest.ts.
 {{structs}}
 {{bindings}}
-{{> custody}}
+{{> hash_chain}}
 
 @compute @workgroup_size({{threads}})
 fn digest(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let i = id.x + id.y * groups.x * {{threads}}u;
-  if (!take_over(i == 0u) || i >= config.items) {
+  if (!continue_chain(i == 0u) || i >= config.items) {
     return;
   }
   var sum = 0u;

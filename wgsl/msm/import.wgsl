@@ -9,7 +9,7 @@
 {{> point}}
 
 {{bindings}}
-{{> custody}}
+{{> hash_chain}}
 
 @compute @workgroup_size({{threads}})
 fn import_points(
@@ -17,7 +17,7 @@ fn import_points(
   @builtin(num_workgroups) groups: vec3<u32>,
 ) {
   let i = id.x + id.y * groups.x * {{threads}}u;
-  if (!take_over(i == 0u) || i >= config.points) {
+  if (!continue_chain(i == 0u) || i >= config.points) {
     return;
   }
   let raw = points[i];
@@ -25,7 +25,7 @@ fn import_points(
     return;
   }
   if (!packed_is_canonical(raw.x) || !packed_is_canonical(raw.y)) {
-    atomicMax(&custody[config.rejects], ~(config.first + i));
+    atomicMax(&chain[config.rejects], ~(config.first + i));
     points[i] = point_infinity();
     return;
   }
@@ -61,7 +61,7 @@ fn import_points(
     }
   }
   if (!equation) {
-    atomicMax(&custody[config.rejects + 1u], ~(config.first + i));
+    atomicMax(&chain[config.rejects + 1u], ~(config.first + i));
     points[i] = point_infinity();
   }
 }

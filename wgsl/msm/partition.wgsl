@@ -8,14 +8,14 @@
 // becomes of it, they walk what was cut here, or not at all.
 // Host: src/msm/stages/partition.ts. CPU twin: tests/reference/partition.ts.
 {{structs}}
-{{> custody}}
+{{> hash_chain}}
 {{level}}
 {{bindings}}
 
 fn whole(level: Level) -> Level {
-  var sealed_level = level;
-  sealed_level.seal = level_seal(level);
-  return sealed_level;
+  var checked_level = level;
+  checked_level.digest = level_digest(level);
+  return checked_level;
 }
 
 fn level_of(entries: u32, tasks: u32) -> Level {
@@ -33,14 +33,14 @@ fn level_of(entries: u32, tasks: u32) -> Level {
 
 @compute @workgroup_size(1)
 fn partition_stream() {
-  if (!take_over(true)) {
+  if (!continue_chain(true)) {
     return;
   }
   var entries = 0u;
   for (var j = 0u; j < config.windows; j++) {
-    entries += min(totals[j], config.slab);
+    entries += min(totals[j], config.row_length);
   }
-  atomicAdd(&custody[config.entries_account], entries);
+  atomicAdd(&chain[config.entries_account], entries);
   var tasks = clamp((entries + config.entries_per_task - 1u) / config.entries_per_task, 1u, config.most_tasks);
   for (var i = 0u; i < config.levels; i++) {
     levels[i] = level_of(entries, tasks);

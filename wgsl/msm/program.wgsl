@@ -11,7 +11,7 @@
 {{> point}}
 
 {{bindings}}
-{{> custody}}
+{{> hash_chain}}
 {{#kinds}}
 const {{name}} = {{kind}}u;
 {{/kinds}}
@@ -31,7 +31,7 @@ fn is_odd(a: Packed) -> bool {
 fn run_program(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let thread = id.x + id.y * groups.x * {{threads}}u;
   let i = config.begin + thread;
-  if (!take_over(thread == 0u) || i >= config.end) {
+  if (!continue_chain(thread == 0u) || i >= config.end) {
     return;
   }
   let given = points[i];
@@ -88,7 +88,7 @@ fn run_program(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgr
     registers[place] = result;
   }
   if (refused) {
-    atomicMax(&custody[config.refused], ~(config.first + i));
+    atomicMax(&chain[config.refused], ~(config.first + i));
     points[i] = point_infinity();
   } else if (config.writes == 1u) {
     points[i] = Point(registers[0], registers[1]);

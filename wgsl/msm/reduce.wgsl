@@ -15,7 +15,7 @@
 {{structs}}
 {{entry}}
 {{bindings}}
-{{> custody}}
+{{> hash_chain}}
 
 // The i-th number that has bit `bit` set.
 fn with_bit(i: u32, bit: u32) -> u32 {
@@ -60,19 +60,19 @@ fn bits_entry(i: u32) -> Entry {
 @compute @workgroup_size({{threads}})
 fn reduce(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let i = id.x + id.y * groups.x * {{threads}}u;
-  if (!take_over(i == 0u) || i >= max(config.split_entries, config.bits_entries)) {
+  if (!continue_chain(i == 0u) || i >= max(config.split_entries, config.bits_entries)) {
     return;
   }
   var written = 0u;
   if (i < config.split_entries) {
     let entry = split_entry(i);
     split[i] = entry;
-    written = digest_of(entry.key, entry.handle);
+    written = digest_of(entry.key, entry.point_ref);
   }
   if (i < config.bits_entries) {
     let entry = bits_entry(i);
     bits[i] = entry;
-    written += digest_of(entry.key, entry.handle);
+    written += digest_of(entry.key, entry.point_ref);
   }
   add_to_account(config.entries_account, i, written);
 }

@@ -12,7 +12,7 @@
 {{structs}}
 {{entry}}
 {{bindings}}
-{{> custody}}
+{{> hash_chain}}
 
 const THREADS = {{threads}}u;
 const PER_THREAD = {{perThread}}u;
@@ -40,11 +40,11 @@ fn digit(key: u32) -> u32 {
 }
 
 // Entries of a slab that this pass reads: all n before the first pass, the present ones after it.
-fn slab_length(window: u32) -> u32 {
+fn row_length(window: u32) -> u32 {
   if (config.first_pass == 1u) {
-    return config.slab;
+    return config.row_length;
   }
-  return min(totals[window], config.slab);
+  return min(totals[window], config.row_length);
 }
 
 fn count_own(window: u32, tile: u32, thread: u32, length: u32) {
@@ -53,8 +53,8 @@ fn count_own(window: u32, tile: u32, thread: u32, length: u32) {
   }
   let start = tile * TILE + thread * PER_THREAD;
   for (var i = start; i < min(start + PER_THREAD, length); i++) {
-    let entry = entries[window * config.slab + i];
-    if (entry.handle != ABSENT) {
+    let entry = entries[window * config.row_length + i];
+    if (entry.point_ref != ABSENT) {
       increment(digit(entry.key), thread);
     }
   }
@@ -66,7 +66,7 @@ fn count_own(window: u32, tile: u32, thread: u32, length: u32) {
 fn sort_count(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let tile = group.x;
   let window = group.y;
-  let length = select(0u, slab_length(window), take_over(thread == 0u && all(group.xy == vec2(0u))));
+  let length = select(0u, row_length(window), continue_chain(thread == 0u && all(group.xy == vec2(0u))));
   count_own(window, tile, thread, length);
   workgroupBarrier();
   for (var bin = thread; bin < BINS; bin += THREADS) {
@@ -86,7 +86,7 @@ var<workgroup> sums: array<u32, THREADS>;
 @compute @workgroup_size({{threads}})
 fn sort_scan(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let window = group.x;
-  let length = select(0u, BINS * config.tiles, take_over(thread == 0u && window == 0u));
+  let length = select(0u, BINS * config.tiles, continue_chain(thread == 0u && window == 0u));
   let first = window * BINS * config.tiles;
   let share = (length + THREADS - 1u) / THREADS;
   let start = min(thread * share, length);
@@ -129,16 +129,16 @@ var<workgroup> in_front: array<u32, THREADS>;
 fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let tile = group.x;
   let window = group.y;
-  let length = select(0u, slab_length(window), take_over(thread == 0u && all(group.xy == vec2(0u))));
+  let length = select(0u, row_length(window), continue_chain(thread == 0u && all(group.xy == vec2(0u))));
   count_own(window, tile, thread, length);
   var share = 0u;
   for (var j = thread; j < window; j += THREADS) {
-    share += min(totals[j], config.slab);
+    share += min(totals[j], config.row_length);
   }
   in_front[thread] = share;
   workgroupBarrier();
   // the last pass writes the windows one behind the other, earlier ones keep to their slabs
-  var target_base = window * config.slab;
+  var target_base = window * config.row_length;
   if (config.last_pass == 1u) {
     target_base = 0u;
     for (var t = 0u; t < THREADS; t++) {
@@ -162,11 +162,11 @@ fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocati
   workgroupBarrier();
   let start = tile * TILE + thread * PER_THREAD;
   for (var i = start; i < min(start + PER_THREAD, length); i++) {
-    let entry = entries[window * config.slab + i];
-    if (entry.handle != ABSENT) {
+    let entry = entries[window * config.row_length + i];
+    if (entry.point_ref != ABSENT) {
       let bin = digit(entry.key);
       let key = entry.key + select(0u, (config.first_window + window) * config.buckets, config.last_pass == 1u);
-      sorted[bases[bin] + increment(bin, thread)] = Entry(key, entry.handle);
+      sorted[bases[bin] + increment(bin, thread)] = Entry(key, entry.point_ref);
     }
   }
 }

@@ -13,7 +13,7 @@
 {{> inverse}}
 {{/double}}
 {{> point}}
-{{> custody}}
+{{> hash_chain}}
 
 {{bindings}}
 {{#spread}}
@@ -21,7 +21,7 @@
 @compute @workgroup_size({{threads}})
 fn tables_spread(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let i = id.x + id.y * groups.x * {{threads}}u;
-  if (take_over(i == 0u) && i < config.points) {
+  if (continue_chain(i == 0u) && i < config.points) {
     tables[i * config.tables] = points[i];
   }
 }
@@ -31,7 +31,7 @@ fn tables_spread(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_work
 @compute @workgroup_size({{threads}})
 fn tables_double(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let i = id.x + id.y * groups.x * {{threads}}u;
-  if (!take_over(i == 0u) || i >= config.points) {
+  if (!continue_chain(i == 0u) || i >= config.points) {
     return;
   }
   unseen_zero = config.points >> 31u;

@@ -28,7 +28,7 @@
 {{> field}}
 {{> inverse}}
 {{> point}}
-{{> custody}}
+{{> hash_chain}}
 {{level}}
 
 {{bindings}}
@@ -37,8 +37,8 @@
 {{/checks}}
 
 // What this thread adds to the accounts.
-var<private> balance: u32;
-var<private> inhabited: u32;
+var<private> checksum: u32;
+var<private> finite_points: u32;
 
 const SLOTS = {{slots}}u;
 const THREADS = {{threads}}u;
@@ -108,9 +108,9 @@ fn set_prefix(slot: u32, product: Tight) {
 }
 {{/prefixIsShared}}
 
-fn load_point(handle: u32) -> Point {
-  var point = points[handle & INDEX_MASK];
-  point.y = packed_negated(point.y, (handle & NEGATE) != 0u);
+fn load_point(point_ref: u32) -> Point {
+  var point = points[point_ref & INDEX_MASK];
+  point.y = packed_negated(point.y, (point_ref & NEGATE) != 0u);
   return point;
 }
 
@@ -121,7 +121,7 @@ fn task_start(level: Level, t: u32) -> u32 {
 // Whether the task's entry i is a point of the run of `run_key`.
 fn goes_on(i: u32, last: u32, run_key: u32) -> bool {
   let entry = stream[i];
-  return (i < last) & (entry.key == run_key) & (entry.handle != ABSENT);
+  return (i < last) & (entry.key == run_key) & (entry.point_ref != ABSENT);
 }
 
 fn wait_for_settle(slot: u32) {
@@ -139,13 +139,13 @@ fn flush(t: u32, run_key: u32, flags: u32, sum: Point, open: bool) {
     note_writer(run_key, t);
 {{/checks}}
     sums[run_key] = sum;
-    inhabited += select(config.per_sum, 0u, point_is_infinity(sum));
+    finite_points += select(config.per_sum, 0u, point_is_infinity(sum));
     return;
   }
   let place = 2u * t + select(1u, 0u, (flags & OPEN) != 0u);
   partials[place] = sum;
-  places[place].handle = place;
-  balance -= digest_of(run_key, place);
+  carries[place].point_ref = place;
+  checksum -= digest_of(run_key, place);
 }
 
 // Sets a slot up for its task, with both places absent until there is something to put there.
@@ -168,8 +168,8 @@ fn begin(level: Level, slot: u32, t: u32) {
     last_key = first_key;
   }
   memory[slot * ROWS].x = first_key;
-  places[2u * t] = Entry(first_key, ABSENT);
-  places[2u * t + 1u] = Entry(last_key, ABSENT);
+  carries[2u * t] = Entry(first_key, ABSENT);
+  carries[2u * t + 1u] = Entry(last_key, ABSENT);
   partials[2u * t] = point_infinity();
   partials[2u * t + 1u] = point_infinity();
 }
@@ -191,8 +191,8 @@ fn settle(level: Level, slot: u32, t: u32) {
   }
   if (i < last) {
     var next = i + 1u;
-    if (entry.handle != ABSENT) {
-      let point = load_point(entry.handle);
+    if (entry.point_ref != ABSENT) {
+      let point = load_point(entry.point_ref);
       let adds = (flags & PRESENT) != 0u && !point_is_infinity(sum);
       flags |= PRESENT | select(0u, WARY, point_is_infinity(point));
       if (!adds) {
@@ -211,8 +211,8 @@ fn settle(level: Level, slot: u32, t: u32) {
         }
       }
       if (next != i) {
-        balance += digest_of(entry.key, entry.handle);
-        inhabited += select(config.per_point, 0u, point_is_infinity(point));
+        checksum += digest_of(entry.key, entry.point_ref);
+        finite_points += select(config.per_point, 0u, point_is_infinity(point));
 {{#checks}}
         taken += 1u;
 {{/checks}}
@@ -240,12 +240,12 @@ fn settle(level: Level, slot: u32, t: u32) {
 fn digest_of_sums(slots: u32) -> u32 {
   var digest = 0u;
   for (var s = 0u; s < slots; s++) {
-    var seal = memory[s * ROWS].x;
+    var link = memory[s * ROWS].x;
     for (var i = 0u; i < {{sumRows}}u; i++) {
       let words = memory[row_of_sum(s, false) + i];
-      seal = sealed(sealed(sealed(sealed(seal, words.x), words.y), words.z), words.w);
+      link = absorb(absorb(absorb(absorb(link, words.x), words.y), words.z), words.w);
     }
-    digest += seal;
+    digest += link;
   }
   return digest;
 }
@@ -253,7 +253,7 @@ fn digest_of_sums(slots: u32) -> u32 {
 // The point that a slot doubles: the entry under its cursor, or behind it the last one.
 fn tangent_point(slot: u32) -> Point {
   let next = memory[slot * ROWS].z;
-  return load_point(stream[select(next, next - 1u, (memory[slot * ROWS].y & SURE) != 0u)].handle);
+  return load_point(stream[select(next, next - 1u, (memory[slot * ROWS].y & SURE) != 0u)].point_ref);
 }
 
 // Doubles, around a generic step. In front of it the slot's sum becomes another point of the tangent in the point P = (x, y) there, which the step
@@ -309,7 +309,7 @@ const Y = 5u;
 
 fn operand_point(slot: u32, flags: u32, phase: u32) -> Point {
   let cursor = memory[slot * ROWS].z;
-  return load_point(stream[select(cursor, cursor - 1u, phase == TANGENTS && (flags & SURE) != 0u)].handle);
+  return load_point(stream[select(cursor, cursor - 1u, phase == TANGENTS && (flags & SURE) != 0u)].point_ref);
 }
 
 {{/inWords}}
@@ -321,7 +321,7 @@ fn walk(
   let level = levels[config.level];
   // as dispatched: in an indirect dispatch browsers on D3D have to bring num_workgroups in by other ways
   let thread = id.x + id.y * level.groups_x * THREADS;
-  if (level.seal != level_seal(level) || !take_over(thread == 0u) || thread >= level.threads) {
+  if (level.digest != level_digest(level) || !continue_chain(thread == 0u) || thread >= level.threads) {
     return;
   }
   unseen_zero = config.level >> 31u;
@@ -357,7 +357,7 @@ fn walk(
         continue;
       }
       let x1 = load_element(row_of_sum(s, false));
-      let x2 = points[stream[memory[s * ROWS].z].handle & INDEX_MASK].x;
+      let x2 = points[stream[memory[s * ROWS].z].point_ref & INDEX_MASK].x;
       // The same x, or an x of 0, which infinity has and perhaps a point: hardly ever, on honest input.
       if (((flags & SURE) == 0u) & (packed_equal(x1, x2) | packed_is_zero(x1) | packed_is_zero(x2))) {
         memory[s * ROWS].y = (flags ^ READY) | WARY;
@@ -473,12 +473,12 @@ fn walk(
     }
 {{/inWords}}
   }
-  atomicAdd(&custody[config.balance], balance);
-  if (inhabited != 0u) {
-    atomicAdd(&custody[config.inhabited], inhabited);
+  atomicAdd(&chain[config.checksum], checksum);
+  if (finite_points != 0u) {
+    atomicAdd(&chain[config.finite_points], finite_points);
   }
   if (config.read_back != 0u) {
-    atomicAdd(&custody[config.read_back], digest_of_sums(slots));
+    atomicAdd(&chain[config.read_back], digest_of_sums(slots));
   }
 {{#checks}}
   note_taken();
@@ -489,8 +489,8 @@ fn walk(
 fn step_on(level: Level, slot: u32, t: u32, flags: u32) {
   let i = memory[slot * ROWS].z;
   memory[slot * ROWS].z = i + 1u;
-  balance += digest_of(memory[slot * ROWS].x, stream[i].handle);
-  inhabited += config.per_point;
+  checksum += digest_of(memory[slot * ROWS].x, stream[i].point_ref);
+  finite_points += config.per_point;
 {{#checks}}
   taken += 1u;
 {{/checks}}
@@ -512,7 +512,7 @@ fn step_on(level: Level, slot: u32, t: u32, flags: u32) {
 // times slower on SwiftShader, where what a loop carries goes through memory (docs/performance.md).
 fn add_step(level: Level, slot: u32, t: u32, flags: u32, inverse: Tight) -> Tight {
   let i = memory[slot * ROWS].z;
-  let point = load_point(stream[i].handle);
+  let point = load_point(stream[i].point_ref);
   let sum = sum_of(slot);
   let own_inverse = field_mul(canonical_loose(prefix(slot)), inverse);
   let x1 = field_unpack(sum.x);

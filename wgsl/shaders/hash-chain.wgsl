@@ -1,9 +1,9 @@
 // custody: a stage takes over only from the dispatch that was to be before it, in this job, and with the config that it was to have. What
-// `take_over` does for one thread of the dispatch is the stamp that lets the next one go on, and which the host looks for.
+// `continue_chain` does for one thread of the dispatch is the stamp that lets the next one go on, and which the host looks for.
 // Host: src/shaders/hash-chain.ts.
 
 // Mixes a word; another word, another result. Zero does not stay zero: it is what unwritten memory is full of.
-fn finish(word: u32) -> u32 {
+fn mix(word: u32) -> u32 {
   let moved = word + {{mixStep}}u;
   let mixed = (moved ^ (moved >> 16u)) * {{mixFactor}}u;
   return mixed ^ (mixed >> 15u);
@@ -15,31 +15,31 @@ fn weight(index: u32) -> u32 {
 }
 
 // The digest of an entry: of its key and its handle. Those of a stream are added up, in whichever order.
-fn digest_of(key: u32, handle: u32) -> u32 {
-  return finish(key * weight(0u) + handle * weight(1u));
+fn digest_of(key: u32, point_ref: u32) -> u32 {
+  return mix(key * weight(0u) + point_ref * weight(1u));
 }
 
-fn sealed(before: u32, word: u32) -> u32 {
-  return finish(before ^ word);
+fn absorb(before: u32, word: u32) -> u32 {
+  return mix(before ^ word);
 }
 
 // Adds to an account of many lanes, from so many threads that they would wait for each other at one word.
 fn add_to_account(account: u32, thread: u32, digest: u32) {
-  atomicAdd(&custody[account + thread % {{lanes}}u], digest);
+  atomicAdd(&chain[account + thread % {{lanes}}u], digest);
 }
 
 // `first` is true for one thread of the dispatch. A dispatch that is done twice stamps twice, and so not at all; and once the next one has taken over,
 // it does nothing.
-fn take_over(first: bool) -> bool {
-  var seal = config.before;
+fn continue_chain(first: bool) -> bool {
+  var link = config.before;
 {{#configFields}}
-  seal = sealed(seal, config.{{name}});
+  link = absorb(link, config.{{name}});
 {{/configFields}}
-  if (seal != config.after || atomicLoad(&custody[config.slot]) != config.before || atomicLoad(&custody[config.slot + 2u]) != 0u) {
+  if (link != config.after || atomicLoad(&chain[config.slot]) != config.before || atomicLoad(&chain[config.slot + 2u]) != 0u) {
     return false;
   }
   if (first) {
-    atomicAdd(&custody[config.slot + 1u], seal);
+    atomicAdd(&chain[config.slot + 1u], link);
   }
   return true;
 }

@@ -52,20 +52,20 @@ const withoutGroup = (name: string): string => formatCaseAddress({ ...parseCaseA
 /** What the pairs say. @throws Error where the clock is too coarse */
 function compare(address: CaseAddress, [a, b]: readonly [Times, Times], seed: number): RowOf<'comparison'> {
   const { n } = address;
-  if ([...a.wallsMs, ...b.wallsMs].some((ms) => ms <= 0)) {
+  if ([...a.wallTimesMs, ...b.wallTimesMs].some((ms) => ms <= 0)) {
     throw new Error(`n = ${n} takes less than a tick of this clock: there is nothing to compare; take more points`);
   }
-  const walls = ratioOfMedians(a.wallsMs, b.wallsMs, { seed });
+  const wallTimes = ratioOfMedians(a.wallTimesMs, b.wallTimesMs, { seed });
   return {
     event: 'comparison',
     case: formatCaseAddress(address),
     n,
-    aMs: median(a.wallsMs) as number,
-    bMs: median(b.wallsMs) as number,
+    aMs: median(a.wallTimesMs) as number,
+    bMs: median(b.wallTimesMs) as number,
     a: a.subject.setting.name,
     b: b.subject.setting.name,
-    pairs: a.wallsMs.length,
-    walls,
+    pairs: a.wallTimesMs.length,
+    wallTimes,
     equivalents:
       a.productEquivalents.length === 0 ? null : ratioOfMedians(a.productEquivalents, b.productEquivalents, { seed }),
   };
@@ -84,8 +84,8 @@ function sectionOf(
   const ratio: Tile = told
     ? [
         'Ratio, B ÷ A',
-        told.walls.ratio.toFixed(3),
-        `95 % interval ${intervalWords(told.walls, 3)}, bootstrap over ${told.pairs} pairs`,
+        told.wallTimes.ratio.toFixed(3),
+        `95 % interval ${intervalWords(told.wallTimes, 3)}, bootstrap over ${told.pairs} pairs`,
       ]
     : ['Ratio, B ÷ A', words, about];
   const onGpu = sides.some(({ gpuMs }) => gpuMs !== null);
@@ -106,7 +106,7 @@ function sectionOf(
       kind: 'distribution',
       caption: 'How the times are distributed',
       summary: 'Share of the runs that took at most so long, for A and for B.',
-      data: { series: sides.map((side) => ({ name: labelOf(side), values: side.wallsMs })) },
+      data: { series: sides.map((side) => ({ name: labelOf(side), values: side.wallTimesMs })) },
     },
     ...whereItGoes(sides, ({ setting }) => setting),
   ];

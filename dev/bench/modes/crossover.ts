@@ -45,9 +45,9 @@ function ratios(rows: readonly StampedRow[]): Parts {
   const timed = summarise(rows);
   const on = (label: string) => timed.filter(({ setting, medianMs }) => setting === label && medianMs !== null);
   const cpu = on('CPU');
-  const pairs = on('GPU').flatMap(({ n, wallsMs }) => {
+  const pairs = on('GPU').flatMap(({ n, wallTimesMs }) => {
     const other = cpu.find((each) => each.n === n);
-    return other === undefined ? [] : [{ n, beside: ratioOfMedians(wallsMs, other.wallsMs) }];
+    return other === undefined ? [] : [{ n, beside: ratioOfMedians(wallTimesMs, other.wallTimesMs) }];
   });
   const slower = pairs.findIndex(({ beside }) => beside.ratio >= 1);
   const bound = (slower === -1 ? pairs : pairs.slice(0, slower)).at(-1)?.n ?? 0;

@@ -33,7 +33,7 @@ interface Way {
   /** Of a point, by the steps of its programs. */
   readonly products: number;
   readonly isCompressed: boolean;
-  readonly wallsMs: number[];
+  readonly wallTimesMs: number[];
 }
 
 /** Every encoding, and the first of them once more with the question, where it is one. */
@@ -49,7 +49,7 @@ const waysOf = (address: CaseAddress, { encodings }: Knobs, taken: LoadProducts)
       name: checkSubgroup ? `${encoding}, checkSubgroup` : encoding,
       ...{ msmCase, bytes, checkSubgroup, isCompressed },
       products: every + root + (checkSubgroup ? (subgroup ?? 0) : 0),
-      wallsMs: [],
+      wallTimesMs: [],
     };
   };
   const [first] = encodings;
@@ -95,7 +95,7 @@ async function runLoading(run: Run, host: Host, knobs: Knobs): Promise<void> {
         async take(way, repetition) {
           await run.next(`${size} points, ${way.name}: repetition ${repetition} of ${reps}`);
           const wallMs = await loadOnce(loader, way, redrawn(way.msmCase, repetition));
-          way.wallsMs.push(wallMs);
+          way.wallTimesMs.push(wallMs);
           const told = { case: formatCaseAddress(address), n, setting: way.name, repetition };
           run.tell({ event: 'loading', ...told, wallMs }, 'progress', 'results');
           run.advance(weightOf(n));
@@ -108,7 +108,7 @@ async function runLoading(run: Run, host: Host, knobs: Knobs): Promise<void> {
         medians.push({
           case: formatCaseAddress(address),
           setting: way.name,
-          medianMs: median(way.wallsMs) as number,
+          medianMs: median(way.wallTimesMs) as number,
         });
       }
     }
@@ -122,7 +122,7 @@ async function runLoading(run: Run, host: Host, knobs: Knobs): Promise<void> {
 
 function conclude(address: CaseAddress, way: Way, first: Way, rate: number | null): RowOf<'loaded'> {
   const { n, group } = address;
-  const wholeMs = median(first.wallsMs) as number;
+  const wholeMs = median(first.wallTimesMs) as number;
   // of pairs nobody says how many products one is
   const productsPerSecond = group === 'g1' ? rate : null;
   const isBounded = way.isCompressed && !first.isCompressed && productsPerSecond !== null;
@@ -132,8 +132,8 @@ function conclude(address: CaseAddress, way: Way, first: Way, rate: number | nul
     n,
     setting: way.name,
     beside: first.name,
-    medianMs: median(way.wallsMs) as number,
-    ratio: ratioOfMedians(first.wallsMs, way.wallsMs),
+    medianMs: median(way.wallTimesMs) as number,
+    ratio: ratioOfMedians(first.wallTimesMs, way.wallTimesMs),
     products: way.products,
     productsPerSecond,
     allowedMs: isBounded ? ALLOWED.times * wholeMs + (1000 * ALLOWED.products * n) / productsPerSecond : null,
@@ -144,7 +144,7 @@ function show(rows: readonly StampedRow[]): Parts {
   const loaded = rowsOf(rows, 'loaded');
   const [one] = loaded;
   if (one === undefined) return [];
-  const walls = (row: RowOf<'loaded'>): number[] =>
+  const hostTimes = (row: RowOf<'loaded'>): number[] =>
     rowsOf(rows, 'loading').flatMap(({ case: name, setting, wallMs }) =>
       name === row.case && setting === row.setting ? [wallMs] : [],
     );
@@ -157,7 +157,7 @@ function show(rows: readonly StampedRow[]): Parts {
         ['n', ({ n }) => shortSize(n)],
         ['As', ({ setting }) => setting],
         ['Median, ms', ({ medianMs }) => ({ text: formatMs(medianMs), as: 'strong' })],
-        ['From – to', (row) => `${formatMs(Math.min(...walls(row)))} – ${formatMs(Math.max(...walls(row)))}`],
+        ['From – to', (row) => `${formatMs(Math.min(...hostTimes(row)))} – ${formatMs(Math.max(...hostTimes(row)))}`],
         [`÷ ${one.beside}`, ({ ratio }) => formatRatio(ratio.ratio)],
         ['95 % interval', ({ ratio: { low, high } }) => `${formatRatio(low)} to ${formatRatio(high)}`],
         ['Products a point', ({ products }) => products.toLocaleString('en')],

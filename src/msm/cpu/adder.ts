@@ -1,13 +1,13 @@
 /** WebAssembly for a curve, where the platform has it. */
 import type { CurveContext } from '../../curves/curve.js';
 import type { Lanes } from '../../wasm/arithmetic/lane-code.js';
-import { type CompiledKernel, WideAdder } from '../../wasm/arithmetic/point-adder.js';
-import { kernelModule, type WideCurve } from '../../wasm/arithmetic/point-kernel.js';
-import { wideField } from '../../wasm/arithmetic/product.js';
+import { type CompiledKernel, PointAdder } from '../../wasm/arithmetic/point-adder.js';
+import { kernelModule, type WasmCurve } from '../../wasm/arithmetic/point-kernel.js';
+import { wasmField } from '../../wasm/arithmetic/product.js';
 import { WasmModule } from '../../wasm/encoder/module.js';
 
-export const wideCurve = ({ p, coordinates: f, a, b, field }: CurveContext): WideCurve => ({
-  field: wideField(p, f.degree),
+export const wasmCurve = ({ p, coordinates: f, a, b, field }: CurveContext): WasmCurve => ({
+  field: wasmField(p, f.degree),
   nonResidue: f.nonResidue,
   a: f.coefficients(a),
   b: f.coefficients(b),
@@ -33,7 +33,7 @@ export const hasWasm = (): boolean => {
 };
 
 /** @throws what the platform has against it: that there is no WebAssembly, or that a content security policy forbids it */
-export const compileKernel = async (curve: WideCurve, lanes: Lanes): Promise<CompiledKernel> => {
+export const compileKernel = async (curve: WasmCurve, lanes: Lanes): Promise<CompiledKernel> => {
   const { bytes, layout } = kernelModule(curve, lanes);
   return { curve, lanes, layout, module: await WebAssembly.compile(bytes) };
 };
@@ -42,7 +42,7 @@ export const compileKernel = async (curve: WideCurve, lanes: Lanes): Promise<Com
 const kernels = new WeakMap<object, Promise<CompiledKernel | null>>();
 
 /** An adder that is not at work, by the constants of its curve. */
-const idle = new WeakMap<object, WideAdder>();
+const idle = new WeakMap<object, PointAdder>();
 
 /** Memory that an adder keeps between calls, in bytes. */
 const MOST_KEPT = 2 ** 20;
@@ -50,12 +50,12 @@ const MOST_KEPT = 2 ** 20;
 /** Has an adder do something; null where there is none. */
 export const withAdder = async <Result>(
   curve: CurveContext,
-  work: (adder: WideAdder, kernel: CompiledKernel) => Promise<Result>,
+  work: (adder: PointAdder, kernel: CompiledKernel) => Promise<Result>,
 ): Promise<Result | null> => {
   const { constants } = curve;
   let compiled = kernels.get(constants);
   if (compiled === undefined) {
-    const compile = async () => compileKernel(wideCurve(curve), lanesHere());
+    const compile = async () => compileKernel(wasmCurve(curve), lanesHere());
     compiled = compile().catch(() => null);
     kernels.set(constants, compiled);
   }
@@ -63,7 +63,7 @@ export const withAdder = async <Result>(
   if (kernel === null) return null;
   const waiting = idle.get(constants);
   idle.delete(constants);
-  const adder = waiting ?? (await WideAdder.open(kernel));
+  const adder = waiting ?? (await PointAdder.open(kernel));
   try {
     return await work(adder, kernel);
   } finally {

@@ -3,7 +3,7 @@
  * in lists of addresses; what adds is WebAssembly (wide-kernel.ts).
  */
 
-import type { PointAt, WideAdder } from '../../wasm/arithmetic/point-adder.js';
+import type { PointAdder, PointAt } from '../../wasm/arithmetic/point-adder.js';
 import { type Digits, digitsAt } from './digits.js';
 
 /** A point that is known to be infinity. */
@@ -30,7 +30,7 @@ export interface Sums {
 
 /** Adds up what is in each bucket: pairs of it, then pairs of these. */
 export function* bucketSums(
-  adder: WideAdder,
+  adder: PointAdder,
   digits: Digits,
   points: Uint32Array,
   { first, end, low, high }: Range,
@@ -100,7 +100,7 @@ export function* bucketSums(
 }
 
 /** P + Q of what may be 0, in a list. */
-export const plus = (adder: WideAdder, P: PointAt, Q: PointAt): PointAt => {
+export const plus = (adder: PointAdder, P: PointAt, Q: PointAt): PointAt => {
   if (P === INFINITY) return Q;
   if (Q === INFINITY) return P;
   const to = adder.take(1);
@@ -109,7 +109,7 @@ export const plus = (adder: WideAdder, P: PointAt, Q: PointAt): PointAt => {
 };
 
 /** Sums of rows of equal length, side by side. */
-function* rowSums(adder: WideAdder, rows: Uint32Array, length: number): Steps<Uint32Array> {
+function* rowSums(adder: PointAdder, rows: Uint32Array, length: number): Steps<Uint32Array> {
   let [now, width] = [rows, length];
   while (width > 1) {
     const half = Math.ceil(width / 2);
@@ -142,7 +142,7 @@ interface Segments {
 }
 
 /** Running sums go side by side: from the end of its segment every point is in the running sum as often as it counts there. */
-function* segmentSums(adder: WideAdder, rows: Uint32Array, width: number): Steps<Segments> {
+function* segmentSums(adder: PointAdder, rows: Uint32Array, width: number): Steps<Segments> {
   const length = width <= SEGMENT ? width : width <= 4 * SEGMENT ? 8 : SEGMENT;
   const count = Math.ceil(width / length);
   const lanes = (rows.length / width) * count;
@@ -169,7 +169,7 @@ function* segmentSums(adder: WideAdder, rows: Uint32Array, width: number): Steps
  * Σ (k + 1)·P_k of each row. A point counts as often as it does in its segment, and as often as there are points in the segments below, which is
  * the same problem over segments.
  */
-function* joinSegments(adder: WideAdder, { length, count, plain, weighted }: Segments): Steps<Uint32Array> {
+function* joinSegments(adder: PointAdder, { length, count, plain, weighted }: Segments): Steps<Uint32Array> {
   const whole = yield* rowSums(adder, weighted, count);
   if (count === 1) return whole;
   const rows = plain.length / count;
@@ -187,7 +187,7 @@ function* joinSegments(adder: WideAdder, { length, count, plain, weighted }: Seg
 
 /** Σ (k + 1)·P_k of rows of `width` points; with `plain`, Σ P_k, too. */
 export function* weightedSums(
-  adder: WideAdder,
+  adder: PointAdder,
   rows: Uint32Array,
   width: number,
   withPlain: boolean,
@@ -198,7 +198,7 @@ export function* weightedSums(
 }
 
 /** Each point `times` times doubled. */
-function* doubled(adder: WideAdder, points: Uint32Array, times: number): Steps<Uint32Array> {
+function* doubled(adder: PointAdder, points: Uint32Array, times: number): Steps<Uint32Array> {
   let now = points;
   for (let i = 0; i < times; i++) {
     now = now.map((P) => plus(adder, P, P));

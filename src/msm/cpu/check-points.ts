@@ -5,8 +5,8 @@ import { type Affine, isInfinity, multiply } from '../../curves/jacobian.js';
 import { type PointSource, readerOf, wordsOf, writePoint } from '../../curves/point-source.js';
 import { readElement } from '../../field/field.js';
 import { digitsOf, invert } from '../../field/modulus.js';
-import type { Turns } from '../../scheduling/time-slice.js';
-import type { PointAt, WideAdder } from '../../wasm/arithmetic/point-adder.js';
+import type { TimeSlice } from '../../scheduling/time-slice.js';
+import type { PointAdder, PointAt } from '../../wasm/arithmetic/point-adder.js';
 import { withAdder } from './adder.js';
 
 /** The first point that is wrong, and how. */
@@ -56,7 +56,7 @@ export const checkPoints = async (
   curve: CurveContext,
   source: PointSource,
   checkSubgroup: boolean,
-  turns: Turns,
+  turns: TimeSlice,
   progress: (done: number) => void,
 ): Promise<PointSource | WrongPoint> => {
   const { pointBytes } = curve;
@@ -78,9 +78,9 @@ export const checkPoints = async (
     const point = read(index);
     if (typeof point === 'string') return { index, wrong: point };
     if (!isPlain) writePoint(curve, words, index, point);
-    if (index % AT_A_TIME === 0 && turns.areOver) {
+    if (index % AT_A_TIME === 0 && turns.isOver) {
       progress(index);
-      await turns.take();
+      await turns.yield();
     }
   }
   const checked: PointSource = isPlain ? source : { bytes, scale: 1n, encoding: 'le' };
@@ -92,9 +92,9 @@ const inGroup = async (
   curve: CurveContext,
   checked: PointSource,
   length: number,
-  turns: Turns,
+  turns: TimeSlice,
 ): Promise<PointSource | WrongPoint> => {
-  if (curve.foldsScalars) return checked;
+  if (curve.negatesScalars) return checked;
   const outsider = await firstOutside(curve, checked, length, turns);
   return outsider === null ? checked : { index: outsider, wrong: 'outside the group' };
 };
@@ -104,8 +104,8 @@ const wrongInLists = async (
   curve: CurveContext,
   { bytes, scale }: PointSource,
   length: number,
-  adder: WideAdder,
-  turns: Turns,
+  adder: PointAdder,
+  turns: TimeSlice,
   progress: (done: number) => void,
 ): Promise<WrongPoint | null> => {
   const { p, pointWords, field } = curve;
@@ -133,9 +133,9 @@ const wrongInLists = async (
     const index = from + adder.check(points, to - from);
     if (index < to) return { index, wrong: 'off the curve' };
     if (to < end) return { index: to, wrong: 'a coordinate' };
-    if (turns.areOver) {
+    if (turns.isOver) {
       progress(to);
-      await turns.take();
+      await turns.yield();
     }
   }
   return null;
@@ -146,7 +146,7 @@ const firstOutside = async (
   curve: CurveContext,
   source: PointSource,
   length: number,
-  turns: Turns,
+  turns: TimeSlice,
 ): Promise<number | null> => {
   const found = await withAdder(curve, async (adder) => ({
     index: await outsideInLists(curve, source, length, adder, turns),
@@ -155,7 +155,7 @@ const firstOutside = async (
   const read = readerOf(curve, source);
   for (let index = 0; index < length; index++) {
     if (!isInfinity(curve, multiply(curve, curve.order, read(index)))) return index;
-    if (turns.areOver) await turns.take();
+    if (turns.isOver) await turns.yield();
   }
   return null;
 };
@@ -165,8 +165,8 @@ const outsideInLists = async (
   { order, pointWords }: CurveContext,
   { bytes, scale }: PointSource,
   length: number,
-  adder: WideAdder,
-  turns: Turns,
+  adder: PointAdder,
+  turns: TimeSlice,
 ): Promise<number | null> => {
   const words = wordsOf(bytes);
   const bits = order.toString(2).slice(1);
@@ -179,7 +179,7 @@ const outsideInLists = async (
     const addAll = async (P: PointAt, Q: PointAt): Promise<void> => {
       for (let i = 0; i < count; i++) adder.add(at(sums, i), at(P, i), at(Q, i));
       adder.flush();
-      if (turns.areOver) await turns.take();
+      if (turns.isOver) await turns.yield();
     };
     let sum = points;
     for (const bit of bits) {

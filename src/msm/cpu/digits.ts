@@ -22,7 +22,7 @@ export interface Digits {
  * @returns so many words each, little-endian: one more than they had, for the sign
  */
 const signedScalars = (
-  { order, scalarBytes, foldsScalars }: CurveContext,
+  { order, scalarBytes, negatesScalars }: CurveContext,
   given: Uint8Array<ArrayBuffer>,
 ): { readonly scalars: Uint32Array; readonly words: number } => {
   const words = scalarBytes / 4 + 1;
@@ -42,7 +42,7 @@ const signedScalars = (
     for (let w = 0; w < words - 1; w++) scalars[at + w] = from[i * (words - 1) + w] as number;
     if (!exceeds(at, half)) continue;
     if (exceeds(at, last)) writeWords(scalars, at, words, readWords(scalars, at, words) % order);
-    if (!foldsScalars || !exceeds(at, half)) continue;
+    if (!negatesScalars || !exceeds(at, half)) continue;
     // s − r = s − (r − 1) − 1
     let borrow = 1;
     for (let w = 0; w < words; w++) {

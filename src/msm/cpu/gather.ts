@@ -1,6 +1,6 @@
 /** What threads have of windows, put together. */
 
-import type { PointAt, WideAdder } from '../../wasm/arithmetic/point-adder.js';
+import type { PointAdder, PointAt } from '../../wasm/arithmetic/point-adder.js';
 import { INFINITY, plus, type Steps } from './bucket-sums.js';
 import type { WindowSums } from './share.js';
 
@@ -16,7 +16,7 @@ export interface Shape {
  * @param parts of the windows, counted over all pieces; what several have of one is added up
  */
 export function* gather(
-  adder: WideAdder,
+  adder: PointAdder,
   shapes: readonly Shape[],
   parts: readonly WindowSums[],
 ): Steps<readonly PointAt[]> {

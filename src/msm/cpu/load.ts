@@ -21,14 +21,14 @@ export const loadOnCpu = async (
   source: PointSource,
   threads: CpuThreads,
   { checkSubgroup, onProgress, turn }: Pick<Call, 'checkSubgroup' | 'onProgress' | 'turn'>,
-  goOn: () => void,
+  checkpoint: () => void,
 ): Promise<PointSource> => {
-  goOn();
+  checkpoint();
   const length = source.bytes.length / curve.pointBytes;
   const progress = (done: number): void => onProgress?.({ phase: 'load', done, total: length });
   const checked = await threads.line.inTurn({ ...turn, additions: ANY }, (pause) => {
     progress(0);
-    return checkPoints(curve, source, checkSubgroup, turnsOf(goOn, pause), progress);
+    return checkPoints(curve, source, checkSubgroup, turnsOf(checkpoint, pause), progress);
   });
   if ('wrong' in checked) {
     const at = checked.index * curve.pointBytes;
@@ -37,6 +37,6 @@ export const loadOnCpu = async (
     throw refusal(curve, checked.index, checked.wrong, format);
   }
   progress(length);
-  goOn();
+  checkpoint();
   return checked;
 };

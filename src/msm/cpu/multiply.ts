@@ -4,9 +4,9 @@ import type { AffinePoint, Coordinate } from '../../api/values.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { type Affine, addAffine, infinityOf, toAffine } from '../../curves/jacobian.js';
 import { type PointSource, readerOf, wordsOf, writePoint } from '../../curves/point-source.js';
-import type { Turns } from '../../scheduling/time-slice.js';
+import type { TimeSlice } from '../../scheduling/time-slice.js';
 import type { OwnShare, WorkerPool } from '../../threads/pool.js';
-import type { CompiledKernel, WideAdder } from '../../wasm/arithmetic/point-adder.js';
+import type { CompiledKernel, PointAdder } from '../../wasm/arithmetic/point-adder.js';
 import type { SurveyedVector } from '../plan/survey.js';
 import { cpuShape, MOST_POINTS, workersFor } from '../plan/work.js';
 import { publicPoint } from '../stages/fold.js';
@@ -16,7 +16,7 @@ import { type Cutting, cutRows } from './cut.js';
 import { digitsOfScalars, wordsOfDigits } from './digits.js';
 import { gather, type Shape } from './gather.js';
 import { pippenger } from './pippenger.js';
-import { type Piece, rowsOf, Share, type WindowSums } from './share.js';
+import { type Operands, rowsOf, Share, type WindowSums } from './share.js';
 import { ANY, type Pause, turnsOf } from './sum-line.js';
 
 /** What a call came to that was computed on the CPU. */
@@ -55,7 +55,7 @@ export interface Threads extends Cutting {
   readonly pause?: Pause | undefined;
 }
 
-export const ALONE: Threads = { pool: null, workers: 0, distribution: 'dynamic', chunk: null };
+export const SINGLE_THREAD: Threads = { pool: null, workers: 0, distribution: 'dynamic', chunk: null };
 
 /**
  * Multiplies vectors on the CPU.
@@ -67,25 +67,25 @@ export const multiplyOnCpu = async (
   curve: CurveContext,
   source: PointSource | null,
   vectors: readonly SurveyedVector[],
-  goOn: () => void,
-  threads: Threads = ALONE,
+  checkpoint: () => void,
+  threads: Threads = SINGLE_THREAD,
 ): Promise<CpuOutcome> => {
   const wide =
     source &&
     (await withAdder(curve, (adder, kernel) =>
-      new WideCall(curve, source, adder, kernel, goOn, threads).multiply(vectors),
+      new WasmMsm(curve, source, adder, kernel, checkpoint, threads).multiply(vectors),
     ));
-  return wide ?? onBigInts(curve, source, vectors, goOn, threads);
+  return wide ?? onBigInts(curve, source, vectors, checkpoint, threads);
 };
 
 const onBigInts = async (
   curve: CurveContext,
   source: PointSource | null,
   vectors: readonly SurveyedVector[],
-  goOn: () => void,
+  checkpoint: () => void,
   threads: Threads,
 ): Promise<CpuOutcome> => {
-  const turns = turnsOf(goOn, threads.pause);
+  const turns = turnsOf(checkpoint, threads.pause);
   const read = source === null ? () => null : readerOf(curve, source);
   let most = { windowBits: 2, windows: 0, entries: 0 };
   let entries = 0;
@@ -159,12 +159,12 @@ interface Part {
 }
 
 /** A call that is computed in WebAssembly: round by round, each of as many pieces as are in memory together. */
-class WideCall {
+class WasmMsm {
   readonly #curve: CurveContext;
   readonly #source: PointSource;
-  readonly #adder: WideAdder;
+  readonly #adder: PointAdder;
   readonly #kernel: CompiledKernel;
-  readonly #turns: Turns;
+  readonly #turns: TimeSlice;
   readonly #threads: Threads;
   readonly #workers = new Set<number>();
   readonly #lost: string[] = [];
@@ -177,9 +177,9 @@ class WideCall {
   constructor(
     curve: CurveContext,
     source: PointSource,
-    adder: WideAdder,
+    adder: PointAdder,
     kernel: CompiledKernel,
-    goOn: () => void,
+    checkpoint: () => void,
     threads: Threads,
   ) {
     this.#curve = curve;
@@ -188,7 +188,7 @@ class WideCall {
     this.#kernel = kernel;
     this.#threads = threads;
     // beside a round, whose workers it cannot have, goes what takes one thread no longer than the round takes them all
-    this.#turns = turnsOf(goOn, threads.pause, () => (threads.pool?.isBusy ? this.#share : ANY));
+    this.#turns = turnsOf(checkpoint, threads.pause, () => (threads.pool?.isBusy ? this.#share : ANY));
   }
 
   async multiply(vectors: readonly SurveyedVector[]): Promise<CpuOutcome> {
@@ -197,7 +197,7 @@ class WideCall {
     let most: Part | null = null;
     let entries = 0;
     for (const parts of roundsOf(this.#partsOf(vectors))) {
-      await this.#turns.goOn();
+      await this.#turns.checkpoint();
       const done = await this.#round(parts);
       const points = await this.#inTurns(
         gather(
@@ -258,7 +258,7 @@ class WideCall {
     const workers = isAlone ? 0 : Math.min(this.#threads.workers, worth);
     this.#share = entries / (1 + workers);
     const make = workers > 0 && pool?.shares ? this.#sharedWith(pool, parts) : null;
-    const pieces = parts.map(({ points, scalars, bits, from, to, shape }): Piece => {
+    const pieces = parts.map(({ points, scalars, bits, from, to, shape }): Operands => {
       const words = points.words(from, to);
       return {
         points: make === null ? words : copied(words, make),
@@ -289,7 +289,7 @@ class WideCall {
         isStatic: this.#threads.distribution === 'static',
         own: () => share(rowsPerChunk),
         allowed: this.#threads.allowed,
-        goOn: () => this.#turns.goOn(),
+        checkpoint: () => this.#turns.checkpoint(),
       },
       Math.min(workers, chunks - 1),
     );
@@ -331,7 +331,7 @@ class WideCall {
     for (;;) {
       const { done, value } = steps.next();
       if (done === true) return value;
-      if (this.#turns.areOver) await this.#turns.take();
+      if (this.#turns.isOver) await this.#turns.yield();
     }
   }
 }

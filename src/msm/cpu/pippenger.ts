@@ -2,7 +2,7 @@ import type { CurveContext } from '../../curves/curve.js';
 import { type Affine, add, addAffine, double, infinityOf, type Jacobian, negated } from '../../curves/jacobian.js';
 import { wordsOf } from '../../curves/point-source.js';
 import { digitsOf, readWords } from '../../field/modulus.js';
-import type { Turns } from '../../scheduling/time-slice.js';
+import type { TimeSlice } from '../../scheduling/time-slice.js';
 import { cpuWindowBits } from '../plan/window-bits.js';
 import { windowCount } from '../plan/window-count.js';
 
@@ -18,13 +18,13 @@ export const signedDigits = (scalar: bigint, windowBits: number, windows: number
 };
 
 /** Σ (k + 1) · buckets[k], from the top: every bucket is in the running sum as often as it counts. */
-const weightedSum = async (curve: CurveContext, buckets: readonly Jacobian[], turns: Turns): Promise<Jacobian> => {
+const weightedSum = async (curve: CurveContext, buckets: readonly Jacobian[], turns: TimeSlice): Promise<Jacobian> => {
   const infinity = infinityOf(curve);
   let [running, sum] = [infinity, infinity];
   for (let k = buckets.length - 1; k >= 0; k--) {
     running = add(curve, running, buckets[k] as Jacobian);
     sum = add(curve, sum, running);
-    if (turns.due) await turns.take();
+    if (turns.isOverSoon) await turns.yield();
   }
   return sum;
 };
@@ -50,7 +50,7 @@ export const pippenger = async (
   curve: CurveContext,
   pointOf: (index: number) => Affine,
   scalars: Uint8Array<ArrayBuffer>,
-  turns: Turns,
+  turns: TimeSlice,
 ): Promise<CpuResult> => {
   const n = scalars.length / curve.scalarBytes;
   const infinity = infinityOf(curve);
@@ -65,7 +65,7 @@ export const pippenger = async (
     const minus = plus === null ? null : negated(curve, plus);
     const scalar = readWords(scalarWords, i * words, words) % curve.order;
     terms.push({ plus, minus, digits: signedDigits(scalar, windowBits, windows) });
-    if (turns.due) await turns.take();
+    if (turns.isOverSoon) await turns.yield();
   }
   let sum = infinity;
   let entries = 0;
@@ -78,7 +78,7 @@ export const pippenger = async (
       const bucket = Math.abs(digit) - 1;
       buckets[bucket] = addAffine(curve, buckets[bucket] as Jacobian, digit > 0 ? plus : minus);
       entries++;
-      if (turns.due) await turns.take();
+      if (turns.isOverSoon) await turns.yield();
     }
     sum = add(curve, sum, await weightedSum(curve, buckets, turns));
   }

@@ -5,7 +5,7 @@ import type { AffinePoint, Coordinate } from '../../api/values.js';
 import type { CurveContext } from '../../curves/curve.js';
 import type { PointSource } from '../../curves/point-source.js';
 import type { Call } from '../../engine/input.js';
-import type { HostClock } from '../../session/clock.js';
+import type { CallClock } from '../../session/clock.js';
 import type { DeviceProfile } from '../plan/device-defaults.js';
 import type { SurveyedVector } from '../plan/survey.js';
 import { type Knobs, resolveTuning } from '../plan/tuning.js';
@@ -49,19 +49,19 @@ export const runOnCpu = async (
   vectors: readonly SurveyedVector[],
   n: number,
   { onProgress, turn }: Pick<Call, 'onProgress' | 'turn'>,
-  clock: HostClock,
-  goOn: () => void,
+  clock: CallClock,
+  checkpoint: () => void,
 ): Promise<CpuRun> =>
   threads.line.inTurn({ ...turn, additions: additionsOf(vectors) }, async (pause) => {
-    goOn();
+    checkpoint();
     onProgress?.({ phase: 'msm', done: 0, total: 1 });
     const computing = performance.now();
-    const done = await multiplyOnCpu(curve, source, vectors, goOn, { ...threads.of(tuning), allowed, pause });
+    const done = await multiplyOnCpu(curve, source, vectors, checkpoint, { ...threads.of(tuning), allowed, pause });
     const { sums, windowBits, windows, entries, arithmetic, workers, noWorkers, lost, chunk } = done;
     if (noWorkers !== null) threads.warn(noWorkers);
     const ms = performance.now() - computing - done.waitedMs;
     onProgress?.({ phase: 'msm', done: 1, total: 1 });
-    goOn();
+    checkpoint();
     const record: RunRecord = {
       on: 'cpu',
       gpuShare: 0,
@@ -77,7 +77,7 @@ export const runOnCpu = async (
       dispatches: 0,
       submits: 0,
       wallMs: clock.read().wallMs,
-      walls: null,
+      hostTimes: null,
       retried: lost,
       fallback: null,
       verified: true,

@@ -3,12 +3,12 @@
  * threads: what they have of the same window is added up where all of it comes together (gather.ts).
  */
 
-import type { PointAt, WideAdder } from '../../wasm/arithmetic/point-adder.js';
+import type { PointAdder, PointAt } from '../../wasm/arithmetic/point-adder.js';
 import { bucketSums, INFINITY, plus, type Range, type Steps, weightedSums } from './bucket-sums.js';
 import type { Digits } from './digits.js';
 
 /** Points and the digits of their scalars: a vector, or a part of one. It may be sent to another thread. */
-export interface Piece {
+export interface Operands {
   /** x‖y of each point, little-endian; zeros are infinity. */
   readonly points: Uint32Array;
   /** What coordinates were multiplied by, modulo p. */
@@ -39,8 +39,8 @@ export interface WindowSums {
 }
 
 export class Share {
-  readonly #adder: WideAdder;
-  readonly #pieces: readonly Piece[];
+  readonly #adder: PointAdder;
+  readonly #pieces: readonly Operands[];
   /** Of each piece its first row, its first window, and its first slot. */
   readonly #starts: readonly { readonly row: number; readonly window: number; readonly slot: number }[];
   /**
@@ -50,10 +50,10 @@ export class Share {
   readonly #sums: Uint32Array;
   readonly #room: PointAt;
   readonly #ground: number;
-  #entered: { readonly piece: Piece; readonly points: Uint32Array } | null = null;
+  #entered: { readonly piece: Operands; readonly points: Uint32Array } | null = null;
   #entries = 0;
 
-  constructor(adder: WideAdder, pieces: readonly Piece[]) {
+  constructor(adder: PointAdder, pieces: readonly Operands[]) {
     this.#adder = adder;
     this.#pieces = pieces;
     const next = { row: 0, window: 0, slot: 0 };
@@ -82,7 +82,7 @@ export class Share {
   }
 
   *#rows(p: number, from: number, to: number): Steps<void> {
-    const { windowBits, count } = (this.#pieces[p] as Piece).digits;
+    const { windowBits, count } = (this.#pieces[p] as Operands).digits;
     const rows = 2 ** rowBits(windowBits);
     const width = 2 ** (windowBits - 1) / rows;
     const together = Math.max(1, Math.floor(MOST_DIGITS / count));
@@ -97,7 +97,7 @@ export class Share {
 
   *#buckets(p: number, range: Range): Steps<void> {
     const adder = this.#adder;
-    const { digits } = this.#pieces[p] as Piece;
+    const { digits } = this.#pieces[p] as Operands;
     const points = this.#enter(p);
     const mark = adder.mark;
     const filled = yield* bucketSums(adder, digits, points, range);
@@ -116,7 +116,7 @@ export class Share {
   }
 
   #slot(p: number, window: number, which: number): number {
-    const { windowBits } = (this.#pieces[p] as Piece).digits;
+    const { windowBits } = (this.#pieces[p] as Operands).digits;
     return (this.#starts[p] as { slot: number }).slot + window * (1 + rowBits(windowBits)) + which;
   }
 
@@ -130,7 +130,7 @@ export class Share {
   /** Where the points of a piece are: in memory are those of one at a time. */
   #enter(p: number): Uint32Array {
     const adder = this.#adder;
-    const piece = this.#pieces[p] as Piece;
+    const piece = this.#pieces[p] as Operands;
     if (this.#entered?.piece !== piece) {
       adder.release(this.#ground);
       const start = adder.enter(piece.points, piece.scale);

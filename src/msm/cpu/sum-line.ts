@@ -1,10 +1,10 @@
 /** Whose sum the CPU computes: one at a time, and of those that wait the one that is due first. Between two parts of a sum one that is more urgent goes first. */
 import { abortedBy, assertNotAborted, onAbort } from '../../errors.js';
-import { isMoreUrgent, nextDue, type Waiting } from '../../scheduling/edf.js';
-import { Turns } from '../../scheduling/time-slice.js';
+import { earliestDue, isMoreUrgent, type Waiting } from '../../scheduling/edf.js';
+import { TimeSlice } from '../../scheduling/time-slice.js';
 
 /** A sum that is to be computed. */
-export interface SumTurn extends Waiting {
+export interface SumTicket extends Waiting {
   /** Additions that it takes, about. */
   readonly additions: number;
   /** Ends its waiting. */
@@ -26,19 +26,19 @@ export const ANY = Number.POSITIVE_INFINITY;
  * @param goOn called now and then; what it throws ends the computation
  * @param most additions of whoever may, as things are
  */
-export const turnsOf = (goOn: () => void, pause: Pause | undefined, most = () => ANY): Turns =>
-  new Turns(() => {
-    goOn();
-    return pause?.(most())?.then(goOn);
+export const turnsOf = (checkpoint: () => void, pause: Pause | undefined, most = () => ANY): TimeSlice =>
+  new TimeSlice(() => {
+    checkpoint();
+    return pause?.(most())?.then(checkpoint);
   });
 
-interface Waiter extends SumTurn {
+interface Waiter extends SumTicket {
   begin(): void;
   /** When it is over, computed or not. */
   readonly over: Promise<void>;
 }
 
-export class SumLine {
+export class SumQueue {
   #waiting: Waiter[] = [];
   /** Sums that have begun: one that is computed, and those that let it go first. */
   #underWay = 0;
@@ -48,7 +48,7 @@ export class SumLine {
    *
    * @throws MsmError `aborted`, at once, while it waits; and what `compute` throws
    */
-  async inTurn<Result>(turn: SumTurn, compute: (pause: Pause) => Promise<Result>): Promise<Result> {
+  async inTurn<Result>(turn: SumTicket, compute: (pause: Pause) => Promise<Result>): Promise<Result> {
     assertNotAborted(turn.signal);
     let end = (): void => undefined;
     const over = new Promise<void>((resolve) => {
@@ -65,7 +65,7 @@ export class SumLine {
     }
   }
 
-  #wait(turn: SumTurn, over: Promise<void>): Promise<void> {
+  #wait(turn: SumTicket, over: Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       const stay = onAbort(turn.signal, () => {
         this.#waiting = this.#waiting.filter((each) => each !== waiter);
@@ -82,7 +82,7 @@ export class SumLine {
 
   /** Has the one of some begin that is due first. */
   #begin(some: readonly Waiter[]): Waiter | null {
-    const next = some[nextDue(some)] ?? null;
+    const next = some[earliestDue(some)] ?? null;
     if (next === null) return null;
     this.#waiting = this.#waiting.filter((each) => each !== next);
     this.#underWay++;
@@ -90,7 +90,7 @@ export class SumLine {
     return next;
   }
 
-  #pause(turn: SumTurn, most: number): Promise<void> | null {
+  #pause(turn: SumTicket, most: number): Promise<void> | null {
     const next = this.#begin(this.#waiting.filter((each) => isMoreUrgent(each, turn) && each.additions <= most));
     if (next === null) return null;
     return new Promise((resolve, reject) => {

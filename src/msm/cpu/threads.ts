@@ -3,8 +3,8 @@ import type { ComputeWorker } from '../../api/sharing.js';
 import { canShare, textStarter, threadsHere, workerStarter } from '../../threads/platform.js';
 import { WorkerPool } from '../../threads/pool.js';
 import type { Knobs } from '../plan/tuning.js';
-import { ALONE, type Threads } from './multiply.js';
-import { SumLine } from './sum-line.js';
+import { SINGLE_THREAD, type Threads } from './multiply.js';
+import { SumQueue } from './sum-line.js';
 
 /** Options of `createMsmEngine` that are about workers. */
 export interface WorkerOptions {
@@ -15,7 +15,7 @@ export interface WorkerOptions {
 
 export class CpuThreads {
   /** Who has them. */
-  readonly line = new SumLine();
+  readonly line = new SumQueue();
   readonly #options: WorkerOptions;
   readonly #warned = new Set<string>();
   #pool: WorkerPool | null = null;
@@ -28,8 +28,8 @@ export class CpuThreads {
   of({ cpuDistribution = 'dynamic', cpuChunk = 0 }: Knobs): Threads {
     const { maxWorkers: workers = threadsHere() - 1, createWorker } = this.#options;
     const start = createWorker ?? workerStarter();
-    if (workers === 0) return ALONE;
-    if (start === null) return { ...ALONE, whyNone: 'nothing here starts workers' };
+    if (workers === 0) return SINGLE_THREAD;
+    if (start === null) return { ...SINGLE_THREAD, whyNone: 'nothing here starts workers' };
     // a caller's own way to start them is the only one
     this.#pool ??= new WorkerPool(start, canShare(), undefined, createWorker === undefined ? textStarter : null);
     return { pool: this.#pool, workers, distribution: cpuDistribution, chunk: cpuChunk || null };

@@ -2,7 +2,7 @@
 import type { Begin, FromWorker, More, ToWorker } from '../../threads/messages.js';
 import { drawFrom, waitFor } from '../../threads/messages.js';
 import { nodeModule } from '../../threads/node-module.js';
-import { type CompiledKernel, WideAdder } from '../../wasm/arithmetic/point-adder.js';
+import { type CompiledKernel, PointAdder } from '../../wasm/arithmetic/point-adder.js';
 import type { Steps } from './bucket-sums.js';
 import { Share, type WindowSums } from './share.js';
 
@@ -10,7 +10,7 @@ const node = nodeModule('node:worker_threads')?.parentPort;
 const say = (message: FromWorker): void => (node ?? globalThis).postMessage(message);
 
 let kernel: CompiledKernel | null = null;
-let adder: WideAdder | null = null;
+let adder: PointAdder | null = null;
 /** Who waits for the answer to `next`. */
 let answer: ((message: More) => void) | null = null;
 
@@ -53,7 +53,7 @@ async function* chunksOf({ chunks, control, worker, place, isAll }: Begin): Asyn
 const compute = async (begin: Begin): Promise<{ readonly sums: WindowSums; readonly chunks: number }> => {
   const { task } = begin;
   if (begin.kernel !== null) [kernel, adder] = [begin.kernel, null];
-  adder ??= await WideAdder.open(kernel as CompiledKernel);
+  adder ??= await PointAdder.open(kernel as CompiledKernel);
   const share = new Share(adder, task.pieces);
   let chunks = 0;
   for await (const chunk of chunksOf(begin)) {

@@ -2,7 +2,7 @@ import type { StageChecks } from '../../api/tuning.js';
 import type { Command } from '../../gpu/commands.js';
 import type { groupsFor } from '../../shaders/limits.js';
 import type { PlannedChecks } from '../plan/checks.js';
-import type { Part } from '../plan/schedule.js';
+import type { Batch } from '../plan/schedule.js';
 import type { KernelChecks } from '../stages/checks.js';
 import type { Kernels } from '../stages/kernels.js';
 
@@ -18,7 +18,7 @@ export interface Checks extends StageChecks, PlannedChecks, KernelChecks {
    */
   weave(
     house: { readonly kernels: Kernels; readonly groupsFor: typeof groupsFor },
-    part: Part,
+    part: Batch,
     commands: readonly Command[],
   ): Command[];
   /**

@@ -2,17 +2,17 @@ import type { AffinePoint, Coordinate } from '../../api/values.js';
 import { addAffine, infinityOf, type Jacobian, toAffine } from '../../curves/jacobian.js';
 import type { Runner } from '../../gpu/runner.js';
 import type { Job } from '../plan/schedule.js';
-import type { SurveyedFactors } from '../scalar-vectors.js';
+import type { SurveyedScalars } from '../scalar-vectors.js';
 import { affineOf, publicPoint } from '../stages/fold.js';
 import { type JobContext, type JobOutcome, runJob } from './run-job.js';
 
 /** Vectors, and the jobs that compute their sums. */
-export interface Work {
-  readonly vectors: readonly SurveyedFactors[];
+export interface VectorJobs {
+  readonly vectors: readonly SurveyedScalars[];
   readonly jobs: readonly Job[];
 }
 
-export const submitsOf = ({ jobs }: Work): number => jobs.reduce((sum, { submits }) => sum + submits, 0);
+export const submitsOf = ({ jobs }: VectorJobs): number => jobs.reduce((sum, { submits }) => sum + submits, 0);
 
 export interface Evaluation {
   /** One for each vector. */
@@ -29,7 +29,7 @@ export interface Evaluation {
 export const evaluate = async (
   runner: Runner,
   context: Omit<JobContext, 'vectors'>,
-  { vectors, jobs }: Work,
+  { vectors, jobs }: VectorJobs,
   tick: (done: number) => void,
 ): Promise<Evaluation> => {
   const { curve, clock } = context;
@@ -40,8 +40,8 @@ export const evaluate = async (
     clock.enter('encodeMs');
     tick(before);
     const outcome = await runJob(runner, { ...context, vectors }, job, (done) => tick(before + done));
-    job.parts.forEach(({ pieces }, part) => {
-      pieces.forEach(({ vector }, piece) => {
+    job.batches.forEach(({ chunks }, part) => {
+      chunks.forEach(({ vector }, piece) => {
         const sum = outcome.sums[part]?.[piece] as AffinePoint<Coordinate>;
         totals[vector] = addAffine(curve, totals[vector] as Jacobian, affineOf(sum));
       });

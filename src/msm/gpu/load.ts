@@ -4,7 +4,7 @@ import type { PointSource } from '../../curves/point-source.js';
 import { GpuFault } from '../../errors.js';
 import type { Command, Slice } from '../../gpu/commands.js';
 import type { Runner } from '../../gpu/runner.js';
-import type { Turn } from '../../scheduling/ticket.js';
+import type { Ticket } from '../../scheduling/ticket.js';
 import { LANES, sumOfLanes } from '../../shaders/hash-chain.js';
 import { groupsFor, itemsPerBindingStep } from '../../shaders/limits.js';
 import { additionsPerSubmitOf } from '../plan/device-defaults.js';
@@ -24,9 +24,9 @@ export interface LoadRequest {
   readonly label: string;
   /** The most bytes of scratch. */
   readonly budget: number;
-  readonly turn?: Turn;
+  readonly turn?: Ticket;
   /** Throws if there is no point in going on. */
-  goOn(): void;
+  checkpoint(): void;
   readonly onProgress: ((progress: Progress) => void) | undefined;
 }
 
@@ -50,12 +50,12 @@ export interface Loaded {
 }
 
 /** Points [first, first + count), of all. */
-interface Range {
+interface PointRange {
   readonly first: number;
   readonly count: number;
 }
 
-const rangesOf = (length: number, size: number): Range[] =>
+const rangesOf = (length: number, size: number): PointRange[] =>
   Array.from({ length: Math.ceil(length / size) }, (_, i) => ({
     first: i * size,
     count: Math.min(size, length - i * size),
@@ -69,13 +69,13 @@ const rangesOf = (length: number, size: number): Range[] =>
 export const loadPoints = async (
   runner: Runner,
   context: LoadContext,
-  { source, tables, checkSubgroup, label, budget, turn, goOn, onProgress }: LoadRequest,
+  { source, tables, checkSubgroup, label, budget, turn, checkpoint, onProgress }: LoadRequest,
 ): Promise<Loaded> => {
   const { pointBytes } = context.curve;
   const { bytes } = source;
   const length = bytes.length / pointBytes;
   const baseBytes = tables.count * pointBytes;
-  const buffer = await runner.createResident('bases', label, length * baseBytes, { goOn, turn });
+  const buffer = await runner.createResident('bases', label, length * baseBytes, { checkpoint, turn });
   try {
     const step = itemsPerBindingStep(baseBytes);
     const bindable = Math.floor(runner.device.limits.maxStorageBufferBindingSize / (step * baseBytes)) * step;
@@ -89,14 +89,14 @@ export const loadPoints = async (
       after: checkSubgroup ? membership(context) : null,
     };
     for (const [i, range] of ranges.entries()) {
-      goOn();
+      checkpoint();
       onProgress?.({ phase: 'load', done: i, total: ranges.length });
       const points = bytes.subarray(range.first * pointBytes, (range.first + range.count) * pointBytes);
       const target = { buffer: 'bases', offset: range.first * baseBytes, size: range.count * baseBytes };
       const aside = { buffer: 'points', offset: 0, size: points.length };
       const plan =
         tables.count === 1
-          ? { to: target, scratch: {}, ...passages, commands: [], doublings: 0, turn, goOn }
+          ? { to: target, scratch: {}, ...passages, commands: [], doublings: 0, turn, checkpoint }
           : {
               to: aside,
               scratch: { points: points.length },
@@ -104,16 +104,16 @@ export const loadPoints = async (
               commands: tableCommands(context, tables, range.count, aside, target),
               doublings: (tables.count - 1) * tables.bits,
               turn,
-              goOn,
+              checkpoint,
             };
       digests.push({
         ...target,
         digest: await runImport(runner, context, buffer, { ...source, bytes: points }, range, target, plan),
       });
     }
-    goOn();
+    checkpoint();
     onProgress?.({ phase: 'load', done: ranges.length, total: ranges.length });
-    goOn();
+    checkpoint();
     return { buffer, digests };
   } catch (error) {
     runner.ledger.destroy(buffer);
@@ -147,7 +147,7 @@ const AS_IT_SHOULD_BE: PointFormat = 'little-endian bytes';
 const assertImported = async (
   { curve }: LoadContext,
   source: PointSource,
-  { first, count }: Range,
+  { first, count }: PointRange,
   [notCanonical, offCurve, outside]: readonly [number, number, number],
 ): Promise<void> => {
   const rejected = Math.min(notCanonical, offCurve, outside);
@@ -170,9 +170,9 @@ const runImport = async (
   context: LoadContext,
   buffer: GPUBuffer,
   source: PointSource,
-  range: Range,
+  range: PointRange,
   target: Bound,
-  { to, scratch, before, after, commands: behind, doublings, turn, goOn }: ImportPlan,
+  { to, scratch, before, after, commands: behind, doublings, turn, checkpoint }: ImportPlan,
 ): Promise<number> => {
   const { curve, kernels } = context;
   const { bytes: points, scale } = source;
@@ -206,7 +206,7 @@ const runImport = async (
       sent = digestOfItems(new Uint32Array(points.buffer, points.byteOffset, points.length / 4), curve.pointWords);
     },
     turn,
-    onSubmitted: goOn,
+    onSubmitted: checkpoint,
   });
   if (sumOfLanes(accounts, ARRIVED) !== sent) {
     throw new GpuFault('import', 'the points that arrived are not those that were sent');
@@ -228,7 +228,7 @@ export const areAsLoaded = async (
   runner: Runner,
   context: LoadContext,
   { buffer, digests }: Loaded,
-  turn: Turn,
+  turn: Ticket,
 ): Promise<boolean> => {
   for (const { digest, ...slice } of digests) {
     const { accounts } = await runner.run({
@@ -254,6 +254,6 @@ interface ImportPlan {
   readonly commands: readonly Command[];
   /** Doublings of each point in these. */
   readonly doublings: number;
-  readonly turn: Turn | undefined;
-  goOn(): void;
+  readonly turn: Ticket | undefined;
+  checkpoint(): void;
 }

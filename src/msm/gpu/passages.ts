@@ -98,7 +98,7 @@ const mayBePrime = (n: bigint): boolean => {
  */
 export const membership = (context: LoadContext): Passage | null => {
   const { curve } = context;
-  if (curve.foldsScalars) return null;
+  if (curve.negatesScalars) return null;
   if (curve.membership === undefined && !mayBePrime(curve.order)) {
     throw badArgument(`options.checkSubgroup: the order of ${curve.name} must be prime`);
   }

@@ -2,7 +2,7 @@ import { type Command, RESULT, type Slice } from '../../gpu/commands.js';
 import { groupsFor } from '../../shaders/limits.js';
 import { type Accounts, accountsOf, type GroupAccounts } from '../plan/accounts.js';
 import type { Plan, ScratchName } from '../plan/planner.js';
-import type { Job, OwnName, Part } from '../plan/schedule.js';
+import type { Batch, Job, OwnName } from '../plan/schedule.js';
 import { DECOMPOSE_THREADS, DecomposeConfig } from '../stages/decompose.js';
 import type { Kernels } from '../stages/kernels.js';
 import { LEVEL_DISPATCH_OFFSET, Level } from '../stages/level.js';
@@ -40,19 +40,19 @@ const windowGroups = ({ windows, windowsPerGroup }: Plan, { groups }: Accounts):
  */
 export const recordJob = (
   kernels: Kernels,
-  { parts }: Job,
-  bases: (part: Part) => Slice,
+  { batches }: Job,
+  bases: (part: Batch) => Slice,
   checks: Checks | undefined,
 ): Command[] =>
-  parts.flatMap((part, i) => {
+  batches.flatMap((part, i) => {
     const commands = recordPart(kernels, part, bases(part));
     return [
-      ...(part.apart && i > 0 ? [{ kind: 'submit' } as const] : []),
+      ...(part.ownSubmit && i > 0 ? [{ kind: 'submit' } as const] : []),
       ...(checks?.weave({ kernels, groupsFor }, part, commands) ?? commands),
     ];
   });
 
-const recordPart = (kernels: Kernels, part: Part, bases: Slice): Command[] => {
+const recordPart = (kernels: Kernels, part: Batch, bases: Slice): Command[] => {
   const { plan } = part;
   const accounts = accountsOf(plan, part.at.accounts);
   return [
@@ -65,22 +65,22 @@ const recordPart = (kernels: Kernels, part: Part, bases: Slice): Command[] => {
       ...recordPartition(kernels, part, group),
       ...recordWalk(kernels, part, group, accounts, bases),
     ]),
-    ...(plan.reduceApart ? [{ kind: 'submit' } as const] : []),
+    ...(plan.reduceOwnSubmit ? [{ kind: 'submit' } as const] : []),
     ...recordReduce(kernels, part, accounts),
   ];
 };
 
 /** A part's stretch of a buffer that all parts share. */
-const ownSlice = ({ plan, at }: Part, buffer: Exclude<OwnName, 'accounts'>): Slice => ({
+const ownSlice = ({ plan, at }: Batch, buffer: Exclude<OwnName, 'accounts'>): Slice => ({
   buffer: buffer === 'bitSums' ? RESULT : buffer,
   offset: at[buffer],
   size: plan.scratch[buffer],
 });
 
 /** Entries of one window. */
-const slabOf = ({ plan, n }: Part): number => n * plan.pieces;
+const rowLengthOf = ({ plan, n }: Batch): number => n * plan.blocks;
 
-const recordDecompose = (kernels: Kernels, part: Part, group: WindowGroup): Command[] => {
+const recordDecompose = (kernels: Kernels, part: Batch, group: WindowGroup): Command[] => {
   const { plan, n } = part;
   const vectors =
     Math.ceil((group.first + group.count) / plan.vectorWindows) - Math.floor(group.first / plan.vectorWindows);
@@ -92,8 +92,8 @@ const recordDecompose = (kernels: Kernels, part: Part, group: WindowGroup): Comm
       config: DecomposeConfig.pack({
         scalars: n,
         window_bits: plan.tuning.windowBits,
-        pieces: plan.pieces,
-        piece_bits: plan.pieceBits,
+        blocks: plan.blocks,
+        block_bits: plan.blockBits,
         tables: plan.tables,
         vector_windows: plan.vectorWindows,
         first_window: group.first,
@@ -115,12 +115,12 @@ const recordDecompose = (kernels: Kernels, part: Part, group: WindowGroup): Comm
 /** The buffer that a sort pass reads; it writes that of the next. The last pass's target is the sorted stream. */
 const sortBuffer = (pass: number): ScratchName => (pass % 2 === 0 ? 'entriesA' : 'entriesB');
 
-const recordSort = (kernels: Kernels, part: Part, group: WindowGroup): Command[] => {
+const recordSort = (kernels: Kernels, part: Batch, group: WindowGroup): Command[] => {
   const { plan } = part;
   const { count, scan, scatter } = kernels.sort(plan.tuning.sortThreadsPerWorkgroup, plan.tuning.sortEntriesPerThread);
   return plan.sortPasses.flatMap(({ shift, bits }, pass): Command[] => {
     const config = SortConfig.pack({
-      slab: slabOf(part),
+      row_length: rowLengthOf(part),
       tiles: plan.tiles,
       first_window: group.first,
       buckets: plan.buckets,
@@ -154,7 +154,7 @@ const recordSort = (kernels: Kernels, part: Part, group: WindowGroup): Command[]
   });
 };
 
-const recordPartition = (kernels: Kernels, part: Part, group: WindowGroup): Command[] => {
+const recordPartition = (kernels: Kernels, part: Batch, group: WindowGroup): Command[] => {
   const { tuning, levelTasks, reduce } = part.plan;
   return [
     {
@@ -163,7 +163,7 @@ const recordPartition = (kernels: Kernels, part: Part, group: WindowGroup): Comm
       kernel: kernels.partition(),
       config: PartitionConfig.pack({
         windows: group.count,
-        slab: slabOf(part),
+        row_length: rowLengthOf(part),
         entries_per_task: tuning.walkerEntriesPerTask,
         most_tasks: levelTasks[0] as number,
         levels: levelTasks.length,
@@ -205,7 +205,7 @@ const recordOneWalk = (
   bindings: {
     ...buffers,
     levels: scratch('levels'),
-    places: scratch(`places${to}`),
+    carries: scratch(`carries${to}`),
     partials: scratch(`partials${to}`),
   },
   groups: levelDispatch(config.level),
@@ -214,19 +214,19 @@ const recordOneWalk = (
 /** The walk over the sorted stream, and the same walk over its partial sums, level by level: combine. */
 const recordWalk = (
   kernels: Kernels,
-  { plan }: Part,
-  { accounts: { balance } }: WindowGroup,
-  { inhabited }: Accounts,
+  { plan }: Batch,
+  { accounts: { checksum } }: WindowGroup,
+  { finitePoints }: Accounts,
   bases: Slice,
 ): Command[] => {
   // each bucket is added to one H and to one L
-  const accounts = { balance, inhabited, per_sum: 2, per_point: 0, read_back: 0 };
+  const accounts = { checksum, finite_points: finitePoints, per_sum: 2, per_point: 0, read_back: 0 };
   return plan.levelTasks.map((_, level) => {
     const to = level % 2 === 0 ? 'A' : 'B';
     const from = to === 'A' ? 'B' : 'A';
     const isFirst = level === 0;
     return recordOneWalk(kernels, plan, isFirst ? 'walk' : 'combine', { level, ...accounts }, to, {
-      stream: scratch(isFirst ? sortBuffer(plan.sortPasses.length) : `places${from}`),
+      stream: scratch(isFirst ? sortBuffer(plan.sortPasses.length) : `carries${from}`),
       points: isFirst ? bases : scratch(`partials${from}`),
       sums: scratch('buckets'),
     });
@@ -238,11 +238,11 @@ const MINUS_ONE = 0xffffffff;
 
 const recordReduce = (
   kernels: Kernels,
-  part: Part,
-  { reduce: { entries, balance }, inhabited, readBack }: Accounts,
+  part: Batch,
+  { reduce: { entries, checksum }, finitePoints, readBack }: Accounts,
 ): Command[] => {
   const { plan } = part;
-  const accounts = { balance, inhabited, per_sum: 0, per_point: 0, read_back: 0 };
+  const accounts = { checksum, finite_points: finitePoints, per_sum: 0, per_point: 0, read_back: 0 };
   const { highBits, lowBits, splitEntries, bitsEntries } = plan.reduce;
   const levels = plan.levelTasks.length;
   return [

@@ -1,16 +1,16 @@
 import type { AffinePoint, Coordinate } from '../../api/values.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { GpuFault } from '../../errors.js';
-import type { JobResult, Runner, Upload } from '../../gpu/runner.js';
-import type { Turn } from '../../scheduling/ticket.js';
-import { Turns } from '../../scheduling/time-slice.js';
-import type { HostClock } from '../../session/clock.js';
-import type { Job, Part } from '../plan/schedule.js';
-import type { SurveyedFactors } from '../scalar-vectors.js';
+import type { Runner, SubmissionResult, Upload } from '../../gpu/runner.js';
+import type { Ticket } from '../../scheduling/ticket.js';
+import { TimeSlice } from '../../scheduling/time-slice.js';
+import type { CallClock } from '../../session/clock.js';
+import type { Batch, Job } from '../plan/schedule.js';
+import type { SurveyedScalars } from '../scalar-vectors.js';
 import { IN_A_ROW, Vector } from '../stages/decompose.js';
-import { fold } from '../stages/fold.js';
+import { combineWindows } from '../stages/fold.js';
 import type { Kernels } from '../stages/kernels.js';
-import { audit, auditSums, type Expected, expectedOf } from './audit.js';
+import { audit, auditSums, type ExpectedDigests, expectedOf } from './audit.js';
 import type { Checks } from './checks.js';
 import { recordJob } from './record.js';
 
@@ -23,22 +23,22 @@ export interface JobContext {
   /** The resident buffer. */
   readonly bases: GPUBuffer;
   /** All vectors of the call; the pieces of a job name them by index. */
-  readonly vectors: readonly SurveyedFactors[];
-  readonly clock: HostClock;
+  readonly vectors: readonly SurveyedScalars[];
+  readonly clock: CallClock;
   /** Additions a millisecond that the device may be counted on for. */
   readonly additionsPerMs: number;
   /** When its jobs are to have their turns. */
-  readonly turn?: Turn;
+  readonly turn?: Ticket;
   /** Throws if there is no point in going on. */
-  goOn(): void;
+  checkpoint(): void;
 }
 
 /** What one job came to. */
-export interface JobOutcome extends Pick<JobResult, 'dispatches' | 'submits' | 'passes'> {
+export interface JobOutcome extends Pick<SubmissionResult, 'dispatches' | 'submits' | 'passes'> {
   /** The sums of the pieces, part by part. */
   readonly sums: readonly (readonly AffinePoint<Coordinate>[])[];
   readonly entries: number;
-  readonly foldMs: number;
+  readonly combineMs: number;
 }
 
 /**
@@ -49,18 +49,18 @@ export interface JobOutcome extends Pick<JobResult, 'dispatches' | 'submits' | '
  */
 export const runJob = async (
   runner: Runner,
-  { curve, kernels, checks, bases, vectors, clock, additionsPerMs, turn, goOn }: JobContext,
+  { curve, kernels, checks, bases, vectors, clock, additionsPerMs, turn, checkpoint }: JobContext,
   job: Job,
   onSubmitted: (done: number) => void,
 ): Promise<JobOutcome> => {
-  const { parts, scratch, accounts: accountsBytes, bitSums } = job;
-  const turns = new Turns(goOn);
-  let expected: Expected = [];
+  const { batches, scratch, accounts: accountsBytes, bitSums } = job;
+  const turns = new TimeSlice(checkpoint);
+  let expected: ExpectedDigests = [];
   const { accounts, result, passes, dispatches, submits } = await runner.run(
     {
       scratch,
       external: { bases },
-      uploads: parts.flatMap((part) => inputsOf(part, vectors, curve.scalarBytes, runner.device)),
+      uploads: batches.flatMap((part) => inputsOf(part, vectors, curve.scalarBytes, runner.device)),
       commands: recordJob(
         kernels,
         job,
@@ -71,7 +71,7 @@ export const runJob = async (
         checks,
       ),
       turn,
-      expectedMs: parts.reduce((sum, { plan }) => sum + plan.additions, 0) / additionsPerMs / job.submits,
+      expectedMs: batches.reduce((sum, { plan }) => sum + plan.additions, 0) / additionsPerMs / job.submits,
       accounts: accountsBytes,
       result: bitSums,
       meanwhile: async () => {
@@ -82,24 +82,24 @@ export const runJob = async (
     clock,
   );
   try {
-    const [{ plan: first }] = parts as readonly [Part];
+    const [{ plan: first }] = batches as readonly [Batch];
     // with checks there is one part
     const found = checks?.read(accounts, first.levelTasks.length);
     if (found) throw new GpuFault(...found);
-    const entries = parts.reduce((sum, part, i) => sum + audit(part, expected[i] as readonly number[], accounts), 0);
-    const sumsOf = ({ at }: Part): Uint32Array => result.subarray(at.bitSums / 4);
-    for (const part of parts) await auditSums(curve, part, accounts, sumsOf(part), turns);
+    const entries = batches.reduce((sum, part, i) => sum + audit(part, expected[i] as readonly number[], accounts), 0);
+    const sumsOf = ({ at }: Batch): Uint32Array => result.subarray(at.bitSums / 4);
+    for (const part of batches) await auditSums(curve, part, accounts, sumsOf(part), turns);
     const folding = performance.now();
     const sums: AffinePoint<Coordinate>[][] = [];
-    for (const part of parts) {
+    for (const part of batches) {
       const own: AffinePoint<Coordinate>[] = [];
-      for (let vector = 0; vector < part.pieces.length; vector++) {
-        own.push(fold(curve, part.plan, sumsOf(part), vector));
-        if (turns.areOver) await turns.take();
+      for (let vector = 0; vector < part.chunks.length; vector++) {
+        own.push(combineWindows(curve, part.plan, sumsOf(part), vector));
+        if (turns.isOver) await turns.yield();
       }
       sums.push(own);
     }
-    return { sums, entries, foldMs: performance.now() - folding, dispatches, submits, passes };
+    return { sums, entries, combineMs: performance.now() - folding, dispatches, submits, passes };
   } catch (error) {
     runner.discard();
     throw error;
@@ -108,15 +108,15 @@ export const runJob = async (
 
 /** What goes into a part's stretches of `scalars`, `picks` and `vectors`. */
 const inputsOf = (
-  { pieces, n, bases, at }: Part,
-  vectors: readonly SurveyedFactors[],
+  { chunks, n, bases, at }: Batch,
+  vectors: readonly SurveyedScalars[],
   scalarBytes: number,
   device: GPUDevice,
 ): Upload[] => {
   const uploads: Upload[] = [];
-  const table = new Uint32Array(pieces.length * Vector.fields.length);
-  pieces.forEach(({ vector, first, length }, i) => {
-    const { scalars, indices, offset, loaded } = vectors[vector] as SurveyedFactors;
+  const table = new Uint32Array(chunks.length * Vector.fields.length);
+  chunks.forEach(({ vector, first, length }, i) => {
+    const { scalars, indices, offset, loaded } = vectors[vector] as SurveyedScalars;
     const end = first + length;
     uploads.push({
       to: { buffer: 'scalars', offset: at.scalars + i * n * scalarBytes },

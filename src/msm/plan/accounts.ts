@@ -10,15 +10,15 @@ export interface GroupAccounts {
   /** How many entries are to be walked, by partition. */
   readonly length: number;
   /** Digest of what the walks took in. */
-  readonly balance: number;
+  readonly checksum: number;
 }
 
 /** What the stages of a part say of what they read and wrote: what one says has to be what another says, or the host. */
 export interface Accounts {
   readonly groups: readonly GroupAccounts[];
-  readonly reduce: Pick<GroupAccounts, 'entries' | 'balance'>;
+  readonly reduce: Pick<GroupAccounts, 'entries' | 'checksum'>;
   /** Sums that are not infinity, as often as the reduction adds each, less what it adds: nothing, in the end. */
-  readonly inhabited: number;
+  readonly finitePoints: number;
   /** Digest of the sums that are read back, by the walk that wrote them. */
   readonly readBack: number;
 }
@@ -47,10 +47,10 @@ export const accountsOf = (plan: Counted, at: number): Accounts => {
       const scalars = first + group * GROUP_WORDS;
       const entries = scalars + LANES;
       const length = entries + LANES;
-      return { scalars, entries, length, balance: length + 1 };
+      return { scalars, entries, length, checksum: length + 1 };
     }),
-    reduce: { entries: reduce, balance: reduce + LANES },
-    inhabited: reduce + LANES + 1,
+    reduce: { entries: reduce, checksum: reduce + LANES },
+    finitePoints: reduce + LANES + 1,
     readBack: reduce + LANES + 2,
   };
 };

@@ -14,7 +14,7 @@ import type { DeviceProfile } from './device-defaults.js';
 import { type Knobs, resolveTuning } from './tuning.js';
 import { reduceAdditions } from './window-bits.js';
 import { windowCount } from './window-count.js';
-import { oneOf, piecesOf, shareOf, type Workload } from './workload.js';
+import { blocksOf, oneOf, shareOf, type Workload } from './workload.js';
 
 /** Limits of a device that sizes depend on. */
 export interface PlanLimits extends DeviceProfile {
@@ -34,9 +34,9 @@ export type ScratchName =
   | 'totals'
   | 'levels'
   | 'buckets'
-  | 'placesA'
+  | 'carriesA'
   | 'partialsA'
-  | 'placesB'
+  | 'carriesB'
   | 'partialsB'
   | 'splitSums'
   | 'accounts'
@@ -51,8 +51,8 @@ export interface Plan {
   /** What does `tuning.checks`. */
   readonly checks: PlannedChecks | undefined;
   /** Pieces that a scalar is cut into, one for each table that is used. */
-  readonly pieces: number;
-  readonly pieceBits: number;
+  readonly blocks: number;
+  readonly blockBits: number;
   /** Points that there are of each base. */
   readonly tables: number;
   /** T, of one vector */
@@ -76,7 +76,7 @@ export interface Plan {
   /** Groups of windows; each is a submit. */
   readonly groups: number;
   /** The reduction has a submit of its own, as the last group's would become too long. */
-  readonly reduceApart: boolean;
+  readonly reduceOwnSubmit: boolean;
   readonly submits: number;
   /** Dispatches of the commands that record.ts makes of this plan. */
   readonly dispatches: number;
@@ -112,16 +112,16 @@ const layOut = (
   mostWindows: number,
 ): Plan => {
   const { n, vectors } = load;
-  const pieces = piecesOf(load);
-  const slab = n * pieces.count;
+  const pieces = blocksOf(load);
+  const rowLength = n * pieces.count;
   const vectorWindows = windowCount(pieces.bits - 1, tuning.windowBits);
   const windows = vectors * vectorWindows;
   const buckets = 2 ** (tuning.windowBits - 1);
-  const most = Math.min(mostWindows, Math.max(1, Math.floor(tuning.additionsPerSubmit / slab)));
+  const most = Math.min(mostWindows, Math.max(1, Math.floor(tuning.additionsPerSubmit / rowLength)));
   const windowsPerGroup = Math.ceil(windows / Math.ceil(windows / most));
   const groups = Math.ceil(windows / windowsPerGroup);
-  const entries = slab * windowsPerGroup;
-  const tiles = Math.ceil(slab / (tuning.sortThreadsPerWorkgroup * tuning.sortEntriesPerThread));
+  const entries = rowLength * windowsPerGroup;
+  const tiles = Math.ceil(rowLength / (tuning.sortThreadsPerWorkgroup * tuning.sortEntriesPerThread));
   const mostTasks = Math.min(tuning.walkerTasks, Math.max(1, Math.ceil(entries / tuning.walkerEntriesPerTask)));
   const tasks = levelTasks(mostTasks);
   const reduce = reduceShape(tuning.windowBits, windows);
@@ -129,8 +129,8 @@ const layOut = (
   const entry = 4 * ENTRY_WORDS;
   const point = 4 * curve.pointWords;
   // The reduction's walks write their (always absent) places too, into the buffers of the levels.
-  const places = 2 * Math.max(mostTasks, reduce.splitTasks, reduce.bitsTasks);
-  const nextPlaces = 2 * (tasks[1] ?? 1);
+  const carries = 2 * Math.max(mostTasks, reduce.splitTasks, reduce.bitsTasks);
+  const nextCarries = 2 * (tasks[1] ?? 1);
   const needed: ScratchSizes = {
     scalars: vectors * n * curve.scalarBytes,
     vectors: vectors * Vector.byteLength,
@@ -142,10 +142,10 @@ const layOut = (
     totals: 4 * windowsPerGroup,
     levels: Level.byteLength * (tasks.length + 2),
     buckets: point * windows * buckets,
-    placesA: entry * places,
-    partialsA: point * places,
-    placesB: entry * nextPlaces,
-    partialsB: point * nextPlaces,
+    carriesA: entry * carries,
+    partialsA: point * carries,
+    carriesB: entry * nextCarries,
+    partialsB: point * nextCarries,
     splitSums: point * reduce.splitTasks,
     accounts: accountsBytes({ groups, levelTasks: tasks, checks }),
     bitSums: point * reduce.bitsTasks,
@@ -157,9 +157,9 @@ const layOut = (
   const passes = sortPasses(tuning.windowBits - 1);
   const { accounts, bitSums } = scratch;
   const scratchBytes = sum(Object.values(scratch));
-  const lastGroup = slab * (windows - (groups - 1) * windowsPerGroup);
+  const lastGroup = rowLength * (windows - (groups - 1) * windowsPerGroup);
   const reduction = reduceAdditions(tuning.windowBits, windows);
-  const reduceApart = lastGroup + reduction > tuning.additionsPerSubmit;
+  const reduceOwnSubmit = lastGroup + reduction > tuning.additionsPerSubmit;
   // decompose, 3 a sort pass, partition and the walks of every group; 3 of the reduction
   const own = groups * (1 + 3 * passes.length + 1 + tasks.length) + 3;
   const dispatches = own + (checks?.dispatches(groups, tasks.length) ?? 0);
@@ -169,15 +169,15 @@ const layOut = (
     n,
     tuning,
     checks,
-    pieces: pieces.count,
-    pieceBits: pieces.bits,
+    blocks: pieces.count,
+    blockBits: pieces.bits,
     tables: load.tables.count,
     vectorWindows,
     windows,
     windowsPerGroup,
     groups,
-    reduceApart,
-    submits: groups + (reduceApart ? 1 : 0),
+    reduceOwnSubmit,
+    submits: groups + (reduceOwnSubmit ? 1 : 0),
     buckets,
     sortPasses: passes,
     tiles,
@@ -185,7 +185,7 @@ const layOut = (
     reduce,
     scratch,
     scratchBytes,
-    additions: slab * windows + reduction,
+    additions: rowLength * windows + reduction,
     dispatches,
     timedPasses,
     // what it gives back is in the last
@@ -210,8 +210,8 @@ const misfit = (plan: Plan, curve: CurveContext, limits: PlanLimits, budget: num
     return `the bases of one chunk take ${bases} bytes, the device binds ${limits.maxStorageBufferBindingSize}`;
   }
   const { additionsPerSubmit } = plan.tuning;
-  if (plan.n * plan.pieces > additionsPerSubmit) {
-    return `one window takes ${plan.n * plan.pieces} additions, a submit may do ${additionsPerSubmit}`;
+  if (plan.n * plan.blocks > additionsPerSubmit) {
+    return `one window takes ${plan.n * plan.blocks} additions, a submit may do ${additionsPerSubmit}`;
   }
   if (plan.vectors > 1 && reduceAdditions(plan.tuning.windowBits, plan.windows) > additionsPerSubmit) {
     return `the reduction of ${plan.vectors} vectors takes more than the ${additionsPerSubmit} additions of a submit`;

@@ -20,7 +20,7 @@ class Ruler {
     this.#perScalar = curve.scalarBytes / 4;
     this.#order = digitsOf(curve.order, 32, this.#perScalar);
     this.#orderBits = curve.scalarBits;
-    this.#folds = curve.foldsScalars;
+    this.#folds = curve.negatesScalars;
     this.full = curve.signedBits;
   }
 

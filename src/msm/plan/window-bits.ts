@@ -1,6 +1,6 @@
 import { sortPasses } from '../stages/sort.js';
 import { windowCount } from './window-count.js';
-import { expectedDigits, piecesOf, type Workload } from './workload.js';
+import { blocksOf, expectedDigits, type Workload } from './workload.js';
 
 /** Additions of the reduction: every bucket is added to two sums; what is done with those is little. */
 export const reduceAdditions = (windowBits: number, windows: number): number => windows * 2 ** windowBits;
@@ -25,7 +25,7 @@ const NEAR_ENOUGH = 1.02;
 
 /** The c that costs least, by the digits that are expected not to be zero. The reduction must fit a submit. */
 export const defaultWindowBits = (load: Workload, additionsPerSubmit: number): number => {
-  const pieces = piecesOf(load);
+  const pieces = blocksOf(load);
   const cost = (c: number): number => {
     const windows = load.vectors * windowCount(pieces.bits - 1, c);
     if (reduceAdditions(c, windows) > additionsPerSubmit) return Number.POSITIVE_INFINITY;

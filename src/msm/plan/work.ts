@@ -3,7 +3,7 @@ import type { CurveContext } from '../../curves/curve.js';
 import { additionNs, CPU_BUCKET_ADDITIONS, type Work } from './cost.js';
 import { cpuWindowBits, defaultWindowBits } from './window-bits.js';
 import { windowCount } from './window-count.js';
-import { expectedDigits, NO_TABLES, piecesOf, shareOf, type Workload } from './workload.js';
+import { blocksOf, expectedDigits, NO_TABLES, shareOf, type Workload } from './workload.js';
 
 /** Points that the CPU brings into memory together: more would take more of it, and fewer more additions of buckets. */
 export const MOST_POINTS = 2 ** 16;
@@ -74,7 +74,7 @@ export const gpuWork = (
   sum(
     loads.map((load) => {
       const c = windowBits ?? defaultWindowBits(load, additionsPerSubmit);
-      const windows = windowCount(piecesOf(load).bits - 1, c);
+      const windows = windowCount(blocksOf(load).bits - 1, c);
       return { digits: expectedDigits(load, c), buckets: windows * 2 ** (c - 1), bytes: load.n * scalarBytes };
     }),
   );

@@ -44,18 +44,18 @@ export const fullWorkload = (n: number, { signedBits: bits }: CurveContext, tabl
 });
 
 /** Tables that scalars of `bits` bits need, and how many bits of them each has to cover. */
-export const piecesOf = ({ bits, tables }: Pick<Workload, 'bits' | 'tables'>): TableShape => {
+export const blocksOf = ({ bits, tables }: Pick<Workload, 'bits' | 'tables'>): TableShape => {
   const count = Math.ceil((bits + 1) / tables.bits);
   return count <= 1 ? { count: 1, bits: bits + 1 } : { count, bits: tables.bits };
 };
 
 /** How many digits of c bits are not zero, about. */
 export const expectedDigits = (load: Workload, windowBits: number): number => {
-  const { bits: pieceBits } = piecesOf(load);
-  const windows = Math.ceil(pieceBits / windowBits);
+  const { bits: blockBits } = blocksOf(load);
+  const windows = Math.ceil(blockBits / windowBits);
   // a scalar's topmost bit fills a digit, or is the top bit of a window, which lends to the next one
   const digits = (bits: number): number =>
-    bits === 0 ? 0 : Math.floor(bits / pieceBits) * windows + Math.floor((bits % pieceBits) / windowBits) + 1;
+    bits === 0 ? 0 : Math.floor(bits / blockBits) * windows + Math.floor((bits % blockBits) / windowBits) + 1;
   let all = 0;
   for (const [bits, count] of load.lengths) all += count * digits(bits);
   return all * (1 - 2 ** -windowBits);

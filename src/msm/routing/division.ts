@@ -1,6 +1,6 @@
 /** How one MSM, or a batch, is divided between two that compute at the same time: one draws from the front, the other from the back, until nothing is left. */
 
-export type Side = 'front' | 'back';
+export type Half = 'front' | 'back';
 
 /** What is expected of one side. */
 export interface Pace {
@@ -47,7 +47,7 @@ const expected = ({ busy, pace }: SideState, now: number): { readonly busyMs: nu
 };
 
 export class Division {
-  readonly #sides: Readonly<Record<Side, SideState>>;
+  readonly #sides: Readonly<Record<Half, SideState>>;
   readonly #cut: (at: number) => number;
   readonly #first: number;
   #from = 0;
@@ -59,7 +59,7 @@ export class Division {
    * @param cut the place nearest to one where it may be cut
    * @param first of all scalars, what the front draws first, at most
    */
-  constructor(total: number, paces: Readonly<Record<Side, Pace>>, cut: (at: number) => number = (at) => at, first = 1) {
+  constructor(total: number, paces: Readonly<Record<Half, Pace>>, cut: (at: number) => number = (at) => at, first = 1) {
     this.#to = total;
     this.#first = Math.max(1, Math.ceil(first * total));
     this.#cut = cut;
@@ -72,7 +72,7 @@ export class Division {
    *
    * @param now in milliseconds
    */
-  draw(who: Side, now: number): Drawn | null {
+  draw(who: Half, now: number): Drawn | null {
     const left = this.#to - this.#from;
     const own = this.#sides[who];
     const other = this.#sides[who === 'front' ? 'back' : 'front'];
@@ -92,7 +92,7 @@ export class Division {
   }
 
   /** What was drawn is done. */
-  done(who: Side, now: number): void {
+  done(who: Half, now: number): void {
     const own = this.#sides[who];
     if (own.busy === null) return;
     const { amount, since } = own.busy;

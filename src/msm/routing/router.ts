@@ -8,7 +8,7 @@ import { addAffine, infinityOf, toAffine } from '../../curves/jacobian.js';
 import type { PointSource } from '../../curves/point-source.js';
 import type { Call } from '../../engine/input.js';
 import { MsmError } from '../../errors.js';
-import { HostClock } from '../../session/clock.js';
+import { CallClock } from '../../session/clock.js';
 import { hasWasm } from '../cpu/adder.js';
 import { runOnCpu } from '../cpu/run.js';
 import { CpuThreads, type WorkerOptions } from '../cpu/threads.js';
@@ -19,9 +19,9 @@ import type { SurveyedVector } from '../plan/survey.js';
 import type { Knobs } from '../plan/tuning.js';
 import { cpuWork, gpuWork } from '../plan/work.js';
 import type { Workload } from '../plan/workload.js';
-import type { Factors, SurveyedFactors } from '../scalar-vectors.js';
+import type { ScalarVector, SurveyedScalars } from '../scalar-vectors.js';
 import { publicPoint } from '../stages/fold.js';
-import { Division, type Side } from './division.js';
+import { Division, type Half } from './division.js';
 import { type Expected, worthMerging } from './merging.js';
 import {
   afterDivision,
@@ -58,17 +58,17 @@ export interface RoutedPlace {
 
 /** A call, and what computes it. */
 export interface RoutedCall extends RoutedPlace {
-  readonly vectors: readonly Factors[];
+  readonly vectors: readonly ScalarVector[];
   /** Scalars that were given, of all vectors. */
   readonly n: number;
   readonly options: Call;
-  readonly clock: HostClock;
-  survey(vectors: readonly Factors[]): SurveyedFactors[];
+  readonly clock: CallClock;
+  survey(vectors: readonly ScalarVector[]): SurveyedScalars[];
   onGpu(
-    vectors: readonly Factors[],
-    surveyed: readonly SurveyedFactors[],
+    vectors: readonly ScalarVector[],
+    surveyed: readonly SurveyedScalars[],
     options: Call,
-    clock: HostClock,
+    clock: CallClock,
   ): Promise<Done>;
   /** What was compiled on the device so far. */
   compiled(): number;
@@ -77,7 +77,7 @@ export interface RoutedCall extends RoutedPlace {
   /** Whether the GPU has work, of whomever, that is at least as urgent. */
   isBusy(): boolean;
   /** Called now and then; what it throws ends the call. */
-  goOn(): void;
+  checkpoint(): void;
 }
 
 /** How workers of the CPU make room for what the GPU computes meanwhile for other calls. */
@@ -90,12 +90,12 @@ interface Timed extends Done {
 
 const timedOnGpu = async (
   { onGpu }: RoutedCall,
-  vectors: readonly Factors[],
-  surveyed: readonly SurveyedFactors[],
+  vectors: readonly ScalarVector[],
+  surveyed: readonly SurveyedScalars[],
   options: Call,
-  clock: HostClock,
+  clock: CallClock,
 ): Promise<Timed> => {
-  const spent = (): number => Object.values(clock.read().walls).reduce((sum, ms) => sum + ms, 0);
+  const spent = (): number => Object.values(clock.read().hostTimes).reduce((sum, ms) => sum + ms, 0);
   const before = spent();
   const done = await onGpu(vectors, surveyed, options, clock);
   return { ...done, ms: spent() - before };
@@ -256,7 +256,7 @@ export class Router {
   /** @param allowed how many workers may be at work, asked now and then */
   #onCpu(call: RoutedCall, surveyed: readonly SurveyedVector[], options: Call, allowed?: () => number): Promise<Timed> {
     const context = { ...call, threads: this.threads, allowed };
-    return runOnCpu(context, call.source, surveyed, call.n, options, call.clock, call.goOn);
+    return runOnCpu(context, call.source, surveyed, call.n, options, call.clock, call.checkpoint);
   }
 
   /** A part on the GPU, which is measured so, and then the rest on the CPU; all of it there where the GPU fails, which is not tried again. */
@@ -282,9 +282,9 @@ export class Router {
     const begun = performance.now();
     let onGpu: Omit<Timed, 'ms'> & { readonly ms: number | null };
     try {
-      onGpu = await this.#watched(call, () => timedOnGpu(call, front.own, front.surveyed, quiet, new HostClock()));
+      onGpu = await this.#watched(call, () => timedOnGpu(call, front.own, front.surveyed, quiet, new CallClock()));
     } catch (error) {
-      call.goOn();
+      call.checkpoint();
       if (!(error instanceof MsmError) || error.code === 'aborted') throw error;
       this.#models = afterTrial(this.#models ?? models, null, Number.POSITIVE_INFINITY);
       return onCpu();
@@ -319,20 +319,20 @@ export class Router {
     const paces = pacesOf(models, works, n, first);
     const division = new Division(n, paces, cutsOf(vectors, n), first);
     const total = totalOf(curve, vectors.length);
-    const records: Record<Side, RunRecord[]> = { front: [], back: [] };
+    const records: Record<Half, RunRecord[]> = { front: [], back: [] };
     const share = { front: 0, back: 0 };
     let stopped = false;
     const quiet: Call = { ...options, onProgress: undefined };
-    const goOn = (): void => {
-      call.goOn();
+    const checkpoint = (): void => {
+      call.checkpoint();
       if (stopped) throw new Error('the other half failed');
     };
     const onCpu = (surveyed: readonly SurveyedVector[]): Promise<Timed> =>
-      this.#onCpu({ ...call, goOn }, surveyed, quiet);
+      this.#onCpu({ ...call, checkpoint }, surveyed, quiet);
     const computeSide = async (
-      side: Side,
+      side: Half,
       backend: Backend,
-      compute: (own: readonly Factors[], surveyed: readonly SurveyedFactors[]) => Promise<Timed>,
+      compute: (own: readonly ScalarVector[], surveyed: readonly SurveyedScalars[]) => Promise<Timed>,
     ) => {
       try {
         for (;;) {
@@ -364,10 +364,10 @@ export class Router {
     };
     options.onProgress?.({ phase: 'msm', done: 0, total: n });
     const settled = await Promise.allSettled([
-      computeSide('front', 'gpu', (own, surveyed) => timedOnGpu(call, own, surveyed, quiet, new HostClock())),
+      computeSide('front', 'gpu', (own, surveyed) => timedOnGpu(call, own, surveyed, quiet, new CallClock())),
       computeSide('back', 'cpu', (_, surveyed) => onCpu(surveyed)),
     ]);
-    call.goOn();
+    call.checkpoint();
     for (const each of settled) if (each.status === 'rejected') throw each.reason;
     return {
       sums: total.points(),
@@ -379,9 +379,9 @@ export class Router {
 
 /** A range of all scalars. */
 interface Part {
-  readonly parts: readonly { readonly vector: number; readonly factors: Factors }[];
-  readonly own: readonly Factors[];
-  readonly surveyed: readonly SurveyedFactors[];
+  readonly parts: readonly { readonly vector: number; readonly factors: ScalarVector }[];
+  readonly own: readonly ScalarVector[];
+  readonly surveyed: readonly SurveyedScalars[];
   /** Loads of the parts that are not all zeros. */
   readonly loads: readonly Workload[];
 }
@@ -419,7 +419,7 @@ const worksOf = ({ curve, limits, tuning }: RoutedPlace, loads: readonly Workloa
 const SHORT = 1 / 16;
 
 /** Where scalars, all vectors in a row, may be cut near some place: anywhere in long vectors, and between others. */
-const cutsOf = (vectors: readonly Factors[], n: number): ((at: number) => number) => {
+const cutsOf = (vectors: readonly ScalarVector[], n: number): ((at: number) => number) => {
   let end = 0;
   const ends = vectors.map((vector) => {
     end += vector.n;
@@ -436,10 +436,10 @@ const cutsOf = (vectors: readonly Factors[], n: number): ((at: number) => number
 
 /** The parts of vectors in a range of all scalars in a row. */
 const partsOf = (
-  vectors: readonly Factors[],
+  vectors: readonly ScalarVector[],
   scalarBytes: number,
   { from, to }: { readonly from: number; readonly to: number },
-): { readonly vector: number; readonly factors: Factors }[] => {
+): { readonly vector: number; readonly factors: ScalarVector }[] => {
   let start = 0;
   return vectors.flatMap(({ scalars, n, offset, loaded }, vector) => {
     const [first, last] = [Math.max(0, from - start), Math.min(n, to - start)];
@@ -453,7 +453,7 @@ const partsOf = (
 
 /** What is told of a call that both computed. */
 const joined = (
-  { front, back }: Readonly<Record<Side, readonly RunRecord[]>>,
+  { front, back }: Readonly<Record<Half, readonly RunRecord[]>>,
   gpuShare: number,
   own: Pick<RunRecord, 'n' | 'vectors' | 'wallMs'>,
 ): RunRecord => {
@@ -474,7 +474,7 @@ const joined = (
     entries: sum('entries'),
     dispatches: sum('dispatches'),
     submits: sum('submits'),
-    walls: null,
+    hostTimes: null,
     retried: retried.length === 0 ? null : retried.join('; '),
     fallback: front[0]?.fallback ?? null,
     verified: all.every(({ verified }) => verified),

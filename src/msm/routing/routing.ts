@@ -11,7 +11,7 @@ import {
   type Trust,
   type Work,
 } from '../plan/cost.js';
-import type { Pace, Side } from './division.js';
+import type { Half, Pace } from './division.js';
 
 export type Backend = 'gpu' | 'cpu';
 
@@ -209,7 +209,7 @@ export const afterDivision = (
 };
 
 /** Paces expected of both in a divided call of n scalars. A GPU that is to draw little at first is expected to be no faster than the CPU. */
-export const pacesOf = (models: Models, works: Works, n: number, first: number): Readonly<Record<Side, Pace>> => {
+export const pacesOf = (models: Models, works: Works, n: number, first: number): Readonly<Record<Half, Pace>> => {
   const [front, back] = [paceOf(models.gpu, works.gpu, n), paceOf(models.cpu, works.cpu, n)];
   return { front: first < 1 ? { ...front, rate: Math.min(front.rate, back.rate) } : front, back };
 };

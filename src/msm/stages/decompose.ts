@@ -1,7 +1,7 @@
 import template from '../../../wgsl/msm/decompose.wgsl?template';
 import type { CurveContext } from '../../curves/curve.js';
 import { digitsOf } from '../../field/modulus.js';
-import { finish, stageKernel, weight } from '../../shaders/hash-chain.js';
+import { mix, stageKernel, weight } from '../../shaders/hash-chain.js';
 import type { Kernel } from '../../shaders/kernel.js';
 import { struct } from '../../shaders/struct.js';
 import { entryWgsl } from './entry.js';
@@ -9,8 +9,8 @@ import { entryWgsl } from './entry.js';
 export const DecomposeConfig = struct('DecomposeConfig', {
   scalars: 'n: of the longest vector',
   window_bits: 'c',
-  pieces: 'of a scalar, one for each table that is used',
-  piece_bits: 'bits of a piece',
+  blocks: 'of a scalar, one for each table that is used',
+  block_bits: 'bits of a piece',
   tables: 'points that there are of each base',
   vector_windows: 'T: windows of a vector',
   first_window: 'the first slab of the group',
@@ -52,7 +52,7 @@ export const scalarsDigest = (
   for (let i = first, at = 0; at < scalars.length; i++) {
     let sum = start + Math.imul(i, ofIndex) + Math.imul(baseOf(i), ofBase);
     for (let w = 0; w < scalarWords; w++) sum = (sum + Math.imul(scalars[at++] as number, weights[w] as number)) | 0;
-    digest = (digest + finish(sum)) | 0;
+    digest = (digest + mix(sum)) | 0;
   }
   return digest >>> 0;
 };
@@ -87,7 +87,7 @@ export const decomposeKernel = (curve: CurveContext): Kernel => {
       scalarWords,
       scalarStorageBits: 32 * scalarWords,
       reductionLimit: 2 ** multiples.length,
-      folds: curve.foldsScalars,
+      negates: curve.negatesScalars,
       orderWords: wordsOf(curve.order),
       reductions: multiples.map((multiple, i) => ({
         k: multiples.length - 1 - i,

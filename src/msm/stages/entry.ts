@@ -3,7 +3,7 @@ import { struct } from '../../shaders/struct.js';
 /** One element of a stream: *add the point that `handle` names to the sum of `key`*. */
 export const Entry = struct('Entry', {
   key: 'the bucket that the point goes to',
-  handle: 'bits 0 to 30: index of the point; bit 31: take its negative; ABSENT: no point here, only the key',
+  point_ref: 'bits 0 to 30: index of the point; bit 31: take its negative; ABSENT: no point here, only the key',
 });
 
 /** A handle that names no point. Not 0: fresh buffers are zero, and 0 is a valid index. */

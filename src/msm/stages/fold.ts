@@ -34,7 +34,7 @@ interface FoldShape {
  * @param sums the points that the second walk of the reduction wrote, for all vectors
  * @throws MsmError `internal` if one of them is not on the curve
  */
-export const fold = (
+export const combineWindows = (
   curve: CurveContext,
   { tuning: { windowBits }, reduce, vectorWindows }: FoldShape,
   sums: Uint32Array,

@@ -1,4 +1,4 @@
-import { seal } from '../../shaders/hash-chain.js';
+import { absorb } from '../../shaders/hash-chain.js';
 import { struct } from '../../shaders/struct.js';
 
 /**
@@ -14,30 +14,30 @@ export const Level = struct('Level', {
   groups_x: 'workgroups to dispatch',
   groups_y: '',
   groups_z: '',
-  seal: 'of all that is above',
+  digest: 'of all that is above',
 });
 
 /** Where the dispatch arguments start, in bytes. */
 export const LEVEL_DISPATCH_OFFSET = 4 * Level.fields.indexOf('groups_x');
 
-const sealed = Level.fields.filter((field) => field !== 'seal');
+const digested = Level.fields.filter((field) => field !== 'digest');
 
 /** A level that a walk believes. */
-export const packLevel = (values: Omit<ReturnType<typeof Level.unpack>, 'seal'>): Uint32Array<ArrayBuffer> =>
+export const packLevel = (values: Omit<ReturnType<typeof Level.unpack>, 'digest'>): Uint32Array<ArrayBuffer> =>
   Level.pack({
     ...values,
-    seal: seal(
+    digest: absorb(
       0,
-      sealed.map((field) => values[field as keyof typeof values]),
+      digested.map((field) => values[field as keyof typeof values]),
     ),
   });
 
 /** What a template that speaks of levels, and is in custody, includes as `{{level}}`. */
 export const levelWgsl = [
   Level.wgsl,
-  'fn level_seal(level: Level) -> u32 {',
-  '  var seal = 0u;',
-  ...sealed.map((field) => `  seal = sealed(seal, level.${field});`),
-  '  return seal;',
+  'fn level_digest(level: Level) -> u32 {',
+  '  var digest = 0u;',
+  ...digested.map((field) => `  digest = absorb(digest, level.${field});`),
+  '  return digest;',
   '}',
 ].join('\n');

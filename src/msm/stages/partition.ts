@@ -7,7 +7,7 @@ import { levelWgsl } from './level.js';
 
 export const PartitionConfig = struct('PartitionConfig', {
   windows: 'windows of the group',
-  slab: 'the most entries that a window has',
+  row_length: 'the most entries that a window has',
   entries_per_task: 'no more tasks than give each of them so many entries',
   most_tasks: 'at most so many tasks',
   levels: 'walks over a sorted stream and its partial sums',

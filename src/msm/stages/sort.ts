@@ -5,7 +5,7 @@ import { struct } from '../../shaders/struct.js';
 import { entryWgsl } from './entry.js';
 
 export const SortConfig = struct('SortConfig', {
-  slab: 'n: entries that a window has room for',
+  row_length: 'n: entries that a window has room for',
   tiles: 'tiles in a slab',
   first_window: 'the first window of the group',
   buckets: 'B: keys of a window',

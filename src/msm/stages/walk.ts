@@ -11,8 +11,8 @@ import { levelWgsl } from './level.js';
 
 export const WalkConfig = struct('WalkConfig', {
   level: 'index of the level to walk',
-  balance: 'account of the entries that the walks of a stream take in, less those that they leave to each other',
-  inhabited: 'account of what is not infinity among sums and points',
+  checksum: 'account of the entries that the walks of a stream take in, less those that they leave to each other',
+  finite_points: 'account of what is not infinity among sums and points',
   per_sum: 'what a sum counts there',
   per_point: 'what a point counts there',
   read_back: 'account of the digest of the sums, where the host reads them back and every task is one run; else 0',
@@ -61,7 +61,7 @@ export const walkKernel = (
       { name: 'stream', access: 'read', type: 'array<Entry>' },
       { name: 'points', access: 'read', type: 'array<Point>' },
       { name: 'sums', access: 'write', type: 'array<Point>' },
-      { name: 'places', access: 'write', type: 'array<Entry>' },
+      { name: 'carries', access: 'write', type: 'array<Entry>' },
       { name: 'partials', access: 'write', type: 'array<Point>' },
       ...(watch?.bindings ?? []),
     ],

@@ -2,7 +2,7 @@
 import type { AffinePoint, Coordinate } from '../../api/values.js';
 import { MsmError } from '../../errors.js';
 import type { Runner } from '../../gpu/runner.js';
-import { HostClock } from '../../session/clock.js';
+import { CallClock } from '../../session/clock.js';
 import type { Checks } from '../gpu/checks.js';
 import { evaluate } from '../gpu/evaluate.js';
 import { loadPoints } from '../gpu/load.js';
@@ -30,7 +30,7 @@ const remembered = new WeakMap<GPUDevice, Map<string, string | null>>();
 
 const TABLES = 3;
 
-const run = async (runner: Runner, tested: Tested, goOn: () => void): Promise<string | null> => {
+const run = async (runner: Runner, tested: Tested, checkpoint: () => void): Promise<string | null> => {
   const { curve, kernels, limits, tuning, budget, additionsPerMs } = tested;
   const { points, scalars, sum } = knownAnswer(curve);
   const tables = loadedTables(curve, tested.tables ? TABLES : 1);
@@ -40,7 +40,7 @@ const run = async (runner: Runner, tested: Tested, goOn: () => void): Promise<st
     label: 'self-test',
     budget,
     checkSubgroup: false,
-    goOn,
+    checkpoint,
     onProgress: undefined,
   };
   const { buffer } = await loadPoints(runner, tested, request);
@@ -48,8 +48,8 @@ const run = async (runner: Runner, tested: Tested, goOn: () => void): Promise<st
     const vectors = [{ ...survey(curve, scalars, tables, false), offset: 0, loaded: null }];
     const jobs = schedule(vectors, curve, limits, budget, tuning);
     const own = { curve, kernels, checks: tuning.checks, additionsPerMs };
-    const context = { ...own, bases: buffer, clock: new HostClock(), goOn };
-    const [found] = (await evaluate(runner, context, { vectors, jobs }, goOn)).sums as [AffinePoint<Coordinate>];
+    const context = { ...own, bases: buffer, clock: new CallClock(), checkpoint };
+    const [found] = (await evaluate(runner, context, { vectors, jobs }, checkpoint)).sums as [AffinePoint<Coordinate>];
     return areSame(curve, found, sum) ? null : 'the sum of known points came out as another';
   } finally {
     runner.ledger.destroy(buffer);
@@ -64,7 +64,7 @@ const run = async (runner: Runner, tested: Tested, goOn: () => void): Promise<st
  * @returns null, or what was wrong
  * @throws what runners throw, but for `internal`
  */
-export const selfTest = async (runner: Runner, given: Tested, goOn: () => void): Promise<string | null> => {
+export const selfTest = async (runner: Runner, given: Tested, checkpoint: () => void): Promise<string | null> => {
   // what is in no pipeline
   const { windowBits: _c, cpuBelow: _n, ...tuning } = given.tuning;
   const tested = { ...given, tuning };
@@ -76,7 +76,7 @@ export const selfTest = async (runner: Runner, given: Tested, goOn: () => void):
   let wrong = known.get(key);
   for (let left = 2; left > 0 && wrong === undefined; left--) {
     try {
-      wrong = await run(runner, tested, goOn);
+      wrong = await run(runner, tested, checkpoint);
     } catch (error) {
       if (!(error instanceof MsmError) || error.code !== 'internal') throw error;
       wrong = error.message;

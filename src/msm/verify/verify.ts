@@ -15,17 +15,17 @@ import {
 import { addMultiples, FACTOR_END } from '../../curves/multiples.js';
 import { type PointSource, readerOf, wordsOf } from '../../curves/point-source.js';
 import { GpuFault } from '../../errors.js';
-import type { Turns } from '../../scheduling/time-slice.js';
-import type { Work } from '../gpu/evaluate.js';
+import type { TimeSlice } from '../../scheduling/time-slice.js';
+import type { VectorJobs } from '../gpu/evaluate.js';
 import type { Plan } from '../plan/planner.js';
 import type { Knobs } from '../plan/tuning.js';
-import type { Factors } from '../scalar-vectors.js';
+import type { ScalarVector } from '../scalar-vectors.js';
 import { affineOf } from '../stages/fold.js';
 
 /** An MSM that is to come to a known combination of the results of others. */
 export interface Check {
   /** What the GPU has to multiply for it, each vector by itself. */
-  readonly vectors: readonly Factors[];
+  readonly vectors: readonly ScalarVector[];
   /** @throws GpuFault if results of the call and sums of `vectors` do not fit together */
   assertAgree(results: readonly AffinePoint<Coordinate>[], sums: readonly AffinePoint<Coordinate>[]): Promise<void>;
 }
@@ -76,13 +76,13 @@ const digitsByOrder = (
 };
 
 /** Σ factor · point. */
-const combine = async (curve: CurveContext, terms: readonly Term[], turns: Turns): Promise<Jacobian> => {
+const combine = async (curve: CurveContext, terms: readonly Term[], turns: TimeSlice): Promise<Jacobian> => {
   let sum = infinityOf(curve);
   for (let bit = FACTOR_END / 2; bit >= 1; bit /= 2) {
     sum = double(curve, sum);
     for (const { factor, point } of terms) {
       if (factor & bit) sum = addAffine(curve, sum, point);
-      if (turns.due) await turns.take();
+      if (turns.isOverSoon) await turns.yield();
     }
   }
   return sum;
@@ -100,16 +100,16 @@ const combine = async (curve: CurveContext, terms: readonly Term[], turns: Turns
  */
 export const drawCheck = async (
   curve: CurveContext,
-  vectors: readonly Factors[],
+  vectors: readonly ScalarVector[],
   source: PointSource | null,
-  turns: Turns,
+  turns: TimeSlice,
 ): Promise<Check> => {
   const given = vectors.filter(({ n }) => n > 0);
   const offset = given.reduce((least, vector) => Math.min(least, vector.offset), Number.POSITIVE_INFINITY);
   const n = given.reduce((most, vector) => Math.max(most, vector.offset + vector.n), 0) - offset;
   const words = curve.scalarBytes / 4;
   const blank = (): Uint32Array<ArrayBuffer> => new Uint32Array(n * words);
-  const [sums, wraps] = [blank(), curve.foldsScalars ? null : blank()];
+  const [sums, wraps] = [blank(), curve.negatesScalars ? null : blank()];
   const sampled: Term[] = [];
   if (source !== null) {
     const read = readerOf(curve, source);
@@ -134,7 +134,7 @@ export const drawCheck = async (
         factors[v] as number,
         wraps?.subarray(at + first) ?? null,
       );
-      if (turns.areOver) await turns.take();
+      if (turns.isOver) await turns.yield();
     }
   }
   return {
@@ -162,11 +162,11 @@ export const drawCheck = async (
 /** Work that is done in another way than by `plan`: with other buckets and digits, and cut into other tasks. */
 export const otherwise = (
   { tuning: { windowBits, walkerEntriesPerTask } }: Plan,
-  work: (tuning: Knobs) => Work,
-): Work => {
+  work: (tuning: Knobs) => VectorJobs,
+): VectorJobs => {
   const other = { walkerEntriesPerTask: walkerEntriesPerTask + 5 };
   const free = work(other);
-  if (free.jobs[0]?.parts[0]?.plan.tuning.windowBits !== windowBits) return free;
+  if (free.jobs[0]?.batches[0]?.plan.tuning.windowBits !== windowBits) return free;
   // a narrower window fits where this one did
   return work({ ...other, windowBits: windowBits > 2 ? windowBits - 1 : 3 });
 };

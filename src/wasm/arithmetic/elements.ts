@@ -4,7 +4,7 @@ import type { Code, Local } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
 import { addFormula, addInverse, addIsZero, type Formula, plainProduct } from './functions.js';
 import type { Lanes } from './lane-code.js';
-import type { WideField } from './product.js';
+import type { WasmField } from './product.js';
 
 /** Room in the module's memory, and numbers that are there from the beginning. */
 export interface Room {
@@ -62,9 +62,9 @@ export const callWith = (code: Code, index: number, addresses: readonly Address[
   code.call(index);
 };
 
-const signedOf = (module: WasmModule, f: WideField): number =>
+const signedOf = (module: WasmModule, f: WasmField): number =>
   addFormula(module, f, 1, { parameters: ['to', 'a', 's'], plus: [[{ of: 'a', sign: 's' }, 1]] });
-const subtractOf = (module: WasmModule, f: WideField): number =>
+const subtractOf = (module: WasmModule, f: WasmField): number =>
   addFormula(module, f, 1, {
     parameters: ['to', 'a', 'b', 's'],
     plus: [
@@ -72,14 +72,14 @@ const subtractOf = (module: WasmModule, f: WideField): number =>
       [{ of: 'b', sign: 's' }, -1],
     ],
   });
-const productOf = (module: WasmModule, f: WideField, lanes: Lanes): number =>
+const productOf = (module: WasmModule, f: WasmField, lanes: Lanes): number =>
   addFormula(module, f, lanes, plainProduct);
-const inverseOf = (module: WasmModule, f: WideField, room: Room, signed: number): number =>
+const inverseOf = (module: WasmModule, f: WasmField, room: Room, signed: number): number =>
   addInverse(module, f, { start: room.start, work: room.take(f.bytes), sign: room.take(4) }, (code, ...places) =>
     callWith(code, signed, places),
   );
 
-export const primeElements = (module: WasmModule, f: WideField, lanes: Lanes, room: Room): Elements => {
+export const primeElements = (module: WasmModule, f: WasmField, lanes: Lanes, room: Room): Elements => {
   const formula = (of: Formula): number => addFormula(module, f, lanes, of);
   const multiply = productOf(module, f, lanes);
   const signedOne = signedOf(module, f);
@@ -125,7 +125,7 @@ export const primeElements = (module: WasmModule, f: WideField, lanes: Lanes, ro
  */
 export const quadraticElements = (
   module: WasmModule,
-  f: WideField,
+  f: WasmField,
   nonResidue: number,
   lanes: Lanes,
   room: Room,

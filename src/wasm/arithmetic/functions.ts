@@ -3,8 +3,8 @@ import { digitsOf } from '../../field/modulus.js';
 import { range } from '../../field/straight-line.js';
 import type { Code, Local } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
-import { type Lanes, type Place, WideCode, writeProgram } from './lane-code.js';
-import { type Addend, type Operand, type WideField, wideProduct, wideSum } from './product.js';
+import { LaneCode, type Lanes, type Place, writeProgram } from './lane-code.js';
+import { type Addend, type Operand, type WasmField, wideProduct, wideSum } from './product.js';
 
 /** An operand by the names of parameters: ±`of`, or ±`of` ∓ `less`. A sign is the address of a mask, which is 0 or −1. */
 export interface Expression {
@@ -43,7 +43,7 @@ export const plainProduct: Formula = { parameters: ['to', 'a', 'b'], factors: [{
  */
 export const addFormula = (
   module: WasmModule,
-  f: WideField,
+  f: WasmField,
   lanes: Lanes,
   formula: Formula,
   name: string | null = null,
@@ -51,7 +51,7 @@ export const addFormula = (
   const { parameters, factors = [], plus = [], keeps } = formula;
   const count = parameters.length * lanes;
   return module.add(name, { parameters: range(count).map(() => 'i32' as const) }, (code) => {
-    const wide = new WideCode(code, lanes);
+    const wide = new LaneCode(code, lanes);
     const place = (name: string): Place =>
       range(lanes).map((lane) => code.parameter(parameters.indexOf(name) * lanes + lane));
     const masks = new Map<string, Local>();
@@ -99,7 +99,7 @@ export const addFormula = (
 };
 
 /** Whether the element at an address is 0: i32 → i32. It is that as 0 or as p, the only multiples within a quarter of p of [0, p]. */
-export const addIsZero = (module: WasmModule, f: WideField): number =>
+export const addIsZero = (module: WasmModule, f: WasmField): number =>
   module.add(null, { parameters: ['i32'], result: 'i32' }, (code) => {
     const at = code.parameter(0);
     const isEqualTo = (limbs: readonly number[]): void => {
@@ -130,7 +130,7 @@ export const addIsZero = (module: WasmModule, f: WideField): number =>
  */
 export const addInverse = (
   module: WasmModule,
-  f: WideField,
+  f: WasmField,
   places: { readonly start: number; readonly work: number; readonly sign: number },
   signed: (code: Code, to: Local, from: number, sign: number) => void,
 ): number =>

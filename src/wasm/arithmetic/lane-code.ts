@@ -15,7 +15,7 @@ export type Place = readonly Local[];
 const HALVES = [0, 1, 2, 3, 8, 9, 10, 11, 0, 1, 2, 3, 8, 9, 10, 11];
 
 /** Writes limbs from memory and to it, and programs between. */
-export class WideCode {
+export class LaneCode {
   readonly code: Code;
   readonly lanes: Lanes;
 
@@ -88,7 +88,7 @@ interface Held {
  * @returns the limbs of the result
  */
 export const writeProgram = (
-  { code, lanes, type }: WideCode,
+  { code, lanes, type }: LaneCode,
   { program, result }: Limbs,
   inputs: ReadonlyMap<string, Local>,
 ): Local[] => {

@@ -2,8 +2,8 @@
 import { digitsOf, invert, joinLimbs, mod } from '../../field/modulus.js';
 import { PAGE_BYTES } from '../encoder/module.js';
 import type { Lanes } from './lane-code.js';
-import type { KernelExports, KernelLayout, WideCurve } from './point-kernel.js';
-import { fromWide, type WideField } from './product.js';
+import type { KernelExports, KernelLayout, WasmCurve } from './point-kernel.js';
+import { fromWide, type WasmField } from './product.js';
 
 /** The address of a point in the memory of an adder; plus 1 it stands for the negative of that point, and 0 is infinity. */
 export type PointAt = number;
@@ -16,14 +16,14 @@ const AT_A_TIME = 2 ** 12;
 
 /** What adders of a curve are made of. It may be sent to another thread. */
 export interface CompiledKernel {
-  readonly curve: WideCurve;
+  readonly curve: WasmCurve;
   readonly lanes: Lanes;
   readonly layout: KernelLayout;
   readonly module: WebAssembly.Module;
 }
 
-export class WideAdder {
-  readonly field: WideField;
+export class PointAdder {
+  readonly field: WasmField;
   readonly pointBytes: number;
   readonly #layout: KernelLayout;
   readonly #memory: WebAssembly.Memory;
@@ -57,9 +57,9 @@ export class WideAdder {
     this.#ground = this.#next;
   }
 
-  static async open(kernel: CompiledKernel): Promise<WideAdder> {
+  static async open(kernel: CompiledKernel): Promise<PointAdder> {
     const memory = new WebAssembly.Memory({ initial: Math.ceil(kernel.layout.end / PAGE_BYTES) });
-    return new WideAdder(kernel, memory, await WebAssembly.instantiate(kernel.module, { host: { memory } }));
+    return new PointAdder(kernel, memory, await WebAssembly.instantiate(kernel.module, { host: { memory } }));
   }
 
   /** Bytes of memory that it has. */

@@ -10,7 +10,7 @@ import type { Code, Local } from '../encoder/code.js';
 import { WasmModule } from '../encoder/module.js';
 import { type Address, callWith, primeElements, pushAddress, quadraticElements } from './elements.js';
 import type { Lanes } from './lane-code.js';
-import { toWide, type WideField } from './product.js';
+import { toWide, type WasmField } from './product.js';
 
 /** The most additions of one call, which share an inversion. */
 const MOST_ADDITIONS = 512;
@@ -31,8 +31,8 @@ export interface KernelLayout {
 }
 
 /** What the module is made for. */
-export interface WideCurve {
-  readonly field: WideField;
+export interface WasmCurve {
+  readonly field: WasmField;
   /** u² where coordinates are pairs c0 + c1·u; null where they are numbers. */
   readonly nonResidue: bigint | null;
   /** a of y² = x³ + a·x + b, and b: their coefficients. */
@@ -64,7 +64,7 @@ export interface KernelExports {
 }
 
 export const kernelModule = (
-  { field: f, nonResidue, a, b, wordBytes }: WideCurve,
+  { field: f, nonResidue, a, b, wordBytes }: WasmCurve,
   lanes: Lanes,
 ): { readonly bytes: Uint8Array<ArrayBuffer>; readonly layout: KernelLayout } => {
   const module = new WasmModule();

@@ -17,7 +17,7 @@ export const MOST_OF_64 = 2 ** 63 - 2 ** 27;
 const MOST_WIDTH = 29;
 
 /** A prime, and how its elements are held. */
-export interface WideField {
+export interface WasmField {
   readonly p: bigint;
   readonly bits: number;
   /** Of a limb. */
@@ -34,7 +34,7 @@ export interface WideField {
 /** R is so many bits longer than p: products of sums of a few elements come out within a quarter of p of [0, p]. */
 const spareBits = (degree: Degree): number => (degree === 1 ? 5 : 6);
 
-export const wideField = (p: bigint, degree: Degree): WideField => {
+export const wasmField = (p: bigint, degree: Degree): WasmField => {
   const bits = p.toString(2).length;
   const limbs = Math.ceil((bits + spareBits(degree)) / MOST_WIDTH);
   const width = Math.ceil((bits + spareBits(degree)) / limbs);
@@ -45,14 +45,14 @@ export const wideField = (p: bigint, degree: Degree): WideField => {
   };
 };
 
-export const toWide = (f: WideField, a: bigint): bigint => mod(a * f.r, f.p);
-export const fromWide = (f: WideField, a: bigint): bigint => mod(a * f.rInverse, f.p);
+export const toWide = (f: WasmField, a: bigint): bigint => mod(a * f.r, f.p);
+export const fromWide = (f: WasmField, a: bigint): bigint => mod(a * f.rInverse, f.p);
 
 /** An operand: an element, a difference of two, or what may have either sign: an element, or a difference of two. */
 export type Operand = 'element' | 'difference' | 'signed';
 
 /** What the limbs of an operand may be. */
-const limbOf = ({ bits, width, limbs }: WideField, operand: Operand, i: number): Interval => {
+const limbOf = ({ bits, width, limbs }: WasmField, operand: Operand, i: number): Interval => {
   const isLast = i === limbs - 1;
   // a quarter of p below 0 and above p
   const top = 2 ** (bits - width * (limbs - 1));
@@ -63,7 +63,7 @@ const limbOf = ({ bits, width, limbs }: WideField, operand: Operand, i: number):
 };
 
 /** Declares an operand's limbs. */
-const input = (program: StraightLine, f: WideField, name: string, operand: Operand): void => {
+const input = (program: StraightLine, f: WasmField, name: string, operand: Operand): void => {
   for (const i of range(f.limbs)) program.input(`${name}${i}`, limbOf(f, operand, i));
 };
 
@@ -82,7 +82,7 @@ const FARTHEST = 16;
  * Of the number the top limb is known to two units without any carry but those of the three highest columns. It is cut down to some 12 bits, and
  * times 1/p in units of those gives the quotient, too low by less than 2^-6.
  */
-const settled = (program: StraightLine, f: WideField, columns: readonly (readonly Term[])[]): Term[][] => {
+const settled = (program: StraightLine, f: WasmField, columns: readonly (readonly Term[])[]): Term[][] => {
   const { p, bits, width, limbs } = f;
   const highest = columns.slice(-3);
   const topBits = bits - width * (limbs - 1);
@@ -102,13 +102,13 @@ const settled = (program: StraightLine, f: WideField, columns: readonly (readonl
 };
 
 /** Declares what is added; a column of it. */
-const addendsOf = (program: StraightLine, f: WideField, addends: readonly Addend[]): ((i: number) => Term[]) => {
+const addendsOf = (program: StraightLine, f: WasmField, addends: readonly Addend[]): ((i: number) => Term[]) => {
   for (const [k, { operand }] of addends.entries()) input(program, f, `z${k}_`, operand);
   return (i) => addends.map(({ times }, k): Term => [`z${k}_${i}`, times]);
 };
 
 /** Σ times·operand, brought back to [0, p] or next to it; from −16p to 16p. */
-export const wideSum = (f: WideField, addends: readonly Addend[]): Limbs => {
+export const wideSum = (f: WasmField, addends: readonly Addend[]): Limbs => {
   const program = new StraightLine(f.width, MOST_OF_64);
   const column = addendsOf(program, f, addends);
   return { program, result: program.carryAll('r', settled(program, f, range(f.limbs).map(column)), false) };
@@ -122,7 +122,7 @@ export const wideSum = (f: WideField, addends: readonly Addend[]): Limbs => {
  *
  * @param factors two, or one that is squared
  */
-export const wideProduct = (f: WideField, factors: readonly Operand[], addends: readonly Addend[]): Limbs => {
+export const wideProduct = (f: WasmField, factors: readonly Operand[], addends: readonly Addend[]): Limbs => {
   const { width, limbs } = f;
   const program = new StraightLine(width, MOST_OF_64);
   for (const [i, factor] of factors.entries()) input(program, f, ['a', 'b'][i] as string, factor);

@@ -103,14 +103,14 @@ function conclude(
   first: readonly Call[],
   calls: readonly Call[],
 ): RowOf<'shared'> {
-  const [firstMs, wallsMs] = [first, calls].map((all) => all.map(({ wallMs }) => wallMs)) as [number[], number[]];
+  const [firstMs, wallTimesMs] = [first, calls].map((all) => all.map(({ wallMs }) => wallMs)) as [number[], number[]];
   const workers = calls.map((call) => call.workers);
   return {
     event: 'shared',
     ...told,
     setting: name,
-    medianMs: median(wallsMs) as number,
-    ratio: ratioOfMedians(firstMs, wallsMs),
+    medianMs: median(wallTimesMs) as number,
+    ratio: ratioOfMedians(firstMs, wallTimesMs),
     leastWorkers: Math.min(...workers),
     mostWorkers: Math.max(...workers),
     chunk: calls.at(-1)?.chunk ?? 0,

@@ -10,16 +10,16 @@ import { STATIC } from './works.js';
 type Shared = RowOf<'shared'>;
 
 /** The walls of what was shared in one way, in the order of the repetitions. */
-type WallsOf = (of: Shared) => number[];
+type WallTimesOf = (of: Shared) => number[];
 
 export function distributionResult(rows: readonly StampedRow[]): Parts {
   const works = grouped(rowsOf(rows, 'shared'), (row) => `${row.case} ${row.work}`);
-  const walls = new Map(
+  const wallTimes = new Map(
     grouped(rowsOf(rows, 'share'), keyOf).map((told) => [keyOf(told[0] as RowOf<'share'>), told] as const),
   );
-  const wallsOf: WallsOf = (of) => (walls.get(keyOf(of)) ?? []).map(({ wallMs }) => wallMs);
+  const wallTimesOf: WallTimesOf = (of) => (wallTimes.get(keyOf(of)) ?? []).map(({ wallMs }) => wallMs);
   const isOver = rowsOf(rows, 'end')[0]?.status === 'done';
-  return [...(isOver ? overall(works, wallsOf) : []), ...works.map((ways) => sectionOf(ways, wallsOf))];
+  return [...(isOver ? overall(works, wallTimesOf) : []), ...works.map((ways) => sectionOf(ways, wallTimesOf))];
 }
 
 const keyOf = ({ case: name, work, setting }: Pick<Shared, 'case' | 'work' | 'setting'>): string =>
@@ -36,14 +36,14 @@ const workersOf = ({ leastWorkers, mostWorkers }: Shared): string =>
 const isWithoutWorkers = (ways: readonly Shared[]): boolean => ways.every(({ mostWorkers }) => mostWorkers === 0);
 
 /** One work. */
-function sectionOf(ways: readonly Shared[], wallsOf: WallsOf): Part {
+function sectionOf(ways: readonly Shared[], wallTimesOf: WallTimesOf): Part {
   const [{ work, n }] = ways as [Shared];
-  const fastest = isWithoutWorkers(ways) ? null : fastestBy(ways, wallsOf);
+  const fastest = isWithoutWorkers(ways) ? null : fastestBy(ways, wallTimesOf);
   const parts: Parts = [
     tableOf('Wall times; every result was checked', ways, [
       ['Rows to threads', ({ setting }) => setting],
       ['Median, ms', ({ medianMs }) => ({ text: formatMs(medianMs), as: 'strong' })],
-      ['From – to', (row) => `${formatMs(Math.min(...wallsOf(row)))} – ${formatMs(Math.max(...wallsOf(row)))}`],
+      ['From – to', (row) => `${formatMs(Math.min(...wallTimesOf(row)))} – ${formatMs(Math.max(...wallTimesOf(row)))}`],
       [`÷ ${STATIC}`, ({ ratio }) => formatFactor(ratio.ratio)],
       ['95 % interval', ({ ratio }) => intervalWords(ratio, DIGITS)],
       ['Rows a chunk', ({ chunk }) => (chunk === 0 ? '–' : String(chunk))],
@@ -56,7 +56,7 @@ function sectionOf(ways: readonly Shared[], wallsOf: WallsOf): Part {
 }
 
 /** All works together in which workers took part: each counts as much as any other, however long it takes. */
-function overall(all: readonly (readonly Shared[])[], wallsOf: WallsOf): Parts {
+function overall(all: readonly (readonly Shared[])[], wallTimesOf: WallTimesOf): Parts {
   const works = all.filter((ways) => !isWithoutWorkers(ways));
   const together = grouped(works.flat(), ({ setting }) => setting).map((rows) => {
     const ratios = rows.map(({ ratio }) => ratio.ratio);
@@ -68,7 +68,8 @@ function overall(all: readonly (readonly Shared[])[], wallsOf: WallsOf): Parts {
   const isSlower = (other: typeof best): boolean =>
     other.rows.some(
       (row, i) =>
-        ratioOfMedians(wallsOf(best.rows[i] as Shared), wallsOf(row), { resamples: 2000 }).verdict === 'A is faster',
+        ratioOfMedians(wallTimesOf(best.rows[i] as Shared), wallTimesOf(row), { resamples: 2000 }).verdict ===
+        'A is faster',
     );
   const close = others.filter((other) => !isSlower(other)).map(({ setting }) => setting);
   return [

@@ -26,7 +26,7 @@ const TARGETS = { ratio: { most: 1.05 }, workers: { most: 0 } };
 interface Timed {
   readonly permitted: number;
   readonly engine: CrewedEngine;
-  readonly wallsMs: number[];
+  readonly wallTimesMs: number[];
   mostWorkers: number;
 }
 
@@ -38,7 +38,7 @@ export async function timeFewPoints(bench: PoolBench): Promise<RowOf<'few-points
     for (const permitted of PERMITTED) {
       await run.next(`${POINTS} points, ${permitted} workers permitted: warming up`);
       const engine = await openEngine(bench, permitted, few);
-      all.push({ permitted, engine, wallsMs: [], mostWorkers: 0 });
+      all.push({ permitted, engine, wallTimesMs: [], mostWorkers: 0 });
       for (let i = 0; i < WARM_UPS; i++) await engine.call(few);
     }
     let drawn = few;
@@ -48,7 +48,7 @@ export async function timeFewPoints(bench: PoolBench): Promise<RowOf<'few-points
       },
       async take(timed) {
         const { wallMs, record } = await timed.engine.call(drawn);
-        timed.wallsMs.push(wallMs);
+        timed.wallTimesMs.push(wallMs);
         timed.mostWorkers = Math.max(timed.mostWorkers, record.workers);
       },
       end: (repetition) => run.next(`${POINTS} points: repetition ${repetition} of ${CALLS_A_REPETITION * knobs.reps}`),
@@ -58,13 +58,13 @@ export async function timeFewPoints(bench: PoolBench): Promise<RowOf<'few-points
   }
   const [one] = all as [Timed];
   const told = all.map(
-    ({ permitted, wallsMs, mostWorkers }): RowOf<'few-points'> => ({
+    ({ permitted, wallTimesMs, mostWorkers }): RowOf<'few-points'> => ({
       event: 'few-points',
       n: POINTS,
       permitted,
-      calls: wallsMs.length,
-      medianMs: median(wallsMs) as number,
-      ratio: ratioOfMedians(one.wallsMs, wallsMs),
+      calls: wallTimesMs.length,
+      medianMs: median(wallTimesMs) as number,
+      ratio: ratioOfMedians(one.wallTimesMs, wallTimesMs),
       mostWorkers,
     }),
   );

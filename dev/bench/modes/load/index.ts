@@ -12,7 +12,7 @@ import type { BenchMode } from '../mode.js';
 import { failureOf } from '../targets/findings.js';
 import { callInLoops } from './callers.js';
 import { drawJobs, type JobShape } from './jobs.js';
-import { judgeLoad, wallsAt } from './judge.js';
+import { judgeLoad, wallTimesAt } from './judge.js';
 import { measurePass } from './measure.js';
 import { type Job, makeProblem } from './problem.js';
 import { loadResult } from './result.js';
@@ -120,13 +120,13 @@ async function measureLevels(
       run.advance(weight);
     },
   });
-  const onMs = wallsAt(rows, most);
+  const onMs = wallTimesAt(rows, most);
   for (const callers of concurrency) {
-    const ratio = concurrency.includes(1) ? ratioOfMedians(wallsAt(rows, 1), wallsAt(rows, callers)) : null;
+    const ratio = concurrency.includes(1) ? ratioOfMedians(wallTimesAt(rows, 1), wallTimesAt(rows, callers)) : null;
     run.tell({ event: 'inflation', concurrency: callers, ratio }, 'progress', 'results');
   }
   for (const { label } of levels.map(({ subject }) => subject).filter((each) => each.label !== ALL_ON)) {
-    const ratio = ratioOfMedians(onMs, wallsAt(rows, most, label));
+    const ratio = ratioOfMedians(onMs, wallTimesAt(rows, most, label));
     run.tell({ event: 'gain', concurrency: most, without: label, ratio }, 'progress', 'results');
   }
 }
@@ -140,17 +140,23 @@ async function measureTogether(run: Run, subject: Subject, jobs: readonly Job[],
   await wallOf(jobs.length);
   const weight = jobs.reduce((sum, { n }) => sum + weightOf(n), 0);
   const ways = ['single', 'together'] as const;
-  const walls: Record<(typeof ways)[number], number> = { single: 0, together: 0 };
+  const wallTimes: Record<(typeof ways)[number], number> = { single: 0, together: 0 };
   let merged = 0;
   await inTurns(ways, reps, {
     async take(way, repetition) {
       await run.next(`${jobs.length} small sums, ${way}: repetition ${repetition} of ${reps}`);
       const before = subject.engine.stats.merged;
-      walls[way] = await wallOf(way === 'single' ? 1 : jobs.length);
+      wallTimes[way] = await wallOf(way === 'single' ? 1 : jobs.length);
       if (way === 'together') merged = subject.engine.stats.merged - before;
     },
     async end(repetition) {
-      const told = { repetition, jobs: jobs.length, singleMs: walls.single, togetherMs: walls.together, merged };
+      const told = {
+        repetition,
+        jobs: jobs.length,
+        singleMs: wallTimes.single,
+        togetherMs: wallTimes.together,
+        merged,
+      };
       run.tell({ event: 'together', ...told }, 'progress', 'results');
       run.advance(weight);
     },

@@ -11,7 +11,7 @@ type Load = RowOf<'load'>;
 const TARGET = { throughput: 0.95, together: 0.6, idle: 0.03, interactive: 1 };
 
 /** Of some of the passes, the repetitions in their order. */
-export const wallsAt = (rows: readonly Load[], concurrency: number, sharing = ALL_ON): number[] =>
+export const wallTimesAt = (rows: readonly Load[], concurrency: number, sharing = ALL_ON): number[] =>
   rows.flatMap((row) => (row.concurrency === concurrency && row.sharing === sharing ? [row.wallMs] : []));
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -26,17 +26,19 @@ export function judgeLoad(
   const promised = (target: Target): Target | null => (isSoftware ? target : null);
   const levels = [...new Set(rows.map(({ concurrency }) => concurrency))];
   const most = Math.max(...levels);
-  const best = levels.reduce((one, other) => (mean(wallsAt(rows, other)) < mean(wallsAt(rows, one)) ? other : one));
+  const best = levels.reduce((one, other) =>
+    mean(wallTimesAt(rows, other)) < mean(wallTimesAt(rows, one)) ? other : one,
+  );
   const idle = rows.flatMap(({ concurrency, sharing, idleShare }) =>
     concurrency === most && sharing === ALL_ON ? [idleShare] : [],
   );
-  const wallsMs = wallsAt(rows, most);
+  const wallTimesMs = wallTimesAt(rows, most);
   const idleWhat = `time without work on the GPU, with work waiting, at c = ${most}`;
   return [
     {
       what: `throughput at c = ${most} ÷ that at c = ${best}, the best`,
       target: promised({ least: TARGET.throughput }),
-      ...ratioFinding(ratioOfMedians(wallsMs, wallsAt(rows, best)), wallsMs.length),
+      ...ratioFinding(ratioOfMedians(wallTimesMs, wallTimesAt(rows, best)), wallTimesMs.length),
     },
     ...(!isOnGpu
       ? []

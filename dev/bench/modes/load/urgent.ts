@@ -37,8 +37,8 @@ export async function measureUrgent(
   let submitMs = 0;
   for (let i = 0; i < BACKGROUND_ALONE; i++) {
     await compute(background, 'background');
-    const { walls, submits } = engine.lastRun ?? {};
-    submitMs = Math.max(submitMs, (walls?.submitToResultMs ?? 0) / (submits || 1));
+    const { hostTimes, submits } = engine.lastRun ?? {};
+    submitMs = Math.max(submitMs, (hostTimes?.submitToResultMs ?? 0) / (submits || 1));
   }
   const alone = await latencies();
   let isOver = false;

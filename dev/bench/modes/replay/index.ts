@@ -117,7 +117,7 @@ async function replayCall(
   const all = turned.map(({ routing, engines }) => ({
     routing,
     engine: engines.get(group) as EngineUnderTest,
-    wallsMs: [] as number[],
+    wallTimesMs: [] as number[],
     on: 'cpu' as RowOf<'replayed'>['on'],
     gpuShare: 0,
     predicted: null as RowOf<'replayed'>['predicted'],
@@ -127,18 +127,18 @@ async function replayCall(
       await run.next(`Call ${index + 1} of ${of}, ${each.routing}: repetition ${repetition} of ${reps}`);
       const outcome = await each.engine.compute(msmCase);
       if (!outcome.agrees) throw wrongResult(msmCase, each.routing, outcome);
-      each.wallsMs.push(outcome.wallMs);
+      each.wallTimesMs.push(outcome.wallMs);
       if (outcome.record !== null)
         ({ on: each.on, gpuShare: each.gpuShare, predicted: each.predicted } = outcome.record);
       run.advance(weightOf(call.nonZero));
     },
   });
-  return all.map(({ routing, wallsMs, on, gpuShare, predicted }) => ({
+  return all.map(({ routing, wallTimesMs, on, gpuShare, predicted }) => ({
     event: 'replayed',
     call: index,
     ...call,
     routing,
     ...{ on, gpuShare, predicted },
-    medianMs: median(wallsMs) as number,
+    medianMs: median(wallTimesMs) as number,
   }));
 }

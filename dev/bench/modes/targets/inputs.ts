@@ -45,14 +45,16 @@ export const distributions = row({
   judge: ({ sizes }, { software }) =>
     sizes.flatMap(({ logn, randomMs, inputs }) =>
       INPUTS.map(({ what: input, most = 0, mostMs }) => {
-        const walls = inputs.find((each) => each.what === input)?.wallsMs ?? [];
+        const wallTimes = inputs.find((each) => each.what === input)?.wallTimesMs ?? [];
         const what = `2^${logn}: ${input}`;
         if (mostMs !== undefined) {
-          return { what, target: software ? null : { most: mostMs }, ...middleOf(walls), unit: 'ms' };
+          return { what, target: software ? null : { most: mostMs }, ...middleOf(wallTimes), unit: 'ms' };
         }
         // what has no time did not pass
         const ratio =
-          walls.length === 0 ? { value: Number.NaN } : ratioFinding(ratioOfMedians(randomMs, walls), walls.length);
+          wallTimes.length === 0
+            ? { value: Number.NaN }
+            : ratioFinding(ratioOfMedians(randomMs, wallTimes), wallTimes.length);
         return { what, target: { most }, ...ratio, unit: '×' };
       }),
     ),
@@ -60,22 +62,26 @@ export const distributions = row({
 
 async function timeInputs(bench: Workbench, logn: number) {
   const { n, subject, cases } = await bench.stage(2 ** logn);
-  const random = { what: 'random', of: subject, wallsMs: [] as number[], msmCase: cases[0] as MsmCase };
+  const random = { what: 'random', of: subject, wallTimesMs: [] as number[], msmCase: cases[0] as MsmCase };
   const contenders = [];
   for (const { what, points = 'distinct', scalars = 'random' } of INPUTS) {
     const shared = points === 'distinct';
     const of = shared ? subject : await bench.subject();
     const msmCase = makeCase({ points, scalars, n, seed: SEED }, shared ? cases[0].points : undefined);
     await bench.warmUp(of, [msmCase]);
-    contenders.push({ what, of, msmCase, wallsMs: [] as number[] });
+    contenders.push({ what, of, msmCase, wallTimesMs: [] as number[] });
   }
   await inTurns([random, ...contenders], bench.reps, {
-    async take({ what, of, msmCase, wallsMs }, repetition) {
+    async take({ what, of, msmCase, wallTimesMs }, repetition) {
       await bench.say(`n = ${n}: ${what}, run ${repetition} of ${bench.reps}`);
-      wallsMs.push(await bench.time(of, msmCase));
+      wallTimesMs.push(await bench.time(of, msmCase));
     },
   });
-  return { logn, randomMs: random.wallsMs, inputs: contenders.map(({ what, wallsMs }) => ({ what, wallsMs })) };
+  return {
+    logn,
+    randomMs: random.wallTimesMs,
+    inputs: contenders.map(({ what, wallTimesMs }) => ({ what, wallTimesMs })),
+  };
 }
 
 const BATCH = { logn: 12, vectors: 10, target: { most: 0.5 } };

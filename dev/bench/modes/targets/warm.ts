@@ -29,7 +29,7 @@ const COSTS = [
   [18, 45],
 ] as const;
 
-export const cost: Row<Sizes<Pick<Baseline, 'productEquivalents' | 'wallsMs'>>> = {
+export const cost: Row<Sizes<Pick<Baseline, 'productEquivalents' | 'wallTimesMs'>>> = {
   name: 'cost',
   measure: (bench) => measureSizes(bench.software ? COSTS.map(([logn]) => logn) : [], bench, (n) => bench.baseline(n)),
   judge: ({ sizes }, { software }) =>
@@ -39,7 +39,7 @@ export const cost: Row<Sizes<Pick<Baseline, 'productEquivalents' | 'wallsMs'>>> 
       if (found === undefined) return notMeasured(what, { most }, software ? needs(logn) : 'software adapters only');
       const costs = found.productEquivalents.map((products) => products / 1e6);
       const spread = `${round(Math.min(...costs))} to ${round(Math.max(...costs))}`;
-      const note = `${spread}; ${middleOf(found.wallsMs).value?.toFixed(0)} ms now`;
+      const note = `${spread}; ${middleOf(found.wallTimesMs).value?.toFixed(0)} ms now`;
       return { what, target: { most }, ...middleOf(costs), unit: 'M', note };
     }),
 };
@@ -88,11 +88,11 @@ export const gpuTime: Row<Sizes<Pick<Baseline, 'gpuMs' | 'aboveGpuMs'>>> = {
 const SMALL = { n: 256, hardwareMs: { most: 3 }, softwareMillions: { most: 0.5 } };
 
 /** What the fixed costs of an MSM are. */
-export const small: Row<Pick<Baseline, 'wallsMs' | 'productEquivalents'>> = {
+export const small: Row<Pick<Baseline, 'wallTimesMs' | 'productEquivalents'>> = {
   name: 'small',
   measure: (bench) => bench.baseline(SMALL.n),
-  judge({ wallsMs, productEquivalents }, { software }) {
-    const wall = middleOf(wallsMs);
+  judge({ wallTimesMs, productEquivalents }, { software }) {
+    const wall = middleOf(wallTimesMs);
     if (!software) return [{ what: `n = ${SMALL.n}: wall`, target: SMALL.hardwareMs, ...wall, unit: 'ms' }];
     const what = `n = ${SMALL.n}: million product equivalents`;
     const note = `${wall.value?.toFixed(1)} ms now`;
@@ -146,10 +146,10 @@ async function timeTight(bench: Workbench): Promise<NonNullable<Memory['tight']>
   const { n, subject, cases } = await bench.stage(2 ** TIGHT.logn);
   const tight = await bench.subject({ memoryBudget: TIGHT.budget });
   await bench.warmUp(tight, cases);
-  const walls = { defaultMs: [] as number[], tightMs: [] as number[] };
+  const hostTimes = { defaultMs: [] as number[], tightMs: [] as number[] };
   const sides = [
-    { of: subject, into: walls.defaultMs },
-    { of: tight, into: walls.tightMs },
+    { of: subject, into: hostTimes.defaultMs },
+    { of: tight, into: hostTimes.tightMs },
   ];
   await inTurns(sides, bench.reps, {
     async take({ of, into }, repetition) {
@@ -157,5 +157,5 @@ async function timeTight(bench: Workbench): Promise<NonNullable<Memory['tight']>
       into.push(await bench.time(of, cases[repetition % 2] as (typeof cases)[0]));
     },
   });
-  return walls;
+  return hostTimes;
 }

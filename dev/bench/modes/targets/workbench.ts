@@ -49,7 +49,7 @@ export function summariseRuns(runs: readonly TimedRun[]) {
     runs.some(({ phases }) => phases === null) ? null : runs.map(value);
   return {
     runs,
-    wallsMs: runs.map(({ wallMs }) => wallMs),
+    wallTimesMs: runs.map(({ wallMs }) => wallMs),
     productEquivalents: runs.map(({ productEquivalents }) => productEquivalents),
     /** What the phases on the GPU take together. */
     gpuMs: ofTimed(({ phases }) => sum(phases, isOnGpu)),

@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GpuFault, MsmError } from '../src/errors.js';
 import type { Dispatch } from '../src/gpu/commands.js';
-import { CustodyChain } from '../src/gpu/dispatch-chain.js';
+import { DispatchChain } from '../src/gpu/dispatch-chain.js';
 import { Runner } from '../src/gpu/runner.js';
 import { scalarsDigest } from '../src/msm/stages/decompose.js';
 import { DIGEST_THREADS, DigestConfig, digestKernel, digestOfItems } from '../src/msm/stages/digest.js';
 import { Level, packLevel } from '../src/msm/stages/level.js';
-import { digestOf, LANES, seal, sumOfLanes } from '../src/shaders/hash-chain.js';
+import { absorb, digestOf, LANES, sumOfLanes } from '../src/shaders/hash-chain.js';
 import { groupsFor } from '../src/shaders/limits.js';
 import { digest, digestOfEntries, digestOfScalars } from './reference/digest.js';
 import { Bench, large, small, strikeAt } from './support/failure-bench.js';
@@ -37,8 +37,8 @@ describe('digests', () => {
         const index = at % changed.length;
         changed[index] = ((changed[index] as number) ^ change) >>> 0;
         expect(digestOfItems(changed, changed.length)).not.toBe(digestOfItems(drawn, drawn.length));
-        expect(seal(7, changed)).not.toBe(seal(7, drawn));
-        expect(seal(8, drawn)).not.toBe(seal(7, drawn));
+        expect(absorb(7, changed)).not.toBe(absorb(7, drawn));
+        expect(absorb(8, drawn)).not.toBe(absorb(7, drawn));
       }),
     );
   });
@@ -51,9 +51,9 @@ describe('digests', () => {
   test('a level that differs anywhere has another seal', () => {
     const level = Level.unpack(packLevel({ ...levelOfTen }), 0);
     for (const field of Level.fields) {
-      if (field === 'seal') continue;
-      const { seal: other } = Level.unpack(packLevel({ ...levelOfTen, [field]: level[field] + 1 }), 0);
-      expect(other, field).not.toBe(level.seal);
+      if (field === 'digest') continue;
+      const { digest: other } = Level.unpack(packLevel({ ...levelOfTen, [field]: level[field] + 1 }), 0);
+      expect(other, field).not.toBe(level.digest);
     }
   });
 
@@ -112,7 +112,7 @@ describe('the chain of stamps', () => {
     groups: [1, 1],
   });
   const dispatches = [dispatch('first', 1), dispatch('second', 2), dispatch('third', 3)];
-  const chain = new CustodyChain(99, 4, dispatches);
+  const chain = new DispatchChain(99, 4, dispatches);
   /** What every dispatch leaves: in its config, behind `slot` and `before`. */
   const stamps = Uint32Array.from([99, ...chain.configs.map((config) => (config as number[]).at(-1) as number)]);
   const said = (change: (stamps: Uint32Array) => void): string => {

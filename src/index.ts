@@ -31,7 +31,7 @@ export type {
 } from './api/values.js';
 export type { Curve } from './curves/curve.js';
 export type { Group, NamedCurve } from './curves/names.js';
-export { createMsmEngine } from './engine/engine.js';
+export { createMsmEngine } from './engine/create-engine.js';
 export type { MsmEngineOptions } from './engine/options.js';
 export { MsmError, type MsmErrorCode } from './errors.js';
 export { version } from './version.js';

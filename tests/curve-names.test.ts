@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { edwardsNames, oracles, p256Curve, weierstrassNames } from '../dev/oracle/curves.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext, type KnownCurve } from '../src/curves/curve.js';
+import { loadModels } from '../src/curves/load-models.js';
 import { edwardsCurves } from '../src/curves/more-curves.js';
 import { resolveCurve } from '../src/curves/named.js';
 import type { OwnName } from '../src/curves/names.js';
 import { openCurve } from '../src/curves/open-curve.js';
-import { loadLater } from '../src/engine/load-later.js';
 import { isProbablyPrime } from './support/primes.js';
 
 /** A named G1 needs no extension, and its constants no check. */
@@ -43,7 +43,7 @@ test.each(names)('%s is the %s of the oracle', async (name, own) => {
     generator: { x: BASE.x, y: BASE.y },
   });
   const [byConstants, byName] = await Promise.all([
-    openCurve(curve, undefined, loadLater),
+    openCurve(curve, undefined, loadModels),
     openCurve(name, 'g1', none),
   ]);
   // a field has functions, which are made anew

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bn254FromNoble, oraclesOfG2 } from '../dev/oracle/curves.js';
 import { expectedMsm, groupOrder, makeKnownBases, numbersOf, Random } from '../dev/oracle/known-bases.js';
 import { stageChecks } from '../src/checks.js';
+import { loadModels } from '../src/curves/load-models.js';
 import { groups } from '../src/curves/more-curves.js';
 import type { OwnNameOfPair } from '../src/curves/names.js';
 import { openCurve } from '../src/curves/open-curve.js';
-import { loadLater } from '../src/engine/load-later.js';
 import { type AffinePoint, type Bases, createMsmEngine, type Fp2, type MsmEngine, type Tuning } from '../src/index.js';
 import { getDevice } from './support/gpu.js';
 import { meetingPoints } from './support/meeting-points.js';
@@ -204,7 +204,7 @@ test.each(names)('%s G2 by constants is that by name, and noble’s', async (nam
       .add(Point.BASE)
       .is0(),
   ).toBe(true);
-  const own = await openCurve(curve, undefined, loadLater);
+  const own = await openCurve(curve, undefined, loadModels);
   expect(own).toMatchObject({ foldsScalars: false, pointBytes: 2 * oraclesOfG2[name].coordinateBytes });
 });
 

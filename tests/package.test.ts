@@ -257,8 +257,8 @@ describe('what is in it', () => {
 
   test('a map that leads back to the sources', () => {
     const { sources, sourcesContent } = JSON.parse(readFileSync(join(dist, 'index.js.map'), 'utf8'));
-    const at = sources.findIndex((path: string) => path.endsWith('/src/engine/engine.ts'));
-    expect(sourcesContent[at]).toBe(readFileSync(inProject('src/engine/engine.ts'), 'utf8'));
+    const at = sources.findIndex((path: string) => path.endsWith('/src/engine/create-engine.ts'));
+    expect(sourcesContent[at]).toBe(readFileSync(inProject('src/engine/create-engine.ts'), 'utf8'));
   });
 });
 

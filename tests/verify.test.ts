@@ -10,7 +10,6 @@ import {
   type OracleCurve,
 } from '../dev/oracle/known-bases.js';
 import { stageChecks } from '../src/checks.js';
-import type { Runner } from '../src/gpu/runner.js';
 import {
   type AffinePoint,
   type Bases,
@@ -20,8 +19,7 @@ import {
   MsmError,
   type Progress,
 } from '../src/index.js';
-import { NO_TABLES } from '../src/msm/plan/workload.js';
-import { ResidentBases } from '../src/msm/resident-bases.js';
+import { Suspicion } from '../src/session/resident.js';
 import { Bench, large, small, tuning } from './support/failure-bench.js';
 import { getDevice } from './support/gpu.js';
 import type { Call, Tap } from './support/leased-gpu.js';
@@ -130,18 +128,15 @@ describe('what is right is verified', () => {
   });
 
   test('bases that are found right are so for whoever looked, and suspect for whoever saw something go wrong meanwhile', async () => {
-    const bases = new ResidentBases(0, '', NO_TABLES, null, {
-      runner: {} as Runner,
-      loaded: { buffer: {} as GPUBuffer, digests: [] },
-    });
-    bases.suspect();
-    const found = await bases.clear(async () => {
-      bases.suspect();
+    const suspicion = new Suspicion();
+    suspicion.raise();
+    const found = await suspicion.clear(async () => {
+      suspicion.raise();
       return true;
     });
-    expect([found, bases.isSuspect]).toEqual([true, true]);
-    expect([await bases.clear(async () => false), bases.isSuspect]).toEqual([false, true]);
-    expect([await bases.clear(async () => true), bases.isSuspect]).toEqual([true, false]);
+    expect([found, suspicion.isRaised]).toEqual([true, true]);
+    expect([await suspicion.clear(async () => false), suspicion.isRaised]).toEqual([false, true]);
+    expect([await suspicion.clear(async () => true), suspicion.isRaised]).toEqual([true, false]);
   });
 
   test('in chunks, and in many submits', { tags: 'long' }, async () => {

@@ -4,7 +4,7 @@ import type { MsmEngine } from '../../src/api/engine.js';
 import type { Bases } from '../../src/api/handles.js';
 import type { AffinePoint } from '../../src/api/values.js';
 import { stageChecks } from '../../src/checks.js';
-import { createMsmEngine } from '../../src/engine/engine.js';
+import { createMsmEngine } from '../../src/engine/create-engine.js';
 import type { MsmEngineOptions } from '../../src/engine/options.js';
 import { MsmError } from '../../src/errors.js';
 import {

@@ -10,12 +10,13 @@ import { badArgument, show } from '../errors.js';
 import { Runner } from '../gpu/runner.js';
 import type { WorkerOptions } from '../msm/cpu/threads.js';
 import type { Checks } from '../msm/gpu/checks.js';
+import type { EngineKnobs } from '../msm/gpu/setup.js';
 import { checkTuning, noKnobs } from '../msm/plan/check-tuning.js';
-import { given, type Knobs } from '../msm/plan/tuning.js';
+import { given } from '../msm/plan/tuning.js';
 import { ownOptions } from '../own-options.js';
 import { CallQueue } from '../scheduling/call-queue.js';
 import { threadsHere } from '../threads/platform.js';
-import { readVerify } from './input.js';
+import { readVerify } from './arguments.js';
 
 /** Options of `createMsmEngine`. */
 export interface MsmEngineOptions<Of extends Coordinate = bigint> {
@@ -119,10 +120,13 @@ const readChecks = (wanted: boolean, given: StageChecks | undefined): Checks | u
   return given as Checks;
 };
 
+/** `Sharing` with its defaults. */
+export type SharingSettings = Required<Omit<Sharing, 'yieldWhile'>> & Pick<Sharing, 'yieldWhile'>;
+
 /** @throws MsmError `bad-argument` */
-const readSharing = (given: Sharing): Required<Sharing> => {
+const readSharing = (given: Sharing): SharingSettings => {
   if (typeof given !== 'object' || given === null) {
-    throw badArgument(`sharing must be { overlap, merge, keep, sidePool, throttle }, got ${show(given)}`);
+    throw badArgument(`sharing must be { overlap, merge, keep, sidePool, throttle, yieldWhile }, got ${show(given)}`);
   }
   const own = ownOptions(given);
   const { overlap = true, merge = true, keep = true, throttle = false } = own;
@@ -133,10 +137,12 @@ const readSharing = (given: Sharing): Required<Sharing> => {
   if (!(Number.isInteger(sidePool) && sidePool >= 0)) {
     throw badArgument(`sharing.sidePool must be an integer from 0, got ${show(sidePool)}`);
   }
-  return { overlap, merge, keep, sidePool, throttle };
+  const { yieldWhile } = own;
+  if (yieldWhile !== undefined && typeof yieldWhile !== 'function') {
+    throw badArgument(`sharing.yieldWhile must be a function, got ${show(yieldWhile)}`);
+  }
+  return { overlap, merge, keep, sidePool, throttle, ...(yieldWhile && { yieldWhile }) };
 };
-
-export type EngineKnobs = Knobs & { readonly checks?: Checks | undefined };
 
 /** Options of an engine that are right. */
 export interface ReadOptions {
@@ -149,7 +155,7 @@ export interface ReadOptions {
   readonly workers: WorkerOptions;
   /** What runs the jobs of an engine on a device. @param afterLoss what an error says to do when that was lost */
   runnerFor(device: GPUDevice, afterLoss: string): Runner;
-  readonly sharing: Required<Sharing>;
+  readonly sharing: SharingSettings;
   /** The queue of one engine. @param width calls that are under way at a time */
   queueOf(width: number): CallQueue;
 }

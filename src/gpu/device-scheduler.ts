@@ -7,7 +7,6 @@
  */
 import { abortedBy, assertNotAborted, NoRoom, onAbort } from '../errors.js';
 import { DeviceQueue } from '../scheduling/device-queue.js';
-import type { Waiting } from '../scheduling/edf.js';
 import type { Ticket } from '../scheduling/ticket.js';
 import { BufferPool, type PooledBuffer, type Want } from './buffer-pool.js';
 import { bufferUsage } from './constants.js';
@@ -127,14 +126,14 @@ export class DeviceScheduler {
   /** Bytes of scratch that a member may hold, as things are: its budget, or what all else leaves of the device's. */
   roomOf({ budget }: Client): Allowance {
     let resident = 0;
-    for (const { ledger } of this.#members) resident += ledger.total - ledger.memory.scratch;
+    for (const { ledger } of this.#members) resident += ledger.total - ledger.bytesOf('scratch');
     const left = this.#budget - resident;
     return left < budget ? { bytes: left, name: 'deviceBudget' } : { bytes: budget, name: 'memoryBudget' };
   }
 
-  /** Whether the device has work, or is about to be given some, that is at least as urgent as a call. */
-  isBusyFor(call: Pick<Waiting, 'priority'>): boolean {
-    return this.#line.isBusyFor(call);
+  /** Returns true if the device has, or is about to be given, work of equal or higher priority than `own`, of another call. */
+  isBusyBeside(own: Ticket): boolean {
+    return this.#line.isBusyBeside(own);
   }
 
   /** Takes a member's scratch, and refuses what of its jobs waits. */
@@ -157,12 +156,12 @@ export class DeviceScheduler {
    * @param own bytes of the one that nobody else ever has
    * @throws MsmError `aborted`; `out-of-memory` where there will never be room
    */
-  admit(member: Client, sizes: Readonly<Record<string, number>>, own: number, turn: Ticket): Promise<Lease> {
+  admit(member: Client, sizes: Readonly<Record<string, number>>, own: number, ticket: Ticket): Promise<Lease> {
     const wants = Object.entries(sizes).map(
       ([name, bytes]): Want => ({ name, bytes: bufferBytes(bytes), usage: usages[name] ?? SCRATCH }),
     );
     return new Promise((resolve, reject) => {
-      const { signal } = turn;
+      const { signal } = ticket;
       // who was aborted before is told of nothing
       assertNotAborted(signal);
       const leave = (): void => {
@@ -172,7 +171,7 @@ export class DeviceScheduler {
       };
       let stay = (): void => undefined;
       const entry: Request = {
-        ...turn,
+        ...ticket,
         ...{ member, wants, own },
         begin: (lease) => {
           stay();
@@ -415,7 +414,7 @@ export class DeviceScheduler {
       const made = bytesOf(missing) + bufferBytes(own);
       let others = 0;
       for (const kept of taken.values()) if (kept.ledger !== ledger) others += kept.buffer.size;
-      return ledger.memory.scratch + reserved + others + made <= budget && this.#claimed + made <= this.#budget;
+      return ledger.bytesOf('scratch') + reserved + others + made <= budget && this.#claimed + made <= this.#budget;
     };
     const taken = this.#kept.match(wants);
     const missing = wants.filter(({ name }) => !taken.has(name));

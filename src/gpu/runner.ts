@@ -1,7 +1,7 @@
 import type { HostTimes } from '../api/run-record.js';
 import { Ending } from '../ending.js';
 import { MsmError, NoAnswerError } from '../errors.js';
-import type { Ticket } from '../scheduling/ticket.js';
+import { type Ticket, ticketOf } from '../scheduling/ticket.js';
 import { CHAIN } from '../shaders/hash-chain.js';
 import type { Kernel } from '../shaders/kernel.js';
 import { jobBytes, UNIFORM_ALIGNMENT } from '../shaders/limits.js';
@@ -10,7 +10,7 @@ import { bufferUsage, mapModeRead } from './constants.js';
 import { type Allowance, type Client, type DeviceScheduler, type Lease, schedulerOf } from './device-scheduler.js';
 import { type Loss, Stuck, type WaitRequest, watchOf } from './device-watch.js';
 import { DispatchChain } from './dispatch-chain.js';
-import { type Account, Ledger, OUT_OF_MEMORY_ADVICE } from './ledger.js';
+import { Ledger, OUT_OF_MEMORY_ADVICE } from './ledger.js';
 import { pipelineFor, releasePipelines } from './pipelines.js';
 import { measureWaits, waitForQueue } from './wait.js';
 
@@ -33,7 +33,7 @@ export interface Submission {
   readonly uploads: readonly Upload[];
   readonly commands: readonly Command[];
   /** When its turn is to be. Default: in its order among those of normal priority. */
-  readonly turn?: Ticket | undefined;
+  readonly ticket?: Ticket | undefined;
   /** Milliseconds that the device is expected to take for one of its submits. Default: next to none. */
   readonly expectedMs?: number;
   /** Bytes of the accounts of its stages, which are zero when it begins; they come back. */
@@ -71,7 +71,7 @@ export interface RunnerOptions {
 /** How something waits that is to stay on the device. */
 export interface ResidentRequest {
   checkpoint(): void;
-  readonly turn?: Ticket | undefined;
+  readonly ticket?: Ticket | undefined;
 }
 
 /** Is told what the time of a call goes to from now on. */
@@ -147,9 +147,9 @@ export class Runner {
     return this.#owner.roomOf(this.#member);
   }
 
-  /** Whether its device has work, of whomever, that is at least as urgent as a call. */
-  isBusyFor(call: Ticket): boolean {
-    return this.#owner.isBusyFor(call);
+  /** Returns true if the device has work of equal or higher priority than `own`, of any engine and any other call. */
+  isBusyBeside(own: Ticket | undefined): boolean {
+    return this.#owner.isBusyBeside(ticketOf(own));
   }
 
   /** Scratch buffers that were given back on its device. */
@@ -185,9 +185,9 @@ export class Runner {
 
   /** @param clock of the call that the job is a part of; it is in `encodeMs` before, and in `readBackMs` after */
   async run(job: Submission, clock: Stopwatch = unwatched): Promise<SubmissionResult> {
-    if (this.isOver) job.turn?.onRefused?.();
+    if (this.isOver) job.ticket?.onRefused?.();
     this.assertAlive();
-    const signal = job.turn?.signal;
+    const signal = job.ticket?.signal;
     const pipelines = await this.compile(kernelsOf(job.commands), signal);
     // compiling took a while
     this.assertAlive();
@@ -211,7 +211,7 @@ export class Runner {
     };
     // waiting for others is no part of what it takes
     clock.enter(null);
-    const lease = await this.#admit(wanted, sizes.returned, job.turn);
+    const lease = await this.#admit(wanted, sizes.returned, job.ticket);
     clock.enter('encodeMs');
     let querySet: GPUQuerySet | null = null;
     const prepare = (encoder: GPUCommandEncoder): Prepared => {
@@ -361,10 +361,10 @@ export class Runner {
    * @param contents what is uploaded at once
    */
   async createResident(
-    account: Account,
+    account: string,
     label: string,
     bytes: number,
-    { checkpoint, turn }: ResidentRequest,
+    { checkpoint, ticket }: ResidentRequest,
     contents?: Uint8Array<ArrayBuffer>,
   ): Promise<GPUBuffer> {
     this.assertAlive();
@@ -372,7 +372,7 @@ export class Runner {
     let made: GPUBuffer | null = null;
     try {
       const make = (): Promise<void> => {
-        turn?.onBegun?.();
+        ticket?.onBegun?.();
         const making = this.#scoped(
           () => {
             made = this.ledger.create(account, label, bytes, usage);
@@ -380,13 +380,13 @@ export class Runner {
           },
           { what: `making ${label}` },
         );
-        return this.#ending.race(making, turn?.signal);
+        return this.#ending.race(making, ticket?.signal);
       };
       await this.#owner.withRoom(
         bytes,
         () => this.#guard(make),
         () => {
-          if (this.isOver) turn?.onRefused?.();
+          if (this.isOver) ticket?.onRefused?.();
           checkpoint();
           this.assertAlive();
         },
@@ -412,12 +412,11 @@ export class Runner {
     this.#queries = [];
   }
 
-  async #admit(sizes: Readonly<Record<string, number>>, own: number, turn: Ticket | undefined): Promise<Lease> {
-    const told = turn ?? { priority: 'normal', since: performance.now(), deadline: null };
+  async #admit(sizes: Readonly<Record<string, number>>, own: number, ticket: Ticket | undefined): Promise<Lease> {
     try {
-      return await this.#owner.admit(this.#member, sizes, own, told);
+      return await this.#owner.admit(this.#member, sizes, own, ticketOf(ticket));
     } catch (error) {
-      if (this.isOver) turn?.onRefused?.();
+      if (this.isOver) ticket?.onRefused?.();
       this.assertAlive(error);
       throw error;
     }

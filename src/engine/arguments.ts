@@ -3,7 +3,6 @@ import type { AffinePoint, BytesLike, Coordinate, PointEncoding, ScalarEncoding 
 import { type CurveContext, numbersOf } from '../curves/curve.js';
 import { badArgument, kindOf, show } from '../errors.js';
 import { ownOptions } from '../own-options.js';
-import type { CallTicket } from '../scheduling/call-queue.js';
 import { AGEING_MS } from '../scheduling/edf.js';
 import { copyBytes, givenBytes, roomFor } from './bytes.js';
 
@@ -49,11 +48,6 @@ export interface CallOptions {
   readonly verify: number | undefined;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ((progress: Progress) => void) | undefined;
-}
-
-/** A call that is under way. */
-export interface Call extends CallOptions {
-  readonly turn: CallTicket;
 }
 
 /**
@@ -253,4 +247,29 @@ export const encodeScalars = (
     writeBytes(bytes, i * scalarBytes, scalarBytes, scalar);
   }
   return bytes;
+};
+
+/**
+ * Reads the offset of a vector: its scalar 0 multiplies the base at this index.
+ *
+ * @param length of the bases
+ * @param n scalars of the vector
+ * @throws MsmError `bad-argument` that names the argument
+ */
+export const readOffset = (
+  length: number,
+  n: number,
+  offset: unknown,
+  names: { readonly scalars: string; readonly offset: string },
+): number => {
+  const first = offset === undefined ? 0 : offset;
+  if (typeof first !== 'number' || !Number.isInteger(first) || first < 0 || first > length) {
+    throw badArgument(`${names.offset} must be an integer from 0 to bases.length = ${length}, got ${show(offset)}`);
+  }
+  if (n > length - first) {
+    throw badArgument(
+      `${names.scalars}: ${n} of them, but from offset ${first} there are only ${length - first} bases`,
+    );
+  }
+  return first;
 };

@@ -16,10 +16,10 @@ import { addMultiples, FACTOR_END } from '../../curves/multiples.js';
 import { type PointSource, readerOf, wordsOf } from '../../curves/point-source.js';
 import { GpuFault } from '../../errors.js';
 import type { TimeSlice } from '../../scheduling/time-slice.js';
-import type { VectorJobs } from '../gpu/evaluate.js';
+import type { ScalarVector } from '../inputs/scalar-vectors.js';
 import type { Plan } from '../plan/planner.js';
+import type { Job } from '../plan/schedule.js';
 import type { Knobs } from '../plan/tuning.js';
-import type { ScalarVector } from '../scalar-vectors.js';
 import { affineOf } from '../stages/fold.js';
 
 /** An MSM that is to come to a known combination of the results of others. */
@@ -159,14 +159,14 @@ export const drawCheck = async (
   };
 };
 
-/** Work that is done in another way than by `plan`: with other buckets and digits, and cut into other tasks. */
+/** Plans a vector in another way than `plan`: with other buckets and digits, and cut into other tasks. */
 export const otherwise = (
   { tuning: { windowBits, walkerEntriesPerTask } }: Plan,
-  work: (tuning: Knobs) => VectorJobs,
-): VectorJobs => {
+  jobsWith: (knobs: Knobs) => Job[],
+): Job[] => {
   const other = { walkerEntriesPerTask: walkerEntriesPerTask + 5 };
-  const free = work(other);
-  if (free.jobs[0]?.batches[0]?.plan.tuning.windowBits !== windowBits) return free;
+  const free = jobsWith(other);
+  if (free[0]?.batches[0]?.plan.tuning.windowBits !== windowBits) return free;
   // a narrower window fits where this one did
-  return work({ ...other, windowBits: windowBits > 2 ? windowBits - 1 : 3 });
+  return jobsWith({ ...other, windowBits: windowBits > 2 ? windowBits - 1 : 3 });
 };

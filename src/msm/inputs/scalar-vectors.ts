@@ -1,8 +1,8 @@
 /** Scalars of a call, and which bases they multiply. */
-import type { CurveContext } from '../curves/curve.js';
+import type { CurveContext } from '../../curves/curve.js';
+import { type SurveyedVector, survey } from '../plan/survey.js';
+import type { TableShape } from '../plan/workload.js';
 import type { LoadedScalars } from './loaded-scalars.js';
-import { type SurveyedVector, survey } from './plan/survey.js';
-import type { TableShape } from './plan/workload.js';
 
 /** What is multiplied: scalar i of a vector with base `offset + i`. */
 export interface ScalarVector {

@@ -1,72 +1,8 @@
-/** Scalars that several MSMs share: in main memory, and in a buffer on the device of the engine that loaded them. */
-import type { Scalars } from '../api/handles.js';
-import type { CurveContext } from '../curves/curve.js';
-import { badArgument, MsmError, show } from '../errors.js';
-import type { Runner } from '../gpu/runner.js';
-import type { Surveyed } from './plan/survey.js';
-import { dispose, notTheHandle } from './resident-bases.js';
-
-/** Where scalars are, for all handles that see some of them. */
-export class ScalarStore {
-  readonly label: string;
-  readonly order: bigint;
-  #bytes: Uint8Array<ArrayBuffer>;
-  #isDestroyed = false;
-  #home: { readonly runner: Runner; readonly buffer: GPUBuffer } | null = null;
-
-  /** @param bytes little-endian, its own */
-  constructor(curve: CurveContext, bytes: Uint8Array<ArrayBuffer>, label: string) {
-    this.order = curve.order;
-    this.#bytes = bytes;
-    this.label = label;
-  }
-
-  /** None, once they are destroyed. */
-  get bytes(): Uint8Array<ArrayBuffer> {
-    return this.#bytes;
-  }
-
-  get isDestroyed(): boolean {
-    return this.#isDestroyed;
-  }
-
-  /** Whether they are on a device. */
-  get isPlaced(): boolean {
-    return this.#home !== null && this.on(this.#home.runner.device) !== null;
-  }
-
-  /** Where they are on a device; null if they are not, or are no longer. */
-  on(device: GPUDevice): GPUBuffer | null {
-    if (this.#home === null) return null;
-    const { runner, buffer } = this.#home;
-    return runner.device === device && !runner.isLost && runner.ledger.has(buffer) ? buffer : null;
-  }
-
-  /**
-   * Uploads them, if they are not on the device. One that is destroyed meanwhile has nothing there.
-   *
-   * @param goOn called now and then while it waits for room; what it throws ends that
-   */
-  async place(runner: Runner, checkpoint: () => void): Promise<void> {
-    if (this.on(runner.device) !== null || this.bytes.length === 0) return;
-    this.leave();
-    const buffer = await runner.createResident('scalars', this.label, this.bytes.length, { checkpoint }, this.bytes);
-    if (this.#isDestroyed) runner.ledger.destroy(buffer);
-    else this.#home = { runner, buffer };
-  }
-
-  /** Gives up what is on a device. */
-  leave(): void {
-    this.#home?.runner.ledger.destroy(this.#home.buffer);
-    this.#home = null;
-  }
-
-  destroy(): void {
-    this.leave();
-    this.#isDestroyed = true;
-    this.#bytes = new Uint8Array();
-  }
-}
+import type { Scalars } from '../../api/handles.js';
+import { badArgument, MsmError, show } from '../../errors.js';
+import type { Surveyed } from '../plan/survey.js';
+import { dispose, notTheHandle } from './handle.js';
+import type { ScalarStore } from './scalar-store.js';
 
 /** A handle of scalars, or of some in a row. */
 export class LoadedScalars implements Scalars {

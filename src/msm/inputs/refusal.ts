@@ -1,6 +1,6 @@
-import type { CurveContext } from '../curves/curve.js';
-import type { PointFormat } from '../curves/misread.js';
-import { badArgument, MsmError } from '../errors.js';
+import type { CurveContext } from '../../curves/curve.js';
+import type { PointFormat } from '../../curves/misread.js';
+import { badArgument, MsmError } from '../../errors.js';
 
 /** What may be wrong with a point. */
 export type Wrong = 'a coordinate' | 'off the curve' | 'outside the group';

@@ -7,8 +7,7 @@ import { workerFile } from './scripts/package/worker-file.js';
 import { wgslTemplates } from './scripts/templates/wgsl-templates.js';
 
 /**
- * The package: one ES module with all that it needs inside, but for self-test and verification, which it loads when they are due, and curves besides BN254, which it loads when one is asked for; one that calibrates and has the engine from there, one that is handed over to check the
- * stages, which imports nothing either, one that reads files of provers, one of a few lines for Node, and the
+ * The package: one ES module with all that it needs inside, but for self-test and verification, which it loads when they are due, and curves besides BN254, which it loads when one is asked for; one that calibrates and has the engine from there,  one that reads files of provers, one of a few lines for Node, and the
  * worker that threads run, which needs no other. Their types come from scripts/package/types.config.mjs.
  */
 export default defineConfig({
@@ -26,7 +25,6 @@ export default defineConfig({
       entry: {
         index: 'src/index.ts',
         calibrate: 'src/calibrate.ts',
-        checks: 'src/checks.ts',
         formats: 'src/formats.ts',
         noble: 'src/noble.ts',
         node: 'src/node.ts',

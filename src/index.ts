@@ -18,7 +18,7 @@ export type { MsmEngine, MsmPlan } from './api/engine.js';
 export type { Bases, Scalars } from './api/handles.js';
 export type { HostTimes, PhaseTime, Prediction, RunRecord, TimelineEntry } from './api/run-record.js';
 export type { ComputeWorker, EngineEvent, EngineStats, QueueLimits, Sharing } from './api/sharing.js';
-export type { StageChecks, Tuning } from './api/tuning.js';
+export type { Tuning } from './api/tuning.js';
 export type {
   AffinePoint,
   BytesLike,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { stageChecks } from '../dev/checks/stage-checks.js';
 import { bls12381, p256Curve } from '../dev/oracle/curves.js';
-import { checks } from '../src/checks/module.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../src/curves/curve.js';
 import { MsmError } from '../src/errors.js';
@@ -25,7 +25,7 @@ import { reduce } from './reference/reduce.js';
 import { recordPlan } from './support/record-plan.js';
 
 const curve = curveContext(bn254);
-const kernels = createKernels(curve, checks);
+const kernels = createKernels(curve, stageChecks.walk);
 const sum = (values: Iterable<number>): number => [...values].reduce((total, value) => total + value, 0);
 const MiB = 2 ** 20;
 
@@ -230,7 +230,7 @@ describe('budgets and limits', () => {
         additionsPerSubmit: fc.integer({ min: 2 ** 10, max: 2 ** 30 }),
         sortThreadsPerWorkgroup: fc.integer({ min: 1, max: 64 }),
         sortEntriesPerThread: fc.integer({ min: 1, max: 256 }),
-        checks: fc.constantFrom(checks, undefined),
+        instrument: fc.constantFrom(stageChecks, undefined),
       },
       { requiredKeys: [] },
     );
@@ -252,9 +252,10 @@ describe('budgets and limits', () => {
           const longest = of.name === bls12381.name ? of.order - 1n : of.order / 2n;
           expect(2n ** BigInt(plan.windows * plan.tuning.windowBits - 1)).toBeGreaterThan(longest);
           const { walkerSlots, walkerThreadsPerWorkgroup } = plan.tuning;
+          const { instrument, ...set } = knobs;
+          expect(plan.instrument).toBe(instrument);
           expect(plan.tuning).toMatchObject({
-            ...knobs,
-            checks: knobs.checks !== undefined,
+            ...set,
             walkerSlots,
             walkerThreadsPerWorkgroup,
           });
@@ -328,8 +329,8 @@ describe('commands', () => {
     { walkerPrefixMemory: 'workgroup' },
     { sortThreadsPerWorkgroup: 1, sortEntriesPerThread: 16 },
     { additionsPerSubmit: 2 ** 14 },
-    { checks },
-    { checks, windowBits: 8 },
+    { instrument: stageChecks },
+    { instrument: stageChecks, windowBits: 8 },
   ];
   const dispatchesOf = (commands: readonly Command[]) => commands.filter((command) => command.kind === 'dispatch');
 

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { type PointDistributionName, pointDistributions } from '../dev/cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
+import { createCheckedEngine } from '../dev/checks/engine.js';
 import { bls12381, bls12381Oracle, p256Curve, p256Oracle } from '../dev/oracle/curves.js';
 import { bn254G1, expectedMsm, makeKnownBases } from '../dev/oracle/known-bases.js';
-import { stageChecks } from '../src/checks.js';
 import { type Bases, createMsmEngine, type MsmEngine, type Progress, type RunRecord } from '../src/index.js';
 import { captureGpu } from './support/captured-gpu.js';
 import { getDevice } from './support/gpu.js';
@@ -87,12 +87,11 @@ describe('BN254', () => {
         async ({ precompute, windowBits, additionsPerSubmit, checks, vectors }) => {
           const knobs = {
             ...tuning,
-            checks,
             ...(windowBits && { windowBits }),
             ...(additionsPerSubmit && { additionsPerSubmit }),
           };
           const device = await getDevice();
-          const own = await createMsmEngine({ curve: 'bn254', device, tuning: knobs, checks: stageChecks });
+          const own = await createCheckedEngine({ curve: 'bn254', device, tuning: knobs, checks });
           const bases = await own.loadBases(known.bytes, { precompute });
           const made = vectors.map(({ offset, length, scalars }, i) => ({
             offset,

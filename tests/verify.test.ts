@@ -1,5 +1,6 @@
 /** `verify`: right results pass, in every way in which they are computed; wrong ones that are on the curve do not. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { createCheckedEngine } from '../dev/checks/engine.js';
 import { bls12381, bls12381Oracle } from '../dev/oracle/curves.js';
 import {
   bn254G1,
@@ -9,7 +10,6 @@ import {
   makeKnownBases,
   type OracleCurve,
 } from '../dev/oracle/known-bases.js';
-import { stageChecks } from '../src/checks.js';
 import {
   type AffinePoint,
   type Bases,
@@ -34,8 +34,9 @@ afterEach(() => {
   for (const bench of benches.splice(0)) bench.close();
 });
 
-const create = async (options: Partial<MsmEngineOptions> = {}): Promise<MsmEngine> => {
-  const engine = await createMsmEngine({
+const create = async (options: Partial<MsmEngineOptions> & { checks?: boolean } = {}): Promise<MsmEngine> => {
+  const engine = await createCheckedEngine({
+    checks: false,
     curve: 'bn254',
     device: await getDevice(),
     verify: true,
@@ -163,7 +164,7 @@ describe('what is right is verified', () => {
   });
 
   test('with checks', { tags: 'long' }, async () => {
-    const engine = await create({ tuning: { checks: true }, checks: stageChecks });
+    const engine = await create({ checks: true });
     const bases = await engine.loadBases(known.bytes);
     expect(await engine.msm(bases, scalarsOf(100))).toEqual(rightOf(scalarsOf(100)));
     expectVerified(engine);

@@ -9,6 +9,7 @@ import { type OpenDevice, openDevice } from '../gpu/device.js';
 import type { CpuBackend, CpuSite } from '../msm/cpu/cpu-backend.js';
 import { GpuBackend } from '../msm/gpu/gpu-backend.js';
 import { msmConfigure } from '../msm/gpu/setup.js';
+import type { Instrument } from '../msm/instrument.js';
 import { onlyBackend, Router } from '../msm/routing/router.js';
 import { ownOptions } from '../own-options.js';
 import { DeviceSource } from '../session/device-source.js';
@@ -113,8 +114,8 @@ const withGpu = (curve: CurveContext, open: OpenDevice, source: DeviceSource, se
       return tuning.cpuBelow === 0 ? ['gpu'] : ['gpu', 'cpu'];
     },
     warmUpCpu: tuning.cpuBelow === 0 ? null : async () => (await cpu.get()).warmUp(),
-    // checks look at one sum at a time
-    coalesces: sharing.merge && tuning.checks === undefined,
+    // an instrument observes one sum at a time
+    coalesces: sharing.merge && tuning.instrument === undefined,
     trimCpu: () => cpu.trim(),
     destroyCpu: () => cpu.destroy(),
   });
@@ -159,6 +160,18 @@ export function createMsmEngine(options: MsmEngineOptions<Fp2>): Promise<MsmEngi
 export async function createMsmEngine(
   options: MsmEngineOptions | MsmEngineOptions<Fp2>,
 ): Promise<MsmEngine<Coordinate>> {
+  return composeEngine(options);
+}
+
+/**
+ * Makes the engine of `createMsmEngine`, with an instrument that observes its stages if there is one.
+ *
+ * @throws as `createMsmEngine` does
+ */
+export const composeEngine = async (
+  options: MsmEngineOptions | MsmEngineOptions<Fp2>,
+  instrument?: Instrument,
+): Promise<MsmEngine<Coordinate>> => {
   if (typeof options !== 'object' || options === null) throw badArgument('options must be an object with a `curve`');
   const own = copyOptions(options as MsmEngineOptions<Coordinate>);
   const { device, gpu, powerPreference, deviceOf } = own;
@@ -166,7 +179,7 @@ export async function createMsmEngine(
     throw badArgument(`deviceOf must be an engine of createMsmEngine, got ${show(deviceOf)}`);
   }
   const curve = await openCurve(own.curve as NamedCurve, own.group as Group | undefined, loadModels);
-  const settings = readOptions(own);
+  const settings = readOptions(own, instrument);
   if (settings.backend === 'cpu') return cpuOnly(curve, settings);
   // the closure keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is collected meanwhile
   const another = (): DeviceSource => new DeviceSource((again) => openDevice({ device, gpu, powerPreference }, again));
@@ -181,4 +194,4 @@ export async function createMsmEngine(
     source.leave();
     throw error;
   }
-}
+};

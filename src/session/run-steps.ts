@@ -9,6 +9,8 @@ import { timelineOf } from './timeline.js';
 export interface Ran<Result> {
   readonly result: Result;
   readonly report: Report;
+  /** The buffer that the operation filled; null where it fills none. */
+  readonly output: GPUBuffer | null;
 }
 
 /** Creates the buffer that an operation fills; null where it fills none. */
@@ -108,7 +110,7 @@ export const runSteps = async <Input, Result, Setup, Planned extends Step, Part>
     if (isChecked) await confirmResidents(operation, input, runner, call);
     const timeline = timelineOf(counted, hostTimes.submitToResultMs);
     const ownSubmits = counted.reduce((sum, each) => sum + each.submits, 0);
-    return { result, report: { dispatches, submits: ownSubmits, timeline, hostTimes } };
+    return { result, output, report: { dispatches, submits: ownSubmits, timeline, hostTimes } };
   } catch (error) {
     if (output !== null) runner.ledger.destroy(output);
     throw error;

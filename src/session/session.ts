@@ -279,7 +279,7 @@ export class Session<Setup> {
       for (const resident of residents) resident.suspect();
       runner.discard();
     };
-    const { result, report } = await attempts.run(compute, repair).catch((error: unknown) => {
+    const { result, report, output } = await attempts.run(compute, repair).catch((error: unknown) => {
       // WebGPU refuses commands whose residents were destroyed meanwhile
       if (error instanceof MsmError && error.code === 'internal') {
         for (const resident of residents) resident.assertAlive();
@@ -287,8 +287,13 @@ export class Session<Setup> {
       throw error;
     });
     this.#silent = 0;
-    tick(total);
-    call.checkpoint();
+    try {
+      tick(total);
+      call.checkpoint();
+    } catch (error) {
+      if (output !== null) runner.ledger.destroy(output);
+      throw error;
+    }
     const rate = operation.learn?.(result, report, device.rateOf(operation.unit));
     if (rate !== undefined) this.#rates.set(operation.unit, rate);
     return { result, report: { ...report, setup: device.setup, runner }, retried: attempts.retried };

@@ -181,8 +181,9 @@ export class GpuBackend implements Accelerator {
    */
   survey(bases: LoadedBases, vectors: readonly ScalarVector[]): SurveyedScalars[] {
     const { maxStorageBufferBindingSize } = this.#session.device.limits;
-    const { checks } = this.#session.setup.tuning;
-    const picks = checks === undefined && bases.byteLength <= maxStorageBufferBindingSize;
+    const { instrument } = this.#session.setup.tuning;
+    // an instrument looks bases up in a row
+    const picks = instrument === undefined && bases.byteLength <= maxStorageBufferBindingSize;
     return vectors.map((vector) => surveyScalars(this.#curve, vector, bases.tables, picks));
   }
 
@@ -227,10 +228,8 @@ export class GpuBackend implements Accelerator {
     if (this.#session.isAbandoned) return;
     const load = fullWorkload(Math.min(n, LARGEST_WARMUP), this.#curve);
     this.#ready = await this.#session.warmUp(
-      ({ setup: { kernels, tuning } }) => {
-        const commands = this.#scheduled([load]).flatMap((job) =>
-          recordJob(kernels, job, () => ({ buffer: 'bases' }), tuning.checks),
-        );
+      ({ setup: { kernels } }) => {
+        const commands = this.#scheduled([load]).flatMap((job) => recordJob(kernels, job, () => ({ buffer: 'bases' })));
         return [kernels.digest(), kernels.importPoints(), ...kernelsOf(commands)];
       },
       this.#msm,

@@ -33,7 +33,7 @@ export type FindBuffer = (resident: SurveyedScalars) => GPUBuffer | null;
  * @param onExpected is given the digests that decompose is to find, while the GPU computes
  */
 export const jobSubmission = (
-  { curve, kernels, tuning }: MsmSetup,
+  { curve, kernels }: MsmSetup,
   job: Job,
   vectors: readonly SurveyedScalars[],
   bases: GPUBuffer,
@@ -44,15 +44,10 @@ export const jobSubmission = (
   scratch: job.scratch,
   external: { bases },
   uploads: job.batches.flatMap((batch) => uploadsOf(batch, vectors, curve.scalarBytes, findBuffer)),
-  commands: recordJob(
-    kernels,
-    job,
-    ({ plan, bases: { first, count } }) => {
-      const baseBytes = plan.tables * curve.pointBytes;
-      return { buffer: 'bases', offset: first * baseBytes, size: count * baseBytes };
-    },
-    tuning.checks,
-  ),
+  commands: recordJob(kernels, job, ({ plan, bases: { first, count } }) => {
+    const baseBytes = plan.tables * curve.pointBytes;
+    return { buffer: 'bases', offset: first * baseBytes, size: count * baseBytes };
+  }),
   accounts: job.accounts,
   result: job.bitSums,
   meanwhile: async () => {
@@ -67,7 +62,7 @@ export const jobSubmission = (
  * @throws GpuFault where the GPU computed wrongly
  */
 export const readJob = async (
-  { curve, tuning }: MsmSetup,
+  { curve }: MsmSetup,
   { batches }: Job,
   { accounts, result }: SubmissionResult,
   expected: ExpectedDigests,
@@ -75,8 +70,8 @@ export const readJob = async (
 ): Promise<JobOutcome> => {
   const slice = new TimeSlice(() => call.checkpoint());
   const [{ plan: first }] = batches as readonly [Batch];
-  // a job with checks has one batch
-  const found = tuning.checks?.read(accounts, first.levelTasks.length);
+  // a job with an instrument has one batch
+  const found = first.instrument?.read(accounts, first.levelTasks.length);
   if (found) throw new GpuFault(...found);
   const entries = batches.reduce((sum, batch, i) => sum + audit(batch, expected[i] as readonly number[], accounts), 0);
   const sumsOf = ({ at }: Batch): Uint32Array => result.subarray(at.bitSums / 4);

@@ -11,17 +11,13 @@ import { safeRate } from '../plan/pace.js';
 import type { PlanLimits } from '../plan/planner.js';
 import type { Knobs } from '../plan/tuning.js';
 import { createKernels, type Kernels } from '../stages/kernels.js';
-import type { Checks } from './checks.js';
-
-/** Knobs of an engine, and the instrument of its runs. */
-export type EngineKnobs = Knobs & { readonly checks?: Checks | undefined };
 
 /** Arithmetic, kernels and knobs of a device. */
 export interface MsmSetup {
   /** The curve with the field product that the device computes with. */
   readonly curve: CurveContext;
   readonly kernels: Kernels;
-  readonly tuning: EngineKnobs;
+  readonly tuning: Knobs;
   /** The product that suits the chip where no knob says another. */
   readonly chipProduct: DeviceProfile['product'];
 }
@@ -65,17 +61,17 @@ const simplerThan = (product: DeviceProfile['product']): Pick<Knobs, 'fieldProdu
  *
  * @throws MsmError `bad-argument` (when it sets one up) where the product of a knob is not for the adapter
  */
-export const msmConfigure = (curve: CurveContext, wanted: EngineKnobs): Configure<MsmSetup> => {
-  const make = (open: OpenDevice, tuning: EngineKnobs): MsmSetup => {
+export const msmConfigure = (curve: CurveContext, wanted: Knobs): Configure<MsmSetup> => {
+  const make = (open: OpenDevice, tuning: Knobs): MsmSetup => {
     const { adapter, hasDot4, device } = open;
     const chipProduct = productFor(adapter, hasDot4);
     const limits = planLimits(adapter, device.limits, chipProduct, null);
     const product = fieldProductOf(limits, tuning);
-    const isChecked = tuning.checks !== undefined;
-    const refusal = product === 'dot4' ? dot4Refusal(curve, adapter.software, isChecked) : null;
+    const { instrument } = tuning;
+    const refusal = product === 'dot4' ? dot4Refusal(curve, adapter.software, instrument !== undefined) : null;
     if (refusal !== null) throw badArgument(refusal);
     const own = withProduct(curve, product);
-    return { curve: own, kernels: createKernels(own, tuning.checks), tuning, chipProduct };
+    return { curve: own, kernels: createKernels(own, instrument?.walk), tuning, chipProduct };
   };
   return {
     make: (open) => make(open, wanted),

@@ -21,7 +21,7 @@ export const dot4Refusal = (
   const isTried = coordinates.degree === 1 && field.bits <= 256 && !(checks && !coordinates.isZero(a));
   return !software || isTried
     ? null
-    : "tuning.fieldProduct: 'dot4' is for GPUs here. Compilers of software adapters may end the process where p has more than 256 bits, in G2, and with checks where a is not 0; leave it out, or take 'signed' or 'unsigned'";
+    : "tuning.fieldProduct: 'dot4' is for GPUs here. Compilers of software adapters may end the process where p has more than 256 bits, in G2, and in instrumented walks where a is not 0; leave it out, or take 'signed' or 'unsigned'";
 };
 
 /** SwiftShader, whose compiler does a shift of a vector lane by lane; only signed products do without (docs/performance.md). */

@@ -37,7 +37,7 @@ export const fieldProductOf = (device: Pick<DeviceProfile, 'product'>, overrides
   overrides.fieldProduct ?? device.product;
 
 /** The knobs that depend on the device alone. */
-type DeviceKnobs = Omit<Tuning, 'windowBits' | 'checks'>;
+type DeviceKnobs = Omit<Tuning, 'windowBits'>;
 
 /**
  * What the knobs are where nobody set them.

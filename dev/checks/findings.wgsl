@@ -1,5 +1,5 @@
-// What the checks of `tuning.checks` found: the first finding in words, how many there were, and for every walk how many entries
-// its stream has and how many were taken in. Layout and rules: src/checks/findings.ts.
+// Findings of the stage checks: the first finding, the number of findings, and for every walk the number of entries of its stream and
+// the number that it took in. Layout and rules: dev/checks/findings.ts.
 {{#findingFields}}
 const FINDING_{{name}} = {{i}}u;
 {{/findingFields}}
@@ -8,12 +8,12 @@ const {{name}} = {{i}}u;
 {{/rules}}
 const NO_TASK = {{noTask}}u;
 
-// The word that every sum has in `writers`.
-const EXPECTED = {{expected}}u;         // its stream has an entry for it
-const WRITER_COUNT = {{writerCount}}u;  // how often it was written
+// Fields of the word that `writers` has for every sum.
+const EXPECTED = {{expected}}u;         // the stream has an entry for the sum
+const WRITER_COUNT = {{writerCount}}u;  // how often the sum was written
 const ONE_WRITER = {{oneWriter}}u;
-const WRITER_LEVEL_SHIFT = {{writerLevelShift}}u; // by the walk of which level,
-const WRITER_TASK = {{writerTask}}u;    // and by which of its tasks
+const WRITER_LEVEL_SHIFT = {{writerLevelShift}}u; // level of the walk that wrote it
+const WRITER_TASK = {{writerTask}}u;    // task that wrote it
 
 fn report(rule: u32, level: u32, bucket: u32, task: u32) {
   if (atomicAdd(&chain[FINDING_count], 1u) == 0u) {

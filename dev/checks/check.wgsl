@@ -1,12 +1,12 @@
-// check: what has to hold between the stages, looked up on the GPU in the buffers that they really left. A debug mode
-// (`tuning.checks`), of a module of its own, `webgpu-msm/checks`; nothing of it is compiled or run otherwise.
-//   check_poison    fills a buffer before a stage is to write it, so that what nobody wrote is no valid value
-//   check_sorted    the sorted stream is a permutation of the digits that are not zero: every entry is one that decompose wrote,
-//                   (key, base) ascends strictly, so none is there twice, and there are as many (the host compares the counts)
+// check: looks on the GPU, between the stages, whether the buffers hold what the next stage relies on. A tool for authors of kernels,
+// which no package contains (dev/checks/engine.ts makes an engine with it).
+//   check_poison    fills a buffer before a stage writes it, so that an element which no stage wrote is recognised
+//   check_sorted    the sorted stream is a permutation of the nonzero digits: decompose wrote every entry, (key, base) ascends strictly,
+//                   so no entry is there twice, and the host compares the numbers of both
 //   check_stream    the keys of a stream ascend and exist; notes which sums have an entry; counts the entries
-//   check_partials  both places of every task of a walk were written; what they hold is on the curve; nothing is left after the last
-//   check_sums      a sum was written exactly if it has an entry (that it is written once, the walk watches itself); it is on the curve
-// Host: src/checks/. It computes nothing, and so has no CPU twin: tests/checks.test.ts breaks the stages.
+//   check_partials  every task of a walk wrote its carry-in and its carry-out; partial sums are on the curve; the last walk leaves none
+//   check_sums      a sum was written if and only if it has an entry, and is on the curve; the walk itself notes a second writer
+// Host: dev/checks/. The checks compute nothing, so they have no CPU reference: tests/checks.test.ts breaks the stages instead.
 {{structs}}
 {{entry}}
 {{#needsPoints}}
@@ -76,12 +76,12 @@ fn check_sorted(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workg
   let vector = vectors[(config.first_window + window) / config.vector_windows];
   let index = entry.point_ref & INDEX_MASK;
   let scalar = index / config.tables - vector.first_base;
-  let piece = index % config.tables;
-  if (scalar >= vector.length || piece >= config.blocks) {
+  let block = index % config.tables;
+  if (scalar >= vector.length || block >= config.blocks) {
     report(FORGED, 0u, entry.key, NO_TASK);
     return;
   }
-  let digit = digits[window * config.row_length + scalar * config.blocks + piece];
+  let digit = digits[window * config.row_length + scalar * config.blocks + block];
   if (digit.point_ref != entry.point_ref || digit.key != entry.key % config.buckets) {
     report(FORGED, 0u, entry.key, NO_TASK);
   }
@@ -97,7 +97,7 @@ fn check_sorted(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workg
 {{/sorted}}
 {{#stream}}
 
-// The task that owns entry i.
+// Returns the task that owns entry i.
 fn task_of(level: Level, i: u32) -> u32 {
   let longer = level.remainder * (level.quotient + 1u);
   if (i < longer) {
@@ -142,21 +142,21 @@ fn check_partials(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_wor
   if (!continue_chain(i == 0u) || i >= 2u * levels[config.level].tasks) {
     return;
   }
-  let place = carries[i];
+  let carry = carries[i];
   let partial = partials[i];
-  if (place.point_ref == ABSENT) {
+  if (carry.point_ref == ABSENT) {
     if (!point_is_infinity(partial)) {
-      report(MISPLACED, config.level, place.key, i / 2u);
+      report(STRAY_CARRY, config.level, carry.key, i / 2u);
     }
     return;
   }
-  if (place.point_ref != i) {
-    report(MISPLACED, config.level, place.key, i / 2u);
+  if (carry.point_ref != i) {
+    report(STRAY_CARRY, config.level, carry.key, i / 2u);
   } else if (config.last == 1u) {
-    report(LEFT_OPEN, config.level, place.key, i / 2u);
+    report(LEFT_OPEN, config.level, carry.key, i / 2u);
   }
   if (!is_valid(partial)) {
-    report(OFF_CURVE, config.level, place.key, i / 2u);
+    report(OFF_CURVE, config.level, carry.key, i / 2u);
   }
 }
 {{/partials}}

@@ -1,7 +1,7 @@
-// What a walk does besides, with `tuning.checks`: it counts the writers of every sum, and the entries that it takes in (see check.wgsl).
+// Part of an instrumented walk: notes the writer of every sum, and counts the entries that the walk takes in (see check.wgsl).
 {{> findings}}
 
-// Present entries that this thread took in.
+// Entries that this thread took in, absent ones not counted.
 var<private> taken: u32;
 
 fn note_writer(bucket: u32, writer: u32) {

@@ -1,25 +1,27 @@
-import type { Checks } from '../msm/gpu/checks.js';
-import type { KernelPart } from '../msm/stages/checks.js';
-import type { TemplateView } from '../shaders/template.js';
+import type { Instrument } from '../../src/msm/instrument.js';
+import type { KernelPart } from '../../src/shaders/kernel.js';
+import type { TemplateView } from '../../src/shaders/template.js';
 import findings from './findings.wgsl?template';
 
-/** The first words of the accounts; behind them, for every walk, the entries of its stream and those that it took in. */
+/**
+ * The first words of the accounts. Two words for every walk follow: the entries of its stream, and the entries that it took in.
+ */
 const words = [
-  // findings in all; the four behind it are those of the first
+  // number of findings; the next four words describe the first one
   'count',
-  // which was broken
+  // index of the broken rule
   'rule',
-  // in which walk
+  // index of the walk
   'level',
   'bucket',
   'task',
-  // digits that decompose wrote and that are not zero
+  // nonzero digits that decompose wrote
   'digits',
 ] as const;
 
 const NO_TASK = 0xffffffff;
 
-/** Which stage a rule is about. By the walk that it was broken in: the one that laid out the `stream`, or the `walk` itself. */
+/** The stage that a rule is about: `stream` stands for the stage that laid out the stream of the walk, `walk` for the walk. */
 type About = 'sort' | 'partition' | 'stream' | 'walk';
 
 const rules = {
@@ -28,20 +30,23 @@ const rules = {
   UNSORTED: ['stream', 'the keys do not ascend'],
   STRAY_KEY: ['stream', 'a key is no bucket, or was never written'],
   MISCUT: ['partition', 'the tasks do not cover the stream'],
-  MISPLACED: ['walk', 'a place was not written, or holds another partial sum than its own'],
+  STRAY_CARRY: ['walk', 'a carry was not written, or refers to another partial sum than its own'],
   LEFT_OPEN: ['walk', 'a partial sum is left over after the last walk'],
-  UNWANTED: ['walk', 'a bucket was written that has no entry'],
+  UNWANTED: ['walk', 'a bucket without entries was written'],
   TWO_WRITERS: ['walk', 'a bucket was written twice'],
   UNWRITTEN: ['walk', 'a bucket with entries was not written'],
   OFF_CURVE: ['walk', 'a sum is not on the curve'],
 } as const satisfies Record<string, readonly [About, string]>;
 
-/** Words of a sum in `writers`; see src/checks/findings.wgsl. Tasks of a walk are at most 2^20 or the sums of the reduction, fewer than 2^24. */
+/**
+ * Position of the level in a word of `writers`, above the task (see findings.wgsl). A walk has at most 2^20 tasks, or one for each
+ * sum of the reduction, which are fewer than 2^24.
+ */
 const WRITER_LEVEL_SHIFT = 24;
 
 const numbered = (names: readonly string[]): TemplateView[] => names.map((name, i) => ({ name, i }));
 
-/** What a kernel that reports findings includes as `{{> findings}}`. */
+/** The part of a kernel that reports findings; its template includes `{{> findings}}`. */
 export const reporting: Omit<KernelPart, 'bindings'> = {
   view: {
     findingFields: numbered(words),
@@ -59,11 +64,11 @@ export const reporting: Omit<KernelPart, 'bindings'> = {
 
 export const findingsWords = (levels: number): number => words.length + 2 * (levels + 2);
 
-/** The stage that `level` is a walk of; the last two are those of the reduction. */
+/** Returns the stage that walk `level` belongs to. The last two walks are those of the reduction. */
 const walkStage = (level: number, levels: number): string =>
   level >= levels ? 'reduce' : level === 0 ? 'walk' : 'combine';
 
-/** The stage that laid out the stream of `level`. */
+/** Returns the stage that laid out the stream of walk `level`. */
 const streamStage = (level: number, levels: number): string =>
   level === 0 ? 'sort' : level >= levels ? 'reduce' : walkStage(level - 1, levels);
 
@@ -75,7 +80,7 @@ interface Found {
 
 type Noted = Readonly<Record<(typeof words)[number], number>>;
 
-/** The broken rule that was noticed first, as text. */
+/** Describes the first broken rule. */
 const firstFinding = ({ count, rule, level, bucket, task }: Noted, levels: number): Found[] => {
   if (count === 0) return [];
   const [about, broken] = Object.values(rules)[rule] ?? (['walk', `rule ${rule}`] as const);
@@ -89,7 +94,7 @@ const firstFinding = ({ count, rule, level, bucket, task }: Noted, levels: numbe
   return [{ walk: level, stage: stages[about], text: `${broken} (${where}; first of ${count})` }];
 };
 
-/** Where entries were lost or counted twice, as text, by walk; in the sort first. */
+/** Describes where entries were lost or counted twice, the sort first, then walk by walk. */
 const lostEntries = ({ digits }: Noted, counters: Uint32Array, levels: number): Found[] => {
   const lost: Found[] = [];
   const [sorted] = counters;
@@ -109,10 +114,10 @@ const lostEntries = ({ digits }: Noted, counters: Uint32Array, levels: number): 
   return lost;
 };
 
-export const readFindings: Checks['read'] = (accounts, levels) => {
+export const readFindings: Instrument['read'] = (accounts, levels) => {
   const noted = Object.fromEntries(words.map((name, i) => [name, accounts[i]])) as Noted;
   const found = [...firstFinding(noted, levels), ...lostEntries(noted, accounts.subarray(words.length), levels)];
-  // what went wrong first explains the rest
+  // the earliest fault explains the later ones
   const [first] = found.sort((left, right) => left.walk - right.walk);
   return first === undefined ? null : [first.stage, found.map(({ text }) => text).join('; ')];
 };

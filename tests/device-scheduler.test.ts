@@ -1,7 +1,8 @@
 /** Who gets the memory of a device, step by step: jobs, and what stays; on a device that makes nothing. */
 import { expect, test } from 'vitest';
 import type { MsmError } from '../src/errors.js';
-import { type Client, DeviceScheduler, type Lease } from '../src/gpu/device-scheduler.js';
+import { DeviceScheduler } from '../src/gpu/device-scheduler.js';
+import type { Client, Lease } from '../src/gpu/lease.js';
 import { Ledger } from '../src/gpu/ledger.js';
 
 /** Makes buffers that take no memory. */

@@ -205,7 +205,7 @@ test.each(names)('%s G2 by constants is that by name, and noble’s', async (nam
       .is0(),
   ).toBe(true);
   const own = await openCurve(curve, undefined, loadModels);
-  expect(own).toMatchObject({ foldsScalars: false, pointBytes: 2 * oraclesOfG2[name].coordinateBytes });
+  expect(own).toMatchObject({ negatesScalars: false, pointBytes: 2 * oraclesOfG2[name].coordinateBytes });
 });
 
 test('constants that noble has are computed on', async () => {

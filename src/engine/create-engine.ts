@@ -126,15 +126,14 @@ const withGpu = (curve: CurveContext, open: OpenDevice, source: DeviceSource, se
 const copyOf = <Given>(given: Given): Given =>
   typeof given === 'object' && given !== null ? (ownOptions(given) as Given) : given;
 
-/** Copies options at once: later changes of the caller's objects have no effect. */
+/** Copies options at once: later changes of the caller's objects have no effect, and none is inherited. */
 const copyOptions = (options: MsmEngineOptions<Coordinate>) => {
   const own = ownOptions<MsmEngineOptions<Coordinate>>(options);
   const { maxQueued, sharing, tuning, calibration } = own;
-  return {
-    ...own,
+  return Object.assign(own, {
     ...{ maxQueued: copyOf(maxQueued), sharing: copyOf(sharing) },
     ...{ tuning: copyOf(tuning), calibration: copyOf(calibration) },
-  };
+  });
 };
 
 /** Opens the device; null where there is none and the CPU computes instead. */

@@ -56,7 +56,7 @@ export class Ledger {
   }
 
   /** From now on another ledger counts a buffer. */
-  handOver(buffer: GPUBuffer, to: Ledger): void {
+  transfer(buffer: GPUBuffer, to: Ledger): void {
     const account = this.#open.get(buffer);
     if (account === undefined || to === this) return;
     this.#leave(buffer, account);

@@ -1,8 +1,8 @@
 /** Operations: computations that a session runs on a device. Multi-scalar multiplication is one of them. */
 import type { AdapterDescription } from '../api/device.js';
 import type { HostTimes, TimelineEntry } from '../api/run-record.js';
-import type { Allowance } from '../gpu/device-scheduler.js';
-import type { Submission, SubmissionResult } from '../gpu/runner.js';
+import type { Allowance } from '../gpu/device-memory.js';
+import type { Submission, SubmissionResult } from '../gpu/submission.js';
 import type { CallContext } from './call-context.js';
 import type { Resident } from './resident.js';
 

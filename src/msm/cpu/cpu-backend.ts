@@ -90,7 +90,8 @@ export class CpuBackend implements Backend {
   async multiply({ bases, surveyed, n, workersAllowed }: MsmRequest, call: CallContext): Promise<MsmDone> {
     const { adapter, limits, tuning } = this.#site();
     const context = { curve: this.#curve, threads: this.#threads, allowed: workersAllowed };
-    return runOnCpu({ ...context, adapter, limits, tuning }, bases.source, surveyed, n, call);
+    const own = call.alsoEndedBy(() => bases.assertAlive());
+    return runOnCpu({ ...context, adapter, limits, tuning }, bases.source, surveyed, n, own);
   }
 
   footprint(): Footprint {

@@ -2,7 +2,7 @@
 
 import type { AffinePoint, Coordinate } from '../../api/values.js';
 import { GpuFault } from '../../errors.js';
-import type { Submission, SubmissionResult, Upload } from '../../gpu/runner.js';
+import type { Submission, SubmissionResult, Upload } from '../../gpu/submission.js';
 import { TimeSlice } from '../../scheduling/time-slice.js';
 import type { CallContext } from '../../session/call-context.js';
 import type { SurveyedScalars } from '../inputs/scalar-vectors.js';

@@ -3,7 +3,7 @@ import { formatOf, type PointFormat } from '../../curves/misread.js';
 import type { PointSource } from '../../curves/point-source.js';
 import { GpuFault } from '../../errors.js';
 import type { Command, Slice } from '../../gpu/commands.js';
-import type { Submission, SubmissionResult } from '../../gpu/runner.js';
+import type { Submission, SubmissionResult } from '../../gpu/submission.js';
 import type { CallContext } from '../../session/call-context.js';
 import type { DeviceView, Operation, Output, Step } from '../../session/operation.js';
 import { LANES, sumOfLanes } from '../../shaders/hash-chain.js';

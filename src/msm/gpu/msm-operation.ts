@@ -2,7 +2,7 @@
 import type { AffinePoint, Coordinate } from '../../api/values.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { addAffine, infinityOf, type Jacobian, toAffine } from '../../curves/jacobian.js';
-import type { Submission, SubmissionResult } from '../../gpu/runner.js';
+import type { Submission, SubmissionResult } from '../../gpu/submission.js';
 import { TimeSlice } from '../../scheduling/time-slice.js';
 import type { CallContext } from '../../session/call-context.js';
 import type { DeviceView, KnownAnswer, Operation, Report, Step } from '../../session/operation.js';

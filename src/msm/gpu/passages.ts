@@ -4,7 +4,7 @@ import { isInfinity, multiply } from '../../curves/jacobian.js';
 import { type PointSource, readerOf } from '../../curves/point-source.js';
 import { badArgument } from '../../errors.js';
 import type { Command, Slice } from '../../gpu/commands.js';
-import type { Upload } from '../../gpu/runner.js';
+import type { Upload } from '../../gpu/submission.js';
 import type { DeviceView } from '../../session/operation.js';
 import type { Kernel } from '../../shaders/kernel.js';
 import { groupsFor } from '../../shaders/limits.js';

@@ -53,6 +53,8 @@ export class Router implements Dispatcher {
   readonly #cpu: () => Promise<CpuRoute>;
   readonly #options: RouterOptions;
   readonly #estimates: Estimates;
+  /** False before the first call: until then requests have no company. */
+  #hasBegun = false;
 
   /** @param cpu loads the CPU's code when the CPU computes */
   constructor(curve: CurveContext, gpu: Accelerator, cpu: () => Promise<CpuRoute>, options: RouterOptions) {
@@ -70,12 +72,14 @@ export class Router implements Dispatcher {
   }
 
   worthCoalescing(bases: LoadedBases, lengths: readonly number[], others: readonly (readonly number[])[]): number[] {
+    if (!this.#hasBegun) return [];
     const loadsOf = (some: readonly number[]): Workload[] =>
       some.filter((n) => n > 0).map((n) => fullWorkload(n, this.#curve, bases.tables));
     return this.#estimates.worthCoalescing(this.#facts(bases), loadsOf(lengths), others.map(loadsOf));
   }
 
   async multiply(given: MsmRequest, call: CallContext): Promise<MsmDone> {
+    this.#hasBegun = true;
     const isGpuBusy = (): boolean => this.#gpu.isBusyBeside(call.ticket);
     const request = { ...given, workersAllowed: workerCap(this.#options.cap, isGpuBusy) };
     const { bases } = request;

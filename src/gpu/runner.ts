@@ -159,7 +159,8 @@ export class Runner {
     clock.enter(null);
     const lease = await this.#admit(planned.wanted, planned.sizes.returned, ticket);
     clock.enter('encodeMs');
-    return new SubmissionRun(this.#host, planned, lease, clock).run();
+    const run = new SubmissionRun(this.#host, planned, lease, clock);
+    return await run.run();
   }
 
   /** Throws the scratch away: what a failed run left behind may be invalid, or mapped, or wrong. */

@@ -114,7 +114,7 @@ export class SubmissionRun {
     try {
       this.#host.assertAlive();
       await this.#submitAll();
-      const bytes = await this.#readBack();
+      const [bytes] = await this.#readBack();
       return this.#resultOf(bytes);
     } catch (error) {
       this.#step++;
@@ -187,7 +187,8 @@ export class SubmissionRun {
     this.#clock.enter('encodeMs');
   }
 
-  async #readBack(): Promise<ArrayBuffer> {
+  /** Maps the result, while the host works. */
+  #readBack(): Promise<[ArrayBuffer, void]> {
     const { device, scheduler, ending } = this.#host;
     const { sizes, submission } = this.#planned;
     const { staging } = this.#prepared as Prepared;
@@ -207,8 +208,8 @@ export class SubmissionRun {
         return read;
       });
     this.#rest = () => mapped;
-    const [bytes] = await Promise.all([ending.race(mapped, this.#signal), submission.meanwhile?.()]);
-    return bytes;
+    const meanwhile = submission.meanwhile?.() ?? Promise.resolve();
+    return Promise.all([ending.race(mapped, this.#signal), meanwhile]);
   }
 
   #resultOf(bytes: ArrayBuffer): SubmissionResult {

@@ -22,6 +22,7 @@ import {
   type Progress,
   type Tuning,
 } from '../src/index.js';
+import { gpuKnobs } from '../src/msm/plan/device-profiles.js';
 import { planMsm } from '../src/msm/plan/planner.js';
 import { schedule } from '../src/msm/plan/schedule.js';
 import { fullWorkload } from '../src/msm/plan/workload.js';
@@ -241,7 +242,7 @@ describe('the contract', () => {
 describe('many vectors', () => {
   const bound = curveContext(bn254);
   const limits = {
-    software: false,
+    knobs: gpuKnobs,
     product: 'signed' as const,
     additionsPerMs: 2 ** 14,
     maxComputeInvocationsPerWorkgroup: 256,

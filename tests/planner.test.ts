@@ -7,6 +7,7 @@ import { type CurveContext, curveContext } from '../src/curves/curve.js';
 import { MsmError } from '../src/errors.js';
 import { divstepConstants } from '../src/field/divsteps.js';
 import { type Command, RESULT, type Slice } from '../src/gpu/commands.js';
+import { gpuKnobs, softwareKnobs } from '../src/msm/plan/device-profiles.js';
 import { type Plan, type PlanLimits, planMsm, planOne } from '../src/msm/plan/planner.js';
 import { type Knobs, resolveTuning } from '../src/msm/plan/tuning.js';
 import { windowCount } from '../src/msm/plan/window-count.js';
@@ -39,14 +40,14 @@ const portable = {
   maxBufferSize: 2 ** 28,
 };
 const profiles: Record<string, PlanLimits> = {
-  software: { ...portable, software: true, product: 'signed' as const },
-  hardware: { ...portable, software: false, product: 'signed' as const },
+  software: { ...portable, knobs: softwareKnobs, product: 'signed' as const },
+  hardware: { ...portable, knobs: gpuKnobs, product: 'signed' as const },
   'roomy hardware': {
     ...portable,
     maxStorageBufferBindingSize: 2 ** 31 - 4,
     maxBufferSize: 2 ** 32,
     maxComputeWorkgroupStorageSize: 32768,
-    software: false,
+    knobs: gpuKnobs,
     product: 'signed' as const,
   },
 };
@@ -152,7 +153,7 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
         const plan = planMsm(fullWorkload(n, curve), curve, { ...limits, additionsPerMs }, 256 * MiB, {});
         const bound = plan.tuning.additionsPerSubmit;
         // a tenth of a second's worth, or what is taken for it; at least what a window needs to be worth its while
-        if (limits.software) expect(bound).toBe(2 ** 30);
+        if (limits.knobs === softwareKnobs) expect(bound).toBe(2 ** 30);
         else if (additionsPerMs === null) expect(bound).toBe(2 ** 18);
         else expect(bound).toBeLessThanOrEqual(Math.max(2 ** 16, 100 * additionsPerMs));
         const reduction = 2 * plan.windows * plan.buckets;
@@ -299,7 +300,7 @@ describe('workgroup prefixes', () => {
   test('threads stay inside the other limits of the device too', () => {
     const small = {
       ...portable,
-      software: false,
+      knobs: gpuKnobs,
       product: 'signed' as const,
       maxComputeInvocationsPerWorkgroup: 128,
       maxComputeWorkgroupSizeX: 96,

@@ -17,6 +17,7 @@ import { type AnyCurve, type Curve, curveContext, withProduct } from '../src/cur
 import { type FieldProduct, modulus } from '../src/field/modulus.js';
 import { quadraticField } from '../src/field/quadratic.js';
 import { pipelineFor } from '../src/gpu/pipelines.js';
+import { gpuKnobs, softwareKnobs } from '../src/msm/plan/device-profiles.js';
 import { resolveTuning } from '../src/msm/plan/tuning.js';
 import { fullWorkload } from '../src/msm/plan/workload.js';
 import { createKernels, type Kernels } from '../src/msm/stages/kernels.js';
@@ -184,7 +185,7 @@ const compiles = (_: string, constants: AnyCurve): void => {
       const tuning = resolveTuning(
         fullWorkload(1000, curve),
         curve,
-        { ...limits, software: false, product: 'signed' },
+        { ...limits, knobs: gpuKnobs, product: 'signed' },
         knobs,
       );
       const shape = { prefixMemory, threads: tuning.walkerThreadsPerWorkgroup, slots: tuning.walkerSlots };
@@ -220,7 +221,7 @@ const compiles = (_: string, constants: AnyCurve): void => {
         const { walkerThreadsPerWorkgroup: threads, walkerSlots: slots } = resolveTuning(
           fullWorkload(64, of),
           of,
-          { ...limits, software: true, product },
+          { ...limits, knobs: softwareKnobs, product },
           knobs,
         );
         const kernel = walk({ prefixMemory, threads, slots, instrumented: true });
@@ -235,7 +236,7 @@ const compiles = (_: string, constants: AnyCurve): void => {
       const { walkerThreadsPerWorkgroup: threads, walkerSlots: slots } = resolveTuning(
         fullWorkload(2 ** 16, curve),
         curve,
-        { ...limits, software, product: 'signed' },
+        { ...limits, knobs: software ? softwareKnobs : gpuKnobs, product: 'signed' },
         {},
       );
       expect(bytesIn('private', kernels.walk({ prefixMemory: 'private', threads, slots }), bytes)).toBeLessThanOrEqual(

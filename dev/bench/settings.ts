@@ -3,6 +3,7 @@
 import type { Tuning } from '../../src/api/tuning.js';
 import type { Group } from '../../src/curves/names.js';
 import type { MsmEngineOptions } from '../../src/engine/options.js';
+import { fieldProducts } from '../../src/field/modulus.js';
 import { tuningRanges } from '../../src/msm/plan/check-tuning.js';
 import { parseGroup, parseInteger } from '../cases/address.js';
 
@@ -91,7 +92,7 @@ const tuningTexts: Readonly<Record<keyof Tuning, readonly [name: string, label: 
     'fieldproduct',
     'Products',
     'How products are computed: of signed limbs, for devices that are slow at shifts, of unsigned ones, or of bytes by dot4U8Packed, for chips that have the instruction.',
-    { signed: 'signed', unsigned: 'unsigned', dot4: 'dot4' },
+    Object.fromEntries(fieldProducts.map((product) => [product, product])),
   ],
 };
 

@@ -5,6 +5,7 @@
 import type { Tuning } from '../../src/api/tuning.js';
 import type { PointEncoding, ScalarEncoding } from '../../src/api/values.js';
 import type { Group } from '../../src/curves/names.js';
+import { fieldProducts } from '../../src/field/modulus.js';
 import {
   type PointDistribution,
   type PointDistributionName,
@@ -193,7 +194,7 @@ const drawOnGpu = (seed: number, index: number, mostPoints: number): FuzzProgram
     walkerLeastThreads: maybe(() => 1 + random.below(2 ** random.below(9))),
     // drawn here, so that all other programs of a seed stay the same; rare, as checks are slow and need a pipeline of their own
     checks: random.below(8) === 0 ? true : undefined,
-    fieldProduct: random.below(3) === 0 ? pick(random, ['signed', 'unsigned', 'dot4'] as const) : undefined,
+    fieldProduct: random.below(3) === 0 ? pick(random, fieldProducts) : undefined,
     // the CPU has its turn with some of them
     cpuBelow: random.below(4) === 0 ? random.below(400) : 0,
   };

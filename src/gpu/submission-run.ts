@@ -188,7 +188,7 @@ export class SubmissionRun {
   }
 
   /** Maps the result, while the host works. */
-  #readBack(): Promise<[ArrayBuffer, void]> {
+  #readBack(): Promise<[ArrayBuffer, unknown]> {
     const { device, scheduler, ending } = this.#host;
     const { sizes, submission } = this.#planned;
     const { staging } = this.#prepared as Prepared;

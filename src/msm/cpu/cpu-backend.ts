@@ -5,6 +5,7 @@ import type { CallContext } from '../../session/call-context.js';
 import type { Backend, Footprint, LoadRequest } from '../backend.js';
 import { LoadedBases } from '../inputs/loaded-bases.js';
 import { type ScalarVector, type SurveyedScalars, surveyScalars } from '../inputs/scalar-vectors.js';
+import { softwareKnobs } from '../plan/device-profiles.js';
 import type { PlanLimits } from '../plan/planner.js';
 import type { Knobs } from '../plan/tuning.js';
 import { NO_TABLES } from '../plan/workload.js';
@@ -32,7 +33,7 @@ const ADAPTER: AdapterDescription = {
 
 /** Limits that WebGPU guarantees: records tell the knobs of a GPU even where there is none. */
 const LIMITS: PlanLimits = {
-  software: true,
+  knobs: softwareKnobs,
   product: 'signed',
   additionsPerMs: null,
   maxStorageBufferBindingSize: 2 ** 27,

@@ -5,8 +5,8 @@ import { badArgument } from '../../errors.js';
 import type { OpenDevice } from '../../gpu/device.js';
 import type { DeviceView } from '../../session/operation.js';
 import type { Configure } from '../../session/session.js';
-import { dot4Refusal, productFor } from '../plan/chips.js';
 import { type DeviceProfile, fieldProductOf } from '../plan/device-defaults.js';
+import { deviceClassOf, dot4Refusal, productFor } from '../plan/device-profiles.js';
 import { safeRate } from '../plan/pace.js';
 import type { PlanLimits } from '../plan/planner.js';
 import type { Knobs } from '../plan/tuning.js';
@@ -32,7 +32,7 @@ export const planLimits = (
   product: DeviceProfile['product'],
   additionsPerMs: number | null,
 ): PlanLimits => ({
-  software: adapter.software,
+  knobs: deviceClassOf(adapter).knobs,
   product,
   additionsPerMs,
   maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,

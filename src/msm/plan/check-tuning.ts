@@ -1,11 +1,12 @@
 /** What knobs may be. */
 import type { Tuning } from '../../api/tuning.js';
 import { badArgument, show } from '../../errors.js';
+import { fieldProducts } from '../../field/modulus.js';
 
 /** What the knobs that are words may say. */
 export const tuningChoices = {
   walkerPrefixMemory: ['private', 'workgroup'],
-  fieldProduct: ['signed', 'unsigned', 'dot4'],
+  fieldProduct: fieldProducts,
   cpuDistribution: ['dynamic', 'static'],
 } as const;
 

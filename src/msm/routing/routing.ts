@@ -8,9 +8,9 @@ import {
   growingMs,
   learned,
   median,
-  type Trust,
   type Work,
 } from '../plan/cost.js';
+import type { Trust } from '../plan/device-profiles.js';
 import type { Half, Pace } from './division.js';
 
 export type BackendName = 'gpu' | 'cpu';

@@ -8,7 +8,8 @@ import { MsmError } from '../src/errors.js';
 import { divstepConstants } from '../src/field/divsteps.js';
 import { type Command, RESULT, type Slice } from '../src/gpu/commands.js';
 import { gpuKnobs, softwareKnobs } from '../src/msm/plan/device-profiles.js';
-import { type Plan, type PlanLimits, planMsm, planOne } from '../src/msm/plan/planner.js';
+import type { Plan, PlanLimits } from '../src/msm/plan/plan.js';
+import { planMsm, planOne } from '../src/msm/plan/planner.js';
 import { type Knobs, resolveTuning } from '../src/msm/plan/tuning.js';
 import { windowCount } from '../src/msm/plan/window-count.js';
 import { fullWorkload } from '../src/msm/plan/workload.js';
@@ -18,7 +19,7 @@ import { createKernels } from '../src/msm/stages/kernels.js';
 import { LEVEL_DISPATCH_OFFSET, Level } from '../src/msm/stages/level.js';
 import { levelTasks, PartitionConfig, SHRINK } from '../src/msm/stages/partition.js';
 import { bitsExponents, reduceShape } from '../src/msm/stages/reduce.js';
-import { SORT_MAX_BITS, sortPasses } from '../src/msm/stages/sort.js';
+import { RADIX_BITS, sortPasses } from '../src/msm/stages/sort.js';
 import { CHAIN, Tail } from '../src/shaders/hash-chain.js';
 import { groupsFor, MAX_GROUPS } from '../src/shaders/limits.js';
 import { type PartitionValues, partition } from './reference/partition.js';
@@ -441,9 +442,9 @@ describe('sortPasses', () => {
       const passes = sortPasses(bits);
       const covered = passes.flatMap((pass) => Array.from({ length: pass.bits }, (_, i) => pass.shift + i));
       expect(covered).toEqual(Array.from({ length: bits }, (_, i) => i));
-      for (const pass of passes) expect(pass.bits).toBeLessThanOrEqual(SORT_MAX_BITS);
+      for (const pass of passes) expect(pass.bits).toBeLessThanOrEqual(RADIX_BITS);
       // one pass at least, since the last one also closes the gaps between the slabs
-      expect(passes.length).toBe(Math.max(1, Math.ceil(bits / SORT_MAX_BITS)));
+      expect(passes.length).toBe(Math.max(1, Math.ceil(bits / RADIX_BITS)));
     },
   );
 });

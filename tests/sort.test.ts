@@ -7,7 +7,15 @@ import { Random } from '../dev/oracle/known-bases.js';
 import type { Command } from '../src/gpu/commands.js';
 import { Runner } from '../src/gpu/runner.js';
 import { ABSENT, ENTRY_WORDS } from '../src/msm/stages/entry.js';
-import { SORT_MAX_BITS, SortConfig, sortKernels, sortPasses } from '../src/msm/stages/sort.js';
+import {
+  MOST_SORT_ENTRIES,
+  MOST_SORT_THREADS,
+  RADIX_BINS,
+  RADIX_BITS,
+  SortConfig,
+  sortKernels,
+  sortPasses,
+} from '../src/msm/stages/sort.js';
 import { sort } from './reference/sort.js';
 import { getDevice } from './support/gpu.js';
 
@@ -59,7 +67,7 @@ const sortOnGpu = async (entries: Uint32Array, shape: Shape): Promise<{ sorted: 
     ];
   });
   const bytes = 4 * ENTRY_WORDS * rowLength * windows;
-  const scratch = { a: bytes, b: bytes, counts: 4 * windows * 2 ** SORT_MAX_BITS * tiles, totals: 4 * windows };
+  const scratch = { a: bytes, b: bytes, counts: 4 * windows * RADIX_BINS * tiles, totals: 4 * windows };
   const poison = Object.entries(scratch).map(([name, size]) => ({
     to: { buffer: name },
     data: new Uint32Array(size / 4).fill(0xdeadbeef),
@@ -107,24 +115,28 @@ const check = async (shape: Shape, keys: Keys): Promise<void> => {
   expect(sorted.subarray(0, length).findIndex((word, i) => word !== expected.sorted[i])).toBe(-1);
 };
 
-describe('the largest tile: 64 threads of 256 entries', () => {
-  const shape = { keyBits: 9, windows: 2, firstWindow: 3, threads: 64, perThread: 256 };
+describe(`the largest tile: ${MOST_SORT_THREADS} threads of ${MOST_SORT_ENTRIES} entries`, () => {
+  const [threads, perThread] = [MOST_SORT_THREADS, MOST_SORT_ENTRIES];
+  const shape = { keyBits: 9, windows: 2, firstWindow: 3, threads, perThread };
   test.each(Object.entries(patterns(9)))('%s', async (_, keys) => {
-    for (const rowLength of [16384, 16389]) await check({ ...shape, rowLength }, keys);
+    for (const rowLength of [threads * perThread, threads * perThread + 5]) await check({ ...shape, rowLength }, keys);
   });
 });
 
 describe('many small tiles: 5 threads of 3 entries', () => {
   const shape = { windows: 3, firstWindow: 0, threads: 5, perThread: 3 };
-  test.each([1, 6, 7, 12, 13, 15])('keys of %i bits', async (keyBits) => {
-    for (const rowLength of [1, 2, 14, 15, 16, 300]) {
-      for (const keys of Object.values(patterns(keyBits))) {
-        // keys that do not fit so few bits are no input that the sort ever gets
-        await check({ ...shape, rowLength, keyBits }, (...at) => {
-          const key = keys(...at);
-          return key === null ? null : key & top(keyBits);
-        });
+  test.each([1, RADIX_BITS, RADIX_BITS + 1, 2 * RADIX_BITS, 2 * RADIX_BITS + 1, 15])(
+    'keys of %i bits',
+    async (keyBits) => {
+      for (const rowLength of [1, 2, 14, 15, 16, 300]) {
+        for (const keys of Object.values(patterns(keyBits))) {
+          // keys that do not fit so few bits are no input that the sort ever gets
+          await check({ ...shape, rowLength, keyBits }, (...at) => {
+            const key = keys(...at);
+            return key === null ? null : key & top(keyBits);
+          });
+        }
       }
-    }
-  });
+    },
+  );
 });

@@ -1,7 +1,7 @@
 // sort: the entries of every window of a group by key. Least-significant-digit radix sort, stable, without a single atomic: the same
 // input gives the same permutation on every run, and a bucket that receives every point costs what any other input costs.
 //
-// The stream lies in slabs of n entries, one a window. A pass sorts each slab by {{maxBits}} or fewer bits of the key, in three dispatches
+// The stream lies in slabs of n entries, one a window. A pass sorts each slab by {{radixBits}} or fewer bits of the key, in three dispatches
 // (Merrill and Grimshaw 2011, "High performance and scalable radix sorting", in its simplest form):
 //   sort_count    counts the digits of each tile of a slab; a tile is one workgroup's share,
 //   sort_scan     turns the counts of a window into positions, one workgroup a window,

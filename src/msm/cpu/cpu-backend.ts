@@ -6,7 +6,7 @@ import type { Backend, Footprint, LoadRequest } from '../backend.js';
 import { LoadedBases } from '../inputs/loaded-bases.js';
 import { type ScalarVector, type SurveyedScalars, surveyScalars } from '../inputs/scalar-vectors.js';
 import { softwareKnobs } from '../plan/device-profiles.js';
-import type { PlanLimits } from '../plan/planner.js';
+import type { PlanLimits } from '../plan/plan.js';
 import type { Knobs } from '../plan/tuning.js';
 import { NO_TABLES } from '../plan/workload.js';
 import type { MsmDone, MsmRequest } from '../request.js';

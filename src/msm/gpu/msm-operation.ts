@@ -12,7 +12,7 @@ import type { BasesLoader, LoadedBases } from '../inputs/loaded-bases.js';
 import type { ScalarStore } from '../inputs/scalar-store.js';
 import type { ScalarVector, SurveyedScalars } from '../inputs/scalar-vectors.js';
 import { learnedRate } from '../plan/pace.js';
-import type { Plan } from '../plan/planner.js';
+import type { Plan } from '../plan/plan.js';
 import { type Batch, type Job, schedule } from '../plan/schedule.js';
 import type { Knobs } from '../plan/tuning.js';
 import type { MsmDone, MsmRequest } from '../request.js';

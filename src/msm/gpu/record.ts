@@ -1,7 +1,7 @@
 import { type Command, RESULT, type Slice } from '../../gpu/commands.js';
 import { groupsFor } from '../../shaders/limits.js';
 import { type Accounts, accountsOf, type GroupAccounts } from '../plan/accounts.js';
-import type { Plan, ScratchName } from '../plan/planner.js';
+import type { Plan, ScratchName } from '../plan/plan.js';
 import type { Batch, Job, OwnName } from '../plan/schedule.js';
 import { DECOMPOSE_THREADS, DecomposeConfig } from '../stages/decompose.js';
 import type { Kernels } from '../stages/kernels.js';

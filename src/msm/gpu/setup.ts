@@ -8,7 +8,7 @@ import type { Configure } from '../../session/session.js';
 import { type DeviceProfile, fieldProductOf } from '../plan/device-defaults.js';
 import { deviceClassOf, dot4Refusal, productFor } from '../plan/device-profiles.js';
 import { safeRate } from '../plan/pace.js';
-import type { PlanLimits } from '../plan/planner.js';
+import type { PlanLimits } from '../plan/plan.js';
 import type { Knobs } from '../plan/tuning.js';
 import { createKernels, type Kernels } from '../stages/kernels.js';
 

@@ -2,6 +2,7 @@
 import type { Tuning } from '../../api/tuning.js';
 import { badArgument, show } from '../../errors.js';
 import { fieldProducts } from '../../field/modulus.js';
+import { MOST_SORT_ENTRIES, MOST_SORT_THREADS } from '../stages/sort.js';
 
 /** What the knobs that are words may say. */
 export const tuningChoices = {
@@ -21,8 +22,8 @@ export const tuningRanges: Readonly<
   walkerEntriesPerTask: [1, 2 ** 16],
   walkerLeastThreads: [1, 2 ** 20],
   additionsPerSubmit: [2 ** 10, 2 ** 30],
-  sortThreadsPerWorkgroup: [1, 64],
-  sortEntriesPerThread: [1, 256],
+  sortThreadsPerWorkgroup: [1, MOST_SORT_THREADS],
+  sortEntriesPerThread: [1, MOST_SORT_ENTRIES],
   cpuBelow: [0, 2 ** 16],
   cpuChunk: [0, 256],
 };

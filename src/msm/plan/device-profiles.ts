@@ -2,6 +2,7 @@ import type { AdapterDescription } from '../../api/device.js';
 import type { Tuning } from '../../api/tuning.js';
 import type { CurveContext } from '../../curves/curve.js';
 import type { FieldProduct } from '../../field/modulus.js';
+import { MOST_SORT_THREADS } from '../stages/sort.js';
 
 /** Knobs whose defaults depend on the class of the adapter. */
 export type ClassKnobs = Pick<
@@ -23,7 +24,7 @@ export const gpuKnobs: ClassKnobs = {
   walkerSlots: 8,
   walkerTasks: 2 ** 17,
   walkerLeastThreads: 2 ** 12,
-  sortThreadsPerWorkgroup: 64,
+  sortThreadsPerWorkgroup: Math.min(64, MOST_SORT_THREADS),
   sortEntriesPerThread: 32,
   additionsPerSubmit: null,
 };

@@ -4,7 +4,7 @@ import type { Prediction } from '../../api/run-record.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { cpuCoefficients, fitted, gpuCoefficients, trustOf } from '../plan/cost.js';
 import { additionsPerSubmitOf } from '../plan/device-defaults.js';
-import type { PlanLimits } from '../plan/planner.js';
+import type { PlanLimits } from '../plan/plan.js';
 import type { Knobs } from '../plan/tuning.js';
 import { cpuWork, gpuWork } from '../plan/work.js';
 import type { Workload } from '../plan/workload.js';

@@ -15,9 +15,27 @@ export const SortConfig = struct('SortConfig', {
   last_pass: '1 where the windows go one behind the other, with global keys',
 });
 
-/** 64 bins × 64 threads × 16 bits = 8 KB of workgroup memory, half of what every device has. */
-export const SORT_MAX_BITS = 6;
-const BINS = 1 << SORT_MAX_BITS;
+/** Key bits that one pass of the radix sort distributes by. Bins, passes, scratch and the range of threads follow from it. */
+export const RADIX_BITS = 6;
+export const RADIX_BINS = 2 ** RADIX_BITS;
+
+/** The most entries that one thread ranks. */
+export const MOST_SORT_ENTRIES = 256;
+
+/** Workgroup memory that every device has (WebGPU's default maxComputeWorkgroupStorageSize), in bytes. */
+const WORKGROUP_BYTES = 16384;
+
+/** Bytes of workgroup memory: a 16-bit counter for each bin and thread, a word for each bin, and a word for each thread. */
+const workgroupBytes = (threads: number): number => 2 * RADIX_BINS * threads + 4 * RADIX_BINS + 4 * threads;
+
+/** The most threads, a power of two, whose counters fit the workgroup memory and whose tile is counted by 16 bits. */
+export const MOST_SORT_THREADS = ((): number => {
+  const fits = (threads: number): boolean =>
+    workgroupBytes(threads) <= WORKGROUP_BYTES && threads * MOST_SORT_ENTRIES < 2 ** 16;
+  let threads = 1;
+  while (fits(2 * threads)) threads *= 2;
+  return threads;
+})();
 
 /** Bits [shift, shift + bits) of the key. */
 export interface SortPass {
@@ -25,9 +43,12 @@ export interface SortPass {
   readonly bits: number;
 }
 
-/** The fewest passes of at most SORT_MAX_BITS that sort by `keyBits` bits; one even for none, as it also compacts. */
+/**
+ * Returns the fewest passes of at most RADIX_BITS bits that sort by `keyBits` bits. There is one even for no bits, as a pass also
+ * removes absent entries.
+ */
 export const sortPasses = (keyBits: number): SortPass[] => {
-  const count = Math.max(1, Math.ceil(keyBits / SORT_MAX_BITS));
+  const count = Math.max(1, Math.ceil(keyBits / RADIX_BITS));
   return Array.from({ length: count }, (_, i) => {
     const shift = Math.floor((i * keyBits) / count);
     return { shift, bits: Math.floor(((i + 1) * keyBits) / count) - shift };
@@ -49,9 +70,9 @@ export const sortKernels = (threads: number, perThread: number): SortKernels => 
       entry: entryWgsl,
       threads,
       perThread,
-      bins: BINS,
-      maxBits: SORT_MAX_BITS,
-      columnWords: (BINS / 2) * threads,
+      bins: RADIX_BINS,
+      radixBits: RADIX_BITS,
+      columnWords: (RADIX_BINS / 2) * threads,
       hasColumns: part !== 'scan',
       count: part === 'count',
       scan: part === 'scan',

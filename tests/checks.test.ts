@@ -159,7 +159,7 @@ describe('where a stage is broken', () => {
     [
       'a partial sum is not announced',
       'walk',
-      once('carries[place].point_ref = place;', ''),
+      once('carries[carry].point_ref = carry;', ''),
       /in walk: a carry was not written, or refers to another partial sum than its own \(bucket \d+, task \d+, walk 0;/,
     ],
     [

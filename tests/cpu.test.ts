@@ -23,7 +23,7 @@ import { createMsmEngine, type MsmEngine } from '../src/index.js';
 import { pippenger, signedDigits } from '../src/msm/cpu/pippenger.js';
 import { cpuWindowBits } from '../src/msm/plan/window-bits.js';
 import { windowCount } from '../src/msm/plan/window-count.js';
-import { publicPoint } from '../src/msm/stages/fold.js';
+import { publicPoint } from '../src/msm/stages/combine-windows.js';
 import { TimeSlice } from '../src/scheduling/time-slice.js';
 import { captureGpu } from './support/captured-gpu.js';
 import { getDevice } from './support/gpu.js';

@@ -3,7 +3,7 @@ import type { CurveContext } from '../curves/curve.js';
 import { addAffine, infinityOf, type Jacobian, multiply, toAffine } from '../curves/jacobian.js';
 import { encodePoints, encodeScalars } from '../engine/arguments.js';
 import { mod } from '../field/modulus.js';
-import { publicPoint } from '../msm/stages/fold.js';
+import { publicPoint } from '../msm/stages/combine-windows.js';
 import { Random } from './random.js';
 
 /** An MSM whose result is known: points i·G, so that the sum is (Σ s_i·i)·G. */

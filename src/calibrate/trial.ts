@@ -3,7 +3,7 @@ import type { Curve, CurveContext } from '../curves/curve.js';
 import { MsmError } from '../errors.js';
 // of the entry, as users have it: it is built with this one, and the engine stays there
 import { createMsmEngine } from '../index.js';
-import { areSame } from '../msm/stages/fold.js';
+import { areSame } from '../msm/stages/combine-windows.js';
 import type { Problem } from './problem.js';
 
 /** A setting that works on a device. */

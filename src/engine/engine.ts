@@ -16,7 +16,7 @@ import { ScalarStore } from '../msm/inputs/scalar-store.js';
 import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
 import { loadedTables } from '../msm/plan/workload.js';
 import type { Dispatcher } from '../msm/routing/router.js';
-import { publicPoint } from '../msm/stages/fold.js';
+import { publicPoint } from '../msm/stages/combine-windows.js';
 import type { Abandon, CallQueue, CallTicket } from '../scheduling/call-queue.js';
 import { CallContext } from '../session/call-context.js';
 import { CallClock } from '../session/clock.js';

@@ -1,59 +1,60 @@
 /**
- * Custody: how the host knows that what comes back was computed from what it sent, by all that it told the GPU to do, in this job.
+ * The dispatch chain: a hash chain by which the host knows that every dispatch of a job ran, once, in order, with the config that the host
+ * sent. Its idea is that each link is the hash of the link before it and of a config, so the host can compute the chain ahead, and a
+ * dispatch can only produce its link from the one before.
  *
- * Every job has a number of its own, its *call*. It goes up as the first word of the job's *stamps*; a dispatch finds there what the one
- * before it left, and leaves a word in turn, the *seal* of its config on top of that. So the stamps are a chain, which the host
- * computes ahead. A dispatch that does not find what it should, or whose config is not the one that was sealed, does nothing and leaves no
- * stamp, and neither do those behind it: the first stamp that is missing names the stage.
+ * Every job has a random first link. A dispatch checks that the link before it is there, and that its config hashes to the link that the
+ * host expects; then it works and adds its own link. Otherwise it does nothing, and neither does any later dispatch, so that the first
+ * missing link names the stage that failed.
  */
 import { type Binding, type Kernel, kernel } from './kernel.js';
 import { type Struct, struct } from './struct.js';
 import type { Template, TemplateView } from './template.js';
 
-/** The binding of a job's custody buffer: the accounts of the stages, then the stamps. */
+/** Name of the binding with the accounts of the stages and the links of the chain. */
 export const CHAIN = 'chain';
 
-/** What the runner adds to the config of every dispatch. */
+/** Fields that the runner adds to the config of every dispatch. */
 export const Tail = struct('Tail', {
-  slot: 'where the stamp of the dispatch before is; this one leaves its own behind it',
-  before: 'what is there',
-  after: 'what this one leaves',
+  slot: 'index of the link of the dispatch before; this dispatch adds the next one',
+  before: 'link of the dispatch before',
+  after: 'link of this dispatch',
 });
 
-/** Threads of a stage add to an account in so many lanes, so that they do not all wait for one word. */
+/** Words of an account that many threads add to, so that they do not all wait for one word. */
 export const LANES = 32;
 
-/** One round of a mixing function that loses nothing (Chris Wellons, "hash prospector", 2018: the first half of lowbias32). */
+/** Factor of a bijective mixing function: the first half of lowbias32 (Chris Wellons, "Prospecting for hash functions", 2018). */
 const FACTOR = 0x7feb352d;
-/** 2^32 divided by the golden ratio: zeros are mixed as well as anything else. */
+/** 2^32 divided by the golden ratio, so that zero is mixed too. */
 const STEP = 0x9e3779b9;
 
-/** Mixes a word; another word, another result. Zero does not stay zero: it is what unwritten memory is full of. */
+/** Mixes a word, as a bijection. Zero does not map to zero, because unwritten memory is full of zeros. */
 export const mix = (word: number): number => {
   const moved = word + STEP;
   const mixed = Math.imul(moved ^ (moved >>> 16), FACTOR);
   return (mixed ^ (mixed >>> 15)) >>> 0;
 };
 
-/** The number by which word `index` of something counts in its digest: odd, so that no single bit is lost. */
+/** Returns the factor of word `index` in a digest. It is odd, so that every bit counts. */
 export const weight = (index: number): number => Math.imul(2 * index + 1, STEP);
 
-/** What the threads of a stage put into an account of many lanes. */
+/** Returns the value of an account, the sum of its lanes. */
 export const sumOfLanes = (accounts: Uint32Array, first: number): number =>
   accounts.subarray(first, first + LANES).reduce((sum, lane) => (sum + lane) >>> 0, 0);
 
-/** The digest of an entry, or of a number and what it has. */
+/** Returns the digest of an entry, or of an index and a word. */
 export const digestOf = (first: number, second: number): number =>
   mix(Math.imul(first, weight(0)) + Math.imul(second, weight(1)));
 
-/** Words on top of a seal: one that differs anywhere gives another seal. */
+/** Appends words to a hash chain and returns the new link, which any change of a word changes. */
 export const absorb = (before: number, words: ArrayLike<number>, first = 0, end = words.length): number => {
   let value = before;
   for (let i = first; i < end; i++) value = mix(value ^ (words[i] as number));
   return value;
 };
 
-/** A kernel of a stage: with a config as its first binding, and in custody. */
+/** Renders a kernel in the dispatch chain, with a config as its first binding. */
 export const stageKernel = <Field extends string>(
   name: string,
   template: Template,

@@ -1,7 +1,7 @@
 import { renderShader } from './partials.js';
 import type { Template, TemplateView } from './template.js';
 
-/** One resource of a kernel. Its place in the list is its binding number in group 0. */
+/** One resource of a kernel. Its index in the list is its binding number in group 0. */
 export interface Binding {
   readonly name: string;
   readonly access: 'read' | 'write' | 'uniform';
@@ -17,17 +17,16 @@ export interface KernelPart {
 }
 
 /**
- * A compute shader as data: everything that decides its source and its bind group layout. The bindings are declared here
- * once; the WGSL declarations and the layout both come from them.
+ * A compute shader as data: its source and its bindings, from which the WGSL declarations and the bind group layout are both made.
  */
 export interface Kernel {
-  /** Also the entry point of the shader. */
+  /** Name of the kernel and of the shader's entry point. */
   readonly name: string;
   readonly source: string;
   readonly bindings: readonly Binding[];
 }
 
-/** Portable limit that every kernel keeps to (WebGPU's default maxStorageBuffersPerShaderStage). */
+/** The most storage buffers of a kernel (WebGPU's default maxStorageBuffersPerShaderStage). */
 const MAX_STORAGE_BUFFERS = 8;
 
 const declaration = ({ name, access, type }: Binding, index: number): string => {
@@ -36,9 +35,9 @@ const declaration = ({ name, access, type }: Binding, index: number): string => 
 };
 
 /**
- * Renders a kernel. The template says where its bindings go with `{{bindings}}`.
+ * Renders a kernel. The template has `{{bindings}}` where the declarations go.
  *
- * @param partials that it may include besides those that all shaders share
+ * @param partials partials of the kernel, besides those that all shaders share
  */
 export const kernel = (
   name: string,

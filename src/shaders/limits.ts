@@ -1,27 +1,28 @@
-/** Workgroups in one dimension of a dispatch, as every device allows. */
+/** The most workgroups in one dimension of a dispatch (WebGPU's default maxComputeWorkgroupsPerDimension). */
 export const MAX_GROUPS = 65535;
 
-/** Splits a number of workgroups over two dimensions where one would be too many; the kernel computes its index from both. */
+/** Distributes workgroups over two dimensions if one has no room for them; kernels compute their index from both. */
 export const groupsFor = (items: number, perGroup: number): readonly [number, number] => {
   const groups = Math.max(1, Math.ceil(items / perGroup));
   const rows = Math.ceil(groups / MAX_GROUPS);
   return [Math.ceil(groups / rows), rows];
 };
 
-/** No buffer is made smaller: WebGPU binds whole words, and at least one element of what the shader declares. */
+/** Least size of a buffer: WebGPU binds whole words, and at least one element of the declared type. */
 export const LEAST_BUFFER_BYTES = 16;
 
-/** Uniform slices start at multiples of this (WebGPU's default minUniformBufferOffsetAlignment). */
+/** Alignment of uniform slices (WebGPU's default minUniformBufferOffsetAlignment). */
 export const UNIFORM_ALIGNMENT = 256;
 
-/** What a storage binding's offset must be a multiple of (WebGPU's default minStorageBufferOffsetAlignment). */
+/** Alignment of storage bindings (WebGPU's default minStorageBufferOffsetAlignment). */
 export const STORAGE_ALIGNMENT = 256;
 
 /**
- * Sizes of what a job needs besides its scratch: what it gives back, which begins with accounts and a stamp a dispatch, one in front and one behind that stays empty, and where
- * that can be mapped; a uniform a dispatch, two times a pass.
+ * Returns the sizes of the buffers that a job needs besides its scratch: the buffer that it returns, with the accounts, the links of the
+ * chain (one per dispatch, the first link, and one that stays empty) and the result; a mappable copy of it; a uniform slice per dispatch;
+ * and two timestamps per timed pass.
  *
- * @param others what is read back from other buffers
+ * @param others bytes that are read back from other buffers
  */
 export const jobBytes = (accounts: number, result: number, dispatches: number, timedPasses: number, others = 0) => {
   const chain = accounts + 4 * (dispatches + 2);
@@ -33,6 +34,6 @@ export const jobBytes = (accounts: number, result: number, dispatches: number, t
   return { chain, resultAt, returned, times, uniforms, staging, all: returned + staging + times + uniforms };
 };
 
-/** How many items of some size there are from one place where a storage binding may start to the next: 4 of 64 bytes, 8 of 96. */
+/** Returns the number of items between two offsets at which a storage binding may start: 4 of 64 bytes, 8 of 96 bytes. */
 export const itemsPerBindingStep = (bytes: number): number =>
   STORAGE_ALIGNMENT / Math.min(STORAGE_ALIGNMENT, bytes & -bytes);

@@ -7,7 +7,7 @@ import pointTemplate from '../../wgsl/msm/point.wgsl?template';
 import hashChainTemplate from '../../wgsl/shaders/hash-chain.wgsl?template';
 import { renderTemplate, type Template, type TemplateView } from './template.js';
 
-/** What any shader may include by name. */
+/** Partials that every shader may include by name. */
 const partials: Readonly<Record<string, Template>> = {
   hash_chain: hashChainTemplate,
   field: fieldTemplate,
@@ -18,6 +18,6 @@ const partials: Readonly<Record<string, Template>> = {
   point: pointTemplate,
 };
 
-/** Renders a shader of wgsl/ with the partials that shaders share, and those of its own. */
+/** Renders a shader with the shared partials and its own. */
 export const renderShader = (template: Template, view: TemplateView, own?: typeof partials): string =>
   renderTemplate(template, view, { ...partials, ...own });

@@ -1,11 +1,11 @@
 /**
- * A struct of u32 fields that host and shader share: the WGSL declaration and the packer come from this one description,
- * so they cannot drift apart.
+ * A struct of u32 fields that host and shader share. The WGSL declaration and the packer come from one description, so that they always
+ * agree.
  */
 export interface Struct<Field extends string> {
   readonly name: string;
   readonly fields: readonly Field[];
-  /** What each field says. */
+  /** Description of each field. */
   readonly documented: Readonly<Record<Field, string>>;
   readonly byteLength: number;
   /** The WGSL declaration. */
@@ -14,7 +14,7 @@ export interface Struct<Field extends string> {
   unpack(words: Uint32Array, index: number): Record<Field, number>;
 }
 
-/** @param documented field name → what it says, which becomes the comment in WGSL */
+/** @param documented descriptions by field name, which become comments in WGSL */
 export const struct = <Field extends string>(
   name: string,
   documented: Readonly<Record<Field, string>>,

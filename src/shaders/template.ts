@@ -1,8 +1,8 @@
-/** What a template may name: text, numbers, flags, and nested lists of the same. */
+/** Values that a template may name: text, numbers, flags, and lists of views. */
 export type TemplateView = { readonly [name: string]: TemplateValue };
 export type TemplateValue = string | number | boolean | TemplateView | readonly TemplateView[];
 
-/** A Mustache template as it is after parsing, which is done when the library is built (scripts/templates/): text and tags in turn. */
+/** A parsed Mustache template, text and tags in turn. The build parses templates (scripts/templates/). */
 export type Template = readonly TemplateToken[];
 export type TemplateToken =
   | string
@@ -11,11 +11,11 @@ export type TemplateToken =
   | readonly [section: string, kind: '#' | '^', inner: Template];
 
 /**
- * Renders a WGSL template as Mustache does, but for two things: nothing is escaped, as WGSL is no HTML; and what is not known is an error,
- * where Mustache would leave a hole, with which a shader may still compile.
+ * Renders a WGSL template as Mustache does, with two differences. Nothing is escaped, as WGSL is no HTML. An unknown name is an error, where
+ * Mustache would leave a gap with which a shader may still compile.
  *
- * @param partials what `{{> name}}` includes
- * @throws Error if a variable, section or partial that the template names is missing
+ * @param partials templates for `{{> name}}`
+ * @throws Error if a variable, section or partial of the template is missing
  */
 export const renderTemplate = (
   template: Template,

@@ -1,8 +1,8 @@
-// Elements in {{limbCount}} signed limbs of {{limbBits}} bits, as u32 in two's complement, for products of src/field/product.ts:
+// Elements in {{limbCount}} signed limbs of {{limbBits}} bits, as u32 in two's complement, for the products of src/field/product.ts:
 //   Canonical  limbs in [0, 2^{{limbBits}}), value in [0, p)
-//   Tight      limbs at most 2^{{limbBits}}/2 + 2^7 from 0, value at most 3p from 0: what products give
-//   Loose      limbs at most 2^{{limbBits}} + 2^8 from 0, value at most 6p from 0: differences of two of a kind
-// That nothing overflows is proved where the products are made. CPU twin: tests/reference/field.ts.
+//   Tight      limbs within 2^{{limbBits}}/2 + 2^7 of 0, value within 3p of 0: results of products
+//   Loose      limbs within 2^{{limbBits}} + 2^8 of 0, value within 6p of 0: differences of two elements of one type
+// src/field/product.ts proves that nothing overflows. CPU reference: tests/reference/field.ts.
 
 struct Canonical {
 {{#limbs}}
@@ -72,7 +72,7 @@ fn field_plus(a: Tight, b: Tight) -> Loose {
   );
 }
 
-// The same value, at most 3p from 0, in carried limbs. Takes limbs of up to 20 bits.
+// Carries limbs of up to 20 bits; the value, within 3p of 0, stays.
 fn field_tighten(a: Loose) -> Tight {
 {{#tighten}}
 {{#statements}}
@@ -82,14 +82,14 @@ fn field_tighten(a: Loose) -> Tight {
 {{/tighten}}
 }
 
-// ⌊a / p + shift⌋, read off the top limbs: the limbs below move the quotient by less than 2^-14.9, and the rounding of three f32 by
-// less than 2^-19.
+// Returns ⌊a / p + shift⌋ from the top limbs. The limbs below change the quotient by less than 2^-14.9, and the rounding of three f32
+// by less than 2^-19.
 fn field_quotient(a: Tight, shift: f32) -> u32 {
   let top = {{topLimbs}};
   return bitcast<u32>(i32(floor(f32(bitcast<i32>(top)) * {{perModulus}} + shift)));
 }
 
-// a - k·p in limbs from 0 up; the last one has the sign.
+// Returns a - k·p in nonnegative limbs, but for the last one, which has the sign.
 fn field_less(a: Tight, k: u32) -> Canonical {
 {{#chain}}
   let s{{i}} = a.l{{i}} - k * {{p}}u{{^first}} + g{{previous}}{{/first}};
@@ -101,7 +101,7 @@ fn field_less(a: Tight, k: u32) -> Canonical {
   return Canonical({{#chain}}{{^last}}c{{i}}, {{/last}}{{/chain}}s{{lastLimb}});
 }
 
-// The number in [0, p) that is congruent to a. The first quotient is one too large where less than 2^-13 of p is missing to it.
+// Returns the number in [0, p) that is congruent to a. The first quotient is one too large if a is less than 2^-13·p below it.
 fn field_canonical(a: Tight) -> Canonical {
   var k = field_quotient(a, {{margin}});
   var r: Canonical;
@@ -115,8 +115,8 @@ fn field_canonical(a: Tight) -> Canonical {
   return r;
 }
 
-// Words of a number in [0, (1 + 2^-13)·p) that is congruent to a: for what is unpacked and multiplied, and never compared. The canonical
-// number where the words have no room for that.
+// Returns the words of a number in [0, (1 + 2^-13)·p) that is congruent to a, for elements that are multiplied but never compared. It is
+// the canonical number if the words have no room for more.
 fn field_pack_any(a: Tight) -> Packed {
 {{#roomInWords}}
   return field_pack(field_less(a, field_quotient(a, -{{margin}})));
@@ -126,7 +126,8 @@ fn field_pack_any(a: Tight) -> Packed {
 {{/roomInWords}}
 }
 
-// 3·a + b. Of products that is within 4p of 0: a little more than a Tight may be, but its products with what is within 4p come to 16·p² and may to 18·p².
+// Returns 3·a + b. For products it is within 4p of 0, which is more than the bound of Tight. Its products with elements within 4p are at
+// most 16·p², and 18·p² is allowed.
 fn field_triple_plus(a: Tight, b: Tight) -> Tight {
   return field_tighten(Loose(
 {{#limbs}}
@@ -144,7 +145,7 @@ fn field_minus_twice(a: Tight, b: Tight) -> Tight {
 }
 {{#held}}
 
-// The constants of products, in a variable: SwiftShader is slow at literals (src/field/held.ts).
+// The constants of products, in a variable, because SwiftShader is slow at literals (src/field/held.ts).
 struct Held {
 {{#constants}}
   {{name}}: {{type}},
@@ -153,7 +154,7 @@ struct Held {
 
 var<private> held: Held;
 
-// Before the first product. `zero` is 0, and no compiler can tell.
+// Sets the constants, before the first product. `zero` is 0, which compilers cannot know.
 fn hold_constants(zero: u32) {
   held = Held(
 {{#constants}}
@@ -164,7 +165,7 @@ fn hold_constants(zero: u32) {
 {{/held}}
 {{#products}}
 
-// a·b·R⁻¹ (b is a where there is none), less what else is given. Value: within p of 0, less that.
+// Returns a·b·R⁻¹, or a²·R⁻¹ without b, minus the other operands. The product is within p of 0.
 fn {{name}}({{parameters}}) -> Tight {
 {{#statements}}
   {{statement}}

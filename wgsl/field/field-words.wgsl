@@ -1,6 +1,7 @@
-// Elements in {{wordCount}} words, for products of src/field/product-unsigned.ts and product-dot4.ts. Every value is below 2p, and R at least 4p,
-// so that products of any two are below 2p again; the types of field-limbs.wgsl are all one here. Sums are done in words with their carries.
-// CPU twin of the products: tests/reference/field.ts.
+// Elements in {{wordCount}} words, for the products of src/field/product-unsigned.ts and product-dot4.ts (Montgomery 1985). Every value is below 2p,
+// and R is at least 4p, so that the product of any two elements is below 2p again. The types of field-limbs.wgsl are one type here. Sums
+// are computed in words with carries.
+// CPU reference of the products: tests/reference/field.ts.
 
 struct Words {
 {{#words}}
@@ -53,7 +54,7 @@ fn words_difference(a: Words, b: Words) -> Difference {
   return Difference(Words({{#words}}d{{i}}, {{/words}}), c{{lastWordOfAll}});
 }
 
-// a, or where that is possible a - b.
+// Returns a - b if a >= b, else a.
 fn words_reduced(a: Words, b: Words) -> Words {
   let less = words_difference(a, b);
   return Words(
@@ -101,7 +102,7 @@ fn field_canonical(a: Tight) -> Canonical {
   return words_reduced(a, Words({{modulus}}));
 }
 
-// Words that are unpacked and multiplied, and never compared: any, unless they are more than those in memory.
+// Packs an element that is multiplied but never compared: any value whose words fit the memory format.
 fn field_pack_any(a: Tight) -> Packed {
 {{#roomInWords}}
   return field_pack(a);
@@ -112,7 +113,7 @@ fn field_pack_any(a: Tight) -> Packed {
 }
 {{#products}}
 
-// a·b/R; of one operand, its square.
+// Returns a·b/R, or a²/R of one operand.
 fn {{name}}(a: Words{{#two}}, b: Words{{/two}}) -> Words {
 {{#statements}}
   {{statement}}

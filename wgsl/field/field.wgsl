@@ -1,16 +1,16 @@
 // Arithmetic modulo the {{fieldBits}}-bit prime {{modulusHex}}.
 //
-// Elements are in Montgomery form. In memory they are Packed: little-endian words, canonical. How they are held for arithmetic is the product's to
-// say: in field-limbs.wgsl or field-words.wgsl, which have the same functions. Their types say how far a value may be from the canonical one, so
-// that a sum that a product could not take does not compile:
+// Elements are in Montgomery form (Montgomery 1985). In memory they are Packed: little-endian words, canonical. The kind of product decides how
+// registers hold them: field-limbs.wgsl and field-words.wgsl have the same functions. The types state how far a value may be from the
+// canonical one, so that a sum that is too large for a product does not compile:
 //   Canonical  in [0, p)
-//   Tight      what products give
-//   Loose      sums and differences of two of a kind
-// Struct members instead of arrays: nothing here can be indexed dynamically, so everything can live in registers.
+//   Tight      results of products
+//   Loose      sums and differences of two elements of one type
+// Elements are structs and not arrays: nothing here is indexed dynamically, so everything can be in registers.
 
 {{> packed}}
 
-// a < p, for words that may hold anything.
+// Returns whether a < p, for arbitrary words.
 fn packed_is_canonical(a: Packed) -> bool {
 {{#modulusWords}}
   let b{{i}} = {{word}} < {{p}}u{{^first}} || ({{word}} == {{p}}u && b{{previous}}){{/first}};
@@ -18,7 +18,7 @@ fn packed_is_canonical(a: Packed) -> bool {
   return b{{lastWord}};
 }
 
-// `a`, or where `negate` says so p - a, on words: a fifth of what it costs to unpack, negate and pack. 0 stays 0.
+// Returns p - a if `negate`, else a, on words: a fifth of the cost of unpacking, negating and packing. 0 stays 0.
 fn packed_negated(a: Packed, negate: bool) -> Packed {
 {{#modulusWords}}
   let b{{i}} = {{word}} + {{#first}}0u{{/first}}{{^first}}c{{previous}}{{/first}};

@@ -1,6 +1,6 @@
-// Inversion in F_p by batches of {{batchBits}} Bernstein-Yang divsteps. The bounds are explained in src/field/divsteps.ts; the CPU
-// twin in tests/reference/field.ts checks them while it runs.
-// Constant number of steps: {{batches}} batches for every input. The inverse of 0 is 0.
+// Inversion in F_p by batches of {{batchBits}} divsteps (Bernstein and Yang 2019). src/field/divsteps.ts explains the bounds; the CPU
+// reference in tests/reference/field.ts checks them at run time.
+// The number of steps is constant: {{batches}} batches for every input. The inverse of 0 is 0.
 
 // Signed numbers in limbs of {{batchBits}} bits. f and g are shorter than d and e.
 struct Short {
@@ -15,8 +15,7 @@ struct Wide {
 {{/wideLimbs}}
 }
 
-// One row (u, v) of the matrix of a batch comes as u + v·2^16: adding, subtracting and doubling rows is adding, subtracting and
-// doubling the packed words. Entries lie in (-2^{{batchBits}}, 2^{{batchBits}}].
+// A row (u, v) of the matrix of a batch is packed as u + v·2^16, so that rows are added, subtracted and doubled as words. Entries lie in (-2^{{batchBits}}, 2^{{batchBits}}].
 fn row_left(row: u32) -> u32 {
   let low = row & 65535u;
   return low - select(0u, 65536u, low > 32768u);
@@ -36,7 +35,7 @@ struct WidePair {
   e: Wide,
 }
 
-// The matrix ((u, v), (q, r)) of a batch, applied to f and g.
+// Applies the matrix ((u, v), (q, r)) of a batch to f and g.
 fn apply_to_short(u: u32, v: u32, q: u32, r: u32, f: Short, g: Short) -> ShortPair {
 {{#applyShort}}
 {{#statements}}
@@ -46,7 +45,7 @@ fn apply_to_short(u: u32, v: u32, q: u32, r: u32, f: Short, g: Short) -> ShortPa
 {{/applyShort}}
 }
 
-// The same, applied to d and e.
+// Applies the matrix of a batch to d and e.
 fn apply_to_wide(u: u32, v: u32, q: u32, r: u32, d: Wide, e: Wide) -> WidePair {
 {{#applyWide}}
 {{#statements}}
@@ -56,7 +55,7 @@ fn apply_to_wide(u: u32, v: u32, q: u32, r: u32, d: Wide, e: Wide) -> WidePair {
 {{/applyWide}}
 }
 
-// The rows of all batches: f and g need them at once, d and e have time. One pair after the other takes half of the registers.
+// The rows of all batches. f and g need them at once, d and e can wait; one pair after the other takes half of the registers.
 var<private> matrices: array<vec2<u32>, {{batches}}>;
 
 fn short_from(a: Canonical) -> Short {
@@ -68,7 +67,7 @@ fn short_from(a: Canonical) -> Short {
 {{/toShort}}
 }
 
-// sign·d less a multiple of p, as an element: the one next to it, or for elements from 0 up the one below that.
+// Returns sign·d minus a multiple of p, as an element: the nearest one, or for nonnegative elements the one below.
 fn wide_finish(d: Wide, sign: u32) -> Tight {
   let k = bitcast<u32>(i32(floor(f32(bitcast<i32>(sign)) * (({{wideTop}}) * {{perWideModulus}}) + {{nearest}})));
 {{#finish}}
@@ -84,8 +83,8 @@ fn wide_finish(d: Wide, sign: u32) -> Tight {
 {{/fromWide}}
 }
 
-// 0, which entry points write in a way that no compiler sees through: some unroll a loop of a constant number of turns whatever stands in it
-// (FXC does), and here that is the largest body there is.
+// 0, which entry points write in a way that compilers cannot see through. Some compilers, FXC among them, unroll every loop with a constant
+// number of turns, and the body of this loop is the largest of all.
 var<private> unseen_zero: u32;
 
 fn field_inverse(a: Tight) -> Tight {

@@ -1,4 +1,4 @@
-// An element in memory: little-endian words, four by four.
+// An element in memory: little-endian words, in vectors of four.
 struct Packed {
 {{#vectors}}
   v{{i}}: vec4<u32>,

@@ -1,6 +1,6 @@
-// Arithmetic in the field of p² elements, pairs c0 + c1·u with u² = {{nonResidue}}: the same functions as those of field.wgsl, and so the same stages.
-// Below are those of the prime field, which are called Prime and prime_ here; in memory c0 comes before c1.
-// CPU twin: tests/reference/quadratic.ts.
+// Arithmetic in the field of p² elements, pairs c0 + c1·u with u² = {{nonResidue}}. It has the same functions as field.wgsl, so that all stages are
+// the same. The functions of the prime field are below, under the names Prime and prime_. In memory c0 comes before c1.
+// CPU reference: tests/reference/quadratic.ts.
 {{primeField}}
 
 {{> packed}}
@@ -76,7 +76,7 @@ fn {{name}}(a: {{of}}{{#two}}, b: {{of}}{{/two}}) -> {{gives}} {
 {{#inLimbs}}
 {{#programs}}
 
-// One coefficient: a sum of products, reduced once, less what else is given.
+// Returns one coefficient: a sum of products, reduced once, minus the other operands.
 fn {{name}}({{parameters}}) -> PrimeTight {
 {{#statements}}
   {{statement}}
@@ -103,7 +103,7 @@ fn field_square_minus(a: Tight, c: Canonical, d: Canonical) -> Tight {
 {{/inLimbs}}
 {{#inWords}}
 
-// {{nonResidue}} times a.
+// Returns {{nonResidue}} times a.
 fn times_non_residue(a: PrimeWords) -> PrimeWords {
 {{#chain}}
   let m{{i}} = {{value}};
@@ -111,8 +111,8 @@ fn times_non_residue(a: PrimeWords) -> PrimeWords {
   return {{multiple}};
 }
 
-// Karatsuba, around one product in a loop, as compilers write each out where it is called: a0·b0, (a0 + a1)·(b0 + b1), a1·b1. What is multiplied next
-// takes the place of what was, so that as little as possible is held. `turns` is 3, and no compiler can tell: below 2p the topmost bit is 0.
+// Karatsuba multiplication with one product in a loop, because compilers inline every call: a0·b0, (a0 + a1)·(b0 + b1), a1·b1. The next
+// operands replace the previous ones, so that few values are live. `turns` is 3, which compilers cannot know: below 2p the topmost bit is 0.
 fn field_mul(a: Words, b: Words) -> Words {
   let turns = 3u + (a.c0.w{{lastWordOfAll}} >> 31u);
   var left = a.c0;

@@ -1,18 +1,20 @@
-// decompose: scalars to signed digits. One thread a scalar.
+// decompose: recodes scalars to signed digits (signed-digit recoding; Booth 1951). One thread per scalar.
 //
-// A scalar is reduced modulo the group order. Where that is the order of the whole curve, s·P = (r - s)·(-P), and the shorter of the
-// two is taken. It is cut into pieces, one for each table of the bases, and a piece into windows of c bits, of which the last may be
-// narrower. The digit of the w bits from bit b on is
+// A scalar is reduced modulo the group order r. Where r is the order of the whole curve, s·P = (r - s)·(-P), and the shorter of the two
+// scalars is used. It is cut into blocks, one for each table of the bases (Lim and Lee 1994), and a block into windows of c bits, the last of which
+// may be narrower. The digit of the w bits from bit b on is
 //   d = bits(b .. b+w-1) + bit(b-1) - 2^w · bit(b+w-1),
-// in [-2^(w-1), 2^(w-1)]: what a window lends to the next one is its own top bit, so no carry runs through the windows and
-// every digit stands alone. Sum of d · 2^b is the scalar as long as the topmost window's top bit is 0.
+// in [-2^(w-1), 2^(w-1)]. A window lends its own top bit to the next window, so that no carry runs through the windows and each digit is
+// computed alone. Σ d · 2^b is the scalar as long as the top bit of the topmost window is 0.
 //
-// Window j of vector v has slab v·T + j; only the slabs of one group are written. A slab has room for every piece of as many scalars
-// as the longest vector has. Digit d of piece t of scalar i becomes entry i·pieces + t, with key |d| - 1 and the handle of table t
-// of its base, negated where d < 0; a zero digit, and what a shorter vector lacks, becomes an absent entry, which the sort drops.
-// The digest of every scalar, of its place and of its base, as they were read here, goes to one account, for the host to compare with what it sent;
-// that of every entry that is not absent, with the key that the sort will give it, to another, for the walks to compare with what they take in.
-// Host: src/msm/stages/decompose.ts. CPU twin: tests/reference/decompose.ts.
+// Window j of vector v has window row v·T + j; only the rows of one group are written. A row has room for every block of as many scalars
+// as the longest vector has. Digit d of block t of scalar i becomes entry i·blocks + t, with key |d| - 1 and a point reference to table t of
+// its base, negated where d < 0. A zero digit, or a scalar that a shorter vector lacks, becomes an absent entry, which the sort drops.
+//
+// The digest of every scalar as it was read, with its index and its base, goes to one account, which the host compares with its own
+// digest. The digest of every present entry, with the key that the sort will give it, goes to another account, which is compared with
+// what the walks take in.
+// Host: src/msm/stages/decompose.ts. CPU reference: tests/reference/decompose.ts.
 {{structs}}
 {{entry}}
 {{bindings}}
@@ -30,7 +32,7 @@ fn decompose(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgrou
   let first_vector = config.first_window / config.vector_windows;
   let v = first_vector + thread / config.scalars;
   let i = thread % config.scalars;
-  // slabs of this vector that are in the group
+  // window rows of this vector that are in the group
   let first = max(config.first_window, v * config.vector_windows);
   let end = min(config.first_window + config.windows, (v + 1u) * config.vector_windows);
   if (first >= end) {
@@ -46,7 +48,7 @@ fn decompose(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgrou
     }
     return;
   }
-  // One word of zeros on top, so that a window may reach beyond the scalar.
+  // one word of zeros on top, because a window may reach beyond the scalar
   var s: array<u32, SCALAR_WORDS + 1u>;
   for (var w = 0u; w < SCALAR_WORDS; w++) {
     s[w] = scalars[(v * config.scalars + i) * SCALAR_WORDS + w];
@@ -62,7 +64,7 @@ fn decompose(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgrou
   }
   add_to_account(config.scalars_account, thread, mix(digest));
 
-  // 2^{{scalarStorageBits}} is less than {{reductionLimit}} times the order: subtract 2^k times the order where it fits, for k downwards.
+  // 2^{{scalarStorageBits}} is less than {{reductionLimit}} times the order: subtract 2^k times the order if it fits, from the largest k down
 {{#reductions}}
   {
     // order · 2^{{k}}
@@ -114,7 +116,7 @@ fn decompose(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgrou
 
   var written = 0u;
   for (var j = first; j < end; j++) {
-    let below = (j - v * config.vector_windows) * config.window_bits; // bits of the piece below the window
+    let below = (j - v * config.vector_windows) * config.window_bits; // bits of the block below the window
     let width = min(config.window_bits, config.block_bits - below);
     for (var t = 0u; t < config.blocks; t++) {
       let bit = t * config.block_bits + below;
@@ -139,7 +141,7 @@ fn decompose(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgrou
       }
       let sign = select(0u, NEGATE, negative) ^ flip;
       let point_ref = (base * config.tables + t) | sign;
-      // magnitude 0 makes the key wrap around; nobody reads the key of an absent digit
+      // magnitude 0 makes the key wrap around, but no stage reads the key of an absent digit
       entries[(j - config.first_window) * window_row + i * config.blocks + t] =
         Entry(magnitude - 1u, select(point_ref, ABSENT, magnitude == 0u));
       written += select(digest_of((j << (config.window_bits - 1u)) + magnitude - 1u, point_ref), 0u, magnitude == 0u);

@@ -1,7 +1,7 @@
-// digest: what lies in a buffer, as one number: the sum of the digests of its items, each of which counts by its index and by all of its
-// words. Taken of points as they arrived, for the host to compare with what it sent; and of resident bases, to see later whether they are what they were.
-// One thread an item.
-// Host: src/msm/stages/digest.ts. CPU twin: tests/reference/digest.ts.
+// digest: hashes the contents of a buffer to one word, the sum of the digests of its items. The digest of an item depends on its index and
+// all of its words. The host compares the digest of uploaded points with its own, and that of resident bases with an earlier one.
+// One thread per item.
+// Host: src/msm/stages/digest.ts. CPU reference: tests/reference/digest.ts.
 {{structs}}
 {{bindings}}
 {{> hash_chain}}

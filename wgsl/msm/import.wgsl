@@ -1,9 +1,10 @@
-// import: public bytes to resident bases, in place. One thread a point.
+// import: converts public bytes to resident bases, in place. One thread per point.
 //
-// A point comes as x then y, each as little-endian words of a canonical number, and leaves in Montgomery form; what comes may be in a Montgomery form
-// of another radix, and `entry` in the config is what brings it into ours. Infinity is all zeros on both sides. The smallest index of a point with a coordinate >= p, and the smallest index of a point off the curve, are left
-// in two accounts, as ALL ONES less the index: 0 where there is none. Such points are left as infinity.
-// Host: src/msm/stages/import.ts. CPU twin: tests/reference/import.ts.
+// A point arrives as x then y, each as the little-endian words of a number, and leaves in Montgomery form (Montgomery 1985). The input may
+// be in a Montgomery form of another radix; `entry` in the config is the factor that brings it into ours. Infinity is all zeros in
+// both forms. Two accounts receive the smallest index of a point with a coordinate >= p, and the smallest index of a point off the
+// curve, each as 0xffffffff minus the index, or 0 if there is none. Such points become infinity.
+// Host: src/msm/stages/import.ts. CPU reference: tests/reference/import.ts.
 {{structs}}
 {{> field}}
 {{> point}}
@@ -29,9 +30,9 @@ fn import_points(
     points[i] = point_infinity();
     return;
   }
-  // One product in a loop rather than five in a row: compilers inline every call, and this runs once. They do not see that there are five
-  // turns, or some would unroll them; and a chain of ifs is what all of them translate alike. From one turn to the next only `carried` is
-  // held; the coordinates wait in their own place, in Montgomery form from their turn on.
+  // One product in a loop instead of five in a row, because compilers inline every call and this code runs once. The number of turns is
+  // hidden from compilers, as some would unroll the loop. The branches are a chain of ifs, which all compilers translate alike. Only
+  // `carried` is kept from one turn to the next; the coordinates stay in `points`, in Montgomery form from their turn on.
   let entry = Packed({{#entry}}vec4<u32>({{vector}}), {{/entry}});
   var carried = field_tighten(canonical_loose(field_unpack(entry)));
   var equation = true;
@@ -56,7 +57,7 @@ fn import_points(
       carried = field_tighten(field_plus(product, Tight({{aLimbs}})));
     } else if (step == 3u) { // x·(x² + a)
       carried = field_tighten(field_plus(product, Tight({{bLimbs}})));
-    } else { // y²: two numbers within p and 2p of 0
+    } else { // y²: the two numbers are within p and 2p of 0
       equation = packed_is_zero(field_pack(field_canonical(field_tighten(field_minus(product, carried)))));
     }
   }

@@ -1,17 +1,18 @@
-// partition (planner): decides how every walk over a group of windows is cut. One thread; a few dozen integers.
+// partition: decides how every walk over a group of windows is cut. One thread; a few dozen integers.
 //
-// The sorted stream has E entries, known only now. It is cut on the entries axis into N equal tasks: task t owns the entries from
-// t·q + min(t, r) to (t+1)·q + min(t+1, r), with q = E / N and r = E mod N. Whatever a bucket's shape, its entries belong to
-// tasks in one way only. A walk of N tasks leaves 2N partial sums, which are the entries of the next level, and so on by a factor
-// of SHRINK until one task has seen everything. The walks of the reduction have shapes that the host knows. E goes to an
-// account, from which the host learns how fast the device walks. What the walks are told is sealed: whatever
-// becomes of it, they walk what was cut here, or not at all.
-// Host: src/msm/stages/partition.ts. CPU twin: tests/reference/partition.ts.
+// The number E of entries in the sorted stream is known only on the GPU. The stream is cut into N tasks of equal length, whatever the
+// buckets are: task t owns the entries from t·q + min(t, r) to (t+1)·q + min(t+1, r), with q = ⌊E / N⌋ and r = E mod N. The walk is a
+// segmented reduction, so a run that a cut divides is completed by the next walk: a walk of N tasks leaves 2N carries, which are the entries of the
+// next level. The number of tasks falls by a factor of SHRINK a level, down to one task. The shapes of the walks of the reduction come from the
+// host. E goes to an account, from which the host derives the speed of the device. Every level has a digest, so that a walk executes the
+// level that was written here or nothing.
+// Host: src/msm/stages/partition.ts. CPU reference: tests/reference/partition.ts.
 {{structs}}
 {{> hash_chain}}
 {{level}}
 {{bindings}}
 
+// Returns the level with its digest.
 fn whole(level: Level) -> Level {
   var checked_level = level;
   checked_level.digest = level_digest(level);
@@ -20,10 +21,10 @@ fn whole(level: Level) -> Level {
 
 fn level_of(entries: u32, tasks: u32) -> Level {
   if (tasks == 0u) {
-    // one workgroup, which finds nothing to do and passes on
+    // one workgroup, which has nothing to do but continues the dispatch chain
     return whole(Level(0u, 0u, 0u, 0u, 0u, 1u, 1u, 1u, 0u));
   }
-  // enough slots a thread to share its inversion, unless that would leave the device without threads to run
+  // fills the slots of each thread, which share an inversion, unless too few threads would run
   let slots_full = (tasks + config.slots - 1u) / config.slots;
   let threads = min(tasks, max(slots_full, config.least_threads));
   let groups = (threads + config.threads_per_group - 1u) / config.threads_per_group;

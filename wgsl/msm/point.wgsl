@@ -1,4 +1,4 @@
-// A point in memory: affine, coordinates in Montgomery form; infinity is (0, 0), which is on no curve with b other than 0.
+// A point in memory: affine, with coordinates in Montgomery form. Infinity is (0, 0), which is on no curve with b other than 0.
 struct Point {
   x: Packed,
   y: Packed,

@@ -1,11 +1,13 @@
-// program: takes points through a program of field operations when bases are loaded: what is the same for every point, and too rare to have a kernel
-// of its own. A compressed point is given its y, a point of another model its image, and a point is asked whether it is in the subgroup. One thread a point.
+// program: runs a program of field operations on every point when bases are loaded, for operations that are too rare to have a kernel of
+// their own: computing y of a compressed point, mapping a point from another curve model, testing membership of the subgroup. One thread
+// per point.
 //
-// A program is words: of each, bits 0 to 3 are what to do, 4 to 9 the register that changes, 10 to 15 one that is read, 16 to 21 another one, 22 and
-// up how often the first is squared before; of a constant, which one it is, 16 and up. Registers hold elements as memory does, canonical; 0 and 1 begin as the point's x and y. Every thread does the same, step by step.
-// Points that are infinity, or have a coordinate >= p, are left as they are; the import says what they are.
-// What a point must not be is refused as the import does, in an account of its own.
-// Host: src/msm/stages/program.ts. CPU twin: tests/reference/program.ts.
+// A program is a list of words. Bits 0 to 3 of a word are the operation, 4 to 9 the register that is written, 10 to 15 the first operand,
+// 16 to 21 the second, and 22 and up how often the first is squared before; of a CONSTANT, bits 16 and up are its index. Registers hold
+// elements as memory does, canonical. Registers 0 and 1 begin as x and y of the point. All threads execute the same steps.
+// Points that are infinity or have a coordinate >= p stay as they are, and the import reports them.
+// A point that fails a requirement is reported as the import does, in an account of its own.
+// Host: src/msm/stages/program.ts. CPU reference: tests/reference/program.ts.
 {{structs}}
 {{> field}}
 {{> point}}
@@ -16,7 +18,7 @@
 const {{name}} = {{kind}}u;
 {{/kinds}}
 
-// Which of an element and its negative it is, where the element is twice as large, or the element itself is meant: whether it is odd.
+// Returns the parity that tells an element from its negative. Encodings that compare sizes pass twice the element.
 fn is_odd(a: Packed) -> bool {
 {{#pairs}}
   let second = packed_second(a);
@@ -45,10 +47,10 @@ fn run_program(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgr
   for (var at = 0u; at < config.steps; at++) {
     let step = program[at];
     let kind = step & 15u;
-    let place = (step >> 4u) & 63u;
-    // each operand is read at one place, and what comes out is written at one: a chip that has the registers in its own picks by comparisons, at every place
+    let target_register = (step >> 4u) & 63u;
+    // One read per operand and one write: a chip that keeps the array in registers selects by comparisons at every access.
     let first = registers[(step >> 10u) & 63u];
-    // of constants it is no register
+    // clamped, as the field of a CONSTANT is no register
     let second = registers[min((step >> 16u) & 63u, {{lastRegister}}u)];
     var result = first;
     if (kind == CONSTANT) {
@@ -58,7 +60,7 @@ fn run_program(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgr
       let right = field_tighten(canonical_loose(field_unpack(second)));
       var value = left;
       if (kind == PRODUCT || kind == SQUARES) {
-        // one product for all, and nothing of a run of squares goes to a register
+        // one product for all kinds; the intermediate values of a run of squares go to no register
         for (var turn = (step >> 22u) + select(0u, 1u, kind == PRODUCT); turn > 0u; turn--) {
           var by = right;
           if (turn > 1u || kind == SQUARES) {
@@ -85,7 +87,7 @@ fn run_program(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgr
         continue;
       }
     }
-    registers[place] = result;
+    registers[target_register] = result;
   }
   if (refused) {
     atomicMax(&chain[config.refused], ~(config.first + i));

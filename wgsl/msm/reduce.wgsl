@@ -1,23 +1,24 @@
-// reduce: from bucket sums to the weighted sums of the windows, W_j = sum over k of k·B_(j,k), as two more walks. This shader
-// only lays out their streams; one thread an entry. All adding is done by walk.wgsl.
+// reduce: from bucket sums to the weighted sums of the windows, W_j = Σ k·B_(j,k) over k, as two more walks. This is the step of the
+// bucket method that is usually a running sum (Bernstein, Doumen, Lange, Oosterwijk 2012), in a form without serial chains. The shader
+// only lays out the streams of the walks, one thread per entry; walk.wgsl does all additions.
 //
 // Write k - 1 = v·2^q + u with u < 2^q and v < 2^h (h + q = c - 1, h = q or q + 1). Then
-//   W_j = 2^q · sum of v·H_v + sum of u·L_u + sum of H_v,   H_v = sum over u of B,   L_u = sum over v of B.
-// First walk ("split"): the 2^h sums H_v, and the L_u in 2^h parts of as many buckets (two of each where h > q). Each bucket is
-// added twice, nothing is serial.
-// Second walk ("bits"): sum of v·H_v = sum over bits i of 2^i · (sum of the H_v with bit i set), and so for the L_u. With the sum
-// of those H_v whose top bit is not set these are h + q + 1 = c sums a window, which the fold on the CPU weighs with powers of two
-// while it doubles anyway.
-// Twice as many additions as buckets are the fewest there are: docs/performance.md.
-// Every run of a walk has the same length and is one task: no run is ever cut.
-// The digests of all entries go to an account, as decompose's do.
-// Host: src/msm/stages/reduce.ts. CPU twin: tests/reference/reduce.ts.
+//   W_j = 2^q · Σ v·H_v + Σ u·L_u + Σ H_v,   H_v = Σ B over u,   L_u = Σ B over v.
+// First walk ("split"): the 2^h sums H_v, and the L_u in 2^h parts of as many buckets (two parts each where h > q). Each bucket is added
+// twice.
+// Second walk ("bits"): Σ v·H_v = Σ 2^i · (Σ of the H_v with bit i of v set) over the bits i, and likewise for the L_u. With the sum of
+// those H_v whose top bit is not set these are h + q + 1 = c sums a window. The host weights them with powers of two while it combines
+// the windows by Horner's rule.
+// No method takes fewer additions than two per bucket (docs/performance.md).
+// All runs of a walk have the same length, and each run is one task, so that no run is cut.
+// The digests of all entries go to an account, as those of decompose do.
+// Host: src/msm/stages/reduce.ts. CPU reference: tests/reference/reduce.ts.
 {{structs}}
 {{entry}}
 {{bindings}}
 {{> hash_chain}}
 
-// The i-th number that has bit `bit` set.
+// Returns the i-th number that has bit `bit` set.
 fn with_bit(i: u32, bit: u32) -> u32 {
   let low = i & ((1u << bit) - 1u);
   return ((i ^ low) << 1u) | (1u << bit) | low;

@@ -1,14 +1,14 @@
-// sort: the entries of every window of a group by key. Least-significant-digit radix sort, stable, without a single atomic: the same
-// input gives the same permutation on every run, and a bucket that receives every point costs what any other input costs.
+// sort: sorts the entries of every window of a group by key. Least-significant-digit radix sort, stable and without atomics: the same input
+// gives the same permutation on every run, and the time does not depend on how the points fall into buckets.
 //
-// The stream lies in slabs of n entries, one a window. A pass sorts each slab by {{radixBits}} or fewer bits of the key, in three dispatches
+// The stream consists of window rows of n entries. A pass sorts each row by {{radixBits}} or fewer bits of the key, in three dispatches
 // (Merrill and Grimshaw 2011, "High performance and scalable radix sorting", in its simplest form):
-//   sort_count    counts the digits of each tile of a slab; a tile is one workgroup's share,
-//   sort_scan     turns the counts of a window into positions, one workgroup a window,
-//   sort_scatter  moves the entries of each tile there.
-// A thread takes {{perThread}} consecutive entries and counts them in a column of its own, so nothing is shared while counting.
-// The first pass drops absent entries (zero digits); the last one closes the gaps between the slabs and makes the keys global.
-// Host: src/msm/stages/sort.ts. CPU twin: tests/reference/sort.ts.
+//   sort_count    counts the digits of each tile of a row; a tile is the share of one workgroup,
+//   sort_scan     turns the counts of a window into positions, one workgroup per window,
+//   sort_scatter  moves the entries of each tile to their positions.
+// A thread takes {{perThread}} consecutive entries and counts them in a column of its own, so that no counter is shared.
+// The first pass drops absent entries (zero digits). The last pass closes the gaps between the rows and makes the keys global.
+// Host: src/msm/stages/sort.ts. CPU reference: tests/reference/sort.ts.
 {{structs}}
 {{entry}}
 {{bindings}}
@@ -20,7 +20,7 @@ const BINS = {{bins}}u;
 const TILE = THREADS * PER_THREAD;
 {{#hasColumns}}
 
-// Two 16-bit counters a word: bins 2k and 2k+1 of one thread, which alone writes that word.
+// Two 16-bit counters per word: bins 2k and 2k+1 of one thread, the only one that writes the word.
 var<workgroup> columns: array<u32, {{columnWords}}>;
 
 fn column(bin: u32, thread: u32) -> u32 {
@@ -39,7 +39,7 @@ fn digit(key: u32) -> u32 {
   return (key >> config.shift) & config.mask;
 }
 
-// Entries of a slab that this pass reads: all n before the first pass, the present ones after it.
+// Returns the number of entries of a row that this pass reads: n in the first pass, the present ones in later passes.
 fn row_length(window: u32) -> u32 {
   if (config.first_pass == 1u) {
     return config.row_length;
@@ -120,9 +120,9 @@ fn sort_scan(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_
 {{/scan}}
 {{#scatter}}
 
-// Where the first entry of each bin of this tile goes.
+// Position of the first entry of each bin of this tile.
 var<workgroup> bases: array<u32, BINS>;
-// Entries of the windows in front of this one, a thread's share each: a batch has many.
+// Entries of the windows before this one, summed by each thread over its share, because a batch has many windows.
 var<workgroup> in_front: array<u32, THREADS>;
 
 @compute @workgroup_size({{threads}})
@@ -137,7 +137,7 @@ fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocati
   }
   in_front[thread] = share;
   workgroupBarrier();
-  // the last pass writes the windows one behind the other, earlier ones keep to their slabs
+  // the last pass writes the windows contiguously, earlier passes write to their rows
   var target_base = window * config.row_length;
   if (config.last_pass == 1u) {
     target_base = 0u;
@@ -145,12 +145,12 @@ fn sort_scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocati
       target_base += in_front[t];
     }
   }
-  // counts to positions: every bin's counters become the exclusive scan over the threads
+  // the counters of every bin become their exclusive scan over the threads
   for (var bin = thread; bin < BINS; bin += THREADS) {
     bases[bin] = target_base + counts[(window * BINS + bin) * config.tiles + tile];
   }
   for (var pair = thread; pair < (BINS + 1u) / 2u; pair += THREADS) {
-    // both counters of a word at once: no sum exceeds the tile, so nothing spills from the lower into the upper half
+    // both counters of a word at once: no sum exceeds the tile, so the lower half does not overflow
     var running = 0u;
     for (var t = 0u; t < THREADS; t++) {
       let at = pair * THREADS + t;

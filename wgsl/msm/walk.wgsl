@@ -1,28 +1,31 @@
-// walk (the stream-walker): sums the points of each run of equal keys in a sorted stream.
+// walk (the stream walker): sums the points of each run of equal keys in a sorted stream. It is the bucket accumulation of Pippenger's
+// method by segmented reduction (Pippenger 1976; Blelloch 1993, "Prefix sums and their applications").
 //
-// The stream is cut into tasks (see partition.wgsl). A thread advances up to SLOTS tasks together, one affine addition each per
-// step; the additions of a step share one field inversion (Montgomery's trick): forward over the slots the products of the
-// denominators, one inversion, backward over the slots the single inverses and the sums. The prefix products live in
-// private or workgroup memory.
+// The stream is cut into tasks (see partition.wgsl). A thread advances up to SLOTS tasks together. In each step every slot does one
+// affine addition, and the additions of a step share one field inversion by Montgomery's batch inversion (Montgomery 1987): forward
+// over the slots go the products of the denominators, then one inversion, then backward over the slots the single inverses and the
+// sums. The prefix products are in private or in workgroup memory.
 //
-// Who writes what (the proof is in docs/architecture.md):
-//   1. A key whose run begins and ends inside one task is written to `sums[key]` by that task, and by nobody else.
-//   2. Any other run leaves task t through places 2t (head: the run was open when the task began) or 2t + 1 (tail: the run
-//      began here and is still open at the end) of the next level's stream. Whether it is open is read off the neighbouring keys.
-//   3. Every task writes both places on every run. An absent head carries the first key of the task, an absent tail the last, an
-//      empty task the key before it: the places are again a stream sorted by key, and combining it is this walk again.
+// Each sum has one writer (docs/architecture.md has the proof):
+//   1. A run that begins and ends inside one task is written to `sums[key]` by that task alone.
+//   2. Any other run leaves task t as a carry. Carry 2t (carry-in, the head) is for the run that was open when the task began,
+//      carry 2t + 1 (carry-out, the tail) for a run that began here and is open at the end. The neighbouring keys say which runs are open.
+//   3. Every task writes both carries. An absent head has the first key of the task, an absent tail the last key, and an empty task the
+//      key before it. So the carries are a stream sorted by key, and this walk again combines them.
 // A run without a present entry writes nothing. Infinity, stored as (0, 0), is a value and not absence.
 //
-// Additions: generic, doubling, opposite points, infinity on either side. A step is only the generic one, on slots that are READY. All
-// else, from the end of a run to a doubling, is done between two steps for the few slots that wait for it: SwiftShader carries out what
-// stands behind a branch even where nobody takes it, and on a GPU the threads of a subgroup do it together, each for a slot of its own.
-// In custody (custody.wgsl): a level that is not as partition left it is not walked. Entries taken in and places left count by their digests in
-// `balance`: what all walks of a stream took, less what they left to each other, is the stream. Points that are not infinity count in
-// `inhabited`: so many for a sum written, so many for a point taken in, so that what one walk wrote and another one read come to nothing.
-// Sums that the host reads back have a digest over their places and all of their words. It is taken
-// of the thread's own copy, so that it covers the write, too.
-// Where it is instrumented it also notes the writer of every sum and counts the entries that it takes in (dev/checks/watch.wgsl).
-// Host: src/msm/stages/walk.ts. CPU twin: tests/reference/walk.ts.
+// Additions meet the generic case, doublings, opposite points, and infinity on either side. A step does only the generic case, on slots
+// that are READY. Everything else, from the end of a run to a doubling, is done between two steps for the few slots that wait for it:
+// SwiftShader executes code behind a branch even if no thread takes it, and on a GPU the threads of a subgroup do it together, each for
+// one of its slots.
+//
+// Accounts (see hash-chain.wgsl): a level that partition did not seal is not walked. `checksum` is the sum of the digests of the
+// entries that were taken in, minus those of the carries that were left: over all walks of a stream it is the digest of the stream.
+// `finite_points` counts points other than infinity, with one weight for a sum that is written and another for a point that is taken
+// in, so that the weights of a walk's output and of the next walk's input cancel. Sums that the host reads back have a digest over their
+// indices and words, taken from the thread's own copy so that it covers the write too.
+// An instrumented walk also notes the writer of every sum and counts the entries that it takes in (dev/checks/watch.wgsl).
+// Host: src/msm/stages/walk.ts. CPU reference: tests/reference/walk.ts.
 {{structs}}
 {{entry}}
 {{> field}}
@@ -36,25 +39,26 @@
 {{> watch}}
 {{/instrumented}}
 
-// What this thread adds to the accounts.
+// Values that this thread adds to the accounts.
 var<private> checksum: u32;
 var<private> finite_points: u32;
 
 const SLOTS = {{slots}}u;
 const THREADS = {{threads}}u;
 
-// What a slot is up to: bits of `state`. Without READY it waits in `queue`, or its task is done.
+// State of a slot, as bits. A slot without READY waits in a queue, or its task is done.
 const PRESENT = 1u;   // there is a sum
 const OPEN = 2u;      // the current run was open when the task began
 const READY = 4u;     // the entry under the cursor belongs to the run, and is to be added to the sum
-const SURE = 8u;      // their x are known to differ
-const TANGENT = 16u;  // the entry is what the sum is already; with SURE, the sum stands for it
-const WARY = 32u;     // the task has met infinity or an x twice, and settle looks at the second point of every run
+const SURE = 8u;      // the x of sum and entry are known to differ
+const TANGENT = 16u;  // the entry equals the sum, so that the addition is a doubling; with SURE, `tangent` has replaced the sum
+const WARY = 32u;     // the task has met infinity or an x twice, so settle looks at the second point of every run
 
-// All that a thread has of its slots, row by row: what the slot is up to, its sum, and its prefix product where that is private. One array: what is
-// small, compilers for AMD hold in registers, and choose among them at every index.
-// The first row has the key in x, the state in y, the cursor in z; and in w not the slot's own, but a place of the queue: two stacks of slots that wait,
-// for settle from below, for tangent from above. Behind the slots is what the products of a step carry along, in walks of words.
+// The slots of a thread, row by row: state, sum, and the prefix product where it is private. It is one array because compilers for AMD
+// hold small arrays in registers and select among them at every index.
+// The first row of a slot has its key in x, its state in y and its cursor in z. The w of all slots together are the queue: two stacks
+// of waiting slots, those for settle from below and those for tangent from above. In walks with products of words, one more element
+// behind the slots is the value that the products of a step pass on.
 const ROWS = {{rows}}u;
 var<private> memory: array<vec4<u32>, {{memoryRows}}>;
 var<private> unsettled: u32;
@@ -88,7 +92,7 @@ fn set_sum(slot: u32, sum: Point) {
 }
 {{#prefixIsShared}}
 
-// a thread's own prefix products, interleaved with its neighbours'
+// The prefix products of a thread are interleaved with those of its neighbours.
 fn prefix(slot: u32) -> Canonical {
   return field_unpack(prefixes[slot * THREADS + lane]);
 }
@@ -118,7 +122,7 @@ fn task_start(level: Level, t: u32) -> u32 {
   return t * level.quotient + min(t, level.remainder);
 }
 
-// Whether the task's entry i is a point of the run of `run_key`.
+// Returns whether entry i belongs to the task and is a point of the run of `run_key`.
 fn goes_on(i: u32, last: u32, run_key: u32) -> bool {
   let entry = stream[i];
   return (i < last) & (entry.key == run_key) & (entry.point_ref != ABSENT);
@@ -129,7 +133,7 @@ fn wait_for_settle(slot: u32) {
   unsettled += 1u;
 }
 
-// The run of `run_key` is over, and `sum` its sum: it goes to where the rules say. `open` says that the run goes on in the next task.
+// Ends the run of `run_key` and writes its sum as the rules above say. `open`: the run goes on in the next task.
 fn flush(t: u32, run_key: u32, flags: u32, sum: Point, open: bool) {
   if ((flags & PRESENT) == 0u) {
     return;
@@ -142,13 +146,13 @@ fn flush(t: u32, run_key: u32, flags: u32, sum: Point, open: bool) {
     finite_points += select(config.per_sum, 0u, point_is_infinity(sum));
     return;
   }
-  let place = 2u * t + select(1u, 0u, (flags & OPEN) != 0u);
-  partials[place] = sum;
-  carries[place].point_ref = place;
-  checksum -= digest_of(run_key, place);
+  let carry = 2u * t + select(1u, 0u, (flags & OPEN) != 0u);
+  partials[carry] = sum;
+  carries[carry].point_ref = carry;
+  checksum -= digest_of(run_key, carry);
 }
 
-// Sets a slot up for its task, with both places absent until there is something to put there.
+// Sets a slot up for its task, with both carries absent at first.
 fn begin(level: Level, slot: u32, t: u32) {
   let first = task_start(level, t);
   let last = task_start(level, t + 1u);
@@ -174,15 +178,15 @@ fn begin(level: Level, slot: u32, t: u32) {
   partials[2u * t + 1u] = point_infinity();
 }
 
-// Takes a slot past the end of its run and past one entry, if that needs no inversion. The slot is ready then, or its task is done, or it
-// waits again.
+// Takes a slot past the end of its run and past one entry, if that needs no inversion. Afterwards the slot is ready, waits again, or has
+// finished its task.
 fn settle(level: Level, slot: u32, t: u32) {
   let i = memory[slot * ROWS].z;
   let last = task_start(level, t + 1u);
   let run_key = memory[slot * ROWS].x;
   var flags = memory[slot * ROWS].y & (PRESENT | OPEN | WARY);
   var sum = sum_of(slot);
-  // of the next task, where this one is at its end
+  // the first entry of the next task if this task is at its end
   let entry = stream[min(i, level.entries - 1u)];
   let same_run = entry.key == run_key;
   if (i >= last || !same_run) {
@@ -235,8 +239,7 @@ fn settle(level: Level, slot: u32, t: u32) {
   memory[slot * ROWS].y = flags;
 }
 
-// The digest of the sums of all slots, where every task is one run: a seal of each sum, over its place
-// and then its words.
+// Returns the digest of the sums of all slots, where every task is one run: for each sum a hash chain over its index and its words.
 fn digest_of_sums(slots: u32) -> u32 {
   var digest = 0u;
   for (var s = 0u; s < slots; s++) {
@@ -250,14 +253,15 @@ fn digest_of_sums(slots: u32) -> u32 {
   return digest;
 }
 
-// The point that a slot doubles: the entry under its cursor, or behind it the last one.
+// Returns the point that a slot doubles: the entry under its cursor, or after the step the entry before it.
 fn tangent_point(slot: u32) -> Point {
   let next = memory[slot * ROWS].z;
   return load_point(stream[select(next, next - 1u, (memory[slot * ROWS].y & SURE) != 0u)].point_ref);
 }
 
-// Doubles, around a generic step. In front of it the slot's sum becomes another point of the tangent in the point P = (x, y) there, which the step
-// adds to P: (x - 2·y, y - m) with m = 3·x² + a. What the step computes is as far from the double again, and is put right here.
+// Doubles P = (x, y) by means of a generic step. Before the step the sum is replaced by another point of the tangent at P,
+// (x - 2·y, y - m) with m = 3·x² + a, which the step adds to P. The result differs from 2·P by the same amounts, and the second call
+// corrects it.
 fn tangent(level: Level, slot: u32, t: u32, square: Tight) {
   var flags = memory[slot * ROWS].y;
   let after = (flags & SURE) != 0u;
@@ -291,7 +295,7 @@ fn tangent(level: Level, slot: u32, t: u32, square: Tight) {
 }
 
 {{#inWords}}
-// What a step does to its slots, one after the other: around one product, as compilers write each out where it is called.
+// Phases of a step, each of which goes through the slots. They share one product, because compilers inline every call of it.
 fn carried() -> Words {
   return field_unpack(load_element(SLOTS * ROWS));
 }
@@ -319,7 +323,7 @@ fn walk(
   @builtin(local_invocation_index) local: u32,
 ) {
   let level = levels[config.level];
-  // as dispatched: in an indirect dispatch browsers on D3D have to bring num_workgroups in by other ways
+  // from the level: browsers on D3D have to emulate num_workgroups in an indirect dispatch
   let thread = id.x + id.y * level.groups_x * THREADS;
   if (level.digest != level_digest(level) || !continue_chain(thread == 0u) || thread >= level.threads) {
     return;
@@ -358,7 +362,7 @@ fn walk(
       }
       let x1 = load_element(row_of_sum(s, false));
       let x2 = points[stream[memory[s * ROWS].z].point_ref & INDEX_MASK].x;
-      // The same x, or an x of 0, which infinity has and perhaps a point: hardly ever, on honest input.
+      // The same x, or an x of 0, which infinity has and a point may have: rare on honest input.
       if (((flags & SURE) == 0u) & (packed_equal(x1, x2) | packed_is_zero(x1) | packed_is_zero(x2))) {
         memory[s * ROWS].y = (flags ^ READY) | WARY;
         wait_for_settle(s);
@@ -383,7 +387,7 @@ fn walk(
     }
 {{/inLimbs}}
 {{#inWords}}
-    // What the products of a step carry along: the product of the denominators so far; from INVERSES on what inverts those that are left.
+    // The value that the products pass on: the product of the denominators so far, and from INVERSES on the inverse of those that remain.
     set_carried(field_one());
     var busy = false;
     for (var phase = TANGENTS; phase <= Y; phase++) {
@@ -400,7 +404,7 @@ fn walk(
       for (var turn = 0u; turn < turns; turn++) {
         var s = turn;
         if (phase == TANGENTS) {
-          // from below: what waits for settle from now on takes the places of those that are done
+          // from below, because slots that wait for settle from now on take the entries of the queue that are done
           s = memory[(SLOTS - tangents + turn) * ROWS].w;
         } else if (phase == INVERSES) {
           s = slots - 1u - (turn >> 1u);
@@ -416,13 +420,13 @@ fn walk(
           coordinate = point.y;
         }
         let stored = load_element(row_of_sum(s, in_y));
-        // The same x, or an x of 0, which infinity has and perhaps a point: hardly ever, on honest input.
+        // The same x, or an x of 0, which infinity has and a point may have: rare on honest input.
         if (phase == FORWARD && (flags & SURE) == 0u && (packed_equal(stored, point.x) || packed_is_zero(stored) || packed_is_zero(point.x))) {
           memory[s * ROWS].y = (flags ^ READY) | WARY;
           wait_for_settle(s);
           continue;
         }
-        let carries = phase == FORWARD || phase == INVERSES;
+        let passes_on = phase == FORWARD || phase == INVERSES;
         let takes_off = phase == INVERSES && (turn & 1u) != 0u;
         let sum = field_unpack(stored);
         let other = field_unpack(coordinate);
@@ -432,7 +436,7 @@ fn walk(
           set_prefix(s, b);
         }
         let own = prefix(s);
-        if (!carries) {
+        if (!passes_on) {
           b = own;
         }
         var a = own;
@@ -443,7 +447,7 @@ fn walk(
           a = other;
           b = other;
         }
-        // what comes off the product; in y through the entry, which the line goes through as well
+        // the value to subtract from the product; in y that of the entry, which is on the same line
         var less = field_unpack(point.y);
         if (phase == X) {
           less = words_sum(sum, other);
@@ -460,7 +464,7 @@ fn walk(
         } else if (phase == FORWARD || takes_off) {
           set_carried(product);
         } else {
-          // the own inverse and then the slope, in place of the prefix product
+          // the inverse of the slot's denominator, and later the slope, replace the prefix product
           set_prefix(s, product);
         }
       }
@@ -485,7 +489,7 @@ fn walk(
 {{/instrumented}}
 }
 
-// The entry under the cursor of a slot has been taken in.
+// Moves the cursor of a slot past the entry that was added.
 fn step_on(level: Level, slot: u32, t: u32, flags: u32) {
   let i = memory[slot * ROWS].z;
   memory[slot * ROWS].z = i + 1u;
@@ -505,11 +509,11 @@ fn step_on(level: Level, slot: u32, t: u32, flags: u32) {
 }
 {{#inLimbs}}
 
-// the slot's sum takes in the entry under its cursor. `inverse` is that of the product of the denominators of slots 0 to `slot`; what
-// comes back is the same for one slot less.
+// Adds the entry under the cursor of a slot to its sum. `inverse` is the inverse of the product of the denominators of slots 0 to
+// `slot`; the function returns the inverse for one slot less.
 //
-// The products stand in a row on purpose: as a loop around one product this compiles in three quarters of the time and runs 2.2
-// times slower on SwiftShader, where what a loop carries goes through memory (docs/performance.md).
+// The products stand in a row on purpose. A loop around one product compiles in three quarters of the time but runs 2.2 times slower on
+// SwiftShader, where the variables of a loop go through memory (docs/performance.md).
 fn add_step(level: Level, slot: u32, t: u32, flags: u32, inverse: Tight) -> Tight {
   let i = memory[slot * ROWS].z;
   let point = load_point(stream[i].point_ref);

@@ -9,7 +9,7 @@ import type { OwnShare, WorkerPool } from '../../threads/pool.js';
 import type { CompiledKernel, PointAdder } from '../../wasm/arithmetic/point-adder.js';
 import type { SurveyedVector } from '../plan/survey.js';
 import { cpuShape, MOST_POINTS, workersFor } from '../plan/work.js';
-import { publicPoint } from '../stages/fold.js';
+import { publicPoint } from '../stages/combine-windows.js';
 import { withAdder } from './adder.js';
 import type { Steps } from './bucket-sums.js';
 import { type Cutting, cutRows } from './cut.js';

@@ -4,7 +4,7 @@ import type { AffinePoint, Coordinate } from '../../api/values.js';
 import type { KnownAnswer } from '../../session/operation.js';
 import { type BasesLoader, LoadedBases } from '../inputs/loaded-bases.js';
 import { loadedTables } from '../plan/workload.js';
-import { areSame } from '../stages/fold.js';
+import { areSame } from '../stages/combine-windows.js';
 import { knownAnswer } from '../verify/known-answer.js';
 import type { MsmInput, MsmResult } from './msm-operation.js';
 import type { MsmSetup } from './setup.js';

@@ -16,7 +16,7 @@ import type { Plan } from '../plan/plan.js';
 import { type Batch, type Job, schedule } from '../plan/schedule.js';
 import type { Knobs } from '../plan/tuning.js';
 import type { MsmDone, MsmRequest } from '../request.js';
-import { affineOf, publicPoint } from '../stages/fold.js';
+import { affineOf, publicPoint } from '../stages/combine-windows.js';
 import { type Check, drawCheck, otherwise } from '../verify/check.js';
 import type { ExpectedDigests } from './audit.js';
 import { type JobOutcome, jobSubmission, readJob } from './job-submission.js';

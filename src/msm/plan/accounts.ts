@@ -3,29 +3,29 @@ import type { Instrument } from '../instrument.js';
 
 /** Accounts of one group of windows, as indices of words. */
 export interface GroupAccounts {
-  /** Digest of the scalars that decompose read; in lanes. */
+  /** Digest of the scalars that decompose read, in lanes. */
   readonly scalars: number;
-  /** Digest of the entries that it wrote; in lanes. */
+  /** Digest of the entries that decompose wrote, in lanes. */
   readonly entries: number;
-  /** How many entries are to be walked, by partition. */
+  /** Number of entries to walk, written by partition. */
   readonly length: number;
-  /** Digest of what the walks took in. */
+  /** Digest of the entries that the walks took in. */
   readonly checksum: number;
 }
 
-/** What the stages of a part say of what they read and wrote: what one says has to be what another says, or the host. */
+/** Accounts of a batch: digests and counts of what stages read and wrote. The host compares them with each other and with its own. */
 export interface Accounts {
   readonly groups: readonly GroupAccounts[];
   readonly reduce: Pick<GroupAccounts, 'entries' | 'checksum'>;
-  /** Sums that are not infinity, as often as the reduction adds each, less what it adds: nothing, in the end. */
+  /** Finite bucket sums, times the additions of each in the reduction, minus the finite points that the reduction takes in: 0 in the end. */
   readonly finitePoints: number;
-  /** Digest of the sums that are read back, by the walk that wrote them. */
+  /** Digest of the sums that the host reads back, by the walk that wrote them. */
   readonly readBack: number;
 }
 
 const GROUP_WORDS = 2 * LANES + 2;
 
-/** Of a plan, what decides how many there are. */
+/** Fields of a plan that the number of accounts depends on. */
 interface Counted {
   readonly groups: number;
   readonly levelTasks: readonly number[];
@@ -36,10 +36,15 @@ interface Counted {
 const findingsWords = ({ levelTasks, instrument }: Counted): number =>
   instrument?.findingsWords(levelTasks.length) ?? 0;
 
+/** Returns the bytes of the accounts of a batch. */
 export const accountsBytes = (plan: Counted): number =>
   4 * (findingsWords(plan) + plan.groups * GROUP_WORDS + LANES + 3);
 
-/** @param at where the stretch of the part begins, in bytes */
+/**
+ * Returns the accounts of a batch, as indices of words.
+ *
+ * @param at offset of the batch's slice, in bytes
+ */
 export const accountsOf = (plan: Counted, at: number): Accounts => {
   const first = at / 4 + findingsWords(plan);
   const reduce = first + plan.groups * GROUP_WORDS;

@@ -1,17 +1,17 @@
-/** What knobs may be. */
+/** Valid values of the knobs. */
 import type { Tuning } from '../../api/tuning.js';
 import { badArgument, show } from '../../errors.js';
 import { fieldProducts } from '../../field/modulus.js';
 import { MOST_SORT_ENTRIES, MOST_SORT_THREADS } from '../stages/sort.js';
 
-/** What the knobs that are words may say. */
+/** Values of the knobs that are words. */
 export const tuningChoices = {
   walkerPrefixMemory: ['private', 'workgroup'],
   fieldProduct: fieldProducts,
   cpuDistribution: ['dynamic', 'static'],
 } as const;
 
-/** The least and the most of the knobs that are numbers. */
+/** Least and greatest values of the knobs that are numbers. */
 export const tuningRanges: Readonly<
   Record<Exclude<keyof Tuning, keyof typeof tuningChoices>, readonly [number, number]>
 > = {
@@ -28,13 +28,15 @@ export const tuningRanges: Readonly<
   cpuChunk: [0, 256],
 };
 
-/** Every knob, not set. */
+/** Every knob, unset. */
 export const noKnobs: Partial<Tuning> = Object.fromEntries(
   [...Object.keys(tuningChoices), ...Object.keys(tuningRanges)].map((name) => [name, undefined]),
 );
 
 /**
- * @returns a copy, which nobody can change any more
+ * Checks the knobs that a caller sets.
+ *
+ * @returns a frozen copy
  * @throws MsmError `bad-argument` naming the knob and its range
  */
 export const checkTuning = (given: Partial<Tuning>): Partial<Tuning> => {

@@ -1,50 +1,53 @@
-/** What an MSM takes on the GPU and on the CPU: a few coefficients for each, which its runs correct. */
+/** Cost model of an MSM on the GPU and on the CPU: a few coefficients for each, which runs correct. */
 import type { AdapterDescription } from '../../api/device.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { deviceClassOf, type Trust } from './device-profiles.js';
 
-/** What there is to do. */
+/** Work of a call. */
 export interface Work {
-  /** Digits that are not zero: an addition each. */
+  /** Nonzero digits, an addition each. */
   readonly digits: number;
   readonly buckets: number;
-  /** To be uploaded. */
+  /** Bytes to upload. */
   readonly bytes: number;
 }
 
 export interface Coefficients {
-  /** Milliseconds of a call with nothing to do. */
+  /** Time of a call without work, in ms. */
   readonly fixedMs: number;
-  /** Nanoseconds. */
+  /** Time of a digit, in ns. */
   readonly digitNs: number;
   readonly bucketNs: number;
   readonly byteNs: number;
 }
 
-/** What all that grows takes, in milliseconds. */
+/** Returns the time that is proportional to the work, in ms. */
 export const growingMs = ({ digitNs, bucketNs, byteNs }: Coefficients, { digits, buckets, bytes }: Work): number =>
   (digitNs * digits + bucketNs * buckets + byteNs * bytes) / 1e6;
 
-/** Nanoseconds of an addition on one thread of the CPU: by the limbs of 29 bits of a coordinate, whose products are most of it (docs/performance.md, "On the CPU"). */
+/**
+ * Returns the time of an addition on one thread of the CPU, in ns. Products dominate it, so it grows with the square of the 29-bit limbs of
+ * a coordinate (docs/performance.md, "On the CPU").
+ */
 export const additionNs = ({ p, coordinates: { degree } }: CurveContext): number => {
   const limbs = Math.ceil((p.toString(2).length + 5) / 29);
   return 6.3 * limbs * limbs * (degree === 1 ? 1 : 3.4);
 };
 
-/** Of BN254's G1, to which what is known of GPUs is scaled. */
+/** Time of an addition on BN254 G1, to which the times of GPUs refer. */
 const REFERENCE_NS = 6.3 * 81;
 
-/** A bucket is two additions on the CPU. */
+/** Additions of a bucket on the CPU. */
 export const CPU_BUCKET_ADDITIONS = 2;
 
-/** On the GPU as many as `defaultWindowBits` thinks. */
+/** Additions of a bucket on the GPU, as `defaultWindowBits` has them. */
 const GPU_BUCKET_ADDITIONS = 4.3;
 
-/** So many times as long it takes on BigInts: measured at n = 512, 4 to 10. */
+/** Factor of the time on BigInts: 4 to 10 measured at n = 512. */
 const BIGINT_TIMES = 8;
 
 /**
- * Of a call on one thread of the CPU. What is fixed is a doubling for each bit, alone.
+ * Returns the coefficients of a call on one thread of the CPU. The fixed part is one doubling for each bit.
  *
  * @param isWasm whether there is WebAssembly
  */
@@ -70,26 +73,26 @@ export const gpuCoefficients = (curve: CurveContext, adapter: Adapter): Coeffici
   return { fixedMs, digitNs, bucketNs: GPU_BUCKET_ADDITIONS * digitNs, byteNs: adapter.software ? 0.3 : 0.5 };
 };
 
-/** A run, as the model sees it: what it should have taken beyond what is fixed, and what it took. */
+/** A run in the model: the expected time that grows with the work, and the measured time. */
 interface Run {
   readonly growingMs: number;
   readonly ms: number;
 }
 
-/** What is expected of a backend, and how its runs differed from that. */
+/** Expected cost of a backend, and its runs. */
 export interface CostModel {
-  /** Before any run. */
+  /** Coefficients before any run. */
   readonly prior: Coefficients;
-  /** The last ones. */
+  /** The last runs. */
   readonly runs: readonly Run[];
-  /** Weight of the prior, in runs, where it is less than usual. */
+  /** Weight of the prior in runs, if it is less than usual. */
   readonly thought?: number | undefined;
 }
 
-/** Runs that count. */
+/** Number of runs that count. */
 const KEPT = 8;
 
-/** What the prior counts for, in runs: one run alone changes nothing, two neither, and a few do. */
+/** Weight of the prior in runs: one or two runs change nothing, a few do. */
 const THOUGHT = 2.5;
 
 export const median = (values: readonly number[]): number => {
@@ -105,7 +108,7 @@ interface Weighed {
   readonly weight: number;
 }
 
-/** Where half of the weight is below. */
+/** Returns the weighted median. */
 const weighedMedian = (values: readonly Weighed[]): number => {
   const sorted = [...values].sort((left, right) => left.value - right.value);
   let left = sorted.reduce((sum, { weight }) => sum + weight, 0) / 2;
@@ -116,19 +119,20 @@ const weighedMedian = (values: readonly Weighed[]): number => {
   return Number.NaN;
 };
 
-/** Rounds after which nothing moves any more. */
+/** Rounds after which the fit is stable. */
 const ROUNDS = 6;
 
-/** A clock that stands still is no reason to think that anything is for nothing. */
+/** Least factor, because a coarse clock may measure 0 ms. */
 const LEAST_FACTOR = 0.02;
 
 /**
- * How many times what was thought the growing part takes, and what is fixed: in turns, each the median of what the runs say of it, and what was thought. A
- * run says of either as much as that is of what it takes; so it is the least sum of relative differences that is looked for, which no outlier moves far.
+ * Fits the model to its runs: the factor of the growing part, and the fixed part. Each is the weighted median of the values that the runs
+ * give and of the prior, computed in turn. The weight of a run is the share that the part has in its time. This minimises the sum of
+ * relative differences, which outliers move little.
  */
 export const fitted = ({ prior, runs, thought }: CostModel): { readonly factor: number; readonly fixedMs: number } => {
   const weight = thought ?? THOUGHT;
-  // a GPU that is other than guessed is so in all; else what grows would be taken for fixed where runs are small
+  // a guessed GPU differs from the guess in both parts; small runs would attribute all of it to the fixed part
   const ratios = runs.map(({ growingMs, ms }) => ({ value: ms / (prior.fixedMs + growingMs || 1), weight: 1 }));
   const all = thought === undefined ? 1 : Math.max(LEAST_FACTOR, weighedMedian([{ value: 1, weight }, ...ratios]));
   let [factor, fixedMs] = [all, all * prior.fixedMs];
@@ -148,13 +152,13 @@ export const fitted = ({ prior, runs, thought }: CostModel): { readonly factor: 
   return { factor, fixedMs };
 };
 
-/** What a model expects of works, in milliseconds. */
+/** Returns a function that predicts the time of work, in ms. */
 export const expectation = (model: CostModel): ((work: Work) => number) => {
   const { factor, fixedMs } = fitted(model);
   return (work) => fixedMs + factor * growingMs(model.prior, work);
 };
 
-/** The model after a run. */
+/** Returns the model after a run. */
 export const learned = (model: CostModel, work: Work, ms: number): CostModel => ({
   ...model,
   runs: [...model.runs, { growingMs: growingMs(model.prior, work), ms }].slice(-KEPT),

@@ -9,7 +9,7 @@ import { reduceAdditions } from './window-bits.js';
 import { oneOf, shareOf, type Workload } from './workload.js';
 
 /**
- * Plans a workload without chunks, whatever it takes.
+ * Plans a workload without chunks, regardless of limits and budget.
  *
  * @param mostWindows the most windows in a group
  */
@@ -21,16 +21,16 @@ export const planOne = (
   mostWindows = Number.POSITIVE_INFINITY,
 ): Plan => layOut(load, curve, resolveTuning(load, curve, limits, overrides), overrides.instrument, mostWindows);
 
-/** Points of bases that a chunk may have to bind beyond its own, because a binding starts only at certain places. */
+/** Returns the bases that a chunk may have to bind beyond its own, because bindings start at aligned offsets. */
 const spareBases = (curve: CurveContext, tables: number): number => itemsPerBindingStep(tables * curve.pointBytes) - 1;
 
-/** Why a plan does not fit, or null. */
+/** Returns why a plan does not fit, or null if it fits. */
 const misfit = (plan: Plan, curve: CurveContext, limits: PlanLimits, budget: number): string | null => {
   const most = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
   for (const [name, bytes] of Object.entries(plan.scratch)) {
     if (bytes > most) return `scratch buffer '${name}' needs ${bytes} bytes, the device binds ${most}`;
   }
-  // one row of workgroups a window, and one a window of a group
+  // the sort dispatches a row of workgroups for each window, and one workgroup for each window of a group
   const row = Math.max(plan.tiles, plan.windowsPerGroup);
   if (row > MAX_GROUPS) return `the sort needs ${row} workgroups in a row, a device dispatches ${MAX_GROUPS}`;
   const bases = (plan.n + spareBases(curve, plan.tables)) * plan.tables * curve.pointBytes;
@@ -49,12 +49,12 @@ const misfit = (plan: Plan, curve: CurveContext, limits: PlanLimits, budget: num
 };
 
 /**
- * Scratch that more groups of windows are made for, though the budget allows more: by then a group has enough to do for every device, and
- * memory of somebody else's page is not for free. Chunks are never made for it.
+ * Returns the scratch that suffices, in bytes. Beyond it a plan gets more groups of windows even if the budget allows more: a group then
+ * has enough work for every device, and memory of the page is not free. It is no reason for chunks.
  */
 const enoughScratch = ({ vectors, n }: Workload): number => 2 ** 25 + 60 * vectors * n;
 
-/** The plan with the fewest groups of windows that fits; one that does not, and why, if there is none. */
+/** Returns the plan with the fewest groups of windows that fits. If none fits, returns one with the reason. */
 const fewestGroups = (
   load: Workload,
   curve: CurveContext,
@@ -68,12 +68,12 @@ const fewestGroups = (
   let why = misfit(plan, curve, limits, budget);
   const isLavish = ({ scratchBytes }: Plan): boolean => {
     if (scratchBytes <= enoughScratch(load)) return false;
-    // what does not become less with the groups: scalars, buckets
+    // scratch that more groups do not reduce: scalars, buckets
     const fixed = layOut(load, curve, tuning, instrument, 1).scratchBytes;
     return scratchBytes > WORTH_SAVING * fixed;
   };
   while ((why !== null || isLavish(plan)) && plan.windowsPerGroup > 1) {
-    // exact where there are few, and quick where a batch has thousands
+    // exact for few groups, and fast for a batch of thousands
     const step = Math.max(1, Math.floor(plan.windowsPerGroup / 64));
     plan = layOut(load, curve, tuning, instrument, plan.windowsPerGroup - step);
     why = misfit(plan, curve, limits, budget);
@@ -81,27 +81,26 @@ const fewestGroups = (
   return { plan, why };
 };
 
-/** More groups save little where scratch is no more than so many times what they cannot save. */
+/** More groups are not worth while if scratch is within this factor of what they cannot reduce. */
 const WORTH_SAVING = 1.1;
 
 /** The option that a budget comes from. */
 export type BudgetName = 'memoryBudget' | 'deviceBudget';
 
-/** What else helps, where it is not raised. */
+/** Advice besides raising the budget. */
 const budgetAdvice: Readonly<Record<BudgetName, string>> = {
   memoryBudget: '',
   deviceBudget: 'destroy what is not needed of its bases and scalars, or ',
 };
 
 /**
- * Cuts an MSM into the fewest equal chunks whose buffers fit the device's limits and the budget, and so that one window of a
- * chunk is no more than a submit may do; and each chunk into the fewest groups of windows. More groups cost a few dispatches each,
- * more chunks a reduction each.
+ * Cuts an MSM into the fewest equal chunks whose buffers fit the limits of the device and the budget, and of which one window fits a
+ * submit. Cuts each chunk into the fewest groups of windows. A group costs a few dispatches, a chunk a reduction.
  *
  * @param load one vector
  * @param budget bytes of scratch
- * @param name what to call the budget where it is too small
- * @returns the plan of every chunk but perhaps the last, which is shorter
+ * @param name name of the budget for the error text
+ * @returns the plan of every chunk; the last one may be shorter
  * @throws MsmError `bad-argument` if not even the smallest chunk fits
  */
 export const planMsm = (
@@ -142,12 +141,12 @@ export const planMsm = (
   return found.plan;
 };
 
-/** A batch in many groups of windows is better done as several batches: so many more than its additions ask for are too many. */
+/** A batch with this many times more groups of windows than its additions need is split, as several batches are faster then. */
 const MANY_GROUPS = 4;
 
 /**
- * Plans several vectors as one, or null where they had better be fewer: they do not fit, or fit only a few windows at a time, or with
- * windows much narrower than one of them would have.
+ * Plans several vectors as one. Returns null if fewer vectors at a time are better: together they do not fit, fit only a few windows at a
+ * time, or get much narrower windows than one vector alone.
  *
  * @param load more than one vector
  */
@@ -161,6 +160,6 @@ export const planTogether = (
   const { plan, why } = fewestGroups(load, curve, limits, budget, overrides);
   const { windowBits, additionsPerSubmit } = plan.tuning;
   if (why !== null || plan.groups > MANY_GROUPS * Math.ceil(plan.additions / additionsPerSubmit)) return null;
-  const alone = resolveTuning(oneOf(load), curve, limits, overrides);
-  return windowBits + 1 < alone.windowBits ? null : plan;
+  const single = resolveTuning(oneOf(load), curve, limits, overrides);
+  return windowBits + 1 < single.windowBits ? null : plan;
 };

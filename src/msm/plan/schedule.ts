@@ -5,11 +5,11 @@ import { type BudgetName, planMsm, planTogether } from './planner.js';
 import type { Knobs } from './tuning.js';
 import { together, type Workload } from './workload.js';
 
-/** A vector of scalars, of which the first multiplies base `offset`. */
+/** A vector of scalars whose first scalar multiplies base `offset`. */
 export interface VectorShape {
   readonly load: Workload;
   readonly offset: number;
-  /** How far behind `offset` the bases of its scalars are, in ascending order; null if as far as the scalars. */
+  /** Indices of the bases of its scalars, counted from `offset`, in ascending order; null if the bases are consecutive. */
   readonly indices: Uint32Array | null;
 }
 
@@ -21,7 +21,7 @@ export interface Chunk {
   readonly length: number;
 }
 
-/** Buffers of which every part of a job has a stretch of its own: what goes in before the first part, and what comes out after the last. */
+/** Buffers of which every batch of a job has a slice of its own: inputs, and results that the host reads back. */
 const own = [
   'scalars',
   'vectors',
@@ -31,34 +31,35 @@ const own = [
 ] as const satisfies readonly (keyof Plan['scratch'])[];
 export type OwnName = (typeof own)[number];
 
-/** Pieces that are computed as one, by one plan; where it has its stretches, in bytes. */
+/** Chunks of vectors that one plan computes together. */
 export interface Batch {
   readonly plan: Plan;
-  /** Scalars of the longest piece, at most those of the plan. */
+  /** Scalars of the longest chunk, at most those of the plan. */
   readonly n: number;
   readonly chunks: readonly Chunk[];
-  /** The bases to bind: [first, first + count), where `first` is such that a binding may start there. */
+  /** The bases to bind, [first, first + count). A binding may start at `first`. */
   readonly bases: { readonly first: number; readonly count: number };
+  /** Offsets of its slices, in bytes. */
   readonly at: Readonly<Record<OwnName, number>>;
-  /** It begins a submit of its own, as the one before would become too long. */
+  /** Begins a submit of its own, because the one before would take too long with it. */
   readonly ownSubmit: boolean;
 }
 
-/** Parts that are uploaded, computed and read back together. */
+/** Batches that are uploaded, computed and read back together. */
 export interface Job {
   readonly batches: readonly Batch[];
   readonly scratch: Readonly<Record<string, number>>;
-  /** Bytes of what comes back: the stretches of `accounts`, and those of `bitSums`. */
+  /** Bytes of all `accounts` and of all `bitSums`, which the host reads back. */
   readonly accounts: number;
   readonly bitSums: number;
   readonly submits: number;
-  /** Bytes of all that it takes at the same time, beside the bases. */
+  /** Bytes that the job takes at the same time, bases not counted. */
   readonly peakBytes: number;
 }
 
 const aligned = (bytes: number): number => Math.ceil(bytes / STORAGE_ALIGNMENT) * STORAGE_ALIGNMENT;
 
-/** The bases that pieces take, from a place on where a binding may start. */
+/** Returns the bases of chunks, from an index at which a binding may start. */
 const basesOf = (
   vectors: readonly VectorShape[],
   chunks: readonly Chunk[],
@@ -77,16 +78,16 @@ const basesOf = (
 
 type UnplacedBatch = Pick<Batch, 'plan' | 'n' | 'chunks' | 'bases'>;
 
-/** Parts of a job at most: by then a submit is nothing beside them. */
+/** The most batches of a job; beyond them the cost of a submit is negligible. */
 const MOST_BATCHES = 64;
 
-/** Vectors of a part at most; more have nothing to gain from each other. */
+/** The most vectors of a batch; more of them gain nothing. */
 const MOST_VECTORS = 2 ** 12;
 
-/** A shorter vector is filled up to the longest of its part; no more than as much again. */
+/** The most that the padding of shorter vectors may grow a vector: they are padded to the longest of their batch. */
 const MOST_FILLED_UP = 2;
 
-/** Cuts vectors into parts: those of about equal length together, those too long for one by one in chunks. */
+/** Cuts vectors into batches: vectors of about equal length together, and vectors that are too long in chunks. */
 const cutIntoBatches = (
   vectors: readonly VectorShape[],
   curve: CurveContext,
@@ -99,7 +100,7 @@ const cutIntoBatches = (
   const whole = (vector: number): Chunk => ({ vector, first: 0, length: lengthOf(vector) });
   const waiting = vectors.map((_, i) => i).filter((vector) => lengthOf(vector) > 0);
   waiting.sort((left, right) => lengthOf(right) - lengthOf(left));
-  const parts: UnplacedBatch[] = [];
+  const batches: UnplacedBatch[] = [];
   while (waiting.length > 0) {
     const [longest] = waiting as [number];
     const pointBytes = curve.pointBytes * (vectors[longest] as VectorShape).load.tables.count;
@@ -117,26 +118,26 @@ const cutIntoBatches = (
       chosen = chosen.slice(0, Math.ceil(chosen.length / 2));
     }
     if (plan !== null) {
-      parts.push({ plan, n: plan.n, chunks: chosen.map(whole), bases: bases(chosen) });
+      batches.push({ plan, n: plan.n, chunks: chosen.map(whole), bases: bases(chosen) });
     } else {
       const chunk = planMsm((vectors[longest] as VectorShape).load, curve, limits, budget, tuning, name);
       for (let first = 0; first < lengthOf(longest); first += chunk.n) {
         const length = Math.min(chunk.n, lengthOf(longest) - first);
         const chunks = [{ vector: longest, first, length }];
-        parts.push({ plan: chunk, n: length, chunks, bases: basesOf(vectors, chunks, pointBytes) });
+        batches.push({ plan: chunk, n: length, chunks, bases: basesOf(vectors, chunks, pointBytes) });
       }
     }
     waiting.splice(0, chosen.length);
   }
-  return parts;
+  return batches;
 };
 
-/** Where parts of one job have their stretches, and what they take; they share all scratch but what is their own. */
+/** Lays out the slices of batches in one job. Batches share all scratch but the buffers of `own`. */
 const layOutBatches = (
-  parts: readonly UnplacedBatch[],
+  batches: readonly UnplacedBatch[],
 ): Pick<Job, 'scratch' | 'accounts' | 'bitSums'> & { at: Batch['at'][]; peakBytes: number } => {
   const taken: Record<string, number> = {};
-  const at = parts.map(({ plan }) => {
+  const at = batches.map(({ plan }) => {
     const starts = Object.fromEntries(own.map((name) => [name, aligned(taken[name] ?? 0)])) as Record<OwnName, number>;
     for (const [name, bytes] of Object.entries(plan.scratch)) {
       const start = starts[name as OwnName];
@@ -144,7 +145,7 @@ const layOutBatches = (
     }
     return starts;
   });
-  const total = (counted: (plan: Plan) => number): number => parts.reduce((sum, { plan }) => sum + counted(plan), 0);
+  const total = (counted: (plan: Plan) => number): number => batches.reduce((sum, { plan }) => sum + counted(plan), 0);
   const { accounts = 0, bitSums = 0, ...scratch } = taken;
   const { all } = jobBytes(
     accounts,
@@ -155,27 +156,27 @@ const layOutBatches = (
   return { at, scratch, accounts, bitSums, peakBytes: Object.values(scratch).reduce((sum, bytes) => sum + bytes, all) };
 };
 
-/** Gives every part its stretches and its place in a submit. */
-const place = (parts: readonly UnplacedBatch[]): Job => {
-  const { at, scratch, accounts, bitSums, peakBytes } = layOutBatches(parts);
+/** Makes a job of batches: gives each its slices and decides which begin a submit. */
+const jobOf = (batches: readonly UnplacedBatch[]): Job => {
+  const { at, scratch, accounts, bitSums, peakBytes } = layOutBatches(batches);
   let additions = 0;
   let submits = 0;
-  const placed = parts.map((part, i): Batch => {
-    const { plan } = part;
+  const placed = batches.map((batch, i): Batch => {
+    const { plan } = batch;
     const ownSubmit = submits === 0 || plan.submits > 1 || additions + plan.additions > plan.tuning.additionsPerSubmit;
     additions = ownSubmit ? plan.additions : additions + plan.additions;
     submits += ownSubmit ? plan.submits : 0;
-    return { ...part, at: at[i] as Batch['at'], ownSubmit };
+    return { ...batch, at: at[i] as Batch['at'], ownSubmit };
   });
   return { batches: placed, scratch, accounts, bitSums, submits, peakBytes };
 };
 
 /**
- * Decides what is computed together: vectors of about equal length become parts, and as many parts as the budget has room for become a
- * job, which takes one map, and one submit unless it would hold the GPU for too long. Vectors without scalars are in none.
+ * Decides what is computed together. Vectors of about equal length become a batch, and as many batches as fit the budget become a job. A
+ * job takes one map, and one submit unless that would hold the GPU for too long. Vectors without scalars are in no batch.
  *
- * @param name what to call the budget where it is too small
- * @throws MsmError `bad-argument` where not even one scalar at a time fits the budget
+ * @param name name of the budget for the error text
+ * @throws MsmError `bad-argument` if not even one scalar at a time fits the budget
  */
 export const schedule = (
   vectors: readonly VectorShape[],
@@ -185,18 +186,18 @@ export const schedule = (
   tuning: Knobs,
   name?: BudgetName,
 ): Job[] => {
-  const fits = (parts: readonly UnplacedBatch[]): boolean => {
-    const { scratch, bitSums, peakBytes } = layOutBatches(parts);
+  const fits = (batches: readonly UnplacedBatch[]): boolean => {
+    const { scratch, bitSums, peakBytes } = layOutBatches(batches);
     const largest = Math.min(limits.maxBufferSize, limits.maxStorageBufferBindingSize);
     return peakBytes <= budget && [bitSums, ...Object.values(scratch)].every((bytes) => bytes <= largest);
   };
   const jobs: UnplacedBatch[][] = [];
-  for (const part of cutIntoBatches(vectors, curve, limits, budget, tuning, name)) {
+  for (const batch of cutIntoBatches(vectors, curve, limits, budget, tuning, name)) {
     const last = jobs.at(-1);
     // an instrument observes one MSM at a time
-    const joins = last !== undefined && last.length < MOST_BATCHES && part.plan.instrument === undefined;
-    if (joins && fits([...last, part])) last.push(part);
-    else jobs.push([part]);
+    const joins = last !== undefined && last.length < MOST_BATCHES && batch.plan.instrument === undefined;
+    if (joins && fits([...last, batch])) last.push(batch);
+    else jobs.push([batch]);
   }
-  return jobs.map(place);
+  return jobs.map(jobOf);
 };

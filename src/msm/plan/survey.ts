@@ -2,17 +2,17 @@ import type { CurveContext } from '../../curves/curve.js';
 import { digitsOf } from '../../field/modulus.js';
 import type { TableShape, Workload } from './workload.js';
 
-/** Scalars that are looked at for an estimate. */
+/** Scalars that an estimate samples. */
 const SAMPLE = 1024;
 
-/** Finds how many bits scalars have, as decompose will take them. */
+/** Measures the bits of scalars as decompose will use them, reduced and, where the curve allows it, negated. */
 class Ruler {
   readonly #words: Uint32Array;
   readonly #perScalar: number;
   readonly #order: readonly number[];
   readonly #orderBits: number;
-  readonly #folds: boolean;
-  /** Bits of the longest number that there can be. */
+  readonly #negates: boolean;
+  /** Bits of the longest scalar after decompose. */
   readonly full: number;
 
   constructor(curve: CurveContext, words: Uint32Array) {
@@ -20,11 +20,11 @@ class Ruler {
     this.#perScalar = curve.scalarBytes / 4;
     this.#order = digitsOf(curve.order, 32, this.#perScalar);
     this.#orderBits = curve.scalarBits;
-    this.#folds = curve.negatesScalars;
+    this.#negates = curve.negatesScalars;
     this.full = curve.signedBits;
   }
 
-  /** Whether a scalar is below 2^bits as it stands; what is cheap to say. */
+  /** Returns whether a stored scalar is below 2^bits, a cheap test. */
   isBelow(index: number, bits: number): boolean {
     const at = index * this.#perScalar;
     const top = bits >>> 5;
@@ -32,7 +32,7 @@ class Ruler {
     return top >= this.#perScalar || (this.#words[at + top] as number) >>> (bits & 31) === 0;
   }
 
-  /** Bits of scalar `index`; of one that is not below the order, those of the longest. */
+  /** Returns the bits of scalar `index`, or those of the longest if the scalar is not below the order. */
   lengthOf(index: number): number {
     const at = index * this.#perScalar;
     let length = 0;
@@ -40,7 +40,7 @@ class Ruler {
       const word = this.#words[at + w] as number;
       if (word !== 0) length = 32 * (w + 1) - Math.clz32(word);
     }
-    // shorter than half the order: nothing to fold
+    // shorter than half the order, so that its negative is longer
     if (length < this.#orderBits - 1) return length;
     let [borrow, difference] = [0, 0];
     for (let w = 0; w < this.#perScalar; w++) {
@@ -50,24 +50,24 @@ class Ruler {
     }
     if (borrow === 1) return this.full;
     if (difference === 0) return 0;
-    return this.#folds ? Math.min(length, difference) : Math.min(length, this.full);
+    return this.#negates ? Math.min(length, difference) : Math.min(length, this.full);
   }
 }
 
-/** Scalars as they are computed with. */
+/** Scalars to compute with, and their workload. */
 export interface Surveyed {
   readonly load: Workload;
   readonly scalars: Uint8Array<ArrayBuffer>;
-  /** Which of the given ones they are, in ascending order; null if all. */
+  /** Indices of the scalars among those given, in ascending order; null if all are there. */
   readonly indices: Uint32Array<ArrayBuffer> | null;
 }
 
-/** The scalars of a vector, the first of those given multiplying base `offset`. */
+/** The scalars of a vector. The first of the given scalars multiplies base `offset`. */
 export interface SurveyedVector extends Surveyed {
   readonly offset: number;
 }
 
-/** All but the zeros. */
+/** Returns the nonzero scalars with their indices. */
 const withoutZeros = (
   words: Uint32Array,
   perScalar: number,
@@ -89,13 +89,13 @@ const withoutZeros = (
 };
 
 /**
- * Looks at scalars to plan by them: at some for how many digits will not be zero, and, where those are all short, at every one for the
- * longest. Where most are zero, the others are picked out. It costs next to nothing where scalars are random, and a pass over them
- * where that saves most of the work.
+ * Surveys the scalars of a vector for the planner. A sample estimates the number of nonzero digits. If the sample has only short scalars, a
+ * pass over all of them finds the longest. If most scalars are zero, only the nonzero ones are returned. For random scalars the cost is
+ * negligible; a pass over all of them happens only where it saves most of the work.
  *
  * @param scalars in the public format
  * @param picks whether zeros may be left out
- * @returns the workload of one vector; `bits` is an upper bound of every scalar's, to be relied on
+ * @returns the workload of one vector, whose `bits` is an upper bound for every scalar
  */
 export const survey = (
   curve: CurveContext,
@@ -122,7 +122,7 @@ export const survey = (
   const load = { vectors: 1, n, bits, lengths, tables, picked: false };
   if (!picks || 2 * (lengths.get(0) ?? 0) <= n) return { load, scalars, indices: null };
   const kept = withoutZeros(words, curve.scalarBytes / 4);
-  // of those few the sample may have met none: they are looked at instead
+  // the sample may have met none of the nonzero scalars
   const { load: left } = survey(curve, kept.scalars, tables, false);
   return { ...kept, load: { ...left, picked: true } };
 };

@@ -7,7 +7,7 @@ import { type DeviceProfile, deviceDefaults } from './device-defaults.js';
 import { defaultWindowBits } from './window-bits.js';
 import type { Workload } from './workload.js';
 
-/** The knobs that are set: undefined means as if they were not there. */
+/** Returns the knobs that are set; undefined counts as not set. */
 export const given = <Set extends object>(tuning: Set): Set =>
   Object.fromEntries(Object.entries(tuning).filter(([, value]) => value !== undefined)) as Set;
 
@@ -16,7 +16,7 @@ export interface Knobs extends Partial<Tuning> {
   readonly instrument?: Instrument | undefined;
 }
 
-/** Fills in the knobs that the caller left open. */
+/** Returns all knobs, with defaults for those that the caller left unset, and clamped to the limits of the device. */
 export const resolveTuning = (load: Workload, curve: CurveContext, device: DeviceProfile, overrides: Knobs): Tuning => {
   const { instrument: _, ...set } = given(overrides);
   const fixed = { ...deviceDefaults(device), ...set };

@@ -2,45 +2,45 @@ import { sortPasses } from '../stages/sort.js';
 import { windowCount } from './window-count.js';
 import { blocksOf, expectedDigits, type Workload } from './workload.js';
 
-/** Additions of the reduction: every bucket is added to two sums; what is done with those is little. */
+/** Returns the additions of the reduction: each bucket is added to two sums; later additions are few. */
 export const reduceAdditions = (windowBits: number, windows: number): number => windows * 2 ** windowBits;
 
 /**
- * What there is to do besides the additions of the walk, in additions. Fitted to walls of widths 9 to 14 at n = 2^12, 2^14 and 2^16 on SwiftShader,
- * which all ask for a bucket of 3.8 to 4.7 (docs/performance.md); on GPUs not measured yet.
+ * Costs besides the additions of the walk, in additions. They are fitted to wall times of windows of 9 to 14 bits at n = 2^12, 2^14 and
+ * 2^16 on SwiftShader, each of which gives 3.8 to 4.7 for a bucket (docs/performance.md). There is no fit for GPUs.
  */
 const COST = {
-  /** A digit, zero or not: it is written by decompose and read by the sort. */
+  /** A digit, zero or not, which decompose writes and the sort reads. */
   digit: 0.05,
-  /** A digit that is not zero, in a pass of the sort. */
+  /** A nonzero digit in a pass of the sort. */
   sorted: 0.04,
-  /** A bucket with something in it: the end of its run, its clearing, and two additions of the reduction, which has fewer slots to share inversions. */
+  /** A bucket with entries: the end of its run, its clearing, and two additions of the reduction, whose slots share fewer inversions. */
   bucket: 4.3,
-  /** A bucket with nothing in it. */
+  /** A bucket without entries. */
   emptyBucket: 0.3,
 } as const;
 
-/** Of widths that cost about the same the narrowest is taken: it has the fewest buckets, which take memory, and parallelise less well than the walk. */
+/** Widths within this factor of the cheapest count as equal. The narrowest has the fewest buckets, which take memory and are less parallel. */
 const NEAR_ENOUGH = 1.02;
 
-/** The c that costs least, by the digits that are expected not to be zero. The reduction must fit a submit. */
+/** Returns the cheapest c for the expected nonzero digits whose reduction fits a submit. */
 export const defaultWindowBits = (load: Workload, additionsPerSubmit: number): number => {
-  const pieces = blocksOf(load);
+  const blocks = blocksOf(load);
   const cost = (c: number): number => {
-    const windows = load.vectors * windowCount(pieces.bits - 1, c);
+    const windows = load.vectors * windowCount(blocks.bits - 1, c);
     if (reduceAdditions(c, windows) > additionsPerSubmit) return Number.POSITIVE_INFINITY;
     const digits = expectedDigits(load, c);
     const buckets = windows * 2 ** (c - 1);
     const filled = buckets * (1 - Math.exp(-digits / buckets));
     return (
       digits * (1 + COST.sorted * sortPasses(c - 1).length) +
-      COST.digit * load.n * pieces.count * windows -
+      COST.digit * load.n * blocks.count * windows -
       filled +
       COST.bucket * filled +
       COST.emptyBucket * (buckets - filled)
     );
   };
-  // narrower ones have fewer additions still where n is tiny, and more of everything else
+  // for tiny n narrower windows have fewer additions, but more of everything else
   const least = Number.isFinite(cost(4)) ? 4 : 2;
   const costs = Array.from({ length: 17 - least }, (_, i) => cost(least + i));
   const good = NEAR_ENOUGH * Math.min(...costs);
@@ -48,10 +48,11 @@ export const defaultWindowBits = (load: Workload, additionsPerSubmit: number): n
 };
 
 /**
- * The c of the CPU, with the fewest additions: as many as there are digits to fill the buckets, two for each bucket to sum them up.
+ * Returns the c with the fewest additions on the CPU: one for each nonzero digit, and two for each bucket in the running sum (Bernstein,
+ * Doumen, Lange, Oosterwijk 2012).
  *
- * @param bits of the longest scalar
- * @param digits how many digits of c bits are not zero
+ * @param bits bits of the longest scalar
+ * @param digits returns the number of nonzero digits of c bits
  */
 export const cpuWindowBits = (bits: number, digits: (windowBits: number) => number): number => {
   const additions = (c: number): number => digits(c) + windowCount(bits, c) * 2 * 2 ** (c - 1);

@@ -1,22 +1,22 @@
-/** What scalars are to the GPU and to the CPU: additions, buckets, bytes. */
+/** Work of scalars on the GPU and on the CPU: additions, buckets, bytes. */
 import type { CurveContext } from '../../curves/curve.js';
 import { additionNs, CPU_BUCKET_ADDITIONS, type Work } from './cost.js';
 import { cpuWindowBits, defaultWindowBits } from './window-bits.js';
 import { windowCount } from './window-count.js';
 import { blocksOf, expectedDigits, NO_TABLES, shareOf, type Workload } from './workload.js';
 
-/** Points that the CPU brings into memory together: more would take more of it, and fewer more additions of buckets. */
+/** Points that the CPU holds in memory at a time. More points take more memory, fewer points more additions of buckets. */
 export const MOST_POINTS = 2 ** 16;
 
-/** How the CPU computes a vector. */
+/** Shape of a vector's computation on the CPU. */
 export interface CpuShape {
   readonly windowBits: number;
   readonly windows: number;
-  /** Digits that are not zero, about, of all its scalars. */
+  /** Expected nonzero digits of all its scalars. */
   readonly digits: number;
 }
 
-/** @param load of one vector, and of its bases alone */
+/** @param load one vector, without tables */
 export const cpuShape = (load: Workload): CpuShape => {
   const plain = { ...load, tables: NO_TABLES };
   const together = shareOf(plain, Math.min(load.n, MOST_POINTS));
@@ -34,20 +34,21 @@ const sum = (works: readonly Work[]): Work =>
     { digits: 0, buckets: 0, bytes: 0 },
   );
 
-/** What a worker has to have to do, in milliseconds, to be worth starting: twice what it takes to start one. */
+/** Least work that justifies a worker, in ms: twice the time to start one. */
 const LEAST_MS = 40;
 
-/** How many workers, beside the own thread, so many additions justify. */
+/** Returns how many workers, beside the calling thread, a number of additions justifies. */
 export const workersFor = (curve: CurveContext, additions: number): number =>
   Math.floor((additions * additionNs(curve)) / 1e6 / LEAST_MS);
 
-/** A worker less than a core is to a round (docs/performance.md, "On the CPU"). */
+/** Speed of a worker as a part of a core's (docs/performance.md, "On the CPU"). */
 const EFFICIENCY = 0.85;
 
 /**
- * @param loads of vectors, none of them empty
- * @param workers at most
- * @returns what one thread would have to do in as much time
+ * Returns the work of vectors on the CPU, divided by the threads that share it.
+ *
+ * @param loads the vectors, none of them empty
+ * @param workers the most workers
  */
 export const cpuWork = (curve: CurveContext, loads: readonly Workload[], workers: number): Work => {
   const { digits, buckets } = sum(
@@ -62,8 +63,10 @@ export const cpuWork = (curve: CurveContext, loads: readonly Workload[], workers
 };
 
 /**
- * @param loads of vectors, none of them empty
- * @param windowBits as a knob says; null where it is left open
+ * Returns the work of vectors on the GPU.
+ *
+ * @param loads the vectors, none of them empty
+ * @param windowBits the knob; null if it is not set
  */
 export const gpuWork = (
   { scalarBytes }: CurveContext,

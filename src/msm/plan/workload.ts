@@ -1,39 +1,39 @@
 import type { CurveContext } from '../../curves/curve.js';
 
-/** Tables of resident bases: the buffer holds 2^(t·bits)·P for every base P and every t < count, those of a base side by side. */
+/** Tables of resident bases (Lim and Lee 1994): 2^(t·bits)·P for every base P and every t < count, contiguous for each base. */
 export interface TableShape {
   readonly count: number;
   /** Bits of a scalar that one table covers. */
   readonly bits: number;
 }
 
-/** The bases as they are. */
+/** Bases without tables. */
 export const NO_TABLES: TableShape = { count: 1, bits: Number.POSITIVE_INFINITY };
 
-/** What a plan has to know of scalars: of one vector, or of several over the same bases. Vectors shorter than n are filled up. */
+/** Properties of scalars that a plan depends on: of one vector, or of several over the same bases. Shorter vectors are padded to n. */
 export interface Workload {
   readonly vectors: number;
   /** Scalars of the longest vector. */
   readonly n: number;
-  /** |s| < 2^bits for each of them, s being as decompose takes it. */
+  /** Upper bound: |s| < 2^bits for each scalar s, after decompose has reduced and negated it. */
   readonly bits: number;
-  /** How many scalars have how many bits, by bits, over all vectors; an estimate. */
+  /** Estimated number of scalars by their bits, over all vectors. */
   readonly lengths: ReadonlyMap<number, number>;
   readonly tables: TableShape;
-  /** Some vectors have only some of their scalars, and bases to match. */
+  /** Some vectors have only their nonzero scalars, with the bases that these multiply. */
   readonly picked: boolean;
 }
 
-/** Tables that cover every scalar: as many, or the fewer that cover as much. */
+/** Returns `most` tables that cover every scalar, or fewer if these suffice. */
 export const loadedTables = ({ signedBits }: CurveContext, most: number): TableShape => {
   if (most === 1) return NO_TABLES;
-  // the topmost digit must not lend, which takes a bit more
+  // one bit more, as the topmost digit must not lend
   const all = signedBits + 1;
   const bits = Math.ceil(all / most);
   return { count: Math.ceil(all / bits), bits };
 };
 
-/** n scalars of full length. */
+/** Returns the workload of n scalars of full length. */
 export const fullWorkload = (n: number, { signedBits: bits }: CurveContext, tables = NO_TABLES): Workload => ({
   vectors: 1,
   n,
@@ -43,17 +43,17 @@ export const fullWorkload = (n: number, { signedBits: bits }: CurveContext, tabl
   picked: false,
 });
 
-/** Tables that scalars of `bits` bits need, and how many bits of them each has to cover. */
+/** Returns the blocks that scalars of `bits` bits are cut into, and the bits of each block. */
 export const blocksOf = ({ bits, tables }: Pick<Workload, 'bits' | 'tables'>): TableShape => {
   const count = Math.ceil((bits + 1) / tables.bits);
   return count <= 1 ? { count: 1, bits: bits + 1 } : { count, bits: tables.bits };
 };
 
-/** How many digits of c bits are not zero, about. */
+/** Returns the expected number of nonzero digits of c bits. */
 export const expectedDigits = (load: Workload, windowBits: number): number => {
   const { bits: blockBits } = blocksOf(load);
   const windows = Math.ceil(blockBits / windowBits);
-  // a scalar's topmost bit fills a digit, or is the top bit of a window, which lends to the next one
+  // the topmost bit of a scalar fills a digit, or is the top bit of a window, which lends to the next window
   const digits = (bits: number): number =>
     bits === 0 ? 0 : Math.floor(bits / blockBits) * windows + Math.floor((bits % blockBits) / windowBits) + 1;
   let all = 0;
@@ -61,14 +61,14 @@ export const expectedDigits = (load: Workload, windowBits: number): number => {
   return all * (1 - 2 ** -windowBits);
 };
 
-/** The same with `share` of the scalars. */
+/** Returns the workload of n scalars like those of `load`. */
 export const shareOf = (load: Workload, n: number): Workload => ({
   ...load,
   n,
   lengths: new Map([...load.lengths].map(([bits, count]) => [bits, (count * n) / load.n])),
 });
 
-/** A vector like those of a batch, on the average. */
+/** Returns the average vector of a batch. */
 export const oneOf = (load: Workload): Workload => ({
   ...load,
   vectors: 1,
@@ -77,7 +77,7 @@ export const oneOf = (load: Workload): Workload => ({
 
 const most = (values: readonly number[]): number => values.reduce((left, right) => Math.max(left, right), 0);
 
-/** Several vectors as one workload. */
+/** Combines vectors to one workload. */
 export const together = (loads: readonly Workload[]): Workload => {
   const bits = most(loads.map((load) => load.bits));
   const lengths = new Map<number, number>();

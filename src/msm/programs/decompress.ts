@@ -6,6 +6,7 @@ import { squareRootIn } from '../../field/square-root.js';
 import { type Program, ProgramWriter } from '../stages/program.js';
 import { writePower } from './power.js';
 
+/** Returns base^exponent by square and multiply. */
 const power = (f: Field, base: Coordinate, exponent: bigint): Coordinate => {
   let result = f.one;
   for (const bit of exponent.toString(2)) {
@@ -15,7 +16,7 @@ const power = (f: Field, base: Coordinate, exponent: bigint): Coordinate => {
   return f.reduced(result);
 };
 
-/** Any element that has no root. Of a field of pairs no number is one. */
+/** Returns an element without a square root. In a field of pairs every number has one, so it is a pair there. */
 const nonSquare = (f: Field): Coordinate => {
   for (let i = 1n; ; i++) {
     const candidate = f.of(f.degree === 1 ? [i] : [i, 1n]);
@@ -24,9 +25,9 @@ const nonSquare = (f: Field): Coordinate => {
 };
 
 /**
- * Gives a point its y: a root of x³ + a·x + b by Tonelli (1891) and Shanks (1973), every point in the same steps, q being odd · 2^twos + 1. The
- * point comes with a plain x, and Y_EVEN or Y_ODD in the place of y; it leaves with plain coordinates, as any that is imported. Where there is no root, y is something else, and the import
- * finds the point off the curve.
+ * Writes the program that computes y of compressed points, a root of x³ + a·x + b by Tonelli (1891) and Shanks (1973), with the same
+ * steps for every point; the field has odd · 2^twos + 1 elements. A point arrives with a plain x and Y_EVEN or Y_ODD in place of y, and
+ * leaves with plain coordinates for the import. If there is no root, the import finds the point off the curve.
  */
 export const decompression = (curve: CurveContext, sign: RootSign): Program => {
   const f = curve.coordinates;
@@ -34,7 +35,7 @@ export const decompression = (curve: CurveContext, sign: RootSign): Program => {
   let [odd, twos] = [f.size - 1n, 0];
   for (; odd % 2n === 0n; odd /= 2n) twos++;
   const [x, y, square, rest, constant, test] = [0, 1, 2, 3, 4, 5] as const;
-  // what is not needed before the power is there holds odd powers as well
+  // registers for odd powers: those that are free until the power is computed
   const odds = [square, y, constant, test, 6, 7, 8, 9];
 
   w.number(constant, curve.field.r2);
@@ -52,7 +53,7 @@ export const decompression = (curve: CurveContext, sign: RootSign): Program => {
   else writePower(w, rest, odds, (odd - 1n) / 2n);
   w.product(y, square, rest);
   w.product(rest, y, rest);
-  // y² = square · rest, and rest has an order of 2^k, k < twos, if there is a root; each turn halves an order that is as high as it may be
+  // y² = square · rest; if there is a root, the order of rest is 2^k with k < twos, and each turn lowers the bound on k
   let factor = twos > 1 ? power(f, nonSquare(f), odd) : f.one;
   for (let k = twos; k >= 2; k--) {
     w.squares(test, rest, k - 2);
@@ -67,13 +68,13 @@ export const decompression = (curve: CurveContext, sign: RootSign): Program => {
     w.moveUnlessZero(rest, constant, test);
   }
 
-  // y is larger than −y where 2·y mod p is odd, as p is
+  // y is larger than −y if 2·y mod p is odd, because p is odd
   w.number(constant, sign === 'odd' ? 1n : 2n);
   w.product(test, y, constant);
   w.number(constant, 1n);
   w.product(x, x, constant);
   w.product(y, y, constant);
-  // where y is 0, which has no other sign, it stays for the smaller one, and for the larger one is −2, which no such point has
+  // y = 0 has no other sign: it stays where the smaller root is asked for, and becomes −2, which is no root, where the larger is
   w.choose(rest, constant, test);
   w.difference(rest, rest, constant);
   w.choose(y, y, test);

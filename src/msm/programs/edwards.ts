@@ -5,8 +5,9 @@ import { type Program, ProgramWriter } from '../stages/program.js';
 import { writePower } from './power.js';
 
 /**
- * Takes a point of a twisted Edwards curve to its image (src/curves/edwards.ts): with coordinates that were multiplied by `scale`, to plain ones that
- * the import takes. What is not on the curve is refused, and (0, 1) becomes infinity. The inverse is a power, as of 0 it is 0 then.
+ * Writes the program that maps points of a twisted Edwards curve to their Weierstrass image (src/curves/edwards.ts), from coordinates
+ * times `scale` to plain coordinates for the import. It rejects points off the curve, and (0, 1) becomes infinity. The inverse is
+ * computed as a power, so that the inverse of 0 is 0.
  */
 export const edwardsImage = (curve: CurveContext, scale: bigint): Program => {
   const { coordinates: f, p, field } = curve;
@@ -50,7 +51,7 @@ export const edwardsImage = (curve: CurveContext, scale: bigint): Program => {
   w.number(constant, 1n);
   w.product(s, s, constant);
   w.product(t, t, constant);
-  // 1 − y is 0 for (0, 1) alone
+  // 1 − y is 0 only for (0, 1)
   w.constant(x, 0n);
   w.constant(y, 0n);
   w.moveUnlessZero(x, t, above);

@@ -1,9 +1,14 @@
 import type { ProgramWriter, Register } from '../stages/program.js';
 
-/** Registers of odd powers that a program of powers holds: of bits that are four in a window, sliding (Knuth, TAOCP 4.6.3). */
+/** Registers of odd powers for an exponentiation by sliding windows of four bits (Knuth, TAOCP 4.6.3). */
 export const ODD_POWERS = 8;
 
-/** to = base^exponent, in Montgomery form; `odd` are as many registers as there are odd powers, `base` being the first of them. The exponent is 1 or more. */
+/**
+ * Writes to = base^exponent, in Montgomery form.
+ *
+ * @param odd registers for the odd powers; the first holds the base
+ * @param exponent at least 1
+ */
 export const writePower = (w: ProgramWriter, to: Register, odd: readonly Register[], exponent: bigint): void => {
   const [base] = odd as [Register];
   w.product(to, base, base);
@@ -18,7 +23,7 @@ export const writePower = (w: ProgramWriter, to: Register, odd: readonly Registe
       at++;
       continue;
     }
-    // the longest window that ends with a one
+    // the longest window that ends with a 1
     const window = bits.slice(at, at + widest).replace(/0+$/, '');
     const power = odd[(Number.parseInt(window, 2) - 1) / 2] as Register;
     if (isFirst) w.move(to, power);

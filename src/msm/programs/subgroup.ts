@@ -1,8 +1,8 @@
 import type { CurveContext, Membership } from '../../curves/curve.js';
-import { type Program, ProgramWriter } from '../stages/program.js';
+import { type Program, ProgramWriter, type Register } from '../stages/program.js';
 
-/** Digits −1, 0, 1 of k > 0, no two of them that are not 0 beside each other; the most significant one, a 1, first. */
-const sparseDigits = (k: bigint): number[] => {
+/** Returns the non-adjacent form of k > 0: digits −1, 0, 1, no two nonzero ones adjacent, the most significant first. */
+const nonAdjacentForm = (k: bigint): number[] => {
   const digits: number[] = [];
   for (let rest = k; rest > 0n; rest >>= 1n) {
     const digit = rest % 2n === 0n ? 0 : rest % 4n === 1n ? 1 : -1;
@@ -12,7 +12,7 @@ const sparseDigits = (k: bigint): number[] => {
   return digits;
 };
 
-/** What is true of every curve: a point P is in the group of the prime order r where (r − 1)·P is −P. */
+/** Returns the membership test that every curve has: P is in the group of prime order r if and only if (r − 1)·P is −P. */
 const byOrder = ({ coordinates: f, order }: CurveContext): Membership => ({
   multiple: order - 1n,
   x: f.one,
@@ -20,82 +20,85 @@ const byOrder = ({ coordinates: f, order }: CurveContext): Membership => ({
   conjugates: false,
 });
 
+/** Registers: the affine point P, −y of P, a Jacobian point (x : y : z), four temporaries, 0, and the curve's a. */
+const [px, py, minusPy, x, y, z, s, t, u, v, zero, a] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] as const;
+
+/** Writes the doubling of (x : y : z). */
+const writeDouble = (w: ProgramWriter, hasA: boolean): void => {
+  const twice = (register: Register): void => w.sum(register, register, register);
+  // t = 3·x² + a·z⁴
+  w.product(s, x, x);
+  w.sum(t, s, s);
+  w.sum(t, t, s);
+  if (hasA) {
+    w.product(s, z, z);
+    w.product(s, s, s);
+    w.product(s, s, a);
+    w.sum(t, t, s);
+  }
+  w.product(z, y, z);
+  twice(z);
+  // u = 8·y⁴, s = 4·x·y²
+  w.product(u, y, y);
+  twice(u);
+  w.product(s, x, u);
+  twice(s);
+  w.product(u, u, u);
+  twice(u);
+  w.product(x, t, t);
+  w.difference(x, x, s);
+  w.difference(x, x, s);
+  w.difference(s, s, x);
+  w.product(y, t, s);
+  w.difference(y, y, u);
+};
+
+/** Writes the addition of the affine point (px, ownY) to (x : y : z), without the exceptional cases. */
+const writeAdd = (w: ProgramWriter, ownY: Register): void => {
+  // s = px·z² − x, t = ownY·z³ − y
+  w.product(u, z, z);
+  w.product(s, px, u);
+  w.difference(s, s, x);
+  w.product(u, u, z);
+  w.product(t, ownY, u);
+  w.difference(t, t, y);
+  w.product(z, z, s);
+  // u = x·s², v = s³
+  w.product(v, s, s);
+  w.product(u, x, v);
+  w.product(v, v, s);
+  w.product(x, t, t);
+  w.difference(x, x, v);
+  w.difference(x, x, u);
+  w.difference(x, x, u);
+  w.difference(u, u, x);
+  w.product(u, u, t);
+  w.product(v, v, y);
+  w.difference(y, u, v);
+};
+
 /**
- * Refuses what is not in the group: where k·P is not what an endomorphism makes of P. P is affine and k·P in Jacobian coordinates, without the
- * exceptional cases of an addition: there P is of an order that divides m − 1, m or m + 1 for some even m < r − 1, which is not r, and the formulas
- * give Z = 0, which stays (the doubling's have no other case). Whatever has Z = 0 in the end is refused.
+ * Writes the test whether points are in the group: k·P has to be the image of P under an endomorphism. P is affine and k·P in Jacobian
+ * coordinates. Additions leave out the exceptional cases: these occur only if the order of P divides m − 1, m or m + 1 for some even
+ * m < r − 1, which r does not. The formulas then give Z = 0, which later steps keep, and the test rejects points with Z = 0.
  */
 export const membershipTest = (curve: CurveContext): Program => {
   const f = curve.coordinates;
   const w = new ProgramWriter(f);
   const { multiple, x: scaleX, y: scaleY, conjugates } = curve.membership ?? byOrder(curve);
-  const [px, py, minusPy, x, y, z, s, t, u, v, zero, a] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] as const;
-  const twice = (register: number): void => w.sum(register, register, register);
   const hasA = !f.isZero(curve.a);
   if (hasA) w.constant(a, curve.a);
-
-  const double = (): void => {
-    // t = 3·x² + a·z⁴
-    w.product(s, x, x);
-    w.sum(t, s, s);
-    w.sum(t, t, s);
-    if (hasA) {
-      w.product(s, z, z);
-      w.product(s, s, s);
-      w.product(s, s, a);
-      w.sum(t, t, s);
-    }
-    w.product(z, y, z);
-    twice(z);
-    // u = 8·y⁴, s = 4·x·y²
-    w.product(u, y, y);
-    twice(u);
-    w.product(s, x, u);
-    twice(s);
-    w.product(u, u, u);
-    twice(u);
-    w.product(x, t, t);
-    w.difference(x, x, s);
-    w.difference(x, x, s);
-    w.difference(s, s, x);
-    w.product(y, t, s);
-    w.difference(y, y, u);
-  };
-
-  const add = (ownY: number): void => {
-    // s = x_P·z² − x, t = y_P·z³ − y
-    w.product(u, z, z);
-    w.product(s, px, u);
-    w.difference(s, s, x);
-    w.product(u, u, z);
-    w.product(t, ownY, u);
-    w.difference(t, t, y);
-    w.product(z, z, s);
-    // u = x·s², v = s³
-    w.product(v, s, s);
-    w.product(u, x, v);
-    w.product(v, v, s);
-    w.product(x, t, t);
-    w.difference(x, x, v);
-    w.difference(x, x, u);
-    w.difference(x, x, u);
-    w.difference(u, u, x);
-    w.product(u, u, t);
-    w.product(v, v, y);
-    w.difference(y, u, v);
-  };
-
   w.constant(zero, f.zero);
   w.difference(minusPy, zero, py);
   w.move(x, px);
   w.move(y, py);
   w.constant(z, f.one);
-  for (const digit of sparseDigits(multiple < 0n ? -multiple : multiple).slice(1)) {
-    double();
-    if (digit !== 0) add(digit === 1 ? py : minusPy);
+  for (const digit of nonAdjacentForm(multiple < 0n ? -multiple : multiple).slice(1)) {
+    writeDouble(w, hasA);
+    if (digit !== 0) writeAdd(w, digit === 1 ? py : minusPy);
   }
 
-  // z² times what x is to be, and likewise y
+  // compares x with scaleX·px·z² and y with scaleY·py·z³
   w.constant(s, scaleX);
   w.constant(t, multiple < 0n ? f.multiple(scaleY, -1n) : scaleY);
   if (conjugates) {

@@ -6,37 +6,38 @@ import type { Kernel } from '../../shaders/kernel.js';
 import { struct } from '../../shaders/struct.js';
 import { entryWgsl } from './entry.js';
 
+/** Config of decompose, which recodes scalars to signed digits (signed-digit recoding; Booth 1951). */
 export const DecomposeConfig = struct('DecomposeConfig', {
-  scalars: 'n: of the longest vector',
-  window_bits: 'c',
-  blocks: 'of a scalar, one for each table that is used',
-  block_bits: 'bits of a piece',
-  tables: 'points that there are of each base',
+  scalars: 'n: scalars of the longest vector',
+  window_bits: 'c: bits of a window',
+  blocks: 'blocks of a scalar, one for each table that is used',
+  block_bits: 'bits of a block',
+  tables: 'resident multiples of each base',
   vector_windows: 'T: windows of a vector',
-  first_window: 'the first slab of the group',
-  windows: 'slabs of the group',
-  scalars_account: 'where the digest of the scalars goes, in lanes',
-  entries_account: 'where the digest of the entries goes, in lanes',
+  first_window: 'the first window row of the group',
+  windows: 'window rows of the group',
+  scalars_account: 'account of the digest of the scalars, in lanes',
+  entries_account: 'account of the digest of the entries, in lanes',
 });
 
+/** A vector of scalars in a batch. */
 export const Vector = struct('Vector', {
-  length: 'scalars that it has',
-  first_base: 'index of the base that it begins at',
-  first_pick:
-    'where in `picks` it says how far behind that the base of each scalar is; IN_A_ROW: as far as the scalar is',
+  length: 'number of scalars',
+  first_base: 'index of the base that its first scalar multiplies',
+  first_pick: 'index in `picks` of the base offsets of its scalars; IN_A_ROW: scalar i multiplies base first_base + i',
 });
 
-/** `first_pick` of a vector that has all its bases. */
+/** Value of `first_pick` for a vector that multiplies consecutive bases. */
 export const IN_A_ROW = 0xffffffff;
 
 export const DECOMPOSE_THREADS = 64;
 
 /**
- * What decompose is to find: the digest of the scalars of a vector, with their places and bases.
+ * Returns the digest of scalars of a vector, with their indices and bases, which decompose has to find as well.
  *
- * @param vector its number in the part
- * @param first the index of the first of them in the vector
- * @param baseOf which base scalar i multiplies, counted from where the bases are bound
+ * @param vector index of the vector in the batch
+ * @param first index of the first of the scalars in the vector
+ * @param baseOf returns the base that scalar i multiplies, counted from the beginning of the binding
  */
 export const scalarsDigest = (
   scalars: Uint32Array,
@@ -57,7 +58,7 @@ export const scalarsDigest = (
   return digest >>> 0;
 };
 
-/** The multiples 2^k·r that bring any value of the scalar's storage below r, largest first. */
+/** Returns the multiples 2^k·r whose subtraction brings any stored scalar below the order r, largest first. */
 export const reductionMultiples = (curve: CurveContext): bigint[] => {
   const limit = 1n << BigInt(8 * curve.scalarBytes);
   const multiples: bigint[] = [];

@@ -3,15 +3,16 @@ import { digestOf, stageKernel, weight } from '../../shaders/hash-chain.js';
 import type { Kernel } from '../../shaders/kernel.js';
 import { struct } from '../../shaders/struct.js';
 
+/** Config of the kernel that hashes the items of a buffer to one word. */
 export const DigestConfig = struct('DigestConfig', {
-  items: 'how many there are',
-  item_words: 'of each of them',
-  account: 'where the digest goes, in lanes',
+  items: 'number of items',
+  item_words: 'words of each item',
+  account: 'account of the digest, in lanes',
 });
 
 export const DIGEST_THREADS = 64;
 
-/** What the kernel makes of the same words; the host's half of the comparison. */
+/** Returns the digest that the kernel computes of the same words, for comparison. */
 export const digestOfItems = (words: Uint32Array, itemWords: number): number => {
   const weights = Int32Array.from({ length: itemWords }, (_, w) => weight(w));
   let digest = 0;

@@ -5,23 +5,24 @@ import { stageKernel } from '../../shaders/hash-chain.js';
 import type { Kernel } from '../../shaders/kernel.js';
 import { type Struct, struct } from '../../shaders/struct.js';
 
-/** Words of the field element in a config. */
+/** Returns the names of the config's words that hold a field element. */
 const entryWords = ({ coordinates }: CurveContext): string[] =>
   Array.from({ length: coordinates.words }, (_, i) => `entry${i}`);
 
+/** Returns the config of the import, which converts points to Montgomery form and checks them. */
 export const importConfig = (curve: CurveContext): Struct<string> =>
   struct('ImportConfig', {
     points: 'points in this slice',
-    first: 'index of the first of them among all bases',
-    rejects: 'the two accounts of what is refused',
+    first: 'index of the first point among all bases',
+    rejects: 'the two accounts of rejected points',
     ...Object.fromEntries(
-      entryWords(curve).map((name) => [name, 'of what a product brings into Montgomery form with']),
+      entryWords(curve).map((name) => [name, 'word of the factor that brings a coordinate into Montgomery form']),
     ),
   });
 
 /**
- * What the products that bring coordinates into Montgomery form take: R², or for coordinates that stand there `scale` times as large, R² / scale.
- * It is a number, whatever coordinates are.
+ * Packs the config with the factor that brings coordinates into Montgomery form: R², or R² / scale for coordinates that are stored
+ * `scale` times as large. The factor is a number of the prime field, also where coordinates are pairs.
  */
 export const packImportConfig = (
   curve: CurveContext,
@@ -36,12 +37,12 @@ export const packImportConfig = (
 };
 
 export const IMPORT_THREADS = 64;
-/** Where nothing is refused. */
+/** Value of `rejectedIn` for an account without a rejected point. */
 export const NONE_REJECTED = 0xffffffff;
-/** The index in an account of what is refused. */
+/** Returns the index of the rejected point in an account. */
 export const rejectedIn = (account: number): number => ~account >>> 0;
 
-/** Four by four. */
+/** Groups words into vectors of four. */
 const vectorsOf = (words: readonly string[]): { readonly vector: string }[] =>
   Array.from({ length: words.length / 4 }, (_, i) => ({ vector: words.slice(4 * i, 4 * i + 4).join(', ') }));
 

@@ -8,7 +8,7 @@ import { reduceKernel } from './reduce.js';
 import { type SortKernels, sortKernels } from './sort.js';
 import { type WalkShape, walkKernel } from './walk.js';
 
-/** The kernels of one curve, each rendered once. */
+/** The kernels of one curve; each is rendered once. */
 export interface Kernels {
   readonly curve: CurveContext;
   importPoints(): Kernel;
@@ -20,6 +20,7 @@ export interface Kernels {
   reduce(): Kernel;
 }
 
+/** Memoises a function by its arguments. */
 const once = <Argument extends unknown[], Result>(make: (...argument: Argument) => Result) => {
   const made = new Map<string, Result>();
   return (...argument: Argument): Result => {
@@ -30,7 +31,7 @@ const once = <Argument extends unknown[], Result>(make: (...argument: Argument) 
   };
 };
 
-/** @param walkPart what the instrument of the engine adds to walks whose shape is `instrumented` */
+/** @param walkPart kernel part that walks include whose shape is `instrumented` */
 export const createKernels = (curve: CurveContext, walkPart?: KernelPart): Kernels => ({
   curve,
   importPoints: once(() => importKernel(curve)),

@@ -2,8 +2,8 @@ import { absorb } from '../../shaders/hash-chain.js';
 import { struct } from '../../shaders/struct.js';
 
 /**
- * One walk over one stream: how many entries, cut into how many tasks, by how many threads. Written on the GPU by partition,
- * because the number of non-zero digits is known only there. The last three fields are the walk's indirect dispatch.
+ * Shape of one walk over one stream: entries, tasks and threads. Partition writes it on the GPU, because the number of nonzero digits
+ * is known only there. The `groups_` fields are the arguments of the walk's indirect dispatch.
  */
 export const Level = struct('Level', {
   entries: 'E, the length of the stream',
@@ -14,15 +14,15 @@ export const Level = struct('Level', {
   groups_x: 'workgroups to dispatch',
   groups_y: '',
   groups_z: '',
-  digest: 'of all that is above',
+  digest: 'digest of the fields above',
 });
 
-/** Where the dispatch arguments start, in bytes. */
+/** Offset of the dispatch arguments, in bytes. */
 export const LEVEL_DISPATCH_OFFSET = 4 * Level.fields.indexOf('groups_x');
 
 const digested = Level.fields.filter((field) => field !== 'digest');
 
-/** A level that a walk believes. */
+/** Packs a level with its digest, without which a walk does nothing. */
 export const packLevel = (values: Omit<ReturnType<typeof Level.unpack>, 'digest'>): Uint32Array<ArrayBuffer> =>
   Level.pack({
     ...values,
@@ -32,7 +32,7 @@ export const packLevel = (values: Omit<ReturnType<typeof Level.unpack>, 'digest'
     ),
   });
 
-/** What a template that speaks of levels, and is in custody, includes as `{{level}}`. */
+/** WGSL of levels, which templates in the dispatch chain include as `{{level}}`. */
 export const levelWgsl = [
   Level.wgsl,
   'fn level_digest(level: Level) -> u32 {',

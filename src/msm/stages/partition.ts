@@ -5,11 +5,12 @@ import { MAX_GROUPS } from '../../shaders/limits.js';
 import { struct } from '../../shaders/struct.js';
 import { levelWgsl } from './level.js';
 
+/** Config of partition, which cuts streams into tasks of equal length. */
 export const PartitionConfig = struct('PartitionConfig', {
   windows: 'windows of the group',
-  row_length: 'the most entries that a window has',
-  entries_per_task: 'no more tasks than give each of them so many entries',
-  most_tasks: 'at most so many tasks',
+  row_length: 'the most entries of a window',
+  entries_per_task: 'least entries of a task, unless there is one task',
+  most_tasks: 'the most tasks',
   levels: 'walks over a sorted stream and its partial sums',
   slots: 'S: the most tasks of one thread',
   least_threads: 'fewer slots rather than fewer threads than this',
@@ -18,13 +19,13 @@ export const PartitionConfig = struct('PartitionConfig', {
   split_tasks: '',
   bits_entries: 'shape of the second walk of the reduction',
   bits_tasks: '',
-  entries_account: 'where the number of digits that are not zero goes',
+  entries_account: 'account of the number of nonzero digits',
 });
 
-/** Each combine level has this many times fewer tasks than the one before. */
+/** Factor by which each combine level has fewer tasks than the level before. */
 export const SHRINK = 16;
 
-/** Tasks of every walk over a stream that is first cut into `tasks`: down to one. */
+/** Returns the tasks of every walk over a stream that is first cut into `tasks`, down to one task. */
 export const levelTasks = (tasks: number): number[] => {
   const all = [tasks];
   for (let rest = tasks; rest > 1; ) {

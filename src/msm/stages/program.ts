@@ -7,21 +7,22 @@ import { stageKernel } from '../../shaders/hash-chain.js';
 import type { Kernel } from '../../shaders/kernel.js';
 import { struct } from '../../shaders/struct.js';
 
+/** Config of the stage that runs a program of field operations on points. */
 export const ProgramConfig = struct('ProgramConfig', {
-  begin: 'the first point of the slice that is taken',
-  end: 'the point behind the last one',
+  begin: 'first point of the slice to process',
+  end: 'end of the points to process, exclusive',
   first: 'index of the first point of the slice among all bases',
   steps: 'words of the program',
-  writes: '1 where registers 0 and 1 become the point in the end, 0 where it stays',
-  refused: 'the account of what is refused',
+  writes: '1: registers 0 and 1 become the point; 0: the point stays',
+  refused: 'account of rejected points',
 });
 
 export const PROGRAM_THREADS = 64;
 
-/** Elements that a program can hold: what the longest ones need. They are private memory on most chips. */
+/** Elements that a program can hold, as the longest programs need them. They are private memory on most chips. */
 export const REGISTERS = 12;
 
-/** What a step does; see wgsl/msm/program.wgsl. */
+/** Operations of a step; see wgsl/msm/program.wgsl. */
 export const Kind = {
   PRODUCT: 0,
   SUM: 1,
@@ -36,31 +37,31 @@ export const Kind = {
   SQUARES: 10,
 } as const;
 
-/** Words for `run_program`. */
+/** A program of field operations for `run_program`. */
 export interface Program {
   readonly steps: Uint32Array<ArrayBuffer>;
-  /** Elements as in memory. */
+  /** Elements in the memory format. */
   readonly constants: Uint32Array<ArrayBuffer>;
 }
 
-/** Where in what a step has above its second register the number of squares begins. */
+/** Bit of the number of squares, counted from the second operand. */
 const SQUARES_AT = 6;
 
-/** A register. */
+/** Index of a register. */
 export type Register = number;
 
-/** Writes a program. Every method but the last one is a step; `to` is the register that it changes. */
+/** Writes a program. Every method but `program` appends a step; `to` is the register that the step writes. */
 export class ProgramWriter {
   readonly #field: Field;
   readonly #steps: number[] = [];
   readonly #constants: Uint32Array[] = [];
 
-  /** @param field of the coordinates */
+  /** @param field the field of the coordinates */
   constructor(field: Field) {
     this.#field = field;
   }
 
-  /** a^(2^squares)·b. Of numbers in Montgomery form that of theirs; of one in Montgomery form and one that is not, one that is not. */
+  /** a^(2^squares)·b. The result is in Montgomery form if both operands are, and a plain number if one of them is. */
   product(to: Register, a: Register, b: Register, squares = 0): void {
     this.#step(Kind.PRODUCT, to, a, b | (squares << SQUARES_AT));
   }
@@ -97,22 +98,22 @@ export class ProgramWriter {
     this.#step(Kind.MOVE_UNLESS_ZERO, to, a, b);
   }
 
-  /** c0 − c1·u; of a number it is the number. */
+  /** The conjugate c0 − c1·u of a pair; a number stays. */
   conjugate(to: Register, a: Register): void {
     this.#step(this.#field.degree === 1 ? Kind.MOVE : Kind.CONJUGATE, to, a, 0);
   }
 
-  /** a, or −a if `parity` is not as the point's y asks for; of a pair, that of c1, unless it is 0. */
+  /** a, or −a if the parity of `parity` is not the one that the point's y asks for. The parity of a pair is that of c1 unless c1 is 0. */
   choose(to: Register, a: Register, parity: Register): void {
     this.#step(Kind.CHOOSE, to, a, parity);
   }
 
-  /** Refuses the point where the register is not 0. */
+  /** Rejects the point if the register is not 0. */
   requireZero(a: Register): void {
     this.#step(Kind.REQUIRE_ZERO, 0, 0, a);
   }
 
-  /** Refuses the point where the register is 0. */
+  /** Rejects the point if the register is 0. */
   requireOther(a: Register): void {
     this.#step(Kind.REQUIRE_OTHER, 0, 0, a);
   }

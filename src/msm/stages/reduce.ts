@@ -4,24 +4,28 @@ import type { Kernel } from '../../shaders/kernel.js';
 import { struct } from '../../shaders/struct.js';
 import { entryWgsl } from './entry.js';
 
+/** Config of the stage that lays out the streams of the reduction. */
 export const ReduceConfig = struct('ReduceConfig', {
-  high_bits: 'h',
-  low_bits: 'q; h + q = c - 1',
+  high_bits: 'h: high bits of a bucket index',
+  low_bits: 'q: low bits; h + q = c - 1',
   split_entries: 'length of the first stream',
   bits_entries: 'length of the second stream',
-  entries_account: 'where the digest of the entries goes, in lanes',
+  entries_account: 'account of the digest of the entries, in lanes',
 });
 
 export const REDUCE_THREADS = 64;
 
-/** Shapes of the two walks of the reduction. All runs of a walk have the same length, so that no slot waits for another. */
+/**
+ * Shapes of the two walks that compute W = Σ k·B_k of every window, the last step of the bucket method. All runs of a walk have the
+ * same length, so that no slot waits for another.
+ */
 export interface ReduceShape {
   readonly highBits: number;
   readonly lowBits: number;
-  /** First walk: one task and one sum for every H_v and every part of an L_u. */
+  /** Tasks, and sums, of the first walk: one for every H_v and every part of an L_u. */
   readonly splitTasks: number;
   readonly splitEntries: number;
-  /** Second walk: c tasks and sums a window. */
+  /** Tasks, and sums, of the second walk: c for each window. */
   readonly bitsTasks: number;
   readonly bitsEntries: number;
 }
@@ -41,13 +45,13 @@ export const reduceShape = (windowBits: number, windows: number): ReduceShape =>
   };
 };
 
-/** Sum number `sum` of a window in the second walk counts 2^exponent times in it, for each of the exponents. */
+/** Returns the exponents of a sum: sum number `sum` of a window in the second walk has the weight Σ 2^exponent. */
 export const bitsExponents = (
   windowBits: number,
   { highBits, lowBits }: ReduceShape,
   sum: number,
 ): readonly number[] => {
-  // all buckets count once more: those whose v has its top bit set, and, in the last sum, the others
+  // k = v·2^q + u + 1 adds every bucket once more: those whose v has its top bit set, and in the last sum the others
   if (sum === highBits - 1) return [lowBits + sum, 0];
   if (sum === windowBits - 1) return [0];
   return [sum < highBits ? lowBits + sum : sum - highBits];

@@ -4,15 +4,16 @@ import type { Binding, Kernel } from '../../shaders/kernel.js';
 import { struct } from '../../shaders/struct.js';
 import { entryWgsl } from './entry.js';
 
+/** Config of a pass of the radix sort. */
 export const SortConfig = struct('SortConfig', {
-  row_length: 'n: entries that a window has room for',
-  tiles: 'tiles in a slab',
+  row_length: 'n: entries of a window row, absent ones included',
+  tiles: 'tiles of a window row',
   first_window: 'the first window of the group',
   buckets: 'B: keys of a window',
   shift: 'lowest key bit that this pass sorts by',
-  mask: 'bits that this pass sorts by, as a mask',
-  first_pass: '1 where slabs are full and hold absent entries',
-  last_pass: '1 where the windows go one behind the other, with global keys',
+  mask: 'mask of the bits that this pass sorts by',
+  first_pass: '1 in the first pass, where rows are full and hold absent entries',
+  last_pass: '1 in the last pass, which writes windows contiguously, with global keys',
 });
 
 /** Key bits that one pass of the radix sort distributes by. Bins, passes, scratch and the range of threads follow from it. */
@@ -37,7 +38,7 @@ export const MOST_SORT_THREADS = ((): number => {
   return threads;
 })();
 
-/** Bits [shift, shift + bits) of the key. */
+/** A pass that sorts by the bits [shift, shift + bits) of the key. */
 export interface SortPass {
   readonly shift: number;
   readonly bits: number;
@@ -55,6 +56,7 @@ export const sortPasses = (keyBits: number): SortPass[] => {
   });
 };
 
+/** The kernels of a pass, in their order. */
 export interface SortKernels {
   readonly count: Kernel;
   readonly scan: Kernel;

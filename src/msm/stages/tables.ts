@@ -4,22 +4,25 @@ import { stageKernel } from '../../shaders/hash-chain.js';
 import type { Binding, Kernel } from '../../shaders/kernel.js';
 import { type Struct, struct } from '../../shaders/struct.js';
 
+/** Config of the kernel that moves imported points to table 0. */
 export const SpreadConfig = struct('SpreadConfig', {
   points: 'bases in this slice',
-  tables: 'points that each base has in the end',
+  tables: 'resident multiples of each base',
 });
 
+/** Config of the kernel that doubles one table into another. */
 export const DoubleConfig = struct('DoubleConfig', {
   points: 'bases in this slice',
-  tables: 'points that each base has in the end',
+  tables: 'resident multiples of each base',
   from_table: 'table that is read',
-  to_table: 'table that is written; the same one, where an earlier dispatch began',
-  doublings: 'how many times',
+  to_table: 'table that is written; the same one where an earlier dispatch began it',
+  doublings: 'number of doublings',
 });
 
-/** Threads in a workgroup of either kernel; one base each. */
+/** Threads in a workgroup of either kernel; each takes one base. */
 export const TABLES_THREADS = 64;
 
+/** The kernels that compute tables of multiples of the bases (Lim and Lee 1994). */
 export interface TablesKernels {
   readonly spread: Kernel;
   readonly double: Kernel;

@@ -8,16 +8,17 @@ import { struct } from '../../shaders/struct.js';
 import { entryWgsl } from './entry.js';
 import { levelWgsl } from './level.js';
 
+/** Config of a walk, the bucket accumulation by segmented reduction. */
 export const WalkConfig = struct('WalkConfig', {
   level: 'index of the level to walk',
-  checksum: 'account of the entries that the walks of a stream take in, less those that they leave to each other',
-  finite_points: 'account of what is not infinity among sums and points',
-  per_sum: 'what a sum counts there',
-  per_point: 'what a point counts there',
-  read_back: 'account of the digest of the sums, where the host reads them back and every task is one run; else 0',
+  checksum: 'account of the digests of the entries taken in, minus those of the carries left',
+  finite_points: 'account of the finite points, weighted',
+  per_sum: 'weight of a sum that is written',
+  per_point: 'weight of a point that is taken in',
+  read_back: 'account of the digest of the sums if the host reads them back and every task is one run; else 0',
 });
 
-/** What the source of the walk depends on besides the curve. */
+/** Parameters of the walk's source besides the curve. */
 export interface WalkShape {
   readonly prefixMemory: 'private' | 'workgroup';
   readonly threads: number;
@@ -26,17 +27,20 @@ export interface WalkShape {
   readonly instrumented?: boolean;
 }
 
-/** Workgroup memory of the prefix products, in bytes. */
+/** Returns the workgroup memory of the prefix products, in bytes. */
 export const prefixBytes = (curve: CurveContext, threads: number, slots: number): number =>
   threads * slots * curve.coordinates.bytes;
 
-/** Rows of four words that a slot has in private memory: what it is up to, its sum, and the prefix product unless that is shared. */
+/** Returns the rows of four words of a slot in private memory: its state, its sum, and its prefix product unless that is shared. */
 const rowsOf = ({ words }: Field, shared: boolean): number => 1 + (words / 4) * (shared ? 2 : 3);
 
 /** Bytes that WGSL guarantees for all private variables of a shader together (WGSL, "Limits"). */
 const PRIVATE_BYTES = 8192;
 
-/** The most slots whose private variables fit. The thread's own are six words, the matrices of an inversion, and the constants of products, or with words what products carry along. */
+/**
+ * Returns the most slots whose private variables fit. A thread has six words of its own, the matrices of an inversion, and the constants
+ * of products or, with products of words, the value that they pass on.
+ */
 export const mostSlots = ({ field, coordinates }: CurveContext, prefixMemory: WalkShape['prefixMemory']): number => {
   const slot = 16 * rowsOf(coordinates, prefixMemory === 'workgroup');
   const own = field.product === 'signed' ? 4 * (field.limbs + 3) : 4 * coordinates.words;

@@ -20,7 +20,7 @@ import type { ScalarVector } from '../inputs/scalar-vectors.js';
 import type { Plan } from '../plan/plan.js';
 import type { Job } from '../plan/schedule.js';
 import type { Knobs } from '../plan/tuning.js';
-import { affineOf } from '../stages/fold.js';
+import { affineOf } from '../stages/combine-windows.js';
 
 /** An MSM that is to come to a known combination of the results of others. */
 export interface Check {

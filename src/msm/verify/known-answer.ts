@@ -5,7 +5,7 @@ import { add, infinityOf, type Jacobian, multiply, negated, toAffine } from '../
 import { wordsOf, writePoint } from '../../curves/point-source.js';
 import { digitsOf } from '../../field/modulus.js';
 import { squareRootIn } from '../../field/square-root.js';
-import { affineOf, publicPoint } from '../stages/fold.js';
+import { affineOf, publicPoint } from '../stages/combine-windows.js';
 
 export interface KnownAnswer {
   /** In the public formats. */

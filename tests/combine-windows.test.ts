@@ -5,7 +5,7 @@ import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
 import { MsmError } from '../src/errors.js';
 import { readWords, writeWords } from '../src/field/modulus.js';
-import { combineWindows } from '../src/msm/stages/fold.js';
+import { combineWindows } from '../src/msm/stages/combine-windows.js';
 import { bitsExponents, reduceShape } from '../src/msm/stages/reduce.js';
 import { writePoint } from './reference/points.js';
 import { TextbookCurve } from './support/textbook-curve.js';

@@ -6,7 +6,7 @@ import { GpuFault } from '../../errors.js';
 import { elementFromMontgomery, isReduced, readElement } from '../../field/field.js';
 import { bitsExponents, type ReduceShape } from './reduce.js';
 
-/** Reads stored point `index`, and refuses what is no point of the curve: whatever went wrong on the GPU stops here. */
+/** Reads stored point `index` and rejects it if it is not on the curve, so that no GPU fault passes. */
 const readChecked = (curve: CurveContext, sums: Uint32Array, index: number): Affine => {
   const { coordinates: f, pointWords } = curve;
   const stored = [0, f.words].map((at) => readElement(f, sums, index * pointWords + at)) as [Coordinate, Coordinate];
@@ -20,23 +20,24 @@ const readChecked = (curve: CurveContext, sums: Uint32Array, index: number): Aff
   return point;
 };
 
-/** Of a plan, what the fold has to know. */
-interface FoldShape {
+/** Fields of a plan that combining needs. */
+interface WindowShape {
   readonly tuning: Pick<Tuning, 'windowBits'>;
   readonly reduce: ReduceShape;
-  /** T */
+  /** T: windows of a vector. */
   readonly vectorWindows: number;
 }
 
 /**
- * fold: S = Σ 2^exponent · sum, over the c sums of each of the T windows of a vector, on the CPU by Horner's rule over the bits.
+ * Combines the windows of a vector on the CPU, the last step of the bucket method: S = Σ 2^exponent · sum over the c sums of each of the T
+ * windows, by Horner's rule over the bits.
  *
  * @param sums the points that the second walk of the reduction wrote, for all vectors
- * @throws MsmError `internal` if one of them is not on the curve
+ * @throws MsmError `internal` if a sum is not on the curve
  */
 export const combineWindows = (
   curve: CurveContext,
-  { tuning: { windowBits }, reduce, vectorWindows }: FoldShape,
+  { tuning: { windowBits }, reduce, vectorWindows }: WindowShape,
   sums: Uint32Array,
   vector: number,
 ): AffinePoint<Coordinate> => {
@@ -59,10 +60,10 @@ export const combineWindows = (
   return publicPoint(curve, toAffine(curve, total));
 };
 
-/** A point as the curve's own functions take it. */
+/** Converts a public point to the type of the curve's functions. */
 export const affineOf = (point: AffinePoint<Coordinate>): Affine => (point.infinity ? null : point);
 
-/** Whether they are the same, bit for bit. */
+/** Returns whether two points have the same coordinates. */
 export const areSame = (
   { coordinates: f }: CurveContext,
   a: AffinePoint<Coordinate>,
@@ -72,7 +73,11 @@ export const areSame = (
   return a.infinity === b.infinity && numbers[0].every((number, i) => number === numbers[1][i]);
 };
 
-/** A result as the caller gets it, checked once more. */
+/**
+ * Converts a result to a public point.
+ *
+ * @throws MsmError `internal` if the point is not on the curve
+ */
 export const publicPoint = (curve: CurveContext, point: Affine): AffinePoint<Coordinate> => {
   const { zero } = curve.coordinates;
   if (point === null) return { x: zero, y: zero, infinity: true };

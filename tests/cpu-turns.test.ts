@@ -5,11 +5,14 @@ import type { ComputeWorker } from '../src/api/sharing.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
 import { createMsmEngine, type MsmEngine, type MsmEngineOptions } from '../src/index.js';
-import { multiplyOnCpu, type Threads } from '../src/msm/cpu/multiply.js';
+import { multiplyOnCpu } from '../src/msm/cpu/multiply.js';
+import type { RoundTask, WindowSums } from '../src/msm/cpu/share.js';
+import { workerStarter } from '../src/msm/cpu/start-worker.js';
+import type { CpuPool, Threads } from '../src/msm/cpu/threads.js';
 import { survey } from '../src/msm/plan/survey.js';
 import { NO_TABLES } from '../src/msm/plan/workload.js';
-import { workerStarter } from '../src/threads/platform.js';
-import { type Round, type RoundOutcome, WorkerPool } from '../src/threads/pool.js';
+import { Pool } from '../src/threads/pool.js';
+import type { Round, RoundOutcome } from '../src/threads/round.js';
 import { getDevice } from './support/gpu.js';
 
 const curve = curveContext(bn254);
@@ -26,13 +29,13 @@ const alone = { pool: null, workers: 0, distribution: 'dynamic', chunk: null } a
 const multiply = (threads: Partial<Threads>, vectors = [surveyed(large)]) =>
   multiplyOnCpu(curve, source, vectors, () => undefined, { ...alone, ...threads });
 
-const pools: WorkerPool[] = [];
+const pools: CpuPool[] = [];
 afterEach(() => {
   for (const pool of pools.splice(0)) pool.destroy();
 });
 
-const makePool = (start: () => ComputeWorker): WorkerPool => {
-  const pool = new WorkerPool(start, true, { idleMs: 10_000, silentMs: 50 });
+const makePool = (start: () => ComputeWorker): CpuPool => {
+  const pool: CpuPool = new Pool(start, true, { idleMs: 10_000, silentMs: 50 });
   pools.push(pool);
   return pool;
 };
@@ -91,14 +94,14 @@ describe('a sum', () => {
     const spent = { own: 0, all: 0 };
     // a pool without workers, which has the own thread do all
     const pool = {
-      run: async ({ own, chunks }: Round): Promise<RoundOutcome> => {
+      run: async ({ own, chunks }: Round<RoundTask, WindowSums>): Promise<RoundOutcome<WindowSums>> => {
         const share = own();
         const begun = performance.now();
         for (let chunk = 0; chunk < chunks; chunk++) spent.own += await share.add(chunk);
         spent.all = performance.now() - begun;
-        return { parts: [await share.settle()], workers: [], lost: null };
+        return { results: [await share.settle()], workers: [], lost: null };
       },
-    } as unknown as WorkerPool;
+    } as unknown as CpuPool;
     let pauses = 0;
     const pause = () => (++pauses === 3 ? sleep(200) : null);
     const { sums } = await multiply({ pool, workers: 1, chunk: 256, pause });

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { beforeAll, expect } from 'vitest';
 import { type MsmCase, makeCase } from '../dev/cases/msm-case.js';
 import { type Bases, type ComputeWorker, createMsmEngine, type MsmEngine, type MsmOptions } from '../src/index.js';
-import { workerStarter } from '../src/threads/platform.js';
+import { workerStarter } from '../src/msm/cpu/start-worker.js';
 import { expectOutcome, prove } from './support/failure-bench.js';
 import { type Row, sections } from './support/failure-table.js';
 

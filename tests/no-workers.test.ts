@@ -7,10 +7,12 @@ import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
 import { createMsmEngine, type MsmEngine, type MsmEngineOptions } from '../src/index.js';
 import { multiplyOnCpu } from '../src/msm/cpu/multiply.js';
+import { workerStarter } from '../src/msm/cpu/start-worker.js';
+import type { CpuPool } from '../src/msm/cpu/threads.js';
 import { survey } from '../src/msm/plan/survey.js';
 import { NO_TABLES } from '../src/msm/plan/workload.js';
-import { type StartWorker, workerStarter } from '../src/threads/platform.js';
-import { WorkerPool } from '../src/threads/pool.js';
+import type { StartWorker } from '../src/threads/platform.js';
+import { Pool } from '../src/threads/pool.js';
 
 const curve = curveContext(bn254);
 const start = workerStarter() as StartWorker;
@@ -25,18 +27,18 @@ const throwing = (): ComputeWorker => {
 };
 
 describe('a pool whose workers are not to be had', () => {
-  const pools: WorkerPool[] = [];
+  const pools: CpuPool[] = [];
   afterEach(() => {
     for (const pool of pools.splice(0)) pool.destroy();
   });
 
-  const open = (first: StartWorker, otherwise: (() => Promise<StartWorker>) | null): WorkerPool => {
-    const pool = new WorkerPool(first, true, { idleMs: 10_000, silentMs: 3000, startMs: 2000 }, otherwise);
+  const open = (first: StartWorker, otherwise: (() => Promise<StartWorker>) | null): CpuPool => {
+    const pool: CpuPool = new Pool(first, true, { idleMs: 10_000, silentMs: 3000, startMs: 2000 }, otherwise);
     pools.push(pool);
     return pool;
   };
 
-  const multiply = async (pool: WorkerPool, distribution: 'dynamic' | 'static', workers = 2) => {
+  const multiply = async (pool: CpuPool, distribution: 'dynamic' | 'static', workers = 2) => {
     const source = { bytes: large.points.bytes, scale: 1n, encoding: 'le' as const };
     const vector = { ...survey(curve, large.scalars.bytes, NO_TABLES, true), offset: 0 };
     const done = await multiplyOnCpu(curve, source, [vector], () => {}, { pool, workers, distribution, chunk: 16 });
@@ -45,7 +47,7 @@ describe('a pool whose workers are not to be had', () => {
   };
 
   /** Calls until workers take part, for some seconds. */
-  const callUntilThere = async (pool: WorkerPool, distribution: 'dynamic' | 'static' = 'dynamic', workers = 2) => {
+  const callUntilThere = async (pool: CpuPool, distribution: 'dynamic' | 'static' = 'dynamic', workers = 2) => {
     const begun = performance.now();
     const lost: unknown[] = [];
     for (;;) {

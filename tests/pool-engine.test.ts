@@ -3,7 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { type Bases, createMsmEngine, type MsmEngine } from '../src/index.js';
-import { workerStarter } from '../src/threads/platform.js';
+import { workerStarter } from '../src/msm/cpu/start-worker.js';
 
 const large = makeCase({ points: 'distinct', scalars: 'random', n: 20_000, seed: 12 });
 

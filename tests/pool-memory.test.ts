@@ -7,11 +7,13 @@ import type { ComputeWorker } from '../src/api/sharing.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
 import { multiplyOnCpu } from '../src/msm/cpu/multiply.js';
+import type { RoundTask, WindowSums } from '../src/msm/cpu/share.js';
+import { workerStarter } from '../src/msm/cpu/start-worker.js';
+import type { CpuPool } from '../src/msm/cpu/threads.js';
 import { survey } from '../src/msm/plan/survey.js';
 import { NO_TABLES } from '../src/msm/plan/workload.js';
 import type { Begin, FromWorker, ToWorker } from '../src/threads/messages.js';
-import { workerStarter } from '../src/threads/platform.js';
-import { WorkerPool } from '../src/threads/pool.js';
+import { Pool } from '../src/threads/pool.js';
 
 const curve = curveContext(bn254);
 
@@ -20,49 +22,49 @@ const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'r
 const source = { bytes: points.bytes, scale: 1n, encoding: 'le' as const };
 const vector = { ...survey(curve, scalars.bytes, NO_TABLES, true), offset: 0 };
 
-const pools: WorkerPool[] = [];
+const pools: CpuPool[] = [];
 afterEach(() => {
   for (const pool of pools.splice(0)) pool.destroy();
 });
 
-const makePool = (start: () => ComputeWorker, shares = true): WorkerPool => {
-  const pool = new WorkerPool(start, shares, { idleMs: 10_000, silentMs: 50 });
+const makePool = (start: () => ComputeWorker, shares = true): CpuPool => {
+  const pool: CpuPool = new Pool(start, shares, { idleMs: 10_000, silentMs: 50 });
   pools.push(pool);
   return pool;
 };
 
-const multiply = async (pool: WorkerPool, checkpoint = () => {}): Promise<void> => {
+const multiply = async (pool: CpuPool, checkpoint = () => {}): Promise<void> => {
   const threads = { pool, workers: 1, distribution: 'dynamic', chunk: 16 } as const;
   expect((await multiplyOnCpu(curve, source, [vector], checkpoint, threads)).sums).toEqual([expected]);
 };
 
 /** A page's worker, as the pool sees it: it draws nothing, and is done at once or never. */
-const actor = (begun: Begin[], isDone: () => boolean): ComputeWorker => {
-  let say: (message: FromWorker) => void = () => undefined;
+const actor = (begun: Begin<RoundTask>[], isDone: () => boolean): ComputeWorker => {
+  let say: (message: FromWorker<WindowSums>) => void = () => undefined;
   return {
-    addEventListener: (type: string, listen: (event: { readonly data: FromWorker }) => void) => {
+    addEventListener: (type: string, listen: (event: { readonly data: FromWorker<WindowSums> }) => void) => {
       if (type !== 'message') return;
       say = (data) => listen({ data });
       setTimeout(() => say({ say: 'ready' }));
     },
-    postMessage: (message: ToWorker) => {
-      if ('chunk' in message) return;
+    postMessage: (message: ToWorker<RoundTask>) => {
+      if (message.say === 'more') return;
       begun.push(message);
-      const sums = { windows: new Uint32Array(), points: new Int32Array(), entries: 0 };
-      if (isDone()) setTimeout(() => say({ say: 'done', sums, chunks: 0 }));
+      const result = { windows: new Uint32Array(), points: new Int32Array(), entries: 0 };
+      if (isDone()) setTimeout(() => say({ say: 'done', result, chunks: 0 }));
     },
     terminate: () => undefined,
   } as ComputeWorker;
 };
 
 /** What a worker was given memory in. */
-const buffersOf = ({ task, control }: Begin): readonly unknown[] => [
-  ...new Set(task.pieces.flatMap((piece) => [piece.points.buffer, piece.digits.shifted.buffer])),
-  control?.buffer,
+const buffersOf = ({ task, assignment }: Begin<RoundTask>): readonly unknown[] => [
+  ...new Set(task.operands.flatMap(({ points, digits }) => [points.buffer, digits.shifted.buffer])),
+  assignment.by === 'counter' ? assignment.state.buffer : undefined,
 ];
 
 test('the next round has the memory of the last one, in which all have come to an end', async () => {
-  const begun: Begin[] = [];
+  const begun: Begin<RoundTask>[] = [];
   const pool = makePool(() => actor(begun, () => true));
   for (let round = 0; round < 3; round++) await multiply(pool);
   const [first, ...others] = begun.map(buffersOf);
@@ -72,7 +74,7 @@ test('the next round has the memory of the last one, in which all have come to a
 });
 
 test('what a worker may still use that was given up, or was ended by an abort, nobody has again', async () => {
-  const begun: Begin[] = [];
+  const begun: Begin<RoundTask>[] = [];
   let isDone = false;
   const pool = makePool(() => actor(begun, () => isDone));
   await multiply(pool);
@@ -86,7 +88,7 @@ test('what a worker may still use that was given up, or was ended by an abort, n
 });
 
 test('what workers let go of that had nothing to do was given is not kept', async () => {
-  const begun: Begin[] = [];
+  const begun: Begin<RoundTask>[] = [];
   const pool = makePool(() => actor(begun, () => true));
   await multiply(pool);
   pool.destroy();

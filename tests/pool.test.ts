@@ -5,25 +5,26 @@ import { makeCase } from '../dev/cases/msm-case.js';
 import type { ComputeWorker } from '../src/api/sharing.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
-import { multiplyOnCpu, type Threads } from '../src/msm/cpu/multiply.js';
-import { CpuThreads } from '../src/msm/cpu/threads.js';
+import { multiplyOnCpu } from '../src/msm/cpu/multiply.js';
+import { workerStarter } from '../src/msm/cpu/start-worker.js';
+import { type CpuPool, CpuThreads, type Threads } from '../src/msm/cpu/threads.js';
 import { survey } from '../src/msm/plan/survey.js';
 import { NO_TABLES } from '../src/msm/plan/workload.js';
-import { threadsHere, workerStarter } from '../src/threads/platform.js';
-import { type PoolTimeouts, WorkerPool } from '../src/threads/pool.js';
+import { threadsHere } from '../src/threads/platform.js';
+import { Pool, type PoolTimeouts } from '../src/threads/pool.js';
 
 const curve = curveContext(bn254);
 const start = workerStarter() as () => Worker;
 
-const pools: WorkerPool[] = [];
+const pools: CpuPool[] = [];
 afterEach(() => {
   for (const pool of pools.splice(0)) pool.destroy();
 });
 
 const patience: PoolTimeouts = { idleMs: 10_000, silentMs: 200 };
 
-const makePool = (shares: boolean, starter: () => ComputeWorker = start, waits = patience): WorkerPool => {
-  const pool = new WorkerPool(starter, shares, waits);
+const makePool = (shares: boolean, starter: () => ComputeWorker = start, waits = patience): CpuPool => {
+  const pool: CpuPool = new Pool(starter, shares, waits);
   pools.push(pool);
   return pool;
 };

@@ -9,18 +9,18 @@ import { bn254G2 } from '../src/curves/bn254-g2.js';
 import { curveContext } from '../src/curves/curve.js';
 import { quadraticField } from '../src/field/quadratic.js';
 import { compileKernel, wasmCurve } from '../src/msm/cpu/adder.js';
+import { combineWindows } from '../src/msm/cpu/combine-windows.js';
 import { cutRows } from '../src/msm/cpu/cut.js';
 import { digitsOfScalars } from '../src/msm/cpu/digits.js';
-import { gather } from '../src/msm/cpu/gather.js';
 import { type Operands, rowsOf, Share } from '../src/msm/cpu/share.js';
+import { finish } from '../src/msm/cpu/steps.js';
 import { workersFor } from '../src/msm/plan/work.js';
 import { PointAdder } from '../src/wasm/arithmetic/point-adder.js';
-import { inOneGo } from './support/in-one-go.js';
 
 const curve = curveContext(bn254);
 const kernel = compileKernel(wasmCurve(curve), 2);
 
-const makePiece = (
+const makeOperands = (
   points: keyof typeof pointDistributions,
   scalars: keyof typeof scalarDistributions,
   n: number,
@@ -28,35 +28,38 @@ const makePiece = (
 ) => {
   const bases = pointDistributions[points].make(n, 7);
   const factors = scalarDistributions[scalars].make(n, 7);
-  const piece: Operands = {
+  const operands: Operands = {
     points: new Uint32Array(bases.bytes.buffer),
     scale: 1n,
     digits: digitsOfScalars(curve, factors.bytes, 253, windowBits),
   };
   const { x, y } = expectedMsm(bn254G1, bases.logs, factors.values);
-  return { piece, expected: [x, y] };
+  return { operands, expected: [x, y] };
 };
 
 /** Rows are drawn by `threads` in turn, in chunks of different lengths. */
-const computeCut = async (pieces: readonly Operands[], threads: number, sizes: readonly number[]) => {
+const computeCut = async (operands: readonly Operands[], threads: number, sizes: readonly number[]) => {
   const adders = await Promise.all(Array.from({ length: threads }, async () => PointAdder.open(await kernel)));
-  const shares = adders.map((adder) => new Share(adder, pieces));
-  const rows = pieces.reduce((sum, piece) => sum + rowsOf(piece), 0);
+  const shares = adders.map((adder) => new Share(adder, operands));
+  const rows = operands.reduce((sum, each) => sum + rowsOf(each), 0);
   for (let first = 0, k = 0; first < rows; k++) {
     const end = Math.min(rows, first + (sizes[k % sizes.length] as number));
-    inOneGo((shares[k % threads] as Share).add(first, end));
+    finish((shares[k % threads] as Share).add(first, end));
     first = end;
   }
-  const parts = shares.map((share) => inOneGo(share.settle()));
+  const results = shares.map((share) => finish(share.settle()));
   const adder = adders[0] as PointAdder;
-  const sums = inOneGo(
-    gather(
+  const sums = finish(
+    combineWindows(
       adder,
-      pieces.map(({ digits }) => digits),
-      parts,
+      operands.map(({ digits }) => digits),
+      results,
     ),
   );
-  return { sums: sums.map((sum) => adder.read(sum)), entries: parts.reduce((sum, part) => sum + part.entries, 0) };
+  return {
+    sums: sums.map((sum) => adder.read(sum)),
+    entries: results.reduce((sum, result) => sum + result.entries, 0),
+  };
 };
 
 describe('rows of buckets', () => {
@@ -67,14 +70,14 @@ describe('rows of buckets', () => {
       ['doubling-chain', 1, 13],
       ['with-infinities', 64, 4],
     ] as const) {
-      const { piece, expected } = makePiece(points, scalars, n, windowBits);
-      const whole = await computeCut([piece], 1, [rowsOf(piece)]);
+      const { operands, expected } = makeOperands(points, scalars, n, windowBits);
+      const whole = await computeCut([operands], 1, [rowsOf(operands)]);
       expect(whole.sums).toEqual([expected]);
       for (const [threads, sizes] of [
         [2, [1, 2, 5]],
         [3, [7, 16, 33]],
       ] as const) {
-        const { sums, entries } = await computeCut([piece], threads, sizes);
+        const { sums, entries } = await computeCut([operands], threads, sizes);
         expect(sums, `${points}, chunks of ${sizes}`).toEqual([expected]);
         expect(entries).toBe(whole.entries);
       }
@@ -83,14 +86,14 @@ describe('rows of buckets', () => {
 
   test('of several pieces, which chunks do not know of', async () => {
     const made = [
-      makePiece('distinct', 'random', 100, 8),
-      makePiece('few-with-signs', 'all-zero', 5, 10),
-      makePiece('distinct', 'unreduced', 70, 12),
-      makePiece('all-equal', 'all-equal', 30, 3),
+      makeOperands('distinct', 'random', 100, 8),
+      makeOperands('few-with-signs', 'all-zero', 5, 10),
+      makeOperands('distinct', 'unreduced', 70, 12),
+      makeOperands('all-equal', 'all-equal', 30, 3),
     ];
     for (const sizes of [[1], [3, 40], [1000]]) {
       const { sums } = await computeCut(
-        made.map(({ piece }) => piece),
+        made.map(({ operands }) => operands),
         3,
         sizes,
       );

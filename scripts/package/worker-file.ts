@@ -8,10 +8,10 @@ import { smallScript } from './small-script.js';
 const inProject = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 /** The module that knows where the worker is. */
-const PLATFORM = inProject('src/threads/platform.ts');
+const STARTER = inProject('src/msm/cpu/start-worker.ts');
 
 /** The module that has its text. */
-const TEXT = inProject('src/threads/worker-text.ts');
+const TEXT = inProject('src/msm/cpu/worker-text.ts');
 
 const NAME = 'webgpu-msm-worker.js';
 
@@ -63,9 +63,9 @@ export const workerFile = (): Plugin => {
     async transform(code, id) {
       if (id === TEXT)
         return { code: `export const workerText = ${JSON.stringify(scriptOf(await files()))};`, map: null };
-      if (id !== PLATFORM) return null;
+      if (id !== STARTER) return null;
       // it is for those who bundle the package
-      return { code: code.replace("'../msm/cpu/worker.ts'", `/* @vite-ignore */ './${NAME}'`), map: null };
+      return { code: code.replace("'./worker.ts'", `/* @vite-ignore */ './${NAME}'`), map: null };
     },
     async generateBundle() {
       for (const { name, text } of await files()) {
@@ -91,10 +91,10 @@ export const builtWorker = (): Plugin => {
     name: 'built-worker',
     enforce: 'pre',
     async transform(code, id) {
-      if (id !== PLATFORM) return null;
+      if (id !== STARTER) return null;
       url ??= write();
       const beside = `import.meta.url.replace(/[^/]*$/, '${NAME}')`;
-      if (!code.includes(beside)) throw new Error(`${PLATFORM}: ${beside} is not there`);
+      if (!code.includes(beside)) throw new Error(`${STARTER}: ${beside} is not there`);
       return { code: code.replace(beside, JSON.stringify(await url)), map: null };
     },
   };

@@ -1,48 +1,47 @@
-/** Threads, as pages have them, and as Node has them. */
+/** Threads of the platform: Web Workers in pages, `node:worker_threads` in Node. */
 import type { ComputeWorker } from '../api/sharing.js';
-import { nodeModule } from './node-module.js';
+import { type NodeThreads, nodeModule } from './node-module.js';
 
-/** One of a page's. */
+/** A Web Worker. */
 export interface PageWorker extends ComputeWorker {
   addEventListener(type: 'message' | 'messageerror' | 'error', listener: (event: never) => void): void;
 }
 
+/** Starts one worker. */
 export type StartWorker = () => ComputeWorker;
 
-// what a worker allocates is small but for what it computes with; left alone, V8 lets as much again go stale
-const ofNode = { name: 'webgpu-msm', resourceLimits: { maxYoungGenerationSizeMb: 2 } };
-
-/** Node's module of threads, where they are to be Node's: a page of Electron has both, and wants its own. */
-const nodeThreads = () =>
+/**
+ * Returns Node's module of threads where workers are to be Node's; null where they are Web
+ * Workers. A page of Electron has both and takes Web Workers.
+ */
+export const nodeThreads = (): NodeThreads | null =>
   typeof Worker === 'function' && 'document' in globalThis ? null : nodeModule('node:worker_threads');
 
-/** Returns what starts the package's worker from its file; null where there are no threads. */
-export const workerStarter = (): StartWorker | null => {
-  const node = nodeThreads();
-  // not by the URL that is below, which a bundler would make a second file of
-  if (node) return () => new node.Worker(new URL(import.meta.url.replace(/[^/]*$/, 'webgpu-msm-worker.js')), ofNode);
-  if (typeof Worker !== 'function') return null;
-  // all of it as literals: vite refuses to bundle what it cannot read
-  return () => new Worker(new URL('../msm/cpu/worker.ts', import.meta.url), { type: 'module', name: 'webgpu-msm' });
-};
-
 /**
- * Returns what starts the package's worker from its text, for where the file is not found: what bundles the package may
- * not bring it along, or serves it from another origin.
+ * Returns options of a worker in Node. The young generation is small, since a worker allocates
+ * little outside its WebAssembly memory and V8 would let as much garbage accumulate as it may.
  */
-export const textStarter = async (): Promise<StartWorker> => {
-  const { workerText } = await import('./worker-text.js');
+export const nodeWorkerOptions = (name: string) => ({
+  name,
+  resourceLimits: { maxYoungGenerationSizeMb: 2 },
+});
+
+/** Returns what starts workers from the text of a module. */
+export const startFromText = (text: string, name: string): StartWorker => {
   const node = nodeThreads();
-  if (node) return () => new node.Worker(new URL(`data:text/javascript,${encodeURIComponent(workerText)}`), ofNode);
-  // not a `data:` URL, whose workers have another origin
-  const url = URL.createObjectURL(new Blob([workerText], { type: 'text/javascript' }));
-  return () => new Worker(url, { type: 'module', name: 'webgpu-msm' });
+  if (node) {
+    const url = new URL(`data:text/javascript,${encodeURIComponent(text)}`);
+    return () => new node.Worker(url, nodeWorkerOptions(name));
+  }
+  // a worker of a `data:` URL would have an opaque origin
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
+  return () => new Worker(url, { type: 'module', name });
 };
 
-/** Threads that run at a time. */
+/** Returns how many threads run at a time on this machine. */
 export const threadsHere = (): number =>
   nodeModule('node:os')?.availableParallelism() ?? (globalThis.navigator?.hardwareConcurrency || 1);
 
-/** Whether memory can be shared with workers. A page has to be cross-origin isolated for it. */
+/** Returns whether workers can be given shared memory. A page must be cross-origin isolated. */
 export const canShare = (): boolean =>
   typeof SharedArrayBuffer === 'function' && globalThis.crossOriginIsolated !== false;

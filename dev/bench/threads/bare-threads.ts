@@ -1,7 +1,8 @@
 /** Threads without an engine: workers of the package that nobody gives anything, and, in Node, threads that have nothing in them. */
 import type { ComputeWorker } from '../../../src/api/sharing.js';
+import { workerStarter } from '../../../src/msm/cpu/start-worker.js';
 import { type NodeWorker, nodeModule } from '../../../src/threads/node-module.js';
-import { type PageWorker, workerStarter } from '../../../src/threads/platform.js';
+import type { PageWorker } from '../../../src/threads/platform.js';
 
 /** Says that it is there, as a worker of the package does, and waits. */
 const EMPTY = `

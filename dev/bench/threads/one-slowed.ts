@@ -1,6 +1,6 @@
 import type { ComputeWorker } from '../../../src/api/sharing.js';
+import { workerStarter } from '../../../src/msm/cpu/start-worker.js';
 import { nodeModule } from '../../../src/threads/node-module.js';
-import { workerStarter } from '../../../src/threads/platform.js';
 
 const startSlowed = (): ComputeWorker => {
   // by this name bundlers see that it is a file of its own

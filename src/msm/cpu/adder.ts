@@ -1,4 +1,4 @@
-/** WebAssembly for a curve, where the platform has it. */
+/** Compiles the point arithmetic of a curve to WebAssembly, if the platform has it. */
 import type { CurveContext } from '../../curves/curve.js';
 import type { Lanes } from '../../wasm/arithmetic/lane-code.js';
 import { type CompiledKernel, PointAdder } from '../../wasm/arithmetic/point-adder.js';
@@ -6,6 +6,7 @@ import { kernelModule, type WasmCurve } from '../../wasm/arithmetic/point-kernel
 import { wasmField } from '../../wasm/arithmetic/product.js';
 import { WasmModule } from '../../wasm/encoder/module.js';
 
+/** Returns the parameters of a curve that the WebAssembly kernel is generated from. */
 export const wasmCurve = ({ p, coordinates: f, a, b, field }: CurveContext): WasmCurve => ({
   field: wasmField(p, f.degree),
   nonResidue: f.nonResidue,
@@ -14,7 +15,7 @@ export const wasmCurve = ({ p, coordinates: f, a, b, field }: CurveContext): Was
   wordBytes: field.bytes,
 });
 
-/** Two where the platform has vectors. */
+/** Returns 2 if the platform has 128-bit SIMD, else 1. */
 export const lanesHere = (): Lanes => {
   const probe = new WasmModule();
   probe.add(null, { parameters: [] }, (code) => {
@@ -23,7 +24,7 @@ export const lanesHere = (): Lanes => {
   return WebAssembly.validate(probe.bytes()) ? 2 : 1;
 };
 
-/** Whether there is WebAssembly, and no content security policy forbids it. */
+/** Returns whether the platform has WebAssembly and no content security policy forbids it. */
 export const hasWasm = (): boolean => {
   try {
     return new WebAssembly.Module(new WasmModule().bytes()) !== null;
@@ -32,22 +33,22 @@ export const hasWasm = (): boolean => {
   }
 };
 
-/** @throws what the platform has against it: that there is no WebAssembly, or that a content security policy forbids it */
+/** @throws Error of the platform if it has no WebAssembly or a content security policy forbids it */
 export const compileKernel = async (curve: WasmCurve, lanes: Lanes): Promise<CompiledKernel> => {
   const { bytes, layout } = kernelModule(curve, lanes);
   return { curve, lanes, layout, module: await WebAssembly.compile(bytes) };
 };
 
-/** By the constants of a curve; null where there is no WebAssembly. */
+/** Compiled kernels by the constants of the curve; null without WebAssembly. */
 const kernels = new WeakMap<object, Promise<CompiledKernel | null>>();
 
-/** An adder that is not at work, by the constants of its curve. */
+/** Idle adders by the constants of the curve. */
 const idle = new WeakMap<object, PointAdder>();
 
-/** Memory that an adder keeps between calls, in bytes. */
-const MOST_KEPT = 2 ** 20;
+/** Adders with more memory than this are not kept, in bytes. */
+const MAX_IDLE_BYTES = 2 ** 20;
 
-/** Has an adder do something; null where there is none. */
+/** Calls `work` with an adder for the curve. @returns null if there is no WebAssembly */
 export const withAdder = async <Result>(
   curve: CurveContext,
   work: (adder: PointAdder, kernel: CompiledKernel) => Promise<Result>,
@@ -67,6 +68,6 @@ export const withAdder = async <Result>(
   try {
     return await work(adder, kernel);
   } finally {
-    if (adder.bytes <= MOST_KEPT) idle.set(constants, adder);
+    if (adder.bytes <= MAX_IDLE_BYTES) idle.set(constants, adder);
   }
 };

@@ -1,4 +1,4 @@
-/** What loading makes of points where there is no GPU: all that is wrong is found, and what needs computing is computed once. */
+/** Checks points on the CPU: canonical coordinates, curve equation, and subgroup. */
 import { type CurveContext, isOnCurve } from '../../curves/curve.js';
 import { imageOf, isOnEdwards } from '../../curves/edwards.js';
 import { type Affine, isInfinity, multiply } from '../../curves/jacobian.js';
@@ -9,19 +9,19 @@ import type { TimeSlice } from '../../scheduling/time-slice.js';
 import type { PointAdder, PointAt } from '../../wasm/arithmetic/point-adder.js';
 import { withAdder } from './adder.js';
 
-/** The first point that is wrong, and how. */
+/** First wrong point, and its fault. */
 export interface WrongPoint {
   readonly index: number;
   readonly wrong: 'a coordinate' | 'off the curve' | 'outside the group';
 }
 
-/** Points that are checked between two looks at the clock. */
-const AT_A_TIME = 16;
+/** Points that are checked between two readings of the clock. */
+const POINTS_PER_CLOCK = 16;
 
-/** Points whose multiples are computed together. */
-const TOGETHER = 2 ** 11;
+/** Points of one list of additions. */
+const POINTS_PER_LIST = 2 ** 11;
 
-/** How a point of a source is read: as a point of the curve that is computed on, or what is wrong with it. */
+/** Returns a reader of points of the curve that is computed on, or of their faults. */
 const checkedReader = (curve: CurveContext, source: PointSource): ((index: number) => Affine | WrongPoint['wrong']) => {
   const { coordinates: f, p, pointWords } = curve;
   const { bytes, sign, edwards } = source;
@@ -40,23 +40,24 @@ const checkedReader = (curve: CurveContext, source: PointSource): ((index: numbe
       if (own === undefined || !isOnEdwards(own, p, x as bigint, y as bigint)) return 'off the curve';
       return imageOf(curve, x, y);
     }
-    // of an x without a y nothing can be read
+    // a compressed point without a y is not on the curve
     if (sign !== undefined) return read(index) ?? 'off the curve';
     return isOnCurve(curve, x, y) ? { x, y } : 'off the curve';
   };
 };
 
 /**
- * Points as they are computed with, or the first that is wrong.
+ * Checks all points of a source.
  *
- * @param turns of the call
- * @param progress called now and then with how many were looked at
+ * @param timeSlice time slices of the call
+ * @param progress called with the number of points checked so far
+ * @returns points in the form that sums take, or the first wrong point
  */
 export const checkPoints = async (
   curve: CurveContext,
   source: PointSource,
   checkSubgroup: boolean,
-  turns: TimeSlice,
+  timeSlice: TimeSlice,
   progress: (done: number) => void,
 ): Promise<PointSource | WrongPoint> => {
   const { pointBytes } = curve;
@@ -64,11 +65,11 @@ export const checkPoints = async (
   const isPlain = source.sign === undefined && source.edwards === undefined;
   if (isPlain) {
     const found = await withAdder(curve, async (adder) => ({
-      wrong: await wrongInLists(curve, source, length, adder, turns, progress),
+      wrong: await wrongByLists(curve, source, length, adder, timeSlice, progress),
     }));
     if (found !== null) {
       if (found.wrong !== null) return found.wrong;
-      return checkSubgroup ? inGroup(curve, source, length, turns) : source;
+      return checkSubgroup ? inGroup(curve, source, length, timeSlice) : source;
     }
   }
   const read = checkedReader(curve, source);
@@ -78,34 +79,34 @@ export const checkPoints = async (
     const point = read(index);
     if (typeof point === 'string') return { index, wrong: point };
     if (!isPlain) writePoint(curve, words, index, point);
-    if (index % AT_A_TIME === 0 && turns.isOver) {
+    if (index % POINTS_PER_CLOCK === 0 && timeSlice.isOver) {
       progress(index);
-      await turns.yield();
+      await timeSlice.yield();
     }
   }
   const checked: PointSource = isPlain ? source : { bytes, scale: 1n, encoding: 'le' };
-  return checkSubgroup ? inGroup(curve, checked, length, turns) : checked;
+  return checkSubgroup ? inGroup(curve, checked, length, timeSlice) : checked;
 };
 
-/** The points, where all are of order r. */
+/** Checks that all points are in the subgroup of order r. @returns the points, or the first wrong one */
 const inGroup = async (
   curve: CurveContext,
   checked: PointSource,
   length: number,
-  turns: TimeSlice,
+  timeSlice: TimeSlice,
 ): Promise<PointSource | WrongPoint> => {
   if (curve.negatesScalars) return checked;
-  const outsider = await firstOutside(curve, checked, length, turns);
-  return outsider === null ? checked : { index: outsider, wrong: 'outside the group' };
+  const outside = await firstOutside(curve, checked, length, timeSlice);
+  return outside === null ? checked : { index: outside, wrong: 'outside the group' };
 };
 
-/** The first point that is wrong, many at a time in WebAssembly; null if none is. */
-const wrongInLists = async (
+/** Returns the first wrong point, checked by lists in WebAssembly; null if there is none. */
+const wrongByLists = async (
   curve: CurveContext,
   { bytes, scale }: PointSource,
   length: number,
   adder: PointAdder,
-  turns: TimeSlice,
+  timeSlice: TimeSlice,
   progress: (done: number) => void,
 ): Promise<WrongPoint | null> => {
   const { p, pointWords, field } = curve;
@@ -124,8 +125,8 @@ const wrongInLists = async (
       if (!isBelowP(at)) return false;
     return true;
   };
-  for (let from = 0; from < length; from += TOGETHER) {
-    const end = Math.min(length, from + TOGETHER);
+  for (let from = 0; from < length; from += POINTS_PER_LIST) {
+    const end = Math.min(length, from + POINTS_PER_LIST);
     let to = from;
     while (to < end && isCanonical(to)) to++;
     adder.release();
@@ -133,45 +134,45 @@ const wrongInLists = async (
     const index = from + adder.check(points, to - from);
     if (index < to) return { index, wrong: 'off the curve' };
     if (to < end) return { index: to, wrong: 'a coordinate' };
-    if (turns.isOver) {
+    if (timeSlice.isOver) {
       progress(to);
-      await turns.yield();
+      await timeSlice.yield();
     }
   }
   return null;
 };
 
-/** The first point that is not of order r; null if all are. */
+/** Returns the index of the first point outside the subgroup; null if there is none. */
 const firstOutside = async (
   curve: CurveContext,
   source: PointSource,
   length: number,
-  turns: TimeSlice,
+  timeSlice: TimeSlice,
 ): Promise<number | null> => {
   const found = await withAdder(curve, async (adder) => ({
-    index: await outsideInLists(curve, source, length, adder, turns),
+    index: await outsideByLists(curve, source, length, adder, timeSlice),
   }));
   if (found !== null) return found.index;
   const read = readerOf(curve, source);
   for (let index = 0; index < length; index++) {
     if (!isInfinity(curve, multiply(curve, curve.order, read(index)))) return index;
-    if (turns.isOver) await turns.yield();
+    if (timeSlice.isOver) await timeSlice.yield();
   }
   return null;
 };
 
-/** By r·P, of many points side by side: double and add. */
-const outsideInLists = async (
+/** Computes r·P by double and add, for a list of points side by side. */
+const outsideByLists = async (
   { order, pointWords }: CurveContext,
   { bytes, scale }: PointSource,
   length: number,
   adder: PointAdder,
-  turns: TimeSlice,
+  timeSlice: TimeSlice,
 ): Promise<number | null> => {
   const words = wordsOf(bytes);
   const bits = order.toString(2).slice(1);
-  for (let from = 0; from < length; from += TOGETHER) {
-    const count = Math.min(TOGETHER, length - from);
+  for (let from = 0; from < length; from += POINTS_PER_LIST) {
+    const count = Math.min(POINTS_PER_LIST, length - from);
     adder.release();
     const points = adder.enter(words.subarray(from * pointWords, (from + count) * pointWords), scale);
     const sums = adder.take(count);
@@ -179,7 +180,7 @@ const outsideInLists = async (
     const addAll = async (P: PointAt, Q: PointAt): Promise<void> => {
       for (let i = 0; i < count; i++) adder.add(at(sums, i), at(P, i), at(Q, i));
       adder.flush();
-      if (turns.isOver) await turns.yield();
+      if (timeSlice.isOver) await timeSlice.yield();
     };
     let sum = points;
     for (const bit of bits) {

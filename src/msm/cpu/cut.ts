@@ -1,19 +1,21 @@
-/** How a round is cut for threads. Pure. */
-/** How rows get to threads. */
+/** Cuts the bucket rows of a round into chunks for threads. */
+import type { Distribution } from '../../threads/chunks/choose.js';
+
+/** How rows are distributed over threads. */
 export interface Cutting {
-  /** Whether whoever is done draws the next chunk, or all have equal shares. */
-  readonly distribution: 'dynamic' | 'static';
-  /** Rows of a chunk; null: by the size of the round. */
+  /** From `tuning.cpuDistribution`. */
+  readonly distribution: Distribution;
+  /** Rows per chunk of a dynamic round, from `tuning.cpuChunk`; null: by the size of the round. */
   readonly chunk: number | null;
 }
 
-/** Chunks that each thread draws of a round, about. */
-const CHUNKS_EACH = 6;
+/** Chunks of a dynamic round per thread, about: enough that all threads finish together. */
+const CHUNKS_PER_THREAD = 6;
 
-/** More rows than this in a chunk, or fewer, are not taken. */
+/** Least and most rows per chunk. */
 export const chunkRange = [1, 256] as const;
 
-/** Chunks of a round of so many rows. */
+/** Returns how `rows` are cut for the own thread and `workers` workers. */
 export const cutRows = (
   rows: number,
   workers: number,
@@ -23,7 +25,7 @@ export const cutRows = (
   const wanted =
     distribution === 'static'
       ? Math.ceil(rows / threads)
-      : (chunk ?? Math.min(chunkRange[1], Math.floor(rows / (threads * CHUNKS_EACH))));
+      : (chunk ?? Math.min(chunkRange[1], Math.floor(rows / (threads * CHUNKS_PER_THREAD))));
   const rowsPerChunk = Math.max(1, wanted);
   return { rowsPerChunk, chunks: Math.ceil(rows / rowsPerChunk) };
 };

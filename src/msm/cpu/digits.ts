@@ -1,25 +1,27 @@
-/** Signed digits of many scalars at a time. */
+/** Signed digits of scalars, extracted window by window. */
 import type { CurveContext } from '../../curves/curve.js';
 import { wordsOf } from '../../curves/point-source.js';
 import { digitsOf, readWords, writeWords } from '../../field/modulus.js';
 import { windowCount } from '../plan/window-count.js';
 
-/** Digits of scalars. */
+/** Scalars in a form from which `digitsAt` reads signed digits. */
 export interface Digits {
   readonly windowBits: number;
   readonly windows: number;
-  /** Scalars plus `offset`, little-endian, `words` each. */
+  /** Scalars plus Σ 2^(c−1)·2^(c·j), little-endian, `words` each. */
   readonly shifted: Uint32Array;
+  /** Words per scalar. */
   readonly words: number;
+  /** Number of scalars. */
   readonly count: number;
 }
 
 /**
- * Scalars modulo the order, negative ones as two's complement says: what is shorter of s and s − r where the order of all points divides r, and else
- * s in [0, r).
+ * Reduces scalars modulo the group order r. Where every point has an order that divides r, a scalar
+ * becomes the shorter of s and s − r, negative numbers in two's complement; else s in [0, r).
  *
- * @param given in the public format
- * @returns so many words each, little-endian: one more than they had, for the sign
+ * @param given scalars in the public format
+ * @returns little-endian scalars of `words` words, one more than before for the sign
  */
 const signedScalars = (
   { order, scalarBytes, negatesScalars }: CurveContext,
@@ -54,22 +56,24 @@ const signedScalars = (
   return { scalars, words };
 };
 
-/** Words of a scalar in `Digits`. */
+/** Returns the words per scalar in `Digits`. */
 export const wordsOfDigits = (windows: number, windowBits: number): number =>
   Math.ceil((windows * windowBits + 1) / 32) + 1;
 
 /**
- * Signed digits d_j of c bits, |d_j| ≤ 2^(c−1): those of the scalar plus Σ 2^(c−1)·2^(c·j), less 2^(c−1) each, so that no digit waits for a carry.
+ * Prepares signed digits d_j of c bits, |d_j| ≤ 2^(c−1). The digits of s + Σ 2^(c−1)·2^(c·j), less
+ * 2^(c−1) each, are the signed digits of s: each is read without a carry from the one below.
  *
- * @param given in the public format, each of at most so many bits once it is taken modulo the order
- * @param make room for so many words
+ * @param given scalars in the public format
+ * @param bits bit length at most of a scalar modulo the order
+ * @param allocate returns uninitialised words
  */
 export const digitsOfScalars = (
   curve: CurveContext,
   given: Uint8Array<ArrayBuffer>,
   bits: number,
   windowBits: number,
-  make: (words: number) => Uint32Array = (words) => new Uint32Array(words),
+  allocate: (words: number) => Uint32Array = (words) => new Uint32Array(words),
 ): Digits => {
   const { scalars, words } = signedScalars(curve, given);
   const windows = windowCount(bits, windowBits);
@@ -78,7 +82,7 @@ export const digitsOfScalars = (
   for (let j = 0; j < windows; j++) offset |= 1n << BigInt(windowBits * j + windowBits - 1);
   const wider = wordsOfDigits(windows, windowBits);
   const added = digitsOf(offset, 32, wider);
-  const shifted = make(count * wider);
+  const shifted = allocate(count * wider);
   for (let i = 0; i < count; i++) {
     const sign = ((scalars[(i + 1) * words - 1] as number) >> 31) >>> 0;
     let carry = 0;
@@ -91,7 +95,7 @@ export const digitsOfScalars = (
   return { windowBits, windows, shifted, words: wider, count };
 };
 
-/** Digit j of every scalar; the top one takes what is left. */
+/** Returns digit j of every scalar. The top digit takes all bits that are left. */
 export const digitsAt = ({ windowBits, windows, shifted, words, count }: Digits, j: number): Int32Array => {
   const bit = j * windowBits;
   const shift = bit & 31;
@@ -100,7 +104,7 @@ export const digitsAt = ({ windowBits, windows, shifted, words, count }: Digits,
   const digits = new Int32Array(count);
   for (let i = 0, at = bit >>> 5; i < count; i++, at += words) {
     const low = (shifted[at] as number) >>> shift;
-    // in two steps, as a shift by 32 is one by 0
+    // two shifts, since JavaScript takes a shift by 32 as one by 0
     const high = ((shifted[at + 1] as number) << (31 - shift)) << 1;
     digits[i] = ((low | high) & mask) - half;
   }

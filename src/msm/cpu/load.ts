@@ -1,5 +1,4 @@
-/** Loading of points where the CPU computes: they are checked, and stay in main memory. */
-
+/** Loads points for the CPU: checks them and keeps them in main memory. */
 import type { CurveContext } from '../../curves/curve.js';
 import { formatOf } from '../../curves/misread.js';
 import type { PointSource } from '../../curves/point-source.js';
@@ -7,14 +6,14 @@ import { ticketOf } from '../../scheduling/ticket.js';
 import type { CallContext } from '../../session/call-context.js';
 import { refusal } from '../inputs/refusal.js';
 import { checkPoints } from './check-points.js';
-import { ANY, turnsOf } from './sum-line.js';
+import { ANY_SIZE, timeSlices } from './sum-queue.js';
 import type { CpuThreads } from './threads.js';
 
 /**
- * Checks points on the CPU when it is their turn.
+ * Checks points on the CPU, when it is the turn of the call.
  *
- * @returns the points as sums take them
- * @throws MsmError `bad-argument`, `not-on-curve` or `not-in-subgroup` naming the first point that is wrong
+ * @returns the points in the form that sums take
+ * @throws MsmError `bad-argument`, `not-on-curve` or `not-in-subgroup` naming the first wrong point
  */
 export const loadOnCpu = async (
   curve: CurveContext,
@@ -27,9 +26,9 @@ export const loadOnCpu = async (
   checkpoint();
   const length = source.bytes.length / curve.pointBytes;
   const progress = (done: number): void => call.progress('load', done, length);
-  const checked = await threads.line.inTurn({ ...ticketOf(call.ticket), additions: ANY }, (pause) => {
+  const checked = await threads.queue.inTurn({ ...ticketOf(call.ticket), additions: ANY_SIZE }, (pause) => {
     progress(0);
-    return checkPoints(curve, source, checkSubgroup, turnsOf(checkpoint, pause), progress);
+    return checkPoints(curve, source, checkSubgroup, timeSlices(checkpoint, pause), progress);
   });
   if ('wrong' in checked) {
     const at = checked.index * curve.pointBytes;

@@ -6,7 +6,10 @@ import type { TimeSlice } from '../../scheduling/time-slice.js';
 import { cpuWindowBits } from '../plan/window-bits.js';
 import { windowCount } from '../plan/window-count.js';
 
-/** Signed digits d_j of a scalar, |d_j| <= 2^(c-1), with Σ d_j · 2^(j·c) = scalar; a digit above the half borrows from the next. */
+/**
+ * Returns signed digits d_j of a scalar, |d_j| ≤ 2^(c−1), with Σ d_j·2^(c·j) = scalar. A digit above
+ * the half borrows from the next one.
+ */
 export const signedDigits = (scalar: bigint, windowBits: number, windows: number): number[] => {
   const radix = 2 ** windowBits;
   let carry = 0;
@@ -17,40 +20,44 @@ export const signedDigits = (scalar: bigint, windowBits: number, windows: number
   });
 };
 
-/** Σ (k + 1) · buckets[k], from the top: every bucket is in the running sum as often as it counts. */
-const weightedSum = async (curve: CurveContext, buckets: readonly Jacobian[], turns: TimeSlice): Promise<Jacobian> => {
+/** Returns Σ (k + 1)·buckets[k], by running sums from the top bucket. */
+const weightedSum = async (
+  curve: CurveContext,
+  buckets: readonly Jacobian[],
+  timeSlice: TimeSlice,
+): Promise<Jacobian> => {
   const infinity = infinityOf(curve);
   let [running, sum] = [infinity, infinity];
   for (let k = buckets.length - 1; k >= 0; k--) {
     running = add(curve, running, buckets[k] as Jacobian);
     sum = add(curve, sum, running);
-    if (turns.isOverSoon) await turns.yield();
+    if (timeSlice.isOverSoon) await timeSlice.yield();
   }
   return sum;
 };
 
-/** What `pippenger` did. */
 export interface CpuResult {
   readonly sum: Jacobian;
   readonly windowBits: number;
   readonly windows: number;
-  /** Digits that were not zero. */
+  /** Number of digits that were not zero. */
   readonly entries: number;
 }
 
 /**
- * An MSM on the CPU, for those so small that a GPU would take longer to answer than to compute. Buckets and signed windows as on the
- * GPU (Pippenger 1976), in Jacobian coordinates, of which every exceptional case is handled: right on every input, as there.
+ * Computes an MSM on BigInts, for platforms without WebAssembly. Buckets and signed windows are as on
+ * the GPU (Pippenger 1976). Jacobian coordinates with all exceptional cases make it right on every
+ * input.
  *
- * @param pointOf the points, checked before; at least as many as scalars
- * @param scalars in the public format
- * @param turns of the call that this is a part of
+ * @param pointOf returns a point that was checked before
+ * @param scalars scalars in the public format
+ * @param timeSlice time slices of the call
  */
 export const pippenger = async (
   curve: CurveContext,
   pointOf: (index: number) => Affine,
   scalars: Uint8Array<ArrayBuffer>,
-  turns: TimeSlice,
+  timeSlice: TimeSlice,
 ): Promise<CpuResult> => {
   const n = scalars.length / curve.scalarBytes;
   const infinity = infinityOf(curve);
@@ -65,7 +72,7 @@ export const pippenger = async (
     const minus = plus === null ? null : negated(curve, plus);
     const scalar = readWords(scalarWords, i * words, words) % curve.order;
     terms.push({ plus, minus, digits: signedDigits(scalar, windowBits, windows) });
-    if (turns.isOverSoon) await turns.yield();
+    if (timeSlice.isOverSoon) await timeSlice.yield();
   }
   let sum = infinity;
   let entries = 0;
@@ -78,9 +85,9 @@ export const pippenger = async (
       const bucket = Math.abs(digit) - 1;
       buckets[bucket] = addAffine(curve, buckets[bucket] as Jacobian, digit > 0 ? plus : minus);
       entries++;
-      if (turns.isOverSoon) await turns.yield();
+      if (timeSlice.isOverSoon) await timeSlice.yield();
     }
-    sum = add(curve, sum, await weightedSum(curve, buckets, turns));
+    sum = add(curve, sum, await weightedSum(curve, buckets, timeSlice));
   }
   return { sum, windowBits, windows, entries };
 };

@@ -1,4 +1,4 @@
-/** An MSM on the CPU, and what is told of it. */
+/** Runs an MSM on the CPU and writes its record. */
 import type { AdapterDescription } from '../../api/device.js';
 import type { RunRecord } from '../../api/run-record.js';
 import type { AffinePoint, Coordinate } from '../../api/values.js';
@@ -14,22 +14,21 @@ import { fullWorkload } from '../plan/workload.js';
 import { multiplyOnCpu } from './multiply.js';
 import type { CpuThreads } from './threads.js';
 
-/** What knobs would be, and what is told of where it ran. */
+/** Engine side of a run: threads, and values for its record. */
 export interface CpuRunContext {
   readonly curve: CurveContext;
   readonly limits: DeviceProfile;
   readonly tuning: Knobs;
   readonly adapter: AdapterDescription;
   readonly threads: CpuThreads;
-  /** How many workers may be at work; asked now and then. */
+  /** Returns how many workers may compute at the moment; if absent, all. */
   readonly allowed?: (() => number) | undefined;
 }
 
-/** What came of it. */
 export interface CpuRun {
   readonly sums: AffinePoint<Coordinate>[];
   readonly record: RunRecord;
-  /** Without waiting for other sums. */
+  /** Duration without the time in which other sums went first. */
   readonly ms: number;
 }
 
@@ -51,7 +50,7 @@ export const runOnCpu = async (
 ): Promise<CpuRun> => {
   const ticket = { ...ticketOf(call.ticket), additions: additionsOf(vectors) };
   const checkpoint = (): void => call.checkpoint();
-  return threads.line.inTurn(ticket, async (pause) => {
+  return threads.queue.inTurn(ticket, async (pause) => {
     checkpoint();
     call.progress('msm', 0, 1);
     const computing = performance.now();

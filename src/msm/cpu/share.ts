@@ -1,169 +1,199 @@
 /**
- * What one thread does of a round: of some vectors the sums of those rows of buckets that it draws. No state outlives it, and it knows nothing of other
- * threads: what they have of the same window is added up where all of it comes together (gather.ts).
+ * One thread's share of a round: for the bucket rows that it was handed, their contribution to each
+ * window sum. `combineWindows` adds the contributions of several threads to one window.
+ *
+ * A bucket row is 2^6 consecutive buckets of one window. Consecutive rows are added up together, as
+ * one run. In the run that begins with row k, bucket i counts 64·k + i + 1 times. The share adds up
+ * Σ (i + 1)·B_i of the run at once, and Σ B_i for each set bit of k. The factors 64·k are applied at
+ * the end, by double and add over these bits.
  */
-
 import type { PointAdder, PointAt } from '../../wasm/arithmetic/point-adder.js';
-import { bucketSums, INFINITY, plus, type Range, type Steps, weightedSums } from './bucket-sums.js';
+import { type BucketRange, bucketSums, INFINITY, plus } from './bucket-sums.js';
 import type { Digits } from './digits.js';
+import type { Steps } from './steps.js';
+import { weightedSums } from './weighted-sums.js';
 
-/** Points and the digits of their scalars: a vector, or a part of one. It may be sent to another thread. */
+/** Points and the digits of their scalars: a range of a vector. Can be sent to another thread. */
 export interface Operands {
-  /** x‖y of each point, little-endian; zeros are infinity. */
+  /** x‖y of each point, little-endian; infinity is zeros. */
   readonly points: Uint32Array;
-  /** What coordinates were multiplied by, modulo p. */
+  /** Factor modulo p that the coordinates were multiplied by. */
   readonly scale: bigint;
   readonly digits: Digits;
 }
 
-/** Buckets of a row, which is the least that a thread draws: 2^6. */
+/** Task of a round, the same for all threads. Rows are counted over all operands. */
+export interface RoundTask {
+  readonly operands: readonly Operands[];
+  readonly rowsPerChunk: number;
+}
+
+/** Logarithm of the buckets in a row. */
 const ROW_BITS = 6;
 
-/** Rows of a window, a power of two; as a power. */
+/** Returns the logarithm of the rows in a window. */
 const rowBits = (windowBits: number): number => Math.max(0, windowBits - 1 - ROW_BITS);
 
-/** Rows of all windows of a piece. */
+/** Returns the number of rows in all windows of some operands. */
 export const rowsOf = ({ digits }: { readonly digits: Pick<Digits, 'windows' | 'windowBits'> }): number =>
   digits.windows * 2 ** rowBits(digits.windowBits);
 
-/** Digits of as many windows go into buckets together as are no more than this: lists are long then, and what is added is still in the cache. */
-const MOST_DIGITS = 2 ** 14;
+/**
+ * Digits of the windows that are added up together at most: enough for long lists of additions, few
+ * enough that the points stay in the cache.
+ */
+const MAX_DIGITS = 2 ** 14;
 
-/** Sums of windows, of some pieces; windows are counted over all pieces of the round. */
+/** Sums of windows, or one thread's contributions to them. */
 export interface WindowSums {
+  /** Indices of the windows, counted over all operands of the round. */
   readonly windows: Uint32Array;
-  /** A point each, as `WideAdder` has it in memory. */
+  /** One point for each, in the memory format of `PointAdder`. */
   readonly points: Int32Array;
-  /** Digits that were not zero. */
+  /** Number of digits that were not zero. */
   readonly entries: number;
+}
+
+/** Position of some operands among all of a round. */
+interface Start {
+  readonly row: number;
+  readonly window: number;
+  readonly slot: number;
+}
+
+/** One window while its rows' factors are applied. */
+interface WindowTotal {
+  readonly window: number;
+  readonly slot: number;
+  readonly bits: number;
+  /** Σ 64·k·(Σ B_i of the run that begins with row k). */
+  above: PointAt;
 }
 
 export class Share {
   readonly #adder: PointAdder;
-  readonly #pieces: readonly Operands[];
-  /** Of each piece its first row, its first window, and its first slot. */
-  readonly #starts: readonly { readonly row: number; readonly window: number; readonly slot: number }[];
+  readonly #operands: readonly Operands[];
+  readonly #starts: readonly Start[];
   /**
-   * Sums that grow: of each window what its rows count for, were each of them the lowest; and for each bit of a row's number, the plain sums of
-   * the rows that have it.
+   * Addresses of the accumulated sums; 0 for infinity. Each window has 1 + `rowBits` slots: the sum
+   * of Σ (i + 1)·B_i of its runs, and for each bit of k the sum of Σ B_i where it is set.
    */
   readonly #sums: Uint32Array;
-  readonly #room: PointAt;
+  /** Address of the first slot. */
+  readonly #slots: PointAt;
+  /** Mark of the adder's memory above the slots. */
   readonly #ground: number;
-  #entered: { readonly piece: Operands; readonly points: Uint32Array } | null = null;
+  /** Operands whose points are in memory. */
+  #entered: { readonly operands: Operands; readonly points: Uint32Array } | null = null;
   #entries = 0;
 
-  constructor(adder: PointAdder, pieces: readonly Operands[]) {
+  constructor(adder: PointAdder, operands: readonly Operands[]) {
     this.#adder = adder;
-    this.#pieces = pieces;
+    this.#operands = operands;
     const next = { row: 0, window: 0, slot: 0 };
-    this.#starts = pieces.map((piece) => {
+    this.#starts = operands.map((each) => {
       const start = { ...next };
-      const { windows, windowBits } = piece.digits;
-      next.row += rowsOf(piece);
+      const { windows, windowBits } = each.digits;
+      next.row += rowsOf(each);
       next.window += windows;
       next.slot += windows * (1 + rowBits(windowBits));
       return start;
     });
     this.#sums = new Uint32Array(next.slot).fill(INFINITY);
     adder.release();
-    this.#room = adder.take(next.slot);
+    this.#slots = adder.take(next.slot);
     this.#ground = adder.mark;
   }
 
-  /** Adds the rows from one up to another, counted over all pieces. */
+  /** Adds the rows `first` to `end`, counted over all operands. */
   *add(first: number, end: number): Steps<void> {
-    for (const [p, piece] of this.#pieces.entries()) {
-      const { row } = this.#starts[p] as { row: number };
+    for (const [index, operands] of this.#operands.entries()) {
+      const { row } = this.#starts[index] as Start;
       const from = Math.max(first - row, 0);
-      const to = Math.min(end - row, rowsOf(piece));
-      if (from < to) yield* this.#rows(p, from, to);
+      const to = Math.min(end - row, rowsOf(operands));
+      if (from < to) yield* this.#addRows(index, from, to);
     }
   }
 
-  *#rows(p: number, from: number, to: number): Steps<void> {
-    const { windowBits, count } = (this.#pieces[p] as Operands).digits;
+  /** Adds rows of one operand: whole windows together where possible, else the rest of a window. */
+  *#addRows(index: number, from: number, to: number): Steps<void> {
+    const { windowBits, count } = (this.#operands[index] as Operands).digits;
     const rows = 2 ** rowBits(windowBits);
     const width = 2 ** (windowBits - 1) / rows;
-    const together = Math.max(1, Math.floor(MOST_DIGITS / count));
+    const together = Math.max(1, Math.floor(MAX_DIGITS / count));
     for (let row = from; row < to; ) {
       const [first, own] = [Math.floor(row / rows), row % rows];
       const whole = own === 0 ? Math.min(Math.floor((to - row) / rows), together) : 0;
       const last = whole > 0 ? rows : Math.min(rows, own + to - row);
-      yield* this.#buckets(p, { first, end: first + (whole || 1), low: own * width, high: last * width });
+      const range = { first, end: first + (whole || 1), low: own * width, high: last * width };
+      yield* this.#addBuckets(index, range);
       row += whole > 0 ? whole * rows : last - own;
     }
   }
 
-  *#buckets(p: number, range: Range): Steps<void> {
+  *#addBuckets(index: number, range: BucketRange): Steps<void> {
     const adder = this.#adder;
-    const { digits } = this.#pieces[p] as Operands;
-    const points = this.#enter(p);
+    const { digits } = this.#operands[index] as Operands;
+    const points = this.#enter(index);
     const mark = adder.mark;
     const filled = yield* bucketSums(adder, digits, points, range);
     this.#entries += filled.entries;
     const { first, end, low, high } = range;
     const { weighted, plain } = yield* weightedSums(adder, filled.buckets, high - low, low > 0);
-    for (let j = first; j < end; j++) this.#into(this.#slot(p, j, 0), weighted[j - first] as number);
+    for (let j = first; j < end; j++) {
+      this.#addTo(this.#slot(index, j, 0), weighted[j - first] as number);
+    }
     if (plain !== null) {
       const row = low / 2 ** ROW_BITS;
       for (let bit = 0; 2 ** bit <= row; bit++) {
-        if ((row >> bit) & 1) this.#into(this.#slot(p, first, 1 + bit), plain[0] as number);
+        if ((row >> bit) & 1) this.#addTo(this.#slot(index, first, 1 + bit), plain[0] as number);
       }
     }
     adder.flush();
     adder.release(mark);
   }
 
-  #slot(p: number, window: number, which: number): number {
-    const { windowBits } = (this.#pieces[p] as Operands).digits;
-    return (this.#starts[p] as { slot: number }).slot + window * (1 + rowBits(windowBits)) + which;
+  #slot(index: number, window: number, which: number): number {
+    const { windowBits } = (this.#operands[index] as Operands).digits;
+    return (this.#starts[index] as Start).slot + window * (1 + rowBits(windowBits)) + which;
   }
 
-  #into(slot: number, sum: PointAt): void {
+  #addTo(slot: number, sum: PointAt): void {
     if (sum === INFINITY) return;
-    const to = this.#room + slot * this.#adder.pointBytes;
+    const to = this.#slots + slot * this.#adder.pointBytes;
     this.#adder.add(to, this.#sums[slot] as number, sum);
     this.#sums[slot] = to;
   }
 
-  /** Where the points of a piece are: in memory are those of one at a time. */
-  #enter(p: number): Uint32Array {
+  /** Returns the addresses of the points of one operand. Only one operand is in memory at a time. */
+  #enter(index: number): Uint32Array {
     const adder = this.#adder;
-    const piece = this.#pieces[p] as Operands;
-    if (this.#entered?.piece !== piece) {
+    const operands = this.#operands[index] as Operands;
+    if (this.#entered?.operands !== operands) {
       adder.release(this.#ground);
-      const start = adder.enter(piece.points, piece.scale);
-      const points = Uint32Array.from({ length: piece.digits.count }, (_, i) => start + i * adder.pointBytes);
-      this.#entered = { piece, points };
+      const start = adder.enter(operands.points, operands.scale);
+      const points = Uint32Array.from({ length: operands.digits.count }, (_, i) => start + i * adder.pointBytes);
+      this.#entered = { operands, points };
     }
     return this.#entered.points;
   }
 
-  /** What all rows come to that were added. It may be asked once. */
+  /** Returns the contributions of all rows added. Can be called once. */
   *settle(): Steps<WindowSums> {
     const adder = this.#adder;
-    const lanes = this.#pieces.flatMap(({ digits: { windows, windowBits } }, p) =>
-      Array.from({ length: windows }, (_, j) => ({
-        window: (this.#starts[p] as { window: number }).window + j,
-        slot: this.#slot(p, j, 0),
-        bits: rowBits(windowBits),
-        above: INFINITY,
-      })),
+    const totals = this.#operands.flatMap(({ digits: { windows, windowBits } }, index) =>
+      Array.from(
+        { length: windows },
+        (_, j): WindowTotal => ({
+          window: (this.#starts[index] as Start).window + j,
+          slot: this.#slot(index, j, 0),
+          bits: rowBits(windowBits),
+          above: INFINITY,
+        }),
+      ),
     );
-    const most = lanes.reduce((bits, lane) => Math.max(bits, lane.bits), 0);
-    for (let bit = most - 1; bit >= -ROW_BITS; bit--) {
-      for (const lane of lanes) lane.above = plus(adder, lane.above, lane.above);
-      adder.flush();
-      if (bit >= 0) {
-        for (const lane of lanes) {
-          if (bit < lane.bits) lane.above = plus(adder, lane.above, this.#sums[lane.slot + 1 + bit] as number);
-        }
-        adder.flush();
-      }
-      yield;
-    }
-    const sums = lanes.map(({ window, slot, above }) => ({
+    yield* this.#applyRowNumbers(totals);
+    const sums = totals.map(({ window, slot, above }) => ({
       window,
       sum: plus(adder, this.#sums[slot] as number, above),
     }));
@@ -174,5 +204,23 @@ export class Share {
       points: adder.copyOut(finite.map(({ sum }) => sum)),
       entries: this.#entries,
     };
+  }
+
+  /** Computes `above` of all windows side by side, from the highest bit of the row numbers. */
+  *#applyRowNumbers(totals: readonly WindowTotal[]): Steps<void> {
+    const adder = this.#adder;
+    const most = totals.reduce((bits, total) => Math.max(bits, total.bits), 0);
+    for (let bit = most - 1; bit >= -ROW_BITS; bit--) {
+      for (const total of totals) total.above = plus(adder, total.above, total.above);
+      adder.flush();
+      if (bit >= 0) {
+        for (const total of totals) {
+          if (bit >= total.bits) continue;
+          total.above = plus(adder, total.above, this.#sums[total.slot + 1 + bit] as number);
+        }
+        adder.flush();
+      }
+      yield;
+    }
   }
 }

@@ -1,41 +1,69 @@
-/** The threads of an engine: none until there is enough to do. */
+/** The worker threads of one engine. */
 import type { ComputeWorker } from '../../api/sharing.js';
-import { canShare, textStarter, threadsHere, workerStarter } from '../../threads/platform.js';
-import { WorkerPool } from '../../threads/pool.js';
+import { canShare, threadsHere } from '../../threads/platform.js';
+import { Pool } from '../../threads/pool.js';
 import type { Knobs } from '../plan/tuning.js';
-import { SINGLE_THREAD, type Threads } from './multiply.js';
-import { SumQueue } from './sum-line.js';
+import type { Cutting } from './cut.js';
+import type { RoundTask, WindowSums } from './share.js';
+import { textStarter, workerStarter } from './start-worker.js';
+import { type Pause, SumQueue } from './sum-queue.js';
 
-/** Options of `createMsmEngine` that are about workers. */
+/** A pool whose workers add up buckets. */
+export type CpuPool = Pool<RoundTask, WindowSums>;
+
+/** Threads of one call, and how its rounds are cut for them. */
+export interface Threads extends Cutting {
+  /** null without workers. */
+  readonly pool: CpuPool | null;
+  /** Workers at most, beside the own thread. */
+  readonly workers: number;
+  /** Reason why there are no workers though some are permitted. */
+  readonly whyNone?: string;
+  /** Returns how many workers may compute at the moment; if absent, all. */
+  readonly allowed?: (() => number) | undefined;
+  /** Called between time slices, to let more urgent calls go first. */
+  readonly pause?: Pause | undefined;
+}
+
+export const SINGLE_THREAD: Threads = {
+  pool: null,
+  workers: 0,
+  distribution: 'dynamic',
+  chunk: null,
+};
+
+/** Options of `createMsmEngine` about workers. */
 export interface WorkerOptions {
   readonly maxWorkers?: number | undefined;
   readonly createWorker?: (() => ComputeWorker) | undefined;
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
+/** Owns the pool of an engine. Workers are started by the first sum that is large enough. */
 export class CpuThreads {
-  /** Who has them. */
-  readonly line = new SumQueue();
+  /** Sums that wait for the CPU. */
+  readonly queue = new SumQueue();
   readonly #options: WorkerOptions;
   readonly #warned = new Set<string>();
-  #pool: WorkerPool | null = null;
+  #pool: CpuPool | null = null;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
   }
 
-  /** How a call is computed with such knobs; workers are started when it has been found to be large. */
+  /** Returns the threads of a call with these knobs. */
   of({ cpuDistribution = 'dynamic', cpuChunk = 0 }: Knobs): Threads {
     const { maxWorkers: workers = threadsHere() - 1, createWorker } = this.#options;
     const start = createWorker ?? workerStarter();
     if (workers === 0) return SINGLE_THREAD;
-    if (start === null) return { ...SINGLE_THREAD, whyNone: 'nothing here starts workers' };
-    // a caller's own way to start them is the only one
-    this.#pool ??= new WorkerPool(start, canShare(), undefined, createWorker === undefined ? textStarter : null);
+    if (start === null) return { ...SINGLE_THREAD, whyNone: 'this platform has no workers' };
+    // a caller that brings its own workers wants no others
+    const fallback = createWorker === undefined ? textStarter : null;
+    this.#pool ??= new Pool(start, canShare(), undefined, fallback);
     return { pool: this.#pool, workers, distribution: cpuDistribution, chunk: cpuChunk || null };
   }
 
-  /** Tells the caller, once for each reason, that large sums are computed without workers. */
+  /** Warns the caller, once per reason, that large sums are computed without workers. */
   warn(why: string): void {
     if (this.#warned.has(why)) return;
     this.#warned.add(why);
@@ -43,11 +71,11 @@ export class CpuThreads {
     try {
       onWarning(`webgpu-msm: large sums on the CPU have no workers: ${why}. README.md, "Workers", says what to do.`);
     } catch {
-      // the sum is right all the same
+      // an error of the caller's handler does not concern the sum
     }
   }
 
-  /** Ends the workers, unless they are at work. */
+  /** Ends the workers, unless they compute. */
   trim(): void {
     if (!this.#pool?.isBusy) this.#pool?.destroy();
   }

@@ -1,7 +1,8 @@
 /** `cpu-distribution`: how rows of buckets best get to the threads of the CPU, in equal shares or in chunks that whoever is done draws, in turns. */
 import { median, ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import type { CurveContext } from '../../../../src/curves/curve.js';
-import { threadsHere, workerStarter } from '../../../../src/threads/platform.js';
+import { workerStarter } from '../../../../src/msm/cpu/start-worker.js';
+import { threadsHere } from '../../../../src/threads/platform.js';
 import { type CaseAddress, formatCaseAddress } from '../../../cases/address.js';
 import { libraryCurve } from '../../../cases/library-curve.js';
 import { makeCase, redrawn } from '../../../cases/msm-case.js';

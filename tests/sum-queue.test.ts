@@ -1,6 +1,6 @@
 /** Who has the CPU: in which order sums are computed, who leaves, and who goes first between the parts of another one. */
 import { expect, test } from 'vitest';
-import { type Pause, SumQueue, type SumTicket } from '../src/msm/cpu/sum-line.js';
+import { type Pause, SumQueue, type SumTicket } from '../src/msm/cpu/sum-queue.js';
 
 const turn = (priority: SumTicket['priority'], more: Partial<SumTicket> = {}): SumTicket => ({
   ...{ priority, since: 0, deadline: null, additions: 1 },

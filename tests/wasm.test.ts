@@ -23,15 +23,15 @@ import { openCurve } from '../src/curves/open-curve.js';
 import { isPrime } from '../src/field/prime.js';
 import { quadraticField } from '../src/field/quadratic.js';
 import { compileKernel, wasmCurve } from '../src/msm/cpu/adder.js';
+import { combineWindows } from '../src/msm/cpu/combine-windows.js';
 import { digitsOfScalars } from '../src/msm/cpu/digits.js';
-import { gather } from '../src/msm/cpu/gather.js';
 import { multiplyOnCpu } from '../src/msm/cpu/multiply.js';
 import { rowsOf, Share } from '../src/msm/cpu/share.js';
+import { finish } from '../src/msm/cpu/steps.js';
 import { survey } from '../src/msm/plan/survey.js';
 import { NO_TABLES } from '../src/msm/plan/workload.js';
 import type { Lanes } from '../src/wasm/arithmetic/lane-code.js';
 import { PointAdder } from '../src/wasm/arithmetic/point-adder.js';
-import { inOneGo } from './support/in-one-go.js';
 import { orderTwoCase } from './support/order-two.js';
 
 const contextOf = ({ curve, group }: CurveGroup): Promise<CurveContext> =>
@@ -159,10 +159,10 @@ describe('sums', () => {
     const adder = await PointAdder.open(await compileKernel(wasmCurve(curve), 2));
     expect(adder.bytes).toBeLessThan(2 ** 18);
     const digits = digitsOfScalars(curve, encodeScalars(bn254G1, values), 253, 13);
-    const piece = { points: new Uint32Array(known.bytes.buffer), scale: 1n, digits };
-    const share = new Share(adder, [piece]);
-    inOneGo(share.add(0, rowsOf(piece)));
-    const [sum] = inOneGo(gather(adder, [digits], [inOneGo(share.settle())]));
+    const operands = { points: new Uint32Array(known.bytes.buffer), scale: 1n, digits };
+    const share = new Share(adder, [operands]);
+    finish(share.add(0, rowsOf(operands)));
+    const [sum] = finish(combineWindows(adder, [digits], [finish(share.settle())]));
     const { x, y } = expectedMsm(bn254G1, known.logs, values);
     expect(adder.read(sum as number)).toEqual([x, y]);
     expect(adder.bytes).toBeLessThan(16 * 2 ** 20);

@@ -1,0 +1,209 @@
+/** Computes one call in WebAssembly, round by round, with workers where a round is large enough. */
+import type { CurveContext } from '../../curves/curve.js';
+import { type Affine, addAffine, infinityOf, toAffine } from '../../curves/jacobian.js';
+import type { PointSource } from '../../curves/point-source.js';
+import type { TimeSlice } from '../../scheduling/time-slice.js';
+import type { OwnThread } from '../../threads/round.js';
+import type { CompiledKernel, PointAdder } from '../../wasm/arithmetic/point-adder.js';
+import type { SurveyedVector } from '../plan/survey.js';
+import { workersFor } from '../plan/work.js';
+import { publicPoint } from '../stages/combine-windows.js';
+import { combineWindows } from './combine-windows.js';
+import { cutRows } from './cut.js';
+import { digitsOfScalars, wordsOfDigits } from './digits.js';
+import type { CpuOutcome } from './multiply.js';
+import { type Operands, rowsOf, Share, type WindowSums } from './share.js';
+import type { Steps } from './steps.js';
+import { ANY_SIZE, timeSlices } from './sum-queue.js';
+import type { CpuPool, Threads } from './threads.js';
+import { rangesOf, roundsOf, type VectorRange } from './vector-ranges.js';
+
+/** Allocates words. */
+type Allocate = (words: number) => Uint32Array;
+
+const sumOf = <Item>(items: readonly Item[], value: (item: Item) => number): number =>
+  items.reduce((sum, item) => sum + value(item), 0);
+
+export class WasmMsm {
+  readonly #curve: CurveContext;
+  readonly #source: PointSource;
+  readonly #adder: PointAdder;
+  readonly #kernel: CompiledKernel;
+  readonly #timeSlice: TimeSlice;
+  readonly #threads: Threads;
+  /** Numbers of the workers that took part. */
+  readonly #workers = new Set<number>();
+  readonly #lost: string[] = [];
+  /** Whether some round was large enough for workers. */
+  #isLarge = false;
+  #rowsPerChunk = 0;
+  /** Additions of the current round per thread. */
+  #additionsPerThread = 0;
+
+  constructor(
+    curve: CurveContext,
+    source: PointSource,
+    adder: PointAdder,
+    kernel: CompiledKernel,
+    checkpoint: () => void,
+    threads: Threads,
+  ) {
+    this.#curve = curve;
+    this.#source = source;
+    this.#adder = adder;
+    this.#kernel = kernel;
+    this.#threads = threads;
+    // a sum that goes first while the workers are busy has one thread: it must not take longer on
+    // that than the round takes on all
+    const maxAdditions = () => (threads.pool?.isBusy ? this.#additionsPerThread : ANY_SIZE);
+    this.#timeSlice = timeSlices(checkpoint, threads.pause, maxAdditions);
+  }
+
+  async multiply(vectors: readonly SurveyedVector[]): Promise<CpuOutcome> {
+    const curve = this.#curve;
+    const sums = vectors.map(() => infinityOf(curve));
+    let largest: VectorRange | null = null;
+    let entries = 0;
+    for (const ranges of roundsOf(rangesOf(curve, this.#source, vectors))) {
+      await this.#timeSlice.checkpoint();
+      const results = await this.#round(ranges);
+      const shapes = ranges.map(({ shape }) => shape);
+      const points = await this.#run(combineWindows(this.#adder, shapes, results));
+      for (const [i, range] of ranges.entries()) {
+        const sum = this.#read(points[i] as number);
+        if (sum !== null) {
+          sums[range.vector] = addAffine(curve, sums[range.vector] as (typeof sums)[number], sum);
+        }
+        if (range.entries > (largest?.entries ?? -1)) largest = range;
+      }
+      entries += sumOf(results, (result) => result.entries);
+    }
+    const { windowBits, windows } = largest?.shape ?? { windowBits: 2, windows: 0 };
+    return {
+      sums: sums.map((sum) => publicPoint(curve, toAffine(curve, sum))),
+      ...{ windowBits, windows, entries },
+      ...this.#record(),
+    };
+  }
+
+  #record(): Omit<CpuOutcome, 'sums' | 'windowBits' | 'windows' | 'entries'> {
+    return {
+      arithmetic: this.#kernel.lanes === 1 ? 'wasm' : 'wasm-simd',
+      workers: this.#workers.size,
+      noWorkers: this.#isLarge && this.#workers.size === 0 ? this.#whyNone : null,
+      chunk: this.#rowsPerChunk,
+      lost: this.#lost.length === 0 ? null : this.#lost.join('; '),
+      waitedMs: this.#timeSlice.waitedMs,
+    };
+  }
+
+  get #whyNone(): string | null {
+    const { pool, whyNone = null } = this.#threads;
+    return pool === null ? whyNone : pool.whyOff;
+  }
+
+  /** Returns the window sums of some ranges, by thread. */
+  async #round(ranges: readonly VectorRange[]): Promise<readonly WindowSums[]> {
+    const { pool } = this.#threads;
+    const workers = this.#workersOf(ranges);
+    const shared = workers > 0 && pool?.sharesMemory ? this.#sharedMemory(pool, ranges) : null;
+    const operands = ranges.map((range) => this.#operandsOf(range, shared));
+    const rows = sumOf(operands, rowsOf);
+    if (pool === null || workers === 0) {
+      const own = this.#ownThread(operands, rows);
+      await own.add(0);
+      return [await own.settle()];
+    }
+    const { distribution, allowed } = this.#threads;
+    const { rowsPerChunk, chunks } = cutRows(rows, workers, this.#threads);
+    this.#rowsPerChunk = rowsPerChunk;
+    const outcome = await pool.run(
+      {
+        setup: this.#kernel,
+        task: { operands, rowsPerChunk },
+        chunks,
+        distribution,
+        own: () => this.#ownThread(operands, rowsPerChunk),
+        allowed,
+        checkpoint: () => this.#timeSlice.checkpoint(),
+      },
+      Math.min(workers, chunks - 1),
+    );
+    for (const worker of outcome.workers) this.#workers.add(worker);
+    if (outcome.lost !== null) this.#lost.push(outcome.lost);
+    return outcome.results;
+  }
+
+  /** Decides how many workers a round uses. */
+  #workersOf(ranges: readonly VectorRange[]): number {
+    const { pool, workers } = this.#threads;
+    const entries = sumOf(ranges, (range) => range.entries);
+    const worthwhile = workersFor(this.#curve, entries);
+    if (worthwhile > 0) this.#isLarge = true;
+    // a pool that runs the round of another sum is busy
+    const hasPool = pool !== null && !pool.isOff && !pool.isBusy;
+    const used = hasPool ? Math.min(workers, worthwhile) : 0;
+    this.#additionsPerThread = entries / (1 + used);
+    return used;
+  }
+
+  #operandsOf(range: VectorRange, shared: Allocate | null): Operands {
+    const { points, scalars, bits, from, to, shape } = range;
+    let words = points.words(from, to);
+    if (shared !== null) {
+      const copy = shared(words.length);
+      copy.set(words);
+      words = copy;
+    }
+    const { windowBits } = shape;
+    const digits = digitsOfScalars(this.#curve, scalars, bits, windowBits, shared ?? undefined);
+    return { points: words, scale: points.scale, digits };
+  }
+
+  /** Returns an allocator in shared memory, with space for the points and digits of `ranges`. */
+  #sharedMemory(pool: CpuPool, ranges: readonly VectorRange[]): Allocate {
+    const { pointWords } = this.#curve;
+    const words = sumOf(
+      ranges,
+      ({ from, to, shape: { windows, windowBits } }) => (to - from) * (pointWords + wordsOfDigits(windows, windowBits)),
+    );
+    const all = pool.takeInput(words);
+    let used = 0;
+    return (wanted) => {
+      used += wanted;
+      return all.subarray(used - wanted, used);
+    };
+  }
+
+  #ownThread(operands: readonly Operands[], rowsPerChunk: number): OwnThread<WindowSums> {
+    const share = new Share(this.#adder, operands);
+    return {
+      add: (chunk) => this.#timed(share.add(chunk * rowsPerChunk, (chunk + 1) * rowsPerChunk)),
+      settle: () => this.#run(share.settle()),
+    };
+  }
+
+  #read(at: number): Affine {
+    const sum = this.#adder.read(at);
+    if (sum.every((value) => value === 0n)) return null;
+    const f = this.#curve.coordinates;
+    return { x: f.of(sum.slice(0, f.degree)), y: f.of(sum.slice(f.degree)) };
+  }
+
+  /** Runs steps. @returns how long they took, without sums that went first, in milliseconds */
+  async #timed(steps: Steps<void>): Promise<number> {
+    const spent = (): number => performance.now() - this.#timeSlice.waitedMs;
+    const before = spent();
+    await this.#run(steps);
+    return spent() - before;
+  }
+
+  /** Runs steps, with a pause after each time slice. */
+  async #run<Result>(steps: Steps<Result>): Promise<Result> {
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+      if (this.#timeSlice.isOver) await this.#timeSlice.yield();
+    }
+  }
+}

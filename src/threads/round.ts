@@ -1,0 +1,223 @@
+/** One round: a task whose chunks the caller's own thread and the workers compute together. */
+
+import type { Distribution } from './chunks/choose.js';
+import { ALL_WORKERS, type ChunkSource } from './chunks/chunk-source.js';
+import type { FromWorker } from './messages.js';
+import type { WorkerHandle } from './worker-handle.js';
+import type { RoundListener, WorkerSet } from './worker-set.js';
+
+/** Computes chunks on the caller's own thread. */
+export interface OwnThread<Result> {
+  /** Computes a chunk. @returns how long it took, in milliseconds */
+  add(chunk: number): Promise<number>;
+  /** Returns the result of all chunks added so far. */
+  settle(): Promise<Result>;
+}
+
+export interface Round<Task, Result> {
+  /** Value that workers prepare themselves with; sent only when it is another than before. */
+  readonly setup: unknown;
+  /** Value that each worker is sent at the beginning of the round. */
+  readonly task: Task;
+  /** Number of chunks; with `static` at most one for each thread, the first for the own thread. */
+  readonly chunks: number;
+  readonly distribution: Distribution;
+  /** Begins a part of the round on the own thread. */
+  own(): OwnThread<Result>;
+  /**
+   * Returns how many workers may compute; asked after each chunk of the own thread. The others
+   * wait before their next chunk, until all chunks are taken. `static` ignores it.
+   */
+  allowed?: (() => number) | undefined;
+  /** Called and awaited between chunks and while the round waits; ends the round by throwing. */
+  checkpoint(): Promise<void>;
+}
+
+export interface RoundOutcome<Result> {
+  /** Results of all threads, in no order; together they cover each chunk exactly once. */
+  readonly results: readonly Result[];
+  /** Numbers of the workers that computed at least one chunk. */
+  readonly workers: readonly number[];
+  /** Why workers were lost; null if none was. */
+  readonly lost: string | null;
+}
+
+/** How often the own thread calls `checkpoint` while it waits for workers, in milliseconds. */
+const CHECK_MS = 10;
+
+/** A silent worker counts as dead after so many times the longest chunk of the own thread. */
+const SILENT_CHUNKS = 20;
+
+/** Runs one round. */
+export class RoundRun<Task, Result> implements RoundListener<Task, Result> {
+  readonly #round: Round<Task, Result>;
+  readonly #source: ChunkSource;
+  readonly #workers: WorkerSet<Task, Result>;
+  readonly #maxWorkers: number;
+  readonly #silentMs: number;
+  #allowed = 0;
+  #onChange: () => void = () => undefined;
+  readonly #results: Result[] = [];
+  readonly #participants: number[] = [];
+  readonly #deaths: string[] = [];
+  /** Chunks of lost workers, to be computed again. */
+  readonly #again: number[] = [];
+  #own: OwnThread<Result> | null = null;
+  #longestMs = 0;
+
+  constructor(
+    round: Round<Task, Result>,
+    source: ChunkSource,
+    workers: WorkerSet<Task, Result>,
+    { maxWorkers, silentMs }: { readonly maxWorkers: number; readonly silentMs: number },
+  ) {
+    this.#round = round;
+    this.#source = source;
+    this.#workers = workers;
+    this.#maxWorkers = maxWorkers;
+    this.#silentMs = silentMs;
+  }
+
+  async run(): Promise<RoundOutcome<Result>> {
+    // an aborted call must not start workers
+    await this.#round.checkpoint();
+    this.#adjust();
+    for (let chunk = this.#source.takeOwn(); chunk !== null; chunk = this.#source.takeOwn()) {
+      await this.#compute(chunk);
+      this.#adjust();
+    }
+    this.#release();
+    await this.#settleOwn();
+    await this.#awaitWorkers();
+    for (const chunk of [...this.#again, ...this.#source.takeRest()]) await this.#compute(chunk);
+    await this.#settleOwn();
+    return {
+      results: this.#results,
+      workers: this.#participants,
+      lost: this.#deaths.length === 0 ? null : this.#deaths.join('; '),
+    };
+  }
+
+  async #compute(chunk: number): Promise<void> {
+    this.#own ??= this.#round.own();
+    this.#longestMs = Math.max(this.#longestMs, await this.#own.add(chunk));
+  }
+
+  async #settleOwn(): Promise<void> {
+    if (this.#own !== null) this.#results.push(await this.#own.settle());
+    this.#own = null;
+  }
+
+  /** Waits until no worker computes; ends those that stay silent. */
+  async #awaitWorkers(): Promise<void> {
+    const { isStatic } = this.#source;
+    const since = performance.now();
+    const patienceMs = this.#silentMs + SILENT_CHUNKS * this.#longestMs;
+    for (;;) {
+      const open = this.#workers.all.filter(({ state }) => state === 'busy' || (isStatic && state === 'starting'));
+      if (open.length === 0) return;
+      if (performance.now() - since > patienceMs) {
+        for (const worker of open) this.#workers.lose(worker, 'was not heard of any more');
+        return;
+      }
+      await this.#change();
+      await this.#round.checkpoint();
+    }
+  }
+
+  /** Resolves when the state of a worker changes, at the latest after `CHECK_MS`. */
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, CHECK_MS);
+      this.#onChange = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** Asks how many workers may compute, and starts or resumes them. */
+  #adjust(): void {
+    this.#workers.loseLate();
+    const asked = this.#source.isStatic ? undefined : this.#round.allowed?.();
+    const allowed = Math.min(this.#maxWorkers, asked ?? this.#maxWorkers);
+    const before = this.#allowed;
+    if (allowed === before) return;
+    this.#allowed = allowed;
+    this.#source.permit(allowed);
+    if (allowed < before) return;
+    this.#answerFirst(allowed);
+    if (!this.#workers.isOff) this.#wake(allowed);
+  }
+
+  /** Lets all waiting workers find that no chunk is left. */
+  #release(): void {
+    this.#allowed = ALL_WORKERS;
+    this.#source.permit(ALL_WORKERS);
+    this.#answerFirst(ALL_WORKERS);
+  }
+
+  #answerFirst(count: number): void {
+    for (const worker of this.#workers.all.slice(0, count)) {
+      if (worker.isAsking) this.#answer(worker);
+    }
+  }
+
+  #wake(count: number): void {
+    for (const worker of this.#workers.all.slice(0, count)) {
+      if (worker.state === 'idle') this.#begin(worker);
+    }
+    this.#workers.startUpTo(count);
+  }
+
+  #isAllowed(worker: WorkerHandle<Task, Result>): boolean {
+    return this.#workers.rankOf(worker) <= this.#allowed;
+  }
+
+  #begin(worker: WorkerHandle<Task, Result>): void {
+    const { setup, task } = this.#round;
+    const assignment = this.#source.assign(worker.number, this.#workers.rankOf(worker));
+    if (assignment !== null) worker.begin(setup, task, assignment);
+  }
+
+  #answer(worker: WorkerHandle<Task, Result>): void {
+    worker.answer(this.#source.take(worker.number));
+  }
+
+  ready(worker: WorkerHandle<Task, Result>): void {
+    if (this.#isAllowed(worker)) this.#begin(worker);
+    this.changed();
+  }
+
+  message(worker: WorkerHandle<Task, Result>, message: FromWorker<Result>): void {
+    if (message.say === 'next') {
+      worker.asks();
+      if (this.#isAllowed(worker)) this.#answer(worker);
+    } else if (message.say === 'failed') {
+      this.#workers.lose(worker, `failed: ${message.why}`);
+    } else if (message.say === 'done') {
+      this.#workers.succeeded(worker);
+      if (message.chunks > 0) {
+        this.#results.push(message.result);
+        this.#participants.push(worker.number);
+      }
+      this.changed();
+    }
+  }
+
+  lost(worker: WorkerHandle<Task, Result>): void {
+    this.#again.push(...this.#source.takenBy(worker.number));
+  }
+
+  death(why: string): void {
+    this.#deaths.push(why);
+  }
+
+  restarted(): void {
+    this.#wake(Math.min(this.#maxWorkers, this.#allowed));
+  }
+
+  changed(): void {
+    this.#onChange();
+  }
+}

@@ -1,0 +1,175 @@
+/** The workers of a pool: started when they are needed, counted, and replaced when they die. */
+import type { FromWorker } from './messages.js';
+import type { StartWorker } from './platform.js';
+import { WorkerHandle } from './worker-handle.js';
+
+/** After so many deaths in a row no more workers are started. */
+const MAX_DEATHS = 2;
+
+/** A round, told of what happens to workers while it runs. */
+export interface RoundListener<Task, Result> {
+  /** A worker can take chunks now. */
+  ready(worker: WorkerHandle<Task, Result>): void;
+  /** A busy worker sent a message. */
+  message(worker: WorkerHandle<Task, Result>, message: FromWorker<Result>): void;
+  /** A worker died in the middle of its part of the round. */
+  lost(worker: WorkerHandle<Task, Result>): void;
+  /** A worker could not be started, or died; `why` is for the record of the call. */
+  death(why: string): void;
+  /** Workers can be started again, in another way. */
+  restarted(): void;
+  /** The state of some worker changed. */
+  changed(): void;
+}
+
+/** Ways to start workers. */
+export interface WorkerStarts {
+  readonly start: StartWorker;
+  /** Loads another way, for where `start` leads to no worker that is ever ready. */
+  readonly fallback: (() => Promise<StartWorker>) | null;
+  /** A worker that is not ready after so long is another script, or none; in milliseconds. */
+  readonly startMs: number;
+}
+
+export class WorkerSet<Task, Result> {
+  /** The round that runs; null between rounds. */
+  round: RoundListener<Task, Result> | null = null;
+  /** null while the fallback is loaded. */
+  #start: StartWorker | null;
+  /** null once it is used, or a worker was ready. */
+  #fallback: (() => Promise<StartWorker>) | null;
+  readonly #startMs: number;
+  readonly #onBusyEnd: () => void;
+  #workers: WorkerHandle<Task, Result>[] = [];
+  #numbers = 0;
+  #deaths = 0;
+  #whyOff: string | null = null;
+
+  /** @param onBusyEnd called when a worker is ended while it computes, before it is terminated */
+  constructor({ start, fallback, startMs }: WorkerStarts, onBusyEnd: () => void) {
+    this.#start = start;
+    this.#fallback = fallback;
+    this.#startMs = startMs;
+    this.#onBusyEnd = onBusyEnd;
+  }
+
+  get all(): readonly WorkerHandle<Task, Result>[] {
+    return this.#workers;
+  }
+
+  /** True if no more workers are started. */
+  get isOff(): boolean {
+    return this.#deaths >= MAX_DEATHS;
+  }
+
+  /** Reason why no more workers are started; null if they are. */
+  get whyOff(): string | null {
+    return this.isOff ? this.#whyOff : null;
+  }
+
+  /** Place of a worker in the list, from 1. */
+  rankOf(worker: WorkerHandle<Task, Result>): number {
+    return 1 + this.#workers.indexOf(worker);
+  }
+
+  /** Starts workers until there are `count`, or no more can be started. */
+  startUpTo(count: number): void {
+    for (let i = this.#workers.length; i < count && !this.isOff && this.#start !== null; i++) {
+      this.#add(this.#start);
+    }
+  }
+
+  #add(start: StartWorker): void {
+    try {
+      // numbered before it is started: one that cannot be started has a number as well
+      const number = ++this.#numbers;
+      const worker: WorkerHandle<Task, Result> = new WorkerHandle(number, start(), {
+        message: (message) => this.#message(worker, message),
+        death: (why) => this.lose(worker, why),
+      });
+      this.#workers.push(worker);
+    } catch (error) {
+      if (this.#useFallback()) return;
+      this.#countDeath(`a worker could not be started: ${String(error)}`);
+    }
+  }
+
+  #message(worker: WorkerHandle<Task, Result>, message: FromWorker<Result>): void {
+    // the script may be a foreign one, which sends anything
+    if (worker.state === 'dead' || typeof message !== 'object' || message === null) return;
+    if (message.say === 'ready') {
+      worker.ready();
+      this.#fallback = null;
+      this.round?.ready(worker);
+    } else if (worker.state === 'busy') this.round?.message(worker, message);
+  }
+
+  /** Records that a worker did its part. */
+  succeeded(worker: WorkerHandle<Task, Result>): void {
+    worker.done();
+    this.#deaths = 0;
+  }
+
+  /** Ends a worker that is dead or does not answer. */
+  lose(worker: WorkerHandle<Task, Result>, why: string): void {
+    const { state } = worker;
+    if (state === 'dead') return;
+    if (state === 'starting' && this.#useFallback()) return;
+    this.end(worker);
+    // ending an idle worker from outside is not an error
+    if (state !== 'idle') this.#countDeath(`worker ${worker.number} ${why}`);
+    if (state === 'busy') this.round?.lost(worker);
+    this.round?.changed();
+  }
+
+  /** Ends workers that take too long to start. */
+  loseLate(): void {
+    const now = performance.now();
+    for (const worker of [...this.#workers]) {
+      const isLate = worker.state === 'starting' && now - worker.startedAt > this.#startMs;
+      if (isLate) this.lose(worker, 'did not get ready');
+    }
+  }
+
+  #countDeath(why: string): void {
+    this.#deaths++;
+    this.#whyOff = why;
+    this.round?.death(why);
+  }
+
+  /** Starts over with the fallback. @returns false if there is none left */
+  #useFallback(): boolean {
+    const fallback = this.#fallback;
+    if (fallback === null) return false;
+    this.#fallback = null;
+    this.#start = null;
+    this.endAll();
+    this.#numbers = 0;
+    fallback().then(
+      (start) => {
+        this.#start = start;
+        this.round?.restarted();
+      },
+      (error: unknown) => {
+        this.#deaths = MAX_DEATHS;
+        this.#whyOff = String(error);
+      },
+    );
+    return true;
+  }
+
+  end(worker: WorkerHandle<Task, Result>): void {
+    if (worker.state === 'busy') this.#onBusyEnd();
+    this.#workers = this.#workers.filter((other) => other !== worker);
+    worker.end();
+  }
+
+  endAll(): void {
+    for (const worker of [...this.#workers]) this.end(worker);
+  }
+
+  /** Ends the workers that still compute. */
+  endBusy(): void {
+    for (const worker of this.#workers.filter(({ state }) => state === 'busy')) this.end(worker);
+  }
+}

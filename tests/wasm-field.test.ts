@@ -1,9 +1,10 @@
 /** Products, sums and inverses in WebAssembly, of every prime: right, and within the bounds that the next ones rely on. */
 import { describe, expect, test } from 'vitest';
 import { invert, joinLimbs, mod } from '../src/field/modulus.js';
-import { addFormula, addInverse, addIsZero, type Formula } from '../src/wasm/arithmetic/functions.js';
+import { type WasmField, wasmField } from '../src/wasm/arithmetic/field-programs.js';
+import { addFormula, addIsZero, type Formula } from '../src/wasm/arithmetic/formula.js';
+import { addInverse } from '../src/wasm/arithmetic/inverse.js';
 import type { Lanes } from '../src/wasm/arithmetic/lane-code.js';
-import { type WasmField, wasmField } from '../src/wasm/arithmetic/product.js';
 import { WasmModule } from '../src/wasm/encoder/module.js';
 import { primes, randomPrimes } from './support/primes.js';
 

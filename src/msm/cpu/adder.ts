@@ -1,9 +1,9 @@
 /** Compiles the point arithmetic of a curve to WebAssembly, if the platform has it. */
 import type { CurveContext } from '../../curves/curve.js';
+import { wasmField } from '../../wasm/arithmetic/field-programs.js';
 import type { Lanes } from '../../wasm/arithmetic/lane-code.js';
 import { type CompiledKernel, PointAdder } from '../../wasm/arithmetic/point-adder.js';
 import { kernelModule, type WasmCurve } from '../../wasm/arithmetic/point-kernel.js';
-import { wasmField } from '../../wasm/arithmetic/product.js';
 import { WasmModule } from '../../wasm/encoder/module.js';
 
 /** Returns the parameters of a curve that the WebAssembly kernel is generated from. */

@@ -2,9 +2,10 @@
 import { range } from '../../field/straight-line.js';
 import type { Code, Local } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
-import { addFormula, addInverse, addIsZero, type Formula, plainProduct } from './functions.js';
+import type { WasmField } from './field-programs.js';
+import { addFormula, addIsZero, type Formula, plainProduct } from './formula.js';
+import { addInverse } from './inverse.js';
 import type { Lanes } from './lane-code.js';
-import type { WasmField } from './product.js';
 
 /** Room in the module's memory, and numbers that are there from the beginning. */
 export interface Room {

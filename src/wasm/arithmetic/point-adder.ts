@@ -1,9 +1,9 @@
 /** Memory and module together: points at addresses, and lists of additions. */
 import { digitsOf, invert, joinLimbs, mod } from '../../field/modulus.js';
 import { PAGE_BYTES } from '../encoder/module.js';
+import { fromMontgomery, type WasmField } from './field-programs.js';
 import type { Lanes } from './lane-code.js';
 import type { KernelExports, KernelLayout, WasmCurve } from './point-kernel.js';
-import { fromWide, type WasmField } from './product.js';
 
 /** The address of a point in the memory of an adder; plus 1 it stands for the negative of that point, and 0 is infinity. */
 export type PointAt = number;
@@ -168,7 +168,7 @@ export class PointAdder {
     const from = (at & ~1) / 4;
     const coefficients = Array.from({ length: point / bytes }, (_, i) => {
       const own = this.#words.subarray(from + i * limbs, from + (i + 1) * limbs);
-      return fromWide(this.field, joinLimbs([...own], width));
+      return fromMontgomery(this.field, joinLimbs([...own], width));
     });
     return coefficients.map((value, i) => (at & 1 && 2 * i >= coefficients.length ? mod(-value, p) : value));
   }

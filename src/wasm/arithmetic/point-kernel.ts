@@ -9,8 +9,8 @@ import { range } from '../../field/straight-line.js';
 import type { Code, Local } from '../encoder/code.js';
 import { WasmModule } from '../encoder/module.js';
 import { type Address, callWith, primeElements, pushAddress, quadraticElements } from './elements.js';
+import { toMontgomery, type WasmField } from './field-programs.js';
 import type { Lanes } from './lane-code.js';
-import { toWide, type WasmField } from './product.js';
 
 /** The most additions of one call, which share an inversion. */
 const MOST_ADDITIONS = 512;
@@ -85,7 +85,7 @@ export const kernelModule = (
   constants.set(masks.plus, [0]);
   constants.set(masks.minus, [-1]);
   const coefficients = (...values: bigint[]): number =>
-    constant(...range(degree).map((i) => toWide(f, mod(values[i] ?? 0n, f.p))));
+    constant(...range(degree).map((i) => toMontgomery(f, mod(values[i] ?? 0n, f.p))));
   const one = coefficients(1n);
   const zero = coefficients(0n);
   const curveA = coefficients(...a);

@@ -1,42 +1,50 @@
 /**
- * Montgomery products for machines that multiply 64 bits: limbs of up to 29 bits, so that a column of products needs no carry before all of
- * them are in it. Straight-line programs like those of shaders, and under the same keeper of intervals.
+ * Montgomery products and sums as straight-line programs on integers of 64 bits (Montgomery 1985).
+ * Limbs have up to 29 bits, so that a column of products needs no carry before it is complete. The
+ * intervals of `StraightLine` prove that no program overflows.
  *
- * An element is held as `limbs` numbers of 32 bits: all but the last in [0, 2^width), and the value within a quarter of p of [0, p]. Differences of two
- * are taken limb by limb, not carried, and multiplied as they are.
+ * An element is `limbs` numbers of 32 bits, all but the last in [0, 2^width). Its value is within a
+ * quarter of p of [0, p]. Differences are taken limb by limb and multiplied without a carry.
  */
 import { type Degree, digitsOf, invert, mod, montgomeryFactor } from '../../field/modulus.js';
 import { type Interval, type Limbs, range, StraightLine, type Term } from '../../field/straight-line.js';
 
 /**
- * A little less than 2^63. Beyond 2^53 the keeper's doubles round; a program has less than 2^10 statements of less than 2^6 terms, each of
- * which is off by 2^10 at most.
+ * Bound of intervals, a little less than 2^63. Beyond 2^53 the bounds of intervals are rounded, as
+ * they are doubles: a program has fewer than 2^10 statements of fewer than 2^6 terms, and each term is
+ * off by at most 2^10.
  */
 export const MOST_OF_64 = 2 ** 63 - 2 ** 27;
 
-const MOST_WIDTH = 29;
+/** Bits of a limb at most. */
+const MAX_LIMB_BITS = 29;
 
-/** A prime, and how its elements are held. */
+/** A prime field and the format of its elements. */
 export interface WasmField {
   readonly p: bigint;
+  /** Bits of p. */
   readonly bits: number;
-  /** Of a limb. */
+  /** Bits of a limb. */
   readonly width: number;
   readonly limbs: number;
-  /** R mod p, that is 1 in Montgomery form: R = 2^(width·limbs). */
+  /** R mod p, which is 1 in Montgomery form, with R = 2^(width·limbs). */
   readonly r: bigint;
   readonly rInverse: bigint;
   /** −p⁻¹ mod 2^width. */
   readonly n0: number;
+  /** Bytes of an element in memory. */
   readonly bytes: number;
 }
 
-/** R is so many bits longer than p: products of sums of a few elements come out within a quarter of p of [0, p]. */
+/**
+ * Returns by how many bits R is longer than p: enough that products of sums of a few elements are
+ * within a quarter of p of [0, p].
+ */
 const spareBits = (degree: Degree): number => (degree === 1 ? 5 : 6);
 
 export const wasmField = (p: bigint, degree: Degree): WasmField => {
   const bits = p.toString(2).length;
-  const limbs = Math.ceil((bits + spareBits(degree)) / MOST_WIDTH);
+  const limbs = Math.ceil((bits + spareBits(degree)) / MAX_LIMB_BITS);
   const width = Math.ceil((bits + spareBits(degree)) / limbs);
   const R = 1n << BigInt(width * limbs);
   return {
@@ -45,16 +53,18 @@ export const wasmField = (p: bigint, degree: Degree): WasmField => {
   };
 };
 
-export const toWide = (f: WasmField, a: bigint): bigint => mod(a * f.r, f.p);
-export const fromWide = (f: WasmField, a: bigint): bigint => mod(a * f.rInverse, f.p);
+/** Returns a·R mod p. */
+export const toMontgomery = (f: WasmField, a: bigint): bigint => mod(a * f.r, f.p);
+/** Returns a·R⁻¹ mod p. */
+export const fromMontgomery = (f: WasmField, a: bigint): bigint => mod(a * f.rInverse, f.p);
 
-/** An operand: an element, a difference of two, or what may have either sign: an element, or a difference of two. */
+/** Kind of an operand; `signed` is an element or a difference, either negated or not. */
 export type Operand = 'element' | 'difference' | 'signed';
 
-/** What the limbs of an operand may be. */
+/** Returns the interval of a limb. */
 const limbOf = ({ bits, width, limbs }: WasmField, operand: Operand, i: number): Interval => {
   const isLast = i === limbs - 1;
-  // a quarter of p below 0 and above p
+  // the value is from a quarter of p below 0 to a quarter of p above p
   const top = 2 ** (bits - width * (limbs - 1));
   const [least, most] = isLast ? [-Math.ceil(top / 4) - 1, Math.ceil((5 * top) / 4) + 1] : [0, 2 ** width - 1];
   if (operand === 'element') return { least, most };
@@ -62,35 +72,35 @@ const limbOf = ({ bits, width, limbs }: WasmField, operand: Operand, i: number):
   return { least: -far, most: far };
 };
 
-/** Declares an operand's limbs. */
+/** Declares the limbs of an operand as inputs. */
 const input = (program: StraightLine, f: WasmField, name: string, operand: Operand): void => {
   for (const i of range(f.limbs)) program.input(`${name}${i}`, limbOf(f, operand, i));
 };
 
-/** What is added to a product, or to nothing: an operand so many times. */
+/** Integer multiple of an operand. */
 export interface Addend {
   readonly operand: Operand;
   readonly times: number;
 }
 
-/** How far from 0 a number may be that is brought back, in units of p: a power of two. */
-const FARTHEST = 16;
+/** Absolute value at most of a number that `reduced` takes, in units of p; a power of two. */
+const MAX_REDUCED = 16;
 
 /**
- * Of the columns of a number between −16p and 16p, those of one within p/64 of [0, p] that is congruent to it.
+ * Reduces a number between −16p and 16p: returns the columns of a congruent one within p/64 of [0, p].
  *
- * Of the number the top limb is known to two units without any carry but those of the three highest columns. It is cut down to some 12 bits, and
- * times 1/p in units of those gives the quotient, too low by less than 2^-6.
+ * The carries of the three highest columns give the top limb to within two units. Its upper 12 bits
+ * times 1/p give the quotient, too low by less than 2^−6.
  */
-const settled = (program: StraightLine, f: WasmField, columns: readonly (readonly Term[])[]): Term[][] => {
+const reduced = (program: StraightLine, f: WasmField, columns: readonly (readonly Term[])[]): Term[][] => {
   const { p, bits, width, limbs } = f;
   const highest = columns.slice(-3);
   const topBits = bits - width * (limbs - 1);
   let top = '';
   for (const [i, column] of highest.entries()) {
     const terms: Term[] = [...column, ...(i === 0 ? [] : [[program.floor(`f${i}`, top), 1] as Term])];
-    // by the value and not by the columns
-    const known = i === highest.length - 1 ? { terms: terms.length, most: FARTHEST * 2 ** topBits + 2 } : null;
+    // bounded by the value: intervals of columns would be too wide
+    const known = i === highest.length - 1 ? { terms: terms.length, most: MAX_REDUCED * 2 ** topBits + 2 } : null;
     top = program.sum(`s${i}`, terms, known);
   }
   const kept = Math.min(12, topBits);
@@ -101,28 +111,28 @@ const settled = (program: StraightLine, f: WasmField, columns: readonly (readonl
   return columns.map((terms, i) => [...terms, [quotient, -(limbsOfP[i] as number)]]);
 };
 
-/** Declares what is added; a column of it. */
+/** Declares the addends. @returns the terms of column i */
 const addendsOf = (program: StraightLine, f: WasmField, addends: readonly Addend[]): ((i: number) => Term[]) => {
   for (const [k, { operand }] of addends.entries()) input(program, f, `z${k}_`, operand);
   return (i) => addends.map(({ times }, k): Term => [`z${k}_${i}`, times]);
 };
 
-/** Σ times·operand, brought back to [0, p] or next to it; from −16p to 16p. */
-export const wideSum = (f: WasmField, addends: readonly Addend[]): Limbs => {
+/** Returns a program for Σ times·operand, reduced. The sum must be between −16p and 16p. */
+export const sumProgram = (f: WasmField, addends: readonly Addend[]): Limbs => {
   const program = new StraightLine(f.width, MOST_OF_64);
   const column = addendsOf(program, f, addends);
-  return { program, result: program.carryAll('r', settled(program, f, range(f.limbs).map(column)), false) };
+  return { program, result: program.carryAll('r', reduced(program, f, range(f.limbs).map(column)), false) };
 };
 
 /**
- * a·b·R⁻¹ + Σ times·operand, by operand scanning with interleaved reduction (Koç, Acar, Kaliski 1996: CIOS).
+ * Returns a program for a·b·R⁻¹ + Σ times·operand, by operand scanning with interleaved reduction
+ * (CIOS; Koç, Acar, Kaliski 1996).
  *
- * Value. With R ≥ 32p, of operands whose product is within 8p² the first part is in [−p/4, 5p/4]. Where something is added, what comes out is brought
- * back (`settled`).
+ * With R ≥ 32p and |a·b| ≤ 8p² the product is in [−p/4, 5p/4]. With addends the result is reduced.
  *
- * @param factors two, or one that is squared
+ * @param factors two operands, or one that is squared
  */
-export const wideProduct = (f: WasmField, factors: readonly Operand[], addends: readonly Addend[]): Limbs => {
+export const productProgram = (f: WasmField, factors: readonly Operand[], addends: readonly Addend[]): Limbs => {
   const { width, limbs } = f;
   const program = new StraightLine(width, MOST_OF_64);
   for (const [i, factor] of factors.entries()) input(program, f, ['a', 'b'][i] as string, factor);
@@ -161,6 +171,6 @@ export const wideProduct = (f: WasmField, factors: readonly Operand[], addends: 
     });
   }
   const last = columns.map((column, i): Term[] => [...(column === null ? [] : [[column, 1] as Term]), ...added(i)]);
-  const all = addends.length === 0 ? last : settled(program, f, last);
+  const all = addends.length === 0 ? last : reduced(program, f, last);
   return { program, result: program.carryAll('r', all, false) };
 };

@@ -27,9 +27,9 @@ const START_MS = 10_000;
  * tasks nor results. The chunks of a worker that dies are computed again on the own thread.
  *
  * **Number of workers.** A round uses the number that `run` is given, and fewer while they start.
- * To force exactly three for debugging: `createMsmEngine({ backend: 'cpu', maxWorkers: 3, … })` with
- * `tuning: { cpuDistribution: 'static' }`, which waits for all three, and a sum large enough for
- * three (`workersFor` in msm/plan/work.ts). `lastRun.workers` says how many took part.
+ * To force exactly three for debugging: `createMsmEngine({ backend: 'cpu', maxWorkers: 3, … })`
+ * with `tuning: { cpuDistribution: 'static' }`, which waits for all three, and a sum large enough
+ * for three (`workersFor` in msm/plan/work.ts). `lastRun.workers` says how many took part.
  *
  * **Size of chunks.** The caller cuts a round. MSMs are cut by `cutRows` (msm/cpu/cut.ts): with
  * `tuning.cpuDistribution` `static` into one chunk for each thread, with `dynamic` into chunks of

@@ -1,9 +1,10 @@
 /** Compiles the point arithmetic of a curve to WebAssembly, if the platform has it. */
 import type { CurveContext } from '../../curves/curve.js';
 import { wasmField } from '../../wasm/arithmetic/field-programs.js';
+import type { WasmCurve } from '../../wasm/arithmetic/kernel-memory.js';
 import type { Lanes } from '../../wasm/arithmetic/lane-code.js';
 import { type CompiledKernel, PointAdder } from '../../wasm/arithmetic/point-adder.js';
-import { kernelModule, type WasmCurve } from '../../wasm/arithmetic/point-kernel.js';
+import { kernelModule } from '../../wasm/arithmetic/point-kernel.js';
 import { WasmModule } from '../../wasm/encoder/module.js';
 
 /** Returns the parameters of a curve that the WebAssembly kernel is generated from. */
@@ -33,7 +34,9 @@ export const hasWasm = (): boolean => {
   }
 };
 
-/** @throws Error of the platform if it has no WebAssembly or a content security policy forbids it */
+/**
+ * @throws Error of the platform if it has no WebAssembly or a content security policy forbids it
+ */
 export const compileKernel = async (curve: WasmCurve, lanes: Lanes): Promise<CompiledKernel> => {
   const { bytes, layout } = kernelModule(curve, lanes);
   return { curve, lanes, layout, module: await WebAssembly.compile(bytes) };

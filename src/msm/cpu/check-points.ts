@@ -88,7 +88,11 @@ export const checkPoints = async (
   return checkSubgroup ? inGroup(curve, checked, length, timeSlice) : checked;
 };
 
-/** Checks that all points are in the subgroup of order r. @returns the points, or the first wrong one */
+/**
+ * Checks that all points are in the subgroup of order r.
+ *
+ * @returns the points, or the first wrong one
+ */
 const inGroup = async (
   curve: CurveContext,
   checked: PointSource,

@@ -7,8 +7,8 @@ import { cpuWindowBits } from '../plan/window-bits.js';
 import { windowCount } from '../plan/window-count.js';
 
 /**
- * Returns signed digits d_j of a scalar, |d_j| ≤ 2^(c−1), with Σ d_j·2^(c·j) = scalar. A digit above
- * the half borrows from the next one.
+ * Returns signed digits d_j of a scalar, |d_j| ≤ 2^(c−1), with Σ d_j·2^(c·j) = scalar. A digit
+ * above the half borrows from the next one.
  */
 export const signedDigits = (scalar: bigint, windowBits: number, windows: number): number[] => {
   const radix = 2 ** windowBits;
@@ -45,9 +45,9 @@ export interface CpuResult {
 }
 
 /**
- * Computes an MSM on BigInts, for platforms without WebAssembly. Buckets and signed windows are as on
- * the GPU (Pippenger 1976). Jacobian coordinates with all exceptional cases make it right on every
- * input.
+ * Computes an MSM on BigInts, for platforms without WebAssembly. Buckets and signed windows are as
+ * on the GPU (Pippenger 1976). Jacobian coordinates with all exceptional cases make it right on
+ * every input.
  *
  * @param pointOf returns a point that was checked before
  * @param scalars scalars in the public format

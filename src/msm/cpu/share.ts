@@ -4,8 +4,8 @@
  *
  * A bucket row is 2^6 consecutive buckets of one window. Consecutive rows are added up together, as
  * one run. In the run that begins with row k, bucket i counts 64·k + i + 1 times. The share adds up
- * Σ (i + 1)·B_i of the run at once, and Σ B_i for each set bit of k. The factors 64·k are applied at
- * the end, by double and add over these bits.
+ * Σ (i + 1)·B_i of the run at once, and Σ B_i for each set bit of k. The factors 64·k are applied
+ * at the end, by double and add over these bits.
  */
 import type { PointAdder, PointAt } from '../../wasm/arithmetic/point-adder.js';
 import { type BucketRange, bucketSums, INFINITY, plus } from './bucket-sums.js';
@@ -165,7 +165,9 @@ export class Share {
     this.#sums[slot] = to;
   }
 
-  /** Returns the addresses of the points of one operand. Only one operand is in memory at a time. */
+  /**
+   * Returns the addresses of the points of one operand. Only one operand is in memory at a time.
+   */
   #enter(index: number): Uint32Array {
     const adder = this.#adder;
     const operands = this.#operands[index] as Operands;

@@ -27,7 +27,9 @@ function* rowSums(adder: PointAdder, rows: Uint32Array, length: number): Steps<U
   return now;
 }
 
-/** Points per segment of long rows: longer segments need fewer additions, with less side by side. */
+/**
+ * Points per segment of long rows: longer segments need fewer additions, with less side by side.
+ */
 const SEGMENT = 16;
 
 /** Rows cut into segments. */

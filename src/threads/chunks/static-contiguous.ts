@@ -2,7 +2,9 @@
 import type { Assignment, ChunkSource } from './chunk-source.js';
 import { TakenChunks } from './taken-chunks.js';
 
-/** One chunk per thread: chunk 0 for the caller's own thread, the others in the order of workers. */
+/**
+ * One chunk per thread: chunk 0 for the caller's own thread, the others in the order of workers.
+ */
 export class StaticContiguous implements ChunkSource {
   readonly isStatic = true;
   readonly #chunks: number;

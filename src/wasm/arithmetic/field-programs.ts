@@ -11,8 +11,8 @@ import { type Interval, type Limbs, range, StraightLine, type Term } from '../..
 
 /**
  * Bound of intervals, a little less than 2^63. Beyond 2^53 the bounds of intervals are rounded, as
- * they are doubles: a program has fewer than 2^10 statements of fewer than 2^6 terms, and each term is
- * off by at most 2^10.
+ * they are doubles: a program has fewer than 2^10 statements of fewer than 2^6 terms, and each term
+ * is off by at most 2^10.
  */
 export const MOST_OF_64 = 2 ** 63 - 2 ** 27;
 
@@ -87,7 +87,8 @@ export interface Addend {
 const MAX_REDUCED = 16;
 
 /**
- * Reduces a number between −16p and 16p: returns the columns of a congruent one within p/64 of [0, p].
+ * Reduces a number between −16p and 16p: returns the columns of a congruent one within p/64 of [0,
+ * p].
  *
  * The carries of the three highest columns give the top limb to within two units. Its upper 12 bits
  * times 1/p give the quotient, too low by less than 2^−6.

@@ -8,8 +8,8 @@ import { LaneCode, type Lanes, type Place } from './lane-code.js';
 import { writeProgram } from './program-code.js';
 
 /**
- * Operand of a formula, by names of parameters: ±`of`, or ±`of` ∓ `less`. A sign is the address of a
- * mask, which is 0 or −1.
+ * Operand of a formula, by names of parameters: ±`of`, or ±`of` ∓ `less`. A sign is the address of
+ * a mask, which is 0 or −1.
  */
 export interface Expression {
   readonly of: string;
@@ -133,8 +133,8 @@ export const addFormula = (
 };
 
 /**
- * Adds a function i32 → i32 that returns whether the element at an address is 0. Zero is stored as 0
- * or as p, the only multiples of p within a quarter of p of [0, p].
+ * Adds a function i32 → i32 that returns whether the element at an address is 0. Zero is stored as
+ * 0 or as p, the only multiples of p within a quarter of p of [0, p].
  */
 export const addIsZero = (module: WasmModule, f: WasmField): number =>
   module.add(null, { parameters: ['i32'], result: 'i32' }, (code) => {

@@ -1,8 +1,8 @@
 /**
  * Inversion by Bernstein–Yang division steps ("Fast constant-time gcd computation and modular
- * inversion", TCHES 2019/3), a limb's worth at a time as in src/field/divsteps.ts. It runs in variable
- * time: it drops as many zeros at once as there are, clears up to six bits by one multiple, and ends
- * when g is 0.
+ * inversion", TCHES 2019/3), a limb's worth at a time as in src/field/divsteps.ts. It runs in
+ * variable time: it drops as many zeros at once as there are, clears up to six bits by one
+ * multiple, and ends when g is 0.
  */
 import { digitsOf } from '../../field/modulus.js';
 import { range } from '../../field/straight-line.js';

@@ -1,20 +1,24 @@
-/** Memory and module together: points at addresses, and lists of additions. */
+/** An instance of a kernel with its memory: points at addresses, and a list of additions. */
 import { digitsOf, invert, joinLimbs, mod } from '../../field/modulus.js';
 import { PAGE_BYTES } from '../encoder/module.js';
 import { fromMontgomery, type WasmField } from './field-programs.js';
+import type { KernelLayout, WasmCurve } from './kernel-memory.js';
 import type { Lanes } from './lane-code.js';
-import type { KernelExports, KernelLayout, WasmCurve } from './point-kernel.js';
+import type { KernelExports } from './point-kernel.js';
 
-/** The address of a point in the memory of an adder; plus 1 it stands for the negative of that point, and 0 is infinity. */
+/**
+ * Address of a point in the memory of an adder. The address plus 1 stands for the negative of the
+ * point, and 0 for infinity.
+ */
 export type PointAt = number;
 
-/** Of what is in memory. */
+/** Bytes that divide the addresses of what is allocated. */
 const ALIGNMENT = 8;
 
-/** Points whose words are in memory together, on their way in. */
-const AT_A_TIME = 2 ** 12;
+/** Points whose words are copied into memory at a time. */
+const POINTS_PER_COPY = 2 ** 12;
 
-/** What adders of a curve are made of. It may be sent to another thread. */
+/** Compiled module of a curve. Can be sent to another thread. */
 export interface CompiledKernel {
   readonly curve: WasmCurve;
   readonly lanes: Lanes;
@@ -57,12 +61,13 @@ export class PointAdder {
     this.#ground = this.#next;
   }
 
+  /** Instantiates a kernel. */
   static async open(kernel: CompiledKernel): Promise<PointAdder> {
     const memory = new WebAssembly.Memory({ initial: Math.ceil(kernel.layout.end / PAGE_BYTES) });
     return new PointAdder(kernel, memory, await WebAssembly.instantiate(kernel.module, { host: { memory } }));
   }
 
-  /** Bytes of memory that it has. */
+  /** Size of its memory in bytes. */
   get bytes(): number {
     return this.#memory.buffer.byteLength;
   }
@@ -78,28 +83,33 @@ export class PointAdder {
     return at;
   }
 
-  /** Room for points; it has whatever was there. */
+  /** Reserves memory for points, uninitialised. */
   take(points: number): PointAt {
     return this.#takeBytes(points * this.#layout.point);
   }
 
-  /** Where room begins that is taken from now on. */
+  /** Address of the next reservation, for `release`. */
   get mark(): number {
     return this.#next;
   }
 
-  /** Gives back all room that was taken since; without a mark, all. */
+  /** Releases all memory reserved since `mark` was read; by default all. */
   release(mark = this.#ground): void {
     this.#next = mark;
   }
 
-  /** Points from words, x‖y, little-endian, whose coordinates were multiplied by `scale`; zeros are infinity. */
+  /**
+   * Copies points into memory.
+   *
+   * @param words x‖y of each, little-endian; infinity is zeros
+   * @param scale factor that the coordinates were multiplied by
+   */
   enter(words: Uint32Array, scale: bigint): PointAt {
     const { field: f } = this;
     const count = words.length / this.#pointWords;
     const to = this.take(count);
-    // the words come behind, some at a time, and their room is given back
-    const some = Math.min(count, AT_A_TIME);
+    // words are copied behind the points, some at a time, and released
+    const some = Math.min(count, POINTS_PER_COPY);
     const from = this.#takeBytes(some * this.#pointWords * 4);
     const unit = mod(f.r * f.r * invert(scale, f.p), f.p);
     this.#words.set(digitsOf(unit, f.width, f.limbs), this.#layout.unit / 4);
@@ -116,15 +126,16 @@ export class PointAdder {
     return to;
   }
 
-  /** How many points, one behind the other, there are before the first that is neither on the curve nor infinity; `count` where there is none. */
+  /** Returns how many of `count` consecutive points precede the first not on the curve. */
   check(points: PointAt, count: number): number {
     return count === 0 ? 0 : this.#exports.check(points, count);
   }
 
   /**
-   * Adds P + Q, before `flush` returns: not at once, so that no addition of a list may rely on another of it.
+   * Queues P + Q, computed by `flush` at the latest. No operand may be the result of another queued
+   * addition.
    *
-   * @returns whether the list is full: that the next addition would do all that wait
+   * @returns whether the list is full, so that the next addition flushes it
    */
   add(to: PointAt, P: PointAt, Q: PointAt): boolean {
     if (this.#queued === this.#layout.additions) this.flush();
@@ -136,7 +147,7 @@ export class PointAdder {
     return this.#queued === this.#layout.additions;
   }
 
-  /** Does the additions that wait. */
+  /** Computes the queued additions. */
   flush(): void {
     while (this.#queued % this.#lanes !== 0) {
       const at = this.#list / 4 + 3 * this.#queued++;
@@ -146,7 +157,11 @@ export class PointAdder {
     this.#queued = 0;
   }
 
-  /** Points, none of them negative, as they are in memory: for `copyIn` of an adder of the same kernel. */
+  /**
+   * Copies points out of memory, for `copyIn` of an adder of the same kernel.
+   *
+   * @param points addresses, none of them of a negative
+   */
   copyOut(points: readonly PointAt[]): Int32Array {
     const words = this.pointBytes / 4;
     const out = new Int32Array(points.length * words);
@@ -154,15 +169,16 @@ export class PointAdder {
     return out;
   }
 
+  /** Copies points into memory. @param points as `copyOut` returned them */
   copyIn(points: Int32Array): PointAt {
     const to = this.#takeBytes(4 * points.length);
     this.#words.set(points, to / 4);
     return to;
   }
 
-  /** The coefficients of a point's x and y, one after the other; zeros for infinity. */
-  read(point_: PointAt): bigint[] {
-    const at = point_ || this.#nothing;
+  /** Returns the coefficients of x and y of a point; zeros for infinity. */
+  read(address: PointAt): bigint[] {
+    const at = address || this.#nothing;
     const { width, limbs, p, bytes } = this.field;
     const { point } = this.#layout;
     const from = (at & ~1) / 4;

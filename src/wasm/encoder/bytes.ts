@@ -1,4 +1,4 @@
-/** Bytes that are written one after the other. */
+/** Growing buffer of bytes. */
 export class Bytes {
   #bytes = new Uint8Array(1024);
   #length = 0;
@@ -11,7 +11,7 @@ export class Bytes {
     return this.#length;
   }
 
-  #room(more: number): void {
+  #reserve(more: number): void {
     if (this.#length + more <= this.#bytes.length) return;
     const larger = new Uint8Array(2 * (this.#length + more));
     larger.set(this.written);
@@ -19,19 +19,19 @@ export class Bytes {
   }
 
   push(...values: readonly number[]): this {
-    this.#room(values.length);
+    this.#reserve(values.length);
     for (const value of values) this.#bytes[this.#length++] = value;
     return this;
   }
 
   append(bytes: Uint8Array): this {
-    this.#room(bytes.length);
+    this.#reserve(bytes.length);
     this.#bytes.set(bytes, this.#length);
     this.#length += bytes.length;
     return this;
   }
 
-  /** An unsigned number in LEB128. */
+  /** Appends an unsigned number in LEB128. */
   unsigned(value: number): this {
     let rest = value;
     while (rest > 127) {
@@ -41,7 +41,7 @@ export class Bytes {
     return this.push(rest);
   }
 
-  /** A signed number in LEB128. */
+  /** Appends a signed number in LEB128. */
   signed(value: bigint): this {
     for (let rest = value; ; ) {
       const byte = Number(rest & 127n);
@@ -52,7 +52,7 @@ export class Bytes {
     }
   }
 
-  /** How many there are, and they. */
+  /** Appends the length of `bytes`, then `bytes`. */
   sized(bytes: Bytes): this {
     return this.unsigned(bytes.length).append(bytes.written);
   }

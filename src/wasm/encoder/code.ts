@@ -1,8 +1,8 @@
 /**
- * The body of a WebAssembly function, written instruction by instruction. Opcodes are those of the core specification, chapter "Instructions"
- * (https://webassembly.github.io/spec/core/appendix/index-instructions.html); what is listed is what the generators of this library use.
+ * Bodies of WebAssembly functions, written instruction by instruction. Only the instructions that
+ * this library generates are listed, with the opcodes of the core specification
+ * (https://webassembly.github.io/spec/core/appendix/index-instructions.html).
  */
-
 import { Bytes } from './bytes.js';
 
 /** Value types. */
@@ -54,7 +54,7 @@ const plain = {
   'i64x2.extmul_low_i32x4_s': [0xfd, 220, 1],
 } as const satisfies Record<string, readonly number[]>;
 
-/** Instructions with an address, and the natural alignment of what they move, as a power of two. */
+/** Loads and stores, with the logarithm of their natural alignment. */
 const memory = {
   'i32.load': [[0x28], 2],
   'i64.load': [[0x29], 3],
@@ -65,7 +65,7 @@ const memory = {
   'v128.load32_zero': [[0xfd, 92], 2],
 } as const satisfies Record<string, readonly [readonly number[], number]>;
 
-/** The same, of one lane. */
+/** Loads and stores of one lane, with the logarithm of their natural alignment. */
 const lanes = {
   'v128.load32_lane': [[0xfd, 86], 2],
   'v128.store32_lane': [[0xfd, 90], 2],
@@ -80,60 +80,67 @@ export class Code {
   readonly bytes = new Bytes();
   readonly locals: ValueType[] = [];
   readonly #parameters: number;
-  /** Labels that are open. */
+  /** Number of open labels. */
   #depth = 0;
 
-  /** @param parameters how many the function has; they are locals 0 … */
+  /** @param parameters number of the function's parameters, which are its first locals */
   constructor(parameters: number) {
     this.#parameters = parameters;
   }
 
+  /** Returns the local of a parameter. */
   parameter(index: number): Local {
     return { index };
   }
 
+  /** Declares a local. */
   local(type: ValueType): Local {
     this.locals.push(type);
     return { index: this.#parameters + this.locals.length - 1 };
   }
 
-  /** One of each name. */
+  /** Declares one local for each name. */
   named<Name extends string>(type: ValueType, ...names: readonly Name[]): Readonly<Record<Name, Local>> {
     return Object.fromEntries(names.map((name) => [name, this.local(type)])) as Record<Name, Local>;
   }
 
+  /** Writes instructions without immediates. */
   do(...names: (keyof typeof plain)[]): this {
     for (const name of names) this.bytes.push(...plain[name]);
     return this;
   }
 
+  /** Leaves the value of a local. */
   get(local: Local): this {
     this.bytes.push(0x20).unsigned(local.index);
     return this;
   }
 
+  /** Sets a local to the value on the stack. */
   set(local: Local): this {
     this.bytes.push(0x21).unsigned(local.index);
     return this;
   }
 
-  /** Sets, and leaves the value where it was. */
+  /** Sets a local to the value on the stack, and leaves the value there. */
   tee(local: Local): this {
     this.bytes.push(0x22).unsigned(local.index);
     return this;
   }
 
+  /** Leaves a constant. */
   i32(value: number): this {
     this.bytes.push(0x41).signed(BigInt(value | 0));
     return this;
   }
 
+  /** Leaves a constant. */
   i64(value: number | bigint): this {
     this.bytes.push(0x42).signed(BigInt.asIntN(64, BigInt(value)));
     return this;
   }
 
-  /** Both lanes of 64 bits the same. */
+  /** Leaves a constant in both lanes. */
   i64x2(value: number | bigint): this {
     const bytes = new DataView(new ArrayBuffer(8));
     bytes.setBigInt64(0, BigInt.asIntN(64, BigInt(value)), true);
@@ -142,13 +149,14 @@ export class Code {
     return this;
   }
 
-  /** Moves a value between the stack and memory; the address is the stack's, plus `offset`. */
+  /** Loads or stores a value, at the address on the stack plus `offset`. */
   at(name: keyof typeof memory, offset: number): this {
     const [code, alignment] = memory[name];
     this.bytes.push(...code, alignment).unsigned(offset);
     return this;
   }
 
+  /** Loads or stores one lane, at the address on the stack plus `offset`. */
   laneAt(name: keyof typeof lanes, offset: number, lane: number): this {
     const [code, alignment] = lanes[name];
     this.bytes
@@ -158,18 +166,19 @@ export class Code {
     return this;
   }
 
-  /** Takes the 16 bytes with these indices, of two vectors one behind the other. */
+  /** Picks 16 bytes of two concatenated vectors. */
   shuffle(bytes: readonly number[]): this {
     this.bytes.push(0xfd, 13, ...bytes);
     return this;
   }
 
+  /** Calls a function by its index in the module. */
   call(functionIndex: number): this {
     this.bytes.push(0x10).unsigned(functionIndex);
     return this;
   }
 
-  /** Runs the body for as long as `again`, at its end, leaves something else than 0. */
+  /** Runs a body; `again`, written at its end, repeats it if the value on the stack is not 0. */
   loop(body: (again: () => void) => void): this {
     this.bytes.push(0x03, 0x40);
     const depth = ++this.#depth;
@@ -179,7 +188,7 @@ export class Code {
     return this;
   }
 
-  /** A body that `leave` leaves if the stack has something else than 0. */
+  /** Runs a body; `leave` ends it if the value on the stack is not 0. */
   block(body: (leave: () => void) => void): this {
     this.bytes.push(0x02, 0x40);
     const depth = ++this.#depth;
@@ -189,7 +198,7 @@ export class Code {
     return this;
   }
 
-  /** Runs the body if the stack has something else than 0. */
+  /** Runs `then` if the value on the stack is not 0, else `otherwise`. */
   if(then: () => void, otherwise?: () => void): this {
     this.bytes.push(0x04, 0x40);
     this.#depth++;

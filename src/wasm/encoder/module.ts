@@ -1,14 +1,14 @@
-/** A WebAssembly module, put together in memory. Sections as in the core specification, chapter "Binary format". */
+/** Writes WebAssembly modules, in the binary format of the core specification. */
 import { Bytes } from './bytes.js';
 import { Code, type ValueType, valueTypes } from './code.js';
 
-/** One kind of function: all that is here takes numbers, and at most one comes back. */
+/** Type of a function with at most one result. */
 interface Signature {
   readonly parameters: readonly ValueType[];
   readonly result: ValueType | null;
 }
 
-/** Of a page of WebAssembly's memory. */
+/** Bytes of a page of WebAssembly memory. */
 export const PAGE_BYTES = 65_536;
 
 const text = (bytes: Bytes, value: string): Bytes =>
@@ -20,8 +20,8 @@ export class WasmModule {
   /**
    * Adds a function.
    *
-   * @param name under which it is exported; null where it is not
-   * @returns its index, which `Code.call` takes
+   * @param name exported name; null if it is not exported
+   * @returns its index, for `Code.call`
    */
   add(
     name: string | null,
@@ -34,7 +34,7 @@ export class WasmModule {
     return this.#functions.length - 1;
   }
 
-  /** The module, which imports its memory as `memory` of the module `host`. */
+  /** Returns the binary module. It imports its memory as `memory` of the module `host`. */
   bytes(): Uint8Array<ArrayBuffer> {
     const module = new Bytes().push(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
     const section = (id: number, count: number, write: (bytes: Bytes) => void): void => {

@@ -1,0 +1,149 @@
+/** Memory of a kernel: constants, temporaries, and the lists of one call of `add`. */
+import { digitsOf, mod } from '../../field/modulus.js';
+import { range } from '../../field/straight-line.js';
+import type { ElementMemory } from './elements.js';
+import { toMontgomery, type WasmField } from './field-programs.js';
+import type { Lanes } from './lane-code.js';
+
+/** Additions of one call at most; they share an inversion. */
+const MAX_ADDITIONS = 512;
+
+/** Layout of the module's memory; the caller may use everything from `end` on. */
+export interface KernelLayout {
+  /** Bytes of a point. */
+  readonly point: number;
+  readonly end: number;
+  /** Additions of one call at most. */
+  readonly additions: number;
+  /** Address of the constant that `enter` multiplies by. */
+  readonly unit: number;
+  /** Constants by address, to be written before anything is computed. */
+  readonly constants: ReadonlyMap<number, readonly number[]>;
+}
+
+/** Parameters of the curve that a module is generated for. */
+export interface WasmCurve {
+  readonly field: WasmField;
+  /** u² if coordinates are pairs c0 + c1·u; null if they are numbers. */
+  readonly nonResidue: bigint | null;
+  /** Coefficients of a of y² = x³ + a·x + b. */
+  readonly a: readonly bigint[];
+  /** Coefficients of b. */
+  readonly b: readonly bigint[];
+  /** Bytes of a coefficient in the points that `enter` is given. */
+  readonly wordBytes: number;
+}
+
+/** Temporaries of one addition, each once per lane. */
+export interface StepMemory {
+  readonly x: readonly number[];
+  readonly slope: readonly number[];
+  readonly inverse: readonly number[];
+  readonly numerator: readonly number[];
+  /** Inverse of the product of the denominators so far. */
+  readonly inverseOfProduct: readonly number[];
+  /** Space for a point that nobody reads. */
+  readonly junk: readonly number[];
+}
+
+/** Lists with one item for each addition. */
+export interface ListMemory {
+  readonly kinds: number;
+  readonly denominators: number;
+  /** Products of all denominators before. */
+  readonly prefixes: number;
+}
+
+export class KernelMemory implements ElementMemory {
+  readonly constants = new Map<number, readonly number[]>();
+  /** Bytes of a coordinate. */
+  readonly element: number;
+  readonly plus: number;
+  readonly minus: number;
+  readonly one: number;
+  readonly zero: number;
+  readonly a: number;
+  readonly b: number;
+  readonly start: number;
+  readonly unit: number;
+  readonly #field: WasmField;
+  readonly #lanes: Lanes;
+  #next = 16;
+
+  constructor({ field, nonResidue, a, b }: WasmCurve, lanes: Lanes) {
+    this.#field = field;
+    this.#lanes = lanes;
+    const degree = nonResidue === null ? 1 : 2;
+    this.element = degree * field.bytes;
+    [this.plus, this.minus] = [this.take(4), this.take(4)];
+    this.constants.set(this.plus, [0]);
+    this.constants.set(this.minus, [-1]);
+    this.one = this.#coordinate(degree, [1n]);
+    this.zero = this.#coordinate(degree, [0n]);
+    this.a = this.#coordinate(degree, a);
+    this.b = this.#coordinate(degree, b);
+    this.start = this.#constant(mod(field.r * field.r, field.p));
+    // the caller overwrites it
+    this.unit = this.#constant(0n);
+  }
+
+  take(bytes: number): number {
+    const at = this.#next;
+    this.#next += bytes;
+    return at;
+  }
+
+  #constant(...numbers: readonly bigint[]): number {
+    const { bytes, width, limbs } = this.#field;
+    const at = this.take(numbers.length * bytes);
+    this.constants.set(
+      at,
+      numbers.flatMap((value) => digitsOf(value, width, limbs)),
+    );
+    return at;
+  }
+
+  #coordinate(degree: number, values: readonly bigint[]): number {
+    const f = this.#field;
+    return this.#constant(...range(degree).map((i) => toMontgomery(f, mod(values[i] ?? 0n, f.p))));
+  }
+
+  /** Reserves a coordinate. */
+  takeElement(): number {
+    return this.take(this.element);
+  }
+
+  #perLane(bytes: number): number[] {
+    return range(this.#lanes).map(() => this.take(bytes));
+  }
+
+  takeStep(): StepMemory {
+    const element = () => this.#perLane(this.element);
+    return {
+      x: element(),
+      slope: element(),
+      inverse: element(),
+      numerator: element(),
+      inverseOfProduct: element(),
+      junk: this.#perLane(2 * this.element),
+    };
+  }
+
+  takeLists(): ListMemory {
+    return {
+      kinds: this.take(4 * MAX_ADDITIONS),
+      denominators: this.take(this.element * MAX_ADDITIONS),
+      prefixes: this.take(this.element * (MAX_ADDITIONS + this.#lanes)),
+    };
+  }
+
+  layout(): KernelLayout {
+    return {
+      point: 2 * this.element,
+      end: this.#next,
+      additions: MAX_ADDITIONS,
+      constants: this.constants,
+      unit: this.unit,
+    };
+  }
+}

@@ -329,7 +329,7 @@ describe('the summary of a run', () => {
     const text = summary([init, ...rows], reportLines([init, ...rows]));
     expect(text).toMatch(/^adapter: it, software; Chrome 1, Linux; no timestamps: wall times only\n/);
     expect(text).toMatch(/\n2³ +right +3\.00 +1\.00 – 4\.00\n/);
-    expect(text).toContain('rows: 1 init, 3 repetition\nend: the run did not get there');
+    expect(text).toContain('rows: 1 init, 3 repetition\nend: not reached');
   });
 
   it('counts the rows of modes that it does not know', () => {

@@ -138,7 +138,7 @@ describe('npm run bench', () => {
     expect(rows.filter((row) => row.event === 'repetition')).toMatchObject([{ on: 'cpu', agrees: true }]);
     const refused = await bench(...'msm-bench --logn 4 --backend cpu --adapter software'.split(' '));
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain('--adapter: msm-bench --backend cpu is about the CPU');
+    expect(refused.stderr).toContain('--adapter: msm-bench --backend cpu runs on the CPU and takes no adapter');
   });
 
   it('compares A and B, and says how sure it is', { tags: 'long' }, async () => {
@@ -379,20 +379,20 @@ describe('npm run bench', () => {
     [['msm-bench', '--c', '99'], '--c: "99"'],
     [['--autorun', 'race'], '--autorun: "race"'],
     [['race'], '--autorun: "race"'],
-    [['--logn', '10'], 'which mode? There are msm-cross-check, '],
+    [['--logn', '10'], 'no mode given; the modes are msm-cross-check, '],
     [['sweep', 'calibrate'], "'calibrate' belongs to no option"],
     [['field-bench', '--logn', '4'], '--logn: means nothing to autorun=field-bench'],
     [['msm-bench', '--adapter', 'abacus'], 'abacus'],
     [['msm-bench', '--json', '/no/such/folder/x.json'], '--json: there is no folder'],
     [['sweep', '--trace', 'x.json'], '--trace'],
     [['loading', '--encodings', 'be,zcash'], '--encodings: "zcash" is none of bn254, g1; there are le, be, '],
-    [['accum-ab', '--b.build', '/nowhere'], '--build: /nowhere/dist/index.js is not there'],
+    [['accum-ab', '--b.build', '/nowhere'], '--build: /nowhere/dist/index.js does not exist'],
     [['targets', '--rows', 'work,nonsense'], '--rows: "nonsense" is not work or efficiency or '],
     [['targets', '--rows', ','], '--rows: ""'],
     [['targets', '--logn', '9'], '--logn: "9" is not an integer from 10 to 22'],
     [['targets', '--logn', '23'], '--logn: "23"'],
     [['targets', '--reps', '0'], '--reps: "0"'],
-    [['cpu-distribution', '--adapter', 'software'], '--adapter: cpu-distribution is about the CPU'],
+    [['cpu-distribution', '--adapter', 'software'], '--adapter: cpu-distribution runs on the CPU and takes no adapter'],
     [['cpu-pool', '--workers', '0'], '--workers: "0" leaves nothing to compare'],
   ])('refuses %j by name, with code 2', async (args, named) => {
     const { code, stdout, stderr } = await bench(...args);

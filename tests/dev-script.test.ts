@@ -84,7 +84,7 @@ describe('npm run dev', () => {
   });
 
   it.skipIf(networkAddress === undefined)('says that there is no WebGPU elsewhere over http', async () => {
-    const said = await startDev('expect none there', '--host', String(networkAddress), '--http');
+    const said = await startDev('it has no WebGPU there', '--host', String(networkAddress), '--http');
     const url = /Network: +(\S+)/.exec(said)?.[1];
     expect(url).toMatch(`http://${networkAddress}:`);
     expect(scan(said)).toBe(url);

@@ -102,7 +102,7 @@ describe('what is there is rendered', () => {
     const partials = { part: 'a\nb\n' };
     expect(renderByMustache('  {{> part}}\n', {}, partials)).toBe('  a\n  b\n');
     for (const text of ['  {{> part}}\n', '\t{{> part}}', 'x {{> part}}'])
-      expect(() => render(text, {}, partials)).toThrow('a partial goes to the start of its line: {{> part}}');
+      expect(() => render(text, {}, partials)).toThrow('a partial must start its line: {{> part}}');
     expect(render('x\n{{> part}}\ny', {}, partials)).toBe('x\na\nb\ny');
   });
 });

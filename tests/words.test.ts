@@ -12,7 +12,14 @@ import { functionLines } from './support/function-lines.js';
 const project = fileURLToPath(new URL('..', import.meta.url));
 
 /** Folders and files that the rules hold for; `docs` stands for docs/*.md. */
-const CLEAN: readonly string[] = ['scripts'];
+const CLEAN: readonly string[] = [
+  'scripts',
+  'vite.config.ts',
+  'vite.bench.config.ts',
+  'vite.lib.config.ts',
+  'vitest.config.ts',
+  'typedoc.config.mjs',
+];
 
 /** Words that were replaced, and the term of docs/glossary.md to use. */
 const replacedWords: readonly { readonly word: RegExp; readonly use: string; readonly example: string }[] = [

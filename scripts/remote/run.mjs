@@ -1,4 +1,4 @@
-/** One run of the page in a far browser, and what it told. */
+/** Runs the page in a remote browser and collects its rows. */
 import { adapterLine, isCpu } from '../adapter/adapter-line.mjs';
 import { hadNoWebGpu, watchPage } from '../browser/watch-page.mjs';
 import { progress, say } from '../command-line.mjs';
@@ -13,17 +13,20 @@ import { isWrong } from './report.mjs';
  * @property {AnyRow[]} rows
  */
 
-/** No WebGPU, or another adapter than the one asked for. */
+/** The browser has no WebGPU, or an adapter of another kind. */
 export class AdapterError extends Error {}
 
-/** A wrong result, or the page gave up. */
+/** A result is wrong, or the page ended the run with an error. */
 export class RunFailedError extends Error {}
 
 /**
+ * Follows a run to its end.
+ *
  * @param {import('playwright').Page} page
  * @param {string} url
  * @param {Pick<import('./options.mjs').Options, 'adapter' | 'firstProgressSeconds' | 'stallSeconds'>} options
- * @param {Told} told is filled as the run goes on, so that it is there too when the run breaks off
+ * @param {Told} told filled during the run, so that a failed run leaves its rows, too
+ * @throws AdapterError, RunFailedError, and the errors of `watchPage`
  */
 export async function runRemotely(page, url, { adapter: asked, firstProgressSeconds, stallSeconds }, told) {
   page.on('pageerror', (error) => console.error(`page: ${error.message}`));
@@ -36,7 +39,9 @@ export async function runRemotely(page, url, { adapter: asked, firstProgressSeco
         told.adapter = adapter;
         say(`adapter: ${adapterLine(adapter)}`);
         if (asked !== 'any' && (isCpu(adapter) || adapter.software !== (asked === 'software'))) {
-          throw new AdapterError(`asked for a ${asked} adapter, and the browser runs on ${adapterLine(adapter)}`);
+          throw new AdapterError(
+            `the run asked for a ${asked} adapter, but the browser runs on ${adapterLine(adapter)}`,
+          );
         }
       }
       progress(`${done}/${total} ${doing}`);

@@ -15,7 +15,7 @@ export default defineConfig({
     tags: [
       { name: 'long', description: 'the second tier, `npm run test:all`; docs/architecture.md says what is in it' },
     ],
-    // three times what the slowest test takes on an idle machine
+    // long limits: a busy machine takes three times as long as an idle one
     testTimeout: 300_000,
     hookTimeout: 300_000,
   },

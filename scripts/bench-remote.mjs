@@ -52,19 +52,19 @@ async function bench(options) {
   const endpoint = withoutSecrets(options.connect);
   console.log(`${options.browser} ${browser.version()} at ${endpoint}: ${userAgent}`);
 
-  /** @type {import('./remote/run.mjs').Told} */
-  const told = { adapter: null, rows: [] };
+  /** @type {import('./remote/run.mjs').RunLog} */
+  const log = { adapter: null, rows: [] };
   /** @type {unknown} */
   let failure = null;
   try {
-    await runRemotely(page, url, options, told);
+    await runRemotely(page, url, options, log);
   } catch (error) {
     failure = error;
   }
   if (interrupted) return;
   if (options.screenshot !== undefined) await takePicture(page, options.screenshot);
   if (options.json !== undefined) {
-    const { adapter, rows } = told;
+    const { adapter, rows } = log;
     const environment = {
       ...{ at: new Date().toISOString(), commit: commit(), endpoint, userAgent, adapter },
       browser: { name: options.browser, version: browser.version() },
@@ -76,7 +76,7 @@ async function bench(options) {
     };
     writeResult(options.json, environment, failure, rows);
   }
-  if (told.rows.length > 0) console.log(`\n${summary(told.rows, reportLines(told.rows))}`);
+  if (log.rows.length > 0) console.log(`\n${summary(log.rows, reportLines(log.rows))}`);
   if (failure !== null) throw failure;
 }
 

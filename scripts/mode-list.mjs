@@ -86,7 +86,7 @@ export const modes = /** @type {const} */ ({
     title: 'Targets',
     about: 'measures what the performance targets ask for: which are met, and which are missed?',
     takes: '4 to 10 min up to 2^16',
-    nodeOnly: 'it needs the clocks of Node, and devices without a pipeline cache',
+    nodeOnly: 'it needs the clocks of Node, and new devices that compile every kernel again',
   },
 });
 

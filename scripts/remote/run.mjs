@@ -8,7 +8,7 @@ import { isWrong } from './report.mjs';
  * @typedef {import('./report.mjs').AnyRow} AnyRow
  * @typedef {import('../adapter/open-gpu.mjs').Adapter} Adapter
  *
- * @typedef {object} Told
+ * @typedef {object} RunLog
  * @property {Adapter | null} adapter
  * @property {AnyRow[]} rows
  */
@@ -25,18 +25,18 @@ export class RunFailedError extends Error {}
  * @param {import('playwright').Page} page
  * @param {string} url
  * @param {Pick<import('./options.mjs').Options, 'adapter' | 'firstProgressSeconds' | 'stallSeconds'>} options
- * @param {Told} told filled during the run, so that a failed run leaves its rows, too
+ * @param {RunLog} log filled during the run, so that a failed run leaves its rows, too
  * @throws AdapterError, RunFailedError, and the errors of `watchPage`
  */
-export async function runRemotely(page, url, { adapter: asked, firstProgressSeconds, stallSeconds }, told) {
+export async function runRemotely(page, url, { adapter: asked, firstProgressSeconds, stallSeconds }, log) {
   page.on('pageerror', (error) => console.error(`page: ${error.message}`));
   const end = await watchPage(page, url, {
     firstProgressSeconds,
     stallSeconds,
-    onRow: (row) => told.rows.push({ ...row }),
+    onRow: (row) => log.rows.push({ ...row }),
     onProgress({ adapter, doing, done, total }) {
-      if (adapter !== null && told.adapter === null) {
-        told.adapter = adapter;
+      if (adapter !== null && log.adapter === null) {
+        log.adapter = adapter;
         say(`adapter: ${adapterLine(adapter)}`);
         if (asked !== 'any' && (isCpu(adapter) || adapter.software !== (asked === 'software'))) {
           throw new AdapterError(
@@ -50,6 +50,6 @@ export async function runRemotely(page, url, { adapter: asked, firstProgressSeco
 
   if (hadNoWebGpu(end)) throw new AdapterError(`the browser has no WebGPU: ${end.error}`);
   if (end.status === 'failed') throw new RunFailedError(`the run failed: ${end.error}`);
-  const wrong = told.rows.filter(isWrong).length;
+  const wrong = log.rows.filter(isWrong).length;
   if (wrong > 0) throw new RunFailedError(`WRONG: ${wrong} ${wrong === 1 ? 'check' : 'checks'} failed`);
 }

@@ -6,7 +6,7 @@ interface FunctionLines {
   readonly lines: number;
 }
 
-/** Returns the name that a function is known by: its own, its variable's, its key's, or the call that takes it. */
+/** Names a function: by its own name, its variable, its key, or the call that takes it. */
 const nameOf = (node: ts.FunctionLikeDeclaration, file: ts.SourceFile): string => {
   if (ts.isConstructorDeclaration(node)) return 'constructor';
   if (node.name !== undefined) return node.name.getText(file);
@@ -17,7 +17,10 @@ const nameOf = (node: ts.FunctionLikeDeclaration, file: ts.SourceFile): string =
   return ts.isCallExpression(parent) ? `${parent.expression.getText(file)}(…)` : 'anonymous';
 };
 
-/** Measures all functions of a TypeScript source, in the order in which they begin; inner ones count for outer ones, too. */
+/**
+ * Measures all functions of a TypeScript source, in the order in which they begin. Lines of an
+ * inner function count for the outer one, too.
+ */
 export const functionLines = (path: string, text: string): FunctionLines[] => {
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
   const lineOf = (at: number): number => file.getLineAndCharacterOfPosition(at).line;

@@ -31,11 +31,21 @@ const CLEAN: readonly string[] = [
   'typedoc.config.mjs',
 ];
 
-/** Words that were replaced, and the term of docs/glossary.md to use. */
-const replacedWords: readonly { readonly word: RegExp; readonly use: string; readonly example: string }[] = [
+interface ReplacedWord {
+  readonly word: RegExp;
+  /** Term of docs/glossary.md, or a description of it. */
+  readonly use: string;
+  /** Paths to which the rule is limited; elsewhere the word has another meaning. */
+  readonly only?: RegExp;
+  /** A line in which the word is found. */
+  readonly example: string;
+}
+
+/** Words that were replaced. */
+const replacedWords: readonly ReplacedWord[] = [
   { word: /custod(?:y|ies)/i, use: 'dispatch chain', example: 'const custody = 1;' },
   { word: /\b(?:un)?seal(?:s|ed|ing)?\b/i, use: 'digest', example: '// The level is sealed.' },
-  { word: /\bstamp(?:s|ed|ing)?\b/i, use: 'link', example: 'assertWhole(stamps);' },
+  { word: /\bstamp(?:s|ed|ing)?\b/i, use: 'link', only: /^(?:src|wgsl)\//, example: 'assertWhole(stamps);' },
   { word: /\bslabs?(?![a-z])|Slabs?(?![a-z])/, use: 'window row', example: 'const slabLength = 1;' },
   { word: /\btwins?(?![a-z])|Twins?(?![a-z])/, use: 'CPU reference', example: '// CPU twin: walk.ts' },
   { word: /\b(?:go|goes)On\b/, use: 'checkpoint', example: 'goOn();' },
@@ -48,7 +58,7 @@ const replacedWords: readonly { readonly word: RegExp; readonly use: string; rea
   { word: /\bso-manieth\b/i, use: 'sequence number', example: "// The device's so-manieth." },
   { word: /\bwhomever\b/i, use: 'a named subject', example: '// Work, of whomever.' },
   { word: /\bnobody['’]s\b/i, use: 'a named subject', example: "// That is nobody's." },
-  { word: /\bis its\b|\bare its(?=[.,;:]|$)/i, use: 'a verb', example: '// What is its, it computes.' },
+  { word: /\b(?:is|are) its(?=[.,;:)]|\s*\*\/|$)/i, use: 'a verb', example: '// What is its, it computes.' },
   { word: /\bFront\b|\/front\.(?:js|ts)\b/, use: 'the engine that composes', example: 'class Front {' },
   { word: /\b(?:Surveyed)?Factors\b/, use: 'scalar vectors', example: 'SurveyedFactors[]' },
   { word: /\bfoldsScalars\b/, use: 'negatesScalars', example: 'curve.foldsScalars' },
@@ -94,10 +104,12 @@ const linesWith = (text: string, pattern: RegExp, hint: string) =>
 const rules: readonly Rule[] = [
   {
     name: 'names that were replaced stay away',
-    broken: Object.fromEntries(replacedWords.map(({ example }, i) => [`word-${i}.ts`, example])),
+    broken: Object.fromEntries(replacedWords.map(({ example }, i) => [`src/word-${i}.ts`, example])),
     kept: { path: 'a.ts', text: '// A timestamp in front of factors; it was unsealable.\nconst digest = 1;' },
-    find: ({ text }) =>
-      replacedWords.flatMap(({ word, use }) => linesWith(text, word, `use "${use}" in place of ${word}`)),
+    find: ({ path, text }) =>
+      replacedWords
+        .filter(({ only }) => only?.test(path) ?? true)
+        .flatMap(({ word, use }) => linesWith(text, word, `use "${use}" in place of ${word}`)),
   },
   {
     name: 'comments begin with a verb or a noun',

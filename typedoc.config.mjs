@@ -5,7 +5,7 @@
 export default {
   name: 'webgpu-msm',
   includeVersion: true,
-  entryPoints: ['src/index.ts', 'src/calibrate.ts', 'src/checks.ts', 'src/formats.ts', 'src/node.ts'],
+  entryPoints: ['src/index.ts', 'src/calibrate.ts', 'src/formats.ts', 'src/node.ts'],
   tsconfig: 'tsconfig.json',
   readme: 'README.md',
   projectDocuments: [

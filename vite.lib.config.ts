@@ -26,7 +26,6 @@ export default defineConfig({
       entry: {
         index: 'src/index.ts',
         calibrate: 'src/calibrate.ts',
-        checks: 'src/checks.ts',
         formats: 'src/formats.ts',
         noble: 'src/noble.ts',
         node: 'src/node.ts',

@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { UsageError } from './command-line.mjs';
 
@@ -88,9 +88,7 @@ export async function openLibrary(folder) {
   const library = findLibrary(folder, 'build');
   const module = await import(pathToFileURL(library).href);
   if (module.createMsmEngine === undefined) throw new UsageError(`--build: ${library} exports no createMsmEngine`);
-  // older builds have the checks in the main module
-  const checks = join(dirname(library), 'checks.js');
-  return existsSync(checks) ? { ...module, ...(await import(pathToFileURL(checks).href)) } : module;
+  return module;
 }
 
 /**

@@ -99,8 +99,9 @@ async function choose({ stageKernels, fieldKernels, ownLibrary, curves }, chips,
   const stagesOnly = settings.some(({ build }) => build !== null);
   const wanted = [];
   for (const chip of chips) {
-    for (const [side, { build, tuning }] of settings.entries()) {
-      const library = build === null ? ownLibrary : await openLibrary(build);
+    for (const [side, setting] of settings.entries()) {
+      const { build, tuning } = setting;
+      const library = build === null ? ownLibrary(setting) : await openLibrary(build);
       const all = await stageKernels(library, chip, curve, tuning);
       if (!stagesOnly) all.push(...(await fieldKernels(chip, curve)));
       const kernels = all.filter(({ title }) => words.some((word) => title.includes(word)));

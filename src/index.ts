@@ -18,7 +18,7 @@ export type { MsmEngine, MsmPlan } from './api/engine.js';
 export type { Bases, Scalars } from './api/handles.js';
 export type { HostTimes, PhaseTime, Prediction, RunRecord, TimelineEntry } from './api/run-record.js';
 export type { ComputeWorker, EngineEvent, EngineStats, QueueLimits, Sharing } from './api/sharing.js';
-export type { StageChecks, Tuning } from './api/tuning.js';
+export type { Tuning } from './api/tuning.js';
 export type {
   AffinePoint,
   BytesLike,
@@ -31,7 +31,7 @@ export type {
 } from './api/values.js';
 export type { Curve } from './curves/curve.js';
 export type { Group, NamedCurve } from './curves/names.js';
-export { createMsmEngine } from './engine/engine.js';
+export { createMsmEngine } from './engine/create-engine.js';
 export type { MsmEngineOptions } from './engine/options.js';
 export { MsmError, type MsmErrorCode } from './errors.js';
 export { version } from './version.js';

@@ -1,6 +1,6 @@
 /** What the host makes of the accounts of a job: one that says anything else than it should is a fault, and names the stages. */
 import { describe, expect, test } from 'vitest';
-import { checks as allChecks } from '../src/checks/module.js';
+import { stageChecks } from '../dev/checks/stage-checks.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
 import { GpuFault } from '../src/errors.js';
@@ -36,11 +36,11 @@ describe('what decompose is to find, also of more scalars than are looked at in 
   });
 });
 
-describe.each([undefined, allChecks])('accounts, with findings in front or without', (checks) => {
+describe.each([undefined, stageChecks])('accounts, with findings in front or without', (instrument) => {
   // two vectors of three windows in groups of four: the first vector is in the first group alone, the second in both
   const plan = {
     ...{ groups: 2, windows: 6, windowsPerGroup: 4, vectorWindows: 3 },
-    ...{ levelTasks: [20, 2, 1], checks, reduce: { bitsTasks: 9 } },
+    ...{ levelTasks: [20, 2, 1], instrument, reduce: { bitsTasks: 9 } },
   };
   const at = 40;
   const accounts = accountsOf(plan, at);
@@ -64,7 +64,7 @@ describe.each([undefined, allChecks])('accounts, with findings in front or witho
     expect(new Set(all).size).toBe(all.length);
     expect(Math.max(...all)).toBe((at + accountsBytes(plan)) / 4 - 1);
     // the findings are in front
-    expect(Math.min(...all) > at / 4).toBe(checks !== undefined);
+    expect(Math.min(...all) > at / 4).toBe(instrument !== undefined);
   });
 
   const digests = [0xfedcba98, 0x89abcdef];

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
+import { createCheckedEngine } from '../dev/checks/engine.js';
 import { bls12381, bls12381Oracle } from '../dev/oracle/curves.js';
 import {
   type AffinePoint,
@@ -11,7 +12,6 @@ import {
   INFINITY,
   makeKnownBases,
 } from '../dev/oracle/known-bases.js';
-import { stageChecks } from '../src/checks.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
 import {
@@ -22,6 +22,7 @@ import {
   type Progress,
   type Tuning,
 } from '../src/index.js';
+import { gpuKnobs } from '../src/msm/plan/device-profiles.js';
 import { planMsm } from '../src/msm/plan/planner.js';
 import { schedule } from '../src/msm/plan/schedule.js';
 import { fullWorkload } from '../src/msm/plan/workload.js';
@@ -65,13 +66,13 @@ const mixed: readonly Vector[] = [
 const withEngine = async (
   more: Partial<Tuning>,
   use: (engine: MsmEngine, bases: Bases) => Promise<void>,
-  options: Partial<MsmEngineOptions> = {},
+  options: Partial<MsmEngineOptions> & { readonly checks?: boolean } = {},
 ): Promise<void> => {
-  const engine = await createMsmEngine({
+  const engine = await createCheckedEngine({
     curve: 'bn254',
     device: await getDevice(),
     tuning: { ...tuning, ...more },
-    checks: stageChecks,
+    checks: false,
     ...options,
   });
   try {
@@ -96,17 +97,21 @@ describe('vectors of different lengths and offsets', () => {
       expect(await engine.msmBatch(bases, bytes, { offsets })).toEqual(sums);
     }));
 
-  const agrees = (_: string, more: Partial<Tuning>): Promise<void> =>
-    withEngine(more, async (engine, bases) => {
-      expect(await engine.msmBatch(bases, bytes, { offsets })).toEqual(sums);
-      expect(engine.lastRun?.on).toBe(more.cpuBelow === undefined ? 'gpu' : 'cpu');
-      if (more.additionsPerSubmit !== undefined) expect(engine.lastRun?.submits).toBeGreaterThan(1);
-    });
+  const agrees = (_: string, { checks = false, ...more }: Partial<Tuning> & { checks?: boolean }): Promise<void> =>
+    withEngine(
+      more,
+      async (engine, bases) => {
+        expect(await engine.msmBatch(bases, bytes, { offsets })).toEqual(sums);
+        expect(engine.lastRun?.on).toBe(more.cpuBelow === undefined ? 'gpu' : 'cpu');
+        if (more.additionsPerSubmit !== undefined) expect(engine.lastRun?.submits).toBeGreaterThan(1);
+      },
+      { checks },
+    );
   test.each<[string, Partial<Tuning>]>([
     ['a few additions a submit', { additionsPerSubmit: 2 ** 12 }],
     ['on the CPU', { cpuBelow: 2 ** 16 }],
   ])('%s', agrees);
-  test.each<[string, Partial<Tuning>]>([
+  test.each<[string, Partial<Tuning> & { checks?: boolean }]>([
     ['checked between the stages', { checks: true }],
     ['hardly any additions a submit', { additionsPerSubmit: 2 ** 10 }],
     ['narrow windows', { windowBits: 2 }],
@@ -237,7 +242,7 @@ describe('the contract', () => {
 describe('many vectors', () => {
   const bound = curveContext(bn254);
   const limits = {
-    software: false,
+    knobs: gpuKnobs,
     product: 'signed' as const,
     additionsPerMs: 2 ** 14,
     maxComputeInvocationsPerWorkgroup: 256,

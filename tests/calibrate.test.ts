@@ -8,7 +8,7 @@ import type { Calibration } from '../src/api/calibration.js';
 import { calibrate } from '../src/calibrate/calibrate.js';
 import { recall, remember, rememberedName } from '../src/calibrate/memory.js';
 import { type CalibrationStore, indexedDbStore } from '../src/calibrate/store.js';
-import { createMsmEngine } from '../src/engine/engine.js';
+import { createMsmEngine } from '../src/engine/create-engine.js';
 import { MsmError } from '../src/errors.js';
 import { fileStore } from '../src/node.js';
 import { version } from '../src/version.js';

@@ -1,13 +1,15 @@
-/** `tuning.checks`: silent where all is well, and where a stage is broken they say which, at which bucket and in which task. */
+/** Stage checks: they find nothing in a sound engine, and name stage, bucket and task where a stage is broken. */
 import { describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import type { PointDistributionName } from '../dev/cases/point-distributions.js';
 import type { ScalarDistributionName } from '../dev/cases/scalar-distributions.js';
-import { checks } from '../src/checks/module.js';
-import { stageChecks } from '../src/checks.js';
+import { createCheckedEngine } from '../dev/checks/engine.js';
+import { stageChecks } from '../dev/checks/stage-checks.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
-import { createMsmEngine, type Tuning } from '../src/index.js';
+import { composeEngine } from '../src/engine/create-engine.js';
+import type { MsmEngineOptions, Tuning } from '../src/index.js';
+import type { Instrument } from '../src/msm/instrument.js';
 import { planOne } from '../src/msm/plan/planner.js';
 import type { Knobs } from '../src/msm/plan/tuning.js';
 import { fullWorkload } from '../src/msm/plan/workload.js';
@@ -29,13 +31,21 @@ const shape = {
 
 describe('where all is well', () => {
   const findsNothing = async (_: string, more: Partial<Tuning>, memoryBudget: number | undefined): Promise<void> => {
-    const engine = await createMsmEngine({
+    let readings = 0;
+    const counted: Instrument = {
+      ...stageChecks,
+      read: (...given) => {
+        readings++;
+        return stageChecks.read(...given);
+      },
+    };
+    const options: MsmEngineOptions = {
       curve: 'bn254',
       device: await getDevice(),
-      tuning: { ...shape, ...more, checks: true },
-      checks: stageChecks,
+      tuning: { ...shape, ...more },
       ...(memoryBudget === undefined ? {} : { memoryBudget }),
-    });
+    };
+    const engine = await composeEngine(options, counted);
     const cases: [PointDistributionName, ScalarDistributionName, number][] = [
       ['distinct', 'random', 1],
       ['distinct', 'all-zero', 3],
@@ -51,7 +61,8 @@ describe('where all is well', () => {
       expect(await engine.msm(bases, values.bytes), `${points}, ${scalars}, ${n}`).toEqual(expected);
       bases.destroy();
     }
-    expect(engine.lastRun?.tuning.checks).toBe(true);
+    expect(readings).toBeGreaterThanOrEqual(cases.length);
+    expect(engine.pipelines.map(({ name }) => name)).toContain('check_sums');
     if (memoryBudget !== undefined) expect(engine.memory.peak).toBeLessThanOrEqual(memoryBudget);
     engine.destroy();
   };
@@ -67,14 +78,14 @@ describe('where all is well', () => {
 
   test('they cost nothing where they are off', () => {
     const context = curveContext(bn254);
-    const kernels = createKernels(context, checks);
+    const kernels = createKernels(context, stageChecks.walk);
     const commands = (tuning: Knobs) => {
       const plan = planOne(fullWorkload(1000, context), context, limits, tuning);
       const all = recordPlan(kernels, plan, 1000).filter((command) => command.kind === 'dispatch');
       expect(all).toHaveLength(plan.dispatches);
       return { plan, all, phases: new Set(all.map(({ phase }) => phase)) };
     };
-    const [off, on] = [commands({}), commands({ checks })];
+    const [off, on] = [commands({}), commands({ instrument: stageChecks })];
     expect(off.phases).not.toContain('checks');
     expect(on.phases).toContain('checks');
     expect(Object.keys(off.plan.scratch)).not.toContain('digits');
@@ -143,13 +154,13 @@ describe('where a stage is broken', () => {
       'what an absent place holds is left as it was',
       'walk',
       once('partials[2u * t] = point_infinity();', ''),
-      /in walk: a place was not written.*task \d+, walk 0/,
+      /in walk: a carry was not written.*task \d+, walk 0/,
     ],
     [
       'a partial sum is not announced',
       'walk',
       once('carries[place].point_ref = place;', ''),
-      /in walk: a place was not written, or holds another partial sum than its own \(bucket \d+, task \d+, walk 0;/,
+      /in walk: a carry was not written, or refers to another partial sum than its own \(bucket \d+, task \d+, walk 0;/,
     ],
     [
       'every second entry is left out',
@@ -188,12 +199,11 @@ describe('where a stage is broken', () => {
           descriptor.label === `webgpu-msm ${kernel}` ? { ...descriptor, code: spoil(descriptor.code) } : descriptor,
         );
     });
-    const engine = await createMsmEngine({
+    const engine = await createCheckedEngine({
       curve: smallCurve,
       gpu,
-      tuning: { ...shape, windowBits: 5, checks: true },
-      checks: stageChecks,
-      // which would find most of them first
+      tuning: { ...shape, windowBits: 5 },
+      // the self-test would find most faults first
       selfTest: false,
     });
     const bases = await engine.loadBases(points);

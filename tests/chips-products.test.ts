@@ -1,9 +1,9 @@
 /** Which product a chip gets where nobody said. */
 import { expect, test } from 'vitest';
+import { createCheckedEngine } from '../dev/checks/engine.js';
 import { chips } from '../dev/isa/chips.js';
-import { stageChecks } from '../src/checks.js';
-import { createMsmEngine, type MsmEngineOptions } from '../src/index.js';
-import { productFor } from '../src/msm/plan/chips.js';
+import type { MsmEngineOptions } from '../src/index.js';
+import { productFor } from '../src/msm/plan/device-profiles.js';
 
 const on = (vendor: string, architecture: string, { description = '', hasDot4 = true } = {}) =>
   productFor({ vendor, architecture, description }, hasDot4);
@@ -58,23 +58,24 @@ test('in software signed ones where shifts are slow, else unsigned ones', () => 
   expect(on('microsoft', 'warp', { description: 'Microsoft Basic Render Driver' })).toBe('unsigned');
 });
 
-test.each<[string, Partial<MsmEngineOptions>, boolean]>([
+test.each<[string, Partial<MsmEngineOptions> & { checks?: boolean }, boolean]>([
   ['381 bits', { curve: 'bls12-381' }, true],
   ['377 bits', { curve: 'bls12-377' }, true],
   ['pairs', { group: 'g2' } as never, true],
   ['254 bits', {}, false],
   ['256 bits, a = -3', { curve: 'p256' }, false],
-  ['256 bits, a = -3, with checks', { curve: 'p256', tuning: { checks: true } }, true],
-  ['the image of an Edwards curve, with checks', { curve: 'ed25519', tuning: { checks: true } }, true],
-  ['254 bits, with checks', { tuning: { checks: true } }, false],
+  ['256 bits, a = -3, with checks', { curve: 'p256', checks: true }, true],
+  ['the image of an Edwards curve, with checks', { curve: 'ed25519', checks: true }, true],
+  ['254 bits, with checks', { checks: true }, false],
 ])('software is asked for products of bytes only where it was tried: %s', async (_, options, isRefused) => {
   const on = (description: string, fieldProduct: 'dot4' | 'unsigned') => {
     // as much of a device as an engine looks at when it is made
     const device = { createBuffer: () => null, adapterInfo: { description }, limits: {}, features: new Set() };
     const lost = new Promise<never>(() => undefined);
-    const given = { device: { ...device, lost, addEventListener: () => undefined }, checks: stageChecks };
+    const given = { device: { ...device, lost, addEventListener: () => undefined } };
     const tuning = { ...options.tuning, fieldProduct };
-    return createMsmEngine({ curve: 'bn254', ...options, ...given, tuning } as unknown as MsmEngineOptions);
+    const all = { curve: 'bn254', checks: false, ...options, ...given, tuning };
+    return createCheckedEngine(all as unknown as MsmEngineOptions);
   };
   const refused = { code: 'bad-argument', message: expect.stringMatching(/^tuning\.fieldProduct: 'dot4' is for GPUs/) };
   if (isRefused) await expect(on('SwiftShader driver 5.0.0', 'dot4')).rejects.toMatchObject(refused);

@@ -4,10 +4,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type ChipName, chipNames, chips } from '../dev/isa/chips.js';
 import { docsTable, kernelsOfTable, sourcesOf, tableChips } from '../dev/isa/docs-table.js';
 import { type Figures, figuresOf } from '../dev/isa/figures.js';
-import { type ChipKernel, ownLibrary, stageKernels } from '../dev/isa/kernels.js';
+import { type ChipKernel, stageKernels } from '../dev/isa/kernels.js';
 import { chipReport } from '../dev/isa/report.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext, withProduct } from '../src/curves/curve.js';
+import { createMsmEngine } from '../src/engine/create-engine.js';
 import { createKernels } from '../src/msm/stages/kernels.js';
 import { programKernel } from '../src/msm/stages/program.js';
 import { tablesKernels } from '../src/msm/stages/tables.js';
@@ -57,12 +58,12 @@ test('a chip is asked to compile what a GPU is: products of its own, 8 slots, pr
   const ours = createKernels(chosen);
   const { count, scan, scatter } = ours.sort(64, 32);
   const { spread, double } = tablesKernels(chosen);
-  const walk = ours.walk({ prefixMemory: 'private', threads: 64, slots: 8, checks: false });
+  const walk = ours.walk({ prefixMemory: 'private', threads: 64, slots: 8, instrumented: false });
   const expected = [
     ...[ours.importPoints(), ours.digest(), spread, double, programKernel(chosen), ours.decompose()],
     ...[count, scan, scatter, ours.partition(), walk, ours.reduce()],
   ];
-  const asked = await stageKernels(ownLibrary, 'navi31', bn254, {});
+  const asked = await stageKernels({ createMsmEngine }, 'navi31', bn254, {});
   const byName = (all: readonly { name: string; source: string }[]) =>
     new Map(all.map(({ name, source }) => [name, source]));
   expect(asked.map(({ name }) => name).sort()).toEqual(expected.map(({ name }) => name).sort());
@@ -71,12 +72,12 @@ test('a chip is asked to compile what a GPU is: products of its own, 8 slots, pr
 
 test('knobs count', async () => {
   const walkOf = async (tuning: object): Promise<string | undefined> =>
-    (await stageKernels(ownLibrary, 'navi31', bn254, tuning)).find(({ name }) => name === 'walk')?.source;
+    (await stageKernels({ createMsmEngine }, 'navi31', bn254, tuning)).find(({ name }) => name === 'walk')?.source;
   expect(await walkOf({ walkerSlots: 4 })).not.toBe(await walkOf({}));
 });
 
 test('what the library refuses is an error, and not an empty table', async () => {
-  await expect(stageKernels(ownLibrary, 'navi31', bn254, { walkerSlots: 65 })).rejects.toThrow(/walkerSlots/);
+  await expect(stageKernels({ createMsmEngine }, 'navi31', bn254, { walkerSlots: 65 })).rejects.toThrow(/walkerSlots/);
 });
 
 describe('figures of what drivers say', () => {

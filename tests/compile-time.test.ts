@@ -1,6 +1,6 @@
 /** What the pipelines of an MSM cost to compile. On the software adapter compiling happens in this process, whose CPU time is known. */
 import { expect, test } from 'vitest';
-import { createMsmEngine } from '../src/engine/engine.js';
+import { createMsmEngine } from '../src/engine/create-engine.js';
 import { getDevice } from './support/gpu.js';
 
 /** DESIGN §4: other libraries need 20 to 75 CPU seconds. The target is 3; a machine half as fast has taken 5.1, and one that had other things to do 9.1. */

@@ -18,7 +18,7 @@ import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, curveContext } from '../src/curves/curve.js';
 import { toAffine } from '../src/curves/jacobian.js';
 import { readerOf } from '../src/curves/point-source.js';
-import { encodePoints } from '../src/engine/input.js';
+import { encodePoints } from '../src/engine/arguments.js';
 import { createMsmEngine, type MsmEngine } from '../src/index.js';
 import { pippenger, signedDigits } from '../src/msm/cpu/pippenger.js';
 import { cpuWindowBits } from '../src/msm/plan/window-bits.js';

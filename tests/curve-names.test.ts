@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { edwardsNames, oracles, p256Curve, weierstrassNames } from '../dev/oracle/curves.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext, type KnownCurve } from '../src/curves/curve.js';
+import { loadModels } from '../src/curves/load-models.js';
 import { edwardsCurves } from '../src/curves/more-curves.js';
 import { resolveCurve } from '../src/curves/named.js';
 import type { OwnName } from '../src/curves/names.js';
 import { openCurve } from '../src/curves/open-curve.js';
-import { loadLater } from '../src/engine/load-later.js';
 import { isProbablyPrime } from './support/primes.js';
 
 /** A named G1 needs no extension, and its constants no check. */
@@ -43,7 +43,7 @@ test.each(names)('%s is the %s of the oracle', async (name, own) => {
     generator: { x: BASE.x, y: BASE.y },
   });
   const [byConstants, byName] = await Promise.all([
-    openCurve(curve, undefined, loadLater),
+    openCurve(curve, undefined, loadModels),
     openCurve(name, 'g1', none),
   ]);
   // a field has functions, which are made anew
@@ -87,10 +87,14 @@ test('s·P = (r − s)·(−P) for every point where the order is that of the wh
   // #E = p + 1 − t with |t| ≤ 2·√p, Hasse
   const most = 2n * BigInt(Math.floor(Math.sqrt(Number(p256Curve.p))));
   const context = (order: bigint) => curveContext({ ...p256Curve, order: order % 2n ** 256n });
-  expect(context(p256Curve.p + 1n - most / 2n)).toMatchObject({ foldsScalars: true, scalarBits: 256, signedBits: 255 });
+  expect(context(p256Curve.p + 1n - most / 2n)).toMatchObject({
+    negatesScalars: true,
+    scalarBits: 256,
+    signedBits: 255,
+  });
   expect(context(p256Curve.p + 1n - most - most / 2n).negatesScalars).toBe(false);
-  expect(context(2n ** 64n)).toMatchObject({ foldsScalars: false, scalarBits: 65, signedBits: 64 });
-  expect(context(2n ** 64n + 1n)).toMatchObject({ foldsScalars: false, scalarBits: 65, signedBits: 65 });
-  expect(curveContext(bn254)).toMatchObject({ foldsScalars: true, scalarBits: order.toString(2).length });
-  expect(context(3n)).toMatchObject({ foldsScalars: false, signedBits: 2 });
+  expect(context(2n ** 64n)).toMatchObject({ negatesScalars: false, scalarBits: 65, signedBits: 64 });
+  expect(context(2n ** 64n + 1n)).toMatchObject({ negatesScalars: false, scalarBits: 65, signedBits: 65 });
+  expect(curveContext(bn254)).toMatchObject({ negatesScalars: true, scalarBits: order.toString(2).length });
+  expect(context(3n)).toMatchObject({ negatesScalars: false, signedBits: 2 });
 });

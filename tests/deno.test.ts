@@ -10,8 +10,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
+import { checkKernels } from '../dev/checks/kernels.js';
+import { stageChecks } from '../dev/checks/stage-checks.js';
 import { bls12381, p256Curve } from '../dev/oracle/curves.js';
-import { checks } from '../src/checks/module.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, curveContext, withProduct } from '../src/curves/curve.js';
 import type { Kernel } from '../src/shaders/kernel.js';
@@ -40,22 +41,22 @@ type Builders = typeof import('./support/all-kernels.js');
 
 const kernelsOf = ({ createKernels, programKernel, tablesKernels }: Builders, constants: Curve): Kernel[] => {
   const curve = curveContext(constants);
-  const kernels = createKernels(curve, checks);
+  const kernels = createKernels(curve, stageChecks.walk);
   const products = ['signed', 'unsigned', 'dot4'] as const;
   return [
     ...products.flatMap((product) => {
       const chosen = withProduct(curve, product);
-      const own = createKernels(chosen, checks);
+      const own = createKernels(chosen, stageChecks.walk);
       return [
         own.importPoints(),
         ...Object.values(tablesKernels(chosen)),
         programKernel(chosen),
-        ...Object.values(own.checks()),
+        ...Object.values(checkKernels(chosen)),
         ...(['private', 'workgroup'] as const).flatMap((prefixMemory) =>
           [
             { threads: 16, slots: 4 },
             { threads: 64, slots: 1 },
-          ].flatMap((shape) => [false, true].map((watched) => own.walk({ prefixMemory, ...shape, checks: watched }))),
+          ].flatMap((shape) => [false, true].map((instrumented) => own.walk({ prefixMemory, ...shape, instrumented }))),
         ),
       ];
     }),

@@ -51,7 +51,6 @@ describe('the docs site', { tags: 'long' }, () => {
       'functions/calibrate.calibrate.html',
       'functions/formats.openZkey.html',
       'functions/node.fileStore.html',
-      'variables/checks.stageChecks.html',
       'interfaces/index.MsmEngine.html',
       'bench/index.html',
     ].filter((path) => !pages.has(path));

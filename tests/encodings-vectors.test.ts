@@ -10,7 +10,7 @@ import { groups as ofCurves } from '../src/curves/more-curves.js';
 import type { OwnName } from '../src/curves/names.js';
 import { readerOf } from '../src/curves/point-source.js';
 import { readPoints, writerOf } from '../src/encodings/encodings.js';
-import { encodePoints } from '../src/engine/input.js';
+import { encodePoints } from '../src/engine/arguments.js';
 import { quadraticField } from '../src/field/quadratic.js';
 import { createMsmEngine, type MsmEngine, type PointEncoding } from '../src/index.js';
 import { getDevice } from './support/gpu.js';

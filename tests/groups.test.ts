@@ -1,12 +1,12 @@
 /** G2: every curve that has one, against the oracle, with points that meet in every way, in both memories, with every product, and with tables. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createCheckedEngine } from '../dev/checks/engine.js';
 import { bn254FromNoble, oraclesOfG2 } from '../dev/oracle/curves.js';
 import { expectedMsm, groupOrder, makeKnownBases, numbersOf, Random } from '../dev/oracle/known-bases.js';
-import { stageChecks } from '../src/checks.js';
+import { loadModels } from '../src/curves/load-models.js';
 import { groups } from '../src/curves/more-curves.js';
 import type { OwnNameOfPair } from '../src/curves/names.js';
 import { openCurve } from '../src/curves/open-curve.js';
-import { loadLater } from '../src/engine/load-later.js';
 import { type AffinePoint, type Bases, createMsmEngine, type Fp2, type MsmEngine, type Tuning } from '../src/index.js';
 import { getDevice } from './support/gpu.js';
 import { meetingPoints } from './support/meeting-points.js';
@@ -76,9 +76,9 @@ describe('one engine of BN254 G2', () => {
   };
 
   test('between checks of its stages', { tags: 'long' }, async () => {
-    const tuning = { cpuBelow: 0, checks: true };
-    const options = { device: await getDevice(), checks: stageChecks, tuning };
-    const checked = await createMsmEngine({ curve: 'bn254', group: 'g2', ...options });
+    const tuning = { cpuBelow: 0 };
+    const options = { device: await getDevice(), tuning };
+    const checked = await createCheckedEngine({ curve: 'bn254', group: 'g2', ...options });
     try {
       const scalars = scalarsFor(300, 9);
       const sum = await checked.msm(await checked.loadBases(known.bytes), scalars);
@@ -204,8 +204,8 @@ test.each(names)('%s G2 by constants is that by name, and noble’s', async (nam
       .add(Point.BASE)
       .is0(),
   ).toBe(true);
-  const own = await openCurve(curve, undefined, loadLater);
-  expect(own).toMatchObject({ foldsScalars: false, pointBytes: 2 * oraclesOfG2[name].coordinateBytes });
+  const own = await openCurve(curve, undefined, loadModels);
+  expect(own).toMatchObject({ negatesScalars: false, pointBytes: 2 * oraclesOfG2[name].coordinateBytes });
 });
 
 test('constants that noble has are computed on', async () => {

@@ -1,9 +1,9 @@
 /** Which sums that wait are computed together: by what each that joins costs the others, and saves those behind it. */
 import { describe, expect, test } from 'vitest';
-import { type Expected, worthMerging } from '../src/msm/routing/merging.js';
+import { type ExpectedTime, worthMerging } from '../src/msm/routing/merging.js';
 
-const call = (growingMs: number, fixedMs = 10): Expected => ({ fixedMs, growingMs });
-const many = (count: number, growingMs: number): Expected[] => Array.from({ length: count }, () => call(growingMs));
+const call = (growingMs: number, fixedMs = 10): ExpectedTime => ({ fixedMs, growingMs });
+const many = (count: number, growingMs: number): ExpectedTime[] => Array.from({ length: count }, () => call(growingMs));
 
 describe('of two', () => {
   test.each([
@@ -46,9 +46,9 @@ test('whoever waits does so no longer in all than if nobody were merged', () => 
     let [now, sum] = [0, 0];
     let left = sizes.map((growingMs) => call(growingMs));
     while (left.length > 0) {
-      const [first, ...others] = left as [Expected, ...Expected[]];
+      const [first, ...others] = left as [ExpectedTime, ...ExpectedTime[]];
       const chosen = isMerged ? worthMerging(first, others) : [];
-      const batch = [first, ...chosen.map((i) => others[i] as Expected)];
+      const batch = [first, ...chosen.map((i) => others[i] as ExpectedTime)];
       now += first.fixedMs + batch.reduce((total, { growingMs }) => total + growingMs, 0);
       sum += now * batch.length;
       left = others.filter((_, i) => !chosen.includes(i));

@@ -16,7 +16,6 @@ const VERSIONS = ['5.4.5', '5.5.4', '5.6.3', '5.7.3', '5.8.3', '5.9.3', '6.0.3',
 
 const PROGRAM = `import { type Bases, createMsmEngine, MsmError, type MsmErrorCode, version } from 'webgpu-msm';
 import { calibrate } from 'webgpu-msm/calibrate';
-import { stageChecks } from 'webgpu-msm/checks';
 import { type FileSource, openPtau, openZkey } from 'webgpu-msm/formats';
 import { nobleMsm } from 'webgpu-msm/noble';
 import { accelerate } from 'webgpu-msm/snarkjs';
@@ -25,8 +24,8 @@ import 'webgpu-msm/worker';
 export const compute = async (device: GPUDevice, gpu: GPU): Promise<bigint> => {
   const calibration = await calibrate(device, { curve: 'bn254' });
   const powerPreference = 'low-power';
-  const tuning = { checks: true };
-  const options = { calibration, checks: stageChecks, device, gpu, powerPreference, tuning } as const;
+  const tuning = { windowBits: 8 };
+  const options = { calibration, device, gpu, powerPreference, tuning } as const;
   using engine = await createMsmEngine({ curve: 'bn254', ...options });
   using bases: Bases = await engine.loadBases([{ x: 1n, y: 2n, infinity: false }]);
   const { x }: { x: bigint } = await engine.msm(bases, [2n]);

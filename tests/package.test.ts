@@ -21,8 +21,6 @@ import { inProject } from './support/run-script.js';
 const MOST_BYTES = 40 * 1024;
 /** Of what finds knobs, beside the engine that it takes from the main module. */
 const MOST_BYTES_OF_CALIBRATE = 3328;
-/** Of what is handed over to check the stages. */
-const MOST_BYTES_OF_CHECKS = 4608;
 /** Of what reads files of provers, beside what it takes from the main module. */
 const MOST_BYTES_OF_FORMATS = 4608;
 /** What noble's adapter adds. */
@@ -118,9 +116,6 @@ describe('what is in it', () => {
       'calibrate.d.ts',
       'calibrate.js',
       'calibrate.js.map',
-      'checks.d.ts',
-      'checks.js',
-      'checks.js.map',
       'encodings.js',
       'encodings.js.map',
       'formats.d.ts',
@@ -160,7 +155,6 @@ describe('what is in it', () => {
     for (const name of [
       'later.js',
       'calibrate.js',
-      'checks.js',
       'encodings.js',
       'formats.js',
       'index.js',
@@ -180,25 +174,20 @@ describe('what is in it', () => {
     }
   });
 
-  test.each([
-    ['index.js', 300],
-    ['checks.js', 50],
-  ])('no comment and no indentation of a shader in %s', (name, least) => {
+  test.each([['index.js', 300]])('no comment and no indentation of a shader in %s', (name, least) => {
     const code = readFileSync(join(dist, name), 'utf8');
     const lines = code.split('\n').filter((line) => /^\s*(let|var|fn|for|if|return)\b.*[;{]$/.test(line));
     expect(lines.length).toBeGreaterThan(least);
     expect(lines.filter((line) => /^\s|\/\//.test(line))).toEqual([]);
   });
 
-  test('of the checks nothing where they are not handed over, and nothing of the library with them', () => {
-    const [index, checks] = ['index.js', 'checks.js'].map((name) => readFileSync(join(dist, name), 'utf8'));
-    for (const own of ['fn check_sorted(', 'fn note_writer(', 'a bucket was written twice', 'bucketWriters']) {
-      expect(checks).toContain(own);
-      expect(index).not.toContain(own);
-    }
-    for (const shared of ['fn field_pack(', 'fn continue_chain(', 'unsupported-device', 'template variable ']) {
-      expect(index).toContain(shared);
-      expect(checks).not.toContain(shared);
+  test('the stage checks, a tool of kernel authors, are in no module of the package', () => {
+    const modules = readdirSync(dist).filter((name) => name.endsWith('.js'));
+    for (const name of modules) {
+      const code = readFileSync(join(dist, name), 'utf8');
+      for (const own of ['fn check_sorted(', 'fn note_writer(', 'a bucket was written twice', 'bucketWriters']) {
+        expect(code, name).not.toContain(own);
+      }
     }
   });
 
@@ -257,8 +246,8 @@ describe('what is in it', () => {
 
   test('a map that leads back to the sources', () => {
     const { sources, sourcesContent } = JSON.parse(readFileSync(join(dist, 'index.js.map'), 'utf8'));
-    const at = sources.findIndex((path: string) => path.endsWith('/src/engine/engine.ts'));
-    expect(sourcesContent[at]).toBe(readFileSync(inProject('src/engine/engine.ts'), 'utf8'));
+    const at = sources.findIndex((path: string) => path.endsWith('/src/engine/create-engine.ts'));
+    expect(sourcesContent[at]).toBe(readFileSync(inProject('src/engine/create-engine.ts'), 'utf8'));
   });
 });
 
@@ -268,7 +257,6 @@ describe('what it weighs', () => {
   test('as it is served', () => {
     expect(weigh(readFileSync(join(dist, 'index.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES);
     expect(weigh(readFileSync(join(dist, 'calibrate.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_CALIBRATE);
-    expect(weigh(readFileSync(join(dist, 'checks.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_CHECKS);
     expect(weigh(readFileSync(join(dist, 'formats.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_FORMATS);
     expect(weigh(readFileSync(join(dist, 'noble.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_NOBLE);
     expect(weigh(readFileSync(join(dist, 'snarkjs.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_SNARKJS);
@@ -338,12 +326,11 @@ describe('its types, with the libraries checked as well', { tags: 'long' }, () =
   };
   const program = `import { createMsmEngine, MsmError, type MsmErrorCode, version } from 'webgpu-msm';
     import { calibrate } from 'webgpu-msm/calibrate';
-    import { stageChecks } from 'webgpu-msm/checks';
     import { type FileSource, openPtau, openZkey } from 'webgpu-msm/formats';
     const find = async (device: GPUDevice) =>
       createMsmEngine({ curve: 'bn254', device, calibration: await calibrate(device, { curve: 'bn254' }) });
     const createWorker = () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
-    const engine = await createMsmEngine({ curve: 'bn254', tuning: { checks: true }, checks: stageChecks, createWorker });
+    const engine = await createMsmEngine({ curve: 'bn254', tuning: { windowBits: 8 }, createWorker });
     using bases = await engine.loadBases([{ x: 1n, y: 2n, infinity: false }]);
     const { x }: { x: bigint } = await engine.msm(bases, [2n]);
     const read = async (file: File | FileSource) => {
@@ -357,8 +344,8 @@ describe('its types, with the libraries checked as well', { tags: 'long' }, () =
     const code: MsmErrorCode = new MsmError('aborted', version).code;
     // @ts-expect-error: no such curve
     createMsmEngine({ curve: 'bn255' });
-    // @ts-expect-error: it is to be handed over
-    createMsmEngine({ curve: 'bn254', checks: true });
+    // @ts-expect-error: no such knob
+    createMsmEngine({ curve: 'bn254', tuning: { checks: true } });
     export { code, find, read, x };
   `;
   const inNode = `import { create } from 'webgpu';
@@ -432,7 +419,7 @@ describe('its types, with the libraries checked as well', { tags: 'long' }, () =
   });
 
   test('nothing internal is told', () => {
-    const types = ['calibrate.d.ts', 'checks.d.ts', 'formats.d.ts', 'index.d.ts', 'noble.d.ts', 'snarkjs.d.ts']
+    const types = ['calibrate.d.ts', 'formats.d.ts', 'index.d.ts', 'noble.d.ts', 'snarkjs.d.ts']
       .map((name) => readFileSync(join(dist, name), 'utf8'))
       .join('');
     expect(types).not.toMatch(/@internal|from '\.|declare const named/);

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { stageChecks } from '../dev/checks/stage-checks.js';
 import { bls12381, p256Curve } from '../dev/oracle/curves.js';
-import { checks } from '../src/checks/module.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../src/curves/curve.js';
 import { MsmError } from '../src/errors.js';
 import { divstepConstants } from '../src/field/divsteps.js';
 import { type Command, RESULT, type Slice } from '../src/gpu/commands.js';
+import { gpuKnobs, softwareKnobs } from '../src/msm/plan/device-profiles.js';
 import { type Plan, type PlanLimits, planMsm, planOne } from '../src/msm/plan/planner.js';
 import { type Knobs, resolveTuning } from '../src/msm/plan/tuning.js';
 import { windowCount } from '../src/msm/plan/window-count.js';
@@ -25,7 +26,7 @@ import { reduce } from './reference/reduce.js';
 import { recordPlan } from './support/record-plan.js';
 
 const curve = curveContext(bn254);
-const kernels = createKernels(curve, checks);
+const kernels = createKernels(curve, stageChecks.walk);
 const sum = (values: Iterable<number>): number => [...values].reduce((total, value) => total + value, 0);
 const MiB = 2 ** 20;
 
@@ -39,14 +40,14 @@ const portable = {
   maxBufferSize: 2 ** 28,
 };
 const profiles: Record<string, PlanLimits> = {
-  software: { ...portable, software: true, product: 'signed' as const },
-  hardware: { ...portable, software: false, product: 'signed' as const },
+  software: { ...portable, knobs: softwareKnobs, product: 'signed' as const },
+  hardware: { ...portable, knobs: gpuKnobs, product: 'signed' as const },
   'roomy hardware': {
     ...portable,
     maxStorageBufferBindingSize: 2 ** 31 - 4,
     maxBufferSize: 2 ** 32,
     maxComputeWorkgroupStorageSize: 32768,
-    software: false,
+    knobs: gpuKnobs,
     product: 'signed' as const,
   },
 };
@@ -152,7 +153,7 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
         const plan = planMsm(fullWorkload(n, curve), curve, { ...limits, additionsPerMs }, 256 * MiB, {});
         const bound = plan.tuning.additionsPerSubmit;
         // a tenth of a second's worth, or what is taken for it; at least what a window needs to be worth its while
-        if (limits.software) expect(bound).toBe(2 ** 30);
+        if (limits.knobs === softwareKnobs) expect(bound).toBe(2 ** 30);
         else if (additionsPerMs === null) expect(bound).toBe(2 ** 18);
         else expect(bound).toBeLessThanOrEqual(Math.max(2 ** 16, 100 * additionsPerMs));
         const reduction = 2 * plan.windows * plan.buckets;
@@ -230,7 +231,7 @@ describe('budgets and limits', () => {
         additionsPerSubmit: fc.integer({ min: 2 ** 10, max: 2 ** 30 }),
         sortThreadsPerWorkgroup: fc.integer({ min: 1, max: 64 }),
         sortEntriesPerThread: fc.integer({ min: 1, max: 256 }),
-        checks: fc.constantFrom(checks, undefined),
+        instrument: fc.constantFrom(stageChecks, undefined),
       },
       { requiredKeys: [] },
     );
@@ -252,9 +253,10 @@ describe('budgets and limits', () => {
           const longest = of.name === bls12381.name ? of.order - 1n : of.order / 2n;
           expect(2n ** BigInt(plan.windows * plan.tuning.windowBits - 1)).toBeGreaterThan(longest);
           const { walkerSlots, walkerThreadsPerWorkgroup } = plan.tuning;
+          const { instrument, ...set } = knobs;
+          expect(plan.instrument).toBe(instrument);
           expect(plan.tuning).toMatchObject({
-            ...knobs,
-            checks: knobs.checks !== undefined,
+            ...set,
             walkerSlots,
             walkerThreadsPerWorkgroup,
           });
@@ -298,7 +300,7 @@ describe('workgroup prefixes', () => {
   test('threads stay inside the other limits of the device too', () => {
     const small = {
       ...portable,
-      software: false,
+      knobs: gpuKnobs,
       product: 'signed' as const,
       maxComputeInvocationsPerWorkgroup: 128,
       maxComputeWorkgroupSizeX: 96,
@@ -328,8 +330,8 @@ describe('commands', () => {
     { walkerPrefixMemory: 'workgroup' },
     { sortThreadsPerWorkgroup: 1, sortEntriesPerThread: 16 },
     { additionsPerSubmit: 2 ** 14 },
-    { checks },
-    { checks, windowBits: 8 },
+    { instrument: stageChecks },
+    { instrument: stageChecks, windowBits: 8 },
   ];
   const dispatchesOf = (commands: readonly Command[]) => commands.filter((command) => command.kind === 'dispatch');
 

@@ -26,14 +26,14 @@ afterEach(() => {
 
 const ofEngines = [
   ...['group', 'device', 'backend', 'maxWorkers', 'createWorker', 'deviceOf', 'gpu', 'powerPreference', 'memoryBudget'],
-  ...['deviceBudget', 'sharing', 'calibration', 'tuning', 'checks', 'retainBases', 'retries', 'verify', 'maxQueued'],
+  ...['deviceBudget', 'sharing', 'calibration', 'tuning', 'retainBases', 'retries', 'verify', 'maxQueued'],
   ...['onEvent', 'selfTest'],
 ];
 const inside = ['overlap', 'merge', 'keep', 'sidePool', 'throttle', 'calls', 'bytes'];
 const ofCalls = ['label', 'offset', 'offsets', 'precompute', 'checkSubgroup', 'encoding', 'scalarEncoding', 'result'];
 const ofAllCalls = [...ofCalls, 'priority', 'deadline', 'signal', 'onProgress'];
 const ofCurves = ['nonResidue', 'encodings', 'membership'];
-const knobs = ['checks', ...Object.keys(tuningChoices), ...Object.keys(tuningRanges)];
+const knobs = ['instrument', ...Object.keys(tuningChoices), ...Object.keys(tuningRanges)];
 
 const computes = async (options: Partial<MsmEngineOptions>): Promise<void> => {
   const engine = await createMsmEngine({ curve: 'bn254', maxWorkers: 0, ...options });

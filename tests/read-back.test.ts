@@ -8,7 +8,6 @@ import { libraryCurve } from '../dev/cases/library-curve.js';
 import { type PointChange, pointChangeNames, pointChanges, pointsIn } from '../dev/faults/points.js';
 import { type CurveGroup, oracleOf } from '../dev/oracle/curves.js';
 import { expectedMsm, groupOrder, makeKnownBases, Random } from '../dev/oracle/known-bases.js';
-import { stageChecks } from '../src/checks.js';
 import { curveContext } from '../src/curves/curve.js';
 import { type Coordinate, createMsmEngine, type MsmEngine, type MsmEngineOptions, MsmError } from '../src/index.js';
 import { Bench, large, small, tuning } from './support/failure-bench.js';
@@ -95,46 +94,52 @@ describe.each(pointChangeNames)('%s', (name) => {
 
 /** How else jobs come to be, each of which comes back in another shape. */
 const shapes: Readonly<
-  Record<string, { options?: Partial<MsmEngineOptions>; precompute?: number; vectors?: readonly (typeof small)[] }>
+  Record<
+    string,
+    { options?: Partial<MsmEngineOptions>; checks?: boolean; precompute?: number; vectors?: readonly (typeof small)[] }
+  >
 > = {
   'two vectors of a part': { vectors: [large, large] },
   'vectors of two parts': { vectors: [large, small, large] },
   'several submits': { options: { tuning: { ...tuning, additionsPerSubmit: 1024 } } },
   'several chunks': { options: { memoryBudget: 80_000, tuning: { ...tuning, windowBits: 3 } } },
   'tables of the bases': { precompute: 3 },
-  'between checks of the stages': { options: { checks: stageChecks, tuning: { ...tuning, checks: true } } },
+  'between checks of the stages': { checks: true },
   'computed twice': { options: { verify: true } },
 };
 
-describe.each(Object.entries(shapes))('%s', (shape, { options = {}, precompute = 1, vectors = [large] }) => {
-  test.each(pointChangeNames)('%s', async (name) => {
-    const bench = await Bench.open(options);
-    const bases = await bench.load(large, { precompute });
-    const call = () =>
-      vectors.length > 1
-        ? bench.engine.msmBatch(
-            bases,
-            vectors.map(({ scalars }) => scalars),
-          )
-        : bench.msm(bases, large).then((sum) => [sum]);
-    const expected = vectors.map((vector) => vector.expected);
-    let maps = 0;
-    bench.lease.tap = ({ method, proceed }) => {
-      if (method === 'mapAsync') maps++;
-      return proceed();
-    };
-    expect(await call()).toEqual(expected);
-    expect(maps > 1).toBe(shape === 'several chunks' || shape === 'computed twice');
-    if (shape.startsWith('several')) expect(bench.engine.lastRun?.submits).toBeGreaterThan(1);
-    for (let seed = 1; seed <= 3; seed++) {
-      const strikes = strikePoints(bench.lease, pointBytes, changed(name, seed));
-      expect(await call(), `seed ${seed}`).toEqual(expected);
-      expect(strikes.points).toHaveLength(1);
-      expect(bench.engine.lastRun?.retried).toMatch(FOUND);
-    }
-    bench.close();
-  });
-});
+describe.each(Object.entries(shapes))(
+  '%s',
+  (shape, { options = {}, checks = false, precompute = 1, vectors = [large] }) => {
+    test.each(pointChangeNames)('%s', async (name) => {
+      const bench = await Bench.open({ ...options, checks });
+      const bases = await bench.load(large, { precompute });
+      const call = () =>
+        vectors.length > 1
+          ? bench.engine.msmBatch(
+              bases,
+              vectors.map(({ scalars }) => scalars),
+            )
+          : bench.msm(bases, large).then((sum) => [sum]);
+      const expected = vectors.map((vector) => vector.expected);
+      let maps = 0;
+      bench.lease.tap = ({ method, proceed }) => {
+        if (method === 'mapAsync') maps++;
+        return proceed();
+      };
+      expect(await call()).toEqual(expected);
+      expect(maps > 1).toBe(shape === 'several chunks' || shape === 'computed twice');
+      if (shape.startsWith('several')) expect(bench.engine.lastRun?.submits).toBeGreaterThan(1);
+      for (let seed = 1; seed <= 3; seed++) {
+        const strikes = strikePoints(bench.lease, pointBytes, changed(name, seed));
+        expect(await call(), `seed ${seed}`).toEqual(expected);
+        expect(strikes.points).toHaveLength(1);
+        expect(bench.engine.lastRun?.retried).toMatch(FOUND);
+      }
+      bench.close();
+    });
+  },
+);
 
 test('points of one part in the place of another’s', async () => {
   const bench = await Bench.open();

@@ -11,7 +11,7 @@ const source = join(project, 'src');
 /** What stands directly in src/: what everybody may know, and what the package's users import. */
 const ground = {
   common: ['api.ts', 'ending.ts', 'errors.ts', 'own-options.ts', 'version.ts'],
-  entries: ['calibrate.ts', 'checks.ts', 'formats.ts', 'index.ts', 'noble.ts', 'node.ts', 'snarkjs.ts'],
+  entries: ['calibrate.ts', 'formats.ts', 'index.ts', 'noble.ts', 'node.ts', 'snarkjs.ts'],
 };
 
 /** Rooms and what each may import, from the table of the docs: | `room/` | `other/`, `entry.ts`, … | … | */

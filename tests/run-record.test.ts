@@ -1,7 +1,8 @@
 /** Where the time of a call went, as `lastRun` tells it: on the host (`hostTimes`), and on the GPU (`timeline`, `phases`). */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
-import { Runner, type SubmissionResult } from '../src/gpu/runner.js';
+import { Runner } from '../src/gpu/runner.js';
+import type { SubmissionResult } from '../src/gpu/submission.js';
 import {
   createMsmEngine,
   type HostTimes,

@@ -4,13 +4,14 @@ import { describe, expect, test } from 'vitest';
 import { bls12381 } from '../dev/oracle/curves.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext } from '../src/curves/curve.js';
+import { softwareKnobs } from '../src/msm/plan/device-profiles.js';
 import { type PlanLimits, planMsm } from '../src/msm/plan/planner.js';
 import { type Job, schedule, type VectorShape } from '../src/msm/plan/schedule.js';
 import { fullWorkload } from '../src/msm/plan/workload.js';
 import { STORAGE_ALIGNMENT } from '../src/shaders/limits.js';
 
 const limits: PlanLimits = {
-  ...{ software: true, product: 'signed', additionsPerMs: null },
+  ...{ knobs: softwareKnobs, product: 'signed', additionsPerMs: null },
   ...{ maxComputeInvocationsPerWorkgroup: 256, maxComputeWorkgroupSizeX: 256, maxComputeWorkgroupStorageSize: 16384 },
   ...{ maxStorageBufferBindingSize: 2 ** 27, maxBufferSize: 2 ** 28 },
 };

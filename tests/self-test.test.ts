@@ -10,9 +10,9 @@ import {
   toAffinePoint,
 } from '../dev/oracle/known-bases.js';
 import { type Curve, isOnCurve, withProduct } from '../src/curves/curve.js';
+import { loadModels } from '../src/curves/load-models.js';
 import type { OwnName } from '../src/curves/names.js';
 import { openCurve } from '../src/curves/open-curve.js';
-import { loadLater } from '../src/engine/load-later.js';
 import { squareRoot } from '../src/field/square-root.js';
 import { createMsmEngine, type MsmEngine, type MsmEngineOptions, type Tuning } from '../src/index.js';
 import { knownAnswer } from '../src/msm/verify/known-answer.js';
@@ -52,7 +52,7 @@ describe('the known answer', () => {
 
   const isKnown = async (_: string, given: OwnName | Curve, oracle: OracleCurve): Promise<void> => {
     for (const product of ['signed', 'unsigned', 'dot4'] as const) {
-      const curve = withProduct(await openCurve(given, undefined, loadLater), product);
+      const curve = withProduct(await openCurve(given, undefined, loadModels), product);
       const known = knownAnswer(curve);
       const { pointBytes, p } = curve;
       const points = Array.from({ length: known.points.length / pointBytes }, (_, i): AffinePoint => {
@@ -85,7 +85,7 @@ describe('the known answer', () => {
 
   test('has coordinates that are hard to compute with, as they come and in Montgomery form', async () => {
     for (const product of ['signed', 'unsigned', 'dot4'] as const) {
-      const curve = withProduct(await openCurve('bn254', 'g1', loadLater), product);
+      const curve = withProduct(await openCurve('bn254', 'g1', loadModels), product);
       const { p, field } = curve;
       const { points } = knownAnswer(curve);
       const x = Array.from({ length: points.length / 64 }, (_, i) => readNumber(points.subarray(64 * i, 64 * i + 32)));

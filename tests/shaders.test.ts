@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type CheckKernels, checkKernels, watch } from '../dev/checks/kernels.js';
 import { bls12381, p256Curve, secp192r1 } from '../dev/oracle/curves.js';
 import { closeGpu, openGpu } from '../scripts/adapter/open-gpu.mjs';
-import { checks } from '../src/checks/module.js';
 import { bls12377G2 } from '../src/curves/bls12-377-g2.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { bn254G2 } from '../src/curves/bn254-g2.js';
@@ -17,6 +17,7 @@ import { type AnyCurve, type Curve, curveContext, withProduct } from '../src/cur
 import { type FieldProduct, modulus } from '../src/field/modulus.js';
 import { quadraticField } from '../src/field/quadratic.js';
 import { pipelineFor } from '../src/gpu/pipelines.js';
+import { gpuKnobs, softwareKnobs } from '../src/msm/plan/device-profiles.js';
 import { resolveTuning } from '../src/msm/plan/tuning.js';
 import { fullWorkload } from '../src/msm/plan/workload.js';
 import { createKernels, type Kernels } from '../src/msm/stages/kernels.js';
@@ -33,9 +34,6 @@ const built: typeof import('./support/all-kernels.js') = await import(
 
 const builtExtension: { quadraticField: typeof quadraticField } = await import(
   /* @vite-ignore */ pathToFileURL(join(folder, 'quadratic.js')).href
-);
-const builtChecks: typeof import('../src/checks.js') = await import(
-  /* @vite-ignore */ pathToFileURL(join(folder, 'checks.js')).href
 );
 
 let device: GPUDevice;
@@ -96,7 +94,7 @@ const bytesIn = (space: 'workgroup' | 'private', { source }: Kernel, fieldBytes:
 };
 
 /** Those that loading with `precompute`, or of compressed points, takes, too. */
-type AllKernels = Kernels & { tables(): TablesKernels; program(): Kernel };
+type AllKernels = Kernels & { tables(): TablesKernels; program(): Kernel; checks(): CheckKernels };
 
 /** The kernels of a curve, as src/ makes them and as the built package does. */
 interface TwoBuilds {
@@ -113,14 +111,19 @@ const twoBuilds = (constants: AnyCurve, product: FieldProduct = 'signed'): TwoBu
   const { nonResidue } = constants;
   const coordinates =
     nonResidue === undefined ? curve.coordinates : builtExtension.quadraticField(curve.field, nonResidue);
-  // to programs it is opaque
-  const shippedChecks = builtChecks.stageChecks as typeof checks;
+  const shipped = { ...curve, coordinates };
   return {
-    own: { ...createKernels(curve, checks), tables: () => tablesKernels(curve), program: () => programKernel(curve) },
+    own: {
+      ...createKernels(curve, watch),
+      tables: () => tablesKernels(curve),
+      program: () => programKernel(curve),
+      checks: () => checkKernels(curve),
+    },
     shipped: {
-      ...built.createKernels({ ...curve, coordinates }, shippedChecks),
-      tables: () => built.tablesKernels({ ...curve, coordinates }),
-      program: () => built.programKernel({ ...curve, coordinates }),
+      ...built.createKernels(shipped, built.watch),
+      tables: () => built.tablesKernels(shipped),
+      program: () => built.programKernel(shipped),
+      checks: () => built.checkKernels(shipped),
     },
     compilesBoth: constants === bn254 || constants === bn254G2,
   };
@@ -130,7 +133,7 @@ const twoBuilds = (constants: AnyCurve, product: FieldProduct = 'signed'): TwoBu
 const tokensOf = (source: string): readonly string[] =>
   source.replace(/\/\/.*$/gm, '').match(/\w+(\.\w+)?|<<|>>|&&|\|\||->|\+\+|--|[-+*/%&|^=!<>]=|[^\s\w]/g) ?? [];
 
-const checkKernels = async (
+const compileKernels = async (
   { own, shipped, compilesBoth }: TwoBuilds,
   kernelsOf: (kernels: AllKernels) => readonly Kernel[],
   fieldBytes: number,
@@ -164,7 +167,7 @@ const compiles = (_: string, constants: AnyCurve): void => {
 
   test.each(products)('import, tables, programs, checks and a walk, %s products', (product) => {
     const shape = { prefixMemory: 'private', threads: 64, slots: 8 } as const;
-    return checkKernels(
+    return compileKernels(
       twoBuilds(constants, product),
       (kernels) => [
         ...[kernels.importPoints(), kernels.program(), kernels.walk(shape)],
@@ -173,7 +176,7 @@ const compiles = (_: string, constants: AnyCurve): void => {
       bytes,
     );
   });
-  test('decompose, digest', () => checkKernels(builds, (kernels) => [kernels.decompose(), kernels.digest()], bytes));
+  test('decompose, digest', () => compileKernels(builds, (kernels) => [kernels.decompose(), kernels.digest()], bytes));
 
   describe.each(['private', 'workgroup'] as const)('walk with %s prefixes', (prefixMemory) => {
     const isSound = async (threads: number, slots: number): Promise<void> => {
@@ -182,11 +185,15 @@ const compiles = (_: string, constants: AnyCurve): void => {
       const tuning = resolveTuning(
         fullWorkload(1000, curve),
         curve,
-        { ...limits, software: false, product: 'signed' },
+        { ...limits, knobs: gpuKnobs, product: 'signed' },
         knobs,
       );
       const shape = { prefixMemory, threads: tuning.walkerThreadsPerWorkgroup, slots: tuning.walkerSlots };
-      await checkKernels(builds, (kernels) => [kernels.walk(shape), kernels.walk({ ...shape, checks: true })], bytes);
+      await compileKernels(
+        builds,
+        (kernels) => [kernels.walk(shape), kernels.walk({ ...shape, instrumented: true })],
+        bytes,
+      );
       const expected = prefixMemory === 'workgroup' ? shape.threads * shape.slots * bytes : 0;
       expect(bytesIn('workgroup', kernels.walk(shape), bytes)).toBe(expected);
     };
@@ -208,16 +215,16 @@ const compiles = (_: string, constants: AnyCurve): void => {
     'the most slots keep to the 8 KB of private memory that WGSL promises, %s products',
     (product) => {
       const of = withProduct(curve, product);
-      const { walk } = createKernels(of, checks);
+      const { walk } = createKernels(of, watch);
       for (const prefixMemory of ['private', 'workgroup'] as const) {
         const knobs = { walkerSlots: 64, walkerThreadsPerWorkgroup: 1, walkerPrefixMemory: prefixMemory };
         const { walkerThreadsPerWorkgroup: threads, walkerSlots: slots } = resolveTuning(
           fullWorkload(64, of),
           of,
-          { ...limits, software: true, product },
+          { ...limits, knobs: softwareKnobs, product },
           knobs,
         );
-        const kernel = walk({ prefixMemory, threads, slots, checks: true });
+        const kernel = walk({ prefixMemory, threads, slots, instrumented: true });
         expect(bytesIn('private', kernel, bytes)).toBeLessThanOrEqual(8192);
       }
     },
@@ -229,7 +236,7 @@ const compiles = (_: string, constants: AnyCurve): void => {
       const { walkerThreadsPerWorkgroup: threads, walkerSlots: slots } = resolveTuning(
         fullWorkload(2 ** 16, curve),
         curve,
-        { ...limits, software, product: 'signed' },
+        { ...limits, knobs: software ? softwareKnobs : gpuKnobs, product: 'signed' },
         {},
       );
       expect(bytesIn('private', kernels.walk({ prefixMemory: 'private', threads, slots }), bytes)).toBeLessThanOrEqual(
@@ -246,8 +253,8 @@ describe.each(named.filter(([, curve]) => !first.includes(curve)))('%s', { tags:
 
 describe('what knows no curve', () => {
   const builds = twoBuilds(bn254);
-  test('partition', () => checkKernels(builds, (kernels) => [kernels.partition()], 32));
-  test('reduce', () => checkKernels(builds, (kernels) => [kernels.reduce()], 32));
+  test('partition', () => compileKernels(builds, (kernels) => [kernels.partition()], 32));
+  test('reduce', () => compileKernels(builds, (kernels) => [kernels.reduce()], 32));
 
   test.each([
     [1, 1],
@@ -257,7 +264,7 @@ describe('what knows no curve', () => {
     [64, 256],
     [7, 13],
   ])('sort with %i threads of %i entries', async (threads, perThread) => {
-    await checkKernels(builds, (kernels) => Object.values(kernels.sort(threads, perThread)), 32);
+    await compileKernels(builds, (kernels) => Object.values(kernels.sort(threads, perThread)), 32);
     // its counters are 16 bits wide and count a tile
     expect(threads * perThread).toBeLessThan(2 ** 16);
   });

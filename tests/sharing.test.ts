@@ -594,7 +594,7 @@ describe('engines of one device', () => {
 test.each([
   [{ deviceBudget: 0 }, 'deviceBudget must be a positive number of bytes, got 0'],
   [{ deviceBudget: '1' }, "deviceBudget must be a positive number of bytes, got '1'"],
-  [{ sharing: 5 }, 'sharing must be { overlap, merge, keep, sidePool, throttle }, got 5'],
+  [{ sharing: 5 }, 'sharing must be { overlap, merge, keep, sidePool, throttle, yieldWhile }, got 5'],
   [{ sharing: { merge: 1 } }, 'sharing.merge must be true or false, got 1'],
   [{ sharing: { sidePool: -1 } }, 'sharing.sidePool must be an integer from 0, got -1'],
 ])('%j is refused', async (options, message) => {

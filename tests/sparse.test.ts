@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
+import { createCheckedEngine } from '../dev/checks/engine.js';
 import {
   bn254G1,
   encodeScalars,
@@ -11,7 +12,6 @@ import {
   makeKnownBases,
   Random,
 } from '../dev/oracle/known-bases.js';
-import { stageChecks } from '../src/checks.js';
 import { createMsmEngine, type MsmEngine, type MsmEngineOptions, type RunRecord, type Tuning } from '../src/index.js';
 import { captureGpu } from './support/captured-gpu.js';
 import { getDevice } from './support/gpu.js';
@@ -23,8 +23,16 @@ const known = makeKnownBases(bn254G1, count, 41);
 /** One walk pipeline for the whole file. */
 const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 } as const;
 
-const create = async (more: Partial<Tuning> = {}, options: Partial<MsmEngineOptions> = {}) =>
-  createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning: { ...tuning, ...more }, ...options });
+type Options = Partial<MsmEngineOptions> & { readonly checks?: boolean };
+
+const create = async (more: Partial<Tuning> = {}, options: Options = {}) =>
+  createCheckedEngine({
+    curve: 'bn254',
+    device: await getDevice(),
+    tuning: { ...tuning, ...more },
+    checks: false,
+    ...options,
+  });
 
 /** Keeps the pipelines from test to test. */
 let keeper: MsmEngine;
@@ -43,20 +51,15 @@ const sparse = (n: number, share: number, seed: number): bigint[] => {
 const expectSum = (scalars: readonly bigint[], offset = 0) => expectedMsm(bn254G1, known.logs.slice(offset), scalars);
 
 describe('mostly zeros', () => {
-  const settings: [string, Partial<Tuning>, Partial<MsmEngineOptions>, number][] = [
+  const settings: [string, Partial<Tuning>, Options, number][] = [
     ['as it is', {}, {}, 1],
-    ['checked between the stages, which picks nothing', { checks: true }, { checks: stageChecks }, 1],
+    ['checked between the stages, which picks nothing', {}, { checks: true }, 1],
     ['a tight budget', {}, { memoryBudget: 7e5 }, 1],
     ['a few additions a submit', { additionsPerSubmit: 2 ** 10 }, {}, 1],
     ['with tables', {}, {}, 5],
     ['the rest on the CPU', { cpuBelow: 100 }, {}, 1],
   ];
-  const follows = async (
-    _: string,
-    more: Partial<Tuning>,
-    options: Partial<MsmEngineOptions>,
-    precompute: number,
-  ): Promise<void> => {
+  const follows = async (_: string, more: Partial<Tuning>, options: Options, precompute: number): Promise<void> => {
     const engine = await create(more, options);
     const bases = await engine.loadBases(known.bytes, { precompute });
     for (const [share, offset] of [
@@ -77,8 +80,8 @@ describe('mostly zeros', () => {
     engine.destroy();
   };
   // further pipelines
-  const isSlow = ([, tuning, , precompute]: (typeof settings)[number]): boolean =>
-    precompute > 1 || tuning.checks === true;
+  const isSlow = ([, , { checks }, precompute]: (typeof settings)[number]): boolean =>
+    precompute > 1 || checks === true;
   test.each(settings.filter((setting) => !isSlow(setting)))('%s', follows);
   test.each(settings.filter(isSlow))('%s', { tags: 'long' }, follows);
 

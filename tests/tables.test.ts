@@ -5,7 +5,7 @@ import { bls12381, bls12381Oracle, p256Curve, p256Oracle, secp192r1, secp192r1Or
 import { type AffinePoint, bn254G1, makeKnownBases, type OracleCurve } from '../dev/oracle/known-bases.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, type CurveContext, curveContext, withProduct } from '../src/curves/curve.js';
-import { encodePoints } from '../src/engine/input.js';
+import { encodePoints } from '../src/engine/arguments.js';
 import { DispatchChain } from '../src/gpu/dispatch-chain.js';
 import { pipelineFor } from '../src/gpu/pipelines.js';
 import {

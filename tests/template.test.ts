@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import Mustache from 'mustache';
 import { describe, expect, test, vi } from 'vitest';
+import { checkKernels, watch } from '../dev/checks/kernels.js';
 import { p256Curve } from '../dev/oracle/curves.js';
 import { parseTemplate } from '../scripts/templates/parse-template.js';
-import { checks } from '../src/checks/module.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { bn254G2 } from '../src/curves/bn254-g2.js';
 import { curveContext, withProduct } from '../src/curves/curve.js';
@@ -190,13 +190,13 @@ describe('rendering equals that of Mustache', () => {
       contexts.map((of) => withProduct(of, product)),
     );
     for (const curve of [...contexts, ...products]) {
-      const kernels = createKernels(curve, checks);
+      const kernels = createKernels(curve, watch);
       kernels.importPoints();
       tablesKernels(curve);
       programKernel(curve);
-      kernels.checks();
+      checkKernels(curve);
       for (const prefixMemory of ['private', 'workgroup'] as const)
-        for (const watched of [true, false]) kernels.walk({ prefixMemory, threads: 16, slots: 4, checks: watched });
+        for (const instrumented of [true, false]) kernels.walk({ prefixMemory, threads: 16, slots: 4, instrumented });
       kernels.digest();
       kernels.decompose();
       kernels.sort(64, 4);

@@ -41,8 +41,6 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
 test.each<[string, object, string, RegExp]>([
   ['tuning null', { tuning: null }, 'bad-argument', /tuning must be an object/],
   ['tuning 5', { tuning: 5 }, 'bad-argument', /tuning must be an object/],
-  ['checks true', { checks: true }, 'bad-argument', /checks must be stageChecks of 'webgpu-msm\/checks', got true/],
-  ['checks null', { checks: null }, 'bad-argument', /checks must be stageChecks .* got null/],
   ['retainBases yes', { retainBases: 'yes' }, 'bad-argument', /retainBases must be true or false/],
   ['device {}', { device: {} }, 'bad-argument', /device must be a GPUDevice/],
   ['device null', { device: null }, 'bad-argument', /device must be a GPUDevice/],

@@ -1,5 +1,6 @@
 /** `verify`: right results pass, in every way in which they are computed; wrong ones that are on the curve do not. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { createCheckedEngine } from '../dev/checks/engine.js';
 import { bls12381, bls12381Oracle } from '../dev/oracle/curves.js';
 import {
   bn254G1,
@@ -9,8 +10,6 @@ import {
   makeKnownBases,
   type OracleCurve,
 } from '../dev/oracle/known-bases.js';
-import { stageChecks } from '../src/checks.js';
-import type { Runner } from '../src/gpu/runner.js';
 import {
   type AffinePoint,
   type Bases,
@@ -20,8 +19,7 @@ import {
   MsmError,
   type Progress,
 } from '../src/index.js';
-import { NO_TABLES } from '../src/msm/plan/workload.js';
-import { ResidentBases } from '../src/msm/resident-bases.js';
+import { Suspicion } from '../src/session/resident.js';
 import { Bench, large, small, tuning } from './support/failure-bench.js';
 import { getDevice } from './support/gpu.js';
 import type { Call, Tap } from './support/leased-gpu.js';
@@ -36,8 +34,9 @@ afterEach(() => {
   for (const bench of benches.splice(0)) bench.close();
 });
 
-const create = async (options: Partial<MsmEngineOptions> = {}): Promise<MsmEngine> => {
-  const engine = await createMsmEngine({
+const create = async (options: Partial<MsmEngineOptions> & { checks?: boolean } = {}): Promise<MsmEngine> => {
+  const engine = await createCheckedEngine({
+    checks: false,
     curve: 'bn254',
     device: await getDevice(),
     verify: true,
@@ -130,18 +129,15 @@ describe('what is right is verified', () => {
   });
 
   test('bases that are found right are so for whoever looked, and suspect for whoever saw something go wrong meanwhile', async () => {
-    const bases = new ResidentBases(0, '', NO_TABLES, null, {
-      runner: {} as Runner,
-      loaded: { buffer: {} as GPUBuffer, digests: [] },
-    });
-    bases.suspect();
-    const found = await bases.clear(async () => {
-      bases.suspect();
+    const suspicion = new Suspicion();
+    suspicion.raise();
+    const found = await suspicion.clear(async () => {
+      suspicion.raise();
       return true;
     });
-    expect([found, bases.isSuspect]).toEqual([true, true]);
-    expect([await bases.clear(async () => false), bases.isSuspect]).toEqual([false, true]);
-    expect([await bases.clear(async () => true), bases.isSuspect]).toEqual([true, false]);
+    expect([found, suspicion.isRaised]).toEqual([true, true]);
+    expect([await suspicion.clear(async () => false), suspicion.isRaised]).toEqual([false, true]);
+    expect([await suspicion.clear(async () => true), suspicion.isRaised]).toEqual([true, false]);
   });
 
   test('in chunks, and in many submits', { tags: 'long' }, async () => {
@@ -168,7 +164,7 @@ describe('what is right is verified', () => {
   });
 
   test('with checks', { tags: 'long' }, async () => {
-    const engine = await create({ tuning: { checks: true }, checks: stageChecks });
+    const engine = await create({ checks: true });
     const bases = await engine.loadBases(known.bytes);
     expect(await engine.msm(bases, scalarsOf(100))).toEqual(rightOf(scalarsOf(100)));
     expectVerified(engine);

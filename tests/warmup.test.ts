@@ -1,6 +1,6 @@
 /** Drivers that compile at the first dispatch: `warmup` makes it, on nothing, and counts what it takes as compiling. */
 import { expect, test } from 'vitest';
-import { stageChecks } from '../src/checks.js';
+import { createCheckedEngine } from '../dev/checks/engine.js';
 import { createMsmEngine, type Tuning } from '../src/index.js';
 import { type LeasedDevice, leaseDevice } from './support/leased-gpu.js';
 import { smallCase, smallCurve } from './support/small-curve.js';
@@ -19,14 +19,14 @@ const watch = (leased: LeasedDevice) => {
   return { kernels, dispatches };
 };
 
-const dispatchesEach = async (_: string, tuning: Partial<Tuning>): Promise<void> => {
+const dispatchesEach = async (_: string, tuning: Partial<Tuning>, checks = false): Promise<void> => {
   const leased = await leaseDevice();
   const warm = watch(leased);
-  const engine = await createMsmEngine({
+  const engine = await createCheckedEngine({
     curve: smallCurve,
     device: leased.device,
     tuning,
-    checks: stageChecks,
+    checks,
     selfTest: false,
   });
   await engine.warmup(40);
@@ -48,7 +48,7 @@ const dispatchesEach = async (_: string, tuning: Partial<Tuning>): Promise<void>
   engine.destroy();
 };
 const title = 'every kernel of loadBases and msm is dispatched once, without a workgroup: %s';
-test.each<[string, Partial<Tuning>]>([['with checks', { ...knobs, checks: true }]])(title, dispatchesEach);
+test.each<[string, Partial<Tuning>, boolean]>([['with checks', knobs, true]])(title, dispatchesEach);
 test.each<[string, Partial<Tuning>]>([
   ['as they are', knobs],
   ['with workgroup memory', { ...knobs, walkerPrefixMemory: 'workgroup' }],

@@ -45,7 +45,7 @@ export async function openBenchDevice(run: Run, host: Host, knobs: Knobs) {
   try {
     const environment = await environmentOf(host, gpu, device);
     tellBeginning(run, knobs, { query: host.query, adapter, environment, createMs });
-    const library = (setting: Pick<Setting, 'build'>) => libraryOf(host, setting);
+    const library = (setting: Pick<Setting, 'build' | 'checks'>) => libraryOf(host, setting);
     return { device, adapter, host, gpu, library, destroy };
   } catch (error) {
     destroy();

@@ -37,7 +37,7 @@ export interface EnginePlace {
   /** What they share; null where they are to do without one. */
   readonly device: GPUDevice | null;
   /** What a setting is measured with. */
-  library(setting: Pick<Setting, 'build'>): Promise<Library>;
+  library(setting: Pick<Setting, 'build' | 'checks'>): Promise<Library>;
   /** What starts their workers, where that is not to be the library's to say. */
   createWorker?(): ComputeWorker;
 }
@@ -54,7 +54,7 @@ export async function makeEngine(
   label = setting.name,
 ) {
   const { memoryBudget, tuning, precompute, verify, backend, workers } = setting;
-  const { createMsmEngine, stageChecks } = await place.library(setting);
+  const { createMsmEngine } = await place.library(setting);
   const engine = await engineIn(createMsmEngine, where, {
     memoryBudget,
     tuning,
@@ -63,7 +63,6 @@ export async function makeEngine(
     ...(place.createWorker && { createWorker: place.createWorker }),
     ...(backend !== null && { backend }),
     ...(workers !== null && { maxWorkers: workers }),
-    ...(stageChecks && { checks: stageChecks }),
   });
   const watched = { signal: run.signal, onProgress: () => run.tick() };
   let bases: Bases | null = null;

@@ -27,9 +27,8 @@ export interface Environment extends HostFacts {
   readonly timestampQuantumNs: number | null;
 }
 
-/** The part of the library that is measured, and what its `tuning.checks` takes, where that is a module of its own. */
-export type Library = Pick<typeof import('../../src/index.js'), 'createMsmEngine'> &
-  Partial<typeof import('../../src/checks.js')>;
+/** The part of the library that is measured. */
+export type Library = Pick<typeof import('../../src/index.js'), 'createMsmEngine'>;
 
 /** Where a run takes place. */
 export interface Host {

@@ -1,12 +1,17 @@
 /** Source of the library that a setting is measured with. */
-import { stageChecks } from '../../src/checks.js';
 import { createMsmEngine } from '../../src/index.js';
+import { createCheckedEngine } from '../checks/engine.js';
 import type { Host, Library } from './environment.js';
 import type { Setting } from './settings.js';
 
+/** Returns the sources of this bench, whose stages are checked if the setting says so. */
+export const ownLibrary = ({ checks }: Pick<Setting, 'checks'>): Library => ({
+  createMsmEngine: checks ? createCheckedEngine : createMsmEngine,
+});
+
 /** Returns the sources of this bench, unless the setting names a build. */
-export const libraryOf = async (host: Host, { build }: Pick<Setting, 'build'>): Promise<Library> => {
-  if (build === null) return { createMsmEngine, stageChecks };
+export const libraryOf = async (host: Host, setting: Pick<Setting, 'build' | 'checks'>): Promise<Library> => {
+  if (setting.build === null) return ownLibrary(setting);
   if (host.openBuild === undefined) throw new Error('there are no folders here to take a build from');
-  return host.openBuild(build);
+  return host.openBuild(setting.build);
 };

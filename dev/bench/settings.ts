@@ -3,6 +3,7 @@
 import type { Tuning } from '../../src/api/tuning.js';
 import type { Group } from '../../src/curves/names.js';
 import type { MsmEngineOptions } from '../../src/engine/options.js';
+import { fieldProducts } from '../../src/field/modulus.js';
 import { tuningRanges } from '../../src/msm/plan/check-tuning.js';
 import { parseGroup, parseInteger } from '../cases/address.js';
 
@@ -16,6 +17,8 @@ export interface Setting {
   /** Bytes. */
   readonly memoryBudget: number;
   readonly verify: boolean;
+  /** The GPU checks every stage (dev/checks). */
+  readonly checks: boolean;
   /** What computes; null: what the library takes for a device that it was given. */
   readonly backend: Backend | null;
   /** The most workers of the CPU; null: the library's default. */
@@ -89,13 +92,7 @@ const tuningTexts: Readonly<Record<keyof Tuning, readonly [name: string, label: 
     'fieldproduct',
     'Products',
     'How products are computed: of signed limbs, for devices that are slow at shifts, of unsigned ones, or of bytes by dot4U8Packed, for chips that have the instruction.',
-    { signed: 'signed', unsigned: 'unsigned', dot4: 'dot4' },
-  ],
-  checks: [
-    'checks',
-    'Checks',
-    'Look on the GPU after every stage whether it did what it should. Slow; a failing check names the stage.',
-    { 1: true, 0: false },
+    Object.fromEntries(fieldProducts.map((product) => [product, product])),
   ],
 };
 
@@ -120,6 +117,11 @@ const otherKnobs = {
   verify: {
     label: 'Verify',
     help: 'Compute every result once more in another way, and compare. A wrong one is an error.',
+    words: { '1': true, '0': false },
+  },
+  checks: {
+    label: 'Checks',
+    help: 'Check on the GPU after every stage what it left. Slow; a failing check names the stage. Not with a build.',
     words: { '1': true, '0': false },
   },
   backend: {
@@ -193,15 +195,21 @@ export function makeSetting(values: ReadonlyMap<string, string>): Setting {
   const tuning = Object.fromEntries(
     Object.entries(tuningKnobs).flatMap(([key, { name }]) => (parsed.has(name) ? [[key, parsed.get(name)]] : [])),
   ) as Partial<Tuning>;
+  const checks = (parsed.get('checks') as boolean | undefined) ?? false;
+  const build = (parsed.get('build') as string | undefined) ?? null;
+  if (checks && build !== null) {
+    throw new RangeError('checks: a build has no checks, which belong to this bench; leave out checks or build');
+  }
   return {
     name: set.length === 0 ? 'defaults' : set.map(([name, text]) => `${name}=${text}`).join(', '),
     tuning: parsed.has('backend') ? tuning : { cpuBelow: 0, ...tuning },
     precompute: (parsed.get('precompute') as number | undefined) ?? 1,
     memoryBudget: 2 ** 20 * ((parsed.get('budget') as number | undefined) ?? DEFAULT_BUDGET_MIB),
     verify: (parsed.get('verify') as boolean | undefined) ?? false,
+    checks,
     backend: (parsed.get('backend') as Backend | undefined) ?? null,
     workers: (parsed.get('workers') as number | undefined) ?? null,
-    build: (parsed.get('build') as string | undefined) ?? null,
+    build,
     group: (parsed.get('group') as Group | undefined) ?? null,
   };
 }

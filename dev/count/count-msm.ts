@@ -1,5 +1,5 @@
 import type { Tuning } from '../../src/api/tuning.js';
-import { createMsmEngine } from '../../src/engine/engine.js';
+import { createMsmEngine } from '../../src/engine/create-engine.js';
 import { engineIn } from '../cases/engine-in.js';
 import { makeCase } from '../cases/msm-case.js';
 import type { PointDistributionName } from '../cases/point-distributions.js';

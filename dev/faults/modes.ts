@@ -3,10 +3,9 @@ import { bls12_381 } from '@noble/curves/bls12-381.js';
 import type { MsmEngine } from '../../src/api/engine.js';
 import type { Bases } from '../../src/api/handles.js';
 import type { AffinePoint } from '../../src/api/values.js';
-import { stageChecks } from '../../src/checks.js';
-import { createMsmEngine } from '../../src/engine/engine.js';
 import type { MsmEngineOptions } from '../../src/engine/options.js';
 import { MsmError } from '../../src/errors.js';
+import { createCheckedEngine } from '../checks/engine.js';
 import {
   bn254G1,
   encodeScalars,
@@ -64,6 +63,8 @@ interface Settings {
   /** Whether the engine requests its device. */
   readonly ownDevice?: boolean;
   readonly precompute?: number;
+  /** The GPU checks the stages of the engine. */
+  readonly checks?: boolean;
 }
 
 /** The fields of all of these fill their words. */
@@ -84,13 +85,16 @@ const takeBases = (
   return { logs: pool.logs.slice(first, first + n), bytes: pool.bytes.slice(first * size, (first + n) * size) };
 };
 
-const open = (device: RecordingDevice, { curve = onBn254, options = {}, ownDevice = false }: Settings) =>
-  createMsmEngine({
+const open = (
+  device: RecordingDevice,
+  { curve = onBn254, options = {}, ownDevice = false, checks = false }: Settings,
+) =>
+  createCheckedEngine({
     curve: curve.engine,
     ...(ownDevice ? { gpu: device.gpu } : { device: device.device }),
     ...options,
     tuning: { cpuBelow: 0, ...options.tuning },
-    checks: stageChecks,
+    checks,
     // faults strike the calls themselves
     selfTest: false,
   });
@@ -181,7 +185,7 @@ export const modes = {
   tables: multiplying([1, 300], { precompute: 4 }),
   sparse: multiplying([100, 400], {}, sparse),
   cofactor: multiplying([1, 60], { curve: onBls12381 }),
-  checks: multiplying([1, 200], { options: { tuning: { checks: true } } }),
+  checks: multiplying([1, 200], { checks: true }),
   verify: multiplying([1, 300], { options: { verify: true } }),
   'verify batch': multiplying([4, 40], { options: { verify: true } }, batch),
   'verify cofactor': multiplying([1, 60], { curve: onBls12381, options: { verify: true } }),

@@ -3,6 +3,7 @@ import {
   balancedDigits,
   digitsOf,
   type FieldProduct,
+  fieldProducts,
   invert,
   joinLimbs,
   LIMB_BITS,
@@ -125,11 +126,8 @@ const library = (product: FieldProduct): FieldOperation[] => {
   ];
 };
 
-/** All that the library has. */
-const libraryProducts: readonly FieldProduct[] = ['signed', 'unsigned', 'dot4'];
-
 /** What the library computes with, and the unit, which comes first. */
-export const libraryOperations: readonly FieldOperation[] = [baseline, ...libraryProducts.flatMap(library)];
+export const libraryOperations: readonly FieldOperation[] = [baseline, ...fieldProducts.flatMap(library)];
 
 /** The library's product of that kind. */
 export const libraryProduct = (product: FieldProduct): FieldOperation => library(product)[0] as FieldOperation;
@@ -137,7 +135,7 @@ export const libraryProduct = (product: FieldProduct): FieldOperation => library
 /** All that field-bench knows; the unit first. */
 export const fieldOperations: readonly FieldOperation[] = [
   ...libraryOperations,
-  ...libraryProducts.flatMap((product) => pairOperations(product, libraryVariant(product))),
+  ...fieldProducts.flatMap((product) => pairOperations(product, libraryVariant(product))),
   ...productVariants,
 ];
 

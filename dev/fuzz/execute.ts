@@ -3,11 +3,11 @@ import { bytesToHex } from '@noble/curves/utils.js';
 import type { MsmEngine } from '../../src/api/engine.js';
 import type { Bases, Scalars } from '../../src/api/handles.js';
 import type { AffinePoint } from '../../src/api/values.js';
-import { stageChecks } from '../../src/checks.js';
-import { createMsmEngine } from '../../src/engine/engine.js';
+import { createMsmEngine } from '../../src/engine/create-engine.js';
 import { engineIn } from '../cases/engine-in.js';
 import { pointDistributions } from '../cases/point-distributions.js';
 import { scalarDistributions } from '../cases/scalar-distributions.js';
+import { createCheckedEngine } from '../checks/engine.js';
 import { type CurveGroup, oracleOf } from '../oracle/curves.js';
 import { pointsIn, scalarsIn } from '../oracle/encodings.js';
 import { type Coordinate, expectedMsm, spellPoint } from '../oracle/known-bases.js';
@@ -111,13 +111,13 @@ export const execute = async (
   program: FuzzProgram,
   tamper: (result: Sum, call: FuzzCall) => Sum = (result) => result,
 ): Promise<Failure | null> => {
-  const engine = await engineIn(createMsmEngine, groupOf(program), {
+  const create: typeof createMsmEngine = program.checks ? createCheckedEngine : createMsmEngine;
+  const engine = await engineIn(create, groupOf(program), {
     device,
     ...(program.backend && { backend: program.backend }),
     tuning: program.tuning,
     // a false alarm is a failure, too
     retries: 0,
-    checks: stageChecks,
     // every result is compared here, and each program has knobs of its own
     selfTest: false,
     ...(program.memoryBudget === null ? {} : { memoryBudget: program.memoryBudget }),

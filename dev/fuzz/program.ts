@@ -5,6 +5,7 @@
 import type { Tuning } from '../../src/api/tuning.js';
 import type { PointEncoding, ScalarEncoding } from '../../src/api/values.js';
 import type { Group } from '../../src/curves/names.js';
+import { fieldProducts } from '../../src/field/modulus.js';
 import {
   type PointDistribution,
   type PointDistributionName,
@@ -62,6 +63,8 @@ export interface FuzzProgram {
   /** Default the first. */
   readonly group?: Group;
   readonly tuning: Partial<Tuning>;
+  /** The GPU checks the stages of every call. */
+  readonly checks?: true;
   readonly memoryBudget: number | null;
   readonly calls: readonly FuzzCall[];
 }
@@ -165,7 +168,7 @@ const movedToG2 = ({ memoryBudget, ...rest }: FuzzProgram): FuzzProgram => ({
 const movedToEdwards = (random: Random, { tuning, ...program }: Omit<FuzzProgram, 'curve' | 'group'>): FuzzProgram => {
   const curve = pick(random, edwardsNames);
   // SwiftShader's compiler dies of dot products that are watched on ed25519, of which a is no small number, and p has 255 bits
-  const isTooMuch = tuning.checks === true && tuning.fieldProduct === 'dot4';
+  const isTooMuch = program.checks === true && tuning.fieldProduct === 'dot4';
   return {
     ...program,
     tuning: isTooMuch ? { ...tuning, fieldProduct: 'unsigned' } : tuning,
@@ -189,14 +192,16 @@ const drawOnGpu = (seed: number, index: number, mostPoints: number): FuzzProgram
     walkerTasks: maybe(() => 1 + random.below(2 ** random.below(13))),
     walkerEntriesPerTask: maybe(() => 1 + random.below(2 ** random.below(8))),
     walkerLeastThreads: maybe(() => 1 + random.below(2 ** random.below(9))),
-    // watched by the GPU itself, now and then: it is slow, and of each shape of the walker a second pipeline
+    // drawn here, so that all other programs of a seed stay the same; rare, as checks are slow and need a pipeline of their own
     checks: random.below(8) === 0 ? true : undefined,
-    fieldProduct: random.below(3) === 0 ? pick(random, ['signed', 'unsigned', 'dot4'] as const) : undefined,
+    fieldProduct: random.below(3) === 0 ? pick(random, fieldProducts) : undefined,
     // the CPU has its turn with some of them
     cpuBelow: random.below(4) === 0 ? random.below(400) : 0,
   };
+  const { checks, ...drawn } = knobs;
+  const checked = checks && { checks };
   const tuning = Object.fromEntries(
-    Object.entries({ ...pick(random, walkerShapes), ...pick(random, sortShapes), ...knobs }).filter(
+    Object.entries({ ...pick(random, walkerShapes), ...pick(random, sortShapes), ...drawn }).filter(
       ([, value]) => value !== undefined,
     ),
   ) as Partial<Tuning>;
@@ -209,17 +214,16 @@ const drawOnGpu = (seed: number, index: number, mostPoints: number): FuzzProgram
   const inG2 = groupsOf(curve ?? 'bn254').includes('g2') && random.below(6) === 0;
   // SwiftShader writes dot products out, and of a field of 381 bits, or of pairs, its compiler dies of them: engines refuse them there, and where they are watched with a ≠ 0
   const isWide =
-    inG2 ||
-    (curve !== undefined && oracles[curve].coordinateBytes > 32) ||
-    (curve === 'p256' && tuning.checks === true);
+    inG2 || (curve !== undefined && oracles[curve].coordinateBytes > 32) || (curve === 'p256' && checks === true);
   const program: FuzzProgram = {
     ...(curve && { curve }),
+    ...checked,
     tuning: isWide && tuning.fieldProduct === 'dot4' ? { ...tuning, fieldProduct: 'unsigned' } : tuning,
     memoryBudget,
     calls: calls.map((call) => encoded(random, call, { curve: curve ?? 'bn254', group: inG2 ? 'g2' : 'g1' })),
   };
   // drawn after all else, each as often as each of the other curves, so that of a seed from before there were any, 15 programs of 16 are what they were
-  if (random.below(16) === 0) return movedToEdwards(random, { tuning, memoryBudget, calls });
+  if (random.below(16) === 0) return movedToEdwards(random, { ...checked, tuning, memoryBudget, calls });
   return inG2 ? movedToG2(program) : program;
 };
 

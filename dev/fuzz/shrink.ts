@@ -5,6 +5,8 @@ import { type FuzzCall, type FuzzProgram, length, type Segment, vectorsOf } from
 function* simpler(program: FuzzProgram): Generator<FuzzProgram> {
   const { backend, ...onGpu } = program;
   if (backend !== undefined) yield onGpu;
+  const { checks, ...unchecked } = program;
+  if (checks !== undefined) yield unchecked;
   const { calls, tuning, memoryBudget, group, ...inG1 } = program;
   if (group !== undefined) yield { ...inG1, calls, tuning, memoryBudget };
   for (let i = 0; i < calls.length; i++) if (calls.length > 1) yield { ...program, calls: calls.toSpliced(i, 1) };

@@ -1,9 +1,10 @@
 /** The table of docs/chips.md: which kernels on which chips, its text, and what says that it is of other sources. */
 import { bn254 } from '../../src/curves/bn254.js';
 import { bn254G2 } from '../../src/curves/bn254-g2.js';
+import { createMsmEngine } from '../../src/engine/create-engine.js';
 import { type ChipName, chips } from './chips.js';
 import type { Figures } from './figures.js';
-import { type ChipKernel, fieldKernels, ownLibrary, stageKernels } from './kernels.js';
+import { type ChipKernel, fieldKernels, stageKernels } from './kernels.js';
 import { type ChipRow, figureHeads, numberText } from './report.js';
 
 /** Those of the table. Mali's compiler takes a minute a product here, and more for anything else. */
@@ -26,9 +27,11 @@ const OF_PAIRS = ['import_points', 'tables_double', 'run_program', 'walk'];
 
 /** What the library has a chip compile where nobody turned a knob, and operations of field-bench; of BN254, and of its G2 what differs. */
 export const kernelsOfTable = async (chip: ChipName): Promise<ChipKernel[]> => {
-  const ofPairs = (await stageKernels(ownLibrary, chip, bn254G2, {})).filter(({ name }) => OF_PAIRS.includes(name));
+  const ofPairs = (await stageKernels({ createMsmEngine }, chip, bn254G2, {})).filter(({ name }) =>
+    OF_PAIRS.includes(name),
+  );
   const all = [
-    ...(await stageKernels(ownLibrary, chip, bn254, {})),
+    ...(await stageKernels({ createMsmEngine }, chip, bn254, {})),
     ...ofPairs.map((kernel) => ({ ...kernel, title: `${kernel.title}, G2` })),
     ...(await fieldKernels(chip, bn254)),
   ];

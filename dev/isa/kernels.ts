@@ -1,13 +1,11 @@
 /** The kernels that a chip gets: those of the library, as it asks a device for them, and operations of field-bench. */
 import type { Tuning } from '../../src/api/tuning.js';
-import { stageChecks } from '../../src/checks.js';
 import { bls12377G2 } from '../../src/curves/bls12-377-g2.js';
 import { bls12381G2 } from '../../src/curves/bls12-381-g2.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { bn254G2 } from '../../src/curves/bn254-g2.js';
 import { type AnyCurve, type Curve, curveContext } from '../../src/curves/curve.js';
-import { createMsmEngine } from '../../src/engine/engine.js';
-import { encodePoints } from '../../src/engine/input.js';
+import { encodePoints } from '../../src/engine/arguments.js';
 import { modulus } from '../../src/field/modulus.js';
 import { quadraticField } from '../../src/field/quadratic.js';
 import { pipelineFor } from '../../src/gpu/pipelines.js';
@@ -32,9 +30,6 @@ export const curves = {
   'bls12-381-g2': bls12381G2,
   'bls12-377-g2': bls12377G2,
 } as const;
-
-/** The sources that this was built from. */
-export const ownLibrary: Library = { createMsmEngine, stageChecks };
 
 /** So many scalars that every kernel has something to do. */
 const SIZE = 2 ** 16;
@@ -61,10 +56,7 @@ export const stageKernels = async (
   const { device, gpu, asked } = new UnbuiltDevice(chips[chip]);
   // over whichever field: its one point is of the same kind
   const curve = { ...constants, encodings: [COMPRESSED] } as Curve;
-  const engine = await library.createMsmEngine({
-    ...{ curve, device, gpu, tuning },
-    ...(library.stageChecks && { checks: library.stageChecks }),
-  });
+  const engine = await library.createMsmEngine({ curve, device, gpu, tuning });
   const points = [{ ...curve.generator, infinity: false }];
   const context = curveContext(curve, quadraticField);
   // as the engine has it: in a module of its own

@@ -22,7 +22,7 @@ const aside =
  * these cover all stages and all refused arguments.
  */
 const whole = {
-  by: ['src/index.ts', 'src/engine/engine.ts'],
+  by: ['src/index.ts', 'src/engine/create-engine.ts'],
   tests: [
     'sparse',
     'bytes',

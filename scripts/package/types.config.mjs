@@ -10,7 +10,6 @@ export default ({ configTo = 'dist' }) =>
   [
     { entry: 'index', tsconfig: 'tsconfig.build.json' },
     { entry: 'calibrate', tsconfig: 'tsconfig.build.json' },
-    { entry: 'checks', tsconfig: 'tsconfig.build.json' },
     { entry: 'formats', tsconfig: 'tsconfig.build.json' },
     { entry: 'noble', tsconfig: 'tsconfig.build.json' },
     { entry: 'snarkjs', tsconfig: 'tsconfig.build.json' },

@@ -18,13 +18,13 @@ export interface TurnOptions {
   readonly deadline?: number;
 }
 
-/** What `onProgress` is told: `done` of `total` submits of the MSM (or slices of the bases) have been computed. */
+/** Progress of a call: `done` of `total` submits are through. */
 export interface Progress {
-  /** What is under way: `loadBases`, or an MSM. */
-  readonly phase: 'load' | 'msm';
-  /** Submits or slices that are through, from 0 to `total`. */
+  /** Name of the operation: `load` or `msm`. */
+  readonly phase: string;
+  /** Submits that are through, from 0 to `total`; scalars, where GPU and CPU share the call. */
   readonly done: number;
-  /** Submits or slices in all; known from the first call on. */
+  /** Submits in all; the same from the first call on. */
   readonly total: number;
 }
 

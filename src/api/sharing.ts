@@ -57,6 +57,12 @@ export interface Sharing {
   readonly sidePool?: number;
   /** Have workers keep to `sidePool` in the middle of a sum, too: those beyond it wait before their next part while the GPU has work. Default false. */
   readonly throttle?: boolean;
+  /**
+   * Returns true while work of your own should have the memory and the cores: an NTT, a hash over a large buffer. Workers
+   * keep to `sidePool` then, as while the GPU has work; with `throttle` in the middle of a sum, too. Asked before each sum,
+   * and with `throttle` between its chunks; keep it quick (reading a flag). Default: none.
+   */
+  readonly yieldWhile?: () => boolean;
 }
 
 /** Something that happened to a call of an engine, as `onEvent` is told it. */

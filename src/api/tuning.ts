@@ -51,16 +51,4 @@ export interface Tuning {
   readonly cpuDistribution: 'dynamic' | 'static';
   /** Rows of 64 buckets in a chunk that a thread draws, 0 to 256; 0, the default, is by the size of the problem. */
   readonly cpuChunk: number;
-  /**
-   * A debug mode: checks between the stages, on the GPU, that what one left is what the next may rely on, and rejects with
-   * `internal` naming stage, bucket and task if not. Slower, and takes more scratch. Default false. What checks is a module of its own, which
-   * `createMsmEngine({ checks })` takes.
-   */
-  readonly checks: boolean;
-}
-
-/** What looks after the stages, for `Tuning.checks`: `stageChecks` of `webgpu-msm/checks`, which the package has apart, as few programs want it. */
-export interface StageChecks {
-  /** The module that it is from. */
-  readonly from: 'webgpu-msm/checks';
 }

@@ -1,6 +1,6 @@
 import type { Calibration } from '../api/calibration.js';
 import type { AdapterDescription } from '../api/device.js';
-import { loadLater } from '../engine/load-later.js';
+import { checkTuning } from '../msm/plan/check-tuning.js';
 import { version } from '../version.js';
 import type { CalibrationStore } from './store.js';
 
@@ -35,7 +35,6 @@ export const recall = async (store: CalibrationStore | null, name: string | null
     const text = await store.get(name);
     if (text === null) return null;
     const known = JSON.parse(text) as Calibration;
-    const { checkTuning } = await loadLater();
     return hasWorked(known) ? { ...known, tuning: checkTuning(known.tuning), remembered: true } : null;
   } catch {
     return null;

@@ -1,7 +1,7 @@
 import type { AffinePoint, Coordinate } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
 import { addAffine, infinityOf, type Jacobian, multiply, toAffine } from '../curves/jacobian.js';
-import { encodePoints, encodeScalars } from '../engine/input.js';
+import { encodePoints, encodeScalars } from '../engine/arguments.js';
 import { mod } from '../field/modulus.js';
 import { publicPoint } from '../msm/stages/fold.js';
 import { Random } from './random.js';

@@ -1,6 +1,7 @@
 /** Which settings are tried, and which of them wins. Knows no device: only settings that can be timed. */
 import type { CalibrationTrial } from '../api/calibration.js';
 import type { Tuning } from '../api/tuning.js';
+import { fieldProducts } from '../field/modulus.js';
 import { leastPairs, median, ratioOfMedians } from './statistics.js';
 import type { Trial } from './trial.js';
 
@@ -9,7 +10,7 @@ import type { Trial } from './trial.js';
  * mispredict: registers are short in the walker, and not in a loop around one product.
  */
 const rounds: readonly (readonly Partial<Tuning>[])[] = [
-  [{ fieldProduct: 'signed' }, { fieldProduct: 'unsigned' }, { fieldProduct: 'dot4' }],
+  fieldProducts.map((fieldProduct) => ({ fieldProduct })),
   [{ walkerPrefixMemory: 'private' }, { walkerPrefixMemory: 'workgroup' }],
   [{ walkerSlots: 4 }, { walkerSlots: 8 }, { walkerSlots: 16 }, { walkerSlots: 32 }],
   [{ walkerThreadsPerWorkgroup: 32 }, { walkerThreadsPerWorkgroup: 64 }, { walkerThreadsPerWorkgroup: 128 }],

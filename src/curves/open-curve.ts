@@ -1,5 +1,5 @@
 import { badArgument, show } from '../errors.js';
-import type { FieldProduct } from '../field/modulus.js';
+import { fieldProducts } from '../field/modulus.js';
 import {
   type AnyCurve,
   type CurveContext,
@@ -13,8 +13,6 @@ import {
 import { isInfinity, multiply } from './jacobian.js';
 import { resolveCurve } from './named.js';
 import type { Group, NamedCurve } from './names.js';
-
-const products: readonly FieldProduct[] = ['signed', 'unsigned', 'dot4'];
 
 /** Parts of the library that named curves over a prime field do without. */
 export interface Models {
@@ -65,7 +63,7 @@ export const openCurve = async (
   const curve = curveContext(own, own.nonResidue === undefined ? undefined : quadraticField);
   const { order, generator } = curve;
   try {
-    for (const product of products) withProduct(curve, product).coordinates.view();
+    for (const product of fieldProducts) withProduct(curve, product).coordinates.view();
   } catch (error) {
     throw badArgument(`${where}: there is no arithmetic for this p: ${(error as Error).message}`);
   }

@@ -2,20 +2,20 @@
 import type { Calibration } from '../api/calibration.js';
 import type { MsmEngine } from '../api/engine.js';
 import type { ComputeWorker, EngineEvent, QueueLimits, Sharing } from '../api/sharing.js';
-import type { StageChecks, Tuning } from '../api/tuning.js';
+import type { Tuning } from '../api/tuning.js';
 import type { Coordinate } from '../api/values.js';
 import type { Curve } from '../curves/curve.js';
 import type { NamedCurve } from '../curves/names.js';
 import { badArgument, show } from '../errors.js';
 import { Runner } from '../gpu/runner.js';
 import type { WorkerOptions } from '../msm/cpu/threads.js';
-import type { Checks } from '../msm/gpu/checks.js';
+import type { Instrument } from '../msm/instrument.js';
 import { checkTuning, noKnobs } from '../msm/plan/check-tuning.js';
 import { given, type Knobs } from '../msm/plan/tuning.js';
 import { ownOptions } from '../own-options.js';
 import { CallQueue } from '../scheduling/call-queue.js';
 import { threadsHere } from '../threads/platform.js';
-import { readVerify } from './input.js';
+import { readVerify } from './arguments.js';
 
 /** Options of `createMsmEngine`. */
 export interface MsmEngineOptions<Of extends Coordinate = bigint> {
@@ -63,8 +63,6 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
   readonly calibration?: Calibration;
   /** Knobs to set by hand; see `Tuning`. They go before those of the calibration. */
   readonly tuning?: Partial<Tuning>;
-  /** `stageChecks` of `webgpu-msm/checks`, which `tuning.checks` needs. */
-  readonly checks?: StageChecks;
   /**
    * Keep a copy of the points of `loadBases` in main memory, so that bases survive the loss of a device that the engine
    * requested itself. Default true; with false they must be loaded again after a loss (the error says so).
@@ -101,28 +99,13 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
 
 const DEFAULT_BUDGET = 256 * 2 ** 20;
 
-/**
- * What does the checks that are asked for.
- *
- * @throws MsmError `bad-argument`
- */
-const readChecks = (wanted: boolean, given: StageChecks | undefined): Checks | undefined => {
-  if (given !== undefined && given?.from !== 'webgpu-msm/checks') {
-    throw badArgument(`checks must be stageChecks of 'webgpu-msm/checks', got ${show(given)}`);
-  }
-  if (!wanted) return undefined;
-  if (given === undefined) {
-    throw badArgument(
-      "tuning.checks takes a module of its own: import { stageChecks } from 'webgpu-msm/checks', and pass `checks: stageChecks`",
-    );
-  }
-  return given as Checks;
-};
+/** `Sharing` with its defaults. */
+export type SharingSettings = Required<Omit<Sharing, 'yieldWhile'>> & Pick<Sharing, 'yieldWhile'>;
 
 /** @throws MsmError `bad-argument` */
-const readSharing = (given: Sharing): Required<Sharing> => {
+const readSharing = (given: Sharing): SharingSettings => {
   if (typeof given !== 'object' || given === null) {
-    throw badArgument(`sharing must be { overlap, merge, keep, sidePool, throttle }, got ${show(given)}`);
+    throw badArgument(`sharing must be { overlap, merge, keep, sidePool, throttle, yieldWhile }, got ${show(given)}`);
   }
   const own = ownOptions(given);
   const { overlap = true, merge = true, keep = true, throttle = false } = own;
@@ -133,15 +116,17 @@ const readSharing = (given: Sharing): Required<Sharing> => {
   if (!(Number.isInteger(sidePool) && sidePool >= 0)) {
     throw badArgument(`sharing.sidePool must be an integer from 0, got ${show(sidePool)}`);
   }
-  return { overlap, merge, keep, sidePool, throttle };
+  const { yieldWhile } = own;
+  if (yieldWhile !== undefined && typeof yieldWhile !== 'function') {
+    throw badArgument(`sharing.yieldWhile must be a function, got ${show(yieldWhile)}`);
+  }
+  return { overlap, merge, keep, sidePool, throttle, ...(yieldWhile && { yieldWhile }) };
 };
-
-export type EngineKnobs = Knobs & { readonly checks?: Checks | undefined };
 
 /** Options of an engine that are right. */
 export interface ReadOptions {
   readonly backend: NonNullable<MsmEngineOptions['backend']>;
-  readonly tuning: EngineKnobs;
+  readonly tuning: Knobs;
   readonly retainBases: boolean;
   readonly retries: number;
   readonly verify: number;
@@ -149,7 +134,7 @@ export interface ReadOptions {
   readonly workers: WorkerOptions;
   /** What runs the jobs of an engine on a device. @param afterLoss what an error says to do when that was lost */
   runnerFor(device: GPUDevice, afterLoss: string): Runner;
-  readonly sharing: Required<Sharing>;
+  readonly sharing: SharingSettings;
   /** The queue of one engine. @param width calls that are under way at a time */
   queueOf(width: number): CallQueue;
 }
@@ -164,7 +149,7 @@ type OtherOptions = {
 const backends: readonly unknown[] = ['auto', 'gpu', 'cpu', 'both'];
 
 /** @throws MsmError `bad-argument` that names the option */
-export const readOptions = (options: OtherOptions): ReadOptions => {
+export const readOptions = (options: OtherOptions, instrument?: Instrument): ReadOptions => {
   const {
     backend = 'auto',
     memoryBudget: budget = DEFAULT_BUDGET,
@@ -176,7 +161,6 @@ export const readOptions = (options: OtherOptions): ReadOptions => {
     selfTest: selfTests = true,
     calibration,
     tuning: knobs = {},
-    checks,
     maxWorkers,
     createWorker,
     maxQueued = {},
@@ -192,16 +176,16 @@ export const readOptions = (options: OtherOptions): ReadOptions => {
   if (calibration !== undefined && (typeof calibration !== 'object' || calibration === null)) {
     throw badArgument(`calibration must be what calibrate returned, got ${show(calibration)}`);
   }
-  const { checks: checked = false, ...set } = {
+  const set = {
     ...noKnobs,
     ...(calibration === undefined ? {} : checkTuning(ownOptions(calibration).tuning as Partial<Tuning>)),
     ...given(checkTuning(knobs)),
   };
   // every knob is its own, wherever this is copied to: where it is not set, none is inherited
-  const tuning: EngineKnobs = Object.freeze({
+  const tuning: Knobs = Object.freeze({
     ...set,
     ...(backend === 'gpu' && set.cpuBelow === undefined && { cpuBelow: 0 }),
-    checks: readChecks(checked, checks),
+    instrument,
   });
   if (typeof retainBases !== 'boolean')
     throw badArgument(`retainBases must be true or false, got ${show(retainBases)}`);

@@ -7,7 +7,10 @@
  *   wgsl/field/field-words.wgsl);
  * - `dot4`: words, of which four bytes are multiplied at a time (src/field/product-dot4.ts, wgsl/field/field-words.wgsl).
  */
-export type FieldProduct = 'signed' | 'unsigned' | 'dot4';
+export const fieldProducts = ['signed', 'unsigned', 'dot4'] as const;
+
+/** A way to compute products; `fieldProducts` describes each. */
+export type FieldProduct = (typeof fieldProducts)[number];
 
 /**
  * Everything that the field layer needs to know about a prime, derived from the prime and the kind of its products alone: no constant below is

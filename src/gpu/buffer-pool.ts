@@ -1,90 +1,82 @@
-/** Scratch that jobs have done with and the next may have: of all who share a device. */
+/** Pooled scratch of a device: buffers that submissions have done with and the next may have, of whichever engine. */
 import type { Ledger } from './ledger.js';
 
-/** A buffer that nobody has. */
+/** A pooled buffer. */
 export interface PooledBuffer {
   readonly buffer: GPUBuffer;
   readonly usage: number;
-  /** The one that counts it. */
+  /** The ledger that counts it. */
   readonly ledger: Ledger;
-  /** The number of the last job whose commands use it. */
+  /** Sequence number of the last submission whose commands use it. */
   readonly usedBy: number;
-  /** To be destroyed as soon as these are done. */
-  isDoomed: boolean;
+  /** True if it is to be destroyed as soon as these are done. */
+  isRetired: boolean;
 }
 
-/** A buffer that is wanted, by its size, in bytes, as it would be made. */
+/** A buffer that a submission wants: its size in bytes and its usage. */
 export interface Want {
   readonly name: string;
   readonly bytes: number;
   readonly usage: number;
 }
 
-/** What is destroyed at a time, at most: the next step waits until others had their turn. */
-const STEP_BUFFERS = 32;
-const STEP_BYTES = 2 ** 28;
-
 export class BufferPool {
-  #kept: PooledBuffer[] = [];
+  #buffers: PooledBuffer[] = [];
 
-  /** What is there for jobs to have. */
+  /** Buffers that submissions may have. */
   get free(): readonly PooledBuffer[] {
-    return this.#kept.filter(({ isDoomed }) => !isDoomed);
+    return this.#buffers.filter(({ isRetired }) => !isRetired);
   }
 
-  /** What is still to be destroyed. */
-  get doomed(): readonly PooledBuffer[] {
-    return this.#kept.filter(({ isDoomed }) => isDoomed);
+  /** Buffers that are still to be destroyed. */
+  get retired(): readonly PooledBuffer[] {
+    return this.#buffers.filter(({ isRetired }) => isRetired);
   }
 
-  keep(kept: PooledBuffer): void {
-    this.#kept.push(kept);
+  keep(pooled: PooledBuffer): void {
+    this.#buffers.push(pooled);
   }
 
-  /** Which of those that are free would serve what is wanted: for each the smallest that is large enough. */
+  /** Returns for each want the smallest free buffer that serves it, where there is one. */
   match(wants: readonly Want[]): ReadonlyMap<string, PooledBuffer> {
     const left = this.free.toSorted((one, other) => one.buffer.size - other.buffer.size);
     const found = new Map<string, PooledBuffer>();
-    // the largest first, as what serves a larger one would serve all smaller ones
+    // the largest want first: a buffer that serves it would serve all smaller ones
     for (const { name, bytes, usage } of wants.toSorted((one, other) => other.bytes - one.bytes)) {
-      const at = left.findIndex((kept) => kept.usage === usage && kept.buffer.size >= bytes);
+      const at = left.findIndex((pooled) => pooled.usage === usage && pooled.buffer.size >= bytes);
       if (at !== -1) found.set(name, left.splice(at, 1)[0] as PooledBuffer);
     }
     return found;
   }
 
-  /** Gives buffers to a job of whoever counts its own in a ledger. */
+  /** Transfers pooled buffers to `ledger`. */
   take(taken: ReadonlySet<PooledBuffer>, ledger: Ledger): void {
-    this.#kept = this.#kept.filter((kept) => !taken.has(kept));
-    for (const kept of taken) kept.ledger.handOver(kept.buffer, ledger);
+    this.#buffers = this.#buffers.filter((pooled) => !taken.has(pooled));
+    for (const pooled of taken) pooled.ledger.transfer(pooled.buffer, ledger);
   }
 
-  doom(isMeant: (kept: PooledBuffer) => boolean): void {
-    for (const kept of this.#kept) if (isMeant(kept)) kept.isDoomed = true;
+  /** Marks buffers that no submission may have any more. */
+  retire(isMeant: (pooled: PooledBuffer) => boolean): void {
+    for (const pooled of this.#buffers) if (isMeant(pooled)) pooled.isRetired = true;
   }
 
   /**
-   * Destroys what is to be, and used by no job that is not done; no more than a step's worth.
+   * Destroys retired buffers that no submission uses.
    *
-   * @param done the number of the last job that is
+   * @param done sequence number of the last submission that is done
    * @returns how many were destroyed
    */
   reclaim(done: number): number {
-    let [count, bytes] = [0, 0];
-    this.#kept = this.#kept.filter(({ isDoomed, usedBy, buffer, ledger }) => {
-      if (!isDoomed || usedBy > done || count >= STEP_BUFFERS || (count > 0 && bytes + buffer.size > STEP_BYTES))
-        return true;
-      count++;
-      bytes += buffer.size;
-      ledger.destroy(buffer);
-      return false;
-    });
-    return count;
+    const over = this.#buffers.filter(({ isRetired, usedBy }) => isRetired && usedBy <= done);
+    if (over.length === 0) return 0;
+    this.#buffers = this.#buffers.filter((pooled) => !over.includes(pooled));
+    for (const { ledger, buffer } of over) ledger.destroy(buffer);
+    return over.length;
   }
 
-  /** Destroys everything of a ledger, whoever may still use it. */
+  /** Destroys all buffers of a ledger, whatever may still use them. */
   clear(ledger: Ledger): void {
-    for (const kept of this.#kept) if (kept.ledger === ledger) ledger.destroy(kept.buffer);
-    this.#kept = this.#kept.filter((kept) => kept.ledger !== ledger);
+    for (const pooled of this.#buffers) if (pooled.ledger === ledger) ledger.destroy(pooled.buffer);
+    this.#buffers = this.#buffers.filter((pooled) => pooled.ledger !== ledger);
   }
 }

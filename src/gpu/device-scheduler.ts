@@ -1,147 +1,54 @@
-/**
- * One for each device, whoever brought it: the jobs of all engines on it go through here. Nothing is made for a job before it is its turn and all
- * that it takes fits what its engine and the device may hold; what jobs have done with goes to the next, or is given back, a bounded step at a time.
- *
- * The queue of a device does one thing after the other. So a job's scratch is the next one's as soon as its last submit was made: what is still to be
- * done with it comes before. Only what is mapped stays its own.
- */
+/** The scheduler of a device: submissions of all engines on it have their turns and their memory from here. */
 import { abortedBy, assertNotAborted, NoRoom, onAbort } from '../errors.js';
 import { DeviceQueue } from '../scheduling/device-queue.js';
-import type { Waiting } from '../scheduling/edf.js';
 import type { Ticket } from '../scheduling/ticket.js';
-import { BufferPool, type PooledBuffer, type Want } from './buffer-pool.js';
-import { bufferUsage } from './constants.js';
+import { type Allotment, type Allowance, DeviceMemory } from './device-memory.js';
 import { watchOf } from './device-watch.js';
-import { bufferBytes, type Ledger, OUT_OF_MEMORY_ADVICE } from './ledger.js';
+import { type Client, Lease, type LeaseRequest, READ_BACK, wantsOf } from './lease.js';
 
-/** Somebody who has jobs done on a device. */
-export interface Client {
-  readonly ledger: Ledger;
-  /** The most bytes of scratch that it may hold. */
-  readonly budget: number;
-  /** The most bytes that all on the device may hold together, bases with them. */
-  readonly deviceBudget: number;
-  /** Whether its scratch is kept for the next job. */
-  readonly keeps: boolean;
-}
+/** Milliseconds between two looks for room while the device computes. */
+const LOOK_MS = 4;
 
-/** A job that waits, or has its turn. */
-interface Request extends Ticket {
-  readonly member: Client;
-  /** Buffers that others may have had before, and may have after it. */
-  readonly wants: readonly Want[];
-  /** Bytes of the one that nobody else ever has. */
-  readonly own: number;
-  begin(lease: Lease): void;
-  refuse(error: unknown): void;
-}
-
-interface HeldBuffer {
-  readonly buffer: GPUBuffer;
-  readonly want: Want;
-}
-
-/** What a job was given. */
-export class Lease {
-  readonly entry: Request;
-  readonly held = new Map<string, HeldBuffer>();
-  /** What is promised, and still to be made. */
-  missing: readonly Want[];
-  own: GPUBuffer | null = null;
-  ownBytes: number;
-  /** Its last submit was the device's so-manieth; 0 before. */
-  number = 0;
-  /** What it holds is of no use to others. */
-  isTainted = false;
-  readonly over: Promise<void>;
-  settle: () => void = () => undefined;
-
-  constructor(entry: Request, taken: ReadonlyMap<string, PooledBuffer>, missing: readonly Want[]) {
-    this.entry = entry;
-    this.missing = missing;
-    this.ownBytes = bufferBytes(entry.own);
-    for (const want of entry.wants) {
-      const kept = taken.get(want.name);
-      if (kept !== undefined) this.held.set(want.name, { buffer: kept.buffer, want });
-    }
-    this.over = new Promise((resolve) => {
-      this.settle = resolve;
-    });
-  }
-
-  /** Bytes that are promised, and not yet made. */
-  get reserved(): number {
-    return bytesOf(this.missing) + this.ownBytes;
-  }
-}
-
-const READ_BACK = 'read-back';
-
-/** Usages of what is no plain scratch. */
-const usages: Readonly<Record<string, number>> = {
-  uniforms: bufferUsage.uniform | bufferUsage.copyDst,
-  [READ_BACK]: bufferUsage.mapRead | bufferUsage.copyDst,
-  timestamps: bufferUsage.queryResolve | bufferUsage.copySrc,
-};
-const SCRATCH = bufferUsage.storage | bufferUsage.copyDst | bufferUsage.copySrc | bufferUsage.indirect;
-const OWN = bufferUsage.storage | bufferUsage.copyDst | bufferUsage.copySrc;
-
-const bytesOf = (wants: readonly Want[]): number => wants.reduce((total, { bytes }) => total + bytes, 0);
-
-/** What is there for a job: some that is kept, and what is to be made. */
-interface Allotment {
-  readonly taken: ReadonlyMap<string, PooledBuffer>;
-  readonly missing: readonly Want[];
-}
-
-/** How much scratch there may be, and the option that says so. */
-export interface Allowance {
-  readonly bytes: number;
-  readonly name: 'memoryBudget' | 'deviceBudget';
-}
-
+/**
+ * One for each device. No buffer is made for a submission before it is its turn and all that it takes fits the budgets of
+ * its engine and of the device.
+ *
+ * The queue of a device does one thing after the other. So the scratch of a submission is free for the next as soon as its
+ * last submit was made: the commands that still use it come before. Only the mapped buffer stays its own.
+ */
 export class DeviceScheduler {
-  readonly #line = new DeviceQueue<Request>();
-  readonly #kept = new BufferPool();
-  readonly #members = new Set<Client>();
-  readonly #leases = new Map<Request, Lease>();
-  /** Those whose last submit was made and which are not done, in their order. */
+  readonly #queue = new DeviceQueue<LeaseRequest>();
+  readonly #leases = new Map<LeaseRequest, Lease>();
+  readonly #memory = new DeviceMemory(this.#leases);
+  /** Leases whose last submit was made and which are not done, in their order. */
   readonly #ahead = new Set<Lease>();
-  readonly #resuming = new Map<Request, () => void>();
-  /** Bytes of what is to stay, and waits for room, in its order. */
-  readonly #settling = new Set<{ readonly bytes: number }>();
+  /** Paused submissions, and what resumes each. */
+  readonly #resuming = new Map<LeaseRequest, () => void>();
   #submitted = 0;
-  #done = 0;
-  #frees = 0;
-  #step: ReturnType<typeof setTimeout> | null = null;
 
-  /** Scratch that was given back, in buffers. */
+  /** Scratch buffers that were freed. */
   get frees(): number {
-    return this.#frees;
+    return this.#memory.frees;
   }
 
-  join(member: Client): void {
-    this.#members.add(member);
+  join(client: Client): void {
+    this.#memory.join(client);
   }
 
-  /** Bytes of scratch that a member may hold, as things are: its budget, or what all else leaves of the device's. */
-  roomOf({ budget }: Client): Allowance {
-    let resident = 0;
-    for (const { ledger } of this.#members) resident += ledger.total - ledger.memory.scratch;
-    const left = this.#budget - resident;
-    return left < budget ? { bytes: left, name: 'deviceBudget' } : { bytes: budget, name: 'memoryBudget' };
+  /** Returns the scratch that a client may hold now. */
+  allowanceOf(client: Client): Allowance {
+    return this.#memory.allowanceOf(client);
   }
 
-  /** Whether the device has work, or is about to be given some, that is at least as urgent as a call. */
-  isBusyFor(call: Pick<Waiting, 'priority'>): boolean {
-    return this.#line.isBusyFor(call);
+  /** Returns true if the device has, or is about to be given, work of equal or higher priority than `own`, of another call. */
+  isBusyBeside(own: Ticket): boolean {
+    return this.#queue.isBusyBeside(own);
   }
 
-  /** Takes a member's scratch, and refuses what of its jobs waits. */
-  leave(member: Client): void {
-    this.#members.delete(member);
-    this.#refuse((entry) => entry.member === member, new Error('the engine was destroyed'));
-    this.#kept.clear(member.ledger);
+  /** Frees a client's scratch, and refuses its submissions that wait. */
+  leave(client: Client): void {
+    this.#refuse((request) => request.client === client, new Error('the engine was destroyed'));
+    this.#memory.leave(client);
     this.#advance();
   }
 
@@ -151,332 +58,210 @@ export class DeviceScheduler {
   }
 
   /**
-   * Resolves when it is a job's turn and there is room for what it takes, which is then made by `make`.
+   * Resolves when it is a submission's turn and there is room for what it takes.
    *
-   * @param sizes of buffers that others may have had before, by name
-   * @param own bytes of the one that nobody else ever has
+   * @param sizes of buffers that other submissions may have had before, in bytes by name
+   * @param own bytes of the buffer that no other submission ever has
    * @throws MsmError `aborted`; `out-of-memory` where there will never be room
    */
-  admit(member: Client, sizes: Readonly<Record<string, number>>, own: number, turn: Ticket): Promise<Lease> {
-    const wants = Object.entries(sizes).map(
-      ([name, bytes]): Want => ({ name, bytes: bufferBytes(bytes), usage: usages[name] ?? SCRATCH }),
-    );
+  admit(client: Client, sizes: Readonly<Record<string, number>>, own: number, ticket: Ticket): Promise<Lease> {
     return new Promise((resolve, reject) => {
-      const { signal } = turn;
-      // who was aborted before is told of nothing
+      const { signal } = ticket;
+      // a signal that was aborted before calls nobody
       assertNotAborted(signal);
       const leave = (): void => {
-        this.#line.remove(entry);
+        this.#queue.remove(request);
         reject(abortedBy(signal));
         this.#advance();
       };
-      let stay = (): void => undefined;
-      const entry: Request = {
-        ...turn,
-        ...{ member, wants, own },
+      let unsubscribe = (): void => undefined;
+      const request: LeaseRequest = {
+        ...ticket,
+        ...{ client, own, wants: wantsOf(sizes) },
         begin: (lease) => {
-          stay();
+          unsubscribe();
           resolve(lease);
         },
         refuse: (error) => {
-          stay();
+          unsubscribe();
           reject(error);
         },
       };
-      this.#line.add(entry, performance.now());
+      this.#queue.add(request, performance.now());
       this.#advance();
-      if (!this.#line.waiting.includes(entry)) return;
+      if (!this.#queue.waiting.includes(request)) return;
       try {
-        stay = onAbort(signal, leave);
+        unsubscribe = onAbort(signal, leave);
       } catch (error) {
-        // of a caller's own make: nobody may wait who cannot be told
-        this.#line.remove(entry);
+        // a signal of the caller's own make: a request that cannot be aborted may not wait
+        this.#queue.remove(request);
         throw error;
       }
     });
   }
 
-  /** Makes what was promised; the caller holds error scopes around this. Returns the buffer that is the job's alone. */
+  /** Makes the buffers of a lease, inside error scopes of the caller. Returns the one that no other submission has. */
   make(lease: Lease): GPUBuffer {
-    const { ledger } = lease.entry.member;
-    while (lease.missing.length > 0) {
-      const [want, ...rest] = lease.missing as [Want, ...Want[]];
-      lease.held.set(want.name, { buffer: ledger.create('scratch', want.name, want.bytes, want.usage), want });
-      lease.missing = rest;
-    }
-    lease.own = ledger.create('scratch', 'result', lease.ownBytes, OWN);
-    lease.ownBytes = 0;
-    return lease.own;
+    return lease.make();
   }
 
   /**
-   * Resolves at once, or when a more urgent job has made its submits; between two submits of a job.
+   * Resolves at once, or when a more urgent submission has made its submits; called between two submits.
    *
    * @throws MsmError `aborted`
    */
-  async pause({ entry }: Lease): Promise<void> {
-    this.#line.pause(entry);
+  async pause({ request }: Lease): Promise<void> {
+    this.#queue.pause(request);
     this.#advance();
-    if (this.#line.resume(entry)) return;
+    if (this.#queue.resume(request)) return;
     await new Promise<void>((resolve, reject) => {
-      const unsubscribe = onAbort(entry.signal, () => {
-        this.#resuming.delete(entry);
-        reject(abortedBy(entry.signal));
+      const unsubscribe = onAbort(request.signal, () => {
+        this.#resuming.delete(request);
+        reject(abortedBy(request.signal));
       });
-      this.#resuming.set(entry, () => {
+      this.#resuming.set(request, () => {
         unsubscribe();
         resolve();
       });
     });
   }
 
-  /** Resolves when the device has done all that it was given before by those that have made their last submit; null if it has. */
+  /** Resolves when the device has done all that was submitted before; null if it has. */
   ahead(): Promise<unknown> | null {
     return this.#ahead.size === 0 ? null : Promise.all([...this.#ahead].map(({ over }) => over));
   }
 
-  /** The last submit of a job was made, and nothing was wrong with it. */
+  /** Notes that the last submit of a lease was made, without an error. */
   submitted(lease: Lease): void {
     lease.number = ++this.#submitted;
     this.#ahead.add(lease);
-    for (const name of [...lease.held.keys()]) if (name !== READ_BACK) this.#keep(lease, name);
-    this.#line.submitted(lease.entry);
+    for (const name of [...lease.held.keys()]) if (name !== READ_BACK) this.#memory.keep(lease, name);
+    this.#queue.submitted(lease.request);
     this.#advance();
-    lease.entry.onSubmitted?.();
+    lease.request.onSubmitted?.();
   }
 
-  /** What a job gave back was read, and nothing is mapped any more. */
+  /** Notes that the result of a lease was read, and nothing is mapped any more. */
   done(lease: Lease): void {
-    this.#done = Math.max(this.#done, lease.number);
     this.#ahead.delete(lease);
-    this.#keep(lease, READ_BACK);
+    this.#memory.keep(lease, READ_BACK);
     lease.settle();
-    this.#line.done(lease.entry);
-    this.#reclaim();
+    this.#queue.done(lease.request);
+    this.#memory.reclaim(lease.number);
     this.#advance();
-    lease.entry.onComputed?.();
+    lease.request.onComputed?.();
   }
 
-  /** A job is over, however it ended: what it still has is destroyed. */
+  /** Ends a lease, however its submission ended: buffers that it still has are destroyed. */
   release(lease: Lease): void {
-    const { entry, held, own } = lease;
-    const { ledger } = entry.member;
-    for (const { buffer } of held.values()) ledger.destroy(buffer);
-    if (own !== null) ledger.destroy(own);
-    this.#leases.delete(entry);
-    this.#resuming.delete(entry);
+    lease.destroy();
+    this.#leases.delete(lease.request);
+    this.#resuming.delete(lease.request);
     this.#ahead.delete(lease);
-    this.#done = Math.max(this.#done, lease.number);
-    this.#line.done(entry);
+    this.#queue.done(lease.request);
     lease.settle();
-    this.#reclaim();
+    this.#memory.reclaim(lease.number);
     this.#advance();
   }
 
-  /** Gives back what is kept of a member's, and has nobody keep what its jobs hold. */
-  discard(member: Client): void {
-    this.#drop(({ ledger }) => ledger === member.ledger);
-    for (const lease of this.#leases.values()) if (lease.entry.member === member) lease.isTainted = true;
+  /** Frees a client's pooled scratch, and has the buffers of its leases freed rather than pooled. */
+  discard(client: Client): void {
+    this.#memory.retire(({ ledger }) => ledger === client.ledger);
+    for (const lease of this.#leases.values()) if (lease.request.client === client) lease.isTainted = true;
   }
 
-  /** Gives back what is kept of a member's, step by step, after the work that uses it. */
-  async trim(member: Client): Promise<void> {
-    const isIts = ({ ledger }: PooledBuffer): boolean => ledger === member.ledger;
-    this.#kept.doom(isIts);
-    for (;;) {
-      this.#reclaim();
-      if (!this.#kept.doomed.some(isIts)) return;
+  /** Frees a client's pooled scratch, after the work that uses it. */
+  async trim({ ledger: own }: Client): Promise<void> {
+    this.#memory.retire(({ ledger }) => ledger === own);
+    while (this.#memory.pool.retired.some(({ ledger }) => ledger === own)) {
       await this.#change();
+      this.#memory.reclaim();
     }
   }
 
   /**
-   * Has something made that stays, when there is room for it. Jobs that have not begun by then leave it that room, or it would wait for ever behind
-   * those that come.
+   * Makes a resident when there is room for it. Submissions that have not begun by then leave it that room; else it would wait
+   * for ever behind those that come.
    *
-   * @param make makes it before it first waits
-   * @param goOn called now and then while it waits; what it throws ends that
-   * @throws MsmError `out-of-memory` where there will never be; and what `make` throws
+   * @param make makes the resident, before it first waits
+   * @param checkpoint called now and then while it waits; what it throws ends the wait
+   * @throws MsmError `out-of-memory` where there will never be room; what `make` throws
    */
   async withRoom<Result>(bytes: number, make: () => Promise<Result>, checkpoint: () => void): Promise<Result> {
-    const own = { bytes };
-    this.#settling.add(own);
+    const own = this.#memory.settle(bytes);
     try {
-      while (!this.#hasRoomFor(own)) {
+      while (!this.#memory.hasRoomFor(own)) {
         await this.#change();
         checkpoint();
       }
       return make();
     } finally {
-      this.#settling.delete(own);
+      this.#memory.unsettle(own);
       this.#advance();
     }
   }
 
-  /** Whether it is the turn of what is to stay, and there is room for it. @throws MsmError `out-of-memory` */
-  #hasRoomFor(own: { readonly bytes: number }): boolean {
-    const [first] = this.#settling;
-    if (first !== own) return false;
-    const isTooMuch = (): boolean => this.#bytes + own.bytes > this.#budget;
-    // a step each time
-    if (isTooMuch()) this.#drop(() => true);
-    if (isTooMuch() && !this.#isMoreToCome) throw this.#tooMuch(own.bytes);
-    return !isTooMuch();
-  }
-
-  /** Bytes of all members, with what was promised. */
-  get #bytes(): number {
-    let bytes = 0;
-    for (const { ledger } of this.#members) bytes += ledger.total;
-    for (const { reserved } of this.#leases.values()) bytes += reserved;
-    return bytes;
-  }
-
-  /** Those, and what waits for room to stay. */
-  get #claimed(): number {
-    let bytes = this.#bytes;
-    for (const each of this.#settling) bytes += each.bytes;
-    return bytes;
-  }
-
-  /** Whether somebody is still to give something back. */
-  get #isMoreToCome(): boolean {
-    return this.#leases.size > 0 || this.#kept.doomed.length > 0;
-  }
-
-  get #budget(): number {
-    let least = Number.POSITIVE_INFINITY;
-    for (const { deviceBudget } of this.#members) least = Math.min(least, deviceBudget);
-    return least;
-  }
-
-  #tooMuch(bytes: number): NoRoom {
-    return new NoRoom(
-      `${bytes} bytes more than the ${this.#bytes} that engines hold on the device are too many for a deviceBudget of ${this.#budget}; ${OUT_OF_MEMORY_ADVICE}`,
-    );
-  }
-
-  /** A moment later: what is given back takes steps, and jobs end. */
+  /** Resolves a moment later, when a submission may have ended. */
   async #change(): Promise<void> {
+    const wait = this.#ahead.size === 0 ? 0 : LOOK_MS;
     await Promise.race([
-      new Promise((resolve) => setTimeout(resolve, this.#ahead.size === 0 ? 0 : 4)),
+      new Promise((resolve) => setTimeout(resolve, wait)),
       ...[...this.#ahead].map(({ over }) => over),
     ]);
   }
 
-  /** Refuses jobs that wait, and has those that are paused go on, which then find out themselves. */
-  #refuse(isMeant: (entry: Request) => boolean, error: Error): void {
-    for (const entry of this.#line.waiting.filter(isMeant)) {
-      this.#line.remove(entry);
-      entry.refuse(error);
+  /** Refuses submissions that wait, and resumes those that are paused, which then find out themselves. */
+  #refuse(isMeant: (request: LeaseRequest) => boolean, error: Error): void {
+    for (const request of this.#queue.waiting.filter(isMeant)) {
+      this.#queue.remove(request);
+      request.refuse(error);
     }
-    for (const [entry, resume] of [...this.#resuming].filter(([each]) => isMeant(each))) {
-      this.#resuming.delete(entry);
+    for (const [request, resume] of [...this.#resuming].filter(([each]) => isMeant(each))) {
+      this.#resuming.delete(request);
       resume();
     }
   }
 
-  /** Lets go on, or begin, whoever may. */
+  /** Resumes or begins every submission whose turn it is. */
   #advance(): void {
-    for (const [entry, resume] of this.#resuming) {
-      if (!this.#line.resume(entry)) continue;
-      this.#resuming.delete(entry);
+    for (const [request, resume] of this.#resuming) {
+      if (!this.#queue.resume(request)) continue;
+      this.#resuming.delete(request);
       resume();
     }
     for (;;) {
       let allotted: Allotment | NoRoom | null = null;
-      const entry = this.#line.next(performance.now(), (candidate) => {
-        allotted = this.#allot(candidate);
+      const request = this.#queue.next(performance.now(), (candidate) => {
+        allotted = this.#memory.allot(candidate);
         return allotted !== null;
       });
-      if (entry === null) return;
-      const found = allotted as unknown as Allotment | NoRoom;
-      if (found instanceof NoRoom) {
-        this.#line.done(entry);
-        entry.refuse(found);
-        continue;
-      }
-      const { taken, missing } = found;
-      this.#kept.take(new Set(taken.values()), entry.member.ledger);
-      const lease = new Lease(entry, taken, missing);
-      this.#leases.set(entry, lease);
-      entry.onBegun?.();
-      entry.begin(lease);
+      if (request === null) return;
+      this.#begin(request, allotted as unknown as Allotment | NoRoom);
     }
   }
 
-  /** What there is for a job; null: not yet; an error: there never will be. */
-  #allot({ member, wants, own }: Request): Allotment | NoRoom | null {
-    const { ledger, budget } = member;
-    const reserved = [...this.#leases.values()]
-      .filter(({ entry }) => entry.member === member)
-      .reduce((total, lease) => total + lease.reserved, 0);
-    const fits = (taken: ReadonlyMap<string, PooledBuffer>, missing: readonly Want[]): boolean => {
-      const made = bytesOf(missing) + bufferBytes(own);
-      let others = 0;
-      for (const kept of taken.values()) if (kept.ledger !== ledger) others += kept.buffer.size;
-      return ledger.memory.scratch + reserved + others + made <= budget && this.#claimed + made <= this.#budget;
-    };
-    const taken = this.#kept.match(wants);
-    const missing = wants.filter(({ name }) => !taken.has(name));
-    if (fits(taken, missing)) {
-      const needed = new Set(taken.values());
-      if (missing.length > 0) this.#drop((kept) => kept.ledger === ledger && !needed.has(kept));
-      return { taken, missing };
+  #begin(request: LeaseRequest, allotted: Allotment | NoRoom): void {
+    if (allotted instanceof NoRoom) {
+      this.#queue.done(request);
+      request.refuse(allotted);
+      return;
     }
-    // with what was kept for it and does not serve it there is no room: all of that goes
-    const none: ReadonlyMap<string, PooledBuffer> = new Map();
-    const isFull = this.#claimed + bytesOf(missing) + bufferBytes(own) > this.#budget;
-    this.#drop((kept) => isFull || kept.ledger === ledger);
-    if (fits(none, wants)) return { taken: none, missing: wants };
-    if (this.#isMoreToCome || this.#settling.size > 0) return null;
-    const all = bytesOf(wants) + bufferBytes(own);
-    // beyond its engine's budget is what was planned so
-    return this.#bytes + all > this.#budget ? this.#tooMuch(all) : { taken: none, missing: wants };
-  }
-
-  /** Gives some up, and a first step of it back; returns how many are gone. */
-  #drop(isMeant: (kept: PooledBuffer) => boolean): number {
-    this.#kept.doom(isMeant);
-    return this.#reclaim();
-  }
-
-  /** A step of giving back; another one comes by itself, where there is more to do. */
-  #reclaim(): number {
-    const count = this.#kept.reclaim(this.#done);
-    this.#frees += count;
-    const isLeft = this.#kept.doomed.some(({ usedBy }) => usedBy <= this.#done);
-    if (isLeft && this.#step === null) {
-      this.#step = setTimeout(() => {
-        this.#step = null;
-        this.#reclaim();
-        this.#advance();
-      });
-    }
-    return count;
-  }
-
-  /** Has the next job have what one has done with. */
-  #keep(lease: Lease, name: string): void {
-    const held = lease.held.get(name);
-    if (held === undefined) return;
-    lease.held.delete(name);
-    const { ledger, keeps } = lease.entry.member;
-    // of an engine that was destroyed
-    if (!ledger.has(held.buffer)) return;
-    const { buffer, want } = held;
-    const isDoomed = lease.isTainted || !keeps;
-    this.#kept.keep({ buffer, usage: want.usage, ledger, usedBy: lease.number, isDoomed });
+    this.#memory.take(allotted, request.client);
+    const lease = new Lease(request, allotted.taken, allotted.missing);
+    this.#leases.set(request, lease);
+    request.onBegun?.();
+    request.begin(lease);
   }
 }
 
-const owners = new WeakMap<GPUDevice, DeviceScheduler>();
+const schedulers = new WeakMap<GPUDevice, DeviceScheduler>();
 
+/** Returns the scheduler of a device. */
 export const schedulerOf = (device: GPUDevice): DeviceScheduler => {
-  const known = owners.get(device);
+  const known = schedulers.get(device);
   if (known !== undefined) return known;
-  const owner = new DeviceScheduler();
-  owners.set(device, owner);
-  void watchOf(device).loss.then(() => owner.end());
-  return owner;
+  const scheduler = new DeviceScheduler();
+  schedulers.set(device, scheduler);
+  void watchOf(device).loss.then(() => scheduler.end());
+  return scheduler;
 };

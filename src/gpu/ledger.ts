@@ -1,8 +1,8 @@
 import { MsmError } from '../errors.js';
 import { LEAST_BUFFER_BYTES } from '../shaders/limits.js';
 
-/** What a buffer is counted as. */
-export type Account = 'bases' | 'scalars' | 'scratch';
+/** The account of scratch; all others are of residents. */
+export const SCRATCH = 'scratch';
 
 /** What there is to do about it. */
 export const OUT_OF_MEMORY_ADVICE = 'set a smaller memoryBudget, or destroy bases that are not needed';
@@ -13,25 +13,33 @@ export const bufferBytes = (bytes: number): number => Math.max(LEAST_BUFFER_BYTE
 /** Makes and destroys the GPU buffers of one engine, and counts every byte of them. */
 export class Ledger {
   readonly #device: GPUDevice;
-  readonly #open = new Map<GPUBuffer, Account>();
-  readonly #bytes: Record<Account, number> = { bases: 0, scalars: 0, scratch: 0 };
+  readonly #open = new Map<GPUBuffer, string>();
+  readonly #bytes = new Map<string, number>();
   #peak = 0;
 
   constructor(device: GPUDevice) {
     this.#device = device;
   }
 
-  get memory(): Record<Account | 'peak', number> {
-    return { ...this.#bytes, peak: this.#peak };
+  /** Peak of scratch, in bytes. */
+  get peak(): number {
+    return this.#peak;
   }
 
   /** Bytes of everything. */
   get total(): number {
-    return this.#bytes.bases + this.#bytes.scalars + this.#bytes.scratch;
+    let total = 0;
+    for (const bytes of this.#bytes.values()) total += bytes;
+    return total;
+  }
+
+  /** Returns the bytes of an account, an open label such as `scratch` or `bases`. */
+  bytesOf(account: string): number {
+    return this.#bytes.get(account) ?? 0;
   }
 
   /** The caller holds error scopes around this: running out of memory shows there, not here. */
-  create(account: Account, label: string, bytes: number, usage: number): GPUBuffer {
+  create(account: string, label: string, bytes: number, usage: number): GPUBuffer {
     const size = bufferBytes(bytes);
     let buffer: GPUBuffer;
     try {
@@ -48,7 +56,7 @@ export class Ledger {
   }
 
   /** From now on another ledger counts a buffer. */
-  handOver(buffer: GPUBuffer, to: Ledger): void {
+  transfer(buffer: GPUBuffer, to: Ledger): void {
     const account = this.#open.get(buffer);
     if (account === undefined || to === this) return;
     this.#leave(buffer, account);
@@ -71,14 +79,14 @@ export class Ledger {
     for (const buffer of [...this.#open.keys()]) this.destroy(buffer);
   }
 
-  #enter(buffer: GPUBuffer, account: Account): void {
+  #enter(buffer: GPUBuffer, account: string): void {
     this.#open.set(buffer, account);
-    this.#bytes[account] += buffer.size;
-    this.#peak = Math.max(this.#peak, this.#bytes.scratch);
+    this.#bytes.set(account, this.bytesOf(account) + buffer.size);
+    this.#peak = Math.max(this.#peak, this.bytesOf(SCRATCH));
   }
 
-  #leave(buffer: GPUBuffer, account: Account): void {
+  #leave(buffer: GPUBuffer, account: string): void {
     this.#open.delete(buffer);
-    this.#bytes[account] -= buffer.size;
+    this.#bytes.set(account, this.bytesOf(account) - buffer.size);
   }
 }

@@ -1,7 +1,6 @@
 /** What `accelerate` is told. */
-import { readCallOptions } from '../engine/input.js';
-import { loadLater } from '../engine/load-later.js';
-import type { MsmEngineOptions } from '../engine/options.js';
+import { readCallOptions } from '../engine/arguments.js';
+import { type MsmEngineOptions, readOptions } from '../engine/options.js';
 import { badArgument, show } from '../errors.js';
 import { ownOptions } from '../own-options.js';
 
@@ -114,6 +113,6 @@ export const readAccelerateOptions = async (options: AccelerateOptions): Promise
     },
   };
   // as the engines will: made at the first MSM, they would be refused where nobody sees it
-  (await loadLater()).readOptions(engines);
+  readOptions(engines);
   return read;
 };

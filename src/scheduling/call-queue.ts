@@ -152,7 +152,7 @@ export class CallQueue {
    * @throws MsmError `overloaded`, at once; `aborted`, as soon as somebody aborts what waits
    */
   async run<Result>(
-    task: (turn: CallTicket) => Promise<Result>,
+    task: (ticket: CallTicket) => Promise<Result>,
     { kind, priority, deadline, bytes, signal, order }: QueuedCall,
     abandon: Abandon<Result> = () => undefined,
   ): Promise<Result> {
@@ -172,18 +172,18 @@ export class CallQueue {
     const waiting: Waiting = { priority, since, deadline: deadline === null ? null : since + deadline };
     let own: Called = { waiting, bytes, signal, order, tell };
     let from = since;
-    let turn: Promise<Joined | null> | null = null;
+    let ticket: Promise<Joined | null> | null = null;
     if (this.#chosenOf([...this.#waiting, waiting]) === waiting) this.#begin(waiting);
     else {
       this.#assertRoom(bytes, tell);
-      turn = this.#turn(own);
+      ticket = this.#turn(own);
     }
     for (;;) {
       let joined: Joined | null = null;
-      if (turn !== null) {
+      if (ticket !== null) {
         tell('queued');
         try {
-          joined = await this.#ending.race(turn);
+          joined = await this.#ending.race(ticket);
         } catch (error) {
           this.#counts.failed++;
           tell('ended', { error: codeOf(error), ms: performance.now() - from });
@@ -207,7 +207,7 @@ export class CallQueue {
         this.#counts.merged--;
         own = { ...own, order: undefined };
         from = performance.now();
-        turn = this.#turn(own);
+        ticket = this.#turn(own);
       } else {
         this.#counts.done++;
         tell('ended', { ms: performance.now() - begun });
@@ -220,16 +220,16 @@ export class CallQueue {
    * Does the work of a call that has its turn. A call that is aborted ends at once, and so do all with their engine: work that cannot be left
    * in the middle keeps its place until it sees that. Calls computed with an aborted one go on.
    */
-  #work<Result>(task: (turn: CallTicket) => Promise<Result>, own: Called, abandon: Abandon<Result>): Promise<Result> {
+  #work<Result>(task: (ticket: CallTicket) => Promise<Result>, own: Called, abandon: Abandon<Result>): Promise<Result> {
     const { waiting, signal } = own;
     let isOver = false;
-    const turn = this.#turnOf({ ...own, tell: (event) => isOver || own.tell(event) });
+    const ticket = this.#turnOf({ ...own, tell: (event) => isOver || own.tell(event) });
     const compute = async (): Promise<Result> => {
       const begun = performance.now();
       try {
-        return await task(turn);
+        return await task(ticket);
       } finally {
-        this.#end(waiting, (performance.now() - begun) / (1 + turn.coalesced.length));
+        this.#end(waiting, (performance.now() - begun) / (1 + ticket.coalesced.length));
       }
     };
     const over = (): void => {
@@ -282,7 +282,7 @@ export class CallQueue {
     };
     return {
       ...urgencyOf(waiting, coalesced),
-      ...{ signal, coalesced },
+      ...{ call: waiting, signal, coalesced },
       exclusive: (work, other) => this.#alone(work, other),
       onSubmitted: () => tellAll('submitted'),
       onComputed: () => tellAll('computed'),

@@ -1,5 +1,6 @@
 /** Whose turn it is on a device, among the jobs of all that share it. Decisions only: it knows neither buffers nor promises, and time is told. */
 import { dueTime, earliestDue, isMoreUrgent, type Waiting } from './edf.js';
+import type { Ticket } from './ticket.js';
 
 /** Jobs whose last submit was made and which are not done, at most, when another one begins: one that runs, and behind it one that is staged. */
 const MOST_AHEAD = 1;
@@ -14,7 +15,7 @@ interface Submitting<Job> {
   isPaused: boolean;
 }
 
-export class DeviceQueue<Job extends Waiting> {
+export class DeviceQueue<Job extends Waiting & Pick<Ticket, 'call'>> {
   #waiting: Job[] = [];
   /** Each but the last paused for the next. */
   readonly #submitting: Submitting<Job>[] = [];
@@ -31,10 +32,11 @@ export class DeviceQueue<Job extends Waiting> {
     return this.#submitting.length + this.#submitted.size;
   }
 
-  /** Whether any of those is at least as urgent as a call. */
-  isBusyFor(call: Pick<Waiting, 'priority'>): boolean {
+  /** Returns true if a job of another call is under way that has equal or higher priority. */
+  isBusyBeside(own: Pick<Ticket, 'priority' | 'call'>): boolean {
     const jobs = [...this.#submitting.map(({ job }) => job), ...this.#submitted];
-    return jobs.some((job) => !isMoreUrgent(call, job));
+    const isOwn = (job: Job): boolean => own.call !== undefined && job.call === own.call;
+    return jobs.some((job) => !isOwn(job) && !isMoreUrgent(own, job));
   }
 
   add(job: Job, now: number): void {

@@ -1,14 +1,21 @@
 import type { Waiting } from './edf.js';
 
-/** When a job's turn is to be, and who may end its waiting. */
+/** Place of a call in a queue, and what the queue tells it. */
 export interface Ticket extends Waiting {
+  /** Identity of the call, in whichever queues it waits; absent for work of no call. */
+  readonly call?: object;
+  /** Ends the waiting. */
   readonly signal?: AbortSignal | undefined;
-  /** Told when it is. */
+  /** Called when the device begins its work. */
   onBegun?(): void;
-  /** Told where it will never be, as the device is gone. */
+  /** Called when the device is gone before it could begin. */
   onRefused?(): void;
-  /** Told when its last submit was made. */
+  /** Called after the last submit. */
   onSubmitted?(): void;
-  /** Told when what it gave back was read. */
+  /** Called after the result was read back. */
   onComputed?(): void;
 }
+
+/** Returns a ticket, or that of work that waits in its order among work of normal priority. */
+export const ticketOf = (ticket: Ticket | undefined): Ticket =>
+  ticket ?? { priority: 'normal', since: performance.now(), deadline: null };

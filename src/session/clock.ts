@@ -1,6 +1,6 @@
 import type { HostTimes } from '../api/run-record.js';
 
-/** Tells what the wall time of a call went to: at every moment to one part of `HostWalls`, or to none. It begins with `encodeMs`. */
+/** Splits the wall time of a call by what the host does. Begins with `encodeMs`. */
 export class CallClock {
   readonly #started = performance.now();
   readonly #spent: { -readonly [Part in keyof HostTimes]: number } = {
@@ -11,7 +11,12 @@ export class CallClock {
   #since = this.#started;
   #part: keyof HostTimes | null = 'encodeMs';
 
-  /** From now on time counts to `part`; with null to none. */
+  /** The part that time counts to now; null: none. */
+  get part(): keyof HostTimes | null {
+    return this.#part;
+  }
+
+  /** Counts time to `part` from now on; with null to none. */
   enter(part: keyof HostTimes | null): void {
     const now = performance.now();
     if (this.#part !== null) this.#spent[this.#part] += now - this.#since;
@@ -19,7 +24,7 @@ export class CallClock {
     this.#since = now;
   }
 
-  /** Calls what counts to no part: code of the caller's. */
+  /** Calls the caller's code, whose time counts to no part. */
   leaveOut(call: () => void): void {
     const part = this.#part;
     this.enter(null);
@@ -30,7 +35,7 @@ export class CallClock {
     }
   }
 
-  /** Milliseconds up to now: since the clock was made, and by part. */
+  /** Returns milliseconds up to now: since the clock was made, and by part. */
   read(): { wallMs: number; hostTimes: HostTimes } {
     this.enter(this.#part);
     return { wallMs: this.#since - this.#started, hostTimes: { ...this.#spent } };

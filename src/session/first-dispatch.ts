@@ -2,7 +2,8 @@
 
 import type { Slice } from '../gpu/commands.js';
 import { addCompileTime } from '../gpu/pipelines.js';
-import type { Runner, Submission } from '../gpu/runner.js';
+import type { Runner } from '../gpu/runner.js';
+import type { Submission } from '../gpu/submission.js';
 import type { Kernel } from '../shaders/kernel.js';
 
 /** At least one element of whatever a kernel declares. */

@@ -1,5 +1,5 @@
 import type { PhaseTime, TimelineEntry } from '../api/run-record.js';
-import type { SubmissionResult } from '../gpu/runner.js';
+import type { SubmissionResult } from '../gpu/submission.js';
 
 /** Clocks of GPUs have been seen to go back: no time is less than 0. */
 const milliseconds = (ns: bigint): number => (ns > 0n ? Number(ns) / 1e6 : 0);

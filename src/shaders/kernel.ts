@@ -9,6 +9,13 @@ export interface Binding {
   readonly type: string;
 }
 
+/** Bindings, variables and partials that a kernel includes for a tool outside the library. */
+export interface KernelPart {
+  readonly bindings: readonly Binding[];
+  readonly view: TemplateView;
+  readonly partials: Readonly<Record<string, Template>>;
+}
+
 /**
  * A compute shader as data: everything that decides its source and its bind group layout. The bindings are declared here
  * once; the WGSL declarations and the layout both come from them.

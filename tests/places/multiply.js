@@ -13,12 +13,11 @@ export async function multiplyWith(createMsmEngine, options = {}) {
   const engine = await createMsmEngine({ curve: 'bn254', ...options, tuning: { ...tuning, ...options.tuning } });
   const bases = await engine.loadBases(points);
   const { x, y, infinity } = await engine.msm(bases, scalars);
-  const { phases, tuning: used } = engine.lastRun;
+  const { phases } = engine.lastRun;
   engine.destroy();
   return {
     point: { x: String(x), y: String(y), infinity },
     phases: phases?.map(({ name }) => name) ?? null,
-    checked: used.checks,
   };
 }
 

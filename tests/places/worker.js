@@ -1,10 +1,9 @@
 // @ts-nocheck: see multiply.js
 import { createMsmEngine } from 'webgpu-msm';
-import { stageChecks } from 'webgpu-msm/checks';
 import { codeFromText } from './code-from-text.js';
 import { attempt, multiplyWith } from './multiply.js';
 
 // No await at the top: vite, left as it is, builds workers as scripts.
-attempt(() => multiplyWith(createMsmEngine, { tuning: { checks: true }, checks: stageChecks })).then((result) => {
+attempt(() => multiplyWith(createMsmEngine)).then((result) => {
   self.postMessage({ ...result, scope: self.constructor.name, codeFromText: codeFromText() });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { createCheckedEngine } from '../../dev/checks/engine.js';
 import {
   type AffinePoint,
   type Bases,
-  createMsmEngine,
   type MsmEngine,
   type MsmEngineOptions,
   MsmError,
@@ -85,11 +85,22 @@ export class Bench {
     this.engine = engine;
   }
 
-  static async open(options: Partial<MsmEngineOptions> = {}, prepare?: (device: LeasedDevice) => void): Promise<Bench> {
+  /** @param options those of the engine; `checks` checks its stages on the GPU */
+  static async open(
+    options: Partial<MsmEngineOptions> & { readonly checks?: boolean } = {},
+    prepare?: (device: LeasedDevice) => void,
+  ): Promise<Bench> {
     const gpu = await leaseGpu(prepare);
     return new Bench(
       gpu,
-      await createMsmEngine({ curve: smallCurve, gpu: gpu.gpu, tuning, selfTest: false, ...options }),
+      await createCheckedEngine({
+        curve: smallCurve,
+        gpu: gpu.gpu,
+        tuning,
+        selfTest: false,
+        checks: false,
+        ...options,
+      }),
     );
   }
 

@@ -3,6 +3,7 @@ import { type CurveContext, curveContext } from '../../src/curves/curve.js';
 import type { Command, Dispatch } from '../../src/gpu/commands.js';
 import { bufferUsage } from '../../src/gpu/constants.js';
 import { Runner } from '../../src/gpu/runner.js';
+import { softwareKnobs } from '../../src/msm/plan/device-profiles.js';
 import { type Plan, type PlanLimits, planOne, type ScratchName } from '../../src/msm/plan/planner.js';
 import type { Knobs } from '../../src/msm/plan/tuning.js';
 import { fullWorkload } from '../../src/msm/plan/workload.js';
@@ -10,7 +11,7 @@ import { createKernels } from '../../src/msm/stages/kernels.js';
 import { recordPlan } from './record-plan.js';
 
 export const limits: PlanLimits = {
-  software: true,
+  knobs: softwareKnobs,
   product: 'signed',
   additionsPerMs: null,
   maxComputeInvocationsPerWorkgroup: 256,

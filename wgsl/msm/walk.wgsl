@@ -21,7 +21,7 @@
 // `inhabited`: so many for a sum written, so many for a point taken in, so that what one walk wrote and another one read come to nothing.
 // Sums that the host reads back have a digest over their places and all of their words. It is taken
 // of the thread's own copy, so that it covers the write, too.
-// With `checks` it also notes the writers of every sum and the entries that it took in (watch.wgsl, of `webgpu-msm/checks`).
+// Where it is instrumented it also notes the writer of every sum and counts the entries that it takes in (dev/checks/watch.wgsl).
 // Host: src/msm/stages/walk.ts. CPU twin: tests/reference/walk.ts.
 {{structs}}
 {{entry}}
@@ -32,9 +32,9 @@
 {{level}}
 
 {{bindings}}
-{{#checks}}
+{{#instrumented}}
 {{> watch}}
-{{/checks}}
+{{/instrumented}}
 
 // What this thread adds to the accounts.
 var<private> checksum: u32;
@@ -135,9 +135,9 @@ fn flush(t: u32, run_key: u32, flags: u32, sum: Point, open: bool) {
     return;
   }
   if ((flags & OPEN) == 0u && !open) {
-{{#checks}}
+{{#instrumented}}
     note_writer(run_key, t);
-{{/checks}}
+{{/instrumented}}
     sums[run_key] = sum;
     finite_points += select(config.per_sum, 0u, point_is_infinity(sum));
     return;
@@ -213,9 +213,9 @@ fn settle(level: Level, slot: u32, t: u32) {
       if (next != i) {
         checksum += digest_of(entry.key, entry.point_ref);
         finite_points += select(config.per_point, 0u, point_is_infinity(point));
-{{#checks}}
+{{#instrumented}}
         taken += 1u;
-{{/checks}}
+{{/instrumented}}
       }
     }
     if ((flags & TANGENT) != 0u) {
@@ -480,9 +480,9 @@ fn walk(
   if (config.read_back != 0u) {
     atomicAdd(&chain[config.read_back], digest_of_sums(slots));
   }
-{{#checks}}
+{{#instrumented}}
   note_taken();
-{{/checks}}
+{{/instrumented}}
 }
 
 // The entry under the cursor of a slot has been taken in.
@@ -491,9 +491,9 @@ fn step_on(level: Level, slot: u32, t: u32, flags: u32) {
   memory[slot * ROWS].z = i + 1u;
   checksum += digest_of(memory[slot * ROWS].x, stream[i].point_ref);
   finite_points += config.per_point;
-{{#checks}}
+{{#instrumented}}
   taken += 1u;
-{{/checks}}
+{{/instrumented}}
   let doubles = (flags & TANGENT) != 0u;
   let ready = !doubles & goes_on(i + 1u, task_start(level, t + 1u), memory[slot * ROWS].x);
   memory[slot * ROWS].y = select(flags & ~READY, PRESENT | READY | (flags & (OPEN | WARY)), ready);

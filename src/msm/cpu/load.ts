@@ -3,8 +3,9 @@
 import type { CurveContext } from '../../curves/curve.js';
 import { formatOf } from '../../curves/misread.js';
 import type { PointSource } from '../../curves/point-source.js';
-import type { Call } from '../../engine/input.js';
-import { refusal } from '../refusal.js';
+import { ticketOf } from '../../scheduling/ticket.js';
+import type { CallContext } from '../../session/call-context.js';
+import { refusal } from '../inputs/refusal.js';
 import { checkPoints } from './check-points.js';
 import { ANY, turnsOf } from './sum-line.js';
 import type { CpuThreads } from './threads.js';
@@ -12,7 +13,6 @@ import type { CpuThreads } from './threads.js';
 /**
  * Checks points on the CPU when it is their turn.
  *
- * @param goOn called now and then; what it throws ends the call
  * @returns the points as sums take them
  * @throws MsmError `bad-argument`, `not-on-curve` or `not-in-subgroup` naming the first point that is wrong
  */
@@ -20,13 +20,14 @@ export const loadOnCpu = async (
   curve: CurveContext,
   source: PointSource,
   threads: CpuThreads,
-  { checkSubgroup, onProgress, turn }: Pick<Call, 'checkSubgroup' | 'onProgress' | 'turn'>,
-  checkpoint: () => void,
+  checkSubgroup: boolean,
+  call: CallContext,
 ): Promise<PointSource> => {
+  const checkpoint = (): void => call.checkpoint();
   checkpoint();
   const length = source.bytes.length / curve.pointBytes;
-  const progress = (done: number): void => onProgress?.({ phase: 'load', done, total: length });
-  const checked = await threads.line.inTurn({ ...turn, additions: ANY }, (pause) => {
+  const progress = (done: number): void => call.progress('load', done, length);
+  const checked = await threads.line.inTurn({ ...ticketOf(call.ticket), additions: ANY }, (pause) => {
     progress(0);
     return checkPoints(curve, source, checkSubgroup, turnsOf(checkpoint, pause), progress);
   });

@@ -4,8 +4,8 @@ import type { RunRecord } from '../../api/run-record.js';
 import type { AffinePoint, Coordinate } from '../../api/values.js';
 import type { CurveContext } from '../../curves/curve.js';
 import type { PointSource } from '../../curves/point-source.js';
-import type { Call } from '../../engine/input.js';
-import type { CallClock } from '../../session/clock.js';
+import { ticketOf } from '../../scheduling/ticket.js';
+import type { CallContext } from '../../session/call-context.js';
 import type { DeviceProfile } from '../plan/device-defaults.js';
 import type { SurveyedVector } from '../plan/survey.js';
 import { type Knobs, resolveTuning } from '../plan/tuning.js';
@@ -37,30 +37,29 @@ const additionsOf = (vectors: readonly SurveyedVector[]): number =>
   vectors.reduce((sum, { load }) => sum + (load.n === 0 ? 0 : cpuShape(load).digits), 0);
 
 /**
- * An MSM when it is its turn.
+ * Computes an MSM when it is its turn.
  *
  * @param source all bases; null only if no vector has any scalars
  * @param n scalars that were given, of all vectors
- * @param goOn called now and then; what it throws ends the call
  */
 export const runOnCpu = async (
   { curve, limits, tuning, adapter, threads, allowed }: CpuRunContext,
   source: PointSource | null,
   vectors: readonly SurveyedVector[],
   n: number,
-  { onProgress, turn }: Pick<Call, 'onProgress' | 'turn'>,
-  clock: CallClock,
-  checkpoint: () => void,
-): Promise<CpuRun> =>
-  threads.line.inTurn({ ...turn, additions: additionsOf(vectors) }, async (pause) => {
+  call: CallContext,
+): Promise<CpuRun> => {
+  const ticket = { ...ticketOf(call.ticket), additions: additionsOf(vectors) };
+  const checkpoint = (): void => call.checkpoint();
+  return threads.line.inTurn(ticket, async (pause) => {
     checkpoint();
-    onProgress?.({ phase: 'msm', done: 0, total: 1 });
+    call.progress('msm', 0, 1);
     const computing = performance.now();
     const done = await multiplyOnCpu(curve, source, vectors, checkpoint, { ...threads.of(tuning), allowed, pause });
     const { sums, windowBits, windows, entries, arithmetic, workers, noWorkers, lost, chunk } = done;
     if (noWorkers !== null) threads.warn(noWorkers);
     const ms = performance.now() - computing - done.waitedMs;
-    onProgress?.({ phase: 'msm', done: 1, total: 1 });
+    call.progress('msm', 1, 1);
     checkpoint();
     const record: RunRecord = {
       on: 'cpu',
@@ -76,7 +75,7 @@ export const runOnCpu = async (
       entries,
       dispatches: 0,
       submits: 0,
-      wallMs: clock.read().wallMs,
+      wallMs: call.clock.read().wallMs,
       hostTimes: null,
       retried: lost,
       fallback: null,
@@ -89,3 +88,4 @@ export const runOnCpu = async (
     };
     return { sums, record, ms };
   });
+};

@@ -4,7 +4,8 @@ import { isInfinity, multiply } from '../../curves/jacobian.js';
 import { type PointSource, readerOf } from '../../curves/point-source.js';
 import { badArgument } from '../../errors.js';
 import type { Command, Slice } from '../../gpu/commands.js';
-import type { Upload } from '../../gpu/runner.js';
+import type { Upload } from '../../gpu/submission.js';
+import type { DeviceView } from '../../session/operation.js';
 import type { Kernel } from '../../shaders/kernel.js';
 import { groupsFor } from '../../shaders/limits.js';
 import { additionsPerSubmitOf } from '../plan/device-defaults.js';
@@ -12,7 +13,7 @@ import { decompression } from '../programs/decompress.js';
 import { edwardsImage } from '../programs/edwards.js';
 import { membershipTest } from '../programs/subgroup.js';
 import { PROGRAM_THREADS, type Program, ProgramConfig, programKernel } from '../stages/program.js';
-import type { LoadContext } from './load-context.js';
+import { limitsOf, type MsmSetup } from './setup.js';
 
 /** A program that points go through where they are. */
 export interface Passage {
@@ -38,18 +39,19 @@ const STEPS_PER_ADDITION = 8;
 const LEAST_POINTS = 4096;
 
 const passage = (
-  { curve, limits, tuning }: LoadContext,
+  device: DeviceView<MsmSetup>,
   phase: string,
   name: string,
   make: () => Program,
   writes: boolean,
 ): Passage => {
+  const { curve, tuning } = device.setup;
   const made = madeFor.get(curve) ?? { kernel: programKernel(curve), programs: new Map<string, Program>() };
   madeFor.set(curve, made);
   const { steps, constants } = made.programs.get(name) ?? make();
   made.programs.set(name, { steps, constants });
   const [program, values] = [{ buffer: `${phase}-program` }, { buffer: `${phase}-constants` }];
-  const bound = additionsPerSubmitOf(limits, tuning) * STEPS_PER_ADDITION;
+  const bound = additionsPerSubmitOf(limitsOf(device), tuning) * STEPS_PER_ADDITION;
   const most = Math.max(LEAST_POINTS, Math.floor(bound / steps.length));
   return {
     scratch: { [program.buffer]: steps.byteLength, [values.buffer]: constants.byteLength },
@@ -77,11 +79,11 @@ const passage = (
 };
 
 /** What points go through before they are imported; null: nothing. */
-export const preparation = (context: LoadContext, { sign, edwards }: PointSource): Passage | null => {
-  const { curve } = context;
-  if (sign !== undefined) return passage(context, 'decompress', sign, () => decompression(curve, sign), true);
+export const preparation = (device: DeviceView<MsmSetup>, { sign, edwards }: PointSource): Passage | null => {
+  const { curve } = device.setup;
+  if (sign !== undefined) return passage(device, 'decompress', sign, () => decompression(curve, sign), true);
   if (edwards === undefined) return null;
-  return passage(context, 'image', `image ${edwards.scale}`, () => edwardsImage(curve, edwards.scale), true);
+  return passage(device, 'image', `image ${edwards.scale}`, () => edwardsImage(curve, edwards.scale), true);
 };
 
 /** Whether 2^(n − 1) is 1 modulo an odd n: composite numbers that nobody chose for it fail (Fermat). */
@@ -96,13 +98,13 @@ const mayBePrime = (n: bigint): boolean => {
  *
  * @throws MsmError `bad-argument` where the test would not hold
  */
-export const membership = (context: LoadContext): Passage | null => {
-  const { curve } = context;
+export const membership = (device: DeviceView<MsmSetup>): Passage | null => {
+  const { curve } = device.setup;
   if (curve.negatesScalars) return null;
   if (curve.membership === undefined && !mayBePrime(curve.order)) {
     throw badArgument(`options.checkSubgroup: the order of ${curve.name} must be prime`);
   }
-  return passage(context, 'subgroup', 'membership', () => membershipTest(curve), false);
+  return passage(device, 'subgroup', 'membership', () => membershipTest(curve), false);
 };
 
 /** Whether the first point is in the group, by the CPU. */

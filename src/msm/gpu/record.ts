@@ -10,7 +10,6 @@ import { PartitionConfig } from '../stages/partition.js';
 import { REDUCE_THREADS, ReduceConfig } from '../stages/reduce.js';
 import { SortConfig } from '../stages/sort.js';
 import { WalkConfig } from '../stages/walk.js';
-import type { Checks } from './checks.js';
 
 /** A slice of scratch; the type checker knows the names. */
 const scratch = (buffer: ScratchName, offset?: number, size?: number): Slice => ({
@@ -36,19 +35,13 @@ const windowGroups = ({ windows, windowsPerGroup }: Plan, { groups }: Accounts):
  * The commands of a job. Its input is in `scalars` and `vectors`, its results are among what it gives back, accounts and then `bitSums`, each part's in its own stretch.
  *
  * @param bases the slice of them that a part binds
- * @param checks what the job was planned with
  */
-export const recordJob = (
-  kernels: Kernels,
-  { batches }: Job,
-  bases: (part: Batch) => Slice,
-  checks: Checks | undefined,
-): Command[] =>
+export const recordJob = (kernels: Kernels, { batches }: Job, bases: (part: Batch) => Slice): Command[] =>
   batches.flatMap((part, i) => {
     const commands = recordPart(kernels, part, bases(part));
     return [
       ...(part.ownSubmit && i > 0 ? [{ kind: 'submit' } as const] : []),
-      ...(checks?.weave({ kernels, groupsFor }, part, commands) ?? commands),
+      ...(part.plan.instrument?.instrument(kernels.curve, part, commands) ?? commands),
     ];
   });
 
@@ -187,7 +180,7 @@ const levelDispatch = (level: number): Slice => scratch('levels', level * Level.
 /** @param to the buffers that its partial sums go to */
 const recordOneWalk = (
   kernels: Kernels,
-  { tuning }: Plan,
+  { tuning, instrument }: Plan,
   phase: string,
   config: Parameters<typeof WalkConfig.pack>[0],
   to: 'A' | 'B',
@@ -199,7 +192,7 @@ const recordOneWalk = (
     prefixMemory: tuning.walkerPrefixMemory,
     threads: tuning.walkerThreadsPerWorkgroup,
     slots: tuning.walkerSlots,
-    checks: tuning.checks,
+    instrumented: instrument !== undefined,
   }),
   config: WalkConfig.pack(config),
   bindings: {

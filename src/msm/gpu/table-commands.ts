@@ -1,11 +1,12 @@
 /** How tables of bases are made: for those who load with `precompute`. */
 import type { CurveContext } from '../../curves/curve.js';
 import type { Command, Slice } from '../../gpu/commands.js';
+import type { DeviceView } from '../../session/operation.js';
 import { groupsFor } from '../../shaders/limits.js';
 import { additionsPerSubmitOf } from '../plan/device-defaults.js';
 import type { TableShape } from '../plan/workload.js';
 import { DoubleConfig, SpreadConfig, TABLES_THREADS, type TablesKernels, tablesKernels } from '../stages/tables.js';
-import type { LoadContext } from './load-context.js';
+import { limitsOf, type MsmSetup } from './setup.js';
 
 const made = new WeakMap<CurveContext, TablesKernels>();
 
@@ -18,14 +19,15 @@ const kernelsOf = (curve: CurveContext): TablesKernels => {
 
 /** `count` points become table 0 of `target`, and each table the next: in dispatches that are no longer than those of an MSM. */
 export const tableCommands = (
-  { curve, limits, tuning }: LoadContext,
+  device: DeviceView<MsmSetup>,
   tables: TableShape,
   count: number,
   points: Slice,
   target: Slice,
 ): Command[] => {
+  const { curve, tuning } = device.setup;
   const { spread, double } = kernelsOf(curve);
-  const most = Math.max(1, Math.floor(additionsPerSubmitOf(limits, tuning) / count));
+  const most = Math.max(1, Math.floor(additionsPerSubmitOf(limitsOf(device), tuning) / count));
   const groups = groupsFor(count, TABLES_THREADS);
   const commands: Command[] = [
     {

@@ -1,5 +1,5 @@
 import { LANES } from '../../shaders/hash-chain.js';
-import type { PlannedChecks } from './checks.js';
+import type { Instrument } from '../instrument.js';
 
 /** Accounts of one group of windows, as indices of words. */
 export interface GroupAccounts {
@@ -29,11 +29,12 @@ const GROUP_WORDS = 2 * LANES + 2;
 interface Counted {
   readonly groups: number;
   readonly levelTasks: readonly number[];
-  readonly checks: PlannedChecks | undefined;
+  readonly instrument: Instrument | undefined;
 }
 
-/** Words in front, which are findings (`tuning.checks`). */
-const findingsWords = ({ levelTasks, checks }: Counted): number => checks?.findingsWords(levelTasks.length) ?? 0;
+/** Words in front of the accounts, for the findings of an instrument. */
+const findingsWords = ({ levelTasks, instrument }: Counted): number =>
+  instrument?.findingsWords(levelTasks.length) ?? 0;
 
 export const accountsBytes = (plan: Counted): number =>
   4 * (findingsWords(plan) + plan.groups * GROUP_WORDS + LANES + 3);

@@ -1,17 +1,18 @@
 /** What knobs may be. */
 import type { Tuning } from '../../api/tuning.js';
 import { badArgument, show } from '../../errors.js';
+import { fieldProducts } from '../../field/modulus.js';
 
 /** What the knobs that are words may say. */
 export const tuningChoices = {
   walkerPrefixMemory: ['private', 'workgroup'],
-  fieldProduct: ['signed', 'unsigned', 'dot4'],
+  fieldProduct: fieldProducts,
   cpuDistribution: ['dynamic', 'static'],
 } as const;
 
 /** The least and the most of the knobs that are numbers. */
 export const tuningRanges: Readonly<
-  Record<Exclude<keyof Tuning, keyof typeof tuningChoices | 'checks'>, readonly [number, number]>
+  Record<Exclude<keyof Tuning, keyof typeof tuningChoices>, readonly [number, number]>
 > = {
   windowBits: [2, 16],
   walkerThreadsPerWorkgroup: [1, 256],
@@ -28,7 +29,7 @@ export const tuningRanges: Readonly<
 
 /** Every knob, not set. */
 export const noKnobs: Partial<Tuning> = Object.fromEntries(
-  ['checks', ...Object.keys(tuningChoices), ...Object.keys(tuningRanges)].map((name) => [name, undefined]),
+  [...Object.keys(tuningChoices), ...Object.keys(tuningRanges)].map((name) => [name, undefined]),
 );
 
 /**
@@ -47,14 +48,10 @@ export const checkTuning = (given: Partial<Tuning>): Partial<Tuning> => {
       }
       continue;
     }
-    if (name === 'checks') {
-      if (typeof value !== 'boolean') throw badArgument(`tuning.checks must be true or false, got ${show(value)}`);
-      continue;
-    }
     const range = Object.hasOwn(tuningRanges, name) ? tuningRanges[name as keyof typeof tuningRanges] : undefined;
     if (range === undefined) {
       throw badArgument(
-        `tuning.${name} is unknown; the knobs are ${Object.keys(tuningChoices).join(', ')}, checks, ${Object.keys(tuningRanges).join(', ')}`,
+        `tuning.${name} is unknown; the knobs are ${Object.keys(tuningChoices).join(', ')}, ${Object.keys(tuningRanges).join(', ')}`,
       );
     }
     if (!Number.isInteger(value) || (value as number) < range[0] || (value as number) > range[1]) {

@@ -1,6 +1,7 @@
 /** What an MSM takes on the GPU and on the CPU: a few coefficients for each, which its runs correct. */
 import type { AdapterDescription } from '../../api/device.js';
 import type { CurveContext } from '../../curves/curve.js';
+import { deviceClassOf, type Trust } from './device-profiles.js';
 
 /** What there is to do. */
 export interface Work {
@@ -57,39 +58,16 @@ export const cpuCoefficients = (curve: CurveContext, isWasm = true): Coefficient
   };
 };
 
-/**
- * Of BN254's G1 on adapters by their names in WebGPU, rather too good than too bad: what is thought to be slow is never tried, and never learned otherwise.
- * From public times of 2^20 (DESIGN §3: 183 ms on an M4 Pro, 704 on an Adreno, 3,716 on a Pixel 10) and of the walk on SwiftShader.
- */
-const ADAPTERS: readonly (readonly [names: RegExp, fixedMs: number, digitNs: number])[] = [
-  [/^(nvidia|amd) /, 4, 3],
-  [/^apple /, 5, 11],
-  [/^qualcomm /, 8, 40],
-  [/^(arm|img-tec|imagination|samsung) /, 10, 120],
-  [/^intel /, 6, 50],
-];
-const UNKNOWN = [6, 25] as const;
-/** Of SwiftShader on two cores; docs/performance.md, "Many calls at once". */
-const SOFTWARE = [20, 600] as const;
+type Adapter = Pick<AdapterDescription, 'vendor' | 'architecture' | 'software'>;
 
-/** Source of an adapter's expected speed: `known` by its name; `guessed`, as for any GPU; `software`: it says itself that it is none. */
-export type Trust = 'known' | 'guessed' | 'software';
+/** Returns how far the expected speed of an adapter is to be trusted. */
+export const trustOf = (adapter: Adapter): Trust => deviceClassOf(adapter).trust;
 
-type Named = Pick<AdapterDescription, 'vendor' | 'architecture' | 'software'>;
-
-const knownOf = ({ vendor, architecture }: Named) =>
-  ADAPTERS.find(([names]) => names.test(`${vendor} ${architecture}`.toLowerCase()));
-
-export const trustOf = (adapter: Named): Trust =>
-  adapter.software ? 'software' : knownOf(adapter) === undefined ? 'guessed' : 'known';
-
-/** Of a call on the GPU. */
-export const gpuCoefficients = (curve: CurveContext, adapter: Named): Coefficients => {
-  const { software } = adapter;
-  const found = knownOf(adapter);
-  const [fixedMs, ofReference] = software ? SOFTWARE : found === undefined ? UNKNOWN : [found[1], found[2]];
+/** Returns the coefficients of a call on the GPU. */
+export const gpuCoefficients = (curve: CurveContext, adapter: Adapter): Coefficients => {
+  const { fixedMs, digitNs: ofReference } = deviceClassOf(adapter);
   const digitNs = (ofReference * additionNs(curve)) / REFERENCE_NS;
-  return { fixedMs, digitNs, bucketNs: GPU_BUCKET_ADDITIONS * digitNs, byteNs: software ? 0.3 : 0.5 };
+  return { fixedMs, digitNs, bucketNs: GPU_BUCKET_ADDITIONS * digitNs, byteNs: adapter.software ? 0.3 : 0.5 };
 };
 
 /** A run, as the model sees it: what it should have taken beyond what is fixed, and what it took. */

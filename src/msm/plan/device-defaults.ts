@@ -1,61 +1,53 @@
 import type { Tuning } from '../../api/tuning.js';
 import type { FieldProduct } from '../../field/modulus.js';
+import type { ClassKnobs } from './device-profiles.js';
 
-/** What the defaults depend on. */
+/** Properties of a device that the defaults of the knobs depend on. */
 export interface DeviceProfile {
-  readonly software: boolean;
-  /** How its chip multiplies best. */
+  /** Defaults of its class of adapters. */
+  readonly knobs: ClassKnobs;
+  /** The product that the device computes fastest. */
   readonly product: FieldProduct;
-  /** Additions a millisecond in the walk, as measured by an earlier run; null before. */
+  /** Additions per millisecond in the walk, measured by an earlier run; null before. */
   readonly additionsPerMs: number | null;
   readonly maxComputeInvocationsPerWorkgroup: number;
   readonly maxComputeWorkgroupSizeX: number;
   readonly maxComputeWorkgroupStorageSize: number;
 }
 
-/** How long a submit should hold a GPU: no animation stutters for longer than one would notice, no watchdog is near. */
+/** Time that a submit may hold a GPU, in ms: too short for a visible stutter of an animation, and far from the limit of a watchdog. */
 export const SUBMIT_MS = 100;
 
-/** Additions of a submit before anything was measured: 60 ms on the slowest phone that DESIGN §3 has numbers of (Pixel 10). */
+/** Additions of a submit before anything was measured: 60 ms on a Google Pixel 10, the slowest phone with published results. */
 export const UNMEASURED_BOUND = 2 ** 18;
 
-/** A power of two, so that small changes of the measurement do not change the plan. */
+/** Returns a power of two, so that small changes of the measurement do not change the plan. */
 const submitBound = (additionsPerMs: number | null): number =>
   additionsPerMs === null
     ? UNMEASURED_BOUND
     : 2 ** Math.min(30, Math.max(16, Math.floor(Math.log2(SUBMIT_MS * additionsPerMs))));
 
-const defaultAdditionsPerSubmit = (device: DeviceProfile): number =>
-  device.software ? 2 ** 30 : submitBound(device.additionsPerMs);
+const defaultAdditionsPerSubmit = ({ knobs, additionsPerMs }: DeviceProfile): number =>
+  knobs.additionsPerSubmit ?? submitBound(additionsPerMs);
 
-/** What a submit may do; needs no plan. */
+/** Returns the most additions of a submit, which is known before any plan. */
 export const additionsPerSubmitOf = (device: DeviceProfile, overrides: Partial<DeviceKnobs>): number =>
   overrides.additionsPerSubmit ?? defaultAdditionsPerSubmit(device);
 
-/** What the pipelines and the resident bases depend on; needs no plan. */
+/** Returns the product that pipelines and resident bases are made for, which is known before any plan. */
 export const fieldProductOf = (device: Pick<DeviceProfile, 'product'>, overrides: Partial<DeviceKnobs>): FieldProduct =>
   overrides.fieldProduct ?? device.product;
 
-/** The knobs that depend on the device alone. */
-type DeviceKnobs = Omit<Tuning, 'windowBits' | 'checks'>;
+/** Knobs whose defaults depend on the device alone. */
+type DeviceKnobs = Omit<Tuning, 'windowBits'>;
 
-/**
- * What the knobs are where nobody set them.
- *
- * A software adapter has a few cores and no latency to hide: few threads with many slots each. A GPU wants tens of thousands
- * of threads, and slots cost it registers and cache.
- */
+/** Returns the defaults of the knobs on a device. */
 export const deviceDefaults = (device: DeviceProfile): DeviceKnobs => ({
   walkerPrefixMemory: 'private',
-  walkerThreadsPerWorkgroup: device.software ? 16 : 64,
-  walkerSlots: device.software ? 32 : 8,
-  walkerTasks: device.software ? 2 ** 12 : 2 ** 17,
   walkerEntriesPerTask: 32,
-  walkerLeastThreads: device.software ? 16 : 2 ** 12,
+  ...device.knobs,
   additionsPerSubmit: defaultAdditionsPerSubmit(device),
   fieldProduct: device.product,
-  sortThreadsPerWorkgroup: device.software ? 16 : 64,
-  sortEntriesPerThread: device.software ? 128 : 32,
   cpuBelow: null,
   cpuDistribution: 'dynamic',
   cpuChunk: 0,

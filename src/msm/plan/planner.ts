@@ -2,6 +2,7 @@ import type { Tuning } from '../../api/tuning.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { badArgument } from '../../errors.js';
 import { itemsPerBindingStep, jobBytes, LEAST_BUFFER_BYTES, MAX_GROUPS } from '../../shaders/limits.js';
+import type { Instrument } from '../instrument.js';
 import { Vector } from '../stages/decompose.js';
 import { ENTRY_WORDS } from '../stages/entry.js';
 import { Level } from '../stages/level.js';
@@ -9,7 +10,6 @@ import { levelTasks } from '../stages/partition.js';
 import { type ReduceShape, reduceShape } from '../stages/reduce.js';
 import { SORT_MAX_BITS, type SortPass, sortPasses } from '../stages/sort.js';
 import { accountsBytes } from './accounts.js';
-import type { CheckScratchName, PlannedChecks } from './checks.js';
 import type { DeviceProfile } from './device-defaults.js';
 import { type Knobs, resolveTuning } from './tuning.js';
 import { reduceAdditions } from './window-bits.js';
@@ -22,8 +22,11 @@ export interface PlanLimits extends DeviceProfile {
   readonly maxBufferSize: number;
 }
 
-/** Scratch buffers of one MSM, by name, in bytes; and `accounts` and `bitSums`, which it gives back. */
-export type ScratchSizes = Readonly<Record<ScratchName, number> & Partial<Record<CheckScratchName, number>>>;
+/**
+ * Bytes of the scratch buffers of one MSM, by name, and of `accounts` and `bitSums`, which it returns. An instrument adds buffers
+ * of its own.
+ */
+export type ScratchSizes = Readonly<Record<ScratchName, number>>;
 export type ScratchName =
   | 'scalars'
   | 'vectors'
@@ -48,8 +51,8 @@ export interface Plan {
   /** Scalars of the longest vector. */
   readonly n: number;
   readonly tuning: Tuning;
-  /** What does `tuning.checks`. */
-  readonly checks: PlannedChecks | undefined;
+  /** The instrument that the plan has room for. */
+  readonly instrument: Instrument | undefined;
   /** Pieces that a scalar is cut into, one for each table that is used. */
   readonly blocks: number;
   readonly blockBits: number;
@@ -102,13 +105,13 @@ export const planOne = (
   limits: DeviceProfile,
   overrides: Knobs,
   mostWindows = Number.POSITIVE_INFINITY,
-): Plan => layOut(load, curve, resolveTuning(load, curve, limits, overrides), overrides.checks, mostWindows);
+): Plan => layOut(load, curve, resolveTuning(load, curve, limits, overrides), overrides.instrument, mostWindows);
 
 const layOut = (
   load: Workload,
   curve: CurveContext,
   tuning: Tuning,
-  checks: PlannedChecks | undefined,
+  instrument: Instrument | undefined,
   mostWindows: number,
 ): Plan => {
   const { n, vectors } = load;
@@ -147,9 +150,9 @@ const layOut = (
     carriesB: entry * nextCarries,
     partialsB: point * nextCarries,
     splitSums: point * reduce.splitTasks,
-    accounts: accountsBytes({ groups, levelTasks: tasks, checks }),
+    accounts: accountsBytes({ groups, levelTasks: tasks, instrument }),
     bitSums: point * reduce.bitsTasks,
-    ...checks?.scratch(entry * entries, { ...reduce, buckets: windows * buckets }),
+    ...instrument?.scratch({ ...reduce, streamBytes: entry * entries, buckets: windows * buckets }),
   };
   const scratch = Object.fromEntries(
     Object.entries(needed).map(([name, bytes]) => [name, Math.max(LEAST_BUFFER_BYTES, bytes)]),
@@ -162,13 +165,13 @@ const layOut = (
   const reduceOwnSubmit = lastGroup + reduction > tuning.additionsPerSubmit;
   // decompose, 3 a sort pass, partition and the walks of every group; 3 of the reduction
   const own = groups * (1 + 3 * passes.length + 1 + tasks.length) + 3;
-  const dispatches = own + (checks?.dispatches(groups, tasks.length) ?? 0);
-  const timedPasses = checks ? dispatches : TIMED_PASSES * groups;
+  const dispatches = own + (instrument?.dispatches(groups, tasks.length) ?? 0);
+  const timedPasses = instrument ? dispatches : TIMED_PASSES * groups;
   return {
     vectors,
     n,
     tuning,
-    checks,
+    instrument,
     blocks: pieces.count,
     blockBits: pieces.bits,
     tables: load.tables.count,
@@ -234,20 +237,20 @@ const fewestGroups = (
   budget: number,
   overrides: Knobs,
 ): { plan: Plan; why: string | null } => {
-  const { checks } = overrides;
+  const { instrument } = overrides;
   const tuning = resolveTuning(load, curve, limits, overrides);
-  let plan = layOut(load, curve, tuning, checks, Number.POSITIVE_INFINITY);
+  let plan = layOut(load, curve, tuning, instrument, Number.POSITIVE_INFINITY);
   let why = misfit(plan, curve, limits, budget);
   const isLavish = ({ scratchBytes }: Plan): boolean => {
     if (scratchBytes <= enoughScratch(load)) return false;
     // what does not become less with the groups: scalars, buckets
-    const fixed = layOut(load, curve, tuning, checks, 1).scratchBytes;
+    const fixed = layOut(load, curve, tuning, instrument, 1).scratchBytes;
     return scratchBytes > WORTH_SAVING * fixed;
   };
   while ((why !== null || isLavish(plan)) && plan.windowsPerGroup > 1) {
     // exact where there are few, and quick where a batch has thousands
     const step = Math.max(1, Math.floor(plan.windowsPerGroup / 64));
-    plan = layOut(load, curve, tuning, checks, plan.windowsPerGroup - step);
+    plan = layOut(load, curve, tuning, instrument, plan.windowsPerGroup - step);
     why = misfit(plan, curve, limits, budget);
   }
   return { plan, why };

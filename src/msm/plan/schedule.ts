@@ -192,8 +192,8 @@ export const schedule = (
   const jobs: UnplacedBatch[][] = [];
   for (const part of cutIntoBatches(vectors, curve, limits, budget, tuning, name)) {
     const last = jobs.at(-1);
-    // the checks look at one MSM at a time
-    const joins = last !== undefined && last.length < MOST_BATCHES && part.plan.checks === undefined;
+    // an instrument observes one MSM at a time
+    const joins = last !== undefined && last.length < MOST_BATCHES && part.plan.instrument === undefined;
     if (joins && fits([...last, part])) last.push(part);
     else jobs.push([part]);
   }

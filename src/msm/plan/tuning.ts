@@ -1,8 +1,8 @@
 import type { Tuning } from '../../api/tuning.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { badArgument } from '../../errors.js';
+import type { Instrument } from '../instrument.js';
 import { mostSlots, prefixBytes } from '../stages/walk.js';
-import type { PlannedChecks } from './checks.js';
 import { type DeviceProfile, deviceDefaults } from './device-defaults.js';
 import { defaultWindowBits } from './window-bits.js';
 import type { Workload } from './workload.js';
@@ -11,15 +11,15 @@ import type { Workload } from './workload.js';
 export const given = <Set extends object>(tuning: Set): Set =>
   Object.fromEntries(Object.entries(tuning).filter(([, value]) => value !== undefined)) as Set;
 
-/** Knobs that are set, and instead of `checks` what does them. */
-export interface Knobs extends Partial<Omit<Tuning, 'checks'>> {
-  readonly checks?: PlannedChecks | undefined;
+/** Knobs that are set, and the instrument of the engine. */
+export interface Knobs extends Partial<Tuning> {
+  readonly instrument?: Instrument | undefined;
 }
 
 /** Fills in the knobs that the caller left open. */
 export const resolveTuning = (load: Workload, curve: CurveContext, device: DeviceProfile, overrides: Knobs): Tuning => {
-  const { checks, ...set } = given(overrides);
-  const fixed = { ...deviceDefaults(device), checks: checks !== undefined, ...set };
+  const { instrument: _, ...set } = given(overrides);
+  const fixed = { ...deviceDefaults(device), ...set };
   const wanted: Tuning = { windowBits: defaultWindowBits(load, fixed.additionsPerSubmit), ...fixed };
   const tuning: Tuning = {
     ...wanted,

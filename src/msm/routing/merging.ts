@@ -7,7 +7,7 @@ const MOST_TOGETHER = 64;
 const MOST_TIMES = 4;
 
 /** What calls are expected to take on their backend, in milliseconds. */
-export interface Expected {
+export interface ExpectedTime {
   /** Of any call, however small. */
   readonly fixedMs: number;
   /** What one takes beyond that. */
@@ -22,7 +22,7 @@ export interface Expected {
  * @param others in the order in which they are due
  * @returns which, by index
  */
-export const worthMerging = (first: Expected, others: readonly Expected[]): number[] => {
+export const worthMerging = (first: ExpectedTime, others: readonly ExpectedTime[]): number[] => {
   const chosen: number[] = [];
   let left = (MOST_TIMES - 1) * (first.fixedMs + first.growingMs);
   for (const [i, { fixedMs, growingMs }] of others.entries()) {

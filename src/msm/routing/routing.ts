@@ -8,18 +8,18 @@ import {
   growingMs,
   learned,
   median,
-  type Trust,
   type Work,
 } from '../plan/cost.js';
+import type { Trust } from '../plan/device-profiles.js';
 import type { Half, Pace } from './division.js';
 
-export type Backend = 'gpu' | 'cpu';
+export type BackendName = 'gpu' | 'cpu';
 
 /** What a call is on either backend. */
-export type Works = Readonly<Record<Backend, Work>>;
+export type Works = Readonly<Record<BackendName, Work>>;
 
 /** What is known of a machine. */
-export interface Models extends Readonly<Record<Backend, CostModel>> {
+export interface Models extends Readonly<Record<BackendName, CostModel>> {
   /** How many times as long as either half would have taken alone divided calls took. */
   readonly together: readonly number[];
   /** Calls since the last divided one. */
@@ -95,7 +95,7 @@ export const predict = (models: Models, works: Works, divides: boolean): Predict
 };
 
 /** What is expected to be the fastest. */
-export const routeOf = ({ gpuMs, cpuMs, bothMs }: Prediction): Backend | 'both' => {
+export const routeOf = ({ gpuMs, cpuMs, bothMs }: Prediction): BackendName | 'both' => {
   const alone = Math.min(gpuMs, cpuMs);
   if (bothMs !== null && bothMs < WORTH * alone) return 'both';
   return cpuMs <= gpuMs ? 'cpu' : 'gpu';
@@ -125,7 +125,7 @@ const COMPILES_AFTER_MS = 2000;
 /** The backend chosen for a call. */
 export interface Decision {
   /** `trial`: the CPU, after a part on the GPU, which is measured so; `compile`: the CPU, and the GPU is to be made ready for a trial. */
-  readonly route: Backend | 'both' | 'trial' | 'compile';
+  readonly route: BackendName | 'both' | 'trial' | 'compile';
   /** Largest share of the scalars that the GPU draws first. */
   readonly first: number;
 }
@@ -170,7 +170,7 @@ export const decide = (models: Models, works: Works, prediction: Prediction, isR
 
 /** What a backend computed at a stretch. */
 export interface Stretch {
-  readonly backend: Backend;
+  readonly backend: BackendName;
   readonly work: Work;
   readonly ms: number;
 }

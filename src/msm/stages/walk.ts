@@ -3,9 +3,8 @@ import type { CurveContext } from '../../curves/curve.js';
 import { divstepConstants } from '../../field/divsteps.js';
 import type { Field } from '../../field/field.js';
 import { stageKernel } from '../../shaders/hash-chain.js';
-import type { Kernel } from '../../shaders/kernel.js';
+import type { Kernel, KernelPart } from '../../shaders/kernel.js';
 import { struct } from '../../shaders/struct.js';
-import type { KernelPart } from './checks.js';
 import { entryWgsl } from './entry.js';
 import { levelWgsl } from './level.js';
 
@@ -23,8 +22,8 @@ export interface WalkShape {
   readonly prefixMemory: 'private' | 'workgroup';
   readonly threads: number;
   readonly slots: number;
-  /** Counts the writers of every sum, and the entries taken in: for engines that were handed what does. */
-  readonly checks?: boolean;
+  /** Includes the kernel part of the engine's instrument. */
+  readonly instrumented?: boolean;
 }
 
 /** Workgroup memory of the prefix products, in bytes. */
@@ -47,8 +46,8 @@ export const mostSlots = ({ field, coordinates }: CurveContext, prefixMemory: Wa
 
 export const walkKernel = (
   curve: CurveContext,
-  { prefixMemory, threads, slots }: Omit<WalkShape, 'checks'>,
-  watch?: KernelPart,
+  { prefixMemory, threads, slots }: Omit<WalkShape, 'instrumented'>,
+  instrument?: KernelPart,
 ): Kernel => {
   const shared = prefixMemory === 'workgroup';
   const vectors = curve.coordinates.words / 4;
@@ -63,12 +62,12 @@ export const walkKernel = (
       { name: 'sums', access: 'write', type: 'array<Point>' },
       { name: 'carries', access: 'write', type: 'array<Entry>' },
       { name: 'partials', access: 'write', type: 'array<Point>' },
-      ...(watch?.bindings ?? []),
+      ...(instrument?.bindings ?? []),
     ],
     {
       ...curve.coordinates.view(true),
-      ...watch?.view,
-      checks: watch !== undefined,
+      ...instrument?.view,
+      instrumented: instrument !== undefined,
       level: levelWgsl,
       entry: entryWgsl,
       prefixIsShared: shared,
@@ -82,6 +81,6 @@ export const walkKernel = (
       slots,
       aLimbs: curve.coordinates.literal(curve.a),
     },
-    { ...curve.coordinates.partials, ...watch?.partials },
+    { ...curve.coordinates.partials, ...instrument?.partials },
   );
 };

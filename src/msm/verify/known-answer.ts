@@ -2,7 +2,8 @@
 import type { AffinePoint, Coordinate } from '../../api/values.js';
 import { type CurveContext, cubic } from '../../curves/curve.js';
 import { add, infinityOf, type Jacobian, multiply, negated, toAffine } from '../../curves/jacobian.js';
-import { encodePoints, encodeScalars } from '../../engine/input.js';
+import { wordsOf, writePoint } from '../../curves/point-source.js';
+import { digitsOf } from '../../field/modulus.js';
 import { squareRootIn } from '../../field/square-root.js';
 import { affineOf, publicPoint } from '../stages/fold.js';
 
@@ -70,9 +71,13 @@ export const knownAnswer = (curve: CurveContext): KnownAnswer => {
     (total, unit, at) => add(curve, total, multiply(curve, unit, toAffine(curve, sums[at] as Jacobian))),
     infinity,
   );
-  return {
-    points: encodePoints(curve, points),
-    scalars: encodeScalars(curve, scalars, 'scalars'),
-    sum: publicPoint(curve, toAffine(curve, sum)),
-  };
+  const pointBytes = new Uint8Array(points.length * curve.pointBytes);
+  const pointWords = wordsOf(pointBytes);
+  for (const [at, point] of points.entries()) writePoint(curve, pointWords, at, affineOf(point));
+  const scalarBytes = new Uint8Array(scalars.length * curve.scalarBytes);
+  const scalarWords = curve.scalarBytes / 4;
+  for (const [at, scalar] of scalars.entries()) {
+    wordsOf(scalarBytes).set(digitsOf(scalar, 32, scalarWords), at * scalarWords);
+  }
+  return { points: pointBytes, scalars: scalarBytes, sum: publicPoint(curve, toAffine(curve, sum)) };
 };

@@ -1,0 +1,275 @@
+import type { LoadBasesOptions, MsmBatchOptions, MsmOptions, Priority, Progress } from '../api/calls.js';
+import type { AffinePoint, BytesLike, Coordinate, PointEncoding, ScalarEncoding } from '../api/values.js';
+import { type CurveContext, numbersOf } from '../curves/curve.js';
+import { badArgument, kindOf, show } from '../errors.js';
+import { ownOptions } from '../own-options.js';
+import { AGEING_MS } from '../scheduling/edf.js';
+import { copyBytes, givenBytes, roomFor } from './bytes.js';
+
+/** A copy by index, holes included. An array of a class of the caller's may have an iterator of its own. */
+export const itemsOf = <Item>(given: readonly Item[]): Item[] =>
+  Array.from({ length: given.length }, (_, i) => given[i] as Item);
+
+/** Little-endian bytes of `value` at `at`. */
+const writeBytes = (target: Uint8Array, at: number, length: number, value: bigint): void => {
+  let rest = value;
+  for (let i = 0; i < length; i++) {
+    target[at + i] = Number(rest & 0xffn);
+    rest >>= 8n;
+  }
+};
+
+/**
+ * How probably a result is verified.
+ *
+ * @param name what an error calls it
+ * @throws MsmError `bad-argument`
+ */
+export const readVerify = (name: string, given: unknown): number => {
+  const share = typeof given === 'boolean' ? Number(given) : given;
+  if (typeof share === 'number' && share >= 0 && share <= 1) return share;
+  throw badArgument(`${name} must be true, false or a number from 0 to 1, got ${show(given)}`);
+};
+
+const scalarEncodings: readonly ScalarEncoding[] = ['le', 'be', 'le-montgomery'];
+
+/** The options of a call as they were when it was made. */
+export interface CallOptions {
+  readonly label: string | undefined;
+  readonly offset: number | undefined;
+  readonly offsets: readonly number[] | undefined;
+  readonly precompute: number | undefined;
+  readonly checkSubgroup: boolean;
+  readonly encoding: PointEncoding | undefined;
+  readonly scalarEncoding: ScalarEncoding | undefined;
+  readonly result: 'affine' | PointEncoding;
+  readonly priority: Priority;
+  readonly deadline: number | null;
+  readonly verify: number | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly onProgress: ((progress: Progress) => void) | undefined;
+}
+
+/**
+ * The options of a call, which untyped JavaScript may have got wrong, each read once: what becomes of the object afterwards does not
+ * matter. `offset` and `offsets` are left to whoever knows the bases.
+ *
+ * @throws MsmError `bad-argument`
+ */
+export const readCallOptions = (
+  options: LoadBasesOptions & MsmOptions<'affine' | PointEncoding> & Pick<MsmBatchOptions, 'offsets'>,
+): CallOptions => {
+  const {
+    label,
+    offset,
+    precompute,
+    checkSubgroup = false,
+    encoding,
+    scalarEncoding,
+    result = 'affine',
+    priority = 'normal',
+    deadline,
+    verify,
+    signal,
+    onProgress,
+    offsets,
+  } = ownOptions<typeof options>(options);
+  if (label !== undefined && typeof label !== 'string') {
+    throw badArgument(`options.label must be a string, got ${kindOf(label)}`);
+  }
+  if (signal !== undefined && typeof (signal as AbortSignal | null)?.aborted !== 'boolean') {
+    throw badArgument(`options.signal must be an AbortSignal, got ${kindOf(signal)}`);
+  }
+  if (onProgress !== undefined && typeof onProgress !== 'function') {
+    throw badArgument(`options.onProgress must be a function, got ${kindOf(onProgress)}`);
+  }
+  if (!Object.hasOwn(AGEING_MS, priority)) {
+    throw badArgument(`options.priority must be '${Object.keys(AGEING_MS).join("' or '")}', got ${show(priority)}`);
+  }
+  if (deadline !== undefined && !(typeof deadline === 'number' && deadline >= 0)) {
+    throw badArgument(`options.deadline must be a number of milliseconds from 0, got ${show(deadline)}`);
+  }
+  if (scalarEncoding !== undefined && !scalarEncodings.includes(scalarEncoding)) {
+    throw badArgument(
+      `options.scalarEncoding: ${show(scalarEncoding)} is unknown; there are ${scalarEncodings.join(', ')}`,
+    );
+  }
+  if (typeof checkSubgroup !== 'boolean') {
+    throw badArgument(`options.checkSubgroup must be true or false, got ${show(checkSubgroup)}`);
+  }
+  // called on the object that it came with, as a method of a class expects it
+  return {
+    label,
+    offset,
+    offsets,
+    precompute,
+    checkSubgroup,
+    encoding,
+    scalarEncoding,
+    result,
+    priority,
+    deadline: deadline ?? null,
+    verify: verify === undefined ? undefined : readVerify('options.verify', verify),
+    signal,
+    onProgress: onProgress && ((progress) => onProgress.call(options, progress)),
+  };
+};
+
+/**
+ * The points of `loadBases` as bytes. Bytes are checked for their length here and for everything else on the GPU.
+ *
+ * @throws MsmError `bad-argument`
+ */
+export const encodePoints = (
+  { field, coordinates, pointBytes }: CurveContext,
+  points: BytesLike | readonly AffinePoint<Coordinate>[],
+): Uint8Array<ArrayBuffer> => {
+  const given = copyBytes('points', points, pointBytes, 'point');
+  if (given !== null) return given;
+  if (!Array.isArray(points)) {
+    throw badArgument(`points must be bytes (a Uint8Array, say) or an array of affine points, got ${kindOf(points)}`);
+  }
+  const count = points.length;
+  const bytes = roomFor('points', count, pointBytes);
+  // by index, as in itemsOf
+  for (let i = 0; i < count; i++) {
+    const point = (points as readonly AffinePoint<Coordinate>[])[i];
+    if (typeof point !== 'object' || point === null) {
+      throw badArgument(`points[${i}] must be { x, y, infinity }, got ${kindOf(point)}`);
+    }
+    if (point.infinity) continue;
+    const numbers = (['x', 'y'] as const).flatMap((name) => numbersOf(name, point[name], coordinates.degree));
+    let isZero = true;
+    for (const [at, [name, value]] of numbers.entries()) {
+      if (typeof value !== 'bigint') throw badArgument(`points[${i}].${name} must be a bigint, got ${kindOf(value)}`);
+      if (value < 0n || value >= field.p) throw badArgument(`points[${i}].${name} must be in [0, p), got ${value}`);
+      if (value !== 0n) isZero = false;
+      writeBytes(bytes, i * pointBytes + at * field.bytes, field.bytes, value);
+    }
+    // all zeros would be read as infinity
+    if (isZero) throw badArgument(`points[${i}] is (0, 0) and not marked as infinity; it is no point of the curve`);
+  }
+  return bytes;
+};
+
+/**
+ * Points that were given, by their number or their bytes: none is read. At least so many are there: a byte of flags, which
+ * some encodings have beside coordinates on some curves, is taken to be there.
+ */
+export const countPoints = (
+  { coordinates, pointBytes }: CurveContext,
+  points: unknown,
+  encoding: PointEncoding = 'le',
+): number => {
+  if (Array.isArray(points)) return points.length;
+  const whole = encoding === 'eip2537' ? 128 * coordinates.degree : pointBytes;
+  const size = /-compressed$/.test(encoding) ? coordinates.bytes : whole;
+  const flags = /^(ark|gnark|zcash)/.test(encoding) ? 1 : 0;
+  return Math.floor((givenBytes('points', points) ?? 0) / (size + flags));
+};
+
+/** In little-endian bytes, which need no reading. */
+export const isPlain = (encoding: string | undefined): encoding is 'le' | undefined =>
+  encoding === undefined || encoding === 'le';
+
+/**
+ * A private copy of bytes that are in another encoding, as they are.
+ *
+ * @param option what an error calls the encoding
+ * @throws MsmError `bad-argument`
+ */
+export const encodedBytes = (name: string, given: unknown, size: number, option: string): Uint8Array<ArrayBuffer> => {
+  const bytes = copyBytes(name, given, size, 'scalar');
+  if (bytes === null)
+    throw badArgument(`${name} must be bytes, as options.${option} is for bytes, got ${kindOf(given)}`);
+  return bytes;
+};
+
+/** The most tables that `loadBases` makes: pieces of a few bits each. */
+const MOST_TABLES = 64;
+
+/** @throws MsmError `bad-argument` */
+export const readPrecompute = ({ precompute = 1 }: CallOptions): number => {
+  if (!Number.isInteger(precompute) || precompute < 1 || precompute > MOST_TABLES) {
+    throw badArgument(`options.precompute must be an integer from 1 to ${MOST_TABLES}, got ${show(precompute)}`);
+  }
+  return precompute;
+};
+
+/**
+ * The offsets of `msmBatch`, read once; each is left to whoever knows the bases.
+ *
+ * @throws MsmError `bad-argument`
+ */
+export const readOffsets = ({ offset, offsets }: CallOptions, scalars: readonly unknown[]): readonly unknown[] => {
+  if (!Array.isArray(scalars)) throw badArgument(`scalars must be an array of vectors, got ${kindOf(scalars)}`);
+  if (offset !== undefined) {
+    throw badArgument('options.offset is for msm; msmBatch takes options.offsets, one for each vector');
+  }
+  if (offsets === undefined) return [];
+  if (!Array.isArray(offsets)) throw badArgument(`options.offsets must be an array, got ${kindOf(offsets)}`);
+  if (offsets.length !== scalars.length) {
+    throw badArgument(`options.offsets has ${offsets.length} numbers for ${scalars.length} vectors`);
+  }
+  return itemsOf(offsets as readonly unknown[]).map((offset, i) => {
+    if (offset === undefined) throw badArgument(`options.offsets[${i}] is missing`);
+    return offset;
+  });
+};
+
+/**
+ * The scalars of `msm`, or of one vector of `msmBatch`, as bytes.
+ *
+ * @param name what an error calls them
+ * @throws MsmError `bad-argument`
+ */
+export const encodeScalars = (
+  { scalarBytes }: CurveContext,
+  scalars: BytesLike | readonly bigint[],
+  name: string,
+): Uint8Array<ArrayBuffer> => {
+  const given = copyBytes(name, scalars, scalarBytes, 'scalar');
+  if (given !== null) return given;
+  if (!Array.isArray(scalars)) {
+    throw badArgument(`${name} must be bytes (a Uint8Array, say) or an array of bigints, got ${kindOf(scalars)}`);
+  }
+  const count = scalars.length;
+  const bytes = roomFor(name, count, scalarBytes);
+  for (let i = 0; i < count; i++) {
+    const scalar = (scalars as readonly unknown[])[i];
+    if (typeof scalar !== 'bigint') throw badArgument(`${name}[${i}] must be a bigint, got ${kindOf(scalar)}`);
+    if (scalar < 0n || scalar >> BigInt(8 * scalarBytes) !== 0n) {
+      // a scalar may be a secret: its value does not go into a message that may be logged
+      throw badArgument(
+        `${name}[${i}] must be in [0, 2^${8 * scalarBytes}), got one ${scalar < 0n ? 'below' : 'above'}`,
+      );
+    }
+    writeBytes(bytes, i * scalarBytes, scalarBytes, scalar);
+  }
+  return bytes;
+};
+
+/**
+ * Reads the offset of a vector: its scalar 0 multiplies the base at this index.
+ *
+ * @param length of the bases
+ * @param n scalars of the vector
+ * @throws MsmError `bad-argument` that names the argument
+ */
+export const readOffset = (
+  length: number,
+  n: number,
+  offset: unknown,
+  names: { readonly scalars: string; readonly offset: string },
+): number => {
+  const first = offset === undefined ? 0 : offset;
+  if (typeof first !== 'number' || !Number.isInteger(first) || first < 0 || first > length) {
+    throw badArgument(`${names.offset} must be an integer from 0 to bases.length = ${length}, got ${show(offset)}`);
+  }
+  if (n > length - first) {
+    throw badArgument(
+      `${names.scalars}: ${n} of them, but from offset ${first} there are only ${length - first} bases`,
+    );
+  }
+  return first;
+};

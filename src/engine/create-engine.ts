@@ -1,0 +1,196 @@
+import type { MsmEngine } from '../api/engine.js';
+import type { Coordinate, Fp2 } from '../api/values.js';
+import type { CurveContext } from '../curves/curve.js';
+import { loadModels } from '../curves/load-models.js';
+import type { Group, NamedCurve } from '../curves/names.js';
+import { openCurve } from '../curves/open-curve.js';
+import { badArgument, MsmError, notLoaded, show } from '../errors.js';
+import { type OpenDevice, openDevice } from '../gpu/device.js';
+import type { CpuBackend, CpuSite } from '../msm/cpu/cpu-backend.js';
+import { GpuBackend } from '../msm/gpu/gpu-backend.js';
+import { msmConfigure } from '../msm/gpu/setup.js';
+import type { Instrument } from '../msm/instrument.js';
+import { onlyBackend, Router } from '../msm/routing/router.js';
+import { ownOptions } from '../own-options.js';
+import { DeviceSource } from '../session/device-source.js';
+import { Session } from '../session/session.js';
+import { mostWorkers } from '../threads/most-workers.js';
+import { Engine } from './engine.js';
+import type { MsmEngineOptions } from './options.js';
+import { type ReadOptions, readOptions } from './options.js';
+
+/** Calls under way at a time: one that the GPU computes, and one that is made ready meanwhile. */
+const WIDTH = 2;
+
+/** Device sources of engines, for `deviceOf`; engines without a GPU have none. */
+const sources = new WeakMap<object, DeviceSource>();
+
+/** Loads the CPU's code when the CPU computes. */
+class LazyCpu {
+  readonly #make: (module: typeof import('../msm/cpu/cpu-backend.js')) => CpuBackend;
+  #loading: Promise<CpuBackend> | null = null;
+  #loaded: CpuBackend | null = null;
+  #isDestroyed = false;
+
+  constructor(curve: CurveContext, { workers }: ReadOptions, site: () => CpuSite) {
+    this.#make = ({ CpuBackend }) => new CpuBackend(curve, workers, site);
+  }
+
+  get(): Promise<CpuBackend> {
+    this.#loading ??= import('../msm/cpu/cpu-backend.js').catch(notLoaded('cpu-backend')).then((module) => {
+      this.#loaded = this.#make(module);
+      if (this.#isDestroyed) this.#loaded.destroy();
+      return this.#loaded;
+    });
+    return this.#loading;
+  }
+
+  async trim(): Promise<void> {
+    await this.#loaded?.trim();
+  }
+
+  destroy(): void {
+    this.#isDestroyed = true;
+    this.#loaded?.destroy();
+  }
+}
+
+/** Composes an engine without a GPU. */
+const cpuOnly = async (curve: CurveContext, settings: ReadOptions): Promise<Engine> => {
+  const { siteWithoutGpu } = await import('../msm/cpu/cpu-backend.js').catch(notLoaded('cpu-backend'));
+  const cpu = await new LazyCpu(curve, settings, () => siteWithoutGpu(settings.tuning)).get();
+  return new Engine({
+    curve,
+    queue: settings.queueOf(WIDTH),
+    backend: cpu,
+    dispatcher: onlyBackend(cpu, settings.sharing),
+    backends: () => ['cpu'],
+    warmUpCpu: null,
+    coalesces: false,
+    trimCpu: async () => undefined,
+    destroyCpu: () => undefined,
+  });
+};
+
+/** Composes an engine on a device, and with the CPU where the options let it compute. */
+const withGpu = (curve: CurveContext, open: OpenDevice, source: DeviceSource, settings: ReadOptions): Engine => {
+  const { backend, tuning, retainBases, verify, sharing, workers } = settings;
+  const mayUseCpu = backend === 'both' || (backend === 'auto' && tuning.cpuBelow !== 0);
+  const session = new Session(open, {
+    source,
+    configure: msmConfigure(curve, tuning),
+    runnerFor: settings.runnerFor,
+    selfTests: settings.selfTests,
+    retries: settings.retries,
+    restores: retainBases,
+    hasAlternative: mayUseCpu,
+  });
+  const site = (): CpuSite => ({ adapter: gpu.adapter, limits: gpu.limits, tuning: gpu.tuning });
+  const cpu = new LazyCpu(curve, settings, site);
+  const gpu: GpuBackend = new GpuBackend(session, curve, {
+    retainBases,
+    verify,
+    alternative: mayUseCpu ? () => cpu.get() : null,
+  });
+  let prepared: object | null = null;
+  const router = new Router(curve, gpu, () => cpu.get(), {
+    dividesAll: backend === 'both',
+    cap: sharing,
+    mostWorkers: () => mostWorkers(workers),
+    prepare: (n) => {
+      if (prepared === session.runner) return;
+      prepared = session.runner;
+      // the call that wants the GPU finds out by itself what is wrong
+      engine.warmUp(n, 'background').catch(() => undefined);
+    },
+  });
+  const engine: Engine = new Engine({
+    curve,
+    queue: settings.queueOf(WIDTH),
+    backend: gpu,
+    dispatcher: router,
+    backends: () => {
+      if (session.isAbandoned) return ['cpu'];
+      return tuning.cpuBelow === 0 ? ['gpu'] : ['gpu', 'cpu'];
+    },
+    warmUpCpu: tuning.cpuBelow === 0 ? null : async () => (await cpu.get()).warmUp(),
+    // an instrument observes one sum at a time
+    coalesces: sharing.merge && tuning.instrument === undefined,
+    trimCpu: () => cpu.trim(),
+    destroyCpu: () => cpu.destroy(),
+  });
+  return engine;
+};
+
+/** Returns a copy of an options object; anything else as it is, to be refused later. */
+const copyOf = <Given>(given: Given): Given =>
+  typeof given === 'object' && given !== null ? (ownOptions(given) as Given) : given;
+
+/** Copies options at once: later changes of the caller's objects have no effect, and none is inherited. */
+const copyOptions = (options: MsmEngineOptions<Coordinate>) => {
+  const own = ownOptions<MsmEngineOptions<Coordinate>>(options);
+  const { maxQueued, sharing, tuning, calibration } = own;
+  return Object.assign(own, {
+    ...{ maxQueued: copyOf(maxQueued), sharing: copyOf(sharing) },
+    ...{ tuning: copyOf(tuning), calibration: copyOf(calibration) },
+  });
+};
+
+/** Opens the device; null where there is none and the CPU computes instead. */
+const joinDevice = async (source: DeviceSource, needsGpu: boolean): Promise<OpenDevice | null> => {
+  try {
+    return await source.join();
+  } catch (error) {
+    const isMissing = error instanceof MsmError && (error.code === 'no-webgpu' || error.code === 'unsupported-device');
+    if (needsGpu || !isMissing) throw error;
+    return null;
+  }
+};
+
+/**
+ * Makes an engine that computes multi-scalar multiplications in one group of a curve: on one GPU device, or without
+ * WebGPU on the CPU.
+ *
+ * @throws MsmError `bad-argument` (an option is wrong; the message names it); with `backend: 'gpu'` also `no-webgpu`,
+ *   `unsupported-device`
+ */
+export function createMsmEngine(options: MsmEngineOptions): Promise<MsmEngine>;
+export function createMsmEngine(options: MsmEngineOptions<Fp2>): Promise<MsmEngine<Fp2>>;
+export async function createMsmEngine(
+  options: MsmEngineOptions | MsmEngineOptions<Fp2>,
+): Promise<MsmEngine<Coordinate>> {
+  return composeEngine(options);
+}
+
+/**
+ * Makes the engine of `createMsmEngine`, with an instrument that observes its stages if there is one.
+ *
+ * @throws as `createMsmEngine` does
+ */
+export const composeEngine = async (
+  options: MsmEngineOptions | MsmEngineOptions<Fp2>,
+  instrument?: Instrument,
+): Promise<MsmEngine<Coordinate>> => {
+  if (typeof options !== 'object' || options === null) throw badArgument('options must be an object with a `curve`');
+  const own = copyOptions(options as MsmEngineOptions<Coordinate>);
+  const { device, gpu, powerPreference, deviceOf } = own;
+  if (deviceOf !== undefined && !(deviceOf instanceof Engine)) {
+    throw badArgument(`deviceOf must be an engine of createMsmEngine, got ${show(deviceOf)}`);
+  }
+  const curve = await openCurve(own.curve as NamedCurve, own.group as Group | undefined, loadModels);
+  const settings = readOptions(own, instrument);
+  if (settings.backend === 'cpu') return cpuOnly(curve, settings);
+  // the closure keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is collected meanwhile
+  const another = (): DeviceSource => new DeviceSource((again) => openDevice({ device, gpu, powerPreference }, again));
+  const source = (deviceOf && sources.get(deviceOf)) ?? another();
+  const open = await joinDevice(source, settings.backend === 'gpu');
+  if (open === null) return cpuOnly(curve, settings);
+  try {
+    const engine = withGpu(curve, open, source, settings);
+    sources.set(engine, source);
+    return engine;
+  } catch (error) {
+    source.leave();
+    throw error;
+  }
+};

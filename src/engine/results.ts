@@ -1,0 +1,31 @@
+import type { AffinePoint, Coordinate, PointEncoding } from '../api/values.js';
+import type { CurveContext } from '../curves/curve.js';
+import { loadModels } from '../curves/load-models.js';
+import { encodePoints, isPlain } from './arguments.js';
+import { withEncodings } from './encodings-loader.js';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** A sum as a call asked for it. */
+export type ResultPoint = AffinePoint<Coordinate> | Bytes;
+
+/** Writes a sum as a call asked for it. */
+export type ResultWriter = (sum: AffinePoint<Coordinate>) => ResultPoint;
+
+/** Returns the writer for a form of results. */
+export const resultWriter = async (curve: CurveContext, result: 'affine' | PointEncoding): Promise<ResultWriter> => {
+  const { edwards } = curve;
+  const originalOf = edwards === undefined ? null : (await loadModels()).originalOf;
+  const own = (sum: AffinePoint<Coordinate>): AffinePoint<Coordinate> =>
+    originalOf === null ? sum : originalOf(curve, sum);
+  if (result === 'affine') return own;
+  const write = isPlain(result)
+    ? (bytes: Bytes) => bytes
+    : await withEncodings(({ writerOf }) => writerOf(curve, result));
+  return (sum) => {
+    const point = own(sum);
+    // on Edwards curves infinity is a point like others
+    const infinity = point.infinity && edwards === undefined;
+    return write(encodePoints(curve, [{ ...point, infinity }]));
+  };
+};

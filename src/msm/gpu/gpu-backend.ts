@@ -1,0 +1,259 @@
+/** The GPU as a backend: multiplications and loads as operations of a session. */
+import type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from '../../api/device.js';
+import type { CurveContext } from '../../curves/curve.js';
+import { badArgument, NoAnswerError } from '../../errors.js';
+import { kernelsOf } from '../../gpu/commands.js';
+import { compileTimes } from '../../gpu/pipelines.js';
+import type { Runner } from '../../gpu/runner.js';
+import type { Ticket } from '../../scheduling/ticket.js';
+import type { CallContext } from '../../session/call-context.js';
+import type { Session } from '../../session/session.js';
+import type { Accelerator, Backend, Footprint, LoadRequest } from '../backend.js';
+import { LoadedBases } from '../inputs/loaded-bases.js';
+import type { ScalarStore } from '../inputs/scalar-store.js';
+import { type ScalarVector, type SurveyedScalars, surveyScalars } from '../inputs/scalar-vectors.js';
+import type { PlanLimits } from '../plan/planner.js';
+import { type Job, schedule } from '../plan/schedule.js';
+import type { Knobs } from '../plan/tuning.js';
+import { fullWorkload, type TableShape, type Workload } from '../plan/workload.js';
+import type { MsmDone, MsmRequest } from '../request.js';
+import { otherwise } from '../verify/check.js';
+import { SessionBasesLoader } from './bases-loader.js';
+import { gpuRecord } from './gpu-record.js';
+import { knownMsm } from './known-msm.js';
+import { loadOperation } from './load-operation.js';
+import { MsmOperation, planOf } from './msm-operation.js';
+import { recordJob } from './record.js';
+import { limitsOf, type MsmSetup } from './setup.js';
+
+/** Larger warm-ups run the same kernels more often. */
+const LARGEST_WARMUP = 2 ** 16;
+
+/** Settings of the backend. */
+export interface GpuBackendOptions {
+  /** True to keep the points of bases in main memory. */
+  readonly retainBases: boolean;
+  /** Probability that a result is verified. */
+  readonly verify: number;
+  /** Computes what the GPU stops answering; null: nothing does. */
+  readonly alternative: (() => Promise<Backend>) | null;
+}
+
+export class GpuBackend implements Accelerator {
+  readonly kind = 'gpu';
+  readonly #session: Session<MsmSetup>;
+  readonly #curve: CurveContext;
+  readonly #options: GpuBackendOptions;
+  readonly #loader: SessionBasesLoader;
+  /** Multiplications of bases that only the GPU has, and of others. */
+  readonly #msm: MsmOperation;
+  readonly #msmOrCpu: MsmOperation;
+  /** Scalars that calls of this engine find on its device. */
+  readonly #placed = new WeakSet<ScalarStore>();
+  /** The runner whose kernels are compiled and tested. */
+  #ready: Runner | null = null;
+
+  constructor(session: Session<MsmSetup>, curve: CurveContext, options: GpuBackendOptions) {
+    this.#session = session;
+    this.#curve = curve;
+    this.#options = options;
+    this.#loader = new SessionBasesLoader(() => session.view());
+    const survey = this.survey.bind(this);
+    const { alternative } = options;
+    this.#msm = new MsmOperation(curve, survey, this.#loader);
+    this.#msmOrCpu =
+      alternative === null
+        ? this.#msm
+        : new MsmOperation(curve, survey, this.#loader, async (request, call) =>
+            (await alternative()).multiply(request, call),
+          );
+  }
+
+  get adapter(): AdapterDescription {
+    return this.#session.adapter;
+  }
+
+  get memory(): MemoryUse {
+    const [bases, scalars, scratch] = ['bases', 'scalars', 'scratch'].map((account) =>
+      this.#session.bytesOf(account),
+    ) as [number, number, number];
+    return { bases, scalars, scratch, peak: this.#session.peak };
+  }
+
+  get pipelines(): readonly CompileTime[] {
+    return compileTimes(this.#session.device);
+  }
+
+  get frees(): number {
+    return this.#session.frees;
+  }
+
+  get selfTest(): SelfTest | null {
+    const report = this.#session.testReport;
+    if (report === null) return null;
+    const { passed, failed, ms } = report;
+    return { product: passed as SelfTest['product'], failed, ms };
+  }
+
+  get limits(): PlanLimits {
+    return limitsOf(this.#session.view());
+  }
+
+  get tuning(): Knobs {
+    return this.#session.setup.tuning;
+  }
+
+  get isAvailable(): boolean {
+    return !this.#session.isAbandoned;
+  }
+
+  get isReady(): boolean {
+    return this.#ready === this.#session.runner;
+  }
+
+  /** Largest buffer of the device, in bytes. */
+  get maxBufferSize(): number {
+    return this.#session.device.limits.maxBufferSize;
+  }
+
+  isBusyBeside(own: Ticket | undefined): boolean {
+    return this.#session.runner.isBusyBeside(own);
+  }
+
+  assertUsable(): void {
+    this.#session.assertUsable();
+  }
+
+  assertFits(points: number, { count }: TableShape): void {
+    const { maxBufferSize } = this;
+    const each = this.#curve.pointBytes * count;
+    if (points * each <= maxBufferSize) return;
+    const most = Math.floor(maxBufferSize / each);
+    const less = count === 1 ? '' : `precompute less (each point is kept ${count} times), `;
+    throw badArgument(
+      `points: ${points * each} bytes are more than the ${maxBufferSize} that one buffer of the device holds: ` +
+        `${most} of these ${points} points fit. To go on, ${less}load at most ${most} at a time and add up the sums, ` +
+        "or take backend 'cpu', which has no such limit ('auto' and 'both' keep bases on the device)",
+    );
+  }
+
+  async load(request: LoadRequest, call: CallContext): Promise<LoadedBases> {
+    const { source, tables, label } = request;
+    const { retainBases, alternative } = this.#options;
+    const operation =
+      alternative === null
+        ? loadOperation
+        : {
+            ...loadOperation,
+            onCpu: async (_: unknown, own: CallContext) => {
+              const { source: checked } = await (await alternative()).load(request, own);
+              return { onDevice: null, checked };
+            },
+          };
+    // bases without a copy cannot be loaded again if the products turn out to be wrong
+    if (!retainBases && !this.#session.isAbandoned) {
+      await this.#session.test(this.#msm, (setup) => this.#known(setup, tables.count > 1), call);
+    }
+    const { result, report } = await this.#session.execute(operation, request, call);
+    const length = source.bytes.length / this.#curve.pointBytes;
+    const kept = result.checked ?? (retainBases ? source : null);
+    const bases = new LoadedBases({ length, label, tables, source: kept, loader: this.#loader });
+    if (report !== null && result.onDevice !== null) bases.moveTo(report.runner, result.onDevice);
+    return bases;
+  }
+
+  async place(store: ScalarStore, call: CallContext): Promise<void> {
+    if (this.#session.isAbandoned) return;
+    this.#placed.add(store);
+    // scalars that no buffer holds are uploaded chunk by chunk, for each call
+    if (store.bytes.length > this.maxBufferSize) return;
+    try {
+      await this.#session.place((runner) => store.bring(runner, call), call);
+    } catch (error) {
+      // the CPU has them, and every call of a GPU can upload them
+      if (this.#options.alternative === null || !(error instanceof NoAnswerError)) throw error;
+    }
+  }
+
+  /**
+   * Looks at scalars. Those that are zero are left out where the bases can be bound together,
+   * however far apart the others' are.
+   */
+  survey(bases: LoadedBases, vectors: readonly ScalarVector[]): SurveyedScalars[] {
+    const { maxStorageBufferBindingSize } = this.#session.device.limits;
+    const { instrument } = this.#session.setup.tuning;
+    // an instrument looks bases up in a row
+    const picks = instrument === undefined && bases.byteLength <= maxStorageBufferBindingSize;
+    return vectors.map((vector) => surveyScalars(this.#curve, vector, bases.tables, picks));
+  }
+
+  async multiply(request: MsmRequest, call: CallContext): Promise<MsmDone> {
+    const { bases, vectors, verify = this.#options.verify } = request;
+    const { maxBufferSize } = this;
+    const placed = vectors.flatMap(({ loaded }) => {
+      const isHere = loaded !== null && this.#placed.has(loaded.store);
+      return isHere && !loaded.store.isDestroyed && loaded.store.bytes.length <= maxBufferSize ? loaded.store : [];
+    });
+    const operation = bases.source === null ? this.#msm : this.#msmOrCpu;
+    const input = { bases, vectors, verify, placed, knobs: null, request };
+    const spent = (): number => Object.values(call.clock.read().hostTimes).reduce((sum, ms) => sum + ms, 0);
+    const before = spent();
+    const { result, report, retried } = await this.#session.execute(operation, input, call);
+    const { sums, gpu, cpu } = result;
+    if (cpu !== null) {
+      return { ...cpu, record: { ...cpu.record, retried: cpu.record.retried ?? retried } };
+    }
+    const fallback = this.#session.testReport?.failed ?? null;
+    const told = { retried, fallback, adapter: this.adapter };
+    const record = gpuRecord(vectors, gpu as NonNullable<typeof gpu>, report as NonNullable<typeof report>, call, told);
+    return { sums, record, ms: spent() - before };
+  }
+
+  footprint(bases: LoadedBases, lengths: readonly number[]): Footprint {
+    const loadOf = (n: number) => fullWorkload(n, this.#curve, bases.tables);
+    const jobs = this.#scheduled(lengths.map(loadOf));
+    let most = jobs;
+    if (this.#options.verify > 0) {
+      // no vector that verifies is longer than the longest, where all begin with the same base
+      const longest = loadOf(Math.max(...lengths));
+      most = [...jobs, ...otherwise(planOf(jobs), (knobs) => this.#scheduled([longest], knobs))];
+    }
+    return {
+      bytes: most.reduce((peak, { peakBytes }) => Math.max(peak, peakBytes), 0),
+      submits: jobs.reduce((sum, { submits }) => sum + submits, 0),
+    };
+  }
+
+  async warmUp(n: number, call: CallContext): Promise<void> {
+    if (this.#session.isAbandoned) return;
+    const load = fullWorkload(Math.min(n, LARGEST_WARMUP), this.#curve);
+    this.#ready = await this.#session.warmUp(
+      ({ setup: { kernels } }) => {
+        const commands = this.#scheduled([load]).flatMap((job) => recordJob(kernels, job, () => ({ buffer: 'bases' })));
+        return [kernels.digest(), kernels.importPoints(), ...kernelsOf(commands)];
+      },
+      this.#msm,
+      (setup) => this.#known(setup, false),
+      call,
+    );
+  }
+
+  async trim(): Promise<void> {
+    await this.#session.trim();
+  }
+
+  destroy(): void {
+    this.#session.destroy();
+  }
+
+  #known(setup: MsmSetup, hasTables: boolean) {
+    return knownMsm(setup, hasTables, this.#loader);
+  }
+
+  /** Returns the jobs of workloads, on the device and in the room that there is now. */
+  #scheduled(loads: readonly Workload[], knobs: Knobs = {}): Job[] {
+    const { bytes, name } = this.#session.runner.room;
+    const vectors = loads.map((load) => ({ load, offset: 0, indices: null }));
+    return schedule(vectors, this.#curve, this.limits, bytes, { ...this.tuning, ...knobs }, name);
+  }
+}

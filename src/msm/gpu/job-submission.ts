@@ -1,0 +1,126 @@
+/** The submission of a job: its uploads, its commands, and what comes back. */
+
+import type { AffinePoint, Coordinate } from '../../api/values.js';
+import { GpuFault } from '../../errors.js';
+import type { Submission, SubmissionResult, Upload } from '../../gpu/submission.js';
+import { TimeSlice } from '../../scheduling/time-slice.js';
+import type { CallContext } from '../../session/call-context.js';
+import type { SurveyedScalars } from '../inputs/scalar-vectors.js';
+import type { Batch, Job } from '../plan/schedule.js';
+import { IN_A_ROW, Vector } from '../stages/decompose.js';
+import { combineWindows } from '../stages/fold.js';
+import { audit, auditSums, type ExpectedDigests, expectedOf } from './audit.js';
+import { recordJob } from './record.js';
+import type { MsmSetup } from './setup.js';
+
+/** Outcome of a job. */
+export interface JobOutcome {
+  /** The sums of the chunks, batch by batch. */
+  readonly sums: readonly (readonly AffinePoint<Coordinate>[])[];
+  /** Non-zero digits that the walk took in. */
+  readonly entries: number;
+  /** Milliseconds of combining windows on the CPU. */
+  readonly combineMs: number;
+}
+
+/** Finds a resident's buffer on the device; null if it is not there. */
+export type FindBuffer = (resident: SurveyedScalars) => GPUBuffer | null;
+
+/**
+ * Records a job.
+ *
+ * @param bases the resident buffer
+ * @param onExpected is given the digests that decompose is to find, while the GPU computes
+ */
+export const jobSubmission = (
+  { curve, kernels }: MsmSetup,
+  job: Job,
+  vectors: readonly SurveyedScalars[],
+  bases: GPUBuffer,
+  findBuffer: FindBuffer,
+  call: CallContext,
+  onExpected: (expected: ExpectedDigests) => void,
+): Submission => ({
+  scratch: job.scratch,
+  external: { bases },
+  uploads: job.batches.flatMap((batch) => uploadsOf(batch, vectors, curve.scalarBytes, findBuffer)),
+  commands: recordJob(kernels, job, ({ plan, bases: { first, count } }) => {
+    const baseBytes = plan.tables * curve.pointBytes;
+    return { buffer: 'bases', offset: first * baseBytes, size: count * baseBytes };
+  }),
+  accounts: job.accounts,
+  result: job.bitSums,
+  meanwhile: async () => {
+    const slice = new TimeSlice(() => call.checkpoint());
+    onExpected(await expectedOf(curve, job, vectors, slice));
+  },
+});
+
+/**
+ * Audits what a job brought back, and combines its windows.
+ *
+ * @throws GpuFault where the GPU computed wrongly
+ */
+export const readJob = async (
+  { curve }: MsmSetup,
+  { batches }: Job,
+  { accounts, result }: SubmissionResult,
+  expected: ExpectedDigests,
+  call: CallContext,
+): Promise<JobOutcome> => {
+  const slice = new TimeSlice(() => call.checkpoint());
+  const [{ plan: first }] = batches as readonly [Batch];
+  // a job with an instrument has one batch
+  const found = first.instrument?.read(accounts, first.levelTasks.length);
+  if (found) throw new GpuFault(...found);
+  const entries = batches.reduce((sum, batch, i) => sum + audit(batch, expected[i] as readonly number[], accounts), 0);
+  const sumsOf = ({ at }: Batch): Uint32Array => result.subarray(at.bitSums / 4);
+  for (const batch of batches) await auditSums(curve, batch, accounts, sumsOf(batch), slice);
+  const combining = performance.now();
+  const sums: AffinePoint<Coordinate>[][] = [];
+  for (const batch of batches) {
+    const own: AffinePoint<Coordinate>[] = [];
+    for (let vector = 0; vector < batch.chunks.length; vector++) {
+      own.push(combineWindows(curve, batch.plan, sumsOf(batch), vector));
+      if (slice.isOver) await slice.yield();
+    }
+    sums.push(own);
+  }
+  return { sums, entries, combineMs: performance.now() - combining };
+};
+
+/** Returns the contents of a batch's slices of `scalars`, `picks` and `vectors`. */
+const uploadsOf = (
+  { chunks, n, bases, at }: Batch,
+  vectors: readonly SurveyedScalars[],
+  scalarBytes: number,
+  findBuffer: FindBuffer,
+): Upload[] => {
+  const uploads: Upload[] = [];
+  const table = new Uint32Array(chunks.length * Vector.fields.length);
+  chunks.forEach(({ vector, first, length }, i) => {
+    const surveyed = vectors[vector] as SurveyedScalars;
+    const { scalars, indices, offset, loaded } = surveyed;
+    const end = first + length;
+    uploads.push({
+      to: { buffer: 'scalars', offset: at.scalars + i * n * scalarBytes },
+      data: scalars.subarray(first * scalarBytes, end * scalarBytes),
+      from: () => {
+        // picked scalars are not in a row there
+        if (loaded === null || indices !== null) return null;
+        const buffer = findBuffer(surveyed);
+        return buffer && { buffer, offset: loaded.start + first * scalarBytes };
+      },
+    });
+    let start = { first_base: offset + first - bases.first, first_pick: IN_A_ROW };
+    if (indices !== null) {
+      // counted from the first base of the binding, which no chunk's first base precedes
+      const picks = indices.subarray(first, end).map((index) => offset + index - bases.first);
+      uploads.push({ to: { buffer: 'picks', offset: at.picks + 4 * i * n }, data: picks });
+      start = { first_base: 0, first_pick: i * n };
+    }
+    table.set(Vector.pack({ length, ...start }), i * Vector.fields.length);
+  });
+  uploads.push({ to: { buffer: 'vectors', offset: at.vectors }, data: table });
+  return uploads;
+};

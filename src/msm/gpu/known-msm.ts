@@ -1,0 +1,49 @@
+/** The known answer of a multiplication, for the self-test of a device. */
+
+import type { AffinePoint, Coordinate } from '../../api/values.js';
+import type { KnownAnswer } from '../../session/operation.js';
+import { type BasesLoader, LoadedBases } from '../inputs/loaded-bases.js';
+import { loadedTables } from '../plan/workload.js';
+import { areSame } from '../stages/fold.js';
+import { knownAnswer } from '../verify/known-answer.js';
+import type { MsmInput, MsmResult } from './msm-operation.js';
+import type { MsmSetup } from './setup.js';
+
+/** Tables that a test of tables makes. */
+const TABLES = 3;
+
+/** Returns the test of a setup; with `hasTables` it makes tables of the bases as well. */
+export const knownMsm = (
+  { curve, tuning }: MsmSetup,
+  hasTables: boolean,
+  loader: BasesLoader,
+): KnownAnswer<MsmInput, MsmResult> => {
+  // knobs that no pipeline depends on
+  const { windowBits: _windowBits, cpuBelow: _cpuBelow, ...knobs } = tuning;
+  const { name, p, a, b, field, coordinates: f, pointBytes, scalarBytes } = curve;
+  const constants = [p, ...f.coefficients(a), ...f.coefficients(b)].join();
+  return {
+    key: JSON.stringify([name, constants, field.product, hasTables, knobs]),
+    input: () => {
+      const { points, scalars } = knownAnswer(curve);
+      return {
+        bases: new LoadedBases({
+          length: points.length / pointBytes,
+          label: 'self-test',
+          tables: loadedTables(curve, hasTables ? TABLES : 1),
+          source: { bytes: points, scale: 1n, encoding: 'le' },
+          loader,
+        }),
+        vectors: [{ scalars, n: scalars.length / scalarBytes, offset: 0, loaded: null }],
+        verify: 0,
+        placed: [],
+        knobs,
+        request: null,
+      };
+    },
+    check: ({ sums }) =>
+      areSame(curve, sums[0] as AffinePoint<Coordinate>, knownAnswer(curve).sum)
+        ? null
+        : 'the sum of known points came out as another',
+  };
+};

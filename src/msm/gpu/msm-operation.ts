@@ -1,0 +1,206 @@
+/** Multi-scalar multiplication as an operation of a session. */
+import type { AffinePoint, Coordinate } from '../../api/values.js';
+import type { CurveContext } from '../../curves/curve.js';
+import { addAffine, infinityOf, type Jacobian, toAffine } from '../../curves/jacobian.js';
+import type { Submission, SubmissionResult } from '../../gpu/submission.js';
+import { TimeSlice } from '../../scheduling/time-slice.js';
+import type { CallContext } from '../../session/call-context.js';
+import type { DeviceView, KnownAnswer, Operation, Report, Step } from '../../session/operation.js';
+import type { Resident } from '../../session/resident.js';
+import { phasesOf } from '../../session/timeline.js';
+import type { BasesLoader, LoadedBases } from '../inputs/loaded-bases.js';
+import type { ScalarStore } from '../inputs/scalar-store.js';
+import type { ScalarVector, SurveyedScalars } from '../inputs/scalar-vectors.js';
+import { learnedRate } from '../plan/pace.js';
+import type { Plan } from '../plan/planner.js';
+import { type Batch, type Job, schedule } from '../plan/schedule.js';
+import type { Knobs } from '../plan/tuning.js';
+import type { MsmDone, MsmRequest } from '../request.js';
+import { affineOf, publicPoint } from '../stages/fold.js';
+import { type Check, drawCheck, otherwise } from '../verify/check.js';
+import type { ExpectedDigests } from './audit.js';
+import { type JobOutcome, jobSubmission, readJob } from './job-submission.js';
+import { knownMsm } from './known-msm.js';
+import { ADDITIONS, limitsOf, type MsmSetup, rateOf } from './setup.js';
+
+/** Input of a multiplication on the GPU. */
+export interface MsmInput {
+  readonly bases: LoadedBases;
+  readonly vectors: readonly ScalarVector[];
+  /** Probability that the result is verified. */
+  readonly verify: number;
+  /** Stores of scalars that are to be on the device. */
+  readonly placed: readonly ScalarStore[];
+  /** Knobs instead of the setup's; null: the setup's. */
+  readonly knobs: Knobs | null;
+  /** The request, for the CPU to compute; null for a self-test. */
+  readonly request: MsmRequest | null;
+}
+
+/** A job of the result, or of a vector that checks it. */
+export interface MsmStep extends Step {
+  readonly job: Job;
+  readonly vectors: readonly SurveyedScalars[];
+  /** 0: the result; i: vector i − 1 of `check`. */
+  readonly of: number;
+  readonly check: Check | null;
+  /** Digests of the scalars, computed while the GPU has the job. */
+  expected: ExpectedDigests;
+}
+
+/** Sums of a multiplication: of the GPU with facts for its record, or of the CPU with the record. */
+export interface MsmResult {
+  readonly sums: readonly AffinePoint<Coordinate>[];
+  readonly gpu: GpuFacts | null;
+  readonly cpu: MsmDone | null;
+}
+
+/** Facts about a multiplication on the GPU. */
+export interface GpuFacts {
+  readonly plan: Plan;
+  readonly entries: number;
+  readonly combineMs: number;
+  readonly isVerified: boolean;
+}
+
+/** Looks at scalars, to plan by them. */
+export type Survey = (bases: LoadedBases, vectors: readonly ScalarVector[]) => SurveyedScalars[];
+
+/** Computes a request without the GPU. */
+export type OnCpu = (request: MsmRequest, call: CallContext) => Promise<MsmDone>;
+
+type Done = { readonly step: MsmStep; readonly part: JobOutcome };
+
+/** Returns the plan of the first job. */
+export const planOf = (jobs: readonly Job[]): Plan => ((jobs[0] as Job).batches[0] as Batch).plan;
+
+/** Adds up what was cut into chunks: one sum for each of `count` vectors. */
+const sumsOf = (curve: CurveContext, count: number, done: readonly Done[]): AffinePoint<Coordinate>[] => {
+  const totals = Array.from({ length: count }, () => infinityOf(curve));
+  for (const { step, part } of done) {
+    step.job.batches.forEach(({ chunks }, batch) => {
+      chunks.forEach(({ vector }, chunk) => {
+        const sum = part.sums[batch]?.[chunk] as AffinePoint<Coordinate>;
+        totals[vector] = addAffine(curve, totals[vector] as Jacobian, affineOf(sum));
+      });
+    });
+  }
+  return totals.map((total) => publicPoint(curve, toAffine(curve, total)));
+};
+
+/** Multi-scalar multiplication: Pippenger's bucket method on a device. */
+export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, MsmStep, JobOutcome> {
+  readonly name = 'msm';
+  readonly unit = ADDITIONS;
+  readonly #survey: Survey;
+  readonly #curve: CurveContext;
+  readonly #loader: BasesLoader;
+  readonly onCpu?: (input: MsmInput, call: CallContext) => Promise<MsmResult>;
+
+  /** @param onCpu computes a request without the GPU; absent where only the GPU has the bases */
+  constructor(curve: CurveContext, survey: Survey, loader: BasesLoader, onCpu?: OnCpu) {
+    this.#curve = curve;
+    this.#survey = survey;
+    this.#loader = loader;
+    if (onCpu === undefined) return;
+    this.onCpu = async ({ request }, call) => {
+      const cpu = await onCpu(request as MsmRequest, call);
+      return { sums: cpu.sums, gpu: null, cpu };
+    };
+  }
+
+  residents({ bases, placed }: MsmInput): readonly Resident[] {
+    return [bases, ...placed];
+  }
+
+  /** Plans the jobs of the result, and drawn at random those that check it. */
+  async plan(
+    { bases, vectors, verify, knobs }: MsmInput,
+    device: DeviceView<MsmSetup>,
+    call: CallContext,
+  ): Promise<readonly MsmStep[]> {
+    const { curve } = device.setup;
+    const tuning = knobs ?? device.setup.tuning;
+    const { bytes, name } = device.allowance;
+    const limits = limitsOf(device);
+    const jobsOf = (some: readonly SurveyedScalars[], more: Knobs = {}): Job[] =>
+      schedule(some, curve, limits, bytes, { ...tuning, ...more }, name);
+    const own = this.#survey(bases, vectors);
+    const jobs = jobsOf(own);
+    const stepsOf = (some: readonly Job[], given: readonly SurveyedScalars[], of: number, check: Check | null) =>
+      some.map(
+        (job, i): MsmStep => ({
+          job,
+          vectors: given,
+          submits: job.submits,
+          of,
+          check,
+          isCheck: of > 0,
+          // scratch of other windows serves a check badly, and would be held beside its own
+          startsAfresh: of === 1 && i === 0,
+          expected: [],
+        }),
+      );
+    if (Math.random() >= verify) return stepsOf(jobs, own, 0, null);
+    const slice = new TimeSlice(() => call.checkpoint());
+    const check = await drawCheck(curve, vectors, bases.source, slice);
+    const checks = this.#survey(bases, check.vectors).flatMap((vector, i) => {
+      const other = otherwise(planOf(jobs), (more) => jobsOf([vector], more));
+      return stepsOf(other, [vector], i + 1, check);
+    });
+    return [...stepsOf(jobs, own, 0, check), ...checks];
+  }
+
+  record({ bases }: MsmInput, step: MsmStep, device: DeviceView<MsmSetup>, call: CallContext): Submission {
+    const buffer = device.bufferOf(bases) as GPUBuffer;
+    const find = ({ loaded }: SurveyedScalars) => loaded && device.bufferOf(loaded.store);
+    return jobSubmission(device.setup, step.job, step.vectors, buffer, find, call, (expected) => {
+      step.expected = expected;
+    });
+  }
+
+  cost(_: MsmInput, { job }: MsmStep, device: DeviceView<MsmSetup>): number {
+    return job.batches.reduce((sum, { plan }) => sum + plan.additions, 0) / rateOf(device);
+  }
+
+  read(
+    _: MsmInput,
+    { job, expected }: MsmStep,
+    result: SubmissionResult,
+    { setup }: DeviceView<MsmSetup>,
+    call: CallContext,
+  ): Promise<JobOutcome> {
+    return readJob(setup, job, result, expected, call);
+  }
+
+  async finish({ vectors }: MsmInput, done: readonly Done[]): Promise<MsmResult> {
+    const own = done.filter(({ step }) => step.of === 0);
+    const sums = sumsOf(this.#curve, vectors.length, own);
+    const { check } = (own[0] as Done).step;
+    if (check !== null) {
+      const others = check.vectors.map((_, i) => {
+        const some = done.filter(({ step }) => step.of === i + 1);
+        return sumsOf(this.#curve, 1, some)[0] as AffinePoint<Coordinate>;
+      });
+      await check.assertAgree(sums, others);
+    }
+    const plan = planOf(own.map(({ step }) => step.job));
+    const total = (what: 'entries' | 'combineMs'): number => own.reduce((sum, { part }) => sum + part[what], 0);
+    const facts = { entries: total('entries'), combineMs: total('combineMs') };
+    return { sums, gpu: { plan, ...facts, isVerified: check !== null }, cpu: null };
+  }
+
+  /** Learns additions a millisecond, from the walk's time or from all that contains it. */
+  learn({ gpu }: MsmResult, { timeline, hostTimes }: Report, before: number | null): number | null {
+    if (gpu === null) return before;
+    const { entries, combineMs } = gpu;
+    const phases = timeline && phasesOf(timeline, combineMs);
+    const walkMs = phases?.find(({ name }) => name === 'walk')?.ms;
+    // a time of 0 is none that was measured
+    return learnedRate(before, entries, walkMs || hostTimes.submitToResultMs);
+  }
+
+  knownAnswer({ bases }: MsmInput, setup: MsmSetup): KnownAnswer<MsmInput, MsmResult> {
+    return knownMsm(setup, bases.tables.count > 1, this.#loader);
+  }
+}

@@ -1,0 +1,81 @@
+/** Setup of a device for multi-scalar multiplications: its arithmetic, kernels and knobs. */
+import type { AdapterDescription } from '../../api/device.js';
+import { type CurveContext, withProduct } from '../../curves/curve.js';
+import { badArgument } from '../../errors.js';
+import type { OpenDevice } from '../../gpu/device.js';
+import type { DeviceView } from '../../session/operation.js';
+import type { Configure } from '../../session/session.js';
+import { type DeviceProfile, fieldProductOf } from '../plan/device-defaults.js';
+import { deviceClassOf, dot4Refusal, productFor } from '../plan/device-profiles.js';
+import { safeRate } from '../plan/pace.js';
+import type { PlanLimits } from '../plan/planner.js';
+import type { Knobs } from '../plan/tuning.js';
+import { createKernels, type Kernels } from '../stages/kernels.js';
+
+/** Arithmetic, kernels and knobs of a device. */
+export interface MsmSetup {
+  /** The curve with the field product that the device computes with. */
+  readonly curve: CurveContext;
+  readonly kernels: Kernels;
+  readonly tuning: Knobs;
+  /** The product that suits the chip where no knob says another. */
+  readonly chipProduct: DeviceProfile['product'];
+}
+
+/** The unit of cost of multiplications and loads: additions of the walk. */
+export const ADDITIONS = 'additions';
+
+/** Returns the limits that plans depend on. */
+export const planLimits = (
+  adapter: AdapterDescription,
+  limits: GPUSupportedLimits,
+  product: DeviceProfile['product'],
+  additionsPerMs: number | null,
+): PlanLimits => ({
+  knobs: deviceClassOf(adapter).knobs,
+  product,
+  additionsPerMs,
+  maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,
+  maxBufferSize: limits.maxBufferSize,
+  maxComputeInvocationsPerWorkgroup: limits.maxComputeInvocationsPerWorkgroup,
+  maxComputeWorkgroupSizeX: limits.maxComputeWorkgroupSizeX,
+  maxComputeWorkgroupStorageSize: limits.maxComputeWorkgroupStorageSize,
+});
+
+/** Returns the limits of a session's device. */
+export const limitsOf = (device: DeviceView<MsmSetup>): PlanLimits =>
+  planLimits(device.adapter, device.limits, device.setup.chipProduct, device.rateOf(ADDITIONS));
+
+/** Returns the additions a millisecond that may be counted on. */
+export const rateOf = (device: DeviceView<MsmSetup>): number =>
+  safeRate(device.setup.curve, device.adapter, device.rateOf(ADDITIONS));
+
+/** Returns knobs for a device that failed its self-test: integer products, which every GPU has. */
+const simplerThan = (product: DeviceProfile['product']): Pick<Knobs, 'fieldProduct' | 'walkerPrefixMemory'> => ({
+  fieldProduct: product === 'unsigned' ? 'signed' : 'unsigned',
+  walkerPrefixMemory: 'private',
+});
+
+/**
+ * Returns how a session sets up devices for a curve.
+ *
+ * @throws MsmError `bad-argument` (when it sets one up) where the product of a knob is not for the adapter
+ */
+export const msmConfigure = (curve: CurveContext, wanted: Knobs): Configure<MsmSetup> => {
+  const make = (open: OpenDevice, tuning: Knobs): MsmSetup => {
+    const { adapter, hasDot4, device } = open;
+    const chipProduct = productFor(adapter, hasDot4);
+    const limits = planLimits(adapter, device.limits, chipProduct, null);
+    const product = fieldProductOf(limits, tuning);
+    const { instrument } = tuning;
+    const refusal = product === 'dot4' ? dot4Refusal(curve, adapter.software, instrument !== undefined) : null;
+    if (refusal !== null) throw badArgument(refusal);
+    const own = withProduct(curve, product);
+    return { curve: own, kernels: createKernels(own, instrument?.walk), tuning, chipProduct };
+  };
+  return {
+    make: (open) => make(open, wanted),
+    simpler: ({ curve: failed, tuning }, open) => make(open, { ...tuning, ...simplerThan(failed.field.product) }),
+    nameOf: (setup) => setup.curve.field.product,
+  };
+};

@@ -1,0 +1,148 @@
+import type { Bases } from '../../api/handles.js';
+import type { PointSource } from '../../curves/point-source.js';
+import { MsmError } from '../../errors.js';
+import type { Runner } from '../../gpu/runner.js';
+import type { CallContext } from '../../session/call-context.js';
+import { type Resident, Suspicion } from '../../session/resident.js';
+import type { TableShape } from '../plan/workload.js';
+import { dispose, notTheHandle } from './handle.js';
+
+/** Bases on a device: their buffer, and digests of its contents. */
+export interface BasesOnDevice {
+  readonly buffer: GPUBuffer;
+  /** Slices that can be bound, and the digest of each. */
+  readonly digests: readonly RangeDigest[];
+}
+
+/** A slice of resident bases and its digest. */
+export interface RangeDigest {
+  readonly buffer: string;
+  readonly offset: number;
+  readonly size: number;
+  readonly digest: number;
+}
+
+/** Loads points to a device and compares what is there with what was loaded. */
+export interface BasesLoader {
+  load(runner: Runner, source: PointSource, bases: LoadedBases, call: CallContext): Promise<BasesOnDevice>;
+  isAsLoaded(runner: Runner, loaded: BasesOnDevice, call: CallContext): Promise<boolean>;
+}
+
+/** Parts that bases are made of. */
+export interface BasesParts {
+  /** Number of points. */
+  readonly length: number;
+  readonly label: string;
+  readonly tables: TableShape;
+  /** The points in main memory; null where they are on the device alone. */
+  readonly source: PointSource | null;
+  /** Brings them to a device; null where the CPU alone computes. */
+  readonly loader: BasesLoader | null;
+}
+
+/** The handle of loaded bases: in main memory, on a device, or both. */
+export class LoadedBases implements Bases, Resident {
+  readonly length: number;
+  readonly label: string;
+  readonly tables: TableShape;
+  readonly canConfirm = true;
+  readonly #loader: BasesLoader | null;
+  readonly #suspicion = new Suspicion();
+  #source: PointSource | null;
+  #home: { readonly runner: Runner; readonly loaded: BasesOnDevice } | null = null;
+  #isDestroyed = false;
+
+  constructor({ length, label, tables, source, loader }: BasesParts) {
+    this.length = length;
+    this.label = label;
+    this.tables = tables;
+    this.#source = source;
+    this.#loader = loader;
+  }
+
+  /** Points in main memory; null where there is no copy, or they were destroyed. */
+  get source(): PointSource | null {
+    return this.#source;
+  }
+
+  get byteLength(): number {
+    if (!(#home in this)) throw notTheHandle();
+    return this.#home?.loaded.buffer.size ?? 0;
+  }
+
+  get isSuspect(): boolean {
+    return this.#suspicion.isRaised;
+  }
+
+  suspect(): void {
+    this.#suspicion.raise();
+  }
+
+  /** @throws MsmError `destroyed` */
+  assertAlive(): void {
+    if (!this.#isDestroyed) return;
+    throw new MsmError('destroyed', `the bases '${this.label}' were destroyed; load them again`);
+  }
+
+  bufferOn(runner: Runner): GPUBuffer | null {
+    return this.#on(runner)?.buffer ?? null;
+  }
+
+  async confirm(runner: Runner, call: CallContext): Promise<boolean> {
+    const loaded = this.#on(runner);
+    if (loaded === null || this.#loader === null) return false;
+    const loader = this.#loader;
+    return this.#suspicion.clear(() => loader.isAsLoaded(runner, loaded, call));
+  }
+
+  async bring(runner: Runner, call: CallContext): Promise<void> {
+    // another call may have gone on to another device
+    if (runner.isOver) call.ticket?.onRefused?.();
+    runner.assertAlive();
+    if (this.#source === null || this.#loader === null) throw this.#lostError(runner);
+    const loaded = await this.#loader.load(runner, this.#source, this, call.detached());
+    try {
+      this.assertAlive();
+    } catch (error) {
+      runner.ledger.destroy(loaded.buffer);
+      throw error;
+    }
+    this.moveTo(runner, loaded);
+  }
+
+  /** Has the bases on a device from now on. */
+  moveTo(runner: Runner, loaded: BasesOnDevice): void {
+    this.#leave();
+    this.#home = { runner, loaded };
+    this.#suspicion.reset();
+  }
+
+  destroy(): void {
+    if (!(#home in this)) throw notTheHandle();
+    this.#isDestroyed = true;
+    this.#source = null;
+    this.#leave();
+  }
+
+  [dispose](): void {
+    this.destroy();
+  }
+
+  #on(runner: Runner): BasesOnDevice | null {
+    return this.#home?.runner === runner ? this.#home.loaded : null;
+  }
+
+  #lostError(runner: Runner): MsmError {
+    const [code, what] =
+      this.#on(runner) === null
+        ? (['device-lost', 'were lost with their device'] as const)
+        : (['internal', 'are no longer what was loaded'] as const);
+    const advice = 'retainBases is false; load them again';
+    return new MsmError(code, `the bases '${this.label}' ${what}, and ${advice}`);
+  }
+
+  #leave(): void {
+    this.#home?.runner.ledger.destroy(this.#home.loaded.buffer);
+    this.#home = null;
+  }
+}

@@ -1,0 +1,67 @@
+import type { CurveContext } from '../curves/curve.js';
+import type { Command } from '../gpu/commands.js';
+import type { KernelPart } from '../shaders/kernel.js';
+
+/** Sizes of a plan that decide how much scratch an instrument needs. */
+export interface InstrumentedSizes {
+  /** Bytes of the sorted stream of one group of windows. */
+  readonly streamBytes: number;
+  /** Buckets of all windows. */
+  readonly buckets: number;
+  /** The most tasks of the first walk of the reduction. */
+  readonly splitTasks: number;
+  /** The most tasks of the second walk of the reduction. */
+  readonly bitsTasks: number;
+}
+
+/** Fields of a plan that an instrument reads to find its way through the commands. */
+export interface InstrumentedPlan {
+  readonly blocks: number;
+  readonly tables: number;
+  readonly buckets: number;
+  readonly windows: number;
+  readonly vectorWindows: number;
+  readonly windowsPerGroup: number;
+  readonly levelTasks: readonly number[];
+  readonly reduce: {
+    readonly splitEntries: number;
+    readonly splitTasks: number;
+    readonly bitsEntries: number;
+    readonly bitsTasks: number;
+  };
+  /** Bytes by the name of the buffer, those of `Instrument.scratch` included. */
+  readonly scratch: Readonly<Record<string, number>>;
+}
+
+/**
+ * A tool that observes the stages of an MSM while they compute, as `dev/checks` does. The engine knows no tool by name: it plans
+ * room for the tool, lets it add commands, and asks it what it found. With an instrument a job has one batch, and calls are
+ * neither merged nor reduced to their nonzero scalars.
+ */
+export interface Instrument {
+  /** Returns bytes of the extra scratch buffers by name. */
+  scratch(sizes: InstrumentedSizes): Readonly<Record<string, number>>;
+  /**
+   * Returns how many dispatches the instrument adds.
+   *
+   * @param levels walks over the sorted stream and its partial sums
+   */
+  dispatches(groups: number, levels: number): number;
+  /** Returns the words of the findings, which precede the accounts of the stages. */
+  findingsWords(levels: number): number;
+  /** Bindings and WGSL that the walk kernel includes where its shape is `instrumented`. */
+  readonly walk: KernelPart;
+  /** Returns the commands of a batch with those of the instrument between them. */
+  instrument(
+    curve: CurveContext,
+    batch: { readonly plan: InstrumentedPlan; readonly n: number },
+    commands: readonly Command[],
+  ): Command[];
+  /**
+   * Reads the findings of a job.
+   *
+   * @param accounts words that the job returned, with the findings in front
+   * @returns null if nothing was found, else the stage and the finding
+   */
+  read(accounts: Uint32Array, levels: number): readonly [stage: string, finding: string] | null;
+}

@@ -1,0 +1,141 @@
+import type { AdapterDescription } from '../../api/device.js';
+import type { Tuning } from '../../api/tuning.js';
+import type { CurveContext } from '../../curves/curve.js';
+import type { FieldProduct } from '../../field/modulus.js';
+
+/** Knobs whose defaults depend on the class of the adapter. */
+export type ClassKnobs = Pick<
+  Tuning,
+  | 'walkerThreadsPerWorkgroup'
+  | 'walkerSlots'
+  | 'walkerTasks'
+  | 'walkerLeastThreads'
+  | 'sortThreadsPerWorkgroup'
+  | 'sortEntriesPerThread'
+> & {
+  /** null: derived from the measured rate of the device. */
+  readonly additionsPerSubmit: number | null;
+};
+
+/** A GPU wants tens of thousands of threads, and slots cost it registers and cache. */
+export const gpuKnobs: ClassKnobs = {
+  walkerThreadsPerWorkgroup: 64,
+  walkerSlots: 8,
+  walkerTasks: 2 ** 17,
+  walkerLeastThreads: 2 ** 12,
+  sortThreadsPerWorkgroup: 64,
+  sortEntriesPerThread: 32,
+  additionsPerSubmit: null,
+};
+
+/** A software adapter has a few cores, no latency to hide and no screen to hold up: few threads with many slots each. */
+export const softwareKnobs: ClassKnobs = {
+  walkerThreadsPerWorkgroup: 16,
+  walkerSlots: 32,
+  walkerTasks: 2 ** 12,
+  walkerLeastThreads: 16,
+  sortThreadsPerWorkgroup: 16,
+  sortEntriesPerThread: 128,
+  additionsPerSubmit: 2 ** 30,
+};
+
+/** Source of an adapter's expected speed: measured for its class, guessed as for any GPU, or that of a software adapter. */
+export type Trust = 'known' | 'guessed' | 'software';
+
+/** Fields of an adapter that its class depends on. */
+type Described = Pick<AdapterDescription, 'vendor' | 'architecture'> &
+  Partial<Pick<AdapterDescription, 'description' | 'software'>>;
+
+/** A class of adapters. */
+interface DeviceClass {
+  readonly matches: (adapter: Described) => boolean;
+  /** The fastest product of the field arithmetic (docs/chips.md has the measurements). */
+  readonly product: FieldProduct;
+  /** The WGSL language feature that `product` needs; without it the class computes `unsigned` products. */
+  readonly feature?: 'packed_4x8_integer_dot_product';
+  /** Expected time of an MSM without scalars, in ms. */
+  readonly fixedMs: number;
+  /** Expected time of an addition on BN254 G1, in ns. Optimistic: a GPU that is expected to be slow is never tried. */
+  readonly digitNs: number;
+  readonly trust: Trust;
+  readonly knobs: ClassKnobs;
+}
+
+/** Matches `vendor architecture`, as WebGPU names them. */
+const named =
+  (names: RegExp): DeviceClass['matches'] =>
+  ({ vendor, architecture }) =>
+    names.test(`${vendor} ${architecture}`.toLowerCase());
+
+const bytesProduct = { product: 'dot4', feature: 'packed_4x8_integer_dot_product' } as const;
+const nvidia = { fixedMs: 4, digitNs: 3, trust: 'known', knobs: gpuKnobs } as const;
+const amd = nvidia;
+const qualcomm = { fixedMs: 8, digitNs: 40, trust: 'known', knobs: gpuKnobs } as const;
+const software = { fixedMs: 20, digitNs: 600, trust: 'software', knobs: softwareKnobs } as const;
+
+/**
+ * The classes of adapters; the first that matches counts.
+ *
+ * Products of bytes are the fastest on NVIDIA since Pascal, RDNA since 2 and Adreno since 7xx. Chips of Intel have the instruction
+ * as well, but too few registers. Drivers also announce the feature on chips without the instruction, where such a product takes
+ * several times as long as any other. SwiftShader compiles a shift of a vector lane by lane, and only signed products do without
+ * shifts (docs/performance.md).
+ *
+ * The times come from published results for 2^20 points (183 ms on an Apple M4 Pro, 704 ms on an Adreno, 3,716 ms on a Google
+ * Pixel 10), and from the walk on SwiftShader on two cores (docs/performance.md, "Many calls at once").
+ */
+const classes: readonly DeviceClass[] = [
+  {
+    matches: ({ architecture, description = '' }) => /swiftshader/i.test(`${architecture} ${description}`),
+    product: 'signed',
+    ...software,
+  },
+  { matches: (adapter) => adapter.software === true, product: 'unsigned', ...software },
+  { matches: named(/^nvidia (?!fermi|kepler|maxwell)\w/), ...bytesProduct, ...nvidia },
+  { matches: named(/^nvidia /), product: 'unsigned', ...nvidia },
+  { matches: named(/^amd rdna-[2-9]/), ...bytesProduct, ...amd },
+  { matches: named(/^amd /), product: 'unsigned', ...amd },
+  { matches: named(/^apple /), product: 'unsigned', fixedMs: 5, digitNs: 11, trust: 'known', knobs: gpuKnobs },
+  { matches: named(/^qualcomm adreno-[7-9]/), ...bytesProduct, ...qualcomm },
+  { matches: named(/^qualcomm /), product: 'unsigned', ...qualcomm },
+  {
+    matches: named(/^(arm|img-tec|imagination|samsung) /),
+    ...{ product: 'unsigned', fixedMs: 10, digitNs: 120, trust: 'known', knobs: gpuKnobs },
+  },
+  { matches: named(/^intel /), product: 'unsigned', fixedMs: 6, digitNs: 50, trust: 'known', knobs: gpuKnobs },
+];
+
+const unknown: DeviceClass = {
+  matches: () => true,
+  ...{ product: 'unsigned', fixedMs: 6, digitNs: 25, trust: 'guessed', knobs: gpuKnobs },
+};
+
+/** Returns the class of an adapter. */
+export const deviceClassOf = (adapter: Described): DeviceClass =>
+  classes.find(({ matches }) => matches(adapter)) ?? unknown;
+
+/**
+ * Returns the product that an adapter computes fastest.
+ *
+ * @param hasDot4 whether WGSL has `packed_4x8_integer_dot_product` here
+ */
+export const productFor = (adapter: Described, hasDot4: boolean): FieldProduct => {
+  const { product, feature } = deviceClassOf(adapter);
+  return feature === undefined || hasDot4 ? product : 'unsigned';
+};
+
+/**
+ * Returns why a device must not compile products of bytes, or null if it may. SwiftShader writes such products out, and its
+ * compiler ended the process with tables on BLS12-381, and with an instrumented walk on the Weierstrass image of ed25519, where
+ * a is not 0.
+ */
+export const dot4Refusal = (
+  { coordinates, field, a }: Pick<CurveContext, 'coordinates' | 'field' | 'a'>,
+  isSoftware: boolean,
+  isInstrumented: boolean,
+): string | null => {
+  const isTried = coordinates.degree === 1 && field.bits <= 256 && !(isInstrumented && !coordinates.isZero(a));
+  return !isSoftware || isTried
+    ? null
+    : "tuning.fieldProduct: 'dot4' is for GPUs here. Compilers of software adapters may end the process where p has more than 256 bits, in G2, and in instrumented walks where a is not 0; leave it out, or take 'signed' or 'unsigned'";
+};

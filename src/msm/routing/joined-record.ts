@@ -1,0 +1,41 @@
+import type { RunRecord } from '../../api/run-record.js';
+import type { Half } from './division.js';
+
+/**
+ * Returns the record of a call whose halves ran at the same time, or one after the other.
+ *
+ * @param gpuShare share of the scalars that the GPU computed
+ */
+export const joinedRecord = (
+  { front, back }: Readonly<Record<Half, readonly RunRecord[]>>,
+  gpuShare: number,
+  own: Pick<RunRecord, 'n' | 'vectors' | 'wallMs'>,
+): RunRecord => {
+  const all = [...front, ...back];
+  const onCpu = all.filter(({ on }) => on === 'cpu');
+  const longest = all.reduce((most, each) => (each.entries > most.entries ? each : most));
+  const sum = (what: 'entries' | 'dispatches' | 'submits'): number =>
+    all.reduce((total, each) => total + each[what], 0);
+  const workers = onCpu.reduce((most, record) => Math.max(most, record.workers), 0);
+  const retried = [...new Set(all.flatMap((each) => each.retried ?? []))];
+  const whyNone = onCpu.findLast(({ noWorkers }) => noWorkers !== null)?.noWorkers ?? null;
+  return {
+    ...longest,
+    ...own,
+    on: onCpu.length === all.length ? 'cpu' : onCpu.length === 0 ? 'gpu' : 'both',
+    gpuShare: onCpu.length === all.length ? 0 : gpuShare,
+    arithmetic: onCpu[0]?.arithmetic ?? null,
+    workers,
+    noWorkers: workers > 0 ? null : whyNone,
+    entries: sum('entries'),
+    dispatches: sum('dispatches'),
+    submits: sum('submits'),
+    hostTimes: null,
+    retried: retried.length === 0 ? null : retried.join('; '),
+    fallback: front[0]?.fallback ?? null,
+    verified: all.every(({ verified }) => verified),
+    phases: null,
+    timeline: null,
+    predicted: null,
+  };
+};

@@ -1,0 +1,172 @@
+import type { AffinePoint, Coordinate } from '../../api/values.js';
+import type { CurveContext } from '../../curves/curve.js';
+import {
+  type Affine,
+  add,
+  addAffine,
+  double,
+  infinityOf,
+  isInfinity,
+  type Jacobian,
+  multiply,
+  negated,
+  toAffine,
+} from '../../curves/jacobian.js';
+import { addMultiples, FACTOR_END } from '../../curves/multiples.js';
+import { type PointSource, readerOf, wordsOf } from '../../curves/point-source.js';
+import { GpuFault } from '../../errors.js';
+import type { TimeSlice } from '../../scheduling/time-slice.js';
+import type { ScalarVector } from '../inputs/scalar-vectors.js';
+import type { Plan } from '../plan/planner.js';
+import type { Job } from '../plan/schedule.js';
+import type { Knobs } from '../plan/tuning.js';
+import { affineOf } from '../stages/fold.js';
+
+/** An MSM that is to come to a known combination of the results of others. */
+export interface Check {
+  /** What the GPU has to multiply for it, each vector by itself. */
+  readonly vectors: readonly ScalarVector[];
+  /** @throws GpuFault if results of the call and sums of `vectors` do not fit together */
+  assertAgree(results: readonly AffinePoint<Coordinate>[], sums: readonly AffinePoint<Coordinate>[]): Promise<void>;
+}
+
+/** A term of a sum on the CPU. */
+interface Term {
+  readonly factor: number;
+  readonly point: Affine;
+}
+
+/** Bases of which the CPU has a multiple of its own in the sum; all, where there are no more. */
+const SAMPLED = 8;
+
+/** Scalars between two looks at the clock: a millisecond. */
+const STRETCH = 2 ** 12;
+
+const below = (end: number): number => Math.floor(Math.random() * end);
+
+const isPrime = (n: number): boolean => {
+  for (let d = 2; d * d <= n; d++) if (n % d === 0) return false;
+  return true;
+};
+
+/** A prime, so that it takes no wrong point to infinity but one of that very order. */
+const drawFactor = (): number => {
+  for (;;) {
+    const drawn = FACTOR_END / 2 + below(FACTOR_END / 2);
+    if (isPrime(drawn)) return drawn;
+  }
+};
+
+/** Digits of numbers below 2^53 to the base r, the lowest first, in the format of scalars. */
+const digitsByOrder = (
+  { order, scalarBytes }: Pick<CurveContext, 'order' | 'scalarBytes'>,
+  numbers: Uint32Array<ArrayBuffer>,
+): Uint32Array<ArrayBuffer>[] => {
+  const base = Number(order);
+  if (base >= 2 ** 53) return [numbers];
+  const above = new Uint32Array(numbers.length);
+  for (let at = 0; at < numbers.length; at += scalarBytes / 4) {
+    const number = (numbers[at + 1] as number) * 2 ** 32 + (numbers[at] as number);
+    if (number < base) continue;
+    const [digit, rest] = [number % base, Math.floor(number / base)];
+    numbers.set([digit, Math.floor(digit / 2 ** 32)], at);
+    above.set([rest, Math.floor(rest / 2 ** 32)], at);
+  }
+  return above.every((word) => word === 0) ? [numbers] : [numbers, ...digitsByOrder({ order, scalarBytes }, above)];
+};
+
+/** Σ factor · point. */
+const combine = async (curve: CurveContext, terms: readonly Term[], turns: TimeSlice): Promise<Jacobian> => {
+  let sum = infinityOf(curve);
+  for (let bit = FACTOR_END / 2; bit >= 1; bit /= 2) {
+    sum = double(curve, sum);
+    for (const { factor, point } of terms) {
+      if (factor & bit) sum = addAffine(curve, sum, point);
+      if (turns.isOverSoon) await turns.yield();
+    }
+  }
+  return sum;
+};
+
+/**
+ * Draws what verifies a call. For vectors s_v with sums Q_v, factors ρ_v and a few multiples δ of bases:
+ *
+ *     Σ (Σ_v ρ_v·s_v + δ mod r)·P  =  Σ_v ρ_v·Q_v + Σ δ·P,
+ *
+ * the left by the GPU, the right by the CPU. Where r is not the order of every point, what was reduced counts: the left lacks r·Σ w·P, w being
+ * how often r was taken off. The GPU reduces every scalar, so a w above r goes in as its digits to the base r. docs/security.md says what it proves.
+ *
+ * @param source the bases; without it there are no δ
+ */
+export const drawCheck = async (
+  curve: CurveContext,
+  vectors: readonly ScalarVector[],
+  source: PointSource | null,
+  turns: TimeSlice,
+): Promise<Check> => {
+  const given = vectors.filter(({ n }) => n > 0);
+  const offset = given.reduce((least, vector) => Math.min(least, vector.offset), Number.POSITIVE_INFINITY);
+  const n = given.reduce((most, vector) => Math.max(most, vector.offset + vector.n), 0) - offset;
+  const words = curve.scalarBytes / 4;
+  const blank = (): Uint32Array<ArrayBuffer> => new Uint32Array(n * words);
+  const [sums, wraps] = [blank(), curve.negatesScalars ? null : blank()];
+  const sampled: Term[] = [];
+  if (source !== null) {
+    const read = readerOf(curve, source);
+    for (let i = 0; i < Math.min(n, SAMPLED); i++) {
+      const index = n <= SAMPLED ? i : below(n);
+      if (sums[index * words] !== 0) continue; // drawn before
+      const factor = 1 + below(Math.min(FACTOR_END, Number(curve.order)) - 1);
+      sums[index * words] = factor;
+      sampled.push({ factor, point: read(offset + index) });
+    }
+  }
+  const factors = vectors.map(drawFactor);
+  for (const [v, vector] of vectors.entries()) {
+    const scalars = wordsOf(vector.scalars);
+    const at = (vector.offset - offset) * words;
+    for (let first = 0; first < scalars.length; first += STRETCH * words) {
+      const stretch = scalars.subarray(first, first + STRETCH * words);
+      addMultiples(
+        curve,
+        sums.subarray(at + first),
+        stretch,
+        factors[v] as number,
+        wraps?.subarray(at + first) ?? null,
+      );
+      if (turns.isOver) await turns.yield();
+    }
+  }
+  return {
+    vectors: [sums, ...(wraps === null ? [] : digitsByOrder(curve, wraps))].map(({ buffer }) => ({
+      scalars: new Uint8Array(buffer),
+      n,
+      offset,
+      loaded: null,
+    })),
+    assertAgree: async (results, [sum, ...wrapped]) => {
+      const terms = results.map((point, v) => ({ factor: factors[v] as number, point: affineOf(point) }));
+      const claimed = await combine(curve, [...terms, ...sampled], turns);
+      const lacking = wrapped.reduceRight(
+        (above, digit) => multiply(curve, curve.order, toAffine(curve, addAffine(curve, above, affineOf(digit)))),
+        infinityOf(curve),
+      );
+      const found = addAffine(curve, lacking, affineOf(sum as AffinePoint<Coordinate>));
+      if (!isInfinity(curve, add(curve, claimed, negated(curve, found)))) {
+        throw new GpuFault('verify', 'the result is not what a second evaluation makes it');
+      }
+    },
+  };
+};
+
+/** Plans a vector in another way than `plan`: with other buckets and digits, and cut into other tasks. */
+export const otherwise = (
+  { tuning: { windowBits, walkerEntriesPerTask } }: Plan,
+  jobsWith: (knobs: Knobs) => Job[],
+): Job[] => {
+  const other = { walkerEntriesPerTask: walkerEntriesPerTask + 5 };
+  const free = jobsWith(other);
+  if (free[0]?.batches[0]?.plan.tuning.windowBits !== windowBits) return free;
+  // a narrower window fits where this one did
+  return jobsWith({ ...other, windowBits: windowBits > 2 ? windowBits - 1 : 3 });
+};

@@ -1,0 +1,62 @@
+/** Self-test: the pipelines of a device compute known answers before a result of theirs is believed. */
+import { MsmError } from '../errors.js';
+import type { Runner } from '../gpu/runner.js';
+import type { CallContext } from './call-context.js';
+import type { DeviceView, KnownAnswer, Operation, Step } from './operation.js';
+import { bringResidents, runSteps } from './run-steps.js';
+
+/** Findings on a device by the key of what was tested: null, or what was wrong. */
+const remembered = new WeakMap<GPUDevice, Map<string, string | null>>();
+
+const compute = async <Input, Result, Setup, Planned extends Step, Part>(
+  operation: Operation<Input, Result, Setup, Planned, Part>,
+  known: KnownAnswer<Input, Result>,
+  runner: Runner,
+  device: DeviceView<Setup>,
+  call: CallContext,
+): Promise<string | null> => {
+  const input = known.input();
+  try {
+    await bringResidents(operation, input, runner, call);
+    const steps: readonly Planned[] = await operation.plan(input, device, call);
+    const { result } = await runSteps(operation, input, steps, runner, device, call, () => call.checkpoint());
+    return known.check(result);
+  } finally {
+    for (const resident of operation.residents(input)) resident.destroy();
+  }
+};
+
+/**
+ * Runs an operation on an input with a known answer and compares the result. A difference counts
+ * only if a second run differs as well, because one lost dispatch is no wrong pipeline.
+ * The finding is remembered as long as the device lives.
+ *
+ * @returns null, or what was wrong
+ * @throws MsmError what runners throw, except `internal`
+ */
+export const selfTest = async <Input, Result, Setup, Planned extends Step, Part>(
+  operation: Operation<Input, Result, Setup, Planned, Part>,
+  known: KnownAnswer<Input, Result>,
+  runner: Runner,
+  device: DeviceView<Setup>,
+  call: CallContext,
+): Promise<string | null> => {
+  const findings = remembered.get(runner.device) ?? new Map<string, string | null>();
+  remembered.set(runner.device, findings);
+  const before = findings.get(known.key);
+  if (before !== undefined) return before;
+  let wrong: string | null = null;
+  for (let left = 2; left > 0; left--) {
+    try {
+      wrong = await compute(operation, known, runner, device, call.detached());
+    } catch (error) {
+      if (!(error instanceof MsmError) || error.code !== 'internal') throw error;
+      wrong = error.message;
+    }
+    // the scratch of a small input is of no use to the next call
+    runner.discard();
+    if (wrong === null) break;
+  }
+  findings.set(known.key, wrong);
+  return wrong;
+};

@@ -1,4 +1,7 @@
-/** The docs site but for the bench, which `npm run docs` puts into it: README and docs/ as pages, and the public API from its docstrings. */
+/**
+ * Configures the docs site: README and docs/ as pages, and the public API from its docstrings.
+ * `npm run docs` adds the bench.
+ */
 export default {
   name: 'webgpu-msm',
   includeVersion: true,

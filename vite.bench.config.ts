@@ -2,14 +2,17 @@ import { defineConfig } from 'vite';
 import { workerFile } from './scripts/package/worker-file.js';
 import { wgslTemplates } from './scripts/templates/wgsl-templates.js';
 
-/** All that commands have of dev/, in one module: a GPU host has Node, Dawn, noble and what was built, and no vite. */
+/**
+ * Builds the parts of dev/ that commands use as one module: a GPU host has Node, Dawn, noble and
+ * the builds, and no vite.
+ */
 export default defineConfig({
   logLevel: 'warn',
   publicDir: false,
-  // what threads run lies beside it, and Node takes no path from the root of a site
+  // relative paths: the worker lies beside the module, and Node has no site root
   base: './',
   plugins: [workerFile(), wgslTemplates()],
-  // the worker of the package is imported for what it does
+  // the package's worker is imported for its side effects
   worker: { rolldownOptions: { treeshake: false } },
   build: {
     outDir: 'dist-bench',

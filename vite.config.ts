@@ -1,4 +1,4 @@
-/** The dev page: `npm run dev`. The library itself is built by vite.lib.config.ts. */
+/** Configures the dev page (`npm run dev`). vite.lib.config.ts builds the library. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import { rowLog } from './dev/server/row-log.js';
@@ -7,23 +7,23 @@ import { wgslTemplates } from './scripts/templates/wgsl-templates.js';
 
 const inProject = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** Cross-origin isolation: the page's clock then ticks in steps of 5 µs instead of 100 µs. */
+/** Cross-origin isolation: it makes the page's clock tick in steps of 5 µs instead of 100 µs. */
 const headers = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Embedder-Policy': 'require-corp',
 };
 
-/** Where the rows of runs are kept; tests name a folder of their own, as they are no results. */
+/** Folder for the rows of runs. Tests set a folder of their own, as their rows are no results. */
 const results = process.env.WEBGPU_MSM_RESULTS || inProject('dev/results');
 
 export default defineConfig({
   root: inProject('dev'),
   base: './',
   publicDir: false,
-  // stands in the record of every run
+  // every run's record contains the commit
   define: { BENCH_COMMIT: JSON.stringify(commit() ?? '') },
   plugins: [wgslTemplates(), rowLog(results)],
-  // the worker of the package is imported for what it does
+  // the package's worker is imported for its side effects
   worker: { rolldownOptions: { treeshake: false } },
   server: {
     headers,
@@ -32,14 +32,14 @@ export default defineConfig({
   },
   preview: { headers },
   optimizeDeps: {
-    // Named, because a dependency that is found late reloads the page in the middle of a run.
+    // listed here, because a dependency that vite finds late reloads the page during a run
     include: ['@noble/curves/bn254.js', '@noble/curves/abstract/curve.js', '@noble/curves/utils.js'],
   },
   build: {
     outDir: inProject('dist-page'),
     emptyOutDir: true,
     target: 'es2022',
-    // of one page that is read by who measures: vite warns above 500 KB
+    // vite warns above 500 KB by default, which does not matter for a page of measurements
     chunkSizeWarningLimit: 600,
   },
 });

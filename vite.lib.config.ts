@@ -7,18 +7,19 @@ import { workerFile } from './scripts/package/worker-file.js';
 import { wgslTemplates } from './scripts/templates/wgsl-templates.js';
 
 /**
- * The package: one ES module with all that it needs inside, but for self-test and verification, which it loads when they are due, and curves besides BN254, which it loads when one is asked for; one that calibrates and has the engine from there,  one that reads files of provers, one of a few lines for Node, and the
- * worker that threads run, which needs no other. Their types come from scripts/package/types.config.mjs.
+ * Builds the package: an ES module for each entry, and the worker. `index.js` loads parts that not
+ * every program needs, such as further curves and encodings, by dynamic imports. Other entries
+ * import what they share with it from `index.js`. scripts/package/types.config.mjs makes the types.
  */
 export default defineConfig({
-  // Silent when all is well: `npm start` builds before it prints its table.
+  // prints warnings only: `npm start` builds before it prints its table
   logLevel: 'warn',
   publicDir: false,
   plugins: [workerFile(), smallWgsl(), wgslTemplates(), quietStructs(), smallScript(), noSideEffects()],
   build: {
     outDir: 'dist',
     emptyOutDir: true,
-    // WebGPU's browsers all have it; Node 20 as well.
+    // all browsers with WebGPU support it, and Node 20
     target: 'es2022',
     sourcemap: true,
     lib: {
@@ -33,12 +34,12 @@ export default defineConfig({
       formats: ['es'],
       fileName: (_, name) => `${name}.js`,
     },
-    // by smallScript
+    // the plugin smallScript minifies
     minify: false,
     rolldownOptions: {
       external: [/^node:/],
-      // What index.js shares with calibrate.js, formats.js and later.js stays in index.js, which exports it by a letter or two, for these alone: who wants
-      // nothing else fetches one file, and nobody anything twice.
+      // Code that index.js shares with other files stays in index.js, which exports it to them
+      // under short names. So a program that imports index.js alone fetches one file.
       preserveEntrySignatures: 'allow-extension',
       output: { minify: false, chunkFileNames: '[name].js' },
     },

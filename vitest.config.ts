@@ -7,14 +7,15 @@ export default defineConfig({
   test: {
     include: ['tests/**/*.test.ts'],
     environment: 'node',
-    // Dawn is a native module that must be let go of: a process for each file, and it dies with the file.
+    // a process for each test file: Dawn is a native module that is unloaded only with its process
     pool: 'forks',
-    // Half of what a test takes is one thread's: starting, compiling, BigInts of the oracle. Two files at a time take seven tenths of what one by one do.
+    // Half of a test's time runs on one thread: starting, compiling, BigInts of the oracle. Two
+    // files at a time take 0.7 times as long as one after the other.
     maxWorkers: 2,
     tags: [
       { name: 'long', description: 'the second tier, `npm run test:all`; docs/architecture.md says what is in it' },
     ],
-    // a machine that has others to serve takes three times as long as it does alone
+    // long limits: a busy machine takes three times as long as an idle one
     testTimeout: 300_000,
     hookTimeout: 300_000,
   },

@@ -10,13 +10,14 @@ import { command, EXIT, parseOptions } from './remote/options.mjs';
 import { summary } from './remote/report.mjs';
 import { runRemotely } from './remote/run.mjs';
 
-/** What does not close by then, the end of the process does. */
+/** Time to close the page, the browser and the server. The end of the process closes the rest. */
 const CLOSING_MS = 5000;
 
-/** What is open, and how it is closed. @type {(() => Promise<void>)[]} */
+/** Functions that close what is open, the latest last. @type {(() => Promise<void>)[]} */
 const open = [];
 let interrupted = false;
 
+/** Closes everything, in the reverse order of opening. */
 async function closeAll() {
   for (const close of open.splice(0).reverse()) {
     await inTime(close(), CLOSING_MS, () => new Error('not closed')).catch(() => {});
@@ -34,7 +35,7 @@ for (const [signal, number] of /** @type {const} */ ([
   });
 }
 
-/** @param {import('./remote/options.mjs').Options} options */
+/** Runs the page in the remote browser and reports. @param {import('./remote/options.mjs').Options} options */
 async function bench(options) {
   let site = options.url;
   const { reportLines } = await openBench();
@@ -47,40 +48,54 @@ async function bench(options) {
   const url = withQuery(site, options.query);
   const { browser, page, userAgent } = await openRemotePage(options, url);
   open.push(() => browser.close());
-  // farms take their tokens in headers and in the endpoint's query
+  // farms take their tokens in headers and in the endpoint's query, so the query is not printed
   const endpoint = withoutSecrets(options.connect);
   console.log(`${options.browser} ${browser.version()} at ${endpoint}: ${userAgent}`);
 
-  /** @type {import('./remote/run.mjs').Told} */
-  const told = { adapter: null, rows: [] };
+  /** @type {import('./remote/run.mjs').RunLog} */
+  const log = { adapter: null, rows: [] };
   /** @type {unknown} */
   let failure = null;
   try {
-    await runRemotely(page, url, options, told);
+    await runRemotely(page, url, options, log);
   } catch (error) {
     failure = error;
   }
   if (interrupted) return;
   if (options.screenshot !== undefined) await takePicture(page, options.screenshot);
   if (options.json !== undefined) {
-    const { code: exitCode, message } = failure === null ? { code: EXIT.done, message: null } : endingOf(failure);
-    const { adapter, rows } = told;
+    const { adapter, rows } = log;
     const environment = {
       ...{ at: new Date().toISOString(), commit: commit(), endpoint, userAgent, adapter },
       browser: { name: options.browser, version: browser.version() },
-      // without the password of a proxy
+      // a proxy's options hold its password
       launch: options.launch && { ...options.launch, proxy: undefined },
-      // a page from this machine has another port each time
+      // the dev server of this machine has another port each time
       site: options.url ?? 'this machine’s dev server',
       query: new URL(url).search,
     };
-    writeFileSync(options.json, `${JSON.stringify({ environment, exitCode, error: message, rows }, null, 2)}\n`);
+    writeResult(options.json, environment, failure, rows);
   }
-  if (told.rows.length > 0) console.log(`\n${summary(told.rows, reportLines(told.rows))}`);
+  if (log.rows.length > 0) console.log(`\n${summary(log.rows, reportLines(log.rows))}`);
   if (failure !== null) throw failure;
 }
 
 /**
+ * Writes a run as JSON, also one that failed.
+ *
+ * @param {string} path
+ * @param {object} environment
+ * @param {unknown} failure null if there is none
+ * @param {readonly import('./remote/report.mjs').AnyRow[]} rows
+ */
+function writeResult(path, environment, failure, rows) {
+  const { code: exitCode, message } = failure === null ? { code: EXIT.done, message: null } : endingOf(failure);
+  writeFileSync(path, `${JSON.stringify({ environment, exitCode, error: message, rows }, null, 2)}\n`);
+}
+
+/**
+ * Saves a picture of the page. A failure is reported and does not end the command.
+ *
  * @param {import('playwright').Page} page
  * @param {string} path
  */
@@ -88,14 +103,14 @@ async function takePicture(page, path) {
   try {
     await page.screenshot({ path, type: 'png', fullPage: true, timeout: 10_000 });
   } catch (error) {
-    // A page that hangs or is gone has no picture; what became of the run counts.
+    // a page that hangs or is closed has no picture; the exit code is that of the run
     console.error(`no screenshot: ${/** @type {Error} */ (error).message.split('\n')[0]}`);
   }
 }
 
 await runCommand(
   command,
-  // what breaks when everything is closed is no news
+  // closing everything makes the run fail, and that failure is not reported
   () => bench(parseOptions(process.argv.slice(2))).catch((error) => (interrupted ? undefined : Promise.reject(error))),
   EXIT.usage,
   endingOf,

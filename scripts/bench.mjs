@@ -1,4 +1,8 @@
-/** npm run bench -- sweep --logn 10..18: the modes of the page, and those that no page has, in Node. */
+/**
+ * npm run bench -- sweep --logn 10..18
+ *
+ * Runs the modes of the bench page in Node, and the modes that only Node has.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { findLibrary, openBench } from './builds.mjs';
 import {
@@ -20,13 +24,14 @@ import { modes, seenOn } from './mode-list.mjs';
 import { runBench } from './run-bench.mjs';
 
 /** @typedef {keyof typeof modes} Mode */
+/** @typedef {typeof import('../dev/bench/index.js')} Library */
 
 const outputs = {
-  json: valued('FILE', 'every row, as the page posts them', outputFile),
-  csv: valued('FILE', 'those with numbers, for a spreadsheet', outputFile),
+  json: valued('FILE', 'write every row as JSON, as the page posts them', outputFile),
+  csv: valued('FILE', 'write the rows with numbers as CSV, for a spreadsheet', outputFile),
   trace: valued(
     'FILE',
-    'of msm-trace: written, opens in https://ui.perfetto.dev; of replay: read, the calls as JSON',
+    'msm-trace writes a trace for https://ui.perfetto.dev; replay reads the calls from it, as JSON',
     anyText,
   ),
   adapter: adapterOption,
@@ -34,22 +39,22 @@ const outputs = {
 
 const modeLines = Object.entries(modes).map(([name, { about, takes }]) => `  ${name.padEnd(17)} ${about} (${takes})`);
 
-/** What there is to say without a build. @type {import('./command-line.mjs').Command<{}>} */
+/** The help that needs no build. @type {import('./command-line.mjs').Command<{}>} */
 const general = {
-  usage: `The bench of the page without a page: the same modes, knobs, rows and statistics, on Dawn in Node.
+  usage: `Runs the bench of the page in Node: the same modes, knobs, rows and statistics, on Dawn.
 
 usage: npm run bench -- MODE [options]
 
-Modes, and how long each takes with its defaults on two cores that play GPU:
+Modes, and their duration with defaults on two cores with a software adapter:
 ${modeLines.join('\n')}
 
-npm run bench -- MODE --help has the knobs of a mode.`,
+npm run bench -- MODE --help lists the knobs of a mode.`,
   options: outputs,
-  notes: 'Exit code: 0 all is right · 1 it is not · 2 bad usage',
+  notes: 'Exit code: 0 all results right · 1 a wrong result or a failure · 2 bad usage',
 };
 
 /**
- * What --help says: of a mode its knobs, which the build knows.
+ * Returns the help for some arguments. A mode's knobs are known to the build only, so it is built.
  *
  * @param {readonly string[]} args
  * @returns {Promise<import('./command-line.mjs').Command<any>>}
@@ -59,15 +64,15 @@ async function commandFor(args) {
   if (mode === undefined || !asksForHelp(args)) return general;
   const { title, about, takes } = modes[mode];
   return {
-    usage: `${title}: ${about} With its defaults it takes ${takes} on ${seenOn(mode)}.
+    usage: `${title}: ${about} With defaults it takes ${takes} on ${seenOn(mode)}.
 
 usage: npm run bench -- ${mode} [options]`,
     options: { ...knobOptions(await openBench(), mode), ...outputs },
-    ...(mode === 'sweep' && { notes: 'Each knob of the engine may be a list: 32,64,128 or 8..12.' }),
+    ...(mode === 'sweep' && { notes: 'Each knob of the engine may have a list of values: 32,64,128 or 8..12.' }),
   };
 }
 
-/** @param {string} path of a trace */
+/** Reads the file of a trace. @param {string} path */
 function contentOf(path) {
   try {
     return readFileSync(path, 'utf8');
@@ -76,26 +81,41 @@ function contentOf(path) {
   }
 }
 
-/** @param {string[]} args */
-async function bench(args) {
-  const library = await openBench();
-  const { toJson, toCsv, toChromeTrace, reportLines, parseKnobs, needsGpu, expectedLine } = library;
+/**
+ * Returns the one mode that the arguments name.
+ *
+ * @param {readonly string[]} named
+ * @throws UsageError
+ */
+function onlyMode([mode, ...more]) {
+  if (mode === undefined) throw new UsageError(`no mode given; the modes are ${Object.keys(modes).join(', ')}`);
+  if (more.length > 0) throw new UsageError(`'${more[0]}' belongs to no option`);
+  return mode;
+}
+
+/**
+ * Reads the arguments of a run as the page's query and its knobs.
+ *
+ * @param {Library} library
+ * @param {string[]} args
+ * @throws UsageError
+ */
+function readRun(library, args) {
+  const { parseKnobs, needsGpu } = library;
   const { autorun: _, ...knobs } = knobOptions(library, null);
   const { values, words } = readArguments({ ...knobs, ...outputs, autorun: repeatable('MODE', '') }, args);
   const { json, csv, trace, adapter, autorun, ...given } = values;
-  const [mode, ...more] = [...words, ...autorun];
-  if (mode === undefined) throw new UsageError(`which mode? There are ${Object.keys(modes).join(', ')}`);
-  if (more.length > 0) throw new UsageError(`'${more[0]}' belongs to no option`);
+  const mode = onlyMode([...words, ...autorun]);
   const isReplay = mode === 'replay';
   if (trace !== undefined && mode !== 'msm-trace' && !isReplay)
-    throw new UsageError('--trace: is for msm-trace and replay');
+    throw new UsageError(`--trace: only msm-trace and replay take it, not ${mode}`);
   const traceOut = trace === undefined || isReplay ? undefined : outputFile(trace, 'trace');
   const query = new URLSearchParams({ autorun: mode });
   for (const [name, texts] of Object.entries(given)) {
     for (const text of texts === true ? ['1'] : texts || []) query.append(name, text);
   }
   if (trace !== undefined && isReplay) query.set('trace', contentOf(trace));
-  // the page's words, and they name the knobs
+  // the page's errors begin with the name of the knob
   const read = refusalsAsUsage(
     () => parseKnobs(query, 'terminal'),
     (message) => message.replaceAll(/^/gm, '--'),
@@ -104,13 +124,21 @@ async function bench(args) {
   const withoutGpu = !needsGpu(read);
   if (withoutGpu && adapter !== undefined) {
     const why = read.settings.some(({ backend }) => backend === 'cpu') ? ' --backend cpu' : '';
-    throw new UsageError(`--adapter: ${mode}${why} is about the CPU`);
+    throw new UsageError(`--adapter: ${mode}${why} runs on the CPU and takes no adapter`);
   }
+  return { read, query, withoutGpu, adapter, json, csv, traceOut };
+}
+
+/** Runs a mode, prints its report and writes its files. @param {string[]} args */
+async function bench(args) {
+  const library = await openBench();
+  const { toJson, toCsv, toChromeTrace, reportLines, expectedLine } = library;
+  const { read, query, withoutGpu, adapter, json, csv, traceOut } = readRun(library, args);
   const measure = async () => {
     const expected = expectedLine(read);
     if (expected !== null) console.error(expected);
     const { rows, status, error } = await runBench(library, read, query.toString());
-    // what was measured before something failed is worth having
+    // rows that were measured before a failure are reported, too
     console.log(reportLines(rows).join('\n'));
     if (json !== undefined) writeFileSync(json, toJson(rows));
     if (csv !== undefined) writeFileSync(csv, toCsv(rows));

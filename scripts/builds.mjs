@@ -1,4 +1,7 @@
-/** What commands run on: the library as it ships (dist), and the bench (dist-bench), made anew where sources are newer. */
+/**
+ * The builds that commands use: the library as it ships (dist), and the bench (dist-bench). A build
+ * is renewed when a source is newer.
+ */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -7,7 +10,7 @@ import { UsageError } from './command-line.mjs';
 
 export const project = fileURLToPath(new URL('..', import.meta.url));
 
-/** By the npm script that makes each. */
+/** Builds, by the npm script that makes them. */
 const builds = {
   build: { module: 'dist/index.js', sources: ['src', 'wgsl', 'scripts/package', 'scripts/templates'] },
   'build:bench': {
@@ -16,16 +19,21 @@ const builds = {
   },
 };
 
-/** @param {string} path @returns {number} when it, or anything in it, was changed last */
+/** Returns the latest modification time of a file, or of a folder and all its files. @param {string} path @returns {number} */
 function changedAt(path) {
   const stat = statSync(path);
   if (!stat.isDirectory()) return stat.mtimeMs;
-  // results are written there, and are no source
+  // runs write into dev/results, which is no source
   const names = readdirSync(path).filter((name) => name !== 'results');
   return Math.max(stat.mtimeMs, ...names.map((name) => changedAt(join(path, name))));
 }
 
-/** @param {keyof typeof builds} script whether what it makes is as new as its sources; a packed GPU host has none */
+/**
+ * Returns whether a build is as new as its sources. On a packed GPU host, which has no sources, any
+ * build counts as new.
+ *
+ * @param {keyof typeof builds} script
+ */
 function isFresh(script) {
   const { module, sources } = builds[script];
   const [made, from] = [join(project, module), sources.map((path) => join(project, path))];
@@ -37,37 +45,45 @@ function isFresh(script) {
 }
 
 /**
- * Builds what is not there or older than its sources.
+ * Runs the build if its output is missing or older than a source.
  *
  * @param {keyof typeof builds} script
- * @throws Error if it cannot be made
+ * @throws Error if the build fails
  */
 export function ensureBuilt(script) {
   if (isFresh(script)) return;
   const npm = { cwd: project, stdio: /** @type {const} */ ('inherit'), shell: process.platform === 'win32' };
   const { status } = spawnSync('npm', ['run', '--silent', script], npm);
-  if (status !== 0) throw new Error(`${builds[script].module} is not there, and npm run ${script} failed`);
+  if (status !== 0) throw new Error(`${builds[script].module} is missing or out of date, and npm run ${script} failed`);
 }
 
-/** @returns {Promise<typeof import('../dev/bench/index.js')>} */
+/** Imports the bench, and builds it first if needed. @returns {Promise<typeof import('../dev/bench/index.js')>} */
 export async function openBench() {
   ensureBuilt('build:bench');
   return import(pathToFileURL(join(project, builds['build:bench'].module)).href);
 }
 
 /**
- * @param {string} folder of a package with a dist in it
- * @param {string} said the option that names it
- * @returns {string} the module
+ * Returns the path of a built library's module.
+ *
+ * @param {string} folder a package folder that contains dist
+ * @param {string} said name of the option that gave the folder
+ * @returns {string}
  * @throws UsageError
  */
 export function findLibrary(folder, said) {
   const library = resolve(folder, builds.build.module);
-  if (!existsSync(library)) throw new UsageError(`--${said}: ${library} is not there; \`npm run build\` makes it`);
+  if (!existsSync(library)) throw new UsageError(`--${said}: ${library} does not exist; run \`npm run build\` there`);
   return library;
 }
 
-/** @param {string} folder @returns {Promise<import('../dev/bench/environment.js').Library>} */
+/**
+ * Imports the library that is built in a folder.
+ *
+ * @param {string} folder
+ * @returns {Promise<import('../dev/bench/environment.js').Library>}
+ * @throws UsageError
+ */
 export async function openLibrary(folder) {
   const library = findLibrary(folder, 'build');
   const module = await import(pathToFileURL(library).href);
@@ -76,7 +92,8 @@ export async function openLibrary(folder) {
 }
 
 /**
- * The commit that is checked out; where there is no repository, as on a packed GPU host, what WEBGPU_MSM_COMMIT says.
+ * Returns the commit that is checked out. Without a repository, as on a packed GPU host, it is the
+ * value of WEBGPU_MSM_COMMIT.
  *
  * @returns {string | null}
  */

@@ -1,6 +1,7 @@
 /**
- * What all commands have in common: a table of options says how they are read and what the help says of them; a line at the foot of the
- * terminal says what goes on. It needs nothing but Node: it also runs where only the build is.
+ * Command lines of all commands. A table of options defines how arguments are read and what the
+ * help prints. A line at the bottom of the terminal shows progress. This module needs only Node, so
+ * that commands also run where only the build is.
  */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -17,15 +18,16 @@ import {
 export class UsageError extends Error {}
 
 /**
- * @template T what it comes to
+ * @template T the type of its value
  * @typedef {object} Option
- * @property {string} about for the help; lines after the first are set below it
- * @property {string | null} shows what its value looks like; null for one that has none
- * @property {(texts: string[], name: string) => T} read takes whatever was given, in order; throws UsageError
+ * @property {string} about its help; further lines are indented below the first
+ * @property {string | null} shows an example of its value; null for an option without a value
+ * @property {(texts: string[], name: string) => T} read converts all given texts, in order;
+ *   throws UsageError
  */
 
 /**
- * Takes the text of an option for what it says.
+ * Converts the text of an option to its value.
  *
  * @template T
  * @typedef {(text: string, name: string) => T} Parse throws UsageError
@@ -39,20 +41,20 @@ export class UsageError extends Error {}
 /**
  * @template {Record<string, Option<any>>} Options
  * @typedef {object} Command
- * @property {string} usage the line, and what is said before the options
+ * @property {string} usage the usage line, and the help before the options
  * @property {Options} options
- * @property {string} [notes] what is said after them
+ * @property {string} [notes] the help after the options
  */
 
 /**
- * An option with a value, of which the last counts.
+ * Defines an option with a value. If it is given several times, the last one counts.
  *
  * @template T
  * @template [Default=undefined]
  * @param {string} shows
  * @param {string} about
  * @param {Parse<T>} parse
- * @param {Default} [otherwise] where it is not given
+ * @param {Default} [otherwise] the value if the option is not given
  * @returns {Option<T | Default>}
  */
 export const valued = (shows, about, parse, otherwise) => ({
@@ -64,10 +66,14 @@ export const valued = (shows, about, parse, otherwise) => ({
   },
 });
 
-/** @type {(about: string) => Option<boolean>} */
+/** Defines an option without a value. @type {(about: string) => Option<boolean>} */
 export const flag = (about) => ({ about, shows: null, read: (texts) => texts.length > 0 });
 
-/** Every one that was given. @type {(shows: string, about: string) => Option<string[]>} */
+/**
+ * Defines an option that may be given several times; its value is the list of all texts.
+ *
+ * @type {(shows: string, about: string) => Option<string[]>}
+ */
 export const repeatable = (shows, about) => ({ about, shows, read: (texts) => texts });
 
 /** @type {Parse<string>} */
@@ -82,7 +88,7 @@ export const integer = (least, most) => (text, name) => {
   return value;
 };
 
-/** An integer, of which 2^k is understood. @type {typeof integer} */
+/** Parses an integer, also in the form 2^k. @type {typeof integer} */
 export const size = (least, most) => (text, name) => {
   const power = /^2\^(\d{1,2})$/.exec(text);
   return integer(least, most)(power ? String(2 ** Number(power[1])) : text, name);
@@ -100,13 +106,17 @@ export const oneOf =
     return word;
   };
 
-/** A file to write: what a long run told must not be lost for want of a folder. @type {Parse<string>} */
+/**
+ * Checks the path of a file to write. A missing folder is found before a long run, not after it.
+ *
+ * @type {Parse<string>}
+ */
 export const outputFile = (path, name) => {
   if (!existsSync(dirname(path))) throw new UsageError(`--${name}: there is no folder ${dirname(path)}`);
   return path;
 };
 
-/** What is before the first = and what is behind it. @type {Parse<[string, string]>} */
+/** Splits a text at its first =. @type {Parse<[string, string]>} */
 export const pair = (text, name) => {
   const cut = text.indexOf('=');
   if (cut <= 0) throw new UsageError(`--${name}: '${text}' is not of the form name=value`);
@@ -122,17 +132,17 @@ export const json = (text, name) => {
   }
 };
 
-/** For commands that compute in this process. */
+/** The option --adapter of commands that compute in this process. */
 export const adapterOption = valued(
   'auto',
-  'auto, software, hardware or system (whatever driver there is)',
+  'auto, software, hardware or system (the driver of this environment)',
   oneOf('auto', 'software', 'hardware', 'system'),
 );
 
-/** Where the help has what it says of options. */
+/** Column in which the help of options begins. */
 const HELP_COLUMN = 24;
 
-/** @param {Record<string, Option<any>>} options */
+/** Formats the help of options. @param {Record<string, Option<any>>} options */
 export const optionLines = (options) =>
   Object.entries({ ...options, help: flag('this text') }).map(([name, { shows, about }]) => {
     const left = `  --${name}${shows === null ? '' : ` ${shows}`}`;
@@ -141,15 +151,17 @@ export const optionLines = (options) =>
     return [begun + first, ...more.map((line) => ' '.repeat(HELP_COLUMN) + line)].join('\n');
   });
 
-/** @param {Command<any>} command */
+/** Formats the whole help of a command. @param {Command<any>} command */
 export const helpText = ({ usage, options, notes }) =>
   [usage, optionLines(options).join('\n'), ...(notes === undefined ? [] : [notes])].join('\n\n');
 
 /**
+ * Reads the arguments of a command.
+ *
  * @template {Record<string, Option<any>>} Options
  * @param {Options} options
- * @param {readonly string[]} args without those of Node
- * @returns {{ values: Values<Options>, words: string[] }} words: what belongs to no option
+ * @param {readonly string[]} args the arguments without those of Node
+ * @returns {{ values: Values<Options>, words: string[] }} `words` belong to no option
  * @throws UsageError
  */
 export function readArguments(options, args) {
@@ -173,13 +185,15 @@ export function readArguments(options, args) {
   return { values: Object.fromEntries(read), words: parsed.positionals };
 }
 
-/** @param {readonly string[]} args */
+/** Returns whether the arguments ask for help. @param {readonly string[]} args */
 export const asksForHelp = (args) => args.some((arg) => arg === '--help' || arg === '-h');
 
 /**
+ * Reads the arguments of a command that takes options only.
+ *
  * @template {Record<string, Option<any>>} Options
  * @param {Command<Options>} command
- * @param {readonly string[]} [args] without those of Node
+ * @param {readonly string[]} [args] the arguments without those of Node
  * @returns {Values<Options>}
  * @throws UsageError
  */
@@ -190,9 +204,9 @@ export function parseCommand({ options }, args = process.argv.slice(2)) {
 }
 
 /**
- * One line on a terminal that the next one takes the place of; nothing where nobody watches.
+ * Shows a line of progress in place of the line before. Without a terminal it prints nothing.
  *
- * @param {string} text nothing takes the line away
+ * @param {string} text the line; an empty text removes it
  */
 export function progress(text) {
   const { isTTY, columns = 80 } = process.stderr;
@@ -200,7 +214,7 @@ export function progress(text) {
 }
 
 /**
- * A line that stays, above the one of `progress`.
+ * Prints a permanent line above the line of `progress`.
  *
  * @param {string} text
  */
@@ -210,11 +224,12 @@ export function say(text) {
 }
 
 /**
- * What the page and the cases refuse, they refuse with a RangeError that names the knob.
+ * Turns a RangeError into a UsageError. The parsers of knobs and cases throw RangeErrors that name
+ * the knob.
  *
  * @template T
  * @param {() => T} parse
- * @param {(message: string) => string} [worded] in the words of a command line
+ * @param {(message: string) => string} [worded] rewords the message for a command line
  * @returns {T}
  * @throws UsageError
  */
@@ -226,15 +241,19 @@ export function refusalsAsUsage(parse, worded = (message) => message) {
   }
 }
 
-/** @typedef {{ code: number, message?: unknown, advice?: string }} Ending the exit code, what happened, and what to do about it */
+/**
+ * The exit code of a failure, its message, and what to do about it.
+ *
+ * @typedef {{ code: number, message?: unknown, advice?: string }} Ending
+ */
 
 /**
- * Runs a command to its exit code: --help is answered before anything else is done.
+ * Runs a command and sets the exit code. It answers --help before it does anything else.
  *
  * @param {Command<any>} command
  * @param {() => Promise<void>} work
- * @param {number} [badUsage] the exit code for that
- * @param {(error: unknown) => Ending} [endingOf] what any other failure is
+ * @param {number} [badUsage] the exit code of a usage error
+ * @param {(error: unknown) => Ending} [endingOf] the ending of any other error
  */
 export async function runCommand(command, work, badUsage = 2, endingOf = anyFailure) {
   try {
@@ -243,8 +262,8 @@ export async function runCommand(command, work, badUsage = 2, endingOf = anyFail
   } catch (error) {
     progress('');
     const usage = /^usage:.*$/m.exec(command.usage)?.[0] ?? command.usage.split('\n')[0];
-    // all of the help would push the mistake off the screen
-    if (error instanceof UsageError) console.error(`${error.message}\n\n${usage}\n--help says what there is`);
+    // the whole help would push the error off the screen
+    if (error instanceof UsageError) console.error(`${error.message}\n\n${usage}\n--help lists the options`);
     const { code, message, advice } = error instanceof UsageError ? { code: badUsage } : endingOf(error);
     for (const line of [message, advice]) if (line) console.error(line);
     process.exitCode = code;
@@ -255,7 +274,7 @@ export async function runCommand(command, work, badUsage = 2, endingOf = anyFail
 const anyFailure = (error) => ({ code: 1, message: error instanceof NoAdapterError ? error.message : error });
 
 /**
- * In a process that is prepared for the adapter that was asked for.
+ * Runs work in a process that is prepared for the requested adapter: this one, or a child.
  *
  * @param {string | undefined} request
  * @param {() => Promise<void>} work

@@ -1,9 +1,12 @@
 /**
  * npm run count -- --logn 16
  *
- * The work of an MSM, counted on the GPU by instrumented kernels (dev/count): products, squares, inversions, points and words moved,
- * by stage, and as multiples of 6·n·T, the products of n·T affine additions; and the products of loading a point. Deterministic for a kind of adapter (the engine cuts otherwise for
- * a GPU); no times.
+ * Counts the work of an MSM on the GPU with instrumented kernels (dev/count): products, squares,
+ * inversions, and points and words moved, by stage and as multiples of 6·n·T, the products of n·T
+ * affine additions. Also counts the products of loading a point.
+ *
+ * The counts repeat exactly on one kind of adapter; hardware and software adapters get different
+ * plans. No time is measured.
  */
 import { writeFileSync } from 'node:fs';
 import { openBench } from './builds.mjs';
@@ -24,17 +27,21 @@ const command = {
   usage: 'usage: npm run count -- [options]',
   options: {
     logn: valued('10,12', 'sizes as powers of two', listOf(integer(0, 20)), [10, 12]),
-    curve: valued('bls12-381', 'another than bn254', anyText, 'bn254'),
-    group: valued('g2', 'another group of it than g1', anyText, 'g1'),
+    curve: valued('bls12-381', 'the curve (default bn254)', anyText, 'bn254'),
+    group: valued('g2', 'its group (default g1)', anyText, 'g1'),
     points: valued('distinct', 'distribution of the points', anyText, 'distinct'),
     scalars: valued('random', 'distribution of the scalars', anyText, 'random'),
-    c: valued('13', 'window bits; the engine’s choice unless given', integer(0, 16)),
-    json: valued('FILE', 'also writes the counts to a file', outputFile),
+    c: valued('13', 'window bits (default: the engine’s choice)', integer(0, 16)),
+    json: valued('FILE', 'also write the counts to a file', outputFile),
     adapter: adapterOption,
   },
 };
 
-/** @param {import('./command-line.mjs').Values<typeof command.options>} options */
+/**
+ * Counts at each size and prints the tables.
+ *
+ * @param {import('./command-line.mjs').Values<typeof command.options>} options
+ */
 async function count({ logn, curve, group, points, scalars, c, json, adapter }) {
   const bench = await openBench();
   const { makeCounter, countTable, loadTable, parsePointDistribution, parseScalarDistribution } = bench;

@@ -2,15 +2,15 @@ import { fileURLToPath } from 'node:url';
 import { createServer } from 'vite';
 
 /**
- * The dev server on a free port of this machine, for a driver: it does not watch files, as a reload in the middle of
- * a run would lose it.
+ * Starts the dev server on a free port of this machine, for a driver. It does not watch files: a
+ * reload during a run would lose the run.
  *
  * @returns {Promise<{ server: import('vite').ViteDevServer, url: string }>}
  */
 export async function startDevServer() {
   const server = await createServer({
     configFile: fileURLToPath(new URL('../vite.config.ts', import.meta.url)),
-    // Its own, as settings that differ from those of `npm run dev` would make each of the two throw the other's away.
+    // a cache of its own: `npm run dev` has other settings, and each would delete the other's cache
     cacheDir: fileURLToPath(new URL('../node_modules/.vite-driver', import.meta.url)),
     logLevel: 'warn',
     clearScreen: false,

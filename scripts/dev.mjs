@@ -5,13 +5,13 @@ import { runCommand } from './command-line.mjs';
 import { command, parseOptions } from './dev/options.mjs';
 import { withQuery } from './page-query.mjs';
 
-/** @param {ReturnType<typeof parseOptions>} options */
+/** Serves the page and prints its addresses. @param {ReturnType<typeof parseOptions>} options */
 async function serve({ host, port, open, query, https }) {
   const { createServer } = await import('vite');
   const { default: basicSsl } = await import('@vitejs/plugin-basic-ssl');
   const server = await createServer({
     configFile: fileURLToPath(new URL('../vite.config.ts', import.meta.url)),
-    // With another plugin its own, as two servers whose settings differ would each throw the other's away.
+    // a cache of its own: two servers with different plugins would delete each other's cache
     ...(https ? { cacheDir: fileURLToPath(new URL('../node_modules/.vite-https', import.meta.url)) } : {}),
     plugins: https ? [basicSsl({ name: 'webgpu-msm dev server' })] : [],
     server: {
@@ -29,15 +29,15 @@ async function serve({ host, port, open, query, https }) {
   if (query.size > 0 && address !== undefined) say(`  ➜  Bench:   ${withQuery(address, query)}`);
   if (inNetwork !== undefined) {
     const code = renderUnicodeCompact(withQuery(inNetwork, query), { border: 2 });
-    // light is white and dark black on a terminal, whatever its own colours are
+    // explicit colours: a scanner needs white and black, whatever the terminal's theme is
     say(`\n${process.stdout.isTTY ? code.replace(/^.*$/gm, '\x1b[97;40m$&\x1b[0m') : code}\n`);
     say(
       https
-        ? 'It is https because browsers offer WebGPU to secure pages only, and http from another machine is not secure.\n' +
-            'The certificate is made here and nobody vouches for it, so the phone warns once: let it go on to the page.'
-        : 'http from another machine is not secure, and browsers offer WebGPU to secure pages only: expect none there.',
+        ? 'The page uses https: browsers offer WebGPU to secure pages only, and http from another machine is not secure.\n' +
+            'The certificate is self-signed, so the phone warns once: choose to continue to the page.'
+        : 'http from another machine is not secure, and browsers offer WebGPU to secure pages only: it has no WebGPU there.',
     );
-  } else if (host === true) say('This machine has no address in a network: only it itself can open the page.');
+  } else if (host === true) say('This machine has no network address: the page opens on this machine only.');
   server.bindCLIShortcuts({ print: true });
 }
 

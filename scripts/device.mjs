@@ -2,7 +2,7 @@ import { NoAdapterError } from './adapter/choose-adapter.mjs';
 import { adapterLine, closeGpu, describeAdapter, openGpu } from './adapter/open-gpu.mjs';
 import { onAdapter } from './command-line.mjs';
 
-/** A plain device of Dawn's. @throws NoAdapterError */
+/** Requests a device from Dawn, with default limits and features. @throws NoAdapterError */
 export async function requestDevice() {
   const adapter = await openGpu().requestAdapter({ powerPreference: 'high-performance' });
   if (!adapter) throw new NoAdapterError('Dawn found no adapter');
@@ -10,10 +10,10 @@ export async function requestDevice() {
 }
 
 /**
- * Runs on such a device, in a process that is prepared for the adapter that was asked for.
+ * Runs work on a new device, in a process that is prepared for the requested adapter.
  *
  * @param {string | undefined} request
- * @param {string} about what is said beside the adapter
+ * @param {string} about text that is printed beside the adapter
  * @param {(device: GPUDevice) => Promise<void>} work
  */
 export const onDevice = (request, about, work) =>

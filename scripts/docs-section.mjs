@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { project } from './builds.mjs';
 
 /**
- * Replaces what a command wrote into a page of the docs.
+ * Replaces the section that a command writes into a page of the docs.
  *
  * @param {string} page
  * @param {string} command

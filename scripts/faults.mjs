@@ -1,9 +1,9 @@
 /**
  * npm run faults -- --minutes 10 --seed 1
  *
- * Does one thing wrong to one call, thousands of times: commands of WebGPU that do not happen, happen twice, late or for another call, bits
- * that flip, shaders that compute something else, waits that take 100 times as long. Says what becomes of the results, and whether that
- * is what docs/failures.md promises.
+ * Injects one fault into one call, thousands of times: WebGPU commands that are left out, done
+ * twice, late or for another call, flipped bits, shaders that compute something else, waits that
+ * take 100 times as long. Reports the outcomes, and whether docs/failures.md promises them.
  */
 import { fork } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -32,35 +32,31 @@ import { writeSection } from './docs-section.mjs';
 const command = {
   usage: 'usage: npm run faults -- [options]',
   options: {
-    minutes: valued('10', 'how long', integer(1, 10_000), 10),
-    trials: valued('5000', 'how many at most', integer(1, 1_000_000), Number.POSITIVE_INFINITY),
-    seed: valued('1', 'which faults; the same seed draws the same ones', integer(0, 2 ** 31), 1),
-    modes: valued('default,load', 'only modes of which the name has one of these words', listOf(anyText), ['']),
-    faults: valued('submit,flipped', 'the same for faults', listOf(anyText), ['']),
-    trial: valued(
-      '17',
-      'this one trial of the seed, or one that has a name: a word that is none says which there are',
-      anyText,
-    ),
-    write: flag('writes the table into docs/failures.md'),
-    json: valued('FILE', 'every trial, and what came of it', outputFile),
+    minutes: valued('10', 'duration of the campaign', integer(1, 10_000), 10),
+    trials: valued('5000', 'the most trials', integer(1, 1_000_000), Number.POSITIVE_INFINITY),
+    seed: valued('1', 'seed of the faults; the same seed draws the same faults', integer(0, 2 ** 31), 1),
+    modes: valued('default,load', 'only modes whose name contains one of these words', listOf(anyText), ['']),
+    faults: valued('submit,flipped', 'only faults whose name contains one of these words', listOf(anyText), ['']),
+    trial: valued('17', 'only this trial of the seed, or this named trial; a wrong name lists the names', anyText),
+    write: flag('write the table into docs/failures.md'),
+    json: valued('FILE', 'write every trial and its outcome as JSON', outputFile),
     adapter: adapterOption,
   },
-  notes: 'Exit code: 0 all is as promised · 1 it is not, or a call without a fault fails · 2 bad usage',
+  notes: 'Exit code: 0 all as promised · 1 not as promised, or a call without a fault fails · 2 bad usage',
 };
 
-/** A call hangs that takes longer than so many times what it takes without a fault, and this much more. */
-const PATIENCE = { times: 20, ms: 10_000 };
-/** What goes before the fault may compile all that there is. */
+/** A call hangs if it takes longer than `times` its time without a fault, plus `ms`. */
+const HANG_LIMIT = { times: 20, ms: 10_000 };
+/** Time limit before the fault, when the trial may compile all kernels. */
 const HEALTHY_MS = 300_000;
 
-/** A trial is mostly waiting: a second one fills the gaps. */
+/** Trials at a time: a trial mostly waits, and a second one uses that time. */
 const WORKERS = 2;
 
 const startWorker = () => fork(fileURLToPath(new URL('./faults/worker.mjs', import.meta.url)));
 
 /**
- * Has a trial carried out.
+ * Carries out a trial in a worker process.
  *
  * @param {import('node:child_process').ChildProcess} worker
  * @param {Trial} trial
@@ -86,7 +82,7 @@ const carryOut = (worker, trial) =>
         const { where, healthyMs } = message;
         clearTimeout(timer);
         const hangs = () => end(() => resolve({ outcome: 'hang', where, message: '' }));
-        timer = setTimeout(hangs, PATIENCE.times * healthyMs + PATIENCE.ms);
+        timer = setTimeout(hangs, HANG_LIMIT.times * healthyMs + HANG_LIMIT.ms);
       }
     });
     worker.once('exit', (code, signal) => fail(`its process ended (${code ?? signal})`));
@@ -99,7 +95,7 @@ const carryOut = (worker, trial) =>
  */
 
 /**
- * The trials that were asked for.
+ * Chooses the trials that the options ask for.
  *
  * @param {Library} library
  * @param {Options} options
@@ -109,11 +105,11 @@ function choose({ drawTrial, faultModes, faultNames, namedTrials }, { modes, fau
   const matching = (words, names, option) => {
     const found = names.filter((name) => words.some((word) => name.includes(word)));
     if (found.length > 0) return found;
-    throw new UsageError(`--${option}: no name has one of ${words}; there are ${names.join(', ')}`);
+    throw new UsageError(`--${option}: no name contains one of ${words}; the names are ${names.join(', ')}`);
   };
   const wanted = { modes: matching(modes, faultModes, 'modes'), faults: matching(faults, faultNames, 'faults') };
   if (trial !== undefined && !Object.hasOwn(namedTrials, trial) && !/^\d+$/.test(trial)) {
-    throw new UsageError(`--trial: '${trial}' is no number and none of ${Object.keys(namedTrials).join(', ')}`);
+    throw new UsageError(`--trial: '${trial}' is neither a number nor one of ${Object.keys(namedTrials).join(', ')}`);
   }
   function* draw() {
     if (trial !== undefined) yield namedTrials[trial] ?? drawTrial(seed, Number(trial));
@@ -129,10 +125,10 @@ function choose({ drawTrial, faultModes, faultNames, namedTrials }, { modes, fau
 }
 
 /**
- * Carries out trials, some at a time, for as long as there are any.
+ * Carries out all trials, WORKERS at a time.
  *
  * @param {Generator<Trial>} trials
- * @param {(trial: Trial, report: Report) => boolean} tell says whether to go on
+ * @param {(trial: Trial, report: Report) => boolean} tell takes an outcome; false ends the campaign
  */
 async function carryOutAll(trials, tell) {
   const work = async () => {
@@ -147,7 +143,7 @@ async function carryOutAll(trials, tell) {
         if (!tell(trial, report)) break;
       }
     } finally {
-      // for the others as well, also where this one failed
+      // ends the other workers' loops as well, also if this one failed
       trials.return(undefined);
       worker.kill('SIGKILL');
     }
@@ -155,7 +151,7 @@ async function carryOutAll(trials, tell) {
   await Promise.all(Array.from({ length: WORKERS }, work));
 }
 
-/** @param {Options} options */
+/** Carries out trials and prints the tally and the verdicts. @param {Options} options */
 async function campaign(options) {
   const { minutes, seed, trial, write, json } = options;
   const library = await openBench();

@@ -1,9 +1,9 @@
 /**
  * npm run fuzz -- --minutes 10 --seed 1
  *
- * Runs random programs (engines with random knobs, sequences of calls on mixtures of awkward points and scalars) and compares
- * every result with the known-discrete-logarithm oracle. Stops at the first mismatch, shrinks it, and prints the command
- * that reproduces it.
+ * Runs random programs: engines with random knobs, and sequences of calls on mixtures of awkward
+ * points and scalars. Compares every result with an oracle that knows the points' discrete
+ * logarithms. At the first mismatch it shrinks the program and prints the command that repeats it.
  */
 import { openBench } from './builds.mjs';
 import { adapterOption, integer, json, oneOf, parseCommand, runCommand, valued } from './command-line.mjs';
@@ -15,12 +15,12 @@ const fuzzProgram = json;
 const command = {
   usage: 'usage: npm run fuzz -- [options]',
   options: {
-    minutes: valued('10', 'how long', integer(1, 10_000), 10),
-    seed: valued('1', 'which programs; the same seed draws the same ones', integer(0, 2 ** 31), 1),
-    program: valued('JSON', 'run this one program instead (a mismatch prints it)', fuzzProgram),
+    minutes: valued('10', 'duration', integer(1, 10_000), 10),
+    seed: valued('1', 'seed of the programs; the same seed draws the same programs', integer(0, 2 ** 31), 1),
+    program: valued('JSON', 'run only this program (a mismatch prints it)', fuzzProgram),
     backend: valued(
       'NAME',
-      'all programs on this one: cpu, both or auto; default: each on its own',
+      'run all programs on this backend: cpu, both or auto; default: each program draws its own',
       oneOf('cpu', 'both', 'auto'),
     ),
     adapter: adapterOption,
@@ -28,7 +28,11 @@ const command = {
   notes: 'Exit code: 0 no mismatch · 1 a mismatch · 2 bad usage',
 };
 
-/** @param {import('./command-line.mjs').Values<typeof command.options>} options */
+/**
+ * Runs programs until the time is over or a result is wrong.
+ *
+ * @param {import('./command-line.mjs').Values<typeof command.options>} options
+ */
 async function fuzz({ minutes, seed, program, backend, adapter }) {
   const { drawProgram, execute, keepPipelines, movedTo, size, shrink } = await openBench();
   await onDevice(adapter, `seed ${seed}`, async (bare) => {

@@ -1,8 +1,9 @@
 /**
  * npm run gpu-day -- --out "$OUT"
  *
- * Everything that a GPU which is lent for minutes should be asked, in one command: is it right, then how fast. Each step is a process of its
- * own, with a limit; what is done is written down after each, so that a day that was cut short goes on where it was (`--after`).
+ * Runs all checks and measurements on a GPU that is available for minutes only: correctness first,
+ * then speed. Each step is a process with a time limit. Results are written after each step, so
+ * that `--after` continues a day that was interrupted.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
@@ -23,31 +24,44 @@ import {
 import { steps } from './gpu-day/steps.mjs';
 
 /**
- * @typedef {{ name: string, ending: 'passed' | 'failed' | 'out of time', seconds: number, command: string, output: string, rows: unknown }} Done
+ * A step that was run.
+ *
+ * @typedef {object} Done
+ * @property {string} name
+ * @property {'passed' | 'failed' | 'out of time'} ending
+ * @property {number} seconds
+ * @property {string} command
+ * @property {string} output
+ * @property {unknown} rows
  */
 
 const command = {
-  usage: `Asks a GPU everything in one go: self-test, correctness up to 2^20, calibration, sizes up to 2^22, products, prefix memory, field
-arithmetic, targets. Writes gpu-day.json (every row) and gpu-day.md (a summary).
+  usage: `Runs all checks and measurements on a GPU: self-test, correctness up to 2^20, calibration, sizes up to 2^22, products,
+prefix memory, field arithmetic, targets. Writes gpu-day.json (every row) and gpu-day.md (a summary).
 
 usage: npm run gpu-day -- [options]`,
   options: {
-    out: valued('DIR', 'where results go (default $OUT, else gpu-day)', anyText, process.env.OUT ?? 'gpu-day'),
-    minutes: valued('9', 'how long at most', integer(1, 600), 9),
-    after: valued('FILE', 'a gpu-day.json of before: what passed then is not done again', anyText),
-    only: valued('right,sizes', 'only steps of which the name begins with one of these', anyText),
-    quick: flag('small sizes: a rehearsal'),
+    out: valued('DIR', 'folder of the results (default $OUT, else gpu-day)', anyText, process.env.OUT ?? 'gpu-day'),
+    minutes: valued('9', 'the most time for all steps', integer(1, 600), 9),
+    after: valued('FILE', 'an earlier gpu-day.json: steps that passed there are skipped', anyText),
+    only: valued('right,sizes', 'only steps whose name begins with one of these words', anyText),
+    quick: flag('small sizes, for a rehearsal'),
     adapter: adapterOption,
   },
   notes: `Steps: ${steps.map(({ name, about }) => `${name} (${about})`).join('; ')}.
 
-Exit code: 0 all steps passed · 1 one did not, or there was no time for it · 2 bad usage`,
+Exit code: 0 all steps passed · 1 a step failed, or no time was left for it · 2 bad usage`,
 };
 
 const SECOND = 1000;
 
+/** @param {string} path */
+const script = (path) => fileURLToPath(new URL(path, import.meta.url));
+
 /**
- * @param {readonly string[]} args of Node
+ * Runs a script in a process with a time limit, and prints its output.
+ *
+ * @param {readonly string[]} args the arguments of Node
  * @param {number} mostMs
  * @returns {Promise<{ ending: Done['ending'], output: string }>}
  */
@@ -72,13 +86,19 @@ const runNode = (args, mostMs) =>
     });
   });
 
-/** @param {string} file @returns {Done[]} */
+/** Reads the steps of an earlier day. @param {string} file @returns {Done[]} */
 const readDone = (file) => {
-  if (!existsSync(file)) throw new UsageError(`--after: there is no ${file}`);
+  if (!existsSync(file)) throw new UsageError(`--after: ${file} does not exist`);
   return JSON.parse(readFileSync(file, 'utf8')).steps;
 };
 
-/** @param {readonly Done[]} done @param {string} adapter @param {readonly string[]} left */
+/**
+ * Formats the summary of a day as Markdown.
+ *
+ * @param {readonly Done[]} done
+ * @param {string} adapter
+ * @param {readonly string[]} left names of steps that were not run
+ */
 const summaryOf = (done, adapter, left) =>
   [
     `# A day with a GPU`,
@@ -102,13 +122,49 @@ const summaryOf = (done, adapter, left) =>
     '',
   ].join('\n');
 
-await runCommand(command, async () => {
-  const { out, minutes, after, only, quick, adapter } = parseCommand(command);
+/**
+ * Returns the steps that `--only` names.
+ *
+ * @param {string | undefined} only
+ * @throws UsageError
+ */
+const chosen = (only) => {
   const wanted = steps.filter(
     ({ name }) => only === undefined || only.split(',').some((word) => name.startsWith(word)),
   );
-  if (wanted.length === 0)
-    throw new UsageError(`--only: no step begins so; there are ${steps.map(({ name }) => name).join(', ')}`);
+  if (wanted.length > 0) return wanted;
+  const names = steps.map(({ name }) => name).join(', ');
+  throw new UsageError(`--only: no step's name begins with ${only}; the names are ${names}`);
+};
+
+/**
+ * Runs one step.
+ *
+ * @param {import('./gpu-day/steps.mjs').Step} step
+ * @param {{ quick: boolean, adapter: string | undefined, rowsFolder: string, leftMs: number }} how
+ * @returns {Promise<Done>}
+ */
+async function runStep({ name, args, quick: small, mostS }, { quick, adapter, rowsFolder, leftMs }) {
+  const json = join(rowsFolder, `${name.replaceAll(/\W+/g, '-')}.json`);
+  const own = quick ? small : args;
+  // a mode that runs on the CPU takes no adapter
+  const where = own?.includes('cpu') ? [] : ['--adapter', adapter ?? 'hardware'];
+  const line =
+    own === null
+      ? [script('./gpu-day/self-test.mjs'), adapter ?? 'hardware']
+      : [script('./bench.mjs'), ...own, ...where, '--json', json];
+  console.log(`\n=== ${name}`);
+  const begun = performance.now();
+  const { ending, output } = await runNode(line, Math.min(leftMs, mostS * (quick ? 4 : 1) * SECOND));
+  const seconds = (performance.now() - begun) / SECOND;
+  const rows = existsSync(json) ? JSON.parse(readFileSync(json, 'utf8')) : null;
+  const command = own === null ? 'node scripts/gpu-day/self-test.mjs' : `npm run bench -- ${own.join(' ')}`;
+  return { name, ending, seconds, command, output, rows };
+}
+
+await runCommand(command, async () => {
+  const { out, minutes, after, only, quick, adapter } = parseCommand(command);
+  const wanted = chosen(only);
   const done = after === undefined ? [] : readDone(after).filter(({ ending }) => ending === 'passed');
   ensureBuilt('build');
   ensureBuilt('build:bench');
@@ -122,34 +178,21 @@ await runCommand(command, async () => {
     writeFileSync(join(out, 'gpu-day.json'), `${JSON.stringify(told, null, 1)}\n`);
     writeFileSync(join(out, 'gpu-day.md'), summaryOf(done, adapterName, left));
   };
-  for (const { name, args, quick: small, mostS } of wanted) {
-    if (!left.includes(name)) continue;
+  for (const step of wanted) {
+    if (!left.includes(step.name)) continue;
     const leftMs = end - performance.now();
     if (leftMs < 5 * SECOND) break;
-    const json = join(rowsFolder, `${name.replaceAll(/\W+/g, '-')}.json`);
-    const own = quick ? small : args;
-    // what the CPU computes takes no adapter
-    const where = own?.includes('cpu') ? [] : ['--adapter', adapter ?? 'hardware'];
-    const script = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url));
-    const line =
-      own === null
-        ? [script('./gpu-day/self-test.mjs'), adapter ?? 'hardware']
-        : [script('./bench.mjs'), ...own, ...where, '--json', json];
-    console.log(`\n=== ${name}`);
-    const begun = performance.now();
-    const { ending, output } = await runNode(line, Math.min(leftMs, mostS * (quick ? 4 : 1) * SECOND));
-    const seconds = (performance.now() - begun) / SECOND;
-    const rows = existsSync(json) ? JSON.parse(readFileSync(json, 'utf8')) : null;
-    const told = own === null ? 'node scripts/gpu-day/self-test.mjs' : `npm run bench -- ${own.join(' ')}`;
-    adapterName ||= /^adapter: (.*)$/m.exec(output)?.[1] ?? '';
-    done.push({ name, ending, seconds, command: told, output, rows });
-    left.splice(left.indexOf(name), 1);
+    const result = await runStep(step, { quick, adapter, rowsFolder, leftMs });
+    adapterName ||= /^adapter: (.*)$/m.exec(result.output)?.[1] ?? '';
+    done.push(result);
+    left.splice(left.indexOf(step.name), 1);
     write();
   }
   write();
   console.log(
     `\n${done.map(({ name, ending, seconds }) => `${ending.padEnd(11)} ${seconds.toFixed(0).padStart(4)} s  ${name}`).join('\n')}`,
   );
-  if (left.length > 0) console.log(`no time for ${left.join(', ')}; go on with --after ${join(out, 'gpu-day.json')}`);
+  if (left.length > 0)
+    console.log(`no time for ${left.join(', ')}; continue with --after ${join(out, 'gpu-day.json')}`);
   if (left.length > 0 || done.some(({ ending }) => ending !== 'passed')) process.exitCode = 1;
 });

@@ -1,8 +1,10 @@
 /**
+ * Settles as a step does, or rejects when the time is over.
+ *
  * @template T
  * @param {Promise<T>} step
  * @param {number} ms
- * @param {() => Error} late says what it is that did not come in time
+ * @param {() => Error} late makes the error that names the late step
  * @returns {Promise<T>}
  */
 export async function inTime(step, ms, late) {

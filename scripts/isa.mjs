@@ -1,8 +1,9 @@
 /**
  * npm run isa -- --gpu navi31,ampere --kernels walk,product
  *
- * What the compilers of real chips make of the kernels: instructions, registers, spills, private memory, waves, the driver's estimate of the
- * time, bytes of code, seconds of compiling. Nothing is executed. Two settings side by side, as npm run bench -- accum-ab has them.
+ * Compiles the kernels with the compilers of real chips and prints the statistics of their drivers:
+ * instructions, registers, spills, private memory, waves, the estimated time, bytes of code, and
+ * seconds of compiling. Nothing is executed. Two settings may be compared, as in accum-ab.
  */
 import { writeFileSync } from 'node:fs';
 import { openBench, openLibrary } from './builds.mjs';
@@ -34,25 +35,25 @@ import { knobOptions } from './knob-options.mjs';
 const DEFAULT_CHIPS = ['navi31', 'ampere'];
 
 const own = {
-  gpu: valued('navi31', `chips, ${DEFAULT_CHIPS} unless given; none says which there are`, listOf(anyText)),
-  kernels: valued('walk,product', 'only kernels of which the name has one of these words', listOf(anyText), ['']),
+  gpu: valued('navi31', `chips (default ${DEFAULT_CHIPS}); a wrong name lists them all`, listOf(anyText)),
+  kernels: valued('walk,product', 'only kernels whose name contains one of these words', listOf(anyText), ['']),
   curve: valued(
     'bls12-381',
-    'another than bn254',
+    'the curve (default bn254)',
     oneOf('bn254', 'bls12-381', 'p256', 'secp192r1', 'bn254-g2', 'bls12-381-g2', 'bls12-377-g2'),
   ),
   tuning: repeatable('walkerSlots=4', 'a knob by its name in `tuning`; may be repeated'),
-  write: flag('writes the table of docs/chips.md; takes no other option but --json'),
-  json: valued('FILE', 'also writes all that the drivers say to a file', outputFile),
+  write: flag('write the table of docs/chips.md; only --json may be given with it'),
+  json: valued('FILE', 'also write all statistics of the drivers to a file', outputFile),
 };
 
 const command = {
   usage: 'usage: npm run isa -- [options]',
   options: own,
-  notes: 'Exit code: 0 done · 1 something does not compile · 2 bad usage, or the compilers are not here',
+  notes: 'Exit code: 0 done · 1 a kernel does not compile · 2 bad usage, or the compilers are not installed',
 };
 
-/** What makes a setting. @param {Bench} bench */
+/** Returns options for the knobs that make a setting. @param {Bench} bench */
 function settingOptions(bench) {
   const all = Object.entries(knobOptions(bench, 'accum-ab'));
   return /** @type {Record<string, import('./command-line.mjs').Option<string[]>>} */ (
@@ -61,7 +62,7 @@ function settingOptions(bench) {
 }
 
 /**
- * The settings of A and B, or the only one.
+ * Reads the settings of A and B, or the only setting.
  *
  * @param {Bench} bench
  * @param {Readonly<Record<string, readonly string[]>>} knobs
@@ -74,7 +75,7 @@ function readSettings({ parseKnobs, knobOfTuning, tuningQuery }, knobs, tuning) 
   const query = new URLSearchParams([['autorun', sides ? 'accum-ab' : 'msm-bench'], ...pairs]);
   for (const text of tuning) {
     const [key, value] = pair(text, 'tuning');
-    if (knobOfTuning(key) === null) throw new UsageError(`--tuning: '${key}' is no knob of the library`);
+    if (knobOfTuning(key) === null) throw new UsageError(`--tuning: '${key}' is not a knob of the library`);
     for (const [name, word] of tuningQuery({ [key]: value })) query.append(name, word);
   }
   return refusalsAsUsage(
@@ -84,7 +85,7 @@ function readSettings({ parseKnobs, knobOfTuning, tuningQuery }, knobs, tuning) 
 }
 
 /**
- * The kernels of each chip with each setting.
+ * Chooses the kernels of each chip with each setting.
  *
  * @param {Bench} bench
  * @param {readonly ChipName[]} chips
@@ -94,7 +95,7 @@ function readSettings({ parseKnobs, knobOfTuning, tuningQuery }, knobs, tuning) 
  */
 async function choose({ stageKernels, fieldKernels, ownLibrary, curves }, chips, settings, curveName, words) {
   const curve = curves[curveName];
-  // of other builds there are no others
+  // another build has no field kernels
   const stagesOnly = settings.some(({ build }) => build !== null);
   const wanted = [];
   for (const chip of chips) {
@@ -106,7 +107,7 @@ async function choose({ stageKernels, fieldKernels, ownLibrary, curves }, chips,
       const kernels = all.filter(({ title }) => words.some((word) => title.includes(word)));
       if (kernels.length === 0) {
         const names = all.map(({ title }) => title).join('; ');
-        throw new UsageError(`--kernels: no name has one of ${words}; there are ${names}`);
+        throw new UsageError(`--kernels: no name contains one of ${words}; the names are ${names}`);
       }
       wanted.push({ chip, side, kernels });
     }
@@ -114,7 +115,7 @@ async function choose({ stageKernels, fieldKernels, ownLibrary, curves }, chips,
   return wanted;
 }
 
-/** @param {Bench} bench */
+/** Compiles the kernels of the table in docs/chips.md, and writes it. @param {Bench} bench */
 async function writeTable(bench) {
   const { tableChips, kernelsOfTable, sourcesOf, docsTable } = bench;
   /** @type {Map<ChipName, import('../dev/isa/kernels.js').ChipKernel[]>} */
@@ -128,9 +129,9 @@ async function writeTable(bench) {
   return compiled;
 }
 
-/** @param {readonly string[]} args */
+/** Compiles kernels and prints the report. @param {readonly string[]} args */
 async function isa(args) {
-  // before anything is built
+  // missing compilers are reported before a build
   assertCompilers();
   const bench = await openBench();
   const { values, words: more } = readArguments({ ...own, ...settingOptions(bench) }, args);
@@ -139,10 +140,11 @@ async function isa(args) {
   const settings = readSettings(bench, knobs, tuning);
   const [first, second] = settings.map(({ name }) => name);
   const isPlain = second === undefined && first === 'defaults' && gpu === undefined && curve === 'bn254';
-  if (write && !(isPlain && words.includes(''))) throw new UsageError('--write: the table is of what it is always of');
+  if (write && !(isPlain && words.includes('')))
+    throw new UsageError('--write: the table has fixed chips, kernels and settings; leave the other options out');
   const chips = (gpu ?? DEFAULT_CHIPS).map((name) => {
     const chip = bench.chipNames.find((each) => each === name);
-    if (chip === undefined) throw new UsageError(`--gpu: '${name}' is none of ${bench.chipNames.join(', ')}`);
+    if (chip === undefined) throw new UsageError(`--gpu: '${name}' is not one of ${bench.chipNames.join(', ')}`);
     return chip;
   });
   /** @type {readonly import('./isa/measure.mjs').Compiled[]} */

@@ -1,8 +1,9 @@
 /**
  * npm run mutate -- --minutes 480 --seed 1
  *
- * Changes one thing in a source of the library, thousands of times, and runs the tests that could notice. What none of them notices wants
- * a test, or a reason in docs/mutants.md. No file is touched: a source is changed as a test loads it.
+ * Changes one thing in a source of the library, thousands of times, and runs the tests that could
+ * notice. A mutant that no test notices needs a test, or a reason in docs/mutants.md. Files stay
+ * unchanged: a source is changed as a test loads it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,24 +35,24 @@ import { compiles } from './mutate/typescript.mjs';
 const command = {
   usage: 'usage: npm run mutate -- [options]',
   options: {
-    minutes: valued('10', 'how long', integer(1, 10_000), 10),
-    seed: valued('1', 'which come first; the same seed draws the same ones', integer(0, 2 ** 31), 1),
-    files: valued('survey,wgsl/sort', 'only sources of which the path has one of these words', listOf(anyText), ['']),
-    lines: valued('40,41', 'only what begins in one of these lines', listOf(integer(1, 10_000))),
-    quick: flag('only sources that tests without a GPU are about, and only these tests'),
-    json: valued('FILE', 'every mutant, and what came of it', outputFile),
+    minutes: valued('10', 'duration', integer(1, 10_000), 10),
+    seed: valued('1', 'seed of the order; the same seed gives the same order', integer(0, 2 ** 31), 1),
+    files: valued('survey,wgsl/sort', 'only sources whose path contains one of these words', listOf(anyText), ['']),
+    lines: valued('40,41', 'only changes that begin in one of these lines', listOf(integer(1, 10_000))),
+    quick: flag('only tests without a GPU, and only sources that such tests are about'),
+    json: valued('FILE', 'write every mutant and its outcome as JSON', outputFile),
     adapter: adapterOption,
   },
-  notes: 'Exit code: 0 each is noticed, or explained in docs/mutants.md · 1 one is not · 2 bad usage',
+  notes: 'Exit code: 0 every mutant is noticed, or explained in docs/mutants.md · 1 one is not · 2 bad usage',
 };
 
 /**
- * Those that are explained are not tried: nobody is said to notice them.
+ * Runs the tests on a mutant. A mutant that docs/mutants.md explains is not run.
  *
  * @param {Mutant} mutant
- * @param {readonly string[]} tests that could notice it
+ * @param {readonly string[]} tests the tests that could notice it
  * @param {readonly import('./mutate/mutants.mjs').Explanation[]} reasons
- * @returns {Promise<{ outcome: Outcome, by: string }>} by: what noticed it, or why nothing has to
+ * @returns {Promise<{ outcome: Outcome, by: string }>} `by` names the test, or gives the reason
  */
 async function tryOut(mutant, tests, reasons) {
   const why = reasons.find((each) => explains(each, mutant));
@@ -59,12 +60,12 @@ async function tryOut(mutant, tests, reasons) {
   const by = await noticedBy(tests, mutant);
   if (by !== null) return { outcome: 'killed', by };
   const path = join(project, mutant.file);
-  // the compiler is slower than most tests
+  // the type checker is slower than most tests, so it runs last
   const fails = path.endsWith('.ts') && !compiles(path, applied(readFileSync(path, 'utf8'), mutant));
   return fails ? { outcome: 'killed', by: 'the compiler' } : { outcome: 'survived', by: '' };
 }
 
-/** By file, and of all. @param {(Mutant & { outcome: Outcome })[]} tried */
+/** Counts outcomes, by file and in total. @param {(Mutant & { outcome: Outcome })[]} tried */
 const table = (tried) =>
   Object.fromEntries(
     [...new Set(tried.map(({ file }) => file)).add('')].sort().map((name) => {
@@ -80,7 +81,7 @@ await runCommand(command, async () => {
   const chosen = sources.filter(
     (file) => files.some((word) => file.includes(word)) && testsFor(file, quick).length > 0,
   );
-  if (chosen.length === 0) throw new UsageError(`--files: no source has ${files.join(' or ')} in its path`);
+  if (chosen.length === 0) throw new UsageError(`--files: no source's path contains ${files.join(' or ')}`);
   await onAdapter(adapter, async () => {
     const mutants = shuffled(seed, chosen.flatMap(mutantsOf)).filter(({ row }) => lines?.includes(row) ?? true);
     const reasons = explanations();

@@ -1,19 +1,24 @@
-/** What the page is to run, as commands take it: `--autorun MODE --query k=v k=v …`. Which knobs there are, the page itself knows. */
+/**
+ * Options that make the page's query: `--autorun MODE --query k=v k=v …`. The page itself checks
+ * the names of the knobs.
+ */
 import { anyText, pair, repeatable, UsageError, valued } from './command-line.mjs';
 
 export const pageOptions = {
-  autorun: valued('MODE', 'what the page runs, such as msm-bench', anyText),
-  query: repeatable('k=v k=v …', "the page's knobs; may be given again"),
+  autorun: valued('MODE', 'the mode that the page runs, such as msm-bench', anyText),
+  query: repeatable('k=v k=v …', "the page's knobs; may be repeated"),
 };
 
 /**
+ * Joins the mode and all pairs to a query.
+ *
  * @param {{ autorun: string | undefined, query: string[] }} values
- * @param {string[]} words what belongs to no option: more pairs of --query
+ * @param {string[]} words words that belong to no option: further pairs of --query
  * @throws UsageError
  */
 export function readQuery({ autorun, query: pairs }, words) {
   if (words.length > 0 && pairs.length === 0) {
-    throw new UsageError(`'${words[0]}' belongs to no option; what the page is to run goes after --query`);
+    throw new UsageError(`'${words[0]}' belongs to no option; knobs of the page go after --query`);
   }
   const query = new URLSearchParams(autorun === undefined ? {} : { autorun });
   for (const text of [...pairs, ...words]) query.append(...pair(text, 'query'));
@@ -21,6 +26,8 @@ export function readQuery({ autorun, query: pairs }, words) {
 }
 
 /**
+ * Adds a query to an address.
+ *
  * @param {string} url
  * @param {URLSearchParams} query
  */

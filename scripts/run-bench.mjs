@@ -1,4 +1,4 @@
-/** One run of the bench in this process. */
+/** Runs the bench in this process. */
 import { availableParallelism, machine, release, type } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -6,16 +6,16 @@ import { closeGpu, openGpu } from './adapter/open-gpu.mjs';
 import { commit, openLibrary } from './builds.mjs';
 import { progress } from './command-line.mjs';
 
-/** Dawn rounds times to 100 µs, of which whole phases of a fast GPU take less. */
+/** Dawn rounds GPU times to 100 µs, which is more than some phases of a fast GPU take. */
 const EXACT_TIMES = ['disable-dawn-features=timestamp_quantization'];
 
 /** @type {(() => void) | undefined} */
 let collect;
 
-/** Room for what is young, up to 32 MB, is given back when nothing survived so many collections in a row. */
+/** V8 releases its young generation, up to 32 MB, after so many collections without a survivor. */
 const COLLECTIONS = 16;
 
-/** A collector is there for contexts that are made once the flag is set. */
+/** Collects garbage. Only contexts that are made after the flag is set have the function `gc`. */
 const collectGarbage = () => {
   if (collect === undefined) {
     setFlagsFromString('--expose-gc');
@@ -25,16 +25,18 @@ const collectGarbage = () => {
 };
 
 /**
+ * Runs a mode to its end and returns the state of the run.
+ *
  * @param {typeof import('../dev/bench/index.js')} library
- * @param {import('../dev/bench/knobs.js').Knobs} knobs with a mode
- * @param {string} query what they were read from
+ * @param {import('../dev/bench/knobs.js').Knobs} knobs knobs with a mode
+ * @param {string} query the query that the knobs were read from
  */
 export async function runBench({ Run, startBench, formatProgress }, knobs, query) {
   const run = new Run({ onProgress: (bench) => progress(formatProgress(bench)), onRow() {} });
   const stop = () => run.stop();
   process.once('SIGINT', stop);
   const host = {
-    /** Opened when it is asked for: some modes do without. */
+    /** Opens the GPU on first use: some modes need none. */
     get gpu() {
       return openGpu(EXACT_TIMES);
     },

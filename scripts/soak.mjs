@@ -1,8 +1,8 @@
 /**
  * npm run soak -- --minutes 10 --seed 1
  *
- * Random load on one device, of engines of both groups: every result is compared with the known one, and what buffers take with what was given. Stops
- * where anything is wrong.
+ * Puts random load of engines of both groups on one device. Compares every result with the known
+ * one, and the bytes of all buffers with the budget. Stops at the first violation.
  */
 import { openBench } from './builds.mjs';
 import { adapterOption, integer, parseCommand, runCommand, valued } from './command-line.mjs';
@@ -11,27 +11,27 @@ import { onDevice } from './device.mjs';
 const command = {
   usage: 'usage: npm run soak -- [options]',
   options: {
-    minutes: valued('10', 'how long', integer(1, 10_000), 10),
+    minutes: valued('10', 'duration', integer(1, 10_000), 10),
     seed: valued(
       '1',
-      'which calls; when they end depends on the machine, so the same seed is not the same load',
+      'seed of the calls; their timing depends on the machine, so the same seed does not repeat the load',
       integer(0, 2 ** 31),
       1,
     ),
-    concurrency: valued('20', 'callers', integer(1, 1000), 20),
-    logn: valued('12', 'points of G1, as a power of two; a quarter of that of G2', integer(4, 20), 12),
+    concurrency: valued('20', 'number of callers', integer(1, 1000), 20),
+    logn: valued('12', 'points of G1, as a power of two; G2 has a quarter of them', integer(4, 20), 12),
     megabytes: valued(
       '3',
-      'of the device, for all of both engines; more than some 5 is never short',
+      'device memory in MiB for both engines together; with more than about 5 it never runs short',
       integer(1, 2 ** 20),
       3,
     ),
     adapter: adapterOption,
   },
-  notes: 'Exit code: 0 all right · 1 a wrong result, or more memory than was given · 2 bad usage',
+  notes: 'Exit code: 0 all right · 1 a wrong result, or more memory than the budget · 2 bad usage',
 };
 
-/** @param {import('./command-line.mjs').Values<typeof command.options>} options */
+/** Runs the load and prints its counts. @param {import('./command-line.mjs').Values<typeof command.options>} options */
 async function run({ minutes, seed, concurrency, logn, megabytes, adapter }) {
   const { soak } = await openBench();
   await onDevice(adapter, `seed ${seed}`, async (device) => {

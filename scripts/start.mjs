@@ -1,6 +1,9 @@
 /**
- * `npm start`: MSMs by the built library on Dawn in Node, on the GPU or on the software adapter, each checked against noble: the
- * benchmark of `npm run bench` without its peers. Exits non-zero when any result is wrong.
+ * npm start
+ *
+ * Runs MSMs with the built library on Dawn in Node, on a GPU or on the software adapter, and checks
+ * each against noble: the benchmark of `npm run bench` without other libraries. Exits non-zero when
+ * a result is wrong.
  */
 import { writeFileSync } from 'node:fs';
 import { ensureBuilt, openBench, project } from './builds.mjs';
@@ -22,23 +25,23 @@ import { runBench } from './run-bench.mjs';
 const sizes = [2 ** 10, 2 ** 12, 2 ** 14];
 
 const command = {
-  usage: `Computes multi-scalar multiplications on the GPU, checks each, and prints what they took.
+  usage: `Computes multi-scalar multiplications on the GPU, checks each, and prints their times.
 
 usage: npm start -- [options]`,
   options: {
-    curve: valued('bls12-381', 'which curve (default bn254)', anyText),
-    group: valued('g2', 'which of its groups (default g1)', anyText),
-    encoding: valued('ark-compressed', 'as what its points are loaded (default le)', anyText),
-    n: valued('2^10,4097,…', 'how many points (default 2^10,2^12,2^14)', listOf(size(1, 2 ** 22)), sizes),
+    curve: valued('bls12-381', 'the curve (default bn254)', anyText),
+    group: valued('g2', 'its group (default g1)', anyText),
+    encoding: valued('ark-compressed', 'the encoding of the points that are loaded (default le)', anyText),
+    n: valued('2^10,4097,…', 'numbers of points (default 2^10,2^12,2^14)', listOf(size(1, 2 ** 22)), sizes),
     reps: valued('3', 'timed repetitions of each, after a warm-up; the median is printed', integer(1, 1000), 3),
-    budget: valued('256', 'memoryBudget in MiB; what needs more runs in groups and chunks', integer(1, 65_536), 256),
-    json: valued('FILE', 'also writes every row to a file, as npm run bench does', outputFile),
+    budget: valued('256', 'memoryBudget in MiB; a larger MSM runs in groups and chunks', integer(1, 65_536), 256),
+    json: valued('FILE', 'also write every row to a file, as npm run bench does', outputFile),
     adapter: adapterOption,
   },
-  notes: 'npm run bench has more.',
+  notes: 'npm run bench has more modes and options.',
 };
 
-/** @param {import('./command-line.mjs').Values<typeof command.options>} options */
+/** Runs the benchmark and prints its report. @param {import('./command-line.mjs').Values<typeof command.options>} options */
 async function start({ curve, group, encoding, n, reps, budget, json }) {
   const library = await openBench();
   const { parseKnobs, toJson, rowsOf, reportLines } = library;
@@ -57,7 +60,7 @@ async function start({ curve, group, encoding, n, reps, budget, json }) {
   if (json !== undefined) writeFileSync(json, toJson(rows));
   console.log(reportLines(rows).join('\n'));
   const compiled = rowsOf(rows, 'warm-up')[0]?.pipelines.map(({ name, ms }) => `${name} ${ms.toFixed(0)} ms`) ?? [];
-  console.log(`\ncompiled once, several at a time: ${compiled.join(', ')}`);
+  console.log(`\ncompiled once, in parallel: ${compiled.join(', ')}`);
   if (error !== null) {
     console.error(`\n${error}`);
     process.exitCode = 1;

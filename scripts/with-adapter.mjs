@@ -1,10 +1,13 @@
 /**
  * node scripts/with-adapter.mjs [--adapter auto|software|hardware|system] -- command [arguments…]
  *
- * Runs a command with an adapter for Dawn: the machine's GPU where there is one, else SwiftShader out of npm; with `system` whatever
- * driver the environment has, also one that runs on the CPU, such as Mesa's lavapipe. The command finds in
- * WEBGPU_MSM_ADAPTER_KIND which kind it has got, and in WEBGPU_MSM_ADAPTER what to ask for in its turn. Set beforehand, the
- * latter asks for one, as the option does: `WEBGPU_MSM_ADAPTER=hardware npm test`.
+ * Runs a command with an adapter for Dawn: the machine's GPU if it has one, otherwise SwiftShader
+ * from npm. `system` takes the driver of the environment, including one that runs on the CPU, such
+ * as Mesa's lavapipe.
+ *
+ * The command finds the kind of its adapter in WEBGPU_MSM_ADAPTER_KIND, and the request to pass on
+ * in WEBGPU_MSM_ADAPTER. The latter may also be set beforehand in place of the option:
+ * `WEBGPU_MSM_ADAPTER=hardware npm test`.
  */
 import { parseArgs } from 'node:util';
 import { chooseAdapter, NoAdapterError, parseAdapterRequest, runInPlace } from './adapter/choose-adapter.mjs';

@@ -4,7 +4,7 @@ import { adapterLine } from '../scripts/adapter/open-gpu.mjs';
 import { getAdapterDescription, getDevice, getGpu } from './support/gpu.js';
 import { runScript } from './support/run-script.js';
 
-test('the suite runs on an adapter, and it is the one that was asked for', async () => {
+test('the suite runs on an adapter of the requested kind', async () => {
   const adapter = await getAdapterDescription();
   console.log(`adapter: ${adapterLine(adapter)}`);
   expect(process.env.WEBGPU_MSM_ADAPTER_KIND).toBeOneOf([adapter.software ? 'software' : 'hardware', undefined]);
@@ -18,7 +18,7 @@ test('the adapter computes', async () => {
       @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) { words[id.x] = id.x * 3u + 1u; }`,
   });
   const pipeline = await device.createComputePipelineAsync({ layout: 'auto', compute: { module } });
-  // The usages by number, as Node has no GPUBufferUsage: STORAGE | COPY_SRC, then COPY_DST | MAP_READ.
+  // Node has no GPUBufferUsage, so usages are numbers: STORAGE | COPY_SRC, then COPY_DST | MAP_READ
   const words = device.createBuffer({ size: 256, usage: 0x80 | 0x04 });
   const staging = device.createBuffer({ size: 256, usage: 0x08 | 0x01 });
   const encoder = device.createCommandEncoder();
@@ -48,10 +48,10 @@ test('a destroyed shared device is replaced', async () => {
   expect(await getGpu()).toHaveProperty('requestAdapter');
 });
 
-test('system takes the driver of the environment, also one that is a CPU, and hands nothing else in', async () => {
+test('the request `system` takes the driver of the environment, including one on the CPU', async () => {
   const { software } = await getAdapterDescription();
   const kind = software ? 'software' : 'hardware';
-  // this process has a driver in its environment, wherever that is from
+  // the environment of this process has a driver, from the system or from npm
   expect(await chooseAdapter('system')).toEqual({
     kind,
     environment: { WEBGPU_MSM_ADAPTER: 'system', WEBGPU_MSM_ADAPTER_KIND: kind },
@@ -64,7 +64,7 @@ test('system takes the driver of the environment, also one that is a CPU, and ha
   expect(seen.stdout.trim()).toBe(`system ${folders !== 'none'}`);
 });
 
-test('what is no adapter is refused, by the name of who asked', () => {
+test('an unknown request is refused with the name of its option or variable', () => {
   expect(parseAdapterRequest('system')).toBe('system');
   expect(() => parseAdapterRequest('gpu')).toThrow("--adapter is 'gpu': it must be auto, software, hardware or system");
 });

@@ -17,7 +17,7 @@ import { runRemotely } from '../scripts/remote/run.mjs';
 import { inProject, type Outcome, runScript } from './support/run-script.js';
 import { type RunServer, startRunServer } from './support/run-server.js';
 
-/** What a page's `window.msmBench` is, and what becomes of it. */
+/** Pages with a scripted `window.msmBench`. */
 const idle =
   'const bench = { status: "running", runId: "run-00000001", adapter: null, rows: [], error: null, doing: "working", done: 0, total: 1, ticks: 0 }; window.msmBench = bench;';
 const pages: Record<string, string> = {
@@ -45,7 +45,7 @@ let siteUrl: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bench-remote-'));
-  // For the commands that the tests start: the rows of tests are no results.
+  // commands that tests start write their rows here, as those are no results
   process.env.WEBGPU_MSM_RESULTS = join(folder, 'results');
   ({ browser, launchOptions } = await launchChromium('software'));
   server = await startRunServer(launchOptions);
@@ -78,14 +78,17 @@ const launch = (): string[] => [
 
 const remote = (...args: string[]): Promise<Outcome> => runScript('scripts/bench-remote.mjs', args, 45_000);
 
-/** Runs against the server of all tests: it has one client at a time, so each run shows that the one before has let go. */
+/**
+ * Runs against the server of all tests. The server takes one client at a time, so each run shows
+ * that the one before has disconnected.
+ */
 const onServer = (...args: string[]): Promise<Outcome> => remote('--connect', server.endpoint, ...launch(), ...args);
 
 /** Runs one of the pages above. */
 const onPage = (path: string, ...args: string[]): Promise<Outcome> =>
   onServer('--url', `${siteUrl}${path}`, '--autorun', 'x', '--first-progress', '20', '--stall', '20', ...args);
 
-/** A page at the same server, in this process: a process for every way to end would take a minute. */
+/** Opens a page of the same server in this process: a process for each test would take a minute. */
 const openHere = (queueSeconds: number) =>
   openRemotePage(
     {
@@ -98,7 +101,7 @@ const openHere = (queueSeconds: number) =>
     siteUrl,
   );
 
-/** Starts a run of the page that never ends, and resolves when it is under way. */
+/** Starts a run of the page that never ends, and resolves when it has started. */
 function startEndless(endpoint: string): Promise<{ child: ChildProcess; ended: Promise<Outcome> }> {
   const child = spawn(
     process.execPath,
@@ -116,7 +119,7 @@ function startEndless(endpoint: string): Promise<{ child: ChildProcess; ended: P
   return new Promise((resolve) => {
     child.stdout.on('data', (data) => {
       said.stdout += data;
-      // Said when there is a page; it then takes a moment to open.
+      // printed once there is a page, which then takes a moment to open
       if (said.stdout.includes('chromium ')) setTimeout(() => resolve({ child, ended }), 1000);
     });
   });
@@ -152,19 +155,19 @@ describe('npm run bench:remote', () => {
       'bound',
       'end',
     ]);
-    // The far page posts to this machine, through the connection.
+    // the remote page posts to this machine through the connection
     const posted = await readFile(join(folder, 'results', 'progress.jsonl'), 'utf8');
     const lines = posted.trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line))).toEqual(rows);
     expect((await readFile(picture)).subarray(1, 4).toString()).toBe('PNG');
   });
 
-  it('ends with 1 and the words of the page when that refuses a knob', { tags: 'long' }, async () => {
+  it('ends with 1 and the error of the page when the page refuses a knob', { tags: 'long' }, async () => {
     const { code, stderr } = await onServer('--autorun', 'msm-bench', '--query', 'c=99');
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('c: "99"') });
   });
 
-  it('ends with 3 when the run is on another adapter than the one asked for', { tags: 'long' }, async () => {
+  it('ends with 3 when the run has an adapter of another kind', { tags: 'long' }, async () => {
     const { code, stderr } = await onServer('--autorun', 'msm-bench', '--adapter', 'hardware');
     expect({ code, stderr }).toMatchObject({
       code: 3,
@@ -184,7 +187,7 @@ describe('npm run bench:remote', () => {
     ['/wrong', 1, 'WRONG: 1 check failed', {}],
     ['/no-gpu', 3, 'this browser has no WebGPU', {}],
     ['/hangs', 4, 'no progress for 1 s while: working', { stallSeconds: 1 }],
-    // long enough for a page to open on a machine that has others to serve
+    // long enough for a page to open on a busy machine
     ['/idle', 5, 'within the first 6 s while: working', { firstProgressSeconds: 6 }],
     ['/reloads', 7, 'loaded anew', {}],
     ['/missing', 7, '404', {}],
@@ -199,7 +202,7 @@ describe('npm run bench:remote', () => {
     }
   });
 
-  it('takes an endpoint that is busy all the time that there is for 6', { tags: 'long' }, async () => {
+  it('ends with 6 when the endpoint is busy until the time limit', { tags: 'long' }, async () => {
     const { browser: busy } = await openHere(20);
     try {
       const message = expect.stringContaining('no page within 1 s');
@@ -209,7 +212,7 @@ describe('npm run bench:remote', () => {
     }
   });
 
-  it('ends with 6 when the endpoint accepts and says nothing', { tags: 'long' }, async () => {
+  it('ends with 6 when the endpoint accepts and does not answer', { tags: 'long' }, async () => {
     const mute = createTcpServer();
     const url = await listen(mute);
     const { code } = await remote('--connect', url.replace('http', 'ws'), '--autorun', 'x', '--queue-timeout', '1');
@@ -217,7 +220,7 @@ describe('npm run bench:remote', () => {
     expect(code).toBe(6);
   });
 
-  it('ends with 7 when the connection is refused, and tells no secrets', async () => {
+  it('ends with 7 when the connection is refused, and prints no secrets', async () => {
     const nobody = createTcpServer();
     const url = await listen(nobody);
     await new Promise((resolve) => nobody.close(resolve));
@@ -234,7 +237,7 @@ describe('npm run bench:remote', () => {
     expect(stdout + stderr).not.toContain('secret');
   });
 
-  it('ends with 7 when the endpoint breaks off in the middle', { tags: 'long' }, async () => {
+  it('ends with 7 when the endpoint disconnects during a run', { tags: 'long' }, async () => {
     const short = await startRunServer(launchOptions);
     const { ended } = await startEndless(short.endpoint);
     short.process.kill('SIGKILL');
@@ -242,7 +245,7 @@ describe('npm run bench:remote', () => {
     expect({ code, stderr }).toMatchObject({ code: 7, stderr: expect.stringContaining('while: working') });
   });
 
-  it('lets go of the endpoint on Ctrl-C', { tags: 'long' }, async () => {
+  it('disconnects from the endpoint on Ctrl-C', { tags: 'long' }, async () => {
     const { child, ended } = await startEndless(server.endpoint);
     child.kill('SIGINT');
     expect(await ended).toMatchObject({ code: 130, stderr: '' });
@@ -251,7 +254,7 @@ describe('npm run bench:remote', () => {
     expect(stdout).toMatch(/\n2³ +WRONG\n/);
   });
 
-  it('notices that the page crashed', { tags: 'long' }, async () => {
+  it('reports a crash of the page', { tags: 'long' }, async () => {
     const page = await browser.newPage();
     const session = await page.context().newCDPSession(page);
     const watched = watchPage(page, `${siteUrl}/goes-on`, {
@@ -275,7 +278,7 @@ describe('npm run bench:remote', () => {
 describe('the command line of bench:remote', () => {
   const parse = (...args: string[]) => parseOptions(['--connect', 'ws://farm.example/', ...args]);
 
-  it('takes knobs in every way that one writes them', () => {
+  it('takes knobs from several --query options with several pairs each', () => {
     const options = parse('--query', 'logn=12', 'reps=5', '--autorun', 'msm-bench', '--query', 'case=points=*');
     expect(options).toMatchObject({ browser: 'chromium', adapter: 'any', queueSeconds: 600, stallSeconds: 120 });
     expect([...options.query]).toEqual([
@@ -305,17 +308,17 @@ describe('the command line of bench:remote', () => {
     [['--autorun', 'x', '--json', '/no/such/folder/x.json'], '--json'],
     [['--autorun', 'x', '--frobnicate'], '--frobnicate'],
     [[], '--autorun'],
-  ])('refuses %j by name', (args, named) => {
+  ])('refuses %j with the name of the option', (args, named) => {
     expect(() => parse(...args)).toThrow(named);
   });
 
-  it('needs an endpoint', () => {
+  it('refuses a command line without an endpoint', () => {
     expect(() => parseOptions(['--autorun', 'x'])).toThrow('--connect');
   });
 });
 
 describe('the summary of a run', () => {
-  it('is what a terminal says of our own rows, with the median of each case', () => {
+  it('is the report of a terminal for rows of our page, with the median of each case', () => {
     const n8 = 'points=distinct,scalars=random,n=8,seed=1';
     const init = {
       ...{ event: 'init', mode: 'msm-bench' },
@@ -329,7 +332,7 @@ describe('the summary of a run', () => {
     const text = summary([init, ...rows], reportLines([init, ...rows]));
     expect(text).toMatch(/^adapter: it, software; Chrome 1, Linux; no timestamps: wall times only\n/);
     expect(text).toMatch(/\n2³ +right +3\.00 +1\.00 – 4\.00\n/);
-    expect(text).toContain('rows: 1 init, 3 repetition\nend: the run did not get there');
+    expect(text).toContain('rows: 1 init, 3 repetition\nend: not reached');
   });
 
   it('counts the rows of modes that it does not know', () => {

@@ -1,4 +1,4 @@
-/** `npm run bench`: the modes of the page in Node, on what vite builds for it. */
+/** `npm run bench`: the modes of the page in Node, on the build of the bench. */
 import { spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('files that the docs suggest lie where no linter looks', () => {
+it('the docs suggest output files in a folder that the linter skips', () => {
   const { files } = JSON.parse(readFileSync(inProject('biome.json'), 'utf8')) as { files: { includes: string[] } };
   expect(files.includes).toContain('!dev/results');
   const suggested = ['README.md', 'docs/bench.md', 'docs/performance.md'].flatMap((name) => {
@@ -39,7 +39,7 @@ it('files that the docs suggest lie where no linter looks', () => {
 });
 
 describe('npm start', () => {
-  it('computes with the library as it ships, from a packed folder without sources; prints where the time goes', {
+  it('runs the built library from a packed folder without sources, and prints the times', {
     tags: 'long',
   }, async () => {
     // where imports find the packages
@@ -70,7 +70,7 @@ describe('npm start', () => {
     });
   });
 
-  it('refuses what it cannot do with code 1, and has help', async () => {
+  it('refuses a wrong argument with code 1, and prints help', async () => {
     const { code, stdout, stderr } = await runScript('scripts/start.mjs', ['--n', '0'], 30_000);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^--n: '0' is not an integer from 1 to \d+\n\nusage: npm start/);
@@ -117,7 +117,7 @@ describe('npm run bench', () => {
     expect(readFileSync(csv, 'utf8').split('\r\n')[0]).toContain('wallMs');
   });
 
-  it('traces into a file for Perfetto', { tags: 'long' }, async () => {
+  it('writes a trace for Perfetto', { tags: 'long' }, async () => {
     const trace = join(folder, 'trace.json');
     const { code, stdout } = await bench('msm-trace', '--logn', '4', '--reps', '1', '--trace', trace);
     expect(code).toBe(0);
@@ -125,7 +125,7 @@ describe('npm run bench', () => {
     expect(JSON.parse(readFileSync(trace, 'utf8')).traceEvents.length).toBeGreaterThan(6);
   });
 
-  it('opens no GPU where the CPU computes all, and takes no adapter for it', { tags: 'long' }, async () => {
+  it('opens no GPU and takes no adapter with --backend cpu', { tags: 'long' }, async () => {
     const json = join(folder, 'cpu.json');
     const { code, stdout, stderr } = await bench(
       ...'msm-bench --logn 4 --reps 1 --peers none --backend cpu --json'.split(' '),
@@ -138,10 +138,10 @@ describe('npm run bench', () => {
     expect(rows.filter((row) => row.event === 'repetition')).toMatchObject([{ on: 'cpu', agrees: true }]);
     const refused = await bench(...'msm-bench --logn 4 --backend cpu --adapter software'.split(' '));
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain('--adapter: msm-bench --backend cpu is about the CPU');
+    expect(refused.stderr).toContain('--adapter: msm-bench --backend cpu runs on the CPU and takes no adapter');
   });
 
-  it('compares A and B, and says how sure it is', { tags: 'long' }, async () => {
+  it('compares A and B, and prints the confidence', { tags: 'long' }, async () => {
     const { code, stdout } = await bench(...'accum-ab --logn 4 --reps 2 --a.c 4 --b.c 8'.split(' '));
     expect(code).toBe(0);
     expect(stdout).toMatch(/\n2⁴ = 16 points\n[\s\S]*\nA: c=4 +\d[\s\S]*\nB: c=8 +\d/);
@@ -149,7 +149,7 @@ describe('npm run bench', () => {
     expect(stdout).toMatch(/in product equivalents B ÷ A: [\d.]+, 95 % interval [\d.]+ to [\d.]+/);
   });
 
-  it('compares two builds, and catches one that computes wrongly', { tags: 'long' }, async () => {
+  it('compares two builds, and finds the one with wrong results', { tags: 'long' }, async () => {
     const right = inProject('node_modules/.cache/webgpu-msm/built-for-bench');
     await build({
       configFile: inProject('vite.lib.config.ts'),
@@ -180,7 +180,7 @@ describe('npm run bench', () => {
     expect(stdout).not.toMatch(/B ÷ A/);
   });
 
-  it('says up to which n the CPU is ahead', { tags: 'long' }, async () => {
+  it('prints the largest n for which the CPU is faster', { tags: 'long' }, async () => {
     const json = join(folder, 'crossover.json');
     const { code, stdout, stderr } = await bench(...`crossover --largest 4 --reps 2 --json ${json}`.split(' '));
     expect(code, stderr).toBe(0);
@@ -193,7 +193,7 @@ describe('npm run bench', () => {
     expect(rows.filter(({ event }) => event === 'peer')).toHaveLength(6);
   });
 
-  it('replays a trace by every routing, in turns, and says how good the decisions were', { tags: 'long' }, async () => {
+  it('replays a trace with every routing, in turns, and rates the decisions', { tags: 'long' }, async () => {
     const [trace, json] = ['trace.json', 'replay.json'].map((name) => join(folder, name)) as [string, string];
     const calls = [{ n: 300 }, { n: 200, nonZero: 3, bits: 20, group: 'g2' }, { n: 1 }];
     writeFileSync(trace, JSON.stringify(calls));
@@ -218,7 +218,7 @@ describe('npm run bench', () => {
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('--trace: call 0: nonZero must be') });
   });
 
-  it('compares how rows get to threads of the CPU, and opens no GPU', { tags: 'long' }, async () => {
+  it('compares distributions of rows to CPU threads, and opens no GPU', { tags: 'long' }, async () => {
     const json = join(folder, 'cpu-distribution.json');
     const args = `cpu-distribution --logn 12 --reps 1 --workers 1 --json ${json}`;
     const { code, stdout, stderr } = await bench(...args.split(' '));
@@ -227,7 +227,7 @@ describe('npm run bench', () => {
     expect(stdout).toMatch(/\nLeast overall: .* the geometric mean of \d works/);
     const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
     const shared = rows.flatMap((row) => (row.event === 'shared' ? [row] : []));
-    // ten ways, five works
+    // ten distributions, five workloads
     expect(shared).toHaveLength(50);
     const of = (work: string, setting: string) => shared.find((row) => row.work === work && row.setting === setting);
     expect(of('even', 'dynamic, 4 rows')).toMatchObject({ chunk: 4, mostWorkers: 1 });
@@ -237,7 +237,7 @@ describe('npm run bench', () => {
     expect(shares.every(({ wallMs }) => wallMs > 0)).toBe(true);
   });
 
-  it('says what workers cost: to start, beside few points, and of memory', { tags: 'long' }, async () => {
+  it('prints the cost of workers: their start, few points, and memory', { tags: 'long' }, async () => {
     const json = join(folder, 'cpu-pool.json');
     const { code, stdout, stderr } = await bench(
       ...`cpu-pool --logn 12 --reps 1 --workers 2 --json ${json}`.split(' '),
@@ -257,7 +257,7 @@ describe('npm run bench', () => {
     const starts = rows.flatMap((row) => (row.event === 'first-call' ? [row] : []));
     expect(starts.find(({ permitted }) => permitted === 0)).toMatchObject({ firstWorkers: 0, warmWorkers: 0 });
     expect(starts.find(({ permitted }) => permitted === 1)).toMatchObject({ warmWorkers: 1 });
-    // a thread takes megabytes, of either kind
+    // a thread of either kind takes megabytes
     const resident = rows.flatMap((row) => (row.event === 'resident' ? [row] : []));
     expect(new Set(resident.map(({ of }) => of))).toEqual(
       new Set(['empty', 'worker', 'worker after a call', 'worker idle again']),
@@ -266,7 +266,7 @@ describe('npm run bench', () => {
     expect(Math.max(...bare)).toBeGreaterThan(1e6);
   });
 
-  it('has many call at once, and says what each way of sharing gains', { tags: 'long' }, async () => {
+  it('runs many callers at once, and prints the gain of each way of sharing', { tags: 'long' }, async () => {
     const json = join(folder, 'load.json');
     const args = `load --logn 6 --jobs 8 --concurrency 1,4 --reps 1 --json ${json}`;
     const { code, stdout, stderr } = await bench(...args.split(' '));
@@ -307,7 +307,7 @@ describe('npm run bench', () => {
     expect(target?.findings.map(({ value }) => typeof value)).toEqual(Array(5).fill('number'));
   });
 
-  it('loads the same points in several ways, in turns, and says what compressed ones may take', {
+  it('loads the same points in several encodings, in turns, and judges the compressed ones', {
     tags: 'long',
   }, async () => {
     const json = join(folder, 'loading.json');
@@ -344,11 +344,11 @@ describe('npm run bench', () => {
       /\ninverting S numbers a thread, products each +S = 1 +S = 4 +S = 8 +S = 16 +S = 32 +Compile, ms\n/,
     );
     expect(stdout).toMatch(/\nworkgroup columns, 64 in \d+ +[\d.]+ /);
-    // two repetitions are too few to tell anything apart
+    // two repetitions are too few for a difference
     expect(stdout).toMatch(
       /\nProducts a second: .*\(product, .*: the least median of \d+, but these repetitions do not tell it apart from /,
     );
-    // no two heads in one another
+    // heads of neighbouring columns do not run into each other
     const heads = /^M\/s, by chains a thread .*$/m.exec(stdout)?.[0] ?? '';
     expect(heads.split(/ {3,}/)).toEqual([
       'M/s, by chains a thread',
@@ -379,29 +379,29 @@ describe('npm run bench', () => {
     [['msm-bench', '--c', '99'], '--c: "99"'],
     [['--autorun', 'race'], '--autorun: "race"'],
     [['race'], '--autorun: "race"'],
-    [['--logn', '10'], 'which mode? There are msm-cross-check, '],
+    [['--logn', '10'], 'no mode given; the modes are msm-cross-check, '],
     [['sweep', 'calibrate'], "'calibrate' belongs to no option"],
     [['field-bench', '--logn', '4'], '--logn: means nothing to autorun=field-bench'],
     [['msm-bench', '--adapter', 'abacus'], 'abacus'],
     [['msm-bench', '--json', '/no/such/folder/x.json'], '--json: there is no folder'],
     [['sweep', '--trace', 'x.json'], '--trace'],
     [['loading', '--encodings', 'be,zcash'], '--encodings: "zcash" is none of bn254, g1; there are le, be, '],
-    [['accum-ab', '--b.build', '/nowhere'], '--build: /nowhere/dist/index.js is not there'],
+    [['accum-ab', '--b.build', '/nowhere'], '--build: /nowhere/dist/index.js does not exist'],
     [['targets', '--rows', 'work,nonsense'], '--rows: "nonsense" is not work or efficiency or '],
     [['targets', '--rows', ','], '--rows: ""'],
     [['targets', '--logn', '9'], '--logn: "9" is not an integer from 10 to 22'],
     [['targets', '--logn', '23'], '--logn: "23"'],
     [['targets', '--reps', '0'], '--reps: "0"'],
-    [['cpu-distribution', '--adapter', 'software'], '--adapter: cpu-distribution is about the CPU'],
+    [['cpu-distribution', '--adapter', 'software'], '--adapter: cpu-distribution runs on the CPU and takes no adapter'],
     [['cpu-pool', '--workers', '0'], '--workers: "0" leaves nothing to compare'],
-  ])('refuses %j by name, with code 2', async (args, named) => {
+  ])('refuses %j with the name of the option and code 2', async (args, named) => {
     const { code, stdout, stderr } = await bench(...args);
     expect(code).toBe(2);
     expect(stderr.split('\n')[0]).toContain(named);
     expect(stdout).toBe('');
   });
 
-  it.each([[[]], [['--help']]])('answers %j with every mode, and how long it takes', async (args) => {
+  it.each([[[]], [['--help']]])('answers %j with every mode and its duration', async (args) => {
     const { code, stdout } = await bench(...args);
     expect(code).toBe(0);
     const lines = stdout.split('\n');
@@ -411,7 +411,7 @@ describe('npm run bench', () => {
     }
   });
 
-  it('has help with every knob of a mode, and no other', async () => {
+  it('lists every knob of a mode in its help, and no other', async () => {
     const { code, stdout } = await bench('msm-bench', '--help');
     expect(code).toBe(0);
     for (const knob of ['--logn', '--walkerpriv', '--submitadds', '--precompute', '--build DIR']) {

@@ -9,7 +9,7 @@ import { launchChromium } from '../scripts/browser/launch.mjs';
 import { parseOptions } from '../scripts/dev/options.mjs';
 import { inProject, runScript } from './support/run-script.js';
 
-/** This machine's address in a network, if it has one: what a phone would open. */
+/** Address of this machine that a phone would open; undefined without a network. */
 const networkAddress = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
@@ -27,7 +27,7 @@ afterEach(() => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Starts the command on a free port, and resolves with what it has said once it has said `last`. */
+/** Starts the command on a free port, and resolves with its output once that contains `last`. */
 function startDev(last: string, ...args: string[]): Promise<string> {
   const child = spawn(process.execPath, [inProject('scripts/dev.mjs'), '--port', '0', ...args], {
     env: { ...process.env, WEBGPU_MSM_RESULTS: join(folder, 'results'), NO_COLOR: '1' },
@@ -46,7 +46,10 @@ function startDev(last: string, ...args: string[]): Promise<string> {
   });
 }
 
-/** Reads a printed code as a camera would: a character is two modules, the upper and the lower; light is what is drawn. */
+/**
+ * Reads a printed QR code as a camera would. A character is two modules, the upper and the lower
+ * one; drawn modules are light.
+ */
 function scan(code: string): string | undefined {
   const lines = code.split('\n').filter((line) => /^[█▀▄ ]{20,}$/.test(line));
   const rows = lines.flatMap((line) => [
@@ -69,28 +72,28 @@ function scan(code: string): string | undefined {
 const benchUrl = (said: string): string | undefined => /Bench: +(\S+)/.exec(said)?.[1];
 
 describe('npm run dev', () => {
-  it('serves this machine alone by default, over http, and prints what to open', async () => {
+  it('serves this machine alone by default, over http, and prints the address to open', async () => {
     const said = await startDev('Bench:', '--autorun', 'msm-bench', '--query', 'logn=4', 'reps=1');
     expect(benchUrl(said)).toMatch(/^http:\/\/localhost:\d+\/\?autorun=msm-bench&logn=4&reps=1$/);
     expect(said).not.toContain('█');
     expect((await fetch(benchUrl(said) ?? '')).status).toBe(200);
   });
 
-  it.skipIf(networkAddress === undefined)('prints a code of the address in the network, with what to run', async () => {
+  it.skipIf(networkAddress === undefined)('prints a QR code with the network address and the query', async () => {
     const said = await startDev('warns once', '--host', '--autorun', 'msm-bench', '--query', 'logn=12,14', 'reps=5');
     expect(benchUrl(said)).toMatch(/^https:\/\/[\d.]+:\d+\/\?autorun=msm-bench&logn=12%2C14&reps=5$/);
     expect(benchUrl(said)).not.toContain('127.0.0.1');
     expect(scan(said)).toBe(benchUrl(said));
   });
 
-  it.skipIf(networkAddress === undefined)('says that there is no WebGPU elsewhere over http', async () => {
-    const said = await startDev('expect none there', '--host', String(networkAddress), '--http');
+  it.skipIf(networkAddress === undefined)('warns that other machines have no WebGPU over http', async () => {
+    const said = await startDev('it has no WebGPU there', '--host', String(networkAddress), '--http');
     const url = /Network: +(\S+)/.exec(said)?.[1];
     expect(url).toMatch(`http://${networkAddress}:`);
     expect(scan(said)).toBe(url);
   });
 
-  it('is https on the addresses that a phone sees, and on no other', () => {
+  it('uses https exactly on addresses that a phone can reach', () => {
     const isHttps = (...args: string[]) => parseOptions(args).https;
     expect(
       [[], ['--host', '127.0.0.1'], ['--host', 'localhost'], ['--host', '--http']].map((args) => isHttps(...args)),
@@ -105,12 +108,12 @@ describe('npm run dev', () => {
     [['logn=4'], 'logn=4'],
     [['--port', 'http'], '--port'],
     [['--frobnicate'], '--frobnicate'],
-  ])('refuses %j by name', async (args, named) => {
+  ])('refuses %j with the name of the option', async (args, named) => {
     const { code, stderr } = await runScript('scripts/dev.mjs', args, 30_000);
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(named) });
   });
 
-  it('explains itself', async () => {
+  it('prints its help', async () => {
     const { code, stdout } = await runScript('scripts/dev.mjs', ['--help'], 30_000);
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('--autorun MODE') });
   });
@@ -125,8 +128,9 @@ describe('the page over https', () => {
 
   afterAll(() => browser?.close());
 
-  // Without a network it is loopback, where https has to be asked for by an address that vite does not call loopback.
-  it(`computes on ${networkAddress ?? 'no network, so 127.0.0.1'}, and its rows are kept`, {
+  // without a network the test uses a loopback address; vite takes https only for an address that
+  // it does not treat as loopback
+  it(`computes on ${networkAddress ?? 'no network, so 127.0.0.1'}, and stores its rows`, {
     tags: 'long',
   }, async () => {
     const host = networkAddress ?? '0.0.0.0';
@@ -147,7 +151,7 @@ describe('the page over https', () => {
       error: null,
       errors: [],
     });
-    // What browsers speak over https, and where the header Host has another name.
+    // browsers use HTTP/2 over https, where the header Host has another name
     expect(
       await page.evaluate(() => ({
         isSecureContext,

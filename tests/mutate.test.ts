@@ -1,4 +1,7 @@
-/** `npm run mutate`: that it changes what it says, as a test loads it; and that what docs/mutants.md explains is there. */
+/**
+ * `npm run mutate`: it makes the changes that it reports, as a test loads a source, and every
+ * mutant that docs/mutants.md explains exists.
+ */
 import { afterAll, describe, expect, test } from 'vitest';
 import { explains, explanations, mutantsOf, shuffled, sources } from '../scripts/mutate/mutants.mjs';
 import { applied, type Change, wgslChanges } from '../scripts/mutate/operators.mjs';
@@ -7,7 +10,7 @@ import { endWorker, noticedBy } from '../scripts/mutate/try-out.mjs';
 import { compiles, typescriptChanges } from '../scripts/mutate/typescript.mjs';
 import { inProject } from './support/run-script.js';
 
-/** What becomes of a source, a line for each change; what is not changed is left out. */
+/** Returns the changed lines of a source, one text for each change. */
 const mutants = (source: string, changes: readonly Change[]): string[] =>
   changes.map((change) => {
     expect(source.slice(change.at, change.at + change.from.length)).toBe(change.from);
@@ -15,8 +18,8 @@ const mutants = (source: string, changes: readonly Change[]): string[] =>
     return lines.filter((line) => !source.split('\n').includes(line)).join('|');
   });
 
-describe('what is changed', () => {
-  test('in WGSL: tokens, conditions, statements; no tags, types, attributes, comments', () => {
+describe('mutants', () => {
+  test('in WGSL change tokens, conditions and statements; no tags, types, attributes, comments', () => {
     const source = [
       '@compute @workgroup_size(64)',
       'fn f(i: u32) -> vec2<u32> { // 1 + 1',
@@ -38,7 +41,7 @@ describe('what is changed', () => {
     expect(mutants(source, wgslChanges(source, false))).toHaveLength(5);
   });
 
-  test('in TypeScript: the same, and guards; no types, imports, texts', () => {
+  test('in TypeScript change the same, and guards; no types, imports, texts', () => {
     const source = [
       "import { a } from './1.js';",
       'const f = (x: 1 | 2): Array<number> => {',
@@ -60,7 +63,7 @@ describe('what is changed', () => {
     ]);
   });
 
-  test('every source has mutants in an order of the seed, and tests that could notice them', () => {
+  test('exist for every source, in an order of the seed, with tests that could notice them', () => {
     const all = sources.flatMap(mutantsOf);
     expect(all.length).toBeGreaterThan(5000);
     const [first, second] = [shuffled(1, all), shuffled(2, all)];
@@ -70,7 +73,7 @@ describe('what is changed', () => {
   });
 });
 
-test('every explanation is one of a mutant that there is', () => {
+test('every explanation in docs/mutants.md is about a mutant that exists', () => {
   for (const explanation of explanations()) {
     const { file, line, changes, reason } = explanation;
     expect(sources).toContain(file);
@@ -86,7 +89,7 @@ test('every explanation is one of a mutant that there is', () => {
   }
 });
 
-describe('what becomes of a mutant', () => {
+describe('a run of the tests on a mutant', () => {
   afterAll(endWorker);
   const tests = ['tests/curve-names.test.ts'];
   const file = 'src/curves/named.ts';
@@ -95,7 +98,7 @@ describe('what becomes of a mutant', () => {
     return { ...(mutant as NonNullable<typeof mutant>), at: 0, from, to };
   };
 
-  test('a test notices it, in one process after the other, and the next source is whole again', {
+  test('finds the test that notices it, in one process after another, and restores the source', {
     tags: 'long',
   }, async () => {
     expect(await noticedBy(tests, change('', ''))).toBeNull();
@@ -103,12 +106,12 @@ describe('what becomes of a mutant', () => {
     expect(await noticedBy(tests, change('', ''))).toBeNull();
   });
 
-  test('one that never ends is ended', { tags: 'long' }, async () => {
-    expect(await noticedBy(tests, change('', 'for (;;);'))).toBe('it does not end');
+  test('ends a mutant that loops forever', { tags: 'long' }, async () => {
+    expect(await noticedBy(tests, change('', 'for (;;);'))).toBe('the time limit');
     expect(await noticedBy(tests, change('', ''))).toBeNull();
   });
 
-  test('the compiler notices it', () => {
+  test('finds a mutant that does not compile', () => {
     const path = inProject('src/engine/queue.ts');
     expect(compiles(path, 'export const queue: number = 1;')).toBe(true);
     expect(compiles(path, 'export const queue: number = true;')).toBe(false);

@@ -50,7 +50,7 @@ describe('proofs of snarkjs with the library', () => {
     const { cases, reps, settings } = parse('autorun=proofs&backend=cpu&workers=0', 'terminal');
     expect([cases.map(({ address }) => address.n), reps]).toEqual([[2 ** 14], 5]);
     expect(settings[0]).toMatchObject({ backend: 'cpu', workers: 0 });
-    expect(() => parse('autorun=proofs', 'page')).toThrow('it takes snarkjs');
+    expect(() => parse('autorun=proofs', 'page')).toThrow('it needs snarkjs');
   });
 
   it('are verified, on either side', { tags: 'long' }, async () => {

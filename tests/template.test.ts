@@ -1,4 +1,4 @@
-/** Templates, in the way that shaders are rendered: parsed by Mustache first, and Mustache itself is the oracle. */
+/** Templates of shaders, which are parsed at build time; Mustache is the oracle. */
 import fc from 'fast-check';
 import Mustache from 'mustache';
 import { describe, expect, test, vi } from 'vitest';
@@ -25,11 +25,11 @@ const render = (text: string, view: TemplateView = {}, partials: Readonly<Record
     Object.fromEntries(Object.entries(partials).map(([name, partial]) => [name, parseTemplate(partial)])),
   );
 
-/** As Mustache does it, which escapes nothing when told so. */
+/** Renders with Mustache, without HTML escapes. */
 const renderByMustache = (text: string, view: TemplateView, partials: Readonly<Record<string, string>>): string =>
   Mustache.render(text, view, partials, { escape: String });
 
-describe('what Mustache would render as a hole is an error that names it', () => {
+describe('a name that Mustache would render as an empty text is an error that names it', () => {
   test.each<[string, string, TemplateView, string]>([
     ['variable', 'let a = {{width}}u;', {}, 'width'],
     ['unescaped variable', 'let a = {{{width}}}u;', {}, 'width'],
@@ -62,23 +62,23 @@ describe('what Mustache would render as a hole is an error that names it', () =>
   });
 });
 
-describe('what is there is rendered', () => {
-  test('0, false and the empty string and list are values, and nothing is missing', () => {
+describe('rendering', () => {
+  test('takes 0, false, the empty string and the empty list as values', () => {
     expect(render('{{zero}}|{{no}}|{{empty}}|{{#none}}x{{/none}}', { zero: 0, no: false, empty: '', none: [] })).toBe(
       '0|false||',
     );
   });
 
-  test('a section that is not rendered may name what is missing: it leaves no hole', () => {
+  test('accepts missing names in a section that is not rendered', () => {
     expect(render('{{#shared}}{{threads}}{{/shared}}', { shared: false })).toBe('');
   });
 
-  test('an inner name hides an outer one, and outer ones stay visible', () => {
+  test('finds inner names before outer ones', () => {
     const view = { name: 'outer', p: 7, rows: [{ name: 'inner' }, { i: 2 }] };
     expect(render('{{#rows}}{{name}} {{p}};{{/rows}}', view)).toBe('inner 7;outer 7;');
   });
 
-  test('WGSL is not HTML: nothing is escaped', () => {
+  test('escapes nothing, as WGSL is not HTML', () => {
     const code = 'array<vec4<u32>, 8> & a < b && "c" \'d\' / `e` = 1';
     expect(render('{{code}}', { code })).toBe(code);
     expect(render('{{{code}}}', { code })).toBe(code);
@@ -86,35 +86,35 @@ describe('what is there is rendered', () => {
     expect(render('{{> part}}', { code }, { part: '{{code}}' })).toBe(code);
   });
 
-  test('a template that was rendered with one view is rendered afresh with another', () => {
+  test('renders a template with one view after another', () => {
     const template = parseTemplate('{{#rows}}{{i}}{{/rows}}{{n}}');
     expect(renderTemplate(template, { n: 1, rows: [{ i: 5 }] }, {})).toBe('51');
     expect(renderTemplate(template, { n: 2, rows: [] }, {})).toBe('2');
     expect(() => renderTemplate(template, { rows: [] }, {})).toThrow("template variable 'n' is missing");
   });
 
-  test('broken templates are errors', () => {
+  test('refuses templates with unclosed tags and sections', () => {
     expect(() => render('{{#rows}}', { rows: [] })).toThrow(/Unclosed section/);
     expect(() => render('{{width', { width: 1 })).toThrow(/Unclosed tag/);
   });
 
-  test('a partial that Mustache would indent is an error: here it is parsed before anybody includes it', () => {
+  test('refuses a partial that Mustache would indent, as partials are parsed before they are included', () => {
     const partials = { part: 'a\nb\n' };
     expect(renderByMustache('  {{> part}}\n', {}, partials)).toBe('  a\n  b\n');
     for (const text of ['  {{> part}}\n', '\t{{> part}}', 'x {{> part}}'])
-      expect(() => render(text, {}, partials)).toThrow('a partial goes to the start of its line: {{> part}}');
+      expect(() => render(text, {}, partials)).toThrow('a partial must start its line: {{> part}}');
     expect(render('x\n{{> part}}\ny', {}, partials)).toBe('x\na\nb\ny');
   });
 });
 
-describe('the same as by Mustache', () => {
+describe('rendering equals that of Mustache', () => {
   const names = ['a', 'b', 'c', 'd'];
   const name = fc.constantFrom(...names);
   const plain = fc.oneof(
     fc.constantFrom<string | number | boolean>('', 'x', '<&"', ' y\n', 0, 1, 2.5, true, false),
     fc.nat(),
   );
-  /** Some of the names: what is not there is looked for further out. */
+  /** Views with some of the names; the others are found in an outer view. */
   const view = (depth: number): fc.Arbitrary<TemplateView> => {
     const value = depth === 0 ? plain : fc.oneof(plain, view(depth - 1), fc.array(view(depth - 1), { maxLength: 3 }));
     return fc.dictionary(name, value, { maxKeys: names.length, noNullPrototype: true });
@@ -126,7 +126,7 @@ describe('the same as by Mustache', () => {
       ([order, values]): TemplateView => Object.fromEntries(order.map((key, i) => [key, values[i] as TemplateValue])),
     );
 
-  // a brace in front of a tag would make another one
+  // no braces in texts: one in front of a tag would make another tag
   const text = fc.oneof(
     fc.constantFrom('\n', ' ', '  \n', 'let x = ', '{ ', '}', ';\n', '\r\n', '\t'),
     fc.string({ unit: fc.constantFrom('x', '<', ' ', '\n'), maxLength: 6 }),
@@ -159,7 +159,7 @@ describe('the same as by Mustache', () => {
     return fc.array(fc.oneof(...kinds), { maxLength: 6 }).map((all) => all.join(''));
   };
 
-  test('any template, view and partials', () => {
+  test('for any template, view and partials', () => {
     fc.assert(
       fc.property(pieces(3, ['p', 'q']), outermost, pieces(1, ['q']), pieces(2, []), (template, values, p, q) => {
         expect(render(template, values, { p, q })).toBe(renderByMustache(template, values, { p, q }));
@@ -175,7 +175,7 @@ describe('the same as by Mustache', () => {
       (partial) => [partial.replace('-', '_'), texts[`../wgsl/${partial}.wgsl`] as string],
     ),
   );
-  /** Of curves over fields of p² elements. */
+  /** Partials of curves over fields of p² elements. */
   const overPairs = {
     ...shared,
     field: texts['../wgsl/field/quadratic.wgsl'] as string,
@@ -184,7 +184,7 @@ describe('the same as by Mustache', () => {
   const isPartial = (path: string): boolean =>
     [...Object.values(shared), ...Object.values(overPairs)].includes(texts[path] as string);
 
-  test('every shader of the library', () => {
+  test('for every shader of the library', () => {
     const contexts = [bn254, p256Curve, bn254G2].map((curve) => curveContext(curve, quadraticField));
     const products = (['unsigned', 'dot4'] as const).flatMap((product) =>
       contexts.map((of) => withProduct(of, product)),
@@ -217,12 +217,12 @@ describe('the same as by Mustache', () => {
 });
 
 describe('kernels', () => {
-  test('a shader finds the field layer as a partial, and a wrong name for it is an error', () => {
+  test('include the field layer as a partial; a wrong name of a partial is an error', () => {
     expect(() => renderShader(parseTemplate('{{> feild}}'), {})).toThrow("template partial 'feild' is missing");
     expect(() => renderShader(parseTemplate('{{> field}}'), {})).toThrow(/template variable '\w+' is missing/);
   });
 
-  test('bindings are declared in the order of the list, with their access', () => {
+  test('declare bindings in the order of the list, with their access', () => {
     const { source } = kernel('go', parseTemplate('{{bindings}}\nfn go() {}'), [
       { name: 'config', access: 'uniform', type: 'Config' },
       { name: 'from', access: 'read', type: 'array<u32>' },
@@ -238,7 +238,7 @@ describe('kernels', () => {
     );
   });
 
-  test('more than 8 storage buffers, or an entry point of another name, are refused when the kernel is made', () => {
+  test('refuse more than 8 storage buffers, and an entry point of another name', () => {
     const storage = (count: number) =>
       Array.from({ length: count }, (_, i) => ({ name: `b${i}`, access: 'read', type: 'array<u32>' }) as const);
     const uniform = { name: 'config', access: 'uniform', type: 'Config' } as const;

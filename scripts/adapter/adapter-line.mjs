@@ -1,11 +1,11 @@
 /**
- * What the library calls AdapterDescription.
+ * The fields of the library's `AdapterDescription`.
  *
  * @typedef {{ vendor: string, architecture: string, device: string, description: string, software: boolean }} Adapter
  */
 
 /**
- * As src/gpu/device.ts does it, which has to be built first.
+ * Describes an adapter as `src/gpu/device.ts` does. This copy runs without a build.
  *
  * @param {Pick<GPUAdapterInfo, 'vendor' | 'architecture' | 'device' | 'description' | 'isFallbackAdapter'>} info
  * @returns {Adapter}
@@ -17,14 +17,14 @@ export function describeAdapter({ vendor, architecture, device, description, isF
 }
 
 /**
- * Whether no GPU was opened: so the library's CPU engine calls its adapter.
+ * Returns whether no GPU was opened: the library's CPU engine reports this vendor.
  *
  * @param {Pick<Adapter, 'vendor'>} adapter
  */
 export const isCpu = ({ vendor }) => vendor === 'cpu';
 
 /**
- * One line for people.
+ * Returns one line that describes the adapter to people.
  *
  * @param {Adapter} adapter
  */

@@ -1,5 +1,5 @@
 /**
- * Which adapter a program shall run on, and the environment it needs for that.
+ * Chooses the adapter that a program runs on, and prepares the environment that it needs.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { delimiter } from 'node:path';
@@ -8,24 +8,26 @@ import { packageRunsHere } from './chromium-package.mjs';
 import { softwareAdapterEnvironment } from './software-adapter.mjs';
 
 /**
- * @typedef {'auto' | 'software' | 'hardware' | 'system'} AdapterRequest `system` is whatever driver the environment has, also one that
- *   runs on the CPU
+ * @typedef {'auto' | 'software' | 'hardware' | 'system'} AdapterRequest
+ *   `system` takes the driver that the environment has, including one that runs on the CPU
  * @typedef {import('./open-gpu.mjs').Adapter} Adapter
  *
  * @typedef {object} AdapterChoice
  * @property {'software' | 'hardware'} kind
- * @property {Record<string, string>} environment what to add to the environment; asks for the same in WEBGPU_MSM_ADAPTER, and names the
- *   kind in WEBGPU_MSM_ADAPTER_KIND
+ * @property {Record<string, string>} environment variables to add to the environment:
+ *   WEBGPU_MSM_ADAPTER repeats the request, WEBGPU_MSM_ADAPTER_KIND names the kind
  */
 
-/** No adapter of the kind that was asked for. The message says what to do. */
+/** No adapter of the requested kind exists. The message says what to do. */
 export class NoAdapterError extends Error {}
 
-/** A driver that has not answered by then hangs. */
+/** A driver that has not answered after this time counts as hung. */
 const PROBE_TIMEOUT_MS = 60_000;
 
 /**
- * @param {string | undefined} text of the option; without it WEBGPU_MSM_ADAPTER counts, and then `auto`
+ * Reads an adapter request. Without an option WEBGPU_MSM_ADAPTER counts, and then `auto`.
+ *
+ * @param {string | undefined} text the value of the option
  * @returns {AdapterRequest}
  */
 export function parseAdapterRequest(text) {
@@ -36,24 +38,32 @@ export function parseAdapterRequest(text) {
 }
 
 const NOT_HERE =
-  `the software adapter that npm brings is for Linux x64, and this is ${process.platform} ${process.arch}. Use a machine with a GPU, ` +
-  'or install a Vulkan driver that runs on the CPU, such as Mesa’s lavapipe';
+  `the software adapter from npm runs on Linux x64 only, and this is ${process.platform} ${process.arch}. Use a machine ` +
+  'with a GPU, or install a Vulkan driver that runs on the CPU, such as Mesa’s lavapipe';
 
-/** What to say where there is none, by what was asked for. @type {Record<AdapterRequest, (found: Adapter | null) => string>} */
+/**
+ * Error messages for a missing adapter, by request.
+ *
+ * @type {Record<AdapterRequest, (found: Adapter | null) => string>}
+ */
 const missing = {
   system: () =>
     'no adapter: Dawn found no driver in this environment. Install one (on Linux a Vulkan driver and libvulkan.so.1, ' +
-    'such as Mesa’s; lavapipe from Mesa 25 on), or take --adapter software',
+    'such as Mesa’s; lavapipe from Mesa 25 on), or use --adapter software',
   hardware: (found) =>
-    `no GPU: Dawn found ${found ? `only ${found.description || found.architecture}, which is a CPU` : 'no adapter at all'}. Install the ` +
-    "GPU's driver (on Linux its Vulkan driver and libvulkan.so.1; in a container, pass the GPU in), or take --adapter software",
+    `no GPU: Dawn found ${found ? `only ${found.description || found.architecture}, which is a CPU` : 'no adapter'}. ` +
+    "Install the GPU's driver (on Linux its Vulkan driver and libvulkan.so.1; in a container, pass the GPU in), " +
+    'or use --adapter software',
   software: () => `no software adapter: ${NOT_HERE}`,
   auto: () => `no adapter: ${NOT_HERE}`,
 };
 
 /**
+ * Chooses an adapter for a request: `auto` prefers a GPU to the software adapter.
+ *
  * @param {AdapterRequest} request
  * @returns {Promise<AdapterChoice>}
+ * @throws NoAdapterError
  */
 export async function chooseAdapter(request) {
   const found = packageRunsHere && request === 'software' ? null : probe();
@@ -77,7 +87,7 @@ const chosen = (request, kind, environment = {}) => ({
 });
 
 /**
- * What Dawn finds in the environment as it is.
+ * Returns the adapter that Dawn finds in the present environment.
  *
  * @returns {Adapter | null}
  */
@@ -89,12 +99,12 @@ function probe() {
     timeout: PROBE_TIMEOUT_MS,
     killSignal: 'SIGKILL',
   });
-  // A driver that crashes on the way out has still said what it is, but is nothing to compute on.
+  // A driver that crashes as the process ends has printed its name, but cannot be relied on.
   return status === 0 ? JSON.parse(stdout) : null;
 }
 
 /**
- * Whether this very process already runs in the environment that the choice needs.
+ * Returns whether this process already runs in the environment that the choice needs.
  *
  * @param {AdapterChoice} choice
  */
@@ -104,8 +114,8 @@ export function isPreparedFor(choice) {
 }
 
 /**
- * Runs a command in the environment of the choice, as if it had been started in our place: our stdio, its exit code
- * or signal as ours, our signals for it.
+ * Runs a command in the environment of the choice, in place of this process: the command gets
+ * this process's stdio and signals, and this process ends with the command's exit code or signal.
  *
  * @param {AdapterChoice} choice
  * @param {string} command
@@ -113,17 +123,18 @@ export function isPreparedFor(choice) {
  * @returns {Promise<never>}
  */
 export function runInPlace(choice, command, commandArguments) {
-  // npm puts .bin on the path; a person who starts the script by hand has not. (Set on process.env itself, since on
-  // Windows the variable may be called Path, and a copy would then have both.)
+  // npm puts .bin on the path; a shell does not. The variable is set on process.env itself: on
+  // Windows its name may be Path, and a copy of process.env would then have both.
   const binaries = fileURLToPath(new URL('../../node_modules/.bin', import.meta.url));
   process.env.PATH = `${binaries}${delimiter}${process.env.PATH ?? ''}`;
   const child = spawn(command, commandArguments, {
     stdio: 'inherit',
     env: { ...process.env, ...choice.environment },
-    // On Windows what npm installs are .cmd files, which only a shell starts.
+    // On Windows npm installs .cmd files, which only a shell starts.
     shell: process.platform === 'win32' && command !== process.execPath,
   });
-  // Ctrl+C in a terminal reaches the child as well as us, and many programs take a second one for 'at once'.
+  // In a terminal, Ctrl+C reaches the child as well, and many programs read a second SIGINT as
+  // "at once".
   process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'));
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   process.on('SIGHUP', () => child.kill('SIGHUP'));

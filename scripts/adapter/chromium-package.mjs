@@ -1,7 +1,9 @@
 /**
- * What npm's `@sparticuz/chromium` brings for Linux x64, compressed: Chromium, SwiftShader, a font, and the NSS libraries that a bare
- * system lacks. It is made for AWS Lambda and unpacks into /tmp, where a process that starts meanwhile finds half of it; so it is
- * unpacked here, beside its place, and then moved there.
+ * Unpacks the npm package `@sparticuz/chromium`. For Linux x64 it holds, compressed: Chromium,
+ * SwiftShader, a font, and the NSS libraries that a bare system lacks.
+ *
+ * The package is made for AWS Lambda. Its own function unpacks into /tmp, where a second process
+ * would find half of the files. This module unpacks into a temporary folder and then renames it.
  */
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,10 +12,13 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/webgpu-msm/', import.meta.url));
 
-/** The package holds one binary of each, and this is what they run on. */
+/** True on the only platform that the package's binaries run on. */
 export const packageRunsHere = process.platform === 'linux' && process.arch === 'x64';
 
-/** Where it is. Its folder is not among its exports, so it is found from the entry point; there are other package.json files on the way. */
+/**
+ * Finds the package's folder and version. The folder is not among its exports, so the search begins
+ * at the entry point and goes up to the folder with `bin`; other package.json files lie between.
+ */
 function chromiumPackage() {
   const require = createRequire(import.meta.url);
   let folder = dirname(require.resolve('@sparticuz/chromium'));
@@ -22,24 +27,24 @@ function chromiumPackage() {
 }
 
 /**
- * Unpacks archives if that has not happened yet. Several processes may start at once: each unpacks beside the place, one of them gets to put
- * its folder there.
+ * Unpacks archives unless that was done before. Several processes may do so at once: each unpacks
+ * into a folder of its own, and the first one renames its folder to the final name.
  *
  * @param {string} name
  * @param {string[]} archives
- * @param {(folder: string) => void} finish what else has to be done to the folder
- * @returns {Promise<string>} the folder that has them
+ * @param {(folder: string) => void} finish completes the folder before it gets its final name
+ * @returns {Promise<string>} the folder with the files
  */
 export async function unpacked(name, archives, finish) {
   const { folder: from, version } = chromiumPackage();
   const folder = join(CACHE, `${name}-${version}`);
   if (existsSync(folder)) return folder;
-  // none of its exports: versions that export it ask for Node 22
+  // `inflate` is not exported; versions that export it need Node 22
   const { inflate } = await import(pathToFileURL(join(from, 'build/esm/lambdafs.js')).href);
   mkdirSync(CACHE, { recursive: true });
   const temporary = mkdtempSync(join(CACHE, 'unpacking-'));
   try {
-    // `inflate` writes below os.tmpdir() and decides where before it first waits.
+    // `inflate` writes below os.tmpdir(), which it reads before its first await
     const before = process.env.TMPDIR;
     process.env.TMPDIR = temporary;
     const unpacking = archives.map((archive) => inflate(join(from, 'bin', archive)));

@@ -1,9 +1,9 @@
 /**
- * WebGPU in Node: Dawn, as the npm package `webgpu` has it.
+ * Opens WebGPU in Node: Dawn, from the npm package `webgpu`.
  *
- * Dawn's object has to stay reachable for as long as anything runs on it, or the process crashes after a garbage
- * collection; and as long as it is reachable, Node does not exit. So this module owns it: `openGpu` when it begins,
- * `closeGpu` when all is done.
+ * Dawn's object has to stay reachable while anything runs on it: otherwise the process crashes
+ * after a garbage collection. While it is reachable, Node does not exit. So this module owns it:
+ * call `openGpu` at the start and `closeGpu` at the end.
  */
 import { create } from 'webgpu';
 
@@ -15,8 +15,10 @@ export { adapterLine, describeAdapter } from './adapter-line.mjs';
 let opened;
 
 /**
- * @param {string[]} [flags] Dawn's, as `create` of `webgpu` takes them, such as `backend=null` or
- *   `disable-dawn-features=timestamp_quantization`. They count only for the call that opens it.
+ * Returns the one `GPU` of this process, and opens it on the first call.
+ *
+ * @param {string[]} [flags] Dawn's flags, as `create` of `webgpu` takes them, such as `backend=null`
+ *   or `disable-dawn-features=timestamp_quantization`. Only the first call's flags count.
  * @returns {GPU}
  */
 export function openGpu(flags = []) {
@@ -27,15 +29,16 @@ export function openGpu(flags = []) {
   return opened;
 }
 
-/** Long enough that the waiting takes a few percent of a core, short enough that a dispatch of a millisecond shows. */
+/** With this pause, polling takes a few percent of a core, and a dispatch of 1 ms is still timed */
 const PAUSE_MS = 0.3;
 
 const never = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * While anything is under way, Dawn for Node asks in every turn of the event loop whether it is done, and so takes a core of its own.
- * Where the GPU is that same CPU, an MSM took 1.4 times as long for it (docs/performance.md). So every turn sleeps a little. An
- * unreferenced immediate keeps no process alive and does not wake a loop that has nothing to do.
+ * Pauses in every turn of the event loop. While the GPU works, Dawn for Node polls it in every
+ * turn and so takes a core. On a software adapter, which needs that core, an MSM takes 1.4 times
+ * as long without the pause (docs/performance.md). An unreferenced immediate neither keeps the
+ * process alive nor wakes an idle loop.
  */
 function pauseBetweenTurns() {
   if (opened === undefined) return;
@@ -43,7 +46,10 @@ function pauseBetweenTurns() {
   setImmediate(pauseBetweenTurns).unref();
 }
 
-/** Lets go of Dawn, so that Node can exit. Destroy the devices before; a later `openGpu` starts a new one. */
+/**
+ * Drops the reference to Dawn, so that Node can exit. Destroy all devices first. A later `openGpu`
+ * opens a new one.
+ */
 export function closeGpu() {
   opened = undefined;
 }

@@ -1,6 +1,7 @@
 /**
- * Prints the adapter that Dawn finds in this environment as one line of JSON, or null. A process of its own, because
- * a broken driver may take the process down with it, and because LD_LIBRARY_PATH cannot be changed later.
+ * Prints the adapter that Dawn finds in this environment as one line of JSON, or null. This is a
+ * process of its own for two reasons: a broken driver may crash it, and LD_LIBRARY_PATH cannot be
+ * changed in a running process.
  */
 import { closeGpu, describeAdapter, openGpu } from './open-gpu.mjs';
 

@@ -1,4 +1,4 @@
-/** Which Chromium the drivers use. Nothing is ever downloaded. */
+/** Finds the Chromium that commands start. It downloads nothing. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { chromium } from 'playwright';
@@ -7,14 +7,14 @@ import { npmChromium } from './npm-chromium.mjs';
 
 /**
  * @typedef {object} ChromiumCandidate
- * @property {string} source where it comes from, for people
- * @property {'new' | 'shell'} headless what `--headless` wants
+ * @property {string} source its origin, for messages
+ * @property {'new' | 'shell'} headless the value of `--headless`
  * @property {() => Promise<{ executablePath: string, environment: Record<string, string> }>} prepare
  */
 
 /**
- * In the order in which they are tried: PW_EXECUTABLE (which, when set, is the only one), Playwright's own, the
- * system's, and the one that npm brought.
+ * Lists the candidates in the order in which they are tried: PW_EXECUTABLE (the only one where it
+ * is set), Playwright's own, the system's, and the one from npm.
  *
  * @returns {ChromiumCandidate[]}
  */

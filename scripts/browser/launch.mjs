@@ -1,4 +1,4 @@
-/** Starts a Chromium that computes on the adapter that was asked for. */
+/** Starts a Chromium that has an adapter of the requested kind. */
 import { chromium } from 'playwright';
 import { describeAdapter } from '../adapter/adapter-line.mjs';
 import { inTime } from '../in-time.mjs';
@@ -9,19 +9,20 @@ import { findChromium } from './find-chromium.mjs';
  *
  * @typedef {object} Launched
  * @property {import('playwright').Browser} browser
- * @property {string} source which Chromium it is, for people
- * @property {'software' | 'hardware'} kind of the adapter that it has
- * @property {{ executablePath: string, args: string[], env: Record<string, string> }} launchOptions how to start another
+ * @property {string} source origin and version of the Chromium, for messages
+ * @property {'software' | 'hardware'} kind the kind of its adapter
+ * @property {{ executablePath: string, args: string[], env: Record<string, string> }} launchOptions
+ *   options that start another one like it
  */
 
-/** No Chromium starts, or none has an adapter of the kind asked for. The message says what to do. */
+/** No Chromium starts, or none has a requested adapter. The message says what to do. */
 export class NoBrowserError extends Error {}
 
 const COMMON = ['--no-sandbox', '--enable-unsafe-webgpu'];
 const SYSTEM = [
   ...COMMON,
   '--ignore-gpu-blocklist',
-  // On Linux WebGPU runs on Vulkan, which Chromium does not yet take up by itself on every driver.
+  // On Linux, WebGPU runs on Vulkan, which Chromium does not enable by itself on every driver.
   ...(process.platform === 'linux' ? ['--enable-features=Vulkan', '--use-angle=vulkan'] : []),
 ];
 const FLAGS = {
@@ -30,13 +31,15 @@ const FLAGS = {
   system: SYSTEM,
 };
 
-/** A Chromium that dies at its start is started again: it was seen once in some 300 starts. */
+/** Starts of one Chromium. About one start in 300 ends with a crash, and the next one succeeds. */
 const ATTEMPTS = 2;
 
-/** How long an adapter may take to answer. */
+/** Time in which an adapter has to answer. */
 const PROBE_TIMEOUT_MS = 30_000;
 
 /**
+ * Starts the first Chromium that has a suitable adapter.
+ *
  * @param {AdapterRequest} adapter `auto` takes a GPU where Chromium finds one, else the software adapter
  * @returns {Promise<Launched>}
  * @throws NoBrowserError
@@ -56,12 +59,14 @@ export async function launchChromium(adapter) {
   }
   throw new NoBrowserError(
     reasons.size === 0
-      ? `no Chromium: set PW_EXECUTABLE to one (the one that npm brings is for Linux x64, and this is ${process.platform} ${process.arch})`
+      ? `no Chromium found: set PW_EXECUTABLE to one (the one from npm runs on Linux x64 only, and this is ${process.platform} ${process.arch})`
       : `no Chromium with a${adapter === 'auto' ? 'n' : ` ${adapter}`} adapter:\n  ${[...reasons].join('\n  ')}`,
   );
 }
 
 /**
+ * Starts one candidate, and closes it again if its adapter is of another kind.
+ *
  * @param {import('./find-chromium.mjs').ChromiumCandidate} candidate
  * @param {Exclude<AdapterRequest, 'auto'>} kind
  * @returns {Promise<Launched | { browser: null, hasStarted: boolean, reason: string }>}
@@ -82,7 +87,7 @@ async function start(candidate, kind) {
     if (found !== null && (found === kind || kind === 'system')) {
       return { browser, source: `${candidate.source}, ${browser.version()}`, kind: found, launchOptions };
     }
-    reason = `asked for a ${kind} adapter, and has ${found === null ? 'none' : `only a ${found} one`}`;
+    reason = `was asked for a ${kind} adapter and has ${found === null ? 'none' : `only a ${found} one`}`;
   } catch (error) {
     reason = inBrief(error);
   }
@@ -91,7 +96,7 @@ async function start(candidate, kind) {
 }
 
 /**
- * Of what Playwright says when a browser does not start, the first line and the last words of the browser.
+ * Shortens Playwright's report of a failed start to its first line and the browser's last output.
  *
  * @param {unknown} error
  */
@@ -103,7 +108,7 @@ function inBrief(error) {
 }
 
 /**
- * The kind of adapter that the browser has; null without one.
+ * Returns the kind of the browser's adapter; null without one.
  *
  * @param {import('playwright').Browser} browser
  * @returns {Promise<'software' | 'hardware' | null>}
@@ -111,10 +116,10 @@ function inBrief(error) {
 async function probe(browser) {
   const page = await browser.newPage();
   try {
-    // WebGPU is for secure contexts: an https page, which the browser never fetches.
+    // WebGPU needs a secure context: an https address, which the route answers without a network
     await page.route('**/*', (route) => route.fulfill({ contentType: 'text/html', body: '' }));
     await page.goto('https://adapter.invalid/');
-    const late = () => new Error('the adapter does not answer');
+    const late = () => new Error(`the adapter does not answer within ${PROBE_TIMEOUT_MS / 1000} s`);
     const info = await inTime(page.evaluate(adapterInPage), PROBE_TIMEOUT_MS, late);
     return info && (describeAdapter(info).software ? 'software' : 'hardware');
   } finally {
@@ -122,11 +127,11 @@ async function probe(browser) {
   }
 }
 
-/** Runs in the page. */
+/** Returns the adapter's description. This function runs in the page. */
 async function adapterInPage() {
   const adapter = await navigator.gpu?.requestAdapter();
   if (!adapter) return null;
-  // read one by one, as they are no properties of the object itself
+  // these are getters of the prototype, so a spread would miss them
   const { vendor, architecture, device, description, isFallbackAdapter } = adapter.info;
   return { vendor, architecture, device, description, isFallbackAdapter };
 }

@@ -1,11 +1,14 @@
-/** The Chromium out of the npm registry. */
+/** Provides the Chromium from npm. */
 import { writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { unpacked } from '../adapter/chromium-package.mjs';
 
 const ARCHIVES = ['chromium.br', 'swiftshader.tar.br', 'al2023.tar.br', 'fonts.tar.br'];
 
-/** The package's own configuration names folders of Lambda, and without any font a page with an input field crashes. */
+/**
+ * Font configuration. The package's own one names folders of AWS Lambda, and without any font a
+ * page with an input field crashes.
+ */
 const FONTS = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
@@ -16,7 +19,7 @@ const FONTS = `<?xml version="1.0"?>
 `;
 
 /**
- * Unpacks it if that has not happened yet; this takes 2 seconds and 220 MB.
+ * Unpacks Chromium unless that was done before; unpacking takes 2 s and 220 MB.
  *
  * @returns {Promise<{ executablePath: string, environment: Record<string, string> }>}
  */

@@ -1,4 +1,4 @@
-/** Opens the page in a browser and follows its run from outside, by `window.msmBench`. */
+/** Opens the bench page in a browser and follows its run by reading `window.msmBench`. */
 import { inTime } from '../in-time.mjs';
 
 /**
@@ -8,24 +8,26 @@ import { inTime } from '../in-time.mjs';
 
 const POLL_MS = 250;
 
-/** Nothing happened for too long; the message says what was running. */
+/** A run made no progress for too long. The message names the step that was running. */
 export class StalledError extends Error {}
 
-/** Nothing happened at all. */
+/** A run made no progress at all. */
 export class NoFirstProgressError extends StalledError {}
 
-/** The page could not be opened, or is gone. */
+/** The page could not be opened, crashed, or was closed. */
 export class PageLostError extends Error {}
 
 /**
+ * Opens the page and polls its run until the run ends.
+ *
  * @param {import('playwright').Page} page
- * @param {string} url with `autorun`
+ * @param {string} url the page's address with `autorun`
  * @param {object} options
- * @param {number} options.firstProgressSeconds from the opening to the first tick
- * @param {number} options.stallSeconds between two ticks
+ * @param {number} options.firstProgressSeconds the most time from the opening to the first tick
+ * @param {number} options.stallSeconds the most time between two ticks
  * @param {(row: MsmBench['rows'][number]) => void} options.onRow
- * @param {(bench: BenchState) => void} options.onProgress what this throws ends the watching
- * @returns {Promise<BenchState>} how the run ended
+ * @param {(bench: BenchState) => void} options.onProgress an error that it throws ends the watching
+ * @returns {Promise<BenchState>} the state at the end of the run
  */
 export async function watchPage(page, url, { firstProgressSeconds, stallSeconds, onRow, onProgress }) {
   let seen = 0;
@@ -42,7 +44,7 @@ export async function watchPage(page, url, { firstProgressSeconds, stallSeconds,
       reject(new PageLostError(`the page was closed, or the connection to its browser broke, while: ${doing}`));
     });
   });
-  // Nobody waits for it any more when the page is closed in the end.
+  // the caller closes the page after the run, and then no promise is waiting for `lost`
   lost.catch(() => {});
 
   const late = () =>
@@ -59,7 +61,7 @@ export async function watchPage(page, url, { firstProgressSeconds, stallSeconds,
     try {
       return await inTime(Promise.race([step, lost]), deadline - Date.now(), late);
     } catch (error) {
-      // A step that the closing of the page ended says so less clearly than the page does.
+      // where the page was closed, the error of `lost` is clearer than that of the step
       if (page.isClosed()) await lost;
       throw error;
     }
@@ -86,13 +88,16 @@ export async function watchPage(page, url, { firstProgressSeconds, stallSeconds,
   }
 }
 
-/** @param {BenchState} bench of a run that has ended */
+/** Returns whether a run ended because of missing WebGPU. @param {BenchState} bench its state at the end */
 export const hadNoWebGpu = ({ adapter, error }) =>
   adapter === null && /^(no-webgpu|unsupported-device):/.test(error ?? '');
 
 /**
+ * Opens the address.
+ *
  * @param {import('playwright').Page} page
  * @param {string} url
+ * @throws PageLostError
  */
 async function open(page, url) {
   /** @type {import('playwright').Response | null} */
@@ -109,10 +114,10 @@ async function open(page, url) {
 }
 
 /**
- * Runs in the page.
+ * Returns the state of the run with its new rows. This function runs in the page.
  *
- * @param {number} from
- * @returns {MsmBench | null} with the rows that are new; null before the page's own program has begun
+ * @param {number} from index of the first new row
+ * @returns {MsmBench | null} null before the page's program has started
  */
 function readBench(from) {
   const bench = /** @type {MsmBench | undefined} */ (window.msmBench);
@@ -120,7 +125,8 @@ function readBench(from) {
 }
 
 /**
- * A host may send the browser on to another address; whether that was one, the page's next run id tells.
+ * Ignores the error that a navigation causes: a host may redirect the browser. A reload during a
+ * run is found by the page's next run id.
  *
  * @param {Error} error
  */

@@ -3,15 +3,15 @@ import { adapterOption, anyText, flag, integer, listOf, parseCommand, repeatable
 
 const DEFAULT_LOGNS = [8, 10, 12];
 
-/** Knobs of the page that are taken as they are. */
+/** Knobs of the page that are passed on unchanged. */
 const knobs = {
-  curve: valued('bn254', 'whose points; the help of the page lists the curves', anyText),
-  group: valued('g1', 'in which of its groups: g1, or g2 of the curves that have one', anyText),
-  encoding: valued('le', 'as what they come: an encoding that the library has for them', anyText),
-  seed: valued('1', 'from which points and scalars are drawn', anyText),
+  curve: valued('bn254', 'the curve; the help of the page lists the curves', anyText),
+  group: valued('g1', 'its group: g1, or g2 for curves that have one', anyText),
+  encoding: valued('le', 'the encoding of the points that are loaded', anyText),
+  seed: valued('1', 'seed of the points and scalars', anyText),
   walkerpriv: valued(
     '0|1',
-    "one placement of the scratch only: workgroup (0) or private (1); 'turns': one for each case",
+    "only one placement of the scratch: workgroup (0) or private (1); 'turns': each case with one of the two",
     anyText,
   ),
   ...Object.fromEntries(
@@ -25,31 +25,33 @@ const knobs = {
 export const command = {
   usage: `usage: npm run correctness -- [options]
 
-Opens the dev page in a headless Chromium, multiplies every case with both kinds of walker scratch, three times each,
-and compares the results with the oracles (noble) and with each other.`,
+Opens the dev page in a headless Chromium and computes every case with both placements of the prefix scratch, three
+times each. It compares the results with the oracles (noble) and with each other.`,
   options: {
-    logns: valued('8,10,12', 'sizes as powers of two; none by default when --ns is given', listOf(integer(0, 22))),
-    ns: valued('1000,4097', 'other sizes', listOf(integer(0, 2 ** 22))),
-    all: flag(`the whole list: every distribution of points with every one of scalars, at sizes from 0 to 2^17 - 1, and a
-      case in every encoding of every group of every curve, once each, the two kinds of scratch in turns; short for
-      --cases 'all;encodings' --runs 1 --walkerpriv turns`),
+    logns: valued('8,10,12', 'sizes as powers of two; none by default if --ns is given', listOf(integer(0, 22))),
+    ns: valued('1000,4097', 'sizes as numbers', listOf(integer(0, 2 ** 22))),
+    all: flag(`run the whole list once: every distribution of points with every one of scalars, at sizes from 0 to
+      2^17 - 1, and a case in every encoding of every group of every curve, with the two placements of the scratch
+      in turns; short for --cases 'all;encodings' --runs 1 --walkerpriv turns`),
     cases: repeatable(
       'core',
-      `which cases at each size: a set, or an address with points= and scalars=, where * or leaving one
-      out means all. Several: separated by ';' or by giving the option again. Default core.`,
+      `the cases at each size: a set, or an address with points= and scalars=; * or a missing part means all.
+      Separate several with ';' or repeat the option. Default core.`,
     ),
     runs: valued('3', 'runs of each case with each placement', integer(1, 1000)),
     ...knobs,
     adapter: adapterOption,
-    stall: valued('120', 'seconds without progress after which the run has failed', integer(1, 86_400), 120),
-    list: flag('lists the sets and distributions'),
+    stall: valued('120', 'the run fails after this many seconds without progress', integer(1, 86_400), 120),
+    list: flag('list the sets and distributions'),
   },
-  notes: `Environment: PW_EXECUTABLE names the Chromium; else Playwright's own, the system's, or the one npm brought is taken.
+  notes: `Environment: PW_EXECUTABLE names the Chromium. Without it, Playwright's own, the system's or the one from npm is used.
 
 Exit code: 0 all agree · 1 a disagreement, or a case did not run · 2 bad usage · 3 no browser or no adapter · 4 stalled`,
 };
 
 /**
+ * Reads the arguments as the page's query and the options of the driver.
+ *
  * @param {string[]} args
  * @throws UsageError
  */

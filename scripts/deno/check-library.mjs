@@ -1,27 +1,29 @@
 /**
  * deno run --allow-read --allow-env scripts/deno/check-library.mjs FOLDER
  *
- * The built library in Deno, whose WebGPU is wgpu and whose WGSL compiler is naga: the other one besides Dawn's. FOLDER holds the library as
- * index.js, shaders as shaders.json, and an MSM as msm.json. What became of them is printed as one line of JSON; whether it is right is for
- * tests/deno.test.ts to say.
+ * Runs the built library in Deno. Deno's WebGPU is wgpu and its WGSL compiler is naga; all other
+ * tests use Dawn. FOLDER holds the library as index.js, shaders as shaders.json, and an MSM as
+ * msm.json. The outcome is printed as one line of JSON, which tests/deno.test.ts judges.
  */
 
 /** @typedef {{ name: string, source: string }} Shader */
 
-/** What Deno has and Node's types have not. */
+/** Functions of Deno that Node's types do not declare. */
 const { args, readTextFile, cwd } =
   /** @type {{ Deno: { args: string[], readTextFile(path: string): Promise<string>, cwd(): string } }} */ (
     /** @type {unknown} */ (globalThis)
   ).Deno;
 
 const folder = args[0] ?? cwd();
-/** @param {string} name */
+/** Reads a JSON file of the folder. @param {string} name */
 const read = async (name) => JSON.parse(await readTextFile(`${folder}/${name}`));
 
 /**
+ * Compiles a shader and returns the compiler's errors.
+ *
  * @param {GPUDevice} device
  * @param {Shader} shader
- * @returns {Promise<string[]>} what is wrong with it
+ * @returns {Promise<string[]>}
  */
 async function complaints(device, { source }) {
   device.pushErrorScope('validation');

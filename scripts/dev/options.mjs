@@ -5,22 +5,24 @@ import { pageOptions, readQuery } from '../page-query.mjs';
 export const command = {
   usage: `usage: npm run dev -- [options]
 
-Serves the bench page, and keeps the rows of its runs in dev/results (or the folder WEBGPU_MSM_RESULTS).`,
+Serves the bench page and stores the rows of its runs in dev/results (or in the folder WEBGPU_MSM_RESULTS).`,
   options: {
     host: valued(
       '[address]',
-      `serve it in the local network too, over https, and print a QR code for a phone; the address says
-      which of this machine's, without one it is all of them`,
+      `serve it in the local network too, over https, and print a QR code for a phone; with an address, only on
+      that address of this machine`,
       anyText,
     ),
-    http: flag("with --host: plain http, where browsers other than this machine's have no WebGPU"),
-    port: valued('5173', 'the next free one when it is taken', integer(0, 65_535)),
+    http: flag('with --host: plain http; browsers on other machines then have no WebGPU'),
+    port: valued('5173', 'the port; if it is taken, the next free one', integer(0, 65_535)),
     open: flag('open a browser'),
     ...pageOptions,
   },
 };
 
 /**
+ * Reads the arguments as the settings of the server and the page's query.
+ *
  * @param {string[]} args
  * @throws import('../command-line.mjs').UsageError
  */
@@ -28,12 +30,13 @@ export function parseOptions(args) {
   const { values, words } = readArguments(command.options, namingEveryHost(args));
   const { host: text, http, port, open } = values;
   const host = text === '' ? true : text;
-  // Only on this machine itself is http enough for WebGPU.
+  // browsers count http as secure on their own machine only
   return { host, port, open, query: readQuery(values, words), https: host !== undefined && !isLoopback(host) && !http };
 }
 
 /**
- * `--host` alone stands for every address of this machine, but an option of parseArgs has a value or has none.
+ * Rewrites `--host` without an address to `--host=`, which stands for every address. parseArgs
+ * knows no option with an optional value.
  *
  * @param {string[]} args
  */
@@ -44,5 +47,5 @@ function namingEveryHost(args) {
   });
 }
 
-/** @param {string | true} host */
+/** Returns whether a host is this machine only. @param {string | true} host */
 const isLoopback = (host) => host !== true && /^(localhost|.*\.localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host);

@@ -1,4 +1,4 @@
-/** Carries out trials for scripts/faults.mjs, in a process that can be killed: a trial may never end. */
+/** Carries out trials for scripts/faults.mjs in a process that can be killed: a trial may hang. */
 import { openBench } from '../builds.mjs';
 import { requestDevice } from '../device.mjs';
 
@@ -22,5 +22,5 @@ process.on('message', async (/** @type {Trial} */ trial) => {
     tell({ error: String(/** @type {Error} */ (error).stack) });
   }
 });
-// nothing is left to be told
+// the parent is gone, so nothing more can be reported
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));

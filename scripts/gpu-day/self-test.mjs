@@ -1,4 +1,7 @@
-/** For scripts/gpu-day.mjs: an engine of each product on the adapter, its self-test with tables, and what compiling took; JSON on standard output. */
+/**
+ * Tests an engine with each field product on the adapter, for scripts/gpu-day.mjs. Prints a line of
+ * JSON for each: its self-test, with tables, and the times of compiling.
+ */
 import { closeGpu, openGpu } from '../adapter/open-gpu.mjs';
 import { openLibrary, project } from '../builds.mjs';
 import { onAdapter } from '../command-line.mjs';
@@ -13,7 +16,7 @@ await onAdapter(process.argv[2], async () => {
   for (const fieldProduct of /** @type {const} */ (['unsigned', 'signed', 'dot4'])) {
     const device = await requestDevice();
     const engine = await createMsmEngine({ curve: 'bn254', device, gpu, tuning: { fieldProduct, cpuBelow: 0 } });
-    // SwiftShader's compiler does not survive what it makes of dot products
+    // SwiftShader's compiler crashes on the kernels with dot products
     if (engine.adapter.software && fieldProduct === 'dot4') break;
     let error = null;
     try {

@@ -1,7 +1,8 @@
 /**
  * node scripts/gpu-day/snarkjs-modules.mjs
  *
- * The folders of snarkjs and of all that it needs, for a GPU host that has none of it: pack.sh takes them, and `proofs` of the bench can run there.
+ * Prints the folders of snarkjs and of its dependencies. A script that packs the project for a GPU
+ * host without npm takes these folders along, and the mode `proofs` of the bench can run there.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,16 +10,21 @@ import { dirname, join } from 'node:path';
 /** @type {Set<string>} */
 const found = new Set();
 
-/** Where Node would find a module that one in `from` imports. @param {string} name @param {string} from */
+/**
+ * Returns the folder in which Node finds a module that is imported from `from`.
+ *
+ * @param {string} name
+ * @param {string} from
+ */
 const folderOf = (name, from) => {
   for (let at = from; ; at = dirname(at)) {
     const folder = join(at, 'node_modules', name);
     if (existsSync(folder)) return folder;
-    if (at === '.') throw new Error(`${name} is not installed; npm ci`);
+    if (at === '.') throw new Error(`${name} is not installed; run npm ci`);
   }
 };
 
-/** @param {string} name @param {string} from */
+/** Adds a module and its dependencies. @param {string} name @param {string} from */
 const add = (name, from) => {
   const folder = folderOf(name, from);
   if (found.has(folder)) return;

@@ -1,13 +1,13 @@
 /**
- * What a borrowed GPU is asked, the most important first: whether it is right, before how fast it is. `args` are those of `npm run bench`, and `quick`
- * has them for a rehearsal on a software adapter. `mostS` is what a step may take; a GPU takes less.
+ * The steps of a day with a GPU, the most important first: correctness before speed.
  *
  * @typedef {object} Step
  * @property {string} name
  * @property {string} about
- * @property {readonly string[] | null} args null: scripts/gpu-day/self-test.mjs
- * @property {readonly string[] | null} quick
- * @property {number} mostS
+ * @property {readonly string[] | null} args arguments of `npm run bench`;
+ *   null for scripts/gpu-day/self-test.mjs
+ * @property {readonly string[] | null} quick the same for a rehearsal on a software adapter
+ * @property {number} mostS time limit in seconds; a GPU needs less
  */
 const words = (/** @type {string} */ text) => text.split(' ');
 
@@ -28,7 +28,7 @@ export const steps = [
     quick: words('msm-cross-check --logn 12 --case points=distinct,scalars=random --reps 1'),
     mostS: 60,
   },
-  { name: 'calibrate', about: 'what calibrate() finds', args: ['calibrate'], quick: ['calibrate'], mostS: 60 },
+  { name: 'calibrate', about: 'the best tuning, by calibrate()', args: ['calibrate'], quick: ['calibrate'], mostS: 60 },
   {
     name: 'sizes',
     about: '2^10 to 2^22',
@@ -38,35 +38,35 @@ export const steps = [
   },
   {
     name: 'products',
-    about: 'the whole MSM with each',
+    about: 'the whole MSM with each field product',
     args: words('sweep --logn 16 --reps 7 --fieldproduct signed,unsigned,dot4'),
     quick: words('sweep --logn 10 --reps 3 --fieldproduct signed,unsigned'),
     mostS: 60,
   },
   {
     name: 'private against workgroup',
-    about: 'where the prefix products live',
+    about: 'placement of the prefix products',
     args: words('accum-ab --logn 16 --reps 12 --a.walkerpriv 1 --b.walkerpriv 0'),
     quick: words('accum-ab --logn 10 --reps 4 --a.walkerpriv 1 --b.walkerpriv 0'),
     mostS: 60,
   },
   {
     name: 'field',
-    about: 'every product and inversion by itself',
+    about: 'every field product and inversion alone',
     args: words('field-bench --variants all'),
     quick: words('field-bench --reps 2 --ms 10'),
     mostS: 90,
   },
   {
     name: 'targets',
-    about: 'what the library is meant to reach',
+    about: 'the performance targets of the library',
     args: words('targets --logn 16 --reps 5'),
     quick: words('targets --logn 10 --reps 2 --rows small'),
     mostS: 180,
   },
   {
     name: 'proofs',
-    about: 'Groth16 by snarkjs, alone and with the library',
+    about: 'Groth16 by snarkjs, with and without the library',
     args: words('proofs --logn 12,14 --reps 6'),
     quick: words('proofs --logn 8 --reps 2 --backend cpu'),
     mostS: 120,

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Mesa's driver for Apple's GPUs (Honeykrisp) and its shim, for the arm64 tree of setup.sh: of Debian's backports, as that of Mesa 25.0 opens no device.
+# Installs Mesa's driver for Apple's GPUs (Honeykrisp) and its shim beside the arm64 tree of
+# setup.sh. They come from Debian's backports, as the driver of Mesa 25.0 opens no device.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 dir=${GPU_COMPILERS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/gpu-compilers}

@@ -1,4 +1,7 @@
-/** The compilers of GPUs that are not here, which scripts/isa/setup.sh brings: from WGSL to SPIR-V, and from there to what a chip's driver says of it. */
+/**
+ * Runs the compilers of GPUs that this machine does not have, which scripts/isa/setup.sh installs:
+ * from WGSL to SPIR-V, and from SPIR-V to the statistics of a chip's driver.
+ */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,37 +11,41 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** @typedef {import('../../dev/isa/kernels.js').ChipKernel} ChipKernel */
-/** @typedef {Readonly<Record<string, string | number>>} Statistics what the driver says, by its own names */
+/** @typedef {Readonly<Record<string, string | number>>} Statistics values by the driver's own names */
 
-/** What Dawn calls every entry point in its SPIR-V. */
+/** Name of every entry point in Dawn's SPIR-V. */
 const ENTRY_POINT = 'dawn_entry_point';
 
-/** The chip whose driver Dawn makes SPIR-V for: for those of AMD and of NVIDIA it makes the same. */
+/** The chip for which Dawn makes SPIR-V. Dawn makes the same for AMD and NVIDIA. */
 const DUMPED_FOR = 'navi31';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const folder =
   process.env.GPU_COMPILERS_DIR ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'gpu-compilers');
 
-/** How a compiler ends that took more CPU seconds than gpu-stats.sh allows: by a signal, or as a shell puts it. */
+/** Signals and exit codes of a compiler that used more CPU seconds than gpu-stats.sh allows. */
 const overLimit = ['SIGKILL', 'SIGXCPU', 128 + 9, 128 + 24];
 
 class OverLimitError extends Error {}
 
-/** They are not on this machine. */
+/** The compilers are not installed on this machine. */
 export class NoCompilersError extends Error {
   constructor() {
     super(
-      `the compilers of GPUs are not in ${folder} (GPU_COMPILERS_DIR names another place), or are those of an older version.\n` +
-        'On Debian or Ubuntu, as root, once: scripts/isa/setup.sh (5 to 15 minutes, about 2 GB). Nothing else of this project needs them.',
+      `the compilers of GPUs are missing or out of date in ${folder} (GPU_COMPILERS_DIR sets another folder).\n` +
+        'To install them, run scripts/isa/setup.sh once as root on Debian or Ubuntu (5 to 15 minutes, about 2 GB). ' +
+        'Only npm run isa needs them.',
     );
   }
 }
 
 /**
+ * Runs a program and returns its output.
+ *
  * @param {string} program
  * @param {readonly string[]} args
- * @returns {Promise<string>} what it printed
+ * @returns {Promise<string>}
+ * @throws NoCompilersError, OverLimitError
  */
 const run = (program, args) =>
   new Promise((resolve, reject) => {
@@ -56,48 +63,60 @@ const run = (program, args) =>
       if (code === 0 || (signal === 'SIGKILL' && text !== '')) resolve(text);
       else if (code === 2) reject(new NoCompilersError());
       else if (overLimit.includes(signal ?? code ?? 0))
-        reject(new OverLimitError(`${program} ${args.join(' ')}: gave up`));
+        reject(new OverLimitError(`${program} ${args.join(' ')}: reached its CPU limit`));
       else reject(new Error(`${program} ${args.join(' ')}: ${code ?? signal}\n${complaint}`));
     });
   });
 
 const script = join(here, 'gpu-stats.sh');
 
-/** @param {readonly (string | Uint8Array)[]} parts */
+/** Hashes some texts to a file name. @param {readonly (string | Uint8Array)[]} parts */
 const hashOf = (parts) => {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part).update('\0');
   return hash.digest('hex').slice(0, 32);
 };
 
-/** Where results are kept: in the tree whose programs made them, so that they go with it. @param {'amd64' | 'arm64' | 'apple'} tree */
+/**
+ * Returns the folder of cached results. It lies in the tree whose programs made them, so that both
+ * are deleted together.
+ *
+ * @param {'amd64' | 'arm64' | 'apple'} tree
+ */
 const cacheOf = (tree) => {
   const path = join(folder, tree, 'cache');
   mkdirSync(path, { recursive: true });
   return path;
 };
 
-/** @param {string} path @param {string | Uint8Array} content whole, for processes that read it meanwhile */
+/**
+ * Writes a file at once: another process reads either nothing or all of it.
+ *
+ * @param {string} path
+ * @param {string | Uint8Array} content
+ */
 const writeWhole = (path, content) => {
   const temporary = `${path}.${process.pid}`;
   writeFileSync(temporary, content);
   renameSync(temporary, path);
 };
 
-/** @throws NoCompilersError */
+/** Checks that all trees are installed. @throws NoCompilersError */
 export function assertCompilers() {
   for (const tree of ['amd64', 'arm64', 'apple'])
     if (!existsSync(join(folder, tree, '.complete'))) throw new NoCompilersError();
 }
 
-/** @param {ChipKernel} kernel @param {readonly string[]} flags Dawn's */
+/** Returns the cache path of a kernel's SPIR-V. @param {ChipKernel} kernel @param {readonly string[]} flags Dawn's flags */
 const spirvPath = ({ name, source, bindings }, flags) => {
   const { version } = createRequire(import.meta.url)('webgpu/package.json');
   return join(cacheOf('amd64'), `${hashOf([version, ...flags, name, source, ...bindings])}.spv`);
 };
 
 /**
- * Without names, so that new ones are no other kernel; and without a word that Debian 12's assembler does not know (SPV_KHR_maximal_reconvergence).
+ * Prepares a disassembly for the assembler. Names are dropped, so that a renamed variable gives the
+ * same kernel. A keyword of SPV_KHR_maximal_reconvergence becomes its number, as Debian 12's
+ * assembler does not know it.
  *
  * @param {string} text
  */
@@ -105,11 +124,11 @@ const forAssembler = (text) =>
   text.replaceAll(/^ *Op(Member)?Name .*\n/gm, '').replaceAll('MaximallyReconvergesKHR', '!6023');
 
 /**
- * The SPIR-V that Dawn makes of kernels, as files.
+ * Has Dawn compile kernels to SPIR-V files, or finds them in the cache.
  *
  * @param {readonly ChipKernel[]} kernels
  * @param {boolean} vulkanMemoryModel
- * @returns {Promise<string[]>} their paths
+ * @returns {Promise<string[]>} the paths of the files
  */
 export async function toSpirv(kernels, vulkanMemoryModel) {
   const flags = vulkanMemoryModel ? [] : ['disable-dawn-features=use_vulkan_memory_model'];
@@ -143,18 +162,19 @@ export async function toSpirv(kernels, vulkanMemoryModel) {
   return paths;
 }
 
-/** @param {string} chip */
+/** Returns the tree with a chip's driver. @param {string} chip */
 const treeOf = (chip) => (chip === 'm1' ? 'apple' : /^(adreno|mali)/.test(chip) ? 'arm64' : 'amd64');
 
 /**
- * What a chip's driver says of a kernel; what was once asked is remembered, also that its compiler does not come to an end.
+ * Returns a chip's statistics of a kernel, or null if its compiler reaches the CPU limit. Both
+ * outcomes are cached.
  *
  * @param {string} chip
  * @param {string} spirv
  * @returns {Promise<Statistics | null>}
  */
 export async function statisticsOf(chip, spirv) {
-  // what else runs is the tree's
+  // all other programs are part of the tree, and its cache is deleted with it
   const program = readFileSync(join(here, 'vkstats.c'));
   const key = hashOf([chip, readFileSync(spirv), program]);
   const path = join(cacheOf(treeOf(chip)), `${key}.json`);

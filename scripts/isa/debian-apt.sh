@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# debian-apt.sh FOLDER 'SUITES' ARCHITECTURE ARGUMENTS…: apt-get with lists of its own in a folder, of Debian's suites, whatever system this is.
+# debian-apt.sh FOLDER 'SUITES' ARCHITECTURE ARGUMENTS…
+# Runs apt-get on Debian's suites on any Debian or Ubuntu system. Its lists lie in FOLDER.
 set -euo pipefail
 folder=$1 suites=$2 arch=$3
 mirror=$("$(dirname "$(readlink -f "$0")")/debian-mirror.sh")

@@ -1,6 +1,7 @@
 /**
- * Prints the SPIR-V that Dawn makes of each kernel of a list, a line `@@@ i` before each. A process of its own: Dawn writes it to the standard output,
- * and its driver is one of those that scripts/isa/setup.sh brings.
+ * Prints the SPIR-V that Dawn makes of each kernel of a list, with a line `@@@ i` before each. This
+ * is a process of its own: Dawn writes the SPIR-V to standard output, and its driver is one that
+ * scripts/isa/setup.sh installs.
  */
 import { readFileSync, writeSync } from 'node:fs';
 import { create } from 'webgpu';
@@ -13,7 +14,7 @@ const kernels = JSON.parse(readFileSync(list, 'utf8'));
 const gpu = create(['enable-dawn-features=dump_shaders', ...flags]);
 const adapter = await gpu.requestAdapter();
 if (adapter === null) throw new Error('Dawn finds no adapter');
-// limits as the library wants them do not change what is compiled
+// default limits: those that the library requests do not change the compiled code
 const device = await adapter.requestDevice();
 device.addEventListener('uncapturederror', ({ error }) => {
   console.error(error.message);
@@ -32,5 +33,5 @@ for (const [i, { name, source, bindings }] of kernels.entries()) {
     process.exit(1);
   }
 }
-// drivers on fake devices have been seen to crash on the way out
+// drivers on fake devices may crash as the process ends
 process.kill(process.pid, 'SIGKILL');

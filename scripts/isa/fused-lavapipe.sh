@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Builds Mesa's lavapipe with fma that is fused, as on GPUs (two changed lines), so that float products can be executed here. Root, Debian 12,
-# about 10 minutes. Prints the ICD file to name in VK_ICD_FILENAMES and VK_DRIVER_FILES, for `--adapter system` with a Vulkan loader (libvulkan1).
+# Builds Mesa's lavapipe with a fused fma, as GPUs have it, so that float products can run without a
+# GPU. Two lines of Mesa are changed. Needs root and Debian 12; takes about 10 minutes. Prints the
+# ICD file to set as VK_ICD_FILENAMES and VK_DRIVER_FILES, for `--adapter system` with a Vulkan
+# loader (libvulkan1).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 dir=${GPU_COMPILERS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/gpu-compilers}/lavapipe

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds Mesa's shim for Intel, which Debian's package leaves out, into the amd64 tree of setup.sh (whose driver for Intel is Debian's). Two minutes.
+# Builds Mesa's shim for Intel into the amd64 tree of setup.sh, in about two minutes. Debian's
+# package has the driver for Intel and no shim.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 dir=${GPU_COMPILERS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/gpu-compilers}
@@ -7,7 +8,7 @@ shim=libintel_noop_drm_shim.so
 [ -f "$dir/amd64/usr/lib/x86_64-linux-gnu/$shim" ] && exit
 cd "$("$here/mesa-source.sh")"
 export PATH=$PWD/../venv/bin:$PATH
-# of the tools, one target is made; crocus asks for the least
+# only one target of the tools is built; crocus is the driver with the fewest dependencies
 [ -f shim/build.ninja ] || meson setup shim -Dtools=drm-shim,intel -Dvulkan-drivers= -Dgallium-drivers=crocus -Dplatforms= -Dglx=disabled -Degl=disabled -Dgbm=disabled \
   -Dgles1=disabled -Dgles2=disabled -Dopengl=true -Dllvm=disabled -Dvideo-codecs= -Dgallium-vdpau=disabled -Dgallium-va=disabled -Dgallium-nine=false -Dxmlconfig=disabled \
   -Dvalgrind=disabled -Dlibunwind=disabled -Dlmsensors=disabled -Dzstd=disabled -Dbuild-tests=false -Dbuildtype=release >shim.log 2>&1

@@ -3,14 +3,27 @@ import { statisticsOf, toSpirv } from './compilers.mjs';
 
 /** @typedef {import('../../dev/isa/chips.js').ChipName} ChipName */
 /** @typedef {import('../../dev/isa/kernels.js').ChipKernel} ChipKernel */
-/** @typedef {{ chip: ChipName, side: number, kernels: readonly ChipKernel[] }} Wanted what a chip is to compile with one of the settings */
-/** @typedef {{ chip: ChipName, side: number, kernel: string, statistics: import('./compilers.mjs').Statistics | null }} Compiled */
+/**
+ * Kernels to compile for a chip, with one of the settings.
+ *
+ * @typedef {{ chip: ChipName, side: number, kernels: readonly ChipKernel[] }} Wanted
+ */
 
-/** Compilers at a time. */
+/**
+ * A compiled kernel; `statistics` is null if the compiler reached its CPU limit.
+ *
+ * @typedef {object} Compiled
+ * @property {ChipName} chip
+ * @property {number} side
+ * @property {string} kernel
+ * @property {import('./compilers.mjs').Statistics | null} statistics
+ */
+
+/** Compilers that run at a time. */
 const AT_ONCE = 2;
 
 /**
- * Some at a time, each result in the place of its item.
+ * Maps items in parallel, AT_ONCE at a time, and keeps their order.
  *
  * @template Item, Result
  * @param {readonly Item[]} items
@@ -29,13 +42,13 @@ async function someAtATime(items, work) {
 }
 
 /**
- * Has kernels compiled, and makes rows of what the drivers say.
+ * Compiles kernels and returns the statistics of the drivers as rows.
  *
  * @param {typeof import('../../dev/bench/index.js')} bench
  * @param {readonly Wanted[]} wanted
  */
 export async function measure({ takesVulkanMemoryModel, figuresOf, driverOf }, wanted) {
-  progress('what Dawn makes of it …');
+  progress('Dawn compiles to SPIR-V …');
   /** @type {(Omit<Compiled, 'statistics'> & { spirv: string })[]} */
   const all = [];
   for (const { chip, side, kernels } of wanted) {

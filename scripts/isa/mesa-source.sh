@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Prints a folder with the sources of the Mesa that the trees of setup.sh have. Meson is in ../venv/bin then. Root, Debian or Ubuntu.
+# Downloads the sources of the Mesa version in the trees of setup.sh, and prints their folder.
+# Installs Meson in ../venv/bin. Needs root on Debian or Ubuntu.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 dir=${GPU_COMPILERS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/gpu-compilers}/mesa

@@ -1,8 +1,14 @@
 #!/usr/bin/env bash
-# Puts the shader compilers of real GPUs on a Debian or Ubuntu machine (amd64) that has no GPU: Mesa's Vulkan drivers on the fake devices of Mesa's
-# DRM shims. They compile as for the real chip and tell registers, spills and instructions; they execute nothing. Run as root, once; 5 to 15
-# minutes, about 2 GB under $GPU_COMPILERS_DIR (default ~/.cache/gpu-compilers). Again after an update of this project: a second.
-#   amd64 tree: AMD (RADV), NVIDIA from Turing on (NVK), Intel (ANV) · arm64 tree, under qemu: Qualcomm Adreno 6xx and 7xx (Turnip), ARM Mali (PanVK), Apple M1 (Honeykrisp)
+# Installs the shader compilers of real GPUs on a Debian or Ubuntu machine (amd64) without a GPU:
+# Mesa's Vulkan drivers on the fake devices of Mesa's DRM shims. They compile as for the real chip
+# and report registers, spills and instructions; they execute nothing.
+#
+# Run it once as root: 5 to 15 minutes, about 2 GB in $GPU_COMPILERS_DIR (default
+# ~/.cache/gpu-compilers). After an update of this project, run it again: 1 second.
+#
+#   amd64 tree: AMD (RADV), NVIDIA from Turing on (NVK), Intel (ANV)
+#   arm64 tree, under qemu: Qualcomm Adreno 6xx and 7xx (Turnip), ARM Mali (PanVK),
+#     Apple M1 (Honeykrisp)
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 dir=${GPU_COMPILERS_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/gpu-compilers}
@@ -16,7 +22,7 @@ need=(); for pair in debootstrap:debootstrap spirv-as:spirv-tools qemu-aarch64-s
 [ -f /usr/share/keyrings/debian-archive-keyring.gpg ] || need+=(debian-archive-keyring)
 if [ ${#need[@]} -gt 0 ]; then apt-get update -qq; apt-get install -y -qq "${need[@]}" >/dev/null; fi
 
-tree() { # tree ARCH: a minimal system with Mesa's Vulkan drivers and shims
+tree() { # tree ARCH: installs a minimal system with Mesa's Vulkan drivers and shims
   local arch=$1 root=$dir/$1 foreign=()
   [ -f "$root/.complete" ] && return
   rm -rf "$root"; [ "$arch" = amd64 ] || foreign=(--foreign)

@@ -1,4 +1,4 @@
-/** The mutants of the library, and those that docs/mutants.md explains. */
+/** Lists the mutants of the library, and reads the explanations in docs/mutants.md. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ export const sources = ['src', 'wgsl']
   .filter((path) => /(?<!\.d)\.ts$|\.wgsl$/.test(path))
   .sort();
 
-/** @param {string} file @returns {Mutant[]} */
+/** Lists the mutants of a source. @param {string} file @returns {Mutant[]} */
 export function mutantsOf(file) {
   const source = readFileSync(join(project, file), 'utf8');
   const lines = source.split('\n');
@@ -27,7 +27,8 @@ export function mutantsOf(file) {
 }
 
 /**
- * In an order that the seed decides alone: a change to one file does not shuffle the others.
+ * Orders mutants by a hash of the seed and of each mutant. So a change to one file leaves the order
+ * of the others as it was.
  *
  * @param {number} seed
  * @param {readonly Mutant[]} mutants
@@ -40,16 +41,17 @@ export function shuffled(seed, mutants) {
   return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ mutant }) => mutant);
 }
 
-/** Every change of a line. */
+/** Stands for every change of a line. */
 const ANY = 'any';
 
 /**
- * Of the list: `## file`, `- reason`, and below it `the line as it stands in the file`: what is changed; what else is changed.
+ * An explained mutant. The page lists them as `## file`, `- reason`, and below it
+ * `the line as it stands in the file`: a change; another change.
  *
  * @typedef {{ file: string, line: string, changes: string[], reason: string }} Explanation
  */
 
-/** @param {string} [text] @returns {Explanation[]} */
+/** Reads the explanations of the page. @param {string} [text] @returns {Explanation[]} */
 export function explanations(text = readFileSync(join(project, 'docs/mutants.md'), 'utf8')) {
   let [file, reason] = ['', ''];
   return text.split('\n').flatMap((row) => {
@@ -62,6 +64,8 @@ export function explanations(text = readFileSync(join(project, 'docs/mutants.md'
 }
 
 /**
+ * Returns whether an explanation covers a mutant.
+ *
  * @param {Explanation} explanation
  * @param {{ file: string, line: string, what: string }} mutant
  */

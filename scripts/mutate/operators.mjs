@@ -1,11 +1,11 @@
-/** What is changed in sources to see whether a test notices, in any language; and where it can be in WGSL. */
+/** Mutation operators for any language, and the places in WGSL where they apply. */
 
 /**
  * @typedef {object} Change
  * @property {number} at offset in the source
- * @property {string} from what stands there
- * @property {string} to what takes its place
- * @property {string} what it is, in a few characters
+ * @property {string} from the text at that offset
+ * @property {string} to the text that replaces it
+ * @property {string} what description in a few characters
  */
 
 /** @type {Readonly<Record<string, string>>} */
@@ -18,7 +18,7 @@ const operators = {
 };
 
 /**
- * Another token in the place of one: an operator, a word, or a number that is one more or one less.
+ * Lists replacements of a token: another operator, another word, or the number plus or minus one.
  *
  * @param {number} at
  * @param {string} from
@@ -36,31 +36,33 @@ export function tokenChanges(at, from) {
   return tos.map((to) => ({ at, from, to: /** @type {string} */ (to), what: `${from} → ${to}` }));
 }
 
-/** @param {number} at @param {string} from @returns {Change} */
+/** Negates a condition. @param {number} at @param {string} from @returns {Change} */
 export const negated = (at, from) => ({ at, from, to: `!(${from})`, what: `${from} → not` });
 
-/** @param {number} at @param {string} from @returns {Change} */
+/** Removes a statement. @param {number} at @param {string} from @returns {Change} */
 export const removed = (at, from) => ({ at, from, to: ';', what: 'removed' });
 
-/** @param {string} source @param {Change} change */
+/** Applies a change to a source. @param {string} source @param {Change} change */
 export const applied = (source, { at, from, to }) => source.slice(0, at) + to + source.slice(at + from.length);
 
-/** @param {string} source @param {number} at */
+/** Returns the line of an offset, from 1. @param {string} source @param {number} at */
 export const lineOf = (source, at) => source.slice(0, at).split('\n').length;
 
-/** Numbers, operators between spaces, words. */
+/** Matches numbers, operators between spaces, and words. */
 const TOKEN =
   /(?<![\w.<])(?:0x[0-9a-f]+|\d+)[ui]?(?![\w.>])|(?<= )(?:<<|>>|&&|\|\||[<>=!]=|[-+*/%&|^]=?|[<>])(?= )|\b(?:true|false)\b|\b(?:min|max)(?=\()/gi;
 
-/** No part of what a shader does: attributes, declarations, tags of the template. */
+/** Matches lines without behaviour: attributes, declarations, tags of the template. */
 const isInert = /^\s*(@|enable|struct|fn |\{\{|\}|$)/;
 
-/** Tags of the template and comments, as blanks: offsets stay. @param {string} line */
+/** Replaces tags of the template and comments by blanks, so that offsets stay. @param {string} line */
 const blanked = (line) => line.replace(/\/\/.*|\{\{.*?\}\}/g, (text) => '_'.repeat(text.length)).replace(/_+$/, '');
 
 /**
- * @param {string} source of a shader, or its template
- * @param {boolean} [parts] conditions and statements as well, not only tokens
+ * Lists the changes of a shader.
+ *
+ * @param {string} source the shader, or its template
+ * @param {boolean} [parts] false for changes of tokens only, without conditions and statements
  * @returns {Change[]}
  */
 export function wgslChanges(source, parts = true) {
@@ -73,7 +75,8 @@ export function wgslChanges(source, parts = true) {
     const tokens = [...code.matchAll(TOKEN)].flatMap(({ 0: token, index }) => tokenChanges(at + index, token));
     if (!parts) return tokens;
     const [, before = '', condition] = /^(.*\bif \()(.*)\) \{/.exec(code) ?? [];
-    // an assignment, a call, or where a function or a turn of a loop ends early; without its value a function does not compile
+    // an assignment, a call, or an early end of a function or a loop's turn; a `return` with a
+    // value is left out, as the function would not compile without it
     const [, indent = '', statement] = /^(\s*)((?!let\b|var\b|const\b|return |for\b)\w.*;)\s*$/.exec(code) ?? [];
     const text = (/** @type {string} */ part, /** @type {number} */ from) => line.slice(from, from + part.length);
     return [

@@ -1,17 +1,26 @@
-/** Which tests could notice a change to a source: those that import it, however indirectly, what costs least first. */
+/**
+ * Finds the tests that could notice a change to a source: those that import it, directly or not,
+ * the fastest first.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import ts from 'typescript';
 import { project } from '../builds.mjs';
 
-/** What these tests run is built, or runs elsewhere: a change that is made as a module is loaded does not get there. */
+/**
+ * Imports of tests that run a build or another process. A change that is made as a module is loaded
+ * does not reach these.
+ */
 const elsewhere = ['vite', 'playwright', 'tests/support/build-library.ts'];
 
-/** These ask about other things than whether a result is right: time, memory, whose pool it is; or they are about dev/. */
+/** Tests of other things than right results, such as time, memory and pools, and tests of dev/. */
 const aside =
   /(adapter|batch-inverse|bench-\w+|chips|compile-time|distributions|faults|field-bench(-variants)?|fuzz|knobs|leaks|mutate|peers|pools|row-log|shaders|statistics|warmup)\.test\.ts$/;
 
-/** They import all of src/. Of the tests that go through them, these are enough: all the stages, and what calls are refused. */
+/**
+ * Modules that import all of src/, and the tests to run in place of all tests that import them:
+ * these cover all stages and all refused arguments.
+ */
 const whole = {
   by: ['src/index.ts', 'src/engine/create-engine.ts'],
   tests: [
@@ -29,10 +38,15 @@ const whole = {
 };
 
 const GPU = ['tests/support/gpu.ts', 'scripts/adapter/open-gpu.mjs'];
-/** Steps of imports from a test to what it is about, and to what is somewhere in a whole MSM. */
+/** Import steps from a test to its subject, and to a module that is only part of a whole MSM. */
 const [NEAR, FAR] = [3, 9];
 
-/** @param {string} path @returns {string[]} paths from the root of the project, or names of packages */
+/**
+ * Lists the imports of a module: paths from the project's root, or names of packages.
+ *
+ * @param {string} path
+ * @returns {string[]}
+ */
 const importsOf = (path) => {
   if (!/\.(ts|mjs)$/.test(path)) return [];
   const { importedFiles } = ts.preProcessFile(readFileSync(join(project, path), 'utf8'), true, true);
@@ -46,7 +60,7 @@ const importsOf = (path) => {
 /** @type {Map<string, string[]>} */
 const known = new Map();
 
-/** @param {string} test @returns {Map<string, number>} how many steps of imports away everything is */
+/** Returns the number of import steps to every module. @param {string} test @returns {Map<string, number>} */
 const reach = (test) => {
   const distances = new Map([[test, 0]]);
   for (const [path, distance] of distances) {
@@ -63,9 +77,11 @@ const reached = readdirSync(join(project, 'tests'))
   .filter(({ distances }) => !elsewhere.some((what) => distances.get(what) === 1));
 
 /**
+ * Returns the tests of a source: those without a GPU first, then by distance.
+ *
  * @param {string} source
  * @param {boolean} [quick] only tests without a GPU
- * @returns {string[]} those first, and what is nearest
+ * @returns {string[]}
  */
 export function testsFor(source, quick = false) {
   const carries = reached.map(({ test, distances }) => {

@@ -1,31 +1,33 @@
-/** Has tests run on mutants, and a mutant killed that does not end. */
+/** Runs tests on mutants, and ends the tests of a mutant that hangs. */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { say } from '../command-line.mjs';
 
-/** A change is noticed by tests that take longer than so many times what they take without, and this much more. */
-const PATIENCE = { times: 3, ms: 10_000 };
-/** What goes before may compile all that there is. */
+/** Tests notice a change if they take longer than `times` their time without it, plus `ms`. */
+const HANG_LIMIT = { times: 3, ms: 10_000 };
+/** Time limit of tests without a change, which may compile all kernels. */
 const HEALTHY_MS = 3_600_000;
 
 /** @type {import('node:child_process').ChildProcess | undefined} */
 let worker;
 
-/** With the processes that it has started. */
+/** Ends the worker and the processes that it has started. */
 export function endWorker() {
   const pid = worker?.pid;
   worker = undefined;
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // nothing of it is left
+    // the processes have ended already
   }
 }
 process.once('exit', endWorker);
 
 /**
+ * Runs tests in the worker.
+ *
  * @param {import('./worker.mjs').Task} task
- * @param {number} ms how long it may take
+ * @param {number} ms time limit
  * @returns {Promise<import('./worker.mjs').Results>}
  */
 function runTests(task, ms) {
@@ -36,35 +38,37 @@ function runTests(task, ms) {
       end({ [what]: { failed: true, ms } });
       endWorker();
     };
-    const died = () => give('the process of the tests ends');
+    const died = () => give('the end of the tests’ process');
     const end = (/** @type {import('./worker.mjs').Results} */ results) => {
       clearTimeout(timer);
       running.off('exit', died).off('message', end);
       resolve(results);
     };
-    const timer = setTimeout(() => give('it does not end'), ms);
+    const timer = setTimeout(() => give('the time limit'), ms);
     running.once('exit', died).once('message', end).send(task);
   });
 }
 
-/** How long tests take without a change; null for those that fail without one. @type {Map<string, number | null>} */
+/** Times of tests without a change, in ms; null for a test that fails. @type {Map<string, number | null>} */
 const healthy = new Map();
 
 /**
+ * Runs tests on a mutant until one fails.
+ *
  * @param {readonly string[]} tests
  * @param {import('./mutants.mjs').Mutant} mutant
- * @returns {Promise<string | null>} the test that noticed
- * @throws Error if there is none to ask
+ * @returns {Promise<string | null>} the test that noticed; null if none did
+ * @throws Error if no test passes without a change
  */
 export async function noticedBy(tests, mutant) {
   for (const test of tests.filter((each) => !healthy.has(each))) {
     const { [test]: result } = await runTests({ tests: [test] }, HEALTHY_MS);
-    if (result?.failed) say(`${test} fails as it is: it is left out`);
+    if (result?.failed) say(`${test} fails without a change and is left out`);
     healthy.set(test, result === undefined || result.failed ? null : result.ms);
   }
   const able = tests.filter((test) => healthy.get(test) !== null);
-  if (able.length === 0) throw new Error(`no test of ${mutant.file} passes as it is`);
+  if (able.length === 0) throw new Error(`no test of ${mutant.file} passes without a change`);
   const ms = able.reduce((sum, test) => sum + (healthy.get(test) ?? 0), 0);
-  const results = await runTests({ tests: able, mutant }, PATIENCE.times * ms + PATIENCE.ms);
+  const results = await runTests({ tests: able, mutant }, HANG_LIMIT.times * ms + HANG_LIMIT.ms);
   return Object.entries(results).find(([, { failed }]) => failed)?.[0] ?? null;
 }

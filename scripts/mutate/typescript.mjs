@@ -1,4 +1,4 @@
-/** Where the operators of ours can change TypeScript, by its syntax: what only types say is not touched. */
+/** Finds the places in TypeScript where the mutation operators apply. Types are left out. */
 import { join } from 'node:path';
 import ts from 'typescript';
 import { project } from '../builds.mjs';
@@ -6,7 +6,7 @@ import { negated, removed, tokenChanges } from './operators.mjs';
 
 /** @typedef {import('./operators.mjs').Change} Change */
 
-/** @param {ts.Statement} statement @returns {boolean} whether what comes after it is not done */
+/** Returns whether a statement ends its function or its loop's turn. @param {ts.Statement} statement @returns {boolean} */
 const leaves = (statement) =>
   ts.isBlock(statement)
     ? statement.statements.some(leaves)
@@ -15,7 +15,7 @@ const leaves = (statement) =>
       ts.isContinueStatement(statement) ||
       ts.isBreakStatement(statement);
 
-/** @param {string} source @returns {Change[]} */
+/** Lists the changes of a source. @param {string} source @returns {Change[]} */
 export function typescriptChanges(source) {
   const file = ts.createSourceFile('source.ts', source, ts.ScriptTarget.Latest, true);
   /** @type {Change[]} */
@@ -49,9 +49,11 @@ const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, pr
 let program;
 
 /**
- * @param {string} path of a module of the project
- * @param {string} source what stands in it instead
- * @returns {boolean} whether it compiles
+ * Returns whether a module compiles with another source.
+ *
+ * @param {string} path path of the module
+ * @param {string} source the source in place of the file's
+ * @returns {boolean}
  */
 export function compiles(path, source) {
   const host = ts.createCompilerHost(options);

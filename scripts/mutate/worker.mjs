@@ -1,4 +1,7 @@
-/** Runs tests on sources with a change in them, for scripts/mutate/try-out.mjs, in a process that can be killed: what is changed may never end. */
+/**
+ * Runs tests on changed sources, for scripts/mutate/try-out.mjs, in a process that can be killed: a
+ * changed source may loop forever.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createVitest } from 'vitest/node';
@@ -6,12 +9,12 @@ import { project } from '../builds.mjs';
 import { applied } from './operators.mjs';
 
 /** @typedef {{ tests: readonly string[], mutant?: import('./mutants.mjs').Mutant }} Task */
-/** @typedef {Record<string, { failed: boolean, ms: number }>} Results by test, up to the first that fails */
+/** @typedef {Record<string, { failed: boolean, ms: number }>} Results by test, up to the first failure */
 
 /** @type {Task['mutant']} */
 let mutant;
 
-/** Loads one source with a change in it; no file is touched. @type {import('vite').Plugin} */
+/** Loads the mutant in place of its file, which stays unchanged. @type {import('vite').Plugin} */
 const swap = {
   name: 'mutant',
   enforce: 'pre',
@@ -27,7 +30,7 @@ const options = { root: project, watch: false, bail: 1, reporters: [{}], tagsFil
 const vitest = await createVitest('test', options, { plugins: [swap], logLevel: 'silent' });
 const specifications = await vitest.globTestSpecifications();
 
-/** @param {Task} task @returns {Promise<Results>} */
+/** Runs the tests of a task until one fails. @param {Task} task @returns {Promise<Results>} */
 async function run(task) {
   const changed = [mutant, task.mutant].map((each) => each?.file);
   mutant = task.mutant;
@@ -35,7 +38,7 @@ async function run(task) {
   /** @type {Results} */
   const results = {};
   for (const test of task.tests) {
-    // what failed before would end this one at once
+    // with `bail`, an earlier failure would end this test at once
     vitest.state.filesMap.clear();
     vitest.state.idMap.clear();
     const started = performance.now();

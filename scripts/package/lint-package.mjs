@@ -1,4 +1,8 @@
-/** npm run lint:package: publint and attw on the file that `npm pack` makes, in a folder that nobody else looks into. */
+/**
+ * npm run lint:package
+ *
+ * Runs publint and attw on the file that `npm pack` makes, in a temporary folder.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-package-'));
 
-/** @param {string[]} command */
+/** Runs a program and returns its output. @param {string[]} command */
 const run = ([program, ...options]) =>
   execFileSync(/** @type {string} */ (program), options, {
     cwd: project,
@@ -16,7 +20,7 @@ const run = ([program, ...options]) =>
     encoding: 'utf8',
   });
 
-/** @param {string} tool @param {string[]} options */
+/** Runs a tool and prints its output. @param {string} tool @param {string[]} options */
 const check = (tool, ...options) => process.stdout.write(run(['npx', '--no-install', tool, ...options]));
 
 try {

@@ -3,13 +3,13 @@ import { type ESTree, type Plugin, parseAst } from 'vite';
 
 type Node = ESTree.Node;
 
-/** Numbers, and what is computed of them alone. */
+/** Returns whether an expression consists of numbers only. */
 const isNumber = (node: Node): boolean =>
   node.type === 'BinaryExpression'
     ? isNumber(node.left) && isNumber(node.right)
     : node.type === 'Literal' && typeof node.value === 'number';
 
-/** Whether every bundler knows that evaluating it does nothing else. */
+/** Returns whether every bundler knows that evaluating an expression has no effect. */
 const isInert = (node: Node | null): boolean => {
   switch (node?.type) {
     case undefined:
@@ -38,15 +38,16 @@ const isInert = (node: Node | null): boolean => {
   }
 };
 
-/** A call that can be marked as it is: nothing else happens before it. */
+/** Returns whether a call can be marked as pure: its callee and arguments have no effect. */
 const isPlainCall = (node: Node): boolean =>
   (node.type === 'CallExpression' || node.type === 'NewExpression') &&
   node.callee.type === 'Identifier' &&
   node.arguments.every(isInert);
 
 /**
- * Every value that the modules of the bundle make when they are imported is marked as one that may be left out where nobody uses it. Nothing
- * in src/ has effects when it is imported, which a bundler cannot see by itself in a call, a class that extends another or an operator.
+ * Marks every top-level value of the bundle as pure, so that a bundler drops it where it is unused.
+ * Importing src/ has no effects, but a bundler cannot see that in a call, in a class that extends
+ * another, or in an operator.
  */
 export const noSideEffects = (): Plugin => ({
   name: 'no-side-effects',
@@ -57,18 +58,18 @@ export const noSideEffects = (): Plugin => ({
         for (const { id, init } of statement.declarations) {
           if (isInert(init)) continue;
           if (id.type !== 'Identifier')
-            throw new Error(`${chunk.fileName}: a pattern at the top: ${code.slice(id.start, id.end)}`);
+            throw new Error(`${chunk.fileName}: destructuring at the top level: ${code.slice(id.start, id.end)}`);
           if (isPlainCall(init!)) {
             marked.appendRight(init!.start, '/*@__PURE__*/');
             continue;
           }
           marked.appendRight(init!.start, '/*@__PURE__*/(()=>(').appendLeft(init!.end, '))()');
-          // what it was called by is lost on its way out of a function
+          // an anonymous class gets its name from the declaration, which the function hides
           if (init!.type === 'ClassExpression' && init!.id === null)
             marked.appendLeft(init!.start + 'class'.length, ` ${id.name}`);
         }
       } else if (!/^(Import|Export|Function)/.test(statement.type)) {
-        throw new Error(`${chunk.fileName}: has an effect: ${code.slice(statement.start, statement.end)}`);
+        throw new Error(`${chunk.fileName}: a statement with an effect: ${code.slice(statement.start, statement.end)}`);
       }
     }
     return { code: marked.toString(), map: marked.generateMap({ hires: 'boundary' }) };

@@ -4,10 +4,13 @@ import { type ESTree, type Plugin, parseAst, Visitor } from 'vite';
 const isStruct = ({ callee }: ESTree.CallExpression): boolean =>
   callee.type === 'Identifier' && callee.name === 'struct';
 
-/** What `struct(name, documented)` of src/shaders/struct.ts says of each field is a comment in WGSL, which is not shipped. */
+/**
+ * Removes the documentation of struct fields. `struct(name, documented)` of src/shaders/struct.ts
+ * writes it as comments into the WGSL, and shaders ship without comments.
+ */
 export const quietStructs = (): Plugin => ({
   name: 'quiet-structs',
-  // once it is JavaScript
+  // after TypeScript was compiled to JavaScript
   enforce: 'post',
   transform(code, id) {
     if (!id.includes('/src/msm/stages/') || !code.includes('struct(')) return null;

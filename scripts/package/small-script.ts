@@ -1,8 +1,8 @@
 import { minifySync, type Plugin } from 'vite';
 
 /**
- * JavaScript without comments and long names; the source map has both. It goes before `noSideEffects`, as a minifier takes away the marks with the
- * functions that it inlines.
+ * Minifies JavaScript; the source map keeps comments and names. This plugin goes before
+ * `noSideEffects`: a minifier that inlines a function removes its mark.
  */
 export const smallScript = (): Plugin => ({
   name: 'small-script',
@@ -15,12 +15,12 @@ export const smallScript = (): Plugin => ({
       module: true,
       sourcemap: true,
       compress: { target: 'es2022' },
-      // the one class that programs see
+      // programs see the name of this class
       mangle: { toplevel: true, reserved: ['MsmError'] },
       codegen: { removeWhitespace: true, legalComments: 'inline' },
     });
     if (errors.length > 0)
-      throw new Error(`${fileName} cannot be made small: ${errors.map(({ message }) => message).join('; ')}`);
+      throw new Error(`${fileName} cannot be minified: ${errors.map(({ message }) => message).join('; ')}`);
     return { code: small, map: map ?? null };
   },
 });

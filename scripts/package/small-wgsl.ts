@@ -1,18 +1,21 @@
 import MagicString from 'magic-string';
 import { type ESTree, type Plugin, parseAst } from 'vite';
 
-/** The spaces beside what is a token of its own, whatever stands next to it there. Braces are not: a third one would make another tag. */
+/**
+ * Spaces beside operators and punctuation that stay separate tokens in any context. Braces are left
+ * out: a third brace would make another Mustache tag.
+ */
 const needless = / *([=+*,;:&|^!()]+) */g;
-/** And beside what is one between two operands; a minus before a tag might become two. */
+/** Spaces beside operators between two operands. Before a tag, a minus might become two. */
 const between = /(?<=[\w)\]]) (-|->|%|<|>|<<|>>|<=|>=) (?=[\w(])/g;
 
 const withoutSpaces = (line: string): string => line.trim().replace(needless, '$1').replace(between, '$1');
 
 /**
- * A template of wgsl/ without what no GPU reads: comments, indentation, empty lines, spaces around operators. What it renders to stays the
- * same but for white space, as nothing is taken from between two words of a line, and lines stay lines.
+ * Removes comments, indentation, empty lines and spaces around operators from a template of wgsl/.
+ * The rendered shader differs in white space only: lines stay lines, and words stay apart.
  *
- * @throws Error where a comment holds a tag that reaches beyond it
+ * @throws Error if a comment holds a tag that reaches beyond the comment
  */
 export const withoutComments = (template: string): string =>
   template
@@ -22,13 +25,13 @@ export const withoutComments = (template: string): string =>
       if (at === -1) return withoutSpaces(line);
       const comment = line.slice(at);
       if (/\{\{\s*[^\w{\s]/.test(comment))
-        throw new Error(`a comment may name variables, and nothing else: ${comment}`);
+        throw new Error(`a comment may contain variables, but no other tags: ${comment}`);
       return withoutSpaces(line.slice(0, at));
     })
     .filter((line) => line !== '')
     .join('\n');
 
-/** Whether it makes one list, with functions of WGSL in it. */
+/** Returns whether a statement declares one list that contains WGSL functions. */
 const isTemplate = (statement: ESTree.Node, code: string): boolean =>
   statement.type === 'VariableDeclaration' &&
   statement.declarations.length === 1 &&
@@ -36,10 +39,13 @@ const isTemplate = (statement: ESTree.Node, code: string): boolean =>
     ({ init }) => init?.type === 'ArrayExpression' && /fn \w+\(/.test(code.slice(init.start, init.end)),
   );
 
-/** Shaders are shipped without comments, and side by side: what is alike is then within the reach of gzip's window. */
+/**
+ * Ships shaders without comments and next to each other: similar texts then lie within gzip's
+ * window of 32 KB.
+ */
 export const smallWgsl = (): Plugin => ({
   name: 'small-wgsl',
-  // before they are parsed
+  // before the templates are parsed
   enforce: 'pre',
   transform: (text, id) => (id.endsWith('.wgsl?template') ? { code: withoutComments(text), map: null } : null),
   renderChunk(code) {

@@ -1,9 +1,10 @@
 import { dts } from 'rollup-plugin-dts';
 
 /**
- * The declarations that ship: one file an entry, without what is `@internal`. Each entry sees no more than what its tsconfig lets it.
+ * Bundles the declarations that ship: one file for each entry, without `@internal` parts. Each
+ * entry sees only the types that its tsconfig allows.
  *
- * @param {{ configTo?: string }} given where they go, by `--configTo`
+ * @param {{ configTo?: string }} given the output folder, from `--configTo`
  */
 export default ({ configTo = 'dist' }) =>
   [

@@ -7,15 +7,15 @@ import { smallScript } from './small-script.js';
 
 const inProject = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-/** The module that knows where the worker is. */
+/** The module that starts the worker and has its address. */
 const STARTER = inProject('src/msm/cpu/start-worker.ts');
 
-/** The module that has its text. */
+/** The module that contains the worker's text. */
 const TEXT = inProject('src/msm/cpu/worker-text.ts');
 
 const NAME = 'webgpu-msm-worker.js';
 
-/** The worker in a file that needs no other, and its source map. */
+/** Builds the worker as one file without imports, and its source map. */
 const buildWorker = async (outDir: string): Promise<readonly { readonly name: string; readonly text: string }[]> => {
   const built = (await build({
     configFile: false,
@@ -44,8 +44,8 @@ const scriptOf = (files: Awaited<ReturnType<typeof buildWorker>>): string => {
 };
 
 /**
- * The package has its worker beside it, and bundlers find it by its URL. Its text is in the package a second time, in a module that is loaded where the
- * file is not found.
+ * Adds the worker to the package, twice: as a file, which bundlers find by its URL, and as a module
+ * with its text, which is loaded where the file is not found.
  */
 export const workerFile = (): Plugin => {
   let outDir = '';
@@ -64,7 +64,7 @@ export const workerFile = (): Plugin => {
       if (id === TEXT)
         return { code: `export const workerText = ${JSON.stringify(scriptOf(await files()))};`, map: null };
       if (id !== STARTER) return null;
-      // it is for those who bundle the package
+      // only those who bundle the package resolve this URL
       return { code: code.replace("'./worker.ts'", `/* @vite-ignore */ './${NAME}'`), map: null };
     },
     async generateBundle() {
@@ -75,14 +75,14 @@ export const workerFile = (): Plugin => {
   };
 };
 
-/** For tests, which run in Node what nobody built: the worker is built when it is first asked for. */
+/** Builds the worker for tests, which run the sources in Node; it is built on first use. */
 export const builtWorker = (): Plugin => {
   let url: Promise<string> | null = null;
   const write = async (): Promise<string> => {
     const folder = inProject('node_modules/.cache/webgpu-msm');
     mkdirSync(folder, { recursive: true });
     const text = scriptOf(await buildWorker(folder));
-    // several trees may have these modules in common, and each a worker of its own
+    // worktrees may share node_modules, and each has its own worker
     const path = join(folder, `worker-${createHash('sha256').update(text).digest('hex').slice(0, 16)}.mjs`);
     if (!existsSync(path)) writeFileSync(path, text);
     return pathToFileURL(path).href;

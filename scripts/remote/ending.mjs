@@ -1,41 +1,49 @@
-/** What each way of ending means: the exit code, and what to do about it. */
+/** Exit codes and advice for each way in which a remote run ends. */
 import { NoFirstProgressError, PageLostError, StalledError } from '../browser/watch-page.mjs';
 import { ConnectionError, QueueTimeoutError } from './open-page.mjs';
 import { EXIT } from './options.mjs';
 import { AdapterError, RunFailedError } from './run.mjs';
 
-/** The narrower kind of an error comes before the wider. @type {readonly [new (message: string) => Error, number, string][]} */
+/**
+ * Error class, exit code and advice; a subclass stands before its base class.
+ *
+ * @type {readonly [new (message: string) => Error, number, string][]}
+ */
 const endings = [
   [RunFailedError, EXIT.failed, ''],
   [
     AdapterError,
     EXIT.adapter,
-    'Which browser and which flags it starts with, --browser and --launch say; a page that is neither https nor this machine’s has no WebGPU',
+    'Use --browser and --launch to choose the browser and its flags. A page that is neither https nor on this machine has no WebGPU',
   ],
   [
     NoFirstProgressError,
     EXIT.noFirstProgress,
-    'On a slow connection, raise --first-progress; else see whether the address is that of the bench page',
+    'On a slow connection, raise --first-progress. Otherwise check that the address is that of the bench page',
   ],
-  [StalledError, EXIT.stalled, 'On a slow device, raise --stall or take a smaller size; else its GPU or its tab hangs'],
+  [
+    StalledError,
+    EXIT.stalled,
+    'On a slow device, raise --stall or use a smaller size. Otherwise its GPU or its tab hangs',
+  ],
   [
     QueueTimeoutError,
     EXIT.queue,
-    'A busy farm needs a larger --queue-timeout; else see whether the endpoint speaks Playwright’s protocol',
+    'On a busy farm, raise --queue-timeout. Otherwise check that the endpoint speaks Playwright’s protocol',
   ],
   [
     ConnectionError,
     EXIT.lost,
-    'See whether the endpoint runs, has that browser, takes the token (--header), and is of this Playwright’s version',
+    'Check that the endpoint runs, has that browser, accepts the token (--header), and has this Playwright’s version',
   ],
   [
     PageLostError,
     EXIT.lost,
-    'See whether the endpoint still runs and the device has memory left for this size; farms also end long sessions',
+    'Check that the endpoint still runs and that the device has memory for this size. Farms also end long sessions',
   ],
 ];
 
-/** @param {unknown} error */
+/** Returns exit code, message and advice for an error. @param {unknown} error */
 export function endingOf(error) {
   const message = error instanceof Error ? error.message : String(error);
   const [, code, advice] = endings.find(([kind]) => error instanceof kind) ?? [Error, EXIT.failed, ''];

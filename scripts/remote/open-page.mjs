@@ -1,4 +1,4 @@
-/** A page in the browser of a Playwright endpoint. */
+/** Opens a page in the browser of a Playwright endpoint. */
 import { inTime } from '../in-time.mjs';
 
 /**
@@ -10,15 +10,17 @@ import { inTime } from '../in-time.mjs';
  * @property {string} userAgent
  */
 
-/** No page in the time that was given. */
+/** The endpoint opened no page within the time limit. */
 export class QueueTimeoutError extends Error {}
 
-/** The endpoint refuses, or has no such browser. */
+/** The endpoint refuses the connection, or has no such browser. */
 export class ConnectionError extends Error {}
 
 /**
+ * Connects to the endpoint and opens a page.
+ *
  * @param {Pick<Options, 'connect' | 'headers' | 'browser' | 'launch' | 'queueSeconds'>} options
- * @param {string} url of the page; one of this machine is let through the connection
+ * @param {string} url the page's address; one of this machine is reached through the connection
  * @returns {Promise<RemotePage>}
  * @throws QueueTimeoutError, ConnectionError
  */
@@ -27,11 +29,11 @@ export async function openRemotePage({ connect, headers, browser: name, launch, 
   const late = new QueueTimeoutError(`no page within ${queueSeconds} s from ${withoutSecrets(connect)}`);
   let isLate = false;
   const opening = async () => {
-    // late, as it takes a second to be there
+    // imported late: loading Playwright takes a second
     const { [name]: type } = await import('playwright');
     const browser = await type.connect(connect, {
       headers: { ...headers, ...(launch === undefined ? {} : { 'x-playwright-launch-options': inAscii(launch) }) },
-      // A little more, so that it is always this function that gives up; and Playwright then ends what is under way.
+      // half a second more than the limit of this function, which therefore always ends first
       timeout: queueSeconds * 1000 + 500,
       ...(exposed === null ? {} : { exposeNetwork: exposed }),
     });
@@ -55,7 +57,7 @@ export async function openRemotePage({ connect, headers, browser: name, launch, 
 }
 
 /**
- * Of this machine, the far browser may reach the one port that the page comes from.
+ * Returns the address of this machine that the remote browser may reach: the page's port, no other.
  *
  * @param {string} url
  */
@@ -66,7 +68,7 @@ function exposedNetwork(url) {
 }
 
 /**
- * Farms take their tokens in the query, too.
+ * Removes the query of an endpoint: farms take tokens there.
  *
  * @param {string} endpoint
  */
@@ -76,7 +78,7 @@ export function withoutSecrets(endpoint) {
 }
 
 /**
- * JSON for a header, which holds nothing but ASCII.
+ * Formats JSON for a header, which may hold ASCII only.
  *
  * @param {unknown} value
  */
@@ -87,7 +89,7 @@ const inAscii = (value) =>
   );
 
 /**
- * What Playwright says, without its log and the frames that it draws.
+ * Shortens an error of Playwright: drops its call log and its box-drawing characters.
  *
  * @param {unknown} error
  */

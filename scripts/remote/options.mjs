@@ -33,12 +33,12 @@ const address =
   (text, name) => {
     const url = URL.canParse(text) ? new URL(text) : null;
     if (url === null || !protocols.includes(url.protocol)) {
-      throw new UsageError(`--${name}: '${text}' is no address that begins with ${protocols.join('// or ')}//`);
+      throw new UsageError(`--${name}: '${text}' is not an address that begins with ${protocols.join('// or ')}//`);
     }
     return url;
   };
 
-/** @param {string} text @returns {Record<string, unknown>} */
+/** Parses the launch options. @param {string} text @returns {Record<string, unknown>} */
 function launchOptions(text) {
   const options = json(text, 'launch');
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
@@ -50,11 +50,11 @@ function launchOptions(text) {
 export const command = {
   usage: `usage: npm run bench:remote -- --connect ws://… --autorun msm-bench --query logn=12 reps=5 [options]
 
-Runs the bench page in a browser somewhere else, through any endpoint of Playwright's protocol: a device farm's, or
-\`npx playwright run-server\` on another machine (both ends need the same version of Playwright, to the minor).`,
+Runs the bench page in a remote browser, through any endpoint of Playwright's protocol: that of a device farm, or
+\`npx playwright run-server\` on another machine (both ends need the same minor version of Playwright).`,
   options: {
-    connect: valued('ws://…', 'the endpoint; wss:// too', address('ws:', 'wss:')),
-    header: repeatable('name=value', "sent when connecting, such as a farm's token; may be given again"),
+    connect: valued('ws://…', 'the endpoint, ws:// or wss://', address('ws:', 'wss:')),
+    header: repeatable('name=value', "a header of the connection, such as a farm's token; may be repeated"),
     browser: valued(
       'chromium',
       'chromium, firefox or webkit',
@@ -63,34 +63,36 @@ Runs the bench page in a browser somewhere else, through any endpoint of Playwri
     ),
     launch: valued(
       'JSON',
-      `how the endpoint starts its browser, in Playwright's words: '{"channel":"chrome","headless":false}'.
-      A run-server without --unsafe leaves out args, executablePath, firefoxUserPrefs and others`,
+      `Playwright's launch options for the endpoint's browser: '{"channel":"chrome","headless":false}'.
+      A run-server without --unsafe ignores args, executablePath, firefoxUserPrefs and others`,
       launchOptions,
     ),
     ...pageOptions,
     url: valued(
       'https://…',
-      `a site that the bench was built for; without it the page comes from this machine, through the
-      connection, and its rows are kept in dev/results here (or the folder WEBGPU_MSM_RESULTS)`,
+      `a site with the built bench; without it this machine serves the page through the connection, and the rows
+      go to dev/results here (or to the folder WEBGPU_MSM_RESULTS)`,
       address('http:', 'https:'),
     ),
     adapter: valued(
       'any',
-      'hardware or software: the run ends at once when it is on another',
+      'hardware or software: the run fails at once on an adapter of another kind',
       oneOf('any', 'hardware', 'software'),
       /** @type {const} */ ('any'),
     ),
-    'queue-timeout': valued('600', 'seconds until there is a page: farms queue', seconds, 600),
-    'first-progress': valued('60', 'seconds from there until the run says anything', seconds, 60),
-    stall: valued('120', 'seconds without further progress', seconds, 120),
-    json: valued('FILE', 'write the environment and every row, also of a run that failed', outputFile),
-    screenshot: valued('FILE', 'a picture of the page at the end, png', outputFile),
+    'queue-timeout': valued('600', 'time limit in seconds to get a page: farms queue', seconds, 600),
+    'first-progress': valued('60', 'time limit in seconds until the first progress', seconds, 60),
+    stall: valued('120', 'time limit in seconds between two steps of progress', seconds, 120),
+    json: valued('FILE', 'write the environment and every row, also of a failed run', outputFile),
+    screenshot: valued('FILE', 'write a picture of the page at the end, as PNG', outputFile),
   },
-  notes: `Exit code: 0 done · 1 the run failed: a wrong result, or the page says why · 2 bad usage · 3 no WebGPU, or not the adapter
-asked for · 4 stalled · 5 no first progress · 6 no page in time · 7 connection refused or lost, or the page crashed`,
+  notes: `Exit code: 0 done · 1 the run failed: a wrong result, or an error of the page · 2 bad usage · 3 no WebGPU, or another
+adapter · 4 stalled · 5 no first progress · 6 no page in time · 7 connection refused or lost, or the page crashed`,
 };
 
 /**
+ * Reads the arguments as the connection, the page's query and the time limits.
+ *
  * @param {string[]} args
  * @throws UsageError
  */
@@ -105,10 +107,10 @@ export function parseOptions(args) {
     stall,
     ...rest
   } = values;
-  if (connect === undefined) throw new UsageError('--connect: which endpoint? Such as ws://127.0.0.1:3000/');
+  if (connect === undefined) throw new UsageError('--connect: missing; give an endpoint, such as ws://127.0.0.1:3000/');
   const query = readQuery(values, words);
   if (!query.has('autorun') && !url?.searchParams.has('autorun')) {
-    throw new UsageError('--autorun: which mode? Such as msm-bench; without one the page starts nothing');
+    throw new UsageError('--autorun: missing; give a mode, such as msm-bench, or the page starts nothing');
   }
   return {
     ...rest,

@@ -1,17 +1,22 @@
-/** What `npm run bench:remote` prints at the end: what our own page would, and of any page how many rows of each kind there were, and the end. */
+/**
+ * The report that `npm run bench:remote` prints at the end: the page's own report, the number of
+ * rows of each kind, and how the run ended.
+ */
 
 /** @typedef {Readonly<Record<string, unknown>>} AnyRow */
 
 /**
- * A check that failed, whatever the row is about.
+ * Returns whether a row reports a failed check.
  *
  * @param {AnyRow} row
  */
 export const isWrong = (row) => row.agrees === false || (row.event === 'repetition' && row.wallMs === null);
 
 /**
+ * Formats the whole report.
+ *
  * @param {readonly AnyRow[]} rows
- * @param {readonly string[]} report of them
+ * @param {readonly string[]} report the page's own lines
  */
 export const summary = (rows, report) => [...report, '', countLine(rows), endLine(rows)].join('\n').trimStart();
 
@@ -26,7 +31,7 @@ function countLine(rows) {
 /** @param {readonly AnyRow[]} rows */
 function endLine(rows) {
   const end = rows.find(({ event }) => event === 'end');
-  if (end === undefined) return 'end: the run did not get there';
+  if (end === undefined) return 'end: not reached';
   const seconds = typeof end.seconds === 'number' ? ` after ${end.seconds.toFixed(1)} s` : '';
   return `end: ${end.status}${seconds}${typeof end.error === 'string' ? `, ${end.error}` : ''}`;
 }

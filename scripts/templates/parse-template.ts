@@ -1,7 +1,10 @@
 import Mustache from 'mustache';
 import type { Template, TemplateToken } from '../../src/shaders/template.js';
 
-/** As `Mustache.parse` gives them: symbol, value, where from, where to; of a section also what is in it, of a partial its indentation. */
+/**
+ * A token of `Mustache.parse`: symbol, value, start, end. A section's token also has its content, a
+ * partial's its indentation.
+ */
 type Parsed = Mustache.TemplateSpans[number];
 
 const tokenOf = ([symbol, name, , , more, tagsBefore]: Parsed): TemplateToken => {
@@ -15,15 +18,15 @@ const tokenOf = ([symbol, name, , , more, tagsBefore]: Parsed): TemplateToken =>
     case '^':
       return [name, symbol, tokensOf(more as Parsed[])];
     case '>':
-      // Mustache would indent each of its lines as well, before it parses them
-      if (tagsBefore === 0 && more !== '') throw new Error(`a partial goes to the start of its line: {{> ${name}}}`);
+      // Mustache indents each line of an indented partial before it parses the partial
+      if (tagsBefore === 0 && more !== '') throw new Error(`a partial must start its line: {{> ${name}}}`);
       return [name, symbol];
     default:
-      throw new Error(`no tag of a shader's: {{${symbol}${name}}}`);
+      throw new Error(`shaders do not support this tag: {{${symbol}${name}}}`);
   }
 };
 
-/** A comment, or that tags look otherwise from here on: nothing is left of either to be rendered. */
+/** Returns whether a token renders to nothing: a comment, or a change of the delimiters. */
 const isSilent = ([symbol]: Parsed): boolean => symbol === '!' || symbol === '=';
 
 const tokensOf = (parsed: readonly Parsed[]): Template => {
@@ -37,8 +40,8 @@ const tokensOf = (parsed: readonly Parsed[]): Template => {
 };
 
 /**
- * What `renderTemplate` renders, of a text in Mustache.
+ * Parses a Mustache text to the form that `renderTemplate` renders.
  *
- * @throws Error where Mustache cannot parse it, or where a tag is not one that `renderTemplate` knows
+ * @throws Error if Mustache cannot parse it, or if `renderTemplate` does not know a tag
  */
 export const parseTemplate = (text: string): Template => tokensOf(Mustache.parse(text));

@@ -1,7 +1,10 @@
 import type { Plugin } from 'vite';
 import { parseTemplate } from './parse-template.js';
 
-/** `import template from './name.wgsl?template'` is what the Mustache in the file is parsed to: where shaders are rendered, nobody parses. */
+/**
+ * Makes `import template from './name.wgsl?template'` return the parsed Mustache of the file, so
+ * that the library ships no parser.
+ */
 export const wgslTemplates = (): Plugin => ({
   name: 'wgsl-templates',
   transform(text, id) {

@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url';
 
 export const inProject = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-/** What a process said, and how it ended. */
+/** Output and exit code of a process. */
 export interface Outcome {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs a program of Node's to its end, however that is. */
+/** Runs a Node program to its end and returns the outcome, also of a failure. */
 export const runNode = (
   args: readonly string[],
   options: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv; readonly timeout: number },
@@ -29,6 +29,6 @@ export const runNode = (
     child.once('close', (code) => settle({ code, ...said }));
   });
 
-/** Runs a script of this project, as its npm command does. */
+/** Runs a script of this project as its npm command does. */
 export const runScript = (script: string, args: readonly string[], timeout: number): Promise<Outcome> =>
   runNode([resolve(inProject('.'), script), ...args], { cwd: inProject('.'), timeout });

@@ -2,13 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Launched } from '../../scripts/browser/launch.mjs';
 import { inProject } from './run-script.js';
 
-/** A Playwright endpoint on this machine that serves one client at a time, as a farm's device does. */
+/** Starts a Playwright endpoint here. It serves one client at a time, like a device of a farm. */
 export interface RunServer {
   readonly endpoint: string;
   readonly process: ChildProcess;
 }
 
-/** The libraries that the browser needs come from the environment, which a client of the server cannot set. */
+/** The browser's libraries come from the server's environment, which a client cannot set. */
 export const startRunServer = ({ env }: Launched['launchOptions']): Promise<RunServer> =>
   new Promise((resolve, reject) => {
     const server = spawn(

@@ -1,13 +1,7 @@
-import {
-  isKnob,
-  leftToEngine,
-  needsGpu,
-  problemText,
-  queryText,
-  readKnobs,
-  spelledOut,
-  suggestedMode,
-} from './bench/knobs.js';
+import { leftToEngine, spelledOut } from './bench/check-knobs.js';
+import { isKnob } from './bench/knob-names.js';
+import { problemText, queryText } from './bench/knob-problems.js';
+import { needsGpu, readKnobs, suggestedMode } from './bench/knobs.js';
 import { startBench } from './bench/modes/index.js';
 import { modes } from './bench/modes.js';
 import { type MsmBench, Run } from './bench/run.js';

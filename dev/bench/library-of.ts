@@ -7,6 +7,6 @@ import type { Setting } from './settings.js';
 /** Returns the sources of this bench, unless the setting names a build. */
 export const libraryOf = async (host: Host, { build }: Pick<Setting, 'build'>): Promise<Library> => {
   if (build === null) return { createMsmEngine, stageChecks };
-  if (host.openBuild === undefined) throw new Error('there are no folders here to take a build from');
+  if (host.openBuild === undefined) throw new Error('build: this host has no folders; run it with npm run bench');
   return host.openBuild(build);
 };

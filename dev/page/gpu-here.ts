@@ -1,5 +1,7 @@
 /** Whether there is a GPU here, what to do without one, and what is then out of reach. */
-import { isSettingKnob, needsGpu, queryText, readKnobs, withoutSide } from '../bench/knobs.js';
+import { isSettingKnob, withoutSide } from '../bench/knob-names.js';
+import { queryText } from '../bench/knob-problems.js';
+import { needsGpu, readKnobs } from '../bench/knobs.js';
 import { isGpuKnob } from '../bench/settings.js';
 import { h } from './dom.js';
 

@@ -1,16 +1,9 @@
 /** The form of the page. What it says stands as a URL beside it: whatever it starts can be linked to. */
-import {
-  knobsOf,
-  needsGpu,
-  type Problem,
-  queryText,
-  type RunKnobName,
-  readKnobs,
-  runKnobs,
-  suggestedMode,
-  withoutSide,
-} from '../bench/knobs.js';
+import { knobsOf, withoutSide } from '../bench/knob-names.js';
+import { type Problem, queryText } from '../bench/knob-problems.js';
+import { needsGpu, readKnobs, suggestedMode } from '../bench/knobs.js';
 import { isGpuOnly, type Mode, modes, pageModeNames } from '../bench/modes.js';
+import { type RunKnobName, runKnobs } from '../bench/run-knobs.js';
 import { engineKnobs, isGpuKnob } from '../bench/settings.js';
 import { defaultCurve, defaultEncoding, defaultGroup } from '../cases/address.js';
 import { pointDistributions } from '../cases/point-distributions.js';

@@ -1,4 +1,4 @@
-import { type Problem, queryText } from '../bench/knobs.js';
+import { type Problem, queryText } from '../bench/knob-problems.js';
 import { h, note } from './dom.js';
 
 /** All that is wrong with the knobs. */

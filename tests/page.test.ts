@@ -89,7 +89,7 @@ describe('the dev page in Chromium', () => {
       };
     });
     await page.goto(url);
-    await page.getByRole('heading', { name: 'What this is' }).waitFor();
+    await page.getByRole('heading', { name: 'About this page' }).waitFor();
     expect(await bench()).toMatchObject({ status: 'idle', rows: [], adapter: null, lastWallMs: null, error: null });
     expect(posted).toEqual([]);
     await page.getByText('brings the points of a bucket together').waitFor();

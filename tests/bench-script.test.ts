@@ -385,7 +385,7 @@ describe('npm run bench', () => {
     [['msm-bench', '--adapter', 'abacus'], 'abacus'],
     [['msm-bench', '--json', '/no/such/folder/x.json'], '--json: there is no folder'],
     [['sweep', '--trace', 'x.json'], '--trace'],
-    [['loading', '--encodings', 'be,zcash'], '--encodings: "zcash" is none of bn254, g1; there are le, be, '],
+    [['loading', '--encodings', 'be,zcash'], '--encodings: "zcash" is not an encoding of bn254, g1; use le, be, '],
     [['accum-ab', '--b.build', '/nowhere'], '--build: /nowhere/dist/index.js is not there'],
     [['targets', '--rows', 'work,nonsense'], '--rows: "nonsense" is not work or efficiency or '],
     [['targets', '--rows', ','], '--rows: ""'],

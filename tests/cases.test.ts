@@ -1,7 +1,7 @@
 import { numberToBytesLE } from '@noble/curves/utils.js';
 import { describe, expect, it } from 'vitest';
 import { formatCaseAddress, parseCaseAddress } from '../dev/cases/address.js';
-import { everyCase, everyGroup, listSizes, pairwiseCases, placementInTurn } from '../dev/cases/list.js';
+import { alternatingPlacement, everyCase, everyGroup, listSizes, pairwiseCases } from '../dev/cases/list.js';
 import { encodedPoints, isOnCurve, makeCase, makePoints } from '../dev/cases/msm-case.js';
 import { type PointDistributionName, pointDistributions } from '../dev/cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
@@ -317,7 +317,10 @@ describe('addresses', () => {
       'curve=ed25519,encoding=ark,points=pairs,scalars=random,n=1,seed=1',
       'encoding: "ark" is not an encoding of ed25519, g1; use le, be, le-montgomery',
     ],
-    ['curve=bn254,group=g2,encoding=aztec-compressed,points=pairs,scalars=random,n=1,seed=1', 'not an encoding of bn254, g2'],
+    [
+      'curve=bn254,group=g2,encoding=aztec-compressed,points=pairs,scalars=random,n=1,seed=1',
+      'not an encoding of bn254, g2',
+    ],
     ['', '""'],
   ])('%s is refused by name', (text, named) => {
     expect(() => parseCaseAddress(text)).toThrow(RangeError);
@@ -348,7 +351,7 @@ describe('the list', () => {
 
   it('gives each placement half of every distribution, of every size, and of the tenth', () => {
     const halves = (cases: typeof all) => {
-      const ofPrivate = countOf(cases, (address) => placementInTurn(address) === 'private');
+      const ofPrivate = countOf(cases, (address) => alternatingPlacement(address) === 'private');
       return Math.abs(ofPrivate - cases.length / 2);
     };
     for (const name of pointNames) expect(halves(all.filter(({ points }) => points === name))).toBeLessThanOrEqual(6);

@@ -1,6 +1,6 @@
 /** Parses the settings of a query, and the placements of its cases. */
 import type { CaseAddress } from '../cases/address.js';
-import { placementInTurn } from '../cases/list.js';
+import { alternatingPlacement } from '../cases/list.js';
 import { listItems } from './lists.js';
 import type { Mode } from './modes.js';
 import type { Placement } from './rows.js';
@@ -49,6 +49,6 @@ export function placementsOf(
   // the CPU has no walker, so there is no scratch to place
   if (mode !== 'msm-cross-check' || setting?.backend === 'cpu') return () => [undefined];
   const text = query.get('walkerpriv');
-  if (text === 'turns') return (address) => [placementInTurn(address)];
+  if (text === 'turns') return (address) => [alternatingPlacement(address)];
   return () => (text === null ? ['workgroup', 'private'] : [setting?.tuning.walkerPrefixMemory]);
 }

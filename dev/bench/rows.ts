@@ -208,7 +208,7 @@ interface Rows {
     readonly jobs: number;
     readonly singleMs: number;
     readonly togetherMs: number;
-    /** Of the concurrent ones, the number that were coalesced. */
+    /** Number of the concurrent sums that were coalesced. */
     readonly merged: number;
   };
   /** Interactive calls, one at a time: without and with background calls. */
@@ -337,7 +337,7 @@ interface Rows {
   readonly calibrated: {
     /** Knobs that differ from their defaults. */
     readonly tuning: Partial<Tuning>;
-    /** The same, as in the URL. */
+    /** The tuning as URL parameters. */
     readonly query: string;
     readonly tookMs: number;
     readonly compileMs: number;

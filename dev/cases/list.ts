@@ -65,7 +65,7 @@ export const everyEncoding = (seed: number): CaseAddress[] =>
  * Returns the placement of prefix products of a case that runs with one only. Placements alternate
  * along each axis of the list.
  */
-export const placementInTurn = ({ points, scalars, n }: CaseAddress): 'private' | 'workgroup' => {
+export const alternatingPlacement = ({ points, scalars, n }: CaseAddress): 'private' | 'workgroup' => {
   const index =
     everyPoints.indexOf(points) + everyScalars.indexOf(scalars) + (listSizes as readonly number[]).indexOf(n);
   return index % 2 === 0 ? 'private' : 'workgroup';

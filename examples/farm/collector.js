@@ -184,7 +184,7 @@ export class Collector {
    */
   async #judge({ sum, state, task }) {
     const fault = await faultOf(await this.#engines.of(task), sum);
-    // random, so that nobody can predict which sums are audited
+    // random, so that audits are unpredictable
     const isDrawn = randomInt(2 ** 32) < this.#options.auditShare * 2 ** 32;
     const audited = fault !== null || state === 'doubted' || isInfinity(sum) || isDrawn;
     if (!audited) return { fault, audited, sum };

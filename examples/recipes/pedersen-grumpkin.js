@@ -1,5 +1,5 @@
 /**
- * Pedersen commitments to vectors on Grumpkin. Generators are hashed to the curve, so nobody knows
+ * Pedersen commitments to vectors on Grumpkin. Generators are hashed to the curve, so no one knows
  * a relation between them.
  */
 import { Field } from '@noble/curves/abstract/modular.js';

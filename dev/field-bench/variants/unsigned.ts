@@ -33,7 +33,9 @@ const conditionalSubtraction = (m: Modulus, width: number): string => {
  */
 export const plain = unsigned(13, 'plain', conditionalSubtraction);
 
-/** The same without the final subtraction: below 2p on input and output, because R > 4p. */
+/**
+ * The plain product without the final subtraction: below 2p on input and output, because R > 4p.
+ */
 export const lazy = unsigned(13, 'lazy', returnLimbs);
 export const unsigned14 = unsigned(14, 'unsigned', returnLimbs);
 export const unsigned15 = unsigned(15, 'unsigned', returnLimbs);

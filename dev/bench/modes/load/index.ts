@@ -87,7 +87,7 @@ async function runLoad(run: Run, host: Host, knobs: Knobs): Promise<void> {
       rowsOf(run.bench.rows, 'load'),
       rowsOf(run.bench.rows, 'together'),
       interactive,
-      // what the CPU alone is to take nobody has promised
+      // there are no targets for the CPU alone
       bench.adapter.software && bench.gpu !== null,
       bench.gpu !== null,
     );

@@ -62,14 +62,14 @@ export function proofsResult(rows: readonly StampedRow[]): Parts {
   const lines = sizes.flatMap((logn) =>
     (['plain', 'ours'] as const).flatMap((side) => {
       const own = told.filter((row) => row.logn === logn && row.side === side);
-      const turns = select(own, side, 'in turns');
-      if (turns.length === 0) return [];
+      const interleaved = select(own, side, 'in turns');
+      if (interleaved.length === 0) return [];
       const peak = peakOf(select(own, side, 'first', 'by itself'));
       return [
         {
-          ...{ logn, side, proofs: turns.length, constraints: turns[0]?.constraints ?? 0 },
-          ms: median(msOf(turns)) as number,
-          msmMs: median(turns.map(({ msmMs }) => msmMs)) as number,
+          ...{ logn, side, proofs: interleaved.length, constraints: interleaved[0]?.constraints ?? 0 },
+          ms: median(msOf(interleaved)) as number,
+          msmMs: median(interleaved.map(({ msmMs }) => msmMs)) as number,
           firstMs: msOf(select(own, side, 'first'))[0] ?? Number.NaN,
           peak: peak === null ? '' : (peak / 1e6).toFixed(0),
         },

@@ -1,13 +1,7 @@
-import {
-  isKnob,
-  leftToEngine,
-  needsGpu,
-  problemText,
-  queryText,
-  readKnobs,
-  spelledOut,
-  suggestedMode,
-} from './bench/knobs.js';
+import { leftToEngine, spelledOut } from './bench/check-knobs.js';
+import { isKnob } from './bench/knob-names.js';
+import { problemText, queryText } from './bench/knob-problems.js';
+import { needsGpu, readKnobs, suggestedMode } from './bench/knobs.js';
 import { startBench } from './bench/modes/index.js';
 import { modes } from './bench/modes.js';
 import { type MsmBench, Run } from './bench/run.js';
@@ -16,7 +10,7 @@ import { h, note } from './page/dom.js';
 import { explanation } from './page/explanation.js';
 import { missingGpu, offerCpu, whyNoGpu } from './page/gpu-here.js';
 import { pageHost } from './page/host.js';
-import { FORM_ID, type KnobForm, knobForm } from './page/knob-form.js';
+import { FORM_ID, KnobForm } from './page/knob-form.js';
 import { noteList, problemList } from './page/problems.js';
 import { makeRowPoster } from './page/row-poster.js';
 import { RunView } from './page/run-view.js';
@@ -31,7 +25,9 @@ declare global {
 const codes = (names: readonly string[]): (Node | string)[] =>
   names.flatMap((name, i) => [...(i === 0 ? [] : [', ']), h('code', {}, name)]);
 
-/** Shows the knobs that the address sets, those it leaves to the engine, and a button that runs it. */
+/**
+ * Shows the knobs that the address sets, those it leaves to the engine, and a button that runs it.
+ */
 const readyToRun = (query: URLSearchParams, left: readonly string[]): HTMLElement => {
   const text = queryText(query);
   return h(
@@ -53,7 +49,7 @@ const readyToRun = (query: URLSearchParams, left: readonly string[]): HTMLElemen
   );
 };
 
-/** Says that there is no GPU, where that is so, and takes what needs one out of use. */
+/** Shows a notice if there is no GPU, and disables what needs one. */
 async function lookForGpu(
   query: URLSearchParams,
   form: KnobForm,
@@ -66,13 +62,13 @@ async function lookForGpu(
   form.withoutGpu();
 }
 
-/** What the page shows of an address; starts what that says. */
+/** Returns the content of the page for an address, and starts the run that the address asks for. */
 function open(asked: URLSearchParams): (Node | null)[] {
   const { knobs, problems, notes } = readKnobs(asked);
   const query = spelledOut(asked);
   const left = leftToEngine(asked);
   const mode = knobs?.mode ?? null;
-  const form = knobForm(query, problems);
+  const form = new KnobForm(query, problems);
   if (knobs !== null && mode !== null) {
     const poster = makeRowPoster();
     const view = new RunView(mode, poster, () => run);
@@ -80,7 +76,8 @@ function open(asked: URLSearchParams): (Node | null)[] {
     window.msmBench = run.bench;
     const running = startBench(run, pageHost(queryText(asked)), knobs, mode);
     const change = h('details', { class: 'change' }, h('summary', {}, 'Change the knobs'), form.root);
-    // a run on the CPU has the machine to itself until it is over; what to run next is below it
+    // a run on the CPU keeps the machine to itself until it is over; the notice then follows the
+    // run
     if (needsGpu(knobs)) void lookForGpu(query, form);
     else void running.then(() => lookForGpu(query, form, (notice) => change.before(notice)));
     return [
@@ -110,7 +107,7 @@ const query = readAddress(location);
 const parts = open(query).filter((part) => part !== null);
 document.querySelector('#main')?.replaceChildren(...parts);
 
-// another fragment in the address bar loads no page by itself
+// a changed fragment alone does not reload the page
 addEventListener('hashchange', () => {
   if (`${readAddress(location)}` !== `${query}`) location.reload();
 });

@@ -9,7 +9,7 @@ import { workerCounts } from '../dev/bench/modes/cpu-pool/starts.js';
 import { verdictOf } from '../dev/bench/modes/targets/findings.js';
 import { reportLines } from '../dev/bench/report.js';
 import type { RowOf, StampedRow } from '../dev/bench/rows.js';
-import { worthwhileWorkers } from '../dev/bench/threads/crewed-engine.js';
+import { worthwhileWorkers } from '../dev/bench/threads/engine-with-workers.js';
 import { slowedDown } from '../dev/bench/threads/slow-down.js';
 import { libraryCurve } from '../dev/cases/library-curve.js';
 import type { RunRecord } from '../src/api/run-record.js';
@@ -33,8 +33,8 @@ describe('knobs', () => {
       expect([cases.map(({ address }) => address.n), reps]).toEqual([[2 ** 14], 7]);
     }
     expect(parse(`autorun=${mode}&workers=3&n=100`).settings.map(({ workers }) => workers)).toEqual([3]);
-    expect(() => parse(`autorun=${mode}&workers=0`)).toThrow('workers: "0" leaves nothing to compare; 1 or more');
-    expect(() => parse(`autorun=${mode}&walkers=8`)).toThrow('walkers: means nothing to');
+    expect(() => parse(`autorun=${mode}&workers=0`)).toThrow('workers: "0" leaves nothing to compare; use 1 or more');
+    expect(() => parse(`autorun=${mode}&walkers=8`)).toThrow('walkers: not used by');
     expect(expectedLine(parse(`autorun=${mode}`))).toMatch(/^With its defaults this takes .* on two cores\.$/);
   });
 });
@@ -121,7 +121,7 @@ describe('what cpu-distribution shows', () => {
     );
     // √(0.9 · 0.4)
     expect(text).toContain(
-      '\nLeast overall: dynamic, 8 rows (0.600 times as long as static, the geometric mean of 2 works; 0.900 in the worst of them)\n',
+      '\nFastest overall: dynamic, 8 rows (0.600 times the wall time of static, the geometric mean of 2 works; 0.900 in the worst work)\n',
     );
     expect(text).toMatch(/\nRows to threads +even, 2¹⁰ +sparse, 2¹⁰ +Geometric mean\nstatic +1\.000 +1\.000 +1\.000\n/);
     expect(text).toMatch(/\ndynamic, 2 rows +1\.100 +0\.500 +0\.742\n/);
@@ -135,7 +135,7 @@ describe('what cpu-distribution shows', () => {
       ...[wayOf('even', STATIC, 100, 2, 5), wayOf('even', 'dynamic, 2 rows', 50, 2, 5)],
       wayOf('even', 'by size', 50.1, 2, 5),
     );
-    expect(text).toMatch(/; in none of them is it faster by more than noise than by size; static\)\n/);
+    expect(text).toMatch(/; in no work faster by more than noise than by size; static\)\n/);
     expect(text).toMatch(/\nby size +50\.1 +49\.6 – 51\.1 +0\.501 +8 +2\n/);
     expect(text).toContain(
       '2 rows: the least median of 3, but these repetitions do not tell it apart from by size; static.',
@@ -144,8 +144,8 @@ describe('what cpu-distribution shows', () => {
 
   it('is no verdict where no worker took part', () => {
     const text = report(wayOf('even', STATIC, 100, 0), wayOf('even', 'dynamic, 2 rows', 50, 0));
-    expect(text).toContain('No worker took part: there is too little to do for one. Take more points.');
-    expect(text).not.toMatch(/Least overall|the fastest/);
+    expect(text).toContain('No worker took part, because the sum is too small for one; take more points.');
+    expect(text).not.toMatch(/Fastest overall|the fastest/);
   });
 });
 
@@ -169,9 +169,9 @@ describe('what workers are meant to cost', () => {
   };
 
   it('is that few points take no longer where there may be many, and no worker', () => {
-    const judged = (...rows: RowOf<'few-points'>[]) => judgeFewPoints(rows).map(verdictOf);
-    expect(judged(fewPoints(1, 1), fewPoints(8, 1.01), fewPoints(64, 1))).toEqual(['met', 'met', 'met']);
-    expect(judged(fewPoints(1, 1), fewPoints(8, 1.2), fewPoints(64, 1, 1))).toEqual(['MISSED', 'met', 'MISSED']);
+    const verdictsOf = (...rows: RowOf<'few-points'>[]) => judgeFewPoints(rows).map(verdictOf);
+    expect(verdictsOf(fewPoints(1, 1), fewPoints(8, 1.01), fewPoints(64, 1))).toEqual(['met', 'met', 'met']);
+    expect(verdictsOf(fewPoints(1, 1), fewPoints(8, 1.2), fewPoints(64, 1, 1))).toEqual(['MISSED', 'met', 'MISSED']);
   });
 
   const resident = (of: RowOf<'resident'>['of'], round: number, millions: number): RowOf<'resident'> => ({
@@ -197,9 +197,9 @@ describe('what workers are meant to cost', () => {
     const told = (rows: RowOf<'resident'>[]) => judgeResident(rows).map(({ value, note }) => [value, note]);
     expect(told(bare)).toEqual([
       [1, undefined],
-      [null, 'no worker took part: take more points'],
+      [null, 'no worker took part; take more points'],
     ]);
-    const unknown = [null, 'a page cannot say what memory it has'];
+    const unknown = [null, 'a page cannot measure its memory'];
     expect(told([])).toEqual([unknown, unknown]);
   });
 });

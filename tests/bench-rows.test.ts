@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { blocksOf, hasTrace, toChromeTrace, toCsv, toJson } from '../dev/bench/export.js';
 import { reportLines } from '../dev/bench/report.js';
 import type { RowOf, StampedRow } from '../dev/bench/rows.js';
-import { fastestOf, partsOfWall, summarise, summarisePeers, type Timed } from '../dev/bench/summary.js';
+import { fastestOf, partsOfWallTime, summarise, summarisePeers, type Timed } from '../dev/bench/summary.js';
 import { quantumOf } from '../dev/bench/timestamp-quantum.js';
 import { browserOf, systemOf } from '../dev/page/host.js';
 import { adapterLine } from '../scripts/adapter/adapter-line.mjs';
@@ -75,14 +75,14 @@ describe('the summary of a run', () => {
     ].map(({ wallMs, walk }) => repetition(wallMs, { phases: [{ name: 'walk', ms: walk }] }));
     const [timed] = summarise(parts) as [Timed];
     expect(timed).toMatchObject({ medianMs: 70, typicalMs: 70, phases: [{ name: 'walk', ms: 60 }] });
-    expect(partsOfWall(timed)).toEqual([
+    expect(partsOfWallTime(timed)).toEqual([
       { name: 'walk', ms: 60 },
       { name: 'host, waiting', ms: 10 },
     ]);
     // of an even number none has the median: it is that of the faster of the two in the middle
     const [even] = summarise(parts.slice(1)) as [Timed];
     expect(even).toMatchObject({ medianMs: 65, typicalMs: 60, phases: [{ name: 'walk', ms: 20 }] });
-    expect(partsOfWall({ phases: null, typicalMs: 60 })).toBeNull();
+    expect(partsOfWallTime({ phases: null, typicalMs: 60 })).toBeNull();
   });
 
   it('has no bound where that was exceeded, and says so', () => {
@@ -107,7 +107,7 @@ describe('the summary of a run', () => {
       lowMs: null,
       gpuMs: null,
       phases: null,
-      wallTimes: null,
+      hostTimes: null,
     });
     expect(timed?.wallTimesMs).toEqual([]);
     expect(reportLines([init, repetition(10), repetition(null)]).join('\n')).toMatch(/\n2¹⁰ +WRONG\n/);
@@ -191,7 +191,7 @@ describe('what a run comes to, in words', () => {
       /\n2⁵ = 32 points\n\nRatio, B ÷ A: 0\.700 \(95 % interval 0\.700 to 0\.700, bootstrap over 8/,
     );
     const mixed = ofAb(compared(16, 0.8, null), compared(32, 1, null));
-    expect(verdicts(mixed)).toEqual(['It depends on the size']);
+    expect(verdicts(mixed)).toEqual(['Depends on the size']);
     expect(mixed).toContain('(2⁴: B is faster; 2⁵: No difference)');
   });
 
@@ -212,7 +212,7 @@ describe('what a run comes to, in words', () => {
     ]).join('\n');
     expect(text).toMatch(/\nSetting +ms +Defaults then, ms +÷ defaults +95 % interval +Chosen\n/);
     expect(text).toMatch(/\nwalkers=4 +50\.0 +40\.0 +1\.250 +0\.400 to 1\.200\n/);
-    expect(text).toMatch(/\nfieldproduct=dot4 +wrong, or impossible here +– +– +–\n/);
+    expect(text).toMatch(/\nfieldproduct=dot4 +wrong, or not possible here +– +– +–\n/);
   });
 
   it('calls a run on the CPU that, and no software adapter', () => {

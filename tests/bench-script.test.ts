@@ -185,7 +185,7 @@ describe('npm run bench', () => {
     const { code, stdout, stderr } = await bench(...`crossover --largest 4 --reps 2 --json ${json}`.split(' '));
     expect(code, stderr).toBe(0);
     expect(stderr).toMatch(/^With its defaults this takes .* on two cores/);
-    expect(stdout).toMatch(/\nThe CPU is ahead up to n = [0124]: tuning: \{ cpuBelow: [0124] \}\n/);
+    expect(stdout).toMatch(/\nThe CPU is faster up to n = [0124]: tuning: \{ cpuBelow: [0124] \}\n/);
     const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
     const told = rows.flatMap((row) => (row.event === 'repetition' ? [`${row.n} ${row.setting} ${row.on}`] : []));
     // in turns
@@ -200,7 +200,7 @@ describe('npm run bench', () => {
     const { code, stdout, stderr } = await bench('replay', '--trace', trace, '--json', json);
     expect(code, stderr).toBe(0);
     expect(stdout).toContain('The trace, 3 calls');
-    expect(stdout).toMatch(/\nas the library decides +[\d,.]+ +\d\.\d{3}\n/);
+    expect(stdout).toMatch(/\nrouted by the library +[\d,.]+ +\d\.\d{3}\n/);
     expect(stdout).toMatch(/\nweak phone.* +[\d.]+ +[\d.]+ +1\.\d{3} +1\.\d{3} +\d+, \d+, \d+\n/);
     const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
     const told = rows.flatMap((row) => (row.event === 'replayed' ? [row] : []));
@@ -224,7 +224,7 @@ describe('npm run bench', () => {
     const { code, stdout, stderr } = await bench(...args.split(' '));
     expect(code, stderr).toBe(0);
     expect(stdout).toMatch(/^adapter: CPU, \d+ logical cores, no GPU opened/);
-    expect(stdout).toMatch(/\nLeast overall: .* the geometric mean of \d works/);
+    expect(stdout).toMatch(/\nFastest overall: .* the geometric mean of \d works/);
     const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
     const shared = rows.flatMap((row) => (row.event === 'shared' ? [row] : []));
     // ten distributions, five workloads
@@ -275,7 +275,7 @@ describe('npm run bench', () => {
     expect(stdout).toMatch(/\nc +Jobs a second .*\n1 .*\n4 /);
     for (const without of ['no overlap', 'no merging', 'nothing kept'])
       expect(stdout).toMatch(new RegExp(`\\n${without} +[\\d.]+ +[\\d.]+ \\(`));
-    expect(stdout).toMatch(/passes whose scratch was more than the budget +≤ 0 +0 +met/);
+    expect(stdout).toMatch(/passes whose scratch exceeded the budget +≤ 0 +0 +met/);
     const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
     const passes = rows.flatMap((row) => (row.event === 'load' ? [row] : []));
     expect(passes.map(({ concurrency, sharing }) => `${concurrency} ${sharing}`)).toEqual([
@@ -341,7 +341,7 @@ describe('npm run bench', () => {
       expect(stdout).toMatch(new RegExp(`\n${name} +[\\d.]+ +[\\d.]+ `));
     }
     expect(stdout).toMatch(
-      /\ninverting S numbers a thread, products each +S = 1 +S = 4 +S = 8 +S = 16 +S = 32 +Compile, ms\n/,
+      /\nInverting S numbers a thread, products each +S = 1 +S = 4 +S = 8 +S = 16 +S = 32 +Compile, ms\n/,
     );
     expect(stdout).toMatch(/\nworkgroup columns, 64 in \d+ +[\d.]+ /);
     // two repetitions are too few for a difference
@@ -381,11 +381,11 @@ describe('npm run bench', () => {
     [['race'], '--autorun: "race"'],
     [['--logn', '10'], 'no mode given; the modes are msm-cross-check, '],
     [['sweep', 'calibrate'], "'calibrate' belongs to no option"],
-    [['field-bench', '--logn', '4'], '--logn: means nothing to autorun=field-bench'],
+    [['field-bench', '--logn', '4'], '--logn: not used by autorun=field-bench'],
     [['msm-bench', '--adapter', 'abacus'], 'abacus'],
     [['msm-bench', '--json', '/no/such/folder/x.json'], '--json: there is no folder'],
     [['sweep', '--trace', 'x.json'], '--trace'],
-    [['loading', '--encodings', 'be,zcash'], '--encodings: "zcash" is none of bn254, g1; there are le, be, '],
+    [['loading', '--encodings', 'be,zcash'], '--encodings: "zcash" is not an encoding of bn254, g1; use le, be, '],
     [['accum-ab', '--b.build', '/nowhere'], '--build: /nowhere/dist/index.js does not exist'],
     [['targets', '--rows', 'work,nonsense'], '--rows: "nonsense" is not work or efficiency or '],
     [['targets', '--rows', ','], '--rows: ""'],

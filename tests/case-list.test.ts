@@ -10,7 +10,7 @@
 import { afterAll, expect, test, vi } from 'vitest';
 import { type CaseAddress, defaultEncoding, formatCaseAddress } from '../dev/cases/address.js';
 import { engineIn } from '../dev/cases/engine-in.js';
-import { placementInTurn } from '../dev/cases/list.js';
+import { alternatingPlacement } from '../dev/cases/list.js';
 import { encodedPoints, makePoints } from '../dev/cases/msm-case.js';
 import type { PointSet } from '../dev/cases/point-distributions.js';
 import { scalarDistributions } from '../dev/cases/scalar-distributions.js';
@@ -47,7 +47,7 @@ afterAll(() => {
 
 const engineFor = async (address: CaseAddress): Promise<MsmEngine<Coordinate>> => {
   const { curve, group } = address;
-  const walkerPrefixMemory = placementInTurn(address);
+  const walkerPrefixMemory = alternatingPlacement(address);
   const key = `${curve} ${group} ${walkerPrefixMemory}`;
   const options = { device: await getDevice(), memoryBudget, tuning: { walkerPrefixMemory, cpuBelow: 0 } };
   const engine = engines.get(key) ?? (await engineIn(createMsmEngine, address, options));

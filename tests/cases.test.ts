@@ -1,7 +1,7 @@
 import { numberToBytesLE } from '@noble/curves/utils.js';
 import { describe, expect, it } from 'vitest';
 import { formatCaseAddress, parseCaseAddress } from '../dev/cases/address.js';
-import { everyCase, everyGroup, listSizes, pairwiseCases, placementInTurn } from '../dev/cases/list.js';
+import { alternatingPlacement, everyCase, everyGroup, listSizes, pairwiseCases } from '../dev/cases/list.js';
 import { encodedPoints, isOnCurve, makeCase, makePoints } from '../dev/cases/msm-case.js';
 import { type PointDistributionName, pointDistributions } from '../dev/cases/point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
@@ -307,7 +307,7 @@ describe('addresses', () => {
     ],
     [
       'encoding=zcash,points=pairs,scalars=random,n=1,seed=1',
-      'encoding: "zcash" is none of bn254, g1; there are le, be, le-montgomery, eip196, ark',
+      'encoding: "zcash" is not an encoding of bn254, g1; use le, be, le-montgomery, eip196, ark',
     ],
     [
       'curve=ed25519,group=g2,points=pairs,scalars=random,n=1,seed=1',
@@ -315,9 +315,12 @@ describe('addresses', () => {
     ],
     [
       'curve=ed25519,encoding=ark,points=pairs,scalars=random,n=1,seed=1',
-      'encoding: "ark" is none of ed25519, g1; there are le, be, le-montgomery',
+      'encoding: "ark" is not an encoding of ed25519, g1; use le, be, le-montgomery',
     ],
-    ['curve=bn254,group=g2,encoding=aztec-compressed,points=pairs,scalars=random,n=1,seed=1', 'none of bn254, g2'],
+    [
+      'curve=bn254,group=g2,encoding=aztec-compressed,points=pairs,scalars=random,n=1,seed=1',
+      'not an encoding of bn254, g2',
+    ],
     ['', '""'],
   ])('%s is refused by name', (text, named) => {
     expect(() => parseCaseAddress(text)).toThrow(RangeError);
@@ -348,7 +351,7 @@ describe('the list', () => {
 
   it('gives each placement half of every distribution, of every size, and of the tenth', () => {
     const halves = (cases: typeof all) => {
-      const ofPrivate = countOf(cases, (address) => placementInTurn(address) === 'private');
+      const ofPrivate = countOf(cases, (address) => alternatingPlacement(address) === 'private');
       return Math.abs(ofPrivate - cases.length / 2);
     };
     for (const name of pointNames) expect(halves(all.filter(({ points }) => points === name))).toBeLessThanOrEqual(6);
@@ -419,11 +422,11 @@ describe('selecting cases', () => {
     expect(points).toEqual(
       pointNames.filter((name) => !pointDistributions[name].make(40, 1).points.some(({ infinity }) => infinity)),
     );
-    expect(() => selectCases([`${filter},points=all-infinity`], [40], 1)).toThrow('the encoding has none');
+    expect(() => selectCases([`${filter},points=all-infinity`], [40], 1)).toThrow('which the encoding cannot express');
     const { curve } = makeCase(parseCaseAddress('points=pairs,scalars=random,n=1,seed=1'));
     const address = parseCaseAddress(`${filter},points=all-infinity,n=1,seed=1`);
     expect(() => encodedPoints({ address, curve, points: makePoints(address) })).toThrow(
-      'encoding: aztec-compressed has no infinity',
+      'encoding: aztec-compressed cannot express infinity',
     );
   });
 

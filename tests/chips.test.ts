@@ -137,7 +137,7 @@ describe('figures of what drivers say', () => {
   });
 
   test('one that is missing is named', () => {
-    expect(() => figuresOf('navi31', common)).toThrow("the driver of navi31 does not say 'Instructions'");
+    expect(() => figuresOf('navi31', common)).toThrow("the driver of navi31 does not report 'Instructions'");
   });
 
   test('two settings stand side by side with their ratio; what a driver does not say is no column', () => {
@@ -160,7 +160,7 @@ describe('figures of what drivers say', () => {
 
 test('every chip is of a maker whose figures are understood', () => {
   expect(tableChips.every((chip) => chipNames.includes(chip))).toBe(true);
-  for (const chip of chipNames) expect(() => figuresOf(chip, {})).toThrow(/does not say/);
+  for (const chip of chipNames) expect(() => figuresOf(chip, {})).toThrow(/does not report/);
 });
 
 test('without the compilers the command says how they are brought', async () => {

@@ -176,9 +176,9 @@ describe('products of loading a point', () => {
     expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
       ['loading a point', 'products'],
       ['import', '5'],
-      ['y, by which is larger', String(decompress.larger)],
-      ['y, by which is odd', String(decompress.odd)],
-      ['checkSubgroup', 'nothing: all are in the group'],
+      ['y, selected as the larger root', String(decompress.larger)],
+      ['y, selected as the odd root', String(decompress.odd)],
+      ['checkSubgroup', 'none: all points are in the group'],
     ]);
     const ofEdwards = (await loadTable({ curve: 'baby-jubjub', group: 'g1' })).split('\n');
     expect(ofEdwards.map((line) => line.split(/ {2,}/)[0])).toEqual(['loading a point', 'import', 'checkSubgroup']);
@@ -191,7 +191,7 @@ describe('what cannot be counted is refused', () => {
     ['fn main() {}', /no entry point/],
     [`${declared.replace('u32', 'Thing')}\n  let a = data[0];`, /array<Thing>/],
     [`${declared}\n  } else if (data[0] == 1u) {`, /no statement/],
-    [`${declared}\n  let a = data[\n    0u];`, /goes on in the next line/],
+    [`${declared}\n  let a = data[\n    0u];`, /must not continue on the next line/],
   ])('%s', (source, message) => {
     expect(() => instrument(source, 16)).toThrow(message);
   });

@@ -76,7 +76,7 @@ describe('the collector', { tags: 'long' }, () => {
     const zeros = '00'.repeat(64);
     await deliver(statement.id, 100, zeros);
     await until('it is found', () => wrong().length === 1);
-    expect(wrong()).toMatchObject([{ first: 100, worker: 'liar', why: expect.stringMatching(/not the sum/) }]);
+    expect(wrong()).toMatchObject([{ first: 100, worker: 'liar', why: expect.stringMatching(/differs from the sum/) }]);
     await startWorker('honest', 0);
     expect(await sumOf(statement.id)).toBe(expected);
     // and it may be

@@ -250,7 +250,7 @@ describe('the farm', { tags: 'long' }, () => {
     await until('both are found', () => wrong().length === 2);
     expect(wrong()).toMatchObject([
       { first: 100, worker: 'liar', why: expect.stringMatching(/^not-on-curve/) },
-      { first: 0, worker: 'liar', why: expect.stringMatching(/not the sum/) },
+      { first: 0, worker: 'liar', why: expect.stringMatching(/differs from the sum/) },
     ]);
     await startWorker('honest', 0);
     expect(await sumOf(statement.id)).toBe(expected);

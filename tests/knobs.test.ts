@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { leftToEngine, needsGpu, parseKnobs, queryText, readKnobs, suggestedMode } from '../dev/bench/knobs.js';
+import { leftToEngine } from '../dev/bench/check-knobs.js';
+import { queryText } from '../dev/bench/knob-problems.js';
+import { needsGpu, parseKnobs, readKnobs, suggestedMode } from '../dev/bench/knobs.js';
 import { tuningQuery } from '../dev/bench/settings.js';
 import { formatCaseAddress } from '../dev/cases/address.js';
 import { readAddress } from '../dev/page/address.js';
@@ -167,9 +169,9 @@ describe('the knobs of the page', () => {
       { name: 'build=/some/where', build: '/some/where' },
       { name: 'defaults', build: null },
     ]);
-    expect(() => parseKnobs(query)).toThrow('a.build: a page has no folders; npm run bench takes builds');
+    expect(() => parseKnobs(query)).toThrow('a.build: a page has no folders; use npm run bench for builds');
     expect(() => parse('autorun=targets')).toThrow(
-      'autorun: targets is for a terminal, npm run bench -- targets: it needs',
+      'autorun: targets runs in a terminal only, npm run bench -- targets: it needs',
     );
     expect(
       parseKnobs(new URLSearchParams('autorun=targets&rows=cold, work&logn=14&strict=1'), 'terminal'),
@@ -251,7 +253,7 @@ describe('the knobs of the page', () => {
   it('leave alone what is nobody’s knob, and say so', () => {
     for (const name of ['utm_source', 'fbclid', 'gclid', 'ref', 'v', 't', 'lang', 'toString', 'a.toString', 'theme']) {
       const { knobs, problems, notes } = read(`autorun=msm-bench&logn=8&${name}=x`);
-      expect({ problems, notes }).toEqual({ problems: [], notes: [expect.stringContaining(`${name} is no knob`)] });
+      expect({ problems, notes }).toEqual({ problems: [], notes: [expect.stringContaining(`${name} is not a knob`)] });
       expect(knobs).toEqual(parse('autorun=msm-bench&logn=8'));
     }
   });
@@ -298,7 +300,7 @@ describe('the knobs of the page', () => {
   it('name the sweep that takes a list', () => {
     const { problems } = read('autorun=msm-bench&logn=8&walkertpb=32,64&peers=none&walkerpriv');
     expect(problems).toHaveLength(1);
-    expect(problems[0]?.text).toContain('walkertpb: "32,64" is a list, and autorun=msm-bench takes one value');
+    expect(problems[0]?.text).toContain('walkertpb: "32,64" is a list; autorun=msm-bench takes one value');
     const { instead } = problems[0] ?? {};
     // without the peers, which mean nothing to a sweep
     expect(instead && queryText(instead)).toBe('autorun=sweep&logn=8&walkertpb=32,64&walkerpriv=1');
@@ -331,17 +333,17 @@ describe('the knobs of the page', () => {
     ['reps=0', 'reps: "0"'],
     ['seed=-1', 'seed: "-1"'],
     ['walkerpriv=2', 'walkerpriv: "2"'],
-    ['autorun=msm-bench&walkerpriv=turns', 'walkerpriv: turns'],
+    ['autorun=msm-bench&walkerpriv=turns', 'walkerpriv: "turns"'],
     ['autorun=msm-bench&walkertpb=32,64', 'walkertpb: "32,64"'],
     ['autorun=msm-bench&n=0', 'n: "0"'],
     ['autorun=msm-bench&peers=wasm', 'peers: "wasm"'],
-    ['autorun=msm-bench&a.c=8', 'a.c: means nothing to autorun=msm-bench'],
-    ['autorun=msm-bench&chains=4', 'chains: means nothing'],
-    ['autorun=field-bench&logn=4', 'logn: means nothing'],
-    ['autorun=calibrate&c=4', 'c: means nothing'],
-    ['autorun=accum-ab', 'A and B are the same'],
-    ['autorun=accum-ab&c=8', 'A and B are the same'],
-    ['autorun=accum-ab&a.logn=8', 'a.logn: the same for A and B'],
+    ['autorun=msm-bench&a.c=8', 'a.c: not used by autorun=msm-bench'],
+    ['autorun=msm-bench&chains=4', 'chains: not used by'],
+    ['autorun=field-bench&logn=4', 'logn: not used by'],
+    ['autorun=calibrate&c=4', 'c: not used by'],
+    ['autorun=accum-ab', 'A and B are equal'],
+    ['autorun=accum-ab&c=8', 'A and B are equal'],
+    ['autorun=accum-ab&a.logn=8', 'a.logn: A and B share this knob'],
     ['autorun=accum-ab&a.walkerprv=1', 'a.walkerprv'],
     ['autorun=accum-ab&b.c=17', 'c: "17"'],
     ['autorun=sweep&walkertpb=1..65', 'walkertpb: "1..65" is more than 64'],
@@ -360,18 +362,21 @@ describe('the knobs of the page', () => {
     ['autorun=msm-bench&group=g3', 'group: "g3" is not g1 or g2'],
     ['autorun=msm-bench&curve=secp256k1&group=g2', 'group: secp256k1 has no g2; bn254, bls12-381, bls12-377 have one'],
     ['autorun=msm-cross-check&case=curve%3Dpallas,group%3Dg2', 'group: pallas has no g2'],
-    ['autorun=msm-bench&encoding=zcash', 'encoding: "zcash" is none of bn254, g1; there are le, be, '],
-    ['autorun=msm-bench&encoding=aztec-compressed&points=all-infinity', 'the encoding has none'],
-    ['autorun=accum-ab&encoding=aztec-compressed&b.group=g2', 'encoding: "aztec-compressed" is none of bn254, g2'],
-    ['autorun=loading&encoding=be', 'encoding: means nothing to autorun=loading'],
+    ['autorun=msm-bench&encoding=zcash', 'encoding: "zcash" is not an encoding of bn254, g1; use le, be, '],
+    ['autorun=msm-bench&encoding=aztec-compressed&points=all-infinity', 'which the encoding cannot express'],
+    [
+      'autorun=accum-ab&encoding=aztec-compressed&b.group=g2',
+      'encoding: "aztec-compressed" is not an encoding of bn254, g2',
+    ],
+    ['autorun=loading&encoding=be', 'encoding: not used by autorun=loading'],
     ['autorun=loading&n=0', 'n: "0"'],
-    ['autorun=loading&curve=p256&encodings=le,gnark', 'encodings: "gnark" is none of p256, g1'],
-    ['autorun=field-bench&encoding=be', 'encoding: means nothing'],
+    ['autorun=loading&curve=p256&encodings=le,gnark', 'encodings: "gnark" is not an encoding of p256, g1'],
+    ['autorun=field-bench&encoding=be', 'encoding: not used by'],
     ['autorun=accum-ab&b.group=G2', 'b.group: "G2" is not g1 or g2'],
     ['autorun=accum-ab&curve=vesta&b.group=g2', 'group: vesta has no g2'],
-    ['autorun=msm-bench&a.group=g2', 'a.group: means nothing to autorun=msm-bench'],
+    ['autorun=msm-bench&a.group=g2', 'a.group: not used by autorun=msm-bench'],
     ['autorun=sweep&group=g1,g2', 'group: "g1,g2" is not g1 or g2'],
-    ['autorun=field-bench&group=g2', 'group: means nothing'],
+    ['autorun=field-bench&group=g2', 'group: not used by'],
   ])('?%s is refused by name', (query, named) => {
     expect(() => parse(query)).toThrow(RangeError);
     expect(() => parse(query)).toThrow(named);

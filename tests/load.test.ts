@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseKnobs } from '../dev/bench/knobs.js';
 import { callInLoops } from '../dev/bench/modes/load/callers.js';
-import { drawJobs, mixes, placeOfSet } from '../dev/bench/modes/load/jobs.js';
+import { drawJobs, mixes, rangeOfSet } from '../dev/bench/modes/load/jobs.js';
 import { judgeLoad } from '../dev/bench/modes/load/judge.js';
 import { makeProblem } from '../dev/bench/modes/load/problem.js';
 import { loadResult } from '../dev/bench/modes/load/result.js';
@@ -42,7 +42,7 @@ describe('the jobs of a mix', () => {
   it('have points, and known answers that are not each other’s', () => {
     const problem = makeProblem({ curve: 'bn254', group: 'g1' }, 4, 1);
     for (const mix of mixes) {
-      for (const { set, n } of drawJobs(mix, 4, 10, 1)) expect(n).toBeLessThanOrEqual(placeOfSet(set, 4).length);
+      for (const { set, n } of drawJobs(mix, 4, 10, 1)) expect(n).toBeLessThanOrEqual(rangeOfSet(set, 4).length);
     }
     expect(problem.pointsOf('all')).toEqual(
       Uint8Array.from((['a', 'b', 'c'] as const).flatMap((set) => [...problem.pointsOf(set)])),
@@ -197,7 +197,7 @@ describe('many calls at once', () => {
       ['queued', 1],
       ['staged', 9],
       ['on the GPU', 40],
-      ['folded', 5],
+      ['windows combined', 5],
     ]);
     expect(loadResult([])).toEqual([]);
   });
@@ -214,7 +214,7 @@ describe('many calls at once', () => {
     });
     expect(() => parse('autorun=load&mix=verifier')).toThrow('mix: "verifier" is not prover or small');
     expect(() => parse('autorun=load&concurrency=0')).toThrow('concurrency: "0"');
-    expect(() => parse('autorun=msm-bench&jobs=3')).toThrow('jobs: means nothing to autorun=msm-bench');
+    expect(() => parse('autorun=msm-bench&jobs=3')).toThrow('jobs: not used by autorun=msm-bench');
   });
 
   it('have a cap on workers to be without only where workers compute', () => {

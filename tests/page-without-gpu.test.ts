@@ -252,7 +252,7 @@ const DRAW = `(async () => {
   const what = 'p95 of interactive calls with others in the background ÷ (twice that alone, and one submit)';
   const findings = [
     { what, target: { most: 1 }, value: 12345.678, interval: [11234.5, 13456.7], unit: 'million' },
-    { what, target: { least: 0.95 }, value: null, note: 'a page cannot say what memory it has; needs --logn 16' },
+    { what, target: { least: 0.95 }, value: null, note: 'a page cannot measure its memory; needs --logn 16' },
     { what, target: null, value: null, failure: 'wrong result at ' + 'points=distinct,'.repeat(6) + ': (0x1, 0x2)' },
   ];
   const root = document.createElement('section');

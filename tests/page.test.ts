@@ -89,7 +89,7 @@ describe('the dev page in Chromium', () => {
       };
     });
     await page.goto(url);
-    await page.getByRole('heading', { name: 'What this is' }).waitFor();
+    await page.getByRole('heading', { name: 'About this page' }).waitFor();
     expect(await bench()).toMatchObject({ status: 'idle', rows: [], adapter: null, lastWallMs: null, error: null });
     expect(posted).toEqual([]);
     await page.getByText('brings the points of a bucket together').waitFor();
@@ -133,9 +133,9 @@ describe('the dev page in Chromium', () => {
     // its figures, large, are the median's
     const own = rows.filter((row) => row.event === 'repetition').toSorted((a, b) => (a.wallMs ?? 0) - (b.wallMs ?? 0));
     const middle = own[1]?.wallMs as number;
-    const wall = page.locator('.tiles > div', { has: page.getByText('Wall', { exact: true }) });
+    const wall = page.locator('.tiles > div', { has: page.getByText('Wall time', { exact: true }) });
     expect(await wall.locator('dd').first().textContent()).toBe(`${formatMs(middle)} ms`);
-    for (const label of ['GPU time', 'Product equivalents', 'Of the roofline', 'Beside noble'])
+    for (const label of ['GPU time', 'Product equivalents', 'Of the roofline', 'Against noble'])
       expect(await page.locator('.tiles dt', { hasText: label }).count()).toBe(1);
     // and where its time goes is that of the repetition in the middle: the parts add up to its wall
     const shares = page.getByRole('figure', { name: 'Where the time goes' });
@@ -152,7 +152,7 @@ describe('the dev page in Chromium', () => {
     const markdown = (await copied('Copy as Markdown')).split('\n');
     expect(markdown[0]).toBe('### Benchmark');
     expect(markdown).toContain(`<${url}?autorun=msm-bench&logn=6&reps=3>`);
-    expect(markdown).toContain(`- Wall: **${formatMs(middle)} ms** (median of 3)`);
+    expect(markdown).toContain(`- Wall time: **${formatMs(middle)} ms** (median of 3)`);
     const heads = markdown.findIndex((line) => line.startsWith('| n | Answer | Median, ms |'));
     expect(markdown[heads + 1]).toMatch(/^\| --- \|( ---: \|)+$/);
     expect(markdown[heads + 2]).toContain(`| 2⁶ | ✓ right | ${formatMs(middle)} |`);
@@ -270,7 +270,7 @@ describe('the dev page in Chromium', () => {
     const { low, ratio, high } = (comparison as NonNullable<typeof comparison>).wallTimes;
     expect(low).toBeLessThanOrEqual(ratio);
     expect(ratio).toBeLessThanOrEqual(high);
-    await page.getByRole('figure', { name: 'How the times are distributed' }).waitFor();
+    await page.getByRole('figure', { name: 'Distribution of the times' }).waitFor();
     // one verdict, and what it rests on
     const verdict = page.locator('.tiles > div', { has: page.getByText('Verdict', { exact: true }) });
     await verdict.getByText('95 % interval').waitFor();
@@ -295,7 +295,7 @@ describe('the dev page in Chromium', () => {
     expect(clamped.rows.flatMap((row) => (row.event === 'warm-up' ? row.clamped : []))).toEqual([
       expect.stringMatching(/^walkertpb: 256 asked, \d+ used$/),
     ]);
-    await page.getByText('could not have all that was asked for').waitFor();
+    await page.getByText('This device limits some knobs').waitFor();
     const { rows } = await run('autorun=msm-bench&logn=4&reps=1&cpubelow=100&peers=none');
     expect(rows.filter((row) => row.event === 'repetition')).toMatchObject([{ on: 'cpu', gpuMs: null }]);
     expect(rows.some(({ event }) => event === 'bound')).toBe(false);
@@ -329,7 +329,7 @@ describe('the dev page in Chromium', () => {
     });
     await page.getByText('✗ wrong').first().waitFor();
     // not that of the repetitions before it either
-    await page.getByText('it has no time').waitFor();
+    await page.getByText('its times are void').waitFor();
     expect(rows.at(-1)).toMatchObject({ event: 'end', status: 'failed', medians: [] });
   });
 
@@ -343,8 +343,8 @@ describe('the dev page in Chromium', () => {
     });
     expect(rows.filter((row) => row.event === 'comparison')).toEqual([]);
     expect(rows.at(-2)).toMatchObject({ event: 'repetition', setting: 'B', agrees: false, wallMs: null, phases: null });
-    await page.getByText('no time counts').first().waitFor();
-    expect(await page.getByRole('figure', { name: 'How the times are distributed' }).isVisible()).toBe(false);
+    await page.getByText('its times are void').first().waitFor();
+    expect(await page.getByRole('figure', { name: 'Distribution of the times' }).isVisible()).toBe(false);
     const [file] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download JSON' }).click(),
@@ -364,7 +364,7 @@ describe('the dev page in Chromium', () => {
     expect(told?.hostTimes?.submitToResultMs).toBeGreaterThan(0);
     await page.getByText('no timestamps: wall times only').waitFor();
     await page.getByText('By the host’s clock', { exact: true }).click();
-    for (const name of ['encode', 'submit to result', 'read back, fold']) {
+    for (const name of ['encode', 'submit to result', 'read back, combine windows']) {
       await page.getByRole('rowheader', { name, exact: true }).first().waitFor();
     }
   });
@@ -434,14 +434,14 @@ describe('the dev page in Chromium', () => {
     expect(pool.rows.filter(({ event }) => event === 'few-points')).toHaveLength(4);
     expect(pool.rows.filter(({ event }) => event === 'ready')).toMatchObject([{ workers: 1 }]);
     expect(pool.rows.filter(({ event }) => event === 'resident')).toEqual([]);
-    const why = 'not measured a page cannot say what memory it has';
+    const why = 'not measured a page cannot measure its memory';
     await page.getByRole('cell', { name: why }).first().waitFor();
     const distribution = await run('autorun=cpu-distribution&logn=12&reps=1&workers=1');
     expect({ status: distribution.status, error: distribution.error }).toEqual({ status: 'done', error: null });
     const slowed = distribution.rows.filter((row) => row.event === 'shared' && row.work === 'even, one worker slowed');
     expect(slowed).toHaveLength(10);
     expect(slowed[0]).toMatchObject({ setting: 'static', mostWorkers: 1 });
-    await page.getByText('Least overall').waitFor();
+    await page.getByText('Fastest overall').waitFor();
   });
 
   it('checks a case with both placements of the scratch', { tags: 'long' }, async () => {
@@ -485,7 +485,7 @@ describe('the dev page in Chromium', () => {
     tags: 'long',
   }, async () => {
     await page.goto(`${url}?walkerpriv&walkertpb&logn=4&reps=1&peers=none&utm_source=mail`);
-    await page.getByText('utm_source is no knob of the bench, and was ignored').waitFor();
+    await page.getByText('utm_source is not a knob of the bench, and was ignored').waitFor();
     const ready = page.getByRole('region', { name: 'Ready to run' });
     expect(await ready.textContent()).toContain('walkerpriv=1&logn=4&reps=1&peers=none');
     expect(await page.locator('[name="walkerpriv"]').inputValue()).toBe('1');

@@ -1,6 +1,6 @@
 /** What comparisons rest on: ratios of medians, turns, other scalars each time, and the unit of costs. */
 import { describe, expect, it } from 'vitest';
-import { inTurns } from '../dev/bench/in-turns.js';
+import { interleave } from '../dev/bench/interleave.js';
 import { makeCase, redrawn } from '../dev/cases/msm-case.js';
 import { makeMeter } from '../dev/field-bench/product-meter.js';
 import { bn254G1, Random, samePoint, toAffinePoint } from '../dev/oracle/known-bases.js';
@@ -113,14 +113,14 @@ describe('the ratio of medians', () => {
 describe('the loop of repetitions', () => {
   it('takes turns, and so does who begins; what comes before and after them is said once a repetition', async () => {
     const log: string[] = [];
-    await inTurns(['A', 'B'], 3, {
+    await interleave(['A', 'B'], 3, {
       begin: (repetition) => log.push(`begin ${repetition}`),
       take: async (who) => void log.push(who),
       end: async () => void log.push('end'),
     });
     expect(log.join(' ')).toBe('begin 1 A B end begin 2 B A end begin 3 A B end');
     const three: number[] = [];
-    await inTurns([0, 1, 2], 3, { take: async (who) => void three.push(who) });
+    await interleave([0, 1, 2], 3, { take: async (who) => void three.push(who) });
     expect(three).toEqual([0, 1, 2, 1, 2, 0, 2, 0, 1]);
   });
 
@@ -130,7 +130,7 @@ describe('the loop of repetitions', () => {
       log.push(who);
       if (who === 'B' && repetition === 2) throw new Error('wrong');
     };
-    await expect(inTurns(['A', 'B'], 5, { take })).rejects.toThrow('wrong');
+    await expect(interleave(['A', 'B'], 5, { take })).rejects.toThrow('wrong');
     expect(log).toEqual(['A', 'B', 'B']);
   });
 

@@ -1,20 +1,22 @@
-/** The CPU alone: no GPU is opened, as what plays one may be this very CPU. */
+/**
+ * Sets a run up on the CPU alone. It opens no GPU, because a software GPU would use this very CPU.
+ */
 import { createMsmEngine } from '../../src/index.js';
 import { version } from '../../src/version.js';
-import { tellBeginning } from './beginning.js';
-import type { BenchPlace } from './bench-place.js';
+import type { BenchSetup } from './bench-setup.js';
 import type { Host } from './environment.js';
+import { emitInit } from './init-row.js';
 import type { Knobs } from './knobs.js';
 import { libraryOf } from './library-of.js';
 import type { Run } from './run.js';
 
-/** Tells the run's first row. */
-export async function openBenchCpu(run: Run, host: Host, knobs: Knobs): Promise<BenchPlace> {
+/** Emits the first row of the run. */
+export async function openBenchCpu(run: Run, host: Host, knobs: Knobs): Promise<BenchSetup> {
   const begun = performance.now();
   const engine = await createMsmEngine({ curve: 'bn254', backend: 'cpu', maxWorkers: 0 });
   const { adapter } = engine;
   engine.destroy();
-  tellBeginning(run, knobs, {
+  emitInit(run, knobs, {
     query: host.query,
     adapter,
     environment: {

@@ -1,16 +1,18 @@
-/** The device of a run, shared by all engines that it compares, and the record of where that is. */
+/** Opens the device that all engines of a run share, and records the environment. */
 import { MsmError } from '../../src/errors.js';
 import { openDevice } from '../../src/gpu/device.js';
 import { version } from '../../src/version.js';
-import { tellBeginning } from './beginning.js';
 import type { Environment, Host } from './environment.js';
+import { emitInit } from './init-row.js';
 import type { Knobs } from './knobs.js';
 import { libraryOf } from './library-of.js';
 import type { Run } from './run.js';
 import type { Setting } from './settings.js';
 import { timestampQuantum } from './timestamp-quantum.js';
 
-/** Limits stand on the prototype, so that no enumeration of the object's own properties has them. */
+/**
+ * Returns limits as an object. They are on the prototype, so own-property enumeration misses them.
+ */
 const limitsOf = (limits: GPUSupportedLimits): Record<string, number> => {
   const found: Record<string, number> = {};
   for (const name in limits) {
@@ -23,7 +25,7 @@ const limitsOf = (limits: GPUSupportedLimits): Record<string, number> => {
 export type BenchDevice = Awaited<ReturnType<typeof openBenchDevice>>;
 
 /**
- * Opens a device as the library would, and tells the run's first row.
+ * Opens a device as the library would, and emits the first row of the run.
  *
  * @throws MsmError `no-webgpu`, `unsupported-device`
  */
@@ -44,7 +46,7 @@ export async function openBenchDevice(run: Run, host: Host, knobs: Knobs) {
 
   try {
     const environment = await environmentOf(host, gpu, device);
-    tellBeginning(run, knobs, { query: host.query, adapter, environment, createMs });
+    emitInit(run, knobs, { query: host.query, adapter, environment, createMs });
     const library = (setting: Pick<Setting, 'build' | 'checks'>) => libraryOf(host, setting);
     return { device, adapter, host, gpu, library, destroy };
   } catch (error) {
@@ -54,9 +56,9 @@ export async function openBenchDevice(run: Run, host: Host, knobs: Knobs) {
 }
 
 async function environmentOf({ facts }: Host, gpu: GPU, device: GPUDevice): Promise<Environment> {
-  // a device has only what was asked for: what the adapter could do is the adapter's to say
+  // a device lists only the limits it was asked for, so the full ones come from the adapter
   const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
-  if (adapter === null) throw new MsmError('no-webgpu', 'WebGPU has no adapter here any more');
+  if (adapter === null) throw new MsmError('no-webgpu', 'WebGPU no longer offers an adapter; reload the page');
   const timestamps = device.features.has('timestamp-query');
   return {
     ...facts,

@@ -1,7 +1,9 @@
 import { bytesToHex } from '@noble/curves/utils.js';
+import type { MsmEngine } from '../../src/api/engine.js';
 import type { RunRecord } from '../../src/api/run-record.js';
 import type { ComputeWorker } from '../../src/api/sharing.js';
 import type { AffinePoint } from '../../src/api/values.js';
+import type { Group } from '../../src/curves/names.js';
 import type { Bases } from '../../src/index.js';
 import { defaultEncoding } from '../cases/address.js';
 import { engineIn } from '../cases/engine-in.js';
@@ -13,109 +15,133 @@ import type { Library } from './environment.js';
 import type { Run } from './run.js';
 import type { Setting } from './settings.js';
 
-/** One MSM, timed and judged. */
+/** One MSM, timed and compared with the oracles. */
 export interface Outcome {
   readonly result: AffinePoint<Coordinate>;
   readonly wallMs: number;
-  /** Null where there was nothing to do. */
+  /** Run record of the engine; null if the MSM had no scalars. */
   readonly record: RunRecord | null;
-  /** The result is what the oracles say. */
+  /** True if the result equals that of the oracles. */
   readonly agrees: boolean;
   readonly onCurve: boolean;
 }
 
 interface LoadOptions {
-  /** The points in the encoding of the case, where they are written already. */
+  /** Points already encoded as the case asks; default: encode them here. */
   readonly bytes?: Uint8Array<ArrayBuffer>;
   readonly checkSubgroup?: boolean;
-  /** Also where they are there. */
+  /** Loads the points even if they are loaded already. */
   readonly again?: boolean;
 }
 
-/** Where engines are made. */
-export interface EnginePlace {
-  /** What they share; null where they are to do without one. */
+/** Resources that engines are created from. */
+export interface EngineSetup {
+  /** The device that engines share; null for the CPU alone. */
   readonly device: GPUDevice | null;
-  /** What a setting is measured with. */
+  /** Returns the library that measures a setting. */
   library(setting: Pick<Setting, 'build' | 'checks'>): Promise<Library>;
-  /** What starts their workers, where that is not to be the library's to say. */
+  /** Starts a worker; default: the library's own way. */
   createWorker?(): ComputeWorker;
 }
 
-/** An engine with one setting of the knobs, and the bases that it holds: the last ones asked for. */
-export type EngineUnderTest = Awaited<ReturnType<typeof makeEngine>>;
+/** An engine with one setting, and the bases it loaded last. */
+export class EngineUnderTest {
+  readonly engine: MsmEngine<Coordinate>;
+  readonly group: Group;
+  readonly setting: Setting;
+  readonly label: string;
+  readonly #watched: { readonly signal: AbortSignal; onProgress(): void };
+  #bases: Bases | null = null;
+  #loaded: Pick<MsmCase, 'points' | 'address'> | null = null;
 
-/** @param label what rows call it */
+  constructor(run: Run, engine: MsmEngine<Coordinate>, group: Group, setting: Setting, label: string) {
+    this.engine = engine;
+    this.group = group;
+    this.setting = setting;
+    this.label = label;
+    this.#watched = { signal: run.signal, onProgress: () => run.tick() };
+  }
+
+  get basesBytes(): number {
+    return this.#bases?.byteLength ?? 0;
+  }
+
+  /** @returns milliseconds that loading took; 0 if the points were loaded already */
+  async load(msmCase: MsmCase, options: LoadOptions = {}): Promise<number> {
+    const { points, address } = msmCase;
+    const { encoding } = address;
+    const { again = false, checkSubgroup = false } = options;
+    const loaded = this.#loaded;
+    if (!again && loaded?.points === points && loaded.address.encoding === encoding) return 0;
+    const bytes = options.bytes ?? encodedPoints(msmCase);
+    this.#bases?.destroy();
+    this.#bases = null;
+    this.#loaded = null;
+    const { precompute } = this.setting;
+    const start = performance.now();
+    this.#bases = await this.engine.loadBases(bytes, { precompute, encoding, checkSubgroup, ...this.#watched });
+    this.#loaded = msmCase;
+    return performance.now() - start;
+  }
+
+  /** Multiplies the loaded points and compares the result with the oracles. */
+  async compute({ curve, scalars, expected, direct }: MsmCase): Promise<Outcome> {
+    const { engine } = this;
+    const { memoryBudget } = this.setting;
+    const bases = this.#loadedBases();
+    const start = performance.now();
+    const result = await engine.msm(bases, scalars.bytes, this.#watched);
+    const wallMs = performance.now() - start;
+    const { peak } = engine.memory;
+    if (peak > memoryBudget) throw new Error(`memory.peak is ${peak} bytes, above the budget of ${memoryBudget} bytes`);
+    return {
+      result,
+      wallMs,
+      record: scalars.values.length === 0 ? null : engine.lastRun,
+      agrees: samePoint(result, expected) && (direct === null || samePoint(result, direct)),
+      onCurve: isOnCurve(result, curve),
+    };
+  }
+
+  /**
+   * Returns whether the engine encodes the sum correctly in the encoding of the points. The check
+   * is skipped for the default encoding, and for encodings that have no infinity.
+   */
+  async writes({ address: { encoding }, curve, scalars, expected }: MsmCase): Promise<boolean> {
+    if (encoding === defaultEncoding || !hasInfinity(encoding)) return true;
+    const options = { result: encoding, ...this.#watched };
+    const written = await this.engine.msm(this.#loadedBases(), scalars.bytes, options);
+    return bytesToHex(written) === bytesToHex(pointsIn(curve, [expected], encoding));
+  }
+
+  destroy(): void {
+    this.engine.destroy();
+  }
+
+  #loadedBases(): Bases {
+    if (this.#bases === null) throw new Error('no points are loaded; call load() first');
+    return this.#bases;
+  }
+}
+
+/** @param label name of the engine in rows */
 export async function makeEngine(
   run: Run,
-  place: EnginePlace,
+  setup: EngineSetup,
   where: CurveGroup,
   setting: Setting,
   label = setting.name,
-) {
-  const { memoryBudget, tuning, precompute, verify, backend, workers } = setting;
-  const { createMsmEngine } = await place.library(setting);
+): Promise<EngineUnderTest> {
+  const { memoryBudget, tuning, verify, backend, workers } = setting;
+  const { createMsmEngine } = await setup.library(setting);
   const engine = await engineIn(createMsmEngine, where, {
     memoryBudget,
     tuning,
     verify,
-    ...(place.device && { device: place.device }),
-    ...(place.createWorker && { createWorker: place.createWorker }),
+    ...(setup.device && { device: setup.device }),
+    ...(setup.createWorker && { createWorker: setup.createWorker }),
     ...(backend !== null && { backend }),
     ...(workers !== null && { maxWorkers: workers }),
   });
-  const watched = { signal: run.signal, onProgress: () => run.tick() };
-  let bases: Bases | null = null;
-  let loaded: Pick<MsmCase, 'points' | 'address'> | null = null;
-  return {
-    engine,
-    group: where.group,
-    setting,
-    label,
-
-    basesBytes: (): number => bases?.byteLength ?? 0,
-
-    /** @returns the milliseconds that loading took, 0 when the points were there already */
-    async load(msmCase: MsmCase, options: LoadOptions = {}): Promise<number> {
-      const { points, address } = msmCase;
-      const { encoding } = address;
-      const { again = false, checkSubgroup = false } = options;
-      if (!again && loaded?.points === points && loaded.address.encoding === encoding) return 0;
-      const bytes = options.bytes ?? encodedPoints(msmCase);
-      bases?.destroy();
-      bases = null;
-      loaded = null;
-      const start = performance.now();
-      bases = await engine.loadBases(bytes, { precompute, encoding, checkSubgroup, ...watched });
-      loaded = msmCase;
-      return performance.now() - start;
-    },
-
-    /** Multiplies the loaded points and compares with the oracles. */
-    async compute({ curve, scalars, expected, direct }: MsmCase): Promise<Outcome> {
-      if (bases === null) throw new Error('no points are loaded');
-      const start = performance.now();
-      const result = await engine.msm(bases, scalars.bytes, watched);
-      const wallMs = performance.now() - start;
-      const { peak } = engine.memory;
-      if (peak > memoryBudget) throw new Error(`memory.peak is ${peak} bytes, the budget ${memoryBudget}`);
-      return {
-        result,
-        wallMs,
-        record: scalars.values.length === 0 ? null : engine.lastRun,
-        agrees: samePoint(result, expected) && (direct === null || samePoint(result, direct)),
-        onCurve: isOnCurve(result, curve),
-      };
-    },
-
-    /** Whether the sum also comes in the encoding of the points; as it should, where that is the library's own, or has no infinity. */
-    async writes({ address: { encoding }, curve, scalars, expected }: MsmCase): Promise<boolean> {
-      if (encoding === defaultEncoding || !hasInfinity(encoding)) return true;
-      if (bases === null) throw new Error('no points are loaded');
-      const written = await engine.msm(bases, scalars.bytes, { result: encoding, ...watched });
-      return bytesToHex(written) === bytesToHex(pointsIn(curve, [expected], encoding));
-    },
-
-    destroy: (): void => engine.destroy(),
-  };
+  return new EngineUnderTest(run, engine, where.group, setting, label);
 }

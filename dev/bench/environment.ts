@@ -1,47 +1,47 @@
-/** Where a run took place: what somebody who reads its rows a year later has to know. */
+/** Environment of a run: facts that a reader needs to interpret its rows later. */
 
-/** What the place says of itself without a GPU; the page and Node each fill it in. */
+/** Facts known without a GPU. The page and Node fill them in. */
 export interface HostFacts {
-  /** Browser or Node with its version. */
+  /** Browser or Node, with its version. */
   readonly runtime: string;
   readonly os: string;
   readonly userAgent: string | null;
-  /** Of the sources that the bench was built from; null if unknown. */
+  /** Git commit of the sources that the bench was built from; null if unknown. */
   readonly commit: string | null;
   /** Logical cores. */
   readonly cores: number | null;
-  /** Pages that are not tick more coarsely; null in Node. */
+  /** Pages without cross-origin isolation have coarser clocks; null in Node. */
   readonly crossOriginIsolated: boolean | null;
 }
 
 export interface Environment extends HostFacts {
-  /** Of the library. */
+  /** Version of the library. */
   readonly version: string;
-  /** Of the adapter. */
+  /** Features of the adapter. */
   readonly features: readonly string[];
   readonly limits: Readonly<Record<string, number>>;
   readonly wgslFeatures: readonly string[];
-  /** Whether times of passes can be had. */
+  /** True if the device has timestamp queries for passes. */
   readonly timestamps: boolean;
-  /** The step in which timestamps tick, in nanoseconds; null without timestamps, or where none was seen. */
+  /** Step of timestamps in nanoseconds; null without timestamps, or if none differed. */
   readonly timestampQuantumNs: number | null;
 }
 
-/** The part of the library that is measured. */
+/** The measured part of the library. */
 export type Library = Pick<typeof import('../../src/index.js'), 'createMsmEngine'>;
 
-/** Where a run takes place. */
+/** Host that a run executes in. */
 export interface Host {
   readonly gpu: GPU | undefined;
   readonly facts: HostFacts;
-  /** The library that is built in a folder; where there are no folders, none. */
+  /** Loads the library built in a folder; absent on a page, which has no folders. */
   openBuild?(folder: string): Promise<Library>;
-  /** Seconds that all cores have spent on this process. */
+  /** CPU seconds that this process spent on all cores. */
   cpuSeconds?(): number;
-  /** Bytes of main memory that this process has, once its own thread has given back what nobody uses. */
+  /** Resident bytes of this process after a garbage collection of its own thread. */
   residentBytes?(): number;
-  /** Bytes of main memory that this process has, as it is. */
+  /** Resident bytes of this process now. */
   usedBytes?(): number;
-  /** The knobs as in a URL, without the question mark. */
+  /** The knobs as a URL query, without the question mark. */
   readonly query: string;
 }

@@ -1,11 +1,15 @@
-/** A run as files: JSON with everything, CSV for a spreadsheet, and a trace for Perfetto (or chrome://tracing). */
-import { judged } from './judged.js';
+/**
+ * Exports a run: JSON with all rows, CSV for spreadsheets, and a trace for Perfetto or
+ * chrome://tracing.
+ */
+
 import type { Block } from './parts.js';
 import type { RowOf, StampedRow } from './rows.js';
+import { voidWrongTimes } from './void-times.js';
 
-export const toJson = (rows: readonly StampedRow[]): string => `${JSON.stringify(judged(rows), null, 2)}\n`;
+export const toJson = (rows: readonly StampedRow[]): string => `${JSON.stringify(voidWrongTimes(rows), null, 2)}\n`;
 
-/** Rows that are of interest line by line; the others are in the JSON. */
+/** Rows that a spreadsheet shows line by line; all others are in the JSON alone. */
 const inTable = new Set<StampedRow['event']>([
   'repetition',
   'trace',
@@ -33,7 +37,9 @@ const inTable = new Set<StampedRow['event']>([
   'field',
 ]);
 
-/** What nests is told as `hostTimes.encodeMs`, the time of a pass as `phases.walk`. */
+/**
+ * Flattens nested values into names such as `hostTimes.encodeMs`, and phases into `phases.walk`.
+ */
 function flat(value: unknown, name: string, into: Map<string, string>): void {
   if (value === null || value === undefined) return;
   if (Array.isArray(value)) {
@@ -46,15 +52,15 @@ function flat(value: unknown, name: string, into: Map<string, string>): void {
   }
 }
 
-/** RFC 4180; and no cell that a spreadsheet would take for a formula. */
+/** Quotes a cell (RFC 4180), and defuses text that a spreadsheet would take for a formula. */
 function cell(text: string): string {
   const harmless = /^[=+@\t\r]|^-(?!\d)/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
-/** One line a row, a column for whatever any of them has; what did not pass its check has no time to show. */
+/** Returns one line a row and one column a field. Rows that failed their check have no times. */
 export function toCsv(rows: readonly StampedRow[]): string {
-  const lines = judged(rows)
+  const lines = voidWrongTimes(rows)
     .filter(({ event }) => inTable.has(event))
     .map((row) => {
       const values = new Map<string, string>();
@@ -67,8 +73,9 @@ export function toCsv(rows: readonly StampedRow[]): string {
 }
 
 /**
- * The host's three phases one after the other, and the GPU's passes from when the first was submitted on. The two clocks have
- * nothing in common: it is an assumption that the GPU began at once, or so early that it is over when the result is there.
+ * Returns the host's three phases in sequence, and the passes of the GPU from the first submit on.
+ * Host and GPU clocks are unrelated. The layout assumes that the GPU starts at once, or early
+ * enough to be done when the result arrives.
  */
 export function blocksOf({
   hostTimes,
@@ -77,7 +84,7 @@ export function blocksOf({
 }: Pick<RowOf<'trace'>, 'hostTimes' | 'timeline' | 'phases'>): Block[] {
   const blocks: Block[] = [];
   const gpuMs = Math.max(0, ...(timeline ?? []).map(({ startMs, ms }) => startMs + ms));
-  // of several submits the first goes out before the last is encoded
+  // with several submits, the first is sent before the last is encoded
   const gpuStart =
     hostTimes === null
       ? 0
@@ -98,19 +105,20 @@ export function blocksOf({
 
 const TRACE_LANES = { host: 1, GPU: 2 } as const;
 
-/** Between one MSM and the next in the trace. */
+/** Gap between two MSMs in the trace, in microseconds. */
 const GAP_US = 1000;
 
 export const hasTrace = (rows: readonly StampedRow[]): boolean => rows.some(({ event }) => event === 'trace');
 
 /**
- * Of the rows of `msm-trace`, in the Trace Event Format: complete events (`X`) in microseconds, one process a case, host and GPU as its
- * threads (https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU).
+ * Converts the rows of `msm-trace` to the Trace Event Format: complete events (`X`) in
+ * microseconds. Each case is a process; host and GPU are its threads
+ * (https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU).
  */
 export function toChromeTrace(rows: readonly StampedRow[]): string {
   const events: Record<string, unknown>[] = [];
   const processes = new Map<string, { readonly pid: number; at: number }>();
-  for (const row of judged(rows)) {
+  for (const row of voidWrongTimes(rows)) {
     if (row.event !== 'trace' || row.wallMs === null) continue;
     let process = processes.get(row.case);
     if (process === undefined) {

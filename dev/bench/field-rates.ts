@@ -1,9 +1,9 @@
-/** What the rates of field-bench say: on the page and in a terminal. */
+/** Summaries of the rates of field-bench, for the page and for terminals. */
 import type { FieldBenchRow } from '../field-bench/run.js';
 import { type Fastest, fastestBy } from './summary.js';
-import { standingWords } from './words.js';
+import { standingText } from './verdict-text.js';
 
-/** An operation in one way, with the number of chains at which it is best. */
+/** Returns the row of an operation in one variant with the best number of chains. */
 export const bestRow = <Row extends FieldBenchRow>(
   rows: readonly Row[],
   variant: string,
@@ -13,7 +13,7 @@ export const bestRow = <Row extends FieldBenchRow>(
     .filter((row) => row.variant === variant && row.operation === operation)
     .sort((a, b) => b.perSecond - a.perSecond)[0];
 
-/** All products, each at its best. */
+/** Returns the best row of each product. */
 export const products = <Row extends FieldBenchRow>(rows: readonly Row[]): Row[] => {
   const variants = new Set(rows.filter(({ operation }) => operation === 'product').map(({ variant }) => variant));
   return [...variants].flatMap((variant) => bestRow(rows, variant, 'product') ?? []);
@@ -22,5 +22,5 @@ export const products = <Row extends FieldBenchRow>(rows: readonly Row[]): Row[]
 export const fastestProduct = <Row extends FieldBenchRow>(rows: readonly Row[]): Fastest<Row> | null =>
   fastestBy(products(rows), ({ rates }) => rates.map((rate) => 1 / rate));
 
-export const productWords = (fastest: Fastest<FieldBenchRow>, rows: readonly FieldBenchRow[]): string =>
-  standingWords(fastest, products(rows).length, ({ variant }) => variant);
+export const productText = (fastest: Fastest<FieldBenchRow>, rows: readonly FieldBenchRow[]): string =>
+  standingText(fastest, products(rows).length, ({ variant }) => variant);

@@ -1,4 +1,7 @@
-/** What commands have of dev/, built by vite.bench.config.ts: a GPU host has Node, Dawn and what was built, and no vite. */
+/**
+ * Exports of dev/ for commands. vite.bench.config.ts builds them, because a GPU host has Node and
+ * Dawn but no vite.
+ */
 
 export {
   curveGroup,
@@ -31,11 +34,13 @@ export { soak } from '../soak/soak.js';
 export { expectedLine } from './expected-time.js';
 export { toChromeTrace, toCsv, toJson } from './export.js';
 export { formatProgress } from './format.js';
-export { knobsOf, needsGpu, parseKnobs, runKnobs } from './knobs.js';
+export { knobsOf } from './knob-names.js';
+export { needsGpu, parseKnobs } from './knobs.js';
 export { ownLibrary } from './library-of.js';
 export { startBench } from './modes/index.js';
 export { reportLines } from './report.js';
 export { passed, rowsOf } from './rows.js';
 export { Run } from './run.js';
+export { runKnobs } from './run-knobs.js';
 export { engineKnobs, knobOfTuning, settingKnobs, tuningQuery } from './settings.js';
 export { tableLines } from './table.js';

@@ -12,6 +12,6 @@ export const ownLibrary = ({ checks }: Pick<Setting, 'checks'>): Library => ({
 /** Returns the sources of this bench, unless the setting names a build. */
 export const libraryOf = async (host: Host, setting: Pick<Setting, 'build' | 'checks'>): Promise<Library> => {
   if (setting.build === null) return ownLibrary(setting);
-  if (host.openBuild === undefined) throw new Error('there are no folders here to take a build from');
+  if (host.openBuild === undefined) throw new Error('build: this host has no folders; run it with npm run bench');
   return host.openBuild(setting.build);
 };

@@ -1,14 +1,14 @@
-/** Lists in the URL: `10,12,14`, `10..18`, and both mixed. */
+/** Lists in a URL: `10,12,14`, `10..18`, or both mixed. */
 import { parseInteger } from '../cases/address.js';
 
-/** More are a mistake, and would take days. */
+/** Longest list. A longer one is a mistake, and would take days. */
 const MOST_ITEMS = 64;
 
-/** Whether it is more than one value, right or wrong. */
+/** Returns whether the text is a list rather than one value, valid or not. */
 export const isList = (text: string): boolean => /,|\.\./.test(text);
 
 /**
- * The items of a list as texts, each once, ranges of integers written out.
+ * Returns the distinct items of a list as texts, with ranges of integers expanded.
  *
  * @throws RangeError that names the knob
  */

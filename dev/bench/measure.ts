@@ -1,4 +1,4 @@
-/** What the modes that time MSMs have in common. */
+/** Helpers that all modes that time MSMs share. */
 import type { PhaseTime } from '../../src/api/run-record.js';
 import { formatCaseAddress } from '../cases/address.js';
 import type { MsmCase } from '../cases/msm-case.js';
@@ -8,25 +8,30 @@ import type { RowOf } from './rows.js';
 import type { Run } from './run.js';
 import { clampedKnobs } from './settings.js';
 
-/** What a step of a run weighs beside others: an MSM of n points, and what an MSM takes whatever n is. */
+/**
+ * Returns the weight of a step for the progress estimate: an MSM of n points plus its fixed cost.
+ */
 export const weightOf = (n: number): number => n + 2000;
 
-/** MSMs before the first that is timed: one compiles; after it an engine knows the device's speed, and may plan otherwise, which compiles again. */
+/**
+ * MSMs before the first timed one. The first compiles. After it the engine knows the speed of the
+ * device, may plan differently, and then compiles again.
+ */
 const WARM_UPS = 2;
 
-/** What to throw where an answer is not the oracle's: nothing of that case has a time. */
+/** Returns the error for a result that differs from the oracle's. No time of that case is kept. */
 export const wrongResult = ({ address, expected }: MsmCase, whose: string, { result }: Outcome): Error =>
   new Error(
     `wrong result at ${formatCaseAddress(address)}, ${whose}: ${spellPoint(result)} for ${spellPoint(expected)}`,
   );
 
-/** Whether a phase has a time on the GPU: what runs on the CPU says so in its name. */
+/** Returns whether a phase ran on the GPU. Phases of the CPU end in `(CPU)`. */
 export const isOnGpu = ({ name }: PhaseTime): boolean => !name.endsWith('(CPU)');
 
 export const sumOnGpu = (phases: readonly PhaseTime[] | null): number | null =>
   phases === null ? null : phases.filter(isOnGpu).reduce((sum, { ms }) => sum + ms, 0);
 
-/** Loads the points and computes until everything is compiled; the answer is checked. */
+/** Loads the points, computes until everything is compiled, and checks the result. */
 export async function warmUp(run: Run, subject: EngineUnderTest, msmCase: MsmCase): Promise<void> {
   const { engine, setting, label } = subject;
   const size = msmCase.address.n.toLocaleString('en');
@@ -50,15 +55,15 @@ export async function warmUp(run: Run, subject: EngineUnderTest, msmCase: MsmCas
     entries: record?.entries ?? 0,
     dispatches: record?.dispatches ?? 0,
     submits: record?.submits ?? 0,
-    basesBytes: subject.basesBytes(),
+    basesBytes: subject.basesBytes,
     pipelines: engine.pipelines,
     scratchBytes: memory.peak,
   };
-  run.tell(row, 'progress', 'results');
+  run.emit(row, 'progress', 'results');
   if (!last.agrees) throw wrongResult(msmCase, `${label}, nothing was timed`, last);
 }
 
-/** What rows tell of an outcome; a wrong one has no time. */
+/** Returns the times of an outcome for a row; a wrong result has none. */
 export const timesOf = ({ agrees, wallMs, record }: Outcome) => ({
   agrees,
   on: record?.on ?? ('cpu' as const),

@@ -1,9 +1,9 @@
-/** The names that somebody who mistyped may have meant. */
+/** Suggests names for a mistyped one. */
 
-/** How many letters of a name may be wrong; one or two letters could be anybody's, so that only their case may be. */
+/** Edits allowed in a name. Names of one or two letters allow a change of case only. */
 const slipsAllowed = ({ length }: string): number => (length < 3 ? 0 : length < 5 ? 1 : length < 9 ? 2 : 3);
 
-/** The fewest letters to put in, leave out or replace on the way from `a` to `b` (Levenshtein 1966), row by row. */
+/** Returns the edit distance from `a` to `b` (Levenshtein 1966), computed row by row. */
 function slips(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (const letter of a) {
@@ -17,7 +17,7 @@ function slips(a: string, b: string): number {
   return row.at(-1) as number;
 }
 
-/** Those of `names` that are nearest to `name`, whatever the case of its letters; none where all are far. */
+/** Returns the names nearest to `name`, ignoring case; none if all are far. */
 export function nearestNames(name: string, names: readonly string[]): string[] {
   const distances = names.map((each) => slips(name.toLowerCase(), each.toLowerCase()));
   const least = Math.min(...distances);

@@ -1,13 +1,16 @@
-/** What a run comes to, as data: the page draws it, a terminal prints it. A mode says what there is to show, and never how. */
+/**
+ * The report of a run as data: the page draws it, a terminal prints it. Modes decide the content,
+ * not the layout.
+ */
 import type { PhaseTime } from '../../src/api/run-record.js';
 import { formatMs, formatPercent } from './format.js';
 
-/** Words that stand out: a verdict, the figure of a line, or with small print under them. */
+/** Text of a table cell or tile, optionally with emphasis and small print. */
 export type Cell =
   | string
   | { readonly text: string; readonly as?: 'right' | 'wrong' | 'strong'; readonly small?: string };
 
-/** Of a table. What is to be said of a line is under it. */
+/** A row of a table, with an optional remark below it. */
 export interface Line {
   readonly cells: readonly Cell[];
   readonly is?: 'failed' | 'aside' | undefined;
@@ -16,10 +19,10 @@ export interface Line {
 
 export const lineOf = (row: readonly Cell[] | Line): Line => ('cells' in row ? row : { cells: row });
 
-/** With the links that it has. */
+/** A sentence; parts with a query are links. */
 export type Sentence = string | readonly (string | { readonly text: string; readonly query: string })[];
 
-/** A large figure, and what it rests on. */
+/** A large figure with its label and a note. */
 export type Tile = readonly [label: string, value: Cell, note?: string | undefined];
 
 export interface TimePoint {
@@ -29,14 +32,17 @@ export interface TimePoint {
   readonly highMs?: number;
 }
 
-/** A bound is dashed, and without points. */
+/** A series of times by size. Bounds are drawn dashed and without points. */
 export interface TimeSeries {
   readonly name: string;
   readonly points: readonly TimePoint[];
   readonly kind: 'measured' | 'bound';
 }
 
-/** From the shortest to the longest; a bound is no measurement but what none can be faster than. */
+/**
+ * A bar of a settings chart, with its range. A bound is not a measurement but a lower limit on the
+ * time.
+ */
 export interface Bar {
   readonly label: string;
   readonly medianMs: number;
@@ -45,7 +51,7 @@ export interface Bar {
   readonly bound?: boolean;
 }
 
-/** What ran when. */
+/** An interval on the timeline. */
 export interface Block {
   readonly lane: 'host' | 'GPU';
   readonly name: string;
@@ -53,22 +59,22 @@ export interface Block {
   readonly ms: number;
 }
 
-/** One of several that run side by side, in its phases. */
+/** One of several concurrent jobs, with its phases. */
 export interface Course {
   readonly label: string;
   readonly spans: readonly { readonly name: string; readonly startMs: number; readonly ms: number }[];
 }
 
-/** A time in its parts. */
+/** A time split into parts. */
 export interface Shares {
   readonly label: string;
   readonly parts: readonly PhaseTime[];
 }
 
-/** What each kind of chart draws. */
+/** Data of each kind of chart. */
 export interface ChartData {
   readonly time: { readonly series: readonly TimeSeries[] };
-  /** `fastest`: the label of what is that by more than noise; null where nothing is. */
+  /** `fastest`: label of the setting that is faster by more than noise; null if none is. */
   readonly settings: { readonly settings: readonly Bar[]; readonly fastest: string | null };
   readonly shares: { readonly bars: readonly Shares[] };
   readonly distribution: { readonly series: readonly { readonly name: string; readonly values: readonly number[] }[] };
@@ -78,7 +84,7 @@ export interface ChartData {
 
 export interface ChartOptions {
   readonly caption: string;
-  /** One sentence that says what the picture shows, for those who do not see it. */
+  /** One sentence that describes the chart for screen readers. */
   readonly summary: string;
 }
 
@@ -86,11 +92,11 @@ export interface TableData<Row = readonly Cell[] | Line> {
   readonly caption: string;
   readonly heads: readonly string[];
   readonly rows: readonly Row[];
-  /** How many columns, from the left, have words; the others have numbers. Default: 1. */
+  /** Number of columns from the left that hold text; the others hold numbers. Default: 1. */
   readonly words?: number;
-  /** A terminal has those lines alone that failed. */
+  /** Terminals print the failed rows only. */
   readonly long?: boolean;
-  /** The page breaks words into lines, and on a narrow screen a line into several, so that every column is in view. */
+  /** The page wraps text and, on narrow screens, rows, so that every column is visible. */
   readonly fits?: boolean;
 }
 
@@ -98,16 +104,16 @@ export type Part =
   | { readonly kind: 'tiles'; readonly tiles: readonly Tile[] }
   | { readonly kind: 'notes'; readonly lines: readonly Sentence[] }
   | ({ readonly kind: 'table' } & TableData)
-  /** The page folds it up, or not. */
+  /** A section with parts of its own; `folded` ones are collapsed on the page. */
   | { readonly kind: 'folded' | 'section'; readonly caption: string; readonly parts: Parts }
   | {
       [Kind in keyof ChartData]: ChartOptions & { readonly kind: Kind; readonly data: ChartData[Kind] };
     }[keyof ChartData];
 
-/** Null is nothing. */
+/** Parts of a report in order; nulls are skipped. */
 export type Parts = readonly (Part | null)[];
 
-/** What is there; the others are null. */
+/** Returns the values that are not null. */
 export const present = <Value>(values: readonly (Value | null)[]): Value[] => values.filter((value) => value !== null);
 
 export const verdict = (right: boolean, text = right ? 'right' : 'wrong'): Cell => ({
@@ -119,10 +125,10 @@ export const tiles = (...all: readonly (Tile | null)[]): Part => ({ kind: 'tiles
 
 export const notes = (...lines: readonly Sentence[]): Part => ({ kind: 'notes', lines });
 
-/** A column of a table: its head, and its cell of each item. */
+/** A column of a table: its head, and the function that makes its cells. */
 export type Column<Item> = readonly [head: string, cell: (item: Item) => Cell];
 
-/** A line for each of the items. */
+/** Returns a table with a row for each item. */
 export function tableOf<Item>(
   caption: string,
   items: readonly Item[],
@@ -134,7 +140,7 @@ export function tableOf<Item>(
   return { kind: 'table', caption, heads: there.map(([head]) => head), rows, ...how };
 }
 
-/** Where times go: a line a part, a column each, and what it is all together. */
+/** Returns a table of times by part: a row a part, a column a bar, and a last row of totals. */
 export function sharesTable(caption: string, head: string, bars: readonly Shares[]): TableData<readonly string[]> {
   const names = [...new Set(bars.flatMap(({ parts }) => parts.map(({ name }) => name)))];
   const columns = bars.map(({ parts }) => {

@@ -1,4 +1,4 @@
-/** A run as text, for terminals. */
+/** Prints the report of a run as text for terminals. */
 import { placeOf } from './format.js';
 import { benchModes } from './modes/index.js';
 import {
@@ -14,7 +14,7 @@ import {
 import { rowsOf, type StampedRow } from './rows.js';
 import { tableLines, withoutEmpty } from './table.js';
 
-/** What a run came to, line by line; nothing of rows from somewhere else that are not of a bench like this one. */
+/** Returns the report line by line; empty if the rows are not those of a bench run. */
 export function reportLines(told: readonly unknown[]): string[] {
   const rows = told as readonly StampedRow[];
   const [init] = rowsOf(rows, 'init');
@@ -22,13 +22,16 @@ export function reportLines(told: readonly unknown[]): string[] {
   return [`adapter: ${placeOf(init)}`, ...textOf(benchModes[init.mode].show(rows))];
 }
 
-/** With a line between one thing and the next. */
+/** Returns the lines of all parts, with an empty line between two parts. */
 export const textOf = (parts: Parts): string[] =>
   present(parts)
     .map(linesOf)
     .flatMap((lines) => (lines.length === 0 ? [] : ['', ...lines]));
 
-/** Of charts a terminal has that of shares alone, as a table: the others draw what is in tables already. */
+/**
+ * Returns the lines of one part. Of the charts, only shares print, as a table; the data of others
+ * is in tables already.
+ */
 function linesOf(part: Part): string[] {
   switch (part.kind) {
     case 'tiles':
@@ -48,7 +51,7 @@ function linesOf(part: Part): string[] {
   }
 }
 
-/** @param before what small print has before it */
+/** @param before separator between text and small print */
 const wordsOf = (cell: Cell, before = ', '): string => {
   if (typeof cell === 'string') return cell;
   const { text, as, small } = cell;
@@ -58,7 +61,7 @@ const wordsOf = (cell: Cell, before = ', '): string => {
 const spell = (sentence: Sentence): string =>
   [sentence]
     .flat()
-    .map((piece) => (typeof piece === 'string' ? piece : `${piece.text} (?${piece.query})`))
+    .map((part) => (typeof part === 'string' ? part : `${part.text} (?${part.query})`))
     .join('');
 
 function tableText({ caption, heads, rows, words, long }: TableData): string[] {

@@ -1,4 +1,7 @@
-/** The roofline of an MSM: its additions at the rate of the library's product alone, on this device, in this run. */
+/**
+ * Computes the roofline of an MSM: its additions at the measured rate of the library's field
+ * product alone.
+ */
 
 import { median } from '../../src/calibrate/statistics.js';
 import type { FieldProduct } from '../../src/field/modulus.js';
@@ -9,16 +12,22 @@ import type { EngineUnderTest } from './engine-under-test.js';
 import type { RowOf } from './rows.js';
 import type { Run } from './run.js';
 
-/** Products of an addition in affine coordinates that shares its inversion: five, and a square (DESIGN §2). */
+/**
+ * Products of an affine addition with a shared inversion (Montgomery's trick, 1987): five products
+ * and a square.
+ */
 const PRODUCTS_OF_AN_ADDITION = 6;
 
-/** Sets of points of which hardly any two cancel or coincide: for others the count of additions is none. */
+/**
+ * Point sets in which hardly any two points cancel or coincide. In others the count of additions is
+ * unknown.
+ */
 const regularPoints: ReadonlySet<PointDistributionName> = new Set(['distinct', 'consecutive']);
 
 /**
- * Products of each kind that a run uses, measured between its repetitions.
+ * Measures each kind of product that a run uses, between its repetitions.
  *
- * @param p of the curve's field
+ * @param p prime of the curve's field
  */
 export function makeRoofline(run: Run, gpu: GPU, p: bigint) {
   const meters = new Map<FieldProduct, { readonly meter: ProductMeter; rates: number[] }>();
@@ -27,7 +36,7 @@ export function makeRoofline(run: Run, gpu: GPU, p: bigint) {
     return product === undefined ? null : median(meters.get(product)?.rates ?? []);
   };
   return {
-    /** Begins a case: whatever products these engines have used are measured from now on. */
+    /** Begins a case: measures the products that these engines used from now on. */
     async begin(subjects: readonly EngineUnderTest[]): Promise<void> {
       for (const { engine } of subjects) {
         const product = engine.lastRun?.tuning.fieldProduct;
@@ -44,8 +53,9 @@ export function makeRoofline(run: Run, gpu: GPU, p: bigint) {
     },
 
     /**
-     * Null where there is none: on the CPU, where additions are not what the digits say, and in G2, whose products are reduced lazily: what one costs
-     * in products that are not is nobody's to say.
+     * Returns the bound; null on the CPU, where digits do not give the number of additions, and in
+     * G2, whose products are reduced lazily and therefore have no cost in products of the prime
+     * field.
      */
     boundOf(address: CaseAddress, { engine, label: setting }: EngineUnderTest): RowOf<'bound'> | null {
       const record = engine.lastRun;
@@ -59,7 +69,7 @@ export function makeRoofline(run: Run, gpu: GPU, p: bigint) {
       return { event: 'bound', ...told, additions, products, productsPerSecond, ms };
     },
 
-    /** Products a second of the kind that the engine used last: the median of those measured in this case. */
+    /** Returns products a second of the kind the engine used last: the median of this case. */
     rateOf,
 
     destroy(): void {

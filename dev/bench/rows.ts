@@ -1,4 +1,7 @@
-/** The rows that a run is told in: what `window.msmBench.rows` holds, what is posted to the dev server, and what Node prints. */
+/**
+ * Rows of a run: `window.msmBench.rows` holds them, the dev server stores them, and Node prints
+ * them.
+ */
 import type { CalibrationTrial } from '../../src/api/calibration.js';
 import type { AdapterDescription, CompileTime } from '../../src/api/device.js';
 import type { HostTimes, PhaseTime, Prediction, RunRecord, TimelineEntry } from '../../src/api/run-record.js';
@@ -15,15 +18,15 @@ import type { Finding } from './modes/targets/findings.js';
 import type { Mode } from './modes.js';
 import type { BareThread } from './threads/bare-threads.js';
 
-/** Where rows are posted, below the page's own address. */
+/** Paths that rows are posted to, below the address of the page. */
 export const rowPaths = ['progress', 'results'] as const;
 export type RowPath = (typeof rowPaths)[number];
 
 export type Placement = 'private' | 'workgroup';
 
-/** What each event tells. */
+/** Content of each event. */
 interface Rows {
-  /** The device is there and the run begins: all that one needs to know to run it again. */
+  /** Begins a run, with all that is needed to repeat it. */
   readonly init: {
     readonly mode: Mode;
     /** The knobs, as in the URL. */
@@ -33,56 +36,59 @@ interface Rows {
     readonly seed: number;
     /** Names of the settings. */
     readonly settings: readonly string[];
-    /** Until the device was there. */
+    /** Milliseconds until the device was open. */
     readonly createMs: number;
   };
-  /** The first MSM of a size: it includes what is compiled and allocated on first use. */
+  /** The first MSM of a size, including compilation and allocation. */
   readonly 'warm-up': {
     readonly case: string;
     readonly setting: string;
     readonly loadMs: number;
     readonly wallMs: number | null;
     readonly agrees: boolean;
-    /** The knobs that the engine used. */
+    /** Knobs that the engine used. */
     readonly tuning: Tuning | null;
-    /** Knobs that were asked for and could not be had here: `walkertpb: 256 asked, 16 used`. */
+    /** Knobs that were limited by the device: `walkertpb: 256 asked, 16 used`. */
     readonly clamped: readonly string[];
     readonly windows: number;
-    /** Digits that are not zero: points to add. */
+    /** Non-zero digits, which are the points to add. */
     readonly entries: number;
     readonly dispatches: number;
     readonly submits: number;
-    /** What was compiled on the device so far, and the milliseconds of each. */
+    /** Pipelines compiled on the device so far, with their compile times in milliseconds. */
     readonly pipelines: readonly CompileTime[];
     /** Bytes of GPU memory. */
     readonly basesBytes: number;
     readonly scratchBytes: number;
   };
-  /** One timed MSM. A result that is not right has no time. */
+  /** One timed MSM. A wrong result has no time. */
   readonly repetition: {
     readonly case: string;
     readonly n: number;
     readonly setting: string;
-    /** Where it was computed: small ones may be the CPU's (`cpubelow`). */
+    /** Backend that computed it; small MSMs may run on the CPU (`cpubelow`). */
     readonly on: RunRecord['on'];
     readonly placement: Placement;
     readonly repetition: number;
     readonly agrees: boolean;
     readonly wallMs: number | null;
-    /** Wall × the rate of the plain 13-bit product, measured before and after: the cost, as far as that rate is also that of meanwhile. */
+    /**
+     * Wall time × rate of the plain 13-bit product, measured before and after. It is the cost as
+     * far as that rate also held in between.
+     */
     readonly productEquivalents: number | null;
-    /** Sum of the phases on the GPU; null where the adapter has no timestamps. */
+    /** Sum of the phases on the GPU; null without timestamps. */
     readonly gpuMs: number | null;
-    /** Encode, submit to result, read-back. */
+    /** Times to encode, from submit to result, and to read back. */
     readonly hostTimes: HostTimes | null;
     readonly phases: readonly PhaseTime[] | null;
   };
-  /** One MSM with its passes in the order in which they ran. */
+  /** One MSM with its passes in execution order. */
   readonly trace: Omit<Rows['repetition'], 'productEquivalents'> & {
-    /** Null where the adapter has no timestamps. */
+    /** Null without timestamps. */
     readonly timeline: readonly TimelineEntry[] | null;
   };
-  /** One MSM of a peer, in its turn between ours. */
+  /** One MSM of a peer, interleaved with those of this library. */
   readonly peer: {
     readonly peer: string;
     readonly case: string;
@@ -91,31 +97,41 @@ interface Rows {
     readonly agrees: boolean;
     readonly wallMs: number | null;
   };
-  /** The roofline of a case: its additions at six products each, at the rate of the product alone. */
+  /**
+   * The roofline of a case: its additions at six products each, at the rate of the product alone.
+   */
   readonly bound: {
     readonly case: string;
     readonly n: number;
     readonly setting: string;
     readonly additions: number;
     readonly products: number;
-    /** Of the library's own product, median of those measured between the repetitions. */
+    /**
+     * Rate of the library's own product: the median of the measurements between the repetitions.
+     */
     readonly productsPerSecond: number;
     readonly ms: number;
   };
-  /** What the pairs of a case say. */
+  /** Comparison of A and B over the pairs of a case. */
   readonly comparison: {
     readonly case: string;
     readonly n: number;
     readonly a: string;
     readonly b: string;
     readonly pairs: number;
-    /** B ÷ A of the walls, and of the product equivalents; null without a GPU to measure products on. */
+    /**
+     * B ÷ A of the wall times, and of the product equivalents; null without a GPU to measure
+     * products on.
+     */
     readonly wallTimes: RatioOfMedians;
     readonly equivalents: RatioOfMedians | null;
     readonly aMs: number;
     readonly bMs: number;
   };
-  /** One timed load of the points of a case, as `setting` says; an MSM over them was right. */
+  /**
+   * One timed load of the points of a case, in the way `setting` names; an MSM over them was
+   * correct.
+   */
   readonly loading: {
     readonly case: string;
     readonly n: number;
@@ -123,219 +139,227 @@ interface Rows {
     readonly repetition: number;
     readonly wallMs: number;
   };
-  /** What the loads of a case came to in one way. */
+  /** Summary of the loads of a case in one way. */
   readonly loaded: {
     readonly case: string;
     readonly n: number;
     readonly setting: string;
-    /** The way that it is compared with, and its ratio to that. */
+    /** The way it is compared with, and the ratio to that. */
     readonly beside: string;
     readonly ratio: RatioOfMedians;
     readonly medianMs: number;
-    /** Of a point, by the steps of its programs. */
+    /** Products a point, from the steps of its programs. */
     readonly products: number;
-    /** Of the library's own product, median of those measured between the repetitions; null in G2. */
+    /** Rate of the library's own product: the median between the repetitions; null in G2. */
     readonly productsPerSecond: number | null;
-    /** What it is meant to take at most; null where nothing was said. */
+    /** Largest time that meets the target; null without a target. */
     readonly allowedMs: number | null;
   };
-  /** One pass of `load` through its jobs, with so many callers; every result was right. */
+  /** One pass of `load` through its jobs at one concurrency; every result was correct. */
   readonly load: {
     readonly mix: Mix;
     readonly concurrency: number;
-    /** What calls do for each other: all that there is, or without something. */
+    /** Kinds of sharing between calls: all of them, or all but one. */
     readonly sharing: string;
     readonly repetition: number;
     readonly jobs: number;
     readonly wallMs: number;
     readonly jobsPerSecond: number;
-    /** From a call to its result. */
+    /** Latency from call to result. */
     readonly p50Ms: number;
     readonly p95Ms: number;
-    /** Calls that were computed with others. */
+    /** Calls that were coalesced with others. */
     readonly merged: number;
-    /** In which the GPU computed. */
+    /** Milliseconds in which the GPU computed. */
     readonly gpuMs: number;
-    /** Of all calls together. */
+    /** Milliseconds that all calls together waited. */
     readonly waitedMs: number;
-    /** Of the time until the last result was computed, what the GPU had no work in; null where not all was the GPU’s. */
+    /**
+     * Share of the time until the last result in which the GPU had no work; null unless the GPU
+     * computed all.
+     */
     readonly idleShare: number | null;
-    /** Scratch of the engine: the most so far, what `plan` says of the largest job, and what it may have. */
+    /** Scratch of the engine: the peak so far, the plan of the largest job, and the budget. */
     readonly peakBytes: number;
     readonly promisedBytes: number;
     readonly budgetBytes: number;
-    /** Buffers that were given back on the device. */
+    /** Buffers freed on the device. */
     readonly freesPerSecond: number;
   };
-  /** The wall of a pass with so many callers ÷ that with one; null where one was not asked for. */
+  /** Wall time of a pass at one concurrency ÷ that at concurrency 1; null if 1 was not measured. */
   readonly inflation: {
     readonly concurrency: number;
     readonly ratio: RatioOfMedians | null;
   };
-  /** The wall of a pass without one way of sharing ÷ that with all. */
+  /** Wall time of a pass without one kind of sharing ÷ that with all. */
   readonly gain: {
     readonly concurrency: number;
     readonly without: string;
     readonly ratio: RatioOfMedians;
   };
-  /** When each of the jobs of one pass was where, in milliseconds since the first call. */
+  /** Timeline of each job of one pass, in milliseconds since the first call. */
   readonly waterfall: {
     readonly concurrency: number;
     readonly jobs: readonly (JobSpans & { readonly n: number })[];
   };
-  /** Small sums over the same points: one after the other, and all at once. */
+  /** Small sums over the same points: in sequence, and all at once. */
   readonly together: {
     readonly repetition: number;
     readonly jobs: number;
     readonly singleMs: number;
     readonly togetherMs: number;
-    /** Of those at once, how many were computed with others. */
+    /** Number of the concurrent sums that were coalesced. */
     readonly merged: number;
   };
-  /** Interactive calls, one at a time: alone, and with others in the background. */
+  /** Interactive calls, one at a time: without and with background calls. */
   readonly interactive: {
     readonly n: number;
     readonly calls: number;
     readonly backgroundN: number;
     readonly backgroundDone: number;
-    /** The longest submit in the background. */
+    /** Longest submit of the background calls. */
     readonly submitMs: number;
     readonly aloneP50Ms: number;
     readonly aloneP95Ms: number;
     readonly busyP50Ms: number;
     readonly busyP95Ms: number;
   };
-  /** One timed MSM of several threads, the rows of whose buckets got to them as `setting` says; it was right. */
+  /**
+   * One timed MSM on several threads, with bucket rows shared as `setting` names; it was correct.
+   */
   readonly share: {
     readonly case: string;
     readonly n: number;
-    /** What was computed, and on what. */
+    /** Name of the work: its scalars, and whether a worker is slowed. */
     readonly work: string;
     readonly setting: string;
     readonly repetition: number;
     readonly wallMs: number;
-    /** That took part. */
+    /** Workers that took part. */
     readonly workers: number;
-    /** Rows of a chunk. */
+    /** Bucket rows of a chunk. */
     readonly chunk: number;
   };
-  /** What those of a work came to in one way. */
+  /** Summary of a work with one way of sharing. */
   readonly shared: {
     readonly case: string;
     readonly n: number;
     readonly work: string;
     readonly setting: string;
     readonly medianMs: number;
-    /** To equal shares. */
+    /** Ratio to equal shares. */
     readonly ratio: RatioOfMedians;
     readonly leastWorkers: number;
     readonly mostWorkers: number;
     readonly chunk: number;
   };
-  /** The first large MSM of a new engine, and one that has all its workers; both were right. */
+  /** The first large MSM of a new engine, and one with all workers running; both were correct. */
   readonly 'first-call': {
     readonly n: number;
-    /** The most workers that the engine might have. */
+    /** Largest number of workers of the engine. */
     readonly permitted: number;
     readonly repetition: number;
     readonly firstMs: number;
-    /** That took part. */
+    /** Workers that took part. */
     readonly firstWorkers: number;
     readonly warmMs: number;
     readonly warmWorkers: number;
   };
-  /** Workers that were started at once, without an engine: when the first and the last of them said that they were ready. */
+  /** Workers started at once without an engine: when the first and the last reported ready. */
   readonly ready: {
     readonly workers: number;
     readonly repetition: number;
     readonly firstMs: number;
     readonly lastMs: number;
   };
-  /** MSMs that are too small for workers, of an engine that might have so many. */
+  /** MSMs too small for workers, on an engine that may have `permitted` workers. */
   readonly 'few-points': {
     readonly n: number;
     readonly permitted: number;
     readonly calls: number;
     readonly medianMs: number;
-    /** To the engine that might have the fewest. */
+    /** Ratio to the engine that may have the fewest. */
     readonly ratio: RatioOfMedians;
     readonly mostWorkers: number;
   };
-  /** What a thread more takes of main memory. */
+  /** Main memory of one more thread. */
   readonly resident: {
     readonly of: BareThread | 'worker after a call' | 'worker idle again';
-    /** At a time. */
+    /** Threads started at a time. */
     readonly threads: number;
     readonly round: number;
     readonly bytesEach: number;
   };
-  /** One call of a trace by one routing; its answer was right. */
+  /** One call of a trace with one routing; its result was correct. */
   readonly replayed: TraceCall & {
-    /** Its place in the trace. */
+    /** Index in the trace. */
     readonly call: number;
     readonly routing: Routing;
     readonly medianMs: number;
-    /** What computed it the last time, and what had been expected of that. */
+    /** Backend of the last repetition, and the prediction for it. */
     readonly on: RunRecord['on'];
     readonly gpuShare: number;
     readonly predicted: Prediction | null;
   };
-  /** One Groth16 proof, which was verified. */
+  /** One verified Groth16 proof. */
   readonly proof: {
     readonly logn: number;
     readonly constraints: number;
     readonly side: Side;
-    /** The first of a side, which loads what it keeps; before and after the library was there; or one of either in turn. */
+    /**
+     * `first`: the first proof of a side, which loads what it keeps. `by itself`: before the
+     * library is there, or with the library alone. `in turns`: both sides interleaved.
+     */
     readonly when: 'first' | 'by itself' | 'in turns';
     readonly repetition: number;
     readonly ms: number;
-    /** What of it MSMs took. */
+    /** Milliseconds of the proof that MSMs took. */
     readonly msmMs: number;
-    /** The most memory of the process meanwhile; null if unknown. */
+    /** Peak memory of the process during the proof; null if unknown. */
     readonly peakBytes: number | null;
   };
-  /** The verdict over all runs of one case with one placement. */
+  /** Verdict over all runs of one case with one placement. */
   readonly case: {
     readonly case: string;
     /** Null on the CPU, which has no walker. */
     readonly placement: Placement | null;
     readonly runs: number;
-    /** Every run gave the answer of the oracles. */
+    /** True if every run gave the answer of the oracles. */
     readonly agrees: boolean;
     readonly onCurve: boolean;
-    /** Every run gave the same bytes. */
+    /** True if every run gave the same bytes. */
     readonly identical: boolean;
     readonly medianMs: number | null;
     readonly error: string | null;
   };
-  /** One setting that calibrate tried; null: it computed wrongly, or not at all. */
+  /** One setting that calibrate tried; its time is null if it failed or computed wrongly. */
   readonly trial: CalibrationTrial;
   readonly calibrated: {
-    /** The knobs that leave their defaults. */
+    /** Knobs that differ from their defaults. */
     readonly tuning: Partial<Tuning>;
-    /** The same, as in the URL. */
+    /** The tuning as URL parameters. */
     readonly query: string;
     readonly tookMs: number;
     readonly compileMs: number;
-    /** Whether the browser has kept it. */
+    /** True if the browser stored the tuning. */
     readonly remembered: boolean;
   };
-  /** What the device does at its best: operations a second, bytes for a copy. */
+  /** A measured peak of the device: operations a second, or bytes for a copy. */
   readonly peak: {
     readonly operation: string;
     readonly perSecond: number;
   };
-  /** One operation of the field in one way. */
+  /** One field operation in one variant. */
   readonly field: FieldBenchRow;
   /** Numbers inverted in batches that share an inversion. */
   readonly batch: FieldBatchRow;
-  /** What belongs together of the targets: what was measured, and what is met. */
+  /** One row of the targets: what was measured, and the findings. */
   readonly target: {
     readonly name: string;
     readonly findings: readonly Finding[];
     readonly measured: unknown;
   };
-  /** What was left out, and why. */
+  /** A variant that was skipped, and why. */
   readonly skipped: {
     readonly variant: string;
     readonly why: string;
@@ -355,9 +379,9 @@ export type Row = { [Event in RowEvent]: RowOf<Event> }[RowEvent];
 /** A row as it is posted and stored. */
 export type StampedRow = Row & { readonly runId: string; readonly at: string };
 
-/** Those of one kind. */
+/** Returns the rows of one event. */
 export const rowsOf = <Event extends RowEvent>(rows: readonly StampedRow[], event: Event) =>
   rows.filter((row): row is Extract<StampedRow, { event: Event }> => row.event === event);
 
-/** Whether all runs of a case gave the one right answer. */
+/** Returns whether all runs of a case gave the one correct answer. */
 export const passed = (row: RowOf<'case'>): boolean => row.agrees && row.onCurve && row.identical && row.error === null;

@@ -1,33 +1,36 @@
-/** One run of the bench: its state, which on the page is `window.msmBench`, and the telling of its rows. It knows no DOM. */
+/**
+ * State of one run of the bench, which the page exposes as `window.msmBench`, and the emitter of
+ * its rows. It knows no DOM.
+ */
 import type { AdapterDescription } from '../../src/api/device.js';
 import { MsmError } from '../../src/index.js';
 import { errorMessage } from './error-message.js';
 import type { Row, RowOf, RowPath, StampedRow } from './rows.js';
 
-/** What programs that drive a run read. */
+/** State that programs that drive a run read. */
 export type MsmBench = ReturnType<typeof newBench>;
 
 const newBench = () => ({
   status: 'idle' as 'idle' | 'running' | 'done' | 'failed',
   runId: makeRunId(),
   adapter: null as AdapterDescription | null,
-  /** Every row told so far, in order. */
+  /** Rows emitted so far, in order. */
   rows: [] as StampedRow[],
-  /** Wall time of the last right MSM. */
+  /** Wall time of the last correct MSM. */
   lastWallMs: null as number | null,
   error: null as string | null,
-  /** Whether somebody stopped it: that is no failure, though it ends as one. */
+  /** True if the user stopped the run. Its status is `failed`, but nothing is wrong. */
   stopped: false,
-  /** Whether the run ended because the GPU went away: another run may work. */
+  /** True if the run ended because the device was lost. Another run may work. */
   deviceLost: false,
-  /** What is being done, and how far the run is; `ticks` grows whenever anything happened. */
+  /** Current step and progress of the run; `ticks` grows with every sign of progress. */
   doing: '',
   done: 0,
   total: 0,
   ticks: 0,
-  /** A guess from what was timed so far; null before there is anything to guess from. */
+  /** Estimated time left; null before the first timed step. */
   secondsLeft: null as number | null,
-  /** How long what is being done takes already: that moves while shaders compile, too. */
+  /** Duration of the current step so far. It also grows while shaders compile. */
   stepSeconds: 0,
 });
 
@@ -36,23 +39,23 @@ export interface RunListener {
   onRow(row: StampedRow): void;
 }
 
-/** Who keeps the rows. */
+/** Store of rows. */
 export interface RowSink {
   post(path: RowPath, row: StampedRow): void;
   /** Resolves when every row so far was sent or given up. */
   flushed(): Promise<void>;
 }
 
-/** Of time and chance: sorts by time. */
+/** Returns an id of time and chance, so that ids sort by time. */
 const makeRunId = (): string => `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 12)}`;
 
 /** Lets the browser paint and take input before work that blocks it. */
 const breathe = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
-/** How long the news of a lost device may take. */
+/** Time that the report of a lost device may take. */
 const LOSS_TOLD_MS = 50;
 
-/** While nothing else happens, it is told that time goes by. */
+/** Interval at which elapsed time is reported while nothing else happens. */
 const HEARTBEAT_MS = 1000;
 
 export class Run {
@@ -63,9 +66,9 @@ export class Run {
   #startedAt = performance.now();
   #stepAt = performance.now();
   #heartbeat: ReturnType<typeof setInterval> | undefined;
-  /** As steps differ: that of a large MSM takes longer. */
+  /** Weights of steps, because large MSMs take longer. */
   #weight = { done: 0, total: 0 };
-  /** Of these, those that a guess rests on: warming up compiles, and says nothing of what comes. */
+  /** Timed steps, on which the estimate rests. Warm-ups compile, so they predict nothing. */
   #timed = { weight: 0, seconds: 0, since: 0 };
 
   constructor(listener: RunListener, sink: RowSink | null = null) {
@@ -73,7 +76,7 @@ export class Run {
     this.#sink = sink;
   }
 
-  /** Aborts what is running. */
+  /** Aborts the current work. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
@@ -83,7 +86,7 @@ export class Run {
     this.#abort.abort(new Error('stopped by you'));
   }
 
-  /** The GPU went away: whatever is waited for will not come. */
+  /** Ends the run because the device was lost: pending work will not finish. */
   loseDevice(why: string): void {
     this.bench.deviceLost = true;
     this.#abort.abort(new Error(`device-lost: the GPU device was lost (${why})`));
@@ -93,7 +96,7 @@ export class Run {
     this.bench.status = 'running';
     this.#startedAt = performance.now();
     this.#stepAt = this.#startedAt;
-    // no tick: who waits for those wants to know when nothing happens any more
+    // no tick: drivers watch ticks to notice that nothing happens any more
     this.#heartbeat = setInterval(() => this.#say(), HEARTBEAT_MS);
     this.#say();
   }
@@ -107,13 +110,13 @@ export class Run {
     return (performance.now() - this.#startedAt) / 1000;
   }
 
-  /** How many steps there will be, each with what it weighs. */
+  /** Sets the number of steps, each with its weight. */
   plan(weights: readonly number[]): void {
     this.bench.total = weights.length;
     this.#weight.total = weights.reduce((sum, weight) => sum + weight, 0);
   }
 
-  /** Says what comes next, and lets the page show it. Rejects when the run was stopped. */
+  /** Announces the next step, and lets the page show it. Rejects if the run was stopped. */
   async next(doing: string): Promise<void> {
     this.bench.doing = doing;
     this.#stepAt = performance.now();
@@ -122,13 +125,13 @@ export class Run {
     this.signal.throwIfAborted();
   }
 
-  /** Something went on. */
+  /** Records a sign of progress. */
   tick(): void {
     this.bench.ticks++;
     this.#say();
   }
 
-  /** One more of `total` is done. */
+  /** Records that one step is done. */
   advance(weight = 1, kind: 'timed' | 'warm-up' = 'timed'): void {
     this.bench.done++;
     this.#weight.done += weight;
@@ -137,9 +140,9 @@ export class Run {
   }
 
   /**
-   * The steps so far were so many of so many: for what counts its own.
+   * Sets the progress of work that counts its own steps.
    *
-   * @param prepared how many of the first of them only compile
+   * @param prepared number of first steps that only compile
    */
   progress(doing: string, done: number, total: number, prepared = 0): void {
     this.signal.throwIfAborted();
@@ -150,7 +153,7 @@ export class Run {
     this.tick();
   }
 
-  /** @param weight of what was just timed; 0 if nothing was */
+  /** @param weight weight of the step that was timed; 0 if none was */
   #guessLeft(weight: number, left: number): void {
     const timed = this.#timed;
     if (weight > 0) {
@@ -161,7 +164,7 @@ export class Run {
     if (timed.weight > 0) this.bench.secondsLeft = Math.max(0, (left * timed.seconds) / timed.weight);
   }
 
-  tell(row: Row, ...paths: RowPath[]): void {
+  emit(row: Row, ...paths: RowPath[]): void {
     const stamped: StampedRow = { ...row, runId: this.bench.runId, at: new Date().toISOString() };
     this.bench.rows.push(stamped);
     for (const path of paths) this.#sink?.post(path, stamped);
@@ -172,7 +175,7 @@ export class Run {
   async end(error: string | null, medians: RowOf<'end'>['medians'] = []): Promise<void> {
     const { bench } = this;
     if (error === null) {
-      // what was measured on a device that is gone, or after a stop, is no result
+      // a run that lost its device, or was stopped, has no result
       await new Promise((resolve) => setTimeout(resolve, LOSS_TOLD_MS));
       this.signal.throwIfAborted();
     }
@@ -182,19 +185,19 @@ export class Run {
     bench.doing = '';
     bench.secondsLeft = null;
     bench.error = error;
-    this.tell({ event: 'end', status, error, seconds: this.seconds, medians }, 'progress', 'results');
+    this.emit({ event: 'end', status, error, seconds: this.seconds, medians }, 'progress', 'results');
     await this.#sink?.flushed();
     bench.status = status;
     this.#say();
   }
 
-  /** Runs to an end, whatever happens. */
+  /** Runs to the end and never rejects. */
   async go(work: () => Promise<void>): Promise<void> {
     this.start();
     try {
       await work();
     } catch (error) {
-      // that the device is lost may be told a moment after what it makes fail
+      // a lost device may be reported a moment after the error that it causes
       await new Promise((resolve) => setTimeout(resolve, LOSS_TOLD_MS));
       if (error instanceof MsmError && error.code === 'device-lost') this.bench.deviceLost = true;
       await this.end(errorMessage(this.signal.aborted ? this.signal.reason : error));

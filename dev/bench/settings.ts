@@ -1,4 +1,7 @@
-/** The knobs of an engine as the URL has them, and what a set of them is: a setting. No setting changes a result, only what it costs. */
+/**
+ * Settings: sets of engine knobs as a URL names them. A setting never changes a result, only its
+ * cost.
+ */
 
 import type { Tuning } from '../../src/api/tuning.js';
 import type { Group } from '../../src/curves/names.js';
@@ -7,31 +10,34 @@ import { fieldProducts } from '../../src/field/modulus.js';
 import { tuningRanges } from '../../src/msm/plan/check-tuning.js';
 import { parseGroup, parseInteger } from '../cases/address.js';
 
-/** An engine, as the knobs want it. */
+/** Options of an engine, as the knobs ask for. */
 export interface Setting {
-  /** The knobs that are set, as in the URL: `walkerpriv=1, walkertpb=64`; `defaults` if none is. */
+  /**
+   * The knobs that are set, as in the URL: `walkerpriv=1, walkertpb=64`; `defaults` if there are
+   * none.
+   */
   readonly name: string;
   readonly tuning: Partial<Tuning>;
-  /** Multiples of each point that are kept. */
+  /** Multiples of each point that the bases hold. */
   readonly precompute: number;
-  /** Bytes. */
+  /** Largest scratch in bytes. */
   readonly memoryBudget: number;
   readonly verify: boolean;
-  /** The GPU checks every stage (dev/checks). */
+  /** True to check the output of every stage on the GPU (dev/checks). */
   readonly checks: boolean;
-  /** What computes; null: what the library takes for a device that it was given. */
+  /** Backend; null for the library's default on a device that it was given. */
   readonly backend: Backend | null;
-  /** The most workers of the CPU; null: the library's default. */
+  /** Largest number of workers of the CPU; null for the library's default. */
   readonly workers: number | null;
-  /** The folder in whose dist/ the library is built; null: the sources of this bench. */
+  /** Folder whose dist/ holds the library; null for the sources of this bench. */
   readonly build: string | null;
-  /** The group that this side of a comparison computes in; null: that of the cases. */
+  /** Group of this side of a comparison; null for the group of the cases. */
   readonly group: Group | null;
 }
 
 export type Backend = NonNullable<MsmEngineOptions['backend']>;
 
-/** A knob whose values are integers of a range, or words, each with what it means to the library. */
+/** A knob with integer values of a range, or with words, each mapped to the library's value. */
 export type EngineKnob = { readonly label: string; readonly help: string } & (
   | { readonly range: readonly [least: number, most: number] }
   | { readonly words: Choices }
@@ -39,7 +45,10 @@ export type EngineKnob = { readonly label: string; readonly help: string } & (
 
 type Choices = Readonly<Record<string, string | boolean>>;
 
-/** Every knob of `Tuning`: name in the URL, label, help, and its words if it is no integer; one that is missing does not compile. */
+/**
+ * Every knob of `Tuning`: name in the URL, label, help, and its words unless it is an integer. A
+ * missing one fails to compile.
+ */
 const tuningTexts: Readonly<Record<keyof Tuning, readonly [name: string, label: string, help: string, Choices?]>> = {
   walkerPrefixMemory: [
     'walkerpriv',
@@ -53,45 +62,45 @@ const tuningTexts: Readonly<Record<keyof Tuning, readonly [name: string, label: 
     'Walker slots',
     'Tasks that one walker thread advances together; they share each inversion.',
   ],
-  walkerTasks: ['walkertasks', 'Walker tasks', 'The most tasks that one walk is cut into.'],
+  walkerTasks: ['walkertasks', 'Walker tasks', 'Largest number of tasks of one walk.'],
   walkerEntriesPerTask: [
     'walkerentries',
     'Entries a task',
-    'No more tasks than give each of them so many points to add.',
+    'Fewest points to add per task: limits the number of tasks.',
   ],
   walkerLeastThreads: [
     'walkerleast',
     'Least walker threads',
-    'A walk of few tasks fills fewer slots a thread rather than run on fewer threads than this.',
+    'Fewest threads of a walk: a walk of few tasks fills fewer slots a thread instead.',
   ],
-  windowBits: ['c', 'Window bits', 'Bits of a scalar window: wider ones take fewer additions and more buckets.'],
+  windowBits: ['c', 'Window bits', 'Bits of a scalar window: wider windows need fewer additions and more buckets.'],
   sortThreadsPerWorkgroup: ['sorttpb', 'Sort threads', 'Threads in a workgroup of the sort.'],
   sortEntriesPerThread: ['sortentries', 'Sort entries', 'Entries that one thread of the sort ranks in sequence.'],
   additionsPerSubmit: [
     'submitadds',
     'Additions a submit',
-    'The most additions of one submit: bounds how long it holds the GPU.',
+    'Largest number of additions of one submit: limits how long a submit holds the GPU.',
   ],
   cpuBelow: [
     'cpubelow',
-    'Small ones on the CPU',
-    'MSMs of at most so many scalars go to the CPU. Default 0 here, as this bench is about the GPU; the library has a default of its own.',
+    'Small MSMs on the CPU',
+    'MSMs of at most this many scalars run on the CPU. Default 0 here, as this bench is about the GPU; the library has a default of its own.',
   ],
   cpuDistribution: [
     'cpudist',
     'Chunks to threads',
-    'How what the CPU computes gets to its threads: whoever is done draws the next chunk, or all have equal shares.',
+    'How the CPU distributes work to threads: a thread that is done draws the next chunk (dynamic), or all get equal shares (static).',
     { dynamic: 'dynamic', static: 'static' },
   ],
   cpuChunk: [
     'cpuchunk',
     'Rows a chunk',
-    'Rows of 64 buckets that a thread draws at a time; 0: by the size of the problem.',
+    'Rows of 64 buckets that a thread draws at once; 0: by the size of the problem.',
   ],
   fieldProduct: [
     'fieldproduct',
     'Products',
-    'How products are computed: of signed limbs, for devices that are slow at shifts, of unsigned ones, or of bytes by dot4U8Packed, for chips that have the instruction.',
+    'Representation of field products: signed limbs (for devices with slow shifts), unsigned limbs, or bytes with dot4U8Packed (for chips that have the instruction).',
     Object.fromEntries(fieldProducts.map((product) => [product, product])),
   ],
 };
@@ -106,17 +115,17 @@ const tuningKnobs = Object.fromEntries(
 const otherKnobs = {
   precompute: {
     label: 'Multiples kept',
-    help: 'Keep so many multiples of each point: fewer additions for more memory. Loading takes longer.',
+    help: 'Keeps this many multiples of each point: fewer additions for more memory. Loading takes longer.',
     range: [1, 64],
   },
   budget: {
     label: 'Memory budget, MiB',
-    help: 'The most scratch that the engine may take; what needs more is done in parts. Default 256.',
+    help: 'Largest scratch of the engine; an MSM that needs more is split. Default 256.',
     range: [1, 65_536],
   },
   verify: {
     label: 'Verify',
-    help: 'Compute every result once more in another way, and compare. A wrong one is an error.',
+    help: 'Computes every result a second time in another way, and compares. A wrong one is an error.',
     words: { '1': true, '0': false },
   },
   checks: {
@@ -126,17 +135,17 @@ const otherKnobs = {
   },
   backend: {
     label: 'Backend',
-    help: 'What computes: the GPU (the default here), the CPU, both at the same time, or what the library finds fastest for each call.',
+    help: 'Backend that computes: the GPU (the default here), the CPU, both at once, or what the library predicts to be fastest for each call.',
     words: { gpu: 'gpu', cpu: 'cpu', both: 'both', auto: 'auto' },
   },
   workers: {
     label: 'Workers',
-    help: 'The most threads that help where the CPU computes. Default: one less than there are; 8 in cpu-pool.',
+    help: 'Largest number of worker threads of the CPU. Default: one less than the machine has; 8 in cpu-pool.',
     range: [0, 1024],
   },
 } as const satisfies Readonly<Record<string, EngineKnob>>;
 
-/** By their names in the URL, in the order of the form. */
+/** Knobs of the engine by their names in the URL, in the order of the form. */
 export const engineKnobs: Readonly<Record<string, EngineKnob>> = {
   ...Object.fromEntries(Object.values(tuningKnobs).map((knob) => [knob.name, knob])),
   ...otherKnobs,
@@ -144,20 +153,23 @@ export const engineKnobs: Readonly<Record<string, EngineKnob>> = {
 
 const DEFAULT_BUDGET_MIB = 256;
 
-/** Whether a knob is on or off: given without a value it is on. */
+/** Returns whether a knob is a flag, which is on if given without a value. */
 export const isFlag = (name: string): boolean => {
   const knob = engineKnobs[name];
   return knob !== undefined && 'words' in knob && Object.hasOwn(knob.words, '1');
 };
 
-/** The knob of what the library calls so, `walkertpb` of `walkerThreadsPerWorkgroup`; null of anything else. */
+/**
+ * Returns the knob of a tuning key: `walkertpb` for `walkerThreadsPerWorkgroup`; null for anything
+ * else.
+ */
 export const knobOfTuning = (key: string): string | null =>
   Object.hasOwn(tuningKnobs, key) ? tuningKnobs[key as keyof Tuning].name : null;
 
 /**
- * One value as the URL has it.
+ * Parses one value as the URL has it.
  *
- * @param said the name that an error has: of one side of a comparison it is longer
+ * @param said name of the knob in errors, which for one side of a comparison has a prefix
  * @throws RangeError that names the knob
  */
 export function parseEngineKnob(name: string, text: string, said = name): number | string | boolean {
@@ -170,20 +182,25 @@ export function parseEngineKnob(name: string, text: string, said = name): number
   return word;
 }
 
-/** Knobs that mean something where the CPU computes alone; all others of the engine are for a GPU. */
+/** Knobs that the CPU alone uses; all other knobs of the engine are for a GPU. */
 const cpuKnobs: readonly string[] = ['cpudist', 'cpuchunk', 'backend', 'workers', 'build', 'group'];
 
-/** Whether a knob of the engine means nothing without a GPU. */
+/** Returns whether a knob of the engine has no effect without a GPU. */
 export const isGpuKnob = (name: string): boolean => !cpuKnobs.includes(name);
 
-/** What a setting consists of: those that the form has, and the folder of a build, which only programs can name. */
+/**
+ * Knobs of a setting: those of the form, and the folder of a build, which only programs can name.
+ */
 export const settingKnobs: readonly string[] = [...Object.keys(engineKnobs), 'build'];
 
-/** What one side of a comparison may have: also a group of its own. Both are then given the same scalars, and points with the same logarithms. */
+/**
+ * Knobs of one side of a comparison, which include a group of its own. Both sides then get the same
+ * scalars, and points with the same logarithms.
+ */
 export const sideKnobs: readonly string[] = [...settingKnobs, 'group'];
 
 /**
- * @param values texts by the names of the knobs, each right for its knob; an empty one means the default
+ * @param values texts by name of the knob, each valid for its knob; an empty text means the default
  * @throws RangeError that names the knob
  */
 export function makeSetting(values: ReadonlyMap<string, string>): Setting {
@@ -214,7 +231,7 @@ export function makeSetting(values: ReadonlyMap<string, string>): Setting {
   };
 }
 
-/** Knobs of which a device had something else than was asked for, in words. */
+/** Returns a text for each knob that the device limited. */
 export const clampedKnobs = (asked: Partial<Tuning>, used: Tuning): string[] =>
   (Object.keys(asked) as (keyof Tuning)[]).flatMap((key) =>
     asked[key] === undefined || asked[key] === used[key]
@@ -222,7 +239,7 @@ export const clampedKnobs = (asked: Partial<Tuning>, used: Tuning): string[] =>
       : [`${tuningKnobs[key].name}: ${asked[key]} asked, ${used[key]} used`],
   );
 
-/** A tuning as the parameters of a URL: what `calibrate` found can be linked to. */
+/** Returns a tuning as URL parameters, so that the result of `calibrate` can be linked to. */
 export function tuningQuery(tuning: Partial<Tuning>): URLSearchParams {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(tuning)) {

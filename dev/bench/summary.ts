@@ -1,38 +1,41 @@
-/** What the rows of a run come to: medians by case and setting. The page draws it, Node prints it. */
+/** Summarises the rows of a run: medians by case and setting, for the page and for terminals. */
 import type { HostTimes, PhaseTime } from '../../src/api/run-record.js';
 import { median, ratioOfMedians } from '../../src/calibrate/statistics.js';
 import { present } from './parts.js';
 import { type RowOf, rowsOf, type StampedRow } from './rows.js';
 
-/** What repetitions of a case came to. */
+/** Summary of the repetitions of a case. */
 interface Span {
   readonly case: string;
   readonly n: number;
   readonly repetitions: number;
-  /** A single wrong answer takes all times away. */
+  /** True if any answer was wrong; then there are no times. */
   readonly wrong: boolean;
   readonly medianMs: number | null;
   readonly lowMs: number | null;
   readonly highMs: number | null;
 }
 
-/** With one setting. */
+/** Summary of a case with one setting. */
 export interface Timed extends Span {
   readonly setting: string;
   readonly wallTimesMs: readonly number[];
   readonly gpuMs: number | null;
   readonly productEquivalents: number | null;
-  /** The wall of the repetition in the middle, and where it went: medians of parts would add up to no wall that there was. */
+  /**
+   * Wall time of the median repetition. Its breakdown is below: medians of the parts would not add
+   * up to any measured wall time.
+   */
   readonly typicalMs: number | null;
   readonly hostTimes: HostTimes | null;
   readonly phases: readonly PhaseTime[] | null;
   readonly warmUp: RowOf<'warm-up'> | null;
-  /** Where the last of them was computed. */
+  /** Backend that computed the last repetition. */
   readonly on: 'gpu' | 'cpu' | 'both';
-  /** Null also where the MSM was faster: then it is none. */
+  /** Null also if the MSM was faster, because the value is then not a bound. */
   readonly bound: RowOf<'bound'> | null;
   readonly boundExceeded: boolean;
-  /** The bound ÷ the median. */
+  /** The bound divided by the median. */
   readonly ofBound: number | null;
 }
 
@@ -44,7 +47,7 @@ type TimedRow = RowOf<'repetition'> | RowOf<'trace'>;
 
 const isTimed = (row: StampedRow): row is StampedRow & TimedRow => row.event === 'repetition' || row.event === 'trace';
 
-/** Those with the same key together, in the order in which they come. */
+/** Groups rows by key, in order of appearance. */
 export function grouped<Row>(rows: readonly Row[], key: (row: Row) => string): Row[][] {
   const groups = new Map<string, Row[]>();
   for (const row of rows) groups.set(key(row), [...(groups.get(key(row)) ?? []), row]);
@@ -67,28 +70,31 @@ const spanOf = (group: readonly (StampedRow & (TimedRow | RowOf<'peer'>))[]): Sp
   };
 };
 
-/** The one of the middle wall; of two the faster. Null of none that has a wall. */
+/** Returns the repetition with the median wall time, the faster of two; null if none has a time. */
 export function medianRepetition<Row extends { readonly wallMs: number | null }>(rows: readonly Row[]): Row | null {
   const timed = rows.filter(({ wallMs }) => wallMs !== null);
   return timed.sort((a, b) => (a.wallMs as number) - (b.wallMs as number))[(timed.length - 1) >> 1] ?? null;
 }
 
-/** Where the wall of the repetition in the middle went: its passes, and what of it is none: encoding, waiting, reading back. */
-export function partsOfWall({ phases, typicalMs }: Pick<Timed, 'phases' | 'typicalMs'>): PhaseTime[] | null {
+/**
+ * Returns the breakdown of the median repetition: its passes, and the rest (encoding, waiting,
+ * reading back).
+ */
+export function partsOfWallTime({ phases, typicalMs }: Pick<Timed, 'phases' | 'typicalMs'>): PhaseTime[] | null {
   if (phases === null || typicalMs === null) return null;
   const rest = typicalMs - phases.reduce((sum, { ms }) => sum + ms, 0);
   return [...phases, { name: 'host, waiting', ms: Math.max(0, rest) }];
 }
 
-/** The same by the host's clock. */
+/** Returns the breakdown of the median repetition by the host's clock. */
 export const partsByHost = ({ hostTimes }: Pick<Timed, 'hostTimes'>): PhaseTime[] | null =>
   hostTimes && [
     { name: 'encode', ms: hostTimes.encodeMs },
     { name: 'submit to result', ms: hostTimes.submitToResultMs },
-    { name: 'read back, fold', ms: hostTimes.readBackMs },
+    { name: 'read back, combine windows', ms: hostTimes.readBackMs },
   ];
 
-/** By case and setting, in the order in which they were told. */
+/** Returns summaries by case and setting, in order of appearance. */
 export function summarise(rows: readonly StampedRow[]): Timed[] {
   const keyOf = (row: { case: string; setting: string }): string => `${row.case} ${row.setting}`;
   const warmUps = new Map(rows.flatMap((row) => (row.event === 'warm-up' ? [[keyOf(row), row] as const] : [])));
@@ -96,7 +102,7 @@ export function summarise(rows: readonly StampedRow[]): Timed[] {
   return grouped(rows.filter(isTimed), keyOf).map((group) => {
     const [first] = group as [StampedRow & TimedRow];
     const span = spanOf(group);
-    // a wrong answer takes away what the others were measured with, too
+    // one wrong answer voids all times of the case with this setting
     const own = span.wrong ? [] : group;
     const typical = medianRepetition(own);
     const bound = bounds.get(keyOf(first)) ?? null;
@@ -126,17 +132,19 @@ export const summarisePeers = (rows: readonly StampedRow[]): TimedPeer[] =>
     peer: group[0]?.peer ?? '',
   }));
 
-/** Which of several is fastest, and from which others their times do not tell it apart. */
+/** The fastest of several, and those that are not significantly slower. */
 export interface Fastest<One = Timed> {
   readonly best: One;
-  /** Null where each of the others is slower by more than noise. */
+  /** Null if each of the others is slower by more than noise. */
   readonly notToldApartFrom: readonly One[] | null;
 }
 
 /**
- * By the same bootstrap over pairs as A against B: whatever is compared took turns, so that times of the same repetition are pairs.
+ * Finds the fastest by the bootstrap over pairs that A against B uses. The subjects are
+ * interleaved, so the times of one repetition form a pair.
  *
- * @param ones with the times of each, in the order of the repetitions; those without any do not take part
+ * @param timesOf returns the times of one subject in order of repetitions; subjects without times
+ *   are ignored
  */
 export function fastestBy<One>(ones: readonly One[], timesOf: (one: One) => readonly number[]): Fastest<One> | null {
   const timed = ones.map((one) => ({ one, times: timesOf(one) })).filter(({ times }) => times.length > 0);
@@ -151,6 +159,6 @@ export function fastestBy<One>(ones: readonly One[], timesOf: (one: One) => read
   return { best: best.one, notToldApartFrom: close.length === 0 ? null : close.map(({ one }) => one) };
 }
 
-/** @param timed of one case */
+/** @param timed summaries of one case */
 export const fastestOf = (timed: readonly Timed[]): Fastest | null =>
   fastestBy(timed, ({ wallTimesMs }) => wallTimesMs);

@@ -1,8 +1,9 @@
 /**
- * A table for terminals: columns as wide as they must be.
+ * Formats a table for terminals, with columns as wide as their content.
  *
- * @param lines the first of them the heads
- * @param words how many columns, from the left, have words, which begin at the left; numbers end at the right
+ * @param lines the heads, then the rows
+ * @param words number of columns from the left with text, which is left-aligned; numbers are
+ *   right-aligned
  */
 export function tableLines(lines: readonly (readonly string[])[], words = 1): string[] {
   const columns = Math.max(0, ...lines.map((line) => line.length));
@@ -12,7 +13,7 @@ export function tableLines(lines: readonly (readonly string[])[], words = 1): st
   return lines.map((line) => line.map(cell).join('   ').trimEnd());
 }
 
-/** Columns with nothing in any line say nothing. */
+/** Returns the table without columns that are empty in every row. */
 export const withoutEmpty = (lines: readonly (readonly string[])[]): string[][] => {
   const [, ...rows] = lines;
   return lines.map((line) => line.filter((_, i) => rows.some((each) => each[i] !== '–')));

@@ -1,4 +1,4 @@
-/** Browsers coarsen timestamps, so that they tell less about other pages: how much, one can see. */
+/** Measures the step of GPU timestamps, which browsers coarsen to protect other pages. */
 import { bufferUsage } from '../../src/gpu/constants.js';
 import { readBack } from '../field-bench/submit.js';
 
@@ -6,7 +6,7 @@ const SUBMITS = 24;
 
 const divisor = (a: bigint, b: bigint): bigint => (b === 0n ? a : divisor(b, a % b));
 
-/** The largest step of which all differences are multiples; null if nothing differs. */
+/** Returns the largest step that divides all differences; null if nothing differs. */
 export function quantumOf(times: readonly bigint[]): number | null {
   const first = times[0] ?? 0n;
   const step = times.reduce((sofar, time) => divisor(sofar, time > first ? time - first : first - time), 0n);
@@ -14,9 +14,9 @@ export function quantumOf(times: readonly bigint[]): number | null {
 }
 
 /**
- * Takes the time of empty passes in submits of their own.
+ * Reads the times of empty passes in submits of their own.
  *
- * @param device with `timestamp-query`
+ * @param device a device with `timestamp-query`
  * @returns nanoseconds; null if no two times differ
  */
 export async function timestampQuantum(device: GPUDevice): Promise<number | null> {

@@ -1,22 +1,25 @@
-/** MSMs at each size, with each setting in turn, each answer checked: the one loop of repetitions of all modes that time whole MSMs. */
+/**
+ * Times MSMs: the loop over sizes, settings and repetitions that all modes that time whole MSMs
+ * share.
+ */
 
 import { median } from '../../src/calibrate/statistics.js';
 import { type CaseAddress, formatCaseAddress } from '../cases/address.js';
 import { type MsmCase, makeCase, redrawn } from '../cases/msm-case.js';
 import { openMeter, type ProductMeter, ratesAround } from '../field-bench/product-meter.js';
 import { oracles } from '../oracle/curves.js';
-import { openBenchPlace } from './bench-place.js';
+import { openBenchSetup } from './bench-setup.js';
 import { type EngineUnderTest, makeEngine } from './engine-under-test.js';
 import type { Host } from './environment.js';
-import { inTurns } from './in-turns.js';
+import { interleave } from './interleave.js';
 import type { Knobs } from './knobs.js';
 import { timesOf, warmUp, weightOf, wrongResult } from './measure.js';
-import { preparePeers } from './peer-turns.js';
+import { preparePeers } from './peer-timings.js';
 import { makeRoofline } from './roofline.js';
 import type { Row, RowOf } from './rows.js';
 import type { Run } from './run.js';
 
-/** What the repetitions of a case came to with one setting, in the order in which they ran. */
+/** Times of a case with one setting, in order of repetitions. */
 export interface Times {
   readonly subject: EngineUnderTest;
   readonly wallTimesMs: number[];
@@ -24,38 +27,38 @@ export interface Times {
 }
 
 export interface TimingOptions {
-  /** Whether the roofline is measured between the repetitions. */
+  /** Measures the roofline between the repetitions. */
   readonly bounded?: boolean;
-  /** Tell every pass of every MSM, and no costs. */
+  /** Emits every pass of every MSM, and no costs. */
   readonly traced?: boolean;
-  /** What the settings are called in rows. Default: their names. */
+  /** Names of the settings in rows. Default: their own names. */
   readonly labels?: readonly string[];
-  /** After the repetitions of a case: what else is to be told. */
+  /** Returns one more row after the repetitions of a case. */
   conclude?(address: CaseAddress, times: readonly Times[]): Row;
 }
 
 /**
- * The answer of each setting is checked before anything is timed, and again at every repetition, each of which has other scalars: no
- * result can be that of the run before.
+ * Times each case with each setting. Every result is checked, in the warm-up and in each
+ * repetition. Each repetition draws other scalars, so no result can be that of an earlier run.
  */
 export async function runTimings(run: Run, host: Host, knobs: Knobs, options: TimingOptions = {}): Promise<void> {
   const { cases, curve, group, reps, settings } = knobs;
   const { bounded = false, traced = false, labels = settings.map(({ name }) => name), conclude } = options;
   run.plan(cases.flatMap(({ address: { n } }) => settings.flatMap(() => Array(reps + 1).fill(weightOf(n)))));
-  const bench = await openBenchPlace(run, host, knobs);
+  const bench = await openBenchSetup(run, host, knobs);
   const subjects: EngineUnderTest[] = [];
   const roofline = bench.gpu && makeRoofline(run, bench.gpu, oracles[curve].Point.Fp.ORDER);
   let meter: ProductMeter | null = null;
   const medians: RowOf<'end'>['medians'][number][] = [];
   try {
-    // all before any compiles: what an engine refuses is told at once
+    // engines are created before any compiles, so that a refused option fails the run at once
     for (const [i, setting] of settings.entries()) {
       const own = { curve, group: setting.group ?? group };
       subjects.push(await makeEngine(run, bench, own, setting, labels[i] as string));
     }
-    // costs are told in products of a GPU
+    // costs are counted in products of a GPU, so a GPU is needed
     if (!traced && bench.gpu !== null) {
-      await run.next('Calibrating the product that costs are told in');
+      await run.next('Calibrating the product that costs are counted in');
       meter = await openMeter(bench.gpu, (why) => run.loseDevice(why));
     }
     for (const { address } of cases) {
@@ -70,7 +73,7 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs, options: Ti
       const times = subjects.map((subject): Times => ({ subject, wallTimesMs: [], productEquivalents: [] }));
       try {
         const rateAround = meter === null ? null : await ratesAround(meter);
-        await inTurns(times, reps, {
+        await interleave(times, reps, {
           begin: made.draw,
           take: (own, repetition) => timeOne(run, own, made.of(own.subject), { traced, rateAround, repetition, reps }),
           end: async (repetition) => {
@@ -86,9 +89,9 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs, options: Ti
         const own = { ...address, group: subject.group };
         medians.push({ case: formatCaseAddress(own), setting: subject.label, medianMs });
         const bound = roofline?.boundOf(own, subject) ?? null;
-        if (bound !== null) run.tell(bound, 'progress', 'results');
+        if (bound !== null) run.emit(bound, 'progress', 'results');
       }
-      if (conclude !== undefined) run.tell(conclude(address, times), 'progress', 'results');
+      if (conclude !== undefined) run.emit(conclude(address, times), 'progress', 'results');
     }
   } finally {
     meter?.destroy();
@@ -99,7 +102,7 @@ export async function runTimings(run: Run, host: Host, knobs: Knobs, options: Ti
   await run.end(null, medians);
 }
 
-/** The same case in the group of each of the subjects. */
+/** Makes the same case in the group of each subject. */
 function casesOf(subjects: readonly Pick<EngineUnderTest, 'group'>[], address: CaseAddress) {
   const groups = new Set(subjects.map(({ group }) => group));
   const first = new Map([...groups].map((group) => [group, makeCase({ ...address, group })]));
@@ -107,7 +110,7 @@ function casesOf(subjects: readonly Pick<EngineUnderTest, 'group'>[], address: C
   return {
     of: ({ group }: Pick<EngineUnderTest, 'group'>): MsmCase => drawn.get(group) as MsmCase,
 
-    /** Other scalars, the same for all. */
+    /** Draws other scalars, the same for all subjects. */
     draw(repetition: number): void {
       drawn = new Map([...first].map(([group, msmCase]) => [group, redrawn(msmCase, repetition)]));
     },
@@ -115,7 +118,7 @@ function casesOf(subjects: readonly Pick<EngineUnderTest, 'group'>[], address: C
 }
 
 /**
- * One timed MSM, told as a row: with `traced` its passes and no cost.
+ * Times one MSM and emits a row: with `traced` its passes and no cost.
  *
  * @throws Error if the answer is wrong
  */
@@ -125,7 +128,7 @@ async function timeOne(
   msmCase: MsmCase,
   how: {
     readonly traced: boolean;
-    /** Products a second around each MSM; null where no GPU is there to measure them. */
+    /** Measures products a second around an MSM; null without a GPU. */
     readonly rateAround: (() => Promise<number>) | null;
     readonly repetition: number;
     readonly reps: number;
@@ -142,7 +145,7 @@ async function timeOne(
   const cost = wallMs === null || productsPerSecond === null ? null : (wallMs / 1000) * productsPerSecond;
   const told = { case: formatCaseAddress(msmCase.address), n, setting, repetition, ...times };
   const timeline = outcome.agrees ? (outcome.record?.timeline ?? null) : null;
-  run.tell(
+  run.emit(
     traced ? { event: 'trace', ...told, timeline } : { event: 'repetition', ...told, productEquivalents: cost },
     'progress',
     'results',

@@ -1,6 +1,7 @@
 /**
- * The address of a case: `points=pairs,scalars=all-equal,n=4097,seed=1`, on another curve than BN254 with `curve=pallas` in front, in its second group
- * with `group=g2`, with points in other bytes with `encoding=ark`. The same text in URLs, in CI and in reports.
+ * Address of a case: `points=pairs,scalars=all-equal,n=4097,seed=1`. It begins with `curve=pallas`
+ * on a curve other than BN254, `group=g2` in the second group, and `encoding=ark` for points in
+ * another encoding. URLs, CI and reports use the same text.
  */
 import type { PointEncoding } from '../../src/api/values.js';
 import type { Group } from '../../src/curves/names.js';
@@ -9,7 +10,7 @@ import { encodingsOf } from '../oracle/encodings.js';
 import { type PointDistributionName, pointDistributions } from './point-distributions.js';
 import { type ScalarDistributionName, scalarDistributions } from './scalar-distributions.js';
 
-/** What points are multiplied, and as what they come. */
+/** A group of a curve, and the encoding of its points. */
 export interface EncodedGroup extends CurveGroup {
   readonly encoding: PointEncoding;
 }
@@ -21,7 +22,7 @@ export interface CaseAddress extends EncodedGroup {
   readonly seed: number;
 }
 
-/** The most points that a case may have. */
+/** Largest number of points of a case. */
 export const maxPoints = 2 ** 22;
 
 export const defaultCurve: CurveName = 'bn254';
@@ -39,45 +40,45 @@ export function formatCaseAddress({ curve, group, encoding, points, scalars, n, 
 
 const distributionParser =
   <Name extends string>(field: string, known: Readonly<Record<Name, unknown>>) =>
-  /** @throws RangeError that names the unknown name and the known ones */
+  /** @throws RangeError that quotes the unknown name, and lists the known ones */
   (name: string): Name => {
     if (Object.hasOwn(known, name)) return name as Name;
-    throw new RangeError(`${field}: no distribution is named "${name}"; there are ${Object.keys(known).join(', ')}`);
+    throw new RangeError(`${field}: "${name}" is not a distribution; use ${Object.keys(known).join(', ')}`);
   };
 
 export const parsePointDistribution = distributionParser<PointDistributionName>('points', pointDistributions);
 export const parseScalarDistribution = distributionParser<ScalarDistributionName>('scalars', scalarDistributions);
 
-/** @throws RangeError that names the unknown name and the known ones */
+/** @throws RangeError that quotes the unknown name, and lists the known ones */
 export const parseCurve = (name: string): CurveName => {
   if (Object.hasOwn(oracles, name)) return name as CurveName;
-  throw new RangeError(`curve: none is named "${name}"; there are ${curveNames.join(', ')}`);
+  throw new RangeError(`curve: "${name}" is not a curve; use ${curveNames.join(', ')}`);
 };
 
 /**
- * @param said the name that an error has
- * @throws RangeError that names the group, and those that there are
+ * @param said name of the knob in errors
+ * @throws RangeError that quotes the name, and lists the groups
  */
 export const parseGroup = (name: string, said = 'group'): Group => {
   if (name === 'g1' || name === 'g2') return name;
   throw new RangeError(`${said}: "${name}" is not g1 or g2`);
 };
 
-/** @throws RangeError that names the curves which have the group, where this one has not */
+/** @throws RangeError that lists the curves with a second group, if this curve has none */
 export function curveGroup(curve: CurveName, group: Group): CurveGroup {
   if (groupsOf(curve).includes(group)) return { curve, group };
   throw new RangeError(noSuchGroup(curve));
 }
 
 /**
- * @param said the name that an error has
- * @throws RangeError that names the encoding, and those that the group has
+ * @param said name of the knob in errors
+ * @throws RangeError that quotes the encoding, and lists those of the group
  */
 export function parseEncoding(name: string, of: CurveGroup, said = 'encoding'): PointEncoding {
   const all = encodingsOf(of);
   const encoding = all.find((each) => each === name);
   if (encoding !== undefined) return encoding;
-  throw new RangeError(`${said}: "${name}" is none of ${of.curve}, ${of.group}; there are ${all.join(', ')}`);
+  throw new RangeError(`${said}: "${name}" is not an encoding of ${of.curve}, ${of.group}; use ${all.join(', ')}`);
 }
 
 /** @throws RangeError that names the field and the range */
@@ -96,16 +97,15 @@ const fieldNames: readonly (keyof CaseAddress)[] = ['curve', 'group', 'encoding'
 const isField = (key: string): key is keyof CaseAddress => (fieldNames as readonly string[]).includes(key);
 
 /**
- * The `key=value` fields of an address or of a filter, which may leave some out.
+ * Parses the `key=value` fields of an address, or of a filter, which may omit some.
  *
- * @throws RangeError that names the field that is unknown, repeated or has no value
+ * @throws RangeError that quotes a field that is unknown, repeated or without a value
  */
 export function parseFields(text: string): ReadonlyMap<keyof CaseAddress, string> {
   const fields = new Map<keyof CaseAddress, string>();
   for (const part of text.split(',')) {
     const [key = '', value, ...rest] = part.trim().split('=');
-    if (!isField(key))
-      throw new RangeError(`case "${text}": no field is named "${key}"; there are ${fieldNames.join(', ')}`);
+    if (!isField(key)) throw new RangeError(`case "${text}": "${key}" is not a field; use ${fieldNames.join(', ')}`);
     if (value === undefined || value === '' || rest.length > 0) {
       throw new RangeError(`case "${text}": write the field "${key}" as ${key}=value`);
     }
@@ -115,7 +115,7 @@ export function parseFields(text: string): ReadonlyMap<keyof CaseAddress, string
   return fields;
 }
 
-/** @throws RangeError that names what is wrong or missing */
+/** @throws RangeError that quotes what is wrong or missing */
 export function parseCaseAddress(text: string): CaseAddress {
   const fields = parseFields(text);
   const field = (key: keyof CaseAddress): string => {

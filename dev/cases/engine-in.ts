@@ -1,7 +1,10 @@
 import type { Coordinate, createMsmEngine, MsmEngine, MsmEngineOptions } from '../../src/index.js';
 import type { CurveGroup } from '../oracle/curves.js';
 
-/** An engine in a group that is known only when this runs: types know an engine of G2 by the options that it is made with. */
+/**
+ * Creates an engine in a group known only at run time. The options select the type, so each group
+ * has a call of its own.
+ */
 export const engineIn = (
   create: typeof createMsmEngine,
   { curve, group }: CurveGroup,

@@ -5,6 +5,6 @@ import { isPrime } from '../../src/field/prime.js';
 import { quadraticField } from '../../src/field/quadratic.js';
 import type { CurveGroup } from '../oracle/curves.js';
 
-/** A curve as the library opens it, with all that it derives from the constants. */
+/** Opens a curve as the library does, with everything derived from its constants. */
 export const libraryCurve = ({ curve, group }: CurveGroup): Promise<CurveContext> =>
   openCurve(curve, group, async () => ({ isPrime, quadraticField, weierstrassOf }));

@@ -1,4 +1,4 @@
-/** A case made real: bases, scalars and the answers that the oracles give. */
+/** Makes cases: bases, scalars, and the expected results of the oracles. */
 import { oracleOf } from '../oracle/curves.js';
 import { pointsIn } from '../oracle/encodings.js';
 import {
@@ -12,7 +12,7 @@ import { type CaseAddress, defaultCurve, defaultEncoding, defaultGroup } from '.
 import { type PointSet, pointDistributions } from './point-distributions.js';
 import { type ScalarSet, scalarDistributions } from './scalar-distributions.js';
 
-/** Up to this many points a case is also answered without the discrete logarithms. */
+/** Largest number of points for which a case also has a result without discrete logarithms. */
 export const directUpTo = 256;
 
 export interface MsmCase<Of extends Coordinate = Coordinate> {
@@ -22,12 +22,15 @@ export interface MsmCase<Of extends Coordinate = Coordinate> {
   readonly scalars: ScalarSet;
   /** ((Σ s_i·k_i) mod r)·G. */
   readonly expected: AffinePoint<Of>;
-  /** Σ s_i·P_i added up by noble from the points themselves; null above `directUpTo` points. */
+  /** Σ s_i·P_i computed by noble from the points; null above `directUpTo` points. */
   readonly direct: AffinePoint<Of> | null;
 }
 
 type Where = 'curve' | 'group' | 'encoding';
-/** What tells a case: on BN254 where it names no curve, in the first group where it names none, and in the library's own bytes. */
+/**
+ * A case whose curve, group and encoding are optional. Defaults: BN254, the first group, the
+ * library's own encoding.
+ */
 export type CaseOf = Omit<CaseAddress, Where> & Partial<Pick<CaseAddress, Where>>;
 type CaseOfG1 = CaseOf & { readonly group?: 'g1' };
 
@@ -57,7 +60,11 @@ export function makeCase(told: CaseOf, points: PointSet<Coordinate> = makePoints
   };
 }
 
-/** The points as `engine.loadBases` takes them in the encoding of the case. @throws RangeError where it has no infinity, and there is some */
+/**
+ * Encodes the points for `engine.loadBases`.
+ *
+ * @throws RangeError if the encoding has no infinity, and a point needs it
+ */
 export const encodedPoints = ({
   address: { encoding },
   curve,
@@ -65,7 +72,10 @@ export const encodedPoints = ({
 }: Pick<MsmCase, 'address' | 'curve' | 'points'>): Uint8Array<ArrayBuffer> =>
   encoding === defaultEncoding ? points.bytes : pointsIn(curve, points.points, encoding);
 
-/** The same points with other scalars for each draw, as far as the distribution has others; answered by the discrete logarithms alone. */
+/**
+ * Returns a case with the same points and other scalars, if the distribution has others. Only
+ * discrete logarithms give its result.
+ */
 export function redrawn(of: MsmCase<bigint>, draw: number): MsmCase<bigint>;
 export function redrawn(of: MsmCase, draw: number): MsmCase;
 export function redrawn({ address, curve, points }: MsmCase, draw: number): MsmCase {
@@ -73,7 +83,7 @@ export function redrawn({ address, curve, points }: MsmCase, draw: number): MsmC
   return { address, curve, points, scalars, expected: expectedMsm(curve, points.logs, scalars.values), direct: null };
 }
 
-/** Σ scalars[i]·points[i], one multiplication and one addition after the other. */
+/** Returns Σ scalars[i]·points[i], term by term. */
 function sumDirectly<Of extends Coordinate>(
   { Point }: OracleCurve<Of>,
   points: readonly AffinePoint<Of>[],
@@ -85,7 +95,9 @@ function sumDirectly<Of extends Coordinate>(
   return toAffinePoint(terms.reduce((sum, term) => sum.add(term), Point.ZERO));
 }
 
-/** Whether the oracle accepts the point: canonical coordinates that satisfy the curve equation, or infinity. */
+/**
+ * Returns whether the oracle accepts the point: canonical coordinates on the curve, or infinity.
+ */
 export function isOnCurve<Of extends Coordinate>(point: AffinePoint<Of>, { Point }: OracleCurve<Of>): boolean {
   const { x, y, infinity } = point;
   if (infinity) return true;

@@ -1,6 +1,6 @@
 /**
- * The shapes that the bases of an MSM come in. Each is made from n and a seed, is the same on every machine, and
- * knows the discrete logarithm of each of its points; log 0 is infinity.
+ * Distributions of bases. Each point set is a function of n and a seed, is the same on every
+ * machine, and has the discrete logarithm of each of its points; the logarithm 0 is infinity.
  */
 import {
   type AffinePoint,
@@ -20,23 +20,23 @@ import {
 export type PointSet<Of extends Coordinate = bigint> = KnownBases<Of>;
 
 export interface PointDistribution {
-  /** One line, for the help of the page and of the driver. */
+  /** One line for the help of the page and of scripts. */
   readonly about: string;
-  /** Whether some of the points are that, of a few dozen. */
+  /** True if some of a few dozen points are infinity. */
   readonly hasInfinity?: true;
   make: MakePoints;
 }
 
 interface MakePoints {
-  /** On BN254. */
+  /** Makes points on BN254. */
   (n: number, seed: number): PointSet;
   <Of extends Coordinate>(n: number, seed: number, curve: OracleCurve<Of>): PointSet<Of>;
 }
 
-/** Over either field. */
+/** Makes points over either field. */
 type MakeOn = <Of extends Coordinate>(n: number, seed: number, curve: OracleCurve<Of>) => PointSet<Of>;
 
-/** The same, on BN254 where no curve is named. */
+/** Adds BN254 as the default curve. */
 function orOnBn254(make: MakeOn): MakePoints {
   function made(n: number, seed: number): PointSet;
   function made<Of extends Coordinate>(n: number, seed: number, curve: OracleCurve<Of>): PointSet<Of>;
@@ -46,22 +46,22 @@ function orOnBn254(make: MakeOn): MakePoints {
   return made;
 }
 
-/** Which of a few known points stands at a place, and with which sign; null is infinity. */
-type Place = { readonly from: number; readonly negate?: boolean } | null;
+/** Selects one of a few known points, with a sign; null is infinity. */
+type Choice = { readonly from: number; readonly negate?: boolean } | null;
 
-/** A set of n points, each taken from `known` by `place`. */
+/** Makes n points, each chosen from `known`. */
 function arrange<Of extends Coordinate>(
   curve: OracleCurve<Of>,
   n: number,
   known: PointSet<Of>,
-  place: (i: number) => Place,
+  choose: (i: number) => Choice,
 ): PointSet<Of> {
   const infinity = infinityOf(curve.Point);
   const order = groupOrder(curve);
   const logs: bigint[] = [];
   const points: AffinePoint<Of>[] = [];
   for (let i = 0; i < n; i++) {
-    const at = place(i);
+    const at = choose(i);
     const log = at === null ? 0n : (known.logs[at.from] ?? 0n);
     const point = at === null ? infinity : (known.points[at.from] ?? infinity);
     const negate = at?.negate === true && !point.infinity;
@@ -136,7 +136,7 @@ const consecutive: MakeOn = (n, _seed, curve) => {
   return knownBases(curve, logs, multiples);
 };
 
-/** Every distribution by its name in a case's address. */
+/** Point distributions by their names in an address. */
 export const pointDistributions = {
   distinct: { about: 'random points, all different', make: orOnBn254(distinct) },
   'all-equal': { about: 'one point, n times', make: orOnBn254(allEqual) },
@@ -148,15 +148,15 @@ export const pointDistributions = {
     hasInfinity: true,
     make: orOnBn254(withInfinities),
   },
-  'all-infinity': { about: 'nothing but infinity', hasInfinity: true, make: orOnBn254(allInfinity) },
-  'few-distinct': { about: '8 points drawn over and over', make: orOnBn254(fewDistinct) },
+  'all-infinity': { about: 'all infinity', hasInfinity: true, make: orOnBn254(allInfinity) },
+  'few-distinct': { about: '8 points, drawn repeatedly', make: orOnBn254(fewDistinct) },
   'few-with-signs': {
-    about: '4 points, their negatives and infinity, drawn over and over',
+    about: '4 points, their negatives and infinity, drawn repeatedly',
     hasInfinity: true,
     make: orOnBn254(fewWithSigns),
   },
   'doubling-chain': { about: 'P, P, 2P, 4P, 8P, …: each is the sum of all before it', make: orOnBn254(doublingChain) },
-  consecutive: { about: 'G, 2G, 3G, …: sums of some are others', make: orOnBn254(consecutive) },
+  consecutive: { about: 'G, 2G, 3G, …: some are sums of others', make: orOnBn254(consecutive) },
 } as const satisfies Record<string, PointDistribution>;
 
 export type PointDistributionName = keyof typeof pointDistributions;

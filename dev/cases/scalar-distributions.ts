@@ -1,4 +1,4 @@
-/** The shapes that the scalars of an MSM come in: any 256-bit integers, made from n and a seed. */
+/** Distributions of scalars: any 256-bit integers, as a function of n and a seed. */
 import { bn254G1, encodeScalars, groupOrder, Random, type ScalarsOf } from '../oracle/known-bases.js';
 
 export interface ScalarSet {
@@ -9,7 +9,7 @@ export interface ScalarSet {
 }
 
 export interface ScalarDistribution {
-  /** One line, for the help of the page and of the driver. */
+  /** One line for the help of the page and of scripts. */
   readonly about: string;
   /** @param curve default BN254 */
   make(n: number, seed: number, curve?: ScalarsOf): ScalarSet;
@@ -17,7 +17,7 @@ export interface ScalarDistribution {
 
 const top = 2n ** 256n;
 
-/** n scalars, each given by its index and a random source that is not the one the points were drawn from. */
+/** Makes n scalars by index, with a random source other than that of the points. */
 const fill =
   (draw: (random: Random, r: bigint, n: number) => (i: number) => bigint) =>
   (n: number, seed: number, curve: ScalarsOf = bn254G1): ScalarSet => {
@@ -32,7 +32,7 @@ const cycle = (valuesFor: (r: bigint) => readonly bigint[]) =>
     return (i) => values[i % values.length] ?? 0n;
   });
 
-/** The values at which a recoding of digits carries, or must not. */
+/** Values at which a recoding into signed digits carries, or must not. */
 const carryPatterns = Array.from({ length: 32 }, (_, k) => 2n ** BigInt(8 * k + 7)).flatMap((power) => [
   power - 1n,
   power,
@@ -40,7 +40,7 @@ const carryPatterns = Array.from({ length: 32 }, (_, k) => 2n ** BigInt(8 * k + 
 ]);
 const repeatedNibble = (nibble: string): bigint => BigInt(`0x${nibble.repeat(63)}`);
 
-/** Every distribution by its name in a case's address. */
+/** Scalar distributions by their names in an address. */
 export const scalarDistributions = {
   random: { about: 'uniform below the group order r', make: fill((random, r) => () => random.belowBig(r)) },
   'all-zero': { about: 'all 0', make: cycle(() => [0n]) },
@@ -54,15 +54,15 @@ export const scalarDistributions = {
     }),
   },
   'r-minus-one': { about: 'all r − 1, which is −1', make: cycle((r) => [r - 1n]) },
-  'r-and-above': { about: 'r, r + 1, 2²⁵⁶ − 1 in turn', make: cycle((r) => [r, r + 1n, top - 1n]) },
+  'r-and-above': { about: 'r, r + 1, 2²⁵⁶ − 1, repeated', make: cycle((r) => [r, r + 1n, top - 1n]) },
   unreduced: { about: 'uniform below 2²⁵⁶', make: fill((random) => () => random.bits(256)) },
   'short-32': { about: 'uniform below 2³²', make: fill((random) => () => random.bits(32)) },
   'one-nonzero': {
-    about: 'one random scalar at a random place, 0 elsewhere',
+    about: 'one random scalar at a random index, 0 elsewhere',
     make: fill((random, r, n) => {
-      const place = n === 0 ? 0 : random.below(n);
+      const index = n === 0 ? 0 : random.below(n);
       const scalar = random.belowBig(r - 1n) + 1n;
-      return (i) => (i === place ? scalar : 0n);
+      return (i) => (i === index ? scalar : 0n);
     }),
   },
   'mostly-zero': {
@@ -70,7 +70,7 @@ export const scalarDistributions = {
     make: fill((random, r) => () => (random.below(10) === 0 ? random.belowBig(r) : 0n)),
   },
   'one-bucket-and-noise': {
-    about: 'three in four are the same, the others random',
+    about: 'three in four are equal, the others random',
     make: fill((random, r) => {
       const scalar = random.belowBig(r);
       return () => (random.below(4) === 0 ? random.belowBig(r) : scalar);

@@ -1,4 +1,6 @@
-/** Which cases a run has: addresses, filters over the distributions, and named sets of them. */
+/**
+ * Selects the cases of a run: by addresses, by filters over the distributions, and by named sets.
+ */
 import type { PointEncoding } from '../../src/api/values.js';
 import type { CurveGroup } from '../oracle/curves.js';
 import { encodingsOf, hasInfinity } from '../oracle/encodings.js';
@@ -31,7 +33,7 @@ import {
 import { type PointDistribution, pointDistributions } from './point-distributions.js';
 import { scalarDistributions } from './scalar-distributions.js';
 
-/** Cases that have a name together. */
+/** A named set of cases. */
 export interface CaseSet {
   readonly about: string;
   make(sizes: readonly number[], seed: number, of: EncodedGroup): CaseAddress[];
@@ -42,14 +44,14 @@ const filtered =
   (sizes, seed, of) =>
     filters.flatMap((filter) => expand(filter, sizes, seed, of));
 
-/** The encoding that has least in common with the library's own: every curve has one or the other. */
+/** Returns the encoding least like the library's own; every curve supports one of the two. */
 const unlikeOwn = (of: CurveGroup): PointEncoding =>
   encodingsOf(of).includes('ark-compressed') ? 'ark-compressed' : 'le-montgomery';
 
 export const caseSets: Readonly<Record<string, CaseSet>> = {
   core: {
     about:
-      'the plain case, four in which most additions are exceptional, and compressed points where there are any, else in Montgomery form',
+      'the plain case, four in which most additions are exceptional, and compressed points if the curve supports them, else Montgomery form',
     make: (sizes, seed, of) =>
       filtered(
         'points=distinct,scalars=random',
@@ -66,11 +68,11 @@ export const caseSets: Readonly<Record<string, CaseSet>> = {
     make: filtered('points=distinct,scalars=*', 'points=*,scalars=random', 'points=*,scalars=all-equal'),
   },
   all: {
-    about: `every distribution of points with every one of scalars at sizes of its own: ${listSizes.join(', ')}`,
+    about: `every distribution of points with every one of scalars, at fixed sizes: ${listSizes.join(', ')}`,
     make: (_, seed, of) => everyCase(of, seed),
   },
   tenth: {
-    about: 'the tenth of “all” in which every two of points, scalars and size meet',
+    about: 'a tenth of “all” in which every pair of points, scalars and size occurs',
     make: (_, seed, of) => pairwiseCases(of, seed),
   },
   groups: {
@@ -78,19 +80,20 @@ export const caseSets: Readonly<Record<string, CaseSet>> = {
     make: (sizes, seed) => sizes.flatMap((n) => representatives(n, seed)),
   },
   encodings: {
-    about: 'one case in every encoding of every group of every curve, of a size of its own',
+    about: 'one case in every encoding of every group of every curve, at a fixed size',
     make: (_, seed) => everyEncoding(seed),
   },
 };
 
 /**
- * The cases of one filter: the name of a set, a whole address, or an address with fields left out. `*`, or leaving
- * `points` or `scalars` out, means every distribution; without `n` the case is made at each of `sizes`. Some sets have sizes of their own. A filter
- * that names a curve and no group means the first of that curve, as an address does; what names either has the library's own encoding, unless it
- * names one, and `encoding=*` means every encoding. What an encoding cannot
- * write is left out by {@link selectCases}.
+ * Expands one filter: the name of a set, a whole address, or an address without some fields. `*`
+ * in, or the absence of, `points` or `scalars` means every distribution. Without `n` the case is
+ * made at each of `sizes`; some sets have fixed sizes. A filter with a curve but no group means the
+ * first group, as in an address. A filter with a curve or group has the library's own encoding
+ * unless it names one, and `encoding=*` means every encoding. {@link selectCases} drops cases that
+ * an encoding cannot express.
  *
- * @throws RangeError that names what is wrong
+ * @throws RangeError that quotes what is wrong
  */
 function expand(filter: string, sizes: readonly number[], seed: number, of: EncodedGroup): CaseAddress[] {
   const set = Object.hasOwn(caseSets, filter) ? caseSets[filter] : undefined;
@@ -130,10 +133,10 @@ const canBeWritten = ({ encoding, points }: CaseAddress): boolean =>
   hasInfinity(encoding) || (pointDistributions[points] as PointDistribution).hasInfinity !== true;
 
 /**
- * The cases of all the filters, each once, in this group and encoding where they name no other, ordered so that those which share their points stand
- * together.
+ * Returns the cases of all filters, each once, with the given group and encoding as defaults. Cases
+ * that share their points are adjacent.
  *
- * @throws RangeError that names what is wrong
+ * @throws RangeError that quotes what is wrong
  */
 export function selectCases(
   filters: readonly string[],
@@ -146,7 +149,7 @@ export function selectCases(
     const all = expand(filter.trim(), sizes, seed, of);
     const own = all.filter(canBeWritten);
     if (own.length === 0 && all.length > 0)
-      throw new RangeError(`case "${filter}": these points have infinity, and the encoding has none`);
+      throw new RangeError(`case "${filter}": these points include infinity, which the encoding cannot express`);
     for (const address of own) cases.set(formatCaseAddress(address), address);
   }
   const rank = ({ points, scalars }: CaseAddress): number =>
@@ -154,7 +157,7 @@ export function selectCases(
   return [...cases.values()].sort((a, b) => a.n - b.n || a.seed - b.seed || rank(a) - rank(b));
 }
 
-/** Every set and every distribution with its line of help, as text. */
+/** Returns a text of every set and every distribution, with their help. */
 export function describeCases(): string {
   const list = (title: string, entries: Readonly<Record<string, { readonly about: string }>>): string =>
     [title, ...Object.entries(entries).map(([name, { about }]) => `  ${name.padEnd(22)} ${about}`)].join('\n');

@@ -9,14 +9,14 @@ import { samePoint } from '../oracle/known-bases.js';
 import { CountingDevice } from './counting-device.js';
 import type { Counts } from './instrument.js';
 
-/** The work of one MSM. */
+/** Work of one MSM. */
 export interface MsmCounts {
   readonly n: number;
   readonly points: PointDistributionName;
   readonly scalars: ScalarDistributionName;
   readonly windows: number;
   readonly windowBits: number;
-  /** Digits that are not zero. */
+  /** Non-zero digits. */
   readonly entries: number;
   readonly phases: Readonly<Record<string, Counts>>;
 }
@@ -28,7 +28,10 @@ export interface CountOptions {
   readonly tuning?: Partial<Tuning>;
 }
 
-/** Counts MSMs of a group on a device, whose kernels it changes. Results are checked before they count. */
+/**
+ * Counts MSMs of a group on a device, and instruments the kernels of that device. Results are
+ * checked before they count.
+ */
 export const makeCounter = (device: GPUDevice, where: CurveGroup = { curve: 'bn254', group: 'g1' }) => {
   const counting = new CountingDevice(device, oracleOf(where).coordinateBytes / 2);
   return async ({ n, points = 'distinct', scalars = 'random', tuning = {} }: CountOptions): Promise<MsmCounts> => {
@@ -39,10 +42,10 @@ export const makeCounter = (device: GPUDevice, where: CurveGroup = { curve: 'bn2
       const bases = await engine.loadBases(made.points.bytes);
       counting.reset();
       const sum = await engine.msm(bases, made.scalars.bytes);
-      if (!samePoint(sum, made.expected)) throw new Error(`WRONG at n = ${n}: what was counted is not this MSM`);
+      if (!samePoint(sum, made.expected)) throw new Error(`WRONG at n = ${n}: the counted MSM gave a wrong result`);
       const { windows, windowBits, entries } = engine.lastRun as NonNullable<typeof engine.lastRun>;
       const phases = await counting.read();
-      // of loading: load-products.ts
+      // phases of loading are counted in load-products.ts
       for (const phase of ['image', 'import', 'digest']) phases.delete(phase);
       return { n, points, scalars, windows, windowBits, entries, phases: Object.fromEntries(phases) };
     } finally {

@@ -2,19 +2,22 @@ import { bufferUsage } from '../../src/gpu/constants.js';
 import { readBack } from '../field-bench/submit.js';
 import { type Counts, counted, instrument } from './instrument.js';
 
-/** Where a storage binding may start, in every device. */
+/** Offset alignment of storage bindings that every device supports. */
 const ALIGNMENT = 256;
 const MOST_PHASES = 16;
 const STAGE_COMPUTE = 4;
 
-/** Makes the kernels of this library that are compiled on a device count their work, by phase. The device is changed for good. */
+/**
+ * Instruments the library's kernels that a device compiles, so that they count their work by phase.
+ * The device stays changed.
+ */
 export class CountingDevice {
   readonly device: GPUDevice;
   readonly #layout: GPUBindGroupLayout;
   readonly #totals: GPUBuffer;
   readonly #phases: string[] = [];
 
-  /** @param pointWords of a point of the curve that will be computed on */
+  /** @param pointWords words of a point of the curve */
   constructor(device: GPUDevice, pointWords: number) {
     this.device = device;
     this.#layout = device.createBindGroupLayout({
@@ -44,12 +47,12 @@ export class CountingDevice {
     };
   }
 
-  /** Forgets what was counted. */
+  /** Resets all counts. */
   reset(): void {
     this.device.queue.writeBuffer(this.#totals, 0, new Uint32Array(this.#totals.size / 4));
   }
 
-  /** What was counted since, by phase, in the order in which the phases first came. */
+  /** Returns the counts since the last reset by phase, in order of first use. */
   async read(): Promise<Map<string, Counts>> {
     const words = await readBack(this.device, this.#totals);
     return new Map(
@@ -63,7 +66,7 @@ export class CountingDevice {
   #groupOf(phase: string): GPUBindGroup {
     if (!this.#phases.includes(phase)) this.#phases.push(phase);
     const offset = this.#phases.indexOf(phase) * ALIGNMENT;
-    if (offset >= this.#totals.size) throw new Error(`more than ${MOST_PHASES} phases`);
+    if (offset >= this.#totals.size) throw new Error(`counting supports at most ${MOST_PHASES} phases`);
     return this.device.createBindGroup({
       layout: this.#layout,
       entries: [{ binding: 0, resource: { buffer: this.#totals, offset, size: ALIGNMENT } }],

@@ -1,14 +1,17 @@
 /**
- * A kernel that counts its own work: the shipped shader with increments written into its text. Only tools do that; nothing of it is in
- * src/ or in the package.
+ * Instruments a kernel so that it counts its own work: increments are written into the text of the
+ * shipped shader. Tools alone do that; src/ and the package contain nothing of it.
  */
 
-/** What is counted, in the order of the words in the buffer. */
+/** Counted quantities, in the order of the words in the buffer. */
 export const counted = ['products', 'squares', 'inversions', 'coordinates', 'words'] as const;
 export type Counted = (typeof counted)[number];
 export type Counts = Readonly<Record<Counted, number>>;
 
-/** Which functions of wgsl/field/field.wgsl and wgsl/field/inverse.wgsl count as what, and how much. */
+/**
+ * Functions of wgsl/field/field.wgsl and wgsl/field/inverse.wgsl, with the quantity and amount that
+ * a call counts.
+ */
 const functions: Readonly<Record<string, readonly [Counted, number]>> = {
   field_mul: ['products', 1],
   field_mul_minus: ['products', 1],
@@ -18,8 +21,10 @@ const functions: Readonly<Record<string, readonly [Counted, number]>> = {
 };
 
 /**
- * The same of wgsl/field/quadratic.wgsl, in operations of the prime field. Of signed products a pair is four products of limbs and two reductions, as three
- * products are; a square two squares and a product of limbs and two reductions, as a square and a product are.
+ * Functions of wgsl/field/quadratic.wgsl, counted in operations of the prime field. With signed
+ * products, a product of pairs takes four products of limbs and two reductions, which is the work
+ * of three products; a square takes two squares, a product of limbs and two reductions, which is
+ * the work of two squares and a product.
  */
 const functionsOfPairs: typeof functions = {
   mul_c0: ['products', 2],
@@ -34,26 +39,30 @@ const functionsOfPairs: typeof functions = {
   ...Object.fromEntries(Object.entries(functions).map(([name, as]) => [`prime_${name}`, as])),
 };
 
-/** Words of the elements of storage bindings, by WGSL type. */
+/** Returns the words of an element of a storage array, by WGSL type. */
 const elementWords = (type: string, pointWords: number): number => {
   const structs = { Entry: 2, Vector: 3, Level: 8, Point: pointWords, Packed: pointWords / 2 };
   const known: Readonly<Record<string, number>> = { u32: 1, 'atomic<u32>': 1, ...structs };
   const words = known[type];
-  if (words === undefined) throw new Error(`how long is an element of array<${type}>?`);
+  if (words === undefined)
+    throw new Error(`instrument: array<${type}> has an unknown element size; add it to the list`);
   return words;
 };
 
-/** The index of the bracket that closes the one at `open`. */
+/** Returns the index of the bracket that closes the one at `open`. */
 const closing = (line: string, open: number): number => {
   let depth = 0;
   for (let i = open; i < line.length; i++) {
     if (line[i] === '[') depth++;
     if (line[i] === ']' && --depth === 0) return i;
   }
-  throw new Error(`an index goes on in the next line: ${line}`);
+  throw new Error(`instrument: an index must not continue on the next line: ${line}`);
 };
 
-/** What a line of code moves from and to storage; an access counts wherever its statement is carried out. */
+/**
+ * Returns what a line of code moves from and to storage. An access counts wherever its statement
+ * executes.
+ */
 const moved = (
   line: string,
   arrays: ReadonlyMap<string, string>,
@@ -73,7 +82,7 @@ const moved = (
   return { words, coordinates };
 };
 
-/** The parameters of an entry point without their attributes, and their names. */
+/** Returns the parameters of an entry point without attributes, and their names. */
 const plainParameters = (parameters: string): { declared: string; names: string } => {
   const list = parameters
     .split(/,\s*(?=@|$)/)
@@ -83,9 +92,9 @@ const plainParameters = (parameters: string): { declared: string; names: string 
 };
 
 /**
- * @param source of one kernel
- * @param pointWords of a point of its curve
- * @returns the same kernel, which adds what it did to `ops_total`, binding 0 of group 1
+ * @param source WGSL of one kernel
+ * @param pointWords words of a point of its curve
+ * @returns the same kernel, which adds its work to `ops_total`, binding 0 of group 1
  */
 export const instrument = (source: string, pointWords: number): string => {
   const arrays = new Map<string, string>();
@@ -99,12 +108,12 @@ export const instrument = (source: string, pointWords: number): string => {
     if (as !== undefined) return [line, `  ops_${as[0]} += ${as[1]}u;`];
     const { words, coordinates } = moved(line, arrays, pointWords);
     if (words === 0) return [line];
-    if (line.trim().startsWith('}')) throw new Error(`no statement can be written in front of: ${line}`);
+    if (line.trim().startsWith('}')) throw new Error(`instrument: no statement can precede this line: ${line}`);
     return [`ops_words += ${words}u;`, ...(coordinates > 0 ? [`ops_coordinates += ${coordinates}u;`] : []), line];
   });
   const [entry, size, name = '', parameters = ''] =
     /@compute @workgroup_size\((\d+)\)\s*fn (\w+)\(([\s\S]*?)\) \{/.exec(lines.join('\n')) ?? [];
-  if (entry === undefined) throw new Error('the shader has no entry point');
+  if (entry === undefined) throw new Error('instrument: the shader has no entry point');
   const { declared, names } = plainParameters(parameters);
   return [
     ...counted.map((what) => `var<private> ops_${what}: u32;`),

@@ -1,4 +1,7 @@
-/** The field products that loading a point takes, by the steps of the programs that it goes through: the same on every device. */
+/**
+ * Counts the field products of loading a point, from the steps of its programs. They are the same
+ * on every device.
+ */
 import type { RootSign } from '../../src/curves/point-source.js';
 import { decompression } from '../../src/msm/programs/decompress.js';
 import { edwardsImage } from '../../src/msm/programs/edwards.js';
@@ -8,7 +11,9 @@ import { tableLines } from '../bench/table.js';
 import { libraryCurve } from '../cases/library-curve.js';
 import type { CurveGroup } from '../oracle/curves.js';
 
-/** x and y into Montgomery form, x², x·(x² + a), y² (wgsl/msm/import.wgsl). */
+/**
+ * Products of the import: x and y to Montgomery form, x², x·(x² + a), y² (wgsl/msm/import.wgsl).
+ */
 const IMPORT = 5;
 
 const productsOf = ({ steps }: Program): number =>
@@ -18,13 +23,16 @@ const productsOf = ({ steps }: Program): number =>
     return sum + squares + Number(kind === Kind.PRODUCT);
   }, 0);
 
-/** Of one point, in the field of its coordinates. */
+/** Products of one point, in the field of its coordinates. */
 export interface LoadProducts {
-  /** What every point takes; of Edwards form its image, too. */
+  /** Products of every point, including the image of an Edwards point. */
   readonly import: number;
-  /** The y of a compressed one, by what it is told from −y; null where no encoding is compressed. */
+  /**
+   * Products of the root of a compressed point, by the sign that selects it; null without
+   * compressed encodings.
+   */
   readonly decompress: Readonly<Record<RootSign, number>> | null;
-  /** With `checkSubgroup`; null where there are no other points. */
+  /** Products of `checkSubgroup`; null if all points of the curve are in the group. */
   readonly subgroup: number | null;
 }
 
@@ -43,7 +51,7 @@ export const loadProducts = async (of: CurveGroup): Promise<LoadProducts> => {
   };
 };
 
-/** As text, a line for each. */
+/** Returns a table as text. */
 export const loadTable = async (where: CurveGroup): Promise<string> => {
   const { import: every, decompress, subgroup } = await loadProducts(where);
   const number = (value: number): string => value.toLocaleString('en');
@@ -53,9 +61,9 @@ export const loadTable = async (where: CurveGroup): Promise<string> => {
     ...(decompress === null
       ? []
       : [
-          ['y, by which is larger', number(decompress.larger)],
-          ['y, by which is odd', number(decompress.odd)],
+          ['y, selected as the larger root', number(decompress.larger)],
+          ['y, selected as the odd root', number(decompress.odd)],
         ]),
-    ['checkSubgroup', subgroup === null ? 'nothing: all are in the group' : number(subgroup)],
+    ['checkSubgroup', subgroup === null ? 'none: all points are in the group' : number(subgroup)],
   ]).join('\n');
 };

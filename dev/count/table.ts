@@ -2,7 +2,7 @@ import { tableLines } from '../bench/table.js';
 import type { MsmCounts } from './count-msm.js';
 import { type Counts, counted } from './instrument.js';
 
-/** A squaring in products, as DESIGN §4 and the targets count it. */
+/** Products that a squaring counts as, as in the targets. */
 export const SQUARE = 0.8;
 
 const sum = (counts: readonly Counts[]): Counts =>
@@ -10,7 +10,7 @@ const sum = (counts: readonly Counts[]): Counts =>
     counted.map((what) => [what, counts.reduce((total, own) => total + own[what], 0)]),
   ) as unknown as Counts;
 
-/** Counts as text: a line a stage, and the whole. */
+/** Formats counts as text, with a line for each stage and the total. */
 export const countTable = ({ n, windows, windowBits, entries, phases }: MsmCounts): string => {
   const irreducible = 6 * n * windows;
   const cells = (name: string, { products, squares, inversions, coordinates, words }: Counts): string[] => {

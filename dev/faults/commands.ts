@@ -1,11 +1,11 @@
-/** What a device is told, as it was told: what faults leave out, repeat, delay and exchange. */
+/** Recorded commands of a device, which faults drop, repeat, delay and replace. */
 import { bufferUsage } from '../../src/gpu/constants.js';
 
 export interface Dispatch {
   readonly kind: 'dispatch';
-  /** Of the pipeline. */
+  /** Label of the pipeline. */
   readonly label: string;
-  /** The same object for all dispatches of a pass. */
+  /** Descriptor of the pass, the same object for all its dispatches. */
   readonly pass: GPUComputePassDescriptor;
   readonly pipeline: GPUComputePipeline;
   readonly group: GPUBindGroup;
@@ -16,7 +16,7 @@ export interface Dispatch {
 /** Any other command of an encoder. */
 export interface Plain {
   readonly kind: 'clear' | 'copy' | 'resolve';
-  /** Of the buffer that is cleared or copied from. */
+  /** Label of the buffer that is cleared or copied from. */
   readonly label: string;
   readonly buffers: readonly GPUBuffer[];
   encode(encoder: GPUCommandEncoder): void;
@@ -24,7 +24,7 @@ export interface Plain {
 
 export type Step = Dispatch | Plain;
 
-/** All command buffers of a submit, one behind the other. */
+/** The commands of all command buffers of a submit, in order. */
 export interface Submit {
   readonly kind: 'submit';
   readonly label: string;
@@ -33,7 +33,7 @@ export interface Submit {
 
 export interface Write {
   readonly kind: 'write';
-  /** Of the buffer. */
+  /** Label of the buffer. */
   readonly label: string;
   readonly buffer: GPUBuffer;
   readonly offset: number;
@@ -50,13 +50,13 @@ export interface Mapped {
 
 export type Command = Submit | Write;
 
-/** All that a call of the engine told the device, in order. */
+/** All commands of a call of the engine, in order. */
 export type Trace = readonly (Command | Mapped)[];
 
-/** Without the library's prefix. */
+/** Removes the library's prefix. */
 export const plainLabel = (label = ''): string => label.replace(/^webgpu-msm /, '');
 
-/** What a binding is of; the library binds nothing but buffers. */
+/** Returns the buffer of a binding; the library binds nothing else. */
 export const bound = ({ resource }: GPUBindGroupEntry): Required<GPUBufferBinding> => {
   const { buffer, offset = 0, size = buffer.size - offset } = resource as GPUBufferBinding;
   return { buffer, offset, size };
@@ -65,7 +65,7 @@ export const bound = ({ resource }: GPUBindGroupEntry): Required<GPUBufferBindin
 export const isStorage = ({ usage }: GPUBuffer): boolean => (usage & bufferUsage.storage) !== 0;
 export const isUniform = ({ usage }: GPUBuffer): boolean => (usage & bufferUsage.uniform) !== 0;
 
-/** Everything that has to be alive for a command to be carried out. */
+/** Returns the buffers that must exist for a command to execute. */
 export const buffersOf = (command: Command | Mapped | Step): readonly GPUBuffer[] => {
   switch (command.kind) {
     case 'submit':

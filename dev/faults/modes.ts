@@ -1,4 +1,4 @@
-/** What faults are injected into: calls of an engine in each of its modes, whose right answer is known. */
+/** Modes: kinds of calls with known results, into which faults are injected. */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import type { MsmEngine } from '../../src/api/engine.js';
 import type { Bases } from '../../src/api/handles.js';
@@ -19,27 +19,27 @@ import {
 } from '../oracle/known-bases.js';
 import type { RecordingDevice } from './recording-device.js';
 
-/** Whether the result was right, found out when nothing goes wrong any more. */
+/** Returns whether the result is correct. It runs after the fault is over. */
 export type Judge = () => Promise<boolean>;
 
-/** An engine of a mode, and how it is called. */
+/** An engine of a mode, and its calls. */
 export interface Subject {
   readonly engine: MsmEngine;
   /**
-   * A call of the mode on random data; what it tells the GPU depends on n alone.
+   * Makes a call of the mode on random data. Its commands depend on n alone.
    *
-   * @param broken the call has to be refused, where the mode has such calls
-   * @throws what the engine throws
+   * @param broken true if the call must be refused, for modes with such calls
+   * @throws the errors of the engine
    */
   call(random: Random, n: number, broken: boolean): Promise<Judge>;
 }
 
 export interface Mode {
-  /** The least and the most scalars, or points. */
+  /** Smallest and largest number of scalars, or of points. */
   readonly sizes: readonly [number, number];
   /** Bytes of a point on the GPU. */
   readonly pointBytes: number;
-  /** @param most the most scalars of a call */
+  /** @param most largest number of scalars of a call */
   open(device: RecordingDevice, random: Random, most: number): Promise<Subject>;
 }
 
@@ -51,7 +51,7 @@ interface Curve {
 const onBn254: Curve = { oracle: bn254G1, engine: 'bn254' };
 
 const { p, n: order, a, b, Gx, Gy } = bls12_381.G1.Point.CURVE();
-/** With a cofactor, and a field of 381 bits. */
+/** BLS12-381 has a cofactor, and a field of 381 bits. */
 const onBls12381: Curve = {
   oracle: { name: 'bls12-381', group: 'g1', Point: bls12_381.G1.Point, coordinateBytes: 48, scalarBytes: 32 },
   engine: { name: 'bls12-381', p, order, a, b, generator: { x: Gx, y: Gy } },
@@ -60,20 +60,20 @@ const onBls12381: Curve = {
 interface Settings {
   readonly curve?: Curve;
   readonly options?: Partial<MsmEngineOptions>;
-  /** Whether the engine requests its device. */
+  /** True if the engine requests its own device. */
   readonly ownDevice?: boolean;
   readonly precompute?: number;
   /** The GPU checks the stages of the engine. */
   readonly checks?: boolean;
 }
 
-/** The fields of all of these fill their words. */
+/** Returns the bytes of a point. The fields of all these curves fill their words. */
 const pointBytesOf = ({ curve = onBn254 }: Settings): number => 2 * curve.oracle.coordinateBytes;
 
 const pools = new Map<OracleCurve, KnownBases>();
 const POOL = 1200;
 
-/** n points of which the logarithms are known. */
+/** Returns n points with known logarithms. */
 const takeBases = (
   random: Random,
   { oracle }: Curve,
@@ -95,21 +95,21 @@ const open = (
     ...options,
     tuning: { cpuBelow: 0, ...options.tuning },
     checks,
-    // faults strike the calls themselves
+    // the self-test is off, so that faults strike the calls themselves
     selfTest: false,
   });
 
 const randomScalar = (random: Random, { oracle }: Curve): bigint => random.belowBig(groupOrder(oracle) - 1n) + 1n;
 
-/** n scalars for each vector of a call. */
+/** Draws n scalars for each vector of a call. */
 type Draw = (random: Random, curve: Curve, n: number) => readonly bigint[][];
 
 const dense: Draw = (random, curve, n) => [Array.from({ length: n }, () => randomScalar(random, curve))];
 
-/** Of unequal lengths: two parts. */
+/** Draws vectors of unequal lengths, which form two batches. */
 const batch: Draw = (random, curve, n) => [n, Math.ceil(n / 8), n].flatMap((length) => dense(random, curve, length));
 
-/** So few that they are picked out of the zeros. */
+/** Draws so few non-zero scalars that the engine picks them out. */
 const sparse: Draw = (random, curve, n) => {
   const scalars = Array.from({ length: n }, () => 0n);
   for (let left = Math.ceil(n / 20); left > 0; ) {
@@ -121,7 +121,7 @@ const sparse: Draw = (random, curve, n) => {
   return [scalars];
 };
 
-/** MSMs over bases that were loaded once. */
+/** Returns a mode of MSMs over bases that are loaded once. */
 const multiplying = (sizes: Mode['sizes'], settings: Settings = {}, draw: Draw = dense): Mode => ({
   sizes,
   pointBytes: pointBytesOf(settings),
@@ -144,7 +144,10 @@ const multiplying = (sizes: Mode['sizes'], settings: Settings = {}, draw: Draw =
   },
 });
 
-/** Loading, of right bases and of some of which one is off the curve; right are those that an MSM is right on afterwards. */
+/**
+ * Returns a mode that loads bases, valid ones and ones with a point off the curve. Valid bases must
+ * give a correct MSM.
+ */
 const loading = (sizes: Mode['sizes'], settings: Settings = {}): Mode => ({
   sizes,
   pointBytes: pointBytesOf(settings),
@@ -175,7 +178,7 @@ const loading = (sizes: Mode['sizes'], settings: Settings = {}): Mode => ({
   },
 });
 
-/** Every mode by its name. */
+/** Modes by name. */
 export const modes = {
   default: multiplying([1, 600]),
   'own device': multiplying([1, 200], { ownDevice: true }),

@@ -1,12 +1,15 @@
-/** A shader in which one number, or one operator, is another one. */
+/** Makes mutants: shaders with one changed number or operator. */
 import { applied, type Change, lineOf, wgslChanges } from '../../scripts/mutate/operators.mjs';
 import type { Random } from '../oracle/known-bases.js';
 import type { RecordingDevice } from './recording-device.js';
 
-/** A driver ends what never ends; SwiftShader does not. So what decides how often something is done is left as it is. */
+/**
+ * Matches lines that decide how often something runs. They stay as they are, because SwiftShader
+ * does not end endless loops.
+ */
 const decidesHowOften = /^const |\b(for|while|loop|break|continue)\b/;
 
-/** @returns the source with one change, and what it is */
+/** @returns the source with one change, and a description of the change */
 export const mutate = (random: Random, source: string): { readonly source: string; readonly change: string } => {
   const lines = source.split('\n');
   const changes = wgslChanges(source, false).filter(
@@ -18,7 +21,7 @@ export const mutate = (random: Random, source: string): { readonly source: strin
 
 const TRIES = 10;
 
-/** A pipeline that does not do quite what another does; null if no change compiles. */
+/** Returns a pipeline with one change against another; null if no change compiles. */
 export const mutantOf = async (
   random: Random,
   device: RecordingDevice,
@@ -40,7 +43,7 @@ export const mutantOf = async (
         change,
       };
     } catch {
-      // such as an array without elements: another change
+      // a change such as an array without elements does not compile; try another one
     }
   }
   return null;

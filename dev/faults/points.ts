@@ -1,7 +1,9 @@
-/** Changes the points that a call reads back. All but swaps of words leave each point on the curve. */
+/**
+ * Changes the points that a call reads back. All but swaps of words leave each point on the curve.
+ */
 import type { Random } from '../oracle/known-bases.js';
 
-/** Changes some of the points; nothing where all are alike. */
+/** Changes some of the points, unless all are equal. */
 type Change = (random: Random, points: readonly Uint8Array[]) => void;
 
 const isSame = (a: Uint8Array, b: Uint8Array): boolean => a.every((byte, i) => byte === b[i]);
@@ -29,7 +31,7 @@ const differ = (a: Uint8Array, b: Uint8Array): boolean => !isSame(a, b);
 const wordsOf = (points: readonly Uint8Array[]): Uint8Array[] =>
   points.flatMap((point) => Array.from({ length: point.length / 4 }, (_, w) => point.subarray(4 * w, 4 * w + 4)));
 
-/** Every change by its name. */
+/** Changes by name. */
 export const pointChanges = {
   swapped: (random, points) => swap(...drawPair(random, points, differ)),
   doubled: (random, points) => {
@@ -41,18 +43,18 @@ export const pointChanges = {
     drawPair(random, points, (point) => differ(point, zeros))[0].set(zeros);
   },
   'one place further': (random, points) => {
-    // those of a stretch; its last one comes first
-    const carries = [...points.keys()];
-    const [one, other] = drawPair(random, carries, (a, b) => differ(points[a] as Uint8Array, points[b] as Uint8Array));
+    // moves the points of a range by one; the last one becomes the first
+    const indices = [...points.keys()];
+    const [one, other] = drawPair(random, indices, (a, b) => differ(points[a] as Uint8Array, points[b] as Uint8Array));
     const [first, last] = [Math.min(one, other), Math.max(one, other)];
     for (let i = last; i > first; i--) swap(points[i] as Uint8Array, points[i - 1] as Uint8Array);
   },
   'stretches swapped': (random, points) => {
     const length = 1 + random.below(Math.max(1, Math.floor(points.length / 2)));
-    const carries = Array.from({ length: points.length - length + 1 }, (_, i) => i);
+    const starts = Array.from({ length: points.length - length + 1 }, (_, i) => i);
     const [one, other] = drawPair(
       random,
-      carries,
+      starts,
       (a, b) => Math.abs(a - b) >= length && differ(points[a] as Uint8Array, points[b] as Uint8Array),
     );
     if (Math.abs(one - other) < length) return;
@@ -67,6 +69,6 @@ export const pointChanges = {
 export type PointChange = keyof typeof pointChanges;
 export const pointChangeNames = Object.keys(pointChanges) as readonly PointChange[];
 
-/** Points that lie one behind the other in some bytes. */
+/** Returns views of consecutive points in some bytes. */
 export const pointsIn = (bytes: Uint8Array, pointBytes: number): Uint8Array[] =>
   Array.from({ length: bytes.length / pointBytes }, (_, i) => bytes.subarray(i * pointBytes, (i + 1) * pointBytes));

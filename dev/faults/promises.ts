@@ -1,18 +1,24 @@
-/** Faults of the promises that WebGPU gives: they never settle, or settle late, twice, or behind a later one. */
-import type { Arm } from './faults.js';
+/**
+ * Faults of WebGPU promises: they never settle, settle late, settle twice, or settle after a later
+ * one.
+ */
+import type { Arm } from './arm.js';
 
-/** Methods whose promises every call waits for; compilers' are there only in the first call of a device (tests/failures-silent.test.ts). */
+/**
+ * Methods whose promises every call awaits. Those of compilers occur only in the first call of a
+ * device (tests/failures-silent.test.ts).
+ */
 export const awaited = ['mapAsync', 'popErrorScope', 'onSubmittedWorkDone'] as const;
 export type Awaited = (typeof awaited)[number];
 
-/** How often the library looks at its waits (src/gpu/device-watch.ts). */
+/** Interval at which the library checks its waits (src/gpu/device-watch.ts). */
 const TICK_MS = 250;
 
-/** Looks at a time, every millisecond: the ten seconds of a wait take as many milliseconds. */
+/** Checks made every millisecond, so that a wait of ten seconds takes ten milliseconds. */
 const TICKS_AT_A_TIME = 4;
 
-/** Has the time of the library's waits go faster, for as long as a wait is to run past its limit. */
-class Haste {
+/** Speeds up the clock of the library's waits while a wait runs into its limit. */
+class FastClock {
   readonly #looks = new Map<unknown, () => void>();
   #timer: unknown = null;
   #start: typeof setInterval | null = null;
@@ -46,9 +52,9 @@ class Haste {
   }
 }
 
-const haste = new Haste();
+const fastClock = new FastClock();
 
-/** Makes the promise that takes the place of another. */
+/** Makes the promise that replaces another. */
 type Answer = (promise: Promise<unknown>, next: Promise<void>) => PromiseLike<unknown>;
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -76,7 +82,7 @@ const answers = {
   },
 } as const satisfies Readonly<Record<string, Answer>>;
 
-/** Strikes one of the promises that a method gives in a call. */
+/** Makes a fault that strikes one of the promises of a method in a call. */
 const strike =
   (kind: keyof typeof answers, method: Awaited): Arm =>
   ({ random, asked }) => {
@@ -89,17 +95,17 @@ const strike =
     const next = new Promise<void>((resolve) => {
       checkpoint = resolve;
     });
-    haste.install();
+    fastClock.install();
     const answered = (of: Awaited, promise: Promise<unknown>): PromiseLike<unknown> => {
       if (struck) void promise.then(checkpoint, checkpoint);
       if (of !== method || struck || seen++ !== drawn) return promise;
       struck = true;
       promise.catch(() => undefined);
-      if (kind === 'never settles') haste.begin();
+      if (kind === 'never settles') fastClock.begin();
       return answers[kind](promise, next);
     };
     const where = `${method}, number ${drawn + 1} of ${count}`;
-    return { injection: { answered }, where, struck: () => struck, over: () => haste.end() };
+    return { injection: { answered }, where, struck: () => struck, over: () => fastClock.end() };
   };
 
 export const promiseFaults: readonly (readonly [string, Arm])[] = (

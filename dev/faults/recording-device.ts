@@ -1,50 +1,50 @@
 /**
- * Stands in for a device: it notes what it is told, and tells the real one when commands are submitted, so that an injection may have
- * something else done in the place of any command.
+ * A proxy of a device. It records commands, and forwards them to the real device on submit, so that
+ * an injection can replace any command.
  */
 import { bufferUsage } from '../../src/gpu/constants.js';
-import { type Command, type Dispatch, type Mapped, plainLabel, type Step, type Trace } from './commands.js';
+import { type Command, type Mapped, plainLabel, type Trace } from './commands.js';
 import type { Awaited } from './promises.js';
+import { proxyOf } from './proxy.js';
+import { encodeSteps, type RecordedCommandBuffer, recordingEncoder } from './recorded-steps.js';
 
-/** What goes wrong in a call; `at` is the place of a command in the call's trace. */
+/** Changes to the commands of a call; `at` is the index of a command in the trace of the call. */
 export interface Injection {
-  /** What is done in the place of a command. */
+  /** Returns the commands to execute in place of a command. */
   instead?(command: Command, at: number): readonly Command[];
-  /** What the host reads in the place of bytes. */
+  /** Returns the bytes that the host reads in place of the mapped ones. */
   mapped?(mapped: Mapped, at: number): Uint8Array<ArrayBuffer>;
-  /** What is only done when the call is over. */
+  /** Returns commands to execute when the call is over. */
   rest?(): readonly Command[];
-  /** Milliseconds that a wait takes in the place of so many. */
+  /** Returns the duration of a wait in place of the real one, in milliseconds. */
   slowed?(ms: number): number;
-  /** Replaces a promise that a method gave. */
+  /** Replaces a promise of a method. */
   answered?(method: Awaited, promise: Promise<unknown>): PromiseLike<unknown>;
 }
 
-/** The one buffer that every call has anew. */
+/** Returns whether a buffer is the result buffer, the only one that each call creates anew. */
 const isResult = ({ label }: GPUBuffer): boolean => plainLabel(label) === 'result';
 
-/** A pipeline, and what it was made of. */
+/** Descriptor and source of a pipeline. */
 interface Made {
   readonly descriptor: GPUComputePipelineDescriptor;
   readonly source: string;
 }
 
-interface FakeCommandBuffer {
-  readonly steps: readonly Step[];
-}
-
 export class RecordingDevice {
   readonly real: GPUDevice;
   #device: GPUDevice;
-  /** Hands out the device to engines that request one; it outlives them. */
+  /** Hands out the device to engines that request one. The device outlives them. */
   readonly gpu: GPU;
   readonly #destroyed = new WeakSet<GPUBuffer>();
-  /** Buffers that were destroyed, whose memory is to be had again. */
+  /** Destroyed buffers whose memory can be reused. */
   readonly #spare: GPUBuffer[] = [];
   readonly #groups = new WeakMap<GPUBindGroup, readonly GPUBindGroupEntry[]>();
   readonly #sources = new WeakMap<GPUShaderModule, string>();
   readonly #made = new WeakMap<GPUComputePipeline, Made>();
-  /** By source, as in a driver's cache: each trial has an engine of its own. */
+  /**
+   * Pipelines by source, like the cache of a driver, because each trial has an engine of its own.
+   */
   readonly #compiled = new Map<string, Promise<GPUComputePipeline>>();
   readonly #temporary: GPUBuffer[] = [];
   #trace: (Command | Mapped)[] = [];
@@ -53,41 +53,41 @@ export class RecordingDevice {
 
   constructor(real: GPUDevice) {
     this.real = real;
-    this.#device = this.#standIn();
+    this.#device = this.#proxy();
     const adapter = {
       features: real.features,
       limits: real.limits,
       info: real.adapterInfo,
-      // one that was lost is no device any more
+      // a lost device cannot be reused, so each request gets a new proxy
       requestDevice: async () => this.renew(),
     };
     this.gpu = { requestAdapter: async () => adapter } as unknown as GPU;
   }
 
-  /** The device that an engine sees. */
+  /** Returns the device that an engine sees. */
   get device(): GPUDevice {
     return this.#device;
   }
 
-  /** Promises that the last call waited for, by method. */
+  /** Returns the number of promises that the last call awaited, by method. */
   get asked(): ReadonlyMap<string, number> {
     return new Map(this.#asked);
   }
 
-  /** Another device of the same kind, for those who lost the one of before. */
+  /** Replaces the proxy by a new one, for engines that lost the previous device. */
   renew(): GPUDevice {
-    this.#device = this.#standIn();
+    this.#device = this.#proxy();
     return this.#device;
   }
 
-  #standIn(): GPUDevice {
+  #proxy(): GPUDevice {
     const { real } = this;
-    const queue = standIn(real.queue, {
-      submit: (buffers: Iterable<FakeCommandBuffer>) => this.#submit([...buffers]),
+    const queue = proxyOf(real.queue, {
+      submit: (buffers: Iterable<RecordedCommandBuffer>) => this.#submit([...buffers]),
       writeBuffer: (...args: Parameters<GPUQueue['writeBuffer']>) => this.#write(...args),
       onSubmittedWorkDone: () => this.#wait('onSubmittedWorkDone', real.queue.onSubmittedWorkDone()),
     });
-    return standIn(real, {
+    return proxyOf(real, {
       queue,
       destroy: () => undefined,
       createBuffer: (descriptor: GPUBufferDescriptor) =>
@@ -97,7 +97,7 @@ export class RecordingDevice {
         this.#groups.set(group, [...descriptor.entries]);
         return group;
       },
-      createCommandEncoder: () => this.#encoder(),
+      createCommandEncoder: () => recordingEncoder(this.#groups),
       createShaderModule: (descriptor: GPUShaderModuleDescriptor) => {
         const module = real.createShaderModule(descriptor);
         this.#sources.set(module, descriptor.code);
@@ -108,19 +108,19 @@ export class RecordingDevice {
     });
   }
 
-  /** A new call begins. */
+  /** Begins a new call. */
   begin(injection: Injection = {}): void {
     this.#trace = [];
     this.#asked.clear();
     this.#injection = injection;
   }
 
-  /** The call is over, and what goes wrong with it. */
+  /** Ends the call and its injection. */
   async end(): Promise<Trace> {
     const late = this.#injection.rest?.() ?? [];
     this.#injection = {};
     if (late.length > 0) {
-      // what is late may come to buffers that are gone
+      // delayed commands may use destroyed buffers
       this.real.pushErrorScope('validation');
       for (const command of late) this.#perform(command);
       await this.real.popErrorScope();
@@ -133,7 +133,7 @@ export class RecordingDevice {
     return this.#destroyed.has(buffer);
   }
 
-  /** A uniform buffer that is there until the call ends. */
+  /** Creates a uniform buffer that lives until the call ends. */
   uniform(contents: Uint8Array<ArrayBuffer>): GPUBuffer {
     const usage = bufferUsage.uniform | bufferUsage.copyDst;
     const buffer = this.real.createBuffer({ label: 'fault', size: contents.length, usage });
@@ -142,14 +142,17 @@ export class RecordingDevice {
     return buffer;
   }
 
-  /** @throws TypeError for a pipeline that is not of this device */
+  /** @throws TypeError for a pipeline of another device */
   madeOf(pipeline: GPUComputePipeline): Made {
     const made = this.#made.get(pipeline);
-    if (made === undefined) throw new TypeError('the pipeline is of another device');
+    if (made === undefined) throw new TypeError('the pipeline belongs to another device');
     return made;
   }
 
-  /** As a driver does, so that a command of an earlier call finds its memory, with something else in it: that of a buffer that was alike. */
+  /**
+   * Reuses a destroyed buffer of the same kind, cleared, as a driver may. So a command of an
+   * earlier call finds its memory, with other content.
+   */
   #recycled({ label, size, usage }: GPUBufferDescriptor): GPUBuffer | null {
     const at = this.#spare.findIndex(
       (buffer) => buffer.label === label && buffer.size === size && buffer.usage === usage,
@@ -196,15 +199,15 @@ export class RecordingDevice {
   }
 
   #write(...[buffer, offset, data, ...rest]: Parameters<GPUQueue['writeBuffer']>): void {
-    if (rest.length > 0) throw new TypeError('writes of a part are not recorded');
+    if (rest.length > 0) throw new TypeError('writeBuffer with a range is not recorded; write the whole data');
     const bytes = ArrayBuffer.isView(data)
       ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
       : new Uint8Array(data);
     this.#note({ kind: 'write', label: plainLabel(buffer.label), buffer, offset, data: bytes.slice() });
   }
 
-  #submit(buffers: readonly FakeCommandBuffer[]): void {
-    // an empty one is a look at the clock
+  #submit(buffers: readonly RecordedCommandBuffer[]): void {
+    // the library makes an empty submit to read the clock
     if (buffers.length === 0) this.real.queue.submit([]);
     else this.#note({ kind: 'submit', label: 'submit', steps: buffers.flatMap(({ steps }) => steps) });
   }
@@ -217,68 +220,7 @@ export class RecordingDevice {
   #perform(command: Command): void {
     const { queue } = this.real;
     if (command.kind === 'write') queue.writeBuffer(command.buffer, command.offset, command.data);
-    else queue.submit([this.#encode(command.steps)]);
-  }
-
-  #encode(steps: readonly Step[]): GPUCommandBuffer {
-    const encoder = this.real.createCommandEncoder({ label: 'webgpu-msm' });
-    let open: { readonly of: GPUComputePassDescriptor; readonly pass: GPUComputePassEncoder } | null = null;
-    for (const step of steps) {
-      if (open !== null && (step.kind !== 'dispatch' || step.pass !== open.of)) {
-        open.pass.end();
-        open = null;
-      }
-      if (step.kind !== 'dispatch') step.encode(encoder);
-      else {
-        open ??= { of: step.pass, pass: encoder.beginComputePass(step.pass) };
-        encodeDispatch(open.pass, step);
-      }
-    }
-    open?.pass.end();
-    return encoder.finish();
-  }
-
-  #encoder(): GPUCommandEncoder {
-    const steps: Step[] = [];
-    const encoder: Partial<GPUCommandEncoder> = {
-      beginComputePass: (pass = {}) => this.#pass(steps, pass),
-      clearBuffer: (buffer: GPUBuffer, ...range: [number?, number?]) => {
-        const encode = (to: GPUCommandEncoder): void => to.clearBuffer(buffer, ...range);
-        steps.push({ kind: 'clear', label: plainLabel(buffer.label), buffers: [buffer], encode });
-      },
-      copyBufferToBuffer: (...args: unknown[]) => {
-        const [from, , to] = args as [GPUBuffer, number, GPUBuffer];
-        const encode = (on: GPUCommandEncoder): void => on.copyBufferToBuffer(...(args as CopyArguments));
-        steps.push({ kind: 'copy', label: plainLabel(from.label), buffers: [from, to], encode });
-      },
-      resolveQuerySet: (...args) => {
-        const encode = (to: GPUCommandEncoder): void => to.resolveQuerySet(...args);
-        steps.push({ kind: 'resolve', label: 'timestamps', buffers: [args[3]], encode });
-      },
-      finish: () => ({ steps }) as unknown as GPUCommandBuffer,
-    };
-    return encoder as GPUCommandEncoder;
-  }
-
-  #pass(steps: Step[], pass: GPUComputePassDescriptor): GPUComputePassEncoder {
-    let pipeline: GPUComputePipeline;
-    let group: GPUBindGroup;
-    const dispatch = (groups: Dispatch['groups']): void => {
-      const [label, entries] = [plainLabel(pipeline.label), this.#groups.get(group) ?? []];
-      steps.push({ kind: 'dispatch', label, pass, pipeline, group, entries, groups });
-    };
-    const encoder = {
-      setPipeline: (set: GPUComputePipeline) => {
-        pipeline = set;
-      },
-      setBindGroup: (_: number, set: GPUBindGroup) => {
-        group = set;
-      },
-      dispatchWorkgroups: (x: number, y = 1, z = 1) => dispatch([x, y, z]),
-      dispatchWorkgroupsIndirect: (buffer: GPUBuffer, offset: number) => dispatch({ buffer, offset }),
-      end: () => undefined,
-    };
-    return encoder as unknown as GPUComputePassEncoder;
+    else queue.submit([encodeSteps(this.real, command.steps)]);
   }
 
   #compile(descriptor: GPUComputePipelineDescriptor): Promise<GPUComputePipeline> {
@@ -309,22 +251,3 @@ export class RecordingDevice {
     return value;
   }
 }
-
-type CopyArguments = [GPUBuffer, number, GPUBuffer, number, number];
-
-const encodeDispatch = (pass: GPUComputePassEncoder, { pipeline, group, groups }: Dispatch): void => {
-  pass.setPipeline(pipeline);
-  pass.setBindGroup(0, group);
-  if ('buffer' in groups) pass.dispatchWorkgroupsIndirect(groups.buffer, groups.offset);
-  else pass.dispatchWorkgroups(...groups);
-};
-
-/** An object that has some properties of its own, and of others those of the truth. */
-const standIn = <Target extends object>(target: Target, own: Readonly<Record<string, unknown>>): Target =>
-  new Proxy(target, {
-    get: (_, name) => {
-      if (typeof name === 'string' && Object.hasOwn(own, name)) return own[name];
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });

@@ -1,4 +1,4 @@
-/** What came of many trials: by fault and mode, and against what is promised. */
+/** Tallies the outcomes of trials by fault and mode, and compares them with the targets. */
 import { faultNames } from './faults.js';
 import { modeNames } from './modes.js';
 import { type Outcome, outcomes, type Trial } from './trial.js';
@@ -15,7 +15,7 @@ export class Tally {
     this.#counts.set(fault, modes);
   }
 
-  /** How many of what is covered came to one of the outcomes. */
+  /** Returns the number of covered trials with one of the outcomes. */
   count(among: readonly Outcome[], covers: (fault: string, mode: string) => boolean = () => true): number {
     let sum = 0;
     for (const [fault, modes] of this.#counts)
@@ -25,10 +25,13 @@ export class Tally {
   }
 }
 
-/** All that say something. */
+/** Outcomes of faults that struck. */
 const struck = (Object.keys(outcomes) as Outcome[]).filter((outcome) => outcome !== 'none');
 
-/** A point that is wrong and does not say so, in this call or the next; an error that nobody can switch on is no better. */
+/**
+ * Silent failures: a wrong point, in this call or the next, and errors without a code, which
+ * callers cannot handle.
+ */
 const bad: readonly Outcome[] = ['wrong', 'untyped', 'wrong after'];
 
 export interface TargetResult {
@@ -45,7 +48,7 @@ const isSlow = (fault: string): boolean => fault.startsWith('slow');
 const isOdd = (fault: string): boolean => fault.startsWith('settles');
 const isVerified = (mode: string): boolean => mode.startsWith('verify');
 
-/** What is promised; `share` is the most of the trials that may fail. */
+/** Targets; `share` is the largest share of trials that may fail. */
 const targets: readonly {
   readonly title: string;
   readonly covers: (fault: string, mode: string) => boolean;
@@ -53,39 +56,49 @@ const targets: readonly {
   readonly share: number;
 }[] = [
   {
-    title: 'what did not happen, or is of another call, gives no wrong point',
+    title: 'a lost command, or one of another call, never gives a wrong point',
     covers: (fault, mode) => isLost(fault) && !isVerified(mode),
     failures: bad,
     share: 0,
   },
   {
-    title: 'no bit flipped in an upload gives one',
+    title: 'a bit flipped in an upload never gives a wrong point',
     covers: (fault, mode) => isUpload(fault) && !isVerified(mode),
     failures: bad,
     share: 0,
   },
   {
-    title: 'no point read back in another place, or in place of another, gives one',
+    title: 'a misplaced or replaced point read back never gives a wrong point',
     covers: (fault, mode) => isOfPoints(fault) && !isVerified(mode),
     failures: bad,
     share: 0,
   },
   {
-    title: 'of all other faults at most 5 % do',
+    title: 'all other faults give a wrong point in at most 5 % of trials',
     covers: (fault, mode) => ![isLost, isUpload, isOfPoints, isSlow].some((is) => is(fault)) && !isVerified(mode),
     failures: bad,
     share: 0.05,
   },
-  { title: 'with verify none does', covers: (_, mode) => isVerified(mode), failures: bad, share: 0 },
-  { title: 'a slow device is right', covers: isSlow, failures: ['found', 'retried', 'hang', ...bad], share: 0 },
   {
-    title: 'the next call is right, or asks for the bases',
+    title: 'with verify, no fault gives a wrong point',
+    covers: (_, mode) => isVerified(mode),
+    failures: bad,
+    share: 0,
+  },
+  {
+    title: 'a slow device gives the correct result',
+    covers: isSlow,
+    failures: ['found', 'retried', 'hang', ...bad],
+    share: 0,
+  },
+  {
+    title: 'the next call is correct, or asks to load the bases again',
     covers: () => true,
     failures: ['wrong after', 'fails after'],
     share: 0,
   },
   {
-    title: 'a promise of WebGPU that settles late, twice or behind a later one changes nothing',
+    title: 'a WebGPU promise that settles late, twice or after a later one changes nothing',
     covers: isOdd,
     failures: ['found', 'retried', 'hang', ...bad],
     share: 0,
@@ -101,7 +114,7 @@ export const judge = (tally: Tally): readonly TargetResult[] =>
     })
     .filter(({ faults }) => faults > 0);
 
-/** What makes up the numbers of a cell; those of the last two are there only where there are any. */
+/** Columns of a cell; the last two appear only with non-zero counts. */
 const columns: readonly (readonly [string, readonly Outcome[]])[] = [
   ['', ['found']],
   ['', ['retried']],
@@ -120,7 +133,9 @@ const cellOf = (tally: Tally, covers: (fault: string, mode: string) => boolean):
     .join(' · ');
 };
 
-/** A line for each fault, of cells for each mode; the first line says which. */
+/**
+ * Returns a table with a row for each fault and a column for each mode; the first row is the head.
+ */
 export const cells = (tally: Tally, faults: readonly string[], modes: readonly string[]): readonly string[][] => [
   ['', ...modes, 'all'],
   ...faults
@@ -133,14 +148,14 @@ export const cells = (tally: Tally, faults: readonly string[], modes: readonly s
   ['all', ...modes.map((mode) => cellOf(tally, (_, each) => each === mode)), cellOf(tally, () => true)],
 ];
 
-/** What docs/failures.md says of a campaign. @param of which trials */
+/** Returns the report of a campaign for docs/failures.md. @param of description of the trials */
 export const docsText = (tally: Tally, of: string): string => {
   const [heads = [], ...rows] = cells(tally, faultNames, modeNames);
   const line = (row: readonly string[]): string => `| ${row.join(' | ')} |`;
   return [
     `Of ${tally.count(struck)} faults (${of}):`,
     '',
-    '| promised | faults | that fail it |',
+    '| target | faults | failures |',
     '|---|---|---|',
     ...judge(tally).map(({ title, faults, failures, met }) =>
       line([title, `${faults}`, `${failures}${met ? '' : ' (missed)'}`]),

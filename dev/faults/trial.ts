@@ -1,51 +1,52 @@
-/** One fault in one call: right calls before and after it, and what becomes of all three. */
+/** Runs a trial: one fault in one call, between correct calls before and after it. */
 import { MsmError } from '../../src/errors.js';
 import { Random } from '../oracle/known-bases.js';
+import type { Armed } from './arm.js';
 import type { Trace } from './commands.js';
 import { faultNames, faults, rare } from './faults.js';
-import { type Mode, type ModeName, modeNames, modes } from './modes.js';
+import { type Mode, type ModeName, modeNames, modes, type Subject } from './modes.js';
 import type { RecordingDevice } from './recording-device.js';
 
-/** Plain data, so that it can be sent to another process. */
+/** A trial as plain data, so that it can be sent to another process. */
 export interface Trial {
   readonly name: string;
   readonly mode: ModeName;
   readonly fault: string;
   readonly n: number;
   readonly seed: number;
-  /** The call has to be refused, where the mode has such calls. */
+  /** True if the call must be refused, for modes with such calls. */
   readonly broken: boolean;
-  /** Label of the command that is struck; any unless given. */
+  /** Label of the command to strike; any command if absent. */
   readonly label?: string;
 }
 
-/** What came of it. */
+/** Outcomes, with their descriptions. */
 export const outcomes = {
-  found: 'an error that says so',
-  retried: 'the right result, in the second attempt',
-  harmless: 'the right result',
+  found: 'an error that reports it',
+  retried: 'the correct result, in the second attempt',
+  harmless: 'the correct result',
   wrong: 'a wrong result',
-  untyped: 'an error that is none of the library’s',
+  untyped: 'an error without a code of the library',
   hang: 'no end',
-  'wrong after': 'the right result or an error, and then a wrong result of a call without a fault',
-  'fails after': 'the same, and then an error that does not ask for the bases',
-  none: 'there was nothing to strike',
+  'wrong after': 'the correct result or an error, then a wrong result of a call without a fault',
+  'fails after': 'the same, then an error that does not ask to load the bases again',
+  none: 'nothing to strike',
 } as const;
 export type Outcome = keyof typeof outcomes;
 
 export interface Report {
   readonly outcome: Outcome;
-  /** What was struck. */
+  /** Description of what was struck. */
   readonly where: string;
-  /** Of the error, or of that of the call after it. */
+  /** Error message of the struck call, or of the call after it. */
   readonly message: string;
 }
 
-/** As many small ones as large ones. */
+/** Draws a log-uniform size. */
 const drawSize = (random: Random, { sizes: [least, most] }: Mode): number =>
   Math.floor(least * ((most + 1) / least) ** (random.u32() / 2 ** 32));
 
-/** The trial number `index` of a seed. */
+/** Draws trial number `index` of a seed. */
 export const drawTrial = (seed: number, index: number): Trial => {
   const random = new Random(seed * 1_000_003 + index);
   const mode = modeNames[random.below(modeNames.length)] as ModeName;
@@ -62,7 +63,7 @@ export const drawTrial = (seed: number, index: number): Trial => {
   };
 };
 
-/** Faults that a person found, by name. */
+/** Trials found by hand, by name. */
 export const namedTrials: Readonly<Record<string, Trial>> = Object.fromEntries(
   (
     [
@@ -79,10 +80,13 @@ export const namedTrials: Readonly<Record<string, Trial>> = Object.fromEntries(
 const messageOf = (error: unknown): string =>
   error instanceof MsmError ? `${error.code}: ${error.message}` : String(error);
 
-/** Modes of which everything is compiled. */
+/** Modes whose pipelines are all compiled, by device. */
 const warm = new WeakMap<RecordingDevice, Set<Mode>>();
 
-/** Has all that a mode needs compiled, which no other call is to wait for; on an engine apart, as trials are to repeat. */
+/**
+ * Compiles all pipelines of a mode on an engine of its own, so that no call waits for them and
+ * trials stay repeatable.
+ */
 const warmUp = async (device: RecordingDevice, mode: Mode, n: number): Promise<void> => {
   const known = warm.get(device) ?? new Set();
   warm.set(device, known);
@@ -94,9 +98,75 @@ const warmUp = async (device: RecordingDevice, mode: Mode, n: number): Promise<v
   known.add(mode);
 };
 
+/** A call without a fault: its trace, and a check of its result. */
+interface HealthyCall {
+  readonly trace: Trace;
+  /** @throws Error if the result is wrong */
+  assertRight(): Promise<void>;
+}
+
+/** Makes a call without a fault. @throws the error of the call */
+async function healthyCall(
+  device: RecordingDevice,
+  { call }: Subject,
+  random: Random,
+  name: string,
+  n: number,
+): Promise<HealthyCall> {
+  device.begin();
+  const judge = await call(random, n, false);
+  const trace = await device.end();
+  return {
+    trace,
+    async assertRight(): Promise<void> {
+      if (!(await judge())) throw new Error(`a call without a fault, ${name} of ${n}, gave a wrong result`);
+    },
+  };
+}
+
+/** Makes the call that a fault strikes, and classifies its result or error. */
+async function struckCall(
+  device: RecordingDevice,
+  { engine, call }: Subject,
+  { injection }: Armed,
+  random: Random,
+  { n, broken }: Pick<Trial, 'n' | 'broken'>,
+): Promise<Pick<Report, 'outcome' | 'message'>> {
+  device.begin(injection);
+  try {
+    const judge = await call(random, n, broken);
+    await device.end();
+    const outcome = (await judge()) ? (wasRetried(engine.lastRun) ? 'retried' : 'harmless') : 'wrong';
+    return { outcome, message: '' };
+  } catch (error) {
+    await device.end();
+    return { outcome: error instanceof MsmError ? 'found' : 'untyped', message: messageOf(error) };
+  }
+}
+
+/** Makes a call after the fault. Returns null if it is correct, or asks to load the bases again. */
+async function failureAfter(
+  next: () => Promise<HealthyCall>,
+  last: HealthyCall,
+): Promise<Pick<Report, 'outcome' | 'message'> | null> {
+  try {
+    const call = await next();
+    await call.assertRight();
+    // the last call before the fault is checked only now, so that nothing came between it and the
+    // fault
+    await last.assertRight();
+    return null;
+  } catch (error) {
+    if (!(error instanceof MsmError)) return { outcome: 'wrong after', message: messageOf(error) };
+    const asksToLoad = /load .*again|it was yours: request another/.test(error.message);
+    return asksToLoad ? null : { outcome: 'fails after', message: messageOf(error) };
+  }
+}
+
 /**
- * @param strikes is told, before a fault strikes, what it strikes, and how long the call takes without it
- * @throws what a call without a fault throws
+ * @param strikes called before a fault strikes, with its description and the duration of the call
+ *   without it
+ * @throws the error of a call without a fault
  */
 export const runTrial = async (
   device: RecordingDevice,
@@ -107,19 +177,11 @@ export const runTrial = async (
   const other = drawSize(random, mode);
   device.begin();
   await warmUp(device, mode, n);
-  const { engine, call } = await mode.open(device, random, Math.max(n, other));
-  const healthy = async (length: number): Promise<{ trace: Trace; assertRight: () => Promise<void> }> => {
-    device.begin();
-    const judge = await call(random, length, false);
-    const trace = await device.end();
-    const assertRight = async (): Promise<void> => {
-      if (!(await judge())) throw new Error(`a call without a fault, ${name} of ${length}, is wrong`);
-    };
-    return { trace, assertRight };
-  };
+  const subject = await mode.open(device, random, Math.max(n, other));
+  const healthy = (length: number): Promise<HealthyCall> => healthyCall(device, subject, random, name, length);
   try {
     const isDrawn = random.below(2) === 0;
-    // the first call of an engine waits for its kernels as well
+    // the first call of an engine also waits for its kernels
     const first = isDrawn || isPromise(fault) ? await healthy(other) : null;
     await first?.assertRight();
     const begun = performance.now();
@@ -128,49 +190,28 @@ export const runTrial = async (
     const { asked } = device;
     const before = last.trace;
     const earlier = first === null ? [before] : [first.trace, before];
-    const circumstances = { device, random, before, earlier, asked, label, pointBytes: mode.pointBytes };
     const arm = faults.get(fault);
-    if (arm === undefined) throw new RangeError(`no fault is named '${fault}'`);
-    const armed = await arm(circumstances);
+    if (arm === undefined) throw new RangeError(`fault: '${fault}' is not a fault; use one of faultNames`);
+    const armed = await arm({ device, random, before, earlier, asked, label, pointBytes: mode.pointBytes });
     if (armed === null) return { outcome: 'none', where: '', message: '' };
     const { where } = armed;
     strikes(where, healthyMs);
-
-    let [outcome, message]: [Outcome, string] = ['none', ''];
-    device.begin(armed.injection);
-    try {
-      const judge = await call(random, n, broken);
-      await device.end();
-      outcome = (await judge()) ? (wasRetried(engine.lastRun) ? 'retried' : 'harmless') : 'wrong';
-    } catch (error) {
-      await device.end();
-      outcome = error instanceof MsmError ? 'found' : 'untyped';
-      message = messageOf(error);
-    }
+    const struck = await struckCall(device, subject, armed, random, { n, broken });
     armed.over?.();
-    if (!armed.struck()) return { outcome: 'none', where, message: 'what was to be struck did not come' };
-    if (outcome === 'wrong' || outcome === 'untyped') return { outcome, where, message };
-    try {
-      const next = await healthy(n);
-      await next.assertRight();
-      // only now, so that nothing came between the two calls
-      await last.assertRight();
-    } catch (error) {
-      if (!(error instanceof MsmError)) return { outcome: 'wrong after', where, message: messageOf(error) };
-      const asksToLoad = /load .*again|it was yours: request another/.test(error.message);
-      if (!asksToLoad) return { outcome: 'fails after', where, message: messageOf(error) };
-    }
-    return { outcome, where, message };
+    if (!armed.struck()) return { outcome: 'none', where, message: 'the command to strike did not occur' };
+    const isSilentFailure = struck.outcome === 'wrong' || struck.outcome === 'untyped';
+    const after = isSilentFailure ? null : await failureAfter(() => healthy(n), last);
+    return { where, ...(after ?? struck) };
   } finally {
-    engine.destroy();
+    subject.engine.destroy();
     if (isSilent(fault)) device.renew();
   }
 };
 
 const isPromise = (fault: string): boolean => /^(never )?settles/.test(fault);
 
-/** After these a device counts as lost. */
+/** Returns whether the device counts as lost after a fault. */
 const isSilent = (fault: string): boolean => fault.startsWith('never settles');
 
-/** The engine may do a call twice, and then says why. */
+/** Returns whether the engine ran a call twice; its record then says why. */
 const wasRetried = (run: object | null): boolean => run !== null && 'retried' in run && Boolean(run.retried);

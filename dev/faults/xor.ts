@@ -1,10 +1,10 @@
-/** A dispatch that flips bits of a buffer, to be put between others. */
+/** Makes a dispatch that flips bits of a buffer, for insertion between others. */
 import type { Dispatch } from './commands.js';
 import type { RecordingDevice } from './recording-device.js';
 
 const source = `
 @group(0) @binding(0) var<storage, read_write> words: array<u32>;
-@group(0) @binding(1) var<uniform> masks: array<vec4u, 2>; // the first word, and what it and those behind it are xored with
+@group(0) @binding(1) var<uniform> masks: array<vec4u, 2>; // the first word, then the masks of it and the following words
 
 @compute @workgroup_size(1)
 fn flip() {
@@ -16,14 +16,14 @@ fn flip() {
   }
 }`;
 
-/** Words that can be garbled at a time. */
+/** Largest number of words of one dispatch. */
 export const MOST_WORDS = 7;
 
 const pipelines = new WeakMap<GPUDevice, GPUComputePipeline>();
 
 /**
- * @param first word of the buffer
- * @param masks of that word and those behind it, at most `MOST_WORDS`
+ * @param first index of the first word
+ * @param masks masks of that word and the following ones, at most `MOST_WORDS`
  */
 export const xorWords = (
   device: RecordingDevice,

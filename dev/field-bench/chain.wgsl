@@ -1,5 +1,5 @@
-// field-bench: one operation over and over, in {{chains}} independent chains a thread; a result is the next operand of its chain.
-// Host: dev/field-bench/kernels.ts, which also has the same chains on BigInts.
+// Repeats one operation in {{chains}} independent chains a thread; each result is the next operand of its
+// chain. Host: dev/field-bench/kernels.ts, which computes the same chains with BigInts.
 {{declarations}}
 {{structs}}
 {{bindings}}

@@ -1,4 +1,4 @@
-/** What field-bench runs: operations of the field in several ways, and what the device does at its best. */
+/** Kernels of field-bench: field operations in several variants, and the peaks of a device. */
 import {
   balancedDigits,
   digitsOf,
@@ -30,13 +30,13 @@ export const ChainConfig = struct('ChainConfig', { steps: 'length of each chain'
 
 export const CHAIN_THREADS = 64;
 
-/** Threads of a dispatch unless somebody asks for others: those that fill a device. */
+/** Default number of threads of a dispatch, which fills a device. */
 export const threadsFor = (software: boolean): number => (software ? 256 : 65_536);
 
-/** The unit of product equivalents. */
+/** Unit of product equivalents. */
 export const baseline = plain;
 
-// Packing alone would be undone by unpacking, and a compiler may know it.
+// Changes a bit between packing and unpacking, because a compiler could remove the pair.
 const WITH_BIT = `
 fn with_bit(a: Packed, bit: u32) -> Packed {
   var b = a;
@@ -44,7 +44,10 @@ fn with_bit(a: Packed, bit: u32) -> Packed {
   return b;
 }`;
 
-/** Multiply-adds of a product, a dot product of four being one. Bytes have no square of their own. */
+/**
+ * Returns the multiply-adds of a product; a dot product of four is one. Bytes have no special
+ * square.
+ */
 const productTerms = (m: Modulus, product: FieldProduct, square = false): number => {
   const words = lazyLimbs(m, 32);
   if (product === 'dot4') return 2 * words * (4 * words + 3);
@@ -52,33 +55,41 @@ const productTerms = (m: Modulus, product: FieldProduct, square = false): number
   return (square ? (limbs * (limbs + 1)) / 2 : limbs ** 2) + limbs ** 2;
 };
 
-/** What the library's own arithmetic is called. */
+/** Returns the name of the library's own arithmetic with one kind of product. */
 export const libraryVariant = (product: FieldProduct): string =>
   product === 'signed' ? `${LIMB_BITS}-bit signed, float` : `words, ${product}`;
 
-/** The field layer of the library, with one kind of products; the product first. */
-const library = (product: FieldProduct): FieldOperation[] => {
-  const inWords = product !== 'signed';
-  const held =
-    (type: 'Tight' | 'Canonical', ...more: Template) =>
-    (of: Modulus): Representation => {
-      const m = modulus(of.p, product);
-      const declarations = renderShader([['field', '>'], ...more], fieldView(m));
-      const r = 1n << BigInt(m.montgomeryBits);
-      if (inWords) {
-        const count = lazyLimbs(m, 32);
-        return {
-          ...{ declarations, type, element: 'u32', member: 'w', limbs: count, r },
-          encode: (value) => digitsOf(value, 32, count),
-          decode: (words) => joinLimbs([...words], 32),
-        };
-      }
+/**
+ * Returns a representation of the library's field layer, as canonical limbs or not, with further
+ * WGSL.
+ */
+const libraryRepresentation =
+  (product: FieldProduct, type: 'Tight' | 'Canonical', ...more: Template) =>
+  (of: Modulus): Representation => {
+    const m = modulus(of.p, product);
+    const declarations = renderShader([['field', '>'], ...more], fieldView(m));
+    const r = 1n << BigInt(m.montgomeryBits);
+    if (product !== 'signed') {
+      const count = lazyLimbs(m, 32);
       return {
-        ...{ declarations, type, element: 'u32', limbs: m.limbs, r },
-        encode: (value) => (type === 'Tight' ? balancedDigits : digitsOf)(value, LIMB_BITS, m.limbs),
-        decode: (limbs) => joinLimbs([...Int32Array.from(limbs)], LIMB_BITS),
+        ...{ declarations, type, element: 'u32', member: 'w', limbs: count, r },
+        encode: (value) => digitsOf(value, 32, count),
+        decode: (words) => joinLimbs([...words], 32),
       };
+    }
+    return {
+      ...{ declarations, type, element: 'u32', limbs: m.limbs, r },
+      encode: (value) => (type === 'Tight' ? balancedDigits : digitsOf)(value, LIMB_BITS, m.limbs),
+      decode: (limbs) => joinLimbs([...Int32Array.from(limbs)], LIMB_BITS),
     };
+  };
+
+/**
+ * Returns the operations of the library's field layer with one kind of product; the product is
+ * first.
+ */
+const library = (product: FieldProduct): FieldOperation[] => {
+  const held = (type: 'Tight' | 'Canonical', ...more: Template) => libraryRepresentation(product, type, ...more);
   const common = {
     variant: libraryVariant(product),
     representation: held('Tight'),
@@ -105,7 +116,7 @@ const library = (product: FieldProduct): FieldOperation[] => {
       name: 'inverse',
       alone: true,
       representation: held('Tight', ['inverse', '>']),
-      // an inverse of an inverse leads back, so something is taken off in between
+      // subtracts y, because the inverse of the inverse would be the first operand again
       wgsl: (x) => `${x} = field_tighten(field_minus(field_inverse(${x}), y));`,
       apply: (m, r, x, y) => mod(invert(mod(x * invert(r, m.p), m.p), m.p) * r - y, m.p),
     },
@@ -126,13 +137,13 @@ const library = (product: FieldProduct): FieldOperation[] => {
   ];
 };
 
-/** What the library computes with, and the unit, which comes first. */
+/** The unit, then the operations that the library computes with. */
 export const libraryOperations: readonly FieldOperation[] = [baseline, ...fieldProducts.flatMap(library)];
 
-/** The library's product of that kind. */
+/** Returns the library's product of a kind. */
 export const libraryProduct = (product: FieldProduct): FieldOperation => library(product)[0] as FieldOperation;
 
-/** All that field-bench knows; the unit first. */
+/** All operations of field-bench, the unit first. */
 export const fieldOperations: readonly FieldOperation[] = [
   ...libraryOperations,
   ...fieldProducts.flatMap((product) => pairOperations(product, libraryVariant(product))),
@@ -142,7 +153,7 @@ export const fieldOperations: readonly FieldOperation[] = [
 const dot4 = (a: bigint, b: bigint): bigint =>
   [0n, 8n, 16n, 24n].reduce((sum, shift) => sum + ((a >> shift) & 0xffn) * ((b >> shift) & 0xffn), 0n);
 
-/** One thing that a device does fast on words, unrolled. */
+/** Returns an unrolled operation on words that devices are fast at. */
 const peak = (own: Pick<FieldOperation, 'name' | 'wgsl' | 'apply' | 'feature' | 'draw'>): FieldOperation => ({
   variant: '',
   perStep: 64,
@@ -164,7 +175,7 @@ export const peakOperations: readonly FieldOperation[] = [
   }),
   peak({
     name: 'f32 fma',
-    // floats between 0.5 and 1, of which fma makes no others
+    // floats between 0.5 and 1; fma maps them to such floats
     draw: (random: Random) => 0x3f000000 + random.below(2 ** 23),
     wgsl: (x) => `${x} = bitcast<u32>(fma(bitcast<f32>(${x}), 0.999, 0.001));`,
     apply: null,
@@ -214,6 +225,6 @@ const chainKernel = (
 export const fieldChain = (m: Modulus, { representation, perStep = 1, wgsl }: FieldOperation, chains: number): Kernel =>
   chainKernel(representation(m), chains, perStep, wgsl);
 
-/** One step of a probe, in place of an operation. */
+/** Returns a kernel that runs one step of a probe. */
 export const probeChain = (probe: Probe): Kernel =>
   chainKernel({ ...probe, type: 'Limbs' }, 1, 1, (x) => `${x} = probe(${x});`);

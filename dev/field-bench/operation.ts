@@ -1,65 +1,83 @@
 import { invert, type Modulus, mod } from '../../src/field/modulus.js';
 import type { Random } from '../oracle/known-bases.js';
 
-/** How a kernel of field-bench holds an element of the field. */
+/** Representation of a field element in a kernel of field-bench. */
 export interface Representation {
-  /** WGSL of the struct `type`, with the members l0, l1, … or what `member` says, and of what computes on it. */
+  /**
+   * WGSL of the struct `type`, with the members l0, l1, … or those of `member`, and of its
+   * functions.
+   */
   readonly declarations: string;
-  /** Or a type that is one element itself. */
+  /** Name of the struct, or of a type that is itself one element. */
   readonly type: string;
   readonly element: 'u32' | 'i32' | 'f32';
   readonly member?: 'l' | 'w';
   readonly limbs: number;
-  /** What a product divides by: a·b/R. */
+  /** Montgomery divisor of a product: a·b/R. */
   readonly r: bigint;
   encode(value: bigint): readonly number[];
-  /** Any number that is congruent to the value. */
+  /** Returns any number congruent to the value. */
   decode(limbs: readonly number[]): bigint;
 }
 
-/** What a variant needs of a device and WGSL does not promise: a small computation that shows whether the device has it. */
+/**
+ * A small computation that shows whether a device has a property that a variant needs and WGSL does
+ * not promise.
+ */
 export interface Probe {
   /** WGSL of the struct Limbs, and of `fn probe(x: Limbs) -> Limbs`. */
   readonly declarations: string;
   readonly element: Representation['element'];
   readonly limbs: number;
-  /** Those that would show it, if anything does. */
+  /** Operands that would reveal a missing property. */
   readonly operands: readonly (readonly number[])[];
-  /** Whether the result is what the operand should come to. */
+  /** Returns whether the result is exact for the operand. */
   exact(operand: readonly number[], result: readonly number[]): boolean;
 }
 
-/** One operation, done in one way: its WGSL and its meaning. */
+/** One operation in one variant: its WGSL and its meaning. */
 export interface FieldOperation {
-  /** How: which product. */
+  /** Name of the variant: which product. */
   readonly variant: string;
   readonly name: string;
-  /** A WGSL language feature that it needs. */
+  /** Required WGSL language feature. */
   readonly feature?: string;
-  /** It is measured only where this is exact. */
+  /** Probe that must be exact; otherwise the operation is skipped. */
   readonly probe?: Probe;
-  /** Long enough to keep a thread busy alone, and slow to compile: measured in one chain only. */
+  /** True if one chain keeps a thread busy, and compiling is slow; measured with one chain only. */
   readonly alone?: boolean;
-  /** Times that a step does it to every chain, taking turns, so that what one waits for another does meanwhile. Default 1. */
+  /**
+   * Repetitions of a step in every chain, interleaved so that chains hide each other's latency.
+   * Default 1.
+   */
   readonly perStep?: number;
-  /** Of elements that are not numbers below p, how one is drawn; decoded they are reduced already. */
+  /** Draws elements that are not numbers below p; decoded ones are already reduced. */
   readonly element?: { draw(m: Modulus, random: Random): bigint; readonly isReduced: true };
-  /** Draws what a chain begins with. Default: any element. */
+  /** Draws the first operand of a chain. Default: any element. */
   readonly draw?: (random: Random) => number;
   representation(m: Modulus): Representation;
-  /** WGSL of one step on `x`, with `y` the first operand of the thread's first chain. */
+  /**
+   * Returns the WGSL of one step on `x`, where `y` is the first operand of the thread's first
+   * chain.
+   */
   wgsl(x: string): string;
-  /** Multiply-adds of 32 bits, or whatever it multiplies with, that one takes; null where that says nothing. */
+  /**
+   * Returns the 32-bit multiply-adds, or other multiplications, of one operation; null if that is
+   * no measure.
+   */
   multiplyAdds(m: Modulus): number | null;
-  /** Null where there is nothing to compare with. @param r what a product divides by */
+  /**
+   * Computes the operation with BigInts; null if nothing can be compared. @param r Montgomery
+   * divisor of a product
+   */
   readonly apply: ((m: Modulus, r: bigint, x: bigint, y: bigint, step: number) => bigint) | null;
 }
 
 export const productOf = (m: Modulus, r: bigint, x: bigint, y: bigint): bigint => mod(x * y * invert(r, m.p), m.p);
 
 /**
- * A way to multiply of field-bench's own, measured beside those of the library. Its representation declares the struct Limbs and
- * `fn product(a: Limbs, b: Limbs) -> Limbs`.
+ * Returns a product variant of field-bench itself, measured next to the library's. Its
+ * representation declares the struct Limbs and `fn product(a: Limbs, b: Limbs) -> Limbs`.
  */
 export const productVariant = (
   own: Pick<FieldOperation, 'variant' | 'feature' | 'probe' | 'alone' | 'representation' | 'multiplyAdds'>,

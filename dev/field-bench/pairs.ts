@@ -1,4 +1,7 @@
-/** Operations of the field of p² elements, which G2 has its coordinates in: of BN254's and BLS12-381's kind, with u² = −1. */
+/**
+ * Operations of the field of p² elements, the coordinates of G2, with u² = −1 as for BN254 and
+ * BLS12-381.
+ */
 
 import type { FieldProduct } from '../../src/field/modulus.js';
 import {
@@ -19,7 +22,7 @@ import { type FieldOperation, productOf, type Representation } from './operation
 
 const NON_RESIDUE = -1n;
 
-/** A pair as one number, as chains carry numbers: c0 + c1·2^SHIFT, both from 0 up. */
+/** A pair as one number, as chains carry numbers: c0 + c1·2^SHIFT, both non-negative. */
 const SHIFT = 512n;
 const joined = (c0: bigint, c1: bigint, p: bigint): bigint => mod(c0, p) + (mod(c1, p) << SHIFT);
 const parts = (pair: bigint): readonly [bigint, bigint] => [pair & (2n ** SHIFT - 1n), pair >> SHIFT];
@@ -37,7 +40,7 @@ const representation =
     const limbs = (name: string): string =>
       ['c0', 'c1'].flatMap((c) => range(each).map((i) => `${name}.${c}.${member}${i}`)).join(', ');
     return {
-      // chains load and store what has its limbs one behind the other
+      // chains load and store structs with consecutive limbs
       declarations: `${renderShader([['field', '>']], field.view(), field.partials)}
 struct Pair { ${range(2 * each).map((i) => `l${i}: u32`)} }
 fn tight(a: Pair) -> Tight { return Tight(${number('a', 0)}, ${number('a', each)}); }
@@ -61,7 +64,7 @@ const productOfPairs = (m: Modulus, r: bigint, x: bigint, y: bigint): bigint => 
   return joined(of(a0, b0) + NON_RESIDUE * of(a1, b1), of(a0, b1) + of(a1, b0), m.p);
 };
 
-/** Products and squares of pairs, with one kind of products. */
+/** Returns products and squares of pairs, with one kind of product. */
 export const pairOperations = (product: FieldProduct, variant: string): FieldOperation[] => {
   const common = {
     variant,

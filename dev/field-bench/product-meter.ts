@@ -1,22 +1,26 @@
-/** The unit of product equivalents, measured beside what is to be told in it. */
+/** Measures the unit of product equivalents, next to a measurement that is converted to it. */
 import { bn254 } from '../../src/curves/bn254.js';
 import { type FieldProduct, modulus } from '../../src/field/modulus.js';
 import { openDevice } from '../../src/gpu/device.js';
 import { baseline, libraryProduct, threadsFor } from './kernels.js';
 import { fieldSubject, makeRig } from './rig.js';
 
-/** Chains a thread at which the library's own product is best on what was measured; the unit is measured with one. */
+/**
+ * Chains a thread at which the library's product was fastest on the measured devices; the unit uses
+ * one.
+ */
 const LIBRARY_CHAINS = 2;
 
-/** The library's own product of a kind, modulo a prime. */
+/** A kind of the library's product, modulo a prime. */
 export interface LibraryProduct {
   readonly product: FieldProduct;
   readonly p: bigint;
 }
 
 /**
- * How many plain 13-bit products of the BN254 base field a device does a second, just now. A wall time × this rate is a cost
- * that can be compared with runs at other times, when a shared machine was slower or faster.
+ * Measures how many plain 13-bit products of the BN254 base field a device computes a second, just
+ * now. A wall time times this rate is a cost comparable with runs at other times, when a shared
+ * machine was slower or faster.
  */
 export interface ProductMeter {
   /** @returns products a second */
@@ -25,10 +29,10 @@ export interface ProductMeter {
 }
 
 /**
- * Compiles, and checks the product against BigInts.
+ * Compiles the product, and checks it against BigInts.
  *
- * @param library measure this product of the library's, at its best, instead of the unit
- * @param leastMs how long a dispatch takes at least
+ * @param library product of the library to measure, at its best, instead of the unit
+ * @param leastMs shortest duration of a dispatch
  * @throws Error `WRONG: …`
  */
 export async function makeMeter(
@@ -44,9 +48,9 @@ export async function makeMeter(
 }
 
 /**
- * On a device of its own, so that nothing of what is measured beside it waits in its queue.
+ * Opens a meter on a device of its own, so that no other measurement waits in its queue.
  *
- * @param onLost told when that goes away, unless the meter was destroyed
+ * @param onLost called when the device is lost, unless the meter was destroyed
  * @throws Error `WRONG: …`, or if there is no adapter
  */
 export async function openMeter(
@@ -73,8 +77,9 @@ export async function openMeter(
 }
 
 /**
- * The rate around each of the runs that follow one another: a call right after a run gives the mean of what was measured before it and after
- * it. To be made right before the first.
+ * Returns a function that gives the rate around each of several consecutive runs: called right
+ * after a run, it returns the mean of the rates before and after it. Create it right before the
+ * first run.
  */
 export const ratesAround = async (meter: Pick<ProductMeter, 'measure'>): Promise<() => Promise<number>> => {
   let before = await meter.measure();

@@ -1,4 +1,4 @@
-/** Kernels of field-bench on a device: checked, run, timed. */
+/** Checks, runs and times kernels of field-bench on a device. */
 import { MsmError } from '../../src/errors.js';
 import { type Modulus, mod } from '../../src/field/modulus.js';
 import { bufferUsage } from '../../src/gpu/constants.js';
@@ -9,29 +9,32 @@ import { CHAIN_THREADS, ChainConfig, fieldChain, probeChain } from './kernels.js
 import type { FieldOperation, Probe, Representation } from './operation.js';
 import { readBack, timeSubmit } from './submit.js';
 
-/** Steps of a check: few, as BigInts repeat them; an odd number, and more than one. */
+/** Steps of a check. Few, because BigInts repeat them; odd, and more than one. */
 const CHECKED_STEPS = 7;
 
-/** A kernel that is timed, with its operands and what must come of them. */
+/** A kernel to time, with its operands and expected results. */
 export interface Subject {
   readonly variant: string;
   readonly multiplyAdds: number | null;
   readonly name: string;
   readonly threads: number;
-  /** Those of a workgroup. */
+  /** Threads of a workgroup. */
   readonly groupThreads: number;
   readonly chains: number;
   readonly perStep: number;
   readonly kernel: Kernel;
   readonly values: Uint32Array<ArrayBuffer>;
-  /** What chain number `at` of all came to; and what so many steps make of it, by BigInts. Null where nothing can be compared. */
+  /**
+   * Returns the result of chain `at`, and its expected value after some steps by BigInts; null if
+   * nothing can be compared.
+   */
   readonly check: {
     got(results: Uint32Array, at: number): bigint;
     expected(at: number, steps: number): bigint;
   } | null;
 }
 
-/** Words as what a kernel takes them for. */
+/** Returns a view of words with the element type of a kernel. */
 const typed = (words: Uint32Array, element: Representation['element']): Uint32Array | Int32Array | Float32Array => {
   const kinds = { u32: Uint32Array, i32: Int32Array, f32: Float32Array };
   return new kinds[element](words.buffer as ArrayBuffer, words.byteOffset, words.length);
@@ -67,7 +70,7 @@ export const fieldSubject = (m: Modulus, operation: FieldOperation, chains: numb
   };
 };
 
-/** A subject on the GPU: runs chains of so many steps, and reads what they came to. */
+/** Puts a subject on the GPU, runs chains of any number of steps, and reads their results. */
 const mount = async (device: GPUDevice, subject: Subject) => {
   const begun = performance.now();
   const pipeline = await pipelineFor(device, subject.kernel);
@@ -101,7 +104,7 @@ const mount = async (device: GPUDevice, subject: Subject) => {
         pass.end();
         return encoder.finish();
       });
-      // on a lost device all work is done at once
+      // on a lost device all work counts as done at once
       if (lost !== null) throw new MsmError('device-lost', `the GPU device was lost (${lost})`);
       return ms;
     },
@@ -113,7 +116,11 @@ const mount = async (device: GPUDevice, subject: Subject) => {
   };
 };
 
-/** The ends of a few threads, as BigInts take long for each. @throws Error `WRONG: …` */
+/**
+ * Compares the ends of a few threads, because BigInts are slow for each.
+ *
+ * @throws Error `WRONG: …`
+ */
 const compare = (subject: Subject, results: Uint32Array, steps: number): void => {
   const { check, name, variant, threads, groupThreads, chains } = subject;
   if (check === null) return;
@@ -122,22 +129,22 @@ const compare = (subject: Subject, results: Uint32Array, steps: number): void =>
       const at = thread * chains + chain;
       const [got, expected] = [check.got(results, at), check.expected(at, steps)];
       const where = `${name}${variant && ` (${variant})`}, ${chains} chains, thread ${thread}`;
-      if (got !== expected) throw new Error(`WRONG: ${where}: ${got} for ${expected}`);
+      if (got !== expected) throw new Error(`WRONG: ${where}: ${got}, expected ${expected}`);
     }
   }
 };
 
-/** A subject that is right, and how fast. */
+/** A checked subject, ready to be timed. */
 export interface Rig {
   readonly subject: Subject;
   readonly compileMs: number;
-  /** Operations a second of all threads together, in one dispatch. */
+  /** Measures the operations a second of all threads together, in one dispatch. */
   rate(): Promise<number>;
   destroy(): void;
 }
 
 /**
- * Checks a kernel, and finds a length of its chains that takes `leastMs` or more.
+ * Checks a kernel, and finds a chain length that takes at least `leastMs`.
  *
  * @throws Error `WRONG: …`
  */
@@ -158,7 +165,7 @@ export const makeRig = async (device: GPUDevice, subject: Subject, leastMs: numb
   }
 };
 
-/** Whether a probe comes to what it should on a device. */
+/** Returns whether a probe is exact on a device. */
 export const passes = async (device: GPUDevice, variant: string, probe: Probe): Promise<boolean> => {
   const { element, limbs, operands, exact } = probe;
   const threads = CHAIN_THREADS * Math.ceil(operands.length / CHAIN_THREADS);

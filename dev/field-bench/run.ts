@@ -1,4 +1,4 @@
-/** field-bench: what the operations of the field cost on a device, beside what the device can do at all, in one interleaved run. */
+/** field-bench: measures field operations and the peaks of a device in one interleaved run. */
 
 import { median } from '../../src/calibrate/statistics.js';
 import type { Modulus } from '../../src/field/modulus.js';
@@ -10,43 +10,46 @@ import { fieldSubject, makeRig, passes, type Rig } from './rig.js';
 import { timeSubmit } from './submit.js';
 
 export interface FieldBenchOptions {
-  /** Threads of a dispatch; rounded up to whole workgroups. */
+  /** Threads of a dispatch, rounded up to whole workgroups. */
   readonly threads: number;
   /** Numbers of independent chains a thread. */
   readonly chains: readonly number[];
-  /** Repetitions, of which the median counts; all kernels take turns in each. */
+  /** Repetitions, of which the median counts. Each repetition runs all kernels. */
   readonly reps: number;
-  /** How long one dispatch should take at least, in milliseconds. */
+  /** Shortest duration of one dispatch, in milliseconds. */
   readonly leastMs: number;
-  /** What to measure beside the peaks. Default: all that the device can do. */
+  /** Operations to measure besides the peaks. Default: all that the device supports. */
   readonly operations?: readonly FieldOperation[];
-  /** Batches of inversions to measure beside them. Default: none. */
+  /** Batches of inversions to measure. Default: none. */
   readonly batches?: readonly BatchInversion[];
-  /** WGSL language features that the device's WebGPU has. */
+  /** WGSL language features of the device. */
   readonly features: ReadonlySet<string>;
   /**
-   * May throw, which ends the run.
+   * Reports progress. An exception ends the run.
    *
-   * @param prepared how many of the steps in `total` compile and measure nothing
+   * @param prepared number of the steps in `total` that only compile
    */
   onProgress?(text: string, done: number, total: number, prepared: number): void;
 }
 
 interface Measured {
-  /** How it is done: which product. */
+  /** Name of the variant: which product. */
   readonly variant: string;
-  /** Operations a second, of all threads together: the median. Of a batch: numbers inverted. */
+  /** Operations a second of all threads together, or numbers inverted in batches: the median. */
   readonly perSecond: number;
-  /** Milliseconds until its pipeline was there. */
+  /** Milliseconds to compile the pipeline. */
   readonly compileMs: number;
 }
 
 export interface FieldBenchRow extends Measured {
   readonly operation: string;
   readonly chains: number;
-  /** In every repetition; all kernels take turns in each. */
+  /** Rate of each repetition. All kernels are interleaved. */
   readonly rates: readonly number[];
-  /** Of the peak of u32 multiply-adds, by the multiply-adds that the operation takes; null where that says nothing. */
+  /**
+   * Share of the peak of u32 multiply-adds, from the multiply-adds of the operation; null if that
+   * is no measure.
+   */
   readonly ofPeak: number | null;
 }
 
@@ -58,17 +61,17 @@ export interface BatchRow extends Measured {
 export interface FieldBenchResult {
   readonly rows: readonly FieldBenchRow[];
   readonly batches: readonly BatchRow[];
-  /** What was not measured, as this device cannot do it, or not exactly. */
+  /** Operations that were skipped, because this device cannot do them, or not exactly. */
   readonly skipped: readonly { readonly operation: string; readonly variant: string; readonly why: string }[];
   readonly peaks: readonly { readonly operation: string; readonly perSecond: number }[];
-  /** Bytes read and written a second by copies from buffer to buffer. */
+  /** Bytes read and written a second by copies between buffers. */
   readonly copyBytesPerSecond: number;
 }
 
-/** Bytes of the buffers that are copied: more than the caches of most devices hold. */
+/** Bytes of the copied buffers, more than the caches of most devices hold. */
 const COPY_BYTES = 2 ** 26;
 
-/** Milliseconds of one copy of COPY_BYTES. */
+/** Returns the milliseconds of one copy of COPY_BYTES. */
 const copyOnce = (device: GPUDevice, from: GPUBuffer, to: GPUBuffer): Promise<number> =>
   timeSubmit(device, () => {
     const encoder = device.createCommandEncoder();
@@ -76,11 +79,68 @@ const copyOnce = (device: GPUDevice, from: GPUBuffer, to: GPUBuffer): Promise<nu
     return encoder.finish();
   });
 
+type Skipped = FieldBenchResult['skipped'][number];
+
+const isPossible = ({ feature }: { feature?: string }, features: ReadonlySet<string>): boolean =>
+  feature === undefined || features.has(feature);
+
+/** Selects the operations that a device can do exactly. */
+async function selectOperations(
+  device: GPUDevice,
+  operations: readonly FieldOperation[],
+  features: ReadonlySet<string>,
+): Promise<{ readonly possible: readonly FieldOperation[]; readonly skipped: readonly Skipped[] }> {
+  const possible: FieldOperation[] = [];
+  const skipped: Skipped[] = [];
+  for (const operation of operations) {
+    const { variant, name, feature, probe } = operation;
+    if (!isPossible(operation, features)) skipped.push({ operation: name, variant, why: `no ${feature} here` });
+    else if (probe !== undefined && !(await passes(device, variant, probe)))
+      skipped.push({ operation: name, variant, why: 'not exact here' });
+    else possible.push(operation);
+  }
+  return { possible, skipped };
+}
+
+/** A rig with its rates, by repetition. */
+interface Timed {
+  readonly rig: Rig;
+  readonly rates: number[];
+}
+
+const measuredOf = ({ rig, rates }: Timed) => {
+  const { name: operation, variant, chains, multiplyAdds } = rig.subject;
+  const perSecond = median(rates) as number;
+  return { operation, multiplyAdds, variant, chains, perSecond, rates, compileMs: rig.compileMs };
+};
+
+/** Returns the peaks, rows and batches of all rigs, which are in this order. */
+function resultOf(
+  timed: readonly Timed[],
+  peakCount: number,
+  batches: readonly BatchInversion[],
+): Pick<FieldBenchResult, 'peaks' | 'rows' | 'batches'> {
+  const measured = timed.map(measuredOf);
+  const firstBatch = measured.length - batches.length;
+  const multiplyAddsPerSecond = measured[0]?.perSecond as number;
+  return {
+    peaks: measured.slice(0, peakCount).map(({ operation, perSecond }) => ({ operation, perSecond })),
+    rows: measured.slice(peakCount, firstBatch).map(({ multiplyAdds, ...row }) => ({
+      ...row,
+      ofPeak: multiplyAdds === null ? null : (multiplyAdds * row.perSecond) / multiplyAddsPerSecond,
+    })),
+    batches: measured.slice(firstBatch).map(({ variant, perSecond, compileMs }, i) => {
+      const batch = batches[i] as BatchInversion;
+      return { name: describeBatch(batch), batch, variant, perSecond, compileMs };
+    }),
+  };
+}
+
 /**
- * Checks every kernel against BigInts, finds how long a chain it needs, and times all of them in turn.
+ * Checks every kernel against BigInts, finds its chain length, and times all kernels interleaved.
  *
- * @param m the field
- * @throws Error `WRONG: …` if a kernel computes anything else than its definition says
+ * @param m modulus of the field
+ * @throws Error `WRONG: …` if a kernel does not compute what its definition says
  */
 export const fieldBench = async (
   device: GPUDevice,
@@ -89,17 +149,8 @@ export const fieldBench = async (
 ): Promise<FieldBenchResult> => {
   const { chains, reps, leastMs, operations = fieldOperations, batches = [], features, onProgress } = options;
   const threads = CHAIN_THREADS * Math.ceil(options.threads / CHAIN_THREADS);
-  const isPossible = ({ feature }: { feature?: string }): boolean => feature === undefined || features.has(feature);
-  const peaks = peakOperations.filter(isPossible);
-  const possible: FieldOperation[] = [];
-  const skipped: { operation: string; variant: string; why: string }[] = [];
-  for (const operation of operations) {
-    const { variant, name, feature, probe } = operation;
-    if (!isPossible(operation)) skipped.push({ operation: name, variant, why: `no ${feature} here` });
-    else if (probe !== undefined && !(await passes(device, variant, probe)))
-      skipped.push({ operation: name, variant, why: 'not exact here' });
-    else possible.push(operation);
-  }
+  const peaks = peakOperations.filter((operation) => isPossible(operation, features));
+  const { possible, skipped } = await selectOperations(device, operations, features);
   const subjects = [
     ...peaks.map((operation) => fieldSubject(m, operation, 8, threads)),
     ...possible.flatMap((operation) =>
@@ -107,7 +158,7 @@ export const fieldBench = async (
     ),
     ...batches.map((batch) => batchSubject(m, batch, threads)),
   ];
-  const rigs: { readonly rig: Rig; readonly rates: number[] }[] = [];
+  const timed: Timed[] = [];
   const buffers = [0, 1].map(() =>
     device.createBuffer({ size: COPY_BYTES, usage: bufferUsage.copySrc | bufferUsage.copyDst }),
   ) as [GPUBuffer, GPUBuffer];
@@ -117,37 +168,18 @@ export const fieldBench = async (
     for (const [i, subject] of subjects.entries()) {
       const name = [subject.name, subject.variant].filter((part) => part !== '').join(', ');
       onProgress?.(`${name}, ${subject.chains} chains: compiling, checking`, i, total, prepared);
-      rigs.push({ rig: await makeRig(device, subject, leastMs), rates: [] });
+      timed.push({ rig: await makeRig(device, subject, leastMs), rates: [] });
     }
     const copies: number[] = [];
     await copyOnce(device, ...buffers);
     for (let rep = 0; rep < reps; rep++) {
       onProgress?.(`repetition ${rep + 1} of ${reps}`, prepared + rep, total, prepared);
-      for (const { rig, rates } of rigs) rates.push(await rig.rate());
+      for (const { rig, rates } of timed) rates.push(await rig.rate());
       copies.push((2 * COPY_BYTES) / ((await copyOnce(device, ...buffers)) / 1000));
     }
-    const measured = rigs.map(({ rig, rates }) => {
-      const { name: operation, variant, chains, multiplyAdds } = rig.subject;
-      const perSecond = median(rates) as number;
-      return { operation, multiplyAdds, variant, chains, perSecond, rates, compileMs: rig.compileMs };
-    });
-    const firstBatch = measured.length - batches.length;
-    const multiplyAddsPerSecond = measured[0]?.perSecond as number;
-    return {
-      peaks: measured.slice(0, peaks.length).map(({ operation, perSecond }) => ({ operation, perSecond })),
-      rows: measured.slice(peaks.length, firstBatch).map(({ multiplyAdds, ...row }) => ({
-        ...row,
-        ofPeak: multiplyAdds === null ? null : (multiplyAdds * row.perSecond) / multiplyAddsPerSecond,
-      })),
-      batches: measured.slice(firstBatch).map(({ variant, perSecond, compileMs }, i) => {
-        const batch = batches[i] as BatchInversion;
-        return { name: describeBatch(batch), batch, variant, perSecond, compileMs };
-      }),
-      skipped,
-      copyBytesPerSecond: median(copies) as number,
-    };
+    return { ...resultOf(timed, peaks.length, batches), skipped, copyBytesPerSecond: median(copies) as number };
   } finally {
-    for (const { rig } of rigs) rig.destroy();
+    for (const { rig } of timed) rig.destroy();
     for (const buffer of buffers) buffer.destroy();
   }
 };

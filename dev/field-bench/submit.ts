@@ -1,4 +1,4 @@
-/** How long the GPU is busy with a submit, as far as the host can tell; and what one left. */
+/** Measures how long the GPU is busy with a submit, as seen by the host, and reads buffers back. */
 import { median } from '../../src/calibrate/statistics.js';
 import { bufferUsage, mapModeRead } from '../../src/gpu/constants.js';
 import { measureWaits, waitForQueue } from '../../src/gpu/wait.js';
@@ -14,7 +14,7 @@ const timeWhole = async (device: GPUDevice, commands: GPUCommandBuffer[]): Promi
   return performance.now() - begun;
 };
 
-/** What there is to subtract: between some and a hundred milliseconds of a browser's asking and telling. */
+/** Measures an empty submit: from a few to a hundred milliseconds of overhead in a browser. */
 const measureEmpty = async (device: GPUDevice): Promise<number> => {
   await measureWaits(device);
   const times: number[] = [];
@@ -23,10 +23,10 @@ const measureEmpty = async (device: GPUDevice): Promise<number> => {
 };
 
 /**
- * Milliseconds from a submit until it was done, less what an empty submit takes.
+ * Returns the milliseconds from a submit until it is done, less those of an empty submit.
  *
- * @param encode encodes the commands, once the device has nothing else to do
- * @returns at least a tenth of the whole: what is less than that cannot be told from an empty one
+ * @param encode encodes the commands, called when the device is idle
+ * @returns at least a tenth of the whole time, because less cannot be told from an empty submit
  */
 export const timeSubmit = async (device: GPUDevice, encode: () => GPUCommandBuffer): Promise<number> => {
   const empty = emptyMs.get(device) ?? measureEmpty(device);
@@ -37,7 +37,7 @@ export const timeSubmit = async (device: GPUDevice, encode: () => GPUCommandBuff
   return Math.max(whole - nothing, whole / 10);
 };
 
-/** The words of a buffer. */
+/** Returns the words of a buffer. */
 export const readBack = async (device: GPUDevice, buffer: GPUBuffer): Promise<Uint32Array> => {
   const staging = device.createBuffer({ size: buffer.size, usage: bufferUsage.mapRead | bufferUsage.copyDst });
   const encoder = device.createCommandEncoder();

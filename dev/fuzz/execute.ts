@@ -1,4 +1,4 @@
-/** Runs a program and compares every result with the known-discrete-logarithm oracle. */
+/** Runs a program, and compares every result with the oracle of known discrete logarithms. */
 import { bytesToHex } from '@noble/curves/utils.js';
 import type { MsmEngine } from '../../src/api/engine.js';
 import type { Bases, Scalars } from '../../src/api/handles.js';
@@ -13,16 +13,16 @@ import { pointsIn, scalarsIn } from '../oracle/encodings.js';
 import { type Coordinate, expectedMsm, spellPoint } from '../oracle/known-bases.js';
 import { type FuzzCall, type FuzzProgram, length, vectorsOf } from './program.js';
 
-/** How a program failed: at which call, and what was there instead of the right point. */
+/** A failed program: the index of the call, and the difference to the expected result. */
 export interface Failure {
   readonly call: number;
   readonly error: string;
 }
 
-/** Where a program computes. */
+/** Returns the group of a program. */
 const groupOf = ({ curve = 'bn254', group = 'g1' }: Partial<CurveGroup>): CurveGroup => ({ curve, group });
 
-/** The inputs of a call, and the answers. */
+/** Makes the inputs and the expected results of a call. */
 export const makeInputs = (call: FuzzCall, program: Partial<CurveGroup> = {}) => {
   const of = groupOf(program);
   const oracle = oracleOf(of);
@@ -77,7 +77,7 @@ const compute = async (
     : engine.msmBatch(bases, all, { ...several, result });
 };
 
-/** The same with the scalars of all vectors loaded, one behind the other. */
+/** Computes with the scalars of all vectors loaded as one vector. */
 const computeLoaded = async (
   engine: MsmEngine<Coordinate>,
   bases: Bases,
@@ -103,8 +103,8 @@ const spell = (sum: Sum): string => (sum instanceof Uint8Array ? bytesToHex(sum)
 
 /**
  * @param device shared by all programs, so that pipelines are compiled once
- * @param tamper for the fuzzer's own tests: stands between the engine and the comparison
- * @returns null if every call gave the right point and nothing leaked
+ * @param tamper replaces results before the comparison, for the fuzzer's own tests
+ * @returns null if every call gave the correct point and nothing leaked
  */
 export const execute = async (
   device: GPUDevice,
@@ -116,9 +116,9 @@ export const execute = async (
     device,
     ...(program.backend && { backend: program.backend }),
     tuning: program.tuning,
-    // a false alarm is a failure, too
+    // without retries a false alarm fails the program
     retries: 0,
-    // every result is compared here, and each program has knobs of its own
+    // the self-test is off: every result is compared here, and each program has other knobs
     selfTest: false,
     ...(program.memoryBudget === null ? {} : { memoryBudget: program.memoryBudget }),
   });
@@ -137,12 +137,12 @@ export const execute = async (
         const wanted = spell(
           result === undefined ? expected : pointsIn(oracleOf(groupOf(program)), [expected], result),
         );
-        if (got !== wanted) throw new Error(`${got} for ${wanted}`);
+        if (got !== wanted) throw new Error(`${got}, expected ${wanted}`);
       }
       const { bases: left, scalars, peak } = engine.memory;
-      if (left + scalars !== 0) throw new Error(`${left} bytes of bases and ${scalars} of scalars are left`);
+      if (left + scalars !== 0) throw new Error(`${left} bytes of bases and ${scalars} bytes of scalars are left`);
       if (program.memoryBudget !== null && peak > program.memoryBudget) {
-        throw new Error(`peak ${peak} is over the budget of ${program.memoryBudget}`);
+        throw new Error(`memory.peak is ${peak} bytes, above the budget of ${program.memoryBudget} bytes`);
       }
       at++;
     }
@@ -154,7 +154,7 @@ export const execute = async (
   }
 };
 
-/** Points and scalars of a program, for the statistics. */
+/** Returns the number of points and scalars of a program, for statistics. */
 export const size = ({ calls }: FuzzProgram): { points: number; scalars: number } => ({
   points: calls.reduce((sum, call) => sum + length(call.points), 0),
   scalars: calls.flatMap(vectorsOf).reduce((sum, { scalars }) => sum + length(scalars), 0),

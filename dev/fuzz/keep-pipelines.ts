@@ -1,5 +1,6 @@
 /**
- * Has a device keep what it compiled, by source, as drivers do: an engine's pipelines go with it, and every program has an engine of its own.
+ * Caches the pipelines of a device by source, as drivers do, because every program has an engine of
+ * its own.
  *
  * @returns the same device
  */

@@ -1,6 +1,6 @@
 /**
- * What the fuzzer tries: a program, which is one engine and a sequence of calls on it. A program is plain data, so that it can be
- * printed, shrunk and run again.
+ * Programs of the fuzzer: an engine, and a sequence of calls on it. A program is plain data, so
+ * that it can be printed, shrunk and run again.
  */
 import type { Tuning } from '../../src/api/tuning.js';
 import type { PointEncoding, ScalarEncoding } from '../../src/api/values.js';
@@ -23,44 +23,44 @@ import {
 import { encodingsOf, hasInfinity } from '../oracle/encodings.js';
 import { Random } from '../oracle/known-bases.js';
 
-/** Some points or scalars of one distribution; a mixture is several of them, one behind the other. */
+/** Points or scalars of one distribution. A mixture concatenates several segments. */
 export interface Segment<Name extends string> {
   readonly from: Name;
   readonly n: number;
   readonly seed: number;
 }
 
-/** Scalars that multiply the bases from `offset` on. */
+/** Scalars for the bases from `offset` on. */
 export interface FuzzVector {
   readonly scalars: readonly Segment<ScalarDistributionName>[];
   readonly offset: number;
 }
 
-/** One `msm` call over bases that are loaded for it; with `more` vectors a call of `msmBatch`. */
+/** An `msm` call over bases loaded for it; with `more` vectors an `msmBatch` call. */
 export interface FuzzCall extends FuzzVector {
   readonly points: readonly Segment<PointDistributionName>[];
   readonly precompute?: number;
   readonly encoding?: PointEncoding;
-  /** All points are in the group. */
+  /** Checks that all points are in the group, which they are. */
   readonly checkSubgroup?: true;
   readonly scalarEncoding?: ScalarEncoding;
-  /** As what the sums come. */
+  /** Encoding of the sums. */
   readonly result?: PointEncoding;
-  /** The scalars of all vectors are loaded before, in one. */
+  /** Loads the scalars of all vectors as one vector first. */
   readonly loaded?: true;
   readonly more?: readonly FuzzVector[];
 }
 
 export const vectorsOf = (call: FuzzCall): readonly FuzzVector[] => [call, ...(call.more ?? [])];
 
-/** What computes; without it the GPU, and the CPU up to `tuning.cpuBelow`. */
+/** Backends besides the default: the GPU, with the CPU up to `tuning.cpuBelow`. */
 export const fuzzBackends = ['cpu', 'both', 'auto'] as const;
 
 export interface FuzzProgram {
   readonly backend?: (typeof fuzzBackends)[number];
-  /** Default BN254. */
+  /** Default: BN254. */
   readonly curve?: CurveName;
-  /** Default the first. */
+  /** Default: the first group. */
   readonly group?: Group;
   readonly tuning: Partial<Tuning>;
   /** The GPU checks the stages of every call. */
@@ -75,8 +75,8 @@ const pointNames = Object.keys(pointDistributions) as PointDistributionName[];
 const scalarNames = Object.keys(scalarDistributions) as ScalarDistributionName[];
 
 /**
- * Shapes of the walker. Few, because each is a pipeline of its own, and compiling one takes longer than most programs run;
- * awkward, because sizes that divide nothing show mistakes.
+ * Shapes of the walker. There are few, because each is a pipeline of its own, and compiling one
+ * takes longer than most programs run. Sizes that divide nothing reveal mistakes.
  */
 const walkerShapes: readonly Partial<Tuning>[] = [
   { walkerPrefixMemory: 'private' },
@@ -92,7 +92,7 @@ const sortShapes: readonly Partial<Tuning>[] = [
   { sortThreadsPerWorkgroup: 3, sortEntriesPerThread: 5 },
 ];
 
-/** Sizes where something begins or ends, and any other. */
+/** Draws boundary sizes, and any others. */
 const drawSize = (random: Random, most: number): number => {
   const kind = random.below(4);
   if (kind === 0) return random.below(Math.min(most, 16) + 1);
@@ -100,7 +100,7 @@ const drawSize = (random: Random, most: number): number => {
     const power = 2 ** random.below(Math.floor(Math.log2(most)) + 1);
     return Math.min(most, Math.max(0, power - 1 + random.below(3)));
   }
-  // as many small ones as large ones
+  // log-uniform
   return Math.floor(2 ** ((random.u32() / 2 ** 32) * Math.log2(most + 1)));
 };
 
@@ -140,7 +140,7 @@ const drawCall = (random: Random, mostPoints: number): FuzzCall => {
   };
 };
 
-/** The same with points and sums in the encodings of a group. */
+/** Returns the call with points and sums in encodings of a group. */
 const encoded = (random: Random, call: FuzzCall, of: CurveGroup): FuzzCall => {
   const all = encodingsOf(of);
   const encoding = random.below(3) === 0 ? pick(random, all) : call.encoding;
@@ -157,17 +157,18 @@ const encoded = (random: Random, call: FuzzCall, of: CurveGroup): FuzzCall => {
   };
 };
 
-/** The same in the second group, of which points are twice as long. */
+/** Moves a program to the second group, whose points are twice as long. */
 const movedToG2 = ({ memoryBudget, ...rest }: FuzzProgram): FuzzProgram => ({
   ...rest,
   group: 'g2',
   memoryBudget: memoryBudget === null ? null : 2 * memoryBudget,
 });
 
-/** The same on a curve of Edwards form, in its encodings. */
+/** Moves a program to an Edwards curve, with its encodings. */
 const movedToEdwards = (random: Random, { tuning, ...program }: Omit<FuzzProgram, 'curve' | 'group'>): FuzzProgram => {
   const curve = pick(random, edwardsNames);
-  // SwiftShader's compiler dies of dot products that are watched on ed25519, of which a is no small number, and p has 255 bits
+  // SwiftShader's compiler crashes on checked dot products on ed25519, where a is large and p has
+  // 255 bits
   const isTooMuch = program.checks === true && tuning.fieldProduct === 'dot4';
   return {
     ...program,
@@ -177,13 +178,13 @@ const movedToEdwards = (random: Random, { tuning, ...program }: Omit<FuzzProgram
   };
 };
 
-/** The same on another backend: what is small is no longer the CPU's because it is small. */
+/** Moves a program to another backend, without `cpuBelow`. */
 export const movedTo = (backend: FuzzProgram['backend'], { tuning, ...rest }: FuzzProgram): FuzzProgram => {
   const { cpuBelow: _, ...others } = tuning;
   return backend === undefined ? { ...rest, tuning } : { ...rest, backend, tuning: others };
 };
 
-/** The program before it is said what computes. */
+/** Draws a program before its backend is chosen. */
 const drawOnGpu = (seed: number, index: number, mostPoints: number): FuzzProgram => {
   const random = new Random(seed * 1_000_003 + index);
   const maybe = <Value>(value: () => Value): Value | undefined => (random.below(2) === 0 ? value() : undefined);
@@ -192,10 +193,11 @@ const drawOnGpu = (seed: number, index: number, mostPoints: number): FuzzProgram
     walkerTasks: maybe(() => 1 + random.below(2 ** random.below(13))),
     walkerEntriesPerTask: maybe(() => 1 + random.below(2 ** random.below(8))),
     walkerLeastThreads: maybe(() => 1 + random.below(2 ** random.below(9))),
-    // drawn here, so that all other programs of a seed stay the same; rare, as checks are slow and need a pipeline of their own
+    // checks on the GPU are rare: they are slow, and need a second pipeline for each shape of the
+    // walker
     checks: random.below(8) === 0 ? true : undefined,
     fieldProduct: random.below(3) === 0 ? pick(random, fieldProducts) : undefined,
-    // the CPU has its turn with some of them
+    // some programs also use the CPU
     cpuBelow: random.below(4) === 0 ? random.below(400) : 0,
   };
   const { checks, ...drawn } = knobs;
@@ -205,14 +207,15 @@ const drawOnGpu = (seed: number, index: number, mostPoints: number): FuzzProgram
       ([, value]) => value !== undefined,
     ),
   ) as Partial<Tuning>;
-  // seldom another curve: each has pipelines of its own
+  // other curves are rare, because each has pipelines of its own
   const curve = random.below(8) === 0 ? pick(random, weierstrassNames) : undefined;
-  // a budget needs room for the buckets of the widest window that it may meet, and points of 96 bytes
+  // a budget needs room for the buckets of the widest window, and for points of 96 bytes
   const memoryBudget = random.below(4) === 0 ? ((tuning.windowBits ?? 0) > 10 ? 96 : 9) * 2 ** 20 : null;
   const calls = Array.from({ length: 1 + random.below(4) }, () => drawCall(random, mostPoints));
-  // drawn last, so that all other programs of a seed are what they were before there was a second group
+  // drawn last, so that programs of a seed stayed the same when the second group was added
   const inG2 = groupsOf(curve ?? 'bn254').includes('g2') && random.below(6) === 0;
-  // SwiftShader writes dot products out, and of a field of 381 bits, or of pairs, its compiler dies of them: engines refuse them there, and where they are watched with a ≠ 0
+  // SwiftShader expands dot products, and its compiler crashes on them for fields of 381 bits, for
+  // pairs, and if checked with a ≠ 0; engines refuse them there
   const isWide =
     inG2 || (curve !== undefined && oracles[curve].coordinateBytes > 32) || (curve === 'p256' && checks === true);
   const program: FuzzProgram = {
@@ -222,14 +225,16 @@ const drawOnGpu = (seed: number, index: number, mostPoints: number): FuzzProgram
     memoryBudget,
     calls: calls.map((call) => encoded(random, call, { curve: curve ?? 'bn254', group: inG2 ? 'g2' : 'g1' })),
   };
-  // drawn after all else, each as often as each of the other curves, so that of a seed from before there were any, 15 programs of 16 are what they were
+  // drawn after all else, so that 15 of 16 programs of a seed stayed the same when Edwards curves
+  // were added
   if (random.below(16) === 0) return movedToEdwards(random, { ...checked, tuning, memoryBudget, calls });
   return inG2 ? movedToG2(program) : program;
 };
 
-/** The program number `index` of a seed; the same on every machine. */
+/** Draws program number `index` of a seed, the same on every machine. */
 export const drawProgram = (seed: number, index: number, mostPoints = 4096): FuzzProgram => {
-  // drawn apart, so that all other programs of a seed are what they were before there was a choice
+  // drawn from a source of its own, so that programs of a seed stayed the same when backends were
+  // added
   const random = new Random(seed * 999_983 + index + 7);
   const backend = random.below(4) === 0 ? pick(random, fuzzBackends) : undefined;
   const { calls, ...program } = movedTo(backend, drawOnGpu(seed, index, mostPoints));

@@ -1,7 +1,7 @@
-/** Makes a failing program smaller for as long as it keeps failing. */
+/** Shrinks a failing program as long as it keeps failing. */
 import { type FuzzCall, type FuzzProgram, length, type Segment, vectorsOf } from './program.js';
 
-/** Smaller programs to try, the boldest first. */
+/** Yields smaller programs to try, the largest reductions first. */
 function* simpler(program: FuzzProgram): Generator<FuzzProgram> {
   const { backend, ...onGpu } = program;
   if (backend !== undefined) yield onGpu;
@@ -60,7 +60,7 @@ function* simplerSegments<Name extends string>(
 
 /**
  * @param fails runs a program; true if it still fails
- * @param attempts runs that this may take
+ * @param attempts largest number of runs
  */
 export const shrink = async (
   program: FuzzProgram,

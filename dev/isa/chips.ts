@@ -1,10 +1,13 @@
-/** The chips whose compilers scripts/isa/setup.sh brings, and what WebGPU calls them: the library's defaults may depend on that. */
+/**
+ * Chips whose compilers scripts/isa/setup.sh installs, with their WebGPU names, on which the
+ * library's defaults may depend.
+ */
 
 export interface Chip {
-  /** As the table has it. */
+  /** Name in the table. */
   readonly title: string;
   readonly maker: 'amd' | 'nvidia' | 'intel' | 'qualcomm' | 'arm' | 'apple';
-  /** `GPUAdapterInfo.architecture`, as Dawn has it. */
+  /** `GPUAdapterInfo.architecture` as Dawn reports it. */
   readonly architecture: string;
 }
 
@@ -35,5 +38,8 @@ export const chips = {
 export type ChipName = keyof typeof chips;
 export const chipNames = Object.keys(chips) as ChipName[];
 
-/** Mesa's driver for Mali refuses the memory model that Dawn takes where it can (PanVK 25.0: VkResult −13). */
+/**
+ * Returns whether the driver supports the Vulkan memory model. Mesa's driver for Mali rejects it
+ * (PanVK 25.0: VkResult −13); Dawn uses it elsewhere.
+ */
 export const takesVulkanMemoryModel = (name: ChipName): boolean => chips[name].maker !== 'arm';

@@ -1,4 +1,7 @@
-/** The table of docs/chips.md: which kernels on which chips, its text, and what says that it is of other sources. */
+/**
+ * Makes the table of docs/chips.md: its kernels and chips, its text, and a digest that shows when
+ * sources have changed.
+ */
 import { bn254 } from '../../src/curves/bn254.js';
 import { bn254G2 } from '../../src/curves/bn254-g2.js';
 import { createMsmEngine } from '../../src/engine/create-engine.js';
@@ -7,7 +10,9 @@ import type { Figures } from './figures.js';
 import { type ChipKernel, fieldKernels, stageKernels } from './kernels.js';
 import { type ChipRow, figureHeads, numberText } from './report.js';
 
-/** Those of the table. Mali's compiler takes a minute a product here, and more for anything else. */
+/**
+ * Chips of the table. Mali's compiler takes a minute for a product, and longer for other kernels.
+ */
 export const tableChips: readonly ChipName[] = [
   'navi31',
   'navi21',
@@ -22,10 +27,13 @@ export const tableChips: readonly ChipName[] = [
 const isListed = (chip: ChipName, title: string): boolean =>
   chips[chip].maker !== 'arm' || /^(product|square) /.test(title);
 
-/** What is another kernel in G2, and long. */
+/** Kernels that differ in G2 and are long. */
 const OF_PAIRS = ['import_points', 'tables_double', 'run_program', 'walk'];
 
-/** What the library has a chip compile where nobody turned a knob, and operations of field-bench; of BN254, and of its G2 what differs. */
+/**
+ * Returns the kernels that the library compiles on a chip with default knobs, and field-bench
+ * operations: those of BN254, and those that differ in its G2.
+ */
 export const kernelsOfTable = async (chip: ChipName): Promise<ChipKernel[]> => {
   const ofPairs = (await stageKernels({ createMsmEngine }, chip, bn254G2, {})).filter(({ name }) =>
     OF_PAIRS.includes(name),
@@ -38,7 +46,7 @@ export const kernelsOfTable = async (chip: ChipName): Promise<ChipKernel[]> => {
   return all.filter(({ title }) => isListed(chip, title));
 };
 
-/** WGSL as compilers see it. */
+/** Returns WGSL as compilers see it, without comments and extra spaces. */
 const bare = (source: string): string =>
   source
     .replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
@@ -49,14 +57,17 @@ const bare = (source: string): string =>
 const hexOf = (bytes: ArrayBuffer): string =>
   [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** A word that stays the same as long as the kernels of the table do, whatever their comments say. */
+/** Returns a digest of the kernels of the table, which comments do not change. */
 export const sourcesOf = async (kernels: ReadonlyMap<ChipName, readonly ChipKernel[]>): Promise<string> => {
   const text = [...kernels].map(([chip, own]) => [chip, own.map(({ title, source }) => [title, bare(source)])]);
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(JSON.stringify(text)));
   return hexOf(digest).slice(0, 16);
 };
 
-/** The one figure by which a chip is judged: the driver's estimate, or where it has none the instructions. */
+/**
+ * Returns the main figure of a chip: the driver's cycle estimate, or the instructions if there is
+ * none.
+ */
 const mainFigure = ({ cycles, instructions }: Figures): number => cycles ?? instructions;
 
 const isTimed = (chip: ChipName): boolean => !['nvidia', 'qualcomm'].includes(chips[chip].maker);
@@ -66,7 +77,7 @@ const markdown = (lines: readonly (readonly string[])[]): string[] => {
   return [head as string, `|---|${'--:|'.repeat((lines[0]?.length ?? 1) - 1)}`, ...rows];
 };
 
-/** @param drivers of each chip, as it calls itself */
+/** @param drivers name and driver of each chip */
 export const docsTable = (
   sources: string,
   rows: readonly ChipRow[],

@@ -1,16 +1,19 @@
-/** What drivers say of a kernel, each in its own words, brought to a few figures. */
-import { type ChipName, chips } from './chips.js';
+/** Converts the statistics of drivers, each with its own names, to common figures. */
+import { type Chip, type ChipName, chips } from './chips.js';
 
-/** Null: the driver does not say. Units are the maker's; docs/chips.md has them. */
+/**
+ * Figures of a kernel; null if the driver does not report one. Units differ by maker; docs/chips.md
+ * lists them.
+ */
 export interface Figures {
   readonly instructions: number;
   readonly registers: number | null;
-  /** Of registers, to memory. */
+  /** Register spills to memory. */
   readonly spills: number | null;
-  /** Bytes of private memory that are no registers. */
+  /** Bytes of private memory outside registers. */
   readonly memory: number | null;
   readonly waves: number | null;
-  /** What the driver thinks that it takes: less is better. */
+  /** Cycles that the driver estimates; less is better. */
   readonly cycles: number | null;
   readonly codeBytes: number | null;
   readonly compileSeconds: number;
@@ -18,101 +21,106 @@ export interface Figures {
 
 export type Statistics = Readonly<Record<string, string | number>>;
 
-/** The chip and the driver, as they call themselves. */
+/** Returns the names that chip and driver report. */
 export const driverOf = ({ device, driver }: Statistics): string =>
   [device, driver].map((name) => String(name).trim()).join('; ');
 
-/** Registers of an SM, and warps that it has room for, by GPU (CUDA C++ Programming Guide, "Compute Capabilities" 7.5 and 8.6). */
+/**
+ * Registers of an SM per lane, and largest number of warps by GPU (CUDA C++ Programming Guide,
+ * "Compute Capabilities" 7.5 and 8.6).
+ */
 const WARP_REGISTERS = 65_536 / 32;
 const warps: Readonly<Record<string, number>> = { turing: 32, ampere: 48 };
 
-/** `… 1234 inst, 454.000000 cycles, …, 376:372 spills:fills` */
+/** Parses `… 1234 inst, 454.000000 cycles, …, 376:372 spills:fills`. */
 const fromShaderDb = (line: string): Statistics => {
   const pairs = [...line.matchAll(/([\d.]+) ([a-z]+)/g)].map(([, value, name]) => [name, Number(value)] as const);
   const [, spills, fills] = /(\d+):(\d+) spills:fills/.exec(line) ?? [];
   return { ...Object.fromEntries(pairs), spills: Number(spills ?? 0), fills: Number(fills ?? 0) };
 };
 
-export const figuresOf = (chip: ChipName, all: Statistics): Figures => {
-  const number = (name: string, from = all): number => {
+type Read = (name: string) => number;
+type OwnFigures = Omit<Figures, 'compileSeconds'>;
+
+/** Figures of each maker's driver. */
+const readers: Readonly<Record<Chip['maker'], (read: Read, chip: ChipName, all: Statistics) => OwnFigures>> = {
+  amd: (read) => ({
+    instructions: read('Instructions'),
+    registers: read('VGPRs'),
+    spills: read('Spilled VGPRs') + read('Spilled SGPRs'),
+    memory: read('Scratch size'),
+    waves: read('Subgroups per SIMD'),
+    cycles: read('Inverse Throughput'),
+    codeBytes: read('Code size'),
+  }),
+  nvidia: (read, chip) => {
+    const registers = read('Number of GPRs');
+    // registers are allocated in units of eight
+    const fit = Math.floor(WARP_REGISTERS / (8 * Math.ceil(registers / 8)));
+    return {
+      instructions: read('Instruction count'),
+      registers,
+      spills: null,
+      memory: read('SLM Size'),
+      waves: Math.min(fit, warps[chip] as number),
+      cycles: null,
+      codeBytes: read('Code Size'),
+    };
+  },
+  intel: (read) => ({
+    instructions: read('Instruction Count'),
+    registers: read('Max live registers'),
+    spills: read('Spill Count') + read('Fill Count'),
+    memory: read('Scratch Memory Size'),
+    waves: read('Max dispatch width'),
+    cycles: read('Cycle Count'),
+    codeBytes: null,
+  }),
+  qualcomm: (read) => ({
+    instructions: read('Instruction Count'),
+    registers: read('Registers used'),
+    spills: read('STP Count') + read('LDP Count'),
+    memory: null,
+    waves: read('Max Waves Per Core'),
+    cycles: null,
+    // the driver counts words
+    codeBytes: 4 * read('Code size'),
+  }),
+  apple: (read) => ({
+    instructions: read('Instructions'),
+    registers: read('GPRs'),
+    spills: read('Spills') + read('Fills'),
+    memory: read('Scratch'),
+    waves: read('Threads'),
+    cycles: read('ALU'),
+    codeBytes: read('Code size'),
+  }),
+  arm: (_, chip, all) => {
+    const read = readerOf(chip, fromShaderDb(String(all['shader-db'])));
+    return {
+      instructions: read('inst'),
+      registers: null,
+      spills: read('spills') + read('fills'),
+      memory: null,
+      waves: read('threads'),
+      cycles: read('cycles'),
+      codeBytes: 16 * read('quadwords'),
+    };
+  },
+};
+
+/**
+ * Returns a function that reads one statistic. It throws an Error if the driver does not report it.
+ */
+const readerOf =
+  (chip: ChipName, from: Statistics): Read =>
+  (name) => {
     const value = from[name];
-    if (typeof value !== 'number') throw new Error(`the driver of ${chip} does not say '${name}'`);
+    if (typeof value !== 'number') throw new Error(`the driver of ${chip} does not report '${name}'`);
     return value;
   };
-  const compileSeconds = number('compile_cpu_s');
-  switch (chips[chip].maker) {
-    case 'amd':
-      return {
-        instructions: number('Instructions'),
-        registers: number('VGPRs'),
-        spills: number('Spilled VGPRs') + number('Spilled SGPRs'),
-        memory: number('Scratch size'),
-        waves: number('Subgroups per SIMD'),
-        cycles: number('Inverse Throughput'),
-        codeBytes: number('Code size'),
-        compileSeconds,
-      };
-    case 'nvidia': {
-      const registers = number('Number of GPRs');
-      // they are given out by the eight
-      const fit = Math.floor(WARP_REGISTERS / (8 * Math.ceil(registers / 8)));
-      return {
-        instructions: number('Instruction count'),
-        registers,
-        spills: null,
-        memory: number('SLM Size'),
-        waves: Math.min(fit, warps[chip] as number),
-        cycles: null,
-        codeBytes: number('Code Size'),
-        compileSeconds,
-      };
-    }
-    case 'intel':
-      return {
-        instructions: number('Instruction Count'),
-        registers: number('Max live registers'),
-        spills: number('Spill Count') + number('Fill Count'),
-        memory: number('Scratch Memory Size'),
-        waves: number('Max dispatch width'),
-        cycles: number('Cycle Count'),
-        codeBytes: null,
-        compileSeconds,
-      };
-    case 'qualcomm':
-      return {
-        instructions: number('Instruction Count'),
-        registers: number('Registers used'),
-        spills: number('STP Count') + number('LDP Count'),
-        memory: null,
-        waves: number('Max Waves Per Core'),
-        cycles: null,
-        // it counts words
-        codeBytes: 4 * number('Code size'),
-        compileSeconds,
-      };
-    case 'apple':
-      return {
-        instructions: number('Instructions'),
-        registers: number('GPRs'),
-        spills: number('Spills') + number('Fills'),
-        memory: number('Scratch'),
-        waves: number('Threads'),
-        cycles: number('ALU'),
-        codeBytes: number('Code size'),
-        compileSeconds,
-      };
-    case 'arm': {
-      const own = fromShaderDb(String(all['shader-db']));
-      return {
-        instructions: number('inst', own),
-        registers: null,
-        spills: number('spills', own) + number('fills', own),
-        memory: null,
-        waves: number('threads', own),
-        cycles: number('cycles', own),
-        codeBytes: 16 * number('quadwords', own),
-        compileSeconds,
-      };
-    }
-  }
+
+export const figuresOf = (chip: ChipName, all: Statistics): Figures => {
+  const read = readerOf(chip, all);
+  return { ...readers[chips[chip].maker](read, chip, all), compileSeconds: read('compile_cpu_s') };
 };

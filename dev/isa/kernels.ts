@@ -1,4 +1,4 @@
-/** The kernels that a chip gets: those of the library, as it asks a device for them, and operations of field-bench. */
+/** Collects kernels for a chip: those that the library compiles, and operations of field-bench. */
 import type { Tuning } from '../../src/api/tuning.js';
 import { bls12377G2 } from '../../src/curves/bls12-377-g2.js';
 import { bls12381G2 } from '../../src/curves/bls12-381-g2.js';
@@ -15,12 +15,12 @@ import { bls12381, p256Curve, secp192r1 } from '../oracle/curves.js';
 import { type ChipName, chips } from './chips.js';
 import { type Asked, UnbuiltDevice } from './unbuilt-device.js';
 
-/** A kernel by the name that the tables have. */
+/** A kernel with its name in the tables. */
 export interface ChipKernel extends Asked {
   readonly title: string;
 }
 
-/** Curves whose kernels can be had. */
+/** Curves whose kernels are available. */
 export const curves = {
   bn254,
   'bls12-381': bls12381,
@@ -31,10 +31,10 @@ export const curves = {
   'bls12-377-g2': bls12377G2,
 } as const;
 
-/** So many scalars that every kernel has something to do. */
+/** Number of scalars, large enough to use every kernel. */
 const SIZE = 2 ** 16;
 
-/** Of several kernels of one name, all but the first have a number. */
+/** Names the kernels; of several with one name, all but the first get a number. */
 const titled = (asked: readonly Asked[]): ChipKernel[] => {
   const distinct = [...new Map(asked.map((kernel) => [kernel.source, kernel])).values()];
   return distinct.map((kernel, i) => {
@@ -43,10 +43,13 @@ const titled = (asked: readonly Asked[]): ChipKernel[] => {
   });
 };
 
-/** One that has no y, of any curve that names it: what loads it needs programs. */
+/** An encoding without y, which any curve can support; loading such points needs programs. */
 const COMPRESSED = 'ark-compressed';
 
-/** What the library compiles on a chip to load bases, with tables and without, compressed ones as well, and for an MSM. */
+/**
+ * Returns the kernels that the library compiles on a chip for an MSM and for loading bases, with
+ * and without tables, compressed ones included.
+ */
 export const stageKernels = async (
   library: Library,
   chip: ChipName,
@@ -54,12 +57,12 @@ export const stageKernels = async (
   tuning: Partial<Tuning>,
 ): Promise<ChipKernel[]> => {
   const { device, gpu, asked } = new UnbuiltDevice(chips[chip]);
-  // over whichever field: its one point is of the same kind
+  // the cast is safe: the generator has coordinates of the same field
   const curve = { ...constants, encodings: [COMPRESSED] } as Curve;
   const engine = await library.createMsmEngine({ curve, device, gpu, tuning });
   const points = [{ ...curve.generator, infinity: false }];
   const context = curveContext(curve, quadraticField);
-  // as the engine has it: in a module of its own
+  // a dynamic import, as in the engine
   const { writerOf } = await import('../../src/encodings/encodings.js');
   const compressed = writerOf(context, COMPRESSED)(encodePoints(context, points));
   const calls = [
@@ -69,7 +72,7 @@ export const stageKernels = async (
   ];
   for (const call of calls) {
     const before = asked.length;
-    // no pipeline is ever made, so each of them fails
+    // every call fails, because no pipeline is ever built
     const error = await call().then(
       () => null,
       (thrown: unknown) => thrown,
@@ -80,10 +83,13 @@ export const stageKernels = async (
   return titled(asked);
 };
 
-/** What else field-bench has costs next to nothing. */
+/** Operations that matter for cost; the others of field-bench cost next to nothing. */
 const operations = fieldOperations.filter(({ name }) => ['product', 'square', 'inverse'].includes(name));
 
-/** Operations of the field over and over, one chain a thread: `product 14-bit signed, float` and so on. */
+/**
+ * Returns kernels that repeat a field operation, one chain a thread: `product 14-bit signed, float`
+ * and so on.
+ */
 export const fieldKernels = async (chip: ChipName, curve: AnyCurve): Promise<ChipKernel[]> => {
   const { device, asked } = new UnbuiltDevice(chips[chip]);
   const m = modulus(curve.p);

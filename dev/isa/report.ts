@@ -1,4 +1,7 @@
-/** Kernels × chips as text for terminals: a table for each chip; of two settings every figure of both, and how they stand to one another. */
+/**
+ * Prints kernels × chips for terminals: a table for each chip. Two settings show both figures and
+ * their ratio.
+ */
 import { tableLines, withoutEmpty } from '../bench/table.js';
 import { type ChipName, chips } from './chips.js';
 import type { Figures } from './figures.js';
@@ -7,11 +10,11 @@ import type { Figures } from './figures.js';
 export interface ChipRow {
   readonly chip: ChipName;
   readonly kernel: string;
-  /** Of A and of B, or of the only setting; null where that has no such kernel. */
+  /** Figures of A and B, or of the only setting; null where a setting has no such kernel. */
   readonly figures: readonly (Figures | null)[];
 }
 
-/** In the order of the tables. */
+/** Figures with their heads, in the order of the tables. */
 export const figureHeads: readonly (readonly [keyof Figures, string])[] = [
   ['instructions', 'instructions'],
   ['registers', 'registers'],
@@ -40,7 +43,7 @@ const cell = (values: readonly (number | null | undefined)[]): string => {
   return text === `${NOTHING} → ${NOTHING}` ? NOTHING : text;
 };
 
-/** @param drivers of each chip, as it calls itself */
+/** @param drivers name and driver of each chip */
 export const chipReport = (rows: readonly ChipRow[], drivers: ReadonlyMap<ChipName, string>): string[] =>
   [...drivers].flatMap(([chip, driver]) => {
     const own = rows.filter((row) => row.chip === chip);

@@ -1,15 +1,15 @@
 import type { Chip } from './chips.js';
 
-/** What a device was asked to compile. */
+/** A kernel that a device was asked to compile. */
 export interface Asked {
-  /** Also the entry point. */
+  /** Name of the kernel and its entry point. */
   readonly name: string;
   readonly source: string;
-  /** By binding number. */
+  /** Binding types by binding number. */
   readonly bindings: readonly GPUBufferBindingType[];
 }
 
-/** What WebGPU guarantees, and buffers as large as any. */
+/** Limits: those that WebGPU guarantees, and buffers as large as any device has. */
 const limits = {
   maxBufferSize: 2 ** 32,
   maxStorageBufferBindingSize: 2 ** 32 - 4,
@@ -30,13 +30,13 @@ const buffer = ({ size, usage }: GPUBufferDescriptor) => ({
 });
 
 /**
- * A device that says it is a chip, remembers what it is to compile, and makes no pipeline of it: whoever asks gets an error, by when all
- * is known that was wanted. Nothing of it needs WebGPU.
+ * A fake device that poses as a chip, records what it is asked to compile, and builds no pipeline.
+ * The caller gets an error after everything it asked for is known. It needs no WebGPU.
  */
 export class UnbuiltDevice {
   readonly asked: Asked[] = [];
   readonly device: GPUDevice;
-  /** WebGPU as it is where the chip is. */
+  /** WebGPU entry point with the language features of the chip. */
   readonly gpu = { wgslLanguageFeatures: new Set(['packed_4x8_integer_dot_product']) } as unknown as GPU;
 
   constructor({ maker, architecture }: Chip) {
@@ -64,7 +64,7 @@ export class UnbuiltDevice {
         const { code } = compute.module as unknown as { code: string };
         const bindings = layout as unknown as readonly GPUBufferBindingType[];
         this.asked.push({ name: compute.entryPoint as string, source: code, bindings });
-        throw new Error('is not to be built');
+        throw new Error('this device builds no pipelines');
       },
     } as unknown as GPUDevice;
   }

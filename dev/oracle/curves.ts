@@ -1,6 +1,7 @@
 /**
- * Every curve that the library knows by name, and some besides, with what the oracle needs to say the right answer. Constants are noble's where it has the curve, and
- * else come from other sources than the library's: by the formula of a family, or from the fields of other curves.
+ * Oracle curves: all named curves of the library and a few more. Constants are noble's where it has
+ * the curve. The others come from other sources than the library's: the formula of a family, or the
+ * fields of other curves.
  */
 
 import { weierstrass } from '@noble/curves/abstract/weierstrass.js';
@@ -18,7 +19,7 @@ import { twistedEdwards } from './twisted-edwards.js';
 
 type PointClass = WeierstrassOracle['Point'];
 
-/** What noble knows of a curve, in the library's terms. */
+/** Converts a curve of noble to the library's terms. */
 const fromNoble = (name: string, Point: PointClass): Curve => {
   const { p, n, a, b, Gx, Gy } = Point.CURVE();
   return { name, p, order: n, a, b, generator: { x: Gx, y: Gy } };
@@ -32,19 +33,26 @@ const oracle = <Class extends OracleCurve['Point']>(name: string, Point: Class, 
   scalarBytes: 32,
 });
 
-/** 381 bits: 30 limbs, 12 words, 96 bytes a point, which are no whole part of a 256-byte binding offset. */
+/**
+ * BLS12-381, 381 bits: 30 limbs, 12 words, 96 bytes a point, which do not divide a 256-byte binding
+ * offset.
+ */
 export const bls12381 = fromNoble('bls12-381', bls12_381.G1.Point);
 export const bls12381Oracle = oracle('bls12-381', bls12_381.G1.Point, 48);
 
-/** a = −3: the doubling of the walk and the equation of the import have a term more. And an order just below 2^256. */
+/**
+ * P-256 with a = −3, which adds a term to the doubling of the walk and to the equation of the
+ * import. Its order is just below 2^256.
+ */
 export const p256Curve = fromNoble('p256', p256.Point);
 export const p256Oracle = oracle('p256', p256.Point, 32);
 
 export const bn254FromNoble = fromNoble('bn254', bn254.G1.Point);
 
 /**
- * 192 bits, that is 15 limbs (195 bits) in 8 words (256 bits): the words hold numbers that the limbs do not. NIST P-192, whose constants
- * (FIPS 186-4, D.1.2.1) noble no longer has; that the generator is on the curve and of the order below is checked by its tests.
+ * NIST P-192: 192 bits take 15 limbs (195 bits) in 8 words (256 bits), so the words hold numbers
+ * that the limbs do not. The constants are from FIPS 186-4, D.1.2.1, because noble no longer has
+ * the curve. Its tests check that the generator is on the curve and has the order below.
  */
 const P192 = weierstrass({
   p: 2n ** 192n - 2n ** 64n - 1n,
@@ -58,11 +66,14 @@ const P192 = weierstrass({
 export const secp192r1 = fromNoble('secp192r1', P192);
 export const secp192r1Oracle = oracle('secp192r1', P192, 32);
 
-/** y² = x³ + b of order n. */
+/** Returns the curve y² = x³ + b of order n. */
 const plainCurve = (p: bigint, n: bigint, h: bigint, b: bigint, Gx: bigint, Gy: bigint): PointClass =>
   weierstrass({ p, n, h, a: 0n, b, Gx, Gy });
 
-/** The BLS12 family: Barreto, Lynn, Scott, "Constructing elliptic curves with prescribed embedding degrees", https://eprint.iacr.org/2002/088. */
+/**
+ * Returns parameters of the BLS12 family: Barreto, Lynn, Scott, "Constructing elliptic curves with
+ * prescribed embedding degrees", https://eprint.iacr.org/2002/088.
+ */
 const bls12 = (x: bigint) => {
   const r = x ** 4n - x ** 2n + 1n;
   const h2 = (x ** 8n - 4n * x ** 7n + 5n * x ** 6n - 4n * x ** 4n + 6n * x ** 3n - 4n * x ** 2n - 4n * x + 13n) / 9n;
@@ -70,14 +81,14 @@ const bls12 = (x: bigint) => {
 };
 const { p: p377, r: r377, h: h377, h2: h377OfG2 } = bls12(0x8508c00000000001n);
 
-/** The generator in decimal, as arkworks writes it. */
+/** BLS12-377, with the generator in decimal, as arkworks writes it. */
 const BLS12_377 = plainCurve(
   ...([p377, r377, h377, 1n] as const),
   81937999373150964239938255573465948239988671502647976594219695644855304257327692006745978603320413799295628339695n,
   241266749859715473739788878240585681733927191168601896383759122102112907357779751001206799952863815012735208165030n,
 );
 
-/** The root of −16 that is less than the other's half of the field. */
+/** Grumpkin, whose generator has the smaller root of −16. */
 const { Fp: bn254Base, Fn: bn254Scalars } = bn254.G1.Point;
 const rootOfMinus16 = bn254Scalars.sqrt(bn254Scalars.create(-16n));
 const smaller = (root: bigint): bigint => (2n * root < bn254Scalars.ORDER ? root : bn254Scalars.ORDER - root);
@@ -87,13 +98,15 @@ const GRUMPKIN = plainCurve(
   smaller(rootOfMinus16),
 );
 
-/** 2^254 and what little is above it, in decimal. */
+/** Base field primes of Pallas and Vesta: 2^254 plus a decimal remainder. */
 const PALLAS_BASE = 2n ** 254n + 45560315531419706090280762371685220353n;
 const VESTA_BASE = 2n ** 254n + 45560315531506369815346746415080538113n;
 const PALLAS = plainCurve(PALLAS_BASE, VESTA_BASE, 1n, 5n, PALLAS_BASE - 1n, 2n);
 const VESTA = plainCurve(VESTA_BASE, PALLAS_BASE, 1n, 5n, VESTA_BASE - 1n, 2n);
 
-/** BLS12-377 G2. b is that of G1 divided by u, and the generator in decimal, as arkworks writes it. */
+/**
+ * BLS12-377 G2. b is that of G1 divided by u, and the generator in decimal, as arkworks writes it.
+ */
 const Fp2of377 = quadraticField(p377, -5n);
 const BLS12_377_G2 = weierstrass<Fp2>(
   {
@@ -126,14 +139,17 @@ const oracleOfPairs = (
   scalarBytes: 32,
 });
 
-/** Those that have a G2, by the same names. */
+/** Oracles of G2 by name, for curves that have one. */
 export const oraclesOfG2: Readonly<Record<OwnNameOfPair, WeierstrassOracle<Fp2>>> = {
   bn254: oracleOfPairs('bn254', bn254.G2.Point, 64),
   'bls12-381': oracleOfPairs('bls12-381', bls12_381.G2.Point, 96),
   'bls12-377': oracleOfPairs('bls12-377', BLS12_377_G2, 96),
 };
 
-/** −5·x² + y² = 1 + d·x²·y² over Jubjub's field, in decimal, as arkworks writes it. noble has none, as −5 is no square. */
+/**
+ * Bandersnatch: −5·x² + y² = 1 + d·x²·y² over Jubjub's field, in decimal, as arkworks writes it.
+ * Noble has no such curve, because −5 is not a square.
+ */
 const BANDERSNATCH = twistedEdwards({
   p: jubjub.Point.Fp.ORDER,
   n: 13108968793781547619861935127046491459309155893440570251786403306729687672801n,
@@ -143,7 +159,7 @@ const BANDERSNATCH = twistedEdwards({
   Gy: 19188667384257783945677642223292697773471335439753913231509108946878080696678n,
 });
 
-/** Those of y² = x³ + a·x + b, by the names that they have in the library. */
+/** Short Weierstrass curves by their names in the library. */
 const oraclesOfWeierstrass: Readonly<Record<OwnName, WeierstrassOracle>> = {
   bn254: bn254G1,
   'bls12-381': bls12381Oracle,
@@ -154,7 +170,7 @@ const oraclesOfWeierstrass: Readonly<Record<OwnName, WeierstrassOracle>> = {
   secp256k1: oracle('secp256k1', secp256k1.Point, 32),
   p256: p256Oracle,
 };
-/** Those of twisted Edwards form. */
+/** Twisted Edwards curves by their names in the library. */
 const oraclesOfEdwards: Readonly<Record<OwnNameOfEdwards, OracleCurve>> = {
   'baby-jubjub': oracle('baby-jubjub', babyjubjub.Point, 32),
   jubjub: oracle('jubjub', jubjub.Point, 32),
@@ -163,13 +179,13 @@ const oraclesOfEdwards: Readonly<Record<OwnNameOfEdwards, OracleCurve>> = {
 };
 export const oracles = { ...oraclesOfWeierstrass, ...oraclesOfEdwards };
 
-/** By the names that they have in the library. */
+/** Names of curves in the library. */
 export type CurveName = keyof typeof oracles;
 export const curveNames = Object.keys(oracles) as CurveName[];
 export const weierstrassNames = Object.keys(oraclesOfWeierstrass) as OwnName[];
 export const edwardsNames = Object.keys(oraclesOfEdwards) as OwnNameOfEdwards[];
 
-/** A group of a curve that the library knows by name. */
+/** A group of a named curve of the library. */
 export interface CurveGroup {
   readonly curve: CurveName;
   readonly group: Group;
@@ -177,16 +193,19 @@ export interface CurveGroup {
 
 const hasG2 = (curve: CurveName): curve is OwnNameOfPair => Object.hasOwn(oraclesOfG2, curve);
 
-/** Those that a curve has. */
+/** Returns the groups of a curve. */
 export const groupsOf = (curve: CurveName): readonly Group[] => (hasG2(curve) ? ['g1', 'g2'] : ['g1']);
 
-/** Those that have a second group. */
+/** Names of the curves with a second group. */
 export const pairNames = curveNames.filter(hasG2);
 
-/** That a curve has no second group, and which ones have. */
+/** Returns the error text for a curve without a second group. */
 export const noSuchGroup = (curve: CurveName): string => `group: ${curve} has no g2; ${pairNames.join(', ')} have one`;
 
-/** What is known of it, to those who pass coordinates on and need not know over which field they are: an oracle is given back none but its own. */
+/**
+ * Returns the oracle of a group. Callers only pass coordinates on, so the type does not say which
+ * field they are in.
+ */
 export function oracleOf(of: CurveGroup & { readonly curve: OwnName }): WeierstrassOracle<Coordinate>;
 export function oracleOf(of: CurveGroup): OracleCurve<Coordinate>;
 export function oracleOf({ curve, group }: CurveGroup): OracleCurve<Coordinate> {

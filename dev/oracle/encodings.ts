@@ -1,4 +1,7 @@
-/** Points and scalars in the encodings of others, said anew and not by the library. tests/vectors.test.ts holds them against what that software writes. */
+/**
+ * Points and scalars in the encodings of other software, written independently of the library.
+ * tests/vectors.test.ts compares them with the output of that software.
+ */
 import { concatBytes, numberToBytesBE, numberToBytesLE } from '@noble/curves/utils.js';
 import type { PointEncoding, ScalarEncoding } from '../../src/api/values.js';
 import { type CurveGroup, type CurveName, weierstrassNames } from './curves.js';
@@ -12,26 +15,26 @@ import {
   type ScalarsOf,
 } from './known-bases.js';
 
-/** A point of a curve. */
+/** A point to encode, with facts of its curve. */
 interface Written extends AffinePoint<Coordinate> {
   readonly curve: string;
   readonly p: bigint;
-  /** Of p. */
+  /** Bits of p. */
   readonly bits: number;
-  /** Of a coordinate's numbers, as the library has them in memory. */
+  /** Bytes of one number of a coordinate in the library's format. */
   readonly bytes: number;
 }
-/** Null where there is no such thing. */
+/** Encodes a point; null if the encoding cannot express it. */
 type Write = (point: Written) => Uint8Array | null;
 
 const bytesOf = (bits: number): number => Math.ceil(bits / 8);
 
-/** Of pairs, that with the larger c1, and where it is 0 that with the larger c0. */
+/** Returns whether y is larger than −y. Pairs compare by c1, and by c0 if that is 0. */
 const isLarger = ({ y, p }: Written): boolean => {
   const deciding = numbersOf(y).findLast((number) => number !== 0n);
   return deciding !== undefined && 2n * deciding > p;
 };
-/** Of pairs, c0. */
+/** Returns whether y is odd; for pairs, whether c0 is. */
 export const isOdd = (y: Coordinate): boolean => numbersOf(y)[0]! % 2n === 1n;
 
 type WriteNumber = (value: bigint, length: number, modulus: bigint) => Uint8Array;
@@ -39,7 +42,7 @@ type WriteNumber = (value: bigint, length: number, modulus: bigint) => Uint8Arra
 const montgomery: WriteNumber = (value, length, modulus) =>
   numberToBytesLE((value * 2n ** BigInt(8 * length)) % modulus, length);
 
-/** Of one size each, and too many for the arguments of a call. */
+/** Concatenates arrays of equal size; a call with that many arguments would overflow the stack. */
 const inRow = (all: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
   const each = all[0]?.length ?? 0;
   const bytes = new Uint8Array(all.length * each);
@@ -47,13 +50,16 @@ const inRow = (all: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
   return bytes;
 };
 
-/** Without flags, c0 first. */
+/** Writes coordinates without flags, c0 first. */
 const plain =
   (write: WriteNumber): Write =>
   ({ x, y, bytes, p }) =>
     concatBytes(...[x, y].flatMap(numbersOf).map((value) => write(value, bytes, p)));
 
-/** c0 first, and least bytes; the flags are the top bits of the last one, and take a byte of their own where p leaves no room. */
+/**
+ * Writes coordinates little-endian in the fewest bytes, c0 first. Flags are the top bits of the
+ * last byte, which is an extra one where p leaves no room.
+ */
 const littleEndian = (
   coordinates: readonly Coordinate[],
   bits: number,
@@ -68,7 +74,7 @@ const littleEndian = (
   return bytes;
 };
 
-/** c1 first; the flags are the top bits of the first byte. */
+/** Writes coordinates big-endian, c1 first. Flags are the top bits of the first byte. */
 const bigEndian = (coordinates: readonly Coordinate[], bits: number, flags: number): Uint8Array => {
   const numbers = coordinates.flatMap((coordinate) => numbersOf(coordinate).reverse());
   const bytes = concatBytes(...numbers.map((value) => numberToBytesBE(value, bytesOf(bits))));
@@ -76,23 +82,29 @@ const bigEndian = (coordinates: readonly Coordinate[], bits: number, flags: numb
   return bytes;
 };
 
-/** ZCash protocol specification, 5.4.9.2: compressed, infinity, larger root. */
+/** Zcash protocol specification, 5.4.9.2. Flags: compressed, infinity, larger root. */
 const zcash: Write = ({ x, y, infinity, bits }) => bigEndian([x, y], bits, infinity ? 0x40 : 0);
 const zcashCompressed: Write = (point) =>
   bigEndian([point.x], point.bits, 0x80 | (point.infinity ? 0x40 : 0) | (isLarger(point) ? 0x20 : 0));
 
-/** ark-ec, SWFlags: larger root, infinity. Either form has both. */
+/** ark-ec, SWFlags. Flags: larger root, infinity, in both forms. */
 const arkFlags = (point: Written): number => (point.infinity ? 0x40 : 0) | (isLarger(point) ? 0x80 : 0);
 const ark: Write = (point) => littleEndian([point.x, point.y], point.bits, 2, arkFlags(point));
 const arkCompressed: Write = (point) => littleEndian([point.x], point.bits, 2, arkFlags(point));
 
-/** gnark-crypto, marshal.go: fields with three spare bits as ZCash, with two 10, 11 and 01, and with none there is no compressed form. */
+/**
+ * gnark-crypto, marshal.go. Fields with three spare bits use the flags of Zcash, those with two use
+ * 10, 11 and 01, and those with none have no compressed form.
+ */
 const gnark: Write = ({ x, y, bits }) => bigEndian([x, y], bits, 0);
 const gnarkCompressed: Write = (point) =>
   bigEndian([point.x], point.bits, point.infinity ? 0x40 : isLarger(point) ? 0xc0 : 0x80);
 const threeSpare = ({ bits }: Written): boolean => bytesOf(bits) * 8 - bits >= 3;
 
-/** barretenberg, affine_element.hpp: c0 first, infinity all ones; compressed, odd y, and no infinity. */
+/**
+ * barretenberg, affine_element.hpp. c0 is first and infinity all ones; compressed points have a
+ * flag for odd y, and no infinity.
+ */
 const aztec: Write = ({ x, y, infinity, bits }) => {
   const bytes = concatBytes(...[x, y].flatMap(numbersOf).map((value) => numberToBytesBE(value, bytesOf(bits))));
   return infinity ? bytes.fill(0xff) : bytes;
@@ -111,7 +123,7 @@ const writers: Readonly<Record<PointEncoding, Write>> = {
   eip2537: (point) => plain(numberToBytesBE)({ ...point, bytes: 64 }),
   zcash,
   'zcash-compressed': zcashCompressed,
-  // ark-bls12-381 has ZCash's
+  // ark-bls12-381 uses the encoding of Zcash
   ark: (point) => (isBls12381(point) ? zcash : ark)(point),
   'ark-compressed': (point) => (isBls12381(point) ? zcashCompressed : arkCompressed)(point),
   gnark: (point) => (threeSpare(point) ? zcash : gnark)(point),
@@ -120,7 +132,9 @@ const writers: Readonly<Record<PointEncoding, Write>> = {
   'aztec-compressed': aztecCompressed,
 };
 
-/** Of which groups there is one, in the order in which the library lists them; of all groups where nothing is said. */
+/**
+ * Encodings in the library's order, with the curves that have them; all curves if none is listed.
+ */
 const known: readonly (readonly [encoding: PointEncoding, ...curves: readonly CurveName[]])[] = [
   ['le'],
   ['be'],
@@ -137,17 +151,23 @@ const known: readonly (readonly [encoding: PointEncoding, ...curves: readonly Cu
   ['aztec-compressed', 'bn254'],
 ];
 
-/** Those that points of a group may come in. */
+/** Returns the encodings of a group's points. */
 export const encodingsOf = ({ curve, group }: CurveGroup): PointEncoding[] =>
   known.flatMap(([encoding, ...curves]) => {
     const isOfG1 = encoding === 'aztec-compressed';
     return (curves.length === 0 || curves.includes(curve)) && !(isOfG1 && group === 'g2') ? [encoding] : [];
   });
 
-/** Whether infinity can be written; where it cannot, neither can sums, which may be that. */
+/**
+ * Returns whether the encoding has infinity. Without it sums cannot be encoded either, because a
+ * sum may be infinity.
+ */
 export const hasInfinity = (encoding: PointEncoding): boolean => encoding !== 'aztec-compressed';
 
-/** What writes a point in an encoding; null where that cannot be said in it. */
+/**
+ * Returns a function that encodes a point; it returns null if the encoding cannot express the
+ * point.
+ */
 export const pointWriter = <Of extends Coordinate>(
   { name: curve, Point, coordinateBytes, group }: OracleCurve<Of>,
   encoding: PointEncoding,
@@ -160,7 +180,7 @@ export const pointWriter = <Of extends Coordinate>(
   return (point) => writers[encoding]({ ...where, ...(point.infinity ? atInfinity : point) });
 };
 
-/** @throws RangeError that names the encoding where there is infinity, and it has none */
+/** @throws RangeError that names the encoding if a point is infinity and the encoding has none */
 export const pointsIn = <Of extends Coordinate>(
   curve: OracleCurve<Of>,
   points: readonly AffinePoint<Of>[],
@@ -169,7 +189,7 @@ export const pointsIn = <Of extends Coordinate>(
   const write = pointWriter(curve, encoding);
   const written = points.map((point) => {
     const bytes = write(point);
-    if (bytes === null) throw new RangeError(`encoding: ${encoding} has no infinity`);
+    if (bytes === null) throw new RangeError(`encoding: ${encoding} cannot express infinity`);
     return bytes;
   });
   return inRow(written);
@@ -181,6 +201,6 @@ const scalar: Record<ScalarEncoding, WriteNumber> = {
   'le-montgomery': montgomery,
 };
 
-/** In Montgomery form they are reduced modulo the order. */
+/** Encodes scalars. Montgomery form reduces them modulo the order. */
 export const scalarsIn = (curve: ScalarsOf, scalars: readonly bigint[], encoding: ScalarEncoding): Uint8Array =>
   inRow(scalars.map((value) => scalar[encoding](value, curve.scalarBytes, groupOrder(curve))));

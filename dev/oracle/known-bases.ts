@@ -1,18 +1,20 @@
 /**
- * Bases whose discrete logarithms are known, so that the right answer of any MSM over them costs one scalar
+ * Bases with known discrete logarithms. The expected result of any MSM over them costs one scalar
  * multiplication: with P_i = k_i·G, Σ s_i·P_i = ((Σ s_i·k_i) mod r)·G.
  *
- * The k_i are sums of two tables, k_i = a[i mod m] + b[⌊i/m⌋] with m ≈ √n, so n bases cost n additions and only
- * about 2√n multiplications. The tables are random, so no two bases share more than a difference.
+ * The k_i are sums of two tables, k_i = a[i mod m] + b[⌊i/m⌋] with m ≈ √n. So n bases cost n
+ * additions and only about 2√n multiplications. The tables are random, so no two bases are related
+ * by more than a difference.
  *
- * The curve arithmetic is noble's and nothing of this library's, in order that the two cannot be wrong in the same way.
+ * The curve arithmetic is noble's and none of this library's, so that both cannot be wrong in the
+ * same way.
  */
 import { FpInvertBatch, type IField } from '@noble/curves/abstract/modular.js';
 import type { WeierstrassPointCons } from '@noble/curves/abstract/weierstrass.js';
 import { bn254 } from '@noble/curves/bn254.js';
 import { numberToBytesLE } from '@noble/curves/utils.js';
 
-/** The library's own shapes, spelled out here so that the oracle imports nothing of the library. */
+/** Types of the library, repeated here so that the oracle imports nothing of the library. */
 export interface Fp2 {
   readonly c0: bigint;
   readonly c1: bigint;
@@ -24,16 +26,16 @@ export interface AffinePoint<Of extends Coordinate = bigint> {
   readonly infinity: boolean;
 }
 
-/** What the oracle takes of a point of noble's, on a curve of either form. */
+/** Methods of a noble point that the oracle uses, on a curve of either form. */
 export interface OraclePoint<Of extends Coordinate> {
-  /** Of projective coordinates. */
+  /** Z of projective coordinates. */
   readonly Z: Of;
   add(other: OraclePoint<Of>): OraclePoint<Of>;
   double(): OraclePoint<Of>;
   negate(): OraclePoint<Of>;
-  /** By 1 to n − 1. */
+  /** Multiplies by 1 to n − 1. */
   multiply(scalar: bigint): OraclePoint<Of>;
-  /** By 0, too. */
+  /** Multiplies by 0 to n − 1. */
   multiplyUnsafe(scalar: bigint): OraclePoint<Of>;
   is0(): boolean;
   toAffine(invertedZ?: Of): { x: Of; y: Of };
@@ -49,27 +51,27 @@ export interface OraclePoints<Of extends Coordinate> {
 }
 
 export interface OracleCurve<Of extends Coordinate = bigint> {
-  /** What `createMsmEngine({ curve, group })` calls it. */
+  /** Name of the curve for `createMsmEngine({ curve, group })`. */
   readonly name: string;
   readonly group: Of extends bigint ? 'g1' : 'g2';
   readonly Point: OraclePoints<Of>;
-  /** Of one coordinate, and of one scalar, in the library's formats. */
+  /** Bytes of one coordinate and of one scalar in the library's formats. */
   readonly coordinateBytes: number;
   readonly scalarBytes: number;
 }
 
-/** With a and b. */
+/** An oracle of a Weierstrass curve, which has a and b. */
 export interface WeierstrassOracle<Of extends Coordinate = bigint> extends OracleCurve<Of> {
   readonly Point: WeierstrassPointCons<Of>;
 }
 
-/** Over either field. */
+/** An oracle over either field. */
 export type AnyOracle = OracleCurve | OracleCurve<Fp2>;
 
 export interface KnownBases<Of extends Coordinate = bigint> {
   /** k_i, in [0, r). */
   readonly logs: readonly bigint[];
-  /** P_i = k_i·G; that with log 0 is infinity. */
+  /** P_i = k_i·G; infinity for the logarithm 0. */
   readonly points: readonly AffinePoint<Of>[];
   /** The points as `engine.loadBases` takes them. */
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -86,9 +88,10 @@ export const bn254G1: WeierstrassOracle = {
 export const INFINITY: AffinePoint = Object.freeze({ x: 0n, y: 0n, infinity: true });
 
 /**
- * A seeded random source: xoshiro128** of Blackman and Vigna (https://prng.di.unimi.it/xoshiro128starstar.c). Its
- * state is filled from a Weyl sequence through MurmurHash3's 32-bit finaliser, because a state of few bits set (such
- * as a small seed) makes its first outputs poor. Test data only: it is no source of secrets.
+ * Seeded random source: xoshiro128** of Blackman and Vigna
+ * (https://prng.di.unimi.it/xoshiro128starstar.c). Its state is filled from a Weyl sequence through
+ * MurmurHash3's 32-bit finaliser, because a state with few bits set, such as a small seed, gives
+ * poor first outputs. It is for test data only, not for secrets.
  */
 export class Random {
   readonly #state = new Uint32Array(4);
@@ -105,7 +108,7 @@ export class Random {
     }
   }
 
-  /** An integer in [0, 2^32). */
+  /** Returns an integer in [0, 2^32). */
   u32(): number {
     const s = this.#state;
     const [s0, s1, s2, s3] = s as unknown as [number, number, number, number];
@@ -119,7 +122,7 @@ export class Random {
     return result;
   }
 
-  /** An integer in [0, bound), without bias; the bound is in [1, 2^32]. */
+  /** Returns an integer in [0, bound), without bias; the bound is in [1, 2^32]. */
   below(bound: number): number {
     const limit = 2 ** 32 - (2 ** 32 % bound);
     for (;;) {
@@ -128,14 +131,14 @@ export class Random {
     }
   }
 
-  /** An integer of so many random bits. */
+  /** Returns an integer of `count` random bits. */
   bits(count: number): bigint {
     let value = 0n;
     for (let have = 0; have < count; have += 32) value = (value << 32n) | BigInt(this.u32());
     return BigInt.asUintN(count, value);
   }
 
-  /** An integer in [0, bound), without bias. */
+  /** Returns an integer in [0, bound), without bias. */
   belowBig(bound: bigint): bigint {
     const count = bound.toString(2).length;
     for (;;) {
@@ -147,18 +150,21 @@ export class Random {
 
 const rotateLeft = (word: number, by: number): number => (word << by) | (word >>> (32 - by));
 
-/** Numbers one behind the other, so many little-endian bytes each. */
+/** Concatenates numbers as `each` little-endian bytes. */
 function encode(values: readonly bigint[], each: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(values.length * each);
   for (const [i, value] of values.entries()) bytes.set(numberToBytesLE(value, each), each * i);
   return bytes;
 }
 
-/** The numbers that a coordinate is made of. */
+/** Returns the numbers of a coordinate. */
 export const numbersOf = (coordinate: Coordinate): bigint[] =>
   typeof coordinate === 'bigint' ? [coordinate] : [coordinate.c0, coordinate.c1];
 
-/** x‖y, little-endian, infinity as all zeros: of Edwards form it may come as (0, 1) as well, which `pointsIn` writes. */
+/**
+ * Encodes points as x‖y, little-endian, with infinity as zeros. `pointsIn` also writes the (0, 1)
+ * of Edwards curves.
+ */
 export function encodePoints<Of extends Coordinate>(
   { coordinateBytes, group }: OracleCurve<Of>,
   points: readonly AffinePoint<Of>[],
@@ -169,7 +175,10 @@ export function encodePoints<Of extends Coordinate>(
   );
 }
 
-/** @param scalars in [0, 2^(8·scalarBytes)); not reduced here, as the library takes any of them */
+/**
+ * @param scalars integers in [0, 2^(8·scalarBytes)), not reduced, because the library takes any of
+ * them
+ */
 export function encodeScalars(
   { scalarBytes }: { readonly scalarBytes: number },
   scalars: readonly bigint[],
@@ -177,16 +186,19 @@ export function encodeScalars(
   return encode(scalars, scalarBytes);
 }
 
-/** What scalars need to know of a group, over whichever field. */
+/** Facts of a group that scalars depend on, over either field. */
 export interface ScalarsOf {
   readonly scalarBytes: number;
   readonly Point: Pick<OracleCurve['Point'], 'Fn'>;
 }
 
-/** r. */
+/** Returns r. */
 export const groupOrder = ({ Point }: Pick<ScalarsOf, 'Point'>): bigint => Point.Fn.ORDER;
 
-/** Infinity is (0, 0), and (0, 1) of Edwards form: noble has it as the library does. */
+/**
+ * Converts to affine coordinates. Infinity is (0, 0), or (0, 1) of Edwards form, in noble as in the
+ * library.
+ */
 export function toAffinePoint<Of extends Coordinate>(point: OraclePoint<Of>, invertedZ?: Of): AffinePoint<Of> {
   const { x, y } = point.toAffine(invertedZ);
   return { x, y, infinity: point.is0() };
@@ -195,7 +207,7 @@ export function toAffinePoint<Of extends Coordinate>(point: OraclePoint<Of>, inv
 export const infinityOf = <Of extends Coordinate>({ ZERO }: Pick<OraclePoints<Of>, 'ZERO'>): AffinePoint<Of> =>
   toAffinePoint(ZERO);
 
-/** Points with their logarithms, made affine with one inversion for all. */
+/** Makes points with known logarithms affine, with one inversion for all. */
 export function knownBases<Of extends Coordinate>(
   curve: OracleCurve<Of>,
   logs: readonly bigint[],
@@ -209,7 +221,7 @@ export function knownBases<Of extends Coordinate>(
   return { logs, points, bytes: encodePoints(curve, points) };
 }
 
-/** k·G, for every integer k. */
+/** Returns k·G, for any integer k. */
 function multipleOfGenerator<Of extends Coordinate>({ Point }: OracleCurve<Of>, log: bigint): OraclePoint<Of> {
   const reduced = Point.Fn.create(log);
   return reduced === 0n ? Point.ZERO : Point.BASE.multiply(reduced);
@@ -239,16 +251,16 @@ export function makeKnownBases<Of extends Coordinate>(curve: OracleCurve<Of>, n:
   return knownBases(curve, logs, sums);
 }
 
-/** Scalars uniform in [0, r). */
+/** Returns scalars uniform in [0, r). */
 export function makeRandomScalars<Of extends Coordinate>(curve: OracleCurve<Of>, n: number, seed: number): bigint[] {
   const random = new Random(seed);
   return Array.from({ length: n }, () => random.belowBig(groupOrder(curve)));
 }
 
 /**
- * Σ scalars[i]·logs[i]·G: what an MSM over bases with these logs must give.
+ * Returns Σ scalars[i]·logs[i]·G, the expected result of an MSM over bases with these logarithms.
  *
- * @param logs as many as scalars, or more
+ * @param logs at least as many logarithms as scalars
  * @param scalars any integers
  */
 export function expectedMsm<Of extends Coordinate>(
@@ -260,7 +272,7 @@ export function expectedMsm<Of extends Coordinate>(
   let sum = 0n;
   scalars.forEach((scalar, i) => {
     const log = logs[i];
-    if (log === undefined) throw new RangeError(`scalar ${i} has no base: there are ${logs.length} logs`);
+    if (log === undefined) throw new RangeError(`scalars[${i}] has no base: there are ${logs.length} logs`);
     sum = (sum + scalar * log) % r;
   });
   return toAffinePoint(multipleOfGenerator(curve, sum));

@@ -1,4 +1,7 @@
-/** F_p[u] / (u² − nonResidue) as noble's curves take a field, over noble's own F_p: noble has such fields for nonResidue = −1 only. */
+/**
+ * F_p[u] / (u² − nonResidue) as a field of noble, over noble's F_p. Noble has such fields only for
+ * nonResidue = −1.
+ */
 import { Field, FpInvertBatch, FpPow, type IField } from '@noble/curves/abstract/modular.js';
 import type { Fp2 } from './known-bases.js';
 
@@ -34,7 +37,7 @@ export const quadraticField = (p: bigint, nonResidue: bigint): IField<Fp2> => {
     neg: (a) => sub(ZERO, a),
     inv,
     sqrt: () => {
-      throw new Error('the oracle takes no roots here');
+      throw new Error('the oracle field has no square roots');
     },
     sqr: (a) => mul(a, a),
     eql: (a, b) => a.c0 === b.c0 && a.c1 === b.c1,
@@ -49,10 +52,10 @@ export const quadraticField = (p: bigint, nonResidue: bigint): IField<Fp2> => {
     sqrN: (a) => mul(a, a),
     isOdd: ({ c0, c1 }) => (c0 !== 0n ? c0 : c1) % 2n === 1n,
     toBytes: () => {
-      throw new Error('the oracle writes no bytes here');
+      throw new Error('the oracle field writes no bytes');
     },
     fromBytes: () => {
-      throw new Error('the oracle reads no bytes here');
+      throw new Error('the oracle field reads no bytes');
     },
     cmov: (a, b, condition) => (condition ? b : a),
     invertBatch: (all) => FpInvertBatch(field, all) as Fp2[],

@@ -1,10 +1,16 @@
-/** a·x² + y² = 1 + d·x²·y² for any a and d: noble has such curves only where a is a square and d is none, which makes the addition law complete. */
+/**
+ * Curves a·x² + y² = 1 + d·x²·y² for any a and d. Noble has such curves only if a is a square and d
+ * is not, which makes the addition law complete.
+ */
 import { Field } from '@noble/curves/abstract/modular.js';
 import type { OraclePoint, OraclePoints } from './known-bases.js';
 
 export interface EdwardsConstants {
   readonly p: bigint;
-  /** Of the group that the generator is of: odd, so that no sum of its points is an exception of the addition law. */
+  /**
+   * Order of the generator. It is odd, so no sum of its multiples is an exception of the addition
+   * law.
+   */
   readonly n: bigint;
   readonly a: bigint;
   readonly d: bigint;
@@ -12,7 +18,10 @@ export interface EdwardsConstants {
   readonly Gy: bigint;
 }
 
-/** Bernstein, Birkner, Joye, Lange, Peters, "Twisted Edwards Curves", https://eprint.iacr.org/2008/013, section 6: (X : Y : Z). */
+/**
+ * Points (X : Y : Z) with the formulas of Bernstein, Birkner, Joye, Lange, Peters, "Twisted Edwards
+ * Curves", https://eprint.iacr.org/2008/013, section 6.
+ */
 export const twistedEdwards = ({ p, n, a, d, Gx, Gy }: EdwardsConstants): OraclePoints<bigint> => {
   const Fp = Field(p);
 

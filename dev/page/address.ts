@@ -1,6 +1,7 @@
 /**
- * What the page's own address says: its query, and the same in its fragment (`#autorun=…`, with or without `?` or `/`), for links that must not
- * reach a server. What both have is the query's.
+ * Reads the page's own address: its query, and the same in its fragment (`#autorun=…`, with or
+ * without `?` or `/`), for links that must not reach a server. The query wins where both name a
+ * knob.
  */
 export function readAddress({ search, hash }: Pick<Location, 'search' | 'hash'>): URLSearchParams {
   const query = new URLSearchParams(search);

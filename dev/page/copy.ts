@@ -1,15 +1,18 @@
 import { h } from './dom.js';
 
-/** A button that copies a text; where the browser does not let it, as on pages over plain http, the text is there to be copied by hand. */
+/**
+ * Makes a button that copies a text. If the browser forbids copying, as over plain http, it shows
+ * the text instead.
+ */
 export function copyButton(label: string, text: () => string): HTMLElement {
-  const said = h('span', { class: 'note', role: 'status' });
+  const status = h('span', { class: 'note', role: 'status' });
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(text());
-      said.replaceChildren('Copied.');
+      status.replaceChildren('Copied.');
     } catch {
-      said.replaceChildren('This browser lets no page copy:', h('textarea', { readonly: true, rows: 6 }, text()));
+      status.replaceChildren('This browser blocks copying here:', h('textarea', { readonly: true, rows: 6 }, text()));
     }
   };
-  return h('span', { class: 'buttons' }, h('button', { type: 'button', click: () => void copy() }, label), said);
+  return h('span', { class: 'buttons' }, h('button', { type: 'button', click: () => void copy() }, label), status);
 }

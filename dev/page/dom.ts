@@ -10,7 +10,9 @@ function dress(element: Element, attributes: Attributes, children: readonly Chil
   element.append(...children.filter((child) => child !== null));
 }
 
-/** An element with attributes (or, with a function, a listener) and children. */
+/**
+ * Creates an HTML element with attributes, listeners (attributes that are functions) and children.
+ */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -21,7 +23,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** The same of SVG. */
+/** Creates an SVG element in the same way. */
 export function svg<K extends keyof SVGElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -32,5 +34,5 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   return element;
 }
 
-/** What is worth knowing, in small print. */
+/** Creates a paragraph in small print. */
 export const note = (...children: readonly Child[]): HTMLElement => h('p', { class: 'note' }, ...children);

@@ -1,4 +1,4 @@
-/** The run to take away: made in the page, so that a static site has it as well. */
+/** Downloads of a run. The page makes the files, so that a static site offers them as well. */
 import { hasTrace, toChromeTrace, toCsv, toJson } from '../bench/export.js';
 import { placeOf } from '../bench/format.js';
 import { modes } from '../bench/modes.js';
@@ -11,19 +11,19 @@ import { markdownOf } from './markdown.js';
 function save(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   h('a', { href: url, download: name }).click();
-  // the browser has taken it by the next turn
+  // the browser has started the download by the next task
   setTimeout(() => URL.revokeObjectURL(url), 0);
 }
 
-/** @param results what the page shows of them */
+/** @param results element that shows the report of the rows */
 export function downloads({ runId, rows }: Readonly<MsmBench>, results: HTMLElement): HTMLElement {
   const [init] = rowsOf(rows, 'init');
   const link = new URL(`?${init?.query ?? ''}`, document.baseURI).href;
   const markdown = (): string => {
     const told = init as NonNullable<typeof init>;
     const { version, commit } = told.environment;
-    const place = `${placeOf(told)}; webgpu-msm ${version}${commit === null ? '' : `, ${commit}`}`;
-    return `### ${modes[told.mode].title}\n\n${place}\n<${link}>\n\n${markdownOf(results)}\n`;
+    const environment = `${placeOf(told)}; webgpu-msm ${version}${commit === null ? '' : `, ${commit}`}`;
+    return `### ${modes[told.mode].title}\n\n${environment}\n<${link}>\n\n${markdownOf(results)}\n`;
   };
   const button = (label: string, end: string, type: string, text: () => string): HTMLElement =>
     h('button', { type: 'button', click: () => save(`webgpu-msm-${runId}${end}`, type, text()) }, label);

@@ -3,7 +3,7 @@ import type { RowOf } from '../bench/rows.js';
 import { h } from './dom.js';
 import { table } from './table-view.js';
 
-/** Where the run is, in one line: the CPU, or an adapter, and that times say little where that is software. */
+/** Shows the CPU or the adapter in one line, with a caution for software adapters. */
 export function adapterLine(init: RowOf<'init'>): HTMLElement {
   const { adapter, environment } = init;
   const small = h('small', {}, formatRuntime(init));
@@ -29,7 +29,7 @@ export function environmentDetails(init: RowOf<'init'>): HTMLElement {
     'details',
     { class: 'environment' },
     h('summary', {}, 'Environment, features and limits'),
-    table('Where this ran', ['What', 'Value'], described),
+    table('Environment', ['Name', 'Value'], described),
     isCpu(init.adapter)
       ? null
       : table(

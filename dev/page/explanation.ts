@@ -1,4 +1,4 @@
-/** What the page says about itself: the templates of index.html. */
+/** Returns a text of the page, which is a template of index.html. */
 
 export const explanation = (id: 'introduction' | 'questions' | 'reference'): Node =>
   document.importNode((document.getElementById(id) as HTMLTemplateElement).content, true);

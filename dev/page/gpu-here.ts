@@ -1,14 +1,19 @@
-/** Whether there is a GPU here, what to do without one, and what is then out of reach. */
-import { isSettingKnob, needsGpu, queryText, readKnobs, withoutSide } from '../bench/knobs.js';
+/** Detects a missing GPU, explains it, and disables what needs one. */
+import { isSettingKnob, withoutSide } from '../bench/knob-names.js';
+import { queryText } from '../bench/knob-problems.js';
+import { needsGpu, readKnobs } from '../bench/knobs.js';
 import { isGpuKnob } from '../bench/settings.js';
 import { h } from './dom.js';
 
-/** The reason that greyed controls and links give. */
+/** Reason shown on disabled controls and links. */
 export const NEEDS_GPU = 'Needs a GPU, and there is none here';
 
 let answer: Promise<string | null> | null = null;
 
-/** Why no MSM can run on a GPU here; null where WebGPU has an adapter. Asks once, and opens no device. */
+/**
+ * Returns why no MSM can run on a GPU here; null if WebGPU has an adapter. Asks once, and opens no
+ * device.
+ */
 export function whyNoGpu(): Promise<string | null> {
   answer ??= ask();
   return answer;
@@ -18,19 +23,19 @@ async function ask(): Promise<string | null> {
   const gpu = navigator.gpu as GPU | undefined;
   if (gpu === undefined) {
     return isSecureContext
-      ? 'This browser offers no WebGPU. Chrome and Edge from 113 on, Safari from 26 on and Firefox from 141 on do, on most devices.'
-      : 'Browsers offer WebGPU only to pages from https or from localhost, and this page came from neither.';
+      ? 'This browser offers no WebGPU. Chrome and Edge from 113, Safari from 26 and Firefox from 141 offer it on most devices.'
+      : 'Browsers offer WebGPU only to pages from https or localhost, and this page came from neither.';
   }
   const hasAdapter = async (): Promise<boolean> => {
     try {
       return (await gpu.requestAdapter()) !== null;
     } catch {
-      // a browser that refuses has none for us either
+      // a browser that rejects the request has no adapter for the library either
       return false;
     }
   };
   if (await hasAdapter()) return null;
-  return 'This browser offers WebGPU, but no adapter: its GPU may be blocked, or its driver too old. In Chrome, chrome://gpu says why.';
+  return 'This browser offers WebGPU, but no adapter: its GPU may be blocked, or its driver too old. In Chrome, chrome://gpu gives the reason.';
 }
 
 const isOnCpu = (query: URLSearchParams): boolean => {
@@ -38,11 +43,11 @@ const isOnCpu = (query: URLSearchParams): boolean => {
   return knobs !== null && !needsGpu(knobs);
 };
 
-/** Whether a knob that is set is about a GPU alone. */
+/** Returns whether the query sets a knob that only a GPU uses. */
 const asksForGpu = (query: URLSearchParams): boolean =>
   [...query.keys()].some((name) => isSettingKnob(name) && isGpuKnob(withoutSide(name)));
 
-/** The same run on the CPU; null where it would not be the same, or cannot be. */
+/** Returns the query of the same run on the CPU; null if it would differ, or cannot run there. */
 export function cpuQuery(query: URLSearchParams): URLSearchParams | null {
   if (isOnCpu(query)) return query;
   const asked = new URLSearchParams(query);
@@ -51,12 +56,12 @@ export function cpuQuery(query: URLSearchParams): URLSearchParams | null {
   return isOnCpu(asked) && !asksForGpu(asked) ? asked : null;
 }
 
-/** Says at the top of the page why there is no GPU, and offers the CPU. */
+/** Makes the notice that explains why there is no GPU, and offers the CPU. */
 export function missingGpu(why: string, query: URLSearchParams): HTMLElement {
   const offer = (): (Node | string)[] => {
-    if (isOnCpu(query)) return ['The CPU computes what this address asks for.'];
+    if (isOnCpu(query)) return ['This address runs on the CPU.'];
     const link = `?${queryText(cpuQuery(query) ?? new URLSearchParams({ backend: 'cpu' }))}`;
-    return ['The library computes on the CPU as well. ', h('a', { class: 'button', href: link }, 'Compute on the CPU')];
+    return ['The library also runs on the CPU. ', h('a', { class: 'button', href: link }, 'Compute on the CPU')];
   };
   return h(
     'section',
@@ -66,7 +71,9 @@ export function missingGpu(why: string, query: URLSearchParams): HTMLElement {
   );
 }
 
-/** Links of a page without a GPU: those that the CPU can answer ask it, and the others lead nowhere. */
+/**
+ * Rewrites links of a page without a GPU: to the CPU where it can answer; the others are disabled.
+ */
 export function offerCpu(links: Iterable<HTMLAnchorElement>): void {
   for (const link of links) {
     const onCpu = cpuQuery(new URLSearchParams(link.getAttribute('href') ?? ''));
@@ -75,7 +82,7 @@ export function offerCpu(links: Iterable<HTMLAnchorElement>): void {
       continue;
     }
     link.removeAttribute('href');
-    // without an address it would be no link to those who do not see it
+    // without an address it would not be announced as a link
     link.setAttribute('role', 'link');
     link.setAttribute('aria-disabled', 'true');
     link.title = NEEDS_GPU;

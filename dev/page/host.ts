@@ -1,12 +1,15 @@
-/** What the page knows of where it is. */
+/** The page as host of a run. */
 import type { Host } from '../bench/environment.js';
 
 declare global {
-  /** Of the sources, put in by vite.config.ts. */
+  /** Git commit of the sources; vite.config.ts defines it. */
   const BENCH_COMMIT: string;
 }
 
-/** Most specific first: Edge calls itself Chrome as well, and Chrome Safari. */
+/**
+ * Browsers by user agent, most specific first: Edge also claims to be Chrome, and Chrome to be
+ * Safari.
+ */
 const browsers = [
   [/\bEdg(?:A|iOS)?\/([\d.]+)/, 'Edge'],
   [/\bOPR\/([\d.]+)/, 'Opera'],
@@ -31,7 +34,7 @@ export function systemOf(userAgent: string): string {
   return (found ?? 'unknown system').replaceAll('_', '.').replace('CPU OS', 'iPadOS').replace('CrOS', 'ChromeOS');
 }
 
-/** @param query what the address says, as people write it */
+/** @param query query of the address, unescaped */
 export function pageHost(query: string): Host {
   const { userAgent, hardwareConcurrency } = navigator;
   return {

@@ -1,4 +1,4 @@
-/** What a result shows, as Markdown: for an issue, a chat or a notebook. */
+/** Converts a report to Markdown, for an issue, a chat or a notebook. */
 
 const plain = ({ innerText }: HTMLElement): string => innerText.trim().replace(/\s+/g, ' ');
 
@@ -19,7 +19,7 @@ const tilesOf = (tiles: HTMLElement): string =>
     })
     .join('\n');
 
-/** The headings, figures and tables that are in view, in their order; what is folded up is left out. */
+/** Returns the visible headings, figures and tables in order; collapsed ones are left out. */
 export const markdownOf = (root: HTMLElement): string =>
   [...root.querySelectorAll<HTMLElement>('h3, .tiles, table')]
     .filter((part) => part.closest('details:not([open]), [hidden]') === null)

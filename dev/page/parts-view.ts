@@ -1,11 +1,14 @@
-/** Draws what a run comes to, and draws it anew as rows come: charts, open details and places in tables stay. */
+/**
+ * Draws the report of a run, and updates it as rows arrive. Charts, open details and scroll
+ * positions of tables stay.
+ */
 import type { Part, Parts, Sentence, Tile } from '../bench/parts.js';
 import type { Chart } from './charts/frame.js';
 import { charts } from './charts/index.js';
 import { h, note } from './dom.js';
 import { TableView, wordsOf } from './table-view.js';
 
-/** Shows parts of one kind. */
+/** A view of parts of one kind. */
 interface View {
   readonly root: HTMLElement;
   update(part: Part): void;
@@ -15,7 +18,7 @@ export class PartsView {
   readonly root: HTMLElement;
   #views: ReadonlyMap<string, View> = new Map();
 
-  /** @param root what the parts go into */
+  /** @param root element that holds the parts */
   constructor(root: HTMLElement) {
     this.root = root;
   }
@@ -31,14 +34,14 @@ export class PartsView {
     }
     this.#views = views;
     const roots = [...views.values()].map(({ root }) => root);
-    // what stays in its place keeps its focus
+    // unchanged elements are not moved, so they keep their focus
     const { children } = this.root;
     if (children.length !== roots.length || roots.some((root, i) => root !== children[i]))
       this.root.replaceChildren(...roots);
   }
 }
 
-/** The part is yet to be given to it. */
+/** Creates the view of a part, which is still empty. */
 function makeView(part: Part): View {
   switch (part.kind) {
     case 'tiles':
@@ -58,7 +61,9 @@ function makeView(part: Part): View {
   }
 }
 
-/** The parts that come are of the kind that the view was made for. */
+/**
+ * Creates a view whose content is replaced with each part, all of which have the kind of the first.
+ */
 const filled = <Kind extends Part>(root: HTMLElement, contents: (part: Kind) => readonly Node[]): View => ({
   root,
   update: (part) => root.replaceChildren(...contents(part as Kind)),
@@ -71,7 +76,7 @@ function nested(root: HTMLElement): View {
 }
 
 const tileOf = ([label, value, about = '']: Tile): HTMLElement =>
-  // a sentence takes a line
+  // a long note gets a whole line
   h(
     'div',
     { class: about.length > 100 && 'wide' },
@@ -84,5 +89,5 @@ const sentenceOf = (sentence: Sentence): HTMLElement =>
   note(
     ...[sentence]
       .flat()
-      .map((piece) => (typeof piece === 'string' ? piece : h('a', { href: `?${piece.query}` }, piece.text))),
+      .map((part) => (typeof part === 'string' ? part : h('a', { href: `?${part.query}` }, part.text))),
   );

@@ -1,7 +1,7 @@
-import { type Problem, queryText } from '../bench/knobs.js';
+import { type Problem, queryText } from '../bench/knob-problems.js';
 import { h, note } from './dom.js';
 
-/** All that is wrong with the knobs. */
+/** Lists the problems of the knobs. */
 export const problemList = (problems: readonly Problem[]): HTMLElement =>
   h(
     'ul',
@@ -12,6 +12,6 @@ export const problemList = (problems: readonly Problem[]): HTMLElement =>
     }),
   );
 
-/** What is no mistake and should be known; null where there is nothing. */
+/** Lists remarks that are not problems; null if there are none. */
 export const noteList = (notes: readonly string[]): HTMLElement | null =>
   notes.length === 0 ? null : h('div', {}, ...notes.map((each) => note(each)));

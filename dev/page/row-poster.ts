@@ -7,11 +7,11 @@ const timeoutMs = 5000;
 export type RowPoster = ReturnType<typeof makeRowPoster>;
 
 /**
- * Posts rows to the dev server, one after the other. A page that was opened from a static host has nobody to post
- * to: the first failure ends the posting, and the run goes on.
+ * Posts rows to the dev server, one after the other. A page from a static host has no dev server:
+ * the first failure ends the posting, and the run goes on.
  */
 export function makeRowPoster() {
-  /** Why nothing is posted any more, and how many rows of the results the server has. */
+  /** Reason why posting ended, and the number of result rows that the server has. */
   const state = { failure: null as string | null, posted: 0 };
   let last: Promise<void> = Promise.resolve();
 
@@ -24,7 +24,7 @@ export function makeRowPoster() {
         body: JSON.stringify(row),
         signal: AbortSignal.timeout(timeoutMs),
       });
-      // every row of the results is in the progress as well
+      // every result row is also a progress row, so only results count
       if (ok) state.posted += path === 'results' ? 1 : 0;
       else state.failure = `the server answered ${status}`;
     } catch (error) {

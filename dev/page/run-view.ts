@@ -1,4 +1,4 @@
-/** What a run looks like while it goes and when it is over. */
+/** Shows a run while it goes on, and when it is over. */
 import { formatProgress } from '../bench/format.js';
 import { benchModes } from '../bench/modes/index.js';
 import { type Mode, modes } from '../bench/modes.js';
@@ -11,7 +11,7 @@ import { PartsView } from './parts-view.js';
 import type { RowPoster } from './row-poster.js';
 
 const LOST =
-  'The browser took the GPU away, or its driver was reset. That happens when the device sleeps, when another program crashes the driver, or when one command takes too long. What was measured until then, if anything, is below.';
+  'The browser took the GPU away, or its driver was reset. That happens when the device sleeps, when another program crashes the driver, or when one command takes too long. Results from before are below.';
 
 const statusWords = { idle: 'Not started', running: 'Running', done: 'Done', failed: 'Failed' } as const;
 
@@ -65,7 +65,7 @@ export class RunView implements RunListener {
     this.#badge.textContent = word;
     this.#badge.dataset.status = over && stopped ? 'stopped' : status;
     this.#bar.max = Math.max(1, total);
-    // nobody knows how long shaders take to compile
+    // the time left is unknown while shaders compile
     if (secondsLeft === null && !over) this.#bar.removeAttribute('value');
     else this.#bar.value = done;
     this.#bar.parentElement?.toggleAttribute('hidden', over);
@@ -78,7 +78,7 @@ export class RunView implements RunListener {
     if (over) this.#end(bench);
   }
 
-  /** What runs on the GPU cannot be called back: it may take a moment. */
+  /** Stops the run. Work on the GPU cannot be cancelled, so it may take a moment. */
   #stopRun(): void {
     this.#stop.textContent = 'Stopping …';
     this.#run().stop();
@@ -89,7 +89,8 @@ export class RunView implements RunListener {
       this.#adapter.replaceChildren(adapterLine(row));
       this.#environment.replaceChildren(environmentDetails(row));
     }
-    // rows of small MSMs come faster than anybody reads, and those of long runs take a while to draw: a tenth of the time at most
+    // drawing takes at most a tenth of the time: rows of small MSMs come fast, and long runs draw
+    // slowly
     if (this.#drawing) return;
     this.#drawing = true;
     setTimeout(() => requestAnimationFrame(() => this.#draw()), 9 * this.#drawMs);
@@ -106,8 +107,7 @@ export class RunView implements RunListener {
     this.#draw();
     const { error, stopped, deviceLost, rows, runId } = bench;
     const { failure, posted } = this.#poster.state;
-    if (stopped)
-      this.#alert.replaceChildren(note('Stopped by you. What was measured until then, if anything, is below.'));
+    if (stopped) this.#alert.replaceChildren(note('Stopped by you. Results from before are below.'));
     else if (error !== null)
       this.#alert.replaceChildren(h('p', { class: 'alert' }, error), deviceLost ? note(LOST) : '');
     if (rows.length > 1) this.#downloads.replaceChildren(downloads(bench, this.#results.root));
@@ -115,7 +115,7 @@ export class RunView implements RunListener {
       `Run ${runId}, ${this.#run().seconds.toFixed(1)} s. `,
       failure === null
         ? `${posted} of its ${rows.length} rows are in dev/results/ of the dev server.`
-        : `No dev server took the rows (${failure}): the results are on this page only; download what you want to keep.`,
+        : `No dev server took the rows (${failure}), so the results are on this page only. Download them to keep them.`,
     );
   }
 }

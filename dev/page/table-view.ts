@@ -1,7 +1,7 @@
 import { type Cell, type Line, lineOf, type TableData } from '../bench/parts.js';
 import { h } from './dom.js';
 
-/** Not by colour alone. */
+/** Returns the text of a cell, with marks so that colour is not the only sign. */
 export function wordsOf(cell: Cell): Node | string {
   if (typeof cell === 'string') return cell;
   const { text, as } = cell;
@@ -9,13 +9,13 @@ export function wordsOf(cell: Cell): Node | string {
   return as === 'strong' ? h('strong', {}, text) : h('span', { class: as }, `${as === 'right' ? '✓' : '✗'} ${text}`);
 }
 
-/** With the small print under it. */
+/** Returns the content of a cell with its small print below. */
 const contentOf = (cell: Cell): Node[] => [
   h('span', {}, wordsOf(cell)),
   ...(typeof cell === 'string' || cell.small === undefined ? [] : [h('small', {}, cell.small)]),
 ];
 
-/** The first cell of a line is its head. */
+/** Returns the elements of a row, whose first cell is its head. */
 function rowsOf({ cells: [head = '', ...cells], is, below }: Line, heads: readonly string[]): HTMLElement[] {
   const small = typeof head === 'string' ? undefined : head.small;
   const about = small === undefined ? null : h('small', {}, small);
@@ -30,7 +30,10 @@ function rowsOf({ cells: [head = '', ...cells], is, below }: Line, heads: readon
   return below ? [line, h('tr', { class: is ?? false }, why)] : [line];
 }
 
-/** A table that scrolls by itself where the screen is narrow; its caption stays. So does the place in it when it gets other numbers. */
+/**
+ * A table that scrolls on narrow screens while its caption stays. An update keeps the scroll
+ * position.
+ */
 export class TableView {
   readonly #caption = h('p', { class: 'note', 'aria-hidden': 'true' });
   readonly #table = h('table');
@@ -48,7 +51,7 @@ export class TableView {
   }
 }
 
-/** One that stays as it is. */
+/** Creates a table that does not change. */
 export function table(caption: string, heads: readonly string[], rows: TableData['rows']): HTMLElement {
   const view = new TableView();
   view.update({ caption, heads, rows });

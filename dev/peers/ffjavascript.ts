@@ -1,12 +1,13 @@
 /**
- * ffjavascript, which snarkjs computes with: WebAssembly on the CPU. On one thread here, as is what our CPU does. In Node alone: it is a tool of ours
- * under the GPL, and no part of a page that is built.
+ * ffjavascript, the arithmetic of snarkjs: WebAssembly on the CPU, on one thread here like this
+ * library's CPU. It runs in Node alone, because it is under the GPL and must not be part of a built
+ * page.
  */
 import type { CurveGroup } from '../oracle/curves.js';
 import { type Fp2, numbersOf } from '../oracle/known-bases.js';
 import type { Peer, PeerProblem } from './peer.js';
 
-/** What is used of a group of theirs. */
+/** The used part of a group of ffjavascript. */
 interface TheirGroup {
   readonly zeroAffine: Uint8Array;
   fromObject(point: readonly (bigint | readonly bigint[])[]): Uint8Array;
@@ -34,7 +35,7 @@ export function makeFfjavascript({ curve, group }: CurveGroup): Peer<Uint8Array>
     typeof coordinate === 'bigint' ? coordinate : numbersOf(coordinate);
   return {
     name: 'ffjavascript',
-    // a host that was sent the bench alone does not have it
+    // never runs unless asked for, because a host that got the bench alone does not have it
     quickUpTo: 0,
     async prepare(_, problem) {
       const name = 'ffjavascript';

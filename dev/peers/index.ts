@@ -1,4 +1,7 @@
-/** The peers that there are, for a group; null if they do not know it. One more is a module in this folder and a line here. */
+/**
+ * Peers by name, each null for groups it does not support. A new peer is a module of this folder
+ * and a line here.
+ */
 import type { CurveGroup } from '../oracle/curves.js';
 import { inNode, makeFfjavascript } from './ffjavascript.js';
 import { makeNoble } from './noble.js';
@@ -10,5 +13,5 @@ export const peers = { noble: makeNoble, ffjavascript: makeFfjavascript } as con
 
 export type PeerName = keyof typeof peers;
 
-/** Those that can be had here: ffjavascript is there in Node alone. */
+/** Names of the peers available here; ffjavascript exists in Node alone. */
 export const peerNames = (Object.keys(peers) as PeerName[]).filter((name) => name !== 'ffjavascript' || inNode);

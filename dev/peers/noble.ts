@@ -1,4 +1,4 @@
-/** noble-curves on the CPU: what a prover has without a GPU and without wasm. */
+/** noble-curves on the CPU: the arithmetic of a prover without GPU and WebAssembly. */
 import { type CurvePoint, type CurvePointCons, pippenger } from '@noble/curves/abstract/curve.js';
 import { type CurveGroup, oracleOf } from '../oracle/curves.js';
 import { type Coordinate, samePoint, toAffinePoint } from '../oracle/known-bases.js';
@@ -9,7 +9,7 @@ interface NoblePoint extends CurvePoint<Coordinate, NoblePoint> {
 }
 
 export function makeNoble(of: CurveGroup): Peer<NoblePoint> | null {
-  // which noble does not have: its oracle is of our own
+  // noble does not have this curve; its oracle is ours
   if (of.curve === 'bandersnatch') return null;
   const Point = oracleOf(of).Point as CurvePointCons<NoblePoint>;
   let points: NoblePoint[] = [];
@@ -17,7 +17,7 @@ export function makeNoble(of: CurveGroup): Peer<NoblePoint> | null {
   let expected: PeerProblem['expected'] | null = null;
   return {
     name: 'noble',
-    // an addition over p² elements takes it three times as long
+    // an addition over p² elements takes noble three times as long
     quickUpTo: of.group === 'g1' ? 2 ** 12 : 2 ** 10,
     async prepare(_, problem) {
       points = problem.points.map(({ x, y, infinity }) => (infinity ? Point.ZERO : Point.fromAffine({ x, y })));

@@ -1,33 +1,36 @@
-/** Something else that computes MSMs, timed in the same run, on the same adapter, on the same inputs. */
+/** A peer: another MSM implementation, timed in the same run, on the same adapter and inputs. */
 import type { AffinePoint, Coordinate } from '../oracle/known-bases.js';
 
-/** What to compute, in the shapes that libraries want it in. */
+/** The problem to compute, in the formats that libraries take. */
 export interface PeerProblem {
   readonly points: readonly AffinePoint<Coordinate>[];
-  /** x‖y for each point, little-endian, in so many bytes as the field of the coordinates takes. */
+  /** x‖y of each point, little-endian, with as many bytes as the field of the coordinates takes. */
   readonly pointBytes: Uint8Array<ArrayBuffer>;
   readonly scalars: readonly bigint[];
   /** 32 little-endian bytes each. */
   readonly scalarBytes: Uint8Array<ArrayBuffer>;
-  /** The sum, by the oracle. */
+  /** The sum by the oracle. */
   readonly expected: AffinePoint<Coordinate>;
-  /** WebGPU as this place has it, for peers that compute on it. */
+  /** The GPU entry point, for peers that compute on it. */
   readonly gpu: GPU | null;
 }
 
 /**
- * A peer is a module of this folder that offers a function which makes one of these; index.ts lists them. It stays in the bench: no peer is a
- * dependency of the package.
+ * A module of this folder exports a function that makes a peer; index.ts lists them. Peers stay in
+ * the bench: none is a dependency of the package.
  */
 export interface Peer<Result = unknown> {
   readonly name: string;
-  /** The most points that it takes a second for or so: larger ones are left out unless somebody asks for the peer by name. 0: it never takes part unasked. */
+  /**
+   * Largest number of points that takes about a second; larger sizes run only if the peer is asked
+   * for. 0: only if asked for.
+   */
   readonly quickUpTo: number;
-  /** Whatever may be done before the scalars are known, and conversions. Not timed. */
+  /** Converts the problem, and does what is possible before scalars are known. Not timed. */
   prepare(n: number, problem: PeerProblem): Promise<void>;
-  /** One MSM of what was prepared. Timed. */
+  /** Computes one MSM of the prepared problem. Timed. */
   run(): Promise<Result>;
-  /** Whether the result is right. Not timed; a time counts only if it is. */
+  /** Returns whether the result is correct. Not timed; a time counts only if it is. */
   check(result: Result): boolean;
   destroy?(): void;
 }

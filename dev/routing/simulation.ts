@@ -1,4 +1,7 @@
-/** The router on machines that are made up: what it decides, and what that costs beside the best that could have been decided. Deterministic. */
+/**
+ * Simulates the router on synthetic machines: its decisions, and their cost against the best
+ * decisions. Deterministic.
+ */
 import type { AdapterDescription } from '../../src/api/device.js';
 import type { CurveContext } from '../../src/curves/curve.js';
 import { type Coefficients, cpuCoefficients, gpuCoefficients, growingMs, trustOf } from '../../src/msm/plan/cost.js';
@@ -19,23 +22,29 @@ import {
 import { Random } from '../oracle/known-bases.js';
 import { type Trace, workloadOf } from './trace.js';
 
-/** A machine: what its GPU is called, how many threads it has, and what calls really take. */
+/** A machine: the name of its GPU, its threads, and the real times of calls. */
 export interface Machine {
   readonly about: string;
   readonly adapter: Pick<AdapterDescription, 'vendor' | 'architecture' | 'software'>;
   readonly workers: number;
-  /** Of BN254's G1, nanoseconds a digit. */
+  /** Times of BN254's G1, with nanoseconds a digit. */
   readonly gpu: { readonly fixedMs: number; readonly digitNs: number };
-  /** On one thread. */
+  /** Times on one thread. */
   readonly cpu: { readonly fixedMs: number; readonly digitNs: number };
-  /** At the same time either takes so many times as long: they share memory, heat, and the thread that feeds the GPU. */
+  /**
+   * Factor on both times if GPU and CPU work at once: they share memory, heat, and the thread that
+   * feeds the GPU.
+   */
   readonly together: number;
 }
 
-/** From public times where there are some (DESIGN §3, §10), else guessed: it is the router that is looked at, not they. */
+/**
+ * Machines. Times are from published benchmarks or guessed; the simulation is about the router, not
+ * about them.
+ */
 export const machines = {
   phone: {
-    about: 'a phone whose GPU is good (Adreno, 2^20 in 0.7 s), four cores that count',
+    about: 'a phone with a good GPU (Adreno, 2^20 in 0.7 s) and four fast cores',
     adapter: { vendor: 'qualcomm', architecture: 'adreno-8xx', software: false },
     workers: 3,
     gpu: { fixedMs: 12, digitNs: 42 },
@@ -59,7 +68,7 @@ export const machines = {
     together: 1.05,
   },
   'old laptop': {
-    about: 'a laptop whose GPU nobody knows, and a third as fast as is thought of such',
+    about: 'a laptop with an unknown GPU, a third as fast as the prior assumes',
     adapter: { vendor: '', architecture: '', software: false },
     workers: 3,
     gpu: { fixedMs: 14, digitNs: 75 },
@@ -83,7 +92,7 @@ export const machines = {
     together: 1.5,
   },
   'software, unnamed': {
-    about: 'two cores that play GPU as well, and do not say so (lavapipe in a browser that hides names)',
+    about: 'two cores with a software GPU that hides its name (lavapipe in a browser without names)',
     adapter: { vendor: '', architecture: '', software: false },
     workers: 1,
     gpu: { fixedMs: 120, digitNs: 1500 },
@@ -91,7 +100,7 @@ export const machines = {
     together: 1.8,
   },
   'software, slow': {
-    about: 'two cores that play GPU as well, and say so: a quarter as fast as is thought of such',
+    about: 'two cores with a software GPU that names itself, a quarter as fast as the prior assumes',
     adapter: { vendor: 'mesa', architecture: '', software: true },
     workers: 1,
     gpu: { fixedMs: 120, digitNs: 2400 },
@@ -99,7 +108,7 @@ export const machines = {
     together: 1.8,
   },
   'software, fast': {
-    about: 'a fallback adapter on many cores, beside WebAssembly that is interpreted',
+    about: 'a fallback adapter on many cores, next to interpreted WebAssembly',
     adapter: { vendor: '', architecture: '', software: true },
     workers: 1,
     gpu: { fixedMs: 30, digitNs: 180 },
@@ -108,14 +117,14 @@ export const machines = {
   },
 } as const satisfies Readonly<Record<string, Machine>>;
 
-/** Milliseconds of a whole trace, by who computed it. */
+/** Milliseconds of a whole trace by routing. */
 export interface Simulated {
   readonly cpu: number;
   readonly gpu: number;
   readonly auto: number;
-  /** The best of the three for each call, known afterwards. */
+  /** Best of the three for each call, in hindsight. */
   readonly best: number;
-  /** Calls that went to each. */
+  /** Number of calls by route. */
   readonly routes: Readonly<Record<'cpu' | 'gpu' | 'both', number>>;
 }
 
@@ -125,7 +134,7 @@ const truth = (curve: CurveContext, machine: Machine, of: 'gpu' | 'cpu'): Coeffi
   return { fixedMs, digitNs, bucketNs: (shape.bucketNs / shape.digitNs) * digitNs, byteNs: shape.byteNs };
 };
 
-/** A call that is divided, by the clock of the machine. */
+/** Simulates a divided call by the clock of the machine. */
 const divided = (
   models: Models,
   works: Works,
@@ -153,7 +162,7 @@ const divided = (
     }
     const share = (drawn.to - drawn.from) / n;
     const { digits, buckets, bytes } = works[next.of];
-    // of fewer scalars windows are narrower
+    // fewer scalars have narrower windows
     const work = { digits: share * digits, buckets: Math.sqrt(share) * buckets, bytes: share * bytes };
     const ms = together * (real[next.of].fixedMs + growingMs(real[next.of], work));
     stretches.push({ backend: next.of, work, ms });
@@ -161,13 +170,13 @@ const divided = (
   }
 };
 
-/** Of how many calls one takes several times as long as it should: something else ran. */
+/** Rate of outliers, which take several times as long because something else ran. */
 const OUTLIERS = { oneOf: 40, times: 5 } as const;
 
-/** Calls that nobody knows anything of take up to so much more or less. */
+/** Relative noise of all other calls. */
 const NOISE = 0.08;
 
-/** One trace on one machine; the same for the same seed. */
+/** Simulates one trace on one machine; deterministic by seed. */
 export const simulate = (curve: CurveContext, machine: Machine, trace: Trace, seed: number): Simulated => {
   const random = new Random(seed);
   const real = { gpu: truth(curve, machine, 'gpu'), cpu: truth(curve, machine, 'cpu') };
@@ -184,7 +193,7 @@ export const simulate = (curve: CurveContext, machine: Machine, trace: Trace, se
     const route = decision.route === 'compile' ? 'cpu' : decision.route;
     routes[route === 'trial' ? 'both' : route]++;
     const both = divided(models, works, real, machine.together, load.n, first);
-    // of fewer scalars windows are narrower
+    // fewer scalars have narrower windows
     const partOf = ({ digits, buckets, bytes }: Works['gpu'], share: number) => ({
       digits: share * digits,
       buckets: Math.sqrt(share) * buckets,
@@ -204,7 +213,7 @@ export const simulate = (curve: CurveContext, machine: Machine, trace: Trace, se
     all.gpu += took.gpu;
     all.auto += took[route];
     all.best += Math.min(took.cpu, took.gpu, took.both);
-    // the clock shows the mishap; it would have befallen any route, and is not counted
+    // the outlier is visible to the router, but not counted, because it would have hit any route
     const seen = ({ ms, ...stretch }: Stretch): Stretch => ({ ...stretch, ms: mishap * ms });
     if (route === 'trial') {
       const [gpuMs, cpuMs] = (['gpu', 'cpu'] as const).map(

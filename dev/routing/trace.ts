@@ -1,4 +1,4 @@
-/** Calls that a prover makes, one after the other: for asking who should compute them. */
+/** Traces: sequences of calls of a prover, for routing. */
 import type { CurveContext } from '../../src/curves/curve.js';
 import type { Group } from '../../src/curves/names.js';
 import { NO_TABLES, type Workload } from '../../src/msm/plan/workload.js';
@@ -7,20 +7,23 @@ import { Random } from '../oracle/known-bases.js';
 /** An MSM of a trace. */
 export interface TraceCall {
   readonly n: number;
-  /** Scalars that are not zero. */
+  /** Number of non-zero scalars. */
   readonly nonZero: number;
-  /** Of the longest scalar. */
+  /** Bits of the longest scalar. */
   readonly bits: number;
   readonly group: Group;
 }
 
 export type Trace = readonly TraceCall[];
 
-/** Calls of the trace that was published (DESIGN §10): so many, of 16 k to 131 k scalars, many of them sparse. */
+/**
+ * Number and sizes of the calls of a published Groth16 trace: 16 k to 131 k scalars, many of them
+ * sparse.
+ */
 const CALLS = 491;
 const SIZES = { least: 14, most: 17 } as const;
 
-/** One after that shape; the same for the same seed. */
+/** Makes a trace of that shape; deterministic by seed. */
 export const makeTrace = (
   seed: number,
   calls = CALLS,
@@ -30,9 +33,9 @@ export const makeTrace = (
   const unit = (): number => random.below(2 ** 20) / 2 ** 20;
   return Array.from({ length: calls }, (): TraceCall => {
     const n = Math.round(2 ** (least + (most - least) * unit()));
-    // three of five are sparse: selectors, and columns of which few rows are used
+    // three of five calls are sparse: selectors, and columns with few used rows
     const share = random.below(5) < 3 ? 0.002 * 100 ** unit() : 1;
-    // witnesses are often short
+    // witness scalars are often short
     const bits = random.below(4) === 0 ? 1 + random.below(32) : 253;
     return { n, nonZero: Math.max(1, Math.round(share * n)), bits, group: 'g1' };
   });
@@ -46,10 +49,10 @@ const jsonOf = (text: string): unknown => {
   }
 };
 
-/** @throws RangeError that says what is no call of a trace */
+/** @throws RangeError that names the invalid call */
 export const parseTrace = (text: string): Trace => {
   const given = jsonOf(text);
-  if (!Array.isArray(given) || given.length === 0) throw new RangeError('trace: it is an array of calls');
+  if (!Array.isArray(given) || given.length === 0) throw new RangeError('trace: must be a non-empty array of calls');
   return given.map((call: Partial<TraceCall> | null, i) => {
     const { n, nonZero = n, bits = 253, group = 'g1' } = call ?? {};
     const isCount = (value: unknown, most: number): value is number =>
@@ -62,7 +65,7 @@ export const parseTrace = (text: string): Trace => {
   });
 };
 
-/** What the survey would say of the scalars of a call. */
+/** Returns the workload that the survey would report for a call. */
 export const workloadOf = ({ n, nonZero, bits }: TraceCall, { signedBits }: CurveContext): Workload => {
   const length = Math.min(bits, signedBits);
   const isPicked = 2 * nonZero < n;

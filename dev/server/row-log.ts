@@ -1,6 +1,7 @@
 /**
- * The dev server's end-points `POST /progress` and `POST /results`: each takes one row of a run as JSON and appends it
- * to `progress.jsonl` or `results.jsonl`. Only the page itself may post: rows from another origin are refused.
+ * Endpoints of the dev server, `POST /progress` and `POST /results`. Each takes one row of a run as
+ * JSON and appends it to `progress.jsonl` or `results.jsonl`. Rows from another origin than the
+ * page are rejected.
  */
 import { appendFile, mkdir } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -8,19 +9,22 @@ import { join } from 'node:path';
 import type { Plugin, PreviewServer, ViteDevServer } from 'vite';
 import { type RowPath, rowPaths } from '../bench/rows.js';
 
-/** A row with the phases of an MSM takes about 2 KB, a trace about 80 bytes a pass, of which an MSM in thousands of submits has tens of thousands. */
+/**
+ * Largest row. A row with phases takes about 2 KB; a trace takes 80 bytes a pass, and an MSM in
+ * thousands of submits has tens of thousands of passes.
+ */
 export const maxRowBytes = 16 * 1024 * 1024;
 
-/** What a request is refused with. */
+/** Makes an error with the HTTP status of the response. */
 const refusal = (status: number, message: string) => Object.assign(new Error(message), { status });
 
-/** Browsers send the origin with every POST. */
+/** Rejects other origins. Browsers send the origin with every POST. */
 function checkOrigin({ headers }: IncomingMessage): void {
   const { origin } = headers;
   if (origin === undefined) return;
   const from = URL.canParse(origin) ? new URL(origin).host : null;
-  // Over https browsers speak HTTP/2, which has :authority in the place of Host.
-  if (from !== (headers[':authority'] ?? headers.host)) throw refusal(403, 'rows are taken from the page itself only');
+  // over https browsers speak HTTP/2, which has :authority instead of Host
+  if (from !== (headers[':authority'] ?? headers.host)) throw refusal(403, 'rows must come from the page itself');
 }
 
 async function readRow(request: IncomingMessage): Promise<unknown> {
@@ -28,21 +32,21 @@ async function readRow(request: IncomingMessage): Promise<unknown> {
   let length = 0;
   for await (const chunk of request) {
     length += chunk.length;
-    if (length > maxRowBytes) throw refusal(413, `a row has at most ${maxRowBytes} bytes`);
+    if (length > maxRowBytes) throw refusal(413, `the row exceeds ${maxRowBytes} bytes`);
     chunks.push(chunk);
   }
   try {
     return JSON.parse(Buffer.concat(chunks).toString('utf8'));
   } catch {
-    throw refusal(400, 'a row is JSON');
+    throw refusal(400, 'the row is not JSON');
   }
 }
 
-/** @param folder where the files are; made when the first row comes */
+/** @param folder folder of the files, created with the first row */
 export function createRowLog(folder: string) {
   let last: Promise<void> = Promise.resolve();
 
-  /** Rows are appended one after the other, so that no two lines mix. */
+  /** Appends rows one after the other, so that lines do not mix. */
   const append = (path: RowPath, row: unknown): Promise<void> => {
     const appended = last.then(async () => {
       await mkdir(folder, { recursive: true });
@@ -57,7 +61,7 @@ export function createRowLog(folder: string) {
     const path = rowPaths.find((known) => known === asked);
     if (path === undefined) return next();
     try {
-      if (request.method !== 'POST') throw refusal(405, 'rows are posted');
+      if (request.method !== 'POST') throw refusal(405, 'send rows with POST');
       checkOrigin(request);
       await append(path, await readRow(request));
       response.writeHead(204).end();
@@ -68,7 +72,7 @@ export function createRowLog(folder: string) {
   };
 }
 
-/** Vite plugin: the end-points, in the dev server and in `vite preview`. */
+/** Vite plugin with the endpoints, for the dev server and `vite preview`. */
 export function rowLog(folder: string): Plugin {
   const serve = ({ middlewares }: ViteDevServer | PreviewServer): void => {
     middlewares.use(createRowLog(folder));

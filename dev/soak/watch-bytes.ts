@@ -1,9 +1,12 @@
-/** What buffers of the library a device holds, at the boundary of the API: no count of the library's own. */
+/**
+ * Counts the buffers of the library on a device at the boundary of the API, independently of the
+ * library.
+ */
 export interface WatchedBytes {
-  /** Now, and the most so far. */
+  /** Bytes now, and at most so far. */
   readonly bytes: number;
   readonly peak: number;
-  /** Buffers that were made, and that were destroyed. */
+  /** Buffers created, and buffers destroyed. */
   readonly made: number;
   readonly frees: number;
 }

@@ -1,4 +1,4 @@
-/** Arguments of the two programs: what each has to be, and one line that says so where it is something else. */
+/** Parses the arguments of both programs, and explains invalid ones in one line. */
 import { parseArgs } from 'node:util';
 
 /**
@@ -9,11 +9,11 @@ import { parseArgs } from 'node:util';
 /**
  * @template Otherwise
  * @param {number} least
- * @param {Otherwise} otherwise where it is not given
+ * @param {Otherwise} otherwise value if the argument is absent
  * @returns {Argument<number | Otherwise>}
  */
 export const whole = (least, otherwise) => ({
-  rule: `a whole number from ${least} on`,
+  rule: `a whole number, ${least} or more`,
   read: (text) =>
     /^\d+$/.test(text) && Number(text) >= least && Number.isSafeInteger(Number(text)) ? Number(text) : undefined,
   otherwise,
@@ -45,7 +45,7 @@ export const backend = {
 };
 
 /**
- * Ends the process where there is nothing to start: 0 after --help, 2 if something is wrong.
+ * Parses the arguments. Ends the process with 0 after --help, and with 2 if an argument is invalid.
  *
  * @template {Record<string, Argument<any>>} Known
  * @param {string} usage
@@ -66,7 +66,7 @@ export function readArguments(usage, known) {
       options: { help: { type: 'boolean' }, ...Object.fromEntries(names.map((name) => [name, { type: 'string' }])) },
     }).values;
   } catch (error) {
-    refuse(`${String(/** @type {Error} */ (error).message).split(/[.\n]/)[0]}. --help says what there is.`);
+    refuse(`${String(/** @type {Error} */ (error).message).split(/[.\n]/)[0]}. --help lists the arguments.`);
   }
   if (given.help) {
     console.log(usage);
@@ -75,7 +75,7 @@ export function readArguments(usage, known) {
   const values = Object.entries(known).map(([name, { rule, read, otherwise }]) => {
     const text = given[name];
     if (typeof text !== 'string') return [name, otherwise];
-    return [name, read(text) ?? refuse(`--${name} is ${JSON.stringify(text)}, and has to be ${rule}`)];
+    return [name, read(text) ?? refuse(`--${name} is ${JSON.stringify(text)}; it must be ${rule}`)];
   });
   return Object.fromEntries(values);
 }

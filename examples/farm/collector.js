@@ -1,59 +1,34 @@
-/** The collector: checks every partial sum that arrives, adds up those of a statement, and says so of statements that failed. It may be killed at any time; several may run. */
+/**
+ * The collector: checks every partial sum, adds up those of a statement, and reports statements
+ * that failed. It may be killed at any time, and several may run.
+ */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MsmError } from 'webgpu-msm';
+import { faultOf, isInfinity } from './check-sum.js';
 import { DEAD_LETTERS } from './database.js';
 import { Engines } from './engines.js';
 import { FarmError, written } from './errors.js';
 import { namesRange } from './statement.js';
 
 /**
- * What the collector tells. `wrong`: what `worker` delivered was no point of the group, or another sum than the collector's, which stands in its place.
+ * Events of the collector. `wrong`: `worker` delivered a point outside the group, or another sum
+ * than the collector's, which replaces it.
  *
- * @typedef {(
- *   | { event: 'accepted', statement: string, first: number, worker: string, audited: boolean }
- *   | { event: 'wrong', statement: string, first: number, worker: string, why: string }
- *   | { event: 'done' | 'failed', statement: string }
- *   | { event: 'trouble', code: string, message: string }
- * )} CollectorEvent
+ * @typedef {( | { event: 'accepted', statement: string, first: number, worker: string, audited:
+ *   boolean } | { event: 'wrong', statement: string, first: number, worker: string, why: string } |
+ *   { event: 'done' | 'failed', statement: string } | { event: 'trouble', code: string, message:
+ *   string } )} CollectorEvent
  *
  * @typedef {object} CollectorOptions
- * @property {number} [shards] how many queues ranges are dealt out to: as many as there are workers
- * @property {number} [auditShare] of the partial sums, drawn at random, so many are computed again by the collector
- * @property {string} [name] under which it keeps sums of its own
+ * @property {number} [shards] number of queues that ranges are distributed to: one per worker
+ * @property {number} [auditShare] share of the partial sums, drawn at random, that the collector
+ *   computes again
+ * @property {string} [name] name under which the collector keeps its own sums
  * @property {import('./engines.js').EngineOptions} [engine]
  * @property {number} [pollMs]
- * @property {number} [expirySeconds] how often leases are looked at
+ * @property {number} [expirySeconds] interval at which leases are checked
  * @property {(event: CollectorEvent) => void} [report]
  */
-
-/**
- * Why a partial sum is wrong whatever was asked for: not canonical, not on the curve, not in the group.
- *
- * @param {import('webgpu-msm').MsmEngine} engine
- * @param {Uint8Array} sum
- * @returns {Promise<string | null>}
- */
-async function faultOf(engine, sum) {
-  try {
-    const point = await engine.loadBases(sum, { encoding: 'be', checkSubgroup: true });
-    const { length } = point;
-    point.destroy();
-    return length === 1 ? null : `it is ${length} points`;
-  } catch (error) {
-    if (error instanceof MsmError && ['bad-argument', 'not-on-curve', 'not-in-subgroup'].includes(error.code)) {
-      return `${error.code}: ${error.message}`;
-    }
-    throw error;
-  }
-}
-
-/**
- * Whether a sum is infinity: zeros, or (0, 1) of Edwards form. Nearly no sum is, and it is what comes of memory that nobody wrote.
- *
- * @param {Uint8Array} sum
- */
-const isInfinity = (sum) => sum.every((byte, i) => byte === 0 || (byte === 1 && i === sum.length - 1));
 
 export class Collector {
   #database;
@@ -65,7 +40,7 @@ export class Collector {
   #loop;
 
   /**
-   * Opens one, and what it needs in the database.
+   * Opens a collector, and creates its tables and queues.
    *
    * @param {import('./database.js').Database} database
    * @param {CollectorOptions} [options]
@@ -74,7 +49,7 @@ export class Collector {
     const { shards = 1, expirySeconds = 5, report = () => {} } = options;
     await database.prepare(shards);
     const ending = new AbortController();
-    // it gives away again what workers that are gone had taken
+    // pg-boss hands out again what lost workers had taken
     const boss = await database.startBoss({ max: 2, maintenanceIntervalSeconds: expirySeconds }, (error) => {
       if (!ending.signal.aborted) report({ event: 'trouble', ...written(error) });
     });
@@ -149,7 +124,7 @@ export class Collector {
       } catch (error) {
         const why = `the sum of worker ${worker} for the range from ${first} on had to be computed again, which failed`;
         if (!row.done) return this.#fail(db, statement, 'unverifiable', why, written(error));
-        // somebody has its sum, and it may well be right
+        // the sum was published already, and may well be right
         await this.#accept(db, row, { by: worker, sum: row.sum, audited: false });
         const message = `statement ${statement} is done, but ${why}: ${written(error).message}`;
         return [{ event: 'trouble', code: 'unverifiable', message }];
@@ -169,7 +144,7 @@ export class Collector {
           sum,
           why,
         ]);
-        // and what else of it was taken on trust, here and where nobody has the sum yet
+        // doubts all other unaudited sums of this worker, in this statement and in open ones
         await db.query(
           `update farm.partial set state = 'doubted' where worker = $1 and not audited
            and (statement = $2 or statement in (select id from farm.statement where state = 'open'))`,
@@ -185,7 +160,7 @@ export class Collector {
   }
 
   #otherSum() {
-    return `it is not the sum that ${this.#options.name} computed`;
+    return `it differs from the sum that ${this.#options.name} computed`;
   }
 
   /**
@@ -202,12 +177,14 @@ export class Collector {
   }
 
   /**
-   * @param {{ sum: Uint8Array, state: string, worker: string, task: import('./statement.js').Task }} partial
-   * @returns {Promise<{ fault: string | null, audited: boolean, sum: Uint8Array }>} with the sum that is right
+   * @param {{ sum: Uint8Array, state: string, worker: string, task: import('./statement.js').Task
+   *   }} partial
+   * @returns {Promise<{ fault: string | null, audited: boolean, sum: Uint8Array }>} the verdict
+   *   with the correct sum
    */
   async #judge({ sum, state, task }) {
     const fault = await faultOf(await this.#engines.of(task), sum);
-    // nobody can tell beforehand which
+    // random, so that audits are unpredictable
     const isDrawn = randomInt(2 ** 32) < this.#options.auditShare * 2 ** 32;
     const audited = fault !== null || state === 'doubted' || isInfinity(sum) || isDrawn;
     if (!audited) return { fault, audited, sum };
@@ -221,14 +198,15 @@ export class Collector {
   }
 
   /**
-   * The sum of a statement, if all of its partial sums are accepted.
+   * Computes the sum of a statement if all of its partial sums are accepted.
    *
    * @param {import('./database.js').Transaction} db
    * @param {string} statement
-   * @param {import('./statement.js').Task} task any of it
+   * @param {import('./statement.js').Task} task any task of the statement
    */
   async #finish(db, statement, task) {
-    // one collector at a time, or two would each miss what the other one is about to accept
+    // locks the statement, or two collectors would each miss the sum that the other is about to
+    // accept
     await db.query('select from farm.statement where id = $1 for update', [statement]);
     const missing = await db.query(
       `select from farm.range where statement = $1 and not exists (select from farm.partial
@@ -249,7 +227,8 @@ export class Collector {
   }
 
   /**
-   * A dead letter: a range that failed as often as it may. Its statement failed, and the rest of it need not be computed.
+   * Handles a dead letter: a range that failed as often as allowed. Its statement fails, and the
+   * other ranges are cancelled.
    *
    * @returns {Promise<CollectorEvent[] | null>} null if there is none
    */
@@ -263,16 +242,16 @@ export class Collector {
       await boss.complete(DEAD_LETTERS, letter.id, {}, { db });
       if (!namesRange(letter.data)) return [];
       const { statement, first, count } = letter.data;
-      // one that was submitted again since has nothing to do with it; and nobody finishes it meanwhile
+      // ignores a letter from before the statement was submitted again, and locks an open one
       const open = await db.query(
         `select from farm.statement where id = $1 and state = 'open' and date_trunc('milliseconds', opened_on) <= $2 for update`,
         [statement, letter.createdOn],
       );
       if (open.rowCount === 0) return [];
       const there = await db.query('select from farm.partial where statement = $1 and first = $2', [statement, first]);
-      // its last worker was late, and not without success
+      // a sum is there: the last worker was late, but succeeded
       if (there.rowCount !== 0) return [];
-      /** What `fail` was given, or what pg-boss writes where a lease was over. @type {any} */
+      /** Output of `fail`, or of pg-boss if a lease expired. @type {any} */
       const output = letter.output;
       const cause = output.value ?? output;
       const why = `range ${first} to ${first + count} failed ${letter.retryLimit + 1} times, ${
@@ -293,7 +272,7 @@ export class Collector {
   async #fail(db, statement, code, why, cause) {
     const { message } = new FarmError(
       code,
-      `${why}. Mend that, and submit the statement again: what is there of it is kept`,
+      `${why}. Fix the cause, and submit the statement again: its finished ranges are kept`,
     );
     const { rowCount } = await db.query(
       `update farm.statement set state = 'failed', error = $2, closed_on = now() where id = $1 and state = 'open'`,

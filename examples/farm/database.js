@@ -1,14 +1,18 @@
-/** PostgreSQL, which has everything that must not be lost: statements, jobs (pg-boss) and partial sums. Workers and the collector live through its restarts. */
+/**
+ * PostgreSQL keeps everything that must not be lost: statements, jobs (pg-boss) and partial sums.
+ * Workers and the collector survive its restarts.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import PgBoss from 'pg-boss';
 
-/** Where a job goes that failed as often as it may. */
+/** Queue of jobs that failed as often as allowed. */
 export const DEAD_LETTERS = 'dead-ranges';
 
 /**
- * Ranges are dealt out to so many queues, and each worker looks at one of them first: range i of the next statement over the same bases then comes to the
- * worker that has them loaded.
+ * Returns the queue of a shard. Ranges are distributed to several queues, and each worker asks one
+ * of them first, so that range i of the next statement over the same bases reaches the worker that
+ * has them loaded.
  *
  * @param {number} shard
  */
@@ -32,7 +36,7 @@ const TABLES = `
     task jsonb not null,
     primary key (statement, first)
   );
-  -- the key is why nothing counts twice
+  -- the key keeps a range from counting twice
   create table if not exists farm.partial (
     statement uuid not null,
     first int not null,
@@ -41,7 +45,7 @@ const TABLES = `
     state text not null default 'arrived' check (state in ('arrived', 'doubted', 'accepted')),
     audited boolean not null default false,
     arrived_on timestamptz not null default now(),
-    -- who delivered another sum, while it is doubted
+    -- worker of another, different sum, while this one is doubted
     rival text,
     rival_sum bytea,
     primary key (statement, first),
@@ -58,10 +62,13 @@ const TABLES = `
   );
 `;
 
-/** Classes of PostgreSQL's and codes of the system's: no connection, or too many; it shuts down, crashed or starts; it gave somebody up who did nothing for too long; and a transaction that only has to be done again. */
+/**
+ * PostgreSQL classes and system codes of passing errors: no connection or too many; shutdown, crash
+ * or start; an idle transaction that was ended; and a transaction to repeat.
+ */
 const PASSING_CODE =
   /^(08...|53300|57P0[1235]|25P03|40001|40P01|ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT)$/;
-/** pg has no codes for these. */
+/** Messages of passing errors for which pg has no code. */
 const PASSING_MESSAGE =
   /Connection terminated|connection error and is not queryable|Client was closed|exceeded when trying to connect/;
 
@@ -71,7 +78,7 @@ const passes = (error) =>
   (PASSING_CODE.test(String('code' in error ? error.code : '')) || PASSING_MESSAGE.test(error.message));
 
 /**
- * One transaction: for queries, and for pg-boss to take part in.
+ * A transaction, for queries and for pg-boss.
  *
  * @typedef {object} Transaction
  * @property {(text: string, values?: unknown[]) => Promise<pg.QueryResult>} query
@@ -82,13 +89,14 @@ export class Database {
   #pool;
   #onLost;
 
-  /** pg-boss, that starts nothing by itself: whoever calls it says in which transaction. */
+  /** A pg-boss that starts nothing by itself; each call names its transaction. */
   boss = new PgBoss({
     db: { executeSql: (text, values) => this.#pool.query(text, values) },
     supervise: false,
     schedule: false,
     migrate: false,
-    // or jobs that wait for 14 days are thrown away, and their statement is open for ever
+    // pg-boss would otherwise drop jobs that wait for 14 days, and their statement would stay open
+    // for ever
     retentionDays: 3650,
   });
 
@@ -96,8 +104,10 @@ export class Database {
    * @param {string} url `postgres://user:password@host:port/database`
    * @param {object} [options]
    * @param {number} [options.connections]
-   * @param {number} [options.idleMs] a transaction that nothing was heard of for so long is rolled back, so that who was halted in the middle of it holds nobody up; 0 for never
-   * @param {(error: Error) => void} [options.onLost] is told whenever a transaction met a database that is not there
+   * @param {number} [options.idleMs] silence after which a transaction is rolled back, so that a
+   *   halted client blocks nobody; 0 for never
+   * @param {(error: Error) => void} [options.onLost] called whenever a transaction finds no
+   *   database
    */
   constructor(url, { connections = 2, idleMs = 0, onLost = () => {} } = {}) {
     this.url = url;
@@ -109,17 +119,19 @@ export class Database {
       keepAlive: true,
       idle_in_transaction_session_timeout: idleMs,
     });
-    // A connection that breaks while nobody waits for it would end the process. Whoever uses it next is told.
+    // a connection that breaks while idle would otherwise end the process; its next user gets the
+    // error
     this.#pool.on('error', () => {});
     this.#pool.on('connect', (client) => client.on('error', () => {}));
   }
 
   /**
-   * Does a transaction, again and again while there is no database. A commit whose answer was lost is done twice: every transaction of the farm may be.
+   * Runs a transaction, and repeats it while there is no database. A commit whose answer was lost
+   * is repeated too; all transactions of the farm allow that.
    *
    * @template Result
    * @param {(transaction: Transaction) => Promise<Result>} body
-   * @param {AbortSignal} [signal] ends the waiting for a database
+   * @param {AbortSignal} [signal] ends the wait for the database
    * @returns {Promise<Result>}
    */
   async transaction(body, signal) {
@@ -127,7 +139,7 @@ export class Database {
   }
 
   /**
-   * Again and again while there is no database.
+   * Runs `body`, and repeats it while there is no database.
    *
    * @template Result
    * @param {() => Promise<Result>} body
@@ -153,7 +165,7 @@ export class Database {
    */
   async #once(body) {
     const client = await this.#pool.connect();
-    /** What a query rejected with: pg-boss keeps to itself what its `fetch` meets. @type {unknown} */
+    /** First error of a query, because pg-boss hides the errors of its `fetch`. @type {unknown} */
     let met;
     const query = (/** @type {string} */ text, /** @type {unknown[]} */ values = []) =>
       client.query(text, values).catch((error) => {
@@ -171,20 +183,20 @@ export class Database {
     } catch (error) {
       throw met ?? error;
     } finally {
-      // a connection in an unknown state is closed, which rolls back what it had begun
+      // after a failure the connection is closed, which rolls its transaction back
       client.release(failed);
     }
   }
 
   /**
-   * A pg-boss with connections of its own, that starts things by itself; it waits for a database that is not there.
+   * Starts a pg-boss with its own connections and schedule. Waits for the database.
    *
    * @param {PgBoss.ConstructorOptions} options
    * @param {(error: Error) => void} onError
    */
   startBoss(options, onError) {
     return this.#whileGone(async () => {
-      // one that did not start cannot be started again
+      // an instance that failed to start cannot be started again
       const boss = new PgBoss({ connectionString: this.url, schedule: false, ...options });
       boss.on('error', onError);
       return boss.start();
@@ -192,9 +204,9 @@ export class Database {
   }
 
   /**
-   * Makes what is not there yet: pg-boss's tables, the farm's, and the queues.
+   * Creates missing tables of pg-boss and of the farm, and missing queues.
    *
-   * @param {number} shards how many queues ranges are dealt out to
+   * @param {number} shards number of queues for ranges
    */
   async prepare(shards) {
     await this.#whileGone(async () => {
@@ -209,14 +221,14 @@ export class Database {
       }
     });
     await this.transaction(async ({ query }) => {
-      // `if not exists` is no protection from others that do the same at the same moment
+      // `if not exists` does not protect against concurrent creation
       await query(`select pg_advisory_xact_lock(hashtext('farm tables'))`);
       await query(TABLES);
     });
   }
 
   /**
-   * The queues of ranges, in order of their shards; none before `prepare`.
+   * Returns the queues of ranges by shard; none before `prepare`.
    *
    * @param {AbortSignal} [signal]
    */

@@ -1,25 +1,32 @@
-/** What computes: engines of webgpu-msm, one for each group, on Dawn's WebGPU or on the CPU; and bases that stay loaded. */
+/**
+ * Engines of webgpu-msm, one for each group, on Dawn's WebGPU or the CPU, with a cache of loaded
+ * bases.
+ */
 import { createMsmEngine } from 'webgpu-msm';
 import { readReference } from './reference.js';
 
 /**
  * @typedef {object} EngineOptions
  * @property {'auto' | 'gpu' | 'cpu' | 'both'} [backend]
- * @property {number} [maxWorkers] threads beside the process's own, where the CPU computes
- * @property {boolean | number} [verify] what the GPU computed is computed once more in another way: always, or with this probability
- * @property {number} [basesBudget] bytes of points that stay loaded; the longest unused go first
+ * @property {number} [maxWorkers] threads besides the process's own, if the CPU computes
+ * @property {boolean | number} [verify] computes results of the GPU a second time in another way:
+ *   always, or with this probability
+ * @property {number} [basesBudget] bytes of cached bases; the least recently used are dropped first
  */
 
 export class Engines {
   /** @type {Omit<import('webgpu-msm').MsmEngineOptions, 'curve' | 'group'>} */
   #options;
   #basesBudget;
-  /** Dawn has to stay reachable as long as anything runs on it. @type {GPU | undefined} */
+  /** Dawn must stay reachable while anything runs on it. @type {GPU | undefined} */
   #gpu;
   /** @type {Map<string, Promise<import('webgpu-msm').MsmEngine>>} */
   #engines = new Map();
-  /** In the order of their last use. @type {Map<string, { bases: import('webgpu-msm').Bases, bytes: number }>} */
-  #shelf = new Map();
+  /**
+   * Bases cache in order of last use. @type {Map<string, { bases: import('webgpu-msm').Bases,
+   * bytes: number }>}
+   */
+  #cache = new Map();
 
   /** @param {EngineOptions} [options] */
   constructor({ basesBudget = 2 ** 28, ...options } = {}) {
@@ -27,7 +34,7 @@ export class Engines {
     this.#basesBudget = basesBudget;
   }
 
-  /** WebGPU, unless only the CPU is to compute; for `auto` it may be missing. */
+  /** Opens WebGPU unless only the CPU computes. With `auto` it may be missing. */
   async #webgpu() {
     if (this.#options.backend === 'cpu') return undefined;
     try {
@@ -49,7 +56,7 @@ export class Engines {
     if (known !== undefined) return known;
     const engine = this.#open(curve, group);
     this.#engines.set(name, engine);
-    // the next one tries again
+    // a failed engine is forgotten, so that the next call tries again
     engine.catch(() => this.#engines.delete(name));
     return engine;
   }
@@ -61,7 +68,7 @@ export class Engines {
   async #open(curve, group) {
     const gpu = await this.#webgpu();
     const options = { ...this.#options, curve, group, ...(gpu === undefined ? {} : { gpu }) };
-    // bytes go in and out, so that the coordinates are nobody's concern here
+    // the farm passes bytes only, so the type of coordinates does not matter
     return createMsmEngine(/** @type {import('webgpu-msm').MsmEngineOptions} */ (options));
   }
 
@@ -69,32 +76,33 @@ export class Engines {
   async #basesOf(task) {
     const { curve, group, bases } = task;
     const name = `${curve}/${group}/${bases.encoding}/${bases.sha256}`;
-    const loaded = this.#shelf.get(name);
+    const loaded = this.#cache.get(name);
     if (loaded !== undefined) {
-      this.#shelf.delete(name);
-      this.#shelf.set(name, loaded);
+      this.#cache.delete(name);
+      this.#cache.set(name, loaded);
       return loaded.bases;
     }
     const engine = await this.of(task);
     const points = await readReference(bases);
-    // in the group and not only on the curve, as what comes of them is checked to be
+    // checked for the group and not only the curve, because sums are checked for the group as well
     const fresh = await engine.loadBases(points, { encoding: bases.encoding, checkSubgroup: true });
-    this.#shelf.set(name, { bases: fresh, bytes: fresh.byteLength });
-    let bytes = [...this.#shelf.values()].reduce((sum, each) => sum + each.bytes, 0);
-    for (const [other, { bases: longest, bytes: its }] of this.#shelf) {
+    this.#cache.set(name, { bases: fresh, bytes: fresh.byteLength });
+    let bytes = [...this.#cache.values()].reduce((sum, each) => sum + each.bytes, 0);
+    for (const [other, { bases: longest, bytes: its }] of this.#cache) {
       if (bytes <= this.#basesBudget || other === name) break;
       longest.destroy();
-      this.#shelf.delete(other);
+      this.#cache.delete(other);
       bytes -= its;
     }
     return fresh;
   }
 
   /**
-   * The sum of a range.
+   * Computes the sum of a range.
    *
    * @param {import('./statement.js').Task} task
-   * @returns {Promise<{ sum: Uint8Array, on: 'gpu' | 'cpu' | 'both' | null }>} in the encoding `be`, and who computed it
+   * @returns {Promise<{ sum: Uint8Array, on: 'gpu' | 'cpu' | 'both' | null }>} the sum in the
+   *   encoding `be`, and its backend
    */
   async sumOf(task) {
     const scalars = await readReference(task.scalars);
@@ -108,8 +116,8 @@ export class Engines {
     for (const engine of await Promise.allSettled(this.#engines.values()))
       if (engine.status === 'fulfilled') engine.value.destroy();
     this.#engines.clear();
-    this.#shelf.clear();
-    // and has to be let go, or Node does not exit
+    this.#cache.clear();
+    // released, or Node would not exit
     this.#gpu = undefined;
   }
 }

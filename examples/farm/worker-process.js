@@ -1,6 +1,6 @@
 /**
- * One worker: a process, on this machine or on another one that sees the same files. It ends when it is told to (SIGTERM, SIGINT), after the range in hand;
- * or, where another process started it over IPC, with that process.
+ * A worker process, on this machine or on another one with the same files. SIGTERM and SIGINT end
+ * it after the current range. If another process started it over IPC, it ends with that process.
  */
 import { hostname } from 'node:os';
 import { backend, readArguments, share, whole, word } from './arguments.js';
@@ -19,11 +19,11 @@ const values = readArguments(
     'poll-ms': whole(1, 500),
   },
 );
-// not an argument: those are shown to everybody on the machine
+// not an argument, because all users of the machine can see arguments
 const url = process.env.FARM_DATABASE;
 if (url === undefined) {
   console.error(
-    'FARM_DATABASE is not set, and has to be the address of the database, such as postgres://user:password@host:5432/database',
+    'FARM_DATABASE is not set; set it to the address of the database, such as postgres://user:password@host:5432/database',
   );
   process.exit(2);
 }

@@ -4,12 +4,15 @@ const button = document.querySelector('#compute');
 const output = document.querySelector('#output');
 const generator = { x: 1n, y: 2n, infinity: false };
 
-/** Made at the first use and kept: the engine holds the GPU device, the compiled shaders and the bases. */
+/**
+ * Created on first use and kept: the engine holds the GPU device, the compiled shaders and the
+ * bases.
+ */
 let prover = null;
 
 async function openProver() {
   const engine = await createMsmEngine({ curve: 'bn254' });
-  // Bases stay on the GPU. Large sets are better given as bytes: x‖y, 32 bytes each, little-endian.
+  // bases stay on the GPU; large sets are faster as bytes: x‖y, 32 bytes each, little-endian
   const bases = await engine.loadBases([generator, generator]);
   return { engine, bases };
 }
@@ -25,7 +28,10 @@ async function compute() {
   ].join('\n');
 }
 
-/** So few points are done before a GPU would have answered, and the engine does them on the CPU: see `tuning.cpuBelow`. */
+/**
+ * Names the backend. So few points run on the CPU, which is done before a GPU would answer: see
+ * `tuning.cpuBelow`.
+ */
 function where({ lastRun, adapter }) {
   return lastRun.on === 'cpu' ? 'the CPU' : adapter.description || adapter.architecture || 'the GPU';
 }
@@ -36,7 +42,7 @@ button.addEventListener('click', async () => {
   try {
     await compute();
   } catch (error) {
-    // `code` is stable, for programs.
+    // `code` is stable, for programs
     output.textContent = error instanceof MsmError ? `${error.code}: ${error.message}` : String(error);
   } finally {
     button.disabled = false;

@@ -1,4 +1,4 @@
-/** Little-endian numbers one behind the other, and the files of snarkjs that they make up. */
+/** Writes consecutive little-endian numbers, and the files of snarkjs made of them. */
 export class Bytes {
   #bytes = new Uint8Array(1024);
   #view = new DataView(this.#bytes.buffer);
@@ -28,7 +28,7 @@ export class Bytes {
     return this;
   }
 
-  /** @param bytes a multiple of 8 */
+  /** @param bytes number of bytes, a multiple of 8 */
   number(value: bigint, bytes: number): this {
     const at = this.#room(bytes);
     for (let i = 0; i < bytes; i += 8) {
@@ -48,7 +48,7 @@ export class Bytes {
   }
 }
 
-/** A file of snarkjs's: what it is, its version, and sections with their number and length. */
+/** Makes a snarkjs file: its kind, version, and sections with number and length. */
 export const fileOf = (
   kind: 'r1cs' | 'wtns' | 'zkey',
   version: number,

@@ -1,10 +1,10 @@
-/** A circuit and a witness of it, made in code: no compiler is needed. */
+/** Makes a circuit and a witness in code, without a compiler. */
 import { Bytes, fileOf } from './bytes.js';
 
-/** A sum of wires, each with a factor. */
+/** A linear combination of wires. */
 export type Combination = ReadonlyMap<number, bigint>;
 
-/** a · b = c. */
+/** The constraint a · b = c. */
 export interface Constraint {
   readonly a: Combination;
   readonly b: Combination;
@@ -12,25 +12,28 @@ export interface Constraint {
 }
 
 export interface Circuit {
-  /** The order of the group, in whose field it is. */
+  /** Order of the group, whose field the circuit is over. */
   readonly r: bigint;
-  /** With the 1, which is the first, and the public one, which is the second. */
+  /** Number of wires, including the constant 1 (first) and the public one (second). */
   readonly wires: number;
   readonly constraints: readonly Constraint[];
-  /** An `.r1cs` file. */
+  /** Content of an `.r1cs` file. */
   readonly r1cs: Uint8Array;
-  /** A `.wtns` file. */
+  /** Content of a `.wtns` file. */
   readonly witness: Uint8Array;
   readonly publicSignals: readonly bigint[];
 }
 
-/** Wires that are public. */
+/** Number of public wires. */
 export const PUBLIC = 1;
 
-/** Bytes of an element of the field. */
+/** Bytes of a field element. */
 const FIELD_BYTES = 32;
 
-/** Numbers that look random, and are the same each time: x ↦ x · a + c modulo r, with constants that nobody chose to be good at it. */
+/**
+ * Returns a deterministic generator of varied numbers, x ↦ x · a + c modulo r. It has no
+ * cryptographic quality.
+ */
 const drawFrom = (r: bigint, seed: number): (() => bigint) => {
   let state = BigInt(seed);
   return () => {
@@ -39,7 +42,7 @@ const drawFrom = (r: bigint, seed: number): (() => bigint) => {
   };
 };
 
-/** Iden3's binary format of R1CS, version 1. */
+/** Makes a file in iden3's binary format of R1CS, version 1. */
 const r1csFile = (r: bigint, wires: number, constraints: readonly Constraint[]): Uint8Array => {
   const header = new Bytes().u32(FIELD_BYTES).number(r, FIELD_BYTES).u32(wires).u32(PUBLIC).u32(0);
   header
@@ -73,10 +76,11 @@ const witnessFile = (r: bigint, values: readonly bigint[]): Uint8Array => {
 };
 
 /**
- * A circuit of so many constraints, with one public signal. `dense`: a chain, in which each value is the one before times itself plus a constant, so
- * that all are large. `sparse`: bits, of which one of eight is set.
+ * Makes a circuit with `constraints` constraints and one public signal. `dense`: a chain in which
+ * each value is the previous one times itself plus a constant, so all values are large. `sparse`:
+ * bits, of which one in eight is set.
  *
- * @param r the order of the curve
+ * @param r order of the group
  */
 export const makeCircuit = (r: bigint, constraints: number, kind: 'dense' | 'sparse', seed = 1): Circuit => {
   const draw = drawFrom(r, seed);
@@ -88,7 +92,7 @@ export const makeCircuit = (r: bigint, constraints: number, kind: 'dense' | 'spa
   const chain = (): void => {
     const constant = BigInt(all.length + 1);
     const next = (last * (last + constant)) % r;
-    // the last one is what the proof is of
+    // the last value is the public one
     const to = all.length === constraints - 1 ? PUBLIC : wire(next);
     values[to] = next;
     all.push({

@@ -1,24 +1,25 @@
 /**
- * Groth16 keys for a circuit, made on the spot from secrets that are drawn here. No ceremony: who draws them can prove what is not true, so these keys are for
- * trying things out.
+ * Makes Groth16 keys for a circuit from secrets that are drawn here. There is no ceremony: whoever
+ * draws the secrets can prove false statements, so these keys are for trials only.
  *
- * The protocol is that of "On the Size of Pairing-based Non-interactive Arguments" (Groth 2016), section 3.2; the file is snarkjs's.
+ * The protocol is from "On the Size of Pairing-based Non-interactive Arguments" (Groth 2016),
+ * section 3.2; the file format is that of snarkjs.
  */
 import { Bytes, fileOf } from './bytes.js';
 import { type Circuit, type Combination, PUBLIC } from './circuit.js';
 
-/** A group of ffjavascript's, as far as keys need it. */
+/** The part of a group of ffjavascript that keys need. */
 export interface KeyGroup {
   readonly g: Uint8Array;
   readonly zero: Uint8Array;
   readonly F: { readonly n8: number };
-  /** Of a Jacobian point and one of either kind. */
+  /** Adds a Jacobian point and a point of either kind. */
   add(left: Uint8Array, right: Uint8Array): Uint8Array;
   double(point: Uint8Array): Uint8Array;
   batchToAffine(points: Uint8Array): Promise<Uint8Array>;
 }
 
-/** A curve of ffjavascript's: `snarkjs.curves.getCurveFromName('bn128')`. */
+/** A curve of ffjavascript: `snarkjs.curves.getCurveFromName('bn128')`. */
 export interface KeyCurve {
   readonly q: bigint;
   readonly r: bigint;
@@ -32,7 +33,7 @@ export interface KeyCurve {
   };
 }
 
-/** Called now and then with the share that is done; it may wait, and what it throws ends the work. */
+/** Called at intervals with the finished share. It may wait, and an exception ends the work. */
 export type OnProgress = (share: number) => void | Promise<void>;
 
 const FIELD_BYTES = 32;
@@ -48,7 +49,7 @@ const power = (base: bigint, exponent: bigint, r: bigint): bigint => {
   return result;
 };
 
-/** Of all of them with one division (Montgomery's trick). */
+/** Inverts all values with one inversion (Montgomery's trick). */
 const inverses = (values: readonly bigint[], r: bigint): bigint[] => {
   const products = [1n];
   for (const value of values) products.push(((products.at(-1) as bigint) * value) % r);
@@ -61,7 +62,10 @@ const inverses = (values: readonly bigint[], r: bigint): bigint[] => {
   return all;
 };
 
-/** L_i(tau) on the powers of a root of order `size`: ω^i · (tau^size − 1) / (size · (tau − ω^i)). */
+/**
+ * Returns L_i(tau) on the powers of a root of order `size`: ω^i · (tau^size − 1) / (size · (tau −
+ * ω^i)).
+ */
 const lagrangeAt = (tau: bigint, root: bigint, size: number, r: bigint): bigint[] => {
   const roots = [1n];
   while (roots.length < size) roots.push(((roots.at(-1) as bigint) * root) % r);
@@ -73,7 +77,7 @@ const lagrangeAt = (tau: bigint, root: bigint, size: number, r: bigint): bigint[
   return roots.map((element, i) => (((element * above) % r) * (below[i] as bigint)) % r);
 };
 
-/** The values at tau of the polynomials of each wire. */
+/** Returns the values at tau of the polynomials of each wire. */
 const wiresAtTau = (
   { wires, constraints, r }: Circuit,
   lagrange: readonly bigint[],
@@ -90,14 +94,17 @@ const wiresAtTau = (
       }
     }
   }
-  // a row more for the 1 and each public wire, so that their polynomials are independent
+  // one more row for the 1 and each public wire keeps their polynomials independent
   for (let wire = 0; wire <= PUBLIC; wire++) {
     at.a[wire] = ((at.a[wire] as bigint) + (lagrange[constraints.length + wire] as bigint)) % r;
   }
   return at;
 };
 
-/** The sides a and b of all constraints, as the prover evaluates them: factors times 2^512, so that a Montgomery product with the witness is in Montgomery form. */
+/**
+ * Encodes sides a and b of all constraints for the prover. Factors are multiplied by 2^512, so that
+ * a Montgomery product with the witness is in Montgomery form.
+ */
 const coefficientsOf = ({ constraints, r }: Circuit): Uint8Array => {
   const montgomery = 2n ** 512n % r;
   const rows: readonly (readonly [matrix: number, row: number, of: Combination])[] = [
@@ -117,10 +124,13 @@ const coefficientsOf = ({ constraints, r }: Circuit): Uint8Array => {
   return section.done();
 };
 
-/** Bits of a scalar that one addition is for. */
+/** Bits of a scalar for each addition. */
 const WINDOW = 8;
 
-/** Multiplies the generator, of which it has every multiple by d · 2^(8·w), d < 256: an addition for each byte of a scalar, and no doubling. */
+/**
+ * Returns a function that multiplies the generator, from a table of d · 2^(8·w), d < 256: one
+ * addition for each byte of a scalar, and no doublings.
+ */
 const byGenerator = async (group: KeyGroup): Promise<(scalar: bigint) => Uint8Array> => {
   const { zero, F } = group;
   const width = 2 ** WINDOW;
@@ -147,11 +157,11 @@ const byGenerator = async (group: KeyGroup): Promise<(scalar: bigint) => Uint8Ar
   };
 };
 
-/** What is multiplied by a generator between two reports of progress. */
-const STRETCH = 256;
+/** Multiplications between two reports of progress. */
+const REPORT_INTERVAL = 256;
 
 /**
- * A `.zkey` for a circuit.
+ * Makes a `.zkey` for a circuit.
  *
  * @param secrets tau, alpha, beta, gamma and delta, for tests; drawn by default
  */
@@ -169,7 +179,7 @@ export const makeKeys = async (
   const { a, b, c } = wiresAtTau(circuit, lagrangeAt(tau, rootOf(log), size, r));
   const [byGamma, byDelta] = inverses([gamma, delta], r) as [bigint, bigint];
   const joint = a.map((value, i) => (beta * value + alpha * (b[i] as bigint) + (c[i] as bigint)) % r);
-  // h is given by its values on the coset between the elements of the domain
+  // h is given by its values on the odd coset, between the elements of the domain
   const odd = lagrangeAt(tau, rootOf(log + 1), 2 * size, r).filter((_, i) => i % 2 === 1);
 
   const total = 4 * wires + size;
@@ -184,7 +194,7 @@ export const makeKeys = async (
     const jacobian = new Uint8Array(scalars.length * pointBytes);
     for (const [i, scalar] of scalars.entries()) {
       jacobian.set(multiply(scalar), i * pointBytes);
-      if (++done % STRETCH === 0) await onProgress(Math.min(1, done / total));
+      if (++done % REPORT_INTERVAL === 0) await onProgress(Math.min(1, done / total));
     }
     return group.batchToAffine(jacobian);
   };

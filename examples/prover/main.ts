@@ -1,4 +1,6 @@
-/** The page: settings, progress, and what came of it. All work is done by a worker, which is terminated where somebody cancels. */
+/**
+ * The page: settings, progress and results. A worker does all work, and is terminated on cancel.
+ */
 import { type Message, msmNames, type Outcome, type ProofTimes, type Side, type Task } from './messages.js';
 
 const byId = <Of extends HTMLElement>(id: string): Of => document.getElementById(id) as Of;
@@ -14,7 +16,7 @@ const median = (values: readonly number[]): number => {
   return sorted[sorted.length >> 1] as number;
 };
 
-/** Times of several proofs: the middle, and from where to where they lie. */
+/** Times of several proofs: the median and the range. */
 interface Spread {
   readonly ms: number;
   readonly least: number;
@@ -27,7 +29,7 @@ const spreadOf = (values: readonly number[]): Spread => ({
   most: Math.max(...values),
 });
 
-/** Rows of the table: what each stage takes, the whole proof, and the first one. */
+/** Returns the rows of the table: each stage, the whole proof, and the first proof. */
 const rowsOf = (proofs: readonly ProofTimes[], first: ProofTimes): readonly { name: string; spread: Spread }[] => {
   const msmsOf = ({ msms }: ProofTimes): number => msmNames.reduce((sum, name) => sum + msms[name], 0);
   const row = (name: string, of: (proof: ProofTimes) => number) => ({ name, spread: spreadOf(proofs.map(of)) });
@@ -46,7 +48,10 @@ const element = (name: string, className: string, text = ''): HTMLElement => {
   return made;
 };
 
-/** A bar to the median with its number, and a stroke from the least to the most; one that is longer than the longest fades out at the edge. */
+/**
+ * Draws a bar up to the median with its number, and a line over the range. A bar beyond the longest
+ * fades out at the edge.
+ */
 const barOf = (kind: Side, { ms, least, most }: Spread, longest: number): HTMLElement => {
   const line = element('div', `line ${kind}`);
   const share = (of: number): string => `${(100 * of) / longest}%`;
@@ -66,11 +71,11 @@ const barOf = (kind: Side, { ms, least, most }: Spread, longest: number): HTMLEl
   return line;
 };
 
-/** How long proofs take with us beside snarkjs alone, pair by pair. */
+/** Returns the time with the library ÷ that of snarkjs alone, over pairs. */
 const ratiosOf = ({ plain, ours }: Outcome): Spread =>
   spreadOf(ours.map(({ total }, i) => total / (plain[i] as ProofTimes).total));
 
-/** What computed the MSMs. */
+/** Describes the backends that computed the MSMs. */
 const whereOf = ({ on }: Outcome): string => {
   const parts = [
     [on.gpu, 'the GPU'],
@@ -82,17 +87,15 @@ const whereOf = ({ on }: Outcome): string => {
 };
 
 const adapterOf = ({ name, software, isGpu }: Outcome['adapter']): string => {
-  if (!isGpu) return 'There is no WebGPU here, or it was not asked for.';
-  return software
-    ? `Adapter: ${name}. It is software: a CPU that plays GPU, and no measure of what a GPU does.`
-    : `Adapter: ${name}.`;
+  if (!isGpu) return 'WebGPU is not available here, or was not asked for.';
+  return software ? `Adapter: ${name}. It is a software GPU, so times do not reflect real GPUs.` : `Adapter: ${name}.`;
 };
 
 const show = (outcome: Outcome): void => {
   const [plain, ours] = [rowsOf(outcome.plain, outcome.first.plain), rowsOf(outcome.ours, outcome.first.ours)];
   const ratio = ratiosOf(outcome);
   const pairs = outcome.ours.length;
-  // what one pair contradicts is no verdict
+  // one contradicting pair is enough for no verdict
   const isClear = ratio.most < 1 || ratio.least > 1;
   const { plain: isPlainRight, ours: areOursRight } = outcome.verified;
   byId('verdict').textContent =
@@ -101,13 +104,13 @@ const show = (outcome: Outcome): void => {
       : `${isPlainRight ? 'The proof with webgpu-msm' : 'The proof of snarkjs alone'} does not verify.`;
   byId('verdict').classList.toggle('wrong', !(isPlainRight && areOursRight));
   byId('spread').textContent =
-    `With webgpu-msm ÷ snarkjs alone, in ${pairs} pairs: ${ratio.least.toFixed(2)} to ${ratio.most.toFixed(2)}, ${ratio.ms.toFixed(2)} in the middle.`;
+    `With webgpu-msm ÷ snarkjs alone, in ${pairs} pairs: ${ratio.least.toFixed(2)} to ${ratio.most.toFixed(2)}, median ${ratio.ms.toFixed(2)}.`;
   byId('where').textContent = whereOf(outcome);
   byId('adapter').textContent = adapterOf(outcome.adapter);
   byId('adapter').classList.toggle('wrong', outcome.adapter.isGpu && outcome.adapter.software);
   byId('caption').textContent =
-    `${outcome.constraints.toLocaleString('en')} constraints; medians of ${pairs} pairs of proofs in turns, with the least and the most`;
-  // a first proof may take many times as long as any other
+    `${outcome.constraints.toLocaleString('en')} constraints; medians of ${pairs} interleaved pairs of proofs, with their range`;
+  // excluded from the scale, because a first proof may take many times as long as any other
   const others = [...plain, ...ours].filter(({ name }) => name !== 'first proof');
   const longest = Math.max(...others.map(({ spread }) => spread.most));
   byId('stages').replaceChildren(
@@ -122,7 +125,7 @@ const show = (outcome: Outcome): void => {
     }),
   );
   byId('notes').textContent = [
-    'The first proof starts snarkjs’s workers; with webgpu-msm the first loads the points and compiles. It is in no median.',
+    'The first proof starts snarkjs’s workers; with webgpu-msm it also loads the points and compiles. It is not part of the medians.',
     outcome.warning,
   ]
     .filter((each) => each !== null)
@@ -130,7 +133,7 @@ const show = (outcome: Outcome): void => {
   byId('result').hidden = false;
 };
 
-/** Stays when it is done, with its keys. */
+/** The worker, which stays with its keys after a run. */
 let worker: Worker | null = null;
 
 const setBusy = (isBusy: boolean): void => {
@@ -139,7 +142,7 @@ const setBusy = (isBusy: boolean): void => {
   byId('progress').hidden = !isBusy;
 };
 
-/** @param isOver whether the worker is of no more use */
+/** @param isOver true if the worker must not be reused */
 const end = (isOver: boolean): void => {
   if (isOver) {
     worker?.terminate();
@@ -157,14 +160,14 @@ const complain = (text: string): void => {
 const receive = (message: Message): void => {
   if (message.kind === 'stage') {
     byId('stage').textContent = message.name;
-    // without a value it moves to and fro
+    // without a value the bar shows activity, not progress
     if (message.share === null) bar.removeAttribute('value');
     else bar.value = message.share;
     return;
   }
   end(message.kind === 'problem');
   if (message.kind === 'outcome') show(message.outcome);
-  else complain(`It ended with an error: ${message.text}. Try a smaller circuit or another backend.`);
+  else complain(`The run failed: ${message.text}. Try a smaller circuit or another backend.`);
 };
 
 const startWorker = (): Worker => {
@@ -192,7 +195,7 @@ cancel.addEventListener('click', () => {
   complain('Cancelled.');
 });
 
-/** `?logn=10&backend=cpu` chooses, where there is such a choice. */
+/** Applies the choices of the address, such as `?logn=10&backend=cpu`. */
 for (const [name, value] of new URLSearchParams(location.search)) {
   const choice = form.elements.namedItem(name);
   if (!(choice instanceof HTMLSelectElement)) continue;

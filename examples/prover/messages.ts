@@ -1,12 +1,12 @@
-/** What page and worker tell each other. */
+/** Messages between page and worker. */
 
 export interface Task {
-  /** The circuit has nearly 2^logn constraints. */
+  /** The circuit has 2^logn − 2 constraints. */
   readonly logn: number;
   readonly backend: 'auto' | 'gpu' | 'cpu' | 'both';
 }
 
-/** The MSMs of a Groth16 proof, in the order in which snarkjs computes them. */
+/** MSMs of a Groth16 proof, in the order of snarkjs. */
 export const msmNames = ['A', 'B1', 'B2', 'C', 'H'] as const;
 
 /** Milliseconds of one proof. */
@@ -15,22 +15,25 @@ export interface ProofTimes {
   readonly msms: Readonly<Record<(typeof msmNames)[number], number>>;
 }
 
-/** snarkjs alone, and snarkjs with this library. */
+/** snarkjs alone, or with this library. */
 export type Side = 'plain' | 'ours';
 
 export interface Outcome {
   readonly constraints: number;
-  /** The first proof of each kind: snarkjs starts its workers, and we load the points and compile. */
+  /**
+   * First proof of each side: snarkjs starts its workers, and the library loads points and
+   * compiles.
+   */
   readonly first: Readonly<Record<Side, ProofTimes>>;
-  /** The proofs after it: the one at an index took turns with that of the other kind at the same index. */
+  /** Later proofs. Proofs with the same index are a pair, which ran interleaved. */
   readonly plain: readonly ProofTimes[];
   readonly ours: readonly ProofTimes[];
-  /** Whether snarkjs verified all proofs of each kind, and for the right public signal. */
+  /** True if snarkjs verified all proofs of a side, for the correct public signal. */
   readonly verified: { readonly plain: boolean; readonly ours: boolean };
-  /** Of our MSMs, how many what computed. */
+  /** Number of the library's MSMs by backend. */
   readonly on: { readonly gpu: number; readonly cpu: number; readonly both: number };
   readonly adapter: { readonly name: string; readonly software: boolean; readonly isGpu: boolean };
-  /** Why snarkjs computed by itself what was to be ours; null if it did not. */
+  /** Reason why snarkjs computed instead of the library; null if it did not. */
   readonly warning: string | null;
 }
 

@@ -1,11 +1,14 @@
-/** What this example and the tests take of snarkjs, which has no types. Its sources: https://github.com/iden3/snarkjs/tree/v0.7.6/src */
+/**
+ * The part of snarkjs that this example and the tests use; snarkjs has no types. Sources:
+ * https://github.com/iden3/snarkjs/tree/v0.7.6/src
+ */
 declare module 'snarkjs' {
-  /** A file in memory, of the package fastfile. */
+  /** A file in memory, for the package fastfile. */
   interface MemoryFile {
     type: 'mem';
     data?: Uint8Array;
   }
-  /** As `toObject` of ffjavascript gives it: affine, or infinity where z is 0. */
+  /** Coordinates from `toObject` of ffjavascript: affine, or infinity if z is 0. */
   type Coordinates = bigint | [bigint, bigint];
   type PointObject = [x: Coordinates, y: Coordinates, z: Coordinates];
   interface Curve {

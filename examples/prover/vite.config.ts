@@ -1,6 +1,6 @@
 import { defineConfig } from 'vite';
 
 export default defineConfig({
-  // the worker is a module, and so are those that it starts
+  // the worker and the workers that it starts are modules
   worker: { format: 'es' },
 });

@@ -1,11 +1,14 @@
-/** Makes circuit and keys, proves with snarkjs alone and with webgpu-msm, and verifies. Whoever wants it to stop terminates it. */
+/**
+ * Makes circuit and keys, proves with snarkjs alone and with webgpu-msm, and verifies. The page
+ * terminates it to cancel.
+ */
 import * as snarkjs from 'snarkjs';
 import { accelerate } from 'webgpu-msm/snarkjs';
 import { makeCircuit } from './circuit.js';
 import { type KeyCurve, makeKeys } from './keys.js';
 import { type Message, msmNames, type Outcome, type ProofTimes, type Side, type Task } from './messages.js';
 
-/** Pairs of proofs, one of each kind, in turns: what slows the machine down meets both kinds. */
+/** Interleaved pairs of proofs, one of each side, so that a slowing machine slows both sides. */
 const PAIRS = 5;
 
 const names: Readonly<Record<Side, string>> = { plain: 'snarkjs alone', ours: 'with webgpu-msm' };
@@ -18,10 +21,10 @@ type TimedCurve = KeyCurve & Readonly<Record<'G1' | 'G2', { multiExpAffine: Mult
 
 const groupsOf = (curve: TimedCurve) => [curve.G1, curve.G2];
 
-/** What computes MSMs just now, in each group. */
+/** Returns the current MSM function of each group. */
 const multiExpsOf = (curve: TimedCurve): MultiExp[] => groupsOf(curve).map(({ multiExpAffine }) => multiExpAffine);
 
-/** Adds up what MSMs take while `work` runs and `functions` compute them. */
+/** Runs `work` with the given MSM functions, and measures their times. */
 const timed = async (
   curve: TimedCurve,
   functions: readonly MultiExp[],
@@ -50,7 +53,7 @@ const timed = async (
 
 const makeStatement = async (curve: TimedCurve, logn: number) => {
   stage('Making the circuit');
-  // the domain has a row more for the 1 and each public signal
+  // two constraints fewer than the domain, which also needs rows for the 1 and the public signal
   const circuit = makeCircuit(BigInt(curve.r), 2 ** logn - 2, 'dense');
   const data = await makeKeys(curve, circuit, (share) => stage('Making the keys', share));
   const zkey = { type: 'mem', data } as const;
@@ -58,7 +61,7 @@ const makeStatement = async (curve: TimedCurve, logn: number) => {
 };
 type Statement = Awaited<ReturnType<typeof makeStatement>>;
 
-/** The last that was made. */
+/** The last statement made, which is kept for the next run. */
 let made: { readonly logn: number; readonly statement: Promise<Statement> } | null = null;
 
 const statementOf = (curve: TimedCurve, logn: number): Promise<Statement> => {
@@ -94,7 +97,7 @@ const run = async ({ logn, backend }: Task): Promise<Outcome> => {
     const firstOurs = await prove('ours', functions.ours);
     const all: Readonly<Record<Side, ProofTimes[]>> = { plain: [], ours: [] };
     for (let pair = 0; pair < PAIRS; pair++) {
-      // who begins changes, so that neither always comes after the other
+      // the order alternates, so that neither side always comes second
       const sides: readonly Side[] = pair % 2 === 0 ? ['plain', 'ours'] : ['ours', 'plain'];
       for (const [i, side] of sides.entries()) {
         stage(`Pair ${pair + 1} of ${PAIRS}: ${names[side]}`, (pair + i / 2) / PAIRS);
@@ -110,7 +113,7 @@ const run = async ({ logn, backend }: Task): Promise<Outcome> => {
       verified: isRight,
       on,
       adapter: {
-        name: description || [vendor, architecture].filter(Boolean).join(' ') || 'a GPU that does not say its name',
+        name: description || [vendor, architecture].filter(Boolean).join(' ') || 'a GPU without a name',
         software,
         isGpu: adapter !== null && vendor !== 'cpu',
       },

@@ -1,14 +1,19 @@
-/** A prepared statement: the points of a Groth16 key, loaded once under their names, and the five MSMs of each proof over them. */
+/**
+ * Loads the points of a Groth16 key once, by name, and computes the five MSMs of each proof over
+ * them.
+ */
 import { createMsmEngine } from 'webgpu-msm';
 import { openZkey } from 'webgpu-msm/formats';
 
 /**
- * @param {import('webgpu-msm/formats').FileSource} file a `.zkey`: bytes, a Blob, or what reads ranges of a file
- * @param {Omit<import('webgpu-msm').MsmEngineOptions, 'curve' | 'group'>} [options] of both engines, which are on one device and share the witness there
+ * @param {import('webgpu-msm/formats').FileSource} file a `.zkey`: bytes, a Blob, or an object that
+ *   reads ranges of a file
+ * @param {Omit<import('webgpu-msm').MsmEngineOptions, 'curve' | 'group'>} [options] options of both
+ *   engines, which share one device and the witness on it
  */
 export async function openStatement(file, options = {}) {
   const zkey = await openZkey(file);
-  if (zkey.protocol !== 'groth16') throw new Error(`a key of Groth16 is needed, this is one of ${zkey.protocol}`);
+  if (zkey.protocol !== 'groth16') throw new Error(`file: the key is for ${zkey.protocol}; use a key for Groth16`);
   const { curve, publicSignals, sections } = zkey;
   const g1 = await createMsmEngine({ ...options, curve });
   const engines = { g1, g2: await createMsmEngine({ ...options, curve, group: 'g2', deviceOf: g1 }) };
@@ -25,14 +30,15 @@ export async function openStatement(file, options = {}) {
   return {
     bases,
     /**
-     * The sums of a proof, before the prover blinds them.
+     * Computes the sums of a proof, before the prover blinds them.
      *
      * @param {Uint8Array} witness 32 bytes little-endian for each variable, the 1 first
-     * @param {Uint8Array} h likewise, values of A·B − C on the odd coset of the domain
-     * @param {AbortSignal} [signal] ends it
+     * @param {Uint8Array} h 32 bytes little-endian each, values of A·B − C on the odd coset of the
+     *   domain
+     * @param {AbortSignal} [signal] aborts the MSMs
      */
     async multiply(witness, h, signal) {
-      // three MSMs have all of it, and one has what is secret
+      // three MSMs use the whole witness, and one its secret part
       const scalars = await engines.g1.loadScalars(witness, { label: 'witness' });
       const secret = scalars.subarray(publicSignals + 1);
       try {

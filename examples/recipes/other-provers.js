@@ -1,20 +1,23 @@
-/** Points as other provers have them in memory or on disk go in as they are, and sums come back in the same form. */
+/**
+ * Takes points as other provers have them in memory or on disk, and returns sums in the same
+ * encoding.
+ */
 import { createMsmEngine } from 'webgpu-msm';
 
-/** What each of them writes; the README's table of encodings has more. */
+/** Encodings of other provers; the README's table of encodings has more. */
 export const encodings = {
-  /** `CanonicalSerialize`, compressed: `points.serialize_compressed(&mut bytes)` of each. */
+  /** `CanonicalSerialize`, compressed: `serialize_compressed(&mut bytes)` of each point. */
   arkworks: 'ark-compressed',
-  /** `point.RawBytes()`; compressed, `point.Bytes()`, it is `gnark-compressed`. */
+  /** `point.RawBytes()`; the compressed `point.Bytes()` is `gnark-compressed`. */
   gnark: 'gnark',
-  /** `SerdeFormat::RawBytes`, as `ParamsKZG::write` has its points. */
+  /** `SerdeFormat::RawBytes`, the format of `ParamsKZG::write`. */
   halo2: 'le-montgomery',
 };
 
 /**
  * @param {keyof typeof encodings} prover
  * @param {import('webgpu-msm').NamedCurve} curve
- * @param {Uint8Array} points one behind the other
+ * @param {Uint8Array} points concatenated points
  */
 export async function openMultiplier(prover, curve, points) {
   const engine = await createMsmEngine({ curve });

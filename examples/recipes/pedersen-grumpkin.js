@@ -1,4 +1,7 @@
-/** Pedersen commitments to vectors on Grumpkin, with generators of which nobody knows how they relate: hashes that are the x of a point. */
+/**
+ * Pedersen commitments to vectors on Grumpkin. Generators are hashed to the curve, so no one knows
+ * a relation between them.
+ */
 import { Field } from '@noble/curves/abstract/modular.js';
 import { bytesToNumberBE } from '@noble/curves/utils.js';
 import { createMsmEngine } from 'webgpu-msm';
@@ -15,14 +18,14 @@ const generatorOf = async (label) => {
     try {
       return { x, y: Fp.sqrt(square), infinity: false };
     } catch {
-      // half of all numbers are no x of a point
+      // half of all numbers are not the x of a point
     }
   }
 };
 
 /**
- * @param {string} domain what the generators are of: other commitments have others
- * @param {number} length the most values of a vector
+ * @param {string} domain domain of the generators; other kinds of commitments use other domains
+ * @param {number} length largest number of values of a vector
  */
 export async function openPedersen(domain, length) {
   const engine = await createMsmEngine({ curve: 'grumpkin' });
@@ -31,7 +34,7 @@ export async function openPedersen(domain, length) {
   return {
     generators,
     /**
-     * blinding · H + Σ values[i] · G_i.
+     * Computes blinding · H + Σ values[i] · G_i.
      *
      * @param {readonly bigint[]} values
      * @param {bigint} blinding random, and secret

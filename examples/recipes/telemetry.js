@@ -1,14 +1,16 @@
-/** Spans of OpenTelemetry: one for each call of an engine, with what happens to it in between. */
+/** Traces calls of an engine as OpenTelemetry spans, with the events of each call. */
 import { SpanStatusCode } from '@opentelemetry/api';
 
 /**
- * What to give an engine as `onEvent`. Each engine wants one of its own, as each counts its calls from 0.
+ * Returns a function for `onEvent` of one engine. Each engine needs its own, because each counts
+ * its calls from 0.
  *
- * A span begins when its call does, or begins to wait. `started`, `submitted` (the GPU has all of its work) and `computed` (it is done, what follows is on
- * the CPU) are its events.
+ * A span begins when its call begins to run or to wait. Its events are `started`, `submitted` (the
+ * GPU has all of its work) and `computed` (the GPU is done, and the rest runs on the CPU).
  *
  * @param {import('@opentelemetry/api').Tracer} tracer
- * @param {import('@opentelemetry/api').Attributes} attributes of every span: which engine this is, say
+ * @param {import('@opentelemetry/api').Attributes} attributes attributes of every span, such as the
+ *   name of the engine
  * @returns {(event: import('webgpu-msm').EngineEvent) => void}
  */
 export function traceCalls(tracer, attributes = {}) {

@@ -1,4 +1,7 @@
-/** Many ed25519 signatures verified by one MSM: a random combination of their equations has to be zero (RFC 8032, section 8.9, with the cofactor). */
+/**
+ * Verifies many ed25519 signatures with one MSM: a random combination of their equations must be
+ * zero (RFC 8032, section 8.9, with the cofactor).
+ */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { bytesToNumberLE, concatBytes } from '@noble/curves/utils.js';
 import { nobleMsm } from 'webgpu-msm/noble';
@@ -6,10 +9,10 @@ import { nobleMsm } from 'webgpu-msm/noble';
 const { Point } = ed25519;
 const order = Point.Fn.ORDER;
 
-/** 128 random bits: a wrong signature passes with a probability of 2^-128. */
+/** Returns 128 random bits, so that a wrong signature passes with probability 2^-128. */
 const randomFactor = () => bytesToNumberLE(crypto.getRandomValues(new Uint8Array(16)));
 
-/** What was signed: H(R ‖ A ‖ message). */
+/** Returns H(R ‖ A ‖ message). */
 const challenge = async (...parts) => {
   const hash = await crypto.subtle.digest('SHA-512', concatBytes(...parts));
   return bytesToNumberLE(new Uint8Array(hash)) % order;
@@ -19,9 +22,10 @@ export async function openVerifier() {
   const msm = await nobleMsm(Point);
   return {
     /**
-     * Whether all of them are right. Where one is not, those who want to know which halve the list.
+     * Returns whether all signatures are valid. To find an invalid one, halve the list.
      *
-     * @param {readonly { signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array }[]} signed
+     * @param {readonly { signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array }[]}
+     *   signed
      */
     async areRight(signed) {
       const points = [Point.BASE];
@@ -36,7 +40,7 @@ export async function openVerifier() {
           scalars[0] = (scalars[0] + factor * (order - S)) % order;
         }
       } catch {
-        // not a point
+        // an invalid encoding of a point
         return false;
       }
       const sum = await msm(points, scalars);

@@ -1,4 +1,7 @@
-/** `accum-ab`: two settings, two builds, or two groups of a curve, strictly in turns on the same inputs, and whether their difference is more than noise. */
+/**
+ * `accum-ab`: interleaves two settings, two builds, or two groups of a curve on the same inputs,
+ * and decides whether their difference is more than noise.
+ */
 
 import { median, ratioOfMedians } from '../../../src/calibrate/statistics.js';
 import { type CaseAddress, defaultGroup, formatCaseAddress, parseCaseAddress } from '../../cases/address.js';
@@ -7,7 +10,7 @@ import { notes, type Part, type Parts, type Tile, tableOf, tiles, verdict } from
 import { type RowOf, rowsOf } from '../rows.js';
 import { grouped, summarise, type Timed } from '../summary.js';
 import { runTimings, type Times } from '../timings.js';
-import { comparisonWords, equivalentsWords, intervalWords } from '../words.js';
+import { comparisonText, equivalentsText, intervalText } from '../verdict-text.js';
 import type { BenchMode } from './mode.js';
 import { fromTo, pointsOf, remarks, whereItGoes } from './timings-result.js';
 
@@ -33,27 +36,27 @@ export const accumAb: BenchMode = {
   },
 };
 
-/** The one verdict of several sizes; which size says what is its note. */
+/** Returns one verdict for several sizes; the note names the sizes. */
 function overAll(comparisons: readonly RowOf<'comparison'>[], of: number): Part {
-  const said = grouped(comparisons, (row) => comparisonWords(row)[0]).map((rows) => ({
-    words: comparisonWords(rows[0] as RowOf<'comparison'>)[0],
+  const said = grouped(comparisons, (row) => comparisonText(row)[0]).map((rows) => ({
+    words: comparisonText(rows[0] as RowOf<'comparison'>)[0],
     sizes: rows.map(({ n }) => shortSize(n)).join(', '),
   }));
   const sofar = comparisons.length < of ? [`${comparisons.length} of ${of} sizes so far`] : [];
   const [first] = said;
-  const words = said.length === 1 ? (first?.words ?? '') : 'It depends on the size';
+  const words = said.length === 1 ? (first?.words ?? '') : 'Depends on the size';
   const about = said.length === 1 ? `at ${first?.sizes}` : said.map(({ words: each, sizes }) => `${sizes}: ${each}`);
   return tiles(['Verdict', words, [about, sofar].flat().join('; ')]);
 }
 
-/** What tells the cases of A and B, of which each may be in a group of its own. */
+/** Returns the case without its group, because A and B may be in different groups. */
 const withoutGroup = (name: string): string => formatCaseAddress({ ...parseCaseAddress(name), group: defaultGroup });
 
-/** What the pairs say. @throws Error where the clock is too coarse */
+/** Compares the pairs of A and B. @throws Error if the clock is too coarse */
 function compare(address: CaseAddress, [a, b]: readonly [Times, Times], seed: number): RowOf<'comparison'> {
   const { n } = address;
   if ([...a.wallTimesMs, ...b.wallTimesMs].some((ms) => ms <= 0)) {
-    throw new Error(`n = ${n} takes less than a tick of this clock: there is nothing to compare; take more points`);
+    throw new Error(`n = ${n} takes less than one tick of this clock, so nothing can be compared; take more points`);
   }
   const wallTimes = ratioOfMedians(a.wallTimesMs, b.wallTimesMs, { seed });
   return {
@@ -71,7 +74,7 @@ function compare(address: CaseAddress, [a, b]: readonly [Times, Times], seed: nu
   };
 }
 
-/** The times of a case, and its verdict where it is the only one; of several each has its ratio. */
+/** Returns the times of a case: with its verdict if it is the only case, else with its ratio. */
 function sectionOf(
   sides: readonly Timed[],
   names: Readonly<Record<string, string>>,
@@ -80,12 +83,12 @@ function sectionOf(
   const [first] = sides as readonly [Timed];
   const wrong = sides.filter((side) => side.wrong).map(({ setting }) => setting);
   const labelOf = ({ setting }: Timed): string => `${setting}: ${names[setting]}`;
-  const [words, about] = told ? comparisonWords(told) : [`${first.repetitions} pairs so far`, 'it comes at the end'];
+  const [words, about] = told ? comparisonText(told) : [`${first.repetitions} pairs so far`, 'the verdict comes last'];
   const ratio: Tile = told
     ? [
         'Ratio, B ÷ A',
         told.wallTimes.ratio.toFixed(3),
-        `95 % interval ${intervalWords(told.wallTimes, 3)}, bootstrap over ${told.pairs} pairs`,
+        `95 % interval ${intervalText(told.wallTimes, 3)}, bootstrap over ${told.pairs} pairs`,
       ]
     : ['Ratio, B ÷ A', words, about];
   const onGpu = sides.some(({ gpuMs }) => gpuMs !== null);
@@ -101,15 +104,15 @@ function sectionOf(
       onGpu ? ['GPU, ms', ({ gpuMs }) => formatMs(gpuMs)] : null,
       ['Runs', ({ repetitions }) => String(repetitions)],
     ]),
-    notes(...remarks(sides), ...(told?.equivalents ? [equivalentsWords(told.equivalents)] : [])),
+    notes(...remarks(sides), ...(told?.equivalents ? [equivalentsText(told.equivalents)] : [])),
     {
       kind: 'distribution',
-      caption: 'How the times are distributed',
-      summary: 'Share of the runs that took at most so long, for A and for B.',
+      caption: 'Distribution of the times',
+      summary: 'Share of the runs that took at most a given time, for A and for B.',
       data: { series: sides.map((side) => ({ name: labelOf(side), values: side.wallTimesMs })) },
     },
     ...whereItGoes(sides, ({ setting }) => setting),
   ];
-  const failed = tiles(['Answer', verdict(false), `${wrong.join(', ')}; no time counts`]);
+  const failed = tiles(['Answer', verdict(false), `${wrong.join(', ')}; its times are void`]);
   return { kind: 'section', caption: pointsOf(first), parts: wrong.length > 0 ? [failed] : parts };
 }

@@ -1,4 +1,4 @@
-/** `calibrate`: the library's own search for the knobs that suit a device. */
+/** `calibrate`: runs the library's own search for the knobs that suit a device. */
 import { calibrate as findTuning, indexedDbStore } from '../../../src/calibrate.js';
 import { openBenchDevice } from '../bench-device.js';
 import type { Host } from '../environment.js';
@@ -15,7 +15,7 @@ export const calibrate: BenchMode = { run: runCalibrate, show };
 async function runCalibrate(run: Run, host: Host, knobs: Knobs): Promise<void> {
   const bench = await openBenchDevice(run, host, knobs);
   try {
-    await run.next('Trying settings on a small MSM, each result checked');
+    await run.next('Trying settings on a small MSM and checking each result');
     const { signal } = run;
     let remembered = false;
     const browser = indexedDbStore();
@@ -34,16 +34,16 @@ async function runCalibrate(run: Run, host: Host, knobs: Knobs): Promise<void> {
       signal,
       onProgress: ({ done, total }) => run.progress(`Tried ${done} of ${total} settings`, done, total),
     });
-    for (const trial of trials) run.tell({ event: 'trial', ...trial }, 'progress', 'results');
+    for (const trial of trials) run.emit({ event: 'trial', ...trial }, 'progress', 'results');
     const query = tuningQuery(tuning).toString();
-    run.tell({ event: 'calibrated', tuning, query, tookMs, compileMs, remembered }, 'progress', 'results');
+    run.emit({ event: 'calibrated', tuning, query, tookMs, compileMs, remembered }, 'progress', 'results');
   } finally {
     bench.destroy();
   }
   await run.end(null);
 }
 
-/** What was tried, and what it would have the engine do. */
+/** Reports the settings that were tried, and the one that was chosen. */
 function show(rows: readonly StampedRow[]): Parts {
   const [row] = rowsOf(rows, 'calibrated');
   if (row === undefined) return [];
@@ -53,34 +53,34 @@ function show(rows: readonly StampedRow[]): Parts {
   const seconds = (ms: number): string => (ms / 1000).toFixed(1);
   const against = [...new URLSearchParams(chosen)].map(([name, value]) => `&b.${name}=${value}`).join('');
   const kept = row.remembered
-    ? 'This browser remembers it: calibrate(device) gives it to a program at once.'
-    : 'Nothing here remembers it.';
-  // the group that it was found in
+    ? 'This browser stored it, so calibrate(device) returns it to a program at once.'
+    : 'It was not stored here.';
+  // links keep the curve and group of the run
   const asked = new URLSearchParams(rowsOf(rows, 'init')[0]?.query);
   const where = ['curve', 'group'].map((name) => (asked.has(name) ? `&${name}=${asked.get(name)}` : '')).join('');
   const benchmark = {
     text: 'the benchmark with it',
     query: `autorun=msm-bench${where}&logn=10,12,14${chosen && `&${chosen}`}`,
   };
-  const duel = { text: 'the defaults against it', query: `autorun=accum-ab${where}&logn=12${against}` };
+  const comparison = { text: 'the comparison with the defaults', query: `autorun=accum-ab${where}&logn=12${against}` };
   return [
     tiles(
       chosen === ''
         ? [
-            'What suits this device',
+            'Best setting for this device',
             'the defaults',
-            'no setting beat them by 3 %, in its rounds and once more in the end',
+            'no setting was more than 3 % faster in its rounds and in the final check',
           ]
-        : ['What suits this device', spell(chosen), 'faster than the defaults'],
+        : ['Best setting for this device', spell(chosen), 'faster than the defaults'],
       ['Settings tried', String(trials.length)],
-      ['Took', `${seconds(row.tookMs)} s`, `${seconds(row.compileMs)} of them compiling`],
+      ['Took', `${seconds(row.tookMs)} s`, `${seconds(row.compileMs)} s of it compiling`],
     ),
     tableOf(
-      'Settings tried on a small MSM, one knob after the other; each beside the defaults of its own turns',
+      'Settings tried on a small MSM, one knob at a time; each interleaved with the defaults',
       trials,
       [
         ['Setting', ({ query }) => spell(query)],
-        ['ms', ({ ms }) => (ms === null ? 'wrong, or impossible here' : formatMs(ms))],
+        ['ms', ({ ms }) => (ms === null ? 'wrong, or not possible here' : formatMs(ms))],
         ['Defaults then, ms', ({ defaults }) => (defaults ? formatMs(defaults.ms) : '–')],
         ['÷ defaults', ({ defaults }) => (defaults ? { text: defaults.ratio.toFixed(3), as: 'strong' } : '–')],
         ['95 % interval', ({ defaults: of }) => (of ? `${of.low.toFixed(3)} to ${of.high.toFixed(3)}` : '–')],
@@ -89,8 +89,8 @@ function show(rows: readonly StampedRow[]): Parts {
       { of: ({ ms }) => (ms === null ? { is: 'failed' } : {}) },
     ),
     notes(
-      'Medians in ms of different lines are no comparison: they are of different turns. A setting is chosen over the defaults where it is faster by more than 3 % and by more than noise, in its rounds and once more in the end.',
-      [`${kept} See what it is worth: `, benchmark, ...(chosen === '' ? [] : [', ', duel]), '.'],
+      'Each setting is compared with the defaults of the same rounds, so medians of different lines cannot be compared. A setting is chosen if it is more than 3 % faster than the defaults, and by more than noise, in its rounds and in a final check.',
+      [`${kept} To measure its gain, see `, benchmark, ...(chosen === '' ? [] : [', ', comparison]), '.'],
     ),
   ];
 }

@@ -1,6 +1,7 @@
 /**
- * `crossover`: up to which n the CPU is faster than the GPU, on this device. What comes out is what `tuning.cpuBelow` wants to be here.
- * Noble's own MSM runs along, as the measure of the library's CPU path.
+ * `crossover`: finds the largest n at which the CPU is faster than the GPU on this device. The
+ * result is the value for `tuning.cpuBelow`. Noble's MSM is timed as well, as a measure of the
+ * library's CPU path.
  */
 
 import { ratioOfMedians } from '../../../src/calibrate/statistics.js';
@@ -10,11 +11,11 @@ import { rowsOf, type StampedRow } from '../rows.js';
 import { makeSetting } from '../settings.js';
 import { summarise } from '../summary.js';
 import { runTimings } from '../timings.js';
-import { intervalWords } from '../words.js';
+import { intervalText } from '../verdict-text.js';
 import type { BenchMode } from './mode.js';
 import { timingsResult } from './timings-result.js';
 
-/** The most scalars that the library ever takes to the CPU. */
+/** Largest number of scalars that the library computes on the CPU for `cpuBelow`. */
 const MOST = 2 ** 16;
 
 export const crossover: BenchMode = {
@@ -40,7 +41,7 @@ export const crossover: BenchMode = {
 };
 
 function ratios(rows: readonly StampedRow[]): Parts {
-  // half-way one of the two has a time more
+  // before the end, one of the two may have one time more
   if (rowsOf(rows, 'end')[0]?.status !== 'done') return [];
   const timed = summarise(rows);
   const on = (label: string) => timed.filter(({ setting, medianMs }) => setting === label && medianMs !== null);
@@ -52,11 +53,11 @@ function ratios(rows: readonly StampedRow[]): Parts {
   const slower = pairs.findIndex(({ beside }) => beside.ratio >= 1);
   const bound = (slower === -1 ? pairs : pairs.slice(0, slower)).at(-1)?.n ?? 0;
   return [
-    tableOf('The CPU beside the GPU', pairs, [
+    tableOf('CPU against GPU', pairs, [
       ['n', ({ n }) => shortSize(n)],
       ['CPU ÷ GPU', ({ beside }) => beside.ratio.toFixed(2)],
-      ['95 % interval', ({ beside }) => intervalWords(beside)],
+      ['95 % interval', ({ beside }) => intervalText(beside)],
     ]),
-    notes(`The CPU is ahead up to n = ${bound}: tuning: { cpuBelow: ${bound} }`),
+    notes(`The CPU is faster up to n = ${bound}: tuning: { cpuBelow: ${bound} }`),
   ];
 }

@@ -1,4 +1,7 @@
-/** `field-bench`: what the operations of the field cost on this device, beside the device's peaks, and inversions in batches. */
+/**
+ * `field-bench`: measures the field operations on this device against its peaks, and batched
+ * inversions.
+ */
 import { bn254 } from '../../../src/curves/bn254.js';
 import { modulus } from '../../../src/field/modulus.js';
 import { batchInversions } from '../../field-bench/batch-inverse/kernel.js';
@@ -6,7 +9,7 @@ import { fieldOperations, libraryOperations, threadsFor } from '../../field-benc
 import { fieldBench as measure } from '../../field-bench/run.js';
 import { openBenchDevice } from '../bench-device.js';
 import type { Host } from '../environment.js';
-import { bestRow, fastestProduct, products, productWords } from '../field-rates.js';
+import { bestRow, fastestProduct, products, productText } from '../field-rates.js';
 import { formatMillions, formatOfPeak, formatPeak } from '../format.js';
 import type { Knobs } from '../knobs.js';
 import { type Bar, notes, type Part, type Parts, tableOf, tiles } from '../parts.js';
@@ -14,13 +17,13 @@ import { type RowOf, rowsOf, type StampedRow } from '../rows.js';
 import type { Run } from '../run.js';
 import { type Fastest, grouped } from '../summary.js';
 import type { BenchMode } from './mode.js';
-import { skippedWords } from './timings-result.js';
+import { skippedText } from './timings-result.js';
 
 export const fieldBench: BenchMode = { run: runFieldBench, show };
 
-const NO_PEAK = 'the loop that should be the peak of multiply-adds is slower than the product itself';
+const NO_PEAK = 'the peak loop of multiply-adds was slower than the product itself';
 
-/** Lanes that compute in lockstep on most GPUs. */
+/** Lanes that most GPUs run in lockstep. */
 const USUAL_LANES = 32;
 
 async function runFieldBench(run: Run, host: Host, knobs: Knobs): Promise<void> {
@@ -41,12 +44,12 @@ async function runFieldBench(run: Run, host: Host, knobs: Knobs): Promise<void> 
     });
     run.signal.throwIfAborted();
     for (const peak of [...peaks, { operation: 'copy', perSecond: copyBytesPerSecond }]) {
-      run.tell({ event: 'peak', ...peak }, 'progress', 'results');
+      run.emit({ event: 'peak', ...peak }, 'progress', 'results');
     }
-    for (const row of rows) run.tell({ event: 'field', ...row }, 'progress', 'results');
-    for (const row of batches) run.tell({ event: 'batch', ...row }, 'progress', 'results');
+    for (const row of rows) run.emit({ event: 'field', ...row }, 'progress', 'results');
+    for (const row of batches) run.emit({ event: 'batch', ...row }, 'progress', 'results');
     for (const { operation, variant, why } of skipped) {
-      run.tell({ event: 'skipped', variant: `${operation}, ${variant}`, why }, 'progress', 'results');
+      run.emit({ event: 'skipped', variant: `${operation}, ${variant}`, why }, 'progress', 'results');
     }
   } finally {
     bench.destroy();
@@ -54,7 +57,7 @@ async function runFieldBench(run: Run, host: Host, knobs: Knobs): Promise<void> 
   await run.end(null);
 }
 
-/** Rates of the operations of the field, and how they stand to each other and to the peak. */
+/** Reports the rates of field operations, relative to each other and to the peak. */
 function show(told: readonly StampedRow[]): Parts {
   const rows = rowsOf(told, 'field');
   const [unit] = rows;
@@ -73,7 +76,7 @@ function show(told: readonly StampedRow[]): Parts {
       parts: [figures(fastest, rows, rate(unit.variant))],
     },
     notes(
-      'Every kernel was compared with BigInts before it was timed. A plain product is one of 13-bit limbs, column by column; chains are products that a thread has in flight at once. “× plain” is the rate beside that of the plain product, each at its best; “÷ product” what one costs in products of its own kind; “of the peak” how much of the device’s multiply-adds it uses.',
+      'Every kernel was compared with BigInts before it was timed. A plain product uses 13-bit limbs, column by column. Chains are independent products that a thread has in flight at once. “× plain” is the rate relative to the plain product, each at its best. “÷ product” is the cost in products of the same variant. “Of the peak” is the share of the device’s multiply-adds.',
     ),
     tableOf('Operations, millions a second by chains a thread', operations, [
       ['M/s, by chains a thread', nameOf],
@@ -105,12 +108,12 @@ function show(told: readonly StampedRow[]): Parts {
         fastest: fastest?.notToldApartFrom === null ? fastest.best.variant : null,
       },
     },
-    tableOf('What loops of nothing else reach on this device', rowsOf(told, 'peak'), [
+    tableOf('Peaks of this device, from loops of one operation', rowsOf(told, 'peak'), [
       ['Peak', ({ operation }) => operation],
       ['Rate', ({ operation, perSecond }) => formatPeak(operation, perSecond)],
     ]),
     batchTable(rowsOf(told, 'batch'), rate),
-    notes(...skippedWords(told)),
+    notes(...skippedText(told)),
   ];
 }
 
@@ -123,13 +126,13 @@ const ascending = (counts: readonly number[]): number[] => [...new Set(counts)].
 const longestCompile = (rows: readonly { readonly compileMs: number }[]): string =>
   Math.max(...rows.map(({ compileMs }) => compileMs)).toFixed(0);
 
-/** The fastest product, if the repetitions say so. */
+/** Reports the fastest product, if the repetitions can tell. */
 function figures(fastest: Fastest<RowOf<'field'>>, rows: readonly RowOf<'field'>[], plain: number): Part {
   const { variant, perSecond, ofPeak } = fastest.best;
-  const bound = (ofPeak ?? 0) > 1 ? NO_PEAK : 'which is what the device’s multiply-adds allow';
+  const bound = (ofPeak ?? 0) > 1 ? NO_PEAK : 'the bound of the device’s multiply-adds';
   return tiles(
-    ['Products a second', `${formatMillions(perSecond)} M`, `product, ${variant}: ${productWords(fastest, rows)}`],
-    ['Beside the plain product', `${(perSecond / plain).toFixed(2)} ×`],
+    ['Products a second', `${formatMillions(perSecond)} M`, `product, ${variant}: ${productText(fastest, rows)}`],
+    ['Relative to the plain product', `${(perSecond / plain).toFixed(2)} ×`],
     ofPeak === null ? null : ['Of the roofline', formatOfPeak(ofPeak), bound],
   );
 }
@@ -142,7 +145,7 @@ function batchTable(batches: readonly RowOf<'batch'>[], productsPerSecond: (vari
     'Inversions in batches',
     grouped(batches, ({ name }) => name),
     [
-      ['inverting S numbers a thread, products each', ([own]) => own?.name ?? ''],
+      ['Inverting S numbers a thread, products each', ([own]) => own?.name ?? ''],
       ...ascending(batches.map(({ batch }) => batch.size)).map(
         (size) =>
           [`S = ${size}`, (own: RowOf<'batch'>[]) => cost(own.find(({ batch }) => batch.size === size))] as const,

@@ -1,4 +1,4 @@
-/** The modes, each a module of this folder. */
+/** Modes of the bench, each in a module of this folder. */
 import type { Host } from '../environment.js';
 import type { Knobs } from '../knobs.js';
 import type { Mode } from '../modes.js';
@@ -43,6 +43,6 @@ export const benchModes: Readonly<Record<Mode, BenchMode>> = {
   targets,
 };
 
-/** Runs to an end, and rejects never: `run.bench` has what went wrong. */
+/** Runs a mode to its end, and never rejects: `run.bench` has the error. */
 export const startBench = (run: Run, host: Host, knobs: Knobs, mode: Mode): Promise<void> =>
   run.go(() => benchModes[mode].run(run, host, knobs));

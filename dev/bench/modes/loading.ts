@@ -1,4 +1,7 @@
-/** `loading`: the same points as they are, compressed, and asked whether they are in the group, in turns: what loading takes. */
+/**
+ * `loading`: times loading the same points uncompressed, compressed, and with a subgroup check,
+ * interleaved.
+ */
 
 import { median, ratioOfMedians } from '../../../src/calibrate/statistics.js';
 import { type CaseAddress, formatCaseAddress } from '../../cases/address.js';
@@ -9,7 +12,7 @@ import { openBenchDevice } from '../bench-device.js';
 import { type EngineUnderTest, makeEngine } from '../engine-under-test.js';
 import type { Host } from '../environment.js';
 import { formatMs, formatRatio, shortSize } from '../format.js';
-import { inTurns } from '../in-turns.js';
+import { interleave } from '../interleave.js';
 import type { Knobs } from '../knobs.js';
 import { weightOf, wrongResult } from '../measure.js';
 import { notes, type Parts, tableOf, verdict } from '../parts.js';
@@ -21,7 +24,7 @@ import type { BenchMode } from './mode.js';
 
 export const loading: BenchMode = { run: runLoading, show };
 
-/** What compressed points may take: so many times what whole ones take, and so many products a point. */
+/** Limits for compressed points: a factor on uncompressed ones, plus products a point. */
 const ALLOWED = { times: 2, products: 400 } as const;
 
 /** A way to load the points of a case. */
@@ -30,13 +33,16 @@ interface Way {
   readonly msmCase: MsmCase;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly checkSubgroup: boolean;
-  /** Of a point, by the steps of its programs. */
+  /** Products a point, from the steps of its programs. */
   readonly products: number;
   readonly isCompressed: boolean;
   readonly wallTimesMs: number[];
 }
 
-/** Every encoding, and the first of them once more with the question, where it is one. */
+/**
+ * Returns a way for every encoding, and the first encoding with a subgroup check if the curve needs
+ * one.
+ */
 const waysOf = (address: CaseAddress, { encodings }: Knobs, taken: LoadProducts): Way[] => {
   const made = makeCase(address);
   const { import: every, decompress, subgroup } = taken;
@@ -59,7 +65,7 @@ const waysOf = (address: CaseAddress, { encodings }: Knobs, taken: LoadProducts)
   ];
 };
 
-/** Loads the points, and looks whether they are right. @throws Error if they are not */
+/** Loads the points, and checks an MSM over them. @throws Error if it is wrong */
 const loadOnce = async (subject: EngineUnderTest, way: Way, scalars: MsmCase): Promise<number> => {
   const { bytes, checkSubgroup, msmCase, name } = way;
   const ms = await subject.load(msmCase, { bytes, checkSubgroup, again: true });
@@ -91,20 +97,20 @@ async function runLoading(run: Run, host: Host, knobs: Knobs): Promise<void> {
         run.advance(weightOf(n), 'warm-up');
       }
       await roofline.begin([loader]);
-      await inTurns(ways, reps, {
+      await interleave(ways, reps, {
         async take(way, repetition) {
           await run.next(`${size} points, ${way.name}: repetition ${repetition} of ${reps}`);
           const wallMs = await loadOnce(loader, way, redrawn(way.msmCase, repetition));
           way.wallTimesMs.push(wallMs);
           const told = { case: formatCaseAddress(address), n, setting: way.name, repetition };
-          run.tell({ event: 'loading', ...told, wallMs }, 'progress', 'results');
+          run.emit({ event: 'loading', ...told, wallMs }, 'progress', 'results');
           run.advance(weightOf(n));
         },
         end: () => roofline.measure(),
       });
       const productsPerSecond = roofline.rateOf(loader);
       for (const way of ways) {
-        run.tell(conclude(address, way, ways[0] as Way, productsPerSecond), 'progress', 'results');
+        run.emit(conclude(address, way, ways[0] as Way, productsPerSecond), 'progress', 'results');
         medians.push({
           case: formatCaseAddress(address),
           setting: way.name,
@@ -123,7 +129,7 @@ async function runLoading(run: Run, host: Host, knobs: Knobs): Promise<void> {
 function conclude(address: CaseAddress, way: Way, first: Way, rate: number | null): RowOf<'loaded'> {
   const { n, group } = address;
   const wholeMs = median(first.wallTimesMs) as number;
-  // of pairs nobody says how many products one is
+  // the cost of a product over p² in products of the prime field is unknown
   const productsPerSecond = group === 'g1' ? rate : null;
   const isBounded = way.isCompressed && !first.isCompressed && productsPerSecond !== null;
   return {
@@ -151,11 +157,11 @@ function show(rows: readonly StampedRow[]): Parts {
   const isBounded = loaded.some(({ allowedMs }) => allowedMs !== null);
   return [
     tableOf(
-      'Loading points, median of the repetitions; an MSM over what was loaded was right every time',
+      'Loading points, median of the repetitions; an MSM over the loaded points was checked every time',
       loaded,
       [
         ['n', ({ n }) => shortSize(n)],
-        ['As', ({ setting }) => setting],
+        ['Encoding', ({ setting }) => setting],
         ['Median, ms', ({ medianMs }) => ({ text: formatMs(medianMs), as: 'strong' })],
         ['From – to', (row) => `${formatMs(Math.min(...hostTimes(row)))} – ${formatMs(Math.max(...hostTimes(row)))}`],
         [`÷ ${one.beside}`, ({ ratio }) => formatRatio(ratio.ratio)],
@@ -173,7 +179,7 @@ function show(rows: readonly StampedRow[]): Parts {
     ),
     isBounded
       ? notes(
-          `At most: ${ALLOWED.times} times what ${one.beside} takes, and ${ALLOWED.products} products a point at the rate of the library’s product alone, measured between the repetitions.`,
+          `At most: ${ALLOWED.times} times the time of ${one.beside}, plus ${ALLOWED.products} products a point at the rate of the library’s product alone, measured between the repetitions.`,
         )
       : null,
   ];

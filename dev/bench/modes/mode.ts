@@ -4,10 +4,10 @@ import type { Parts } from '../parts.js';
 import type { StampedRow } from '../rows.js';
 import type { Run } from '../run.js';
 
-/** What a mode does; what it is stands in scripts/mode-list.mjs. */
+/** A mode of the bench. Its name and description are in scripts/mode-list.mjs. */
 export interface BenchMode {
-  /** Runs, and tells rows. Rejects where the run has failed. */
+  /** Runs the mode and emits rows. Rejects if the run fails. */
   run(run: Run, host: Host, knobs: Knobs): Promise<void>;
-  /** What its rows come to, also while it runs. */
+  /** Reports the rows, also while the run goes on. */
   show(rows: readonly StampedRow[]): Parts;
 }

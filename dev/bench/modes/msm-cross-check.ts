@@ -1,4 +1,4 @@
-/** `msm-cross-check`: case after case against the oracles. */
+/** `msm-cross-check`: compares every case with the oracles. */
 
 import { median } from '../../../src/calibrate/statistics.js';
 import {
@@ -12,7 +12,7 @@ import { type MsmCase, makeCase, makePoints } from '../../cases/msm-case.js';
 import type { PointSet } from '../../cases/point-distributions.js';
 import type { CurveGroup } from '../../oracle/curves.js';
 import { type Coordinate, encodePoints } from '../../oracle/known-bases.js';
-import { type BenchPlace, openBenchPlace } from '../bench-place.js';
+import { type BenchSetup, openBenchSetup } from '../bench-setup.js';
 import { type EngineUnderTest, makeEngine, type Outcome } from '../engine-under-test.js';
 import type { Host } from '../environment.js';
 import { errorMessage } from '../error-message.js';
@@ -27,8 +27,8 @@ import type { BenchMode } from './mode.js';
 
 export const msmCrossCheck: BenchMode = { run: runMsmCrossCheck, show };
 
-/** Engines by group and placement, made when they are first asked for and again after one has failed. */
-function enginesOf(run: Run, bench: BenchPlace, setting: Setting) {
+/** Creates engines by group and placement on first use, and anew after a failure. */
+function enginesOf(run: Run, bench: BenchSetup, setting: Setting) {
   const engines = new Map<string, EngineUnderTest>();
   const keyOf = ({ curve, group }: CurveGroup, placement: Placement | undefined): string =>
     `${curve} ${group} ${placement}`;
@@ -47,13 +47,16 @@ function enginesOf(run: Run, bench: BenchPlace, setting: Setting) {
   return { get, drop, destroy: (): void => [...engines.keys()].forEach(dropKey) };
 }
 
-/** Runs every case with every placement some times, and compares the results with the oracles and with each other. */
+/**
+ * Runs every case with every placement `reps` times, and compares the results with the oracles and
+ * each other.
+ */
 async function runMsmCrossCheck(run: Run, host: Host, knobs: Knobs): Promise<void> {
   const { cases, reps } = knobs;
   run.plan(cases.flatMap(({ address: { n } }) => Array(reps).fill(weightOf(n))));
-  const bench = await openBenchPlace(run, host, knobs);
+  const bench = await openBenchSetup(run, host, knobs);
   const engines = enginesOf(run, bench, knobs.settings[0] as Setting);
-  /** Of the case before, which are often those of the next case as well. */
+  /** Points of the previous case, which the next case often shares. */
   let points = null as { readonly key: string; readonly set: PointSet<Coordinate> } | null;
   let failures = 0;
   try {
@@ -67,7 +70,7 @@ async function runMsmCrossCheck(run: Run, host: Host, knobs: Knobs): Promise<voi
       }
       const row = await runCase(run, engines, msmCase, placement, reps);
       if (!passed(row)) failures++;
-      run.tell(row, 'progress', 'results');
+      run.emit(row, 'progress', 'results');
     }
   } finally {
     engines.destroy();
@@ -126,7 +129,7 @@ async function runCase(
   };
 }
 
-/** One line for each case and placement, and how many passed. */
+/** Reports a row for each case and placement, and the number that passed. */
 function show(rows: readonly StampedRow[]): Parts {
   const all = rowsOf(rows, 'case');
   if (all.length === 0) return [];
@@ -138,7 +141,7 @@ function show(rows: readonly StampedRow[]): Parts {
       failed === 0 ? null : ['Failed', verdict(false, String(failed)), 'in red below'],
     ),
     tableOf(
-      'Every case against the oracles. Agrees: every run gives their answer; identical: every run gives the same bytes. Times include what compiles in the first run.',
+      'Every case against the oracles. Agrees: every run gives their answer. Identical: every run gives the same bytes. Times include compilation in the first run.',
       all,
       [
         ['Points × scalars', caseCell],

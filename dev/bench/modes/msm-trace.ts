@@ -1,4 +1,4 @@
-/** `msm-trace`: the run of the middle wall time of each case on a time line, and its passes. */
+/** `msm-trace`: shows the median run of each case on a timeline, with its passes. */
 import { blocksOf } from '../export.js';
 import { formatMs, formatPercent, shortSize } from '../format.js';
 import { isOnGpu, sumOnGpu } from '../measure.js';
@@ -26,27 +26,27 @@ function sectionOf(timed: Timed, rows: readonly RowOf<'trace'>[]): Part {
   const caption = pointsOf(timed);
   const middle = medianRepetition(rows);
   if (timed.wrong || middle === null) {
-    return { kind: 'section', caption, parts: [tiles(['Answer', verdict(false), 'it has no time'])] };
+    return { kind: 'section', caption, parts: [tiles(['Answer', verdict(false), 'its times are void'])] };
   }
   const phases = timed.on === 'gpu' ? timed.phases : null;
   const gpuMs = sumOnGpu(phases);
   const most = phases?.filter(isOnGpu).sort((a, b) => b.ms - a.ms)[0];
-  const clocks = `Repetition ${middle.repetition}, the middle one by its wall. Host and GPU have clocks of their own: that the GPU began when the host had submitted is an assumption.`;
+  const clocks = `Repetition ${middle.repetition}, the median by wall time. Host and GPU have separate clocks; the timeline assumes that the GPU began right after the submit.`;
   return {
     kind: 'section',
     caption,
     parts: [
       tiles(
-        ['Wall', `${formatMs(timed.typicalMs)} ms`, `the middle one of ${timed.repetitions}: ${fromTo(timed)}`],
+        ['Wall time', `${formatMs(timed.typicalMs)} ms`, `median of ${timed.repetitions}: ${fromTo(timed)}`],
         gpuMs === null ? null : ['GPU time', `${formatMs(gpuMs)} ms`, 'all passes'],
-        gpuMs && most ? ['Most of it', formatPercent(most.ms / gpuMs), `of the GPU’s time in “${most.name}”`] : null,
+        gpuMs && most ? ['Largest pass', formatPercent(most.ms / gpuMs), `of the GPU time in “${most.name}”`] : null,
       ),
       timed.on === 'cpu'
         ? null
         : {
             kind: 'timeline',
             caption: 'One MSM, from the call to the result',
-            summary: 'What the host and the GPU did, and when.',
+            summary: 'Timeline of the host and the GPU.',
             data: { blocks: blocksOf(middle) },
           },
       notes(...(timed.on === 'cpu' ? [] : [clocks]), ...remarks([timed])),

@@ -1,7 +1,6 @@
-/** What timed MSMs come to: figures, a table, time against n, where it goes, and every repetition. */
+/** Reports timed MSMs: figures, a table, time against n, the breakdown, and every repetition. */
 import { defaultCurve, defaultGroup } from '../../cases/address.js';
 import { formatBytes, formatMillions, formatMs, formatPercent, formatRatio, formatSize, shortSize } from '../format.js';
-import { judged } from '../judged.js';
 import {
   type Bar,
   type Column,
@@ -23,21 +22,25 @@ import {
   fastestOf,
   grouped,
   partsByHost,
-  partsOfWall,
+  partsOfWallTime,
   summarise,
   summarisePeers,
   type Timed,
   type TimedPeer,
 } from '../summary.js';
-import { standingWords } from '../words.js';
+import { standingText } from '../verdict-text.js';
+import { voidWrongTimes } from '../void-times.js';
 
-/** What a case has under a name: not read as an address, as the rows may be of another version, with other distributions. */
+/**
+ * Returns a field of a case. The case is not parsed, because rows of another version may have
+ * unknown distributions.
+ */
 const inCase = (address: string, name: string): string | null =>
   new URLSearchParams(address.replaceAll(',', '&')).get(name);
 
 const settingOf = ({ setting }: Timed): string => setting;
 
-/** `2⁹ = 512 points` */
+/** Formats a size as `2⁹ = 512 points`. */
 export const pointsOf = ({ n }: Pick<Timed, 'n'>): string => (n === 1 ? '1 point' : `${formatSize(n)} points`);
 
 export const fromTo = ({ lowMs, highMs }: Pick<Timed, 'lowMs' | 'highMs'>): string =>
@@ -55,20 +58,20 @@ export function timingsResult(rows: readonly StampedRow[]): Parts {
   const right = timed.filter(({ medianMs }) => medianMs !== null);
   const largest = Math.max(...sizes);
   const atLargest = timed.filter(({ n }) => n === largest);
-  // a bootstrap for every other setting, while the next MSM runs: for the other sizes when all is over
+  // each comparison is a bootstrap, so other sizes are compared only when the run is over
   const fastest = fastestOf(atLargest);
   const isSwept = rowsOf(rows, 'init')[0]?.mode === 'sweep' && rows.some(({ event }) => event === 'end');
   const standings = (isSwept ? sizes : []).flatMap((n) => {
     const own = timed.filter((each) => each.n === n);
     const found = n === largest ? null : fastestOf(own);
-    return found ? `${shortSize(n)}: ${found.best.setting} is ${standingWords(found, own.length, settingOf)}.` : [];
+    return found ? `${shortSize(n)}: ${found.best.setting} is ${standingText(found, own.length, settingOf)}.` : [];
   });
   const best = several && fastest?.notToldApartFrom === null ? fastest.best.setting : null;
   return [
     summary(timed, fastest, atLargest.length, peers),
     timesTable(timed, peers, several),
-    notes(...standings, ...remarks(timed), ...skippedWords(rows)),
-    // one size makes no line
+    notes(...standings, ...remarks(timed), ...skippedText(rows)),
+    // one size gives no line
     sizes.length > 1
       ? {
           kind: 'time',
@@ -83,19 +86,19 @@ export function timingsResult(rows: readonly StampedRow[]): Parts {
           data: { settings: sideBySide(right, peers, nameOf, several), fastest: best },
         },
     ...whereItGoes(right, labelOf),
-    { kind: 'folded', caption: 'Every repetition', parts: [repetitionTable(judged(rows))] },
+    { kind: 'folded', caption: 'Every repetition', parts: [repetitionTable(voidWrongTimes(rows))] },
   ];
 }
 
-/** Of the repetitions in the middle, as far as anybody knows. */
+/** Returns the breakdown of the median repetitions, where it is known. */
 export function whereItGoes(timed: readonly Timed[], labelOf: (each: Timed) => string): Parts {
-  const shares = (partsOf: typeof partsOfWall | typeof partsByHost) =>
+  const shares = (partsOf: typeof partsOfWallTime | typeof partsByHost) =>
     timed.flatMap((each) => {
       if (each.on === 'cpu') return [];
       const parts = partsOf(each);
       return parts === null ? [] : [{ label: labelOf(each), parts }];
     });
-  const [bars, byHost] = [shares(partsOfWall), shares(partsByHost)];
+  const [bars, byHost] = [shares(partsOfWallTime), shares(partsByHost)];
   const host = sharesTable('The same by the host’s clock', 'Part', byHost);
   return [
     bars.length === 0
@@ -104,7 +107,7 @@ export function whereItGoes(timed: readonly Timed[], labelOf: (each: Timed) => s
           kind: 'shares',
           caption: 'Where the time goes',
           summary:
-            'Shares of the wall of the repetition in the middle: each pass on the GPU, the fold on the CPU, and the host with waiting.',
+            'Breakdown of the median repetition: each pass on the GPU, combining windows on the CPU, and the rest of the host with waiting.',
           data: { bars },
         },
     byHost.length === 0
@@ -113,10 +116,10 @@ export function whereItGoes(timed: readonly Timed[], labelOf: (each: Timed) => s
   ];
 }
 
-export const skippedWords = (rows: readonly StampedRow[]): string[] =>
+export const skippedText = (rows: readonly StampedRow[]): string[] =>
   rowsOf(rows, 'skipped').map(({ variant, why }) => `${variant}: ${why}`);
 
-/** What the table does not say by itself. */
+/** Returns remarks on what the table does not show. */
 export function remarks(timed: readonly Timed[]): string[] {
   const bound = timed.findLast((each) => each.bound !== null)?.bound;
   const where = (which: (each: Timed) => boolean): string =>
@@ -129,16 +132,16 @@ export function remarks(timed: readonly Timed[]): string[] {
   const untimed = where(({ on, wrong, phases }) => on === 'gpu' && !wrong && phases === null);
   return [
     bound &&
-      `Roofline: the additions of the MSM at six field products each, at the rate that this device reaches with products alone (${formatMillions(bound.productsPerSecond)} million a second, measured between the repetitions). At ${shortSize(bound.n)} that is ${bound.additions.toLocaleString('en')} additions, ${formatMs(bound.ms)} ms. What is above it goes to inversions, sorting, summing up buckets, memory and waiting.`,
+      `Roofline: the additions of the MSM at six field products each, at the rate that this device reaches with products alone (${formatMillions(bound.productsPerSecond)} million a second, measured between the repetitions). At ${shortSize(bound.n)} that is ${bound.additions.toLocaleString('en')} additions, ${formatMs(bound.ms)} ms. The rest goes to inversions, sorting, reducing buckets, memory and waiting.`,
     exceeded &&
-      `No bound at ${exceeded}: the whole MSM was faster than its products alone were measured, so that these bound nothing.`,
-    clamped.length > 0 && `This device could not have all that was asked for. ${clamped.join('; ')}.`,
+      `No bound at ${exceeded}: the whole MSM was faster than its products alone, so the measured rate is not a bound.`,
+    clamped.length > 0 && `This device limits some knobs. ${clamped.join('; ')}.`,
     onCpu && `Computed on the CPU: ${onCpu}.`,
     untimed && 'No per-pass times: this adapter has no timestamps.',
   ].filter((remark) => typeof remark === 'string' && remark !== '') as string[];
 }
 
-/** The largest size, and of several settings the fastest. */
+/** Reports the largest size, and the fastest of several settings. */
 function summary(
   timed: readonly Timed[],
   fastest: Fastest | null,
@@ -146,14 +149,14 @@ function summary(
   peers: readonly TimedPeer[],
 ): Part | null {
   const wrong = timed.find((each) => each.wrong);
-  if (wrong) return tiles(['Answer', verdict(false), `at ${shortSize(wrong.n)}, ${wrong.setting}: it has no time`]);
+  if (wrong) return tiles(['Answer', verdict(false), `at ${shortSize(wrong.n)}, ${wrong.setting}: its times are void`]);
   if (fastest === null) return null;
   const { best } = fastest;
   return {
     kind: 'section',
     caption: `${pointsOf(best)}${among > 1 ? `, ${best.setting}` : ''}`,
     parts: [
-      among > 1 ? notes(`This is ${standingWords(fastest, among, settingOf)}.`) : null,
+      among > 1 ? notes(`This is ${standingText(fastest, among, settingOf)}.`) : null,
       tiles(...figures(best, peers)),
     ],
   };
@@ -171,7 +174,7 @@ function figures(best: Timed, peers: readonly TimedPeer[]): (Tile | null)[] {
   const rate = (1000 * n) / medianMs;
   const gpuNote = gpuMs === null ? 'no timestamps' : 'all passes';
   return [
-    ['Wall', `${formatMs(medianMs)} ms`, `median of ${repetitions}`],
+    ['Wall time', `${formatMs(medianMs)} ms`, `median of ${repetitions}`],
     on === 'cpu' ? null : ['GPU time', gpuMs === null ? '–' : `${formatMs(gpuMs)} ms`, gpuNote],
     ['Points a second', rate < 1e6 ? Math.round(rate).toLocaleString('en') : `${formatMillions(rate)} M`],
     productEquivalents === null
@@ -179,14 +182,14 @@ function figures(best: Timed, peers: readonly TimedPeer[]): (Tile | null)[] {
       : ['Product equivalents', `${inMillions(productEquivalents)} M`, 'plain field products in the same time'],
     boundExceeded ? ['Of the roofline', 'no bound', 'faster than its products alone'] : null,
     bound && ['Of the roofline', formatPercent(ofBound as number), `products alone: ${formatMs(bound.ms)} ms`],
-    peer ? [`Beside ${peer.peer}`, `${formatRatio(ratio)} ×`, `${peer.peer} on the CPU ${beside}`] : null,
+    peer ? [`Against ${peer.peer}`, `${formatRatio(ratio)} ×`, `${peer.peer} on the CPU ${beside}`] : null,
   ];
 }
 
 const peerLabel = ({ peer }: TimedPeer): string => `${peer} (CPU)`;
 const measured = ({ medianMs }: Timed | TimedPeer): boolean => medianMs !== null;
 
-/** Against n: every setting, the peers, and the lowest roofline. */
+/** Returns series by n: every setting, the peers, and the lowest roofline. */
 function lines(
   timed: readonly Timed[],
   peers: readonly TimedPeer[],
@@ -213,7 +216,7 @@ function lines(
   return [...own, ...others, ...(points.length > 0 ? [{ name, kind: 'bound' as const, points }] : [])];
 }
 
-/** Of one size: every setting, the peers, and the roofline of one setting. */
+/** Returns bars of one size: every setting, the peers, and the roofline of a single setting. */
 function sideBySide(
   timed: readonly Timed[],
   peers: readonly TimedPeer[],
@@ -232,7 +235,7 @@ function sideBySide(
 }
 
 function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], several: boolean): Part {
-  // of another version's page it may be an address of another kind
+  // rows of another version may have another kind of address
   const [curve, group, points, scalars] = ['curve', 'group', 'points', 'scalars'].map((name) =>
     inCase((timed[0] as Timed).case, name),
   );
@@ -269,11 +272,11 @@ function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], severa
 
 const repetitionTable = (rows: readonly StampedRow[]): Part =>
   tableOf(
-    'In the order in which they ran',
+    'In execution order',
     rows.filter((row) => row.event === 'warm-up' || row.event === 'repetition' || row.event === 'peer'),
     [
       ['n', (row) => shortSize(Number(inCase(row.case, 'n')))],
-      ['Who', (row) => (row.event === 'peer' ? row.peer : row.setting)],
+      ['Subject', (row) => (row.event === 'peer' ? row.peer : row.setting)],
       ['Run', (row) => (row.event === 'warm-up' ? 'first' : String(row.repetition))],
       ['Wall, ms', ({ wallMs }) => formatMs(wallMs)],
       ['GPU, ms', (row) => formatMs(row.event === 'repetition' ? row.gpuMs : null)],

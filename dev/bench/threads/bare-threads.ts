@@ -1,17 +1,19 @@
-/** Threads without an engine: workers of the package that nobody gives anything, and, in Node, threads that have nothing in them. */
+/** Starts threads without an engine: idle workers of the package, and, in Node, empty threads. */
 import type { ComputeWorker } from '../../../src/api/sharing.js';
 import { workerStarter } from '../../../src/msm/cpu/start-worker.js';
 import { type NodeWorker, nodeModule } from '../../../src/threads/node-module.js';
 import type { PageWorker } from '../../../src/threads/platform.js';
 
-/** Says that it is there, as a worker of the package does, and waits. */
+/** Reports ready, as a worker of the package does, and waits. */
 const EMPTY = `
 import { parentPort } from 'node:worker_threads';
 parentPort.on('message', () => {});
 parentPort.postMessage({ say: 'ready' });`;
 
 const starters = {
-  /** A module, as a worker of the package is: to load modules takes memory, too. */
+  /**
+   * Starts an empty module, because loading modules, as workers of the package do, takes memory.
+   */
   empty: () => {
     const threads = nodeModule('node:worker_threads');
     return (
@@ -30,7 +32,10 @@ export interface BareThreads {
   end(): Promise<void>;
 }
 
-/** Resolves when a thread says its first word, which is that it is ready; rejects with what it dies of. */
+/**
+ * Resolves with the first message of a thread, which reports that it is ready; rejects with its
+ * error.
+ */
 const readiness = (thread: ComputeWorker): Promise<void> =>
   new Promise((resolve, reject) => {
     if ('on' in thread) {
@@ -41,13 +46,13 @@ const readiness = (thread: ComputeWorker): Promise<void> =>
     }
     const ofPage = thread as PageWorker;
     ofPage.addEventListener('message', () => resolve());
-    ofPage.addEventListener('error', () => reject(new Error('a worker could not be loaded')));
+    ofPage.addEventListener('error', () => reject(new Error('a worker failed to load')));
   });
 
 /**
- * Starts so many at once, and waits until all are ready.
+ * Starts `count` threads at once, and waits until all are ready.
  *
- * @throws what one of them died of
+ * @throws the error of a thread that failed
  */
 export async function startBareThreads(which: BareThread, count: number): Promise<BareThreads> {
   const begun = performance.now();
@@ -60,7 +65,7 @@ export async function startBareThreads(which: BareThread, count: number): Promis
     await Promise.all(
       Array.from({ length: count }, () => {
         const thread = starters[which]();
-        if (thread === null) throw new Error('there are no threads here');
+        if (thread === null) throw new Error('this host cannot start threads');
         threads.push(thread);
         return readiness(thread).then(() => readyMs.push(performance.now() - begun));
       }),

@@ -3,19 +3,20 @@ import { workerStarter } from '../../../src/msm/cpu/start-worker.js';
 import { nodeModule } from '../../../src/threads/node-module.js';
 
 const startSlowed = (): ComputeWorker => {
-  // by this name bundlers see that it is a file of its own
+  // bundlers recognise a worker file by the name Worker
   const Worker = nodeModule('node:worker_threads')?.Worker ?? globalThis.Worker;
   return new Worker(new URL('./slowed-worker.ts', import.meta.url), { type: 'module', name: 'slowed webgpu-msm' });
 };
 
 /**
- * What starts the workers of an engine so that one of them is slow: the first, and once that was ended the next.
+ * Returns a function that starts the workers of an engine, of which one is slow: the first, or
+ * after its end the next.
  *
- * @throws Error where there are no threads
+ * @throws Error if this host has no workers
  */
 export function oneSlowed(): () => ComputeWorker {
   const start = workerStarter();
-  if (start === null) throw new Error('there are no workers here');
+  if (start === null) throw new Error('this host cannot start workers');
   let isThere = false;
   return () => {
     if (isThere) return start();

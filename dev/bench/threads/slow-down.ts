@@ -1,4 +1,7 @@
-/** Has a function of WebAssembly take so many times as long: after each call it spins. What it returns is lost, as what it is for returns nothing. */
+/**
+ * Slows a WebAssembly function down by a factor: it spins after each call. The function must return
+ * nothing.
+ */
 export const slowedDown =
   (call: (...values: readonly number[]) => void, times: number) =>
   (...values: readonly number[]): void => {

@@ -1,6 +1,6 @@
 /**
- * A worker of the package that adds at a third of its speed, as one does whose core has something else to do. What it instantiates is wrapped, before
- * the first message comes: the package knows nothing of it.
+ * A worker of the package that adds at a third of its speed, like one whose core is shared. It
+ * wraps `WebAssembly.instantiate` before the first message arrives, so the package needs no change.
  */
 import '../../../src/msm/cpu/worker.js';
 import { slowedDown } from './slow-down.js';

@@ -1,15 +1,16 @@
-// The threads of a workgroup share {{roots}} of their inversions. Their products stand in rows of ROOTS, and ROOTS threads do the trick
-// once more, each over its column, one after the other. Where ROOTS lanes compute in lockstep, as a subgroup does, their inversions take
-// no longer than one, and the products no longer than if all lanes had shared them: no lane of this subgroup waits, and the other
-// subgroups have nothing to do that could be theirs. A tree has levels with fewer nodes than lanes, and a barrier for each.
+// The threads of a workgroup share {{roots}} inversions. Their products form rows of ROOTS, and ROOTS
+// threads apply the trick again, each over its column in sequence. If ROOTS lanes run in lockstep, as a
+// subgroup does, their inversions take no longer than one, and the products no longer than if all lanes
+// shared them: no lane of this subgroup waits, and other subgroups have no other work. A tree would have
+// levels with fewer nodes than lanes, and a barrier for each level.
 //
-// Right for every ROOTS that divides THREADS. It must be called by all threads together.
+// Correct for every ROOTS that divides THREADS. All threads must call it together.
 
 const THREADS = {{threads}}u;
 const ROOTS = {{roots}}u;
 const COLUMN = THREADS / ROOTS;
 
-// The product of each thread, and then its inverse.
+// Product of each thread, later its inverse.
 var<workgroup> products: array<Packed, THREADS>;
 var<private> column_prefixes: array<Packed, COLUMN>;
 

@@ -1,4 +1,6 @@
-/** Batches of inversions that share one, in a thread or in a workgroup, as kernels of field-bench. */
+/**
+ * Kernels of field-bench that invert batches with a shared inversion, in a thread or a workgroup.
+ */
 import { digitsOf, invert, LIMB_BITS, type Modulus, mod, readWords } from '../../../src/field/modulus.js';
 import { fieldView } from '../../../src/field/wgsl.js';
 import { type Kernel, kernel } from '../../../src/shaders/kernel.js';
@@ -10,23 +12,26 @@ import columns from './columns.wgsl?template';
 import template from './kernel.wgsl?template';
 import trick from './trick.wgsl?template';
 
-/** Who shares an inversion. */
+/** Threads that share an inversion. */
 export type Scope = 'thread' | 'workgroup columns';
 
 export interface BatchInversion {
   readonly scope: Scope;
-  /** Numbers a thread. */
+  /** Numbers a thread inverts. */
   readonly size: number;
-  /** Threads a workgroup: a power of two. */
+  /** Threads of a workgroup, a power of two. */
   readonly threads: number;
-  /** Inversions of a workgroup that shares them in columns: a power of two, `threads` at most. */
+  /** Inversions of a workgroup that shares them in columns: a power of two, at most `threads`. */
   readonly roots: number;
 }
 
-/** A thread shares its inversion with nobody. */
+/** WGSL for a thread that does not share its inversion. */
 const alone = 'fn shared_inverse(own: Tight, thread: u32) -> Tight { return field_inverse(own); }';
 
-/** Batches to measure. `lanes`: how many of a device compute in lockstep; only rates depend on it. */
+/**
+ * Returns the batches to measure. `lanes` is the number of lanes in lockstep; only rates depend on
+ * it.
+ */
 export const batchInversions = (lanes: number): BatchInversion[] => [
   ...[1, 4, 8, 16, 32].map((size) => ({ scope: 'thread' as const, size, threads: 64, roots: 1 })),
   ...[1, 4, 8, 16].map((size) => ({
@@ -38,7 +43,7 @@ export const batchInversions = (lanes: number): BatchInversion[] => [
 export const describeBatch = ({ scope, threads, roots }: BatchInversion): string =>
   scope === 'thread' ? scope : `${scope}, ${threads} in ${roots}`;
 
-/** Inverts canonical numbers in Montgomery form in place, `size` a thread. */
+/** Returns a kernel that inverts canonical numbers in Montgomery form in place, `size` a thread. */
 export const batchKernel = (m: Modulus, batch: BatchInversion): Kernel => {
   const { scope, size, threads, roots } = batch;
   const view = { ...fieldView(m), size, threads, roots };
@@ -60,7 +65,7 @@ export const batchKernel = (m: Modulus, batch: BatchInversion): Kernel => {
   );
 };
 
-/** What the kernel makes of a number x·R: the inverse is 1/x·R, and that of 0 is 0. */
+/** Returns what the kernel makes of x·R: the inverse is 1/x·R, and that of 0 is 0. */
 const batchApplied = (m: Modulus, x: bigint, steps: number): bigint => {
   const r = 1n << BigInt(LIMB_BITS * m.limbs);
   let value = x;
@@ -72,12 +77,12 @@ const batchApplied = (m: Modulus, x: bigint, steps: number): bigint => {
 };
 
 /**
- * Different operands: BigInts take long to make, and these do for any number of threads. Prime, so that no two threads of a workgroup
- * begin with the same.
+ * Number of distinct operands, which repeat for all threads because BigInts are slow. It is prime,
+ * so that no two threads of a workgroup start with the same operands.
  */
 const OPERANDS = 4099;
 
-/** Threads of a dispatch at most, so that the numbers fit in a binding of any device. */
+/** Largest number of threads of a dispatch, so that the numbers fit in a binding of any device. */
 const MOST_THREADS = 65_536;
 
 export const batchSubject = (m: Modulus, batch: BatchInversion, wanted: number): Subject => {

@@ -1,4 +1,4 @@
-// field-bench: a batch a thread is inverted, over and over. Numbers that are not there count as 0.
+// Inverts a batch a thread, repeatedly. Numbers beyond the end of the array count as 0.
 // Host: dev/field-bench/batch-inverse/kernel.ts.
 {{declarations}}
 {{structs}}
@@ -18,7 +18,7 @@ fn batch_inverse(
     }
   }
   for (var step = 0u; step < config.steps; step++) {
-    // the inverse of the inverse would lead back
+    // changes a bit, because the inverse of the inverse would be the first number again
     for (var s = 0u; s < BATCH; s++) {
       batch[s].v0.x ^= step & 1u;
     }

@@ -1,15 +1,21 @@
 /**
- * A product in floats, where a device has a fused multiply-add of them. The two-fma trick is Dekker's exact product with magic constants
- * that make integers of the halves: Emmart, Zheng and Weems, "Faster Modular Exponentiation Using Double Precision Floating Point
- * Arithmetic on the GPU" (ARITH 2018), for doubles of 52 bits and rounding towards zero. Here it is for f32 and any rounding to a neighbour.
+ * A product in floats, for devices with a fused multiply-add. The two-fma trick is Dekker's exact
+ * product with magic constants that turn the halves into integers: Emmart, Zheng and Weems, "Faster
+ * Modular Exponentiation Using Double Precision Floating Point Arithmetic on the GPU" (ARITH 2018),
+ * for doubles of 52 bits and rounding towards zero. This version is for f32 and any rounding to a
+ * neighbour.
  *
- * a and b are integers below 2^22, floats exactly. From 2^45 to 2^46, floats are 2^22 apart: with C = 2^45, fma(a, b, C) is
- * C + 2^22·high for an integer high of 22 bits, and its bits, taken as an integer, are those of C plus high. Then
- * fma(a, b, (C + D) − that) = D + low, D = 3·2^22, low = a·b − 2^22·high between −2^22 and 2^22: from 2^23 to 2^24 floats are 1 apart, so
- * this is exact, and its bits are those of D plus low. So is the subtraction exact: (3 − high)·2^22 is a float.
+ * a and b are integers below 2^22, which are exact floats. From 2^45 to 2^46, floats are 2^22
+ * apart. With C = 2^45, fma(a, b, C) is C + 2^22·high for an integer high of 22 bits, and its bits
+ * as an integer are those of C plus high. Then fma(a, b, (C + D) − that) = D + low, with D = 3·2^22
+ * and low = a·b − 2^22·high between −2^22 and 2^22. From 2^23 to 2^24 floats are 1 apart, so this
+ * is exact, and its bits are those of D plus low. The subtraction is exact as well, because (3 −
+ * high)·2^22 is a float.
  *
- * WGSL does not promise that fma is fused: hence the probe. Nor that fma(…) and a subtraction are not rearranged: with literals Mesa's optimiser makes
- * fma(−a, b, D) of (C + D) − fma(a, b, C), whose low half is a rounding error. So the constants are not known until the shader runs.
+ * WGSL does not promise that fma is fused; the probe checks it. Nor does it promise that fma and a
+ * subtraction are not rearranged: with literals Mesa's optimiser turns (C + D) − fma(a, b, C) into
+ * fma(−a, b, D), whose low half is a rounding error. So the constants are unknown until the shader
+ * runs.
  */
 import { digitsOf, invert, lazyLimbs, type Modulus, montgomeryFactor } from '../../../src/field/modulus.js';
 import { range } from '../../../src/field/straight-line.js';
@@ -19,16 +25,16 @@ import { limbsStruct, unsignedLimbs } from './limbs.js';
 const WIDTH = 22;
 const UNIT = 2 ** WIDTH;
 
-/** C and D above. */
+/** C and D of the file comment. */
 const HIGH = 2 ** 45;
 const LOW = 3 * 2 ** 22;
 
 const float = (value: number): string => `${value}.0f`;
 
-/** What the bits of a float are as an integer. */
+/** Returns the bits of a float as an integer. */
 const bitsOf = (value: number): number => new Int32Array(Float32Array.of(value).buffer)[0] as number;
 
-/** WGSL of a constant that no compiler sees: chains are shorter than 2^31 steps. */
+/** Returns the WGSL of a constant that compilers cannot see: chains are shorter than 2^31 steps. */
 const hidden = (value: number): string => `bitcast<f32>(${bitsOf(value)}u | (config.steps >> 31u))`;
 
 const halves = `
@@ -44,24 +50,26 @@ fn bits(half: f32) -> i32 {
   return bitcast<i32>(half);
 }
 
-// Of an integer below 2^23. A conversion does the same, at a quarter of the speed or less on some devices.
+// Converts an integer below 2^23. A conversion would do the same, at a quarter of the speed or less
+// on some devices.
 fn limb(digit: i32) -> f32 {
   return bitcast<f32>(digit | ${bitsOf(2 ** 23)}) - ${float(2 ** 23)};
 }
 `;
 
 /**
- * Interleaved rows (CIOS) in columns of i32. What the bits of the halves have above high and low is known of each column, modulo 2^32, and
- * taken off at its beginning. Its lowest 22 bits are 0, so q does not mind that a part of it is yet to come.
+ * Product in interleaved rows (CIOS) in columns of i32. The bits of the halves above high and low
+ * are known for each column, modulo 2^32, and are subtracted at its start. Their lowest 22 bits are
+ * 0, so q is correct before all of them are added.
  *
- * A column is the sum of 2n low halves, between −2^22 and 2^22, of 2n high ones, below 2^22, and of a carry of less than 2^10: less than
- * 4n·2^22 + 2^10, which is 2^28.2 for 18 limbs, as 381 bits take.
+ * A column sums 2n low halves between −2^22 and 2^22, 2n high halves below 2^22, and a carry below
+ * 2^10. It is less than 4n·2^22 + 2^10, which is 2^28.2 for the 18 limbs of 381 bits.
  */
 const product = (m: Modulus): string[] => {
   const n = lazyLimbs(m, WIDTH);
   const p = digitsOf(m.p, WIDTH, n);
   const mask = UNIT - 1;
-  /** How many pairs of limbs have their low halves in a column. */
+  /** Returns the number of pairs of limbs whose low halves are in a column. */
   const pairs = (k: number): number => Math.max(0, Math.min(k + 1, 2 * n - 1 - k));
   const columns = range(2 * n).map((k) => {
     const surplus = 2 * (pairs(k) * bitsOf(LOW) + (k > 0 ? pairs(k - 1) : 0) * bitsOf(HIGH));
@@ -100,8 +108,9 @@ const product = (m: Modulus): string[] => {
 };
 
 /**
- * Products whose halves are hard to tell: all but a few have far more than 24 bits, so that rounding them before the addition shows, and
- * are a multiple of 2^22 and a rest that is in the middle, where fma may round either way, or next to it, or near the ends.
+ * Products whose halves are hard to get right. Most have far more than 24 bits, so rounding before
+ * the addition would show. They are a multiple of 2^22 plus a rest in the middle, where fma may
+ * round either way, next to it, or near the ends.
  */
 const adversarial = (): number[][] => {
   const rests = [1, 2 ** 10 + 1, UNIT / 2 - 1, UNIT / 2, UNIT / 2 + 1, UNIT - 2 ** 10, UNIT - 2, UNIT - 1];

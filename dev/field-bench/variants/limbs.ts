@@ -1,4 +1,4 @@
-/** Limbs as the variants hold them: so many bits each, unsigned, below 2^width but for the last. */
+/** Limbs of the variants: unsigned, with a fixed width, below 2^width except the last. */
 import { digitsOf, joinLimbs, lazyLimbs, type Modulus } from '../../../src/field/modulus.js';
 import { range } from '../../../src/field/straight-line.js';
 import type { Representation } from '../operation.js';
@@ -9,10 +9,11 @@ export const limbsStruct = (limbs: number, element: string): string =>
     .join('\n')}\n}\n`;
 
 /**
- * Canonical limbs of `width` bits, Montgomery's R for them, and a product.
+ * Returns a representation with canonical limbs of `width` bits, Montgomery's R for them, and a
+ * product.
  *
  * @param body statements of the product of a and b
- * @param functions WGSL of what it calls
+ * @param functions WGSL of the functions that it calls
  */
 export const unsignedLimbs = (
   m: Modulus,

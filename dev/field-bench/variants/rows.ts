@@ -1,11 +1,14 @@
-/** Montgomery's products on limbs of u32, row by row, as WGSL: what the variants in unsigned limbs have in common. */
+/**
+ * Generates Montgomery products on u32 limbs, row by row, as WGSL. All variants with unsigned limbs
+ * use it.
+ */
 import { digitsOf, lazyLimbs, type Modulus, montgomeryFactor } from '../../../src/field/modulus.js';
 import { range } from '../../../src/field/straight-line.js';
 
-/** The most that a u32 holds. */
+/** Largest u32. */
 const LIMIT = 2 ** 32 - 1;
 
-/** A column of a product: what it is in WGSL, '' where there is nothing, and the most that it can be. */
+/** A column of a product: its WGSL, '' if empty, and its largest value. */
 interface Column {
   readonly wgsl: string;
   readonly most: number;
@@ -16,10 +19,13 @@ const NOTHING: Column = { wgsl: '', most: 0 };
 const sumOf = (...terms: readonly string[]): string => terms.filter((term) => term !== '').join(' + ');
 
 /**
- * Statements of s0 …, what a·b/R comes to below 2p, with all but the low `width` bits of each still to be masked. Operands are below 2p and their limbs
- * canonical. Rows are interleaved (CIOS): row i adds a_i·b and makes the lowest column 0. The generator knows the most that each column can be; just
- * before a row that would take a column beyond a u32, what that column has above its limb is carried into the next one: all such columns at once, none
- * waiting for another. That is never for 13 bits; of 14 bits, below 2^29, 8 rows fit between two carries; of 15 bits, below 2^31 − 2^16, 2 rows.
+ * Returns statements for s0 …, the columns of a·b/R below 2p; all but the low `width` bits of each
+ * must still be masked. Operands are below 2p with canonical limbs. Rows are interleaved (CIOS):
+ * row i adds a_i·b, and makes the lowest column 0. The generator tracks the largest value of each
+ * column. Before a row that would overflow a u32, it carries what a column has above its limb into
+ * the next one, for all such columns at once and independently. With 13 bits that never happens;
+ * with 14 bits, below 2^29, 8 rows fit between two carries; with 15 bits, below 2^31 − 2^16, 2
+ * rows.
  */
 export const montgomeryRows = (m: Modulus, width: number): string[] => {
   const n = lazyLimbs(m, width);
@@ -29,7 +35,8 @@ export const montgomeryRows = (m: Modulus, width: number): string[] => {
   const lines: string[] = [];
 
   const checked = (name: string, wgsl: string, most: number): Column => {
-    if (most > LIMIT) throw new RangeError(`${name} of a product in limbs of ${width} bits can be ${most}`);
+    if (most > LIMIT)
+      throw new RangeError(`${name} of a product with ${width}-bit limbs can reach ${most}, above 2^32 − 1`);
     lines.push(`let ${name} = ${wgsl};`);
     return { wgsl: name, most };
   };
@@ -39,7 +46,7 @@ export const montgomeryRows = (m: Modulus, width: number): string[] => {
     most: Math.floor(most / 2 ** width),
   });
 
-  /** The same number in columns to each of which `added` can be added. */
+  /** Returns the same number in columns to each of which `added` can be added. */
   const withRoom = (columns: readonly Column[], name: string, added: (k: number) => number): readonly Column[] => {
     let carry = NOTHING;
     return columns.map((column, k) => {
@@ -61,7 +68,7 @@ export const montgomeryRows = (m: Modulus, width: number): string[] => {
     const [low = NOTHING, ...rest] = withRoom(columns, `r${i}`, (k) => added(k) + (k === 1 ? LIMIT >>> width : 0));
     lines.push(`let u${i} = ${sumOf(low.wgsl, product(0))};`, `let q${i} = (u${i} * ${n0}u) & ${mask}u;`);
     const carry = above(checked(`v${i}`, `u${i} + q${i} * ${p[0]}u`, low.most + added(0)));
-    // every column moves down by one, as the lowest is 0 now
+    // every column moves down by one, because the lowest is now 0
     columns = rest.map((column, below) => {
       const k = below + 1;
       if (k >= n) return column;
@@ -75,7 +82,10 @@ export const montgomeryRows = (m: Modulus, width: number): string[] => {
   return lines;
 };
 
-/** Limbs of s0 …, with no last subtraction: the value is below 2p, and the limbs have room for 4p, so nothing is left above the last one. */
+/**
+ * Returns limbs of s0 … without a final subtraction. The value is below 2p and the limbs hold 4p,
+ * so nothing remains above the last limb.
+ */
 export const returnLimbs = (m: Modulus, width: number): string => {
   const last = lazyLimbs(m, width) - 1;
   const limbs = range(last + 1).map((k) => (k < last ? `s${k} & ${2 ** width - 1}u` : `s${k}`));

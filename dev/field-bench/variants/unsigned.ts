@@ -1,4 +1,7 @@
-/** Products in limbs without a sign. Wider limbs take fewer multiply-adds, and have columns that must be carried now and then. */
+/**
+ * Products in unsigned limbs. Wider limbs need fewer multiply-adds, but columns that are carried
+ * now and then.
+ */
 import { digitsOf, lazyLimbs, type Modulus } from '../../../src/field/modulus.js';
 import { range } from '../../../src/field/straight-line.js';
 import { type FieldOperation, productVariant } from '../operation.js';
@@ -12,7 +15,7 @@ const unsigned = (width: number, kind: string, end: (m: Modulus, width: number) 
     multiplyAdds: (m) => 2 * lazyLimbs(m, width) ** 2,
   });
 
-/** Subtracts p once if that is possible, and returns. */
+/** Subtracts p once if possible, and returns. */
 const conditionalSubtraction = (m: Modulus, width: number): string => {
   const n = lazyLimbs(m, width);
   const p = digitsOf(m.p, width, n);
@@ -25,12 +28,14 @@ const conditionalSubtraction = (m: Modulus, width: number): string => {
 };
 
 /**
- * The product of the first version of this library, and what others are measured in: 13-bit limbs, unrolled, canonical in and out. The
- * unit of "product equivalents".
+ * The unit of product equivalents: 13-bit limbs, unrolled, canonical on input and output. It was
+ * the product of the first version of this library.
  */
 export const plain = unsigned(13, 'plain', conditionalSubtraction);
 
-/** The same without the last subtraction: in and out below 2p, as R > 4p. */
+/**
+ * The plain product without the final subtraction: below 2p on input and output, because R > 4p.
+ */
 export const lazy = unsigned(13, 'lazy', returnLimbs);
 export const unsigned14 = unsigned(14, 'unsigned', returnLimbs);
 export const unsigned15 = unsigned(15, 'unsigned', returnLimbs);

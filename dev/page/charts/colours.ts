@@ -1,12 +1,12 @@
-/** The colours of charts.css, and which of them a name has. */
+/** Assigns the colours of charts.css to names. */
 
 export const PALETTE_SIZE = 8;
 
 export const colourAt = (position: number): string => `var(--series-${(position % PALETTE_SIZE) + 1})`;
 
-/** Passes in the order in which they run, so that each has its colour whoever draws first. */
+/** Passes in execution order, so that each has its colour in whatever order charts are drawn. */
 const known = ['decompose', 'sort', 'partition', 'walk', 'combine', 'reduce', 'fold (CPU)', 'host, waiting'];
-/** All that the host does without computing is one. */
+/** Phases in which the host does not compute; they share one colour. */
 const waiting = ['encode', 'submit to result', 'read back'];
 
 const positions = new Map([
@@ -14,7 +14,10 @@ const positions = new Map([
   ...waiting.map((name) => [name, known.length - 1] as const),
 ]);
 
-/** The colour of a pass or phase, the same in all charts of the page; of others, who comes first gets the next one. */
+/**
+ * Returns the colour of a pass or phase, the same in all charts. Other names get the next free
+ * colour.
+ */
 export function colourOf(name: string): string {
   const position = positions.get(name) ?? positions.size;
   positions.set(name, position);

@@ -15,10 +15,10 @@ interface Sample {
 
 const HEIGHT = 280;
 const LABEL_HEIGHT = 17;
-/** From a label of the x axis to the next, in CSS pixels. */
+/** Distance between two labels of the x axis, in CSS pixels. */
 const TICK_ROOM = 70;
 
-/** Which share of the runs took at most so long, as a step for every run. */
+/** Draws the share of runs that took at most a given time, as a step for every run. */
 export const distributionChart = (options: ChartOptions): Chart<ChartData['distribution']> => plotChart(options, draw);
 
 function draw({ series }: ChartData['distribution']): Drawing {
@@ -36,7 +36,8 @@ function draw({ series }: ChartData['distribution']): Drawing {
     const space = plane(
       width,
       height,
-      // above the plane each median's label has a line of its own, so that near medians do not write over each other
+      // each median's label has a line of its own above the plane, so that near medians do not
+      // overlap
       samples.length * LABEL_HEIGHT + 6,
       { range: [min, max], ticks: xTicks, label: (tick) => formatTick(tick, step) },
       { range: [-2, 102], ticks: [0, 25, 50, 75, 100], label: (tick) => `${tick} %` },
@@ -71,12 +72,12 @@ function timeRange(samples: readonly Sample[]): [number, number] {
   return [Math.max(0, min - margin), max + margin];
 }
 
-/** The steps of a sample, and its median with its name. */
+/** Draws the steps of a sample, and its median with its name. */
 function drawn({ x, y }: Plane, { name, sorted, median: middle }: Sample, row: number): SVGElement {
   if (middle === null) return inColour(colourAt(row));
   const steps = sorted.map((time, i) => `H${x(time)}V${y((100 * (i + 1)) / sorted.length)}`).join('');
   const label = y(102) - row * LABEL_HEIGHT - 6;
-  // by the end that has more room
+  // placed at the end with more room
   const anchor = x(middle) > (x(sorted[0] ?? middle) + x(sorted.at(-1) ?? middle)) / 2 ? 'end' : 'start';
   return inColour(
     colourAt(row),

@@ -3,7 +3,7 @@ import { h } from '../dom.js';
 import { TableView } from '../table-view.js';
 import './charts.css';
 
-/** What every chart of the page is to its caller. */
+/** A chart of the page. */
 export interface Chart<Data> {
   readonly root: HTMLElement;
   update(data: Data): void;
@@ -14,14 +14,14 @@ export interface LegendEntry {
   readonly name: string;
 }
 
-/** What is around every picture: its caption, under it what its colours are, and its numbers as a table. */
+/** Makes the frame of a chart: its caption, its legend, and its numbers as a table. */
 export function makeFrame(caption: string, picture: HTMLElement) {
   const table = new TableView();
   const legend = h('ul', { class: 'chart-entries' });
   const numbers = h('details', { class: 'chart-numbers' }, h('summary', {}, 'Numbers'), table.root);
   return {
     root: h('figure', { class: 'chart' }, h('figcaption', {}, caption), picture, legend, numbers),
-    tell(data: Pick<TableData, 'heads' | 'rows'>, entries: readonly LegendEntry[] = []): void {
+    update(data: Pick<TableData, 'heads' | 'rows'>, entries: readonly LegendEntry[] = []): void {
       table.update({ caption, ...data });
       legend.replaceChildren(...entries.map(({ swatch, name }) => h('li', {}, swatch, h('span', {}, name))));
     },

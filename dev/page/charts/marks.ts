@@ -1,4 +1,4 @@
-/** What tells series apart without colour: the shapes of their points and the dashes of their lines. */
+/** Marks that distinguish series without colour: shapes of points and dashes of lines. */
 import { h, svg } from '../dom.js';
 
 /** SVG paths of about radius 1. */
@@ -19,22 +19,22 @@ const DASHES = ['', '7 4', '2 3', '10 3 2 3', '14 4', '5 2 5 6', '2 6', '14 3 2 
 export const BOUND_DASH = '6 5';
 export const dashAt = (position: number): string => DASHES[position % DASHES.length] ?? '';
 
-/** A line in `currentColor`. */
+/** Draws a line in `currentColor`. */
 export const line = (d: string, dash = '', width = 2): SVGElement =>
   svg('path', { class: 'chart-line', d, 'stroke-width': width, 'stroke-dasharray': dash });
 
-/** The point of a series, and what is to be said of it to who points at it. */
+/** Draws the point of a series, with its tooltip. */
 export function point(position: number, x: number, y: number, about = ''): SVGElement {
   const transform = `translate(${x} ${y}) scale(${POINT_RADIUS})`;
   const d = SHAPES[position % SHAPES.length] ?? '';
   return svg('path', { class: 'chart-point', d, transform }, svg('title', {}, about));
 }
 
-/** Marks of one series, in its colour. */
+/** Groups marks of one series, in its colour. */
 export const inColour = (colour: string, ...marks: readonly SVGElement[]): SVGElement =>
   svg('g', { style: `color: ${colour}` }, ...marks);
 
-/** A piece of a line for the legend, with its point where it has points. */
+/** Draws a sample of a line for the legend, with a point if the line has points. */
 export const lineSwatch = (colour: string, dash: string, position?: number): Element =>
   svg(
     'svg',
@@ -42,6 +42,6 @@ export const lineSwatch = (colour: string, dash: string, position?: number): Ele
     inColour(colour, line('M0 7H32', dash), ...(position === undefined ? [] : [point(position, 16, 7)])),
   );
 
-/** A block of a colour for the legend, with the text that stands for it in the plot. */
+/** Draws a block of a colour for the legend, with the text that stands for it in the plot. */
 export const blockSwatch = (colour: string, text: string): Element =>
   h('span', { class: 'chart-block', style: `background: ${colour}`, 'aria-hidden': 'true' }, h('span', {}, text));

@@ -1,9 +1,11 @@
-/** Axes and what is drawn between them, in SVG: as wide as what holds it, in the page's colours. */
+/**
+ * Draws axes and the plot between them in SVG, as wide as the container and in the page's colours.
+ */
 import type { ChartOptions, TableData } from '../../bench/parts.js';
 import { h, svg } from '../dom.js';
 import { type Chart, type LegendEntry, makeFrame } from './frame.js';
 
-/** One set of data, ready to be drawn in any width. */
+/** One set of data, ready to be drawn at any width. */
 export interface Drawing {
   readonly height: number;
   readonly paint: (width: number) => readonly SVGElement[];
@@ -24,13 +26,13 @@ export function plotChart<Data>({ caption, summary }: ChartOptions, draw: (data:
   const update = (data: Data): void => {
     drawing = draw(data);
     picture.setAttribute('height', String(drawing.height));
-    frame.tell(drawing.numbers, drawing.legend);
+    frame.update(drawing.numbers, drawing.legend);
     paint();
   };
 
   const observer = new ResizeObserver(([entry]) => {
     const found = Math.floor(entry?.contentRect.width ?? 0);
-    // Closed details have no width: what is drawn stays for when they open again.
+    // closed details have no width; the drawing stays for when they open again
     if (found === 0 || found === width) return;
     width = found;
     paint();
@@ -39,7 +41,7 @@ export function plotChart<Data>({ caption, summary }: ChartOptions, draw: (data:
   return { root: frame.root, update };
 }
 
-/** An axis: its ends, and what it is labelled with. */
+/** An axis: its range and its labels. */
 export interface Axis {
   readonly range: readonly [from: number, to: number];
   readonly logarithmic?: boolean;
@@ -48,13 +50,15 @@ export interface Axis {
 }
 
 export interface Plane {
-  /** From values to CSS pixels. */
+  /** Maps values to CSS pixels. */
   readonly x: (value: number) => number;
   readonly y: (value: number) => number;
   readonly marks: readonly SVGElement[];
 }
 
-/** Room around the plane: for labels on the left and below, and so that the last one is not cut off. */
+/**
+ * Margins around the plane, for labels on the left and below, and for the end of the last label.
+ */
 export const MARGIN = { left: 56, right: 14, bottom: 42 } as const;
 
 const project = ({ range: [from, to], logarithmic }: Axis, start: number, end: number) => {
@@ -62,7 +66,7 @@ const project = ({ range: [from, to], logarithmic }: Axis, start: number, end: n
   return (value: number): number => start + ((end - start) * (of(value) - of(from))) / (of(to) - of(from) || 1);
 };
 
-/** The plane of two axes with its grid. @param name of the x axis */
+/** Draws the plane of two axes with its grid. @param name label of the x axis */
 export function plane(width: number, height: number, top: number, x: Axis, y: Axis, name: string): Plane {
   const [left, right, bottom] = [MARGIN.left, width - MARGIN.right, height - MARGIN.bottom];
   const [toX, toY] = [project(x, left, right), project(y, bottom, top)];
@@ -84,6 +88,6 @@ export function plane(width: number, height: number, top: number, x: Axis, y: Ax
   };
 }
 
-/** Words in the plane, that lines may run behind; in `currentColor`. */
+/** Draws text in `currentColor` with a background, so that lines may pass behind it. */
 export const words = (x: number, y: number, text: string, anchor: string): SVGElement =>
   svg('text', { class: 'chart-words', x, y, 'text-anchor': anchor }, text);

@@ -3,7 +3,10 @@ import type { Bar, ChartData, ChartOptions } from '../../bench/parts.js';
 import { h } from '../dom.js';
 import { type Chart, makeFrame } from './frame.js';
 
-/** The median time of each setting as a bar, and over it from the shortest to the longest. */
+/**
+ * Draws the median time of each setting as a bar, with its range from the shortest to the longest
+ * time.
+ */
 export function settingsChart({ caption, summary }: ChartOptions): Chart<ChartData['settings']> {
   const bars = h('div', { class: 'chart-rows', role: 'img', 'aria-label': summary });
   const frame = makeFrame(caption, bars);
@@ -13,7 +16,7 @@ export function settingsChart({ caption, summary }: ChartOptions): Chart<ChartDa
     const longest = Math.max(...settings.map(({ medianMs, highMs }) => Math.max(medianMs, highMs)));
     const isFastest = ({ label }: Bar): boolean => label === data.fastest;
     bars.replaceChildren(...settings.map((setting) => row(setting, isFastest(setting), longest)));
-    frame.tell({
+    frame.update({
       heads: ['Setting', 'Median, ms', 'Shortest, ms', 'Longest, ms'],
       rows: settings.map((setting) => [
         setting.label,

@@ -4,7 +4,9 @@ import { colourOf } from './colours.js';
 import { type Chart, makeFrame } from './frame.js';
 import { blockSwatch } from './marks.js';
 
-/** What share of each bar's time its parts take. Each part is numbered, and named where its name fits. */
+/**
+ * Draws the share of each part in a bar's time. Each part is numbered, and named if its name fits.
+ */
 export function stackedShares({ caption, summary }: ChartOptions): Chart<ChartData['shares']> {
   const rows = h('div', { class: 'chart-rows', role: 'img', 'aria-label': summary });
   const frame = makeFrame(caption, rows);
@@ -30,7 +32,7 @@ export function stackedShares({ caption, summary }: ChartOptions): Chart<ChartDa
     };
     rows.replaceChildren(...bars.map((bar, i) => row(bar, columns[i] ?? [])));
     const legend = names.map((name, i) => ({ name, swatch: blockSwatch(colourOf(name), String(i + 1)) }));
-    frame.tell(table, legend);
+    frame.update(table, legend);
   };
 
   return { root: frame.root, update };

@@ -1,9 +1,9 @@
-/** Where axes have their labels, and how those read. */
+/** Positions and texts of axis labels. */
 
-/** Room that a label takes, in CSS pixels. */
+/** Width of a label, in CSS pixels. */
 const LABEL_WIDTH = 40;
 
-/** 1, 2 or 5 times a power of ten: the step that gives about `count` steps. */
+/** Returns 1, 2 or 5 times a power of ten: the step that gives about `count` steps. */
 export function niceStep(span: number, count: number): number {
   const rough = span / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -11,14 +11,14 @@ export function niceStep(span: number, count: number): number {
   return factor * power;
 }
 
-/** A tick's number with as many digits as its step needs. */
+/** Formats a tick with as many decimals as its step needs. */
 export function formatTick(value: number, step: number): string {
   const [, decimals = ''] = String(Number(step.toPrecision(6))).split('.');
   const digits = decimals.length;
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** Powers of two at which a logarithmic axis is labelled: evenly, as many as there is room for. */
+/** Returns evenly spaced powers of two for the labels of a logarithmic axis, as many as fit. */
 export function sizeTicks(min: number, max: number, width: number): number[] {
   const octaves = Math.log2(max / min);
   const step = [1, 2, 4, 8].find((candidate) => (candidate * width) / octaves >= LABEL_WIDTH) ?? 16;
@@ -27,7 +27,7 @@ export function sizeTicks(min: number, max: number, width: number): number[] {
   return ticks;
 }
 
-/** The decades between two times; 2 and 5 times them as well where they are few. */
+/** Returns the decades between two times; over a short range also 2 and 5 times them. */
 export function timeTicks(min: number, max: number): number[] {
   const factors = max / min < 200 ? [1, 2, 5] : [1];
   const ticks: number[] = [];
@@ -36,7 +36,7 @@ export function timeTicks(min: number, max: number): number[] {
   return ticks.filter((tick) => tick >= min && tick <= max);
 }
 
-/** `1 ms`, `10 ms`, `1 s`. */
+/** Formats milliseconds as `1 ms`, `10 ms` or `1 s`. */
 export const timeLabel = (ms: number): string =>
   ms >= 1000
     ? `${(ms / 1000).toLocaleString('en')} s`

@@ -1,13 +1,13 @@
-/** What pictures with time from left to right have in common: ticks over their whole height, and spans between them. */
+/** Horizontal time axis that timelines share: ticks over their whole height, and the spans. */
 import { formatMs } from '../../bench/format.js';
 import type { Course } from '../../bench/parts.js';
 import { h } from '../dom.js';
 import { colourOf } from './colours.js';
 import { formatTick, niceStep } from './ticks.js';
 
-/** From a tick to the next, in CSS pixels. */
+/** Distance between two ticks, in CSS pixels. */
 const TICK_ROOM = 58;
-/** Of that, what the label takes. */
+/** Width of a label, in CSS pixels. */
 const TICK_LABEL = 52;
 
 export class TimeAxis {
@@ -33,7 +33,7 @@ export class TimeAxis {
   }
 }
 
-/** A block in the colour of its name, and what is to be said of it to who points at it. */
+/** Draws a span in the colour of its name, with its tooltip. */
 export const spanOf = ({ name, startMs, ms }: Course['spans'][number], endMs: number): HTMLElement =>
   h('div', {
     class: 'chart-span',

@@ -9,7 +9,7 @@ import { sizeTicks, timeLabel, timeTicks } from './ticks.js';
 
 const HEIGHT = 340;
 
-/** Time against the number of points, both logarithmic. */
+/** Draws time against the number of points, both on logarithmic axes. */
 export const timeChart = (options: ChartOptions): Chart<ChartData['time']> => plotChart(options, draw);
 
 function draw({ series }: ChartData['time']): Drawing {
@@ -60,14 +60,16 @@ function describe(at: TimePoint | undefined): string {
   return `${formatMs(ms)}${spread}`;
 }
 
-/** Around a single size there is an octave on either side. */
+/** Returns the range of the x axis, with an octave on either side of a single size. */
 function sizeRange(sizes: readonly number[]): [number, number] {
   const [min, max] = [sizes.at(0) ?? 1, sizes.at(-1) ?? 2];
   const margin = min === max ? 2 : Math.max(2 ** 0.25, (max / min) ** 0.04);
   return [min / margin, max * margin];
 }
 
-/** A decade at least, so that small differences do not look large. */
+/**
+ * Returns the range of the y axis: at least a decade, so that small differences do not look large.
+ */
 function timeRange(series: readonly TimeSeries[]): [number, number] {
   const times = series
     .flatMap(({ points }) => points.flatMap(({ ms, lowMs, highMs }) => [ms, lowMs ?? ms, highMs ?? ms]))
@@ -78,7 +80,7 @@ function timeRange(series: readonly TimeSeries[]): [number, number] {
   return [min / margin, max * margin];
 }
 
-/** From the shortest to the longest. */
+/** Draws the range from the shortest to the longest time. */
 function whiskers({ x, y }: Plane, points: readonly TimePoint[]): SVGElement {
   const d = points.map(({ n, lowMs, highMs }) => {
     if (lowMs === undefined || highMs === undefined || lowMs <= 0) return '';

@@ -5,7 +5,7 @@ import { h } from '../dom.js';
 import { type Chart, makeFrame } from './frame.js';
 import { spanOf, TimeAxis } from './time-axis.js';
 
-/** What ran when: a row for each name, so that no block lies over another. */
+/** Draws blocks on a timeline, with a row for each name so that no blocks overlap. */
 export function timeline({ caption, summary }: ChartOptions): Chart<ChartData['timeline']> {
   const axis = new TimeAxis();
   const rows = h('div');
@@ -32,7 +32,7 @@ export function timeline({ caption, summary }: ChartOptions): Chart<ChartData['t
         }),
       ),
     );
-    frame.tell({
+    frame.update({
       heads: ['Block', 'Lane', 'Start, ms', 'Took, ms'],
       rows: blocks.map(({ name, lane, startMs, ms }) => [name, lane, formatMs(startMs), formatMs(ms)]),
     });

@@ -6,7 +6,7 @@ import { type Chart, makeFrame } from './frame.js';
 import { blockSwatch } from './marks.js';
 import { spanOf, TimeAxis } from './time-axis.js';
 
-/** What ran side by side: a line each, its phases one behind the other. */
+/** Draws concurrent jobs as lines, each with its phases in sequence. */
 export function waterfall({ caption, summary }: ChartOptions): Chart<ChartData['waterfall']> {
   const axis = new TimeAxis();
   const rows = h('div');
@@ -28,7 +28,7 @@ export function waterfall({ caption, summary }: ChartOptions): Chart<ChartData['
     );
     const times = ({ spans }: (typeof lines)[number], name: string): string =>
       formatMs(spans.reduce((sum, span) => (span.name === name ? sum + span.ms : sum), 0));
-    frame.tell(
+    frame.update(
       {
         heads: ['Line', 'From, ms', ...names.map((name) => `${name}, ms`)],
         rows: lines.map((line) => [

@@ -1,4 +1,7 @@
-/** `cpu-distribution`: how rows of buckets best get to the threads of the CPU, in equal shares or in chunks that whoever is done draws, in turns. */
+/**
+ * `cpu-distribution`: compares ways to distribute bucket rows to CPU threads, interleaved: equal
+ * shares, or chunks that a thread draws when it is done.
+ */
 import { median, ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import type { CurveContext } from '../../../../src/curves/curve.js';
 import { workerStarter } from '../../../../src/msm/cpu/start-worker.js';
@@ -7,14 +10,14 @@ import { type CaseAddress, formatCaseAddress } from '../../../cases/address.js';
 import { libraryCurve } from '../../../cases/library-curve.js';
 import { makeCase, redrawn } from '../../../cases/msm-case.js';
 import { openBenchCpu } from '../../bench-cpu.js';
-import { type EnginePlace, makeEngine } from '../../engine-under-test.js';
+import { type EngineSetup, makeEngine } from '../../engine-under-test.js';
 import type { Host } from '../../environment.js';
-import { inTurns } from '../../in-turns.js';
+import { interleave } from '../../interleave.js';
 import type { Knobs } from '../../knobs.js';
 import { weightOf } from '../../measure.js';
 import type { RowOf } from '../../rows.js';
 import type { Run } from '../../run.js';
-import { CrewedEngine } from '../../threads/crewed-engine.js';
+import { EngineWithWorkers } from '../../threads/engine-with-workers.js';
 import { oneSlowed } from '../../threads/one-slowed.js';
 import type { BenchMode } from '../mode.js';
 import { distributionResult } from './result.js';
@@ -24,17 +27,17 @@ export const cpuDistribution: BenchMode = { run: runCpuDistribution, show: distr
 
 async function runCpuDistribution(run: Run, host: Host, knobs: Knobs): Promise<void> {
   const { cases, reps, settings } = knobs;
-  if (workerStarter() === null) throw new Error('there are no workers here: nothing to compare');
+  if (workerStarter() === null) throw new Error('cpu-distribution: this host has no workers to compare');
   const workers = settings[0]?.workers ?? Math.max(1, threadsHere() - 1);
   const ways = waysOf(workers);
   const works = cases.flatMap(({ address }) => WORKS.map((work) => ({ work, address: addressOf(address, work) })));
   run.plan(works.flatMap(({ address: { n } }) => Array(ways.length * (reps + 1)).fill(weightOf(n))));
-  const place = await openBenchCpu(run, host, { ...knobs, settings: ways.map(({ setting }) => setting) });
+  const setup = await openBenchCpu(run, host, { ...knobs, settings: ways.map(({ setting }) => setting) });
   const curve = await libraryCurve(knobs);
   const medians: RowOf<'end'>['medians'][number][] = [];
   for (const { work, address } of works) {
-    for (const shared of await timeWork(run, place, { curve, work, address, ways, workers, reps })) {
-      run.tell(shared, 'progress', 'results');
+    for (const shared of await timeWork(run, setup, { curve, work, address, ways, workers, reps })) {
+      run.emit(shared, 'progress', 'results');
       const setting = `${shared.setting}; ${work.name}`;
       medians.push({ case: shared.case, setting, medianMs: shared.medianMs });
     }
@@ -51,36 +54,36 @@ interface Timing {
   readonly reps: number;
 }
 
-/** Engines of this work alone, so that no more threads wait than it takes. */
-async function timeWork(run: Run, place: EnginePlace, timing: Timing): Promise<RowOf<'shared'>[]> {
+/** Times one work, with engines of its own, so that no further threads wait. */
+async function timeWork(run: Run, setup: EngineSetup, timing: Timing): Promise<RowOf<'shared'>[]> {
   const { curve, work, address, ways, workers, reps } = timing;
   const told = { case: formatCaseAddress(address), n: address.n, work: work.name };
   const what = `${work.name}, ${address.n.toLocaleString('en')} points`;
-  await run.next(`${what}: making them and the known answer`);
+  await run.next(`${what}: making the points and the known answer`);
   const made = makeCase(address);
-  const engines: { readonly way: Way; readonly engine: CrewedEngine; readonly calls: Call[] }[] = [];
+  const engines: { readonly way: Way; readonly engine: EngineWithWorkers; readonly calls: Call[] }[] = [];
   try {
     for (const way of ways) {
       await run.next(`${what}, ${way.name}: loading, starting workers, checking the answer`);
-      const at = work.isOneSlowed ? { ...place, createWorker: oneSlowed() } : place;
+      const at = work.isOneSlowed ? { ...setup, createWorker: oneSlowed() } : setup;
       const subject = await makeEngine(run, at, address, way.setting, way.name);
-      const engine = new CrewedEngine(subject, curve, workers);
+      const engine = new EngineWithWorkers(subject, curve, workers);
       engines.push({ way, engine, calls: [] });
       await subject.load(made);
-      await engine.bringWorkers(made);
+      await engine.awaitWorkers(made);
       run.advance(weightOf(address.n), 'warm-up');
     }
     let drawn = made;
-    await inTurns(engines, reps, {
+    await interleave(engines, reps, {
       begin: (repetition) => {
         drawn = redrawn(made, repetition);
       },
       async take({ way, engine, calls }, repetition) {
         await run.next(`${what}, ${way.name}: repetition ${repetition} of ${reps}`);
-        const { wallMs, record } = await engine.crewedCall(drawn);
+        const { wallMs, record } = await engine.callWithWorkers(drawn);
         const call = { wallMs, workers: record.workers, chunk: record.tuning.cpuChunk };
         calls.push(call);
-        run.tell({ event: 'share', ...told, setting: way.name, repetition, ...call }, 'progress', 'results');
+        run.emit({ event: 'share', ...told, setting: way.name, repetition, ...call }, 'progress', 'results');
         run.advance(weightOf(address.n));
       },
     });
@@ -91,7 +94,7 @@ async function timeWork(run: Run, place: EnginePlace, timing: Timing): Promise<R
   return engines.map(({ way, calls }) => conclude(told, way, first.calls, calls));
 }
 
-/** One that was timed. */
+/** One timed call. */
 interface Call {
   readonly wallMs: number;
   readonly workers: number;

@@ -1,15 +1,15 @@
-/** What `cpu-distribution` shows. */
+/** Reports the rows of `cpu-distribution`. */
 import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { formatMs, formatSize, shortSize } from '../../format.js';
 import { notes, type Part, type Parts, tableOf, tiles } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
 import { fastestBy, grouped } from '../../summary.js';
-import { intervalWords, standingWords } from '../../words.js';
+import { intervalText, standingText } from '../../verdict-text.js';
 import { STATIC } from './works.js';
 
 type Shared = RowOf<'shared'>;
 
-/** The walls of what was shared in one way, in the order of the repetitions. */
+/** Returns the wall times of one way of sharing, in order of repetitions. */
 type WallTimesOf = (of: Shared) => number[];
 
 export function distributionResult(rows: readonly StampedRow[]): Parts {
@@ -25,7 +25,7 @@ export function distributionResult(rows: readonly StampedRow[]): Parts {
 const keyOf = ({ case: name, work, setting }: Pick<Shared, 'case' | 'work' | 'setting'>): string =>
   `${name} ${work} ${setting}`;
 
-/** Most of these are near 1. */
+/** Digits of factors, most of which are near 1. */
 const DIGITS = 3;
 
 const formatFactor = (factor: number): string => factor.toFixed(DIGITS);
@@ -35,7 +35,7 @@ const workersOf = ({ leastWorkers, mostWorkers }: Shared): string =>
 
 const isWithoutWorkers = (ways: readonly Shared[]): boolean => ways.every(({ mostWorkers }) => mostWorkers === 0);
 
-/** One work. */
+/** Reports one work. */
 function sectionOf(ways: readonly Shared[], wallTimesOf: WallTimesOf): Part {
   const [{ work, n }] = ways as [Shared];
   const fastest = isWithoutWorkers(ways) ? null : fastestBy(ways, wallTimesOf);
@@ -45,17 +45,19 @@ function sectionOf(ways: readonly Shared[], wallTimesOf: WallTimesOf): Part {
       ['Median, ms', ({ medianMs }) => ({ text: formatMs(medianMs), as: 'strong' })],
       ['From – to', (row) => `${formatMs(Math.min(...wallTimesOf(row)))} – ${formatMs(Math.max(...wallTimesOf(row)))}`],
       [`÷ ${STATIC}`, ({ ratio }) => formatFactor(ratio.ratio)],
-      ['95 % interval', ({ ratio }) => intervalWords(ratio, DIGITS)],
+      ['95 % interval', ({ ratio }) => intervalText(ratio, DIGITS)],
       ['Rows a chunk', ({ chunk }) => (chunk === 0 ? '–' : String(chunk))],
       ['Workers', workersOf],
     ]),
-    fastest && notes(`${fastest.best.setting}: ${standingWords(fastest, ways.length, ({ setting }) => setting)}.`),
-    isWithoutWorkers(ways) ? notes('No worker took part: there is too little to do for one. Take more points.') : null,
+    fastest && notes(`${fastest.best.setting}: ${standingText(fastest, ways.length, ({ setting }) => setting)}.`),
+    isWithoutWorkers(ways)
+      ? notes('No worker took part, because the sum is too small for one; take more points.')
+      : null,
   ];
   return { kind: 'section', caption: `${work}, ${formatSize(n)} points`, parts };
 }
 
-/** All works together in which workers took part: each counts as much as any other, however long it takes. */
+/** Reports all works in which workers took part. Each counts the same, however long it takes. */
 function overall(all: readonly (readonly Shared[])[], wallTimesOf: WallTimesOf): Parts {
   const works = all.filter((ways) => !isWithoutWorkers(ways));
   const together = grouped(works.flat(), ({ setting }) => setting).map((rows) => {
@@ -74,12 +76,12 @@ function overall(all: readonly (readonly Shared[])[], wallTimesOf: WallTimesOf):
   const close = others.filter((other) => !isSlower(other)).map(({ setting }) => setting);
   return [
     tiles([
-      'Least overall',
+      'Fastest overall',
       best.setting,
       [
-        `${formatFactor(best.mean)} times as long as ${STATIC}, the geometric mean of ${works.length} works`,
-        `${formatFactor(best.worst)} in the worst of them`,
-        ...(close.length === 0 ? [] : [`in none of them is it faster by more than noise than ${close.join('; ')}`]),
+        `${formatFactor(best.mean)} times the wall time of ${STATIC}, the geometric mean of ${works.length} works`,
+        `${formatFactor(best.worst)} in the worst work`,
+        ...(close.length === 0 ? [] : [`in no work faster by more than noise than ${close.join('; ')}`]),
       ].join('; '),
     ]),
     tableOf(`Medians ÷ that of ${STATIC}`, together, [

@@ -1,15 +1,15 @@
-/** What `cpu-distribution` compares, and on what. */
+/** Works of `cpu-distribution`, and the ways to share them. */
 import { type CaseAddress, maxPoints } from '../../../cases/address.js';
 import type { ScalarDistributionName } from '../../../cases/scalar-distributions.js';
 import { makeSetting, type Setting } from '../../settings.js';
 
-/** Rows of a chunk that are tried; 0: as many as the library takes for the size. */
+/** Rows of a chunk that are tried; 0 for the library's choice by size. */
 const CHUNKS = [2, 4, 8, 16, 32, 64, 128, 256, 0];
 
-/** What the others are compared with. */
+/** Name of the way that the others are compared with. */
 export const STATIC = 'static';
 
-/** How rows may get to threads. */
+/** A way to distribute rows to threads. */
 export interface Way {
   readonly name: string;
   readonly setting: Setting;
@@ -31,11 +31,11 @@ export const waysOf = (workers: number): Way[] => {
   ];
 };
 
-/** What is computed. */
+/** A sum to compute. */
 export interface Work {
   readonly name: string;
   readonly scalars: ScalarDistributionName;
-  /** So many times the points: of which most are left out, as their scalars are 0. */
+  /** Factor on the number of points, for works most of whose scalars are zero. */
   readonly times: number;
   readonly isOneSlowed: boolean;
 }

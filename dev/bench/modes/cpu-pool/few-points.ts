@@ -1,31 +1,34 @@
-/** What is too small for workers: it must cost nothing that an engine may have many. */
+/** Checks that sums too small for workers do not get slower if an engine may have many workers. */
 import { median, ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { redrawn } from '../../../cases/msm-case.js';
 import { formatMs } from '../../format.js';
-import { inTurns } from '../../in-turns.js';
+import { interleave } from '../../interleave.js';
 import { type Part, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
-import type { CrewedEngine } from '../../threads/crewed-engine.js';
-import { intervalWords } from '../../words.js';
+import type { EngineWithWorkers } from '../../threads/engine-with-workers.js';
+import { intervalText } from '../../verdict-text.js';
 import { type Finding, ratioFinding } from '../targets/findings.js';
 import { caseOf, openEngine, type PoolBench } from './pool-bench.js';
 
 const POINTS = 66;
 
-/** The first is what the others are compared with. */
+/** Permitted workers; the first is the baseline. */
 const PERMITTED = [1, 8, 32, 64];
 
-/** Calls beside one of a large sum: a few hundredths are to be told from nothing. */
+/**
+ * Calls a repetition, relative to one call of a large sum: differences of a few percent must be
+ * detected.
+ */
 const CALLS_A_REPETITION = 40;
 
-/** Compilers of JavaScript have their last word after some dozens. */
+/** Warm-up calls: JavaScript compilers finish optimising after some dozens. */
 const WARM_UPS = 30;
 
 const TARGETS = { ratio: { most: 1.05 }, workers: { most: 0 } };
 
 interface Timed {
   readonly permitted: number;
-  readonly engine: CrewedEngine;
+  readonly engine: EngineWithWorkers;
   readonly wallTimesMs: number[];
   mostWorkers: number;
 }
@@ -42,7 +45,7 @@ export async function timeFewPoints(bench: PoolBench): Promise<RowOf<'few-points
       for (let i = 0; i < WARM_UPS; i++) await engine.call(few);
     }
     let drawn = few;
-    await inTurns(all, CALLS_A_REPETITION * knobs.reps, {
+    await interleave(all, CALLS_A_REPETITION * knobs.reps, {
       begin: (repetition) => {
         drawn = redrawn(few, repetition);
       },
@@ -68,11 +71,11 @@ export async function timeFewPoints(bench: PoolBench): Promise<RowOf<'few-points
       mostWorkers,
     }),
   );
-  for (const row of told) run.tell(row, 'progress', 'results');
+  for (const row of told) run.emit(row, 'progress', 'results');
   return told;
 }
 
-/** @param told the first of them is what the others are compared with */
+/** @param told summaries, of which the first is the baseline */
 export const judgeFewPoints = (told: readonly RowOf<'few-points'>[]): Finding[] => [
   ...told.slice(1).map(({ permitted, ratio, calls }) => ({
     what: `${POINTS} points, ${permitted} workers permitted: median ÷ that with ${told[0]?.permitted}`,
@@ -87,11 +90,11 @@ export const judgeFewPoints = (told: readonly RowOf<'few-points'>[]): Finding[] 
 ];
 
 export const fewPointsResult = (rows: readonly StampedRow[]): Part =>
-  tableOf(`${POINTS} points, by how many workers an engine may have`, rowsOf(rows, 'few-points'), [
+  tableOf(`${POINTS} points, by permitted workers of the engine`, rowsOf(rows, 'few-points'), [
     ['Permitted', ({ permitted }) => String(permitted)],
     ['Median, ms', ({ medianMs }) => ({ text: formatMs(medianMs), as: 'strong' })],
     [`÷ that of ${PERMITTED[0]}`, ({ ratio }) => ratio.ratio.toFixed(3)],
-    ['95 % interval', ({ ratio }) => intervalWords(ratio, 3)],
+    ['95 % interval', ({ ratio }) => intervalText(ratio, 3)],
     ['Workers', ({ mostWorkers }) => String(mostWorkers)],
     ['Calls', ({ calls }) => String(calls)],
   ]);

@@ -1,4 +1,4 @@
-/** `cpu-pool`: what workers cost when they start, when there is too little for them to do, and when there is nothing. */
+/** `cpu-pool`: measures what workers cost: at their start, with too little work, and idle. */
 import { libraryCurve } from '../../../cases/library-curve.js';
 import { openBenchCpu } from '../../bench-cpu.js';
 import type { Host } from '../../environment.js';
@@ -16,27 +16,27 @@ import { startsResult, timeStarts, workerCounts } from './starts.js';
 
 export const cpuPool: BenchMode = { run: runCpuPool, show };
 
-/** Workers unless somebody asks for others. */
+/** Default number of workers. */
 const MOST_WORKERS = 8;
 
 async function runCpuPool(run: Run, host: Host, knobs: Knobs): Promise<void> {
   const most = knobs.settings[0]?.workers ?? MOST_WORKERS;
   const n = Math.max(...knobs.cases.map(({ address }) => address.n));
   run.plan(Array(workerCounts(most).length * knobs.reps).fill(n));
-  const place = await openBenchCpu(run, host, knobs);
+  const setup = await openBenchCpu(run, host, knobs);
   await run.next(`Making ${n.toLocaleString('en')} points and the known answer`);
   const bench: PoolBench = {
-    ...{ run, host, place, knobs, most },
+    ...{ run, host, setup, knobs, most },
     curve: await libraryCurve(knobs),
     large: caseOf(knobs, n),
   };
-  // before anything that has ended leaves memory that nobody uses
+  // measured first, before ended threads leave unused memory behind
   const resident = judgeResident(await measureResident(bench));
   const few = judgeFewPoints(await timeFewPoints(bench));
   await timeStarts(bench);
   const found: Readonly<Record<string, readonly Finding[]>> = { 'few points': few, memory: resident };
   for (const [name, findings] of Object.entries(found)) {
-    run.tell({ event: 'target', name, findings, measured: null }, 'progress', 'results');
+    run.emit({ event: 'target', name, findings, measured: null }, 'progress', 'results');
   }
   await run.end(failureOf(Object.values(found).flat(), knobs.strict));
 }
@@ -46,6 +46,6 @@ function show(rows: readonly StampedRow[]): Parts {
     startsResult(rows),
     fewPointsResult(rows),
     residentResult(rows),
-    findingsTable('What it is meant to cost', rowsOf(rows, 'target')),
+    findingsTable('Targets', rowsOf(rows, 'target')),
   ];
 }

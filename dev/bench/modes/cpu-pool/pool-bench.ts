@@ -1,42 +1,42 @@
 import type { CurveContext } from '../../../../src/curves/curve.js';
 import { type MsmCase, makeCase } from '../../../cases/msm-case.js';
-import { type EnginePlace, makeEngine } from '../../engine-under-test.js';
+import { type EngineSetup, makeEngine } from '../../engine-under-test.js';
 import type { Host } from '../../environment.js';
 import type { Knobs } from '../../knobs.js';
 import type { Run } from '../../run.js';
 import { makeSetting } from '../../settings.js';
-import { CrewedEngine } from '../../threads/crewed-engine.js';
+import { EngineWithWorkers } from '../../threads/engine-with-workers.js';
 
-/** What the parts of `cpu-pool` share. */
+/** State that all measurements of `cpu-pool` share. */
 export interface PoolBench {
   readonly run: Run;
   readonly host: Host;
-  readonly place: EnginePlace;
+  readonly setup: EngineSetup;
   readonly curve: CurveContext;
   readonly knobs: Knobs;
-  /** The most workers of an engine. */
+  /** Largest number of workers of an engine. */
   readonly most: number;
-  /** A sum that is worth workers. */
+  /** A sum large enough for workers. */
   readonly large: MsmCase;
 }
 
-/** Random scalars over distinct points. */
+/** Returns a case of random scalars over distinct points. */
 export const caseOf = ({ curve, group, encoding, seed }: Knobs, n: number): MsmCase =>
   makeCase({ curve, group, encoding, points: 'distinct', scalars: 'random', n, seed });
 
-/** A new engine that may have so many workers, with the points of a case. */
+/** Creates an engine with at most `workers` workers, and loads the points of a case. */
 export async function openEngine(
-  { run, place, curve, knobs }: PoolBench,
+  { run, setup, curve, knobs }: PoolBench,
   workers: number,
   msmCase: MsmCase,
-): Promise<CrewedEngine> {
+): Promise<EngineWithWorkers> {
   const setting = makeSetting(
     new Map([
       ['backend', 'cpu'],
       ['workers', String(workers)],
     ]),
   );
-  const subject = await makeEngine(run, place, knobs, setting);
+  const subject = await makeEngine(run, setup, knobs, setting);
   await subject.load(msmCase);
-  return new CrewedEngine(subject, curve, workers);
+  return new EngineWithWorkers(subject, curve, workers);
 }

@@ -1,4 +1,6 @@
-/** Memory of workers that have nothing to do: the resident set of the process with so many of them, less what it is without. */
+/**
+ * Measures the memory of idle workers: resident bytes of the process with them, less those without.
+ */
 import { median } from '../../../../src/calibrate/statistics.js';
 import { redrawn } from '../../../cases/msm-case.js';
 import { type Part, tableOf } from '../../parts.js';
@@ -7,32 +9,33 @@ import { type BareThread, type BareThreads, startBareThreads } from '../../threa
 import { type Finding, middleOf, notMeasured } from '../targets/findings.js';
 import { openEngine, type PoolBench } from './pool-bench.js';
 
-/** Bytes of a worker, beside those of a thread that has nothing in it. */
+/** Target in bytes of a worker, less those of an empty thread. */
 const TARGET = { most: 5e6 };
 
 /**
- * Of threads of either kind, each beside all that were started before: what ends leaves memory that the next ones would take unseen. The first is not
- * told: it has what a process takes for its first threads.
+ * Rounds in which threads of each kind start. Earlier threads keep running, because memory that an
+ * ended thread leaves would be reused unseen. The first round is dropped: it includes what a
+ * process allocates for its first threads.
  */
 const ROUNDS = 4;
 
-/** Bare ones at a time: all of them together are to take no memory to speak of. */
+/** Bare threads started at a time; few, so that all of them together take little memory. */
 const MOST_AT_A_TIME = 4;
 
 const BARE: readonly BareThread[] = ['empty', 'worker'];
 
-/** Before these of the large sum memory of the own thread still grows. */
+/** Calls of the large sum before memory of the own thread stops growing. */
 const CALLS = 3;
 
-/** What has just begun or ended has settled after so many milliseconds. */
+/** Milliseconds until memory settles after threads start or end. */
 const SETTLED_MS = 500;
 
-/** Workers without anything to do are idle again by then, and have not ended yet. */
+/** Milliseconds until workers are idle again, but have not ended yet. */
 const IDLE_MS = 3000;
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Tells nothing where nobody says what memory there is, as in a page. */
+/** Measures all kinds of threads; returns no rows where memory is unknown, as on a page. */
 export async function measureResident(bench: PoolBench): Promise<RowOf<'resident'>[]> {
   const { run, host } = bench;
   if (host.residentBytes === undefined) return [];
@@ -42,13 +45,13 @@ export async function measureResident(bench: PoolBench): Promise<RowOf<'resident
   const tell = (of: RowOf<'resident'>['of'], threads: number, round: number, bytes: number): void => {
     const row = { event: 'resident', of, threads, round, bytesEach: bytes / threads } as const;
     rows.push(row);
-    run.tell(row, 'progress', 'results');
+    run.emit(row, 'progress', 'results');
   };
   const started: BareThreads[] = [];
   try {
     for (let round = 0; round < ROUNDS; round++) {
       for (const which of BARE) {
-        await run.next(`Memory of ${most} threads more, round ${round + 1} of ${ROUNDS}`);
+        await run.next(`Memory of ${most} more threads, round ${round + 1} of ${ROUNDS}`);
         await wait(SETTLED_MS);
         const before = residentBytes();
         started.push(await startBareThreads(which, most));
@@ -66,8 +69,9 @@ export async function measureResident(bench: PoolBench): Promise<RowOf<'resident
 }
 
 /**
- * Workers of an engine, after a sum, and when they have had nothing to do for a while. What the own thread takes for one was taken before; it still moves
- * by some 10 MB, which counts for less the more workers there are.
+ * Measures workers of an engine after a sum, and after a while without work. Earlier calls allocate
+ * what the own thread needs. Its memory still varies by about 10 MB, which matters less with more
+ * workers.
  */
 async function measureUsed(
   bench: PoolBench,
@@ -75,22 +79,23 @@ async function measureUsed(
   tell: (of: RowOf<'resident'>['of'], threads: number, round: number, bytes: number) => void,
 ): Promise<void> {
   const { large, most } = bench;
-  const alone = await openEngine(bench, 0, large);
-  const crewed = await openEngine(bench, most, large);
+  const withoutWorkers = await openEngine(bench, 0, large);
+  const withWorkers = await openEngine(bench, most, large);
   try {
-    for (let call = 1; call <= CALLS; call++) await alone.call(redrawn(large, call));
+    for (let call = 1; call <= CALLS; call++) await withoutWorkers.call(redrawn(large, call));
     await wait(IDLE_MS);
     const before = residentBytes();
-    await crewed.bringWorkers(large);
+    await withWorkers.awaitWorkers(large);
     let threads = 0;
-    for (let call = 1; call <= CALLS; call++) threads = (await crewed.crewedCall(redrawn(large, call))).record.workers;
-    // a sum that is worth no worker says nothing of any
+    for (let call = 1; call <= CALLS; call++)
+      threads = (await withWorkers.callWithWorkers(redrawn(large, call))).record.workers;
+    // a sum too small for workers says nothing about their memory
     if (threads === 0) return;
     tell('worker after a call', threads, 1, residentBytes() - before);
     await wait(IDLE_MS);
     tell('worker idle again', threads, 1, residentBytes() - before);
   } finally {
-    for (const { subject } of [alone, crewed]) subject.destroy();
+    for (const { subject } of [withoutWorkers, withWorkers]) subject.destroy();
   }
 }
 
@@ -102,15 +107,15 @@ export function judgeResident(rows: readonly RowOf<'resident'>[]): Finding[] {
   const bare = bytesOf(rows, 'worker').map((bytes, round) => bytes - (empty[round] as number));
   const [again] = bytesOf(rows, 'worker idle again');
   const inMillions = { target: { most: TARGET.most / 1e6 }, unit: 'MB' };
-  const alone = 'a bare worker, beside an empty thread';
-  const idle = 'a worker that has computed and is idle, beside an empty thread';
-  const unknown = 'a page cannot say what memory it has';
+  const bareWhat = 'a bare worker, less an empty thread';
+  const idle = 'an idle worker that has computed, less an empty thread';
+  const unknown = 'a page cannot measure its memory';
   return [
     bare.length === 0
-      ? notMeasured(alone, inMillions.target, unknown)
-      : { what: alone, ...inMillions, ...middleOf(bare, 1e6) },
+      ? notMeasured(bareWhat, inMillions.target, unknown)
+      : { what: bareWhat, ...inMillions, ...middleOf(bare, 1e6) },
     again === undefined
-      ? notMeasured(idle, inMillions.target, bare.length === 0 ? unknown : 'no worker took part: take more points')
+      ? notMeasured(idle, inMillions.target, bare.length === 0 ? unknown : 'no worker took part; take more points')
       : { what: idle, ...inMillions, value: (again - (median(empty) as number)) / 1e6 },
   ];
 }
@@ -129,8 +134,8 @@ export function residentResult(rows: readonly StampedRow[]): Part | null {
     .filter(({ bytes }) => bytes.length > 0);
   if (items.length === 0) return null;
   const millions = (bytes: number): string => (bytes / 1e6).toFixed(2);
-  return tableOf('Resident memory of a thread more', items, [
-    ['Of', ({ of }) => spell[of]],
+  return tableOf('Resident memory of one more thread', items, [
+    ['Thread', ({ of }) => spell[of]],
     ['MB, median', ({ bytes }) => ({ text: millions(median(bytes) as number), as: 'strong' })],
     ['From – to', ({ bytes }) => `${millions(Math.min(...bytes))} – ${millions(Math.max(...bytes))}`],
     ['Threads at a time', ({ threads }) => String(threads)],

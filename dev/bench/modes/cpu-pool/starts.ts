@@ -1,16 +1,19 @@
-/** What it costs to start workers: the first call of an engine beside a later one, and how long a worker takes until it is ready. */
+/**
+ * Measures the start of workers: the first call of an engine against a later one, and the time
+ * until workers are ready.
+ */
 import { median, ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { redrawn } from '../../../cases/msm-case.js';
 import { formatMs } from '../../format.js';
-import { inTurns } from '../../in-turns.js';
+import { interleave } from '../../interleave.js';
 import { type Part, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
 import { grouped } from '../../summary.js';
 import { startBareThreads } from '../../threads/bare-threads.js';
-import { intervalWords } from '../../words.js';
+import { intervalText } from '../../verdict-text.js';
 import { openEngine, type PoolBench } from './pool-bench.js';
 
-/** None, to compare with, and powers of two up to the most, which is there in any case. */
+/** Returns 0 as a baseline, powers of two below the largest number, and that number. */
 export const workerCounts = (most: number): number[] => {
   const powers = Array.from({ length: Math.ceil(Math.log2(most)) }, (_, log) => 2 ** log);
   return [0, ...powers, most];
@@ -18,15 +21,15 @@ export const workerCounts = (most: number): number[] => {
 
 export async function timeStarts(bench: PoolBench): Promise<void> {
   const { run, knobs, most, large } = bench;
-  await inTurns(workerCounts(most), knobs.reps, {
+  await interleave(workerCounts(most), knobs.reps, {
     async take(workers, repetition) {
       await run.next(`Starting ${workers} workers: repetition ${repetition} of ${knobs.reps}`);
-      run.tell(await timeFirstCall(bench, workers, repetition), 'progress', 'results');
+      run.emit(await timeFirstCall(bench, workers, repetition), 'progress', 'results');
       if (workers > 0) {
         const { readyMs, end } = await startBareThreads('worker', workers);
         await end();
         const [firstMs, lastMs] = [readyMs[0] as number, readyMs.at(-1) as number];
-        run.tell({ event: 'ready', workers, repetition, firstMs, lastMs }, 'progress', 'results');
+        run.emit({ event: 'ready', workers, repetition, firstMs, lastMs }, 'progress', 'results');
       }
       run.advance(large.address.n);
     },
@@ -39,8 +42,8 @@ async function timeFirstCall(bench: PoolBench, permitted: number, repetition: nu
   const engine = await openEngine(bench, permitted, large);
   try {
     const first = await engine.call(drawn);
-    await engine.bringWorkers(large);
-    const warm = await engine.crewedCall(drawn);
+    await engine.awaitWorkers(large);
+    const warm = await engine.callWithWorkers(drawn);
     return {
       event: 'first-call',
       n: large.address.n,
@@ -56,7 +59,7 @@ async function timeFirstCall(bench: PoolBench, permitted: number, repetition: nu
   }
 }
 
-/** The least and the most, once where they are the same. */
+/** Formats the smallest and the largest value, or one value if they are equal. */
 const span = (values: readonly number[]): string =>
   [...new Set([Math.min(...values), Math.max(...values)])].join(' – ');
 
@@ -70,14 +73,14 @@ export function startsResult(rows: readonly StampedRow[]): Part {
     const own = ready.filter(({ workers }) => workers === permitted);
     return { permitted, calls, firstMs, warmMs, ratio: ratioOfMedians(warmMs, firstMs), ready: own };
   });
-  return tableOf('What it costs to start workers, medians', items, [
+  return tableOf('Cost of starting workers, medians', items, [
     ['Permitted', ({ permitted }) => String(permitted)],
     ['First call, ms', ({ firstMs }) => middle(firstMs)],
     ['Its workers', ({ calls }) => span(calls.map(({ firstWorkers }) => firstWorkers))],
     ['Warm call, ms', ({ warmMs }) => ({ text: middle(warmMs), as: 'strong' })],
     ['Its workers', ({ calls }) => span(calls.map(({ warmWorkers }) => warmWorkers))],
     ['First ÷ warm', ({ ratio }) => ratio.ratio.toFixed(2)],
-    ['95 % interval', ({ ratio }) => intervalWords(ratio)],
+    ['95 % interval', ({ ratio }) => intervalText(ratio)],
     ['One ready, ms', (item) => middle(item.ready.map(({ firstMs }) => firstMs))],
     ['All ready, ms', (item) => middle(item.ready.map(({ lastMs }) => lastMs))],
   ]);

@@ -1,12 +1,15 @@
-/** A closed loop: so many callers, each of which takes the next job as soon as it has the result of its last one. */
+/**
+ * Runs jobs in a closed loop: each of the concurrent callers takes the next job when its last one
+ * is done.
+ */
 
-/** When a job was called, and how long it took until its caller had the result, in milliseconds. */
+/** Time of the call of a job, and its latency, in milliseconds. */
 export interface JobTime {
   readonly calledAt: number;
   readonly ms: number;
 }
 
-/** @returns the times in the order of the jobs, and from the first call to the last result */
+/** @returns times in order of the jobs, and the wall time from the first call to the last result */
 export async function callInLoops<Job>(
   jobs: readonly Job[],
   concurrency: number,
@@ -21,7 +24,7 @@ export async function callInLoops<Job>(
       try {
         await compute(jobs[index] as Job);
       } catch (error) {
-        // the others take no more
+        // stops the other callers
         next = jobs.length;
         throw error;
       }

@@ -1,8 +1,11 @@
-/** `load`: a prover's sums from so many callers at once, and with what they do for each other switched off in turn: what does each gain? */
+/**
+ * `load`: runs a prover's sums from concurrent callers, with each kind of sharing switched off in
+ * turn, to measure its gain.
+ */
 import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
-import { openBenchPlace } from '../../bench-place.js';
+import { openBenchSetup } from '../../bench-setup.js';
 import type { Host } from '../../environment.js';
-import { inTurns } from '../../in-turns.js';
+import { interleave } from '../../interleave.js';
 import type { Knobs } from '../../knobs.js';
 import { weightOf } from '../../measure.js';
 import { type RowOf, rowsOf } from '../../rows.js';
@@ -22,14 +25,14 @@ import { ALL_ON, variantsOf } from './variants.js';
 
 export const load: BenchMode = { run: runLoad, show: loadResult };
 
-/** Small sums that are called at once; interactive calls. */
+/** Number of small concurrent sums, and of interactive calls. */
 const TOGETHER = 64;
 const URGENT = 20;
 
-/** Of these the waterfall is told: what is drawn has a line each. */
+/** Jobs that the waterfall shows, each on a line. */
 const MOST_LINES = 60;
 
-/** What is measured in turn: an engine, and how many call it. */
+/** One measured level: an engine, and its number of callers. */
 interface Level {
   readonly subject: Subject;
   readonly concurrency: number;
@@ -44,12 +47,12 @@ async function runLoad(run: Run, host: Host, knobs: Knobs): Promise<void> {
   const passWeight = shapes.reduce((sum, shape) => sum + weightOf(shape.n), 0);
   const levelCount = concurrency.length + variants.length - 1;
   run.plan([...Array(variants.length + levelCount * reps).fill(passWeight), ...Array(reps + 1).fill(passWeight)]);
-  const bench = await openBenchPlace(run, host, knobs);
+  const bench = await openBenchSetup(run, host, knobs);
   const subjects: Subject[] = [];
   try {
     await run.next(`Making ${(4 * n).toLocaleString('en')} points, scalars and the known answers`);
     const problem = makeProblem(knobs, n, seed);
-    const realOf = async (some: readonly JobShape[]): Promise<Job[]> => {
+    const makeJobs = async (some: readonly JobShape[]): Promise<Job[]> => {
       const jobs: Job[] = [];
       for (const shape of some) {
         jobs.push(problem.jobOf(shape));
@@ -57,7 +60,7 @@ async function runLoad(run: Run, host: Host, knobs: Knobs): Promise<void> {
       }
       return jobs;
     };
-    const jobs = await realOf(shapes);
+    const jobs = await makeJobs(shapes);
     for (const { label, sharing } of variants) {
       await run.next(`${label}: loading, compiling, checking every answer`);
       const subject = await openSubject(run, bench, knobs, problem, label, sharing);
@@ -73,22 +76,22 @@ async function runLoad(run: Run, host: Host, knobs: Knobs): Promise<void> {
       ...others.map((subject) => ({ subject, concurrency: most })),
     ];
     await measureLevels(run, levels, jobs, knobs);
-    await measureTogether(run, own, await realOf(drawJobs('small', n, TOGETHER, seed)), reps);
+    await measureTogether(run, own, await makeJobs(drawJobs('small', n, TOGETHER, seed)), reps);
     await run.next('Interactive calls, alone and with others in the background');
-    const urgent = await realOf(Array(URGENT).fill({ set: 'a', n: Math.max(1, n >> 2) }));
-    const [background] = await realOf([{ set: 'all', n: 4 * n }]);
+    const urgent = await makeJobs(Array(URGENT).fill({ set: 'a', n: Math.max(1, n >> 2) }));
+    const [background] = await makeJobs([{ set: 'all', n: 4 * n }]);
     const interactive = await measureUrgent(run, own, urgent, background as Job);
-    run.tell(interactive, 'progress', 'results');
+    run.emit(interactive, 'progress', 'results');
     run.advance(passWeight);
     const findings = judgeLoad(
       rowsOf(run.bench.rows, 'load'),
       rowsOf(run.bench.rows, 'together'),
       interactive,
-      // what the CPU alone is to take nobody has promised
+      // there are no targets for the CPU alone
       bench.adapter.software && bench.gpu !== null,
       bench.gpu !== null,
     );
-    run.tell({ event: 'target', name: 'load', findings, measured: null }, 'progress', 'results');
+    run.emit({ event: 'target', name: 'load', findings, measured: null }, 'progress', 'results');
     await run.end(failureOf(findings, knobs.strict));
   } finally {
     for (const { engine } of subjects) engine.destroy();
@@ -96,7 +99,7 @@ async function runLoad(run: Run, host: Host, knobs: Knobs): Promise<void> {
   }
 }
 
-/** All numbers of callers, and at the most of them all variants; in turns. */
+/** Measures each number of callers, and each variant at the largest number, interleaved. */
 async function measureLevels(
   run: Run,
   levels: readonly Level[],
@@ -106,16 +109,16 @@ async function measureLevels(
   const most = Math.max(...concurrency);
   const weight = jobs.reduce((sum, { n }) => sum + weightOf(n), 0);
   const rows: RowOf<'load'>[] = [];
-  await inTurns(levels, reps, {
+  await interleave(levels, reps, {
     async take({ subject, concurrency: callers }, repetition) {
       const { label } = subject;
       await run.next(`${jobs.length} jobs of ${callers} callers, ${label}: repetition ${repetition} of ${reps}`);
       const { row, spans } = await measurePass(subject, jobs, mix, callers, repetition);
       rows.push(row);
-      run.tell(row, 'progress', 'results');
+      run.emit(row, 'progress', 'results');
       if (label === ALL_ON && callers === most && repetition === reps && spans.length > 0) {
         const drawn = spans.slice(0, MOST_LINES).map((each, i) => ({ n: jobs[i]?.n ?? 0, ...each }));
-        run.tell({ event: 'waterfall', concurrency: callers, jobs: drawn }, 'progress', 'results');
+        run.emit({ event: 'waterfall', concurrency: callers, jobs: drawn }, 'progress', 'results');
       }
       run.advance(weight);
     },
@@ -123,26 +126,26 @@ async function measureLevels(
   const onMs = wallTimesAt(rows, most);
   for (const callers of concurrency) {
     const ratio = concurrency.includes(1) ? ratioOfMedians(wallTimesAt(rows, 1), wallTimesAt(rows, callers)) : null;
-    run.tell({ event: 'inflation', concurrency: callers, ratio }, 'progress', 'results');
+    run.emit({ event: 'inflation', concurrency: callers, ratio }, 'progress', 'results');
   }
   for (const { label } of levels.map(({ subject }) => subject).filter((each) => each.label !== ALL_ON)) {
     const ratio = ratioOfMedians(onMs, wallTimesAt(rows, most, label));
-    run.tell({ event: 'gain', concurrency: most, without: label, ratio }, 'progress', 'results');
+    run.emit({ event: 'gain', concurrency: most, without: label, ratio }, 'progress', 'results');
   }
 }
 
-/** Small sums over the same points: each by itself, one after the other, and all at once. */
+/** Measures small sums over the same points: in sequence, and all at once. */
 async function measureTogether(run: Run, subject: Subject, jobs: readonly Job[], reps: number): Promise<void> {
   const wallOf = async (callers: number): Promise<number> =>
     (await callInLoops(jobs, callers, (job) => subject.compute(job))).wallMs;
-  // what is merged compiles nothing new, but is planned by what calls of such sizes took
+  // coalesced sums compile nothing new, but the plan depends on times of calls of such sizes
   await wallOf(1);
   await wallOf(jobs.length);
   const weight = jobs.reduce((sum, { n }) => sum + weightOf(n), 0);
   const ways = ['single', 'together'] as const;
   const wallTimes: Record<(typeof ways)[number], number> = { single: 0, together: 0 };
   let merged = 0;
-  await inTurns(ways, reps, {
+  await interleave(ways, reps, {
     async take(way, repetition) {
       await run.next(`${jobs.length} small sums, ${way}: repetition ${repetition} of ${reps}`);
       const before = subject.engine.stats.merged;
@@ -157,7 +160,7 @@ async function measureTogether(run: Run, subject: Subject, jobs: readonly Job[],
         togetherMs: wallTimes.together,
         merged,
       };
-      run.tell({ event: 'together', ...told }, 'progress', 'results');
+      run.emit({ event: 'together', ...told }, 'progress', 'results');
       run.advance(weight);
     },
   });

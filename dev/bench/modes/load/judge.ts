@@ -1,4 +1,4 @@
-/** What many calls at once are meant to take, and whether they do. */
+/** Compares the rows of `load` with its targets. */
 import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { present } from '../../parts.js';
 import type { RowOf } from '../../rows.js';
@@ -7,10 +7,12 @@ import { ALL_ON } from './variants.js';
 
 type Load = RowOf<'load'>;
 
-/** Of one machine, whose cores play GPU: how long the host takes beside a GPU that is faster is nobody's promise. */
+/**
+ * Targets on a software GPU of the same machine. For faster GPUs the host's share is not specified.
+ */
 const TARGET = { throughput: 0.95, together: 0.6, idle: 0.03, interactive: 1 };
 
-/** Of some of the passes, the repetitions in their order. */
+/** Returns the wall times of the passes of one level, in order of repetitions. */
 export const wallTimesAt = (rows: readonly Load[], concurrency: number, sharing = ALL_ON): number[] =>
   rows.flatMap((row) => (row.concurrency === concurrency && row.sharing === sharing ? [row.wallMs] : []));
 
@@ -33,25 +35,25 @@ export function judgeLoad(
     concurrency === most && sharing === ALL_ON ? [idleShare] : [],
   );
   const wallTimesMs = wallTimesAt(rows, most);
-  const idleWhat = `time without work on the GPU, with work waiting, at c = ${most}`;
+  const idleWhat = `share of time in which the GPU idles while work waits, at c = ${most}`;
   return [
     {
-      what: `throughput at c = ${most} ÷ that at c = ${best}, the best`,
+      what: `throughput at c = ${most} ÷ the best, at c = ${best}`,
       target: promised({ least: TARGET.throughput }),
       ...ratioFinding(ratioOfMedians(wallTimesMs, wallTimesAt(rows, best)), wallTimesMs.length),
     },
     ...(!isOnGpu
       ? []
       : idle.includes(null)
-        ? [notMeasured(idleWhat, promised({ most: TARGET.idle }), 'not all was the GPU’s')]
+        ? [notMeasured(idleWhat, promised({ most: TARGET.idle }), 'the GPU did not compute all of it')]
         : [{ what: idleWhat, target: promised({ most: TARGET.idle }), ...middleOf(present(idle)) }]),
     {
-      what: 'passes whose scratch was more than the budget',
+      what: 'passes whose scratch exceeded the budget',
       target: { most: 0 },
       value: rows.filter(({ peakBytes, budgetBytes }) => peakBytes > budgetBytes).length,
     },
     {
-      what: `${together[0]?.jobs ?? 0} small sums over the same points at once ÷ one after the other`,
+      what: `${together[0]?.jobs ?? 0} small sums over the same points, at once ÷ in sequence`,
       target: promised({ most: TARGET.together }),
       ...ratioFinding(
         ratioOfMedians(
@@ -62,7 +64,7 @@ export function judgeLoad(
       ),
     },
     {
-      what: 'p95 of interactive calls with others in the background ÷ (twice that alone, and one submit)',
+      what: 'p95 of interactive calls with background calls ÷ (2 × p95 without + one submit)',
       target: promised({ most: TARGET.interactive }),
       value: interactive.busyP95Ms / (2 * interactive.aloneP95Ms + interactive.submitMs),
     },

@@ -1,4 +1,4 @@
-/** One pass through the jobs with so many callers. */
+/** Measures one pass through the jobs at one concurrency. */
 import type { EngineStats } from '../../../../src/api/sharing.js';
 import type { RowOf } from '../../rows.js';
 import { callInLoops } from './callers.js';

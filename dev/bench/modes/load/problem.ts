@@ -1,4 +1,4 @@
-/** Jobs made real: points, scalars, and the answers that are known of them. */
+/** Makes points, scalars and known answers for jobs. */
 import { type CurveGroup, oracleOf } from '../../../oracle/curves.js';
 import {
   type AffinePoint,
@@ -9,27 +9,27 @@ import {
   makeKnownBases,
   makeRandomScalars,
 } from '../../../oracle/known-bases.js';
-import { type JobShape, placeOfSet, type SetName } from './jobs.js';
+import { type JobShape, rangeOfSet, type SetName } from './jobs.js';
 
 export interface Job extends JobShape {
   readonly scalars: Uint8Array<ArrayBuffer>;
   readonly expected: AffinePoint<Coordinate>;
 }
 
-/** Points of which all sets are parts. */
+/** Makes the points that all sets are ranges of. */
 export function makeProblem(where: CurveGroup, n: number, seed: number) {
   const curve = oracleOf(where);
-  const { logs, points } = makeKnownBases(curve, placeOfSet('all', n).length, seed);
-  /** Each has scalars of its own. */
+  const { logs, points } = makeKnownBases(curve, rangeOfSet('all', n).length, seed);
+  /** Number of jobs made; each gets scalars of its own. */
   let made = 0;
   return {
     pointsOf(set: SetName): Uint8Array<ArrayBuffer> {
-      const { first, length } = placeOfSet(set, n);
+      const { first, length } = rangeOfSet(set, n);
       return encodePoints(curve, points.slice(first, first + length));
     },
     jobOf(shape: JobShape): Job {
       const scalars = makeRandomScalars(curve, shape.n, seed + ++made);
-      const { first } = placeOfSet(shape.set, n);
+      const { first } = rangeOfSet(shape.set, n);
       return {
         ...shape,
         scalars: encodeScalars(curve, scalars),

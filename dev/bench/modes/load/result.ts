@@ -1,4 +1,7 @@
-/** What a load comes to: a line a number of callers, what each way of sharing gains, and the waterfall of one pass. */
+/**
+ * Reports `load`: a row for each number of callers, the gain of each kind of sharing, and the
+ * waterfall of one pass.
+ */
 import { median, type RatioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { formatBytes, formatMs, formatRatio } from '../../format.js';
 import { type Column, type Part, type Parts, tableOf } from '../../parts.js';
@@ -9,14 +12,14 @@ import { ALL_ON } from './variants.js';
 
 type Load = RowOf<'load'>;
 
-/** The passes of one engine with so many callers. */
+/** Passes of one engine at one concurrency. */
 interface Group {
   readonly sharing: string;
   readonly concurrency: number;
   readonly passes: readonly Load[];
 }
 
-/** The median over the passes; of what one of them does not have there is none. */
+/** Returns the median over the passes; null if a pass has no value. */
 const middle = ({ passes }: Group, of: (row: Load) => number | null): number | null => {
   const values = passes.map(of);
   return values.includes(null) ? null : median(values as number[]);
@@ -35,13 +38,13 @@ const jobsPerSecond = (group: Group): string =>
     2,
   );
 
-/** What is told of any passes. */
+/** Columns of all passes. */
 const latencies: readonly Column<Group>[] = [
   ['p50, ms', (group) => formatMs(middle(group, (row) => row.p50Ms))],
   ['p95, ms', (group) => formatMs(middle(group, (row) => row.p95Ms))],
 ];
 
-/** Figures of passes on a GPU. */
+/** Columns of passes on a GPU. */
 const ofGpu: readonly Column<Group>[] = [
   [
     'GPU idle, %',
@@ -88,7 +91,7 @@ export function loadResult(rows: readonly StampedRow[]): Parts {
   const common = told.some(({ gpuMs }) => gpuMs > 0) ? [...latencies, ...ofGpu] : latencies;
   const [waterfall] = rowsOf(rows, 'waterfall');
   return [
-    tableOf(`${one.jobs} jobs (${one.mix}) of c callers, medians; every result was right`, levels, [
+    tableOf(`${one.jobs} jobs (${one.mix}) of c callers, medians; every result was checked`, levels, [
       ['c', ({ concurrency }) => String(concurrency)],
       ['Jobs a second', (group) => ({ text: jobsPerSecond(group), as: 'strong' })],
       ['Wall ÷ c = 1', (group) => spellRatio(inflationOf(group))],
@@ -96,7 +99,7 @@ export function loadResult(rows: readonly StampedRow[]): Parts {
     ]),
     off.length === 0
       ? null
-      : tableOf(`What each gains, at c = ${off[0]?.concurrency}: the wall without it ÷ with all`, off, [
+      : tableOf(`Gain of each kind of sharing, at c = ${off[0]?.concurrency}: wall time without it ÷ with all`, off, [
           ['Without', ({ sharing }) => sharing],
           ['Jobs a second', jobsPerSecond],
           ['Wall ÷ all on', (group) => ({ text: spellRatio(gainOf(group)), as: 'strong' })],
@@ -106,35 +109,35 @@ export function loadResult(rows: readonly StampedRow[]): Parts {
       ? null
       : tableOf(`${together[0]?.jobs} small sums over the same points`, together, [
           ['Repetition', ({ repetition }) => String(repetition)],
-          ['One after the other, ms', ({ singleMs }) => formatMs(singleMs)],
+          ['In sequence, ms', ({ singleMs }) => formatMs(singleMs)],
           ['At once, ms', ({ togetherMs }) => formatMs(togetherMs)],
           ['Merged', ({ merged }) => String(merged)],
         ]),
     interactive.length === 0
       ? null
-      : tableOf('Interactive calls, one at a time: alone, and with others in the background', interactive, [
+      : tableOf('Interactive calls, one at a time, without and with background calls', interactive, [
           ['Scalars', ({ n }) => n.toLocaleString('en')],
-          ['Alone, p50, ms', ({ aloneP50Ms }) => formatMs(aloneP50Ms)],
-          ['Alone, p95, ms', ({ aloneP95Ms }) => formatMs(aloneP95Ms)],
-          ['In the background', ({ backgroundN }) => backgroundN.toLocaleString('en')],
+          ['Without, p50, ms', ({ aloneP50Ms }) => formatMs(aloneP50Ms)],
+          ['Without, p95, ms', ({ aloneP95Ms }) => formatMs(aloneP95Ms)],
+          ['Background scalars', ({ backgroundN }) => backgroundN.toLocaleString('en')],
           interactive.some(({ submitMs }) => submitMs > 0)
-            ? ['Its longest submit, ms', ({ submitMs }) => formatMs(submitMs)]
+            ? ['Longest background submit, ms', ({ submitMs }) => formatMs(submitMs)]
             : null,
-          ['Beside it, p50, ms', ({ busyP50Ms }) => formatMs(busyP50Ms)],
-          ['Beside it, p95, ms', ({ busyP95Ms }) => formatMs(busyP95Ms)],
+          ['With, p50, ms', ({ busyP50Ms }) => formatMs(busyP50Ms)],
+          ['With, p95, ms', ({ busyP95Ms }) => formatMs(busyP95Ms)],
         ]),
     waterfall === undefined ? null : waterfallOf(waterfall),
-    findingsTable('What is promised', rowsOf(rows, 'target')),
+    findingsTable('Targets', rowsOf(rows, 'target')),
   ];
 }
 
-/** From the call to the result, what follows what. */
+/** Reports the phases of each job from call to result. */
 const waterfallOf = ({ concurrency, jobs }: RowOf<'waterfall'>): Part => {
   const endMs = Math.max(...jobs.map(({ endedAt }) => endedAt));
   return {
     kind: 'waterfall',
     caption: `${jobs.length} jobs of ${concurrency} callers`,
-    summary: `Each of ${jobs.length} jobs waits, is staged, is on the GPU and is folded; the last ends after ${formatMs(endMs)} ms.`,
+    summary: `Each of ${jobs.length} jobs is queued, staged, computed on the GPU, and has its windows combined; the last ends after ${formatMs(endMs)} ms.`,
     data: {
       lines: jobs.map(({ n, calledAt, startedAt, onGpuAt, computedAt, endedAt }, i) => ({
         label: `${i + 1}: ${n.toLocaleString('en')}`,
@@ -142,7 +145,7 @@ const waterfallOf = ({ concurrency, jobs }: RowOf<'waterfall'>): Part => {
           { name: 'queued', startMs: calledAt, ms: startedAt - calledAt },
           { name: 'staged', startMs: startedAt, ms: onGpuAt - startedAt },
           { name: 'on the GPU', startMs: onGpuAt, ms: computedAt - onGpuAt },
-          { name: 'folded', startMs: computedAt, ms: endedAt - computedAt },
+          { name: 'windows combined', startMs: computedAt, ms: endedAt - computedAt },
         ],
       })),
     },

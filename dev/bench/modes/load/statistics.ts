@@ -1,31 +1,36 @@
-/** What the times and events of jobs come to. */
+/** Statistics of the times and events of jobs. */
 import type { EngineEvent } from '../../../../src/api/sharing.js';
 import type { JobTime } from './callers.js';
 
-/** The least of the values that so large a share of them does not exceed; of none not a number. */
+/**
+ * Returns the smallest value that at least `share` of the values do not exceed; NaN for no values.
+ */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }
 
-/** What a job does from its call to its result, in milliseconds since the first call. */
+/** Phases of a job from its call to its result, in milliseconds since the first call. */
 export interface JobSpans {
   readonly calledAt: number;
-  /** It waits no more. */
+  /** End of the time in the queue. */
   readonly startedAt: number;
-  /** The GPU has it, and is done with those before. */
+  /** Begin of its work on the GPU, which has finished all earlier jobs. */
   readonly onGpuAt: number;
   readonly computedAt: number;
   readonly endedAt: number;
 }
 
-/** Calls that are computed together are told of it in a row; what is submitted by itself takes longer to encode. */
+/**
+ * Coalesced calls report their submits at almost the same time; separate submits take longer to
+ * encode.
+ */
 const TOGETHER_MS = 0.1;
 
 /**
- * Job by job, where the GPU computed all of them; else nothing.
+ * Returns the phases of all jobs; empty unless the GPU computed all of them.
  *
- * @param times in the order of the calls
+ * @param times times in order of the calls
  */
 export function spansOf(times: readonly JobTime[], events: readonly EngineEvent[], begunAt: number): JobSpans[] {
   const calls = [...new Set(events.map(({ call }) => call))].sort((a, b) => a - b);
@@ -49,10 +54,10 @@ export function spansOf(times: readonly JobTime[], events: readonly EngineEvent[
   });
 }
 
-/** The share of the time in which there was work for the GPU, and it had none; null where it computed nothing. */
+/** Returns the share of time in which the GPU had work but idled; null if it computed nothing. */
 export function idleShareOf(gpuMs: number, spans: readonly JobSpans[]): number | null {
   if (spans.length === 0) return null;
-  // what follows the last result is folding, with nothing left to compute
+  // after the last computed result only windows are combined, which needs no GPU
   const workingMs = Math.max(...spans.map(({ computedAt }) => computedAt));
   return Math.max(0, 1 - gpuMs / workingMs);
 }

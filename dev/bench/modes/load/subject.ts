@@ -1,10 +1,12 @@
-/** An engine whose calls share the device as they are told to, with the sets of points resident, and all that it tells. */
+/**
+ * Opens an engine with given kinds of sharing, resident sets of points, and a record of its events.
+ */
 import type { Priority } from '../../../../src/api/calls.js';
 import type { Bases } from '../../../../src/api/handles.js';
 import type { EngineEvent, Sharing } from '../../../../src/api/sharing.js';
 import { engineIn } from '../../../cases/engine-in.js';
 import { samePoint, spellPoint } from '../../../oracle/known-bases.js';
-import type { BenchPlace } from '../../bench-place.js';
+import type { BenchSetup } from '../../bench-setup.js';
 import type { Knobs } from '../../knobs.js';
 import type { Run } from '../../run.js';
 import type { Setting } from '../../settings.js';
@@ -13,10 +15,10 @@ import type { Job, Problem } from './problem.js';
 
 export type Subject = Awaited<ReturnType<typeof openSubject>>;
 
-/** @param label what rows call it */
+/** @param label name of the engine in rows */
 export async function openSubject(
   run: Run,
-  bench: BenchPlace,
+  bench: BenchSetup,
   knobs: Knobs,
   problem: Problem,
   label: string,
@@ -41,17 +43,17 @@ export async function openSubject(
   return {
     ...{ label, engine, events, memoryBudget },
 
-    /** @throws Error if the result is not the known one */
+    /** @throws Error if the result differs from the known answer */
     async compute({ set, n, scalars, expected }: Job, priority: Priority = 'normal'): Promise<void> {
       run.signal.throwIfAborted();
-      // no progress: what is told of that is computed by itself
+      // without onProgress, because a call that reports progress is not coalesced
       const result = await engine.msm(basesOf(set), scalars, { priority });
       if (!samePoint(result, expected))
         throw new Error(`wrong result of ${n} scalars, ${label}: ${spellPoint(result)} for ${spellPoint(expected)}`);
       run.tick();
     },
 
-    /** Bytes of scratch that the largest of some calls is said to take. */
+    /** Returns the planned scratch in bytes of the largest of some calls. */
     async promised(shapes: readonly JobShape[]): Promise<number> {
       const distinct = new Map(shapes.map((shape) => [`${shape.set} ${shape.n}`, shape]));
       const plans = await Promise.all([...distinct.values()].map(({ set, n }) => engine.plan(basesOf(set), n)));

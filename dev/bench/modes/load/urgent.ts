@@ -1,17 +1,20 @@
-/** Interactive calls, one at a time, alone and while others keep the device busy. */
+/** Measures interactive calls, one at a time, without and with background calls. */
 import type { RowOf } from '../../rows.js';
 import type { Run } from '../../run.js';
 import type { Job } from './problem.js';
 import { quantile } from './statistics.js';
 import type { Subject } from './subject.js';
 
-/** Callers in the background: one whose call the GPU has, and one whose call waits. */
+/** Background callers: one call on the GPU, and one that waits. */
 const BACKGROUND_CALLERS = 2;
 
-/** Calls in the background of which the longest submit is taken. */
+/** Background calls from which the longest submit is measured. */
 const BACKGROUND_ALONE = 3;
 
-/** From a result to the next call, in milliseconds: never the same, so that calls come at any moment of what runs. */
+/**
+ * Returns the milliseconds from a result to the next call. They vary, so that calls arrive at any
+ * phase of a submit.
+ */
 const pauseOf = (index: number): number => 10 + ((37 * index) % 100);
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -51,7 +54,7 @@ export async function measureUrgent(
   });
   let busy: number[];
   try {
-    // whoever fails ends it
+    // a caller that fails ends the measurement
     busy = await Promise.race([latencies(), Promise.all(callers).then(() => [])]);
   } finally {
     isOver = true;

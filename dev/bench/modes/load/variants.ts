@@ -1,8 +1,8 @@
-/** What calls do for each other, switched off in turn. */
+/** Kinds of sharing between calls, each switched off in turn. */
 import type { Sharing } from '../../../../src/api/sharing.js';
 import type { Setting } from '../../settings.js';
 
-/** What the engine is called whose calls share all that they can. */
+/** Label of the engine with all kinds of sharing. */
 export const ALL_ON = 'all on';
 
 export interface Variant {
@@ -10,10 +10,13 @@ export interface Variant {
   readonly sharing: Sharing;
 }
 
-/** More than any machine has. */
+/** A cap above the cores of any machine. */
 const NO_CAP = 1024;
 
-/** The first has everything. A cap on workers means nothing where the GPU computes all, and no sharing where the CPU does. */
+/**
+ * Returns the variants, of which the first has all kinds of sharing. A cap on workers has no effect
+ * if the GPU computes all, and no sharing has an effect if the CPU does.
+ */
 export const variantsOf = ({ backend }: Pick<Setting, 'backend'>): readonly [Variant, ...Variant[]] => [
   { label: ALL_ON, sharing: {} },
   ...(backend === 'cpu' ? [] : withGpu(backend)),

@@ -1,8 +1,11 @@
-/** `proofs`: Groth16 proofs of snarkjs, alone and with the library: what does the one line gain, and what does it take? */
+/**
+ * `proofs`: times Groth16 proofs of snarkjs without and with the library, and measures their
+ * memory.
+ */
 
-import { openBenchPlace } from '../../bench-place.js';
+import { openBenchSetup } from '../../bench-setup.js';
 import type { Host } from '../../environment.js';
-import { inTurns } from '../../in-turns.js';
+import { interleave } from '../../interleave.js';
 import type { Knobs } from '../../knobs.js';
 import { weightOf } from '../../measure.js';
 import type { RowOf } from '../../rows.js';
@@ -14,19 +17,21 @@ import { judgeProofs, proofsResult } from './result.js';
 
 export const proofs: BenchMode = { run: runProofs, show: proofsResult };
 
-/** Milliseconds between two looks at memory. */
+/** Milliseconds between two samples of memory. */
 const LOOK_MS = 5;
 
-/** The most memory of the process while `work` runs; null where nobody says. */
+/**
+ * Runs `work` and returns the peak memory of the process meanwhile; null where memory is unknown.
+ */
 async function watchPeak<Result>({ usedBytes }: Host, work: () => Promise<Result>) {
   let peak = usedBytes?.() ?? null;
-  const look = (): void => {
+  const sample = (): void => {
     if (usedBytes && peak !== null) peak = Math.max(peak, usedBytes());
   };
-  const timer = setInterval(look, LOOK_MS);
+  const timer = setInterval(sample, LOOK_MS);
   try {
     const result = await work();
-    look();
+    sample();
     return { result, peak };
   } finally {
     clearInterval(timer);
@@ -36,14 +41,14 @@ async function watchPeak<Result>({ usedBytes }: Host, work: () => Promise<Result
 async function runProofs(run: Run, host: Host, knobs: Knobs): Promise<void> {
   const sizes = knobs.cases.map(({ address }) => Math.round(Math.log2(address.n)));
   run.plan(sizes.flatMap((logn) => Array(4 * knobs.reps + 2).fill(weightOf(2 ** logn))));
-  const bench = await openBenchPlace(run, host, knobs);
+  const bench = await openBenchSetup(run, host, knobs);
   try {
     const found: Finding[] = [];
     for (const logn of sizes) {
       const rows = await measure(run, host, knobs, bench.device, logn);
       const findings = judgeProofs(rows);
       found.push(...findings);
-      run.tell({ event: 'target', name: `2^${logn}`, findings, measured: null }, 'progress', 'results');
+      run.emit({ event: 'target', name: `2^${logn}`, findings, measured: null }, 'progress', 'results');
     }
     await run.end(failureOf(found, knobs.strict));
   } finally {
@@ -69,11 +74,11 @@ async function measure(
     const { constraints } = prover;
     const row = { event: 'proof', logn, constraints, side, when, repetition, ...result, peakBytes: peak } as const;
     rows.push(row);
-    run.tell(row, 'progress', 'results');
+    run.emit(row, 'progress', 'results');
     run.advance(weightOf(2 ** logn));
   };
   try {
-    // what memory snarkjs takes is seen before there is anything of the library
+    // memory of snarkjs alone is measured before the library is loaded
     await prove('first', 'plain', 1);
     for (let repetition = 1; repetition <= reps; repetition++) await prove('by itself', 'plain', repetition);
     const [setting] = settings;
@@ -85,7 +90,7 @@ async function measure(
     });
     await prove('first', 'ours', 1);
     for (let repetition = 1; repetition <= reps; repetition++) await prove('by itself', 'ours', repetition);
-    await inTurns(sides, reps, { take: (side, repetition) => prove('in turns', side, repetition) });
+    await interleave(sides, reps, { take: (side, repetition) => prove('in turns', side, repetition) });
     return rows;
   } finally {
     await prover.close();

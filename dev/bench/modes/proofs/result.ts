@@ -1,4 +1,4 @@
-/** What proofs come to: medians of either side, and whether the library keeps what it promises of them. */
+/** Reports proofs: medians of both sides, and the library's targets. */
 import { median, ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { formatMs } from '../../format.js';
 import { type Parts, tableOf } from '../../parts.js';
@@ -9,7 +9,7 @@ import type { Side } from './prover.js';
 
 type Proof = RowOf<'proof'>;
 
-const those = (rows: readonly Proof[], side: Side, ...when: readonly Proof['when'][]): readonly Proof[] =>
+const select = (rows: readonly Proof[], side: Side, ...when: readonly Proof['when'][]): readonly Proof[] =>
   rows.filter((row) => row.side === side && when.includes(row.when));
 
 const msOf = (rows: readonly Proof[]): readonly number[] => rows.map(({ ms }) => ms);
@@ -20,23 +20,23 @@ const peakOf = (rows: readonly Proof[]): number | null =>
     null,
   );
 
-/** Of proofs of one size. */
+/** Compares proofs of one size with the targets. */
 export function judgeProofs(rows: readonly Proof[]): Finding[] {
-  const [plain, ours] = (['plain', 'ours'] as const).map((side) => msOf(those(rows, side, 'in turns'))) as [
+  const [plain, ours] = (['plain', 'ours'] as const).map((side) => msOf(select(rows, side, 'in turns'))) as [
     readonly number[],
     readonly number[],
   ];
-  const [first] = msOf(those(rows, 'ours', 'first'));
-  const second = msOf(those(rows, 'ours', 'by itself'));
+  const [first] = msOf(select(rows, 'ours', 'first'));
+  const second = msOf(select(rows, 'ours', 'by itself'));
   const [before, after] = [
-    peakOf(those(rows, 'plain', 'first', 'by itself')),
-    peakOf(those(rows, 'ours', 'first', 'by itself')),
+    peakOf(select(rows, 'plain', 'first', 'by itself')),
+    peakOf(select(rows, 'ours', 'first', 'by itself')),
   ];
   const memory = 'peak memory of the process, with the library ÷ before it';
   return [
     {
-      what: 'a proof, with the library ÷ snarkjs alone',
-      // small ones are told for information
+      what: 'proof time, with the library ÷ snarkjs alone',
+      // below the target size the value is informational
       target: (rows[0]?.logn ?? 0) >= TARGET.logn ? { most: TARGET.ratio } : null,
       ...ratioFinding(ratioOfMedians(plain, ours), ours.length),
     },
@@ -46,12 +46,12 @@ export function judgeProofs(rows: readonly Proof[]): Finding[] {
       value: (second[0] ?? Number.NaN) / (first ?? Number.NaN),
     },
     before === null || after === null
-      ? notMeasured(memory, { most: TARGET.memory }, 'nobody says what memory there is')
+      ? notMeasured(memory, { most: TARGET.memory }, 'this host does not report memory')
       : { what: memory, target: { most: TARGET.memory }, value: after / before },
   ];
 }
 
-/** What is promised, from this size on. */
+/** Targets from this size on. */
 const TARGET = { logn: 14, ratio: 0.7, memory: 1.5 };
 
 const names: Readonly<Record<Side, string>> = { plain: 'snarkjs alone', ours: 'with the library' };
@@ -62,15 +62,15 @@ export function proofsResult(rows: readonly StampedRow[]): Parts {
   const lines = sizes.flatMap((logn) =>
     (['plain', 'ours'] as const).flatMap((side) => {
       const own = told.filter((row) => row.logn === logn && row.side === side);
-      const turns = those(own, side, 'in turns');
-      if (turns.length === 0) return [];
-      const peak = peakOf(those(own, side, 'first', 'by itself'));
+      const interleaved = select(own, side, 'in turns');
+      if (interleaved.length === 0) return [];
+      const peak = peakOf(select(own, side, 'first', 'by itself'));
       return [
         {
-          ...{ logn, side, proofs: turns.length, constraints: turns[0]?.constraints ?? 0 },
-          ms: median(msOf(turns)) as number,
-          msmMs: median(turns.map(({ msmMs }) => msmMs)) as number,
-          firstMs: msOf(those(own, side, 'first'))[0] ?? Number.NaN,
+          ...{ logn, side, proofs: interleaved.length, constraints: interleaved[0]?.constraints ?? 0 },
+          ms: median(msOf(interleaved)) as number,
+          msmMs: median(interleaved.map(({ msmMs }) => msmMs)) as number,
+          firstMs: msOf(select(own, side, 'first'))[0] ?? Number.NaN,
           peak: peak === null ? '' : (peak / 1e6).toFixed(0),
         },
       ];
@@ -78,15 +78,15 @@ export function proofsResult(rows: readonly StampedRow[]): Parts {
   );
   if (lines.length === 0) return [];
   return [
-    tableOf('Groth16 proofs, dense witness, medians of those in turns', lines, [
+    tableOf('Groth16 proofs, dense witness, medians of the interleaved ones', lines, [
       ['Constraints', ({ constraints }) => constraints.toLocaleString('en')],
-      ['Who', ({ side }) => names[side]],
+      ['Prover', ({ side }) => names[side]],
       ['Proof, ms', ({ ms }) => ({ text: formatMs(ms), as: 'strong' })],
-      ['of it MSMs, ms', ({ msmMs }) => formatMs(msmMs)],
+      ['MSMs of it, ms', ({ msmMs }) => formatMs(msmMs)],
       ['First, ms', ({ firstMs }) => formatMs(firstMs)],
       ['Peak, MB', ({ peak }) => peak],
       ['Proofs', ({ proofs }) => String(proofs)],
     ]),
-    findingsTable('What is promised', rowsOf(rows, 'target')),
+    findingsTable('Targets', rowsOf(rows, 'target')),
   ];
 }

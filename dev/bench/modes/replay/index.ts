@@ -1,4 +1,7 @@
-/** `replay`: the calls of a prover one after the other, by the GPU alone, by the CPU alone, by both, and as the library decides: how good are its decisions? */
+/**
+ * `replay`: runs the calls of a prover on the GPU, on the CPU, divided, and as the library routes
+ * them, to measure how good its routing is.
+ */
 import { median } from '../../../../src/calibrate/statistics.js';
 import type { Group } from '../../../../src/curves/names.js';
 import { defaultEncoding } from '../../../cases/address.js';
@@ -9,7 +12,7 @@ import { makeTrace, type Trace, type TraceCall } from '../../../routing/trace.js
 import { type BenchDevice, openBenchDevice } from '../../bench-device.js';
 import { type EngineUnderTest, makeEngine } from '../../engine-under-test.js';
 import type { Host } from '../../environment.js';
-import { inTurns } from '../../in-turns.js';
+import { interleave } from '../../interleave.js';
 import type { Knobs } from '../../knobs.js';
 import { weightOf, wrongResult } from '../../measure.js';
 import type { RowOf } from '../../rows.js';
@@ -22,7 +25,7 @@ import { scalarsOf } from './scalars.js';
 
 export const replay: BenchMode = { run: runReplay, show: replayResult };
 
-/** One routing: an engine for each group that the trace has. */
+/** One routing, with an engine for each group of the trace. */
 interface Routed {
   readonly routing: Routing;
   readonly engines: ReadonlyMap<Group, EngineUnderTest>;
@@ -44,7 +47,7 @@ async function runReplay(run: Run, host: Host, knobs: Knobs): Promise<void> {
     const medians: RowOf<'end'>['medians'][number][] = [];
     for (const [index, call] of trace.entries()) {
       for (const told of await replayCall(run, knobs, routed, { index, call, of: trace.length }, bases)) {
-        run.tell(told, 'progress', 'results');
+        run.emit(told, 'progress', 'results');
         const { routing: setting, medianMs } = told;
         medians.push({ case: `call ${index}`, setting, medianMs });
       }
@@ -60,7 +63,7 @@ const longestOf = (trace: Trace): TraceCall => trace.reduce((most, call) => (cal
 
 type BasesOf = ReadonlyMap<Group, MsmCase>;
 
-/** In each group as many points as its longest call has. */
+/** Makes as many points in each group as its longest call has. */
 async function basesOf(run: Run, { curve, seed }: Knobs, groups: readonly Group[], trace: Trace): Promise<BasesOf> {
   const bases = new Map<Group, MsmCase>();
   for (const group of groups) {
@@ -74,7 +77,7 @@ async function basesOf(run: Run, { curve, seed }: Knobs, groups: readonly Group[
   return bases;
 }
 
-/** Engines that have compiled what they need, and have their bases. */
+/** Creates engines for a routing, compiles, and loads their bases. */
 async function prepare(
   run: Run,
   bench: BenchDevice,
@@ -95,7 +98,7 @@ async function prepare(
   return { routing, engines };
 }
 
-/** One call by every routing, in turns. @throws Error if an answer is wrong */
+/** Runs one call with every routing, interleaved. @throws Error if an answer is wrong */
 async function replayCall(
   run: Run,
   { reps, seed }: Knobs,
@@ -112,9 +115,9 @@ async function replayCall(
     expected: expectedMsm(base.curve, base.points.logs, scalars.values),
     direct: null,
   };
-  // who begins changes from call to call
-  const turned = routed.map((_, i) => routed[(i + index) % routed.length] as Routed);
-  const all = turned.map(({ routing, engines }) => ({
+  // the first routing rotates from call to call
+  const rotated = routed.map((_, i) => routed[(i + index) % routed.length] as Routed);
+  const all = rotated.map(({ routing, engines }) => ({
     routing,
     engine: engines.get(group) as EngineUnderTest,
     wallTimesMs: [] as number[],
@@ -122,7 +125,7 @@ async function replayCall(
     gpuShare: 0,
     predicted: null as RowOf<'replayed'>['predicted'],
   }));
-  await inTurns(all, reps, {
+  await interleave(all, reps, {
     async take(each, repetition) {
       await run.next(`Call ${index + 1} of ${of}, ${each.routing}: repetition ${repetition} of ${reps}`);
       const outcome = await each.engine.compute(msmCase);

@@ -1,4 +1,7 @@
-/** What replays come to: each routing beside the best choice for every call, known afterwards; and the same on machines that are made up. */
+/**
+ * Reports replays: each routing against the best choice for every call in hindsight, and simulated
+ * machines.
+ */
 import { bn254 } from '../../../../src/curves/bn254.js';
 import { curveContext } from '../../../../src/curves/curve.js';
 import { machines, simulate } from '../../../routing/simulation.js';
@@ -10,15 +13,18 @@ import { type Routing, routings } from './routings.js';
 
 type Replayed = RowOf<'replayed'>;
 
-/** What routings came to, over all calls that every one of them has computed. */
+/** Totals of the routings, over the calls that all of them computed. */
 export interface Score {
   readonly calls: number;
   readonly totalMs: Readonly<Record<Routing, number>>;
-  /** Of the GPU, the CPU and both the fastest, call by call. */
+  /** Sum over calls of the fastest of GPU, CPU and both. */
   readonly bestMs: number;
-  /** What the others took where `auto` chose as they do: its choices, without the noise of its own times. */
+  /**
+   * Times of the fixed routing that `auto` chose for each call: its choices without the noise of
+   * its own times.
+   */
   readonly chosenMs: number;
-  /** Calls of `auto` by where they were computed. */
+  /** Calls of `auto` by backend. */
   readonly chosen: Readonly<Record<'gpu' | 'cpu' | 'both', number>>;
 }
 
@@ -45,7 +51,7 @@ const names: Readonly<Record<Routing, string>> = {
   gpu: 'the GPU alone',
   cpu: 'the CPU alone',
   both: 'both, divided',
-  auto: 'as the library decides',
+  auto: 'routed by the library',
 };
 
 const times = (ms: number, bestMs: number): string => (ms / bestMs).toFixed(3);
@@ -56,8 +62,8 @@ export const replayResult = (rows: readonly StampedRow[]): Parts => {
   const { calls, totalMs, bestMs, chosenMs, chosen } = score;
   const lines = [
     ...routings.map((routing) => ({ name: names[routing], ms: totalMs[routing] })),
-    { name: 'its choices, by the times of the others', ms: chosenMs },
-    { name: 'the best of the three for each call, known afterwards', ms: bestMs },
+    { name: 'its choices, timed by the fixed routings', ms: chosenMs },
+    { name: 'the best of the three for each call, in hindsight', ms: bestMs },
   ];
   return [
     tableOf(`The trace, ${calls} calls`, lines, [
@@ -70,10 +76,10 @@ export const replayResult = (rows: readonly StampedRow[]): Parts => {
   ];
 };
 
-/** Seeds of traces that are made up, too. */
+/** Seeds of the synthetic traces. */
 const SEEDS = [1, 2, 3] as const;
 
-/** The same decisions on machines of which it is known what they take. */
+/** Reports the same routing on simulated machines whose times are known. */
 export function simulated(): Part {
   const curve = curveContext(bn254);
   const results = Object.entries(machines).map(([name, machine]) => {
@@ -83,7 +89,7 @@ export function simulated(): Part {
     const worst = Math.max(...all.map(({ auto, best }) => auto / best));
     return { name, about: machine.about, all, worst, sum };
   });
-  return tableOf('Simulated: traces of 491 calls on machines that are made up, ÷ the best', results, [
+  return tableOf('Simulated machines, synthetic traces of 491 calls, ÷ the best', results, [
     ['Machine', ({ name, about }) => ({ text: name, small: about })],
     [
       'GPU',
@@ -102,14 +108,14 @@ export function simulated(): Part {
         ),
     ],
     [
-      'Decided',
+      'Routed',
       ({ sum }) =>
         times(
           sum(({ auto }) => auto),
           sum(({ best }) => best),
         ),
     ],
-    ['Decided, worst', ({ worst }) => worst.toFixed(3)],
+    ['Routed, worst', ({ worst }) => worst.toFixed(3)],
     [
       'Calls to GPU, CPU, both',
       ({ sum }) =>

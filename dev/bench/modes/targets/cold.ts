@@ -1,4 +1,4 @@
-/** From nothing to a result: what compiling and setting up take. */
+/** Row `cold`: time from a new device to the first result, and pipelines compiled later. */
 import type { MsmEngine } from '../../../../src/api/engine.js';
 import { makeCase, redrawn } from '../../../cases/msm-case.js';
 import { samePoint } from '../../../oracle/known-bases.js';
@@ -24,7 +24,7 @@ export const cold = row({
     };
     const starts = [];
     for (let rep = 0; rep < bench.reps; rep++) {
-      await bench.say(`cold start ${rep + 1} of ${bench.reps}`);
+      await bench.announce(`cold start ${rep + 1} of ${bench.reps}`);
       const [begun, used] = [performance.now(), cpuSeconds()];
       const engine = await createMsmEngine({ curve: 'bn254', gpu });
       await compute(engine, rep);
@@ -32,7 +32,7 @@ export const cold = row({
       engine.destroy();
     }
 
-    await bench.say('cold: after warmup');
+    await bench.announce('cold: after warmup');
     const device = await bench.freshDevice();
     const [first, second] = [
       await createMsmEngine({ curve: 'bn254', device }),

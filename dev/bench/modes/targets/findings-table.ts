@@ -10,7 +10,7 @@ const measuredOf = ({ value, interval, unit = '' }: Finding): string => {
   return `${round(value)}${unit && ` ${unit}`}${range}`;
 };
 
-/** The verdict, with what is to be known about it under it. */
+/** Returns the verdict with its remark below. */
 function verdictCell(finding: Finding): Cell {
   const text = verdictOf(finding);
   const small = finding.failure ?? finding.note;
@@ -18,7 +18,7 @@ function verdictCell(finding: Finding): Cell {
   return { text, ...(as && { as }), ...(small !== undefined && { small }) };
 }
 
-/** A line for each finding; the first of those that belong together says of what they are. */
+/** Returns a table with a line for each finding; the first finding of a row names the row. */
 export const findingsTable = (caption: string, told: readonly Pick<RowOf<'target'>, 'name' | 'findings'>[]): Part =>
   tableOf(
     caption,

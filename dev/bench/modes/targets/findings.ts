@@ -1,21 +1,21 @@
-/** What was found about a target, and what that means. */
+/** Findings about targets, and their verdicts. */
 import { median, type RatioOfMedians } from '../../../../src/calibrate/statistics.js';
 
 export type Target = { readonly most: number } | { readonly least: number };
 
-/** A line of the table. */
+/** A line of the table of findings. */
 export interface Finding {
   readonly what: string;
-  /** Null: the value is for information only. */
+  /** Null if the value is informational. */
   readonly target: Target | null;
-  /** Null: not measured. */
+  /** Null if not measured. */
   readonly value: number | null;
-  /** Where the value lies, as far as the repetitions tell; null if they tell nothing. What has none was counted, not timed. */
+  /** Confidence interval; null if the repetitions give none; absent for counts. */
   readonly interval?: readonly [low: number, high: number] | null;
   readonly unit?: string;
-  /** Why it was not measured, or what is to be known about the value. */
+  /** Reason why it was not measured, or a remark about the value. */
   readonly note?: string;
-  /** What went wrong; then no value counts. */
+  /** Error text; the value is then void. */
   readonly failure?: string;
 }
 
@@ -24,7 +24,7 @@ export const verdicts = ['met', 'MISSED', 'FAILED', 'no verdict', 'not measured'
 export function verdictOf({ target, value, interval, failure }: Finding): (typeof verdicts)[number] {
   if (failure !== undefined) return 'FAILED';
   if (value === null) return 'not measured';
-  // no time and no ratio is that; it must not pass for a target that is merely missed
+  // NaN and infinity are failures, not merely missed targets
   if (!Number.isFinite(value)) return 'FAILED';
   if (target === null || interval === null) return 'no verdict';
   const [low, high] = interval ?? [value, value];
@@ -33,19 +33,21 @@ export function verdictOf({ target, value, interval, failure }: Finding): (typeo
   return met ? 'met' : missed ? 'MISSED' : 'no verdict';
 }
 
-/** Null where nothing failed, nor, if asked for, was missed. */
+/** Returns a text that counts failed and, if strict, missed findings; null if there are none. */
 export function failureOf(findings: readonly Finding[], strict: boolean): string | null {
   const count = (verdict: string): number => findings.filter((finding) => verdictOf(finding) === verdict).length;
   const [failed, missed] = [count('FAILED'), strict ? count('MISSED') : 0];
   return failed + missed === 0 ? null : `${failed} failed${strict ? `, ${missed} missed` : ''}`;
 }
 
-/** How often the median may lie outside its interval. */
+/** Probability that the median lies outside its interval. */
 const OUTSIDE = 0.05;
 
 /**
- * How many of n times may be left out at either end, so that the median still lies between those that stay 95 times in 100, whatever the
- * distribution is: each time is below the true median with probability ½. Of too few none may, though that is no 95 % yet.
+ * Returns how many of n sorted values to drop at either end so that the true median still lies
+ * between the others with 95 % probability. It holds for any distribution, because each value is
+ * below the true median with probability ½. Of few values none is dropped, although that gives less
+ * than 95 %.
  */
 function leftOut(n: number): number {
   let count = 0;
@@ -57,7 +59,7 @@ function leftOut(n: number): number {
   return Math.max(0, count - 1);
 }
 
-/** The median of some times, told in `unit`, and where that lies. */
+/** Returns the median of some times in `unit`, with its interval. */
 export function middleOf(values: readonly number[], unit = 1): Pick<Finding, 'value' | 'interval'> {
   const sorted = values.map((value) => value / unit).sort((a, b) => a - b);
   const out = leftOut(sorted.length);
@@ -65,7 +67,7 @@ export function middleOf(values: readonly number[], unit = 1): Pick<Finding, 'va
   return { value: median(sorted) ?? Number.NaN, interval: sorted.length < 2 ? null : [low, high] };
 }
 
-/** A ratio of medians with the interval that its pairs give it. */
+/** Returns a ratio of medians with the interval over its pairs. */
 export const ratioFinding = (
   { ratio, low, high }: RatioOfMedians,
   pairs: number,

@@ -1,4 +1,7 @@
-/** `targets`: what the library is meant to reach, measured: a line for every target. No time counts before its result was found right. */
+/**
+ * `targets`: measures the library's performance targets, with a line for each. Times count only if
+ * results are correct.
+ */
 import { openBenchDevice } from '../../bench-device.js';
 import { errorMessage } from '../../error-message.js';
 import { notes, type Parts } from '../../parts.js';
@@ -11,12 +14,12 @@ import { batch, distributions } from './inputs.js';
 import type { Row } from './row.js';
 import { cost, gpuTime, memory, small } from './warm.js';
 import { efficiency, work } from './work.js';
-import { makeWorkbench, type Workbench } from './workbench.js';
+import { Workbench } from './workbench.js';
 
-// biome-ignore lint/suspicious/noExplicitAny: each judges what it measured
+// biome-ignore lint/suspicious/noExplicitAny: each row judges its own kind of measurement
 const rows: readonly Row<any>[] = [work, efficiency, cost, gpuTime, distributions, small, batch, memory, cold];
 
-/** The largest n unless somebody says otherwise. */
+/** Default largest sizes. */
 const LOGN = { software: 16, hardware: 20 };
 
 export const targets: BenchMode = {
@@ -26,7 +29,7 @@ export const targets: BenchMode = {
     const device = await openBenchDevice(run, host, knobs);
     const { software } = device.adapter;
     const logn = knobs.logn ?? (software ? LOGN.software : LOGN.hardware);
-    const bench = makeWorkbench(run, device, knobs, logn);
+    const bench = new Workbench(run, device, knobs, logn);
     const found = new Map<string, RowOf<'target'>>();
     try {
       for (const row of [...wanted.filter(({ first }) => first), ...wanted.filter(({ first }) => !first)]) {
@@ -37,7 +40,7 @@ export const targets: BenchMode = {
       bench.destroy();
       device.destroy();
     }
-    for (const { name } of wanted) run.tell(found.get(name) as RowOf<'target'>, 'progress', 'results');
+    for (const { name } of wanted) run.emit(found.get(name) as RowOf<'target'>, 'progress', 'results');
     await run.end(
       failureOf(
         [...found.values()].flatMap(({ findings }) => findings),
@@ -48,14 +51,14 @@ export const targets: BenchMode = {
   show: (told) => targetParts(rowsOf(told, 'target')),
 };
 
-/** What goes wrong in a row is that row's failure; the others are measured all the same. */
+/** Measures one row. An error fails this row alone, and the others are still measured. */
 async function measureRow(row: Row<unknown>, bench: Workbench): Promise<RowOf<'target'>> {
   try {
     const measured = await row.measure(bench);
     return { event: 'target', name: row.name, findings: row.judge(measured, bench), measured };
   } catch (error) {
     if (bench.signal.aborted) throw error;
-    const failed = { what: 'all of it', target: null, value: null, failure: errorMessage(error) };
+    const failed = { what: 'the whole row', target: null, value: null, failure: errorMessage(error) };
     return { event: 'target', name: row.name, findings: [failed], measured: null };
   }
 }
@@ -64,11 +67,11 @@ export function targetParts(told: readonly Pick<RowOf<'target'>, 'name' | 'findi
   const all = told.flatMap(({ findings }) => findings);
   const count = (verdict: string): number => all.filter((finding) => verdictOf(finding) === verdict).length;
   return [
-    findingsTable('What the library is meant to reach', told),
+    findingsTable('Targets of the library', told),
     notes(
       verdicts.map((verdict) => `${count(verdict)} ${verdict}`).join(', '),
-      'Medians, with where they lie by the repetitions (95 %; of fewer than 6 the least and the most); no verdict where the target lies in there.',
-      'Product equivalents: the wall × the rate of the plain 13-bit product, measured before and after it.',
+      'Medians with their 95 % interval over the repetitions (of fewer than 6 the smallest and largest value). No verdict if the target lies inside the interval.',
+      'Product equivalents: wall time × rate of the plain 13-bit product, measured before and after it.',
     ),
   ];
 }

@@ -1,11 +1,14 @@
-/** Rows about other inputs: awkward ones beside random ones, and many short vectors in one call beside a call for each. All in turns. */
+/**
+ * Rows about other inputs: adversarial inputs against random ones, and a batch of short vectors
+ * against single calls. All are interleaved.
+ */
 
 import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
 import { type MsmCase, makeCase, redrawn } from '../../../cases/msm-case.js';
 import type { PointDistributionName } from '../../../cases/point-distributions.js';
 import type { ScalarDistributionName } from '../../../cases/scalar-distributions.js';
 import { samePoint } from '../../../oracle/known-bases.js';
-import { inTurns } from '../../in-turns.js';
+import { interleave } from '../../interleave.js';
 import { middleOf, needs, notMeasured, ratioFinding } from './findings.js';
 import { row } from './row.js';
 import { SEED, type Workbench } from './workbench.js';
@@ -14,9 +17,9 @@ interface Input {
   readonly what: string;
   readonly points?: PointDistributionName;
   readonly scalars?: ScalarDistributionName;
-  /** Of the ratio to random scalars over distinct points. */
+  /** Largest ratio to random scalars over distinct points. */
   readonly most?: number;
-  /** Of the wall, on a real GPU. */
+  /** Largest wall time in milliseconds, on a real GPU. */
   readonly mostMs?: number;
 }
 
@@ -30,7 +33,7 @@ const INPUTS: readonly Input[] = [
   { what: 'one scalar not zero', scalars: 'one-nonzero', mostMs: 2 },
 ];
 
-/** Beside the largest n, at which a bad one shows most. */
+/** Small size measured beside the largest, as some slow inputs show most at small sizes. */
 const SMALL_LOGN = 14;
 
 export const distributions = row({
@@ -50,7 +53,7 @@ export const distributions = row({
         if (mostMs !== undefined) {
           return { what, target: software ? null : { most: mostMs }, ...middleOf(wallTimes), unit: 'ms' };
         }
-        // what has no time did not pass
+        // an input without times has failed
         const ratio =
           wallTimes.length === 0
             ? { value: Number.NaN }
@@ -61,7 +64,7 @@ export const distributions = row({
 });
 
 async function timeInputs(bench: Workbench, logn: number) {
-  const { n, subject, cases } = await bench.stage(2 ** logn);
+  const { n, subject, cases } = await bench.warm(2 ** logn);
   const random = { what: 'random', of: subject, wallTimesMs: [] as number[], msmCase: cases[0] as MsmCase };
   const contenders = [];
   for (const { what, points = 'distinct', scalars = 'random' } of INPUTS) {
@@ -71,9 +74,9 @@ async function timeInputs(bench: Workbench, logn: number) {
     await bench.warmUp(of, [msmCase]);
     contenders.push({ what, of, msmCase, wallTimesMs: [] as number[] });
   }
-  await inTurns([random, ...contenders], bench.reps, {
+  await interleave([random, ...contenders], bench.reps, {
     async take({ what, of, msmCase, wallTimesMs }, repetition) {
-      await bench.say(`n = ${n}: ${what}, run ${repetition} of ${bench.reps}`);
+      await bench.announce(`n = ${n}: ${what}, run ${repetition} of ${bench.reps}`);
       wallTimesMs.push(await bench.time(of, msmCase));
     },
   });
@@ -90,7 +93,7 @@ export const batch = row({
   name: 'batch',
   async measure(bench) {
     if (bench.logn < BATCH.logn) return null;
-    const { subject, cases } = await bench.stage(2 ** BATCH.logn);
+    const { subject, cases } = await bench.warm(2 ** BATCH.logn);
     const { engine } = subject;
     const bases = await engine.loadBases(cases[0].points.bytes);
     const vectors = Array.from({ length: BATCH.vectors }, (_, i) => redrawn(cases[0], 100 + i));
@@ -111,9 +114,11 @@ export const batch = row({
       { how: 'a batch', compute: together, into: batchMs },
     ];
     // the first repetition warms up
-    await inTurns(sides, bench.reps + 1, {
+    await interleave(sides, bench.reps + 1, {
       async take({ how, compute, into }, repetition) {
-        await bench.say(`batch: ${how}, ${repetition === 1 ? 'warming up' : `run ${repetition - 1} of ${bench.reps}`}`);
+        await bench.announce(
+          `batch: ${how}, ${repetition === 1 ? 'warming up' : `run ${repetition - 1} of ${bench.reps}`}`,
+        );
         const begun = performance.now();
         const sums = await compute();
         const ms = performance.now() - begun;

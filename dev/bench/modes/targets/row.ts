@@ -1,7 +1,7 @@
 import type { Finding } from './findings.js';
 import type { Workbench } from './workbench.js';
 
-/** In the order in which they are printed. */
+/** Names of the rows in print order. */
 export const rowNames = [
   'work',
   'efficiency',
@@ -19,16 +19,16 @@ export interface Conditions {
   readonly logn: number;
 }
 
-/** What belongs together under one name: measured, and judged by what came of it. */
+/** A row of targets: a measurement, and the findings from it. */
 export interface Row<Measured> {
-  /** For --rows. */
+  /** Name for --rows. */
   readonly name: (typeof rowNames)[number];
-  /** Whether it must be measured before anything else is, in this process. */
+  /** True if it must be measured before anything else of this process. */
   readonly first?: true;
-  /** Throws where a result is wrong. */
+  /** Measures the row. Throws if a result is wrong. */
   measure(bench: Workbench): Promise<Measured>;
   judge(measured: Measured, conditions: Conditions): Finding[];
 }
 
-/** Infers what is judged from what is measured. */
+/** Infers the type of the measurement. */
 export const row = <Measured>(own: Row<Measured>): Row<Measured> => own;

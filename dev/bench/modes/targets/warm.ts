@@ -1,7 +1,7 @@
-/** Rows about warm MSMs of random scalars: what they cost, take and hold, by size. */
+/** Rows about warm MSMs of random scalars: cost, times and memory by size. */
 
 import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
-import { inTurns } from '../../in-turns.js';
+import { interleave } from '../../interleave.js';
 import { type Finding, middleOf, needs, notMeasured, ratioFinding, round, type Target } from './findings.js';
 import type { Row } from './row.js';
 import type { Baseline, Workbench } from './workbench.js';
@@ -20,7 +20,10 @@ const measureSizes = async <Size>(
   return { sizes };
 };
 
-/** Millions of product equivalents of a warm MSM, by log n: a software adapter's times depend on what else the machine does. */
+/**
+ * Millions of product equivalents of a warm MSM, by log n. The unit is used because times of a
+ * software adapter vary with the load of the machine.
+ */
 const COSTS = [
   [10, 1.0],
   [12, 1.7],
@@ -76,7 +79,7 @@ export const gpuTime: Row<Sizes<Pick<Baseline, 'gpuMs' | 'aboveGpuMs'>>> = {
     return [
       ...GPU_TIMES.flatMap(([logn, most]) => [
         timed(`2^${logn}: GPU time`, { most }, of(logn)?.gpuMs, logn),
-        timed(`2^${logn}: wall above the GPU time`, ABOVE, of(logn)?.aboveGpuMs, logn),
+        timed(`2^${logn}: wall time above the GPU time`, ABOVE, of(logn)?.aboveGpuMs, logn),
       ]),
       base && large
         ? { what: growth, target: LINEAR.target, ...ratioFinding(ratioOfMedians(base, large), base.length), unit: '×' }
@@ -87,13 +90,13 @@ export const gpuTime: Row<Sizes<Pick<Baseline, 'gpuMs' | 'aboveGpuMs'>>> = {
 
 const SMALL = { n: 256, hardwareMs: { most: 3 }, softwareMillions: { most: 0.5 } };
 
-/** What the fixed costs of an MSM are. */
+/** Row `small`: the fixed costs of an MSM. */
 export const small: Row<Pick<Baseline, 'wallTimesMs' | 'productEquivalents'>> = {
   name: 'small',
   measure: (bench) => bench.baseline(SMALL.n),
   judge({ wallTimesMs, productEquivalents }, { software }) {
     const wall = middleOf(wallTimesMs);
-    if (!software) return [{ what: `n = ${SMALL.n}: wall`, target: SMALL.hardwareMs, ...wall, unit: 'ms' }];
+    if (!software) return [{ what: `n = ${SMALL.n}: wall time`, target: SMALL.hardwareMs, ...wall, unit: 'ms' }];
     const what = `n = ${SMALL.n}: million product equivalents`;
     const note = `${wall.value?.toFixed(1)} ms now`;
     return [{ what, target: SMALL.softwareMillions, ...middleOf(productEquivalents, 1e6), unit: 'M', note }];
@@ -112,16 +115,16 @@ interface Memory extends Sizes<{ readonly peakBytes: number }> {
   readonly tight: { readonly defaultMs: readonly number[]; readonly tightMs: readonly number[] } | null;
 }
 
-/** GPU memory that an MSM takes beside its points, and what it costs to have less. */
+/** Row `memory`: GPU memory of an MSM beside its points, and the cost of a tight budget. */
 export const memory: Row<Memory> = {
   name: 'memory',
   async measure(bench) {
     const logns = MEMORY.map(([logn]) => logn);
-    const { sizes } = await measureSizes(logns, bench, async (n) => ({ peakBytes: (await bench.stage(n)).peakBytes }));
+    const { sizes } = await measureSizes(logns, bench, async (n) => ({ peakBytes: (await bench.warm(n)).peakBytes }));
     return { sizes, tight: bench.logn < TIGHT.logn ? null : await timeTight(bench) };
   },
   judge({ sizes, tight }) {
-    const what = `2^${TIGHT.logn} in ${TIGHT.budget / 2 ** 20} MiB: wall ÷ the default's`;
+    const what = `2^${TIGHT.logn} in ${TIGHT.budget / 2 ** 20} MiB: wall time ÷ the default's`;
     return [
       ...MEMORY.map(([logn, most]) => {
         const found = sizes.find((size) => size.logn === logn);
@@ -143,7 +146,7 @@ export const memory: Row<Memory> = {
 };
 
 async function timeTight(bench: Workbench): Promise<NonNullable<Memory['tight']>> {
-  const { n, subject, cases } = await bench.stage(2 ** TIGHT.logn);
+  const { n, subject, cases } = await bench.warm(2 ** TIGHT.logn);
   const tight = await bench.subject({ memoryBudget: TIGHT.budget });
   await bench.warmUp(tight, cases);
   const hostTimes = { defaultMs: [] as number[], tightMs: [] as number[] };
@@ -151,9 +154,9 @@ async function timeTight(bench: Workbench): Promise<NonNullable<Memory['tight']>
     { of: subject, into: hostTimes.defaultMs },
     { of: tight, into: hostTimes.tightMs },
   ];
-  await inTurns(sides, bench.reps, {
+  await interleave(sides, bench.reps, {
     async take({ of, into }, repetition) {
-      await bench.say(`n = ${n}: a tight budget, run ${repetition} of ${bench.reps}`);
+      await bench.announce(`n = ${n}: a tight budget, run ${repetition} of ${bench.reps}`);
       into.push(await bench.time(of, cases[repetition % 2] as (typeof cases)[0]));
     },
   });

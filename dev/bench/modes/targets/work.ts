@@ -1,27 +1,32 @@
-/** Rows about the arithmetic of an MSM: how much there is, counted by instrumented kernels, and how near its time is to what the device can do. */
+/**
+ * Rows about the arithmetic of an MSM: its amount, counted by instrumented kernels, and its rate
+ * against the device's.
+ */
 import type { MsmCounts } from '../../../count/count-msm.js';
 import { SQUARE } from '../../../count/table.js';
 import { type Finding, middleOf, needs, notMeasured, type Target } from './findings.js';
 import { row } from './row.js';
 import type { FieldCosts } from './workbench.js';
 
-/** In products. */
+/** Work in products. */
 export interface Work {
   readonly all: number;
-  /** Combine, reduce and fold. */
+  /** Combine, reduce and combining the windows on the CPU. */
   readonly afterWalk: number;
   readonly inversions: number;
-  /** Their number. */
+  /** Number of additions. */
   readonly additions: number;
-  /** 6·n·T, what n·T affine additions take. */
+  /** 6·n·T, the products of n·T affine additions. */
   readonly irreducible: number;
 }
 
 /**
- * The fold is on the CPU, where nothing counts; by its formulas (src/curves/jacobian.ts), for each of its T·c sums: an addition of 8 products and
- * 3 squares, a doubling of 3 products and 6 squares, and out of Montgomery form and the curve equation, 4 products and a square.
+ * Products of combining windows on the CPU, where nothing counts, for each of its T·c sums, by the
+ * formulas of src/curves/jacobian.ts: an addition has 8 products and 3 squares, a doubling 3
+ * products and 6 squares, and leaving Montgomery form with the curve equation 4 products and a
+ * square.
  */
-const FOLD_PER_SUM = 8 + 3 + 4 + SQUARE * (3 + 6 + 1);
+const COMBINE_WINDOWS_PER_SUM = 8 + 3 + 4 + SQUARE * (3 + 6 + 1);
 
 const LOGNS = [16, 18] as const;
 const TARGETS = { all: { most: 1.25 }, inversions: { most: 1 }, afterWalk: { 16: { most: 0.1 }, 18: { most: 0.05 } } };
@@ -36,7 +41,7 @@ export function workOf(
       .reduce((sum, [, own]) => sum + own.products + SQUARE * own.squares + inversion * own.inversions, 0);
   const total = (what: 'squares' | 'inversions'): number =>
     Object.values(phases).reduce((sum, counts) => sum + counts[what], 0);
-  const afterWalk = cost(['combine', 'reduce']) + FOLD_PER_SUM * windows * windowBits;
+  const afterWalk = cost(['combine', 'reduce']) + COMBINE_WINDOWS_PER_SUM * windows * windowBits;
   return {
     all: cost(['walk']) + afterWalk,
     afterWalk,
@@ -79,7 +84,11 @@ export const work = row<Measured>({
           ...inversion,
           ...finding('inversions, products an addition', TARGETS.inversions, (own) => own.inversions / own.additions),
         },
-        finding('share of combine, reduce, fold', TARGETS.afterWalk[logn], ({ afterWalk, all }) => afterWalk / all),
+        finding(
+          'share of combine, reduce, combining windows',
+          TARGETS.afterWalk[logn],
+          ({ afterWalk, all }) => afterWalk / all,
+        ),
       ];
     }),
 });
@@ -88,12 +97,13 @@ const EFFICIENCY = { logn: 18, hardware: { least: 0.7 }, software: { least: 0.55
 const SHARE = { logn: 16, target: { most: 0.15 } };
 
 /**
- * The share of the wall that the counted products would take at the rate of the library's own product. Both are told in plain products: the rates
- * are compared in the turns of field-bench, the wall with the product right beside it, so that a machine that changes its speed in between
- * changes nothing.
+ * Returns the share of the wall time that the counted products take at the rate of the library's
+ * own product. Both are measured in plain products. The two rates come from interleaved kernels of
+ * field-bench, and the wall time from plain products measured next to it, so that a machine that
+ * changes its speed in between does not change the share.
  *
- * @param products counted
- * @param productEquivalents of the wall
+ * @param products counted products
+ * @param productEquivalents product equivalents of the wall time
  */
 export const efficiencyOf = (products: number, productEquivalents: number, ownToPlain: number): number =>
   products / ownToPlain / productEquivalents;
@@ -116,7 +126,7 @@ export const efficiency = row({
     const what = `2^${logn}: rate of its products ÷ rate of the product alone`;
     const target = conditions.software ? EFFICIENCY.software : EFFICIENCY.hardware;
     const smaller = logn < EFFICIENCY.logn ? { note: `the target is for 2^${EFFICIENCY.logn}` } : {};
-    const shareOf = `2^${SHARE.logn}: share of the wall that is not arithmetic`;
+    const shareOf = `2^${SHARE.logn}: share of the wall time that is not arithmetic`;
     const why = conditions.logn < SHARE.logn ? needs(SHARE.logn) : 'no timestamp-query here';
     return [
       { what, target, ...middleOf(values), ...smaller },

@@ -1,17 +1,18 @@
-/** Peers in a run: which take part, and their turns between ours. */
+/** Selects the peer libraries of a run, and times them between the repetitions of this library. */
 import { formatCaseAddress } from '../cases/address.js';
 import type { MsmCase } from '../cases/msm-case.js';
 import { type PeerName, peerNames, peers } from '../peers/index.js';
 import type { Peer } from '../peers/peer.js';
 import type { Run } from './run.js';
 
-/** A peer may be a hundred times as slow; its median needs no more. */
+/** Repetitions of a peer. A peer may be a hundred times slower, and its median needs no more. */
 const REPETITIONS = 3;
 
 /**
- * Those that were asked for, or that are quick at this size, with the inputs of the case.
+ * Prepares the peers that were asked for, or those that are quick at this size, with the inputs of
+ * the case.
  *
- * @param asked null: those that are quick
+ * @param asked names of peers; null for those that are quick
  */
 export async function preparePeers(run: Run, gpu: GPU | null, msmCase: MsmCase, asked: readonly string[] | null) {
   const taking: Peer[] = [];
@@ -21,7 +22,7 @@ export async function preparePeers(run: Run, gpu: GPU | null, msmCase: MsmCase, 
   for (const name of (asked ?? peerNames) as readonly PeerName[]) {
     const peer: Peer | null = peers[name](address);
     if (peer === null) {
-      run.tell(
+      run.emit(
         { event: 'skipped', variant: name, why: `does not know ${address.curve}, ${address.group}` },
         'progress',
         'results',
@@ -30,8 +31,8 @@ export async function preparePeers(run: Run, gpu: GPU | null, msmCase: MsmCase, 
     }
     if (asked === null && peer.quickUpTo === 0) continue;
     if (asked === null && n > peer.quickUpTo) {
-      const why = `takes long at n = ${size}; peers=${name} asks for it all the same`;
-      run.tell({ event: 'skipped', variant: name, why }, 'progress', 'results');
+      const why = `takes long at n = ${size}; peers=${name} runs it anyway`;
+      run.emit({ event: 'skipped', variant: name, why }, 'progress', 'results');
       continue;
     }
     await run.next(`${name}: preparing ${size} points`);
@@ -44,12 +45,15 @@ export async function preparePeers(run: Run, gpu: GPU | null, msmCase: MsmCase, 
       expected,
       gpu,
     });
-    // warms up what may be compiled; whether it is right is said at every repetition
+    // warms up compiled code; each repetition checks the result
     await peer.run();
   }
 
   return {
-    /** One MSM of each. A wrong one has no time; that it is wrong does not make ours so. */
+    /**
+     * Times one MSM of each peer. A wrong result has no time, and does not affect results of this
+     * library.
+     */
     async take(repetition: number): Promise<void> {
       if (repetition > REPETITIONS) return;
       for (const peer of taking) {
@@ -59,7 +63,7 @@ export async function preparePeers(run: Run, gpu: GPU | null, msmCase: MsmCase, 
         const wall = performance.now() - begun;
         const agrees = peer.check(result);
         const told = { peer: peer.name, case: formatCaseAddress(address), n, repetition, agrees };
-        run.tell({ event: 'peer', ...told, wallMs: agrees ? wall : null }, 'progress', 'results');
+        run.emit({ event: 'peer', ...told, wallMs: agrees ? wall : null }, 'progress', 'results');
       }
     },
     destroy(): void {

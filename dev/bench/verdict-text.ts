@@ -1,11 +1,11 @@
-/** What a comparison and a sweep say, in words: the same on the page and in a terminal. */
+/** Verdicts of comparisons and sweeps as text, for the page and for terminals. */
 
 import { leastPairs, type RatioOfMedians } from '../../src/calibrate/statistics.js';
 import type { RowOf } from './rows.js';
 import type { Fastest } from './summary.js';
 
-/** The verdict, and what it rests on. */
-export function comparisonWords(row: RowOf<'comparison'>): readonly [verdict: string, detail: string] {
+/** Returns the verdict, and the numbers it rests on. */
+export function comparisonText(row: RowOf<'comparison'>): readonly [verdict: string, detail: string] {
   const { a, b, pairs, wallTimes } = row;
   const { ratio, low, high, verdict } = wallTimes;
   const measured = `ratio of the medians, B ÷ A: ${ratio.toFixed(3)}`;
@@ -22,16 +22,19 @@ export function comparisonWords(row: RowOf<'comparison'>): readonly [verdict: st
   }
 }
 
-/** The 95 % interval of a ratio; of too few pairs there is none. */
-export const intervalWords = ({ low, high, verdict }: RatioOfMedians, digits = 2): string =>
+/** Formats the 95 % interval of a ratio; too few pairs have none. */
+export const intervalText = ({ low, high, verdict }: RatioOfMedians, digits = 2): string =>
   verdict === 'too few pairs' ? '–' : `${low.toFixed(digits)} to ${high.toFixed(digits)}`;
 
-/** The same comparison in the unit that other runs can be compared in; it is no second verdict. */
-export const equivalentsWords = ({ ratio, low, high }: RatioOfMedians): string =>
-  `For other runs, in product equivalents B ÷ A: ${ratio.toFixed(3)}, 95 % interval ${low.toFixed(3)} to ${high.toFixed(3)}. The verdict rests on the walls.`;
+/**
+ * Formats the comparison in product equivalents, which other runs can be compared in. It is not a
+ * second verdict.
+ */
+export const equivalentsText = ({ ratio, low, high }: RatioOfMedians): string =>
+  `For comparison with other runs, in product equivalents B ÷ A: ${ratio.toFixed(3)}, 95 % interval ${low.toFixed(3)} to ${high.toFixed(3)}. The verdict rests on the wall times.`;
 
-/** How the best median of so many stands to the others. */
-export const standingWords = <One>(
+/** Formats the rank of the best median among several. */
+export const standingText = <One>(
   { notToldApartFrom }: Fastest<One>,
   among: number,
   nameOf: (one: One) => string,

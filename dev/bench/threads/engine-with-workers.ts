@@ -1,4 +1,4 @@
-/** Calls on the CPU whose answers are right and whose workers are all there: nothing else is timed. */
+/** Times calls on the CPU with checked answers and all workers running. */
 import type { RunRecord } from '../../../src/api/run-record.js';
 import type { CurveContext } from '../../../src/curves/curve.js';
 import { rowsOf } from '../../../src/msm/cpu/share.js';
@@ -7,13 +7,16 @@ import type { MsmCase } from '../../cases/msm-case.js';
 import type { EngineUnderTest } from '../engine-under-test.js';
 import { wrongResult } from '../measure.js';
 
-/** A machine that has not started its workers within so many calls is not going to. */
+/** Calls within which a machine starts its workers, or never does. */
 const MOST_CALLS = 20;
 
-/** After this an engine may have ended its workers, which have had nothing to do, or is about to. */
+/** Milliseconds after which an engine may have ended idle workers. */
 const IDLE_MS = 8000;
 
-/** Workers that a call is worth, by what is told of one like it: never more than there are chunks beside the own thread's. */
+/**
+ * Returns the workers worth using for a call like a recorded one: at most one per chunk that the
+ * own thread leaves.
+ */
 export function worthwhileWorkers(
   curve: CurveContext,
   { entries, windows, windowBits, tuning: { cpuChunk } }: RunRecord,
@@ -29,7 +32,7 @@ export interface TimedCall {
   readonly record: RunRecord;
 }
 
-/** One call. @throws Error if its answer is wrong, or a worker died of it */
+/** Times one call. @throws Error if its answer is wrong, or a worker failed */
 export async function callOnCpu(subject: EngineUnderTest, msmCase: MsmCase): Promise<TimedCall> {
   const { label } = subject;
   const outcome = await subject.compute(msmCase);
@@ -40,38 +43,38 @@ export async function callOnCpu(subject: EngineUnderTest, msmCase: MsmCase): Pro
   return { wallMs, record };
 }
 
-/** An engine on the CPU, the workers of which are there before anything is timed. */
-export class CrewedEngine {
+/** An engine on the CPU that runs all its workers before anything is timed. */
+export class EngineWithWorkers {
   readonly subject: EngineUnderTest;
   readonly #curve: CurveContext;
   readonly #most: number;
   #calledAt = Number.NEGATIVE_INFINITY;
 
-  /** @param most workers that it may have */
+  /** @param most largest number of its workers */
   constructor(subject: EngineUnderTest, curve: CurveContext, most: number) {
     this.subject = subject;
     this.#curve = curve;
     this.#most = most;
   }
 
-  /** One call, whoever is there. */
+  /** Times one call with the workers that are running. */
   async call(msmCase: MsmCase): Promise<TimedCall> {
     const timed = await callOnCpu(this.subject, msmCase);
     this.#calledAt = performance.now();
     return timed;
   }
 
-  /** Calls until all take part that are worth it, or there will be no more of them. */
-  async bringWorkers(msmCase: MsmCase): Promise<void> {
+  /** Calls until all workers worth using take part, or no more will start. */
+  async awaitWorkers(msmCase: MsmCase): Promise<void> {
     for (let calls = 0; calls < MOST_CALLS; calls++) {
       const { record } = await this.call(msmCase);
       if (record.workers >= worthwhileWorkers(this.#curve, record, this.#most)) return;
     }
   }
 
-  /** One call of an engine that has its workers. */
-  async crewedCall(msmCase: MsmCase): Promise<TimedCall> {
-    if (performance.now() - this.#calledAt > IDLE_MS) await this.bringWorkers(msmCase);
+  /** Times one call with all workers running. */
+  async callWithWorkers(msmCase: MsmCase): Promise<TimedCall> {
+    if (performance.now() - this.#calledAt > IDLE_MS) await this.awaitWorkers(msmCase);
     return this.call(msmCase);
   }
 }

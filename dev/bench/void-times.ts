@@ -1,4 +1,7 @@
-/** A wrong answer takes the times of its case with its setting away: those of the repetitions before it were measured by the same program. */
+/**
+ * Removes the times of cases with a wrong answer, per setting. The repetitions before the wrong one
+ * ran the same program, so their times are void as well.
+ */
 import type { StampedRow } from './rows.js';
 
 const keyOf = (row: StampedRow): string | null => {
@@ -21,8 +24,8 @@ function withoutTimes(row: StampedRow): StampedRow {
   }
 }
 
-/** The rows as they may be shown and kept. */
-export function judged(rows: readonly StampedRow[]): StampedRow[] {
+/** Returns the rows as the page shows them and files keep them. */
+export function voidWrongTimes(rows: readonly StampedRow[]): StampedRow[] {
   const wrong = new Set(rows.filter((row) => 'agrees' in row && !row.agrees).map(keyOf));
   return rows.map((row) => {
     const key = keyOf(row);

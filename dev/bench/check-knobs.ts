@@ -1,0 +1,108 @@
+/** Checks of a query before its knobs are read. */
+import { isEngineKnob, isKnob, isRunKnob, isSettingKnob, knobNames, modesOf, withoutSide } from './knob-names.js';
+import type { Problems } from './knob-problems.js';
+import { isList, listItems } from './lists.js';
+import { type Mode, notOnPage } from './modes.js';
+import { nearestNames } from './nearest-names.js';
+import { isFlag, knobOfTuning, parseEngineKnob } from './settings.js';
+
+/** Returns the query with each pair changed; pairs for which `change` returns null are dropped. */
+export const replaced = (
+  query: URLSearchParams,
+  change: (name: string, value: string) => [string, string] | null,
+): URLSearchParams =>
+  new URLSearchParams([...query].map(([name, value]) => change(name, value)).filter((pair) => pair !== null));
+
+/** Rejects names that are nearly those of a knob. Other unknown names are ignored with a note. */
+export function checkNames(query: URLSearchParams, problems: Problems): string[] {
+  const notes: string[] = [];
+  for (const name of new Set(query.keys())) {
+    if (isKnob(name)) {
+      if (name !== 'case' && query.getAll(name).length > 1) problems.add(`${name}: given more than once`);
+    } else if (isRunKnob(withoutSide(name))) {
+      problems.add(`${name}: A and B share this knob; write it as ${withoutSide(name)}`);
+    } else {
+      const ofTuning = knobOfTuning(name);
+      const near = ofTuning === null ? nearestNames(name, knobNames) : [ofTuning];
+      const [knob] = near;
+      if (knob !== undefined) problems.add(`${name}: no such knob; did you mean ${near.join(' or ')}?`, { knob });
+      else notes.push(`${name} is not a knob of the bench, and was ignored.`);
+    }
+  }
+  return notes;
+}
+
+/** Rejects what only a program can do. */
+export function checkHost(query: URLSearchParams, mode: Mode, problems: Problems): void {
+  const why = notOnPage(mode);
+  if (why !== null) problems.add(`autorun: ${mode} runs in a terminal only, npm run bench -- ${mode}: ${why}`);
+  for (const name of query.keys()) {
+    if (withoutSide(name) === 'build') problems.add(`${name}: a page has no folders; use npm run bench for builds`);
+  }
+}
+
+/** Rejects knobs that the mode does not use. */
+export function checkMeaning(query: URLSearchParams, mode: Mode, problems: Problems): void {
+  for (const name of query.keys()) {
+    const known = isKnob(name) ? modesOf(name) : [mode];
+    if (!known.includes(mode)) problems.add(`${name}: not used by autorun=${mode}; it is for ${known.join(', ')}`);
+  }
+}
+
+/**
+ * Spells out knobs of the engine that are given without a value. A flag (`?walkerpriv`) becomes 1.
+ * Any other (`?walkertpb`) is the default and is dropped. For one side it overrides the common
+ * value, and stays.
+ */
+export const spelledOut = (query: URLSearchParams): URLSearchParams =>
+  replaced(query, (name, value) => {
+    const knob = withoutSide(name);
+    if (value !== '' || !isEngineKnob(knob)) return [name, value];
+    if (isFlag(knob)) return [name, '1'];
+    return name !== knob && query.has(knob) ? [name, ''] : null;
+  });
+
+/**
+ * Returns the knobs that a query names without a value, which leaves them to the engine:
+ * `walkertpb` for `?walkertpb`.
+ */
+export const leftToEngine = (query: URLSearchParams): string[] => [
+  ...new Set(
+    [...query].flatMap(([name, value]) =>
+      value === '' && isSettingKnob(name) && !isFlag(withoutSide(name)) ? [name] : [],
+    ),
+  ),
+];
+
+/**
+ * Rejects values that a knob of the engine cannot have. Suggests a sweep for a list.
+ *
+ * @param isValid returns whether a query has no problems
+ */
+export function checkValues(
+  query: URLSearchParams,
+  mode: Mode,
+  problems: Problems,
+  isValid: (sweep: URLSearchParams) => boolean,
+): void {
+  for (const [name, text] of query) {
+    const knob = withoutSide(name);
+    if (!isSettingKnob(name) || text === '') continue;
+    if (knob === 'walkerpriv' && text === 'turns') {
+      if (mode !== 'msm-cross-check') problems.add(`${name}: "turns" is for autorun=msm-cross-check only`);
+    } else if (mode === 'sweep') {
+      for (const item of problems.attempt(() => listItems(name, text), []))
+        problems.attempt(() => parseEngineKnob(knob, item, name), null);
+    } else if (isList(text)) {
+      const sweep = replaced(query, (each, value) =>
+        each === name ? [knob, text] : isKnob(each) && modesOf(each).includes('sweep') ? [each, value] : null,
+      );
+      sweep.set('autorun', 'sweep');
+      problems.add(`${name}: "${text}" is a list; autorun=${mode} takes one value, autorun=sweep takes lists`, {
+        instead: isValid(sweep) ? sweep : null,
+      });
+    } else {
+      problems.attempt(() => parseEngineKnob(knob, text, name), null);
+    }
+  }
+}

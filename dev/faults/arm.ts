@@ -1,0 +1,32 @@
+/** Faults: how they are made, and how they strike. */
+import type { Random } from '../oracle/known-bases.js';
+import type { Trace } from './commands.js';
+import type { Injection, RecordingDevice } from './recording-device.js';
+
+/** Inputs from which a fault is made. */
+export interface Circumstances {
+  readonly device: RecordingDevice;
+  readonly random: Random;
+  /** Trace of the previous call, which has the same shape and thus the same commands. */
+  readonly before: Trace;
+  /** Earlier calls of the engine. */
+  readonly earlier: readonly Trace[];
+  /** Number of WebGPU promises that the previous call awaited, by method. */
+  readonly asked: ReadonlyMap<string, number>;
+  /** Label of the command to strike; any command if absent. */
+  readonly label?: string | undefined;
+  readonly pointBytes: number;
+}
+
+/** A fault that is ready to strike. */
+export interface Armed {
+  readonly injection: Injection;
+  /** Description of the struck command and the change. */
+  readonly where: string;
+  /** Returns whether the fault struck. */
+  struck(): boolean;
+  /** Ends what the fault began, when the call is over. */
+  over?(): void;
+}
+
+export type Arm = (circumstances: Circumstances) => Armed | null | Promise<Armed | null>;

@@ -1,0 +1,44 @@
+/** Faults of the device: a changed pipeline, and slow waits. */
+import type { Arm } from './arm.js';
+import type { Command, Dispatch, Step } from './commands.js';
+import { mutantOf } from './mutant.js';
+import { drawSite, pick, type Site, sitesOf, stepAt } from './sites.js';
+
+export const changePipeline: Arm = async (circumstances) => {
+  const { device, random } = circumstances;
+  const labels = new Set(sitesOf(circumstances.before, 'dispatch').map(({ label }) => label));
+  const label = pick(
+    random,
+    [...labels].filter((each) => circumstances.label === undefined || each === circumstances.label),
+  );
+  if (label === undefined) return null;
+  const site = drawSite({ ...circumstances, label }, 'dispatch') as Site;
+  const { pipeline } = stepAt(circumstances.before, site) as Dispatch;
+  const mutant = await mutantOf(random, device, pipeline);
+  if (mutant === null) return null;
+  let struck = false;
+  const spoil = (step: Step): Step => {
+    if (step.kind !== 'dispatch' || step.pipeline !== pipeline) return step;
+    struck = true;
+    return { ...step, pipeline: mutant.pipeline };
+  };
+  const instead = (command: Command): readonly Command[] => [
+    command.kind === 'submit' ? { ...command, steps: command.steps.map(spoil) } : command,
+  ];
+  return { injection: { instead }, where: `${label}, line ${mutant.change}`, struck: () => struck };
+};
+
+/** Largest total delay of a call, so that a campaign ends, in milliseconds. */
+export const MOST_LATE_MS = 3000;
+
+export const slowDown: Arm = () => {
+  let left = MOST_LATE_MS;
+  let struck = false;
+  const slowed = (ms: number): number => {
+    const late = Math.min(left, 99 * ms);
+    left -= late;
+    struck = true;
+    return ms + late;
+  };
+  return { injection: { slowed }, where: 'all waits', struck: () => struck };
+};

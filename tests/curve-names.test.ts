@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { edwardsNames, oracles, p256Curve, weierstrassNames } from '../dev/oracle/curves.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext, type KnownCurve } from '../src/curves/curve.js';
-import { edwardsCurves } from '../src/curves/more-curves.js';
 import { resolveCurve } from '../src/curves/named.js';
-import type { OwnName } from '../src/curves/names.js';
+import type { WeierstrassName } from '../src/curves/names.js';
 import { openCurve } from '../src/curves/open-curve.js';
+import { registry } from '../src/curves/registry.js';
 import { loadLater } from '../src/engine/load-later.js';
 import { isProbablyPrime } from './support/primes.js';
 
@@ -23,11 +23,13 @@ const owners = {
   vesta: ['vesta'],
   secp256k1: ['secp256k1'],
 } as const;
-const names = Object.entries(owners).flatMap(([own, all]) => all.map((name) => [name, own as OwnName] as const));
+const names = Object.entries(owners).flatMap(([own, all]) =>
+  all.map((name) => [name, own as WeierstrassName] as const),
+);
 
 test('every curve has an oracle', () => {
   expect(weierstrassNames.toSorted()).toEqual(Object.keys(owners).toSorted());
-  expect(edwardsNames.toSorted()).toEqual(Object.keys(edwardsCurves).toSorted());
+  expect([...weierstrassNames, ...edwardsNames].toSorted()).toEqual(Object.keys(registry).toSorted());
 });
 
 test.each(names)('%s is the %s of the oracle', async (name, own) => {
@@ -87,10 +89,14 @@ test('s·P = (r − s)·(−P) for every point where the order is that of the wh
   // #E = p + 1 − t with |t| ≤ 2·√p, Hasse
   const most = 2n * BigInt(Math.floor(Math.sqrt(Number(p256Curve.p))));
   const context = (order: bigint) => curveContext({ ...p256Curve, order: order % 2n ** 256n });
-  expect(context(p256Curve.p + 1n - most / 2n)).toMatchObject({ foldsScalars: true, scalarBits: 256, signedBits: 255 });
+  expect(context(p256Curve.p + 1n - most / 2n)).toMatchObject({
+    negatesScalars: true,
+    scalarBits: 256,
+    signedBits: 255,
+  });
   expect(context(p256Curve.p + 1n - most - most / 2n).negatesScalars).toBe(false);
-  expect(context(2n ** 64n)).toMatchObject({ foldsScalars: false, scalarBits: 65, signedBits: 64 });
-  expect(context(2n ** 64n + 1n)).toMatchObject({ foldsScalars: false, scalarBits: 65, signedBits: 65 });
-  expect(curveContext(bn254)).toMatchObject({ foldsScalars: true, scalarBits: order.toString(2).length });
-  expect(context(3n)).toMatchObject({ foldsScalars: false, signedBits: 2 });
+  expect(context(2n ** 64n)).toMatchObject({ negatesScalars: false, scalarBits: 65, signedBits: 64 });
+  expect(context(2n ** 64n + 1n)).toMatchObject({ negatesScalars: false, scalarBits: 65, signedBits: 65 });
+  expect(curveContext(bn254)).toMatchObject({ negatesScalars: true, scalarBits: order.toString(2).length });
+  expect(context(3n)).toMatchObject({ negatesScalars: false, signedBits: 2 });
 });

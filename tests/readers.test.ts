@@ -25,7 +25,7 @@ import {
 } from '../dev/oracle/known-bases.js';
 import { bls12381 } from '../src/curves/bls12-381.js';
 import { bn254 } from '../src/curves/bn254.js';
-import type { OwnNameOfPair } from '../src/curves/names.js';
+import type { PairingName } from '../src/curves/names.js';
 import {
   type FileSource,
   type Groth16Zkey,
@@ -45,7 +45,7 @@ import { binfile, POWER, readZkey, type SnarkjsFiles, snarkjsFiles, VARIABLES } 
 const vector = (name: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(readFileSync(inProject(`tests/vectors/files/${name}`)));
 
-const oracleOf = (curve: OwnNameOfPair, group: 'g1' | 'g2'): AnyOracle =>
+const oracleOf = (curve: PairingName, group: 'g1' | 'g2'): AnyOracle =>
   group === 'g1' ? oracles[curve] : oraclesOfG2[curve];
 
 /** Of either group. */
@@ -398,7 +398,7 @@ describe('gnark', () => {
   const curves = ['bn254', 'bls12-381', 'bls12-377'] as const;
   const forms = ['compressed', 'raw', 'dump'] as const;
   /** A file as it was written: what is cut out of it, the lines, is put back in. */
-  const written = (curve: OwnNameOfPair, form: string): Uint8Array<ArrayBuffer> => {
+  const written = (curve: PairingName, form: string): Uint8Array<ArrayBuffer> => {
     const name = `gnark-${curve}-${form}.srs`;
     const index = readFileSync(inProject('tests/vectors/files/gnark.sha256'), 'utf8');
     const [, hash, at] = new RegExp(`^(\\w+)  (\\d+)  ${name}$`, 'm').exec(index) as unknown as [
@@ -414,7 +414,7 @@ describe('gnark', () => {
 
   const bytesOf = (oracle: AnyOracle): number => oracle.coordinateBytes / (oracle.group === 'g1' ? 1 : 2);
   const isLarger = (oracle: AnyOracle, y: Coordinate): boolean => {
-    const prime = oracles[oracle.name as OwnNameOfPair].Point.Fp.ORDER;
+    const prime = oracles[oracle.name as PairingName].Point.Fp.ORDER;
     const [first, ...rest] = numbersOf(y).reverse() as [bigint, ...bigint[]];
     return 2n * (first === 0n ? (rest[0] as bigint) : first) > prime;
   };

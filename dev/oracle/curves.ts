@@ -11,7 +11,7 @@ import { babyjubjub, jubjub } from '@noble/curves/misc.js';
 import { p256 } from '@noble/curves/nist.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import type { Curve } from '../../src/curves/curve.js';
-import type { Group, OwnName, OwnNameOfEdwards, OwnNameOfPair } from '../../src/curves/names.js';
+import type { EdwardsName, Group, PairingName, WeierstrassName } from '../../src/curves/names.js';
 import { bn254G1, type Coordinate, type Fp2, type OracleCurve, type WeierstrassOracle } from './known-bases.js';
 import { quadraticField } from './quadratic-field.js';
 import { twistedEdwards } from './twisted-edwards.js';
@@ -127,7 +127,7 @@ const oracleOfPairs = (
 });
 
 /** Those that have a G2, by the same names. */
-export const oraclesOfG2: Readonly<Record<OwnNameOfPair, WeierstrassOracle<Fp2>>> = {
+export const oraclesOfG2: Readonly<Record<PairingName, WeierstrassOracle<Fp2>>> = {
   bn254: oracleOfPairs('bn254', bn254.G2.Point, 64),
   'bls12-381': oracleOfPairs('bls12-381', bls12_381.G2.Point, 96),
   'bls12-377': oracleOfPairs('bls12-377', BLS12_377_G2, 96),
@@ -144,7 +144,7 @@ const BANDERSNATCH = twistedEdwards({
 });
 
 /** Those of y² = x³ + a·x + b, by the names that they have in the library. */
-const oraclesOfWeierstrass: Readonly<Record<OwnName, WeierstrassOracle>> = {
+const oraclesOfWeierstrass: Readonly<Record<WeierstrassName, WeierstrassOracle>> = {
   bn254: bn254G1,
   'bls12-381': bls12381Oracle,
   'bls12-377': oracle('bls12-377', BLS12_377, 48),
@@ -155,7 +155,7 @@ const oraclesOfWeierstrass: Readonly<Record<OwnName, WeierstrassOracle>> = {
   p256: p256Oracle,
 };
 /** Those of twisted Edwards form. */
-const oraclesOfEdwards: Readonly<Record<OwnNameOfEdwards, OracleCurve>> = {
+const oraclesOfEdwards: Readonly<Record<EdwardsName, OracleCurve>> = {
   'baby-jubjub': oracle('baby-jubjub', babyjubjub.Point, 32),
   jubjub: oracle('jubjub', jubjub.Point, 32),
   bandersnatch: oracle('bandersnatch', BANDERSNATCH, 32),
@@ -166,8 +166,8 @@ export const oracles = { ...oraclesOfWeierstrass, ...oraclesOfEdwards };
 /** By the names that they have in the library. */
 export type CurveName = keyof typeof oracles;
 export const curveNames = Object.keys(oracles) as CurveName[];
-export const weierstrassNames = Object.keys(oraclesOfWeierstrass) as OwnName[];
-export const edwardsNames = Object.keys(oraclesOfEdwards) as OwnNameOfEdwards[];
+export const weierstrassNames = Object.keys(oraclesOfWeierstrass) as WeierstrassName[];
+export const edwardsNames = Object.keys(oraclesOfEdwards) as EdwardsName[];
 
 /** A group of a curve that the library knows by name. */
 export interface CurveGroup {
@@ -175,7 +175,7 @@ export interface CurveGroup {
   readonly group: Group;
 }
 
-const hasG2 = (curve: CurveName): curve is OwnNameOfPair => Object.hasOwn(oraclesOfG2, curve);
+const hasG2 = (curve: CurveName): curve is PairingName => Object.hasOwn(oraclesOfG2, curve);
 
 /** Those that a curve has. */
 export const groupsOf = (curve: CurveName): readonly Group[] => (hasG2(curve) ? ['g1', 'g2'] : ['g1']);
@@ -187,7 +187,7 @@ export const pairNames = curveNames.filter(hasG2);
 export const noSuchGroup = (curve: CurveName): string => `group: ${curve} has no g2; ${pairNames.join(', ')} have one`;
 
 /** What is known of it, to those who pass coordinates on and need not know over which field they are: an oracle is given back none but its own. */
-export function oracleOf(of: CurveGroup & { readonly curve: OwnName }): WeierstrassOracle<Coordinate>;
+export function oracleOf(of: CurveGroup & { readonly curve: WeierstrassName }): WeierstrassOracle<Coordinate>;
 export function oracleOf(of: CurveGroup): OracleCurve<Coordinate>;
 export function oracleOf({ curve, group }: CurveGroup): OracleCurve<Coordinate> {
   if (group === 'g1') return oracles[curve] as unknown as OracleCurve<Coordinate>;

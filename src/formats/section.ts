@@ -1,11 +1,15 @@
 import type { PagedBytes, PointEncoding } from '../api/values.js';
-import type { Group } from '../curves/names.js';
+import type { CurvesOf, Group } from '../curves/names.js';
 import { badArgument, show } from '../errors.js';
 import { ownOptions } from '../own-options.js';
 import { CHUNK_BYTES, type OpenFile, readRange } from './source.js';
 
-/** The curves of such files. */
-export type FileCurve = 'bn254' | 'bls12-381' | 'bls12-377';
+/**
+ * Curves whose points the readers of this module find in files.
+ *
+ * @useDeclaredType
+ */
+export type FileCurve = keyof CurvesOf<'snarkjs' | 'gnark'>;
 
 /** Options of `PointSection.chunks`. */
 export interface ChunkOptions {

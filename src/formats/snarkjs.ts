@@ -2,7 +2,7 @@
  * What snarkjs's files have in common: points x‖y in little-endian Montgomery form, infinity as zeros, and in G2 c0 before c1, which is
  * `le-montgomery`; and the prime of the coordinates, which tells the curve.
  */
-import type { Group } from '../curves/names.js';
+import type { CurvesOf, Group } from '../curves/names.js';
 import { badArgument } from '../errors.js';
 import { type Extent, type Fields, type Sections, sectionOf } from './binfile.js';
 import { type PointSection, pointSection } from './section.js';
@@ -10,7 +10,7 @@ import type { OpenFile } from './source.js';
 
 /** A curve of snarkjs's. */
 export interface SnarkjsCurve {
-  readonly name: 'bn254' | 'bls12-381';
+  readonly name: keyof CurvesOf<'snarkjs'>;
   /** Of a coordinate in G1, and so many bytes. */
   readonly prime: bigint;
   readonly primeBytes: number;

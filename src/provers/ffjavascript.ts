@@ -1,6 +1,6 @@
 /** What is known of ffjavascript, with which snarkjs computes: its curves, where they are, and what is replaced in them. */
 import type { PagedBytes } from '../api/values.js';
-import type { Group } from '../curves/names.js';
+import type { CurvesOf, Group } from '../curves/names.js';
 import { badArgument, kindOf } from '../errors.js';
 
 /** Curves of snarkjs. */
@@ -56,7 +56,8 @@ export type GroupMethods = Pick<FfGroup, Method>;
 /** Where ffjavascript keeps a curve that has threads once it is made, so that all who ask for it get the same one. */
 const registers = ['curve_bn128', 'curve_bls12381'] as const;
 
-export type FfCurveName = 'bn254' | 'bls12-381';
+/** Curves that ffjavascript has, by the library's names. */
+export type FfCurveName = keyof CurvesOf<'snarkjs'>;
 
 /** What a group is called here, by the bytes of its coordinates. */
 const names: Readonly<Record<number, readonly [FfCurveName, Group]>> = {

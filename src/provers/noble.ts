@@ -89,10 +89,8 @@ const toldOf = (curve: AnyCurve | EdwardsCurve): Told => {
 const nameOf = async (told: Told, group: Group): Promise<NamedCurve | null> => {
   const is = (curve: AnyCurve | EdwardsCurve): boolean => toldOf(curve).every((value, i) => value === told[i]);
   if (group === 'g1' && is(bn254)) return 'bn254';
-  const { groups, edwardsCurves } = await import('../curves/more-curves.js').catch(notLoaded('more-curves'));
-  const named = group === 'g2' ? groups.g2 : { ...groups.g1, ...edwardsCurves };
-  const [found] = Object.entries(named).find(([, curve]) => is(curve)) ?? [];
-  return (found ?? null) as NamedCurve | null;
+  const { nameOfCurve } = await import('../curves/more-curves.js').catch(notLoaded('more-curves'));
+  return nameOfCurve(group, is) as NamedCurve | null;
 };
 
 /** An engine for the curve of a class. @throws MsmError `bad-argument` */

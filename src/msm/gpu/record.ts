@@ -2,7 +2,7 @@ import { type Command, RESULT, type Slice } from '../../gpu/commands.js';
 import { groupsFor } from '../../shaders/limits.js';
 import { type Accounts, accountsOf, type GroupAccounts } from '../plan/accounts.js';
 import type { Plan, ScratchName } from '../plan/planner.js';
-import type { Batch, Job, OwnName } from '../plan/schedule.js';
+import type { Batch, Job, WeierstrassName } from '../plan/schedule.js';
 import { DECOMPOSE_THREADS, DecomposeConfig } from '../stages/decompose.js';
 import type { Kernels } from '../stages/kernels.js';
 import { LEVEL_DISPATCH_OFFSET, Level } from '../stages/level.js';
@@ -71,7 +71,7 @@ const recordPart = (kernels: Kernels, part: Batch, bases: Slice): Command[] => {
 };
 
 /** A part's stretch of a buffer that all parts share. */
-const ownSlice = ({ plan, at }: Batch, buffer: Exclude<OwnName, 'accounts'>): Slice => ({
+const ownSlice = ({ plan, at }: Batch, buffer: Exclude<WeierstrassName, 'accounts'>): Slice => ({
   buffer: buffer === 'bitSums' ? RESULT : buffer,
   offset: at[buffer],
   size: plan.scratch[buffer],

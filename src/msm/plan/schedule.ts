@@ -28,7 +28,7 @@ const own = [
   'accounts',
   'bitSums',
 ] as const satisfies readonly (keyof Plan['scratch'])[];
-export type OwnName = (typeof own)[number];
+export type WeierstrassName = (typeof own)[number];
 
 /** Pieces that are computed as one, by one plan; where it has its stretches, in bytes. */
 export interface Batch {
@@ -38,7 +38,7 @@ export interface Batch {
   readonly chunks: readonly Chunk[];
   /** The bases to bind: [first, first + count), where `first` is such that a binding may start there. */
   readonly bases: { readonly first: number; readonly count: number };
-  readonly at: Readonly<Record<OwnName, number>>;
+  readonly at: Readonly<Record<WeierstrassName, number>>;
   /** It begins a submit of its own, as the one before would become too long. */
   readonly ownSubmit: boolean;
 }
@@ -136,9 +136,12 @@ const layOutBatches = (
 ): Pick<Job, 'scratch' | 'accounts' | 'bitSums'> & { at: Batch['at'][]; peakBytes: number } => {
   const taken: Record<string, number> = {};
   const at = parts.map(({ plan }) => {
-    const starts = Object.fromEntries(own.map((name) => [name, aligned(taken[name] ?? 0)])) as Record<OwnName, number>;
+    const starts = Object.fromEntries(own.map((name) => [name, aligned(taken[name] ?? 0)])) as Record<
+      WeierstrassName,
+      number
+    >;
     for (const [name, bytes] of Object.entries(plan.scratch)) {
-      const start = starts[name as OwnName];
+      const start = starts[name as WeierstrassName];
       taken[name] = start === undefined ? Math.max(taken[name] ?? 0, bytes) : start + bytes;
     }
     return starts;

@@ -150,7 +150,7 @@ describe('what is wrong is said', () => {
       'eip2537',
       new Uint8Array(128),
       'bad-argument',
-      /options.encoding: 'eip2537' is none of bn254 G2's: le, be, le-montgomery, eip196, ark, ark-compressed, gnark, gnark-compressed, aztec$/,
+      /options.encoding: 'eip2537' is not an encoding of bn254 G2; there are le, be, le-montgomery, eip196, ark, ark-compressed, gnark, gnark-compressed, aztec$/,
     ],
     [
       'a curve without an encoding of its own',
@@ -158,7 +158,7 @@ describe('what is wrong is said', () => {
       'zcash',
       new Uint8Array(192),
       'bad-argument',
-      /'zcash' is none of bls12-377 G2's: le, be, le-montgomery, ark, ark-compressed, gnark, gnark-compressed$/,
+      /'zcash' is not an encoding of bls12-377 G2; there are le, be, le-montgomery, ark, ark-compressed, gnark, gnark-compressed$/,
     ],
     [
       'points of G1',
@@ -224,16 +224,16 @@ describe('what is wrong is said', () => {
       'zcash',
       flagged(192, 0x80),
       'bad-argument',
-      /points\[1\] says that it is compressed/,
+      /points\[1\] is compressed, which is another encoding/,
     ],
-    ['a sign', 'bls12-381', 'zcash', flagged(192 * 2, 0x20), 'bad-argument', /points\[2\] has flags that mean nothing/],
+    ['a sign', 'bls12-381', 'zcash', flagged(192 * 2, 0x20), 'bad-argument', /points\[2\] has invalid flags/],
     [
       'infinity that is none',
       'bls12-381',
       'zcash',
       flagged(192 * 2, 0x40),
       'bad-argument',
-      /points\[2\]: zeros and the flag/,
+      /points\[2\]: the flag of infinity requires zero coordinates/,
     ],
     [
       'zeros without the flag',
@@ -241,7 +241,7 @@ describe('what is wrong is said', () => {
       'zcash',
       flagged(192 * 3, 0x40),
       'bad-argument',
-      /points\[3\]: zeros and the flag/,
+      /points\[3\]: the flag of infinity requires zero coordinates/,
     ],
     [
       'infinity whose last number is not zero',
@@ -249,7 +249,7 @@ describe('what is wrong is said', () => {
       'zcash',
       changed('bls12-381', 'zcash', (bytes) => bytes.fill(1, 192 * 4 - 1, 192 * 4)),
       'bad-argument',
-      /points\[3\]: zeros and the flag/,
+      /points\[3\]: the flag of infinity requires zero coordinates/,
     ],
     ...(
       [

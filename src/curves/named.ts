@@ -3,7 +3,10 @@ import { bn254 } from './bn254.js';
 import type { AnyCurve, EdwardsCurve } from './curve.js';
 import type { Group, NameOf } from './names.js';
 
-/** The names of BN254, whose G1 needs no further module. The compiler compares them with the registry. */
+/**
+ * The names of BN254, whose G1 needs no further module. The compiler compares them with the
+ * registry.
+ */
 const namesOfBn254: Readonly<Record<NameOf<'bn254'>, true>> = {
   bn254: true,
   BN254: true,
@@ -12,7 +15,8 @@ const namesOfBn254: Readonly<Record<NameOf<'bn254'>, true>> = {
 };
 
 /**
- * Returns the constants of a group of a named curve. Loads the module of the other curves unless it is BN254's G1.
+ * Returns the constants of a group of a named curve. Loads the module of the other curves unless it
+ * is BN254's G1.
  *
  * @throws MsmError `bad-argument` if no curve has that name, or the curve lacks that group
  */

@@ -1,4 +1,7 @@
-/** The names of curves and groups, derived from the registry. Types only: an import of them loads no constants. */
+/**
+ * The names of curves and groups, derived from the registry. Types only: an import of them loads no
+ * constants.
+ */
 import type { EdwardsCurve } from './curve.js';
 import type { registry, Software } from './registry.js';
 
@@ -41,5 +44,8 @@ type CurvesByName = { readonly [Own in CurveName as Own | Registry[Own]['aliases
  */
 export type NamedCurve = keyof CurvesByName;
 
-/** Group of a pairing-friendly curve: `g1` over F_p, `g2` over a field of p² elements. Other curves have `g1` alone. */
+/**
+ * Group of a pairing-friendly curve: `g1` over F_p, `g2` over a field of p² elements. Other curves
+ * have `g1` alone.
+ */
 export type Group = 'g1' | 'g2';

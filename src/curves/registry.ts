@@ -1,6 +1,7 @@
 /**
- * The registry of the curves that the library knows by name, one entry each. To add a curve, write a file of constants
- * and an entry here: src/curves/names.ts derives the types from it, and src/curves/more-curves.ts the look-ups.
+ * The registry of the curves that the library knows by name, one entry each. To add a curve, write
+ * a file of constants and an entry here: src/curves/names.ts derives the types from it, and
+ * src/curves/more-curves.ts the look-ups.
  */
 import type { Fp2 } from '../api/values.js';
 import { bls12377 } from './bls12-377.js';
@@ -22,7 +23,10 @@ export type Software = 'snarkjs' | 'gnark';
 interface CurveEntry {
   /** Further names for the curve. */
   readonly aliases: readonly string[];
-  /** The group over F_p; null where index.js has the constants, because most programs need that curve alone. */
+  /**
+   * The group over F_p; null where index.js has the constants, because most programs need that
+   * curve alone.
+   */
   readonly g1: Curve | EdwardsCurve | null;
   /** The group over F_p², on pairing-friendly curves. */
   readonly g2?: Curve<Fp2>;

@@ -1,7 +1,7 @@
 /**
- * Points and scalars in the encodings of other software, converted to and from little-endian bytes. index.js loads this
- * module when a call names such an encoding. It imports types alone from other rooms, so it throws RangeError, from which
- * the engine makes a `bad-argument`.
+ * Points and scalars in the encodings of other software, converted to and from little-endian bytes.
+ * index.js loads this module when a call names such an encoding. It imports types alone from other
+ * rooms, so it throws RangeError, from which the engine makes a `bad-argument`.
  */
 import type { PointEncoding, ScalarEncoding, SpecialEncoding } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
@@ -40,7 +40,8 @@ const formatOf = (curve: CurveContext, encoding: string, option: string): Format
 };
 
 /**
- * Returns a function that encodes one point, given as x‖y in little-endian bytes, which it may write over.
+ * Returns a function that encodes one point, given as x‖y in little-endian bytes, which it may
+ * write over.
  *
  * @throws RangeError if the curve lacks the encoding, or the encoding cannot represent infinity
  */

@@ -4,8 +4,8 @@ import type { RootSign } from '../curves/point-source.js';
 import { type Bytes, type Format, reverseEach } from './format.js';
 
 /**
- * Meaning of the flags of a point: infinity, a finite point, or a finite point and which one of y and −y it has.
- * `larger` stands for the odd y where the encoding tells y from −y by parity.
+ * Meaning of the flags of a point: infinity, a finite point, or a finite point and which one of y
+ * and −y it has. `larger` stands for the odd y where the encoding tells y from −y by parity.
  */
 type Meaning = 'infinity' | 'finite' | 'smaller' | 'larger';
 
@@ -17,14 +17,18 @@ export interface Flags {
   readonly whole: Readonly<Partial<Record<number, Meaning>>>;
   /** Meanings in compressed points, by the value of the flag bits. */
   readonly compressed: Readonly<Partial<Record<number, Meaning>>>;
-  /** True: numbers are little-endian, and the flags are in the last byte. False: big-endian, in the first byte. */
+  /**
+   * True: numbers are little-endian, and the flags are in the last byte. False: big-endian, in the
+   * first byte.
+   */
   readonly littleEndian: boolean;
 }
 
 /**
- * Flags of Zcash's BLS12-381: big-endian, c1 before c0. Source: the zkcrypto crate `bls12_381`, "Serialization",
- * https://docs.rs/bls12_381/latest/bls12_381/notes/serialization/. arkworks uses them for that curve too, and gnark for
- * primes that leave three bits: https://pkg.go.dev/github.com/consensys/gnark-crypto/ecc/bls12-377#G1Affine.Bytes
+ * Flags of Zcash's BLS12-381: big-endian, c1 before c0. Source: the zkcrypto crate `bls12_381`,
+ * "Serialization", https://docs.rs/bls12_381/latest/bls12_381/notes/serialization/. arkworks uses
+ * them for that curve too, and gnark for primes that leave three bits:
+ * https://pkg.go.dev/github.com/consensys/gnark-crypto/ecc/bls12-377#G1Affine.Bytes
  */
 export const threeFlags: Flags = {
   mask: 0xe0,
@@ -33,7 +37,10 @@ export const threeFlags: Flags = {
   littleEndian: false,
 };
 
-/** gnark's flags for primes that leave two bits: https://pkg.go.dev/github.com/consensys/gnark-crypto/ecc/bn254#G1Affine.Bytes */
+/**
+ * gnark's flags for primes that leave two bits:
+ * https://pkg.go.dev/github.com/consensys/gnark-crypto/ecc/bn254#G1Affine.Bytes
+ */
 const twoFlags: Flags = {
   mask: 0xc0,
   whole: { 0: 'finite' },
@@ -41,7 +48,10 @@ const twoFlags: Flags = {
   littleEndian: false,
 };
 
-/** arkworks' flags, which give the sign of y of uncompressed points too: https://docs.rs/ark-ec/latest/ark_ec/models/short_weierstrass/enum.SWFlags.html */
+/**
+ * arkworks' flags, which give the sign of y of uncompressed points too:
+ * https://docs.rs/ark-ec/latest/ark_ec/models/short_weierstrass/enum.SWFlags.html
+ */
 const arkFlags: Flags = {
   mask: 0xc0,
   whole: { 0: 'smaller', 128: 'larger', 64: 'infinity' },
@@ -77,7 +87,10 @@ const isLarger = ({ field, coordinates }: CurveContext, y: Bytes): boolean => {
   return false;
 };
 
-/** Returns the number of bytes that the flags take beside a coordinate: 1 where the prime leaves too few bits free. */
+/**
+ * Returns the number of bytes that the flags take beside a coordinate: 1 where the prime leaves too
+ * few bits free.
+ */
 const flagBytes = ({ field }: CurveContext, { mask }: Flags): number =>
   8 * field.bytes - field.bits >= Math.log2(256 / (256 - mask)) ? 0 : 1;
 

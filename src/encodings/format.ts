@@ -20,8 +20,8 @@ export interface Format {
   /** Returns the factor of all coordinates, modulo p. Absent: 1. */
   scale?(curve: CurveContext): bigint;
   /**
-   * Tells y from −y in compressed points. `read` then leaves Y_EVEN in the place of y for the even or smaller one of
-   * the two, and Y_ODD for the other one.
+   * Tells y from −y in compressed points. `read` then leaves Y_EVEN in the place of y for the even
+   * or smaller one of the two, and Y_ODD for the other one.
    */
   readonly sign?: RootSign;
 }
@@ -32,7 +32,10 @@ export const reverseEach = (bytes: Bytes, size: number): Bytes => {
   return bytes;
 };
 
-/** Multiplies each little-endian number of `size` bytes, a multiple of 8, modulo `modulus`, in place. */
+/**
+ * Multiplies each little-endian number of `size` bytes, a multiple of 8, modulo `modulus`, in
+ * place.
+ */
 export const scaleEach = (bytes: Bytes, size: number, factor: bigint, modulus: bigint): Bytes => {
   const words = new BigUint64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8);
   const each = size / 8;

@@ -14,8 +14,9 @@ const reversed = (sizeOf: (curve: CurveContext) => number): Pick<Format, 'read' 
 export const bigEndian: Format = { size: plainSize, ...reversed(({ field }) => field.bytes) };
 
 /**
- * Encoding of Aztec's barretenberg: big-endian numbers, c0 before c1; infinity is all one bits. Source:
- * https://github.com/AztecProtocol/aztec-packages, barretenberg/cpp/src/barretenberg/ecc/groups/affine_element.hpp
+ * Encoding of Aztec's barretenberg: big-endian numbers, c0 before c1; infinity is all one bits.
+ * Source: https://github.com/AztecProtocol/aztec-packages,
+ * barretenberg/cpp/src/barretenberg/ecc/groups/affine_element.hpp
  */
 export const aztec: Format = {
   size: plainSize,
@@ -32,12 +33,15 @@ export const aztec: Format = {
 };
 
 /**
- * Big-endian coordinates: a pair is written as one number, so c1 comes before c0. EIP-196 defines it for G1, and EIP-197
- * for G2: https://eips.ethereum.org/EIPS/eip-197
+ * Big-endian coordinates: a pair is written as one number, so c1 comes before c0. EIP-196 defines
+ * it for G1, and EIP-197 for G2: https://eips.ethereum.org/EIPS/eip-197
  */
 export const eip196: Format = { size: plainSize, ...reversed(({ coordinates }) => coordinates.bytes) };
 
-/** Little-endian numbers times R, with R = 2^256 for numbers of 32 bytes and R = 2^384 for numbers of 48. */
+/**
+ * Little-endian numbers times R, with R = 2^256 for numbers of 32 bytes and R = 2^384 for numbers
+ * of 48.
+ */
 export const montgomery: Format = {
   size: plainSize,
   read: (_, bytes) => bytes,
@@ -46,8 +50,8 @@ export const montgomery: Format = {
 };
 
 /**
- * EIP-2537, "Encoding of points in G1/G2": big-endian numbers of 64 bytes each, the first 16 of which are 0; c0 before
- * c1. https://eips.ethereum.org/EIPS/eip-2537
+ * EIP-2537, "Encoding of points in G1/G2": big-endian numbers of 64 bytes each, the first 16 of
+ * which are 0; c0 before c1. https://eips.ethereum.org/EIPS/eip-2537
  */
 export const eip2537: Format = {
   size: ({ coordinates }) => 128 * coordinates.degree,

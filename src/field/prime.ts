@@ -7,8 +7,9 @@ const ROUNDS = 10;
 const BASE_END = 2 ** 45;
 
 /**
- * Returns whether an odd number above 1 is prime, with an error probability of at most 4^−10: Miller (1976) and Rabin (1980).
- * The bases are random, so that no composite number passes by construction.
+ * Returns whether an odd number above 1 is prime, with an error probability of at most 4^−10:
+ * Miller (1976) and Rabin (1980). The bases are random, so that no composite number passes by
+ * construction.
  */
 export const isPrime = (p: bigint): boolean => {
   let [odd, twos] = [p - 1n, 0];

@@ -21,7 +21,10 @@ export interface ChunkOptions {
   readonly chunkBytes?: number;
 }
 
-/** Points that lie one behind the other in a file. None of them was looked at: `loadBases` checks them. */
+/**
+ * Points that lie one behind the other in a file. None of them was looked at: `loadBases` checks
+ * them.
+ */
 export interface PointSection<Encoding extends PointEncoding = PointEncoding> {
   /** What the format calls it. */
   readonly name: string;
@@ -38,7 +41,8 @@ export interface PointSection<Encoding extends PointEncoding = PointEncoding> {
   /** Bytes of all of them. */
   readonly byteLength: number;
   /**
-   * The points [from, to), one behind the other: a view where the file is in memory, and else read 16 MiB at a time into an array.
+   * The points [from, to), one behind the other: a view where the file is in memory, and else read
+   * 16 MiB at a time into an array.
    *
    * @throws MsmError `bad-argument`
    */
@@ -50,8 +54,9 @@ export interface PointSection<Encoding extends PointEncoding = PointEncoding> {
    */
   chunks(options?: ChunkOptions): AsyncGenerator<Uint8Array, void, undefined>;
   /**
-   * The points [from, to) as `loadBases` reads them by itself, 16 MiB at a time, so that there is no second copy of them: of bytes in memory, and of
-   * sources whose `read` gives bytes and no promise, as one over Node's `readSync` does.
+   * The points [from, to) as `loadBases` reads them by itself, 16 MiB at a time, so that there is
+   * no second copy of them: of bytes in memory, and of sources whose `read` gives bytes and no
+   * promise, as one over Node's `readSync` does.
    *
    * @throws MsmError `bad-argument`, also from `slice`
    */

@@ -170,8 +170,8 @@ describe('one engine of BN254 G2', () => {
 test.each([
   [{ curve: 'grumpkin', group: 'g2' }, /^curve: 'grumpkin' is unknown; give one of bn254 .* for group 'g2'/],
   [{ curve: 'bn254', group: 'g3' }, "group must be 'g1' or 'g2', got 'g3'"],
-  [{ curve: registry.bn254.g2, group: 'g1' }, /its coordinates are not of group 'g1'; leave the group out/],
-  [{ curve: registry['bls12-381'].g1, group: 'g2' }, /its coordinates are not of group 'g2'; leave the group out/],
+  [{ curve: registry.bn254.g2, group: 'g1' }, /its coordinates are not those of group 'g1'; omit the group/],
+  [{ curve: registry['bls12-381'].g1, group: 'g2' }, /its coordinates are not those of group 'g2'; omit the group/],
   [{ curve: { ...registry.bn254.g2, nonResidue: 4n } }, /nonResidue 4 is a square modulo p/],
   [{ curve: { ...registry.bn254.g2, nonResidue: -7n } }, /nonResidue must be from −6 to 6/],
   [{ curve: { ...registry.bn254.g2, nonResidue: 1 } }, /nonResidue must be a bigint, got number/],
@@ -179,7 +179,7 @@ test.each([
   [{ curve: { ...registry.bn254.g2, nonResidue: undefined } }, /a must be a bigint, got object/],
   [{ curve: { ...registry.bn254.g2, a: { c0: 0n, c1: registry.bn254.g2.p } } }, /a\.c1 must be in \[0, p\)$/],
   [{ curve: { ...registry.bn254.g2, b: { c0: 0n, c1: 0n } } }, /b = 0 is not supported/],
-  [{ curve: { ...registry.bn254.g2, order: 5n } }, /order is not that of the generator/],
+  [{ curve: { ...registry.bn254.g2, order: 5n } }, /order is not the order of the generator/],
 ])('no engine of %o', async (options, message) => {
   const made = createMsmEngine({ ...options, device: await getDevice() } as never);
   await expect(made).rejects.toMatchObject({

@@ -339,7 +339,10 @@ describe('Aztec', () => {
   });
 
   test('g2.dat of another length is refused', async () => {
-    await isRefused(openAztecCrs(g1, g2.subarray(1)), 'g2.dat: the file must have 128 bytes, which is one point; it has 127');
+    await isRefused(
+      openAztecCrs(g1, g2.subarray(1)),
+      'g2.dat: the file must have 128 bytes, which is one point; it has 127',
+    );
   });
 });
 

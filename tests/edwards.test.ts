@@ -220,7 +220,7 @@ describe('sums', () => {
       if (sum.status === 'rejected') {
         expect(sum.reason).toMatchObject({
           code: 'not-in-subgroup',
-          message: 'the sum has no affine coordinates on bandersnatch: a base is not in its group of order r',
+          message: 'the sum has no affine coordinates on bandersnatch: a base is not in the group of order r',
         });
       }
     }

@@ -36,7 +36,7 @@ const hasWorked = ({ trials }: Calibration): boolean => trials.some(({ ms }) => 
 
 /** Reads a result from a store; null if there is none, or it is not a valid result. */
 export const recall = async (store: CalibrationStore | null, name: string | null): Promise<Calibration | null> => {
-  if (store === null || name === null) return null;
+  if (!store || !name) return null;
   try {
     const text = await store.get(name);
     if (text === null) return null;
@@ -54,7 +54,7 @@ export const remember = async (
   name: string | null,
   calibration: Calibration,
 ): Promise<void> => {
-  if (store === null || name === null || !hasWorked(calibration)) return;
+  if (!store || !name || !hasWorked(calibration)) return;
   try {
     await store.set(name, JSON.stringify(calibration));
   } catch {}

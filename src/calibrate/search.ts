@@ -63,77 +63,28 @@ export interface Found {
   readonly trials: readonly CalibrationTrial[];
 }
 
-/** One pass over the rounds. */
-class Search {
+/** The settings of a search: prepared, timed in turn, and destroyed. */
+class Contenders {
   readonly #options: SearchOptions;
-  readonly #rounds: readonly (readonly Partial<Tuning>[])[];
-  readonly #total: number;
-  readonly #contenders: Contender[] = [];
+  readonly #all = new Set<Contender>();
   readonly #failed: CalibrationTrial[] = [];
+  /** Time of all timed MSMs so far, in ms. */
   #spent = 0;
-  #done = 0;
 
   constructor(options: SearchOptions) {
     this.#options = options;
-    const { offers = () => true } = options;
-    this.#rounds = rounds.map((round) => round.filter(offers));
-    this.#total = this.#rounds.reduce((sum, { length }) => sum + length, 0) + 1;
-  }
-
-  /**
-   * Resolves to a tuning if it stood for the defaults and then failed: the search starts again
-   * without it.
-   */
-  async run(): Promise<Found | { readonly broken: Partial<Tuning> }> {
-    let standard = await this.#attempt({});
-    let best = standard;
-    for (const [index, round] of this.#rounds.entries()) {
-      const others: Contender[] = [];
-      for (const change of round) {
-        const knobs = Object.entries(change) as [keyof Tuning, unknown][];
-        if (knobs.some(([knob, value]) => best?.resolved[knob] !== value)) {
-          const other = await this.#attempt({ ...best?.tuning, ...change });
-          if (other !== null) others.push(other);
-          standard ??= other;
-          best ??= other;
-        }
-        this.#tell();
-      }
-      if (standard === null || best === null) continue;
-      const running = [...new Set([standard, best, ...others])];
-      const times = await this.#race(running, rounds.length + 1 - index);
-      // the defaults worked before and failed now, so all comparisons with them are void
-      if (!times.has(standard)) return { broken: standard.tuning };
-      best = this.#fastest(times.has(best) ? best : standard, others, times);
-      // a phone lacks the memory for a dozen engines
-      for (const contender of this.#contenders) {
-        if (contender !== standard && contender !== best) contender.destroy();
-      }
-    }
-    if (standard !== null && best !== null && best !== standard) best = await this.#final(standard, best);
-    this.#tell();
-    return { tuning: best?.tuning ?? {}, trials: [...this.#contenders.map(trialOf), ...this.#failed] };
-  }
-
-  /** Frees every setting. Calling it twice is harmless. */
-  destroy(): void {
-    for (const { destroy } of this.#contenders) destroy();
-  }
-
-  #tell(): void {
-    this.#options.onProgress?.({ done: ++this.#done, total: this.#total });
   }
 
   /** Prepares a setting; resolves to null if it does not work. */
-  async #attempt(tuning: Partial<Tuning>): Promise<Contender | null> {
+  async prepare(tuning: Partial<Tuning>): Promise<Contender | null> {
     this.#options.checkpoint();
     const trial = await this.#options.prepare(tuning);
-    if (trial === null) {
+    if (!trial) {
       this.#failed.push({ tuning, ms: null });
       return null;
     }
     const contender = { ...trial, pairs: { standard: [], own: [] } };
-    this.#contenders.push(contender);
+    this.#all.add(contender);
     return contender;
   }
 
@@ -141,8 +92,8 @@ class Search {
    * Times settings in turn, alternately forwards and backwards, and returns their times. Excludes a
    * setting after its first wrong result. The first setting stands for the defaults.
    */
-  async #race(running: readonly Contender[], racesLeft: number): Promise<Map<Contender, number[]>> {
-    const { budgetMs } = this.#options;
+  async race(running: readonly Contender[], racesLeft: number): Promise<Map<Contender, number[]>> {
+    const { budgetMs, checkpoint } = this.#options;
     const times = new Map(running.map((contender) => [contender, [] as number[]]));
     const share = (budgetMs - this.#spent) / racesLeft;
     const before = this.#spent;
@@ -150,81 +101,104 @@ class Search {
     for (let turn = 0; turn < turns; turn++) {
       const order = [...times];
       for (const [contender, own] of turn % 2 === 0 ? order : order.toReversed()) {
-        if (!(await this.#time(contender, own))) times.delete(contender);
+        checkpoint();
+        const ms = await contender.time();
+        if (ms !== null) {
+          own.push(ms);
+          this.#spent += ms;
+        } else {
+          times.delete(contender);
+          this.#all.delete(contender);
+          this.#failed.push({ tuning: contender.tuning, ms });
+          contender.destroy();
+        }
       }
       if (turn === 0) {
         turns = Math.min(MOST_PAIRS, Math.max(leastPairs, Math.floor(share / (this.#spent - before))));
       }
     }
-    const standard = times.get(running[0] as Contender);
+    const standard = times.get(running[0] as Contender) ?? [];
     for (const [{ pairs }, own] of times) {
-      pairs.standard.push(...(standard ?? []));
+      pairs.standard.push(...standard);
       pairs.own.push(...own);
     }
     return times;
   }
 
-  /** Times a setting once; resolves to false and drops the setting if its result is wrong. */
-  async #time(contender: Contender, own: number[]): Promise<boolean> {
-    this.#options.checkpoint();
-    const ms = await contender.time();
-    if (ms !== null) {
-      own.push(ms);
-      this.#spent += ms;
-      return true;
-    }
-    this.#contenders.splice(this.#contenders.indexOf(contender), 1);
-    this.#failed.push({ tuning: contender.tuning, ms });
-    contender.destroy();
-    return false;
+  /** Frees all settings but some. Freeing a setting twice is harmless. */
+  destroy(...except: readonly Contender[]): void {
+    for (const contender of this.#all) if (!except.includes(contender)) contender.destroy();
   }
 
-  /** Returns the fastest setting of those that beat `toBeat`, or `toBeat`. */
-  #fastest(
-    toBeat: Contender,
-    others: readonly Contender[],
-    times: ReadonlyMap<Contender, readonly number[]>,
-  ): Contender {
-    let best = toBeat;
-    for (const other of others) {
-      const own = times.get(other);
-      if (own === undefined || other === toBeat || !wins(times.get(toBeat) as readonly number[], own)) continue;
-      if (best === toBeat || middle(own) < middle(times.get(best) as readonly number[])) best = other;
-    }
-    return best;
-  }
-
-  /**
-   * Times the winner of the rounds and the defaults once more, and returns which of the two to use.
-   */
-  async #final(standard: Contender, best: Contender): Promise<Contender> {
-    const times = await this.#race([standard, best], 1);
-    const last = [times.get(standard), times.get(best)] as const;
-    const holds = last[0] !== undefined && last[1] !== undefined && wins(last[0], last[1]);
-    return holds && wins(best.pairs.standard, best.pairs.own) ? best : standard;
+  trials(): CalibrationTrial[] {
+    return [...[...this.#all].map(trialOf), ...this.#failed];
   }
 }
+
+/** Times of the settings in a race. */
+type Times = ReadonlyMap<Contender, readonly number[]>;
+
+/** Returns the settings that beat `toBeat` in a race, the fastest first. */
+const winners = (times: Times, toBeat: Contender, others: readonly Contender[]): Contender[] => {
+  const timesOf = (contender: Contender): readonly number[] => times.get(contender) as readonly number[];
+  return others
+    .filter((other) => times.has(other) && times.has(toBeat) && wins(timesOf(toBeat), timesOf(other)))
+    .sort((a, b) => middle(timesOf(a)) - middle(timesOf(b)));
+};
 
 /**
  * Searches for the fastest setting, knob after knob. All settings of a round run in turn, so that a
  * slowdown of the machine hits all of them. A setting replaces the best one if the confidence
  * interval of their pairs shows that it is faster. The winner then runs once more against the
  * defaults, and is used if these pairs and the pairs of all rounds show that it is faster: in the
- * rounds alone it may have been the luckiest of many. If the defaults do not work, the first
- * setting that works stands for them.
+ * rounds alone it may have been the luckiest of many. If the defaults do not work, the first setting
+ * that works stands for them.
  */
 export const search = async (options: SearchOptions): Promise<Found> => {
-  const own = new Search(options);
-  let found: Awaited<ReturnType<Search['run']>>;
+  const { prepare, offers = () => true, onProgress } = options;
+  const offered = rounds.map((round) => round.filter(offers));
+  const total = offered.reduce((sum, { length }) => sum + length, 0) + 1;
+  let done = 0;
+  const tell = (): void => onProgress?.({ done: ++done, total });
+  const contenders = new Contenders(options);
   try {
-    found = await own.run();
+    let standard = await contenders.prepare({});
+    let best = standard;
+    for (const [index, round] of offered.entries()) {
+      const others: Contender[] = [];
+      for (const change of round) {
+        const knobs = Object.entries(change) as [keyof Tuning, unknown][];
+        if (knobs.some(([knob, value]) => best?.resolved[knob] !== value)) {
+          const other = await contenders.prepare({ ...best?.tuning, ...change });
+          if (other) others.push(other);
+          standard ??= other;
+          best ??= other;
+        }
+        tell();
+      }
+      if (!standard || !best) continue;
+      const times = await contenders.race([...new Set([standard, best, ...others])], rounds.length + 1 - index);
+      if (!times.has(standard)) {
+        // the setting worked before and failed now, so all comparisons with it are void
+        const { tuning } = standard;
+        contenders.destroy();
+        return await search({ ...options, prepare: async (other) => (isSame(other, tuning) ? null : prepare(other)) });
+      }
+      const toBeat: Contender = times.has(best) ? best : standard;
+      best = winners(times, toBeat, others)[0] ?? toBeat;
+      // a phone lacks the memory for a dozen engines
+      contenders.destroy(standard, best);
+    }
+    if (standard && best && best !== standard) {
+      const times = await contenders.race([standard, best], 1);
+      const [winner] = winners(times, standard, [best]);
+      if (!winner || !wins(best.pairs.standard, best.pairs.own)) best = standard;
+    }
+    tell();
+    return { tuning: best?.tuning ?? {}, trials: contenders.trials() };
   } finally {
-    own.destroy();
+    contenders.destroy();
   }
-  if (!('broken' in found)) return found;
-  const { broken } = found;
-  const { prepare } = options;
-  return search({ ...options, prepare: async (other) => (isSame(other, broken) ? null : prepare(other)) });
 };
 
 /** Summarises a setting beside the defaults of the same turns. */

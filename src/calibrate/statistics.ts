@@ -53,10 +53,9 @@ export const ratioOfMedians = (
   { seed = 1, resamples = 10_000 }: { readonly seed?: number; readonly resamples?: number } = {},
 ): RatioOfMedians => {
   const n = a.length;
-  if (n === 0 || b.length !== n)
-    throw new RangeError(`a and b must have the same length, 1 or more, got ${n} and ${b.length}`);
+  if (n === 0 || b.length !== n) throw new RangeError(`a and b must have one length above 0: ${n}, ${b.length}`);
   if ([...a, ...b].some((time) => !(time > 0 && time < Number.POSITIVE_INFINITY)))
-    throw new RangeError('every time must be positive and finite');
+    throw new RangeError('times must be positive and finite');
   const random = new Random(seed);
   const [someA, someB] = [new Float64Array(n), new Float64Array(n)];
   const ratios = Float64Array.from({ length: resamples }, () => {

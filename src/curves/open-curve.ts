@@ -75,7 +75,7 @@ export const openCurve = async (
     throw badArgument(`${where}: this p is not supported: ${(error as Error).message}`);
   }
   if (!isInfinity(curve, multiply(curve, order, generator))) {
-    throw badArgument(`${where}: order is not the order of the generator: order times the generator is not infinity`);
+    throw badArgument(`${where}: order times the generator must be infinity`);
   }
   return curve;
 };

@@ -20,42 +20,35 @@ const MOST_CARRIED = 2 ** (32 - LIMB_BITS);
 
 /** The columns of a product in a program. Carries a column before terms that could overflow it. */
 class Columns {
+  /** Names of the sums so far; null for an empty column. */
+  readonly names: (string | null)[];
   readonly #program: StraightLine;
-  /** The sum of each column so far, and carries that it has yet to take in. */
-  readonly #columns: { name: string | null; waiting: Term[] }[];
+  /** Carries that a column has yet to take in. */
+  readonly #waiting: Term[][];
   #fresh = 0;
 
   constructor(program: StraightLine, count: number) {
     this.#program = program;
-    this.#columns = range(count).map(() => ({ name: null, waiting: [] }));
-  }
-
-  #at(column: number): { name: string | null; waiting: Term[] } {
-    return this.#columns[column] as { name: string | null; waiting: Term[] };
-  }
-
-  /** Returns the name of a column's sum; null if it is empty. */
-  name(column: number): string | null {
-    return this.#at(column).name;
+    this.names = range(count).map(() => null);
+    this.#waiting = range(count).map(() => []);
   }
 
   /** Adds terms to a column. */
   add(column: number, terms: readonly Term[]): void {
-    const state = this.#at(column);
-    const all = [...state.waiting, ...terms];
+    const all = [...(this.#waiting[column] as Term[]), ...terms];
     if (all.length === 0) return;
-    const joined = (): Term[] => (state.name === null ? all : [[state.name, 1], ...all]);
-    if (state.name !== null && !this.#program.fits(joined())) this.carryOut(column);
-    state.name = this.#program.sum(`t${this.#fresh++}`, joined());
-    state.waiting = [];
+    const joined = (): Term[] => (this.names[column] ? [[this.names[column], 1], ...all] : all);
+    if (this.names[column] && !this.#program.fits(joined())) this.carryOut(column);
+    this.names[column] = this.#program.sum(`t${this.#fresh++}`, joined());
+    this.#waiting[column] = [];
   }
 
   /** Carries a column into the next one, and leaves a limb. */
   carryOut(column: number): void {
-    const state = this.#at(column);
-    const carry = this.#program.carry(`k${this.#fresh}`, state.name as string);
-    state.name = this.#program.low(`m${this.#fresh++}`, state.name as string, carry);
-    this.#at(column + 1).waiting.push([carry, 1]);
+    const name = this.names[column] as string;
+    const carry = this.#program.carry(`k${this.#fresh}`, name);
+    this.names[column] = this.#program.low(`m${this.#fresh++}`, name, carry);
+    this.#waiting[column + 1]?.push([carry, 1]);
   }
 }
 
@@ -117,7 +110,7 @@ export const reducedProduct = (
       const added = rows.flatMap((i) => [...term(i, column - i), ...(i < column ? reduction(i, column) : [])]);
       columns.add(column, column < end ? [...added, ...carry] : added);
       if (column >= end) continue;
-      const u = columns.name(column) as string;
+      const u = columns.names[column] as string;
       if (column < n - 1) {
         carry = [[program.carry(`h${column}`, u), 1]];
         program.low(`q${column}`, u, `h${column}`);
@@ -128,15 +121,14 @@ export const reducedProduct = (
   }
   const last = limb.map((i): Term[] => {
     columns.add(n + i, [...(i === 0 ? carry : []), ...minus.map((name): Term => [`${name}.l${i}`, -1])]);
-    const sum = columns.name(n + i) ?? 0;
     const fits = [1, -1].every((sign) =>
       program.fits([
-        [sum, 1],
+        [columns.names[n + i] ?? 0, 1],
         [MOST_CARRIED, sign],
       ]),
     );
     if (!fits) columns.carryOut(n + i);
-    const name = columns.name(n + i);
+    const name = columns.names[n + i] ?? null;
     return name === null ? [] : [[name, 1]];
   });
   return { program, result: program.carryAll('r', last) };

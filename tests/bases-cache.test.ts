@@ -4,7 +4,8 @@ import type { LoadBasesOptions } from '../src/api/calls.js';
 import type { MsmEngine } from '../src/api/engine.js';
 import type { Bases } from '../src/api/handles.js';
 import type { Coordinate } from '../src/api/values.js';
-import { type BasesBudget, BasesCache, beginsWith, type CachedBases } from '../src/provers/bases-cache.js';
+import { type BasesBudget, BasesCache, type CachedBases } from '../src/provers/bases-cache.js';
+import { beginsWith } from '../src/provers/begins-with.js';
 
 const bytesOf = (length: number, seed = 1): Uint8Array =>
   Uint8Array.from({ length }, (_, i) => (i * 7 + seed * 31 + (i >> 8)) & 0xff);

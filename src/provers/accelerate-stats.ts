@@ -37,7 +37,7 @@ export interface AccelerateStats extends Readonly<BasesCacheStats> {
   readonly sharedScalars: number;
 }
 
-/** The same counts, for those who count. */
+/** The counts of `AccelerateStats`, mutable. */
 export type Counts = { -readonly [Name in keyof AccelerateStats]: AccelerateStats[Name] } & {
   on: Record<RunRecord['on'], number>;
 };

@@ -5,7 +5,7 @@ import type { MsmEngine } from '../api/engine.js';
 import type { Scalars } from '../api/handles.js';
 import type { Coordinate } from '../api/values.js';
 import type { LoadedScalars } from '../msm/loaded-scalars.js';
-import { beginsWith } from './bases-cache.js';
+import { beginsWith } from './begins-with.js';
 import type { FfBytes, FfCurveName } from './ffjavascript.js';
 
 /** Entries: one for each of two proofs that run at a time. */

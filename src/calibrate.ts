@@ -1,5 +1,6 @@
 /**
- * What finds the knobs that suit a device, and remembers them, for `createMsmEngine({ device, calibration })`.
+ * Calibration: finds the fastest tuning for a device and remembers it, for `createMsmEngine({
+ * device, calibration })`.
  *
  * @module
  */

@@ -1,11 +1,11 @@
 import { abortedBy, assertNotAborted, type MsmError, onAbort } from './errors.js';
 
-/** Ends everything that waits under it at once, whatever becomes of the promises that are waited for. */
+/** Ends a group of waits at once, whether or not the awaited promises ever settle. */
 export class Ending {
   #error: MsmError | null = null;
   readonly #waits = new Set<(error: MsmError) => void>();
 
-  /** Rejects all waits, and every later one. The first error counts. */
+  /** Rejects all waits and every later one with `error`. Later calls have no effect. */
   end(error: MsmError): void {
     if (this.#error !== null) return;
     this.#error = error;
@@ -13,9 +13,10 @@ export class Ending {
   }
 
   /**
-   * Settles as `promise` does, unless this ends or `signal` aborts before. What `promise` comes to afterwards is ignored.
+   * Settles as `promise` does, unless `end` is called or `signal` aborts first. Ignores the promise
+   * afterwards.
    *
-   * @throws MsmError `aborted`, and the error of `end`
+   * @throws MsmError `aborted` by the signal; and the error of `end`
    */
   race<Value>(promise: Promise<Value>, signal?: AbortSignal): Promise<Value> {
     return new Promise<Value>((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Why a call was refused or failed. Stable: programs switch on it. */
+/** Reason of a failure. The codes are stable, for programs that switch on them. */
 export type MsmErrorCode =
   | 'bad-argument'
   | 'not-on-curve'
@@ -13,15 +13,18 @@ export type MsmErrorCode =
   | 'internal';
 
 /**
- * The one error type that this library throws or rejects with. What code of yours throws that it runs (`onProgress`, a getter, `slice` of
- * pages) reaches you as it is.
+ * The one type of error that this library throws or rejects with. Errors of your own code that the
+ * library runs (`onProgress`, a getter, `slice` of pages) reach you unchanged.
  *
- * `message` names the argument, the index and the rule that was broken, and says what to do next.
+ * `message` names the argument, the index and the broken rule, and says what to do.
  */
 export class MsmError extends Error {
-  /** What happened, for programs. */
+  /** Reason of the failure, for programs. */
   readonly code: MsmErrorCode;
-  /** Of `overloaded`: after how many milliseconds there is room again, by what calls took so far. */
+  /**
+   * For `overloaded`: estimated time until the queue has room again, in ms, by the durations of
+   * earlier calls; else null.
+   */
   readonly retryAfterMs: number | null;
 
   constructor(code: MsmErrorCode, message: string, options?: { cause?: unknown; retryAfterMs?: number }) {
@@ -32,17 +35,20 @@ export class MsmError extends Error {
   }
 }
 
-/** The GPU was found out: it did not do what it was told, not on what it was given, or wrongly. What a second attempt may mend. */
+/**
+ * A check found that the GPU skipped work, used wrong data, or computed a wrong result. A second
+ * attempt may succeed.
+ */
 export class GpuFault extends MsmError {
-  /** @param stage in which it shows */
+  /** @param stage the stage whose check failed */
   constructor(stage: string, kind: string) {
     super('internal', `the GPU went wrong in ${stage}: ${kind}. Please report the adapter, the knobs and the inputs`);
   }
 }
 
-/** The GPU stopped answering, and its device counts as lost: a call may go on without it. */
+/** The GPU stopped answering, so its device counts as lost. A call may go on without it. */
 export class NoAnswerError extends MsmError {
-  /** The call waited for just what did not come; others waited behind it. */
+  /** True for the call whose work did not complete; false for calls that waited behind it. */
   readonly isStuck: boolean;
 
   constructor(message: string, isStuck: boolean, cause?: unknown) {
@@ -51,14 +57,14 @@ export class NoAnswerError extends MsmError {
   }
 }
 
-/** There will be no room for something beside what stays on the device: less of it at a time may fit. */
+/** The device lacks memory for a request beside its resident buffers. A smaller request may fit. */
 export class NoRoom extends MsmError {
   constructor(message: string) {
     super('out-of-memory', message);
   }
 }
 
-/** What kind of thing a value is: the name of its class, or its type. Nothing that it may be makes this throw. */
+/** Returns the name of a value's class, or its type. Never throws. */
 export const kindOf = (value: unknown): string => {
   if (value === null) return 'null';
   if (typeof value !== 'object') return typeof value;
@@ -70,7 +76,7 @@ export const kindOf = (value: unknown): string => {
   }
 };
 
-/** What an untyped caller gave, for a message: its value if that is short, else its kind. */
+/** Returns text for a value in an error: the value if it is short, else its kind. */
 export const show = (value: unknown): string =>
   typeof value === 'string'
     ? `'${value}'`
@@ -78,44 +84,54 @@ export const show = (value: unknown): string =>
       ? kindOf(value)
       : String(value);
 
-/** @param what is aborted: `call` */
+/** Returns the error of an aborted operation. @param what the operation, such as `call` */
 export const abortedBy = (signal: AbortSignal | undefined, what = 'call'): MsmError =>
   new MsmError('aborted', `the ${what} was aborted`, { cause: signal?.reason });
 
-/** Who is to be told of a signal. */
-const told = /* @__PURE__ */ new WeakMap<AbortSignal, Set<() => void>>();
+/** Callbacks by signal. */
+const callbacks = /* @__PURE__ */ new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Calls back when a signal is aborted. However many ask, it has one listener: many calls may share a signal, and Node warns of more than ten.
+ * Calls a function when a signal is aborted. A signal gets one listener for all of them: many calls
+ * may share a signal, and Node warns of more than ten listeners.
  *
- * @returns what takes that back
+ * @returns a function that unsubscribes
  */
 export const onAbort = (signal: AbortSignal | undefined, callback: () => void): (() => void) => {
-  // an object that stands in for a signal, and has no events, is looked at between steps
+  // a substitute for a signal may have no events; its `aborted` is read between steps
   if (typeof signal?.addEventListener !== 'function') return () => undefined;
-  const known = told.get(signal);
+  const known = callbacks.get(signal);
   const all = known ?? new Set();
   if (known === undefined) {
     signal.addEventListener('abort', () => [...all].forEach((each) => void each()), { once: true });
-    told.set(signal, all);
+    callbacks.set(signal, all);
   }
   all.add(callback);
   return () => all.delete(callback);
 };
 
-/** @param what is aborted: `call` */
+/**
+ * Throws if a signal is aborted.
+ *
+ * @param what the operation, such as `call`
+ * @throws MsmError `aborted`
+ */
 export const assertNotAborted = (signal: AbortSignal | undefined, what?: string): void => {
   if (signal?.aborted) throw abortedBy(signal, what);
 };
 
-/** A mistake of the caller's: names the argument and the rule. */
+/**
+ * Returns the error of an invalid argument.
+ *
+ * @param message the argument, the rule, and what to do
+ */
 export const badArgument = (message: string): MsmError => new MsmError('bad-argument', message);
 
-/** For modules of the package that are loaded later. */
+/** Returns a handler for the failed import of a module of the package. */
 export const notLoaded =
   (name: string) =>
   (cause: unknown): never => {
-    throw new MsmError('internal', `${name}.js of the package, which belongs beside index.js, could not be loaded`, {
+    throw new MsmError('internal', `${name}.js of the package could not be loaded; serve it beside index.js`, {
       cause,
     });
   };

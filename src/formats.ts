@@ -1,5 +1,6 @@
 /**
- * Points in the files that provers have on disk, read in parts, for `loadBases`.
+ * Readers of provers' files: the points of keys and reference strings, read in parts, for
+ * `loadBases`.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * webgpu-msm: multi-scalar multiplication on elliptic curves, on the GPU.
+ * webgpu-msm: multi-scalar multiplication on elliptic curves, on WebGPU and the CPU.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * MSMs of noble's points, computed by this library.
+ * MSMs of points of noble-curves, computed by this library.
  *
  * @module
  */

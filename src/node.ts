@@ -1,5 +1,5 @@
 /**
- * What the library has for Node alone.
+ * Functions for Node alone.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { CalibrationStore } from './calibrate/store.js';
 
-/** What a file holds; nothing where it is not there, or is no longer what it was. */
+/** Reads the texts of a file; none if the file is missing or damaged. */
 const read = async (path: string): Promise<Record<string, string>> => {
   try {
     const known: unknown = JSON.parse(await readFile(path, 'utf8'));
@@ -17,16 +17,20 @@ const read = async (path: string): Promise<Record<string, string>> => {
   }
 };
 
-/** The last write to each file that this process is at: the next one waits for it, and reads what it wrote. */
+/** The last pending write of each file. The next write waits for it, and then reads its result. */
 const writing = new Map<string, Promise<void>>();
 
-/** Another process may write between our reading and our renaming; then what it did not know of is written again. */
+/**
+ * Most attempts at a write. Another process may write between the read and the rename, and drop the
+ * text.
+ */
 const ATTEMPTS = 5;
 
 const write = async (path: string, name: string, text: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true });
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    // renamed, so that nobody ever reads half of it; a name that nobody can foresee, and no file or link that was there before
+    // a rename, so that no reader sees half a file; an unpredictable name and `wx`, so that no
+    // existing file or link is used
     const fresh = `${path}.${crypto.randomUUID()}`;
     try {
       const contents = `${JSON.stringify({ ...(await read(path)), [name]: text }, null, 2)}\n`;
@@ -41,9 +45,11 @@ const write = async (path: string, name: string, text: string): Promise<void> =>
 };
 
 /**
- * A store for `calibrate` of `webgpu-msm/calibrate` in a JSON file. Its folder is made when something is to be remembered.
+ * Returns a store for `calibrate` of `webgpu-msm/calibrate` in a JSON file. The first write creates
+ * its folder.
  *
- * @param path such as `~/.cache/webgpu-msm.json` spelt out; who may write there decides what an engine is tuned like, never what it computes
+ * @param path the file, such as `/home/me/.cache/webgpu-msm.json`; `~` is not expanded. Whoever can
+ * write the file decides how engines are tuned, never what they compute
  */
 export const fileStore = (path: string): CalibrationStore => ({
   get: async (name) => {

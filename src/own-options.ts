@@ -1,12 +1,12 @@
 import { badArgument, kindOf } from './errors.js';
 
 /**
- * The options that a caller's object has, or its class, each read once. Those of `Object.prototype` are none: whoever
- * put one there would set it for everybody.
+ * Copies the options of a caller's object and of its class. Reads each once. Ignores properties of
+ * `Object.prototype`, where a polluted prototype would set an option for every call.
  *
- * @param name what an error calls the object
+ * @param name the name of the object in errors
  * @returns a copy without a prototype
- * @throws MsmError `bad-argument` for what is no object
+ * @throws MsmError `bad-argument` if the value is not an object
  */
 export const ownOptions = <Options extends object>(given: Options, name = 'options'): Partial<Options> => {
   if (typeof given !== 'object' || given === null) throw badArgument(`${name} must be an object, got ${kindOf(given)}`);
@@ -17,7 +17,7 @@ export const ownOptions = <Options extends object>(given: Options, name = 'optio
       if (!(key in own) && key !== 'constructor') own[key] = given[key as keyof Options];
     }
     holder = Object.getPrototypeOf(holder);
-    // by what it has: it may be another realm's
+    // recognises Object.prototype of another realm too
   } while (holder !== null && !Object.hasOwn(holder, 'hasOwnProperty'));
   return own as Partial<Options>;
 };

@@ -1,9 +1,10 @@
 /**
- * MSMs of snarkjs, computed by this library.
+ * Acceleration of snarkjs: its MSMs computed by this library.
  *
  * @module
  */
 export type { Group, MsmEngineOptions, NamedCurve } from './index.js';
-export { type AccelerateStats, accelerate } from './provers/accelerate.js';
+export { accelerate } from './provers/accelerate.js';
 export type { AccelerateOptions } from './provers/accelerate-options.js';
+export type { AccelerateStats } from './provers/accelerate-stats.js';
 export type { Snarkjs } from './provers/ffjavascript.js';

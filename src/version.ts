@@ -1,2 +1,2 @@
-/** The version of the package, which calibrations are remembered by; the same as in package.json. */
+/** The version of the package, as in package.json. Part of the keys of stored calibrations. */
 export const version = '0.1.0';

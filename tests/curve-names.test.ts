@@ -4,10 +4,10 @@ import { edwardsNames, oracles, p256Curve, weierstrassNames } from '../dev/oracl
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext, type KnownCurve } from '../src/curves/curve.js';
 import { loadModels } from '../src/curves/load-models.js';
-import { edwardsCurves } from '../src/curves/more-curves.js';
 import { resolveCurve } from '../src/curves/named.js';
-import type { OwnName } from '../src/curves/names.js';
+import type { WeierstrassName } from '../src/curves/names.js';
 import { openCurve } from '../src/curves/open-curve.js';
+import { registry } from '../src/curves/registry.js';
 import { isProbablyPrime } from './support/primes.js';
 
 /** A named G1 needs no extension, and its constants no check. */
@@ -23,11 +23,13 @@ const owners = {
   vesta: ['vesta'],
   secp256k1: ['secp256k1'],
 } as const;
-const names = Object.entries(owners).flatMap(([own, all]) => all.map((name) => [name, own as OwnName] as const));
+const names = Object.entries(owners).flatMap(([own, all]) =>
+  all.map((name) => [name, own as WeierstrassName] as const),
+);
 
 test('every curve has an oracle', () => {
   expect(weierstrassNames.toSorted()).toEqual(Object.keys(owners).toSorted());
-  expect(edwardsNames.toSorted()).toEqual(Object.keys(edwardsCurves).toSorted());
+  expect([...weierstrassNames, ...edwardsNames].toSorted()).toEqual(Object.keys(registry).toSorted());
 });
 
 test.each(names)('%s is the %s of the oracle', async (name, own) => {

@@ -4,17 +4,16 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { babyjubjub, jubjub } from '@noble/curves/misc.js';
 import { numberToBytesBE, numberToBytesLE } from '@noble/curves/utils.js';
 import { afterAll, describe, expect, test } from 'vitest';
-import { oracles } from '../dev/oracle/curves.js';
+import { edwardsNames, oracles } from '../dev/oracle/curves.js';
 import { Random } from '../dev/oracle/known-bases.js';
-import { edwardsCurves } from '../src/curves/more-curves.js';
-import type { OwnNameOfEdwards } from '../src/curves/names.js';
+import type { EdwardsName } from '../src/curves/names.js';
+import { registry } from '../src/curves/registry.js';
 import { squareRoot } from '../src/field/square-root.js';
 import { createMsmEngine, type MsmEngine, type PointEncoding } from '../src/index.js';
 import { getDevice } from './support/gpu.js';
 import { inProject } from './support/run-script.js';
 import { type EdwardsPoint, TextbookEdwards } from './support/textbook-edwards.js';
 
-const names = Object.keys(edwardsCurves) as OwnNameOfEdwards[];
 const mod = (a: bigint, p: bigint): bigint => ((a % p) + p) % p;
 /** By Fermat. */
 const inverse = (a: bigint, p: bigint): bigint => {
@@ -22,12 +21,12 @@ const inverse = (a: bigint, p: bigint): bigint => {
   for (const bit of (p - 2n).toString(2)) power = (power * power * (bit === '1' ? mod(a, p) : 1n)) % p;
   return power;
 };
-const textbookOf = (name: OwnNameOfEdwards): TextbookEdwards => {
-  const { p, edwards } = edwardsCurves[name];
+const textbookOf = (name: EdwardsName): TextbookEdwards => {
+  const { p, edwards } = registry[name].g1;
   return new TextbookEdwards({ p, ...edwards });
 };
-const multipleOf = (name: OwnNameOfEdwards, k: bigint): EdwardsPoint =>
-  textbookOf(name).combine([{ k, point: edwardsCurves[name].edwards.generator }]) as EdwardsPoint;
+const multipleOf = (name: EdwardsName, k: bigint): EdwardsPoint =>
+  textbookOf(name).combine([{ k, point: registry[name].g1.edwards.generator }]) as EdwardsPoint;
 
 describe('constants', () => {
   test.each([
@@ -35,7 +34,7 @@ describe('constants', () => {
     ['jubjub', jubjub],
     ['ed25519', ed25519],
   ] as const)('%s is noble’s', (name, { Point }) => {
-    const { p, order, edwards } = edwardsCurves[name];
+    const { p, order, edwards } = registry[name].g1;
     const { a, d, n, Gx, Gy } = Point.CURVE();
     expect({ p, order, ...edwards }).toEqual({ p: Point.Fp.ORDER, order: n, a, d, generator: { x: Gx, y: Gy } });
     for (const k of [2n, 3n, order - 1n, 0x123456789abcdefn]) {
@@ -57,7 +56,7 @@ describe('constants', () => {
       }[];
     };
     const theirs = all.find(({ curve }) => curve === name);
-    const { p, order, edwards } = edwardsCurves[name];
+    const { p, order, edwards } = registry[name].g1;
     expect([theirs?.p, theirs?.order, theirs?.a, theirs?.d]).toEqual([p, order, edwards.a, edwards.d].map(String));
     expect(theirs?.k.map((k) => multipleOf(name, BigInt(k))).map(({ x, y }) => [String(x), String(y)])).toEqual(
       theirs?.points,
@@ -72,7 +71,7 @@ describe('constants', () => {
 
 const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
 const engines = new Map<string, Promise<MsmEngine>>();
-const engineOf = async (curve: OwnNameOfEdwards, cpuBelow: number): Promise<MsmEngine> => {
+const engineOf = async (curve: EdwardsName, cpuBelow: number): Promise<MsmEngine> => {
   const key = `${curve} ${cpuBelow}`;
   const device = await getDevice();
   const engine = engines.get(key) ?? createMsmEngine({ curve, device, tuning: { ...tuning, cpuBelow } });
@@ -87,8 +86,8 @@ const NEUTRAL = { x: 0n, y: 1n, infinity: true };
 const publicPoint = ({ x, y }: EdwardsPoint) => ({ x, y, infinity: x === 0n && y === 1n });
 
 /** Points of the group, and what may be special about them. */
-const knownOf = (name: OwnNameOfEdwards) => {
-  const { order: r, p } = edwardsCurves[name];
+const knownOf = (name: EdwardsName) => {
+  const { order: r, p } = registry[name].g1;
   const random = new Random(6);
   const logs = [0n, 1n, 2n, r - 1n, 1n, 0n, ...Array.from({ length: 30 }, () => random.belowBig(r))];
   const points = logs.map((log) => multipleOf(name, log));
@@ -105,7 +104,7 @@ const bytesIn = (points: readonly EdwardsPoint[], p: bigint, encoding: PointEnco
   return Uint8Array.from(points.flatMap(({ x, y }) => [...write(x), ...write(y)]));
 };
 
-const multiplies = async (name: OwnNameOfEdwards): Promise<void> => {
+const multiplies = async (name: EdwardsName): Promise<void> => {
   const { p, points, scalars, expected } = knownOf(name);
   for (const cpuBelow of [0, 2 ** 16]) {
     const engine = await engineOf(name, cpuBelow);
@@ -139,7 +138,7 @@ const multiplies = async (name: OwnNameOfEdwards): Promise<void> => {
 
 describe('sums', () => {
   test('of baby-jubjub', () => multiplies('baby-jubjub'));
-  test.each(names.filter((name) => name !== 'baby-jubjub'))('of %s', { tags: 'long' }, multiplies);
+  test.each(edwardsNames.filter((name) => name !== 'baby-jubjub'))('of %s', { tags: 'long' }, multiplies);
 
   test('infinity may be zeros, or said to be infinity', async () => {
     const engine = await engineOf('baby-jubjub', 2 ** 16);
@@ -157,8 +156,8 @@ describe('sums', () => {
     }
   });
 
-  const withOutsiders = async (name: OwnNameOfEdwards): Promise<void> => {
-    const { p, edwards } = edwardsCurves[name];
+  const withOutsiders = async (name: EdwardsName): Promise<void> => {
+    const { p, edwards } = registry[name].g1;
     const textbook = textbookOf(name);
     // of order 2, and of order 4 where a is a square
     const points: EdwardsPoint[] = [{ x: 0n, y: p - 1n }];
@@ -204,7 +203,7 @@ describe('sums', () => {
   test('that no affine point is', async () => {
     // neither a nor d is a square, so that a·d is one, and there are points of order 2 that are not affine: one of them plus the generator is
     // (1 / (√(a·d)·x), √(a / d) / y), for one of the roots each, and affine
-    const { p, edwards } = edwardsCurves.bandersnatch;
+    const { p, edwards } = registry.bandersnatch.g1;
     const engine = await engineOf('bandersnatch', 2 ** 16);
     const { x, y } = edwards.generator;
     const root = squareRoot(edwards.a * edwards.d, p) as bigint;
@@ -221,7 +220,7 @@ describe('sums', () => {
       if (sum.status === 'rejected') {
         expect(sum.reason).toMatchObject({
           code: 'not-in-subgroup',
-          message: 'the sum has no affine coordinates on bandersnatch: a base is not in its group of order r',
+          message: 'the sum has no affine coordinates on bandersnatch: a base is not in the group of order r',
         });
       }
     }
@@ -230,7 +229,7 @@ describe('sums', () => {
 });
 
 describe('what is wrong is said', () => {
-  const { p, edwards } = edwardsCurves['baby-jubjub'];
+  const { p, edwards } = registry['baby-jubjub'].g1;
   const G = edwards.generator;
   const cases: [string, readonly EdwardsPoint[], string, RegExp][] = [
     ['a point off the curve', [G, G, { x: G.x, y: G.x }, G], 'not-on-curve', /^points\[2\] is not on baby-jubjub$/],

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { oracles, oraclesOfG2 } from '../dev/oracle/curves.js';
 import { pointsIn } from '../dev/oracle/encodings.js';
 import { expectedMsm, infinityOf, makeKnownBases, toAffinePoint } from '../dev/oracle/known-bases.js';
-import type { OwnNameOfPair } from '../src/curves/names.js';
+import type { PairingName } from '../src/curves/names.js';
 import { type AffinePoint, createMsmEngine, type Fp2, type MsmEngine, type PointEncoding } from '../src/index.js';
 import { eip197, eip2537G2, generatorOfEip197, refusedByEip2537, type Vector } from './support/eip-vectors.js';
 import { getDevice } from './support/gpu.js';
@@ -14,7 +14,7 @@ import { getDevice } from './support/gpu.js';
 type Place = 'gpu' | 'cpu';
 
 const engines = new Map<string, Promise<MsmEngine<Fp2>>>();
-const engineOf = async (curve: OwnNameOfPair, on: Place): Promise<MsmEngine<Fp2>> => {
+const engineOf = async (curve: PairingName, on: Place): Promise<MsmEngine<Fp2>> => {
   const key = `${curve} ${on}`;
   const device = await getDevice();
   const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: on === 'gpu' ? 0 : 2 ** 16 };
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 const n = 20;
-const knownOf = (curve: OwnNameOfPair) => {
+const knownOf = (curve: PairingName) => {
   const { points, logs } = makeKnownBases(oraclesOfG2[curve], n, 22);
   return {
     points: points.map((point, i) => (i % 7 === 3 ? infinityOf(oraclesOfG2[curve].Point) : point)),
@@ -35,10 +35,10 @@ const knownOf = (curve: OwnNameOfPair) => {
   };
 };
 
-const encoded = (curve: OwnNameOfPair, encoding: PointEncoding): Uint8Array =>
+const encoded = (curve: PairingName, encoding: PointEncoding): Uint8Array =>
   pointsIn(oraclesOfG2[curve], knownOf(curve).points, encoding);
 
-const givesTheSame = async (curve: OwnNameOfPair, encoding: PointEncoding, on: Place): Promise<void> => {
+const givesTheSame = async (curve: PairingName, encoding: PointEncoding, on: Place): Promise<void> => {
   const { logs } = knownOf(curve);
   const engine = await engineOf(curve, on);
   const bases = await engine.loadBases(encoded(curve, encoding), { encoding });
@@ -114,7 +114,7 @@ describe('published vectors', () => {
 
 describe('what is wrong is said', () => {
   const refused = async (
-    curve: OwnNameOfPair,
+    curve: PairingName,
     encoding: PointEncoding,
     points: Uint8Array,
     code: string,
@@ -128,7 +128,7 @@ describe('what is wrong is said', () => {
     expect(engine.memory.bases).toBe(0);
   };
   const changed = (
-    curve: OwnNameOfPair,
+    curve: PairingName,
     encoding: PointEncoding,
     change: (bytes: Uint8Array) => Uint8Array | undefined,
   ): Uint8Array => {
@@ -137,20 +137,20 @@ describe('what is wrong is said', () => {
   };
   const flagged = (at: number, flag: number): Uint8Array =>
     changed('bls12-381', 'zcash', (bytes) => bytes.fill(flag ^ (bytes[at] as number), at, at + 1));
-  const primeAt = (curve: OwnNameOfPair, encoding: PointEncoding, at: number, length: number): Uint8Array =>
+  const primeAt = (curve: PairingName, encoding: PointEncoding, at: number, length: number): Uint8Array =>
     changed(curve, encoding, (bytes) => {
       bytes.set(numberToBytesBE(oracles[curve].Point.Fp.ORDER, length), at);
       return bytes;
     });
 
-  const cases: [string, OwnNameOfPair, PointEncoding, Uint8Array, string, RegExp][] = [
+  const cases: [string, PairingName, PointEncoding, Uint8Array, string, RegExp][] = [
     [
       'an encoding of another curve',
       'bn254',
       'eip2537',
       new Uint8Array(128),
       'bad-argument',
-      /options.encoding: 'eip2537' is none of bn254 G2's: le, be, le-montgomery, eip196, ark, ark-compressed, gnark, gnark-compressed, aztec$/,
+      /options.encoding: 'eip2537' is not an encoding of bn254 G2; there are le, be, le-montgomery, eip196, ark, ark-compressed, gnark, gnark-compressed, aztec$/,
     ],
     [
       'a curve without an encoding of its own',
@@ -158,7 +158,7 @@ describe('what is wrong is said', () => {
       'zcash',
       new Uint8Array(192),
       'bad-argument',
-      /'zcash' is none of bls12-377 G2's: le, be, le-montgomery, ark, ark-compressed, gnark, gnark-compressed$/,
+      /'zcash' is not an encoding of bls12-377 G2; there are le, be, le-montgomery, ark, ark-compressed, gnark, gnark-compressed$/,
     ],
     [
       'points of G1',
@@ -224,16 +224,16 @@ describe('what is wrong is said', () => {
       'zcash',
       flagged(192, 0x80),
       'bad-argument',
-      /points\[1\] says that it is compressed/,
+      /points\[1\] is compressed, which is another encoding/,
     ],
-    ['a sign', 'bls12-381', 'zcash', flagged(192 * 2, 0x20), 'bad-argument', /points\[2\] has flags that mean nothing/],
+    ['a sign', 'bls12-381', 'zcash', flagged(192 * 2, 0x20), 'bad-argument', /points\[2\] has invalid flags/],
     [
       'infinity that is none',
       'bls12-381',
       'zcash',
       flagged(192 * 2, 0x40),
       'bad-argument',
-      /points\[2\]: zeros and the flag/,
+      /points\[2\]: the flag of infinity requires zero coordinates/,
     ],
     [
       'zeros without the flag',
@@ -241,7 +241,7 @@ describe('what is wrong is said', () => {
       'zcash',
       flagged(192 * 3, 0x40),
       'bad-argument',
-      /points\[3\]: zeros and the flag/,
+      /points\[3\]: the flag of infinity requires zero coordinates/,
     ],
     [
       'infinity whose last number is not zero',
@@ -249,7 +249,7 @@ describe('what is wrong is said', () => {
       'zcash',
       changed('bls12-381', 'zcash', (bytes) => bytes.fill(1, 192 * 4 - 1, 192 * 4)),
       'bad-argument',
-      /points\[3\]: zeros and the flag/,
+      /points\[3\]: the flag of infinity requires zero coordinates/,
     ],
     ...(
       [

@@ -6,8 +6,8 @@ import { type CurveGroup, oracleOf } from '../dev/oracle/curves.js';
 import { type Coordinate, expectedMsm, Random } from '../dev/oracle/known-bases.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type AnyCurve, type CurveContext, curveContext } from '../src/curves/curve.js';
-import { groups as ofCurves } from '../src/curves/more-curves.js';
-import type { OwnName } from '../src/curves/names.js';
+import { curveNamed } from '../src/curves/more-curves.js';
+import type { WeierstrassName } from '../src/curves/names.js';
 import { readerOf } from '../src/curves/point-source.js';
 import { readPoints, writerOf } from '../src/encodings/encodings.js';
 import { encodePoints } from '../src/engine/arguments.js';
@@ -17,7 +17,7 @@ import { getDevice } from './support/gpu.js';
 import { inProject } from './support/run-script.js';
 
 interface PointSet extends CurveGroup {
-  readonly curve: OwnName;
+  readonly curve: WeierstrassName;
   readonly k: readonly string[];
   /** In hex; null where there is no such thing. */
   readonly encodings: Readonly<Record<string, readonly (string | null)[]>>;
@@ -41,8 +41,8 @@ const named = sets.filter(
 type Vectors = (typeof named)[number];
 
 const contextOf = ({ curve, group }: Pick<PointSet, 'curve' | 'group'>): CurveContext => {
-  const named: Readonly<Partial<Record<OwnName, AnyCurve>>> = group === 'g1' ? { bn254, ...ofCurves.g1 } : ofCurves.g2;
-  return curveContext(named[curve] as AnyCurve, quadraticField);
+  const constants = curve === 'bn254' && group === 'g1' ? bn254 : (curveNamed(curve, group) as AnyCurve);
+  return curveContext(constants, quadraticField);
 };
 const bytesOf = (points: readonly string[]) => Uint8Array.from(points.flatMap((point) => [...hexToBytes(point)]));
 const multiple = ({ curve, group }: CurveGroup, k: string) =>

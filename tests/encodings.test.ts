@@ -215,9 +215,16 @@ describe('what is wrong is said', () => {
       'zcash',
       new Uint8Array(64),
       'bad-argument',
-      /options.encoding: 'zcash' is none of bn254's: le, be, le-montgomery, eip196, ark, /,
+      /options.encoding: 'zcash' is not an encoding of bn254; there are le, be, le-montgomery, eip196, ark, /,
     ],
-    ['no encoding', 'bn254', 'toString' as PointEncoding, new Uint8Array(64), 'bad-argument', /'toString' is none of/],
+    [
+      'no encoding',
+      'bn254',
+      'toString' as PointEncoding,
+      new Uint8Array(64),
+      'bad-argument',
+      /'toString' is not an encoding of/,
+    ],
     [
       'points that are no bytes',
       'bn254',
@@ -275,7 +282,7 @@ describe('what is wrong is said', () => {
         bytes[96] = 0x80 | (bytes[96] as number);
       }),
       'bad-argument',
-      /points\[1\] says that it is compressed/,
+      /points\[1\] is compressed, which is another encoding/,
     ],
     [
       'a sign',
@@ -285,7 +292,7 @@ describe('what is wrong is said', () => {
         bytes[0] = 0x20 | (bytes[0] as number);
       }),
       'bad-argument',
-      /points\[0\] has flags that mean nothing/,
+      /points\[0\] has invalid flags/,
     ],
     [
       'infinity that is none',
@@ -295,7 +302,7 @@ describe('what is wrong is said', () => {
         bytes[96 * 2] = 0x40 | (bytes[96 * 2] as number);
       }),
       'bad-argument',
-      /points\[2\]: zeros and the flag/,
+      /points\[2\]: the flag of infinity requires zero coordinates/,
     ],
     [
       'zeros without the flag',
@@ -305,7 +312,7 @@ describe('what is wrong is said', () => {
         bytes[96 * 3] = 0;
       }),
       'bad-argument',
-      /points\[3\]: zeros and the flag/,
+      /points\[3\]: the flag of infinity requires zero coordinates/,
     ],
   ];
   test.each(cases)('%s', async (_, curve, encoding, points, code, message) => {
@@ -376,12 +383,12 @@ describe('results', () => {
     const { lastRun } = engine;
     await expect(engine.msm(bases, [1n], { result: 'aztec-compressed' })).rejects.toMatchObject({
       code: 'bad-argument',
-      message: "options.result: 'aztec-compressed' cannot say infinity, which a sum may be",
+      message: "options.result: 'aztec-compressed' cannot represent infinity, which a sum may be",
     });
     for (const result of ['eip2537', 'x', 7, null]) {
       await expect(engine.msm(bases, [1n], { result } as never)).rejects.toMatchObject({
         code: 'bad-argument',
-        message: `options.result: '${result}' is none of bn254's: le, be, le-montgomery, eip196, ark, ark-compressed, gnark, gnark-compressed, aztec, aztec-compressed`,
+        message: `options.result: '${result}' is not an encoding of bn254; there are le, be, le-montgomery, eip196, ark, ark-compressed, gnark, gnark-compressed, aztec, aztec-compressed`,
       });
     }
     expect(engine.lastRun).toBe(lastRun);

@@ -4,17 +4,17 @@ import { createCheckedEngine } from '../dev/checks/engine.js';
 import { bn254FromNoble, oraclesOfG2 } from '../dev/oracle/curves.js';
 import { expectedMsm, groupOrder, makeKnownBases, numbersOf, Random } from '../dev/oracle/known-bases.js';
 import { loadModels } from '../src/curves/load-models.js';
-import { groups } from '../src/curves/more-curves.js';
-import type { OwnNameOfPair } from '../src/curves/names.js';
+import type { PairingName } from '../src/curves/names.js';
 import { openCurve } from '../src/curves/open-curve.js';
+import { registry } from '../src/curves/registry.js';
 import { type AffinePoint, type Bases, createMsmEngine, type Fp2, type MsmEngine, type Tuning } from '../src/index.js';
 import { getDevice } from './support/gpu.js';
 import { meetingPoints } from './support/meeting-points.js';
 
-const multiplies = async (name: OwnNameOfPair, tuning: Partial<Tuning>): Promise<void> => {
+const multiplies = async (name: PairingName, tuning: Partial<Tuning>): Promise<void> => {
   const oracle = oraclesOfG2[name];
   const known = makeKnownBases(oracle, 64, 31);
-  const meeting = meetingPoints(groups.g2[name], known);
+  const meeting = meetingPoints(registry[name].g2, known);
   const points = [...meeting.points, ...known.points];
   const logs = [...meeting.logs, ...known.logs];
   const random = new Random(32);
@@ -170,16 +170,16 @@ describe('one engine of BN254 G2', () => {
 test.each([
   [{ curve: 'grumpkin', group: 'g2' }, /^curve: 'grumpkin' is unknown; give one of bn254 .* for group 'g2'/],
   [{ curve: 'bn254', group: 'g3' }, "group must be 'g1' or 'g2', got 'g3'"],
-  [{ curve: groups.g2.bn254, group: 'g1' }, /its coordinates are not of group 'g1'; leave the group out/],
-  [{ curve: groups.g1['bls12-381'], group: 'g2' }, /its coordinates are not of group 'g2'; leave the group out/],
-  [{ curve: { ...groups.g2.bn254, nonResidue: 4n } }, /nonResidue 4 is a square modulo p/],
-  [{ curve: { ...groups.g2.bn254, nonResidue: -7n } }, /nonResidue must be from −6 to 6/],
-  [{ curve: { ...groups.g2.bn254, nonResidue: 1 } }, /nonResidue must be a bigint, got number/],
-  [{ curve: { ...groups.g2.bn254, a: 0n } }, /a\.c0 must be a bigint, got undefined/],
-  [{ curve: { ...groups.g2.bn254, nonResidue: undefined } }, /a must be a bigint, got object/],
-  [{ curve: { ...groups.g2.bn254, a: { c0: 0n, c1: groups.g2.bn254.p } } }, /a\.c1 must be in \[0, p\)$/],
-  [{ curve: { ...groups.g2.bn254, b: { c0: 0n, c1: 0n } } }, /b = 0 is not supported/],
-  [{ curve: { ...groups.g2.bn254, order: 5n } }, /order is not that of the generator/],
+  [{ curve: registry.bn254.g2, group: 'g1' }, /its coordinates are not those of group 'g1'; omit the group/],
+  [{ curve: registry['bls12-381'].g1, group: 'g2' }, /its coordinates are not those of group 'g2'; omit the group/],
+  [{ curve: { ...registry.bn254.g2, nonResidue: 4n } }, /nonResidue 4 is a square modulo p/],
+  [{ curve: { ...registry.bn254.g2, nonResidue: -7n } }, /nonResidue must be from −6 to 6/],
+  [{ curve: { ...registry.bn254.g2, nonResidue: 1 } }, /nonResidue must be a bigint, got number/],
+  [{ curve: { ...registry.bn254.g2, a: 0n } }, /a\.c0 must be a bigint, got undefined/],
+  [{ curve: { ...registry.bn254.g2, nonResidue: undefined } }, /a must be a bigint, got object/],
+  [{ curve: { ...registry.bn254.g2, a: { c0: 0n, c1: registry.bn254.g2.p } } }, /a\.c1 must be in \[0, p\)$/],
+  [{ curve: { ...registry.bn254.g2, b: { c0: 0n, c1: 0n } } }, /b = 0 is not supported/],
+  [{ curve: { ...registry.bn254.g2, order: 5n } }, /order times the generator must be infinity/],
 ])('no engine of %o', async (options, message) => {
   const made = createMsmEngine({ ...options, device: await getDevice() } as never);
   await expect(made).rejects.toMatchObject({
@@ -191,7 +191,7 @@ test.each([
 test.each(names)('%s G2 by constants is that by name, and noble’s', async (name) => {
   const { Point } = oraclesOfG2[name];
   const { a, b, n } = Point.CURVE();
-  const curve = groups.g2[name];
+  const curve = registry[name].g2;
   const { x, y } = Point.BASE.toAffine();
   const pairs = { a: numbersOf(a), b: numbersOf(b), x: numbersOf(x), y: numbersOf(y) };
   expect({

@@ -14,8 +14,8 @@ import {
 } from '../dev/oracle/known-bases.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type Curve, curveContext } from '../src/curves/curve.js';
-import { groups } from '../src/curves/more-curves.js';
-import type { OwnName } from '../src/curves/names.js';
+import type { WeierstrassName } from '../src/curves/names.js';
+import { registry } from '../src/curves/registry.js';
 import { createMsmEngine, type MsmEngine } from '../src/index.js';
 import { planMsm, planOne } from '../src/msm/plan/planner.js';
 import { fullWorkload } from '../src/msm/plan/workload.js';
@@ -25,7 +25,7 @@ import { limits } from './support/stage-bench.js';
 import { TextbookCurve } from './support/textbook-curve.js';
 
 const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 };
-const withEngine = async (curve: OwnName | Curve, use: (engine: MsmEngine) => Promise<void>): Promise<void> => {
+const withEngine = async (curve: WeierstrassName | Curve, use: (engine: MsmEngine) => Promise<void>): Promise<void> => {
   const engine = await createMsmEngine({ curve, device: await getDevice(), tuning });
   try {
     await use(engine);
@@ -34,14 +34,14 @@ const withEngine = async (curve: OwnName | Curve, use: (engine: MsmEngine) => Pr
   }
 };
 
-type Other = keyof typeof groups.g1;
+type Other = Exclude<WeierstrassName, 'bn254'>;
 
 /** A longer field; and a ≠ 0, with an order just below 2^256. */
 const first: readonly Other[] = ['bls12-381', 'p256'];
 const others = weierstrassNames.filter((name) => name !== 'bn254') as Other[];
 
 const computes = (name: Other): void => {
-  const [curve, oracle] = [groups.g1[name], oracles[name]];
+  const [curve, oracle] = [registry[name].g1, oracles[name]];
   const n = 67;
   const known = makeKnownBases(oracle, n, 11);
   const r = groupOrder(oracle);
@@ -111,7 +111,7 @@ describe.each(others.filter((name) => name !== first[0]))('%s', { tags: 'long' }
 
 // Import alone. secp192r1 is here for it, as its words can hold what its limbs cannot.
 describe.each<[string, Curve, OracleCurve]>([
-  ...first.map((name): [string, Curve, OracleCurve] => [name, groups.g1[name], oracles[name]]),
+  ...first.map((name): [string, Curve, OracleCurve] => [name, registry[name].g1, oracles[name]]),
   ['secp192r1', secp192r1, secp192r1Oracle],
 ])('%s', (_, curve, oracle) => {
   const known = makeKnownBases(oracle, 20, 13);

@@ -15,9 +15,10 @@ import { bn254 } from '../src/curves/bn254.js';
 import { type AnyCurve, type CurveContext, cubic, curveContext, isOnCurve, withProduct } from '../src/curves/curve.js';
 import { imageOf, weierstrassOf } from '../src/curves/edwards.js';
 import { type Affine, addAffine, multiply, toAffine } from '../src/curves/jacobian.js';
-import { edwardsCurves, groups as ofCurves } from '../src/curves/more-curves.js';
-import type { Group, OwnName } from '../src/curves/names.js';
+import { curveNamed } from '../src/curves/more-curves.js';
+import type { Group, WeierstrassName } from '../src/curves/names.js';
 import { type RootSign, Y_EVEN, Y_ODD } from '../src/curves/point-source.js';
+import { registry } from '../src/curves/registry.js';
 import type { FieldProduct } from '../src/field/modulus.js';
 import { readWords, writeWords } from '../src/field/modulus.js';
 import { quadraticField } from '../src/field/quadratic.js';
@@ -36,9 +37,9 @@ import { runProgram } from './reference/program.js';
 import { getDevice } from './support/gpu.js';
 import { runKernel } from './support/run-kernel.js';
 
-const curveOf = (name: OwnName, group: Group, product: FieldProduct = 'signed'): CurveContext => {
-  const named: Readonly<Partial<Record<OwnName, AnyCurve>>> = group === 'g1' ? { bn254, ...ofCurves.g1 } : ofCurves.g2;
-  return withProduct(curveContext(named[name] as AnyCurve, quadraticField), product);
+const curveOf = (name: WeierstrassName, group: Group, product: FieldProduct = 'signed'): CurveContext => {
+  const constants = name === 'bn254' && group === 'g1' ? bn254 : (curveNamed(name, group) as AnyCurve);
+  return withProduct(curveContext(constants, quadraticField), product);
 };
 
 /** The points that are left, and the first that is refused: by the twin, and the same by the GPU. */
@@ -78,7 +79,12 @@ const isLarger = (p: bigint, y: Coordinate): boolean => {
   return leading > p - leading;
 };
 
-const decompresses = async (name: OwnName, group: Group, product: FieldProduct, sign: RootSign): Promise<void> => {
+const decompresses = async (
+  name: WeierstrassName,
+  group: Group,
+  product: FieldProduct,
+  sign: RootSign,
+): Promise<void> => {
   const oracle = oracleOf({ curve: name, group });
   const curve = curveOf(name, group, product);
   const { points } = makeKnownBases(oracle, 20, 5);
@@ -138,9 +144,9 @@ test('points of Edwards form get their images, and what is no point of theirs is
     ['baby-jubjub', 1n],
     ['ed25519', 2n ** 256n],
   ] as const) {
-    const curve = curveContext(weierstrassOf(edwardsCurves[name]));
+    const curve = curveContext(weierstrassOf(registry[name].g1));
     const { p } = curve;
-    const { x, y } = edwardsCurves[name].edwards.generator;
+    const { x, y } = registry[name].g1.edwards.generator;
     const good = [
       [x, y],
       [0n, 1n],
@@ -208,7 +214,12 @@ const tests = [
   ['bls12-377', 'g2'],
 ] as const;
 
-const tellsApart = async (name: OwnName, group: Group, product: FieldProduct, byOrder: boolean): Promise<void> => {
+const tellsApart = async (
+  name: WeierstrassName,
+  group: Group,
+  product: FieldProduct,
+  byOrder: boolean,
+): Promise<void> => {
   const oracle = oracleOf({ curve: name, group });
   const named = curveOf(name, group, product);
   const curve = byOrder ? { ...named, membership: undefined } : named;
@@ -256,7 +267,7 @@ const tellsApart = async (name: OwnName, group: Group, product: FieldProduct, by
 
 describe('points of the group are told from others of the curve', () => {
   const isFirst = ([name]: (typeof tests)[number]): boolean => name !== 'bls12-377';
-  const isTold = (name: OwnName, group: Group): Promise<void> => tellsApart(name, group, 'signed', false);
+  const isTold = (name: WeierstrassName, group: Group): Promise<void> => tellsApart(name, group, 'signed', false);
   test.each(tests.filter(isFirst))('%s %s, as it is fast', isTold);
   test.each(tests.filter((each) => !isFirst(each)))('%s %s, as it is fast', { tags: 'long' }, isTold);
   test.each([['bls12-381', 'g1'] as const])('%s %s, by the order', (name, group) =>

@@ -11,7 +11,7 @@ import {
 } from '../dev/oracle/known-bases.js';
 import { type Curve, isOnCurve, withProduct } from '../src/curves/curve.js';
 import { loadModels } from '../src/curves/load-models.js';
-import type { OwnName } from '../src/curves/names.js';
+import type { WeierstrassName } from '../src/curves/names.js';
 import { openCurve } from '../src/curves/open-curve.js';
 import { squareRoot } from '../src/field/square-root.js';
 import { createMsmEngine, type MsmEngine, type MsmEngineOptions, type Tuning } from '../src/index.js';
@@ -23,8 +23,8 @@ import { TextbookCurve } from './support/textbook-curve.js';
 const readNumber = (bytes: Uint8Array): bigint => bytes.reduceRight((sum, byte) => sum * 256n + BigInt(byte), 0n);
 
 describe('the known answer', () => {
-  const curves: [string, OwnName | Curve, OracleCurve][] = [
-    ...weierstrassNames.map((name): [string, OwnName, OracleCurve] => [name, name, oracles[name]]),
+  const curves: [string, WeierstrassName | Curve, OracleCurve][] = [
+    ...weierstrassNames.map((name): [string, WeierstrassName, OracleCurve] => [name, name, oracles[name]]),
     ['secp192r1', secp192r1, secp192r1Oracle],
   ];
 
@@ -50,7 +50,7 @@ describe('the known answer', () => {
     );
   };
 
-  const isKnown = async (_: string, given: OwnName | Curve, oracle: OracleCurve): Promise<void> => {
+  const isKnown = async (_: string, given: WeierstrassName | Curve, oracle: OracleCurve): Promise<void> => {
     for (const product of ['signed', 'unsigned', 'dot4'] as const) {
       const curve = withProduct(await openCurve(given, undefined, loadModels), product);
       const known = knownAnswer(curve);

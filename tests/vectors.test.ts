@@ -20,7 +20,7 @@ import {
   toAffinePoint,
 } from '../dev/oracle/known-bases.js';
 import type { PointEncoding } from '../src/api/values.js';
-import type { Group, OwnNameOfPair } from '../src/curves/names.js';
+import type { Group, PairingName } from '../src/curves/names.js';
 import { inProject } from './support/run-script.js';
 
 interface PointSet extends CurveGroup {
@@ -197,7 +197,7 @@ interface Outsider {
   readonly y: Text;
 }
 interface OutsidersOfGroup extends CurveGroup {
-  readonly curve: OwnNameOfPair;
+  readonly curve: PairingName;
   readonly cofactor: string;
   readonly points: readonly Outsider[];
   readonly ofSmallOrder: readonly (Outsider & { readonly order: string })[];
@@ -244,7 +244,7 @@ describe('points outside the subgroup', () => {
 });
 
 interface Endomorphisms extends Readonly<Record<'seed' | 'beta' | 'lambda' | 'mu', string>> {
-  readonly curve: OwnNameOfPair;
+  readonly curve: PairingName;
   readonly psi: Readonly<Record<'x' | 'y', readonly [c0: string, c1: string]>>;
 }
 const signed = (text: string): bigint => (text.startsWith('-') ? -BigInt(text.slice(1)) : BigInt(text));
@@ -282,7 +282,7 @@ describe('endomorphisms', () => {
 
 /** In the subgroup, and of no point outside it. */
 const isProduct = (
-  of: { curve: OwnNameOfPair; group: Group },
+  of: { curve: PairingName; group: Group },
   k: bigint,
   map: (point: AffinePoint<Coordinate>) => AffinePoint<Coordinate>,
 ): void => {

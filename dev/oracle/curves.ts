@@ -12,7 +12,7 @@ import { babyjubjub, jubjub } from '@noble/curves/misc.js';
 import { p256 } from '@noble/curves/nist.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import type { Curve } from '../../src/curves/curve.js';
-import type { Group, OwnName, OwnNameOfEdwards, OwnNameOfPair } from '../../src/curves/names.js';
+import type { EdwardsName, Group, PairingName, WeierstrassName } from '../../src/curves/names.js';
 import { bn254G1, type Coordinate, type Fp2, type OracleCurve, type WeierstrassOracle } from './known-bases.js';
 import { quadraticField } from './quadratic-field.js';
 import { twistedEdwards } from './twisted-edwards.js';
@@ -140,7 +140,7 @@ const oracleOfPairs = (
 });
 
 /** Oracles of G2 by name, for curves that have one. */
-export const oraclesOfG2: Readonly<Record<OwnNameOfPair, WeierstrassOracle<Fp2>>> = {
+export const oraclesOfG2: Readonly<Record<PairingName, WeierstrassOracle<Fp2>>> = {
   bn254: oracleOfPairs('bn254', bn254.G2.Point, 64),
   'bls12-381': oracleOfPairs('bls12-381', bls12_381.G2.Point, 96),
   'bls12-377': oracleOfPairs('bls12-377', BLS12_377_G2, 96),
@@ -160,7 +160,7 @@ const BANDERSNATCH = twistedEdwards({
 });
 
 /** Short Weierstrass curves by their names in the library. */
-const oraclesOfWeierstrass: Readonly<Record<OwnName, WeierstrassOracle>> = {
+const oraclesOfWeierstrass: Readonly<Record<WeierstrassName, WeierstrassOracle>> = {
   bn254: bn254G1,
   'bls12-381': bls12381Oracle,
   'bls12-377': oracle('bls12-377', BLS12_377, 48),
@@ -171,7 +171,7 @@ const oraclesOfWeierstrass: Readonly<Record<OwnName, WeierstrassOracle>> = {
   p256: p256Oracle,
 };
 /** Twisted Edwards curves by their names in the library. */
-const oraclesOfEdwards: Readonly<Record<OwnNameOfEdwards, OracleCurve>> = {
+const oraclesOfEdwards: Readonly<Record<EdwardsName, OracleCurve>> = {
   'baby-jubjub': oracle('baby-jubjub', babyjubjub.Point, 32),
   jubjub: oracle('jubjub', jubjub.Point, 32),
   bandersnatch: oracle('bandersnatch', BANDERSNATCH, 32),
@@ -182,8 +182,8 @@ export const oracles = { ...oraclesOfWeierstrass, ...oraclesOfEdwards };
 /** Names of curves in the library. */
 export type CurveName = keyof typeof oracles;
 export const curveNames = Object.keys(oracles) as CurveName[];
-export const weierstrassNames = Object.keys(oraclesOfWeierstrass) as OwnName[];
-export const edwardsNames = Object.keys(oraclesOfEdwards) as OwnNameOfEdwards[];
+export const weierstrassNames = Object.keys(oraclesOfWeierstrass) as WeierstrassName[];
+export const edwardsNames = Object.keys(oraclesOfEdwards) as EdwardsName[];
 
 /** A group of a named curve of the library. */
 export interface CurveGroup {
@@ -191,7 +191,7 @@ export interface CurveGroup {
   readonly group: Group;
 }
 
-const hasG2 = (curve: CurveName): curve is OwnNameOfPair => Object.hasOwn(oraclesOfG2, curve);
+const hasG2 = (curve: CurveName): curve is PairingName => Object.hasOwn(oraclesOfG2, curve);
 
 /** Returns the groups of a curve. */
 export const groupsOf = (curve: CurveName): readonly Group[] => (hasG2(curve) ? ['g1', 'g2'] : ['g1']);
@@ -206,7 +206,7 @@ export const noSuchGroup = (curve: CurveName): string => `group: ${curve} has no
  * Returns the oracle of a group. Callers only pass coordinates on, so the type does not say which
  * field they are in.
  */
-export function oracleOf(of: CurveGroup & { readonly curve: OwnName }): WeierstrassOracle<Coordinate>;
+export function oracleOf(of: CurveGroup & { readonly curve: WeierstrassName }): WeierstrassOracle<Coordinate>;
 export function oracleOf(of: CurveGroup): OracleCurve<Coordinate>;
 export function oracleOf({ curve, group }: CurveGroup): OracleCurve<Coordinate> {
   if (group === 'g1') return oracles[curve] as unknown as OracleCurve<Coordinate>;

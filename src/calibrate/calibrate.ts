@@ -17,35 +17,38 @@ import { prepare, type Trial } from './trial.js';
 
 /** Options of `calibrate`. */
 export interface CalibrateOptions {
-  /** Whose arithmetic to measure. Default `bn254`. */
+  /** The curve to measure: a name or constants. Default `bn254`. */
   readonly curve?: NamedCurve | Curve | Curve<Fp2>;
-  /** Which group of a curve that is given by its name. Default `g1`. */
+  /** The group of a named curve. Default `g1`. */
   readonly group?: Group;
   /**
-   * Where the result is remembered, by adapter, limits, features, curve and version of the library; nowhere if the adapter has no name. Default: the browser's IndexedDB; in Node nowhere,
-   * unless you pass `fileStore(path)` of `webgpu-msm/node`. null: nowhere.
+   * The store that remembers the result, by adapter, limits, features, curve and version of the
+   * library; null: none. Nothing is remembered if the adapter has no name. Default: IndexedDB in
+   * browsers; in Node none, unless you pass `fileStore(path)` of `webgpu-msm/node`.
    */
   readonly store?: CalibrationStore | null;
-  /** Measure even if a result is remembered. Default false. */
+  /** True: measures even if a result is remembered. Default false. */
   readonly again?: boolean;
-  /** Ends it between two MSMs, with code `aborted`. */
+  /** Aborts the calibration between two MSMs, with code `aborted`. */
   readonly signal?: AbortSignal;
-  /** Called as it goes on: `done` of `total` settings were measured. */
+  /** Called after each setting: `done` of `total` settings were measured. */
   onProgress?(progress: { readonly done: number; readonly total: number }): void;
 }
 
-/** What the timed MSMs may take together, on a GPU that is fast enough for it. */
+/** Time that all timed MSMs together may take on a fast GPU, in ms. */
 const BUDGET_MS = 300;
 
-/** Points of the MSM that is tried, where none larger fits the budget. With fewer nothing but latency would be measured. */
+/** Points of the timed MSM if no larger one fits the budget. With fewer, latency would dominate. */
 const LEAST_SIZE = 2 ** 10;
 
+/** Larger sizes of the timed MSM, tried first. */
 const LARGER_SIZES = [2 ** 14, 2 ** 12];
 
 /**
- * The largest MSM on which the defaults leave time for a search.
+ * Returns the largest MSM that the defaults compute fast enough for a search within the budget.
  *
- * @param tried takes the trials, which have compiled what the search needs again, and are to be destroyed after it
+ * @param tried receives the trials. They hold pipelines that the search uses again; the caller
+ * destroys them afterwards
  */
 const chooseProblem = async (device: GPUDevice, curve: CurveContext, tried: Trial[]): Promise<Problem> => {
   for (const n of LARGER_SIZES) {
@@ -60,16 +63,21 @@ const chooseProblem = async (device: GPUDevice, curve: CurveContext, tried: Tria
 };
 
 /**
- * Finds the knobs that suit a device, by running the real walker on a small MSM in a dozen settings: how products are computed, where
- * the prefix products live, slots, threads in a workgroup. Every result is checked; a setting that computes wrongly is out. Settings run in
- * turn, and one is kept only if the 95 % interval of its pairs with the defaults says that it is faster, and the medians that it is by 3 %.
+ * Finds the fastest tuning for a device. Runs the real kernels on a small MSM in a dozen settings
+ * of the field product, the memory of the prefix products, the slots, and the threads of a
+ * workgroup. Checks every result, and excludes settings that compute a wrong one. Settings run in
+ * turn; one replaces the defaults only if the 95 % confidence interval of its pairs with them shows
+ * that it is faster, and its median is 3 % faster or more.
  *
- * On a GPU the timed runs take about 300 ms together once the shaders are compiled, which takes longer: the MSM has 2^14, 2^12 or 2^10 points
- * accordingly, and each setting 6 to 24 runs a round. Where 2^10 points take more than 3 ms they take longer, as on a software
- * adapter: there it is a quarter of a minute.
+ * The timed runs take about 300 ms together on a GPU; compiling the shaders takes longer. The MSM
+ * has 2^14, 2^12 or 2^10 points to fit that time, and each setting runs 6 to 24 times a round. The
+ * runs take longer if 2^10 points take more than 3 ms, as on a software adapter, where calibration
+ * takes about 15 s.
  *
- * @param device one of yours: the engine that uses the result is created on it, or on another of the same adapter
- * @throws MsmError `bad-argument`, `aborted`, `device-lost`
+ * @param device your device. Create the engine that uses the result on it, or on another device of
+ * the same adapter
+ * @throws MsmError `bad-argument` for an invalid argument, `aborted` by the signal, `device-lost`
+ * if the device is lost
  */
 export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {}): Promise<Calibration> => {
   if (typeof device?.createBuffer !== 'function') throw badArgument('device must be a GPUDevice');
@@ -81,7 +89,7 @@ export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {
   const adapter = describeAdapter(device.adapterInfo);
   const name = rememberedName(adapter, device, curve.name);
   const known = again ? null : await recall(store, name);
-  // the store may have taken its time
+  // the store may have taken long
   checkpoint();
   if (known !== null) return known;
 
@@ -93,7 +101,7 @@ export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {
     const problem = adapter.software ? makeProblem(curve, LEAST_SIZE) : await chooseProblem(device, curve, tried);
     found = await search({
       prepare: (tuning) => prepare(device, curve, tuning, problem),
-      // SwiftShader writes dot products out, in code that its compiler may not survive
+      // SwiftShader expands dot products into code that may crash its compiler
       offers: ({ fieldProduct }) => !adapter.software || fieldProduct !== 'dot4',
       budgetMs: BUDGET_MS,
       checkpoint,

@@ -4,7 +4,7 @@ import { checkTuning } from '../msm/plan/check-tuning.js';
 import { version } from '../version.js';
 import type { CalibrationStore } from './store.js';
 
-/** Limits that defaults are derived from. */
+/** Limits from which defaults of knobs derive. */
 const limitNames = [
   'maxStorageBufferBindingSize',
   'maxBufferSize',
@@ -13,7 +13,10 @@ const limitNames = [
   'maxComputeWorkgroupStorageSize',
 ] as const;
 
-/** What a result is remembered by; null for an adapter that does not say its name, as every other such adapter would find it. */
+/**
+ * Returns the key of a result in a store; null for an adapter without a name, which others could
+ * not be told from.
+ */
 export const rememberedName = (
   adapter: AdapterDescription,
   { limits, features }: Pick<GPUDevice, 'limits' | 'features'>,
@@ -25,12 +28,15 @@ export const rememberedName = (
   return JSON.stringify([version, curve, ...name, limitNames.map((limit) => limits[limit]), [...features].sort()]);
 };
 
-/** Whether any setting worked; else whatever was in the way is to be tried again, and not to be remembered. */
+/**
+ * Returns whether any setting worked. A failure of all settings is not remembered, so that it is
+ * tried again.
+ */
 const hasWorked = ({ trials }: Calibration): boolean => trials.some(({ ms }) => ms !== null);
 
-/** What a store remembers under a name, if it is what one would have written there. */
+/** Reads a result from a store; null if there is none, or it is not a valid result. */
 export const recall = async (store: CalibrationStore | null, name: string | null): Promise<Calibration | null> => {
-  if (store === null || name === null) return null;
+  if (!store || !name) return null;
   try {
     const text = await store.get(name);
     if (text === null) return null;
@@ -41,13 +47,13 @@ export const recall = async (store: CalibrationStore | null, name: string | null
   }
 };
 
-/** Where it cannot be remembered, that costs the next one time, and nobody anything else. */
+/** Writes a result to a store. Ignores errors of the store: the next calibration measures again. */
 export const remember = async (
   store: CalibrationStore | null,
   name: string | null,
   calibration: Calibration,
 ): Promise<void> => {
-  if (store === null || name === null || !hasWorked(calibration)) return;
+  if (!store || !name || !hasWorked(calibration)) return;
   try {
     await store.set(name, JSON.stringify(calibration));
   } catch {}

@@ -6,7 +6,7 @@ import { mod } from '../field/modulus.js';
 import { publicPoint } from '../msm/stages/combine-windows.js';
 import { Random } from './random.js';
 
-/** An MSM whose result is known: points i·G, so that the sum is (Σ s_i·i)·G. */
+/** An MSM with a known answer: the points are i·G, so the sum is (Σ s_i·i)·G. */
 export interface Problem {
   readonly n: number;
   readonly points: Uint8Array<ArrayBuffer>;
@@ -14,9 +14,9 @@ export interface Problem {
   readonly expected: AffinePoint<Coordinate>;
 }
 
-/** @param n a power of two, 16 at least */
+/** Makes an MSM of n points, of which n/16 are distinct. @param n a power of two, 16 or more */
 export const makeProblem = (curve: CurveContext, n: number): Problem => {
-  // few enough to compute at once, many enough that hardly any two in a bucket are equal
+  // few enough to compute quickly, and enough that equal points rarely meet in a bucket
   const distinct = n / 16;
   const multiples: AffinePoint<Coordinate>[] = [];
   let sum: Jacobian = infinityOf(curve);
@@ -24,7 +24,7 @@ export const makeProblem = (curve: CurveContext, n: number): Problem => {
     sum = addAffine(curve, sum, curve.generator);
     multiples.push(publicPoint(curve, toAffine(curve, sum)));
   }
-  const random = new Random(0x243f6a88); // π, as good as any
+  const random = new Random(0x243f6a88); // the first fractional bits of π
   const scalars = Array.from({ length: n }, () => {
     let scalar = 0n;
     for (let bits = 0; bits < curve.scalarBits; bits += 32) scalar = (scalar << 32n) | BigInt(random.u32());

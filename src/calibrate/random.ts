@@ -1,13 +1,16 @@
-/** Numbers that look random and repeat: a Weyl sequence through the finaliser of MurmurHash3 (A. Appleby). For samples, not for secrets. */
+/**
+ * Reproducible pseudo-random numbers: a Weyl sequence through the finaliser of MurmurHash3 (A.
+ * Appleby). Not for secrets.
+ */
 export class Random {
   #weyl: number;
 
-  /** @param seed an integer; its low 32 bits count */
+  /** @param seed an integer; its low 32 bits are used */
   constructor(seed: number) {
     this.#weyl = seed >>> 0;
   }
 
-  /** An integer in [0, 2^32). */
+  /** Returns an integer in [0, 2^32). */
   u32(): number {
     this.#weyl = (this.#weyl + 0x9e3779b9) >>> 0;
     let h = this.#weyl;
@@ -16,7 +19,10 @@ export class Random {
     return (h ^ (h >>> 16)) >>> 0;
   }
 
-  /** An integer in [0, bound); for bounds far below 2^32, of which none is more likely than another by more than bound / 2^32. */
+  /**
+   * Returns an integer in [0, bound). The bias is at most bound / 2^32, so `bound` should be far
+   * below 2^32.
+   */
   below(bound: number): number {
     return Math.floor((this.u32() / 2 ** 32) * bound);
   }

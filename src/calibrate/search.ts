@@ -1,4 +1,4 @@
-/** Which settings are tried, and which of them wins. Knows no device: only settings that can be timed. */
+/** The search for the fastest setting. It knows no device, only settings that can be timed. */
 import type { CalibrationTrial } from '../api/calibration.js';
 import type { Tuning } from '../api/tuning.js';
 import { fieldProducts } from '../field/modulus.js';
@@ -6,8 +6,9 @@ import { leastPairs, median, ratioOfMedians } from './statistics.js';
 import type { Trial } from './trial.js';
 
 /**
- * One knob after the other, the best so far kept: the product first, as everything else depends on it. Isolated products would
- * mispredict: registers are short in the walker, and not in a loop around one product.
+ * The rounds of a search: one knob a round, on top of the best setting so far. The field product
+ * comes first, because all other knobs depend on it. Timing a product alone would mislead:
+ * registers are scarce in the walker, and not in a loop around one product.
  */
 const rounds: readonly (readonly Partial<Tuning>[])[] = [
   fieldProducts.map((fieldProduct) => ({ fieldProduct })),
@@ -16,75 +17,87 @@ const rounds: readonly (readonly Partial<Tuning>[])[] = [
   [{ walkerThreadsPerWorkgroup: 32 }, { walkerThreadsPerWorkgroup: 64 }, { walkerThreadsPerWorkgroup: 128 }],
 ];
 
-/** Times of a setting, at most, in a round: more pairs say hardly more. */
+/** The most times that a setting is timed in a round. More pairs hardly narrow the interval. */
 const MOST_PAIRS = 24;
 
-/** MSMs that a search times at least: in each round the defaults, the best so far and all changes but the one that is there; then the two again. */
+/**
+ * The least number of MSMs that a search times. Each round times the defaults, the best setting and
+ * all changes except the present one; the final times the best setting and the defaults.
+ */
 export const leastRuns = leastPairs * (rounds.reduce((sum, { length }) => sum + length + 1, 0) + 2);
 
-/** What must be gained for a knob to leave its default. */
+/** A knob leaves its default only if the ratio of the medians is below this. */
 const WORTHWHILE = 0.97;
 
-/** Whether b is faster than a: the interval says so, and it is worth a change. */
+/**
+ * Returns whether b is faster than a: by the confidence interval, and by enough to be worth a
+ * change.
+ */
 const wins = (a: readonly number[], b: readonly number[]): boolean => {
   const { ratio, verdict } = ratioOfMedians(a, b, { resamples: 2000 });
   return verdict === 'B is faster' && ratio < WORTHWHILE;
 };
 
-/** A setting, and its times in every round so far: in pairs with those of the defaults. */
+/** A setting with its times of all rounds so far, in pairs with the times of the defaults. */
 interface Contender extends Trial {
   readonly pairs: { readonly standard: number[]; readonly own: number[] };
 }
 
 export interface SearchOptions {
-  /** A setting, ready to be timed; null where it does not work. */
+  /** Prepares a setting for timing; resolves to null if the setting does not work. */
   prepare(tuning: Partial<Tuning>): Promise<Trial | null>;
-  /** Whether a change is worth a try on this device; every one if left out. */
+  /** Returns whether to try a change on this device. Default: every change is tried. */
   offers?(change: Partial<Tuning>): boolean;
-  /** What all timed MSMs together may take, in milliseconds; each setting is timed `leastPairs` times a round even so. */
+  /**
+   * Time that all timed MSMs together may take, in ms. Each setting is timed `leastPairs` times a
+   * round in any case.
+   */
   readonly budgetMs: number;
-  /** Throws if there is no point in going on. */
+  /** Throws to end the search. */
   checkpoint(): void;
   onProgress?: ((progress: { readonly done: number; readonly total: number }) => void) | undefined;
 }
 
-/** What a search tried, and what won. */
+/** The result of a search. */
 export interface Found {
   readonly tuning: Partial<Tuning>;
   readonly trials: readonly CalibrationTrial[];
 }
 
-/**
- * Tries knob after knob. All settings of a round run in turn, so that what slows a machine down meets all of them; one takes the place
- * of the best so far if the interval of their pairs says that it is faster. What is the best in the end runs in turn with the defaults once
- * more, and wins if these pairs say so, and all of all rounds: in the rounds it was the luckiest of many. Where the defaults do not work, the first setting that does stands for them.
- */
-export const search = async (options: SearchOptions): Promise<Found> => {
-  const { prepare, offers = () => true, budgetMs, checkpoint, onProgress } = options;
-  const offered = rounds.map((round) => round.filter(offers));
-  const contenders: Contender[] = [];
-  const failed: CalibrationTrial[] = [];
-  const total = offered.reduce((sum, { length }) => sum + length, 0) + 1;
-  let [spent, done] = [0, 0];
-  const tell = (): void => onProgress?.({ done: ++done, total });
+/** The settings of a search: prepared, timed in turn, and destroyed. */
+class Contenders {
+  readonly #options: SearchOptions;
+  readonly #all = new Set<Contender>();
+  readonly #failed: CalibrationTrial[] = [];
+  /** Time of all timed MSMs so far, in ms. */
+  #spent = 0;
 
-  const attempt = async (tuning: Partial<Tuning>): Promise<Contender | null> => {
-    checkpoint();
-    const trial = await prepare(tuning);
-    if (trial === null) {
-      failed.push({ tuning, ms: null });
+  constructor(options: SearchOptions) {
+    this.#options = options;
+  }
+
+  /** Prepares a setting; resolves to null if it does not work. */
+  async prepare(tuning: Partial<Tuning>): Promise<Contender | null> {
+    this.#options.checkpoint();
+    const trial = await this.#options.prepare(tuning);
+    if (!trial) {
+      this.#failed.push({ tuning, ms: null });
       return null;
     }
     const contender = { ...trial, pairs: { standard: [], own: [] } };
-    contenders.push(contender);
+    this.#all.add(contender);
     return contender;
-  };
+  }
 
-  /** Has settings run in turn, there and back; what each took. One that was wrong once is out. */
-  const race = async (running: readonly Contender[], racesLeft: number): Promise<Map<Contender, number[]>> => {
+  /**
+   * Times settings in turn, alternately forwards and backwards, and returns their times. Excludes a
+   * setting after its first wrong result. The first setting stands for the defaults.
+   */
+  async race(running: readonly Contender[], racesLeft: number): Promise<Map<Contender, number[]>> {
+    const { budgetMs, checkpoint } = this.#options;
     const times = new Map(running.map((contender) => [contender, [] as number[]]));
-    const share = (budgetMs - spent) / racesLeft;
-    const before = spent;
+    const share = (budgetMs - this.#spent) / racesLeft;
+    const before = this.#spent;
     let turns = leastPairs;
     for (let turn = 0; turn < turns; turn++) {
       const order = [...times];
@@ -93,73 +106,104 @@ export const search = async (options: SearchOptions): Promise<Found> => {
         const ms = await contender.time();
         if (ms !== null) {
           own.push(ms);
-          spent += ms;
+          this.#spent += ms;
         } else {
           times.delete(contender);
-          contenders.splice(contenders.indexOf(contender), 1);
-          failed.push({ tuning: contender.tuning, ms });
+          this.#all.delete(contender);
+          this.#failed.push({ tuning: contender.tuning, ms });
           contender.destroy();
         }
       }
-      if (turn === 0) turns = Math.min(MOST_PAIRS, Math.max(leastPairs, Math.floor(share / (spent - before))));
+      if (turn === 0) {
+        turns = Math.min(MOST_PAIRS, Math.max(leastPairs, Math.floor(share / (this.#spent - before))));
+      }
     }
-    const standard = times.get(running[0] as Contender);
+    const standard = times.get(running[0] as Contender) ?? [];
     for (const [{ pairs }, own] of times) {
-      pairs.standard.push(...(standard ?? []));
+      pairs.standard.push(...standard);
       pairs.own.push(...own);
     }
     return times;
-  };
+  }
 
+  /** Frees all settings but some. Freeing a setting twice is harmless. */
+  destroy(...except: readonly Contender[]): void {
+    for (const contender of this.#all) if (!except.includes(contender)) contender.destroy();
+  }
+
+  trials(): CalibrationTrial[] {
+    return [...[...this.#all].map(trialOf), ...this.#failed];
+  }
+}
+
+/** Times of the settings in a race. */
+type Times = ReadonlyMap<Contender, readonly number[]>;
+
+/** Returns the settings that beat `toBeat` in a race, the fastest first. */
+const winners = (times: Times, toBeat: Contender, others: readonly Contender[]): Contender[] => {
+  const timesOf = (contender: Contender): readonly number[] => times.get(contender) as readonly number[];
+  return others
+    .filter((other) => times.has(other) && times.has(toBeat) && wins(timesOf(toBeat), timesOf(other)))
+    .sort((a, b) => middle(timesOf(a)) - middle(timesOf(b)));
+};
+
+/**
+ * Searches for the fastest setting, knob after knob. All settings of a round run in turn, so that a
+ * slowdown of the machine hits all of them. A setting replaces the best one if the confidence
+ * interval of their pairs shows that it is faster. The winner then runs once more against the
+ * defaults, and is used if these pairs and the pairs of all rounds show that it is faster: in the
+ * rounds alone it may have been the luckiest of many. If the defaults do not work, the first setting
+ * that works stands for them.
+ */
+export const search = async (options: SearchOptions): Promise<Found> => {
+  const { prepare, offers = () => true, onProgress } = options;
+  const offered = rounds.map((round) => round.filter(offers));
+  const total = offered.reduce((sum, { length }) => sum + length, 0) + 1;
+  let done = 0;
+  const tell = (): void => onProgress?.({ done: ++done, total });
+  const contenders = new Contenders(options);
   try {
-    let standard = await attempt({});
+    let standard = await contenders.prepare({});
     let best = standard;
     for (const [index, round] of offered.entries()) {
       const others: Contender[] = [];
       for (const change of round) {
         const knobs = Object.entries(change) as [keyof Tuning, unknown][];
         if (knobs.some(([knob, value]) => best?.resolved[knob] !== value)) {
-          const other = await attempt({ ...best?.tuning, ...change });
-          if (other !== null) others.push(other);
+          const other = await contenders.prepare({ ...best?.tuning, ...change });
+          if (other) others.push(other);
           standard ??= other;
           best ??= other;
         }
         tell();
       }
-      if (standard === null || best === null) continue;
-      const times = await race([...new Set([standard, best, ...others])], rounds.length + 1 - index);
+      if (!standard || !best) continue;
+      const times = await contenders.race([...new Set([standard, best, ...others])], rounds.length + 1 - index);
       if (!times.has(standard)) {
-        // it was right before: nothing can be said of what was compared with it
+        // the setting worked before and failed now, so all comparisons with it are void
         const { tuning } = standard;
-        for (const { destroy } of contenders) destroy();
+        contenders.destroy();
         return await search({ ...options, prepare: async (other) => (isSame(other, tuning) ? null : prepare(other)) });
       }
       const toBeat: Contender = times.has(best) ? best : standard;
-      best = toBeat;
-      for (const other of others) {
-        const own = times.get(other);
-        if (own === undefined || other === toBeat || !wins(times.get(toBeat) as number[], own)) continue;
-        if (best === toBeat || middle(own) < middle(times.get(best) as number[])) best = other;
-      }
-      // a phone has no room for a dozen engines
-      for (const contender of contenders) if (contender !== standard && contender !== best) contender.destroy();
+      best = winners(times, toBeat, others)[0] ?? toBeat;
+      // a phone lacks the memory for a dozen engines
+      contenders.destroy(standard, best);
     }
-    if (standard !== null && best !== null && best !== standard) {
-      const times = await race([standard, best], 1);
-      const last = [times.get(standard), times.get(best)] as const;
-      const holds = last[0] !== undefined && last[1] !== undefined && wins(last[0], last[1]);
-      if (!holds || !wins(best.pairs.standard, best.pairs.own)) best = standard;
+    if (standard && best && best !== standard) {
+      const times = await contenders.race([standard, best], 1);
+      const [winner] = winners(times, standard, [best]);
+      if (!winner || !wins(best.pairs.standard, best.pairs.own)) best = standard;
     }
     tell();
-    const trials = contenders.map(told);
-    return { tuning: best?.tuning ?? {}, trials: [...trials, ...failed] };
+    return { tuning: best?.tuning ?? {}, trials: contenders.trials() };
   } finally {
-    for (const { destroy } of contenders) destroy();
+    contenders.destroy();
   }
 };
 
-/** A setting beside the defaults of its own turns. */
-const told = ({ tuning, pairs: { standard, own } }: Contender): CalibrationTrial => {
+/** Summarises a setting beside the defaults of the same turns. */
+const trialOf = ({ tuning, pairs: { standard, own } }: Contender): CalibrationTrial => {
   if (own.length === 0) return { tuning, ms: null };
   const { ratio, low, high } = ratioOfMedians(standard, own, { resamples: 2000 });
   return { tuning, ms: middle(own), defaults: { ms: middle(standard), ratio, low, high } };

@@ -1,15 +1,18 @@
-/** Where calibrations are remembered: texts by name. Either call may fail; then nothing is remembered, and nothing else happens. */
+/**
+ * A store of calibrations: texts by name. Errors of both methods are ignored; the calibration is
+ * then measured again.
+ */
 export interface CalibrationStore {
-  /** The text, or null if there is none. */
+  /** Returns the text of a name, or null if there is none. */
   get(name: string): Promise<string | null>;
-  /** Keeps the text in the place of what there was. */
+  /** Sets the text of a name. */
   set(name: string, text: string): Promise<void>;
 }
 
 const DATABASE = 'webgpu-msm';
 const TABLE = 'calibrations';
 
-/** What this needs of IndexedDB; the types of the DOM are not among those that the library is compiled with. */
+/** The used part of IndexedDB. The library is compiled without the types of the DOM. */
 interface Request {
   readonly result: unknown;
   readonly error: unknown;
@@ -38,7 +41,10 @@ const done = (request: Request): Promise<unknown> =>
     request.onblocked = () => reject(new Error('the database is blocked'));
   });
 
-/** Browsers may forbid to look, as in a sandboxed frame. */
+/**
+ * Returns IndexedDB, or undefined. Browsers may deny access to the property, as in a sandboxed
+ * frame.
+ */
 const findIndexedDb = (): IndexedDb | undefined => {
   try {
     return (globalThis as { indexedDB?: IndexedDb }).indexedDB;
@@ -47,7 +53,7 @@ const findIndexedDb = (): IndexedDb | undefined => {
   }
 };
 
-/** A store in the browser's IndexedDB, of the page's origin; null where there is none, as in Node. */
+/** Returns a store in the IndexedDB of the page's origin; null without IndexedDB, as in Node. */
 export const indexedDbStore = (): CalibrationStore | null => {
   const indexedDB = findIndexedDb();
   if (!indexedDB) return null;

@@ -1,30 +1,35 @@
 import type { Tuning } from '../api/tuning.js';
 import type { Curve, CurveContext } from '../curves/curve.js';
 import { MsmError } from '../errors.js';
-// of the entry, as users have it: it is built with this one, and the engine stays there
+// from the entry, so that the build leaves the engine in index.js
 import { createMsmEngine } from '../index.js';
 import { areSame } from '../msm/stages/combine-windows.js';
 import type { Problem } from './problem.js';
 
-/** A setting that works on a device. */
+/** A setting that works on a device. Holds an engine. */
 export interface Trial {
   readonly tuning: Partial<Tuning>;
-  /** All knobs, as this made of them. */
+  /** All knobs, as the engine resolved them. */
   readonly resolved: Tuning;
-  /** Milliseconds of one MSM, on the GPU where that is known; null if it came out wrong. */
+  /**
+   * Computes the MSM and returns its time in ms: GPU time with timestamps, else wall time; null for
+   * a wrong result.
+   */
   time(): Promise<number | null>;
-  /** Frees its memory; calling it twice is harmless. */
+  /** Frees the engine. Calling it twice is harmless. */
   destroy(): void;
 }
 
-/** Sets a device up with a setting, and compiles; null if that does not work here. */
+/**
+ * Creates an engine with a setting, and compiles; null if the setting does not work on the device.
+ */
 export const prepare = async (
   device: GPUDevice,
   curve: CurveContext,
   tuning: Partial<Tuning>,
   { points, scalars, expected }: Problem,
 ): Promise<Trial | null> => {
-  // over whichever field: points are bytes here
+  // points are bytes here, so the type of coordinates does not matter
   const constants = curve.constants as Curve;
   const engine = await createMsmEngine({
     curve: constants,
@@ -40,7 +45,7 @@ export const prepare = async (
       const run = engine.lastRun;
       if (run === null || !areSame(curve, result, expected)) return null;
       const busy = (run.timeline ?? []).reduce((sum, { ms }) => sum + ms, 0);
-      // clocks of browsers may be so coarse that a run takes no time
+      // the coarse clock of a browser may measure 0
       return busy > 0 ? busy : Math.max(run.wallMs, Number.MIN_VALUE);
     };
     // the first run compiles
@@ -48,7 +53,7 @@ export const prepare = async (
     const resolved = engine.lastRun?.tuning;
     if (right && resolved) return { tuning, resolved, time, destroy };
   } catch (error) {
-    // what a device cannot do is no error of the caller's; that the device is gone is
+    // a setting may exceed the device, but a lost device ends the calibration
     if (!(error instanceof MsmError) || error.code === 'device-lost' || error.code === 'destroyed') {
       destroy();
       throw error;

@@ -3,10 +3,10 @@ import { bls12377 } from './bls12-377.js';
 import type { KnownCurve } from './curve.js';
 
 /**
- * BLS12-377 G2, y² = x³ + 1 / u over F_p[u] / (u² + 5). The cofactor is about 2^501: points of the curve that are not in the group exist, and are taken
- * as they are.
+ * BLS12-377 G2, y² = x³ + 1 / u over F_p[u] / (u² + 5). The cofactor is about 2^501. Points of the
+ * curve outside of the group are accepted unless `checkSubgroup` is set.
  *
- * Source: as of G1 (bls12-377.ts); the twist and the generator are those of arkworks and gnark.
+ * Source: that of G1 (bls12-377.ts); the twist and the generator are those of arkworks and gnark.
  */
 export const bls12377G2: KnownCurve<Fp2> = {
   name: 'bls12-377 G2',
@@ -29,8 +29,10 @@ export const bls12377G2: KnownCurve<Fp2> = {
     },
   },
   encodings: ['ark', 'ark-compressed', 'gnark', 'gnark-compressed'],
-  // ψ, the Frobenius endomorphism on the twist, is s in the group, s being the seed: ψ² − t·ψ + p = 0 with t = s + 1, so that P is of an order that divides
-  // those of both curves over F_p and F_p² (Scott, https://eprint.iacr.org/2021/1130), whose only common factor is r
+  // ψ, the Frobenius endomorphism on the twist, is multiplication by the seed s in the group, and
+  // nowhere else: ψ² − t·ψ + p = 0 with t = s + 1, so ψ(P) = s·P implies that the order of P
+  // divides those of both curves, over F_p and over F_p², whose only common factor is r (Scott,
+  // https://eprint.iacr.org/2021/1130)
   membership: {
     multiple: 0x8508c00000000001n,
     x: {

@@ -1,10 +1,12 @@
 import type { KnownCurve } from './curve.js';
 
 /**
- * BLS12-377 G1, y² = x³ + 1. The cofactor is about 2^125: points of the curve that are not in the group exist, and are taken as they are.
+ * BLS12-377 G1, y² = x³ + 1. The cofactor is about 2^125. Points of the curve outside of the group
+ * are accepted unless `checkSubgroup` is set.
  *
- * Source: Bowe, Chiesa, Green, Miers, Mishra, Wu, "Zexe", https://eprint.iacr.org/2018/962, figure 16; p(x) and r(x) of the BLS12 family for
- * x = 0x8508c00000000001. The generator is that of arkworks and gnark.
+ * Source: Bowe, Chiesa, Green, Miers, Mishra, Wu, "Zexe", https://eprint.iacr.org/2018/962, figure
+ * 16; p(x) and r(x) of the BLS12 family for x = 0x8508c00000000001. The generator is that of
+ * arkworks and gnark.
  */
 export const bls12377: KnownCurve = {
   name: 'bls12-377',
@@ -17,7 +19,8 @@ export const bls12377: KnownCurve = {
     y: 0x01914a69c5102eff1f674f5d30afeec4bd7fb348ca3e52d96d182ad44fb82305c2fe3d3634a9591afd82de55559c8ea6n,
   },
   encodings: ['ark', 'ark-compressed', 'gnark', 'gnark-compressed'],
-  // φ, (x, y) to (β·x, y) with β³ = 1, is −s² in the group, s being the seed: φ² + φ + 1 = 0, and s⁴ − s² + 1 = r (Bowe, https://eprint.iacr.org/2019/814)
+  // φ: (x, y) to (β·x, y) with β³ = 1 is multiplication by −s² in the group, with the seed s: φ² +
+  // φ + 1 = 0, and s⁴ − s² + 1 = r (Bowe, https://eprint.iacr.org/2019/814)
   membership: {
     multiple: -(0x8508c00000000001n ** 2n),
     x: 0x1ae3a4617c510eabc8756ba8f8c524eb8882a75cc9bc8e359064ee822fb5bffd1e945779fffffffffffffffffffffffn,

@@ -3,8 +3,8 @@ import { bls12381 } from './bls12-381.js';
 import type { KnownCurve } from './curve.js';
 
 /**
- * BLS12-381 G2, y² = x³ + 4·(1 + u) over F_p[u] / (u² + 1). The cofactor is about 2^507: points of the curve that are not in the group exist, and are
- * taken as they are.
+ * BLS12-381 G2, y² = x³ + 4·(1 + u) over F_p[u] / (u² + 1). The cofactor is about 2^507. Points of
+ * the curve outside of the group are accepted unless `checkSubgroup` is set.
  *
  * Source: draft-irtf-cfrg-pairing-friendly-curves-11, section 4.2.1.
  */
@@ -26,8 +26,10 @@ export const bls12381G2: KnownCurve<Fp2> = {
     },
   },
   encodings: ['eip2537', 'zcash', 'zcash-compressed', 'ark', 'ark-compressed', 'gnark', 'gnark-compressed'],
-  // ψ, the Frobenius endomorphism on the twist, is s in the group, s being the seed: ψ² − t·ψ + p = 0 with t = s + 1, so that P is of an order that divides
-  // those of both curves over F_p and F_p² (Scott, https://eprint.iacr.org/2021/1130), whose only common factor is r
+  // ψ, the Frobenius endomorphism on the twist, is multiplication by the seed s in the group, and
+  // nowhere else: ψ² − t·ψ + p = 0 with t = s + 1, so ψ(P) = s·P implies that the order of P
+  // divides those of both curves, over F_p and over F_p², whose only common factor is r (Scott,
+  // https://eprint.iacr.org/2021/1130)
   membership: {
     multiple: -0xd201000000010000n,
     x: {

@@ -1,9 +1,11 @@
 import type { KnownCurve } from './curve.js';
 
 /**
- * BLS12-381 G1, y² = x³ + 4. The cofactor is about 2^126: points of the curve that are not in the group exist, and are taken as they are.
+ * BLS12-381 G1, y² = x³ + 4. The cofactor is about 2^126. Points of the curve outside of the group
+ * are accepted unless `checkSubgroup` is set.
  *
- * Source: draft-irtf-cfrg-pairing-friendly-curves-11, section 4.2.1; p(x) and r(x) of the BLS12 family for x = −0xd201000000010000.
+ * Source: draft-irtf-cfrg-pairing-friendly-curves-11, section 4.2.1; p(x) and r(x) of the BLS12
+ * family for x = −0xd201000000010000.
  */
 export const bls12381: KnownCurve = {
   name: 'bls12-381',
@@ -16,7 +18,8 @@ export const bls12381: KnownCurve = {
     y: 0x08b3f481e3aaa0f1a09e30ed741d8ae4fcf5e095d5d00af600db18cb2c04b3edd03cc744a2888ae40caa232946c5e7e1n,
   },
   encodings: ['eip2537', 'zcash', 'zcash-compressed', 'ark', 'ark-compressed', 'gnark', 'gnark-compressed'],
-  // φ, (x, y) to (β·x, y) with β³ = 1, is −s² in the group, s being the seed: φ² + φ + 1 = 0, and s⁴ − s² + 1 = r (Bowe, https://eprint.iacr.org/2019/814)
+  // φ: (x, y) to (β·x, y) with β³ = 1 is multiplication by −s² in the group, with the seed s: φ² +
+  // φ + 1 = 0, and s⁴ − s² + 1 = r (Bowe, https://eprint.iacr.org/2019/814)
   membership: {
     multiple: -(0xd201000000010000n ** 2n),
     x: 0x5f19672fdf76ce51ba69c6076a0f77eaddb3a93be6f89688de17d813620a00022e01fffffffefffen,

@@ -2,10 +2,11 @@ import type { Fp2 } from '../api/values.js';
 import type { KnownCurve } from './curve.js';
 
 /**
- * BN254 G2, y² = x³ + 3 / (9 + u) over F_p[u] / (u² + 1). The cofactor is about p: points of the curve that are not in the group exist, and are taken
- * as they are.
+ * BN254 G2, y² = x³ + 3 / (9 + u) over F_p[u] / (u² + 1). The cofactor is about p. Points of the
+ * curve outside of the group are accepted unless `checkSubgroup` is set.
  *
- * Source: EIP-197, https://eips.ethereum.org/EIPS/eip-197, "Definition of the groups" (P2 is the generator).
+ * Source: EIP-197, https://eips.ethereum.org/EIPS/eip-197, "Definition of the groups" (P2 is the
+ * generator).
  */
 export const bn254G2: KnownCurve<Fp2> = {
   name: 'bn254 G2',
@@ -28,8 +29,9 @@ export const bn254G2: KnownCurve<Fp2> = {
     },
   },
   encodings: ['eip196', 'ark', 'ark-compressed', 'gnark', 'gnark-compressed', 'aztec'],
-  // ψ, the Frobenius endomorphism on the twist, is 6·u² = t − 1 in the group: ψ² − t·ψ + p = 0, so that (p + 1 − t)·P = r·P = 0
-  // (El Housni, Guillevic, Piellard, https://eprint.iacr.org/2022/352)
+  // ψ, the Frobenius endomorphism on the twist, is multiplication by 6·u² = t − 1 in the group, and
+  // nowhere else: ψ² − t·ψ + p = 0, so ψ(P) = (t − 1)·P implies (p + 1 − t)·P = r·P = 0 (El Housni,
+  // Guillevic, Piellard, https://eprint.iacr.org/2022/352)
   membership: {
     multiple: 6n * 4965661367192848881n ** 2n,
     x: {

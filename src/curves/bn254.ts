@@ -1,11 +1,13 @@
 import type { Curve } from './curve.js';
 
 /**
- * BN254 G1, y² = x³ + 3. Also called alt_bn128, BN128 (in snarkjs and Ethereum's precompiles) and bn256; not the BN254 of Nogami
- * et al. 128-bit security was claimed, about 100 bits are left (Kim–Barbulescu 2016). The cofactor is 1, so every point of the
- * curve is in the group.
+ * BN254 G1, y² = x³ + 3. Other names are alt_bn128, BN128 (in snarkjs and Ethereum's precompiles)
+ * and bn256. It is not the BN254 of Nogami et al. Its security is about 100 bits, not the 128 once
+ * claimed (Kim and Barbulescu 2016). The cofactor is 1, so every point of the curve is in the
+ * group.
  *
- * Source: EIP-196, https://eips.ethereum.org/EIPS/eip-196; p(u) and r(u) for u = 4965661367192848881.
+ * Source: EIP-196, https://eips.ethereum.org/EIPS/eip-196; p(u) and r(u) for u =
+ * 4965661367192848881.
  */
 export const bn254: Curve = {
   name: 'bn254',

@@ -6,71 +6,84 @@ import { primeField } from '../field/prime-field.js';
 import { ownOptions } from '../own-options.js';
 
 /**
- * A short Weierstrass curve y² = x³ + a·x + b over F_p, or `Curve<Fp2>` over a field of p² elements, as data. Nothing outside src/curves/ knows any
- * curve by name.
+ * The constants of a short Weierstrass curve y² = x³ + a·x + b: `Curve` over F_p, or `Curve<Fp2>`
+ * over a field of p² elements.
  */
 export interface Curve<Of extends Coordinate = bigint> {
-  /** What errors call it, and calibrations are remembered by. */
+  /** The name of the curve in errors, and in the keys of stored calibrations. */
   readonly name: string;
   /** The prime of the base field, 46 to 414 bits. */
   readonly p: bigint;
-  /** The order r of the group that scalars are reduced by; at most 256 bits. `checkSubgroup` needs a prime, all else does not. */
+  /**
+   * The group order r, in [3, 2^256). Scalars are reduced modulo r. `checkSubgroup` needs a prime
+   * r.
+   */
   readonly order: bigint;
-  /** u², where coordinates are pairs c0 + c1·u: a number from −6 to 6 that is no square modulo p. */
+  /** u² if coordinates are pairs c0 + c1·u: a number from −6 to 6 that is not a square modulo p. */
   readonly nonResidue?: Of extends bigint ? undefined : bigint;
-  /** Of numbers in [0, p). */
+  /** The coefficient a, of numbers in [0, p). */
   readonly a: Of;
-  /** Of numbers in [0, p), and not 0: the library writes infinity as (0, 0), which must not be a point of the curve. */
+  /**
+   * The coefficient b, of numbers in [0, p). Not 0: the library writes infinity as (0, 0), which
+   * must not be on the curve.
+   */
   readonly b: Of;
-  /** A point of the curve. */
+  /** A point of order r. */
   readonly generator: {
-    /** Of numbers in [0, p). */
+    /** Numbers in [0, p). */
     readonly x: Of;
-    /** Of numbers in [0, p). */
+    /** Numbers in [0, p). */
     readonly y: Of;
   };
-  /** Encodings of points that it has beside those of every curve. */
+  /** Encodings of points, besides those of every curve. */
   readonly encodings?: readonly SpecialEncoding[];
 }
 
 /**
- * By what points of the group of order r are told from others of the curve: k·P is what an endomorphism makes of P, for those and no others. It takes
- * (X, Y) to (x·X, y·Y), where pairs are conjugated first if it says so.
+ * A test of membership in the group of order r: a point P of the curve is in the group if and only
+ * if k·P = φ(P), for an endomorphism φ that takes (X, Y) to (x·X, y·Y). If `conjugates` is true, φ
+ * conjugates the pairs X and Y first.
  */
 export interface Membership<Of extends Coordinate = Coordinate> {
-  /** k, less than r from 0. */
+  /** The factor k, with |k| < r. */
   readonly multiple: bigint;
   readonly x: Of;
   readonly y: Of;
   readonly conjugates: boolean;
 }
 
-/** A curve by name. Of curves by their constants there is no such shortcut: nobody could tell if it were wrong. */
+/**
+ * A named curve. Constants of callers cannot have a membership test: the library could not check
+ * it.
+ */
 export interface KnownCurve<Of extends Coordinate = bigint> extends Curve<Of> {
-  /** Where the curve has other points than those of its group, and a test that is faster than r·P = 0. */
+  /** A membership test faster than r·P = 0, on curves with other points than those of the group. */
   readonly membership?: Membership<Of>;
-  /** What it is the image of. */
+  /** The twisted Edwards curve of which this curve is the image. */
   readonly edwards?: TwistedEdwards;
 }
 
-/** a·x² + y² = 1 + d·x²·y². */
+/** The constants of a twisted Edwards curve a·x² + y² = 1 + d·x²·y². */
 export interface TwistedEdwards {
   readonly a: bigint;
   readonly d: bigint;
   readonly generator: { readonly x: bigint; readonly y: bigint };
 }
 
-/** A curve by name, whose callers have points of that form; all else is computed on its image (edwards.ts). */
+/**
+ * A named twisted Edwards curve. Callers use its coordinates; the library computes on its image
+ * (edwards.ts).
+ */
 export interface EdwardsCurve extends Pick<Curve, 'name' | 'p' | 'order'> {
   readonly edwards: TwistedEdwards;
 }
 
-/** A curve over either kind of field. */
+/** A curve over F_p or over F_p². */
 export type AnyCurve = Curve | Curve<Fp2>;
 
-/** A curve with everything that is derived from it. */
+/** A curve with all values derived from its constants. */
 export interface CurveContext {
-  /** What it is derived from. */
+  /** The constants. */
   readonly constants: AnyCurve;
   readonly name: string;
   readonly p: bigint;
@@ -80,39 +93,45 @@ export interface CurveContext {
   readonly generator: { readonly x: Coordinate; readonly y: Coordinate };
   readonly encodings: NonNullable<Curve['encodings']>;
   readonly membership: Membership | undefined;
-  /** The form in which callers have its points, if that is another one. */
+  /** The twisted Edwards form of the points of callers, if that is their form. */
   readonly edwards: TwistedEdwards | undefined;
-  /** The prime. */
+  /** The prime field F_p. */
   readonly field: Modulus;
-  /** What coordinates are in. */
+  /** The field of coordinates. */
   readonly coordinates: Field;
-  /** λ: bits of the group order. */
+  /** λ, the bits of the group order. */
   readonly scalarBits: number;
   readonly scalarBytes: 32;
-  /** Whether `order` is that of the whole curve: then, and only then, s·P = (r − s)·(−P) for every point, and the shorter is taken. */
+  /**
+   * True if `order` is the order of the whole curve. Then s·P = (r − s)·(−P) for every point P of
+   * the curve, so the smaller one of s and r − s is used.
+   */
   readonly negatesScalars: boolean;
-  /** Bits of the largest number that decompose makes digits of: of ⌊r/2⌋ where scalars fold, of r − 1 elsewhere. */
+  /**
+   * Bits of the largest number that decompose splits into digits: ⌊r/2⌋ if `negatesScalars`, else r
+   * − 1.
+   */
   readonly signedBits: number;
-  /** x‖y. */
+  /** Bytes of x‖y. */
   readonly pointBytes: number;
   readonly pointWords: number;
 }
 
-/** The same curve, computed on with other products. */
+/** Returns the same curve with another kind of field product. */
 export const withProduct = (curve: CurveContext, product: FieldProduct): CurveContext => {
   if (product === curve.field.product) return curve;
   const field = modulus(curve.p, product, curve.coordinates.degree);
   return { ...curve, field, coordinates: curve.coordinates.over(field) };
 };
 
-/** What an equation is made of. */
+/** The field and the coefficients of a curve equation. */
 export type Equation = Pick<CurveContext, 'coordinates' | 'a' | 'b'>;
 
-/** x³ + a·x + b, of which y is a root. */
+/** Returns x³ + a·x + b, which is y². */
 export const cubic = ({ coordinates: f, a, b }: Equation, x: Coordinate): Coordinate =>
   f.sum(f.product(f.sum(f.product(x, x), a), x), b);
 
-/** Whether (x, y) satisfies the curve's equation. */
+/** Returns whether (x, y) satisfies the curve's equation. */
 export const isOnCurve = (curve: Equation, x: Coordinate, y: Coordinate): boolean => {
   const f = curve.coordinates;
   return f.isZero(f.difference(f.product(y, y), cubic(curve, x)));
@@ -120,14 +139,16 @@ export const isOnCurve = (curve: Equation, x: Coordinate, y: Coordinate): boolea
 
 const bitLength = (value: bigint): number => value.toString(2).length;
 
-/** What an object of the caller's has where a coordinate belongs; untyped JavaScript may have anything there. */
+/** Copies a coordinate of a caller. Untyped JavaScript may pass any value. */
 const copied = <Of extends Coordinate>(given: Of): Of => {
   if (typeof given !== 'object' || given === null) return given;
   const { c0, c1 } = given;
   return { c0, c1 } as Of;
 };
 
-/** A copy, for which each constant is read once, wherever it is: an object of a class may have them as getters. */
+/**
+ * Copies the constants of a caller. Reads each once, because an object of a class may have getters.
+ */
 export const constantsOf = (given: AnyCurve): AnyCurve => {
   const { name, p, order, nonResidue, a, b, generator, encodings } = ownOptions(given) as Curve<Coordinate>;
   const [x, y] = [generator?.x, generator?.y];
@@ -143,17 +164,19 @@ export const constantsOf = (given: AnyCurve): AnyCurve => {
   } as AnyCurve;
 };
 
-/** Makes the field of p² elements. */
+/** Makes the field of p² elements with u² = nonResidue. */
 export type Extension = (prime: Modulus, nonResidue: bigint) => Field;
 
-/** The numbers of a coordinate, by the names that errors call them. */
+/** Returns the numbers of a coordinate with their names in errors. */
 export const numbersOf = (name: string, value: unknown, degree: Degree): [string, unknown][] =>
   degree === 1
     ? [[name, value]]
     : (['c0', 'c1'] as const).map((c) => [`${name}.${c}`, (value as Partial<Fp2> | undefined | null)?.[c]]);
 
 /**
- * @param extension for curves with a `nonResidue`
+ * Derives a context from the constants of a curve, and checks them.
+ *
+ * @param extension required for curves with a `nonResidue`
  * @throws MsmError `bad-argument` naming the constant that is wrong
  */
 export const curveContext = (given: AnyCurve, extension?: Extension): CurveContext => {
@@ -185,12 +208,12 @@ export const curveContext = (given: AnyCurve, extension?: Extension): CurveConte
   for (const [name, value] of coefficients as [string, bigint][]) {
     if (value < 0n || value >= p) throw badArgument(`${where}: ${name} must be in [0, p)`);
   }
-  if (elements.isZero(b)) throw badArgument(`${where}: b = 0 is not supported, as (0, 0) stands for infinity`);
+  if (elements.isZero(b)) throw badArgument(`${where}: b = 0 is not supported, because (0, 0) represents infinity`);
   if (order < 3n || order >> 256n !== 0n) throw badArgument(`${where}: order must be in [3, 2^256)`);
   if (!isOnCurve({ coordinates: elements, a, b }, x, y)) {
     throw badArgument(`${where}: the generator is not on the curve`);
   }
-  // Hasse: |r − q − 1| ≤ 2·√q
+  // the whole curve has order r if and only if |r − q − 1| ≤ 2·√q (Hasse)
   const q = elements.size;
   const negatesScalars = (order - q - 1n) ** 2n <= 4n * q;
   return {

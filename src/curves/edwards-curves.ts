@@ -1,9 +1,10 @@
-/** Curves of twisted Edwards form that provers commit on. */
+/** Curves of twisted Edwards form, which provers use for commitments and hashes. */
 import type { EdwardsCurve } from './curve.js';
 
 /**
- * Baby Jubjub over BN254's scalar field, in the form of circomlib, a = 168700; arkworks and gnark have others. The cofactor is 8, and the generator
- * that of the group of order r, which EIP-2494 calls the base point.
+ * Baby Jubjub over BN254's scalar field, in the form of circomlib with a = 168700; arkworks and
+ * gnark use other forms. The cofactor is 8. The generator has order r; EIP-2494 calls it the base
+ * point.
  *
  * Source: EIP-2494, https://eips.ethereum.org/EIPS/eip-2494
  */
@@ -26,7 +27,8 @@ const p = 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001n;
 /**
  * Jubjub over BLS12-381's scalar field. The cofactor is 8.
  *
- * Source: Zcash protocol specification, section 5.4.9.3, "Jubjub"; the generator is that of arkworks, gnark and the crate `jubjub`.
+ * Source: Zcash protocol specification, section 5.4.9.3, "Jubjub"; the generator is that of
+ * arkworks, gnark and the crate `jubjub`.
  */
 export const jubjub: EdwardsCurve = {
   name: 'jubjub',
@@ -43,7 +45,8 @@ export const jubjub: EdwardsCurve = {
 };
 
 /**
- * Bandersnatch over BLS12-381's scalar field. The cofactor is 4. −5 is no square: points outside the group may have sums without affine coordinates.
+ * Bandersnatch over BLS12-381's scalar field. The cofactor is 4. a = −5 is not a square, so sums of
+ * points outside of the group may lack affine coordinates.
  *
  * Source: Masson, Sanso, Zhang, "Bandersnatch", https://eprint.iacr.org/2021/1152, section 3
  */

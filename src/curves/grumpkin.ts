@@ -1,9 +1,11 @@
 import type { Curve } from './curve.js';
 
 /**
- * Grumpkin, y² = x³ − 17: its field is that of BN254's scalars, and its scalars are BN254's field. The cofactor is 1.
+ * Grumpkin, y² = x³ − 17. Its base field is BN254's scalar field, and its scalar field BN254's base
+ * field. The cofactor is 1.
  *
- * Source: https://hackmd.io/@aztec-network/ByzgNxBfd#2-Grumpkin---A-curve-on-top-of-BN-254-for-SNARK-efficient-group-operations
+ * Source:
+ * https://hackmd.io/@aztec-network/ByzgNxBfd#2-Grumpkin---A-curve-on-top-of-BN-254-for-SNARK-efficient-group-operations
  */
 export const grumpkin: Curve = {
   name: 'grumpkin',

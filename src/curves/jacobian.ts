@@ -2,8 +2,10 @@ import type { Coordinate } from '../api/values.js';
 import type { Equation } from './curve.js';
 
 /**
- * Points on the CPU: plain BigInts, or pairs of them, in Jacobian coordinates (X : Y : Z) with x = X/Z², y = Y/Z³; infinity has Z = 0.
- * For the fold of an MSM, for small ones altogether, and for the CPU twins; every exceptional case is handled. Coordinates are not reduced.
+ * A point on the CPU, in Jacobian coordinates (X : Y : Z) with x = X/Z² and y = Y/Z³; infinity has
+ * Z = 0. Coordinates are BigInts or pairs of them, not reduced. The functions below handle every
+ * exceptional case. They combine the windows of an MSM, and compute small MSMs and references of
+ * tests.
  */
 export interface Jacobian {
   readonly x: Coordinate;
@@ -14,11 +16,13 @@ export interface Jacobian {
 /** An affine point, or null for infinity. */
 export type Affine = { readonly x: Coordinate; readonly y: Coordinate } | null;
 
+/** Returns infinity. */
 export const infinityOf = ({ coordinates: { zero, one } }: Equation): Jacobian => ({ x: one, y: one, z: zero });
 
+/** Returns whether a point is infinity. */
 export const isInfinity = ({ coordinates }: Equation, { z }: Jacobian): boolean => coordinates.isZero(z);
 
-/** 2P; `dbl-2007-bl` of the Explicit-Formulas Database, any a. */
+/** Returns 2P for any a; `dbl-2007-bl` of the Explicit-Formulas Database. */
 export const double = (curve: Equation, { x, y, z }: Jacobian): Jacobian => {
   const f = curve.coordinates;
   if (f.isZero(z) || f.isZero(y)) return infinityOf(curve);
@@ -32,7 +36,10 @@ export const double = (curve: Equation, { x, y, z }: Jacobian): Jacobian => {
   return { x: x3, y: y3, z: f.product(f.multiple(y, 2n), z) };
 };
 
-/** What additions have in common: of P = (u1, s1) and Q = (u2, s2) over the denominators that z, the product of both, stands for. */
+/**
+ * The common part of additions: P + Q with P = (u1, s1) and Q = (u2, s2) over common denominators
+ * z² and z³.
+ */
 const addOver = (
   curve: Equation,
   left: Jacobian,
@@ -52,7 +59,7 @@ const addOver = (
   return { x: x3, y: y3, z: f.product(z, h) };
 };
 
-/** P + Q with Q affine; `madd` of the Explicit-Formulas Database. */
+/** Returns P + Q with Q affine; `madd` of the Explicit-Formulas Database. */
 export const addAffine = (curve: Equation, left: Jacobian, right: Affine): Jacobian => {
   const f = curve.coordinates;
   if (right === null) return left;
@@ -62,7 +69,7 @@ export const addAffine = (curve: Equation, left: Jacobian, right: Affine): Jacob
   return addOver(curve, left, [left.x, left.y], scaled, left.z);
 };
 
-/** P + Q; `add-1998-cmo-2` of the Explicit-Formulas Database. */
+/** Returns P + Q; `add-1998-cmo-2` of the Explicit-Formulas Database. */
 export const add = (curve: Equation, left: Jacobian, right: Jacobian): Jacobian => {
   const f = curve.coordinates;
   if (f.isZero(left.z)) return right;
@@ -74,7 +81,7 @@ export const add = (curve: Equation, left: Jacobian, right: Jacobian): Jacobian 
   return addOver(curve, left, over(left, right), over(right, left), f.product(left.z, right.z));
 };
 
-/** −P. */
+/** Returns −P, with a reduced y. */
 export const negated = <Point extends { readonly y: Coordinate }>(
   { coordinates: f }: Equation,
   point: Point,
@@ -83,7 +90,7 @@ export const negated = <Point extends { readonly y: Coordinate }>(
   y: f.reduced(f.multiple(point.y, -1n)),
 });
 
-/** k·P for k ≥ 0, by double and add; not in constant time. */
+/** Returns k·P for k ≥ 0, by double and add; not in constant time. */
 export const multiply = (curve: Equation, k: bigint, point: Affine): Jacobian => {
   let sum = infinityOf(curve);
   for (const bit of k.toString(2)) {
@@ -93,6 +100,7 @@ export const multiply = (curve: Equation, k: bigint, point: Affine): Jacobian =>
   return sum;
 };
 
+/** Returns reduced affine coordinates; null for infinity. */
 export const toAffine = (curve: Equation, { x, y, z }: Jacobian): Affine => {
   const f = curve.coordinates;
   if (f.isZero(z)) return null;

@@ -3,17 +3,18 @@ import { type CurveContext, isOnCurve, type TwistedEdwards } from './curve.js';
 import { isOnEdwards } from './edwards.js';
 import { type PointSource, type RootSign, rootFor } from './point-source.js';
 
-/** Bytes as a number; those of other tools may have the most significant one first. */
+/** Returns the number that bytes encode, in either byte order. */
 const numberOf = (bytes: Uint8Array, bigEndian: boolean): bigint => {
   const digits = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0'));
   return BigInt(`0x${(bigEndian ? digits : digits.reverse()).join('')}`);
 };
 
-/** How bytes may be numbers. */
+/** Byte order of a number. */
 type Order = 'little-endian' | 'big-endian';
+/** A format in which bytes may be a point, as errors name it. */
 export type PointFormat = `${Order} bytes` | `${Order} bytes in Montgomery form (R = 2^${number})`;
 
-/** Whether there is a point with the x of these bytes, and the sign. */
+/** Returns whether the curve has a point with the x and the sign of these bytes. */
 const isCompressed = (curve: CurveContext, given: Uint8Array, sign: RootSign): boolean => {
   const { coordinates: f, field } = curve;
   const numbers = Array.from({ length: f.degree }, (_, i) =>
@@ -25,7 +26,7 @@ const isCompressed = (curve: CurveContext, given: Uint8Array, sign: RootSign): b
   );
 };
 
-/** Whether these bytes are a point of the curve's own form. */
+/** Returns whether these bytes are a point of the curve in Edwards coordinates. */
 const isOfEdwards = ({ edwards, field, p }: CurveContext, source: PointSource): boolean => {
   const [x, y] = [0, field.bytes].map((at) => numberOf(source.bytes.subarray(at, at + field.bytes), false)) as [
     bigint,
@@ -36,8 +37,10 @@ const isOfEdwards = ({ edwards, field, p }: CurveContext, source: PointSource): 
 };
 
 /**
- * The format in which the bytes of one point are a point, if there is such a format. Other tools use 2^256
- * for coordinates of 32 bytes in Montgomery form, and so on. Of points that came in an encoding that was asked for, no other is tried.
+ * Returns the format in which the bytes of one point are a point of the curve; null if there is
+ * none. Errors use it to suggest the right encoding. Montgomery form is tried with R = 2^256 for
+ * coordinates of 32 bytes and R = 2^384 for 48, as other tools use it. If the caller named an
+ * encoding, only that one is tried.
  */
 export const formatOf = (curve: CurveContext, source: PointSource): PointFormat | null => {
   const { p, bytes } = curve.field;

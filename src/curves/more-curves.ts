@@ -1,61 +1,41 @@
-/** Groups besides BN254's G1, which index.js loads when one of them is asked for. */
-import type { Fp2 } from '../api/values.js';
-import { bls12377 } from './bls12-377.js';
-import { bls12377G2 } from './bls12-377-g2.js';
-import { bls12381 } from './bls12-381.js';
-import { bls12381G2 } from './bls12-381-g2.js';
-import { bn254G2 } from './bn254-g2.js';
-import type { AnyCurve, Curve, EdwardsCurve } from './curve.js';
-import { babyJubjub, bandersnatch, ed25519, jubjub } from './edwards-curves.js';
-import { grumpkin } from './grumpkin.js';
-import { type Group, type OwnName, type OwnNameOfEdwards, type OwnNameOfPair, owners } from './names.js';
-import { p256 } from './p256.js';
-import { pallas, vesta } from './pasta.js';
-import { secp256k1 } from './secp256k1.js';
+/**
+ * Look-ups in the registry. index.js loads this module when a curve other than BN254's G1 is asked
+ * for.
+ */
+import type { AnyCurve, EdwardsCurve } from './curve.js';
+import type { Group } from './names.js';
+import { registry } from './registry.js';
 
-/** By the names that the curves call themselves. */
-export const groups: Readonly<{
-  g1: Readonly<Record<Exclude<OwnName, 'bn254'>, Curve>>;
-  g2: Readonly<Record<OwnNameOfPair, Curve<Fp2>>>;
-}> = {
-  g1: {
-    'bls12-381': bls12381,
-    'bls12-377': bls12377,
-    grumpkin,
-    pallas,
-    vesta,
-    secp256k1,
-    p256,
-  },
-  g2: { bn254: bn254G2, 'bls12-381': bls12381G2, 'bls12-377': bls12377G2 },
+/** An entry as look-ups see it. */
+type Entry = { readonly aliases: readonly string[] } & { readonly [Name in Group]?: AnyCurve | EdwardsCurve | null };
+
+const entries: readonly (readonly [name: string, entry: Entry])[] = /* @__PURE__ */ Object.entries(registry);
+
+/**
+ * Returns the constants of a group of a curve; null if there is no such name, or the curve lacks
+ * the group.
+ */
+export const curveNamed = (name: string, group: Group): AnyCurve | EdwardsCurve | null =>
+  entries.find(([own, { aliases }]) => own === name || aliases.includes(name))?.[1][group] ?? null;
+
+/**
+ * Returns the name of the curve whose group satisfies a condition; null if there is none besides
+ * BN254's G1.
+ */
+export const nameOfCurve = (group: Group, isIt: (curve: AnyCurve | EdwardsCurve) => boolean): string | null => {
+  const found = entries.find(([, entry]) => {
+    const curve = entry[group] ?? null;
+    return curve !== null && isIt(curve);
+  });
+  return found?.[0] ?? null;
 };
 
-/** Those of twisted Edwards form, likewise. */
-export const edwardsCurves: Readonly<Record<OwnNameOfEdwards, EdwardsCurve>> = {
-  'baby-jubjub': babyJubjub,
-  jubjub,
-  bandersnatch,
-  ed25519,
-};
-
-const named: Readonly<Record<Group, Readonly<Partial<Record<string, AnyCurve | EdwardsCurve>>>>> = {
-  ...groups,
-  g1: { ...groups.g1, ...edwardsCurves },
-};
-
-/** Null: there is none. */
-export const curveNamed = (name: string, group: Group): AnyCurve | EdwardsCurve | null => {
-  if (!Object.hasOwn(owners, name)) return null;
-  const own = owners[name as keyof typeof owners];
-  return named[group][own] ?? null;
-};
-
-/** `bn254 (also BN254, bn128, alt_bn128)`, and so for every curve that has the group. */
+/**
+ * Lists the curves that have a group, with their aliases: `bn254 (also BN254, bn128, alt_bn128),
+ * …`.
+ */
 export const listNames = (group: Group): string =>
-  // those of BN254's G1 are in index.js
-  [...new Set(['bn254', ...Object.keys(named[group])])]
-    .map((own) => {
-      const aliases = Object.entries(owners).flatMap(([name, owner]) => (owner === own && name !== own ? name : []));
-      return aliases.length === 0 ? own : `${own} (also ${aliases.join(', ')})`;
-    })
+  entries
+    .filter(([, entry]) => entry[group] !== undefined)
+    .map(([name, { aliases }]) => (aliases.length === 0 ? name : `${name} (also ${aliases.join(', ')})`))
     .join(', ');

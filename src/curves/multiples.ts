@@ -1,19 +1,27 @@
-/** Sums of multiples of scalars modulo the order, in words: with BigInts they would take longer than a GPU takes for the MSM. */
+/**
+ * Sums of multiples of scalars modulo the order, on words of 32 bits: BigInts would take longer
+ * than the MSM on a GPU.
+ */
 import { digitsOf, readWords, writeWords } from '../field/modulus.js';
 import type { CurveContext } from './curve.js';
 
 const WORD = 2 ** 32;
 
-/** Factors are below: products with a word are exact as doubles then, and so is a sum of two. */
+/**
+ * Upper end of the range of factors. Products of a smaller factor and a word, and sums of two, are
+ * exact as doubles.
+ */
 export const FACTOR_END = 2 ** 20;
 
 /**
- * sums[i] ← sums[i] + factor · (scalars[i] mod r) mod r. What is taken off for it, r times an integer, is counted.
+ * Computes sums[i] ← (sums[i] + factor · (scalars[i] mod r)) mod r, and counts how often r is
+ * subtracted.
  *
- * @param sums words of scalars below r, one for each of `scalars`
- * @param scalars words in the public format, of any size
+ * @param sums scalars below r, one for each of `scalars`, in little-endian words; updated in place
+ * @param scalars scalars in [0, 2^256), in little-endian words
  * @param factor below `FACTOR_END`
- * @param wraps how often r was taken off each sum is added here, in the same format; null if nobody wants to know
+ * @param wraps receives the number of subtractions of each sum, added in the same format; null: not
+ * counted
  */
 export const addMultiples = (
   { order, scalarBytes }: CurveContext,

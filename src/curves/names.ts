@@ -1,58 +1,51 @@
-/** The names of curves: all that is known of a curve before it is loaded. */
+/**
+ * The names of curves and groups, derived from the registry. Types only: an import of them loads no
+ * constants.
+ */
+import type { EdwardsCurve } from './curve.js';
+import type { registry, Software } from './registry.js';
 
-/** What a curve calls itself. */
-export type OwnName = 'bn254' | 'bls12-381' | 'bls12-377' | 'grumpkin' | 'pallas' | 'vesta' | 'secp256k1' | 'p256';
+type Registry = typeof registry;
 
-/** Which of the groups of a pairing-friendly curve: that over F_p, or that over a field of p² elements. Other curves have the first. */
-export type Group = 'g1' | 'g2';
+/** The name that a curve's constants carry. */
+export type CurveName = keyof Registry;
 
-/** Of the curves by name, those that have both groups. */
-export type OwnNameOfPair = 'bn254' | 'bls12-381' | 'bls12-377';
+/** Names of the curves whose registry entry has a property. */
+type NamesWith<Property> = { [Name in CurveName]: Registry[Name] extends Property ? Name : never }[CurveName];
 
 /** Curves of twisted Edwards form. */
-export type OwnNameOfEdwards = 'baby-jubjub' | 'jubjub' | 'bandersnatch' | 'ed25519';
+export type EdwardsName = NamesWith<{ readonly g1: EdwardsCurve }>;
 
-/** Curves that `createMsmEngine` knows by name, by each of the names that they go by. */
-export type NamedCurve =
-  | 'bn254'
-  | 'BN254'
-  | 'bn128'
-  | 'alt_bn128'
-  | 'bls12-381'
-  | 'bls12381'
-  | 'bls12-377'
-  | 'bls12377'
-  | 'grumpkin'
-  | 'pallas'
-  | 'vesta'
-  | 'secp256k1'
-  | 'p256'
-  | 'secp256r1'
-  | 'baby-jubjub'
-  | 'babyjubjub'
-  | 'jubjub'
-  | 'bandersnatch'
-  | 'ed25519';
+/** Curves of short Weierstrass form. */
+export type WeierstrassName = Exclude<CurveName, EdwardsName>;
 
-/** Every name, and whose it is. */
-export const owners: Readonly<Record<NamedCurve, OwnName | OwnNameOfEdwards>> = {
-  bn254: 'bn254',
-  BN254: 'bn254',
-  bn128: 'bn254',
-  alt_bn128: 'bn254',
-  'bls12-381': 'bls12-381',
-  bls12381: 'bls12-381',
-  'bls12-377': 'bls12-377',
-  bls12377: 'bls12-377',
-  grumpkin: 'grumpkin',
-  pallas: 'pallas',
-  vesta: 'vesta',
-  secp256k1: 'secp256k1',
-  p256: 'p256',
-  secp256r1: 'p256',
-  'baby-jubjub': 'baby-jubjub',
-  babyjubjub: 'baby-jubjub',
-  jubjub: 'jubjub',
-  bandersnatch: 'bandersnatch',
-  ed25519: 'ed25519',
+/** Pairing-friendly curves, which have a second group. */
+export type PairingName = NamesWith<{ readonly g2: unknown }>;
+
+/** Curves that a software uses, by name. */
+export type CurvesOf<Name extends Software> = {
+  readonly [Own in CurveName as Registry[Own] extends { readonly software: readonly (infer Known)[] }
+    ? Name extends Known
+      ? Own
+      : never
+    : never]: Own;
 };
+
+/** Every name of a curve: its own and its aliases. */
+export type NameOf<Own extends CurveName> = Own | Registry[Own]['aliases'][number];
+
+/** The curves by all of their names. */
+type CurvesByName = { readonly [Own in CurveName as Own | Registry[Own]['aliases'][number]]: Own };
+
+/**
+ * Curves that `createMsmEngine` knows by name. Some have several names.
+ *
+ * @useDeclaredType
+ */
+export type NamedCurve = keyof CurvesByName;
+
+/**
+ * Group of a pairing-friendly curve: `g1` over F_p, `g2` over a field of p² elements. Other curves
+ * have `g1` alone.
+ */
+export type Group = 'g1' | 'g2';

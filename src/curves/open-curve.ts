@@ -14,7 +14,9 @@ import { isInfinity, multiply } from './jacobian.js';
 import { resolveCurve } from './named.js';
 import type { Group, NamedCurve } from './names.js';
 
-/** Parts of the library that named curves over a prime field do without. */
+/**
+ * Parts of the library that are loaded for curves of callers, curves over F_p², and Edwards curves.
+ */
 export interface Models {
   isPrime(p: bigint): boolean;
   readonly quadraticField: Extension;
@@ -24,10 +26,12 @@ export interface Models {
 const isEdwards = (curve: AnyCurve | EdwardsCurve): curve is EdwardsCurve => !('b' in curve);
 
 /**
- * The curve that a caller means, with all that is derived from it. Constants of the caller's own are checked as far as that is quick: GPU and
- * CPU would disagree where the order is not one, as either reduces scalars at another place.
+ * Resolves the curve of a caller, given by name or constants. Checks constants as far as that is
+ * quick: with a wrong order, GPU and CPU would return different sums, because they reduce scalars
+ * at different points.
  *
- * @param load brings what makes fields of p² elements and images of Edwards curves, where the curve has either
+ * @param load loads fields of p² elements, primality tests and images of Edwards curves, if the
+ * curve needs them
  * @throws MsmError `bad-argument` naming the constant that is wrong
  */
 export const openCurve = async (
@@ -43,14 +47,15 @@ export const openCurve = async (
     const curve = isEdwards(found) ? (await load()).weierstrassOf(found) : found;
     return curveContext(curve, curve.nonResidue === undefined ? undefined : (await load()).quadraticField);
   }
-  // constants are read at once: what becomes of the object afterwards does not matter
+  // read before the first await, so that later changes of the object have no effect
   const own = constantsOf(given);
   const where = `curve ${show(own.name)}`;
   if (group !== undefined && (group === 'g2') !== (own.nonResidue !== undefined)) {
-    throw badArgument(`${where}: its coordinates are not of group '${group}'; leave the group out`);
+    throw badArgument(`${where}: its coordinates are not those of group '${group}'; omit the group`);
   }
   const { isPrime, quadraticField } = await load();
-  // first: square roots modulo a composite may never end. What else is wrong with p is said below
+  // checked first, because square roots modulo a composite number may never end; other errors of p
+  // follow below
   if (
     typeof own.p === 'bigint' &&
     own.p % 2n === 1n &&
@@ -58,17 +63,17 @@ export const openCurve = async (
     own.p >> 414n === 0n &&
     !isPrime(own.p)
   ) {
-    throw badArgument(`${where}: p must be a prime, and ${own.p} is none`);
+    throw badArgument(`${where}: p must be a prime, but ${own.p} is not`);
   }
   const curve = curveContext(own, own.nonResidue === undefined ? undefined : quadraticField);
   const { order, generator } = curve;
   try {
     for (const product of fieldProducts) withProduct(curve, product).coordinates.view();
   } catch (error) {
-    throw badArgument(`${where}: there is no arithmetic for this p: ${(error as Error).message}`);
+    throw badArgument(`${where}: this p is not supported: ${(error as Error).message}`);
   }
   if (!isInfinity(curve, multiply(curve, order, generator))) {
-    throw badArgument(`${where}: order is not that of the generator: order times the generator is not infinity`);
+    throw badArgument(`${where}: order times the generator must be infinity`);
   }
   return curve;
 };

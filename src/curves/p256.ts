@@ -3,7 +3,7 @@ import type { Curve } from './curve.js';
 const p = 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffffn;
 
 /**
- * NIST P-256, also secp256r1 and prime256v1, y² = x³ − 3·x + b. The cofactor is 1.
+ * NIST P-256, also called secp256r1 and prime256v1, y² = x³ − 3·x + b. The cofactor is 1.
  *
  * Source: NIST SP 800-186, section 3.2.1.3, https://doi.org/10.6028/NIST.SP.800-186
  */

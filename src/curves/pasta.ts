@@ -1,7 +1,9 @@
 /**
- * Pallas and Vesta, both y² = x³ + 5, each over the field of the other's scalars. The cofactors are 1.
+ * Pallas and Vesta, both y² = x³ + 5. The base field of each is the scalar field of the other. The
+ * cofactors are 1.
  *
- * Source: Hopwood, "The Pasta Curves for Halo 2 and Beyond", https://electriccoin.co/blog/the-pasta-curves-for-halo-2-and-beyond/, and
+ * Source: Hopwood, "The Pasta Curves for Halo 2 and Beyond",
+ * https://electriccoin.co/blog/the-pasta-curves-for-halo-2-and-beyond/, and
  * https://github.com/zcash/pasta
  */
 import type { Curve } from './curve.js';
@@ -9,7 +11,7 @@ import type { Curve } from './curve.js';
 const p = 0x40000000000000000000000000000000224698fc094cf91b992d30ed00000001n;
 const q = 0x40000000000000000000000000000000224698fc0994a8dd8c46eb2100000001n;
 
-/** Over F_p, of order q. */
+/** Pallas, over F_p and of order q. */
 export const pallas: Curve = {
   name: 'pallas',
   p,
@@ -20,7 +22,7 @@ export const pallas: Curve = {
   encodings: ['ark', 'ark-compressed'],
 };
 
-/** Over F_q, of order p. */
+/** Vesta, over F_q and of order p. */
 export const vesta: Curve = {
   name: 'vesta',
   p: q,

@@ -1,4 +1,4 @@
-/** Points as they wait in main memory. */
+/** Points in main memory, as callers passed them. */
 import type { Coordinate, PointEncoding } from '../api/values.js';
 import { readElement, writeElement } from '../field/field.js';
 import { invert } from '../field/modulus.js';
@@ -7,25 +7,28 @@ import { type CurveContext, cubic } from './curve.js';
 import { imageOf } from './edwards.js';
 import type { Affine } from './jacobian.js';
 
-/** Bytes as little-endian words, which is what every machine with WebGPU has. */
+/** Returns a view of bytes as words. Every machine with WebGPU is little-endian. */
 export const wordsOf = (bytes: Uint8Array<ArrayBuffer>): Uint32Array =>
   new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
 
 /** Points in main memory. */
 export interface PointSource {
-  /** x‖y of each, little-endian. */
+  /** x‖y of each point, little-endian. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** What coordinates were multiplied by, modulo p, before they were written; 1 where they stand for themselves. */
+  /** Factor of the coordinates modulo p: R for Montgomery form, 1 for plain coordinates. */
   readonly scale: bigint;
-  /** As which they came. */
+  /** The encoding in which the caller passed the points. */
   readonly encoding: PointEncoding;
-  /** Of compressed points, by what y is told from −y: where it is, there is Y_EVEN or Y_ODD. */
+  /**
+   * How compressed points tell y from −y; the place of y then holds Y_EVEN or Y_ODD. Absent if
+   * points have both coordinates.
+   */
   readonly sign?: RootSign;
-  /** Of points of Edwards form, what their coordinates were multiplied by; `scale` is 1 then. */
+  /** Factor of Edwards coordinates; `scale` is 1 then. Absent for Weierstrass coordinates. */
   readonly edwards?: { readonly scale: bigint };
 }
 
-/** Writes a point as the library has it in memory; infinity is the zeros that are there. */
+/** Writes a point as x‖y in little-endian words. Leaves the zeros of a new array for infinity. */
 export const writePoint = (
   { coordinates: f, pointWords }: CurveContext,
   target: Uint32Array,
@@ -37,17 +40,19 @@ export const writePoint = (
   writeElement(f, target, index * pointWords + f.words, point.y);
 };
 
-/** Which of the two y of an x is meant: the odd one, or the larger one (of pairs by c1, unless it is 0). */
+/** How an encoding tells y from −y: by parity, or by size (of pairs by c1, unless it is 0). */
 export type RootSign = 'odd' | 'larger';
 
-/** What stands in the place of a y that is to be computed: the one that is even, or smaller, or the other one. */
+/** In the place of an unknown y: the even or smaller root is meant. */
 export const Y_EVEN = 1;
+/** In the place of an unknown y: the odd or larger root is meant. */
 export const Y_ODD = 2;
 
 /**
- * The y of a compressed point; null if no point has that x. The larger of y and −y is the one whose double is odd. A y of 0
- * is the smaller one, as all write it; arkworks reads it with either flag (`Affine::get_ys_from_x_unchecked`), which would be
- * a second encoding of one point.
+ * Returns the y of a compressed point; null if no point has that x. The larger one of y and −y is
+ * the one whose double is odd. y = 0 counts as smaller, as all software writes it. arkworks reads
+ * it with either flag (`Affine::get_ys_from_x_unchecked`), which would give one point two
+ * encodings.
  */
 export const rootFor = (curve: CurveContext, x: Coordinate, wanted: number, sign: RootSign): Coordinate | null => {
   const f = curve.coordinates;
@@ -59,10 +64,10 @@ export const rootFor = (curve: CurveContext, x: Coordinate, wanted: number, sign
   return leading % 2n === BigInt(wanted === Y_ODD) ? f.reduced(root) : f.reduced(f.multiple(root, -1n));
 };
 
-/** Roots and images that were computed: a small MSM on the CPU takes its points from here again and again. */
+/** Computed roots and images by source, for repeated small MSMs on the CPU. */
 const computed = new WeakMap<PointSource, Map<number, Affine>>();
 
-/** How points of a source are read. */
+/** Returns a function that reads a point of a source by its index. */
 export const readerOf = (curve: CurveContext, source: PointSource): ((index: number) => Affine) => {
   const { coordinates: f, p, pointWords } = curve;
   const { bytes, sign, edwards } = source;

@@ -1,9 +1,10 @@
 import type { Curve } from './curve.js';
 
 /**
- * secp256k1, y² = x³ + 7, of Bitcoin and Ethereum's accounts. The cofactor is 1.
+ * secp256k1, y² = x³ + 7, the curve of Bitcoin's and Ethereum's accounts. The cofactor is 1.
  *
- * Source: SEC 2: Recommended Elliptic Curve Domain Parameters, version 2.0, section 2.4.1, https://www.secg.org/sec2-v2.pdf
+ * Source: SEC 2: Recommended Elliptic Curve Domain Parameters, version 2.0, section 2.4.1,
+ * https://www.secg.org/sec2-v2.pdf
  */
 export const secp256k1: Curve = {
   name: 'secp256k1',

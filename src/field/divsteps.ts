@@ -5,41 +5,47 @@ import { type Limbs, range, StraightLine, type Term, tightLimb, within } from '.
 import { input, limbsOfWords, type Word, wordsOfLimbs } from './word-line.js';
 
 /**
- * The field inversion: Bernstein–Yang division steps ("Fast constant-time gcd computation and modular inversion", TCHES 2019/3)
- * in the half-delta variant, in batches.
+ * Field inversion by division steps (divsteps) in batches: Bernstein and Yang, "Fast constant-time gcd computation and modular
+ * inversion", TCHES 2019/3, in the half-delta variant.
  *
- * One batch does BATCH divsteps on the lowest limbs of f and g alone, gathers them in a 2×2 matrix with entries in
- * (−2^15, 2^15] and rows |u| + |v| ≤ 2^15, and then applies the matrix to f, g (exact shift by one limb) and to d, e (shift
- * modulo p). With limbs as wide as a batch the shift drops a limb and moves no bits.
+ * A batch runs BATCH divsteps on the lowest limbs of f and g alone, and collects them in a 2×2 matrix with entries in
+ * (−2^15, 2^15] and rows |u| + |v| ≤ 2^15. It then applies the matrix to f and g (an exact shift by one limb) and to d and e
+ * (a shift modulo p). Limbs are as wide as a batch, so the shift drops a limb and moves no bits.
  *
- * Bounds. f and g stay in [−p, p]. To clear its low limb, t = u·d + v·e gets m·p added with |m| ≤ 2^14: |t + m·p| / 2^15 is at most
- * p/2 more than the larger of |d| and |e|, so that after k batches both are at most (1 + k/2)·p, six bits more than p at the
- * lengths of this library. That is cheaper than keeping them down in every batch; the end takes off a multiple of p once.
+ * Bounds. f and g stay in [−p, p]. To clear its low limb, t = u·d + v·e gets m·p added with |m| ≤ 2^14. So |t + m·p| / 2^15
+ * exceeds the larger of |d| and |e| by at most p/2, and after k batches both are at most (1 + k/2)·p, six bits more than p at
+ * the lengths of this library. Reducing them in every batch would cost more; the end subtracts a multiple of p once.
  */
+/** Divsteps in a batch, and bits of a limb. */
 export const BATCH = 15;
 
+/** Bits of d and e beyond those of p: six for the bound above, and a sign. */
 const SPARE_BITS = 7;
 
+/** Constants of the inversion modulo one prime. */
 export interface DivstepConstants {
   /** Limbs of BATCH bits for f and g. */
   readonly shortLimbs: number;
-  /** The same for d and e. */
+  /** Limbs of BATCH bits for d and e. */
   readonly limbs: number;
-  /** Batches after which g = 0 for every input. */
+  /** Number of batches after which g = 0 for every input. */
   readonly batches: number;
+  /** p in balanced limbs. */
   readonly p: readonly number[];
-  /** R² mod p: e starts here instead of at 1, so that the inverse of a·R comes out as a⁻¹·R. */
+  /** R² mod p, the initial e. It takes the place of 1, so that the inverse of a·R is a⁻¹·R. */
   readonly start: readonly number[];
   /** −p⁻¹ mod 2^BATCH, balanced. */
   readonly minusInverse: number;
 }
 
+/** Derives the constants of a prime. */
 export const divstepConstants = (m: Modulus): DivstepConstants => {
   const limbs = Math.ceil((m.bits + SPARE_BITS) / BATCH);
-  // Divsteps that suffice for inputs of b bits with delta starting at 1/2: floor((45907·b + 26313) / 19929), b ≥ 46
-  // (P. Wuille, "Bounds on divsteps iterations in safegcd", github.com/sipa/safegcd-bounds).
-  // Some primes have elements that need the last batch (tests/divsteps.test.ts). For BN254 none is known: the bound asks for 586, of which 39
-  // batches would do 585, but no smaller one is proved.
+  // Sufficient divsteps for inputs of b ≥ 46 bits with delta starting at 1/2: floor((45907·b +
+  // 26313) / 19929) (P. Wuille, "Bounds on divsteps iterations in safegcd",
+  // github.com/sipa/safegcd-bounds). Elements modulo some primes need the last batch
+  // (tests/divsteps.test.ts). No such element is known for BN254, where the bound is 586 and 39
+  // batches do 585, but no smaller bound is proved.
   const divsteps = Math.floor((45907 * m.bits + 26313) / 19929);
   return {
     shortLimbs: Math.ceil((m.bits + 1) / BATCH),
@@ -52,31 +58,34 @@ export const divstepConstants = (m: Modulus): DivstepConstants => {
 };
 
 /**
- * Limbs from 0 up where carries are shifts, and so floors; limbs around 0 where they go through floats, which round. The top
- * limb has the sign either way.
+ * Declares the limbs of an input: non-negative if carries are shifts, which round down, and
+ * balanced if they go through floats, which round to nearest. The top limb has the sign in both
+ * cases.
  */
 const inputLimbs = (m: Modulus, program: StraightLine, name: string, limbs: number): void => {
   const limb = carriesThroughFloats(m) ? within(tightLimb(BATCH)) : { least: 0, most: 2 ** BATCH - 1 };
   for (const i of range(limbs)) program.input(`${name}.l${i}`, i < limbs - 1 ? limb : within(2 ** (BATCH - 1)));
 };
 
-/** f to begin with: p, in limbs of that kind. */
+/** Returns the initial f, which is p, in limbs of the same kind. */
 export const modulusLimbs = (m: Modulus): number[] =>
   (carriesThroughFloats(m) ? balancedDigits : digitsOf)(m.p, BATCH, divstepConstants(m).shortLimbs);
 
-/** Of what a batch makes another: f and g, d and e. */
+/** A pair that a batch updates: `short` is f and g, `wide` is d and e. */
 export type BatchPart = 'short' | 'wide';
 
-/** The limbs of f and g after a batch, or of d and e. */
+/** The program of a batch, with the limbs of its two results. */
 export interface BatchResult {
   readonly program: StraightLine;
   readonly result: readonly [string[], string[]];
 }
 
 /**
- * (f, g) or (d, e) times the matrix ((u, v), (q, r)) of a batch, divided by 2^BATCH: exactly for f and g; modulo p for d and e, by adding the
- * multiple of p that makes it exact. The two take turns limb by limb: each waits for its own carries, and meanwhile the other goes on. The pairs one after
- * the other take half of the registers that all four take together, and no time (docs/performance.md).
+ * Multiplies (f, g) or (d, e) by the matrix ((u, v), (q, r)) of a batch and divides by 2^BATCH:
+ * exactly for f and g, and modulo p for d and e, by adding the multiple of p that makes the
+ * division exact. The two results alternate limb by limb, so that one computes while the other
+ * waits for its carry. The two pairs one after the other take half of the registers of all four
+ * numbers at once, and no more time (docs/performance.md).
  */
 export const applyBatch = (m: Modulus, part: BatchPart): BatchResult => {
   const { limbs, shortLimbs, p, minusInverse } = divstepConstants(m);
@@ -87,7 +96,7 @@ export const applyBatch = (m: Modulus, part: BatchPart): BatchResult => {
   const [a, b] = wide ? (['d', 'e'] as const) : (['f', 'g'] as const);
   const count = wide ? limbs : shortLimbs;
   for (const name of [a, b]) inputLimbs(m, program, name, count);
-  // as |u| + |v| and |q| + |r| are at most 2^15
+  // the bound holds because |u| + |v| and |q| + |r| are at most 2^15
   const known = { terms: 2, most: 2 ** BATCH * program.interval(`${a}.l0`).most };
   const result: [string[], string[]] = [[], []];
   for (const i of range(count)) {
@@ -107,7 +116,7 @@ export const applyBatch = (m: Modulus, part: BatchPart): BatchResult => {
         program.carry(high, sum);
         if (i > 0) program.low(low, sum, high);
       } else {
-        // the low limb of the first is 0: that is what the batch, and m, are for
+        // the lowest limb is 0, by the choice of the matrix and of m
         if (i > 0) program.mask(low, sum);
         program.floor(high, sum);
       }
@@ -118,14 +127,16 @@ export const applyBatch = (m: Modulus, part: BatchPart): BatchResult => {
   return { program, result };
 };
 
-/** Which limb of `to` bits a limb of `from` bits belongs to, and how many bits from its end. */
+/**
+ * Distributes limbs of `from` bits over columns of `to` bits, each with its weight in its column.
+ */
 const regrouped = (name: (i: number) => string, from: number, count: number, to: number, limbs: number): Term[][] => {
   const columns = range(limbs).map((): Term[] => []);
   for (const i of range(count)) columns[Math.floor((i * from) / to)]?.push([name(i), 2 ** ((i * from) % to)]);
   return columns;
 };
 
-/** g to begin with: limbs of BATCH bits of a canonical element in limbs. */
+/** Converts a canonical element from limbs of LIMB_BITS to limbs of BATCH bits: the initial g. */
 export const toShort = (m: Modulus): Limbs => {
   const program = new StraightLine(BATCH);
   for (const i of range(m.limbs)) program.input(`a.l${i}`, limbBounds.canonical);
@@ -133,16 +144,19 @@ export const toShort = (m: Modulus): Limbs => {
   return { program, result: program.carryAll('r', columns) };
 };
 
-/** The same of one in words. */
+/** Converts a canonical element from words to limbs of BATCH bits: the initial g. */
 export const toShortFromWords = (m: Modulus): Word[] => {
   const words = range(lazyLimbs(m, 32)).map((i) => input(`a.w${i}`));
   return limbsOfWords(words, BATCH, divstepConstants(m).shortLimbs);
 };
 
-/** The most multiples of p that d may be away from 0, and a few more. */
+/** Bound on the multiple k of p that `finish` subtracts, with a margin. */
 const MOST_MULTIPLES = 64;
 
-/** sign·d − k·p, in limbs of BATCH bits: balanced, or from 0 up for elements in words, where k makes it positive. */
+/**
+ * Computes sign·d − k·p in limbs of BATCH bits: balanced, or non-negative for elements in words,
+ * whose k makes it positive.
+ */
 export const finish = (m: Modulus): Limbs => {
   const { limbs, p } = divstepConstants(m);
   const program = new StraightLine(BATCH);
@@ -156,7 +170,7 @@ export const finish = (m: Modulus): Limbs => {
   return { program, result: program.carryAll('w', columns, carriesThroughFloats(m)) };
 };
 
-/** An element in limbs of a number in balanced limbs of BATCH bits, called as `finish` calls them. */
+/** Converts the result of `finish` from balanced limbs of BATCH bits to an element in limbs. */
 export const fromWide = (m: Modulus): Limbs => {
   const { limbs } = divstepConstants(m);
   const program = new StraightLine(LIMB_BITS);
@@ -166,7 +180,7 @@ export const fromWide = (m: Modulus): Limbs => {
   return { program, result: program.carryAll('r', columns) };
 };
 
-/** An element in words of a number in limbs of BATCH bits from 0 up, called as `finish` calls them. */
+/** Converts the result of `finish` from non-negative limbs of BATCH bits to an element in words. */
 export const wordsFromWide = (m: Modulus): Word[] => {
   const limbs = finish(m).result.map((name) => input(name, 2 ** BATCH - 1));
   return wordsOfLimbs(limbs, BATCH, lazyLimbs(m, 32));

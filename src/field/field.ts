@@ -1,24 +1,27 @@
-/** The fields that coordinates are in: of p elements, or of p². What is the same for both is written for this. */
+/** The interface of coordinate fields, F_p and F_p², and functions for both. */
 import type { Coordinate } from '../api/values.js';
 import type { Template, TemplateView } from '../shaders/template.js';
 import { type Degree, fromMontgomery, type Modulus, readWords, toMontgomery, writeWords } from './modulus.js';
 import { range } from './straight-line.js';
 
 /**
- * A field, on the CPU and in shaders.
+ * A coordinate field, on the CPU and in shaders.
  *
- * On the CPU nothing is reduced but what says so: sums, differences and multiples may be of either sign and as large as they come; a product has
- * coefficients within p of 0.
+ * On the CPU, results are reduced only where a method says so: sums, differences and multiples may
+ * have any sign and size; coefficients of products are in (−p, p).
  */
 export interface Field {
+  /** The prime p and its constants. */
   readonly prime: Modulus;
+  /** Degree over F_p. */
   readonly degree: Degree;
-  /** u², where elements are pairs c0 + c1·u. */
+  /** u² if elements are pairs c0 + c1·u; null for F_p. */
   readonly nonResidue: bigint | null;
-  /** How many elements there are. */
+  /** Number of elements: p or p². */
   readonly size: bigint;
-  /** Of an element in storage, where coefficients stand one behind the other. */
+  /** Words of a stored element, c0 before c1. */
   readonly words: number;
+  /** Bytes of a stored element. */
   readonly bytes: number;
   readonly zero: Coordinate;
   readonly one: Coordinate;
@@ -27,33 +30,35 @@ export interface Field {
   difference(a: Coordinate, b: Coordinate): Coordinate;
   multiple(a: Coordinate, factor: bigint): Coordinate;
   product(a: Coordinate, b: Coordinate): Coordinate;
-  /** Of any element. */
+  /** Returns whether an element, reduced or not, is zero. */
   isZero(a: Coordinate): boolean;
-  /** Coefficients in [0, p). */
+  /** Returns the element with coefficients in [0, p). */
   reduced(a: Coordinate): Coordinate;
-  /** Reduced; 0 for 0. */
+  /** Returns the reduced inverse; 0 for 0. */
   inverse(a: Coordinate): Coordinate;
 
-  /** `degree` numbers, c0 first. */
+  /** Returns the coefficients, c0 first. */
   coefficients(a: Coordinate): readonly bigint[];
+  /** Returns the element with these coefficients. */
   of(coefficients: readonly bigint[]): Coordinate;
 
-  /** The same over a prime that is computed with otherwise. */
+  /** Returns the same field with another kind of product. */
   over(prime: Modulus): Field;
 
   /**
-   * What shaders that include `field` and `inverse` are rendered with.
+   * Returns the view for shaders that include `field` and `inverse`.
    *
-   * @param holds the kernel calls hold_constants where the view has `held`: with signed products
+   * @param holds true if the kernel calls hold_constants, which views with `held` define (signed
+   * products)
    */
   view(holds?: boolean): TemplateView;
-  /** What they include by other names, or instead. */
+  /** Templates that such shaders include instead of those of F_p. */
   readonly partials: Readonly<Record<string, Template>>;
-  /** The arguments of a WGSL `Tight(…)` that is this element in Montgomery form. */
+  /** Returns the arguments of a WGSL `Tight(…)`: an element in Montgomery form. */
   literal(a: Coordinate): string;
 }
 
-/** Coefficient by coefficient. */
+/** Maps each coefficient. */
 const each = (field: Field, a: Coordinate, change: (coefficient: bigint) => bigint): Coordinate =>
   field.of(field.coefficients(a).map(change));
 
@@ -69,11 +74,13 @@ export const writeElement = (field: Field, target: Uint32Array, at: number, a: C
   for (const [i, value] of field.coefficients(a).entries()) writeWords(target, at + i * words, words, value);
 };
 
+/** Converts an element to Montgomery form. */
 export const elementToMontgomery = (field: Field, a: Coordinate): Coordinate =>
   each(field, a, (value) => toMontgomery(field.prime, value));
+/** Converts an element from Montgomery form. */
 export const elementFromMontgomery = (field: Field, a: Coordinate): Coordinate =>
   each(field, a, (value) => fromMontgomery(field.prime, value));
 
-/** Whether all of its coefficients are in [0, p). */
+/** Returns whether all coefficients are in [0, p). */
 export const isReduced = (field: Field, a: Coordinate): boolean =>
   field.coefficients(a).every((value) => value >= 0n && value < field.prime.p);

@@ -17,7 +17,10 @@ import { body, floatLiteral, inUnits, list, literals, statements } from './state
 import { range } from './straight-line.js';
 import type { Word } from './word-line.js';
 
-/** A batch is a loop over groups of unrolled divsteps. 5 × 3 was fastest on SwiftShader, and no bigger to compile (docs/performance.md). */
+/**
+ * Iterations of the loop in a batch, with BATCH / STEP_GROUPS unrolled divsteps each. 5 × 3 was
+ * fastest on SwiftShader (docs/performance.md).
+ */
 const STEP_GROUPS = 5;
 
 const resultOf = (words: readonly Word[]): ReturnType<typeof body> => ({
@@ -25,7 +28,7 @@ const resultOf = (words: readonly Word[]): ReturnType<typeof body> => ({
   result: words.map(({ wgsl }) => wgsl).join(', '),
 });
 
-/** What wgsl/field/inverse.wgsl is rendered with. */
+/** Returns the view of wgsl/field/inverse.wgsl. */
 export const inverseView = (m: Modulus): TemplateView => {
   const k = divstepConstants(m);
   const inLimbs = m.product === 'signed';
@@ -34,14 +37,14 @@ export const inverseView = (m: Modulus): TemplateView => {
     const [first, second] = result.map((limbs) => limbs.join(', ')) as [string, string];
     return { statements: statements(program), first, second };
   };
-  // the limb below the one with p's highest bit
+  // the limb below the limb with the highest bit of p
   const below = Math.floor((m.bits - 1) / BATCH) - 1;
   return {
     batchBits: BATCH,
     batches: k.batches,
     stepGroups: STEP_GROUPS,
     steps: range(BATCH / STEP_GROUPS).map((i) => ({ i })),
-    // a multiple of 2^16, so exact either way
+    // the dividend is a multiple of 2^16, so both kinds of carry are exact
     rowCarry: (carriesThroughFloats(m) ? carryWgsl : floorWgsl)('row - left', 16),
     wideLimbs: range(k.limbs).map((i) => ({ i })),
     shortLimbs: range(k.shortLimbs).map((i) => ({ i })),

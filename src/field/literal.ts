@@ -1,7 +1,7 @@
 import { balancedDigits, digitsOf, LIMB_BITS, lazyLimbs, type Modulus, toMontgomery } from './modulus.js';
 import { literals } from './statements.js';
 
-/** The arguments of a WGSL `Tight(…)` that is `value` in Montgomery form. */
+/** Returns the arguments of a WGSL `Tight(…)`: `value` in Montgomery form. */
 export const fieldLiteral = (m: Modulus, value: bigint): string => {
   const stored = toMontgomery(m, value);
   return literals(

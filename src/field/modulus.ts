@@ -1,11 +1,13 @@
 /**
- * How products are computed, and with it how elements are held between them (docs/chips.md says which chip wants which):
+ * The kinds of field products. A kind decides how elements are held between products too.
+ * docs/chips.md lists the fastest kind for each chip.
  *
- * - `signed`: limbs of 14 bits around 0, carried through floats (src/field/product.ts, wgsl/field/field-limbs.wgsl), for devices that have registers to
- *   spare and are slow at shifts;
- * - `unsigned`: words, cut into limbs of 13 bits where they are multiplied, whose products all are of 24 bits (src/field/product-unsigned.ts,
- *   wgsl/field/field-words.wgsl);
- * - `dot4`: words, of which four bytes are multiplied at a time (src/field/product-dot4.ts, wgsl/field/field-words.wgsl).
+ * - `signed`: balanced limbs of 14 bits, carried through floats (src/field/product.ts,
+ *   wgsl/field/field-limbs.wgsl), for devices with many registers and slow shifts.
+ * - `unsigned`: words, split into limbs of 13 bits for a product, so that 24-bit multiplications
+ *   suffice (src/field/product-unsigned.ts, wgsl/field/field-words.wgsl).
+ * - `dot4`: words, multiplied four bytes at a time (src/field/product-dot4.ts,
+ *   wgsl/field/field-words.wgsl).
  */
 export const fieldProducts = ['signed', 'unsigned', 'dot4'] as const;
 
@@ -13,52 +15,60 @@ export const fieldProducts = ['signed', 'unsigned', 'dot4'] as const;
 export type FieldProduct = (typeof fieldProducts)[number];
 
 /**
- * Everything that the field layer needs to know about a prime, derived from the prime and the kind of its products alone: no constant below is
- * typed in by hand, so a new field is a new modulus and nothing else.
+ * The constants of a prime, all derived from the prime and the kind of its products. A new field
+ * needs a new modulus and nothing else.
  *
- * An element a of F_p is in Montgomery form (Montgomery 1985), a·R mod p, R being what a product divides by. In storage it has `words` × 32 bits,
- * little-endian, canonical (< p); `words` is a multiple of 4, so that an element is a whole number of vec4<u32>. How it is held for arithmetic,
- * and how far limbs and values may go from the canonical ones then, is written at the structs of wgsl/field/field-limbs.wgsl and
- * wgsl/field/field-words.wgsl, and proved by src/field/straight-line.ts and src/field/word-line.ts when they make the code.
+ * An element a of F_p is held in Montgomery form (Montgomery 1985): a·R mod p, where R is the
+ * divisor of a product. A stored element has `words` words of 32 bits, little-endian, and is
+ * canonical (< p). `words` is a multiple of 4, so that an element is a whole number of vec4<u32>.
+ * The structs of wgsl/field/field-limbs.wgsl and wgsl/field/field-words.wgsl document the form for
+ * arithmetic and its bounds; src/field/straight-line.ts and src/field/word-line.ts prove the bounds
+ * when they generate code.
  */
 export interface Modulus {
   readonly p: bigint;
   readonly product: FieldProduct;
-  /** R = 2^…: what a product divides by. */
+  /** log2 of R, the divisor of a product. */
   readonly montgomeryBits: number;
   /** Bits of p. */
   readonly bits: number;
   readonly limbBits: 14;
-  /** Of 14 bits, of signed products. */
+  /** Limbs of 14 bits of an element, for signed products. */
   readonly limbs: number;
+  /** Words of a stored element. */
   readonly words: number;
   /** Bytes of an element in storage and in the public formats. */
   readonly bytes: number;
-  /** R mod p, that is 1 in Montgomery form. */
+  /** R mod p, which is 1 in Montgomery form. */
   readonly r: bigint;
-  /** R² mod p: the factor that a Montgomery product needs to bring a plain number into Montgomery form. */
+  /** R² mod p. A Montgomery product with it converts a plain number to Montgomery form. */
   readonly r2: bigint;
   /** R⁻¹ mod p. */
   readonly rInverse: bigint;
-  /** −p⁻¹ mod 2^14, balanced: between −2^13 and 2^13. */
+  /** −p⁻¹ mod 2^14, balanced: in [−2^13, 2^13). */
   readonly n0: number;
 }
 
+/** Bits of a limb of signed products. */
 export const LIMB_BITS = 14;
 
 /**
- * R is at least so many bits longer than p: products of sums of a few elements come out below p again, with no subtraction. Where elements are pairs,
- * whose products are sums of several, two more.
+ * Returns the least number of bits that R has more than p. With them, products of sums of a few
+ * elements are below p again without a subtraction. Products of pairs are sums of several products,
+ * and need two more bits.
  */
 const spareBits = (degree: Degree): number => (degree === 1 ? 8 : 10);
 
-/** Least non-negative residue. */
+/** Returns the least non-negative residue. */
 export const mod = (a: bigint, m: bigint): bigint => {
   const r = a % m;
   return r < 0n ? r + m : r;
 };
 
-/** a⁻¹ mod m by the extended Euclidean algorithm; 0 for a ≡ 0, as the GPU's inversion has it. */
+/**
+ * Returns a⁻¹ mod m by the extended Euclidean algorithm; 0 for a ≡ 0, as the inversion on the GPU
+ * does.
+ */
 export const invert = (a: bigint, m: bigint): bigint => {
   let [r0, r1] = [m, mod(a, m)];
   let [t0, t1] = [0n, 1n];
@@ -73,10 +83,13 @@ export const invert = (a: bigint, m: bigint): bigint => {
 /** Bits of a limb of unsigned products. */
 export const UNSIGNED_LIMB_BITS = 13;
 
-/** Of elements between products that are not signed: below 2p, and sums of two below 4p. */
+/**
+ * Spare bits of elements between unsigned products: elements are below 2p, and sums of two below
+ * 4p.
+ */
 const LAZY_BITS = 2;
 
-/** Limbs of `width` bits that numbers below 4p have. */
+/** Returns the number of limbs of `width` bits for numbers below 4p. */
 export const lazyLimbs = ({ bits }: Pick<Modulus, 'bits'>, width: number): number =>
   Math.ceil((bits + LAZY_BITS) / width);
 
@@ -86,13 +99,16 @@ const montgomeryBitsOf = (product: FieldProduct, bits: number, limbs: number): n
   return width * lazyLimbs({ bits }, width);
 };
 
-/** −p⁻¹ mod 2^width: what a digit of that width is multiplied with to find the multiple of p that clears it. */
+/**
+ * Returns −p⁻¹ mod 2^width. A digit of that width times this factor is the multiple of p that
+ * clears the digit.
+ */
 export const montgomeryFactor = (p: bigint, width: number): bigint => {
   const one = 1n << BigInt(width);
   return mod(-invert(p, one), one);
 };
 
-/** Of the field that it is for: of p elements, or of p². */
+/** Degree of a field over F_p. */
 export type Degree = 1 | 2;
 
 /**
@@ -126,7 +142,10 @@ export const modulus = (p: bigint, product: FieldProduct = 'signed', degree: Deg
   };
 };
 
-/** `count` signed digits of `width` bits, least significant first, in [−2^(width−1), 2^(width−1)); the last one takes what is left. */
+/**
+ * Returns `count` signed digits of `width` bits in [−2^(width−1), 2^(width−1)), least significant
+ * first; the last one takes the rest.
+ */
 export const balancedDigits = (value: bigint, width: number, count: number): number[] => {
   const base = 1n << BigInt(width);
   let rest = value;
@@ -139,24 +158,24 @@ export const balancedDigits = (value: bigint, width: number, count: number): num
   });
 };
 
-/** `count` digits of `width` bits each, least significant first; what is above them is dropped. */
+/** Returns `count` digits of `width` bits, least significant first; drops the rest. */
 export const digitsOf = (value: bigint, width: number, count: number): number[] => {
   const mask = (1n << BigInt(width)) - 1n;
   return Array.from({ length: count }, (_, i) => Number((value >> BigInt(i * width)) & mask));
 };
 
-/** The number that limbs of `width` bits are, balanced or not. */
+/** Returns the number that limbs of `width` bits represent, balanced or not. */
 export const joinLimbs = (limbs: readonly number[], width: number): bigint =>
   limbs.reduceRight((sum, limb) => (sum << BigInt(width)) + BigInt(limb), 0n);
 
-/** Reads one stored element, `words` little-endian words from `at`. */
+/** Reads a number of `words` little-endian words at index `at`. */
 export const readWords = (source: Uint32Array, at: number, words: number): bigint => {
   let value = 0n;
   for (let i = words - 1; i >= 0; i--) value = (value << 32n) | BigInt(source[at + i] as number);
   return value;
 };
 
-/** Writes one stored element, `words` little-endian words from `at`. */
+/** Writes a number as `words` little-endian words at index `at`. */
 export const writeWords = (target: Uint32Array, at: number, words: number, value: bigint): void => {
   let rest = value;
   for (let i = 0; i < words; i++) {
@@ -165,5 +184,7 @@ export const writeWords = (target: Uint32Array, at: number, words: number, value
   }
 };
 
+/** Returns a·R mod p. */
 export const toMontgomery = (m: Modulus, a: bigint): bigint => mod(a * m.r, m.p);
+/** Returns a·R⁻¹ mod p. */
 export const fromMontgomery = (m: Modulus, a: bigint): bigint => mod(a * m.rInverse, m.p);

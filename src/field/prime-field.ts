@@ -4,10 +4,10 @@ import { fieldLiteral } from './literal.js';
 import { invert, type Modulus, mod } from './modulus.js';
 import { fieldView } from './wgsl.js';
 
-/** Elements are what is given to it, and nothing else. */
+/** Casts an element of this field. Callers pass no others. */
 const number = (a: Coordinate): bigint => a as bigint;
 
-/** The field of p elements, which are numbers. */
+/** Makes the field F_p, whose elements are BigInts. */
 export const primeField = (prime: Modulus): Field => {
   const { p } = prime;
   return {

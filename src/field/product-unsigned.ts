@@ -1,6 +1,7 @@
 /**
- * Montgomery products of numbers in words, which are cut into limbs of 13 bits: a compiler sees the masks, and so that every product is one of
- * 24 bits, for which GPUs of AMD have an instruction at the full rate; one of 32 bits takes four times as long there.
+ * Montgomery products of numbers in words, split into limbs of 13 bits. From the masks a compiler
+ * sees that operands fit 24 bits, for which AMD's GPUs have a full-rate multiplication; a
+ * multiplication of 32 bits takes four times as long there.
  */
 import { digitsOf, lazyLimbs, type Modulus, montgomeryFactor, UNSIGNED_LIMB_BITS } from './modulus.js';
 import { range } from './straight-line.js';
@@ -19,21 +20,25 @@ import {
 } from './word-line.js';
 
 /**
- * Rows, of so many, in which digits of the multiple of p may be n0 times too large: all but two. What they leave is then below 4p²/R + (1 + 2^−13)·p, which
- * for an R hardly more than 4p is more than 2p: none there.
+ * Returns the number of rough rows, in which the multiple of p may be n0 times too large: all but
+ * the last two rows. They leave a result below 4p²/R + (1 + 2^−13)·p. For an R hardly above 4p this
+ * exceeds 2p, so no row is rough then.
  */
 export const roughRows = ({ p, montgomeryBits }: Modulus, rows: number): number =>
   4n * p + (p >> 10n) > 1n << BigInt(montgomeryBits) ? 0 : rows - 2;
 
 /**
- * a·b/R below 2p, for a and b below 2p, as R is at least 4p (Koç, Acar, Kaliski 1996: CIOS). Row i adds a_i·b to the columns, and makes the
- * lowest of them divisible by 2^width with a multiple q·p, q being its digit times n0 = −p⁻¹. In all rows but the last two that is u·n0·p with the digit u
- * itself: as n0·p ≡ −1, the lowest column becomes what its carry is already, and the digits of (n0·p + 1)/2^width times u go to the columns
- * above. That saves the product that q is, and one more. Multiples that are n0 times too large in the last two rows could make the result more than 2p.
+ * Makes the product a·b/R, below 2p for a and b below 2p, because R ≥ 4p (CIOS: Koç, Acar, Kaliski
+ * 1996). Row i adds a_i·b to the columns, and makes the lowest column divisible by 2^width by
+ * adding q·p, with q = its digit times n0 = −p⁻¹. Rough rows add u·n0·p with the digit u itself:
+ * n0·p ≡ −1, so the carry of the lowest column is known already, and u times the digits of (n0·p +
+ * 1)/2^width is added to the columns above. That saves two products a row. In the last two rows,
+ * multiples that are n0 times too large could make the result exceed 2p.
  *
- * Nothing is carried in between: two products of 13 bits fit 32 times in a u32, which is as often as numbers of this library's lengths need.
+ * Columns are not carried between rows: a u32 holds 32 pairs of products of 13 bits, enough for all
+ * lengths of this library.
  *
- * @param square b is a: a_i·a_j and a_j·a_i are added once, as a_i·2a_j
+ * @param square true if b is a: a_i·a_j and a_j·a_i are added once, as a_i·2a_j
  */
 export const unsignedProduct = (m: Modulus, square: boolean): WordProgram => {
   const width = UNSIGNED_LIMB_BITS;
@@ -60,7 +65,7 @@ export const unsignedProduct = (m: Modulus, square: boolean): WordProgram => {
   let fresh = 0;
   const named = (word: Word): Word => program.let(`t${fresh++}`, word);
 
-  // after i rows: those of 2^(width·i) and above
+  // columns of weight 2^(width·i) and above, after i rows
   let columns: Word[] = range(2 * n).map(() => number(0));
   for (const i of range(n)) {
     const [lowest, ...rest] = columns as [Word, ...Word[]];

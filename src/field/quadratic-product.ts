@@ -6,12 +6,12 @@ import { type Limbs, range, StraightLine, type Term } from './straight-line.js';
 /** Coefficient c0 or c1. */
 export type Part = 0 | 1;
 
-/** Beyond it, limbs that a factor makes larger are carried. */
+/** Largest factor whose multiples of limbs are not carried. */
 const MOST_UNCARRIED = 2n;
 
 const isSmall = (factor: bigint): boolean => factor >= -MOST_UNCARRIED && factor <= MOST_UNCARRIED;
 
-/** The names of limbs, times a small number. */
+/** Computes the limbs of an element times a small factor, and returns their names. */
 const scaled = (program: StraightLine, m: Modulus, name: string, from: string, factor: bigint): string[] => {
   const columns = range(m.limbs).map((i): Term[] => [[`${from}.l${i}`, Number(factor)]]);
   return isSmall(factor)
@@ -20,14 +20,15 @@ const scaled = (program: StraightLine, m: Modulus, name: string, from: string, f
 };
 
 /**
- * One coefficient of a·b·R⁻¹ − c − …: the sum of two products of limbs, reduced once (lazy reduction: Scott, "Implementing cryptographic pairings",
- * 2007), c0 = a0·b0 + nonResidue·a1·b1 or c1 = a0·b1 + a1·b0. With |a_i·b_j| ≤ 18·p² and R ≥ 2^10·p it is |T|/R ≤ (1 + 6)·18/2^10·p ≤ 0.13·p for
- * the largest nonResidue.
+ * Makes the program of one coefficient of a·b·R⁻¹ − c − …: c0 = a0·b0 + nonResidue·a1·b1 or c1 = a0·b1 + a1·b0. The sum of
+ * both products of limbs is reduced once (lazy reduction: Scott, "Implementing cryptographic pairings", 2007). With
+ * |a_i·b_j| ≤ 18·p² and R ≥ 2^10·p, |T|/R ≤ (1 + 6)·18/2^10·p ≤ 0.13·p for the largest nonResidue.
  *
- * Both coefficients are four products and two reductions of limbs, what three products of elements are. Karatsuba with a lazy reduction would be
- * a sixth less to multiply, but its sums are of limbs twice as long, a column of which overflows after four terms and not after sixteen.
+ * Both coefficients take four products and two reductions of limbs, as much as three products of elements. Karatsuba with
+ * lazy reduction would take a sixth fewer multiplications, but its sums have limbs twice as large: a column would overflow
+ * after four terms instead of sixteen.
  *
- * @param minus names of pairs that are subtracted from the result, canonical each
+ * @param minus names of the pairs to subtract, each canonical
  */
 export const quadraticProduct = (m: Modulus, nonResidue: bigint, part: Part, minus: readonly string[]): Limbs => {
   const program = new StraightLine(LIMB_BITS);
@@ -54,15 +55,16 @@ export const quadraticProduct = (m: Modulus, nonResidue: bigint, part: Part, min
 };
 
 /**
- * The same of a·a: c0 = a0² + factor·a1², c1 = 2·a0·a1. In squares a_i·a_j and a_j·a_i are added once, as a_i·2a_j, unless carries have made
- * factor·a_j something else. With −nonResidue as the factor c0 is the norm.
+ * Makes the program of one coefficient of a·a·R⁻¹ − c − …: c0 = a0² + factor·a1² or c1 = 2·a0·a1.
+ * With −nonResidue as the factor, c0 is the norm. In squares a_i·a_j and a_j·a_i are added once, as
+ * a_i·2a_j, unless the limbs of factor·a are carried and so are no longer multiples of those of a.
  */
 export const quadraticSquare = (m: Modulus, factor: bigint, part: Part, minus: readonly string[]): Limbs => {
   const program = new StraightLine(LIMB_BITS);
   const limb = range(m.limbs);
   for (const i of limb) for (const c of ['c0', 'c1']) program.input(`a.${c}.l${i}`, limbBounds.tight);
   const names = minus.map((name) => `${name}.c${part}`);
-  /** Limb i of a coefficient times limb j of others. */
+  /** Limb i of a coefficient times limb j of `others`. */
   const row = (i: number, j: number, of: string, others: readonly string[]): Term[] =>
     j < 0 || j >= m.limbs ? [] : [[`a.${of}.l${i}`, others[j] as string]];
   if (part === 1) {
@@ -73,7 +75,7 @@ export const quadraticSquare = (m: Modulus, factor: bigint, part: Part, minus: r
   const multiple = scaled(program, m, 'n', 'a.c1', factor);
   const twiceOwn = scaled(program, m, 'd', 'a.c0', 2n);
   const twice = isSmall(factor) ? multiple.map((name, i) => program.sum(`e${i}`, [[name, 2]])) : [];
-  /** What is there once on the diagonal, and twice beside it. */
+  /** Half of a square: terms once on the diagonal, and doubled beside it. */
   const half = (i: number, j: number, of: string, once: readonly string[], both: readonly string[]): Term[] =>
     j < i ? [] : row(i, j, of, j === i ? once : both);
   const term = (i: number, j: number): Term[] => [

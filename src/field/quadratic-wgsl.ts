@@ -10,28 +10,28 @@ import { list } from './statements.js';
 import { type Limbs, range } from './straight-line.js';
 import { fieldView, functionView, heldLiterals } from './wgsl.js';
 
-/** What kernels include instead of those of a prime. */
+/** Templates that kernels include instead of those of F_p. */
 export const quadraticPartials: Readonly<Record<string, Template>> = {
   field: quadraticTemplate,
   inverse: quadraticInverseTemplate,
 };
 
-/** What entry points know by its own name. */
-const KEPT = new Set(['Held', 'hold_constants']);
+/** Names that entry points use, which are not renamed. */
+const UNCHANGED = new Set(['Held', 'hold_constants']);
 
-/** Everything that shaders declare, by another name: types with Prime in front, functions with prime_. */
+/** Renames all declarations of shaders: types get the prefix Prime, functions the prefix prime_. */
 const asPrime = (...sources: readonly string[]): string[] => {
   const declared = new Set(
     [...sources.join('\n').matchAll(/\b(?:fn|struct|alias)\s+(\w+)/g)].map(([, name]) => name as string),
   );
   return sources.map((source) =>
     source.replace(/(?<![\w.])[A-Za-z_]\w*/g, (name) =>
-      !declared.has(name) || KEPT.has(name) ? name : `${/^[A-Z]/.test(name) ? 'Prime' : 'prime_'}${name}`,
+      !declared.has(name) || UNCHANGED.has(name) ? name : `${/^[A-Z]/.test(name) ? 'Prime' : 'prime_'}${name}`,
     ),
   );
 };
 
-/** Functions of a pair, or of two, that do the same with c0 as with c1. */
+/** Returns the functions that treat c0 and c1 alike. */
 const coefficientwise = (inLimbs: boolean): TemplateView[] =>
   (
     [
@@ -48,7 +48,7 @@ const coefficientwise = (inLimbs: boolean): TemplateView[] =>
     ] as const
   ).map(([name, of, gives, count]) => ({ name, of, gives, two: count === 2 }));
 
-/** The programs of signed products, coefficient by coefficient. */
+/** Returns the programs of signed products, one for each coefficient. */
 const programs = (m: Modulus, nonResidue: bigint, holds: boolean): TemplateView[] => {
   const held = heldLiterals(m, holds);
   const made = (name: string, square: boolean, minus: readonly string[], limbs: Limbs): TemplateView =>
@@ -64,7 +64,7 @@ const programs = (m: Modulus, nonResidue: bigint, holds: boolean): TemplateView[
   ];
 };
 
-/** nonResidue·a by doublings and additions: the topmost bit first. */
+/** Returns the chain of doublings and additions for nonResidue·a, from the topmost bit down. */
 const multiplesOf = (nonResidue: bigint): TemplateView => {
   const size = nonResidue < 0n ? -nonResidue : nonResidue;
   const chain: { value: string }[] = [];
@@ -109,7 +109,10 @@ const makeView = (m: Modulus, nonResidue: bigint, holds: boolean): TemplateView 
 
 const views = new WeakMap<Modulus, Map<string, TemplateView>>();
 
-/** The view that wgsl/field/quadratic.wgsl and wgsl/field/quadratic-inverse.wgsl are rendered with, and that kernels see. Made once, as that of a prime is. */
+/**
+ * The view that wgsl/field/quadratic.wgsl and wgsl/field/quadratic-inverse.wgsl are rendered with,
+ * and that kernels see. Made once, as that of a prime is.
+ */
 export const quadraticView = (m: Modulus, nonResidue: bigint, holds = false): TemplateView => {
   const known = views.get(m) ?? new Map<string, TemplateView>();
   views.set(m, known);

@@ -1,4 +1,4 @@
-/** Fields of p² elements: a module that is loaded when a curve has its coordinates in one. */
+/** Fields of p² elements, loaded for curves with coordinates in one. */
 import type { Coordinate, Fp2 } from '../api/values.js';
 import type { Field } from './field.js';
 import { fieldLiteral } from './literal.js';
@@ -6,16 +6,19 @@ import { invert, type Modulus, mod } from './modulus.js';
 import { quadraticPartials, quadraticView } from './quadratic-wgsl.js';
 import { squareRoot } from './square-root.js';
 
-/** Elements are what is given to it, and nothing else. */
+/** Casts an element of this field. Callers pass no others. */
 const pair = (a: Coordinate): Fp2 => a as Fp2;
 
-/** Beyond it, sums of products could overflow, or not come out below p (src/field/quadratic-product.ts). */
+/**
+ * Largest |nonResidue|. With a larger one, sums of products could overflow or exceed p
+ * (src/field/quadratic-product.ts).
+ */
 export const MOST_NON_RESIDUE = 6n;
 
 /**
- * The field F_p[u] / (u² − nonResidue), whose elements are pairs c0 + c1·u.
+ * Makes the field F_p[u] / (u² − nonResidue), whose elements are pairs c0 + c1·u.
  *
- * @throws RangeError if it is none, or the number is larger than products are proved for
+ * @throws RangeError if nonResidue is a square modulo p or too large
  */
 export const quadraticField = (prime: Modulus, nonResidue: bigint): Field => {
   const { p } = prime;
@@ -24,12 +27,12 @@ export const quadraticField = (prime: Modulus, nonResidue: bigint): Field => {
   }
   if (squareRoot(nonResidue, p) !== null) throw new RangeError(`nonResidue ${nonResidue} is a square modulo p`);
   const reduced = ({ c0, c1 }: Fp2): Fp2 => ({ c0: mod(c0, p), c1: mod(c1, p) });
-  /** Karatsuba: the third product has those of both coefficients in it, and what is wanted. */
+  /** Karatsuba: (a0 + a1)·(b0 + b1) minus the products of the coefficients is a0·b1 + a1·b0. */
   const product = (a: Fp2, b: Fp2): Fp2 => {
     const [low, high] = [a.c0 * b.c0, a.c1 * b.c1];
     return { c0: (low + nonResidue * high) % p, c1: ((a.c0 + a.c1) * (b.c0 + b.c1) - low - high) % p };
   };
-  /** The product with the conjugate, which is a number. */
+  /** Returns the norm: the product with the conjugate, a number. */
   const norm = ({ c0, c1 }: Fp2): bigint => mod(c0 * c0 - nonResidue * c1 * c1, p);
   return {
     prime,

@@ -2,7 +2,7 @@ import type { Coordinate, Fp2 } from '../api/values.js';
 import type { Field } from './field.js';
 import { invert, mod } from './modulus.js';
 
-/** base^exponent modulo p. */
+/** Returns base^exponent modulo p. */
 export const power = (base: bigint, exponent: bigint, p: bigint): bigint => {
   let result = 1n;
   for (const bit of exponent.toString(2)) {
@@ -12,13 +12,16 @@ export const power = (base: bigint, exponent: bigint, p: bigint): bigint => {
   return result;
 };
 
-/** A root of a modulo the prime p; null if there is none. Tonelli (1891) and Shanks (1973): p − 1 = odd · 2^twos. */
+/**
+ * Returns a square root of a modulo the prime p; null if there is none. Tonelli (1891) and Shanks
+ * (1973), with p − 1 = odd · 2^twos.
+ */
 export const squareRoot = (a: bigint, p: bigint): bigint | null => {
   let [odd, twos] = [p - 1n, 0];
   for (; odd % 2n === 0n; odd /= 2n) twos++;
   const root = power(mod(a, p), (odd - 1n) / 2n, p);
   let found = (root * mod(a, p)) % p;
-  // found² = a · rest, and rest has an order of 2^k for some k
+  // invariant: found² = a · rest, and the order of rest is a power of two
   let rest = (found * root) % p;
   if (rest === 0n) return 0n;
   let generator: bigint | null = null;
@@ -28,7 +31,7 @@ export const squareRoot = (a: bigint, p: bigint): bigint | null => {
       if (k === twos) return null;
       square = (square * square) % p;
     }
-    // an order of 2^twos is that of no square
+    // no square has the order 2^twos
     if (k === twos) return null;
     for (let z = 2n; generator === null; z++) {
       if (power(z, (p - 1n) / 2n, p) !== 1n) generator = power(z, odd, p);
@@ -41,8 +44,10 @@ export const squareRoot = (a: bigint, p: bigint): bigint | null => {
 };
 
 /**
- * A root of c0 + c1·u. With a root n of the norm, (c0 ± n) / 2 are x² and nonResidue·y² of the root x + y·u, one of them a square: Adj and
- * Rodríguez-Henríquez, "Square root computation over even extension fields", https://eprint.iacr.org/2012/685, section 5 (the complex method).
+ * Returns a square root of c0 + c1·u. With a root n of the norm, (c0 + n) / 2 and (c0 − n) / 2 are
+ * x² and nonResidue·y² of the root x + y·u; one of them is a square. Source: Adj and
+ * Rodríguez-Henríquez, "Square root computation over even extension fields",
+ * https://eprint.iacr.org/2012/685, section 5 (the complex method).
  */
 const rootOfPair = ({ c0, c1 }: Fp2, p: bigint, nonResidue: bigint): Fp2 | null => {
   if (c1 === 0n) {
@@ -60,7 +65,7 @@ const rootOfPair = ({ c0, c1 }: Fp2, p: bigint, nonResidue: bigint): Fp2 | null 
   return null;
 };
 
-/** A root in the field, reduced; null if there is none. */
+/** Returns a reduced square root in the field; null if there is none. */
 export const squareRootIn = (field: Field, a: Coordinate): Coordinate | null => {
   const { p } = field.prime;
   return field.nonResidue === null

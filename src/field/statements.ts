@@ -1,9 +1,11 @@
-/** What the views of the field layer are made of: programs and constants as WGSL. */
+/** Straight-line programs and constants as WGSL, for the views of this room. */
 import { carryWgsl, floorWgsl, wordWgsl } from './carry.js';
 import type { Modulus } from './modulus.js';
 import { type Limbs, type Operand, range, type Statement, type StraightLine, type Term } from './straight-line.js';
 
+/** Returns WGSL of constants, separated by commas. */
 export const literals = (values: readonly number[]): string => values.map(wordWgsl).join(', ');
+/** Returns `count` names, separated by commas. */
 export const list = (count: number, name: (i: number) => string): string => range(count).map(name).join(', ');
 
 const termWgsl = ([x, y]: Term): string => {
@@ -17,7 +19,7 @@ const sumWgsl = (terms: readonly Term[]): string => {
   return `${added.join(' + ') || '0u'}${subtracted.join('')}`;
 };
 
-/** A program as WGSL statements. */
+/** Returns a program as WGSL statements. */
 export const statements = ({ width, statements: all }: StraightLine): { statement: string }[] => {
   const half = 2 ** (width - 1);
   const value = (statement: Statement): string => {
@@ -39,6 +41,7 @@ export const statements = ({ width, statements: all }: StraightLine): { statemen
   return all.map((statement) => ({ statement: `let ${statement.name} = ${value(statement)};` }));
 };
 
+/** Returns a program as WGSL statements, and its results separated by commas. */
 export const body = ({
   program,
   result,
@@ -47,9 +50,9 @@ export const body = ({
   result: result.join(', '),
 });
 
-/** A float literal that WGSL reads as the f32 nearest to `value`. */
+/** Returns a float literal that WGSL reads as the f32 nearest to `value`. */
 export const floatLiteral = (value: number): string => `${Math.fround(value).toExponential(9)}f`;
 
-/** p in units of 2^bits, to the precision of a double. */
+/** Returns p / 2^bits, to the precision of a double. */
 export const inUnits = ({ p }: Modulus, bits: number): number =>
   Number(p >> BigInt(Math.max(0, bits - 64))) / 2 ** Math.min(bits, 64);

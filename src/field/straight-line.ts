@@ -1,8 +1,10 @@
 /**
- * Straight-line programs on integers of 32 bits, or of 64: what the generators of this folder write, before it is WGSL or WebAssembly.
+ * Straight-line programs on signed integers of 32 or 64 bits: the output of the generators of field
+ * arithmetic, before it becomes WGSL or WebAssembly.
  *
- * A program is made once and used three times: it becomes the code of a shader; the CPU twin runs it; and while it is made, an
- * interval is kept for every value, so that a program that could overflow on any input within its bounds is never made at all.
+ * A program has three uses. It becomes code; a CPU reference of the tests runs it; and interval
+ * arithmetic bounds every value while it is made, so that making a program fails if any input
+ * within the bounds could overflow.
  */
 
 /** A name of the program, or a constant. */
@@ -10,49 +12,57 @@ export type Operand = string | number;
 /** A product. */
 export type Term = readonly [Operand, Operand];
 
+/** A statement, which defines `name`. */
 export type Statement =
   /** The sum of the terms. */
   | { readonly kind: 'sum'; readonly name: string; readonly terms: readonly Term[] }
-  /** `of` / 2^width through a float: to the nearest integer, or one beside it; exactly, where `of` is a multiple of 2^width. */
+  /**
+   * `of` / 2^width through a float: the nearest integer or one next to it; exact if `of` is a
+   * multiple of 2^width.
+   */
   | { readonly kind: 'carry'; readonly name: string; readonly of: string }
-  /** What `carry` leaves of `of`. */
+  /** The rest `of` − `carry` · 2^width. */
   | { readonly kind: 'low'; readonly name: string; readonly of: string; readonly carry: string }
-  /** The low `width` bits of `of`: its digit, counted from below. */
+  /** The low `width` bits of `of`, non-negative. */
   | { readonly kind: 'mask'; readonly name: string; readonly of: string }
   /** ⌊`of` / 2^width⌋, by a shift. */
   | { readonly kind: 'floor'; readonly name: string; readonly of: string }
-  /** The balanced digit of `width` bits that is congruent to of·times. */
+  /** The balanced digit of `width` bits that is congruent to `of` · `times`. */
   | { readonly kind: 'digit'; readonly name: string; readonly of: string; readonly times: number };
 
+/** Bounds of a value, both inclusive. */
 export interface Interval {
   readonly least: number;
   readonly most: number;
 }
 
-/** A value that is at most so far from 0. */
+/** Returns the interval [−most, most]. */
 export const within = (most: number): Interval => ({ least: -most, most });
 
 /**
- * A carry that goes through f32 sees 24 bits of a number of 31: it may be off by 2^7, that much of 2^width. What it leaves is the
- * exact rest all the same.
+ * Error of a carry through f32, which has 24 bits of precision for a number of 31: a limb may
+ * exceed half of 2^width by 2^7. The rest is exact all the same.
  */
 const CARRY_ERROR = 2 ** 7;
 
-/** What a limb may be after a carry: half of 2^width, and the error. */
+/** Returns the bound of a limb after a carry: half of 2^width, plus the error. */
 export const tightLimb = (width: number): number => 2 ** (width - 1) + CARRY_ERROR;
 
-/** A little less than 2^31, so that the multiple that a carry rounds a sum to fits as well. */
+/**
+ * Bound of a value: a little below 2^31, so that the multiple to which a carry rounds it fits too.
+ */
 const MOST = 2 ** 31 - 2 ** 14;
 
-/** A program, and the names of the limbs that it computes. */
+/** A program and the names of its resulting limbs. */
 export interface Limbs {
   readonly program: StraightLine;
   readonly result: readonly string[];
 }
 
-/** 0 to count − 1: of limbs, words, columns. */
+/** Returns the numbers from 0 to count − 1. */
 export const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
+/** A straight-line program under construction. */
 export class StraightLine {
   readonly width: number;
   readonly statements: Statement[] = [];
@@ -61,19 +71,20 @@ export class StraightLine {
 
   /**
    * @param width bits of a limb
-   * @param most how far from 0 a value may be
+   * @param most bound of the absolute value of every value
    */
   constructor(width: number, most = MOST) {
     this.width = width;
     this.#most = most;
   }
 
-  /** Declares a name that the program is given. */
+  /** Declares an input. */
   input(name: string, interval: Interval): string {
     this.#intervals.set(name, interval);
     return name;
   }
 
+  /** Returns the bounds of a value. */
   interval(operand: Operand): Interval {
     if (typeof operand === 'number') return { least: operand, most: operand };
     const known = this.#intervals.get(operand);
@@ -92,7 +103,7 @@ export class StraightLine {
     return { least, most };
   }
 
-  /** Whether the sum of the terms stays within the bound, whatever the inputs. */
+  /** Returns whether the sum of the terms stays within the bound for all inputs. */
   fits(terms: readonly Term[]): boolean {
     const { least, most } = this.#sumInterval(terms);
     return least >= -this.#most && most <= this.#most;
@@ -105,7 +116,10 @@ export class StraightLine {
   }
 
   /**
-   * @param known of the first terms: that they sum to no more than so much, by something that intervals do not see
+   * Adds the sum of the terms.
+   *
+   * @param known a tighter bound, `most`, of the sum of the first `terms` terms, which intervals
+   * cannot see
    * @throws RangeError if it could overflow
    */
   sum(
@@ -151,10 +165,10 @@ export class StraightLine {
   }
 
   /**
-   * Carries `columns` into limbs; the last one keeps what is above it.
+   * Carries columns into limbs. The last limb takes the rest.
    *
-   * @param name of the limbs: `name0` …
-   * @param balanced limbs on both sides of 0, or from 0 up
+   * @param name prefix of the names of the limbs: `name0`, `name1`, …
+   * @param balanced true: balanced limbs; false: non-negative limbs
    */
   carryAll(name: string, columns: readonly (readonly Term[])[], balanced = true): string[] {
     let carry: Term[] = [];
@@ -173,58 +187,3 @@ export class StraightLine {
     });
   }
 }
-
-const asI32 = (value: number, name: string): number => {
-  if (value < -(2 ** 31) || value >= 2 ** 31) throw new RangeError(`i32 overflow in '${name}': ${value}`);
-  return value;
-};
-
-/**
- * Runs a program as the shader does, and refuses to go on where that would overflow.
- *
- * @param round x / 2^width for a carry
- */
-export const runStraightLine = (
-  { width, statements }: Pick<StraightLine, 'width' | 'statements'>,
-  inputs: Readonly<Record<string, number>>,
-  round: (x: number, width: number) => number,
-): Map<string, number> => {
-  const values = new Map(Object.entries(inputs));
-  const value = (operand: Operand): number => {
-    if (typeof operand === 'number') return operand;
-    const known = values.get(operand);
-    if (known === undefined) throw new Error(`'${operand}' has no value`);
-    return known;
-  };
-  const [base, half] = [2 ** width, 2 ** (width - 1)];
-  for (const statement of statements) {
-    const { name } = statement;
-    switch (statement.kind) {
-      case 'sum':
-        values.set(
-          name,
-          asI32(
-            statement.terms.reduce((sum, [x, y]) => sum + value(x) * value(y), 0),
-            name,
-          ),
-        );
-        break;
-      case 'carry':
-        values.set(name, round(value(statement.of), width));
-        break;
-      case 'low':
-        values.set(name, asI32(value(statement.of) - value(statement.carry) * base, name));
-        break;
-      case 'mask':
-        values.set(name, value(statement.of) & (base - 1));
-        break;
-      case 'floor':
-        values.set(name, Math.floor(value(statement.of) / base));
-        break;
-      case 'digit':
-        values.set(name, ((Math.imul(value(statement.of), statement.times) + half) & (base - 1)) - half);
-        break;
-    }
-  }
-  return values;
-};

@@ -10,10 +10,10 @@ import { body, floatLiteral, inUnits, list, literals } from './statements.js';
 import { type Limbs, range, StraightLine, type Term } from './straight-line.js';
 import type { WordProgram } from './word-line.js';
 
-/** A loose element carried into limbs. */
+/** Returns the program that carries a loose element into tight limbs. */
 const tightening = (m: Modulus): Limbs => {
   const program = new StraightLine(LIMB_BITS);
-  // sums of some elements too
+  // the bounds admit sums of several elements
   for (const i of range(m.limbs)) program.input(`a.l${i}`, { least: -(2 ** 20), most: 2 ** 20 });
   return {
     program,
@@ -24,7 +24,10 @@ const tightening = (m: Modulus): Limbs => {
   };
 };
 
-/** Chains that bring sum_i + carry into canonical digits. Without its digit a sum is a multiple, whose carry is exact. */
+/**
+ * Returns the chain that carries sums into canonical digits. A sum minus its digit is a multiple of
+ * 2^LIMB_BITS, so its carry is exact.
+ */
 const floorChain = (m: Modulus): TemplateView[] =>
   range(m.limbs).map((i) => ({
     i,
@@ -35,7 +38,7 @@ const floorChain = (m: Modulus): TemplateView[] =>
     carry: carryWgsl(`s${i} - c${i}`, LIMB_BITS),
   }));
 
-/** WGSL of the words of canonical limbs. */
+/** Returns WGSL of the words of canonical limbs. */
 const packedWords = (m: Modulus): string[] =>
   range(m.words).map((word) => {
     const pieces: string[] = [];
@@ -47,7 +50,7 @@ const packedWords = (m: Modulus): string[] =>
     return pieces.join(' + ') || '0u';
   });
 
-/** WGSL of the limbs of packed words. */
+/** Returns WGSL of the limbs of packed words. */
 const unpackedLimbs = (m: Modulus): string[] =>
   range(m.limbs).map((i) => {
     const pieces: string[] = [];
@@ -62,11 +65,17 @@ const unpackedLimbs = (m: Modulus): string[] =>
     return pieces.join(' + ') || '0u';
   });
 
-/** What of a product's constants `held` has: the digits of the multiple of p that a row reduces by stand there once for each of the other rows. */
+/**
+ * Returns the constants of a product that `held` has: the digits of the multiple of p, which occur
+ * once in each row.
+ */
 export const heldLiterals = (m: Modulus, holds: boolean): ReadonlySet<string> =>
   holds ? frequentLiterals(body(montgomeryProduct(m, false, [])), m.limbs - 1) : new Set();
 
-/** A product as a function: of a and b, or a alone, less what is named. */
+/**
+ * Returns the view of a product as a function: of a and b, or of a alone, minus the elements named
+ * in `minus`.
+ */
 export const functionView = (
   name: string,
   square: boolean,
@@ -87,7 +96,7 @@ export const functionView = (
 const limbsView = (m: Modulus, holds: boolean): TemplateView => {
   const limb = range(m.limbs);
   const constant = (value: bigint): string => literals(balancedDigits(value, LIMB_BITS, m.limbs));
-  // the limb below the one with p's highest bit, which gives the estimates 15 bits of p at least
+  // the limb below the limb with the highest bit of p, which gives estimates 15 bits of p at least
   const below = Math.floor((m.bits - 1) / LIMB_BITS) - 1;
   const frequent = heldLiterals(m, holds);
   const products = (
@@ -186,9 +195,11 @@ const makeView = (m: Modulus, holds: boolean): TemplateView => {
 const views = new WeakMap<Modulus, Map<boolean, TemplateView>>();
 
 /**
- * The view that wgsl/field/field.wgsl and wgsl/field/inverse.wgsl are rendered with. Made once for a field: it takes some 10 ms, and several kernels need it.
+ * Returns the view of wgsl/field/field.wgsl and wgsl/field/inverse.wgsl. Makes it once for a field,
+ * because it takes about 10 ms and several kernels need it.
  *
- * @param holds the kernel calls hold_constants where the view has `held`: with signed products
+ * @param holds true if the kernel calls hold_constants, which views with `held` define (signed
+ * products)
  */
 export const fieldView = (m: Modulus, holds = false): TemplateView => {
   const known = views.get(m) ?? new Map<boolean, TemplateView>();

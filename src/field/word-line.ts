@@ -1,16 +1,20 @@
 /**
- * Straight-line programs on words: as those of src/field/straight-line.ts, for numbers without a sign.
+ * Straight-line programs on words, the counterpart of src/field/straight-line.ts for unsigned
+ * numbers.
  *
- * A program is made once and used three times: it becomes the code of a shader; the CPU twin runs that text; and while it is made, the most that
- * every value can be is kept, so that a sum that could overflow on any input is never made at all.
+ * A program has three uses. It becomes the code of a shader; a CPU reference of the tests runs that
+ * text; and the maximum of every value is tracked while it is made, so that making a sum fails if
+ * any input could overflow it.
  */
 import { range } from './straight-line.js';
 
 /** A value of a program. */
 export interface Word {
+  /** The expression. */
   readonly wgsl: string;
+  /** The maximum of the value. */
   readonly most: number;
-  /** Bits beyond a word are dropped on purpose. */
+  /** True if bits beyond a word are dropped on purpose. */
   readonly wraps?: boolean;
 }
 
@@ -18,10 +22,10 @@ const MOST = 2 ** 32 - 1;
 
 const maskOf = (bits: number): number => 2 ** bits - 1;
 
-/** A name that stays one. */
+/** Returns whether an expression is a name or a literal. */
 const isName = (wgsl: string): boolean => /^\w+$/.test(wgsl);
 
-/** WGSL of an operand. */
+/** Returns WGSL of an operand. */
 const operand = ({ wgsl }: Word): string => (isName(wgsl) ? wgsl : `(${wgsl})`);
 
 const checked = (word: Word): Word => {
@@ -29,13 +33,13 @@ const checked = (word: Word): Word => {
   return word;
 };
 
-/** A constant. */
+/** Returns a constant. */
 export const number = (value: number): Word => ({ wgsl: `${value}u`, most: value });
 
-/** A name that a program is given. */
+/** Returns an input of a program. */
 export const input = (name: string, most: number = MOST): Word => ({ wgsl: name, most });
 
-/** Of the terms that are not 0, one behind the other. */
+/** Joins the terms that are not 0 by an operator. */
 const chain = (operator: string, terms: readonly Word[], most: (present: readonly Word[]) => number): Word => {
   const present = terms.filter((term) => term.most > 0);
   if (present.length < 2) return present[0] ?? number(0);
@@ -46,52 +50,52 @@ const chain = (operator: string, terms: readonly Word[], most: (present: readonl
   });
 };
 
-/** The sum, which cannot overflow. */
+/** Returns the sum. @throws RangeError if it could overflow */
 export const sum = (...terms: readonly Word[]): Word =>
   chain(' + ', terms, (present) => present.reduce((total, { most }) => total + most, 0));
 
-/** The bits of words that have none in common. */
+/** Returns the union of the bits of words without common bits. */
 export const joined = (...parts: readonly Word[]): Word =>
   chain(' | ', parts, (present) => maskOf(Math.ceil(Math.log2(Math.max(...present.map(({ most }) => most)) + 1))));
 
-/** The sum of several without what exceeds a word. */
+/** Returns the sum modulo 2^32. */
 export const sumLow = (...terms: readonly Word[]): Word => ({
   ...chain(' + ', terms, () => MOST),
   wraps: true,
 });
 
-/** The product of two names or constants, which cannot overflow either. */
+/** Returns the product of two names or constants. @throws RangeError if it could overflow */
 export const times = (a: Word, b: Word): Word =>
   a.most * b.most === 0 ? number(0) : checked({ wgsl: `${a.wgsl} * ${b.wgsl}`, most: a.most * b.most });
 
-/** The low 32 bits of a product. */
+/** Returns the product modulo 2^32. */
 export const timesLow = (a: Word, factor: number): Word => ({
   wgsl: `${a.wgsl} * ${factor}u`,
   most: MOST,
   wraps: true,
 });
 
-/** ⌊a / 2^bits⌋. */
+/** Returns ⌊a / 2^bits⌋. */
 export const above = (a: Word, bits: number): Word => {
   if (bits === 0) return a;
   const most = Math.floor(a.most / 2 ** bits);
   return most === 0 ? number(0) : { wgsl: `(${operand(a)} >> ${bits}u)`, most };
 };
 
-/** The bits of a that the mask has. */
+/** Returns the bits of a within a mask. */
 export const masked = (a: Word, mask: number): Word => ({ wgsl: `(${operand(a)} & ${mask}u)`, most: mask });
 
-/** a mod 2^bits. */
+/** Returns a mod 2^bits. */
 export const low = (a: Word, bits: number): Word => (a.most <= maskOf(bits) ? a : masked(a, maskOf(bits)));
 
-/** a·2^bits, without what exceeds a word. */
+/** Returns a·2^bits modulo 2^32. */
 export const left = (a: Word, bits: number): Word => {
   if (bits === 0 || a.most === 0) return a;
   const most = a.most * 2 ** bits;
   return { wgsl: `(${operand(a)} << ${bits}u)`, most: Math.min(most, MOST), wraps: most > MOST };
 };
 
-/** The sum of the products of the bytes of a with those of b: of a name with a name, or with a constant. */
+/** Returns the dot product of the bytes of a name a and a name or constant b. */
 export const dot4 = (a: Word, b: Word | number): Word => {
   const bytes = range(4).map((i) => (typeof b === 'number' ? (b >>> (8 * i)) & 255 : 255));
   const most = 255 * bytes.reduce((total, byte) => total + byte, 0);
@@ -99,11 +103,11 @@ export const dot4 = (a: Word, b: Word | number): Word => {
   return most * a.most * other.most === 0 ? number(0) : { wgsl: `dot4U8Packed(${a.wgsl}, ${other.wgsl})`, most };
 };
 
-/** A program, statement by statement. */
+/** A program under construction. */
 export class WordLine {
   readonly statements: (Word & { readonly name: string })[] = [];
 
-  /** Computes a value and gives it a name; what is a name or a constant already stays so. */
+  /** Names a value by a statement. Returns names and constants unchanged. */
   let(name: string, value: Word): Word {
     if (isName(value.wgsl)) return value;
     this.statements.push({ ...value, name });
@@ -111,13 +115,13 @@ export class WordLine {
   }
 }
 
-/** A program, and what it computes. */
+/** A program and its resulting words. */
 export interface WordProgram {
   readonly program: WordLine;
   readonly result: readonly Word[];
 }
 
-/** The limbs of `width` bits of a number in words. */
+/** Splits a number in words into limbs of `width` bits. */
 export const limbsOfWords = (words: readonly Word[], width: number, count: number): Word[] =>
   range(count).map((i) => {
     const parts: Word[] = [];
@@ -130,7 +134,7 @@ export const limbsOfWords = (words: readonly Word[], width: number, count: numbe
     return joined(...parts);
   });
 
-/** The words of a number in canonical limbs of `width` bits. */
+/** Joins canonical limbs of `width` bits into words. */
 export const wordsOfLimbs = (limbs: readonly Word[], width: number, count: number): Word[] =>
   range(count).map((word) =>
     joined(

@@ -2,15 +2,15 @@ import { badArgument } from '../errors.js';
 import { type PointSection, pointSection } from './section.js';
 import { type FileSource, type OpenFile, openFile } from './source.js';
 
-/** Points of BN254 as barretenberg, Aztec's prover, has them on disk. */
+/** The common reference string of barretenberg, Aztec's prover: points of BN254. */
 export interface AztecCrs<G2 extends PointSection<'be'> | null = PointSection<'be'> | null> {
-  /** There is no other. */
+  /** The curve; barretenberg uses no other one here. */
   readonly curve: 'bn254';
   /** Its points. */
   readonly sections: {
-    /** τ^i·G1, in 64 bytes each or, compressed, 32. */
+    /** τ^i·G1, in 64 bytes each, or 32 if compressed. */
     readonly g1: PointSection<'be' | 'aztec-compressed'>;
-    /** τ·G2; null where no file of it was given. */
+    /** τ·G2; null without a file of it. */
     readonly g2: G2;
   };
 }
@@ -18,16 +18,19 @@ export interface AztecCrs<G2 extends PointSection<'be'> | null = PointSection<'b
 const COORDINATE_BYTES = 32;
 const G2_BYTES = 128;
 
-/** Whether `bytes` are this number, big-endian. */
+/** Returns whether big-endian bytes are a number. */
 const isNumber = (bytes: Uint8Array, value: number): boolean =>
   bytes.every((byte, i) => byte === (i === bytes.length - 1 ? value : 0));
 
-/** The file has no header. Its first point is the generator (1, 2), and 2 is no x of its second one. */
+/**
+ * Opens the points of G1. The file has no header: its first point is the generator (1, 2). The file
+ * is compressed unless the number after the 1 is 2, which is not the x of the second point.
+ */
 const openG1 = async (file: OpenFile): Promise<AztecCrs['sections']['g1']> => {
   const { what, byteLength } = file;
   const head = await file.read(0, Math.min(byteLength, 2 * COORDINATE_BYTES));
   const x = head.subarray(0, COORDINATE_BYTES);
-  // y is even, so the flag of a compressed point is not set
+  // the generator's y is even, so the flag of its compressed form is 0
   if (x.length < COORDINATE_BYTES || !isNumber(x, 1)) {
     throw badArgument(`${what}: the file must begin with the generator, whose x is 1 in 32 big-endian bytes`);
   }
@@ -48,10 +51,12 @@ const openG1 = async (file: OpenFile): Promise<AztecCrs['sections']['g1']> => {
   });
 };
 
-/** Big-endian, c0 before c1: one point. */
+/** Opens the one point of G2: big-endian, c0 before c1. */
 const openG2 = (file: OpenFile): PointSection<'be'> => {
   if (file.byteLength !== G2_BYTES) {
-    throw badArgument(`${file.what}: the file must have ${G2_BYTES} bytes, a point, and has ${file.byteLength}`);
+    throw badArgument(
+      `${file.what}: the file must have ${G2_BYTES} bytes, which is one point; it has ${file.byteLength}`,
+    );
   }
   return pointSection(file, {
     name: 'g2',
@@ -65,14 +70,17 @@ const openG2 = (file: OpenFile): PointSection<'be'> => {
 };
 
 /**
- * Opens the common reference string of Aztec's barretenberg. Reads two numbers of it, and no other points.
+ * Opens the common reference string of Aztec's barretenberg. Reads its first two numbers, and no
+ * points.
  *
- * @param g1 `bn254_g1.dat` or `g1.dat`, or `bn254_g1_compressed.dat` or `g1_compressed.dat`: as they are, or as many bytes of their beginning as make whole points
+ * @param g1 `bn254_g1.dat` or `g1.dat`, or `bn254_g1_compressed.dat` or `g1_compressed.dat`: the
+ * whole file, or its beginning up to the end of a point
  * @param g2 `bn254_g2.dat` or `g2.dat`
- * @throws MsmError `bad-argument`, where a file does not begin with the generator, or has no whole number of points
+ * @throws MsmError `bad-argument` if a file does not begin with the generator, or is not a whole
+ * number of points
  */
 export async function openAztecCrs(g1: FileSource, g2: FileSource): Promise<AztecCrs<PointSection<'be'>>>;
-/** The same, without τ·G2. */
+/** Opens the same without τ·G2. */
 export async function openAztecCrs(g1: FileSource, g2?: undefined): Promise<AztecCrs<null>>;
 export async function openAztecCrs(g1: FileSource, g2?: FileSource): Promise<AztecCrs> {
   return {

@@ -1,11 +1,13 @@
 /**
- * iden3's container of `.zkey` and `.ptau` files, "binfile": four letters, u32 version, u32 number of sections; each section u32 id, u64 size and as
- * many bytes, in any order. All numbers little-endian. Source: https://github.com/iden3/r1csfile/blob/master/doc/r1cs_bin_format.md, and files.
+ * "binfile", iden3's container of `.zkey` and `.ptau` files: four letters, u32 version, u32 number
+ * of sections, then the sections in any order. A section is u32 id, u64 size and that many bytes.
+ * All numbers are little-endian. Source:
+ * https://github.com/iden3/r1csfile/blob/master/doc/r1cs_bin_format.md and the files themselves.
  */
 import { badArgument } from '../errors.js';
 import { numbersOf, type OpenFile } from './source.js';
 
-/** Where a section's bytes are. */
+/** The position of a section's bytes in the file. */
 export interface Extent {
   readonly at: number;
   readonly byteLength: number;
@@ -15,15 +17,21 @@ export interface Extent {
 export type Sections = ReadonlyMap<number, Extent>;
 
 const HEADER_BYTES = 12;
-/** More than snarkjs has in any file, which is 17: a wrong number must not keep us reading. */
+/**
+ * The most sections that are read. snarkjs writes 17 at most; a wrong number must not cause endless
+ * reading.
+ */
 const MOST_SECTIONS = 64;
-/** Of what is read at once to learn what is in the others. snarkjs's largest has 1,132. */
+/** The most bytes of a section that is read as a header. snarkjs's largest has 1,132. */
 const MOST_HEADER_BYTES = 4096;
 
 /**
+ * Reads the table of sections.
+ *
  * @param magic the four letters
- * @param newest the highest version that is known
- * @throws MsmError `bad-argument`
+ * @param newest the highest known version
+ * @throws MsmError `bad-argument` if the file is not such a container, is cut off, or has trailing
+ * bytes
  */
 export const readSections = async (file: OpenFile, magic: string, newest: number): Promise<Sections> => {
   const { what, byteLength } = file;
@@ -55,7 +63,7 @@ export const readSections = async (file: OpenFile, magic: string, newest: number
     if (size > BigInt(byteLength - at)) {
       throw badArgument(`${what}: section ${id} says ${size} bytes, and ${byteLength - at} are left: is it cut off?`);
     }
-    if (sections.has(id)) throw badArgument(`${what}: section ${id} is there twice`);
+    if (sections.has(id)) throw badArgument(`${what}: section ${id} occurs twice`);
     sections.set(id, { at, byteLength: Number(size) });
     at += Number(size);
   }
@@ -63,18 +71,18 @@ export const readSections = async (file: OpenFile, magic: string, newest: number
   return sections;
 };
 
-/** @throws MsmError `bad-argument` where it is not there */
+/** Returns the extent of a section. @throws MsmError `bad-argument` if the section is missing */
 export const sectionOf = ({ what }: OpenFile, sections: Sections, id: number, name: string): Extent => {
   const extent = sections.get(id);
   if (extent === undefined) throw badArgument(`${what}: section ${id} (${name}) is missing`);
   return extent;
 };
 
-/** Little-endian numbers one behind the other. */
+/** A reader of consecutive little-endian numbers. */
 export class Fields {
   readonly #what: string;
   readonly #bytes: Uint8Array;
-  /** Of the first byte in the file. */
+  /** Position of the first byte in the file. */
   readonly #start: number;
   #at = 0;
 
@@ -84,7 +92,7 @@ export class Fields {
     this.#start = start;
   }
 
-  /** Of a whole section. @throws MsmError `bad-argument` */
+  /** Opens a whole section. @throws MsmError `bad-argument` if it is too long for a header */
   static async read(file: OpenFile, { at, byteLength }: Extent, name: string): Promise<Fields> {
     const what = `${file.what}: ${name}`;
     if (byteLength > MOST_HEADER_BYTES) {
@@ -93,18 +101,22 @@ export class Fields {
     return new Fields(what, await file.read(at, at + byteLength), at);
   }
 
-  /** @throws MsmError `bad-argument` */
+  /** Reads a number of 4 bytes. @throws MsmError `bad-argument` at the end of the section */
   u32(): number {
     return Number(this.number(4));
   }
 
-  /** Of so many bytes. @throws MsmError `bad-argument` */
+  /** Reads a number of `bytes` bytes. @throws MsmError `bad-argument` at the end of the section */
   number(bytes: number): bigint {
     const from = this.skip(bytes) - this.#start;
     return this.#bytes.subarray(from, from + bytes).reduceRight((value, byte) => (value << 8n) | BigInt(byte), 0n);
   }
 
-  /** Where the next bytes are in the file, which are left alone. @throws MsmError `bad-argument` */
+  /**
+   * Skips bytes, and returns their position in the file.
+   *
+   * @throws MsmError `bad-argument` at the end of the section
+   */
   skip(bytes: number): number {
     if (bytes > this.#bytes.length - this.#at) {
       throw badArgument(`${this.#what} is cut off: it has ${this.#bytes.length} bytes`);
@@ -114,9 +126,9 @@ export class Fields {
     return at;
   }
 
-  /** @throws MsmError `bad-argument` where something is left */
+  /** Checks that the section ends here. @throws MsmError `bad-argument` if bytes are left */
   end(): void {
     const left = this.#bytes.length - this.#at;
-    if (left > 0) throw badArgument(`${this.#what} has ${left} bytes more than belong there`);
+    if (left > 0) throw badArgument(`${this.#what} has ${left} bytes too many`);
   }
 }

@@ -3,35 +3,41 @@ import { ownOptions } from '../own-options.js';
 import { type FileCurve, type PointSection, pointSection } from './section.js';
 import { type FileSource, numbersOf, type OpenFile, openFile } from './source.js';
 
-/** A KZG SRS of gnark-crypto. */
+/** A KZG structured reference string (SRS) of gnark-crypto. */
 export interface GnarkSrs {
-  /** As it was given. */
+  /** The curve, from the options. */
   readonly curve: FileCurve;
-  /** Which method wrote it: `WriteTo` (compressed), `WriteRawTo` or `WriteDump`. */
+  /**
+   * The method that wrote the file: `WriteTo` (compressed), `WriteRawTo` (raw) or `WriteDump`
+   * (dump).
+   */
   readonly form: 'compressed' | 'raw' | 'dump';
   /** Its points. */
   readonly sections: {
-    /** α^i·G1, or what the SRS has in Lagrange's base. */
+    /** α^i·G1, or the same in the Lagrange basis if the SRS is one. */
     readonly g1: PointSection<'gnark' | 'gnark-compressed' | 'le-montgomery'>;
-    /** G2 and α·G2; null where the file is of a proving key alone. */
+    /** G2 and α·G2; null if the file is a proving key alone. */
     readonly g2: PointSection<'gnark' | 'gnark-compressed'> | null;
   };
 }
 
 /** Options of `openGnarkSrs`. */
 export interface GnarkSrsOptions {
-  /** Whose points they are, of which the file says nothing. Default `bn254`. */
+  /** The curve of the points, which the file does not name. Default `bn254`. */
   readonly curve?: FileCurve;
 }
 
 interface GnarkCurve {
-  /** Of a coordinate in G1. */
+  /** Bytes of a coordinate in G1. */
   readonly bytes: number;
-  /** Steps of the pairing's loop, for each of which a verifying key has lines; `nLines` in kzg/marshal.go. */
+  /** Steps of the Miller loop. A verifying key has lines for each; `nLines` in kzg/marshal.go. */
   readonly steps: number;
 }
 
-/** Source: gnark-crypto v0.22.0, ecc/…/kzg/marshal.go, https://pkg.go.dev/github.com/consensys/gnark-crypto/ecc/bn254/kzg, and files that it wrote. */
+/**
+ * Constants of the format. Source: gnark-crypto v0.22.0, ecc/…/kzg/marshal.go,
+ * https://pkg.go.dev/github.com/consensys/gnark-crypto/ecc/bn254/kzg, and files that it wrote.
+ */
 const curves: Readonly<Record<FileCurve, GnarkCurve>> = {
   bn254: { bytes: 32, steps: 66 },
   'bls12-381': { bytes: 48, steps: 63 },
@@ -39,15 +45,24 @@ const curves: Readonly<Record<FileCurve, GnarkCurve>> = {
 };
 
 const LENGTH_BYTES = 4;
-/** In the first byte of a compressed point that is not infinity, on every curve; never in that of a raw one. */
+/**
+ * A bit of the first byte of a finite point, set on every curve if the point is compressed, and
+ * clear if it is raw.
+ */
 const COMPRESSED = 0x80;
-/** Stands between verifying key and points of a dump: 0xdeadbeef as 64 bits in memory. https://pkg.go.dev/github.com/consensys/gnark-crypto/utils/unsafe */
+/**
+ * The 64-bit word between the verifying key and the points of a dump. Source:
+ * https://pkg.go.dev/github.com/consensys/gnark-crypto/utils/unsafe
+ */
 const MARKER = 0xdeadbeefn;
 
-/** The lines of a verifying key: for G2 and α·G2, two a step, of two elements of the larger field each; never compressed. */
+/**
+ * Returns the bytes of the lines of a verifying key: two per step for each of G2 and α·G2. A line
+ * is two elements of F_p², never compressed.
+ */
 const linesBytes = ({ bytes, steps }: GnarkCurve): number => 2 * 2 * steps * 2 * (2 * bytes);
 
-/** What `WriteDump` wrote; null if it did not. */
+/** Opens a file of `WriteDump`; returns null if the file is none. */
 const openDump = async (file: OpenFile, name: FileCurve, curve: GnarkCurve): Promise<GnarkSrs | null> => {
   const { what, byteLength } = file;
   const g2Bytes = 4 * curve.bytes;
@@ -89,11 +104,12 @@ const openDump = async (file: OpenFile, name: FileCurve, curve: GnarkCurve): Pro
 };
 
 /**
- * Opens a KZG SRS of gnark-crypto's (`kzg.SRS`), as `WriteTo`, `WriteRawTo` or `WriteDump` wrote it, or a `kzg.ProvingKey` alone. Reads its lengths, and
- * no points. A dump is what the machine that wrote it had in memory, little-endian with 64-bit words; gnark-crypto calls the format unstable, and
- * this is that of v0.13 to v0.22.
+ * Opens a KZG SRS of gnark-crypto (`kzg.SRS`), as written by `WriteTo`, `WriteRawTo` or
+ * `WriteDump`, or a `kzg.ProvingKey` alone. Reads its lengths, and no points. A dump is a copy of
+ * memory, little-endian with 64-bit words. gnark-crypto calls that format unstable; this function
+ * reads dumps of v0.13 to v0.22.
  *
- * @throws MsmError `bad-argument`, where the file has no length that an SRS of the curve could have
+ * @throws MsmError `bad-argument` if no SRS of the curve has the length of the file
  */
 export const openGnarkSrs = async (source: FileSource, options: GnarkSrsOptions = {}): Promise<GnarkSrs> => {
   const name = ownOptions(options).curve ?? 'bn254';
@@ -106,7 +122,9 @@ export const openGnarkSrs = async (source: FileSource, options: GnarkSrsOptions 
   const dump = await openDump(file, name, curve);
   if (dump !== null) return dump;
   if (byteLength <= LENGTH_BYTES) {
-    throw badArgument(`${what}: the file has ${byteLength} bytes, and its length alone takes ${LENGTH_BYTES}`);
+    throw badArgument(
+      `${what}: the file must have more than ${LENGTH_BYTES} bytes, which is its header; it has ${byteLength}`,
+    );
   }
   const head = await file.read(0, LENGTH_BYTES + 1);
   const count = numbersOf(head).getUint32(0, false);
@@ -114,10 +132,10 @@ export const openGnarkSrs = async (source: FileSource, options: GnarkSrsOptions 
   const pointBytes = compressed ? curve.bytes : 2 * curve.bytes;
   const end = LENGTH_BYTES + count * pointBytes;
   const key = 5 * pointBytes;
-  // since v0.13 with lines
+  // v0.13 and later append lines to the key
   if (count === 0 || ![0, key, key + linesBytes(curve)].includes(byteLength - end)) {
     throw badArgument(
-      `${what}: ${byteLength} bytes are not what an SRS of ${name} with ${count} points of ${pointBytes} bytes takes: is it cut off, or another curve's?`,
+      `${what}: ${byteLength} bytes do not fit an SRS of ${name} with ${count} points of ${pointBytes} bytes: is the file cut off, or of another curve?`,
     );
   }
   const common = { curve: name, encoding: compressed ? 'gnark-compressed' : 'gnark' } as const;

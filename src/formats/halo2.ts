@@ -2,17 +2,17 @@ import { badArgument } from '../errors.js';
 import { type PointSection, pointSection } from './section.js';
 import { type FileSource, numbersOf, openFile } from './source.js';
 
-/** KZG parameters of halo2 over BN254. n is 2^k. */
+/** KZG parameters of halo2 over BN254, for n = 2^k. */
 export interface Halo2Params {
-  /** There is no other. */
+  /** The curve; this format is read for no other one. */
   readonly curve: 'bn254';
-  /** Circuits have 2^k rows. */
+  /** Logarithm of the number of rows of a circuit. */
   readonly k: number;
-  /** Their points. */
+  /** Its points. */
   readonly sections: {
     /** s^i·G1, n of them. */
     readonly g: PointSection<'le-montgomery'>;
-    /** The same in Lagrange's base over the domain of n elements. */
+    /** The same in the Lagrange basis of the domain of n elements, n of them. */
     readonly gLagrange: PointSection<'le-montgomery'>;
     /** G2, one. */
     readonly g2: PointSection<'le-montgomery'>;
@@ -21,33 +21,38 @@ export interface Halo2Params {
   };
 }
 
-/** The scalar field of BN254 has no roots of unity of a larger order. */
+/** The two-adicity of BN254's scalar field, which bounds the domain. */
 const MOST_K = 28;
 const K_BYTES = 4;
 const G1_BYTES = 64;
 const G2_BYTES = 128;
 
 /**
- * Opens what `ParamsKZG::write` of PSE's halo2 and its forks writes, of BN254, in `SerdeFormat::RawBytes` (or `RawBytesUnchecked`): k in four
- * little-endian bytes, g, g_lagrange, g2, s_g2, in Montgomery form as they are in memory. Reads k, and no points.
+ * Opens parameters over BN254 that `ParamsKZG::write` of PSE's halo2 or a fork of it wrote in
+ * `SerdeFormat::RawBytes` (or `RawBytesUnchecked`): k in four little-endian bytes, then g,
+ * g_lagrange, g2 and s_g2 in Montgomery form. Reads k, and no points.
  *
- * `SerdeFormat::Processed`, with compressed points, is refused: which bit is y's sign depends on the version of halo2curves that wrote it.
+ * Rejects `SerdeFormat::Processed`, which has compressed points: the bit with the sign of y depends
+ * on the version of halo2curves that wrote them.
  *
- * @throws MsmError `bad-argument`, where k is out of range, or the file has another length than it says
+ * @throws MsmError `bad-argument` if k is out of range, or the length of the file does not fit k
  */
 export const openHalo2Params = async (source: FileSource): Promise<Halo2Params> => {
   const file = openFile('halo2 params', source);
   const { what, byteLength } = file;
-  if (byteLength < K_BYTES) throw badArgument(`${what}: the file has ${byteLength} bytes, and k takes ${K_BYTES}`);
+  if (byteLength < K_BYTES)
+    throw badArgument(`${what}: the file must have ${K_BYTES} bytes of k; it has ${byteLength}`);
   const k = numbersOf(await file.read(0, K_BYTES)).getUint32(0, true);
   if (k > MOST_K) throw badArgument(`${what}: k must be at most ${MOST_K}, and the file begins with ${k}`);
   const n = 2 ** k;
   const points = 2 * n * G1_BYTES + 2 * G2_BYTES;
   if (byteLength === K_BYTES + points / 2) {
-    throw badArgument(`${what}: these are in SerdeFormat::Processed, compressed; write them in SerdeFormat::RawBytes`);
+    throw badArgument(
+      `${what}: the points are compressed (SerdeFormat::Processed); write them in SerdeFormat::RawBytes`,
+    );
   }
   if (byteLength !== K_BYTES + points) {
-    throw badArgument(`${what}: with k = ${k} they take ${K_BYTES + points} bytes, and the file has ${byteLength}`);
+    throw badArgument(`${what}: with k = ${k} the file must have ${K_BYTES + points} bytes; it has ${byteLength}`);
   }
   const section = (name: string, group: 'g1' | 'g2', count: number, at: number) =>
     pointSection(file, {

@@ -1,10 +1,10 @@
 import { badArgument } from '../errors.js';
 import { Fields, readSections, sectionOf } from './binfile.js';
 import type { PointSection } from './section.js';
-import { pointsIn, readCurve } from './snarkjs.js';
+import { pointsIn, readCurve, type SnarkjsCurve } from './snarkjs.js';
 import { type FileSource, openFile } from './source.js';
 
-/** The points of a `.ptau`. n is 2^power. */
+/** The points of a `.ptau`, with n = 2^power. */
 export interface PtauSections {
   /** τ^i·G1, 2n − 1 of them. */
   readonly tauG1: PointSection<'le-montgomery'>;
@@ -20,26 +20,30 @@ export interface PtauSections {
 
 /** A `.ptau`: powers of tau. */
 export interface Ptau {
-  /** Told by the prime in the header. */
-  readonly curve: 'bn254' | 'bls12-381';
+  /** The curve, by the prime in the header. */
+  readonly curve: SnarkjsCurve['name'];
   /** Circuits may have up to 2^power constraints. */
   readonly power: number;
-  /** That of the ceremony that it was cut out of. */
+  /** The power of the ceremony from which the file was cut. */
   readonly ceremonyPower: number;
   /** Its points. */
   readonly sections: PtauSections;
 }
 
-/** Versions that snarkjs reads and writes. */
+/** The newest version of the format. */
 const NEWEST = 1;
-/** No scalar field of a curve here has roots of unity of a larger order, and no ceremony had as many points. */
+/**
+ * The largest two-adicity of the scalar fields of snarkjs's curves. No ceremony had that many
+ * points.
+ */
 const MOST_POWER = 32;
 
 /**
- * Opens a `.ptau` of snarkjs's, prepared for the second phase or not, on BN254 or BLS12-381. Reads its headers, and no points. What a prepared one has in
- * Lagrange's base is left alone.
+ * Opens a `.ptau` of snarkjs on BN254 or BLS12-381, prepared for the second phase or not. Reads its
+ * headers, and no points. Ignores the Lagrange basis of a prepared file.
  *
- * @throws MsmError `bad-argument`, naming the section, where it is none, is cut off, or has other counts than it says
+ * @throws MsmError `bad-argument` naming the section, if the file is no `.ptau`, is cut off, or
+ * contradicts its header
  */
 export const openPtau = async (source: FileSource): Promise<Ptau> => {
   const file = openFile('ptau', source);
@@ -51,7 +55,7 @@ export const openPtau = async (source: FileSource): Promise<Ptau> => {
   header.end();
   if (power > ceremonyPower || ceremonyPower > MOST_POWER) {
     throw badArgument(
-      `ptau: the header says power ${power} of ${ceremonyPower}, which must be at most that and ${MOST_POWER}`,
+      `ptau: the header says power ${power} of ${ceremonyPower}: the first must be at most the second, and the second at most ${MOST_POWER}`,
     );
   }
   const n = 2 ** power;

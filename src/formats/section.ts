@@ -1,63 +1,70 @@
 import type { PagedBytes, PointEncoding } from '../api/values.js';
-import type { Group } from '../curves/names.js';
+import type { CurvesOf, Group } from '../curves/names.js';
 import { badArgument, show } from '../errors.js';
 import { ownOptions } from '../own-options.js';
 import { CHUNK_BYTES, type OpenFile, readRange } from './source.js';
 
-/** The curves of such files. */
-export type FileCurve = 'bn254' | 'bls12-381' | 'bls12-377';
+/**
+ * Curves whose points the readers of this module find in files.
+ *
+ * @useDeclaredType
+ */
+export type FileCurve = keyof CurvesOf<'snarkjs' | 'gnark'>;
 
 /** Options of `PointSection.chunks`. */
 export interface ChunkOptions {
   /** Index of the first point. Default 0. */
   readonly from?: number;
-  /** Index behind the last one. Default: all. */
+  /** Index after the last point. Default: `count`. */
   readonly to?: number;
-  /** The most bytes of a chunk, which has one point at least. Default 16 MiB. */
+  /** The most bytes of a chunk. A chunk has at least one point. Default 16 MiB. */
   readonly chunkBytes?: number;
 }
 
-/** Points that lie one behind the other in a file. None of them was looked at: `loadBases` checks them. */
+/** Consecutive points of a file, unchecked: `loadBases` checks them. */
 export interface PointSection<Encoding extends PointEncoding = PointEncoding> {
-  /** What the format calls it. */
+  /** The name of the section in the format. */
   readonly name: string;
-  /** For `createMsmEngine({ curve, group })`. */
+  /** The curve, for `createMsmEngine({ curve, group })`. */
   readonly curve: FileCurve;
-  /** For `createMsmEngine({ curve, group })`. */
+  /** The group, for `createMsmEngine({ curve, group })`. */
   readonly group: Group;
-  /** For `loadBases(points, { encoding })`. */
+  /** The encoding of the points, for `loadBases(points, { encoding })`. */
   readonly encoding: Encoding;
-  /** How many points there are. */
+  /** Number of points. */
   readonly count: number;
   /** Bytes of a point. */
   readonly pointBytes: number;
-  /** Bytes of all of them. */
+  /** Bytes of all points: `count · pointBytes`. */
   readonly byteLength: number;
   /**
-   * The points [from, to), one behind the other: a view where the file is in memory, and else read 16 MiB at a time into an array.
+   * Returns the points [from, to): a view if the file is in memory, else a new array, read 16 MiB
+   * at a time.
    *
-   * @throws MsmError `bad-argument`
+   * @throws MsmError `bad-argument` for a range outside of the section, or a source that returns
+   * other bytes than asked for
    */
   points(from?: number, to?: number): Promise<Uint8Array>;
   /**
-   * The same in chunks of whole points, for what is not to be in memory at once.
+   * Yields the points in chunks of whole points, for sections that are too large for memory.
    *
-   * @throws MsmError `bad-argument`
+   * @throws MsmError `bad-argument` as `points` does, and for invalid options
    */
   chunks(options?: ChunkOptions): AsyncGenerator<Uint8Array, void, undefined>;
   /**
-   * The points [from, to) as `loadBases` reads them by itself, 16 MiB at a time, so that there is no second copy of them: of bytes in memory, and of
-   * sources whose `read` gives bytes and no promise, as one over Node's `readSync` does.
+   * Returns the points [from, to) as pages, which `loadBases` reads itself, 16 MiB at a time, so
+   * that memory holds no second copy. The file must be in memory, or its `read` must return bytes
+   * and no promise, as one over Node's `readSync` does.
    *
-   * @throws MsmError `bad-argument`, also from `slice`
+   * @throws MsmError `bad-argument` as `points` does; `slice` too
    */
   pages(from?: number, to?: number): PagedBytes;
 }
 
-/** Where points are in a file. */
+/** The position of points in a file. */
 export interface Place<Encoding extends PointEncoding>
   extends Pick<PointSection<Encoding>, 'name' | 'curve' | 'group' | 'encoding' | 'count' | 'pointBytes'> {
-  /** The first byte of the first. */
+  /** Position of the first byte. */
   readonly at: number;
 }
 
@@ -68,7 +75,7 @@ export const pointSection = <Encoding extends PointEncoding>(
   const { name, count, pointBytes } = what;
   const checkRange = (items: string, from: number, to: number, end: number): void => {
     if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to) || from < 0 || from > to || to > end) {
-      throw badArgument(`${file.what}: ${items} [${show(from)}, ${show(to)}) of ${name} are not within [0, ${end})`);
+      throw badArgument(`${file.what}: ${items} [${show(from)}, ${show(to)}) of ${name} are not in [0, ${end})`);
     }
   };
   const checkPoints = (from: number, to: number): void => checkRange('points', from, to, count);
@@ -83,7 +90,7 @@ export const pointSection = <Encoding extends PointEncoding>(
       const { from = 0, to = count, chunkBytes = CHUNK_BYTES } = ownOptions(options);
       checkPoints(from, to);
       if (!Number.isSafeInteger(chunkBytes) || chunkBytes < 1) {
-        throw badArgument(`${file.what}: chunkBytes must be a number of bytes, got ${show(chunkBytes)}`);
+        throw badArgument(`${file.what}: chunkBytes must be a positive integer, got ${show(chunkBytes)}`);
       }
       const each = Math.max(1, Math.floor(chunkBytes / pointBytes));
       return (async function* () {

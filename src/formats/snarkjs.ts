@@ -1,26 +1,30 @@
 /**
- * What snarkjs's files have in common: points x‖y in little-endian Montgomery form, infinity as zeros, and in G2 c0 before c1, which is
- * `le-montgomery`; and the prime of the coordinates, which tells the curve.
+ * Common parts of snarkjs's files: points in the encoding `le-montgomery`, and a header with the
+ * prime of the coordinates, which identifies the curve.
  */
-import type { Group } from '../curves/names.js';
+import type { CurvesOf, Group } from '../curves/names.js';
 import { badArgument } from '../errors.js';
 import { type Extent, type Fields, type Sections, sectionOf } from './binfile.js';
 import { type PointSection, pointSection } from './section.js';
 import type { OpenFile } from './source.js';
 
-/** A curve of snarkjs's. */
+/** A curve of snarkjs. */
 export interface SnarkjsCurve {
-  readonly name: 'bn254' | 'bls12-381';
-  /** Of a coordinate in G1, and so many bytes. */
+  readonly name: keyof CurvesOf<'snarkjs'>;
+  /** Prime of the base field. */
   readonly prime: bigint;
+  /** Bytes of a coordinate in G1. */
   readonly primeBytes: number;
-  /** Of the group, in 32 bytes. */
+  /** Group order, in 32 bytes. */
   readonly order: bigint;
 }
 
 export const ORDER_BYTES = 32;
 
-/** The constants of `src/curves/`, once more: from there they would bring the module of all other curves along. The tests compare. */
+/**
+ * Constants of src/curves/, copied because an import would load the module of all curves. The tests
+ * compare them.
+ */
 const bn254: SnarkjsCurve = {
   name: 'bn254',
   prime: 0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47n,
@@ -35,19 +39,23 @@ const bls12381: SnarkjsCurve = {
   order: 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001n,
 };
 
-/** The next field of a header: u32 length, and a prime of so many bytes. @throws MsmError `bad-argument` */
+/**
+ * Reads the prime of a header: u32 length, and that many bytes.
+ *
+ * @throws MsmError `bad-argument` if it is the prime of another curve
+ */
 export const readCurve = ({ what }: OpenFile, header: Fields): SnarkjsCurve => {
   const bytes = header.u32();
   const curve = bytes === 32 ? bn254 : bls12381;
   if (bytes !== curve.primeBytes || header.number(bytes) !== curve.prime) {
-    throw badArgument(`${what}: the prime in the header, of ${bytes} bytes, is not that of bn254 or bls12-381`);
+    throw badArgument(`${what}: the header has a prime of ${bytes} bytes that is not that of bn254 or bls12-381`);
   }
   return curve;
 };
 
 const pointBytesOf = ({ primeBytes }: SnarkjsCurve, group: Group): number => (group === 'g1' ? 2 : 4) * primeBytes;
 
-/** What a file has of points: where, and how many. */
+/** The points of a section. */
 export interface PointsOf {
   readonly name: string;
   readonly group: Group;
@@ -68,7 +76,11 @@ const montgomerySection = (
     at,
   });
 
-/** A section of nothing but points. @throws MsmError `bad-argument` where it has not as many as it must */
+/**
+ * Opens a section of points.
+ *
+ * @throws MsmError `bad-argument` if its size does not fit the number of points
+ */
 export const pointsIn = (
   file: OpenFile,
   curve: SnarkjsCurve,
@@ -80,13 +92,17 @@ export const pointsIn = (
   const pointBytes = pointBytesOf(curve, points.group);
   if (byteLength !== points.count * pointBytes) {
     throw badArgument(
-      `${file.what}: section ${id} (${points.name}) has ${byteLength} bytes, and the header says ${points.count} points of ${pointBytes}`,
+      `${file.what}: section ${id} (${points.name}) has ${byteLength} bytes, but the header says ${points.count} points of ${pointBytes}`,
     );
   }
   return montgomerySection(file, curve, points, at);
 };
 
-/** One point of a header, which is next there. @throws MsmError `bad-argument` */
+/**
+ * Opens the next field of a header, which is a point.
+ *
+ * @throws MsmError `bad-argument` at the end of the header
+ */
 export const pointInHeader = (
   file: OpenFile,
   curve: SnarkjsCurve,

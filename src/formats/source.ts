@@ -3,39 +3,42 @@ import { badArgument, kindOf, show } from '../errors.js';
 // From the entry, so that the build leaves in index.js what the two share.
 import { MsmError } from '../index.js';
 
-/** Bytes of a file that is read in parts: a file handle of Node's, HTTP ranges, a database. */
+/** A file that is read in parts: a file handle of Node, HTTP ranges, a database. */
 export interface RandomAccess {
-  /** How many bytes there are in all. */
+  /** Size of the file, in bytes. */
   readonly byteLength: number;
-  /** The bytes [from, to), exactly that many. What it throws reaches you as it is. */
+  /** Returns exactly the bytes [from, to). The library passes its errors on unchanged. */
   read(from: number, to: number): Uint8Array | Promise<Uint8Array>;
 }
 
-/** A file: its bytes in memory, which are not copied; a `Blob` or `File`, of which no more is read than is asked for; or what reads it in parts. */
+/**
+ * A file: bytes in memory, which are not copied; a `Blob` or `File`, read in parts; or a
+ * `RandomAccess` source.
+ */
 export type FileSource = ArrayBufferView | ArrayBufferLike | Blob | RandomAccess;
 
-/** A file that can be read anywhere. */
+/** A file that can be read at any position. */
 export interface OpenFile {
-  /** What errors call it. */
+  /** The name of the file in errors. */
   readonly what: string;
   readonly byteLength: number;
-  /** Whether reading makes views. */
+  /** True if reading returns views. */
   readonly inMemory: boolean;
-  /** [from, to), which must be in the file. */
+  /** Reads [from, to), which must be in the file. */
   read(from: number, to: number): Promise<Uint8Array>;
-  /** Likewise. @throws MsmError `bad-argument` for a source that takes its time */
+  /** Reads [from, to) at once. @throws MsmError `bad-argument` for an asynchronous source */
   readNow(from: number, to: number): Uint8Array;
 }
 
-/** Bytes that a source is asked for at a time, at most. */
+/** The most bytes that are read from a source at a time. */
 export const CHUNK_BYTES = 2 ** 24;
 
-/** @throws MsmError `bad-argument` for what is not what was asked for */
+/** Checks the result of a read. @throws MsmError `bad-argument` if it is not the bytes asked for */
 const checkRead = (what: string, bytes: unknown, from: number, to: number): Uint8Array => {
   const name = `${what}: reading [${from}, ${to})`;
   const view = typeof bytes === 'object' && bytes !== null ? viewBytes(name, bytes) : null;
-  if (view === null) throw badArgument(`${name} must give a Uint8Array, got ${kindOf(bytes)}`);
-  if (view.length !== to - from) throw badArgument(`${name} must give ${to - from} bytes, got ${view.length}`);
+  if (view === null) throw badArgument(`${name} must return a Uint8Array, got ${kindOf(bytes)}`);
+  if (view.length !== to - from) throw badArgument(`${name} must return ${to - from} bytes, got ${view.length}`);
   return view;
 };
 
@@ -43,7 +46,7 @@ const openBytes = (what: string, source: object): OpenFile | null => {
   const bytes = viewBytes(what, source);
   if (bytes === null) return null;
   const readNow = (from: number, to: number): Uint8Array => {
-    // anew each time: the buffer may have been transferred since
+    // a new view each time, because the buffer may have been transferred since
     const now = viewBytes(what, bytes) as Uint8Array;
     return checkRead(what, now.subarray(from, to), from, to);
   };
@@ -51,7 +54,7 @@ const openBytes = (what: string, source: object): OpenFile | null => {
 };
 
 const refuseNow = (what: string) => (): never => {
-  throw badArgument(`${what}: its source takes time to read, and pages are read at once; take points() or chunks()`);
+  throw badArgument(`${what}: pages() needs a synchronous source; use points() or chunks()`);
 };
 
 const openBlob = (what: string, blob: Blob): OpenFile => ({
@@ -77,7 +80,7 @@ const openRandomAccess = (what: string, source: Partial<RandomAccess>): OpenFile
   const { byteLength } = source;
   if (typeof source.read !== 'function') throw noFile(what, source);
   if (!Number.isSafeInteger(byteLength) || (byteLength as number) < 0) {
-    throw badArgument(`${what}: byteLength of the file must be a number of bytes, got ${show(byteLength)}`);
+    throw badArgument(`${what}: byteLength of the file must be a non-negative integer, got ${show(byteLength)}`);
   }
   const read = (from: number, to: number) => (source as RandomAccess).read(from, to);
   return {
@@ -88,7 +91,7 @@ const openRandomAccess = (what: string, source: Partial<RandomAccess>): OpenFile
     readNow: (from, to) => {
       const bytes = read(from, to);
       if (bytes instanceof Promise) {
-        // nobody waits for it
+        // avoids an unhandled rejection
         bytes.catch(() => undefined);
         return refuseNow(what)();
       }
@@ -98,8 +101,10 @@ const openRandomAccess = (what: string, source: Partial<RandomAccess>): OpenFile
 };
 
 /**
- * @param what errors call it: `zkey`
- * @throws MsmError `bad-argument` for what is no file
+ * Opens a file.
+ *
+ * @param what the name of the file in errors, such as `zkey`
+ * @throws MsmError `bad-argument` if the source is not a file
  */
 export const openFile = (what: string, source: FileSource): OpenFile => {
   if (typeof source !== 'object' || source === null) throw noFile(what, source);
@@ -110,13 +115,16 @@ export const openFile = (what: string, source: FileSource): OpenFile => {
     : openRandomAccess(what, source as RandomAccess);
 };
 
-/** Numbers in bytes. */
+/** Returns a view that reads numbers. */
 export const numbersOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
   new DataView(buffer, byteOffset, byteLength);
 
-/** [from, to) in one array, a view where the file is in memory; other sources are asked for no more than a chunk at a time. */
+/**
+ * Reads [from, to) into one array; a view if the file is in memory. Reads other sources chunk by
+ * chunk.
+ */
 export const readRange = async (file: OpenFile, from: number, to: number): Promise<Uint8Array> => {
-  // an HTTP range cannot be empty
+  // no read, because an HTTP range cannot be empty
   if (from === to) return new Uint8Array();
   if (file.inMemory || to - from <= CHUNK_BYTES) return file.read(from, to);
   const all = roomFor(file.what, to - from, 1, 'bytes');

@@ -4,19 +4,28 @@ import type { PointSection } from './section.js';
 import { ORDER_BYTES, pointInHeader, pointsIn, readCurve, type SnarkjsCurve } from './snarkjs.js';
 import { type FileSource, type OpenFile, openFile } from './source.js';
 
-/** The points of a Groth16 `.zkey`. Those of count 1 are of the verifying key, and a prover adds them to its sums. */
+/**
+ * The points of a Groth16 `.zkey`. Sections of count 1 are part of the verifying key; a prover adds
+ * them to its sums.
+ */
 export interface Groth16Sections {
-  /** A_i(τ)·G1, for each variable. */
+  /** A_i(τ)·G1 for each variable. */
   readonly a: PointSection<'le-montgomery'>;
-  /** B_i(τ)·G1, for each variable. */
+  /** B_i(τ)·G1 for each variable. */
   readonly b1: PointSection<'le-montgomery'>;
-  /** B_i(τ)·G2, for each variable. */
+  /** B_i(τ)·G2 for each variable. */
   readonly b2: PointSection<'le-montgomery'>;
-  /** Also called L: (β·A_i + α·B_i + C_i)(τ)/δ·G1 for each variable that is not public; the first is that of variable `publicSignals + 1`. */
+  /**
+   * (β·A_i + α·B_i + C_i)(τ)/δ·G1 for each private variable, from variable `publicSignals + 1` on;
+   * also called L.
+   */
   readonly c: PointSection<'le-montgomery'>;
-  /** For each element of the domain, to be multiplied by the values of A·B − C on the odd coset of it, as snarkjs has them. */
+  /**
+   * Points for each element of the domain. Their scalars are the values of A·B − C on its odd
+   * coset, as snarkjs computes them.
+   */
   readonly h: PointSection<'le-montgomery'>;
-  /** Of the verifier, for 1 and each public signal. */
+  /** Points of the verifier, for the constant 1 and each public signal. */
   readonly ic: PointSection<'le-montgomery'>;
   /** α·G1. */
   readonly alpha1: PointSection<'le-montgomery'>;
@@ -32,15 +41,15 @@ export interface Groth16Sections {
   readonly delta2: PointSection<'le-montgomery'>;
 }
 
-/** What all zkeys say of their circuit. */
+/** Properties of the circuit, in all zkeys. */
 interface Circuit {
-  /** Told by the prime in the header. */
-  readonly curve: 'bn254' | 'bls12-381';
-  /** Variables, with the constant 1 and the public ones. */
+  /** The curve, by the prime in the header. */
+  readonly curve: SnarkjsCurve['name'];
+  /** Number of variables, including the constant 1 and the public ones. */
   readonly variables: number;
-  /** Public ones of them, without the 1. */
+  /** Number of public variables, without the constant 1. */
   readonly publicSignals: number;
-  /** A power of two. */
+  /** Size of the evaluation domain, a power of two. */
   readonly domainSize: number;
 }
 
@@ -58,42 +67,46 @@ export interface PlonkZkey extends Circuit {
   readonly protocol: 'plonk' | 'fflonk';
   /** Its points. */
   readonly sections: {
-    /** τ^i·G1, for i up to `domainSize + 5`, or `9 · domainSize + 17` for FFLONK. */
+    /** τ^i·G1 for i up to `domainSize + 5`, or `9 · domainSize + 17` for FFLONK. */
     readonly ptau: PointSection<'le-montgomery'>;
   };
 }
 
-/** A `.zkey`; `protocol` tells which. */
+/** A `.zkey` of any proof system; `protocol` tells which. */
 export type Zkey = Groth16Zkey | PlonkZkey;
 
-/** Versions of the container that snarkjs reads; it writes the first. */
+/** The newest version of the container that snarkjs reads. It writes version 1. */
 const NEWEST = 2;
 
-/** By the number in section 1. */
+/** Proof systems by the number in section 1. */
 const protocols = new Map<number, Zkey['protocol']>([
   [1, 'groth16'],
   [2, 'plonk'],
   [10, 'fflonk'],
 ]);
 
-/** The primes and the first numbers of a header, which are the same in all. @throws MsmError `bad-argument` */
+/**
+ * Reads the beginning of a header, which all proof systems share.
+ *
+ * @throws MsmError `bad-argument` naming the field
+ */
 const readCircuit = (file: OpenFile, header: Fields): { curve: SnarkjsCurve; circuit: Circuit } => {
   const { what } = file;
   const curve = readCurve(file, header);
   const orderBytes = header.u32();
   if (orderBytes !== ORDER_BYTES || header.number(ORDER_BYTES) !== curve.order) {
-    throw badArgument(`${what}: the order in the header, of ${orderBytes} bytes, is not that of ${curve.name}`);
+    throw badArgument(`${what}: the header has an order of ${orderBytes} bytes that is not that of ${curve.name}`);
   }
   const variables = header.u32();
   const publicSignals = header.u32();
   const domainSize = header.u32();
   if (publicSignals >= variables) {
     throw badArgument(
-      `${what}: the header says ${publicSignals} public signals of ${variables} variables, one being 1`,
+      `${what}: the header says ${publicSignals} public signals of ${variables} variables, which include the constant 1`,
     );
   }
   if (domainSize === 0 || !Number.isInteger(Math.log2(domainSize))) {
-    throw badArgument(`${what}: the header says a domain of ${domainSize}, which must be a power of two`);
+    throw badArgument(`${what}: the header says a domain of ${domainSize}; it must be a power of two`);
   }
   return { curve, circuit: { curve: curve.name, variables, publicSignals, domainSize } };
 };
@@ -128,7 +141,10 @@ const openGroth16 = (file: OpenFile, sections: Sections, header: Fields): Groth1
   };
 };
 
-/** What the two differ in: what their headers have behind the first numbers, and how many powers of τ there are, in which section. */
+/**
+ * Differences of PLONK and FFLONK: scalars and points in the header, and the section and number of
+ * the powers of τ.
+ */
 const plonks = {
   plonk: { scalars: 2, g1: 8, section: 14, powers: (domainSize: number) => domainSize + 6 },
   fflonk: { scalars: 6, g1: 1, section: 16, powers: (domainSize: number) => 9 * domainSize + 18 },
@@ -149,9 +165,11 @@ const openPlonk = (file: OpenFile, sections: Sections, header: Fields, protocol:
 };
 
 /**
- * Opens a `.zkey` of snarkjs's: Groth16, PLONK or FFLONK, on BN254 or BLS12-381. Reads its headers, and no points.
+ * Opens a `.zkey` of snarkjs: Groth16, PLONK or FFLONK, on BN254 or BLS12-381. Reads its headers,
+ * and no points.
  *
- * @throws MsmError `bad-argument`, naming the section, where it is none, is cut off, or has other counts than it says
+ * @throws MsmError `bad-argument` naming the section, if the file is no `.zkey`, is cut off, or
+ * contradicts its header
  */
 export const openZkey = async (source: FileSource): Promise<Zkey> => {
   const file = openFile('zkey', source);

@@ -1,10 +1,10 @@
-/** What `accelerate` is told. */
+/** The options of `accelerate`. */
 import { readCallOptions } from '../engine/arguments.js';
 import { type MsmEngineOptions, readOptions } from '../engine/options.js';
 import { badArgument, show } from '../errors.js';
 import { ownOptions } from '../own-options.js';
 
-/** Those that are told to the engines. */
+/** Options that `accelerate` passes on to its engines. */
 const ofEngines = [
   'backend',
   'device',
@@ -16,45 +16,54 @@ const ofEngines = [
   'verify',
 ] as const satisfies readonly (keyof MsmEngineOptions)[];
 
-/** What is told to the engines. */
+/** Options that `accelerate` passes on to its engines, as `createMsmEngine` has them. */
 export type EnginesOptions = Pick<MsmEngineOptions, (typeof ofEngines)[number]>;
 
 /** Options of `accelerate`. */
 export interface AccelerateOptions extends EnginesOptions {
   /**
-   * Bytes of points that stay loaded from one proof to the next; the longest unused go first, but of a key that does not fit what does fit stays. Default: an
-   * eighth of main memory, as far as it is known, and no more than one buffer of the device holds; `AccelerateStats.basesBudget` says what that is.
+   * Bytes of points that may stay loaded from one proof to the next. Beyond it the least recently
+   * used points are freed; of a key that does not fit, a part stays loaded. Default: an eighth of
+   * main memory (of 4 GiB where its size is unknown), at least 64 MiB and at most one buffer of the
+   * device; `AccelerateStats.basesBudget` has the value.
    */
   readonly basesBudget?: number;
-  /** MSMs of fewer points are left to snarkjs. Default 64. */
+  /**
+   * Least number of points of an MSM that this library computes; smaller MSMs are left to snarkjs.
+   * Default 64.
+   */
   readonly leastPoints?: number;
   /**
-   * Whether curves without threads are accelerated, too: those of proofs that have snarkjs's option of this name, and those that you have it make, from then
-   * on. `accelerate` makes one to find out what they have in common, in some 0.3 seconds. Default false: their MSMs stay snarkjs's, and nothing says so.
+   * Accelerates curves without threads too: those of proofs with snarkjs's option of this name, and
+   * those that you have snarkjs make afterwards. `accelerate` makes one such curve to find the
+   * class of its groups, which takes about 0.3 s. Default false: snarkjs computes their MSMs
+   * itself, without a warning.
    */
   readonly singleThread?: boolean;
   /**
-   * Ends what is being loaded and computed: the proof rejects with the `MsmError` `aborted`. A signal is aborted for good, so all MSMs of snarkjs's reject from
-   * then on, those of its verifier too, until all is taken back. One that snarkjs computes by itself is through before that.
+   * Aborts loads and MSMs: the proof rejects with the `MsmError` `aborted`. A signal stays aborted,
+   * so all later MSMs of snarkjs reject too, those of its verifier included, until you restore
+   * snarkjs. An MSM that snarkjs is computing itself completes first.
    */
   readonly signal?: AbortSignal;
   /**
-   * Called once for each of these: when snarkjs first computes something itself because this library could not; when a proof was written in which nothing came
-   * to this library; when `basesBudget` was too small, with the size that would do; and with what the engines warn of, each message once. What it throws is
-   * ignored, and changes nothing. Default: `console.warn`.
+   * Called with a warning, once for each of these: snarkjs computed an MSM itself because this
+   * library could not; a proof was written in which no MSM reached this library; `basesBudget` was
+   * too small (the message has a sufficient size); and once for each message that the engines warn
+   * of. Exceptions that it throws are ignored. Default: `console.warn`.
    */
   readonly onWarning?: (message: string) => void;
 }
 
-/** Options that are right. */
+/** Valid options, with defaults filled in. */
 export interface ReadAccelerateOptions {
   readonly engines: EnginesOptions & Pick<MsmEngineOptions, 'onWarning'>;
-  /** undefined: by the device. */
+  /** undefined: chosen by the device and main memory. */
   readonly basesBudget: number | undefined;
   readonly leastPoints: number;
   readonly singleThread: boolean;
   readonly signal: AbortSignal | undefined;
-  /** Throws nothing. */
+  /** Never throws. */
   warn(message: string): void;
 }
 
@@ -65,32 +74,33 @@ const names: readonly string[] = [
 
 const DEFAULT_LEAST = 64;
 
-/** An integer of a range, as a caller gave it. @throws MsmError `bad-argument` */
+/** Checks an option that must be a non-negative integer. @throws MsmError `bad-argument` */
 const integerOf = (name: string, given: unknown): number => {
   if (!Number.isSafeInteger(given) || (given as number) < 0)
-    throw badArgument(`options.${name} must be an integer from 0, got ${show(given)}`);
+    throw badArgument(`options.${name} must be a non-negative integer, got ${show(given)}`);
   return given as number;
 };
 
 /**
- * Options as they were when `accelerate` was called: what becomes of the object afterwards does not matter.
+ * Reads and checks the options of `accelerate`. Later changes of the object have no effect.
  *
- * @throws MsmError `bad-argument` that names the option
+ * @throws MsmError `bad-argument` naming the option
  */
 export const readAccelerateOptions = async (options: AccelerateOptions): Promise<ReadAccelerateOptions> => {
   const own = ownOptions(options);
   const { basesBudget, leastPoints = DEFAULT_LEAST, singleThread = false } = own;
   const { signal, onWarning, tuning } = own;
-  // what is misspelt would be without effect, and what is an engine's alone may break what is promised here
+  // a misspelt option would have no effect, and other options of engines could break what
+  // accelerate promises
   const unknown = Object.keys(options).find((name) => !names.includes(name));
-  if (unknown !== undefined) throw badArgument(`options.${unknown} is no option of accelerate`);
+  if (unknown !== undefined) throw badArgument(`options.${unknown} is not an option of accelerate`);
   if (typeof singleThread !== 'boolean')
     throw badArgument(`options.singleThread must be true or false, got ${show(singleThread)}`);
   readCallOptions(signal === undefined ? {} : { signal });
   if (onWarning !== undefined && typeof onWarning !== 'function')
     throw badArgument(`options.onWarning must be a function, got ${show(onWarning)}`);
   const given: EnginesOptions = Object.fromEntries(ofEngines.map((name) => [name, own[name]]));
-  // engines of several groups warn of the same
+  // the engines of several groups give the same warnings
   const warned = new Set<string>();
   const engines = {
     ...{ ...given, ...(tuning instanceof Object && { tuning: { ...tuning } }) },
@@ -108,11 +118,11 @@ export const readAccelerateOptions = async (options: AccelerateOptions): Promise
         if (onWarning === undefined) console.warn(message);
         else onWarning.call(options, message);
       } catch {
-        // not the proof's fault
+        // a failing callback must not fail the proof
       }
     },
   };
-  // as the engines will: made at the first MSM, they would be refused where nobody sees it
+  // engines open at the first MSM, too late for errors of their options, so these are checked here
   readOptions(engines);
   return read;
 };

@@ -1,43 +1,53 @@
-/** What is known of ffjavascript, with which snarkjs computes: its curves, where they are, and what is replaced in them. */
+/**
+ * Access to ffjavascript, the library with which snarkjs computes: its curves, and the methods that
+ * are replaced in them.
+ */
 import type { PagedBytes } from '../api/values.js';
-import type { Group } from '../curves/names.js';
+import type { CurvesOf, Group } from '../curves/names.js';
 import { badArgument, kindOf } from '../errors.js';
 
-/** Curves of snarkjs. */
+/** The member `curves` of snarkjs. */
 interface Curves {
   getCurveFromName(name: string, options?: object): Promise<unknown>;
 }
 
 /** snarkjs as it is imported: `import * as snarkjs from 'snarkjs'`. */
 export interface Snarkjs {
-  /** That it is snarkjs is told by these. Every snarkjs has them, and its types on npm, `@types/snarkjs`, do not say so. */
+  /**
+   * The curves, by which the library recognises snarkjs. Every version has them; the types
+   * `@types/snarkjs` omit them.
+   */
   readonly curves?: Curves;
-  /** The members that such types do have. */
+  /** A member that `@types/snarkjs` declares. */
   readonly groth16?: object;
 }
 
-/** Bytes as ffjavascript has them: large ones are in pages. */
+/** Bytes as ffjavascript holds them: paged if large. */
 export type FfBytes = Uint8Array | PagedBytes;
 
-/** A copy: `slice` of Node's `Buffer` is none. */
+/** Returns a copy. (`slice` of Node's `Buffer` would return a view.) */
 export const copyOf = (bytes: FfBytes): FfBytes =>
   bytes instanceof Uint8Array ? new Uint8Array(bytes) : (bytes.slice(0, bytes.byteLength) as unknown as FfBytes);
 
-/** Σ of affine points, which are in Montgomery form, and scalars, which are not; a Jacobian point comes. */
-export type MultiExpAffine = (bases: FfBytes, scalars: FfBytes, ...told: unknown[]) => Promise<Uint8Array>;
+/**
+ * An MSM of affine points in Montgomery form and scalars in plain form. Returns a Jacobian point.
+ */
+export type MultiExpAffine = (bases: FfBytes, scalars: FfBytes, ...more: unknown[]) => Promise<Uint8Array>;
 
-/** Gives the bytes [offset, offset + length) of points; what it gives is not used again by whoever made it. */
+/**
+ * Reads the bytes [offset, offset + length) of points. The caller owns the array that it returns.
+ */
 export type PointReader = (offset: number, length: number) => Promise<Uint8Array>;
 
-/** The same sum of points that are read in chunks, as snarkjs's open request 628 has it. */
+/** The same MSM over points that are read in chunks, as in snarkjs's pull request 628. */
 export type MultiExpAffineChunked = (
   reader: PointReader,
   byteLength: number,
   scalars: FfBytes,
-  ...told: unknown[]
+  ...more: unknown[]
 ) => Promise<Uint8Array>;
 
-/** A group of a curve of ffjavascript's. */
+/** A group of a curve of ffjavascript. */
 export interface FfGroup {
   /** Bytes of a coordinate. */
   readonly F: { readonly n8: number };
@@ -46,19 +56,20 @@ export interface FfGroup {
   toJacobian(affine: Uint8Array): Uint8Array;
 }
 
-/** The functions of a group that compute MSMs. */
+/** The methods of a group that compute MSMs. */
 const methods = ['multiExpAffine', 'multiExpAffineChunked'] as const;
 type Method = (typeof methods)[number];
 
-/** Methods that are replaced in a group, and their replacements. */
+/** The MSM methods of a group: the originals, or their replacements. */
 export type GroupMethods = Pick<FfGroup, Method>;
 
-/** Where ffjavascript keeps a curve that has threads once it is made, so that all who ask for it get the same one. */
-const registers = ['curve_bn128', 'curve_bls12381'] as const;
+/** Global variables in which ffjavascript caches the curves with threads that it has made. */
+const globalNames = ['curve_bn128', 'curve_bls12381'] as const;
 
-export type FfCurveName = 'bn254' | 'bls12-381';
+/** Curves that ffjavascript has, by the library's names. */
+export type FfCurveName = keyof CurvesOf<'snarkjs'>;
 
-/** What a group is called here, by the bytes of its coordinates. */
+/** Curve and group by the bytes of a coordinate. */
 const names: Readonly<Record<number, readonly [FfCurveName, Group]>> = {
   32: ['bn254', 'g1'],
   64: ['bn254', 'g2'],
@@ -66,41 +77,44 @@ const names: Readonly<Record<number, readonly [FfCurveName, Group]>> = {
   96: ['bls12-381', 'g2'],
 };
 
-/** The groups of a curve; none where there is no curve. */
+/** Returns the groups of a curve; none if the value is not a curve. */
 const groupsOf = (curve: unknown): readonly FfGroup[] => {
   const { G1, G2 } = (curve ?? {}) as { readonly G1?: FfGroup; readonly G2?: FfGroup };
   return [G1, G2].filter((group) => typeof group?.multiExpAffine === 'function') as FfGroup[];
 };
 
-/** The curves of snarkjs. @throws MsmError `bad-argument` for what is not snarkjs */
+/** Returns the curves of snarkjs. @throws MsmError `bad-argument` if the argument is not snarkjs */
 export const curvesOf = (given: Snarkjs): Curves => {
   const { curves } = (given ?? {}) as { readonly curves?: Curves };
   if (typeof curves?.getCurveFromName === 'function') return curves;
   throw badArgument(`snarkjs must be the module snarkjs (import * as snarkjs from 'snarkjs'), got ${kindOf(given)}`);
 };
 
-/** Whether somebody watches registers already: this copy of the library, or another one, which cannot know of this. */
+/**
+ * Returns whether the globals are watched already, by this copy of the library or by another one.
+ */
 export const isReplaced = (): boolean =>
-  registers.some((name) => Object.getOwnPropertyDescriptor(globalThis, name)?.get !== undefined);
+  globalNames.some((name) => Object.getOwnPropertyDescriptor(globalThis, name)?.get !== undefined);
 
-/** What groups inherit from. */
+/** The prototype of groups. */
 export type FfGroupClass = object;
 
 /**
- * The class of the groups that a snarkjs makes. Curves without threads are in no register, and every proof makes its own: what they have in common is this.
+ * Returns the class of the groups that a snarkjs makes. Every proof without threads makes a curve
+ * that no global holds; the class is the only way to reach its groups.
  *
- * @throws what snarkjs throws that cannot make a curve
+ * @throws errors of snarkjs if it cannot make a curve
  */
 export const groupClassOf = async (curves: Curves): Promise<FfGroupClass> => {
   const [group] = groupsOf(await curves.getCurveFromName('bn128', { singleThread: true }));
-  if (group === undefined) throw badArgument('snarkjs must make a curve bn128 with the groups G1 and G2');
+  if (group === undefined) throw badArgument('snarkjs must make the curve bn128 with the groups G1 and G2');
   return Object.getPrototypeOf(group);
 };
 
 /**
- * Has `change` called for each group of a class that is made from now on, as soon as it gets a function that computes MSMs.
+ * Calls `change` for each later group of a class, as soon as the group gets an MSM method.
  *
- * @returns what ends that
+ * @returns a function that ends the watch
  */
 const watchClass = (type: FfGroupClass, change: (group: FfGroup) => void): (() => void) => {
   for (const method of methods) {
@@ -118,9 +132,9 @@ const watchClass = (type: FfGroupClass, change: (group: FfGroup) => void): (() =
 };
 
 /**
- * Has a function called before a method of an object.
+ * Wraps a method of an object so that `before` is called before it.
  *
- * @returns what ends that, unless somebody has replaced the method again
+ * @returns a function that restores the method, unless other code has replaced it since
  */
 const callBefore = <Name extends string>(
   object: Record<Name, (...given: never[]) => unknown> | undefined,
@@ -142,13 +156,16 @@ const callBefore = <Name extends string>(
   };
 };
 
-/** Told what a proof does beside its MSMs: it transforms scalars, and in the end it writes its points down. */
+/**
+ * Callbacks for steps of a proof besides its MSMs: it transforms scalars, and writes its points at
+ * the end.
+ */
 export interface ProofWatch {
   transforms(): void;
   writes(): void;
 }
 
-/** @returns what ends that */
+/** Calls `watch` for the proofs on a curve. @returns a function that ends the watch */
 const watchProofs = (curve: unknown, watch: ProofWatch): (() => void) => {
   const { Fr, G1 } = (curve ?? {}) as {
     readonly Fr?: Record<'ifft', () => unknown>;
@@ -161,84 +178,103 @@ const watchProofs = (curve: unknown, watch: ProofWatch): (() => void) => {
 };
 
 /**
- * Has `change` called for the curve that is kept under a name, now and whenever another one is.
+ * Calls `change` with the value of a global variable, now and whenever it is set.
  *
- * @returns what ends that, and leaves what is kept where it is
+ * @returns a function that ends the watch and leaves the value in place
  */
-const watchRegister = (name: string, change: (curve: unknown) => void): (() => void) => {
+const watchGlobal = (name: string, change: (curve: unknown) => void): (() => void) => {
   const globals = globalThis as Record<string, unknown>;
   const isThere = name in globals;
-  let kept = globals[name];
+  let value = globals[name];
   Object.defineProperty(globals, name, {
     configurable: true,
     enumerable: true,
-    get: () => kept,
-    set(value: unknown) {
-      kept = value;
-      change(kept);
+    get: () => value,
+    set(next: unknown) {
+      value = next;
+      change(value);
     },
   });
-  change(kept);
+  change(value);
   return () => {
-    if (isThere || kept !== undefined)
-      Object.defineProperty(globals, name, { configurable: true, enumerable: true, writable: true, value: kept });
+    if (isThere || value !== undefined)
+      Object.defineProperty(globals, name, { configurable: true, enumerable: true, writable: true, value });
     else delete globals[name];
   };
 };
 
-/** What computes instead, for a group; it may have the original do it. */
+/** Makes the replacements of the MSM methods of a group. They may call the originals. */
 export type Replacement = (curve: FfCurveName, name: Group, group: FfGroup, original: GroupMethods) => GroupMethods;
 
+/** The replaced methods of groups, and how to restore them. */
+class ReplacedMethods {
+  readonly #replacement: Replacement;
+  readonly #restore = new WeakMap<FfGroup, Map<Method, () => void>>();
+  /** Weak, because a proof without threads makes a curve and drops it. */
+  #groups: WeakRef<FfGroup>[] = [];
+
+  constructor(replacement: Replacement) {
+    this.#replacement = replacement;
+  }
+
+  /** Replaces the MSM methods that a group has and that are not replaced yet. */
+  replace(group: FfGroup): void {
+    const name = names[group.F.n8];
+    if (name === undefined) return;
+    const done = this.#restore.get(group) ?? new Map<Method, () => void>();
+    if (done.size === 0) {
+      this.#groups = [...this.#groups.filter((each) => each.deref() !== undefined), new WeakRef(group)];
+    }
+    this.#restore.set(group, done);
+    const fresh = methods.filter((method) => typeof group[method] === 'function' && !done.has(method));
+    const original = Object.fromEntries(fresh.map((method) => [method, group[method]?.bind(group)]));
+    const ours = this.#replacement(...name, group, original as unknown as GroupMethods);
+    for (const method of fresh) {
+      const [before, after] = [group[method], ours[method]];
+      // recorded before the assignment, which calls this function again through a watched class
+      done.set(method, () => {
+        // a later replacement by other code stays
+        if (group[method] === after) Object.assign(group, { [method]: before });
+      });
+      Object.assign(group, { [method]: after });
+    }
+  }
+
+  restoreAll(): void {
+    for (const each of this.#groups) {
+      const group = each.deref();
+      if (group === undefined) continue;
+      for (const restore of this.#restore.get(group)?.values() ?? []) restore();
+    }
+  }
+}
+
 /**
- * Replaces what computes MSMs in both groups of both curves, also of those that are made later.
+ * Replaces the MSM methods in both groups of both curves, including curves that are made later.
  *
- * @param type of groups that are replaced in curves without threads, too; null: in none of these
- * @param watch is told of proofs, but for those on curves without threads
- * @returns what takes everything back
+ * @param type the class of groups, to include curves without threads; null: leaves these out
+ * @param watch is called for proofs, except those on curves without threads
+ * @returns a function that restores everything
  */
 export const replaceMultiExp = (
   replacement: Replacement,
   type: FfGroupClass | null,
   watch: ProofWatch,
 ): (() => void) => {
-  const undo = new WeakMap<FfGroup, Map<Method, () => void>>();
-  // a proof without threads makes a curve, and leaves it
-  let replaced: WeakRef<FfGroup>[] = [];
-  const change = (group: FfGroup): void => {
-    const name = names[group.F.n8];
-    if (name === undefined) return;
-    const done = undo.get(group) ?? new Map<Method, () => void>();
-    if (done.size === 0) replaced = [...replaced.filter((each) => each.deref() !== undefined), new WeakRef(group)];
-    undo.set(group, done);
-    const fresh = methods.filter((method) => typeof group[method] === 'function' && !done.has(method));
-    const original = Object.fromEntries(fresh.map((method) => [method, group[method]?.bind(group)]));
-    const ours = replacement(...name, group, original as unknown as GroupMethods);
-    for (const method of fresh) {
-      const [before, after] = [group[method], ours[method]];
-      // before it is put there: who watches the class is called again
-      done.set(method, () => {
-        // whoever replaced it after us keeps it
-        if (group[method] === after) Object.assign(group, { [method]: before });
-      });
-      Object.assign(group, { [method]: after });
-    }
-  };
+  const replaced = new ReplacedMethods(replacement);
+  const replace = (group: FfGroup): void => replaced.replace(group);
   const ends: (() => void)[] = [];
   const watched = new WeakSet<object>();
-  const changeAll = (curve: unknown): void => {
-    groupsOf(curve).forEach(change);
+  const replaceAll = (curve: unknown): void => {
+    groupsOf(curve).forEach(replace);
     if (typeof curve !== 'object' || curve === null || watched.has(curve)) return;
     watched.add(curve);
     ends.push(watchProofs(curve, watch));
   };
-  ends.push(...registers.map((name) => watchRegister(name, changeAll)));
-  if (type !== null) ends.push(watchClass(type, change));
+  ends.push(...globalNames.map((name) => watchGlobal(name, replaceAll)));
+  if (type !== null) ends.push(watchClass(type, replace));
   return () => {
     for (const end of ends) end();
-    for (const each of replaced) {
-      const group = each.deref();
-      if (group === undefined) continue;
-      for (const back of undo.get(group)?.values() ?? []) back();
-    }
+    replaced.restoreAll();
   };
 };

@@ -1,4 +1,7 @@
-/** `nobleMsm`: sums of noble's points, by this library. Whoever has such points brings noble along. */
+/**
+ * `nobleMsm`: MSMs of points of noble-curves. Takes noble's classes from the caller, so this module
+ * does not import noble.
+ */
 import type { MsmOptions } from '../api/calls.js';
 import type { MsmEngine } from '../api/engine.js';
 import type { Bases } from '../api/handles.js';
@@ -10,15 +13,15 @@ import type { MsmEngineOptions } from '../engine/options.js';
 import { badArgument, kindOf, notLoaded } from '../errors.js';
 import { createMsmEngine } from '../index.js';
 
-/** A point of noble's, of any curve. */
+/** A point of noble-curves, on any curve. */
 export interface NoblePoint<Own> {
-  /** Coordinates, where the inverse of Z may be given. */
+  /** Returns affine coordinates. `inverseOfZ` saves the inversion. */
   toAffine(inverseOfZ?: never): { readonly x: Coordinate; readonly y: Coordinate };
-  /** Whether it is the same. */
+  /** Returns whether the points are equal. */
   equals(other: Own): boolean;
 }
 
-/** The field of noble's that coordinates are in. */
+/** The coordinate field of noble-curves. */
 interface NobleField {
   readonly ORDER: bigint;
   readonly ONE: unknown;
@@ -27,39 +30,39 @@ interface NobleField {
   eql(left: never, right: never): boolean;
 }
 
-/** A class of points of noble's: `bn254.G1.Point`, `bls12_381.G2.Point`, `ed25519.Point`, … */
+/** A point class of noble-curves: `bn254.G1.Point`, `bls12_381.G2.Point`, `ed25519.Point`, … */
 export interface NoblePointClass<Point> {
   /** The generator. */
   readonly BASE: Point;
-  /** Infinity. */
+  /** The neutral element. */
   readonly ZERO: Point;
-  /** Of coordinates. */
+  /** The coordinate field. */
   readonly Fp: NobleField;
-  /** Of scalars. */
+  /** The scalar field. */
   readonly Fn: { readonly ORDER: bigint };
-  /** The constants of the curve. */
+  /** Returns the constants of the curve. */
   CURVE(): object;
-  /** A point by its coordinates. */
+  /** Returns the point with affine coordinates. */
   fromAffine(point: never): Point;
 }
 
 /** Options of `nobleMsm`. */
 export type NobleMsmOptions = Omit<MsmEngineOptions, 'curve' | 'group'>;
 
-/** Points that are loaded, to be multiplied again and again. */
+/** Loaded points, for repeated MSMs. */
 export interface NobleBases {
-  /** How many. */
+  /** Number of points. */
   readonly length: number;
-  /** Frees them. Calling it twice is harmless. */
+  /** Frees the points. Calling it twice is harmless. */
   destroy(): void;
 }
 
-/** Sums of points of one class. */
+/** MSMs over points of one class. */
 export interface NobleMsm<Point> {
   /**
-   * Σ scalars[i] · points[i], as noble's `Point.msm` has it, but for the promise.
+   * Computes Σ scalars[i] · points[i]. Takes what noble's `Point.msm` takes, and returns a promise.
    *
-   * @param scalars at most as many as there are points, from 0 up to 2^256
+   * @param scalars at most one for each point, in [0, 2^256)
    * @throws MsmError as `MsmEngine.loadBases` and `MsmEngine.msm` do
    */
   (
@@ -67,35 +70,37 @@ export interface NobleMsm<Point> {
     scalars: readonly bigint[],
     options?: Pick<MsmOptions, 'signal' | 'verify'>,
   ): Promise<Point>;
-  /** Loads points that are multiplied more than once. */
+  /** Loads points for repeated MSMs. @throws MsmError as `MsmEngine.loadBases` does */
   load(points: readonly Point[]): Promise<NobleBases>;
-  /** What computes: its records, its memory. */
+  /** The engine: its run records, its memory. */
   readonly engine: MsmEngine<Coordinate>;
-  /** Frees everything. */
+  /** Frees the engine and all loaded points. */
   destroy(): void;
 }
 
-/** By what curves are told apart: how many elements the field of coordinates has, the order, and where the generator is. */
-type Told = readonly [field: bigint, order: bigint, x: bigint, y: bigint];
+/** Identity of a curve: size of the coordinate field, group order, and generator. */
+type Identity = readonly [field: bigint, order: bigint, x: bigint, y: bigint];
 
 const flat = (value: Coordinate): bigint => (typeof value === 'bigint' ? value : value.c0);
 
-const toldOf = (curve: AnyCurve | EdwardsCurve): Told => {
+const identityOf = (curve: AnyCurve | EdwardsCurve): Identity => {
   const { x, y } = 'edwards' in curve ? curve.edwards.generator : curve.generator;
   return [typeof x === 'bigint' ? curve.p : curve.p ** 2n, curve.order, flat(x), flat(y)];
 };
 
-/** The name by which the library knows a curve; null of another. */
-const nameOf = async (told: Told, group: Group): Promise<NamedCurve | null> => {
-  const is = (curve: AnyCurve | EdwardsCurve): boolean => toldOf(curve).every((value, i) => value === told[i]);
+/** Returns the library's name for a curve; null if it has none. */
+const nameOf = async (identity: Identity, group: Group): Promise<NamedCurve | null> => {
+  const is = (curve: AnyCurve | EdwardsCurve): boolean => identityOf(curve).every((value, i) => value === identity[i]);
   if (group === 'g1' && is(bn254)) return 'bn254';
-  const { groups, edwardsCurves } = await import('../curves/more-curves.js').catch(notLoaded('more-curves'));
-  const named = group === 'g2' ? groups.g2 : { ...groups.g1, ...edwardsCurves };
-  const [found] = Object.entries(named).find(([, curve]) => is(curve)) ?? [];
-  return (found ?? null) as NamedCurve | null;
+  const { nameOfCurve } = await import('../curves/more-curves.js').catch(notLoaded('more-curves'));
+  return nameOfCurve(group, is) as NamedCurve | null;
 };
 
-/** An engine for the curve of a class. @throws MsmError `bad-argument` */
+/**
+ * Creates an engine for the curve of a class.
+ *
+ * @throws MsmError `bad-argument` if the curve is not supported
+ */
 const engineOf = async <Point extends NoblePoint<Point>>(
   Point: NoblePointClass<Point>,
   options: NobleMsmOptions,
@@ -113,12 +118,15 @@ const engineOf = async <Point extends NoblePoint<Point>>(
         : createMsmEngine({ ...options, curve: name, group });
     return engine as Promise<MsmEngine<Coordinate>>;
   }
-  if (isPair || b === undefined) throw badArgument('Point: the library knows no such curve by name');
+  if (isPair || b === undefined)
+    throw badArgument(
+      'Point: the curve is unknown; pass a class of a named curve, or of a Weierstrass curve over a prime field',
+    );
   const curve = { name: 'noble', p, order: Fn.ORDER, a, b, generator: { x, y } } as Curve;
   return createMsmEngine({ ...options, curve }) as Promise<MsmEngine<Coordinate>>;
 };
 
-/** 1 ÷ each, with one inversion (Montgomery's trick). None is zero. */
+/** Returns the inverses of non-zero values, with one inversion (Montgomery's trick). */
 const inverses = (field: NobleField, values: readonly unknown[]): unknown[] => {
   let product: unknown = field.ONE;
   const before = values.map((value) => {
@@ -135,13 +143,17 @@ const inverses = (field: NobleField, values: readonly unknown[]): unknown[] => {
   return result;
 };
 
-/** The Z of a point, by its names in the versions of noble; undefined where it has none. */
+/** Returns Z of a point, which versions of noble name differently; undefined if it has none. */
 const zOf = (point: unknown): unknown => {
   const { Z, pz, ez } = point as { readonly Z?: unknown; readonly pz?: unknown; readonly ez?: unknown };
   return Z ?? pz ?? ez;
 };
 
-/** @throws MsmError `bad-argument` */
+/**
+ * Converts points of noble, with one inversion for all.
+ *
+ * @throws MsmError `bad-argument` naming the point
+ */
 const affinePoints = <Point extends NoblePoint<Point>>(
   Point: NoblePointClass<Point>,
   points: readonly Point[],
@@ -151,8 +163,8 @@ const affinePoints = <Point extends NoblePoint<Point>>(
   const isEdwards = 'd' in Point.CURVE();
   const finite = points.map((point, i) => {
     if (typeof point?.toAffine !== 'function')
-      throw badArgument(`points[${i}] must be a point of noble's, got ${kindOf(point)}`);
-    // of Edwards form infinity is a point like others
+      throw badArgument(`points[${i}] must be a point of noble-curves, got ${kindOf(point)}`);
+    // on Edwards curves the neutral element has affine coordinates
     return isEdwards || !point.equals(ZERO);
   });
   const scaled = points.map(zOf);
@@ -172,18 +184,18 @@ const affinePoints = <Point extends NoblePoint<Point>>(
 };
 
 /**
- * Has this library compute sums of noble's points.
+ * Returns a function that computes MSMs of points of noble-curves.
  *
- * @param Point the class that they are of; curves that the library knows by name are recognised, and others of short Weierstrass form over a prime field are
- * taken by their constants
- * @throws MsmError `bad-argument` for other curves, and what `createMsmEngine` throws
+ * @param Point the class of the points. Named curves of the library are recognised; other curves
+ * are taken by their constants if they are of short Weierstrass form over a prime field
+ * @throws MsmError `bad-argument` for all other curves; and errors of `createMsmEngine`
  */
 export const nobleMsm = async <Point extends NoblePoint<Point>>(
   Point: NoblePointClass<Point>,
   options: NobleMsmOptions = {},
 ): Promise<NobleMsm<Point>> => {
   if (typeof Point?.fromAffine !== 'function' || typeof Point.CURVE !== 'function')
-    throw badArgument(`Point must be a class of noble's points (bn254.G1.Point, say), got ${kindOf(Point)}`);
+    throw badArgument(`Point must be a point class of noble-curves, such as bn254.G1.Point, got ${kindOf(Point)}`);
   const engine = await engineOf(Point, options);
   const load = async (points: readonly Point[]): Promise<Bases> => engine.loadBases(affinePoints(Point, points));
   const multiply = async (bases: Bases, scalars: readonly bigint[], call: MsmOptions): Promise<Point> => {

@@ -1,22 +1,27 @@
-/** Points that are read in chunks, as snarkjs reads them from a key. */
+/** Points that are read in chunks, as snarkjs reads those of a key. */
 import { roomFor } from '../engine/bytes.js';
 import { badArgument } from '../errors.js';
 import type { PointReader } from './ffjavascript.js';
 
-/** Where points are read from. */
+/** A source of points. */
 export interface PointFile {
   readonly byteLength: number;
   readonly pointBytes: number;
   readonly read: PointReader;
 }
 
-/** Bytes of the first chunk, which mostly tells whether points are those that are there, and of the others. */
+/**
+ * Bytes of the first chunk, which mostly tells whether the points are loaded already, and of later
+ * chunks.
+ */
 const [FIRST_BYTES, CHUNK_BYTES] = [2 ** 16, 2 ** 22];
 
 /**
- * Reads points from the first one on, for as long as `look` wants more of them.
+ * Reads points chunk by chunk from the first one on, until `look` returns false.
  *
- * @throws MsmError `bad-argument` for a chunk of another length than was asked for; and what reading throws
+ * @param goesOn false: read nothing
+ * @throws MsmError `bad-argument` if the reader returns a chunk of a wrong length; and errors of
+ * the reader
  */
 export const readWhile = async (
   { byteLength, pointBytes, read }: PointFile,
@@ -28,13 +33,19 @@ export const readWhile = async (
     const length = Math.min(most, byteLength - at);
     const chunk = await read(at, length);
     if (!(chunk instanceof Uint8Array) || chunk.length !== length)
-      throw badArgument(`points: the reader gave ${chunk?.length} bytes from ${at} on, and not ${length}`);
+      throw badArgument(
+        `points: the reader returned ${chunk?.length} bytes for [${at}, ${at + length}); it must return ${length}`,
+      );
     goesOn = look(chunk, at);
     at += length;
   }
 };
 
-/** All points, in one array. @param goOn called between chunks; what it throws ends the reading */
+/**
+ * Reads all points into one array.
+ *
+ * @param checkpoint called before each chunk is stored; its errors end the reading
+ */
 export const readAll = async (file: PointFile, checkpoint: () => void): Promise<Uint8Array> => {
   const all = roomFor('points', file.byteLength, 1, 'bytes');
   await readWhile(file, (chunk, at) => {

@@ -13,8 +13,9 @@ import { balancedDigits, digitsOf, joinLimbs, LIMB_BITS, lazyLimbs, type Modulus
 import { montgomeryProduct } from '../../src/field/product.js';
 import { dot4Product } from '../../src/field/product-dot4.js';
 import { unsignedProduct } from '../../src/field/product-unsigned.js';
-import { type Limbs, runStraightLine } from '../../src/field/straight-line.js';
+import type { Limbs } from '../../src/field/straight-line.js';
 import { type Word, WordLine, type WordProgram } from '../../src/field/word-line.js';
+import { runStraightLine } from './straight-line.js';
 
 /**
  * The CPU twin of wgsl/field/field.wgsl and wgsl/field/inverse.wgsl: runs the same programs, and refuses to go on where the shader's 32-bit

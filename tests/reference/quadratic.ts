@@ -1,8 +1,9 @@
 /** The CPU twin of the products of wgsl/field/quadratic.wgsl: runs the same programs, and refuses to go on where the shader's integers would overflow. */
 import type { Modulus } from '../../src/field/modulus.js';
 import { type Part, quadraticProduct, quadraticSquare } from '../../src/field/quadratic-product.js';
-import { type Limbs, runStraightLine } from '../../src/field/straight-line.js';
+import type { Limbs } from '../../src/field/straight-line.js';
 import { type Rounding, roundings } from './field.js';
+import { runStraightLine } from './straight-line.js';
 
 /** Limbs of c0 and of c1. */
 export type PairLimbs = readonly (readonly number[])[];

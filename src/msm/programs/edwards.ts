@@ -1,5 +1,5 @@
 import type { CurveContext, TwistedEdwards } from '../../curves/curve.js';
-import { passing } from '../../curves/edwards.js';
+import { mapConstants } from '../../curves/edwards.js';
 import { invert, mod } from '../../field/modulus.js';
 import { type Program, ProgramWriter } from '../stages/program.js';
 import { writePower } from './power.js';
@@ -12,7 +12,7 @@ import { writePower } from './power.js';
 export const edwardsImage = (curve: CurveContext, scale: bigint): Program => {
   const { coordinates: f, p, field } = curve;
   const { a, d } = curve.edwards as TwistedEdwards;
-  const { third, unit } = passing(curve.edwards as TwistedEdwards, p);
+  const { third, unit } = mapConstants(curve.edwards as TwistedEdwards, p);
   const w = new ProgramWriter(f);
   const [x, y, s, t, one, above, constant, inverse, base] = [0, 1, 2, 3, 4, 5, 6, 7, 8] as const;
   const odds = [base, s, t, one, constant, 9, 10, 11];

@@ -1,15 +1,20 @@
-/** Scalars of the last calls: several MSMs of a proof have the same ones, or the end of the same ones. */
+/**
+ * A cache of the last scalars: several MSMs of a proof have the same scalars, or a tail of them.
+ */
 import type { MsmEngine } from '../api/engine.js';
 import type { Scalars } from '../api/handles.js';
 import type { Coordinate } from '../api/values.js';
 import type { LoadedScalars } from '../msm/inputs/loaded-scalars.js';
-import { beginsWith } from './bases-shelf.js';
+import { beginsWith } from './begins-with.js';
 import type { FfBytes, FfCurveName } from './ffjavascript.js';
 
-/** Of how many calls scalars stay: of as many proofs that are under way at a time. */
-const KEPT = 2;
+/** Entries: one for each of two proofs that run at a time. */
+const CAPACITY = 2;
 
-/** For how long they stay when no MSM has any: the next one of a proof comes sooner, and a witness is a secret and takes room. */
+/**
+ * How long scalars stay loaded while no MSM uses any, in ms. The next MSM of a proof starts sooner.
+ * A witness is a secret and takes memory, so it does not stay for longer.
+ */
 const IDLE_MS = 10_000;
 
 interface Entry {
@@ -18,24 +23,24 @@ interface Entry {
 }
 
 export class ScalarsCache {
-  /** The last used first. */
+  /** Most recently used first. */
   #entries: readonly Entry[] = [];
   readonly #counts: { sharedScalars: number };
   readonly #signal: AbortSignal | undefined;
   #users = 0;
   #idle: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param signal ends loads, for all who wait for them */
+  /** @param signal aborts all loads */
   constructor(counts: { sharedScalars: number }, signal: AbortSignal | undefined) {
     this.#counts = counts;
     this.#signal = signal;
   }
 
   /**
-   * Has something done with scalars that are loaded, or are now.
+   * Calls `use` with the given scalars, and loads them first if needed.
    *
-   * @param given 32 bytes each
-   * @param use takes them before it waits for anything
+   * @param given scalars of 32 bytes each, little-endian
+   * @param use must pass the scalars on before it awaits anything
    */
   async with<Result>(
     engine: MsmEngine<Coordinate>,
@@ -50,7 +55,7 @@ export class ScalarsCache {
     } finally {
       if (--this.#users === 0) {
         this.#idle = setTimeout(() => this.clear(), IDLE_MS);
-        // of Node: what waits for nothing else may end
+        // in Node, lets a process end that waits for this timer alone
         (this.#idle as { unref?(): void }).unref?.();
       }
     }
@@ -66,29 +71,32 @@ export class ScalarsCache {
       const found = entry.curve === curve ? partOf(entry.scalars, given) : null;
       if (found === null) continue;
       this.#counts.sharedScalars++;
-      this.#keep(entry);
+      this.#store(entry);
       return use(found);
     }
     const signal = this.#signal;
     const scalars = (await engine.loadScalars(given, { ...(signal && { signal }) })) as LoadedScalars;
-    this.#keep({ curve, scalars });
+    this.#store({ curve, scalars });
     return use(scalars);
   }
 
-  #keep(entry: Entry): void {
+  #store(entry: Entry): void {
     const entries = [entry, ...this.#entries.filter((each) => each !== entry)];
-    for (const { scalars } of entries.slice(KEPT)) scalars.destroy();
-    this.#entries = entries.slice(0, KEPT);
+    for (const { scalars } of entries.slice(CAPACITY)) scalars.destroy();
+    this.#entries = entries.slice(0, CAPACITY);
   }
 
-  /** Forgets everything. */
+  /** Destroys all scalars. */
   clear(): void {
     for (const { scalars } of this.#entries) scalars.destroy();
     this.#entries = [];
   }
 }
 
-/** What was given, if scalars begin or end with it. */
+/**
+ * Returns the range of `scalars` that equals the given scalars, if they are a beginning or an end
+ * of them; else null.
+ */
 const partOf = (scalars: LoadedScalars, given: FfBytes): Scalars | null => {
   const { bytes, length } = scalars;
   const count = (given.byteLength * length) / bytes.length;

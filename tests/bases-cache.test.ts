@@ -4,7 +4,8 @@ import type { LoadBasesOptions } from '../src/api/calls.js';
 import type { MsmEngine } from '../src/api/engine.js';
 import type { Bases } from '../src/api/handles.js';
 import type { Coordinate } from '../src/api/values.js';
-import { BasesCache, beginsWith, type Held, type ShelfBudget } from '../src/provers/bases-shelf.js';
+import { type BasesBudget, BasesCache, type CachedBases } from '../src/provers/bases-cache.js';
+import { beginsWith } from '../src/provers/begins-with.js';
 
 const bytesOf = (length: number, seed = 1): Uint8Array =>
   Uint8Array.from({ length }, (_, i) => (i * 7 + seed * 31 + (i >> 8)) & 0xff);
@@ -72,22 +73,22 @@ class Loader {
 }
 
 const counts = () => ({ hits: 0, loads: 0, evictions: 0, bytes: 0 });
-const budgetOf = (bytes: number, tight: number[] = []): ShelfBudget => ({
+const budgetOf = (bytes: number, tight: number[] = []): BasesBudget => ({
   bytes: () => bytes,
   onTight: (wanted) => void tight.push(wanted),
 });
 const nothing = async (): Promise<void> => undefined;
 
-describe('a shelf', () => {
+describe('the cache', () => {
   test('loads the same once, also for calls at the same time, and not for other engines', async () => {
     const stats = counts();
-    const shelf = new BasesCache(budgetOf(1e6), stats);
+    const cache = new BasesCache(budgetOf(1e6), stats);
     const [loader, other] = [new Loader(), new Loader()];
     const seen = new Set<Bases>();
     const note = async (bases: Bases) => void seen.add(bases);
-    await Promise.all([1, 2, 3].map(() => shelf.with(loader.engine, bytesOf(640), note)));
+    await Promise.all([1, 2, 3].map(() => cache.with(loader.engine, bytesOf(640), note)));
     expect(seen.size).toBe(1);
-    await shelf.with(other.engine, bytesOf(640), note);
+    await cache.with(other.engine, bytesOf(640), note);
     expect(seen.size).toBe(2);
     expect([loader.loaded, other.loaded]).toEqual([[640], [640]]);
     expect(stats).toEqual({ hits: 2, loads: 2, evictions: 0, bytes: 1280 });
@@ -95,9 +96,9 @@ describe('a shelf', () => {
 
   test('has longer points serve their beginnings, and takes the shorter ones off', async () => {
     const stats = counts();
-    const shelf = new BasesCache(budgetOf(1e6), stats);
+    const cache = new BasesCache(budgetOf(1e6), stats);
     const { engine, loaded, destroyed } = new Loader();
-    for (const length of [128, 640, 64, 640, 128]) await shelf.with(engine, bytesOf(length), nothing);
+    for (const length of [128, 640, 64, 640, 128]) await cache.with(engine, bytesOf(length), nothing);
     expect(loaded).toEqual([128, 640]);
     expect(destroyed).toEqual([128]);
     expect(stats).toEqual({ hits: 3, loads: 2, evictions: 0, bytes: 640 });
@@ -105,16 +106,16 @@ describe('a shelf', () => {
 
   test('keeps within its budget: the longest unused goes, and never what is in use', async () => {
     const stats = counts();
-    const shelf = new BasesCache(budgetOf(1000), stats);
+    const cache = new BasesCache(budgetOf(1000), stats);
     const { engine, destroyed } = new Loader();
-    await shelf.with(engine, bytesOf(400, 1), nothing);
-    await shelf.with(engine, bytesOf(401, 2), nothing);
-    await shelf.with(engine, bytesOf(400, 1), nothing);
-    await shelf.with(engine, bytesOf(300, 3), nothing);
+    await cache.with(engine, bytesOf(400, 1), nothing);
+    await cache.with(engine, bytesOf(401, 2), nothing);
+    await cache.with(engine, bytesOf(400, 1), nothing);
+    await cache.with(engine, bytesOf(300, 3), nothing);
     expect(destroyed).toEqual([401]);
     expect(stats).toMatchObject({ evictions: 1, bytes: 700 });
     // more than the budget stays for as long as it is used
-    await shelf.with(engine, bytesOf(2000, 4), async () => {
+    await cache.with(engine, bytesOf(2000, 4), async () => {
       expect(destroyed).toEqual([401]);
     });
     expect(destroyed).toEqual([401, 400, 300, 2000]);
@@ -122,11 +123,11 @@ describe('a shelf', () => {
   });
 
   test('destroys what was taken off while it was in use when it is no more', async () => {
-    const shelf = new BasesCache(budgetOf(1e6), counts());
+    const cache = new BasesCache(budgetOf(1e6), counts());
     const { engine, destroyed } = new Loader();
     let release: () => void = () => undefined;
-    const inUse = shelf.with(engine, bytesOf(64), () => new Promise<void>((resolve) => (release = resolve)));
-    await shelf.with(engine, bytesOf(128), async () => expect(destroyed).toEqual([]));
+    const inUse = cache.with(engine, bytesOf(64), () => new Promise<void>((resolve) => (release = resolve)));
+    await cache.with(engine, bytesOf(128), async () => expect(destroyed).toEqual([]));
     expect(destroyed).toEqual([]);
     release();
     await inUse;
@@ -135,13 +136,13 @@ describe('a shelf', () => {
 
   test('never hands out what is destroyed, whenever another call makes room', async () => {
     for (let ticks = 0; ticks < 20; ticks++) {
-      const shelf = new BasesCache(budgetOf(100), counts());
+      const cache = new BasesCache(budgetOf(100), counts());
       const [loader, other] = [new Loader(), new Loader()];
-      await shelf.with(loader.engine, bytesOf(64), nothing);
+      await cache.with(loader.engine, bytesOf(64), nothing);
       let release: () => void = () => undefined;
-      const larger = shelf.with(other.engine, bytesOf(128), () => new Promise<void>((resolve) => (release = resolve)));
+      const larger = cache.with(other.engine, bytesOf(128), () => new Promise<void>((resolve) => (release = resolve)));
       await new Promise((resolve) => setTimeout(resolve));
-      const hit = shelf.with(loader.engine, bytesOf(64), async () => {
+      const hit = cache.with(loader.engine, bytesOf(64), async () => {
         await nothing();
         expect(loader.destroyed, `after ${ticks}`).toEqual([]);
       });
@@ -153,11 +154,11 @@ describe('a shelf', () => {
 
   test('of points used in turn, a little more than fit, keeps those that do, and says what would be enough', async () => {
     const [stats, tight]: [ReturnType<typeof counts>, number[]] = [counts(), []];
-    const shelf = new BasesCache(budgetOf(1000, tight), stats);
+    const cache = new BasesCache(budgetOf(1000, tight), stats);
     const { engine, loaded, destroyed } = new Loader();
     const key = [300, 200, 250, 200, 150];
     const prove = async (first: number): Promise<void> => {
-      for (const [i, length] of key.entries()) await shelf.with(engine, bytesOf(length, first + i), nothing);
+      for (const [i, length] of key.entries()) await cache.with(engine, bytesOf(length, first + i), nothing);
     };
     await prove(1);
     expect([stats.hits, destroyed]).toEqual([0, [300]]);
@@ -183,7 +184,7 @@ describe('a shelf', () => {
 
   test('points of a file are compared as they are read, and taken as they are where they are loaded', async () => {
     const stats = counts();
-    const shelf = new BasesCache(budgetOf(1e9), stats);
+    const cache = new BasesCache(budgetOf(1e9), stats);
     const taken: Uint8Array[] = [];
     const given: Uint8Array[] = [];
     const engine = Promise.resolve({
@@ -206,39 +207,39 @@ describe('a shelf', () => {
       };
       return { reads, byteLength: bytes.length, pointBytes: 96, read };
     };
-    const take = async (bases: Bases) => void taken.push((bases as unknown as { source: Held }).source.bytes);
+    const take = async (bases: Bases) => void taken.push((bases as unknown as { source: CachedBases }).source.bytes);
     const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);
     const first = fileOf(points);
-    await shelf.withFile(engine, first, take);
+    await cache.withFile(engine, first, take);
     expect([sum(first.reads), given[0] === taken[0]]).toEqual([points.length, true]);
     expect(Math.max(...first.reads)).toBeLessThanOrEqual(2 ** 22);
     expect(first.reads.every((each, i) => each % 96 === 0 || i === first.reads.length - 1)).toBe(true);
     // found, whoever gives them
     const second = fileOf(points);
-    await shelf.withFile(engine, second, take);
-    await shelf.with(engine, points, take);
+    await cache.withFile(engine, second, take);
+    await cache.with(engine, points, take);
     expect([sum(second.reads), given.length, stats.hits, stats.loads]).toEqual([points.length, 1, 2, 1]);
     // one other bit, at the very end
     const other = points.slice();
     other[other.length - 1] = (other.at(-1) as number) ^ 1;
-    await shelf.withFile(engine, fileOf(other), take);
+    await cache.withFile(engine, fileOf(other), take);
     expect([given.length, stats.loads, beginsWith(taken.at(-1) as Uint8Array, other)]).toEqual([2, 2, true]);
     // and others in the first bytes are told apart by the first chunk
     const different = fileOf(random(points.length, 5));
-    await shelf.withFile(engine, different, take);
+    await cache.withFile(engine, different, take);
     expect(sum(different.reads)).toBeLessThan(points.length + 2 ** 18);
   });
 
   test('reads points at once: they are changed as soon as it waits', async () => {
     const { engine, loaded } = new Loader();
-    const shelf = new BasesCache(budgetOf(1e6), counts());
+    const cache = new BasesCache(budgetOf(1e6), counts());
     const taken: Uint8Array[] = [];
-    const take = async (bases: Bases) => void taken.push((bases as unknown as { source: Held }).source.bytes);
+    const take = async (bases: Bases) => void taken.push((bases as unknown as { source: CachedBases }).source.bytes);
     // loaded, waiting for a turn, and there
     for (const calls of [2, 1]) {
       const made = Array.from({ length: calls }, () => {
         const points = bytesOf(64);
-        const call = shelf.with(engine, points, take);
+        const call = cache.with(engine, points, take);
         points.fill(0);
         return call;
       });
@@ -250,28 +251,28 @@ describe('a shelf', () => {
 
   test('loads nothing once its signal is aborted, and hands out what is there', async () => {
     const controller = new AbortController();
-    const shelf = new BasesCache(budgetOf(1e6), counts(), controller.signal);
+    const cache = new BasesCache(budgetOf(1e6), counts(), controller.signal);
     const { engine, loaded } = new Loader();
-    await shelf.with(engine, bytesOf(64), nothing);
+    await cache.with(engine, bytesOf(64), nothing);
     controller.abort();
-    await expect(shelf.with(engine, bytesOf(64, 2), nothing)).rejects.toBe(controller.signal.reason);
-    await shelf.with(engine, bytesOf(64), nothing);
+    await expect(cache.with(engine, bytesOf(64, 2), nothing)).rejects.toBe(controller.signal.reason);
+    await cache.with(engine, bytesOf(64), nothing);
     expect(loaded).toEqual([64]);
   });
 
   test('goes on after a load or a use that failed', async () => {
     const stats = counts();
-    const shelf = new BasesCache(budgetOf(1e6), stats);
+    const cache = new BasesCache(budgetOf(1e6), stats);
     const { engine } = new Loader();
     const broken = Promise.resolve({
       loadBases: () => Promise.reject(new Error('no')),
     } as unknown as MsmEngine<Coordinate>);
-    await expect(shelf.with(broken, bytesOf(64), nothing)).rejects.toThrow('no');
-    await expect(shelf.with(broken, bytesOf(64), nothing)).rejects.toThrow('no');
-    await expect(shelf.with(engine, bytesOf(64), () => Promise.reject(new Error('neither')))).rejects.toThrow(
+    await expect(cache.with(broken, bytesOf(64), nothing)).rejects.toThrow('no');
+    await expect(cache.with(broken, bytesOf(64), nothing)).rejects.toThrow('no');
+    await expect(cache.with(engine, bytesOf(64), () => Promise.reject(new Error('neither')))).rejects.toThrow(
       'neither',
     );
-    await shelf.with(engine, bytesOf(64), nothing);
+    await cache.with(engine, bytesOf(64), nothing);
     expect(stats).toMatchObject({ loads: 1, hits: 1, bytes: 64 });
   });
 });

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { MsmEngine } from '../src/api/engine.js';
 import type { Scalars } from '../src/api/handles.js';
 import type { Coordinate } from '../src/api/values.js';
-import { ScalarsCache } from '../src/provers/scalars-shelf.js';
+import { ScalarsCache } from '../src/provers/scalars-cache.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -32,25 +32,25 @@ const nothing = async (_: Scalars): Promise<void> => undefined;
 
 test('they stay from one MSM to the next, and go when none has come for ten seconds', async () => {
   const counts = { sharedScalars: 0 };
-  const shelf = new ScalarsCache(counts, undefined);
+  const cache = new ScalarsCache(counts, undefined);
   const loader = new Loader();
   for (let i = 0; i < 3; i++) {
-    await shelf.with(loader.engine, 'bn254', scalars, nothing);
+    await cache.with(loader.engine, 'bn254', scalars, nothing);
     vi.advanceTimersByTime(9_999);
   }
   expect([loader.loads, loader.destroyed, counts.sharedScalars]).toEqual([1, 0, 2]);
   vi.advanceTimersByTime(1);
   expect(loader.destroyed).toBe(1);
-  await shelf.with(loader.engine, 'bn254', scalars, nothing);
+  await cache.with(loader.engine, 'bn254', scalars, nothing);
   expect([loader.loads, counts.sharedScalars]).toEqual([2, 2]);
 });
 
 test('none goes while an MSM has it, however long that takes', async () => {
-  const shelf = new ScalarsCache({ sharedScalars: 0 }, undefined);
+  const cache = new ScalarsCache({ sharedScalars: 0 }, undefined);
   const loader = new Loader();
   let release: () => void = () => undefined;
-  const long = shelf.with(loader.engine, 'bn254', scalars, () => new Promise<void>((resolve) => (release = resolve)));
-  await shelf.with(loader.engine, 'bn254', scalars.slice(32), nothing);
+  const long = cache.with(loader.engine, 'bn254', scalars, () => new Promise<void>((resolve) => (release = resolve)));
+  await cache.with(loader.engine, 'bn254', scalars.slice(32), nothing);
   vi.advanceTimersByTime(60_000);
   expect(loader.destroyed).toBe(0);
   release();

@@ -1,0 +1,247 @@
+import type { MsmEngine } from '../api/engine.js';
+import type { Bases } from '../api/handles.js';
+import type { Coordinate } from '../api/values.js';
+import type { Group } from '../curves/names.js';
+import { assertNotAborted, badArgument, kindOf, MsmError } from '../errors.js';
+import type { PointSection } from '../formats/section.js';
+import type { Groth16Zkey, PlonkZkey } from '../formats/zkey.js';
+import type { ReadAccelerateOptions } from './accelerate-options.js';
+import { noCounts } from './accelerate-stats.js';
+import { BasesCache } from './bases-cache.js';
+import {
+  copyOf,
+  type FfBytes,
+  type FfCurveName,
+  type FfGroup,
+  type GroupMethods,
+  type ProofWatch,
+} from './ffjavascript.js';
+import { ProverEngines } from './prover-engines.js';
+import { ScalarsCache } from './scalars-cache.js';
+
+/** Returns a copy of n little-endian scalars of `from` bytes each, zero-extended to `to` bytes. */
+const zeroExtended = (scalars: FfBytes, n: number, from: number, to: number): FfBytes => {
+  if (from === to) return copyOf(scalars);
+  const extended = new Uint8Array(n * to);
+  for (let i = 0; i < n; i++) extended.set(scalars.slice(i * from, (i + 1) * from) as Uint8Array, i * to);
+  return extended;
+};
+
+/**
+ * Returns the number of points without trailing points at infinity, which are zeros. FFLONK's
+ * prover appends many of them to the points of its key.
+ */
+const filledPoints = (bases: FfBytes, pointBytes: number): number => {
+  if (!(bases instanceof Uint8Array)) return bases.byteLength / pointBytes;
+  let end = bases.length;
+  while (end > 0 && bases[end - 1] === 0) end--;
+  return Math.ceil(end / pointBytes);
+};
+
+/** Bytes of a scalar on every curve of snarkjs. */
+const SCALAR_BYTES = 32;
+
+/** An MSM that snarkjs asked for. */
+interface Request {
+  readonly curve: FfCurveName;
+  readonly name: Group;
+  readonly group: FfGroup;
+  /** Points as snarkjs passed them. */
+  readonly given: number;
+  /** Points without trailing points at infinity. */
+  readonly n: number;
+  readonly scalars: FfBytes;
+  /** Calls `use` with the points loaded on an engine. */
+  with(engine: Promise<MsmEngine<Coordinate>>, use: (bases: Bases) => Promise<Uint8Array>): Promise<Uint8Array>;
+  /** Computes the MSM by snarkjs's own method. */
+  original(scalars: FfBytes): Promise<Uint8Array>;
+}
+
+/** Kinds of warnings. Each kind is given once. */
+type Warning = 'fallback' | 'bypassed' | 'budget';
+
+/** Computes the MSMs of one snarkjs module until it is ended. */
+export class Accelerator {
+  readonly counts = noCounts();
+  readonly #options: ReadAccelerateOptions;
+  readonly #engines: ProverEngines;
+  readonly #bases: BasesCache;
+  readonly #scalars: ScalarsCache;
+  #isOver = false;
+  readonly #warned = new Set<Warning>();
+  /** Counts since a proof was last written. */
+  readonly #seen = { msms: 0, transforms: 0 };
+
+  constructor(options: ReadAccelerateOptions) {
+    this.#options = options;
+    this.#engines = new ProverEngines(options, this.counts);
+    const budget = { bytes: () => this.counts.basesBudget, onTight: (bytes: number) => this.#warnTight(bytes) };
+    this.#bases = new BasesCache(budget, this.counts, options.signal);
+    this.#scalars = new ScalarsCache(this.counts, options.signal);
+  }
+
+  /** Warns of proofs in which no MSM reached this library. */
+  readonly watch: ProofWatch = {
+    transforms: () => {
+      this.#seen.transforms++;
+    },
+    writes: () => {
+      const { msms, transforms } = this.#seen;
+      if (transforms === 0) return;
+      Object.assign(this.#seen, { msms: 0, transforms: 0 });
+      if (msms === 0)
+        this.#warn(
+          'bypassed',
+          'the proof was not accelerated: this snarkjs computes MSMs by methods of its curves that this version of webgpu-msm does not replace',
+        );
+    },
+  };
+
+  /** Makes the methods that replace the MSM methods of a group. */
+  readonly replacement = (
+    curve: FfCurveName,
+    name: Group,
+    group: FfGroup,
+    { multiExpAffine, multiExpAffineChunked }: GroupMethods,
+  ): GroupMethods => {
+    const pointBytes = 2 * group.F.n8;
+    return {
+      multiExpAffine: (bases, scalars, ...more) => {
+        const given = bases.byteLength / pointBytes;
+        const n = filledPoints(bases, pointBytes);
+        const filled = n === given ? bases : (bases as Uint8Array).subarray(0, n * pointBytes);
+        return this.#compute({
+          ...{ curve, name, group, given, n, scalars },
+          with: (engine, use) => this.#bases.with(engine, filled, use),
+          original: (own) => multiExpAffine(bases, own, ...more),
+        });
+      },
+      ...(multiExpAffineChunked && {
+        multiExpAffineChunked: (read, byteLength, scalars, ...more) => {
+          const given = typeof read === 'function' ? byteLength / pointBytes : Number.NaN;
+          return this.#compute({
+            ...{ curve, name, group, given, n: given, scalars },
+            with: (engine, use) => this.#bases.withFile(engine, { byteLength, pointBytes, read }, use),
+            original: (own) => multiExpAffineChunked(read, byteLength, own, ...more),
+          });
+        },
+      }),
+    };
+  };
+
+  async #compute({ curve, name, group, given, n, scalars, original, ...points }: Request): Promise<Uint8Array> {
+    this.#seen.msms++;
+    const each = given === 0 ? 0 : scalars.byteLength / given;
+    // snarkjs reports invalid arguments itself
+    const isUsual = Number.isInteger(given) && Number.isInteger(each) && each > 0 && each <= SCALAR_BYTES;
+    if (this.#isOver || !isUsual) return original(scalars);
+    const { signal } = this.#options;
+    assertNotAborted(signal);
+    if (n < this.#options.leastPoints) {
+      this.counts.small++;
+      return original(scalars);
+    }
+    const opening = this.#engines.get(curve, name);
+    // snarkjs's own method copies too: the caller may change the scalars from now on
+    const own = zeroExtended(scalars, given, each, SCALAR_BYTES);
+    try {
+      const sum = await points.with(opening, async (loaded) => {
+        const engine = await opening;
+        return this.#scalars.with(engine, curve, own, (all) =>
+          engine.msm(loaded, all.subarray(0, n), { result: 'le-montgomery', ...(signal && { signal }) }),
+        );
+      });
+      this.#count(await opening, n);
+      return group.toJacobian(sum);
+    } catch (error) {
+      if (!(error instanceof MsmError)) throw error;
+      // the acceleration was undone meanwhile, which is no failure
+      if (this.#isOver) return original(own);
+      assertNotAborted(signal);
+      // throws if an option proved invalid when the engine opened
+      if (error.code === 'bad-argument') await opening;
+      this.#warnOf(error);
+      this.counts.fallbacks++;
+      return original(own);
+    }
+  }
+
+  #count(engine: MsmEngine<Coordinate>, n: number): void {
+    const { counts } = this;
+    const { on = 'cpu', workers = 0 } = engine.lastRun ?? {};
+    counts.calls++;
+    counts.on[on]++;
+    counts.adapter = engine.adapter;
+    counts.points += n;
+    counts.workers = Math.max(counts.workers, workers);
+    this.#engines.countCompiling(engine);
+  }
+
+  /** @throws MsmError `bad-argument` if the argument is no key */
+  async prepare(zkey: Groth16Zkey | PlonkZkey): Promise<void> {
+    if (typeof (zkey as Partial<PlonkZkey> | null | undefined)?.sections !== 'object')
+      throw badArgument(`zkey must be a result of openZkey of webgpu-msm/formats, got ${kindOf(zkey)}`);
+    const { curve, protocol, sections } = zkey;
+    const all =
+      protocol === 'groth16' ? [sections.a, sections.b1, sections.b2, sections.c, sections.h] : [sections.ptau];
+    const groups = new Set(all.map(({ group }) => group));
+    const settled = await Promise.allSettled([
+      this.#load(curve, all),
+      ...[...groups].map((group) => this.#warmUp(curve, group, all)),
+    ]);
+    for (const each of settled) {
+      if (each.status === 'fulfilled') continue;
+      if (!(each.reason instanceof MsmError)) throw each.reason;
+      // a warning instead of a rejection: nobody may await the promise, and proofs work without
+      if (!this.#isOver && !this.#options.signal?.aborted) this.#warnOf(each.reason);
+    }
+  }
+
+  async #load(curve: FfCurveName, sections: readonly PointSection[]): Promise<void> {
+    for (const section of sections) {
+      if (this.#isOver) return;
+      const { byteLength, pointBytes, group } = section;
+      const read = (from: number, length: number): Promise<Uint8Array> =>
+        section.points(from / pointBytes, (from + length) / pointBytes);
+      await this.#bases.withFile(
+        this.#engines.get(curve, group),
+        { byteLength, pointBytes, read },
+        async () => undefined,
+      );
+    }
+  }
+
+  /** Compiles for the largest MSM over the sections of a group. */
+  async #warmUp(curve: FfCurveName, group: Group, sections: readonly PointSection[]): Promise<void> {
+    const engine = await this.#engines.get(curve, group);
+    const counts = sections.map((section) => (section.group === group ? section.count : 0));
+    if (!this.#isOver) await engine.warmup(Math.max(1, ...counts));
+    this.#engines.countCompiling(engine);
+  }
+
+  #warn(kind: Warning, message: string): void {
+    if (this.#warned.has(kind)) return;
+    this.#warned.add(kind);
+    this.#options.warn(`webgpu-msm: ${message}`);
+  }
+
+  #warnOf({ message }: MsmError): void {
+    this.#warn('fallback', `snarkjs computes this MSM itself, because the acceleration failed: ${message}`);
+  }
+
+  #warnTight(bytes: number): void {
+    const { basesBudget } = this.counts;
+    this.#warn(
+      'budget',
+      `each proof loads points again, because they exceed basesBudget, ${basesBudget} bytes; set it to ${bytes} or more`,
+    );
+  }
+
+  /** Destroys the engines with all that they hold. Later MSMs are snarkjs's own. */
+  end(): void {
+    this.#isOver = true;
+    this.#bases.clear();
+    this.#scalars.clear();
+    this.#engines.destroy();
+  }
+}

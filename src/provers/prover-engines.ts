@@ -1,0 +1,81 @@
+import type { MsmEngine } from '../api/engine.js';
+import type { Coordinate } from '../api/values.js';
+import type { Group } from '../curves/names.js';
+import { createMsmEngine } from '../index.js';
+import type { EnginesOptions, ReadAccelerateOptions } from './accelerate-options.js';
+import type { Counts } from './accelerate-stats.js';
+import { defaultBasesBudget } from './bases-budget.js';
+import type { FfCurveName } from './ffjavascript.js';
+
+/**
+ * The engines of a prover, one for each group, created when first needed. All of them share one
+ * device.
+ */
+export class ProverEngines {
+  readonly #options: EnginesOptions;
+  readonly #basesBudget: number | undefined;
+  readonly #counts: Counts;
+  readonly #engines = new Map<string, Promise<MsmEngine<Coordinate>>>();
+
+  /** @param counts takes the adapter's bases budget and the compile times */
+  constructor({ engines, basesBudget }: ReadAccelerateOptions, counts: Counts) {
+    this.#options = engines;
+    this.#basesBudget = basesBudget;
+    this.#counts = counts;
+    counts.basesBudget = basesBudget ?? defaultBasesBudget(Number.POSITIVE_INFINITY);
+  }
+
+  /**
+   * Returns the engine of a group, which may still be opening. Does not retry an engine that failed
+   * to open.
+   */
+  get(curve: FfCurveName, group: Group): Promise<MsmEngine<Coordinate>> {
+    const key = `${curve} ${group}`;
+    const known = this.#engines.get(key);
+    if (known !== undefined) return known;
+    const [other] = this.#engines.values();
+    const opening = this.#open(curve, group, other);
+    // callers see the failure when they await the engine, which may be later
+    opening.catch(() => undefined);
+    this.#engines.set(key, opening);
+    return opening;
+  }
+
+  /**
+   * @param other an engine whose device is used, so that groups share loaded scalars and one queue
+   * of calls
+   */
+  async #open(
+    curve: FfCurveName,
+    group: Group,
+    other: Promise<MsmEngine<Coordinate>> | undefined,
+  ): Promise<MsmEngine<Coordinate>> {
+    const deviceOf = await other?.catch(() => undefined);
+    const own = { ...this.#options, curve, ...(deviceOf && { deviceOf }) };
+    const engine = await (group === 'g1' ? createMsmEngine(own) : createMsmEngine({ ...own, group }));
+    const { maxBufferSize = Number.POSITIVE_INFINITY } = engine as { readonly maxBufferSize?: number };
+    this.#counts.basesBudget = this.#basesBudget ?? defaultBasesBudget(maxBufferSize);
+    return engine;
+  }
+
+  /**
+   * Updates the compile time from an engine. Every engine lists the pipelines of the one device.
+   */
+  countCompiling({ pipelines }: MsmEngine<Coordinate>): void {
+    this.#counts.compileMs = Math.max(
+      this.#counts.compileMs,
+      pipelines.reduce((sum, { ms }) => sum + ms, 0),
+    );
+  }
+
+  /** Destroys every engine, those that are still opening as soon as they are open. */
+  destroy(): void {
+    for (const engine of this.#engines.values()) {
+      engine.then(
+        (each) => each.destroy(),
+        () => undefined,
+      );
+    }
+    this.#engines.clear();
+  }
+}

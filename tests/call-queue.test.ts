@@ -351,7 +351,7 @@ describe('an engine', () => {
   let bases: Bases;
   beforeAll(async () => {
     engine = await createMsmEngine({
-      // one at a time: what goes between the parts of another one is in cpu-turns.test.ts
+      // one at a time: what goes between the parts of another one is in cpu-time-slices.test.ts
       ...{ curve: 'bn254', backend: 'cpu', maxQueued: { calls: 4 }, sharing: { overlap: false } },
       onEvent: (event) => {
         events.push(event);

@@ -1,4 +1,4 @@
-/** Workers that are not to be had: from another source instead, and what is told where there is none. */
+/** Workers that cannot be started: the fallback, and the warning where there is none. */
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
@@ -16,7 +16,7 @@ import { Pool } from '../src/threads/pool.js';
 
 const curve = curveContext(bn254);
 const start = workerStarter() as StartWorker;
-/** Work for three workers. */
+/** A sum large enough for three workers. */
 const large = makeCase({ points: 'distinct', scalars: 'random', n: 8192, seed: 8 });
 const small = makeCase({ points: 'distinct', scalars: 'random', n: 16, seed: 9 });
 
@@ -26,7 +26,7 @@ const throwing = (): ComputeWorker => {
   throw new Error('forbidden');
 };
 
-describe('a pool whose workers are not to be had', () => {
+describe('a pool whose workers cannot be started', () => {
   const pools: CpuPool[] = [];
   afterEach(() => {
     for (const pool of pools.splice(0)) pool.destroy();
@@ -46,7 +46,7 @@ describe('a pool whose workers are not to be had', () => {
     return done;
   };
 
-  /** Calls until workers take part, for some seconds. */
+  /** Calls until workers take part, for 30 s at most. */
   const callUntilThere = async (pool: CpuPool, distribution: 'dynamic' | 'static' = 'dynamic', workers = 2) => {
     const begun = performance.now();
     const lost: unknown[] = [];
@@ -65,7 +65,7 @@ describe('a pool whose workers are not to be had', () => {
       'say other things',
       () => actor("parentPort.postMessage(null); parentPort.postMessage('ready'); setTimeout(() => {}, 60_000);"),
     ],
-  ])('has others where the first %s, and nothing was lost', async (_, first) => {
+  ])('uses the fallback if the first workers %s, and loses nothing', async (_, first) => {
     for (const distribution of ['dynamic', 'static'] as const) {
       const outcome = await callUntilThere(
         open(first, async () => start),
@@ -75,22 +75,22 @@ describe('a pool whose workers are not to be had', () => {
     }
   });
 
-  test('says what became of the others, where they are not to be had either', async () => {
+  test('tells the fate of the fallback workers if they die as well', async () => {
     const pool = open(throwing, async () => () => actor("throw new Error('other')"));
     const lost: (string | null)[] = [];
-    for (let i = 0; i < 100 && pool.whyOff === null; i++) lost.push((await multiply(pool, 'dynamic')).lost);
+    for (let i = 0; i < 100 && pool.whyOff === null; i++) lost.push((await multiply(pool, 'dynamic', 1)).lost);
     expect(pool.whyOff).toBe('worker 2 died: Error: other');
     expect((await multiply(pool, 'dynamic')).noWorkers).toBe('worker 2 died: Error: other');
     expect(lost.join()).not.toContain('forbidden');
   });
 
-  test('says why there is no other way', async () => {
+  test('tells why the fallback cannot be loaded', async () => {
     const pool = open(throwing, () => Promise.reject(new Error('offline')));
     await multiply(pool, 'dynamic');
     expect(await multiply(pool, 'dynamic')).toMatchObject({ workers: 0, noWorkers: 'Error: offline' });
   });
 
-  test('takes the other way only until a worker was ready', async () => {
+  test('does not use the fallback once a worker was ready', async () => {
     const otherwise = vi.fn(async () => start);
     let starts = 0;
     const pool = open(() => (starts++ === 0 ? start() : throwing()), otherwise);
@@ -105,14 +105,14 @@ describe('a pool whose workers are not to be had', () => {
   });
 });
 
-describe('an engine whose workers are not to be had', () => {
+describe('an engine whose workers cannot be started', () => {
   const engines: MsmEngine[] = [];
   afterEach(() => {
     vi.restoreAllMocks();
     for (const engine of engines.splice(0)) engine.destroy();
   });
 
-  /** What three large calls and a small one are told of. */
+  /** `noWorkers` of three large calls and a small one. */
   const calls = async (options: Partial<MsmEngineOptions>) => {
     const engine = await createMsmEngine({ curve: 'bn254', backend: 'cpu', maxWorkers: 2, ...options });
     engines.push(engine);
@@ -126,32 +126,32 @@ describe('an engine whose workers are not to be had', () => {
   };
   const why = 'a worker could not be started: Error: forbidden';
 
-  test('says so in the record of large calls, and once to the caller', async () => {
+  test('tells the reason in the record of large calls, and warns once', async () => {
     const onWarning = vi.fn();
     expect(await calls({ createWorker: throwing, onWarning })).toEqual([why, why, why, null]);
     expect(onWarning.mock.calls).toEqual([[expect.stringContaining(`have no workers: ${why}.`)]]);
   });
 
-  test('warns on the console where nobody listens', async () => {
+  test('warns on the console without `onWarning`', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     await calls({ createWorker: throwing });
     expect(warn.mock.calls).toEqual([[expect.stringContaining(why)]]);
   });
 
-  test('computes on where the caller throws', async () => {
+  test('computes on if `onWarning` throws', async () => {
     const onWarning = vi.fn(throwing);
     expect(await calls({ createWorker: throwing, onWarning })).toEqual([why, why, why, null]);
     expect(onWarning).toHaveBeenCalledOnce();
   });
 
-  test('says nothing where workers take part, or none was permitted', async () => {
+  test('does not warn if workers take part, or none is permitted', async () => {
     const onWarning = vi.fn();
     expect(await calls({ onWarning })).toEqual([null, null, null, null]);
     expect(await calls({ onWarning, maxWorkers: 0, createWorker: throwing })).toEqual([null, null, null, null]);
     expect(onWarning).not.toHaveBeenCalled();
   });
 
-  test('refuses what is no function', async () => {
+  test('refuses an `onWarning` that is no function', async () => {
     const refused = createMsmEngine({ curve: 'bn254', backend: 'cpu', onWarning: 5 as never });
     await expect(refused).rejects.toMatchObject({
       code: 'bad-argument',

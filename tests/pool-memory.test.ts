@@ -1,4 +1,4 @@
-/** Memory that rounds share with workers: had again by the next round, but not where somebody may still use it; and nothing grows. */
+/** Shared memory of a pool: reused by the next round unless a worker may still use it. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ import { Pool } from '../src/threads/pool.js';
 
 const curve = curveContext(bn254);
 
-/** Work for a worker. */
+/** A sum large enough for one worker. */
 const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 4096, seed: 5 });
 const source = { bytes: points.bytes, scale: 1n, encoding: 'le' as const };
 const vector = { ...survey(curve, scalars.bytes, NO_TABLES, true), offset: 0 };
@@ -38,7 +38,7 @@ const multiply = async (pool: CpuPool, checkpoint = () => {}): Promise<void> => 
   expect((await multiplyOnCpu(curve, source, [vector], checkpoint, threads)).sums).toEqual([expected]);
 };
 
-/** A page's worker, as the pool sees it: it draws nothing, and is done at once or never. */
+/** A fake Web Worker, which takes no chunk and is done at once or never. */
 const actor = (begun: Begin<RoundTask>[], isDone: () => boolean): ComputeWorker => {
   let say: (message: FromWorker<WindowSums>) => void = () => undefined;
   return {
@@ -57,13 +57,13 @@ const actor = (begun: Begin<RoundTask>[], isDone: () => boolean): ComputeWorker 
   } as ComputeWorker;
 };
 
-/** What a worker was given memory in. */
+/** Buffers that a worker was given. */
 const buffersOf = ({ task, assignment }: Begin<RoundTask>): readonly unknown[] => [
   ...new Set(task.operands.flatMap(({ points, digits }) => [points.buffer, digits.shifted.buffer])),
   assignment.by === 'counter' ? assignment.state.buffer : undefined,
 ];
 
-test('the next round has the memory of the last one, in which all have come to an end', async () => {
+test('a round reuses the memory of the round before if all its workers finished', async () => {
   const begun: Begin<RoundTask>[] = [];
   const pool = makePool(() => actor(begun, () => true));
   for (let round = 0; round < 3; round++) await multiply(pool);
@@ -73,7 +73,7 @@ test('the next round has the memory of the last one, in which all have come to a
   for (const other of others) for (const [i, buffer] of other.entries()) expect(buffer).toBe(first?.[i]);
 });
 
-test('what a worker may still use that was given up, or was ended by an abort, nobody has again', async () => {
+test('memory of a worker that was lost or aborted is not reused', async () => {
   const begun: Begin<RoundTask>[] = [];
   let isDone = false;
   const pool = makePool(() => actor(begun, () => isDone));
@@ -87,7 +87,7 @@ test('what a worker may still use that was given up, or was ended by an abort, n
   expect(new Set(begun.flatMap(buffersOf)).size).toBe(6);
 });
 
-test('what workers let go of that had nothing to do was given is not kept', async () => {
+test('memory is not kept when idle workers are ended', async () => {
   const begun: Begin<RoundTask>[] = [];
   const pool = makePool(() => actor(begun, () => true));
   await multiply(pool);
@@ -96,7 +96,7 @@ test('what workers let go of that had nothing to do was given is not kept', asyn
   expect(new Set(begun.flatMap(buffersOf)).size).toBe(4);
 });
 
-/** Bytes of buffers without garbage, shared ones among them. */
+/** Bytes of all buffers after garbage collection, shared ones included. */
 const settledBytes = async (): Promise<number> => {
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as () => void;
@@ -108,7 +108,7 @@ const settledBytes = async (): Promise<number> => {
 };
 
 test.each([true, false])(
-  '50 sums take no more than the first, with shared memory: %s',
+  'memory does not grow over 50 sums, with shared memory: %s',
   { tags: 'long' },
   async (shares) => {
     const pool = makePool(workerStarter() as () => ComputeWorker, shares);
@@ -116,7 +116,7 @@ test.each([true, false])(
     const before = await settledBytes();
     for (let i = 0; i < 50; i++) await multiply(pool);
     expect(pool.size).toBe(1);
-    // 50 times the points and the digits are 21 MB
+    // the points and digits of 50 sums have 21 MB
     expect((await settledBytes()) - before).toBeLessThan(2e6);
   },
 );

@@ -1,4 +1,4 @@
-/** Workers, of Node's: rounds that they compute together, chunks that are drawn in every way, workers that die, and calls that end early. */
+/** Pools of Node's workers: every way to hand out chunks, workers that die, and calls that end early. */
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
@@ -38,7 +38,7 @@ const inputOf = (n: number, scalars: 'random' | 'one-bucket-and-noise' = 'random
   };
 };
 
-/** Work for three workers. */
+/** A sum large enough for three workers. */
 const large = inputOf(8192);
 
 const multiply = (threads: Partial<Threads>, { source, vector } = large, checkpoint = () => {}) =>
@@ -47,14 +47,14 @@ const multiply = (threads: Partial<Threads>, { source, vector } = large, checkpo
     ...threads,
   });
 
-/** A worker of another text. */
+/** A worker with another script. */
 const actor = (text: string): Worker =>
   new Worker(`const { parentPort } = require('node:worker_threads');${text}`, { eval: true });
 
 const saysReady = "parentPort.postMessage({ say: 'ready' });";
 
-describe.each([true, false])('chunks are drawn, with shared memory: %s', (shares) => {
-  test.each(['dynamic', 'static'] as const)('%s', async (distribution) => {
+describe.each([true, false])('a pool, with shared memory: %s', (shares) => {
+  test.each(['dynamic', 'static'] as const)('%s distribution gives the right sum', async (distribution) => {
     const pool = makePool(shares);
     expect(pool.size).toBe(0);
     for (const chunk of [1, 16, 256, null]) {
@@ -65,21 +65,21 @@ describe.each([true, false])('chunks are drawn, with shared memory: %s', (shares
         expect(sums).toEqual([input.expected]);
       }
     }
-    // by now they are all there
+    // all workers are ready by now
     const { sums, workers } = await multiply({ pool, distribution });
     expect(sums).toEqual([large.expected]);
     expect(workers).toBe(2);
     expect(pool.size).toBe(2);
   });
 
-  test('no more workers are at work than may be, and those that wait go on', async () => {
+  test('at most `allowed` workers take part, and those that wait continue in the end', async () => {
     const pool = makePool(shares);
     await multiply({ pool });
     for (const [title, allowed, least, most] of [
       ['none', () => 0, 0, 0],
       ['one', () => 1, 1, 1],
       ['all', () => 2, 2, 2],
-      // by turns: nobody is left waiting when all chunks are drawn
+      // changing: no worker waits when all chunks are taken
       ['now and then', (asked: number) => [2, 0, 1, 0][asked % 4] as number, 1, 2],
     ] as const) {
       let asked = 0;
@@ -88,12 +88,12 @@ describe.each([true, false])('chunks are drawn, with shared memory: %s', (shares
       expect(lost, title).toBeNull();
       expect(workers, title).toBeGreaterThanOrEqual(least);
       expect(workers, title).toBeLessThanOrEqual(most);
-      // asked again whenever the own thread has a chunk done
+      // asked again after each chunk of the own thread
       expect(asked, title).toBeGreaterThan(4);
     }
   });
 
-  test('several vectors, of which some are short', async () => {
+  test('several vectors, and a short one', async () => {
     const pool = makePool(shares);
     const vectors = [large.vector, { ...large.vector, offset: 0 }];
     const short = inputOf(50);
@@ -104,7 +104,7 @@ describe.each([true, false])('chunks are drawn, with shared memory: %s', (shares
     expect((await multiply({ pool }, short)).sums).toEqual([short.expected]);
   });
 
-  test('a worker that is terminated, one that throws and one that is never heard of again: others do its chunks', {
+  test('the chunks of a worker that dies or stays silent are computed again', {
     tags: shares ? [] : 'long',
     timeout: 60_000,
   }, async () => {
@@ -142,7 +142,7 @@ describe.each([true, false])('chunks are drawn, with shared memory: %s', (shares
       const { sums, workers, lost } = await call;
       expect(sums, name).toEqual([large.expected]);
       if (name === 'ends') {
-        // it may have ended after all was done
+        // the worker may end after the sum is complete
         if (lost !== null) expect(lost, name).toMatch(why);
       } else expect(lost, name).toMatch(why);
       expect(workers, name).toBe(0);
@@ -151,7 +151,7 @@ describe.each([true, false])('chunks are drawn, with shared memory: %s', (shares
     }
   });
 
-  test('after two deaths in a row there are no more workers', async () => {
+  test('after two deaths in a row no more workers are started', async () => {
     let started = 0;
     const pool = makePool(shares, () => {
       started++;
@@ -181,7 +181,7 @@ describe.each([true, false])('chunks are drawn, with shared memory: %s', (shares
 });
 
 describe('a pool', () => {
-  test('starts nobody for little', async () => {
+  test('starts no worker for a small sum', async () => {
     const pool = makePool(true);
     const little = inputOf(66);
     for (const workers of [1, 8, 32, 64]) {
@@ -192,7 +192,7 @@ describe('a pool', () => {
     expect(pool.size).toBe(0);
   });
 
-  test('computes one round at a time, and beside it the own thread alone', async () => {
+  test('runs one round at a time; a second sum is computed on the own thread alone', async () => {
     const pool = makePool(true);
     while ((await multiply({ pool })).workers < 2);
     const [first, second] = await Promise.all([multiply({ pool }), multiply({ pool })]);
@@ -200,7 +200,7 @@ describe('a pool', () => {
     expect(second).toMatchObject({ workers: 0, sums: [large.expected] });
   });
 
-  test('lets workers go that had nothing to do for a while', async () => {
+  test('ends workers that are idle for a while', async () => {
     const pool = makePool(true, start, { idleMs: 30, silentMs: 3000 });
     await multiply({ pool });
     expect(pool.size).toBe(2);
@@ -209,7 +209,7 @@ describe('a pool', () => {
     expect((await multiply({ pool })).sums).toEqual([large.expected]);
   });
 
-  test('of an engine has as many as it is told, and none where it is told so', () => {
+  test('has `maxWorkers` workers, and does not exist for `maxWorkers: 0`', () => {
     const none = new CpuThreads({ maxWorkers: 0 });
     expect(none.of({}).pool).toBeNull();
     const some = new CpuThreads({});

@@ -1,4 +1,4 @@
-/** What several threads have of a sum, each some rows of its buckets, put together: the sum that noble has, however it is cut. */
+/** Bucket rows of a sum, computed by several threads and combined: noble's sum, however they are cut. */
 import { describe, expect, test } from 'vitest';
 import { everyScalars } from '../dev/cases/list.js';
 import { pointDistributions } from '../dev/cases/point-distributions.js';
@@ -37,7 +37,7 @@ const makeOperands = (
   return { operands, expected: [x, y] };
 };
 
-/** Rows are drawn by `threads` in turn, in chunks of different lengths. */
+/** Hands rows to `threads` shares in turn, in chunks of different lengths. */
 const computeCut = async (operands: readonly Operands[], threads: number, sizes: readonly number[]) => {
   const adders = await Promise.all(Array.from({ length: threads }, async () => PointAdder.open(await kernel)));
   const shares = adders.map((adder) => new Share(adder, operands));
@@ -62,8 +62,8 @@ const computeCut = async (operands: readonly Operands[], threads: number, sizes:
   };
 };
 
-describe('rows of buckets', () => {
-  test.each(everyScalars)('scalars=%s, cut in every way', async (scalars) => {
+describe('bucket rows', () => {
+  test.each(everyScalars)('scalars=%s, cut into chunks of several sizes', async (scalars) => {
     for (const [points, n, windowBits] of [
       ['few-with-signs', 300, 11],
       ['distinct', 41, 9],
@@ -84,7 +84,7 @@ describe('rows of buckets', () => {
     }
   });
 
-  test('of several pieces, which chunks do not know of', async () => {
+  test('chunks that extend over several operands', async () => {
     const made = [
       makeOperands('distinct', 'random', 100, 8),
       makeOperands('few-with-signs', 'all-zero', 5, 10),
@@ -102,8 +102,8 @@ describe('rows of buckets', () => {
   });
 });
 
-describe('how rounds are cut', () => {
-  test('every row is in one chunk, and no chunk is empty', () => {
+describe('cutRows and workersFor', () => {
+  test('each row is in exactly one chunk, and no chunk is empty', () => {
     for (const rows of [1, 2, 19, 640, 1280, 5000]) {
       for (const workers of [1, 3, 7, 63]) {
         for (const distribution of ['dynamic', 'static'] as const) {
@@ -119,7 +119,7 @@ describe('how rounds are cut', () => {
     }
   });
 
-  test('66 points are no work for workers, 2^16 are for several; of pairs fewer', () => {
+  test('66 points justify no worker, 2^16 points several, and points of G2 more', () => {
     const pairs = curveContext(bn254G2, quadraticField);
     expect(workersFor(curve, 66 * 64)).toBe(0);
     expect(workersFor(curve, 2 ** 16 * 20)).toBeGreaterThan(6);

@@ -1,4 +1,4 @@
-/** Products, sums and inverses in WebAssembly, of every prime: right, and within the bounds that the next ones rely on. */
+/** Products, sums and inverses in WebAssembly for many primes: right, and within their bounds. */
 import { describe, expect, test } from 'vitest';
 import { invert, joinLimbs, mod } from '../src/field/modulus.js';
 import { type WasmField, wasmField } from '../src/wasm/arithmetic/field-programs.js';
@@ -12,7 +12,7 @@ const ELEMENT = 64;
 const WORK = 8192;
 const places = (index: number): number => 1024 + ELEMENT * index;
 
-/** Limbs from 0 up, the last with the sign. */
+/** Limbs from the lowest; the last one has the sign. */
 const limbsOf = (f: WasmField, value: bigint): number[] => {
   let rest = value;
   return Array.from({ length: f.limbs }, (_, i) => {
@@ -35,7 +35,7 @@ const open = (f: WasmField, write: (module: WasmModule) => void) => {
   return { functions: exports as Record<string, (...args: number[]) => number>, words, put, get };
 };
 
-/** Numbers that stand for elements: as far from [0, p] as they may be, at its ends, and with limbs that are full or empty. */
+/** Elements at the bounds of their range, at 0 and p, and with full or empty limbs. */
 const elements = ({ p, width, limbs }: WasmField): bigint[] => {
   const full = 2n ** BigInt(width * (limbs - 1)) - 1n;
   return [0n, 1n, p - 1n, p, p + 1n, -1n, -(p / 4n), (5n * p) / 4n, full, p / 3n, (p / 4n) | (full >> 3n)];
@@ -94,7 +94,7 @@ const check = (p: bigint): void => {
     });
     for (const [i, [{ parameters, factors = [], plus = [] }, means]] of formulas.entries()) {
       for (let k = 0; k < all.length ** 2; k++) {
-        // every two meet in the first two places, and in the two lanes
+        // all pairs occur as the first two operands, and in the two lanes
         const inLanes = Array.from({ length: lanes }, (_, lane) =>
           parameters.slice(1).map((_, j) => {
             const from = j === 0 ? k : j === 1 ? Math.floor(k / all.length) : k * (j + 2) + j;
@@ -155,7 +155,7 @@ const computes = (p: bigint): void => {
   inverts(p);
 };
 
-describe('primes that are hard on something', () => {
+describe('primes at the limits of the format', () => {
   test.each(Object.entries(primes))('%s', (_, p) => computes(p));
 });
 
@@ -171,7 +171,7 @@ test('300 random primes', { tags: 'long', timeout: 600_000 }, () => {
   }
 });
 
-test('limbs and programs fit every length of prime, of pairs too', () => {
+test('limbs fit primes of every length, for both degrees', () => {
   for (let bits = 46; bits <= 414; bits++) {
     for (const degree of [1, 2] as const) {
       const f = wasmField((1n << BigInt(bits - 1)) + 1n, degree);

@@ -40,13 +40,13 @@ const contextOf = ({ curve, group }: CurveGroup): Promise<CurveContext> =>
 /** Edwards curves are computed on through their images (tests/edwards.test.ts). */
 const weierstrassGroups = everyGroup.filter(({ curve }) => !(edwardsNames as readonly string[]).includes(curve));
 
-/** x and y of a point, in numbers; zeros for infinity. */
+/** Coefficients of x and y of a point; zeros for infinity. */
 const told = (point: { toAffine(): { x: Coordinate; y: Coordinate } }): bigint[] => {
   const { x, y } = point.toAffine();
   return [...numbersOf(x), ...numbersOf(y)];
 };
 
-describe.each([1, 2] as Lanes[])('lists of additions, %i at a time', (lanes) => {
+describe.each([1, 2] as Lanes[])('lists of additions, %i lanes', (lanes) => {
   test.each(weierstrassGroups.map((of) => [`${of.curve} ${of.group}`, of] as const))('of %s', async (_, of) => {
     const oracle = oracleOf(of);
     const { Point } = oracle;
@@ -144,7 +144,7 @@ describe('sums', () => {
     }
   });
 
-  test('more points than are in memory together, of which some are passed over', { tags: 'long' }, async () => {
+  test('more points than fit in one round, some of them skipped', { tags: 'long' }, async () => {
     const n = 2 ** 16 + 1000;
     const known = makeKnownBases(bn254G1, n + 5, 3);
     const scalars = makeRandomScalars(bn254G1, n, 4).map((scalar, i) => (i % 5 === 0 ? scalar : scalar % 2n ** 20n));
@@ -152,7 +152,7 @@ describe('sums', () => {
     expect(sums).toEqual([expectedMsm(bn254G1, known.logs.slice(5), scalars)]);
   });
 
-  test('of 2^16 points in little memory', { tags: 'long' }, async () => {
+  test('2^16 points take less than 16 MiB of memory', { tags: 'long' }, async () => {
     const n = 2 ** 16;
     const known = makeKnownBases(bn254G1, n, 5);
     const values = makeRandomScalars(bn254G1, n, 6);
@@ -168,13 +168,13 @@ describe('sums', () => {
     expect(adder.bytes).toBeLessThan(16 * 2 ** 20);
   });
 
-  test('points of order 2, of which noble does not speak', async () => {
+  test('points of order 2, which noble has no curve for', async () => {
     const { curve: even, points, scalars, expected } = orderTwoCase();
     const { sums } = await multiply(curveContext(even), encodePoints(bn254G1, points), encodeScalars(bn254G1, scalars));
     expect(sums).toEqual([expected]);
   });
 
-  test('where the platform forbids WebAssembly, on BigInts', async () => {
+  test('BigInts compute if the platform forbids WebAssembly', async () => {
     const { points, scalars, expected } = makeCase({ points: 'few-with-signs', scalars: 'unreduced', n: 20, seed: 6 });
     const compile = vi.spyOn(WebAssembly, 'compile').mockRejectedValue(new WebAssembly.CompileError('forbidden'));
     try {
@@ -187,7 +187,7 @@ describe('sums', () => {
     }
   });
 
-  test('what needs the page gives it its turn, and is ended by what that throws', async () => {
+  test('a long sum calls the checkpoint between time slices, and ends if it throws', async () => {
     const { points, scalars } = makeCase({ points: 'distinct', scalars: 'random', n: 4000, seed: 6 });
     const vector = { ...survey(curve, scalars.bytes, NO_TABLES, true), offset: 0 };
     let turns = 0;

@@ -1,4 +1,4 @@
-/** Calls that the CPU computes: what is more urgent does not wait for all of what is not, and what is aborted waits for nothing. */
+/** Time slices of calls on the CPU: urgent calls go first, and aborted calls end at once. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import type { ComputeWorker } from '../src/api/sharing.js';
@@ -24,10 +24,10 @@ const surveyed = ({ scalars }: { readonly scalars: { readonly bytes: Uint8Array<
   offset: 0,
 });
 const source = { bytes: large.points.bytes, scale: 1n, encoding: 'le' as const };
-const alone = { pool: null, workers: 0, distribution: 'dynamic', chunk: null } as const;
+const singleThread = { pool: null, workers: 0, distribution: 'dynamic', chunk: null } as const;
 
 const multiply = (threads: Partial<Threads>, vectors = [surveyed(large)]) =>
-  multiplyOnCpu(curve, source, vectors, () => undefined, { ...alone, ...threads });
+  multiplyOnCpu(curve, source, vectors, () => undefined, { ...singleThread, ...threads });
 
 const pools: CpuPool[] = [];
 afterEach(() => {
@@ -43,12 +43,12 @@ const makePool = (start: () => ComputeWorker): CpuPool => {
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('a sum', () => {
-  test('lets others go first in each of its turns, is right, and does not count that as its own', async () => {
+  test('lets other sums go first between its time slices, and does not count their time', async () => {
     let pauses = 0;
     const { sums, waitedMs } = await multiply({
       pause: (most) => {
         expect(most).toBe(Number.POSITIVE_INFINITY);
-        // another sum of the same curve, which must not get into what this one has in memory
+        // another sum of the same curve must not touch the memory of this one
         return ++pauses === 3
           ? sleep(100).then(async () => expect((await multiply({})).sums).toEqual([large.expected]))
           : null;
@@ -59,10 +59,10 @@ describe('a sum', () => {
     expect(waitedMs).toBeGreaterThan(100);
   });
 
-  test('has nothing go beside a round of the workers that takes one thread longer; between rounds anything', async () => {
+  test('lets only small sums go first during a round of the workers, and any sum between rounds', async () => {
     const pool = makePool(workerStarter() as () => ComputeWorker);
     const asked: { readonly most: number; readonly isBusy: boolean }[] = [];
-    // of more windows than a round has
+    // more windows than fit in one round
     const vectors = Array.from({ length: 200 }, () => surveyed(small));
     const { sums, workers, entries } = await multiplyOnCpu(
       curve,
@@ -70,7 +70,7 @@ describe('a sum', () => {
       vectors,
       () => undefined,
       {
-        ...{ ...alone, pool, workers: 1 },
+        ...{ ...singleThread, pool, workers: 1 },
         pause: (most) => {
           asked.push({ most, isBusy: pool.isBusy });
           return null;
@@ -90,9 +90,9 @@ describe('a sum', () => {
     expect(asked.slice(0, last).filter(({ isBusy }) => !isBusy).length).toBeGreaterThanOrEqual(2);
   });
 
-  test('tells the pool how long chunks took without those that went first', async () => {
+  test('tells the pool how long chunks took, without sums that went first', async () => {
     const spent = { own: 0, all: 0 };
-    // a pool without workers, which has the own thread do all
+    // a pool without workers: the own thread computes all chunks
     const pool = {
       run: async ({ own, chunks }: Round<RoundTask, WindowSums>): Promise<RoundOutcome<WindowSums>> => {
         const share = own();
@@ -111,7 +111,7 @@ describe('a sum', () => {
   });
 });
 
-/** Two of the four in the first tier. */
+/** Two of the four engines are in the first tier. */
 const long = { tags: 'long' } as const;
 
 describe.each([
@@ -143,7 +143,7 @@ describe.each([
     return { engine, others, happened, begin };
   };
 
-  test('computes what is more urgent between parts of what is not, and counts it for itself', tier, async () => {
+  test('computes a more urgent call between time slices, and counts its time separately', tier, async () => {
     const { engine, others, happened, begin } = await open();
     const { done } = await begin('background');
     const blockedMs = 100;
@@ -166,7 +166,7 @@ describe.each([
     engine.destroy();
   });
 
-  test('ends at once what is aborted while it waits', tier, async () => {
+  test('ends a call at once that is aborted while it waits', tier, async () => {
     const { engine, others, happened, begin } = await open();
     const { done } = await begin('normal');
     const controller = new AbortController();
@@ -184,7 +184,7 @@ describe.each([
   });
 });
 
-test('loading points has its turn as sums do, where there is no GPU', async () => {
+test('loading points shares the CPU with sums, without a GPU', async () => {
   const engine = await createMsmEngine({ curve: 'bls12-381', backend: 'cpu', maxWorkers: 0 });
   const made = makeCase({ curve: 'bls12-381', group: 'g1', points: 'distinct', scalars: 'random', n: 400, seed: 3 });
   const few = await engine.loadBases(made.points.bytes.slice(0, 96 * 5));

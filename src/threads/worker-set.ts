@@ -3,7 +3,7 @@ import type { FromWorker } from './messages.js';
 import type { StartWorker } from './platform.js';
 import { WorkerHandle } from './worker-handle.js';
 
-/** After so many deaths in a row no more workers are started. */
+/** Deaths in a row after which no more workers are started. */
 const MAX_DEATHS = 2;
 
 /** A round, told of what happens to workers while it runs. */
@@ -67,7 +67,7 @@ export class WorkerSet<Task, Result> {
     return this.isOff ? this.#whyOff : null;
   }
 
-  /** Place of a worker in the list, from 1. */
+  /** Returns the position of a worker in the list, from 1. */
   rankOf(worker: WorkerHandle<Task, Result>): number {
     return 1 + this.#workers.indexOf(worker);
   }

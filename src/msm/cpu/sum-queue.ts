@@ -6,7 +6,7 @@ import { abortedBy, assertNotAborted, onAbort } from '../../errors.js';
 import { earliestDue, isMoreUrgent, type Waiting } from '../../scheduling/edf.js';
 import { TimeSlice } from '../../scheduling/time-slice.js';
 
-/** Place of a sum in the queue. */
+/** Position of a sum in the queue. */
 export interface SumTicket extends Waiting {
   /** Estimated number of point additions. */
   readonly additions: number;

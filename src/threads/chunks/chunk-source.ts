@@ -22,7 +22,7 @@ export interface ChunkSource {
    * Takes the chunks that a worker begins with.
    *
    * @param worker its number, from 1
-   * @param rank its place in the list of workers, from 1
+   * @param rank its position in the list of workers, from 1
    * @returns null if no chunk is left
    */
   assign(worker: number, rank: number): Assignment | null;

@@ -70,6 +70,6 @@ export const addProduct = (module: WasmModule, f: WasmField, lanes: Lanes): numb
 
 /** Adds 1/a of the prime field. @param signed index of ±a */
 export const addPrimeInverse = (module: WasmModule, f: WasmField, memory: ElementMemory, signed: number): number => {
-  const places = { start: memory.start, work: memory.take(f.bytes), sign: memory.take(4) };
-  return addInverse(module, f, places, (code, ...addresses) => callWith(code, signed, addresses));
+  const own = { start: memory.start, work: memory.take(f.bytes), sign: memory.take(4) };
+  return addInverse(module, f, own, (code, ...addresses) => callWith(code, signed, addresses));
 };

@@ -4,7 +4,7 @@ import { range } from '../../field/straight-line.js';
 import type { Local } from '../encoder/code.js';
 import type { WasmModule } from '../encoder/module.js';
 import { type Addend, type Operand, productProgram, sumProgram, type WasmField } from './field-programs.js';
-import { LaneCode, type Lanes, type Place } from './lane-code.js';
+import { type LaneAddresses, LaneCode, type Lanes } from './lane-code.js';
 import { writeProgram } from './program-code.js';
 
 /**
@@ -61,7 +61,7 @@ class OperandLoader {
   }
 
   /** Returns the addresses of a parameter in all lanes. */
-  place(name: string): Place {
+  addresses(name: string): LaneAddresses {
     const { code, lanes } = this.#writer;
     return range(lanes).map((lane) => code.parameter(this.#parameters.indexOf(name) * lanes + lane));
   }
@@ -71,7 +71,7 @@ class OperandLoader {
     if (known !== undefined) return known;
     const writer = this.#writer;
     const mask = writer.code.local(writer.type);
-    writer.load(this.place(name), 0);
+    writer.load(this.addresses(name), 0);
     writer.code.set(mask);
     this.#masks.set(name, mask);
     return mask;
@@ -79,7 +79,7 @@ class OperandLoader {
 
   #loadOne(name: string, sign: string | undefined, offset: number): void {
     const mask = sign === undefined ? null : this.#mask(sign);
-    this.#writer.load(this.place(name), offset);
+    this.#writer.load(this.addresses(name), offset);
     if (mask !== null) this.#writer.negateBy(mask);
   }
 
@@ -122,12 +122,12 @@ export const addFormula = (
     const addends = plus.map(([expression, times]): Addend => ({ operand: kindOf(expression), times }));
     const program = factors.length === 0 ? sumProgram(f, addends) : productProgram(f, factors.map(kindOf), addends);
     const result = writeProgram(writer, program, operands.inputs);
-    const to = operands.place(parameters[0] as string);
+    const to = operands.addresses(parameters[0] as string);
     for (const [i, limb] of result.entries()) writer.store(to, 4 * i, limb);
     if (keeps === undefined) return;
     const kept = FACTORS[factors.length - 1] as string;
     for (const i of range(f.limbs)) {
-      writer.storeNarrow(operands.place(keeps), 4 * i, operands.inputs.get(`${kept}${i}`) as Local);
+      writer.storeNarrow(operands.addresses(keeps), 4 * i, operands.inputs.get(`${kept}${i}`) as Local);
     }
   });
 };

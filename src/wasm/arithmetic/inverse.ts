@@ -11,7 +11,7 @@ import type { WasmModule } from '../encoder/module.js';
 import type { WasmField } from './field-programs.js';
 
 /** Addresses that the inversion uses. */
-export interface InversePlaces {
+export interface InverseMemory {
   /** R² mod p. */
   readonly start: number;
   /** Space for an element. */
@@ -266,7 +266,7 @@ class InverseWriter {
   }
 
   /** Stores d at `work`, and at `sign` the mask of f. Now f is ±1, and d is f times the inverse. */
-  end({ work, sign }: InversePlaces): void {
+  end({ work, sign }: InverseMemory): void {
     const code = this.#code;
     for (const [i, limb] of this.#D.entries())
       code
@@ -287,12 +287,12 @@ class InverseWriter {
  *
  * @returns its index in the module
  */
-export const addInverse = (module: WasmModule, f: WasmField, places: InversePlaces, signed: WriteSigned): number =>
+export const addInverse = (module: WasmModule, f: WasmField, memory: InverseMemory, signed: WriteSigned): number =>
   module.add(null, { parameters: ['i32', 'i32'] }, (code) => {
     const [to, from] = [code.parameter(0), code.parameter(1)];
     const writer = new InverseWriter(code, f);
-    writer.begin(from, places.start);
+    writer.begin(from, memory.start);
     writer.loop();
-    writer.end(places);
-    signed(code, to, places.work, places.sign);
+    writer.end(memory);
+    signed(code, to, memory.work, memory.sign);
   });

@@ -42,7 +42,7 @@ export interface StepMemory {
   readonly numerator: readonly number[];
   /** Inverse of the product of the denominators so far. */
   readonly inverseOfProduct: readonly number[];
-  /** Space for a point that nobody reads. */
+  /** Space for points that are never read. */
   readonly junk: readonly number[];
 }
 

@@ -8,7 +8,7 @@ import type { Code, Local } from '../encoder/code.js';
 export type Lanes = 1 | 2;
 
 /** The address of a value in each lane. */
-export type Place = readonly Local[];
+export type LaneAddresses = readonly Local[];
 
 /** Writes code that loads, stores and negates limbs. */
 export class LaneCode {
@@ -28,7 +28,7 @@ export class LaneCode {
    * Leaves 32 bits from memory: sign-extended in one lane; in two lanes those of both, as the two
    * lowest of four.
    */
-  load(from: Place, offset: number): void {
+  load(from: LaneAddresses, offset: number): void {
     const { code } = this;
     const [first, second] = from as [Local, Local];
     if (this.lanes === 1) {
@@ -39,20 +39,20 @@ export class LaneCode {
   }
 
   /** Stores the lower 32 bits of an i64, or of each lane of an i64x2. */
-  store(to: Place, offset: number, value: Local): void {
+  store(to: LaneAddresses, offset: number, value: Local): void {
     const { code } = this;
-    for (const [lane, place] of to.entries()) {
-      code.get(place).get(value);
+    for (const [lane, address] of to.entries()) {
+      code.get(address).get(value);
       if (this.lanes === 1) code.at('i64.store32', offset);
       else code.laneAt('v128.store32_lane', offset, 2 * lane);
     }
   }
 
   /** Stores a value in the format of `load`, or a difference of two such values. */
-  storeNarrow(to: Place, offset: number, value: Local): void {
+  storeNarrow(to: LaneAddresses, offset: number, value: Local): void {
     const { code } = this;
-    for (const [lane, place] of to.entries()) {
-      code.get(place).get(value);
+    for (const [lane, address] of to.entries()) {
+      code.get(address).get(value);
       if (this.lanes === 1) code.at('i64.store32', offset);
       else code.laneAt('v128.store32_lane', offset, lane);
     }

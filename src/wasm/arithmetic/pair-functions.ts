@@ -44,7 +44,7 @@ export class PairCode {
   }
 }
 
-/** Defines functions on pairs in so many lanes. */
+/** Defines functions on pairs, in one lane or two. */
 export class PairFunctions {
   readonly #module: WasmModule;
   readonly #field: WasmField;
@@ -73,7 +73,7 @@ export class PairFunctions {
     return addFormula(this.#module, this.#field, this.#lanes, formula);
   }
 
-  /** Adds a function with so many parameters, each once per lane. */
+  /** Adds a function of `parameters` parameters, each once per lane. */
   define<Names extends readonly Local[][]>(
     parameters: Names['length'],
     write: (code: PairCode, ...parameters: Names) => void,

@@ -1,4 +1,4 @@
-/** The digits of scalars, against what they must add up to: Σ d·2^b = s mod r, exactly and for every width of a window. */
+/** Decompose: signed digits add up to the scalar, Σ d·2^b = s mod r, exactly and for every window width. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bls12381, p256Curve, secp192r1 } from '../dev/oracle/curves.js';
@@ -25,7 +25,7 @@ import { smallCurve } from './support/small-curve.js';
 const top = 2n ** 256n;
 const allWidths = Array.from({ length: 15 }, (_, i) => i + 2);
 
-/** Every power of two and its neighbours, the multiples of r and theirs, and digits that all are, or all but, lend to the next. */
+/** Powers of two, multiples of r, the neighbours of both, and scalars whose digits all, or almost all, lend to the next digit. */
 const edgeScalars = ({ order }: Pick<Curve, 'order'>): bigint[] => {
   const values: bigint[] = [0n, 1n, 2n, top - 1n, top - 2n, (order - 1n) / 2n, (order + 1n) / 2n];
   for (let k = 0n; k < 256n; k++) for (const d of [-1n, 0n, 1n]) values.push(2n ** k + d);
@@ -50,7 +50,7 @@ const pack = (scalars: readonly bigint[]): Uint32Array<ArrayBuffer> => {
   return words;
 };
 
-/** A vector of scalars, the first of which multiplies base `firstBase`. */
+/** A vector of scalars whose first scalar multiplies base `firstBase`. */
 interface Vector {
   readonly scalars: readonly bigint[];
   readonly firstBase: number;
@@ -61,7 +61,7 @@ interface Vector {
 const packed = (vectors: readonly Vector[]) =>
   vectors.map(({ scalars, ...rest }) => ({ scalars: pack(scalars), ...rest }));
 
-/** Checks slabs of entries against the scalars that they were made of, digit by digit. */
+/** Checks the entries of window rows against their scalars, digit by digit. */
 const check = (curve: CurveContext, vectors: readonly Vector[], entries: Uint32Array, shape: Decomposition): void => {
   const { windowBits: c, vectorWindows, blocks, blockBits, tables } = shape;
   const longest = Math.max(...vectors.map(({ scalars }) => scalars.length));
@@ -90,15 +90,15 @@ const check = (curve: CurveContext, vectors: readonly Vector[], entries: Uint32A
   });
 };
 
-test('only where the order is that of the whole curve may a scalar be taken from it', () => {
+test('scalars are negated only on curves without a cofactor', () => {
   const folds = Object.fromEntries(
     [bn254, p256Curve, secp192r1, bls12381, smallCurve].map((each) => [each.name, curveContext(each).negatesScalars]),
   );
-  // BLS12-381's points have a cofactor; the small curve says an order that is not its own
+  // BLS12-381 has a cofactor; the small curve states an order that is not its own
   expect(folds).toEqual({ bn254: true, p256: true, secp192r1: true, 'bls12-381': false, small: false });
 });
 
-/** With a cofactor, so that scalars do not fold, and of 256 bits: then the topmost bit of a scalar may lend to a window that has none of its own. */
+/** A curve with a cofactor, so that scalars are not negated, and an order of 256 bits: the topmost bit may lend to a window without bits. */
 const fullOrder: Curve = { ...bls12381, name: 'an order of all 256 bits', order: 2n ** 256n - 189n };
 
 test.each([
@@ -108,7 +108,7 @@ test.each([
   ['BN254', bn254, 253],
   ['BLS12-381', bls12381, 255],
   ['an order of all 256 bits that does not fold', fullOrder, 256],
-])('the longest number that digits are made of: %s', (_, constants, bits) => {
+])('the longest scalar after decompose: %s', (_, constants, bits) => {
   const { negatesScalars, signedBits, order } = curveContext(constants);
   const largest = negatesScalars ? order / 2n : order - 1n;
   expect(signedBits).toBe(bits);
@@ -121,14 +121,14 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
     const curve = curveContext(constants);
     const edges = edgeScalars(curve);
 
-    /** Windows of c bits, of scalars in `tables` pieces. */
+    /** Shape for windows of c bits of scalars in `tables` blocks. */
     const shapeOf = (windowBits: number, tables = 1): Decomposition => {
       const load = fullWorkload(1, curve, loadedTables(curve, tables));
       const { count: blocks, bits: blockBits } = blocksOf(load);
       return { windowBits, vectorWindows: Math.ceil(blockBits / windowBits), blocks, blockBits, tables };
     };
 
-    test('the multiples of r that are subtracted reach down from any 256-bit value', () => {
+    test('the subtracted multiples of r reduce every 256-bit value', () => {
       const multiples = reductionMultiples(curve);
       expect(multiples.at(-1)).toBe(curve.order);
       expect(2n * (multiples[0] as bigint)).toBeGreaterThanOrEqual(top);
@@ -137,7 +137,7 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
       });
     });
 
-    test.each(allWidths)('CPU twin, c = %i: edges and random scalars', (windowBits) => {
+    test.each(allWidths)('CPU reference, c = %i: edges and random scalars', (windowBits) => {
       for (const tables of [1, 2, 3, 16]) {
         const shape = shapeOf(windowBits, tables);
         const vectors = [{ scalars: edges, firstBase: 0 }];
@@ -162,7 +162,7 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
       );
     });
 
-    test('pieces cover what the tables were made for, and short scalars take one', () => {
+    test('blocks cover the bits of the tables, and short scalars take one block', () => {
       for (let tables = 1; tables <= 64; tables++) {
         const load = fullWorkload(1, curve, loadedTables(curve, tables));
         const { count, bits } = blocksOf(load);
@@ -180,7 +180,7 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
       afterAll(() => runner.destroy());
       const kernel = decomposeKernel(curve);
 
-      /** The entries of all slabs, or of `windows` of them from a later one on. */
+      /** Returns the entries of all window rows, or of `windows` rows from a later one on. */
       const run = async (
         vectors: readonly Vector[],
         { windowBits, vectorWindows, blocks, blockBits, tables }: Decomposition,
@@ -203,7 +203,7 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
             entries: 4 * words,
           },
           uploads: [
-            // beyond the end of a shorter vector there may be anything
+            // arbitrary data beyond the end of a shorter vector
             { to: { buffer: 'scalars' }, data: new Uint32Array(8 * n * vectors.length).fill(0xdeadbeef) },
             ...vectors.map(({ scalars }, v) => ({
               to: { buffer: 'scalars', offset: 32 * n * v },
@@ -214,7 +214,7 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
               data: Uint32Array.from(vectors.flatMap((v) => [v.scalars.length, v.firstBase, firstPick(v)])),
             },
             { to: { buffer: 'picks' }, data: Uint32Array.from(allPicks) },
-            // an entry that nobody writes shows: its key is out of range
+            // a key out of range marks entries that no thread writes
             { to: { buffer: 'entries' }, data: new Uint32Array(words).fill(0xdeadbeef) },
           ],
           accounts: 8 * LANES,
@@ -252,7 +252,7 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
         return entries;
       };
 
-      /** What decompose is to say that it read: the vectors that have a slab in the group. */
+      /** Returns the digest that decompose must report of the scalars: of vectors with a window row in the group. */
       const scalarsSum = (vectors: readonly Vector[], vectorWindows: number, first: number, windows: number): number =>
         vectors.reduce((sum, { scalars, firstBase, picks }, v) => {
           if ((v + 1) * vectorWindows <= first || v * vectorWindows >= first + windows) return sum;
@@ -260,7 +260,7 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
           return (sum + digestOfScalars(pack(scalars), 8, v, 0, baseOf)) >>> 0;
         }, 0);
 
-      /** What it is to say that it wrote, with the keys that the sort will give. */
+      /** Returns the digest that decompose must report of the entries, with the keys that the sort will give them. */
       const entriesSum = (entries: Uint32Array, rowLength: number, windowBits: number, firstWindow: number): number => {
         let sum = 0;
         for (let i = 0; i < entries.length / ENTRY_WORDS; i++) {
@@ -271,7 +271,7 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
         return sum;
       };
 
-      /** The same entries, that is also the same signs: digits ±2^(c-1) could be said in two ways. The key of an absent digit means nothing. */
+      /** Expects equal entries and signs, as digits ±2^(c-1) have two encodings. Keys of absent digits are ignored. */
       const expectSame = (got: Uint32Array, expected: Uint32Array, what = ''): void => {
         expect(got.length).toBe(expected.length);
         const same = (word: number, i: number): boolean =>
@@ -282,7 +282,7 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
         ).toBe(-1);
       };
 
-      // every width where the twin is proved; on the GPU those that fill, divide and straddle the words of a scalar
+      // the CPU reference is tested with every width; the GPU with widths that fill, divide and straddle the words of a scalar
       test.each([
         [2, 1],
         [3, 1],
@@ -294,7 +294,7 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
         [16, 4],
         [5, 7],
         [16, 16],
-      ])('c = %i, %i tables: edges and random scalars, as their twin has them', async (windowBits, tables) => {
+      ])('c = %i, %i tables: edges and random scalars equal the CPU reference', async (windowBits, tables) => {
         const shape = shapeOf(windowBits, tables);
         const random = fc.sample(fc.bigInt({ min: 0n, max: top - 1n }), { numRuns: 200, seed: windowBits });
         const vectors = [{ scalars: [...edges, ...random], firstBase: 12345 }];
@@ -319,7 +319,7 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
       });
 
       const makesTheSame = async (windowBits: number): Promise<void> => {
-        // what a window lends to the next one is read off the scalar, also where the next one is in another group
+        // a window reads the bit lent to it from the scalar, also at the beginning of a group
         for (const tables of [1, 3]) {
           const shape = shapeOf(windowBits, tables);
           const vectors = [
@@ -341,7 +341,7 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
           }
         }
       };
-      const title = 'c = %i: groups of slabs make what all of them at once make';
+      const title = 'c = %i: groups of windows give the same entries as all windows at once';
       test.each([16])(title, makesTheSame);
       test.each([3, 8])(title, { tags: 'long' }, makesTheSame);
 

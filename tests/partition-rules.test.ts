@@ -1,6 +1,6 @@
 /**
- * The three rules by which a walk sends its sums (wgsl/msm/walk.wgsl), apart from any curve: who writes a key, and whether
- * all of its entries get there. On lists of handles first, where nothing cancels; then on points, on the CPU and on the GPU.
+ * The three rules of the walk's segmented reduction (wgsl/msm/walk.wgsl): which task writes a key, and whether all entries of the key reach
+ * it. First on lists of point references, where nothing cancels; then on points, on the CPU and on the GPU.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -26,8 +26,8 @@ const keysOf = (stream: Uint32Array): number[] => [...stream].filter((_, i) => i
 const isSorted = (keys: readonly number[]): boolean =>
   keys.every((key, i) => i === 0 || (keys[i - 1] as number) <= key);
 
-describe('the rules, on lists of handles', () => {
-  /** Walks every level, and says what arrived at each key and who sent it there. */
+describe('the rules of the walk, on lists of point references', () => {
+  /** Walks every level. Returns what arrived at each key, and the tasks that wrote it. */
   const arrivals = (stream: Uint32Array, tasks: number, shrink: number): Map<number, number[]> => {
     const arrived = new Map<number, number[]>();
     let [level, lists]: [Uint32Array, (number[] | null)[] | null] = [stream, null];
@@ -35,7 +35,7 @@ describe('the rules, on lists of handles', () => {
       const from: (number[] | null)[] | null = lists;
       const walked: WalkOf<number[]> = walkOf<number[]>(cut, level, (sum, pointRef) => [
         ...(sum ?? []),
-        // a handle of a later level names a partial sum, which has to be there
+        // a point reference of a later level is a partial sum, which has to exist
         ...(from === null ? [pointRef] : (from[pointRef] as number[])),
       ]);
       for (const [key, list] of walked.sums) {
@@ -46,12 +46,12 @@ describe('the rules, on lists of handles', () => {
       expect(walked.carries.length).toBe(2 * cut.tasks * ENTRY_WORDS);
       expect(isSorted(keysOf(walked.carries)), 'the places are a sorted stream').toBe(true);
       walked.partials.forEach((list, place) => {
-        // present exactly where there is a sum, under the name of the place
+        // a carry is present if and only if it has a sum, and refers to its own index
         expect(walked.carries[place * ENTRY_WORDS + 1]).toBe(list === null ? ABSENT : place);
       });
       [level, lists] = [walked.carries, walked.partials];
     }
-    // the last walk was one task, so nothing is open any more
+    // the last walk has one task, so no run is open
     expect(lists?.every((list) => list === null)).toBe(true);
     return arrived;
   };
@@ -70,7 +70,7 @@ describe('the rules, on lists of handles', () => {
     },
   );
 
-  test('every cut of one run, and of two that meet inside every task', () => {
+  test('one run, and two runs that meet inside a task, in every cut', () => {
     for (let entries = 1; entries <= 30; entries++) {
       for (let tasks = 1; tasks <= entries + 3; tasks++) {
         for (const first of new Set([entries, 1, Math.floor(entries / 2), entries - 1])) {
@@ -84,25 +84,25 @@ describe('the rules, on lists of handles', () => {
     }
   });
 
-  test('the rules do find what breaks them: a cut that loses an entry, or a stream that is not sorted', () => {
+  test('the test of the rules finds a cut that loses an entry, and a stream that is not sorted', () => {
     const runs = [{ step: 1, absent: [false, false, false, false] }];
     const [cut] = cutsOf(4, 2, SHRINK);
     if (cut === undefined) throw new Error('a cut');
     const list = (sum: number[] | null, pointRef: number): number[] => [...(sum ?? []), pointRef];
-    // one task too short: an entry is in no task
+    // one task is too short, so that an entry belongs to none
     const short = walkOf(
       { ...cut, quotient: 1 },
       streamOf({ runs }, (i) => i),
       list,
     );
     expect(short.partials.flat().filter((pointRef) => pointRef !== null)).not.toContain(3);
-    // one key in two runs: two writers
+    // one key in two runs has two writers
     const torn = walkOf({ ...cut, tasks: 1, quotient: 3, entries: 3 }, Uint32Array.of(0, 0, 1, 1, 0, 2), list);
     expect(torn.writers.get(0)).toHaveLength(2);
   });
 });
 
-/** Points k·G for k = 0 … 4, and what the handles say of them: small, so that equal, opposite and infinite sums are frequent. */
+/** Points k·G for k = 0 … 4, so few that equal, opposite and infinite sums are frequent. */
 const MULTIPLES = 5;
 const logOf = (pointRef: number): bigint => {
   const k = BigInt(pointRef & INDEX_MASK);
@@ -114,7 +114,7 @@ for (let k = 0; k < MULTIPLES; k++) {
   writePoint(curve, bases, k, point.is0() ? null : point.toAffine());
 }
 
-/** A stream over those points: indices and signs of its entries come from a list, over and over. */
+/** Returns a stream over those points, whose indices and signs repeat a list. */
 const pointStream = (shape: Shape, draws: readonly { k: number; negate: boolean }[]): Uint32Array<ArrayBuffer> =>
   streamOf(shape, (i) => {
     const { k, negate } = draws[i % draws.length] as { k: number; negate: boolean };
@@ -125,7 +125,7 @@ const draws = fc.array(fc.record({ k: fc.integer({ min: 0, max: MULTIPLES - 1 })
   maxLength: 20,
 });
 
-/** The sum of every key of a stream, from the logs: what any walk must leave in `sums`. */
+/** Returns the sum of every key of a stream, computed from discrete logarithms. */
 const expectedSums = (stream: Uint32Array, keys: number): (string | null)[] => {
   const all = new Array<string | null>(keys).fill(null);
   for (const [key, pointRefs] of pointRefsByKey(stream)) {
@@ -140,10 +140,10 @@ const spell = (sums: Uint32Array, key: number): string => {
   const { x, y } = readPoint(curve, sums, key) ?? { x: 0n, y: 0n };
   return `${x},${y}`;
 };
-/** One key more than the stream has, to see that nobody writes beyond. */
+/** One key more than the stream has, to detect writes beyond the end. */
 const keyCount = (stream: Uint32Array): number => Math.max(0, ...keysOf(stream)) + 2;
 
-/** Marks what has not been written. As a point it is on no curve. */
+/** Marks words that no task wrote; as a point it is on no curve. */
 const POISON = 0xdeadbeef;
 const compare = (stream: Uint32Array, sums: Uint32Array): void => {
   expectedSums(stream, keyCount(stream)).forEach((expected, key) => {
@@ -157,7 +157,7 @@ const compare = (stream: Uint32Array, sums: Uint32Array): void => {
 };
 const poisoned = (words: number): Uint32Array<ArrayBuffer> => new Uint32Array(words).fill(POISON);
 
-test('the CPU twin sums points by the rules: equal, opposite and infinite ones, at every level', () => {
+test('the CPU reference sums equal, opposite and infinite points at every level', () => {
   fc.assert(
     fc.property(shapes, draws, fc.integer({ min: 1, max: 90 }), (shape, drawn, tasks) => {
       const stream = pointStream(shape, drawn);
@@ -188,7 +188,7 @@ const onGpu = (prefixMemory: 'private' | 'workgroup'): void => {
   });
   afterAll(() => runner.destroy());
 
-  /** All levels in one submit, over poisoned buffers; what comes back is `sums`, or what the first level left in another one. */
+  /** Runs all levels in one submit over poisoned buffers. Returns `sums`, or another buffer as the first level left it. */
   const walkAll = async (
     stream: Uint32Array,
     tasks: number,
@@ -252,7 +252,7 @@ const onGpu = (prefixMemory: 'private' | 'workgroup'): void => {
         shapes,
         draws,
         fc.integer({ min: 1, max: 90 }),
-        // from as few threads as have slots for all tasks to one a task
+        // from the fewest threads with slots for all tasks, to one thread for each task
         fc.double({ min: 0, max: 1, noNaN: true }),
         async (streamShape, drawn, tasks, spread) => {
           const stream = pointStream(streamShape, drawn);
@@ -268,7 +268,7 @@ const onGpu = (prefixMemory: 'private' | 'workgroup'): void => {
     );
   });
 
-  test('every task writes both of its places, also one without an entry', async () => {
+  test('every task writes both of its carries, also a task without an entry', async () => {
     const spread = (tasks: number): number => Math.ceil(tasks / shape.slots);
     for (const lengths of [[], [1], [5], [2, 3], [1, 1, 9, 1]]) {
       const runs = lengths.map((length) => ({ step: 3, absent: new Array<boolean>(length).fill(false) }));
@@ -277,14 +277,14 @@ const onGpu = (prefixMemory: 'private' | 'workgroup'): void => {
       for (const tasks of [1, 2, 4, entries + 1, entries + 7]) {
         const [cut] = cutsOf(entries, tasks, SHRINK);
         const sums = poisoned(keyCount(stream) * curve.pointWords);
-        const twin = walk(curve, cut as Cut, stream, bases, sums);
-        expect(await walkAll(stream, tasks, spread, 'carriesA')).toEqual(twin.carries);
-        expect(await walkAll(stream, tasks, spread, 'partialsA')).toEqual(twin.partials);
+        const reference = walk(curve, cut as Cut, stream, bases, sums);
+        expect(await walkAll(stream, tasks, spread, 'carriesA')).toEqual(reference.carries);
+        expect(await walkAll(stream, tasks, spread, 'partialsA')).toEqual(reference.partials);
       }
     }
   });
 
-  test('the same stream gives the same bytes however it is cut', async () => {
+  test('the sums of a stream are the same bytes for every cut', async () => {
     const lengths = [1, 200, 3, 1, 1, 40, 7];
     const runs = lengths.map((length) => ({ step: 2, absent: Array.from({ length }, (_, i) => i % 11 === 10) }));
     const stream = pointStream(

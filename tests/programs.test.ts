@@ -1,4 +1,4 @@
-/** What points go through when they are loaded: the twin against noble, the kernel against the twin, for every field, product and program. */
+/** Programs that points run through when they are loaded: the CPU reference against noble, the kernel against the CPU reference. */
 import { describe, expect, test } from 'vitest';
 import { groupsOf, oracleOf, weierstrassNames } from '../dev/oracle/curves.js';
 import {
@@ -42,7 +42,7 @@ const curveOf = (name: WeierstrassName, group: Group, product: FieldProduct = 's
   return withProduct(curveContext(constants, quadraticField), product);
 };
 
-/** The points that are left, and the first that is refused: by the twin, and the same by the GPU. */
+/** Returns the resulting points and the first rejected one by the CPU reference, and expects the same of the GPU. */
 const run = async (
   curve: CurveContext,
   program: Program,
@@ -73,7 +73,7 @@ const run = async (
   return { points, refused };
 };
 
-/** Which of y and −y it is, by its definition. */
+/** Returns whether y is the root that a sign stands for, by definition. */
 const isLarger = (p: bigint, y: Coordinate): boolean => {
   const leading = [...numbersOf(y)].reverse().find((value) => value !== 0n) ?? 0n;
   return leading > p - leading;
@@ -121,7 +121,7 @@ describe('compressed points get their y', () => {
     ]),
   )('%s %s, %s products', { tags: 'long' }, (name, group, product) => decompresses(name, group, product, 'larger'));
 
-  test('an x that no point has becomes no point of the curve; infinity, and what is not canonical, stay', async () => {
+  test('an x without a point becomes a point off the curve; infinity and coordinates that are not canonical stay', async () => {
     const curve = curveOf('bn254', 'g1');
     const f = curve.coordinates;
     const xs = Array.from({ length: 40 }, (_, i) => BigInt(i));
@@ -139,7 +139,7 @@ describe('compressed points get their y', () => {
   });
 });
 
-test('points of Edwards form get their images, and what is no point of theirs is refused', async () => {
+test('points of Edwards form become their Weierstrass images, and points off the curve are rejected', async () => {
   for (const [name, scale] of [
     ['baby-jubjub', 1n],
     ['ed25519', 2n ** 256n],
@@ -265,7 +265,7 @@ const tellsApart = async (
   });
 };
 
-describe('points of the group are told from others of the curve', () => {
+describe('the membership test tells points of the group from other points of the curve', () => {
   const isFirst = ([name]: (typeof tests)[number]): boolean => name !== 'bls12-377';
   const isTold = (name: WeierstrassName, group: Group): Promise<void> => tellsApart(name, group, 'signed', false);
   test.each(tests.filter(isFirst))('%s %s, as it is fast', isTold);
@@ -276,7 +276,7 @@ describe('points of the group are told from others of the curve', () => {
   test.each(tests)('%s %s, by the order', { tags: 'long' }, (name, group) => tellsApart(name, group, 'unsigned', true));
   test.each(tests)('%s %s, dot4 products', { tags: 'long' }, (name, group) => tellsApart(name, group, 'dot4', false));
 
-  test('what is fast is right: an endomorphism that is k in the group, and in no larger one', () => {
+  test('the fast membership test is right: an endomorphism equals k in the group, and in no larger group', () => {
     const greatest = (a: bigint, b: bigint): bigint => (b === 0n ? a : greatest(b, a % b));
     for (const [name, group] of tests) {
       const { coordinates: f, membership, p, order, b } = curveOf(name, group);

@@ -1,5 +1,5 @@
 /**
- * The sort alone, where its arithmetic is tightest: full tiles whose entries all fall into one bin, or into the two that share a word
+ * The radix sort alone, at the limits of its arithmetic: full tiles whose entries all fall into one bin, or into two bins that share a word
  * of counters; sizes around a tile; keys at both ends of their range.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -84,7 +84,7 @@ const sortOnGpu = async (entries: Uint32Array, shape: Shape): Promise<{ sorted: 
   return { sorted: await read(passes.length % 2 === 0 ? 'a' : 'b'), totals: await read('totals') };
 };
 
-/** What the key of entry i of a slab is, or null where it is absent. */
+/** Returns the key of entry i of a window row, or null for an absent entry. */
 type Keys = (i: number, rowLength: number, random: Random) => number | null;
 const top = (bits: number): number => 2 ** bits - 1;
 const patterns = (bits: number): Record<string, Keys> => ({
@@ -105,7 +105,7 @@ const check = async (shape: Shape, keys: Keys): Promise<void> => {
   const entries = new Uint32Array(ENTRY_WORDS * rowLength * windows);
   for (let i = 0; i < rowLength * windows; i++) {
     const key = keys(i % rowLength, rowLength, random);
-    // the key of an absent entry is rubbish, as decompose leaves it
+    // the key of an absent entry is arbitrary, as decompose leaves it
     entries.set(key === null ? [0xffffffff, ABSENT] : [key, i], ENTRY_WORDS * i);
   }
   const expected = sort(entries, { rowLength, windows, buckets: 2 ** shape.keyBits, firstWindow: shape.firstWindow });
@@ -130,7 +130,7 @@ describe('many small tiles: 5 threads of 3 entries', () => {
     async (keyBits) => {
       for (const rowLength of [1, 2, 14, 15, 16, 300]) {
         for (const keys of Object.values(patterns(keyBits))) {
-          // keys that do not fit so few bits are no input that the sort ever gets
+          // keys are cut to the given bits, as the sort never gets longer ones
           await check({ ...shape, rowLength, keyBits }, (...at) => {
             const key = keys(...at);
             return key === null ? null : key & top(keyBits);

@@ -22,7 +22,7 @@ import { StageBench } from './support/stage-bench.js';
 const curve = curveContext(bn254);
 const words = (bytes: Uint8Array): Uint32Array => new Uint32Array(bytes.slice().buffer);
 
-/** Small shapes that are awkward on purpose: few entries a task, odd slots, workgroups that are not full. */
+/** Small shapes with few entries per task, odd numbers of slots, and workgroups that are not full. */
 const shapes: Record<string, { address: CaseOf; tuning: Knobs }> = {
   'random, many levels': {
     address: { points: 'distinct', scalars: 'random', n: 300, seed: 1 },
@@ -80,15 +80,15 @@ const shapes: Record<string, { address: CaseOf; tuning: Knobs }> = {
   },
 };
 
-/** Compares buffers: fast where they agree, and with the matcher's picture of the difference where they do not. */
+/** Compares buffers; the matcher runs only where they differ, to show the difference. */
 const expectWords = (got: Uint32Array, expected: Uint32Array, what?: string): void => {
   const bytes = ({ buffer, byteOffset, byteLength }: Uint32Array): Buffer =>
     Buffer.from(buffer, byteOffset, byteLength);
   if (!bytes(got).equals(bytes(expected))) expect(got, what).toEqual(expected);
 };
 
-/** Everything that the twins make of a case, stage by stage. */
-const runTwins = (address: CaseOf, bench: StageBench) => {
+/** Returns the results of the CPU references for a case, stage by stage. */
+const runReferences = (address: CaseOf, bench: StageBench) => {
   const { plan } = bench;
   const { points, scalars } = makeCase(address);
   const scalarWords = words(scalars.bytes);
@@ -106,19 +106,19 @@ const runTwins = (address: CaseOf, bench: StageBench) => {
 
 const withBench = async (
   shape: { address: CaseOf; tuning: Knobs },
-  use: (bench: StageBench, twins: ReturnType<typeof runTwins>) => Promise<void>,
+  use: (bench: StageBench, references: ReturnType<typeof runReferences>) => Promise<void>,
 ): Promise<void> => {
   const bases = words(makeCase(shape.address).points.bytes);
   importPoints(curve, bases, 0);
   const bench = new StageBench(await getDevice(), shape.address.n, shape.tuning, bases);
   try {
-    await use(bench, runTwins(shape.address, bench));
+    await use(bench, runReferences(shape.address, bench));
   } finally {
     bench.destroy();
   }
 };
 
-/** Compares bucket by bucket, and says of the first that differs who wrote it and what should have gone into it. */
+/** Compares buckets, and reports of the first difference the writer and the expected entries. */
 const compareSums = (
   name: string,
   got: Uint32Array,
@@ -139,14 +139,14 @@ const compareSums = (
       return point === null ? 'infinity' : `(0x${point.x.toString(16)}, 0x${point.y.toString(16)})`;
     };
     throw new Error(
-      `${name}: bucket ${key} differs\n  twin: ${spell(expected)}\n  GPU:  ${spell(got)}\n` +
+      `${name}: bucket ${key} differs\n  reference: ${spell(expected)}\n  GPU:  ${spell(got)}\n` +
         `  writers (tasks): ${writers.get(key)?.join(', ') ?? 'none'}\n  entries (index:handle): ${pointRefs.join(' ')}`,
     );
   }
 };
 
 const stages = (_: string, shape: (typeof shapes)[string]): void => {
-  test('decompose equals its twin', () =>
+  test('decompose equals its CPU reference', () =>
     withBench(shape, async (bench, { scalarWords, entries }) => {
       const got = await bench.run(
         bench.stage('decompose'),
@@ -154,13 +154,13 @@ const stages = (_: string, shape: (typeof shapes)[string]): void => {
         'entriesA',
         entries.length,
       );
-      // the key of an absent digit means nothing
+      // keys of absent digits are arbitrary
       const relevant = (stream: Uint32Array): Uint32Array =>
         stream.map((word, i) => (i % ENTRY_WORDS === 0 && stream[i + 1] === ABSENT ? 0 : word));
       expectWords(relevant(got), relevant(entries));
     }));
 
-  test('sort equals its twin: the same permutation, stable', () =>
+  test('sort equals its CPU reference: the same stable permutation', () =>
     withBench(shape, async (bench, { entries, sorted, totals }) => {
       const target = bench.plan.sortPasses.length % 2 === 0 ? 'entriesA' : 'entriesB';
       const got = await bench.run(bench.stage('sort'), { entriesA: entries }, target, sorted.length);
@@ -168,29 +168,29 @@ const stages = (_: string, shape: (typeof shapes)[string]): void => {
       expectWords(await bench.run(bench.stage('sort'), { entriesA: entries }, 'totals', totals.length), totals);
     }));
 
-  test('partition equals its twin', () =>
+  test('partition equals its CPU reference', () =>
     withBench(shape, async (bench, { totals, levels }) => {
       expectWords(await bench.run(bench.stage('partition'), { totals }, 'levels', levels.length), levels);
-      // and says how many entries there are
+      // the account has the number of entries
       const { length } = accountsOf(bench.plan, 0).groups[0] as GroupAccounts;
       const accounts = await bench.run(bench.stage('partition'), { totals }, 'accounts', 0);
       expect(accounts[length]).toBe(totals.reduce((sum, total) => sum + total, 0));
     }));
 
   const walksAlike = (walkerPrefixMemory: 'private' | 'workgroup'): Promise<void> =>
-    withBench({ ...shape, tuning: { ...shape.tuning, walkerPrefixMemory } }, async (bench, twins) => {
+    withBench({ ...shape, tuning: { ...shape.tuning, walkerPrefixMemory } }, async (bench, references) => {
       const { plan } = bench;
       const sortedIn = plan.sortPasses.length % 2 === 0 ? 'entriesA' : 'entriesB';
       const sums = new Uint32Array((plan.windows * plan.buckets * curve.pointWords) | 0);
       const written = new Map<number, string>();
-      let [stream, points] = [twins.sorted, twins.bases];
+      let [stream, points] = [references.sorted, references.bases];
       const dispatches = [...bench.stage('walk'), ...bench.stage('combine')];
       expect(dispatches.length).toBe(plan.levelTasks.length);
       for (const [index, dispatch] of dispatches.entries()) {
-        const level = Level.unpack(twins.levels, index);
+        const level = Level.unpack(references.levels, index);
         const [from, to] = index % 2 === 0 ? (['B', 'A'] as const) : (['A', 'B'] as const);
         const fill = {
-          levels: twins.levels,
+          levels: references.levels,
           buckets: sums.slice(),
           ...(index === 0
             ? { [sortedIn]: stream }
@@ -211,16 +211,16 @@ const stages = (_: string, shape: (typeof shapes)[string]): void => {
         );
         [stream, points] = [carries, partials];
       }
-      // complete: every bucket that the sort filled has been written, by exactly one task of one level
+      // exactly one task of one level wrote every bucket that the sort filled
       const filled = new Set<number>();
-      for (let i = 0; i < twins.sorted.length; i += ENTRY_WORDS) filled.add(twins.sorted[i] as number);
+      for (let i = 0; i < references.sorted.length; i += ENTRY_WORDS) filled.add(references.sorted[i] as number);
       expect([...written.keys()].sort((a, b) => a - b)).toEqual([...filled].sort((a, b) => a - b));
     });
-  const title = 'walk and every combine level equal their twin (%s)';
+  const title = 'walk and every combine level equal their CPU reference (%s)';
   test.each(['private'] as const)(title, walksAlike);
   test.each(['workgroup'] as const)(title, { tags: 'long' }, walksAlike);
 
-  test('reduce lays out what its twin does', () =>
+  test('reduce lays out the same streams as its CPU reference', () =>
     withBench(shape, async (bench) => {
       const { plan } = bench;
       const expected = reduce(plan.windows, plan.reduce);
@@ -234,7 +234,7 @@ const named = Object.entries(shapes);
 describe.each(named.slice(0, 1))('%s', stages);
 describe.each(named.slice(1))('%s', { tags: 'long' }, stages);
 
-test('the last walk says what it wrote, and where', () =>
+test('the digest of the last walk covers sums and their indices', () =>
   withBench(shapes['random, many levels'] as (typeof shapes)[string], async (bench, { bases, levels }) => {
     const { plan } = bench;
     const size = curve.pointWords;

@@ -1,4 +1,4 @@
-/** What planning learns from scalars: the bits of the longest must be right for every input, the rest is an estimate. */
+/** The survey of scalars: the bits of the longest must be an upper bound for every input, the rest is an estimate. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
@@ -20,7 +20,7 @@ import {
 const curve = curveContext(bn254);
 const bitsOf = (value: bigint): number => (value === 0n ? 0 : value.toString(2).length);
 
-/** Bits of what decompose makes digits of, for a curve whose order is that of all its points, or not. */
+/** Returns the bits of a scalar after decompose, on curves with and without a cofactor. */
 const trueBits = ({ order, name }: CurveContext, scalar: bigint): number => {
   const reduced = scalar % order;
   return bitsOf(name !== bls12381.name && 2n * reduced > order ? order - reduced : reduced);
@@ -32,7 +32,7 @@ const look = (of: CurveContext, scalars: readonly bigint[]) => {
   const { bits: full } = fullWorkload(1, of);
   expect(load).toMatchObject({ vectors: 1, n: scalars.length, picked: false });
   expect(load.bits).toBeGreaterThanOrEqual(longest);
-  // one that is not reduced is taken for a long one; every other is measured exactly
+  // a scalar that is not reduced counts as a long one; every other is measured exactly
   expect(load.bits).toBe(scalars.some((scalar) => scalar > of.order) ? full : longest);
   expect([...load.lengths.values()].reduce((sum, count) => sum + count, 0)).toBeCloseTo(scalars.length);
   return load;
@@ -42,14 +42,14 @@ describe.each([bn254, bls12381, p256Curve].map((each) => [each.name, curveContex
   const near = [0n, 1n, 2n, 3n, of.order - 1n, of.order, of.order + 1n, 2n * of.order, of.order / 2n];
   const edges = [...near, of.order / 2n + 1n, 2n ** 256n - 1n].filter((value) => value < 2n ** 256n);
 
-  test('every edge on its own', () => {
+  test('measures each edge case alone', () => {
     for (const edge of edges) look(of, [edge]);
     for (let k = 0n; k < 256n; k++) {
       for (const value of [2n ** k - 1n, 2n ** k, of.order - 2n ** k]) if (value >= 0n) look(of, [value]);
     }
   });
 
-  test('random ones', () => {
+  test('measures random scalars', () => {
     const scalar = fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), fc.bigInt({ min: 0n, max: of.order - 1n }));
     const short = fc.bigInt({ min: 0n, max: 2n ** 64n });
     fc.assert(
@@ -60,8 +60,8 @@ describe.each([bn254, bls12381, p256Curve].map((each) => [each.name, curveContex
     );
   });
 
-  test('one that is a single bit longer than all that were looked at is found', () => {
-    // of 1026 the last is not among the 1024
+  test('finds a scalar that is one bit longer than the sample', () => {
+    // the last of 1026 scalars is not in the sample of 1024
     const n = 1026;
     for (let bits = 0; bits < of.signedBits; bits++) {
       const scalars = new Array<bigint>(n).fill(2n ** BigInt(bits) - 1n);
@@ -69,7 +69,7 @@ describe.each([bn254, bls12381, p256Curve].map((each) => [each.name, curveContex
     }
   });
 
-  test('one that is longer by a bit in any word is found, also where all its other words are 0', () => {
+  test('finds a scalar that is one bit longer in any word, also if its other words are 0', () => {
     const words = of.scalarBytes / 4;
     for (let word = 1; word < words; word++) {
       for (let below = 0; below < word; below++) {
@@ -79,7 +79,7 @@ describe.each([bn254, bls12381, p256Curve].map((each) => [each.name, curveContex
     }
   });
 
-  test('a long one among many short ones is found, wherever it is', () => {
+  test('finds a long scalar among many short ones at any index', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1025, max: 5000 }),
@@ -125,7 +125,7 @@ test.each([0, 1, 0.4, 0.6, 0.9, 0.999])(
   },
 );
 
-test.each([0, 1, 99])('of 100 scalars number %i alone is not zero, and is picked out', (index) => {
+test.each([0, 1, 99])('picks out the only nonzero scalar of 100, at index %i', (index) => {
   const scalars = new Array<bigint>(100).fill(0n).with(index, 5n);
   const { load, scalars: kept, indices } = survey(curve, encodeScalars(bn254G1, scalars), NO_TABLES);
   expect(load).toMatchObject({ vectors: 1, n: 1, bits: 3, picked: true });
@@ -133,18 +133,18 @@ test.each([0, 1, 99])('of 100 scalars number %i alone is not zero, and is picked
   expect(kept).toEqual(encodeScalars(bn254G1, [5n]));
 });
 
-test('digits are expected where there are bits', () => {
+test('expects digits only where scalars have bits', () => {
   const digits = (name: ScalarDistributionName): number =>
     expectedDigits(look(curve, scalarDistributions[name].make(4096, 7).values), 8);
   expect(digits('random') / (4096 * 32)).toBeCloseTo(1, 1);
   expect(digits('mostly-zero') / (4096 * 32)).toBeCloseTo(0.1, 1);
-  // half of them have their 32nd bit, and lend to a fifth window
+  // half of the scalars have their 32nd bit set and lend to a fifth window
   expect(digits('short-32') / (4096 * 4.5)).toBeCloseTo(1, 1);
   expect(digits('r-minus-one') / 4096).toBeCloseTo(1, 1);
   expect(digits('all-zero')).toBe(0);
 });
 
-test('workloads are shared out, and put together', () => {
+test('workloads are divided, and combined', () => {
   const load = fullWorkload(1000, curve);
   expect(load).toMatchObject({ vectors: 1, n: 1000, tables: NO_TABLES, picked: false });
   expect(expectedDigits(shareOf(load, 250), 8)).toBeCloseTo(expectedDigits(load, 8) / 4);
@@ -154,14 +154,14 @@ test('workloads are shared out, and put together', () => {
   expect(expectedDigits(both, 8)).toBeCloseTo(expectedDigits(load, 8) + expectedDigits(few, 8));
 });
 
-test('tables cover the longest scalar and the bit that its topmost digit must not lend, and no scalar takes more than it needs', () => {
+test('tables cover the longest scalar and one bit more, and no scalar takes more tables than it needs', () => {
   for (const of of [bn254, bls12381, p256Curve].map((each) => curveContext(each))) {
     const full = fullWorkload(1, of).bits;
     expect(loadedTables(of, 1)).toBe(NO_TABLES);
     for (let most = 2; most <= 64; most++) {
       const tables = loadedTables(of, most);
       expect(tables.count).toBeLessThanOrEqual(most);
-      // as few bits as so many tables allow, and no table for nothing
+      // the fewest bits that the number of tables allows, and no unused table
       expect(tables.bits).toBe(Math.ceil((full + 1) / most));
       expect((tables.count - 1) * tables.bits).toBeLessThan(full + 1);
       const edges = [0, 1, 2].flatMap((off) => Array.from({ length: most }, (_, t) => (t + 1) * tables.bits - off));

@@ -1,4 +1,4 @@
-/** The tables of precomputed multiples: the twin against noble and a textbook, the kernels against the twin. */
+/** Tables of multiples of bases: the CPU reference against noble and a textbook, the kernels against the CPU reference. */
 import { p384 } from '@noble/curves/nist.js';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bls12381, bls12381Oracle, p256Curve, p256Oracle, secp192r1, secp192r1Oracle } from '../dev/oracle/curves.js';
@@ -29,19 +29,19 @@ type Doubling = Parameters<typeof DoubleConfig.pack>[0];
 
 const infinity: AffinePoint = { x: 0n, y: 0n, infinity: true };
 const products = ['signed', 'unsigned'] as const;
-/** Bases that belong to nobody, behind those of a slice. */
+/** Bases behind a slice, which no dispatch may change. */
 const SPARE = 3;
-/** No coordinate below p: what nobody wrote. */
+/** Marks words that no kernel wrote: no coordinate below p. */
 const POISON = 0xffffffff;
 
-/** Points as the import leaves them. */
+/** Returns points as the import leaves them. */
 const imported = (curve: CurveContext, points: readonly AffinePoint[]): Uint32Array => {
   const words = new Uint32Array(encodePoints(curve, points).slice().buffer);
   importPoints(curve, words, 0);
   return words;
 };
 
-/** The interleaved buffer with table 0 in it, and a pattern wherever nothing was written. */
+/** Returns the interleaved buffer with table 0, and a pattern everywhere else. */
 const withTable0 = (curve: CurveContext, points: Uint32Array, tables: number): Uint32Array => {
   const count = points.length / curve.pointWords;
   const buffer = new Uint32Array((count + SPARE) * tables * curve.pointWords).fill(POISON);
@@ -67,7 +67,7 @@ const runOn = async (
 const runDouble = ({ double }: TablesKernels, config: Doubling, tables: Uint32Array): Promise<Uint32Array> =>
   runOn(double, DoubleConfig.pack(config), [tables], groupsFor(config.points, TABLES_THREADS));
 
-/** Compares all words: fast where they agree, and saying which point differs first where they do not. */
+/** Compares all words, and reports the first point that differs. */
 const expectSame = (curve: CurveContext, got: Uint32Array, expected: Uint32Array, what: string): void => {
   const at = got.findIndex((word, i) => word !== expected[i]);
   if (at < 0 && got.length === expected.length) return;
@@ -76,10 +76,10 @@ const expectSame = (curve: CurveContext, got: Uint32Array, expected: Uint32Array
     Array.from(from.subarray(index * curve.pointWords, (index + 1) * curve.pointWords), (word) =>
       word.toString(16),
     ).join(' ');
-  throw new Error(`${what}: point ${index} differs\n  twin: ${spell(expected)}\n  GPU:  ${spell(got)}`);
+  throw new Error(`${what}: point ${index} differs\n  reference: ${spell(expected)}\n  GPU:  ${spell(got)}`);
 };
 
-/** Runs kernel and twin on the same buffer, compares them, and gives back what both made of it. */
+/** Runs kernel and CPU reference on the same buffer, compares the results, and returns them. */
 const compare = async (
   curve: CurveContext,
   kernels: TablesKernels,
@@ -92,8 +92,8 @@ const compare = async (
   return expected;
 };
 
-/** All tables of some points by the twin, s doublings apart. */
-const twinTables = (curve: CurveContext, points: Uint32Array, tables: number, s: number): Uint32Array => {
+/** Returns all tables of points by the CPU reference, s doublings apart. */
+const referenceTables = (curve: CurveContext, points: Uint32Array, tables: number, s: number): Uint32Array => {
   const buffer = withTable0(curve, points, tables);
   for (let t = 1; t < tables; t++) {
     const config = { points: points.length / curve.pointWords, tables, from_table: t - 1, to_table: t, doublings: s };
@@ -102,14 +102,14 @@ const twinTables = (curve: CurveContext, points: Uint32Array, tables: number, s:
   return buffer;
 };
 
-/** Points of BN254 to choose from. */
+/** Points of BN254. */
 const known = makeKnownBases(bn254G1, 600, 21);
 
-describe('the twin', () => {
-  test.each([1, 13, 127])('against noble, %i doublings from table to table', (s) => {
+describe('the CPU reference of tables', () => {
+  test.each([1, 13, 127])('equals noble, %i doublings from table to table', (s) => {
     const bn = curveContext(bn254);
     const points = [known.points[0], infinity, known.points[1], known.points[2]] as AffinePoint[];
-    const buffer = twinTables(bn, imported(bn, points), 3, s);
+    const buffer = referenceTables(bn, imported(bn, points), 3, s);
     points.forEach((point, i) => {
       for (let t = 0; t < 3; t++) {
         const multiple = point.infinity
@@ -119,15 +119,15 @@ describe('the twin', () => {
         expect(readPoint(bn, buffer, 3 * i + t), `base ${i}, table ${t}`).toEqual(expected);
       }
     });
-    // behind the bases nothing was written
+    // no word behind the bases was written
     expect(buffer.subarray(3 * points.length * bn.pointWords).every((word) => word === POISON)).toBe(true);
   });
 
-  test('against a textbook on the small curve', () => {
+  test('equals a textbook on the small curve', () => {
     const curve = curveContext(smallCurve);
     const { points } = smallCase(9);
     const textbook = new TextbookCurve(smallCurve);
-    const buffer = twinTables(curve, imported(curve, points), 2, 5);
+    const buffer = referenceTables(curve, imported(curve, points), 2, 5);
     points.forEach((point, i) => {
       const { x, y } = textbook.multiply(point, 32n);
       expect(readPoint(curve, buffer, 2 * i + 1)).toEqual({ x, y });
@@ -135,7 +135,7 @@ describe('the twin', () => {
   });
 });
 
-describe('spread', () => {
+describe('tables_spread', () => {
   const curve = curveContext(smallCurve);
   const { spread } = tablesKernels(curve);
   const size = TABLES_THREADS;
@@ -148,7 +148,7 @@ describe('spread', () => {
       for (let tables = 1; tables <= 5; tables++) {
         const untouched = new Uint32Array((points + SPARE) * tables * curve.pointWords).fill(POISON);
         const config = SpreadConfig.pack({ points, tables });
-        // one point at least, as WebGPU binds no array of none
+        // at least one point, as WebGPU binds no empty array
         const bound = points === 0 ? most.slice(0, curve.pointWords) : source;
         const [groups] = groupsFor(points, size);
         for (const rows of [1, 2]) {
@@ -160,7 +160,7 @@ describe('spread', () => {
   );
 });
 
-describe.each(products)('doubling, %s products', (product) => {
+describe.each(products)('tables_double, %s products', (product) => {
   const bn = withProduct(curveContext(bn254), product);
   const kernels = tablesKernels(bn);
   const pool = imported(bn, known.points);
@@ -176,14 +176,14 @@ describe.each(products)('doubling, %s products', (product) => {
     await compare(bn, kernels, config, withTable0(bn, firstOf(points), 3));
   });
 
-  test.each([1, 2, 3, 4, 5])('one to the next of %i tables', async (tables) => {
+  test.each([1, 2, 3, 4, 5])('each of %i tables is doubled into the next', async (tables) => {
     const points = 19;
     let buffer = withTable0(bn, firstOf(points), tables);
     for (let t = 1; t < tables; t++) {
       buffer = await compare(bn, kernels, { points, tables, from_table: t - 1, to_table: t, doublings: 3 }, buffer);
     }
-    expectSame(bn, buffer, twinTables(bn, firstOf(points), tables, 3), 'all tables');
-    // in place, which is all that there is to do to a single table
+    expectSame(bn, buffer, referenceTables(bn, firstOf(points), tables, 3), 'all tables');
+    // a single table is doubled in place
     await compare(bn, kernels, { points, tables, from_table: 0, to_table: 0, doublings: 1 }, buffer);
   });
 
@@ -192,7 +192,7 @@ describe.each(products)('doubling, %s products', (product) => {
     await compare(bn, kernels, config, withTable0(bn, firstOf(11), 2));
   });
 
-  test('several dispatches leave what one does', async () => {
+  test('several dispatches give the result of one', async () => {
     const shape = { points: 70, tables: 2, to_table: 1 };
     const before = withTable0(bn, firstOf(70), 2);
     let split = before;
@@ -202,14 +202,14 @@ describe.each(products)('doubling, %s products', (product) => {
     expectSame(bn, split, await runDouble(kernels, { ...shape, from_table: 0, doublings: 13 }, before), 'split');
   });
 
-  test('bases behind `points` are left as they are', async () => {
+  test('tables_double leaves bases behind `points` unchanged', async () => {
     const buffer = withTable0(bn, firstOf(40), 2);
     for (const points of [0, 1, 17, 39]) {
       await compare(bn, kernels, { points, tables: 2, from_table: 0, to_table: 1, doublings: 1 }, buffer);
     }
   });
 
-  test('infinity in any slot, and nothing but infinity', async () => {
+  test('doubles infinity at any index, and only infinity', async () => {
     const config = { tables: 2, from_table: 0, to_table: 1, doublings: 4 };
     for (const spoiled of [[0], [15], [1, 2, 3], [0, 7, 8, 9, 14, 15], Array.from({ length: 16 }, (_, i) => i)]) {
       const points = known.points.slice(0, 16).map((point, i) => (spoiled.includes(i) ? infinity : point));
@@ -217,7 +217,7 @@ describe.each(products)('doubling, %s products', (product) => {
     }
   });
 
-  test('equal and opposite points', async () => {
+  test('doubles equal and opposite points', async () => {
     const point = known.points[5] as AffinePoint;
     const points = Array.from({ length: 33 }, (_, i) => (i < 30 ? point : { ...point, y: bn.p - point.y }));
     const config = { points: 33, tables: 2, from_table: 0, to_table: 1, doublings: 6 };
@@ -225,7 +225,7 @@ describe.each(products)('doubling, %s products', (product) => {
   });
 });
 
-test('workgroups in two rows', async () => {
+test('tables_double runs workgroups in two rows of a dispatch', async () => {
   const curve = curveContext(smallCurve);
   const kernels = tablesKernels(curve);
   const some = smallCase(50).points;
@@ -237,7 +237,7 @@ test('workgroups in two rows', async () => {
   expectSame(curve, await runOn(kernels.double, DoubleConfig.pack(config), [before], [3, 2]), expected, 'rows');
 });
 
-/** The first multiples of a point. */
+/** Returns the first multiples of a point. */
 const multiplesOf = (curve: Curve, count: number): AffinePoint[] => {
   const textbook = new TextbookCurve(curve);
   const generator = { ...curve.generator, infinity: false };
@@ -248,7 +248,7 @@ describe('points of small order', () => {
   const { p, order } = smallCurve;
   /** (x − 2)·(x² + 2x + 17): (2, 0) has order 2 and (7, ±20) order 4. */
   const even: Curve = { name: 'even', p, order, a: 13n, b: p - 34n, generator: { x: 7n, y: 20n } };
-  /** (0, ±4) has order 3: doubling it takes its y to −y for ever. */
+  /** (0, ±4) has order 3: each doubling negates its y. */
   const threefold: Curve = { name: 'threefold', p, order, a: 0n, b: 16n, generator: { x: 0n, y: 4n } };
 
   test.each([

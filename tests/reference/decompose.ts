@@ -5,14 +5,18 @@ import { ABSENT, ENTRY_WORDS, NEGATE } from '../../src/msm/stages/entry.js';
 /** Shape of a decomposition; see DecomposeConfig. */
 export interface Decomposition {
   readonly windowBits: number;
-  /** T */
+  /** T: windows of a vector. */
   readonly vectorWindows: number;
   readonly blocks: number;
   readonly blockBits: number;
   readonly tables: number;
 }
 
-/** The CPU twin of wgsl/msm/decompose.wgsl: the same slabs, computed the textbook way, with a carry from window to window. */
+/**
+ * CPU reference of wgsl/msm/decompose.wgsl: the same window rows by the textbook's signed-digit recoding, with a carry from window to window.
+ *
+ * @returns the entries of all window rows
+ */
 export const decompose = (
   curve: CurveContext,
   vectors: readonly { readonly scalars: Uint32Array; readonly firstBase: number; readonly picks?: readonly number[] }[],
@@ -25,8 +29,8 @@ export const decompose = (
   vectors.forEach(({ scalars, firstBase, picks }, v) => {
     for (let i = 0; i < scalars.length / words; i++) {
       const scalar = readWords(scalars, i * words, words) % curve.order;
-      const flipped = curve.negatesScalars && 2n * scalar > curve.order;
-      const whole = flipped ? curve.order - scalar : scalar;
+      const negated = curve.negatesScalars && 2n * scalar > curve.order;
+      const whole = negated ? curve.order - scalar : scalar;
       let rest = whole;
       for (let t = 0; t < blocks; t++) {
         for (let j = 0; j < vectorWindows; j++) {
@@ -34,8 +38,8 @@ export const decompose = (
           const radix = 1n << BigInt(width);
           let digit = rest % radix;
           rest /= radix;
-          // The shader's rule sends a window to its negative representative by its top bit before the carry comes in, which this
-          // reproduces: a window of 2^(w-1) - 1 that receives a carry stays at +2^(w-1), and only others above go negative.
+          // As in the shader, the top bit of a window before the carry decides the sign: a window of 2^(w-1) - 1 that receives a carry
+          // stays at +2^(w-1), and larger values become negative.
           const bit = t * blockBits + j * windowBits;
           const receivedCarry = bit > 0 && ((whole >> BigInt(bit - 1)) & 1n) === 1n;
           if (digit * 2n > radix || (digit * 2n === radix && !receivedCarry)) {
@@ -45,7 +49,7 @@ export const decompose = (
           if (digit === 0n) continue;
           const at = ((v * vectorWindows + j) * rowLength + i * blocks + t) * ENTRY_WORDS;
           entries[at] = Number(digit < 0n ? -digit : digit) - 1;
-          entries[at + 1] = (firstBase + (picks?.[i] ?? i)) * tables + t + (digit < 0n !== flipped ? NEGATE : 0);
+          entries[at + 1] = (firstBase + (picks?.[i] ?? i)) * tables + t + (digit < 0n !== negated ? NEGATE : 0);
         }
       }
       if (rest !== 0n) throw new RangeError(`scalar ${i} does not fit ${blocks} pieces of ${blockBits} bits`);

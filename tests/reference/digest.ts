@@ -1,4 +1,4 @@
-/** The CPU twin of wgsl/msm/digest.wgsl, and of the digests of decompose, from the definitions: all sums modulo 2^32, in BigInt. */
+/** CPU reference of wgsl/msm/digest.wgsl and of the digests of decompose, by the definitions: all sums modulo 2^32, in BigInt. */
 const low = (value: bigint): bigint => value & 0xffffffffn;
 
 const mixed = (word: bigint): bigint => {
@@ -20,7 +20,7 @@ const total = (digests: readonly bigint[]): number => Number(low(digests.reduce(
 export const digest = (words: Uint32Array, itemWords: number): number =>
   total(itemsOf(words, itemWords).map((item, i) => mixed(weighed([i, weighed(item)]))));
 
-/** Of scalars `first`, `first` + 1, … of vector number `vector`. */
+/** Returns the digest of scalars `first`, `first` + 1, … of vector number `vector`. */
 export const digestOfScalars = (
   words: Uint32Array,
   scalarWords: number,
@@ -30,11 +30,11 @@ export const digestOfScalars = (
 ): number =>
   total(itemsOf(words, scalarWords).map((item, i) => mixed(weighed([...item, vector, first + i, baseOf(first + i)]))));
 
-/** Of entries, in whichever order. */
+/** Returns the digest of entries, which does not depend on their order. */
 export const digestOfEntries = (entries: readonly (readonly [number, number])[]): number =>
   total(entries.map((entry) => mixed(weighed(entry))));
 
-/** Digest of points in their places, over all of their words. */
+/** Returns the digest of points over their indices and all of their words. */
 export const digestOfSums = (words: Uint32Array, pointWords: number): number =>
   total(
     itemsOf(words, pointWords).map((point, i) =>

@@ -18,11 +18,11 @@ import { type Word, WordLine, type WordProgram } from '../../src/field/word-line
 import { runStraightLine } from './straight-line.js';
 
 /**
- * The CPU twin of wgsl/field/field.wgsl and wgsl/field/inverse.wgsl: runs the same programs, and refuses to go on where the shader's 32-bit
- * integers would overflow, which a shader cannot say.
+ * CPU reference of wgsl/field/field.wgsl and wgsl/field/inverse.wgsl. It runs the same programs and throws where the 32-bit integers of the
+ * shader would overflow, which a shader cannot report.
  */
 
-/** How a carry may round: as floats do, or as badly as it is allowed to. */
+/** Roundings of a carry: as floats round, and the worst that the bounds allow. */
 export const roundings = {
   float: (x: number, bits: number): number => {
     const rounder = 1.5 * 2 ** (23 + bits);
@@ -30,7 +30,7 @@ export const roundings = {
   },
   worst: (x: number, bits: number): number => {
     const exact = Math.round(x / 2 ** bits);
-    // further from 0 wherever that leaves no more than it may
+    // away from 0 wherever the rest stays within its bound
     const further = exact + Math.sign(x);
     return x % 2 ** bits !== 0 && Math.abs(x - further * 2 ** bits) <= 2 ** (bits - 1) + 2 ** 7 ? further : exact;
   },
@@ -45,7 +45,7 @@ const run = ({ program, result }: Limbs, inputs: Record<string, number>, roundin
   return result.map((name) => values.get(name) as number);
 };
 
-/** a·b·R⁻¹ − c on limbs: loose a, tight b, canonical c; without b the square of a tight a. */
+/** Returns a·b·R⁻¹ − c on limbs, of a loose a, a tight b and a canonical c; without b the square of a tight a. */
 export const productLimbs = (
   m: Modulus,
   a: readonly number[],
@@ -66,7 +66,7 @@ type Values = Record<string, bigint>;
 const dot4U8Packed = (a: bigint, b: bigint): bigint =>
   [0n, 8n, 16n, 24n].reduce((total, at) => total + ((a >> at) & 255n) * ((b >> at) & 255n), 0n);
 
-/** Runs the text of a program as the shader does, and refuses to go on where a value is more than was said. */
+/** Runs the WGSL text of a program as the shader does, and throws where a value exceeds its stated bound. */
 const runWords = ({ program, result }: WordProgram, inputs: Readonly<Record<string, number>>): number[] => {
   const values: Values = Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, BigInt(value)]));
   const evaluate = ({ wgsl, most, wraps }: Word): bigint => {
@@ -86,7 +86,7 @@ const runWords = ({ program, result }: WordProgram, inputs: Readonly<Record<stri
 const wordsOf = (m: Modulus, name: string, value: bigint): Record<string, number> =>
   Object.fromEntries(digitsOf(value, 32, lazyLimbs(m, 32)).map((word, i) => [`${name}.w${i}`, word]));
 
-/** a·b·R⁻¹ for products of words, without b the square. */
+/** Returns a·b·R⁻¹ by products of words; without b the square. */
 export const productWords = (m: Modulus, a: bigint, b: bigint | null): bigint => {
   const square = b === null && m.product === 'unsigned';
   const { program, result } = m.product === 'dot4' ? dot4Product(m) : unsignedProduct(m, square);
@@ -94,13 +94,13 @@ export const productWords = (m: Modulus, a: bigint, b: bigint | null): bigint =>
   return joinLimbs(runWords({ program, result }, inputs), 32);
 };
 
-/** An element as the inversion takes it, in limbs of BATCH bits. */
+/** Converts an element to the inversion's limbs of BATCH bits. */
 const shortOf = (m: Modulus, a: bigint, rounding: Rounding): number[] =>
   m.product === 'signed'
     ? run(toShort(m), limbsOf('a', digitsOf(a, LIMB_BITS, m.limbs)), rounding)
     : runWords({ program: new WordLine(), result: toShortFromWords(m) }, wordsOf(m, 'a', a));
 
-/** sign·d, less the multiple of p that makes it an element again. */
+/** Returns sign·d minus the multiple of p that makes it an element. */
 const finished = (m: Modulus, d: readonly number[], sign: 1 | -1, rounding: Rounding): bigint => {
   const inLimbs = m.product === 'signed';
   const multiples = Number((joinLimbs(d, BATCH) * BigInt(sign) * 1024n) / m.p) / 1024;
@@ -114,8 +114,8 @@ const finished = (m: Modulus, d: readonly number[], sign: 1 | -1, rounding: Roun
 };
 
 /**
- * (a·R)⁻¹·R² mod p: the inverse in Montgomery form, as a number within p of 0; or for products of words, which round nothing, below 2p. Zero, or
- * p, for zero.
+ * Returns (a·R)⁻¹·R² mod p, the inverse in Montgomery form: within p of 0, or for products of words, which do not round, below 2p. The
+ * inverse of 0 is 0 or p.
  */
 export const fieldInverse = (m: Modulus, a: bigint, rounding: Rounding = 'float'): bigint => {
   const k = divstepConstants(m);
@@ -170,5 +170,5 @@ export const fieldInverse = (m: Modulus, a: bigint, rounding: Rounding = 'float'
   return finished(m, d, f[0] === 1 ? 1 : -1, rounding);
 };
 
-/** Balanced limbs of a number, within half of 2^14 each. */
+/** Returns balanced limbs of a number, each within half of 2^14 of 0. */
 export const tightLimbs = (m: Modulus, value: bigint): number[] => balancedDigits(value, LIMB_BITS, m.limbs);

@@ -5,9 +5,10 @@ import { NONE_REJECTED } from '../../src/msm/stages/import.js';
 import { writePoint } from './points.js';
 
 /**
- * The CPU twin of wgsl/msm/import.wgsl. `points` is converted in place; what comes back are the first that is not canonical and the first off the curve.
+ * CPU reference of wgsl/msm/import.wgsl. Converts `points` in place.
  *
- * @param scale what coordinates were multiplied by
+ * @param scale factor of the given coordinates
+ * @returns the two accounts: the first point that is not canonical, and the first point off the curve
  */
 export const importPoints = (curve: CurveContext, points: Uint32Array, first: number, scale = 1n): Uint32Array => {
   const { coordinates: f, p, pointWords } = curve;

@@ -21,7 +21,7 @@ const level = (config: PartitionValues, entries: number, tasks: number): Uint32A
   });
 };
 
-/** The CPU twin of wgsl/msm/partition.wgsl. */
+/** CPU reference of wgsl/msm/partition.wgsl. Returns all levels. */
 export const partition = (config: PartitionValues, totals: Uint32Array): Uint32Array => {
   let entries = totals.reduce((sum, total) => sum + Math.min(total, config.row_length), 0);
   let tasks = Math.min(config.most_tasks, Math.max(1, Math.ceil(entries / config.entries_per_task)));
@@ -41,6 +41,6 @@ export const partition = (config: PartitionValues, totals: Uint32Array): Uint32A
   return all;
 };
 
-/** First entry of task `t` of a level. */
+/** Returns the first entry of task `t` of a level. */
 export const taskStart = ({ quotient, remainder }: { quotient: number; remainder: number }, t: number): number =>
   t * quotient + Math.min(t, remainder);

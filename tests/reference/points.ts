@@ -9,6 +9,7 @@ export const readPoint = ({ coordinates: f, pointWords }: CurveContext, buffer: 
   return f.isZero(x) && f.isZero(y) ? null : { x: elementFromMontgomery(f, x), y: elementFromMontgomery(f, y) };
 };
 
+/** Writes a point to index `index` of a buffer of stored points. */
 export const writePoint = (
   { coordinates: f, pointWords }: CurveContext,
   buffer: Uint32Array,

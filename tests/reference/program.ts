@@ -5,7 +5,11 @@ import { isReduced, readElement, writeElement } from '../../src/field/field.js';
 import { NONE_REJECTED } from '../../src/msm/stages/import.js';
 import { Kind, type Program, type ProgramConfig, REGISTERS } from '../../src/msm/stages/program.js';
 
-/** The CPU twin of `run_program`: points are changed in place; what comes back is the first that is refused. */
+/**
+ * CPU reference of `run_program`. Changes the points in place.
+ *
+ * @returns the account of the first rejected point
+ */
 export const runProgram = (
   { coordinates: f, field, pointWords }: CurveContext,
   { begin, end, first, steps, writes }: ReturnType<typeof ProgramConfig.unpack>,

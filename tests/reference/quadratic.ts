@@ -1,4 +1,4 @@
-/** The CPU twin of the products of wgsl/field/quadratic.wgsl: runs the same programs, and refuses to go on where the shader's integers would overflow. */
+/** CPU reference of the products of wgsl/field/quadratic.wgsl. It runs the same programs and throws where the shader's integers would overflow. */
 import type { Modulus } from '../../src/field/modulus.js';
 import { type Part, quadraticProduct, quadraticSquare } from '../../src/field/quadratic-product.js';
 import type { Limbs } from '../../src/field/straight-line.js';
@@ -26,7 +26,7 @@ const both = (
   });
 };
 
-/** a·b·R⁻¹ less others: loose a, tight b, canonical others. */
+/** Returns a·b·R⁻¹ minus others, of a loose a, a tight b and canonical others. */
 export const quadraticProductLimbs = (
   m: Modulus,
   nonResidue: bigint,
@@ -42,7 +42,7 @@ export const quadraticProductLimbs = (
     rounding,
   );
 
-/** a²·R⁻¹ less others: tight a, canonical others. */
+/** Returns a²·R⁻¹ minus others, of a tight a and canonical others. */
 export const quadraticSquareLimbs = (
   m: Modulus,
   nonResidue: bigint,

@@ -1,6 +1,6 @@
 import { ABSENT, ENTRY_WORDS } from '../../src/msm/stages/entry.js';
 
-/** The CPU twin of all passes of wgsl/msm/sort.wgsl together: absent entries dropped, the rest sorted stably, keys made global. */
+/** CPU reference of all passes of wgsl/msm/sort.wgsl together: drops absent entries, sorts the rest stably, makes keys global. */
 export const sort = (
   entries: Uint32Array,
   {

@@ -3,7 +3,7 @@ import { double, infinityOf, type Jacobian, toAffine } from '../../src/curves/ja
 import type { DoubleConfig, SpreadConfig } from '../../src/msm/stages/tables.js';
 import { readPoint, writePoint } from './points.js';
 
-/** The CPU twin of `tables_spread`. */
+/** CPU reference of `tables_spread`: moves points to their places as table 0. */
 export const spreadPoints = (
   { pointWords }: CurveContext,
   { points: count, tables: each }: ReturnType<typeof SpreadConfig.unpack>,
@@ -15,7 +15,7 @@ export const spreadPoints = (
   }
 };
 
-/** The CPU twin of `tables_double`. */
+/** CPU reference of `tables_double`: doubles one table into another, in textbook formulas. */
 export const doubleTable = (
   curve: CurveContext,
   config: ReturnType<typeof DoubleConfig.unpack>,

@@ -4,7 +4,7 @@ import { ABSENT, ENTRY_WORDS, INDEX_MASK, NEGATE } from '../../src/msm/stages/en
 import { taskStart } from './partition.js';
 import { readPoint, writePoint } from './points.js';
 
-/** The cut of one walk, as partition makes it. */
+/** Cut of one walk into tasks, by partition. */
 export interface Cut {
   readonly entries: number;
   readonly tasks: number;
@@ -12,22 +12,22 @@ export interface Cut {
   readonly remainder: number;
 }
 
-/** What a walk leaves behind, with `Value` for what it sums. */
+/** Results of a walk over values of type `Value`. */
 export interface WalkOf<Value> {
-  /** Both places of every task: the stream of the next level. */
+  /** Both carries of every task: the stream of the next level. */
   readonly carries: Uint32Array<ArrayBuffer>;
-  /** What the present places hold, by index; null for the absent ones. */
+  /** Partial sums of the carries, by index; null for absent carries. */
   readonly partials: (Value | null)[];
-  /** The sums of the runs that ended here. */
+  /** Sums of the runs that begin and end inside one task. */
   readonly sums: Map<number, Value>;
-  /** For every key of `sums`: the tasks that wrote it. One, unless something is very wrong. */
+  /** Tasks that wrote each key of `sums`: one, unless the rules are broken. */
   readonly writers: Map<number, number[]>;
 }
 
 /**
- * The three rules of wgsl/msm/walk.wgsl, over values of any kind.
+ * Walks a stream by the three rules of wgsl/msm/walk.wgsl, a segmented reduction over values of any kind.
  *
- * @param add what `handle` names, added to a sum; a sum of nothing is null
+ * @param add adds the value of a point reference to a sum; an empty sum is null
  */
 export const walkOf = <Value>(
   { entries, tasks, ...cut }: Cut,
@@ -57,16 +57,16 @@ export const walkOf = <Value>(
         sums.set(key, sum);
         writers.set(key, [...(writers.get(key) ?? []), t]);
       } else {
-        const place = 2 * t + (openLeft ? 0 : 1);
-        partials[place] = sum;
-        carries[place * ENTRY_WORDS + 1] = place;
+        const carry = 2 * t + (openLeft ? 0 : 1);
+        partials[carry] = sum;
+        carries[carry * ENTRY_WORDS + 1] = carry;
       }
     }
   }
   return { carries, partials, sums, writers };
 };
 
-/** What a walk over points leaves behind, as the GPU's buffers have it. */
+/** Results of a walk over points, as in the buffers of the GPU. */
 export interface Walked {
   readonly carries: Uint32Array<ArrayBuffer>;
   readonly partials: Uint32Array<ArrayBuffer>;
@@ -74,8 +74,8 @@ export interface Walked {
 }
 
 /**
- * The CPU twin of wgsl/msm/walk.wgsl: the rules above, the sums in Jacobian coordinates.
- * `sums` is written in place, as on the GPU, where only keys with a present entry are touched.
+ * CPU reference of wgsl/msm/walk.wgsl: the rules above, with sums in Jacobian coordinates. Writes `sums` in place, as the GPU does, and only
+ * keys with a present entry.
  */
 export const walk = (
   curve: CurveContext,

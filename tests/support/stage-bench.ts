@@ -22,7 +22,7 @@ export const limits: PlanLimits = {
   maxBufferSize: 2 ** 28,
 };
 
-/** Runs single stages of an MSM over buffers that the test fills, typically with what the CPU twins of the stages before left. */
+/** Runs single stages of an MSM over buffers that the test fills, typically with what the CPU references of the stages before left. */
 export class StageBench {
   readonly curve: CurveContext = curveContext(bn254);
   readonly plan: Plan;

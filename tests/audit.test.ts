@@ -1,4 +1,4 @@
-/** What the host makes of the accounts of a job: one that says anything else than it should is a fault, and names the stages. */
+/** The audit of a job's accounts by the host: any wrong word is a fault that names the stages. */
 import { describe, expect, test } from 'vitest';
 import { stageChecks } from '../dev/checks/stage-checks.js';
 import { bn254 } from '../src/curves/bn254.js';
@@ -15,14 +15,14 @@ import { digestOfScalars, digestOfSums } from './reference/digest.js';
 const curve = curveContext(bn254);
 const [first, offset, bound] = [3, 7, 4];
 
-describe('what decompose is to find, also of more scalars than are looked at in a row', () => {
+describe('expected digests of scalars, also of more scalars than one time slice takes', () => {
   const length = 2 ** 16 + 5;
   const words = Uint32Array.from({ length: 8 * (first + length) }, (_, i) => Math.imul(i + 1, 0x9e3779b9));
   const scalars = new Uint8Array(words.buffer);
   const third = Uint32Array.from({ length: first + length }, (_, i) => 3 * i);
   const piece = (vector: number) => ({ vector, first, length });
 
-  test('of a chunk of two vectors, one of which has some of its scalars', async () => {
+  test('of a batch of two vectors, one with picked scalars', async () => {
     const part = { chunks: [piece(1), piece(0)], bases: { first: bound, count: 0 } };
     const job = { batches: [part, part] } as unknown as Job;
     const vectors = [null, third].map((indices) => ({ scalars, indices, offset })) as unknown as SurveyedVector[];
@@ -59,7 +59,7 @@ describe.each([undefined, stageChecks])('accounts, with findings in front or wit
     ['reduce', [...lanes(reduce.entries), reduce.checksum]],
   ];
 
-  test('each word has one meaning, and a part ends with the last', () => {
+  test('each word belongs to one account, and the last word ends the batch', () => {
     const all = [...carries.flatMap(([, words]) => words), readBack];
     expect(new Set(all).size).toBe(all.length);
     expect(Math.max(...all)).toBe((at + accountsBytes(plan)) / 4 - 1);
@@ -86,11 +86,11 @@ describe.each([undefined, stageChecks])('accounts, with findings in front or wit
   words[reduce.checksum] = 77;
   const part = { plan, at: { accounts: at } } as unknown as Batch;
 
-  test('that are as they should be say how many entries were walked', () => {
+  test('right accounts pass and give the number of walked entries', () => {
     expect(audit(part, digests, words)).toBe(201);
   });
 
-  test('any word that is another one names the stages', () => {
+  test('any changed word is a fault that names the stages', () => {
     for (const [stage, of] of carries) {
       for (const word of of) {
         const changed = words.slice();
@@ -102,9 +102,9 @@ describe.each([undefined, stageChecks])('accounts, with findings in front or wit
     }
   });
 
-  describe('sums that came back', () => {
+  describe('sums that were read back', () => {
     const { pointWords } = curve;
-    // what is behind them is another part's
+    // the words behind them belong to another batch
     const sums = Uint32Array.from({ length: 11 * pointWords }, (_, i) => Math.imul(i + 1, 0x9e3779b9));
     sums.fill(0, 3 * pointWords, 4 * pointWords);
     const own = 9 * pointWords;
@@ -116,14 +116,14 @@ describe.each([undefined, stageChecks])('accounts, with findings in front or wit
       await expect(auditOf(changed), what).rejects.toThrow(GpuFault);
     };
 
-    test('as they were written pass, whatever comes behind them', async () => {
+    test('unchanged sums pass, whatever follows them', async () => {
       await auditOf(sums);
       const changed = sums.slice();
       changed.fill(7, own);
       await auditOf(changed);
     });
 
-    test('any bit that is another one is a fault, of a sum or of the account', async () => {
+    test('any flipped bit of a sum or of the account is a fault', async () => {
       for (let bit = 0; bit < 32 * own; bit += 7) {
         const changed = sums.slice();
         changed[bit >> 5] = ((changed[bit >> 5] as number) ^ (1 << (bit & 31))) >>> 0;
@@ -134,7 +134,7 @@ describe.each([undefined, stageChecks])('accounts, with findings in front or wit
       await expect(auditOf(sums, accounts)).rejects.toThrow(GpuFault);
     });
 
-    test('so is any two sums in each other’s place, one in place of another, and zeros in place of one', async () => {
+    test('swapped sums, a repeated sum, and zeros instead of a sum are faults', async () => {
       const point = (at: number): Uint32Array => sums.slice(at * pointWords, (at + 1) * pointWords);
       for (let a = 0; a < 9; a++) {
         for (let b = 0; b < 9; b++) {

@@ -1,4 +1,4 @@
-/** Which product a chip gets where nobody said. */
+/** Default product of each class of adapters. */
 import { expect, test } from 'vitest';
 import { createCheckedEngine } from '../dev/checks/engine.js';
 import { chips } from '../dev/isa/chips.js';
@@ -8,7 +8,7 @@ import { productFor } from '../src/msm/plan/device-profiles.js';
 const on = (vendor: string, architecture: string, { description = '', hasDot4 = true } = {}) =>
   productFor({ vendor, architecture, description }, hasDot4);
 
-test('dot products where the chip is fast at them, and shaders may say them', () => {
+test('products of bytes on chips that are fast at them, if WGSL has dot4U8Packed', () => {
   for (const name of [
     'navi31',
     'navi21',
@@ -25,7 +25,7 @@ test('dot products where the chip is fast at them, and shaders may say them', ()
   }
 });
 
-test('unsigned ones elsewhere', () => {
+test('unsigned products on other chips', () => {
   for (const name of [
     'navi10',
     'vega10',
@@ -43,16 +43,16 @@ test('unsigned ones elsewhere', () => {
   const others = [
     ['nvidia', 'maxwell'],
     ['apple', 'metal-3'],
-    // Firefox tells nothing, and some say no more than the maker
+    // Firefox names no adapter, and some browsers name only the vendor
     ['', ''],
     ['nvidia', ''],
   ] as const;
   for (const [vendor, architecture] of others) expect(on(vendor, architecture)).toBe('unsigned');
 });
 
-test('in software signed ones where shifts are slow, else unsigned ones', () => {
+test('signed products on SwiftShader, unsigned ones on other software adapters', () => {
   expect(on('google', 'swiftshader')).toBe('signed');
-  // as Deno has it
+  // the name in Deno
   expect(on('', '', { description: 'SwiftShader Device (Subzero)' })).toBe('signed');
   expect(on('mesa', '', { description: 'llvmpipe (LLVM 19.1.7, 256 bits)' })).toBe('unsigned');
   expect(on('microsoft', 'warp', { description: 'Microsoft Basic Render Driver' })).toBe('unsigned');
@@ -67,9 +67,9 @@ test.each<[string, Partial<MsmEngineOptions> & { checks?: boolean }, boolean]>([
   ['256 bits, a = -3, with checks', { curve: 'p256', checks: true }, true],
   ['the image of an Edwards curve, with checks', { curve: 'ed25519', checks: true }, true],
   ['254 bits, with checks', { checks: true }, false],
-])('software is asked for products of bytes only where it was tried: %s', async (_, options, isRefused) => {
+])('software adapters accept products of bytes only where these were tried: %s', async (_, options, isRefused) => {
   const on = (description: string, fieldProduct: 'dot4' | 'unsigned') => {
-    // as much of a device as an engine looks at when it is made
+    // the fields of a device that an engine reads when it is made
     const device = { createBuffer: () => null, adapterInfo: { description }, limits: {}, features: new Set() };
     const lost = new Promise<never>(() => undefined);
     const given = { device: { ...device, lost, addEventListener: () => undefined } };

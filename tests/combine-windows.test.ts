@@ -21,7 +21,7 @@ const vectors = 2;
 const count = windowBits * vectorWindows * vectors;
 const plan = { tuning: { windowBits }, vectorWindows, reduce: reduceShape(windowBits, vectorWindows * vectors) };
 
-/** Sum i is (i² + 1)·G, and every seventh infinity. */
+/** Sum i is (i² + 1)·G; every seventh is infinity. */
 const logs = Array.from({ length: count }, (_, i) => (i % 7 === 3 ? 0n : BigInt(i * i + 1)));
 const makeSums = (): Uint32Array => {
   const sums = new Uint32Array(count * pointWords);
@@ -31,7 +31,7 @@ const makeSums = (): Uint32Array => {
   return sums;
 };
 
-test('Σ 2^exponent · sum, of each vector', () => {
+test('combines Σ 2^exponent · sum of each vector', () => {
   for (let vector = 0; vector < vectors; vector++) {
     let log = 0n;
     for (let window = 0; window < vectorWindows; window++) {
@@ -49,7 +49,7 @@ test('Σ 2^exponent · sum, of each vector', () => {
 test.each([
   { a: 7n, b: bn254.p - 160n, special: { x: 5n, y: 0n, infinity: false } },
   { a: 5n, b: 9n, special: { x: 0n, y: 3n, infinity: false } },
-])('points of which a coordinate is 0, and sums that meet themselves and their opposites: %o', ({ a, b, special }) => {
+])('combines points with a coordinate 0, equal sums and opposite sums: %o', ({ a, b, special }) => {
   const own = curveContext({ ...bn254, name: 'special', a, b, generator: special });
   const textbook = new TextbookCurve({ p: bn254.p, a });
   const other = textbook.somePoint(b, 1000n);
@@ -70,7 +70,7 @@ test.each([
   }
 });
 
-describe('refused, whichever sum it is', () => {
+describe('rejects a wrong sum at any index', () => {
   const places = Array.from({ length: windowBits * vectorWindows }, (_, i) => i);
   const spoil = (index: number, coordinate: 0 | 1, change: (value: bigint) => bigint): Uint32Array => {
     const sums = makeSums();
@@ -94,7 +94,7 @@ describe('refused, whichever sum it is', () => {
     });
   };
 
-  test.each([0, 1] as const)('coordinate %i with p more: the same number modulo p, and not canonical', (coordinate) => {
+  test.each([0, 1] as const)('coordinate %i plus p, which is not canonical', (coordinate) => {
     // 2p is below 2^256: it fits the words
     expect(2n * field.p < 2n ** BigInt(32 * field.words)).toBe(true);
     for (const index of places)
@@ -112,7 +112,7 @@ describe('refused, whichever sum it is', () => {
       );
   });
 
-  test('what fills the place of the result before a run', () => {
+  test('the value of the buffer before a run', () => {
     expectRefused(new Uint32Array(count * pointWords).fill(0xffffffff), 0);
   });
 });

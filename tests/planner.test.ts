@@ -31,7 +31,7 @@ const kernels = createKernels(curve, stageChecks.walk);
 const sum = (values: Iterable<number>): number => [...values].reduce((total, value) => total + value, 0);
 const MiB = 2 ** 20;
 
-/** WebGPU's defaults: what every device has. */
+/** Limits of every device, WebGPU's defaults. */
 const portable = {
   additionsPerMs: null,
   maxComputeInvocationsPerWorkgroup: 256,
@@ -57,7 +57,7 @@ const sizes = [1, 2, 3, 63, 64, 65, 1000, 4097, 8191, 65536, 131071, 2 ** 20];
 const budgets = [2 ** 18, 2 * MiB, 8 * MiB, 64 * MiB, 256 * MiB, 2 ** 40];
 const widths: Knobs[] = [{}, ...Array.from({ length: 15 }, (_, i) => ({ windowBits: i + 2 }))];
 
-/** The plan, or the error that says why there is none. */
+/** Returns the plan, or the error if there is none. */
 const attempt = (make: () => Plan): Plan | MsmError => {
   try {
     return make();
@@ -67,7 +67,7 @@ const attempt = (make: () => Plan): Plan | MsmError => {
   }
 };
 
-/** Whether a chunk of n scalars fits, said anew and not by asking the planner. */
+/** Returns whether a chunk of n scalars fits, computed independently of the planner. */
 const fits = (plan: Plan, limits: PlanLimits, budget: number, of: CurveContext = curve): boolean =>
   Object.values(plan.scratch).every(
     (bytes) => bytes <= limits.maxStorageBufferBindingSize && bytes <= limits.maxBufferSize,
@@ -87,7 +87,7 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
           const plan = attempt(() => planMsm(fullWorkload(n, curve), curve, limits, budget, tuning));
           if (plan instanceof MsmError) {
             expect(plan.code, what).toBe('bad-argument');
-            // the knob is to blame where there is a plan without it
+            // the error names the knob if there is a plan without it
             const open = attempt(() => planMsm(fullWorkload(n, curve), curve, limits, budget, slots));
             expect(plan.message, what).toMatch(
               open instanceof MsmError
@@ -100,7 +100,7 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
           expect(fits(plan, limits, budget), what).toBe(true);
           expect(plan.scratchBytes, what).toBe(sum(Object.values(plan.scratch)));
           expect(plan.peakBytes, what).toBeGreaterThan(plan.scratchBytes);
-          // the top window must not lend, or a digit would be lost; scalars of this curve are at most half the order
+          // the top window must not lend; scalars of this curve are at most half the order
           expect(2n ** BigInt(plan.windows * plan.tuning.windowBits - 1), what).toBeGreaterThan(curve.order / 2n);
           expect(plan.buckets, what).toBe(2 ** (plan.tuning.windowBits - 1));
           for (const bytes of Object.values(plan.scratch)) {
@@ -108,19 +108,19 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
             expect(bytes % 4, what).toBe(0);
           }
           expect(plan.groups, what).toBe(Math.ceil(plan.windows / plan.windowsPerGroup));
-          // chunks are as equal as can be, and one fewer would not do, with not even one window at a time
+          // chunks are equal, and one chunk fewer does not fit even with one window at a time
           const chunks = Math.ceil(n / plan.n);
           expect(plan.n, what).toBe(Math.ceil(n / chunks));
           if (chunks > 1) {
             const larger = planOne(fullWorkload(Math.ceil(n / (chunks - 1)), curve), curve, limits, tuning, 1);
             expect(fits(larger, limits, budget), what).toBe(false);
           }
-          // nor would fewer groups, unless there are more to bound the work of a submit
+          // fewer groups do not fit either, unless their number bounds the work of a submit
           if (plan.groups > 1) {
             const bounded = Math.max(1, Math.floor(plan.tuning.additionsPerSubmit / plan.n));
             const wider = planOne(fullWorkload(plan.n, curve), curve, limits, tuning, plan.windowsPerGroup + 1);
             expect(plan.windowsPerGroup, what).toBeLessThanOrEqual(bounded);
-            // or to take no more memory than is good
+            // or limits the memory
             const tooMuch = !fits(wider, limits, budget) || wider.scratchBytes > 2 ** 25 + 60 * plan.n;
             expect(wider.groups === plan.groups || tooMuch, what).toBe(true);
           }
@@ -148,12 +148,12 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
     }
   });
 
-  test('no submit does more additions than it may', () => {
+  test('no submit exceeds its bound of additions', () => {
     for (const n of [...sizes, 2 ** 22]) {
       for (const additionsPerMs of [null, 1, 5000, 2 ** 15, 2 ** 24]) {
         const plan = planMsm(fullWorkload(n, curve), curve, { ...limits, additionsPerMs }, 256 * MiB, {});
         const bound = plan.tuning.additionsPerSubmit;
-        // a tenth of a second's worth, or what is taken for it; at least what a window needs to be worth its while
+        // the additions of 100 ms, or their default; at least enough for a window
         if (limits.knobs === softwareKnobs) expect(bound).toBe(2 ** 30);
         else if (additionsPerMs === null) expect(bound).toBe(2 ** 18);
         else expect(bound).toBeLessThanOrEqual(Math.max(2 ** 16, 100 * additionsPerMs));
@@ -170,7 +170,7 @@ describe.each(Object.entries(profiles))('%s', (_, limits) => {
 describe('budgets and limits', () => {
   const limits = profiles.hardware as PlanLimits;
 
-  test('the largest budget that is refused and the smallest that is taken are neighbours', () => {
+  test('the largest rejected budget and the smallest accepted one differ by one byte', () => {
     const oneByOne = Array.from(
       { length: 64 },
       (_, i) => planOne(fullWorkload(1, curve), curve, limits, {}, i + 1).peakBytes,
@@ -204,14 +204,14 @@ describe('budgets and limits', () => {
     }
   });
 
-  test('a small binding limit makes chunks although the budget would not', () => {
+  test('a small binding limit makes chunks that the budget does not need', () => {
     const small = { ...limits, maxStorageBufferBindingSize: 2 ** 20, maxBufferSize: 2 ** 20 };
     const plan = planMsm(fullWorkload(65536, curve), curve, small, 2 ** 40, {});
     expect(Math.ceil(65536 / plan.n)).toBeGreaterThan(1);
     expect(fits(plan, small, 2 ** 40)).toBe(true);
   });
 
-  test('tiles of the sort never exceed a row of workgroups, however small they are made', () => {
+  test('tiles of the sort never exceed a row of workgroups, for any size of tile', () => {
     const tuning = { sortThreadsPerWorkgroup: 1, sortEntriesPerThread: 1, windowBits: 16 };
     const roomy = profiles['roomy hardware'] as PlanLimits;
     const plan = planMsm(fullWorkload(2 ** 20, curve), curve, roomy, 2 ** 40, tuning);
@@ -312,7 +312,7 @@ describe('workgroup prefixes', () => {
     expect(walkerThreadsPerWorkgroup).toBe(96);
   });
 
-  test('slots of which not even one thread fits are a typed error that names the knob', () => {
+  test('too many slots for a single thread are a typed error that names the knob', () => {
     const tiny = { ...(profiles.hardware as PlanLimits), maxComputeWorkgroupStorageSize: 1024 };
     const knobs = { walkerSlots: 64, walkerPrefixMemory: 'workgroup' as const };
     expect(attempt(() => planMsm(fullWorkload(1000, curve), curve, tiny, 2 ** 40, knobs))).toMatchObject({
@@ -345,7 +345,7 @@ describe('commands', () => {
     }
   });
 
-  test('the groups of windows are all of them, each once and in order', () => {
+  test('the groups contain every window once, in order', () => {
     for (const additionsPerSubmit of [2 ** 10, 5000, 9999, 10_000, 2 ** 30]) {
       for (const windowBits of [2, 7, 16]) {
         const plan = planOne(fullWorkload(1000, curve), curve, profiles.hardware as PlanLimits, {
@@ -360,7 +360,7 @@ describe('commands', () => {
           return Array.from({ length: windows }, (_, i) => first_window + i);
         });
         expect(covered).toEqual(Array.from({ length: plan.windows }, (_, i) => i));
-        // the reduction needs the buckets of all, so it comes after the last of them; what nobody may write is cleared before the first
+        // the reduction comes after the last group; buckets without entries are cleared before the first
         const phases = commands.map((command) => (command.kind === 'dispatch' ? command.phase : command.kind));
         expect(phases.indexOf('reduce')).toBeGreaterThan(phases.lastIndexOf('submit'));
         expect(phases.indexOf('reduce')).toBeGreaterThan(phases.lastIndexOf('combine'));
@@ -380,7 +380,7 @@ describe('commands', () => {
           const dispatches = dispatchesOf(commands);
           expect(dispatches.length).toBe(plan.dispatches);
           for (const { kernel, bindings, groups, config } of dispatches) {
-            // custody is the runner's
+            // the runner binds the dispatch chain
             const own = kernel.bindings.filter(({ access, name }) => access !== 'uniform' && name !== CHAIN);
             const names = own.map(({ name }) => name);
             expect(Object.keys(bindings).sort()).toEqual(names.sort());
@@ -408,7 +408,7 @@ describe('commands', () => {
       }
     }
   };
-  const title = 'n = %i: what is bound is there, large enough, and not read and written in one dispatch';
+  const title = 'n = %i: bound buffers exist, are large enough, and are not both read and written in one dispatch';
   test.each(sizes.filter((n) => n < 2 ** 16))(title, bindsWell);
   test.each(sizes.filter((n) => n >= 2 ** 16))(title, { tags: 'long' }, bindsWell);
 });
@@ -443,7 +443,7 @@ describe('sortPasses', () => {
       const covered = passes.flatMap((pass) => Array.from({ length: pass.bits }, (_, i) => pass.shift + i));
       expect(covered).toEqual(Array.from({ length: bits }, (_, i) => i));
       for (const pass of passes) expect(pass.bits).toBeLessThanOrEqual(RADIX_BITS);
-      // one pass at least, since the last one also closes the gaps between the slabs
+      // at least one pass, as the last pass also closes the gaps between the window rows
       expect(passes.length).toBe(Math.max(1, Math.ceil(bits / RADIX_BITS)));
     },
   );
@@ -464,7 +464,7 @@ describe('levels', () => {
     );
   });
 
-  test('whatever the sort finds, the planned levels reach a walk of one task, and their buffers hold every place', () => {
+  test('for any number of sorted entries the planned levels end with a walk of one task, and their buffers hold every carry', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 3000 }),
@@ -496,7 +496,7 @@ describe('levels', () => {
           }
           expect(walks.filter(({ tasks }) => tasks > 0).at(-1)?.tasks).toBe(1);
           for (const level of levels) {
-            // nothing is left over, no thread has more tasks than slots, and every thread is dispatched
+            // no task is left over, no thread has more tasks than slots, and every thread is dispatched
             expect(level.tasks * level.quotient + level.remainder).toBe(level.entries);
             expect(level.threads * plan.tuning.walkerSlots).toBeGreaterThanOrEqual(level.tasks);
             expect(level.threads).toBeLessThanOrEqual(level.tasks);
@@ -513,7 +513,7 @@ describe('levels', () => {
 });
 
 describe('reduction', () => {
-  /** What a walk makes of a stream of whole numbers; every run is one task, so nothing is cut. */
+  /** Walks a stream of integers in which every run is one task. */
   const keyedSums = (stream: Uint32Array, values: readonly bigint[], tasks: number): bigint[] => {
     const sums = new Array<bigint>(tasks).fill(0n);
     for (let i = 0; i < stream.length; i += ENTRY_WORDS) {
@@ -536,7 +536,7 @@ describe('reduction', () => {
       const { split, bits } = reduce(windows, shape);
       expect(split.length).toBe(ENTRY_WORDS * shape.splitEntries);
       expect(bits.length).toBe(ENTRY_WORDS * shape.bitsEntries);
-      // a run for each task, of equal length: task t of `tasks` equal ones is exactly run t
+      // all runs have the same length, so that task t is run t
       for (const [stream, tasks] of [
         [split, shape.splitTasks],
         [bits, shape.bitsTasks],
@@ -547,7 +547,7 @@ describe('reduction', () => {
       }
       fc.assert(
         fc.property(fc.array(fc.bigInt({ min: -9n, max: 9n }), { minLength: 1, maxLength: 40 }), (few) => {
-          // a few values over and over, shifted by what no period of the shape divides
+          // a repeating pattern, shifted by a number that no period of the shape divides
           const values = Array.from(
             { length: windows * buckets },
             (_, i) => (few[i % few.length] as bigint) + BigInt((i * i) % 31),
@@ -572,7 +572,7 @@ describe('reduction', () => {
     },
   );
 
-  test('windows hold one bit more than the order has, and not a whole window more', () => {
+  test('windows cover one bit more than the order has, and less than a whole window more', () => {
     for (const bits of [8, 253, 254, 255, 256]) {
       for (let c = 2; c <= 16; c++) {
         const windows = windowCount(bits, c);

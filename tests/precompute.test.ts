@@ -1,4 +1,4 @@
-/** Bases with tables of their multiples: the same sums as without, by fewer additions. */
+/** Bases with tables of multiples: the same sums with fewer additions. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
@@ -12,7 +12,7 @@ import { captureGpu } from './support/captured-gpu.js';
 import { getDevice } from './support/gpu.js';
 import { smallCase, smallCurve } from './support/small-curve.js';
 
-/** One walk pipeline for the whole file. */
+/** Knobs of the only walk pipeline of this file. */
 const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 } as const;
 
 describe('BN254', () => {
@@ -48,7 +48,7 @@ describe('BN254', () => {
     },
   );
 
-  test('fewer windows, and fewer additions', { tags: 'long' }, async () => {
+  test('more tables take fewer windows and fewer additions', { tags: 'long' }, async () => {
     const n = 1000;
     const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n, seed: 3 });
     const additions: number[] = [];
@@ -130,7 +130,7 @@ test.each([
 describe('the contract', () => {
   const { points, scalars, expected } = smallCase(40);
 
-  test('what is no number of tables is refused', async () => {
+  test('a wrong number of tables is rejected', async () => {
     const engine = await createMsmEngine({ curve: smallCurve, device: await getDevice(), tuning });
     for (const precompute of [0, -1, 1.5, 65, '4', null, Number.NaN]) {
       await expect(engine.loadBases(points, { precompute: precompute as number })).rejects.toMatchObject({
@@ -142,7 +142,7 @@ describe('the contract', () => {
     engine.destroy();
   });
 
-  test('a point off the curve is named, and nothing stays behind', async () => {
+  test('the error names a point off the curve, and no buffer remains', async () => {
     const engine = await createMsmEngine({ curve: smallCurve, device: await getDevice(), tuning });
     const wrong = points.map((point, i) => (i === 7 ? { ...point, y: point.y + 1n } : point));
     await expect(engine.loadBases(wrong, { precompute: 3 })).rejects.toMatchObject({
@@ -155,7 +155,7 @@ describe('the contract', () => {
     engine.destroy();
   });
 
-  test('nothing to load, and progress', async () => {
+  test('loads no points at all, and reports progress', async () => {
     const engine = await createMsmEngine({ curve: smallCurve, device: await getDevice(), tuning });
     expect((await engine.loadBases([], { precompute: 3 })).length).toBe(0);
     const ticks: Progress[] = [];
@@ -165,7 +165,7 @@ describe('the contract', () => {
     engine.destroy();
   });
 
-  test('slices keep to the memory budget, and the points at either end of each are there', async () => {
+  test('slices keep to the memory budget, and the points at their ends are loaded', async () => {
     const size = 1024;
     const ends = [0, size - 1, size, 2 * size - 1, 2 * size, 2999];
     const many = smallCase(3000, (i) => (ends.includes(i) ? BigInt(i + 3) ** 5n : 0n));
@@ -180,7 +180,7 @@ describe('the contract', () => {
     engine.destroy();
   });
 
-  test('an abort between two tables takes effect, and frees what was there', async () => {
+  test('an abort between two tables takes effect and frees the buffers', async () => {
     const engine = await createMsmEngine({ curve: smallCurve, device: await getDevice(), tuning });
     const controller = new AbortController();
     const call = engine.loadBases(points, {
@@ -194,7 +194,7 @@ describe('the contract', () => {
     engine.destroy();
   });
 
-  test('they come back after the loss of the device', async () => {
+  test('tables are computed again after the loss of the device', async () => {
     const { gpu, devices } = await captureGpu();
     const engine = await createMsmEngine({ curve: smallCurve, gpu, tuning });
     const bases = await engine.loadBases(points, { precompute: 4 });

@@ -1,4 +1,4 @@
-/** MSMs with products of words: of every kind of points, on curves of other lengths, with tables, with prefixes in either memory. */
+/** MSMs with products of words: all kinds of points, fields of other lengths, tables, and prefixes in either memory. */
 import { describe, expect, test } from 'vitest';
 import {
   bls12381,
@@ -24,7 +24,7 @@ import { meetingPoints } from './support/meeting-points.js';
 
 type FieldProduct = Tuning['fieldProduct'];
 
-/** One sum after the other, of the first points and of more, in which equal and opposite points and infinities meet in every order. */
+/** Computes sums of growing numbers of points, in which equal, opposite and infinite points meet in every order. */
 const multiplies = async (curve: Curve, oracle: OracleCurve, tuning: Partial<Tuning>): Promise<void> => {
   const known = makeKnownBases(oracle, 64, 31);
   const meeting = meetingPoints(curve, known);
@@ -50,7 +50,7 @@ const multiplies = async (curve: Curve, oracle: OracleCurve, tuning: Partial<Tun
 
 const curves: [string, Curve, OracleCurve][] = [
   ['BN254', bn254FromNoble, bn254G1],
-  // of 256 bits, which with two more take a ninth word; and a is not 0
+  // a field of 256 bits, which with two more bits take a ninth word; a is not 0
   ['P-256', p256Curve, p256Oracle],
   ['BLS12-381', bls12381, bls12381Oracle],
   ['secp192r1', secp192r1, secp192r1Oracle],
@@ -79,7 +79,7 @@ describe('unsigned', () => {
 });
 
 describe('unsigned and dot4', { tags: 'long' }, () => {
-  // SwiftShader writes dot products out, and does not survive products of more than 256 bits
+  // the compiler of SwiftShader ends the process at dot products of more than 256 bits
   const short = cases('dot4').filter(({ curve }) => curve.p < 2n ** 256n && curve !== p256Curve);
   test.each([second, ...others, ...short])(
     '$tuning.fieldProduct: $name, $walkerPrefixMemory, $walkerSlots slots',

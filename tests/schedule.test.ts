@@ -1,4 +1,4 @@
-/** What is computed together: every scalar once, with bases that a binding may begin at, in stretches of its own, by no longer submits than there may be. */
+/** The schedule of vectors: every scalar once, bases at aligned offsets, slices that do not overlap, submits within their bound. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bls12381 } from '../dev/oracle/curves.js';
@@ -34,7 +34,7 @@ const assertSound = (
       const [starts, ends]: [number[], number[]] = [[], []];
       for (const { vector, first, length } of chunks) {
         const { offset, indices } = vectors[vector] as VectorShape;
-        // one behind the other, and none for nothing
+        // contiguous, and none is empty
         expect(first).toBe(next[vector]);
         expect(length).toBeGreaterThan(0);
         expect(length).toBeLessThanOrEqual(n);
@@ -69,7 +69,7 @@ const assertSound = (
   expect(next).toEqual(vectors.map(({ load }) => load.n));
 };
 
-test('vectors of any length, offset and curve, with all their bases or some', () => {
+test('schedules vectors of any length, offset and curve, with all or picked bases', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.integer({ min: 0, max: 5000 }), fc.nat(1000), fc.boolean()), { minLength: 1, maxLength: 8 }),
@@ -111,7 +111,7 @@ describe('chunks', () => {
   );
 });
 
-test('vectors are planned together only where their reduction is no longer than a submit may be', {
+test('vectors are planned together only if their reduction fits a submit', {
   tags: 'long',
 }, () => {
   const curve = curveContext(bn254);
@@ -120,7 +120,7 @@ test('vectors are planned together only where their reduction is no longer than 
     const jobs = schedule(vectors, curve, limits, 2 ** 28, { additionsPerSubmit });
     assertSound(jobs, vectors, 2 ** 28);
     for (const { plan, chunks } of jobs.flatMap(({ batches }) => batches)) {
-      // what there is beside the first walk of the reduction is little
+      // the other walks of the reduction add little
       if (chunks.length > 1) expect(plan.reduce.splitEntries).toBeLessThanOrEqual(additionsPerSubmit);
     }
   }

@@ -1,4 +1,4 @@
-/** Scalars that are mostly zero, or short: the plan follows them, and the sums are the same whatever it makes of them. */
+/** Scalars that are mostly zero, or short: the plan adapts, and the sums stay the same. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
@@ -20,7 +20,7 @@ import { smallCase, smallCurve } from './support/small-curve.js';
 const r = groupOrder(bn254G1);
 const count = 2000;
 const known = makeKnownBases(bn254G1, count, 41);
-/** One walk pipeline for the whole file. */
+/** Knobs of the only walk pipeline of this file. */
 const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 } as const;
 
 type Options = Partial<MsmEngineOptions> & { readonly checks?: boolean };
@@ -34,7 +34,7 @@ const create = async (more: Partial<Tuning> = {}, options: Options = {}) =>
     ...options,
   });
 
-/** Keeps the pipelines from test to test. */
+/** Keeps the pipelines alive between tests. */
 let keeper: MsmEngine;
 beforeAll(async () => {
   keeper = await create();
@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 afterAll(() => keeper?.destroy());
 
-/** n scalars, of which a share is not zero. */
+/** Returns n scalars, of which a share is nonzero. */
 const sparse = (n: number, share: number, seed: number): bigint[] => {
   const random = new Random(seed);
   return Array.from({ length: n }, () => (random.u32() < share * 2 ** 32 ? random.belowBig(r) : 0n));
@@ -85,7 +85,7 @@ describe('mostly zeros', () => {
   test.each(settings.filter((setting) => !isSlow(setting)))('%s', follows);
   test.each(settings.filter(isSlow))('%s', { tags: 'long' }, follows);
 
-  test('alone at either end', async () => {
+  test('one nonzero scalar at either end', async () => {
     const engine = await create();
     const bases = await engine.loadBases(known.bytes);
     for (const place of [0, 1, count - 2, count - 1]) {
@@ -96,7 +96,7 @@ describe('mostly zeros', () => {
     engine.destroy();
   });
 
-  test('looked at again on a new device: one that binds less than the bases gets them in chunks', async () => {
+  test('scalars are surveyed again on a new device: a device that binds less than the bases gets chunks', async () => {
     const most = 2 ** 15;
     const { points, scalars, expected } = smallCase(count, (i) => (i % 999 === 0 ? BigInt(i + 3) ** 4n : 0n));
     const bound: number[] = [];
@@ -126,7 +126,7 @@ describe('mostly zeros', () => {
     engine.destroy();
   });
 
-  test('nothing but zeros needs no points and no GPU', async () => {
+  test('all-zero scalars need no points and no GPU', async () => {
     const engine = await create({}, { retainBases: false });
     const bases = await engine.loadBases(known.bytes);
     expect(await engine.msm(bases, new Uint8Array(32 * count))).toEqual(INFINITY);
@@ -134,7 +134,7 @@ describe('mostly zeros', () => {
     engine.destroy();
   });
 
-  test('in batches with others, at random', { tags: 'long' }, async () => {
+  test('random batches of sparse and dense vectors', { tags: 'long' }, async () => {
     const engine = await create();
     const bases = await engine.loadBases(known.bytes, { precompute: 2 });
     const vector = fc.record({
@@ -159,7 +159,7 @@ describe('mostly zeros', () => {
   });
 });
 
-test('the digits that are not zero decide what is planned and done', async () => {
+test('nonzero digits decide the plan and the work', async () => {
   const engine = await create();
   const bases = await engine.loadBases(known.bytes);
   const run = async (name: ScalarDistributionName): Promise<RunRecord> => {

@@ -1,12 +1,19 @@
-// check: looks on the GPU, between the stages, whether the buffers hold what the next stage relies on. A tool for authors of kernels,
-// which no package contains (dev/checks/engine.ts makes an engine with it).
-//   check_poison    fills a buffer before a stage writes it, so that an element which no stage wrote is recognised
-//   check_sorted    the sorted stream is a permutation of the nonzero digits: decompose wrote every entry, (key, base) ascends strictly,
-//                   so no entry is there twice, and the host compares the numbers of both
-//   check_stream    the keys of a stream ascend and exist; notes which sums have an entry; counts the entries
-//   check_partials  every task of a walk wrote its carry-in and its carry-out; partial sums are on the curve; the last walk leaves none
-//   check_sums      a sum was written if and only if it has an entry, and is on the curve; the walk itself notes a second writer
-// Host: dev/checks/. The checks compute nothing, so they have no CPU reference: tests/checks.test.ts breaks the stages instead.
+// check: looks on the GPU, between the stages, whether the buffers hold what the next stage relies
+// on. A tool for authors of kernels, which no package contains (dev/checks/engine.ts makes an
+// engine with it).
+//   check_poison    fills a buffer before a stage writes it, so that an element which no stage
+//     wrote is recognised
+//   check_sorted    the sorted stream is a permutation of the nonzero digits: decompose wrote every
+//     entry, (key, base) ascends strictly, so no entry is there twice, and the host compares the
+//     numbers of both
+//   check_stream    the keys of a stream ascend and exist; notes which sums have an entry; counts
+//     the entries
+//   check_partials  every task of a walk wrote its carry-in and its carry-out; partial sums are on
+//     the curve; the last walk leaves none
+//   check_sums      a sum was written if and only if it has an entry, and is on the curve; the walk
+//     itself notes a second writer
+// Host: dev/checks/. The checks compute nothing, so they have no CPU reference:
+// tests/checks.test.ts breaks the stages instead.
 {{structs}}
 {{entry}}
 {{#needsPoints}}

@@ -10,8 +10,9 @@ interface Checked {
 }
 
 /**
- * Makes an engine that checks its stages on the GPU while they compute, for authors of kernels. Where a stage is broken, calls
- * reject with `internal`, and the message names the stage, the bucket and the task. Checks are slower and take more scratch.
+ * Makes an engine that checks its stages on the GPU while they compute, for authors of kernels.
+ * Where a stage is broken, calls reject with `internal`, and the message names the stage, the
+ * bucket and the task. Checks are slower and take more scratch.
  */
 export function createCheckedEngine(options: MsmEngineOptions & Checked): Promise<MsmEngine>;
 export function createCheckedEngine(options: MsmEngineOptions<Fp2> & Checked): Promise<MsmEngine<Fp2>>;

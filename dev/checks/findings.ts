@@ -4,7 +4,8 @@ import type { TemplateView } from '../../src/shaders/template.js';
 import findings from './findings.wgsl?template';
 
 /**
- * The first words of the accounts. Two words for every walk follow: the entries of its stream, and the entries that it took in.
+ * The first words of the accounts. Two words for every walk follow: the entries of its stream, and
+ * the entries that it took in.
  */
 const words = [
   // number of findings; the next four words describe the first one
@@ -21,7 +22,10 @@ const words = [
 
 const NO_TASK = 0xffffffff;
 
-/** The stage that a rule is about: `stream` stands for the stage that laid out the stream of the walk, `walk` for the walk. */
+/**
+ * The stage that a rule is about: `stream` stands for the stage that laid out the stream of the
+ * walk, `walk` for the walk.
+ */
 type About = 'sort' | 'partition' | 'stream' | 'walk';
 
 const rules = {
@@ -39,8 +43,8 @@ const rules = {
 } as const satisfies Record<string, readonly [About, string]>;
 
 /**
- * Position of the level in a word of `writers`, above the task (see findings.wgsl). A walk has at most 2^20 tasks, or one for each
- * sum of the reduction, which are fewer than 2^24.
+ * Position of the level in a word of `writers`, above the task (see findings.wgsl). A walk has at
+ * most 2^20 tasks, or one for each sum of the reduction, which are fewer than 2^24.
  */
 const WRITER_LEVEL_SHIFT = 24;
 
@@ -64,7 +68,9 @@ export const reporting: Omit<KernelPart, 'bindings'> = {
 
 export const findingsWords = (levels: number): number => words.length + 2 * (levels + 2);
 
-/** Returns the stage that walk `level` belongs to. The last two walks are those of the reduction. */
+/**
+ * Returns the stage that walk `level` belongs to. The last two walks are those of the reduction.
+ */
 const walkStage = (level: number, levels: number): string =>
   level >= levels ? 'reduce' : level === 0 ? 'walk' : 'combine';
 

@@ -1,5 +1,6 @@
-// Findings of the stage checks: the first finding, the number of findings, and for every walk the number of entries of its stream and
-// the number that it took in. Layout and rules: dev/checks/findings.ts.
+// Findings of the stage checks: the first finding, the number of findings, and for every walk the
+// number of entries of its stream and the number that it took in. Layout and rules:
+// dev/checks/findings.ts.
 {{#findingFields}}
 const FINDING_{{name}} = {{i}}u;
 {{/findingFields}}

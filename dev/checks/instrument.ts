@@ -50,9 +50,9 @@ const digits: Slice = { buffer: 'digits' satisfies CheckScratchName };
 const all = (...names: Name[]): Slice[] => names.map((buffer) => ({ buffer }));
 
 /**
- * Goes through the commands of a batch in order and adds the checks. Each dispatch is recognised by its kernel; its bindings say
- * where its stage reads and writes. Decompose is redirected to a buffer of its own, so that its digits still exist after their
- * copies were sorted.
+ * Goes through the commands of a batch in order and adds the checks. Each dispatch is recognised by
+ * its kernel; its bindings say where its stage reads and writes. Decompose is redirected to a
+ * buffer of its own, so that its digits still exist after their copies were sorted.
  */
 class Instrumentation {
   readonly #kernels: CheckKernels;

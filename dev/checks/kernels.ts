@@ -8,7 +8,10 @@ import template from './check.wgsl?template';
 import { reporting } from './findings.js';
 import watchTemplate from './watch.wgsl?template';
 
-/** The kernels of the checks: one fills buffers, each of the others looks at the output of one stage. */
+/**
+ * The kernels of the checks: one fills buffers, each of the others looks at the output of one
+ * stage.
+ */
 export type CheckName = 'poison' | 'sorted' | 'stream' | 'partials' | 'sums';
 export type CheckKernels = Readonly<Record<CheckName, Kernel>>;
 
@@ -31,7 +34,10 @@ export type CheckConfig = Partial<Record<keyof typeof documented, number>>;
 export const packConfig = (config: CheckConfig): Uint32Array => Uint32Array.from(fields, (name) => config[name] ?? 0);
 
 export const CHECK_THREADS = 64;
-/** Fills buffers before they are written. It is no key, no point reference and no coordinate below p. */
+/**
+ * Fills buffers before they are written. It is no key, no point reference and no coordinate below
+ * p.
+ */
 const POISON = 0xffffffff;
 
 const writers: Binding = { name: 'writers', access: 'write', type: 'array<atomic<u32>>' };
@@ -43,7 +49,8 @@ const bindings: Readonly<Record<CheckName, readonly Binding[]>> = {
   sorted: [read('vectors', 'Vector'), read('totals', 'u32'), read('digits', 'Entry'), read('stream', 'Entry')],
   stream: [read('levels', 'Level'), read('stream', 'Entry'), writers],
   partials: [read('levels', 'Level'), read('carries', 'Entry'), read('partials', 'Point')],
-  // `sums` may be a part of the buffer of the findings, and WebGPU refuses a pass that binds one buffer for both reading and writing
+  // `sums` may be a part of the buffer of the findings, and WebGPU refuses a pass that binds one
+  // buffer for both reading and writing
   sums: [{ name: 'sums', access: 'write', type: 'array<Point>' }, writers],
 };
 const names = Object.keys(bindings) as CheckName[];

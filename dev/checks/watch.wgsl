@@ -1,4 +1,5 @@
-// Part of an instrumented walk: notes the writer of every sum, and counts the entries that the walk takes in (see check.wgsl).
+// Part of an instrumented walk: notes the writer of every sum, and counts the entries that the walk
+// takes in (see check.wgsl).
 {{> findings}}
 
 // Entries that this thread took in, absent ones not counted.

@@ -1,11 +1,13 @@
 /**
- * The dispatch chain: a hash chain by which the host knows that every dispatch of a job ran, once, in order, with the config that the host
- * sent. Its idea is that each link is the hash of the link before it and of a config, so the host can compute the chain ahead, and a
- * dispatch can only produce its link from the one before.
+ * The dispatch chain: a hash chain by which the host knows that every dispatch of a job ran, once,
+ * in order, with the config that the host sent. Its idea is that each link is the hash of the link
+ * before it and of a config, so the host can compute the chain ahead, and a dispatch can only
+ * produce its link from the one before.
  *
- * Every job has a random first link. A dispatch checks that the link before it is there, and that its config hashes to the link that the
- * host expects; then it works and adds its own link. Otherwise it does nothing, and neither does any later dispatch, so that the first
- * missing link names the stage that failed.
+ * Every job has a random first link. A dispatch checks that the link before it is there, and that
+ * its config hashes to the link that the host expects; then it works and adds its own link.
+ * Otherwise it does nothing, and neither does any later dispatch, so that the first missing link
+ * names the stage that failed.
  */
 import { type Binding, type Kernel, kernel } from './kernel.js';
 import { type Struct, struct } from './struct.js';
@@ -24,12 +26,18 @@ export const Tail = struct('Tail', {
 /** Words of an account that many threads add to, so that they do not all wait for one word. */
 export const LANES = 32;
 
-/** Factor of a bijective mixing function: the first half of lowbias32 (Chris Wellons, "Prospecting for hash functions", 2018). */
+/**
+ * Factor of a bijective mixing function: the first half of lowbias32 (Chris Wellons, "Prospecting
+ * for hash functions", 2018).
+ */
 const FACTOR = 0x7feb352d;
 /** 2^32 divided by the golden ratio, so that zero is mixed too. */
 const STEP = 0x9e3779b9;
 
-/** Mixes a word, as a bijection. Zero does not map to zero, because unwritten memory is full of zeros. */
+/**
+ * Mixes a word, as a bijection. Zero does not map to zero, because unwritten memory is full of
+ * zeros.
+ */
 export const mix = (word: number): number => {
   const moved = word + STEP;
   const mixed = Math.imul(moved ^ (moved >>> 16), FACTOR);

@@ -17,7 +17,8 @@ export interface KernelPart {
 }
 
 /**
- * A compute shader as data: its source and its bindings, from which the WGSL declarations and the bind group layout are both made.
+ * A compute shader as data: its source and its bindings, from which the WGSL declarations and the
+ * bind group layout are both made.
  */
 export interface Kernel {
   /** Name of the kernel and of the shader's entry point. */

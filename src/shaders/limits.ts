@@ -1,14 +1,22 @@
-/** The most workgroups in one dimension of a dispatch (WebGPU's default maxComputeWorkgroupsPerDimension). */
+/**
+ * The most workgroups in one dimension of a dispatch (WebGPU's default
+ * maxComputeWorkgroupsPerDimension).
+ */
 export const MAX_GROUPS = 65535;
 
-/** Distributes workgroups over two dimensions if one has no room for them; kernels compute their index from both. */
+/**
+ * Distributes workgroups over two dimensions if one has no room for them; kernels compute their
+ * index from both.
+ */
 export const groupsFor = (items: number, perGroup: number): readonly [number, number] => {
   const groups = Math.max(1, Math.ceil(items / perGroup));
   const rows = Math.ceil(groups / MAX_GROUPS);
   return [Math.ceil(groups / rows), rows];
 };
 
-/** Least size of a buffer: WebGPU binds whole words, and at least one element of the declared type. */
+/**
+ * Least size of a buffer: WebGPU binds whole words, and at least one element of the declared type.
+ */
 export const LEAST_BUFFER_BYTES = 16;
 
 /** Alignment of uniform slices (WebGPU's default minUniformBufferOffsetAlignment). */
@@ -18,9 +26,10 @@ export const UNIFORM_ALIGNMENT = 256;
 export const STORAGE_ALIGNMENT = 256;
 
 /**
- * Returns the sizes of the buffers that a job needs besides its scratch: the buffer that it returns, with the accounts, the links of the
- * chain (one per dispatch, the first link, and one that stays empty) and the result; a mappable copy of it; a uniform slice per dispatch;
- * and two timestamps per timed pass.
+ * Returns the sizes of the buffers that a job needs besides its scratch: the buffer that it
+ * returns, with the accounts, the links of the chain (one per dispatch, the first link, and one
+ * that stays empty) and the result; a mappable copy of it; a uniform slice per dispatch; and two
+ * timestamps per timed pass.
  *
  * @param others bytes that are read back from other buffers
  */
@@ -34,6 +43,9 @@ export const jobBytes = (accounts: number, result: number, dispatches: number, t
   return { chain, resultAt, returned, times, uniforms, staging, all: returned + staging + times + uniforms };
 };
 
-/** Returns the number of items between two offsets at which a storage binding may start: 4 of 64 bytes, 8 of 96 bytes. */
+/**
+ * Returns the number of items between two offsets at which a storage binding may start: 4 of 64
+ * bytes, 8 of 96 bytes.
+ */
 export const itemsPerBindingStep = (bytes: number): number =>
   STORAGE_ALIGNMENT / Math.min(STORAGE_ALIGNMENT, bytes & -bytes);

@@ -1,6 +1,6 @@
 /**
- * A struct of u32 fields that host and shader share. The WGSL declaration and the packer come from one description, so that they always
- * agree.
+ * A struct of u32 fields that host and shader share. The WGSL declaration and the packer come from
+ * one description, so that they always agree.
  */
 export interface Struct<Field extends string> {
   readonly name: string;

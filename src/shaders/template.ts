@@ -2,7 +2,10 @@
 export type TemplateView = { readonly [name: string]: TemplateValue };
 export type TemplateValue = string | number | boolean | TemplateView | readonly TemplateView[];
 
-/** A parsed Mustache template, text and tags in turn. The build parses templates (scripts/templates/). */
+/**
+ * A parsed Mustache template, text and tags in turn. The build parses templates
+ * (scripts/templates/).
+ */
 export type Template = readonly TemplateToken[];
 export type TemplateToken =
   | string
@@ -11,8 +14,9 @@ export type TemplateToken =
   | readonly [section: string, kind: '#' | '^', inner: Template];
 
 /**
- * Renders a WGSL template as Mustache does, with two differences. Nothing is escaped, as WGSL is no HTML. An unknown name is an error, where
- * Mustache would leave a gap with which a shader may still compile.
+ * Renders a WGSL template as Mustache does, with two differences. Nothing is escaped, as WGSL is no
+ * HTML. An unknown name is an error, where Mustache would leave a gap with which a shader may still
+ * compile.
  *
  * @param partials templates for `{{> name}}`
  * @throws Error if a variable, section or partial of the template is missing

@@ -13,7 +13,8 @@ export interface Decomposition {
 }
 
 /**
- * CPU reference of wgsl/msm/decompose.wgsl: the same window rows by the textbook's signed-digit recoding, with a carry from window to window.
+ * CPU reference of wgsl/msm/decompose.wgsl: the same window rows by the textbook's signed-digit
+ * recoding, with a carry from window to window.
  *
  * @returns the entries of all window rows
  */
@@ -38,8 +39,9 @@ export const decompose = (
           const radix = 1n << BigInt(width);
           let digit = rest % radix;
           rest /= radix;
-          // As in the shader, the top bit of a window before the carry decides the sign: a window of 2^(w-1) - 1 that receives a carry
-          // stays at +2^(w-1), and larger values become negative.
+          // As in the shader, the top bit of a window before the carry decides the sign: a window
+          // of 2^(w-1) - 1 that receives a carry stays at +2^(w-1), and larger values become
+          // negative.
           const bit = t * blockBits + j * windowBits;
           const receivedCarry = bit > 0 && ((whole >> BigInt(bit - 1)) & 1n) === 1n;
           if (digit * 2n > radix || (digit * 2n === radix && !receivedCarry)) {
@@ -52,7 +54,7 @@ export const decompose = (
           entries[at + 1] = (firstBase + (picks?.[i] ?? i)) * tables + t + (digit < 0n !== negated ? NEGATE : 0);
         }
       }
-      if (rest !== 0n) throw new RangeError(`scalar ${i} does not fit ${blocks} pieces of ${blockBits} bits`);
+      if (rest !== 0n) throw new RangeError(`scalar ${i} does not fit ${blocks} blocks of ${blockBits} bits`);
     }
   });
   return entries;

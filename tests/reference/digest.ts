@@ -1,4 +1,7 @@
-/** CPU reference of wgsl/msm/digest.wgsl and of the digests of decompose, by the definitions: all sums modulo 2^32, in BigInt. */
+/**
+ * CPU reference of wgsl/msm/digest.wgsl and of the digests of decompose, by the definitions: all
+ * sums modulo 2^32, in BigInt.
+ */
 const low = (value: bigint): bigint => value & 0xffffffffn;
 
 const mixed = (word: bigint): bigint => {

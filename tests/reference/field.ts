@@ -18,8 +18,8 @@ import { type Word, WordLine, type WordProgram } from '../../src/field/word-line
 import { runStraightLine } from './straight-line.js';
 
 /**
- * CPU reference of wgsl/field/field.wgsl and wgsl/field/inverse.wgsl. It runs the same programs and throws where the 32-bit integers of the
- * shader would overflow, which a shader cannot report.
+ * CPU reference of wgsl/field/field.wgsl and wgsl/field/inverse.wgsl. It runs the same programs and
+ * throws where the 32-bit integers of the shader would overflow, which a shader cannot report.
  */
 
 /** Roundings of a carry: as floats round, and the worst that the bounds allow. */
@@ -45,7 +45,10 @@ const run = ({ program, result }: Limbs, inputs: Record<string, number>, roundin
   return result.map((name) => values.get(name) as number);
 };
 
-/** Returns a·b·R⁻¹ − c on limbs, of a loose a, a tight b and a canonical c; without b the square of a tight a. */
+/**
+ * Returns a·b·R⁻¹ − c on limbs, of a loose a, a tight b and a canonical c; without b the square of
+ * a tight a.
+ */
 export const productLimbs = (
   m: Modulus,
   a: readonly number[],
@@ -66,7 +69,10 @@ type Values = Record<string, bigint>;
 const dot4U8Packed = (a: bigint, b: bigint): bigint =>
   [0n, 8n, 16n, 24n].reduce((total, at) => total + ((a >> at) & 255n) * ((b >> at) & 255n), 0n);
 
-/** Runs the WGSL text of a program as the shader does, and throws where a value exceeds its stated bound. */
+/**
+ * Runs the WGSL text of a program as the shader does, and throws where a value exceeds its stated
+ * bound.
+ */
 const runWords = ({ program, result }: WordProgram, inputs: Readonly<Record<string, number>>): number[] => {
   const values: Values = Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, BigInt(value)]));
   const evaluate = ({ wgsl, most, wraps }: Word): bigint => {
@@ -114,8 +120,8 @@ const finished = (m: Modulus, d: readonly number[], sign: 1 | -1, rounding: Roun
 };
 
 /**
- * Returns (a·R)⁻¹·R² mod p, the inverse in Montgomery form: within p of 0, or for products of words, which do not round, below 2p. The
- * inverse of 0 is 0 or p.
+ * Returns (a·R)⁻¹·R² mod p, the inverse in Montgomery form: within p of 0, or for products of
+ * words, which do not round, below 2p. The inverse of 0 is 0 or p.
  */
 export const fieldInverse = (m: Modulus, a: bigint, rounding: Rounding = 'float'): bigint => {
   const k = divstepConstants(m);

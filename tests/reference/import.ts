@@ -8,7 +8,8 @@ import { writePoint } from './points.js';
  * CPU reference of wgsl/msm/import.wgsl. Converts `points` in place.
  *
  * @param scale factor of the given coordinates
- * @returns the two accounts: the first point that is not canonical, and the first point off the curve
+ * @returns the two accounts: the first point that is not canonical, and the first point off the
+ * curve
  */
 export const importPoints = (curve: CurveContext, points: Uint32Array, first: number, scale = 1n): Uint32Array => {
   const { coordinates: f, p, pointWords } = curve;

@@ -3,7 +3,9 @@ import type { CurveContext } from '../../src/curves/curve.js';
 import type { Affine } from '../../src/curves/jacobian.js';
 import { elementFromMontgomery, elementToMontgomery, readElement, writeElement } from '../../src/field/field.js';
 
-/** Reads point `index` of a buffer of stored points: x‖y in Montgomery form, (0, 0) for infinity. */
+/**
+ * Reads point `index` of a buffer of stored points: x‖y in Montgomery form, (0, 0) for infinity.
+ */
 export const readPoint = ({ coordinates: f, pointWords }: CurveContext, buffer: Uint32Array, index: number): Affine => {
   const [x, y] = [0, f.words].map((at) => readElement(f, buffer, index * pointWords + at)) as [Coordinate, Coordinate];
   return f.isZero(x) && f.isZero(y) ? null : { x: elementFromMontgomery(f, x), y: elementFromMontgomery(f, y) };

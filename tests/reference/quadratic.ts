@@ -1,4 +1,7 @@
-/** CPU reference of the products of wgsl/field/quadratic.wgsl. It runs the same programs and throws where the shader's integers would overflow. */
+/**
+ * CPU reference of the products of wgsl/field/quadratic.wgsl. It runs the same programs and throws
+ * where the shader's integers would overflow.
+ */
 import type { Modulus } from '../../src/field/modulus.js';
 import { type Part, quadraticProduct, quadraticSquare } from '../../src/field/quadratic-product.js';
 import type { Limbs } from '../../src/field/straight-line.js';

@@ -4,14 +4,18 @@ import type { ReduceShape } from '../../src/msm/stages/reduce.js';
 const lay = (runs: readonly number[][]): Uint32Array =>
   Uint32Array.from(runs.flatMap((members, key) => members.flatMap((member) => [key, member])));
 
-/** CPU reference of wgsl/msm/reduce.wgsl, by the definitions of the sums instead of index arithmetic. */
+/**
+ * CPU reference of wgsl/msm/reduce.wgsl, by the definitions of the sums instead of index
+ * arithmetic.
+ */
 export const reduce = (windows: number, shape: ReduceShape): { split: Uint32Array; bits: Uint32Array } => {
   const [high, low] = [2 ** shape.highBits, 2 ** shape.lowBits];
   const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
   const split: number[][] = [];
   const bits: number[][] = [];
   for (let j = 0; j < windows; j++) {
-    // every bucket goes to two runs: the one of its v, and the one of its u, which has a part for every 2^q values of v
+    // every bucket goes to two runs: the one of its v, and the one of its u, which has a part for
+    // every 2^q values of v
     const [byHigh, byLow] = [numbers(high).map((): number[] => []), numbers(high).map((): number[] => [])];
     for (const k of numbers(high * low)) {
       const name = j * high * low + k;

@@ -1,6 +1,9 @@
 import { ABSENT, ENTRY_WORDS } from '../../src/msm/stages/entry.js';
 
-/** CPU reference of all passes of wgsl/msm/sort.wgsl together: drops absent entries, sorts the rest stably, makes keys global. */
+/**
+ * CPU reference of all passes of wgsl/msm/sort.wgsl together: drops absent entries, sorts the rest
+ * stably, makes keys global.
+ */
 export const sort = (
   entries: Uint32Array,
   {

@@ -25,7 +25,8 @@ export interface WalkOf<Value> {
 }
 
 /**
- * Walks a stream by the three rules of wgsl/msm/walk.wgsl, a segmented reduction over values of any kind.
+ * Walks a stream by the three rules of wgsl/msm/walk.wgsl, a segmented reduction over values of any
+ * kind.
  *
  * @param add adds the value of a point reference to a sum; an empty sum is null
  */
@@ -74,8 +75,8 @@ export interface Walked {
 }
 
 /**
- * CPU reference of wgsl/msm/walk.wgsl: the rules above, with sums in Jacobian coordinates. Writes `sums` in place, as the GPU does, and only
- * keys with a present entry.
+ * CPU reference of wgsl/msm/walk.wgsl: the rules above, with sums in Jacobian coordinates. Writes
+ * `sums` in place, as the GPU does, and only keys with a present entry.
  */
 export const walk = (
   curve: CurveContext,

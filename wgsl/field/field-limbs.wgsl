@@ -1,7 +1,9 @@
-// Elements in {{limbCount}} signed limbs of {{limbBits}} bits, as u32 in two's complement, for the products of src/field/product.ts:
+// Elements in {{limbCount}} signed limbs of {{limbBits}} bits, as u32 in two's complement, for the
+// products of src/field/product.ts:
 //   Canonical  limbs in [0, 2^{{limbBits}}), value in [0, p)
 //   Tight      limbs within 2^{{limbBits}}/2 + 2^7 of 0, value within 3p of 0: results of products
-//   Loose      limbs within 2^{{limbBits}} + 2^8 of 0, value within 6p of 0: differences of two elements of one type
+//   Loose      limbs within 2^{{limbBits}} + 2^8 of 0, value within 6p of 0: differences of two
+//     elements of one type
 // src/field/product.ts proves that nothing overflows. CPU reference: tests/reference/field.ts.
 
 struct Canonical {
@@ -82,8 +84,8 @@ fn field_tighten(a: Loose) -> Tight {
 {{/tighten}}
 }
 
-// Returns ⌊a / p + shift⌋ from the top limbs. The limbs below change the quotient by less than 2^-14.9, and the rounding of three f32
-// by less than 2^-19.
+// Returns ⌊a / p + shift⌋ from the top limbs. The limbs below change the quotient by less than
+// 2^-14.9, and the rounding of three f32 by less than 2^-19.
 fn field_quotient(a: Tight, shift: f32) -> u32 {
   let top = {{topLimbs}};
   return bitcast<u32>(i32(floor(f32(bitcast<i32>(top)) * {{perModulus}} + shift)));
@@ -101,7 +103,8 @@ fn field_less(a: Tight, k: u32) -> Canonical {
   return Canonical({{#chain}}{{^last}}c{{i}}, {{/last}}{{/chain}}s{{lastLimb}});
 }
 
-// Returns the number in [0, p) that is congruent to a. The first quotient is one too large if a is less than 2^-13·p below it.
+// Returns the number in [0, p) that is congruent to a. The first quotient is one too large if a is
+// less than 2^-13·p below it.
 fn field_canonical(a: Tight) -> Canonical {
   var k = field_quotient(a, {{margin}});
   var r: Canonical;
@@ -115,8 +118,8 @@ fn field_canonical(a: Tight) -> Canonical {
   return r;
 }
 
-// Returns the words of a number in [0, (1 + 2^-13)·p) that is congruent to a, for elements that are multiplied but never compared. It is
-// the canonical number if the words have no room for more.
+// Returns the words of a number in [0, (1 + 2^-13)·p) that is congruent to a, for elements that are
+// multiplied but never compared. It is the canonical number if the words have no room for more.
 fn field_pack_any(a: Tight) -> Packed {
 {{#roomInWords}}
   return field_pack(field_less(a, field_quotient(a, -{{margin}})));
@@ -126,8 +129,8 @@ fn field_pack_any(a: Tight) -> Packed {
 {{/roomInWords}}
 }
 
-// Returns 3·a + b. For products it is within 4p of 0, which is more than the bound of Tight. Its products with elements within 4p are at
-// most 16·p², and 18·p² is allowed.
+// Returns 3·a + b. For products it is within 4p of 0, which is more than the bound of Tight. Its
+// products with elements within 4p are at most 16·p², and 18·p² is allowed.
 fn field_triple_plus(a: Tight, b: Tight) -> Tight {
   return field_tighten(Loose(
 {{#limbs}}
@@ -145,7 +148,8 @@ fn field_minus_twice(a: Tight, b: Tight) -> Tight {
 }
 {{#held}}
 
-// The constants of products, in a variable, because SwiftShader is slow at literals (src/field/held.ts).
+// The constants of products, in a variable, because SwiftShader is slow at literals
+// (src/field/held.ts).
 struct Held {
 {{#constants}}
   {{name}}: {{type}},

@@ -1,7 +1,7 @@
-// Elements in {{wordCount}} words, for the products of src/field/product-unsigned.ts and product-dot4.ts (Montgomery 1985). Every value is below 2p,
-// and R is at least 4p, so that the product of any two elements is below 2p again. The types of field-limbs.wgsl are one type here. Sums
-// are computed in words with carries.
-// CPU reference of the products: tests/reference/field.ts.
+// Elements in {{wordCount}} words, for the products of src/field/product-unsigned.ts and
+// product-dot4.ts (Montgomery 1985). Every value is below 2p, and R is at least 4p, so that the
+// product of any two elements is below 2p again. The types of field-limbs.wgsl are one type here.
+// Sums are computed in words with carries. CPU reference of the products: tests/reference/field.ts.
 
 struct Words {
 {{#words}}
@@ -102,7 +102,8 @@ fn field_canonical(a: Tight) -> Canonical {
   return words_reduced(a, Words({{modulus}}));
 }
 
-// Packs an element that is multiplied but never compared: any value whose words fit the memory format.
+// Packs an element that is multiplied but never compared: any value whose words fit the memory
+// format.
 fn field_pack_any(a: Tight) -> Packed {
 {{#roomInWords}}
   return field_pack(a);

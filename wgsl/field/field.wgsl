@@ -1,12 +1,14 @@
 // Arithmetic modulo the {{fieldBits}}-bit prime {{modulusHex}}.
 //
-// Elements are in Montgomery form (Montgomery 1985). In memory they are Packed: little-endian words, canonical. The kind of product decides how
-// registers hold them: field-limbs.wgsl and field-words.wgsl have the same functions. The types state how far a value may be from the
+// Elements are in Montgomery form (Montgomery 1985). In memory they are Packed: little-endian
+// words, canonical. The kind of product decides how registers hold them: field-limbs.wgsl and
+// field-words.wgsl have the same functions. The types state how far a value may be from the
 // canonical one, so that a sum that is too large for a product does not compile:
 //   Canonical  in [0, p)
 //   Tight      results of products
 //   Loose      sums and differences of two elements of one type
-// Elements are structs and not arrays: nothing here is indexed dynamically, so everything can be in registers.
+// Elements are structs and not arrays: nothing here is indexed dynamically, so everything can be in
+// registers.
 
 {{> packed}}
 
@@ -18,7 +20,8 @@ fn packed_is_canonical(a: Packed) -> bool {
   return b{{lastWord}};
 }
 
-// Returns p - a if `negate`, else a, on words: a fifth of the cost of unpacking, negating and packing. 0 stays 0.
+// Returns p - a if `negate`, else a, on words: a fifth of the cost of unpacking, negating and
+// packing. 0 stays 0.
 fn packed_negated(a: Packed, negate: bool) -> Packed {
 {{#modulusWords}}
   let b{{i}} = {{word}} + {{#first}}0u{{/first}}{{^first}}c{{previous}}{{/first}};

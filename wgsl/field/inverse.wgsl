@@ -1,6 +1,7 @@
-// Inversion in F_p by batches of {{batchBits}} divsteps (Bernstein and Yang 2019). src/field/divsteps.ts explains the bounds; the CPU
-// reference in tests/reference/field.ts checks them at run time.
-// The number of steps is constant: {{batches}} batches for every input. The inverse of 0 is 0.
+// Inversion in F_p by batches of {{batchBits}} divsteps (Bernstein and Yang 2019).
+// src/field/divsteps.ts explains the bounds; the CPU reference in tests/reference/field.ts checks
+// them at run time. The number of steps is constant: {{batches}} batches for every input. The
+// inverse of 0 is 0.
 
 // Signed numbers in limbs of {{batchBits}} bits. f and g are shorter than d and e.
 struct Short {
@@ -15,7 +16,8 @@ struct Wide {
 {{/wideLimbs}}
 }
 
-// A row (u, v) of the matrix of a batch is packed as u + v·2^16, so that rows are added, subtracted and doubled as words. Entries lie in (-2^{{batchBits}}, 2^{{batchBits}}].
+// A row (u, v) of the matrix of a batch is packed as u + v·2^16, so that rows are added, subtracted
+// and doubled as words. Entries lie in (-2^{{batchBits}}, 2^{{batchBits}}].
 fn row_left(row: u32) -> u32 {
   let low = row & 65535u;
   return low - select(0u, 65536u, low > 32768u);
@@ -55,7 +57,8 @@ fn apply_to_wide(u: u32, v: u32, q: u32, r: u32, d: Wide, e: Wide) -> WidePair {
 {{/applyWide}}
 }
 
-// The rows of all batches. f and g need them at once, d and e can wait; one pair after the other takes half of the registers.
+// The rows of all batches. f and g need them at once, d and e can wait; one pair after the other
+// takes half of the registers.
 var<private> matrices: array<vec2<u32>, {{batches}}>;
 
 fn short_from(a: Canonical) -> Short {
@@ -67,7 +70,8 @@ fn short_from(a: Canonical) -> Short {
 {{/toShort}}
 }
 
-// Returns sign·d minus a multiple of p, as an element: the nearest one, or for nonnegative elements the one below.
+// Returns sign·d minus a multiple of p, as an element: the nearest one, or for nonnegative elements
+// the one below.
 fn wide_finish(d: Wide, sign: u32) -> Tight {
   let k = bitcast<u32>(i32(floor(f32(bitcast<i32>(sign)) * (({{wideTop}}) * {{perWideModulus}}) + {{nearest}})));
 {{#finish}}
@@ -83,8 +87,9 @@ fn wide_finish(d: Wide, sign: u32) -> Tight {
 {{/fromWide}}
 }
 
-// 0, which entry points write in a way that compilers cannot see through. Some compilers, FXC among them, unroll every loop with a constant
-// number of turns, and the body of this loop is the largest of all.
+// 0, which entry points write in a way that compilers cannot see through. Some compilers, FXC among
+// them, unroll every loop with a constant number of turns, and the body of this loop is the largest
+// of all.
 var<private> unseen_zero: u32;
 
 fn field_inverse(a: Tight) -> Tight {
@@ -93,7 +98,8 @@ fn field_inverse(a: Tight) -> Tight {
   var zeta = 0xffffffffu; // -(delta + 1/2), to begin with -1
   let batches = {{batches}}u + unseen_zero;
   for (var batch = 0u; batch < batches; batch++) {
-    // The low limbs, times 2 to the steps done: f0 doubles where g0 would be halved, and g0 is looked at a bit higher.
+    // The low limbs, times 2 to the steps done: f0 doubles where g0 would be halved, and g0 is
+    // looked at a bit higher.
     var f0 = f.l0;
     var g0 = g.l0;
     var top = 1u;         // the row (1, 0)
@@ -104,7 +110,8 @@ fn field_inverse(a: Tight) -> Tight {
     var bit = 1u;
     for (var group = 0u; group < {{stepGroups}}u; group++) {
 {{#steps}}
-    // g odd and delta > 0: (f, g) becomes (g, g - f), else g becomes g + (g odd ? f : 0); then g is halved
+    // g odd and delta > 0: (f, g) becomes (g, g - f), else g becomes g + (g odd ? f : 0); then g is
+    // halved
     odd = select(0u, 1u, (g0 & bit) != 0u);
     swap = select(0u, odd, bitcast<i32>(zeta) < 0);
     times = odd - swap - swap;

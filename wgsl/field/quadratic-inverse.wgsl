@@ -1,4 +1,5 @@
-// Inversion of pairs: 1 / (c0 + c1·u) = (c0 - c1·u) / (c0² - ({{nonResidue}})·c1²), by one inversion in the prime field. The inverse of 0 is 0.
+// Inversion of pairs: 1 / (c0 + c1·u) = (c0 - c1·u) / (c0² - ({{nonResidue}})·c1²), by one
+// inversion in the prime field. The inverse of 0 is 0.
 {{primeInverse}}
 {{#inLimbs}}
 

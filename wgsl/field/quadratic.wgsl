@@ -1,6 +1,7 @@
-// Arithmetic in the field of p² elements, pairs c0 + c1·u with u² = {{nonResidue}}. It has the same functions as field.wgsl, so that all stages are
-// the same. The functions of the prime field are below, under the names Prime and prime_. In memory c0 comes before c1.
-// CPU reference: tests/reference/quadratic.ts.
+// Arithmetic in the field of p² elements, pairs c0 + c1·u with u² = {{nonResidue}}. It has the same
+// functions as field.wgsl, so that all stages are the same. The functions of the prime field are
+// below, under the names Prime and prime_. In memory c0 comes before c1. CPU reference:
+// tests/reference/quadratic.ts.
 {{primeField}}
 
 {{> packed}}
@@ -111,8 +112,9 @@ fn times_non_residue(a: PrimeWords) -> PrimeWords {
   return {{multiple}};
 }
 
-// Karatsuba multiplication with one product in a loop, because compilers inline every call: a0·b0, (a0 + a1)·(b0 + b1), a1·b1. The next
-// operands replace the previous ones, so that few values are live. `turns` is 3, which compilers cannot know: below 2p the topmost bit is 0.
+// Karatsuba multiplication with one product in a loop, because compilers inline every call: a0·b0,
+// (a0 + a1)·(b0 + b1), a1·b1. The next operands replace the previous ones, so that few values are
+// live. `turns` is 3, which compilers cannot know: below 2p the topmost bit is 0.
 fn field_mul(a: Words, b: Words) -> Words {
   let turns = 3u + (a.c0.w{{lastWordOfAll}} >> 31u);
   var left = a.c0;

@@ -1,19 +1,24 @@
-// decompose: recodes scalars to signed digits (signed-digit recoding; Booth 1951). One thread per scalar.
+// decompose: recodes scalars to signed digits (signed-digit recoding; Booth 1951). One thread per
+// scalar.
 //
-// A scalar is reduced modulo the group order r. Where r is the order of the whole curve, s·P = (r - s)·(-P), and the shorter of the two
-// scalars is used. It is cut into blocks, one for each table of the bases (Lim and Lee 1994), and a block into windows of c bits, the last of which
-// may be narrower. The digit of the w bits from bit b on is
+// A scalar is reduced modulo the group order r. Where r is the order of the whole curve, s·P = (r -
+// s)·(-P), and the shorter of the two scalars is used. It is cut into blocks, one for each table of
+// the bases (Lim and Lee 1994), and a block into windows of c bits, the last of which may be
+// narrower. The digit of the w bits from bit b on is
 //   d = bits(b .. b+w-1) + bit(b-1) - 2^w · bit(b+w-1),
-// in [-2^(w-1), 2^(w-1)]. A window lends its own top bit to the next window, so that no carry runs through the windows and each digit is
-// computed alone. Σ d · 2^b is the scalar as long as the top bit of the topmost window is 0.
+// in [-2^(w-1), 2^(w-1)]. A window lends its own top bit to the next window, so that no carry runs
+// through the windows and each digit is computed alone. Σ d · 2^b is the scalar as long as the top
+// bit of the topmost window is 0.
 //
-// Window j of vector v has window row v·T + j; only the rows of one group are written. A row has room for every block of as many scalars
-// as the longest vector has. Digit d of block t of scalar i becomes entry i·blocks + t, with key |d| - 1 and a point reference to table t of
-// its base, negated where d < 0. A zero digit, or a scalar that a shorter vector lacks, becomes an absent entry, which the sort drops.
+// Window j of vector v has window row v·T + j; only the rows of one group are written. A row has
+// room for every block of as many scalars as the longest vector has. Digit d of block t of scalar i
+// becomes entry i·blocks + t, with key |d| - 1 and a point reference to table t of its base,
+// negated where d < 0. A zero digit, or a scalar that a shorter vector lacks, becomes an absent
+// entry, which the sort drops.
 //
-// The digest of every scalar as it was read, with its index and its base, goes to one account, which the host compares with its own
-// digest. The digest of every present entry, with the key that the sort will give it, goes to another account, which is compared with
-// what the walks take in.
+// The digest of every scalar as it was read, with its index and its base, goes to one account,
+// which the host compares with its own digest. The digest of every present entry, with the key that
+// the sort will give it, goes to another account, which is compared with what the walks take in.
 // Host: src/msm/stages/decompose.ts. CPU reference: tests/reference/decompose.ts.
 {{structs}}
 {{entry}}
@@ -64,7 +69,8 @@ fn decompose(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgrou
   }
   add_to_account(config.scalars_account, thread, mix(digest));
 
-  // 2^{{scalarStorageBits}} is less than {{reductionLimit}} times the order: subtract 2^k times the order if it fits, from the largest k down
+  // 2^{{scalarStorageBits}} is less than {{reductionLimit}} times the order: subtract 2^k times the
+  // order if it fits, from the largest k down
 {{#reductions}}
   {
     // order · 2^{{k}}

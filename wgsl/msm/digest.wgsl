@@ -1,6 +1,7 @@
-// digest: hashes the contents of a buffer to one word, the sum of the digests of its items. The digest of an item depends on its index and
-// all of its words. The host compares the digest of uploaded points with its own, and that of resident bases with an earlier one.
-// One thread per item.
+// digest: hashes the contents of a buffer to one word, the sum of the digests of its items. The
+// digest of an item depends on its index and all of its words. The host compares the digest of
+// uploaded points with its own, and that of resident bases with an earlier one. One thread per
+// item.
 // Host: src/msm/stages/digest.ts. CPU reference: tests/reference/digest.ts.
 {{structs}}
 {{bindings}}

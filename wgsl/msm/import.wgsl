@@ -1,9 +1,11 @@
 // import: converts public bytes to resident bases, in place. One thread per point.
 //
-// A point arrives as x then y, each as the little-endian words of a number, and leaves in Montgomery form (Montgomery 1985). The input may
-// be in a Montgomery form of another radix; `entry` in the config is the factor that brings it into ours. Infinity is all zeros in
-// both forms. Two accounts receive the smallest index of a point with a coordinate >= p, and the smallest index of a point off the
-// curve, each as 0xffffffff minus the index, or 0 if there is none. Such points become infinity.
+// A point arrives as x then y, each as the little-endian words of a number, and leaves in
+// Montgomery form (Montgomery 1985). The input may be in a Montgomery form of another radix;
+// `entry` in the config is the factor that brings it into ours. Infinity is all zeros in both
+// forms. Two accounts receive the smallest index of a point with a coordinate >= p, and the
+// smallest index of a point off the curve, each as 0xffffffff minus the index, or 0 if there is
+// none. Such points become infinity.
 // Host: src/msm/stages/import.ts. CPU reference: tests/reference/import.ts.
 {{structs}}
 {{> field}}
@@ -30,9 +32,11 @@ fn import_points(
     points[i] = point_infinity();
     return;
   }
-  // One product in a loop instead of five in a row, because compilers inline every call and this code runs once. The number of turns is
-  // hidden from compilers, as some would unroll the loop. The branches are a chain of ifs, which all compilers translate alike. Only
-  // `carried` is kept from one turn to the next; the coordinates stay in `points`, in Montgomery form from their turn on.
+  // One product in a loop instead of five in a row, because compilers inline every call and this
+  // code runs once. The number of turns is hidden from compilers, as some would unroll the loop.
+  // The branches are a chain of ifs, which all compilers translate alike. Only `carried` is kept
+  // from one turn to the next; the coordinates stay in `points`, in Montgomery form from their turn
+  // on.
   let entry = Packed({{#entry}}vec4<u32>({{vector}}), {{/entry}});
   var carried = field_tighten(canonical_loose(field_unpack(entry)));
   var equation = true;

@@ -1,11 +1,14 @@
-// partition: decides how every walk over a group of windows is cut. One thread; a few dozen integers.
+// partition: decides how every walk over a group of windows is cut. One thread; a few dozen
+// integers.
 //
-// The number E of entries in the sorted stream is known only on the GPU. The stream is cut into N tasks of equal length, whatever the
-// buckets are: task t owns the entries from t·q + min(t, r) to (t+1)·q + min(t+1, r), with q = ⌊E / N⌋ and r = E mod N. The walk is a
-// segmented reduction, so a run that a cut divides is completed by the next walk: a walk of N tasks leaves 2N carries, which are the entries of the
-// next level. The number of tasks falls by a factor of SHRINK a level, down to one task. The shapes of the walks of the reduction come from the
-// host. E goes to an account, from which the host derives the speed of the device. Every level has a digest, so that a walk executes the
-// level that was written here or nothing.
+// The number E of entries in the sorted stream is known only on the GPU. The stream is cut into N
+// tasks of equal length, whatever the buckets are: task t owns the entries from t·q + min(t, r) to
+// (t+1)·q + min(t+1, r), with q = ⌊E / N⌋ and r = E mod N. The walk is a segmented reduction, so a
+// run that a cut divides is completed by the next walk: a walk of N tasks leaves 2N carries, which
+// are the entries of the next level. The number of tasks falls by a factor of SHRINK a level, down
+// to one task. The shapes of the walks of the reduction come from the host. E goes to an account,
+// from which the host derives the speed of the device. Every level has a digest, so that a walk
+// executes the level that was written here or nothing.
 // Host: src/msm/stages/partition.ts. CPU reference: tests/reference/partition.ts.
 {{structs}}
 {{> hash_chain}}

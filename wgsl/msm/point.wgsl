@@ -1,4 +1,5 @@
-// A point in memory: affine, with coordinates in Montgomery form. Infinity is (0, 0), which is on no curve with b other than 0.
+// A point in memory: affine, with coordinates in Montgomery form. Infinity is (0, 0), which is on
+// no curve with b other than 0.
 struct Point {
   x: Packed,
   y: Packed,

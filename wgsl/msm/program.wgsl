@@ -1,12 +1,14 @@
-// program: runs a program of field operations on every point when bases are loaded, for operations that are too rare to have a kernel of
-// their own: computing y of a compressed point, mapping a point from another curve model, testing membership of the subgroup. One thread
-// per point.
+// program: runs a program of field operations on every point when bases are loaded, for operations
+// that are too rare to have a kernel of their own: computing y of a compressed point, mapping a
+// point from another curve model, testing membership of the subgroup. One thread per point.
 //
-// A program is a list of words. Bits 0 to 3 of a word are the operation, 4 to 9 the register that is written, 10 to 15 the first operand,
-// 16 to 21 the second, and 22 and up how often the first is squared before; of a CONSTANT, bits 16 and up are its index. Registers hold
-// elements as memory does, canonical. Registers 0 and 1 begin as x and y of the point. All threads execute the same steps.
-// Points that are infinity or have a coordinate >= p stay as they are, and the import reports them.
-// A point that fails a requirement is reported as the import does, in an account of its own.
+// A program is a list of words. Bits 0 to 3 of a word are the operation, 4 to 9 the register that
+// is written, 10 to 15 the first operand, 16 to 21 the second, and 22 and up how often the first is
+// squared before; of a CONSTANT, bits 16 and up are its index. Registers hold elements as memory
+// does, canonical. Registers 0 and 1 begin as x and y of the point. All threads execute the same
+// steps. Points that are infinity or have a coordinate >= p stay as they are, and the import
+// reports them. A point that fails a requirement is reported as the import does, in an account of
+// its own.
 // Host: src/msm/stages/program.ts. CPU reference: tests/reference/program.ts.
 {{structs}}
 {{> field}}
@@ -18,7 +20,8 @@
 const {{name}} = {{kind}}u;
 {{/kinds}}
 
-// Returns the parity that tells an element from its negative. Encodings that compare sizes pass twice the element.
+// Returns the parity that tells an element from its negative. Encodings that compare sizes pass
+// twice the element.
 fn is_odd(a: Packed) -> bool {
 {{#pairs}}
   let second = packed_second(a);
@@ -48,7 +51,8 @@ fn run_program(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgr
     let step = program[at];
     let kind = step & 15u;
     let target_register = (step >> 4u) & 63u;
-    // One read per operand and one write: a chip that keeps the array in registers selects by comparisons at every access.
+    // One read per operand and one write: a chip that keeps the array in registers selects by
+    // comparisons at every access.
     let first = registers[(step >> 10u) & 63u];
     // clamped, as the field of a CONSTANT is no register
     let second = registers[min((step >> 16u) & 63u, {{lastRegister}}u)];

@@ -1,17 +1,18 @@
-// reduce: from bucket sums to the weighted sums of the windows, W_j = Σ k·B_(j,k) over k, as two more walks. This is the step of the
-// bucket method that is usually a running sum (Bernstein, Doumen, Lange, Oosterwijk 2012), in a form without serial chains. The shader
-// only lays out the streams of the walks, one thread per entry; walk.wgsl does all additions.
+// reduce: from bucket sums to the weighted sums of the windows, W_j = Σ k·B_(j,k) over k, as two
+// more walks. This is the step of the bucket method that is usually a running sum (Bernstein,
+// Doumen, Lange, Oosterwijk 2012), in a form without serial chains. The shader only lays out the
+// streams of the walks, one thread per entry; walk.wgsl does all additions.
 //
 // Write k - 1 = v·2^q + u with u < 2^q and v < 2^h (h + q = c - 1, h = q or q + 1). Then
 //   W_j = 2^q · Σ v·H_v + Σ u·L_u + Σ H_v,   H_v = Σ B over u,   L_u = Σ B over v.
-// First walk ("split"): the 2^h sums H_v, and the L_u in 2^h parts of as many buckets (two parts each where h > q). Each bucket is added
-// twice.
-// Second walk ("bits"): Σ v·H_v = Σ 2^i · (Σ of the H_v with bit i of v set) over the bits i, and likewise for the L_u. With the sum of
-// those H_v whose top bit is not set these are h + q + 1 = c sums a window. The host weights them with powers of two while it combines
-// the windows by Horner's rule.
-// No method takes fewer additions than two per bucket (docs/performance.md).
-// All runs of a walk have the same length, and each run is one task, so that no run is cut.
-// The digests of all entries go to an account, as those of decompose do.
+// First walk ("split"): the 2^h sums H_v, and the L_u in 2^h parts of as many buckets (two parts
+// each where h > q). Each bucket is added twice. Second walk ("bits"): Σ v·H_v = Σ 2^i · (Σ of the
+// H_v with bit i of v set) over the bits i, and likewise for the L_u. With the sum of those H_v
+// whose top bit is not set these are h + q + 1 = c sums a window. The host weights them with powers
+// of two while it combines the windows by Horner's rule. No method takes fewer additions than two
+// per bucket (docs/performance.md). All runs of a walk have the same length, and each run is one
+// task, so that no run is cut. The digests of all entries go to an account, as those of decompose
+// do.
 // Host: src/msm/stages/reduce.ts. CPU reference: tests/reference/reduce.ts.
 {{structs}}
 {{entry}}

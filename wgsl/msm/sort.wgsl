@@ -1,13 +1,16 @@
-// sort: sorts the entries of every window of a group by key. Least-significant-digit radix sort, stable and without atomics: the same input
-// gives the same permutation on every run, and the time does not depend on how the points fall into buckets.
+// sort: sorts the entries of every window of a group by key. Least-significant-digit radix sort,
+// stable and without atomics: the same input gives the same permutation on every run, and the time
+// does not depend on how the points fall into buckets.
 //
-// The stream consists of window rows of n entries. A pass sorts each row by {{radixBits}} or fewer bits of the key, in three dispatches
-// (Merrill and Grimshaw 2011, "High performance and scalable radix sorting", in its simplest form):
+// The stream consists of window rows of n entries. A pass sorts each row by {{radixBits}} or fewer
+// bits of the key, in three dispatches (Merrill and Grimshaw 2011, "High performance and scalable
+// radix sorting", in its simplest form):
 //   sort_count    counts the digits of each tile of a row; a tile is the share of one workgroup,
 //   sort_scan     turns the counts of a window into positions, one workgroup per window,
 //   sort_scatter  moves the entries of each tile to their positions.
-// A thread takes {{perThread}} consecutive entries and counts them in a column of its own, so that no counter is shared.
-// The first pass drops absent entries (zero digits). The last pass closes the gaps between the rows and makes the keys global.
+// A thread takes {{perThread}} consecutive entries and counts them in a column of its own, so that
+// no counter is shared. The first pass drops absent entries (zero digits). The last pass closes the
+// gaps between the rows and makes the keys global.
 // Host: src/msm/stages/sort.ts. CPU reference: tests/reference/sort.ts.
 {{structs}}
 {{entry}}
@@ -39,7 +42,8 @@ fn digit(key: u32) -> u32 {
   return (key >> config.shift) & config.mask;
 }
 
-// Returns the number of entries of a row that this pass reads: n in the first pass, the present ones in later passes.
+// Returns the number of entries of a row that this pass reads: n in the first pass, the present
+// ones in later passes.
 fn row_length(window: u32) -> u32 {
   if (config.first_pass == 1u) {
     return config.row_length;
@@ -122,7 +126,8 @@ fn sort_scan(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_
 
 // Position of the first entry of each bin of this tile.
 var<workgroup> bases: array<u32, BINS>;
-// Entries of the windows before this one, summed by each thread over its share, because a batch has many windows.
+// Entries of the windows before this one, summed by each thread over its share, because a batch has
+// many windows.
 var<workgroup> in_front: array<u32, THREADS>;
 
 @compute @workgroup_size({{threads}})

@@ -1,11 +1,15 @@
-// tables: computes for every base P the points P, 2^s·P, 2^2s·P …, once, when bases are loaded (Lim and Lee 1994). Table t of base i is at index
-// i·tables + t of the resident buffer, in Montgomery form as the import leaves points; infinity is all zeros. Two kernels:
+// tables: computes for every base P the points P, 2^s·P, 2^2s·P …, once, when bases are loaded (Lim
+// and Lee 1994). Table t of base i is at index i·tables + t of the resident buffer, in Montgomery
+// form as the import leaves points; infinity is all zeros. Two kernels:
 //   tables_spread  moves imported points, which are contiguous, to their places as table 0,
-//   tables_double  doubles one table a number of times, into another table or in place; the host cuts s into dispatches of bounded length.
-// Doublings are in modified Jacobian coordinates (Cohen, Miyaji, Ono 1998): (X : Y : Z) with x = X/Z², y = Y/Z³, and a·Z⁴ beside them
-// where a is not 0. These have no exceptional case. Z = 0 is infinity; doubling leads there from Y = 0, which points of order 2 and stored
-// infinity have; and as the inverse of 0 is 0, infinity is stored as zeros again. They need one inversion per point at the end, where affine
-// doublings would need three more products each, a share of an inversion, and memory for many points at a time.
+//   tables_double  doubles one table a number of times, into another table or in place; the host
+//     cuts s into dispatches of bounded length.
+// Doublings are in modified Jacobian coordinates (Cohen, Miyaji, Ono 1998): (X : Y : Z) with x =
+// X/Z², y = Y/Z³, and a·Z⁴ beside them where a is not 0. These have no exceptional case. Z = 0 is
+// infinity; doubling leads there from Y = 0, which points of order 2 and stored infinity have; and
+// as the inverse of 0 is 0, infinity is stored as zeros again. They need one inversion per point at
+// the end, where affine doublings would need three more products each, a share of an inversion, and
+// memory for many points at a time.
 // Host: src/msm/stages/tables.ts. CPU reference: tests/reference/tables.ts.
 {{structs}}
 {{> field}}
@@ -40,7 +44,8 @@ fn tables_double(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_work
   var y = field_tighten(canonical_loose(field_unpack(point.y)));
   var z = field_one();
   var az4 = Tight({{aLimbs}});
-  // One product in a loop, because the instruction cache of a GPU has no room for more: x², y², (2·y²)², 2x·2y², 2y·z, m² and so x, m·(s - x) and so y, and where a is not 0 a·z⁴.
+  // One product in a loop, because the instruction cache of a GPU has no room for more: x², y²,
+  // (2·y²)², 2x·2y², 2y·z, m² and so x, m·(s - x) and so y, and where a is not 0 a·z⁴.
   for (var step = 0u; step < config.doublings; step++) {
     var m = x;
     var yy2 = y;

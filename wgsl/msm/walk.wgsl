@@ -1,30 +1,38 @@
-// walk (the stream walker): sums the points of each run of equal keys in a sorted stream. It is the bucket accumulation of Pippenger's
-// method by segmented reduction (Pippenger 1976; Blelloch 1993, "Prefix sums and their applications").
+// walk (the stream walker): sums the points of each run of equal keys in a sorted stream. It is the
+// bucket accumulation of Pippenger's method by segmented reduction (Pippenger 1976; Blelloch 1993,
+// "Prefix sums and their applications").
 //
-// The stream is cut into tasks (see partition.wgsl). A thread advances up to SLOTS tasks together. In each step every slot does one
-// affine addition, and the additions of a step share one field inversion by Montgomery's batch inversion (Montgomery 1987): forward
-// over the slots go the products of the denominators, then one inversion, then backward over the slots the single inverses and the
-// sums. The prefix products are in private or in workgroup memory.
+// The stream is cut into tasks (see partition.wgsl). A thread advances up to SLOTS tasks together.
+// In each step every slot does one affine addition, and the additions of a step share one field
+// inversion by Montgomery's batch inversion (Montgomery 1987): forward over the slots go the
+// products of the denominators, then one inversion, then backward over the slots the single
+// inverses and the sums. The prefix products are in private or in workgroup memory.
 //
 // Each sum has one writer (docs/architecture.md has the proof):
 //   1. A run that begins and ends inside one task is written to `sums[key]` by that task alone.
-//   2. Any other run leaves task t as a carry. Carry 2t (carry-in, the head) is for the run that was open when the task began,
-//      carry 2t + 1 (carry-out, the tail) for a run that began here and is open at the end. The neighbouring keys say which runs are open.
-//   3. Every task writes both carries. An absent head has the first key of the task, an absent tail the last key, and an empty task the
-//      key before it. So the carries are a stream sorted by key, and this walk again combines them.
-// A run without a present entry writes nothing. Infinity, stored as (0, 0), is a value and not absence.
+//   2. Any other run leaves task t as a carry. Carry 2t (carry-in, the head) is for the run that
+//      was open when the task began, carry 2t + 1 (carry-out, the tail) for a run that began here
+//      and is open at the end. The neighbouring keys say which runs are open.
+//   3. Every task writes both carries. An absent head has the first key of the task, an absent tail
+//      the last key, and an empty task the key before it. So the carries are a stream sorted by
+//      key, and this walk again combines them.
+// A run without a present entry writes nothing. Infinity, stored as (0, 0), is a value and not
+// absence.
 //
-// Additions meet the generic case, doublings, opposite points, and infinity on either side. A step does only the generic case, on slots
-// that are READY. Everything else, from the end of a run to a doubling, is done between two steps for the few slots that wait for it:
-// SwiftShader executes code behind a branch even if no thread takes it, and on a GPU the threads of a subgroup do it together, each for
-// one of its slots.
+// Additions meet the generic case, doublings, opposite points, and infinity on either side. A step
+// does only the generic case, on slots that are READY. Everything else, from the end of a run to a
+// doubling, is done between two steps for the few slots that wait for it: SwiftShader executes code
+// behind a branch even if no thread takes it, and on a GPU the threads of a subgroup do it
+// together, each for one of its slots.
 //
-// Accounts (see hash-chain.wgsl): a level that partition did not seal is not walked. `checksum` is the sum of the digests of the
-// entries that were taken in, minus those of the carries that were left: over all walks of a stream it is the digest of the stream.
-// `finite_points` counts points other than infinity, with one weight for a sum that is written and another for a point that is taken
-// in, so that the weights of a walk's output and of the next walk's input cancel. Sums that the host reads back have a digest over their
-// indices and words, taken from the thread's own copy so that it covers the write too.
-// An instrumented walk also notes the writer of every sum and counts the entries that it takes in (dev/checks/watch.wgsl).
+// Accounts (see hash-chain.wgsl): a level whose digest is wrong is not walked. `checksum` is the
+// sum of the digests of the entries that were taken in, minus those of the carries that were left:
+// over all walks of a stream it is the digest of the stream. `finite_points` counts points other
+// than infinity, with one weight for a sum that is written and another for a point that is taken
+// in, so that the weights of a walk's output and of the next walk's input cancel. Sums that the
+// host reads back have a digest over their indices and words, taken from the thread's own copy so
+// that it covers the write too. An instrumented walk also notes the writer of every sum and counts
+// the entries that it takes in (dev/checks/watch.wgsl).
 // Host: src/msm/stages/walk.ts. CPU reference: tests/reference/walk.ts.
 {{structs}}
 {{entry}}
@@ -54,11 +62,12 @@ const SURE = 8u;      // the x of sum and entry are known to differ
 const TANGENT = 16u;  // the entry equals the sum, so that the addition is a doubling; with SURE, `tangent` has replaced the sum
 const WARY = 32u;     // the task has met infinity or an x twice, so settle looks at the second point of every run
 
-// The slots of a thread, row by row: state, sum, and the prefix product where it is private. It is one array because compilers for AMD
-// hold small arrays in registers and select among them at every index.
-// The first row of a slot has its key in x, its state in y and its cursor in z. The w of all slots together are the queue: two stacks
-// of waiting slots, those for settle from below and those for tangent from above. In walks with products of words, one more element
-// behind the slots is the value that the products of a step pass on.
+// The slots of a thread, row by row: state, sum, and the prefix product where it is private. It is
+// one array because compilers for AMD hold small arrays in registers and select among them at every
+// index. The first row of a slot has its key in x, its state in y and its cursor in z. The w of all
+// slots together are the queue: two stacks of waiting slots, those for settle from below and those
+// for tangent from above. In walks with products of words, one more element behind the slots is the
+// value that the products of a step pass on.
 const ROWS = {{rows}}u;
 var<private> memory: array<vec4<u32>, {{memoryRows}}>;
 var<private> unsettled: u32;
@@ -133,7 +142,8 @@ fn wait_for_settle(slot: u32) {
   unsettled += 1u;
 }
 
-// Ends the run of `run_key` and writes its sum as the rules above say. `open`: the run goes on in the next task.
+// Ends the run of `run_key` and writes its sum as the rules above say. `open`: the run goes on in
+// the next task.
 fn flush(t: u32, run_key: u32, flags: u32, sum: Point, open: bool) {
   if ((flags & PRESENT) == 0u) {
     return;
@@ -178,8 +188,8 @@ fn begin(level: Level, slot: u32, t: u32) {
   partials[2u * t + 1u] = point_infinity();
 }
 
-// Takes a slot past the end of its run and past one entry, if that needs no inversion. Afterwards the slot is ready, waits again, or has
-// finished its task.
+// Takes a slot past the end of its run and past one entry, if that needs no inversion. Afterwards
+// the slot is ready, waits again, or has finished its task.
 fn settle(level: Level, slot: u32, t: u32) {
   let i = memory[slot * ROWS].z;
   let last = task_start(level, t + 1u);
@@ -239,7 +249,8 @@ fn settle(level: Level, slot: u32, t: u32) {
   memory[slot * ROWS].y = flags;
 }
 
-// Returns the digest of the sums of all slots, where every task is one run: for each sum a hash chain over its index and its words.
+// Returns the digest of the sums of all slots, where every task is one run: for each sum a hash
+// chain over its index and its words.
 fn digest_of_sums(slots: u32) -> u32 {
   var digest = 0u;
   for (var s = 0u; s < slots; s++) {
@@ -253,15 +264,16 @@ fn digest_of_sums(slots: u32) -> u32 {
   return digest;
 }
 
-// Returns the point that a slot doubles: the entry under its cursor, or after the step the entry before it.
+// Returns the point that a slot doubles: the entry under its cursor, or after the step the entry
+// before it.
 fn tangent_point(slot: u32) -> Point {
   let next = memory[slot * ROWS].z;
   return load_point(stream[select(next, next - 1u, (memory[slot * ROWS].y & SURE) != 0u)].point_ref);
 }
 
-// Doubles P = (x, y) by means of a generic step. Before the step the sum is replaced by another point of the tangent at P,
-// (x - 2·y, y - m) with m = 3·x² + a, which the step adds to P. The result differs from 2·P by the same amounts, and the second call
-// corrects it.
+// Doubles P = (x, y) by means of a generic step. Before the step the sum is replaced by another
+// point of the tangent at P, (x - 2·y, y - m) with m = 3·x² + a, which the step adds to P. The
+// result differs from 2·P by the same amounts, and the second call corrects it.
 fn tangent(level: Level, slot: u32, t: u32, square: Tight) {
   var flags = memory[slot * ROWS].y;
   let after = (flags & SURE) != 0u;
@@ -295,7 +307,8 @@ fn tangent(level: Level, slot: u32, t: u32, square: Tight) {
 }
 
 {{#inWords}}
-// Phases of a step, each of which goes through the slots. They share one product, because compilers inline every call of it.
+// Phases of a step, each of which goes through the slots. They share one product, because compilers
+// inline every call of it.
 fn carried() -> Words {
   return field_unpack(load_element(SLOTS * ROWS));
 }
@@ -387,7 +400,8 @@ fn walk(
     }
 {{/inLimbs}}
 {{#inWords}}
-    // The value that the products pass on: the product of the denominators so far, and from INVERSES on the inverse of those that remain.
+    // The value that the products pass on: the product of the denominators so far, and from
+    // INVERSES on the inverse of those that remain.
     set_carried(field_one());
     var busy = false;
     for (var phase = TANGENTS; phase <= Y; phase++) {
@@ -404,7 +418,8 @@ fn walk(
       for (var turn = 0u; turn < turns; turn++) {
         var s = turn;
         if (phase == TANGENTS) {
-          // from below, because slots that wait for settle from now on take the entries of the queue that are done
+          // from below, because slots that wait for settle from now on take the entries of the
+          // queue that are done
           s = memory[(SLOTS - tangents + turn) * ROWS].w;
         } else if (phase == INVERSES) {
           s = slots - 1u - (turn >> 1u);
@@ -509,11 +524,12 @@ fn step_on(level: Level, slot: u32, t: u32, flags: u32) {
 }
 {{#inLimbs}}
 
-// Adds the entry under the cursor of a slot to its sum. `inverse` is the inverse of the product of the denominators of slots 0 to
-// `slot`; the function returns the inverse for one slot less.
+// Adds the entry under the cursor of a slot to its sum. `inverse` is the inverse of the product of
+// the denominators of slots 0 to `slot`; the function returns the inverse for one slot less.
 //
-// The products stand in a row on purpose. A loop around one product compiles in three quarters of the time but runs 2.2 times slower on
-// SwiftShader, where the variables of a loop go through memory (docs/performance.md).
+// The products stand in a row on purpose. A loop around one product compiles in three quarters of
+// the time but runs 2.2 times slower on SwiftShader, where the variables of a loop go through
+// memory (docs/performance.md).
 fn add_step(level: Level, slot: u32, t: u32, flags: u32, inverse: Tight) -> Tight {
   let i = memory[slot * ROWS].z;
   let point = load_point(stream[i].point_ref);

@@ -13,11 +13,17 @@ export interface GroupAccounts {
   readonly checksum: number;
 }
 
-/** Accounts of a batch: digests and counts of what stages read and wrote. The host compares them with each other and with its own. */
+/**
+ * Accounts of a batch: digests and counts of what stages read and wrote. The host compares them
+ * with each other and with its own.
+ */
 export interface Accounts {
   readonly groups: readonly GroupAccounts[];
   readonly reduce: Pick<GroupAccounts, 'entries' | 'checksum'>;
-  /** Finite bucket sums, times the additions of each in the reduction, minus the finite points that the reduction takes in: 0 in the end. */
+  /**
+   * Finite bucket sums, times the additions of each in the reduction, minus the finite points that
+   * the reduction takes in: 0 in the end.
+   */
   readonly finitePoints: number;
   /** Digest of the sums that the host reads back, by the walk that wrote them. */
   readonly readBack: number;

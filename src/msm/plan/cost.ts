@@ -1,4 +1,6 @@
-/** Cost model of an MSM on the GPU and on the CPU: a few coefficients for each, which runs correct. */
+/**
+ * Cost model of an MSM on the GPU and on the CPU: a few coefficients for each, which runs correct.
+ */
 import type { AdapterDescription } from '../../api/device.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { deviceClassOf, type Trust } from './device-profiles.js';
@@ -26,8 +28,8 @@ export const growingMs = ({ digitNs, bucketNs, byteNs }: Coefficients, { digits,
   (digitNs * digits + bucketNs * buckets + byteNs * bytes) / 1e6;
 
 /**
- * Returns the time of an addition on one thread of the CPU, in ns. Products dominate it, so it grows with the square of the 29-bit limbs of
- * a coordinate (docs/performance.md, "On the CPU").
+ * Returns the time of an addition on one thread of the CPU, in ns. Products dominate it, so it
+ * grows with the square of the 29-bit limbs of a coordinate (docs/performance.md, "On the CPU").
  */
 export const additionNs = ({ p, coordinates: { degree } }: CurveContext): number => {
   const limbs = Math.ceil((p.toString(2).length + 5) / 29);
@@ -47,7 +49,8 @@ const GPU_BUCKET_ADDITIONS = 4.3;
 const BIGINT_TIMES = 8;
 
 /**
- * Returns the coefficients of a call on one thread of the CPU. The fixed part is one doubling for each bit.
+ * Returns the coefficients of a call on one thread of the CPU. The fixed part is one doubling for
+ * each bit.
  *
  * @param isWasm whether there is WebAssembly
  */
@@ -126,13 +129,15 @@ const ROUNDS = 6;
 const LEAST_FACTOR = 0.02;
 
 /**
- * Fits the model to its runs: the factor of the growing part, and the fixed part. Each is the weighted median of the values that the runs
- * give and of the prior, computed in turn. The weight of a run is the share that the part has in its time. This minimises the sum of
- * relative differences, which outliers move little.
+ * Fits the model to its runs: the factor of the growing part, and the fixed part. Each is the
+ * weighted median of the values that the runs give and of the prior, computed in turn. The weight
+ * of a run is the share that the part has in its time. This minimises the sum of relative
+ * differences, which outliers move little.
  */
 export const fitted = ({ prior, runs, thought }: CostModel): { readonly factor: number; readonly fixedMs: number } => {
   const weight = thought ?? THOUGHT;
-  // a guessed GPU differs from the guess in both parts; small runs would attribute all of it to the fixed part
+  // a guessed GPU differs from the guess in both parts; small runs would attribute all of it to the
+  // fixed part
   const ratios = runs.map(({ growingMs, ms }) => ({ value: ms / (prior.fixedMs + growingMs || 1), weight: 1 }));
   const all = thought === undefined ? 1 : Math.max(LEAST_FACTOR, weighedMedian([{ value: 1, weight }, ...ratios]));
   let [factor, fixedMs] = [all, all * prior.fixedMs];

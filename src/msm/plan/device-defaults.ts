@@ -15,10 +15,16 @@ export interface DeviceProfile {
   readonly maxComputeWorkgroupStorageSize: number;
 }
 
-/** Time that a submit may hold a GPU, in ms: too short for a visible stutter of an animation, and far from the limit of a watchdog. */
+/**
+ * Time that a submit may hold a GPU, in ms: too short for a visible stutter of an animation, and
+ * far from the limit of a watchdog.
+ */
 export const SUBMIT_MS = 100;
 
-/** Additions of a submit before anything was measured: 60 ms on a Google Pixel 10, the slowest phone with published results. */
+/**
+ * Additions of a submit before anything was measured: 60 ms on a Google Pixel 10, the slowest phone
+ * with published results.
+ */
 export const UNMEASURED_BOUND = 2 ** 18;
 
 /** Returns a power of two, so that small changes of the measurement do not change the plan. */
@@ -34,7 +40,10 @@ const defaultAdditionsPerSubmit = ({ knobs, additionsPerMs }: DeviceProfile): nu
 export const additionsPerSubmitOf = (device: DeviceProfile, overrides: Partial<DeviceKnobs>): number =>
   overrides.additionsPerSubmit ?? defaultAdditionsPerSubmit(device);
 
-/** Returns the product that pipelines and resident bases are made for, which is known before any plan. */
+/**
+ * Returns the product that pipelines and resident bases are made for, which is known before any
+ * plan.
+ */
 export const fieldProductOf = (device: Pick<DeviceProfile, 'product'>, overrides: Partial<DeviceKnobs>): FieldProduct =>
   overrides.fieldProduct ?? device.product;
 

@@ -29,7 +29,10 @@ export const gpuKnobs: ClassKnobs = {
   additionsPerSubmit: null,
 };
 
-/** A software adapter has a few cores, no latency to hide and no screen to hold up: few threads with many slots each. */
+/**
+ * A software adapter has a few cores, no latency to hide and no screen to hold up: few threads with
+ * many slots each.
+ */
 export const softwareKnobs: ClassKnobs = {
   walkerThreadsPerWorkgroup: 16,
   walkerSlots: 32,
@@ -40,7 +43,10 @@ export const softwareKnobs: ClassKnobs = {
   additionsPerSubmit: 2 ** 30,
 };
 
-/** Source of an adapter's expected speed: measured for its class, guessed as for any GPU, or that of a software adapter. */
+/**
+ * Source of an adapter's expected speed: measured for its class, guessed as for any GPU, or that of
+ * a software adapter.
+ */
 export type Trust = 'known' | 'guessed' | 'software';
 
 /** Fields of an adapter that its class depends on. */
@@ -52,11 +58,17 @@ interface DeviceClass {
   readonly matches: (adapter: Described) => boolean;
   /** The fastest product of the field arithmetic (docs/chips.md has the measurements). */
   readonly product: FieldProduct;
-  /** The WGSL language feature that `product` needs; without it the class computes `unsigned` products. */
+  /**
+   * The WGSL language feature that `product` needs; without it the class computes `unsigned`
+   * products.
+   */
   readonly feature?: 'packed_4x8_integer_dot_product';
   /** Expected time of an MSM without scalars, in ms. */
   readonly fixedMs: number;
-  /** Expected time of an addition on BN254 G1, in ns. Optimistic: a GPU that is expected to be slow is never tried. */
+  /**
+   * Expected time of an addition on BN254 G1, in ns. Optimistic: a GPU that is expected to be slow
+   * is never tried.
+   */
   readonly digitNs: number;
   readonly trust: Trust;
   readonly knobs: ClassKnobs;
@@ -77,13 +89,15 @@ const software = { fixedMs: 20, digitNs: 600, trust: 'software', knobs: software
 /**
  * The classes of adapters; the first that matches counts.
  *
- * Products of bytes are the fastest on NVIDIA since Pascal, RDNA since 2 and Adreno since 7xx. Chips of Intel have the instruction
- * as well, but too few registers. Drivers also announce the feature on chips without the instruction, where such a product takes
- * several times as long as any other. SwiftShader compiles a shift of a vector lane by lane, and only signed products do without
+ * Products of bytes are the fastest on NVIDIA since Pascal, RDNA since 2 and Adreno since 7xx.
+ * Chips of Intel have the instruction as well, but too few registers. Drivers also announce the
+ * feature on chips without the instruction, where such a product takes several times as long as any
+ * other. SwiftShader compiles a shift of a vector lane by lane, and only signed products do without
  * shifts (docs/performance.md).
  *
- * The times come from published results for 2^20 points (183 ms on an Apple M4 Pro, 704 ms on an Adreno, 3,716 ms on a Google
- * Pixel 10), and from the walk on SwiftShader on two cores (docs/performance.md, "Many calls at once").
+ * The times come from published results for 2^20 points (183 ms on an Apple M4 Pro, 704 ms on an
+ * Adreno, 3,716 ms on a Google Pixel 10), and from the walk on SwiftShader on two cores
+ * (docs/performance.md, "Many calls at once").
  */
 const classes: readonly DeviceClass[] = [
   {
@@ -126,9 +140,9 @@ export const productFor = (adapter: Described, hasDot4: boolean): FieldProduct =
 };
 
 /**
- * Returns why a device must not compile products of bytes, or null if it may. SwiftShader writes such products out, and its
- * compiler ended the process with tables on BLS12-381, and with an instrumented walk on the Weierstrass image of ed25519, where
- * a is not 0.
+ * Returns why a device must not compile products of bytes, or null if it may. SwiftShader writes
+ * such products out, and its compiler ended the process with tables on BLS12-381, and with an
+ * instrumented walk on the Weierstrass image of ed25519, where a is not 0.
  */
 export const dot4Refusal = (
   { coordinates, field, a }: Pick<CurveContext, 'coordinates' | 'field' | 'a'>,

@@ -14,7 +14,9 @@ import { reduceAdditions } from './window-bits.js';
 import { windowCount } from './window-count.js';
 import { blocksOf, type Workload } from './workload.js';
 
-/** The most passes of a group that are timed: one for each stage of a plan on the GPU, or one less. */
+/**
+ * The most passes of a group that are timed: one for each stage of a plan on the GPU, or one less.
+ */
 const TIMED_PASSES = 6;
 
 const ENTRY_BYTES = 4 * ENTRY_WORDS;
@@ -79,7 +81,8 @@ const scratchOf = (shape: Shape, curve: CurveContext, picked: boolean): ScratchS
   const point = 4 * curve.pointWords;
   const entries = n * blocks * windowsPerGroup;
   const [mostTasks = 1, nextTasks = 1] = levelTasks;
-  // the walks of the reduction write carries too, always absent ones, into the buffers of the levels
+  // the walks of the reduction write carries too, always absent ones, into the buffers of the
+  // levels
   const carries = 2 * Math.max(mostTasks, reduce.splitTasks, reduce.bitsTasks);
   const nextCarries = 2 * nextTasks;
   const needed: ScratchSizes = {
@@ -107,7 +110,10 @@ const scratchOf = (shape: Shape, curve: CurveContext, picked: boolean): ScratchS
   ) as unknown as ScratchSizes;
 };
 
-/** Returns the dispatches of a plan: decompose, three a sort pass, partition and walks of each group; three of the reduction. */
+/**
+ * Returns the dispatches of a plan: decompose, three a sort pass, partition and walks of each
+ * group; three of the reduction.
+ */
 const dispatchesOf = ({ groups, sortPasses, levelTasks, instrument }: Shape): number =>
   groups * (1 + 3 * sortPasses.length + 1 + levelTasks.length) +
   3 +

@@ -11,8 +11,8 @@ export interface PlanLimits extends DeviceProfile {
 }
 
 /**
- * Bytes of the scratch buffers of one MSM, by name, and of `accounts` and `bitSums`, which it returns. An instrument adds buffers
- * of its own.
+ * Bytes of the scratch buffers of one MSM, by name, and of `accounts` and `bitSums`, which it
+ * returns. An instrument adds buffers of its own.
  */
 export type ScratchSizes = Readonly<Record<ScratchName, number>>;
 export type ScratchName =
@@ -34,8 +34,9 @@ export type ScratchName =
   | 'bitSums';
 
 /**
- * Every size and count of an MSM by Pippenger's bucket method, or of several MSMs that are computed as one. A plan is a pure function
- * of the workload, the curve, the limits of the device and the knobs.
+ * Every size and count of an MSM by Pippenger's bucket method, or of several MSMs that are computed
+ * as one. A plan is a pure function of the workload, the curve, the limits of the device and the
+ * knobs.
  */
 export interface Plan {
   readonly vectors: number;
@@ -69,7 +70,9 @@ export interface Plan {
   readonly additions: number;
   /** Groups of windows; each is a submit. */
   readonly groups: number;
-  /** The reduction has a submit of its own, because the last group's would take too long with it. */
+  /**
+   * The reduction has a submit of its own, because the last group's would take too long with it.
+   */
   readonly reduceOwnSubmit: boolean;
   readonly submits: number;
   /** Dispatches of the commands that record.ts makes of this plan. */

@@ -21,7 +21,10 @@ export const planOne = (
   mostWindows = Number.POSITIVE_INFINITY,
 ): Plan => layOut(load, curve, resolveTuning(load, curve, limits, overrides), overrides.instrument, mostWindows);
 
-/** Returns the bases that a chunk may have to bind beyond its own, because bindings start at aligned offsets. */
+/**
+ * Returns the bases that a chunk may have to bind beyond its own, because bindings start at aligned
+ * offsets.
+ */
 const spareBases = (curve: CurveContext, tables: number): number => itemsPerBindingStep(tables * curve.pointBytes) - 1;
 
 /** Returns why a plan does not fit, or null if it fits. */
@@ -30,7 +33,8 @@ const misfit = (plan: Plan, curve: CurveContext, limits: PlanLimits, budget: num
   for (const [name, bytes] of Object.entries(plan.scratch)) {
     if (bytes > most) return `scratch buffer '${name}' needs ${bytes} bytes, the device binds ${most}`;
   }
-  // the sort dispatches a row of workgroups for each window, and one workgroup for each window of a group
+  // the sort dispatches a row of workgroups for each window, and one workgroup for each window of a
+  // group
   const row = Math.max(plan.tiles, plan.windowsPerGroup);
   if (row > MAX_GROUPS) return `the sort needs ${row} workgroups in a row, a device dispatches ${MAX_GROUPS}`;
   const bases = (plan.n + spareBases(curve, plan.tables)) * plan.tables * curve.pointBytes;
@@ -49,12 +53,16 @@ const misfit = (plan: Plan, curve: CurveContext, limits: PlanLimits, budget: num
 };
 
 /**
- * Returns the scratch that suffices, in bytes. Beyond it a plan gets more groups of windows even if the budget allows more: a group then
- * has enough work for every device, and memory of the page is not free. It is no reason for chunks.
+ * Returns the scratch that suffices, in bytes. Beyond it a plan gets more groups of windows even if
+ * the budget allows more: a group then has enough work for every device, and memory of the page is
+ * not free. It is no reason for chunks.
  */
 const enoughScratch = ({ vectors, n }: Workload): number => 2 ** 25 + 60 * vectors * n;
 
-/** Returns the plan with the fewest groups of windows that fits. If none fits, returns one with the reason. */
+/**
+ * Returns the plan with the fewest groups of windows that fits. If none fits, returns one with the
+ * reason.
+ */
 const fewestGroups = (
   load: Workload,
   curve: CurveContext,
@@ -94,8 +102,9 @@ const budgetAdvice: Readonly<Record<BudgetName, string>> = {
 };
 
 /**
- * Cuts an MSM into the fewest equal chunks whose buffers fit the limits of the device and the budget, and of which one window fits a
- * submit. Cuts each chunk into the fewest groups of windows. A group costs a few dispatches, a chunk a reduction.
+ * Cuts an MSM into the fewest equal chunks whose buffers fit the limits of the device and the
+ * budget, and of which one window fits a submit. Cuts each chunk into the fewest groups of windows.
+ * A group costs a few dispatches, a chunk a reduction.
  *
  * @param load one vector
  * @param budget bytes of scratch
@@ -141,12 +150,15 @@ export const planMsm = (
   return found.plan;
 };
 
-/** A batch with this many times more groups of windows than its additions need is split, as several batches are faster then. */
+/**
+ * A batch with this many times more groups of windows than its additions need is split, as several
+ * batches are faster then.
+ */
 const MANY_GROUPS = 4;
 
 /**
- * Plans several vectors as one. Returns null if fewer vectors at a time are better: together they do not fit, fit only a few windows at a
- * time, or get much narrower windows than one vector alone.
+ * Plans several vectors as one. Returns null if fewer vectors at a time are better: together they
+ * do not fit, fit only a few windows at a time, or get much narrower windows than one vector alone.
  *
  * @param load more than one vector
  */

@@ -9,7 +9,10 @@ import { together, type Workload } from './workload.js';
 export interface VectorShape {
   readonly load: Workload;
   readonly offset: number;
-  /** Indices of the bases of its scalars, counted from `offset`, in ascending order; null if the bases are consecutive. */
+  /**
+   * Indices of the bases of its scalars, counted from `offset`, in ascending order; null if the
+   * bases are consecutive.
+   */
   readonly indices: Uint32Array | null;
 }
 
@@ -21,7 +24,10 @@ export interface Chunk {
   readonly length: number;
 }
 
-/** Buffers of which every batch of a job has a slice of its own: inputs, and results that the host reads back. */
+/**
+ * Buffers of which every batch of a job has a slice of its own: inputs, and results that the host
+ * reads back.
+ */
 const own = [
   'scalars',
   'vectors',
@@ -84,10 +90,16 @@ const MOST_BATCHES = 64;
 /** The most vectors of a batch; more of them gain nothing. */
 const MOST_VECTORS = 2 ** 12;
 
-/** The most that the padding of shorter vectors may grow a vector: they are padded to the longest of their batch. */
+/**
+ * The most that the padding of shorter vectors may grow a vector: they are padded to the longest of
+ * their batch.
+ */
 const MOST_FILLED_UP = 2;
 
-/** Cuts vectors into batches: vectors of about equal length together, and vectors that are too long in chunks. */
+/**
+ * Cuts vectors into batches: vectors of about equal length together, and vectors that are too long
+ * in chunks.
+ */
 const cutIntoBatches = (
   vectors: readonly VectorShape[],
   curve: CurveContext,
@@ -132,7 +144,9 @@ const cutIntoBatches = (
   return batches;
 };
 
-/** Lays out the slices of batches in one job. Batches share all scratch but the buffers of `own`. */
+/**
+ * Lays out the slices of batches in one job. Batches share all scratch but the buffers of `own`.
+ */
 const layOutBatches = (
   batches: readonly UnplacedBatch[],
 ): Pick<Job, 'scratch' | 'accounts' | 'bitSums'> & { at: Batch['at'][]; peakBytes: number } => {
@@ -172,8 +186,9 @@ const jobOf = (batches: readonly UnplacedBatch[]): Job => {
 };
 
 /**
- * Decides what is computed together. Vectors of about equal length become a batch, and as many batches as fit the budget become a job. A
- * job takes one map, and one submit unless that would hold the GPU for too long. Vectors without scalars are in no batch.
+ * Decides what is computed together. Vectors of about equal length become a batch, and as many
+ * batches as fit the budget become a job. A job takes one map, and one submit unless that would
+ * hold the GPU for too long. Vectors without scalars are in no batch.
  *
  * @param name name of the budget for the error text
  * @throws MsmError `bad-argument` if not even one scalar at a time fits the budget

@@ -5,7 +5,10 @@ import type { TableShape, Workload } from './workload.js';
 /** Scalars that an estimate samples. */
 const SAMPLE = 1024;
 
-/** Measures the bits of scalars as decompose will use them, reduced and, where the curve allows it, negated. */
+/**
+ * Measures the bits of scalars as decompose will use them, reduced and, where the curve allows it,
+ * negated.
+ */
 class Ruler {
   readonly #words: Uint32Array;
   readonly #perScalar: number;
@@ -32,7 +35,10 @@ class Ruler {
     return top >= this.#perScalar || (this.#words[at + top] as number) >>> (bits & 31) === 0;
   }
 
-  /** Returns the bits of scalar `index`, or those of the longest if the scalar is not below the order. */
+  /**
+   * Returns the bits of scalar `index`, or those of the longest if the scalar is not below the
+   * order.
+   */
   lengthOf(index: number): number {
     const at = index * this.#perScalar;
     let length = 0;
@@ -89,9 +95,10 @@ const withoutZeros = (
 };
 
 /**
- * Surveys the scalars of a vector for the planner. A sample estimates the number of nonzero digits. If the sample has only short scalars, a
- * pass over all of them finds the longest. If most scalars are zero, only the nonzero ones are returned. For random scalars the cost is
- * negligible; a pass over all of them happens only where it saves most of the work.
+ * Surveys the scalars of a vector for the planner. A sample estimates the number of nonzero digits.
+ * If the sample has only short scalars, a pass over all of them finds the longest. If most scalars
+ * are zero, only the nonzero ones are returned. For random scalars the cost is negligible; a pass
+ * over all of them happens only where it saves most of the work.
  *
  * @param scalars in the public format
  * @param picks whether zeros may be left out

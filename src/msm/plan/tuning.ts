@@ -16,7 +16,10 @@ export interface Knobs extends Partial<Tuning> {
   readonly instrument?: Instrument | undefined;
 }
 
-/** Returns all knobs, with defaults for those that the caller left unset, and clamped to the limits of the device. */
+/**
+ * Returns all knobs, with defaults for those that the caller left unset, and clamped to the limits
+ * of the device.
+ */
 export const resolveTuning = (load: Workload, curve: CurveContext, device: DeviceProfile, overrides: Knobs): Tuning => {
   const { instrument: _, ...set } = given(overrides);
   const fixed = { ...deviceDefaults(device), ...set };

@@ -2,25 +2,35 @@ import { sortPasses } from '../stages/sort.js';
 import { windowCount } from './window-count.js';
 import { blocksOf, expectedDigits, type Workload } from './workload.js';
 
-/** Returns the additions of the reduction: each bucket is added to two sums; later additions are few. */
+/**
+ * Returns the additions of the reduction: each bucket is added to two sums; later additions are
+ * few.
+ */
 export const reduceAdditions = (windowBits: number, windows: number): number => windows * 2 ** windowBits;
 
 /**
- * Costs besides the additions of the walk, in additions. They are fitted to wall times of windows of 9 to 14 bits at n = 2^12, 2^14 and
- * 2^16 on SwiftShader, each of which gives 3.8 to 4.7 for a bucket (docs/performance.md). There is no fit for GPUs.
+ * Costs besides the additions of the walk, in additions. They are fitted to wall times of windows
+ * of 9 to 14 bits at n = 2^12, 2^14 and 2^16 on SwiftShader, each of which gives 3.8 to 4.7 for a
+ * bucket (docs/performance.md). There is no fit for GPUs.
  */
 const COST = {
   /** A digit, zero or not, which decompose writes and the sort reads. */
   digit: 0.05,
   /** A nonzero digit in a pass of the sort. */
   sorted: 0.04,
-  /** A bucket with entries: the end of its run, its clearing, and two additions of the reduction, whose slots share fewer inversions. */
+  /**
+   * A bucket with entries: the end of its run, its clearing, and two additions of the reduction,
+   * whose slots share fewer inversions.
+   */
   bucket: 4.3,
   /** A bucket without entries. */
   emptyBucket: 0.3,
 } as const;
 
-/** Widths within this factor of the cheapest count as equal. The narrowest has the fewest buckets, which take memory and are less parallel. */
+/**
+ * Widths within this factor of the cheapest count as equal. The narrowest has the fewest buckets,
+ * which take memory and are less parallel.
+ */
 const NEAR_ENOUGH = 1.02;
 
 /** Returns the cheapest c for the expected nonzero digits whose reduction fits a submit. */
@@ -48,8 +58,8 @@ export const defaultWindowBits = (load: Workload, additionsPerSubmit: number): n
 };
 
 /**
- * Returns the c with the fewest additions on the CPU: one for each nonzero digit, and two for each bucket in the running sum (Bernstein,
- * Doumen, Lange, Oosterwijk 2012).
+ * Returns the c with the fewest additions on the CPU: one for each nonzero digit, and two for each
+ * bucket in the running sum (Bernstein, Doumen, Lange, Oosterwijk 2012).
  *
  * @param bits bits of the longest scalar
  * @param digits returns the number of nonzero digits of c bits

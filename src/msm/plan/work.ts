@@ -5,7 +5,10 @@ import { cpuWindowBits, defaultWindowBits } from './window-bits.js';
 import { windowCount } from './window-count.js';
 import { blocksOf, expectedDigits, NO_TABLES, shareOf, type Workload } from './workload.js';
 
-/** Points that the CPU holds in memory at a time. More points take more memory, fewer points more additions of buckets. */
+/**
+ * Points that the CPU holds in memory at a time. More points take more memory, fewer points more
+ * additions of buckets.
+ */
 export const MOST_POINTS = 2 ** 16;
 
 /** Shape of a vector's computation on the CPU. */

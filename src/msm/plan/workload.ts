@@ -1,6 +1,9 @@
 import type { CurveContext } from '../../curves/curve.js';
 
-/** Tables of resident bases (Lim and Lee 1994): 2^(t·bits)·P for every base P and every t < count, contiguous for each base. */
+/**
+ * Tables of resident bases (Lim and Lee 1994): 2^(t·bits)·P for every base P and every t < count,
+ * contiguous for each base.
+ */
 export interface TableShape {
   readonly count: number;
   /** Bits of a scalar that one table covers. */
@@ -10,7 +13,10 @@ export interface TableShape {
 /** Bases without tables. */
 export const NO_TABLES: TableShape = { count: 1, bits: Number.POSITIVE_INFINITY };
 
-/** Properties of scalars that a plan depends on: of one vector, or of several over the same bases. Shorter vectors are padded to n. */
+/**
+ * Properties of scalars that a plan depends on: of one vector, or of several over the same bases.
+ * Shorter vectors are padded to n.
+ */
 export interface Workload {
   readonly vectors: number;
   /** Scalars of the longest vector. */
@@ -53,7 +59,8 @@ export const blocksOf = ({ bits, tables }: Pick<Workload, 'bits' | 'tables'>): T
 export const expectedDigits = (load: Workload, windowBits: number): number => {
   const { bits: blockBits } = blocksOf(load);
   const windows = Math.ceil(blockBits / windowBits);
-  // the topmost bit of a scalar fills a digit, or is the top bit of a window, which lends to the next window
+  // the topmost bit of a scalar fills a digit, or is the top bit of a window, which lends to the
+  // next window
   const digits = (bits: number): number =>
     bits === 0 ? 0 : Math.floor(bits / blockBits) * windows + Math.floor((bits % blockBits) / windowBits) + 1;
   let all = 0;

@@ -16,7 +16,10 @@ const power = (f: Field, base: Coordinate, exponent: bigint): Coordinate => {
   return f.reduced(result);
 };
 
-/** Returns an element without a square root. In a field of pairs every number has one, so it is a pair there. */
+/**
+ * Returns an element without a square root. In a field of pairs every number has one, so it is a
+ * pair there.
+ */
 const nonSquare = (f: Field): Coordinate => {
   for (let i = 1n; ; i++) {
     const candidate = f.of(f.degree === 1 ? [i] : [i, 1n]);
@@ -25,9 +28,10 @@ const nonSquare = (f: Field): Coordinate => {
 };
 
 /**
- * Writes the program that computes y of compressed points, a root of x³ + a·x + b by Tonelli (1891) and Shanks (1973), with the same
- * steps for every point; the field has odd · 2^twos + 1 elements. A point arrives with a plain x and Y_EVEN or Y_ODD in place of y, and
- * leaves with plain coordinates for the import. If there is no root, the import finds the point off the curve.
+ * Writes the program that computes y of compressed points, a root of x³ + a·x + b by Tonelli (1891)
+ * and Shanks (1973), with the same steps for every point; the field has odd · 2^twos + 1 elements.
+ * A point arrives with a plain x and Y_EVEN or Y_ODD in place of y, and leaves with plain
+ * coordinates for the import. If there is no root, the import finds the point off the curve.
  */
 export const decompression = (curve: CurveContext, sign: RootSign): Program => {
   const f = curve.coordinates;
@@ -53,7 +57,8 @@ export const decompression = (curve: CurveContext, sign: RootSign): Program => {
   else writePower(w, rest, odds, (odd - 1n) / 2n);
   w.product(y, square, rest);
   w.product(rest, y, rest);
-  // y² = square · rest; if there is a root, the order of rest is 2^k with k < twos, and each turn lowers the bound on k
+  // y² = square · rest; if there is a root, the order of rest is 2^k with k < twos, and each turn
+  // lowers the bound on k
   let factor = twos > 1 ? power(f, nonSquare(f), odd) : f.one;
   for (let k = twos; k >= 2; k--) {
     w.squares(test, rest, k - 2);
@@ -74,7 +79,8 @@ export const decompression = (curve: CurveContext, sign: RootSign): Program => {
   w.number(constant, 1n);
   w.product(x, x, constant);
   w.product(y, y, constant);
-  // y = 0 has no other sign: it stays where the smaller root is asked for, and becomes −2, which is no root, where the larger is
+  // y = 0 has no other sign: it stays where the smaller root is asked for, and becomes −2, which is
+  // no root, where the larger is
   w.choose(rest, constant, test);
   w.difference(rest, rest, constant);
   w.choose(y, y, test);

@@ -5,9 +5,10 @@ import { type Program, ProgramWriter } from '../stages/program.js';
 import { writePower } from './power.js';
 
 /**
- * Writes the program that maps points of a twisted Edwards curve to their Weierstrass image (src/curves/edwards.ts), from coordinates
- * times `scale` to plain coordinates for the import. It rejects points off the curve, and (0, 1) becomes infinity. The inverse is
- * computed as a power, so that the inverse of 0 is 0.
+ * Writes the program that maps points of a twisted Edwards curve to their Weierstrass image
+ * (src/curves/edwards.ts), from coordinates times `scale` to plain coordinates for the import. It
+ * rejects points off the curve, and (0, 1) becomes infinity. The inverse is computed as a power, so
+ * that the inverse of 0 is 0.
  */
 export const edwardsImage = (curve: CurveContext, scale: bigint): Program => {
   const { coordinates: f, p, field } = curve;

@@ -1,6 +1,9 @@
 import type { ProgramWriter, Register } from '../stages/program.js';
 
-/** Registers of odd powers for an exponentiation by sliding windows of four bits (Knuth, TAOCP 4.6.3). */
+/**
+ * Registers of odd powers for an exponentiation by sliding windows of four bits (Knuth, TAOCP
+ * 4.6.3).
+ */
 export const ODD_POWERS = 8;
 
 /**

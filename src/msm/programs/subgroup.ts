@@ -1,7 +1,10 @@
 import type { CurveContext, Membership } from '../../curves/curve.js';
 import { type Program, ProgramWriter, type Register } from '../stages/program.js';
 
-/** Returns the non-adjacent form of k > 0: digits −1, 0, 1, no two nonzero ones adjacent, the most significant first. */
+/**
+ * Returns the non-adjacent form of k > 0: digits −1, 0, 1, no two nonzero ones adjacent, the most
+ * significant first.
+ */
 const nonAdjacentForm = (k: bigint): number[] => {
   const digits: number[] = [];
   for (let rest = k; rest > 0n; rest >>= 1n) {
@@ -12,7 +15,10 @@ const nonAdjacentForm = (k: bigint): number[] => {
   return digits;
 };
 
-/** Returns the membership test that every curve has: P is in the group of prime order r if and only if (r − 1)·P is −P. */
+/**
+ * Returns the membership test that every curve has: P is in the group of prime order r if and only
+ * if (r − 1)·P is −P.
+ */
 const byOrder = ({ coordinates: f, order }: CurveContext): Membership => ({
   multiple: order - 1n,
   x: f.one,
@@ -20,7 +26,10 @@ const byOrder = ({ coordinates: f, order }: CurveContext): Membership => ({
   conjugates: false,
 });
 
-/** Registers: the affine point P, −y of P, a Jacobian point (x : y : z), four temporaries, 0, and the curve's a. */
+/**
+ * Registers: the affine point P, −y of P, a Jacobian point (x : y : z), four temporaries, 0, and
+ * the curve's a.
+ */
 const [px, py, minusPy, x, y, z, s, t, u, v, zero, a] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] as const;
 
 /** Writes the doubling of (x : y : z). */
@@ -53,7 +62,9 @@ const writeDouble = (w: ProgramWriter, hasA: boolean): void => {
   w.difference(y, y, u);
 };
 
-/** Writes the addition of the affine point (px, ownY) to (x : y : z), without the exceptional cases. */
+/**
+ * Writes the addition of the affine point (px, ownY) to (x : y : z), without the exceptional cases.
+ */
 const writeAdd = (w: ProgramWriter, ownY: Register): void => {
   // s = px·z² − x, t = ownY·z³ − y
   w.product(u, z, z);
@@ -78,9 +89,11 @@ const writeAdd = (w: ProgramWriter, ownY: Register): void => {
 };
 
 /**
- * Writes the test whether points are in the group: k·P has to be the image of P under an endomorphism. P is affine and k·P in Jacobian
- * coordinates. Additions leave out the exceptional cases: these occur only if the order of P divides m − 1, m or m + 1 for some even
- * m < r − 1, which r does not. The formulas then give Z = 0, which later steps keep, and the test rejects points with Z = 0.
+ * Writes the test whether points are in the group: k·P has to be the image of P under an
+ * endomorphism. P is affine and k·P in Jacobian coordinates. Additions leave out the exceptional
+ * cases: these occur only if the order of P divides m − 1, m or m + 1 for some even m < r − 1,
+ * which r does not. The formulas then give Z = 0, which later steps keep, and the test rejects
+ * points with Z = 0.
  */
 export const membershipTest = (curve: CurveContext): Program => {
   const f = curve.coordinates;

@@ -6,7 +6,9 @@ import { GpuFault } from '../../errors.js';
 import { elementFromMontgomery, isReduced, readElement } from '../../field/field.js';
 import { bitsExponents, type ReduceShape } from './reduce.js';
 
-/** Reads stored point `index` and rejects it if it is not on the curve, so that no GPU fault passes. */
+/**
+ * Reads stored point `index` and rejects it if it is not on the curve, so that no GPU fault passes.
+ */
 const readChecked = (curve: CurveContext, sums: Uint32Array, index: number): Affine => {
   const { coordinates: f, pointWords } = curve;
   const stored = [0, f.words].map((at) => readElement(f, sums, index * pointWords + at)) as [Coordinate, Coordinate];
@@ -29,8 +31,8 @@ interface WindowShape {
 }
 
 /**
- * Combines the windows of a vector on the CPU, the last step of the bucket method: S = Σ 2^exponent · sum over the c sums of each of the T
- * windows, by Horner's rule over the bits.
+ * Combines the windows of a vector on the CPU, the last step of the bucket method: S = Σ 2^exponent
+ * · sum over the c sums of each of the T windows, by Horner's rule over the bits.
  *
  * @param sums the points that the second walk of the reduction wrote, for all vectors
  * @throws MsmError `internal` if a sum is not on the curve

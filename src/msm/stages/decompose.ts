@@ -6,7 +6,9 @@ import type { Kernel } from '../../shaders/kernel.js';
 import { struct } from '../../shaders/struct.js';
 import { entryWgsl } from './entry.js';
 
-/** Config of decompose, which recodes scalars to signed digits (signed-digit recoding; Booth 1951). */
+/**
+ * Config of decompose, which recodes scalars to signed digits (signed-digit recoding; Booth 1951).
+ */
 export const DecomposeConfig = struct('DecomposeConfig', {
   scalars: 'n: scalars of the longest vector',
   window_bits: 'c: bits of a window',
@@ -33,11 +35,13 @@ export const IN_A_ROW = 0xffffffff;
 export const DECOMPOSE_THREADS = 64;
 
 /**
- * Returns the digest of scalars of a vector, with their indices and bases, which decompose has to find as well.
+ * Returns the digest of scalars of a vector, with their indices and bases, which decompose has to
+ * find as well.
  *
  * @param vector index of the vector in the batch
  * @param first index of the first of the scalars in the vector
- * @param baseOf returns the base that scalar i multiplies, counted from the beginning of the binding
+ * @param baseOf returns the base that scalar i multiplies, counted from the beginning of the
+ * binding
  */
 export const scalarsDigest = (
   scalars: Uint32Array,
@@ -58,7 +62,10 @@ export const scalarsDigest = (
   return digest >>> 0;
 };
 
-/** Returns the multiples 2^k·r whose subtraction brings any stored scalar below the order r, largest first. */
+/**
+ * Returns the multiples 2^k·r whose subtraction brings any stored scalar below the order r, largest
+ * first.
+ */
 export const reductionMultiples = (curve: CurveContext): bigint[] => {
   const limit = 1n << BigInt(8 * curve.scalarBytes);
   const multiples: bigint[] = [];

@@ -6,7 +6,9 @@ export const Entry = struct('Entry', {
   point_ref: 'bits 0 to 30: index of the point; bit 31: take its negative; ABSENT: no point here, only the key',
 });
 
-/** Point reference to no point. It is not 0, because fresh buffers are zero and 0 is a valid index. */
+/**
+ * Point reference to no point. It is not 0, because fresh buffers are zero and 0 is a valid index.
+ */
 export const ABSENT = 0xffffffff;
 /** Flag of a point reference: the negative of the point. */
 export const NEGATE = 0x80000000;

@@ -21,8 +21,9 @@ export const importConfig = (curve: CurveContext): Struct<string> =>
   });
 
 /**
- * Packs the config with the factor that brings coordinates into Montgomery form: R², or R² / scale for coordinates that are stored
- * `scale` times as large. The factor is a number of the prime field, also where coordinates are pairs.
+ * Packs the config with the factor that brings coordinates into Montgomery form: R², or R² / scale
+ * for coordinates that are stored `scale` times as large. The factor is a number of the prime
+ * field, also where coordinates are pairs.
  */
 export const packImportConfig = (
   curve: CurveContext,

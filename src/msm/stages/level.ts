@@ -2,8 +2,9 @@ import { absorb } from '../../shaders/hash-chain.js';
 import { struct } from '../../shaders/struct.js';
 
 /**
- * Shape of one walk over one stream: entries, tasks and threads. Partition writes it on the GPU, because the number of nonzero digits
- * is known only there. The `groups_` fields are the arguments of the walk's indirect dispatch.
+ * Shape of one walk over one stream: entries, tasks and threads. Partition writes it on the GPU,
+ * because the number of nonzero digits is known only there. The `groups_` fields are the arguments
+ * of the walk's indirect dispatch.
  */
 export const Level = struct('Level', {
   entries: 'E, the length of the stream',

@@ -25,7 +25,9 @@ export const PartitionConfig = struct('PartitionConfig', {
 /** Factor by which each combine level has fewer tasks than the level before. */
 export const SHRINK = 16;
 
-/** Returns the tasks of every walk over a stream that is first cut into `tasks`, down to one task. */
+/**
+ * Returns the tasks of every walk over a stream that is first cut into `tasks`, down to one task.
+ */
 export const levelTasks = (tasks: number): number[] => {
   const all = [tasks];
   for (let rest = tasks; rest > 1; ) {

@@ -19,7 +19,10 @@ export const ProgramConfig = struct('ProgramConfig', {
 
 export const PROGRAM_THREADS = 64;
 
-/** Elements that a program can hold, as the longest programs need them. They are private memory on most chips. */
+/**
+ * Elements that a program can hold, as the longest programs need them. They are private memory on
+ * most chips.
+ */
 export const REGISTERS = 12;
 
 /** Operations of a step; see wgsl/msm/program.wgsl. */
@@ -50,7 +53,10 @@ const SQUARES_AT = 6;
 /** Index of a register. */
 export type Register = number;
 
-/** Writes a program. Every method but `program` appends a step; `to` is the register that the step writes. */
+/**
+ * Writes a program. Every method but `program` appends a step; `to` is the register that the step
+ * writes.
+ */
 export class ProgramWriter {
   readonly #field: Field;
   readonly #steps: number[] = [];
@@ -61,7 +67,10 @@ export class ProgramWriter {
     this.#field = field;
   }
 
-  /** a^(2^squares)·b. The result is in Montgomery form if both operands are, and a plain number if one of them is. */
+  /**
+   * a^(2^squares)·b. The result is in Montgomery form if both operands are, and a plain number if
+   * one of them is.
+   */
   product(to: Register, a: Register, b: Register, squares = 0): void {
     this.#step(Kind.PRODUCT, to, a, b | (squares << SQUARES_AT));
   }
@@ -103,7 +112,10 @@ export class ProgramWriter {
     this.#step(this.#field.degree === 1 ? Kind.MOVE : Kind.CONJUGATE, to, a, 0);
   }
 
-  /** a, or −a if the parity of `parity` is not the one that the point's y asks for. The parity of a pair is that of c1 unless c1 is 0. */
+  /**
+   * a, or −a if the parity of `parity` is not the one that the point's y asks for. The parity of a
+   * pair is that of c1 unless c1 is 0.
+   */
   choose(to: Register, a: Register, parity: Register): void {
     this.#step(Kind.CHOOSE, to, a, parity);
   }

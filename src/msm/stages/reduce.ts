@@ -16,8 +16,8 @@ export const ReduceConfig = struct('ReduceConfig', {
 export const REDUCE_THREADS = 64;
 
 /**
- * Shapes of the two walks that compute W = Σ k·B_k of every window, the last step of the bucket method. All runs of a walk have the
- * same length, so that no slot waits for another.
+ * Shapes of the two walks that compute W = Σ k·B_k of every window, the last step of the bucket
+ * method. All runs of a walk have the same length, so that no slot waits for another.
  */
 export interface ReduceShape {
   readonly highBits: number;
@@ -45,13 +45,17 @@ export const reduceShape = (windowBits: number, windows: number): ReduceShape =>
   };
 };
 
-/** Returns the exponents of a sum: sum number `sum` of a window in the second walk has the weight Σ 2^exponent. */
+/**
+ * Returns the exponents of a sum: sum number `sum` of a window in the second walk has the weight Σ
+ * 2^exponent.
+ */
 export const bitsExponents = (
   windowBits: number,
   { highBits, lowBits }: ReduceShape,
   sum: number,
 ): readonly number[] => {
-  // k = v·2^q + u + 1 adds every bucket once more: those whose v has its top bit set, and in the last sum the others
+  // k = v·2^q + u + 1 adds every bucket once more: those whose v has its top bit set, and in the
+  // last sum the others
   if (sum === highBits - 1) return [lowBits + sum, 0];
   if (sum === windowBits - 1) return [0];
   return [sum < highBits ? lowBits + sum : sum - highBits];

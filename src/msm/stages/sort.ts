@@ -16,20 +16,32 @@ export const SortConfig = struct('SortConfig', {
   last_pass: '1 in the last pass, which writes windows contiguously, with global keys',
 });
 
-/** Key bits that one pass of the radix sort distributes by. Bins, passes, scratch and the range of threads follow from it. */
+/**
+ * Key bits that one pass of the radix sort distributes by. Bins, passes, scratch and the range of
+ * threads follow from it.
+ */
 export const RADIX_BITS = 6;
 export const RADIX_BINS = 2 ** RADIX_BITS;
 
 /** The most entries that one thread ranks. */
 export const MOST_SORT_ENTRIES = 256;
 
-/** Workgroup memory that every device has (WebGPU's default maxComputeWorkgroupStorageSize), in bytes. */
+/**
+ * Workgroup memory that every device has (WebGPU's default maxComputeWorkgroupStorageSize), in
+ * bytes.
+ */
 const WORKGROUP_BYTES = 16384;
 
-/** Bytes of workgroup memory: a 16-bit counter for each bin and thread, a word for each bin, and a word for each thread. */
+/**
+ * Bytes of workgroup memory: a 16-bit counter for each bin and thread, a word for each bin, and a
+ * word for each thread.
+ */
 const workgroupBytes = (threads: number): number => 2 * RADIX_BINS * threads + 4 * RADIX_BINS + 4 * threads;
 
-/** The most threads, a power of two, whose counters fit the workgroup memory and whose tile is counted by 16 bits. */
+/**
+ * The most threads, a power of two, whose counters fit the workgroup memory and whose tile is
+ * counted by 16 bits.
+ */
 export const MOST_SORT_THREADS = ((): number => {
   const fits = (threads: number): boolean =>
     workgroupBytes(threads) <= WORKGROUP_BYTES && threads * MOST_SORT_ENTRIES < 2 ** 16;
@@ -45,8 +57,8 @@ export interface SortPass {
 }
 
 /**
- * Returns the fewest passes of at most RADIX_BITS bits that sort by `keyBits` bits. There is one even for no bits, as a pass also
- * removes absent entries.
+ * Returns the fewest passes of at most RADIX_BITS bits that sort by `keyBits` bits. There is one
+ * even for no bits, as a pass also removes absent entries.
  */
 export const sortPasses = (keyBits: number): SortPass[] => {
   const count = Math.max(1, Math.ceil(keyBits / RADIX_BITS));

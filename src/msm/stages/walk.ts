@@ -31,15 +31,19 @@ export interface WalkShape {
 export const prefixBytes = (curve: CurveContext, threads: number, slots: number): number =>
   threads * slots * curve.coordinates.bytes;
 
-/** Returns the rows of four words of a slot in private memory: its state, its sum, and its prefix product unless that is shared. */
+/**
+ * Returns the rows of four words of a slot in private memory: its state, its sum, and its prefix
+ * product unless that is shared.
+ */
 const rowsOf = ({ words }: Field, shared: boolean): number => 1 + (words / 4) * (shared ? 2 : 3);
 
 /** Bytes that WGSL guarantees for all private variables of a shader together (WGSL, "Limits"). */
 const PRIVATE_BYTES = 8192;
 
 /**
- * Returns the most slots whose private variables fit. A thread has six words of its own, the matrices of an inversion, and the constants
- * of products or, with products of words, the value that they pass on.
+ * Returns the most slots whose private variables fit. A thread has six words of its own, the
+ * matrices of an inversion, and the constants of products or, with products of words, the value
+ * that they pass on.
  */
 export const mostSlots = ({ field, coordinates }: CurveContext, prefixMemory: WalkShape['prefixMemory']): number => {
   const slot = 16 * rowsOf(coordinates, prefixMemory === 'workgroup');

@@ -1,50 +1,92 @@
-/** The rooms of src/: what docs/architecture.md says each may import is all that it imports, and nothing goes in circles. */
-import { readdirSync, readFileSync } from 'node:fs';
+/** Rooms: the tables of docs/architecture.md name all imports of src/, dev/ and scripts/, and no module reaches itself. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
-const source = join(project, 'src');
 
-/** What stands directly in src/: what everybody may know, and what the package's users import. */
+/** Files that stand directly in src/: those that every room may import, and the entries of the package. */
 const ground = {
-  common: ['api.ts', 'ending.ts', 'errors.ts', 'own-options.ts', 'version.ts'],
+  common: ['ending.ts', 'errors.ts', 'own-options.ts', 'version.ts'],
   entries: ['calibrate.ts', 'formats.ts', 'index.ts', 'noble.ts', 'node.ts', 'snarkjs.ts'],
 };
 
-/** Rooms and what each may import, from the table of the docs: | `room/` | `other/`, `entry.ts`, … | … | */
-const readHouseRules = (): Map<string, readonly string[]> => {
-  const rules = new Map<string, readonly string[]>();
+/** Reads the rows | `room/` | `other/`, `entry.ts`, … | of the docs. */
+const readRules = (): ReadonlyMap<string, ReadonlySet<string>> => {
   const text = readFileSync(join(project, 'docs/architecture.md'), 'utf8');
-  for (const [, room, imports] of text.matchAll(/^\| `([a-z]+)\/` \|([^|]*)\|/gm)) {
-    rules.set(
-      room as string,
-      [...(imports as string).matchAll(/`([a-z]+\.ts|[a-z]+(?=\/))/g)].map(([, name]) => name as string),
+  const rules = new Map<string, ReadonlySet<string>>();
+  for (const [, room = '', imports = ''] of text.matchAll(/^\| `([a-z/-]+)\/` \|([^|]*)\|/gm)) {
+    const names = [...imports.matchAll(/`([a-z/-]+)(?:\/|(\.ts))`/g)].map(
+      ([, name, ending]) => `${name}${ending ?? ''}`,
     );
+    rules.set(room, new Set(names));
   }
   return rules;
 };
 
-/** The modules of src/ that a module imports, types included; paths from src/. */
+const rules = readRules();
+const isTool = (room: string): boolean => /^(dev|scripts)(\/|$)/.test(room);
+
+/** Paths from the project for tools, and from src/ for the library. */
+const shortOf = (path: string): string => (path.startsWith('src/') ? path.slice('src/'.length) : path);
+
+const modules = execFileSync('git', ['ls-files', 'src', 'dev', 'scripts', 'examples'], {
+  cwd: project,
+  encoding: 'utf8',
+})
+  .trim()
+  .split('\n')
+  .filter((path) => /\.(ts|mjs|js)$/.test(path) && !path.endsWith('.d.ts'))
+  .sort();
+
+/** Returns the modules that a module imports, types included. */
 const importsOf = (path: string): string[] => {
-  const { importedFiles } = ts.preProcessFile(readFileSync(join(source, path), 'utf8'), true, true);
+  const { importedFiles } = ts.preProcessFile(readFileSync(join(project, path), 'utf8'), true, true);
   return importedFiles
     .map(({ fileName }) => fileName)
     .filter((name) => name.startsWith('.') && !name.includes('.wgsl'))
-    .map((name) => join(dirname(path), name).replace(/\.js$/, '.ts'))
-    .filter((name) => !name.startsWith('..'));
+    .map((name) => join(dirname(path), name))
+    .map((target) => (modules.includes(target) ? target : target.replace(/\.js$/, '.ts')))
+    .filter((target) => !/^(dist|node_modules)/.test(target));
 };
 
-const modules = readdirSync(source, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
-  .sort();
-const graph = new Map(modules.map((path) => [path, importsOf(path)]));
-const roomOf = (path: string): string => (path.includes('/') ? dirname(path).split('/')[0] : '') as string;
+/** Returns the imports of a module that are there when it runs: all but types. */
+const valueImportsOf = (path: string): string[] => {
+  const source = ts.createSourceFile(path, readFileSync(join(project, path), 'utf8'), ts.ScriptTarget.Latest);
+  const names = new Set<string>();
+  for (const statement of source.statements) {
+    if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) continue;
+    const { moduleSpecifier } = statement;
+    const clause = ts.isImportDeclaration(statement) ? statement.importClause : statement;
+    const isType = ts.isImportDeclaration(statement)
+      ? statement.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword
+      : statement.isTypeOnly;
+    const named = clause && 'namedBindings' in clause ? clause.namedBindings : undefined;
+    const isNamed = named !== undefined && ts.isNamedImports(named) && !clause?.name;
+    const isAllTypes = isNamed && named.elements.every((element) => element.isTypeOnly);
+    if (isType || isAllTypes || moduleSpecifier === undefined) continue;
+    names.add((moduleSpecifier as ts.StringLiteral).text);
+  }
+  const resolved = [...names].filter((name) => name.startsWith('.')).map((name) => join(dirname(path), name));
+  return resolved
+    .map((target) => (modules.includes(target) ? target : target.replace(/\.js$/, '.ts')))
+    .filter((target) => modules.includes(target));
+};
 
-/** Circles of a graph, each once, as the path that closes it. */
-const circlesOf = (edges: ReadonlyMap<string, readonly string[]>): string[][] => {
+const graph = new Map(modules.map((path) => [path, importsOf(path)]));
+
+/** Returns the room of a module: the longest path that has a row. A file of src/ itself is its own room. */
+const roomOf = (path: string): string => {
+  const short = shortOf(path);
+  for (let room = dirname(short); room !== '.'; room = dirname(room)) if (rules.has(room)) return room;
+  return path.startsWith('src/') ? short : '';
+};
+
+/** Returns circles of a graph, each once, as the path that closes it. */
+const circlesOf = (edges: ReadonlyMap<string, Iterable<string>>): string[][] => {
   const circles: string[][] = [];
   const done = new Set<string>();
   const visit = (node: string, path: readonly string[]): void => {
@@ -60,52 +102,99 @@ const circlesOf = (edges: ReadonlyMap<string, readonly string[]>): string[][] =>
   return circles;
 };
 
-describe('the rooms of src/', () => {
-  const rules = readHouseRules();
+/** Returns true if the tables let a room of src/ import a module. */
+const mayImport = (room: string, target: string): boolean => {
+  const there = roomOf(target);
+  return there === room || there === 'api' || ground.common.includes(there) || rules.get(room)?.has(there) === true;
+};
 
-  test('each is in docs/architecture.md, and those there exist', () => {
-    expect([...new Set(modules.map(roomOf))].filter((room) => room !== '').sort()).toEqual([...rules.keys()].sort());
+/** The row of dev/bench/ says "all of dev/ but …" in words: these two are left out. */
+const NOT_FOR_BENCH = ['dev/page', 'dev/server'];
+
+/** Returns true if the tables let a room of tools import a module. */
+const mayToolImport = (room: string, target: string): boolean => {
+  const there = roomOf(target);
+  const top = target.split('/')[0] as string;
+  const allowed = rules.get(room) ?? new Set();
+  if (there === room || (top !== 'dev' && allowed.has(top))) return true;
+  if (room === 'dev/bench') return top === 'dev' && !NOT_FOR_BENCH.includes(there);
+  return allowed.has(there) || allowed.has(dirname(target));
+};
+
+describe('rooms of src/', () => {
+  const own = modules.filter((path) => path.startsWith('src/'));
+
+  test('every room has a row, and every row a room', () => {
+    const rooms = [...new Set(own.map(roomOf).filter((room) => !room.endsWith('.ts')))];
+    expect(rooms.sort()).toEqual([...rules.keys()].filter((room) => !isTool(room)).sort());
   });
 
-  test('the ground floor has the entries and what everybody may know', () => {
-    expect(modules.filter((path) => roomOf(path) === '')).toEqual([...ground.common, ...ground.entries].sort());
+  test('files of src/ itself are the entries and those that every room may import', () => {
+    const files = own.map(shortOf).filter((path) => !path.includes('/'));
+    expect(files).toEqual([...ground.common, ...ground.entries].sort());
   });
 
-  test.each(modules.filter((path) => !ground.entries.includes(path)))('%s imports what its room may', (path) => {
-    const mine = roomOf(path);
-    const allowed = new Set(rules.get(mine) ?? []);
-    for (const target of graph.get(path) as string[]) {
-      expect(modules, `${path} imports ${target}`).toContain(target);
-      const fine =
-        roomOf(target) === mine ||
-        [roomOf(target), target].some((name) => allowed.has(name)) ||
-        ground.common.includes(target);
-      expect(fine, `${path} may not import ${target}`).toBe(true);
-    }
+  test.each(own.filter((path) => !ground.entries.includes(shortOf(path))))('%s imports what its room may', (path) => {
+    const refused = (graph.get(path) as string[]).filter((target) => !mayImport(roomOf(path), target));
+    expect(refused).toEqual([]);
   });
 
-  test('no room can reach itself through others', () => {
-    expect(circlesOf(rules)).toEqual([]);
+  test('no room reaches itself through others', () => {
+    expect(circlesOf(new Map([...rules].filter(([room]) => !isTool(room))))).toEqual([]);
   });
 
-  test('no module can reach itself', () => {
-    expect(circlesOf(graph)).toEqual([]);
+  test.each(['msm/plan', 'msm/stages'])('%s reaches no device, no session and no engine', (start) => {
+    const reached = new Set(own.filter((path) => roomOf(path) === start));
+    for (const path of reached) for (const next of graph.get(path) ?? []) reached.add(next);
+    const rooms = new Set([...reached].map(roomOf));
+    expect(['gpu', 'session', 'engine'].filter((room) => rooms.has(room))).toEqual([]);
   });
 
-  test('plan/ and stages/ reach neither gpu/ nor engine/, however far one follows', () => {
-    for (const start of ['plan', 'stages']) {
-      const reached = new Set(modules.filter((path) => roomOf(path) === start));
-      for (const path of reached) for (const next of graph.get(path) ?? []) reached.add(next);
-      expect([...new Set([...reached].map(roomOf))].filter((room) => ['gpu', 'engine'].includes(room))).toEqual([]);
-    }
+  test.each(['gpu', 'scheduling', 'session', 'threads'])('%s knows no mathematics', (start) => {
+    const reached = new Set(own.filter((path) => roomOf(path) === start));
+    for (const path of reached) for (const next of graph.get(path) ?? []) reached.add(next);
+    expect([...reached].map(roomOf).filter((room) => /^(field|curves|msm|encodings)/.test(room))).toEqual([]);
+  });
+});
+
+describe('rooms of tools', () => {
+  const tools = modules.filter((path) => isTool(dirname(path)));
+
+  test('every folder of dev/ has a row, and every row a folder', () => {
+    const folders = [...new Set(tools.map((path) => dirname(path).split('/').slice(0, 2).join('/')))];
+    const ofDev = folders.filter((folder) => folder.startsWith('dev'));
+    expect(ofDev.sort()).toEqual([...rules.keys()].filter((room) => room.startsWith('dev')).sort());
   });
 
-  test('a circle would be found, and named', () => {
+  test.each(tools)('%s imports what its room may', (path) => {
+    const refused = (graph.get(path) as string[]).filter((target) => !mayToolImport(roomOf(path), target));
+    expect(refused).toEqual([]);
+  });
+});
+
+describe('circles', () => {
+  test('no module of src/ reaches itself, types included', () => {
+    const own = [...graph].filter(([path]) => path.startsWith('src/'));
+    expect(circlesOf(new Map(own))).toEqual([]);
+  });
+
+  test('no tool reaches itself while it runs', () => {
+    expect(circlesOf(new Map(modules.map((path) => [path, valueImportsOf(path)])))).toEqual([]);
+  });
+
+  test('a circle is found and named', () => {
     const circle = new Map([
       ['a', ['b']],
       ['b', ['c']],
       ['c', ['b']],
     ]);
     expect(circlesOf(circle)).toEqual([['b', 'c', 'b']]);
+  });
+
+  test('an import that no row allows is refused', () => {
+    expect(mayImport('msm/plan', 'src/gpu/runner.ts')).toBe(false);
+    expect(mayImport('msm/plan', 'src/api/tuning.ts')).toBe(true);
+    expect(mayToolImport('dev/peers', 'src/index.ts')).toBe(false);
+    expect(mayToolImport('dev/oracle', 'src/index.ts')).toBe(true);
   });
 });

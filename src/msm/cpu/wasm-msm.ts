@@ -11,7 +11,7 @@ import { publicPoint } from '../stages/combine-windows.js';
 import { combineWindows } from './combine-windows.js';
 import { cutRows } from './cut.js';
 import { digitsOfScalars, wordsOfDigits } from './digits.js';
-import type { CpuOutcome } from './multiply.js';
+import type { CpuOutcome } from './outcome.js';
 import { type Operands, rowsOf, Share, type WindowSums } from './share.js';
 import type { Steps } from './steps.js';
 import { ANY_SIZE, timeSlices } from './sum-queue.js';

@@ -1,5 +1,13 @@
 /** Hands out the chunks of one round to threads. There is one class for each way. */
-import type { CounterChunks } from './shared-counter.js';
+
+/** Assignment of a worker that takes its chunks from the counter. */
+export interface CounterChunks {
+  readonly by: 'counter';
+  /** Words of the counter; shared-counter.ts says which. */
+  readonly state: Int32Array;
+  readonly worker: number;
+  readonly rank: number;
+}
 
 /** Chunks that a worker begins a round with, and how it gets further ones. */
 export type Assignment =

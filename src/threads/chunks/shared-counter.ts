@@ -1,15 +1,6 @@
 /** Dynamic distribution by a counter in shared memory: threads take chunks without messages. */
 import type { SharedMemory } from '../shared-memory.js';
-import { ALL_WORKERS, type ChunkSource } from './chunk-source.js';
-
-/** Assignment of a worker that takes its chunks from the counter. */
-export interface CounterChunks {
-  readonly by: 'counter';
-  /** Word `NEXT`, word `PERMITTED`, and from `TAKERS` on one word for each chunk. */
-  readonly state: Int32Array;
-  readonly worker: number;
-  readonly rank: number;
-}
+import { ALL_WORKERS, type ChunkSource, type CounterChunks } from './chunk-source.js';
 
 /** Index of the word with the next chunk. */
 const NEXT = 0;

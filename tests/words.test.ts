@@ -13,6 +13,18 @@ const project = fileURLToPath(new URL('..', import.meta.url));
 
 /** Folders and files that the rules hold for; `docs` stands for docs/*.md. */
 const CLEAN: readonly string[] = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'docs/bench.md',
+  'docs/chips.md',
+  'docs/failures.md',
+  'docs/glossary.md',
+  'docs/mutants.md',
+  'docs/performance.md',
+  'docs/provers.md',
+  'docs/scaling.md',
+  'docs/security.md',
   'tests/adapter.test.ts',
   'tests/dev-script.test.ts',
   'tests/bench-script.test.ts',

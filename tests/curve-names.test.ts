@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { edwardsNames, oracles, p256Curve, weierstrassNames } from '../dev/oracle/curves.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { curveContext, type KnownCurve } from '../src/curves/curve.js';
-import { loadModels } from '../src/curves/load-models.js';
 import { resolveCurve } from '../src/curves/named.js';
 import type { WeierstrassName } from '../src/curves/names.js';
 import { openCurve } from '../src/curves/open-curve.js';
@@ -11,7 +10,6 @@ import { registry } from '../src/curves/registry.js';
 import { isProbablyPrime } from './support/primes.js';
 
 /** A named G1 needs no extension, and its constants no check. */
-const none = () => Promise.reject(new Error('not asked for'));
 
 const owners = {
   bn254: ['bn254', 'BN254', 'bn128', 'alt_bn128'],
@@ -44,10 +42,7 @@ test.each(names)('%s is the %s of the oracle', async (name, own) => {
     b: Point.CURVE().b,
     generator: { x: BASE.x, y: BASE.y },
   });
-  const [byConstants, byName] = await Promise.all([
-    openCurve(curve, undefined, loadModels),
-    openCurve(name, 'g1', none),
-  ]);
+  const [byConstants, byName] = await Promise.all([openCurve(curve, undefined), openCurve(name, 'g1')]);
   // a field has functions, which are made anew
   expect({ ...byConstants, coordinates: null }).toEqual({ ...byName, coordinates: null, membership: undefined });
   for (const prime of [curve.p, curve.order]) expect(isProbablyPrime(prime), prime.toString(16)).toBe(true);

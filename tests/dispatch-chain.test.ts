@@ -2,12 +2,12 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GpuFault, MsmError } from '../src/errors.js';
-import type { Dispatch } from '../src/gpu/commands.js';
 import { DispatchChain } from '../src/gpu/dispatch-chain.js';
 import { Runner } from '../src/gpu/runner.js';
 import { scalarsDigest } from '../src/msm/stages/decompose.js';
 import { DIGEST_THREADS, DigestConfig, digestKernel, digestOfItems } from '../src/msm/stages/digest.js';
 import { Level, packLevel } from '../src/msm/stages/level.js';
+import type { Dispatch } from '../src/shaders/commands.js';
 import { absorb, digestOf, LANES, sumOfLanes } from '../src/shaders/hash-chain.js';
 import { groupsFor } from '../src/shaders/limits.js';
 import { digest, digestOfEntries, digestOfScalars } from './reference/digest.js';

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCheckedEngine } from '../dev/checks/engine.js';
 import { bn254FromNoble, oraclesOfG2 } from '../dev/oracle/curves.js';
 import { expectedMsm, groupOrder, makeKnownBases, numbersOf, Random } from '../dev/oracle/known-bases.js';
-import { loadModels } from '../src/curves/load-models.js';
 import type { PairingName } from '../src/curves/names.js';
 import { openCurve } from '../src/curves/open-curve.js';
 import { registry } from '../src/curves/registry.js';
@@ -204,7 +203,7 @@ test.each(names)('%s G2 by constants is that by name, and noble’s', async (nam
       .add(Point.BASE)
       .is0(),
   ).toBe(true);
-  const own = await openCurve(curve, undefined, loadModels);
+  const own = await openCurve(curve, undefined);
   expect(own).toMatchObject({ negatesScalars: false, pointBytes: 2 * oraclesOfG2[name].coordinateBytes });
 });
 

@@ -151,12 +151,13 @@ describe('the built package', () => {
     expect(library.map(({ fileName, imports, dynamicImports }) => [fileName, ...imports, ...dynamicImports])).toEqual([
       ['calibrate.js', 'index.js'],
       ['formats.js', 'index.js'],
-      ['index.js', 'more-curves.js', 'encodings.js', 'later.js'],
+      ['index.js', 'models.js', 'more-curves.js', 'encodings.js', 'cpu-backend.js'],
       ['noble.js', 'index.js', 'more-curves.js'],
       ['node.js', 'node:fs/promises', 'node:path'],
       ['snarkjs.js', 'index.js'],
+      ['cpu-backend.js', 'index.js', 'worker-text.js'],
       ['encodings.js'],
-      ['later.js', 'index.js', 'worker-text.js'],
+      ['models.js', 'index.js'],
       ['more-curves.js'],
       ['worker-text.js'],
     ]);
@@ -168,7 +169,7 @@ describe('the built package', () => {
     const calibration = await import(/* @vite-ignore */ pathToFileURL(join(built, '../calibrate.js')).href);
     const formats = await import(/* @vite-ignore */ pathToFileURL(join(built, '../formats.js')).href);
     expect(Reflect.ownKeys(globalThis)).toEqual(before);
-    // one letter or two: for calibrate.js, formats.js and later.js
+    // one letter or two: for calibrate.js, formats.js and cpu-backend.js
     expect(
       Object.keys(exported)
         .filter((name) => name.length > 2)
@@ -188,7 +189,7 @@ describe('the built package', () => {
 
 const MODULE = '/node_modules/webgpu-msm/dist/index.js';
 const CALIBRATE = MODULE.replace('index', 'calibrate');
-const LATER = MODULE.replace('index', 'later');
+const CPU = MODULE.replace('index', 'cpu-backend');
 
 it('goes on where a page stood still while calls were under way', { tags: 'long' }, async () => {
   const page = await browser.newPage();
@@ -225,7 +226,7 @@ const worksUnbundled = (_: string, library: () => string): void => {
 
   it('fetches the module, what it loads later, calibrate where it is asked for, and nothing else', () => {
     const own = ['/plain.html', '/before.js', '/plain.js', '/plain-worker.js', '/multiply.js', '/case.js'];
-    expect([...new Set(requested)].filter((path) => !own.includes(path))).toEqual([MODULE, CALIBRATE, LATER]);
+    expect([...new Set(requested)].filter((path) => !own.includes(path))).toEqual([MODULE, CALIBRATE, CPU]);
   });
 
   it('has no side effect of importing: no global, no request to WebGPU', () => {

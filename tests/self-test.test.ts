@@ -10,7 +10,6 @@ import {
   toAffinePoint,
 } from '../dev/oracle/known-bases.js';
 import { type Curve, isOnCurve, withProduct } from '../src/curves/curve.js';
-import { loadModels } from '../src/curves/load-models.js';
 import type { WeierstrassName } from '../src/curves/names.js';
 import { openCurve } from '../src/curves/open-curve.js';
 import { squareRoot } from '../src/field/square-root.js';
@@ -52,7 +51,7 @@ describe('the known answer', () => {
 
   const isKnown = async (_: string, given: WeierstrassName | Curve, oracle: OracleCurve): Promise<void> => {
     for (const product of ['signed', 'unsigned', 'dot4'] as const) {
-      const curve = withProduct(await openCurve(given, undefined, loadModels), product);
+      const curve = withProduct(await openCurve(given, undefined), product);
       const known = knownAnswer(curve);
       const { pointBytes, p } = curve;
       const points = Array.from({ length: known.points.length / pointBytes }, (_, i): AffinePoint => {
@@ -85,7 +84,7 @@ describe('the known answer', () => {
 
   test('has coordinates that are hard to compute with, as they come and in Montgomery form', async () => {
     for (const product of ['signed', 'unsigned', 'dot4'] as const) {
-      const curve = withProduct(await openCurve('bn254', 'g1', loadModels), product);
+      const curve = withProduct(await openCurve('bn254', 'g1'), product);
       const { p, field } = curve;
       const { points } = knownAnswer(curve);
       const x = Array.from({ length: points.length / 64 }, (_, i) => readNumber(points.subarray(64 * i, 64 * i + 32)));

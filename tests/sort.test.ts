@@ -4,7 +4,6 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Random } from '../dev/oracle/known-bases.js';
-import type { Command } from '../src/gpu/commands.js';
 import { Runner } from '../src/gpu/runner.js';
 import { ABSENT, ENTRY_WORDS } from '../src/msm/stages/entry.js';
 import {
@@ -16,6 +15,7 @@ import {
   sortKernels,
   sortPasses,
 } from '../src/msm/stages/sort.js';
+import type { Command } from '../src/shaders/commands.js';
 import { sort } from './reference/sort.js';
 import { getDevice } from './support/gpu.js';
 

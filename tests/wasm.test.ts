@@ -18,10 +18,7 @@ import {
 } from '../dev/oracle/known-bases.js';
 import { bn254 } from '../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../src/curves/curve.js';
-import { originalOf, weierstrassOf } from '../src/curves/edwards.js';
 import { openCurve } from '../src/curves/open-curve.js';
-import { isPrime } from '../src/field/prime.js';
-import { quadraticField } from '../src/field/quadratic.js';
 import { compileKernel, wasmCurve } from '../src/msm/cpu/adder.js';
 import { combineWindows } from '../src/msm/cpu/combine-windows.js';
 import { digitsOfScalars } from '../src/msm/cpu/digits.js';
@@ -34,8 +31,7 @@ import type { Lanes } from '../src/wasm/arithmetic/lane-code.js';
 import { PointAdder } from '../src/wasm/arithmetic/point-adder.js';
 import { orderTwoCase } from './support/order-two.js';
 
-const contextOf = ({ curve, group }: CurveGroup): Promise<CurveContext> =>
-  openCurve(curve, group, async () => ({ isPrime, quadraticField, weierstrassOf, originalOf }));
+const contextOf = ({ curve, group }: CurveGroup): Promise<CurveContext> => openCurve(curve, group);
 
 /** Edwards curves are computed on through their images (tests/edwards.test.ts). */
 const weierstrassGroups = everyGroup.filter(({ curve }) => !(edwardsNames as readonly string[]).includes(curve));

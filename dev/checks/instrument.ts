@@ -1,6 +1,6 @@
-import type { Command, Slice } from '../../src/gpu/commands.js';
-import type { Instrument, InstrumentedPlan, InstrumentedSizes } from '../../src/msm/instrument.js';
 import type { ScratchName } from '../../src/msm/plan/plan.js';
+import type { Instrument, InstrumentedPlan, InstrumentedSizes } from '../../src/msm/stages/instrument.js';
+import type { Command, Slice } from '../../src/shaders/commands.js';
 import { groupsFor } from '../../src/shaders/limits.js';
 import {
   CHECK_THREADS,

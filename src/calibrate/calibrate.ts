@@ -1,7 +1,6 @@
 import type { Calibration } from '../api/calibration.js';
 import type { Fp2 } from '../api/values.js';
 import type { Curve, CurveContext } from '../curves/curve.js';
-import { loadModels } from '../curves/load-models.js';
 import type { Group, NamedCurve } from '../curves/names.js';
 import { openCurve } from '../curves/open-curve.js';
 import { assertNotAborted, badArgument } from '../errors.js';
@@ -83,7 +82,7 @@ export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {
   if (typeof device?.createBuffer !== 'function') throw badArgument('device must be a GPUDevice');
   const own = ownOptions(options);
   const { store = indexedDbStore(), again = false, signal, onProgress } = own;
-  const curve = await openCurve(own.curve ?? 'bn254', own.group, loadModels);
+  const curve = await openCurve(own.curve ?? 'bn254', own.group);
   const checkpoint = (): void => assertNotAborted(signal, 'calibration');
   checkpoint();
   const adapter = describeAdapter(device.adapterInfo);

@@ -1,4 +1,3 @@
-/** Parts of the library that named curves over a prime field do without: loaded for all other curves. */
+/** Parts of the library that only some curves need: curves over F_p², and constants of callers. */
 export { isPrime } from '../field/prime.js';
 export { quadraticField } from '../field/quadratic.js';
-export { originalOf, weierstrassOf } from './edwards.js';

@@ -6,22 +6,13 @@ import {
   constantsOf,
   curveContext,
   type EdwardsCurve,
-  type Extension,
-  type KnownCurve,
   withProduct,
 } from './curve.js';
+import { weierstrassOf } from './edwards.js';
 import { isInfinity, multiply } from './jacobian.js';
+import { loadModels } from './load-models.js';
 import { resolveCurve } from './named.js';
 import type { Group, NamedCurve } from './names.js';
-
-/**
- * Parts of the library that are loaded for curves of callers, curves over F_p², and Edwards curves.
- */
-export interface Models {
-  isPrime(p: bigint): boolean;
-  readonly quadraticField: Extension;
-  weierstrassOf(curve: EdwardsCurve): KnownCurve;
-}
 
 const isEdwards = (curve: AnyCurve | EdwardsCurve): curve is EdwardsCurve => !('b' in curve);
 
@@ -30,22 +21,16 @@ const isEdwards = (curve: AnyCurve | EdwardsCurve): curve is EdwardsCurve => !('
  * quick: with a wrong order, GPU and CPU would return different sums, because they reduce scalars
  * at different points.
  *
- * @param load loads fields of p² elements, primality tests and images of Edwards curves, if the
- * curve needs them
  * @throws MsmError `bad-argument` naming the constant that is wrong
  */
-export const openCurve = async (
-  given: NamedCurve | AnyCurve,
-  group: Group | undefined,
-  load: () => Promise<Models>,
-): Promise<CurveContext> => {
+export const openCurve = async (given: NamedCurve | AnyCurve, group: Group | undefined): Promise<CurveContext> => {
   if (group !== undefined && group !== 'g1' && group !== 'g2') {
     throw badArgument(`group must be 'g1' or 'g2', got ${show(group)}`);
   }
   if (typeof given !== 'object' || given === null) {
     const found = await resolveCurve(given, group ?? 'g1');
-    const curve = isEdwards(found) ? (await load()).weierstrassOf(found) : found;
-    return curveContext(curve, curve.nonResidue === undefined ? undefined : (await load()).quadraticField);
+    const curve = isEdwards(found) ? weierstrassOf(found) : found;
+    return curveContext(curve, curve.nonResidue === undefined ? undefined : (await loadModels()).quadraticField);
   }
   // read before the first await, so that later changes of the object have no effect
   const own = constantsOf(given);
@@ -53,7 +38,7 @@ export const openCurve = async (
   if (group !== undefined && (group === 'g2') !== (own.nonResidue !== undefined)) {
     throw badArgument(`${where}: its coordinates are not those of group '${group}'; omit the group`);
   }
-  const { isPrime, quadraticField } = await load();
+  const { isPrime, quadraticField } = await loadModels();
   // checked first, because square roots modulo a composite number may never end; other errors of p
   // follow below
   if (

@@ -1,7 +1,6 @@
 import type { MsmEngine } from '../api/engine.js';
 import type { Coordinate, Fp2 } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
-import { loadModels } from '../curves/load-models.js';
 import type { Group, NamedCurve } from '../curves/names.js';
 import { openCurve } from '../curves/open-curve.js';
 import { badArgument, MsmError, notLoaded, show } from '../errors.js';
@@ -9,8 +8,8 @@ import { type OpenDevice, openDevice } from '../gpu/device.js';
 import type { CpuBackend, CpuSite } from '../msm/cpu/cpu-backend.js';
 import { GpuBackend } from '../msm/gpu/gpu-backend.js';
 import { msmConfigure } from '../msm/gpu/setup.js';
-import type { Instrument } from '../msm/instrument.js';
 import { onlyBackend, Router } from '../msm/routing/router.js';
+import type { Instrument } from '../msm/stages/instrument.js';
 import { ownOptions } from '../own-options.js';
 import { DeviceSource } from '../session/device-source.js';
 import { Session } from '../session/session.js';
@@ -25,7 +24,11 @@ const WIDTH = 2;
 /** Device sources of engines, for `deviceOf`; engines without a GPU have none. */
 const sources = new WeakMap<object, DeviceSource>();
 
-/** Loads the CPU's code when the CPU computes. */
+/** Loads the CPU's code. */
+const loadCpu = (): Promise<typeof import('../msm/cpu/cpu-backend.js')> =>
+  import('../msm/cpu/cpu-backend.js').catch(notLoaded('cpu-backend'));
+
+/** The CPU of an engine, whose code is loaded when it computes. */
 class LazyCpu {
   readonly #make: (module: typeof import('../msm/cpu/cpu-backend.js')) => CpuBackend;
   #loading: Promise<CpuBackend> | null = null;
@@ -37,7 +40,7 @@ class LazyCpu {
   }
 
   get(): Promise<CpuBackend> {
-    this.#loading ??= import('../msm/cpu/cpu-backend.js').catch(notLoaded('cpu-backend')).then((module) => {
+    this.#loading ??= loadCpu().then((module) => {
       this.#loaded = this.#make(module);
       if (this.#isDestroyed) this.#loaded.destroy();
       return this.#loaded;
@@ -57,7 +60,7 @@ class LazyCpu {
 
 /** Composes an engine without a GPU. */
 const cpuOnly = async (curve: CurveContext, settings: ReadOptions): Promise<Engine> => {
-  const { siteWithoutGpu } = await import('../msm/cpu/cpu-backend.js').catch(notLoaded('cpu-backend'));
+  const { siteWithoutGpu } = await loadCpu();
   const cpu = await new LazyCpu(curve, settings, () => siteWithoutGpu(settings.tuning)).get();
   return new Engine({
     curve,
@@ -177,7 +180,7 @@ export const composeEngine = async (
   if (deviceOf !== undefined && !(deviceOf instanceof Engine)) {
     throw badArgument(`deviceOf must be an engine of createMsmEngine, got ${show(deviceOf)}`);
   }
-  const curve = await openCurve(own.curve as NamedCurve, own.group as Group | undefined, loadModels);
+  const curve = await openCurve(own.curve as NamedCurve, own.group as Group | undefined);
   const settings = readOptions(own, instrument);
   if (settings.backend === 'cpu') return cpuOnly(curve, settings);
   // the closure keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is collected meanwhile

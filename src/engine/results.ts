@@ -1,6 +1,6 @@
 import type { AffinePoint, Coordinate, PointEncoding } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
-import { loadModels } from '../curves/load-models.js';
+import { originalOf } from '../curves/edwards.js';
 import { encodePoints, isPlain } from './arguments.js';
 import { withEncodings } from './encodings-loader.js';
 
@@ -15,9 +15,8 @@ export type ResultWriter = (sum: AffinePoint<Coordinate>) => ResultPoint;
 /** Returns the writer for a form of results. */
 export const resultWriter = async (curve: CurveContext, result: 'affine' | PointEncoding): Promise<ResultWriter> => {
   const { edwards } = curve;
-  const originalOf = edwards === undefined ? null : (await loadModels()).originalOf;
   const own = (sum: AffinePoint<Coordinate>): AffinePoint<Coordinate> =>
-    originalOf === null ? sum : originalOf(curve, sum);
+    edwards === undefined ? sum : originalOf(curve, sum);
   if (result === 'affine') return own;
   const write = isPlain(result)
     ? (bytes: Bytes) => bytes

@@ -1,6 +1,6 @@
 import { GpuFault } from '../errors.js';
+import type { Dispatch } from '../shaders/commands.js';
 import { absorb, CHAIN, Tail } from '../shaders/hash-chain.js';
-import type { Dispatch } from './commands.js';
 
 /** A link: a dispatch, and the stamp that it leaves. */
 interface Link {

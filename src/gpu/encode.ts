@@ -1,9 +1,9 @@
 /** Encoding of submissions into command buffers. */
 import { MsmError } from '../errors.js';
+import type { Dispatch, Slice } from '../shaders/commands.js';
 import { CHAIN } from '../shaders/hash-chain.js';
 import type { Kernel } from '../shaders/kernel.js';
 import { UNIFORM_ALIGNMENT } from '../shaders/limits.js';
-import type { Dispatch, Slice } from './commands.js';
 import type { DispatchChain } from './dispatch-chain.js';
 import type { Pass, Submission } from './submission.js';
 

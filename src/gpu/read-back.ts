@@ -1,5 +1,5 @@
 /** Reading results back. */
-import type { Slice } from './commands.js';
+import type { Slice } from '../shaders/commands.js';
 import { mapModeRead } from './constants.js';
 import type { WaitRequest } from './device-watch.js';
 import type { Pass, PassTime, Stopwatch } from './submission.js';

@@ -1,8 +1,8 @@
 import { Ending } from '../ending.js';
 import { MsmError, NoAnswerError } from '../errors.js';
 import { type Ticket, ticketOf } from '../scheduling/ticket.js';
+import { kernelsOf } from '../shaders/commands.js';
 import type { Kernel } from '../shaders/kernel.js';
-import { kernelsOf } from './commands.js';
 import { bufferUsage } from './constants.js';
 import type { Allowance } from './device-memory.js';
 import { type DeviceScheduler, schedulerOf } from './device-scheduler.js';

@@ -1,10 +1,10 @@
 /** The run of one submission that has its lease: its submits, its map, and what becomes of its buffers. */
 import type { Ending } from '../ending.js';
 import { MsmError } from '../errors.js';
+import { RESULT, type Slice } from '../shaders/commands.js';
 import { CHAIN } from '../shaders/hash-chain.js';
 import type { Kernel } from '../shaders/kernel.js';
 import { jobBytes } from '../shaders/limits.js';
-import { RESULT, type Slice } from './commands.js';
 import type { DeviceScheduler } from './device-scheduler.js';
 import type { WaitRequest } from './device-watch.js';
 import { DispatchChain } from './dispatch-chain.js';

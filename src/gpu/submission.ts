@@ -1,7 +1,7 @@
 /** Submissions: what goes to a device, what it does, and what comes back. */
 import type { HostTimes } from '../api/run-record.js';
 import type { Ticket } from '../scheduling/ticket.js';
-import type { Command, Dispatch, Slice } from './commands.js';
+import type { Command, Dispatch, Slice } from '../shaders/commands.js';
 
 /** Bytes to upload. */
 export interface Upload {

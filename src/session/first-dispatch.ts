@@ -1,9 +1,9 @@
 /** Drivers that compile a kernel only when it is first dispatched (lavapipe does, for seconds) are made to do it ahead of time. */
 
-import type { Slice } from '../gpu/commands.js';
 import { addCompileTime } from '../gpu/pipelines.js';
 import type { Runner } from '../gpu/runner.js';
 import type { Submission } from '../gpu/submission.js';
+import type { Slice } from '../shaders/commands.js';
 import type { Kernel } from '../shaders/kernel.js';
 
 /** At least one element of whatever a kernel declares. */

@@ -1,8 +1,8 @@
-import type { Command, Slice } from '../../src/gpu/commands.js';
 import { recordJob } from '../../src/msm/gpu/record.js';
 import type { Plan } from '../../src/msm/plan/plan.js';
 import type { Batch, Job } from '../../src/msm/plan/schedule.js';
 import type { Kernels } from '../../src/msm/stages/kernels.js';
+import type { Command, Slice } from '../../src/shaders/commands.js';
 
 /** The only part of a job: one vector of n scalars, with every buffer from its beginning on. */
 export const onlyPart = (plan: Plan, n = plan.n): Batch => ({

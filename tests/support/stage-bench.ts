@@ -1,6 +1,5 @@
 import { bn254 } from '../../src/curves/bn254.js';
 import { type CurveContext, curveContext } from '../../src/curves/curve.js';
-import type { Command, Dispatch } from '../../src/gpu/commands.js';
 import { bufferUsage } from '../../src/gpu/constants.js';
 import { Runner } from '../../src/gpu/runner.js';
 import { softwareKnobs } from '../../src/msm/plan/device-profiles.js';
@@ -9,6 +8,7 @@ import { planOne } from '../../src/msm/plan/planner.js';
 import type { Knobs } from '../../src/msm/plan/tuning.js';
 import { fullWorkload } from '../../src/msm/plan/workload.js';
 import { createKernels } from '../../src/msm/stages/kernels.js';
+import type { Command, Dispatch } from '../../src/shaders/commands.js';
 import { recordPlan } from './record-plan.js';
 
 export const limits: PlanLimits = {

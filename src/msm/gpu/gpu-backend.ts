@@ -2,12 +2,12 @@
 import type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from '../../api/device.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { badArgument, NoAnswerError } from '../../errors.js';
-import { kernelsOf } from '../../gpu/commands.js';
 import { compileTimes } from '../../gpu/pipelines.js';
 import type { Runner } from '../../gpu/runner.js';
 import type { Ticket } from '../../scheduling/ticket.js';
 import type { CallContext } from '../../session/call-context.js';
 import type { Session } from '../../session/session.js';
+import { kernelsOf } from '../../shaders/commands.js';
 import type { Accelerator, Backend, Footprint, LoadRequest } from '../backend.js';
 import { LoadedBases } from '../inputs/loaded-bases.js';
 import type { ScalarStore } from '../inputs/scalar-store.js';

@@ -2,10 +2,10 @@
 import { formatOf, type PointFormat } from '../../curves/misread.js';
 import type { PointSource } from '../../curves/point-source.js';
 import { GpuFault } from '../../errors.js';
-import type { Command, Slice } from '../../gpu/commands.js';
 import type { Submission, SubmissionResult } from '../../gpu/submission.js';
 import type { CallContext } from '../../session/call-context.js';
 import type { DeviceView, Operation, Output, Step } from '../../session/operation.js';
+import type { Command, Slice } from '../../shaders/commands.js';
 import { LANES, sumOfLanes } from '../../shaders/hash-chain.js';
 import { groupsFor, itemsPerBindingStep } from '../../shaders/limits.js';
 import type { BasesOnDevice, RangeDigest } from '../inputs/loaded-bases.js';

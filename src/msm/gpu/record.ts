@@ -1,4 +1,4 @@
-import { type Command, RESULT, type Slice } from '../../gpu/commands.js';
+import { type Command, RESULT, type Slice } from '../../shaders/commands.js';
 import { groupsFor } from '../../shaders/limits.js';
 import { type Accounts, accountsOf, type GroupAccounts } from '../plan/accounts.js';
 import type { Plan, ScratchName } from '../plan/plan.js';

@@ -1,7 +1,7 @@
 /** How tables of bases are made: for those who load with `precompute`. */
 import type { CurveContext } from '../../curves/curve.js';
-import type { Command, Slice } from '../../gpu/commands.js';
 import type { DeviceView } from '../../session/operation.js';
+import type { Command, Slice } from '../../shaders/commands.js';
 import { groupsFor } from '../../shaders/limits.js';
 import { additionsPerSubmitOf } from '../plan/device-defaults.js';
 import type { TableShape } from '../plan/workload.js';

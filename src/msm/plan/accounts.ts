@@ -1,5 +1,5 @@
 import { LANES } from '../../shaders/hash-chain.js';
-import type { Instrument } from '../instrument.js';
+import type { Instrument } from '../stages/instrument.js';
 
 /** Accounts of one group of windows, as indices of words. */
 export interface GroupAccounts {

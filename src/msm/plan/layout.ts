@@ -1,9 +1,9 @@
 import type { Tuning } from '../../api/tuning.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { jobBytes, LEAST_BUFFER_BYTES } from '../../shaders/limits.js';
-import type { Instrument } from '../instrument.js';
 import { Vector } from '../stages/decompose.js';
 import { ENTRY_WORDS } from '../stages/entry.js';
+import type { Instrument } from '../stages/instrument.js';
 import { Level } from '../stages/level.js';
 import { levelTasks } from '../stages/partition.js';
 import { reduceShape } from '../stages/reduce.js';

@@ -1,5 +1,5 @@
 import type { Tuning } from '../../api/tuning.js';
-import type { Instrument } from '../instrument.js';
+import type { Instrument } from '../stages/instrument.js';
 import type { ReduceShape } from '../stages/reduce.js';
 import type { SortPass } from '../stages/sort.js';
 import type { DeviceProfile } from './device-defaults.js';

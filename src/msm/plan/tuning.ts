@@ -1,7 +1,7 @@
 import type { Tuning } from '../../api/tuning.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { badArgument } from '../../errors.js';
-import type { Instrument } from '../instrument.js';
+import type { Instrument } from '../stages/instrument.js';
 import { mostSlots, prefixBytes } from '../stages/walk.js';
 import { type DeviceProfile, deviceDefaults } from './device-defaults.js';
 import { defaultWindowBits } from './window-bits.js';

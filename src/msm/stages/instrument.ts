@@ -1,6 +1,6 @@
-import type { CurveContext } from '../curves/curve.js';
-import type { Command } from '../gpu/commands.js';
-import type { KernelPart } from '../shaders/kernel.js';
+import type { CurveContext } from '../../curves/curve.js';
+import type { Command } from '../../shaders/commands.js';
+import type { KernelPart } from '../../shaders/kernel.js';
 
 /** Sizes of a plan that decide how much scratch an instrument needs. */
 export interface InstrumentedSizes {

@@ -1,4 +1,4 @@
-import type { Kernel } from '../shaders/kernel.js';
+import type { Kernel } from './kernel.js';
 
 /** The buffer of what a job gives back, behind its custody; the runner makes a new one for every job. */
 export const RESULT = 'result';

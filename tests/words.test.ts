@@ -250,8 +250,6 @@ const LONG: Readonly<Record<string, string>> = {
   'src/msm/plan/planner.ts layOut': TO_DO,
   'src/msm/programs/subgroup.ts membershipTest': TO_DO,
   'src/provers/accelerate.ts': TO_DO,
-  'src/scheduling/call-queue.ts': TO_DO,
-  'src/scheduling/call-queue.ts run': TO_DO,
   'src/session/session.ts': TO_DO,
   'src/threads/pool.ts': TO_DO,
   'src/wasm/arithmetic/elements.ts inLanes': WRITES_CODE,

@@ -261,16 +261,16 @@ export class Engine implements MsmEngine<Coordinate> {
   #run<Result>(
     kind: EngineEvent['kind'],
     bytes: number,
-    settings: Partial<CallOptions> & { readonly order?: SumRequest | undefined },
+    settings: Partial<CallOptions> & { readonly request?: SumRequest | undefined },
     clock: CallClock,
     task: (call: CallContext) => Promise<Result>,
     abandon?: Abandon<Result>,
   ): Promise<Result> {
-    const { priority = 'normal', deadline = null, signal, order, onProgress } = settings;
+    const { priority = 'normal', deadline = null, signal, request, onProgress } = settings;
     const assertUsable = (): void => this.#assertUsable(undefined);
     const begin = (ticket: CallTicket): Promise<Result> =>
       task(new CallContext({ ticket, clock, onProgress, assertUsable }));
-    const queued = { kind, priority, deadline, bytes, signal, order };
+    const queued = { kind, priority, deadline, bytes, signal, request };
     return this.#queue.run(begin, queued, abandon);
   }
 
@@ -288,8 +288,8 @@ export class Engine implements MsmEngine<Coordinate> {
       ...{ bases, vectors, scalarEncoding, result, verify },
       coalesced: (waiting) => this.#worthCoalescing(request, waiting as readonly SumRequest[]),
     };
-    // progress is that of one call
-    const order = onProgress === undefined ? request : undefined;
+    // progress is reported for one call only, so such a call is not coalesced
+    const coalescing = onProgress === undefined ? request : undefined;
     const task = async (call: CallContext): Promise<ResultPoint[]> => {
       const ticket = call.ticket as CallTicket;
       const group = groupOf(request, ticket);
@@ -297,7 +297,7 @@ export class Engine implements MsmEngine<Coordinate> {
       await abortWhenAllAbort(signals, (signal) => this.#computeGroup(group, call.withTicket({ ...ticket, signal })));
       return group.outcome();
     };
-    return this.#run(kind, bytesOf(vectors), { ...settings, order }, clock, task);
+    return this.#run(kind, bytesOf(vectors), { ...settings, request: coalescing }, clock, task);
   }
 
   /** Selects waiting requests worth computing with one's own. */

@@ -3,7 +3,8 @@ import type { PointEncoding, ScalarEncoding } from '../api/values.js';
 import { onAbort } from '../errors.js';
 import type { LoadedBases } from '../msm/inputs/loaded-bases.js';
 import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
-import type { CallTicket, Coalescing } from '../scheduling/call-queue.js';
+import type { CallTicket } from '../scheduling/call-queue.js';
+import type { Coalescing } from '../scheduling/coalescing.js';
 import type { ResultPoint } from './results.js';
 
 /** What a call of `msm` or `msmBatch` asks for. */
@@ -47,8 +48,8 @@ export const groupOf = (request: SumRequest, { coalesced }: CallTicket): Request
     failTogether: fail,
   };
   const followers = coalesced.map(
-    ({ order, settle, fail: failOne, separate }): GroupMember => ({
-      request: order as SumRequest,
+    ({ request: joined, settle, fail: failOne, separate }): GroupMember => ({
+      request: joined as SumRequest,
       settle,
       fail: failOne,
       failTogether: separate,

@@ -240,8 +240,6 @@ const LONG: Readonly<Record<string, string>> = {
   'src/calibrate/search.ts search': TO_DO,
   'src/encodings/encodings.ts': TO_DO,
   'src/encodings/encodings.ts flagged': TO_DO,
-  'src/engine/engine.ts': TO_DO,
-  'src/engine/options.ts readOptions': TO_DO,
   'src/field/product-dot4.ts dot4Product': WRITES_CODE,
   'src/field/product.ts reducedProduct': WRITES_CODE,
   'src/msm/cpu/bucket-sums.ts bucketSums': TO_DO,

@@ -1,4 +1,4 @@
-/** What `createMsmEngine` is told. */
+/** Options of `createMsmEngine`. */
 import type { Calibration } from '../api/calibration.js';
 import type { MsmEngine } from '../api/engine.js';
 import type { ComputeWorker, EngineEvent, QueueLimits, Sharing } from '../api/sharing.js';
@@ -6,16 +6,23 @@ import type { Tuning } from '../api/tuning.js';
 import type { Coordinate } from '../api/values.js';
 import type { Curve } from '../curves/curve.js';
 import type { NamedCurve } from '../curves/names.js';
-import { badArgument, show } from '../errors.js';
 import { Runner } from '../gpu/runner.js';
 import type { WorkerOptions } from '../msm/cpu/threads.js';
 import type { Instrument } from '../msm/instrument.js';
-import { checkTuning, noKnobs } from '../msm/plan/check-tuning.js';
-import { given, type Knobs } from '../msm/plan/tuning.js';
+import type { Knobs } from '../msm/plan/tuning.js';
 import { ownOptions } from '../own-options.js';
 import { CallQueue } from '../scheduling/call-queue.js';
-import { threadsHere } from '../threads/platform.js';
 import { readVerify } from './arguments.js';
+import {
+  assertFunctions,
+  readBudgets,
+  readComputing,
+  readKnobs,
+  readQueueLimits,
+  readSharing,
+  readWorkers,
+  type SharingSettings,
+} from './option-groups.js';
 
 /** Options of `createMsmEngine`. */
 export interface MsmEngineOptions<Of extends Coordinate = bigint> {
@@ -97,133 +104,47 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
   readonly selfTest?: boolean;
 }
 
-const DEFAULT_BUDGET = 256 * 2 ** 20;
-
-/** `Sharing` with its defaults. */
-export type SharingSettings = Required<Omit<Sharing, 'yieldWhile'>> & Pick<Sharing, 'yieldWhile'>;
-
-/** @throws MsmError `bad-argument` */
-const readSharing = (given: Sharing): SharingSettings => {
-  if (typeof given !== 'object' || given === null) {
-    throw badArgument(`sharing must be { overlap, merge, keep, sidePool, throttle, yieldWhile }, got ${show(given)}`);
-  }
-  const own = ownOptions(given);
-  const { overlap = true, merge = true, keep = true, throttle = false } = own;
-  const { sidePool = Math.ceil(threadsHere() / 4) } = own;
-  for (const [name, is] of Object.entries({ overlap, merge, keep, throttle })) {
-    if (typeof is !== 'boolean') throw badArgument(`sharing.${name} must be true or false, got ${show(is)}`);
-  }
-  if (!(Number.isInteger(sidePool) && sidePool >= 0)) {
-    throw badArgument(`sharing.sidePool must be an integer from 0, got ${show(sidePool)}`);
-  }
-  const { yieldWhile } = own;
-  if (yieldWhile !== undefined && typeof yieldWhile !== 'function') {
-    throw badArgument(`sharing.yieldWhile must be a function, got ${show(yieldWhile)}`);
-  }
-  return { overlap, merge, keep, sidePool, throttle, ...(yieldWhile && { yieldWhile }) };
-};
-
-/** Options of an engine that are right. */
+/** Options of an engine, checked and with their defaults. */
 export interface ReadOptions {
   readonly backend: NonNullable<MsmEngineOptions['backend']>;
   readonly tuning: Knobs;
   readonly retainBases: boolean;
   readonly retries: number;
+  /** Probability that a result is verified. */
   readonly verify: number;
   readonly selfTests: boolean;
   readonly workers: WorkerOptions;
-  /** What runs the jobs of an engine on a device. @param afterLoss what an error says to do when that was lost */
+  /** Makes the runner of a device. @param afterLoss advice of the error after a loss of the device */
   runnerFor(device: GPUDevice, afterLoss: string): Runner;
   readonly sharing: SharingSettings;
-  /** The queue of one engine. @param width calls that are under way at a time */
+  /** Makes the queue of an engine. @param width number of active calls */
   queueOf(width: number): CallQueue;
 }
 
-/** All that is told beside the curve. */
-type OtherOptions = {
+/** Options other than the curve and the other engine. */
+export type OtherOptions = {
   readonly [Name in Exclude<keyof MsmEngineOptions, 'curve' | 'group' | 'deviceOf'>]?:
     | MsmEngineOptions[Name]
     | undefined;
 };
 
-const backends: readonly unknown[] = ['auto', 'gpu', 'cpu', 'both'];
-
-/** @throws MsmError `bad-argument` that names the option */
+/** Reads the options of an engine. @throws MsmError `bad-argument` that names the option */
 export const readOptions = (options: OtherOptions, instrument?: Instrument): ReadOptions => {
-  const {
-    backend = 'auto',
-    memoryBudget: budget = DEFAULT_BUDGET,
-    deviceBudget = Number.POSITIVE_INFINITY,
-    sharing = {},
-    retainBases = true,
-    retries = 1,
-    verify = false,
-    selfTest: selfTests = true,
-    calibration,
-    tuning: knobs = {},
-    maxWorkers,
-    createWorker,
-    maxQueued = {},
-    onEvent,
-    onWarning,
-  } = ownOptions(options);
-  if (!(Number.isInteger(budget) && budget > 0)) {
-    throw badArgument(`memoryBudget must be a positive integer of bytes, got ${show(budget)}`);
-  }
-  if (!(typeof deviceBudget === 'number' && deviceBudget > 0)) {
-    throw badArgument(`deviceBudget must be a positive number of bytes, got ${show(deviceBudget)}`);
-  }
-  if (calibration !== undefined && (typeof calibration !== 'object' || calibration === null)) {
-    throw badArgument(`calibration must be what calibrate returned, got ${show(calibration)}`);
-  }
-  const set = {
-    ...noKnobs,
-    ...(calibration === undefined ? {} : checkTuning(ownOptions(calibration).tuning as Partial<Tuning>)),
-    ...given(checkTuning(knobs)),
-  };
-  // every knob is its own, wherever this is copied to: where it is not set, none is inherited
-  const tuning: Knobs = Object.freeze({
-    ...set,
-    ...(backend === 'gpu' && set.cpuBelow === undefined && { cpuBelow: 0 }),
-    instrument,
-  });
-  if (typeof retainBases !== 'boolean')
-    throw badArgument(`retainBases must be true or false, got ${show(retainBases)}`);
-  if (typeof selfTests !== 'boolean') throw badArgument(`selfTest must be true or false, got ${show(selfTests)}`);
-  if (!(Number.isInteger(retries) && retries >= 0)) {
-    throw badArgument(`retries must be an integer of at least 0, got ${show(retries)}`);
-  }
-  if (!backends.includes(backend)) {
-    throw badArgument(`backend must be '${backends.join("' or '")}', got ${show(backend)}`);
-  }
-  if (maxWorkers !== undefined && !(Number.isInteger(maxWorkers) && maxWorkers >= 0 && maxWorkers <= 1024)) {
-    throw badArgument(`maxWorkers must be an integer from 0 to 1024, got ${show(maxWorkers)}`);
-  }
-  if (createWorker !== undefined && typeof createWorker !== 'function') {
-    throw badArgument(`createWorker must be a function that returns a worker, got ${show(createWorker)}`);
-  }
-  if (typeof maxQueued !== 'object' || maxQueued === null) {
-    throw badArgument(`maxQueued must be { calls, bytes }, got ${show(maxQueued)}`);
-  }
-  const { calls = Number.POSITIVE_INFINITY, bytes = Number.POSITIVE_INFINITY } = ownOptions(maxQueued);
-  for (const [name, most] of Object.entries({ calls, bytes })) {
-    if (!(typeof most === 'number' && most >= 0)) {
-      throw badArgument(`maxQueued.${name} must be a number from 0, got ${show(most)}`);
-    }
-  }
-  for (const [name, told] of Object.entries({ onEvent, onWarning })) {
-    if (told !== undefined && typeof told !== 'function') {
-      throw badArgument(`${name} must be a function, got ${show(told)}`);
-    }
-  }
-  const shared = readSharing(sharing);
+  const own = ownOptions(options);
+  const { verify = false, sharing: givenSharing = {}, onEvent } = own;
+  const { memoryBudget, deviceBudget } = readBudgets(own);
+  const tuning = readKnobs(own, instrument);
+  const computing = readComputing(own);
+  const workers = readWorkers(own);
+  const limits = readQueueLimits(own);
+  assertFunctions(own);
+  const sharing = readSharing(givenSharing);
   return {
-    queueOf: (width) => new CallQueue({ calls, bytes }, onEvent, shared.overlap ? width : 1),
-    runnerFor: (device, afterLoss) => new Runner(device, budget, { afterLoss, deviceBudget, keeps: shared.keep }),
-    sharing: shared,
-    ...{ backend, retainBases, retries, selfTests },
+    queueOf: (width) => new CallQueue(limits, onEvent, sharing.overlap ? width : 1),
+    runnerFor: (device, afterLoss) =>
+      new Runner(device, memoryBudget, { afterLoss, deviceBudget, keeps: sharing.keep }),
+    ...computing,
+    ...{ tuning, sharing, workers },
     verify: readVerify('verify', verify),
-    tuning,
-    workers: { maxWorkers, createWorker, onWarning },
   };
 };

@@ -17,7 +17,7 @@ import { Session } from '../session/session.js';
 import { mostWorkers } from '../threads/most-workers.js';
 import { Engine } from './engine.js';
 import type { MsmEngineOptions } from './options.js';
-import { type ReadOptions, readOptions } from './options.js';
+import { type ReadOptions, readOptions } from './read-options.js';
 
 /** Calls under way at a time: one that the GPU computes, and one that is made ready meanwhile. */
 const WIDTH = 2;

@@ -8,7 +8,7 @@ import { checkTuning, noKnobs } from '../msm/plan/check-tuning.js';
 import { given, type Knobs } from '../msm/plan/tuning.js';
 import { ownOptions } from '../own-options.js';
 import { threadsHere } from '../threads/platform.js';
-import type { OtherOptions, ReadOptions } from './options.js';
+import type { MsmEngineOptions, OtherOptions } from './options.js';
 
 /** Default of `memoryBudget`, in bytes. */
 const DEFAULT_BUDGET = 256 * 2 ** 20;
@@ -70,12 +70,18 @@ export const readKnobs = (options: OtherOptions, instrument: Instrument | undefi
   });
 };
 
+/** Options that say how calls are computed. */
+export interface Computing {
+  readonly backend: NonNullable<MsmEngineOptions['backend']>;
+  readonly retainBases: boolean;
+  readonly retries: number;
+  readonly selfTests: boolean;
+}
+
 const backends: readonly unknown[] = ['auto', 'gpu', 'cpu', 'both'];
 
 /** Reads `backend`, `retainBases`, `selfTest` and `retries`. */
-export const readComputing = (
-  options: OtherOptions,
-): Pick<ReadOptions, 'backend' | 'retainBases' | 'retries' | 'selfTests'> => {
+export const readComputing = (options: OtherOptions): Computing => {
   const { backend = 'auto', retainBases = true, retries = 1, selfTest: selfTests = true } = options;
   if (typeof retainBases !== 'boolean') {
     throw badArgument(`retainBases must be true or false, got ${show(retainBases)}`);

@@ -1,4 +1,3 @@
-/** Options of `createMsmEngine`. */
 import type { Calibration } from '../api/calibration.js';
 import type { MsmEngine } from '../api/engine.js';
 import type { ComputeWorker, EngineEvent, QueueLimits, Sharing } from '../api/sharing.js';
@@ -6,23 +5,6 @@ import type { Tuning } from '../api/tuning.js';
 import type { Coordinate } from '../api/values.js';
 import type { Curve } from '../curves/curve.js';
 import type { NamedCurve } from '../curves/names.js';
-import { Runner } from '../gpu/runner.js';
-import type { WorkerOptions } from '../msm/cpu/threads.js';
-import type { Instrument } from '../msm/instrument.js';
-import type { Knobs } from '../msm/plan/tuning.js';
-import { ownOptions } from '../own-options.js';
-import { CallQueue } from '../scheduling/call-queue.js';
-import { readVerify } from './arguments.js';
-import {
-  assertFunctions,
-  readBudgets,
-  readComputing,
-  readKnobs,
-  readQueueLimits,
-  readSharing,
-  readWorkers,
-  type SharingSettings,
-} from './option-groups.js';
 
 /** Options of `createMsmEngine`. */
 export interface MsmEngineOptions<Of extends Coordinate = bigint> {
@@ -104,47 +86,9 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
   readonly selfTest?: boolean;
 }
 
-/** Options of an engine, checked and with their defaults. */
-export interface ReadOptions {
-  readonly backend: NonNullable<MsmEngineOptions['backend']>;
-  readonly tuning: Knobs;
-  readonly retainBases: boolean;
-  readonly retries: number;
-  /** Probability that a result is verified. */
-  readonly verify: number;
-  readonly selfTests: boolean;
-  readonly workers: WorkerOptions;
-  /** Makes the runner of a device. @param afterLoss advice of the error after a loss of the device */
-  runnerFor(device: GPUDevice, afterLoss: string): Runner;
-  readonly sharing: SharingSettings;
-  /** Makes the queue of an engine. @param width number of active calls */
-  queueOf(width: number): CallQueue;
-}
-
 /** Options other than the curve and the other engine. */
 export type OtherOptions = {
   readonly [Name in Exclude<keyof MsmEngineOptions, 'curve' | 'group' | 'deviceOf'>]?:
     | MsmEngineOptions[Name]
     | undefined;
-};
-
-/** Reads the options of an engine. @throws MsmError `bad-argument` that names the option */
-export const readOptions = (options: OtherOptions, instrument?: Instrument): ReadOptions => {
-  const own = ownOptions(options);
-  const { verify = false, sharing: givenSharing = {}, onEvent } = own;
-  const { memoryBudget, deviceBudget } = readBudgets(own);
-  const tuning = readKnobs(own, instrument);
-  const computing = readComputing(own);
-  const workers = readWorkers(own);
-  const limits = readQueueLimits(own);
-  assertFunctions(own);
-  const sharing = readSharing(givenSharing);
-  return {
-    queueOf: (width) => new CallQueue(limits, onEvent, sharing.overlap ? width : 1),
-    runnerFor: (device, afterLoss) =>
-      new Runner(device, memoryBudget, { afterLoss, deviceBudget, keeps: sharing.keep }),
-    ...computing,
-    ...{ tuning, sharing, workers },
-    verify: readVerify('verify', verify),
-  };
 };

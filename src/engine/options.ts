@@ -8,80 +8,105 @@ import type { NamedCurve } from '../curves/names.js';
 
 /** Options of `createMsmEngine`. */
 export interface MsmEngineOptions<Of extends Coordinate = bigint> {
-  /** A name, or the constants of a curve of your own. */
+  /** Name of a curve, or the constants of another curve. */
   readonly curve: NamedCurve | Curve<Of>;
-  /** Which group of a curve that is given by its name. Default `g1`; `g2` of the curves that have one. */
+  /** Group of a curve given by its name. Default `g1`; `g2` for curves that have one. */
   readonly group?: Of extends bigint ? 'g1' : 'g2';
-  /** A device of yours; it is used as it is and never destroyed. Default: the engine requests one. */
+  /**
+   * Device of the caller; it is used as it is and never destroyed. Default: the engine requests
+   * one.
+   */
   readonly device?: GPUDevice;
   /**
-   * What computes. `auto`, the default: for each call what is expected to be the fastest, the GPU, the CPU, or both at the same time; without WebGPU, the
-   * CPU. `gpu`: the GPU, or `no-webgpu`. `cpu`: the CPU, though there may be a GPU. `both`: each call is divided between both; without WebGPU, the CPU.
-   * `MsmEngine.backends` says what it came to.
+   * Backend that computes. `auto`, the default: the one that is expected to be the fastest for each
+   * call: the GPU, the CPU, or both at the same time; without WebGPU, the CPU. `gpu`: the GPU;
+   * without WebGPU an error `no-webgpu`. `cpu`: the CPU, even if there is a GPU. `both`: GPU and
+   * CPU share each call; without WebGPU, the CPU. `MsmEngine.backends` has the outcome.
    */
   readonly backend?: 'auto' | 'gpu' | 'cpu' | 'both';
   /**
-   * The most workers that compute large sums on the CPU, beside the thread that the engine is in: 0 to 1024. None is started before a sum is worth it, and
-   * those that have nothing to do end after ten seconds. Default: one less than the threads that run at a time here.
+   * Limit on the workers that compute large sums on the CPU, in addition to the thread of the
+   * engine: 0 to 1024. The first sum that is large enough starts them; idle workers end after ten
+   * seconds. Default: one less than the platform's hardware threads.
    */
   readonly maxWorkers?: number;
   /**
-   * Starts a worker of yours that runs `webgpu-msm/worker`, where the one beside the package is not found: `() => new Worker(…, { type: 'module' })`, or
-   * one of `node:worker_threads`. Where none can be started the engine computes in its own thread, and `onWarning` is told.
+   * Starts a worker that runs `webgpu-msm/worker`, for bundlers and servers that do not find the
+   * file beside the package: `() => new Worker(…, { type: 'module' })`, or one of
+   * `node:worker_threads`. If no worker can be started, the engine computes in its own thread and
+   * calls `onWarning`.
    */
   readonly createWorker?: () => ComputeWorker;
   /**
-   * Another engine, whose device it is on: one for both, with one budget and one line of calls, for as long as either lives. When it is lost, both go on on
-   * the next. Goes before `device`, `gpu` and `powerPreference`. Without effect where the other engine has no GPU.
+   * Another engine, whose device this engine uses: both share one device, one budget and one queue,
+   * for as long as either lives. When the device is lost, both continue on the next one. It has
+   * precedence over `device`, `gpu` and `powerPreference`. It has no effect if the other engine has
+   * no GPU.
    */
   readonly deviceOf?: MsmEngine<Coordinate>;
-  /** WebGPU where there is no `navigator.gpu`: in Node, the object that Dawn's `create` returned. */
+  /**
+   * WebGPU for platforms without `navigator.gpu`: in Node, the object that Dawn's `create`
+   * returned.
+   */
   readonly gpu?: GPU;
-  /** Which adapter to request. Default `high-performance`. */
+  /** Kind of adapter to request. Default `high-performance`. */
   readonly powerPreference?: 'low-power' | 'high-performance';
-  /** The most bytes of scratch (not counting bases) that an MSM may hold; larger ones run in chunks. Default 256 MiB. */
+  /**
+   * Limit on the scratch of the engine in bytes, without bases; larger MSMs run in chunks. Default
+   * 256 MiB.
+   */
   readonly memoryBudget?: number;
   /**
-   * The most bytes that all engines on the device may hold together, bases and scalars with them; of several that say so, the least holds. What does not
-   * fit waits until it does, or rejects with `out-of-memory` where it never will. Default: no limit.
+   * Limit on the GPU memory of all engines on the device together in bytes, with bases and scalars.
+   * If several engines set a limit, the lowest one holds. A call waits until its memory fits, or
+   * rejects with `out-of-memory` if it never will. Default: no limit.
    */
   readonly deviceBudget?: number;
-  /** How calls share the device and the machine; see `Sharing`. */
+  /** Settings for how calls share the device and the machine; see `Sharing`. */
   readonly sharing?: Sharing;
-  /** What `calibrate` of `webgpu-msm/calibrate` found on this device, or on another of the same adapter: better defaults. */
+  /**
+   * Result of `calibrate` of `webgpu-msm/calibrate` on this device, or on another of the same
+   * adapter: better defaults.
+   */
   readonly calibration?: Calibration;
-  /** Knobs to set by hand; see `Tuning`. They go before those of the calibration. */
+  /** Knobs to set by hand; see `Tuning`. They have precedence over those of the calibration. */
   readonly tuning?: Partial<Tuning>;
   /**
-   * Keep a copy of the points of `loadBases` in main memory, so that bases survive the loss of a device that the engine
-   * requested itself. Default true; with false they must be loaded again after a loss (the error says so).
+   * Keeps a copy of the points of `loadBases` in main memory, so that bases survive the loss of a
+   * device that the engine requested itself. Default true; with false they must be loaded again
+   * after a loss, as the error says.
    */
   readonly retainBases?: boolean;
   /**
-   * How often a call may be done again, from clean buffers, when the GPU is found not to have done what it was told. Default 1; the error
-   * of the last attempt is what the call rejects with. See `RunRecord.retried`.
+   * Number of times that a call is repeated, with clean buffers, after the GPU did not execute its
+   * commands correctly. Default 1. The call rejects with the error of the last attempt. See
+   * `RunRecord.retried`.
    */
   readonly retries?: number;
   /**
-   * Whether results are verified: computed once more in another way, and compared; see docs/security.md. A number from 0 to 1 is the share of
-   * the calls that are, drawn at random. It takes about as long again. Default false.
+   * Verifies results: computes them again by another method, and compares; see docs/security.md. A
+   * number from 0 to 1 is the probability that a call is verified. A verification takes about as
+   * long as the call. Default false.
    */
   readonly verify?: boolean | number;
   /**
-   * How many calls may wait for their turn, and with how many bytes of points and scalars: others are refused with `overloaded`, which says when to come
-   * back (`MsmError.retryAfterMs`). Default: no limit.
+   * Limit on the calls that wait for their turn, and on their bytes of points and scalars. Further
+   * calls are refused with `overloaded`; `MsmError.retryAfterMs` says when to call again. Default:
+   * no limit.
    */
   readonly maxQueued?: QueueLimits;
-  /** Told what happens to the engine's calls, for those who watch a service. What it throws is nobody's, and changes nothing. */
+  /** Receives the events of the engine's calls, to monitor a service. Its errors are ignored. */
   readonly onEvent?: (event: EngineEvent) => void;
   /**
-   * Told, once for each reason, that the engine computes more slowly than it could, and why: workers cannot be started (`RunRecord.noWorkers`). What it
-   * throws changes nothing. Default: `console.warn`.
+   * Called once for each reason for which the engine computes more slowly than it could, such as
+   * workers that cannot be started (`RunRecord.noWorkers`). Its errors are ignored. Default:
+   * `console.warn`.
    */
   readonly onWarning?: (message: string) => void;
   /**
-   * Whether the pipelines have to compute an MSM with a known answer before a result of theirs is believed, once on a device. Default true;
-   * false where you know already, or count every dispatch. See `MsmEngine.selfTest`.
+   * Runs a self-test once on each device: the pipelines compute an MSM with a known answer before a
+   * result of theirs is used. Default true. Set false if the device is known to be correct, or to
+   * count every dispatch. See `MsmEngine.selfTest`.
    */
   readonly selfTest?: boolean;
 }

@@ -12,11 +12,11 @@ export interface EngineParts {
   readonly dispatcher: Dispatcher;
   /** Returns the backends that may compute. */
   backends(): readonly ('gpu' | 'cpu')[];
-  /** Compiles what the CPU needs; null where the CPU computes nothing. */
+  /** Prepares the CPU's code; null where the CPU computes nothing. */
   readonly warmUpCpu: (() => Promise<void>) | null;
   /** True to compute small sums over the same bases together. */
   readonly coalesces: boolean;
-  /** Frees what the CPU keeps for the next call, and ends its workers. */
+  /** Frees the CPU's memory for later calls, and ends its workers. */
   trimCpu(): Promise<void>;
   destroyCpu(): void;
 }

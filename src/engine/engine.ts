@@ -1,4 +1,4 @@
-/** The engine that callers have: it reads arguments, queues calls and writes results. */
+/** The engine of a caller: it reads arguments, queues calls and writes results. */
 import type { LoadBasesOptions, LoadScalarsOptions, MsmBatchOptions, MsmOptions } from '../api/calls.js';
 import type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from '../api/device.js';
 import type { MsmEngine, MsmPlan } from '../api/engine.js';
@@ -86,7 +86,7 @@ export class Engine implements MsmEngine<Coordinate> {
     await this.warmUp(n, 'normal');
   }
 
-  /** Warms up when it is its turn. */
+  /** Queues a call that compiles pipelines. */
   async warmUp(n: number, priority: CallOptions['priority']): Promise<void> {
     const warm = async (call: CallContext): Promise<void> => {
       await this.#backend.warmUp(n, call);
@@ -118,7 +118,7 @@ export class Engine implements MsmEngine<Coordinate> {
     this.#assertUsable(settings.signal);
     const { encoding, checkSubgroup, label = 'bases' } = settings;
     const tables = loadedTables(this.#curve, readPrecompute(settings));
-    // before any is read, which may take long
+    // checked before the points are read, which may take long
     this.#backend.assertFits(countPoints(this.#curve, points, encoding), tables);
     const source = await readPoints(this.#curve, points, encoding);
     this.#backend.assertFits(source.bytes.length / this.#curve.pointBytes, tables);
@@ -204,10 +204,10 @@ export class Engine implements MsmEngine<Coordinate> {
   }
 
   /**
-   * Runs a call when it is its turn.
+   * Queues a call, and runs it when it has its turn.
    *
    * @param bytes held for the call while it waits
-   * @param abandon gives back a result that came after the call had ended
+   * @param abandon releases a result that came after the call had ended
    */
   #run<Result>(
     kind: EngineEvent['kind'],
@@ -225,7 +225,7 @@ export class Engine implements MsmEngine<Coordinate> {
     return this.#queue.run(begin, queued, abandon);
   }
 
-  /** Computes sums when it is the call's turn. */
+  /** Queues a call that computes sums. */
   #sum(
     kind: 'msm' | 'msmBatch',
     bases: LoadedBases,
@@ -254,7 +254,7 @@ export class Engine implements MsmEngine<Coordinate> {
     return this.#run(kind, scalarBytesOf(vectors), { ...settings, request: coalescing }, clock, task);
   }
 
-  /** Selects waiting requests worth computing with one's own. */
+  /** Selects waiting requests worth computing with `own`. */
   #worthCoalescing(own: SumRequest, waiting: readonly SumRequest[]): readonly SumRequest[] {
     if (!this.#parts.coalesces) return [];
     const others = waiting.filter(({ bases, verify }) => bases === own.bases && verify === own.verify);

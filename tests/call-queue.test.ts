@@ -10,7 +10,8 @@ import {
   MsmError,
   type Priority,
 } from '../src/index.js';
-import { CallQueue, type CallTicket, type Coalescing, type QueuedCall } from '../src/scheduling/call-queue.js';
+import { CallQueue, type CallTicket, type QueuedCall } from '../src/scheduling/call-queue.js';
+import type { Coalescing } from '../src/scheduling/coalescing.js';
 import { AGEING_MS, dueTime, earliestDue, type Waiting } from '../src/scheduling/edf.js';
 import { getDevice } from './support/gpu.js';
 
@@ -223,13 +224,13 @@ describe('a queue', () => {
 
   test('is as urgent with what it computes together as the most urgent of it', async () => {
     const { turns, add, end, settle } = open();
-    const order: Coalescing = { coalesced: (waiting) => waiting };
+    const request: Coalescing = { coalesced: (waiting) => waiting };
     const all = [add('first')];
     await settle();
     // due at once, so it comes first
-    all.push(add('leader', { order, deadline: 0 }));
-    all.push(add('urgent', { order: { ...order }, priority: 'interactive' }));
-    all.push(add('less urgent', { order: { ...order }, priority: 'background' }));
+    all.push(add('leader', { request, deadline: 0 }));
+    all.push(add('urgent', { request: { ...request }, priority: 'interactive' }));
+    all.push(add('less urgent', { request: { ...request }, priority: 'background' }));
     await end('first');
     const { priority, since, deadline, coalesced } = turns.get('leader') as CallTicket;
     expect(coalesced).toHaveLength(1);
@@ -242,12 +243,12 @@ describe('a queue', () => {
 
   test('computes by itself what was computed with others for whom something went wrong; and one that is aborted ends at once', async () => {
     const { queue, turns, begun, add, end, settle } = open();
-    const order: Coalescing = { coalesced: (waiting) => waiting };
+    const request: Coalescing = { coalesced: (waiting) => waiting };
     const controller = new AbortController();
     const first = add('first');
     await settle();
-    const leader = add('leader', { order, signal: controller.signal });
-    const others = [add('a', { order: { ...order } }), add('b', { order: { ...order } })];
+    const leader = add('leader', { request, signal: controller.signal });
+    const others = [add('a', { request: { ...request } }), add('b', { request: { ...request } })];
     await end('first');
     expect(begun).toEqual(['first', 'leader']);
     controller.abort();
@@ -282,7 +283,7 @@ describe('a queue', () => {
     expect(refused).toMatchObject([{ code: 'overloaded' }]);
   });
 
-  test('says when to come back before anything has ended', async () => {
+  test('says when to call again before anything has ended', async () => {
     const { add, end, settle } = open(0);
     const first = add('first');
     await settle();
@@ -294,7 +295,7 @@ describe('a queue', () => {
     await first;
   });
 
-  test('takes no more than it may, and says when to come back', async () => {
+  test('takes no more than it may, and says when to call again', async () => {
     const { queue, add, end, settle } = open(Number.POSITIVE_INFINITY, 25);
     const first = add('first', { bytes: 1000 });
     await settle();
@@ -307,7 +308,7 @@ describe('a queue', () => {
     const { code, message, retryAfterMs } = refusal as MsmError;
     expect(code).toBe('overloaded');
     expect(message).toBe(
-      `2 calls with 20 bytes wait already, and maxQueued allows Infinity with 25; come back in ${retryAfterMs} ms`,
+      `2 calls with 20 bytes wait already, and maxQueued allows Infinity calls with 25 bytes; call again in ${retryAfterMs} ms`,
     );
     // two wait, and what went before took 30 ms
     expect(retryAfterMs).toBeGreaterThanOrEqual(3 * 29);

@@ -1,44 +1,51 @@
 import type { AdapterDescription } from './device.js';
 import type { Tuning } from './tuning.js';
 
-/** One setting that was tried. */
+/** One setting that was measured. */
 export interface CalibrationTrial {
-  /** The knobs that were set. */
+  /** Knobs that were set. */
   readonly tuning: Partial<Tuning>;
-  /** Median of the MSMs that were timed, in milliseconds of GPU time where the device has `timestamp-query`; null if it computed wrongly or not at all. */
+  /**
+   * Median time of the measured MSMs, in milliseconds: GPU time where the device has
+   * `timestamp-query`. null if the setting failed or gave a wrong result.
+   */
   readonly ms: number | null;
   /**
-   * The defaults in the same turns. Medians of different rounds are no comparison, as a machine slows down
-   * and speeds up between them. Absent where `ms` is null. Where the defaults do not work, the first setting that does stands for them.
+   * The defaults, measured in alternation with this setting: a machine slows down and speeds up, so
+   * medians of different rounds do not compare. Absent where `ms` is null. If the defaults do not
+   * work, the first setting that works takes their place.
    */
   readonly defaults?: {
-    /** Their median, in milliseconds. */
+    /** Median of the defaults, in milliseconds. */
     readonly ms: number;
-    /** The setting's median ÷ theirs: below 1 it is faster. */
+    /** Median of the setting divided by that of the defaults: below 1 the setting is faster. */
     readonly ratio: number;
-    /** The lower end of the 95 % interval of the ratio. */
+    /** Lower end of the 95 % interval of the ratio. */
     readonly low: number;
-    /** Its upper end. */
+    /** Upper end of the 95 % interval of the ratio. */
     readonly high: number;
   };
 }
 
-/** What `calibrate` of `webgpu-msm/calibrate` found; pass it to `createMsmEngine({ device, calibration })`. */
+/**
+ * Result of `calibrate` of `webgpu-msm/calibrate`; pass it to
+ * `createMsmEngine({ device, calibration })`.
+ */
 export interface Calibration {
-  /** The knobs that are better set otherwise than by default on this device. */
+  /** Knobs for which another value than the default is faster on this device. */
   readonly tuning: Partial<Tuning>;
-  /** All that was tried, in the order in which it was. */
+  /** All settings that were measured, in order. */
   readonly trials: readonly CalibrationTrial[];
-  /** The name of the curve that it was measured on. */
+  /** Name of the curve that was measured. */
   readonly curve: string;
-  /** The adapter that it was measured on. */
+  /** Adapter that was measured. */
   readonly adapter: AdapterDescription;
-  /** The version of this library. */
+  /** Version of this library. */
   readonly version: string;
-  /** Whether it was remembered, and nothing measured. */
+  /** True if this is a stored calibration and nothing was measured. */
   readonly remembered: boolean;
-  /** Milliseconds that it took. */
+  /** Duration of the calibration, in milliseconds. */
   readonly tookMs: number;
-  /** How many of them went to compiling shaders. */
+  /** Part of `tookMs` in which shaders were compiled, in milliseconds. */
   readonly compileMs: number;
 }

@@ -1,6 +1,6 @@
 import type { Tuning } from './tuning.js';
 
-/** Bytes of GPU memory that the engine holds, counted from its real allocations. */
+/** Bytes of GPU memory that the engine holds, counted from its allocations. */
 export interface MemoryUse {
   /** Resident bases. */
   readonly bases: number;
@@ -8,38 +8,53 @@ export interface MemoryUse {
   readonly scalars: number;
   /** Everything else: streams, buckets, partial sums, staging. */
   readonly scratch: number;
-  /** The largest value that `scratch` ever had. */
+  /** Largest value that `scratch` has had. */
   readonly peak: number;
 }
 
-/** The adapter that a device came from, as far as the browser tells. */
+/** Adapter of a device, as far as the browser discloses it. */
 export interface AdapterDescription {
-  /** Such as `nvidia`; empty where the browser does not tell. */
+  /** Vendor such as `nvidia`; empty if the browser does not disclose it. */
   readonly vendor: string;
-  /** A family of GPUs, such as `ampere`; may be empty. */
+  /** Family of GPUs such as `ampere`; may be empty. */
   readonly architecture: string;
-  /** The vendor's number of the device; may be empty. */
+  /** Vendor's number of the device; may be empty. */
   readonly device: string;
-  /** The driver's name of it; may be empty. */
+  /** Name that the driver gives the device; may be empty. */
   readonly description: string;
-  /** A CPU that plays GPU (SwiftShader, llvmpipe, WARP): right, and slow. */
+  /**
+   * True for a software GPU (SwiftShader, llvmpipe, WARP): correct but slow; timings do not reflect
+   * real GPUs.
+   */
   readonly software: boolean;
 }
 
-/** What an engine's self-test found on its device: an MSM of points that are hard on arithmetic, whose answer the CPU knows. */
+/**
+ * Result of an engine's self-test: the device computed an MSM of points that are hard on the
+ * arithmetic, and the result was compared with the known answer.
+ */
 export interface SelfTest {
-  /** How products are computed since: as was right to the last bit. null: nothing was, and calls that need the GPU reject with `internal`. */
+  /**
+   * Field product that passed the self-test bit by bit and is used since then. null if none passed:
+   * calls that need the GPU then reject with `internal`.
+   */
   readonly product: Tuning['fieldProduct'] | null;
-  /** What was wrong with those that were to be taken; null if nothing was. */
+  /** Description of the failures of field products that were tried first; null if none failed. */
   readonly failed: string | null;
-  /** Milliseconds that it took: hardly more than compiling, where the pipelines were not there yet. */
+  /**
+   * Duration of the self-test, in milliseconds. If the pipelines were not compiled yet, most of it is
+   * the time to compile them.
+   */
   readonly ms: number;
 }
 
-/** How long a pipeline took to compile. */
+/** Time to compile one pipeline. */
 export interface CompileTime {
-  /** The kernel. */
+  /** Name of the kernel. */
   readonly name: string;
-  /** Milliseconds from the request until it was there; several are compiled at a time. After `warmup` its first dispatch is in it. */
+  /**
+   * Milliseconds from the request to the compiled pipeline; several pipelines compile at the same
+   * time. After `warmup` it includes the first dispatch.
+   */
   readonly ms: number;
 }

@@ -6,42 +6,52 @@ import type { Prediction, RunRecord } from './run-record.js';
 import type { EngineStats } from './sharing.js';
 import type { AffinePoint, BytesLike, Coordinate, OwnBytes, PointEncoding } from './values.js';
 
-/** What a call would take, as `MsmEngine.plan` says before anything runs. */
+/** Expected costs of a call, from `MsmEngine.plan`. */
 export interface MsmPlan {
   /**
-   * GPU memory beside the bases, at its peak, if the GPU computes it, from the first base on; with what verifies it, where the engine has `verify`; a lost
-   * device and `checks` aside. 0 where there is no GPU.
+   * Peak GPU memory of the call beside its bases, if the GPU computes it from the first base on. It
+   * includes the verification, if the engine has `verify`. It excludes the recovery from a lost
+   * device and an instrumented engine. 0 without a GPU.
    */
   readonly bytes: number;
-  /** How often work would be handed to the GPU, without what verifies it. */
+  /** Number of submits to the GPU, without those of the verification. */
   readonly submits: number;
-  /** What it is expected to take by now; null where there is no choice who computes it, or nothing to compute. */
+  /**
+   * Expected duration, from what the engine has measured so far; null if only one backend can
+   * compute the call, or if there is nothing to compute.
+   */
   readonly predicted: Prediction | null;
 }
 
-/** Computes Σ s_i·P_i on one GPU device: `MsmEngine` in G1, `MsmEngine<Fp2>` in G2. Made by `createMsmEngine`. */
+/**
+ * Computes Σ s_i·P_i on one GPU device, on the CPU, or on both: `MsmEngine` in G1, `MsmEngine<Fp2>`
+ * in G2. Made by `createMsmEngine`.
+ */
 export interface MsmEngine<Of extends Coordinate = bigint> {
   /**
-   * Uploads points, converts them to Montgomery form and checks, on the GPU, that each is on the curve.
+   * Uploads points, converts them to Montgomery form, and checks on the GPU that each is on the
+   * curve.
    *
-   * @param points either bytes, x‖y for each point, little-endian and canonical, infinity as all zeros
-   *   (64 bytes a point for BN254; in G2 c0 before c1, and 128), or affine points
-   * @throws MsmError `bad-argument` (a wrong length, a coordinate ≥ p; names the index), `not-on-curve` and, if asked for,
-   *   `not-in-subgroup` (name the index), `out-of-memory`, `device-lost`, `destroyed`, `aborted`
+   * @param points either bytes, x‖y for each point, little-endian and canonical, infinity as all
+   *   zeros (64 bytes a point for BN254; in G2 c0 before c1, and 128 bytes), or affine points
+   * @throws MsmError `bad-argument` (a wrong length, a coordinate ≥ p; names the index),
+   *   `not-on-curve` and, if asked for, `not-in-subgroup` (name the index), `out-of-memory`,
+   *   `device-lost`, `destroyed`, `aborted`
    */
   loadBases(points: BytesLike | readonly AffinePoint<Of>[], options?: LoadBasesOptions): Promise<Bases>;
 
   /**
-   * Keeps scalars for several MSMs, as those of a proof's witness: they are copied and looked at once, and stay on the GPU. `msm` and `msmBatch` of every
-   * engine in a group of the same order take them (of G1 and G2, say); one on another device uploads them for each call. They are loaded again by
-   * themselves after the loss of a device.
+   * Keeps scalars for several MSMs, such as those of a proof's witness: they are copied and
+   * surveyed once, and stay on the GPU. `msm` and `msmBatch` of every engine in a group of the same
+   * order (such as G1 and G2) accept them; an engine on another device uploads them for each call.
+   * After the loss of a device they are loaded again automatically.
    *
    * @param scalars as for `msm`
    * @throws MsmError `bad-argument`, `destroyed`, `aborted`, `out-of-memory`, `device-lost`
    */
   loadScalars(scalars: BytesLike | readonly bigint[], options?: LoadScalarsOptions): Promise<Scalars>;
 
-  /** The same, with the sum as bytes: a point in the encoding that `result` names. */
+  /** Computes the same sum, and returns it as bytes in the encoding that `result` names. */
   msm(
     bases: Bases,
     scalars: BytesLike | readonly bigint[] | Scalars,
@@ -52,13 +62,15 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
    * Computes Σ scalars[i] · bases[offset + i].
    *
    * @param bases from `loadBases` of the same engine
-   * @param scalars either bytes, 32 little-endian bytes each, any 256-bit value (it is reduced modulo the group order),
-   *   or bigints in [0, 2^256), or what `loadScalars` made. Their number is n, at most `bases.length - offset`; n = 0 gives infinity.
-   * @throws MsmError `bad-argument`, `destroyed`, `aborted`, `out-of-memory`, `device-lost`, `internal`
+   * @param scalars either bytes, 32 little-endian bytes for each scalar, any 256-bit value (it is
+   *   reduced modulo the group order), or bigints in [0, 2^256), or the result of `loadScalars`.
+   *   Their number n is at most `bases.length - offset`; n = 0 gives infinity.
+   * @throws MsmError `bad-argument`, `destroyed`, `aborted`, `out-of-memory`, `device-lost`,
+   *   `internal`
    */
   msm(bases: Bases, scalars: BytesLike | readonly bigint[] | Scalars, options?: MsmOptions): Promise<AffinePoint<Of>>;
 
-  /** The same, with each sum as bytes: a point in the encoding that `result` names. */
+  /** Computes the same sums, and returns each as bytes in the encoding that `result` names. */
   msmBatch(
     bases: Bases,
     scalars: readonly (BytesLike | readonly bigint[] | Scalars)[],
@@ -66,8 +78,9 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
   ): Promise<OwnBytes[]>;
 
   /**
-   * Computes Σ scalars[v][i] · bases[offsets[v] + i] for every vector v, all in one submit and with one read-back (more only where
-   * the memory budget, or the time that a submit may take, asks for it). For short vectors that is much faster than one call each.
+   * Computes Σ scalars[v][i] · bases[offsets[v] + i] for every vector v, in one submit and with one
+   * read-back. It takes more submits only if the memory budget or the time limit of a submit requires
+   * it. For short vectors one batch is much faster than one call each.
    *
    * @param scalars vectors as for `msm`, of any lengths; a vector without scalars gives infinity
    * @returns the sums, in the order of the vectors
@@ -80,46 +93,59 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
   ): Promise<AffinePoint<Of>[]>;
 
   /**
-   * What an MSM of n scalars over these bases would take, or a batch of several; scalars that are full-length and not zero.
+   * Returns the expected costs of an MSM of n scalars over these bases, or of a batch. It assumes
+   * full-length scalars other than zero.
    *
    * @throws MsmError `bad-argument`, `destroyed`
    */
   plan(bases: Bases, n: number | readonly number[]): Promise<MsmPlan>;
 
   /**
-   * Compiles what `loadBases` (without `precompute`) and MSMs of n scalars need, so that the first of them does not wait for it. Once is
-   * enough for all sizes, and for all engines on a device while one of them is there. Each kernel is also dispatched once, on nothing, as some drivers compile only then.
+   * Compiles the pipelines of `loadBases` (without `precompute`) and of MSMs of n scalars, so that
+   * the first call does not wait for the compiler. One call is enough for all sizes, and for all
+   * engines on a device while one of them exists. Each kernel is also dispatched once, without
+   * work, because some drivers compile only then.
    *
    * @throws MsmError `bad-argument`, `destroyed`, `device-lost`, `internal`
    */
   warmup(n: number): Promise<void>;
 
   /**
-   * Gives back what is only kept for later calls: scratch on the GPU, after the work that uses it, and workers that have nothing to do. The next call makes
-   * what it needs.
+   * Frees memory that is only kept for later calls: scratch on the GPU, after the work that uses
+   * it, and idle workers. The next call allocates what it needs.
    *
    * @throws MsmError `destroyed`
    */
   trim(): Promise<void>;
-  /** Bytes of GPU memory that the engine holds now, and the most that it held. */
+  /** GPU memory that the engine holds now, in bytes, and its peak. */
   readonly memory: MemoryUse;
-  /** What was done so far, and what waits. */
+  /** Counts of the calls so far, and of the calls that wait. */
   readonly stats: EngineStats;
-  /** What the last successful `msm` or `msmBatch` did; null before the first one, and it stays as it was through n = 0. */
+  /**
+   * Report on the last successful `msm` or `msmBatch`; null before the first one. A call with n = 0
+   * does not change it.
+   */
   readonly lastRun: RunRecord | null;
   /**
-   * What the self-test found, which comes before the first MSM on the GPU, or in `warmup`: the very pipelines that will be used compute what is known.
-   * If they are wrong, the engine takes other products for as long as it has the device, and says so here and in `lastRun`. null before it, and where it was switched off.
+   * Result of the self-test, which runs before the first MSM on the GPU or in `warmup`: the
+   * pipelines that calls will use compute a known answer. If their result is wrong, the engine uses
+   * another field product on this device, and reports it here and in `lastRun`. null before the
+   * self-test, and if it is switched off.
    */
   readonly selfTest: SelfTest | null;
-  /** What computes: the GPU, and the CPU where small MSMs are its, or the CPU alone where there is no WebGPU. */
+  /**
+   * Available backends: the GPU, and the CPU if it may compute MSMs; without WebGPU only the CPU.
+   */
   readonly backends: readonly ('gpu' | 'cpu')[];
-  /** The adapter that this engine computes on; without a GPU its `vendor` is `cpu`. */
+  /** Adapter of the engine; without a GPU its `vendor` is `cpu`. */
   readonly adapter: AdapterDescription;
-  /** What was compiled on its device so far, by this engine and others, and how long each took. */
+  /** Pipelines that were compiled on the device so far, by all engines, and how long each took. */
   readonly pipelines: readonly CompileTime[];
 
-  /** Frees all that the engine made: buffers, pipelines that no other engine on the device uses, the bases, and the device unless the caller brought it. */
+  /**
+   * Frees all that the engine made: buffers, bases, pipelines that no other engine on the device
+   * uses, and the device unless it is the caller's.
+   */
   destroy(): void;
   /** `destroy`, for `using`. */
   [Symbol.dispose](): void;

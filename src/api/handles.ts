@@ -1,31 +1,38 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** Points that live on the GPU, converted and validated, ready to be multiplied. Made by `engine.loadBases`. */
+/** Points on the GPU, converted and checked, ready for MSMs. Made by `engine.loadBases`. */
 export interface Bases {
-  /** How many points there are. */
+  /** Number of points. */
   readonly length: number;
-  /** GPU memory that the points take. */
+  /** GPU memory of the points, in bytes. */
   readonly byteLength: number;
-  /** Frees the GPU memory. Later use of the handle is refused with code `destroyed`; calling it twice is harmless. */
+  /**
+   * Frees the GPU memory. Later uses of the handle reject with code `destroyed`. A second call has no
+   * effect.
+   */
   destroy(): void;
   /** `destroy`, for `using`. */
   [Symbol.dispose](): void;
 }
 
-/** Scalars that several MSMs share, of one engine or of several. Made by `engine.loadScalars`. */
+/** Scalars for several MSMs, of one engine or of several. Made by `engine.loadScalars`. */
 export interface Scalars {
-  /** How many there are. */
+  /** Number of scalars. */
   readonly length: number;
-  /** GPU memory that they take; 0 where they are in main memory alone. */
+  /** GPU memory of the scalars, in bytes; 0 if they are in main memory only. */
   readonly byteLength: number;
   /**
-   * Some of them in a row, not copied. They end with the handle that they are from; to destroy them ends nothing but them.
+   * Returns a handle of consecutive scalars, without a copy. The handle is destroyed with the handle
+   * that it was made from. Destroying it does not destroy the other one.
    *
-   * @param from index of the first. Default 0
-   * @param to index behind the last. Default `length`
+   * @param from index of the first scalar. Default 0
+   * @param to index after the last scalar. Default `length`
    * @throws MsmError `bad-argument`, `destroyed`
    */
   subarray(from?: number, to?: number): Scalars;
-  /** Frees them. Later use of the handle is refused with code `destroyed`, and calls that were made before go on; calling it twice is harmless. */
+  /**
+   * Frees the scalars. Later uses of the handle reject with code `destroyed`; earlier calls go on. A
+   * second call has no effect.
+   */
   destroy(): void;
   /** `destroy`, for `using`. */
   [Symbol.dispose](): void;

@@ -1,119 +1,158 @@
 import type { AdapterDescription } from './device.js';
 import type { Tuning } from './tuning.js';
 
-/** GPU time of one stage, summed over its dispatches; the fold, which runs on the CPU, is named `fold (CPU)`. */
+/**
+ * GPU time of one stage, summed over its dispatches. `fold (CPU)` is the combination of the
+ * windows, which runs on the CPU.
+ */
 export interface PhaseTime {
-  /** The stage. */
+  /** Name of the stage. */
   readonly name: string;
   /** Milliseconds. */
   readonly ms: number;
 }
 
-/** One pass on the GPU: what a stage does at a stretch. */
+/** One pass on the GPU: consecutive dispatches of one stage. */
 export interface TimelineEntry {
   /** The stage, as in `phases`. */
   readonly name: string;
-  /** When it began, in milliseconds by the GPU's clock since the first pass of the call began. */
+  /**
+   * Start of the pass, in milliseconds of the GPU's clock after the start of the call's first pass.
+   */
   readonly startMs: number;
   /** How long it took, in milliseconds. Devices may round times (Chromium to 0.1 ms): a short pass may take 0. */
   readonly ms: number;
-  /** The submit that it was in, counted from 0 over the call. */
+  /** Index of the pass's submit in the call, from 0. */
   readonly submit: number;
 }
 
 /**
- * What the wall time of a call went to on the host, in milliseconds by the host's clock: summed over its submits, and over its jobs where it
- * took more than one. No moment counts twice, and what the caller's `onProgress` takes not at all.
+ * Breakdown of the wall time of a call by phase, in milliseconds of the host's clock: summed over
+ * its submits, and over its jobs where it has several. The phases do not overlap. The time of the
+ * caller's `onProgress` is not included.
  */
 export interface HostTimes {
-  /** Until its work was submitted: looking at scalars, planning, compiling what is new, uploading, recording. */
+  /**
+   * Time until the work was submitted: surveying scalars, planning, compiling new pipelines,
+   * uploading, recording.
+   */
   readonly encodeMs: number;
-  /** From there until the GPU was done: until the result could be mapped, or the next submit be made. */
+  /**
+   * Time from there until the GPU was done: until the result could be mapped, or the next submit
+   * could be made.
+   */
   readonly submitToResultMs: number;
-  /** From there until the result is returned: copying it out, checking it, folding it on the CPU. */
+  /**
+   * Time from there until the result is returned: copying it, checking it, combining the windows on
+   * the CPU.
+   */
   readonly readBackMs: number;
 }
 
-/** What a call is expected to take. */
+/** Expected duration of a call. */
 export interface Prediction {
   /** Milliseconds on the GPU. */
   readonly gpuMs: number;
   /** Milliseconds on the CPU, with its workers. */
   readonly cpuMs: number;
-  /** Milliseconds divided between both at the same time. null: they would stand in each other's way. */
+  /** Milliseconds if both share the call. null if sharing would slow both down. */
   readonly bothMs: number | null;
 }
 
 /**
- * What the last successful `engine.msm` or `engine.msmBatch` did. Where the result was verified, `wallMs` and `walls` are of all that was done,
- * and all else of the evaluation that gave the result.
+ * Report on the last successful `engine.msm` or `engine.msmBatch`. If the result was verified,
+ * `wallMs` and `hostTimes` include the verification; all other values are those of the evaluation
+ * that gave the result.
  */
 export interface RunRecord {
   /**
-   * Where it was computed: on the GPU, on the CPU, with no tasks, dispatches and submits, or on both at the same time. What has nothing but zeros is the
-   * CPU's.
+   * Backend that computed the call: the GPU; the CPU, with no tasks, dispatches and submits; or
+   * both at the same time. All-zero input is handled on the CPU.
    */
   readonly on: 'gpu' | 'cpu' | 'both';
-  /** Of the scalars, how many were the GPU's, from 0 to 1. */
+  /** Fraction of the scalars that the GPU computed, from 0 to 1. */
   readonly gpuShare: number;
-  /** What the call was expected to take, from the adapter's name and from what earlier calls of the engine took. null where there was no choice. */
+  /**
+   * Expected duration of the call, from the adapter's name and from the durations of the engine's
+   * earlier calls. null where only one backend could compute it.
+   */
   readonly predicted: Prediction | null;
   /**
-   * How the CPU computed: in WebAssembly, with vectors of 128 bits or without; or on BigInts, many times slower, where a content security policy forbids
-   * WebAssembly (`wasm-unsafe-eval` allows it) or the platform has none. null where the GPU computed.
+   * Arithmetic of the CPU: WebAssembly with 128-bit SIMD or without; or BigInt, about ten times
+   * slower, where a content security policy forbids WebAssembly (`wasm-unsafe-eval` allows it) or
+   * the platform has none. null where the GPU computed.
    */
   readonly arithmetic: 'wasm-simd' | 'wasm' | 'bigint' | null;
-  /** Workers that took part, beside the thread that the engine is in; 0 where the GPU computed. */
+  /** Workers that took part, in addition to the thread of the engine; 0 where the GPU computed. */
   readonly workers: number;
   /**
-   * Why no worker took part though the sum was worth some: they cannot be started, or died. null where some took part, are being started, or where none
-   * would help; `maxWorkers: 0` is no reason either. `createMsmEngine({ onWarning })` is told the same.
+   * Reason why no worker took part though the sum was large enough for workers: they cannot be
+   * started, or died. null if some took part, are being started, or would not help; `maxWorkers: 0`
+   * is not a reason either. `createMsmEngine({ onWarning })` receives the same text.
    */
   readonly noWorkers: string | null;
-  /** Scalars, of all vectors. */
+  /** Number of scalars, of all vectors. */
   readonly n: number;
-  /** 1, but for `msmBatch`. */
+  /** Number of vectors; 1 for `msm`. */
   readonly vectors: number;
-  /** c; of a batch whose vectors differ in length, that of the longest ones. */
+  /**
+   * c, the width of a window in bits; in a batch whose vectors differ in length, that of the
+   * longest vectors.
+   */
   readonly windowBits: number;
-  /** Digits of a scalar; of a batch whose vectors differ in length, those of the longest ones. */
+  /**
+   * Digits of a scalar; in a batch whose vectors differ in length, those of the longest vectors.
+   */
   readonly windows: number;
   /** Tasks of the largest walk. */
   readonly tasks: number;
-  /** Digits that were not zero, each of which is an addition; at most n · windows. */
+  /** Digits that are not zero, each of which takes an addition; at most n · windows. */
   readonly entries: number;
   /** Dispatches on the GPU, in all submits. */
   readonly dispatches: number;
-  /** How often work was handed to the GPU: once, unless memory or time called for more. */
+  /** Number of submits to the GPU: one, unless memory or time required more. */
   readonly submits: number;
-  /** From the call to the result, in milliseconds: also what earlier calls of the engine and `onProgress` took meanwhile. */
+  /**
+   * Milliseconds from the call to the result. This includes the time of earlier calls of the engine
+   * for which the call waited, and that of `onProgress`.
+   */
   readonly wallMs: number;
   /**
-   * What of `wallMs` went to what; known without `timestamp-query`, too. They add up to `wallMs`, less what earlier calls of the engine, for
-   * which it waited, and `onProgress` took. null where it was computed on the CPU, or on both.
+   * Breakdown of `wallMs` by phase; available without `timestamp-query`. The phases add up to
+   * `wallMs`, less the time of earlier calls of the engine for which the call waited, and less that
+   * of `onProgress`. null where the CPU or both backends computed.
    */
   readonly hostTimes: HostTimes | null;
   /**
-   * Why work was done again: the message of the error that the call would have rejected with, had the GPU not got a second chance; or what became of
-   * workers that died, whose chunks others computed. null where none was.
+   * Reason why work was repeated: the message of the error with which the call would have rejected
+   * without the repetition; or a message about workers that died, whose chunks others computed.
+   * null if nothing was repeated.
    */
   readonly retried: string | null;
   /**
-   * Why products are not computed as by default, or as was asked for: what they got wrong in a self-test on this device. null where they are. See
+   * Reason why another field product is used than the default or the requested one: the failure of
+   * that one in a self-test on this device. null if the intended one is used. See
    * `MsmEngine.selfTest`.
    */
   readonly fallback: string | null;
-  /** Whether the result was verified. What was computed on the CPU needs no second evaluation, and counts as verified. */
+  /**
+   * True if the result was verified. A result of the CPU needs no second evaluation, and counts as
+   * verified.
+   */
   readonly verified: boolean;
   /**
-   * Per-stage GPU times, which `timeline` sums to, and that of the fold; null where the device has no `timestamp-query`, or times that
-   * cannot be: their sum is more than `walls.submitToResultMs`, by more than a quarter and 20 ms.
+   * GPU time of each stage, the sums of `timeline`, and the time to combine the windows. null if
+   * the device has no `timestamp-query`, or if its times are impossible: their sum exceeds
+   * `hostTimes.submitToResultMs` by more than a quarter and 20 ms.
    */
   readonly phases: readonly PhaseTime[] | null;
-  /** The passes on the GPU, in the order in which they ran; null where the GPU has no times, or none that can be, or did nothing. */
+  /**
+   * Passes on the GPU, in the order in which they ran. null if the GPU did nothing, or has no times
+   * or impossible ones.
+   */
   readonly timeline: readonly TimelineEntry[] | null;
-  /** The knobs as they were used. */
+  /** Knobs of the call, with all defaults. */
   readonly tuning: Tuning;
-  /** What it ran on. */
+  /** Adapter that computed. */
   readonly adapter: AdapterDescription;
 }

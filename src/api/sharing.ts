@@ -1,90 +1,122 @@
 import type { MsmErrorCode } from '../errors.js';
 import type { Priority } from './calls.js';
 
-/** What is needed of a worker: a `Worker` of a page or of another worker, or one of `node:worker_threads`. */
+/**
+ * Part of a worker that the engine uses: a `Worker` of a page or of another worker, or one of
+ * `node:worker_threads`.
+ */
 export interface ComputeWorker {
-  /** Structured clones, as every worker takes them. */
+  /** Sends a structured clone to the worker. */
   postMessage(message: unknown): void;
-  /** Ends it, whatever it does. What it answers is not looked at. */
+  /** Ends the worker, also while it computes. The return value is ignored. */
   terminate(): unknown;
 }
 
-/** How much may wait for its turn. */
+/** Limits on the calls that wait for their turn. */
 export interface QueueLimits {
-  /** Calls. Default: no limit. */
+  /** Number of calls. Default: no limit. */
   readonly calls?: number;
-  /** Bytes of points and scalars that are held for them. Default: no limit. */
+  /** Bytes of points and scalars held for them. Default: no limit. */
   readonly bytes?: number;
 }
 
-/** What an engine has done so far, and what waits. */
+/** Counts of an engine's calls since it was made, and the calls that wait. */
 export interface EngineStats {
   /** Calls that wait for their turn. */
   readonly waiting: number;
-  /** Bytes of points and scalars that are held for these. */
+  /** Bytes of points and scalars held for the waiting calls. */
   readonly waitingBytes: number;
-  /** Calls that are under way: one that is computed, and one that is made ready meanwhile; one more for each kind that is more urgent. */
+  /**
+   * Calls under way: one that computes, one that is prepared meanwhile, and one more for each
+   * higher priority.
+   */
   readonly running: number;
-  /** Calls that came to their end as they should. */
+  /** Calls that succeeded. */
   readonly done: number;
-  /** Calls that rejected once they waited or ran. */
+  /** Calls that rejected after they had been queued or started. */
   readonly failed: number;
   /** Calls that were refused with `overloaded`. */
   readonly refused: number;
-  /** Calls that were computed as part of another one. */
+  /**
+   * Computes small sums over the same bases that wait together in one submit, where this does not
+   * increase their waiting time in total. Default true.
+   */
   readonly merged: number;
-  /** Milliseconds that calls waited for their turn, in all. */
+  /** Milliseconds that calls waited for their turn, summed over all calls. */
   readonly waitedMs: number;
-  /** Milliseconds in which a call was under way. */
+  /** Milliseconds in which at least one call was under way. */
   readonly busyMs: number;
-  /** Of these, those in which the GPU had work of an MSM that was the GPU's alone. */
+  /** Milliseconds of `busyMs` in which the GPU had work of an MSM that it computed alone. */
   readonly gpuMs: number;
-  /** Results that were computed again, as the GPU had not done what it was told. */
+  /** Results that were computed again, because the GPU had not executed its commands correctly. */
   readonly retries: number;
-  /** Buffers of scratch that were given back on the device, by all who share it. */
+  /** Scratch buffers that were freed on the device, by all engines that share it. */
   readonly frees: number;
 }
 
-/** How the calls of an engine share the device and the machine with each other. What pays is on by default; no result depends on it. */
+/**
+ * Settings for how the calls of an engine share the device and the machine. The defaults are the
+ * fastest known settings. No result depends on them.
+ */
 export interface Sharing {
-  /** Make the next call ready, and hand it to the GPU, while the GPU computes one. Default true; false: one call after the other. */
+  /**
+   * Prepares the next call and submits it while the GPU computes one. Default true; false: one call
+   * after the other.
+   */
   readonly overlap?: boolean;
   /** Compute small sums over the same bases that wait together in one submit, where that takes those that wait no longer in all. Default true. */
   readonly merge?: boolean;
-  /** Keep scratch for the next call. Default true; false: all of it is destroyed after each. */
+  /**
+   * Keeps scratch for the next call. Default true; false: all scratch is destroyed after each call.
+   */
   readonly keep?: boolean;
-  /** Workers of the CPU at most while the GPU has work. Default: a quarter of the threads that run at a time here. */
+  /**
+   * Limit on the CPU workers while the GPU has work. Default: a quarter of the platform's hardware
+   * threads.
+   */
   readonly sidePool?: number;
-  /** Have workers keep to `sidePool` in the middle of a sum, too: those beyond it wait before their next part while the GPU has work. Default false. */
+  /**
+   * Applies `sidePool` also within a sum: while the GPU has work, the workers beyond the limit wait
+   * before their next chunk. Default false.
+   */
   readonly throttle?: boolean;
   /**
-   * Returns true while work of your own should have the memory and the cores: an NTT, a hash over a large buffer. Workers
-   * keep to `sidePool` then, as while the GPU has work; with `throttle` in the middle of a sum, too. Asked before each sum,
-   * and with `throttle` between its chunks; keep it quick (reading a flag). Default: none.
+   * Returns true while work of yours should have the memory and the cores, such as an NTT, or a
+   * hash over a large buffer. Meanwhile workers keep to `sidePool`, as while the GPU has work; with
+   * `throttle` also within a sum. It is called before each sum, and with `throttle` between chunks,
+   * so it should be quick (read a flag). Default: none.
    */
   readonly yieldWhile?: () => boolean;
 }
 
-/** Something that happened to a call of an engine, as `onEvent` is told it. */
+/** Event of a call of an engine, for `onEvent`. */
 export interface EngineEvent {
   /**
-   * It began to wait; began; came to its end; or was refused, as too much waits already. One that need not wait is not `queued`. In between: the GPU was
-   * given the last of its work (`submitted`), and what that came to was read (`computed`), what follows on the CPU is folding. A call that is computed in
-   * several parts is told of each, and of what is done again; one that the GPU has no part in of none.
+   * `queued`: the call began to wait; a call that starts at once has no such event. `started`: it
+   * began. `submitted`: the last of its work was submitted to the GPU. `computed`: the result was
+   * read back; the CPU combines the windows next. `ended`: the call succeeded or failed. `refused`:
+   * too many calls or bytes wait already. A call that is computed in several jobs, or again after a
+   * failure, has `submitted` and `computed` for each. A call without work for the GPU has neither.
    */
   readonly event: 'queued' | 'started' | 'submitted' | 'computed' | 'ended' | 'refused';
-  /** The number of the call, counted from 0. */
+  /** Number of the call, from 0. */
   readonly call: number;
-  /** The method. */
+  /** Method that was called. */
   readonly kind: 'loadBases' | 'loadScalars' | 'msm' | 'msmBatch' | 'warmup';
-  /** As it was asked for. */
+  /** Priority of the call. */
   readonly priority: Priority;
-  /** Bytes of points and scalars that it brought. */
+  /** Bytes of points and scalars that the call brought. */
   readonly bytes: number;
-  /** When, by `performance.now()`. */
+  /** Time of the event, as of `performance.now()`. */
   readonly at: number;
-  /** Of `started`: how long it waited. Of `ended`: how long it took since. */
+  /**
+   * For `started`, milliseconds that the call waited; for `ended`, milliseconds since then. null
+   * for other events.
+   */
   readonly ms: number | null;
-  /** Why it was refused or failed; `other` is what code of the caller's threw. */
+  /**
+   * Code of the error with which the call was refused or failed; `other` for an error of the
+   * caller's code.
+   */
   readonly error: MsmErrorCode | 'other' | null;
 }

@@ -1,54 +1,73 @@
 /**
- * The knobs of one MSM. Every one has a default chosen from n and the device; a caller sets some of them with
- * `createMsmEngine({ tuning })`. No knob changes the result, only what it costs.
+ * Knobs of one MSM. Each has a default for n and the device. Set some of them with
+ * `createMsmEngine({ tuning })`. A knob changes speed or memory and never the result.
  */
 export interface Tuning {
   /** c, the width of a scalar window in bits, 2 to 16. A window has 2^(c-1) buckets. */
   readonly windowBits: number;
-  /** Where the walker keeps the prefix products of its shared inversion. */
+  /** Memory in which the walk keeps the prefix products of its batch inversion. */
   readonly walkerPrefixMemory: 'private' | 'workgroup';
   /**
-   * Threads in a workgroup of the walker, 1 to 256. Clamped to the device's limit, and with `workgroup` prefixes to what
-   * fits its workgroup memory; `lastRun.tuning` says what was used.
+   * Threads in a workgroup of the walk, 1 to 256. It is clamped to the limits of the device, and
+   * with `workgroup` prefixes to its workgroup memory; `lastRun.tuning` has the value that was
+   * used.
    */
   readonly walkerThreadsPerWorkgroup: number;
   /**
-   * S, the tasks that one walker thread advances together, 1 to 64; they share one field inversion per step. Clamped to what fits the
-   * private memory that WGSL guarantees, which matters above 48 slots on fields of 381 bits.
+   * S, the tasks that one thread of the walk advances together, 1 to 64. They share one field
+   * inversion per step. It is clamped to the private memory that WGSL guarantees, which matters
+   * above 48 slots on fields of 381 bits.
    */
   readonly walkerSlots: number;
-  /** The most tasks that one walk is cut into, 1 to 2^20. */
+  /** Most tasks of one walk, 1 to 2^20. */
   readonly walkerTasks: number;
-  /** The planner makes no more tasks than gives each of them this many entries, 1 to 2^16. */
+  /**
+   * Fewest entries of a task, 1 to 2^16: the planner makes fewer tasks rather than smaller ones.
+   */
   readonly walkerEntriesPerTask: number;
-  /** A walk of few tasks fills fewer slots a thread rather than run on fewer threads than this, 1 to 2^20. */
+  /**
+   * Fewest threads of a walk, 1 to 2^20: a walk of few tasks fills fewer slots of each thread
+   * rather than running on fewer threads.
+   */
   readonly walkerLeastThreads: number;
   /**
-   * The most additions that one submit may do, 2^10 to 2^30; beyond it the windows are done in groups and the scalars in chunks.
-   * Bounds how long a submit holds the GPU. Default: what the device does in 100 ms as measured by the engine's earlier runs, 2^18
-   * before; no bound on software adapters, which hold up nobody's screen.
+   * Most additions of one submit, 2^10 to 2^30. A larger MSM is computed in groups of windows and
+   * chunks of scalars. The knob bounds the time for which a submit occupies the GPU. Default: the
+   * additions of 100 ms, as measured by earlier runs of the engine, and 2^18 before the first run;
+   * no bound on software adapters, which draw no screen.
    */
   readonly additionsPerSubmit: number;
   /** Threads in a workgroup of the sort, 1 to 64. */
   readonly sortThreadsPerWorkgroup: number;
-  /** Entries that one thread of the sort ranks in sequence, 1 to 256. */
+  /** Entries that one thread of the sort ranks one after the other, 1 to 256. */
   readonly sortEntriesPerThread: number;
   /**
-   * How products are computed: of signed limbs, carried through floats, for devices that are slow at shifts; of unsigned ones of 13 bits, whose
-   * products all are of 24; or of bytes, four at a time, which needs the WGSL language feature `packed_4x8_integer_dot_product`, and is slow where
-   * the chip has no such instruction. `signed` needs a device that rounds f32 sums to the nearest; what then is wrong is refused, never returned.
-   * One product for all that an engine does on a device. Default: `signed` on SwiftShader, else by the chip (docs/chips.md); `unsigned` where that
-   * is not known.
+   * Method of field products. `signed`: limbs with signs, carried through floats, for devices with
+   * slow shifts. `unsigned`: limbs of 13 bits, with products of at most 24 bits. `dot4`: four
+   * products of bytes at a time; it needs the WGSL language feature
+   * `packed_4x8_integer_dot_product`, and is slow on chips without such an instruction. `signed`
+   * needs a device that rounds f32 sums to nearest; on others its wrong results are refused and
+   * never returned. An engine uses one product for all its work on a device. Default: `signed` on
+   * SwiftShader, otherwise the fastest one of the chip (docs/chips.md), and `unsigned` on unknown
+   * chips.
    */
   readonly fieldProduct: 'signed' | 'unsigned' | 'dot4';
   /**
-   * MSMs of at most so many scalars are computed on the CPU, and all others on the GPU, 0 to 2^16; 0 leaves all of them to the GPU. Zeros do not count
-   * where they are the most; a vector more of a batch counts as 16. Needs the points in main memory (`retainBases`). Results are the same.
-   * Default null: by what either is expected to take (`RunRecord.predicted`).
+   * Largest number of scalars of an MSM that the CPU computes, 0 to 2^16; the GPU computes all
+   * larger ones, and with 0 all of them. Zeros do not count where they are the majority. Each
+   * further vector of a batch counts as 16 scalars. It needs the points in main memory
+   * (`retainBases`). Results are the same. Default null: the faster backend by the expected
+   * durations (`RunRecord.predicted`).
    */
   readonly cpuBelow: number | null;
-  /** How what the CPU computes gets to its threads: `dynamic`, whoever is done draws the next chunk; `static`, all have equal shares. Default `dynamic`. */
+  /**
+   * Distribution of work to CPU threads. `dynamic`: a thread that is done draws the next chunk.
+   * `static`: all threads have equal shares. Default `dynamic`.
+   */
   readonly cpuDistribution: 'dynamic' | 'static';
-  /** Rows of 64 buckets in a chunk that a thread draws, 0 to 256; 0, the default, is by the size of the problem. */
+  /**
+   * Rows of 64 buckets in a chunk that a thread draws, 0 to 256. Default 0: chosen by the size of
+   * the problem.
+   */
   readonly cpuChunk: number;
 }

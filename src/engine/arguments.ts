@@ -6,11 +6,11 @@ import { ownOptions } from '../own-options.js';
 import { AGEING_MS } from '../scheduling/edf.js';
 import { copyBytes, givenBytes, roomFor } from './bytes.js';
 
-/** A copy by index, holes included. An array of a class of the caller's may have an iterator of its own. */
+/** Copies an array by index, with holes. An array of a caller's class may have another iterator. */
 export const itemsOf = <Item>(given: readonly Item[]): Item[] =>
   Array.from({ length: given.length }, (_, i) => given[i] as Item);
 
-/** Little-endian bytes of `value` at `at`. */
+/** Writes the little-endian bytes of `value` at `at`. */
 const writeBytes = (target: Uint8Array, at: number, length: number, value: bigint): void => {
   let rest = value;
   for (let i = 0; i < length; i++) {
@@ -20,9 +20,9 @@ const writeBytes = (target: Uint8Array, at: number, length: number, value: bigin
 };
 
 /**
- * How probably a result is verified.
+ * Reads the probability of a verification.
  *
- * @param name what an error calls it
+ * @param name of the option, for errors
  * @throws MsmError `bad-argument`
  */
 export const readVerify = (name: string, given: unknown): number => {
@@ -33,7 +33,7 @@ export const readVerify = (name: string, given: unknown): number => {
 
 const scalarEncodings: readonly ScalarEncoding[] = ['le', 'be', 'le-montgomery'];
 
-/** The options of a call as they were when it was made. */
+/** Options of a call, copied when it was made. */
 export interface CallOptions {
   readonly label: string | undefined;
   readonly offset: number | undefined;
@@ -51,8 +51,9 @@ export interface CallOptions {
 }
 
 /**
- * The options of a call, which untyped JavaScript may have got wrong, each read once: what becomes of the object afterwards does not
- * matter. `offset` and `offsets` are left to whoever knows the bases.
+ * Reads the options of a call, which untyped JavaScript may have got wrong. Each is read once, so
+ * later changes of the object have no effect. `offset` and `offsets` are checked later, against the
+ * bases.
  *
  * @throws MsmError `bad-argument`
  */
@@ -97,7 +98,7 @@ export const readCallOptions = (
   if (typeof checkSubgroup !== 'boolean') {
     throw badArgument(`options.checkSubgroup must be true or false, got ${show(checkSubgroup)}`);
   }
-  // called on the object that it came with, as a method of a class expects it
+  // onProgress may be a method of a class, so it is called on its object
   return {
     label,
     offset,
@@ -116,7 +117,8 @@ export const readCallOptions = (
 };
 
 /**
- * The points of `loadBases` as bytes. Bytes are checked for their length here and for everything else on the GPU.
+ * Returns the points of `loadBases` as bytes. The length of bytes is checked here and everything
+ * else on the GPU.
  *
  * @throws MsmError `bad-argument`
  */
@@ -131,7 +133,7 @@ export const encodePoints = (
   }
   const count = points.length;
   const bytes = roomFor('points', count, pointBytes);
-  // by index, as in itemsOf
+  // by index, because the array's class may have another iterator
   for (let i = 0; i < count; i++) {
     const point = (points as readonly AffinePoint<Coordinate>[])[i];
     if (typeof point !== 'object' || point === null) {
@@ -146,15 +148,15 @@ export const encodePoints = (
       if (value !== 0n) isZero = false;
       writeBytes(bytes, i * pointBytes + at * field.bytes, field.bytes, value);
     }
-    // all zeros would be read as infinity
+    // zero bytes encode infinity
     if (isZero) throw badArgument(`points[${i}] is (0, 0) and not marked as infinity; it is no point of the curve`);
   }
   return bytes;
 };
 
 /**
- * Points that were given, by their number or their bytes: none is read. At least so many are there: a byte of flags, which
- * some encodings have beside coordinates on some curves, is taken to be there.
+ * Returns a lower bound on the number of given points, by their count or their bytes, without
+ * reading any. Encodings that have a byte of flags on some curves are counted with it.
  */
 export const countPoints = (
   { coordinates, pointBytes }: CurveContext,
@@ -168,14 +170,14 @@ export const countPoints = (
   return Math.floor((givenBytes('points', points) ?? 0) / (size + flags));
 };
 
-/** In little-endian bytes, which need no reading. */
+/** True for little-endian bytes, which need no decoding. */
 export const isPlain = (encoding: string | undefined): encoding is 'le' | undefined =>
   encoding === undefined || encoding === 'le';
 
 /**
- * A private copy of bytes that are in another encoding, as they are.
+ * Copies bytes that are in another encoding, without decoding them.
  *
- * @param option what an error calls the encoding
+ * @param option name of the encoding's option, for errors
  * @throws MsmError `bad-argument`
  */
 export const encodedBytes = (name: string, given: unknown, size: number, option: string): Uint8Array<ArrayBuffer> => {
@@ -185,10 +187,10 @@ export const encodedBytes = (name: string, given: unknown, size: number, option:
   return bytes;
 };
 
-/** The most tables that `loadBases` makes: pieces of a few bits each. */
+/** Limit on `precompute`: the number of tables of a base. */
 const MOST_TABLES = 64;
 
-/** @throws MsmError `bad-argument` */
+/** Reads the number of tables. @throws MsmError `bad-argument` */
 export const readPrecompute = ({ precompute = 1 }: CallOptions): number => {
   if (!Number.isInteger(precompute) || precompute < 1 || precompute > MOST_TABLES) {
     throw badArgument(`options.precompute must be an integer from 1 to ${MOST_TABLES}, got ${show(precompute)}`);
@@ -197,7 +199,7 @@ export const readPrecompute = ({ precompute = 1 }: CallOptions): number => {
 };
 
 /**
- * The offsets of `msmBatch`, read once; each is left to whoever knows the bases.
+ * Reads the offsets of `msmBatch` once. Each is checked later, against the bases.
  *
  * @throws MsmError `bad-argument`
  */
@@ -218,9 +220,9 @@ export const readOffsets = ({ offset, offsets }: CallOptions, scalars: readonly 
 };
 
 /**
- * The scalars of `msm`, or of one vector of `msmBatch`, as bytes.
+ * Returns the scalars of `msm`, or of one vector of `msmBatch`, as bytes.
  *
- * @param name what an error calls them
+ * @param name of the argument, for errors
  * @throws MsmError `bad-argument`
  */
 export const encodeScalars = (
@@ -239,7 +241,7 @@ export const encodeScalars = (
     const scalar = (scalars as readonly unknown[])[i];
     if (typeof scalar !== 'bigint') throw badArgument(`${name}[${i}] must be a bigint, got ${kindOf(scalar)}`);
     if (scalar < 0n || scalar >> BigInt(8 * scalarBytes) !== 0n) {
-      // a scalar may be a secret: its value does not go into a message that may be logged
+      // a scalar may be secret, and messages may be logged: the message does not have its value
       throw badArgument(
         `${name}[${i}] must be in [0, 2^${8 * scalarBytes}), got one ${scalar < 0n ? 'below' : 'above'}`,
       );
@@ -252,8 +254,8 @@ export const encodeScalars = (
 /**
  * Reads the offset of a vector: its scalar 0 multiplies the base at this index.
  *
- * @param length of the bases
- * @param n scalars of the vector
+ * @param length number of bases
+ * @param n number of scalars of the vector
  * @throws MsmError `bad-argument` that names the argument
  */
 export const readOffset = (

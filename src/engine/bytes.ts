@@ -1,13 +1,15 @@
 import type { PagedBytes } from '../api/values.js';
 import { badArgument, kindOf, show } from '../errors.js';
 
-/** Bytes that a paged source is asked for at a time, at most. */
+/** Most bytes that one call of a paged source returns. */
 const PAGE_BYTES = 2 ** 24;
 
-/** `DataView`, `ArrayBuffer` … also where the class is another realm's. */
+/**
+ * Returns the name of a built-in class, such as `DataView` or `ArrayBuffer`, also of another realm.
+ */
 export const kindTag = (value: object): string => Object.prototype.toString.call(value).slice('[object '.length, -1);
 
-/** Zeroed room for `count` items of `size` bytes. @throws MsmError `bad-argument` */
+/** Allocates zeros for `count` items of `size` bytes. @throws MsmError `bad-argument` */
 export const roomFor = (name: string, count: number, size: number, items = 'of them'): Uint8Array<ArrayBuffer> => {
   try {
     return new Uint8Array(count * size);
@@ -17,14 +19,15 @@ export const roomFor = (name: string, count: number, size: number, items = 'of t
 };
 
 /**
- * What a view or a buffer has, byte by byte and not yet copied.
+ * Returns the bytes of a view or a buffer, without a copy.
  *
- * @throws MsmError `bad-argument` where a buffer was transferred, or has shrunk so that the view hangs over its end
+ * @throws MsmError `bad-argument` if the buffer was transferred, or shrank so that the view exceeds
+ *   it
  */
 const bytesOf = (name: string, given: object): Uint8Array => {
   try {
     if (!ArrayBuffer.isView(given)) return new Uint8Array(given as ArrayBuffer);
-    // a typed array in such a state has length 0, and only its methods refuse; a DataView refuses by itself
+    // the length of such a typed array is 0 and only its methods throw; a DataView throws by itself
     if (kindTag(given) !== 'DataView') Uint8Array.prototype.at.call(given as Uint8Array, 0);
     return new Uint8Array(given.buffer, given.byteOffset, given.byteLength);
   } catch (error) {
@@ -32,7 +35,7 @@ const bytesOf = (name: string, given: object): Uint8Array => {
   }
 };
 
-/** @throws MsmError `bad-argument` for pages that are not what was asked for */
+/** Copies the bytes of a paged source. @throws MsmError `bad-argument` for wrong pages */
 const copyPages = (name: string, source: PagedBytes, byteLength: number): Uint8Array<ArrayBuffer> => {
   const copy = roomFor(name, byteLength, 1, 'bytes');
   for (let from = 0; from < byteLength; from += PAGE_BYTES) {
@@ -51,20 +54,22 @@ const copyPages = (name: string, source: PagedBytes, byteLength: number): Uint8A
 };
 
 /**
- * The bytes of a view or a buffer, not copied; null if it is neither.
+ * Returns the bytes of a view or a buffer, without a copy; null for anything else.
  *
- * @param name what an error calls them
- * @throws MsmError `bad-argument` where a buffer was transferred, or has shrunk so that the view hangs over its end
+ * @param name of the argument, for errors
+ * @throws MsmError `bad-argument` if the buffer was transferred, or shrank so that the view exceeds
+ *   it
  */
 export const viewBytes = (name: string, given: object): Uint8Array | null =>
-  // by what they are and not by their class: they may be of another realm. A proxy of a typed array is none, and has no pages either
+  // objects of another realm have other classes, so tags decide; a proxy of a typed array throws in
+  // bytesOf
   ArrayBuffer.isView(given) ||
   ['ArrayBuffer', 'SharedArrayBuffer'].includes(kindTag(given)) ||
   given instanceof Object.getPrototypeOf(Uint8Array)
     ? bytesOf(name, given)
     : null;
 
-/** How many bytes were given, none of which is read; null if these are not bytes in any form. */
+/** Returns the number of given bytes, without reading any; null for anything but bytes. */
 export const givenBytes = (name: string, given: unknown): number | null => {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return null;
   const view = viewBytes(name, given);
@@ -73,10 +78,12 @@ export const givenBytes = (name: string, given: unknown): number | null => {
   return typeof slice === 'function' ? (given as PagedBytes).byteLength : null;
 };
 
-/** Arrays whose makers have given them up. */
+/** Arrays that their makers have handed over. */
 const handedOver = new WeakSet<object>();
 
-/** Has an array taken as it is where else it would be copied, once: whoever made it uses it no more. */
+/**
+ * Hands an array over: the next call takes it without a copy, and its maker must not use it again.
+ */
 export const handOver = (bytes: Uint8Array): Uint8Array => {
   handedOver.add(bytes);
   return bytes;
@@ -97,10 +104,11 @@ const copyAny = (name: string, given: object): Uint8Array<ArrayBuffer> | null =>
 };
 
 /**
- * A private copy of bytes that a caller gave, in whole items of `size` bytes; null if these are not bytes in any form.
+ * Copies the bytes of a caller, in whole items of `size` bytes; returns null for anything but
+ * bytes.
  *
- * @param name what an error calls them
- * @param item what an error calls one item
+ * @param name of the argument, for errors
+ * @param item name of one item, for errors
  * @throws MsmError `bad-argument`
  */
 export const copyBytes = (name: string, given: unknown, size: number, item: string): Uint8Array<ArrayBuffer> | null => {

@@ -16,9 +16,9 @@ import { Session } from '../session/session.js';
 import { mostWorkers } from '../threads/most-workers.js';
 import { Engine } from './engine.js';
 import type { MsmEngineOptions } from './options.js';
-import { type ReadOptions, readOptions } from './options.js';
+import { type ReadOptions, readOptions } from './read-options.js';
 
-/** Calls under way at a time: one that the GPU computes, and one that is made ready meanwhile. */
+/** Active calls of an engine: the GPU computes one while the other is prepared. */
 const WIDTH = 2;
 
 /** Device sources of engines, for `deviceOf`; engines without a GPU have none. */
@@ -103,7 +103,7 @@ const withGpu = (curve: CurveContext, open: OpenDevice, source: DeviceSource, se
     prepare: (n) => {
       if (prepared === session.runner) return;
       prepared = session.runner;
-      // the call that wants the GPU finds out by itself what is wrong
+      // an error shows again in the next call that uses the GPU
       engine.warmUp(n, 'background').catch(() => undefined);
     },
   });
@@ -166,9 +166,9 @@ export async function createMsmEngine(
 }
 
 /**
- * Makes the engine of `createMsmEngine`, with an instrument that observes its stages if there is one.
+ * Makes the engine of `createMsmEngine`; `instrument`, if given, observes its stages.
  *
- * @throws as `createMsmEngine` does
+ * @throws MsmError as `createMsmEngine`
  */
 export const composeEngine = async (
   options: MsmEngineOptions | MsmEngineOptions<Fp2>,

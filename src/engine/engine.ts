@@ -1,11 +1,11 @@
-/** The engine that callers have: it reads arguments, queues calls and writes results. */
+/** The engine of a caller: it reads arguments, queues calls and writes results. */
 import type { LoadBasesOptions, LoadScalarsOptions, MsmBatchOptions, MsmOptions } from '../api/calls.js';
 import type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from '../api/device.js';
 import type { MsmEngine, MsmPlan } from '../api/engine.js';
 import type { Bases, Scalars } from '../api/handles.js';
 import type { RunRecord } from '../api/run-record.js';
 import type { EngineEvent, EngineStats } from '../api/sharing.js';
-import type { AffinePoint, BytesLike, Coordinate, PointEncoding, ScalarEncoding } from '../api/values.js';
+import type { AffinePoint, BytesLike, Coordinate, PointEncoding } from '../api/values.js';
 import type { CurveContext } from '../curves/curve.js';
 import { assertNotAborted, badArgument, MsmError, show } from '../errors.js';
 import type { Backend } from '../msm/backend.js';
@@ -15,65 +15,26 @@ import { LoadedScalars } from '../msm/inputs/loaded-scalars.js';
 import { ScalarStore } from '../msm/inputs/scalar-store.js';
 import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
 import { loadedTables } from '../msm/plan/workload.js';
-import type { Dispatcher } from '../msm/routing/router.js';
 import { publicPoint } from '../msm/stages/combine-windows.js';
 import type { Abandon, CallQueue, CallTicket } from '../scheduling/call-queue.js';
 import { CallContext } from '../session/call-context.js';
 import { CallClock } from '../session/clock.js';
-import {
-  type CallOptions,
-  countPoints,
-  encodedBytes,
-  encodeScalars,
-  isPlain,
-  itemsOf,
-  readCallOptions,
-  readOffset,
-  readOffsets,
-  readPrecompute,
-} from './arguments.js';
+import { type CallOptions, countPoints, readCallOptions, readPrecompute } from './arguments.js';
+import { CallInputs, type GivenPoints, type GivenScalars, scalarBytesOf } from './call-inputs.js';
+import { computeGroup, type GroupInput, type Multiply } from './compute-group.js';
 import { readPoints, readScalarVectors } from './decode.js';
-import { abortWhenAllAbort, groupOf, type RequestGroup, type SumRequest } from './request-group.js';
-import { type ResultPoint, type ResultWriter, resultWriter } from './results.js';
+import type { EngineParts } from './engine-parts.js';
+import { abortWhenAllAbort, groupOf, type SumRequest } from './request-group.js';
+import type { ResultPoint } from './results.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
-type GivenPoints = BytesLike | readonly AffinePoint<Coordinate>[];
-type GivenScalars = BytesLike | readonly bigint[] | Scalars;
-
-/** Parts that an engine is composed of. */
-export interface EngineParts {
-  readonly curve: CurveContext;
-  readonly queue: CallQueue;
-  /** The backend that has the bases: the GPU where there is one. */
-  readonly backend: Backend;
-  readonly dispatcher: Dispatcher;
-  /** Returns the backends that may compute. */
-  backends(): readonly ('gpu' | 'cpu')[];
-  /** Compiles what the CPU needs; null where the CPU computes nothing. */
-  readonly warmUpCpu: (() => Promise<void>) | null;
-  /** True to compute small sums over the same bases together. */
-  readonly coalesces: boolean;
-  /** Frees what the CPU keeps for the next call, and ends its workers. */
-  trimCpu(): Promise<void>;
-  destroyCpu(): void;
-}
-
-/** What a call turns its bytes into before it can begin. */
-interface Prepared {
-  readonly vectors: readonly ScalarVector[];
-  readonly write: ResultWriter;
-}
-
-/** Bytes of the scalars that a call brought with it. */
-const bytesOf = (vectors: readonly ScalarVector[]): number =>
-  vectors.reduce((sum, { scalars, loaded }) => sum + (loaded === null ? scalars.length : 0), 0);
 
 export class Engine implements MsmEngine<Coordinate> {
   readonly #parts: EngineParts;
   readonly #curve: CurveContext;
   readonly #queue: CallQueue;
   readonly #backend: Backend;
-  readonly #bases = new WeakSet<Bases>();
+  readonly #inputs: CallInputs;
   readonly #counts = { gpuMs: 0, retries: 0 };
   #lastRun: RunRecord | null = null;
   #isDestroyed = false;
@@ -81,6 +42,7 @@ export class Engine implements MsmEngine<Coordinate> {
   constructor(parts: EngineParts) {
     this.#parts = parts;
     this.#curve = parts.curve;
+    this.#inputs = new CallInputs(parts.curve);
     this.#queue = parts.queue;
     this.#backend = parts.backend;
   }
@@ -124,7 +86,7 @@ export class Engine implements MsmEngine<Coordinate> {
     await this.warmUp(n, 'normal');
   }
 
-  /** Warms up when it is its turn. */
+  /** Queues a call that compiles pipelines. */
   async warmUp(n: number, priority: CallOptions['priority']): Promise<void> {
     const warm = async (call: CallContext): Promise<void> => {
       await this.#backend.warmUp(n, call);
@@ -156,7 +118,7 @@ export class Engine implements MsmEngine<Coordinate> {
     this.#assertUsable(settings.signal);
     const { encoding, checkSubgroup, label = 'bases' } = settings;
     const tables = loadedTables(this.#curve, readPrecompute(settings));
-    // before any is read, which may take long
+    // checked before the points are read, which may take long
     this.#backend.assertFits(countPoints(this.#curve, points, encoding), tables);
     const source = await readPoints(this.#curve, points, encoding);
     this.#backend.assertFits(source.bytes.length / this.#curve.pointBytes, tables);
@@ -164,7 +126,7 @@ export class Engine implements MsmEngine<Coordinate> {
     const load = async (call: CallContext): Promise<Bases> => {
       call.checkpoint();
       const bases = await this.#backend.load(request, call);
-      this.#bases.add(bases);
+      this.#inputs.addBases(bases);
       return bases;
     };
     const { length } = source.bytes;
@@ -175,7 +137,7 @@ export class Engine implements MsmEngine<Coordinate> {
     const settings = readCallOptions(options);
     this.#assertUsable(settings.signal);
     const { scalarEncoding, label = 'scalars' } = settings;
-    const given = this.#readScalars(scalars, scalarEncoding, 'scalars');
+    const given = this.#inputs.readScalars(scalars, scalarEncoding, 'scalars');
     const { scalarBytes } = this.#curve;
     const n = given.length / scalarBytes;
     const load = async (call: CallContext): Promise<Scalars> => {
@@ -200,9 +162,8 @@ export class Engine implements MsmEngine<Coordinate> {
     const clock = new CallClock();
     const settings = readCallOptions(options);
     this.#assertUsable(settings.signal);
-    const own = this.#assertOurs(bases);
-    const names = { scalars: 'scalars', offset: 'offset' };
-    const vector = this.#readVector(own, scalars, settings.offset, settings.scalarEncoding, names);
+    const own = this.#inputs.readBases(bases);
+    const vector = this.#inputs.readVector(own, scalars, settings);
     const [sum] = await this.#sum('msm', own, [vector], settings, clock);
     return sum as ResultPoint;
   }
@@ -221,25 +182,15 @@ export class Engine implements MsmEngine<Coordinate> {
     const clock = new CallClock();
     const settings = readCallOptions(options);
     this.#assertUsable(settings.signal);
-    const own = this.#assertOurs(bases);
-    const offsets = readOffsets(settings, scalars);
-    const vectors = itemsOf(scalars).map((vector, i) => {
-      const names = { scalars: `scalars[${i}]`, offset: `offsets[${i}]` };
-      return this.#readVector(own, vector, offsets[i], settings.scalarEncoding, names);
-    });
+    const own = this.#inputs.readBases(bases);
+    const vectors = this.#inputs.readVectors(own, scalars, settings);
     return this.#sum('msmBatch', own, vectors, settings, clock);
   }
 
   async plan(bases: Bases, n: number | readonly number[]): Promise<MsmPlan> {
     this.#assertUsable(undefined);
-    const own = this.#assertOurs(bases);
-    const lengths: readonly unknown[] = Array.isArray(n) ? itemsOf(n) : [n];
-    for (const each of lengths) {
-      if (!Number.isInteger(each) || (each as number) < 0 || (each as number) > own.length) {
-        throw badArgument(`n must be an integer from 0 to bases.length = ${own.length}, got ${show(each)}`);
-      }
-    }
-    const filled = (lengths as readonly number[]).filter((each) => each > 0);
+    const own = this.#inputs.readBases(bases);
+    const filled = this.#inputs.readLengths(own, n);
     if (filled.length === 0) return { bytes: 0, submits: 0, predicted: null };
     const predicted = this.#parts.dispatcher.predict(own, filled);
     return { ...this.#backend.footprint(own, filled), predicted };
@@ -253,28 +204,28 @@ export class Engine implements MsmEngine<Coordinate> {
   }
 
   /**
-   * Runs a call when it is its turn.
+   * Queues a call, and runs it when it has its turn.
    *
    * @param bytes held for the call while it waits
-   * @param abandon gives back a result that came after the call had ended
+   * @param abandon releases a result that came after the call had ended
    */
   #run<Result>(
     kind: EngineEvent['kind'],
     bytes: number,
-    settings: Partial<CallOptions> & { readonly order?: SumRequest | undefined },
+    settings: Partial<CallOptions> & { readonly request?: SumRequest | undefined },
     clock: CallClock,
     task: (call: CallContext) => Promise<Result>,
     abandon?: Abandon<Result>,
   ): Promise<Result> {
-    const { priority = 'normal', deadline = null, signal, order, onProgress } = settings;
+    const { priority = 'normal', deadline = null, signal, request, onProgress } = settings;
     const assertUsable = (): void => this.#assertUsable(undefined);
     const begin = (ticket: CallTicket): Promise<Result> =>
       task(new CallContext({ ticket, clock, onProgress, assertUsable }));
-    const queued = { kind, priority, deadline, bytes, signal, order };
+    const queued = { kind, priority, deadline, bytes, signal, request };
     return this.#queue.run(begin, queued, abandon);
   }
 
-  /** Computes sums when it is the call's turn. */
+  /** Queues a call that computes sums. */
   #sum(
     kind: 'msm' | 'msmBatch',
     bases: LoadedBases,
@@ -288,19 +239,22 @@ export class Engine implements MsmEngine<Coordinate> {
       ...{ bases, vectors, scalarEncoding, result, verify },
       coalesced: (waiting) => this.#worthCoalescing(request, waiting as readonly SumRequest[]),
     };
-    // progress is that of one call
-    const order = onProgress === undefined ? request : undefined;
+    // progress is reported for one call only, so such a call is not coalesced
+    const coalescing = onProgress === undefined ? request : undefined;
+    const multiply: Multiply = (input, call) => this.#multiply(input, call);
     const task = async (call: CallContext): Promise<ResultPoint[]> => {
       const ticket = call.ticket as CallTicket;
       const group = groupOf(request, ticket);
       const signals = [call.signal, ...ticket.coalesced.map(({ signal }) => signal)];
-      await abortWhenAllAbort(signals, (signal) => this.#computeGroup(group, call.withTicket({ ...ticket, signal })));
+      await abortWhenAllAbort(signals, (signal) =>
+        computeGroup(this.#curve, group, multiply, call.withTicket({ ...ticket, signal })),
+      );
       return group.outcome();
     };
-    return this.#run(kind, bytesOf(vectors), { ...settings, order }, clock, task);
+    return this.#run(kind, scalarBytesOf(vectors), { ...settings, request: coalescing }, clock, task);
   }
 
-  /** Selects waiting requests worth computing with one's own. */
+  /** Selects waiting requests worth computing with `own`. */
   #worthCoalescing(own: SumRequest, waiting: readonly SumRequest[]): readonly SumRequest[] {
     if (!this.#parts.coalesces) return [];
     const others = waiting.filter(({ bases, verify }) => bases === own.bases && verify === own.verify);
@@ -309,43 +263,8 @@ export class Engine implements MsmEngine<Coordinate> {
     return chosen.map((i) => others[i] as SumRequest);
   }
 
-  async #computeGroup({ members }: RequestGroup, call: CallContext): Promise<void> {
-    call.clock.enter('encodeMs');
-    const ready: { readonly member: (typeof members)[number]; readonly prepared: Prepared }[] = [];
-    for (const member of members) {
-      try {
-        ready.push({ member, prepared: await this.#prepare(member.request) });
-      } catch (error) {
-        member.fail(error);
-      }
-    }
-    if (ready.length === 0) return;
-    try {
-      const { bases, verify } = (members[0] as (typeof members)[number]).request;
-      const vectors = ready.flatMap(({ prepared }) => prepared.vectors);
-      const sums = await this.#multiply(bases, vectors, verify, call);
-      let at = 0;
-      for (const { member, prepared } of ready) {
-        const { length } = prepared.vectors;
-        member.settle(sums.slice(at, at + length).map(prepared.write));
-        at += length;
-      }
-    } catch (error) {
-      for (const { member } of ready) member.failTogether(error);
-    }
-  }
-
-  async #prepare({ vectors, scalarEncoding, result }: SumRequest): Promise<Prepared> {
-    return {
-      vectors: await readScalarVectors(this.#curve, vectors, scalarEncoding),
-      write: await resultWriter(this.#curve, result),
-    };
-  }
-
   async #multiply(
-    bases: LoadedBases,
-    vectors: readonly ScalarVector[],
-    verify: number | undefined,
+    { bases, vectors, verify }: GroupInput,
     call: CallContext,
   ): Promise<readonly AffinePoint<Coordinate>[]> {
     call.checkpoint();
@@ -359,40 +278,5 @@ export class Engine implements MsmEngine<Coordinate> {
     this.#counts.gpuMs += record.hostTimes?.submitToResultMs ?? 0;
     this.#counts.retries += Number(record.retried !== null);
     return sums;
-  }
-
-  /** @throws MsmError `bad-argument`, `destroyed` */
-  #assertOurs(bases: Bases): LoadedBases {
-    if (!this.#bases.has(bases)) throw badArgument('bases must come from loadBases of this engine');
-    (bases as LoadedBases).assertAlive();
-    return bases as LoadedBases;
-  }
-
-  /** Returns a copy of the scalars, not yet decoded. @throws MsmError `bad-argument` */
-  #readScalars(given: BytesLike | readonly bigint[], encoding: ScalarEncoding | undefined, name: string): Bytes {
-    return isPlain(encoding)
-      ? encodeScalars(this.#curve, given, name)
-      : encodedBytes(name, given, this.#curve.scalarBytes, 'scalarEncoding');
-  }
-
-  /** Reads the scalars of one vector. @throws MsmError `bad-argument` that names what is wrong */
-  #readVector(
-    bases: LoadedBases,
-    given: GivenScalars,
-    offset: unknown,
-    encoding: ScalarEncoding | undefined,
-    names: { readonly scalars: string; readonly offset: string },
-  ): ScalarVector {
-    const loaded = LoadedScalars.is(given) ? given : null;
-    if (loaded === null && given instanceof LoadedScalars) {
-      throw badArgument(`${names.scalars} must be what loadScalars returned, and not a proxy or a copy of it`);
-    }
-    if (loaded !== null && loaded.store.order !== this.#curve.order) {
-      throw badArgument(`${names.scalars} were loaded for a group of another order than ${this.#curve.name}'s`);
-    }
-    const scalars =
-      loaded?.bytes ?? this.#readScalars(given as Exclude<GivenScalars, Scalars>, encoding, names.scalars);
-    const n = scalars.length / this.#curve.scalarBytes;
-    return { scalars, n, offset: readOffset(bases.length, n, offset, names), loaded };
   }
 }

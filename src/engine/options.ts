@@ -1,4 +1,3 @@
-/** What `createMsmEngine` is told. */
 import type { Calibration } from '../api/calibration.js';
 import type { MsmEngine } from '../api/engine.js';
 import type { ComputeWorker, EngineEvent, QueueLimits, Sharing } from '../api/sharing.js';
@@ -6,224 +5,115 @@ import type { Tuning } from '../api/tuning.js';
 import type { Coordinate } from '../api/values.js';
 import type { Curve } from '../curves/curve.js';
 import type { NamedCurve } from '../curves/names.js';
-import { badArgument, show } from '../errors.js';
-import { Runner } from '../gpu/runner.js';
-import type { WorkerOptions } from '../msm/cpu/threads.js';
-import { checkTuning, noKnobs } from '../msm/plan/check-tuning.js';
-import { given, type Knobs } from '../msm/plan/tuning.js';
-import type { Instrument } from '../msm/stages/instrument.js';
-import { ownOptions } from '../own-options.js';
-import { CallQueue } from '../scheduling/call-queue.js';
-import { threadsHere } from '../threads/platform.js';
-import { readVerify } from './arguments.js';
 
 /** Options of `createMsmEngine`. */
 export interface MsmEngineOptions<Of extends Coordinate = bigint> {
-  /** A name, or the constants of a curve of your own. */
+  /** Name of a curve, or the constants of another curve. */
   readonly curve: NamedCurve | Curve<Of>;
-  /** Which group of a curve that is given by its name. Default `g1`; `g2` of the curves that have one. */
+  /** Group of a curve given by its name. Default `g1`; `g2` for curves that have one. */
   readonly group?: Of extends bigint ? 'g1' : 'g2';
-  /** A device of yours; it is used as it is and never destroyed. Default: the engine requests one. */
+  /**
+   * Device of the caller; it is used as it is and never destroyed. Default: the engine requests
+   * one.
+   */
   readonly device?: GPUDevice;
   /**
-   * What computes. `auto`, the default: for each call what is expected to be the fastest, the GPU, the CPU, or both at the same time; without WebGPU, the
-   * CPU. `gpu`: the GPU, or `no-webgpu`. `cpu`: the CPU, though there may be a GPU. `both`: each call is divided between both; without WebGPU, the CPU.
-   * `MsmEngine.backends` says what it came to.
+   * Backend that computes. `auto`, the default: the one that is expected to be the fastest for each
+   * call: the GPU, the CPU, or both at the same time; without WebGPU, the CPU. `gpu`: the GPU;
+   * without WebGPU an error `no-webgpu`. `cpu`: the CPU, even if there is a GPU. `both`: GPU and
+   * CPU share each call; without WebGPU, the CPU. `MsmEngine.backends` has the outcome.
    */
   readonly backend?: 'auto' | 'gpu' | 'cpu' | 'both';
   /**
-   * The most workers that compute large sums on the CPU, beside the thread that the engine is in: 0 to 1024. None is started before a sum is worth it, and
-   * those that have nothing to do end after ten seconds. Default: one less than the threads that run at a time here.
+   * Limit on the workers that compute large sums on the CPU, in addition to the thread of the
+   * engine: 0 to 1024. The first sum that is large enough starts them; idle workers end after ten
+   * seconds. Default: one less than the platform's hardware threads.
    */
   readonly maxWorkers?: number;
   /**
-   * Starts a worker of yours that runs `webgpu-msm/worker`, where the one beside the package is not found: `() => new Worker(…, { type: 'module' })`, or
-   * one of `node:worker_threads`. Where none can be started the engine computes in its own thread, and `onWarning` is told.
+   * Starts a worker that runs `webgpu-msm/worker`, for bundlers and servers that do not find the
+   * file beside the package: `() => new Worker(…, { type: 'module' })`, or one of
+   * `node:worker_threads`. If no worker can be started, the engine computes in its own thread and
+   * calls `onWarning`.
    */
   readonly createWorker?: () => ComputeWorker;
   /**
-   * Another engine, whose device it is on: one for both, with one budget and one line of calls, for as long as either lives. When it is lost, both go on on
-   * the next. Goes before `device`, `gpu` and `powerPreference`. Without effect where the other engine has no GPU.
+   * Another engine, whose device this engine uses: both share one device, one budget and one queue,
+   * for as long as either lives. When the device is lost, both continue on the next one. It has
+   * precedence over `device`, `gpu` and `powerPreference`. It has no effect if the other engine has
+   * no GPU.
    */
   readonly deviceOf?: MsmEngine<Coordinate>;
-  /** WebGPU where there is no `navigator.gpu`: in Node, the object that Dawn's `create` returned. */
+  /**
+   * WebGPU for platforms without `navigator.gpu`: in Node, the object that Dawn's `create`
+   * returned.
+   */
   readonly gpu?: GPU;
-  /** Which adapter to request. Default `high-performance`. */
+  /** Kind of adapter to request. Default `high-performance`. */
   readonly powerPreference?: 'low-power' | 'high-performance';
-  /** The most bytes of scratch (not counting bases) that an MSM may hold; larger ones run in chunks. Default 256 MiB. */
+  /**
+   * Limit on the scratch of the engine in bytes, without bases; larger MSMs run in chunks. Default
+   * 256 MiB.
+   */
   readonly memoryBudget?: number;
   /**
-   * The most bytes that all engines on the device may hold together, bases and scalars with them; of several that say so, the least holds. What does not
-   * fit waits until it does, or rejects with `out-of-memory` where it never will. Default: no limit.
+   * Limit on the GPU memory of all engines on the device together in bytes, with bases and scalars.
+   * If several engines set a limit, the lowest one holds. A call waits until its memory fits, or
+   * rejects with `out-of-memory` if it never will. Default: no limit.
    */
   readonly deviceBudget?: number;
-  /** How calls share the device and the machine; see `Sharing`. */
+  /** Settings for how calls share the device and the machine; see `Sharing`. */
   readonly sharing?: Sharing;
-  /** What `calibrate` of `webgpu-msm/calibrate` found on this device, or on another of the same adapter: better defaults. */
+  /**
+   * Result of `calibrate` of `webgpu-msm/calibrate` on this device, or on another of the same
+   * adapter: better defaults.
+   */
   readonly calibration?: Calibration;
-  /** Knobs to set by hand; see `Tuning`. They go before those of the calibration. */
+  /** Knobs to set by hand; see `Tuning`. They have precedence over those of the calibration. */
   readonly tuning?: Partial<Tuning>;
   /**
-   * Keep a copy of the points of `loadBases` in main memory, so that bases survive the loss of a device that the engine
-   * requested itself. Default true; with false they must be loaded again after a loss (the error says so).
+   * Keeps a copy of the points of `loadBases` in main memory, so that bases survive the loss of a
+   * device that the engine requested itself. Default true; with false they must be loaded again
+   * after a loss, as the error says.
    */
   readonly retainBases?: boolean;
   /**
-   * How often a call may be done again, from clean buffers, when the GPU is found not to have done what it was told. Default 1; the error
-   * of the last attempt is what the call rejects with. See `RunRecord.retried`.
+   * Number of times that a call is repeated, with clean buffers, after the GPU did not execute its
+   * commands correctly. Default 1. The call rejects with the error of the last attempt. See
+   * `RunRecord.retried`.
    */
   readonly retries?: number;
   /**
-   * Whether results are verified: computed once more in another way, and compared; see docs/security.md. A number from 0 to 1 is the share of
-   * the calls that are, drawn at random. It takes about as long again. Default false.
+   * Verifies results: computes them again by another method, and compares; see docs/security.md. A
+   * number from 0 to 1 is the probability that a call is verified. A verification takes about as
+   * long as the call. Default false.
    */
   readonly verify?: boolean | number;
   /**
-   * How many calls may wait for their turn, and with how many bytes of points and scalars: others are refused with `overloaded`, which says when to come
-   * back (`MsmError.retryAfterMs`). Default: no limit.
+   * Limit on the calls that wait for their turn, and on their bytes of points and scalars. Further
+   * calls are refused with `overloaded`; `MsmError.retryAfterMs` says when to call again. Default:
+   * no limit.
    */
   readonly maxQueued?: QueueLimits;
-  /** Told what happens to the engine's calls, for those who watch a service. What it throws is nobody's, and changes nothing. */
+  /** Receives the events of the engine's calls, to monitor a service. Its errors are ignored. */
   readonly onEvent?: (event: EngineEvent) => void;
   /**
-   * Told, once for each reason, that the engine computes more slowly than it could, and why: workers cannot be started (`RunRecord.noWorkers`). What it
-   * throws changes nothing. Default: `console.warn`.
+   * Called once for each reason for which the engine computes more slowly than it could, such as
+   * workers that cannot be started (`RunRecord.noWorkers`). Its errors are ignored. Default:
+   * `console.warn`.
    */
   readonly onWarning?: (message: string) => void;
   /**
-   * Whether the pipelines have to compute an MSM with a known answer before a result of theirs is believed, once on a device. Default true;
-   * false where you know already, or count every dispatch. See `MsmEngine.selfTest`.
+   * Runs a self-test once on each device: the pipelines compute an MSM with a known answer before a
+   * result of theirs is used. Default true. Set false if the device is known to be correct, or to
+   * count every dispatch. See `MsmEngine.selfTest`.
    */
   readonly selfTest?: boolean;
 }
 
-const DEFAULT_BUDGET = 256 * 2 ** 20;
-
-/** `Sharing` with its defaults. */
-export type SharingSettings = Required<Omit<Sharing, 'yieldWhile'>> & Pick<Sharing, 'yieldWhile'>;
-
-/** @throws MsmError `bad-argument` */
-const readSharing = (given: Sharing): SharingSettings => {
-  if (typeof given !== 'object' || given === null) {
-    throw badArgument(`sharing must be { overlap, merge, keep, sidePool, throttle, yieldWhile }, got ${show(given)}`);
-  }
-  const own = ownOptions(given);
-  const { overlap = true, merge = true, keep = true, throttle = false } = own;
-  const { sidePool = Math.ceil(threadsHere() / 4) } = own;
-  for (const [name, is] of Object.entries({ overlap, merge, keep, throttle })) {
-    if (typeof is !== 'boolean') throw badArgument(`sharing.${name} must be true or false, got ${show(is)}`);
-  }
-  if (!(Number.isInteger(sidePool) && sidePool >= 0)) {
-    throw badArgument(`sharing.sidePool must be an integer from 0, got ${show(sidePool)}`);
-  }
-  const { yieldWhile } = own;
-  if (yieldWhile !== undefined && typeof yieldWhile !== 'function') {
-    throw badArgument(`sharing.yieldWhile must be a function, got ${show(yieldWhile)}`);
-  }
-  return { overlap, merge, keep, sidePool, throttle, ...(yieldWhile && { yieldWhile }) };
-};
-
-/** Options of an engine that are right. */
-export interface ReadOptions {
-  readonly backend: NonNullable<MsmEngineOptions['backend']>;
-  readonly tuning: Knobs;
-  readonly retainBases: boolean;
-  readonly retries: number;
-  readonly verify: number;
-  readonly selfTests: boolean;
-  readonly workers: WorkerOptions;
-  /** What runs the jobs of an engine on a device. @param afterLoss what an error says to do when that was lost */
-  runnerFor(device: GPUDevice, afterLoss: string): Runner;
-  readonly sharing: SharingSettings;
-  /** The queue of one engine. @param width calls that are under way at a time */
-  queueOf(width: number): CallQueue;
-}
-
-/** All that is told beside the curve. */
-type OtherOptions = {
+/** Options other than the curve and the other engine. */
+export type OtherOptions = {
   readonly [Name in Exclude<keyof MsmEngineOptions, 'curve' | 'group' | 'deviceOf'>]?:
     | MsmEngineOptions[Name]
     | undefined;
-};
-
-const backends: readonly unknown[] = ['auto', 'gpu', 'cpu', 'both'];
-
-/** @throws MsmError `bad-argument` that names the option */
-export const readOptions = (options: OtherOptions, instrument?: Instrument): ReadOptions => {
-  const {
-    backend = 'auto',
-    memoryBudget: budget = DEFAULT_BUDGET,
-    deviceBudget = Number.POSITIVE_INFINITY,
-    sharing = {},
-    retainBases = true,
-    retries = 1,
-    verify = false,
-    selfTest: selfTests = true,
-    calibration,
-    tuning: knobs = {},
-    maxWorkers,
-    createWorker,
-    maxQueued = {},
-    onEvent,
-    onWarning,
-  } = ownOptions(options);
-  if (!(Number.isInteger(budget) && budget > 0)) {
-    throw badArgument(`memoryBudget must be a positive integer of bytes, got ${show(budget)}`);
-  }
-  if (!(typeof deviceBudget === 'number' && deviceBudget > 0)) {
-    throw badArgument(`deviceBudget must be a positive number of bytes, got ${show(deviceBudget)}`);
-  }
-  if (calibration !== undefined && (typeof calibration !== 'object' || calibration === null)) {
-    throw badArgument(`calibration must be what calibrate returned, got ${show(calibration)}`);
-  }
-  const set = {
-    ...noKnobs,
-    ...(calibration === undefined ? {} : checkTuning(ownOptions(calibration).tuning as Partial<Tuning>)),
-    ...given(checkTuning(knobs)),
-  };
-  // every knob is its own, wherever this is copied to: where it is not set, none is inherited
-  const tuning: Knobs = Object.freeze({
-    ...set,
-    ...(backend === 'gpu' && set.cpuBelow === undefined && { cpuBelow: 0 }),
-    instrument,
-  });
-  if (typeof retainBases !== 'boolean')
-    throw badArgument(`retainBases must be true or false, got ${show(retainBases)}`);
-  if (typeof selfTests !== 'boolean') throw badArgument(`selfTest must be true or false, got ${show(selfTests)}`);
-  if (!(Number.isInteger(retries) && retries >= 0)) {
-    throw badArgument(`retries must be an integer of at least 0, got ${show(retries)}`);
-  }
-  if (!backends.includes(backend)) {
-    throw badArgument(`backend must be '${backends.join("' or '")}', got ${show(backend)}`);
-  }
-  if (maxWorkers !== undefined && !(Number.isInteger(maxWorkers) && maxWorkers >= 0 && maxWorkers <= 1024)) {
-    throw badArgument(`maxWorkers must be an integer from 0 to 1024, got ${show(maxWorkers)}`);
-  }
-  if (createWorker !== undefined && typeof createWorker !== 'function') {
-    throw badArgument(`createWorker must be a function that returns a worker, got ${show(createWorker)}`);
-  }
-  if (typeof maxQueued !== 'object' || maxQueued === null) {
-    throw badArgument(`maxQueued must be { calls, bytes }, got ${show(maxQueued)}`);
-  }
-  const { calls = Number.POSITIVE_INFINITY, bytes = Number.POSITIVE_INFINITY } = ownOptions(maxQueued);
-  for (const [name, most] of Object.entries({ calls, bytes })) {
-    if (!(typeof most === 'number' && most >= 0)) {
-      throw badArgument(`maxQueued.${name} must be a number from 0, got ${show(most)}`);
-    }
-  }
-  for (const [name, told] of Object.entries({ onEvent, onWarning })) {
-    if (told !== undefined && typeof told !== 'function') {
-      throw badArgument(`${name} must be a function, got ${show(told)}`);
-    }
-  }
-  const shared = readSharing(sharing);
-  return {
-    queueOf: (width) => new CallQueue({ calls, bytes }, onEvent, shared.overlap ? width : 1),
-    runnerFor: (device, afterLoss) => new Runner(device, budget, { afterLoss, deviceBudget, keeps: shared.keep }),
-    sharing: shared,
-    ...{ backend, retainBases, retries, selfTests },
-    verify: readVerify('verify', verify),
-    tuning,
-    workers: { maxWorkers, createWorker, onWarning },
-  };
 };

@@ -3,10 +3,11 @@ import type { PointEncoding, ScalarEncoding } from '../api/values.js';
 import { onAbort } from '../errors.js';
 import type { LoadedBases } from '../msm/inputs/loaded-bases.js';
 import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
-import type { CallTicket, Coalescing } from '../scheduling/call-queue.js';
+import type { CallTicket } from '../scheduling/call-queue.js';
+import type { Coalescing } from '../scheduling/coalescing.js';
 import type { ResultPoint } from './results.js';
 
-/** What a call of `msm` or `msmBatch` asks for. */
+/** Request of a call of `msm` or `msmBatch`. */
 export interface SumRequest extends Coalescing {
   readonly bases: LoadedBases;
   readonly vectors: readonly ScalarVector[];
@@ -19,7 +20,7 @@ export interface SumRequest extends Coalescing {
 export interface GroupMember {
   readonly request: SumRequest;
   settle(results: ResultPoint[]): void;
-  /** Fails the call, because something is wrong with its own request. */
+  /** Fails the call because of an error in its own request. */
   fail(error: unknown): void;
   /** Fails the call, or has it computed alone, because the group failed. */
   failTogether(error: unknown): void;
@@ -28,7 +29,7 @@ export interface GroupMember {
 /** A call that leads a group: its own outcome, and the members of the group with itself first. */
 export interface RequestGroup {
   readonly members: readonly GroupMember[];
-  /** Returns the leader's results. @throws what failed it */
+  /** Returns the leader's results. @throws its error */
   outcome(): ResultPoint[];
 }
 
@@ -47,8 +48,8 @@ export const groupOf = (request: SumRequest, { coalesced }: CallTicket): Request
     failTogether: fail,
   };
   const followers = coalesced.map(
-    ({ order, settle, fail: failOne, separate }): GroupMember => ({
-      request: order as SumRequest,
+    ({ request: joined, settle, fail: failOne, separate }): GroupMember => ({
+      request: joined as SumRequest,
       settle,
       fail: failOne,
       failTogether: separate,
@@ -63,7 +64,10 @@ export const groupOf = (request: SumRequest, { coalesced }: CallTicket): Request
   };
 };
 
-/** Runs work with a signal that aborts when all abort; with none where one of the calls cannot be aborted. */
+/**
+ * Runs work with a signal that aborts when all signals have aborted; without a signal if one of the
+ * calls has none.
+ */
 export const abortWhenAllAbort = async (
   signals: readonly (AbortSignal | undefined)[],
   work: (signal: AbortSignal | undefined) => Promise<void>,

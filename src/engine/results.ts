@@ -6,10 +6,10 @@ import { withEncodings } from './encodings-loader.js';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A sum as a call asked for it. */
+/** Sum in the form that a call requested. */
 export type ResultPoint = AffinePoint<Coordinate> | Bytes;
 
-/** Writes a sum as a call asked for it. */
+/** Writes a sum in the form that a call requested. */
 export type ResultWriter = (sum: AffinePoint<Coordinate>) => ResultPoint;
 
 /** Returns the writer for a form of results. */

@@ -1,6 +1,7 @@
 /** The options of `accelerate`. */
 import { readCallOptions } from '../engine/arguments.js';
-import { type MsmEngineOptions, readOptions } from '../engine/options.js';
+import type { MsmEngineOptions } from '../engine/options.js';
+import { readOptions } from '../engine/read-options.js';
 import { badArgument, show } from '../errors.js';
 import { ownOptions } from '../own-options.js';
 

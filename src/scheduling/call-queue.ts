@@ -1,229 +1,175 @@
-/** The calls of an engine: a few at a time, the one that is due first, and no more waiting than there may be. */
+/** Queue of an engine's calls: earliest deadline first, with a limit on active and on waiting calls. */
 import type { Priority } from '../api/calls.js';
 import type { EngineEvent, EngineStats, QueueLimits } from '../api/sharing.js';
 import { Ending } from '../ending.js';
-import { abortedBy, assertNotAborted, MsmError, onAbort } from '../errors.js';
-import type { Ticket } from '../scheduling/ticket.js';
-import { dueTime, earliestDue, isMoreUrgent, type Waiting } from './edf.js';
+import { abortedBy, assertNotAborted, type MsmError, onAbort } from '../errors.js';
+import { codeOf, type Notify, notifierOf } from './call-events.js';
+import {
+  type CoalescedCall,
+  type CoalescedResult,
+  type Coalescing,
+  groupUrgency,
+  joinLeader,
+  SEPARATED,
+} from './coalescing.js';
+import { earliestDue, isMoreUrgent, type Waiting } from './edf.js';
+import { ExclusiveSections } from './exclusive-sections.js';
+import type { Ticket } from './ticket.js';
+import { type Waiter, WaitingCalls } from './waiting-calls.js';
 
-/** What a call tells the queue of itself. */
+/** Description of a call for the queue. */
 export interface QueuedCall {
   readonly kind: EngineEvent['kind'];
   readonly priority: Priority;
-  /** Milliseconds from now. */
+  /** Milliseconds from now; null: none. */
   readonly deadline: number | null;
-  /** That are held for it while it waits. */
+  /** Bytes held for the call while it waits. */
   readonly bytes: number;
   readonly signal: AbortSignal | undefined;
-  /** What it wants computed, if that may be done together with what others want. */
-  readonly order?: Coalescing | undefined;
+  /** Request of the call, where other calls may compute it with theirs. */
+  readonly request?: Coalescing | undefined;
 }
 
-/** Gives back a result that came when its call had ended already. */
+/** Releases a result that came after its call had ended. */
 export type Abandon<Result> = (result: Result) => void;
 
-/** What a call wants computed, as others may. */
-export interface Coalescing {
-  /** Which of the orders that wait are worth being computed with this one. */
-  coalesced(waiting: readonly Coalescing[]): readonly Coalescing[];
-}
-
-/** Tells whoever watches what happened to a call. */
-type Tell = (event: EngineEvent['event'], more?: Partial<EngineEvent>) => unknown;
-
-/** A call that is computed as part of another one. */
-export interface CoalescedCall extends Waiting {
-  readonly order: Coalescing;
-  readonly signal: AbortSignal | undefined;
-  readonly tell: Tell;
-  settle(result: unknown): void;
-  fail(error: unknown): void;
-  /** Has it computed by itself, in its turn: what went wrong with others is none of its. */
-  separate(): void;
-}
-
-/** What a call that is under way knows of its turn. */
+/** Ticket of an active call. */
 export interface CallTicket extends Ticket {
   /**
-   * Does what nobody else may see half done: no other call of the engine is under way meanwhile, but those that wait for the same.
+   * Runs work whose intermediate state no other call may see. Meanwhile the only other active calls
+   * of the engine wait for an exclusive section as well.
    *
-   * @param signal ends the waiting for it
-   * @throws MsmError `aborted`, before
+   * @param signal ends the wait before the work
+   * @throws MsmError `aborted`, before the work begins
    */
   exclusive<Result>(work: () => Promise<Result>, signal: AbortSignal | undefined): Promise<Result>;
-  /** Those that are computed with it. */
+  /** Calls that this call computes with its own request. */
   readonly coalesced: readonly CoalescedCall[];
 }
 
-interface Waiter extends Waiting {
-  readonly bytes: number;
-  readonly order: Coalescing | undefined;
-  begin(): void;
-  join(): CoalescedCall;
-}
-
-/** A call, and what is known of it. */
-interface Called extends Pick<QueuedCall, 'bytes' | 'signal' | 'order'> {
+/** A call, with its place in the queue. */
+interface Call extends Pick<QueuedCall, 'bytes' | 'signal' | 'request'> {
   readonly waiting: Waiting;
-  readonly tell: Tell;
+  readonly notify: Notify;
 }
 
-/** What comes of a call that another one computes; in a box, as a promise of a promise is one. */
-interface Joined {
-  readonly result: Promise<unknown>;
-}
-
-/** What comes of it where it has to be computed by itself. */
-const PARTED = Symbol('parted');
-
-/** A promise, and what settles it. */
-const outcome = () => {
-  let settle: (result: unknown) => void = () => undefined;
-  let fail: (error: unknown) => void = () => undefined;
-  const promise = new Promise<unknown>((resolve, reject) => {
-    settle = resolve;
-    fail = reject;
-  });
-  return { promise, settle, fail };
-};
-
-/** Calls that are computed together are as urgent as the most urgent of them, and due when the first of them is. */
-const urgencyOf = (call: Waiting, coalesced: readonly Waiting[]): Waiting => {
-  if (coalesced.length === 0) return call;
-  const { priority } = coalesced.reduce((most, each) => (isMoreUrgent(each, most) ? each : most), call);
-  return { priority, since: call.since, deadline: Math.min(...[call, ...coalesced].map(dueTime)) };
-};
-
-const codeOf = (error: unknown): NonNullable<EngineEvent['error']> =>
-  error instanceof MsmError ? error.code : 'other';
-
-/** Of what the next calls take, how much the last one counts. */
-const NEWEST = 0.25;
+/** Weight of the last call in the moving average of call durations. */
+const NEWEST_WEIGHT = 0.25;
 
 export class CallQueue {
-  readonly #limits: Required<QueueLimits>;
   readonly #onEvent: ((event: EngineEvent) => void) | undefined;
   readonly #width: number;
-  #waiting: Waiter[] = [];
+  readonly #waiting: WaitingCalls;
   readonly #active = new Set<Waiting>();
-  /** Calls that are to be alone, in their order; the first is, once all that are under way are among these. */
-  #parked: (() => void)[] = [];
-  #isAlone = false;
+  readonly #sections = new ExclusiveSections(() => this.#advance());
   #calls = 0;
-  /** What a call takes, about; null before the first. */
-  #tookMs: number | null = null;
-  /** Since when some call is under way. */
+  /** Moving average of a call's duration, in ms; null before the first call has ended. */
+  #averageMs: number | null = null;
+  /** Time at which the first of the active calls began. */
   #busySince = 0;
   readonly #counts = { done: 0, failed: 0, refused: 0, merged: 0, waitedMs: 0, busyMs: 0 };
   /** Ends all calls with their engine. */
   readonly #ending = new Ending();
 
   /**
-   * @param width calls that may be under way at the same time; and one more that is more urgent than all of these
-   * @param onEvent is told what happens; what it throws is nobody's
+   * @param width number of active calls; a call more urgent than all of these may be active as well
+   * @param onEvent receives the events of all calls; its errors are ignored
    */
   constructor(limits: Required<QueueLimits>, onEvent?: (event: EngineEvent) => void, width = 1) {
-    this.#limits = limits;
+    this.#waiting = new WaitingCalls(limits);
     this.#onEvent = onEvent;
     this.#width = width;
   }
 
   get stats(): Omit<EngineStats, 'gpuMs' | 'retries' | 'frees'> {
     return {
-      waiting: this.#waiting.length,
-      waitingBytes: this.#waitingBytes,
+      waiting: this.#waiting.calls.length,
+      waitingBytes: this.#waiting.bytes,
       running: this.#active.size,
       ...this.#counts,
     };
   }
 
-  /** Ends all calls, whatever they wait for. */
+  /** Ends all calls with an error: active ones, waiting ones and later ones. */
   end(error: MsmError): void {
     this.#ending.end(error);
   }
 
-  get #waitingBytes(): number {
-    return this.#waiting.reduce((sum, { bytes }) => sum + bytes, 0);
-  }
-
   /**
-   * Runs a task when it is its turn.
+   * Runs a task when its call has its turn.
    *
-   * @throws MsmError `overloaded`, at once; `aborted`, as soon as somebody aborts what waits
+   * @throws MsmError `overloaded`, at once; `aborted`, as soon as the signal aborts
    */
   async run<Result>(
     task: (ticket: CallTicket) => Promise<Result>,
-    { kind, priority, deadline, bytes, signal, order }: QueuedCall,
+    { kind, priority, deadline, bytes, signal, request }: QueuedCall,
     abandon: Abandon<Result> = () => undefined,
   ): Promise<Result> {
-    const call = this.#calls++;
+    const notify = notifierOf(this.#onEvent, { call: this.#calls++, kind, priority, bytes });
     const since = performance.now();
-    const tell = (event: EngineEvent['event'], more: Partial<EngineEvent> = {}): void => {
-      // what it throws, or rejects with, is a spectator's, who stops nobody
-      try {
-        const at = performance.now();
-        const told: unknown = this.#onEvent?.({
-          ...{ event, call, kind, priority, bytes, at, error: null, ms: null },
-          ...more,
-        });
-        if (told instanceof Promise) told.catch(() => undefined);
-      } catch {}
-    };
     const waiting: Waiting = { priority, since, deadline: deadline === null ? null : since + deadline };
-    let own: Called = { waiting, bytes, signal, order, tell };
+    let own: Call = { waiting, bytes, signal, request, notify };
     let from = since;
-    let ticket: Promise<Joined | null> | null = null;
-    if (this.#chosenOf([...this.#waiting, waiting]) === waiting) this.#begin(waiting);
-    else {
-      this.#assertRoom(bytes, tell);
-      ticket = this.#turn(own);
-    }
+    let turn = this.#beginOrQueue(own);
     for (;;) {
-      let joined: Joined | null = null;
-      if (ticket !== null) {
-        tell('queued');
-        try {
-          joined = await this.#ending.race(ticket);
-        } catch (error) {
-          this.#counts.failed++;
-          tell('ended', { error: codeOf(error), ms: performance.now() - from });
-          throw error;
-        }
-      }
-      // what the caller does next happens before the task begins
+      const joined = turn === null ? null : await this.#untilTurn(turn, notify, from);
+      // the caller's synchronous code after the call runs before the task begins
       await undefined;
       const begun = performance.now();
       this.#counts.waitedMs += begun - from;
-      tell('started', { ms: begun - from });
-      let result: unknown;
-      try {
-        result = await (joined === null ? this.#work(task, own, abandon) : this.#ending.race(joined.result));
-      } catch (error) {
-        this.#counts.failed++;
-        tell('ended', { ms: performance.now() - begun, error: codeOf(error) });
-        throw error;
-      }
-      if (result === PARTED) {
-        this.#counts.merged--;
-        own = { ...own, order: undefined };
-        from = performance.now();
-        ticket = this.#turn(own);
-      } else {
+      notify('started', { ms: begun - from });
+      const compute = (): Promise<unknown> =>
+        joined === null ? this.#work(task, own, abandon) : this.#ending.race(joined.result);
+      const result = await this.#reportFailure(compute, notify, begun);
+      if (result !== SEPARATED) {
         this.#counts.done++;
-        tell('ended', { ms: performance.now() - begun });
+        notify('ended', { ms: performance.now() - begun });
         return result as Result;
       }
+      this.#counts.merged--;
+      own = { ...own, request: undefined };
+      from = performance.now();
+      turn = this.#queue(own);
+    }
+  }
+
+  /** Makes a call active, and returns null; or queues it, and returns a promise of its turn. */
+  #beginOrQueue(call: Call): Promise<CoalescedResult | null> | null {
+    const { waiting, bytes, notify } = call;
+    if (this.#nextOf([...this.#waiting.calls, waiting]) === waiting) {
+      this.#begin(waiting);
+      return null;
+    }
+    this.#assertRoom(bytes, notify);
+    return this.#queue(call);
+  }
+
+  /** Waits for the turn of a call; resolves with its result's promise where another call computes it. */
+  #untilTurn(turn: Promise<CoalescedResult | null>, notify: Notify, from: number): Promise<CoalescedResult | null> {
+    notify('queued');
+    return this.#reportFailure(() => this.#ending.race(turn), notify, from);
+  }
+
+  /** Counts and reports the failure of a call. */
+  async #reportFailure<Value>(compute: () => Promise<Value>, notify: Notify, from: number): Promise<Value> {
+    try {
+      return await compute();
+    } catch (error) {
+      this.#counts.failed++;
+      notify('ended', { ms: performance.now() - from, error: codeOf(error) });
+      throw error;
     }
   }
 
   /**
-   * Does the work of a call that has its turn. A call that is aborted ends at once, and so do all with their engine: work that cannot be left
-   * in the middle keeps its place until it sees that. Calls computed with an aborted one go on.
+   * Runs the task of an active call. The call ends at once when it is aborted, or when the engine is
+   * destroyed. A task that cannot stop midway stays active until its next checkpoint. Calls that were
+   * coalesced with an aborted call go on.
    */
-  #work<Result>(task: (ticket: CallTicket) => Promise<Result>, own: Called, abandon: Abandon<Result>): Promise<Result> {
+  #work<Result>(task: (ticket: CallTicket) => Promise<Result>, own: Call, abandon: Abandon<Result>): Promise<Result> {
     const { waiting, signal } = own;
     let isOver = false;
-    const ticket = this.#turnOf({ ...own, tell: (event) => isOver || own.tell(event) });
+    const ticket = this.#ticketOf({ ...own, notify: (event) => isOver || own.notify(event) });
     const compute = async (): Promise<Result> => {
       const begun = performance.now();
       try {
@@ -232,83 +178,55 @@ export class CallQueue {
         this.#end(waiting, (performance.now() - begun) / (1 + ticket.coalesced.length));
       }
     };
-    const over = (): void => {
+    const end = (): void => {
       isOver = true;
     };
     const computed = compute();
     const result = this.#ending.race(computed, signal);
-    result.then(over, () => {
-      over();
+    result.then(end, () => {
+      end();
       computed.then(abandon, () => undefined);
     });
     return result;
   }
 
-  #assertRoom(bytes: number, tell: Tell): void {
-    const { calls, bytes: mostBytes } = this.#limits;
-    const held = this.#waitingBytes;
-    const isOver = this.#waiting.length >= calls || held + bytes > mostBytes;
-    if (!isOver) return;
+  /** @throws MsmError `overloaded` when another call would exceed the limits */
+  #assertRoom(bytes: number, notify: Notify): void {
+    if (this.#waiting.hasRoomFor(bytes)) return;
     this.#counts.refused++;
-    tell('refused', { error: 'overloaded' });
-    // before any has ended, what those have taken so far that are under way
-    const took = this.#tookMs ?? performance.now() - this.#busySince;
-    const wait = Math.ceil(Math.max(1, took * (this.#waiting.length + 1)));
-    throw new MsmError(
-      'overloaded',
-      `${this.#waiting.length} calls with ${held} bytes wait already, and maxQueued allows ${calls} with ${mostBytes}; come back in ${wait} ms`,
-      { retryAfterMs: wait },
-    );
+    notify('refused', { error: 'overloaded' });
+    // before the first call has ended, the time that the active calls have taken so far
+    throw this.#waiting.overloaded(this.#averageMs ?? performance.now() - this.#busySince);
   }
 
   /**
-   * Whose turn it is of some, if it is anybody's: who is due first has a free place. Where several may be under way at a time, whoever is more urgent than
-   * all of these has one more; so nobody waits for what is less urgent, however long that has waited.
+   * Returns the call to start next, or null. The call that is due first takes a free place. If more
+   * than one call may be active, a call more urgent than all active ones starts without a free place:
+   * no call waits for less urgent ones, however long those have waited.
    */
-  #chosenOf<Some extends Waiting>(waiting: readonly Some[]): Some | null {
-    if (this.#isAlone) return null;
-    const isFree = this.#parked.length === 0 && this.#active.size < this.#width;
+  #nextOf<Some extends Waiting>(waiting: readonly Some[]): Some | null {
+    if (this.#sections.isOccupied) return null;
+    const isFree = this.#sections.isEmpty && this.#active.size < this.#width;
     if (isFree) return waiting[earliestDue(waiting)] ?? null;
     if (this.#width === 1) return null;
     const urgent = waiting.filter((call) => [...this.#active].every((other) => isMoreUrgent(call, other)));
     return urgent[earliestDue(urgent)] ?? null;
   }
 
-  #turnOf({ waiting, signal, order, tell }: Called): CallTicket {
-    const coalesced = this.#companyOf(waiting, order);
-    const tellAll = (event: EngineEvent['event']): void => {
-      tell(event);
-      for (const companion of coalesced) companion.tell(event);
+  #ticketOf({ waiting, signal, request, notify }: Call): CallTicket {
+    const coalesced = this.#waiting.takeCoalesced(waiting, request);
+    this.#counts.merged += coalesced.length;
+    const notifyAll = (event: EngineEvent['event']): void => {
+      notify(event);
+      for (const call of coalesced) call.notify(event);
     };
     return {
-      ...urgencyOf(waiting, coalesced),
+      ...groupUrgency(waiting, coalesced),
       ...{ call: waiting, signal, coalesced },
-      exclusive: (work, other) => this.#alone(work, other),
-      onSubmitted: () => tellAll('submitted'),
-      onComputed: () => tellAll('computed'),
+      exclusive: (work, other) => this.#sections.run(work, other),
+      onSubmitted: () => notifyAll('submitted'),
+      onComputed: () => notifyAll('computed'),
     };
-  }
-
-  /** Takes out of those that wait whoever is to be computed with a call; nobody who is less urgent. */
-  #companyOf(call: Waiting, order: Coalescing | undefined): readonly CoalescedCall[] {
-    if (order === undefined || this.#waiting.length === 0) return [];
-    const orders = this.#waiting
-      .filter((each) => !isMoreUrgent(call, each))
-      .sort((one, other) => dueTime(one) - dueTime(other))
-      .flatMap((each) => each.order ?? []);
-    const chosen = new Set(order.coalesced(orders));
-    const waiters = this.#waiting.filter((each) => each.order !== undefined && chosen.has(each.order));
-    this.#waiting = this.#waiting.filter((each) => !waiters.includes(each));
-    this.#counts.merged += waiters.length;
-    return waiters.map((each) => each.join());
-  }
-
-  #end(call: Waiting, ms: number): void {
-    const own = ms / this.#active.size;
-    this.#tookMs = this.#tookMs === null ? own : (1 - NEWEST) * this.#tookMs + NEWEST * own;
-    this.#active.delete(call);
-    if (this.#active.size === 0) this.#counts.busyMs += performance.now() - this.#busySince;
-    this.#next();
   }
 
   #begin(call: Waiting): void {
@@ -316,84 +234,55 @@ export class CallQueue {
     this.#active.add(call);
   }
 
+  #end(call: Waiting, ms: number): void {
+    const own = ms / this.#active.size;
+    this.#averageMs = this.#averageMs === null ? own : (1 - NEWEST_WEIGHT) * this.#averageMs + NEWEST_WEIGHT * own;
+    this.#active.delete(call);
+    if (this.#active.size === 0) this.#counts.busyMs += performance.now() - this.#busySince;
+    this.#advance();
+  }
+
   /**
-   * Resolves when it is its turn, or when another call computes it, with a promise of its result; rejects as soon as it is aborted, and waits no more.
+   * Queues a call. Resolves with null when the call has its turn, or with the promise of its result
+   * when another call computes it. Rejects, and leaves the queue, as soon as the call is aborted.
    */
-  #turn({ waiting: call, bytes, signal, order, tell }: Called): Promise<Joined | null> {
+  #queue({ waiting: call, bytes, signal, request, notify }: Call): Promise<CoalescedResult | null> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
-        this.#waiting = this.#waiting.filter((each) => each !== waiter);
+        this.#waiting.remove(waiter);
         reject(abortedBy(signal));
       };
       const waiter: Waiter = {
         ...call,
         bytes,
-        order,
+        request,
         begin: () => {
-          stay();
+          unsubscribe();
           this.#begin(call);
           resolve(null);
         },
         join: () => {
-          stay();
-          const { promise, settle, fail } = outcome();
-          const deaf = onAbort(signal, () => fail(abortedBy(signal)));
-          let isOver = false;
-          const over = (): void => {
-            isOver = true;
-            deaf();
-          };
-          promise.then(over, over);
-          resolve({ result: promise });
-          const tellOfIt: Tell = (event) => isOver || tell(event);
-          const separate = (): void => settle(PARTED);
-          return { ...call, order: order as Coalescing, signal, tell: tellOfIt, settle, fail, separate };
+          unsubscribe();
+          const { joined, result } = joinLeader(call, { request: request as Coalescing, signal, notify });
+          resolve({ result });
+          return joined;
         },
       };
-      // who was aborted before is told of nothing
+      // a signal that is aborted already fires no event
       assertNotAborted(signal);
-      const stay = onAbort(signal, leave);
-      this.#waiting.push(waiter);
-      this.#next();
+      const unsubscribe = onAbort(signal, leave);
+      this.#waiting.add(waiter);
+      this.#advance();
     });
   }
 
-  async #alone<Result>(work: () => Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
-    await new Promise<void>((resolve, reject) => {
-      const leave = (): void => {
-        this.#parked = this.#parked.filter((each) => each !== begin);
-        reject(abortedBy(signal));
-        this.#next();
-      };
-      const begin = (): void => {
-        stay();
-        resolve();
-      };
-      assertNotAborted(signal);
-      const stay = onAbort(signal, leave);
-      this.#parked.push(begin);
-      this.#next();
-    });
-    try {
-      return await work();
-    } finally {
-      this.#parked.shift();
-      this.#isAlone = false;
-      this.#next();
-    }
-  }
-
-  /** Whose turn it is has it from now on, before anybody else comes. */
-  #next(): void {
-    const [first] = this.#parked;
-    if (first !== undefined && !this.#isAlone && this.#active.size <= this.#parked.length) {
-      this.#isAlone = true;
-      first();
-    }
+  /** Starts every call that may start now, before later calls arrive. */
+  #advance(): void {
+    this.#sections.enterNext(this.#active.size);
     for (;;) {
-      const waiter = this.#chosenOf(this.#waiting);
+      const waiter = this.#nextOf(this.#waiting.calls);
       if (waiter === null) return;
-      this.#waiting = this.#waiting.filter((each) => each !== waiter);
+      this.#waiting.remove(waiter);
       waiter.begin();
     }
   }

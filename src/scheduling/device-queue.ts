@@ -1,33 +1,41 @@
-/** Whose turn it is on a device, among the jobs of all that share it. Decisions only: it knows neither buffers nor promises, and time is told. */
+/**
+ * Order of the jobs on a device, of all engines that share it. It only decides: it has no buffers, no
+ * promises and no clock.
+ */
 import { dueTime, earliestDue, isMoreUrgent, type Waiting } from './edf.js';
 import type { Ticket } from './ticket.js';
 
-/** Jobs whose last submit was made and which are not done, at most, when another one begins: one that runs, and behind it one that is staged. */
+/**
+ * Most jobs that the device has not finished when another one begins: one runs, and one is staged.
+ */
 const MOST_AHEAD = 1;
 
-/** For so long after a more urgent job nothing is staged: it would be in the way of the next. In milliseconds. */
+/**
+ * Milliseconds after a more urgent job in which no job is staged: it would delay the next urgent
+ * one.
+ */
 const URGENT_MS = 10_000;
 
 /** A job that submits. */
 interface Submitting<Job> {
   readonly job: Job;
-  /** It is between two submits, and others may go first. */
+  /** True between two submits, when other jobs may go first. */
   isPaused: boolean;
 }
 
 export class DeviceQueue<Job extends Waiting & Pick<Ticket, 'call'>> {
   #waiting: Job[] = [];
-  /** Each but the last paused for the next. */
+  /** Jobs that submit, in order; all but the last are paused for the next. */
   readonly #submitting: Submitting<Job>[] = [];
   readonly #submitted = new Set<Job>();
-  /** When jobs came last, by priority. */
+  /** Time of the latest job of each priority. */
   readonly #cameAt = new Map<Waiting['priority'], number>();
 
   get waiting(): readonly Job[] {
     return this.#waiting;
   }
 
-  /** Jobs that submit, or that the device has and is not done with. */
+  /** Number of jobs that submit, or that the device has not finished. */
   get underWay(): number {
     return this.#submitting.length + this.#submitted.size;
   }
@@ -44,15 +52,16 @@ export class DeviceQueue<Job extends Waiting & Pick<Ticket, 'call'>> {
     this.#waiting.push(job);
   }
 
-  /** Takes out a job that waits. */
+  /** Removes a waiting job. */
   remove(job: Job): void {
     this.#waiting = this.#waiting.filter((each) => each !== job);
   }
 
   /**
-   * The job whose turn it is, which submits from now on; null if it is nobody's.
+   * Starts the next job and returns it; null if none may start.
    *
-   * @param fits whether there is memory for a job; asked of nobody but whose turn it is, so that nobody is passed by who wants less
+   * @param fits returns true if there is memory for a job; it is asked only for the next job, so
+   *   that a smaller one does not overtake it
    */
   next(now: number, fits: (job: Job) => boolean): Job | null {
     const job = this.#candidate(now);
@@ -62,13 +71,13 @@ export class DeviceQueue<Job extends Waiting & Pick<Ticket, 'call'>> {
     return job;
   }
 
-  /** A job is between two of its submits: one that is more urgent may go first, but no more than one. */
+  /** Notes that a job is between two of its submits: one more urgent job may go first. */
   pause(job: Job): void {
     const own = this.#submitting.at(-1);
     if (own?.job === job) own.isPaused = true;
   }
 
-  /** Whether it is the turn of a job that paused. @param job which goes on, if it is */
+  /** Returns true if a paused job has its turn again, which it then continues. */
   resume(job: Job): boolean {
     const own = this.#submitting.at(-1);
     if (own?.job !== job) return false;
@@ -76,12 +85,12 @@ export class DeviceQueue<Job extends Waiting & Pick<Ticket, 'call'>> {
     return true;
   }
 
-  /** A job made its last submit. */
+  /** Notes that a job made its last submit. */
   submitted(job: Job): void {
     if (this.#leave(job)) this.#submitted.add(job);
   }
 
-  /** A job is done, or failed. */
+  /** Notes that a job is done, or failed. */
   done(job: Job): void {
     this.#leave(job);
     this.#submitted.delete(job);
@@ -104,7 +113,7 @@ export class DeviceQueue<Job extends Waiting & Pick<Ticket, 'call'>> {
     const head = this.#waiting[earliestDue(this.#waiting)] ?? null;
     if (head === null || this.#submitted.size === 0) return head;
     if (this.#submitted.size > MOST_AHEAD) return null;
-    // what has waited long enough is as urgent as anything
+    // a job that is due is not held back
     const isHeldBack = dueTime(head) > now && this.#hasMoreUrgent(head, now);
     return isHeldBack ? null : head;
   }

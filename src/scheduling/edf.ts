@@ -1,29 +1,29 @@
-/** Which of those that wait is next: the one that is due first. */
+/** Earliest deadline first with ageing. */
 import type { Priority } from '../api/calls.js';
 
 /**
- * Milliseconds that a call lets others go before it that come after it: nobody waits for ever, as whoever comes later than that is due later, however
- * urgent it is. Between calls of one priority the first goes first.
+ * How long later calls may overtake a call, in ms. Calls that arrive after that are due later whatever
+ * their priority, so no call starves. Calls of one priority run in order of arrival.
  */
 export const AGEING_MS: Readonly<Record<Priority, number>> = { interactive: 0, normal: 1000, background: 10_000 };
 
 /** A call that waits. */
 export interface Waiting {
   readonly priority: Priority;
-  /** When it came. */
+  /** Time of arrival. */
   readonly since: number;
-  /** By when it wants to have begun; null: as its priority says. */
+  /** Time by which it should begin; null: given by its priority. */
   readonly deadline: number | null;
 }
 
-/** The moment at which it is due. */
+/** Returns the time at which a call is due. */
 export const dueTime = ({ priority, since, deadline }: Waiting): number =>
   Math.min(since + AGEING_MS[priority], deadline ?? Number.POSITIVE_INFINITY);
 
-/** Whether one is of a more urgent kind than another one. */
+/** Returns true if `one` has a higher priority than `other`. */
 export const isMoreUrgent = (one: Pick<Waiting, 'priority'>, other: Pick<Waiting, 'priority'>): boolean =>
   AGEING_MS[one.priority] < AGEING_MS[other.priority];
 
-/** The index of the next one, of several that are due together the first. */
+/** Returns the index of the call that is due first; of several at the same time, the first one. */
 export const earliestDue = (waiting: readonly Waiting[]): number =>
   waiting.reduce((best, each, i) => (dueTime(each) < dueTime(waiting[best] as Waiting) ? i : best), 0);

@@ -1,6 +1,6 @@
 import type { Waiting } from './edf.js';
 
-/** Place of a call in a queue, and what the queue tells it. */
+/** Place of a call in a queue, and callbacks of the queue. */
 export interface Ticket extends Waiting {
   /** Identity of the call, in whichever queues it waits; absent for work of no call. */
   readonly call?: object;
@@ -16,6 +16,6 @@ export interface Ticket extends Waiting {
   onComputed?(): void;
 }
 
-/** Returns a ticket, or that of work that waits in its order among work of normal priority. */
+/** Returns a ticket; without one, a new ticket of normal priority. */
 export const ticketOf = (ticket: Ticket | undefined): Ticket =>
   ticket ?? { priority: 'normal', since: performance.now(), deadline: null };

@@ -1,43 +1,44 @@
-/** How long the CPU may compute before the page gets a turn, in milliseconds: a frame. */
-const TURN_MS = 16;
+/** Longest time that the CPU computes before the event loop runs, in milliseconds: a frame. */
+const SLICE_MS = 16;
 
-/** Gives the page its turn whenever 16 ms have passed. While it is asked often it looks at the clock now and then only. */
+/** Lets the page's event loop run every 16 ms. */
 export class TimeSlice {
-  readonly #onTurn: () => Promise<void> | void;
+  readonly #onCheckpoint: () => Promise<void> | void;
   #asked = 0;
   #last = performance.now();
   #waitedMs = 0;
 
-  /** @param onTurn called between pieces of work of some 16 ms, and waited for; what it throws ends the computation */
-  constructor(onTurn: () => Promise<void> | void) {
-    this.#onTurn = onTurn;
+  /** @param onCheckpoint called and awaited after each time slice; its errors end the computation */
+  constructor(onCheckpoint: () => Promise<void> | void) {
+    this.#onCheckpoint = onCheckpoint;
   }
 
-  /** Milliseconds that `onTurn` took, all in all. */
+  /** Milliseconds that `onCheckpoint` has taken in total. */
   get waitedMs(): number {
     return this.#waitedMs;
   }
 
-  /** Whether `take` is due; to be asked between steps of microseconds. */
+  /** True if `yield` is due; for steps of microseconds, it reads the clock every 64th time. */
   get isOverSoon(): boolean {
     return ++this.#asked % 64 === 0 && this.isOver;
   }
 
-  /** The same, between steps of milliseconds. */
+  /** True if `yield` is due; for steps of milliseconds. */
   get isOver(): boolean {
-    return performance.now() - this.#last > TURN_MS;
+    return performance.now() - this.#last > SLICE_MS;
   }
 
+  /** Lets the event loop run, and passes a checkpoint. */
   async yield(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 0));
     await this.checkpoint();
     this.#last = performance.now();
   }
 
-  /** What comes with a turn, where the page has had its own. */
+  /** Calls `onCheckpoint`, where the event loop has run already. */
   async checkpoint(): Promise<void> {
     const begun = performance.now();
-    await this.#onTurn();
+    await this.#onCheckpoint();
     this.#waitedMs += performance.now() - begun;
   }
 }

@@ -1,0 +1,104 @@
+/** Bases and scalars of a call, as arguments give them. */
+import type { Bases, Scalars } from '../api/handles.js';
+import type { AffinePoint, BytesLike, Coordinate, ScalarEncoding } from '../api/values.js';
+import type { CurveContext } from '../curves/curve.js';
+import { badArgument, show } from '../errors.js';
+import type { LoadedBases } from '../msm/inputs/loaded-bases.js';
+import { LoadedScalars } from '../msm/inputs/loaded-scalars.js';
+import type { ScalarVector } from '../msm/inputs/scalar-vectors.js';
+import {
+  type CallOptions,
+  encodedBytes,
+  encodeScalars,
+  isPlain,
+  itemsOf,
+  readOffset,
+  readOffsets,
+} from './arguments.js';
+
+export type GivenPoints = BytesLike | readonly AffinePoint<Coordinate>[];
+export type GivenScalars = BytesLike | readonly bigint[] | Scalars;
+
+/** Names of the arguments in error messages. */
+interface ArgumentNames {
+  readonly scalars: string;
+  readonly offset: string;
+}
+
+/** Returns how many bytes of scalars a call brings; loaded scalars count nothing. */
+export const scalarBytesOf = (vectors: readonly ScalarVector[]): number =>
+  vectors.reduce((sum, { scalars, loaded }) => sum + (loaded === null ? scalars.length : 0), 0);
+
+/** Reads the arguments of one engine's calls. */
+export class CallInputs {
+  readonly #curve: CurveContext;
+  /** Bases that the engine has loaded. */
+  readonly #bases = new WeakSet<Bases>();
+
+  constructor(curve: CurveContext) {
+    this.#curve = curve;
+  }
+
+  /** Registers bases that the engine has loaded. */
+  addBases(bases: Bases): void {
+    this.#bases.add(bases);
+  }
+
+  /** @throws MsmError `bad-argument` for bases of another engine, `destroyed` */
+  readBases(bases: Bases): LoadedBases {
+    if (!this.#bases.has(bases)) throw badArgument('bases must come from loadBases of this engine');
+    (bases as LoadedBases).assertAlive();
+    return bases as LoadedBases;
+  }
+
+  /** Reads the vector lengths of `plan`, without zeros. @throws MsmError `bad-argument` */
+  readLengths({ length: most }: LoadedBases, n: number | readonly number[]): readonly number[] {
+    const lengths: readonly unknown[] = Array.isArray(n) ? itemsOf(n) : [n];
+    for (const each of lengths) {
+      if (!Number.isInteger(each) || (each as number) < 0 || (each as number) > most) {
+        throw badArgument(`n must be an integer from 0 to bases.length = ${most}, got ${show(each)}`);
+      }
+    }
+    return (lengths as readonly number[]).filter((each) => each > 0);
+  }
+
+  /** Copies scalars and does not decode them yet. @throws MsmError `bad-argument` */
+  readScalars(given: BytesLike | readonly bigint[], encoding: ScalarEncoding | undefined, name: string) {
+    return isPlain(encoding)
+      ? encodeScalars(this.#curve, given, name)
+      : encodedBytes(name, given, this.#curve.scalarBytes, 'scalarEncoding');
+  }
+
+  /** Reads the scalars and the offset of `msm`. @throws MsmError `bad-argument`, `destroyed` */
+  readVector(bases: LoadedBases, given: GivenScalars, { offset, scalarEncoding }: CallOptions): ScalarVector {
+    return this.#readVector(bases, given, offset, scalarEncoding, { scalars: 'scalars', offset: 'offset' });
+  }
+
+  /** Reads the vectors and the offsets of `msmBatch`. @throws MsmError `bad-argument`, `destroyed` */
+  readVectors(bases: LoadedBases, given: readonly GivenScalars[], settings: CallOptions): readonly ScalarVector[] {
+    const offsets = readOffsets(settings, given);
+    return itemsOf(given).map((vector, i) => {
+      const names = { scalars: `scalars[${i}]`, offset: `offsets[${i}]` };
+      return this.#readVector(bases, vector, offsets[i], settings.scalarEncoding, names);
+    });
+  }
+
+  #readVector(
+    bases: LoadedBases,
+    given: GivenScalars,
+    offset: unknown,
+    encoding: ScalarEncoding | undefined,
+    names: ArgumentNames,
+  ): ScalarVector {
+    const loaded = LoadedScalars.is(given) ? given : null;
+    if (loaded === null && given instanceof LoadedScalars) {
+      throw badArgument(`${names.scalars} must be what loadScalars returned, and not a proxy or a copy of it`);
+    }
+    if (loaded !== null && loaded.store.order !== this.#curve.order) {
+      throw badArgument(`${names.scalars} were loaded for a group of another order than ${this.#curve.name}'s`);
+    }
+    const scalars = loaded?.bytes ?? this.readScalars(given as Exclude<GivenScalars, Scalars>, encoding, names.scalars);
+    const n = scalars.length / this.#curve.scalarBytes;
+    return { scalars, n, offset: readOffset(bases.length, n, offset, names), loaded };
+  }
+}

@@ -564,7 +564,7 @@ describe('lastRun', () => {
       const phases = own.lastRun?.phases ?? null;
       expect(phases === null).toBe(!offered);
       if (phases === null) return;
-      const names = ['decompose', 'sort', 'partition', 'walk', 'combine', 'reduce', 'fold (CPU)'];
+      const names = ['decompose', 'sort', 'partition', 'walk', 'combine', 'reduce', 'combine windows (CPU)'];
       expect(phases.map(({ name }) => name)).toEqual(names);
       const total = phases.reduce((sum, { ms }) => sum + ms, 0);
       for (const { ms } of phases) expect(ms).toBeGreaterThanOrEqual(0);

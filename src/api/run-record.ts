@@ -1,7 +1,10 @@
 import type { AdapterDescription } from './device.js';
 import type { Tuning } from './tuning.js';
 
-/** GPU time of one stage, summed over its dispatches; the fold, which runs on the CPU, is named `fold (CPU)`. */
+/**
+ * GPU time of one stage, summed over its dispatches. The windows are combined on the CPU; the name of
+ * that phase is `combine windows (CPU)`.
+ */
 export interface PhaseTime {
   /** The stage. */
   readonly name: string;
@@ -30,7 +33,7 @@ export interface HostTimes {
   readonly encodeMs: number;
   /** From there until the GPU was done: until the result could be mapped, or the next submit be made. */
   readonly submitToResultMs: number;
-  /** From there until the result is returned: copying it out, checking it, folding it on the CPU. */
+  /** From there until the result is returned: copying it out, checking it, combining windows on the CPU. */
   readonly readBackMs: number;
 }
 
@@ -106,7 +109,7 @@ export interface RunRecord {
   /** Whether the result was verified. What was computed on the CPU needs no second evaluation, and counts as verified. */
   readonly verified: boolean;
   /**
-   * Per-stage GPU times, which `timeline` sums to, and that of the fold; null where the device has no `timestamp-query`, or times that
+   * Per-stage GPU times, which `timeline` sums to, and the time of combining windows; null where the device has no `timestamp-query`, or times that
    * cannot be: their sum is more than `walls.submitToResultMs`, by more than a quarter and 20 ms.
    */
   readonly phases: readonly PhaseTime[] | null;

@@ -1,4 +1,4 @@
-/** Parts of the library that named curves over a prime field do without: loaded for all other curves. */
+/** Parts of the library for curves that are not named or not over a prime field. */
 export { isPrime } from '../field/prime.js';
 export { quadraticField } from '../field/quadratic.js';
 export { originalOf, weierstrassOf } from './edwards.js';

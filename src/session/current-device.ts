@@ -159,7 +159,8 @@ export class CurrentDevice<Setup> {
   }
 
   /**
-   * Notes the result of a self-test. After the first failure on a device a simpler setup takes over.
+   * Notes the result of a self-test. After the first failure on a device a simpler setup takes
+   * over.
    *
    * @param name name of the setup that was tested
    * @param wrong reason of the failure; null: the test passed

@@ -157,7 +157,9 @@ export class Session<Setup> {
     }
   }
 
-  /** Compiles kernels, dispatches each without workgroups, and tests the device with `operation`. */
+  /**
+   * Compiles kernels, dispatches each without workgroups, and tests the device with `operation`.
+   */
   async warmUp<Input, Result, Planned extends Step, Part>(
     kernelsOf: (device: DeviceView<Setup>) => readonly Kernel[],
     operation: Operation<Input, Result, Setup, Planned, Part>,

@@ -663,7 +663,7 @@ describe('chunks', () => {
     await expectRefusal(
       () => own.loadBases(tooMany),
       'bad-argument',
-      /^points: 1048640 bytes are more than the 1048576/,
+      /^points: they take 1048640 bytes, and one buffer of the device holds at most 1048576/,
     );
     // whatever they come as: nothing is read of what does not fit
     const never = (): never => expect.fail('it is read');

@@ -347,7 +347,7 @@ describe('createMsmEngine refuses', () => {
     [
       'a Carmichael number for p',
       { p: 6_000_307n * 12_000_613n * 18_000_919n },
-      /'bn254': p must be a prime, and \d+ is none/,
+      /'bn254': p must be a prime, but \d+ is not/,
     ],
     ['the product of two primes for p', { p: bn254.p * 65_537n }, /'bn254': p must be a prime/],
     ['a ≥ p', { a: bn254.p }, /a must be in \[0, p\)/],

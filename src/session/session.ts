@@ -111,7 +111,7 @@ export class Session<Setup> {
    * on the next device. After a wrong computation it runs again, at most `retries` times. When the
    * device stops answering, `operation.onCpu` computes it, where there is one.
    *
-   * @throws MsmError what planning, runners and self-tests throw
+   * @throws MsmError of planning, runners and self-tests
    */
   async execute<Input, Result, Planned extends Step, Part>(
     operation: Operation<Input, Result, Setup, Planned, Part>,

@@ -14,7 +14,7 @@ const hostTimes = { encodeMs: 1, submitToResultMs: 8, readBackMs: 3 };
 const phases = [
   { name: 'walk', ms: 5 },
   { name: 'reduce', ms: 2 },
-  { name: 'fold (CPU)', ms: 2.5 },
+  { name: 'combine windows (CPU)', ms: 2.5 },
 ];
 
 const adapter = { vendor: '', architecture: '', device: '', description: '', software: true };
@@ -276,7 +276,7 @@ describe('a run as files', () => {
       'encode',
       'submit to result',
       'read back',
-      'fold (CPU)',
+      'combine windows (CPU)',
       'walk',
       'reduce',
     ]);

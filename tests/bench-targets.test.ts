@@ -106,7 +106,7 @@ describe('what is measured once for several rows', () => {
     { name: 'sort', ms: 2 },
     { name: 'walk', ms: 5 },
     { name: 'reduce', ms: 1 },
-    { name: 'fold (CPU)', ms: 1 },
+    { name: 'combine windows (CPU)', ms: 1 },
   ];
 
   it('is told of every run, with the fold as arithmetic that is not the GPU’s', () => {

@@ -180,9 +180,9 @@ describe('where one thing goes wrong', () => {
       /not those of this call/,
     ],
     ['the configs are lost', isUploadOf('uniforms'), nothing, /was not done/],
-    ['the scalars are lost', isUploadOf('scalars'), nothing, /in decompose: the scalars that it read/],
-    ['a bit of a scalar flips', isUploadOf('scalars'), flipped, /in decompose: the scalars that it read/],
-    ['a bit of the place of the bases flips', isUploadOf('vectors'), flipped, /in decompose: the scalars that it read/],
+    ['the scalars are lost', isUploadOf('scalars'), nothing, /in decompose: it read other scalars/],
+    ['a bit of a scalar flips', isUploadOf('scalars'), flipped, /in decompose: it read other scalars/],
+    ['a bit of the place of the bases flips', isUploadOf('vectors'), flipped, /in decompose: it read other scalars/],
     [
       'a dispatch is lost',
       ({ method }) => method === 'dispatchWorkgroups',

@@ -347,7 +347,7 @@ describe('createMsmEngine refuses', () => {
     [
       'a Carmichael number for p',
       { p: 6_000_307n * 12_000_613n * 18_000_919n },
-      /'bn254': p must be a prime, and \d+ is none/,
+      /'bn254': p must be a prime, but \d+ is not/,
     ],
     ['the product of two primes for p', { p: bn254.p * 65_537n }, /'bn254': p must be a prime/],
     ['a ≥ p', { a: bn254.p }, /a must be in \[0, p\)/],
@@ -564,7 +564,7 @@ describe('lastRun', () => {
       const phases = own.lastRun?.phases ?? null;
       expect(phases === null).toBe(!offered);
       if (phases === null) return;
-      const names = ['decompose', 'sort', 'partition', 'walk', 'combine', 'reduce', 'fold (CPU)'];
+      const names = ['decompose', 'sort', 'partition', 'walk', 'combine', 'reduce', 'combine windows (CPU)'];
       expect(phases.map(({ name }) => name)).toEqual(names);
       const total = phases.reduce((sum, { ms }) => sum + ms, 0);
       for (const { ms } of phases) expect(ms).toBeGreaterThanOrEqual(0);
@@ -663,7 +663,7 @@ describe('chunks', () => {
     await expectRefusal(
       () => own.loadBases(tooMany),
       'bad-argument',
-      /^points: 1048640 bytes are more than the 1048576/,
+      /^points: they take 1048640 bytes, and one buffer of the device holds at most 1048576/,
     );
     // whatever they come as: nothing is read of what does not fit
     const never = (): never => expect.fail('it is read');

@@ -52,7 +52,7 @@ const strikePoints = (
   return strikes;
 };
 
-const FOUND = /in read-back: sums came back that the last walk did not write, or in other places/;
+const FOUND = /in read-back: other sums came back than those that the last walk wrote, or in other places/;
 
 const pointBytes = 4 * curveContext(smallCurve).pointWords;
 const changed = (name: PointChange, seed: number): ((points: Uint8Array[]) => void) => {

@@ -206,7 +206,7 @@ test('a timeline is on one clock over all jobs, and phases are its sums', () => 
   expect(phasesOf(timeline, 8)).toEqual([
     { name: 'sort', ms: 1.500001 },
     { name: 'walk', ms: 1.250001 },
-    { name: 'fold (CPU)', ms: 8 },
+    { name: 'combine windows (CPU)', ms: 8 },
   ]);
   expect(timelineOf([...jobs, { submits: 1, passes: null }], 3)).toBeNull();
 });
@@ -240,9 +240,9 @@ describe('the timeline', () => {
       expect([last, last + 1]).toContain(submit);
     });
     expect(timeline.at(-1)?.submit).toBe(run.submits - 1);
-    const foldMs = run.phases.at(-1)?.ms as number;
-    expect(run.phases).toEqual(phasesOf(timeline, foldMs));
-    expect(foldMs).toBeLessThanOrEqual(hostTimes.readBackMs + EPSILON);
+    const combineMs = run.phases.at(-1)?.ms as number;
+    expect(run.phases).toEqual(phasesOf(timeline, combineMs));
+    expect(combineMs).toBeLessThanOrEqual(hostTimes.readBackMs + EPSILON);
     // Dawn rounds each time to 0.1 ms
     const { startMs, ms } = timeline.at(-1) as TimelineEntry;
     expect(startMs + ms).toBeLessThanOrEqual(run.wallMs + 0.2);

@@ -25,6 +25,19 @@ const CLEAN: readonly string[] = [
   'docs/provers.md',
   'docs/scaling.md',
   'docs/security.md',
+  'src/session',
+  'src/msm',
+  'src/field',
+  'src/curves',
+  'src/encodings',
+  'src/formats',
+  'src/provers',
+  'src/calibrate',
+  'src/wasm',
+  'src/threads',
+  'src/shaders',
+  'wgsl',
+  'tests/reference',
   'tests/adapter.test.ts',
   'tests/dev-script.test.ts',
   'tests/bench-script.test.ts',
@@ -247,10 +260,7 @@ describe('the sources in plain words', () => {
 const TO_DO = 'not taken apart yet';
 
 /** Files and functions of src/ that are longer than the most, each with the reason. */
-const LONG: Readonly<Record<string, string>> = {
-  'src/encodings/flagged.ts flagged': TO_DO,
-  'src/session/session.ts': TO_DO,
-};
+const LONG: Readonly<Record<string, string>> = {};
 
 describe('sizes in src/', () => {
   test(`no file has more than ${MOST_FILE_LINES} lines, no function more than ${MOST_FUNCTION_LINES}`, () => {

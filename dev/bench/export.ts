@@ -91,12 +91,17 @@ export function blocksOf({
       : Math.max(0, Math.min(hostTimes.encodeMs, hostTimes.encodeMs + hostTimes.submitToResultMs - gpuMs));
   if (hostTimes !== null) {
     const { encodeMs, submitToResultMs, readBackMs } = hostTimes;
-    const fold = phases?.find(({ name }) => name === 'fold (CPU)')?.ms ?? 0;
+    const combineMs = phases?.find(({ name }) => name === 'combine windows (CPU)')?.ms ?? 0;
     blocks.push({ lane: 'host', name: 'encode', startMs: 0, ms: encodeMs });
     blocks.push({ lane: 'host', name: 'submit to result', startMs: encodeMs, ms: submitToResultMs });
-    const readBack = Math.max(0, readBackMs - fold);
+    const readBack = Math.max(0, readBackMs - combineMs);
     blocks.push({ lane: 'host', name: 'read back', startMs: encodeMs + submitToResultMs, ms: readBack });
-    blocks.push({ lane: 'host', name: 'fold (CPU)', startMs: encodeMs + submitToResultMs + readBack, ms: fold });
+    blocks.push({
+      lane: 'host',
+      name: 'combine windows (CPU)',
+      startMs: encodeMs + submitToResultMs + readBack,
+      ms: combineMs,
+    });
   }
   for (const { name, startMs, ms } of timeline ?? [])
     blocks.push({ lane: 'GPU', name, startMs: gpuStart + startMs, ms });

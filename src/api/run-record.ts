@@ -2,8 +2,8 @@ import type { AdapterDescription } from './device.js';
 import type { Tuning } from './tuning.js';
 
 /**
- * GPU time of one stage, summed over its dispatches. `fold (CPU)` is the combination of the
- * windows, which runs on the CPU.
+ * GPU time of one stage, summed over its dispatches. `combine windows (CPU)` is the combination of
+ * the windows, which runs on the CPU.
  */
 export interface PhaseTime {
   /** Name of the stage. */

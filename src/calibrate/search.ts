@@ -152,8 +152,8 @@ const winners = (times: Times, toBeat: Contender, others: readonly Contender[]):
  * slowdown of the machine hits all of them. A setting replaces the best one if the confidence
  * interval of their pairs shows that it is faster. The winner then runs once more against the
  * defaults, and is used if these pairs and the pairs of all rounds show that it is faster: in the
- * rounds alone it may have been the luckiest of many. If the defaults do not work, the first setting
- * that works stands for them.
+ * rounds alone it may have been the luckiest of many. If the defaults do not work, the first
+ * setting that works stands for them.
  */
 export const search = async (options: SearchOptions): Promise<Found> => {
   const { prepare, offers = () => true, onProgress } = options;

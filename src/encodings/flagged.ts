@@ -105,6 +105,10 @@ const unknownFlags = (i: number, { whole, compressed }: Flags, flags: number, is
 interface Layout {
   readonly flags: Flags;
   readonly meanings: Readonly<Partial<Record<number, Meaning>>>;
+  /** True for points with both coordinates, false for x alone. */
+  readonly isWhole: boolean;
+  /** Rule by which flags tell y from −y. */
+  readonly sign: RootSign;
   /** Bytes of the coordinates. */
   readonly length: number;
   /** Bytes of a point: a byte more where the flags have their own. */
@@ -115,49 +119,73 @@ interface Layout {
   readonly marksInfinity: boolean;
 }
 
-/** An encoding with flags of points with both coordinates (`isWhole`), or of x alone. */
+const layoutOf = (curve: CurveContext, flags: Flags, sign: RootSign, isWhole: boolean): Layout => {
+  const meanings = isWhole ? flags.whole : flags.compressed;
+  const length = (isWhole ? 2 : 1) * curve.coordinates.bytes;
+  const size = length + flagBytes(curve, flags);
+  const flagsAt = flags.littleEndian ? size - 1 : 0;
+  const marksInfinity = Object.values(meanings).includes('infinity');
+  return { flags, meanings, isWhole, sign, length, size, flagsAt, marksInfinity };
+};
+
+/** Returns which of y and −y a point has. */
+const signOf = (curve: CurveContext, sign: RootSign, y: Bytes): Meaning =>
+  (sign === 'odd' ? (y[0] as number) % 2 === 1 : isLarger(curve, y)) ? 'larger' : 'smaller';
+
+/**
+ * Reads a point from its bytes, and clears their flags.
+ *
+ * @param point receives the point in the public format
+ * @param i index of the point, for errors
+ */
+const readPoint = (curve: CurveContext, layout: Layout, given: Bytes, point: Bytes, i: number): void => {
+  const { flags, meanings, isWhole, sign, length, flagsAt, marksInfinity } = layout;
+  const { coordinates } = curve;
+  const value = (given[flagsAt] as number) & flags.mask;
+  const meaning = meanings[value];
+  if (meaning === undefined) throw unknownFlags(i, flags, value, isWhole);
+  given[flagsAt] = (given[flagsAt] as number) & ~flags.mask;
+  if (given.length > length && given[flagsAt] !== 0) {
+    throw new RangeError(`points[${i}]: a coordinate is too large`);
+  }
+  point.set(given.subarray(0, length));
+  if (!flags.littleEndian) reverseEach(point.subarray(0, length), coordinates.bytes);
+  if (meaning === 'infinity' || (isWhole && marksInfinity)) {
+    const isZero = point.every((byte) => byte === 0);
+    if (isZero !== (meaning === 'infinity')) {
+      throw new RangeError(`points[${i}]: the flag of infinity requires zero coordinates, and these the flag`);
+    }
+  }
+  if (meaning === 'infinity' || meaning === 'finite') return;
+  const y = point.subarray(coordinates.bytes);
+  if (!isWhole) y[0] = meaning === 'larger' ? 2 : 1;
+  else if (signOf(curve, sign, y) !== meaning)
+    throw new RangeError(`points[${i}]: the sign of y differs from its flag`);
+};
+
+/** Returns the encoding of a point that is in the public format. */
+const writePoint = (curve: CurveContext, layout: Layout, point: Bytes): Bytes => {
+  const { flags, meanings, sign, length, size, flagsAt } = layout;
+  const { coordinates } = curve;
+  const isZero = point.every((byte) => byte === 0);
+  const meaning = isZero ? 'infinity' : signOf(curve, sign, point.subarray(coordinates.bytes));
+  const all = Object.entries(meanings);
+  const [value] = all.find(([, each]) => each === meaning) ?? all.find(([, each]) => each === 'finite') ?? [0];
+  const written = new Uint8Array(size);
+  written.set(point.subarray(0, length));
+  if (!flags.littleEndian) reverseEach(written.subarray(0, length), coordinates.bytes);
+  written[flagsAt] = (written[flagsAt] as number) | Number(value);
+  return written;
+};
+
+/** Returns an encoding with flags, of points with both coordinates (`isWhole`) or of x alone. */
 export const flagged = (flagsOf: (curve: CurveContext) => Flags, sign: RootSign, isWhole: boolean): Format => {
-  const layoutOf = (curve: CurveContext): Layout => {
-    const flags = flagsOf(curve);
-    const meanings = isWhole ? flags.whole : flags.compressed;
-    const length = (isWhole ? 2 : 1) * curve.coordinates.bytes;
-    const size = length + flagBytes(curve, flags);
-    const flagsAt = flags.littleEndian ? size - 1 : 0;
-    return { flags, meanings, length, size, flagsAt, marksInfinity: Object.values(meanings).includes('infinity') };
-  };
-  const signOf = (curve: CurveContext, y: Bytes): Meaning =>
-    (sign === 'odd' ? (y[0] as number) % 2 === 1 : isLarger(curve, y)) ? 'larger' : 'smaller';
-
-  /** Reads the point of index i from its bytes, and clears their flags. */
-  const readPoint = (curve: CurveContext, layout: Layout, given: Bytes, point: Bytes, i: number): void => {
-    const { flags, meanings, length, flagsAt, marksInfinity } = layout;
-    const { coordinates } = curve;
-    const value = (given[flagsAt] as number) & flags.mask;
-    const meaning = meanings[value];
-    if (meaning === undefined) throw unknownFlags(i, flags, value, isWhole);
-    given[flagsAt] = (given[flagsAt] as number) & ~flags.mask;
-    if (given.length > length && given[flagsAt] !== 0) {
-      throw new RangeError(`points[${i}]: a coordinate is too large`);
-    }
-    point.set(given.subarray(0, length));
-    if (!flags.littleEndian) reverseEach(point.subarray(0, length), coordinates.bytes);
-    if (meaning === 'infinity' || (isWhole && marksInfinity)) {
-      const isZero = point.every((byte) => byte === 0);
-      if (isZero !== (meaning === 'infinity')) {
-        throw new RangeError(`points[${i}]: the flag of infinity requires zero coordinates, and these the flag`);
-      }
-    }
-    if (meaning === 'infinity' || meaning === 'finite') return;
-    const y = point.subarray(coordinates.bytes);
-    if (!isWhole) y[0] = meaning === 'larger' ? 2 : 1;
-    else if (signOf(curve, y) !== meaning) throw new RangeError(`points[${i}]: the sign of y differs from its flag`);
-  };
-
+  const ownLayout = (curve: CurveContext): Layout => layoutOf(curve, flagsOf(curve), sign, isWhole);
   return {
-    size: (curve) => layoutOf(curve).size,
+    size: (curve) => ownLayout(curve).size,
     read: (curve, bytes) => {
       const { pointBytes } = curve;
-      const layout = layoutOf(curve);
+      const layout = ownLayout(curve);
       const { size } = layout;
       const points = new Uint8Array((bytes.length / size) * pointBytes);
       for (let i = 0; i < bytes.length / size; i++) {
@@ -166,19 +194,7 @@ export const flagged = (flagsOf: (curve: CurveContext) => Flags, sign: RootSign,
       }
       return points;
     },
-    write: (curve, bytes) => {
-      const { flags, meanings, length, size, flagsAt } = layoutOf(curve);
-      const { coordinates } = curve;
-      const isZero = bytes.every((byte) => byte === 0);
-      const meaning = isZero ? 'infinity' : signOf(curve, bytes.subarray(coordinates.bytes));
-      const all = Object.entries(meanings);
-      const [value] = all.find(([, each]) => each === meaning) ?? all.find(([, each]) => each === 'finite') ?? [0];
-      const written = new Uint8Array(size);
-      written.set(bytes.subarray(0, length));
-      if (!flags.littleEndian) reverseEach(written.subarray(0, length), coordinates.bytes);
-      written[flagsAt] = (written[flagsAt] as number) | Number(value);
-      return written;
-    },
+    write: (curve, bytes) => writePoint(curve, ownLayout(curve), bytes),
     ...(isWhole ? {} : { sign }),
   };
 };

@@ -5,16 +5,18 @@ import { type Limbs, range, StraightLine, type Term, tightLimb, within } from '.
 import { input, limbsOfWords, type Word, wordsOfLimbs } from './word-line.js';
 
 /**
- * Field inversion by division steps (divsteps) in batches: Bernstein and Yang, "Fast constant-time gcd computation and modular
- * inversion", TCHES 2019/3, in the half-delta variant.
+ * Field inversion by division steps (divsteps) in batches: Bernstein and Yang, "Fast constant-time
+ * gcd computation and modular inversion", TCHES 2019/3, in the half-delta variant.
  *
- * A batch runs BATCH divsteps on the lowest limbs of f and g alone, and collects them in a 2×2 matrix with entries in
- * (−2^15, 2^15] and rows |u| + |v| ≤ 2^15. It then applies the matrix to f and g (an exact shift by one limb) and to d and e
- * (a shift modulo p). Limbs are as wide as a batch, so the shift drops a limb and moves no bits.
+ * A batch runs BATCH divsteps on the lowest limbs of f and g alone, and collects them in a 2×2
+ * matrix with entries in (−2^15, 2^15] and rows |u| + |v| ≤ 2^15. It then applies the matrix to f
+ * and g (an exact shift by one limb) and to d and e (a shift modulo p). Limbs are as wide as a
+ * batch, so the shift drops a limb and moves no bits.
  *
- * Bounds. f and g stay in [−p, p]. To clear its low limb, t = u·d + v·e gets m·p added with |m| ≤ 2^14. So |t + m·p| / 2^15
- * exceeds the larger of |d| and |e| by at most p/2, and after k batches both are at most (1 + k/2)·p, six bits more than p at
- * the lengths of this library. Reducing them in every batch would cost more; the end subtracts a multiple of p once.
+ * Bounds. f and g stay in [−p, p]. To clear its low limb, t = u·d + v·e gets m·p added with |m| ≤
+ * 2^14. So |t + m·p| / 2^15 exceeds the larger of |d| and |e| by at most p/2, and after k batches
+ * both are at most (1 + k/2)·p, six bits more than p at the lengths of this library. Reducing them
+ * in every batch would cost more; the end subtracts a multiple of p once.
  */
 /** Divsteps in a batch, and bits of a limb. */
 export const BATCH = 15;

@@ -68,18 +68,19 @@ const clearByModulus = (program: StraightLine, m: Modulus, column: number, u: st
 };
 
 /**
- * Adds T·R⁻¹ − c − … to a program, where T is a sum of products of signed limbs, by operand scanning with interleaved reduction
- * (CIOS: Koç, Acar, Kaliski 1996).
+ * Adds T·R⁻¹ − c − … to a program, where T is a sum of products of signed limbs, by operand
+ * scanning with interleaved reduction (CIOS: Koç, Acar, Kaliski 1996).
  *
- * - Row i adds a_i·b to the columns, and makes column i divisible by 2^14 by adding a multiple of p. In all rows except the
- *   last one that is q·n0·p, where q is the low limb of the column. As n0·p ≡ −1, column i becomes u − q, which is the carry
- *   already, and q times (n0·p + 1)/2^14 is added to the columns above. That saves two multiplications a row, and the wait for
- *   them. The last row adds a multiple of p itself, so that the result is not n0 times too large.
+ * - Row i adds a_i·b to the columns, and makes column i divisible by 2^14 by adding a multiple of
+ *   p. In all rows except the last one that is q·n0·p, where q is the low limb of the column. As
+ *   n0·p ≡ −1, column i becomes u − q, which is the carry already, and q times (n0·p + 1)/2^14 is
+ *   added to the columns above. That saves two multiplications a row, and the wait for them. The
+ *   last row adds a multiple of p itself, so that the result is not n0 times too large.
  * - A column is carried before terms that could overflow it: once for 13 to 20 terms of 2^27.
  * - Subtrahends are added to the columns of the result before these are carried.
  *
- * Bounds. For |T|/R ≤ 0.14·p the result is below 0.9·p: the multiples of p add less than (1/2 + 1/4)·p, because
- * |q| ≤ 2^13 + 2^7 and |n0| ≤ 2^13.
+ * Bounds. For |T|/R ≤ 0.14·p the result is below 0.9·p: the multiples of p add less than (1/2 +
+ * 1/4)·p, because |q| ≤ 2^13 + 2^7 and |n0| ≤ 2^13.
  *
  * @param program declares the names of the factors' limbs
  * @param term returns the terms that limb j of the other factor adds to column i + j in row i

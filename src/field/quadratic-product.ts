@@ -20,13 +20,14 @@ const scaled = (program: StraightLine, m: Modulus, name: string, from: string, f
 };
 
 /**
- * Makes the program of one coefficient of a·b·R⁻¹ − c − …: c0 = a0·b0 + nonResidue·a1·b1 or c1 = a0·b1 + a1·b0. The sum of
- * both products of limbs is reduced once (lazy reduction: Scott, "Implementing cryptographic pairings", 2007). With
- * |a_i·b_j| ≤ 18·p² and R ≥ 2^10·p, |T|/R ≤ (1 + 6)·18/2^10·p ≤ 0.13·p for the largest nonResidue.
+ * Makes the program of one coefficient of a·b·R⁻¹ − c − …: c0 = a0·b0 + nonResidue·a1·b1 or c1 =
+ * a0·b1 + a1·b0. The sum of both products of limbs is reduced once (lazy reduction: Scott,
+ * "Implementing cryptographic pairings", 2007). With |a_i·b_j| ≤ 18·p² and R ≥ 2^10·p, |T|/R ≤ (1 +
+ * 6)·18/2^10·p ≤ 0.13·p for the largest nonResidue.
  *
- * Both coefficients take four products and two reductions of limbs, as much as three products of elements. Karatsuba with
- * lazy reduction would take a sixth fewer multiplications, but its sums have limbs twice as large: a column would overflow
- * after four terms instead of sixteen.
+ * Both coefficients take four products and two reductions of limbs, as much as three products of
+ * elements. Karatsuba with lazy reduction would take a sixth fewer multiplications, but its sums
+ * have limbs twice as large: a column would overflow after four terms instead of sixteen.
  *
  * @param minus names of the pairs to subtract, each canonical
  */

@@ -1,4 +1,4 @@
-/** Backends: places that multiply. The GPU is one, the CPU is one; callers do not tell them apart. */
+/** The interface of the GPU and the CPU to the engine. */
 import type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from '../api/device.js';
 import type { PointSource } from '../curves/point-source.js';
 import type { Ticket } from '../scheduling/ticket.js';
@@ -20,49 +20,49 @@ export interface LoadRequest {
   readonly checkSubgroup: boolean;
 }
 
-/** Scratch and submits that a multiplication takes at most. */
+/** The most scratch and submits of a multiplication. */
 export interface Footprint {
   readonly bytes: number;
   readonly submits: number;
 }
 
-/** A place that loads bases and multiplies. */
+/** Loads bases and multiplies, on the GPU or on the CPU. */
 export interface Backend {
   readonly kind: 'gpu' | 'cpu';
   readonly adapter: AdapterDescription;
   readonly memory: MemoryUse;
   readonly pipelines: readonly CompileTime[];
   readonly selfTest: SelfTest | null;
-  /** Largest buffer that it can have, in bytes. */
+  /** Size of the largest buffer, in bytes. */
   readonly maxBufferSize: number;
-  /** Scratch buffers that were freed. */
+  /** Number of scratch buffers that were freed. */
   readonly frees: number;
-  /** @throws MsmError `device-lost` where it can never multiply again */
+  /** @throws MsmError `device-lost` if no later call can succeed */
   assertUsable(): void;
-  /** @throws MsmError `bad-argument` where bases of so many points cannot be had */
+  /** @throws MsmError `bad-argument` if no buffer holds that many points */
   assertFits(points: number, tables: TableShape): void;
   load(request: LoadRequest, call: CallContext): Promise<LoadedBases>;
-  /** Brings scalars to where its calls find them. */
+  /** Uploads scalars, for calls to use there. */
   place(store: ScalarStore, call: CallContext): Promise<void>;
-  /** Looks at scalars, to plan by them; at loaded ones once. */
+  /** Counts what plans depend on in scalars; loaded scalars are read once. */
   survey(bases: LoadedBases, vectors: readonly ScalarVector[]): SurveyedScalars[];
   multiply(request: MsmRequest, call: CallContext): Promise<MsmDone>;
-  /** Returns what vectors of such lengths take, none of which is 0. */
+  /** Returns the footprint of vectors. @param lengths lengths of the vectors, none 0 */
   footprint(bases: LoadedBases, lengths: readonly number[]): Footprint;
-  /** Compiles and tests what a multiplication of n scalars needs. */
+  /** Compiles and tests the kernels for a multiplication of n scalars. */
   warmUp(n: number, call: CallContext): Promise<void>;
   trim(): Promise<void>;
   destroy(): void;
 }
 
-/** A backend that has to be made ready, and that other engines may share. */
+/** A backend that compiles before its first call, and whose device other engines may share. */
 export interface Accelerator extends Backend {
   readonly limits: PlanLimits;
   readonly tuning: Knobs;
-  /** False once it stopped answering for good. */
+  /** False after it stopped answering for good. */
   readonly isAvailable: boolean;
-  /** True when nothing is left to compile for the next call. */
+  /** True if the next call has nothing to compile. */
   readonly isReady: boolean;
-  /** Returns true if it has work of equal or higher priority for other calls than `own`. */
+  /** Returns true if it has work of equal or higher priority for calls other than `own`. */
   isBusyBeside(own: Ticket | undefined): boolean;
 }

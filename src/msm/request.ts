@@ -1,4 +1,4 @@
-/** A multi-scalar multiplication as backends take it, and what they return. */
+/** The request to a backend for multi-scalar multiplications, and its result. */
 import type { RunRecord } from '../api/run-record.js';
 import type { AffinePoint, Coordinate } from '../api/values.js';
 import type { LoadedBases } from './inputs/loaded-bases.js';
@@ -8,13 +8,13 @@ import type { ScalarVector, SurveyedScalars } from './inputs/scalar-vectors.js';
 export interface MsmRequest {
   readonly bases: LoadedBases;
   readonly vectors: readonly ScalarVector[];
-  /** The vectors after a look at their scalars, in the same order. */
+  /** The surveys of the vectors, in the same order. */
   readonly surveyed: readonly SurveyedScalars[];
-  /** Scalars of all vectors, as they were given. */
+  /** Number of scalars of all vectors, zeros included. */
   readonly n: number;
-  /** Probability that the result is verified; undefined: the engine's. */
+  /** Probability that the result is verified; undefined: the engine's default. */
   readonly verify: number | undefined;
-  /** Returns how many workers of the CPU may be at work now; absent: all. */
+  /** Returns how many CPU workers may compute now; absent: all. */
   readonly workersAllowed?: (() => number) | undefined;
 }
 
@@ -22,6 +22,6 @@ export interface MsmRequest {
 export interface MsmDone {
   readonly sums: readonly AffinePoint<Coordinate>[];
   readonly record: RunRecord;
-  /** Milliseconds that it took, without waiting for other calls. */
+  /** Time that it took, in ms, without waiting for other calls. */
   readonly ms: number;
 }

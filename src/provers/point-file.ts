@@ -19,16 +19,16 @@ const [FIRST_BYTES, CHUNK_BYTES] = [2 ** 16, 2 ** 22];
 /**
  * Reads points chunk by chunk from the first one on, until `look` returns false.
  *
- * @param goesOn false: read nothing
+ * @param wantsMore false: read nothing
  * @throws MsmError `bad-argument` if the reader returns a chunk of a wrong length; and errors of
  * the reader
  */
 export const readWhile = async (
   { byteLength, pointBytes, read }: PointFile,
   look: (chunk: Uint8Array, at: number) => boolean,
-  goesOn = true,
+  wantsMore = true,
 ): Promise<void> => {
-  for (let at = 0; goesOn && at < byteLength; ) {
+  for (let at = 0; wantsMore && at < byteLength; ) {
     const most = Math.floor((at === 0 ? FIRST_BYTES : CHUNK_BYTES) / pointBytes) * pointBytes;
     const length = Math.min(most, byteLength - at);
     const chunk = await read(at, length);
@@ -36,7 +36,7 @@ export const readWhile = async (
       throw badArgument(
         `points: the reader returned ${chunk?.length} bytes for [${at}, ${at + length}); it must return ${length}`,
       );
-    goesOn = look(chunk, at);
+    wantsMore = look(chunk, at);
     at += length;
   }
 };

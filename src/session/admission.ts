@@ -1,10 +1,10 @@
-/** Admission: which calls begin again on the next device when a device is lost. */
+/** Decides which calls begin again on the next device when a device is lost. */
 import { MsmError, NoAnswerError } from '../errors.js';
 import type { Runner } from '../gpu/runner.js';
 import type { CallTicket } from '../scheduling/call-queue.js';
 import type { CallContext } from './call-context.js';
 
-/** Devices that a call may see go before anything of it has begun. */
+/** Most devices that may be lost before a call fails that has not begun on any of them. */
 const MOST_DEVICES = 3;
 
 /** State of the session that admission looks at. */
@@ -15,8 +15,8 @@ export interface Admitting {
 }
 
 /**
- * Admits calls to the device. Of those under way when a device is lost, the first fails, because its
- * work may be the cause; the others begin again on the next device.
+ * Admits calls to the device. When a device is lost, the first running call fails, because its work
+ * may be the cause. The other calls begin again on the next device.
  */
 export class Admission {
   readonly #session: Admitting;
@@ -30,7 +30,8 @@ export class Admission {
   /**
    * Does the work of a call.
    *
-   * @param elsewhere does it without the GPU when that stops answering, and is told why; null: nothing can
+   * @param elsewhere computes the call without the GPU when that stops answering, and receives the
+   * reason; null: nothing can
    */
   async admit<Result>(
     call: CallContext,
@@ -60,7 +61,7 @@ export class Admission {
   }
 }
 
-/** Returns the call with a ticket that notes whether the device has begun or refused it. */
+/** Returns the call with a ticket that notes whether the device began or refused the call. */
 const watch = (call: CallContext): [CallContext, { hasBegun: boolean; wasRefused: boolean }] => {
   const seen = { hasBegun: false, wasRefused: false };
   if (call.ticket === undefined) return [call, seen];

@@ -1,6 +1,6 @@
 import { GpuFault } from '../errors.js';
 
-/** The attempts of a call: work that the GPU got wrong is done again, a limited number of times. */
+/** Repeats the work of a call after the GPU computed wrongly, a limited number of times. */
 export class Attempts {
   #left: number;
   #retried: string | null = null;
@@ -16,7 +16,7 @@ export class Attempts {
   }
 
   /**
-   * Runs `work` until the GPU does it right.
+   * Runs `work` until it succeeds or no attempt is left.
    *
    * @param repair called with each fault, before the next attempt
    * @throws GpuFault of the last attempt; anything else that `work` throws

@@ -3,17 +3,17 @@ import { assertNotAborted } from '../errors.js';
 import type { CallTicket } from '../scheduling/call-queue.js';
 import { CallClock } from './clock.js';
 
-/** Parts of a call that its context is made of. */
+/** Parts of a call context. */
 export interface CallParts {
-  /** Place of the call in the queues; undefined for work that no queue knows. */
+  /** Ticket of the call in the queues; undefined for work outside the queues. */
   readonly ticket: CallTicket | undefined;
   readonly clock: CallClock;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** Throws when the engine can do no more for any call. */
+  /** Throws if the engine can run no call any more. */
   assertUsable(): void;
 }
 
-/** A call under way: who may end it, who hears of its progress, where its time goes, and when it runs. */
+/** A running call: its ticket, its abort signal, its clock and its progress. */
 export class CallContext {
   readonly ticket: CallTicket | undefined;
   readonly clock: CallClock;
@@ -30,7 +30,7 @@ export class CallContext {
   }
 
   /**
-   * Ends work that has lost its purpose; called between steps.
+   * Throws if the call was aborted or its engine cannot go on. Operations call it between steps.
    *
    * @throws MsmError `aborted`, `destroyed`, `device-lost`
    */
@@ -39,14 +39,14 @@ export class CallContext {
     assertNotAborted(this.signal);
   }
 
-  /** Tells the caller how far the call is. The caller's own time does not count. */
+  /** Reports progress to the caller. The time in the caller's callback does not count. */
   progress(phase: string, done: number, total: number): void {
     this.clock.leaveOut(() => this.#parts.onProgress?.({ phase, done, total }));
   }
 
   /**
-   * Runs `work` while no other call of the engine is under way, except those that wait for the same.
-   * The wait does not count as time of the call.
+   * Runs `work` while no other call of the engine runs, except calls that wait for exclusive work
+   * as well. The wait does not count as time of the call.
    *
    * @throws MsmError `aborted`, before `work` begins
    */
@@ -60,17 +60,21 @@ export class CallContext {
     }, this.signal);
   }
 
-  /** Returns this call with another place in the queues. */
+  /** Returns this call with another ticket. */
   withTicket(ticket: CallTicket): CallContext {
     return new CallContext({ ...this.#parts, ticket });
   }
 
-  /** Returns this call with a clock of its own and without progress: for one half of a divided call. */
+  /** Returns one half of a divided call: with a clock of its own and without progress. */
   half(): CallContext {
     return new CallContext({ ...this.#parts, clock: new CallClock(), onProgress: undefined });
   }
 
-  /** Returns this call with one more condition under which it ends. */
+  /**
+   * Returns this call with one more condition that ends it.
+   *
+   * @param assertUsable throws to end it
+   */
   alsoEndedBy(assertUsable: () => void): CallContext {
     const both = (): void => {
       this.#parts.assertUsable();
@@ -79,7 +83,7 @@ export class CallContext {
     return new CallContext({ ...this.#parts, assertUsable: both });
   }
 
-  /** Returns a context that only ends with this call: for self-tests, whose submissions have no ticket. */
+  /** Returns a context without a ticket, for self-tests. It ends when this call ends. */
   detached(): CallContext {
     return new CallContext({
       ticket: undefined,

@@ -1,6 +1,6 @@
 import type { HostTimes } from '../api/run-record.js';
 
-/** Splits the wall time of a call by what the host does. Begins with `encodeMs`. */
+/** Splits the wall time of a call by the parts of `HostTimes`. Begins with `encodeMs`. */
 export class CallClock {
   readonly #started = performance.now();
   readonly #spent: { -readonly [Part in keyof HostTimes]: number } = {
@@ -11,12 +11,12 @@ export class CallClock {
   #since = this.#started;
   #part: keyof HostTimes | null = 'encodeMs';
 
-  /** The part that time counts to now; null: none. */
+  /** Current part; null: time counts to none. */
   get part(): keyof HostTimes | null {
     return this.#part;
   }
 
-  /** Counts time to `part` from now on; with null to none. */
+  /** Counts time to `part` from now on. @param part null: time counts to none */
   enter(part: keyof HostTimes | null): void {
     const now = performance.now();
     if (this.#part !== null) this.#spent[this.#part] += now - this.#since;
@@ -24,7 +24,7 @@ export class CallClock {
     this.#since = now;
   }
 
-  /** Calls the caller's code, whose time counts to no part. */
+  /** Runs a callback of the caller. Its time counts to no part. */
   leaveOut(call: () => void): void {
     const part = this.#part;
     this.enter(null);
@@ -35,7 +35,7 @@ export class CallClock {
     }
   }
 
-  /** Returns milliseconds up to now: since the clock was made, and by part. */
+  /** Returns the time since the clock was made, in ms, in all and by part. */
   read(): { wallMs: number; hostTimes: HostTimes } {
     this.enter(this.#part);
     return { wallMs: this.#since - this.#started, hostTimes: { ...this.#spent } };

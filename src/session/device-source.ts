@@ -1,22 +1,28 @@
 import type { OpenDevice } from '../gpu/device.js';
 import { watchOf } from '../gpu/device-watch.js';
 
-/** Where engines get their device from that share one: the same for all, and for all the next one when it is lost. */
+/**
+ * Gives engines that share a device the same one. After a loss all of them get the same next one.
+ */
 export class DeviceSource {
   readonly #request: (again: boolean) => Promise<OpenDevice>;
   #current: Promise<OpenDevice> | null = null;
-  /** The same, once it is there. */
+  /** The current device after its request has resolved; null before. */
   #open: OpenDevice | null = null;
-  /** Those that are lost: what is lost need not be destroyed, and Dawn has been seen to crash when it was. */
+  /** Lost devices. They are never destroyed: Dawn has crashed on `destroy` after a loss. */
   readonly #lost = new WeakSet<OpenDevice>();
   #users = 0;
 
-  /** @param request @throws MsmError; its argument says whether there was one before */
+  /** @param request requests a device; `again` is true after a loss. It throws `MsmError` */
   constructor(request: (again: boolean) => Promise<OpenDevice>) {
     this.#request = request;
   }
 
-  /** The first device of another engine. @throws what requests throw; then nobody joined */
+  /**
+   * Returns the device to one more engine.
+   *
+   * @throws MsmError of the request; the engine then has not joined
+   */
   async join(): Promise<OpenDevice> {
     this.#users++;
     try {
@@ -28,18 +34,20 @@ export class DeviceSource {
     }
   }
 
-  /** The device that comes after one that is lost. @throws what requests throw */
+  /** Returns the device that follows a lost one. @throws MsmError of the request */
   async after(lost: OpenDevice): Promise<OpenDevice> {
     const current = this.#current;
     const open = await current;
-    // the last engine has left, and nobody would ever let go of another
+    // the last engine has left, so no engine would destroy another device
     if (this.#users <= 0) return lost;
-    // another engine may have asked meanwhile
+    // another engine may have requested the next device meanwhile
     if (this.#current !== current) return this.after(lost);
     return open === null || open === lost ? this.#next(true) : open;
   }
 
-  /** An engine has no need of it any more; with the last one it goes, unless it is the caller's. */
+  /**
+   * Notes that an engine has ended. The last one destroys the device, unless it is the caller's.
+   */
   leave(): void {
     if (--this.#users > 0) return;
     const [current, open] = [this.#current, this.#open];

@@ -1,4 +1,7 @@
-/** Drivers that compile a kernel only when it is first dispatched (lavapipe does, for seconds) are made to do it ahead of time. */
+/**
+ * Makes drivers compile kernels ahead of time. Some drivers compile a kernel only at its first
+ * dispatch, lavapipe for seconds.
+ */
 
 import { addCompileTime } from '../gpu/pipelines.js';
 import type { Runner } from '../gpu/runner.js';
@@ -6,16 +9,17 @@ import type { Submission } from '../gpu/submission.js';
 import type { Slice } from '../shaders/commands.js';
 import type { Kernel } from '../shaders/kernel.js';
 
-/** At least one element of whatever a kernel declares. */
+/** Size of every buffer, in bytes: at least one element of any binding. */
 const TINY_BYTES = 256;
 
 const NO_GROUPS = 'no groups';
 
 /**
- * Dispatches a kernel with everything bound and no workgroup. The number is in a buffer: a driver that sees a 0 leaves the dispatch out,
- * and no invocation has to be trusted with empty buffers.
+ * Returns a submission that dispatches a kernel with all bindings and no workgroup. The dispatch is
+ * indirect, because a driver may skip a dispatch whose count it knows to be 0. Without workgroups
+ * no invocation reads the empty buffers.
  */
-const onNothing = (kernel: Kernel): Submission => {
+const emptyDispatch = (kernel: Kernel): Submission => {
   const bindings: Record<string, Slice> = {};
   const scratch: Record<string, number> = { [NO_GROUPS]: TINY_BYTES };
   kernel.bindings.forEach(({ name }, i) => {
@@ -30,15 +34,16 @@ const onNothing = (kernel: Kernel): Submission => {
   };
 };
 
-/** Pipelines that were dispatched here. */
+/** Pipelines that were dispatched before. */
 const dispatched = new WeakSet<GPUComputePipeline>();
 
 /**
- * Compiles kernels, dispatches each on nothing if that was not done before, and counts what that takes as compiling.
+ * Compiles kernels and dispatches each without workgroups, once for each pipeline. The time of the
+ * dispatch counts as compile time.
  *
- * @param runner the one that is to have them
- * @param apart another on its device, for buffers that are not kept
- * @param goOn called after each step; what it throws ends this
+ * @param runner runner that gets the pipelines
+ * @param apart another runner on the same device, whose buffers are not pooled
+ * @param checkpoint called after each step; throws to end the work
  */
 export const compileAndDispatch = async (
   runner: Runner,
@@ -50,7 +55,7 @@ export const compileAndDispatch = async (
     checkpoint();
     if (dispatched.has(pipeline)) continue;
     let [submitted, done] = [0, 0];
-    await apart.run(onNothing(kernel), {
+    await apart.run(emptyDispatch(kernel), {
       enter: (part) => {
         if (part === 'submitToResultMs') submitted = performance.now();
         else done = performance.now();

@@ -1,4 +1,4 @@
-/** Operations: computations that a session runs on a device. Multi-scalar multiplication is one of them. */
+/** The interface of computations that a session runs on a device, such as an MSM. */
 import type { AdapterDescription } from '../api/device.js';
 import type { HostTimes, TimelineEntry } from '../api/run-record.js';
 import type { Allowance } from '../gpu/device-memory.js';
@@ -11,27 +11,27 @@ export interface DeviceView<Setup> {
   readonly setup: Setup;
   readonly adapter: AdapterDescription;
   readonly limits: GPUSupportedLimits;
-  /** Bytes of scratch that a submission may hold now, and the option that says so. */
+  /** Bytes of scratch that a submission may hold now, and the option that limits them. */
   readonly allowance: Allowance;
-  /** Returns where a resident is, or null if it is not on the device. */
+  /** Returns the buffer of a resident, or null if it is not on the device. */
   bufferOf(resident: Resident): GPUBuffer | null;
-  /** Returns units of cost a millisecond that runs have shown; null before any was long enough. */
+  /** Returns the measured rate, in units of cost a millisecond; null before a long enough run. */
   rateOf(unit: string): number | null;
 }
 
 /** One submission of a plan. */
 export interface Step {
-  /** Calls of `queue.submit`. */
+  /** Number of calls of `queue.submit`. */
   readonly submits: number;
-  /** True for a step that only checks the result; it counts in no report. */
+  /** True for a step that only checks the result; reports leave it out. */
   readonly isCheck?: boolean;
-  /** True to give back the scratch of earlier steps first. */
+  /** True to free the scratch of earlier steps first. */
   readonly startsAfresh?: boolean;
 }
 
-/** A buffer that an operation fills and that outlives it. */
+/** A buffer that an operation fills and leaves on the device. */
 export interface Output {
-  /** What its bytes are counted as. */
+  /** Account of the ledger that counts its bytes. */
   readonly account: string;
   readonly label: string;
   readonly bytes: number;
@@ -39,11 +39,11 @@ export interface Output {
 
 /** An input whose result is known, for the self-test of a device. */
 export interface KnownAnswer<Input, Result> {
-  /** Names what was tested: two inputs with one key run the same pipelines. */
+  /** Name of the test: two inputs with the same key run the same pipelines. */
   readonly key: string;
-  /** Makes the input. Residents in it are given up after the test. */
+  /** Makes the input. Its residents are destroyed after the test. */
   input(): Input;
-  /** Returns null, or what is wrong with the result. */
+  /** Returns the reason why the result is wrong, or null if it is right. */
   check(result: Result): string | null;
 }
 
@@ -53,19 +53,19 @@ export interface Report {
   readonly submits: number;
   /** Passes of all steps; null without timestamps. */
   readonly timeline: readonly TimelineEntry[] | null;
-  /** Host times up to the end of the last step that is no check. */
+  /** Host times until the end of the last step that is not a check. */
   readonly hostTimes: HostTimes;
 }
 
 /** A computation on a device. `Planned` is a step of its plan, `Part` the outcome of one step. */
 export interface Operation<Input, Result, Setup, Planned extends Step = Step, Part = unknown> {
-  /** Names it in progress and errors. */
+  /** Name in progress and errors. */
   readonly name: string;
-  /** Unit of its work. Operations with one unit share what was learned about the device's rate. */
+  /** Unit of its work. Operations with the same unit share the learned rate of the device. */
   readonly unit: string;
-  /** Returns the residents that the input needs on the device. */
+  /** Returns the residents that must be on the device. */
   residents(input: Input): readonly Resident[];
-  /** Returns the buffer that it fills, or null. */
+  /** Describes the buffer that the operation fills; null: none. */
   output?(input: Input, device: DeviceView<Setup>): Output | null;
   /**
    * Plans the steps: sizes, counts and order.
@@ -73,7 +73,7 @@ export interface Operation<Input, Result, Setup, Planned extends Step = Step, Pa
    * @throws MsmError `bad-argument` where no plan fits the device or the budget
    */
   plan(input: Input, device: DeviceView<Setup>, call: CallContext): readonly Planned[] | Promise<readonly Planned[]>;
-  /** Records a step: what goes up, which commands run, what comes back. */
+  /** Records a step: uploads, commands, and the slices to read back. */
   record(
     input: Input,
     step: Planned,
@@ -81,10 +81,10 @@ export interface Operation<Input, Result, Setup, Planned extends Step = Step, Pa
     call: CallContext,
     output: GPUBuffer | null,
   ): Submission;
-  /** Returns the milliseconds that a step takes at most, as far as is known. */
+  /** Returns an upper estimate of the time of a step, in ms. */
   cost(input: Input, step: Planned, device: DeviceView<Setup>): number;
   /**
-   * Reads what a step brought back.
+   * Reads the result of a step.
    *
    * @throws GpuFault where the device computed wrongly
    */
@@ -96,7 +96,7 @@ export interface Operation<Input, Result, Setup, Planned extends Step = Step, Pa
     call: CallContext,
   ): Part | Promise<Part>;
   /**
-   * Makes the result of the parts of all steps.
+   * Makes the result from the parts of all steps.
    *
    * @throws GpuFault where the parts do not agree
    */
@@ -106,10 +106,10 @@ export interface Operation<Input, Result, Setup, Planned extends Step = Step, Pa
     call: CallContext,
     output: GPUBuffer | null,
   ): Result | Promise<Result>;
-  /** Returns the rate of the device after a run, in units a millisecond. */
+  /** Returns the new rate of the device after a run, in units a millisecond. */
   learn?(result: Result, report: Report, before: number | null): number | null;
-  /** Returns the test that the device has to pass first; null: none. */
+  /** Returns the test that the device must pass first; null: none. */
   knownAnswer(input: Input, setup: Setup): KnownAnswer<Input, Result> | null;
-  /** Computes the same on the CPU. Absent where nothing but the device has the data. */
+  /** Computes the result on the CPU. Absent where only the device has the data. */
   onCpu?(input: Input, call: CallContext): Promise<Result>;
 }

@@ -1,33 +1,33 @@
-/** Data that stays on a device for many calls: bases, scalars, and vectors that were computed there. */
+/** Data that stays on a device for many calls: bases, scalars, and vectors computed there. */
 import type { Runner } from '../gpu/runner.js';
 import type { CallContext } from './call-context.js';
 
-/** A resident as the session handles it. */
+/** The interface of a resident to the session. */
 export interface Resident {
   readonly label: string;
-  /** Returns its buffer on the runner's device; null if it is not there. */
+  /** Returns the buffer on the runner's device; null if the resident is not there. */
   bufferOn(runner: Runner): GPUBuffer | null;
-  /** Returns true if its contents on the device are to be compared with what was put there. */
+  /** True if the contents on the device must be compared with what was loaded. */
   readonly isSuspect: boolean;
   /** True if `confirm` compares anything. */
   readonly canConfirm: boolean;
-  /** Compares its contents with what was put there. A difference leaves it suspect. */
+  /** Compares the contents with what was loaded. Returns false and stays suspect if they differ. */
   confirm(runner: Runner, call: CallContext): Promise<boolean>;
-  /** Notes that something went wrong that its contents may have caused. */
+  /** Notes an error that wrong contents may have caused. */
   suspect(): void;
   /**
-   * Brings it to the device, from its copy in main memory.
+   * Loads the resident to the device, from its copy in main memory.
    *
    * @throws MsmError `device-lost`, `internal` where there is no copy
    */
   bring(runner: Runner, call: CallContext): Promise<void>;
   /** @throws MsmError `destroyed` */
   assertAlive(): void;
-  /** Frees its buffer. */
+  /** Frees the buffer. */
   destroy(): void;
 }
 
-/** Counts suspicions, so that one that comes while the contents are compared is not lost. */
+/** Counts suspicions, so that one raised during a comparison is not lost. */
 export class Suspicion {
   #raised = 0;
   #cleared = 0;
@@ -40,15 +40,15 @@ export class Suspicion {
     this.#raised++;
   }
 
-  /** Withdraws all: the contents are new. */
+  /** Withdraws all suspicions, after the contents were loaded again. */
   reset(): void {
     this.#cleared = this.#raised;
   }
 
   /**
-   * Withdraws the suspicions up to now if `areRight` finds nothing wrong.
+   * Withdraws the suspicions raised before the call if `areRight` returns true.
    *
-   * @returns what `areRight` found
+   * @returns the result of `areRight`
    */
   async clear(areRight: () => Promise<boolean>): Promise<boolean> {
     const seen = this.#raised;

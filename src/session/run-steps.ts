@@ -1,4 +1,4 @@
-/** Runs the steps of an operation on a runner, one after the other. */
+/** Runs the steps of an operation, one after the other. */
 import { GpuFault } from '../errors.js';
 import type { Runner } from '../gpu/runner.js';
 import type { CallContext } from './call-context.js';
@@ -9,11 +9,11 @@ import { timelineOf } from './timeline.js';
 export interface Ran<Result> {
   readonly result: Result;
   readonly report: Report;
-  /** The buffer that the operation filled; null where it fills none. */
+  /** The buffer that the operation filled; null: none. */
   readonly output: GPUBuffer | null;
 }
 
-/** Creates the buffer that an operation fills; null where it fills none. */
+/** Creates the buffer that an operation fills; null: none. */
 const createOutput = async <Input, Result, Setup, Planned extends Step, Part>(
   operation: Operation<Input, Result, Setup, Planned, Part>,
   input: Input,
@@ -27,7 +27,7 @@ const createOutput = async <Input, Result, Setup, Planned extends Step, Part>(
   return runner.createResident(output.account, output.label, output.bytes, wait);
 };
 
-/** Brings the residents that are not on the device, or not what they were. */
+/** Loads the residents that are not on the device, or whose contents there changed. */
 export const bringResidents = async <Input, Result, Setup, Planned extends Step, Part>(
   operation: Operation<Input, Result, Setup, Planned, Part>,
   input: Input,
@@ -44,7 +44,7 @@ export const bringResidents = async <Input, Result, Setup, Planned extends Step,
   }
 };
 
-/** Compares the residents with what was put there, after a check found the result right. */
+/** Compares the residents with what was loaded. Called after a check found the result right. */
 const confirmResidents = async <Input, Result, Setup, Planned extends Step, Part>(
   operation: Operation<Input, Result, Setup, Planned, Part>,
   input: Input,
@@ -63,8 +63,8 @@ const confirmResidents = async <Input, Result, Setup, Planned extends Step, Part
 /**
  * Runs the steps of a plan and makes the result.
  *
- * @param tick called before each submit with how many there were; what it throws ends the run
- * @throws GpuFault where the device computed wrongly; what runners throw
+ * @param tick called before each submit with the number of submits so far; throws to end the run
+ * @throws GpuFault where the device computed wrongly, and the errors of the runner
  */
 export const runSteps = async <Input, Result, Setup, Planned extends Step, Part>(
   operation: Operation<Input, Result, Setup, Planned, Part>,

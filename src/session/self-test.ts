@@ -1,11 +1,11 @@
-/** Self-test: the pipelines of a device compute known answers before a result of theirs is believed. */
+/** Self-test: the pipelines of a device compute a known answer before they compute for a call. */
 import { MsmError } from '../errors.js';
 import type { Runner } from '../gpu/runner.js';
 import type { CallContext } from './call-context.js';
 import type { DeviceView, KnownAnswer, Operation, Step } from './operation.js';
 import { bringResidents, runSteps } from './run-steps.js';
 
-/** Findings on a device by the key of what was tested: null, or what was wrong. */
+/** Results of the self-tests of a device by key: null, or the reason of a failure. */
 const remembered = new WeakMap<GPUDevice, Map<string, string | null>>();
 
 const compute = async <Input, Result, Setup, Planned extends Step, Part>(
@@ -28,11 +28,11 @@ const compute = async <Input, Result, Setup, Planned extends Step, Part>(
 
 /**
  * Runs an operation on an input with a known answer and compares the result. A difference counts
- * only if a second run differs as well, because one lost dispatch is no wrong pipeline.
- * The finding is remembered as long as the device lives.
+ * only if a second run differs as well, because one lost dispatch does not
+ * mean that a pipeline is wrong. The result is kept as long as the device lives.
  *
- * @returns null, or what was wrong
- * @throws MsmError what runners throw, except `internal`
+ * @returns the reason of a failure, or null
+ * @throws MsmError of the runner, except `internal`
  */
 export const selfTest = async <Input, Result, Setup, Planned extends Step, Part>(
   operation: Operation<Input, Result, Setup, Planned, Part>,
@@ -53,7 +53,7 @@ export const selfTest = async <Input, Result, Setup, Planned extends Step, Part>
       if (!(error instanceof MsmError) || error.code !== 'internal') throw error;
       wrong = error.message;
     }
-    // the scratch of a small input is of no use to the next call
+    // the scratch of a small input is too small for the next call
     runner.discard();
     if (wrong === null) break;
   }

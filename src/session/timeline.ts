@@ -1,18 +1,18 @@
 import type { PhaseTime, TimelineEntry } from '../api/run-record.js';
 import type { SubmissionResult } from '../gpu/submission.js';
 
-/** Clocks of GPUs have been seen to go back: no time is less than 0. */
+/** Converts to milliseconds. Clocks of some GPUs go back, so negative times become 0. */
 const milliseconds = (ns: bigint): number => (ns > 0n ? Number(ns) / 1e6 : 0);
 
-/** What a GPU's times may exceed the host's by and still be believed: clocks of browsers are coarse, and none is exact. */
+/** Tolerance for GPU times above the host's time, because clocks of browsers are coarse. */
 const LEEWAY = { factor: 1.25, ms: 20 } as const;
 
 /**
- * The passes of jobs that ran one after the other on one device.
+ * Joins the passes of jobs that ran one after the other on one device.
  *
- * @param submitToResultMs of all jobs by the host's clock, in which everything that the GPU did lies
- * @returns null if a job has no times, or together they are longer than that: a GPU whose ticks are not what it says they are (one of
- *   19.2 MHz that says nanoseconds is wrong by a factor of 52)
+ * @param submitToResultMs time of all jobs by the host's clock; it contains all work of the GPU
+ * @returns null if a job has no times, or if together they exceed `submitToResultMs`. Some GPUs
+ * report ticks as nanoseconds: with ticks of 19.2 MHz times are wrong by a factor of 52
  */
 export const timelineOf = (
   jobs: readonly Pick<SubmissionResult, 'passes' | 'submits'>[],
@@ -24,7 +24,7 @@ export const timelineOf = (
   for (const { passes, submits } of jobs) {
     if (passes === null) return null;
     for (const { phase, submit, begin, end } of passes) {
-      // taken as integers: a double does not hold the nanoseconds of a GPU that has been on for months
+      // subtracts BigInts: a double cannot hold the nanoseconds of a GPU that ran for months
       origin ??= begin;
       timeline.push({
         name: phase,
@@ -39,9 +39,12 @@ export const timelineOf = (
   return busyMs <= LEEWAY.factor * submitToResultMs + LEEWAY.ms ? timeline : null;
 };
 
-/** What a timeline sums to, by name in the order in which the names first come; last the fold. */
+/**
+ * Sums a timeline by name, in the order in which the names first come. The time of combining
+ * windows is last.
+ */
 export const phasesOf = (timeline: readonly TimelineEntry[], combineMs: number): PhaseTime[] => {
   const phases = new Map<string, number>();
   for (const { name, ms } of timeline) phases.set(name, (phases.get(name) ?? 0) + ms);
-  return [...[...phases].map(([name, ms]) => ({ name, ms })), { name: 'fold (CPU)', ms: combineMs }];
+  return [...[...phases].map(([name, ms]) => ({ name, ms })), { name: 'combine windows (CPU)', ms: combineMs }];
 };

@@ -27,7 +27,7 @@ const passes = [
   'walk',
   'combine',
   'reduce',
-  'fold (CPU)',
+  'combine windows (CPU)',
   'read back',
   'check',
 ];
@@ -123,13 +123,13 @@ export const charts = {
   }),
   timeline: filled(timeline, {
     caption: 'One MSM of 2¹⁸ points',
-    summary: 'The GPU is busy from 2 to 31 ms; the host waits and then folds.',
+    summary: 'The GPU is busy from 2 to 31 ms; the host waits and then combines the windows.',
     data: {
       blocks: [
         { lane: 'host', name: 'encode', startMs: 0, ms: 1.4 },
         { lane: 'host', name: 'upload', startMs: 1.4, ms: 0.7 },
         { lane: 'host', name: 'wait', startMs: 2.1, ms: 29.3 },
-        { lane: 'host', name: 'fold (CPU)', startMs: 31.4, ms: 0.9 },
+        { lane: 'host', name: 'combine windows (CPU)', startMs: 31.4, ms: 0.9 },
         { lane: 'GPU', name: 'decompose', startMs: 2.2, ms: 0.6 },
         { lane: 'GPU', name: 'count', startMs: 2.8, ms: 0.2 },
         { lane: 'GPU', name: 'partition', startMs: 3, ms: 1.1 },

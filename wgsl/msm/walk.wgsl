@@ -57,10 +57,10 @@ const THREADS = {{threads}}u;
 // State of a slot, as bits. A slot without READY waits in a queue, or its task is done.
 const PRESENT = 1u;   // there is a sum
 const OPEN = 2u;      // the current run was open when the task began
-const READY = 4u;     // the entry under the cursor belongs to the run, and is to be added to the sum
+const READY = 4u;     // the entry under the cursor belongs to the run; it is added to the sum next
 const SURE = 8u;      // the x of sum and entry are known to differ
-const TANGENT = 16u;  // the entry equals the sum, so that the addition is a doubling; with SURE, `tangent` has replaced the sum
-const WARY = 32u;     // the task has met infinity or an x twice, so settle looks at the second point of every run
+const TANGENT = 16u;  // the entry equals the sum, so it is doubled; with SURE, by `tangent` already
+const WARY = 32u;     // the task met infinity or an x twice; settle reads the second point of runs
 
 // The slots of a thread, row by row: state, sum, and the prefix product where it is private. It is
 // one array because compilers for AMD hold small arrays in registers and select among them at every

@@ -5,7 +5,7 @@ export const PALETTE_SIZE = 8;
 export const colourAt = (position: number): string => `var(--series-${(position % PALETTE_SIZE) + 1})`;
 
 /** Passes in execution order, so that each has its colour in whatever order charts are drawn. */
-const known = ['decompose', 'sort', 'partition', 'walk', 'combine', 'reduce', 'fold (CPU)', 'host, waiting'];
+const known = ['decompose', 'sort', 'partition', 'walk', 'combine', 'reduce', 'combine windows (CPU)', 'host, waiting'];
 /** Phases in which the host does not compute; they share one colour. */
 const waiting = ['encode', 'submit to result', 'read back'];
 

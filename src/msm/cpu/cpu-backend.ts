@@ -67,7 +67,10 @@ export class CpuBackend implements Backend {
     return this.#site().adapter;
   }
 
-  /** True where WebAssembly can be compiled. Asking is a violation where a content security policy forbids it. */
+  /**
+   * Returns whether WebAssembly can be compiled. Where a content security policy forbids it, asking
+   * is reported as a violation.
+   */
   hasWasm(): boolean {
     return hasWasm();
   }

@@ -7,17 +7,18 @@ import type { Batch, Job } from '../plan/schedule.js';
 import type { SurveyedVector } from '../plan/survey.js';
 import { scalarsDigest } from '../stages/decompose.js';
 
-/** Scalars that are looked at before others have their turn: a millisecond. */
-const STRETCH = 2 ** 16;
+/** Number of scalars between two looks at the clock; they take about 1 ms. */
+const SCALARS_PER_LOOK = 2 ** 16;
 
-/** What decompose is to find, vector by vector of each part. It is computed while the GPU has the job. */
+/** Digests that decompose has to report, by batch and vector. */
 export type ExpectedDigests = readonly (readonly number[])[];
 
+/** Computes the digests of the scalars of a job, while the GPU computes the job. */
 export const expectedOf = async (
   curve: CurveContext,
   { batches }: Job,
   vectors: readonly SurveyedVector[],
-  turns: TimeSlice,
+  slice: TimeSlice,
 ): Promise<ExpectedDigests> => {
   const expected: number[][] = [];
   for (const { chunks, bases } of batches) {
@@ -27,13 +28,13 @@ export const expectedOf = async (
       const words = new Uint32Array(scalars.buffer, scalars.byteOffset, scalars.length / 4);
       const scalarWords = curve.scalarBytes / 4;
       let digest = 0;
-      for (let begin = 0; begin < length; begin += STRETCH) {
-        const end = Math.min(begin + STRETCH, length);
+      for (let begin = 0; begin < length; begin += SCALARS_PER_LOOK) {
+        const end = Math.min(begin + SCALARS_PER_LOOK, length);
         const bound = offset - bases.first;
         const base = (i: number): number => bound + (indices === null ? first + i : (indices[first + i] as number));
-        const stretch = words.subarray((first + begin) * scalarWords, (first + end) * scalarWords);
-        digest += scalarsDigest(stretch, scalarWords, v, begin, base);
-        if (turns.isOver) await turns.yield();
+        const some = words.subarray((first + begin) * scalarWords, (first + end) * scalarWords);
+        digest += scalarsDigest(some, scalarWords, v, begin, base);
+        if (slice.isOver) await slice.yield();
       }
       digests.push(digest >>> 0);
     }
@@ -43,15 +44,16 @@ export const expectedOf = async (
 };
 
 /**
- * Compares what the stages of a part say of what they read and wrote, with each other and with what the host sent.
+ * Audits a batch. Each stage reports digests of its input and its output. The audit compares them
+ * along the chain of stages, and the first with the digest of the scalars that the host sent.
  *
- * @param expected digests of its vectors
- * @returns entries that were walked
+ * @param expected digests of the vectors of the batch
+ * @returns number of entries that the walk read
  * @throws GpuFault naming the stages between which something was lost or changed
  */
 export const audit = ({ plan, at }: Batch, expected: readonly number[], words: Uint32Array): number => {
   const { groups, reduce, finitePoints } = accountsOf(plan, at.accounts);
-  const inLanes = (first: number): number => sumOfLanes(words, first);
+  const laneSum = (first: number): number => sumOfLanes(words, first);
   let walked = 0;
   groups.forEach(({ scalars, entries, length, checksum }, group) => {
     const first = group * plan.windowsPerGroup;
@@ -59,41 +61,41 @@ export const audit = ({ plan, at }: Batch, expected: readonly number[], words: U
     const sent = expected
       .slice(Math.floor(first / plan.vectorWindows), Math.ceil(end / plan.vectorWindows))
       .reduce((sum, digest) => (sum + digest) >>> 0, 0);
-    if (inLanes(scalars) !== sent)
-      throw new GpuFault('decompose', 'the scalars that it read are not those that were sent');
-    if (inLanes(entries) !== words[checksum]) {
-      throw new GpuFault('sort, walk or combine', 'the digits that were taken in are not those that decompose wrote');
+    if (laneSum(scalars) !== sent) throw new GpuFault('decompose', 'it read other scalars than those that were sent');
+    if (laneSum(entries) !== words[checksum]) {
+      throw new GpuFault('sort, walk or combine', 'the walk read other digits than those that decompose wrote');
     }
     walked += words[length] as number;
   });
   if (words[finitePoints] !== 0) {
-    throw new GpuFault('walk or reduce', 'the sums of buckets that were added are not those that were written');
+    throw new GpuFault('walk or reduce', 'reduce read other bucket sums than those that the walk wrote');
   }
-  if (inLanes(reduce.entries) !== words[reduce.checksum]) {
-    throw new GpuFault('reduce', 'the entries that were taken in are not those that were written');
+  if (laneSum(reduce.entries) !== words[reduce.checksum]) {
+    throw new GpuFault('reduce', 'its walks read other entries than those that it wrote');
   }
   return walked;
 };
 
 /**
- * Compares the sums of a part that came back with those that its last walk wrote: each point, in its place.
+ * Compares the sums that were read back with the digest of those that the last walk wrote. The
+ * digest depends on the position of each point.
  *
- * @param sums of the part, from its first on
- * @throws GpuFault if any is another one, or elsewhere
+ * @param sums words from the first sum of the batch on
+ * @throws GpuFault if a sum differs or is in another place
  */
 export const auditSums = async (
   { pointWords }: CurveContext,
   { plan, at }: Batch,
   words: Uint32Array,
   sums: Uint32Array,
-  turns: TimeSlice,
+  slice: TimeSlice,
 ): Promise<void> => {
   let digest = 0;
   for (let i = 0; i < plan.reduce.bitsTasks; i++) {
     digest = (digest + absorb(i, sums, i * pointWords, (i + 1) * pointWords)) >>> 0;
-    if (turns.isOverSoon) await turns.yield();
+    if (slice.isOverSoon) await slice.yield();
   }
   if (digest !== words[accountsOf(plan, at.accounts).readBack]) {
-    throw new GpuFault('read-back', 'sums came back that the last walk did not write, or in other places');
+    throw new GpuFault('read-back', 'other sums came back than those that the last walk wrote, or in other places');
   }
 };

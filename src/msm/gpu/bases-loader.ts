@@ -8,11 +8,11 @@ import type { BasesLoader, BasesOnDevice, LoadedBases } from '../inputs/loaded-b
 import { digestCommand, loadOperation } from './load-operation.js';
 import type { MsmSetup } from './setup.js';
 
-/** Brings bases of a session to its device again, and compares them with what was loaded. */
+/** Loads bases to a session's device again, and compares their contents with what was loaded. */
 export class SessionBasesLoader implements BasesLoader {
   readonly #view: () => DeviceView<MsmSetup>;
 
-  /** @param view the session's device now */
+  /** @param view returns the session's current device */
   constructor(view: () => DeviceView<MsmSetup>) {
     this.#view = view;
   }

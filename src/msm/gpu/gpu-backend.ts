@@ -1,4 +1,4 @@
-/** The GPU as a backend: multiplications and loads as operations of a session. */
+/** The GPU backend: runs multiplications and loads as operations of a session. */
 import type { AdapterDescription, CompileTime, MemoryUse, SelfTest } from '../../api/device.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { badArgument, NoAnswerError } from '../../errors.js';
@@ -26,7 +26,7 @@ import { MsmOperation, planOf } from './msm-operation.js';
 import { recordJob } from './record.js';
 import { limitsOf, type MsmSetup } from './setup.js';
 
-/** Larger warm-ups run the same kernels more often. */
+/** Scalars of the largest warm-up: more need no other kernels. */
 const LARGEST_WARMUP = 2 ** 16;
 
 /** Settings of the backend. */
@@ -35,7 +35,7 @@ export interface GpuBackendOptions {
   readonly retainBases: boolean;
   /** Probability that a result is verified. */
   readonly verify: number;
-  /** Computes what the GPU stops answering; null: nothing does. */
+  /** Returns the backend that takes over when the GPU stops answering; null: none does. */
   readonly alternative: (() => Promise<Backend>) | null;
 }
 
@@ -45,10 +45,11 @@ export class GpuBackend implements Accelerator {
   readonly #curve: CurveContext;
   readonly #options: GpuBackendOptions;
   readonly #loader: SessionBasesLoader;
-  /** Multiplications of bases that only the GPU has, and of others. */
+  /** Operation for bases that only the GPU has. */
   readonly #msm: MsmOperation;
+  /** Operation for bases that the CPU has as well. */
   readonly #msmOrCpu: MsmOperation;
-  /** Scalars that calls of this engine find on its device. */
+  /** Scalars that were placed on the device of this engine. */
   readonly #placed = new WeakSet<ScalarStore>();
   /** The runner whose kernels are compiled and tested. */
   #ready: Runner | null = null;
@@ -131,7 +132,7 @@ export class GpuBackend implements Accelerator {
     const most = Math.floor(maxBufferSize / each);
     const less = count === 1 ? '' : `precompute less (each point is kept ${count} times), `;
     throw badArgument(
-      `points: ${points * each} bytes are more than the ${maxBufferSize} that one buffer of the device holds: ` +
+      `points: they take ${points * each} bytes, and one buffer of the device holds at most ${maxBufferSize}: ` +
         `${most} of these ${points} points fit. To go on, ${less}load at most ${most} at a time and add up the sums, ` +
         "or take backend 'cpu', which has no such limit ('auto' and 'both' keep bases on the device)",
     );
@@ -150,7 +151,7 @@ export class GpuBackend implements Accelerator {
               return { onDevice: null, checked };
             },
           };
-    // bases without a copy cannot be loaded again if the products turn out to be wrong
+    // bases without a copy cannot be loaded again, so the field products are tested first
     if (!retainBases && !this.#session.isAbandoned) {
       await this.#session.test(this.#msm, (setup) => this.#known(setup, tables.count > 1), call);
     }
@@ -165,24 +166,24 @@ export class GpuBackend implements Accelerator {
   async place(store: ScalarStore, call: CallContext): Promise<void> {
     if (this.#session.isAbandoned) return;
     this.#placed.add(store);
-    // scalars that no buffer holds are uploaded chunk by chunk, for each call
+    // scalars too long for one buffer are uploaded in chunks by each call
     if (store.bytes.length > this.maxBufferSize) return;
     try {
       await this.#session.place((runner) => store.bring(runner, call), call);
     } catch (error) {
-      // the CPU has them, and every call of a GPU can upload them
+      // placing only saves time: the CPU has the scalars, and each call can upload them
       if (this.#options.alternative === null || !(error instanceof NoAnswerError)) throw error;
     }
   }
 
   /**
-   * Looks at scalars. Those that are zero are left out where the bases can be bound together,
-   * however far apart the others' are.
+   * Looks at scalars, to plan by them. Zero scalars are left out where all bases fit one binding,
+   * because the others then may use bases that are far apart.
    */
   survey(bases: LoadedBases, vectors: readonly ScalarVector[]): SurveyedScalars[] {
     const { maxStorageBufferBindingSize } = this.#session.device.limits;
     const { instrument } = this.#session.setup.tuning;
-    // an instrument looks bases up in a row
+    // an instrument expects consecutive bases
     const picks = instrument === undefined && bases.byteLength <= maxStorageBufferBindingSize;
     return vectors.map((vector) => surveyScalars(this.#curve, vector, bases.tables, picks));
   }
@@ -204,8 +205,14 @@ export class GpuBackend implements Accelerator {
       return { ...cpu, record: { ...cpu.record, retried: cpu.record.retried ?? retried } };
     }
     const fallback = this.#session.testReport?.failed ?? null;
-    const told = { retried, fallback, adapter: this.adapter };
-    const record = gpuRecord(vectors, gpu as NonNullable<typeof gpu>, report as NonNullable<typeof report>, call, told);
+    const facts = { retried, fallback, adapter: this.adapter };
+    const record = gpuRecord(
+      vectors,
+      gpu as NonNullable<typeof gpu>,
+      report as NonNullable<typeof report>,
+      call,
+      facts,
+    );
     return { sums, record, ms: spent() - before };
   }
 
@@ -214,7 +221,7 @@ export class GpuBackend implements Accelerator {
     const jobs = this.#scheduled(lengths.map(loadOf));
     let most = jobs;
     if (this.#options.verify > 0) {
-      // no vector that verifies is longer than the longest, where all begin with the same base
+      // all vectors begin with the same base, so no vector of a check is longer than the longest
       const longest = loadOf(Math.max(...lengths));
       most = [...jobs, ...otherwise(planOf(jobs), (knobs) => this.#scheduled([longest], knobs))];
     }
@@ -250,7 +257,7 @@ export class GpuBackend implements Accelerator {
     return knownMsm(setup, hasTables, this.#loader);
   }
 
-  /** Returns the jobs of workloads, on the device and in the room that there is now. */
+  /** Returns the jobs of workloads for the current device and its free memory. */
   #scheduled(loads: readonly Workload[], knobs: Knobs = {}): Job[] {
     const { bytes, name } = this.#session.runner.room;
     const vectors = loads.map((load) => ({ load, offset: 0, indices: null }));

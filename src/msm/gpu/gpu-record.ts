@@ -12,7 +12,7 @@ export const gpuRecord = (
   { plan, entries, combineMs, isVerified }: GpuFacts,
   { dispatches, submits, timeline }: Report,
   { clock }: CallContext,
-  told: Pick<RunRecord, 'retried' | 'fallback'> & { readonly adapter: AdapterDescription },
+  facts: Pick<RunRecord, 'retried' | 'fallback'> & { readonly adapter: AdapterDescription },
 ): RunRecord => ({
   on: 'gpu',
   gpuShare: 1,
@@ -28,7 +28,7 @@ export const gpuRecord = (
   dispatches,
   submits,
   ...clock.read(),
-  ...told,
+  ...facts,
   verified: isVerified,
   phases: timeline && phasesOf(timeline, combineMs),
   timeline,

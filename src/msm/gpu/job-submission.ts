@@ -1,4 +1,4 @@
-/** The submission of a job: its uploads, its commands, and what comes back. */
+/** The submission of a job: its uploads and commands, and the audit of its result. */
 
 import type { AffinePoint, Coordinate } from '../../api/values.js';
 import { GpuFault } from '../../errors.js';
@@ -17,9 +17,9 @@ import type { MsmSetup } from './setup.js';
 export interface JobOutcome {
   /** The sums of the chunks, batch by batch. */
   readonly sums: readonly (readonly AffinePoint<Coordinate>[])[];
-  /** Non-zero digits that the walk took in. */
+  /** Number of nonzero digits that the walk read. */
   readonly entries: number;
-  /** Milliseconds of combining windows on the CPU. */
+  /** Time of combining windows on the CPU, in ms. */
   readonly combineMs: number;
 }
 
@@ -30,7 +30,7 @@ export type FindBuffer = (resident: SurveyedScalars) => GPUBuffer | null;
  * Records a job.
  *
  * @param bases the resident buffer
- * @param onExpected is given the digests that decompose is to find, while the GPU computes
+ * @param onExpected receives the expected digests of decompose while the GPU computes
  */
 export const jobSubmission = (
   { curve, kernels }: MsmSetup,
@@ -57,7 +57,7 @@ export const jobSubmission = (
 });
 
 /**
- * Audits what a job brought back, and combines its windows.
+ * Audits the accounts and sums of a job, and combines its windows.
  *
  * @throws GpuFault where the GPU computed wrongly
  */
@@ -106,7 +106,7 @@ const uploadsOf = (
       to: { buffer: 'scalars', offset: at.scalars + i * n * scalarBytes },
       data: scalars.subarray(first * scalarBytes, end * scalarBytes),
       from: () => {
-        // picked scalars are not in a row there
+        // picked scalars are not consecutive in the resident buffer
         if (loaded === null || indices !== null) return null;
         const buffer = findBuffer(surveyed);
         return buffer && { buffer, offset: loaded.start + first * scalarBytes };
@@ -114,7 +114,7 @@ const uploadsOf = (
     });
     let start = { first_base: offset + first - bases.first, first_pick: IN_A_ROW };
     if (indices !== null) {
-      // counted from the first base of the binding, which no chunk's first base precedes
+      // indices relative to the first base of the binding; every base of a chunk follows it
       const picks = indices.subarray(first, end).map((index) => offset + index - bases.first);
       uploads.push({ to: { buffer: 'picks', offset: at.picks + 4 * i * n }, data: picks });
       start = { first_base: 0, first_pick: i * n };

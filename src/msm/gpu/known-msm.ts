@@ -9,16 +9,16 @@ import { knownAnswer } from '../verify/known-answer.js';
 import type { MsmInput, MsmResult } from './msm-operation.js';
 import type { MsmSetup } from './setup.js';
 
-/** Tables that a test of tables makes. */
+/** Number of tables in a test of tables. */
 const TABLES = 3;
 
-/** Returns the test of a setup; with `hasTables` it makes tables of the bases as well. */
+/** Returns the self-test of a setup. @param hasTables true to test tables of bases as well */
 export const knownMsm = (
   { curve, tuning }: MsmSetup,
   hasTables: boolean,
   loader: BasesLoader,
 ): KnownAnswer<MsmInput, MsmResult> => {
-  // knobs that no pipeline depends on
+  // no pipeline depends on the knobs that are left out here
   const { windowBits: _windowBits, cpuBelow: _cpuBelow, ...knobs } = tuning;
   const { name, p, a, b, field, coordinates: f, pointBytes, scalarBytes } = curve;
   const constants = [p, ...f.coefficients(a), ...f.coefficients(b)].join();
@@ -44,6 +44,6 @@ export const knownMsm = (
     check: ({ sums }) =>
       areSame(curve, sums[0] as AffinePoint<Coordinate>, knownAnswer(curve).sum)
         ? null
-        : 'the sum of known points came out as another',
+        : 'the sum of the known points is wrong',
   };
 };

@@ -1,4 +1,4 @@
-/** Loading bases as an operation of a session: upload, import, checks, tables. */
+/** Loads bases, as an operation of a session: upload, import, checks, tables. */
 import { formatOf, type PointFormat } from '../../curves/misread.js';
 import type { PointSource } from '../../curves/point-source.js';
 import { GpuFault } from '../../errors.js';
@@ -14,7 +14,7 @@ import { additionsPerSubmitOf } from '../plan/device-defaults.js';
 import type { TableShape } from '../plan/workload.js';
 import { DIGEST_THREADS, DigestConfig, digestOfItems } from '../stages/digest.js';
 import { IMPORT_THREADS, NONE_REJECTED, packImportConfig, rejectedIn } from '../stages/import.js';
-import { isInGroup, membership, type Passage, preparation } from './passages.js';
+import { isInGroup, membership, type PointProgram, preparation } from './point-programs.js';
 import { ADDITIONS, limitsOf, type MsmSetup, rateOf } from './setup.js';
 import { tableCommands } from './table-commands.js';
 
@@ -27,7 +27,7 @@ export interface LoadInput {
   readonly checkSubgroup: boolean;
 }
 
-/** Bases on the device, or points that the CPU checked instead. */
+/** Result of a load: bases on the device, or points that the CPU checked instead. */
 export interface LoadResult {
   readonly onDevice: BasesOnDevice | null;
   readonly checked: PointSource | null;
@@ -35,34 +35,38 @@ export interface LoadResult {
 
 type Bound = Slice & { readonly offset: number; readonly size: number };
 
-/** Points [first, first + count) of all. */
+/** The points [first, first + count) of a load. */
 interface PointRange {
   readonly first: number;
   readonly count: number;
 }
 
-/** The load of one range. */
+/** A step that loads one range. */
 interface LoadStep extends Step, PointRange {
   readonly source: PointSource;
   readonly commands: readonly Command[];
-  readonly passages: readonly Passage[];
-  /** Scratch of points whose tables are made beside them. */
+  readonly programs: readonly PointProgram[];
+  /** Scratch for points whose tables are written to the resident buffer. */
   readonly scratch: Readonly<Record<string, number>>;
-  /** Slice that the points are uploaded to, and slice of the resident buffer that they end in. */
+  /** Slice that the points are uploaded to. */
   readonly to: Bound;
+  /** Slice of the resident buffer that they end in. */
   readonly target: Bound;
   readonly additions: number;
   /** Digest of the points as they were sent, computed while the GPU has them. */
   sent: number;
 }
 
-/** Points whose tables are made at a time, at most: enough for every device, and little scratch. */
+/** Most points in a step that makes tables: enough work for every device, and little scratch. */
 const TABLE_SLICE = 2 ** 16;
 
-/** Doublings of a point that one dispatch does at least: it ends with an inversion, of some four doublings' time. */
+/**
+ * Least doublings of a point in one dispatch. A dispatch ends with an inversion, which takes as
+ * long as about four doublings.
+ */
 const LEAST_DOUBLINGS = 16;
 
-/** Accounts of an import: rejected points, and digests of the points as they arrived and as they stay. */
+/** Accounts of an import: rejected points, then digests of the points as uploaded and as kept. */
 const REJECTS = 0;
 const OUTSIDE = 2;
 const ARRIVED = 3;
@@ -75,7 +79,7 @@ const rangesOf = (length: number, size: number): PointRange[] =>
     count: Math.min(size, length - i * size),
   }));
 
-/** Returns how many points a range has at most. */
+/** Returns the most points of a range. */
 const rangeSize = (device: DeviceView<MsmSetup>, tables: TableShape): number => {
   const { curve, tuning } = device.setup;
   const { pointBytes } = curve;
@@ -133,11 +137,11 @@ const stepOf = (
     ...(hasTables ? tableCommands(device, tables, count, to, target) : []),
     digestCommand(setup, target, RESIDENT),
   ];
-  const passages = [before, after].filter((each) => each !== null);
+  const programs = [before, after].filter((each) => each !== null);
   const doublings = hasTables ? (tables.count - 1) * tables.bits : 0;
-  const steps = passages.reduce((sum, { additions }) => sum + additions, 0);
+  const steps = programs.reduce((sum, { additions }) => sum + additions, 0);
   return {
-    ...{ first, count, commands, passages, to, target },
+    ...{ first, count, commands, programs, to, target },
     source: { ...source, bytes: points },
     scratch: hasTables ? { points: points.length } : {},
     submits: 1 + commands.filter(({ kind }) => kind === 'submit').length,
@@ -146,10 +150,14 @@ const stepOf = (
   };
 };
 
-/** The format that points are expected in. */
+/** The format that the import expects. */
 const EXPECTED_FORMAT: PointFormat = 'little-endian bytes';
 
-/** Refuses what the import refused, if the CPU refuses it as well. */
+/**
+ * Throws the error of the first point that the import rejected, if the CPU rejects it as well.
+ *
+ * @throws GpuFault where the CPU accepts the point
+ */
 const assertImported = (
   { curve }: MsmSetup,
   { source, first, count }: LoadStep,
@@ -164,14 +172,14 @@ const assertImported = (
   const isOutside = isInRange && rejected === outside && !isInGroup(curve, refused);
   if (format === EXPECTED_FORMAT && isOutside) throw refusal(curve, rejected, 'outside the group', null);
   if (format === EXPECTED_FORMAT) {
-    throw new GpuFault('import', `points[${rejected}] was refused, and nothing is wrong with it`);
+    throw new GpuFault('import', `points[${rejected}] was rejected, but the CPU finds it valid`);
   }
   throw refusal(curve, rejected, notCanonical < offCurve ? 'a coordinate' : 'off the curve', format);
 };
 
 /**
- * Brings points to a device, where they are converted to Montgomery form and checked, and makes their tables.
- * Rejects with `bad-argument`, `not-on-curve` or `not-in-subgroup`, naming the first point that is wrong.
+ * Uploads points to a device, converts them to Montgomery form, checks them and makes their tables.
+ * Rejects with `bad-argument`, `not-on-curve` or `not-in-subgroup`, naming the first wrong point.
  */
 export const loadOperation: Operation<LoadInput, LoadResult, MsmSetup, LoadStep, RangeDigest> = {
   name: 'load',
@@ -188,9 +196,9 @@ export const loadOperation: Operation<LoadInput, LoadResult, MsmSetup, LoadStep,
   record(_, step, { setup }, __, output): Submission {
     const { bytes } = step.source;
     return {
-      scratch: Object.assign({}, step.scratch, ...step.passages.map(({ scratch }) => scratch)),
+      scratch: Object.assign({}, step.scratch, ...step.programs.map(({ scratch }) => scratch)),
       external: { bases: output as GPUBuffer },
-      uploads: [{ to: step.to, data: bytes }, ...step.passages.flatMap(({ uploads }) => uploads)],
+      uploads: [{ to: step.to, data: bytes }, ...step.programs.flatMap(({ uploads }) => uploads)],
       commands: step.commands,
       accounts: ACCOUNTS_BYTES,
       meanwhile: async () => {
@@ -202,7 +210,7 @@ export const loadOperation: Operation<LoadInput, LoadResult, MsmSetup, LoadStep,
   cost: (_, { additions }, device) => additions / rateOf(device),
   read(_, step, { accounts }: SubmissionResult, { setup }): RangeDigest {
     if (sumOfLanes(accounts, ARRIVED) !== step.sent) {
-      throw new GpuFault('import', 'the points that arrived are not those that were sent');
+      throw new GpuFault('import', 'other points arrived than those that were sent');
     }
     assertImported(setup, step, [
       rejectedIn(accounts[REJECTS] as number),

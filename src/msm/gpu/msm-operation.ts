@@ -29,7 +29,7 @@ export interface MsmInput {
   readonly vectors: readonly ScalarVector[];
   /** Probability that the result is verified. */
   readonly verify: number;
-  /** Stores of scalars that are to be on the device. */
+  /** Stores of scalars that the call uses from the device. */
   readonly placed: readonly ScalarStore[];
   /** Knobs instead of the setup's; null: the setup's. */
   readonly knobs: Knobs | null;
@@ -37,18 +37,18 @@ export interface MsmInput {
   readonly request: MsmRequest | null;
 }
 
-/** A job of the result, or of a vector that checks it. */
+/** A job of the result, or of a check vector. */
 export interface MsmStep extends Step {
   readonly job: Job;
   readonly vectors: readonly SurveyedScalars[];
-  /** 0: the result; i: vector i − 1 of `check`. */
+  /** 0: the job is of the result; i > 0: it is of vector i − 1 of `check`. */
   readonly of: number;
   readonly check: Check | null;
   /** Digests of the scalars, computed while the GPU has the job. */
   expected: ExpectedDigests;
 }
 
-/** Sums of a multiplication: of the GPU with facts for its record, or of the CPU with the record. */
+/** Sums of a multiplication, with facts from the GPU or with the record of the CPU. */
 export interface MsmResult {
   readonly sums: readonly AffinePoint<Coordinate>[];
   readonly gpu: GpuFacts | null;
@@ -63,7 +63,7 @@ export interface GpuFacts {
   readonly isVerified: boolean;
 }
 
-/** Looks at scalars, to plan by them. */
+/** Counts the nonzero scalars and digits that plans depend on. */
 export type Survey = (bases: LoadedBases, vectors: readonly ScalarVector[]) => SurveyedScalars[];
 
 /** Computes a request without the GPU. */
@@ -74,7 +74,7 @@ type Done = { readonly step: MsmStep; readonly part: JobOutcome };
 /** Returns the plan of the first job. */
 export const planOf = (jobs: readonly Job[]): Plan => ((jobs[0] as Job).batches[0] as Batch).plan;
 
-/** Adds up what was cut into chunks: one sum for each of `count` vectors. */
+/** Adds up the sums of the chunks of each vector. @param count number of vectors */
 const sumsOf = (curve: CurveContext, count: number, done: readonly Done[]): AffinePoint<Coordinate>[] => {
   const totals = Array.from({ length: count }, () => infinityOf(curve));
   for (const { step, part } of done) {
@@ -113,7 +113,7 @@ export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, Ms
     return [bases, ...placed];
   }
 
-  /** Plans the jobs of the result, and drawn at random those that check it. */
+  /** Plans the jobs of the result and, with probability `verify`, the jobs that check it. */
   async plan(
     { bases, vectors, verify, knobs }: MsmInput,
     device: DeviceView<MsmSetup>,
@@ -136,7 +136,7 @@ export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, Ms
           of,
           check,
           isCheck: of > 0,
-          // scratch of other windows serves a check badly, and would be held beside its own
+          // a check has other windows, so it could not use the scratch of the result
           startsAfresh: of === 1 && i === 0,
           expected: [],
         }),
@@ -190,13 +190,13 @@ export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, Ms
     return { sums, gpu: { plan, ...facts, isVerified: check !== null }, cpu: null };
   }
 
-  /** Learns additions a millisecond, from the walk's time or from all that contains it. */
+  /** Learns the additions a millisecond from the time of the walk, or of all phases without it. */
   learn({ gpu }: MsmResult, { timeline, hostTimes }: Report, before: number | null): number | null {
     if (gpu === null) return before;
     const { entries, combineMs } = gpu;
     const phases = timeline && phasesOf(timeline, combineMs);
     const walkMs = phases?.find(({ name }) => name === 'walk')?.ms;
-    // a time of 0 is none that was measured
+    // a clock of low resolution can show 0, which is no measurement
     return learnedRate(before, entries, walkMs || hostTimes.submitToResultMs);
   }
 

@@ -1,3 +1,4 @@
+/** Records the commands of a job: the stages of each batch in order. */
 import { type Command, RESULT, type Slice } from '../../shaders/commands.js';
 import { groupsFor } from '../../shaders/limits.js';
 import { type Accounts, accountsOf, type GroupAccounts } from '../plan/accounts.js';
@@ -11,14 +12,14 @@ import { REDUCE_THREADS, ReduceConfig } from '../stages/reduce.js';
 import { SortConfig } from '../stages/sort.js';
 import { WalkConfig } from '../stages/walk.js';
 
-/** A slice of scratch; the type checker knows the names. */
+/** Returns a slice of a scratch buffer. */
 const scratch = (buffer: ScratchName, offset?: number, size?: number): Slice => ({
   buffer,
   ...(offset === undefined ? {} : { offset }),
   ...(size === undefined ? {} : { size }),
 });
 
-/** Windows [first, first + count). */
+/** A group of windows, [first, first + count), that is sorted and walked at once. */
 interface WindowGroup {
   readonly accounts: GroupAccounts;
   readonly first: number;
@@ -32,49 +33,50 @@ const windowGroups = ({ windows, windowsPerGroup }: Plan, { groups }: Accounts):
   });
 
 /**
- * The commands of a job. Its input is in `scalars` and `vectors`, its results are among what it gives back, accounts and then `bitSums`, each part's in its own stretch.
+ * Records a job. It reads `scalars`, `picks` and `vectors`, and returns accounts and `bitSums`.
+ * Each batch has its own slice of each.
  *
- * @param bases the slice of them that a part binds
+ * @param bases returns the slice of the bases that a batch binds
  */
-export const recordJob = (kernels: Kernels, { batches }: Job, bases: (part: Batch) => Slice): Command[] =>
-  batches.flatMap((part, i) => {
-    const commands = recordPart(kernels, part, bases(part));
+export const recordJob = (kernels: Kernels, { batches }: Job, bases: (batch: Batch) => Slice): Command[] =>
+  batches.flatMap((batch, i) => {
+    const commands = recordBatch(kernels, batch, bases(batch));
     return [
-      ...(part.ownSubmit && i > 0 ? [{ kind: 'submit' } as const] : []),
-      ...(part.plan.instrument?.instrument(kernels.curve, part, commands) ?? commands),
+      ...(batch.ownSubmit && i > 0 ? [{ kind: 'submit' } as const] : []),
+      ...(batch.plan.instrument?.instrument(kernels.curve, batch, commands) ?? commands),
     ];
   });
 
-const recordPart = (kernels: Kernels, part: Batch, bases: Slice): Command[] => {
-  const { plan } = part;
-  const accounts = accountsOf(plan, part.at.accounts);
+const recordBatch = (kernels: Kernels, batch: Batch, bases: Slice): Command[] => {
+  const { plan } = batch;
+  const accounts = accountsOf(plan, batch.at.accounts);
   return [
-    // infinity for buckets that nothing falls into; all others have exactly one writer
+    // zeros are infinity, for empty buckets; every other bucket has exactly one writer
     { kind: 'clear', slice: scratch('buckets', 0, plan.scratch.buckets) },
     ...windowGroups(plan, accounts).flatMap((group): Command[] => [
       ...(group.first === 0 ? [] : [{ kind: 'submit' } as const]),
-      ...recordDecompose(kernels, part, group),
-      ...recordSort(kernels, part, group),
-      ...recordPartition(kernels, part, group),
-      ...recordWalk(kernels, part, group, accounts, bases),
+      ...recordDecompose(kernels, batch, group),
+      ...recordSort(kernels, batch, group),
+      ...recordBatchition(kernels, batch, group),
+      ...recordWalk(kernels, batch, group, accounts, bases),
     ]),
     ...(plan.reduceOwnSubmit ? [{ kind: 'submit' } as const] : []),
-    ...recordReduce(kernels, part, accounts),
+    ...recordReduce(kernels, batch, accounts),
   ];
 };
 
-/** A part's stretch of a buffer that all parts share. */
+/** Returns a batch's slice of a buffer that all batches share. */
 const ownSlice = ({ plan, at }: Batch, buffer: Exclude<OwnName, 'accounts'>): Slice => ({
   buffer: buffer === 'bitSums' ? RESULT : buffer,
   offset: at[buffer],
   size: plan.scratch[buffer],
 });
 
-/** Entries of one window. */
+/** Returns the number of entries of a window row. */
 const rowLengthOf = ({ plan, n }: Batch): number => n * plan.blocks;
 
-const recordDecompose = (kernels: Kernels, part: Batch, group: WindowGroup): Command[] => {
-  const { plan, n } = part;
+const recordDecompose = (kernels: Kernels, batch: Batch, group: WindowGroup): Command[] => {
+  const { plan, n } = batch;
   const vectors =
     Math.ceil((group.first + group.count) / plan.vectorWindows) - Math.floor(group.first / plan.vectorWindows);
   return [
@@ -95,9 +97,9 @@ const recordDecompose = (kernels: Kernels, part: Batch, group: WindowGroup): Com
         entries_account: group.accounts.entries,
       }),
       bindings: {
-        vectors: ownSlice(part, 'vectors'),
-        picks: ownSlice(part, 'picks'),
-        scalars: ownSlice(part, 'scalars'),
+        vectors: ownSlice(batch, 'vectors'),
+        picks: ownSlice(batch, 'picks'),
+        scalars: ownSlice(batch, 'scalars'),
         entries: scratch(sortBuffer(0)),
       },
       groups: groupsFor(n * vectors, DECOMPOSE_THREADS),
@@ -105,15 +107,18 @@ const recordDecompose = (kernels: Kernels, part: Batch, group: WindowGroup): Com
   ];
 };
 
-/** The buffer that a sort pass reads; it writes that of the next. The last pass's target is the sorted stream. */
+/**
+ * Returns the buffer that a sort pass reads. A pass writes the buffer of the next pass; the last
+ * pass writes the sorted stream.
+ */
 const sortBuffer = (pass: number): ScratchName => (pass % 2 === 0 ? 'entriesA' : 'entriesB');
 
-const recordSort = (kernels: Kernels, part: Batch, group: WindowGroup): Command[] => {
-  const { plan } = part;
+const recordSort = (kernels: Kernels, batch: Batch, group: WindowGroup): Command[] => {
+  const { plan } = batch;
   const { count, scan, scatter } = kernels.sort(plan.tuning.sortThreadsPerWorkgroup, plan.tuning.sortEntriesPerThread);
   return plan.sortPasses.flatMap(({ shift, bits }, pass): Command[] => {
     const config = SortConfig.pack({
-      row_length: rowLengthOf(part),
+      row_length: rowLengthOf(batch),
       tiles: plan.tiles,
       first_window: group.first,
       buckets: plan.buckets,
@@ -147,8 +152,8 @@ const recordSort = (kernels: Kernels, part: Batch, group: WindowGroup): Command[
   });
 };
 
-const recordPartition = (kernels: Kernels, part: Batch, group: WindowGroup): Command[] => {
-  const { tuning, levelTasks, reduce } = part.plan;
+const recordBatchition = (kernels: Kernels, batch: Batch, group: WindowGroup): Command[] => {
+  const { tuning, levelTasks, reduce } = batch.plan;
   return [
     {
       kind: 'dispatch',
@@ -156,7 +161,7 @@ const recordPartition = (kernels: Kernels, part: Batch, group: WindowGroup): Com
       kernel: kernels.partition(),
       config: PartitionConfig.pack({
         windows: group.count,
-        row_length: rowLengthOf(part),
+        row_length: rowLengthOf(batch),
         entries_per_task: tuning.walkerEntriesPerTask,
         most_tasks: levelTasks[0] as number,
         levels: levelTasks.length,
@@ -177,7 +182,11 @@ const recordPartition = (kernels: Kernels, part: Batch, group: WindowGroup): Com
 
 const levelDispatch = (level: number): Slice => scratch('levels', level * Level.byteLength + LEVEL_DISPATCH_OFFSET, 12);
 
-/** @param to the buffers that its partial sums go to */
+/**
+ * Records one walk over a stream of entries.
+ *
+ * @param to buffers that receive the carries and their partial sums
+ */
 const recordOneWalk = (
   kernels: Kernels,
   { tuning, instrument }: Plan,
@@ -204,7 +213,10 @@ const recordOneWalk = (
   groups: levelDispatch(config.level),
 });
 
-/** The walk over the sorted stream, and the same walk over its partial sums, level by level: combine. */
+/**
+ * Records the walk over the sorted stream, and combine: the same walk over the carries of the level
+ * before, until one task is left.
+ */
 const recordWalk = (
   kernels: Kernels,
   { plan }: Batch,
@@ -212,7 +224,7 @@ const recordWalk = (
   { finitePoints }: Accounts,
   bases: Slice,
 ): Command[] => {
-  // each bucket is added to one H and to one L
+  // reduce adds each bucket to one sum by its high bits and to one by its low bits
   const accounts = { checksum, finite_points: finitePoints, per_sum: 2, per_point: 0, read_back: 0 };
   return plan.levelTasks.map((_, level) => {
     const to = level % 2 === 0 ? 'A' : 'B';
@@ -226,15 +238,15 @@ const recordWalk = (
   });
 };
 
-/** Modulo 2^32. */
+/** −1 modulo 2^32. */
 const MINUS_ONE = 0xffffffff;
 
 const recordReduce = (
   kernels: Kernels,
-  part: Batch,
+  batch: Batch,
   { reduce: { entries, checksum }, finitePoints, readBack }: Accounts,
 ): Command[] => {
-  const { plan } = part;
+  const { plan } = batch;
   const accounts = { checksum, finite_points: finitePoints, per_sum: 0, per_point: 0, read_back: 0 };
   const { highBits, lowBits, splitEntries, bitsEntries } = plan.reduce;
   const levels = plan.levelTasks.length;
@@ -250,7 +262,7 @@ const recordReduce = (
         bits_entries: bitsEntries,
         entries_account: entries,
       }),
-      // the sort is done with both
+      // the sort needs these buffers no more
       bindings: { split: scratch('entriesA'), bits: scratch('entriesB') },
       groups: groupsFor(Math.max(splitEntries, bitsEntries), REDUCE_THREADS),
     },
@@ -262,7 +274,7 @@ const recordReduce = (
     recordOneWalk(kernels, plan, 'reduce', { level: levels + 1, ...accounts, read_back: readBack }, 'A', {
       stream: scratch('entriesB'),
       points: scratch('splitSums'),
-      sums: ownSlice(part, 'bitSums'),
+      sums: ownSlice(batch, 'bitSums'),
     }),
   ];
 };

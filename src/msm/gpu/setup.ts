@@ -1,10 +1,10 @@
-/** Setup of a device for multi-scalar multiplications: its arithmetic, kernels and knobs. */
+/** Sets up devices for multi-scalar multiplications: arithmetic, kernels and knobs. */
 import type { AdapterDescription } from '../../api/device.js';
 import { type CurveContext, withProduct } from '../../curves/curve.js';
 import { badArgument } from '../../errors.js';
 import type { OpenDevice } from '../../gpu/device.js';
+import type { Configure } from '../../session/current-device.js';
 import type { DeviceView } from '../../session/operation.js';
-import type { Configure } from '../../session/session.js';
 import { type DeviceProfile, fieldProductOf } from '../plan/device-defaults.js';
 import { deviceClassOf, dot4Refusal, productFor } from '../plan/device-profiles.js';
 import { safeRate } from '../plan/pace.js';
@@ -18,11 +18,11 @@ export interface MsmSetup {
   readonly curve: CurveContext;
   readonly kernels: Kernels;
   readonly tuning: Knobs;
-  /** The product that suits the chip where no knob says another. */
+  /** The field product for the chip, unless a knob names another. */
   readonly chipProduct: DeviceProfile['product'];
 }
 
-/** The unit of cost of multiplications and loads: additions of the walk. */
+/** Unit of cost of multiplications and loads: point additions of the walk. */
 export const ADDITIONS = 'additions';
 
 /** Returns the limits that plans depend on. */
@@ -46,11 +46,11 @@ export const planLimits = (
 export const limitsOf = (device: DeviceView<MsmSetup>): PlanLimits =>
   planLimits(device.adapter, device.limits, device.setup.chipProduct, device.rateOf(ADDITIONS));
 
-/** Returns the additions a millisecond that may be counted on. */
+/** Returns the additions a millisecond that plans may rely on. */
 export const rateOf = (device: DeviceView<MsmSetup>): number =>
   safeRate(device.setup.curve, device.adapter, device.rateOf(ADDITIONS));
 
-/** Returns knobs for a device that failed its self-test: integer products, which every GPU has. */
+/** Returns knobs for a device that failed its self-test: integer products and private memory. */
 const simplerThan = (product: DeviceProfile['product']): Pick<Knobs, 'fieldProduct' | 'walkerPrefixMemory'> => ({
   fieldProduct: product === 'unsigned' ? 'signed' : 'unsigned',
   walkerPrefixMemory: 'private',
@@ -59,7 +59,7 @@ const simplerThan = (product: DeviceProfile['product']): Pick<Knobs, 'fieldProdu
 /**
  * Returns how a session sets up devices for a curve.
  *
- * @throws MsmError `bad-argument` (when it sets one up) where the product of a knob is not for the adapter
+ * @throws MsmError `bad-argument`, from `make`, where the adapter lacks the product of a knob
  */
 export const msmConfigure = (curve: CurveContext, wanted: Knobs): Configure<MsmSetup> => {
   const make = (open: OpenDevice, tuning: Knobs): MsmSetup => {

@@ -1,4 +1,4 @@
-/** How tables of bases are made: for those who load with `precompute`. */
+/** Commands that make tables of bases, for loads with `precompute`. */
 import type { CurveContext } from '../../curves/curve.js';
 import type { DeviceView } from '../../session/operation.js';
 import type { Command, Slice } from '../../shaders/commands.js';
@@ -10,14 +10,17 @@ import { limitsOf, type MsmSetup } from './setup.js';
 
 const made = new WeakMap<CurveContext, TablesKernels>();
 
-/** Rendered once for an engine. */
+/** Returns the kernels of a curve, rendered once. */
 const kernelsOf = (curve: CurveContext): TablesKernels => {
   const kernels = made.get(curve) ?? tablesKernels(curve);
   made.set(curve, kernels);
   return kernels;
 };
 
-/** `count` points become table 0 of `target`, and each table the next: in dispatches that are no longer than those of an MSM. */
+/**
+ * Returns the commands that copy `count` points to table 0 of `target` and double each table to the
+ * next. No dispatch takes longer than those of an MSM.
+ */
 export const tableCommands = (
   device: DeviceView<MsmSetup>,
   tables: TableShape,

@@ -36,7 +36,7 @@ export interface BasesParts {
   readonly tables: TableShape;
   /** The points in main memory; null where they are on the device alone. */
   readonly source: PointSource | null;
-  /** Brings them to a device; null where the CPU alone computes. */
+  /** Loads them to a device; null where the CPU alone computes. */
   readonly loader: BasesLoader | null;
 }
 
@@ -60,7 +60,7 @@ export class LoadedBases implements Bases, Resident {
     this.#loader = loader;
   }
 
-  /** Points in main memory; null where there is no copy, or they were destroyed. */
+  /** Points in main memory; null where there is no copy, or the bases were destroyed. */
   get source(): PointSource | null {
     return this.#source;
   }
@@ -96,7 +96,7 @@ export class LoadedBases implements Bases, Resident {
   }
 
   async bring(runner: Runner, call: CallContext): Promise<void> {
-    // another call may have gone on to another device
+    // another call may have replaced the device meanwhile
     if (runner.isOver) call.ticket?.onRefused?.();
     runner.assertAlive();
     if (this.#source === null || this.#loader === null) throw this.#lostError(runner);
@@ -110,7 +110,7 @@ export class LoadedBases implements Bases, Resident {
     this.moveTo(runner, loaded);
   }
 
-  /** Has the bases on a device from now on. */
+  /** Registers where the bases are on a device, and frees their earlier buffer. */
   moveTo(runner: Runner, loaded: BasesOnDevice): void {
     this.#leave();
     this.#home = { runner, loaded };

@@ -4,16 +4,16 @@ import type { Surveyed } from '../plan/survey.js';
 import { dispose, notTheHandle } from './handle.js';
 import type { ScalarStore } from './scalar-store.js';
 
-/** A handle of scalars, or of some in a row. */
+/** A handle of loaded scalars, or of a consecutive part of them. */
 export class LoadedScalars implements Scalars {
   readonly length: number;
   readonly store: ScalarStore;
-  /** Of the store, in bytes. */
+  /** Offset of the first scalar in the store, in bytes. */
   readonly start: number;
   readonly #scalarBytes: number;
   readonly #isPart: boolean;
   #isOver = false;
-  /** What was found out about them, for those who compute differently. */
+  /** Surveys of the scalars by key: engines that plan differently have different keys. */
   readonly #surveys = new Map<string, Surveyed>();
 
   constructor(store: ScalarStore, scalarBytes: number, start: number, length: number, isPart: boolean) {
@@ -24,7 +24,7 @@ export class LoadedScalars implements Scalars {
     this.#isPart = isPart;
   }
 
-  /** Whether it is a handle: its proxies and heirs are none, though they are instances of the class. */
+  /** Returns whether `given` is a handle. A proxy or an heir of a handle is none. */
   static is(given: unknown): given is LoadedScalars {
     return typeof given === 'object' && given !== null && #isOver in given;
   }
@@ -58,12 +58,12 @@ export class LoadedScalars implements Scalars {
     return this.part(from, to);
   }
 
-  /** `subarray`, for calls that go on where the handle was destroyed meanwhile. */
+  /** Does the work of `subarray` for a running call, even if the handle was destroyed meanwhile. */
   part(from: number, to: number): LoadedScalars {
     return new LoadedScalars(this.store, this.#scalarBytes, this.start + from * this.#scalarBytes, to - from, true);
   }
 
-  /** What was found by looking at them; looks only once for each key. */
+  /** Returns the survey with this key; calls `look` only the first time. */
   remembered(key: string, look: () => Surveyed): Surveyed {
     const known = this.#surveys.get(key) ?? look();
     this.#surveys.set(key, known);

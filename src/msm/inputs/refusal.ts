@@ -2,14 +2,14 @@ import type { CurveContext } from '../../curves/curve.js';
 import type { PointFormat } from '../../curves/misread.js';
 import { badArgument, MsmError } from '../../errors.js';
 
-/** What may be wrong with a point. */
+/** Reason to reject a point. */
 export type Wrong = 'a coordinate' | 'off the curve' | 'outside the group';
 
 /**
- * What a load rejects with.
+ * Returns the error of a load.
  *
- * @param index of the first point that is wrong
- * @param meant the format in which its bytes are a point, if there is one
+ * @param index index of the first wrong point
+ * @param meant format in which its bytes are a point of the curve; null: none
  */
 export const refusal = ({ name }: CurveContext, index: number, wrong: Wrong, meant: PointFormat | null): MsmError => {
   const point = `points[${index}]`;

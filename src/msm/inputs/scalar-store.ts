@@ -3,11 +3,11 @@ import type { Runner } from '../../gpu/runner.js';
 import type { CallContext } from '../../session/call-context.js';
 import type { Resident } from '../../session/resident.js';
 
-/** Scalars that several MSMs share: in main memory, and in a buffer on one device. */
+/** Scalars that several MSMs use: in main memory, and in a buffer on one device. */
 export class ScalarStore implements Resident {
   readonly label: string;
   readonly order: bigint;
-  /** False: the audit of decompose compares the scalars of every run with what was sent. */
+  /** Always false: the audit of decompose compares the scalars with those sent in every run. */
   readonly isSuspect = false;
   readonly canConfirm = false;
   #bytes: Uint8Array<ArrayBuffer>;
@@ -30,12 +30,15 @@ export class ScalarStore implements Resident {
     return this.#isDestroyed;
   }
 
-  /** True while they are on a device. */
+  /** True while the scalars are on a device. */
   get isPlaced(): boolean {
     return this.#home !== null && this.bufferOn(this.#home.runner) !== null;
   }
 
-  /** Returns their buffer on the runner's device, whichever engine uploaded it; null if there is none. */
+  /**
+   * Returns the buffer of the scalars on the runner's device, whichever engine uploaded it; null if
+   * there is none.
+   */
   bufferOn({ device }: Runner): GPUBuffer | null {
     if (this.#home === null) return null;
     const { runner, buffer } = this.#home;
@@ -46,7 +49,7 @@ export class ScalarStore implements Resident {
     return true;
   }
 
-  /** Uploads them, if they are not on the device. Scalars that are destroyed meanwhile leave nothing there. */
+  /** Uploads the scalars unless they are on the device. Frees the buffer if they were destroyed. */
   async bring(runner: Runner, call: CallContext): Promise<void> {
     if (this.bufferOn(runner) !== null || this.bytes.length === 0) return;
     this.#leave();
@@ -57,12 +60,14 @@ export class ScalarStore implements Resident {
     else this.#home = { runner, buffer };
   }
 
-  /** Gives up the copy on the device, which may be wrong. The one in main memory is right. */
+  /** Frees the copy on the device, which may be wrong. The copy in main memory is right. */
   suspect(): void {
     this.#leave();
   }
 
-  /** Does nothing: a call under way has the scalars in main memory, whatever becomes of the handle. */
+  /**
+   * Does nothing: a running call keeps the scalars in main memory after the handle is destroyed.
+   */
   assertAlive(): void {}
 
   destroy(): void {

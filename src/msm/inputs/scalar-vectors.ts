@@ -1,22 +1,22 @@
-/** Scalars of a call, and which bases they multiply. */
+/** Scalar vectors of a call, and the bases that they multiply. */
 import type { CurveContext } from '../../curves/curve.js';
 import { type SurveyedVector, survey } from '../plan/survey.js';
 import type { TableShape } from '../plan/workload.js';
 import type { LoadedScalars } from './loaded-scalars.js';
 
-/** What is multiplied: scalar i of a vector with base `offset + i`. */
+/** A scalar vector. Its scalar i multiplies the base `offset + i`. */
 export interface ScalarVector {
   readonly scalars: Uint8Array<ArrayBuffer>;
   readonly n: number;
   readonly offset: number;
-  /** Where they are from, if they were loaded before. */
+  /** Handle of the scalars; null if they were not loaded before. */
   readonly loaded: LoadedScalars | null;
 }
 
-/** Factors that were looked at. */
+/** A scalar vector and its survey. */
 export type SurveyedScalars = SurveyedVector & Pick<ScalarVector, 'loaded'>;
 
-/** Looks at scalars to plan by them; at loaded ones, once. */
+/** Surveys scalars, to plan by the result. Loaded scalars are surveyed once. */
 export const surveyScalars = (
   curve: CurveContext,
   { scalars, offset, loaded }: ScalarVector,
@@ -24,7 +24,7 @@ export const surveyScalars = (
   picks: boolean,
 ): SurveyedScalars => {
   const look = () => survey(curve, scalars, tables, picks);
-  // all else that a survey goes by is the order's
+  // a survey depends on nothing else but the order, and one handle has one order
   const key = [curve.negatesScalars, picks, tables.count, tables.bits].join(' ');
   return { ...(loaded?.remembered(key, look) ?? look()), offset, loaded };
 };

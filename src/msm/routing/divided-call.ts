@@ -1,4 +1,6 @@
-/** A call that both backends compute at the same time: the GPU draws from the front, the CPU from the back. */
+/**
+ * Computes a call on both backends at once: the GPU draws from the front, the CPU from the back.
+ */
 import type { RunRecord } from '../../api/run-record.js';
 import type { CurveContext } from '../../curves/curve.js';
 import type { CallContext } from '../../session/call-context.js';
@@ -10,13 +12,13 @@ import { joinedRecord } from './joined-record.js';
 import { cutsOf, PartialSums, partsOf } from './ranges.js';
 import { type BackendName, pacesOf, type Stretch } from './routing.js';
 
-/** Both backends; the GPU has the front half. */
+/** The two backends. The GPU has the front half. */
 export interface Halves {
   readonly gpu: Backend;
   readonly cpu: Backend;
 }
 
-/** The outcome of a divided call, and what its halves computed at a stretch. */
+/** The outcome of a divided call, with its measured draws. */
 export interface Divided extends Omit<MsmDone, 'ms'> {
   readonly stretches: readonly Stretch[];
 }
@@ -93,13 +95,13 @@ export class DividedCall {
     const own = parts.map(({ scalars }) => scalars);
     const surveyed = gpu.survey(bases, own);
     const loads = surveyed.map(({ load }) => load).filter((load) => load.n > 0);
-    // the CPU knows the sum of nothing but zeros
+    // sums of zeros alone are computed on the CPU
     const backend = half === 'back' || loads.length === 0 ? cpu : gpu;
     const context = backend === gpu ? this.#call.half() : this.#half.half();
     const before = gpu.pipelines.length;
     const done = await backend.multiply({ ...this.#request, vectors: own, surveyed }, context);
     this.#division.done(half, performance.now());
-    // a stretch in which something was compiled says nothing about the next
+    // a draw that waited for a compilation predicts nothing
     const isTelling = loads.length > 0 && gpu.pipelines.length === before;
     if (isTelling && done.record.on === BACKEND_OF[half]) {
       const name = BACKEND_OF[half];

@@ -1,39 +1,42 @@
-/** How one MSM, or a batch, is divided between two that compute at the same time: one draws from the front, the other from the back, until nothing is left. */
+/**
+ * Divides the scalars of a call between two sides that compute at the same time. One side draws
+ * from the front, the other from the back, until nothing is left.
+ */
 
 export type Half = 'front' | 'back';
 
-/** What is expected of one side. */
+/** Expected speed of one side. */
 export interface Pace {
-  /** Milliseconds of a draw, however small. */
+  /** Time of a draw, however small, in ms. */
   readonly fixedMs: number;
   /** Scalars a millisecond. */
   readonly rate: number;
 }
 
-/** From one scalar up to another. */
+/** The scalars [from, to). */
 export interface Drawn {
   readonly from: number;
   readonly to: number;
 }
 
-/** Of what a side is thought to get in all, it draws so much at first: the rest is for whoever turns out to be faster. */
+/** Fraction of its expected share that a side takes first. The faster side takes the rest. */
 const FIRST = 0.5;
 
-/** A draw is not divided further where the rest would take less than so many times what is fixed. */
+/** A draw takes all of an expected share whose rest is below this many times the fixed time. */
 const LEAST_REST = 4;
 
-/** What a side is doing. */
+/** State of one side. */
 interface SideState {
   pace: Pace;
   busy: { readonly amount: number; readonly since: number } | null;
-  /** It has drawn its last. */
+  /** True after its last draw. */
   isThrough: boolean;
 }
 
-/** One that should be done by now is slower than was thought: it is taken to need a quarter more than it has had. */
+/** A side that is overdue is expected to need this fraction of its time so far in addition. */
 const OVERDUE = 0.25;
 
-/** For how long a side is busy yet, and the pace to be expected of it after that. */
+/** Returns how long a side will be busy, in ms, and its expected pace after that. */
 const expected = ({ busy, pace }: SideState, now: number): { readonly busyMs: number; readonly pace: Pace } => {
   if (busy === null) return { busyMs: 0, pace };
   const elapsed = now - busy.since;
@@ -54,10 +57,10 @@ export class Division {
   #to: number;
 
   /**
-   * @param total scalars
-   * @param paces what is expected of either side; what they take corrects it
-   * @param cut the place nearest to one where it may be cut
-   * @param first of all scalars, what the front draws first, at most
+   * @param total number of scalars
+   * @param paces expected speed of each side; measured draws correct it
+   * @param cut returns the permitted cut nearest to a scalar
+   * @param first largest fraction of all scalars that the front draws first
    */
   constructor(total: number, paces: Readonly<Record<Half, Pace>>, cut: (at: number) => number = (at) => at, first = 1) {
     this.#to = total;
@@ -68,37 +71,38 @@ export class Division {
   }
 
   /**
-   * What a side is to compute next, so that both are expected to end together; null if the other one is better left to do the rest.
+   * Returns the scalars that a side computes next, so that both sides are expected to end together.
+   * Returns null if the other side had better compute the rest.
    *
-   * @param now in milliseconds
+   * @param now time in ms
    */
-  draw(who: Half, now: number): Drawn | null {
+  draw(half: Half, now: number): Drawn | null {
     const left = this.#to - this.#from;
-    const own = this.#sides[who];
-    const other = this.#sides[who === 'front' ? 'back' : 'front'];
-    const most = who === 'front' && this.#from === 0 ? this.#first : left;
+    const own = this.#sides[half];
+    const other = this.#sides[half === 'front' ? 'back' : 'front'];
+    const most = half === 'front' && this.#from === 0 ? this.#first : left;
     const amount = left === 0 ? 0 : Math.min(most, this.#amount(left, own, other, now));
     if (amount === 0) {
       own.isThrough = true;
       return null;
     }
     const { from, to } = { from: this.#from, to: this.#to };
-    const cut = this.#cut(who === 'front' ? from + amount : to - amount);
-    const drawn = who === 'front' ? { from, to: cut > from ? cut : to } : { from: cut < to ? cut : from, to };
-    if (who === 'front') this.#from = drawn.to;
+    const cut = this.#cut(half === 'front' ? from + amount : to - amount);
+    const drawn = half === 'front' ? { from, to: cut > from ? cut : to } : { from: cut < to ? cut : from, to };
+    if (half === 'front') this.#from = drawn.to;
     else this.#to = drawn.from;
     own.busy = { amount: drawn.to - drawn.from, since: now };
     return drawn;
   }
 
-  /** What was drawn is done. */
-  done(who: Half, now: number): void {
-    const own = this.#sides[who];
+  /** Notes the end of a draw, and corrects the pace of the side. */
+  done(half: Half, now: number): void {
+    const own = this.#sides[half];
     if (own.busy === null) return;
     const { amount, since } = own.busy;
     own.busy = null;
     const { fixedMs } = own.pace;
-    // what took less than what is fixed says that it is no more
+    // a draw faster than the fixed time shows that the fixed time is shorter
     const ms = now - since;
     const growing = Math.max(ms - fixedMs, ms / 4);
     if (growing > 0) own.pace = { fixedMs: Math.min(fixedMs, ms), rate: amount / growing };
@@ -108,11 +112,11 @@ export class Division {
     if (other.isThrough) return left;
     const { fixedMs, rate } = own.pace;
     const { busyMs, pace } = expected(other, now);
-    // when the other one would have begun on what it draws next
+    // time until the other side begins to compute its next draw
     const otherMs = busyMs + pace.fixedMs;
-    // both end after so many milliseconds, if both take part
+    // time until both end, if both take part
     const together = (left + rate * fixedMs + pace.rate * otherMs) / (rate + pace.rate);
-    // the other one would be done with all that is left before this one could be with any
+    // the other side would finish all that is left before this side could finish any of it
     if (together <= fixedMs) return 0;
     const ideal = together <= otherMs ? left : Math.min(left, Math.ceil(rate * (together - fixedMs)));
     const first = Math.ceil(FIRST * ideal);

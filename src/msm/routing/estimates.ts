@@ -1,4 +1,4 @@
-/** Estimates of what a call takes on either backend: priors of the machine, and what its runs taught. */
+/** Estimates the time of a call on each backend, by priors of the machine and by its runs. */
 import type { AdapterDescription } from '../../api/device.js';
 import type { Prediction } from '../../api/run-record.js';
 import type { CurveContext } from '../../curves/curve.js';
@@ -8,7 +8,7 @@ import type { PlanLimits } from '../plan/plan.js';
 import type { Knobs } from '../plan/tuning.js';
 import { cpuWork, gpuWork } from '../plan/work.js';
 import type { Workload } from '../plan/workload.js';
-import { type ExpectedTime, worthMerging } from './merging.js';
+import { type ExpectedTime, worthCoalescing } from './coalescing.js';
 import {
   afterDivision,
   afterRun,
@@ -23,41 +23,41 @@ import {
   type Works,
 } from './routing.js';
 
-/** Facts of the place where a call is to be computed. */
+/** Facts about the machine and the bases of a call. */
 export interface RoutingFacts {
   readonly adapter: AdapterDescription;
   readonly limits: PlanLimits;
   readonly tuning: Knobs;
-  /** True when the GPU has nothing left to compile. */
+  /** True if the GPU has nothing left to compile. */
   readonly isReady: boolean;
-  /** True where only the GPU has the bases. */
+  /** True if only the GPU has the bases. */
   readonly isOnGpuOnly: boolean;
 }
 
-/** A decision, and what it was made by. */
+/** A decision, with the models and predictions behind it. */
 export interface Estimate extends Decision {
   readonly models: Models;
   readonly works: Works;
   readonly predicted: Prediction;
-  /** True where there was no choice. */
+  /** True if there was no choice. */
   readonly isFixed: boolean;
 }
 
-/** Cost of one more vector on the CPU, in scalars, where `cpuBelow` counts them: the doublings between its windows. */
+/** Cost of one more vector on the CPU, in scalars of `cpuBelow`: the doublings between windows. */
 const CPU_VECTOR_COST = 16;
 
 export class Estimates {
   readonly #curve: CurveContext;
   readonly #dividesAll: boolean;
   readonly #mostWorkers: () => number;
-  /** null before it was asked: asking is a violation where a content security policy forbids it. */
+  /** null before the CPU was asked: a content security policy reports each question. */
   #isWasm: boolean | null = null;
   #models: Models | null = null;
   #adapter: AdapterDescription | null = null;
 
   /**
    * @param dividesAll true to divide every call that can be divided
-   * @param mostWorkers returns how many workers the CPU has at most
+   * @param mostWorkers returns the most workers of the CPU
    */
   constructor(curve: CurveContext, dividesAll: boolean, mostWorkers: () => number) {
     this.#curve = curve;
@@ -65,7 +65,7 @@ export class Estimates {
     this.#mostWorkers = mostWorkers;
   }
 
-  /** Notes whether the CPU has WebAssembly; returns true if that changes the estimates. */
+  /** Notes whether the CPU has WebAssembly. Returns true if that changes the estimates. */
   noteWasm(ask: () => boolean): boolean {
     if (this.#isWasm !== null) return false;
     this.#isWasm = ask();
@@ -78,7 +78,7 @@ export class Estimates {
     const fixed = this.#fixedRoute(facts, loads);
     const works = this.worksOf(facts, loads, fixed === 'gpu');
     const models = this.#modelsOf(facts);
-    // a software adapter is the same cores once more
+    // a software adapter runs on the same cores as the CPU
     const predicted = predict(models, works, this.#dividesAll || !facts.adapter.software);
     const isMany = loads.reduce((sum, { n }) => sum + n, 0) > 1;
     const free = (): Decision => {
@@ -90,10 +90,10 @@ export class Estimates {
     return { works, models, predicted, ...decision, isFixed: fixed !== null };
   }
 
-  /** Returns what vectors are on either backend. */
+  /** Returns the work of vectors on each backend. */
   worksOf({ limits, tuning }: RoutingFacts, loads: readonly Workload[], isGpuOnly = false): Works {
     const bound = additionsPerSubmitOf(limits, tuning);
-    // on BigInts the own thread computes alone
+    // BigInts are computed on the engine's own thread alone
     const workers = this.#isWasm === false || isGpuOnly ? 0 : this.#mostWorkers();
     return {
       gpu: gpuWork(this.#curve, loads, bound, tuning.windowBits ?? null),
@@ -101,11 +101,11 @@ export class Estimates {
     };
   }
 
-  /** Selects waiting calls worth batching with one's own; returns their indices. */
+  /** Selects waiting calls worth batching with a call; returns their indices. */
   worthCoalescing(facts: RoutingFacts, loads: readonly Workload[], others: readonly (readonly Workload[])[]): number[] {
     const expected = (each: readonly Workload[]): ExpectedTime => {
       const { models, predicted, route } = this.decide(facts, each);
-      // a call that is divided is not small
+      // a call worth dividing is not small
       if (route === 'both') return { fixedMs: 0, growingMs: Number.POSITIVE_INFINITY };
       const backend = route === 'gpu' ? 'gpu' : 'cpu';
       const { fixedMs } = fitted(models[backend]);
@@ -113,15 +113,15 @@ export class Estimates {
     };
     const own = expected(loads);
     if (own.growingMs === Number.POSITIVE_INFINITY) return [];
-    return worthMerging(own, others.map(expected));
+    return worthCoalescing(own, others.map(expected));
   }
 
-  /** Learns from a call that one backend computed. Other calls may have taught something meanwhile. */
+  /** Learns from a call that one backend computed, on top of what other calls taught meanwhile. */
   learn({ models, works }: Pick<Estimate, 'models' | 'works'>, backend: BackendName, ms: number): void {
     this.#models = afterRun(this.#models ?? models, { backend, work: works[backend], ms });
   }
 
-  /** Learns from a trial of the GPU. @param ms infinite where it failed, and no other is to be made */
+  /** Learns from a trial of the GPU. @param ms Infinity after a failure: no trial follows then */
   learnTrial({ models }: Pick<Estimate, 'models'>, work: Works['gpu'] | null, ms: number): void {
     this.#models = afterTrial(this.#models ?? models, work, ms);
   }
@@ -140,11 +140,11 @@ export class Estimates {
     return scalars <= cpuBelow ? 'cpu' : 'gpu';
   }
 
-  /** Returns what is known of the machine; of a new adapter nothing is. */
+  /** Returns the models of the machine. A new adapter starts with its priors. */
   #modelsOf({ adapter }: RoutingFacts): Models {
     if (this.#models === null || this.#adapter !== adapter) {
       this.#adapter = adapter;
-      // an engine that divides every call tries nothing, and BigInts are slower than any GPU is expected to be
+      // no trials where every call is divided, or where the CPU has only BigInts, which are slower
       const trust = this.#dividesAll || this.#isWasm === false ? 'known' : trustOf(adapter);
       const cpu = cpuCoefficients(this.#curve, this.#isWasm !== false);
       this.#models = modelsOf(gpuCoefficients(this.#curve, adapter), cpu, trust);

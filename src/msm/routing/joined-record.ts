@@ -2,7 +2,7 @@ import type { RunRecord } from '../../api/run-record.js';
 import type { Half } from './division.js';
 
 /**
- * Returns the record of a call whose halves ran at the same time, or one after the other.
+ * Joins the records of the halves of a call, which ran at the same time or one after the other.
  *
  * @param gpuShare share of the scalars that the GPU computed
  */
@@ -14,8 +14,8 @@ export const joinedRecord = (
   const all = [...front, ...back];
   const onCpu = all.filter(({ on }) => on === 'cpu');
   const longest = all.reduce((most, each) => (each.entries > most.entries ? each : most));
-  const sum = (what: 'entries' | 'dispatches' | 'submits'): number =>
-    all.reduce((total, each) => total + each[what], 0);
+  const sum = (field: 'entries' | 'dispatches' | 'submits'): number =>
+    all.reduce((total, each) => total + each[field], 0);
   const workers = onCpu.reduce((most, record) => Math.max(most, record.workers), 0);
   const retried = [...new Set(all.flatMap((each) => each.retried ?? []))];
   const whyNone = onCpu.findLast(({ noWorkers }) => noWorkers !== null)?.noWorkers ?? null;

@@ -1,4 +1,4 @@
-/** Ranges of the scalars of a call, all vectors in a row, for calls that are divided. */
+/** Ranges of the scalars of a call, counted over all vectors, for calls that are divided. */
 import type { AffinePoint, Coordinate } from '../../api/values.js';
 import type { CurveContext } from '../../curves/curve.js';
 import { addAffine, infinityOf, toAffine } from '../../curves/jacobian.js';
@@ -18,13 +18,14 @@ export interface VectorPart {
   readonly scalars: ScalarVector;
 }
 
-/** Vectors of less than this share of all scalars are not cut in two. */
+/** Vectors with less than this fraction of all scalars are not cut. */
 const SHORT = 1 / 16;
 
 /**
- * Returns where scalars may be cut near a place: anywhere in long vectors, and between others.
+ * Returns a function from a scalar to the nearest permitted cut. Cuts are permitted anywhere in a
+ * long vector, and between vectors.
  *
- * @param n scalars of all vectors
+ * @param n number of scalars of all vectors
  */
 export const cutsOf = (vectors: readonly ScalarVector[], n: number): ((at: number) => number) => {
   let end = 0;
@@ -59,12 +60,12 @@ export const partsOf = (
   });
 };
 
-/** Adds up sums of parts, by the vectors that they belong to. */
+/** Adds up the sums of parts, by vector. */
 export class PartialSums {
   readonly #curve: CurveContext;
   readonly #sums: ReturnType<typeof infinityOf>[];
 
-  /** @param count of vectors */
+  /** @param count number of vectors */
   constructor(curve: CurveContext, count: number) {
     this.#curve = curve;
     this.#sums = Array.from({ length: count }, () => infinityOf(curve));

@@ -1,4 +1,4 @@
-/** Router: sends each call to the backend, or to both, that is expected to be the fastest. */
+/** Sends each call to the backend that is expected to be the fastest, or to both. */
 import type { Prediction } from '../../api/run-record.js';
 import type { CurveContext } from '../../curves/curve.js';
 import type { CallContext } from '../../session/call-context.js';
@@ -12,12 +12,15 @@ import type { BackendName } from './routing.js';
 import { computeTrial } from './trial-call.js';
 import { type CapOptions, workerCap } from './worker-cap.js';
 
-/** Computes calls on whatever backends it has. */
+/** Computes calls on its backends. */
 export interface Dispatcher {
   multiply(request: MsmRequest, call: CallContext): Promise<MsmDone>;
-  /** Returns what vectors of such lengths are expected to take; null where there is no choice. */
+  /** Predicts the time of vectors by their lengths. Returns null if there is no choice. */
   predict(bases: LoadedBases, lengths: readonly number[]): Prediction | null;
-  /** Selects waiting calls worth batching with one's own, by the lengths of their vectors; returns their indices. */
+  /**
+   * Selects waiting calls worth batching with a call, by the lengths of their vectors. Returns
+   * their indices.
+   */
   worthCoalescing(bases: LoadedBases, lengths: readonly number[], others: readonly (readonly number[])[]): number[];
 }
 
@@ -41,9 +44,9 @@ export interface RouterOptions {
   /** True to divide every call that can be divided. */
   readonly dividesAll: boolean;
   readonly cap: CapOptions;
-  /** Returns how many workers the CPU has at most. */
+  /** Returns the most workers of the CPU. */
   mostWorkers(): number;
-  /** Compiles what the GPU needs for calls of n scalars, in the background. */
+  /** Compiles the kernels for calls of n scalars, in the background. */
   prepare(n: number): void;
 }
 
@@ -53,7 +56,7 @@ export class Router implements Dispatcher {
   readonly #cpu: () => Promise<CpuRoute>;
   readonly #options: RouterOptions;
   readonly #estimates: Estimates;
-  /** False before the first call: until then requests have no company. */
+  /** False before the first call. Until then no calls are coalesced. */
   #hasBegun = false;
 
   /** @param cpu loads the CPU's code when the CPU computes */
@@ -131,7 +134,7 @@ export class Router implements Dispatcher {
   ): Promise<MsmDone> {
     const compiled = this.#gpu.pipelines.length;
     const done = await backend.multiply(request, call);
-    // a call in which something was compiled says nothing about the next
+    // a call that waited for a compilation predicts nothing
     const isTelling = this.#gpu.pipelines.length === compiled && done.record.on === name;
     if (isTelling) this.#estimates.learn(estimate, name, done.ms);
     const predicted = estimate.isFixed ? null : estimate.predicted;

@@ -1,4 +1,4 @@
-/** Which backend computes a call: by what either is expected to take, and what its runs took. */
+/** Chooses the backend of a call, by the expected time on each and by the times of earlier runs. */
 import type { Prediction } from '../../api/run-record.js';
 import {
   type Coefficients,
@@ -15,75 +15,85 @@ import type { Half, Pace } from './division.js';
 
 export type BackendName = 'gpu' | 'cpu';
 
-/** What a call is on either backend. */
+/** Work of a call on each backend. */
 export type Works = Readonly<Record<BackendName, Work>>;
 
-/** What is known of a machine. */
+/** Models of the backends of a machine. */
 export interface Models extends Readonly<Record<BackendName, CostModel>> {
-  /** How many times as long as either half would have taken alone divided calls took. */
+  /** Measured times of divided calls, as multiples of the time that either half takes alone. */
   readonly together: readonly number[];
-  /** Calls since the last divided one. */
+  /** Number of calls since the last divided one. */
   readonly undivided: number;
-  /** How the GPU's prior was come by. */
+  /** Trust in the prior of the GPU. */
   readonly trust: Trust;
-  /** Milliseconds of all calls that taught something, and of trials of the GPU. */
+  /** Time of all measured calls, in ms. */
   readonly spentMs: number;
+  /** Time of all trials of the GPU, in ms. */
   readonly triedMs: number;
 }
 
-/** Weight of a prior, in runs: less than a run where the adapter is software, which is as fast as the machine has cores. */
-const THOUGHT_OF = { known: undefined, guessed: 1, software: 0.5 } as const;
+/**
+ * Weight of a prior, in runs. It is less than one run for software adapters, whose speed depends on
+ * the cores of the machine.
+ */
+const PRIOR_WEIGHT = { known: undefined, guessed: 1, software: 0.5 } as const;
 
-/** Before any call. */
+/** Returns the models before any call. */
 export const modelsOf = (gpu: Coefficients, cpu: Coefficients, trust: Trust = 'known'): Models => ({
-  gpu: { prior: gpu, runs: [], thought: THOUGHT_OF[trust] },
+  gpu: { prior: gpu, runs: [], thought: PRIOR_WEIGHT[trust] },
   cpu: { prior: cpu, runs: [] },
   together: [],
   undivided: 0,
   ...{ trust, spentMs: 0, triedMs: 0 },
 });
 
-/** A part `share` of the scalars: as many buckets, and so much of the rest. */
+/** Returns the work of a fraction `share` of the scalars. Its number of buckets is that of all. */
 const partOf = ({ digits, buckets, bytes }: Work, share: number): Work => ({
   digits: share * digits,
   buckets,
   bytes: share * bytes,
 });
 
-/** A divided call is expected to take so much more than its halves: neither has the machine to itself, and there is a last draw that one waits for. */
+/**
+ * Expected time of a divided call, as a multiple of the time of its halves. The halves share
+ * memory, and one waits for the last draw of the other.
+ */
 const TOGETHER = 1.05;
 
-/** What that counts for, in calls, and how many calls count. */
-const [THOUGHT, KEPT] = [3, 8];
+/** Weight of `TOGETHER`, in divided calls. */
+const TOGETHER_WEIGHT = 3;
 
-/** A backend of which so many runs are known is known. */
+/** Number of divided calls that are kept. */
+const KEPT = 8;
+
+/** A backend with this many runs is measured well enough to be trusted. */
 const KNOWN = 8;
 
-/** So many calls that are not divided make one that was divided be forgotten: what went wrong once is tried again. */
+/**
+ * One sample of a divided call expires per this many undivided calls, so division is tried again.
+ */
 const FORGOTTEN = 3;
 
 const togetherOf = (models: Models): number =>
   median([
-    ...Array<number>(THOUGHT).fill(TOGETHER),
+    ...Array<number>(TOGETHER_WEIGHT).fill(TOGETHER),
     ...models.together.slice(Math.floor(models.undivided / FORGOTTEN)),
   ]);
 
-/** What division has to save to be worth it. */
+/** A call is divided if that is expected to take less than this fraction of the faster backend. */
 const WORTH = 0.97;
 
-/**
- * @param divides whether both can compute at the same time
- */
+/** Predicts the time of a call. @param divides true if both backends can compute at once */
 export const predict = (models: Models, works: Works, divides: boolean): Prediction => {
   const [onGpu, onCpu] = [expectation(models.gpu), expectation(models.cpu)];
   const [gpuMs, cpuMs] = [onGpu(works.gpu), onCpu(works.cpu)];
   if (!divides) return { gpuMs, cpuMs, bothMs: null };
-  /** What either takes if the GPU has such a share of the scalars. */
+  /** Returns the time of each backend if the GPU has `share` of the scalars. */
   const divided = (share: number): readonly [gpu: number, cpu: number] => [
     onGpu(partOf(works.gpu, share)),
     onCpu(partOf(works.cpu, 1 - share)),
   ];
-  // with the fair one both end together
+  // bisects for the share with which both end together
   let [low, high] = [0, 1];
   for (let i = 0; i < 12; i++) {
     const share = (low + high) / 2;
@@ -94,54 +104,64 @@ export const predict = (models: Models, works: Works, divides: boolean): Predict
   return { gpuMs, cpuMs, bothMs: togetherOf(models) * Math.max(...divided((low + high) / 2)) };
 };
 
-/** What is expected to be the fastest. */
+/** Returns the route with the shortest predicted time. */
 export const routeOf = ({ gpuMs, cpuMs, bothMs }: Prediction): BackendName | 'both' => {
   const alone = Math.min(gpuMs, cpuMs);
   if (bothMs !== null && bothMs < WORTH * alone) return 'both';
   return cpuMs <= gpuMs ? 'cpu' : 'gpu';
 };
 
-/** Runs after which a GPU is measured. */
+/** Number of runs after which a GPU counts as measured. */
 const MEASURED = 2;
 
-/** Share of the scalars that a GPU of unknown speed draws first of a divided call; the CPU computes meanwhile. */
+/** Fraction of a divided call that a GPU of unknown speed draws first, while the CPU computes. */
 const CAUTIOUS = 1 / 32;
 
-/** It draws at most so many times as much as it was measured with. */
+/** A GPU of unknown speed draws at most this many times as much as its largest run. */
 const STEP = 2;
 
-/** Shares of the time of all calls that trials may take: until the GPU is measured, and after that. */
+/**
+ * Fractions of the time of all calls that trials may take: before the GPU is measured, and after.
+ */
 const [TRIALS, LATER_TRIALS] = [1 / 4, 1 / 32];
 
-/** The largest share of the scalars that a trial has; and how many times what is fixed it is to take beside that, to say anything of the rest. */
-const [MOST_TRIAL, TELLING] = [1 / 4, 2];
+/** Largest fraction of the scalars in a trial. */
+const MOST_TRIAL = 1 / 4;
 
-/** Where a measured GPU takes so many times as long as the CPU, it is tried no more. */
+/**
+ * A trial must take this many times the fixed time beyond it, else it tells nothing of the rest.
+ */
+const TELLING = 2;
+
+/** A measured GPU this many times slower than the CPU is tried no more. */
 const HOPELESS = 2;
 
-/** Calls took so many milliseconds before anything is compiled for a trial alone. */
+/** Kernels are compiled for a trial alone only after calls took this time in all, in ms. */
 const COMPILES_AFTER_MS = 2000;
 
 /** The backend chosen for a call. */
 export interface Decision {
-  /** `trial`: the CPU, after a part on the GPU, which is measured so; `compile`: the CPU, and the GPU is to be made ready for a trial. */
+  /**
+   * `trial`: the GPU computes and times a small part, the CPU the rest. `compile`: the CPU
+   * computes, and kernels are compiled for a later trial.
+   */
   readonly route: BackendName | 'both' | 'trial' | 'compile';
-  /** Largest share of the scalars that the GPU draws first. */
+  /** Largest fraction of the scalars that the GPU draws first. */
   readonly first: number;
 }
 
-/** The part that a trial may have; 0: none is due. */
+/** Returns the fraction of the scalars for a trial; 0: no trial. */
 const trialOf = ({ gpu, spentMs, triedMs }: Models, works: Works, { gpuMs, cpuMs }: Prediction): number => {
   const isMeasured = gpu.runs.length >= MEASURED;
   if (gpu.runs.length >= KNOWN || (isMeasured && gpuMs > HOPELESS * cpuMs)) return 0;
   const { factor, fixedMs } = fitted(gpu);
   const wholeMs = factor * growingMs(gpu.prior, works.gpu);
-  const mayMs = (isMeasured ? LATER_TRIALS : TRIALS) * spentMs - triedMs - fixedMs;
-  const ms = Math.min(MOST_TRIAL * wholeMs, mayMs);
+  const allowedMs = (isMeasured ? LATER_TRIALS : TRIALS) * spentMs - triedMs - fixedMs;
+  const ms = Math.min(MOST_TRIAL * wholeMs, allowedMs);
   return ms >= TELLING * fixedMs ? ms / wholeMs : 0;
 };
 
-/** Share of the scalars that the GPU may draw first: little more than it was ever measured with. */
+/** Returns the fraction of the scalars that the GPU draws first: `STEP` times its largest run. */
 const firstOf = ({ gpu }: Models, works: Works): number => {
   if (gpu.runs.length >= KNOWN) return 1;
   const largest = gpu.runs.reduce((most, run) => Math.max(most, run.growingMs), 0);
@@ -149,10 +169,11 @@ const firstOf = ({ gpu }: Models, works: Works): number => {
 };
 
 /**
- * Decides where nothing is fixed. An adapter that says it is software begins on the CPU, whatever is thought of it, and is tried in parts; one that is
- * only guessed at divides its first calls.
+ * Decides the route of a call. With a known prior the fastest route is taken. With a guessed prior
+ * the first calls are divided. With a software adapter the first calls run on the CPU, with trials
+ * of the GPU.
  *
- * @param isReady whether all is compiled that a trial needs
+ * @param isReady true if the kernels for a trial are compiled
  */
 export const decide = (models: Models, works: Works, prediction: Prediction, isReady: boolean): Decision => {
   const { gpu, trust, spentMs } = models;
@@ -168,14 +189,14 @@ export const decide = (models: Models, works: Works, prediction: Prediction, isR
   return { route: first === 0 || spentMs < COMPILES_AFTER_MS ? 'cpu' : 'compile', first: 1 };
 };
 
-/** What a backend computed at a stretch. */
+/** Work that a backend computed without a pause, and its time. */
 export interface Stretch {
   readonly backend: BackendName;
   readonly work: Work;
   readonly ms: number;
 }
 
-/** The models after a call that one of the two computed. */
+/** Returns the models after a call that one backend computed. */
 export const afterRun = (models: Models, { backend, work, ms }: Stretch): Models => ({
   ...models,
   [backend]: learned(models[backend], work, ms),
@@ -183,7 +204,11 @@ export const afterRun = (models: Models, { backend, work, ms }: Stretch): Models
   spentMs: models.spentMs + ms,
 });
 
-/** The models after a trial on the GPU. @param ms what it took; Infinity where it failed, and no other is to be made */
+/**
+ * Returns the models after a trial of the GPU.
+ *
+ * @param ms time of the trial; Infinity after a failure, so that no trial follows
+ */
 export const afterTrial = (models: Models, work: Work | null, ms: number): Models => ({
   ...models,
   ...(work !== null && { gpu: learned(models.gpu, work, ms) }),
@@ -191,8 +216,8 @@ export const afterTrial = (models: Models, work: Work | null, ms: number): Model
 });
 
 /**
- * The models after a divided call. What it tells of a backend of which little is known counts as if it had been alone; else it tells how much they
- * are in each other's way.
+ * Returns the models after a divided call. For a backend with few runs, its half counts as a run of
+ * its own. If both have enough runs, the call shows how much the halves slow each other down.
  */
 export const afterDivision = (
   models: Models,
@@ -208,17 +233,20 @@ export const afterDivision = (
   return { ...known, together: [...models.together, (togetherOf(models) * ms) / bothMs].slice(-KEPT) };
 };
 
-/** Paces expected of both in a divided call of n scalars. A GPU that is to draw little at first is expected to be no faster than the CPU. */
+/**
+ * Returns the expected paces of the halves of a call of n scalars. A GPU that draws little at first
+ * is expected to be no faster than the CPU.
+ */
 export const pacesOf = (models: Models, works: Works, n: number, first: number): Readonly<Record<Half, Pace>> => {
   const [front, back] = [paceOf(models.gpu, works.gpu, n), paceOf(models.cpu, works.cpu, n)];
   return { front: first < 1 ? { ...front, rate: Math.min(front.rate, back.rate) } : front, back };
 };
 
-/** What is expected of a backend that draws parts of n scalars: its buckets are due with each draw. */
+/** Returns the expected pace of a backend that draws from n scalars. Each draw has all buckets. */
 const paceOf = (model: CostModel, work: Work, n: number): Pace => {
   const { factor, fixedMs } = fitted(model);
   const buckets = factor * growingMs(model.prior, { digits: 0, buckets: work.buckets, bytes: 0 });
   const rest = factor * growingMs(model.prior, { ...work, buckets: 0 });
-  // a draw is smaller, and takes fewer buckets
+  // a draw is smaller than the call, and its windows are narrower, with about half of the buckets
   return { fixedMs: fixedMs + buckets / 2, rate: n / Math.max(rest, 1e-6) };
 };

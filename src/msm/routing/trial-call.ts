@@ -1,4 +1,4 @@
-/** A call that tries the GPU: a small part runs there and is timed, the rest on the CPU. */
+/** Computes a call with a trial: a small part runs on the GPU and is timed, the rest on the CPU. */
 import type { CurveContext } from '../../curves/curve.js';
 import { MsmError } from '../../errors.js';
 import type { CallContext } from '../../session/call-context.js';
@@ -8,7 +8,10 @@ import type { Estimate, Estimates, RoutingFacts } from './estimates.js';
 import { joinedRecord } from './joined-record.js';
 import { cutsOf, PartialSums, partsOf, type ScalarRange } from './ranges.js';
 
-/** Computes a call with a trial of the GPU; all of it on the CPU where the GPU fails, which is then tried no more. */
+/**
+ * Computes a call with a trial of the GPU. If the GPU fails, the CPU computes all of the call, and
+ * the GPU is tried no more.
+ */
 export const computeTrial = async (
   curve: CurveContext,
   { gpu, cpu }: Halves,
@@ -42,7 +45,7 @@ export const computeTrial = async (
   }
   if (tried.record.on === 'cpu') estimates.learnTrial({ models }, null, Number.POSITIVE_INFINITY);
   else {
-    // a trial in which something was compiled says nothing about the next
+    // a trial that waited for a compilation predicts nothing
     const isTelling = gpu.pipelines.length === before;
     const work = isTelling ? estimates.worksOf(facts, front.loads).gpu : null;
     estimates.learnTrial({ models }, work, isTelling ? tried.ms : performance.now() - begun);

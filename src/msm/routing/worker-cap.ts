@@ -1,9 +1,9 @@
 import type { Sharing } from '../../api/sharing.js';
 
-/** Settings by which workers of the CPU make room for other work. */
+/** Settings that limit the workers of the CPU in favour of other work. */
 export type CapOptions = Required<Pick<Sharing, 'sidePool' | 'throttle'>> & Pick<Sharing, 'yieldWhile'>;
 
-/** Returns the same answer every time: that of the first. */
+/** Returns a function that asks once and then returns the same answer. */
 const onceOf = (ask: () => number): (() => number) => {
   let told: number | null = null;
   return () => {
@@ -13,9 +13,9 @@ const onceOf = (ask: () => number): (() => number) => {
 };
 
 /**
- * Returns how many workers of the CPU may be at work: `sidePool` while the GPU has work of other calls,
- * or while the caller's own work wants the machine; else all. Without `throttle` the answer of the
- * beginning holds for the whole sum.
+ * Returns a function that returns how many CPU workers may compute. The number is `sidePool` while
+ * the GPU has work of other calls or `yieldWhile` returns true, and else unlimited. Without
+ * `throttle` the first answer holds for the whole call.
  *
  * @param isGpuBusy true while the GPU has work of equal or higher priority for other calls
  */

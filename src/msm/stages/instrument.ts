@@ -36,8 +36,8 @@ export interface InstrumentedPlan {
 /**
  * A tool that observes the stages of an MSM while they compute, as `dev/checks` does. The engine
  * knows no tool by name: it plans room for the tool, lets it add commands, and asks it what it
- * found. With an instrument a job has one batch, and calls are neither merged nor reduced to their
- * nonzero scalars.
+ * found. With an instrument a job has one batch, and calls are neither coalesced nor reduced to
+ * their nonzero scalars.
  */
 export interface Instrument {
   /** Returns bytes of the extra scratch buffers by name. */

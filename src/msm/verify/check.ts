@@ -1,3 +1,4 @@
+/** Verifies a call by a second MSM of combined scalars, whose sum is known from the results. */
 import type { AffinePoint, Coordinate } from '../../api/values.js';
 import type { CurveContext } from '../../curves/curve.js';
 import {
@@ -22,11 +23,11 @@ import type { Job } from '../plan/schedule.js';
 import type { Knobs } from '../plan/tuning.js';
 import { affineOf } from '../stages/combine-windows.js';
 
-/** An MSM that is to come to a known combination of the results of others. */
+/** An MSM whose sum must be a known combination of the results of a call. */
 export interface Check {
-  /** What the GPU has to multiply for it, each vector by itself. */
+  /** Vectors for the GPU, each to be summed separately. */
   readonly vectors: readonly ScalarVector[];
-  /** @throws GpuFault if results of the call and sums of `vectors` do not fit together */
+  /** @throws GpuFault if the results of the call and the sums of `vectors` disagree */
   assertAgree(results: readonly AffinePoint<Coordinate>[], sums: readonly AffinePoint<Coordinate>[]): Promise<void>;
 }
 
@@ -36,28 +37,31 @@ interface Term {
   readonly point: Affine;
 }
 
-/** Bases of which the CPU has a multiple of its own in the sum; all, where there are no more. */
+/** Number of bases that get a random multiple δ; all bases where there are fewer. */
 const SAMPLED = 8;
 
-/** Scalars between two looks at the clock: a millisecond. */
-const STRETCH = 2 ** 12;
+/** Number of scalars between two looks at the clock; they take about 1 ms. */
+const SCALARS_PER_LOOK = 2 ** 12;
 
-const below = (end: number): number => Math.floor(Math.random() * end);
+/** Returns a random integer from 0 to `end` − 1. */
+const randomBelow = (end: number): number => Math.floor(Math.random() * end);
 
 const isPrime = (n: number): boolean => {
   for (let d = 2; d * d <= n; d++) if (n % d === 0) return false;
   return true;
 };
 
-/** A prime, so that it takes no wrong point to infinity but one of that very order. */
+/** Draws a random prime factor: it takes only points of that very order to infinity. */
 const drawFactor = (): number => {
   for (;;) {
-    const drawn = FACTOR_END / 2 + below(FACTOR_END / 2);
+    const drawn = FACTOR_END / 2 + randomBelow(FACTOR_END / 2);
     if (isPrime(drawn)) return drawn;
   }
 };
 
-/** Digits of numbers below 2^53 to the base r, the lowest first, in the format of scalars. */
+/**
+ * Returns the digits of numbers below 2^53 to the base r, lowest first, in the format of scalars.
+ */
 const digitsByOrder = (
   { order, scalarBytes }: Pick<CurveContext, 'order' | 'scalarBytes'>,
   numbers: Uint32Array<ArrayBuffer>,
@@ -75,34 +79,37 @@ const digitsByOrder = (
   return above.every((word) => word === 0) ? [numbers] : [numbers, ...digitsByOrder({ order, scalarBytes }, above)];
 };
 
-/** Σ factor · point. */
-const combine = async (curve: CurveContext, terms: readonly Term[], turns: TimeSlice): Promise<Jacobian> => {
+/** Computes Σ factor · point. */
+const combine = async (curve: CurveContext, terms: readonly Term[], slice: TimeSlice): Promise<Jacobian> => {
   let sum = infinityOf(curve);
   for (let bit = FACTOR_END / 2; bit >= 1; bit /= 2) {
     sum = double(curve, sum);
     for (const { factor, point } of terms) {
       if (factor & bit) sum = addAffine(curve, sum, point);
-      if (turns.isOverSoon) await turns.yield();
+      if (slice.isOverSoon) await slice.yield();
     }
   }
   return sum;
 };
 
 /**
- * Draws what verifies a call. For vectors s_v with sums Q_v, factors ρ_v and a few multiples δ of bases:
+ * Draws a check of a call. For vectors s_v with sums Q_v, random factors ρ_v and multiples δ of
+ * bases
  *
  *     Σ (Σ_v ρ_v·s_v + δ mod r)·P  =  Σ_v ρ_v·Q_v + Σ δ·P,
  *
- * the left by the GPU, the right by the CPU. Where r is not the order of every point, what was reduced counts: the left lacks r·Σ w·P, w being
- * how often r was taken off. The GPU reduces every scalar, so a w above r goes in as its digits to the base r. docs/security.md says what it proves.
+ * where the GPU computes the left side and the CPU the right side. Where some points have another
+ * order than r, the reduction modulo r matters: the left side lacks r·Σ w·P, where w counts how
+ * often r was subtracted. The GPU reduces every scalar, so each w enters as its digits to the base
+ * r. docs/security.md says what a check proves.
  *
- * @param source the bases; without it there are no δ
+ * @param source the bases; null: the check has no δ
  */
 export const drawCheck = async (
   curve: CurveContext,
   vectors: readonly ScalarVector[],
   source: PointSource | null,
-  turns: TimeSlice,
+  slice: TimeSlice,
 ): Promise<Check> => {
   const given = vectors.filter(({ n }) => n > 0);
   const offset = given.reduce((least, vector) => Math.min(least, vector.offset), Number.POSITIVE_INFINITY);
@@ -114,9 +121,9 @@ export const drawCheck = async (
   if (source !== null) {
     const read = readerOf(curve, source);
     for (let i = 0; i < Math.min(n, SAMPLED); i++) {
-      const index = n <= SAMPLED ? i : below(n);
+      const index = n <= SAMPLED ? i : randomBelow(n);
       if (sums[index * words] !== 0) continue; // drawn before
-      const factor = 1 + below(Math.min(FACTOR_END, Number(curve.order)) - 1);
+      const factor = 1 + randomBelow(Math.min(FACTOR_END, Number(curve.order)) - 1);
       sums[index * words] = factor;
       sampled.push({ factor, point: read(offset + index) });
     }
@@ -125,16 +132,10 @@ export const drawCheck = async (
   for (const [v, vector] of vectors.entries()) {
     const scalars = wordsOf(vector.scalars);
     const at = (vector.offset - offset) * words;
-    for (let first = 0; first < scalars.length; first += STRETCH * words) {
-      const stretch = scalars.subarray(first, first + STRETCH * words);
-      addMultiples(
-        curve,
-        sums.subarray(at + first),
-        stretch,
-        factors[v] as number,
-        wraps?.subarray(at + first) ?? null,
-      );
-      if (turns.isOver) await turns.yield();
+    for (let first = 0; first < scalars.length; first += SCALARS_PER_LOOK * words) {
+      const some = scalars.subarray(first, first + SCALARS_PER_LOOK * words);
+      addMultiples(curve, sums.subarray(at + first), some, factors[v] as number, wraps?.subarray(at + first) ?? null);
+      if (slice.isOver) await slice.yield();
     }
   }
   return {
@@ -146,20 +147,20 @@ export const drawCheck = async (
     })),
     assertAgree: async (results, [sum, ...wrapped]) => {
       const terms = results.map((point, v) => ({ factor: factors[v] as number, point: affineOf(point) }));
-      const claimed = await combine(curve, [...terms, ...sampled], turns);
+      const claimed = await combine(curve, [...terms, ...sampled], slice);
       const lacking = wrapped.reduceRight(
         (above, digit) => multiply(curve, curve.order, toAffine(curve, addAffine(curve, above, affineOf(digit)))),
         infinityOf(curve),
       );
       const found = addAffine(curve, lacking, affineOf(sum as AffinePoint<Coordinate>));
       if (!isInfinity(curve, add(curve, claimed, negated(curve, found)))) {
-        throw new GpuFault('verify', 'the result is not what a second evaluation makes it');
+        throw new GpuFault('verify', 'a second evaluation gives another result');
       }
     },
   };
 };
 
-/** Plans a vector in another way than `plan`: with other buckets and digits, and cut into other tasks. */
+/** Plans a vector with other windows, other digits and other tasks than `plan`. */
 export const otherwise = (
   { tuning: { windowBits, walkerEntriesPerTask } }: Plan,
   jobsWith: (knobs: Knobs) => Job[],
@@ -167,6 +168,6 @@ export const otherwise = (
   const other = { walkerEntriesPerTask: walkerEntriesPerTask + 5 };
   const free = jobsWith(other);
   if (free[0]?.batches[0]?.plan.tuning.windowBits !== windowBits) return free;
-  // a narrower window fits where this one did
+  // a narrower window fits wherever this one fits
   return jobsWith({ ...other, windowBits: windowBits > 2 ? windowBits - 1 : 3 });
 };

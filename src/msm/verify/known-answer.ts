@@ -1,4 +1,4 @@
-/** An MSM of points that are hard on arithmetic, and what it comes to: for self-tests, computed by the CPU alone. */
+/** Known answer for self-tests: an MSM over points that strain carries, summed on the CPU alone. */
 import type { AffinePoint, Coordinate } from '../../api/values.js';
 import { type CurveContext, cubic } from '../../curves/curve.js';
 import { add, infinityOf, type Jacobian, multiply, negated, toAffine } from '../../curves/jacobian.js';
@@ -7,17 +7,19 @@ import { digitsOf } from '../../field/modulus.js';
 import { squareRootIn } from '../../field/square-root.js';
 import { affineOf, publicPoint } from '../stages/combine-windows.js';
 
+/** Points, scalars and their sum. */
 export interface KnownAnswer {
-  /** In the public formats. */
+  /** Points in the public format. */
   readonly points: Uint8Array<ArrayBuffer>;
+  /** Scalars in the public format. */
   readonly scalars: Uint8Array<ArrayBuffer>;
   readonly sum: AffinePoint<Coordinate>;
 }
 
-/** Digits of the golden ratio, as good as any. */
+/** A number without a pattern: the digits of the golden ratio. */
 const LONG = 0x9e3779b97f4a7c15f39cc0605cedc8341082276bf3a27251f86c6a11d0c18e95n;
 
-/** The point whose x is the first from `x` on, in steps of `step`, that has one. */
+/** Returns the first point on the curve with x in `x`, `x + step`, `x + 2·step` and so on. */
 const pointFrom = (curve: CurveContext, x: Coordinate, step: Coordinate): AffinePoint<Coordinate> => {
   const f = curve.coordinates;
   for (let at = f.reduced(x); ; at = f.reduced(f.sum(at, step))) {
@@ -27,8 +29,10 @@ const pointFrom = (curve: CurveContext, x: Coordinate, step: Coordinate): Affine
 };
 
 /**
- * Points of whose x limbs are 0, 1, all ones, or those of p − 1, so that borrows and carries ripple through: as they come, and in Montgomery form,
- * as they are computed with. They meet themselves, their opposites, infinity and one another in the buckets of one scalar, and the buckets of others.
+ * Makes the known answer of a curve. The limbs of x are near 0, 1, all ones or p − 1, so that
+ * borrows and carries ripple through all limbs: in plain form for some points, in Montgomery form
+ * for others. In the buckets of a common scalar points meet themselves, their opposites, infinity
+ * and one another.
  */
 export const knownAnswer = (curve: CurveContext): KnownAnswer => {
   const { p, order, field, coordinates: f } = curve;
@@ -36,7 +40,8 @@ export const knownAnswer = (curve: CurveContext): KnownAnswer => {
   const points: AffinePoint<Coordinate>[] = [];
   const infinity = infinityOf(curve);
   const scalars: bigint[] = [];
-  // scalars are small multiples of these, so that the answer takes no multiplication for each; half of the order is where scalars fold
+  // scalars are small multiples of these units, so the CPU needs only three long multiplications;
+  // half of the order is where scalars begin to be negated
   const half = (order - 1n) / 2n;
   const units = [LONG % half, half, 1n];
   const sums: Jacobian[] = units.map(() => infinity);

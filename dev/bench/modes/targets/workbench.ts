@@ -38,7 +38,7 @@ export interface TimedRun {
   readonly phases: readonly PhaseTime[] | null;
 }
 
-const ARITHMETIC: readonly string[] = ['walk', 'combine', 'reduce', 'fold (CPU)'];
+const ARITHMETIC: readonly string[] = ['walk', 'combine', 'reduce', 'combine windows (CPU)'];
 
 /** Warm MSMs of random scalars over distinct points. */
 export type Baseline = ReturnType<typeof summariseRuns> & { readonly n: number; readonly tuning: Tuning };

@@ -1,4 +1,4 @@
-/** Programs that points go through when they are loaded: for those who load compressed points, or want them checked. */
+/** Programs that run on points while they are loaded: decompression, mapping, subgroup checks. */
 import type { CurveContext } from '../../curves/curve.js';
 import { isInfinity, multiply } from '../../curves/jacobian.js';
 import { type PointSource, readerOf } from '../../curves/point-source.js';
@@ -15,36 +15,37 @@ import { membershipTest } from '../programs/subgroup.js';
 import { PROGRAM_THREADS, type Program, ProgramConfig, programKernel } from '../stages/program.js';
 import { limitsOf, type MsmSetup } from './setup.js';
 
-/** A program that points go through where they are. */
-export interface Passage {
+/** A program that changes or checks points in place. */
+export interface PointProgram {
   readonly scratch: Readonly<Record<string, number>>;
   readonly uploads: readonly Upload[];
-  /** Additions of the walk that take as long, for each point. */
+  /** Cost for each point, in additions of the walk. */
   readonly additions: number;
-  /** @param rejects the account of what it refuses */
+  /** @param rejects account of the rejected points */
   commands(count: number, first: number, points: Slice, rejects: number): Command[];
 }
 
-/** Made once for an engine. */
+/** Kernel and programs of a curve; made once. */
 interface Made {
   readonly kernel: Kernel;
   readonly programs: Map<string, Program>;
 }
 const madeFor = new WeakMap<CurveContext, Made>();
 
-/** Steps of a program that take as long as an addition of the walk. */
+/** Number of program steps that take as long as an addition of the walk. */
 const STEPS_PER_ADDITION = 8;
 
-/** Points of a dispatch at least, however long the program: fewer leave most of a GPU idle. */
+/** Least points of a dispatch, however long the program: fewer leave most of a GPU idle. */
 const LEAST_POINTS = 4096;
 
-const passage = (
+/** @param writes true if the program changes the points, false if it only checks them */
+const pointProgram = (
   device: DeviceView<MsmSetup>,
   phase: string,
   name: string,
   make: () => Program,
   writes: boolean,
-): Passage => {
+): PointProgram => {
   const { curve, tuning } = device.setup;
   const made = madeFor.get(curve) ?? { kernel: programKernel(curve), programs: new Map<string, Program>() };
   madeFor.set(curve, made);
@@ -60,7 +61,7 @@ const passage = (
       { to: values, data: constants },
     ],
     additions: steps.length / STEPS_PER_ADDITION,
-    commands: (count, first, points, refused) =>
+    commands: (count, first, points, rejects) =>
       Array.from({ length: Math.ceil(count / most) }, (_, i): Command[] => {
         const [begin, end] = [i * most, Math.min(count, (i + 1) * most)];
         return [
@@ -69,7 +70,14 @@ const passage = (
             kind: 'dispatch',
             phase,
             kernel: made.kernel,
-            config: ProgramConfig.pack({ begin, end, first, steps: steps.length, writes: Number(writes), refused }),
+            config: ProgramConfig.pack({
+              begin,
+              end,
+              first,
+              steps: steps.length,
+              writes: Number(writes),
+              refused: rejects,
+            }),
             bindings: { program, constants: values, points },
             groups: groupsFor(end - begin, PROGRAM_THREADS),
           },
@@ -78,15 +86,18 @@ const passage = (
   };
 };
 
-/** What points go through before they are imported; null: nothing. */
-export const preparation = (device: DeviceView<MsmSetup>, { sign, edwards }: PointSource): Passage | null => {
+/** Returns the program that runs on points before their import; null: none. */
+export const preparation = (device: DeviceView<MsmSetup>, { sign, edwards }: PointSource): PointProgram | null => {
   const { curve } = device.setup;
-  if (sign !== undefined) return passage(device, 'decompress', sign, () => decompression(curve, sign), true);
+  if (sign !== undefined) return pointProgram(device, 'decompress', sign, () => decompression(curve, sign), true);
   if (edwards === undefined) return null;
-  return passage(device, 'image', `image ${edwards.scale}`, () => edwardsImage(curve, edwards.scale), true);
+  return pointProgram(device, 'image', `image ${edwards.scale}`, () => edwardsImage(curve, edwards.scale), true);
 };
 
-/** Whether 2^(n − 1) is 1 modulo an odd n: composite numbers that nobody chose for it fail (Fermat). */
+/**
+ * Returns whether 2^(n − 1) is 1 modulo an odd n (Fermat test to the base 2). Composite numbers
+ * fail, unless they were chosen to pass.
+ */
 const mayBePrime = (n: bigint): boolean => {
   let power = 1n;
   for (const bit of (n - 1n).toString(2)) power = (power * power * (bit === '1' ? 2n : 1n)) % n;
@@ -94,19 +105,21 @@ const mayBePrime = (n: bigint): boolean => {
 };
 
 /**
- * What tells points of the group from others of the curve; null: there are no others.
+ * Returns the program that rejects points outside the group of order r. Returns null where every
+ * point of the curve is in the group.
  *
- * @throws MsmError `bad-argument` where the test would not hold
+ * @throws MsmError `bad-argument` where the order is composite, so that the test would prove
+ * nothing
  */
-export const membership = (device: DeviceView<MsmSetup>): Passage | null => {
+export const membership = (device: DeviceView<MsmSetup>): PointProgram | null => {
   const { curve } = device.setup;
   if (curve.negatesScalars) return null;
   if (curve.membership === undefined && !mayBePrime(curve.order)) {
     throw badArgument(`options.checkSubgroup: the order of ${curve.name} must be prime`);
   }
-  return passage(device, 'subgroup', 'membership', () => membershipTest(curve), false);
+  return pointProgram(device, 'subgroup', 'membership', () => membershipTest(curve), false);
 };
 
-/** Whether the first point is in the group, by the CPU. */
+/** Returns whether the first point is in the group of order r, computed on the CPU. */
 export const isInGroup = (curve: CurveContext, source: PointSource): boolean =>
   isInfinity(curve, multiply(curve, curve.order, readerOf(curve, source)(0)));

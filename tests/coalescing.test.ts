@@ -1,6 +1,6 @@
 /** Which sums that wait are computed together: by what each that joins costs the others, and saves those behind it. */
 import { describe, expect, test } from 'vitest';
-import { type ExpectedTime, worthMerging } from '../src/msm/routing/merging.js';
+import { type ExpectedTime, worthCoalescing } from '../src/msm/routing/coalescing.js';
 
 const call = (growingMs: number, fixedMs = 10): ExpectedTime => ({ fixedMs, growingMs });
 const many = (count: number, growingMs: number): ExpectedTime[] => Array.from({ length: count }, () => call(growingMs));
@@ -11,13 +11,13 @@ describe('of two', () => {
     [10, [0]],
     [10.1, []],
   ])('one that takes %d ms beyond the 10 of any call', (growingMs, chosen) => {
-    expect(worthMerging(call(100), [call(growingMs)])).toEqual(chosen);
+    expect(worthCoalescing(call(100), [call(growingMs)])).toEqual(chosen);
   });
 });
 
 describe('of many', () => {
   test('so many join that the last one is no less worth to those behind it than it costs those before it', () => {
-    const chosen = worthMerging(call(1000), many(20, 20));
+    const chosen = worthCoalescing(call(1000), many(20, 20));
     // the i-th delays i others by 20 ms, and saves 21 - i waiting ones 10
     expect(chosen).toEqual([0, 1, 2, 3, 4, 5, 6]);
     expect(7 * 20).toBeLessThanOrEqual(14 * 10);
@@ -25,15 +25,15 @@ describe('of many', () => {
   });
 
   test('all that take next to nothing join, to 64', () => {
-    expect(worthMerging(call(1), many(100, 0.01))).toHaveLength(63);
+    expect(worthCoalescing(call(1), many(100, 0.01))).toHaveLength(63);
   });
 
   test('one that is large is passed over, and small ones behind it join', () => {
-    expect(worthMerging(call(30), [call(1), call(500), call(1)])).toEqual([0, 2]);
+    expect(worthCoalescing(call(30), [call(1), call(500), call(1)])).toEqual([0, 2]);
   });
 
   test('nobody takes more than four times what the first takes alone', () => {
-    const chosen = worthMerging(call(5), many(60, 9));
+    const chosen = worthCoalescing(call(5), many(60, 9));
     expect(chosen).toEqual([0, 1, 2, 3, 4]);
     expect(10 + 5 + 5 * 9).toBeLessThanOrEqual(4 * (10 + 5));
     expect(10 + 5 + 6 * 9).toBeGreaterThan(4 * (10 + 5));
@@ -47,7 +47,7 @@ test('whoever waits does so no longer in all than if nobody were merged', () => 
     let left = sizes.map((growingMs) => call(growingMs));
     while (left.length > 0) {
       const [first, ...others] = left as [ExpectedTime, ...ExpectedTime[]];
-      const chosen = isMerged ? worthMerging(first, others) : [];
+      const chosen = isMerged ? worthCoalescing(first, others) : [];
       const batch = [first, ...chosen.map((i) => others[i] as ExpectedTime)];
       now += first.fixedMs + batch.reduce((total, { growingMs }) => total + growingMs, 0);
       sum += now * batch.length;

@@ -37,7 +37,8 @@ describe('expected digests of scalars, also of more scalars than one time slice 
 });
 
 describe.each([undefined, stageChecks])('accounts, with findings in front or without', (instrument) => {
-  // two vectors of three windows in groups of four: the first vector is in the first group alone, the second in both
+  // two vectors of three windows in groups of four: the first vector is in the first group alone,
+  // the second in both
   const plan = {
     ...{ groups: 2, windows: 6, windowsPerGroup: 4, vectorWindows: 3 },
     ...{ levelTasks: [20, 2, 1], instrument, reduce: { bitsTasks: 9 } },

@@ -1,4 +1,7 @@
-/** How many bytes of points stay loaded where nobody says so: by what is told of the device and of main memory. */
+/**
+ * Default budget of loaded points in bytes, from the limits of the device and the size of main
+ * memory.
+ */
 import { expect, test } from 'vitest';
 import { defaultBasesBudget } from '../src/provers/bases-budget.js';
 

@@ -1,4 +1,4 @@
-/** Points that are found again by what they are: comparisons, what is loaded when, and what goes first. */
+/** Cache of points that are found again by their bytes: comparison, loading and eviction. */
 import { describe, expect, test } from 'vitest';
 import type { LoadBasesOptions } from '../src/api/calls.js';
 import type { MsmEngine } from '../src/api/engine.js';

@@ -1,4 +1,7 @@
-/** Several vectors of scalars over the same bases: every sum against the known logarithms of the points, and how they are put together. */
+/**
+ * Several vectors of scalars over the same bases: every sum against the known logarithms of the
+ * points, and how they are put together.
+ */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';

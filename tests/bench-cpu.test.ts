@@ -1,4 +1,7 @@
-/** The modes that are about the threads of the CPU: what they compare, what they make of what was measured, and when a thread counts as slow. */
+/**
+ * Bench modes for CPU threads: the settings they compare, the verdicts on measured times, and
+ * slowed threads.
+ */
 import { describe, expect, it } from 'vitest';
 import { expectedLine } from '../dev/bench/expected-time.js';
 import { parseKnobs } from '../dev/bench/knobs.js';
@@ -73,7 +76,8 @@ describe('a call has all its workers', () => {
     const curve = await libraryCurve({ curve: 'bn254', group: 'g1' });
     expect(worthwhileWorkers(curve, record(100, 0), 4)).toBe(0);
     expect(worthwhileWorkers(curve, record(1e9, 8), 4)).toBe(4);
-    // 26 windows of 2^9 buckets, 64 of them a row, are 208 rows: two chunks of 128, one of them the own thread's
+    // 26 windows of 2^9 buckets, 64 of them a row, are 208 rows: two chunks of 128, one of them the
+    // own thread's
     expect(worthwhileWorkers(curve, record(1e9, 128), 4)).toBe(1);
     expect(worthwhileWorkers(curve, record(1e9, 256), 4)).toBe(0);
   });

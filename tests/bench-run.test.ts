@@ -1,4 +1,4 @@
-/** A run of the bench: what it says of how far it is, and how long still. */
+/** Progress of a bench run: its share done, and the time left. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { expectedLine } from '../dev/bench/expected-time.js';
 import { formatProgress } from '../dev/bench/format.js';

@@ -1,4 +1,4 @@
-/** The targets: what is met and what is missed, and the mode itself on a build of its own. */
+/** Bench targets: verdicts on measured values, and the mode on a build of its own. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -272,7 +272,8 @@ describe('the row', () => {
 });
 
 describe('the mode', () => {
-  // A build of its own, as `npm test` must neither need dist/ nor change it; and where its imports find the packages.
+  // A build of its own, as `npm test` must neither need dist/ nor change it; and where its imports
+  // find the packages.
   const built = inProject('node_modules/.cache/webgpu-msm/built-for-targets');
   let folder: string;
   beforeAll(async () => {

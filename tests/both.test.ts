@@ -1,4 +1,7 @@
-/** Calls that the GPU and the CPU compute at the same time, and engines that decide who computes a call. */
+/**
+ * Calls that the GPU and the CPU compute at the same time, and engines that choose the backend of a
+ * call.
+ */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { engineIn } from '../dev/cases/engine-in.js';
 import { pairwiseCases } from '../dev/cases/list.js';
@@ -17,7 +20,7 @@ import {
 } from '../src/index.js';
 import { getDevice } from './support/gpu.js';
 
-/** What compiles fast. */
+/** Knobs with which the kernels compile fast. */
 const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 } as const;
 const bn254 = { curve: 'bn254', group: 'g1' } as const;
 
@@ -198,7 +201,8 @@ describe('backend: auto', () => {
     const engine = await open({ backend: 'auto', maxWorkers: 0 });
     const made = makeCase({ points: 'distinct', scalars: 'random', n: 1500, seed: 9 });
     const bases = await engine.loadBases(made.points.bytes);
-    // a clock that goes twenty times as fast, so that everything takes longer than is thought, whatever the machine
+    // a clock that goes twenty times as fast, so that everything takes longer than is thought,
+    // whatever the machine
     const real = performance.now.bind(performance);
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => 20 * real());
     const predicted: Prediction[] = [];
@@ -211,7 +215,8 @@ describe('backend: auto', () => {
     }
     clock.mockRestore();
     const [first, last] = [predicted[0] as Prediction, predicted.at(-1) as Prediction];
-    // neither of the first two calls has changed anything; other scalars have a few digits more or less
+    // neither of the first two calls has changed anything; other scalars have a few digits more or
+    // less
     for (const { cpuMs } of predicted.slice(1, 3)) expect(Math.abs(cpuMs / first.cpuMs - 1)).toBeLessThan(0.05);
     expect(last.cpuMs / first.cpuMs).toBeGreaterThan(3);
     engine.destroy();

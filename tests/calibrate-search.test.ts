@@ -1,4 +1,4 @@
-/** What a search makes of times: settings are timed by a clock of the test's, whose truth is known. */
+/** Search for the fastest setting, with a clock of the test, so that the true times are known. */
 import { describe, expect, test } from 'vitest';
 import { Random } from '../dev/oracle/known-bases.js';
 import type { Tuning } from '../src/api/tuning.js';

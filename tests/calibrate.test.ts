@@ -1,4 +1,7 @@
-/** calibrate: right settings only, remembered by adapter, curve and version; what it finds becomes the defaults of an engine. */
+/**
+ * `calibrate` keeps only settings with right results, stores them by adapter, curve and version,
+ * and makes them the defaults of an engine.
+ */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +29,7 @@ const memoryStore = (): CalibrationStore & { readonly texts: Map<string, string>
   };
 };
 
-/** What a calibration says besides its trials. */
+/** Fields of a calibration other than its trials. */
 const blank: Omit<Calibration, 'trials'> = {
   tuning: {},
   curve: 'small',
@@ -37,7 +40,7 @@ const blank: Omit<Calibration, 'trials'> = {
   compileMs: 1,
 };
 
-/** What of a device decides its name, as plain objects. */
+/** Plain copies of the limits and features that decide the key of a device. */
 const like = ({ limits, features }: GPUDevice) => ({
   limits: {
     maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,

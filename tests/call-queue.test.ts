@@ -1,4 +1,4 @@
-/** Calls that wait: whose turn is next, who may wait at all, and what is told of it. */
+/** Queue of calls: its order, its limits, and the events it reports. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bn254G1, expectedMsm, makeKnownBases, makeRandomScalars } from '../dev/oracle/known-bases.js';

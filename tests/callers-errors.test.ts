@@ -1,4 +1,7 @@
-/** What code of the caller's throws while the library runs it reaches the caller as it is, and leaves the engine usable. */
+/**
+ * Errors that callbacks, getters and stores of the caller throw reach the caller unchanged, and
+ * leave the engine usable.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { calibrate } from '../src/calibrate/calibrate.js';
 import {

@@ -26,7 +26,7 @@ const r = groupOrder(bn254G1);
 
 const countOf = <T>(values: readonly T[], which: (value: T) => boolean): number => values.filter(which).length;
 
-/** What numbers of 32 bytes are, the lowest byte first. */
+/** Decodes little-endian numbers of 32 bytes. */
 const numbersOf = (bytes: Uint8Array): bigint[] =>
   Array.from({ length: bytes.length / 32 }, (_, i) =>
     bytes.subarray(32 * i, 32 * (i + 1)).reduceRight((sum, byte) => 256n * sum + BigInt(byte), 0n),

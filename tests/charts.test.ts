@@ -81,7 +81,7 @@ const colours = async (id: string): Promise<Record<string, number>> => {
   }, picture.toString('base64'));
 };
 
-/** What the page draws with a variable, in the colour scheme that it has. */
+/** Returns the colour of a CSS variable in the current colour scheme. */
 const variable = (name: string): Promise<string> =>
   page.evaluate((key) => {
     const probe = document.body.appendChild(document.createElement('i'));
@@ -300,7 +300,10 @@ function contrast(a: string, b: string): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
-/** Machado, Oliveira, Fernandes, A physiologically-based model for simulation of color vision deficiency (2009), severity 1. */
+/**
+ * Machado, Oliveira, Fernandes, A physiologically-based model for simulation of color vision
+ * deficiency (2009), severity 1.
+ */
 const seenThrough = (matrix: readonly Linear[]) => (colour: string) =>
   times(matrix, linear(colour)).map((value) => Math.min(1, Math.max(0, value))) as unknown as Linear;
 const vision = {

@@ -1,4 +1,7 @@
-/** Stage checks: they find nothing in a sound engine, and name stage, bucket and task where a stage is broken. */
+/**
+ * Stage checks: they find nothing in a sound engine, and name stage, bucket and task where a stage
+ * is broken.
+ */
 import { describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import type { PointDistributionName } from '../dev/cases/point-distributions.js';

@@ -1,4 +1,7 @@
-/** docs/chips.md has what compilers made of the present kernels; and what is asked of a chip is what the library asks of its device. */
+/**
+ * Checks that docs/chips.md describes the present kernels, compiled with the knobs that the library
+ * uses for each chip.
+ */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type ChipName, chipNames, chips } from '../dev/isa/chips.js';

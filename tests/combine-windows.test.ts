@@ -1,4 +1,7 @@
-/** Combining windows: the weighted sum of the window sums, and the rejection of sums that are no canonical points of the curve. */
+/**
+ * Combining windows: the weighted sum of the window sums, and the rejection of sums that are no
+ * canonical points of the curve.
+ */
 import { describe, expect, test } from 'vitest';
 import { type AffinePoint, bn254G1, groupOrder, INFINITY, toAffinePoint } from '../dev/oracle/known-bases.js';
 import { bn254 } from '../src/curves/bn254.js';

@@ -1,6 +1,6 @@
 /**
- * The work of an MSM, counted by instrumented kernels: equal to what the definitions say where they say it, and equal to the committed
- * table, which changes only on purpose: UPDATE_COUNTS=1 npm test -- tests/count.test.ts
+ * Work of an MSM, counted by instrumented kernels. The counts equal the definitions, and the
+ * committed table, which changes only on purpose: UPDATE_COUNTS=1 npm test -- tests/count.test.ts
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +25,9 @@ import { reduce } from './reference/reduce.js';
 import { getDevice } from './support/gpu.js';
 
 const curve = curveContext(bn254);
-/** What a software adapter gets by default, written down so that every adapter counts the same. */
+/**
+ * Defaults of a software adapter, written down so that the counts are the same on every adapter.
+ */
 const tuning = {
   walkerPrefixMemory: 'private',
   walkerThreadsPerWorkgroup: 16,
@@ -51,11 +53,14 @@ beforeAll(async () => {
   for (const options of measured) results.push(await counter({ ...options, tuning }));
 });
 
-/** Affine additions: each has one squaring, and of distinct points with random sums none is a doubling, which would have two. */
+/**
+ * Affine additions: each has one squaring, and of distinct points with random sums none is a
+ * doubling, which would have two.
+ */
 const additions = (counts: MsmCounts, phases: readonly string[]): number =>
   phases.reduce((sum, phase) => sum + (counts.phases[phase] as Counts).squares, 0);
 
-/** What a stream takes: one addition less than each run has members. */
+/** Returns the additions of a stream: for each run one less than its members. */
 const additionsOf = (runs: ReadonlyMap<number, number>): number =>
   [...runs.values()].reduce((sum, members) => sum + members - 1, 0);
 

@@ -1,4 +1,4 @@
-/** The CPU path of small MSMs: alone against noble and the textbook, and how an engine takes it. */
+/** CPU path of small MSMs, alone against noble and the textbook, and in an engine. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { everyPoints, everyScalars } from '../dev/cases/list.js';
@@ -165,7 +165,7 @@ describe('in an engine', () => {
       tuning: { ...tuning, cpuBelow: 6000 },
     });
     const start = async () => {
-      const loaded = await own.loadBases(large.points.bytes, { label: 'doomed' });
+      const loaded = await own.loadBases(large.points.bytes, { label: 'gone' });
       const controller = new AbortController();
       return { loaded, controller, call: own.msm(loaded, large.scalars.bytes, { signal: controller.signal }) };
     };
@@ -175,10 +175,10 @@ describe('in an engine', () => {
     aborted.controller.abort();
     await expect(aborted.call).rejects.toMatchObject({ code: 'aborted' });
 
-    const doomed = await start();
+    const gone = await start();
     await soon();
-    doomed.loaded.destroy();
-    await expect(doomed.call).rejects.toMatchObject({ code: 'destroyed', message: expect.stringContaining('doomed') });
+    gone.loaded.destroy();
+    await expect(gone.call).rejects.toMatchObject({ code: 'destroyed', message: expect.stringContaining('gone') });
 
     const right = await start();
     expect(await right.call).toEqual(large.expected);

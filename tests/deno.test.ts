@@ -1,5 +1,6 @@
 /**
- * The built package in Deno: wgpu instead of Dawn, and naga, the second WGSL compiler, on every shader.
+ * The built package in Deno: wgpu instead of Dawn, and naga, the second WGSL compiler, on every
+ * shader.
  *
  * @module-tag long
  */
@@ -22,7 +23,7 @@ import { inProject } from './support/run-script.js';
 const N = 2 ** 10;
 const REPETITIONS = 2;
 
-/** What scripts/deno/check-library.mjs prints. */
+/** Output of scripts/deno/check-library.mjs. */
 interface Seen {
   readonly adapter: { readonly description: string; readonly software: boolean } | null;
   readonly shaders: readonly { readonly name: string; readonly complaints: readonly string[] }[];

@@ -1,4 +1,7 @@
-/** Whose turn it is on a device: the decisions one by one, and 10,000 random days of a phone, a laptop and an H200, in time that is told. */
+/**
+ * Queue of a device: single decisions, and 10,000 random schedules of a phone, a laptop and an
+ * H200, in simulated time.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DeviceQueue } from '../src/scheduling/device-queue.js';
@@ -102,7 +105,7 @@ describe('a line', () => {
 /** A call of a simulated service. */
 interface Call extends Waiting {
   readonly bytes: number;
-  /** What each of its submits takes the device, in milliseconds. */
+  /** Time of the device for each submit, in milliseconds. */
   readonly submits: readonly number[];
   /** When its caller gives up waiting; null: never. */
   readonly abortAt: number | null;
@@ -116,7 +119,8 @@ interface Told {
 const abortOf = ({ abortAt }: Call): number => abortAt ?? Number.POSITIVE_INFINITY;
 
 /**
- * A device that does one submit after the other, and calls that come to it as they are due. What a job does on the host takes no time.
+ * A device that does one submit after the other, and calls that come to it as they are due. What a
+ * job does on the host takes no time.
  *
  * @param memory in bytes, of all jobs from when they begin to when they are done
  */
@@ -250,7 +254,8 @@ describe('in 10,000 random schedules', () => {
           const own = call.submits.reduce((sum, ms) => sum + ms, 0);
           expect(ended - began).toBeGreaterThanOrEqual(own);
           if (ended - began > own) staged++;
-          // nobody begins before it who came when it was due already, but one that is more urgent at each pause of those before
+          // nobody begins before it who came when it was due already, but one that is more urgent
+          // at each pause of those before
           const due = dueTime(call);
           for (const [other, { began: otherBegan }] of told) {
             if (other === call || otherBegan <= call.since || otherBegan >= began || other.since <= due) continue;

@@ -1,4 +1,7 @@
-/** Who gets the memory of a device, step by step: jobs, and what stays; on a device that makes nothing. */
+/**
+ * Memory of a device: the order in which jobs and lasting buffers get it, on a device that makes
+ * nothing.
+ */
 import { expect, test } from 'vitest';
 import type { MsmError } from '../src/errors.js';
 import { DeviceScheduler } from '../src/gpu/device-scheduler.js';

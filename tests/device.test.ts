@@ -1,10 +1,13 @@
-/** Adapters that refuse to be asked for limits, or for features: what can be had is taken. */
+/** Adapters that reject requested limits or features: a device opens with as much as they grant. */
 import { expect, test } from 'vitest';
 import { openDevice } from '../src/gpu/device.js';
 
 const NAMES = ['maxStorageBufferBindingSize', 'maxBufferSize'];
 
-/** An adapter whose limits are getters of a prototype, as in browsers, and which refuses what `refuses` says. */
+/**
+ * An adapter whose limits are getters of a prototype, as in browsers, and which refuses what
+ * `refuses` says.
+ */
 const fakeGpu = (refuses: (descriptor: GPUDeviceDescriptor) => string | null) => {
   class Limits {
     get maxStorageBufferBindingSize(): number {

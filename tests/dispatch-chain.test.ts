@@ -1,4 +1,7 @@
-/** Custody: every result is this call's, whole, or an error. `npm run faults` tries it out at random; here is what it is made of. */
+/**
+ * Dispatch chain: every result belongs to its call and is complete, or the call rejects. These
+ * tests cover its parts; `npm run faults` injects random faults.
+ */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GpuFault, MsmError } from '../src/errors.js';
@@ -48,7 +51,7 @@ describe('digests', () => {
     expect(digestOf(0, 0)).toBe(digestOfEntries([[0, 0]]));
   });
 
-  test('a level that differs anywhere has another seal', () => {
+  test('a level that differs anywhere has another digest', () => {
     const level = Level.unpack(packLevel({ ...levelOfTen }), 0);
     for (const field of Level.fields) {
       if (field === 'digest') continue;
@@ -113,7 +116,7 @@ describe('the chain of stamps', () => {
   });
   const dispatches = [dispatch('first', 1), dispatch('second', 2), dispatch('third', 3)];
   const chain = new DispatchChain(99, 4, dispatches);
-  /** What every dispatch leaves: in its config, behind `slot` and `before`. */
+  /** Links that the dispatches leave: the last word of each config, after `slot` and `before`. */
   const stamps = Uint32Array.from([99, ...chain.configs.map((config) => (config as number[]).at(-1) as number)]);
   const said = (change: (stamps: Uint32Array) => void): string => {
     const changed = stamps.slice();

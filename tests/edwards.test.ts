@@ -1,4 +1,7 @@
-/** Curves of twisted Edwards form, in the coordinates of the caller's, against their own addition law. */
+/**
+ * Curves of twisted Edwards form, in the coordinates of the caller's, against their own addition
+ * law.
+ */
 import { readFileSync } from 'node:fs';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { babyjubjub, jubjub } from '@noble/curves/misc.js';
@@ -201,8 +204,9 @@ describe('sums', () => {
   test.each(['jubjub', 'ed25519'] as const)('of points outside the group of %s', { tags: 'long' }, withOutsiders);
 
   test('that no affine point is', async () => {
-    // neither a nor d is a square, so that a·d is one, and there are points of order 2 that are not affine: one of them plus the generator is
-    // (1 / (√(a·d)·x), √(a / d) / y), for one of the roots each, and affine
+    // neither a nor d is a square, so that a·d is one, and there are points of order 2 that are not
+    // affine: one of them plus the generator is (1 / (√(a·d)·x), √(a / d) / y), for one of the
+    // roots each, and affine
     const { p, edwards } = registry.bandersnatch.g1;
     const engine = await engineOf('bandersnatch', 2 ** 16);
     const { x, y } = edwards.generator;

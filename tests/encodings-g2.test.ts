@@ -1,4 +1,7 @@
-/** Points of G2 in the encodings of others: read as what they are, by the GPU and by the CPU, and refused where they are none. */
+/**
+ * Points of G2 in the encodings of others: read as what they are, by the GPU and by the CPU, and
+ * refused where they are none.
+ */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { concatBytes, hexToBytes, numberToBytesBE } from '@noble/curves/utils.js';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -10,7 +13,9 @@ import { type AffinePoint, createMsmEngine, type Fp2, type MsmEngine, type Point
 import { eip197, eip2537G2, generatorOfEip197, refusedByEip2537, type Vector } from './support/eip-vectors.js';
 import { getDevice } from './support/gpu.js';
 
-/** Points are always imported on the GPU; compiling the rest of it for fields of pairs takes long. */
+/**
+ * Points are always imported on the GPU; compiling the rest of it for fields of pairs takes long.
+ */
 type Place = 'gpu' | 'cpu';
 
 const engines = new Map<string, Promise<MsmEngine<Fp2>>>();
@@ -77,7 +82,7 @@ describe('points', () => {
 });
 
 describe('published vectors', () => {
-  /** So many hexadecimal digits a number; infinity is zeros. */
+  /** Reads four hexadecimal numbers of the same length as a point of G2; infinity is zeros. */
   const pointOf = (text: string): AffinePoint<Fp2> => {
     const size = text.length / 4;
     const numbers = Array.from({ length: 4 }, (_, i) => BigInt(`0x${text.slice(i * size, (i + 1) * size)}`));

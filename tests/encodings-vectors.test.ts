@@ -1,4 +1,7 @@
-/** Points as other software writes them (tests/vectors/): read, written, decompressed on the GPU, and multiplied. */
+/**
+ * Points as other software writes them (tests/vectors/): read, written, decompressed on the GPU,
+ * and multiplied.
+ */
 import { readFileSync } from 'node:fs';
 import { hexToBytes } from '@noble/curves/utils.js';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -33,7 +36,10 @@ const sets = ['arkworks', 'gnark', 'zkcrypto', 'aztec', 'halo2curves'].flatMap((
     }),
   );
 });
-/** What is the same as `be` on curves whose primes leave no room for flags has no name of its own there; halo2's are not for points in bytes of a prover's. */
+/**
+ * Sets whose encoding has a name. Where primes leave no room for flags, `gnark` equals `be` and has
+ * no name; the encodings of halo2 are those of files.
+ */
 const named = sets.filter(
   ({ curve, encoding }) =>
     !encoding.startsWith('halo2') && !(encoding === 'gnark' && ['secp256k1', 'p256'].includes(curve)),

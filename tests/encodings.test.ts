@@ -1,4 +1,7 @@
-/** Points and scalars in the encodings of others: the same sums as in ours, on the GPU and on the CPU. */
+/**
+ * Points and scalars in the encodings of others: the same sums as in ours, on the GPU and on the
+ * CPU.
+ */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { hexToBytes, numberToBytesBE } from '@noble/curves/utils.js';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -177,7 +180,7 @@ describe.each([
   test('has one sign, the smaller', () => isTold('cpu'));
   test('has one sign on a GPU', { tags: 'long' }, () => isTold('gpu'));
 
-  test('has one sign by the twin of what a GPU runs', () => {
+  test('has one sign in the CPU reference of the GPU program', () => {
     const curve = curveContext(bls12377);
     const program = decompression(curve, 'larger');
     for (const [flag, isPoint] of [

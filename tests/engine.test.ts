@@ -1,4 +1,4 @@
-/** The contract of the public API: what goes in, what comes out, what is refused, and what an engine leaves behind. */
+/** Contract of the public API: inputs, results, rejected arguments, and the memory of an engine. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   bn254G1,
@@ -33,7 +33,10 @@ const expected = expectedMsm(bn254G1, known.logs, scalars);
 /** One walk pipeline for the whole file. */
 const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 } as const;
 
-/** Checks code and message of a rejection. The message has to name what is wrong, so it is never left out. */
+/**
+ * Checks code and message of a rejection. The message has to name what is wrong, so it is never
+ * left out.
+ */
 const expectRefusal = async (call: () => Promise<unknown>, code: MsmErrorCode, message: RegExp): Promise<void> => {
   const outcome = await call().then(
     (value) => ({ value }),
@@ -279,11 +282,11 @@ describe('wrong arguments are refused before any work, and leave the engine usab
     const own = await create({ tuning: { ...tuning, windowBits: 8, additionsPerSubmit: 1024 } });
     const loaded = await own.loadBases(known.bytes, { label: 'gone' });
     for (const moment of [1, 2]) {
-      const doomed = await own.loadBases(known.bytes, { label: 'gone' });
+      const gone = await own.loadBases(known.bytes, { label: 'gone' });
       const onProgress = ({ done }: Progress): void => {
-        if (done === moment) doomed.destroy();
+        if (done === moment) gone.destroy();
       };
-      const call = () => own.msm(doomed, scalars, { onProgress });
+      const call = () => own.msm(gone, scalars, { onProgress });
       // after the last submit nothing needs them any more
       if (moment < 2) await expectRefusal(call, 'destroyed', /'gone'/);
       else expect(await call()).toEqual(expected);
@@ -368,7 +371,8 @@ describe('createMsmEngine refuses', () => {
     fails({ curve: { ...bn254, ...constants } }, 'bad-argument', message),
   );
 
-  // modulo both primes, which are 2 modulo 3, a curve without a has one point more than the prime: all else fits
+  // modulo both primes, which are 2 modulo 3, a curve without a has one point more than the prime:
+  // all else fits
   test('a curve over a composite p whose order fits, on which square roots never end', async () => {
     const [one, other] = [2_147_483_579n, 2_147_483_549n];
     const p = one * other;

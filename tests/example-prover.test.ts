@@ -66,7 +66,7 @@ describe('in a project of its own', { tags: 'long' }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-prover-'));
   const inFolder = (path: string): string => join(folder, path);
 
-  /** What `npm install webgpu-msm snarkjs vite` makes. */
+  /** Makes the folder that `npm install webgpu-msm snarkjs vite` would make. */
   beforeAll(async () => {
     await installPacked(folder);
     expect(readdirSync(inFolder('node_modules/webgpu-msm')).sort()).toEqual([

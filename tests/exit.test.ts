@@ -1,6 +1,7 @@
 /**
- * How a Node process ends that used the library: by itself, with its own exit code, and not in the native code of Dawn, which
- * crashes or hangs if its object is collected while it compiles or computes.
+ * A Node process that used the library ends by itself, with its own exit code, and not in the
+ * native code of Dawn, which crashes or hangs if its object is collected while it compiles or
+ * computes.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

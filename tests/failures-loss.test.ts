@@ -14,7 +14,7 @@ const ways = {
   takenAwayToldLate: (device) => device.takeAway('late'),
 } satisfies Record<string, Lose>;
 
-/** What a tap does instead of a call that was made at the moment of a loss. */
+/** Replaces a call that is made at the moment of a loss. */
 type Strike = (call: Call, lose: () => void) => unknown;
 const before: Strike = (call, lose) => {
   lose();
@@ -54,7 +54,8 @@ const loseAt = (device: LeasedDevice, moment: Moment, lose: Lose): { count: numb
   device.cold = moment === 'while compiling';
   return strikeAt(
     device,
-    // the last kernel of either job, and all are compiled in order where the device has done so before
+    // the last kernel of either job, and all are compiled in order where the device has done so
+    // before
     (call) => call.method === method && (moment !== 'after compiling' || /^(import_points|reduce)$/.test(call.label)),
     (call) => strike(call, () => lose(device)),
   );

@@ -1,4 +1,7 @@
-/** A GPU that stops answering: promises of WebGPU that never settle, settle late, twice, or out of their order. */
+/**
+ * A GPU that stops answering: promises of WebGPU that never settle, settle late, twice, or out of
+ * their order.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AffinePoint, type Bases, createMsmEngine, type MsmEngineOptions, MsmError } from '../src/index.js';
 import { Bench, large, small, tuning } from './support/failure-bench.js';
@@ -30,7 +33,10 @@ const silently = ({ proceed }: Call): Promise<never> => {
   return never();
 };
 
-/** The least limit of a wait, and the one of those while something may be compiled: docs/failures.md. */
+/**
+ * The least limit of a wait, and the one of those while something may be compiled:
+ * docs/failures.md.
+ */
 const LEAST_LIMIT_MS = 10_000;
 const COMPILING_LIMIT_MS = 120_000;
 /** So long no wait goes on. */
@@ -98,7 +104,10 @@ const outcomeOf = (call: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-/** What a promise comes to in a few turns of the event loop, which no other work of the machine delays. */
+/**
+ * Returns the outcome of a promise after a few turns of the event loop, which no other work of the
+ * machine delays.
+ */
 const atOnce = async (promise: Promise<unknown>): Promise<unknown> => {
   const turns = async (): Promise<string> => {
     for (let left = 5; left > 0; left--) await new Promise(setImmediate);
@@ -503,7 +512,7 @@ describe('an adapter or a device that never comes', () => {
         (engine as { destroy(): void }).destroy();
       }
       if (method === 'requestAdapter') continue;
-      // one that comes too late is nobody's
+      // an adapter or device that comes too late is not used
       const before = devices.length;
       give();
       await sleep(20);

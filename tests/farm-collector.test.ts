@@ -1,4 +1,7 @@
-/** The collector of examples/farm/: whoever lies is found out, and what happened to a statement before it was mended does not happen to it again. */
+/**
+ * Collector of examples/farm/: it finds wrong sums, and ignores messages from before a statement
+ * was repaired.
+ */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { bn254G1 } from '../dev/oracle/known-bases.js';

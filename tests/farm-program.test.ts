@@ -20,7 +20,9 @@ test('arguments are what they have to be, or nothing', () => {
 describe('the program', { tags: 'long' }, () => {
   const project = useFarmProject();
 
-  /** A folder for temporary files. As root, PostgreSQL runs as another user, who has to get there. */
+  /**
+   * A folder for temporary files. As root, PostgreSQL runs as another user, who has to get there.
+   */
   const makeTemporary = () => {
     const own = mkdtempSync(join(project, 'tmp-'));
     chmodSync(project, 0o755);

@@ -33,7 +33,8 @@ describe('workers', { tags: 'long' }, () => {
     halted.child.kill('SIGSTOP');
     await held.release();
     const other = await startWorker('other', 1);
-    // its sum is there, and not for others: who has the range next waits for the end of its transaction
+    // its sum is there, and not for others: who has the range next waits for the end of its
+    // transaction
     await until('the other one waits', async () => (await waiting()) === 1);
     expect(
       await query(

@@ -1,4 +1,7 @@
-/** The farm of examples/farm/, with a real PostgreSQL, workers that are processes, and everything that goes wrong. */
+/**
+ * The farm of examples/farm/, with a real PostgreSQL, workers that are processes, and everything
+ * that goes wrong.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { FpIsSquare } from '@noble/curves/abstract/modular.js';
 import { bls12_381 } from '@noble/curves/bls12-381.js';

@@ -1,4 +1,7 @@
-/** The campaign of `npm run faults`: that its faults strike, that it sees what comes of them, and a short one. */
+/**
+ * Campaign of `npm run faults`: its faults have an effect, it detects them, and a short campaign
+ * runs.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
 /**
- * field-bench's own products: right on several primes, on random operands and on the largest that they take.
+ * field-bench's own products: right on several primes, on random operands and on the largest that
+ * they take.
  *
  * @module-tag long
  */
@@ -23,7 +24,10 @@ const features = async (): Promise<ReadonlySet<string>> => (await getGpu()).wgsl
 
 const isFloat = ({ variant }: { readonly variant: string }): boolean => variant === float22.variant;
 
-/** Operands below 2p, which variants without a last subtraction take: the largest limbs there are, and 1 and p, which give the largest q. */
+/**
+ * Operands below 2p, which variants without a last subtraction take: the largest limbs there are,
+ * and 1 and p, which give the largest q.
+ */
 const extremes = ({ p, bits }: Modulus): bigint[] => {
   const almost = ((2n * p) >> BigInt(bits - 8)) << BigInt(bits - 8);
   return [0n, 1n, p - 1n, p, p + 1n, 2n * p - 1n, 2n ** BigInt(bits) - 1n, almost - 1n];
@@ -108,8 +112,9 @@ type Struct = Record<string, number>;
 const structOf = (...limbs: number[]): Struct => Object.fromEntries(limbs.map((limb, i) => [`l${i}`, limb]));
 
 /**
- * A function of straight-line WGSL on floats and i32, as JavaScript with an fma of the test's own. Sums of i32 stay below 2^53, and what is
- * done with them takes them modulo 2^32, as an i32 is; the subtractions of floats are exact, or fma throws.
+ * A function of straight-line WGSL on floats and i32, as JavaScript with an fma of the test's own.
+ * Sums of i32 stay below 2^53, and what is done with them takes them modulo 2^32, as an i32 is; the
+ * subtractions of floats are exact, or fma throws.
  */
 const evaluated = (wgsl: string, name: string, fma: Fma): ((...operands: Struct[]) => Struct) => {
   const script = wgsl

@@ -1,4 +1,7 @@
-/** field-bench: every kernel it times is right first, on two fields; a device that computes wrongly gets no numbers. */
+/**
+ * field-bench: every kernel it times is right first, on two fields; a device that computes wrongly
+ * gets no numbers.
+ */
 import { describe, expect, test } from 'vitest';
 import { batchInversions } from '../dev/field-bench/batch-inverse/kernel.js';
 import { libraryOperations, peakOperations } from '../dev/field-bench/kernels.js';

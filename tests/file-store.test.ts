@@ -1,4 +1,4 @@
-/** `fileStore` among others: who writes at the same time, and who may write to the same folder. */
+/** `fileStore` with concurrent writers, and in a folder where others may write. */
 import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

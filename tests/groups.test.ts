@@ -1,4 +1,7 @@
-/** G2: every curve that has one, against the oracle, with points that meet in every way, in both memories, with every product, and with tables. */
+/**
+ * G2 of every curve that has one, against the oracle: points that meet in every way, both prefix
+ * memories, every product, and tables.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCheckedEngine } from '../dev/checks/engine.js';
 import { bn254FromNoble, oraclesOfG2 } from '../dev/oracle/curves.js';
@@ -47,7 +50,10 @@ const shapes = [
   { fieldProduct: 'unsigned', walkerSlots: 4 },
   { fieldProduct: 'unsigned', walkerPrefixMemory: 'workgroup', walkerThreadsPerWorkgroup: 4, walkerSlots: 3 },
 ] as const;
-/** The second takes long to compile on fields of 381 bits, and shows nothing there that BN254 does not. */
+/**
+ * The second takes long to compile on fields of 381 bits, and shows nothing there that BN254 does
+ * not.
+ */
 const cases = names.flatMap((name) =>
   shapes.filter((_, i) => name === 'bn254' || i !== 1).map((shape) => [name, shape] as const),
 );

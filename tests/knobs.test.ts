@@ -250,7 +250,7 @@ describe('the knobs of the page', () => {
     expect(read(query).knobs?.mode ?? null).toBeNull();
   });
 
-  it('leave alone what is nobody’s knob, and say so', () => {
+  it('ignore unknown parameters of the query, and warn', () => {
     for (const name of ['utm_source', 'fbclid', 'gclid', 'ref', 'v', 't', 'lang', 'toString', 'a.toString', 'theme']) {
       const { knobs, problems, notes } = read(`autorun=msm-bench&logn=8&${name}=x`);
       expect({ problems, notes }).toEqual({ problems: [], notes: [expect.stringContaining(`${name} is not a knob`)] });

@@ -1,4 +1,4 @@
-/** Nothing grows: not the GPU buffers, not their bytes, not the JavaScript heap. */
+/** Leak tests: neither GPU buffers, nor their bytes, nor the JavaScript heap grow. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
@@ -62,8 +62,9 @@ test('1,000 MSMs of changing size on one engine', { tags: 'long' }, async () => 
     if (run > 9 && run % 50 === 0) expect(state(), `run ${run}`).toEqual(after);
     if (run === 400) heap = await settledHeap();
   }
-  // V8's own figure wanders by some 250 KB, and grows by 350 more while the code gets warm (flat from there to run 4,200); a buffer, a closure
-  // or a chain of promises leaked by every run would be more
+  // V8's own figure wanders by some 250 KB, and grows by 350 more while the code gets warm (flat
+  // from there to run 4,200); a buffer, a closure or a chain of promises leaked by every run would
+  // be more
   expect((await settledHeap()) - heap).toBeLessThan(600 * 700);
   engine.destroy();
   expect(buffers.live()).toBe(0);

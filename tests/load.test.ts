@@ -1,4 +1,4 @@
-/** What the bench makes of many calls at once. */
+/** Bench of many concurrent calls: its jobs, its statistics and its verdicts. */
 import { describe, expect, it } from 'vitest';
 import { parseKnobs } from '../dev/bench/knobs.js';
 import { callInLoops } from '../dev/bench/modes/load/callers.js';

@@ -1,4 +1,7 @@
-/** Which sums that wait are computed together: by what each that joins costs the others, and saves those behind it. */
+/**
+ * Choice of waiting sums to compute together, by the time each costs the others and saves those
+ * behind it.
+ */
 import { describe, expect, test } from 'vitest';
 import { type ExpectedTime, worthMerging } from '../src/msm/routing/merging.js';
 

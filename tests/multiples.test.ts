@@ -1,4 +1,7 @@
-/** Multiples of scalars modulo the order, in words, against BigInt: every order that a curve may have. */
+/**
+ * Multiples of scalars modulo the order, in words, against BigInt: every order that a curve may
+ * have.
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { CurveContext } from '../src/curves/curve.js';
@@ -17,7 +20,7 @@ const fromWords = (words: Uint32Array): bigint[] =>
 const withOrder = (order: bigint): CurveContext => ({ order, scalarBytes: 32 }) as CurveContext;
 const limit = 2n ** 256n;
 
-/** Of 2 to 256 bits. */
+/** Orders of 2 to 256 bits. */
 const orders = fc
   .integer({ min: 2, max: 256 })
   .chain((bits) => fc.bigInt({ min: 2n ** BigInt(bits - 1), max: 2n ** BigInt(bits) - 1n }))

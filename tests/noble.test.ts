@@ -19,7 +19,7 @@ interface Point extends NoblePoint<Point> {
 }
 type Class = NoblePointClass<Point>;
 
-/** Of a name that nobody knows: secp256k1's field and equation, with a generator of its own. */
+/** Curve without a known name: field and equation of secp256k1, with another generator. */
 const unknown = (() => {
   const { p, n, h, a, b } = secp256k1.Point.CURVE();
   const { x: Gx, y: Gy } = secp256k1.Point.BASE.multiply(7n).toAffine();

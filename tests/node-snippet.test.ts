@@ -1,4 +1,7 @@
-/** The README's program for Node, word for word, in a project that has the package: with an adapter, and without any driver. */
+/**
+ * The README's program for Node, word for word, in a project that has the package: with an adapter,
+ * and without any driver.
+ */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

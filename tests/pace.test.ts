@@ -1,4 +1,4 @@
-/** What an engine learns of how fast its device walks. */
+/** Measured rate of additions of a device, and how runs change it. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { Runner } from '../src/gpu/runner.js';

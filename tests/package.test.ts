@@ -1,6 +1,6 @@
 /**
- * The package as it would be published: what is in it, what it weighs, that it leaves nothing behind where little of it is used, that
- * its types stand by themselves, and that the tools which make it run on the Node that it promises.
+ * The package as it would be published: its files, its size, tree shaking, types that need nothing
+ * else, and build tools that run on the Node version it promises.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -19,29 +19,38 @@ import { inProject } from './support/run-script.js';
 
 /** 40 KB, compressed as servers do. */
 const MOST_BYTES = 40 * 1024;
-/** Of what finds knobs, beside the engine that it takes from the main module. */
+/** Limit for the search of knobs, without the engine, which it imports from the main module. */
 const MOST_BYTES_OF_CALIBRATE = 3328;
-/** Of what reads files of provers, beside what it takes from the main module. */
+/** Limit for the readers of files, without their imports from the main module. */
 const MOST_BYTES_OF_FORMATS = 4608;
-/** What noble's adapter adds. */
+/** Limit for the adapter of noble. */
 const MOST_BYTES_OF_NOBLE = 2 * 1024;
-/** What snarkjs's adapter adds. */
+/** Limit for the adapter of snarkjs. */
 const MOST_BYTES_OF_SNARKJS = 5632;
-/** Of what an engine needs once it works: running jobs, who has the device, loading points, self-test, verification, the CPU’s way, who computes what, tables, programs that points go through, fields of pairs. */
+/**
+ * Limit for modules that an engine loads when it works: jobs, the device's scheduler, loading of
+ * points, self-test, verification, CPU backend, routing, tables, point programs, quadratic fields.
+ */
 const MOST_BYTES_OF_LATER = 46 * 1024;
-/** Of what each worker of the CPU loads; and of the module that has it as text. */
+/** Limit for the script of a CPU worker, and for the module that contains it as text. */
 const MOST_BYTES_OF_WORKER = 3712;
-/** Of groups besides BN254's G1, which are loaded when one is asked for. */
+/** Limit for the groups other than BN254's G1, which are loaded on demand. */
 const MOST_BYTES_OF_CURVES = 4032;
-/** Of encodings, likewise. */
+/** Limit for the encodings, which are loaded on demand. */
 const MOST_BYTES_OF_ENCODINGS = 2304;
-/** What a bundler makes of it that writes again what was small already, or (vite) adds a kilobyte of its own where anything is loaded later. */
+/**
+ * Limit for the output of a bundler that minifies again, or that, as vite, adds a kilobyte for
+ * dynamic imports.
+ */
 const MOST_BYTES_AGAIN = 42_500;
-/** With what is loaded later in the same file, as esbuild has it; the text of the worker with it, as esbuild leaves its file behind. */
+/**
+ * Limit for a bundler that, as esbuild, puts dynamic imports and the text of the worker into one
+ * file.
+ */
 const MOST_BYTES_IN_ONE = 96 * 1024 + MOST_BYTES_OF_WORKER;
-/** Those that every MSM takes. */
+/** Shaders that every MSM needs. */
 const SHADERS_OF_INDEX = 9;
-/** Of a program that takes one constant from the package; bytes, not compressed. */
+/** Limit for a program that imports one constant of the package; uncompressed. */
 const MOST_BYTES_OF_VERSION = 1000;
 
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-package-'));
@@ -76,7 +85,10 @@ const write = (name: string, text: string): string => {
   return path;
 };
 
-/** A program as bundlers make it of one that imports the package, made as small as each can; without what it loads later, where that is another file. */
+/**
+ * A program as bundlers make it of one that imports the package, made as small as each can; without
+ * what it loads later, where that is another file.
+ */
 const bundlers: Readonly<Record<string, (entry: string) => Promise<string>>> = {
   vite: async (entry) => {
     const built = await vite({
@@ -303,7 +315,10 @@ describe('what it weighs', () => {
 });
 
 describe('its types, with the libraries checked as well', { tags: 'long' }, () => {
-  /** What TypeScript says of a program in a project that has the package, and those named. */
+  /**
+   * Returns the errors of TypeScript for a program in a project with this package and the named
+   * ones.
+   */
   const check = (options: object, program: string, packages: readonly string[] = []): string => {
     const project = mkdtempSync(join(folder, 'project-'));
     for (const name of packages) {

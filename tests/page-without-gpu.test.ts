@@ -1,4 +1,7 @@
-/** The bench page where there is no GPU: what it says, what it offers, and what the CPU computes; and its tables on narrow screens. */
+/**
+ * Bench page without a GPU: its messages, its choices, and results of the CPU; and its tables on
+ * narrow screens.
+ */
 import type { Browser, Page } from 'playwright';
 import type { ViteDevServer } from 'vite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -244,7 +247,10 @@ describe('the form', () => {
   });
 });
 
-/** A table of targets with the longest that modes tell, drawn by the page's own modules; text, as vitest would rewrite imports. */
+/**
+ * A table of targets with the longest that modes tell, drawn by the page's own modules; text, as
+ * vitest would rewrite imports.
+ */
 const DRAW = `(async () => {
   const from = (path) => import(new URL(path, document.baseURI).href);
   const { findingsTable } = await from('bench/modes/targets/findings-table.ts');

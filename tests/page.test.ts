@@ -314,7 +314,8 @@ describe('the dev page in Chromium', () => {
   });
 
   it('shows a wrong answer as wrong, without a time', { tags: 'long' }, async () => {
-    // two looks at each of two warm-ups (noble adds up small ones itself), and one at each repetition
+    // two looks at each of two warm-ups (noble adds up small ones itself), and one at each
+    // repetition
     await wrongFrom(7);
     const { status, error, rows } = await run('autorun=msm-bench&logn=4&reps=3&peers=none');
     expect(status).toBe('failed');
@@ -334,7 +335,8 @@ describe('the dev page in Chromium', () => {
   });
 
   it('shows no verdict and no time where A or B was wrong', { tags: 'long' }, async () => {
-    // two looks at each of four warm-ups, and one a repetition; who begins changes, so that the 14th look is B's third
+    // two looks at each of four warm-ups, and one a repetition; who begins changes, so that the
+    // 14th look is B's third
     await wrongFrom(14);
     const { status, error, rows } = await run('autorun=accum-ab&logn=4&reps=8&b.c=6');
     expect({ status, error }).toEqual({

@@ -1,6 +1,6 @@
 /**
- * Whether the workers of the package are found by what bundlers make of a program that uses it, in Chromium; also where a bundler does not know of
- * them. The page is tests/places-workers/bundled.html.
+ * Workers of the package in the output of bundlers, in Chromium; also where the bundler leaves out
+ * the file of the worker. The page is tests/places-workers/bundled.html.
  *
  * @module-tag long
  */

@@ -1,6 +1,6 @@
 /**
- * The workers of the built package in programs of Node's and of Deno's; and that a program ends which has nothing left to do, though its engine was not
- * destroyed.
+ * The workers of the built package in programs of Node's and of Deno's; and that a program ends
+ * which has nothing left to do, though its engine was not destroyed.
  *
  * @module-tag long
  */
@@ -14,7 +14,10 @@ import { inProject } from './support/run-script.js';
 import { makePlace, type Place } from './support/worker-place.js';
 import { right, someWorkers } from './support/workers-seen.js';
 
-/** Workers that had nothing to do would be let go of after 10 s (src/threads/pool.ts): it is not for that that a program ends. */
+/**
+ * Workers that had nothing to do would be let go of after 10 s (src/threads/pool.ts): it is not for
+ * that that a program ends.
+ */
 const SOON_MS = 5000;
 
 let place: Place;
@@ -25,7 +28,7 @@ afterAll(() => {
   if (place !== undefined) rmSync(place.folder, { recursive: true, force: true });
 });
 
-/** What the program says, and how long it was there after that. */
+/** Runs a program; returns its output, and the time from the output to the end of the process. */
 const run = async (
   command: string,
   args: readonly string[],

@@ -1,6 +1,7 @@
 /**
- * The workers of the built package in Chromium: on pages that may share memory and on those that may not, in workers, under policies, and on
- * those where there are none to be had. The pages are in tests/places-workers/.
+ * The workers of the built package in Chromium: on pages that may share memory and on those that
+ * may not, in workers, under policies, and on those where there are none to be had. The pages are
+ * in tests/places-workers/.
  *
  * @module-tag long
  */
@@ -29,7 +30,7 @@ let origin: string;
 let cdn: Server;
 let elsewhere: string;
 let browser: Browser;
-/** What the server sends with each file, and with the package's worker. */
+/** Headers that the server sends with each file, and with the package's worker. */
 let headers: Headers = {};
 let workerHeaders: Headers = {};
 
@@ -53,7 +54,7 @@ afterAll(async () => {
   if (place !== undefined) rmSync(place.folder, { recursive: true, force: true });
 });
 
-/** What a page says that computes in a way. */
+/** Opens a page that computes in one of the ways, and returns its output. */
 const compute = (way: string, sent: Headers, sentWithWorker = sent): Promise<Said> => {
   [headers, workerHeaders] = [sent, sentWithWorker];
   return saidBy(browser, `${origin}/pages/page.html?way=${way}`);

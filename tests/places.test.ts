@@ -1,6 +1,6 @@
 /**
- * The built package in the places that it must run in, in Chromium: what tests/places/ has, copied into a project of its own in
- * which the package is installed.
+ * The built package in the places that it must run in, in Chromium: what tests/places/ has, copied
+ * into a project of its own in which the package is installed.
  */
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -39,7 +39,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.mjs': 'text/javascript',
 };
 
-/** What the browser tells the server of a violation. */
+/** Report of a violation that the browser sends to the server. */
 interface Violation {
   readonly 'effective-directive': string;
   readonly 'blocked-uri': string;
@@ -119,10 +119,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What the parts of a page did, by name. */
+/** Results of the parts of a page, by name. */
 type Outcome = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** Opens a page and waits for what it leaves in its `output`; also what Chromium had to complain about meanwhile. */
+/**
+ * Opens a page and waits for what it leaves in its `output`; also what Chromium had to complain
+ * about meanwhile.
+ */
 const open = async (path: string): Promise<{ outcome: Outcome; complaints: string[] }> => {
   const page = await browser.newPage();
   const complaints: string[] = [];

@@ -1,4 +1,6 @@
-/** A polluted `Object.prototype` sets no option of anybody's: each has a value there that would be refused. */
+/**
+ * Options are never read from `Object.prototype`: each has a value there that would be rejected.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { calibrate } from '../src/calibrate.js';

@@ -1,4 +1,7 @@
-/** Engines whose workers are in the middle of a call, in Node: the call is aborted, or the engine destroyed. */
+/**
+ * Engines whose workers are in the middle of a call, in Node: the call is aborted, or the engine
+ * destroyed.
+ */
 import type { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';

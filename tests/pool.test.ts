@@ -1,4 +1,7 @@
-/** Pools of Node's workers: every way to hand out chunks, workers that die, and calls that end early. */
+/**
+ * Pools of Node's workers: every way to hand out chunks, workers that die, and calls that end
+ * early.
+ */
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';

@@ -1,4 +1,7 @@
-/** The library in Node under both of vitest's pools: this file runs in a process of its own, and from there once more in a worker thread. */
+/**
+ * The library in Node under both of vitest's pools: this file runs in a process of its own, and
+ * from there once more in a worker thread.
+ */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';

@@ -1,4 +1,7 @@
-/** Every prime from 46 to 414 bits has its arithmetic: programs that no input makes overflow, and that compute right. */
+/**
+ * Every prime from 46 to 414 bits has its arithmetic: programs that no input makes overflow, and
+ * that compute right.
+ */
 import { expect, test } from 'vitest';
 import { digitsOf, joinLimbs, LIMB_BITS, mod, modulus } from '../src/field/modulus.js';
 import { isPrime } from '../src/field/prime.js';

@@ -1,4 +1,7 @@
-/** MSMs with products of words: all kinds of points, fields of other lengths, tables, and prefixes in either memory. */
+/**
+ * MSMs with products of words: all kinds of points, fields of other lengths, tables, and prefixes
+ * in either memory.
+ */
 import { describe, expect, test } from 'vitest';
 import {
   bls12381,
@@ -24,7 +27,10 @@ import { meetingPoints } from './support/meeting-points.js';
 
 type FieldProduct = Tuning['fieldProduct'];
 
-/** Computes sums of growing numbers of points, in which equal, opposite and infinite points meet in every order. */
+/**
+ * Computes sums of growing numbers of points, in which equal, opposite and infinite points meet in
+ * every order.
+ */
 const multiplies = async (curve: Curve, oracle: OracleCurve, tuning: Partial<Tuning>): Promise<void> => {
   const known = makeKnownBases(oracle, 64, 31);
   const meeting = meetingPoints(curve, known);

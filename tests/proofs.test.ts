@@ -1,4 +1,4 @@
-/** What the bench makes of proofs. */
+/** Bench of proofs: its verdicts and its table. */
 import { describe, expect, it } from 'vitest';
 import { parseKnobs } from '../dev/bench/knobs.js';
 import { openProver } from '../dev/bench/modes/proofs/prover.js';
@@ -30,7 +30,8 @@ describe('proofs of snarkjs with the library', () => {
     const verdicts = (rows: readonly Proof[]) => judgeProofs(rows).map(verdictOf);
     expect(verdicts(proofs(0.5, 2, 300))).toEqual(['met', 'met', 'met']);
     expect(verdicts(proofs(0.9, 0.8, 310))).toEqual(['MISSED', 'MISSED', 'MISSED']);
-    // of small ones nothing is promised but the second, and where nobody knows the memory, nothing of that
+    // of small ones nothing is promised but the second, and where nobody knows the memory, nothing
+    // of that
     expect(verdicts(proofs(0.9, 2, null, 12))).toEqual(['no verdict', 'met', 'not measured']);
     const [ratio, , memory] = judgeProofs(proofs(0.5, 2, 300));
     expect(ratio?.value).toBeCloseTo(0.5, 2);

@@ -1,4 +1,7 @@
-/** The field of p² elements: its arithmetic on the CPU, and the programs of shaders, against textbook formulas. */
+/**
+ * The field of p² elements: its arithmetic on the CPU, and the programs of shaders, against
+ * textbook formulas.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { quadraticField as oracleField } from '../dev/oracle/quadratic-field.js';

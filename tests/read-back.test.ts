@@ -1,6 +1,6 @@
 /**
- * The last stretch of custody: a point that comes back in another place, or as another point of the
- * curve, is found before anything is added up.
+ * The end of the dispatch chain, reading sums back: a point that arrives in another place, or as
+ * another point of the curve, is found before anything is added up.
  */
 import { describe, expect, test } from 'vitest';
 import { engineIn } from '../dev/cases/engine-in.js';
@@ -14,7 +14,7 @@ import { Bench, large, small, tuning } from './support/failure-bench.js';
 import { type Call, type LeasedDevice, type LeasedGpu, leaseGpu } from './support/leased-gpu.js';
 import { smallCurve } from './support/small-curve.js';
 
-/** Of the last walk's bindings, where its sums go. */
+/** Binding of the last walk for its sums. */
 const SUMS = 4;
 
 /**

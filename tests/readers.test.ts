@@ -1,4 +1,7 @@
-/** Files of provers: that their points are what the software which wrote them says, from every kind of source; and that what is no such file is refused. */
+/**
+ * Readers of prover files: points equal those of the software that wrote them, from every kind of
+ * source; other files are rejected.
+ */
 import { createHash } from 'node:crypto';
 import { closeSync, openAsBlob, openSync, readFileSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -48,7 +51,7 @@ const vector = (name: string): Uint8Array<ArrayBuffer> =>
 const oracleOf = (curve: PairingName, group: 'g1' | 'g2'): AnyOracle =>
   group === 'g1' ? oracles[curve] : oraclesOfG2[curve];
 
-/** Of either group. */
+/** Point of G1 or G2. */
 type OnePoint = AffinePoint<Coordinate>;
 
 /** Points of either group, as bytes. */
@@ -70,7 +73,9 @@ const isRefused = async (opened: Promise<unknown>, message: string | RegExp): Pr
   await expect(opened).rejects.toEqual(refusal(message));
 };
 
-/** Imports points on the GPU and multiplies them on the CPU; that on the GPU is for the second tier. */
+/**
+ * Imports points on the GPU and multiplies them on the CPU; that on the GPU is for the second tier.
+ */
 let engine: MsmEngine;
 let files: SnarkjsFiles;
 
@@ -109,7 +114,7 @@ describe('snarkjs', () => {
     return { c0, c1 };
   };
 
-  /** What snarkjs read. */
+  /** Returns a point that snarkjs read, in affine coordinates. */
   const affine = (oracle: AnyOracle, [x, y, z]: PointObject): AffinePoint<Coordinate> =>
     numbersOf(coordinateOf(z)).every((number) => number === 0n)
       ? infinityOf((oracle as OracleCurve<Coordinate>).Point)
@@ -348,7 +353,7 @@ describe('Aztec', () => {
 
 describe('halo2', () => {
   const raw = vector('halo2-bn254-raw.params');
-  /** What the program that wrote them printed of them, as Rust spells it. */
+  /** Output of the program that wrote the files, in the notation of Rust. */
   const printed = readFileSync(inProject('tests/vectors/files/halo2-bn254.txt'), 'utf8');
   const numbersIn = (name: string): bigint[] =>
     [...(new RegExp(`^${name} = (.*)$`, 'm').exec(printed)?.[1] ?? '').matchAll(/0x[0-9a-f]{64}/g)].map(([number]) =>
@@ -428,7 +433,10 @@ describe('gnark', () => {
         .flatMap((coordinate) => numbersOf(coordinate).reverse())
         .map((number) => numberToBytesBE(number, bytesOf(oracle))),
     );
-  /** Of x alone. The topmost bit says compressed, the next one (on BN254) or the one after it (elsewhere) which y. */
+  /**
+   * Encodes a point by its x. The topmost bit marks a compressed point; the next one (on BN254) or
+   * the one after it (elsewhere) chooses y.
+   */
   const compressedPoint = (oracle: AnyOracle, point: AffinePoint<Coordinate>): Uint8Array => {
     const bytes = rawPoint(oracle, point).slice(0, oracle.coordinateBytes);
     bytes[0] = (bytes[0] as number) | 0x80 | (isLarger(oracle, point.y) ? (oracle.name === 'bn254' ? 0x40 : 0x20) : 0);

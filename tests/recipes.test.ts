@@ -1,4 +1,7 @@
-/** The recipes of examples/, in a project that has the package installed: beside noble, and what other software wrote. */
+/**
+ * The recipes of examples/, in a project that has the package installed: beside noble, and what
+ * other software wrote.
+ */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What tests need of a group of ffjavascript's to read its points. */
+/** Methods of an ffjavascript group that read its points. */
 interface WrittenGroup {
   toAffine(point: Uint8Array): Uint8Array;
   toObject(point: Uint8Array): unknown[];

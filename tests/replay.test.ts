@@ -1,4 +1,4 @@
-/** Replays of traces: the scalars of their calls, and what the times come to. */
+/** Replays of traces: the scalars of their calls, and the score of their times. */
 import { describe, expect, test } from 'vitest';
 import { scoreOf } from '../dev/bench/modes/replay/result.js';
 import type { Routing } from '../dev/bench/modes/replay/routings.js';

@@ -1,4 +1,7 @@
-/** Which backend computes a call: what is expected, what runs change of that, how a call is divided; and all of it on machines that are made up. */
+/**
+ * Routing of calls: predicted times, learning from runs, division between backends; and simulations
+ * of whole machines.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { machines, simulate } from '../dev/routing/simulation.js';
@@ -176,7 +179,10 @@ describe('who computes it', () => {
   });
 });
 
-/** Two that draw until nothing is left, with real paces; how long each was at it, and what they drew. */
+/**
+ * Two that draw until nothing is left, with real paces; how long each was at it, and what they
+ * drew.
+ */
 const divide = (
   total: number,
   expected: Record<Half, Pace>,

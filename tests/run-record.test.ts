@@ -1,4 +1,4 @@
-/** Where the time of a call went, as `lastRun` tells it: on the host (`hostTimes`), and on the GPU (`timeline`, `phases`). */
+/** Times in `lastRun`: on the host (`hostTimes`), and on the GPU (`timeline`, `phases`). */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { Runner } from '../src/gpu/runner.js';

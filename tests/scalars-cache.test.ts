@@ -1,4 +1,4 @@
-/** Scalars that MSMs share: how long they stay. */
+/** Cache of scalars that MSMs share: how long they stay. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { MsmEngine } from '../src/api/engine.js';
 import type { Scalars } from '../src/api/handles.js';

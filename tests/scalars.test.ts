@@ -1,4 +1,7 @@
-/** Scalars that are loaded once and multiplied often: the same sums, uploaded once, counted, freed, and loaded again after a loss. */
+/**
+ * Scalars that are loaded once and multiplied often: the same sums, uploaded once, counted, freed,
+ * and loaded again after a loss.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { oraclesOfG2 } from '../dev/oracle/curves.js';
 import {

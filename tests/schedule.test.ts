@@ -1,4 +1,7 @@
-/** The schedule of vectors: every scalar once, bases at aligned offsets, slices that do not overlap, submits within their bound. */
+/**
+ * The schedule of vectors: every scalar once, bases at aligned offsets, slices that do not overlap,
+ * submits within their bound.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bls12381 } from '../dev/oracle/curves.js';

@@ -1,4 +1,7 @@
-/** What is known has to come out of the very pipelines that will be used, before a result of theirs is believed. */
+/**
+ * Self-test: the pipelines that an engine will use must give known answers before it trusts a
+ * result of theirs.
+ */
 import { describe, expect, test } from 'vitest';
 import { oracles, secp192r1, secp192r1Oracle, weierstrassNames } from '../dev/oracle/curves.js';
 import {
@@ -135,7 +138,10 @@ const constants: Record<Exclude<Tuning['fieldProduct'], 'dot4'>, [string, string
   unsigned: ['& 8191u', '& 4095u'],
 };
 
-/** A device whose driver gets constants of these products wrong in kernels of these names; how often it compiled. */
+/**
+ * A device whose driver gets constants of these products wrong in kernels of these names; how often
+ * it compiled.
+ */
 const miscompiling = async (
   products: readonly (keyof typeof constants)[],
   kernels: RegExp = /./,

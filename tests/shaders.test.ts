@@ -1,6 +1,7 @@
 /**
- * Every shader that an engine can ask for compiles, at the limits that every device has: on Dawn's null backend, which checks all
- * that a browser would and executes nothing, in milliseconds. Each as src/ has it, and as the built package does: the same tokens.
+ * Every shader that an engine can ask for compiles, at the limits that every device has: on Dawn's
+ * null backend, which checks all that a browser would and executes nothing, in milliseconds. Each
+ * as src/ has it, and as the built package does: the same tokens.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -100,7 +101,10 @@ type AllKernels = Kernels & { tables(): TablesKernels; program(): Kernel; checks
 interface TwoBuilds {
   readonly own: AllKernels;
   readonly shipped: AllKernels;
-  /** Whether what is shipped is compiled as well: the same tokens are the same to a compiler, which one curve is enough to show. */
+  /**
+   * Whether what is shipped is compiled as well: the same tokens are the same to a compiler, which
+   * one curve is enough to show.
+   */
   readonly compilesBoth: boolean;
 }
 
@@ -129,7 +133,7 @@ const twoBuilds = (constants: AnyCurve, product: FieldProduct = 'signed'): TwoBu
   };
 };
 
-/** What a compiler reads: words, numbers, operators; neither comments nor white space. */
+/** Returns the tokens of a source: words, numbers, operators; neither comments nor white space. */
 const tokensOf = (source: string): readonly string[] =>
   source.replace(/\/\/.*$/gm, '').match(/\w+(\.\w+)?|<<|>>|&&|\|\||->|\+\+|--|[-+*/%&|^=!<>]=|[^\s\w]/g) ?? [];
 
@@ -155,7 +159,8 @@ const checkKernel = async (kernel: Kernel, fieldBytes: number): Promise<void> =>
   expect(bindings.filter(({ access }) => access !== 'uniform').length).toBeLessThanOrEqual(8);
   expect(source.match(/var<(storage|uniform)/g)).toHaveLength(bindings.length);
   expect(bytesIn('workgroup', kernel, fieldBytes)).toBeLessThanOrEqual(16384);
-  // the layout is made from the same list as the declarations; Dawn compares it with what the shader uses
+  // the layout is made from the same list as the declarations; Dawn compares it with what the
+  // shader uses
   expect(await pipelineFor(device, kernel)).toBeTruthy();
 };
 

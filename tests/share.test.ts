@@ -1,4 +1,7 @@
-/** Bucket rows of a sum, computed by several threads and combined: noble's sum, however they are cut. */
+/**
+ * Bucket rows of a sum, computed by several threads and combined: noble's sum, however they are
+ * cut.
+ */
 import { describe, expect, test } from 'vitest';
 import { everyScalars } from '../dev/cases/list.js';
 import { pointDistributions } from '../dev/cases/point-distributions.js';

@@ -1,4 +1,7 @@
-/** Engines that share a device, and calls that share an engine: overlap, merging, budgets, what is given back. Every result is compared with a known one. */
+/**
+ * Engines that share a device, and calls that share an engine: overlap, merging, budgets and
+ * `trim`. Every result is compared with a known one.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import { bn254G1, expectedMsm, makeKnownBases, makeRandomScalars } from '../dev/oracle/known-bases.js';
 import { watchBytes } from '../dev/soak/watch-bytes.js';
@@ -25,7 +28,7 @@ const vector = (seed: number, length = n) => {
   return { scalars, sum: expectedMsm(bn254G1, known.logs, scalars) };
 };
 
-/** What happens at the boundary of the API, in its order. */
+/** Logs the calls of WebGPU in their order. */
 const watchSubmits = (device: GPUDevice) => {
   const log: string[] = [];
   const submit = device.queue.submit.bind(device.queue);

@@ -1,6 +1,7 @@
 /**
- * snarkjs as its open request 628 has it, which reads points in chunks: its proofs, and what is told where snarkjs calls what nobody knows. The stand-in is
- * tests/support/request-628.ts; proofs are compared with those of snarkjs 0.7.6, and verified by it.
+ * snarkjs with its open request 628, which reads points in chunks: proofs, and the warning if
+ * snarkjs calls a method that is not accelerated. The stand-in is tests/support/request-628.ts;
+ * proofs are compared with those of snarkjs 0.7.6, and verified by it.
  */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { type Groth16Zkey, openZkey } from '../src/formats.js';
@@ -91,7 +92,8 @@ describe('request 628 of snarkjs', () => {
     expect(accelerate.stats).toMatchObject({ calls: 15, loads: 5, hits: 10, fallbacks: 0 });
     expect(await statement.verify(await statement.prove())).toBe(true);
     expect(accelerate.stats).toMatchObject({ calls: 20, loads: 5, hits: 15, fallbacks: 0 });
-    // every byte of points that are there is read, once; of others the first chunk, again, by each look at what is there
+    // every byte of points that are there is read, once; of others the first chunk, again, by each
+    // look at what is there
     const again = newLog();
     await proveChunked('bn254', statement, { log: again });
     const { sections } = (await openZkey(statement.zkey.data)) as Groth16Zkey;

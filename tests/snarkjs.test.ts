@@ -1,4 +1,7 @@
-/** Proofs of snarkjs whose MSMs this library computes: they verify, and are what they would be. */
+/**
+ * Proofs of snarkjs whose MSMs this library computes: they verify, and equal those of snarkjs
+ * alone.
+ */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { makeKeys } from '../examples/prover/keys.js';
 import { openZkey } from '../src/formats.js';
@@ -29,7 +32,7 @@ const statementOf = (
   return statement;
 };
 
-/** Of a GPU that is software. */
+/** Knobs for a software adapter. */
 const fewThreads = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
 
 let restore: () => void = () => undefined;
@@ -116,7 +119,8 @@ describe.each(systems)('%s', (name) => {
     // with it, the verifier's few
     expect(accelerate.stats).toMatchObject({ loads, bytes, fallbacks: 0 });
     expect(accelerate.stats.calls).toBe(2 * calls);
-    // B1, B2 and C have the witness that A has; for the second proof all scalars are those of the first
+    // B1, B2 and C have the witness that A has; for the second proof all scalars are those of the
+    // first
     if (name === 'groth16') expect(accelerate.stats.sharedScalars).toBe(3 + 5);
   });
 
@@ -515,7 +519,8 @@ describe('arguments', () => {
       expect(affine(await group.multiExpAffine(new Uint8Array(0), new Uint8Array(0)))).toBe(affine(zero));
       await expect(group.multiExpAffine(points, new Uint8Array(641))).rejects.toThrow();
       restore();
-      // computed by an engine that is opened for it; by one that is there; by ffjavascript in the end
+      // computed by an engine that is opened for it; by one that is there; by ffjavascript in the
+      // end
       for (const options of [{}, { backend: 'gpu', onWarning: () => undefined }] as const) {
         await begin(options);
         for (const given of [Uint8Array, Buffer, Uint8Array]) {

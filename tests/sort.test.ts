@@ -1,6 +1,7 @@
 /**
- * The radix sort alone, at the limits of its arithmetic: full tiles whose entries all fall into one bin, or into two bins that share a word
- * of counters; sizes around a tile; keys at both ends of their range.
+ * The radix sort alone, at the limits of its arithmetic: full tiles whose entries all fall into one
+ * bin, or into two bins that share a word of counters; sizes around a tile; keys at both ends of
+ * their range.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Random } from '../dev/oracle/known-bases.js';

@@ -1,4 +1,7 @@
-/** What comparisons rest on: ratios of medians, turns, other scalars each time, and the unit of costs. */
+/**
+ * Basis of comparisons: ratios of medians, interleaved repetitions, new scalars each time, and the
+ * unit of costs.
+ */
 import { describe, expect, it } from 'vitest';
 import { interleave } from '../dev/bench/interleave.js';
 import { makeCase, redrawn } from '../dev/cases/msm-case.js';
@@ -8,7 +11,9 @@ import { leastPairs, median, ratioOfMedians } from '../src/calibrate/statistics.
 import { getDevice } from './support/gpu.js';
 import { leaseDevice } from './support/leased-gpu.js';
 
-/** Times of a machine that takes `slowness(i)` times as long in pair i, with noise of about 10 %. */
+/**
+ * Times of a machine that takes `slowness(i)` times as long in pair i, with noise of about 10 %.
+ */
 const timesOf = (
   random: Random,
   n: number,
@@ -53,7 +58,8 @@ describe('the ratio of medians', () => {
     expect(low).toBeLessThan(ratio);
     expect(high).toBeGreaterThan(ratio);
     expect(ratioOfMedians(a, b)).toEqual({ ratio, low, high, verdict });
-    // few resamples, as the ends of many are the same for most seeds: they are ratios of a few values
+    // few resamples, as the ends of many are the same for most seeds: they are ratios of a few
+    // values
     expect(ratioOfMedians(a, b, { resamples: 50, seed: 1 })).not.toEqual(
       ratioOfMedians(a, b, { resamples: 50, seed: 2 }),
     );

@@ -25,7 +25,7 @@ const structs = [
   WalkConfig,
 ] as const;
 type AnyStruct = (typeof structs)[number];
-/** What each struct has in common, for tests that go through all of them. */
+/** Common type of all structs, for tests that go through all of them. */
 const asAny = (s: AnyStruct) => s as ReturnType<typeof struct<string>>;
 
 /** The members that WGSL declares, read back from the text rather than from the description. */

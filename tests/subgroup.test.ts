@@ -1,4 +1,6 @@
-/** `checkSubgroup`, and what is wrong with compressed points: which point it is, and nothing is left behind. */
+/**
+ * `checkSubgroup` and invalid compressed points: the error names the point, and no buffer remains.
+ */
 import { readFileSync } from 'node:fs';
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { numberToBytesBE } from '@noble/curves/utils.js';

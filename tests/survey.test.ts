@@ -1,4 +1,7 @@
-/** The survey of scalars: the bits of the longest must be an upper bound for every input, the rest is an estimate. */
+/**
+ * The survey of scalars: the bits of the longest must be an upper bound for every input, the rest
+ * is an estimate.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';

@@ -1,4 +1,6 @@
-/** A GPU that says it is software begins with nothing, and is measured in parts of calls that the CPU computes. */
+/**
+ * Trials of a software adapter: the CPU computes, and small parts of its calls measure the adapter.
+ */
 import { expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { createMsmEngine } from '../src/index.js';

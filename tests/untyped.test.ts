@@ -1,4 +1,7 @@
-/** What untyped JavaScript may pass: typed errors that name the argument, and an engine that goes on. */
+/**
+ * Arguments that untyped JavaScript may pass: errors name the argument, and the engine stays
+ * usable.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { pointsIn, scalarsIn } from '../dev/oracle/encodings.js';

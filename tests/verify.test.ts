@@ -1,4 +1,4 @@
-/** `verify`: right results pass, in every way in which they are computed; wrong ones that are on the curve do not. */
+/** `verify`: right results pass however they are computed; wrong results on the curve do not. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createCheckedEngine } from '../dev/checks/engine.js';
 import { bls12381, bls12381Oracle } from '../dev/oracle/curves.js';
@@ -214,7 +214,8 @@ describe('what is right is verified', () => {
     expectVerified(engine);
   });
 
-  // y² = x³ + 1 over a p that is 2 modulo 3 has p + 1 points in one cyclic group (Washington, Elliptic Curves, proposition 4.33)
+  // y² = x³ + 1 over a p that is 2 modulo 3 has p + 1 points in one cyclic group (Washington,
+  // Elliptic Curves, proposition 4.33)
   const cyclic = { p: 2n ** 18n * 15n * (2n ** 35n + 1n) - 1n, a: 0n, b: 1n };
   const withOrder = async (order: bigint): Promise<void> => {
     const textbook = new TextbookCurve(cyclic);
@@ -311,7 +312,10 @@ describe('what is wrong does not pass', () => {
   const basesOf = (bench: Bench): GPUBuffer =>
     bench.lease.buffers.find(({ label }) => label.endsWith('bases')) as GPUBuffer;
 
-  /** The second base is infinity from the submit on that is the `nth`; for that one only, or from then on. */
+  /**
+   * The second base is infinity from the submit on that is the `nth`; for that one only, or from
+   * then on.
+   */
   const withoutBase = (bench: Bench, nth: number, isTransient: boolean): Tap => {
     const { real } = bench.lease;
     const target = basesOf(bench);

@@ -1,4 +1,4 @@
-/** Devices that look only now and then whether they are done, as Firefox's, and those that do not. */
+/** Devices that notice finished work only now and then, as Firefox's, and other devices. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { measureWaits, waitForQueue } from '../src/gpu/wait.js';
@@ -114,7 +114,8 @@ describe('an MSM of 4096 points in nine submits', () => {
     const submitted: number[] = [];
     leased.tap = ({ method, args, proceed }) => {
       if (method === 'submit') submitted.push((args[0] as readonly unknown[]).length);
-      // what is measured is a wait for nothing; on a CPU that compiles meanwhile it may take a while all the same
+      // what is measured is a wait for nothing; on a CPU that compiles meanwhile it may take a
+      // while all the same
       return method === 'onSubmittedWorkDone' && submitted.length === 0 ? Promise.resolve() : proceed();
     };
     expect(await multiply(leased)).toBe(9);

@@ -1,4 +1,7 @@
-/** Drivers that compile at the first dispatch: `warmup` makes it, on nothing, and counts what it takes as compiling. */
+/**
+ * Drivers that compile at the first dispatch: `warmup` makes it, on nothing, and counts what it
+ * takes as compiling.
+ */
 import { expect, test } from 'vitest';
 import { createCheckedEngine } from '../dev/checks/engine.js';
 import { createMsmEngine, type Tuning } from '../src/index.js';
@@ -7,7 +10,7 @@ import { smallCase, smallCurve } from './support/small-curve.js';
 
 const knobs: Partial<Tuning> = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 };
 
-/** What a dispatch is of, each time a bind group was made for one. */
+/** Records the kernel of each bind group, and each dispatch. */
 const watch = (leased: LeasedDevice) => {
   const kernels: string[] = [];
   const dispatches: string[] = [];

@@ -1,4 +1,7 @@
-/** Sums on the CPU in WebAssembly, against noble: every curve and group, one lane and two, and every exceptional case. */
+/**
+ * Sums on the CPU in WebAssembly, against noble: every curve and group, one lane and two, and every
+ * exceptional case.
+ */
 import { describe, expect, test, vi } from 'vitest';
 import { everyGroup, everyPoints, everyScalars } from '../dev/cases/list.js';
 import { makeCase } from '../dev/cases/msm-case.js';

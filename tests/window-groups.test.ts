@@ -1,4 +1,4 @@
-/** Groups of windows: what bounds the work of one submit, and the scratch that a large MSM takes. */
+/** Groups of windows: they bound the work of one submit and the scratch of a large MSM. */
 import { describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { Runner } from '../src/gpu/runner.js';
@@ -110,7 +110,8 @@ describe('windows in groups', () => {
     expect(first.tuning.additionsPerSubmit).toBe(2 ** 18);
     expect(first.entries).toBeGreaterThan(2 ** 18);
     expect(first.submits).toBeGreaterThan(1);
-    // a tenth of a second's worth, as a power of two from 2^16 on; SwiftShader does not do even so many
+    // a tenth of a second's worth, as a power of two from 2^16 on; SwiftShader does not do even so
+    // many
     const walkMs = first.phases?.find(({ name }) => name === 'walk')?.ms;
     const { additionsPerSubmit } = (await run()).tuning;
     expect(Math.log2(additionsPerSubmit) % 1).toBe(0);

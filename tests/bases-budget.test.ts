@@ -33,7 +33,7 @@ test.each<[maxBufferSize: number, told: object, bytes: number]>([
   expect(defaultBasesBudget(maxBufferSize, told)).toBe(bytes);
 });
 
-test('here it is a whole number', () => {
+test('the default budget is a whole number', () => {
   const bytes = defaultBasesBudget(Number.POSITIVE_INFINITY);
   expect(Number.isSafeInteger(bytes)).toBe(true);
   expect(bytes).toBeGreaterThanOrEqual(64 * MiB);

@@ -360,7 +360,7 @@ describe('npm run bench', () => {
     ]);
   });
 
-  it('cross-checks', { tags: 'long' }, async () => {
+  it('cross-checks with peers', { tags: 'long' }, async () => {
     const { code, stdout } = await bench(
       ...['--autorun', 'msm-cross-check', '--n', '9', '--reps', '1'],
       ...[

@@ -54,7 +54,7 @@ describe('backend: both', () => {
   });
   afterAll(() => engine.destroy());
 
-  test('loaded scalars are cut as others are', async () => {
+  test('loaded scalars are divided as others are', async () => {
     const scalars = await engine.loadScalars(large.scalars.bytes);
     for (let i = 0; i < 2; i++) {
       expect(await engine.msm(bases, scalars)).toEqual(large.expected);
@@ -63,7 +63,7 @@ describe('backend: both', () => {
     scalars.destroy();
   });
 
-  test('either computes a part, progress never falls back, and the record says who did what', async () => {
+  test('each backend computes a part, progress never decreases, and the record names the parts', async () => {
     for (let draw = 1; draw <= 3; draw++) {
       const { scalars, expected } = redrawn(large, draw);
       const done: number[] = [];
@@ -83,17 +83,17 @@ describe('backend: both', () => {
     }
   });
 
-  test('of nothing but zeros neither', async () => {
+  test('all-zero scalars need no backend', async () => {
     expect(await engine.msm(bases, new Uint8Array(32 * n))).toMatchObject({ infinity: true });
     expect(engine.lastRun).toMatchObject({ on: 'cpu', gpuShare: 0, submits: 0 });
   });
 
-  test('few that are not zero among many zeros', async () => {
+  test('few nonzero scalars among many zeros are right', async () => {
     const values = large.scalars.values.map((value, i) => (i % 1000 === 7 ? value : 0n));
     expect(await engine.msm(bases, values)).toEqual(expectedMsm(large.curve, large.points.logs, values));
   });
 
-  test('batches: long vectors and short ones, empty ones, offsets', async () => {
+  test('batches of long, short and empty vectors with offsets are right', async () => {
     const { values } = large.scalars;
     const ranges = [
       [0, 2500],
@@ -112,7 +112,7 @@ describe('backend: both', () => {
     expect(engine.lastRun).toMatchObject({ on: 'both', vectors: ranges.length });
   });
 
-  test('verified, in an encoding, several at a time', async () => {
+  test('concurrent verified calls with encoded points are right', async () => {
     const calls = [1, 2, 3].map((draw) => redrawn(large, draw));
     const sums = await Promise.all(
       calls.map(({ scalars }) => engine.msm(bases, scalars.bytes, { verify: true, result: 'be' })),
@@ -121,7 +121,7 @@ describe('backend: both', () => {
     expect(engine.lastRun?.verified).toBe(true);
   });
 
-  test('abort acts at once, destroyed bases are refused, and the next call is right', async () => {
+  test('an abort acts at once, destroyed bases are rejected, and the next call is right', async () => {
     const controller = new AbortController();
     const call = engine.msm(bases, large.scalars.bytes, { signal: controller.signal });
     const begun = await new Promise<number>((resolve) =>
@@ -138,7 +138,7 @@ describe('backend: both', () => {
     expect(await engine.msm(bases, large.scalars.bytes)).toEqual(large.expected);
   });
 
-  test('destroyed in the middle of a call', async () => {
+  test('destroying the engine ends a call that is under way', async () => {
     const other = await open();
     const loaded = await other.loadBases(large.points.bytes);
     const call = other.msm(loaded, large.scalars.bytes);
@@ -146,7 +146,7 @@ describe('backend: both', () => {
     await expect(call).rejects.toMatchObject({ code: 'destroyed' });
   });
 
-  test('with workers', async () => {
+  test('calls with workers are right', async () => {
     const other = await open({ maxWorkers: 2 });
     const loaded = await other.loadBases(large.points.bytes);
     for (let draw = 1; draw <= 3; draw++) {
@@ -156,7 +156,7 @@ describe('backend: both', () => {
     other.destroy();
   });
 
-  test('bases that are on the GPU alone are the GPU’s', async () => {
+  test('bases that are only on the GPU are multiplied on the GPU', async () => {
     const other = await open({ retainBases: false });
     const loaded = await other.loadBases(large.points.bytes);
     expect(await other.msm(loaded, large.scalars.bytes)).toEqual(large.expected);
@@ -164,7 +164,7 @@ describe('backend: both', () => {
     other.destroy();
   });
 
-  test('every two of points, scalars and n, up to 257', async () => {
+  test('every pair of points, scalars and n up to 257 is right', async () => {
     const cases = pairwiseCases({ ...bn254, encoding: 'le' }, 5).filter(({ n }) => n <= 257);
     expect(cases.length).toBeGreaterThan(60);
     for (const address of cases) {
@@ -173,14 +173,16 @@ describe('backend: both', () => {
     }
   });
 
-  test('every two of points, scalars and n', { tags: 'long' }, async () => {
+  test('every pair of points, scalars and n is right', { tags: 'long' }, async () => {
     for (const address of pairwiseCases({ ...bn254, encoding: 'le' }, 6)) {
       const made = makeCase(address);
       expect(await compute(engine, made), JSON.stringify(address)).toEqual(made.expected);
     }
   });
 
-  test('over pairs, wide fields, long orders and images of Edwards curves, divided', { tags: 'long' }, async () => {
+  test('divided sums over pairs, long fields, long orders and images of Edwards curves are right', {
+    tags: 'long',
+  }, async () => {
     for (const of of [
       { curve: 'bn254', group: 'g2' },
       { curve: 'bls12-381', group: 'g1' },
@@ -197,7 +199,7 @@ describe('backend: both', () => {
 });
 
 describe('backend: auto', () => {
-  test('predicts before every call, and learns from them what a backend takes', async () => {
+  test('predicts before every call, and learns the speed of a backend from its runs', async () => {
     const engine = await open({ backend: 'auto', maxWorkers: 0 });
     const made = makeCase({ points: 'distinct', scalars: 'random', n: 1500, seed: 9 });
     const bases = await engine.loadBases(made.points.bytes);
@@ -222,7 +224,7 @@ describe('backend: auto', () => {
     engine.destroy();
   });
 
-  test('where WebAssembly is forbidden the CPU is expected to be many times slower', async () => {
+  test('without WebAssembly the CPU is expected to be many times slower', async () => {
     const made = makeCase({ points: 'distinct', scalars: 'random', n: 1500, seed: 5 });
     const forbidden = vi.spyOn(WebAssembly, 'Module').mockImplementation(() => {
       throw new WebAssembly.CompileError('refused by a policy');
@@ -236,7 +238,7 @@ describe('backend: auto', () => {
     engine.destroy();
   });
 
-  test('cpuBelow decides instead where it is given', async () => {
+  test('cpuBelow replaces the prediction', async () => {
     const made = makeCase({ points: 'distinct', scalars: 'random', n: 40, seed: 2 });
     for (const [cpuBelow, on] of [
       [39, 'gpu'],

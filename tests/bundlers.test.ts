@@ -164,7 +164,7 @@ describe.each(['6.4.6', '7.3.8', '8.3.8'])('Vite %s', (version) => {
     await expectWorkersOf(join(project, 'page'), 'page.html', ['inPage']);
   });
 
-  it(`builds a page and a worker of the program's own${splits ? '' : ", with worker: { format: 'es' }"}`, async () => {
+  it(`builds a page and a worker of the program${splits ? '' : ", with worker: { format: 'es' }"}`, async () => {
     const config = splits ? [] : ['--config', 'es.config.js'];
     await runIn(project, ['vite', 'build', ...config, '--outDir', 'built']);
     await expectWorkersOf(join(project, 'built'));

@@ -6,7 +6,7 @@
  *   CASES='curve=bls12-381,points=pairs,n=4097' npm test -- tests/case-list.test.ts
  *   CASES=groups npm test -- tests/case-list.test.ts
  *   CASES=encodings npm test -- tests/case-list.test.ts
- * Cases of the tenth with more than LARGE points are in the second tier. Other curves and groups have
+ * Cases with more than LARGE points are long tests. Other curves and groups also have
  * tests of their own (other-curves, groups).
  */
 import { afterAll, expect, test, vi } from 'vitest';

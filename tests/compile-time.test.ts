@@ -12,7 +12,7 @@ import { getDevice } from './support/gpu.js';
  */
 const CPU_SECONDS = 12;
 
-test('all pipelines of a first MSM: in parallel, in few CPU seconds, each with its time', async () => {
+test('the pipelines of a first MSM compile in parallel, in few CPU seconds, each with its time', async () => {
   const device = await getDevice({ label: 'fresh' });
   const engine = await createMsmEngine({ curve: 'bn254', device, tuning: { cpuBelow: 0 }, selfTest: false });
   expect(engine.pipelines).toEqual([]);

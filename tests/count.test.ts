@@ -75,7 +75,7 @@ const runsOf = (stream: Uint32Array, there: (pointRef: number) => boolean): Map<
 };
 
 describe.each(measured.map((options, i) => [options.scalars, options.n, i] as const))('%s, n = %i', (_, n, index) => {
-  test('additions are those that the digits need, and each is five products and a squaring', () => {
+  test('additions are those of the digits, and each takes five products and a squaring', () => {
     const counts = results[index] as MsmCounts;
     const { windowBits, windows } = counts;
     const { scalars } = makeCase({ ...(measured[index] as (typeof measured)[number]), seed: 1 });
@@ -111,7 +111,7 @@ test('the counts are those of dev/count/counts.json', () => {
   else expect(JSON.parse(readFileSync(path, 'utf8')), 'UPDATE_COUNTS=1 writes them').toEqual(JSON.parse(counts));
 });
 
-test('a table has a line for every stage and one for all', () => {
+test('the table has a line for every stage and one for all', () => {
   const counts = results[0] as MsmCounts;
   const lines = countTable(counts).split('\n');
   expect(lines[0]).toContain(`6nT = ${(6 * 1024 * counts.windows).toLocaleString('en')}`);
@@ -126,7 +126,7 @@ test('a table has a line for every stage and one for all', () => {
   ]);
 });
 
-describe('products of loading a point', () => {
+describe('the products of loading a point', () => {
   const areCounted = async (where: CurveGroup): Promise<void> => {
     const expected = await loadProducts(where);
     const oracle = oracleOf(where);
@@ -164,14 +164,14 @@ describe('products of loading a point', () => {
     });
     engine.destroy();
   };
-  test('on bn254', () => areCounted({ curve: 'bn254', group: 'g1' }));
+  test('are counted on bn254', () => areCounted({ curve: 'bn254', group: 'g1' }));
   test.each([
     ['bls12-381', 'g1'],
     ['bls12-377', 'g2'],
     ['baby-jubjub', 'g1'],
   ] as const)('on %s %s', { tags: 'long' }, (curve, group) => areCounted({ curve, group }));
 
-  test('a table has a line for each', async () => {
+  test('have a line in a table for each operation', async () => {
     const { decompress } = await loadProducts({ curve: 'bn254', group: 'g1' });
     if (decompress === null) throw new Error('bn254 has compressed points');
     // a root of p = 3 modulo 4 is one power: a square a bit, and a product for every few of them
@@ -190,7 +190,7 @@ describe('products of loading a point', () => {
   });
 });
 
-describe('what cannot be counted is refused', () => {
+describe('invalid cases are rejected', () => {
   const declared = '@group(0) @binding(0) var<storage, read> data: array<u32>;';
   test.each([
     ['fn main() {}', /no entry point/],

@@ -112,13 +112,13 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('naga takes every shader, and sees what is wrong with a wrong one', () => {
+test('naga accepts every shader, and rejects a wrong one', () => {
   expect(seen.shaders.map(({ name }) => name)).toEqual(shaders.map(({ name }) => name));
   expect(seen.shaders.length).toBeGreaterThan(100);
   expect(seen.shaders.filter(({ complaints }) => complaints.length > 0).map(({ name }) => name)).toEqual(['wrong']);
 });
 
-test('an MSM is right, on the adapter of wgpu', () => {
+test('an MSM is right on the adapter of wgpu', () => {
   expect([seen.on, seen.pipelines]).toEqual(['gpu', 9]);
   const { x, y, infinity } = expected;
   const sum = { x: String(x), y: String(y), infinity };

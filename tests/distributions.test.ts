@@ -150,7 +150,7 @@ const changesNothing = async (knobs: Partial<Tuning>): Promise<void> => {
 test.each(drawn.slice(0, 1))('no knob changes a result: %j', changesNothing);
 test.each(drawn.slice(1))('no knob changes a result: %j', { tags: 'long' }, changesNothing);
 
-test('a walk of more workgroups than a dispatch has in one dimension', { tags: 'long' }, async () => {
+test('a walk with more workgroups than one dimension of a dispatch allows is right', { tags: 'long' }, async () => {
   // a task an entry, a slot a task, a thread a workgroup: more than 65535, which go in two rows
   const knobs = {
     walkerPrefixMemory: 'private',

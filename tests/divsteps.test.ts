@@ -50,10 +50,10 @@ const divstepsOf = (p: bigint, a: bigint): number => {
 /** The inverse in Montgomery form. */
 const inverseOf = (m: Modulus, g: bigint): bigint => toMontgomery(m, invert(fromMontgomery(m, g), m.p));
 
-describe.each(hard)('modulo %i', (p, g) => {
+describe.each(hard)('inversion modulo %i', (p, g) => {
   const { batches } = divstepConstants(modulus(p));
 
-  test('needs the last batch', () => {
+  test('needs the last batch of division steps', () => {
     expect(isProbablyPrime(p)).toBe(true);
     expect(divstepsOf(p, g)).toBeGreaterThan((batches - 1) * BATCH);
     expect(divstepsOf(p, g)).toBeLessThanOrEqual(batches * BATCH);
@@ -70,7 +70,7 @@ describe.each(hard)('modulo %i', (p, g) => {
   });
 });
 
-describe('GPU', () => {
+describe('inversion on the GPU', () => {
   let device: GPUDevice;
   beforeAll(async () => {
     device = await getDevice();

@@ -60,7 +60,7 @@ describe('the docs site', { tags: 'long' }, () => {
     expect(missing, [...pages.keys()].join('\n')).toEqual([]);
   });
 
-  test('no link is dead', () => {
+  test('has no dead link', () => {
     const dead: string[] = [];
     let looked = 0;
     for (const [page, html] of pages) {
@@ -74,7 +74,7 @@ describe('the docs site', { tags: 'long' }, () => {
     expect(dead).toEqual([]);
   });
 
-  test('a dead link would be found', () => {
+  test('would show a dead link', () => {
     expect(fault('index.html', 'nowhere.html')).toBe('there is no such file');
     expect(fault('index.html', '#nowhere')).toBe('there is no such anchor');
     expect(fault('index.html', '../outside.html')).toBe('leaves the site');

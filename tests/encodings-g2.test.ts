@@ -53,7 +53,7 @@ const givesTheSame = async (curve: PairingName, encoding: PointEncoding, on: Pla
   bases.destroy();
 };
 
-describe('points', () => {
+describe('encoded points of G2', () => {
   const cases = [
     ['bn254', 'le'],
     ['bn254', 'be'],
@@ -69,19 +69,19 @@ describe('points', () => {
     ['bls12-377', 'be'],
     ['bls12-377', 'le-montgomery'],
   ] as const;
-  test.each(cases)('of %s in %s', (curve, encoding) => givesTheSame(curve, encoding, 'cpu'));
-  test.each([...cases, ...others])('of %s in %s, on the GPU', { tags: 'long' }, (curve, encoding) =>
+  test.each(cases)('of %s in %s give the same sums', (curve, encoding) => givesTheSame(curve, encoding, 'cpu'));
+  test.each([...cases, ...others])('of %s in %s give the same sums on the GPU', { tags: 'long' }, (curve, encoding) =>
     givesTheSame(curve, encoding, 'gpu'),
   );
 
-  test.each(['bn254', 'bls12-381'] as const)('of %s, whose numbers are be as noble writes them', (curve) => {
+  test.each(['bn254', 'bls12-381'] as const)('of %s are in `be` as noble writes them', (curve) => {
     const { Fp } = oraclesOfG2[curve].Point;
     const bytes = knownOf(curve).points.flatMap(({ x, y }) => [Fp.toBytes(x), Fp.toBytes(y)]);
     expect(encoded(curve, 'be')).toEqual(concatBytes(...bytes));
   });
 });
 
-describe('published vectors', () => {
+describe('published vectors of G2', () => {
   /** Reads four hexadecimal numbers of the same length as a point of G2; infinity is zeros. */
   const pointOf = (text: string): AffinePoint<Fp2> => {
     const size = text.length / 4;
@@ -117,7 +117,7 @@ describe('published vectors', () => {
   });
 });
 
-describe('what is wrong is said', () => {
+describe('invalid encoded points of G2 are rejected', () => {
   const refused = async (
     curve: PairingName,
     encoding: PointEncoding,
@@ -276,7 +276,7 @@ describe('what is wrong is said', () => {
     refused(curve, encoding, points, code, message),
   );
 
-  test('but a point outside the group is taken as it is, which EIP-2537 does not', async () => {
+  test('a point outside the group is accepted, which EIP-2537 rejects', async () => {
     const bytes = hexToBytes(refusedByEip2537.bls_pairing_g2_not_in_correct_subgroup);
     const [x0, x1, y0, y1] = [0, 1, 2, 3].map((i) =>
       BigInt(`0x${Buffer.from(bytes.subarray(64 * i, 64 * (i + 1))).toString('hex')}`),

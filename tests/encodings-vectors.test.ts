@@ -56,7 +56,7 @@ const multiple = ({ curve, group }: CurveGroup, k: string) =>
 
 const title = '$software: $encoding of $curve $group';
 
-describe('on the CPU', () => {
+describe('vectors of other software, on the CPU', () => {
   test.each(named)(title, (vectors) => {
     const curve = contextOf(vectors);
     const encoding = vectors.encoding as PointEncoding;
@@ -70,7 +70,7 @@ describe('on the CPU', () => {
   });
 });
 
-describe('on the GPU', () => {
+describe('vectors of other software, on the GPU', () => {
   const engines = new Map<string, Promise<MsmEngine<Coordinate>>>();
   const engineOf = async ({ curve, group }: CurveGroup): Promise<MsmEngine<Coordinate>> => {
     const key = `${curve} ${group}`;

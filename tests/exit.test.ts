@@ -42,7 +42,7 @@ test.each([
   ['never destroyed', `result ${x}`],
 ] as const)(title, { tags: 'long' }, endsWell);
 
-test('an error of the program while the engine works ends the process as any error does', async () => {
+test('an error of the program while the engine works ends the process as usual', async () => {
   const { code, signal, output } = await run('thrown over');
   expect({ code, signal }).toEqual({ code: 1, signal: null });
   expect(output).toContain('Error: of the program');

@@ -34,7 +34,7 @@ const strike = (bench: Bench, method: string, happens: () => void, label?: strin
 
 const nameOf = (stage: string): string => stage.slice(stage.indexOf(': ') + 2);
 
-test('either half has a part of what these failures strike', async () => {
+test('the GPU and the CPU each have a part of the calls in these tests', async () => {
   const bench = await open();
   const bases = await bench.load(huge);
   expect(await bench.msm(bases, huge)).toEqual(huge.expected);

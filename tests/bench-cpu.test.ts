@@ -30,19 +30,16 @@ const initOf = (mode: string) =>
 const end = { ...stamp, event: 'end', status: 'done', error: null, seconds: 1, medians: [] } as unknown as StampedRow;
 
 describe('the knobs of CPU modes', () => {
-  it.each(['cpu-distribution', 'cpu-pool'])(
-    '%s takes 2^14 points and 7 repetitions by default, also in a page',
-    (mode) => {
-      for (const place of ['page', 'terminal'] as const) {
-        const { cases, reps } = parse(`autorun=${mode}`, place);
-        expect([cases.map(({ address }) => address.n), reps]).toEqual([[2 ** 14], 7]);
-      }
-      expect(parse(`autorun=${mode}&workers=3&n=100`).settings.map(({ workers }) => workers)).toEqual([3]);
-      expect(() => parse(`autorun=${mode}&workers=0`)).toThrow('workers: "0" leaves nothing to compare; use 1 or more');
-      expect(() => parse(`autorun=${mode}&walkers=8`)).toThrow('walkers: not used by');
-      expect(expectedLine(parse(`autorun=${mode}`))).toMatch(/^With its defaults this takes .* on two cores\.$/);
-    },
-  );
+  it.each(['cpu-distribution', 'cpu-pool'])('the defaults of %s are 2^14 points and 7 repetitions', (mode) => {
+    for (const place of ['page', 'terminal'] as const) {
+      const { cases, reps } = parse(`autorun=${mode}`, place);
+      expect([cases.map(({ address }) => address.n), reps]).toEqual([[2 ** 14], 7]);
+    }
+    expect(parse(`autorun=${mode}&workers=3&n=100`).settings.map(({ workers }) => workers)).toEqual([3]);
+    expect(() => parse(`autorun=${mode}&workers=0`)).toThrow('workers: "0" leaves nothing to compare; use 1 or more');
+    expect(() => parse(`autorun=${mode}&walkers=8`)).toThrow('walkers: not used by');
+    expect(expectedLine(parse(`autorun=${mode}`))).toMatch(/^With its defaults this takes .* on two cores\.$/);
+  });
 });
 
 describe('cpu-distribution', () => {

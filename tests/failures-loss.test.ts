@@ -220,7 +220,7 @@ const proveLoss = (some: readonly Lose[]): void => {
 proveLoss([ways.takenAway]);
 describe('in the other ways', { tags: 'long' }, () => proveLoss([ways.destroyed, ways.takenAwayToldLate]));
 
-test('BN254, on a device that nothing stands in for', { tags: 'long' }, async () => {
+test('BN254 survives the loss of a real device', { tags: 'long' }, async () => {
   const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 100, seed: 9 });
   const { gpu, devices } = await captureGpu();
   const engine = await createMsmEngine({ curve: 'bn254', gpu, tuning: { ...tuning, windowBits: 8 } });

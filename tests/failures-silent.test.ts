@@ -170,7 +170,7 @@ describe.each(cases)('%s, and %s never settles', (kind, method) => {
     },
   );
 
-  test.skipIf(isThere)('on `auto` it goes on on the CPU, and so does the next call on a new device', tier, async () => {
+  test.skipIf(isThere)('on `auto` it ends on the CPU, and the next call runs on a new device', tier, async () => {
     const { bench, bases, call, engine } = await begin({ tuning: { ...inSubmits, ...options.tuning, cpuBelow: 1 } });
     const struck = strike(bench, method);
     const ended = outcomeOf(call());
@@ -214,7 +214,7 @@ describe.each(cases)('%s, and %s never settles', (kind, method) => {
     },
   );
 
-  test.skipIf(isThere)('destroying the engine ends it at once, and nothing is left', tier, async () => {
+  test.skipIf(isThere)('destroying the engine ends the call at once, and nothing remains', tier, async () => {
     const { bench, call } = await begin({ backend: 'gpu' });
     const struck = strike(bench, method);
     const ended = outcomeOf(call());
@@ -225,7 +225,7 @@ describe.each(cases)('%s, and %s never settles', (kind, method) => {
   });
 });
 
-test('calls behind one that is stuck are computed on the next device', async () => {
+test('calls behind a stuck one run on the next device', async () => {
   const { bench, bases, call } = await open('msm', { backend: 'gpu', sharing: { merge: false } });
   const struck = strike(bench, 'mapAsync');
   const first = outcomeOf(call());
@@ -239,7 +239,7 @@ test('calls behind one that is stuck are computed on the next device', async () 
   bench.close();
 });
 
-test('on `both` a call ends on the CPU, and a two-scalar call behind it', async () => {
+test('on `both` a call ends on the CPU, and so does a two-scalar call behind it', async () => {
   const TIMES = 200;
   const points = Array.from({ length: TIMES }, () => large.points).flat();
   const scalars = Array.from({ length: TIMES }, () => large.scalars).flat();
@@ -264,7 +264,7 @@ test('on `both` a call ends on the CPU, and a two-scalar call behind it', async 
   bench.close();
 });
 
-test('trim ends when the device counts as lost, and with the engine', async () => {
+test('trim ends when the device counts as lost, and when the engine is destroyed', async () => {
   for (const end of ['limit', 'destroy'] as const) {
     const { bench, call } = await open('msm', { backend: 'gpu' });
     const struck = strike(bench, 'mapAsync');
@@ -280,7 +280,7 @@ test('trim ends when the device counts as lost, and with the engine', async () =
   }
 });
 
-describe('a device of the caller’s', () => {
+describe('a device of the caller that stops answering', () => {
   const onLeased = async (options: Partial<MsmEngineOptions>) => {
     const lease = await leaseDevice();
     const engine = await createMsmEngine({
@@ -304,7 +304,7 @@ describe('a device of the caller’s', () => {
     return { lease, engine, bases, asked };
   };
 
-  test('is let go of, and not destroyed', async () => {
+  test('is released, and not destroyed', async () => {
     const { lease, engine, bases, asked } = await onLeased({ backend: 'gpu' });
     const ended = outcomeOf(engine.msm(bases, large.scalars));
     await asked;
@@ -319,7 +319,7 @@ describe('a device of the caller’s', () => {
     lease.device.destroy();
   });
 
-  test('is done without on `auto`, from then on', async () => {
+  test('is not used again on `auto`', async () => {
     const { lease, engine, bases, asked } = await onLeased({ tuning: { cpuBelow: 1 } });
     const ended = outcomeOf(engine.msm(bases, large.scalars));
     await asked;
@@ -345,7 +345,7 @@ describe('a device of the caller’s', () => {
   });
 });
 
-test('an engine that may computes on the CPU alone after two devices in a row that do not answer', async () => {
+test('an `auto` engine computes on the CPU alone after two devices in a row that do not answer', async () => {
   const { bench, bases } = await open('msm', { tuning: { ...inSubmits, cpuBelow: 1 } });
   for (const devices of [1, 2]) {
     const struck = strike(bench, 'mapAsync');
@@ -368,7 +368,7 @@ test('an engine that may computes on the CPU alone after two devices in a row th
   bench.close();
 });
 
-describe('a promise that settles', () => {
+describe('a promise that settles unusually', () => {
   test.each(['mapAsync', 'popErrorScope', 'onSubmittedWorkDone'] as const)(
     'late (%s) changes nothing',
     async (method) => {
@@ -393,7 +393,7 @@ describe('a promise that settles', () => {
     },
   );
 
-  test.each(methods.slice(0, 3))('before its limit (%s) is waited for', async (method) => {
+  test.each(methods.slice(0, 3))('is waited for if it settles before its limit: %s', async (method) => {
     const { bench, call } = await open('msm', { backend: 'gpu' });
     let settle: () => void = () => undefined;
     const struck = strike(bench, method, ({ proceed }) => {
@@ -411,7 +411,7 @@ describe('a promise that settles', () => {
     bench.close();
   });
 
-  test.each(methods.slice(0, 3))('twice (%s) counts once', async (method) => {
+  test.each(methods.slice(0, 3))('counts once if it settles twice: %s', async (method) => {
     const { bench, bases, call } = await open('msm', { backend: 'gpu' });
     const struck = strike(bench, method, ({ proceed }) => {
       const result = proceed() as Promise<unknown>;
@@ -433,7 +433,7 @@ describe('a promise that settles', () => {
     bench.close();
   });
 
-  test('out of order: the map of the second call before that of the first', async () => {
+  test('is right out of order: the map of the second call before that of the first', async () => {
     const { bench, bases } = await open('msm', { backend: 'gpu', sharing: { merge: false } });
     let release: () => void = () => undefined;
     const struck = strike(bench, 'mapAsync', ({ proceed }) => {
@@ -471,7 +471,7 @@ test('time does not count while the page is hidden', async () => {
   bench.close();
 });
 
-describe('an adapter or a device that never comes', () => {
+describe('an adapter or a device that never comes rejects, or leaves the CPU', () => {
   const REQUEST_LIMIT_MS = 30_000;
 
   test.each(['requestAdapter', 'requestDevice'] as const)('%s', async (method) => {

@@ -356,7 +356,7 @@ prove(sections.creation.title, sections.creation.rows, {
 
 const inProject = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-test('every section of the table has its proofs where it says', () => {
+test('every section of the table has its proofs in the files it names', () => {
   for (const [key, { file }] of Object.entries(sections)) {
     expect(readFileSync(inProject(file), 'utf8'), file).toContain(
       `prove(sections.${key}.title, sections.${key}.rows, {`,
@@ -364,7 +364,7 @@ test('every section of the table has its proofs where it says', () => {
   }
 });
 
-test('docs/failures.md says what is proved', () => {
+test('docs/failures.md equals the table', () => {
   const [begin, end] = ['<!-- generated from tests/support/failure-table.ts -->', '<!-- end of what is generated -->'];
   const path = inProject('docs/failures.md');
   const found = readFileSync(path, 'utf8');

@@ -145,14 +145,14 @@ describe('the product in floats, whose fma the software adapter does not fuse', 
     return probe.operands.map((operand) => probe.exact(operand, Object.values(run(structOf(...operand)))));
   };
 
-  test('its probe is exact where fma is fused, however that rounds, and not where it is not', () => {
+  test('has a probe that is exact where fma is fused, however it rounds, and only there', () => {
     expect(new Set(exactWith(fused(toNearest)))).toEqual(new Set([true]));
     expect(new Set(exactWith(fused(towardsZero)))).toEqual(new Set([true]));
     const wrong = exactWith(unfused).filter((exact) => !exact);
     expect(wrong.length).toBeGreaterThan(200);
   });
 
-  test.each(primes)('its WGSL, evaluated with a fused fma, is right: %s', (_, p) => {
+  test.each(primes)('is right in its WGSL, evaluated with a fused fma: %s', (_, p) => {
     const m = modulus(p);
     const { declarations, r, encode, decode } = float22.representation(m);
     const random = new Random(1);
@@ -171,7 +171,7 @@ describe('the product in floats, whose fma the software adapter does not fuse', 
     }
   });
 
-  test.each(primes)('its WGSL compiles: %s', async (_, p) => {
+  test.each(primes)('compiles: %s', async (_, p) => {
     const { source, name } = fieldChain(modulus(p), float22, 1);
     await expect(compileKernel(await getDevice(), source, name)).resolves.toBeDefined();
   });

@@ -60,7 +60,7 @@ test('batches of inversions are checked, and have rates', { tags: 'long' }, asyn
   expect(result.rows).toEqual([]);
 });
 
-test('a device that multiplies wrongly is told so, and gets no rates', async () => {
+test('a device that multiplies wrongly is reported, and gets no rates', async () => {
   const device = await getDevice({ label: 'wrong' });
   const create = device.createShaderModule.bind(device);
   device.createShaderModule = (descriptor) =>
@@ -70,7 +70,7 @@ test('a device that multiplies wrongly is told so, and gets no rates', async () 
   );
 });
 
-test('a device that inverts wrongly in batches is told so', { tags: 'long' }, async () => {
+test('a device that inverts wrongly in batches is reported', { tags: 'long' }, async () => {
   const device = await getDevice({ label: 'wrong' });
   const create = device.createShaderModule.bind(device);
   device.createShaderModule = (descriptor) =>

@@ -220,7 +220,7 @@ const arithmetic = (_: string, p: bigint): void => {
   const m = modulus(p);
   const edge = edges(m);
 
-  test('is one', () => {
+  test('2^(p − 1) is 1, as p is prime', () => {
     let [power, square, exponent] = [1n, 2n, p - 1n];
     for (; exponent > 0n; exponent >>= 1n) {
       if (exponent & 1n) power = mod(power * square, p);
@@ -250,7 +250,7 @@ const arithmetic = (_: string, p: bigint): void => {
       );
     });
 
-    test('limbs at their extremes; what comes out is tight, and within p of 0', () => {
+    test('limbs at their extremes give tight results within p of 0', () => {
       for (const { loose, tight } of extremes(m)) {
         const limbs = productLimbs(m, loose, tight, [], rounding);
         const [a, b, product] = [loose, tight, limbs].map((x) => joinLimbs(x, LIMB_BITS)) as [bigint, bigint, bigint];
@@ -300,7 +300,7 @@ const arithmetic = (_: string, p: bigint): void => {
       });
     });
 
-    test('the canonical form of everything near a multiple of p', async () => {
+    test('everything near a multiple of p gets its canonical form', async () => {
       const all = nearMultiples(m);
       const zero = new Array<number>(m.limbs).fill(0);
       const rows = all.map(({ limbs }) => ({ loose: zero, tight: limbs }));
@@ -332,7 +332,7 @@ const sameLimbs = (m: Modulus): string =>
   `Tight(${Array.from({ length: m.limbs }, (_, i) => `tight.l${i} + loose.l${i}`).join(', ')})`;
 
 describe('programs', () => {
-  test('one that could overflow is not made', () => {
+  test('a program that could overflow is rejected', () => {
     const program = new StraightLine(14);
     program.input('a', within(2 ** 16));
     expect(() => program.sum('b', [['a', 'a']])).toThrow("the sum 'b' could overflow");

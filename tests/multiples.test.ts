@@ -45,7 +45,7 @@ const expectRight = (order: bigint, sums: readonly bigint[], scalars: readonly b
   });
 };
 
-test('of any scalar, added to any sum, are what BigInt says', () => {
+test('multiples of any scalar, added to any sum, equal BigInt’s', () => {
   const values = fc.array(fc.tuple(fc.bigInt({ min: 0n, max: limit - 1n }), fc.bigInt({ min: 0n, max: limit })), {
     minLength: 1,
     maxLength: 8,
@@ -63,7 +63,7 @@ test('of any scalar, added to any sum, are what BigInt says', () => {
   );
 });
 
-test('also where a multiple of the order is next to what comes out', () => {
+test('multiples of the order next to the result are right', () => {
   fc.assert(
     fc.property(orders, factors, fc.nat(), fc.integer({ min: -2, max: 2 }), (order, factor, times, more) => {
       // the least scalars of which the multiple is not below so many times the order
@@ -79,7 +79,7 @@ test('also where a multiple of the order is next to what comes out', () => {
   );
 });
 
-test('of scalars at the ends of what there is', () => {
+test('multiples of the smallest and largest scalars are right', () => {
   for (const order of [3n, 2n ** 61n - 1n, 2n ** 128n, 2n ** 255n - 19n, limit - 1n, limit - 189n]) {
     const scalars = [0n, 1n, order - 1n, order, order + 1n, 2n * order - 1n, limit - 1n].map((each) => each % limit);
     for (const factor of [1, 2, FACTOR_END / 2, FACTOR_END - 1]) {
@@ -95,7 +95,7 @@ test('of scalars at the ends of what there is', () => {
   }
 });
 
-test('counts go beyond a word', () => {
+test('counts beyond a word are right', () => {
   const order = 5n;
   const wraps = toWords([2n ** 32n - 1n]);
   addMultiples(withOrder(order), toWords([0n]), toWords([4n]), 5, wraps);

@@ -47,7 +47,7 @@ const computes = (name: Other): void => {
   const known = makeKnownBases(oracle, n, 11);
   const r = groupOrder(oracle);
 
-  test('random and special scalars, from any offset; bytes and points alike', () =>
+  test('random and special scalars are right, from any offset, as bytes and as points', () =>
     withEngine(name, async (engine) => {
       const random = new Random(12);
       const draw: ((i: number) => bigint)[] = [
@@ -70,7 +70,7 @@ const computes = (name: Other): void => {
       );
     }));
 
-  test('equal points, opposite points and infinities in one bucket', () =>
+  test('equal points, opposite points and infinities in one bucket are right', () =>
     withEngine(name, async (engine) => {
       const { points, logs } = meetingPoints(curve, known);
       const bases = await engine.loadBases(points);
@@ -80,7 +80,7 @@ const computes = (name: Other): void => {
       }
     }));
 
-  test('chunks start at any point', { tags: 'long' }, async () => {
+  test('chunks may start at any point', { tags: 'long' }, async () => {
     const device = await getDevice();
     const knobs = { ...tuning, windowBits: 4 };
     // room for 23 scalars at a time however few windows a submit takes, so that the second chunk
@@ -118,7 +118,7 @@ describe.each<[string, Curve, OracleCurve]>([
   const known = makeKnownBases(oracle, 20, 13);
   const pointBytes = 2 * oracle.coordinateBytes;
 
-  test('what is no point is refused, with its index', () =>
+  test('invalid points are rejected, with their index', () =>
     withEngine(curve, async (engine) => {
       const at = (i: number, coordinate: 0 | 1, value: bigint): Uint8Array => {
         const bytes = known.bytes.slice();

@@ -46,7 +46,7 @@ describe.each(known)('the peer %s on %s %s', (name, curve, group) => {
   );
 });
 
-it('noble does not know Bandersnatch, nor ffjavascript any other curve but BN254 and BLS12-381', () => {
+it('noble lacks Bandersnatch, and ffjavascript all curves but BN254 and BLS12-381', () => {
   expect(peers.noble({ curve: 'bandersnatch', group: 'g1' })).toBeNull();
   for (const curve of ['ed25519', 'pallas', 'bls12-377'] as const) {
     expect(peers.ffjavascript({ curve, group: 'g1' })).toBeNull();

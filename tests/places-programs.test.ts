@@ -48,15 +48,15 @@ const inDeno = (allowed: readonly string[]): ReturnType<typeof run> => {
   return run(inProject('node_modules/.bin/deno'), ['run', ...flags, 'pages/program.js']);
 };
 
-describe('in Node', () => {
-  it('workers take part, and the program ends', async () => {
+describe('a program in Node', () => {
+  it('computes with workers, and ends', async () => {
     const { outcome, lingeredMs, complaints } = await run(process.execPath, ['pages/program.js']);
     expect(outcome).toEqual({ ...right(place), workers: someWorkers, lost: [] });
     expect(complaints).toBe('');
     expect(lingeredMs).toBeLessThan(SOON_MS);
   });
 
-  it('so too in a thread of the program', async () => {
+  it('computes with workers in a thread, and ends', async () => {
     const start = "new (require('node:worker_threads').Worker)('./pages/program.js')";
     const { outcome, lingeredMs, complaints } = await run(process.execPath, ['-e', start]);
     expect(outcome).toEqual({ ...right(place), workers: someWorkers, lost: [] });
@@ -64,7 +64,7 @@ describe('in Node', () => {
     expect(lingeredMs).toBeLessThan(SOON_MS);
   });
 
-  it('workers take part where a bundler left their file behind', async () => {
+  it('computes with workers if a bundler left out their file', async () => {
     const outfile = join(place.folder, 'esbuild/program.mjs');
     const entryPoints = [join(place.folder, 'pages/program.js')];
     await esbuild({ entryPoints, outfile, bundle: true, format: 'esm', platform: 'node', logLevel: 'error' });
@@ -75,14 +75,14 @@ describe('in Node', () => {
   });
 });
 
-describe('in Deno', () => {
-  it('workers take part where the package may be read, and the program ends', async () => {
+describe('a program in Deno', () => {
+  it('computes with workers if the package may be read, and ends', async () => {
     const { outcome, lingeredMs } = await inDeno(['--allow-read']);
     expect(outcome).toEqual({ ...right(place), workers: someWorkers, lost: [] });
     expect(lingeredMs).toBeLessThan(SOON_MS);
   });
 
-  it('workers take part where that is not allowed, from their text', async () => {
+  it('computes with workers from their text if reading is not allowed', async () => {
     const { outcome, lingeredMs } = await inDeno([]);
     expect(outcome).toEqual({ ...right(place), workers: someWorkers, lost: [] });
     expect(lingeredMs).toBeLessThan(SOON_MS);

@@ -277,7 +277,7 @@ describe('budgets and limits', () => {
 });
 
 describe('workgroup prefixes', () => {
-  test.each([1, 3, 8, 16, 31, 32, 64])('%i slots: threads are clamped to what fits, and no further', (walkerSlots) => {
+  test.each([1, 3, 8, 16, 31, 32, 64])('clamp threads to the memory, and no further, with %i slots', (walkerSlots) => {
     for (const of of [curve, curveContext(bls12381)]) {
       for (const threads of [1, 7, 16, 64, 100, 256]) {
         const knobs = { walkerSlots, walkerThreadsPerWorkgroup: threads, walkerPrefixMemory: 'workgroup' as const };

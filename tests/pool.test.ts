@@ -75,7 +75,7 @@ describe.each([true, false])('a pool, with shared memory: %s', (shares) => {
     expect(pool.size).toBe(2);
   });
 
-  test('at most `allowed` workers take part, and those that wait continue in the end', async () => {
+  test('at most `allowed` workers take part, and waiting ones continue at the end', async () => {
     const pool = makePool(shares);
     await multiply({ pool });
     for (const [title, allowed, least, most] of [
@@ -96,7 +96,7 @@ describe.each([true, false])('a pool, with shared memory: %s', (shares) => {
     }
   });
 
-  test('several vectors, and a short one', async () => {
+  test('several vectors and a short one give right sums', async () => {
     const pool = makePool(shares);
     const vectors = [large.vector, { ...large.vector, offset: 0 }];
     const short = inputOf(50);

@@ -23,7 +23,7 @@ test(`an MSM in ${isMainThread ? 'a process' : 'a worker thread'}`, async () => 
 });
 
 if (isMainThread) {
-  test('this file in the other pool, `threads`', { tags: 'long' }, () => {
+  test('this file passes in the other pool, `threads`', { tags: 'long' }, () => {
     // what vitest tells its workers is not meant for another vitest
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')));
     const { status, signal, stdout, stderr } = spawnSync(

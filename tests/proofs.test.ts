@@ -26,7 +26,7 @@ const proofs = (ours: number, first: number, megabytes: number | null, logn = 14
 ];
 
 describe('proofs of snarkjs with the library', () => {
-  it('are to take 0.7 of the time of 2^14, no more for the second, and 1.5 of the memory', () => {
+  it('have targets: 0.7 of the time at 2^14, no more for the second proof, and 1.5 of the memory', () => {
     const verdicts = (rows: readonly Proof[]) => judgeProofs(rows).map(verdictOf);
     expect(verdicts(proofs(0.5, 2, 300))).toEqual(['met', 'met', 'met']);
     expect(verdicts(proofs(0.9, 0.8, 310))).toEqual(['MISSED', 'MISSED', 'MISSED']);
@@ -39,14 +39,14 @@ describe('proofs of snarkjs with the library', () => {
     expect(memory?.value).toBe(1.5);
   });
 
-  it('are told size by size', () => {
+  it('are reported size by size', () => {
     const rows = [...proofs(0.5, 2, 300), ...proofs(0.6, 2, null, 12)] as unknown as StampedRow[];
     const text = JSON.stringify(proofsResult(rows));
     for (const told of ['16,382', '4,094', 'snarkjs alone', 'with the library']) expect(text).toContain(told);
     expect(proofsResult([])).toEqual([]);
   });
 
-  it('are for a terminal, of 2^14 constraints', () => {
+  it('are chosen in a terminal, with 2^14 constraints', () => {
     const parse = (query: string, place: 'page' | 'terminal') => parseKnobs(new URLSearchParams(query), place);
     const { cases, reps, settings } = parse('autorun=proofs&backend=cpu&workers=0', 'terminal');
     expect([cases.map(({ address }) => address.n), reps]).toEqual([[2 ** 14], 5]);
@@ -54,7 +54,7 @@ describe('proofs of snarkjs with the library', () => {
     expect(() => parse('autorun=proofs', 'page')).toThrow('it needs snarkjs');
   });
 
-  it('are verified, on either side', { tags: 'long' }, async () => {
+  it('are verified, with and without the library', { tags: 'long' }, async () => {
     await expect(openProver('pallas', 5, () => undefined)).rejects.toThrow('snarkjs does not know pallas');
     const prover = await openProver('bn254', 7, () => undefined);
     await expect(prover.prove('ours')).rejects.toThrow('it was not accelerated');

@@ -25,7 +25,7 @@ import { TextbookCurve } from './support/textbook-curve.js';
 
 const readNumber = (bytes: Uint8Array): bigint => bytes.reduceRight((sum, byte) => sum * 256n + BigInt(byte), 0n);
 
-describe('the known answer', () => {
+describe('the known answer of the self-test', () => {
   const curves: [string, WeierstrassName | Curve, OracleCurve][] = [
     ...weierstrassNames.map((name): [string, WeierstrassName, OracleCurve] => [name, name, oracles[name]]),
     ['secp192r1', secp192r1, secp192r1Oracle],
@@ -83,10 +83,10 @@ describe('the known answer', () => {
   };
   // the textbook takes seconds
   const isSlow = ([name]: (typeof curves)[number]): boolean => name === 'bls12-377';
-  test.each(curves.filter((curve) => !isSlow(curve)))('on %s, says an oracle', isKnown);
-  test.each(curves.filter(isSlow))('on %s, says an oracle', { tags: 'long' }, isKnown);
+  test.each(curves.filter((curve) => !isSlow(curve)))('on %s equals the oracle’s', isKnown);
+  test.each(curves.filter(isSlow))('on %s equals the oracle’s', { tags: 'long' }, isKnown);
 
-  test('has coordinates that are hard to compute with, as they come and in Montgomery form', async () => {
+  test('has coordinates that are hard to compute with, plain and in Montgomery form', async () => {
     for (const product of ['signed', 'unsigned', 'dot4'] as const) {
       const curve = withProduct(await openCurve('bn254', 'g1', loadModels), product);
       const { p, field } = curve;
@@ -106,7 +106,7 @@ describe('the known answer', () => {
     }
   });
 
-  test('takes roots of everything that has one', () => {
+  test('finds the square root of every square', () => {
     // p − 1 = odd · 2^twos, with 1, 2, 3 and 16 twos; and Pallas' 32
     for (const p of [10007n, 10009n, 10037n, 65537n, 2n ** 254n + 45560315531419706090280762371685220353n]) {
       let [roots, none] = [0, 0];
@@ -171,8 +171,8 @@ const engineOn = (
   options: Partial<MsmEngineOptions> = {},
 ): Promise<MsmEngine> => createMsmEngine({ curve: 'bn254', device, tuning: { ...quick, ...tuning }, ...options });
 
-describe('where everything is right', () => {
-  test('it comes before the first MSM on the GPU, and once on a device', { tags: 'long' }, async () => {
+describe('the self-test on a sound device', () => {
+  test('runs before the first MSM on the GPU, and once on a device', { tags: 'long' }, async () => {
     const device = await getDevice({ label: 'right' });
     const [engine, other] = [await engineOn(device), await engineOn(device)];
     expect(engine.selfTest).toBe(null);
@@ -208,7 +208,7 @@ describe('where everything is right', () => {
     other.destroy();
   });
 
-  test('it is part of warmup, and leaves no bases behind', async () => {
+  test('is part of warmup, and leaves no bases behind', async () => {
     const engine = await engineOn(await getDevice());
     await engine.warmup(100);
     expect(engine.selfTest).toMatchObject({ product: 'signed', failed: null });
@@ -216,7 +216,7 @@ describe('where everything is right', () => {
     engine.destroy();
   });
 
-  test('what stays on the CPU needs none; nor does who wants none', async () => {
+  test('does not run for calls on the CPU, nor if it is switched off', async () => {
     const onCpu = await engineOn(await getDevice(), { cpuBelow: 100 });
     expect(await onCpu.msm(await onCpu.loadBases(known.bytes), known.logs)).toEqual(expected);
     expect(onCpu.selfTest).toBe(null);
@@ -230,7 +230,7 @@ describe('where everything is right', () => {
     });
   });
 
-  test('on a curve of a small field', async () => {
+  test('passes on a curve over a small field', async () => {
     const device = await getDevice();
     const engine = await createMsmEngine({ curve: smallCurve, device, tuning: quick });
     await engine.warmup(16);
@@ -238,7 +238,7 @@ describe('where everything is right', () => {
     engine.destroy();
   });
 
-  test('it can be aborted, and comes again with the next call', { tags: 'long' }, async () => {
+  test('can be aborted, and runs again with the next call', { tags: 'long' }, async () => {
     const engine = await engineOn(await getDevice({ label: 'aborted' }));
     const bases = await engine.loadBases(known.bytes);
     const controller = new AbortController();
@@ -251,7 +251,7 @@ describe('where everything is right', () => {
   });
 });
 
-describe('where the compiler gets a constant wrong', () => {
+describe('the self-test with a compiler that changes a constant', () => {
   const other = { signed: 'unsigned', unsigned: 'signed' } as const;
 
   test.each(['signed', 'unsigned'] as const)(
@@ -299,7 +299,7 @@ describe('where the compiler gets a constant wrong', () => {
   ] as const;
   test.each(kinds)(title, { tags: 'long' }, movesBases);
 
-  test('in tables alone', { tags: 'long' }, async () => {
+  test('finds the constant in tables alone', { tags: 'long' }, async () => {
     const { device } = await miscompiling(['signed'], /tables/);
     const engine = await engineOn(device);
     const plain = await engine.loadBases(known.bytes);
@@ -312,7 +312,7 @@ describe('where the compiler gets a constant wrong', () => {
     engine.destroy();
   });
 
-  test('of both, nothing is believed, and the call says why', { tags: 'long' }, async () => {
+  test('rejects the call, with the reason, if both products are wrong', { tags: 'long' }, async () => {
     const { device } = await miscompiling(['signed', 'unsigned'], /walk/);
     const engine = await engineOn(device);
     const bases = await engine.loadBases(known.bytes);

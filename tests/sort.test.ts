@@ -119,7 +119,7 @@ const check = async (shape: Shape, keys: Keys): Promise<void> => {
 describe(`the largest tile: ${MOST_SORT_THREADS} threads of ${MOST_SORT_ENTRIES} entries`, () => {
   const [threads, perThread] = [MOST_SORT_THREADS, MOST_SORT_ENTRIES];
   const shape = { keyBits: 9, windows: 2, firstWindow: 3, threads, perThread };
-  test.each(Object.entries(patterns(9)))('%s', async (_, keys) => {
+  test.each(Object.entries(patterns(9)))('%s are sorted', async (_, keys) => {
     for (const rowLength of [threads * perThread, threads * perThread + 5]) await check({ ...shape, rowLength }, keys);
   });
 });

@@ -100,7 +100,7 @@ describe.each([bn254, bls12381, p256Curve].map((each) => [each.name, curveContex
   });
 });
 
-test.each(Object.keys(scalarDistributions) as ScalarDistributionName[])('%s', (name) => {
+test.each(Object.keys(scalarDistributions) as ScalarDistributionName[])('workloads of %s are bounded', (name) => {
   for (const n of [1, 1000, 3000]) look(curve, scalarDistributions[name].make(n, 7).values);
 });
 

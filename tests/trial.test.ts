@@ -8,7 +8,7 @@ import { leaseGpu } from './support/leased-gpu.js';
 
 const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 2 ** 14, seed: 8 });
 
-test('the CPU computes, parts go to the GPU once it is compiled, and sums are right', { tags: 'long' }, async () => {
+test('the CPU computes, the GPU gets parts once it is compiled, and sums are right', { tags: 'long' }, async () => {
   const { gpu } = await leaseGpu();
   const engine = await createMsmEngine({ curve: 'bn254', gpu });
   expect(engine.adapter.software).toBe(true);

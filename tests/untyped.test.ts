@@ -62,7 +62,7 @@ test.each<[string, object, string, RegExp]>([
   });
 });
 
-test('a view of a SharedArrayBuffer is as good as any', async () => {
+test('a view of a SharedArrayBuffer is accepted', async () => {
   const shared = new Uint8Array(new SharedArrayBuffer(scalars.bytes.length));
   shared.set(scalars.bytes);
   expect(await engine.msm(bases, shared)).toEqual(expected);
@@ -109,7 +109,7 @@ const odd = <Item>(items: readonly Item[]): Item[] => {
   return own;
 };
 
-test('arrays of a class with an iterator of its own are read by index', async () => {
+test('arrays of a class with its own iterator are read by index', async () => {
   const loaded = await engine.loadBases(odd(points.points));
   expect(loaded.length).toBe(9);
   expect(await engine.msm(loaded, odd(scalars.values))).toEqual(expected);
@@ -129,7 +129,7 @@ describe.each<[string, <Given extends object>(given: Given) => Given]>([
     message: expect.stringMatching(message),
   });
 
-  test('of scalars is refused', async () => {
+  test('an invalid array of scalars is rejected', async () => {
     const kept = await engine.loadScalars(scalars.bytes);
     const other = of(kept);
     const rule = /^scalars must be what loadScalars returned, and not a proxy or a copy of it/;
@@ -144,7 +144,7 @@ describe.each<[string, <Given extends object>(given: Given) => Given]>([
     expect(await engine.msm(bases, kept)).toEqual(expected);
   });
 
-  test('of bases is refused', async () => {
+  test('an invalid array of bases is rejected', async () => {
     const onCpu = await createMsmEngine({ curve: 'bn254', backend: 'cpu', maxWorkers: 0 });
     for (const [each, kept] of [
       [engine, bases],
@@ -164,7 +164,7 @@ describe.each<[string, <Given extends object>(given: Given) => Given]>([
   });
 });
 
-test('an encoding of scalars that is none is refused, also where it says nothing of loaded ones', async () => {
+test('an unknown encoding of scalars is rejected, also for loaded scalars, which need none', async () => {
   const kept = await engine.loadScalars(scalars.bytes);
   for (const scalarEncoding of ['nonsense', '', null, 5, Symbol('le'), 'constructor'] as never[]) {
     const refused = {
@@ -180,7 +180,7 @@ test('an encoding of scalars that is none is refused, also where it says nothing
   expect(await engine.msm(bases, kept, { scalarEncoding: 'be' })).toEqual(expected);
 });
 
-test('what the caller does with its objects after a call changes nothing', async () => {
+test('changes of the caller’s objects after a call have no effect', async () => {
   const knobs: { walkerSlots: number; walkerTasks?: number; cpuBelow: number } = { walkerSlots: 4, cpuBelow: 0 };
   const own = await createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning: knobs });
   knobs.walkerTasks = 0;
@@ -236,7 +236,7 @@ test('options and curves may be objects of a class, with getters and methods', a
   own.destroy();
 });
 
-test('an engine destroyed at the last tick of a load gives no bases', async () => {
+test('an engine destroyed at the last tick of a load returns no bases', async () => {
   const own = await createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning });
   const load = own.loadBases(points.bytes, { onProgress: ({ done, total }) => done === total && own.destroy() });
   await expect(load).rejects.toMatchObject({ code: 'destroyed' });

@@ -228,7 +228,7 @@ const product = (group: CurveGroup, { x, y }: AffinePoint<Coordinate>, k: bigint
 };
 
 describe('points outside the subgroup', () => {
-  test('of every group that has them', () => {
+  test('exist for every group with a cofactor', () => {
     const withCofactor = pairNames.flatMap((curve) => groupsOf(curve).map((group) => ({ curve, group })));
     expect(outsiders.map(({ curve, group }) => ({ curve, group }))).toEqual(
       withCofactor.filter((of) => oracleOf(of).Point.CURVE().h !== 1n),
@@ -261,7 +261,7 @@ const signed = (text: string): bigint => (text.startsWith('-') ? -BigInt(text.sl
 
 describe('endomorphisms', () => {
   const { curves } = read<{ curves: readonly Endomorphisms[] }>('endomorphisms');
-  test('of every curve that has two groups', () => {
+  test('exist for every curve that has two groups', () => {
     expect(curves.map(({ curve }) => curve)).toEqual(pairNames);
   });
 

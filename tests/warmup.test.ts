@@ -57,7 +57,7 @@ test.each<[string, Partial<Tuning>]>([
   ['with workgroup memory', { ...knobs, walkerPrefixMemory: 'workgroup' }],
 ])(title, { tags: 'long' }, dispatchesEach);
 
-test('what the first dispatch takes is in the compile times', async () => {
+test('compile times include the time of the first dispatch', async () => {
   const LATE_MS = 150;
   const leased = await leaseDevice();
   const engine = await createMsmEngine({ curve: smallCurve, device: leased.device, tuning: knobs, selfTest: false });
@@ -76,7 +76,7 @@ test('what the first dispatch takes is in the compile times', async () => {
   engine.destroy();
 });
 
-test('an engine that is destroyed while it warms up says so, and keeps nothing', async () => {
+test('an engine that is destroyed during warmup rejects, and keeps no memory', async () => {
   const leased = await leaseDevice();
   const engine = await createMsmEngine({ curve: smallCurve, device: leased.device, tuning: knobs, selfTest: false });
   leased.tap = ({ method, proceed }) => {

@@ -59,13 +59,13 @@ const waitsOf = (name: string, text: string): { readonly unguarded: readonly str
 
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((path) => /(?<!\.d)\.ts$/.test(path));
 
-test('there are such promises, of each kind that the library uses', () => {
+test('the library waits for promises of each kind', () => {
   const text = files.map((path) => readFileSync(join(source, path), 'utf8')).join('\n');
   const found = [...asynchronous].filter((method) => text.includes(`.${method}(`));
   expect(found).toEqual([...asynchronous].filter((method) => method !== 'createRenderPipelineAsync'));
 });
 
-test.each(files)('src/%s waits for none without a limit', (path) => {
+test.each(files)('src/%s waits for no promise without a limit', (path) => {
   expect(waitsOf(path, readFileSync(join(source, path), 'utf8')).unguarded).toEqual([]);
 });
 

@@ -264,7 +264,7 @@ describe('the charts', () => {
   });
 
   it.each(['light', 'dark'] as const)(
-    'have colours that are seen and told apart, by all eyes, on the %s page',
+    'have colours that are visible and distinct, also for colour-blind eyes, on the %s page',
     async (colorScheme) => {
       await open(1280);
       await page.emulateMedia({ colorScheme });

@@ -55,7 +55,7 @@ test.each(names)('the constants of %s are those of the %s of the oracle', async 
 });
 
 test.each(['bn256', 'Bn254', '', 'toString', '__proto__'])(
-  '%j is refused by all names that there are',
+  '%j is rejected with an error that lists all names',
   async (name) => {
     await expect(resolveCurve(name, 'g1')).rejects.toThrow(
       expect.objectContaining({

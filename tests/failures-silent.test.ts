@@ -370,7 +370,7 @@ test('an `auto` engine computes on the CPU alone after two devices in a row that
 
 describe('a promise that settles unusually', () => {
   test.each(['mapAsync', 'popErrorScope', 'onSubmittedWorkDone'] as const)(
-    'late (%s) changes nothing',
+    'has no effect if it settles late: %s',
     async (method) => {
       const { bench, bases, call } = await open('msm', { backend: 'gpu' });
       let settle: () => void = () => undefined;

@@ -58,7 +58,7 @@ describe('the rules of the walk, on lists of point references', () => {
   };
 
   test.each([2, 3, SHRINK])(
-    'every key has one writer, who has all of its entries in their order; shrink %i',
+    'every key has one writer, which has all of its entries in their order; shrink %i',
     (shrink) => {
       fc.assert(
         fc.property(shapes, fc.integer({ min: 1, max: 90 }), (shape, tasks) => {

@@ -20,7 +20,7 @@ const known = peerNames.flatMap((name) =>
 
 describe.each(known)('the peer %s on %s %s', (name, curve, group) => {
   it.each(group === 'g1' ? [1, 2, 33, 256] : [1, 33])(
-    'computes %i scalars rightly, and knows a wrong sum',
+    'computes %i scalars right, and detects a wrong sum',
     async (n) => {
       const { points, scalars, expected } = makeCase({ ...names, n, curve, group });
       const problem = {

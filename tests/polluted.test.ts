@@ -72,7 +72,7 @@ describe('no option is inherited', () => {
   });
 
   test.each(['basesBudget', 'leastPoints', 'singleThread', 'signal', 'onWarning', 'backend', 'verify'])(
-    'of accelerate: %s',
+    'accelerate does not inherit %s',
     async (name) => {
       pollute(name);
       expect(await readAccelerateOptions({})).toMatchObject({

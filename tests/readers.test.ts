@@ -452,7 +452,7 @@ describe('readers of gnark files', () => {
   const encodings = { raw: 'gnark', compressed: 'gnark-compressed', dump: 'le-montgomery' } as const;
 
   test.each(curves.flatMap((curve) => forms.map((form) => [curve, form] as const)))(
-    'an SRS of %s, %s',
+    'give the points of an SRS of %s, %s',
     async (curve, form) => {
       const srs = await openGnarkSrs(written(curve, form), { curve });
       expect(srs).toMatchObject({ curve, form });
@@ -859,7 +859,7 @@ describe('files of other formats', () => {
   });
 
   test.each(['plonk', 'fflonk'] as const)(
-    'a zkey of %s whose points are not those of its domain is refused',
+    'a zkey of %s with points of another domain is rejected',
     async (protocol) => {
       const sections = [...sectionsOf(files[protocol])];
       const smaller = sections.map(([id, bytes]) => [id, id === 2 ? changed(bytes, 80, u32(4)) : bytes] as const);
@@ -910,7 +910,7 @@ describe('files of other formats', () => {
   });
 
   test.each(openers)(
-    'nothing but bad-argument comes of bits that flip in a file of %s, or of bytes that are none',
+    'flipped or random bytes in a file of %s give no error but bad-argument',
     async (_, open, file) => {
       const whole = file();
       const refusedOrTaken = async (bytes: Uint8Array): Promise<boolean> => open(bytes).then(() => true, isMsmError);

@@ -97,7 +97,7 @@ describe('chunks', () => {
   const curve = curveContext(bn254);
 
   test.each([2 ** 13, 2 ** 13 + 1, 3 * 2 ** 12])(
-    'of %i scalars: equal ones but for the last, and no empty one',
+    'of %i scalars have equal sizes except for the last, and none is empty',
     (n) => {
       const load = fullWorkload(n, curve);
       let [budget, chunk] = [2 ** 22, n];

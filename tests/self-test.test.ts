@@ -255,7 +255,7 @@ describe('the self-test with a compiler that changes a constant', () => {
   const other = { signed: 'unsigned', unsigned: 'signed' } as const;
 
   test.each(['signed', 'unsigned'] as const)(
-    'of %s products, others take their place',
+    'replaces %s products by others on the device',
     { tags: 'long' },
     async (product) => {
       const { device, compiled } = await miscompiling([product]);

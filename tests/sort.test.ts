@@ -127,7 +127,7 @@ describe(`the largest tile: ${MOST_SORT_THREADS} threads of ${MOST_SORT_ENTRIES}
 describe('many small tiles: 5 threads of 3 entries', () => {
   const shape = { windows: 3, firstWindow: 0, threads: 5, perThread: 3 };
   test.each([1, RADIX_BITS, RADIX_BITS + 1, 2 * RADIX_BITS, 2 * RADIX_BITS + 1, 15])(
-    'keys of %i bits',
+    'keys of %i bits are sorted',
     async (keyBits) => {
       for (const rowLength of [1, 2, 14, 15, 16, 300]) {
         for (const keys of Object.values(patterns(keyBits))) {

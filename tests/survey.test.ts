@@ -105,7 +105,7 @@ test.each(Object.keys(scalarDistributions) as ScalarDistributionName[])('workloa
 });
 
 test.each([0, 1, 0.4, 0.6, 0.9, 0.999])(
-  'of scalars %d of which are zero, the others are picked out where zeros are the most',
+  'nonzero scalars are picked out if zeros are the majority: a share of %d',
   (share) => {
     for (const n of [1, 10, 1024, 3000]) {
       const scalars = Array.from({ length: n }, (_, i) =>

@@ -145,7 +145,7 @@ describe('tables_spread', () => {
   const most = imported(curve, smallCase(5 * size + 1).points);
 
   test.each([0, 1, size - 1, size, size + 1, 5 * size + 1])(
-    '%i points, and no other place is touched',
+    '%i points are written, and no other memory',
     async (points) => {
       const source = most.slice(0, points * curve.pointWords);
       for (let tables = 1; tables <= 5; tables++) {

@@ -200,7 +200,7 @@ test('changes of the caller’s objects after a call have no effect', async () =
 });
 
 test.each(['bn254', { ...bn254 }] as const)(
-  'nor before it is done, also where it has to wait for a module: %o',
+  'changes before a call ends have no effect, also while a module loads: %o',
   async (curve) => {
     const given = { curve, device: await getDevice(), tuning: { ...tuning }, retries: 0, memoryBudget: 2 ** 26 };
     const creating = createMsmEngine(given);

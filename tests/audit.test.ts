@@ -15,14 +15,14 @@ import { digestOfScalars, digestOfSums } from './reference/digest.js';
 const curve = curveContext(bn254);
 const [first, offset, bound] = [3, 7, 4];
 
-describe('expected digests of scalars, also of more scalars than one time slice takes', () => {
+describe('expected digests equal a direct computation, for any number of scalars and time slices', () => {
   const length = 2 ** 16 + 5;
   const words = Uint32Array.from({ length: 8 * (first + length) }, (_, i) => Math.imul(i + 1, 0x9e3779b9));
   const scalars = new Uint8Array(words.buffer);
   const third = Uint32Array.from({ length: first + length }, (_, i) => 3 * i);
   const piece = (vector: number) => ({ vector, first, length });
 
-  test('of a batch of two vectors, one with picked scalars', async () => {
+  test('expected digests of a batch of two vectors, one with picked scalars', async () => {
     const part = { chunks: [piece(1), piece(0)], bases: { first: bound, count: 0 } };
     const job = { batches: [part, part] } as unknown as Job;
     const vectors = [null, third].map((indices) => ({ scalars, indices, offset })) as unknown as SurveyedVector[];
@@ -36,8 +36,9 @@ describe('expected digests of scalars, also of more scalars than one time slice 
   });
 });
 
-describe.each([undefined, stageChecks])('accounts, with findings in front or without', (instrument) => {
-  // two vectors of three windows in groups of four: the first vector is in the first group alone, the second in both
+describe.each([undefined, stageChecks])('the accounts of a job, with stage checks or without', (instrument) => {
+  // two vectors of three windows in groups of four: the first vector is in the first group alone,
+  // the second in both
   const plan = {
     ...{ groups: 2, windows: 6, windowsPerGroup: 4, vectorWindows: 3 },
     ...{ levelTasks: [20, 2, 1], instrument, reduce: { bitsTasks: 9 } },
@@ -102,7 +103,7 @@ describe.each([undefined, stageChecks])('accounts, with findings in front or wit
     }
   });
 
-  describe('sums that were read back', () => {
+  describe('audited sums', () => {
     const { pointWords } = curve;
     // the words behind them belong to another batch
     const sums = Uint32Array.from({ length: 11 * pointWords }, (_, i) => Math.imul(i + 1, 0x9e3779b9));
@@ -116,7 +117,7 @@ describe.each([undefined, stageChecks])('accounts, with findings in front or wit
       await expect(auditOf(changed), what).rejects.toThrow(GpuFault);
     };
 
-    test('unchanged sums pass, whatever follows them', async () => {
+    test('unchanged sums pass, with any bytes after them', async () => {
       await auditOf(sums);
       const changed = sums.slice();
       changed.fill(7, own);

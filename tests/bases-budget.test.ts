@@ -1,4 +1,7 @@
-/** How many bytes of points stay loaded where nobody says so: by what is told of the device and of main memory. */
+/**
+ * Default budget of loaded points in bytes, from the limits of the device and the size of main
+ * memory.
+ */
 import { expect, test } from 'vitest';
 import { defaultBasesBudget } from '../src/provers/bases-budget.js';
 
@@ -30,7 +33,7 @@ test.each<[maxBufferSize: number, told: object, bytes: number]>([
   expect(defaultBasesBudget(maxBufferSize, told)).toBe(bytes);
 });
 
-test('here it is a whole number', () => {
+test('the default budget is a whole number', () => {
   const bytes = defaultBasesBudget(Number.POSITIVE_INFINITY);
   expect(Number.isSafeInteger(bytes)).toBe(true);
   expect(bytes).toBeGreaterThanOrEqual(64 * MiB);

@@ -1,4 +1,4 @@
-/** Points that are found again by what they are: comparisons, what is loaded when, and what goes first. */
+/** Cache of points that are found again by their bytes: comparison, loading and eviction. */
 import { describe, expect, test } from 'vitest';
 import type { LoadBasesOptions } from '../src/api/calls.js';
 import type { MsmEngine } from '../src/api/engine.js';
@@ -22,10 +22,10 @@ const paged = (bytes: Uint8Array) => ({
   slice: (from: number, to: number) => bytes.slice(from, to),
 });
 
-describe('the beginning of what is held', () => {
+describe('cached points serve a request that has the same first bytes', () => {
   const held = bytesOf(1003);
 
-  test('is what has the same bytes, wherever they are, and as far as they go', () => {
+  test('equal bytes match in any buffer and at any length', () => {
     for (const length of [0, 1, 4, 500, 1000, 1001, 1003]) {
       const same = held.slice(0, length);
       for (const given of [same, shifted(same), paged(same)]) expect(beginsWith(held, given), `${length}`).toBe(true);
@@ -34,7 +34,7 @@ describe('the beginning of what is held', () => {
     expect(beginsWith(held, bytesOf(1004))).toBe(false);
   });
 
-  test('is not what has one other bit anywhere', () => {
+  test('one different bit anywhere is no match', () => {
     for (const length of [1, 4, 7, 1003]) {
       for (const at of [0, length >> 1, length - 1]) {
         const other = held.slice(0, length);
@@ -44,7 +44,7 @@ describe('the beginning of what is held', () => {
     }
   });
 
-  test('of pages is looked at page by page', () => {
+  test('pages are compared one by one', () => {
     const large = new Uint8Array(9 * 2 ** 20);
     expect(beginsWith(large, paged(large.slice()))).toBe(true);
     const other = large.slice();
@@ -79,8 +79,8 @@ const budgetOf = (bytes: number, tight: number[] = []): BasesBudget => ({
 });
 const nothing = async (): Promise<void> => undefined;
 
-describe('the cache', () => {
-  test('loads the same once, also for calls at the same time, and not for other engines', async () => {
+describe('the bases cache', () => {
+  test('loads equal points once, also for concurrent calls, and separately for each engine', async () => {
     const stats = counts();
     const cache = new BasesCache(budgetOf(1e6), stats);
     const [loader, other] = [new Loader(), new Loader()];
@@ -94,7 +94,7 @@ describe('the cache', () => {
     expect(stats).toEqual({ hits: 2, loads: 2, evictions: 0, bytes: 1280 });
   });
 
-  test('has longer points serve their beginnings, and takes the shorter ones off', async () => {
+  test('serves a prefix from longer points, and drops the shorter ones', async () => {
     const stats = counts();
     const cache = new BasesCache(budgetOf(1e6), stats);
     const { engine, loaded, destroyed } = new Loader();
@@ -104,7 +104,7 @@ describe('the cache', () => {
     expect(stats).toEqual({ hits: 3, loads: 2, evictions: 0, bytes: 640 });
   });
 
-  test('keeps within its budget: the longest unused goes, and never what is in use', async () => {
+  test('keeps within its budget: it drops the least recently used points, and none in use', async () => {
     const stats = counts();
     const cache = new BasesCache(budgetOf(1000), stats);
     const { engine, destroyed } = new Loader();
@@ -122,7 +122,7 @@ describe('the cache', () => {
     expect(stats.bytes).toBe(0);
   });
 
-  test('destroys what was taken off while it was in use when it is no more', async () => {
+  test('destroys dropped points once their last use ends', async () => {
     const cache = new BasesCache(budgetOf(1e6), counts());
     const { engine, destroyed } = new Loader();
     let release: () => void = () => undefined;
@@ -134,7 +134,7 @@ describe('the cache', () => {
     expect(destroyed).toEqual([64]);
   });
 
-  test('never hands out what is destroyed, whenever another call makes room', async () => {
+  test('never hands out destroyed points, whenever another call makes room', async () => {
     for (let ticks = 0; ticks < 20; ticks++) {
       const cache = new BasesCache(budgetOf(100), counts());
       const [loader, other] = [new Loader(), new Loader()];
@@ -152,7 +152,7 @@ describe('the cache', () => {
     }
   });
 
-  test('of points used in turn, a little more than fit, keeps those that do, and says what would be enough', async () => {
+  test('keeps the points that fit if those in turn exceed the budget a little, and reports a sufficient budget', async () => {
     const [stats, tight]: [ReturnType<typeof counts>, number[]] = [counts(), []];
     const cache = new BasesCache(budgetOf(1000, tight), stats);
     const { engine, loaded, destroyed } = new Loader();
@@ -182,7 +182,7 @@ describe('the cache', () => {
     expect(tight.at(-1)).toBe(2200);
   });
 
-  test('points of a file are compared as they are read, and taken as they are where they are loaded', async () => {
+  test('compares points of a file as they are read, and takes points in memory without a copy', async () => {
     const stats = counts();
     const cache = new BasesCache(budgetOf(1e9), stats);
     const taken: Uint8Array[] = [];
@@ -230,7 +230,7 @@ describe('the cache', () => {
     expect(sum(different.reads)).toBeLessThan(points.length + 2 ** 18);
   });
 
-  test('reads points at once: they are changed as soon as it waits', async () => {
+  test('reads points before it waits, because the caller may change them', async () => {
     const { engine, loaded } = new Loader();
     const cache = new BasesCache(budgetOf(1e6), counts());
     const taken: Uint8Array[] = [];
@@ -249,7 +249,7 @@ describe('the cache', () => {
     expect(loaded).toEqual([64]);
   });
 
-  test('loads nothing once its signal is aborted, and hands out what is there', async () => {
+  test('loads nothing once its signal is aborted, and returns cached points', async () => {
     const controller = new AbortController();
     const cache = new BasesCache(budgetOf(1e6), counts(), controller.signal);
     const { engine, loaded } = new Loader();
@@ -260,7 +260,7 @@ describe('the cache', () => {
     expect(loaded).toEqual([64]);
   });
 
-  test('goes on after a load or a use that failed', async () => {
+  test('works after a load or a use that failed', async () => {
     const stats = counts();
     const cache = new BasesCache(budgetOf(1e6), stats);
     const { engine } = new Loader();

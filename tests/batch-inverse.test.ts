@@ -1,4 +1,6 @@
-/** Inverses in batches, at every scope: each is the inverse, whoever shared the inversion, and 0 is left alone and leaves others alone. */
+/**
+ * Batch inversion at every scope: each inverse is right, and 0 stays 0 without an effect on others.
+ */
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   type BatchInversion,
@@ -41,7 +43,9 @@ beforeAll(async () => {
   device = await getDevice({ label: 'batch inversion' });
 });
 
-/** Numbers that a batch may hold: with zeros at both ends, alone, in pairs, everywhere or nowhere. */
+/**
+ * Numbers that a batch may hold: with zeros at both ends, alone, in pairs, everywhere or nowhere.
+ */
 const inputs = ({ p, r }: Modulus, count: number): Record<string, bigint[]> => {
   const random = new Random(count);
   const edges = [0n, 1n, p - 1n, r, mod(-r, p), 0n, 0n, 2n, p - 2n];

@@ -1,4 +1,7 @@
-/** Several vectors of scalars over the same bases: every sum against the known logarithms of the points, and how they are put together. */
+/**
+ * Several vectors of scalars over the same bases: every sum against the known logarithms of the
+ * points, and how they are put together.
+ */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
@@ -82,10 +85,10 @@ const withEngine = async (
   }
 };
 
-describe('vectors of different lengths and offsets', () => {
+describe('batches of vectors with different lengths and offsets', () => {
   const { bytes, offsets, sums } = make(mixed);
 
-  test('one submit, every sum right, and the same as one by one', () =>
+  test('one submit gives every right sum, and the same bytes as single calls', () =>
     withEngine({}, async (engine, bases) => {
       expect(await engine.msmBatch(bases, bytes, { offsets })).toEqual(sums);
       const all = mixed.reduce((sum, { length }) => sum + length, 0);
@@ -118,7 +121,7 @@ describe('vectors of different lengths and offsets', () => {
     ['wide windows', { windowBits: 13 }],
   ])('%s', { tags: 'long' }, agrees);
 
-  test.each([2 ** 19, 4e5])('a budget of %i bytes is kept to', (memoryBudget) =>
+  test.each([2 ** 19, 4e5])('a batch keeps to a budget of %i bytes', (memoryBudget) =>
     withEngine(
       {},
       async (engine, bases) => {
@@ -129,7 +132,7 @@ describe('vectors of different lengths and offsets', () => {
     ),
   );
 
-  test('random batches', { tags: 'long' }, () =>
+  test('random batches are right', { tags: 'long' }, () =>
     withEngine({}, async (engine, bases) => {
       const vector = fc
         .record({
@@ -149,7 +152,9 @@ describe('vectors of different lengths and offsets', () => {
   );
 });
 
-test('points whose size is no part of a binding offset: 96 bytes, every offset', { tags: 'long' }, async () => {
+test('points of 96 bytes, which no binding offset is a multiple of, are right at every offset', {
+  tags: 'long',
+}, async () => {
   const bls = makeKnownBases(bls12381Oracle, 40, 3);
   const engine = await createMsmEngine({ curve: bls12381, device: await getDevice(), tuning });
   const bases = await engine.loadBases(bls.bytes);
@@ -167,7 +172,7 @@ test('points whose size is no part of a binding offset: 96 bytes, every offset',
   engine.destroy();
 });
 
-describe('the contract', () => {
+describe('the contract of batches', () => {
   let engine: MsmEngine;
   let bases: Bases;
   const { points, scalars, expected } = smallCase(40);
@@ -177,12 +182,12 @@ describe('the contract', () => {
   });
   afterAll(() => engine?.destroy());
 
-  test('nothing in, nothing out; vectors of nothing are infinity', async () => {
+  test('no vectors give no sums, and empty vectors give infinity', async () => {
     expect(await engine.msmBatch(bases, [])).toEqual([]);
     expect(await engine.msmBatch(bases, [[], new Uint8Array(0)])).toEqual([INFINITY, INFINITY]);
   });
 
-  test('bigints, bytes, and the default offset', async () => {
+  test('bigints, bytes, and the default offset are right', async () => {
     const bytes = encodeScalars(bn254G1, scalars);
     expect(await engine.msmBatch(bases, [scalars, bytes])).toEqual([expected, expected]);
   });
@@ -217,7 +222,7 @@ describe('the contract', () => {
     expect(await engine.msmBatch(bases, [scalars])).toEqual([expected]);
   });
 
-  test('progress, and an abort that takes effect', async () => {
+  test('a batch reports progress, and an abort takes effect', async () => {
     const ticks: Progress[] = [];
     await engine.msmBatch(bases, [scalars, scalars], { onProgress: (progress) => ticks.push(progress) });
     expect(ticks).toEqual([0, 1].map((done) => ({ phase: 'msm', done, total: 1 })));
@@ -227,7 +232,7 @@ describe('the contract', () => {
     expect(await engine.msmBatch(bases, [scalars])).toEqual([expected]);
   });
 
-  test('what the caller does to the arrays after the call does not matter', async () => {
+  test('changes of the arrays after the call have no effect', async () => {
     const vectors = [[...scalars], encodeScalars(bn254G1, scalars)];
     const offsets = [0, 0];
     const call = engine.msmBatch(bases, vectors, { offsets });
@@ -239,7 +244,7 @@ describe('the contract', () => {
   });
 });
 
-describe('many vectors', () => {
+describe('batches of many vectors', () => {
   const bound = curveContext(bn254);
   const limits = {
     knobs: gpuKnobs,
@@ -290,7 +295,7 @@ describe('many vectors', () => {
     }
   });
 
-  test('300 of 8 scalars, on the GPU and on the CPU', async () => {
+  test('300 vectors of 8 scalars are right, on the GPU and on the CPU', async () => {
     const { points, scalars } = smallCase(8);
     for (const cpuBelow of [0, 2 ** 16]) {
       const engine = await createMsmEngine({
@@ -313,7 +318,7 @@ describe('many vectors', () => {
 describe('warmup', () => {
   const { points, scalars, expected } = smallCase(40);
 
-  test('after it nothing is compiled, for any size and for no second engine on the device', async () => {
+  test('compiles everything for all sizes and for a second engine on the device', async () => {
     const { gpu, devices } = await captureGpu();
     const engine = await createMsmEngine({ curve: smallCurve, gpu, tuning });
     await engine.warmup(2 ** 16);
@@ -328,7 +333,7 @@ describe('warmup', () => {
     engine.destroy();
   });
 
-  test('it keeps no memory, and refuses what is no size', async () => {
+  test('keeps no memory, and rejects invalid sizes', async () => {
     const engine = await createMsmEngine({ curve: smallCurve, device: await getDevice(), tuning });
     await engine.warmup(1);
     expect(engine.memory).toEqual({ bases: 0, scalars: 0, scratch: 0, peak: 0 });

@@ -1,4 +1,7 @@
-/** The modes that are about the threads of the CPU: what they compare, what they make of what was measured, and when a thread counts as slow. */
+/**
+ * Bench modes for CPU threads: the settings they compare, the verdicts on measured times, and
+ * slowed threads.
+ */
 import { describe, expect, it } from 'vitest';
 import { expectedLine } from '../dev/bench/expected-time.js';
 import { parseKnobs } from '../dev/bench/knobs.js';
@@ -26,8 +29,8 @@ const initOf = (mode: string) =>
   }) as unknown as StampedRow;
 const end = { ...stamp, event: 'end', status: 'done', error: null, seconds: 1, medians: [] } as unknown as StampedRow;
 
-describe('knobs', () => {
-  it.each(['cpu-distribution', 'cpu-pool'])('of %s are 2^14 points and 7 repetitions, in a page, too', (mode) => {
+describe('the knobs of CPU modes', () => {
+  it.each(['cpu-distribution', 'cpu-pool'])('the defaults of %s are 2^14 points and 7 repetitions', (mode) => {
     for (const place of ['page', 'terminal'] as const) {
       const { cases, reps } = parse(`autorun=${mode}`, place);
       expect([cases.map(({ address }) => address.n), reps]).toEqual([[2 ** 14], 7]);
@@ -39,8 +42,8 @@ describe('knobs', () => {
   });
 });
 
-describe('what cpu-distribution compares', () => {
-  it('is equal shares with chunks of every size, and the size that the library takes', () => {
+describe('cpu-distribution', () => {
+  it('compares equal shares with chunks of every size, and with the default of the library', () => {
     const ways = waysOf(3);
     expect(ways.map(({ setting: { tuning } }) => [tuning.cpuDistribution, tuning.cpuChunk])).toEqual([
       ['static', undefined],
@@ -50,7 +53,7 @@ describe('what cpu-distribution compares', () => {
     expect(new Set(ways.map(({ name }) => name)).size).toBe(ways.length);
   });
 
-  it('is on even work and on uneven work, with points for the scalars that are not left out', () => {
+  it('compares on even and on uneven work, with a point for each scalar', () => {
     const address = parse('autorun=cpu-distribution&n=100').cases[0]?.address;
     if (address === undefined) throw new Error('there is no case');
     const addresses = WORKS.map((work) => addressOf(address, work));
@@ -65,21 +68,22 @@ describe('what cpu-distribution compares', () => {
   });
 });
 
-describe('a call has all its workers', () => {
+describe('a call in a CPU mode counts as complete', () => {
   const record = (entries: number, cpuChunk: number) =>
     ({ entries, windows: 26, windowBits: 10, tuning: { cpuChunk } }) as unknown as RunRecord;
 
-  it('when those take part that it is worth, that there may be, and that there are chunks for', async () => {
+  it('if all the workers that are worthwhile and permitted took part', async () => {
     const curve = await libraryCurve({ curve: 'bn254', group: 'g1' });
     expect(worthwhileWorkers(curve, record(100, 0), 4)).toBe(0);
     expect(worthwhileWorkers(curve, record(1e9, 8), 4)).toBe(4);
-    // 26 windows of 2^9 buckets, 64 of them a row, are 208 rows: two chunks of 128, one of them the own thread's
+    // 26 windows of 2^9 buckets, 64 of them a row, are 208 rows: two chunks of 128, one of them the
+    // own thread's
     expect(worthwhileWorkers(curve, record(1e9, 128), 4)).toBe(1);
     expect(worthwhileWorkers(curve, record(1e9, 256), 4)).toBe(0);
   });
 });
 
-it('a slowed function takes so many times as long, and gets what it was given', () => {
+it('a slowed function takes a multiple of the time, and gets its own arguments', () => {
   const given: (readonly number[])[] = [];
   let ownMs = 0;
   const call = slowedDown((...values) => {
@@ -94,7 +98,7 @@ it('a slowed function takes so many times as long, and gets what it was given', 
   expect(given).toEqual([[1, 2]]);
 });
 
-describe('what cpu-distribution shows', () => {
+describe('the report of cpu-distribution', () => {
   const repetitions = [1, 1.02, 0.99, 1.01, 1, 0.98, 1.03];
   const wayOf = (work: string, setting: string, ms: number, workers: number, reps = repetitions.length) => {
     const at = { case: `scalars=${work}`, n: 1024, work, setting };
@@ -113,7 +117,7 @@ describe('what cpu-distribution shows', () => {
   const report = (...ways: StampedRow[][]): string =>
     reportLines([initOf('cpu-distribution'), ...ways.flat(), end]).join('\n');
 
-  it('is a table of each work, and which way is the least over all', () => {
+  it('has a table for each work, and names the fastest way over all', () => {
     const text = report(
       ...[wayOf('even', STATIC, 100, 2), wayOf('even', 'dynamic, 2 rows', 110, 2)],
       ...[wayOf('even', 'dynamic, 8 rows', 90, 2), wayOf('sparse', STATIC, 100, 2)],
@@ -130,7 +134,7 @@ describe('what cpu-distribution shows', () => {
     expect(text).toContain('\ndynamic, 8 rows: the fastest of 3.');
   });
 
-  it('names those that the repetitions do not tell apart from the least, and has no interval of few of them', () => {
+  it('names the ways that the repetitions cannot tell from the fastest, and has no interval of few repetitions', () => {
     const text = report(
       ...[wayOf('even', STATIC, 100, 2, 5), wayOf('even', 'dynamic, 2 rows', 50, 2, 5)],
       wayOf('even', 'by size', 50.1, 2, 5),
@@ -142,15 +146,15 @@ describe('what cpu-distribution shows', () => {
     );
   });
 
-  it('is no verdict where no worker took part', () => {
+  it('has no verdict where no worker took part', () => {
     const text = report(wayOf('even', STATIC, 100, 0), wayOf('even', 'dynamic, 2 rows', 50, 0));
     expect(text).toContain('No worker took part, because the sum is too small for one; take more points.');
     expect(text).not.toMatch(/Fastest overall|the fastest/);
   });
 });
 
-describe('what workers are meant to cost', () => {
-  it('counts them in powers of two, with none and with the most', () => {
+describe('the targets for the cost of workers', () => {
+  it('are measured for numbers of workers in powers of two, with none and with the most', () => {
     expect([1, 2, 6, 8].map(workerCounts)).toEqual([
       [0, 1],
       [0, 1, 2],
@@ -168,7 +172,7 @@ describe('what workers are meant to cost', () => {
     return { event: 'few-points', n: 66, permitted, calls: one.length, medianMs: 3 * factor, ratio, mostWorkers };
   };
 
-  it('is that few points take no longer where there may be many, and no worker', () => {
+  it('demand that few points take no longer with many permitted workers, and start none', () => {
     const verdictsOf = (...rows: RowOf<'few-points'>[]) => judgeFewPoints(rows).map(verdictOf);
     expect(verdictsOf(fewPoints(1, 1), fewPoints(8, 1.01), fewPoints(64, 1))).toEqual(['met', 'met', 'met']);
     expect(verdictsOf(fewPoints(1, 1), fewPoints(8, 1.2), fewPoints(64, 1, 1))).toEqual(['MISSED', 'met', 'MISSED']);
@@ -186,14 +190,14 @@ describe('what workers are meant to cost', () => {
     resident('worker', round, 9 + round),
   ]);
 
-  it('is at most 5 MB of a worker, beside an empty thread of the same round', () => {
+  it('demand at most 5 MB a worker, compared with an empty thread of the same round', () => {
     const [alone, idle] = judgeResident([...bare, resident('worker idle again', 1, 16)]);
     expect(alone).toMatchObject({ value: 1, interval: [1, 1], unit: 'MB' });
     expect(idle).toMatchObject({ value: 6 });
     expect([alone, idle].map((finding) => finding && verdictOf(finding))).toEqual(['met', 'MISSED']);
   });
 
-  it('is not measured where no worker took part, nor where nobody says what memory there is', () => {
+  it('are not measured where no worker took part, nor where memory cannot be read', () => {
     const told = (rows: RowOf<'resident'>[]) => judgeResident(rows).map(({ value, note }) => [value, note]);
     expect(told(bare)).toEqual([
       [1, undefined],

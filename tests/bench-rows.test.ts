@@ -58,7 +58,7 @@ const trace = (repetitionNumber: number): StampedRow & RowOf<'trace'> => ({
 });
 
 describe('the summary of a run', () => {
-  it('is the median by case and setting', () => {
+  it('has the median by case and setting', () => {
     const rows = [12, 10, 14].map((wallMs) => repetition(wallMs));
     const other = [20, 30].map((wallMs) => repetition(wallMs, { setting: 'c=8' }));
     expect(summarise([...rows, ...other])).toMatchObject([
@@ -67,7 +67,7 @@ describe('the summary of a run', () => {
     ]);
   });
 
-  it('has the parts of the repetition in the middle, which add up to its wall: medians of parts do not', () => {
+  it('shows the phases of the median repetition, which add up to its wall time, as medians of phases do not', () => {
     const parts = [
       { wallMs: 100, walk: 90 },
       { wallMs: 60, walk: 20 },
@@ -85,7 +85,7 @@ describe('the summary of a run', () => {
     expect(partsOfWallTime({ phases: null, typicalMs: 60 })).toBeNull();
   });
 
-  it('has no bound where that was exceeded, and says so', () => {
+  it('shows no bound that was exceeded, and says so', () => {
     const bound = (ms: number): StampedRow => ({
       ...{ ...stamp, ...at, event: 'bound', setting: 'defaults' },
       ...{ additions: 1, products: 6, productsPerSecond: 1, ms },
@@ -144,7 +144,7 @@ describe('the summary of a run', () => {
   });
 });
 
-describe('what a run comes to, in words', () => {
+describe('the text of a run', () => {
   const cpu = {
     vendor: 'cpu',
     architecture: '',
@@ -174,7 +174,7 @@ describe('what a run comes to, in words', () => {
   const verdicts = (text: string) => [...text.matchAll(/^Verdict: ([^(]+?) \(/gm)].map(([, words]) => words);
   const faster = /[AB] is faster|No difference/g;
 
-  it('is one verdict an A/B, whatever product equivalents say', () => {
+  it('has one verdict for an A/B with several product equivalents', () => {
     const text = ofAb(compared(16, 0.8, 1.3));
     expect(verdicts(text)).toEqual(['B is faster']);
     expect(text.match(faster)).toHaveLength(1);
@@ -183,7 +183,7 @@ describe('what a run comes to, in words', () => {
     expect(ofAb(compared(16, 0.8, null))).not.toContain('product equivalents');
   });
 
-  it('is one verdict of several sizes, too, with a ratio at each', () => {
+  it('has one verdict for an A/B of several sizes, with a ratio at each', () => {
     const alike = ofAb(compared(16, 0.8, null), compared(32, 0.7, null));
     expect(verdicts(alike)).toEqual(['B is faster']);
     expect(alike).toContain('Verdict: B is faster (at 2⁴, 2⁵)');
@@ -215,7 +215,7 @@ describe('what a run comes to, in words', () => {
     expect(text).toMatch(/\nfieldproduct=dot4 +wrong, or not possible here +– +– +–\n/);
   });
 
-  it('calls a run on the CPU that, and no software adapter', () => {
+  it('calls a run on the CPU a CPU run, not a software adapter', () => {
     const onCpu = { adapter: cpu, environment: { ...environment, cores: 8 } };
     const [first] = reportLines([beginning(onCpu), repetition(10, { on: 'cpu', gpuMs: null })]);
     expect(first).toBe('adapter: CPU, 8 logical cores, no GPU opened; Node, Linux');
@@ -223,13 +223,13 @@ describe('what a run comes to, in words', () => {
   });
 });
 
-describe('a run as files', () => {
-  it('is JSON with every row', () => {
+describe('the files of a run', () => {
+  it('are JSON with every row', () => {
     const rows = [repetition(10), trace(1)];
     expect(JSON.parse(toJson(rows))).toEqual(rows);
   });
 
-  it('has no time of a case that went wrong, not of the repetitions before it either', () => {
+  it('have no time of a case with a wrong result, also not of its right repetitions', () => {
     const other = repetition(9, { setting: 'c=8' });
     const kept = JSON.parse(toJson([repetition(10), other, repetition(null)])) as RowOf<'repetition'>[];
     expect(kept.map(({ wallMs, gpuMs, hostTimes: byHost }) => [wallMs, gpuMs, byHost])).toEqual([
@@ -241,7 +241,7 @@ describe('a run as files', () => {
     expect(JSON.parse(toChromeTrace([trace(1), wrong])).traceEvents).toEqual([]);
   });
 
-  it('is CSV with a column for whatever a row has, quoted where it must be', () => {
+  it('are CSV with a column for each field of any row, quoted where necessary', () => {
     const csv = toCsv([
       repetition(10),
       repetition(null, { setting: 'c=8' }),
@@ -259,12 +259,12 @@ describe('a run as files', () => {
     expect(wrong[columns.indexOf('wallMs')]).toBe('');
   });
 
-  it('gives a spreadsheet no formulas', () => {
+  it('give a spreadsheet no formulas', () => {
     const csv = toCsv([repetition(10, { setting: '=HYPERLINK("x")' })]);
     expect(csv).toContain(`"'=HYPERLINK(""x"")"`);
   });
 
-  it('is a trace with host and GPU of every repetition, one after the other, none overlapping in its lane', () => {
+  it('are a trace with host and GPU of every repetition in sequence, without overlaps in a lane', () => {
     const rows = [trace(1), trace(2)];
     expect(hasTrace(rows)).toBe(true);
     expect(hasTrace([repetition(1)])).toBe(false);
@@ -292,7 +292,7 @@ describe('a run as files', () => {
     expect(blocks.find(({ name }) => name === 'walk')).toMatchObject({ ts: 1000, dur: 5000 });
   });
 
-  it('has the host’s lane alone where the adapter has no timestamps', () => {
+  it('have only the host’s lane where the adapter has no timestamps', () => {
     const lanes = blocksOf({ hostTimes, phases: null, timeline: null }).map(({ lane }) => lane);
     expect(new Set(lanes)).toEqual(new Set(['host']));
   });
@@ -305,7 +305,7 @@ it('the quantum of timestamps is the largest step of which all are multiples', (
   expect(quantumOf([900n, 500n, 100n, 1000n])).toBe(100);
 });
 
-it('browsers and systems are told apart', () => {
+it('browsers and systems are named by their user agents', () => {
   const chrome =
     'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/147.0.0.0 Safari/537.36';
   expect([browserOf(chrome), systemOf(chrome)]).toEqual(['Chrome 147.0.0.0', 'Linux']);

@@ -1,4 +1,4 @@
-/** A run of the bench: what it says of how far it is, and how long still. */
+/** Progress of a bench run: its share done, and the time left. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { expectedLine } from '../dev/bench/expected-time.js';
 import { formatProgress } from '../dev/bench/format.js';
@@ -14,8 +14,8 @@ const started = (onProgress: (bench: Readonly<MsmBench>) => void = () => undefin
   return run;
 };
 
-describe('the time that is left', () => {
-  it('is guessed from what was timed, and not before anything was: warming up compiles', () => {
+describe('the estimate of the time left', () => {
+  it('comes from measured times, and not from a warm-up, which compiles', () => {
     const run = started();
     run.plan([1, 1, 1, 1, 1]);
     vi.advanceTimersByTime(30_000);
@@ -33,7 +33,7 @@ describe('the time that is left', () => {
     expect(run.bench.secondsLeft).toBeCloseTo(3);
   });
 
-  it('goes by what steps weigh', () => {
+  it('weighs steps', () => {
     const run = started();
     run.plan([1, 10]);
     vi.advanceTimersByTime(1000);
@@ -41,7 +41,7 @@ describe('the time that is left', () => {
     expect(run.bench.secondsLeft).toBeCloseTo(10);
   });
 
-  it('leaves out steps that prepare, for what counts its own', () => {
+  it('leaves out steps that prepare, if the mode counts its own steps', () => {
     const run = started();
     for (let done = 0; done < 3; done++) {
       run.progress('compiling', done, 5, 3);
@@ -55,7 +55,7 @@ describe('the time that is left', () => {
   });
 });
 
-it('while shaders compile time is seen to go by, and no tick pretends that anything happened', async () => {
+it('a run shows passing time while shaders compile, without ticks of progress', async () => {
   const said: string[] = [];
   const run = started((bench) => said.push(formatProgress(bench)));
   const next = run.next('compiling');

@@ -79,7 +79,7 @@ describe('npm start', () => {
 
 describe('help', () => {
   it.each(['start', 'bench', 'bench-remote', 'correctness', 'count', 'dev', 'faults', 'fuzz'])(
-    'of scripts/%s.mjs is there where nothing is built and there is nothing to build, and makes nothing',
+    'of scripts/%s.mjs appears without a build, and writes nothing',
     async (name) => {
       // where imports find the packages
       const place = inProject(`node_modules/.cache/webgpu-msm/help-${name}`);
@@ -360,7 +360,7 @@ describe('npm run bench', () => {
     ]);
   });
 
-  it('cross-checks', { tags: 'long' }, async () => {
+  it('cross-checks with peers', { tags: 'long' }, async () => {
     const { code, stdout } = await bench(
       ...['--autorun', 'msm-cross-check', '--n', '9', '--reps', '1'],
       ...[

@@ -1,4 +1,4 @@
-/** The targets: what is met and what is missed, and the mode itself on a build of its own. */
+/** Bench targets: verdicts on measured values, and the mode on a build of its own. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ const found = (value: number | null, target: Finding['target'] = null, more: Par
 const told = (findings: readonly Finding[]): unknown[] =>
   findings.map((finding) => [finding.what, finding.value, verdictOf(finding)]);
 
-describe('a verdict', () => {
+describe('a verdict on a target', () => {
   it.each([
     [found(1.25, { most: 1.25 }), 'met'],
     [found(1.2501, { most: 1.25 }), 'MISSED'],
@@ -73,7 +73,7 @@ describe('a verdict', () => {
     expect(middleOf([2e6, 4e6], 1e6)).toEqual({ value: 3, interval: [2, 4] });
   });
 
-  it('makes the exit code where something failed, and where it is missed only if asked to', () => {
+  it('sets the exit code: failures always, missed targets only on request', () => {
     const met = [found(1, { most: 1 }), found(2), found(null, { most: 1 })];
     const missed = [...met, found(2, { most: 1 })];
     const failed = [...met, found(null, null, { failure: 'WRONG' })];
@@ -101,7 +101,7 @@ describe('a verdict', () => {
   });
 });
 
-describe('what is measured once for several rows', () => {
+describe('a measurement for several rows', () => {
   const phases = [
     { name: 'sort', ms: 2 },
     { name: 'walk', ms: 5 },
@@ -109,7 +109,7 @@ describe('what is measured once for several rows', () => {
     { name: 'combine windows (CPU)', ms: 1 },
   ];
 
-  it('is told of every run, with the fold as arithmetic that is not the GPU’s', () => {
+  it('knows every run, and the combining of windows as arithmetic of the host', () => {
     const runs = [10, 14, 12].map((wallMs) => ({ wallMs, productEquivalents: 1e6 * wallMs, phases }));
     expect(summariseRuns(runs)).toMatchObject({
       wallTimesMs: [10, 14, 12],
@@ -122,7 +122,7 @@ describe('what is measured once for several rows', () => {
     expect(summariseRuns(untimed)).toMatchObject({ gpuMs: null, aboveGpuMs: null, notArithmetic: null });
   });
 
-  it('is each operation at its best, beside the plain product in one chain', () => {
+  it('has each operation at its best, and the plain product in one chain', () => {
     const row = (variant: string, operation: string, chains: number, perSecond: number) => ({
       ...{ variant, operation, chains, perSecond },
       ...{ rates: [perSecond], ofPeak: null, compileMs: 1 },
@@ -134,10 +134,10 @@ describe('what is measured once for several rows', () => {
   });
 });
 
-describe('the row', () => {
+describe('the row of a target', () => {
   const counts = (JSON.parse(readFileSync(inProject('dev/count/counts.json'), 'utf8')) as MsmCounts[])[0] as MsmCounts;
 
-  it('work: squares are 0.8, inversions what they cost, and the fold is in it', () => {
+  it('work: a square counts 0.8, an inversion its cost, and combining windows is included', () => {
     const { all, afterWalk, inversions, additions, irreducible } = workOf(counts, { inversion: 10 });
     const { walk, combine, reduce } = counts.phases as Record<'walk' | 'combine' | 'reduce', Counts>;
     const inWalk = walk.products + 0.8 * walk.squares + 10 * walk.inversions;
@@ -170,7 +170,7 @@ describe('the row', () => {
     expect(verdicts.slice(3)).toEqual(['met', 'MISSED', 'MISSED']);
   });
 
-  it('efficiency: is the same in own products as in plain ones', () => {
+  it('efficiency: equals in own products its value in plain ones', () => {
     // 600 own products at 2 a plain one, in a wall of 400 plain ones
     expect(efficiencyOf(600, 400, 2)).toBe(0.75);
     const measured = { logn: 18, efficiency: [0.6, 0.61], notArithmetic: [0.2, 0.21] };
@@ -183,7 +183,7 @@ describe('the row', () => {
     expect(tooSmall?.note).toBe('needs --logn 16');
   });
 
-  it('cost: is for software adapters', () => {
+  it('cost: applies to software adapters', () => {
     const sizes = [
       { logn: 10, wallTimesMs: [100, 110], productEquivalents: [0.9e6, 0.95e6] },
       { logn: 12, wallTimesMs: [200, 220], productEquivalents: [1.8e6, 1.9e6] },
@@ -194,7 +194,7 @@ describe('the row', () => {
     expect(first).toMatchObject({ value: null, note: 'software adapters only' });
   });
 
-  it('gpu-time: is for real GPUs', () => {
+  it('gpu-time: applies to real GPUs', () => {
     const sizes = [
       { logn: 16, gpuMs: [2.8, 2.9], aboveGpuMs: [1.6, 1.7] },
       { logn: 18, gpuMs: null, aboveGpuMs: null },
@@ -217,7 +217,7 @@ describe('the row', () => {
     );
   });
 
-  it('distributions: are ratios of medians, and one scalar a time', () => {
+  it('distributions: are ratios of medians, for one scalar distribution at a time', () => {
     const inputs = [
       ['all scalars equal', 13],
       ['all points equal', 13.1],
@@ -238,7 +238,7 @@ describe('the row', () => {
     ).toBe('FAILED');
   });
 
-  it('small, batch: have one target or the other', () => {
+  it('small, batch: have the target of software adapters or that of GPUs', () => {
     const measured = { wallTimesMs: [4, 4.1], productEquivalents: [0.25e6, 0.5e6] };
     expect(told(small.judge(measured, software))).toEqual([['n = 256: million product equivalents', 0.375, 'met']]);
     expect(told(small.judge(measured, hardware))).toEqual([['n = 256: wall time', 4.05, 'MISSED']]);
@@ -249,7 +249,7 @@ describe('the row', () => {
     expect(told(batch.judge(null, hardware))).toEqual([[what, null, 'not measured']]);
   });
 
-  it('memory: is in millions of bytes', () => {
+  it('memory: counts millions of bytes', () => {
     const sizes = [
       { logn: 16, peakBytes: 48e6 },
       { logn: 18, peakBytes: 64 * 2 ** 20 },
@@ -263,7 +263,7 @@ describe('the row', () => {
     expect(tight([2.8, 3.2])).toEqual([[what, 1.5, 'no verdict']]);
   });
 
-  it('cold: is CPU time on software, and nothing is compiled twice', () => {
+  it('cold: is CPU time on software adapters, where nothing compiles twice', () => {
     const starts = [3, 3.1].map((cpuSeconds) => ({ cpuSeconds, wallSeconds: 2 }));
     const measured = { starts, afterWarmup: 0, bySecondEngine: 1 };
     expect(cold.judge(measured, software).map(verdictOf)).toEqual(['met', 'met', 'MISSED']);
@@ -271,8 +271,9 @@ describe('the row', () => {
   });
 });
 
-describe('the mode', () => {
-  // A build of its own, as `npm test` must neither need dist/ nor change it; and where its imports find the packages.
+describe('the targets mode', () => {
+  // A build of its own, as `npm test` must neither need dist/ nor change it; and where its imports
+  // find the packages.
   const built = inProject('node_modules/.cache/webgpu-msm/built-for-targets');
   let folder: string;
   beforeAll(async () => {

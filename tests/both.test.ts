@@ -1,4 +1,7 @@
-/** Calls that the GPU and the CPU compute at the same time, and engines that decide who computes a call. */
+/**
+ * Calls that the GPU and the CPU compute at the same time, and engines that choose the backend of a
+ * call.
+ */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { engineIn } from '../dev/cases/engine-in.js';
 import { pairwiseCases } from '../dev/cases/list.js';
@@ -17,7 +20,7 @@ import {
 } from '../src/index.js';
 import { getDevice } from './support/gpu.js';
 
-/** What compiles fast. */
+/** Knobs with which the kernels compile fast. */
 const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 } as const;
 const bn254 = { curve: 'bn254', group: 'g1' } as const;
 
@@ -51,7 +54,7 @@ describe('backend: both', () => {
   });
   afterAll(() => engine.destroy());
 
-  test('loaded scalars are cut as others are', async () => {
+  test('loaded scalars are divided as others are', async () => {
     const scalars = await engine.loadScalars(large.scalars.bytes);
     for (let i = 0; i < 2; i++) {
       expect(await engine.msm(bases, scalars)).toEqual(large.expected);
@@ -60,7 +63,7 @@ describe('backend: both', () => {
     scalars.destroy();
   });
 
-  test('either computes a part, progress never falls back, and the record says who did what', async () => {
+  test('each backend computes a part, progress never decreases, and the record names the parts', async () => {
     for (let draw = 1; draw <= 3; draw++) {
       const { scalars, expected } = redrawn(large, draw);
       const done: number[] = [];
@@ -80,17 +83,17 @@ describe('backend: both', () => {
     }
   });
 
-  test('of nothing but zeros neither', async () => {
+  test('all-zero scalars need no backend', async () => {
     expect(await engine.msm(bases, new Uint8Array(32 * n))).toMatchObject({ infinity: true });
     expect(engine.lastRun).toMatchObject({ on: 'cpu', gpuShare: 0, submits: 0 });
   });
 
-  test('few that are not zero among many zeros', async () => {
+  test('few nonzero scalars among many zeros are right', async () => {
     const values = large.scalars.values.map((value, i) => (i % 1000 === 7 ? value : 0n));
     expect(await engine.msm(bases, values)).toEqual(expectedMsm(large.curve, large.points.logs, values));
   });
 
-  test('batches: long vectors and short ones, empty ones, offsets', async () => {
+  test('batches of long, short and empty vectors with offsets are right', async () => {
     const { values } = large.scalars;
     const ranges = [
       [0, 2500],
@@ -109,7 +112,7 @@ describe('backend: both', () => {
     expect(engine.lastRun).toMatchObject({ on: 'both', vectors: ranges.length });
   });
 
-  test('verified, in an encoding, several at a time', async () => {
+  test('concurrent verified calls with encoded points are right', async () => {
     const calls = [1, 2, 3].map((draw) => redrawn(large, draw));
     const sums = await Promise.all(
       calls.map(({ scalars }) => engine.msm(bases, scalars.bytes, { verify: true, result: 'be' })),
@@ -118,7 +121,7 @@ describe('backend: both', () => {
     expect(engine.lastRun?.verified).toBe(true);
   });
 
-  test('abort acts at once, destroyed bases are refused, and the next call is right', async () => {
+  test('an abort acts at once, destroyed bases are rejected, and the next call is right', async () => {
     const controller = new AbortController();
     const call = engine.msm(bases, large.scalars.bytes, { signal: controller.signal });
     const begun = await new Promise<number>((resolve) =>
@@ -135,7 +138,7 @@ describe('backend: both', () => {
     expect(await engine.msm(bases, large.scalars.bytes)).toEqual(large.expected);
   });
 
-  test('destroyed in the middle of a call', async () => {
+  test('destroying the engine ends a call that is under way', async () => {
     const other = await open();
     const loaded = await other.loadBases(large.points.bytes);
     const call = other.msm(loaded, large.scalars.bytes);
@@ -143,7 +146,7 @@ describe('backend: both', () => {
     await expect(call).rejects.toMatchObject({ code: 'destroyed' });
   });
 
-  test('with workers', async () => {
+  test('calls with workers are right', async () => {
     const other = await open({ maxWorkers: 2 });
     const loaded = await other.loadBases(large.points.bytes);
     for (let draw = 1; draw <= 3; draw++) {
@@ -153,7 +156,7 @@ describe('backend: both', () => {
     other.destroy();
   });
 
-  test('bases that are on the GPU alone are the GPU’s', async () => {
+  test('bases that are only on the GPU are multiplied on the GPU', async () => {
     const other = await open({ retainBases: false });
     const loaded = await other.loadBases(large.points.bytes);
     expect(await other.msm(loaded, large.scalars.bytes)).toEqual(large.expected);
@@ -161,7 +164,7 @@ describe('backend: both', () => {
     other.destroy();
   });
 
-  test('every two of points, scalars and n, up to 257', async () => {
+  test('every pair of points, scalars and n up to 257 is right', async () => {
     const cases = pairwiseCases({ ...bn254, encoding: 'le' }, 5).filter(({ n }) => n <= 257);
     expect(cases.length).toBeGreaterThan(60);
     for (const address of cases) {
@@ -170,14 +173,14 @@ describe('backend: both', () => {
     }
   });
 
-  test('every two of points, scalars and n', { tags: 'long' }, async () => {
+  test('every pair of points, scalars and n is right', { tags: 'long' }, async () => {
     for (const address of pairwiseCases({ ...bn254, encoding: 'le' }, 6)) {
       const made = makeCase(address);
       expect(await compute(engine, made), JSON.stringify(address)).toEqual(made.expected);
     }
   });
 
-  test('over pairs, wide fields, long orders and images of Edwards curves, divided', { tags: 'long' }, async () => {
+  test('divided sums over pairs, long fields, long orders and Edwards curves are right', { tags: 'long' }, async () => {
     for (const of of [
       { curve: 'bn254', group: 'g2' },
       { curve: 'bls12-381', group: 'g1' },
@@ -194,11 +197,12 @@ describe('backend: both', () => {
 });
 
 describe('backend: auto', () => {
-  test('predicts before every call, and learns from them what a backend takes', async () => {
+  test('predicts before every call, and learns the speed of a backend from its runs', async () => {
     const engine = await open({ backend: 'auto', maxWorkers: 0 });
     const made = makeCase({ points: 'distinct', scalars: 'random', n: 1500, seed: 9 });
     const bases = await engine.loadBases(made.points.bytes);
-    // a clock that goes twenty times as fast, so that everything takes longer than is thought, whatever the machine
+    // a clock that goes twenty times as fast, so that everything takes longer than is thought,
+    // whatever the machine
     const real = performance.now.bind(performance);
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => 20 * real());
     const predicted: Prediction[] = [];
@@ -211,13 +215,14 @@ describe('backend: auto', () => {
     }
     clock.mockRestore();
     const [first, last] = [predicted[0] as Prediction, predicted.at(-1) as Prediction];
-    // neither of the first two calls has changed anything; other scalars have a few digits more or less
+    // neither of the first two calls has changed anything; other scalars have a few digits more or
+    // less
     for (const { cpuMs } of predicted.slice(1, 3)) expect(Math.abs(cpuMs / first.cpuMs - 1)).toBeLessThan(0.05);
     expect(last.cpuMs / first.cpuMs).toBeGreaterThan(3);
     engine.destroy();
   });
 
-  test('where WebAssembly is forbidden the CPU is expected to be many times slower', async () => {
+  test('without WebAssembly the CPU is expected to be many times slower', async () => {
     const made = makeCase({ points: 'distinct', scalars: 'random', n: 1500, seed: 5 });
     const forbidden = vi.spyOn(WebAssembly, 'Module').mockImplementation(() => {
       throw new WebAssembly.CompileError('refused by a policy');
@@ -231,7 +236,7 @@ describe('backend: auto', () => {
     engine.destroy();
   });
 
-  test('cpuBelow decides instead where it is given', async () => {
+  test('cpuBelow replaces the prediction', async () => {
     const made = makeCase({ points: 'distinct', scalars: 'random', n: 40, seed: 2 });
     for (const [cpuBelow, on] of [
       [39, 'gpu'],

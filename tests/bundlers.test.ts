@@ -1,7 +1,8 @@
 /**
- * The packed package in fresh projects, each with a bundler that npm installs, without configuration: built, and served
- * by its development server. The program of tests/bundlers/ computes in the page and in a worker of its own, and in both
- * the workers of the package take part. Vite, webpack and esbuild run always; `BUNDLERS=all` adds Parcel and Next.
+ * The packed package in fresh projects, each with a bundler that npm installs, without
+ * configuration: built, and served by its development server. The program of tests/bundlers/
+ * computes in the page and in a worker of its own, and in both the workers of the package take
+ * part. Vite, webpack and esbuild run always; `BUNDLERS=all` adds Parcel and Next.
  *
  * @module-tag long
  */
@@ -163,7 +164,7 @@ describe.each(['6.4.6', '7.3.8', '8.3.8'])('Vite %s', (version) => {
     await expectWorkersOf(join(project, 'page'), 'page.html', ['inPage']);
   });
 
-  it(`builds a page and a worker of the program's own${splits ? '' : ", with worker: { format: 'es' }"}`, async () => {
+  it(`builds a page and a worker of the program${splits ? '' : ", with worker: { format: 'es' }"}`, async () => {
     const config = splits ? [] : ['--config', 'es.config.js'];
     await runIn(project, ['vite', 'build', ...config, '--outDir', 'built']);
     await expectWorkersOf(join(project, 'built'));
@@ -236,7 +237,8 @@ describe.runIf(isAll)('Parcel 2', () => {
     project = await makeProject('parcel', ['parcel@2'], 'src');
   });
 
-  // what it builds of a worker of the program's own lacks a module of this package that is in a bundle of its own
+  // what it builds of a worker of the program's own lacks a module of this package that is in a
+  // bundle of its own
   it('builds a page', async () => {
     await runIn(project, ['parcel', 'build', 'src/page.html', '--dist-dir', 'built', '--no-cache']);
     await expectWorkersOf(join(project, 'built'), 'page.html', ['inPage']);

@@ -82,7 +82,7 @@ class BigBuffer {
   }
 }
 
-describe('an engine takes', () => {
+describe('an engine accepts bytes', () => {
   const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 9, seed: 5 });
   let engine: MsmEngine;
   let bases: Bases;
@@ -196,7 +196,7 @@ const detachedBytes = (length: number): Uint8Array => {
   return bytes;
 };
 
-test('pages are read once, in a row, at most 16 MiB at a time', () => {
+test('pages are read once, in order, at most 16 MiB at a time', () => {
   const byteLength = 40 * 2 ** 20 + 32;
   const asked: [number, number][] = [];
   const copy = copyBytes(

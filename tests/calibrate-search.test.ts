@@ -1,4 +1,4 @@
-/** What a search makes of times: settings are timed by a clock of the test's, whose truth is known. */
+/** Search for the fastest setting, with a clock of the test, so that the true times are known. */
 import { describe, expect, test } from 'vitest';
 import { Random } from '../dev/oracle/known-bases.js';
 import type { Tuning } from '../src/api/tuning.js';
@@ -65,8 +65,8 @@ const searchOn = async ({ truth, noise = 0, slowdown = () => 1, refuses = () => 
 const gain = (what: Partial<Tuning>, by: number) => (tuning: Partial<Tuning>) =>
   Object.entries(what).every(([knob, value]) => tuning[knob as keyof Tuning] === value) ? 2 / by : 2;
 
-describe('noise wins nothing', () => {
-  test.each([0.01, 0.05, 0.2])('where all settings are alike, with noise of %d', async (noise) => {
+describe('noise changes no setting', () => {
+  test.each([0.01, 0.05, 0.2])('if all settings are alike, with noise of %d', async (noise) => {
     let changed = 0;
     for (let seed = 1; seed <= 60; seed++) {
       const { tuning } = await searchOn({ truth: () => 2, noise }, seed);
@@ -76,14 +76,14 @@ describe('noise wins nothing', () => {
     expect(changed).toBeLessThanOrEqual(1);
   });
 
-  test('nor does a machine that slows down while it is measured', async () => {
+  test('if the machine slows down while it is measured', async () => {
     for (let seed = 1; seed <= 10; seed++) {
       const slowdown = (elapsed: number) => 1 + elapsed / 100;
       expect((await searchOn({ truth: () => 2, noise: 0.02, slowdown }, seed)).tuning).toEqual({});
     }
   });
 
-  test('112 ms are not better than 114', async () => {
+  test('112 ms are no improvement on 114', async () => {
     for (let seed = 1; seed <= 10; seed++) {
       const truth = ({ walkerSlots }: Partial<Tuning>) => (walkerSlots === 32 ? 1.12 : 1.14);
       expect((await searchOn({ truth, noise: 0.002 }, seed)).tuning).toEqual({});
@@ -91,7 +91,7 @@ describe('noise wins nothing', () => {
   });
 });
 
-describe('a real gain wins', () => {
+describe('a real gain is found', () => {
   test.each<Partial<Tuning>>([
     { fieldProduct: 'signed' },
     { walkerPrefixMemory: 'workgroup' },
@@ -114,14 +114,14 @@ describe('a real gain wins', () => {
     expect(alone).toBeGreaterThanOrEqual(17);
   });
 
-  test('the best of several', async () => {
+  test('the best of several settings wins', async () => {
     const ms: Readonly<Record<number, number>> = { 4: 2.4, 8: 2, 16: 1.7, 32: 1.5 };
     const truth = ({ walkerSlots = 8 }: Partial<Tuning>) => ms[walkerSlots] as number;
     expect((await searchOn({ truth, noise: 0.01 })).tuning).toEqual({ walkerSlots: 32 });
   });
 });
 
-test('every setting is told beside the defaults of its own turns, not of others', async () => {
+test('every setting is reported beside the defaults of its own turns', async () => {
   // all settings are alike, and the machine is slower from the second round on
   const slowdown = (elapsed: number) => (elapsed > 100 ? 3 : 1);
   const { trials, tuning } = await searchOn({ truth: () => 2, slowdown });
@@ -149,7 +149,7 @@ test('a setting that was never right has no defaults beside it', async () => {
   expect(trials.find(({ tuning }) => tuning.walkerSlots === 4)).toEqual({ tuning: { walkerSlots: 4 }, ms: null });
 });
 
-test('every setting is told with its median', async () => {
+test('every setting is reported with its median', async () => {
   const { trials } = await searchOn({ truth: gain({ walkerSlots: 4 }, 2) });
   expect(trials.map(({ tuning }) => tuning)).toEqual([
     {},
@@ -165,14 +165,14 @@ test('every setting is told with its median', async () => {
   for (const { tuning, ms } of trials) expect(ms).toBe(tuning.walkerSlots === 4 ? 1 : 2);
 });
 
-describe('time', () => {
-  test.each([0.1, 0.5, 1, 2, 3])('300 ms are enough where a run takes %d', async (ms) => {
+describe('the time of a calibration', () => {
+  test.each([0.1, 0.5, 1, 2, 3])('300 ms are enough if a run takes %d ms', async (ms) => {
     const { elapsed } = await searchOn({ truth: gain({ walkerSlots: 4 }, 1.2 * (2 / ms)), noise: 0 });
     const plain = await searchOn({ truth: () => ms, noise: 0 });
     for (const took of [elapsed, plain.elapsed]) expect(took).toBeLessThanOrEqual(300);
   });
 
-  test('where it is more, each setting of a round has the fewest pairs that say anything', async () => {
+  test('after that each setting of a round gets the fewest pairs that allow a verdict', async () => {
     const { runs } = await searchOn({ truth: () => 50 });
     // the defaults and the changes: 3 + 2 + 4 + 3 in four rounds
     expect(runs).toBe(leastPairs * 12);
@@ -180,8 +180,8 @@ describe('time', () => {
   });
 });
 
-describe('settings that do not work', () => {
-  test('are out', async () => {
+describe('settings with wrong results', () => {
+  test('are excluded', async () => {
     const { tuning, trials } = await searchOn({
       truth: gain({ walkerSlots: 32 }, 2),
       refuses: ({ fieldProduct }) => fieldProduct === 'signed',
@@ -190,7 +190,7 @@ describe('settings that do not work', () => {
     expect(trials.filter(({ ms }) => ms === null)).toEqual([{ tuning: { fieldProduct: 'signed' }, ms: null }]);
   });
 
-  test('are out also if they are wrong only sometimes', async () => {
+  test('are excluded also if only some results are wrong', async () => {
     const truth = ({ walkerSlots }: Partial<Tuning>, run: number) => (walkerSlots === 32 ? (run === 4 ? null : 1) : 2);
     const { tuning, trials } = await searchOn({ truth });
     expect(tuning).toEqual({});
@@ -212,7 +212,7 @@ describe('settings that do not work', () => {
     expect(wrong.toSorted()).toEqual(['dot4', 'unsigned', undefined]);
   });
 
-  test('where nothing works, nothing is changed', async () => {
+  test('leave everything unchanged if no setting works', async () => {
     const { tuning, trials } = await searchOn({ truth: () => 2, refuses: () => true });
     expect(tuning).toEqual({});
     expect(trials.every(({ ms }) => ms === null)).toBe(true);

@@ -1,4 +1,7 @@
-/** calibrate: right settings only, remembered by adapter, curve and version; what it finds becomes the defaults of an engine. */
+/**
+ * `calibrate` keeps only settings with right results, stores them by adapter, curve and version,
+ * and makes them the defaults of an engine.
+ */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +29,7 @@ const memoryStore = (): CalibrationStore & { readonly texts: Map<string, string>
   };
 };
 
-/** What a calibration says besides its trials. */
+/** Fields of a calibration other than its trials. */
 const blank: Omit<Calibration, 'trials'> = {
   tuning: {},
   curve: 'small',
@@ -37,7 +40,7 @@ const blank: Omit<Calibration, 'trials'> = {
   compileMs: 1,
 };
 
-/** What of a device decides its name, as plain objects. */
+/** Plain copies of the limits and features that decide the key of a device. */
 const like = ({ limits, features }: GPUDevice) => ({
   limits: {
     maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,
@@ -53,7 +56,7 @@ test('the version is that of the package', () => {
   expect(version).toBe(packageJson.version);
 });
 
-describe('on this adapter', { tags: 'long' }, () => {
+describe('calibrate on this adapter', { tags: 'long' }, () => {
   const store = memoryStore();
   let device: GPUDevice;
   let found: Calibration;
@@ -63,7 +66,7 @@ describe('on this adapter', { tags: 'long' }, () => {
     found = await calibrate(device, { store, onProgress: (progress) => told.push(progress) });
   }, 120_000);
 
-  test('every setting was right, and the ones that it changes were faster', () => {
+  test('every setting was right, and chosen settings were faster', () => {
     expect(found.trials.length).toBeGreaterThanOrEqual(9);
     for (const { ms } of found.trials) expect(ms).toBeGreaterThan(0);
     expect(found).toMatchObject({ curve: 'bn254', version, remembered: false });
@@ -79,7 +82,7 @@ describe('on this adapter', { tags: 'long' }, () => {
     if (Object.keys(found.tuning).length > 0) expect(time(found.tuning)).toBeLessThan(time({}));
   });
 
-  test('the next one remembers it, and measures nothing', async () => {
+  test('the next calibration reads the stored one, and measures nothing', async () => {
     const compiled = vi.spyOn(device, 'createShaderModule');
     const again = await calibrate(device, { store });
     expect(again).toEqual({ ...found, remembered: true });
@@ -90,7 +93,7 @@ describe('on this adapter', { tags: 'long' }, () => {
     expect([...store.texts.keys()][0]).toContain(version);
   });
 
-  test('other limits, other features, another curve or adapter are another entry', () => {
+  test('other limits, features, curves or adapters have other entries', () => {
     const { adapter } = found;
     const names = [
       rememberedName(adapter, device, 'bn254'),
@@ -106,7 +109,7 @@ describe('on this adapter', { tags: 'long' }, () => {
     expect(rememberedName(adapter, like(device), 'bn254')).toBe(names[0]);
   });
 
-  test('an adapter without a name is remembered nowhere, and nothing is found for it', async () => {
+  test('an adapter without a name is neither stored nor found', async () => {
     const nameless = { vendor: '', architecture: '', device: '', description: '' };
     expect(rememberedName({ ...nameless, software: false }, device, 'bn254')).toBe(null);
     expect(rememberedName({ ...nameless, vendor: 'a vendor', software: false }, device, 'bn254')).not.toBe(null);
@@ -115,7 +118,7 @@ describe('on this adapter', { tags: 'long' }, () => {
     await remember(untouched, null, found);
   });
 
-  test('it becomes the defaults of an engine, and tuning goes before it', async () => {
+  test('the result becomes the defaults of an engine, and `tuning` overrides it', async () => {
     const calibration = { ...found, tuning: { walkerSlots: 5, walkerThreadsPerWorkgroup: 32 } };
     const engine = await createMsmEngine({
       curve: 'bn254',
@@ -131,7 +134,7 @@ describe('on this adapter', { tags: 'long' }, () => {
     engine.destroy();
   });
 
-  test('what a store has of another kind, or not at all, is measured anew; that it fails is no error', async () => {
+  test('unreadable or missing entries are measured again, and a failing store is no error', async () => {
     const controller = new AbortController();
     const spoilt: CalibrationStore[] = [
       { get: async () => 'no JSON', set: async () => undefined },
@@ -149,8 +152,8 @@ describe('on this adapter', { tags: 'long' }, () => {
   });
 });
 
-describe('where the device is not as it should be', () => {
-  test('a setting that computes wrongly is out', { tags: 'long' }, async () => {
+describe('calibrate on a faulty device', () => {
+  test('a setting with wrong results is excluded', { tags: 'long' }, async () => {
     const device = await getDevice({ label: 'wrong floats' });
     const create = device.createShaderModule.bind(device);
     // the carries through floats lose a limb
@@ -162,7 +165,7 @@ describe('where the device is not as it should be', () => {
     expect(tuning.fieldProduct).toBe('unsigned');
   });
 
-  test('where no setting works, nothing is remembered', async () => {
+  test('if no setting works, nothing is stored', async () => {
     const device = await getDevice({ label: 'compiles nothing' });
     const create = device.createShaderModule.bind(device);
     device.createShaderModule = ({ code, ...rest }) => create({ ...rest, code: `${code} fn broken() -> u32 {}` });
@@ -178,7 +181,7 @@ describe('where the device is not as it should be', () => {
     expect(await recall({ ...store, get: async () => JSON.stringify(found) }, 'name')).toMatchObject({ tuning: {} });
   });
 
-  test('sizes that are tried for the search compile once', { tags: 'long' }, async () => {
+  test('sizes of the search compile once', { tags: 'long' }, async () => {
     const device = await getDevice({ label: 'hardware' });
     // on a CPU there is nothing to choose
     Object.defineProperty(device, 'adapterInfo', { value: { vendor: 'a GPU' } });
@@ -193,7 +196,7 @@ describe('where the device is not as it should be', () => {
     expect(new Set(compiled.mock.calls.map(([{ code }]) => code)).size).toBe(labels.length);
   });
 
-  test('aborted while the store is read: neither what it has nor a measurement', async () => {
+  test('an abort while the store is read gives neither the stored result nor a measurement', async () => {
     const device = await getDevice();
     for (const text of [JSON.stringify({ ...blank, trials: [{ tuning: {}, ms: 1 }] }), null]) {
       const controller = new AbortController();
@@ -207,7 +210,7 @@ describe('where the device is not as it should be', () => {
     }
   });
 
-  test('bad arguments', async () => {
+  test('bad arguments are rejected', async () => {
     const device = await getDevice();
     await expect(calibrate({} as GPUDevice)).rejects.toThrow('device must be a GPUDevice');
     await expect(calibrate(device, null as never)).rejects.toBeInstanceOf(MsmError);
@@ -219,14 +222,14 @@ describe('where the device is not as it should be', () => {
   });
 });
 
-describe('a file', () => {
+describe('a file store', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'calibration-'));
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  test('remembers by name, in a folder that it makes', async () => {
+  test('stores by name, in a folder that it makes', async () => {
     const path = join(folder, 'a', 'b.json');
     const store = fileStore(path);
     expect(await store.get('x')).toBe(null);
@@ -241,7 +244,7 @@ describe('a file', () => {
     expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({ x: 'three', y: 'two' });
   });
 
-  test('that holds something else holds nothing', async () => {
+  test('returns nothing from a file with other contents', async () => {
     for (const text of ['', '[', 'null', '7', '{"x": 7}']) {
       const path = join(folder, 'spoilt.json');
       await writeFile(path, text);

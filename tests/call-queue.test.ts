@@ -1,4 +1,4 @@
-/** Calls that wait: whose turn is next, who may wait at all, and what is told of it. */
+/** Queue of calls: its order, its limits, and the events it reports. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bn254G1, expectedMsm, makeKnownBases, makeRandomScalars } from '../dev/oracle/known-bases.js';
@@ -17,14 +17,14 @@ import { getDevice } from './support/gpu.js';
 
 const priorities = Object.keys(AGEING_MS) as Priority[];
 
-describe('whose turn it is', () => {
+describe('the next call', () => {
   const waiting = (priority: Priority, since: number, deadline: number | null = null): Waiting => ({
     priority,
     since,
     deadline,
   });
 
-  test('the more urgent one’s, among those of one kind the first one’s, and whoever has waited long enough’s', () => {
+  test('is the more urgent one, the earlier one of a kind, or one that has waited long enough', () => {
     expect(earliestDue([waiting('background', 0), waiting('normal', 5), waiting('interactive', 9)])).toBe(2);
     expect(earliestDue([waiting('normal', 1), waiting('normal', 1), waiting('normal', 2)])).toBe(0);
     expect(earliestDue([waiting('interactive', 10_001), waiting('background', 0)])).toBe(1);
@@ -54,7 +54,7 @@ describe('whose turn it is', () => {
     return begun;
   };
 
-  test('in 10,000 schedules nobody is overtaken by whoever is due later, all are served, and none is idle while somebody waits', () => {
+  test('in 10,000 schedules no call is overtaken by one due later, all run, and the device is never idle while a call waits', () => {
     const call = fc.record({
       priority: fc.constantFrom(...priorities),
       since: fc.integer({ min: 0, max: 20_000 }),
@@ -89,7 +89,7 @@ describe('whose turn it is', () => {
   });
 });
 
-describe('a queue', () => {
+describe('the call queue', () => {
   const asked = (more: Partial<QueuedCall> = {}): QueuedCall => ({
     ...{ kind: 'msm', priority: 'normal', deadline: null, bytes: 10, signal: undefined },
     ...more,
@@ -119,7 +119,7 @@ describe('a queue', () => {
     return { queue, events, begun, turns, add, end, settle };
   };
 
-  test('does one thing at a time, the most urgent first, also after a failure', async () => {
+  test('runs one call at a time, the most urgent first, also after a failure', async () => {
     const { queue, begun, add, end, settle } = open();
     const all = [
       add('first'),
@@ -145,7 +145,7 @@ describe('a queue', () => {
     expect(busyMs).toBeGreaterThan(0);
   });
 
-  test('gives the place of what is aborted to the next at once', async () => {
+  test('gives the place of an aborted call to the next at once', async () => {
     const { queue, begun, add, end, settle } = open(2);
     const controller = new AbortController();
     const first = add('first');
@@ -164,7 +164,7 @@ describe('a queue', () => {
     expect(begun).toEqual(['first', 'last', 'in its place']);
   });
 
-  test('lets nobody who is more urgent than all that is under way wait for what is not, however long that has waited', async () => {
+  test('starts a call at once if it is more urgent than all running ones, whatever has waited longer', async () => {
     const { begun, add, end, settle } = open(9, 999, 2);
     const background = { priority: 'background' } as const;
     const all = [
@@ -188,7 +188,7 @@ describe('a queue', () => {
     await Promise.all(all);
   });
 
-  test('has what is alone wait until all others are done, and more urgent ones not for that', async () => {
+  test('makes an exclusive call wait for all running ones, but lets more urgent ones go first', async () => {
     const { begun, turns, add, end, settle } = open(9, 999, 2);
     const background = { priority: 'background' } as const;
     const all = [add('first', background), add('second', background)];
@@ -213,7 +213,7 @@ describe('a queue', () => {
     await Promise.all(all);
   });
 
-  test('ends what was aborted before it came', async () => {
+  test('rejects a call that was aborted before it came', async () => {
     const { queue, add, end } = open();
     const first = add('first');
     await expect(add('never', { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'aborted' });
@@ -222,7 +222,7 @@ describe('a queue', () => {
     await first;
   });
 
-  test('is as urgent with what it computes together as the most urgent of it', async () => {
+  test('gives merged calls the priority of the most urgent one', async () => {
     const { turns, add, end, settle } = open();
     const request: Coalescing = { coalesced: (waiting) => waiting };
     const all = [add('first')];
@@ -241,7 +241,7 @@ describe('a queue', () => {
     expect(await Promise.all(all)).toEqual(['first', 'leader', 'together', 'less urgent']);
   });
 
-  test('computes by itself what was computed with others for whom something went wrong; and one that is aborted ends at once', async () => {
+  test('computes calls alone whose merged run failed; an aborted one rejects at once', async () => {
     const { queue, turns, begun, add, end, settle } = open();
     const request: Coalescing = { coalesced: (waiting) => waiting };
     const controller = new AbortController();
@@ -264,7 +264,7 @@ describe('a queue', () => {
     expect(queue.stats).toMatchObject({ done: 3, failed: 1, running: 0, waiting: 0 });
   });
 
-  test('is told of no spectator’s promise, and lets nobody in while it tells', async () => {
+  test('ignores promises of event listeners, and starts no call while they run', async () => {
     let add: (() => void) | null = null;
     const refused: unknown[] = [];
     const queue = new CallQueue({ calls: 2, bytes: 999 }, (async ({ event }: EngineEvent) => {
@@ -283,7 +283,7 @@ describe('a queue', () => {
     expect(refused).toMatchObject([{ code: 'overloaded' }]);
   });
 
-  test('says when to call again before anything has ended', async () => {
+  test('suggests when to come back before any call has ended', async () => {
     const { add, end, settle } = open(0);
     const first = add('first');
     await settle();
@@ -295,7 +295,7 @@ describe('a queue', () => {
     await first;
   });
 
-  test('takes no more than it may, and says when to call again', async () => {
+  test('rejects calls beyond its limit, and suggests when to come back', async () => {
     const { queue, add, end, settle } = open(Number.POSITIVE_INFINITY, 25);
     const first = add('first', { bytes: 1000 });
     await settle();
@@ -317,7 +317,7 @@ describe('a queue', () => {
     expect(queue.stats).toMatchObject({ done: 4, refused: 1 });
   });
 
-  test('tells what happens', async () => {
+  test('reports its events', async () => {
     const { events, add, end, settle } = open(1);
     const first = add('first', { kind: 'loadBases' });
     await settle();
@@ -342,7 +342,7 @@ describe('a queue', () => {
   });
 });
 
-describe('an engine', () => {
+describe('the queue of an engine', () => {
   const n = 300;
   const known = makeKnownBases(bn254G1, n, 51);
   const scalars = makeRandomScalars(bn254G1, n, 52);
@@ -363,7 +363,7 @@ describe('an engine', () => {
   });
   afterAll(() => engine.destroy());
 
-  test('computes what is urgent first, refuses what is too much, and tells it', async () => {
+  test('runs urgent calls first, rejects calls beyond its limit, and reports both', async () => {
     events.length = 0;
     const order: string[] = [];
     const call = (priority: Priority): Promise<unknown> =>
@@ -388,7 +388,7 @@ describe('an engine', () => {
     expect(events.at(-1)).toMatchObject({ event: 'ended', kind: 'msmBatch', error: null });
   });
 
-  test('what waits ends as soon as it is aborted, while another one is under way', async () => {
+  test('rejects a waiting call as soon as it is aborted, while another one runs', async () => {
     const controller = new AbortController();
     const [first, second] = [engine.msm(bases, scalars), engine.msm(bases, scalars, { signal: controller.signal })];
     let isFirstDone = false;
@@ -420,8 +420,8 @@ describe('an engine', () => {
   });
 });
 
-describe('a plan', () => {
-  test('says what memory a call will take on the GPU, and how it is handed over', { tags: 'long' }, async () => {
+describe('the plan of a call', () => {
+  test('has its memory on the GPU, and its submits', { tags: 'long' }, async () => {
     const known = makeKnownBases(bn254G1, 500, 53);
     const device = await getDevice();
     const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 } as const;
@@ -449,7 +449,7 @@ describe('a plan', () => {
     }
   });
 
-  test('says what it is expected to take, where there is a choice', async () => {
+  test('has the predicted times where there is a choice of backends', async () => {
     const engine = await createMsmEngine({ curve: 'bn254', device: await getDevice(), selfTest: false });
     const bases = await engine.loadBases(makeKnownBases(bn254G1, 100, 55).bytes);
     const [one, many] = [await engine.plan(bases, 1), await engine.plan(bases, [100, 100])];

@@ -1,4 +1,7 @@
-/** What code of the caller's throws while the library runs it reaches the caller as it is, and leaves the engine usable. */
+/**
+ * Errors that callbacks, getters and stores of the caller throw reach the caller unchanged, and
+ * leave the engine usable.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { calibrate } from '../src/calibrate/calibrate.js';
 import {
@@ -87,7 +90,7 @@ describe.each(thrown)('%s', (_, mine) => {
     expect(engine.memory.bases).toBe(bases.byteLength);
   };
 
-  test('out of onProgress, at every moment', async () => {
+  test('thrown in onProgress at any moment reaches the caller', async () => {
     await engine.msm(bases, scalars);
     const submits = engine.lastRun?.submits as number;
     expect(submits).toBeGreaterThan(2);
@@ -103,7 +106,7 @@ describe.each(thrown)('%s', (_, mine) => {
     await expectUsable();
   });
 
-  test('out of a signal', async () => {
+  test('as the reason of a signal reaches the caller', async () => {
     for (const looks of [0, 1, 2, 3, 4, 5]) {
       await expectMine(() => engine.msm(bases, scalars, { signal: signal(looks) }), `msm, ${looks}`);
     }
@@ -114,7 +117,7 @@ describe.each(thrown)('%s', (_, mine) => {
     await expectUsable();
   });
 
-  test('out of getters, and out of pages', async () => {
+  test('thrown in getters and pages reaches the caller', async () => {
     const options = { curve: smallCurve, device, tuning };
     for (const name of [...Object.keys(options), 'memoryBudget', 'calibration', 'retainBases']) {
       await expectMine(() => createMsmEngine(trap(options, name)), `options.${name}`);
@@ -146,7 +149,7 @@ describe.each(thrown)('%s', (_, mine) => {
     await expectUsable();
   });
 
-  test('out of what calibrate is given', async () => {
+  test('thrown in arguments of calibrate reaches the caller', async () => {
     for (const name of ['curve', 'store', 'again', 'signal', 'onProgress']) {
       await expectMine(() => calibrate(device, trap({ store: null }, name)), name);
     }

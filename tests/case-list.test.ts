@@ -1,11 +1,13 @@
 /**
- * The list of dev/cases on whole engines: one run of each case, with the defaults of the device, the two placements in turns, and a
- * budget that makes groups of windows and chunks of the largest. Always its tenth; all of it, or any other cases, with
+ * The list of dev/cases on whole engines: one run of each case, with the defaults of the device,
+ * the two placements in turns, and a budget that makes groups of windows and chunks of the largest.
+ * By default a tenth of the list runs. CASES chooses others:
  *   CASES=all npm test -- tests/case-list.test.ts
- *   CASES='curve=bls12-381,group=g2,points=pairs,scalars=all-equal,n=4097' npm test -- tests/case-list.test.ts
+ *   CASES='curve=bls12-381,points=pairs,n=4097' npm test -- tests/case-list.test.ts
  *   CASES=groups npm test -- tests/case-list.test.ts
  *   CASES=encodings npm test -- tests/case-list.test.ts
- * Of the tenth, what has more than LARGE points is of the second tier. Other curves and groups have tests of their own (other-curves, groups).
+ * Cases with more than LARGE points are long tests. Other curves and groups also have
+ * tests of their own (other-curves, groups).
  */
 import { afterAll, expect, test, vi } from 'vitest';
 import { type CaseAddress, defaultEncoding, formatCaseAddress } from '../dev/cases/address.js';

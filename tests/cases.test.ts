@@ -26,7 +26,7 @@ const r = groupOrder(bn254G1);
 
 const countOf = <T>(values: readonly T[], which: (value: T) => boolean): number => values.filter(which).length;
 
-/** What numbers of 32 bytes are, the lowest byte first. */
+/** Decodes little-endian numbers of 32 bytes. */
 const numbersOf = (bytes: Uint8Array): bigint[] =>
   Array.from({ length: bytes.length / 32 }, (_, i) =>
     bytes.subarray(32 * i, 32 * (i + 1)).reduceRight((sum, byte) => 256n * sum + BigInt(byte), 0n),
@@ -49,12 +49,12 @@ describe.each(pointNames)('points=%s', (name) => {
     });
   });
 
-  it('is the same for the same seed', () => {
+  it('gives the same points for the same seed', () => {
     expect(pointDistributions[name].make(9, 3)).toEqual(pointDistributions[name].make(9, 3));
   });
 });
 
-describe.each(Object.keys(oraclesOfG2) as (keyof typeof oraclesOfG2)[])('G2 of %s', (curve) => {
+describe.each(Object.keys(oraclesOfG2) as (keyof typeof oraclesOfG2)[])('the cases of G2 of %s', (curve) => {
   const oracle = oraclesOfG2[curve];
 
   it.each(pointNames)('points=%s: on the curve, with their logs and their bytes', (name) => {
@@ -79,7 +79,7 @@ describe.each(Object.keys(oraclesOfG2) as (keyof typeof oraclesOfG2)[])('G2 of %
     });
   });
 
-  it('has both oracles agree', () => {
+  it('have the same sum by both oracles', () => {
     for (const [points, scalars] of [
       ['few-with-signs', 'r-and-above'],
       ['distinct', 'random'],
@@ -94,7 +94,7 @@ describe.each(Object.keys(oraclesOfG2) as (keyof typeof oraclesOfG2)[])('G2 of %
   });
 });
 
-describe.each(edwardsNames)('the Edwards curve %s', (curve) => {
+describe.each(edwardsNames)('the cases of the Edwards curve %s', (curve) => {
   const oracle = oracles[curve];
   const p = oracle.Point.Fp.ORDER;
   const neutral = { x: 0n, y: 1n, infinity: true };
@@ -120,7 +120,7 @@ describe.each(edwardsNames)('the Edwards curve %s', (curve) => {
     expect(minusP).toEqual({ x: p - (P?.x ?? 0n), y: P?.y, infinity: false });
   });
 
-  it('infinity is written as (0, 1) in every encoding', () => {
+  it('points at infinity are (0, 1) in every encoding', () => {
     const one = (value: bigint) => numbersOf(numberToBytesLE(value, 32));
     const written = (encoding: PointEncoding) => pointsIn(oracle, [infinityOf(oracle.Point)], encoding);
     expect(numbersOf(written('le'))).toEqual([0n, 1n]);
@@ -128,7 +128,7 @@ describe.each(edwardsNames)('the Edwards curve %s', (curve) => {
     expect(numbersOf(written('le-montgomery'))).toEqual([0n, ...one(2n ** 256n % p)]);
   });
 
-  it('has both oracles agree', () => {
+  it('have the same sum by both oracles', () => {
     for (const [points, scalars] of [
       ['few-with-signs', 'r-and-above'],
       ['distinct', 'random'],
@@ -145,13 +145,13 @@ describe.each(edwardsNames)('the Edwards curve %s', (curve) => {
   });
 });
 
-describe('what each point distribution promises', () => {
+describe('the promises of point distributions', () => {
   const n = 400;
   const logs = (name: PointDistributionName) => pointDistributions[name].make(n, 1).logs;
   const different = (name: PointDistributionName) => new Set(logs(name)).size;
   const infinities = (name: PointDistributionName) => countOf(logs(name), (log) => log === 0n);
 
-  it('repeats as often as it says', () => {
+  it('points repeat as often as promised', () => {
     expect(different('distinct')).toBe(n);
     expect(different('all-equal')).toBe(1);
     expect(different('pairs')).toBe(n);
@@ -164,7 +164,7 @@ describe('what each point distribution promises', () => {
     expect(different('consecutive')).toBe(n);
   });
 
-  it('has infinities where it says', () => {
+  it('infinities are where promised', () => {
     expect(infinities('all-infinity')).toBe(n);
     expect(infinities('with-infinities')).toBeGreaterThan(n / 8);
     expect(infinities('with-infinities')).toBeLessThan(n / 2);
@@ -193,7 +193,7 @@ describe('what each point distribution promises', () => {
   });
 });
 
-describe('what each scalar distribution promises', () => {
+describe('the promises of scalar distributions', () => {
   const n = 2000;
   const values = (name: ScalarDistributionName) => scalarDistributions[name].make(n, 1).values;
 
@@ -207,7 +207,7 @@ describe('what each scalar distribution promises', () => {
     }
   });
 
-  it('counts', () => {
+  it('zero, equal and short scalars are as many as promised', () => {
     expect(countOf(values('random'), (s) => s < r)).toBe(n);
     expect(new Set(values('random')).size).toBe(n);
     expect(countOf(values('all-zero'), (s) => s === 0n)).toBe(n);
@@ -244,13 +244,13 @@ describe('the two oracles', () => {
     if (direct !== null) expect(samePoint(expected, direct)).toBe(true);
   });
 
-  it('answers only with the logs above 256 points', () => {
+  it('only the oracle with logs answers above 256 points', () => {
     expect(makeCase(parseCaseAddress('points=all-equal,scalars=random,n=257,seed=1')).direct).toBeNull();
   });
 });
 
-describe('addresses', () => {
-  it('are read as they are written', () => {
+describe('addresses of cases', () => {
+  it('are parsed as they are formatted', () => {
     const text = 'points=pairs,scalars=all-equal,n=4097,seed=1';
     const address = { ...ofBn254, points: 'pairs', scalars: 'all-equal', n: 4097, seed: 1 };
     expect(parseCaseAddress(text)).toEqual(address);
@@ -279,7 +279,7 @@ describe('addresses', () => {
     expect(encodingsOf(of)).toEqual(['le', 'be', 'le-montgomery', ...encodings]);
   });
 
-  it('have encodings of their group', () => {
+  it('have an encoding of their group', () => {
     const text = 'points=pairs,scalars=all-equal,n=9,seed=1';
     const address = { ...ofBn254, points: 'pairs', scalars: 'all-equal', n: 9, seed: 1 };
     const compressed = `encoding=gnark-compressed,${text}`;
@@ -328,17 +328,17 @@ describe('addresses', () => {
   });
 });
 
-describe('the list', () => {
+describe('the list of cases', () => {
   const all = everyCase(ofBn254, 1);
   const tenth = pairwiseCases(ofBn254, 1);
 
-  it('is the full product, each case once', () => {
+  it('is the full product, with each case once', () => {
     expect(all).toHaveLength(pointNames.length * scalarNames.length * listSizes.length);
     expect(new Set(all.map(formatCaseAddress)).size).toBe(all.length);
     expect(selectCases(['all'], [7], 1).map(formatCaseAddress).sort()).toEqual(all.map(formatCaseAddress).sort());
   });
 
-  it('has a tenth in which every two of points, scalars and n meet', () => {
+  it('has a tenth in which every pair of points, scalars and n occurs', () => {
     expect(tenth.length).toBeLessThanOrEqual(all.length / 10);
     const names = new Set(all.map(formatCaseAddress));
     for (const address of tenth) expect(names).toContain(formatCaseAddress(address));
@@ -363,7 +363,7 @@ describe('the list', () => {
 });
 
 describe('selecting cases', () => {
-  it('expands stars, sizes and sets, each case once', () => {
+  it('expands stars, sizes and sets, with each case once', () => {
     expect(selectCases(['points=*,scalars=random'], [4, 5], 1)).toHaveLength(2 * pointNames.length);
     expect(selectCases(['points=pairs'], [4], 1)).toHaveLength(scalarNames.length);
     expect(selectCases(['points=pairs,scalars=random,n=9,seed=3'], [4], 1).map(formatCaseAddress)).toEqual([
@@ -375,7 +375,7 @@ describe('selecting cases', () => {
     for (const name of scalarNames) expect(all).toContain(`points=distinct,scalars=${name},n=1000,seed=1`);
   });
 
-  it('is in the group of the run, unless a filter names another curve or group', () => {
+  it('takes the group of the run, unless a filter names another curve or group', () => {
     const of = { curve: 'bls12-381', group: 'g2', encoding: 'zcash' } as const;
     const where = (filter: string) =>
       new Set(selectCases([filter], [4], 1, of).map(({ curve, group }) => `${curve} ${group}`));
@@ -397,7 +397,7 @@ describe('selecting cases', () => {
     expect(() => where('curve=pallas,group=g2,points=pairs')).toThrow('group: pallas has no g2');
   });
 
-  it('is in the encoding of the run, unless a filter names another one, or another curve or group', () => {
+  it('takes the encoding of the run, unless a filter names another encoding, curve or group', () => {
     const of = { curve: 'bn254', group: 'g1', encoding: 'aztec' } as const;
     const encodings = (filter: string) =>
       new Set(selectCases([filter], [4], 1, of).map(({ encoding }) => encoding as string));
@@ -416,7 +416,7 @@ describe('selecting cases', () => {
     );
   });
 
-  it('leaves out what an encoding cannot write, and refuses where nothing is left', () => {
+  it('leaves out cases that an encoding cannot write, and rejects an empty selection', () => {
     const filter = 'encoding=aztec-compressed,scalars=random';
     const points = selectCases([filter], [40], 1).map((address) => address.points);
     expect(points).toEqual(
@@ -434,7 +434,7 @@ describe('selecting cases', () => {
     for (const name of Object.keys(caseSets)) expect(selectCases([name], [1], 1).length).toBeGreaterThan(0);
   });
 
-  it('refuses unknown sets and names by name', () => {
+  it('rejects unknown sets and names, and names them', () => {
     expect(() => selectCases(['cores'], [1], 1)).toThrow('"cores"');
     expect(() => selectCases(['points=pears'], [1], 1)).toThrow('"pears"');
   });

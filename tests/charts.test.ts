@@ -81,7 +81,7 @@ const colours = async (id: string): Promise<Record<string, number>> => {
   }, picture.toString('base64'));
 };
 
-/** What the page draws with a variable, in the colour scheme that it has. */
+/** Returns the colour of a CSS variable in the current colour scheme. */
 const variable = (name: string): Promise<string> =>
   page.evaluate((key) => {
     const probe = document.body.appendChild(document.createElement('i'));
@@ -97,7 +97,7 @@ const rows = (id: string): Promise<string[][]> =>
     .evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent ?? '')));
 
 const fit = ({ width, deviceScaleFactor }: { width: number; deviceScaleFactor: number }): void => {
-  it('are drawn, as wide as there is room, and the page does not scroll sideways', async () => {
+  it('fill the width, and the page does not scroll sideways', async () => {
     await open(width, { deviceScaleFactor });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
     for (const id of PLOTS) {
@@ -123,7 +123,7 @@ const fit = ({ width, deviceScaleFactor }: { width: number; deviceScaleFactor: n
     }
   });
 
-  it('are drawn in the colours of the dark page when it turns dark', async () => {
+  it('take the colours of the dark page when it turns dark', async () => {
     await open(width);
     const light = await variable('--series-1');
     await page.emulateMedia({ colorScheme: 'dark' });
@@ -137,7 +137,7 @@ const fit = ({ width, deviceScaleFactor }: { width: number; deviceScaleFactor: n
     }
   });
 
-  it('have no block of a timeline over another, and each in the row of its name', async () => {
+  it('have timelines without overlapping blocks, each block in the row of its name', async () => {
     await open(width);
     const blocks = await page.locator('#timeline .chart-span').evaluateAll((all) =>
       all.map((block) => {
@@ -161,7 +161,7 @@ describe.each([{ width: 360, deviceScaleFactor: 2 }])('the charts at $width px',
 describe.each([{ width: 1280, deviceScaleFactor: 1 }])('the charts at $width px', { tags: 'long' }, fit);
 
 describe('the charts', () => {
-  it('say in words what they show, what each point and block is, and have all their numbers in a table', async () => {
+  it('describe themselves, each point and each block in words, and have their numbers in a table', async () => {
     await open(1280);
     const image = page.getByRole('img', { name: 'B is faster than A in almost all runs.' });
     expect(await image.evaluate(({ tagName }) => tagName)).toBe('svg');
@@ -189,7 +189,7 @@ describe('the charts', () => {
     expect(await page.locator('#placements .chart-part').nth(4).getAttribute('title')).toMatch(/: [\d.]+ ms, \d+ %$/);
   });
 
-  it.each([360, 1280])('draw a waterfall with a line a job, at %i px', async (width) => {
+  it.each([360, 1280])('draw a waterfall with a line for each job, at %i px', async (width) => {
     await open(width);
     const picture = page.getByRole('img', { name: 'Each of 60 jobs waits, is staged, is on the GPU and is folded.' });
     const lanes = await picture.locator('.chart-lane').evaluateAll((all) =>
@@ -264,7 +264,7 @@ describe('the charts', () => {
   });
 
   it.each(['light', 'dark'] as const)(
-    'have colours that are seen and told apart, by all eyes, on the %s page',
+    'have colours that are visible and distinct, also for colour-blind eyes, on the %s page',
     async (colorScheme) => {
       await open(1280);
       await page.emulateMedia({ colorScheme });
@@ -300,7 +300,10 @@ function contrast(a: string, b: string): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
-/** Machado, Oliveira, Fernandes, A physiologically-based model for simulation of color vision deficiency (2009), severity 1. */
+/**
+ * Machado, Oliveira, Fernandes, A physiologically-based model for simulation of color vision
+ * deficiency (2009), severity 1.
+ */
 const seenThrough = (matrix: readonly Linear[]) => (colour: string) =>
   times(matrix, linear(colour)).map((value) => Math.min(1, Math.max(0, value))) as unknown as Linear;
 const vision = {
@@ -343,14 +346,14 @@ const distance = (a: Linear, b: Linear): number => {
 };
 
 describe('the axes', () => {
-  it('label sizes by powers of two, as many as there is room for', () => {
+  it('label sizes by powers of two, as many as fit', () => {
     const labels = (...args: Parameters<typeof sizeTicks>): string[] => sizeTicks(...args).map(shortSize);
     expect(labels(2 ** 9.9, 2 ** 14.1, 800)).toEqual(['2¹⁰', '2¹¹', '2¹²', '2¹³', '2¹⁴']);
     expect(labels(2 ** 9.5, 2 ** 22.5, 220)).toEqual(['2¹²', '2¹⁶', '2²⁰']);
     expect(labels(50_000, 200_000, 600)).toEqual(['2¹⁶', '2¹⁷']);
   });
 
-  it('label times by decades, and finer where there are few', () => {
+  it('label times by decades, and more finely for short ranges', () => {
     expect(timeTicks(0.02, 5000).map(timeLabel)).toEqual(['0.1 ms', '1 ms', '10 ms', '100 ms', '1 s']);
     expect(timeTicks(300, 9000).map(timeLabel)).toEqual(['500 ms', '1 s', '2 s', '5 s']);
   });
@@ -362,7 +365,7 @@ describe('the axes', () => {
 });
 
 describe('colourOf', () => {
-  it('gives a name its colour for good, and begins anew when the palette has come round', () => {
+  it('keeps the colour of a name, and starts again after the last colour of the palette', () => {
     // the passes of an MSM have the palette, in the order in which they run
     for (const [i, name] of ['decompose', 'sort', 'partition', 'walk', 'combine', 'reduce'].entries())
       expect(colourOf(name)).toBe(`var(--series-${i + 1})`);

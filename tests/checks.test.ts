@@ -1,4 +1,7 @@
-/** Stage checks: they find nothing in a sound engine, and name stage, bucket and task where a stage is broken. */
+/**
+ * Stage checks: they find nothing in a sound engine, and name stage, bucket and task where a stage
+ * is broken.
+ */
 import { describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import type { PointDistributionName } from '../dev/cases/point-distributions.js';
@@ -29,7 +32,7 @@ const shape = {
   cpuBelow: 0,
 } as const;
 
-describe('where all is well', () => {
+describe('the stage checks of a sound engine', () => {
   const findsNothing = async (_: string, more: Partial<Tuning>, memoryBudget: number | undefined): Promise<void> => {
     let readings = 0;
     const counted: Instrument = {
@@ -76,7 +79,7 @@ describe('where all is well', () => {
   test.each(settings.slice(0, 1))(title, findsNothing);
   test.each(settings.slice(1))(title, { tags: 'long' }, findsNothing);
 
-  test('they cost nothing where they are off', () => {
+  test('cost nothing if they are off', () => {
     const context = curveContext(bn254);
     const kernels = createKernels(context, stageChecks.walk);
     const commands = (tuning: Knobs) => {
@@ -98,7 +101,7 @@ describe('where all is well', () => {
   });
 });
 
-describe('where a stage is broken', () => {
+describe('the stage checks of a broken stage', () => {
   const { points, scalars, expected } = smallCase(60);
   const once = (from: string, to: string) => (code: string) => {
     expect(code).toContain(from);

@@ -8,7 +8,7 @@ import { productFor } from '../src/msm/plan/device-profiles.js';
 const on = (vendor: string, architecture: string, { description = '', hasDot4 = true } = {}) =>
   productFor({ vendor, architecture, description }, hasDot4);
 
-test('products of bytes on chips that are fast at them, if WGSL has dot4U8Packed', () => {
+test('chips that are fast at byte products use them if WGSL has dot4U8Packed', () => {
   for (const name of [
     'navi31',
     'navi21',
@@ -25,7 +25,7 @@ test('products of bytes on chips that are fast at them, if WGSL has dot4U8Packed
   }
 });
 
-test('unsigned products on other chips', () => {
+test('other chips use unsigned products', () => {
   for (const name of [
     'navi10',
     'vega10',
@@ -50,7 +50,7 @@ test('unsigned products on other chips', () => {
   for (const [vendor, architecture] of others) expect(on(vendor, architecture)).toBe('unsigned');
 });
 
-test('signed products on SwiftShader, unsigned ones on other software adapters', () => {
+test('SwiftShader uses signed products, other software adapters unsigned ones', () => {
   expect(on('google', 'swiftshader')).toBe('signed');
   // the name in Deno
   expect(on('', '', { description: 'SwiftShader Device (Subzero)' })).toBe('signed');

@@ -1,4 +1,7 @@
-/** docs/chips.md has what compilers made of the present kernels; and what is asked of a chip is what the library asks of its device. */
+/**
+ * Checks that docs/chips.md describes the present kernels, compiled with the knobs that the library
+ * uses for each chip.
+ */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type ChipName, chipNames, chips } from '../dev/isa/chips.js';
@@ -21,20 +24,20 @@ beforeAll(async () => {
   for (const chip of tableChips) kernels.set(chip, await kernelsOfTable(chip));
 });
 
-test('docs/chips.md is of the present kernels', async () => {
+test('docs/chips.md describes the present kernels', async () => {
   const [, sources] = /^Made from the sources `([0-9a-f]{16})`\.$/m.exec(page) ?? [];
   const renew = '`npm run isa -- --write` renews it; scripts/isa/setup.sh brings the compilers';
   expect(sources, renew).toBe(await sourcesOf(kernels));
 });
 
-test('every chip and kernel of it has a line', () => {
+test('docs/chips.md has a line for every chip and kernel', () => {
   for (const [chip, own] of kernels) {
     const [, section = ''] = page.split(`### ${chips[chip].title}\n`);
     for (const { title } of own) expect(section.split('\n### ')[0], chip).toContain(`\n| ${title} |`);
   }
 });
 
-describe('the word for sources', () => {
+describe('the digest of sources', () => {
   const kernel = { name: 'k', title: 'k', bindings: [] };
   const sourcesOfOne = (source: string): Promise<string> =>
     sourcesOf(new Map([['navi31', [{ ...kernel, source }]]] as const));
@@ -48,12 +51,12 @@ describe('the word for sources', () => {
     expect(await sourcesOfOne(other)).toBe(await sourcesOfOne(source));
   });
 
-  test('is another where code differs', async () => {
+  test('differs if code differs', async () => {
     expect(await sourcesOfOne(source.replace('2u', '3u'))).not.toBe(await sourcesOfOne(source));
   });
 });
 
-test('a chip is asked to compile what a GPU is: products of its own, 8 slots, private prefixes, 64 threads', async () => {
+test('chips compile with the knobs of a GPU: their own products, 8 slots, private prefixes, 64 threads', async () => {
   const chosen = withProduct(curveContext(bn254), 'dot4');
   const ours = createKernels(chosen);
   const { count, scan, scatter } = ours.sort(64, 32);
@@ -70,17 +73,17 @@ test('a chip is asked to compile what a GPU is: products of its own, 8 slots, pr
   expect(byName(asked)).toEqual(byName(expected));
 });
 
-test('knobs count', async () => {
+test('the digest depends on the knobs', async () => {
   const walkOf = async (tuning: object): Promise<string | undefined> =>
     (await stageKernels({ createMsmEngine }, 'navi31', bn254, tuning)).find(({ name }) => name === 'walk')?.source;
   expect(await walkOf({ walkerSlots: 4 })).not.toBe(await walkOf({}));
 });
 
-test('what the library refuses is an error, and not an empty table', async () => {
+test('rejected knobs are an error, not an empty table', async () => {
   await expect(stageKernels({ createMsmEngine }, 'navi31', bn254, { walkerSlots: 65 })).rejects.toThrow(/walkerSlots/);
 });
 
-describe('figures of what drivers say', () => {
+describe('figures of drivers', () => {
   const common = { device: 'a chip', driver: 'a driver', compile_cpu_s: 1.5 };
   const amd = {
     ...common,
@@ -136,11 +139,11 @@ describe('figures of what drivers say', () => {
     expect(figuresOf(chip, statistics)).toEqual(figures);
   });
 
-  test('one that is missing is named', () => {
+  test('name a figure that is missing', () => {
     expect(() => figuresOf('navi31', common)).toThrow("the driver of navi31 does not report 'Instructions'");
   });
 
-  test('two settings stand side by side with their ratio; what a driver does not say is no column', () => {
+  test('show two settings side by side with their ratio, without columns that a driver lacks', () => {
     const rows = [{ chip: 'navi31', kernel: 'walk', figures: [expected, { ...expected, registers: 12 }] }] as const;
     const text = chipReport(rows, new Map([['navi31', 'a chip; a driver']])).join('\n');
     expect(text).toMatch(/walk +10 +24 → 12 ×0\.50/);
@@ -150,7 +153,7 @@ describe('figures of what drivers say', () => {
     expect(other).toMatch(/walk +10 → –/);
   });
 
-  test('a table of the docs has a line for every kernel, and one for it on each chip', () => {
+  test('have a table with a line for every kernel, and one for the kernel on each chip', () => {
     const rows = [{ chip: 'navi31', kernel: 'walk', figures: [expected] }] as const;
     const text = docsTable('0123456789abcdef', rows, new Map([['navi31', 'a chip; a driver']]));
     expect(text).toContain('| walk | 99 |');
@@ -158,12 +161,12 @@ describe('figures of what drivers say', () => {
   });
 });
 
-test('every chip is of a maker whose figures are understood', () => {
+test('every chip has a maker whose figures can be parsed', () => {
   expect(tableChips.every((chip) => chipNames.includes(chip))).toBe(true);
   for (const chip of chipNames) expect(() => figuresOf(chip, {})).toThrow(/does not report/);
 });
 
-test('without the compilers the command says how they are brought', async () => {
+test('without the compilers the command says how to install them', async () => {
   const env = { ...process.env, GPU_COMPILERS_DIR: '/nowhere' };
   const outcome = await runNode([inProject('scripts/isa.mjs')], { cwd: inProject('.'), env, timeout: 60_000 });
   expect(outcome).toMatchObject({ code: 2, stdout: '' });

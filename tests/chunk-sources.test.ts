@@ -1,4 +1,7 @@
-/** Ways to hand out chunks: each chunk goes to exactly one thread, and those of lost workers are known. */
+/**
+ * Ways to hand out chunks: each chunk goes to exactly one thread, and those of lost workers are
+ * known.
+ */
 import { describe, expect, test } from 'vitest';
 import { ByMessages, chunksByMessages } from '../src/threads/chunks/by-messages.js';
 import { chunkSource } from '../src/threads/chunks/choose.js';

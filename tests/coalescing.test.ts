@@ -1,11 +1,14 @@
-/** Which sums that wait are computed together: by what each that joins costs the others, and saves those behind it. */
+/**
+ * Choice of waiting sums to compute together, by the time each costs the others and saves those
+ * behind it.
+ */
 import { describe, expect, test } from 'vitest';
 import { type ExpectedTime, worthCoalescing } from '../src/msm/routing/coalescing.js';
 
 const call = (growingMs: number, fixedMs = 10): ExpectedTime => ({ fixedMs, growingMs });
 const many = (count: number, growingMs: number): ExpectedTime[] => Array.from({ length: count }, () => call(growingMs));
 
-describe('of two', () => {
+describe('merging of two sums', () => {
   test.each([
     [0, [0]],
     [10, [0]],
@@ -15,8 +18,8 @@ describe('of two', () => {
   });
 });
 
-describe('of many', () => {
-  test('so many join that the last one is no less worth to those behind it than it costs those before it', () => {
+describe('merging of many sums', () => {
+  test('sums join until the last one costs those before it more than it saves those behind it', () => {
     const chosen = worthCoalescing(call(1000), many(20, 20));
     // the i-th delays i others by 20 ms, and saves 21 - i waiting ones 10
     expect(chosen).toEqual([0, 1, 2, 3, 4, 5, 6]);
@@ -24,15 +27,15 @@ describe('of many', () => {
     expect(8 * 20).toBeGreaterThan(13 * 10);
   });
 
-  test('all that take next to nothing join, to 64', () => {
+  test('tiny sums all join, up to 64', () => {
     expect(worthCoalescing(call(1), many(100, 0.01))).toHaveLength(63);
   });
 
-  test('one that is large is passed over, and small ones behind it join', () => {
+  test('a large sum is passed over, and small ones behind it join', () => {
     expect(worthCoalescing(call(30), [call(1), call(500), call(1)])).toEqual([0, 2]);
   });
 
-  test('nobody takes more than four times what the first takes alone', () => {
+  test('no sum takes more than four times the time of the first alone', () => {
     const chosen = worthCoalescing(call(5), many(60, 9));
     expect(chosen).toEqual([0, 1, 2, 3, 4]);
     expect(10 + 5 + 5 * 9).toBeLessThanOrEqual(4 * (10 + 5));
@@ -40,7 +43,7 @@ describe('of many', () => {
   });
 });
 
-test('whoever waits does so no longer in all than if nobody were merged', () => {
+test('the total waiting time is never longer than without merging', () => {
   // all that wait at one moment, computed batch by batch or one by one
   const waits = (sizes: readonly number[], isMerged: boolean): number => {
     let [now, sum] = [0, 0];

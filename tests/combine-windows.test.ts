@@ -1,4 +1,7 @@
-/** Combining windows: the weighted sum of the window sums, and the rejection of sums that are no canonical points of the curve. */
+/**
+ * Combining windows: the weighted sum of the window sums, and the rejection of sums that are no
+ * canonical points of the curve.
+ */
 import { describe, expect, test } from 'vitest';
 import { type AffinePoint, bn254G1, groupOrder, INFINITY, toAffinePoint } from '../dev/oracle/known-bases.js';
 import { bn254 } from '../src/curves/bn254.js';
@@ -31,7 +34,7 @@ const makeSums = (): Uint32Array => {
   return sums;
 };
 
-test('combines Σ 2^exponent · sum of each vector', () => {
+test('the result is Σ 2^exponent · sum for each vector', () => {
   for (let vector = 0; vector < vectors; vector++) {
     let log = 0n;
     for (let window = 0; window < vectorWindows; window++) {
@@ -70,7 +73,7 @@ test.each([
   }
 });
 
-describe('rejects a wrong sum at any index', () => {
+describe('a wrong sum at any index is rejected', () => {
   const places = Array.from({ length: windowBits * vectorWindows }, (_, i) => i);
   const spoil = (index: number, coordinate: 0 | 1, change: (value: bigint) => bigint): Uint32Array => {
     const sums = makeSums();
@@ -94,7 +97,7 @@ describe('rejects a wrong sum at any index', () => {
     });
   };
 
-  test.each([0, 1] as const)('coordinate %i plus p, which is not canonical', (coordinate) => {
+  test.each([0, 1] as const)('if its coordinate %i has p added, and is not canonical', (coordinate) => {
     // 2p is below 2^256: it fits the words
     expect(2n * field.p < 2n ** BigInt(32 * field.words)).toBe(true);
     for (const index of places)
@@ -104,7 +107,7 @@ describe('rejects a wrong sum at any index', () => {
       );
   });
 
-  test.each([0, 1] as const)('coordinate %i with a flipped bit', (coordinate) => {
+  test.each([0, 1] as const)('if its coordinate %i has a flipped bit', (coordinate) => {
     for (const index of places)
       expectRefused(
         spoil(index, coordinate, (value) => value ^ (1n << BigInt((17 * index) % 254))),
@@ -112,7 +115,7 @@ describe('rejects a wrong sum at any index', () => {
       );
   });
 
-  test('the value of the buffer before a run', () => {
+  test('if it has the value of the buffer before a run', () => {
     expectRefused(new Uint32Array(count * pointWords).fill(0xffffffff), 0);
   });
 });

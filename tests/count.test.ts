@@ -1,6 +1,6 @@
 /**
- * The work of an MSM, counted by instrumented kernels: equal to what the definitions say where they say it, and equal to the committed
- * table, which changes only on purpose: UPDATE_COUNTS=1 npm test -- tests/count.test.ts
+ * Work of an MSM, counted by instrumented kernels. The counts equal the definitions, and the
+ * committed table, which changes only on purpose: UPDATE_COUNTS=1 npm test -- tests/count.test.ts
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +25,9 @@ import { reduce } from './reference/reduce.js';
 import { getDevice } from './support/gpu.js';
 
 const curve = curveContext(bn254);
-/** What a software adapter gets by default, written down so that every adapter counts the same. */
+/**
+ * Defaults of a software adapter, written down so that the counts are the same on every adapter.
+ */
 const tuning = {
   walkerPrefixMemory: 'private',
   walkerThreadsPerWorkgroup: 16,
@@ -51,11 +53,14 @@ beforeAll(async () => {
   for (const options of measured) results.push(await counter({ ...options, tuning }));
 });
 
-/** Affine additions: each has one squaring, and of distinct points with random sums none is a doubling, which would have two. */
+/**
+ * Affine additions: each has one squaring, and of distinct points with random sums none is a
+ * doubling, which would have two.
+ */
 const additions = (counts: MsmCounts, phases: readonly string[]): number =>
   phases.reduce((sum, phase) => sum + (counts.phases[phase] as Counts).squares, 0);
 
-/** What a stream takes: one addition less than each run has members. */
+/** Returns the additions of a stream: for each run one less than its members. */
 const additionsOf = (runs: ReadonlyMap<number, number>): number =>
   [...runs.values()].reduce((sum, members) => sum + members - 1, 0);
 
@@ -70,7 +75,7 @@ const runsOf = (stream: Uint32Array, there: (pointRef: number) => boolean): Map<
 };
 
 describe.each(measured.map((options, i) => [options.scalars, options.n, i] as const))('%s, n = %i', (_, n, index) => {
-  test('additions are those that the digits need, and each is five products and a squaring', () => {
+  test('additions are those of the digits, and each takes five products and a squaring', () => {
     const counts = results[index] as MsmCounts;
     const { windowBits, windows } = counts;
     const { scalars } = makeCase({ ...(measured[index] as (typeof measured)[number]), seed: 1 });
@@ -106,7 +111,7 @@ test('the counts are those of dev/count/counts.json', () => {
   else expect(JSON.parse(readFileSync(path, 'utf8')), 'UPDATE_COUNTS=1 writes them').toEqual(JSON.parse(counts));
 });
 
-test('a table has a line for every stage and one for all', () => {
+test('the table has a line for every stage and one for all', () => {
   const counts = results[0] as MsmCounts;
   const lines = countTable(counts).split('\n');
   expect(lines[0]).toContain(`6nT = ${(6 * 1024 * counts.windows).toLocaleString('en')}`);
@@ -121,7 +126,7 @@ test('a table has a line for every stage and one for all', () => {
   ]);
 });
 
-describe('products of loading a point', () => {
+describe('the products of loading a point', () => {
   const areCounted = async (where: CurveGroup): Promise<void> => {
     const expected = await loadProducts(where);
     const oracle = oracleOf(where);
@@ -159,14 +164,14 @@ describe('products of loading a point', () => {
     });
     engine.destroy();
   };
-  test('on bn254', () => areCounted({ curve: 'bn254', group: 'g1' }));
+  test('are counted on bn254', () => areCounted({ curve: 'bn254', group: 'g1' }));
   test.each([
     ['bls12-381', 'g1'],
     ['bls12-377', 'g2'],
     ['baby-jubjub', 'g1'],
   ] as const)('on %s %s', { tags: 'long' }, (curve, group) => areCounted({ curve, group }));
 
-  test('a table has a line for each', async () => {
+  test('have a line in a table for each operation', async () => {
     const { decompress } = await loadProducts({ curve: 'bn254', group: 'g1' });
     if (decompress === null) throw new Error('bn254 has compressed points');
     // a root of p = 3 modulo 4 is one power: a square a bit, and a product for every few of them
@@ -185,7 +190,7 @@ describe('products of loading a point', () => {
   });
 });
 
-describe('what cannot be counted is refused', () => {
+describe('invalid cases are rejected', () => {
   const declared = '@group(0) @binding(0) var<storage, read> data: array<u32>;';
   test.each([
     ['fn main() {}', /no entry point/],

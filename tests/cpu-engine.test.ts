@@ -22,9 +22,9 @@ const engineOf = (of: CurveGroup): Promise<MsmEngine<Coordinate>> => {
 };
 const bn254 = { curve: 'bn254', group: 'g1' } as const;
 
-describe('which engine there is', () => {
+describe('the choice of a backend', () => {
   // vitest runs in Node, where there is no navigator.gpu
-  test('without WebGPU it is the CPU, and with `gpu` an error', async () => {
+  test('without WebGPU the CPU computes, and `gpu` is an error', async () => {
     const engine = await createMsmEngine({ curve: 'bn254' });
     expect(engine.backends).toEqual(['cpu']);
     expect(engine.adapter).toMatchObject({ vendor: 'cpu', software: true });
@@ -34,7 +34,7 @@ describe('which engine there is', () => {
     await expect(createMsmEngine({ curve: 'bn254', backend: 'gpu' })).rejects.toMatchObject({ code: 'no-webgpu' });
   });
 
-  test('also where WebGPU has no adapter, or one that makes no device', async () => {
+  test('the CPU computes also where WebGPU has no adapter or no device', async () => {
     const noAdapter = { requestAdapter: async () => null } as unknown as GPU;
     const noDevice = {
       requestAdapter: async () => ({
@@ -52,7 +52,7 @@ describe('which engine there is', () => {
     }
   });
 
-  test('with a device it is the GPU, and the CPU where small MSMs are its', async () => {
+  test('with a device the GPU computes, and small MSMs run on the CPU', async () => {
     const device = await getDevice();
     const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 3, seed: 1 });
     for (const [wanted, backends, on] of [
@@ -77,8 +77,8 @@ describe('which engine there is', () => {
   });
 });
 
-describe('sums', () => {
-  test('every two of points, scalars and n, up to 4,097', async () => {
+describe('sums of CPU engines', () => {
+  test('every pair of points, scalars and n up to 4,097 is right', async () => {
     const engine = await engineOf(bn254);
     const cases = pairwiseCases({ ...bn254, encoding: 'le' }, 4).filter(({ n }) => n <= 4097);
     expect(cases.length).toBeGreaterThan(everyPoints.length * everyScalars.length * 0.5);
@@ -109,7 +109,7 @@ describe('sums', () => {
     inEncoding(of),
   );
 
-  test('batches, offsets, repeated and concurrent calls, verification', async () => {
+  test('batches, offsets, repeated and concurrent calls, and verification are right', async () => {
     const engine = await engineOf(bn254);
     const { points, scalars, expected } = makeCase({ points: 'few-with-signs', scalars: 'unreduced', n: 90, seed: 2 });
     const bases = await engine.loadBases(points.bytes, { precompute: 3, label: 'few' });
@@ -125,7 +125,7 @@ describe('sums', () => {
     expect(engine.memory).toEqual({ bases: 0, scalars: 0, scratch: 0, peak: 0 });
   });
 
-  test('in every group, with the subgroup checked', { tags: 'long' }, async () => {
+  test('sums in every group, with the subgroup checked, are right', { tags: 'long' }, async () => {
     for (const of of everyGroup) {
       const engine = await engineOf(of);
       const { points, scalars, expected } = makeCase({ ...of, points: 'distinct', scalars: 'random', n: 150, seed: 4 });
@@ -135,7 +135,7 @@ describe('sums', () => {
   });
 });
 
-describe('refusals are the GPU’s', () => {
+describe('a CPU engine rejects the same arguments as a GPU engine', () => {
   const known = makeCase({ points: 'distinct', scalars: 'random', n: 40, seed: 7 });
   const changed = (at: number, change: (bytes: Uint8Array) => void): Uint8Array => {
     const bytes = known.points.bytes.slice();
@@ -165,7 +165,7 @@ describe('refusals are the GPU’s', () => {
     onGpu.destroy();
   });
 
-  test('a point outside the group, by its index', async () => {
+  test('a point outside the group is rejected by its index', async () => {
     const engine = await engineOf({ curve: 'bls12-381', group: 'g1' });
     const context = curveContext(bls12381);
     let x = 1n;
@@ -185,7 +185,7 @@ describe('refusals are the GPU’s', () => {
     });
   });
 
-  test('compressed points without a y', async () => {
+  test('compressed points without a y are rejected', async () => {
     const engine = await engineOf(bn254);
     const bytes = pointsIn(oracleOf(bn254) as OracleCurve, known.points.points as never, 'ark-compressed');
     // x = 4 has none: 4³ + 3 = 67 is no square
@@ -197,7 +197,7 @@ describe('refusals are the GPU’s', () => {
     });
   });
 
-  test('abort, destroyed bases and a destroyed engine', async () => {
+  test('an abort, destroyed bases and a destroyed engine reject', async () => {
     const engine = await createMsmEngine({ curve: 'bn254', backend });
     const large = makeCase({ points: 'distinct', scalars: 'random', n: 20_000, seed: 9 });
     const bases = await engine.loadBases(large.points.bytes);

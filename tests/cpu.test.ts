@@ -1,4 +1,4 @@
-/** The CPU path of small MSMs: alone against noble and the textbook, and how an engine takes it. */
+/** CPU path of small MSMs, alone against noble and the textbook, and in an engine. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { everyPoints, everyScalars } from '../dev/cases/list.js';
@@ -44,7 +44,7 @@ const compute = async (
   return publicPoint(context, toAffine(context, sum)) as AffinePoint;
 };
 
-describe('alone', () => {
+describe('sums on the CPU', () => {
   test('signed digits add up to the scalar, and none is larger than half a window', () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 16 }), fc.bigInt({ min: 0n, max: bn254.order - 1n }), (c, scalar) => {
@@ -75,7 +75,7 @@ describe('alone', () => {
     }
   });
 
-  test('other widths of windows, and another curve', async () => {
+  test('other widths of windows, and another curve, give the right sum', async () => {
     const widths = new Set([1, 30, 120, 600].map((n) => cpuWindowBits(254, (c) => n * windowCount(254, c))));
     expect(widths.size).toBeGreaterThan(3);
     for (const n of [120, 600]) {
@@ -90,14 +90,14 @@ describe('alone', () => {
     expect(sum).toEqual(expectedMsm(bls12381Oracle, known.logs, scalars));
   });
 
-  test('points of order 2, of which noble does not speak', async () => {
+  test('points of order 2, which noble has no curve for, give the right sum', async () => {
     const { curve, points, scalars, expected } = orderTwoCase();
     const bytes = encodePoints(curveContext(curve), points);
     expect(await compute(curve, bytes, encodeScalars(bn254G1, scalars))).toEqual(expected);
   });
 });
 
-describe('in an engine', () => {
+describe('small MSMs in an engine', () => {
   const bound = 20;
   const { points, scalars, expected } = makeCase({ points: 'few-with-signs', scalars: 'unreduced', n: bound, seed: 6 });
   const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: bound };
@@ -107,7 +107,7 @@ describe('in an engine', () => {
   });
   afterAll(() => engine.destroy());
 
-  test('MSMs up to the bound are on the CPU, larger ones on the GPU, and both are right', async () => {
+  test('run on the CPU up to the bound, larger ones on the GPU, and both are right', async () => {
     for (const [n, on] of [
       [1, 'cpu'],
       [bound, 'cpu'],
@@ -121,7 +121,7 @@ describe('in an engine', () => {
     }
   });
 
-  test('from any offset, by bytes or bigints, with progress, and without touching the GPU', async () => {
+  test('are right from any offset, by bytes or bigints, with progress, and leave the GPU idle', async () => {
     const { gpu, devices } = await captureGpu();
     const own = await createMsmEngine({ curve: 'bn254', gpu, tuning });
     const loaded = await own.loadBases(points.bytes);
@@ -139,14 +139,14 @@ describe('in an engine', () => {
     own.destroy();
   });
 
-  test('without the points in main memory the GPU computes', async () => {
+  test('run on the GPU if the points are not in main memory', async () => {
     const own = await createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning, retainBases: false });
     expect(await own.msm(await own.loadBases(points.bytes), scalars.bytes)).toEqual(expected);
     expect(own.lastRun?.on).toBe('gpu');
     own.destroy();
   });
 
-  test('a GPU in the middle of being lost does not matter', async () => {
+  test('run while the GPU is being lost', async () => {
     const { gpu, devices } = await captureGpu();
     const own = await createMsmEngine({ curve: 'bn254', gpu, tuning });
     const loaded = await own.loadBases(points.bytes);
@@ -157,7 +157,7 @@ describe('in an engine', () => {
     own.destroy();
   });
 
-  test('abort, destroyed bases and a destroyed engine end it', async () => {
+  test('end with an abort, destroyed bases or a destroyed engine', async () => {
     const large = makeCase({ points: 'distinct', scalars: 'random', n: 6000, seed: 8 });
     const own = await createMsmEngine({
       curve: 'bn254',
@@ -165,7 +165,7 @@ describe('in an engine', () => {
       tuning: { ...tuning, cpuBelow: 6000 },
     });
     const start = async () => {
-      const loaded = await own.loadBases(large.points.bytes, { label: 'doomed' });
+      const loaded = await own.loadBases(large.points.bytes, { label: 'gone' });
       const controller = new AbortController();
       return { loaded, controller, call: own.msm(loaded, large.scalars.bytes, { signal: controller.signal }) };
     };
@@ -175,10 +175,10 @@ describe('in an engine', () => {
     aborted.controller.abort();
     await expect(aborted.call).rejects.toMatchObject({ code: 'aborted' });
 
-    const doomed = await start();
+    const gone = await start();
     await soon();
-    doomed.loaded.destroy();
-    await expect(doomed.call).rejects.toMatchObject({ code: 'destroyed', message: expect.stringContaining('doomed') });
+    gone.loaded.destroy();
+    await expect(gone.call).rejects.toMatchObject({ code: 'destroyed', message: expect.stringContaining('gone') });
 
     const right = await start();
     expect(await right.call).toEqual(large.expected);
@@ -190,7 +190,7 @@ describe('in an engine', () => {
   });
 });
 
-test('the page gets its turn every 64 additions at most, whenever a frame has passed', async () => {
+test('the page gets control within 64 additions once a frame has passed', async () => {
   const { points, scalars } = makeCase({ points: 'distinct', scalars: 'random', n: 300, seed: 9 });
   // on this clock a frame passes whenever somebody looks
   let now = 0;

@@ -25,12 +25,12 @@ const names = Object.entries(owners).flatMap(([own, all]) =>
   all.map((name) => [name, own as WeierstrassName] as const),
 );
 
-test('every curve has an oracle', () => {
+test('every named curve has an oracle', () => {
   expect(weierstrassNames.toSorted()).toEqual(Object.keys(owners).toSorted());
   expect([...weierstrassNames, ...edwardsNames].toSorted()).toEqual(Object.keys(registry).toSorted());
 });
 
-test.each(names)('%s is the %s of the oracle', async (name, own) => {
+test.each(names)('the constants of %s are those of the %s of the oracle', async (name, own) => {
   const { Point } = oracles[own];
   const { BASE } = Point;
   const curve = (await resolveCurve(name, 'g1')) as KnownCurve;
@@ -50,7 +50,7 @@ test.each(names)('%s is the %s of the oracle', async (name, own) => {
 });
 
 test.each(['bn256', 'Bn254', '', 'toString', '__proto__'])(
-  '%j is refused by all names that there are',
+  '%j is rejected with an error that lists all names',
   async (name) => {
     await expect(resolveCurve(name, 'g1')).rejects.toThrow(
       expect.objectContaining({
@@ -80,7 +80,7 @@ test.each([
   expect(() => curveContext({ ...bn254, ...change })).toThrow(new RegExp(`curve 'bn254': ${name} `));
 });
 
-test('s·P = (r − s)·(−P) for every point where the order is that of the whole curve, and then the shorter has half as many', () => {
+test('scalars are negated only where the order is that of the whole curve, which halves their range', () => {
   // #E = p + 1 − t with |t| ≤ 2·√p, Hasse
   const most = 2n * BigInt(Math.floor(Math.sqrt(Number(p256Curve.p))));
   const context = (order: bigint) => curveContext({ ...p256Curve, order: order % 2n ** 256n });

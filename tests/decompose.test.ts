@@ -1,4 +1,7 @@
-/** Decompose: signed digits add up to the scalar, Σ d·2^b = s mod r, exactly and for every window width. */
+/**
+ * Decompose: signed digits add up to the scalar, Σ d·2^b = s mod r, exactly and for every window
+ * width.
+ */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bls12381, p256Curve, secp192r1 } from '../dev/oracle/curves.js';
@@ -25,7 +28,10 @@ import { smallCurve } from './support/small-curve.js';
 const top = 2n ** 256n;
 const allWidths = Array.from({ length: 15 }, (_, i) => i + 2);
 
-/** Powers of two, multiples of r, the neighbours of both, and scalars whose digits all, or almost all, lend to the next digit. */
+/**
+ * Powers of two, multiples of r, the neighbours of both, and scalars whose digits all, or almost
+ * all, lend to the next digit.
+ */
 const edgeScalars = ({ order }: Pick<Curve, 'order'>): bigint[] => {
   const values: bigint[] = [0n, 1n, 2n, top - 1n, top - 2n, (order - 1n) / 2n, (order + 1n) / 2n];
   for (let k = 0n; k < 256n; k++) for (const d of [-1n, 0n, 1n]) values.push(2n ** k + d);
@@ -98,7 +104,10 @@ test('scalars are negated only on curves without a cofactor', () => {
   expect(folds).toEqual({ bn254: true, p256: true, secp192r1: true, 'bls12-381': false, small: false });
 });
 
-/** A curve with a cofactor, so that scalars are not negated, and an order of 256 bits: the topmost bit may lend to a window without bits. */
+/**
+ * A curve with a cofactor, so that scalars are not negated, and an order of 256 bits: the topmost
+ * bit may lend to a window without bits.
+ */
 const fullOrder: Curve = { ...bls12381, name: 'an order of all 256 bits', order: 2n ** 256n - 189n };
 
 test.each([
@@ -252,7 +261,10 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
         return entries;
       };
 
-      /** Returns the digest that decompose must report of the scalars: of vectors with a window row in the group. */
+      /**
+       * Returns the digest that decompose must report of the scalars: of vectors with a window row
+       * in the group.
+       */
       const scalarsSum = (vectors: readonly Vector[], vectorWindows: number, first: number, windows: number): number =>
         vectors.reduce((sum, { scalars, firstBase, picks }, v) => {
           if ((v + 1) * vectorWindows <= first || v * vectorWindows >= first + windows) return sum;
@@ -260,7 +272,10 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
           return (sum + digestOfScalars(pack(scalars), 8, v, 0, baseOf)) >>> 0;
         }, 0);
 
-      /** Returns the digest that decompose must report of the entries, with the keys that the sort will give them. */
+      /**
+       * Returns the digest that decompose must report of the entries, with the keys that the sort
+       * will give them.
+       */
       const entriesSum = (entries: Uint32Array, rowLength: number, windowBits: number, firstWindow: number): number => {
         let sum = 0;
         for (let i = 0; i < entries.length / ENTRY_WORDS; i++) {
@@ -271,7 +286,10 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
         return sum;
       };
 
-      /** Expects equal entries and signs, as digits ±2^(c-1) have two encodings. Keys of absent digits are ignored. */
+      /**
+       * Expects equal entries and signs, as digits ±2^(c-1) have two encodings. Keys of absent
+       * digits are ignored.
+       */
       const expectSame = (got: Uint32Array, expected: Uint32Array, what = ''): void => {
         expect(got.length).toBe(expected.length);
         const same = (word: number, i: number): boolean =>
@@ -282,7 +300,8 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
         ).toBe(-1);
       };
 
-      // the CPU reference is tested with every width; the GPU with widths that fill, divide and straddle the words of a scalar
+      // the CPU reference is tested with every width; the GPU with widths that fill, divide and
+      // straddle the words of a scalar
       test.each([
         [2, 1],
         [3, 1],
@@ -336,7 +355,7 @@ describe.each([bn254, bls12381, p256Curve, fullOrder].map((curve) => [curve.name
                 ENTRY_WORDS * rowLength * first,
                 ENTRY_WORDS * rowLength * (first + windows),
               );
-              expectSame(await run(vectors, shape, first, windows), expected, `slabs from ${first}`);
+              expectSame(await run(vectors, shape, first, windows), expected, `window rows from ${first}`);
             }
           }
         }

@@ -1,5 +1,6 @@
 /**
- * The built package in Deno: wgpu instead of Dawn, and naga, the second WGSL compiler, on every shader.
+ * The built package in Deno: wgpu instead of Dawn, and naga, the second WGSL compiler, on every
+ * shader.
  *
  * @module-tag long
  */
@@ -22,7 +23,7 @@ import { inProject } from './support/run-script.js';
 const N = 2 ** 10;
 const REPETITIONS = 2;
 
-/** What scripts/deno/check-library.mjs prints. */
+/** Output of scripts/deno/check-library.mjs. */
 interface Seen {
   readonly adapter: { readonly description: string; readonly software: boolean } | null;
   readonly shaders: readonly { readonly name: string; readonly complaints: readonly string[] }[];
@@ -111,13 +112,13 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('naga takes every shader, and sees what is wrong with a wrong one', () => {
+test('naga accepts every shader, and rejects a wrong one', () => {
   expect(seen.shaders.map(({ name }) => name)).toEqual(shaders.map(({ name }) => name));
   expect(seen.shaders.length).toBeGreaterThan(100);
   expect(seen.shaders.filter(({ complaints }) => complaints.length > 0).map(({ name }) => name)).toEqual(['wrong']);
 });
 
-test('an MSM is right, on the adapter of wgpu', () => {
+test('an MSM is right on the adapter of wgpu', () => {
   expect([seen.on, seen.pipelines]).toEqual(['gpu', 9]);
   const { x, y, infinity } = expected;
   const sum = { x: String(x), y: String(y), infinity };

@@ -1,4 +1,7 @@
-/** Whose turn it is on a device: the decisions one by one, and 10,000 random days of a phone, a laptop and an H200, in time that is told. */
+/**
+ * Queue of a device: single decisions, and 10,000 random schedules of a phone, a laptop and an
+ * H200, in simulated time.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DeviceQueue } from '../src/scheduling/device-queue.js';
@@ -15,7 +18,7 @@ const job = (name: string, priority: Job['priority'] = 'normal', since = 0): Job
 });
 const fits = (_: Job): boolean => true;
 
-describe('a line', () => {
+describe('the device queue', () => {
   const open = (...jobs: readonly Job[]) => {
     const line = new DeviceQueue<Job>();
     for (const each of jobs) line.add(each, each.since);
@@ -23,7 +26,7 @@ describe('a line', () => {
     return { line, next };
   };
 
-  test('has one submit at a time, one that runs and one behind it', () => {
+  test('has one running submit at a time, and one behind it', () => {
     const [a, b, c] = [job('a'), job('b'), job('c')];
     const { line, next } = open(a, b, c);
     expect([next(), next()]).toEqual(['a', null]);
@@ -39,7 +42,7 @@ describe('a line', () => {
     expect([next(), line.underWay, line.waiting]).toEqual([null, 0, []]);
   });
 
-  test('lets nobody pass whoever is first and has no room yet', () => {
+  test('lets no job pass the first one that waits for memory', () => {
     const [large, small] = [job('large'), job('small', 'normal', 1)];
     const { line, next } = open(large, small);
     const asked: string[] = [];
@@ -53,7 +56,7 @@ describe('a line', () => {
     expect(next(2, isSmall)).toBe('small');
   });
 
-  test('between two submits lets one go first that is more urgent, and no other', () => {
+  test('lets one more urgent job go first between two submits, and no other', () => {
     const [long, other, urgent, again] = [
       job('long', 'background'),
       job('other', 'background', 1),
@@ -81,7 +84,7 @@ describe('a line', () => {
     expect(next(4)).toBeNull();
   });
 
-  test('stages nothing that would be in the way of what is more urgent, for ten seconds after such came; but what has waited as long', () => {
+  test('holds less urgent submits back for ten seconds after urgent work, unless they have waited as long', () => {
     const [urgent, first, second] = [
       job('urgent', 'interactive'),
       job('first', 'background', 1),
@@ -102,7 +105,7 @@ describe('a line', () => {
 /** A call of a simulated service. */
 interface Call extends Waiting {
   readonly bytes: number;
-  /** What each of its submits takes the device, in milliseconds. */
+  /** Time of the device for each submit, in milliseconds. */
   readonly submits: readonly number[];
   /** When its caller gives up waiting; null: never. */
   readonly abortAt: number | null;
@@ -116,7 +119,8 @@ interface Told {
 const abortOf = ({ abortAt }: Call): number => abortAt ?? Number.POSITIVE_INFINITY;
 
 /**
- * A device that does one submit after the other, and calls that come to it as they are due. What a job does on the host takes no time.
+ * A device that does one submit after the other, and calls that come to it as they are due. What a
+ * job does on the host takes no time.
  *
  * @param memory in bytes, of all jobs from when they begin to when they are done
  */
@@ -237,7 +241,7 @@ const simulated = fc
 
 describe('in 10,000 random schedules', () => {
   let [overtaken, staged, aborted] = [0, 0, 0];
-  test('all are served, within the memory, by a device that is not idle while somebody waits, and nobody starves', () => {
+  test('all jobs run within the memory, the device is never idle while a job waits, and no job starves', () => {
     fc.assert(
       fc.property(simulated, ({ calls, memory }) => {
         const { told, gone, peak, idleMs, passed } = simulate(calls, memory);
@@ -250,7 +254,8 @@ describe('in 10,000 random schedules', () => {
           const own = call.submits.reduce((sum, ms) => sum + ms, 0);
           expect(ended - began).toBeGreaterThanOrEqual(own);
           if (ended - began > own) staged++;
-          // nobody begins before it who came when it was due already, but one that is more urgent at each pause of those before
+          // nobody begins before it who came when it was due already, but one that is more urgent
+          // at each pause of those before
           const due = dueTime(call);
           for (const [other, { began: otherBegan }] of told) {
             if (other === call || otherBegan <= call.since || otherBegan >= began || other.since <= due) continue;
@@ -266,7 +271,7 @@ describe('in 10,000 random schedules', () => {
     expect(aborted).toBeGreaterThan(1000);
   });
 
-  test('what is interactive waits for one submit, and for what is interactive itself, where there is memory', () => {
+  test('interactive jobs wait for one submit and for interactive jobs, if memory allows', () => {
     fc.assert(
       fc.property(simulated, fc.integer({ min: 1, max: 20 }), ({ calls, submitMs }, ms) => {
         // the one of its kind, among others that are long

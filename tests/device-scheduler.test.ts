@@ -1,4 +1,7 @@
-/** Who gets the memory of a device, step by step: jobs, and what stays; on a device that makes nothing. */
+/**
+ * Memory of a device: the order in which jobs and lasting buffers get it, on a device that makes
+ * nothing.
+ */
 import { expect, test } from 'vitest';
 import type { MsmError } from '../src/errors.js';
 import { DeviceScheduler } from '../src/gpu/device-scheduler.js';
@@ -54,7 +57,7 @@ const open = (deviceBudget: number) => {
 /** Long enough for whoever looks now and then. */
 const moment = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 
-test('jobs that come later leave room for what is to stay', async () => {
+test('later jobs leave room for lasting buffers', async () => {
   const { ledger, log, admit, submit, end, settle } = open(SHARED + 3 * OWN);
   for (const name of ['1', '2', '3']) admit(name);
   await moment();
@@ -73,7 +76,7 @@ test('jobs that come later leave room for what is to stay', async () => {
   expect([ledger.bytesOf('bases'), ledger.bytesOf('scratch')]).toEqual([300, 0]);
 });
 
-test('what is to stay gets room in its order', async () => {
+test('lasting buffers get room in their order', async () => {
   const { log, admit, submit, end, settle } = open(SHARED + 10 * OWN);
   admit('1');
   await moment();
@@ -88,7 +91,7 @@ test('what is to stay gets room in its order', async () => {
   expect(log).toEqual(['1', 'large', 'small', '2: out-of-memory']);
 });
 
-test('what is to stay and never will is refused, and keeps nobody', async () => {
+test('a lasting buffer that will never fit is rejected, and delays no other', async () => {
   const { log, admit, submit, end, settle } = open(SHARED + 10 * OWN);
   admit('1');
   await moment();
@@ -105,13 +108,13 @@ test('what is to stay and never will is refused, and keeps nobody', async () => 
   expect(log.filter((each) => !each.startsWith('too large')).sort()).toEqual(['1', '2', 'small']);
 });
 
-test('a job that was aborted before it came is given nothing', async () => {
+test('a job that was aborted before it came gets nothing', async () => {
   const { owner, member } = open(SHARED + OWN);
   const turn = { priority: 'normal', since: performance.now(), deadline: null, signal: AbortSignal.abort() } as const;
   await expect(owner.admit(member, { scratch: SHARED }, OWN, turn)).rejects.toMatchObject({ code: 'aborted' });
 });
 
-test('what waits to stay can be told to go on no more', async () => {
+test('a waiting lasting buffer can be cancelled', async () => {
   const { log, admit, settle } = open(SHARED + 2 * OWN);
   admit('1');
   await moment();

@@ -1,10 +1,13 @@
-/** Adapters that refuse to be asked for limits, or for features: what can be had is taken. */
+/** Adapters that reject requested limits or features: a device opens with as much as they grant. */
 import { expect, test } from 'vitest';
 import { openDevice } from '../src/gpu/device.js';
 
 const NAMES = ['maxStorageBufferBindingSize', 'maxBufferSize'];
 
-/** An adapter whose limits are getters of a prototype, as in browsers, and which refuses what `refuses` says. */
+/**
+ * An adapter whose limits are getters of a prototype, as in browsers, and which refuses what
+ * `refuses` says.
+ */
 const fakeGpu = (refuses: (descriptor: GPUDeviceDescriptor) => string | null) => {
   class Limits {
     get maxStorageBufferBindingSize(): number {
@@ -29,7 +32,7 @@ const fakeGpu = (refuses: (descriptor: GPUDeviceDescriptor) => string | null) =>
   return { gpu: { requestAdapter: async () => adapter } as unknown as GPU, asked };
 };
 
-test('the largest buffers and timestamps, where nothing is refused', async () => {
+test('a device has the largest buffers, and timestamps, if the adapter grants them', async () => {
   const { gpu, asked } = fakeGpu(() => null);
   expect(await openDevice({ gpu })).toMatchObject({ owned: true, adapter: { vendor: 'a vendor' } });
   expect(asked).toEqual([
@@ -41,7 +44,7 @@ test('the largest buffers and timestamps, where nothing is refused', async () =>
   ]);
 });
 
-test('an adapter that takes no limits, as bun-webgpu, is asked without; it may still have timestamps', async () => {
+test('an adapter that accepts no limits, as bun-webgpu, is asked without; it may still have timestamps', async () => {
   const { gpu, asked } = fakeGpu(({ requiredLimits }) =>
     requiredLimits ? `Invalid limit required: ${NAMES[0]}` : null,
   );
@@ -50,13 +53,13 @@ test('an adapter that takes no limits, as bun-webgpu, is asked without; it may s
   expect(asked[1]).toEqual({ label: 'webgpu-msm', requiredFeatures: ['timestamp-query'] });
 });
 
-test('one that takes no features either is asked for a device as it comes', async () => {
+test('an adapter that accepts no features either is asked for a default device', async () => {
   const { gpu, asked } = fakeGpu(({ requiredFeatures }) => (requiredFeatures ? 'no features' : null));
   expect((await openDevice({ gpu })).owned).toBe(true);
   expect(asked.at(-1)).toEqual({ label: 'webgpu-msm' });
 });
 
-test('one that makes no device at all says why it refused the first time', async () => {
+test('an adapter that makes no device reports its first reason', async () => {
   let times = 0;
   const { gpu, asked } = fakeGpu(() => `refusal ${++times}`);
   await expect(openDevice({ gpu })).rejects.toMatchObject({

@@ -1,4 +1,7 @@
-/** Custody: every result is this call's, whole, or an error. `npm run faults` tries it out at random; here is what it is made of. */
+/**
+ * Dispatch chain: every result belongs to its call and is complete, or the call rejects. These
+ * tests cover its parts; `npm run faults` injects random faults.
+ */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GpuFault, MsmError } from '../src/errors.js';
@@ -18,8 +21,8 @@ import { smallCase } from './support/small-curve.js';
 
 const words = (most: number) => fc.uint32Array({ minLength: 1, maxLength: most });
 
-describe('digests', () => {
-  test('of items and of scalars are what their definitions say', () => {
+describe('digests of the dispatch chain', () => {
+  test('of items and of scalars equal their definitions', () => {
     fc.assert(
       fc.property(words(64), fc.integer({ min: 1, max: 16 }), fc.nat(100), (drawn, size, first) => {
         const whole = drawn.subarray(0, drawn.length - (drawn.length % size));
@@ -30,7 +33,7 @@ describe('digests', () => {
     );
   });
 
-  test('another word, another digest', () => {
+  test('differ if any word differs', () => {
     fc.assert(
       fc.property(words(48), fc.nat(), fc.integer({ min: 1, max: 0xffffffff }), (drawn, at, change) => {
         const changed = drawn.slice();
@@ -43,12 +46,12 @@ describe('digests', () => {
     );
   });
 
-  test('what nobody wrote counts, too', () => {
+  test('depend on words that were never written', () => {
     expect(digestOfEntries([[0, 0]])).not.toBe(0);
     expect(digestOf(0, 0)).toBe(digestOfEntries([[0, 0]]));
   });
 
-  test('a level that differs anywhere has another seal', () => {
+  test('a level that differs anywhere has another digest', () => {
     const level = Level.unpack(packLevel({ ...levelOfTen }), 0);
     for (const field of Level.fields) {
       if (field === 'digest') continue;
@@ -57,7 +60,7 @@ describe('digests', () => {
     }
   });
 
-  describe('on the GPU', () => {
+  describe('on the GPU equal those of the host', () => {
     let runner: Runner;
     beforeAll(async () => {
       runner = new Runner(await getDevice(), Number.POSITIVE_INFINITY);
@@ -102,7 +105,7 @@ const levelOfTen = {
   groups_z: 1,
 };
 
-describe('the chain of stamps', () => {
+describe('the chain of links', () => {
   const kernel = digestKernel();
   const dispatch = (phase: string, account: number): Dispatch => ({
     phase,
@@ -113,7 +116,7 @@ describe('the chain of stamps', () => {
   });
   const dispatches = [dispatch('first', 1), dispatch('second', 2), dispatch('third', 3)];
   const chain = new DispatchChain(99, 4, dispatches);
-  /** What every dispatch leaves: in its config, behind `slot` and `before`. */
+  /** Links that the dispatches leave: the last word of each config, after `slot` and `before`. */
   const stamps = Uint32Array.from([99, ...chain.configs.map((config) => (config as number[]).at(-1) as number)]);
   const said = (change: (stamps: Uint32Array) => void): string => {
     const changed = stamps.slice();
@@ -127,17 +130,17 @@ describe('the chain of stamps', () => {
     return 'whole';
   };
 
-  test('each config says where the stamp before it is, and what', () => {
+  test('names in each config the address and value of the link before', () => {
     chain.configs.forEach((config, i) => {
       expect([...(config as number[])].slice(-3)).toEqual([4 + i, stamps[i], stamps[i + 1]]);
     });
   });
-  test('is whole', () => expect(said(() => undefined)).toBe('whole'));
-  test('a stamp that is missing names its stage', () =>
+  test('is complete if every dispatch wrote its link', () => expect(said(() => undefined)).toBe('whole'));
+  test('names the stage of a missing link', () =>
     expect(said((all) => all.fill(0, 2))).toMatch(/in second: dispatch 2 of 3 was not done/));
-  test('a stamp that is there twice does, too', () =>
+  test('names the stage of a repeated link', () =>
     expect(said((all) => all.set([2 * (all[3] as number)], 3))).toMatch(/in third: .*more than once/));
-  test('stamps of another call', () =>
+  test('rejects links of another call', () =>
     expect(said((all) => all.set([98]))).toMatch(/in read-back: .*not those of this call/));
 });
 
@@ -163,7 +166,7 @@ const flipped = (call: Call): unknown => {
 /** On the same bases; the longest scalar is as long. */
 const other = smallCase(100, (i) => (2n ** 199n + BigInt(i) ** 7n) ^ (2n ** 120n * BigInt(i)));
 
-describe('where one thing goes wrong', () => {
+describe('a single fault on the GPU', () => {
   const withBases = async (options?: Parameters<typeof Bench.open>[0]) => {
     const bench = await Bench.open(options);
     const bases = await bench.load(large);
@@ -192,7 +195,7 @@ describe('where one thing goes wrong', () => {
     ['the clearing of the buckets is lost', ({ method }) => method === 'clearBuffer', nothing, /in walk or reduce/],
   ];
 
-  test.each(faults)('%s: the call is done again, and says why', async (_, matches, instead, why) => {
+  test.each(faults)('%s: the call is repeated, and reports the reason', async (_, matches, instead, why) => {
     const { bench, bases } = await withBases();
     const strikes = strikeAt(bench.lease, matches, instead);
     expect(await bench.msm(bases)).toEqual(small.expected);
@@ -203,7 +206,7 @@ describe('where one thing goes wrong', () => {
     bench.close();
   });
 
-  test.each(faults)('%s, each time: it rejects', async (_, matches, instead, why) => {
+  test.each(faults)('%s, each time: the call rejects', async (_, matches, instead, why) => {
     const { bench, bases } = await withBases({ retries: 0 });
     bench.lease.tap = always(matches, instead);
     const error = await bench.msm(bases).catch((reason: unknown) => reason);
@@ -215,7 +218,7 @@ describe('where one thing goes wrong', () => {
     bench.close();
   });
 
-  test('points off the curve are refused though the submit that looks at them is lost, and the last load was as long', async () => {
+  test('points off the curve are rejected though the submit that checks them is lost, and the last load was as long', async () => {
     const { bench } = await withBases();
     const [point, ...rest] = large.points;
     const spoiled = {
@@ -228,7 +231,7 @@ describe('where one thing goes wrong', () => {
     bench.close();
   });
 
-  test('points that arrive as others are sent again', async () => {
+  test('points that arrive changed are sent again', async () => {
     const { bench } = await withBases();
     const strikes = strikeAt(bench.lease, isUploadOf('bases'), (call) => {
       // another point of the curve

@@ -1,6 +1,7 @@
 /**
- * The cases of dev/cases on whole engines: every distribution of points with every distribution of scalars, sizes around the boundaries
- * of workgroups, and knobs at random. The right answer comes from the known logarithms of the points; each MSM runs twice.
+ * The cases of dev/cases on whole engines: every distribution of points with every distribution of
+ * scalars, sizes around the boundaries of workgroups, and knobs at random. The right answer comes
+ * from the known logarithms of the points; each MSM runs twice.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CaseOf } from '../dev/cases/msm-case.js';
@@ -12,7 +13,10 @@ import { createMsmEngine, type MsmEngine } from '../src/index.js';
 import { getDevice } from './support/gpu.js';
 
 const placements = ['private', 'workgroup'] as const;
-/** Few entries a task: many cuts and many levels at a small n. And one walk pipeline a placement for the whole file. */
+/**
+ * Few entries a task: many cuts and many levels at a small n. And one walk pipeline a placement for
+ * the whole file.
+ */
 const tuning = {
   walkerSlots: 4,
   walkerThreadsPerWorkgroup: 8,
@@ -30,7 +34,10 @@ interface Case {
   readonly expected: AffinePoint;
 }
 
-/** Without the sum over the points themselves that makeCase also has: tests/cases.test.ts compares the two, and it costs more than the MSM. */
+/**
+ * Without the sum over the points themselves that makeCase also has: tests/cases.test.ts compares
+ * the two, and it costs more than the MSM.
+ */
 const makeCase = (address: CaseOf, points = pointDistributions[address.points].make(address.n, address.seed)): Case => {
   const { values, bytes } = scalarDistributions[address.scalars].make(address.n, address.seed);
   return { points, scalars: bytes, expected: expectedMsm(bn254G1, points.logs, values) };
@@ -76,7 +83,8 @@ const computesAll = (walkerPrefixMemory: (typeof placements)[number]): void => {
   test.each(pointNames.filter(isFirst))(title, agrees);
   test.each(pointNames.filter((name) => !isFirst(name)))(title, { tags: 'long' }, agrees);
 
-  // around the sizes of workgroups and of what they take; the placement of the prefixes has little to do with them
+  // around the sizes of workgroups and of what they take; the placement of the prefixes has little
+  // to do with them
   const sizes = [0, 1, 2, 3, 8, 63, 64, 65, 127, 129, 255, 257];
   const isRight = async (n: number): Promise<void> => {
     const cases: [PointDistributionName, ScalarDistributionName][] = [
@@ -95,8 +103,9 @@ describe.each(placements.filter((memory) => memory === 'private'))('%s prefixes'
 describe.each(placements.filter((memory) => memory !== 'private'))('%s prefixes', { tags: 'long' }, computesAll);
 
 /**
- * Knobs drawn once, and kept. Each combination of threads, slots and placement is a pipeline that takes seconds to compile here, so
- * there are few of those; and wide windows mean many buckets to reduce, whatever n is.
+ * Knobs drawn once, and kept. Each combination of threads, slots and placement is a pipeline that
+ * takes seconds to compile here, so there are few of those; and wide windows mean many buckets to
+ * reduce, whatever n is.
  */
 const [private84, workgroup84, private35, workgroup1x7, single] = [
   { walkerPrefixMemory: 'private', walkerThreadsPerWorkgroup: 8, walkerSlots: 4 },
@@ -141,7 +150,7 @@ const changesNothing = async (knobs: Partial<Tuning>): Promise<void> => {
 test.each(drawn.slice(0, 1))('no knob changes a result: %j', changesNothing);
 test.each(drawn.slice(1))('no knob changes a result: %j', { tags: 'long' }, changesNothing);
 
-test('a walk of more workgroups than a dispatch has in one dimension', { tags: 'long' }, async () => {
+test('a walk with more workgroups than one dimension of a dispatch allows is right', { tags: 'long' }, async () => {
   // a task an entry, a slot a task, a thread a workgroup: more than 65535, which go in two rows
   const knobs = {
     walkerPrefixMemory: 'private',
@@ -174,7 +183,8 @@ test('an engine that has computed one shape computes the next one right, larger 
     ['consecutive', 'ascending', 513],
     ['distinct', 'random', 1000],
   ];
-  // what a buffer holds from the call before must not show: no stage may read what it has not written
+  // what a buffer holds from the call before must not show: no stage may read what it has not
+  // written
   for (const [points, scalars, n] of shapes) await expectTwice(engine, makeCase({ points, scalars, n, seed: 45 }));
   engine.destroy();
 });

@@ -1,4 +1,7 @@
-/** The number of division steps: elements that need the last batch of them, found by a search, are inverted right. */
+/**
+ * The number of division steps: elements that need the last batch of them, found by a search, are
+ * inverted right.
+ */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { BATCH, divstepConstants } from '../src/field/divsteps.js';
 import {
@@ -20,8 +23,9 @@ import { isProbablyPrime } from './support/primes.js';
 import { compileKernel, runKernel } from './support/run-kernel.js';
 
 /**
- * Elements in Montgomery form, as the shader inverts them, each modulo a prime: those that took the most divsteps of some 10^7 at random. Of
- * these lengths a batch fewer is too few. Of others no such element was found: there the last batch is because nothing smaller is proved.
+ * Elements in Montgomery form, as the shader inverts them, each modulo a prime: those that took the
+ * most divsteps of some 10^7 at random. Of these lengths a batch fewer is too few. Of others no
+ * such element was found: there the last batch is because nothing smaller is proved.
  */
 const hard: readonly [p: bigint, g: bigint][] = [
   [1113469390933793n, 1033332189738167n],
@@ -30,8 +34,8 @@ const hard: readonly [p: bigint, g: bigint][] = [
 ];
 
 /**
- * Divsteps until f is 1 or −1, and so d or −d the inverse, as the paper has them; with delta from 1/2 on, here doubled (Bernstein and Yang, TCHES
- * 2019/3, and the variant of libsecp256k1).
+ * Divsteps until f is 1 or −1, and so d or −d the inverse, as the paper has them; with delta from
+ * 1/2 on, here doubled (Bernstein and Yang, TCHES 2019/3, and the variant of libsecp256k1).
  */
 const divstepsOf = (p: bigint, a: bigint): number => {
   let [delta, f, g] = [1, p, a];
@@ -46,27 +50,27 @@ const divstepsOf = (p: bigint, a: bigint): number => {
 /** The inverse in Montgomery form. */
 const inverseOf = (m: Modulus, g: bigint): bigint => toMontgomery(m, invert(fromMontgomery(m, g), m.p));
 
-describe.each(hard)('modulo %i', (p, g) => {
+describe.each(hard)('inversion modulo %i', (p, g) => {
   const { batches } = divstepConstants(modulus(p));
 
-  test('needs the last batch', () => {
+  test('needs the last batch of division steps', () => {
     expect(isProbablyPrime(p)).toBe(true);
     expect(divstepsOf(p, g)).toBeGreaterThan((batches - 1) * BATCH);
     expect(divstepsOf(p, g)).toBeLessThanOrEqual(batches * BATCH);
   });
 
-  test.each(Object.keys(roundings) as Rounding[])('the CPU twin, carries rounded like %s', (rounding) => {
+  test.each(Object.keys(roundings) as Rounding[])('the CPU reference, carries rounded like %s', (rounding) => {
     const m = modulus(p);
     expect(mod(fieldInverse(m, g, rounding), p)).toBe(inverseOf(m, g));
   });
 
-  test('the CPU twin, in words', () => {
+  test('the CPU reference in words', () => {
     const m = modulus(p, 'unsigned');
     expect(mod(fieldInverse(m, g), p)).toBe(inverseOf(m, g));
   });
 });
 
-describe('GPU', () => {
+describe('inversion on the GPU', () => {
   let device: GPUDevice;
   beforeAll(async () => {
     device = await getDevice();

@@ -1,4 +1,7 @@
-/** The docs site: it builds without a warning (each public symbol has a docstring), and no link within it is dead. */
+/**
+ * The docs site: it builds without a warning (each public symbol has a docstring), and no link
+ * within it is dead.
+ */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -11,7 +14,7 @@ let pages: ReadonlyMap<string, string>;
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What the page says, in the attribute of any element. */
+/** Returns the values of an attribute, of all elements of a page. */
 const attributes = (html: string, name: string): string[] =>
   [...html.matchAll(new RegExp(`\\s${name}="([^"]*)"`, 'g'))].map(([, value]) =>
     (value as string).replaceAll('&amp;', '&'),
@@ -57,7 +60,7 @@ describe('the docs site', { tags: 'long' }, () => {
     expect(missing, [...pages.keys()].join('\n')).toEqual([]);
   });
 
-  test('no link is dead', () => {
+  test('has no dead link', () => {
     const dead: string[] = [];
     let looked = 0;
     for (const [page, html] of pages) {
@@ -71,7 +74,7 @@ describe('the docs site', { tags: 'long' }, () => {
     expect(dead).toEqual([]);
   });
 
-  test('a dead link would be found', () => {
+  test('would show a dead link', () => {
     expect(fault('index.html', 'nowhere.html')).toBe('there is no such file');
     expect(fault('index.html', '#nowhere')).toBe('there is no such anchor');
     expect(fault('index.html', '../outside.html')).toBe('leaves the site');

@@ -1,4 +1,7 @@
-/** Curves of twisted Edwards form, in the coordinates of the caller's, against their own addition law. */
+/**
+ * Curves of twisted Edwards form, in the coordinates of the caller's, against their own addition
+ * law.
+ */
 import { readFileSync } from 'node:fs';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { babyjubjub, jubjub } from '@noble/curves/misc.js';
@@ -28,7 +31,7 @@ const textbookOf = (name: EdwardsName): TextbookEdwards => {
 const multipleOf = (name: EdwardsName, k: bigint): EdwardsPoint =>
   textbookOf(name).combine([{ k, point: registry[name].g1.edwards.generator }]) as EdwardsPoint;
 
-describe('constants', () => {
+describe('constants of Edwards curves', () => {
   test.each([
     ['baby-jubjub', babyjubjub],
     ['jubjub', jubjub],
@@ -42,7 +45,7 @@ describe('constants', () => {
     }
   });
 
-  test.each(['jubjub', 'bandersnatch'] as const)('%s is arkworks’', (name) => {
+  test.each(['jubjub', 'bandersnatch'] as const)('of %s equal those of arkworks', (name) => {
     const text = readFileSync(inProject('tests/vectors/arkworks.json'), 'utf8');
     const { edwards: all } = JSON.parse(text) as {
       edwards: {
@@ -136,11 +139,11 @@ const multiplies = async (name: EdwardsName): Promise<void> => {
   }
 };
 
-describe('sums', () => {
-  test('of baby-jubjub', () => multiplies('baby-jubjub'));
-  test.each(edwardsNames.filter((name) => name !== 'baby-jubjub'))('of %s', { tags: 'long' }, multiplies);
+describe('sums on Edwards curves', () => {
+  test('are right on baby-jubjub', () => multiplies('baby-jubjub'));
+  test.each(edwardsNames.filter((name) => name !== 'baby-jubjub'))('are right on %s', { tags: 'long' }, multiplies);
 
-  test('infinity may be zeros, or said to be infinity', async () => {
+  test('accept infinity as zeros or as `infinity: true`', async () => {
     const engine = await engineOf('baby-jubjub', 2 ** 16);
     const { p, points } = knownOf('baby-jubjub');
     const P = points[2] as EdwardsPoint;
@@ -197,12 +200,17 @@ describe('sums', () => {
       message: `points[1] is on ${name}, but not in its group of order r`,
     });
   };
-  test('of points outside the group of baby-jubjub', () => withOutsiders('baby-jubjub'));
-  test.each(['jubjub', 'ed25519'] as const)('of points outside the group of %s', { tags: 'long' }, withOutsiders);
+  test('are right for points outside the group of baby-jubjub', () => withOutsiders('baby-jubjub'));
+  test.each(['jubjub', 'ed25519'] as const)(
+    'are right for points outside the group of %s',
+    { tags: 'long' },
+    withOutsiders,
+  );
 
-  test('that no affine point is', async () => {
-    // neither a nor d is a square, so that a·d is one, and there are points of order 2 that are not affine: one of them plus the generator is
-    // (1 / (√(a·d)·x), √(a / d) / y), for one of the roots each, and affine
+  test('reject if the sum has no affine coordinates', async () => {
+    // neither a nor d is a square, so that a·d is one, and there are points of order 2 that are not
+    // affine: one of them plus the generator is (1 / (√(a·d)·x), √(a / d) / y), for one of the
+    // roots each, and affine
     const { p, edwards } = registry.bandersnatch.g1;
     const engine = await engineOf('bandersnatch', 2 ** 16);
     const { x, y } = edwards.generator;
@@ -228,7 +236,7 @@ describe('sums', () => {
   });
 });
 
-describe('what is wrong is said', () => {
+describe('invalid points of Edwards curves are rejected', () => {
   const { p, edwards } = registry['baby-jubjub'].g1;
   const G = edwards.generator;
   const cases: [string, readonly EdwardsPoint[], string, RegExp][] = [
@@ -252,7 +260,7 @@ describe('what is wrong is said', () => {
     expect(engine.memory.bases).toBe(0);
   });
 
-  test('a group that there is not', async () => {
+  test('an unknown group is rejected', async () => {
     await expect(createMsmEngine({ curve: 'jubjub', group: 'g2' } as never)).rejects.toMatchObject({
       code: 'bad-argument',
       message: expect.stringMatching(/^curve: 'jubjub' is unknown; give one of bn254/),

@@ -1,4 +1,7 @@
-/** Points of G2 in the encodings of others: read as what they are, by the GPU and by the CPU, and refused where they are none. */
+/**
+ * Points of G2 in the encodings of others: read as what they are, by the GPU and by the CPU, and
+ * refused where they are none.
+ */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { concatBytes, hexToBytes, numberToBytesBE } from '@noble/curves/utils.js';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -10,7 +13,9 @@ import { type AffinePoint, createMsmEngine, type Fp2, type MsmEngine, type Point
 import { eip197, eip2537G2, generatorOfEip197, refusedByEip2537, type Vector } from './support/eip-vectors.js';
 import { getDevice } from './support/gpu.js';
 
-/** Points are always imported on the GPU; compiling the rest of it for fields of pairs takes long. */
+/**
+ * Points are always imported on the GPU; compiling the rest of it for fields of pairs takes long.
+ */
 type Place = 'gpu' | 'cpu';
 
 const engines = new Map<string, Promise<MsmEngine<Fp2>>>();
@@ -48,7 +53,7 @@ const givesTheSame = async (curve: PairingName, encoding: PointEncoding, on: Pla
   bases.destroy();
 };
 
-describe('points', () => {
+describe('encoded points of G2', () => {
   const cases = [
     ['bn254', 'le'],
     ['bn254', 'be'],
@@ -64,20 +69,20 @@ describe('points', () => {
     ['bls12-377', 'be'],
     ['bls12-377', 'le-montgomery'],
   ] as const;
-  test.each(cases)('of %s in %s', (curve, encoding) => givesTheSame(curve, encoding, 'cpu'));
-  test.each([...cases, ...others])('of %s in %s, on the GPU', { tags: 'long' }, (curve, encoding) =>
+  test.each(cases)('of %s in %s give the same sums', (curve, encoding) => givesTheSame(curve, encoding, 'cpu'));
+  test.each([...cases, ...others])('of %s in %s give the same sums on the GPU', { tags: 'long' }, (curve, encoding) =>
     givesTheSame(curve, encoding, 'gpu'),
   );
 
-  test.each(['bn254', 'bls12-381'] as const)('of %s, whose numbers are be as noble writes them', (curve) => {
+  test.each(['bn254', 'bls12-381'] as const)('of %s are in `be` as noble writes them', (curve) => {
     const { Fp } = oraclesOfG2[curve].Point;
     const bytes = knownOf(curve).points.flatMap(({ x, y }) => [Fp.toBytes(x), Fp.toBytes(y)]);
     expect(encoded(curve, 'be')).toEqual(concatBytes(...bytes));
   });
 });
 
-describe('published vectors', () => {
-  /** So many hexadecimal digits a number; infinity is zeros. */
+describe('published vectors of G2', () => {
+  /** Reads four hexadecimal numbers of the same length as a point of G2; infinity is zeros. */
   const pointOf = (text: string): AffinePoint<Fp2> => {
     const size = text.length / 4;
     const numbers = Array.from({ length: 4 }, (_, i) => BigInt(`0x${text.slice(i * size, (i + 1) * size)}`));
@@ -112,7 +117,7 @@ describe('published vectors', () => {
   });
 });
 
-describe('what is wrong is said', () => {
+describe('invalid encoded points of G2 are rejected', () => {
   const refused = async (
     curve: PairingName,
     encoding: PointEncoding,
@@ -271,7 +276,7 @@ describe('what is wrong is said', () => {
     refused(curve, encoding, points, code, message),
   );
 
-  test('but a point outside the group is taken as it is, which EIP-2537 does not', async () => {
+  test('a point outside the group is accepted, which EIP-2537 rejects', async () => {
     const bytes = hexToBytes(refusedByEip2537.bls_pairing_g2_not_in_correct_subgroup);
     const [x0, x1, y0, y1] = [0, 1, 2, 3].map((i) =>
       BigInt(`0x${Buffer.from(bytes.subarray(64 * i, 64 * (i + 1))).toString('hex')}`),

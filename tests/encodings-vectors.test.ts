@@ -1,4 +1,7 @@
-/** Points as other software writes them (tests/vectors/): read, written, decompressed on the GPU, and multiplied. */
+/**
+ * Points as other software writes them (tests/vectors/): read, written, decompressed on the GPU,
+ * and multiplied.
+ */
 import { readFileSync } from 'node:fs';
 import { hexToBytes } from '@noble/curves/utils.js';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -33,7 +36,10 @@ const sets = ['arkworks', 'gnark', 'zkcrypto', 'aztec', 'halo2curves'].flatMap((
     }),
   );
 });
-/** What is the same as `be` on curves whose primes leave no room for flags has no name of its own there; halo2's are not for points in bytes of a prover's. */
+/**
+ * Sets whose encoding has a name. Where primes leave no room for flags, `gnark` equals `be` and has
+ * no name; the encodings of halo2 are those of files.
+ */
 const named = sets.filter(
   ({ curve, encoding }) =>
     !encoding.startsWith('halo2') && !(encoding === 'gnark' && ['secp256k1', 'p256'].includes(curve)),
@@ -50,7 +56,7 @@ const multiple = ({ curve, group }: CurveGroup, k: string) =>
 
 const title = '$software: $encoding of $curve $group';
 
-describe('on the CPU', () => {
+describe('vectors of other software, on the CPU', () => {
   test.each(named)(title, (vectors) => {
     const curve = contextOf(vectors);
     const encoding = vectors.encoding as PointEncoding;
@@ -64,7 +70,7 @@ describe('on the CPU', () => {
   });
 });
 
-describe('on the GPU', () => {
+describe('vectors of other software, on the GPU', () => {
   const engines = new Map<string, Promise<MsmEngine<Coordinate>>>();
   const engineOf = async ({ curve, group }: CurveGroup): Promise<MsmEngine<Coordinate>> => {
     const key = `${curve} ${group}`;

@@ -1,4 +1,7 @@
-/** Points and scalars in the encodings of others: the same sums as in ours, on the GPU and on the CPU. */
+/**
+ * Points and scalars in the encodings of others: the same sums as in ours, on the GPU and on the
+ * CPU.
+ */
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { hexToBytes, numberToBytesBE } from '@noble/curves/utils.js';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -59,17 +62,21 @@ const givesTheSame = async (curve: CurveName, encoding: PointEncoding): Promise<
   }
 };
 
-describe('points', () => {
+describe('encoded points', () => {
   const common = ['be', 'le-montgomery'] as const;
   const first: CurveName[] = ['bn254'];
   const others = curveNames.filter((name) => !first.includes(name));
   const pairs = (names: readonly CurveName[]) =>
     names.flatMap((name) => common.map((encoding) => [name, encoding] as const));
 
-  test.each([...pairs(first), ['bn254', 'eip196'] as const])('of %s in %s', givesTheSame);
-  test.each([...pairs(others), ['bls12-381', 'eip2537'] as const])('of %s in %s', { tags: 'long' }, givesTheSame);
+  test.each([...pairs(first), ['bn254', 'eip196'] as const])('of %s in %s give the same sums', givesTheSame);
+  test.each([...pairs(others), ['bls12-381', 'eip2537'] as const])(
+    'of %s in %s give the same sums',
+    { tags: 'long' },
+    givesTheSame,
+  );
 
-  test('of bls12-381 as noble writes them', { tags: 'long' }, async () => {
+  test('of bls12-381 as noble writes them give the same sums', { tags: 'long' }, async () => {
     const { Point } = bls12_381.G1;
     const { points, logs } = knownOf('bls12-381');
     const bytes = points.map(({ x, y, infinity }) =>
@@ -81,7 +88,7 @@ describe('points', () => {
     bases.destroy();
   });
 
-  test('with tables', async () => {
+  test('with tables give the same sums', async () => {
     const { points, logs } = knownOf('bn254');
     const engine = await engineOf('bn254', 0);
     const bases = await engine.loadBases(encoded('bn254', points, 'le-montgomery'), {
@@ -130,7 +137,7 @@ describe('published vectors', () => {
   );
 });
 
-test('scalars in every encoding, one vector and several', async () => {
+test('scalars in every encoding give the same sums, one vector and several', async () => {
   const { points, logs } = knownOf('bn254');
   const order = groupOrder(oracles.bn254);
   const scalars = [...logs.slice(0, -2), 2n ** 256n - 1n, order];
@@ -174,10 +181,10 @@ describe.each([
     engine.destroy();
   };
 
-  test('has one sign, the smaller', () => isTold('cpu'));
-  test('has one sign on a GPU', { tags: 'long' }, () => isTold('gpu'));
+  test('has one sign, that of the smaller y', () => isTold('cpu'));
+  test('has one sign, that of the smaller y, on a GPU', { tags: 'long' }, () => isTold('gpu'));
 
-  test('has one sign by the twin of what a GPU runs', () => {
+  test('has one sign in the CPU reference of the GPU program', () => {
     const curve = curveContext(bls12377);
     const program = decompression(curve, 'larger');
     for (const [flag, isPoint] of [
@@ -196,7 +203,7 @@ describe.each([
   });
 });
 
-describe('what is wrong is said', () => {
+describe('invalid encoded points are rejected', () => {
   const bytesOf = (encoding: PointEncoding, change: (bytes: Uint8Array) => void, curve: CurveName = 'bn254') => {
     const bytes = encoded(curve, knownOf(curve).points, encoding);
     change(bytes);
@@ -324,7 +331,7 @@ describe('what is wrong is said', () => {
     expect(engine.memory.bases).toBe(0);
   });
 
-  test('of scalars', async () => {
+  test('invalid encoded scalars are rejected', async () => {
     const engine = await engineOf('bn254', 0);
     const bases = await engine.loadBases(knownOf('bn254').points);
     for (const [scalars, scalarEncoding, message] of [
@@ -344,7 +351,7 @@ function encodedLittle(): Uint8Array {
   return makeKnownBases(oracles.bn254, n, 21).bytes;
 }
 
-describe('results', () => {
+describe('encoded results', () => {
   const encodingsOf = (curve: CurveName): readonly PointEncoding[] => [
     ...(['le', 'be', 'le-montgomery'] as const),
     ...(curve === 'bn254' ? (['eip196'] as const) : curve === 'bls12-381' ? (['eip2537'] as const) : []),
@@ -363,10 +370,10 @@ describe('results', () => {
     expect(await engine.msm(bases, known.logs, { result: 'affine' })).toEqual(expected[0]);
     bases.destroy();
   };
-  test('of bn254', () => areWritten('bn254'));
-  test.each(curveNames.filter((name) => name !== 'bn254'))('of %s', { tags: 'long' }, areWritten);
+  test('of bn254 equal the oracle', () => areWritten('bn254'));
+  test.each(curveNames.filter((name) => name !== 'bn254'))('of %s equal the oracle', { tags: 'long' }, areWritten);
 
-  test('of bls12-381 as noble writes them', { tags: 'long' }, async () => {
+  test('of bls12-381 equal those of noble', { tags: 'long' }, async () => {
     const { Point } = bls12_381.G1;
     const engine = await engineOf('bls12-381', 2 ** 16);
     const { points, logs } = knownOf('bls12-381');
@@ -377,7 +384,7 @@ describe('results', () => {
     bases.destroy();
   });
 
-  test('in what is no encoding of the curve are refused before anything is computed', async () => {
+  test('in an unknown encoding are rejected before any computation', async () => {
     const engine = await engineOf('bn254', 2 ** 16);
     const bases = await engine.loadBases(knownOf('bn254').points);
     const { lastRun } = engine;

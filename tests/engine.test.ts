@@ -1,4 +1,4 @@
-/** The contract of the public API: what goes in, what comes out, what is refused, and what an engine leaves behind. */
+/** Contract of the public API: inputs, results, rejected arguments, and the memory of an engine. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   bn254G1,
@@ -33,7 +33,10 @@ const expected = expectedMsm(bn254G1, known.logs, scalars);
 /** One walk pipeline for the whole file. */
 const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 } as const;
 
-/** Checks code and message of a rejection. The message has to name what is wrong, so it is never left out. */
+/**
+ * Checks code and message of a rejection. The message has to name what is wrong, so it is never
+ * left out.
+ */
 const expectRefusal = async (call: () => Promise<unknown>, code: MsmErrorCode, message: RegExp): Promise<void> => {
   const outcome = await call().then(
     (value) => ({ value }),
@@ -59,8 +62,8 @@ const expectRight = async (): Promise<void> => {
   expect(await engine.msm(bases, scalars)).toEqual(expected);
 };
 
-describe('results', () => {
-  test('n = 0 gives infinity, whatever the bases and the offset', async () => {
+describe('results of msm', () => {
+  test('n = 0 gives infinity for all bases and offsets', async () => {
     const none = await engine.loadBases(new Uint8Array(0));
     expect(none.length).toBe(0);
     for (const empty of [[], new Uint8Array(0)]) {
@@ -71,18 +74,18 @@ describe('results', () => {
     none.destroy();
   });
 
-  test.each([1, 2, 3, 7, n])('n = %i, which may be fewer than there are bases', async (count) => {
+  test.each([1, 2, 3, 7, n])('n = %i is right, also for fewer scalars than bases', async (count) => {
     const few = scalars.slice(0, count);
     expect(await engine.msm(bases, few)).toEqual(expectedMsm(bn254G1, known.logs, few));
   });
 
-  test.each([0, 1, 2, 3, 4, 5, n - 1, n])('offset %i', async (offset) => {
+  test.each([0, 1, 2, 3, 4, 5, n - 1, n])('offset %i is right', async (offset) => {
     const few = scalars.slice(0, n - offset);
     const shifted = expectedMsm(bn254G1, known.logs.slice(offset), few);
     expect(await engine.msm(bases, few, { offset })).toEqual(shifted);
   });
 
-  test('an offset in the middle, with bases left over on both sides', async () => {
+  test('an offset in the middle is right, with bases left over on both sides', async () => {
     const few = scalars.slice(0, 5);
     expect(await engine.msm(bases, few, { offset: 13 })).toEqual(expectedMsm(bn254G1, known.logs.slice(13), few));
   });
@@ -95,14 +98,14 @@ describe('results', () => {
     expect(await engine.msm(bases, [r, 0n, 3n * r])).toEqual(INFINITY);
   });
 
-  test('a result that cancels is infinity, with x and y 0', async () => {
+  test('a sum that cancels is infinity, with x and y 0', async () => {
     const pair = await engine.loadBases([known.points[0] as AffinePoint, known.points[0] as AffinePoint]);
     expect(await engine.msm(pair, [3n, r - 3n])).toEqual({ x: 0n, y: 0n, infinity: true });
     pair.destroy();
   });
 });
 
-describe('forms of the input', () => {
+describe('forms of the input give the same result', () => {
   test('bigints and bytes, in views of any offset and kind of buffer', async () => {
     const forms: [string, Uint8Array | readonly bigint[]][] = [
       ['bigints', scalars],
@@ -138,7 +141,7 @@ describe('forms of the input', () => {
     }
   });
 
-  test('what the caller does to the arrays after the call has no effect on it', async () => {
+  test('changes of the arrays after the call have no effect', async () => {
     const ownPoints = known.bytes.slice();
     const loading = engine.loadBases(ownPoints);
     ownPoints.fill(1);
@@ -153,7 +156,7 @@ describe('forms of the input', () => {
   });
 });
 
-describe('wrong arguments are refused before any work, and leave the engine usable', () => {
+describe('wrong arguments are rejected before any work, and leave the engine usable', () => {
   const point = known.points[0] as AffinePoint;
   const offCurve = { ...point, y: point.y + 1n };
   /** The bytes of the known points, with one coordinate replaced. */
@@ -257,7 +260,7 @@ describe('wrong arguments are refused before any work, and leave the engine usab
     await expectRight();
   });
 
-  test('msm, bases: of another engine on the same device, and destroyed ones', async () => {
+  test('msm rejects bases of another engine on the same device, and destroyed ones', async () => {
     const other = await create();
     const foreign = await other.loadBases(known.bytes);
     await expectRefusal(() => engine.msm(foreign, scalars), 'bad-argument', /loadBases of this engine/);
@@ -275,15 +278,15 @@ describe('wrong arguments are refused before any work, and leave the engine usab
     await expectRight();
   });
 
-  test('bases destroyed while they are multiplied: the call says so, and the engine goes on', async () => {
+  test('bases destroyed during a multiplication reject the call, and the engine stays usable', async () => {
     const own = await create({ tuning: { ...tuning, windowBits: 8, additionsPerSubmit: 1024 } });
     const loaded = await own.loadBases(known.bytes, { label: 'gone' });
     for (const moment of [1, 2]) {
-      const doomed = await own.loadBases(known.bytes, { label: 'gone' });
+      const gone = await own.loadBases(known.bytes, { label: 'gone' });
       const onProgress = ({ done }: Progress): void => {
-        if (done === moment) doomed.destroy();
+        if (done === moment) gone.destroy();
       };
-      const call = () => own.msm(doomed, scalars, { onProgress });
+      const call = () => own.msm(gone, scalars, { onProgress });
       // after the last submit nothing needs them any more
       if (moment < 2) await expectRefusal(call, 'destroyed', /'gone'/);
       else expect(await call()).toEqual(expected);
@@ -311,7 +314,7 @@ describe('wrong arguments are refused before any work, and leave the engine usab
     expect(engine.memory.bases).toBe(before);
   });
 
-  test('an aborted signal refuses the call, with its reason as the cause', async () => {
+  test('an aborted signal rejects the call, with its reason as the cause', async () => {
     const signal = AbortSignal.abort('enough');
     for (const call of [
       () => engine.msm(bases, scalars, { signal }),
@@ -368,8 +371,9 @@ describe('createMsmEngine refuses', () => {
     fails({ curve: { ...bn254, ...constants } }, 'bad-argument', message),
   );
 
-  // modulo both primes, which are 2 modulo 3, a curve without a has one point more than the prime: all else fits
-  test('a curve over a composite p whose order fits, on which square roots never end', async () => {
+  // modulo both primes, which are 2 modulo 3, a curve without a has one point more than the prime:
+  // all else fits
+  test('a curve over a composite p with a valid order, on which square roots never end', async () => {
     const [one, other] = [2_147_483_579n, 2_147_483_549n];
     const p = one * other;
     const order = (one + 1n) * (other + 1n);
@@ -404,7 +408,7 @@ describe('createMsmEngine refuses', () => {
     [{ toString: 8 }, /^tuning\.toString is unknown/],
   ])('tuning %j', (wrong, message) => fails({ curve: 'bn254', tuning: wrong }, 'bad-argument', message));
 
-  test('a world without WebGPU, and one without an adapter', async () => {
+  test('an environment without WebGPU, and one without an adapter', async () => {
     // Node has a navigator, which has no gpu
     await expectRefusal(
       () => createMsmEngine({ curve: 'bn254', backend: 'gpu' }),
@@ -434,7 +438,7 @@ describe('createMsmEngine refuses', () => {
     await expect(createMsmEngine({ curve: 'bn254', backend: 'gpu', gpu })).rejects.toMatchObject({ cause: refusal });
   });
 
-  test('a budget that not one scalar fits in, when it is used; and the engine goes on refusing and not failing', async () => {
+  test('a budget below one scalar rejects when it is used, and the engine keeps rejecting', async () => {
     const tight = await create({ memoryBudget: 4096 });
     const loaded = await tight.loadBases(known.bytes);
     for (let i = 0; i < 2; i++) {
@@ -446,8 +450,8 @@ describe('createMsmEngine refuses', () => {
   });
 });
 
-describe('memory', () => {
-  test('bases are counted while they are there; scratch is flat from run to run; all is 0 in the end', async () => {
+describe('the memory of an engine', () => {
+  test('counts bases while they exist; scratch is constant from run to run; all is 0 in the end', async () => {
     const own = await create();
     expect(own.memory).toEqual({ bases: 0, scalars: 0, scratch: 0, peak: 0 });
     const [a, b] = [await own.loadBases(known.bytes), await own.loadBases(known.points.slice(0, 10))];
@@ -485,7 +489,7 @@ describe('memory', () => {
     return bytes;
   };
 
-  test('the count is that of the buffers that the device really made, and every one of them is destroyed', async () => {
+  test('equals the buffers that the device made, and every one of them is destroyed', async () => {
     const device = await getDevice();
     const alive = new Map<GPUBuffer, number>();
     const original = device.createBuffer.bind(device);
@@ -519,7 +523,7 @@ describe('memory', () => {
 });
 
 describe('lastRun', () => {
-  test('is null before the first MSM, and says what the last one did', async () => {
+  test('is null before the first MSM, and describes the last one', async () => {
     const own = await create();
     expect(own.lastRun).toBeNull();
     const loaded = await own.loadBases(known.bytes);
@@ -553,7 +557,7 @@ describe('lastRun', () => {
     expect(own.lastRun?.n).toBe(2);
   });
 
-  test('has the time of every phase where the device has timestamps', { tags: 'long' }, async () => {
+  test('has the time of every phase if the device has timestamps', { tags: 'long' }, async () => {
     // an engine that requests its own device asks for them
     const gpu = await getGpu();
     const offered = (await gpu.requestAdapter())?.features.has('timestamp-query') === true;
@@ -615,7 +619,7 @@ describe('chunks', () => {
     [16_384, 8],
   ])(title, { tags: 'long' }, keepsToBudget);
 
-  test('a device that binds 64 KB at a time: bases in slices, scalars in chunks, and errors name the index among all', async () => {
+  test('a device that binds 64 KB at a time gets slices of bases and chunks of scalars, and errors name the global index', async () => {
     const real = await getDevice();
     // no device binds so little; the engine believes what the limits say
     const small = { maxStorageBufferBindingSize: 2 ** 16, maxBufferSize: 2 ** 20 };
@@ -703,7 +707,7 @@ describe('chunks', () => {
     own.destroy();
   });
 
-  test('a budget of exactly what a call takes is enough, and is not exceeded', async () => {
+  test('a budget of exactly the memory of a call is enough, and is not exceeded', async () => {
     const first = await create();
     const loaded = await first.loadBases(known.bytes);
     await first.msm(loaded, scalars);
@@ -725,8 +729,8 @@ describe('chunks', () => {
   });
 });
 
-describe('several at once', () => {
-  test('concurrent calls on one engine are each right, failing ones among them', async () => {
+describe('concurrent calls', () => {
+  test('on one engine are each right, also beside failing ones', async () => {
     const calls = Array.from({ length: 12 }, (_, i) => {
       const few = scalars.slice(0, 1 + 3 * i).map((scalar) => scalar ^ BigInt(i));
       return { few, offset: i % 3, expected: expectedMsm(bn254G1, known.logs.slice(i % 3), few) };
@@ -744,7 +748,7 @@ describe('several at once', () => {
     for (const value of fulfilled) if ('destroy' in value) value.destroy();
   });
 
-  test('two engines on one device do not disturb each other, and one outlives the other', async () => {
+  test('of two engines on one device do not disturb each other, and one engine outlives the other', async () => {
     const [left, right] = [await create(), await create({ tuning: { ...tuning, windowBits: 7 } })];
     const [ofLeft, ofRight] = await Promise.all([left.loadBases(known.bytes), right.loadBases(known.bytes)]);
     const rounds = Array.from({ length: 4 }, () => [left.msm(ofLeft, scalars), right.msm(ofRight, scalarBytes)]).flat();
@@ -759,7 +763,7 @@ describe('several at once', () => {
 });
 
 describe("the caller's device", () => {
-  test('is left as it was found: alive, its handlers and methods its own, its error scopes empty', async () => {
+  test('stays as it was: alive, with its own handlers and methods, its error scopes empty', async () => {
     const device = await getDevice();
     const { label } = device;
     const handler = (): void => undefined;
@@ -794,7 +798,7 @@ describe("the caller's device", () => {
     device.onuncapturederror = null;
   });
 
-  test('shows the caller his own errors, also while the engine works', async () => {
+  test('reports the caller’s own errors also while the engine works', async () => {
     const device = await getDevice();
     const own = await create({ device });
     const loaded = await own.loadBases(known.bytes);
@@ -807,8 +811,8 @@ describe("the caller's device", () => {
   });
 });
 
-describe('the end', () => {
-  test('a destroyed engine refuses everything, and destroying it again is harmless', async () => {
+describe('the end of an engine', () => {
+  test('a destroyed engine rejects all calls, and a second `destroy` does nothing', async () => {
     const own = await create();
     const loaded = await own.loadBases(known.bytes);
     own.destroy();
@@ -845,7 +849,7 @@ describe('the end', () => {
     return { gpu: { requestAdapter } as unknown as GPU, made };
   };
 
-  test('the device that an engine requested goes with it', async () => {
+  test('destroying an engine destroys the device that it requested', async () => {
     const { gpu, made } = await watched();
     const own = await createMsmEngine({ curve: 'bn254', gpu, tuning });
     own.destroy();
@@ -853,7 +857,7 @@ describe('the end', () => {
     expect(await made[0]?.lost).toMatchObject({ reason: 'destroyed' });
   });
 
-  test('bases that are destroyed while they move to a new device are gone there, too', { tags: 'long' }, async () => {
+  test('bases that are destroyed while they move to a new device are freed there', { tags: 'long' }, async () => {
     const { gpu, made } = await watched();
     const own = await createMsmEngine({ curve: 'bn254', gpu, tuning });
     const loaded = await own.loadBases(known.bytes, { label: 'gone' });

@@ -62,11 +62,11 @@ const prove = async (page: Page): Promise<void> => {
   await page.getByRole('heading', { name: 'Both proofs verify.' }).waitFor({ timeout: 300_000 });
 };
 
-describe('in a project of its own', { tags: 'long' }, () => {
+describe('the prover in a separate project', { tags: 'long' }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-prover-'));
   const inFolder = (path: string): string => join(folder, path);
 
-  /** What `npm install webgpu-msm snarkjs vite` makes. */
+  /** Makes the folder that `npm install webgpu-msm snarkjs vite` would make. */
   beforeAll(async () => {
     await installPacked(folder);
     expect(readdirSync(inFolder('node_modules/webgpu-msm')).sort()).toEqual([
@@ -105,7 +105,7 @@ await (await snarkjs.curves.getCurveFromName('bn128')).terminate();
     expect([code, stdout.trim()], stderr).toEqual([0, 'true 5 0']);
   });
 
-  test('a page that vite built proves', async () => {
+  test('a page built with vite proves', async () => {
     await build({ root: inFolder('page'), configFile: inFolder('page/vite.config.ts'), logLevel: 'error' });
     const served = await preview({
       root: inFolder('page'),
@@ -125,8 +125,10 @@ await (await snarkjs.curves.getCurveFromName('bn128')).terminate();
   });
 });
 
-describe('the page that proves', () => {
-  test('proves with snarkjs alone and with the package, and shows what each stage took', { tags: 'long' }, async () => {
+describe('the page of the prover', () => {
+  test('proves with snarkjs alone and with the package, and shows the time of each stage', {
+    tags: 'long',
+  }, async () => {
     const { page, faults } = await open('?logn=8&backend=cpu');
     expect(await page.getByLabel('Constraints').inputValue()).toBe('8');
     await prove(page);
@@ -199,7 +201,7 @@ describe('the page that proves', () => {
     await page.close();
   });
 
-  test('ends where somebody cancels, and begins again', { tags: 'long' }, async () => {
+  test('stops on cancel, and starts again', { tags: 'long' }, async () => {
     const { page, faults } = await open('?logn=14&backend=cpu');
     const [begin, cancel] = ['Prove', 'Cancel'].map((name) => page.getByRole('button', { name })) as [
       ReturnType<Page['getByRole']>,
@@ -221,7 +223,7 @@ describe('the page that proves', () => {
     await page.close();
   });
 
-  test('names a software adapter in red, on a phone', { tags: 'long' }, async () => {
+  test('shows the name of a software adapter in red, on a phone', { tags: 'long' }, async () => {
     const { page, faults } = await open('?logn=8&backend=gpu');
     await page.setViewportSize({ width: 360, height: 740 });
     await prove(page);

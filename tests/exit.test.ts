@@ -1,6 +1,7 @@
 /**
- * How a Node process ends that used the library: by itself, with its own exit code, and not in the native code of Dawn, which
- * crashes or hangs if its object is collected while it compiles or computes.
+ * A Node process that used the library ends by itself, with its own exit code, and not in the
+ * native code of Dawn, which crashes or hangs if its object is collected while it compiles or
+ * computes.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -41,7 +42,7 @@ test.each([
   ['never destroyed', `result ${x}`],
 ] as const)(title, { tags: 'long' }, endsWell);
 
-test('an error of the program while the engine works ends the process as any error does', async () => {
+test('an error of the program while the engine works ends the process as usual', async () => {
   const { code, signal, output } = await run('thrown over');
   expect({ code, signal }).toEqual({ code: 1, signal: null });
   expect(output).toContain('Error: of the program');

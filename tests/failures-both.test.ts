@@ -1,4 +1,7 @@
-/** Failures in the middle of calls that the GPU and the CPU compute together: see tests/support/failure-table.ts. */
+/**
+ * Failures in the middle of calls that the GPU and the CPU compute together: see
+ * tests/support/failure-table.ts.
+ */
 import { expect, test } from 'vitest';
 import { Bench, type Case, expectOutcome, large, prove, strikeAt, tuning } from './support/failure-bench.js';
 import { sections } from './support/failure-table.js';
@@ -8,7 +11,7 @@ import { TextbookCurve } from './support/textbook-curve.js';
 
 const TIMES = 200;
 
-/** Of which either takes a part: the same points many times. */
+/** Case of which the GPU and the CPU each take a part: the same points many times. */
 const huge: Case = {
   points: Array.from({ length: TIMES }, () => large.points).flat(),
   scalars: Array.from({ length: TIMES }, () => large.scalars).flat(),
@@ -31,7 +34,7 @@ const strike = (bench: Bench, method: string, happens: () => void, label?: strin
 
 const nameOf = (stage: string): string => stage.slice(stage.indexOf(': ') + 2);
 
-test('either half has a part of what these failures strike', async () => {
+test('the GPU and the CPU each have a part of the calls in these tests', async () => {
   const bench = await open();
   const bases = await bench.load(huge);
   expect(await bench.msm(bases, huge)).toEqual(huge.expected);

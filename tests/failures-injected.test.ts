@@ -1,4 +1,7 @@
-/** A GPU that is out of memory, refuses commands, does not compile, or computes wrongly: see tests/support/failure-table.ts. */
+/**
+ * A GPU that is out of memory, refuses commands, does not compile, or computes wrongly: see
+ * tests/support/failure-table.ts.
+ */
 import { expect, test } from 'vitest';
 import type { Bases } from '../src/index.js';
 import { Bench, expectOutcome, large, prove, small, strikeAt } from './support/failure-bench.js';
@@ -10,7 +13,10 @@ type Job = 'loadBases' | 'msm' | 'a larger msm';
 /** The two halves of a stage. */
 const parse = (stage: `${Job}: ${string}`): [Job, string] => stage.split(': ') as [Job, string];
 
-/** Up to a job of a new engine; `run` is the job itself, `resident` what is on the GPU before and after it. */
+/**
+ * Up to a job of a new engine; `run` is the job itself, `resident` what is on the GPU before and
+ * after it.
+ */
 const upTo = async (job: Job) => {
   const bench = await Bench.open();
   const resident: Bases[] = [];
@@ -76,7 +82,9 @@ const invalidBuffer = (call: Call): unknown => call.proceed([{ ...(call.args[0] 
 const invalidQuerySet = (call: Call): unknown =>
   call.proceed([{ ...(call.args[0] as GPUQuerySetDescriptor), count: 4097 }]);
 
-/** What a device does that is out of memory: it says so, and what it hands out is invalid. */
+/**
+ * Behaves like a device that is out of memory: reports the error, and returns an invalid object.
+ */
 const outOfMemory =
   (invalid: (call: Call) => unknown) =>
   (call: Call, device: LeasedDevice): unknown => {
@@ -100,7 +108,10 @@ const isPipelineOf =
   (call: Call): boolean =>
     call.method === method && call.label === name;
 
-/** Arguments that a method takes and WebGPU then refuses: offsets are multiples of 4, an index that is far too high. */
+/**
+ * Arguments that a method takes and WebGPU then refuses: offsets are multiples of 4, an index that
+ * is far too high.
+ */
 const refusedArguments: Readonly<Record<string, (args: readonly unknown[]) => readonly unknown[]>> = {
   writeBuffer: ([buffer, , ...rest]) => [buffer, 2, ...rest],
   clearBuffer: ([buffer, , ...rest]) => [buffer, 2, ...rest],

@@ -14,7 +14,7 @@ const ways = {
   takenAwayToldLate: (device) => device.takeAway('late'),
 } satisfies Record<string, Lose>;
 
-/** What a tap does instead of a call that was made at the moment of a loss. */
+/** Replaces a call that is made at the moment of a loss. */
 type Strike = (call: Call, lose: () => void) => unknown;
 const before: Strike = (call, lose) => {
   lose();
@@ -54,7 +54,8 @@ const loseAt = (device: LeasedDevice, moment: Moment, lose: Lose): { count: numb
   device.cold = moment === 'while compiling';
   return strikeAt(
     device,
-    // the last kernel of either job, and all are compiled in order where the device has done so before
+    // the last kernel of either job, and all are compiled in order where the device has done so
+    // before
     (call) => call.method === method && (moment !== 'after compiling' || /^(import_points|reduce)$/.test(call.label)),
     (call) => strike(call, () => lose(device)),
   );
@@ -219,7 +220,7 @@ const proveLoss = (some: readonly Lose[]): void => {
 proveLoss([ways.takenAway]);
 describe('in the other ways', { tags: 'long' }, () => proveLoss([ways.destroyed, ways.takenAwayToldLate]));
 
-test('BN254, on a device that nothing stands in for', { tags: 'long' }, async () => {
+test('BN254 survives the loss of a real device', { tags: 'long' }, async () => {
   const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 100, seed: 9 });
   const { gpu, devices } = await captureGpu();
   const engine = await createMsmEngine({ curve: 'bn254', gpu, tuning: { ...tuning, windowBits: 8 } });

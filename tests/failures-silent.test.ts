@@ -1,4 +1,7 @@
-/** A GPU that stops answering: promises of WebGPU that never settle, settle late, twice, or out of their order. */
+/**
+ * A GPU that stops answering: promises of WebGPU that never settle, settle late, twice, or out of
+ * their order.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AffinePoint, type Bases, createMsmEngine, type MsmEngineOptions, MsmError } from '../src/index.js';
 import { Bench, large, small, tuning } from './support/failure-bench.js';
@@ -30,7 +33,10 @@ const silently = ({ proceed }: Call): Promise<never> => {
   return never();
 };
 
-/** The least limit of a wait, and the one of those while something may be compiled: docs/failures.md. */
+/**
+ * The least limit of a wait, and the one of those while something may be compiled:
+ * docs/failures.md.
+ */
 const LEAST_LIMIT_MS = 10_000;
 const COMPILING_LIMIT_MS = 120_000;
 /** So long no wait goes on. */
@@ -98,7 +104,10 @@ const outcomeOf = (call: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-/** What a promise comes to in a few turns of the event loop, which no other work of the machine delays. */
+/**
+ * Returns the outcome of a promise after a few turns of the event loop, which no other work of the
+ * machine delays.
+ */
 const atOnce = async (promise: Promise<unknown>): Promise<unknown> => {
   const turns = async (): Promise<string> => {
     for (let left = 5; left > 0; left--) await new Promise(setImmediate);
@@ -161,7 +170,7 @@ describe.each(cases)('%s, and %s never settles', (kind, method) => {
     },
   );
 
-  test.skipIf(isThere)('on `auto` it goes on on the CPU, and so does the next call on a new device', tier, async () => {
+  test.skipIf(isThere)('on `auto` it ends on the CPU, and the next call runs on a new device', tier, async () => {
     const { bench, bases, call, engine } = await begin({ tuning: { ...inSubmits, ...options.tuning, cpuBelow: 1 } });
     const struck = strike(bench, method);
     const ended = outcomeOf(call());
@@ -205,7 +214,7 @@ describe.each(cases)('%s, and %s never settles', (kind, method) => {
     },
   );
 
-  test.skipIf(isThere)('destroying the engine ends it at once, and nothing is left', tier, async () => {
+  test.skipIf(isThere)('destroying the engine ends the call at once, and nothing remains', tier, async () => {
     const { bench, call } = await begin({ backend: 'gpu' });
     const struck = strike(bench, method);
     const ended = outcomeOf(call());
@@ -216,7 +225,7 @@ describe.each(cases)('%s, and %s never settles', (kind, method) => {
   });
 });
 
-test('calls behind one that is stuck are computed on the next device', async () => {
+test('calls behind a stuck one run on the next device', async () => {
   const { bench, bases, call } = await open('msm', { backend: 'gpu', sharing: { merge: false } });
   const struck = strike(bench, 'mapAsync');
   const first = outcomeOf(call());
@@ -230,7 +239,7 @@ test('calls behind one that is stuck are computed on the next device', async () 
   bench.close();
 });
 
-test('on `both` a call ends on the CPU, and a two-scalar call behind it', async () => {
+test('on `both` a call ends on the CPU, and so does a two-scalar call behind it', async () => {
   const TIMES = 200;
   const points = Array.from({ length: TIMES }, () => large.points).flat();
   const scalars = Array.from({ length: TIMES }, () => large.scalars).flat();
@@ -255,7 +264,7 @@ test('on `both` a call ends on the CPU, and a two-scalar call behind it', async 
   bench.close();
 });
 
-test('trim ends when the device counts as lost, and with the engine', async () => {
+test('trim ends when the device counts as lost, and when the engine is destroyed', async () => {
   for (const end of ['limit', 'destroy'] as const) {
     const { bench, call } = await open('msm', { backend: 'gpu' });
     const struck = strike(bench, 'mapAsync');
@@ -271,7 +280,7 @@ test('trim ends when the device counts as lost, and with the engine', async () =
   }
 });
 
-describe('a device of the caller’s', () => {
+describe('a device of the caller that stops answering', () => {
   const onLeased = async (options: Partial<MsmEngineOptions>) => {
     const lease = await leaseDevice();
     const engine = await createMsmEngine({
@@ -295,7 +304,7 @@ describe('a device of the caller’s', () => {
     return { lease, engine, bases, asked };
   };
 
-  test('is let go of, and not destroyed', async () => {
+  test('is released, and not destroyed', async () => {
     const { lease, engine, bases, asked } = await onLeased({ backend: 'gpu' });
     const ended = outcomeOf(engine.msm(bases, large.scalars));
     await asked;
@@ -310,7 +319,7 @@ describe('a device of the caller’s', () => {
     lease.device.destroy();
   });
 
-  test('is done without on `auto`, from then on', async () => {
+  test('is not used again on `auto`', async () => {
     const { lease, engine, bases, asked } = await onLeased({ tuning: { cpuBelow: 1 } });
     const ended = outcomeOf(engine.msm(bases, large.scalars));
     await asked;
@@ -336,7 +345,7 @@ describe('a device of the caller’s', () => {
   });
 });
 
-test('an engine that may computes on the CPU alone after two devices in a row that do not answer', async () => {
+test('an `auto` engine computes on the CPU alone after two devices in a row that do not answer', async () => {
   const { bench, bases } = await open('msm', { tuning: { ...inSubmits, cpuBelow: 1 } });
   for (const devices of [1, 2]) {
     const struck = strike(bench, 'mapAsync');
@@ -359,9 +368,9 @@ test('an engine that may computes on the CPU alone after two devices in a row th
   bench.close();
 });
 
-describe('a promise that settles', () => {
+describe('a promise that settles unusually', () => {
   test.each(['mapAsync', 'popErrorScope', 'onSubmittedWorkDone'] as const)(
-    'late (%s) changes nothing',
+    'has no effect if it settles late: %s',
     async (method) => {
       const { bench, bases, call } = await open('msm', { backend: 'gpu' });
       let settle: () => void = () => undefined;
@@ -384,7 +393,7 @@ describe('a promise that settles', () => {
     },
   );
 
-  test.each(methods.slice(0, 3))('before its limit (%s) is waited for', async (method) => {
+  test.each(methods.slice(0, 3))('is waited for if it settles before its limit: %s', async (method) => {
     const { bench, call } = await open('msm', { backend: 'gpu' });
     let settle: () => void = () => undefined;
     const struck = strike(bench, method, ({ proceed }) => {
@@ -402,7 +411,7 @@ describe('a promise that settles', () => {
     bench.close();
   });
 
-  test.each(methods.slice(0, 3))('twice (%s) counts once', async (method) => {
+  test.each(methods.slice(0, 3))('counts once if it settles twice: %s', async (method) => {
     const { bench, bases, call } = await open('msm', { backend: 'gpu' });
     const struck = strike(bench, method, ({ proceed }) => {
       const result = proceed() as Promise<unknown>;
@@ -424,7 +433,7 @@ describe('a promise that settles', () => {
     bench.close();
   });
 
-  test('out of order: the map of the second call before that of the first', async () => {
+  test('is right out of order: the map of the second call before that of the first', async () => {
     const { bench, bases } = await open('msm', { backend: 'gpu', sharing: { merge: false } });
     let release: () => void = () => undefined;
     const struck = strike(bench, 'mapAsync', ({ proceed }) => {
@@ -462,7 +471,7 @@ test('time does not count while the page is hidden', async () => {
   bench.close();
 });
 
-describe('an adapter or a device that never comes', () => {
+describe('an adapter or a device that never comes rejects, or leaves the CPU', () => {
   const REQUEST_LIMIT_MS = 30_000;
 
   test.each(['requestAdapter', 'requestDevice'] as const)('%s', async (method) => {
@@ -503,7 +512,7 @@ describe('an adapter or a device that never comes', () => {
         (engine as { destroy(): void }).destroy();
       }
       if (method === 'requestAdapter') continue;
-      // one that comes too late is nobody's
+      // an adapter or device that comes too late is not used
       const before = devices.length;
       give();
       await sleep(20);

@@ -1,4 +1,7 @@
-/** Workers that are lost while an engine on the CPU computes with them, and calls that end early: see tests/support/failure-table.ts. */
+/**
+ * Workers that are lost while an engine on the CPU computes with them, and calls that end early:
+ * see tests/support/failure-table.ts.
+ */
 import { Worker } from 'node:worker_threads';
 import { beforeAll, expect } from 'vitest';
 import { type MsmCase, makeCase } from '../dev/cases/msm-case.js';
@@ -70,7 +73,10 @@ class CpuBench {
   }
 }
 
-/** The first call of an engine with such a worker, which is right, and says what became of the worker. */
+/**
+ * The first call of an engine with such a worker, which is right, and says what became of the
+ * worker.
+ */
 const expectLost = async (row: Row, starter: () => Worker, why: RegExp | null): Promise<CpuBench> => {
   const bench = await CpuBench.open(starter);
   await expectOutcome(row, bench.msm(), large.expected);
@@ -79,7 +85,10 @@ const expectLost = async (row: Row, starter: () => Worker, why: RegExp | null): 
   return bench;
 };
 
-/** Something ends a call that workers compute. @returns how long after that it has rejected, in milliseconds */
+/**
+ * Something ends a call that workers compute. @returns how long after that it has rejected, in
+ * milliseconds
+ */
 const endWhileComputing = async (row: Row, bench: CpuBench, end: () => void, options?: MsmOptions): Promise<number> => {
   const outcome = expectOutcome(row, bench.msm(options));
   await new Promise((resolve) => setTimeout(resolve, 15));

@@ -1,6 +1,7 @@
 /**
- * Calls that are given up, many at a time, several engines, a device of the caller's, no GPU at all: see
- * tests/support/failure-table.ts. And docs/failures.md, which says what this and the other tests/failures-*.test.ts prove.
+ * Calls that are given up, many at a time, several engines, a device of the caller's, no GPU at
+ * all: see tests/support/failure-table.ts. And docs/failures.md, which says what this and the other
+ * tests/failures-*.test.ts prove.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -188,7 +189,10 @@ prove(sections.callers.title, sections.callers.rows, {
   },
 });
 
-/** MSMs of different sizes at once, each right, and answered in the order in which they were asked for. */
+/**
+ * MSMs of different sizes at once, each right, and answered in the order in which they were asked
+ * for.
+ */
 const expectManyRight = async (bench: Bench, bases: Bases, count: number): Promise<number[]> => {
   const cases = Array.from({ length: 7 }, (_, n) => smallCase(3 * n));
   const answered: number[] = [];
@@ -352,7 +356,7 @@ prove(sections.creation.title, sections.creation.rows, {
 
 const inProject = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-test('every section of the table has its proofs where it says', () => {
+test('every section of the table has its proofs in the files it names', () => {
   for (const [key, { file }] of Object.entries(sections)) {
     expect(readFileSync(inProject(file), 'utf8'), file).toContain(
       `prove(sections.${key}.title, sections.${key}.rows, {`,
@@ -360,7 +364,7 @@ test('every section of the table has its proofs where it says', () => {
   }
 });
 
-test('docs/failures.md says what is proved', () => {
+test('docs/failures.md equals the table', () => {
   const [begin, end] = ['<!-- generated from tests/support/failure-table.ts -->', '<!-- end of what is generated -->'];
   const path = inProject('docs/failures.md');
   const found = readFileSync(path, 'utf8');

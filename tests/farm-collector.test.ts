@@ -1,4 +1,7 @@
-/** The collector of examples/farm/: whoever lies is found out, and what happened to a statement before it was mended does not happen to it again. */
+/**
+ * Collector of examples/farm/: it finds wrong sums, and ignores messages from before a statement
+ * was repaired.
+ */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { bn254G1 } from '../dev/oracle/known-bases.js';
@@ -33,7 +36,7 @@ describe('the collector', { tags: 'long' }, () => {
   const lettersIn = (state: string) =>
     query('select from pgboss.job where name = $1 and state = $2', [modules.DEAD_LETTERS, state]);
 
-  test('finds who lies by a second delivery, and what was believed of them', async () => {
+  test('finds wrong sums by a second delivery, and doubts the other sums of their worker', async () => {
     await open();
     const { statement, expected, scalars } = await makeStatement(200, 2);
     await modules.submit(database, statement, { leaseSeconds: 1, retryLimit: 10, retryDelay: 0 });
@@ -69,7 +72,7 @@ describe('the collector', { tags: 'long' }, () => {
     ]);
   });
 
-  test('computes again what is said to be infinity, whatever the share of audits is', async () => {
+  test('computes sums again that are said to be infinity, at any share of audits', async () => {
     await open({ auditShare: 0 });
     const { statement, expected, scalars } = await makeStatement(200, 2);
     await modules.submit(database, statement);
@@ -89,7 +92,7 @@ describe('the collector', { tags: 'long' }, () => {
     expect(wrong()).toHaveLength(1);
   });
 
-  test('doubts all that a liar delivered for a statement, also of one that is done', async () => {
+  test('doubts all deliveries of a lying worker for a statement, also for a finished one', async () => {
     await open();
     const { statement, expected } = await makeStatement(300, 3);
     await modules.submit(database, statement);
@@ -101,7 +104,7 @@ describe('the collector', { tags: 'long' }, () => {
     expect(await sumOf(statement.id)).toBe(expected);
   });
 
-  test('leaves a sum that it gave away where it cannot compute it again, and says so', async () => {
+  test('leaves a sum that it published where it cannot compute it again, and says so', async () => {
     await open();
     const { statement, expected, scalars } = await makeStatement(200, 2);
     await modules.submit(database, statement);
@@ -120,7 +123,7 @@ describe('the collector', { tags: 'long' }, () => {
     expect(await query('select distinct state from farm.partial')).toEqual([{ state: 'accepted' }]);
   });
 
-  test('does not take a letter of before for one of a statement that was mended', async () => {
+  test('ignores a dead letter of a statement from before its repair', async () => {
     const { statement, expected, scalars } = await makeStatement(200, 2);
     const whole = readFileSync(scalars);
     writeFileSync(
@@ -151,7 +154,7 @@ describe('the collector', { tags: 'long' }, () => {
     expect(await sumOf(statement.id)).toBe(expected);
   });
 
-  test('does not bury what another one finishes at that moment, and can finish what failed and is all there', async () => {
+  test('does not fail a statement that another collector finishes at that moment, and can finish a failed one that is complete', async () => {
     await open();
     const { statement, expected } = await makeStatement(200, 1);
     const letter = { name: modules.DEAD_LETTERS, data: statement.tasks[0] as object };
@@ -173,7 +176,7 @@ describe('the collector', { tags: 'long' }, () => {
     expect(await partialsOf(statement.id)).toHaveLength(1);
   });
 
-  test('jobs wait for years', async () => {
+  test('keeps jobs for years', async () => {
     await open();
     const { statement } = await makeStatement(100, 1);
     await modules.submit(database, statement);
@@ -182,7 +185,7 @@ describe('the collector', { tags: 'long' }, () => {
     ]);
   });
 
-  test('is opened as soon as there is a database', async () => {
+  test('opens as soon as there is a database', async () => {
     await postgres.stop();
     await expect(query('select 1')).rejects.toThrow();
     let opened = false;

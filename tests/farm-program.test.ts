@@ -8,7 +8,7 @@ import { backend, share, whole } from '../examples/farm/arguments.js';
 import { until, useFarmProject } from './support/farm.js';
 import { runNode } from './support/run-script.js';
 
-test('arguments are what they have to be, or nothing', () => {
+test('arguments are valid, or rejected', () => {
   const read = (argument: { read: (text: string) => unknown }, ...texts: string[]) => texts.map(argument.read);
   expect(read(whole(1, 2), '1', '65536')).toEqual([1, 65_536]);
   expect(read(whole(1, 2), '0', '-1', '1.5', '1e3', 'abc', '', ' 1', '9'.repeat(20))).toEqual(Array(8).fill(undefined));
@@ -20,7 +20,9 @@ test('arguments are what they have to be, or nothing', () => {
 describe('the program', { tags: 'long' }, () => {
   const project = useFarmProject();
 
-  /** A folder for temporary files. As root, PostgreSQL runs as another user, who has to get there. */
+  /**
+   * A folder for temporary files. As root, PostgreSQL runs as another user, who has to get there.
+   */
   const makeTemporary = () => {
     const own = mkdtempSync(join(project, 'tmp-'));
     chmodSync(project, 0o755);
@@ -31,7 +33,7 @@ describe('the program', { tags: 'long' }, () => {
   const options = (own: string) => ({ cwd: project, env: { ...process.env, TMPDIR: own }, timeout: 120_000 });
   const small = ['farm/main.js', '--n', '200', '--backend', 'cpu', '--max-workers', '0'];
 
-  test('shows all of it, and leaves nothing behind', async () => {
+  test('shows the whole farm, and leaves nothing behind', async () => {
     const own = makeTemporary();
     const { code, stdout, stderr } = await runNode(
       ['farm/main.js', '--n', '2000', '--statements', '2', '--backend', 'cpu', '--max-workers', '0', '--audit', '1'],
@@ -60,7 +62,7 @@ describe('the program', { tags: 'long' }, () => {
     expect(readdirSync(own)).toEqual([]);
   });
 
-  test.skipIf(process.getuid?.() !== 0)('as root, says which folder is closed to PostgreSQL', async () => {
+  test.skipIf(process.getuid?.() !== 0)('as root, names the folder that PostgreSQL cannot read', async () => {
     const own = makeTemporary();
     chmodSync(own, 0o700);
     const { code, stderr } = await runNode(small, options(own));
@@ -69,7 +71,7 @@ describe('the program', { tags: 'long' }, () => {
     expect(readdirSync(own)).toEqual([]);
   });
 
-  test('says in one line what is wrong with an argument', async () => {
+  test('reports a wrong argument in one line', async () => {
     const wrong = [
       ['farm/main.js', '--n', '0'],
       ['farm/main.js', '--statements', 'abc'],

@@ -23,7 +23,7 @@ import { runNode } from './support/run-script.js';
 describe('workers', { tags: 'long' }, () => {
   useFarm();
 
-  test('one that is halted in the middle of its delivery holds nobody up', async () => {
+  test('a worker that is halted in the middle of its delivery delays no other', async () => {
     await open();
     const { statement, expected } = await makeStatement(200, 1);
     const halted = await startWorker('halted', 0);
@@ -33,7 +33,8 @@ describe('workers', { tags: 'long' }, () => {
     halted.child.kill('SIGSTOP');
     await held.release();
     const other = await startWorker('other', 1);
-    // its sum is there, and not for others: who has the range next waits for the end of its transaction
+    // its sum is there, and not for others: who has the range next waits for the end of its
+    // transaction
     await until('the other one waits', async () => (await waiting()) === 1);
     expect(
       await query(
@@ -51,7 +52,7 @@ describe('workers', { tags: 'long' }, () => {
     expect(halted.of('delivered')).toMatchObject([{ counted: false, agreed: true }]);
   });
 
-  test('one that fails at everything leaves the others time to come first', async () => {
+  test('a worker that fails at everything leaves the others time to come first', async () => {
     await open();
     const { statement, expected } = await makeStatement(1200, 12);
     const broken = await startWorker('broken', 0, 'cpu', `async () => { throw new Error('it is broken'); }`);
@@ -68,7 +69,7 @@ describe('workers', { tags: 'long' }, () => {
     expect(healthy.of('delivered')).toHaveLength(12);
   });
 
-  test('one that cannot compute ends, and takes nothing', async () => {
+  test('a worker that cannot compute ends, and takes nothing', async () => {
     await open();
     const { statement } = await makeStatement(100, 1);
     await modules.submit(database, statement);
@@ -85,7 +86,7 @@ describe('workers', { tags: 'long' }, () => {
     expect(await query('select state, retry_count from pgboss.job')).toEqual([{ state: 'created', retry_count: 0 }]);
   });
 
-  test('jobs that are none are dead letters, and end no worker', async () => {
+  test('invalid jobs become dead letters, and end no worker', async () => {
     await open();
     const worker = await startWorker('worker', 0);
     const [{ statement, expected }, unknown] = [await makeStatement(100, 1), await makeStatement(100, 1)];
@@ -112,7 +113,7 @@ describe('workers', { tags: 'long' }, () => {
     expect(worker.of('delivered')).toHaveLength(1);
   });
 
-  test('jobs that are none do not make a lone worker rest', async () => {
+  test('invalid jobs do not make a lone worker rest', async () => {
     await open();
     const worker = await startWorker('worker', 0);
     const { statement, expected } = await makeStatement(100, 1);
@@ -131,7 +132,7 @@ describe('workers', { tags: 'long' }, () => {
     expect(await sumOf(statement.id)).toBe(expected);
   });
 
-  test('a database with too many clients is waited for', async () => {
+  test('workers wait for a database with too many clients', async () => {
     await open();
     await query(`create role crowd login password 'crowd' connection limit 1`);
     const { host, pathname } = new URL(postgres.url);
@@ -150,7 +151,7 @@ describe('workers', { tags: 'long' }, () => {
     await second.close();
   });
 
-  test('the program that has none is served by those of other machines', async () => {
+  test('a program without workers is served by workers of other machines', async () => {
     const running = runNode(
       ['farm/main.js', '--workers', '0', '--shards', '2', '--n', '200', '--statements', '1', '--audit', '0'],
       { cwd: folder, env: { ...process.env, FARM_DATABASE: postgres.url }, timeout: 60_000 },
@@ -166,7 +167,7 @@ describe('workers', { tags: 'long' }, () => {
     expect(elsewhere.child.spawnargs.join(' ')).not.toContain(new URL(postgres.url).password);
   });
 
-  test('queues that are opened later are worked on', async () => {
+  test('workers serve queues that open later', async () => {
     await open({ shards: 2 });
     const early = await startWorker('early', 0);
     await collector?.close();

@@ -1,4 +1,7 @@
-/** The farm of examples/farm/, with a real PostgreSQL, workers that are processes, and everything that goes wrong. */
+/**
+ * The farm of examples/farm/, with a real PostgreSQL, workers that are processes, and everything
+ * that goes wrong.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { FpIsSquare } from '@noble/curves/abstract/modular.js';
 import { bls12_381 } from '@noble/curves/bls12-381.js';
@@ -148,7 +151,7 @@ describe('the farm', { tags: 'long' }, () => {
     expect(await sumOf(statement.id)).toBe(expected);
   });
 
-  test('poisoned ranges end as dead letters, and other statements go on', async () => {
+  test('poisoned ranges become dead letters, and other statements continue', async () => {
     await open();
     const [changed, off, good] = [
       await makeStatement(400, 4),
@@ -238,7 +241,7 @@ describe('the farm', { tags: 'long' }, () => {
     );
   });
 
-  test('what is no point is found, and all that its worker was believed before', async () => {
+  test('a delivery that is no point is found, and with it all earlier sums of its worker', async () => {
     await open();
     const { statement, expected } = await makeStatement(300, 3);
     await modules.submit(database, statement);
@@ -256,7 +259,7 @@ describe('the farm', { tags: 'long' }, () => {
     expect(await sumOf(statement.id)).toBe(expected);
   });
 
-  test('a point of the curve that is not in the group is found', async () => {
+  test('a delivered point outside the group is found', async () => {
     await open();
     const { statement, expected } = await makeStatement(64, 2, bls12381Oracle);
     await modules.submit(database, statement);

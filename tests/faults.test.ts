@@ -1,4 +1,7 @@
-/** The campaign of `npm run faults`: that its faults strike, that it sees what comes of them, and a short one. */
+/**
+ * Campaign of `npm run faults`: its faults have an effect, it detects them, and a short campaign
+ * runs.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +26,7 @@ const trialOf = (fault: string, more: Partial<Trial> = {}): Trial => ({
   ...more,
 });
 
-test('the same seed draws the same trials, of every fault in every mode', () => {
+test('the same seed draws the same trials, with every fault in every mode', () => {
   const seen = new Set<string>();
   for (let index = 0; index < 20_000; index++) {
     const trial = drawTrial(2, index);
@@ -42,14 +45,14 @@ const quick: Readonly<Record<string, Partial<Trial>>> = {
   ),
 };
 
-test.each(faultNames)('%s: it strikes', async (fault) => {
+test.each(faultNames)('the fault %s has an effect', async (fault) => {
   const { outcome, where } = await runTrial(device, trialOf(fault, quick[fault]));
   expect(outcome, where).not.toBe('none');
   if (/^(slow|settles)/.test(fault)) expect(outcome).toBe('harmless');
   if (fault.startsWith('never settles')) expect(outcome).toBe('found');
 });
 
-describe('it sees a fault that must show', () => {
+describe('the campaign detects a fault that must show', () => {
   // of each the label that is struck, in a call that nothing else makes right
   const telling: readonly [string, string][] = [
     ['did not happen: submit', 'submit'],
@@ -69,7 +72,7 @@ describe('it sees a fault that must show', () => {
   });
 });
 
-describe('what attackers found is right now, or says that it is not', () => {
+describe('an attack that was found gives a right result or an error', () => {
   test.each(Object.values(namedTrials).filter(({ name }) => name !== 'lost-scan'))('$name', async (trial) => {
     const { outcome, where } = await runTrial(device, trial);
     // a load that was done again and refuses what it should has nothing to say so with
@@ -77,7 +80,7 @@ describe('what attackers found is right now, or says that it is not', () => {
   });
 
   // in a process of its own, as it never ended
-  test('lost-scan', { tags: 'long' }, async () => {
+  test('lost-scan gives a right result or an error', { tags: 'long' }, async () => {
     const { code, stdout } = await runScript('scripts/faults.mjs', ['--trial', 'lost-scan'], 110_000);
     expect(code, stdout).toBe(0);
     expect(stdout).toMatch(/^trial lost-scan: .*: (found|retried);/);
@@ -95,7 +98,7 @@ test('a changed shader differs in one place', () => {
   expect([...changes].every((change) => /^3: (3u|\+) → /.test(change))).toBe(true);
 });
 
-test('the tally counts by fault and mode, and says what is missed', () => {
+test('the tally counts by fault and mode, and lists missed faults', () => {
   const tally = new Tally();
   tally.add(trialOf('late: copy'), 'found');
   tally.add(trialOf('did not happen: copy'), 'wrong');
@@ -115,7 +118,7 @@ test('the tally counts by fault and mode, and says what is missed', () => {
   ]);
 });
 
-test('npm run faults: a short campaign', { tags: 'long' }, async () => {
+test('npm run faults runs a short campaign', { tags: 'long' }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-faults-'));
   const json = join(folder, 'faults.json');
   const { code, stdout, stderr } = await runScript(

@@ -1,5 +1,6 @@
 /**
- * field-bench's own products: right on several primes, on random operands and on the largest that they take.
+ * field-bench's own products: right on several primes, on random operands and on the largest that
+ * they take.
  *
  * @module-tag long
  */
@@ -23,7 +24,10 @@ const features = async (): Promise<ReadonlySet<string>> => (await getGpu()).wgsl
 
 const isFloat = ({ variant }: { readonly variant: string }): boolean => variant === float22.variant;
 
-/** Operands below 2p, which variants without a last subtraction take: the largest limbs there are, and 1 and p, which give the largest q. */
+/**
+ * Operands below 2p, which variants without a last subtraction take: the largest limbs there are,
+ * and 1 and p, which give the largest q.
+ */
 const extremes = ({ p, bits }: Modulus): bigint[] => {
   const almost = ((2n * p) >> BigInt(bits - 8)) << BigInt(bits - 8);
   return [0n, 1n, p - 1n, p, p + 1n, 2n * p - 1n, 2n ** BigInt(bits) - 1n, almost - 1n];
@@ -108,8 +112,9 @@ type Struct = Record<string, number>;
 const structOf = (...limbs: number[]): Struct => Object.fromEntries(limbs.map((limb, i) => [`l${i}`, limb]));
 
 /**
- * A function of straight-line WGSL on floats and i32, as JavaScript with an fma of the test's own. Sums of i32 stay below 2^53, and what is
- * done with them takes them modulo 2^32, as an i32 is; the subtractions of floats are exact, or fma throws.
+ * A function of straight-line WGSL on floats and i32, as JavaScript with an fma of the test's own.
+ * Sums of i32 stay below 2^53, and what is done with them takes them modulo 2^32, as an i32 is; the
+ * subtractions of floats are exact, or fma throws.
  */
 const evaluated = (wgsl: string, name: string, fma: Fma): ((...operands: Struct[]) => Struct) => {
   const script = wgsl
@@ -140,14 +145,14 @@ describe('the product in floats, whose fma the software adapter does not fuse', 
     return probe.operands.map((operand) => probe.exact(operand, Object.values(run(structOf(...operand)))));
   };
 
-  test('its probe is exact where fma is fused, however that rounds, and not where it is not', () => {
+  test('has a probe that is exact where fma is fused, however it rounds, and only there', () => {
     expect(new Set(exactWith(fused(toNearest)))).toEqual(new Set([true]));
     expect(new Set(exactWith(fused(towardsZero)))).toEqual(new Set([true]));
     const wrong = exactWith(unfused).filter((exact) => !exact);
     expect(wrong.length).toBeGreaterThan(200);
   });
 
-  test.each(primes)('its WGSL, evaluated with a fused fma, is right: %s', (_, p) => {
+  test.each(primes)('is right in its WGSL, evaluated with a fused fma: %s', (_, p) => {
     const m = modulus(p);
     const { declarations, r, encode, decode } = float22.representation(m);
     const random = new Random(1);
@@ -166,7 +171,7 @@ describe('the product in floats, whose fma the software adapter does not fuse', 
     }
   });
 
-  test.each(primes)('its WGSL compiles: %s', async (_, p) => {
+  test.each(primes)('compiles: %s', async (_, p) => {
     const { source, name } = fieldChain(modulus(p), float22, 1);
     await expect(compileKernel(await getDevice(), source, name)).resolves.toBeDefined();
   });

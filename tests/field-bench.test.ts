@@ -1,4 +1,7 @@
-/** field-bench: every kernel it times is right first, on two fields; a device that computes wrongly gets no numbers. */
+/**
+ * field-bench: every kernel it times is right first, on two fields; a device that computes wrongly
+ * gets no numbers.
+ */
 import { describe, expect, test } from 'vitest';
 import { batchInversions } from '../dev/field-bench/batch-inverse/kernel.js';
 import { libraryOperations, peakOperations } from '../dev/field-bench/kernels.js';
@@ -57,7 +60,7 @@ test('batches of inversions are checked, and have rates', { tags: 'long' }, asyn
   expect(result.rows).toEqual([]);
 });
 
-test('a device that multiplies wrongly is told so, and gets no rates', async () => {
+test('a device that multiplies wrongly is reported, and gets no rates', async () => {
   const device = await getDevice({ label: 'wrong' });
   const create = device.createShaderModule.bind(device);
   device.createShaderModule = (descriptor) =>
@@ -67,7 +70,7 @@ test('a device that multiplies wrongly is told so, and gets no rates', async () 
   );
 });
 
-test('a device that inverts wrongly in batches is told so', { tags: 'long' }, async () => {
+test('a device that inverts wrongly in batches is reported', { tags: 'long' }, async () => {
   const device = await getDevice({ label: 'wrong' });
   const create = device.createShaderModule.bind(device);
   device.createShaderModule = (descriptor) =>

@@ -39,7 +39,7 @@ const edges = (m: Modulus): bigint[] => {
 const randoms = (m: Modulus, count: number): bigint[] =>
   fc.sample(fc.bigInt({ min: 0n, max: m.p - 1n }), { numRuns: count, seed: 254 });
 
-/** What each operation must give, said in BigInt on plain numbers. */
+/** Expected result of each operation, computed with BigInt on plain numbers. */
 const operations: Record<string, { expression: string; expected: (m: Modulus, a: bigint, b: bigint) => bigint }> = {
   product: {
     expression: 'field_canonical(field_mul(loose, tight))',
@@ -182,7 +182,7 @@ const inWords = (_: string, p: bigint): void => {
   describe.each(['unsigned', 'dot4'] as const)('products of words, %s', (product) => {
     const m = modulus(p, product);
 
-    test('CPU twin: below 2p for all below 2p, with the most of every value asserted', () => {
+    test('CPU reference: below 2p for all below 2p, with the most of every value asserted', () => {
       fc.assert(
         fc.property(value, value, (a, b) => {
           for (const other of [b, null]) {
@@ -195,7 +195,7 @@ const inWords = (_: string, p: bigint): void => {
       );
     });
 
-    test('CPU twin: inverses below 2p, with every 32-bit bound asserted', () => {
+    test('CPU reference: inverses below 2p, with every 32-bit bound asserted', () => {
       const canonical = fc.oneof(fc.constantFrom(...edge), fc.bigInt({ min: 0n, max: p - 1n }));
       fc.assert(
         fc.property(canonical, (a) => {
@@ -207,7 +207,8 @@ const inWords = (_: string, p: bigint): void => {
       );
     });
 
-    // SwiftShader takes a second to compile a product of bytes, and does not survive two of more than 256 bits
+    // SwiftShader takes a second to compile a product of bytes, and does not survive two of more
+    // than 256 bits
     if (product === 'dot4' && p > 2n ** 256n) return;
     describe('GPU', product === 'dot4' ? { tags: 'long' } : {}, () => {
       onGpu(m);
@@ -219,7 +220,7 @@ const arithmetic = (_: string, p: bigint): void => {
   const m = modulus(p);
   const edge = edges(m);
 
-  test('is one', () => {
+  test('2^(p − 1) is 1, as p is prime', () => {
     let [power, square, exponent] = [1n, 2n, p - 1n];
     for (; exponent > 0n; exponent >>= 1n) {
       if (exponent & 1n) power = mod(power * square, p);
@@ -228,7 +229,7 @@ const arithmetic = (_: string, p: bigint): void => {
     expect(power).toBe(1n);
   });
 
-  describe.each(Object.keys(roundings) as Rounding[])('CPU twin, carries rounded like %s', (rounding) => {
+  describe.each(Object.keys(roundings) as Rounding[])('CPU reference, carries rounded like %s', (rounding) => {
     const value = fc.oneof(fc.constantFrom(...edge), fc.bigInt({ min: 0n, max: p - 1n }));
 
     test('products, with every 32-bit bound asserted', () => {
@@ -249,7 +250,7 @@ const arithmetic = (_: string, p: bigint): void => {
       );
     });
 
-    test('limbs at their extremes; what comes out is tight, and within p of 0', () => {
+    test('limbs at their extremes give tight results within p of 0', () => {
       for (const { loose, tight } of extremes(m)) {
         const limbs = productLimbs(m, loose, tight, [], rounding);
         const [a, b, product] = [loose, tight, limbs].map((x) => joinLimbs(x, LIMB_BITS)) as [bigint, bigint, bigint];
@@ -299,7 +300,7 @@ const arithmetic = (_: string, p: bigint): void => {
       });
     });
 
-    test('the canonical form of everything near a multiple of p', async () => {
+    test('everything near a multiple of p gets its canonical form', async () => {
       const all = nearMultiples(m);
       const zero = new Array<number>(m.limbs).fill(0);
       const rows = all.map(({ limbs }) => ({ loose: zero, tight: limbs }));
@@ -323,12 +324,15 @@ for (const tests of [arithmetic, inWords]) {
   describe.each(fields.filter(([name]) => !first.includes(name)))('the field of %s', { tags: 'long' }, tests);
 }
 
-/** WGSL of the tight limbs as they are; adding the others, which are 0, keeps both bindings in the layout. */
+/**
+ * WGSL of the tight limbs as they are; adding the others, which are 0, keeps both bindings in the
+ * layout.
+ */
 const sameLimbs = (m: Modulus): string =>
   `Tight(${Array.from({ length: m.limbs }, (_, i) => `tight.l${i} + loose.l${i}`).join(', ')})`;
 
 describe('programs', () => {
-  test('one that could overflow is not made', () => {
+  test('a program that could overflow is rejected', () => {
     const program = new StraightLine(14);
     program.input('a', within(2 ** 16));
     expect(() => program.sum('b', [['a', 'a']])).toThrow("the sum 'b' could overflow");

@@ -1,4 +1,4 @@
-/** `fileStore` among others: who writes at the same time, and who may write to the same folder. */
+/** `fileStore` with concurrent writers, and in a folder where others may write. */
 import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-test('writes at the same time all arrive, through one store or several', async () => {
+test('concurrent writes all arrive, through one store or several', async () => {
   const path = join(folder, 'store.json');
   const stores = [fileStore(path), fileStore(path), fileStore(join(folder, '.', 'store.json'))];
   const names = Array.from({ length: 30 }, (_, i) => `name ${i}`);
@@ -37,7 +37,7 @@ test('a write that fails leaves nothing behind, and the next one works', async (
   expect(await fileStore(path).get('b')).toBe('two');
 });
 
-test('a link that somebody planted is not followed', async () => {
+test('a link that another user planted is not followed', async () => {
   const [path, victim] = [join(folder, 'store.json'), join(folder, 'victim')];
   await writeFile(victim, 'untouched');
   await symlink(victim, path);

@@ -57,7 +57,7 @@ describe('the fuzzer', () => {
     expect(seen.size, 'every distribution occurs, and batches, tables and backends').toBe(11 + 14 + 3 + 3);
   });
 
-  test('draws every curve and every encoding, of their groups only, and no infinity where there is none', () => {
+  test('draws every curve and every encoding of its group, and no infinity where an encoding has none', () => {
     const seen = new Set<string>();
     const curves = new Set<string>();
     for (let index = 0; index < 3000; index++) {
@@ -79,7 +79,7 @@ describe('the fuzzer', () => {
     expect(seen).toEqual(new Set(all.filter((each) => each !== 'result aztec-compressed')));
   });
 
-  test('runs programs on the GPU and finds them right', async () => {
+  test('runs programs on the GPU with right results', async () => {
     const device = await getDevice();
     for (let index = 0; index < 2; index++) {
       // in the first group, whose kernels compile quickly
@@ -98,7 +98,7 @@ describe('the fuzzer', () => {
     offset: 0,
   };
 
-  test.each(fuzzBackends)('runs programs on %s and finds them right, and a wrong result wrong', async (backend) => {
+  test.each(fuzzBackends)('runs programs on %s with right results, and detects a wrong result', async (backend) => {
     const device = await getDevice();
     const { group: _, ...drawn } = drawProgram(1, 0, 200);
     expect(await execute(device, movedTo(backend, drawn))).toBeNull();
@@ -111,7 +111,7 @@ describe('the fuzzer', () => {
     });
   });
 
-  test('runs programs in the second group, and finds a wrong result there', { tags: 'long' }, async () => {
+  test('runs programs in the second group, and detects a wrong result there', { tags: 'long' }, async () => {
     const device = await getDevice();
     const program: FuzzProgram = {
       curve: 'bls12-381',
@@ -138,7 +138,7 @@ describe('the fuzzer', () => {
     expect(small).not.toHaveProperty('group');
   });
 
-  test('runs programs on an Edwards curve, and finds a wrong result there', { tags: 'long' }, async () => {
+  test('runs programs on an Edwards curve, and detects a wrong result there', { tags: 'long' }, async () => {
     const device = await getDevice();
     const program: FuzzProgram = {
       curve: 'bandersnatch',
@@ -161,7 +161,7 @@ describe('the fuzzer', () => {
     expect(opposite).toMatchObject({ call: 0, error: expect.stringMatching(/\(0x\w+, (0x\w+)\) for \(0x\w+, \1\)/) });
   });
 
-  test('finds a wrong result, and shrinks it to its cause', async () => {
+  test('finds a wrong result, and shrinks the program to its cause', async () => {
     const device = await getDevice();
     // a fault that only shows with at least 5 equal points among the bases
     const faulty = (program: FuzzProgram) =>

@@ -1,4 +1,7 @@
-/** G2: every curve that has one, against the oracle, with points that meet in every way, in both memories, with every product, and with tables. */
+/**
+ * G2 of every curve that has one, against the oracle: points that meet in every way, both prefix
+ * memories, every product, and tables.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCheckedEngine } from '../dev/checks/engine.js';
 import { bn254FromNoble, oraclesOfG2 } from '../dev/oracle/curves.js';
@@ -46,13 +49,16 @@ const shapes = [
   { fieldProduct: 'unsigned', walkerSlots: 4 },
   { fieldProduct: 'unsigned', walkerPrefixMemory: 'workgroup', walkerThreadsPerWorkgroup: 4, walkerSlots: 3 },
 ] as const;
-/** The second takes long to compile on fields of 381 bits, and shows nothing there that BN254 does not. */
+/**
+ * The second takes long to compile on fields of 381 bits, and shows nothing there that BN254 does
+ * not.
+ */
 const cases = names.flatMap((name) =>
   shapes.filter((_, i) => name === 'bn254' || i !== 1).map((shape) => [name, shape] as const),
 );
 test.each(cases)('%s, %j', { tags: 'long' }, multiplies);
 
-describe('one engine of BN254 G2', () => {
+describe('an engine of BN254 G2', () => {
   const oracle = oraclesOfG2.bn254;
   const known = makeKnownBases(oracle, 300, 7);
   const { Point } = oracle;
@@ -74,7 +80,7 @@ describe('one engine of BN254 G2', () => {
     return Array.from({ length: count }, (_, i) => (i % 7 === 6 ? random.bits(256) : random.belowBig(r)));
   };
 
-  test('between checks of its stages', { tags: 'long' }, async () => {
+  test('passes the checks of its stages', { tags: 'long' }, async () => {
     const tuning = { cpuBelow: 0 };
     const options = { device: await getDevice(), tuning };
     const checked = await createCheckedEngine({ curve: 'bn254', group: 'g2', ...options });
@@ -87,7 +93,7 @@ describe('one engine of BN254 G2', () => {
     }
   });
 
-  test('few scalars on the CPU, many on the GPU', async () => {
+  test('computes few scalars on the CPU, and many on the GPU', async () => {
     for (const [count, on] of [
       [3, 'cpu'],
       [300, 'gpu'],
@@ -98,7 +104,7 @@ describe('one engine of BN254 G2', () => {
     }
   });
 
-  test('batches, with offsets, a vector without scalars and one of zeros', async () => {
+  test('computes batches, with offsets, a vector without scalars and one of zeros', async () => {
     const vectors = [scalarsFor(100, 1), [], scalarsFor(150, 2), new Array<bigint>(40).fill(0n)];
     const offsets = [5, 0, 150, 17];
     const expected = vectors.map((scalars, v) => expectedMsm(oracle, known.logs.slice(offsets[v]), scalars));
@@ -106,14 +112,14 @@ describe('one engine of BN254 G2', () => {
     expect(expected[1]).toEqual({ x: { c0: 0n, c1: 0n }, y: { c0: 0n, c1: 0n }, infinity: true });
   });
 
-  test('verified results', async () => {
+  test('verifies its results', async () => {
     const scalars = scalarsFor(300, 3);
     const sum = await engine.msm(bases, scalars, { verify: true });
     expect(sum).toEqual(expectedMsm(oracle, known.logs, scalars));
     expect(engine.lastRun).toMatchObject({ on: 'gpu', verified: true });
   });
 
-  test('points outside the subgroup are taken as they are, scalars modulo its order', async () => {
+  test('accepts points outside the subgroup, and reduces scalars modulo its order', async () => {
     const points: AffinePoint<Fp2>[] = [];
     for (let c0 = 1n; points.length < 40; c0++) {
       const x = { c0, c1: 3n };
@@ -134,7 +140,7 @@ describe('one engine of BN254 G2', () => {
     }
   });
 
-  test('what is not on the curve, or no point of G2, is refused by its index', async () => {
+  test('rejects a point that is not on the curve, or no point of G2, by its index', async () => {
     const [point, other] = known.points as [AffinePoint<Fp2>, AffinePoint<Fp2>];
     const moved = { ...point, y: { ...point.y, c1: point.y.c1 === 0n ? 1n : point.y.c1 - 1n } };
     await expect(engine.loadBases([other, moved])).rejects.toMatchObject({
@@ -187,7 +193,7 @@ test.each([
   });
 });
 
-test.each(names)('%s G2 by constants is that by name, and noble’s', async (name) => {
+test.each(names)('%s G2 by constants equals the named group, and noble’s', async (name) => {
   const { Point } = oraclesOfG2[name];
   const { a, b, n } = Point.CURVE();
   const curve = registry[name].g2;
@@ -207,7 +213,7 @@ test.each(names)('%s G2 by constants is that by name, and noble’s', async (nam
   expect(own).toMatchObject({ negatesScalars: false, pointBytes: 2 * oraclesOfG2[name].coordinateBytes });
 });
 
-test('constants that noble has are computed on', async () => {
+test('constants of noble can be computed on', async () => {
   const oracle = oraclesOfG2.bn254;
   const { n: order, a, b, Gx, Gy } = oracle.Point.CURVE();
   const { points, logs } = makeKnownBases(oracle, 8, 33);

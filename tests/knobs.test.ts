@@ -12,7 +12,7 @@ const parse = (query: string) => parseKnobs(new URLSearchParams(query));
 const read = (query: string) => readKnobs(new URLSearchParams(query));
 const casesOf = (query: string) => [...new Set(parse(query).cases.map(({ address }) => formatCaseAddress(address)))];
 
-describe('a GPU is opened', () => {
+describe('a run opens a GPU', () => {
   it.each([
     ['autorun=msm-bench', true],
     ['autorun=msm-bench&backend=cpu', false],
@@ -33,7 +33,7 @@ describe('a GPU is opened', () => {
   });
 });
 
-describe('what is wrong names the knob whose field it is', () => {
+describe('an error names the knob whose field is wrong', () => {
   it.each([
     ['autorun=msm-bench&c=99', ['c']],
     ['autorun=msm-bench&walkerprv=1', ['walkerpriv']],
@@ -48,7 +48,7 @@ describe('what is wrong names the knob whose field it is', () => {
   });
 });
 
-it('knobs without a value are told from those that are flags', () => {
+it('knobs with values are distinct from flags', () => {
   expect(leftToEngine(new URLSearchParams('walkerpriv&walkertpb&c=4&a.walkers&logn'))).toEqual([
     'walkertpb',
     'a.walkers',
@@ -56,12 +56,12 @@ it('knobs without a value are told from those that are flags', () => {
 });
 
 describe('the knobs of the page', () => {
-  it('start nothing by themselves', () => {
+  it('start nothing without a mode', () => {
     expect(parse('').mode).toBeNull();
     expect(parse('logn=10').mode).toBeNull();
   });
 
-  it('choose what is run', () => {
+  it('choose the mode', () => {
     expect(casesOf('autorun=msm-bench&logn=3,4&n=5&seed=9')).toEqual([
       'points=distinct,scalars=random,n=5,seed=9',
       'points=distinct,scalars=random,n=8,seed=9',
@@ -76,14 +76,14 @@ describe('the knobs of the page', () => {
     ]);
   });
 
-  it('load in the encodings that are named, each once', () => {
+  it('load in the named encodings, each once', () => {
     expect(parse('autorun=loading')).toMatchObject({ encodings: ['le', 'ark-compressed'], reps: 5 });
     expect(casesOf('autorun=loading')).toEqual(['points=distinct,scalars=random,n=16384,seed=1']);
     const { encodings } = parse('autorun=loading&encodings=be,gnark-compressed,be');
     expect(encodings).toEqual(['be', 'gnark-compressed']);
   });
 
-  it('tune the engine, and leave to it what they do not name', () => {
+  it('tune the engine, and leave other options to it', () => {
     const [setting] = parse(
       'autorun=msm-bench&walkertpb=32&walkers=4&c=9&walkerpriv=0&precompute=3&budget=16&verify',
     ).settings;
@@ -112,7 +112,7 @@ describe('the knobs of the page', () => {
     expect(parse('autorun=msm-bench').settings).toMatchObject([{ name: 'defaults', tuning: { cpuBelow: 0 } }]);
   });
 
-  it('have one for every knob of the engine, in its range', () => {
+  it('cover every knob of the engine, in its range', () => {
     for (const [key, [least, most]] of Object.entries(tuningRanges)) {
       for (const value of [least, most]) {
         const query = tuningQuery({ [key]: value });
@@ -129,7 +129,7 @@ describe('the knobs of the page', () => {
     }
   });
 
-  it('give A and B each its own, and both what has no side', () => {
+  it('give A and B their own values, and common ones to both', () => {
     const { settings } = parse('autorun=accum-ab&a.walkerpriv=1&b.walkerpriv=0&b.c=8&walkers=4');
     expect(settings.map(({ name }) => name)).toEqual(['walkerpriv=1, walkers=4', 'walkerpriv=0, walkers=4, c=8']);
     // a side may overrule what both have
@@ -163,7 +163,7 @@ describe('the knobs of the page', () => {
     expect(sides.cases.map(({ address: { group } }) => group)).toEqual(['g1']);
   });
 
-  it('name a build where there are folders, and no page has any', () => {
+  it('name a build if there are folders, and a page has none', () => {
     const query = new URLSearchParams('autorun=accum-ab&a.build=/some/where');
     expect(parseKnobs(query, 'terminal').settings).toMatchObject([
       { name: 'build=/some/where', build: '/some/where' },
@@ -214,7 +214,7 @@ describe('the knobs of the page', () => {
     expect(turns.filter((placement) => placement === 'private')).toHaveLength((11 * 14 * 12) / 2);
   });
 
-  it('mean what people leave out', () => {
+  it('have defaults', () => {
     // a flag that is named is on, and any other knob without a value is as the engine has it
     const [setting] = parse('autorun=msm-bench&walkerpriv&walkertpb').settings;
     expect(setting).toEqual(parse('autorun=msm-bench&walkerpriv=1').settings[0]);
@@ -250,7 +250,7 @@ describe('the knobs of the page', () => {
     expect(read(query).knobs?.mode ?? null).toBeNull();
   });
 
-  it('leave alone what is nobody’s knob, and say so', () => {
+  it('ignore unknown parameters of the query, and warn', () => {
     for (const name of ['utm_source', 'fbclid', 'gclid', 'ref', 'v', 't', 'lang', 'toString', 'a.toString', 'theme']) {
       const { knobs, problems, notes } = read(`autorun=msm-bench&logn=8&${name}=x`);
       expect({ problems, notes }).toEqual({ problems: [], notes: [expect.stringContaining(`${name} is not a knob`)] });
@@ -283,7 +283,7 @@ describe('the knobs of the page', () => {
     });
   });
 
-  it('say everything that is wrong at once', () => {
+  it('report all errors at once', () => {
     const wrong = 'autorun=msmbench&walkerprv=1&c=99&walkers=x&logn=8,99&reps=0&seed=-1&points=pear&utm_source=mail';
     const { problems, notes } = read(wrong);
     const begin = ['walkerprv', 'autorun', 'c', 'walkers', 'logn', 'seed', 'points', 'reps'];
@@ -297,7 +297,7 @@ describe('the knobs of the page', () => {
     expect(sweep).toEqual(['c: "99" is not', 'c: "x" is not ', 'walkerpriv: "2']);
   });
 
-  it('name the sweep that takes a list', () => {
+  it('suggest the sweep that takes a list', () => {
     const { problems } = read('autorun=msm-bench&logn=8&walkertpb=32,64&peers=none&walkerpriv');
     expect(problems).toHaveLength(1);
     expect(problems[0]?.text).toContain('walkertpb: "32,64" is a list; autorun=msm-bench takes one value');
@@ -311,7 +311,7 @@ describe('the knobs of the page', () => {
     expect(read('autorun=msm-bench&c=8..99').problems.map((each) => each.instead)).toEqual([null]);
   });
 
-  it('stand in the query, in the fragment, or in both', () => {
+  it('are read from the query, from the fragment, or from both', () => {
     const address = (search: string, hash: string) => `${readAddress({ search, hash })}`;
     const wanted = 'autorun=msm-bench&walkerpriv=&logn=10';
     for (const hash of ['#autorun=msm-bench&walkerpriv&logn=10', '#?autorun=msm-bench&walkerpriv&logn=10'])

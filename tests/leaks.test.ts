@@ -1,4 +1,4 @@
-/** Nothing grows: not the GPU buffers, not their bytes, not the JavaScript heap. */
+/** Leak tests: neither GPU buffers, nor their bytes, nor the JavaScript heap grow. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
@@ -44,7 +44,7 @@ const countBuffers = (device: GPUDevice): { live: () => number } => {
 const sizes = [1, 2, 3, 5, 8, 13, 4, 1, 9, 16];
 const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, windowBits: 8, cpuBelow: 0 } as const;
 
-test('1,000 MSMs of changing size on one engine', { tags: 'long' }, async () => {
+test('1,000 MSMs of changing size on one engine leak nothing', { tags: 'long' }, async () => {
   const device = await getDevice({ label: 'leaks' });
   const buffers = countBuffers(device);
   const engine = await createMsmEngine({ curve: 'bn254', device, tuning });
@@ -62,15 +62,16 @@ test('1,000 MSMs of changing size on one engine', { tags: 'long' }, async () => 
     if (run > 9 && run % 50 === 0) expect(state(), `run ${run}`).toEqual(after);
     if (run === 400) heap = await settledHeap();
   }
-  // V8's own figure wanders by some 250 KB, and grows by 350 more while the code gets warm (flat from there to run 4,200); a buffer, a closure
-  // or a chain of promises leaked by every run would be more
+  // V8's own figure wanders by some 250 KB, and grows by 350 more while the code gets warm (flat
+  // from there to run 4,200); a buffer, a closure or a chain of promises leaked by every run would
+  // be more
   expect((await settledHeap()) - heap).toBeLessThan(600 * 700);
   engine.destroy();
   expect(buffers.live()).toBe(0);
   expect(engine.memory).toMatchObject({ bases: 0, scratch: 0 });
 });
 
-test('100 engines created and destroyed on one device', { tags: 'long' }, async () => {
+test('100 engines created and destroyed on one device leak nothing', { tags: 'long' }, async () => {
   const device = await getDevice({ label: 'many engines' });
   const buffers = countBuffers(device);
   const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 5, seed: 5 });
@@ -89,7 +90,7 @@ test('100 engines created and destroyed on one device', { tags: 'long' }, async 
   first.destroy();
 });
 
-test('pipelines on a device of the caller’s: engines share them, and they go with the last engine that used them', {
+test('engines share the pipelines on a device of the caller, and the last engine to use them frees them', {
   tags: 'long',
 }, async () => {
   const device = await getDevice({ label: 'pipelines' });

@@ -1,4 +1,4 @@
-/** What the bench makes of many calls at once. */
+/** Bench of many concurrent calls: its jobs, its statistics and its verdicts. */
 import { describe, expect, it } from 'vitest';
 import { parseKnobs } from '../dev/bench/knobs.js';
 import { callInLoops } from '../dev/bench/modes/load/callers.js';
@@ -39,7 +39,7 @@ describe('the jobs of a mix', () => {
     expect(drawJobs('small', 1, 50, 1).every(({ n }) => n >= 1 && n <= 4)).toBe(true);
   });
 
-  it('have points, and known answers that are not each other’s', () => {
+  it('have points, and distinct known answers', () => {
     const problem = makeProblem({ curve: 'bn254', group: 'g1' }, 4, 1);
     for (const mix of mixes) {
       for (const { set, n } of drawJobs(mix, 4, 10, 1)) expect(n).toBeLessThanOrEqual(rangeOfSet(set, 4).length);
@@ -57,7 +57,7 @@ describe('the jobs of a mix', () => {
 describe('callers in a loop', () => {
   const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-  it('are so many at a time, and take every job once', async () => {
+  it('keep a fixed number of jobs under way, and take every job once', async () => {
     let [running, most] = [0, 0];
     const taken: number[] = [];
     const { times, wallMs } = await callInLoops([0, 1, 2, 3, 4, 5, 6], 3, async (job) => {
@@ -73,7 +73,7 @@ describe('callers in a loop', () => {
     expect(wallMs).toBeGreaterThanOrEqual(times[0]?.ms ?? Number.NaN);
   });
 
-  it('take no more once one has failed', async () => {
+  it('take no more jobs once one has failed', async () => {
     const taken: number[] = [];
     const failed = callInLoops([0, 1, 2, 3, 4], 2, async (job) => {
       taken.push(job);
@@ -117,7 +117,7 @@ describe('the statistics of jobs', () => {
     expect(quantile([], 0.5)).toBeNaN();
   });
 
-  it('say when each job was where: on the GPU when those before are off it, and those with it count for none', () => {
+  it('give the phases of each job: on the GPU once earlier jobs are off it, without jobs that share the device', () => {
     const spans = spansOf(times, events, 100);
     expect(spans[0]).toEqual({ calledAt: 0, startedAt: 1, onGpuAt: 10, computedAt: 50, endedAt: 55 });
     expect(spans[1]).toEqual({ calledAt: 1, startedAt: 11, onGpuAt: 50, computedAt: 80, endedAt: 85 });
@@ -128,7 +128,7 @@ describe('the statistics of jobs', () => {
     expect(spansOf(times, without, 100)).toEqual([]);
   });
 
-  it('say for how much of the time the GPU had nothing to do', () => {
+  it('have the share of time in which the GPU was idle', () => {
     const spans = spansOf(times, events, 100);
     expect(idleShareOf(72, spans)).toBeCloseTo(1 - 72 / 80.01);
     expect(idleShareOf(90, spans)).toBe(0);
@@ -153,8 +153,8 @@ const interactive = (busyP95Ms: number): RowOf<'interactive'> => ({
 const passes = (more: Partial<RowOf<'load'>> = {}): RowOf<'load'>[] =>
   [1, 2].flatMap((repetition) => [pass(1, repetition, { wallMs: 1100 }), pass(20, repetition, more)]);
 
-describe('many calls at once', () => {
-  it('are to keep what is promised of a machine whose cores play GPU', () => {
+describe('the bench of many calls', () => {
+  it('has targets for a software adapter', () => {
     const verdicts = (rows: RowOf<'load'>[], small: number, urgent: number, isSoftware = true) =>
       judgeLoad(rows, [together(small), together(small)], interactive(urgent), isSoftware).map(verdictOf);
     expect(verdicts(passes(), 590, 499)).toEqual(['met', 'met', 'met', 'met', 'met']);
@@ -166,7 +166,7 @@ describe('many calls at once', () => {
     expect(verdicts(passes({ idleShare: null }), 590, 499)[1]).toBe('not measured');
   });
 
-  it('are judged by the most callers, with everything on, and by all passes for the budget', () => {
+  it('is judged by the most callers with everything on, and by all passes for the budget', () => {
     const off = pass(20, 1, { sharing: 'no overlap', wallMs: 9000, idleShare: 0.5, peakBytes: 2 ** 29 });
     const [throughput, idle, over] = judgeLoad([...passes(), off], [together(1)], interactive(1), true);
     expect(throughput).toMatchObject({ value: 1 });
@@ -174,7 +174,7 @@ describe('many calls at once', () => {
     expect(over).toMatchObject({ value: 1 });
   });
 
-  it('are told level by level, with what each way of sharing gains, and drawn', () => {
+  it('reports level by level, with the gain of each way of sharing, and draws a chart', () => {
     const ratio = { ratio: 1.25, low: 1.2, high: 1.31, verdict: 'A is faster' } as const;
     const spans = spansOf(times, events, 100).map((each) => ({ ...each, n: 4096 }));
     const rows = [
@@ -202,7 +202,7 @@ describe('many calls at once', () => {
     expect(loadResult([])).toEqual([]);
   });
 
-  it('are asked for with knobs, and by default are a prover’s on the GPU', () => {
+  it('has knobs, and by default runs a prover’s calls on the GPU', () => {
     const parse = (query: string) => parseKnobs(new URLSearchParams(query));
     expect(parse('autorun=load')).toMatchObject({
       ...{ concurrency: [1, 2, 5, 10, 15, 20], jobs: 60, mix: 'prover', reps: 3 },
@@ -217,7 +217,7 @@ describe('many calls at once', () => {
     expect(() => parse('autorun=msm-bench&jobs=3')).toThrow('jobs: not used by autorun=msm-bench');
   });
 
-  it('have a cap on workers to be without only where workers compute', () => {
+  it('omits a cap on workers only where workers compute', () => {
     const labels = (backend: 'gpu' | 'auto' | 'cpu' | null) => variantsOf({ backend }).map(({ label }) => label);
     expect(labels(null)).toEqual([ALL_ON, 'no overlap', 'no merging', 'nothing kept']);
     expect(labels('gpu')).toEqual(labels(null));

@@ -1,6 +1,7 @@
 /**
- * Compilers that get one number or operator of one kernel wrong, every time: whatever comes out is right, or an error. `MISCOMPILED=100,400` has
- * seeds 100 to 499 instead of the few that the tests take, and prints what came of them.
+ * Compilers that get one number or operator of one kernel wrong, every time: each result is right,
+ * or an error. `MISCOMPILED=100,400` has seeds 100 to 499 instead of the few that the tests take,
+ * and prints what came of them.
  */
 import { expect, test } from 'vitest';
 import { mutate } from '../dev/faults/mutant.js';
@@ -30,7 +31,7 @@ const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0, walk
 
 type Outcome = 'harmless' | 'other products' | 'an error' | 'wrong';
 
-/** What comes of calls where one kernel is not what it should be. */
+/** Makes calls with one mutated kernel, and returns their outcome. */
 const attempt = async (seed: number, selfTest: boolean): Promise<{ outcome: Outcome; what: string }> => {
   const random = new Random(seed);
   const kernel = kernels[random.below(kernels.length)] as string;

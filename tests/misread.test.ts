@@ -43,7 +43,7 @@ describe.each(curves)('%s', (name, curve, { BASE, Fp }, bytes) => {
     expect(message.endsWith(`, but read as ${format} it is on the curve; convert before you load`), message).toBe(true);
   });
 
-  test('the point that is looked at is the one that is named', async () => {
+  test('the point in the error is the point that was checked', async () => {
     const given = write(littleEndian);
     given.set(write((value) => littleEndian(montgomery(value))).subarray(4 * bytes, 6 * bytes), 4 * bytes);
     expect(await load(given)).toMatchObject({
@@ -52,7 +52,7 @@ describe.each(curves)('%s', (name, curve, { BASE, Fp }, bytes) => {
     });
   });
 
-  test('also in a later slice', { tags: 'long' }, async () => {
+  test('the error is right also in a later slice', { tags: 'long' }, async () => {
     // tables of at most 64 points are made at a time
     const own = await createMsmEngine({ curve, device: await getDevice(), tuning: { additionsPerSubmit: 1024 } });
     const one = write(littleEndian).subarray(0, 2 * bytes);
@@ -65,7 +65,7 @@ describe.each(curves)('%s', (name, curve, { BASE, Fp }, bytes) => {
     own.destroy();
   });
 
-  test('what is a point in no format is refused without a guess', async () => {
+  test('a point in no known format is rejected without a guess', async () => {
     const given = write(littleEndian);
     given[2 * bytes] = (given[2 * bytes] as number) ^ 1;
     expect(await load(given)).toMatchObject({ code: 'not-on-curve', message: `points[1] is not on ${name}` });
@@ -76,7 +76,7 @@ describe.each(curves)('%s', (name, curve, { BASE, Fp }, bytes) => {
     });
   });
 
-  test('with tables, and as values', { tags: 'long' }, async () => {
+  test('the error is right with tables, and for points as values', { tags: 'long' }, async () => {
     const given = write((value) => littleEndian(montgomery(value)));
     const format = `read as little-endian bytes in Montgomery form (R = 2^${8 * bytes}) it is on the curve`;
     const message = expect.stringContaining(format);

@@ -1,4 +1,7 @@
-/** Multiples of scalars modulo the order, in words, against BigInt: every order that a curve may have. */
+/**
+ * Multiples of scalars modulo the order, in words, against BigInt: every order that a curve may
+ * have.
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { CurveContext } from '../src/curves/curve.js';
@@ -17,7 +20,7 @@ const fromWords = (words: Uint32Array): bigint[] =>
 const withOrder = (order: bigint): CurveContext => ({ order, scalarBytes: 32 }) as CurveContext;
 const limit = 2n ** 256n;
 
-/** Of 2 to 256 bits. */
+/** Orders of 2 to 256 bits. */
 const orders = fc
   .integer({ min: 2, max: 256 })
   .chain((bits) => fc.bigInt({ min: 2n ** BigInt(bits - 1), max: 2n ** BigInt(bits) - 1n }))
@@ -42,7 +45,7 @@ const expectRight = (order: bigint, sums: readonly bigint[], scalars: readonly b
   });
 };
 
-test('of any scalar, added to any sum, are what BigInt says', () => {
+test('multiples of any scalar, added to any sum, equal BigInt’s', () => {
   const values = fc.array(fc.tuple(fc.bigInt({ min: 0n, max: limit - 1n }), fc.bigInt({ min: 0n, max: limit })), {
     minLength: 1,
     maxLength: 8,
@@ -60,7 +63,7 @@ test('of any scalar, added to any sum, are what BigInt says', () => {
   );
 });
 
-test('also where a multiple of the order is next to what comes out', () => {
+test('multiples of the order next to the result are right', () => {
   fc.assert(
     fc.property(orders, factors, fc.nat(), fc.integer({ min: -2, max: 2 }), (order, factor, times, more) => {
       // the least scalars of which the multiple is not below so many times the order
@@ -76,7 +79,7 @@ test('also where a multiple of the order is next to what comes out', () => {
   );
 });
 
-test('of scalars at the ends of what there is', () => {
+test('multiples of the smallest and largest scalars are right', () => {
   for (const order of [3n, 2n ** 61n - 1n, 2n ** 128n, 2n ** 255n - 19n, limit - 1n, limit - 189n]) {
     const scalars = [0n, 1n, order - 1n, order, order + 1n, 2n * order - 1n, limit - 1n].map((each) => each % limit);
     for (const factor of [1, 2, FACTOR_END / 2, FACTOR_END - 1]) {
@@ -92,7 +95,7 @@ test('of scalars at the ends of what there is', () => {
   }
 });
 
-test('counts go beyond a word', () => {
+test('counts beyond a word are right', () => {
   const order = 5n;
   const wraps = toWords([2n ** 32n - 1n]);
   addMultiples(withOrder(order), toWords([0n]), toWords([4n]), 5, wraps);

@@ -75,7 +75,7 @@ describe('a pool whose workers cannot be started', () => {
     }
   });
 
-  test('tells the fate of the fallback workers if they die as well', async () => {
+  test('reports the reason if the fallback workers die as well', async () => {
     const pool = open(throwing, async () => () => actor("throw new Error('other')"));
     const lost: (string | null)[] = [];
     for (let i = 0; i < 100 && pool.whyOff === null; i++) lost.push((await multiply(pool, 'dynamic', 1)).lost);
@@ -84,7 +84,7 @@ describe('a pool whose workers cannot be started', () => {
     expect(lost.join()).not.toContain('forbidden');
   });
 
-  test('tells why the fallback cannot be loaded', async () => {
+  test('reports why the fallback cannot be loaded', async () => {
     const pool = open(throwing, () => Promise.reject(new Error('offline')));
     await multiply(pool, 'dynamic');
     expect(await multiply(pool, 'dynamic')).toMatchObject({ workers: 0, noWorkers: 'Error: offline' });
@@ -126,7 +126,7 @@ describe('an engine whose workers cannot be started', () => {
   };
   const why = 'a worker could not be started: Error: forbidden';
 
-  test('tells the reason in the record of large calls, and warns once', async () => {
+  test('has the reason in the record of large calls, and warns once', async () => {
     const onWarning = vi.fn();
     expect(await calls({ createWorker: throwing, onWarning })).toEqual([why, why, why, null]);
     expect(onWarning.mock.calls).toEqual([[expect.stringContaining(`have no workers: ${why}.`)]]);
@@ -138,7 +138,7 @@ describe('an engine whose workers cannot be started', () => {
     expect(warn.mock.calls).toEqual([[expect.stringContaining(why)]]);
   });
 
-  test('computes on if `onWarning` throws', async () => {
+  test('continues if `onWarning` throws', async () => {
     const onWarning = vi.fn(throwing);
     expect(await calls({ createWorker: throwing, onWarning })).toEqual([why, why, why, null]);
     expect(onWarning).toHaveBeenCalledOnce();
@@ -151,7 +151,7 @@ describe('an engine whose workers cannot be started', () => {
     expect(onWarning).not.toHaveBeenCalled();
   });
 
-  test('refuses an `onWarning` that is no function', async () => {
+  test('rejects an `onWarning` that is no function', async () => {
     const refused = createMsmEngine({ curve: 'bn254', backend: 'cpu', onWarning: 5 as never });
     await expect(refused).rejects.toMatchObject({
       code: 'bad-argument',

@@ -19,7 +19,7 @@ interface Point extends NoblePoint<Point> {
 }
 type Class = NoblePointClass<Point>;
 
-/** Of a name that nobody knows: secp256k1's field and equation, with a generator of its own. */
+/** Curve without a known name: field and equation of secp256k1, with another generator. */
 const unknown = (() => {
   const { p, n, h, a, b } = secp256k1.Point.CURVE();
   const { x: Gx, y: Gy } = secp256k1.Point.BASE.multiply(7n).toAffine();
@@ -60,7 +60,7 @@ const inputOf = (of: Class, n: number, seed: number) => {
 };
 
 describe.each(Object.entries(classes))('%s', (_, of) => {
-  test('sums are noble’s', async () => {
+  test('sums equal noble’s', async () => {
     const msm = await nobleMsm(of, { backend: 'cpu' });
     for (const n of [0, 1, 2, 40]) {
       const { points, scalars, sum } = inputOf(of, n, n + 1);
@@ -71,7 +71,7 @@ describe.each(Object.entries(classes))('%s', (_, of) => {
   });
 });
 
-test('points that are loaded, on the GPU, and what is freed', { tags: 'long' }, async () => {
+test('loaded points are right on the GPU, and are freed', { tags: 'long' }, async () => {
   const { points, scalars, sum } = inputOf(classes['bn254 G1'] as Class, 50, 3);
   const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
   const msm = await nobleMsm(classes['bn254 G1'] as Class, { backend: 'gpu', device: await getDevice(), tuning });
@@ -87,7 +87,7 @@ test('points that are loaded, on the GPU, and what is freed', { tags: 'long' }, 
   msm.destroy();
 });
 
-test('other curves, and what is no point', async () => {
+test('other curves and invalid points are rejected', async () => {
   const wrong = { code: 'bad-argument' };
   // an order of 384 bits
   await expect(nobleMsm(p384.Point as unknown as Class)).rejects.toMatchObject(wrong);

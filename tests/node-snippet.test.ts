@@ -1,4 +1,7 @@
-/** The README's program for Node, word for word, in a project that has the package: with an adapter, and without any driver. */
+/**
+ * The README's program for Node, word for word, in a project that has the package: with an adapter,
+ * and without any driver.
+ */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +33,7 @@ test('with an adapter it prints the sum and ends', async () => {
   expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`{ x: ${x}n, y: ${y}n, infinity: false }`);
 });
 
-test.runIf(process.platform === 'linux')('without a driver it prints the same: the CPU computes', async () => {
+test.runIf(process.platform === 'linux')('without a driver it prints the same, computed on the CPU', async () => {
   const nowhere = join(folder, 'no-driver.json');
   const none = { VK_ICD_FILENAMES: nowhere, VK_DRIVER_FILES: nowhere, LD_LIBRARY_PATH: '' };
   const { code, stdout, stderr } = await run(none);

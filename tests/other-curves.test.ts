@@ -1,5 +1,6 @@
 /**
- * Whole MSMs on the other curves that have a name, and on some that BN254's constants would break: a shorter field, points of order 2, points with x = 0.
+ * Whole MSMs on the other curves that have a name, and on some that BN254's constants would break:
+ * a shorter field, points of order 2, points with x = 0.
  */
 import { describe, expect, test } from 'vitest';
 import { oracles, secp192r1, secp192r1Oracle, weierstrassNames } from '../dev/oracle/curves.js';
@@ -46,7 +47,7 @@ const computes = (name: Other): void => {
   const known = makeKnownBases(oracle, n, 11);
   const r = groupOrder(oracle);
 
-  test('random and special scalars, from any offset; bytes and points alike', () =>
+  test('random and special scalars are right, from any offset, as bytes and as points', () =>
     withEngine(name, async (engine) => {
       const random = new Random(12);
       const draw: ((i: number) => bigint)[] = [
@@ -69,7 +70,7 @@ const computes = (name: Other): void => {
       );
     }));
 
-  test('equal points, opposite points and infinities in one bucket', () =>
+  test('equal points, opposite points and infinities in one bucket are right', () =>
     withEngine(name, async (engine) => {
       const { points, logs } = meetingPoints(curve, known);
       const bases = await engine.loadBases(points);
@@ -79,11 +80,11 @@ const computes = (name: Other): void => {
       }
     }));
 
-  test('chunks start at any point', { tags: 'long' }, async () => {
+  test('chunks may start at any point', { tags: 'long' }, async () => {
     const device = await getDevice();
     const knobs = { ...tuning, windowBits: 4 };
-    // room for 23 scalars at a time however few windows a submit takes, so that the second chunk begins between two places
-    // where a binding may start
+    // room for 23 scalars at a time however few windows a submit takes, so that the second chunk
+    // begins between two places where a binding may start
     const context = curveContext(curve);
     const peaks = Array.from(
       { length: 64 },
@@ -117,7 +118,7 @@ describe.each<[string, Curve, OracleCurve]>([
   const known = makeKnownBases(oracle, 20, 13);
   const pointBytes = 2 * oracle.coordinateBytes;
 
-  test('what is no point is refused, with its index', () =>
+  test('invalid points are rejected, with their index', () =>
     withEngine(curve, async (engine) => {
       const at = (i: number, coordinate: 0 | 1, value: bigint): Uint8Array => {
         const bytes = known.bytes.slice();
@@ -132,7 +133,8 @@ describe.each<[string, Curve, OracleCurve]>([
         code: 'not-on-curve',
         message: expect.stringContaining('points[9]'),
       });
-      // the same point modulo p is not the same bytes: every number from p up to the top of the words is refused
+      // the same point modulo p is not the same bytes: every number from p up to the top of the
+      // words is refused
       for (const [coordinate, value] of [
         [0, x],
         [1, y],
@@ -153,8 +155,9 @@ describe.each<[string, Curve, OracleCurve]>([
 });
 
 describe('points of order 2, and points with x = 0', { tags: 'long' }, () => {
-  // y² = x³ + a·x + b over BN254's field, with b such that the wanted point is on it. The order of the group is not known, and need
-  // not be: scalars below `order` are not reduced. It is that of the points of order 2 and 3.
+  // y² = x³ + a·x + b over BN254's field, with b such that the wanted point is on it. The order of
+  // the group is not known, and need not be: scalars below `order` are not reduced. It is that of
+  // the points of order 2 and 3.
   const { p } = bn254;
   const order = 3n * 2n ** 253n;
   const curveThrough = (x: bigint, y: bigint, a: bigint): Curve => {

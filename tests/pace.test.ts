@@ -1,4 +1,4 @@
-/** What an engine learns of how fast its device walks. */
+/** Measured rate of additions of a device, and how runs change it. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { Runner } from '../src/gpu/runner.js';
@@ -12,7 +12,7 @@ afterEach(() => {
 
 const LARGE = 2 ** 18;
 
-test('a run changes the rate by a factor of 8 at most, in either direction', () => {
+test('a run changes the measured rate by a factor of 8 at most, in either direction', () => {
   expect(learnedRate(1000, LARGE, LARGE / 7999)).toBeCloseTo(7999);
   expect(learnedRate(1000, LARGE, LARGE / 8001)).toBe(8000);
   expect(learnedRate(1000, LARGE, 1e-9)).toBe(8000);
@@ -21,13 +21,13 @@ test('a run changes the rate by a factor of 8 at most, in either direction', () 
   expect(learnedRate(1000, LARGE, 1e12)).toBe(125);
 });
 
-test('so does the first, from what the first submits are cut for: 2^18 additions in 100 ms', () => {
+test('the first run changes the assumed rate by 8 at most: 2^18 additions in 100 ms', () => {
   expect(learnedRate(null, LARGE, 1e-9)).toBeCloseTo((8 * 2 ** 18) / 100);
   expect(learnedRate(null, LARGE, 1e12)).toBeCloseTo(2 ** 18 / 100 / 8);
   expect(learnedRate(null, LARGE, 50)).toBeCloseTo(2 ** 18 / 50);
 });
 
-test('a real change is followed, in steps', () => {
+test('the rate follows a real change in steps', () => {
   let rate = learnedRate(1000, LARGE, LARGE / 100_000);
   expect(rate).toBe(8000);
   rate = learnedRate(rate, LARGE, LARGE / 100_000);
@@ -35,14 +35,14 @@ test('a real change is followed, in steps', () => {
   expect(learnedRate(rate, LARGE, LARGE / 100_000)).toBeCloseTo(100_000);
 });
 
-test('short runs and times that are none teach nothing', () => {
+test('short runs and invalid times do not change the rate', () => {
   for (const before of [null, 1000]) {
     expect(learnedRate(before, LARGE - 1, 50)).toBe(before);
     for (const ms of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) expect(learnedRate(before, LARGE, ms)).toBe(before);
   }
 });
 
-test("an engine is not taken in by a GPU's clock", { tags: 'long' }, async () => {
+test('a wrong clock of a GPU does not mislead an engine', { tags: 'long' }, async () => {
   const { gpu } = await captureGpu(() => undefined, { vendor: 'a GPU', architecture: '', device: '' });
   const engine = await createMsmEngine({
     curve: 'bn254',

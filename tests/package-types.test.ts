@@ -1,6 +1,7 @@
 /**
- * The types of the packed package in projects of others: with each TypeScript from 5.4 to 7, with `@webgpu/types` and
- * without, resolved as bundlers do and as Node does, and with the libraries checked (no `skipLibCheck`).
+ * The types of the packed package in projects of others: with each TypeScript from 5.4 to 7, with
+ * `@webgpu/types` and without, resolved as bundlers do and as Node does, and with the libraries
+ * checked (no `skipLibCheck`).
  *
  * @module-tag long
  */
@@ -53,7 +54,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What a compiler says of the program. */
+/** Returns the output of a compiler for the program. */
 const check = (version: string, resolution: string, types: readonly string[]): Promise<string> => {
   const project = join(folder, `${version}-${resolution}-${types.length}`);
   mkdirSync(project);
@@ -74,7 +75,10 @@ const check = (version: string, resolution: string, types: readonly string[]): P
   });
 };
 
-/** Resolutions and types, each pair of which the oldest and the newest compilers are tried with; others with two of them. */
+/**
+ * Resolutions and types, each pair of which the oldest and the newest compilers are tried with;
+ * others with two of them.
+ */
 const PROJECTS = VERSIONS.flatMap((version) => {
   const none: readonly string[] = [];
   const some = [

@@ -1,6 +1,6 @@
 /**
- * The package as it would be published: what is in it, what it weighs, that it leaves nothing behind where little of it is used, that
- * its types stand by themselves, and that the tools which make it run on the Node that it promises.
+ * The package as it would be published: its files, its size, tree shaking, types that need nothing
+ * else, and build tools that run on the Node version it promises.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -17,33 +17,36 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildLibrary } from './support/build-library.js';
 import { inProject } from './support/run-script.js';
 
-/** Bytes that a first result on a GPU loads, compressed as servers do: index.js. */
+/** Limit for all that a first result on a GPU loads, compressed as servers do: index.js. */
 const MOST_BYTES_OF_FIRST_RESULT = 80 * 1024;
-/** Of what finds knobs, beside the engine that it takes from the main module. */
+/** Limit for the search of knobs, without the engine, which it imports from the main module. */
 const MOST_BYTES_OF_CALIBRATE = 3328;
-/** Of what reads files of provers, beside what it takes from the main module. */
+/** Limit for the readers of files, without their imports from the main module. */
 const MOST_BYTES_OF_FORMATS = 4608;
-/** What noble's adapter adds. */
+/** Limit for the adapter of noble. */
 const MOST_BYTES_OF_NOBLE = 2 * 1024;
-/** What snarkjs's adapter adds. */
+/** Limit for the adapter of snarkjs. */
 const MOST_BYTES_OF_SNARKJS = 5632;
-/** Bytes that the CPU's code adds, loaded when the CPU computes. */
+/** Limit for the CPU's code, which is loaded when the CPU computes. */
 const MOST_BYTES_OF_CPU = 21 * 1024;
-/** Bytes that G2 and constants of callers add. */
+/** Limit for what G2 and constants of callers add. */
 const MOST_BYTES_OF_MODELS = 3200;
-/** Of what each worker of the CPU loads; and of the module that has it as text. */
+/** Limit for the script of a CPU worker, and for the module that contains it as text. */
 const MOST_BYTES_OF_WORKER = 3712;
-/** Of groups besides BN254's G1, which are loaded when one is asked for. */
+/** Limit for the groups other than BN254's G1, which are loaded on demand. */
 const MOST_BYTES_OF_CURVES = 4032;
-/** Of encodings, likewise. */
+/** Limit for the encodings, which are loaded on demand. */
 const MOST_BYTES_OF_ENCODINGS = 2304;
-/** What a bundler makes of it that writes again what was small already, or (vite) adds a kilobyte of its own where anything is loaded later. */
+/** Limit for the output of a bundler that minifies again. */
 const MOST_BYTES_AGAIN = MOST_BYTES_OF_FIRST_RESULT;
-/** With what is loaded later in the same file, as esbuild has it; the text of the worker with it, as esbuild leaves its file behind. */
+/**
+ * Limit for a bundler that, as esbuild, puts dynamic imports and the text of the worker into one
+ * file.
+ */
 const MOST_BYTES_IN_ONE = 100 * 1024 + MOST_BYTES_OF_WORKER;
-/** Those that every MSM takes. */
+/** Shaders that every MSM needs. */
 const SHADERS_OF_INDEX = 9;
-/** Of a program that takes one constant from the package; bytes, not compressed. */
+/** Limit for a program that imports one constant of the package; uncompressed. */
 const MOST_BYTES_OF_VERSION = 1000;
 
 const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-package-'));
@@ -78,7 +81,10 @@ const write = (name: string, text: string): string => {
   return path;
 };
 
-/** A program as bundlers make it of one that imports the package, made as small as each can; without what it loads later, where that is another file. */
+/**
+ * A program as bundlers make it of one that imports the package, made as small as each can; without
+ * what it loads later, where that is another file.
+ */
 const bundlers: Readonly<Record<string, (entry: string) => Promise<string>>> = {
   vite: async (entry) => {
     const built = await vite({
@@ -112,8 +118,8 @@ const bundlers: Readonly<Record<string, (entry: string) => Promise<string>>> = {
   },
 };
 
-describe('what is in it', () => {
-  test('one module, its map and its types for each entry, and modules that are loaded later', () => {
+describe('the files of the package', () => {
+  test('are one module, its map and its types for each entry, and modules that are loaded later', () => {
     expect(readdirSync(dist, { recursive: true }).sort()).toEqual([
       'calibrate.d.ts',
       'calibrate.js',
@@ -149,13 +155,13 @@ describe('what is in it', () => {
     ]);
   });
 
-  test('nothing that it depends on', () => {
+  test('have no dependencies', () => {
     for (const kind of ['dependencies', 'peerDependencies', 'optionalDependencies', 'bundleDependencies']) {
       expect(manifest[kind]).toBeUndefined();
     }
   });
 
-  test('nothing that others wrote: every source of the modules is of this repository', () => {
+  test('have no code of others: every source of the modules is in this repository', () => {
     for (const name of [
       'cpu-backend.js',
       'models.js',
@@ -179,14 +185,14 @@ describe('what is in it', () => {
     }
   });
 
-  test.each([['index.js', 300]])('no comment and no indentation of a shader in %s', (name, least) => {
+  test.each([['index.js', 300]])('have no comment and no indentation of a shader in %s', (name, least) => {
     const code = readFileSync(join(dist, name), 'utf8');
     const lines = code.split('\n').filter((line) => /^\s*(let|var|fn|for|if|return)\b.*[;{]$/.test(line));
     expect(lines.length).toBeGreaterThan(least);
     expect(lines.filter((line) => /^\s|\/\//.test(line))).toEqual([]);
   });
 
-  test('the stage checks, a tool of kernel authors, are in no module of the package', () => {
+  test('have no stage checks, which are a tool of kernel authors', () => {
     const modules = readdirSync(dist).filter((name) => name.endsWith('.js'));
     for (const name of modules) {
       const code = readFileSync(join(dist, name), 'utf8');
@@ -196,7 +202,7 @@ describe('what is in it', () => {
     }
   });
 
-  test('of calibrate nothing in the main module, and nothing of the main module in it', () => {
+  test('keep calibrate and the main module apart', () => {
     const [index, calibrate] = ['index.js', 'calibrate.js'].map((name) => readFileSync(join(dist, name), 'utf8'));
     for (const own of ['indexedDB', 'B is faster', 'times must be positive and finite']) {
       expect(calibrate).toContain(own);
@@ -208,7 +214,7 @@ describe('what is in it', () => {
     }
   });
 
-  test('of the readers of files nothing in the main module, and nothing of the main module in them', () => {
+  test('keep the readers of files and the main module apart', () => {
     const [index, formats] = ['index.js', 'formats.js'].map((name) => readFileSync(join(dist, name), 'utf8'));
     for (const own of ['are left: is it cut off?', 'write them in SerdeFormat', 'the file must begin with']) {
       expect(formats).toContain(own);
@@ -220,7 +226,7 @@ describe('what is in it', () => {
     }
   });
 
-  test('the error of calibrate and of the readers is that of the main module', async () => {
+  test('share the error class of the main module with calibrate and the readers', async () => {
     const load = (name: string) => import(/* @vite-ignore */ pathToFileURL(join(dist, name)).href);
     const [{ MsmError }, { calibrate }, { openZkey }] = await Promise.all(
       ['index.js', 'calibrate.js', 'formats.js'].map(load),
@@ -229,7 +235,7 @@ describe('what is in it', () => {
     await expect(openZkey(new Uint8Array())).rejects.toBeInstanceOf(MsmError);
   });
 
-  test('of the adapter of snarkjs nothing in the main module, and nothing of the main module or of snarkjs in it', () => {
+  test('keep the adapter of snarkjs, the main module and snarkjs apart', () => {
     const [index, adapter] = ['index.js', 'snarkjs.js'].map((name) => readFileSync(join(dist, name), 'utf8'));
     for (const own of ['curve_bn128', 'multiExpAffine', 'is accelerated already']) {
       expect(adapter).toContain(own);
@@ -241,7 +247,7 @@ describe('what is in it', () => {
     expect(sources.filter((path: string) => path.includes('node_modules'))).toEqual([]);
   });
 
-  test('the error by its name, as consoles print it', async () => {
+  test('keep the name of the error class, as consoles print it', async () => {
     const { MsmError } = await import(/* @vite-ignore */ pathToFileURL(join(dist, 'index.js')).href);
     expect([MsmError.name, inspect(new MsmError('aborted', 'why')).split('\n')[0]]).toEqual([
       'MsmError',
@@ -249,17 +255,17 @@ describe('what is in it', () => {
     ]);
   });
 
-  test('a map that leads back to the sources', () => {
+  test('have a map that leads back to the sources', () => {
     const { sources, sourcesContent } = JSON.parse(readFileSync(join(dist, 'index.js.map'), 'utf8'));
     const at = sources.findIndex((path: string) => path.endsWith('/src/engine/create-engine.ts'));
     expect(sourcesContent[at]).toBe(readFileSync(inProject('src/engine/create-engine.ts'), 'utf8'));
   });
 });
 
-describe('what it weighs', () => {
+describe('the size of the package', () => {
   const weigh = (code: string): number => gzipSync(code, { level: 9 }).length;
 
-  test('as it is served', () => {
+  test('is within its limits as served', () => {
     expect(weigh(readFileSync(join(dist, 'index.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_FIRST_RESULT);
     expect(weigh(readFileSync(join(dist, 'calibrate.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_CALIBRATE);
     expect(weigh(readFileSync(join(dist, 'formats.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_FORMATS);
@@ -274,7 +280,7 @@ describe('what it weighs', () => {
     expect(weigh(readFileSync(join(dist, 'encodings.js'), 'utf8'))).toBeLessThanOrEqual(MOST_BYTES_OF_ENCODINGS);
   });
 
-  test.each(Object.keys(bundlers))('all of it in a program of %s', async (name) => {
+  test.each(Object.keys(bundlers))('is within its limit in a program of %s', async (name) => {
     const entry = write('all.js', "import * as all from 'webgpu-msm';\nconsole.log(Object.values(all));\n");
     const code = (await bundlers[name]?.(entry)) as string;
     // nothing that is needed was left out
@@ -289,7 +295,7 @@ describe('what it weighs', () => {
     expect(Math.min(...spans)).toBeLessThan(2 ** 15);
   });
 
-  test.each(Object.keys(bundlers))('with calibrate, the engine once in a program of %s', async (name) => {
+  test.each(Object.keys(bundlers))('has the engine once with calibrate, in a program of %s', async (name) => {
     const entry = write(
       'calibrate.js',
       "import { calibrate } from 'webgpu-msm/calibrate';\nimport { createMsmEngine } from 'webgpu-msm';\nconsole.log(calibrate, createMsmEngine);\n",
@@ -300,7 +306,7 @@ describe('what it weighs', () => {
     }
   });
 
-  test.each(Object.keys(bundlers))('its version in a program of %s', async (name) => {
+  test.each(Object.keys(bundlers))('is small for a program of %s that imports the version', async (name) => {
     const entry = write('version.js', "import { version } from 'webgpu-msm';\nconsole.log(version);\n");
     const code = (await bundlers[name]?.(entry)) as string;
     expect(code).toContain(manifest.version);
@@ -308,8 +314,11 @@ describe('what it weighs', () => {
   });
 });
 
-describe('its types, with the libraries checked as well', { tags: 'long' }, () => {
-  /** What TypeScript says of a program in a project that has the package, and those named. */
+describe('the types of the package, with libraries checked as well', { tags: 'long' }, () => {
+  /**
+   * Returns the errors of TypeScript for a program in a project with this package and the named
+   * ones.
+   */
   const check = (options: object, program: string, packages: readonly string[] = []): string => {
     const project = mkdtempSync(join(folder, 'project-'));
     for (const name of packages) {
@@ -366,29 +375,29 @@ describe('its types, with the libraries checked as well', { tags: 'long' }, () =
   `;
   const node = ['webgpu', '@webgpu/types', '@types/node', 'undici-types'];
 
-  test('in a page', () => {
+  test('compile in a page', () => {
     expect(check({ skipLibCheck: false, lib: ['ES2022', 'DOM'] }, program)).toBe('');
   });
 
-  test('in a worker', { tags: 'long' }, () => {
+  test('compile in a worker', { tags: 'long' }, () => {
     expect(check({ skipLibCheck: false, lib: ['ES2022', 'WebWorker'] }, program)).toBe('');
   });
 
-  test('a bundler’s resolution', { tags: 'long' }, () => {
+  test('compile with a bundler’s resolution', { tags: 'long' }, () => {
     expect(check({ module: 'esnext', moduleResolution: 'bundler', lib: ['ES2022', 'DOM'] }, program)).toBe('');
   });
 
-  test('with npm’s webgpu, as the README says: skipLibCheck', () => {
+  test('compile with npm’s webgpu and skipLibCheck, as the README says', () => {
     const options = { skipLibCheck: true, lib: ['ES2022', 'DOM'], types: ['node'] };
     expect(check(options, inNode, node)).toBe('');
   });
 
-  test('with npm’s webgpu, as the README says: its types out of the way', { tags: 'long' }, () => {
+  test('compile with npm’s webgpu and without its types, as the README says', { tags: 'long' }, () => {
     const paths = { '@webgpu/types': ['./no-types.d.ts'] };
     expect(check({ skipLibCheck: false, lib: ['ES2022', 'DOM'], types: ['node'], paths }, inNode, node)).toBe('');
   });
 
-  test('with npm’s webgpu and neither, it is @webgpu/types that TypeScript complains of: what the README says is needed', {
+  test('need one of the two with npm’s webgpu: TypeScript rejects @webgpu/types', {
     tags: 'long',
   }, () => {
     const said = check({ skipLibCheck: false, lib: ['ES2022', 'DOM'], types: ['node'] }, inNode, node);
@@ -396,7 +405,7 @@ describe('its types, with the libraries checked as well', { tags: 'long' }, () =
     expect(said).not.toContain('webgpu-msm/dist');
   });
 
-  test('snarkjs, with its types on npm and with none: `accelerate` takes it as it is imported', () => {
+  test('accept snarkjs as it is imported, with its types and without', () => {
     const prover = `import * as snarkjs from 'snarkjs';
       import { openZkey } from 'webgpu-msm/formats';
       import { accelerate, type AccelerateStats } from 'webgpu-msm/snarkjs';
@@ -424,7 +433,7 @@ describe('its types, with the libraries checked as well', { tags: 'long' }, () =
     expect(check({ skipLibCheck: false, lib: ['ES2022', 'ESNext.Disposable', 'DOM'] }, untyped)).toBe('');
   });
 
-  test('nothing internal is told', () => {
+  test('name nothing internal', () => {
     const types = ['calibrate.d.ts', 'formats.d.ts', 'index.d.ts', 'noble.d.ts', 'snarkjs.d.ts']
       .map((name) => readFileSync(join(dist, name), 'utf8'))
       .join('');
@@ -432,11 +441,11 @@ describe('its types, with the libraries checked as well', { tags: 'long' }, () =
   });
 });
 
-describe('the Node that it promises', () => {
+describe('the Node version of the package', () => {
   const { packages } = JSON.parse(readFileSync(inProject('package-lock.json'), 'utf8'));
   const promised = semver.minVersion(manifest.engines.node)?.version as string;
 
-  test('is one that no tool of this repository refuses', () => {
+  test('is allowed by every tool of this repository', () => {
     const refusing = Object.entries<{ engines?: { node?: string } }>(packages)
       .filter(([, { engines }]) => engines?.node !== undefined && !semver.satisfies(promised, engines.node))
       .map(([path, { engines }]) => `${path}: ${engines?.node}`);

@@ -1,4 +1,7 @@
-/** The bench page where there is no GPU: what it says, what it offers, and what the CPU computes; and its tables on narrow screens. */
+/**
+ * Bench page without a GPU: its messages, its choices, and results of the CPU; and its tables on
+ * narrow screens.
+ */
 import type { Browser, Page } from 'playwright';
 import type { ViteDevServer } from 'vite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -77,7 +80,7 @@ describe('without a GPU the page', () => {
     expect(await notice().getByRole('link').count()).toBe(0);
   });
 
-  it('asks the CPU what it can answer, and greys out the other questions with the reason', async () => {
+  it('asks the CPU those questions that it can answer, and greys out the others with the reason', async () => {
     await withoutAdapter();
     await page.goto(url);
     await notice().waitFor();
@@ -104,7 +107,7 @@ describe('without a GPU the page', () => {
     expect(await page.locator('.questions .needs-gpu:visible').count()).toBe(5);
   });
 
-  it('greys out the modes and knobs that need one, and runs nothing that must fail', async () => {
+  it('greys out the modes and knobs that need a GPU, and runs nothing that must fail', async () => {
     await withoutAdapter();
     await page.goto(`${url}?logn=4`);
     await notice().waitFor();
@@ -136,7 +139,7 @@ describe('without a GPU the page', () => {
     expect(await page.locator('a.address').textContent()).toBe('?autorun=load&logn=4&backend=cpu');
   });
 
-  it('says why a run of a GPU failed, and offers the same on the CPU', async () => {
+  it('reports why a run of a GPU failed, and offers the same on the CPU', async () => {
     await withoutInterface();
     const { status, error } = await run('autorun=msm-bench&logn=4&reps=1&peers=none');
     expect({ status, error }).toEqual({ status: 'failed', error: expect.stringMatching(/^no-webgpu: /) });
@@ -199,15 +202,15 @@ describe('with backend=cpu a run', () => {
     expect(markdown.split('\n')[2]).toMatch(/^CPU(, \d+ logical cores)?, no GPU opened; Chrome/);
   });
 
-  it('has no passes to trace', async () => {
+  it('traces no passes', async () => {
     const { status, error } = await run('autorun=msm-trace&logn=4&backend=cpu');
     expect({ status, error }).toEqual({ status: 'failed', error: expect.stringMatching(/^backend: "cpu"/) });
     expect(await control('backend').getAttribute('aria-invalid')).toBe('true');
   });
 });
 
-describe('the form', () => {
-  it('marks the field of a mistyped knob, and takes the mark away when it is mended', async () => {
+describe('the form of the bench page', () => {
+  it('marks the field of a mistyped knob until it is right', async () => {
     await run('autorun=msm-bench&logn=zz&walkerprv=1&c=99');
     for (const [name, text] of [
       ['logn', 'logn: "zz" is not'],
@@ -231,7 +234,7 @@ describe('the form', () => {
     expect(await control('walkers').getAttribute('aria-invalid')).toBe('true');
   });
 
-  it('says of ?walkerpriv&walkertpb both knobs', async () => {
+  it('names both knobs of ?walkerpriv&walkertpb', async () => {
     await page.goto(`${url}?walkerpriv&walkertpb`);
     const ready = page.getByRole('region', { name: 'Ready to run' });
     expect(await ready.locator('p').textContent()).toBe(
@@ -244,7 +247,10 @@ describe('the form', () => {
   });
 });
 
-/** A table of targets with the longest that modes tell, drawn by the page's own modules; text, as vitest would rewrite imports. */
+/**
+ * A table of targets with the longest that modes tell, drawn by the page's own modules; text, as
+ * vitest would rewrite imports.
+ */
 const DRAW = `(async () => {
   const from = (path) => import(new URL(path, document.baseURI).href);
   const { findingsTable } = await from('bench/modes/targets/findings-table.ts');
@@ -262,7 +268,7 @@ const DRAW = `(async () => {
 })()`;
 
 describe('the table of targets', () => {
-  it.each([1280, 360])('has what was measured and the verdict in view on %i px', async (width) => {
+  it.each([1280, 360])('shows value and verdict on %i px without scrolling', async (width) => {
     await page.setViewportSize({ width, height: 800 });
     await page.goto(url);
     await page.locator('main > *').first().waitFor();
@@ -285,7 +291,7 @@ describe('the table of targets', () => {
   });
 });
 
-it('misses no case in the correctness driver, though none has a placement on the CPU', { tags: 'long' }, async () => {
+it('the correctness driver misses no case on the CPU, which has no placement', { tags: 'long' }, async () => {
   const args = '--logns 4 --runs 1 --walkerpriv turns --backend cpu'.split(' ');
   const { code, stdout, stderr } = await runScript('scripts/correctness.mjs', args, 120_000);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

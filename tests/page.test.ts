@@ -101,7 +101,7 @@ describe('the dev page in Chromium', () => {
     expect(await page.locator('main').textContent()).not.toMatch(/\d\^/);
   });
 
-  it('times an MSM, tells its rows under one id, and shows the median', async () => {
+  it('times an MSM, shows its rows under one id, and shows the median', async () => {
     const { status, error, runId, adapter, rows, lastWallMs } = await run('autorun=msm-bench&logn=6&reps=3');
     expect({ status, error }).toEqual({ status: 'done', error: null });
     expect(adapter?.software).toBe(true);
@@ -183,7 +183,7 @@ describe('the dev page in Chromium', () => {
     expect(await page.locator('.buttons textarea').inputValue()).toContain('| 2⁴ | ✓ right |');
   });
 
-  it('shows that something goes on while nobody knows how long it takes', { tags: 'long' }, async () => {
+  it('shows activity while the time left is unknown', { tags: 'long' }, async () => {
     // long enough for a second to pass
     await page.goto(`${url}?autorun=msm-bench&logn=14&reps=2&peers=none`);
     await page.waitForFunction(() => window.msmBench?.doing.includes('warming up'));
@@ -199,7 +199,7 @@ describe('the dev page in Chromium', () => {
     await page.waitForFunction(() => window.msmBench.status === 'done');
   });
 
-  it('puts several sizes on a line, with the roofline', { tags: 'long' }, async () => {
+  it('draws several sizes as a line, with the roofline', { tags: 'long' }, async () => {
     const { rows } = await run('autorun=msm-bench&logn=4,5&reps=1&peers=none');
     await page.getByRole('figure', { name: 'Time against n' }).waitFor();
     await page.getByRole('figure', { name: 'Where the time goes' }).waitFor();
@@ -207,7 +207,7 @@ describe('the dev page in Chromium', () => {
     expect(rows.filter(({ event }) => event === 'bound')).toHaveLength(2);
   });
 
-  it('records where it ran', { tags: 'long' }, async () => {
+  it('records the adapter and the browser', { tags: 'long' }, async () => {
     const { rows } = await run('autorun=msm-bench&logn=4&reps=1&seed=7&peers=none');
     const [init] = rows.filter((row) => row.event === 'init');
     expect(init).toMatchObject({ mode: 'msm-bench', seed: 7, settings: ['defaults'], adapter: { software: true } });
@@ -224,7 +224,7 @@ describe('the dev page in Chromium', () => {
     await page.getByRole('rowheader', { name: 'maxStorageBufferBindingSize' }).waitFor();
   });
 
-  it('traces the passes of an MSM, and gives them as a file that Perfetto reads', { tags: 'long' }, async () => {
+  it('traces the passes of an MSM, and offers a file for Perfetto', { tags: 'long' }, async () => {
     const { status, error, rows } = await run('autorun=msm-trace&logn=6&reps=2');
     expect({ status, error }).toEqual({ status: 'done', error: null });
     const traces = rows.filter((row) => row.event === 'trace');
@@ -247,7 +247,7 @@ describe('the dev page in Chromium', () => {
     expect(traceEvents.filter(({ ph }) => ph === 'X').length).toBeGreaterThan(12);
   });
 
-  it('has many call at once, and draws when each job was where', { tags: 'long' }, async () => {
+  it('runs many concurrent calls, and draws the phases of each job', { tags: 'long' }, async () => {
     const { status, error, rows } = await run('autorun=load&logn=5&jobs=6&concurrency=1,3&reps=1', 120_000);
     expect({ status, error }).toEqual({ status: 'done', error: null });
     expect(rows.filter(({ event }) => event === 'load')).toHaveLength(5);
@@ -258,7 +258,7 @@ describe('the dev page in Chromium', () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   });
 
-  it('compares two settings in turns, and says what it rests on', { tags: 'long' }, async () => {
+  it('compares two settings in turns, and shows the confidence', { tags: 'long' }, async () => {
     const { status, error, rows } = await run('autorun=accum-ab&logn=4&reps=6&a.walkerpriv=1&b.walkerpriv=0');
     expect({ status, error }).toEqual({ status: 'done', error: null });
     const told = rows.filter((row) => row.event === 'repetition');
@@ -290,7 +290,7 @@ describe('the dev page in Chromium', () => {
     expect(await page.getByText('fastest', { exact: true }).count()).toBe(0);
   });
 
-  it('says what a device could not have, and what was computed on the CPU', { tags: 'long' }, async () => {
+  it('shows limits that a device lacks, and calls that the CPU computed', { tags: 'long' }, async () => {
     const clamped = await run('autorun=sweep&logn=4&reps=1&walkerpriv=0&walkers=32&walkertpb=16,256');
     expect(clamped.rows.flatMap((row) => (row.event === 'warm-up' ? row.clamped : []))).toEqual([
       expect.stringMatching(/^walkertpb: 256 asked, \d+ used$/),
@@ -302,7 +302,7 @@ describe('the dev page in Chromium', () => {
     await page.getByText('Computed on the CPU').waitFor();
   });
 
-  it('calibrates, and offers what it found as a link', { tags: 'long' }, async () => {
+  it('calibrates, and offers the result as a link', { tags: 'long' }, async () => {
     const { status, error, rows } = await run('autorun=calibrate', 100_000);
     expect({ status, error }).toEqual({ status: 'done', error: null });
     expect(rows.filter(({ event }) => event === 'trial').length).toBeGreaterThan(8);
@@ -314,7 +314,8 @@ describe('the dev page in Chromium', () => {
   });
 
   it('shows a wrong answer as wrong, without a time', { tags: 'long' }, async () => {
-    // two looks at each of two warm-ups (noble adds up small ones itself), and one at each repetition
+    // two looks at each of two warm-ups (noble adds up small ones itself), and one at each
+    // repetition
     await wrongFrom(7);
     const { status, error, rows } = await run('autorun=msm-bench&logn=4&reps=3&peers=none');
     expect(status).toBe('failed');
@@ -334,7 +335,8 @@ describe('the dev page in Chromium', () => {
   });
 
   it('shows no verdict and no time where A or B was wrong', { tags: 'long' }, async () => {
-    // two looks at each of four warm-ups, and one a repetition; who begins changes, so that the 14th look is B's third
+    // two looks at each of four warm-ups, and one a repetition; who begins changes, so that the
+    // 14th look is B's third
     await wrongFrom(14);
     const { status, error, rows } = await run('autorun=accum-ab&logn=4&reps=8&b.c=6');
     expect({ status, error }).toEqual({
@@ -353,7 +355,7 @@ describe('the dev page in Chromium', () => {
     for (const row of kept) if (row.event === 'repetition' && row.setting === 'B') expect(row.wallMs).toBeNull();
   });
 
-  it('reports what the host’s clock says where the adapter has no timestamps', { tags: 'long' }, async () => {
+  it('reports times of the host’s clock if the adapter has no timestamps', { tags: 'long' }, async () => {
     await page.addInitScript(() => {
       Object.defineProperty(GPUAdapter.prototype, 'features', { get: () => new Set() });
     });
@@ -369,7 +371,7 @@ describe('the dev page in Chromium', () => {
     }
   });
 
-  it('says that the device was lost, keeps what was measured, and starts again', { tags: 'long' }, async () => {
+  it('reports the loss of the device, keeps measured rows, and starts again', { tags: 'long' }, async () => {
     await keepDevices();
     await page.goto(`${url}?autorun=msm-bench&logn=4&reps=1000&peers=none`);
     await page.waitForFunction(() => window.msmBench?.rows.length > 3);
@@ -408,7 +410,7 @@ describe('the dev page in Chromium', () => {
     await page.getByText('The browser took the GPU away').waitFor();
   });
 
-  it('measures the field, and shows how its operations stand to each other', { tags: 'long' }, async () => {
+  it('measures the field, and compares its operations', { tags: 'long' }, async () => {
     const { status, error, rows } = await run('autorun=field-bench&chains=1&reps=1');
     expect({ status, error }).toEqual({ status: 'done', error: null });
     const rates = rows.flatMap((row) => (row.event === 'field' ? [`${row.operation}, ${row.variant}`] : []));
@@ -418,7 +420,7 @@ describe('the dev page in Chromium', () => {
     await page.getByRole('rowheader', { name: 'u32 multiply-add' }).waitFor();
   });
 
-  it('stops in the middle of measuring the field', { tags: 'long' }, async () => {
+  it('stops during a measurement of the field', { tags: 'long' }, async () => {
     await page.goto(`${url}?autorun=field-bench&reps=100`);
     await page.waitForFunction(() => window.msmBench?.done > 0);
     await page.getByRole('button', { name: 'Stop' }).click();
@@ -426,7 +428,7 @@ describe('the dev page in Chromium', () => {
     expect(await bench()).toMatchObject({ error: 'stopped by you' });
   });
 
-  it('measures threads of the CPU, one of them slowed, and says what a page cannot know', {
+  it('measures threads of the CPU, one of them slowed, and names values that a page cannot read', {
     tags: 'long',
   }, async () => {
     const pool = await run('autorun=cpu-pool&logn=12&reps=1&workers=1');
@@ -454,7 +456,7 @@ describe('the dev page in Chromium', () => {
     ]);
   });
 
-  it('refuses all bad knobs of a URL at once, by name, and keeps them in the form', async () => {
+  it('rejects all bad knobs of a URL at once, by name, and keeps them in the form', async () => {
     const { status, error, rows } = await run(
       'autorun=msm-bench&logn=4&walkerprv=1&c=99&fieldproduct=hand&scalars=rnd&walkertpb=32,64',
     );
@@ -472,7 +474,7 @@ describe('the dev page in Chromium', () => {
     expect(await control('logn').inputValue()).toBe('4');
   });
 
-  it('names the sweep that takes a list, and refuses knobs of other modes as well', { tags: 'long' }, async () => {
+  it('suggests the sweep that takes a list, and rejects knobs of other modes as well', { tags: 'long' }, async () => {
     const { error } = await run('autorun=msm-bench&logn=4&walkertpb=32,64');
     expect(error).toContain('autorun=sweep takes lists');
     const link = page.getByRole('alert').getByRole('link');
@@ -481,7 +483,7 @@ describe('the dev page in Chromium', () => {
     expect(await page.locator('form [name="chains"]').inputValue()).toBe('0');
   });
 
-  it('takes the knobs of a URL that says nothing to run, and runs them at the press of a button', {
+  it('takes the knobs of a URL without a mode, and runs them at the press of a button', {
     tags: 'long',
   }, async () => {
     await page.goto(`${url}?walkerpriv&walkertpb&logn=4&reps=1&peers=none&utm_source=mail`);
@@ -512,7 +514,7 @@ describe('the dev page in Chromium', () => {
     expect((await bench()).status).toBe('failed');
   });
 
-  it('tells how much is left, can be stopped half-way, and keeps what was measured', { tags: 'long' }, async () => {
+  it('shows the time left, can be stopped half-way, and keeps measured rows', { tags: 'long' }, async () => {
     await page.goto(`${url}?autorun=msm-bench&logn=6&reps=60&peers=none`);
     await page.waitForFunction(() => (window.msmBench?.secondsLeft ?? 0) > 0 && window.msmBench.rows.length > 3);
     await page
@@ -568,7 +570,7 @@ describe('the dev page in Chromium', () => {
     );
   });
 
-  it('lists the encodings of the curve and group that are chosen', async () => {
+  it('lists the encodings of the chosen curve and group', async () => {
     await page.goto(`${url}?curve=bls12-381&group=g2&encoding=zcash-compressed`);
     const encoding = page.locator('[name="encoding"]');
     const listed = () =>

@@ -1,6 +1,7 @@
 /**
- * The three rules of the walk's segmented reduction (wgsl/msm/walk.wgsl): which task writes a key, and whether all entries of the key reach
- * it. First on lists of point references, where nothing cancels; then on points, on the CPU and on the GPU.
+ * The three rules of the walk's segmented reduction (wgsl/msm/walk.wgsl): which task writes a key,
+ * and whether all entries of the key reach it. First on lists of point references, where nothing
+ * cancels; then on points, on the CPU and on the GPU.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -57,7 +58,7 @@ describe('the rules of the walk, on lists of point references', () => {
   };
 
   test.each([2, 3, SHRINK])(
-    'every key has one writer, who has all of its entries in their order; shrink %i',
+    'every key has one writer, which has all of its entries in their order; shrink %i',
     (shrink) => {
       fc.assert(
         fc.property(shapes, fc.integer({ min: 1, max: 90 }), (shape, tasks) => {
@@ -188,7 +189,10 @@ const onGpu = (prefixMemory: 'private' | 'workgroup'): void => {
   });
   afterAll(() => runner.destroy());
 
-  /** Runs all levels in one submit over poisoned buffers. Returns `sums`, or another buffer as the first level left it. */
+  /**
+   * Runs all levels in one submit over poisoned buffers. Returns `sums`, or another buffer as the
+   * first level left it.
+   */
   const walkAll = async (
     stream: Uint32Array,
     tasks: number,

@@ -1,4 +1,7 @@
-/** Partition alone, for walks whose workgroups do not fit one row of a dispatch: no MSM of the other tests has so many tasks. */
+/**
+ * Partition alone, for walks whose workgroups do not fit one row of a dispatch: no MSM of the other
+ * tests has so many tasks.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Runner } from '../src/gpu/runner.js';
 import { Level } from '../src/msm/stages/level.js';

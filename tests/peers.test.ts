@@ -20,7 +20,7 @@ const known = peerNames.flatMap((name) =>
 
 describe.each(known)('the peer %s on %s %s', (name, curve, group) => {
   it.each(group === 'g1' ? [1, 2, 33, 256] : [1, 33])(
-    'computes %i scalars rightly, and knows a wrong sum',
+    'computes %i scalars right, and detects a wrong sum',
     async (n) => {
       const { points, scalars, expected } = makeCase({ ...names, n, curve, group });
       const problem = {
@@ -46,7 +46,7 @@ describe.each(known)('the peer %s on %s %s', (name, curve, group) => {
   );
 });
 
-it('noble does not know Bandersnatch, nor ffjavascript any other curve but BN254 and BLS12-381', () => {
+it('noble lacks Bandersnatch, and ffjavascript all curves but BN254 and BLS12-381', () => {
   expect(peers.noble({ curve: 'bandersnatch', group: 'g1' })).toBeNull();
   for (const curve of ['ed25519', 'pallas', 'bls12-377'] as const) {
     expect(peers.ffjavascript({ curve, group: 'g1' })).toBeNull();

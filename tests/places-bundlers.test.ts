@@ -1,6 +1,6 @@
 /**
- * Whether the workers of the package are found by what bundlers make of a program that uses it, in Chromium; also where a bundler does not know of
- * them. The page is tests/places-workers/bundled.html.
+ * Workers of the package in the output of bundlers, in Chromium; also where the bundler leaves out
+ * the file of the worker. The page is tests/places-workers/bundled.html.
  *
  * @module-tag long
  */
@@ -39,7 +39,7 @@ const hasWorkersAt = async (url: string): Promise<void> => {
   expect(uncaught).toEqual([]);
 };
 
-describe('what vite builds', () => {
+describe('the output of vite', () => {
   beforeAll(async () => {
     await vite({
       configFile: false,
@@ -51,9 +51,9 @@ describe('what vite builds', () => {
     });
   });
 
-  it("has the package's worker", () => hasWorkersAt(`${origin}/vite/bundled.html?way=asItIs`));
+  it("starts the package's worker", () => hasWorkersAt(`${origin}/vite/bundled.html?way=asItIs`));
 
-  it("has a worker of the program's own, which imports that of the package", () =>
+  it("starts a worker of the program, which imports the package's worker", () =>
     hasWorkersAt(`${origin}/vite/bundled.html?way=ownScript`));
 });
 
@@ -75,16 +75,15 @@ describe("vite's development server, which bundles packages beforehand", () => {
   });
   afterAll(() => dev?.close());
 
-  it("has the package's worker", async () => {
+  it("starts the package's worker", async () => {
     await hasWorkersAt(`${url}?way=asItIs`);
     expect(existsSync(join(place.folder, 'node_modules/.vite/deps/webgpu-msm.js'))).toBe(true);
   });
 
-  it("has a worker of the program's own, which imports that of the package", () =>
-    hasWorkersAt(`${url}?way=ownScript`));
+  it("starts a worker of the program, which imports the package's worker", () => hasWorkersAt(`${url}?way=ownScript`));
 });
 
-describe('what esbuild makes, which leaves URLs as they are', () => {
+describe('the output of esbuild, which leaves URLs as they are', () => {
   beforeAll(async () => {
     const pages = join(place.folder, 'pages');
     const entryPoints = [join(pages, 'bundled.js'), join(pages, 'bundled-worker.js')];
@@ -93,9 +92,9 @@ describe('what esbuild makes, which leaves URLs as they are', () => {
     cpSync(join(pages, 'bundled.html'), join(outdir, 'bundled.html'));
   });
 
-  it("has the package's worker from its text, as its file is not there", () =>
+  it("starts the package's worker from its text, as its file is missing", () =>
     hasWorkersAt(`${origin}/esbuild/bundled.html?way=asItIs`));
 
-  it("has a worker of the program's own, which imports that of the package", () =>
+  it("starts a worker of the program, which imports the package's worker", () =>
     hasWorkersAt(`${origin}/esbuild/bundled.html?way=ownScript`));
 });

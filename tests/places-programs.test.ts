@@ -1,6 +1,6 @@
 /**
- * The workers of the built package in programs of Node's and of Deno's; and that a program ends which has nothing left to do, though its engine was not
- * destroyed.
+ * The workers of the built package in programs of Node's and of Deno's; and that a program ends
+ * which has nothing left to do, though its engine was not destroyed.
  *
  * @module-tag long
  */
@@ -14,7 +14,10 @@ import { inProject } from './support/run-script.js';
 import { makePlace, type Place } from './support/worker-place.js';
 import { right, someWorkers } from './support/workers-seen.js';
 
-/** Workers that had nothing to do would be let go of after 10 s (src/threads/pool.ts): it is not for that that a program ends. */
+/**
+ * Workers that had nothing to do would be let go of after 10 s (src/threads/pool.ts): it is not for
+ * that that a program ends.
+ */
 const SOON_MS = 5000;
 
 let place: Place;
@@ -25,7 +28,7 @@ afterAll(() => {
   if (place !== undefined) rmSync(place.folder, { recursive: true, force: true });
 });
 
-/** What the program says, and how long it was there after that. */
+/** Runs a program; returns its output, and the time from the output to the end of the process. */
 const run = async (
   command: string,
   args: readonly string[],
@@ -45,15 +48,15 @@ const inDeno = (allowed: readonly string[]): ReturnType<typeof run> => {
   return run(inProject('node_modules/.bin/deno'), ['run', ...flags, 'pages/program.js']);
 };
 
-describe('in Node', () => {
-  it('workers take part, and the program ends', async () => {
+describe('a program in Node', () => {
+  it('computes with workers, and ends', async () => {
     const { outcome, lingeredMs, complaints } = await run(process.execPath, ['pages/program.js']);
     expect(outcome).toEqual({ ...right(place), workers: someWorkers, lost: [] });
     expect(complaints).toBe('');
     expect(lingeredMs).toBeLessThan(SOON_MS);
   });
 
-  it('so too in a thread of the program', async () => {
+  it('computes with workers in a thread, and ends', async () => {
     const start = "new (require('node:worker_threads').Worker)('./pages/program.js')";
     const { outcome, lingeredMs, complaints } = await run(process.execPath, ['-e', start]);
     expect(outcome).toEqual({ ...right(place), workers: someWorkers, lost: [] });
@@ -61,7 +64,7 @@ describe('in Node', () => {
     expect(lingeredMs).toBeLessThan(SOON_MS);
   });
 
-  it('workers take part where a bundler left their file behind', async () => {
+  it('computes with workers if a bundler left out their file', async () => {
     const outfile = join(place.folder, 'esbuild/program.mjs');
     const entryPoints = [join(place.folder, 'pages/program.js')];
     await esbuild({ entryPoints, outfile, bundle: true, format: 'esm', platform: 'node', logLevel: 'error' });
@@ -72,14 +75,14 @@ describe('in Node', () => {
   });
 });
 
-describe('in Deno', () => {
-  it('workers take part where the package may be read, and the program ends', async () => {
+describe('a program in Deno', () => {
+  it('computes with workers if the package may be read, and ends', async () => {
     const { outcome, lingeredMs } = await inDeno(['--allow-read']);
     expect(outcome).toEqual({ ...right(place), workers: someWorkers, lost: [] });
     expect(lingeredMs).toBeLessThan(SOON_MS);
   });
 
-  it('workers take part where that is not allowed, from their text', async () => {
+  it('computes with workers from their text if reading is not allowed', async () => {
     const { outcome, lingeredMs } = await inDeno([]);
     expect(outcome).toEqual({ ...right(place), workers: someWorkers, lost: [] });
     expect(lingeredMs).toBeLessThan(SOON_MS);

@@ -1,6 +1,7 @@
 /**
- * The workers of the built package in Chromium: on pages that may share memory and on those that may not, in workers, under policies, and on
- * those where there are none to be had. The pages are in tests/places-workers/.
+ * The workers of the built package in Chromium: on pages that may share memory and on those that
+ * may not, in workers, under policies, and on those where there are none to be had. The pages are
+ * in tests/places-workers/.
  *
  * @module-tag long
  */
@@ -29,7 +30,7 @@ let origin: string;
 let cdn: Server;
 let elsewhere: string;
 let browser: Browser;
-/** What the server sends with each file, and with the package's worker. */
+/** Headers that the server sends with each file, and with the package's worker. */
 let headers: Headers = {};
 let workerHeaders: Headers = {};
 
@@ -53,7 +54,7 @@ afterAll(async () => {
   if (place !== undefined) rmSync(place.folder, { recursive: true, force: true });
 });
 
-/** What a page says that computes in a way. */
+/** Opens a page that computes in one of the ways, and returns its output. */
 const compute = (way: string, sent: Headers, sentWithWorker = sent): Promise<Said> => {
   [headers, workerHeaders] = [sent, sentWithWorker];
   return saidBy(browser, `${origin}/pages/page.html?way=${way}`);
@@ -76,7 +77,7 @@ describe.each([
     expect(uncaught).toEqual([]);
   });
 
-  it('computes with workers of a script of its own, which imports that of the package', async () => {
+  it("computes with workers of its own script, which imports the package's worker", async () => {
     const { outcome, uncaught } = await compute('ownScript', sent);
     expect(outcome).toMatchObject({
       ...right(place),
@@ -88,7 +89,7 @@ describe.each([
     expect(uncaught).toEqual([]);
   });
 
-  it('computes again what a worker had that was terminated, and says so', async () => {
+  it('recomputes the part of a terminated worker, and reports it', async () => {
     const { outcome, uncaught } = await compute('terminated', sent);
     expect(outcome).toMatchObject({
       ...right(place),
@@ -100,14 +101,14 @@ describe.each([
   });
 });
 
-describe('under a policy', () => {
-  it("of worker-src 'self' there are workers", async () => {
+describe('a page under a policy', () => {
+  it("with worker-src 'self' has workers", async () => {
     const { outcome, uncaught } = await compute('asItIs', policy("'self'"));
     expect(outcome).toMatchObject({ ...right(place), workers: someWorkers, ...nothingLost });
     expect(uncaught).toEqual([]);
   });
 
-  it("of worker-src 'none' it computes in its own thread, and says so once", async () => {
+  it("with worker-src 'none' computes in its own thread, and warns once", async () => {
     const { outcome, uncaught } = await compute('alone', policy("'none'"));
     const noWorkers = 'worker 2 died: it could not be loaded';
     const warnings = [expect.stringContaining(noWorkers)];
@@ -115,27 +116,27 @@ describe('under a policy', () => {
     expect(uncaught).toEqual([]);
   });
 
-  it('that comes with the worker and forbids it to compile, it computes there what the page compiled', async () => {
+  it('that forbids compiling in a worker computes there with a module that the page compiled', async () => {
     const { outcome, uncaught } = await compute('asItIs', {}, { 'content-security-policy': "script-src 'self'" });
     expect(outcome).toMatchObject({ ...right(place), workers: someWorkers, ...nothingLost });
     expect(uncaught).toEqual([]);
   });
 
-  it("of isolation that the worker's file is not served with, it has the worker from its text", async () => {
+  it('of isolation has the worker from its text if its file lacks the header', async () => {
     const { outcome, uncaught } = await compute('asItIs', ISOLATED, {});
     expect(outcome).toMatchObject({ ...right(place), workers: someWorkers, ...nothingLost, isIsolated: true });
     expect(uncaught).toEqual([]);
   });
 });
 
-it('a page that has the package from another origin, whose file it may not start, has the worker from its text', async () => {
+it('a page with the package from another origin, whose file it may not start, has the worker from its text', async () => {
   const library = `${elsewhere}/node_modules/webgpu-msm/dist/index.js`;
   const { outcome, uncaught } = await compute(`elsewhere&${new URLSearchParams({ library })}`, {});
   expect(outcome).toMatchObject({ ...right(place), workers: someWorkers, ...nothingLost });
   expect(uncaught).toEqual([]);
 });
 
-it('a page that gets another script for the worker, which never says that it is ready, has the worker from its text', async () => {
+it('a page that gets another script for the worker, which never reports ready, has the worker from its text', async () => {
   cpSync(join(place.folder, 'node_modules/webgpu-msm/dist'), join(place.folder, 'other'), { recursive: true });
   writeFileSync(join(place.folder, 'other/webgpu-msm-worker.js'), 'postMessage(null); postMessage({ say: 1 });');
   const { outcome, uncaught } = await compute('elsewhere&library=/other/index.js', {});

@@ -1,6 +1,6 @@
 /**
- * The built package in the places that it must run in, in Chromium: what tests/places/ has, copied into a project of its own in
- * which the package is installed.
+ * The built package in the places that it must run in, in Chromium: what tests/places/ has, copied
+ * into a project of its own in which the package is installed.
  */
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -39,7 +39,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.mjs': 'text/javascript',
 };
 
-/** What the browser tells the server of a violation. */
+/** Report of a violation that the browser sends to the server. */
 interface Violation {
   readonly 'effective-directive': string;
   readonly 'blocked-uri': string;
@@ -119,10 +119,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What the parts of a page did, by name. */
+/** Results of the parts of a page, by name. */
 type Outcome = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** Opens a page and waits for what it leaves in its `output`; also what Chromium had to complain about meanwhile. */
+/**
+ * Opens a page and waits for what it leaves in its `output`; also what Chromium had to complain
+ * about meanwhile.
+ */
 const open = async (path: string): Promise<{ outcome: Outcome; complaints: string[] }> => {
   const page = await browser.newPage();
   const complaints: string[] = [];
@@ -144,7 +147,7 @@ const open = async (path: string): Promise<{ outcome: Outcome; complaints: strin
 };
 
 describe('the built package', () => {
-  it('makes no code from text, and imports nothing but what it has', () => {
+  it('makes no code from text, and imports only its own modules', () => {
     for (const { code } of library) {
       expect(code.match(/\beval\s*\(|\bnew\s+Function\b|\bFunction\s*\(/g)).toBeNull();
     }
@@ -163,7 +166,7 @@ describe('the built package', () => {
     ]);
   });
 
-  it('can be imported where there is no WebGPU, and leaves nothing on globalThis', async () => {
+  it('can be imported without WebGPU, and leaves nothing on globalThis', async () => {
     const before = Reflect.ownKeys(globalThis);
     const exported = await import(/* @vite-ignore */ pathToFileURL(built).href);
     const calibration = await import(/* @vite-ignore */ pathToFileURL(join(built, '../calibrate.js')).href);
@@ -191,7 +194,7 @@ const MODULE = '/node_modules/webgpu-msm/dist/index.js';
 const CALIBRATE = MODULE.replace('index', 'calibrate');
 const CPU = MODULE.replace('index', 'cpu-backend');
 
-it('goes on where a page stood still while calls were under way', { tags: 'long' }, async () => {
+it('continues after a page stood still while calls were under way', { tags: 'long' }, async () => {
   const page = await browser.newPage();
   try {
     await page.goto(`${origin}/standstill.html`);
@@ -224,12 +227,12 @@ const worksUnbundled = (_: string, library: () => string): void => {
     expect(complaints).toEqual([]);
   });
 
-  it('fetches the module, what it loads later, calibrate where it is asked for, and nothing else', () => {
+  it('fetches the module, what it loads later, calibrate on request, and nothing else', () => {
     const own = ['/plain.html', '/before.js', '/plain.js', '/plain-worker.js', '/multiply.js', '/case.js'];
     expect([...new Set(requested)].filter((path) => !own.includes(path))).toEqual([MODULE, CALIBRATE, CPU]);
   });
 
-  it('has no side effect of importing: no global, no request to WebGPU', () => {
+  it('has no side effect when imported: no global, no request to WebGPU', () => {
     expect(outcome.sideEffects).toEqual({ newGlobals: [], requests: 0 });
   });
 
@@ -252,15 +255,15 @@ const worksUnbundled = (_: string, library: () => string): void => {
     });
   });
 
-  it('remembers in IndexedDB, and knows what it never heard of', () => {
+  it('stores calibrations in IndexedDB, and misses those it never stored', () => {
     expect(outcome.indexedDb).toEqual({ first: null, later: 'two' });
   });
 
-  it('has one engine, and one class of errors, in both modules', () => {
+  it('shares one engine and one error class between both modules', () => {
     expect(outcome.oneEngine).toEqual({ isMine: true, code: 'bad-argument' });
   });
 
-  it('computes on an adapter without optional features, and asks it for none', () => {
+  it('computes on an adapter without optional features, and requests none', () => {
     expect(outcome.bareAdapter).toEqual({ point: expected, phases: null, asked: [] });
   });
 };
@@ -301,7 +304,7 @@ describe('a page that vite built, under a policy without unsafe-eval and inline 
     expect(outcome.worker).toMatchObject({ point: expected, scope: 'DedicatedWorkerGlobalScope' });
   });
 
-  it('violates nothing but what it violates on purpose, to show that the policy is in force', async () => {
+  it('violates the policy only on purpose, to show that it is in force', async () => {
     expect([outcome.page?.codeFromText, outcome.worker?.codeFromText]).toEqual(['EvalError', 'EvalError']);
     await expect.poll(() => violations.length).toBeGreaterThanOrEqual(2);
     expect(

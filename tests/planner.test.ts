@@ -264,7 +264,8 @@ describe('budgets and limits', () => {
           // clamped where the slots of a thread, with 8 KB of private memory, are too many
           const asked = knobs.walkerSlots ?? walkerSlots;
           const perSlot = of.pointBytes + 16 + (plan.tuning.walkerPrefixMemory === 'private' ? of.field.bytes : 0);
-          // six words, the constants of products (the digits of p and three for carries), and two words for each batch of an inversion
+          // six words, the constants of products (the digits of p and three for carries), and two
+          // words for each batch of an inversion
           const perThread = 4 * (6 + of.field.limbs + 3) + 8 * divstepConstants(of.field).batches;
           const fit = Math.floor((8192 - perThread) / perSlot);
           expect(walkerSlots).toBe(Math.min(asked, fit));
@@ -276,7 +277,7 @@ describe('budgets and limits', () => {
 });
 
 describe('workgroup prefixes', () => {
-  test.each([1, 3, 8, 16, 31, 32, 64])('%i slots: threads are clamped to what fits, and no further', (walkerSlots) => {
+  test.each([1, 3, 8, 16, 31, 32, 64])('clamp threads to the memory, and no further, with %i slots', (walkerSlots) => {
     for (const of of [curve, curveContext(bls12381)]) {
       for (const threads of [1, 7, 16, 64, 100, 256]) {
         const knobs = { walkerSlots, walkerThreadsPerWorkgroup: threads, walkerPrefixMemory: 'workgroup' as const };
@@ -360,7 +361,8 @@ describe('commands', () => {
           return Array.from({ length: windows }, (_, i) => first_window + i);
         });
         expect(covered).toEqual(Array.from({ length: plan.windows }, (_, i) => i));
-        // the reduction comes after the last group; buckets without entries are cleared before the first
+        // the reduction comes after the last group; buckets without entries are cleared before the
+        // first
         const phases = commands.map((command) => (command.kind === 'dispatch' ? command.phase : command.kind));
         expect(phases.indexOf('reduce')).toBeGreaterThan(phases.lastIndexOf('submit'));
         expect(phases.indexOf('reduce')).toBeGreaterThan(phases.lastIndexOf('combine'));
@@ -496,7 +498,8 @@ describe('levels', () => {
           }
           expect(walks.filter(({ tasks }) => tasks > 0).at(-1)?.tasks).toBe(1);
           for (const level of levels) {
-            // no task is left over, no thread has more tasks than slots, and every thread is dispatched
+            // no task is left over, no thread has more tasks than slots, and every thread is
+            // dispatched
             expect(level.tasks * level.quotient + level.remainder).toBe(level.entries);
             expect(level.threads * plan.tuning.walkerSlots).toBeGreaterThanOrEqual(level.tasks);
             expect(level.threads).toBeLessThanOrEqual(level.tasks);

@@ -1,4 +1,6 @@
-/** A polluted `Object.prototype` sets no option of anybody's: each has a value there that would be refused. */
+/**
+ * Options are never read from `Object.prototype`: each has a value there that would be rejected.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { calibrate } from '../src/calibrate.js';
@@ -70,7 +72,7 @@ describe('no option is inherited', () => {
   });
 
   test.each(['basesBudget', 'leastPoints', 'singleThread', 'signal', 'onWarning', 'backend', 'verify'])(
-    'of accelerate: %s',
+    'accelerate does not inherit %s',
     async (name) => {
       pollute(name);
       expect(await readAccelerateOptions({})).toMatchObject({
@@ -81,7 +83,7 @@ describe('no option is inherited', () => {
     },
   );
 
-  test.each(['store', 'again', 'signal', 'onProgress', 'group'])('of calibrate: %s', async (name) => {
+  test.each(['store', 'again', 'signal', 'onProgress', 'group'])('calibrate does not inherit %s', async (name) => {
     const device = await getDevice();
     pollute(name, Symbol('polluted'));
     const aborted = AbortSignal.abort();
@@ -90,14 +92,14 @@ describe('no option is inherited', () => {
     await expect(calibrate(device, options)).rejects.toMatchObject({ code: 'aborted' });
   });
 
-  test.each(['from', 'to', 'chunkBytes'])('of chunks: %s', async (name) => {
+  test.each(['from', 'to', 'chunkBytes'])('chunks do not inherit %s', async (name) => {
     const at = { name: 'A', curve: 'bn254', group: 'g1', encoding: 'le', count: 9, pointBytes: 64, at: 0 } as const;
     const section = pointSection(openFile('file', points.bytes), at);
     pollute(name);
     for await (const chunk of section.chunks()) expect(chunk).toEqual(points.bytes);
   });
 
-  test('of openGnarkSrs', async () => {
+  test('openGnarkSrs inherits no option', async () => {
     pollute('curve');
     await expect(openGnarkSrs(new Uint8Array(1))).rejects.toThrow(/must have more than 4 bytes/);
   });

@@ -1,4 +1,7 @@
-/** Engines whose workers are in the middle of a call, in Node: the call is aborted, or the engine destroyed. */
+/**
+ * Engines whose workers are in the middle of a call, in Node: the call is aborted, or the engine
+ * destroyed.
+ */
 import type { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
@@ -50,7 +53,7 @@ const endedAfter = async (call: Promise<unknown>, code: string, end: () => void)
 /** The number of Node's thread; −1 once it has ended. */
 const threadsOf = (workers: readonly Worker[]): number[] => workers.map(({ threadId }) => threadId);
 
-test('an abort ends the call at once, and those that worked for it; the next call is right, with workers', async () => {
+test('an abort ends the call and its workers at once; the next call is right, with workers', async () => {
   const { engine, bases, started } = await open();
   await callUntilThere(engine, bases);
   const took: number[] = [];
@@ -68,7 +71,7 @@ test('an abort ends the call at once, and those that worked for it; the next cal
   engine.destroy();
 }, 60_000);
 
-test('an engine that is destroyed ends its call at once, and its workers; it starts no others', async () => {
+test('destroying an engine ends its call and its workers at once; it starts no others', async () => {
   const took: number[] = [];
   for (let i = 0; i < ATTEMPTS; i++) {
     const { engine, bases, started } = await open();
@@ -83,7 +86,7 @@ test('an engine that is destroyed ends its call at once, and its workers; it sta
   expect(Math.min(...took)).toBeLessThan(AT_ONCE_MS);
 }, 60_000);
 
-test('an engine that is destroyed before its first call has workers starts none', async () => {
+test('an engine that is destroyed before its first call starts no worker', async () => {
   for (const afterMs of [0, 2, 4, 8]) {
     const { engine, bases, started } = await open();
     const call = engine.msm(bases, large.scalars.bytes);

@@ -1,4 +1,7 @@
-/** Pools of Node's workers: every way to hand out chunks, workers that die, and calls that end early. */
+/**
+ * Pools of Node's workers: every way to hand out chunks, workers that die, and calls that end
+ * early.
+ */
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
@@ -72,7 +75,7 @@ describe.each([true, false])('a pool, with shared memory: %s', (shares) => {
     expect(pool.size).toBe(2);
   });
 
-  test('at most `allowed` workers take part, and those that wait continue in the end', async () => {
+  test('at most `allowed` workers take part, and waiting ones continue at the end', async () => {
     const pool = makePool(shares);
     await multiply({ pool });
     for (const [title, allowed, least, most] of [
@@ -93,7 +96,7 @@ describe.each([true, false])('a pool, with shared memory: %s', (shares) => {
     }
   });
 
-  test('several vectors, and a short one', async () => {
+  test('several vectors and a short one give right sums', async () => {
     const pool = makePool(shares);
     const vectors = [large.vector, { ...large.vector, offset: 0 }];
     const short = inputOf(50);

@@ -1,4 +1,7 @@
-/** The library in Node under both of vitest's pools: this file runs in a process of its own, and from there once more in a worker thread. */
+/**
+ * The library in Node under both of vitest's pools: this file runs in a process of its own, and
+ * from there once more in a worker thread.
+ */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
@@ -20,7 +23,7 @@ test(`an MSM in ${isMainThread ? 'a process' : 'a worker thread'}`, async () => 
 });
 
 if (isMainThread) {
-  test('this file in the other pool, `threads`', { tags: 'long' }, () => {
+  test('this file passes in the other pool, `threads`', { tags: 'long' }, () => {
     // what vitest tells its workers is not meant for another vitest
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')));
     const { status, signal, stdout, stderr } = spawnSync(

@@ -15,7 +15,7 @@ import { smallCase, smallCurve } from './support/small-curve.js';
 /** Knobs of the only walk pipeline of this file. */
 const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 } as const;
 
-describe('BN254', () => {
+describe('tables on BN254', () => {
   let engine: MsmEngine;
   beforeAll(async () => {
     engine = await createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning });
@@ -33,7 +33,7 @@ describe('BN254', () => {
     }
     bases.destroy();
   };
-  test.each([1, 2, 3, 5, 8, 17, 64])('%i tables: every distribution of scalars', { tags: 'long' }, agrees);
+  test.each([1, 2, 3, 5, 8, 17, 64])('%i tables: every distribution of scalars is right', { tags: 'long' }, agrees);
 
   test.each(Object.keys(pointDistributions) as PointDistributionName[])(
     'points: %s',
@@ -48,7 +48,7 @@ describe('BN254', () => {
     },
   );
 
-  test('more tables take fewer windows and fewer additions', { tags: 'long' }, async () => {
+  test('more tables need fewer windows and fewer additions', { tags: 'long' }, async () => {
     const n = 1000;
     const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n, seed: 3 });
     const additions: number[] = [];
@@ -65,7 +65,7 @@ describe('BN254', () => {
     expect(many).toBeLessThan(0.75 * none);
   });
 
-  test('offsets, batches, widths of windows, budgets and submits at random', { tags: 'long' }, async () => {
+  test('offsets, batches, widths of windows, budgets and submits at random are right', { tags: 'long' }, async () => {
     const n = 400;
     const known = makeKnownBases(bn254G1, n, 10);
     await fc.assert(
@@ -127,7 +127,7 @@ test.each([
   engine.destroy();
 });
 
-describe('the contract', () => {
+describe('the contract of precompute', () => {
   const { points, scalars, expected } = smallCase(40);
 
   test('a wrong number of tables is rejected', async () => {

@@ -1,4 +1,7 @@
-/** Every prime from 46 to 414 bits has its arithmetic: programs that no input makes overflow, and that compute right. */
+/**
+ * Every prime from 46 to 414 bits has its arithmetic: programs that no input makes overflow, and
+ * that compute right.
+ */
 import { expect, test } from 'vitest';
 import { digitsOf, joinLimbs, LIMB_BITS, mod, modulus } from '../src/field/modulus.js';
 import { isPrime } from '../src/field/prime.js';
@@ -44,12 +47,12 @@ const computes = (p: bigint): void => {
   }
 };
 
-test('among random ones some have to carry their last column', () => {
+test('some random primes have to carry their last column', () => {
   expect(randomPrimes(200, 1).filter(carriesLastColumn).length).toBeGreaterThan(0);
   expect(carriesLastColumn(primes['one with a full last column, 168 bits'] as bigint)).toBe(true);
 });
 
-test('primes are told from composites', () => {
+test('`isPrime` distinguishes primes from composites', () => {
   const all = [...Object.values(primes), ...randomPrimes(20, 4)];
   for (const [i, p] of all.entries()) {
     expect(isPrime(p), `${p}`).toBe(true);
@@ -60,7 +63,7 @@ test('primes are told from composites', () => {
 
 test.each(randomPrimes(60, 2).map((p) => `0x${p.toString(16)}`))('%s', (p) => computes(BigInt(p)));
 
-test('4,000 random primes', { tags: 'long', timeout: 600_000 }, () => {
+test('4,000 random primes compute right', { tags: 'long', timeout: 600_000 }, () => {
   for (const p of randomPrimes(4000, 3)) {
     try {
       computes(p);

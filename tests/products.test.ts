@@ -1,4 +1,7 @@
-/** MSMs with products of words: all kinds of points, fields of other lengths, tables, and prefixes in either memory. */
+/**
+ * MSMs with products of words: all kinds of points, fields of other lengths, tables, and prefixes
+ * in either memory.
+ */
 import { describe, expect, test } from 'vitest';
 import {
   bls12381,
@@ -24,7 +27,10 @@ import { meetingPoints } from './support/meeting-points.js';
 
 type FieldProduct = Tuning['fieldProduct'];
 
-/** Computes sums of growing numbers of points, in which equal, opposite and infinite points meet in every order. */
+/**
+ * Computes sums of growing numbers of points, in which equal, opposite and infinite points meet in
+ * every order.
+ */
 const multiplies = async (curve: Curve, oracle: OracleCurve, tuning: Partial<Tuning>): Promise<void> => {
   const known = makeKnownBases(oracle, 64, 31);
   const meeting = meetingPoints(curve, known);
@@ -71,14 +77,14 @@ const cases = (fieldProduct: FieldProduct) =>
   );
 const [portable, second, ...others] = cases('unsigned');
 
-describe('unsigned', () => {
-  test.each([portable])('$name, $walkerPrefixMemory, $walkerSlots slots', async (each) => {
+describe('MSMs with unsigned products', () => {
+  test.each([portable])('are right with $name, $walkerPrefixMemory, $walkerSlots slots', async (each) => {
     const { curve, oracle, tuning } = each as NonNullable<typeof each>;
     await multiplies(curve, oracle, tuning);
   });
 });
 
-describe('unsigned and dot4', { tags: 'long' }, () => {
+describe('MSMs with unsigned and dot4 products', { tags: 'long' }, () => {
   // the compiler of SwiftShader ends the process at dot products of more than 256 bits
   const short = cases('dot4').filter(({ curve }) => curve.p < 2n ** 256n && curve !== p256Curve);
   test.each([second, ...others, ...short])(

@@ -1,4 +1,7 @@
-/** Programs that points run through when they are loaded: the CPU reference against noble, the kernel against the CPU reference. */
+/**
+ * Programs that points run through when they are loaded: the CPU reference against noble, the
+ * kernel against the CPU reference.
+ */
 import { describe, expect, test } from 'vitest';
 import { groupsOf, oracleOf, weierstrassNames } from '../dev/oracle/curves.js';
 import {
@@ -42,7 +45,10 @@ const curveOf = (name: WeierstrassName, group: Group, product: FieldProduct = 's
   return withProduct(curveContext(constants, quadraticField), product);
 };
 
-/** Returns the resulting points and the first rejected one by the CPU reference, and expects the same of the GPU. */
+/**
+ * Returns the resulting points and the first rejected one by the CPU reference, and expects the
+ * same of the GPU.
+ */
 const run = async (
   curve: CurveContext,
   program: Program,
@@ -175,7 +181,9 @@ test('points of Edwards form become their Weierstrass images, and points off the
   }
 });
 
-/** A point of the curve, by the square root of the library's; that it is one, is checked by noble. */
+/**
+ * A point of the curve, by the square root of the library's; that it is one, is checked by noble.
+ */
 const anyPoint = (oracle: WeierstrassOracle<Coordinate>, curve: CurveContext, random: Random) => {
   const { coordinates: f, p } = curve;
   for (;;) {
@@ -192,7 +200,8 @@ const anyPoint = (oracle: WeierstrassOracle<Coordinate>, curve: CurveContext, ra
 };
 
 const cofactors: Readonly<Record<string, bigint>> = {
-  // Zexe, figure 16, and the orders of the twists: EIP-197 has none for BN254, so by the trace, p + (t − 1)
+  // Zexe, figure 16, and the orders of the twists: EIP-197 has none for BN254, so by the trace, p +
+  // (t − 1)
   'bn254 g2': 0x30644e72e131a029b85045b68181585e06ceecda572a2489345f2299c0f9fa8dn,
   'bls12-381 g1': 0x396c8c005555e1568c00aaab0000aaabn,
   'bls12-381 g2':
@@ -200,7 +209,10 @@ const cofactors: Readonly<Record<string, bigint>> = {
   'bls12-377 g1': 0x170b5d44300000000000000000000000n,
 };
 
-/** Of BLS12-377's G2: (s⁸ − 4·s⁷ + 5·s⁶ − 4·s⁴ + 6·s³ − 4·s² − 4·s + 13) / 9 (Budroni and Pintore, https://eprint.iacr.org/2017/419). */
+/**
+ * Returns the cofactor of BLS12-377's G2: (s⁸ − 4·s⁷ + 5·s⁶ − 4·s⁴ + 6·s³ − 4·s² − 4·s + 13) / 9
+ * (Budroni and Pintore, https://eprint.iacr.org/2017/419).
+ */
 const twistCofactor377 = (): bigint => {
   const s = 0x8508c00000000001n;
   return (s ** 8n - 4n * s ** 7n + 5n * s ** 6n - 4n * s ** 4n + 6n * s ** 3n - 4n * s ** 2n - 4n * s + 13n) / 9n;
@@ -290,7 +302,8 @@ describe('the membership test tells points of the group from other points of the
       // (X, Y) to (x·X, y·Y) takes the curve to itself where x³ = y² = b / b̄
       expect(f.isZero(f.difference(square, f.product(f.product(x, x), x)))).toBe(true);
       expect(f.isZero(f.difference(f.product(square, conjugate(b)), b))).toBe(true);
-      // φ² + φ + 1 = 0 in G1, ψ² − t·ψ + p = 0 in G2, and so is the same polynomial of k times P; it is the order, or what has nothing else in common with the curve's
+      // φ² + φ + 1 = 0 in G1, ψ² − t·ψ + p = 0 in G2, and so is the same polynomial of k times P;
+      // it is the order, or what has nothing else in common with the curve's
       if (!conjugates) {
         expect(x).not.toBe(1n);
         expect(k * k + k + 1n).toBe(order);

@@ -1,4 +1,4 @@
-/** What the bench makes of proofs. */
+/** Bench of proofs: its verdicts and its table. */
 import { describe, expect, it } from 'vitest';
 import { parseKnobs } from '../dev/bench/knobs.js';
 import { openProver } from '../dev/bench/modes/proofs/prover.js';
@@ -26,11 +26,12 @@ const proofs = (ours: number, first: number, megabytes: number | null, logn = 14
 ];
 
 describe('proofs of snarkjs with the library', () => {
-  it('are to take 0.7 of the time of 2^14, no more for the second, and 1.5 of the memory', () => {
+  it('have targets: 0.7 of the time at 2^14, no more for the second proof, and 1.5 of the memory', () => {
     const verdicts = (rows: readonly Proof[]) => judgeProofs(rows).map(verdictOf);
     expect(verdicts(proofs(0.5, 2, 300))).toEqual(['met', 'met', 'met']);
     expect(verdicts(proofs(0.9, 0.8, 310))).toEqual(['MISSED', 'MISSED', 'MISSED']);
-    // of small ones nothing is promised but the second, and where nobody knows the memory, nothing of that
+    // of small ones nothing is promised but the second, and where nobody knows the memory, nothing
+    // of that
     expect(verdicts(proofs(0.9, 2, null, 12))).toEqual(['no verdict', 'met', 'not measured']);
     const [ratio, , memory] = judgeProofs(proofs(0.5, 2, 300));
     expect(ratio?.value).toBeCloseTo(0.5, 2);
@@ -38,14 +39,14 @@ describe('proofs of snarkjs with the library', () => {
     expect(memory?.value).toBe(1.5);
   });
 
-  it('are told size by size', () => {
+  it('are reported size by size', () => {
     const rows = [...proofs(0.5, 2, 300), ...proofs(0.6, 2, null, 12)] as unknown as StampedRow[];
     const text = JSON.stringify(proofsResult(rows));
     for (const told of ['16,382', '4,094', 'snarkjs alone', 'with the library']) expect(text).toContain(told);
     expect(proofsResult([])).toEqual([]);
   });
 
-  it('are for a terminal, of 2^14 constraints', () => {
+  it('are chosen in a terminal, with 2^14 constraints', () => {
     const parse = (query: string, place: 'page' | 'terminal') => parseKnobs(new URLSearchParams(query), place);
     const { cases, reps, settings } = parse('autorun=proofs&backend=cpu&workers=0', 'terminal');
     expect([cases.map(({ address }) => address.n), reps]).toEqual([[2 ** 14], 5]);
@@ -53,7 +54,7 @@ describe('proofs of snarkjs with the library', () => {
     expect(() => parse('autorun=proofs', 'page')).toThrow('it needs snarkjs');
   });
 
-  it('are verified, on either side', { tags: 'long' }, async () => {
+  it('are verified, with and without the library', { tags: 'long' }, async () => {
     await expect(openProver('pallas', 5, () => undefined)).rejects.toThrow('snarkjs does not know pallas');
     const prover = await openProver('bn254', 7, () => undefined);
     await expect(prover.prove('ours')).rejects.toThrow('it was not accelerated');

@@ -1,4 +1,7 @@
-/** The field of p² elements: its arithmetic on the CPU, and the programs of shaders, against textbook formulas. */
+/**
+ * The field of p² elements: its arithmetic on the CPU, and the programs of shaders, against
+ * textbook formulas.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { quadraticField as oracleField } from '../dev/oracle/quadratic-field.js';
@@ -30,7 +33,7 @@ describe.each(fields)('%s', (_, p, nonResidue) => {
   const field = quadraticField(modulus(p, 'signed', 2), nonResidue);
   const pair = pairs(p);
 
-  test('sums, products, inverses as the oracle has them', () => {
+  test('sums, products and inverses equal the oracle’s', () => {
     fc.assert(
       fc.property(pair, pair, (a, b) => {
         expect(field.reduced(field.sum(a, b))).toEqual(oracle.add(a, b));
@@ -45,7 +48,7 @@ describe.each(fields)('%s', (_, p, nonResidue) => {
     expect(field.inverse(field.zero)).toEqual(field.zero);
   });
 
-  test('roots of squares, and of nothing else', () => {
+  test('squares have roots, and other elements have none', () => {
     let squares = 0;
     fc.assert(
       fc.property(pair, (a) => {
@@ -85,7 +88,7 @@ describe.each(fields)('%s', (_, p, nonResidue) => {
       }
     };
 
-    test('products and squares, less what is taken off', () => {
+    test('products and squares equal the oracle’s, less a subtracted value', () => {
       fc.assert(
         fc.property(loose, tight, pair, (a, b, c) => {
           const minus = [tightLimbs(m, c.c0), tightLimbs(m, c.c1)].map((each) => canonical(each));
@@ -116,14 +119,14 @@ const canonical = (limbs: readonly number[]): number[] => {
   return limbs.map((_, i) => Number((value >> BigInt(LIMB_BITS * i)) & (2n ** BigInt(LIMB_BITS) - 1n)));
 };
 
-test('what is no field, or not proved, is refused', () => {
+test('a non-residue that is a square or out of range is rejected', () => {
   const prime = modulus(bn254G2.p, 'signed', 2);
   expect(() => quadraticField(prime, 4n)).toThrow('nonResidue 4 is a square modulo p');
   expect(() => quadraticField(prime, -7n)).toThrow('nonResidue must be from −6 to 6, got -7');
   expect(() => quadraticField(prime, 0n)).toThrow('nonResidue 0 is a square modulo p');
 });
 
-test('a program that could overflow is not made', () => {
+test('a program that could overflow is rejected', () => {
   const prime = modulus(bn254G2.p, 'signed', 2);
   expect(() => quadraticProduct(prime, -6n, 0, ['c'])).not.toThrow();
   expect(() => quadraticSquare(prime, 6n, 0, ['c', 'd'])).not.toThrow();

@@ -1,6 +1,6 @@
 /**
- * The last stretch of custody: a point that comes back in another place, or as another point of the
- * curve, is found before anything is added up.
+ * The end of the dispatch chain, reading sums back: a point that arrives in another place, or as
+ * another point of the curve, is found before anything is added up.
  */
 import { describe, expect, test } from 'vitest';
 import { engineIn } from '../dev/cases/engine-in.js';
@@ -14,7 +14,7 @@ import { Bench, large, small, tuning } from './support/failure-bench.js';
 import { type Call, type LeasedDevice, type LeasedGpu, leaseGpu } from './support/leased-gpu.js';
 import { smallCurve } from './support/small-curve.js';
 
-/** Of the last walk's bindings, where its sums go. */
+/** Binding of the last walk for its sums. */
 const SUMS = 4;
 
 /**
@@ -68,7 +68,7 @@ describe.each(pointChangeNames)('%s', (name) => {
     return { bench, bases };
   };
 
-  test('is found, and the call done again', async () => {
+  test('is found, and the call is repeated', async () => {
     const { bench, bases } = await open();
     for (let seed = 1; seed <= 20; seed++) {
       const strikes = strikePoints(bench.lease, pointBytes, changed(name, seed));
@@ -79,7 +79,7 @@ describe.each(pointChangeNames)('%s', (name) => {
     bench.close();
   });
 
-  test('each time: the call rejects', async () => {
+  test('each time rejects the call', async () => {
     const { bench, bases } = await open();
     const strikes = strikePoints(bench.lease, pointBytes, changed(name, 1), 2);
     const error = await bench.msm(bases, large).catch((reason: unknown) => reason);
@@ -141,7 +141,7 @@ describe.each(Object.entries(shapes))(
   },
 );
 
-test('points of one part in the place of another’s', async () => {
+test('a sum of one part in the place of another is found', async () => {
   const bench = await Bench.open();
   const bases = await bench.load(large);
   const batch = () => bench.engine.msmBatch(bases, [large.scalars, small.scalars]);
@@ -185,7 +185,7 @@ const inGroup = async (of: CurveGroup): Promise<void> => {
     engine.destroy();
   }
 };
-describe('in other groups', () => {
+describe('sums read back in other groups', () => {
   const groups: readonly CurveGroup[] = [
     { curve: 'bn254', group: 'g1' },
     { curve: 'bn254', group: 'g2' },

@@ -1,4 +1,7 @@
-/** Files of provers: that their points are what the software which wrote them says, from every kind of source; and that what is no such file is refused. */
+/**
+ * Readers of prover files: points equal those of the software that wrote them, from every kind of
+ * source; other files are rejected.
+ */
 import { createHash } from 'node:crypto';
 import { closeSync, openAsBlob, openSync, readFileSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -48,7 +51,7 @@ const vector = (name: string): Uint8Array<ArrayBuffer> =>
 const oracleOf = (curve: PairingName, group: 'g1' | 'g2'): AnyOracle =>
   group === 'g1' ? oracles[curve] : oraclesOfG2[curve];
 
-/** Of either group. */
+/** Point of G1 or G2. */
 type OnePoint = AffinePoint<Coordinate>;
 
 /** Points of either group, as bytes. */
@@ -70,7 +73,9 @@ const isRefused = async (opened: Promise<unknown>, message: string | RegExp): Pr
   await expect(opened).rejects.toEqual(refusal(message));
 };
 
-/** Imports points on the GPU and multiplies them on the CPU; that on the GPU is for the second tier. */
+/**
+ * Imports points on the GPU and multiplies them on the CPU; that on the GPU is for the second tier.
+ */
 let engine: MsmEngine;
 let files: SnarkjsFiles;
 
@@ -102,14 +107,14 @@ const multipliesAs = async (section: PointSection, points: readonly AffinePoint[
   bases.destroy();
 };
 
-describe('snarkjs', () => {
+describe('readers of snarkjs files', () => {
   const coordinateOf = (coordinates: Coordinates): Coordinate => {
     if (!Array.isArray(coordinates)) return BigInt(coordinates);
     const [c0, c1] = coordinates.map(BigInt) as [bigint, bigint];
     return { c0, c1 };
   };
 
-  /** What snarkjs read. */
+  /** Returns a point that snarkjs read, in affine coordinates. */
   const affine = (oracle: AnyOracle, [x, y, z]: PointObject): AffinePoint<Coordinate> =>
     numbersOf(coordinateOf(z)).every((number) => number === 0n)
       ? infinityOf((oracle as OracleCurve<Coordinate>).Point)
@@ -137,7 +142,7 @@ describe('snarkjs', () => {
       return fields.Fp12.eql(of(a, b), of(c, d));
     };
 
-    test('a .ptau, prepared or not: points of a ceremony', async () => {
+    test('give points of a ceremony from a .ptau, prepared or not', async () => {
       const { ptau, prepared, curve: theirs } = made();
       for (const file of [ptau, prepared]) {
         const { sections, ...rest } = await openPtau(file);
@@ -160,7 +165,7 @@ describe('snarkjs', () => {
       }
     });
 
-    test('its sections are what they are called, by pairings', async () => {
+    test('give the sections of a .ptau that pairings confirm', async () => {
       const { ptau, curve: theirs } = made();
       const { sections } = await openPtau(ptau);
       const at = async (name: keyof typeof sections, i: number): Promise<OnePoint> => {
@@ -184,7 +189,7 @@ describe('snarkjs', () => {
       expect(await keys.alpha1.points()).toEqual(await sections.alphaTauG1.points(0, 1));
     });
 
-    test('a .zkey of Groth16', async () => {
+    test('give the points of a .zkey of Groth16', async () => {
       const { groth16 } = made();
       const read = (await readZkey(groth16)) as Record<string, unknown>;
       const { sections, ...rest } = (await openZkey(groth16)) as Groth16Zkey;
@@ -225,7 +230,7 @@ describe('snarkjs', () => {
     });
   };
 
-  describe('bn254', () => {
+  describe('a .ptau of bn254', () => {
     readsAsSnarkjs('bn254', () => files);
 
     const multiplies = async (by: MsmEngine): Promise<void> => {
@@ -240,11 +245,11 @@ describe('snarkjs', () => {
       }
     };
 
-    test('its points, multiplied', async () => {
+    test('gives points that multiply right', async () => {
       await multiplies(engine);
     });
 
-    test('its points, multiplied on the GPU', { tags: 'long' }, async () => {
+    test('gives points that multiply right on the GPU', { tags: 'long' }, async () => {
       const onGpu = await engineThat(0);
       await multiplies(onGpu);
       expect(onGpu.lastRun?.on).toBe('gpu');
@@ -252,7 +257,7 @@ describe('snarkjs', () => {
     });
   });
 
-  describe('bls12-381', { tags: 'long' }, () => {
+  describe('a .ptau of bls12-381', { tags: 'long' }, () => {
     let of381: SnarkjsFiles;
     beforeAll(async () => {
       of381 = await snarkjsFiles('bls12381');
@@ -260,7 +265,7 @@ describe('snarkjs', () => {
     readsAsSnarkjs('bls12-381', () => of381);
   });
 
-  test.each([bn254, bls12381])('the primes that it knows are those of $name', async ({ name, p, order }) => {
+  test.each([bn254, bls12381])('a .zkey with the primes of $name is accepted', async ({ name, p, order }) => {
     const bytes = name === 'bn254' ? 32 : 48;
     const header = concatBytes(
       numberToBytesLE(bytes, 4),
@@ -292,14 +297,14 @@ const powers = <Of extends Coordinate>(
   ).points;
 };
 
-describe('Aztec', () => {
+describe('readers of Aztec files', () => {
   const g1 = vector('aztec-g1.dat');
   const compressed = vector('aztec-g1-compressed.dat');
   const g2 = vector('aztec-g2.dat');
   // tests/vectors/make/aztec-crs/make.mjs
   const known = powers(oracles.bn254, 0xa27ecn, 8);
 
-  test('g1.dat', async () => {
+  test('give the points of g1.dat', async () => {
     const { curve, sections } = await openAztecCrs(g1);
     expect([curve, sections.g2]).toEqual(['bn254', null]);
     expect(sections.g1).toMatchObject({ count: 8, pointBytes: 64, encoding: 'be' });
@@ -307,7 +312,7 @@ describe('Aztec', () => {
     await multipliesAs(sections.g1, known);
   });
 
-  test('g1_compressed.dat: x, and y’s lowest bit as the topmost', async () => {
+  test('give the points of g1_compressed.dat: x, and y’s lowest bit as the topmost', async () => {
     const { sections } = await openAztecCrs(compressed);
     expect(sections.g1).toMatchObject({ count: 8, pointBytes: 32, encoding: 'aztec-compressed' });
     const numbers = known.map(({ x, y }) => x | ((y & 1n) << 255n));
@@ -317,7 +322,7 @@ describe('Aztec', () => {
     await multipliesAs(sections.g1, known);
   });
 
-  test('g2.dat, which is a point of the group', async () => {
+  test('give the point of g2.dat, which is in the group', async () => {
     const { sections } = await openAztecCrs(g1, g2);
     expect(sections.g2).toMatchObject({ count: 1, pointBytes: 128, encoding: 'be', group: 'g2', curve: 'bn254' });
     const bytes = await sections.g2.points();
@@ -338,7 +343,7 @@ describe('Aztec', () => {
     await isRefused(openAztecCrs(bytes), message);
   });
 
-  test('g2.dat of another length is refused', async () => {
+  test('reject g2.dat of another length', async () => {
     await isRefused(
       openAztecCrs(g1, g2.subarray(1)),
       'g2.dat: the file must have 128 bytes, which is one point; it has 127',
@@ -346,9 +351,9 @@ describe('Aztec', () => {
   });
 });
 
-describe('halo2', () => {
+describe('readers of halo2 files', () => {
   const raw = vector('halo2-bn254-raw.params');
-  /** What the program that wrote them printed of them, as Rust spells it. */
+  /** Output of the program that wrote the files, in the notation of Rust. */
   const printed = readFileSync(inProject('tests/vectors/files/halo2-bn254.txt'), 'utf8');
   const numbersIn = (name: string): bigint[] =>
     [...(new RegExp(`^${name} = (.*)$`, 'm').exec(printed)?.[1] ?? '').matchAll(/0x[0-9a-f]{64}/g)].map(([number]) =>
@@ -362,7 +367,7 @@ describe('halo2', () => {
     return { x: { c0: a, c1: b }, y: { c0: c, c1: d }, infinity: false };
   };
 
-  test('params', async () => {
+  test('give the points of params', async () => {
     const { curve, k, sections } = await openHalo2Params(raw);
     expect([curve, k]).toEqual(['bn254', 3]);
     expect(g).toHaveLength(8);
@@ -377,7 +382,7 @@ describe('halo2', () => {
     await multipliesAs(sections.g, g);
   });
 
-  test('g in Lagrange’s base: the sum of it is the constant 1', async () => {
+  test('give g in Lagrange’s base, whose sum is the commitment to 1', async () => {
     const { sections } = await openHalo2Params(raw);
     const bases = await engine.loadBases(await sections.gLagrange.points(), { encoding: sections.gLagrange.encoding });
     expect(await engine.msm(bases, Array(8).fill(1n))).toEqual({ x: 1n, y: 2n, infinity: false });
@@ -395,7 +400,7 @@ describe('halo2', () => {
   });
 });
 
-describe('gnark', () => {
+describe('readers of gnark files', () => {
   const alpha = 0xa1fan;
   const n = 8;
   const curves = ['bn254', 'bls12-381', 'bls12-377'] as const;
@@ -428,7 +433,10 @@ describe('gnark', () => {
         .flatMap((coordinate) => numbersOf(coordinate).reverse())
         .map((number) => numberToBytesBE(number, bytesOf(oracle))),
     );
-  /** Of x alone. The topmost bit says compressed, the next one (on BN254) or the one after it (elsewhere) which y. */
+  /**
+   * Encodes a point by its x. The topmost bit marks a compressed point; the next one (on BN254) or
+   * the one after it (elsewhere) chooses y.
+   */
   const compressedPoint = (oracle: AnyOracle, point: AffinePoint<Coordinate>): Uint8Array => {
     const bytes = rawPoint(oracle, point).slice(0, oracle.coordinateBytes);
     bytes[0] = (bytes[0] as number) | 0x80 | (isLarger(oracle, point.y) ? (oracle.name === 'bn254' ? 0x40 : 0x20) : 0);
@@ -444,7 +452,7 @@ describe('gnark', () => {
   const encodings = { raw: 'gnark', compressed: 'gnark-compressed', dump: 'le-montgomery' } as const;
 
   test.each(curves.flatMap((curve) => forms.map((form) => [curve, form] as const)))(
-    'an SRS of %s, %s',
+    'give the points of an SRS of %s, %s',
     async (curve, form) => {
       const srs = await openGnarkSrs(written(curve, form), { curve });
       expect(srs).toMatchObject({ curve, form });
@@ -463,7 +471,7 @@ describe('gnark', () => {
     },
   );
 
-  test('of bls12-381 as noble reads them', async () => {
+  test('give the points of bls12-381 that noble reads', async () => {
     const { g1 } = (await openGnarkSrs(written('bls12-381', 'compressed'), { curve: 'bls12-381' })).sections;
     const { Point } = bls12_381.G1;
     expect(Point.fromBytes(await g1.points(3, 4)).equals(Point.BASE.multiply(alpha ** 3n))).toBe(true);
@@ -481,11 +489,11 @@ describe('gnark', () => {
     );
   });
 
-  test.each(['raw', 'dump', 'compressed'])('multiplied, %s', async (form) => {
+  test.each(['raw', 'dump', 'compressed'])('give points that multiply right, %s', async (form) => {
     await multipliesAs((await openGnarkSrs(written('bn254', form))).sections.g1, powers(oracles.bn254, alpha, n));
   });
 
-  test('what fits nothing is refused', async () => {
+  test('reject contents that fit no format', async () => {
     const raw = written('bn254', 'raw');
     const dump = written('bn254', 'dump');
     await isRefused(openGnarkSrs(new Uint8Array()), 'must have more than 4 bytes, which is its header; it has 0');
@@ -503,7 +511,7 @@ describe('gnark', () => {
   });
 });
 
-describe('sources', () => {
+describe('sources of files', () => {
   const path = join(tmpdir(), `webgpu-msm-readers-${process.pid}.zkey`);
   let file: Uint8Array<ArrayBuffer>;
   let descriptor: number;
@@ -552,13 +560,13 @@ describe('sources', () => {
     expect(await a.points(3, 3)).toHaveLength(0);
   });
 
-  test('what is in memory is not copied', async () => {
+  test('in memory are not copied', async () => {
     const a = await openA(file);
     for (const bytes of [await a.points(1), a.pages().slice(0, 64) as Uint8Array])
       expect(bytes.buffer).toBe(file.buffer);
   });
 
-  test('chunks are of whole points, and the last is what is left', async () => {
+  test('are read in chunks of whole points, and the last chunk has the rest', async () => {
     const a = await openA(inParts(async (from, to) => readAt(from, to)));
     const lengths = async (chunkBytes: number, from?: number, to?: number): Promise<number[]> => {
       const all: number[] = [];
@@ -581,7 +589,7 @@ describe('sources', () => {
     expect(hex(concatBytes(...collected))).toBe(hex(await a.points()));
   });
 
-  test('nothing is asked for where there is nothing to read', async () => {
+  test('are not read for an empty range', async () => {
     const asked: number[] = [];
     const a = await openA(
       inParts((from, to) => {
@@ -594,7 +602,7 @@ describe('sources', () => {
     expect(asked).not.toContain(0);
   });
 
-  test('opening reads no points', async () => {
+  test('are not read for points when opened', async () => {
     let most = 0;
     let sum = 0;
     await openZkey(
@@ -608,7 +616,7 @@ describe('sources', () => {
     expect([most <= 4096, sum < 1200]).toEqual([true, true]);
   });
 
-  test('pages go to the engine as they are', async () => {
+  test('give pages that the engine takes without a copy', async () => {
     const a = await openA(inParts(readAt));
     const [fromPages, fromPoints] = await Promise.all([
       engine.loadBases(a.pages(1, 5), { encoding: 'le-montgomery' }),
@@ -620,7 +628,7 @@ describe('sources', () => {
     fromPoints.destroy();
   });
 
-  test('pages of what takes time are refused, and nothing is left unhandled', async () => {
+  test('give no pages if they are asynchronous, and leave no promise unhandled', async () => {
     const slow = await openA(inParts(async (from, to) => readAt(from, to)));
     const blob = await openA(new Blob([file]));
     for (const section of [slow, blob]) {
@@ -636,7 +644,7 @@ describe('sources', () => {
     expect(() => breaks.pages().slice(0, 64)).toThrow(refusal('needs a synchronous source'));
   });
 
-  test('offsets beyond 2^32, and no more than a chunk at a time: a ceremony of 2^28', async () => {
+  test('are read beyond 2^32, a chunk at a time: a ceremony of 2^28', async () => {
     const header = concatBytes(
       numberToBytesLE(32, 4),
       numberToBytesLE(bn254.p, 32),
@@ -690,7 +698,7 @@ describe('sources', () => {
     for (const open of [openZkey, openPtau]) await isRefused(open(source as FileSource), message);
   });
 
-  test('a buffer that was transferred is refused', async () => {
+  test('are rejected if their buffer was transferred', async () => {
     const bytes = new Uint8Array(file);
     const a = await openA(bytes);
     structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
@@ -698,14 +706,14 @@ describe('sources', () => {
     await isRefused(openZkey(bytes), 'its bytes cannot be read');
   });
 
-  test('a Blob that cannot be read is refused, with the cause', async () => {
+  test('are rejected, with the cause, if a Blob cannot be read', async () => {
     const cause = new Error('gone');
     const blob = new Blob([file]);
     Object.defineProperty(blob, 'slice', { value: () => ({ arrayBuffer: () => Promise.reject(cause) }) });
     await expect(openZkey(blob)).rejects.toMatchObject({ code: 'bad-argument', cause });
   });
 
-  test('what read throws comes out as it is', async () => {
+  test('pass on errors of `read` unchanged', async () => {
     const mine = new RangeError('mine');
     const read = (): never => {
       throw mine;
@@ -713,7 +721,7 @@ describe('sources', () => {
     await expect(openZkey({ byteLength: 100, read })).rejects.toBe(mine);
   });
 
-  test('ranges that are not in the section are refused', async () => {
+  test('are rejected for ranges outside the section', async () => {
     const a = await openA(file);
     for (const [from, to] of [[-1], [0, 7], [5, 4], [0.5], [Number.NaN], [0, Infinity]]) {
       await isRefused(a.points(from, to), /points \[.*\) of A are not in \[0, 6\)/);
@@ -725,7 +733,7 @@ describe('sources', () => {
     expect(() => a.chunks({ from: 9 })).toThrow(refusal('of A are not in'));
   });
 
-  test('pages do not reach into what is beside their points', async () => {
+  test('give pages of their points alone', async () => {
     const a = await openA(file);
     const pages = a.pages(1, 3);
     expect(pages.byteLength).toBe(128);
@@ -735,14 +743,14 @@ describe('sources', () => {
       expect(() => pages.slice(from, to)).toThrow(refusal(/bytes \[.*\) of A are not in \[0, 128\)/));
   });
 
-  test('options that are no object are refused', async () => {
+  test('are rejected with options that are no object', async () => {
     const a = await openA(file);
     for (const options of [null, 5, 'all', true] as never[])
       expect(() => a.chunks(options)).toThrow(refusal('options must be an object, got'));
   });
 });
 
-describe('what is no such file', () => {
+describe('files of other formats', () => {
   /** The sections of a file of snarkjs's, by id. */
   const sectionsOf = (file: Uint8Array): Map<number, Uint8Array> => {
     const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
@@ -851,7 +859,7 @@ describe('what is no such file', () => {
   });
 
   test.each(['plonk', 'fflonk'] as const)(
-    'a zkey of %s whose points are not those of its domain is refused',
+    'a zkey of %s with points of another domain is rejected',
     async (protocol) => {
       const sections = [...sectionsOf(files[protocol])];
       const smaller = sections.map(([id, bytes]) => [id, id === 2 ? changed(bytes, 80, u32(4)) : bytes] as const);
@@ -884,7 +892,7 @@ describe('what is no such file', () => {
     return true;
   };
 
-  test.each(openers)('no file of %s that is cut off is taken, wherever it is', async (name, open, file) => {
+  test.each(openers)('a file of %s that is cut off anywhere is rejected', async (name, open, file) => {
     const whole = file();
     // what ends with a point is a file of fewer points, or of none but those of the proving key
     const fits = (length: number): boolean =>
@@ -902,7 +910,7 @@ describe('what is no such file', () => {
   });
 
   test.each(openers)(
-    'nothing but bad-argument comes of bits that flip in a file of %s, or of bytes that are none',
+    'flipped or random bytes in a file of %s give no error but bad-argument',
     async (_, open, file) => {
       const whole = file();
       const refusedOrTaken = async (bytes: Uint8Array): Promise<boolean> => open(bytes).then(() => true, isMsmError);

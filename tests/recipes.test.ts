@@ -1,4 +1,7 @@
-/** The recipes of examples/, in a project that has the package installed: beside noble, and what other software wrote. */
+/**
+ * The recipes of examples/, in a project that has the package installed: beside noble, and what
+ * other software wrote.
+ */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What tests need of a group of ffjavascript's to read its points. */
+/** Methods of an ffjavascript group that read its points. */
 interface WrittenGroup {
   toAffine(point: Uint8Array): Uint8Array;
   toObject(point: Uint8Array): unknown[];
@@ -86,7 +89,7 @@ describe('recipes', { tags: 'long' }, () => {
     await expect(openStatement(new Uint8Array(10))).rejects.toMatchObject({ code: 'bad-argument' });
   });
 
-  test('a statement has both groups on one device, as has the program of docs/provers.md', async () => {
+  test('a statement has both groups on one device, as in docs/provers.md', async () => {
     const { zkey } = await makeStatement('groth16', 'bn254', 6, 'dense');
     const leased = await leaseGpu();
     const { openStatement } = await recipe('groth16-statement');
@@ -101,7 +104,7 @@ describe('recipes', { tags: 'long' }, () => {
     await (await ffCurveOf('bn254')).terminate();
   });
 
-  test('the program of docs/provers.md', async () => {
+  test('the program of docs/provers.md proves', async () => {
     writeFileSync(join(folder, 'statement.js'), programOfDocs());
     const { prepare, sumsOf } = await import(/* @vite-ignore */ pathToFileURL(join(folder, 'statement.js')).href);
     const { circuit, zkey } = await makeStatement('groth16', 'bn254', 6, 'dense');
@@ -123,7 +126,7 @@ describe('recipes', { tags: 'long' }, () => {
     await curve.terminate();
   });
 
-  test('signatures of ed25519 are right together, and not if one is wrong', async () => {
+  test('signatures of ed25519 verify together, and fail if one is wrong', async () => {
     const verifier = await (await recipe('verify-ed25519')).openVerifier();
     const signed = Array.from({ length: 20 }, (_, i) => {
       const { secretKey, publicKey } = ed25519.keygen();
@@ -149,7 +152,7 @@ describe('recipes', { tags: 'long' }, () => {
     verifier.close();
   });
 
-  test('Pedersen commitments on Grumpkin are sums over points that nobody chose', async () => {
+  test('Pedersen commitments on Grumpkin are sums over points with unknown logarithms', async () => {
     const { Point } = oracleOf({ curve: 'grumpkin', group: 'g1' }) as OracleCurve;
     const { openPedersen } = await recipe('pedersen-grumpkin');
     const pedersen = await openPedersen('test', 6);
@@ -168,7 +171,7 @@ describe('recipes', { tags: 'long' }, () => {
     pedersen.close();
   });
 
-  test('spans of OpenTelemetry say what became of each call, and when', async () => {
+  test('spans of OpenTelemetry have the outcome and the time of each call', async () => {
     const exporter = new InMemorySpanExporter();
     const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
     const { traceCalls } = await recipe('telemetry');

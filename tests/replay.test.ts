@@ -1,4 +1,4 @@
-/** Replays of traces: the scalars of their calls, and what the times come to. */
+/** Replays of traces: the scalars of their calls, and the score of their times. */
 import { describe, expect, test } from 'vitest';
 import { scoreOf } from '../dev/bench/modes/replay/result.js';
 import type { Routing } from '../dev/bench/modes/replay/routings.js';
@@ -7,7 +7,7 @@ import { oracleOf } from '../dev/oracle/curves.js';
 
 const oracle = oracleOf({ curve: 'bn254', group: 'g1' });
 
-describe('scalars of a call', () => {
+describe('the scalars of a call', () => {
   test.each([
     [1, 1, 253],
     [1000, 1000, 253],
@@ -29,7 +29,7 @@ describe('scalars of a call', () => {
   });
 });
 
-describe('what replays come to', () => {
+describe('the score of replays', () => {
   const row = (call: number, routing: Routing, medianMs: number, on: 'gpu' | 'cpu' | 'both') => ({
     event: 'replayed' as const,
     ...{ call, routing, medianMs, on },
@@ -42,7 +42,7 @@ describe('what replays come to', () => {
     row(index, 'auto', auto as number, chosen),
   ];
 
-  test('the best is call by call, and choices are judged by the times of those that were chosen', () => {
+  test('compares with the best backend of each call, and rates choices by measured times', () => {
     const rows = [...call(0, [10, 4, 7, 5], 'cpu'), ...call(1, [20, 90, 30, 29], 'both')];
     expect(scoreOf(rows)).toEqual({
       calls: 2,
@@ -53,7 +53,7 @@ describe('what replays come to', () => {
     });
   });
 
-  test('a call half-way through counts for nothing', () => {
+  test('does not count a call that is half done', () => {
     const rows = [...call(0, [1, 2, 3, 1], 'gpu'), ...call(1, [1, 2, 3, 4], 'gpu').slice(0, 3)];
     expect(scoreOf(rows).calls).toBe(1);
     expect(scoreOf([]).calls).toBe(0);

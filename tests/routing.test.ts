@@ -1,4 +1,7 @@
-/** Which backend computes a call: what is expected, what runs change of that, how a call is divided; and all of it on machines that are made up. */
+/**
+ * Routing of calls: predicted times, learning from runs, division between backends; and simulations
+ * of whole machines.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { machines, simulate } from '../dev/routing/simulation.js';
@@ -31,14 +34,14 @@ const expectedMs = (model: CostModel, work: Work): number => expectation(model)(
 const afterCalls = (model: CostModel, works: readonly Work[], times: number, fixed = 1): CostModel =>
   works.reduce((now, work) => learned(now, work, fixed * prior.fixedMs + times * growingMs(prior, work)), model);
 
-describe('what a call is expected to take', () => {
+describe('the predicted time of a call', () => {
   const fresh: CostModel = { prior, runs: [] };
 
-  test('at first what the adapter makes one think', () => {
+  test('comes at first from the profile of the adapter', () => {
     expect(expectedMs(fresh, large)).toBeCloseTo(5 + 100 + 20 + 1, 9);
   });
 
-  test('one outlier changes nothing, two of six neither', () => {
+  test('does not change for one outlier, nor for two of six', () => {
     for (const ms of [0, 5000, 1e6]) {
       expect(expectedMs(learned(fresh, large, ms), large)).toBeCloseTo(expectedMs(fresh, large), 6);
     }
@@ -48,7 +51,7 @@ describe('what a call is expected to take', () => {
     }
   });
 
-  test('runs that are steadily otherwise are believed, of one size as well as of several', () => {
+  test('follows runs that are steadily different, of one size as well as of several', () => {
     for (const times of [0.1, 3, 40]) {
       for (const works of [Array(8).fill(large), [small, large, workOf(30_000), large, small, large, small, large]]) {
         const model = afterCalls(fresh, works, times);
@@ -63,7 +66,7 @@ describe('what a call is expected to take', () => {
     expect(expectedMs(slowToAnswer, large)).toBeLessThan(200);
   });
 
-  test('never less than nothing, whatever a clock says', () => {
+  test('is never below zero, whatever a clock says', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -82,7 +85,7 @@ describe('what a call is expected to take', () => {
     );
   });
 
-  test('by the field: pairs take longer than numbers, and a known GPU less than one that nobody knows', () => {
+  test('depends on the field: pairs take longer than numbers, and an unknown GPU longer than a known one', () => {
     const pairs = curveContext(bn254G2, quadraticField);
     const known = { vendor: 'nvidia', architecture: 'ampere', software: false };
     const unknown = { vendor: '', architecture: '', software: false };
@@ -96,13 +99,13 @@ describe('what a call is expected to take', () => {
   });
 });
 
-describe('who computes it', () => {
+describe('the choice of a backend', () => {
   const models = (gpu: Partial<Coefficients>, cpu: Partial<Coefficients>) =>
     modelsOf({ ...prior, ...gpu }, { ...prior, ...cpu });
   const route = (of: ReturnType<typeof models>, work: Work, divides = true) =>
     routeOf(predict(of, { gpu: work, cpu: work }, divides));
 
-  test('what is little the CPU, what is much the GPU where it is far ahead, and both where neither is', () => {
+  test('gives small calls to the CPU, large ones to a fast GPU, and divides a call if neither is far ahead', () => {
     const ahead = models(
       { fixedMs: 8, digitNs: 5, bucketNs: 10, byteNs: 0 },
       { fixedMs: 1, digitNs: 300, bucketNs: 600, byteNs: 0 },
@@ -115,7 +118,7 @@ describe('who computes it', () => {
     expect(route(alike, large, false)).toBe('cpu');
   });
 
-  describe('where little is known of the adapter', () => {
+  describe('an adapter of unknown speed', () => {
     const fast = { ...prior, fixedMs: 1, digitNs: 10, bucketNs: 20 };
     const works = { gpu: large, cpu: large };
     const decided = (of: Models, isReady = true, divides = of.trust !== 'software') =>
@@ -123,14 +126,14 @@ describe('who computes it', () => {
     const later = (of: Models, backend: 'gpu' | 'cpu', ms: number, times: number): Models =>
       Array.from({ length: times }).reduce((now: Models) => afterRun(now, { backend, work: large, ms }), of);
 
-    test('software begins on the CPU, however fast it is thought to be, and is compiled when calls took two seconds', () => {
+    test('that is software starts on the CPU, whatever its profile, and is compiled when calls took two seconds', () => {
       const fresh = modelsOf(fast, prior, 'software');
       expect(decided(fresh).route).toBe('cpu');
       expect(decided(later(fresh, 'cpu', 126, 15), false).route).toBe('cpu');
       expect(decided(later(fresh, 'cpu', 126, 16), false).route).toBe('compile');
     });
 
-    test('it is tried in parts, for a share of what calls take, and computes once it is measured to be faster', () => {
+    test('is tried in parts, for a share of the time of calls, and computes once it measured faster', () => {
       let now = later(modelsOf(prior, { ...prior, digitNs: 99 }, 'software'), 'cpu', 126, 3);
       let trials = 0;
       for (let i = 0; i < 40; i++) {
@@ -151,12 +154,12 @@ describe('who computes it', () => {
       expect(decided(now).route).toBe('gpu');
     });
 
-    test('one that failed in a trial is not tried again', () => {
+    test('that failed in a trial is not tried again', () => {
       const now = afterTrial(modelsOf(prior, prior, 'software'), null, Number.POSITIVE_INFINITY);
       for (let i = 1; i < 100; i += 9) expect(decided(later(now, 'cpu', 126, i)).route).toBe('cpu');
     });
 
-    test('one that is only guessed at draws little at first, and at most twice what it was measured with', () => {
+    test('of guessed speed draws little at first, and at most twice the size that it was measured with', () => {
       const fresh = modelsOf(fast, prior, 'guessed');
       expect(decided(fresh)).toEqual({ route: 'both', first: 1 / 32 });
       const half = { digits: large.digits / 8, buckets: large.buckets / 8, bytes: large.bytes / 8 };
@@ -168,7 +171,7 @@ describe('who computes it', () => {
     });
   });
 
-  test('a division is expected to take a little more than half, where both are alike', () => {
+  test('makes a divided call take a little more than half, if both are alike', () => {
     const { gpuMs, cpuMs, bothMs } = predict(models({}, {}), { gpu: large, cpu: large }, true);
     expect(gpuMs).toBe(cpuMs);
     expect(bothMs).toBeGreaterThan(gpuMs / 2);
@@ -176,7 +179,10 @@ describe('who computes it', () => {
   });
 });
 
-/** Two that draw until nothing is left, with real paces; how long each was at it, and what they drew. */
+/**
+ * Two that draw until nothing is left, with real paces; how long each was at it, and what they
+ * drew.
+ */
 const divide = (
   total: number,
   expected: Record<Half, Pace>,
@@ -200,14 +206,14 @@ const divide = (
   return { free, drawn };
 };
 
-describe('a division', () => {
+describe('the division of a call', () => {
   const paces = fc.record({
     fixedMs: fc.double({ min: 0, max: 50, noNaN: true }),
     rate: fc.double({ min: 0.1, max: 1e5, noNaN: true }),
   });
   const both = fc.record({ front: paces, back: paces });
 
-  test('hands out everything once, the front from the front and the back from the back', () => {
+  test('hands out everything once, the front from the start and the back from the end', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 1e6 }),
@@ -232,7 +238,7 @@ describe('a division', () => {
     );
   });
 
-  test('takes hardly longer than the best division, where paces are what was thought, and where they are twice that or half', () => {
+  test('takes hardly longer than the best division, if speeds are as predicted, or twice or half of that', () => {
     const [front, back] = [
       { fixedMs: 10, rate: 1000 },
       { fixedMs: 2, rate: 300 },
@@ -252,14 +258,14 @@ describe('a division', () => {
     }
   });
 
-  test('lets the front draw no more at first than it may', () => {
+  test('limits the first draw of the front', () => {
     const pace = { fixedMs: 1, rate: 100 };
     const division = new Division(1000, { front: pace, back: pace }, undefined, 1 / 32);
     expect(division.draw('front', 0)).toEqual({ from: 0, to: 32 });
     expect((division.draw('back', 0)?.from ?? 0) < 968).toBe(true);
   });
 
-  test('leaves to the other what would take longer to begin with than to have done', () => {
+  test('leaves work to the other backend that would start later than the other could finish it', () => {
     const { drawn } = divide(
       100,
       { front: { fixedMs: 50, rate: 1e4 }, back: { fixedMs: 1, rate: 10 } },
@@ -269,7 +275,7 @@ describe('a division', () => {
   });
 });
 
-describe('on a machine that is made up, a trace of 491 calls', () => {
+describe('a simulated machine with a trace of 491 calls', () => {
   test.each(Object.keys(machines) as (keyof typeof machines)[])(
     '%s: within 5 % of the best choices, and never worse than the CPU or the GPU alone',
     (name) => {
@@ -284,14 +290,14 @@ describe('on a machine that is made up, a trace of 491 calls', () => {
     },
   );
 
-  test('the same for the same seed', () => {
+  test('gives the same times for the same seed', () => {
     const again = () => simulate(curve, machines.laptop, makeTrace(7), 7);
     expect(again()).toEqual(again());
   });
 });
 
-describe('traces', () => {
-  test('of the published shape', () => {
+describe('traces of calls', () => {
+  test('have the published shape', () => {
     const trace = makeTrace(1);
     expect(trace).toHaveLength(491);
     for (const { n, nonZero } of trace) {
@@ -304,7 +310,7 @@ describe('traces', () => {
     expect(sparse).toBeLessThan(400);
   });
 
-  test('are read, and what is none is refused with the call', () => {
+  test('are parsed, and an invalid trace is rejected with the index of the call', () => {
     expect(parseTrace('[{ "n": 100 }, { "n": 7, "nonZero": 3, "bits": 32, "group": "g2" }]')).toEqual([
       { n: 100, nonZero: 100, bits: 253, group: 'g1' },
       { n: 7, nonZero: 3, bits: 32, group: 'g2' },

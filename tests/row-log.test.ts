@@ -73,13 +73,13 @@ describe('POST /progress and /results', () => {
     await expect(stored('results')).rejects.toThrow('ENOENT');
   });
 
-  it('refuse what another site sends', async () => {
+  it('reject requests of another site', async () => {
     expect((await post('/results', row, { origin: 'https://evil.example' })).status).toBe(403);
     expect((await post('/results', row, { origin: 'null' })).status).toBe(403);
     await expect(stored('results')).rejects.toThrow('ENOENT');
   });
 
-  it('know the page itself by :authority where there is no Host, as in HTTP/2', async () => {
+  it('accept the page by :authority if there is no Host, as in HTTP/2', async () => {
     const log = createRowLog(folder);
     const http2 = createHttp2Server((request, response) => {
       void log(request as unknown as IncomingMessage, response as unknown as ServerResponse, () => response.end());
@@ -111,7 +111,7 @@ describe('POST /progress and /results', () => {
     }
   });
 
-  it('take nothing but POST, and leave every other path alone', async () => {
+  it('accept nothing but POST, and leave every other path alone', async () => {
     expect((await fetch(`${url}/progress`)).status).toBe(405);
     expect(await (await fetch(`${url}/progress/x`)).text()).toBe('next');
     expect(await (await fetch(`${url}/`)).text()).toBe('next');

@@ -1,4 +1,4 @@
-/** Where the time of a call went, as `lastRun` tells it: on the host (`hostTimes`), and on the GPU (`timeline`, `phases`). */
+/** Times in `lastRun`: on the host (`hostTimes`), and on the GPU (`timeline`, `phases`). */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { Runner } from '../src/gpu/runner.js';
@@ -49,7 +49,7 @@ const expectWithin = (hostTimes: HostTimes, wallMs: number): void => {
   expect(sumOf(hostTimes)).toBeLessThanOrEqual(wallMs + EPSILON);
 };
 
-test('a clock counts every moment to the part that it is in, or to none', () => {
+test('a clock counts every moment to one phase, or to none', () => {
   let now = 1000;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   const clock = new CallClock();
@@ -84,7 +84,7 @@ test('a clock counts every moment to the part that it is in, or to none', () => 
 describe('hostTimes', () => {
   const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 2000, seed: 5 });
 
-  test('of a warm run of one submit are nearly all of its wall time, also without timestamps', {
+  test('cover nearly all of the wall time of a warm run of one submit, also without timestamps', {
     tags: 'long',
   }, async () => {
     const engine = await create({ device: await getDevice() });
@@ -97,7 +97,7 @@ describe('hostTimes', () => {
     for (const ms of Object.values(hostTimes)) expect(ms).toBeGreaterThan(0);
   });
 
-  test('have compiling in what is before the first submit', { tags: 'long' }, async () => {
+  test('count compiling before the first submit', { tags: 'long' }, async () => {
     const engine = await create({ device: await getDevice({ label: 'one that has compiled nothing' }) });
     const bases = await engine.loadBases(points.bytes);
     const before = engine.pipelines.length;
@@ -111,7 +111,7 @@ describe('hostTimes', () => {
     expect(recordOf(engine).hostTimes.encodeMs).toBeLessThan(first.hostTimes.encodeMs);
   });
 
-  test('have what every job and every submit takes to prepare in encode', { tags: 'long' }, async () => {
+  test('count the preparation of every job and every submit in encode', { tags: 'long' }, async () => {
     const device = await getDevice();
     const engine = await create({ device, memoryBudget: 300_000, tuning: { windowBits: 5 } });
     const bases = await engine.loadBases(points.bytes);
@@ -136,7 +136,7 @@ describe('hostTimes', () => {
     expect(hostTimes.readBackMs).toBeLessThan(400);
   });
 
-  test('leave out what the caller does in onProgress, over several submits and jobs', { tags: 'long' }, async () => {
+  test('leave out time of the caller in onProgress, over several submits and jobs', { tags: 'long' }, async () => {
     const engine = await create({ device: await getDevice(), memoryBudget: 300_000, tuning: { windowBits: 5 } });
     const bases = await engine.loadBases(points.bytes);
     const jobs = vi.spyOn(Runner.prototype, 'run');
@@ -154,7 +154,7 @@ describe('hostTimes', () => {
     expect(sumOf(hostTimes)).toBeGreaterThan(0);
   });
 
-  test('leave out what the GPU does for other calls, which is in the wall time', async () => {
+  test('leave out time of the GPU for other calls, which is in the wall time', async () => {
     const engine = await create({ device: await getDevice() });
     const bases = await engine.loadBases(points.bytes);
     const [first, second] = await Promise.all(
@@ -182,7 +182,7 @@ describe('hostTimes', () => {
   });
 });
 
-test('a timeline is on one clock over all jobs, and phases are its sums', () => {
+test('a timeline has one clock for all jobs, and phases are its sums', () => {
   // the clock of a GPU that was on for long, in nanoseconds: doubles of this size are 2048 apart
   const since = 2n ** 63n;
   const pass = (phase: string, submit: number, begin: bigint, end: bigint) => ({
@@ -211,7 +211,7 @@ test('a timeline is on one clock over all jobs, and phases are its sums', () => 
   expect(timelineOf([...jobs, { submits: 1, passes: null }], 3)).toBeNull();
 });
 
-test("a GPU's times are believed as far as they fit into the host's, a quarter and 20 ms more", () => {
+test('times of a GPU are used if they fit into the host’s, plus a quarter and 20 ms', () => {
   const passes = [0n, 60n].map((begin) => ({
     ...{ phase: 'walk', submit: 0 },
     ...{ begin: begin * 1_000_000n, end: (begin + 60n) * 1_000_000n },
@@ -221,7 +221,7 @@ test("a GPU's times are believed as far as they fit into the host's, a quarter a
   expect(timelineOf(jobs, 79.9)).toBeNull();
 });
 
-describe('the timeline', () => {
+describe('the timeline of a call', () => {
   const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 2000, seed: 6 });
 
   /** The timeline of a call, with what holds of each; null where the adapter has no timestamps. */
@@ -249,7 +249,7 @@ describe('the timeline', () => {
     return timeline;
   };
 
-  test('of one submit has the stages in their order, and fits between the call and the result', async () => {
+  test('has the stages of one submit in their order, between the call and the result', async () => {
     const engine = await create({ gpu: await getGpu() });
     const bases = await engine.loadBases(points.bytes);
     expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
@@ -265,7 +265,7 @@ describe('the timeline', () => {
     expect(onGpu).toBeLessThanOrEqual(hostTimes.encodeMs + hostTimes.submitToResultMs + 0.2);
   });
 
-  test('of several submits has a decompose for each group of windows', { tags: 'long' }, async () => {
+  test('has a decompose for each group of windows of several submits', { tags: 'long' }, async () => {
     const engine = await create({ gpu: await getGpu(), tuning: { windowBits: 10, additionsPerSubmit: 4_000 } });
     const bases = await engine.loadBases(points.bytes);
     expect(await engine.msm(bases, scalars.bytes)).toEqual(expected);
@@ -279,7 +279,7 @@ describe('the timeline', () => {
     expect(timeline.filter(({ name }) => name === 'reduce').every(({ submit }) => submit === 13)).toBe(true);
   });
 
-  test('of several jobs of a batch goes on from job to job', { tags: 'long' }, async () => {
+  test('continues from job to job of a batch', { tags: 'long' }, async () => {
     const engine = await create({ gpu: await getGpu(), memoryBudget: 600_000, tuning: { windowBits: 5 } });
     const bases = await engine.loadBases(points.bytes);
     const jobs = vi.spyOn(Runner.prototype, 'run');

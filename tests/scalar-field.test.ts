@@ -19,7 +19,7 @@ describe.each(curveNames)('the scalar field of %s', (name) => {
   const r = oracles[name].Point.Fn.ORDER;
   const { order, isPrime, twoAdicity, rootOfUnity } = scalarFieldOf({ order: r });
 
-  test('is prime, with the two-adicity that noble finds', () => {
+  test('is prime, with the two-adicity of noble', () => {
     expect(isProbablyPrime(r)).toBe(true);
     expect({ order, isPrime, twoAdicity }).toEqual({
       order: r,

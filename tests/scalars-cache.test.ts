@@ -1,4 +1,4 @@
-/** Scalars that MSMs share: how long they stay. */
+/** Cache of scalars that MSMs share: how long they stay. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { MsmEngine } from '../src/api/engine.js';
 import type { Scalars } from '../src/api/handles.js';
@@ -30,7 +30,7 @@ class Loader {
 const scalars = new Uint8Array(64).fill(7);
 const nothing = async (_: Scalars): Promise<void> => undefined;
 
-test('they stay from one MSM to the next, and go when none has come for ten seconds', async () => {
+test('scalars stay from one MSM to the next, and are freed ten seconds after the last one', async () => {
   const counts = { sharedScalars: 0 };
   const cache = new ScalarsCache(counts, undefined);
   const loader = new Loader();
@@ -45,7 +45,7 @@ test('they stay from one MSM to the next, and go when none has come for ten seco
   expect([loader.loads, counts.sharedScalars]).toEqual([2, 2]);
 });
 
-test('none goes while an MSM has it, however long that takes', async () => {
+test('scalars in use by an MSM stay, however long that takes', async () => {
   const cache = new ScalarsCache({ sharedScalars: 0 }, undefined);
   const loader = new Loader();
   let release: () => void = () => undefined;

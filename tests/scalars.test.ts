@@ -1,4 +1,7 @@
-/** Scalars that are loaded once and multiplied often: the same sums, uploaded once, counted, freed, and loaded again after a loss. */
+/**
+ * Scalars that are loaded once and multiplied often: the same sums, uploaded once, counted, freed,
+ * and loaded again after a loss.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { oraclesOfG2 } from '../dev/oracle/curves.js';
 import {
@@ -40,7 +43,7 @@ describe.each(['gpu', 'cpu'] as const)('%s', (backend) => {
   });
   afterAll(() => engine.destroy());
 
-  test('the sums are those of the scalars, of all and of some, at any offset, alone and in batches', async () => {
+  test('loaded scalars give the right sums, all and some, at any offset, alone and in batches', async () => {
     const scalars = await engine.loadScalars(given);
     expect(scalars.length).toBe(n);
     expect(await engine.msm(bases, scalars)).toEqual(sumOf(given));
@@ -72,7 +75,7 @@ describe.each(['gpu', 'cpu'] as const)('%s', (backend) => {
     scalars.destroy();
   });
 
-  test('most of them zero, none at all, over tables of bases, and verified', { tags: 'long' }, async () => {
+  test('mostly-zero and empty scalars are right, also with tables, and verified', { tags: 'long' }, async () => {
     const sparse = given.map((scalar, i) => (i % 5 === 2 ? scalar : 0n));
     const some = await engine.loadScalars(sparse);
     const tabled = await engine.loadBases(known.bytes, { precompute: 3 });
@@ -86,7 +89,7 @@ describe.each(['gpu', 'cpu'] as const)('%s', (backend) => {
     for (const each of [some, none, tabled]) each.destroy();
   });
 
-  test('bytes in other encodings are read when they are loaded', async () => {
+  test('bytes in other encodings are converted when they are loaded', async () => {
     const bigEndian = encodeScalars(bn254G1, given);
     for (let i = 0; i < n; i++) bigEndian.subarray(32 * i, 32 * i + 32).reverse();
     const montgomery = encodeScalars(
@@ -106,7 +109,7 @@ describe.each(['gpu', 'cpu'] as const)('%s', (backend) => {
     for (const scalars of read) scalars.destroy();
   });
 
-  test('what is destroyed is refused, and calls that were made before go on', async () => {
+  test('destroyed scalars are rejected, and earlier calls continue', async () => {
     const scalars = await engine.loadScalars(given, { label: 'witness' });
     const [part, other] = [scalars.subarray(10), scalars.subarray(0, 10)];
     part.destroy();
@@ -129,7 +132,7 @@ describe.each(['gpu', 'cpu'] as const)('%s', (backend) => {
     expect(engine.memory.scalars).toBe(0);
   });
 
-  test('wrong arguments', async () => {
+  test('wrong arguments are rejected', async () => {
     const scalars = await engine.loadScalars(given);
     const badArgument = (message: string) => ({ code: 'bad-argument', message: expect.stringContaining(message) });
     await expect(engine.msm(bases, scalars, { offset: 1 })).rejects.toMatchObject(
@@ -160,13 +163,13 @@ describe.each(['gpu', 'cpu'] as const)('%s', (backend) => {
   });
 });
 
-describe('on a device', () => {
+describe('loaded scalars on a device', () => {
   let engine: MsmEngine | null = null;
   afterEach(() => engine?.destroy());
   const open = (options: Partial<MsmEngineOptions>): Promise<MsmEngine> =>
     createMsmEngine({ curve: 'bn254', tuning, selfTest: false, ...options });
 
-  test('they are uploaded once, counted, and freed', async () => {
+  test('are uploaded once, counted, and freed', async () => {
     const lease = await leaseDevice();
     engine = await open({ device: lease.device });
     const bases = await engine.loadBases(known.bytes);
@@ -194,7 +197,7 @@ describe('on a device', () => {
     expect([lease.live, engine.memory.scalars, kept.byteLength]).toEqual([0, 0, 0]);
   });
 
-  test('a thousand of them leave nothing behind', async () => {
+  test('leave nothing behind, after a thousand of them', async () => {
     const lease = await leaseDevice();
     engine = await open({ device: lease.device });
     const before = lease.live;
@@ -202,7 +205,7 @@ describe('on a device', () => {
     expect([lease.live, engine.memory.scalars]).toEqual([before, 0]);
   });
 
-  test('engines on one device share them, also of another group; on another device they are uploaded', {
+  test('are shared by engines on one device, also of another group; on another device they are uploaded', {
     tags: 'long',
   }, async () => {
     const lease = await leaseDevice();
@@ -228,7 +231,7 @@ describe('on a device', () => {
     for (const each of [g2, elsewhere, onCpu]) each.destroy();
   });
 
-  test('loads that are aborted at any moment leave nothing on the device', async () => {
+  test('leave nothing on the device if the load is aborted at any moment', async () => {
     const lease = await leaseDevice();
     const loading = await open({ device: lease.device });
     engine = loading;
@@ -259,7 +262,7 @@ describe('on a device', () => {
     await expect.poll(() => loading.memory).toMatchObject({ bases, scalars: 0 });
   });
 
-  test('after the loss of the device they are loaded again', { tags: 'long' }, async () => {
+  test('are loaded again after the loss of the device', { tags: 'long' }, async () => {
     const leased = await leaseGpu();
     engine = await open({ gpu: leased.gpu });
     const bases = await engine.loadBases(known.bytes);
@@ -275,7 +278,7 @@ describe('on a device', () => {
     expect(leased.devices[1]?.live).toBe(0);
   });
 
-  test('what was written over on the device is noticed, and uploaded again', { tags: 'long' }, async () => {
+  test('are uploaded again if they were overwritten on the device', { tags: 'long' }, async () => {
     const lease = await leaseDevice();
     engine = await open({ device: lease.device });
     const bases = await engine.loadBases(known.bytes);
@@ -296,7 +299,7 @@ describe('on a device', () => {
     expect(scalars.byteLength).toBe(32 * n);
   });
 
-  test('without memory for them the call rejects, and the engine goes on', { tags: 'long' }, async () => {
+  test('reject the call if there is no memory for them, and the engine stays usable', { tags: 'long' }, async () => {
     const lease = await leaseDevice();
     engine = await open({ device: lease.device });
     const bases = await engine.loadBases(known.bytes);

@@ -1,4 +1,7 @@
-/** The schedule of vectors: every scalar once, bases at aligned offsets, slices that do not overlap, submits within their bound. */
+/**
+ * The schedule of vectors: every scalar once, bases at aligned offsets, slices that do not overlap,
+ * submits within their bound.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bls12381 } from '../dev/oracle/curves.js';
@@ -94,7 +97,7 @@ describe('chunks', () => {
   const curve = curveContext(bn254);
 
   test.each([2 ** 13, 2 ** 13 + 1, 3 * 2 ** 12])(
-    'of %i scalars: equal ones but for the last, and no empty one',
+    'of %i scalars have equal sizes except for the last, and none is empty',
     (n) => {
       const load = fullWorkload(n, curve);
       let [budget, chunk] = [2 ** 22, n];

@@ -1,4 +1,7 @@
-/** What is known has to come out of the very pipelines that will be used, before a result of theirs is believed. */
+/**
+ * Self-test: the pipelines that an engine will use must give known answers before it trusts a
+ * result of theirs.
+ */
 import { describe, expect, test } from 'vitest';
 import { oracles, secp192r1, secp192r1Oracle, weierstrassNames } from '../dev/oracle/curves.js';
 import {
@@ -21,7 +24,7 @@ import { TextbookCurve } from './support/textbook-curve.js';
 
 const readNumber = (bytes: Uint8Array): bigint => bytes.reduceRight((sum, byte) => sum * 256n + BigInt(byte), 0n);
 
-describe('the known answer', () => {
+describe('the known answer of the self-test', () => {
   const curves: [string, WeierstrassName | Curve, OracleCurve][] = [
     ...weierstrassNames.map((name): [string, WeierstrassName, OracleCurve] => [name, name, oracles[name]]),
     ['secp192r1', secp192r1, secp192r1Oracle],
@@ -79,10 +82,10 @@ describe('the known answer', () => {
   };
   // the textbook takes seconds
   const isSlow = ([name]: (typeof curves)[number]): boolean => name === 'bls12-377';
-  test.each(curves.filter((curve) => !isSlow(curve)))('on %s, says an oracle', isKnown);
-  test.each(curves.filter(isSlow))('on %s, says an oracle', { tags: 'long' }, isKnown);
+  test.each(curves.filter((curve) => !isSlow(curve)))('on %s equals the oracle’s', isKnown);
+  test.each(curves.filter(isSlow))('on %s equals the oracle’s', { tags: 'long' }, isKnown);
 
-  test('has coordinates that are hard to compute with, as they come and in Montgomery form', async () => {
+  test('has coordinates that are hard to compute with, plain and in Montgomery form', async () => {
     for (const product of ['signed', 'unsigned', 'dot4'] as const) {
       const curve = withProduct(await openCurve('bn254', 'g1'), product);
       const { p, field } = curve;
@@ -102,7 +105,7 @@ describe('the known answer', () => {
     }
   });
 
-  test('takes roots of everything that has one', () => {
+  test('finds the square root of every square', () => {
     // p − 1 = odd · 2^twos, with 1, 2, 3 and 16 twos; and Pallas' 32
     for (const p of [10007n, 10009n, 10037n, 65537n, 2n ** 254n + 45560315531419706090280762371685220353n]) {
       let [roots, none] = [0, 0];
@@ -134,7 +137,10 @@ const constants: Record<Exclude<Tuning['fieldProduct'], 'dot4'>, [string, string
   unsigned: ['& 8191u', '& 4095u'],
 };
 
-/** A device whose driver gets constants of these products wrong in kernels of these names; how often it compiled. */
+/**
+ * A device whose driver gets constants of these products wrong in kernels of these names; how often
+ * it compiled.
+ */
 const miscompiling = async (
   products: readonly (keyof typeof constants)[],
   kernels: RegExp = /./,
@@ -164,8 +170,8 @@ const engineOn = (
   options: Partial<MsmEngineOptions> = {},
 ): Promise<MsmEngine> => createMsmEngine({ curve: 'bn254', device, tuning: { ...quick, ...tuning }, ...options });
 
-describe('where everything is right', () => {
-  test('it comes before the first MSM on the GPU, and once on a device', { tags: 'long' }, async () => {
+describe('the self-test on a sound device', () => {
+  test('runs before the first MSM on the GPU, and once on a device', { tags: 'long' }, async () => {
     const device = await getDevice({ label: 'right' });
     const [engine, other] = [await engineOn(device), await engineOn(device)];
     expect(engine.selfTest).toBe(null);
@@ -201,7 +207,7 @@ describe('where everything is right', () => {
     other.destroy();
   });
 
-  test('it is part of warmup, and leaves no bases behind', async () => {
+  test('is part of warmup, and leaves no bases behind', async () => {
     const engine = await engineOn(await getDevice());
     await engine.warmup(100);
     expect(engine.selfTest).toMatchObject({ product: 'signed', failed: null });
@@ -209,7 +215,7 @@ describe('where everything is right', () => {
     engine.destroy();
   });
 
-  test('what stays on the CPU needs none; nor does who wants none', async () => {
+  test('does not run for calls on the CPU, nor if it is switched off', async () => {
     const onCpu = await engineOn(await getDevice(), { cpuBelow: 100 });
     expect(await onCpu.msm(await onCpu.loadBases(known.bytes), known.logs)).toEqual(expected);
     expect(onCpu.selfTest).toBe(null);
@@ -223,7 +229,7 @@ describe('where everything is right', () => {
     });
   });
 
-  test('on a curve of a small field', async () => {
+  test('passes on a curve over a small field', async () => {
     const device = await getDevice();
     const engine = await createMsmEngine({ curve: smallCurve, device, tuning: quick });
     await engine.warmup(16);
@@ -231,7 +237,7 @@ describe('where everything is right', () => {
     engine.destroy();
   });
 
-  test('it can be aborted, and comes again with the next call', { tags: 'long' }, async () => {
+  test('can be aborted, and runs again with the next call', { tags: 'long' }, async () => {
     const engine = await engineOn(await getDevice({ label: 'aborted' }));
     const bases = await engine.loadBases(known.bytes);
     const controller = new AbortController();
@@ -244,11 +250,11 @@ describe('where everything is right', () => {
   });
 });
 
-describe('where the compiler gets a constant wrong', () => {
+describe('the self-test with a compiler that changes a constant', () => {
   const other = { signed: 'unsigned', unsigned: 'signed' } as const;
 
   test.each(['signed', 'unsigned'] as const)(
-    'of %s products, others take their place',
+    'replaces %s products by others on the device',
     { tags: 'long' },
     async (product) => {
       const { device, compiled } = await miscompiling([product]);
@@ -292,7 +298,7 @@ describe('where the compiler gets a constant wrong', () => {
   ] as const;
   test.each(kinds)(title, { tags: 'long' }, movesBases);
 
-  test('in tables alone', { tags: 'long' }, async () => {
+  test('finds the constant in tables alone', { tags: 'long' }, async () => {
     const { device } = await miscompiling(['signed'], /tables/);
     const engine = await engineOn(device);
     const plain = await engine.loadBases(known.bytes);
@@ -305,7 +311,7 @@ describe('where the compiler gets a constant wrong', () => {
     engine.destroy();
   });
 
-  test('of both, nothing is believed, and the call says why', { tags: 'long' }, async () => {
+  test('rejects the call, with the reason, if both products are wrong', { tags: 'long' }, async () => {
     const { device } = await miscompiling(['signed', 'unsigned'], /walk/);
     const engine = await engineOn(device);
     const bases = await engine.loadBases(known.bytes);

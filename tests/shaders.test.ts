@@ -1,6 +1,7 @@
 /**
- * Every shader that an engine can ask for compiles, at the limits that every device has: on Dawn's null backend, which checks all
- * that a browser would and executes nothing, in milliseconds. Each as src/ has it, and as the built package does: the same tokens.
+ * Every shader that an engine can ask for compiles, at the limits that every device has: on Dawn's
+ * null backend, which checks all that a browser would and executes nothing, in milliseconds. Each
+ * as src/ has it, and as the built package does: the same tokens.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -100,7 +101,10 @@ type AllKernels = Kernels & { tables(): TablesKernels; program(): Kernel; checks
 interface TwoBuilds {
   readonly own: AllKernels;
   readonly shipped: AllKernels;
-  /** Whether what is shipped is compiled as well: the same tokens are the same to a compiler, which one curve is enough to show. */
+  /**
+   * Whether what is shipped is compiled as well: the same tokens are the same to a compiler, which
+   * one curve is enough to show.
+   */
   readonly compilesBoth: boolean;
 }
 
@@ -129,7 +133,7 @@ const twoBuilds = (constants: AnyCurve, product: FieldProduct = 'signed'): TwoBu
   };
 };
 
-/** What a compiler reads: words, numbers, operators; neither comments nor white space. */
+/** Returns the tokens of a source: words, numbers, operators; neither comments nor white space. */
 const tokensOf = (source: string): readonly string[] =>
   source.replace(/\/\/.*$/gm, '').match(/\w+(\.\w+)?|<<|>>|&&|\|\||->|\+\+|--|[-+*/%&|^=!<>]=|[^\s\w]/g) ?? [];
 
@@ -155,7 +159,8 @@ const checkKernel = async (kernel: Kernel, fieldBytes: number): Promise<void> =>
   expect(bindings.filter(({ access }) => access !== 'uniform').length).toBeLessThanOrEqual(8);
   expect(source.match(/var<(storage|uniform)/g)).toHaveLength(bindings.length);
   expect(bytesIn('workgroup', kernel, fieldBytes)).toBeLessThanOrEqual(16384);
-  // the layout is made from the same list as the declarations; Dawn compares it with what the shader uses
+  // the layout is made from the same list as the declarations; Dawn compares it with what the
+  // shader uses
   expect(await pipelineFor(device, kernel)).toBeTruthy();
 };
 
@@ -165,7 +170,7 @@ const compiles = (_: string, constants: AnyCurve): void => {
   const kernels = builds.own;
   const { bytes } = curve.coordinates;
 
-  test.each(products)('import, tables, programs, checks and a walk, %s products', (product) => {
+  test.each(products)('import, tables, programs, checks and a walk compile, %s products', (product) => {
     const shape = { prefixMemory: 'private', threads: 64, slots: 8 } as const;
     return compileKernels(
       twoBuilds(constants, product),
@@ -176,7 +181,8 @@ const compiles = (_: string, constants: AnyCurve): void => {
       bytes,
     );
   });
-  test('decompose, digest', () => compileKernels(builds, (kernels) => [kernels.decompose(), kernels.digest()], bytes));
+  test('decompose and digest compile', () =>
+    compileKernels(builds, (kernels) => [kernels.decompose(), kernels.digest()], bytes));
 
   describe.each(['private', 'workgroup'] as const)('walk with %s prefixes', (prefixMemory) => {
     const isSound = async (threads: number, slots: number): Promise<void> => {
@@ -251,10 +257,10 @@ const first: readonly AnyCurve[] = [bn254];
 describe.each(named.filter(([, curve]) => first.includes(curve)))('%s', compiles);
 describe.each(named.filter(([, curve]) => !first.includes(curve)))('%s', { tags: 'long' }, compiles);
 
-describe('what knows no curve', () => {
+describe('kernels for all curves', () => {
   const builds = twoBuilds(bn254);
-  test('partition', () => compileKernels(builds, (kernels) => [kernels.partition()], 32));
-  test('reduce', () => compileKernels(builds, (kernels) => [kernels.reduce()], 32));
+  test('partition compiles', () => compileKernels(builds, (kernels) => [kernels.partition()], 32));
+  test('reduce compiles', () => compileKernels(builds, (kernels) => [kernels.reduce()], 32));
 
   test.each([
     [1, 1],
@@ -270,12 +276,12 @@ describe('what knows no curve', () => {
   });
 });
 
-test('a field of more than 414 bits is refused', () => {
+test('a field of more than 414 bits is rejected', () => {
   expect(modulus(2n ** 414n - 17n).limbs).toBe(31);
   expect(() => modulus(2n ** 414n + 1n)).toThrow('a 415-bit modulus is too large');
 });
 
-test('a shader that does not compile is an error that names the kernel, the line and what is wrong with it', async () => {
+test('a shader that does not compile is an error with the kernel, the line and the message', async () => {
   const kernel: Kernel = {
     name: 'broken',
     source: '@compute @workgroup_size(1)\nfn broken() {\n  let a: u32 = 1.5;\n}\n',
@@ -287,7 +293,7 @@ test('a shader that does not compile is an error that names the kernel, the line
   });
 });
 
-test('a layout that does not fit the shader is an error too, and so is a shader beyond the limits', async () => {
+test('a layout that does not fit the shader is an error, and so is a shader beyond the limits', async () => {
   // the size also makes every source another one: pipelines are known by their source
   const sized = (size: number, access: 'read' | 'write'): Kernel => ({
     name: 'main',
@@ -311,30 +317,30 @@ test('a kernel is compiled once for a device, and a failure is not remembered', 
   await expect(second).rejects.toThrow();
 });
 
-describe('what compilers of D3D and Metal stumble over is left out', () => {
+describe('shaders avoid WGSL that compilers for D3D and Metal fail on', () => {
   const kernels = createKernels(curveContext(bn254));
   const walk = kernels.walk({ prefixMemory: 'private', threads: 16, slots: 4 });
   const { double, spread } = tablesKernels(curveContext(bn254));
   const program = programKernel(curveContext(bn254));
   const all = [kernels.importPoints(), spread, double, program, walk, kernels.decompose(), kernels.partition()];
 
-  test.each(all)('no switch in $name', ({ source }) => {
+  test.each(all)('$name has no switch', ({ source }) => {
     expect(source).not.toMatch(/\bswitch\b/);
   });
 
-  test('the walk, which is dispatched indirectly, takes the number of its workgroups from its level', () => {
+  test('the walk, which is dispatched indirectly, reads its count of workgroups from its level', () => {
     expect(walk.source).not.toContain('@builtin(num_workgroups)');
     expect(walk.source).toContain('id.y * level.groups_x');
   });
 
-  test.each([walk, double])('the turns of the inversion are no constant in $name', ({ source }) => {
+  test.each([walk, double])('$name has no constant number of inversion steps', ({ source }) => {
     expect(source).toMatch(/let batches = \d+u \+ unseen_zero;/);
     expect(source).toContain('batch < batches');
     // a field of a uniform that is far below 2^31
     expect(source).toMatch(/unseen_zero = config\.(level|points) >> 31u;/);
   });
 
-  test('nor are those of the import', () => {
+  test('the import has no constant number of inversion steps', () => {
     expect(kernels.importPoints().source).toMatch(/let steps = 5u \+ \(config\.points >> 31u\);/);
   });
 });

@@ -1,4 +1,7 @@
-/** Bucket rows of a sum, computed by several threads and combined: noble's sum, however they are cut. */
+/**
+ * Bucket rows of a sum, computed by several threads and combined: noble's sum, however they are
+ * cut.
+ */
 import { describe, expect, test } from 'vitest';
 import { everyScalars } from '../dev/cases/list.js';
 import { pointDistributions } from '../dev/cases/point-distributions.js';
@@ -63,7 +66,7 @@ const computeCut = async (operands: readonly Operands[], threads: number, sizes:
 };
 
 describe('bucket rows', () => {
-  test.each(everyScalars)('scalars=%s, cut into chunks of several sizes', async (scalars) => {
+  test.each(everyScalars)('scalars=%s give the right sum, cut into chunks of several sizes', async (scalars) => {
     for (const [points, n, windowBits] of [
       ['few-with-signs', 300, 11],
       ['distinct', 41, 9],
@@ -84,7 +87,7 @@ describe('bucket rows', () => {
     }
   });
 
-  test('chunks that extend over several operands', async () => {
+  test('chunks that extend over several operands give the right sum', async () => {
     const made = [
       makeOperands('distinct', 'random', 100, 8),
       makeOperands('few-with-signs', 'all-zero', 5, 10),
@@ -119,7 +122,7 @@ describe('cutRows and workersFor', () => {
     }
   });
 
-  test('66 points justify no worker, 2^16 points several, and points of G2 more', () => {
+  test('66 points get no worker, 2^16 points get several, and points of G2 get more', () => {
     const pairs = curveContext(bn254G2, quadraticField);
     expect(workersFor(curve, 66 * 64)).toBe(0);
     expect(workersFor(curve, 2 ** 16 * 20)).toBeGreaterThan(6);

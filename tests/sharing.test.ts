@@ -1,4 +1,7 @@
-/** Engines that share a device, and calls that share an engine: overlap, merging, budgets, what is given back. Every result is compared with a known one. */
+/**
+ * Engines that share a device, and calls that share an engine: overlap, merging, budgets and
+ * `trim`. Every result is compared with a known one.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import { bn254G1, expectedMsm, makeKnownBases, makeRandomScalars } from '../dev/oracle/known-bases.js';
 import { watchBytes } from '../dev/soak/watch-bytes.js';
@@ -25,7 +28,7 @@ const vector = (seed: number, length = n) => {
   return { scalars, sum: expectedMsm(bn254G1, known.logs, scalars) };
 };
 
-/** What happens at the boundary of the API, in its order. */
+/** Logs the calls of WebGPU in their order. */
 const watchSubmits = (device: GPUDevice) => {
   const log: string[] = [];
   const submit = device.queue.submit.bind(device.queue);
@@ -60,7 +63,7 @@ const watchSubmits = (device: GPUDevice) => {
   };
 };
 
-describe('calls that overlap', () => {
+describe('concurrent calls', () => {
   const order = async (sharing: Sharing): Promise<string> => {
     const device = await getDevice();
     const { engine, bases } = await open({ sharing: { merge: false, ...sharing } });
@@ -78,12 +81,12 @@ describe('calls that overlap', () => {
     return watched.log.join(' ');
   };
 
-  test('are handed to the device while it computes the one before, and not more than one', async () => {
+  test('are submitted while the device computes the one before, and only one ahead', async () => {
     expect(await order({})).toBe('submit submit read submit read submit read read');
     expect(await order({ overlap: false })).toBe('submit read submit read submit read submit read');
   });
 
-  test('are not handed over in place of one that was aborted, before the device has done with that', async () => {
+  test('do not take the place of an aborted one before the device has finished it', async () => {
     const device = await getDevice();
     const { engine, bases } = await open({ sharing: { merge: false } });
     const vectors = [1, 2, 3, 4].map((seed) => vector(seed));
@@ -113,7 +116,7 @@ describe('calls that overlap', () => {
     expect([...watched.log].sort()).toEqual([...Array(4).fill('read'), ...Array(4).fill('submit')]);
   });
 
-  test('take the scratch of one', async () => {
+  test('use the scratch of one', async () => {
     const { engine, bases } = await open({ sharing: { merge: false } });
     const vectors = [5, 6, 7, 8, 9, 10].map((seed) => vector(seed));
     await engine.msm(bases, vectors[0]?.scalars ?? []);
@@ -125,7 +128,7 @@ describe('calls that overlap', () => {
     expect(engine.stats.merged).toBe(0);
   });
 
-  test('one that is urgent goes between the submits of one that is not, which is right as well', async () => {
+  test('of high priority run between the submits of another call, and both are right', async () => {
     const { engine, bases } = await open({ tuning: { ...tuning, additionsPerSubmit: 2 ** 10 } });
     const [long, short] = [vector(11), vector(12, 10)];
     await engine.msm(bases, long.scalars);
@@ -150,7 +153,7 @@ describe('calls that overlap', () => {
     expect(ended).toEqual(['interactive', 'background']);
   });
 
-  test('one that waits for the device is ended by abort at once', async () => {
+  test('end at once if aborted while they wait for the device', async () => {
     const { engine, bases } = await open({ sharing: { merge: false } });
     const vectors = [13, 14, 15].map((seed) => vector(seed));
     const controller = new AbortController();
@@ -166,7 +169,7 @@ describe('calls that overlap', () => {
   });
 });
 
-test('many calls that share a signal give it one listener, and are all ended by it', async () => {
+test('many calls that share a signal give it one listener, and it aborts them all', async () => {
   const { engine, bases } = await open({ sharing: { merge: false } });
   const controller = new AbortController();
   const { signal } = controller;
@@ -183,7 +186,7 @@ test('many calls that share a signal give it one listener, and are all ended by 
   expect(listeners).toBe(1);
 });
 
-describe('calls that are merged', () => {
+describe('merged calls', () => {
   /** An engine that has computed, and one that computes: what is called next waits together. */
   const openBusy = async () => {
     const { engine, bases } = await open();
@@ -193,7 +196,7 @@ describe('calls that are merged', () => {
     return { engine, bases, isBusy };
   };
 
-  test('are right each, in every encoding, with offsets, batches and zeros among them', async () => {
+  test('are each right, in every encoding, with offsets, batches and zeros among them', async () => {
     const { engine, bases, isBusy } = await openBusy();
     const [a, b, c] = [vector(21, 9), vector(22, 12), vector(23, 3)];
     const shifted = makeRandomScalars(bn254G1, 5, 24);
@@ -227,7 +230,7 @@ describe('calls that are merged', () => {
     expect(engine.lastRun?.vectors).toBeGreaterThan(5);
   });
 
-  test.each([0, 1, 2])('an abort of the %i. ends that one at once and no other', async (which) => {
+  test.each([0, 1, 2])('continue if one is aborted, which rejects at once: call %i', async (which) => {
     const { engine, bases, isBusy } = await openBusy();
     const controller = new AbortController();
     const vectors = [25, 26, 27].map((seed) => vector(seed, 10));
@@ -246,7 +249,7 @@ describe('calls that are merged', () => {
     expect(engine.stats.merged).toBe(2);
   });
 
-  test('what is wrong with one is that one’s alone', async () => {
+  test('fail alone if an argument of one is wrong', async () => {
     const { engine, bases, isBusy } = await openBusy();
     const [a, b] = [vector(28, 10), vector(29, 10)];
     const calls = [
@@ -263,7 +266,7 @@ describe('calls that are merged', () => {
     await Promise.all(isBusy);
   });
 
-  test('are each told of when the device was given their work, and when that was read', async () => {
+  test('each report when the device got their work, and when the result was read', async () => {
     const events: EngineEvent[] = [];
     const aborted = new AbortController();
     const { engine, bases } = await open({
@@ -293,7 +296,7 @@ describe('calls that are merged', () => {
     expect(atOf(3, 'submitted')).toBeLessThan(atOf(2, 'computed'));
   });
 
-  test('only where they ask for nothing of their own, and not where it is switched off', async () => {
+  test('have no options of their own, and merging can be switched off', async () => {
     const { engine, bases, isBusy } = await openBusy();
     const a = vector(30, 10);
     const told: number[] = [];
@@ -312,8 +315,8 @@ describe('calls that are merged', () => {
   });
 });
 
-describe('memory', () => {
-  test('engines of both groups take each other’s scratch, and nobody is ever over the budget of the device', async () => {
+describe('the memory of a device', () => {
+  test('is shared as scratch by engines of both groups, and its budget is never exceeded', async () => {
     const device = await getDevice();
     const watched = watchBytes(device);
     try {
@@ -347,7 +350,7 @@ describe('memory', () => {
     }
   });
 
-  test('what will never fit the device’s budget is refused, and the engine goes on', async () => {
+  test('rejects buffers that will never fit its budget, and the engine stays usable', async () => {
     const { engine, bases } = await open({ deviceBudget: 64 * n + 600_000 });
     const { scalars, sum } = vector(70);
     expect(await engine.msm(bases, scalars)).toEqual(sum);
@@ -360,7 +363,7 @@ describe('memory', () => {
     expect(engine.memory.bases).toBe(64 * n);
   });
 
-  test('an MSM that the device’s budget leaves no room for says so, and what to do', async () => {
+  test('has an error with advice if the device’s budget leaves no room for an MSM', async () => {
     const { engine, bases } = await open({ deviceBudget: 64 * n + 600_000 });
     const { scalars, sum } = vector(70);
     const others = await engine.loadBases(makeKnownBases(bn254G1, 9000, 73).bytes);
@@ -376,7 +379,7 @@ describe('memory', () => {
     engine.destroy();
   });
 
-  test('where there is room for one at a time bases are loaded as soon as those are done that had begun, and what waits is planned for what they leave', async () => {
+  test('with room for one call, loads bases after running calls, and plans waiting calls for the rest', async () => {
     const device = await getDevice();
     const { scalars, sum } = vector(76);
     const alone = await open({ sharing: { merge: false } });
@@ -421,7 +424,7 @@ describe('memory', () => {
     }
   });
 
-  test('trim gives everything back that is kept, and what is under way is right', async () => {
+  test('is returned by trim if it is pooled, and running calls are right', async () => {
     const { engine, bases } = await open();
     const { scalars, sum } = vector(72);
     const call = engine.msm(bases, scalars);
@@ -443,7 +446,7 @@ describe('memory', () => {
     expect(await onCpu.msm(theirs, scalars)).toEqual(sum);
   });
 
-  test('nothing is kept where nothing is to be', async () => {
+  test('is not pooled if pooling is off', async () => {
     const { engine, bases } = await open({ sharing: { keep: false } });
     const vectors = [73, 74, 75].map((seed) => vector(seed));
     const sums = await Promise.all(vectors.map(({ scalars }) => engine.msm(bases, scalars)));
@@ -464,7 +467,7 @@ describe('engines of one device', () => {
     return { gpu, first, second, bases };
   };
 
-  test('find there the scalars that one of them loaded', { tags: 'long' }, async () => {
+  test('share the scalars that one of them loaded', { tags: 'long' }, async () => {
     const { gpu, first, second, bases } = await openTwo();
     expect(gpu.devices).toHaveLength(1);
     const { scalars, sum } = vector(80);
@@ -481,7 +484,7 @@ describe('engines of one device', () => {
     expect(uploaded - ofLoaded).toBe(ofLoaded + 2 * 32 * n);
   });
 
-  test('go on together on the next one when it is lost, and it goes with the last of them', async () => {
+  test('move together to the next device after a loss, and the last engine destroys it', async () => {
     const { gpu, first, second, bases } = await openTwo();
     const { scalars, sum } = vector(81);
     expect(await first.msm(bases[0], scalars)).toEqual(sum);
@@ -508,14 +511,14 @@ describe('engines of one device', () => {
     expect(gpu.devices).toHaveLength(3);
   });
 
-  describe('when their device is lost', () => {
+  describe('the loss of a shared device', () => {
     const lose = async (gpu: Awaited<ReturnType<typeof leaseGpu>>): Promise<void> => {
       const lost = gpu.devices.at(-1) as LeasedDevice;
       lost.takeAway('at once');
       await lost.device.lost;
     };
 
-    test('an abort of a call ends no other that is computed with it, while they wait for the next one', async () => {
+    test('an abort of a call ends no other merged call while they wait for the next device', async () => {
       const { gpu, first, bases } = await openTwo();
       const { scalars, sum } = vector(82, 10);
       expect(await first.msm(bases[0], scalars)).toEqual(sum);
@@ -532,7 +535,7 @@ describe('engines of one device', () => {
       expect(await Promise.all(all)).toEqual([before.sum, before.sum, sum, sum]);
     });
 
-    test('one call fails of many that were computed together', async () => {
+    test('one call can fail of many that were merged', async () => {
       const { gpu, first, second, bases } = await openTwo();
       const small = vector(83, 10);
       const before = vector(20);
@@ -558,7 +561,7 @@ describe('engines of one device', () => {
       expect(await second.msm(bases[1], small.scalars)).toEqual(small.sum);
     });
 
-    test('an engine that is destroyed while it waits for the next one requests none', async () => {
+    test('an engine that is destroyed while it waits for the next device requests none', async () => {
       const gpu = await leaseGpu();
       const engine = await createMsmEngine({ curve: 'bn254', tuning, selfTest: false, gpu: gpu.gpu });
       const bases = await engine.loadBases(known.bytes);
@@ -576,7 +579,7 @@ describe('engines of one device', () => {
     });
   });
 
-  test('of one that has no GPU there is none to share', async () => {
+  test('an engine without a GPU has no device to share', async () => {
     const onCpu = await createMsmEngine({ curve: 'bn254', backend: 'cpu' });
     engines.push(onCpu);
     const { gpu } = await leaseGpu();

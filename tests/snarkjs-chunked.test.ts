@@ -1,6 +1,7 @@
 /**
- * snarkjs as its open request 628 has it, which reads points in chunks: its proofs, and what is told where snarkjs calls what nobody knows. The stand-in is
- * tests/support/request-628.ts; proofs are compared with those of snarkjs 0.7.6, and verified by it.
+ * snarkjs with its open request 628, which reads points in chunks: proofs, and the warning if
+ * snarkjs calls a method that is not accelerated. The stand-in is tests/support/request-628.ts;
+ * proofs are compared with those of snarkjs 0.7.6, and verified by it.
  */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { type Groth16Zkey, openZkey } from '../src/formats.js';
@@ -57,7 +58,7 @@ const expectSame = async (statement: Statement, curve: ProverCurve): Promise<voi
 };
 
 describe('request 628 of snarkjs', () => {
-  test('the stand-in proves what snarkjs proves', async () => {
+  test('the stand-in proves as snarkjs does', async () => {
     const statement = await statementOf();
     takeAway = addChunked(await ffCurveOf('bn254'));
     const plain = await withSameRandomness('bn254', statement.prove);
@@ -66,7 +67,7 @@ describe('request 628 of snarkjs', () => {
     expect(await statement.verify(theirs)).toBe(true);
   });
 
-  test.each(['dense', 'sparse'] as const)('all five MSMs of a %s witness: the same proof', async (kind) => {
+  test.each(['dense', 'sparse'] as const)('all five MSMs of a %s witness give the same proof', async (kind) => {
     await expectSame(await statementOf(7, kind), 'bn254');
   });
 
@@ -81,7 +82,7 @@ describe('request 628 of snarkjs', () => {
     },
   );
 
-  test('points are recognised as they are read, whoever loaded them', async () => {
+  test('points are recognised as they are read, whichever call loaded them', async () => {
     const statement = await statementOf();
     await begin();
     const log = newLog();
@@ -91,7 +92,8 @@ describe('request 628 of snarkjs', () => {
     expect(accelerate.stats).toMatchObject({ calls: 15, loads: 5, hits: 10, fallbacks: 0 });
     expect(await statement.verify(await statement.prove())).toBe(true);
     expect(accelerate.stats).toMatchObject({ calls: 20, loads: 5, hits: 15, fallbacks: 0 });
-    // every byte of points that are there is read, once; of others the first chunk, again, by each look at what is there
+    // every byte of points that are there is read, once; of others the first chunk, again, by each
+    // look at what is there
     const again = newLog();
     await proveChunked('bn254', statement, { log: again });
     const { sections } = (await openZkey(statement.zkey.data)) as Groth16Zkey;
@@ -102,7 +104,7 @@ describe('request 628 of snarkjs', () => {
     expect(accelerate.stats.sharedScalars).toBeGreaterThan(3);
   });
 
-  test('finds all points loaded after `prepare`', async () => {
+  test('`prepare` loads all points', async () => {
     const statement = await statementOf();
     await begin();
     await accelerate.prepare(await openZkey(statement.zkey.data));
@@ -111,7 +113,7 @@ describe('request 628 of snarkjs', () => {
     expect(accelerate.stats).toMatchObject({ loads: 5, hits: 5, calls: 5 });
   });
 
-  test('another key with nearly the same points has its own', async () => {
+  test('a key with nearly the same points gets its own points', async () => {
     const [one, other] = [await statementOf(7, 'dense'), await statementOf(7, 'sparse')];
     await begin();
     for (const statement of [one, other, one])
@@ -119,7 +121,7 @@ describe('request 628 of snarkjs', () => {
     expect(accelerate.stats).toMatchObject({ fallbacks: 0 });
   });
 
-  test('several proofs at a time load points once', async () => {
+  test('several concurrent proofs load points once', async () => {
     const statement = await statementOf();
     await begin();
     const proofs = await Promise.all([1, 2, 3].map(() => proveChunked('bn254', statement)));
@@ -127,7 +129,7 @@ describe('request 628 of snarkjs', () => {
     for (const proof of proofs) expect(await statement.verify(proof)).toBe(true);
   });
 
-  test('on the GPU', { tags: 'long' }, async () => {
+  test('proofs on the GPU are the same', { tags: 'long' }, async () => {
     const statement = await statementOf();
     const { gpu } = await leaseGpu();
     await begin({ backend: 'gpu', gpu, tuning: { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 } });
@@ -137,7 +139,7 @@ describe('request 628 of snarkjs', () => {
     expect(compileMs).toBeGreaterThan(0);
   });
 
-  test('a reader that fails ends the proof with its own error, and nothing is left under way', async () => {
+  test('a reader that fails ends the proof with its own error, and no call remains', async () => {
     const statement = await statementOf();
     await begin();
     const broken = new Error('the disk');
@@ -149,7 +151,7 @@ describe('request 628 of snarkjs', () => {
     expect(await statement.verify(await proveChunked('bn254', statement))).toBe(true);
   });
 
-  test('a reader that gives too little: snarkjs computes, with one warning', async () => {
+  test('a reader that gives too little makes snarkjs compute, with one warning', async () => {
     await begin();
     const { G1 } = await ffCurveOf('bn254');
     const group = G1 as unknown as ChunkedGroup & { readonly oneAffine: Uint8Array };
@@ -165,7 +167,7 @@ describe('request 628 of snarkjs', () => {
     expect(accelerate.stats).toMatchObject({ calls: 0, fallbacks: 1 });
   });
 
-  test('scalars are copied before the call returns; small ones and what is no reader are left to snarkjs', async () => {
+  test('scalars are copied before the call returns; small MSMs and other arguments are left to snarkjs', async () => {
     await begin({ leastPoints: 16 });
     const { G1 } = await ffCurveOf('bn254');
     const group = G1 as unknown as ChunkedGroup & { readonly oneAffine: Uint8Array };
@@ -184,7 +186,7 @@ describe('request 628 of snarkjs', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('is taken back', async () => {
+  test('`restore` gives snarkjs its methods back', async () => {
     const { G1 } = await ffCurveOf('bn254');
     await begin();
     const group = G1 as unknown as ChunkedGroup & { ifft?: unknown };
@@ -194,7 +196,7 @@ describe('request 628 of snarkjs', () => {
     expect(Object.hasOwn(group, 'toObject')).toBe(false);
   });
 
-  test('also in curves without threads', async () => {
+  test('curves without threads are accelerated', async () => {
     await begin({ singleThread: true });
     // ffjavascript makes the function of a curve with the others
     const { G1 } = await ffCurveOf('bn254', { singleThread: true });
@@ -207,10 +209,10 @@ describe('request 628 of snarkjs', () => {
   });
 });
 
-describe('a proof in which nothing is accelerated', () => {
+describe('a proof without any acceleration', () => {
   const name = 'multiExpOfTomorrow';
 
-  test('is told of, once', async () => {
+  test('causes one warning', async () => {
     const statement = await statementOf();
     await begin({}, 'bn254', name);
     for (let i = 0; i < 3; i++) {
@@ -221,7 +223,7 @@ describe('a proof in which nothing is accelerated', () => {
     expect(warnings).toEqual([expect.stringMatching(/^webgpu-msm: .*methods .* does not replace/)]);
   });
 
-  test('is none where MSMs are small, where other things of snarkjs run, or where proofs are accelerated', async () => {
+  test('causes no warning if MSMs are small, if snarkjs does other work, or if proofs are accelerated', async () => {
     const statement = await statementOf();
     await begin({ leastPoints: 10_000 });
     expect(await statement.verify(await proveChunked('bn254', statement))).toBe(true);

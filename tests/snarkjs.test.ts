@@ -1,4 +1,7 @@
-/** Proofs of snarkjs whose MSMs this library computes: they verify, and are what they would be. */
+/**
+ * Proofs of snarkjs whose MSMs this library computes: they verify, and equal those of snarkjs
+ * alone.
+ */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { makeKeys } from '../examples/prover/keys.js';
 import { openZkey } from '../src/formats.js';
@@ -29,7 +32,7 @@ const statementOf = (
   return statement;
 };
 
-/** Of a GPU that is software. */
+/** Knobs for a software adapter. */
 const fewThreads = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8 };
 
 let restore: () => void = () => undefined;
@@ -55,7 +58,7 @@ const expectSame = async (statement: Statement, curve: ProverCurve = 'bn254'): P
   expect(await statement.verify(ours)).toBe(true);
 };
 
-describe('keys that the example makes', () => {
+describe('keys of the example', () => {
   const areTheirs = async (curve: ProverCurve, kind: 'dense' | 'sparse'): Promise<void> => {
     const power = 5;
     const theirs = await makeStatement('groth16', curve, power, kind, 'snarkjs');
@@ -86,7 +89,7 @@ describe('keys that the example makes', () => {
   ] as const)(name, areTheirs);
   test.each([['bls12-381', 'dense']] as const)(name, { tags: 'long' }, areTheirs);
 
-  test('report how far they are, and end where that throws', async () => {
+  test('report progress, and end if the callback throws', async () => {
     const [curve, { circuit }] = [await ffCurveOf('bn254'), await statementOf('groth16')];
     const shares: number[] = [];
     await makeKeys(curve, circuit, (share) => void shares.push(share));
@@ -102,11 +105,14 @@ describe('keys that the example makes', () => {
 });
 
 describe.each(systems)('%s', (name) => {
-  test.each(['dense', 'sparse'] as const)('of a %s witness: the same proof for the same randomness', async (kind) => {
-    await expectSame(await statementOf(name, kind));
-  });
+  test.each(['dense', 'sparse'] as const)(
+    'has the same proof of a %s witness for the same randomness',
+    async (kind) => {
+      await expectSame(await statementOf(name, kind));
+    },
+  );
 
-  test('loads nothing for the second proof, which verifies as the first does', async () => {
+  test('loads nothing for the second proof, which also verifies', async () => {
     const statement = await statementOf(name);
     await begin();
     expect(await statement.verify(await statement.prove())).toBe(true);
@@ -116,7 +122,8 @@ describe.each(systems)('%s', (name) => {
     // with it, the verifier's few
     expect(accelerate.stats).toMatchObject({ loads, bytes, fallbacks: 0 });
     expect(accelerate.stats.calls).toBe(2 * calls);
-    // B1, B2 and C have the witness that A has; for the second proof all scalars are those of the first
+    // B1, B2 and C have the witness that A has; for the second proof all scalars are those of the
+    // first
     if (name === 'groth16') expect(accelerate.stats.sharedScalars).toBe(3 + 5);
   });
 
@@ -141,15 +148,15 @@ test.each([
   await expectSame(await makeStatement('groth16', 'bn254', power, kind));
 });
 
-test.each(['plonk', 'fflonk'] as const)('%s of 2^10 constraints', { tags: 'long' }, async (name) => {
+test.each(['plonk', 'fflonk'] as const)('%s of 2^10 constraints proves', { tags: 'long' }, async (name) => {
   await expectSame(await makeStatement(name, 'bn254', 10, 'dense'));
 });
 
-test('Groth16 on BLS12-381', { tags: 'long' }, async () => {
+test('Groth16 on BLS12-381 proves', { tags: 'long' }, async () => {
   await expectSame(await statementOf('groth16', 'dense', 'bls12-381'), 'bls12-381');
 });
 
-test('several proofs at a time', async () => {
+test('several concurrent proofs are right', async () => {
   const all = await Promise.all(systems.map((name) => statementOf(name)));
   await begin();
   const proofs = await Promise.all([...all, ...all].map((statement) => statement.prove()));
@@ -157,7 +164,7 @@ test('several proofs at a time', async () => {
   expect(accelerate.stats.fallbacks).toBe(0);
 });
 
-test('several proofs at a time on the GPU, on one device', { tags: 'long' }, async () => {
+test('several concurrent proofs on one GPU are right', { tags: 'long' }, async () => {
   const all = await Promise.all(systems.map((name) => statementOf(name)));
   const leased = await leaseGpu();
   await begin({ backend: 'gpu', gpu: leased.gpu, tuning: fewThreads });
@@ -169,15 +176,15 @@ test('several proofs at a time on the GPU, on one device', { tags: 'long' }, asy
   expect(leased.devices).toHaveLength(1);
 });
 
-describe('what becomes of it', () => {
-  test('another key with nearly the same points has its own', async () => {
+describe('acceleration of snarkjs', () => {
+  test('loads own points for a key with nearly the same points', async () => {
     const [one, other] = [await statementOf('groth16', 'dense'), await statementOf('groth16', 'sparse')];
     await begin();
     for (const statement of [one, other, one]) expect(await statement.verify(await statement.prove())).toBe(true);
     expect(accelerate.stats).toMatchObject({ loads: 10, hits: 5 });
   });
 
-  test('a budget that is too small for two sections loads them again and again', async () => {
+  test('reloads two sections again and again if the budget fits only one', async () => {
     const statement = await statementOf('groth16');
     await begin({ basesBudget: 10_000 });
     for (let i = 0; i < 2; i++) expect(await statement.verify(await statement.prove())).toBe(true);
@@ -185,7 +192,7 @@ describe('what becomes of it', () => {
     expect(accelerate.stats.bytes).toBeLessThanOrEqual(10_000);
   });
 
-  test('a budget a little below the key: what fits stays, and one warning says what would do', async () => {
+  test('keeps the sections that fit a budget a little below the key, and warns once with a sufficient one', async () => {
     const statement = await statementOf('groth16');
     await begin();
     expect(await statement.verify(await statement.prove())).toBe(true);
@@ -209,7 +216,7 @@ describe('what becomes of it', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('`prepare` compiles: the first proof has nothing left to compile, and `stats` say what it took', {
+  test('compiles in `prepare`: the first proof compiles nothing, and `stats` have the time', {
     tags: 'long',
   }, async () => {
     const statement = await statementOf('groth16');
@@ -233,14 +240,14 @@ describe('what becomes of it', () => {
     expect(accelerate.stats).toMatchObject({ calls: 5, hits: 5, workers: 0, on: { gpu: 5, cpu: 0, both: 0 } });
   });
 
-  test('`stats` have the workers that took part', { tags: 'long' }, async () => {
+  test('reports the workers that took part in `stats`', { tags: 'long' }, async () => {
     const statement = await makeStatement('groth16', 'bn254', 14, 'dense');
     await begin({ maxWorkers: 1 });
     expect(await statement.verify(await statement.prove())).toBe(true);
     expect(accelerate.stats).toMatchObject({ calls: 5, workers: 1, compileMs: 0 });
   });
 
-  test('curves that snarkjs makes later are accelerated, too, and none is after `restore`', async () => {
+  test('covers curves that snarkjs makes later, and none after `restore`', async () => {
     const statement = await statementOf('groth16');
     await (await ffCurveOf('bn254')).terminate();
     await begin();
@@ -255,7 +262,7 @@ describe('what becomes of it', () => {
     expect([value, writable]).toEqual([await ffCurveOf('bn254'), true]);
   });
 
-  test('taken back in the middle of a proof, which comes out without a warning', async () => {
+  test('can be restored during a proof, which ends without a warning', async () => {
     const statement = await statementOf('groth16');
     const warnings: string[] = [];
     await begin({ onWarning: (message) => warnings.push(message) });
@@ -268,7 +275,7 @@ describe('what becomes of it', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('curves without threads are accelerated where one says so, and none is after `restore`', async () => {
+  test('covers curves without threads on request, and none after `restore`', async () => {
     const statement = await statementOf('groth16');
     await begin({ singleThread: true });
     expect(await statement.verify(await statement.prove({ singleThread: true }))).toBe(true);
@@ -282,7 +289,7 @@ describe('what becomes of it', () => {
     expect('multiExpAffine' in Object.getPrototypeOf(G1)).toBe(false);
   });
 
-  test('whoever replaced it after us keeps it', async () => {
+  test('keeps a method that others replaced later', async () => {
     const { G1 } = await ffCurveOf('bn254');
     const original = G1.multiExpAffine;
     await begin();
@@ -293,7 +300,7 @@ describe('what becomes of it', () => {
     G1.multiExpAffine = original;
   });
 
-  test('small ones are left to snarkjs', async () => {
+  test('leaves small MSMs to snarkjs', async () => {
     const statement = await statementOf('groth16');
     await begin({ leastPoints: 1000 });
     expect(await statement.verify(await statement.prove())).toBe(true);
@@ -301,7 +308,7 @@ describe('what becomes of it', () => {
     expect(accelerate.stats.small).toBeGreaterThan(4);
   });
 
-  test('without a GPU where one is asked for, snarkjs computes, with one warning', async () => {
+  test('without the requested GPU leaves work to snarkjs, with one warning', async () => {
     const statement = await statementOf('groth16');
     const warnings: string[] = [];
     await begin({ backend: 'gpu', onWarning: (message) => warnings.push(message) });
@@ -312,7 +319,7 @@ describe('what becomes of it', () => {
     expect(accelerate.stats).toMatchObject({ calls: 0, fallbacks: 5 });
   });
 
-  test('`prepare` that fails warns and resolves, as nobody may wait for it; taken back meanwhile, it resolves', async () => {
+  test('resolves `prepare` with a warning if it fails, and without one after `restore`', async () => {
     const { zkey } = await statementOf('groth16');
     const warnings: string[] = [];
     const onWarning = (message: string) => void warnings.push(message);
@@ -334,7 +341,7 @@ describe('what becomes of it', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test('aborted, the proof rejects; snarkjs is as before once that is taken back', async () => {
+  test('rejects an aborted proof; after `restore` snarkjs works as before', async () => {
     const statement = await statementOf('groth16');
     const controller = new AbortController();
     await begin({ signal: controller.signal });
@@ -345,7 +352,7 @@ describe('what becomes of it', () => {
     expect(await statement.verify(await statement.prove())).toBe(true);
   });
 
-  test('aborted, small MSMs reject, too, and those behind one that snarkjs computed; `prepare` is quiet', async () => {
+  test('rejects small MSMs after an abort, also behind one that snarkjs computed; `prepare` is quiet', async () => {
     const statement = await statementOf('groth16');
     const aborted = { code: 'aborted', cause: 'enough' };
     const signal = AbortSignal.abort('enough');
@@ -361,7 +368,7 @@ describe('what becomes of it', () => {
     expect(accelerate.stats).toMatchObject({ calls: 0, fallbacks: 1 });
   });
 
-  test('a device that is lost in the middle of a proof: it comes out', { tags: 'long' }, async () => {
+  test('completes a proof during which the device is lost', { tags: 'long' }, async () => {
     const statement = await statementOf('groth16');
     const leased = await leaseGpu();
     const warnings: string[] = [];
@@ -390,8 +397,8 @@ describe('what becomes of it', () => {
   });
 });
 
-describe('arguments', () => {
-  test('what is not snarkjs, wrong options, and twice', async () => {
+describe('arguments of accelerate', () => {
+  test('are rejected if they are not snarkjs, have wrong options, or are accelerated already', async () => {
     for (const wrong of [undefined, null, {}, { curves: {} }, 'snarkjs'])
       await expect(accelerate(wrong as never)).rejects.toMatchObject({
         code: 'bad-argument',
@@ -410,7 +417,7 @@ describe('arguments', () => {
     });
   });
 
-  test('another copy of the library is refused while it is at work, and it goes on', async () => {
+  test('may not be accelerated by a second copy of the library, and the first continues', async () => {
     await begin();
     const copy = '../src/provers/accelerate.ts?copy';
     const other = ((await import(/* @vite-ignore */ copy)) as typeof import('../src/snarkjs.js')).accelerate;
@@ -449,7 +456,7 @@ describe('arguments', () => {
     await expect(wrong).rejects.toMatchObject({ code: 'bad-argument', message: expect.stringContaining(message) });
   });
 
-  test('a device that is none, which shows when it is used: the proof rejects', async () => {
+  test('may contain an invalid device, and the proof rejects when it is used', async () => {
     const statement = await statementOf('groth16');
     await begin({ backend: 'gpu', device: 5 as never });
     await expect(statement.prove()).rejects.toMatchObject({
@@ -458,7 +465,7 @@ describe('arguments', () => {
     });
   });
 
-  test('options are as they were when it was called', async () => {
+  test('are copied when it is called', async () => {
     const statement = await statementOf('groth16');
     const options: { signal?: AbortSignal; tuning: object } & AccelerateOptions = { backend: 'cpu', tuning: {} };
     restore = await accelerate(snarkjs, options);
@@ -468,7 +475,7 @@ describe('arguments', () => {
     expect(accelerate.stats).toMatchObject({ calls: 5, fallbacks: 0 });
   });
 
-  test('what `onWarning` throws changes nothing', async () => {
+  test('may have an `onWarning` that throws, without an effect', async () => {
     const statement = await statementOf('groth16');
     const warnings: string[] = [];
     const onWarning = (message: string): never => {
@@ -480,7 +487,7 @@ describe('arguments', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test('sums as ffjavascript has them: pages, shorter scalars, infinity, nothing', async () => {
+  test('give the sums of ffjavascript: pages, shorter scalars, infinity, no points', async () => {
     const curve = await ffCurveOf('bn254');
     for (const [group, pointBytes] of [
       [curve.G1, 64],
@@ -515,7 +522,8 @@ describe('arguments', () => {
       expect(affine(await group.multiExpAffine(new Uint8Array(0), new Uint8Array(0)))).toBe(affine(zero));
       await expect(group.multiExpAffine(points, new Uint8Array(641))).rejects.toThrow();
       restore();
-      // computed by an engine that is opened for it; by one that is there; by ffjavascript in the end
+      // computed by an engine that is opened for it; by one that is there; by ffjavascript in the
+      // end
       for (const options of [{}, { backend: 'gpu', onWarning: () => undefined }] as const) {
         await begin(options);
         for (const given of [Uint8Array, Buffer, Uint8Array]) {

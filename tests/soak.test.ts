@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { soak } from '../dev/soak/soak.js';
 import { getDevice } from './support/gpu.js';
 
-test('of both groups, within the memory that was given', { tags: 'long' }, async () => {
+test('random load of both groups stays within the given memory', { tags: 'long' }, async () => {
   const device = await getDevice();
   try {
     // so little that calls wait for it, and are planned for what others leave

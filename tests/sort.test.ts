@@ -1,6 +1,7 @@
 /**
- * The radix sort alone, at the limits of its arithmetic: full tiles whose entries all fall into one bin, or into two bins that share a word
- * of counters; sizes around a tile; keys at both ends of their range.
+ * The radix sort alone, at the limits of its arithmetic: full tiles whose entries all fall into one
+ * bin, or into two bins that share a word of counters; sizes around a tile; keys at both ends of
+ * their range.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Random } from '../dev/oracle/known-bases.js';
@@ -118,7 +119,7 @@ const check = async (shape: Shape, keys: Keys): Promise<void> => {
 describe(`the largest tile: ${MOST_SORT_THREADS} threads of ${MOST_SORT_ENTRIES} entries`, () => {
   const [threads, perThread] = [MOST_SORT_THREADS, MOST_SORT_ENTRIES];
   const shape = { keyBits: 9, windows: 2, firstWindow: 3, threads, perThread };
-  test.each(Object.entries(patterns(9)))('%s', async (_, keys) => {
+  test.each(Object.entries(patterns(9)))('%s are sorted', async (_, keys) => {
     for (const rowLength of [threads * perThread, threads * perThread + 5]) await check({ ...shape, rowLength }, keys);
   });
 });
@@ -126,7 +127,7 @@ describe(`the largest tile: ${MOST_SORT_THREADS} threads of ${MOST_SORT_ENTRIES}
 describe('many small tiles: 5 threads of 3 entries', () => {
   const shape = { windows: 3, firstWindow: 0, threads: 5, perThread: 3 };
   test.each([1, RADIX_BITS, RADIX_BITS + 1, 2 * RADIX_BITS, 2 * RADIX_BITS + 1, 15])(
-    'keys of %i bits',
+    'keys of %i bits are sorted',
     async (keyBits) => {
       for (const rowLength of [1, 2, 14, 15, 16, 300]) {
         for (const keys of Object.values(patterns(keyBits))) {

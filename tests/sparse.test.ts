@@ -50,7 +50,7 @@ const sparse = (n: number, share: number, seed: number): bigint[] => {
 
 const expectSum = (scalars: readonly bigint[], offset = 0) => expectedMsm(bn254G1, known.logs.slice(offset), scalars);
 
-describe('mostly zeros', () => {
+describe('sums of scalars that are mostly zero', () => {
   const settings: [string, Partial<Tuning>, Options, number][] = [
     ['as it is', {}, {}, 1],
     ['checked between the stages, which picks nothing', {}, { checks: true }, 1],
@@ -85,7 +85,7 @@ describe('mostly zeros', () => {
   test.each(settings.filter((setting) => !isSlow(setting)))('%s', follows);
   test.each(settings.filter(isSlow))('%s', { tags: 'long' }, follows);
 
-  test('one nonzero scalar at either end', async () => {
+  test('are right with one nonzero scalar at either end', async () => {
     const engine = await create();
     const bases = await engine.loadBases(known.bytes);
     for (const place of [0, 1, count - 2, count - 1]) {
@@ -96,7 +96,7 @@ describe('mostly zeros', () => {
     engine.destroy();
   });
 
-  test('scalars are surveyed again on a new device: a device that binds less than the bases gets chunks', async () => {
+  test('are right after a move to a device that binds less than the bases: scalars are surveyed again', async () => {
     const most = 2 ** 15;
     const { points, scalars, expected } = smallCase(count, (i) => (i % 999 === 0 ? BigInt(i + 3) ** 4n : 0n));
     const bound: number[] = [];
@@ -126,7 +126,7 @@ describe('mostly zeros', () => {
     engine.destroy();
   });
 
-  test('all-zero scalars need no points and no GPU', async () => {
+  test('need no points and no GPU if all scalars are zero', async () => {
     const engine = await create({}, { retainBases: false });
     const bases = await engine.loadBases(known.bytes);
     expect(await engine.msm(bases, new Uint8Array(32 * count))).toEqual(INFINITY);
@@ -134,7 +134,7 @@ describe('mostly zeros', () => {
     engine.destroy();
   });
 
-  test('random batches of sparse and dense vectors', { tags: 'long' }, async () => {
+  test('are right in random batches of sparse and dense vectors', { tags: 'long' }, async () => {
     const engine = await create();
     const bases = await engine.loadBases(known.bytes, { precompute: 2 });
     const vector = fc.record({

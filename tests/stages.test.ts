@@ -22,7 +22,9 @@ import { StageBench } from './support/stage-bench.js';
 const curve = curveContext(bn254);
 const words = (bytes: Uint8Array): Uint32Array => new Uint32Array(bytes.slice().buffer);
 
-/** Small shapes with few entries per task, odd numbers of slots, and workgroups that are not full. */
+/**
+ * Small shapes with few entries per task, odd numbers of slots, and workgroups that are not full.
+ */
 const shapes: Record<string, { address: CaseOf; tuning: Knobs }> = {
   'random, many levels': {
     address: { points: 'distinct', scalars: 'random', n: 300, seed: 1 },

@@ -55,7 +55,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it('runs, draws, keeps its results on the page, and asks its host for nothing but its files', {
+it('the static page runs, draws, keeps its results, and requests only its files from its host', {
   tags: 'long',
 }, async () => {
   const page = await browser.newPage();

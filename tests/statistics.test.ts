@@ -1,4 +1,7 @@
-/** What comparisons rest on: ratios of medians, turns, other scalars each time, and the unit of costs. */
+/**
+ * Basis of comparisons: ratios of medians, interleaved repetitions, new scalars each time, and the
+ * unit of costs.
+ */
 import { describe, expect, it } from 'vitest';
 import { interleave } from '../dev/bench/interleave.js';
 import { makeCase, redrawn } from '../dev/cases/msm-case.js';
@@ -8,7 +11,9 @@ import { leastPairs, median, ratioOfMedians } from '../src/calibrate/statistics.
 import { getDevice } from './support/gpu.js';
 import { leaseDevice } from './support/leased-gpu.js';
 
-/** Times of a machine that takes `slowness(i)` times as long in pair i, with noise of about 10 %. */
+/**
+ * Times of a machine that takes `slowness(i)` times as long in pair i, with noise of about 10 %.
+ */
 const timesOf = (
   random: Random,
   n: number,
@@ -24,7 +29,7 @@ const timesOf = (
 };
 
 describe('the ratio of medians', () => {
-  it('of identical samples is 1, and shows no difference', () => {
+  it('is 1 for identical samples, and shows no difference', () => {
     const times = [10, 11, 12, 13, 14, 15, 16];
     expect(ratioOfMedians(times, times)).toEqual({ ratio: 1, low: 1, high: 1, verdict: 'no difference' });
     const reversed = ratioOfMedians(times, times.toReversed());
@@ -46,14 +51,15 @@ describe('the ratio of medians', () => {
     expect(ratioOfMedians([1, 3, 2, 4, 5, 6], [2, 9, 8, 3, 4, 5]).ratio).toBe(4.5 / 3.5);
   });
 
-  it('has a 95 % interval that is repeatable, and the reciprocal for the exchanged samples', () => {
+  it('has a repeatable 95 % interval, and the reciprocal for exchanged samples', () => {
     const { a, b } = timesOf(new Random(5), 15, 1.5);
     const { ratio, low, high, verdict } = ratioOfMedians(a, b);
     expect(verdict).toBe('A is faster');
     expect(low).toBeLessThan(ratio);
     expect(high).toBeGreaterThan(ratio);
     expect(ratioOfMedians(a, b)).toEqual({ ratio, low, high, verdict });
-    // few resamples, as the ends of many are the same for most seeds: they are ratios of a few values
+    // few resamples, as the ends of many are the same for most seeds: they are ratios of a few
+    // values
     expect(ratioOfMedians(a, b, { resamples: 50, seed: 1 })).not.toEqual(
       ratioOfMedians(a, b, { resamples: 50, seed: 2 }),
     );
@@ -84,7 +90,7 @@ describe('the ratio of medians', () => {
     expect(covered).toBeLessThan(0.985);
   });
 
-  it('covers it no less on a machine that becomes slow in the midst', { tags: 'long' }, () => {
+  it('covers it no less on a machine that becomes slow during the run', { tags: 'long' }, () => {
     expect(coverage(15, 1, (i) => (i > 7 ? 2 : 1))).toBeGreaterThan(0.95);
     expect(coverage(15, 1, (i) => 1 + i / 30)).toBeGreaterThan(0.95);
   });
@@ -111,7 +117,7 @@ describe('the ratio of medians', () => {
 });
 
 describe('the loop of repetitions', () => {
-  it('takes turns, and so does who begins; what comes before and after them is said once a repetition', async () => {
+  it('alternates the order of settings, and calls its hooks once a repetition', async () => {
     const log: string[] = [];
     await interleave(['A', 'B'], 3, {
       begin: (repetition) => log.push(`begin ${repetition}`),
@@ -124,7 +130,7 @@ describe('the loop of repetitions', () => {
     expect(three).toEqual([0, 1, 2, 1, 2, 0, 2, 0, 1]);
   });
 
-  it('ends where one fails', async () => {
+  it('ends if a repetition fails', async () => {
     const log: string[] = [];
     const take = async (who: string, repetition: number): Promise<void> => {
       log.push(who);
@@ -134,7 +140,7 @@ describe('the loop of repetitions', () => {
     expect(log).toEqual(['A', 'B', 'B']);
   });
 
-  it('has other scalars in every repetition, and the answers of the oracle', () => {
+  it('draws new scalars in every repetition, with the oracle’s answers', () => {
     const first = makeCase({ points: 'distinct', scalars: 'random', n: 8, seed: 1 });
     const cases = [1, 2, 3].map((draw) => redrawn(first, draw));
     const all = [first, ...cases].map(({ scalars }) => String(scalars.values[0]));
@@ -151,13 +157,13 @@ describe('the loop of repetitions', () => {
 });
 
 describe('the product meter', () => {
-  it('has a rate', async () => {
+  it('measures a rate', async () => {
     const meter = await makeMeter(await getDevice(), true, undefined, 1);
     expect(median([await meter.measure(), await meter.measure()])).toBeGreaterThan(0);
     meter.destroy();
   });
 
-  it('is the same where every wait takes 100 ms more', { tags: 'long' }, async () => {
+  it('measures the same rate if every wait takes 100 ms more', { tags: 'long' }, async () => {
     const leastMs = 20;
     const plain = await makeMeter(await getDevice(), true, undefined, leastMs);
     const leased = await leaseDevice();
@@ -182,7 +188,7 @@ describe('the product meter', () => {
     late.destroy();
   });
 
-  it('has none where the product is wrong', async () => {
+  it('has no rate if the product is wrong', async () => {
     const device = await getDevice({ label: 'wrong' });
     const create = device.createShaderModule.bind(device);
     device.createShaderModule = (descriptor) =>

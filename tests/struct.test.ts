@@ -25,7 +25,7 @@ const structs = [
   WalkConfig,
 ] as const;
 type AnyStruct = (typeof structs)[number];
-/** What each struct has in common, for tests that go through all of them. */
+/** Common type of all structs, for tests that go through all of them. */
 const asAny = (s: AnyStruct) => s as ReturnType<typeof struct<string>>;
 
 /** The members that WGSL declares, read back from the text rather than from the description. */
@@ -77,12 +77,12 @@ test('the ends of the range of a u32 pass', () => {
   expect([...s.pack({ low: 0, high: 0xffffffff })]).toEqual([0, 0xffffffff]);
 });
 
-test('the order of the values given to pack means nothing', () => {
+test('the order of the values given to pack has no effect', () => {
   const s = struct('Order', { first: '', second: '' });
   expect([...s.pack({ second: 2, first: 1 })]).toEqual([1, 2]);
 });
 
-test('the dispatch arguments of a level are three words in a row, at an offset that an indirect dispatch may have', () => {
+test('the dispatch arguments of a level are three words in a row, at an offset for indirect dispatches', () => {
   const at = LEVEL_DISPATCH_OFFSET / 4;
   expect(Level.fields.slice(at, at + 3)).toEqual(['groups_x', 'groups_y', 'groups_z']);
   expect(LEVEL_DISPATCH_OFFSET % 4).toBe(0);

@@ -1,4 +1,6 @@
-/** `checkSubgroup`, and what is wrong with compressed points: which point it is, and nothing is left behind. */
+/**
+ * `checkSubgroup` and invalid compressed points: the error names the point, and no buffer remains.
+ */
 import { readFileSync } from 'node:fs';
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { numberToBytesBE } from '@noble/curves/utils.js';
@@ -72,7 +74,7 @@ describe('points outside the group', () => {
   test.each(groups.filter(first))(title, refuses);
   test.each(groups.filter((each) => !first(each)))(title, { tags: 'long' }, refuses);
 
-  test('with tables, in compressed points, and after points that are on no curve', { tags: 'long' }, async () => {
+  test('are rejected with tables, in compressed points, and after points off the curve', { tags: 'long' }, async () => {
     const which = { curve: 'bls12-381', group: 'g1' } as const;
     const engine = await engineOf(which);
     const { Point } = bls12_381.G1;
@@ -100,7 +102,7 @@ describe('points outside the group', () => {
     });
   });
 
-  test('where there are none, nothing is asked of the GPU', async () => {
+  test('need no work of the GPU on curves without a cofactor', async () => {
     const engine = await createMsmEngine({ curve: 'bn254', gpu: await getGpu() });
     const { bytes } = makeKnownBases(oracles.bn254, 5, 1);
     const bases = await engine.loadBases(bytes, { checkSubgroup: true });
@@ -113,7 +115,7 @@ describe('points outside the group', () => {
     engine.destroy();
   });
 
-  test('of an order that is not prime nothing is told', async () => {
+  test('cannot be found if the order is not prime: the call rejects', async () => {
     const engine = await createMsmEngine({ curve: smallCurve, device: await getDevice() });
     const { points } = smallCase(3);
     await expect(engine.loadBases(points, { checkSubgroup: true })).rejects.toMatchObject({
@@ -125,7 +127,7 @@ describe('points outside the group', () => {
   });
 });
 
-describe('compressed points that are none', () => {
+describe('invalid compressed points', () => {
   const p = oracles.bn254.Point.Fp.ORDER;
   const good = makeKnownBases(oracles.bn254, 6, 2).points.map(({ x }) => x);
   const bigEndian = (flags: readonly number[], xs: readonly bigint[] = good): Uint8Array => {

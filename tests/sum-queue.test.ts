@@ -1,4 +1,6 @@
-/** Queue of sums on the CPU: order, aborts, and what goes first between the time slices of a sum. */
+/**
+ * Queue of sums on the CPU: order, aborts, and what goes first between the time slices of a sum.
+ */
 import { expect, test } from 'vitest';
 import { type Pause, SumQueue, type SumTicket } from '../src/msm/cpu/sum-queue.js';
 

@@ -1,4 +1,7 @@
-/** The survey of scalars: the bits of the longest must be an upper bound for every input, the rest is an estimate. */
+/**
+ * The survey of scalars: the bits of the longest must be an upper bound for every input, the rest
+ * is an estimate.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ScalarDistributionName, scalarDistributions } from '../dev/cases/scalar-distributions.js';
@@ -97,12 +100,12 @@ describe.each([bn254, bls12381, p256Curve].map((each) => [each.name, curveContex
   });
 });
 
-test.each(Object.keys(scalarDistributions) as ScalarDistributionName[])('%s', (name) => {
+test.each(Object.keys(scalarDistributions) as ScalarDistributionName[])('workloads of %s are bounded', (name) => {
   for (const n of [1, 1000, 3000]) look(curve, scalarDistributions[name].make(n, 7).values);
 });
 
 test.each([0, 1, 0.4, 0.6, 0.9, 0.999])(
-  'of scalars %d of which are zero, the others are picked out where zeros are the most',
+  'nonzero scalars are picked out if zeros are the majority: a share of %d',
   (share) => {
     for (const n of [1, 10, 1024, 3000]) {
       const scalars = Array.from({ length: n }, (_, i) =>

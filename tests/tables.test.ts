@@ -1,4 +1,7 @@
-/** Tables of multiples of bases: the CPU reference against noble and a textbook, the kernels against the CPU reference. */
+/**
+ * Tables of multiples of bases: the CPU reference against noble and a textbook, the kernels against
+ * the CPU reference.
+ */
 import { p384 } from '@noble/curves/nist.js';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bls12381, bls12381Oracle, p256Curve, p256Oracle, secp192r1, secp192r1Oracle } from '../dev/oracle/curves.js';
@@ -142,7 +145,7 @@ describe('tables_spread', () => {
   const most = imported(curve, smallCase(5 * size + 1).points);
 
   test.each([0, 1, size - 1, size, size + 1, 5 * size + 1])(
-    '%i points, and no other place is touched',
+    '%i points are written, and no other memory',
     async (points) => {
       const source = most.slice(0, points * curve.pointWords);
       for (let tables = 1; tables <= 5; tables++) {
@@ -278,7 +281,10 @@ describe('points of small order', () => {
 
 describe('other curves', { tags: 'long' }, () => {
   const P384 = p384.Point.CURVE();
-  /** 384 bits, so that words and limbs are full, and a = −3. Its order is too long for the library, which the tables never look at. */
+  /**
+   * 384 bits, so that words and limbs are full, and a = −3. Its order is too long for the library,
+   * which the tables never look at.
+   */
   const full: Curve = {
     name: 'p384',
     p: P384.p,

@@ -1,4 +1,6 @@
-/** A GPU that says it is software begins with nothing, and is measured in parts of calls that the CPU computes. */
+/**
+ * Trials of a software adapter: the CPU computes, and small parts of its calls measure the adapter.
+ */
 import { expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { createMsmEngine } from '../src/index.js';
@@ -6,7 +8,7 @@ import { leaseGpu } from './support/leased-gpu.js';
 
 const { points, scalars, expected } = makeCase({ points: 'distinct', scalars: 'random', n: 2 ** 14, seed: 8 });
 
-test('the CPU computes, parts go to the GPU once it is compiled, and sums are right', { tags: 'long' }, async () => {
+test('the CPU computes, the GPU gets parts once it is compiled, and sums are right', { tags: 'long' }, async () => {
   const { gpu } = await leaseGpu();
   const engine = await createMsmEngine({ curve: 'bn254', gpu });
   expect(engine.adapter.software).toBe(true);

@@ -1,4 +1,7 @@
-/** What untyped JavaScript may pass: typed errors that name the argument, and an engine that goes on. */
+/**
+ * Arguments that untyped JavaScript may pass: errors name the argument, and the engine stays
+ * usable.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { pointsIn, scalarsIn } from '../dev/oracle/encodings.js';
@@ -59,7 +62,7 @@ test.each<[string, object, string, RegExp]>([
   });
 });
 
-test('a view of a SharedArrayBuffer is as good as any', async () => {
+test('a view of a SharedArrayBuffer is accepted', async () => {
   const shared = new Uint8Array(new SharedArrayBuffer(scalars.bytes.length));
   shared.set(scalars.bytes);
   expect(await engine.msm(bases, shared)).toEqual(expected);
@@ -106,7 +109,7 @@ const odd = <Item>(items: readonly Item[]): Item[] => {
   return own;
 };
 
-test('arrays of a class with an iterator of its own are read by index', async () => {
+test('arrays of a class with its own iterator are read by index', async () => {
   const loaded = await engine.loadBases(odd(points.points));
   expect(loaded.length).toBe(9);
   expect(await engine.msm(loaded, odd(scalars.values))).toEqual(expected);
@@ -126,7 +129,7 @@ describe.each<[string, <Given extends object>(given: Given) => Given]>([
     message: expect.stringMatching(message),
   });
 
-  test('of scalars is refused', async () => {
+  test('an invalid array of scalars is rejected', async () => {
     const kept = await engine.loadScalars(scalars.bytes);
     const other = of(kept);
     const rule = /^scalars must be what loadScalars returned, and not a proxy or a copy of it/;
@@ -141,7 +144,7 @@ describe.each<[string, <Given extends object>(given: Given) => Given]>([
     expect(await engine.msm(bases, kept)).toEqual(expected);
   });
 
-  test('of bases is refused', async () => {
+  test('an invalid array of bases is rejected', async () => {
     const onCpu = await createMsmEngine({ curve: 'bn254', backend: 'cpu', maxWorkers: 0 });
     for (const [each, kept] of [
       [engine, bases],
@@ -161,7 +164,7 @@ describe.each<[string, <Given extends object>(given: Given) => Given]>([
   });
 });
 
-test('an encoding of scalars that is none is refused, also where it says nothing of loaded ones', async () => {
+test('an unknown encoding of scalars is rejected, also for loaded scalars, which need none', async () => {
   const kept = await engine.loadScalars(scalars.bytes);
   for (const scalarEncoding of ['nonsense', '', null, 5, Symbol('le'), 'constructor'] as never[]) {
     const refused = {
@@ -177,7 +180,7 @@ test('an encoding of scalars that is none is refused, also where it says nothing
   expect(await engine.msm(bases, kept, { scalarEncoding: 'be' })).toEqual(expected);
 });
 
-test('what the caller does with its objects after a call changes nothing', async () => {
+test('changes of the caller’s objects after a call have no effect', async () => {
   const knobs: { walkerSlots: number; walkerTasks?: number; cpuBelow: number } = { walkerSlots: 4, cpuBelow: 0 };
   const own = await createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning: knobs });
   knobs.walkerTasks = 0;
@@ -197,7 +200,7 @@ test('what the caller does with its objects after a call changes nothing', async
 });
 
 test.each(['bn254', { ...bn254 }] as const)(
-  'nor before it is done, also where it has to wait for a module: %o',
+  'changes before a call ends have no effect, also while a module loads: %o',
   async (curve) => {
     const given = { curve, device: await getDevice(), tuning: { ...tuning }, retries: 0, memoryBudget: 2 ** 26 };
     const creating = createMsmEngine(given);
@@ -233,7 +236,7 @@ test('options and curves may be objects of a class, with getters and methods', a
   own.destroy();
 });
 
-test('an engine destroyed at the last tick of a load gives no bases', async () => {
+test('an engine destroyed at the last tick of a load returns no bases', async () => {
   const own = await createMsmEngine({ curve: 'bn254', device: await getDevice(), tuning });
   const load = own.loadBases(points.bytes, { onProgress: ({ done, total }) => done === total && own.destroy() });
   await expect(load).rejects.toMatchObject({ code: 'destroyed' });

@@ -1,6 +1,6 @@
 /**
- * That the points in tests/vectors/, as other software wrote them, are the ones they say, byte by byte: noble's k·G, written here by the rules
- * of each encoding. tests/vectors/make/README.md says what is in the files.
+ * Points in tests/vectors/ that other software wrote, compared byte by byte with noble's k·G in
+ * each encoding. tests/vectors/make/README.md says what is in the files.
  */
 import { readFileSync } from 'node:fs';
 import { Field } from '@noble/curves/abstract/modular.js';
@@ -45,7 +45,7 @@ const files = software.map((name) => [name, read<VectorFile>(name)] as const);
 
 const concat = (parts: readonly Uint8Array[]): Uint8Array => Uint8Array.from(parts.flatMap((part) => [...part]));
 
-/** What halo2curves writes a point by: p has so many bits. */
+/** Parameters of halo2curves for writing a point; `bits` is the length of p. */
 interface Halo2 {
   readonly of: CurveGroup;
   readonly point: AffinePoint<Coordinate>;
@@ -60,7 +60,10 @@ const halo2Numbers = (coordinates: readonly Coordinate[], told: Halo2): Uint8Arr
   return concat(coordinates.flatMap(numbersOf).map((value) => toBytes(value, bytesIn(told))));
 };
 const halo2 = (told: Halo2): Uint8Array => halo2Numbers([told.point.x, told.point.y], told);
-/** Odd y, infinity; without spare bits in a byte that comes first, with one no infinity, which x = 0 tells, with three as ZCash. */
+/**
+ * Odd y, infinity; without spare bits in a byte that comes first, with one no infinity, which x = 0
+ * tells, with three as ZCash.
+ */
 const halo2Compressed = (told: Halo2): Uint8Array => {
   const { x, y, infinity } = told.point;
   const bytes = halo2Numbers([x], told);
@@ -126,8 +129,9 @@ type Five = [bigint, bigint, bigint, bigint, bigint];
 type Edwards = Readonly<Record<'p' | 'a' | 'd', bigint>>;
 
 /**
- * By doubling and adding, projective: https://eprint.iacr.org/2008/013, section 6. noble has Edwards curves with a square a only, and Bandersnatch has
- * none; nor is the sum then complete, but in the subgroup, whose order is odd, it is.
+ * By doubling and adding, projective: https://eprint.iacr.org/2008/013, section 6. noble has
+ * Edwards curves with a square a only, and Bandersnatch has none; nor is the sum then complete, but
+ * in the subgroup, whose order is odd, it is.
  */
 const edwardsMultiple = ({ p, a, d }: Edwards, G: [bigint, bigint], k: bigint): [bigint, bigint] => {
   type Projective = [X: bigint, Y: bigint, Z: bigint];
@@ -150,7 +154,10 @@ const edwardsMultiple = ({ p, a, d }: Edwards, G: [bigint, bigint], k: bigint): 
 /** x may be scaled, by which a and d are by the same square: what stays is their ratio. */
 const form = ({ p, a, d }: Edwards): bigint => Field(p).div(d, a);
 
-/** EIP-2494, the ZCash protocol specification 5.4.9.3, and for Bandersnatch https://eprint.iacr.org/2021/1152, section 3. */
+/**
+ * EIP-2494, the ZCash protocol specification 5.4.9.3, and for Bandersnatch
+ * https://eprint.iacr.org/2021/1152, section 3.
+ */
 const published = (name: string) => {
   const ofNoble = { 'ed-on-bn254': babyjubjub, jubjub }[name];
   const { p, n, h, a, d } = ofNoble?.Point.CURVE() ?? bandersnatch;
@@ -164,7 +171,10 @@ const bandersnatch = {
   d: 45022363124591815672509500913686876175488063829319466900776701791074614335719n,
 };
 
-/** By way of Montgomery's form: B·v² = u³ + A·u² + u, with u = (1 + y) / (1 − y), v = u / x; then X = (u + A / 3) / B, Y = v / B. */
+/**
+ * By way of Montgomery's form: B·v² = u³ + A·u² + u, with u = (1 + y) / (1 − y), v = u / x; then X
+ * = (u + A / 3) / B, Y = v / B.
+ */
 const isSameCurve = (set: EdwardsSet, shown: NonNullable<EdwardsSet['weierstrass']>, G: { x: bigint; y: bigint }) => {
   const Fp = Field(BigInt(set.p));
   const [a, d] = [BigInt(set.a), BigInt(set.d)];
@@ -218,7 +228,7 @@ const product = (group: CurveGroup, { x, y }: AffinePoint<Coordinate>, k: bigint
 };
 
 describe('points outside the subgroup', () => {
-  test('of every group that has them', () => {
+  test('exist for every group with a cofactor', () => {
     const withCofactor = pairNames.flatMap((curve) => groupsOf(curve).map((group) => ({ curve, group })));
     expect(outsiders.map(({ curve, group }) => ({ curve, group }))).toEqual(
       withCofactor.filter((of) => oracleOf(of).Point.CURVE().h !== 1n),
@@ -251,7 +261,7 @@ const signed = (text: string): bigint => (text.startsWith('-') ? -BigInt(text.sl
 
 describe('endomorphisms', () => {
   const { curves } = read<{ curves: readonly Endomorphisms[] }>('endomorphisms');
-  test('of every curve that has two groups', () => {
+  test('exist for every curve that has two groups', () => {
     expect(curves.map(({ curve }) => curve)).toEqual(pairNames);
   });
 

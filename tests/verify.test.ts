@@ -1,4 +1,4 @@
-/** `verify`: right results pass, in every way in which they are computed; wrong ones that are on the curve do not. */
+/** `verify`: right results pass however they are computed; wrong results on the curve do not. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createCheckedEngine } from '../dev/checks/engine.js';
 import { bls12381, bls12381Oracle } from '../dev/oracle/curves.js';
@@ -71,7 +71,7 @@ const expectVerified = ({ lastRun }: MsmEngine): void => {
   expect(lastRun).toMatchObject({ on: 'gpu', verified: true, retried: null });
 };
 
-describe('what is right is verified', () => {
+describe('right results are verified', () => {
   const sparse = scalarsOf(count).map((value, i) => (i % 40 === 7 ? value : 0n));
   const above = scalarsOf(40).map((value, i) => (i % 2 === 0 ? value + order : 2n ** 256n - 1n - BigInt(i)));
   const plain: [string, bigint[], number][] = [
@@ -96,7 +96,7 @@ describe('what is right is verified', () => {
   test.each(plain.filter(isFirst))('scalars that are %s', verifies);
   test.each(plain.filter((one) => !isFirst(one)))('scalars that are %s', { tags: 'long' }, verifies);
 
-  test('a sum that is infinity, and scalars that are all zero', async () => {
+  test('if the sum is infinity, or all scalars are zero', async () => {
     const engine = await create();
     const [point] = known.points as [AffinePoint];
     const bases = await engine.loadBases([point, point, INFINITY]);
@@ -106,7 +106,7 @@ describe('what is right is verified', () => {
     expect(engine.lastRun).toMatchObject({ on: 'cpu', verified: true });
   });
 
-  test('a batch, of vectors at different places', async () => {
+  test('in a batch of vectors at different offsets', async () => {
     const engine = await create();
     const bases = await engine.loadBases(known.bytes);
     const vectors = [scalarsOf(100), [], scalarsOf(count, 3n), sparse.slice(0, 50), [0n], above, [order - 1n]];
@@ -116,7 +116,7 @@ describe('what is right is verified', () => {
     expectVerified(engine);
   });
 
-  test('several at a time, none of which has what another one looks at loaded again', async () => {
+  test('several at a time, and no call reloads bases that another call checks', async () => {
     const device = await getDevice();
     const engine = await create({ sharing: { merge: false } });
     const bases = await engine.loadBases(known.bytes);
@@ -128,7 +128,7 @@ describe('what is right is verified', () => {
     expect(loads.mock.calls.filter(([{ label }]) => label === 'webgpu-msm bases')).toEqual([]);
   });
 
-  test('bases that are found right are so for whoever looked, and suspect for whoever saw something go wrong meanwhile', async () => {
+  test('and a right check of the bases clears the suspicion, unless a fault occurs meanwhile', async () => {
     const suspicion = new Suspicion();
     suspicion.raise();
     const found = await suspicion.clear(async () => {
@@ -163,7 +163,7 @@ describe('what is right is verified', () => {
     expectVerified(engine);
   });
 
-  test('with checks', { tags: 'long' }, async () => {
+  test('with checks of the stages', { tags: 'long' }, async () => {
     const engine = await create({ checks: true });
     const bases = await engine.loadBases(known.bytes);
     expect(await engine.msm(bases, scalarsOf(100))).toEqual(rightOf(scalarsOf(100)));
@@ -191,7 +191,7 @@ describe('what is right is verified', () => {
     expectVerified(engine);
   });
 
-  test('on a curve with a cofactor, of points outside the group', { tags: 'long' }, async () => {
+  test('on a curve with a cofactor, with points outside the group', { tags: 'long' }, async () => {
     // an odd multiple of a quarter of the points that there are
     const quarter = 2305843009422097804n / 4n;
     const part = ((2n ** 254n / quarter) | 1n) * quarter;
@@ -214,7 +214,8 @@ describe('what is right is verified', () => {
     expectVerified(engine);
   });
 
-  // y² = x³ + 1 over a p that is 2 modulo 3 has p + 1 points in one cyclic group (Washington, Elliptic Curves, proposition 4.33)
+  // y² = x³ + 1 over a p that is 2 modulo 3 has p + 1 points in one cyclic group (Washington,
+  // Elliptic Curves, proposition 4.33)
   const cyclic = { p: 2n ** 18n * 15n * (2n ** 35n + 1n) - 1n, a: 0n, b: 1n };
   const withOrder = async (order: bigint): Promise<void> => {
     const textbook = new TextbookCurve(cyclic);
@@ -237,10 +238,10 @@ describe('what is right is verified', () => {
     expectVerified(engine);
   };
   const orders = [6n, 30n, 2n ** 4n, 2n ** 12n, 2n ** 18n];
-  test.each(orders)('with the order %i, of points outside the group', { tags: 'long' }, withOrder);
+  test.each(orders)('with the order %i, with points outside the group', { tags: 'long' }, withOrder);
 });
 
-describe('how often', () => {
+describe('the share of verified calls', () => {
   const run = async (options: Partial<MsmEngineOptions>, verify?: boolean | number): Promise<boolean> => {
     const bench = await openBench(options);
     const bases = await bench.load();
@@ -267,14 +268,14 @@ describe('how often', () => {
     expect(await run(options, verify)).toBe(verified);
   });
 
-  test('not unless it is asked for', async () => {
+  test('is zero by default', async () => {
     const bench = await Bench.open();
     benches.push(bench);
     expect(await bench.msm(await bench.load())).toEqual(small.expected);
     expect(bench.engine.lastRun?.verified).toBe(false);
   });
 
-  test('a share of the calls', async () => {
+  test('is the share of the option', async () => {
     const bench = await openBench({ verify: 0.5 });
     const bases = await bench.load();
     const verified = new Set<boolean | undefined>();
@@ -285,13 +286,13 @@ describe('how often', () => {
     expect(verified).toEqual(new Set([true, false]));
   });
 
-  test('what the CPU computes needs none', async () => {
+  test('does not include calls on the CPU', async () => {
     const bench = await openBench({ verify: false, tuning: { cpuBelow: 1000 } });
     expect(await bench.msm(await bench.load())).toEqual(small.expected);
     expect(bench.engine.lastRun).toMatchObject({ on: 'cpu', verified: true });
   });
 
-  test('a share that is none is refused', async () => {
+  test('is rejected if it is invalid', async () => {
     const bench = await openBench();
     const bases = await bench.load();
     for (const verify of ['yes', -0.1, 1.1, Number.NaN, null, {}] as unknown as number[]) {
@@ -304,14 +305,17 @@ describe('how often', () => {
   });
 });
 
-describe('what is wrong does not pass', () => {
+describe('wrong results are found', () => {
   const honest: Tap = (call) => call.proceed();
   const zeros = new Uint8Array(32);
 
   const basesOf = (bench: Bench): GPUBuffer =>
     bench.lease.buffers.find(({ label }) => label.endsWith('bases')) as GPUBuffer;
 
-  /** The second base is infinity from the submit on that is the `nth`; for that one only, or from then on. */
+  /**
+   * The second base is infinity from the submit on that is the `nth`; for that one only, or from
+   * then on.
+   */
   const withoutBase = (bench: Bench, nth: number, isTransient: boolean): Tap => {
     const { real } = bench.lease;
     const target = basesOf(bench);
@@ -340,7 +344,7 @@ describe('what is wrong does not pass', () => {
     ),
   );
 
-  test('this fault: it is on the curve, and is seen by nobody else', async () => {
+  test('this fault is on the curve, and no other check finds it', async () => {
     const bench = await openBench({ verify: false });
     const bases = await bench.load();
     bench.lease.tap = withoutBase(bench, 1, true);
@@ -348,7 +352,7 @@ describe('what is wrong does not pass', () => {
   });
 
   // the last looks at the bases
-  test.each([1, 2, 3])('once, in submit %i of the three', async (nth) => {
+  test.each([1, 2, 3])('if they occur once, in submit %i of the three', async (nth) => {
     const bench = await openBench();
     const bases = await bench.load();
     expect(await bench.msm(bases)).toEqual(small.expected);
@@ -363,7 +367,7 @@ describe('what is wrong does not pass', () => {
     expectVerified(bench.engine);
   });
 
-  test('bases that are written over for good are wrong in both: they are loaded again', async () => {
+  test('if bases were overwritten for good: they are loaded again', async () => {
     const bench = await openBench();
     const bases = await bench.load(large);
     const rest = { ...large, scalars: large.scalars.map((value, i) => (i === 1 ? value : 0n)) };
@@ -376,7 +380,7 @@ describe('what is wrong does not pass', () => {
     expect(bench.engine.lastRun?.retried).toMatch(/in verify/);
   });
 
-  test('the same where they cannot be', async () => {
+  test('if bases were overwritten and cannot be loaded again: the call rejects', async () => {
     const bench = await openBench({ retainBases: false });
     const bases = await bench.load(large);
     bench.lease.tap = withoutBase(bench, 1, false);
@@ -397,7 +401,7 @@ describe('what is wrong does not pass', () => {
       return call.proceed([{ ...descriptor, code }]);
     };
 
-  test('a walk that takes the opposite of every point: right but for the sign, every time', async () => {
+  test('if a walk takes the opposite of every point: right but for the sign, every time', async () => {
     // one level and the two of the reduction: three times the opposite
     const options = { tuning: { ...tuning, walkerTasks: 1 } };
     const opposite = rewriting('walk', '(point_ref & NEGATE) != 0u', '(point_ref & NEGATE) == 0u');
@@ -414,7 +418,7 @@ describe('what is wrong does not pass', () => {
     expect(bench.alive.scratch).toBe(0);
   });
 
-  test('bases of which one was wrong from the first, if it is among those sampled', async () => {
+  test('if a base was wrong from the first, and it is among those sampled', async () => {
     const few = smallCase(8);
     const spoilt = rewriting(
       'import_points',
@@ -431,13 +435,13 @@ describe('what is wrong does not pass', () => {
   });
 });
 
-describe('as a part of a call', () => {
+describe('verification as a part of a call', () => {
   const withBases = async (options: Partial<MsmEngineOptions> = {}): Promise<{ bench: Bench; bases: Bases }> => {
     const bench = await openBench({ ...options, tuning: { ...tuning, additionsPerSubmit: 1024 } });
     return { bench, bases: await bench.load(large) };
   };
 
-  test('its submits are counted as progress, and are not those of lastRun', async () => {
+  test('counts its submits as progress, and not in lastRun', async () => {
     const { bench, bases } = await withBases();
     const told: Progress[] = [];
     const onProgress = (progress: Progress): void => void told.push(progress);
@@ -456,7 +460,7 @@ describe('as a part of a call', () => {
     }
   });
 
-  test('it can be aborted', async () => {
+  test('can be aborted', async () => {
     const { bench, bases } = await withBases();
     const { submits } = await bench.msm(bases, large).then(() => bench.engine.lastRun as { submits: number });
     const abort = new AbortController();
@@ -468,7 +472,7 @@ describe('as a part of a call', () => {
     expect(await bench.msm(bases, large)).toEqual(large.expected);
   });
 
-  test('it compiles nothing', async () => {
+  test('compiles nothing', async () => {
     const bench = await openBench({ verify: false });
     const bases = await bench.load();
     await bench.msm(bases);

@@ -1,4 +1,4 @@
-/** Devices that look only now and then whether they are done, as Firefox's, and those that do not. */
+/** Devices that notice finished work only now and then, as Firefox's, and other devices. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { measureWaits, waitForQueue } from '../src/gpu/wait.js';
@@ -109,12 +109,13 @@ describe('an MSM of 4096 points in nine submits', () => {
     expect(poll.submits).toBe(submits);
   });
 
-  test('makes no submit more where waits are fast', { tags: 'long' }, async () => {
+  test('makes no extra submit if waits are fast', { tags: 'long' }, async () => {
     const leased = await leaseDevice();
     const submitted: number[] = [];
     leased.tap = ({ method, args, proceed }) => {
       if (method === 'submit') submitted.push((args[0] as readonly unknown[]).length);
-      // what is measured is a wait for nothing; on a CPU that compiles meanwhile it may take a while all the same
+      // what is measured is a wait for nothing; on a CPU that compiles meanwhile it may take a
+      // while all the same
       return method === 'onSubmittedWorkDone' && submitted.length === 0 ? Promise.resolve() : proceed();
     };
     expect(await multiply(leased)).toBe(9);
@@ -131,7 +132,7 @@ test('waits are measured once a device', async () => {
   expect([poll.submits, poll.lags.length]).toEqual([submits, 5]);
 });
 
-test('a device that is busy is not taken for one that is asked too seldom', async () => {
+test('a busy device does not count as one that polls too seldom', async () => {
   let waits = 0;
   const device = {
     lost: new Promise(() => undefined),
@@ -168,14 +169,14 @@ describe('empty submits end', () => {
     expect(poll.submits).toBe(submits);
   };
 
-  test('when what was waited for has come', async () => {
+  test('when the awaited promise has settled', async () => {
     const fake = await slow();
     const before = fake.poll.emptySubmits;
     expect(await waitForQueue(fake.device, fake.poll.wait(sleep(10).then(() => 7)))).toBe(7);
     await expectQuiet(fake, before);
   });
 
-  test('when the wait is refused', async () => {
+  test('when the wait rejects', async () => {
     const fake = await slow();
     const before = fake.poll.emptySubmits;
     const refused = sleep(10).then(() => Promise.reject(new Error('unmapped')));
@@ -183,7 +184,7 @@ describe('empty submits end', () => {
     await expectQuiet(fake, before);
   });
 
-  test('when the device is lost, also if nobody ends the wait', async () => {
+  test('when the device is lost, also if nothing ends the wait', async () => {
     const fake = await slow();
     const before = fake.poll.emptySubmits;
     const wait = waitForQueue(fake.device, new Promise(() => undefined));
@@ -195,7 +196,7 @@ describe('empty submits end', () => {
     await ended;
   });
 
-  test('when the device takes none', async () => {
+  test('when the device rejects them', async () => {
     const fake = await slow();
     let tried = 0;
     fake.device.queue.submit = () => {
@@ -212,7 +213,7 @@ describe('empty submits end', () => {
   });
 });
 
-test('a device that is lost while it is measured is waited for no longer', async () => {
+test('a device that is lost during the measurement is awaited no longer', async () => {
   const { device, lose } = fakeDevice(() => new Promise(() => undefined));
   const measured = measureWaits(device);
   lose();

@@ -1,4 +1,7 @@
-/** Drivers that compile at the first dispatch: `warmup` makes it, on nothing, and counts what it takes as compiling. */
+/**
+ * Drivers that compile at the first dispatch: `warmup` makes it, on nothing, and counts what it
+ * takes as compiling.
+ */
 import { expect, test } from 'vitest';
 import { createCheckedEngine } from '../dev/checks/engine.js';
 import { createMsmEngine, type Tuning } from '../src/index.js';
@@ -7,7 +10,7 @@ import { smallCase, smallCurve } from './support/small-curve.js';
 
 const knobs: Partial<Tuning> = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 };
 
-/** What a dispatch is of, each time a bind group was made for one. */
+/** Records the kernel of each bind group, and each dispatch. */
 const watch = (leased: LeasedDevice) => {
   const kernels: string[] = [];
   const dispatches: string[] = [];
@@ -54,7 +57,7 @@ test.each<[string, Partial<Tuning>]>([
   ['with workgroup memory', { ...knobs, walkerPrefixMemory: 'workgroup' }],
 ])(title, { tags: 'long' }, dispatchesEach);
 
-test('what the first dispatch takes is in the compile times', async () => {
+test('compile times include the time of the first dispatch', async () => {
   const LATE_MS = 150;
   const leased = await leaseDevice();
   const engine = await createMsmEngine({ curve: smallCurve, device: leased.device, tuning: knobs, selfTest: false });
@@ -73,7 +76,7 @@ test('what the first dispatch takes is in the compile times', async () => {
   engine.destroy();
 });
 
-test('an engine that is destroyed while it warms up says so, and keeps nothing', async () => {
+test('an engine that is destroyed during warmup rejects, and keeps no memory', async () => {
   const leased = await leaseDevice();
   const engine = await createMsmEngine({ curve: smallCurve, device: leased.device, tuning: knobs, selfTest: false });
   leased.tap = ({ method, proceed }) => {

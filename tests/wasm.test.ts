@@ -1,4 +1,7 @@
-/** Sums on the CPU in WebAssembly, against noble: every curve and group, one lane and two, and every exceptional case. */
+/**
+ * Sums on the CPU in WebAssembly, against noble: every curve and group, one lane and two, and every
+ * exceptional case.
+ */
 import { describe, expect, test, vi } from 'vitest';
 import { everyGroup, everyPoints, everyScalars } from '../dev/cases/list.js';
 import { makeCase } from '../dev/cases/msm-case.js';
@@ -114,9 +117,9 @@ describe.each([1, 2] as Lanes[])('the check of points, %i lanes', (lanes) => {
   });
 });
 
-describe('sums', () => {
+describe('sums in WebAssembly', () => {
   const curve = curveContext(bn254);
-  test.each(everyPoints)('points=%s with every distribution of scalars', async (name) => {
+  test.each(everyPoints)('points=%s with every distribution of scalars are right', async (name) => {
     for (const n of [1, 2, 3, 40, 300]) {
       const points = pointDistributions[name].make(n, 51);
       for (const distribution of everyScalars) {
@@ -140,7 +143,7 @@ describe('sums', () => {
     }
   });
 
-  test('more points than fit in one round, some of them skipped', { tags: 'long' }, async () => {
+  test('are right for more points than fit in one round, some of them skipped', { tags: 'long' }, async () => {
     const n = 2 ** 16 + 1000;
     const known = makeKnownBases(bn254G1, n + 5, 3);
     const scalars = makeRandomScalars(bn254G1, n, 4).map((scalar, i) => (i % 5 === 0 ? scalar : scalar % 2n ** 20n));
@@ -148,7 +151,7 @@ describe('sums', () => {
     expect(sums).toEqual([expectedMsm(bn254G1, known.logs.slice(5), scalars)]);
   });
 
-  test('2^16 points take less than 16 MiB of memory', { tags: 'long' }, async () => {
+  test('of 2^16 points take less than 16 MiB of memory', { tags: 'long' }, async () => {
     const n = 2 ** 16;
     const known = makeKnownBases(bn254G1, n, 5);
     const values = makeRandomScalars(bn254G1, n, 6);
@@ -164,13 +167,13 @@ describe('sums', () => {
     expect(adder.bytes).toBeLessThan(16 * 2 ** 20);
   });
 
-  test('points of order 2, which noble has no curve for', async () => {
+  test('are right for points of order 2, which noble has no curve for', async () => {
     const { curve: even, points, scalars, expected } = orderTwoCase();
     const { sums } = await multiply(curveContext(even), encodePoints(bn254G1, points), encodeScalars(bn254G1, scalars));
     expect(sums).toEqual([expected]);
   });
 
-  test('BigInts compute if the platform forbids WebAssembly', async () => {
+  test('are computed with BigInts if the platform forbids WebAssembly', async () => {
     const { points, scalars, expected } = makeCase({ points: 'few-with-signs', scalars: 'unreduced', n: 20, seed: 6 });
     const compile = vi.spyOn(WebAssembly, 'compile').mockRejectedValue(new WebAssembly.CompileError('forbidden'));
     try {
@@ -183,7 +186,7 @@ describe('sums', () => {
     }
   });
 
-  test('a long sum calls the checkpoint between time slices, and ends if it throws', async () => {
+  test('of many points call the checkpoint between time slices, and end if it throws', async () => {
     const { points, scalars } = makeCase({ points: 'distinct', scalars: 'random', n: 4000, seed: 6 });
     const vector = { ...survey(curve, scalars.bytes, NO_TABLES, true), offset: 0 };
     let turns = 0;

@@ -1,4 +1,7 @@
-/** Every promise of WebGPU that the library waits for goes through src/gpu/device-watch.ts, which knows limits. */
+/**
+ * Every promise of WebGPU that the library waits for goes through src/gpu/device-watch.ts, which
+ * knows limits.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,10 +22,13 @@ const asynchronous = new Set([
   'getCompilationInfo',
 ]);
 
-/** What waits with a limit. */
+/** Functions that wait with a limit. */
 const guards = /^(waitForQueue|waitForRequest|.*\.wait)$/;
 
-/** Where promises of WebGPU are asked for; @returns those that are no argument of a guard, and the number of all. */
+/**
+ * Where promises of WebGPU are asked for; @returns those that are no argument of a guard, and the
+ * number of all.
+ */
 const waitsOf = (name: string, text: string): { readonly unguarded: readonly string[]; readonly all: number } => {
   const file = ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true);
   const unguarded: string[] = [];
@@ -53,13 +59,13 @@ const waitsOf = (name: string, text: string): { readonly unguarded: readonly str
 
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((path) => /(?<!\.d)\.ts$/.test(path));
 
-test('there are such promises, of each kind that the library uses', () => {
+test('the library waits for promises of each kind', () => {
   const text = files.map((path) => readFileSync(join(source, path), 'utf8')).join('\n');
   const found = [...asynchronous].filter((method) => text.includes(`.${method}(`));
   expect(found).toEqual([...asynchronous].filter((method) => method !== 'createRenderPipelineAsync'));
 });
 
-test.each(files)('src/%s waits for none without a limit', (path) => {
+test.each(files)('src/%s waits for no promise without a limit', (path) => {
   expect(waitsOf(path, readFileSync(join(source, path), 'utf8')).unguarded).toEqual([]);
 });
 

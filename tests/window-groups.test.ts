@@ -1,4 +1,4 @@
-/** Groups of windows: what bounds the work of one submit, and the scratch that a large MSM takes. */
+/** Groups of windows: they bound the work of one submit and the scratch of a large MSM. */
 import { describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { Runner } from '../src/gpu/runner.js';
@@ -16,7 +16,7 @@ const engineWith = async (tuning: Partial<Tuning>, memoryBudget?: number) =>
     ...(memoryBudget === undefined ? {} : { memoryBudget }),
   });
 
-test("the time between submits, which is the caller's, is not counted as the device's", async () => {
+test('time of the caller between submits does not count as the device’s', async () => {
   const runner = new Runner(await getDevice(), 2 ** 20);
   let ticks = 0;
   const clock = new CallClock();
@@ -38,7 +38,7 @@ test("the time between submits, which is the caller's, is not counted as the dev
   runner.destroy();
 });
 
-test('memory.peak is that of the engine, also when its device was lost meanwhile', { tags: 'long' }, async () => {
+test('memory.peak is that of the engine, also after the loss of its device', { tags: 'long' }, async () => {
   const { gpu, devices } = await captureGpu();
   const engine = await createMsmEngine({ curve: smallCurve, gpu, tuning: { cpuBelow: 0 } });
   const { points, scalars, expected } = smallCase(40);
@@ -54,7 +54,7 @@ test('memory.peak is that of the engine, also when its device was lost meanwhile
   engine.destroy();
 });
 
-describe('windows in groups', () => {
+describe('groups of windows', () => {
   const { points, scalars, expected } = makeCase({
     points: 'few-with-signs',
     scalars: 'carry-patterns',
@@ -82,10 +82,10 @@ describe('windows in groups', () => {
     expect(ticks).toEqual(Array.from({ length: submits + 1 }, (_, done) => ({ phase: 'msm', done, total: submits })));
     engine.destroy();
   };
-  test.each([1_024])('at most %i additions a submit', isBounded);
-  test.each([2 ** 30, 13_000, 12_999, 2_000])('at most %i additions a submit', { tags: 'long' }, isBounded);
+  test.each([1_024])('have at most %i additions a submit', isBounded);
+  test.each([2 ** 30, 13_000, 12_999, 2_000])('have at most %i additions a submit', { tags: 'long' }, isBounded);
 
-  test('more scalars than additions: chunks', async () => {
+  test('become chunks if there are more scalars than additions', async () => {
     const engine = await engineWith({ windowBits: 5, additionsPerSubmit: 1_024 });
     const twice = makeCase({ points: 'few-with-signs', scalars: 'carry-patterns', n: 2000, seed: 4 });
     expect(await engine.msm(await engine.loadBases(twice.points.bytes), twice.scalars.bytes)).toEqual(twice.expected);
@@ -94,7 +94,7 @@ describe('windows in groups', () => {
     engine.destroy();
   });
 
-  test('on a GPU the first run is cut for a slow one, measures, and the next is cut for this one', {
+  test('are cut for a slow GPU in the first run, which measures, and for the real one in the next', {
     tags: 'long',
   }, async () => {
     const { gpu } = await captureGpu(() => undefined, { vendor: 'a GPU', architecture: '', device: '' });
@@ -110,7 +110,8 @@ describe('windows in groups', () => {
     expect(first.tuning.additionsPerSubmit).toBe(2 ** 18);
     expect(first.entries).toBeGreaterThan(2 ** 18);
     expect(first.submits).toBeGreaterThan(1);
-    // a tenth of a second's worth, as a power of two from 2^16 on; SwiftShader does not do even so many
+    // a tenth of a second's worth, as a power of two from 2^16 on; SwiftShader does not do even so
+    // many
     const walkMs = first.phases?.find(({ name }) => name === 'walk')?.ms;
     const { additionsPerSubmit } = (await run()).tuning;
     expect(Math.log2(additionsPerSubmit) % 1).toBe(0);
@@ -123,7 +124,7 @@ describe('windows in groups', () => {
     engine.destroy();
   });
 
-  test('abort takes effect at the next submit, and the engine goes on', async () => {
+  test('end with an abort at the next submit, and the engine stays usable', async () => {
     const engine = await engineWith({ windowBits: 10, additionsPerSubmit: 1_024 });
     const bases = await engine.loadBases(points.bytes);
     const controller = new AbortController();
@@ -140,7 +141,7 @@ describe('windows in groups', () => {
     engine.destroy();
   });
 
-  test('a tight budget makes groups before it makes chunks', async () => {
+  test('come before chunks under a tight budget', async () => {
     const roomy = await engineWith({ windowBits: 8 });
     const bases = await roomy.loadBases(points.bytes);
     expect(await roomy.msm(bases, scalars.bytes)).toEqual(expected);

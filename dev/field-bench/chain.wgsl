@@ -1,5 +1,5 @@
-// Repeats one operation in {{chains}} independent chains a thread; each result is the next operand of its
-// chain. Host: dev/field-bench/kernels.ts, which computes the same chains with BigInts.
+// Repeats one operation in {{chains}} independent chains a thread; each result is the next operand
+// of its chain. Host: dev/field-bench/kernels.ts, which computes the same chains with BigInts.
 {{declarations}}
 {{structs}}
 {{bindings}}

@@ -102,8 +102,8 @@ const wiresAtTau = (
 };
 
 /**
- * Encodes sides a and b of all constraints for the prover. Factors are multiplied by 2^512, so that
- * a Montgomery product with the witness is in Montgomery form.
+ * Encodes sides a and b of all constraints for the prover. The numbers are multiplied by 2^512, so
+ * that a Montgomery product with the witness is in Montgomery form.
  */
 const coefficientsOf = ({ constraints, r }: Circuit): Uint8Array => {
   const montgomery = 2n ** 512n % r;

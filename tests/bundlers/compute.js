@@ -1,4 +1,5 @@
-// @ts-nocheck: tests/bundlers.test.ts copies this folder into projects that have the package, and writes case.js.
+// @ts-nocheck: tests/bundlers.test.ts copies this folder into projects that have the package, and
+// writes case.js.
 import { createMsmEngine } from 'webgpu-msm';
 import { points, scalars } from './case.js';
 

@@ -1,5 +1,5 @@
 // @ts-nocheck: see compute.js
-/** What the program's own worker computes. */
+/** Computes in a worker of the program. */
 export const inWorker = () =>
   new Promise((resolve) => {
     const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });

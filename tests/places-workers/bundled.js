@@ -2,7 +2,7 @@
 import { createMsmEngine } from 'webgpu-msm';
 import { computeUntil, hasWorkers, tell } from './compute.js';
 
-/** What the query asks for. */
+/** Ways to compute, by the query of the page. */
 const ways = {
   asItIs: () => computeUntil(createMsmEngine, hasWorkers),
   ownScript: () => {

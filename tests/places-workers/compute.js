@@ -1,14 +1,16 @@
-// @ts-nocheck: tests/places-workers.test.ts copies this folder into a project that has the package, and writes case.js.
+// @ts-nocheck: tests/places-workers.test.ts copies this folder into a project that has the package,
+// and writes case.js.
 import { points, scalars } from './case.js';
 
 /** How long a page may wait for what it waits for, in milliseconds: each call takes far less. */
 const PATIENCE_MS = 30_000;
 
 /**
- * Calls an engine until a call is as is wanted, or for long enough: a worker takes part only once it is there.
+ * Calls an engine until a call is as is wanted, or for long enough: a worker takes part only once
+ * it is there.
  *
  * @param isWanted of the record of a run
- * @returns what can be written as JSON: all sums that came out, what any run says of lost workers, and of the last run who computed it
+ * @returns results for JSON: all sums, lost workers of any run, and the workers of the last run
  */
 export async function callUntil(engine, isWanted) {
   const bases = await engine.loadBases(points);
@@ -50,7 +52,7 @@ export function isAlone() {
 
 export const hasWorkers = ({ workers }) => workers > 0;
 
-/** What a worker of the page's own says, which computes as the page could. */
+/** Returns the message of a worker of the page, which computes as the page would. */
 export const saidBy = (worker) =>
   new Promise((resolve, reject) => {
     worker.onmessage = ({ data }) => resolve(data);

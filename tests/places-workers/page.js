@@ -4,7 +4,9 @@ import { computeUntil, hasWorkers, isAlone, saidBy, tell } from './compute.js';
 
 const WORKER = new URL('../node_modules/webgpu-msm/dist/webgpu-msm-worker.js', import.meta.url);
 
-/** The package's worker, but the first that is at work is terminated, of which a page is not told. */
+/**
+ * The package's worker, but the first that is at work is terminated, of which a page is not told.
+ */
 function mortal() {
   let isDead = false;
   return class extends Worker {
@@ -21,7 +23,7 @@ function mortal() {
   };
 }
 
-/** What the query asks for. */
+/** Ways to compute, by the query of the page. */
 const ways = {
   asItIs: () => computeUntil(createMsmEngine, hasWorkers),
   alone: () => computeUntil(createMsmEngine, isAlone()),

@@ -1,5 +1,5 @@
 // @ts-nocheck: see multiply.js
-/** What there is before the package is imported, and how often WebGPU is asked for anything. */
+/** Names of globals before the package is imported, and the count of requests to WebGPU. */
 globalThis.before = { names: null, requests: 0 };
 for (const [type, method] of [
   [GPU, 'requestAdapter'],

@@ -1,4 +1,7 @@
-/** Does what a strict policy forbids: shows that the policy is in force, and that what it forbids is reported. */
+/**
+ * Does what a strict policy forbids: shows that the policy is in force, and that what it forbids is
+ * reported.
+ */
 export function codeFromText() {
   try {
     return new Function('return "allowed"')();

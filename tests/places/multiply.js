@@ -1,7 +1,11 @@
-// @ts-nocheck: tests/places.test.ts copies this folder into a project that has the package, and writes case.js.
+// @ts-nocheck: tests/places.test.ts copies this folder into a project that has the package, and
+// writes case.js.
 import { points, scalars } from './case.js';
 
-/** Few slots and threads: the walk then compiles faster. And nothing on the CPU, however few points there are. */
+/**
+ * Few slots and threads: the walk then compiles faster. And nothing on the CPU, however few points
+ * there are.
+ */
 const tuning = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 };
 
 /**
@@ -21,7 +25,7 @@ export async function multiplyWith(createMsmEngine, options = {}) {
   };
 }
 
-/** What `work` gives, or why it fails. */
+/** Returns the result of `work`, or the reason why it fails. */
 export const attempt = (work) => work().catch((error) => ({ error: String(error?.stack ?? error) }));
 
 /** Leaves an outcome in the page, for the test. */

@@ -66,7 +66,7 @@ async function indexedDb() {
   return { first, later: await indexedDbStore().get('one') };
 }
 
-/** What goes wrong in one module is an error of the other: both have one engine. */
+/** Tests that both modules have the same engine: an error of one is an `MsmError` of the other. */
 async function oneEngine() {
   const failed = await calibrate({}).catch((error) => error);
   return { isMine: failed instanceof MsmError, code: failed.code };

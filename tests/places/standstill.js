@@ -3,14 +3,17 @@ import { createMsmEngine } from '/node_modules/webgpu-msm/dist/index.js';
 import { points, scalars } from './case.js';
 import { attempt, tell } from './multiply.js';
 
-/** So many calls wait at any time. */
+/** Number of calls that wait at any time. */
 const CALLERS = 8;
 /** A page that never stood still says so after so many calls, by what it leaves out. */
 const MOST_CALLS = 5000;
 /** Between two turns of a timer that is due every 20 ms. */
 const STANDSTILL_MS = 1000;
 
-/** Calls until the test has stopped the page's script and let it go on, and one more of each caller: the title says that they are under way. */
+/**
+ * Calls until the test has stopped the page's script and let it go on, and one more of each caller:
+ * the title says that they are under way.
+ */
 async function manyCalls() {
   const engine = await createMsmEngine({
     curve: 'bn254',

@@ -1,6 +1,7 @@
 /**
- * Vectors that others published: inputs of precompiles, a point and a scalar one behind the other, big-endian, and what they give. Data of
- * ethereum/EIPs, assets/eip-2537/msm_G1_bls.json, msm_G2_bls.json and fail-msm_G2_bls.json (CC0), and for BN254 of go-ethereum,
+ * Vectors that others published: inputs of precompiles, a point and a scalar one behind the other,
+ * big-endian, and what they give. Data of ethereum/EIPs, assets/eip-2537/msm_G1_bls.json,
+ * msm_G2_bls.json and fail-msm_G2_bls.json (CC0), and for BN254 of go-ethereum,
  * core/vm/testdata/precompiles/bn256ScalarMul.json and bn256Pairing.json.
  */
 export interface Vector {
@@ -156,7 +157,7 @@ export const eip2537G2: readonly Vector[] = [
   },
 ];
 
-/** What EIP-2537 refuses: the first point of the input. */
+/** First points of inputs that EIP-2537 rejects. */
 export const refusedByEip2537 = {
   bls_g2msm_violate_top_bytes: `1${G2.slice(1)}`,
   bls_g2msm_invalid_field_element:
@@ -183,7 +184,9 @@ export const eip197 = [
     '275dc4a288d1afb3cbb1ac09187524c7db36395df7be3b99e673b13a075a65ec1d9befcd05a5323e6da4d435f3b617cdb3af83285c2df711ef39c01571827f9d',
 ] as const;
 
-/** P2 as the text of EIP-197 has it, in "Definition of the groups": c1 and c0 of x, c1 and c0 of y. */
+/**
+ * P2 as the text of EIP-197 has it, in "Definition of the groups": c1 and c0 of x, c1 and c0 of y.
+ */
 export const generatorOfEip197 = [
   11559732032986387107991004021392285783925812861821192530917403151452391805634n,
   10857046999023057135944570762232829481370756359578518086990519993285655852781n,

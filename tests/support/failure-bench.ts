@@ -12,7 +12,10 @@ import type { Row } from './failure-table.js';
 import { type Call, type LeasedDevice, type LeasedGpu, leaseGpu } from './leased-gpu.js';
 import { smallCase, smallCurve } from './small-curve.js';
 
-/** Small workgroups compile fast, and nothing is left to the CPU. Two sizes of MSM, of which the larger needs larger buffers. */
+/**
+ * Small workgroups compile fast, and nothing is left to the CPU. Two sizes of MSM, of which the
+ * larger needs larger buffers.
+ */
 export const tuning: Partial<Tuning> = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, windowBits: 5, cpuBelow: 0 };
 /** Long scalars take many windows, and so several submits. */
 const long = (i: number): bigint => (BigInt(i + 3) * 0x9e3779b97f4a7c15n) ** 3n % 2n ** 200n;
@@ -117,7 +120,7 @@ export class Bench {
     return this.engine.msm(bases, scalars, options);
   }
 
-  /** What is alive, by the engine's count and at the boundary of the API. */
+  /** Live buffers, by the engine's count and at the boundary of the API. */
   get alive(): { readonly bases: number; readonly scratch: number; readonly buffers: number } {
     const { bases, scratch } = this.engine.memory;
     return { bases, scratch, buffers: this.lease.live };

@@ -1,10 +1,11 @@
 /**
- * What can go wrong, where, and what comes of it: the rows that tests/failures*.test.ts prove, one test for each stage of each row, and
- * that docs/failures.md is made of. A row says nothing that its tests do not assert.
+ * Table of failures: causes, stages and outcomes. Files tests/failures*.test.ts prove each stage of
+ * each row with a test, and docs/failures.md is generated from the rows. A row says nothing that
+ * its tests do not assert.
  */
 import type { MsmErrorCode } from '../../src/index.js';
 
-/** What a call does that is made after the one that failed. */
+/** Outcomes of the call after the one that failed. */
 export const nextCalls = {
   right: 'is right',
   anew: 'is right, on a new device',
@@ -19,7 +20,7 @@ export interface Row {
   readonly fault: string;
   /** Where it strikes; a test each. */
   readonly stages: readonly string[];
-  /** Of the error; null if the call returns what it should. */
+  /** Code of the error; null if the call returns the right result. */
   readonly code: MsmErrorCode | null;
   /** In the message of the error: what happened, or what to do. */
   readonly says: string;
@@ -174,7 +175,10 @@ const forMsm = [
   'partialsB',
   'splitSums',
 ] as const;
-/** Those that an MSM of more scalars wants larger than any that the one before had, and the one that every job has new. */
+/**
+ * Those that an MSM of more scalars wants larger than any that the one before had, and the one that
+ * every job has new.
+ */
 const forLargerMsm = ['entriesA', 'entriesB', 'result'] as const;
 
 export const allocations = {

@@ -1,4 +1,7 @@
-/** The farm of examples/farm/ in a project that has the package installed, with a real PostgreSQL and workers that are processes; and what its tests do to it. */
+/**
+ * The farm of examples/farm/ in a project that has the package installed, with a real PostgreSQL
+ * and workers that are processes; and what its tests do to it.
+ */
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -26,7 +29,10 @@ import type * as WorkerModule from '../../examples/farm/worker.js';
 import { buildLibrary } from './build-library.js';
 import { inProject } from './run-script.js';
 
-/** Makes the project, in a folder of its own that is removed when the tests that ask for it are over. */
+/**
+ * Makes the project, in a folder of its own that is removed when the tests that ask for it are
+ * over.
+ */
 export function useFarmProject(): string {
   const project = join(tmpdir(), `webgpu-msm-farm-test-${randomUUID()}`);
   afterAll(() => rmSync(project, { recursive: true, force: true }));
@@ -57,7 +63,7 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
 export const bigEndian = ({ coordinateBytes }: OracleCurve, { x, y }: AffinePoint): string =>
   [x, y].map((value) => value.toString(16).padStart(2 * coordinateBytes, '0')).join('');
 
-/** A point of the group, and nobody's sum. */
+/** Returns a point of the group that is the sum of no range. */
 export const generator = (curve: OracleCurve): string => bigEndian(curve, curve.Point.BASE.toAffine() as AffinePoint);
 
 export let folder: string;
@@ -72,7 +78,10 @@ export let modules: typeof CollectorModule &
 export let collector: CollectorModule.Collector | undefined;
 /** By the collector. */
 export const said: CollectorModule.CollectorEvent[] = [];
-/** Of the test: what looks, holds and restarts is no part of the farm. */
+/**
+ * Connections of the test, which is no part of the farm: it looks at tables, holds locks and
+ * restarts.
+ */
 let observer: pg.Pool;
 const workers = new Set<ChildProcess>();
 const holding = new Set<pg.Client>();
@@ -214,7 +223,7 @@ export const partialsOf = (id: string) =>
     [id],
   );
 
-/** What a worker that cannot be trusted delivers. */
+/** Delivers a sum as a worker that cannot be trusted. */
 export const deliver = (id: string, first: number, sum: string) =>
   query(`insert into farm.partial (statement, first, sum, worker) values ($1, $2, $3, 'liar')`, [
     id,

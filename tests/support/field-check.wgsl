@@ -1,4 +1,5 @@
-// Applies one operation of the field layer to every pair of elements: for the tests of the field layer, and no part of an MSM.
+// Applies one operation of the field layer to every pair of elements: for the tests of the field
+// layer, and no part of an MSM.
 {{> field}}
 {{> inverse}}
 

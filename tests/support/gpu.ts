@@ -1,10 +1,10 @@
 /**
- * The adapter for tests in Node. Importing this module is what makes a test file a GPU test: it opens Dawn when it is
- * first asked to, fails (never skips) where there is no adapter, fails a test that left a WebGPU error uncaught, and
- * lets go of everything at the end of the file.
+ * The adapter for tests in Node. Importing this module is what makes a test file a GPU test: it
+ * opens Dawn when it is first asked to, fails (never skips) where there is no adapter, fails a test
+ * that left a WebGPU error uncaught, and lets go of everything at the end of the file.
  *
- * Nothing is put on globalThis. Node has no GPUBufferUsage, no GPUMapMode and no navigator.gpu, and the library has to
- * do without them there: it is given Dawn's object as `gpu`.
+ * Nothing is put on globalThis. Node has no GPUBufferUsage, no GPUMapMode and no navigator.gpu, and
+ * the library has to do without them there: it is given Dawn's object as `gpu`.
  */
 import { afterAll, afterEach } from 'vitest';
 import { type Adapter, adapterLine, closeGpu, describeAdapter, openGpu } from '../../scripts/adapter/open-gpu.mjs';
@@ -21,7 +21,10 @@ export async function getGpu(): Promise<GPU> {
   return openGpu();
 }
 
-/** The adapter that this run is on, checked against what `npm test` said it is (scripts/with-adapter.mjs). */
+/**
+ * The adapter that this run is on, checked against what `npm test` said it is
+ * (scripts/with-adapter.mjs).
+ */
 export function getAdapterDescription(): Promise<Adapter> {
   checked ??= requestAdapter().then(({ info }) => {
     const adapter = describeAdapter(info);
@@ -35,8 +38,9 @@ export function getAdapterDescription(): Promise<Adapter> {
 }
 
 /**
- * A device. Without a descriptor it is one that the file's tests share; with one it is a device of its own. Both are
- * destroyed at the end of the file. Destroying the shared one is allowed: the next caller gets another.
+ * A device. Without a descriptor it is one that the file's tests share; with one it is a device of
+ * its own. Both are destroyed at the end of the file. Destroying the shared one is allowed: the
+ * next caller gets another.
  */
 export async function getDevice(descriptor?: GPUDeviceDescriptor): Promise<GPUDevice> {
   await getAdapterDescription();

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { buildLibrary } from './build-library.js';
 import { inProject } from './run-script.js';
 
-/** Installs in a project what `npm pack` makes of a build of the library: what is not among its `files` is not there. */
+/**
+ * Installs in a project what `npm pack` makes of a build of the library: what is not among its
+ * `files` is not there.
+ */
 export const installPacked = async (project: string): Promise<void> => {
   const installed = join(project, 'node_modules/webgpu-msm');
   const whole = join(project, 'whole');

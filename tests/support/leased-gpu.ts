@@ -1,15 +1,19 @@
 /**
- * A GPU whose devices can be tampered with, lost for real or taken away, and are used again by the next test where they survived:
- * compiling is what such tests spend their time on, and a device that was made before has its pipelines already.
+ * A GPU whose devices can be tampered with, lost for real or taken away, and are used again by the
+ * next test where they survived: compiling is what such tests spend their time on, and a device
+ * that was made before has its pipelines already.
  *
- * What is handed out stands in for a device of Dawn. All calls on it go through a `tap`, which a test may set.
+ * What is handed out stands in for a device of Dawn. All calls on it go through a `tap`, which a
+ * test may set.
  */
 import { getDevice, getGpu } from './gpu.js';
 
 /** A call of WebGPU, on its way. */
 export interface Call {
   readonly method: string;
-  /** Of what the call makes, or else of what it is called on; without the library's prefix. */
+  /**
+   * Label of the object that the call makes, or else of its receiver; without the library's prefix.
+   */
   readonly label: string;
   readonly args: readonly unknown[];
   /** Carries it out. */
@@ -17,7 +21,10 @@ export interface Call {
 }
 export type Tap = (call: Call) => unknown;
 
-/** How an injected loss comes: `lost` resolves first, or a moment after the promises that the loss rejects. */
+/**
+ * How an injected loss comes: `lost` resolves first, or a moment after the promises that the loss
+ * rejects.
+ */
 export type Notice = 'at once' | 'late';
 
 const spares: GPUDevice[] = [];
@@ -49,7 +56,7 @@ const makes = (method: string): boolean => method.startsWith('create') || method
 /** Stands in for a device from when it is handed out until it is lost or destroyed. */
 export class LeasedDevice {
   readonly real: GPUDevice;
-  /** What the engine sees. */
+  /** Device that the engine uses. */
   readonly device: GPUDevice;
   tap: Tap = (call) => call.proceed();
   /** Compiles everything itself. */
@@ -89,7 +96,10 @@ export class LeasedDevice {
     return this.#scopes.length;
   }
 
-  /** Loses the device as a browser does when the driver was reset: nothing works any more, and nothing says so but `lost`. */
+  /**
+   * Loses the device as a browser does when the driver was reset: nothing works any more, and
+   * nothing says so but `lost`.
+   */
   takeAway(notice: Notice): void {
     this.#isGone = true;
     const info = { reason: 'unknown', message: 'injected' } as GPUDeviceLostInfo;
@@ -220,7 +230,10 @@ export class LeasedDevice {
     this.#return();
   }
 
-  /** Whoever had it has it no more, and the next one may have it. The GPU may still work for the one before. */
+  /**
+   * Whoever had it has it no more, and the next one may have it. The GPU may still work for the one
+   * before.
+   */
   #return(): void {
     if (this.#isReturned) return;
     this.#isReturned = true;
@@ -247,7 +260,7 @@ export const leaseDevice = (): Promise<LeasedDevice> => lease({ requiredFeatures
 export interface LeasedGpu {
   readonly gpu: GPU;
   readonly devices: readonly LeasedDevice[];
-  /** What there is none of, for as long as it is set. */
+  /** Kind of object that is not available while this is set. */
   lacks: 'adapter' | 'device' | null;
   /** Runs while a device is requested. */
   onRequest(): void;

@@ -1,9 +1,15 @@
-/** Points of which sums are no generic additions: equal and opposite ones and infinities, in every order. */
+/**
+ * Points of which sums are no generic additions: equal and opposite ones and infinities, in every
+ * order.
+ */
 import type { AffinePoint, Coordinate, KnownBases } from '../../dev/oracle/known-bases.js';
 
 const negative = (p: bigint, y: bigint): bigint => (y === 0n ? 0n : p - y);
 
-/** 24 of them, of two known points: one sum after the other of the first few doubles, cancels or passes on. */
+/**
+ * 24 of them, of two known points: one sum after the other of the first few doubles, cancels or
+ * passes on.
+ */
 export const meetingPoints = <Of extends Coordinate>(
   { p }: { readonly p: bigint },
   known: KnownBases<Of>,

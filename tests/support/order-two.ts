@@ -1,4 +1,7 @@
-/** A sum on a curve with a point of order 2, of which noble does not speak, and what the textbook says it is. */
+/**
+ * A sum on a curve with a point of order 2, of which noble does not speak, and what the textbook
+ * says it is.
+ */
 import type { AffinePoint } from '../../dev/oracle/known-bases.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import type { Curve } from '../../src/curves/curve.js';

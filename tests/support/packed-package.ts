@@ -33,8 +33,8 @@ export const runProgram = (
   });
 
 /**
- * Builds and packs the package in a folder of its own: `npm pack` in the repository would write `dist/`, which other
- * tests may be reading.
+ * Builds and packs the package in a folder of its own: `npm pack` in the repository would write
+ * `dist/`, which other tests may be reading.
  *
  * @returns the path of the file
  */

@@ -1,4 +1,7 @@
-/** Powers of tau for circuits of one size, as snarkjs reads them: of a tau that is known, so that nobody waits for a ceremony. For tests alone. */
+/**
+ * Powers of tau for circuits of one size, as snarkjs reads them: of a tau that is known, so that
+ * nobody waits for a ceremony. For tests alone.
+ */
 import { oracleOf } from '../../dev/oracle/curves.js';
 import { pointsIn } from '../../dev/oracle/encodings.js';
 import { type Coordinate, type OracleCurve, Random, toAffinePoint } from '../../dev/oracle/known-bases.js';
@@ -6,7 +9,7 @@ import type { Group } from '../../src/curves/names.js';
 
 export interface TauSetup {
   readonly curve: 'bn254' | 'bls12-381';
-  /** Of the domain of Groth16, and the most of others. */
+  /** Logarithm of the size of Groth16's domain, and the largest power of other provers. */
   readonly power: number;
   /** Powers of tau in G1: FFLONK takes nine for each element of the domain. */
   readonly powers: number;
@@ -58,7 +61,10 @@ const drawSecrets = (random: Random, r: bigint): [tau: bigint, alpha: bigint, be
 export const secretsOfTau = (curve: TauSetup['curve'], seed: number): readonly bigint[] =>
   drawSecrets(new Random(seed), oracleOf({ curve, group: 'g1' }).Point.Fn.ORDER);
 
-/** A prepared `.ptau`: of the Lagrange points that Groth16 alone reads it has those of this domain; the others are zeros. */
+/**
+ * A prepared `.ptau`: of the Lagrange points that Groth16 alone reads it has those of this domain;
+ * the others are zeros.
+ */
 export const makePowersOfTau = ({ curve, power, powers, root, seed }: TauSetup): Uint8Array => {
   const g1 = oracleOf({ curve, group: 'g1' }) as OracleCurve<Coordinate>;
   const r = g1.Point.Fn.ORDER;

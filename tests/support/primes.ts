@@ -4,7 +4,10 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { p256 } from '@noble/curves/nist.js';
 import { Random } from '../../dev/oracle/known-bases.js';
 
-/** Fields of all lengths. Where noble has the prime, it is noble's, so that a typing mistake of ours cannot hide. */
+/**
+ * Fields of all lengths. Where noble has the prime, it is noble's, so that a typing mistake of ours
+ * cannot hide.
+ */
 export const primes: Readonly<Record<string, bigint>> = {
   'BN254 base, 254 bits': bn254.fields.Fp.ORDER,
   '2^255 - 19': ed25519.Point.Fp.ORDER,
@@ -16,7 +19,8 @@ export const primes: Readonly<Record<string, bigint>> = {
   // the shortest and the longest kind
   '2^61 - 1': 2n ** 61n - 1n,
   '2^414 - 17': 2n ** 414n - 17n,
-  // the last column of its products is full when the last multiple of p comes, and has to be carried first
+  // the last column of its products is full when the last multiple of p comes, and has to be
+  // carried first
   'one with a full last column, 168 bits': 0x961d3f5a70dfee36117b406dce5d5523a857a91bb5n,
 };
 
@@ -57,7 +61,10 @@ const power = (base: bigint, exponent: bigint, m: bigint): bigint => {
   return result;
 };
 
-/** Miller and Rabin's test with bases 2, 3 and 5: the chance that a random number passes and is no prime is far below 2^-40. */
+/**
+ * Miller and Rabin's test with bases 2, 3 and 5: the chance that a random number passes and is no
+ * prime is far below 2^-40.
+ */
 export const isProbablyPrime = (n: bigint): boolean => {
   if (small.some((divisor) => n % divisor === 0n)) return false;
   let [odd, twos] = [n - 1n, 0];
@@ -73,7 +80,10 @@ export const isProbablyPrime = (n: bigint): boolean => {
   });
 };
 
-/** Primes of all lengths that the library takes, 46 to 414 bits, in turns; the same for the same seed. */
+/**
+ * Primes of all lengths that the library takes, 46 to 414 bits, in turns; the same for the same
+ * seed.
+ */
 export const randomPrimes = (count: number, seed: number): bigint[] => {
   const random = new Random(seed);
   return Array.from({ length: count }, (_, i) => {

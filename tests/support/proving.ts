@@ -14,7 +14,7 @@ interface Proof {
   readonly publicSignals: readonly string[];
 }
 
-/** What snarkjs is told. */
+/** Options that snarkjs takes. */
 export interface ProveOptions {
   /** Whether it makes a curve without threads for it. */
   readonly singleThread?: boolean;
@@ -37,7 +37,7 @@ export interface FfCurve extends KeyCurve {
 export const systems = ['groth16', 'plonk', 'fflonk'] as const;
 export type SystemName = (typeof systems)[number];
 
-/** What is used of snarkjs, which has no types of its own. */
+/** Functions of snarkjs that the tests use; it has no types of its own. */
 export const snarkjs = module as unknown as Snarkjs &
   Readonly<Record<SystemName, System>> & {
     readonly curves: { getCurveFromName(name: string, options?: ProveOptions): Promise<FfCurve> };
@@ -78,7 +78,8 @@ export interface Statement {
 }
 
 /**
- * @param power the circuit has nearly so many constraints, or half as many where the system makes two of one
+ * @param power the circuit has nearly 2^power constraints, or half as many if the system makes
+ *   two of each
  * @param keys of Groth16: as the example makes them, or as snarkjs does of powers of tau
  */
 export const makeStatement = async (

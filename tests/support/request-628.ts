@@ -1,6 +1,7 @@
 /**
- * Stands in for snarkjs as its open request 628 has it, with request 185 of ffjavascript: the same functions of a curve are called, in the same order, with
- * the same arguments. Facts from https://github.com/iden3/snarkjs/pull/628; the code is our own.
+ * Stands in for snarkjs as its open request 628 has it, with request 185 of ffjavascript: the same
+ * functions of a curve are called, in the same order, with the same arguments. Facts from
+ * https://github.com/iden3/snarkjs/pull/628; the code is our own.
  */
 import { type FfCurve, ffCurveOf, type ProverCurve, type Statement } from './proving.js';
 
@@ -82,7 +83,7 @@ const sectionsOf = (file: Uint8Array): ReadonlyMap<number, Uint8Array> => {
   return found;
 };
 
-/** What one proof read of its key. */
+/** Reads of one proof from its key. */
 export interface ReadLog {
   /** Bytes that were asked for, by section. */
   readonly bytes: Map<number, number>;

@@ -1,6 +1,9 @@
 import { bufferUsage, mapModeRead } from '../../src/gpu/constants.js';
 
-/** Compiles one entry point; a shader that does not compile fails with the compiler's message and the line it points at. */
+/**
+ * Compiles one entry point; a shader that does not compile fails with the compiler's message and
+ * the line it points at.
+ */
 export const compileKernel = async (
   device: GPUDevice,
   code: string,

@@ -3,9 +3,10 @@ import type { Curve } from '../../src/curves/curve.js';
 import { TextbookCurve } from './textbook-curve.js';
 
 /**
- * y² = x³ + 2·x + b over the Mersenne prime 2^61 − 1: a field of five limbs, so that its pipelines compile in no time. It has 2305843009422097804
- * points (baby steps and giant steps over Hasse's interval). `order` is a large multiple of that, because decompose has a subtraction for every
- * bit that it is short of 256; scalars below it are not reduced.
+ * y² = x³ + 2·x + b over the Mersenne prime 2^61 − 1: a field of five limbs, so that its pipelines
+ * compile in no time. It has 2305843009422097804 points (baby steps and giant steps over Hasse's
+ * interval). `order` is a large multiple of that, because decompose has a subtraction for every bit
+ * that it is short of 256; scalars below it are not reduced.
  */
 const p = 2n ** 61n - 1n;
 const points = 2305843009422097804n;
@@ -14,7 +15,10 @@ const b = (((y * y - x ** 3n - a * x) % p) + p) % p;
 
 export const smallCurve: Curve = { name: 'small', p, order: (2n ** 255n / points) * points, a, b, generator: { x, y } };
 
-/** n points of it, small multiples of the generator, and scalars below the order; with the sum, the textbook's way. */
+/**
+ * n points of it, small multiples of the generator, and scalars below the order; with the sum, the
+ * textbook's way.
+ */
 export const smallCase = (
   n: number,
   scalarOf = (i: number): bigint => (BigInt(i + 3) * 0x9e3779b97f4a7c15n) % 2n ** 64n,

@@ -1,4 +1,7 @@
-/** Files of snarkjs's, made by snarkjs itself in memory, on this thread: a small ceremony, and keys for a circuit that is written down here. */
+/**
+ * Files of snarkjs's, made by snarkjs itself in memory, on this thread: a small ceremony, and keys
+ * for a circuit that is written down here.
+ */
 import { concatBytes, numberToBytesLE } from '@noble/curves/utils.js';
 import { type Curve, curves, fflonk, type MemoryFile, plonk, powersOfTau, zKey } from 'snarkjs';
 
@@ -33,11 +36,11 @@ const squarings = (prime: bigint, depth: number): Uint8Array<ArrayBuffer> => {
   ]);
 };
 
-/** Of the circuit. */
+/** Depth of the circuit. */
 export const DEPTH = 4;
 export const VARIABLES = DEPTH + 2;
 
-/** Of the ceremonies. FFLONK takes 9 · 8 + 18 powers here, which is why. */
+/** Power of the ceremonies. FFLONK needs 9 · 8 + 18 powers here, which 2^6 provides. */
 export const POWER = 6;
 
 const BEACON = '0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20';
@@ -45,7 +48,10 @@ const BEACON = '0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20
 const memory = (data?: Uint8Array): MemoryFile => ({ type: 'mem', ...(data === undefined ? {} : { data }) });
 const bytesOf = ({ data }: MemoryFile): Uint8Array => data as Uint8Array;
 
-/** What snarkjs finds there it uses, where it would start workers, which then have to be ended. */
+/**
+ * Opens a curve, and stores it where snarkjs looks for one. Otherwise snarkjs would start workers,
+ * which the test would have to end.
+ */
 const openCurve = async (name: 'bn128' | 'bls12381'): Promise<Curve> => {
   const curve = await curves.getCurveFromName(name, { singleThread: true });
   Object.assign(globalThis, { [`curve_${name}`]: curve });
@@ -88,5 +94,5 @@ export const snarkjsFiles = async (name: 'bn128' | 'bls12381', power = POWER): P
   };
 };
 
-/** What snarkjs reads in a `.zkey`. */
+/** Reads a `.zkey` with snarkjs. */
 export const readZkey = (file: Uint8Array) => zKey.exportJson(memory(file));

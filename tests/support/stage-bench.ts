@@ -22,7 +22,10 @@ export const limits: PlanLimits = {
   maxBufferSize: 2 ** 28,
 };
 
-/** Runs single stages of an MSM over buffers that the test fills, typically with what the CPU references of the stages before left. */
+/**
+ * Runs single stages of an MSM over buffers that the test fills, typically with what the CPU
+ * references of the stages before left.
+ */
 export class StageBench {
   readonly curve: CurveContext = curveContext(bn254);
   readonly plan: Plan;
@@ -49,8 +52,8 @@ export class StageBench {
   }
 
   /**
-   * Fills buffers, runs dispatches, reads one buffer back. Every buffer that is not filled is poisoned: what a stage leaves
-   * unwritten or reads unwritten shows.
+   * Fills buffers, runs dispatches, reads one buffer back. Every buffer that is not filled is
+   * poisoned: what a stage leaves unwritten or reads unwritten shows.
    */
   async run(
     dispatches: readonly Dispatch[],

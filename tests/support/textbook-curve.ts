@@ -1,6 +1,6 @@
 /**
- * The group law as a textbook has it, affine and on BigInts: for curves that noble does not take, such as those with points of
- * order 2. It is slow, and shares nothing with the library.
+ * The group law as a textbook has it, affine and on BigInts: for curves that noble does not take,
+ * such as those with points of order 2. It is slow, and shares nothing with the library.
  */
 import type { AffinePoint } from '../../dev/oracle/known-bases.js';
 

@@ -1,4 +1,7 @@
-/** a·x² + y² = 1 + d·x²·y² by its own addition law, over which nothing of the library's passes: Bernstein and others, https://eprint.iacr.org/2008/013, section 6. */
+/**
+ * a·x² + y² = 1 + d·x²·y² by its own addition law, over which nothing of the library's passes:
+ * Bernstein and others, https://eprint.iacr.org/2008/013, section 6.
+ */
 export interface EdwardsPoint {
   readonly x: bigint;
   readonly y: bigint;

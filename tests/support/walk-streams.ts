@@ -13,7 +13,10 @@ export const cutOf = (entries: number, tasks: number): Cut => ({
   remainder: entries % tasks,
 });
 
-/** The cuts of a walk and of all the walks that combine its partial sums, each with `shrink` times fewer tasks than the last. */
+/**
+ * The cuts of a walk and of all the walks that combine its partial sums, each with `shrink` times
+ * fewer tasks than the last.
+ */
 export const cutsOf = (entries: number, tasks: number, shrink: number): Cut[] => {
   const cuts = [cutOf(entries, tasks)];
   for (let rest = tasks; rest > 1; ) {
@@ -33,7 +36,10 @@ export const levelOf = (cut: Cut, threads: number, threadsPerGroup: number): Uin
 
 /** Length and shape of the runs of a stream. */
 export interface Shape {
-  /** For each run, how far its key is from the one before, its length, and which of its entries are absent. */
+  /**
+   * For each run, how far its key is from the one before, its length, and which of its entries are
+   * absent.
+   */
   readonly runs: readonly { readonly step: number; readonly absent: readonly boolean[] }[];
 }
 
@@ -47,7 +53,10 @@ const runs = (most: number, length: number, chance: fc.Arbitrary<boolean>): fc.A
 const never = fc.constant(false);
 const sometimes = fc.integer({ min: 0, max: 3 }).map((draw) => draw === 0);
 
-/** Streams that are awkward to cut: short runs, one run, long runs among short ones, with and without absent entries, empty ones. */
+/**
+ * Streams that are awkward to cut: short runs, one run, long runs among short ones, with and
+ * without absent entries, empty ones.
+ */
 export const shapes: fc.Arbitrary<Shape> = fc.oneof(
   runs(120, 3, never),
   runs(1, 200, never),

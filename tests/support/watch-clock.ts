@@ -1,4 +1,7 @@
-/** The clock of the waits for a GPU, which goes as a test says: minutes pass at once, and none pass while a machine is slow. */
+/**
+ * The clock of the waits for a GPU, which goes as a test says: minutes pass at once, and none pass
+ * while a machine is slow.
+ */
 import { vi } from 'vitest';
 
 /** How often waits are looked at (src/gpu/device-watch.ts). */

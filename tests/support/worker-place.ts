@@ -1,4 +1,7 @@
-/** A project that has the package installed, with the pages of tests/places-workers/ in pages/; and what these pages say in a browser. */
+/**
+ * A project that has the package installed, with the pages of tests/places-workers/ in pages/; and
+ * what these pages say in a browser.
+ */
 import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,7 +23,7 @@ const N = 8192;
 
 export interface Place {
   readonly folder: string;
-  /** What the pages compute, as it is written in JSON. */
+  /** Sum that the pages compute, as in JSON. */
   readonly expected: { readonly x: string; readonly y: string; readonly infinity: boolean };
 }
 
@@ -74,7 +77,7 @@ export const serveFolder = async (
   return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 };
 
-/** What a page says, and what it did not catch. */
+/** Output of a page, and the errors that it did not catch. */
 export interface Said {
   readonly outcome: Readonly<Record<string, unknown>>;
   readonly uncaught: readonly string[];

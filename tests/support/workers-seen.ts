@@ -1,4 +1,4 @@
-/** What tests expect of who computed: for `toEqual` and `toMatchObject`. */
+/** Expected records of the workers of a call, for `toEqual` and `toMatchObject`. */
 import { expect } from 'vitest';
 import type { Place } from './worker-place.js';
 

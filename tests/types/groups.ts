@@ -1,4 +1,7 @@
-/** Compiled by `npm run typecheck`, and never run: what of one group is handed to the other is no program. */
+/**
+ * Compiled by `npm run typecheck`, and never run: what of one group is handed to the other is no
+ * program.
+ */
 import {
   type AffinePoint,
   type Bases,

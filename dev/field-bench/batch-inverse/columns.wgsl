@@ -1,8 +1,8 @@
-// The threads of a workgroup share {{roots}} inversions. Their products form rows of ROOTS, and ROOTS
-// threads apply the trick again, each over its column in sequence. If ROOTS lanes run in lockstep, as a
-// subgroup does, their inversions take no longer than one, and the products no longer than if all lanes
-// shared them: no lane of this subgroup waits, and other subgroups have no other work. A tree would have
-// levels with fewer nodes than lanes, and a barrier for each level.
+// The threads of a workgroup share {{roots}} inversions. Their products form rows of ROOTS, and
+// ROOTS threads apply the trick again, each over its column in sequence. If ROOTS lanes run in
+// lockstep, as a subgroup does, their inversions take no longer than one, and the products no
+// longer than if all lanes shared them: no lane of this subgroup waits, and other subgroups have no
+// other work. A tree would have levels with fewer nodes than lanes, and a barrier for each level.
 //
 // Correct for every ROOTS that divides THREADS. All threads must call it together.
 

@@ -1,15 +1,18 @@
 // Inverts many numbers with one inversion and three products each, less three: the products of all
-// numbers before each, the inverse of the product of all, and backwards the inverse of each (P. Montgomery
-// 1987, "Speeding the Pollard and elliptic curve methods of factorization", §10.3.1). This is the part of
-// one thread. The includer provides `shared_inverse`: an own inversion, or columns.wgsl.
+// numbers before each, the inverse of the product of all, and backwards the inverse of each (P.
+// Montgomery 1987, "Speeding the Pollard and elliptic curve methods of factorization", §10.3.1).
+// This is the part of one thread. The includer provides `shared_inverse`: an own inversion, or
+// columns.wgsl.
 //
-// 0 has no inverse, and would make all other inverses 0. It counts as another number in the products, and stays 0.
+// 0 has no inverse, and would make all other inverses 0. It counts as another number in the
+// products, and stays 0.
 
 const BATCH = {{size}}u;
 
 // Canonical numbers, on input and output.
 var<private> batch: array<Packed, BATCH>;
-// prefixes[s] is the product of the numbers before s, in the form of field_pack_any; prefixes[0] would be 1, and is unused.
+// prefixes[s] is the product of the numbers before s, in the form of field_pack_any; prefixes[0]
+// would be 1, and is unused.
 var<private> prefixes: array<Packed, BATCH>;
 
 fn batch_factor(s: u32) -> Loose {

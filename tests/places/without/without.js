@@ -1,4 +1,5 @@
-// @ts-nocheck: tests/places.test.ts copies this folder into a project that has the package, and writes case.js.
+// @ts-nocheck: tests/places.test.ts copies this folder into a project that has the package, and
+// writes case.js.
 /** The README's first program, and a larger sum, where the page has no WebGPU. */
 import { points, scalars } from '../case.js';
 

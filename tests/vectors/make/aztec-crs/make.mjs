@@ -1,6 +1,8 @@
 /**
- * Writes a common reference string of 8 points as @aztec/bb.js 5.0.0 takes it. What is on disk at Aztec's users is downloaded, and this runs without: so the
- * powers are those of a τ of our own, multiplied by barretenberg, which says here what it takes bytes for; τ·G2 is Aztec's own, which its binary has.
+ * Writes a common reference string of 8 points as @aztec/bb.js 5.0.0 takes it. What is on disk at
+ * Aztec's users is downloaded, and this runs without: so the powers are those of a τ of our own,
+ * multiplied by barretenberg, which says here what it takes bytes for; τ·G2 is Aztec's own, which
+ * its binary has.
  *
  *     npm ci && node make.mjs
  */
@@ -42,8 +44,9 @@ const at = binary.indexOf(Buffer.from('0118c4d5b837bcc2bc89b5b398b5974e9f5944073
 ok(at > 0);
 const g2 = binary.subarray(at, at + 128);
 
-// Barretenberg reads points of 64 bytes, and knows the first two of Aztec's: ours begins with the generator, and has another τ. Where the generator is
-// missing, or written otherwise, it is the first that it refuses.
+// Barretenberg reads points of 64 bytes, and knows the first two of Aztec's: ours begins with the
+// generator, and has another τ. Where the generator is missing, or written otherwise, it is the
+// first that it refuses.
 const g1 = Buffer.concat(points.flatMap(({ x, y }) => [x, y]));
 const said = async (bytes) => {
   try {

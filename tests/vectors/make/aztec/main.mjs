@@ -1,5 +1,8 @@
 // @ts-nocheck: @aztec/bb.js is not the project's, and weighs 150 MB.
-/** Points as barretenberg writes and reads them. `npm ci && node main.mjs FILE` writes aztec.json there. */
+/**
+ * Points as barretenberg writes and reads them. `npm ci && node main.mjs FILE` writes aztec.json
+ * there.
+ */
 import { deepStrictEqual } from 'node:assert';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { BackendType, BarretenbergSync } from '@aztec/bb.js';
@@ -23,7 +26,10 @@ const scalars = (order) => [
     .map(BigInt),
 ];
 
-/** x and y as the answer has them, one behind the other: so the files of the trusted set-up have them too. */
+/**
+ * x and y as the answer has them, one behind the other: so the files of the trusted set-up have
+ * them too.
+ */
 const set = (curve, group, order, multiply, generator, more = () => ({})) => {
   const k = scalars(order);
   const points = k.map((scalar) => multiply({ point: generator, scalar: bytes(scalar) }).point);
@@ -33,7 +39,10 @@ const set = (curve, group, order, multiply, generator, more = () => ({})) => {
   };
 };
 
-/** It writes none: those of the two with this x that it reads as the point. Infinity is read from none. */
+/**
+ * It writes none: those of the two with this x that it reads as the point. Infinity is read from
+ * none.
+ */
 const compressed = (points) => {
   const reads = (text, { x, y }) => {
     try {
@@ -77,7 +86,7 @@ const curves = [
   set('secp256k1', 'g1', n, (of) => bb.secp256k1Mul(of), secp256k1),
 ];
 
-// What it reads as a set-up, which has to be points of the curve, or infinity.
+// Encodings that it reads as a set-up: points of the curve, or infinity.
 const setUp = curves.find(({ curve }) => curve === 'grumpkin').encodings.aztec;
 bb.srsInitGrumpkinSrs({ pointsBuf: Buffer.from(setUp.join(''), 'hex'), numPoints: setUp.length });
 

@@ -46,7 +46,10 @@ export class DeviceMemory {
     this.pool.clear(client.ledger);
   }
 
-  /** Returns the scratch that a client may hold now: its budget, or what residents leave of the device's. */
+  /**
+   * Returns the scratch that a client may hold now: its budget, or what residents leave of the
+   * device's.
+   */
   allowanceOf({ budget }: Client): Allowance {
     let resident = 0;
     for (const { ledger } of this.#clients) resident += ledger.total - ledger.bytesOf('scratch');
@@ -98,7 +101,10 @@ export class DeviceMemory {
     this.reclaim();
   }
 
-  /** Frees retired buffers that no submission uses. @param done sequence number of a submission that is done */
+  /**
+   * Frees retired buffers that no submission uses. @param done sequence number of a submission that
+   * is done
+   */
   reclaim(done = 0): void {
     this.#done = Math.max(this.#done, done);
     this.#frees += this.pool.reclaim(this.#done);
@@ -116,7 +122,9 @@ export class DeviceMemory {
     this.#settling.delete(own);
   }
 
-  /** Returns true if a resident is next, and there is room for it. @throws MsmError `out-of-memory` */
+  /**
+   * Returns true if a resident is next, and there is room for it. @throws MsmError `out-of-memory`
+   */
   hasRoomFor(own: { readonly bytes: number }): boolean {
     const [first] = this.#settling;
     if (first !== own) return false;

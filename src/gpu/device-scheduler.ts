@@ -41,7 +41,10 @@ export class DeviceScheduler {
     return this.#memory.allowanceOf(client);
   }
 
-  /** Returns true if the device has, or is about to be given, work of equal or higher priority than `own`, of another call. */
+  /**
+   * Returns true if the device has, or is about to be given, work of equal or higher priority than
+   * `own`, of another call.
+   */
   isBusyBeside(own: Ticket): boolean {
     return this.#queue.isBusyBeside(own);
   }
@@ -107,7 +110,8 @@ export class DeviceScheduler {
   }
 
   /**
-   * Resolves at once, or when a more urgent submission has made its submits; called between two submits.
+   * Resolves at once, or when a more urgent submission has made its submits; called between two
+   * submits.
    *
    * @throws MsmError `aborted`
    */

@@ -37,7 +37,9 @@ const TICK_MS = 250;
 const LEAST_LIMIT_MS = 10_000;
 const LIMIT_TIMES = 20;
 
-/** Shortest limit while kernels compile, in ms: a phone's driver may take minutes for all of them. */
+/**
+ * Shortest limit while kernels compile, in ms: a phone's driver may take minutes for all of them.
+ */
 const COMPILING_LIMIT_MS = 120_000;
 
 /** Milliseconds in which promises may reject by themselves after a device reported its loss. */

@@ -309,7 +309,7 @@ describe('a device of the caller that stops answering', () => {
     const ended = outcomeOf(engine.msm(bases, large.scalars));
     await asked;
     await clock.advanceUntil(ended, PAST_LIMITS_MS);
-    const says = 'reading back what was computed';
+    const says = 'reading back the result';
     expect(await ended).toMatchObject({ code: 'device-lost', message: expect.stringContaining(says) });
     await expect(engine.msm(bases, large.scalars)).rejects.toMatchObject({ code: 'device-lost' });
     await expect(engine.loadBases(large.points)).rejects.toMatchObject({ code: 'device-lost' });

@@ -46,6 +46,10 @@ const CLEAN: readonly string[] = [
   'vite.lib.config.ts',
   'vitest.config.ts',
   'typedoc.config.mjs',
+  'src/api',
+  'src/scheduling',
+  'src/gpu',
+  'src/engine',
 ];
 
 interface ReplacedWord {

@@ -3,8 +3,9 @@ import type { PointEncoding, ScalarEncoding } from './values.js';
 /**
  * Urgency of a call. Among waiting calls the more urgent ones go first. A call that has waited long
  * enough (a `normal` one for 1 s, a `background` one for 10 s) goes before all calls that arrive
- * later. A call that is more urgent than all calls under way does not wait for any of them, and runs
- * between their submits. `interactive`: a user waits for the result. `background`: no user does.
+ * later. A call that is more urgent than all calls under way does not wait for any of them, and
+ * runs between their submits. `interactive`: a user waits for the result. `background`: no user
+ * does.
  */
 export type Priority = 'interactive' | 'normal' | 'background';
 
@@ -34,10 +35,10 @@ export interface LoadBasesOptions extends TurnOptions {
   /** Name of the bases in GPU labels and error messages. */
   readonly label?: string;
   /**
-   * Keeps m multiples of each point, 1 to 64, so that MSMs over these bases take fewer additions; for
-   * bases that are used many times. The bases take up to m times the GPU memory (m · 64 bytes a point
-   * for BN254). Loading takes about 250·(1 − 1/m) doublings a point, once. If fewer multiples cover a
-   * scalar as well, only those are kept. Results are the same. Default 1: the points only.
+   * Keeps m multiples of each point, 1 to 64, so that MSMs over these bases take fewer additions;
+   * for bases that are used many times. The bases take up to m times the GPU memory (m · 64 bytes a
+   * point for BN254). Loading takes about 250·(1 − 1/m) doublings a point, once. If fewer multiples
+   * cover a scalar as well, only those are kept. Results are the same. Default 1: the points only.
    * docs/performance.md has measurements.
    */
   readonly precompute?: number;
@@ -51,8 +52,8 @@ export interface LoadBasesOptions extends TurnOptions {
    */
   readonly checkSubgroup?: boolean;
   /**
-   * Ends the call at once, with code `aborted`. The GPU finishes its current submit; the memory of the
-   * call is freed after that.
+   * Ends the call at once, with code `aborted`. The GPU finishes its current submit; the memory of
+   * the call is freed after that.
    */
   readonly signal?: AbortSignal;
   /** Called when the work begins, and after each submit or chunk. */
@@ -74,8 +75,8 @@ export interface MsmOptions<Result extends 'affine' | PointEncoding = 'affine'> 
   /** Index of the first base: scalar i multiplies base `offset + i`. Default 0. */
   readonly offset?: number;
   /**
-   * Encoding of the scalars; for bytes only. Default `le`. The CPU takes one microsecond a scalar to
-   * decode the Montgomery form.
+   * Encoding of the scalars; for bytes only. Default `le`. The CPU takes one microsecond a scalar
+   * to decode the Montgomery form.
    */
   readonly scalarEncoding?: ScalarEncoding;
   /** Form of the sum: a point, or bytes in an encoding of the curve. Default `affine`. */
@@ -86,8 +87,8 @@ export interface MsmOptions<Result extends 'affine' | PointEncoding = 'affine'> 
    */
   readonly verify?: boolean | number;
   /**
-   * Ends the call at once, with code `aborted`. The GPU finishes its current submit; the memory of the
-   * call is freed after that.
+   * Ends the call at once, with code `aborted`. The GPU finishes its current submit; the memory of
+   * the call is freed after that.
    */
   readonly signal?: AbortSignal;
   /** Called when the work begins, and after each submit or chunk. */
@@ -103,13 +104,14 @@ export interface MsmBatchOptions<Result extends 'affine' | PointEncoding = 'affi
   /** Form of each sum: a point, or bytes in an encoding of the curve. Default `affine`. */
   readonly result?: Result;
   /**
-   * Verifies the results: computes them again by another method, and compares; see docs/security.md. A
-   * number from 0 to 1 is the probability of a verification. Default: the option of the engine.
+   * Verifies the results: computes them again by another method, and compares; see
+   * docs/security.md. A number from 0 to 1 is the probability of a verification. Default: the
+   * option of the engine.
    */
   readonly verify?: boolean | number;
   /**
-   * Ends the call at once, with code `aborted`. The GPU finishes its current submit; the memory of the
-   * call is freed after that.
+   * Ends the call at once, with code `aborted`. The GPU finishes its current submit; the memory of
+   * the call is freed after that.
    */
   readonly signal?: AbortSignal;
   /** Called when the work begins, and after each submit or chunk. */

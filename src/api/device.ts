@@ -42,8 +42,8 @@ export interface SelfTest {
   /** Description of the failures of field products that were tried first; null if none failed. */
   readonly failed: string | null;
   /**
-   * Duration of the self-test, in milliseconds. If the pipelines were not compiled yet, most of it is
-   * the time to compile them.
+   * Duration of the self-test, in milliseconds. If the pipelines were not compiled yet, most of it
+   * is the time to compile them.
    */
   readonly ms: number;
 }

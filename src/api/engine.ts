@@ -79,8 +79,8 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
 
   /**
    * Computes Σ scalars[v][i] · bases[offsets[v] + i] for every vector v, in one submit and with one
-   * read-back. It takes more submits only if the memory budget or the time limit of a submit requires
-   * it. For short vectors one batch is much faster than one call each.
+   * read-back. It takes more submits only if the memory budget or the time limit of a submit
+   * requires it. For short vectors one batch is much faster than one call each.
    *
    * @param scalars vectors as for `msm`, of any lengths; a vector without scalars gives infinity
    * @returns the sums, in the order of the vectors

@@ -6,8 +6,8 @@ export interface Bases {
   /** GPU memory of the points, in bytes. */
   readonly byteLength: number;
   /**
-   * Frees the GPU memory. Later uses of the handle reject with code `destroyed`. A second call has no
-   * effect.
+   * Frees the GPU memory. Later uses of the handle reject with code `destroyed`. A second call has
+   * no effect.
    */
   destroy(): void;
   /** `destroy`, for `using`. */
@@ -21,8 +21,8 @@ export interface Scalars {
   /** GPU memory of the scalars, in bytes; 0 if they are in main memory only. */
   readonly byteLength: number;
   /**
-   * Returns a handle of consecutive scalars, without a copy. The handle is destroyed with the handle
-   * that it was made from. Destroying it does not destroy the other one.
+   * Returns a handle of consecutive scalars, without a copy. The handle is destroyed with the
+   * handle that it was made from. Destroying it does not destroy the other one.
    *
    * @param from index of the first scalar. Default 0
    * @param to index after the last scalar. Default `length`
@@ -30,8 +30,8 @@ export interface Scalars {
    */
   subarray(from?: number, to?: number): Scalars;
   /**
-   * Frees the scalars. Later uses of the handle reject with code `destroyed`; earlier calls go on. A
-   * second call has no effect.
+   * Frees the scalars. Later uses of the handle reject with code `destroyed`; earlier calls go on.
+   * A second call has no effect.
    */
   destroy(): void;
   /** `destroy`, for `using`. */

@@ -20,7 +20,10 @@ export interface TimelineEntry {
    * Start of the pass, in milliseconds of the GPU's clock after the start of the call's first pass.
    */
   readonly startMs: number;
-  /** How long it took, in milliseconds. Devices may round times (Chromium to 0.1 ms): a short pass may take 0. */
+  /**
+   * How long it took, in milliseconds. Devices may round times (Chromium to 0.1 ms): a short pass
+   * may take 0.
+   */
   readonly ms: number;
   /** Index of the pass's submit in the call, from 0. */
   readonly submit: number;

@@ -64,7 +64,10 @@ export interface Sharing {
    * after the other.
    */
   readonly overlap?: boolean;
-  /** Compute small sums over the same bases that wait together in one submit, where that takes those that wait no longer in all. Default true. */
+  /**
+   * Compute small sums over the same bases that wait together in one submit, where that takes those
+   * that wait no longer in all. Default true.
+   */
   readonly merge?: boolean;
   /**
    * Keeps scratch for the next call. Default true; false: all scratch is destroyed after each call.

@@ -74,7 +74,9 @@ export class CallInputs {
     return this.#readVector(bases, given, offset, scalarEncoding, { scalars: 'scalars', offset: 'offset' });
   }
 
-  /** Reads the vectors and the offsets of `msmBatch`. @throws MsmError `bad-argument`, `destroyed` */
+  /**
+   * Reads the vectors and the offsets of `msmBatch`. @throws MsmError `bad-argument`, `destroyed`
+   */
   readVectors(bases: LoadedBases, given: readonly GivenScalars[], settings: CallOptions): readonly ScalarVector[] {
     const offsets = readOffsets(settings, given);
     return itemsOf(given).map((vector, i) => {

@@ -129,7 +129,10 @@ const withGpu = (curve: CurveContext, open: OpenDevice, source: DeviceSource, se
 const copyOf = <Given>(given: Given): Given =>
   typeof given === 'object' && given !== null ? (ownOptions(given) as Given) : given;
 
-/** Copies options at once: later changes of the caller's objects have no effect, and none is inherited. */
+/**
+ * Copies options at once: later changes of the caller's objects have no effect, and none is
+ * inherited.
+ */
 const copyOptions = (options: MsmEngineOptions<Coordinate>) => {
   const own = ownOptions<MsmEngineOptions<Coordinate>>(options);
   const { maxQueued, sharing, tuning, calibration } = own;
@@ -151,11 +154,11 @@ const joinDevice = async (source: DeviceSource, needsGpu: boolean): Promise<Open
 };
 
 /**
- * Makes an engine that computes multi-scalar multiplications in one group of a curve: on one GPU device, or without
- * WebGPU on the CPU.
+ * Makes an engine that computes multi-scalar multiplications in one group of a curve: on one GPU
+ * device, or without WebGPU on the CPU.
  *
- * @throws MsmError `bad-argument` (an option is wrong; the message names it); with `backend: 'gpu'` also `no-webgpu`,
- *   `unsupported-device`
+ * @throws MsmError `bad-argument` (an option is wrong; the message names it); with `backend: 'gpu'`
+ *   also `no-webgpu`, `unsupported-device`
  */
 export function createMsmEngine(options: MsmEngineOptions): Promise<MsmEngine>;
 export function createMsmEngine(options: MsmEngineOptions<Fp2>): Promise<MsmEngine<Fp2>>;
@@ -183,7 +186,8 @@ export const composeEngine = async (
   const curve = await openCurve(own.curve as NamedCurve, own.group as Group | undefined);
   const settings = readOptions(own, instrument);
   if (settings.backend === 'cpu') return cpuOnly(curve, settings);
-  // the closure keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is collected meanwhile
+  // the closure keeps `gpu` reachable while a call is pending: Dawn in Node crashes if it is
+  // collected meanwhile
   const another = (): DeviceSource => new DeviceSource((again) => openDevice({ device, gpu, powerPreference }, again));
   const source = (deviceOf && sources.get(deviceOf)) ?? another();
   const open = await joinDevice(source, settings.backend === 'gpu');

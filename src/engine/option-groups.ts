@@ -1,4 +1,7 @@
-/** Groups of an engine's options. Each reader throws MsmError `bad-argument`, which names the option. */
+/**
+ * Groups of an engine's options. Each reader throws MsmError `bad-argument`, which names the
+ * option.
+ */
 import type { QueueLimits, Sharing } from '../api/sharing.js';
 import type { Tuning } from '../api/tuning.js';
 import { badArgument, show } from '../errors.js';

@@ -25,7 +25,9 @@ export interface ReadOptions extends Computing {
   /** Probability that a result is verified. */
   readonly verify: number;
   readonly workers: WorkerOptions;
-  /** Makes the runner of a device. @param afterLoss advice of the error after a loss of the device */
+  /**
+   * Makes the runner of a device. @param afterLoss advice of the error after a loss of the device
+   */
   runnerFor(device: GPUDevice, afterLoss: string): Runner;
   readonly sharing: SharingSettings;
   /** Makes the queue of an engine. @param width number of active calls */

@@ -1,4 +1,4 @@
-/** Pooled scratch of a device: buffers that submissions have done with and the next may have, of whichever engine. */
+/** Pooled scratch of a device: buffers that no submission holds and that the next one may take. */
 import type { Ledger } from './ledger.js';
 
 /** A pooled buffer. */
@@ -9,7 +9,7 @@ export interface PooledBuffer {
   readonly ledger: Ledger;
   /** Sequence number of the last submission whose commands use it. */
   readonly usedBy: number;
-  /** True if it is to be destroyed as soon as these are done. */
+  /** True if it is destroyed once these commands are done. */
   isRetired: boolean;
 }
 
@@ -23,12 +23,12 @@ export interface Want {
 export class BufferPool {
   #buffers: PooledBuffer[] = [];
 
-  /** Buffers that submissions may have. */
+  /** Buffers that submissions may take. */
   get free(): readonly PooledBuffer[] {
     return this.#buffers.filter(({ isRetired }) => !isRetired);
   }
 
-  /** Buffers that are still to be destroyed. */
+  /** Buffers that will be destroyed. */
   get retired(): readonly PooledBuffer[] {
     return this.#buffers.filter(({ isRetired }) => isRetired);
   }
@@ -55,7 +55,7 @@ export class BufferPool {
     for (const pooled of taken) pooled.ledger.transfer(pooled.buffer, ledger);
   }
 
-  /** Marks buffers that no submission may have any more. */
+  /** Retires buffers: no submission may take them any more. */
   retire(isMeant: (pooled: PooledBuffer) => boolean): void {
     for (const pooled of this.#buffers) if (isMeant(pooled)) pooled.isRetired = true;
   }
@@ -64,7 +64,7 @@ export class BufferPool {
    * Destroys retired buffers that no submission uses.
    *
    * @param done sequence number of the last submission that is done
-   * @returns how many were destroyed
+   * @returns the number of destroyed buffers
    */
   reclaim(done: number): number {
     const over = this.#buffers.filter(({ isRetired, usedBy }) => isRetired && usedBy <= done);
@@ -74,7 +74,7 @@ export class BufferPool {
     return over.length;
   }
 
-  /** Destroys all buffers of a ledger, whatever may still use them. */
+  /** Destroys all buffers of a ledger, even those in use. */
   clear(ledger: Ledger): void {
     for (const pooled of this.#buffers) if (pooled.ledger === ledger) ledger.destroy(pooled.buffer);
     this.#buffers = this.#buffers.filter((pooled) => pooled.ledger !== ledger);

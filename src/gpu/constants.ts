@@ -1,6 +1,6 @@
 /**
- * The flag values of the WebGPU specification. Browsers have them as globals, Node does not, and this library neither needs
- * nor declares globals.
+ * Flags of the WebGPU specification (GPUBufferUsage, GPUMapMode). Browsers have them as globals,
+ * Node has not, and this library neither needs nor declares globals.
  */
 export const bufferUsage = {
   mapRead: 0x0001,

@@ -4,13 +4,13 @@ import { BufferPool, type PooledBuffer, type Want } from './buffer-pool.js';
 import { bytesOf, type Client, type Lease, type LeaseRequest } from './lease.js';
 import { bufferBytes, OUT_OF_MEMORY_ADVICE } from './ledger.js';
 
-/** Bytes of scratch that may be held, and the option that says so. */
+/** Limit on scratch in bytes, and the option that sets it. */
 export interface Allowance {
   readonly bytes: number;
   readonly name: 'memoryBudget' | 'deviceBudget';
 }
 
-/** Buffers for a submission: pooled ones, and those that are to be made. */
+/** Buffers for a submission: pooled ones, and wants for which new buffers are made. */
 export interface Allotment {
   readonly taken: ReadonlyMap<string, PooledBuffer>;
   readonly missing: readonly Want[];
@@ -40,13 +40,16 @@ export class DeviceMemory {
     this.#clients.add(client);
   }
 
-  /** Frees a client's pooled scratch, and counts it no more. */
+  /** Frees a client's pooled scratch, and removes the client. */
   leave(client: Client): void {
     this.#clients.delete(client);
     this.pool.clear(client.ledger);
   }
 
-  /** Returns the scratch that a client may hold now: its budget, or what residents leave of the device's. */
+  /**
+   * Returns the scratch that a client may hold now: its budget, or what residents leave of the
+   * device's.
+   */
   allowanceOf({ budget }: Client): Allowance {
     let resident = 0;
     for (const { ledger } of this.#clients) resident += ledger.total - ledger.bytesOf('scratch');
@@ -54,7 +57,7 @@ export class DeviceMemory {
     return left < budget ? { bytes: left, name: 'deviceBudget' } : { bytes: budget, name: 'memoryBudget' };
   }
 
-  /** Returns buffers for a submission; null: not yet; an error: never. */
+  /** Returns buffers for a submission; null if it has to wait; an error if they never fit. */
   allot({ client, wants, own }: LeaseRequest): Allotment | NoRoom | null {
     const taken = this.pool.match(wants);
     const missing = wants.filter(({ name }) => !taken.has(name));
@@ -63,14 +66,14 @@ export class DeviceMemory {
       if (missing.length > 0) this.retire((pooled) => pooled.ledger === client.ledger && !needed.has(pooled));
       return { taken, missing };
     }
-    // there is no room beside pooled buffers that do not serve: all of these go
+    // the pooled buffers take the room that the submission needs: all of them are retired
     const none: ReadonlyMap<string, PooledBuffer> = new Map();
     const isFull = this.#claimed + bytesOf(missing) + bufferBytes(own) > this.#budget;
     this.retire((pooled) => isFull || pooled.ledger === client.ledger);
     if (this.#fits(client, none, wants, own)) return { taken: none, missing: wants };
     if (this.#isMoreToCome || this.#settling.size > 0) return null;
     const all = bytesOf(wants) + bufferBytes(own);
-    // a submission beyond its client's own budget was planned so
+    // the planner may exceed the client's own budget; only the device's is a hard limit
     return this.#bytes + all > this.#budget ? this.#tooMuch(all) : { taken: none, missing: wants };
   }
 
@@ -85,7 +88,7 @@ export class DeviceMemory {
     if (held === undefined) return;
     lease.held.delete(name);
     const { ledger, keeps } = lease.request.client;
-    // its engine was destroyed
+    // destroying an engine destroys its buffers
     if (!ledger.has(held.buffer)) return;
     const { buffer, want } = held;
     const isRetired = lease.isTainted || !keeps;
@@ -98,7 +101,10 @@ export class DeviceMemory {
     this.reclaim();
   }
 
-  /** Frees retired buffers that no submission uses. @param done sequence number of a submission that is done */
+  /**
+   * Frees retired buffers that no submission uses. @param done sequence number of a submission that
+   * is done
+   */
   reclaim(done = 0): void {
     this.#done = Math.max(this.#done, done);
     this.#frees += this.pool.reclaim(this.#done);
@@ -111,12 +117,14 @@ export class DeviceMemory {
     return own;
   }
 
-  /** Takes it out: it has its room, or needs none. */
+  /** Removes a resident that has its room, or needs none. */
   unsettle(own: { readonly bytes: number }): void {
     this.#settling.delete(own);
   }
 
-  /** Returns true if a resident is next, and there is room for it. @throws MsmError `out-of-memory` */
+  /**
+   * Returns true if a resident is next, and there is room for it. @throws MsmError `out-of-memory`
+   */
   hasRoomFor(own: { readonly bytes: number }): boolean {
     const [first] = this.#settling;
     if (first !== own) return false;
@@ -138,7 +146,7 @@ export class DeviceMemory {
     return held <= budget && this.#claimed + made <= this.#budget;
   }
 
-  /** Bytes of all clients, with those that were promised. */
+  /** Bytes of all clients, with buffers that leases will still make. */
   get #bytes(): number {
     let bytes = 0;
     for (const { ledger } of this.#clients) bytes += ledger.total;
@@ -146,14 +154,14 @@ export class DeviceMemory {
     return bytes;
   }
 
-  /** The same, with residents that wait for room. */
+  /** Bytes of all clients, with residents that wait for room. */
   get #claimed(): number {
     let bytes = this.#bytes;
     for (const each of this.#settling) bytes += each.bytes;
     return bytes;
   }
 
-  /** True if something will still be given back. */
+  /** True if memory will still be freed. */
   get #isMoreToCome(): boolean {
     return this.#leases.size > 0 || this.pool.retired.length > 0;
   }

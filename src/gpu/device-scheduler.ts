@@ -1,4 +1,4 @@
-/** The scheduler of a device: submissions of all engines on it have their turns and their memory from here. */
+/** Scheduler of a device: it grants turns and memory to the submissions of all engines. */
 import { abortedBy, assertNotAborted, NoRoom, onAbort } from '../errors.js';
 import { DeviceQueue } from '../scheduling/device-queue.js';
 import type { Ticket } from '../scheduling/ticket.js';
@@ -6,15 +6,16 @@ import { type Allotment, type Allowance, DeviceMemory } from './device-memory.js
 import { watchOf } from './device-watch.js';
 import { type Client, Lease, type LeaseRequest, READ_BACK, wantsOf } from './lease.js';
 
-/** Milliseconds between two looks for room while the device computes. */
-const LOOK_MS = 4;
+/** Milliseconds between two checks for room while the device computes. */
+const CHECK_MS = 4;
 
 /**
- * One for each device. No buffer is made for a submission before it is its turn and all that it takes fits the budgets of
- * its engine and of the device.
+ * Grants leases on one device. A submission has no buffer before its turn, and before all its
+ * buffers fit the budgets of its engine and of the device.
  *
- * The queue of a device does one thing after the other. So the scratch of a submission is free for the next as soon as its
- * last submit was made: the commands that still use it come before. Only the mapped buffer stays its own.
+ * A GPUQueue executes submits in order. So the next submission may take the scratch of a submission
+ * as soon as the last submit was made: earlier commands use it first. Only the mapped buffer is not
+ * shared.
  */
 export class DeviceScheduler {
   readonly #queue = new DeviceQueue<LeaseRequest>();
@@ -40,7 +41,10 @@ export class DeviceScheduler {
     return this.#memory.allowanceOf(client);
   }
 
-  /** Returns true if the device has, or is about to be given, work of equal or higher priority than `own`, of another call. */
+  /**
+   * Returns true if the device has, or is about to be given, work of equal or higher priority than
+   * `own`, of another call.
+   */
   isBusyBeside(own: Ticket): boolean {
     return this.#queue.isBusyBeside(own);
   }
@@ -52,22 +56,22 @@ export class DeviceScheduler {
     this.#advance();
   }
 
-  /** Refuses all that waits: the device is lost. */
+  /** Refuses all waiting submissions: the device is lost. */
   end(): void {
     this.#refuse(() => true, new Error('the device was lost'));
   }
 
   /**
-   * Resolves when it is a submission's turn and there is room for what it takes.
+   * Grants a lease when a submission has its turn and its buffers fit.
    *
-   * @param sizes of buffers that other submissions may have had before, in bytes by name
-   * @param own bytes of the buffer that no other submission ever has
+   * @param sizes bytes of the pooled buffers, by name
+   * @param own bytes of the buffer that is not pooled
    * @throws MsmError `aborted`; `out-of-memory` where there will never be room
    */
   admit(client: Client, sizes: Readonly<Record<string, number>>, own: number, ticket: Ticket): Promise<Lease> {
     return new Promise((resolve, reject) => {
       const { signal } = ticket;
-      // a signal that was aborted before calls nobody
+      // a signal that is aborted already fires no event
       assertNotAborted(signal);
       const leave = (): void => {
         this.#queue.remove(request);
@@ -93,20 +97,21 @@ export class DeviceScheduler {
       try {
         unsubscribe = onAbort(signal, leave);
       } catch (error) {
-        // a signal of the caller's own make: a request that cannot be aborted may not wait
+        // the caller's signal may not be a real AbortSignal; such a request must not wait
         this.#queue.remove(request);
         throw error;
       }
     });
   }
 
-  /** Makes the buffers of a lease, inside error scopes of the caller. Returns the one that no other submission has. */
+  /** Makes the buffers of a lease, inside the caller's error scopes. Returns the unpooled one. */
   make(lease: Lease): GPUBuffer {
     return lease.make();
   }
 
   /**
-   * Resolves at once, or when a more urgent submission has made its submits; called between two submits.
+   * Resolves at once, or when a more urgent submission has made its submits; called between two
+   * submits.
    *
    * @throws MsmError `aborted`
    */
@@ -126,7 +131,7 @@ export class DeviceScheduler {
     });
   }
 
-  /** Resolves when the device has done all that was submitted before; null if it has. */
+  /** Resolves when earlier submissions are done; null if they are. */
   ahead(): Promise<unknown> | null {
     return this.#ahead.size === 0 ? null : Promise.all([...this.#ahead].map(({ over }) => over));
   }
@@ -141,7 +146,7 @@ export class DeviceScheduler {
     lease.request.onSubmitted?.();
   }
 
-  /** Notes that the result of a lease was read, and nothing is mapped any more. */
+  /** Notes that the result of a lease was read and its buffer is unmapped. */
   done(lease: Lease): void {
     this.#ahead.delete(lease);
     this.#memory.keep(lease, READ_BACK);
@@ -152,7 +157,7 @@ export class DeviceScheduler {
     lease.request.onComputed?.();
   }
 
-  /** Ends a lease, however its submission ended: buffers that it still has are destroyed. */
+  /** Ends a lease after success or failure, and destroys the buffers that it still holds. */
   release(lease: Lease): void {
     lease.destroy();
     this.#leases.delete(lease.request);
@@ -164,7 +169,7 @@ export class DeviceScheduler {
     this.#advance();
   }
 
-  /** Frees a client's pooled scratch, and has the buffers of its leases freed rather than pooled. */
+  /** Frees a client's pooled scratch; the buffers of its leases will not be pooled either. */
   discard(client: Client): void {
     this.#memory.retire(({ ledger }) => ledger === client.ledger);
     for (const lease of this.#leases.values()) if (lease.request.client === client) lease.isTainted = true;
@@ -180,8 +185,8 @@ export class DeviceScheduler {
   }
 
   /**
-   * Makes a resident when there is room for it. Submissions that have not begun by then leave it that room; else it would wait
-   * for ever behind those that come.
+   * Makes a resident when there is room for it. New submissions leave that room free, so that the
+   * resident does not wait for ever.
    *
    * @param make makes the resident, before it first waits
    * @param checkpoint called now and then while it waits; what it throws ends the wait
@@ -201,16 +206,16 @@ export class DeviceScheduler {
     }
   }
 
-  /** Resolves a moment later, when a submission may have ended. */
+  /** Resolves after a short time, or when a submission ends. */
   async #change(): Promise<void> {
-    const wait = this.#ahead.size === 0 ? 0 : LOOK_MS;
+    const wait = this.#ahead.size === 0 ? 0 : CHECK_MS;
     await Promise.race([
       new Promise((resolve) => setTimeout(resolve, wait)),
       ...[...this.#ahead].map(({ over }) => over),
     ]);
   }
 
-  /** Refuses submissions that wait, and resumes those that are paused, which then find out themselves. */
+  /** Refuses waiting submissions, and resumes paused ones, which then fail by themselves. */
   #refuse(isMeant: (request: LeaseRequest) => boolean, error: Error): void {
     for (const request of this.#queue.waiting.filter(isMeant)) {
       this.#queue.remove(request);
@@ -222,7 +227,7 @@ export class DeviceScheduler {
     }
   }
 
-  /** Resumes or begins every submission whose turn it is. */
+  /** Resumes or begins every submission that has its turn. */
   #advance(): void {
     for (const [request, resume] of this.#resuming) {
       if (!this.#queue.resume(request)) continue;

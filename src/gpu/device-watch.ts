@@ -1,45 +1,51 @@
 /**
- * Every wait for a promise of WebGPU. The specification allows an implementation to settle one as late as it likes, or never before the device is
- * destroyed; so a device that lets a wait run past a generous limit counts as lost.
+ * Waits for promises of WebGPU. The specification lets an implementation settle them arbitrarily
+ * late, or only when the device is destroyed. So a device that exceeds a generous limit counts as
+ * lost.
  */
 
 import { MsmError } from '../errors.js';
 
-/** Why a device is of no use any more. */
+/** Reason for the loss of a device. */
 export interface Loss {
   readonly message: string;
-  /** The device never said so: it stopped answering. */
+  /** True if the device stopped answering and did not report a loss. */
   readonly isSilent: boolean;
 }
 
-/** Promises of the queue settle in the order of the calls that made them; compilers work side by side, in any order. */
+/** Promises of the queue settle in the order of their calls; those of compilers in any order. */
 type WaitKind = 'queue' | 'compiler';
 
 export interface WaitRequest {
-  /** Names what is waited for, in an error. */
+  /** Name of the awaited work, for errors. */
   readonly what: string;
   /** Default `queue`. */
   readonly kind?: WaitKind;
-  /** Milliseconds that the device is expected to take, once it has done what it was told before. Default 0. */
+  /** Expected duration in milliseconds, once the device has done all earlier work. Default 0. */
   readonly expectedMs?: number;
   /** The driver may compile before it answers. Default false. */
   readonly compiles?: boolean;
 }
 
-/** How often waits are looked at. Time is counted in these: a machine that slept, or a page that was frozen, has missed them. */
+/**
+ * Interval of checks, in milliseconds. Waits count checks and not time, because a machine may sleep
+ * and a page may be frozen.
+ */
 const TICK_MS = 250;
 
-/** The least that a wait may take, in milliseconds, and how many times what is expected. */
+/** Limit of a wait: at least so many milliseconds, and a multiple of its expected duration. */
 const LEAST_LIMIT_MS = 10_000;
 const LIMIT_TIMES = 20;
 
-/** The least while something is compiled: a phone's driver may take minutes for all kernels. */
+/**
+ * Shortest limit while kernels compile, in ms: a phone's driver may take minutes for all of them.
+ */
 const COMPILING_LIMIT_MS = 120_000;
 
-/** How long promises have to reject by themselves when a device says that it is lost. */
+/** Milliseconds in which promises may reject by themselves after a device reported its loss. */
 const GRACE_MS = 50;
 
-/** A wait ran past its limit; others only ended with it. */
+/** Error of the wait that exceeded its limit; other waits fail with a plain error. */
 export class Stuck extends MsmError {
   constructor(message: string) {
     super('device-lost', message);
@@ -60,7 +66,7 @@ export class DeviceWatch {
   readonly loss: Promise<Loss>;
   #tellLoss: (loss: Loss) => void = () => undefined;
   #lost: Loss | null = null;
-  /** In the order in which they began. */
+  /** Waits in the order in which they began. */
   readonly #waits = new Set<Wait>();
   #timer: ReturnType<typeof setInterval> | null = null;
 
@@ -77,7 +83,7 @@ export class DeviceWatch {
   /**
    * Settles as a promise of the device does, or rejects when the device is lost first.
    *
-   * @param promise as the call of WebGPU returned it
+   * @param promise returned by a call of WebGPU
    */
   wait<Value>(promise: PromiseLike<Value>, request: WaitRequest): Promise<Value> {
     return new Promise((resolve, reject) => {
@@ -105,7 +111,7 @@ export class DeviceWatch {
   #tick(): void {
     if (isHidden()) return;
     const compiling = [...this.#waits].some(({ kind }) => kind === 'compiler');
-    // what comes behind the oldest of the queue cannot be expected before that
+    // promises of the queue settle in order: only the oldest one can be late
     const oldest = [...this.#waits].find(({ kind }) => kind === 'queue');
     for (const wait of [...this.#waits]) {
       if (wait.kind === 'queue' && wait !== oldest) continue;
@@ -121,7 +127,7 @@ export class DeviceWatch {
     }
   }
 
-  /** Progress of one compiler is a sign of life for all. */
+  /** Restarts the limits of all compilers, since one of them has made progress. */
   #forgiveCompilers(): void {
     for (const wait of this.#waits) if (wait.kind === 'compiler') wait.waitedMs = 0;
   }
@@ -147,20 +153,20 @@ export class DeviceWatch {
 
 const watches = new WeakMap<GPUDevice, DeviceWatch>();
 
-/** The watch that all who use a device share. */
+/** Returns the watch of a device, which all its users share. */
 export const watchOf = (device: GPUDevice): DeviceWatch => {
   const watch = watches.get(device) ?? new DeviceWatch(device.lost);
   watches.set(device, watch);
   return watch;
 };
 
-/** How long a browser may take to find a GPU, in milliseconds: its GPU process may have to start. */
+/** Limit for a browser to find a GPU, in milliseconds: its GPU process may have to start. */
 const REQUEST_LIMIT_MS = 30_000;
 
 /**
  * Waits for an adapter or a device, before there is a device to watch.
  *
- * @param give receives what comes too late
+ * @param give receives a value that comes too late
  * @throws Stuck
  */
 export const waitForRequest = <Value>(

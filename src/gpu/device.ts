@@ -2,16 +2,16 @@ import type { AdapterDescription } from '../api/device.js';
 import { badArgument, MsmError, show } from '../errors.js';
 import { Stuck, waitForRequest } from './device-watch.js';
 
-/** A device to compute on, and whether it is ours to destroy. */
+/** A device, and true in `owned` if the engine destroys it. */
 export interface OpenDevice {
   readonly device: GPUDevice;
   readonly owned: boolean;
   readonly adapter: AdapterDescription;
-  /** Whether shaders may say dot4U8Packed; not, where nobody knows. */
+  /** True if shaders may use dot4U8Packed; false if unknown. */
   readonly hasDot4: boolean;
 }
 
-/** What is known of an adapter. */
+/** Describes an adapter. */
 export const describeAdapter = (info: GPUAdapterInfo | undefined, isFallback = false): AdapterDescription => {
   const { vendor = '', architecture = '', device = '', description = '' } = info ?? {};
   const text = `${vendor} ${architecture} ${device} ${description}`;
@@ -25,14 +25,14 @@ export const describeAdapter = (info: GPUAdapterInfo | undefined, isFallback = f
   };
 };
 
-/** The language feature that dot4U8Packed takes. */
+/** Language feature of dot4U8Packed. */
 const DOT4 = 'packed_4x8_integer_dot_product';
 
 const gpuHere = (): GPU | undefined => (globalThis as { navigator?: { gpu?: GPU } }).navigator?.gpu;
 
 const hasDot4 = (gpu: GPU | undefined): boolean => (gpu ?? gpuHere())?.wgslLanguageFeatures?.has(DOT4) === true;
 
-/** WebGPU as the page or the caller has it. */
+/** Returns WebGPU of the caller or of the page. @throws MsmError `no-webgpu` */
 const findGpu = (gpu: GPU | undefined): GPU => {
   const found = gpu ?? gpuHere();
   if (found) return found;
@@ -42,12 +42,12 @@ const findGpu = (gpu: GPU | undefined): GPU => {
   );
 };
 
-/** Limits that are worth more than their defaults; everything else stays at the portable minimum. */
+/** Limits to raise to those of the adapter; all others stay at the portable minimum. */
 const wanted = ['maxStorageBufferBindingSize', 'maxBufferSize'] as const;
 
 /**
- * The best device first, then what is left when an implementation refuses to be asked: bun-webgpu takes no `requiredLimits` at all. A refusal
- * leaves the adapter as it was (WebGPU, "requestDevice").
+ * Requests the best device first and then simpler ones, because bun-webgpu refuses
+ * `requiredLimits`. An adapter can be asked again after a refusal (WebGPU, "requestDevice").
  */
 const requestDevice = async (adapter: GPUAdapter): Promise<GPUDevice> => {
   const { limits, features } = adapter;
@@ -59,7 +59,7 @@ const requestDevice = async (adapter: GPUAdapter): Promise<GPUDevice> => {
     try {
       return await waitForRequest(adapter.requestDevice(descriptor), 'a device', (late) => late.destroy());
     } catch (error) {
-      // the first says most: the others ask for less
+      // the first refusal says most, because later requests ask for less
       refusal ??= error;
       if (error instanceof Stuck) break;
     }
@@ -70,10 +70,13 @@ const requestDevice = async (adapter: GPUAdapter): Promise<GPUDevice> => {
 };
 
 /**
- * Takes the caller's device, or requests one with the largest buffers that the adapter has, and timestamps where it has them.
+ * Takes the caller's device, or requests one with the adapter's largest buffers, and with
+ * timestamps if the adapter has them.
  *
- * @param again there was one, which was lost: browsers switch the GPU off for a page that has lost it a few times in a row
- * @throws MsmError `bad-argument` for what is no device or GPU, `no-webgpu` without WebGPU or adapter, `unsupported-device` if the adapter makes no device
+ * @param again true after a loss: browsers switch the GPU off for a page after a few losses in a
+ *   row
+ * @throws MsmError `bad-argument` for a wrong device or GPU, `no-webgpu` without WebGPU or adapter,
+ *   `unsupported-device` if the adapter makes no device
  */
 export const openDevice = async (
   options: {
@@ -115,7 +118,7 @@ export const openDevice = async (
     );
   }
   const device = await requestDevice(adapter);
-  // where browsers had it before it went to `info`
+  // older browsers have the flag on the adapter and not in `info`
   const isFallback = (adapter as { readonly isFallbackAdapter?: unknown }).isFallbackAdapter === true;
   return { device, owned: true, adapter: describeAdapter(adapter.info, isFallback), hasDot4: hasDot4(gpu) };
 };

@@ -96,7 +96,10 @@ export const encodeSegment = (
   });
 };
 
-/** Encodes the copies to where the result can be mapped: the returned buffer, the slices of `read`, and the times. */
+/**
+ * Encodes the copies to where the result can be mapped: the returned buffer, the slices of `read`,
+ * and the times.
+ */
 export const encodeReadBack = (
   encoder: GPUCommandEncoder,
   { submission, resolve, returned, staging, timing }: Prepared,

@@ -3,8 +3,8 @@ import { type WaitRequest, watchOf } from './device-watch.js';
 import { OUT_OF_MEMORY_ADVICE } from './ledger.js';
 
 /**
- * Runs synchronous WebGPU calls inside error scopes of their own: our errors do not reach the caller's scopes and handlers,
- * nor theirs ours.
+ * Runs synchronous WebGPU calls inside error scopes, so that their errors do not reach the caller's
+ * scopes and handlers.
  *
  * @throws MsmError `out-of-memory`, `internal`
  */

@@ -4,12 +4,12 @@ import type { PooledBuffer, Want } from './buffer-pool.js';
 import { bufferUsage } from './constants.js';
 import { bufferBytes, type Ledger } from './ledger.js';
 
-/** An engine's share of a device. */
+/** An engine as a client of a device. */
 export interface Client {
   readonly ledger: Ledger;
-  /** Bytes of scratch that it may hold, at most. */
+  /** Limit on its scratch, in bytes. */
   readonly budget: number;
-  /** Bytes that all clients of the device may hold together, at most, residents included. */
+  /** Limit on all clients of the device together, with residents, in bytes. */
   readonly deviceBudget: number;
   /** True if its scratch is pooled for the next submission. */
   readonly keeps: boolean;
@@ -18,9 +18,9 @@ export interface Client {
 /** A submission that waits for its lease, or has it. */
 export interface LeaseRequest extends Ticket {
   readonly client: Client;
-  /** Buffers that other submissions may have had before, and may have after it. */
+  /** Buffers that are pooled between submissions. */
   readonly wants: readonly Want[];
-  /** Bytes of the buffer that no other submission ever has. */
+  /** Bytes of the buffer that is not pooled. */
   readonly own: number;
   begin(lease: Lease): void;
   refuse(error: unknown): void;
@@ -35,7 +35,7 @@ export interface HeldBuffer {
 /** Name of the buffer that is mapped. */
 export const READ_BACK = 'read-back';
 
-/** Usages of buffers that are no plain scratch. */
+/** Usages of buffers other than plain scratch. */
 const usages: Readonly<Record<string, number>> = {
   uniforms: bufferUsage.uniform | bufferUsage.copyDst,
   [READ_BACK]: bufferUsage.mapRead | bufferUsage.copyDst,
@@ -55,7 +55,7 @@ export const wantsOf = (sizes: Readonly<Record<string, number>>): Want[] =>
 /** Returns the bytes of wants together. */
 export const bytesOf = (wants: readonly Want[]): number => wants.reduce((total, { bytes }) => total + bytes, 0);
 
-/** Buffers of a submission: pooled ones that it took over, and those that are still to be made. */
+/** Buffers of a submission: pooled ones, and wants for which buffers are still made. */
 export class Lease {
   readonly request: LeaseRequest;
   readonly held = new Map<string, HeldBuffer>();
@@ -83,12 +83,12 @@ export class Lease {
     });
   }
 
-  /** Bytes that are promised and not yet made. */
+  /** Bytes of the buffers that are still made. */
   get reserved(): number {
     return bytesOf(this.#missing) + this.#ownBytes;
   }
 
-  /** Makes the buffers that are missing, inside error scopes of the caller. Returns the one that no other submission has. */
+  /** Makes the missing buffers, inside the caller's error scopes. Returns the unpooled one. */
   make(): GPUBuffer {
     const { ledger } = this.request.client;
     while (this.#missing.length > 0) {
@@ -102,7 +102,7 @@ export class Lease {
     return this.#own;
   }
 
-  /** Destroys the buffers that it still has. */
+  /** Destroys the buffers that it still holds. */
   destroy(): void {
     const { ledger } = this.request.client;
     for (const { buffer } of this.held.values()) ledger.destroy(buffer);

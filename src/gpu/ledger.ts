@@ -4,10 +4,10 @@ import { LEAST_BUFFER_BYTES } from '../shaders/limits.js';
 /** The account of scratch; all others are of residents. */
 export const SCRATCH = 'scratch';
 
-/** What there is to do about it. */
+/** Advice of errors with code `out-of-memory`. */
 export const OUT_OF_MEMORY_ADVICE = 'set a smaller memoryBudget, or destroy bases that are not needed';
 
-/** What a buffer takes that is to hold so many bytes. */
+/** Returns the size of a buffer for `bytes` bytes. */
 export const bufferBytes = (bytes: number): number => Math.max(LEAST_BUFFER_BYTES, Math.ceil(bytes / 4) * 4);
 
 /** Makes and destroys the GPU buffers of one engine, and counts every byte of them. */
@@ -26,7 +26,7 @@ export class Ledger {
     return this.#peak;
   }
 
-  /** Bytes of everything. */
+  /** Bytes of all accounts. */
   get total(): number {
     let total = 0;
     for (const bytes of this.#bytes.values()) total += bytes;
@@ -38,7 +38,7 @@ export class Ledger {
     return this.#bytes.get(account) ?? 0;
   }
 
-  /** The caller holds error scopes around this: running out of memory shows there, not here. */
+  /** Makes a buffer, inside the caller's error scopes, which catch a lack of memory. */
   create(account: string, label: string, bytes: number, usage: number): GPUBuffer {
     const size = bufferBytes(bytes);
     let buffer: GPUBuffer;
@@ -55,7 +55,7 @@ export class Ledger {
     return buffer;
   }
 
-  /** From now on another ledger counts a buffer. */
+  /** Transfers a buffer to another ledger. */
   transfer(buffer: GPUBuffer, to: Ledger): void {
     const account = this.#open.get(buffer);
     if (account === undefined || to === this) return;
@@ -63,7 +63,7 @@ export class Ledger {
     to.#enter(buffer, account);
   }
 
-  /** Whether a buffer is one of these, and is alive. */
+  /** Returns true for a buffer of this ledger that is not destroyed. */
   has(buffer: GPUBuffer): boolean {
     return this.#open.has(buffer);
   }

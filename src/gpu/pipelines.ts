@@ -10,27 +10,29 @@ type Growing = { -readonly [Field in keyof CompileTime]: CompileTime[Field] };
 const times = new WeakMap<GPUDevice, Growing[]>();
 const timeOf = new WeakMap<GPUComputePipeline, Growing>();
 
-/** What was compiled on a device, in the order in which it was done. */
+/** Returns the compile times of a device, in order of completion. */
 export const compileTimes = (device: GPUDevice): readonly CompileTime[] =>
   (times.get(device) ?? []).map((time) => ({ ...time }));
 
-/** A pipeline took longer to compile than making it did. */
+/** Adds time to a pipeline: drivers may compile at its first dispatch. */
 export const addCompileTime = (pipeline: GPUComputePipeline, ms: number): void => {
   const time = timeOf.get(pipeline);
   if (time !== undefined) time.ms += ms;
 };
 
-/** A pipeline, and how many engines use it. Which they are is not held on to: one may be garbage without having been destroyed. */
+/** A pipeline and its users, held weakly: an engine may be collected without being destroyed. */
 interface Shared {
   readonly made: Promise<GPUComputePipeline>;
   readonly users: WeakSet<object>;
   count: number;
 }
 
-/** By name and source: all engines on a device share them, each of which renders kernels of its own. */
+/**
+ * Pipelines by name and source. Engines on a device share them, though each renders its kernels.
+ */
 const shared = new WeakMap<GPUDevice, Map<string, Shared>>();
 
-/** The same by user and object: a source has a hundred kilobytes, which are not to be compared in every run. */
+/** Pipelines by user and kernel, since comparing sources of 100 kB in every run would be slow. */
 const known = new WeakMap<object, WeakMap<Kernel, Promise<GPUComputePipeline>>>();
 
 const layoutEntry = ({ access }: Binding, binding: number): GPUBindGroupLayoutEntry => ({
@@ -39,10 +41,10 @@ const layoutEntry = ({ access }: Binding, binding: number): GPUBindGroupLayoutEn
   buffer: { type: access === 'uniform' ? 'uniform' : access === 'read' ? 'read-only-storage' : 'storage' },
 });
 
-/** What the compiler says about a shader, each message with the line it points at. */
+/** Returns the compiler's errors for a shader, each with its line. */
 const compilerMessages = async (device: GPUDevice, module: GPUShaderModule, source: string): Promise<string> => {
   const { messages } = await watchOf(device).wait(module.getCompilationInfo(), {
-    what: 'what the compiler says',
+    what: 'reading compiler messages',
     kind: 'compiler',
   });
   const lines = source.split('\n');
@@ -55,7 +57,7 @@ const compilerMessages = async (device: GPUDevice, module: GPUShaderModule, sour
 const compile = async (device: GPUDevice, { name, source, bindings }: Kernel): Promise<GPUComputePipeline> => {
   const label = `webgpu-msm ${name}`;
   const begun = performance.now();
-  // Errors of these calls show again when the pipeline is made; without a scope they would reach the caller's handlers.
+  // making the pipeline reports these errors again; the scope keeps them from the caller's handlers
   device.pushErrorScope('validation');
   const module = device.createShaderModule({ label, code: source });
   const group = device.createBindGroupLayout({ label, entries: bindings.map(layoutEntry) });
@@ -84,9 +86,9 @@ const compile = async (device: GPUDevice, { name, source, bindings }: Kernel): P
 };
 
 /**
- * The pipeline of a kernel; compiled when first asked for. A failure is not remembered.
+ * Returns the pipeline of a kernel, compiled at the first call. A failure is not cached.
  *
- * @param user on whose account it is kept; by default as long as the device is there
+ * @param user keeps the pipeline until it is released or collected. Default: the device
  */
 export const pipelineFor = (device: GPUDevice, kernel: Kernel, user: object = device): Promise<GPUComputePipeline> => {
   const byKernel = known.get(user) ?? new WeakMap();
@@ -109,7 +111,7 @@ export const pipelineFor = (device: GPUDevice, kernel: Kernel, user: object = de
   return made;
 };
 
-/** A user of pipelines is done; those that nobody else uses go. */
+/** Releases a user's pipelines, and drops those without other users. */
 export const releasePipelines = (device: GPUDevice, user: object): void => {
   known.delete(user);
   const bySource = shared.get(device);

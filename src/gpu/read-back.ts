@@ -33,7 +33,7 @@ export const cutSlices = (
   });
 };
 
-/** @param times begin and end of each pass, pass by pass */
+/** Returns the time of each pass. @param times begin and end of each pass, pass by pass */
 export const readTimes = (segments: readonly (readonly Pass[])[], times: BigUint64Array): PassTime[] =>
   segments
     .flatMap((segment, submit) => segment.map(({ phase }) => ({ phase, submit })))

@@ -35,9 +35,9 @@ export interface ResidentRequest {
 const unwatched: Stopwatch = { enter: () => undefined };
 
 /**
- * Runs submissions on a device: one map each, and one submit unless the commands say otherwise. It knows buffers, pipelines,
- * bind groups, dispatch chains and times, and no mathematics. What it returns is the submission's own, and all of its
- * dispatches were done, once and in their order; or it throws.
+ * Runs submissions on a device, each with one map, and with one submit unless the commands have
+ * more. It knows buffers, pipelines, bind groups, dispatch chains and times, and no mathematics. It
+ * returns a result only if all dispatches were executed once and in order, and throws otherwise.
  */
 export class Runner {
   readonly device: GPUDevice;
@@ -45,16 +45,19 @@ export class Runner {
   readonly #scheduler: DeviceScheduler;
   readonly #client: Client;
   readonly #afterLoss: string;
-  /** Those that no job has. */
+  /** Query sets that no job uses. */
   #queries: GPUQuerySet[] = [];
   #lost: Loss | null = null;
   #destroyed = false;
   /** Ends all waits of this runner when it is destroyed. */
   readonly #ending = new Ending();
-  /** The number of the last job: not those of another engine, which may have had the same memory. */
+  /**
+   * Number of the last job; it starts at random, since another engine may have used the same
+   * memory.
+   */
   #call = Math.floor(Math.random() * 2 ** 32);
 
-  /** @param budget the most bytes of scratch */
+  /** @param budget limit on scratch, in bytes */
   constructor(device: GPUDevice, budget: number, options: RunnerOptions = {}) {
     const { afterLoss = 'request another', deviceBudget = Number.POSITIVE_INFINITY, keeps = true } = options;
     this.device = device;
@@ -63,7 +66,7 @@ export class Runner {
     this.#client = { ledger: this.ledger, budget, deviceBudget, keeps };
     this.#scheduler = schedulerOf(device);
     this.#scheduler.join(this.#client);
-    // a device may outlive many runners, and would keep them all
+    // a strong reference would keep every runner as long as its device
     const self = new WeakRef(this);
     void watchOf(device).loss.then((loss) => {
       const runner = self.deref();
@@ -93,27 +96,30 @@ export class Runner {
     return this.#lost !== null;
   }
 
-  /** Whether the device counts as lost because it stopped answering. */
+  /** True if the device counts as lost because it stopped answering. */
   get isSilent(): boolean {
     return this.#lost?.isSilent === true;
   }
 
-  /** Whether it runs nothing any more. */
+  /** True after the loss of the device or the end of the engine. */
   get isOver(): boolean {
     return this.#destroyed || this.isLost;
   }
 
-  /** What scratch a job may take. */
+  /** Limit on the scratch of a job. */
   get room(): Allowance {
     return this.#scheduler.allowanceOf(this.#client);
   }
 
-  /** Returns true if the device has work of equal or higher priority than `own`, of any engine and any other call. */
+  /**
+   * Returns true if the device has work of equal or higher priority than `own`, of any engine and
+   * any other call.
+   */
   isBusyBeside(own: Ticket | undefined): boolean {
     return this.#scheduler.isBusyBeside(ticketOf(own));
   }
 
-  /** Scratch buffers that were given back on its device. */
+  /** Scratch buffers that were freed on its device. */
   get frees(): number {
     return this.#scheduler.frees;
   }
@@ -123,7 +129,7 @@ export class Runner {
     if (this.#destroyed) throw new MsmError('destroyed', 'the engine was destroyed while it computed', { cause });
     if (this.#lost !== null) {
       const message = `the GPU device was lost (${this.#lost.message}); ${this.#afterLoss}`;
-      // a compiler's failure has it as its cause
+      // the error of a compiler has the stuck wait as its cause
       const isStuck = cause instanceof Stuck || (cause instanceof Error && cause.cause instanceof Stuck);
       throw this.#lost.isSilent
         ? new NoAnswerError(message, isStuck, cause)
@@ -132,7 +138,8 @@ export class Runner {
   }
 
   /**
-   * Compiles kernels in parallel; those that the device has seen are there at once. Meanwhile it measures how the device waits.
+   * Compiles kernels in parallel, except those that are compiled already. Meanwhile it measures the
+   * device's waits.
    *
    * @param signal ends the wait, not the compiling
    */
@@ -144,18 +151,20 @@ export class Runner {
     return pipelines;
   }
 
-  /** @param clock of the call: in `encodeMs` before, and in `readBackMs` after */
+  /**
+   * Runs a submission. @param clock of the call, in `encodeMs` before and in `readBackMs` after it
+   */
   async run(submission: Submission, clock: Stopwatch = unwatched): Promise<SubmissionResult> {
     const { ticket } = submission;
     if (this.isOver) ticket?.onRefused?.();
     this.assertAlive();
     const pipelines = await this.compile(kernelsOf(submission.commands), ticket?.signal);
-    // compiling took a while
+    // the device may be lost since
     this.assertAlive();
     this.#call = (this.#call + 1) >>> 0 || 1;
     const hasTimestamps = this.device.features.has('timestamp-query');
     const planned = new PlannedSubmission(submission, pipelines, hasTimestamps, this.#call);
-    // the wait for other submissions is no part of the call's time
+    // the wait for other submissions does not count as time of the call
     clock.enter(null);
     const lease = await this.#admit(planned.wanted, planned.sizes.returned, ticket);
     clock.enter('encodeMs');
@@ -163,23 +172,22 @@ export class Runner {
     return await run.run();
   }
 
-  /** Throws the scratch away: what a failed run left behind may be invalid, or mapped, or wrong. */
+  /** Discards the scratch: after a failed run it may be invalid, mapped or wrong. */
   discard(): void {
     this.#scheduler.discard(this.#client);
     this.#dropQueries();
   }
 
-  /** Gives back the scratch that is kept for the next job, after the work that uses it. */
+  /** Frees pooled scratch, after the work that uses it. */
   async trim(): Promise<void> {
     this.#dropQueries();
     await this.#scheduler.trim(this.#client);
   }
 
   /**
-   * Makes a buffer that outlives the job, with errors caught; the ledger destroys it.
+   * Makes a buffer that outlives the job; the ledger destroys it.
    *
-   * @param wait what becomes of it while it waits for room: what `goOn` throws, which is called now and then, ends that
-   * @param contents what is uploaded at once
+   * @param contents bytes to upload at once
    */
   async createResident(
     account: string,
@@ -244,7 +252,7 @@ export class Runner {
     }
   }
 
-  /** A set of queries that no job has, as large as the largest job wanted it. */
+  /** Returns an unused query set for at least `count` queries. */
   #takeQueries(count: number): GPUQuerySet {
     const found = this.#queries.find((each) => each.count >= count);
     if (found === undefined) {
@@ -255,14 +263,14 @@ export class Runner {
     return found;
   }
 
-  /** Turns whatever WebGPU throws, or a promise of its rejects with, into an MsmError; a lost device explains everything else. */
+  /** Turns errors of WebGPU into an MsmError; after a loss of the device all are `device-lost`. */
   async #guard<Value>(calls: () => Promise<Value>): Promise<Value> {
     try {
       return await calls();
     } catch (error) {
-      // a call that is aborted ends at once
+      // an aborted call ends at once
       if (error instanceof MsmError && error.code === 'aborted') throw error;
-      // `lost` may resolve a moment after what it makes fail
+      // `lost` may resolve a moment after the errors that it causes
       await Promise.race([watchOf(this.device).loss, new Promise((resolve) => setTimeout(resolve, 50))]);
       this.assertAlive(error);
       if (error instanceof MsmError) throw error;

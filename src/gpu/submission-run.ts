@@ -1,4 +1,4 @@
-/** The run of one submission that has its lease: its submits, its map, and what becomes of its buffers. */
+/** Run of one submission that has its lease: its submits, its map and its buffers. */
 import type { Ending } from '../ending.js';
 import { MsmError } from '../errors.js';
 import { RESULT, type Slice } from '../shaders/commands.js';
@@ -18,10 +18,10 @@ import { waitForQueue } from './wait.js';
 /** Queries of a set, at most (WebGPU, "GPUQuerySetDescriptor"). */
 const MAX_QUERIES = 4096;
 
-/** Pipelines that have computed something: drivers may put off compiling one until it does. */
+/** Pipelines that were dispatched: drivers may compile at the first dispatch. */
 const used = new WeakSet<GPUComputePipeline>();
 
-/** A submission with everything that is known before it has its lease. */
+/** A submission, with all sizes that are known before its lease. */
 export class PlannedSubmission {
   readonly submission: Submission;
   readonly pipelines: ReadonlyMap<Kernel, GPUComputePipeline>;
@@ -59,7 +59,7 @@ export class PlannedSubmission {
     this.chain = new DispatchChain(call, accounts / 4, dispatches);
   }
 
-  /** Bytes of the buffers that other submissions may have had before, by name. */
+  /** Bytes of the pooled buffers, by name. */
   get wanted(): Readonly<Record<string, number>> {
     return {
       ...this.submission.scratch,
@@ -123,7 +123,7 @@ export class SubmissionRun {
       throw error;
     } finally {
       const release = (): void => this.#host.scheduler.release(this.#lease);
-      // an aborted call is over at once; its work is not, and the device gets no more meanwhile than it should have
+      // an aborted call ends at once, but its lease only with its work on the device
       if (this.#rest === null || this.#host.isOver) release();
       else void this.#rest().then(release, release);
     }
@@ -158,7 +158,7 @@ export class SubmissionRun {
         encodeSegment(device, encoder, this.#prepared, segment, first);
         if (isLast) encodeReadBack(encoder, this.#prepared, passes, sizes.staging - sizes.times);
         device.queue.submit([encoder.finish()]);
-        // not when the scopes are popped: by then a GPU may be done
+        // the GPU may be done before the scopes are popped, so the time is taken here
         const ahead = scheduler.ahead();
         this.#clock.enter(ahead === null ? 'submitToResultMs' : null);
         const own = this.#step;
@@ -187,18 +187,18 @@ export class SubmissionRun {
     this.#clock.enter('encodeMs');
   }
 
-  /** Maps the result, while the host works. */
+  /** Maps the result, while the host does its part. */
   #readBack(): Promise<[ArrayBuffer, unknown]> {
     const { device, scheduler, ending } = this.#host;
     const { sizes, submission } = this.#planned;
     const { staging } = this.#prepared as Prepared;
-    // work behind it on the device may have the queries now
+    // later work on the device may use the queries now
     if (this.#querySet !== null) this.#host.returnQueries(this.#querySet);
     this.#querySet = null;
     scheduler.submitted(this.#lease);
-    // the map of a destroyed buffer is an error of the device, and would reach the caller's handlers
+    // mapping a destroyed buffer is an error that would reach the caller's handlers
     this.#host.assertAlive();
-    const request = this.#request('reading back what was computed');
+    const request = this.#request('reading back the result');
     const mapped = this.#host
       .guard(() => readMapped(device, staging, sizes.staging, this.#clock, request))
       .then((read) => {
@@ -264,7 +264,7 @@ export class SubmissionRun {
     if (external !== undefined) return { buffer: external, offset, size: size ?? external.size - offset };
     const held = this.#lease.held.get(buffer);
     if (held === undefined) throw new MsmError('internal', `no buffer is named '${buffer}'`);
-    // a pooled buffer may be larger than what was wanted
+    // a pooled buffer may be larger than wanted
     return { buffer: held.buffer, offset, size: size ?? held.want.bytes - offset };
   }
 

@@ -1,4 +1,4 @@
-/** Submissions: what goes to a device, what it does, and what comes back. */
+/** Submissions: uploads, commands and results of a job. */
 import type { HostTimes } from '../api/run-record.js';
 import type { Ticket } from '../scheduling/ticket.js';
 import type { Command, Dispatch, Slice } from '../shaders/commands.js';
@@ -21,7 +21,7 @@ export interface Submission {
   readonly commands: readonly Command[];
   /** Place in the device's queue. Default: in order, among those of normal priority. */
   readonly ticket?: Ticket | undefined;
-  /** Milliseconds that the device is expected to take for one submit. Default: next to none. */
+  /** Expected milliseconds of one submit on the device. Default 0. */
   readonly expectedMs?: number;
   /** Bytes of the stages' accounts, which are zero at the beginning and come back. */
   readonly accounts?: number;
@@ -29,9 +29,9 @@ export interface Submission {
   readonly result?: number;
   /** More slices to read back, for tests that look between stages; in whole words. */
   readonly read?: readonly (Slice & { readonly size: number })[];
-  /** Called when the GPU has everything. */
+  /** Called after the last submit; the host computes its part. */
   meanwhile?(): Promise<void>;
-  /** Called between submits; what it throws ends the submission. */
+  /** Called between submits; its errors end the submission. */
   onSubmitted?(done: number, total: number): void;
 }
 
@@ -43,7 +43,10 @@ export interface SubmissionResult {
   readonly data: readonly Uint32Array[];
   readonly dispatches: number;
   readonly submits: number;
-  /** Times in the order of the commands; null without timestamps, or with more passes than a set of queries holds. */
+  /**
+   * Times in the order of the commands; null without timestamps, or with more passes than a set of
+   * queries holds.
+   */
   readonly passes: readonly PassTime[] | null;
 }
 
@@ -56,9 +59,9 @@ export interface PassTime {
   readonly end: bigint;
 }
 
-/** A clock that is told what time counts to from now on. */
+/** A clock that adds time to the part that was entered last. */
 export interface Stopwatch {
-  /** @param part null: none */
+  /** Enters a part. @param part null: time counts to none */
   enter(part: keyof HostTimes | null): void;
 }
 
@@ -70,8 +73,8 @@ export interface Pass {
 }
 
 /**
- * Returns the passes of each submit. Clears precede the pass of the dispatch that follows them; no earlier dispatch of that
- * pass may need the old contents.
+ * Returns the passes of each submit. Clears precede the pass of the dispatch that follows them; no
+ * earlier dispatch of that pass may need the old contents.
  */
 export const toSegments = (commands: readonly Command[]): Pass[][] => {
   const segments: Pass[][] = [[]];

@@ -1,12 +1,13 @@
 /**
- * Shorter waits for the queue of a device. Firefox looks only every 100 ms whether a GPU is done (wgpu leaves that to its caller), and at every submit:
- * there an empty submit now and then makes a wait as short as the work. Elsewhere it would be a call for nothing, so whether waits
- * are slow is measured, once a device.
+ * Shorter waits for the queue of a device. Firefox checks only every 100 ms, and at every submit,
+ * whether the GPU is done (wgpu leaves that to its caller). There, empty submits make a wait as
+ * short as the work. Other browsers do not need them, so slow waits are measured once on each
+ * device.
  */
 
 import { type WaitRequest, watchOf } from './device-watch.js';
 
-/** What is known of a device's waits. */
+/** Measurement of a device's waits. */
 interface Waits {
   slow: boolean;
   lost: boolean;
@@ -15,26 +16,26 @@ interface Waits {
 
 const known = new WeakMap<GPUDevice, Waits>();
 
-/** A wait for nothing that takes less is not worth shortening. In milliseconds. */
+/** Shortest wait for an idle device that counts as slow, in milliseconds. */
 const WORTH_NUDGING_MS = 5;
 
-/** How many times faster an empty submit must make a wait for nothing, before the waiting is what was slow, and not the device. */
+/** Factor by which empty submits must shorten the wait; otherwise the device itself is slow. */
 const LEAST_GAIN = 4;
 
-/** A device that is slow for a moment looks fast in one of them. */
+/** Number of measurements; a device that is slow for a moment is fast in one of them. */
 const ROUNDS = 2;
 
-/** Browsers make 4 ms of it after the fifth. */
+/** Interval of empty submits, in milliseconds; browsers raise it to 4 ms after the fifth. */
 const NUDGE_EVERY_MS = 1;
 
-/** The same as a wait, while empty submits have the device looked at. They end when it ends, however it does. */
+/** Makes empty submits until a wait settles. */
 const nudge = async <Value>(device: GPUDevice, waits: Pick<Waits, 'lost'>, wait: Promise<Value>): Promise<Value> => {
   const timer = setInterval(() => (waits.lost ? clearInterval(timer) : submitNothing()), NUDGE_EVERY_MS);
   const submitNothing = (): void => {
     try {
       device.queue.submit([]);
     } catch {
-      // what is wrong with the device, the wait itself will say
+      // the wait itself reports an error of the device
       clearInterval(timer);
     }
   };
@@ -52,22 +53,22 @@ const areSlow = async (device: GPUDevice, waits: Pick<Waits, 'lost'>): Promise<b
     await wait();
     return performance.now() - begun;
   };
-  const forNothing = (): Promise<unknown> =>
-    watchOf(device).wait(device.queue.onSubmittedWorkDone(), { what: 'the end of no work' });
-  // ends where a poll does, so that the next wait has a whole period before it; and what was submitted before is done then
-  await forNothing();
+  const whenIdle = (): Promise<unknown> =>
+    watchOf(device).wait(device.queue.onSubmittedWorkDone(), { what: 'an idle queue' });
+  // the first wait ends with earlier work and at a poll, so the next one takes a whole interval
+  await whenIdle();
   for (let round = 0; round < ROUNDS; round++) {
-    const left = await time(forNothing);
+    const left = await time(whenIdle);
     if (left < WORTH_NUDGING_MS) return false;
-    const nudged = await time(() => nudge(device, waits, forNothing()));
+    const nudged = await time(() => nudge(device, waits, whenIdle()));
     if (nudged * LEAST_GAIN > left) return false;
   }
   return true;
 };
 
 /**
- * Measures how long a device lets one wait for nothing, unless that is known. Takes no submit and less than a millisecond on most, and
- * a quarter of a second where waits are slow. Never rejects.
+ * Measures once how long a wait for an idle device takes. On most devices this takes no submit and
+ * less than a millisecond; where waits are slow, a quarter of a second. Never rejects.
  */
 export const measureWaits = (device: GPUDevice): Promise<void> => {
   const before = known.get(device);
@@ -80,7 +81,7 @@ export const measureWaits = (device: GPUDevice): Promise<void> => {
     (slow) => {
       waits.slow = slow;
     },
-    // a device that cannot wait for nothing is left alone
+    // without a measurement the device counts as fast
     () => undefined,
   );
   const waits: Waits = Object.assign(state, { measured: Promise.race([measuring, lost]) });
@@ -89,10 +90,10 @@ export const measureWaits = (device: GPUDevice): Promise<void> => {
 };
 
 /**
- * Waits for the queue of a device: for a map, or for the end of what was submitted.
+ * Waits for the queue of a device: for a map, or for the end of submitted work.
  *
  * @param wait just begun
- * @throws Error when the device is lost first, or lets the wait run past its limit
+ * @throws Error when the device is lost first, or the wait exceeds its limit
  */
 export const waitForQueue = <Value>(
   device: GPUDevice,

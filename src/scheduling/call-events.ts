@@ -5,7 +5,10 @@ import { MsmError } from '../errors.js';
 /** Reports an event of one call. */
 export type Notify = (event: EngineEvent['event'], more?: Partial<EngineEvent>) => unknown;
 
-/** Returns a function that reports the events of a call to `onEvent`. Errors of `onEvent` are ignored. */
+/**
+ * Returns a function that reports the events of a call to `onEvent`. Errors of `onEvent` are
+ * ignored.
+ */
 export const notifierOf =
   (
     onEvent: ((event: EngineEvent) => void) | undefined,

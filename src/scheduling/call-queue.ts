@@ -1,4 +1,6 @@
-/** Queue of an engine's calls: earliest deadline first, with a limit on active and on waiting calls. */
+/**
+ * Queue of an engine's calls: earliest deadline first, with a limit on active and on waiting calls.
+ */
 import type { Priority } from '../api/calls.js';
 import type { EngineEvent, EngineStats, QueueLimits } from '../api/sharing.js';
 import { Ending } from '../ending.js';
@@ -144,7 +146,10 @@ export class CallQueue {
     return this.#queue(call);
   }
 
-  /** Waits for the turn of a call; resolves with its result's promise where another call computes it. */
+  /**
+   * Waits for the turn of a call; resolves with its result's promise where another call computes
+   * it.
+   */
   #untilTurn(turn: Promise<CoalescedResult | null>, notify: Notify, from: number): Promise<CoalescedResult | null> {
     notify('queued');
     return this.#reportFailure(() => this.#ending.race(turn), notify, from);
@@ -162,9 +167,9 @@ export class CallQueue {
   }
 
   /**
-   * Runs the task of an active call. The call ends at once when it is aborted, or when the engine is
-   * destroyed. A task that cannot stop midway stays active until its next checkpoint. Calls that were
-   * coalesced with an aborted call go on.
+   * Runs the task of an active call. The call ends at once when it is aborted, or when the engine
+   * is destroyed. A task that cannot stop midway stays active until its next checkpoint. Calls that
+   * were coalesced with an aborted call go on.
    */
   #work<Result>(task: (ticket: CallTicket) => Promise<Result>, own: Call, abandon: Abandon<Result>): Promise<Result> {
     const { waiting, signal } = own;
@@ -201,8 +206,8 @@ export class CallQueue {
 
   /**
    * Returns the call to start next, or null. The call that is due first takes a free place. If more
-   * than one call may be active, a call more urgent than all active ones starts without a free place:
-   * no call waits for less urgent ones, however long those have waited.
+   * than one call may be active, a call more urgent than all active ones starts without a free
+   * place: no call waits for less urgent ones, however long those have waited.
    */
   #nextOf<Some extends Waiting>(waiting: readonly Some[]): Some | null {
     if (this.#sections.isOccupied) return null;

@@ -1,4 +1,6 @@
-/** Request coalescing: a call that has its turn computes the requests of waiting calls with its own. */
+/**
+ * Request coalescing: a call that has its turn computes the requests of waiting calls with its own.
+ */
 import type { EngineEvent } from '../api/sharing.js';
 import { abortedBy, onAbort } from '../errors.js';
 import type { Notify } from './call-events.js';
@@ -17,11 +19,16 @@ export interface CoalescedCall extends Waiting {
   readonly notify: Notify;
   settle(result: unknown): void;
   fail(error: unknown): void;
-  /** Queues the call again, without coalescing: another request of the group may be the one that failed. */
+  /**
+   * Queues the call again, without coalescing: another request of the group may be the one that
+   * failed.
+   */
   separate(): void;
 }
 
-/** Result of a coalesced call; boxed, because a promise that resolves with a promise waits for it. */
+/**
+ * Result of a coalesced call; boxed, because a promise that resolves with a promise waits for it.
+ */
 export interface CoalescedResult {
   readonly result: Promise<unknown>;
 }

@@ -1,6 +1,6 @@
 /**
- * Order of the jobs on a device, of all engines that share it. It only decides: it has no buffers, no
- * promises and no clock.
+ * Order of the jobs on a device, of all engines that share it. It only decides: it has no buffers,
+ * no promises and no clock.
  */
 import { dueTime, earliestDue, isMoreUrgent, type Waiting } from './edf.js';
 import type { Ticket } from './ticket.js';

@@ -2,8 +2,8 @@
 import type { Priority } from '../api/calls.js';
 
 /**
- * How long later calls may overtake a call, in ms. Calls that arrive after that are due later whatever
- * their priority, so no call starves. Calls of one priority run in order of arrival.
+ * How long later calls may overtake a call, in ms. Calls that arrive after that are due later
+ * whatever their priority, so no call starves. Calls of one priority run in order of arrival.
  */
 export const AGEING_MS: Readonly<Record<Priority, number>> = { interactive: 0, normal: 1000, background: 10_000 };
 

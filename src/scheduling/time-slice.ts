@@ -8,7 +8,9 @@ export class TimeSlice {
   #last = performance.now();
   #waitedMs = 0;
 
-  /** @param onCheckpoint called and awaited after each time slice; its errors end the computation */
+  /**
+   * @param onCheckpoint called and awaited after each time slice; its errors end the computation
+   */
   constructor(onCheckpoint: () => Promise<void> | void) {
     this.#onCheckpoint = onCheckpoint;
   }

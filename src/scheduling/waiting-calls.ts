@@ -54,7 +54,10 @@ export class WaitingCalls {
     return new MsmError('overloaded', `${held}, and ${limit}; call again in ${retryAfterMs} ms`, { retryAfterMs });
   }
 
-  /** Takes out the calls to coalesce with `leader`, none of which is less urgent, and joins them to it. */
+  /**
+   * Takes out the calls to coalesce with `leader`, none of which is less urgent, and joins them to
+   * it.
+   */
   takeCoalesced(leader: Waiting, request: Coalescing | undefined): readonly CoalescedCall[] {
     if (request === undefined || this.#calls.length === 0) return [];
     const requests = this.#calls

@@ -1,9 +1,12 @@
 import type { Kernel } from './kernel.js';
 
-/** The buffer of what a job gives back, behind its custody; the runner makes a new one for every job. */
+/**
+ * Name of the buffer of a job's result; the runner makes a new one, with the dispatch chain, for
+ * each job.
+ */
 export const RESULT = 'result';
 
-/** A part of a named buffer; all of it unless offset and size say otherwise. In bytes. */
+/** Part of a named buffer, in bytes. Default: all of it. */
 export interface Slice {
   readonly buffer: string;
   readonly offset?: number;
@@ -12,27 +15,27 @@ export interface Slice {
 
 /** One dispatch of a kernel. */
 export interface Dispatch {
-  /** The stage that its time is counted to. */
+  /** Stage to which the time of the dispatch counts. */
   readonly phase: string;
   readonly kernel: Kernel;
   /**
-   * A slice for every binding of the kernel but the uniform one and its custody, which the runner knows. A dispatch that names a custody is in
-   * none.
+   * A slice for each binding of the kernel. The runner binds the uniform and the dispatch chain
+   * itself; a dispatch that binds a chain of its own is not a link of the job's chain.
    */
   readonly bindings: Readonly<Record<string, Slice>>;
   /** Contents of the kernel's uniform. */
   readonly config?: Uint32Array;
-  /** Workgroups, or where the GPU finds their number. */
+  /** Number of workgroups, or the slice from which the GPU reads it. */
   readonly groups: readonly [number, number] | Slice;
 }
 
 export type Command =
   | ({ readonly kind: 'dispatch' } & Dispatch)
   | { readonly kind: 'clear'; readonly slice: Slice }
-  /** What comes before goes to the GPU, and what comes after waits until that is done. */
+  /** Submits the commands before it; those after it wait until the GPU is done. */
   | { readonly kind: 'submit' };
 
-/** What commands dispatch, each once. */
+/** Returns the kernels of commands, each once. */
 export const kernelsOf = (commands: readonly Command[]): Kernel[] => [
   ...new Set(commands.flatMap((command) => (command.kind === 'dispatch' ? [command.kernel] : []))),
 ];

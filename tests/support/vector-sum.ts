@@ -15,7 +15,7 @@ const KNOWN = { words: Uint32Array.of(0xffffffff, 2, 40), sum: 41 };
 const THREADS = 64;
 const Config = struct('VectorSumConfig', { length: 'words of the vector' });
 
-/** What a device has to have for it: the kernel. */
+/** Setup of a device: the kernel. */
 export interface VectorSetup {
   readonly kernel: Kernel;
 }

@@ -4,7 +4,7 @@ import type { CallContext } from '../../session/call-context.js';
 import type { Report } from '../../session/operation.js';
 import { phasesOf } from '../../session/timeline.js';
 import type { ScalarVector } from '../inputs/scalar-vectors.js';
-import type { GpuFacts } from './msm-operation.js';
+import type { GpuFacts } from './msm-input.js';
 
 /** Returns the record of a multiplication that the GPU computed. */
 export const gpuRecord = (

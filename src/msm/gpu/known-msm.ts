@@ -6,7 +6,7 @@ import { type BasesLoader, LoadedBases } from '../inputs/loaded-bases.js';
 import { loadedTables } from '../plan/workload.js';
 import { areSame } from '../stages/combine-windows.js';
 import { knownAnswer } from '../verify/known-answer.js';
-import type { MsmInput, MsmResult } from './msm-operation.js';
+import type { MsmInput, MsmResult } from './msm-input.js';
 import type { MsmSetup } from './setup.js';
 
 /** Number of tables in a test of tables. */

@@ -9,7 +9,6 @@ import type { DeviceView, KnownAnswer, Operation, Report, Step } from '../../ses
 import type { Resident } from '../../session/resident.js';
 import { phasesOf } from '../../session/timeline.js';
 import type { BasesLoader, LoadedBases } from '../inputs/loaded-bases.js';
-import type { ScalarStore } from '../inputs/scalar-store.js';
 import type { ScalarVector, SurveyedScalars } from '../inputs/scalar-vectors.js';
 import { learnedRate } from '../plan/pace.js';
 import type { Plan } from '../plan/plan.js';
@@ -21,21 +20,8 @@ import { type Check, drawCheck, otherwise } from '../verify/check.js';
 import type { ExpectedDigests } from './audit.js';
 import { type JobOutcome, jobSubmission, readJob } from './job-submission.js';
 import { knownMsm } from './known-msm.js';
+import type { MsmInput, MsmResult } from './msm-input.js';
 import { ADDITIONS, limitsOf, type MsmSetup, rateOf } from './setup.js';
-
-/** Input of a multiplication on the GPU. */
-export interface MsmInput {
-  readonly bases: LoadedBases;
-  readonly vectors: readonly ScalarVector[];
-  /** Probability that the result is verified. */
-  readonly verify: number;
-  /** Stores of scalars that the call uses from the device. */
-  readonly placed: readonly ScalarStore[];
-  /** Knobs instead of the setup's; null: the setup's. */
-  readonly knobs: Knobs | null;
-  /** The request, for the CPU to compute; null for a self-test. */
-  readonly request: MsmRequest | null;
-}
 
 /** A job of the result, or of a check vector. */
 export interface MsmStep extends Step {
@@ -46,21 +32,6 @@ export interface MsmStep extends Step {
   readonly check: Check | null;
   /** Digests of the scalars, computed while the GPU has the job. */
   expected: ExpectedDigests;
-}
-
-/** Sums of a multiplication, with facts from the GPU or with the record of the CPU. */
-export interface MsmResult {
-  readonly sums: readonly AffinePoint<Coordinate>[];
-  readonly gpu: GpuFacts | null;
-  readonly cpu: MsmDone | null;
-}
-
-/** Facts about a multiplication on the GPU. */
-export interface GpuFacts {
-  readonly plan: Plan;
-  readonly entries: number;
-  readonly combineMs: number;
-  readonly isVerified: boolean;
 }
 
 /** Counts the nonzero scalars and digits that plans depend on. */

@@ -154,13 +154,12 @@ describe('the built package', () => {
     expect(library.map(({ fileName, imports, dynamicImports }) => [fileName, ...imports, ...dynamicImports])).toEqual([
       ['calibrate.js', 'index.js'],
       ['formats.js', 'index.js'],
-      ['index.js', 'models.js', 'more-curves.js', 'encodings.js', 'cpu-backend.js'],
+      ['index.js', 'more-curves.js', 'encodings.js', 'cpu-backend.js'],
       ['noble.js', 'index.js', 'more-curves.js'],
       ['node.js', 'node:fs/promises', 'node:path'],
       ['snarkjs.js', 'index.js'],
       ['cpu-backend.js', 'index.js', 'worker-text.js'],
       ['encodings.js'],
-      ['models.js', 'index.js'],
       ['more-curves.js'],
       ['worker-text.js'],
     ]);
@@ -192,7 +191,6 @@ describe('the built package', () => {
 
 const MODULE = '/node_modules/webgpu-msm/dist/index.js';
 const CALIBRATE = MODULE.replace('index', 'calibrate');
-const CPU = MODULE.replace('index', 'cpu-backend');
 
 it('continues after a page stood still while calls were under way', { tags: 'long' }, async () => {
   const page = await browser.newPage();
@@ -229,7 +227,7 @@ const worksUnbundled = (_: string, library: () => string): void => {
 
   it('fetches the module, what it loads later, calibrate on request, and nothing else', () => {
     const own = ['/plain.html', '/before.js', '/plain.js', '/plain-worker.js', '/multiply.js', '/case.js'];
-    expect([...new Set(requested)].filter((path) => !own.includes(path))).toEqual([MODULE, CALIBRATE, CPU]);
+    expect([...new Set(requested)].filter((path) => !own.includes(path))).toEqual([MODULE, CALIBRATE]);
   });
 
   it('has no side effect when imported: no global, no request to WebGPU', () => {

@@ -1,5 +1,7 @@
 import { badArgument, show } from '../errors.js';
 import { fieldProducts } from '../field/modulus.js';
+import { isPrime } from '../field/prime.js';
+import { quadraticField } from '../field/quadratic.js';
 import {
   type AnyCurve,
   type CurveContext,
@@ -10,7 +12,6 @@ import {
 } from './curve.js';
 import { weierstrassOf } from './edwards.js';
 import { isInfinity, multiply } from './jacobian.js';
-import { loadModels } from './load-models.js';
 import { resolveCurve } from './named.js';
 import type { Group, NamedCurve } from './names.js';
 
@@ -30,7 +31,7 @@ export const openCurve = async (given: NamedCurve | AnyCurve, group: Group | und
   if (typeof given !== 'object' || given === null) {
     const found = await resolveCurve(given, group ?? 'g1');
     const curve = isEdwards(found) ? weierstrassOf(found) : found;
-    return curveContext(curve, curve.nonResidue === undefined ? undefined : (await loadModels()).quadraticField);
+    return curveContext(curve, curve.nonResidue === undefined ? undefined : quadraticField);
   }
   // read before the first await, so that later changes of the object have no effect
   const own = constantsOf(given);
@@ -38,7 +39,6 @@ export const openCurve = async (given: NamedCurve | AnyCurve, group: Group | und
   if (group !== undefined && (group === 'g2') !== (own.nonResidue !== undefined)) {
     throw badArgument(`${where}: its coordinates are not those of group '${group}'; omit the group`);
   }
-  const { isPrime, quadraticField } = await loadModels();
   // checked first, because square roots modulo a composite number may never end; other errors of p
   // follow below
   if (

@@ -80,7 +80,9 @@ export interface Sharing {
   readonly sidePool?: number;
   /**
    * Applies `sidePool` also within a sum: while the GPU has work, the workers beyond the limit wait
-   * before their next chunk. Default false.
+   * before their next chunk. Point additions of the CPU are bound by arithmetic; they make room for
+   * phases that read and write much memory: uploads, and decompose and sort on a GPU that shares
+   * its memory with the CPU. Default false.
    */
   readonly throttle?: boolean;
   /**

@@ -33,7 +33,7 @@ const openSession = async (prepare?: (device: LeasedDevice) => void) => {
     runnerFor: (device, afterLoss) => new Runner(device, 2 ** 20, { afterLoss }),
     selfTests: true,
     retries: 1,
-    restores: true,
+    adviceAfterLoss: 'call again',
     hasAlternative: true,
   });
   sessions.push(session);

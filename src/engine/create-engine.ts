@@ -85,7 +85,7 @@ const withGpu = (curve: CurveContext, open: OpenDevice, source: DeviceSource, se
     runnerFor: settings.runnerFor,
     selfTests: settings.selfTests,
     retries: settings.retries,
-    restores: retainBases,
+    adviceAfterLoss: retainBases ? 'call again' : 'as retainBases is false, load the bases again',
     hasAlternative: mayUseCpu,
   });
   const site = (): CpuSite => ({ adapter: gpu.adapter, limits: gpu.limits, tuning: gpu.tuning });

@@ -23,8 +23,8 @@ export interface DeviceOptions<Setup> {
   readonly configure: Configure<Setup>;
   /** Creates the runner of submissions on a device. `afterLoss` is the advice of its errors. */
   runnerFor(device: GPUDevice, afterLoss: string): Runner;
-  /** True if inputs are loaded again after the loss of a device. */
-  readonly restores: boolean;
+  /** Advice of the error when a device of its own was lost, such as 'call again'. */
+  readonly adviceAfterLoss: string;
   /** True if calls may go on elsewhere when the GPU stops answering. */
   readonly hasAlternative: boolean;
 }
@@ -125,7 +125,7 @@ export class CurrentDevice<Setup> {
   /** Returns another runner on the device. */
   createRunner(): Runner {
     const { device, owned } = this.#open;
-    const again = this.#options.restores ? 'call again' : 'as retainBases is false, load the bases again';
+    const again = this.#options.adviceAfterLoss;
     const afterLoss = owned
       ? `${again}, and the engine gets itself a new one`
       : 'it was yours: request another, and create a new engine on it';

@@ -4,6 +4,8 @@ import type { CallContext } from './call-context.js';
 
 /** The interface of a resident to the session. */
 export interface Resident {
+  /** Plural noun for errors, such as `bases`. */
+  readonly noun: string;
   readonly label: string;
   /** Returns the buffer on the runner's device; null if the resident is not there. */
   bufferOn(runner: Runner): GPUBuffer | null;

@@ -56,7 +56,8 @@ const confirmResidents = async <Input, Result, Setup, Planned extends Step, Part
   for (const resident of residents) resident.suspect();
   await bringResidents(operation, input, runner, call);
   if (residents.some((resident, i) => resident.bufferOn(runner) !== buffers[i])) {
-    throw new GpuFault('verify', 'the bases were no longer what was loaded');
+    const nouns = [...new Set(residents.map(({ noun }) => noun))].join(', ');
+    throw new GpuFault('verify', `the ${nouns} were no longer what was loaded`);
   }
 };
 

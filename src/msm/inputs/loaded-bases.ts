@@ -45,6 +45,7 @@ export class LoadedBases implements Bases, Resident {
   readonly length: number;
   readonly label: string;
   readonly tables: TableShape;
+  readonly noun = 'bases';
   readonly canConfirm = true;
   readonly #loader: BasesLoader | null;
   readonly #suspicion = new Suspicion();

@@ -9,6 +9,7 @@ export class ScalarStore implements Resident {
   readonly order: bigint;
   /** Always false: the audit of decompose compares the scalars with those sent in every run. */
   readonly isSuspect = false;
+  readonly noun = 'scalars';
   readonly canConfirm = false;
   #bytes: Uint8Array<ArrayBuffer>;
   #isDestroyed = false;

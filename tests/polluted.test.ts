@@ -31,7 +31,7 @@ const ofEngines = [
   ...['deviceBudget', 'sharing', 'calibration', 'tuning', 'retainBases', 'retries', 'verify', 'maxQueued'],
   ...['onEvent', 'selfTest'],
 ];
-const inside = ['overlap', 'merge', 'keep', 'sidePool', 'throttle', 'calls', 'bytes'];
+const inside = ['overlap', 'merge', 'keep', 'sidePool', 'throttle', 'yieldWhile', 'calls', 'bytes'];
 const ofCalls = ['label', 'offset', 'offsets', 'precompute', 'checkSubgroup', 'encoding', 'scalarEncoding', 'result'];
 const ofAllCalls = [...ofCalls, 'priority', 'deadline', 'signal', 'onProgress'];
 const ofCurves = ['nonResidue', 'encodings', 'membership'];

@@ -57,7 +57,7 @@ const recordBatch = (kernels: Kernels, batch: Batch, bases: Slice): Command[] =>
       ...(group.first === 0 ? [] : [{ kind: 'submit' } as const]),
       ...recordDecompose(kernels, batch, group),
       ...recordSort(kernels, batch, group),
-      ...recordBatchition(kernels, batch, group),
+      ...recordPartition(kernels, batch, group),
       ...recordWalk(kernels, batch, group, accounts, bases),
     ]),
     ...(plan.reduceOwnSubmit ? [{ kind: 'submit' } as const] : []),
@@ -152,7 +152,7 @@ const recordSort = (kernels: Kernels, batch: Batch, group: WindowGroup): Command
   });
 };
 
-const recordBatchition = (kernels: Kernels, batch: Batch, group: WindowGroup): Command[] => {
+const recordPartition = (kernels: Kernels, batch: Batch, group: WindowGroup): Command[] => {
   const { tuning, levelTasks, reduce } = batch.plan;
   return [
     {

@@ -34,7 +34,7 @@ const MOST_BYTES_OF_WORKER = 3712;
 /** Limit for the groups other than BN254's G1, which are loaded on demand. */
 const MOST_BYTES_OF_CURVES = 4032;
 /** Limit for the encodings, which are loaded on demand. */
-const MOST_BYTES_OF_ENCODINGS = 2304;
+const MOST_BYTES_OF_ENCODINGS = 2368;
 /** Limit for the output of a bundler that minifies again. */
 const MOST_BYTES_AGAIN = MOST_BYTES_OF_FIRST_RESULT;
 /**

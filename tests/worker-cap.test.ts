@@ -1,4 +1,4 @@
-/** The cap of workers: other calls and work of the caller hold it, the call's own GPU half does not. */
+/** The cap of workers. Other calls and work of the caller hold it, not the call's own GPU half. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCase } from '../dev/cases/msm-case.js';
 import { createMsmEngine, type EngineEvent, type MsmEngine, type Sharing } from '../src/index.js';

@@ -37,10 +37,7 @@ export interface EngineStats {
   readonly failed: number;
   /** Calls that were refused with `overloaded`. */
   readonly refused: number;
-  /**
-   * Computes small sums over the same bases that wait together in one submit, where this does not
-   * increase their waiting time in total. Default true.
-   */
+  /** Calls that were computed together with others. */
   readonly merged: number;
   /** Milliseconds that calls waited for their turn, summed over all calls. */
   readonly waitedMs: number;

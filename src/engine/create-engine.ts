@@ -40,11 +40,18 @@ class LazyCpu {
   }
 
   get(): Promise<CpuBackend> {
-    this.#loading ??= loadCpu().then((module) => {
-      this.#loaded = this.#make(module);
-      if (this.#isDestroyed) this.#loaded.destroy();
-      return this.#loaded;
-    });
+    this.#loading ??= loadCpu().then(
+      (module) => {
+        this.#loaded = this.#make(module);
+        if (this.#isDestroyed) this.#loaded.destroy();
+        return this.#loaded;
+      },
+      (error: unknown) => {
+        // the next call loads it again
+        this.#loading = null;
+        throw error;
+      },
+    );
     return this.#loading;
   }
 

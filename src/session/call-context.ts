@@ -1,6 +1,7 @@
 import type { Progress } from '../api/calls.js';
 import { assertNotAborted } from '../errors.js';
 import type { CallTicket } from '../scheduling/call-queue.js';
+import { ticketOf } from '../scheduling/ticket.js';
 import { CallClock } from './clock.js';
 
 /** Parts of a call context. */
@@ -83,10 +84,19 @@ export class CallContext {
     return new CallContext({ ...this.#parts, assertUsable: both });
   }
 
-  /** Returns a context without a ticket, for self-tests. It ends when this call ends. */
+  /**
+   * Returns a context for self-tests and reloads inside this call: of normal priority, without
+   * progress, and ended when this call ends. Its work counts as work of this call.
+   */
   detached(): CallContext {
+    const ticket: CallTicket = {
+      ...ticketOf(undefined),
+      ...(this.ticket?.call && { call: this.ticket.call }),
+      exclusive: (work) => work(),
+      coalesced: [],
+    };
     return new CallContext({
-      ticket: undefined,
+      ticket,
       clock: new CallClock(),
       assertUsable: () => this.checkpoint(),
     });

@@ -57,14 +57,33 @@ export interface Report {
   readonly hostTimes: HostTimes;
 }
 
+/** Tests a device by an operation's known answer. */
+export interface DeviceTester<Setup> {
+  test<Input, Result, Planned extends Step, Part>(
+    operation: Operation<Input, Result, Setup, Planned, Part>,
+    knownOf: (setup: Setup) => KnownAnswer<Input, Result> | null,
+    call: CallContext,
+  ): Promise<unknown>;
+}
+
 /** A computation on a device. `Planned` is a step of its plan, `Part` the outcome of one step. */
 export interface Operation<Input, Result, Setup, Planned extends Step = Step, Part = unknown> {
   /** Name in progress and errors. */
   readonly name: string;
   /** Unit of its work. Operations with the same unit share the learned rate of the device. */
   readonly unit: string;
+  /** True if a later plan may need less room. Then the operation is planned again in short room. */
+  readonly canShrink?: boolean;
+  /** True if its success shows that the device answers again. */
+  readonly showsHealth?: boolean;
   /** Returns the residents that must be on the device. */
   residents(input: Input): readonly Resident[];
+  /** Returns the residents that a fault may come from; default: `residents`. */
+  suspects?(input: Input): readonly Resident[];
+  /** Tests the device for other operations that will use the result. Runs before the plan. */
+  testFirst?(device: DeviceTester<Setup>, input: Input, call: CallContext): Promise<void>;
+  /** Returns true if the residents must equal what was loaded before the result counts. */
+  mustConfirm?(result: Result): boolean;
   /** Describes the buffer that the operation fills; null: none. */
   output?(input: Input, device: DeviceView<Setup>): Output | null;
   /**

@@ -108,7 +108,7 @@ export const runSteps = async <Input, Result, Setup, Planned extends Step, Part>
     const isChecked = steps.some(({ isCheck }) => isCheck);
     if (isChecked) runner.discard();
     const result = await operation.finish(input, done, call, output);
-    if (isChecked) await confirmResidents(operation, input, runner, call);
+    if (operation.mustConfirm?.(result) === true) await confirmResidents(operation, input, runner, call);
     const timeline = timelineOf(counted, hostTimes.submitToResultMs);
     const ownSubmits = counted.reduce((sum, each) => sum + each.submits, 0);
     return { result, output, report: { dispatches, submits: ownSubmits, timeline, hostTimes } };

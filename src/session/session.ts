@@ -125,7 +125,10 @@ export class Session<Setup> {
       retried: why,
     });
     if (onCpu !== undefined && this.isAbandoned) return elsewhere(null);
-    const work = (admitted: CallContext) => this.#replanned(() => this.#run(operation, input, admitted));
+    const work = (admitted: CallContext) => {
+      const run = () => this.#run(operation, input, admitted);
+      return operation.canShrink === true ? this.#replanned(run) : run();
+    };
     const mayLeave = onCpu !== undefined && this.#options.hasAlternative;
     return this.#admission.admit(call, work, mayLeave ? elsewhere : null);
   }
@@ -148,11 +151,11 @@ export class Session<Setup> {
     for (;;) {
       const runner = await this.#liveRunner(call);
       if (!this.#options.selfTests) return runner;
-      const known = knownOf(this.#current.setup);
-      const isTested = (): boolean => known === null || this.#current.hasTested(known.key);
-      if (isTested()) return runner;
+      if (this.#untested(knownOf) === null) return runner;
       await call.exclusive(async () => {
-        if (!isTested()) await this.#test(operation, known as NonNullable<typeof known>, call);
+        // another call may have tested meanwhile, or changed the setup
+        const known = this.#untested(knownOf);
+        if (known !== null) await this.#test(operation, known, call);
       });
     }
   }
@@ -209,6 +212,7 @@ export class Session<Setup> {
     input: Input,
     call: CallContext,
   ): Promise<Executed<Result, Setup>> {
+    await operation.testFirst?.(this, input, call);
     const runner = await this.test(operation, (setup) => operation.knownAnswer(input, setup), call);
     const attempts = new Attempts(this.#options.retries);
     const residents = operation.residents(input);
@@ -226,7 +230,7 @@ export class Session<Setup> {
       return runSteps(operation, input, steps, runner, device, call, tick);
     };
     const repair = (): void => {
-      for (const resident of residents) resident.suspect();
+      for (const resident of operation.suspects?.(input) ?? residents) resident.suspect();
       runner.discard();
     };
     const { result, report, output } = await attempts.run(compute, repair).catch((error: unknown) => {
@@ -236,7 +240,7 @@ export class Session<Setup> {
       }
       throw error;
     });
-    this.#current.noteAnswer();
+    if (operation.showsHealth === true) this.#current.noteAnswer();
     try {
       tick(total);
       call.checkpoint();
@@ -255,6 +259,12 @@ export class Session<Setup> {
     if (current.isGone) await call.exclusive(async () => current.isGone && current.replace());
     current.runner.assertAlive();
     return current.runner;
+  }
+
+  /** Returns the known answer that the current setup has still to compute; null: none. */
+  #untested<Input, Result>(knownOf: Known<Input, Result, Setup>): KnownAnswer<Input, Result> | null {
+    const known = knownOf(this.#current.setup);
+    return known === null || this.#current.hasTested(known.key) ? null : known;
   }
 
   async #test<Input, Result, Planned extends Step, Part>(

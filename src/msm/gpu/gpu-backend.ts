@@ -6,6 +6,7 @@ import { compileTimes } from '../../gpu/pipelines.js';
 import type { Runner } from '../../gpu/runner.js';
 import type { Ticket } from '../../scheduling/ticket.js';
 import type { CallContext } from '../../session/call-context.js';
+import type { DeviceTester } from '../../session/operation.js';
 import type { Session } from '../../session/session.js';
 import { kernelsOf } from '../../shaders/commands.js';
 import type { Accelerator, Backend, Footprint, LoadRequest } from '../backend.js';
@@ -22,7 +23,7 @@ import { SessionBasesLoader } from './bases-loader.js';
 import { gpuRecord } from './gpu-record.js';
 import { knownMsm } from './known-msm.js';
 import { loadOperation } from './load-operation.js';
-import { MsmOperation, planOf } from './msm-operation.js';
+import { MsmOperation, planOf, type Survey } from './msm-operation.js';
 import { recordJob } from './record.js';
 import { limitsOf, type MsmSetup } from './setup.js';
 
@@ -59,7 +60,10 @@ export class GpuBackend implements Accelerator {
     this.#curve = curve;
     this.#options = options;
     this.#loader = new SessionBasesLoader(() => session.view());
-    const survey = this.survey.bind(this);
+    const survey: Survey = {
+      picks: (bases) => this.picks(bases),
+      of: (bases, vectors) => this.survey(bases, vectors),
+    };
     const { alternative } = options;
     this.#msm = new MsmOperation(curve, survey, this.#loader);
     this.#msmOrCpu =
@@ -141,20 +145,19 @@ export class GpuBackend implements Accelerator {
   async load(request: LoadRequest, call: CallContext): Promise<LoadedBases> {
     const { source, tables, label } = request;
     const { retainBases, alternative } = this.#options;
-    const operation =
-      alternative === null
-        ? loadOperation
-        : {
-            ...loadOperation,
-            onCpu: async (_: unknown, own: CallContext) => {
-              const { source: checked } = await (await alternative()).load(request, own);
-              return { onDevice: null, checked };
-            },
-          };
-    // bases without a copy cannot be loaded again, so the field products are tested first
-    if (!retainBases && !this.#session.isAbandoned) {
-      await this.#session.test(this.#msm, (setup) => this.#known(setup, tables.count > 1), call);
-    }
+    const testFirst = async (device: DeviceTester<MsmSetup>, _: unknown, own: CallContext): Promise<void> => {
+      await device.test(this.#msm, (setup) => this.#known(setup, tables.count > 1), own);
+    };
+    const onCpu = async (_: unknown, own: CallContext) => {
+      const cpu = await (alternative as NonNullable<typeof alternative>)();
+      return { onDevice: null, checked: (await cpu.load(request, own)).source };
+    };
+    const operation = {
+      ...loadOperation,
+      // bases without a copy cannot be loaded again, so the field products are tested first
+      ...(!retainBases && { testFirst }),
+      ...(alternative !== null && { onCpu }),
+    };
     const { result, report } = await this.#session.execute(operation, request, call);
     const length = source.bytes.length / this.#curve.pointBytes;
     const kept = result.checked ?? (retainBases ? source : null);
@@ -181,11 +184,16 @@ export class GpuBackend implements Accelerator {
    * because the others then may use bases that are far apart.
    */
   survey(bases: LoadedBases, vectors: readonly ScalarVector[]): SurveyedScalars[] {
+    const picks = this.picks(bases);
+    return vectors.map((vector) => surveyScalars(this.#curve, vector, bases.tables, picks));
+  }
+
+  /** Returns true if zero scalars are left out of calls over these bases. */
+  picks(bases: LoadedBases): boolean {
     const { maxStorageBufferBindingSize } = this.#session.device.limits;
     const { instrument } = this.#session.setup.tuning;
     // an instrument expects consecutive bases
-    const picks = instrument === undefined && bases.byteLength <= maxStorageBufferBindingSize;
-    return vectors.map((vector) => surveyScalars(this.#curve, vector, bases.tables, picks));
+    return instrument === undefined && bases.byteLength <= maxStorageBufferBindingSize;
   }
 
   async multiply(request: MsmRequest, call: CallContext): Promise<MsmDone> {
@@ -196,7 +204,8 @@ export class GpuBackend implements Accelerator {
       return isHere && !loaded.store.isDestroyed && loaded.store.bytes.length <= maxBufferSize ? loaded.store : [];
     });
     const operation = bases.source === null ? this.#msm : this.#msmOrCpu;
-    const input = { bases, vectors, verify, placed, knobs: null, request };
+    const surveyed = { vectors: request.surveyed, picks: this.picks(bases) };
+    const input = { bases, vectors, verify, placed, knobs: null, request, surveyed };
     const spent = (): number => Object.values(call.clock.read().hostTimes).reduce((sum, ms) => sum + ms, 0);
     const before = spent();
     const { result, report, retried } = await this.#session.execute(operation, input, call);

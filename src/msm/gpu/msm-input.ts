@@ -2,7 +2,7 @@
 import type { AffinePoint, Coordinate } from '../../api/values.js';
 import type { LoadedBases } from '../inputs/loaded-bases.js';
 import type { ScalarStore } from '../inputs/scalar-store.js';
-import type { ScalarVector } from '../inputs/scalar-vectors.js';
+import type { ScalarVector, SurveyedScalars } from '../inputs/scalar-vectors.js';
 import type { Plan } from '../plan/plan.js';
 import type { Knobs } from '../plan/tuning.js';
 import type { MsmDone, MsmRequest } from '../request.js';
@@ -19,6 +19,14 @@ export interface MsmInput {
   readonly knobs: Knobs | null;
   /** The request, for the CPU to compute; null for a self-test. */
   readonly request: MsmRequest | null;
+  /** The vectors after a look at their scalars; null: not looked at yet. */
+  readonly surveyed: SurveyedVectors | null;
+}
+
+/** Surveyed vectors, and whether zero scalars were left out. */
+export interface SurveyedVectors {
+  readonly vectors: readonly SurveyedScalars[];
+  readonly picks: boolean;
 }
 
 /** Sums of a multiplication, with facts from the GPU or with the record of the CPU. */

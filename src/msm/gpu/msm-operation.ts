@@ -34,8 +34,13 @@ export interface MsmStep extends Step {
   expected: ExpectedDigests;
 }
 
-/** Counts the nonzero scalars and digits that plans depend on. */
-export type Survey = (bases: LoadedBases, vectors: readonly ScalarVector[]) => SurveyedScalars[];
+/** Looks at the scalars that plans depend on. */
+export interface Survey {
+  /** Returns true if zero scalars are left out of calls over these bases. */
+  picks(bases: LoadedBases): boolean;
+  /** Returns the vectors with their nonzero scalars and digits counted. */
+  of(bases: LoadedBases, vectors: readonly ScalarVector[]): SurveyedScalars[];
+}
 
 /** Computes a request without the GPU. */
 export type OnCpu = (request: MsmRequest, call: CallContext) => Promise<MsmDone>;
@@ -63,6 +68,8 @@ const sumsOf = (curve: CurveContext, count: number, done: readonly Done[]): Affi
 export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, MsmStep, JobOutcome> {
   readonly name = 'msm';
   readonly unit = ADDITIONS;
+  readonly canShrink = true;
+  readonly showsHealth = true;
   readonly #survey: Survey;
   readonly #curve: CurveContext;
   readonly #loader: BasesLoader;
@@ -84,9 +91,18 @@ export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, Ms
     return [bases, ...placed];
   }
 
+  /** Returns the bases, and all scalars on the device, whichever engine uploaded them. */
+  suspects({ bases, vectors }: MsmInput): readonly Resident[] {
+    return [bases, ...vectors.flatMap(({ loaded }) => loaded?.store ?? [])];
+  }
+
+  mustConfirm({ gpu }: MsmResult): boolean {
+    return gpu?.isVerified === true;
+  }
+
   /** Plans the jobs of the result and, with probability `verify`, the jobs that check it. */
   async plan(
-    { bases, vectors, verify, knobs }: MsmInput,
+    { bases, vectors, verify, knobs, surveyed }: MsmInput,
     device: DeviceView<MsmSetup>,
     call: CallContext,
   ): Promise<readonly MsmStep[]> {
@@ -96,7 +112,8 @@ export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, Ms
     const limits = limitsOf(device);
     const jobsOf = (some: readonly SurveyedScalars[], more: Knobs = {}): Job[] =>
       schedule(some, curve, limits, bytes, { ...tuning, ...more }, name);
-    const own = this.#survey(bases, vectors);
+    const isCurrent = surveyed !== null && surveyed.picks === this.#survey.picks(bases);
+    const own = isCurrent ? surveyed.vectors : this.#survey.of(bases, vectors);
     const jobs = jobsOf(own);
     const stepsOf = (some: readonly Job[], given: readonly SurveyedScalars[], of: number, check: Check | null) =>
       some.map(
@@ -115,7 +132,7 @@ export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, Ms
     if (Math.random() >= verify) return stepsOf(jobs, own, 0, null);
     const slice = new TimeSlice(() => call.checkpoint());
     const check = await drawCheck(curve, vectors, bases.source, slice);
-    const checks = this.#survey(bases, check.vectors).flatMap((vector, i) => {
+    const checks = this.#survey.of(bases, check.vectors).flatMap((vector, i) => {
       const other = otherwise(planOf(jobs), (more) => jobsOf([vector], more));
       return stepsOf(other, [vector], i + 1, check);
     });

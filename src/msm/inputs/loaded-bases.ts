@@ -97,6 +97,7 @@ export class LoadedBases implements Bases, Resident {
   }
 
   async bring(runner: Runner, call: CallContext): Promise<void> {
+    this.assertAlive();
     // another call may have replaced the device meanwhile
     if (runner.isOver) call.ticket?.onRefused?.();
     runner.assertAlive();

@@ -39,6 +39,7 @@ export const computeTrial = async (
     tried = await gpu.multiply(front.request, call.half());
   } catch (error) {
     call.checkpoint();
+    bases.assertAlive();
     if (!(error instanceof MsmError) || error.code === 'aborted') throw error;
     estimates.learnTrial({ models }, null, Number.POSITIVE_INFINITY);
     return cpu.multiply(request, call);

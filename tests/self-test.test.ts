@@ -298,6 +298,16 @@ describe('the self-test with a compiler that changes a constant', () => {
   ] as const;
   test.each(kinds)(title, { tags: 'long' }, movesBases);
 
+  test('two first calls at once agree on the other product', { tags: 'long' }, async () => {
+    const { device } = await miscompiling(['signed'], /walk/);
+    const engine = await engineOn(device, {}, { sharing: { merge: false } });
+    const bases = await engine.loadBases(known.bytes);
+    const calls = [1, 2].map(() => engine.msm(bases, known.logs));
+    for (const sum of await Promise.all(calls)) expect(sum).toEqual(expected);
+    expect(engine.selfTest).toMatchObject({ product: 'unsigned', failed: expect.stringContaining('signed') });
+    engine.destroy();
+  });
+
   test('finds the constant in tables alone', { tags: 'long' }, async () => {
     const { device } = await miscompiling(['signed'], /tables/);
     const engine = await engineOn(device);

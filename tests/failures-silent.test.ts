@@ -521,3 +521,16 @@ describe('an adapter or a device that never comes rejects, or leaves the CPU', (
     }
   });
 });
+
+// bases without a copy are loaded after the self-test, which meets the silence first
+test('a first load without a copy ends on the CPU, and its bases are right', { tags: 'long' }, async () => {
+  const bench = await Bench.open({ retainBases: false, selfTest: true, tuning: { ...inSubmits, cpuBelow: 1 } });
+  const struck = strike(bench, 'mapAsync');
+  const ended = outcomeOf(bench.engine.loadBases(large.points));
+  await struck;
+  await sleep(20);
+  await clock.advanceUntil(ended, PAST_LIMITS_MS);
+  const bases = (await ended) as Bases;
+  expect(await bench.msm(bases, large)).toEqual(large.expected);
+  bench.close();
+});

@@ -283,20 +283,22 @@ describe('loaded scalars on a device', () => {
     engine = await open({ device: lease.device });
     const bases = await engine.loadBases(known.bytes);
     let scalars: Scalars | null = null;
+    let uploads = 0;
     lease.tap = (call) => {
       const [buffer, , data] = call.args as [GPUBuffer, unknown, Uint8Array];
       const result = call.proceed();
-      if (call.method === 'writeBuffer' && buffer.label === 'webgpu-msm witness' && scalars === null)
-        call.proceed([buffer, 64, data.slice(0, 32)]);
+      if (call.method !== 'writeBuffer' || buffer.label !== 'webgpu-msm witness') return result;
+      uploads++;
+      if (scalars === null) call.proceed([buffer, 64, data.slice(0, 32)]);
       return result;
     };
     scalars = await engine.loadScalars(given, { label: 'witness' });
     expect(await engine.msm(bases, scalars)).toEqual(sumOf(given));
     expect(engine.lastRun?.retried).toContain('it read other scalars than those that were sent');
-    expect(scalars.byteLength).toBe(0);
+    expect(uploads).toBe(2);
     expect(await engine.msm(bases, scalars)).toEqual(sumOf(given));
     expect(engine.lastRun?.retried).toBeNull();
-    expect(scalars.byteLength).toBe(32 * n);
+    expect([uploads, scalars.byteLength]).toEqual([2, 32 * n]);
   });
 
   test('reject the call if there is no memory for them, and the engine stays usable', { tags: 'long' }, async () => {

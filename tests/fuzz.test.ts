@@ -158,7 +158,10 @@ describe('the fuzzer', () => {
       const { x, ...rest } = sum as AffinePoint;
       return { x: oracles.bandersnatch.Point.Fp.neg(x), ...rest };
     });
-    expect(opposite).toMatchObject({ call: 0, error: expect.stringMatching(/\(0x\w+, (0x\w+)\), expected \(0x\w+, \1\)/) });
+    expect(opposite).toMatchObject({
+      call: 0,
+      error: expect.stringMatching(/\(0x\w+, (0x\w+)\), expected \(0x\w+, \1\)/),
+    });
   });
 
   test('finds a wrong result, and shrinks the program to its cause', async () => {

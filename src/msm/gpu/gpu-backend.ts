@@ -23,7 +23,7 @@ import { SessionBasesLoader } from './bases-loader.js';
 import { gpuRecord } from './gpu-record.js';
 import { knownMsm } from './known-msm.js';
 import { loadOperation } from './load-operation.js';
-import { MsmOperation, planOf, type Survey } from './msm-operation.js';
+import { MsmOperation, planOf, type Surveyor } from './msm-operation.js';
 import { recordJob } from './record.js';
 import { limitsOf, type MsmSetup } from './setup.js';
 
@@ -40,7 +40,7 @@ export interface GpuBackendOptions {
   readonly alternative: (() => Promise<Backend>) | null;
 }
 
-export class GpuBackend implements Accelerator {
+export class GpuBackend implements Accelerator, Surveyor {
   readonly kind = 'gpu';
   readonly #session: Session<MsmSetup>;
   readonly #curve: CurveContext;
@@ -60,16 +60,12 @@ export class GpuBackend implements Accelerator {
     this.#curve = curve;
     this.#options = options;
     this.#loader = new SessionBasesLoader(() => session.view());
-    const survey: Survey = {
-      picks: (bases) => this.picks(bases),
-      of: (bases, vectors) => this.survey(bases, vectors),
-    };
     const { alternative } = options;
-    this.#msm = new MsmOperation(curve, survey, this.#loader);
+    this.#msm = new MsmOperation(curve, this, this.#loader);
     this.#msmOrCpu =
       alternative === null
         ? this.#msm
-        : new MsmOperation(curve, survey, this.#loader, async (request, call) =>
+        : new MsmOperation(curve, this, this.#loader, async (request, call) =>
             (await alternative()).multiply(request, call),
           );
   }

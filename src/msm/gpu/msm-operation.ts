@@ -35,11 +35,11 @@ export interface MsmStep extends Step {
 }
 
 /** Looks at the scalars that plans depend on. */
-export interface Survey {
+export interface Surveyor {
   /** Returns true if zero scalars are left out of calls over these bases. */
   picks(bases: LoadedBases): boolean;
   /** Returns the vectors with their nonzero scalars and digits counted. */
-  of(bases: LoadedBases, vectors: readonly ScalarVector[]): SurveyedScalars[];
+  survey(bases: LoadedBases, vectors: readonly ScalarVector[]): SurveyedScalars[];
 }
 
 /** Computes a request without the GPU. */
@@ -70,15 +70,15 @@ export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, Ms
   readonly unit = ADDITIONS;
   readonly canShrink = true;
   readonly showsHealth = true;
-  readonly #survey: Survey;
+  readonly #surveyor: Surveyor;
   readonly #curve: CurveContext;
   readonly #loader: BasesLoader;
   readonly onCpu?: (input: MsmInput, call: CallContext) => Promise<MsmResult>;
 
   /** @param onCpu computes a request without the GPU; absent where only the GPU has the bases */
-  constructor(curve: CurveContext, survey: Survey, loader: BasesLoader, onCpu?: OnCpu) {
+  constructor(curve: CurveContext, surveyor: Surveyor, loader: BasesLoader, onCpu?: OnCpu) {
     this.#curve = curve;
-    this.#survey = survey;
+    this.#surveyor = surveyor;
     this.#loader = loader;
     if (onCpu === undefined) return;
     this.onCpu = async ({ request }, call) => {
@@ -112,8 +112,8 @@ export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, Ms
     const limits = limitsOf(device);
     const jobsOf = (some: readonly SurveyedScalars[], more: Knobs = {}): Job[] =>
       schedule(some, curve, limits, bytes, { ...tuning, ...more }, name);
-    const isCurrent = surveyed !== null && surveyed.picks === this.#survey.picks(bases);
-    const own = isCurrent ? surveyed.vectors : this.#survey.of(bases, vectors);
+    const isCurrent = surveyed !== null && surveyed.picks === this.#surveyor.picks(bases);
+    const own = isCurrent ? surveyed.vectors : this.#surveyor.survey(bases, vectors);
     const jobs = jobsOf(own);
     const stepsOf = (some: readonly Job[], given: readonly SurveyedScalars[], of: number, check: Check | null) =>
       some.map(
@@ -132,7 +132,7 @@ export class MsmOperation implements Operation<MsmInput, MsmResult, MsmSetup, Ms
     if (Math.random() >= verify) return stepsOf(jobs, own, 0, null);
     const slice = new TimeSlice(() => call.checkpoint());
     const check = await drawCheck(curve, vectors, bases.source, slice);
-    const checks = this.#survey.of(bases, check.vectors).flatMap((vector, i) => {
+    const checks = this.#surveyor.survey(bases, check.vectors).flatMap((vector, i) => {
       const other = otherwise(planOf(jobs), (more) => jobsOf([vector], more));
       return stepsOf(other, [vector], i + 1, check);
     });

@@ -55,7 +55,7 @@ describe('proofs of snarkjs with the library', () => {
   });
 
   it('are verified, with and without the library', { tags: 'long' }, async () => {
-    await expect(openProver('pallas', 5, () => undefined)).rejects.toThrow('snarkjs does not know pallas');
+    await expect(openProver('pallas', 5, () => undefined)).rejects.toThrow('snarkjs does not support pallas');
     const prover = await openProver('bn254', 7, () => undefined);
     await expect(prover.prove('ours')).rejects.toThrow('it was not accelerated');
     await prover.prove('plain');

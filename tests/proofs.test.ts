@@ -57,7 +57,7 @@ describe('proofs of snarkjs with the library', () => {
   it('are verified, with and without the library', { tags: 'long' }, async () => {
     await expect(openProver('pallas', 5, () => undefined)).rejects.toThrow('snarkjs does not support pallas');
     const prover = await openProver('bn254', 7, () => undefined);
-    await expect(prover.prove('ours')).rejects.toThrow('it was not accelerated');
+    await expect(prover.prove('ours')).rejects.toThrow('call accelerate() before proving with the library');
     await prover.prove('plain');
     await prover.accelerate({ backend: 'cpu' });
     for (const side of ['ours', 'plain', 'ours'] as const) {

@@ -1,0 +1,46 @@
+/** The pages that have generated text: README.md and docs/, without what is built into docs/. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { allBlocks } from './blocks.js';
+import { type Renewal, renew } from './markers.js';
+
+/** Folders of docs/ that hold no pages of the repository. */
+const builtFolders = ['reference/api/', '.vitepress/', 'node_modules/'];
+
+/** A page of the repository, by its path. */
+export interface Page extends Renewal {
+  readonly path: string;
+  readonly found: string;
+}
+
+/** Returns the paths of all pages, relative to the project. */
+export const pagePaths = (project: string): string[] => [
+  'README.md',
+  ...readdirSync(join(project, 'docs'), { recursive: true, encoding: 'utf8' })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => path.endsWith('.md') && !builtFolders.some((folder) => path.startsWith(folder)))
+    .sort()
+    .map((path) => `docs/${path}`),
+];
+
+/** Renews all pages, without writing them. */
+export const renewPages = async (project: string): Promise<{ pages: readonly Page[]; unused: readonly string[] }> => {
+  const blocks = await allBlocks();
+  const pages = pagePaths(project).map((path) => {
+    const found = readFileSync(join(project, path), 'utf8');
+    return { path, found, ...renew(found, blocks) };
+  });
+  const used = new Set(pages.flatMap(({ names }) => names));
+  return { pages, unused: [...blocks.keys()].filter((name) => !used.has(name)) };
+};
+
+/** Returns a line for each problem and each difference of some pages. */
+export const reportLines = (pages: readonly Page[]): string[] =>
+  pages.flatMap(({ path, problems, differences }) => [
+    ...problems.map(({ line, message }) => `${path}:${line}: ${message}`),
+    ...differences.map(({ line, name, found, wanted }) =>
+      [`${path}:${line}: ${name} differs`, `  page:  ${found ?? '(ends)'}`, `  block: ${wanted ?? '(ends)'}`].join(
+        '\n',
+      ),
+    ),
+  ]);

@@ -1,0 +1,44 @@
+/**
+ * The most bytes of each module of the package, compressed as servers do (gzip, level 9).
+ * tests/package compares the build with them, and the docs show them.
+ */
+
+/** @typedef {{ readonly bytes: number, readonly holds: string, readonly loaded: string }} SizeLimit */
+
+const workerBytes = 3712;
+
+/** Limits by file name without `.js`. */
+export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
+  index: {
+    bytes: 80 * 1024,
+    holds: 'the engine, its shaders, and BN254’s G1',
+    loaded: 'by the import of `webgpu-msm`; a first result on a GPU loads nothing else',
+  },
+  'cpu-backend': { bytes: 21 * 1024, holds: 'the CPU backend', loaded: 'when the CPU computes' },
+  'more-curves': {
+    bytes: 4032,
+    holds: 'the constants of all other curves and groups',
+    loaded: 'for every curve but BN254’s G1',
+  },
+  encodings: { bytes: 2368, holds: 'the encodings', loaded: 'for every encoding but `le`' },
+  'webgpu-msm-worker': { bytes: workerBytes, holds: 'the CPU worker', loaded: 'when the CPU starts workers' },
+  'worker-text': {
+    bytes: workerBytes,
+    holds: 'the CPU worker, as text',
+    loaded: 'where `webgpu-msm-worker.js` is not found or may not be started',
+  },
+  snarkjs: { bytes: 5632, holds: 'the adapter of snarkjs', loaded: 'by the import of `webgpu-msm/snarkjs`' },
+  noble: { bytes: 2 * 1024, holds: 'the adapter of noble-curves', loaded: 'by the import of `webgpu-msm/noble`' },
+  formats: { bytes: 4736, holds: 'the readers of files', loaded: 'by the import of `webgpu-msm/formats`' },
+  calibrate: { bytes: 3328, holds: 'the search for knobs', loaded: 'by the import of `webgpu-msm/calibrate`' },
+});
+
+/** @typedef {keyof typeof sizeLimits} SizedModule */
+
+/** Limits of what a bundler makes of a program that imports all of the main module. */
+export const bundleLimits = {
+  /** Bundlers that leave dynamic imports in files of their own, and minify again. */
+  split: sizeLimits.index.bytes,
+  /** Bundlers that put dynamic imports and the text of the worker into one file, such as esbuild. */
+  oneFile: 100 * 1024 + workerBytes,
+};

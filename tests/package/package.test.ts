@@ -1,0 +1,420 @@
+/**
+ * The package as it would be published: its files, its size, tree shaking, types that need nothing
+ * else, and build tools that run on the Node version it promises.
+ */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { inspect } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { build as esbuild } from 'esbuild';
+import { rollup } from 'rollup';
+import semver from 'semver';
+import { build as vite } from 'vite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bundleLimits, sizeLimits } from '../../scripts/package/size-limits.mjs';
+import { buildLibrary } from '../support/build-library.js';
+import { inProject } from '../support/run-script.js';
+
+/** Shaders that every MSM needs. */
+const SHADERS_OF_INDEX = 9;
+/** Limit for a program that imports one constant of the package; uncompressed. */
+const MOST_BYTES_OF_VERSION = 1000;
+
+const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-package-'));
+const installed = join(folder, 'node_modules/webgpu-msm');
+const dist = join(installed, 'dist');
+const manifest = JSON.parse(readFileSync(inProject('package.json'), 'utf8'));
+
+beforeAll(async () => {
+  await buildLibrary(dist);
+  const types = spawnSync(
+    process.execPath,
+    [
+      inProject('node_modules/rollup/dist/bin/rollup'),
+      '-c',
+      'scripts/package/types.config.mjs',
+      '--silent',
+      '--configTo',
+      dist,
+    ],
+    { cwd: inProject('.'), encoding: 'utf8' },
+  );
+  expect(types.stderr).toBe('');
+  cpSync(inProject('package.json'), join(installed, 'package.json'));
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Writes a file of the project that has the package installed. */
+const write = (name: string, text: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+/**
+ * A program as bundlers make it of one that imports the package, made as small as each can; without
+ * what it loads later, where that is another file.
+ */
+const bundlers: Readonly<Record<string, (entry: string) => Promise<string>>> = {
+  vite: async (entry) => {
+    const built = await vite({
+      configFile: false,
+      root: folder,
+      logLevel: 'error',
+      build: { write: false, modulePreload: { polyfill: false }, rolldownOptions: { input: entry } },
+    });
+    if (!('output' in built)) throw new Error('vite built no bundle');
+    return built.output.map((file) => (file.type === 'chunk' && !file.isDynamicEntry ? file.code : '')).join('');
+  },
+  esbuild: async (entry) => {
+    const built = await esbuild({ entryPoints: [entry], bundle: true, minify: true, format: 'esm', write: false });
+    return built.outputFiles.map(({ text }) => text).join('');
+  },
+  rollup: async (entry) => {
+    const bundle = await rollup({
+      input: entry,
+      plugins: [
+        {
+          name: 'installed',
+          resolveId: (name) => {
+            const [, entry] = /^webgpu-msm(?:\/(\w+))?$/.exec(name) ?? [];
+            return name.startsWith('webgpu-msm') ? join(dist, `${entry ?? 'index'}.js`) : null;
+          },
+        },
+      ],
+    });
+    const { output } = await bundle.generate({ format: 'es' });
+    return output.map((file) => (file.type === 'chunk' && !file.isDynamicEntry ? file.code : '')).join('');
+  },
+};
+
+describe('the files of the package', () => {
+  test('are one module, its map and its types for each entry, and modules that are loaded later', () => {
+    expect(readdirSync(dist, { recursive: true }).sort()).toEqual([
+      'calibrate.d.ts',
+      'calibrate.js',
+      'calibrate.js.map',
+      'cpu-backend.js',
+      'cpu-backend.js.map',
+      'encodings.js',
+      'encodings.js.map',
+      'formats.d.ts',
+      'formats.js',
+      'formats.js.map',
+      'index.d.ts',
+      'index.js',
+      'index.js.map',
+      'more-curves.js',
+      'more-curves.js.map',
+      'noble.d.ts',
+      'noble.js',
+      'noble.js.map',
+      'node.d.ts',
+      'node.js',
+      'node.js.map',
+      'snarkjs.d.ts',
+      'snarkjs.js',
+      'snarkjs.js.map',
+      'webgpu-msm-worker.d.ts',
+      'webgpu-msm-worker.js',
+      'webgpu-msm-worker.js.map',
+      'worker-text.js',
+      'worker-text.js.map',
+    ]);
+  });
+
+  test('have no dependencies', () => {
+    for (const kind of ['dependencies', 'peerDependencies', 'optionalDependencies', 'bundleDependencies']) {
+      expect(manifest[kind]).toBeUndefined();
+    }
+  });
+
+  test('have no code of others: every source of the modules is in this repository', () => {
+    for (const name of [
+      'cpu-backend.js',
+      'calibrate.js',
+      'encodings.js',
+      'formats.js',
+      'index.js',
+      'more-curves.js',
+      'noble.js',
+      'node.js',
+      'snarkjs.js',
+      'webgpu-msm-worker.js',
+      'worker-text.js',
+    ]) {
+      const { sources } = JSON.parse(readFileSync(join(dist, `${name}.map`), 'utf8'));
+      expect(sources).not.toEqual([]);
+      const foreign = sources
+        .map((path: string) => resolve(dist, path))
+        .filter((path: string) => ![inProject('src/'), inProject('wgsl/')].some((own) => path.startsWith(own)));
+      expect(foreign).toEqual([]);
+    }
+  });
+
+  test.each([['index.js', 300]])('have no comment and no indentation of a shader in %s', (name, least) => {
+    const code = readFileSync(join(dist, name), 'utf8');
+    const lines = code.split('\n').filter((line) => /^\s*(let|var|fn|for|if|return)\b.*[;{]$/.test(line));
+    expect(lines.length).toBeGreaterThan(least);
+    expect(lines.filter((line) => /^\s|\/\//.test(line))).toEqual([]);
+  });
+
+  test('have no stage checks, which are a tool of kernel authors', () => {
+    const modules = readdirSync(dist).filter((name) => name.endsWith('.js'));
+    for (const name of modules) {
+      const code = readFileSync(join(dist, name), 'utf8');
+      for (const own of ['fn check_sorted(', 'fn note_writer(', 'a bucket was written twice', 'bucketWriters']) {
+        expect(code, name).not.toContain(own);
+      }
+    }
+  });
+
+  test('keep calibrate and the main module apart', () => {
+    const [index, calibrate] = ['index.js', 'calibrate.js'].map((name) => readFileSync(join(dist, name), 'utf8'));
+    for (const own of ['indexedDB', 'B is faster', 'times must be positive and finite']) {
+      expect(calibrate).toContain(own);
+      expect(index).not.toContain(own);
+    }
+    for (const shared of ['fn field_pack(', 'extends Error', 'unsupported-device', 'new WeakMap']) {
+      expect(index).toContain(shared);
+      expect(calibrate).not.toContain(shared);
+    }
+  });
+
+  test('keep the readers of files and the main module apart', () => {
+    const [index, formats] = ['index.js', 'formats.js'].map((name) => readFileSync(join(dist, name), 'utf8'));
+    for (const own of ['are left: is it cut off?', 'write them in SerdeFormat', 'the file must begin with']) {
+      expect(formats).toContain(own);
+      expect(index).not.toContain(own);
+    }
+    for (const shared of ['extends Error', 'was its buffer transferred?', 'unsupported-device']) {
+      expect(index).toContain(shared);
+      expect(formats).not.toContain(shared);
+    }
+  });
+
+  test('share the error class of the main module with calibrate and the readers', async () => {
+    const load = (name: string) => import(/* @vite-ignore */ pathToFileURL(join(dist, name)).href);
+    const [{ MsmError }, { calibrate }, { openZkey }] = await Promise.all(
+      ['index.js', 'calibrate.js', 'formats.js'].map(load),
+    );
+    await expect(calibrate({})).rejects.toBeInstanceOf(MsmError);
+    await expect(openZkey(new Uint8Array())).rejects.toBeInstanceOf(MsmError);
+  });
+
+  test('keep the adapter of snarkjs, the main module and snarkjs apart', () => {
+    const [index, adapter] = ['index.js', 'snarkjs.js'].map((name) => readFileSync(join(dist, name), 'utf8'));
+    for (const own of ['curve_bn128', 'multiExpAffine', 'is accelerated already']) {
+      expect(adapter).toContain(own);
+      expect(index).not.toContain(own);
+    }
+    for (const shared of ['fn field_pack(', 'extends Error', 'unsupported-device'])
+      expect(adapter).not.toContain(shared);
+    const { sources } = JSON.parse(readFileSync(join(dist, 'snarkjs.js.map'), 'utf8'));
+    expect(sources.filter((path: string) => path.includes('node_modules'))).toEqual([]);
+  });
+
+  test('keep the name of the error class, as consoles print it', async () => {
+    const { MsmError } = await import(/* @vite-ignore */ pathToFileURL(join(dist, 'index.js')).href);
+    expect([MsmError.name, inspect(new MsmError('aborted', 'why')).split('\n')[0]]).toEqual([
+      'MsmError',
+      'MsmError: why',
+    ]);
+  });
+
+  test('have a map that leads back to the sources', () => {
+    const { sources, sourcesContent } = JSON.parse(readFileSync(join(dist, 'index.js.map'), 'utf8'));
+    const at = sources.findIndex((path: string) => path.endsWith('/src/engine/create-engine.ts'));
+    expect(sourcesContent[at]).toBe(readFileSync(inProject('src/engine/create-engine.ts'), 'utf8'));
+  });
+});
+
+describe('the size of the package', () => {
+  const weigh = (code: string): number => gzipSync(code, { level: 9 }).length;
+
+  test.each(Object.entries(sizeLimits))('is within its limit as served: %s', (name, { bytes }) => {
+    expect(weigh(readFileSync(join(dist, `${name}.js`), 'utf8'))).toBeLessThanOrEqual(bytes);
+  });
+
+  test('is limited for every module but that of Node', () => {
+    const modules = readdirSync(dist).filter((name) => name.endsWith('.js'));
+    expect(modules.sort()).toEqual([...Object.keys(sizeLimits), 'node'].map((name) => `${name}.js`).sort());
+  });
+
+  test.each(Object.keys(bundlers))('is within its limit in a program of %s', async (name) => {
+    const entry = write('all.js', "import * as all from 'webgpu-msm';\nconsole.log(Object.values(all));\n");
+    const code = (await bundlers[name]?.(entry)) as string;
+    // nothing that is needed was left out
+    expect(
+      ['fn field_pack(', 'unsupported-device', 'template variable '].filter((part) => !code.includes(part)),
+    ).toEqual([]);
+    expect(weigh(code)).toBeLessThanOrEqual(name === 'esbuild' ? bundleLimits.oneFile : bundleLimits.split);
+    // those of index.js side by side, which gzip needs them to be: its window is 32 KB
+    const shaders = [...code.matchAll(/@compute/g)].map(({ index }) => index);
+    const spans = shaders.slice(SHADERS_OF_INDEX - 1).map((last, i) => last - (shaders[i] as number));
+    expect(shaders.length).toBeGreaterThanOrEqual(SHADERS_OF_INDEX);
+    expect(Math.min(...spans)).toBeLessThan(2 ** 15);
+  });
+
+  test.each(Object.keys(bundlers))('has the engine once with calibrate, in a program of %s', async (name) => {
+    const entry = write(
+      'calibrate.js',
+      "import { calibrate } from 'webgpu-msm/calibrate';\nimport { createMsmEngine } from 'webgpu-msm';\nconsole.log(calibrate, createMsmEngine);\n",
+    );
+    const code = (await bundlers[name]?.(entry)) as string;
+    for (const part of ['fn packed_is_zero(', 'extends Error', 'times must be positive and finite']) {
+      expect(code.split(part), part).toHaveLength(2);
+    }
+  });
+
+  test.each(Object.keys(bundlers))('is small for a program of %s that imports the version', async (name) => {
+    const entry = write('version.js', "import { version } from 'webgpu-msm';\nconsole.log(version);\n");
+    const code = (await bundlers[name]?.(entry)) as string;
+    expect(code).toContain(manifest.version);
+    expect(code.length).toBeLessThan(MOST_BYTES_OF_VERSION);
+  });
+});
+
+describe('the types of the package, with libraries checked as well', { tags: 'long' }, () => {
+  /**
+   * Returns the errors of TypeScript for a program in a project with this package and the named
+   * ones.
+   */
+  const check = (options: object, program: string, packages: readonly string[] = []): string => {
+    const project = mkdtempSync(join(folder, 'project-'));
+    for (const name of packages) {
+      const link = join(project, 'node_modules', name);
+      mkdirSync(join(link, '..'), { recursive: true });
+      symlinkSync(inProject(`node_modules/${name}`), link);
+    }
+    writeFileSync(join(project, 'program.ts'), program);
+    writeFileSync(join(project, 'no-types.d.ts'), 'export {};\n');
+    writeFileSync(
+      join(project, 'tsconfig.json'),
+      JSON.stringify({
+        compilerOptions: { noEmit: true, strict: true, target: 'ES2022', module: 'nodenext', types: [], ...options },
+        files: ['program.ts'],
+      }),
+    );
+    return spawnSync(process.execPath, [inProject('node_modules/typescript/bin/tsc'), '-p', project], {
+      encoding: 'utf8',
+    }).stdout;
+  };
+  const program = `import { createMsmEngine, MsmError, type MsmErrorCode, version } from 'webgpu-msm';
+    import { calibrate } from 'webgpu-msm/calibrate';
+    import { type FileSource, openPtau, openZkey } from 'webgpu-msm/formats';
+    const find = async (device: GPUDevice) =>
+      createMsmEngine({ curve: 'bn254', device, calibration: await calibrate(device, { curve: 'bn254' }) });
+    const createWorker = () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
+    const engine = await createMsmEngine({ curve: 'bn254', tuning: { windowBits: 8 }, createWorker });
+    using bases = await engine.loadBases([{ x: 1n, y: 2n, infinity: false }]);
+    const { x }: { x: bigint } = await engine.msm(bases, [2n]);
+    const read = async (file: File | FileSource) => {
+      const zkey = await openZkey(file);
+      if (zkey.protocol !== 'groth16') return engine.loadBases(zkey.sections.ptau.pages(), { encoding: 'le-montgomery' });
+      const { a } = zkey.sections;
+      for await (const chunk of a.chunks({ chunkBytes: 2 ** 20 })) console.assert(chunk.length % a.pointBytes === 0);
+      const { tauG1 } = (await openPtau(file)).sections;
+      return engine.loadBases(await tauG1.points(0, a.count), { encoding: a.encoding });
+    };
+    const code: MsmErrorCode = new MsmError('aborted', version).code;
+    // @ts-expect-error: no such curve
+    createMsmEngine({ curve: 'bn255' });
+    // @ts-expect-error: no such knob
+    createMsmEngine({ curve: 'bn254', tuning: { checks: true } });
+    export { code, find, read, x };
+  `;
+  const inNode = `import { create } from 'webgpu';
+    import { createMsmEngine } from 'webgpu-msm';
+    import { type CalibrationStore } from 'webgpu-msm/calibrate';
+    import { fileStore } from 'webgpu-msm/node';
+    const gpu = create([]);
+    const device: GPUDevice | undefined = await (await gpu.requestAdapter())?.requestDevice();
+    const store: CalibrationStore = fileStore('calibration.json');
+    export const engine = await createMsmEngine({ curve: 'bn254', gpu });
+    export { device, store };
+  `;
+  const node = ['webgpu', '@webgpu/types', '@types/node', 'undici-types'];
+
+  test('compile in a page', () => {
+    expect(check({ skipLibCheck: false, lib: ['ES2022', 'DOM'] }, program)).toBe('');
+  });
+
+  test('compile in a worker', { tags: 'long' }, () => {
+    expect(check({ skipLibCheck: false, lib: ['ES2022', 'WebWorker'] }, program)).toBe('');
+  });
+
+  test('compile with a bundler’s resolution', { tags: 'long' }, () => {
+    expect(check({ module: 'esnext', moduleResolution: 'bundler', lib: ['ES2022', 'DOM'] }, program)).toBe('');
+  });
+
+  test('compile with npm’s webgpu and skipLibCheck, as the README says', () => {
+    const options = { skipLibCheck: true, lib: ['ES2022', 'DOM'], types: ['node'] };
+    expect(check(options, inNode, node)).toBe('');
+  });
+
+  test('compile with npm’s webgpu and without its types, as the README says', { tags: 'long' }, () => {
+    const paths = { '@webgpu/types': ['./no-types.d.ts'] };
+    expect(check({ skipLibCheck: false, lib: ['ES2022', 'DOM'], types: ['node'], paths }, inNode, node)).toBe('');
+  });
+
+  test('need one of the two with npm’s webgpu: TypeScript rejects @webgpu/types', {
+    tags: 'long',
+  }, () => {
+    const said = check({ skipLibCheck: false, lib: ['ES2022', 'DOM'], types: ['node'] }, inNode, node);
+    expect(said).toContain('@webgpu/types');
+    expect(said).not.toContain('webgpu-msm/dist');
+  });
+
+  test('accept snarkjs as it is imported, with its types and without', () => {
+    const prover = `import * as snarkjs from 'snarkjs';
+      import { openZkey } from 'webgpu-msm/formats';
+      import { accelerate, type AccelerateStats } from 'webgpu-msm/snarkjs';
+      const restore: () => void = await accelerate(snarkjs, { basesBudget: 2 ** 30 });
+      await accelerate.prepare(await openZkey(new Uint8Array()));
+      const { proof, publicSignals } = await snarkjs.groth16.fullProve({ a: 1 }, 'circuit.wasm', 'circuit.zkey');
+      const ok: boolean = await snarkjs.groth16.verify({}, publicSignals, proof);
+      const { on, workers, compileMs }: AccelerateStats = accelerate.stats;
+      restore();
+      // @ts-expect-error: no snarkjs
+      await accelerate({ groth17: {} });
+      // @ts-expect-error: no such option
+      await accelerate(snarkjs, { basesBudgt: 5 });
+      export { compileMs, ok, on, workers };
+    `;
+    for (const options of [{}, { module: 'esnext', moduleResolution: 'bundler' }]) {
+      const all = { skipLibCheck: false, lib: ['ES2022', 'DOM'], ...options };
+      expect(check(all, prover, ['@types/snarkjs'])).toBe('');
+    }
+    // without types, as in a project that declares the module itself
+    const untyped = `import { accelerate } from 'webgpu-msm/snarkjs';
+      declare const snarkjs: any;
+      export const restore: () => void = await accelerate(snarkjs);
+    `;
+    expect(check({ skipLibCheck: false, lib: ['ES2022', 'ESNext.Disposable', 'DOM'] }, untyped)).toBe('');
+  });
+
+  test('name nothing internal', () => {
+    const types = ['calibrate.d.ts', 'formats.d.ts', 'index.d.ts', 'noble.d.ts', 'snarkjs.d.ts']
+      .map((name) => readFileSync(join(dist, name), 'utf8'))
+      .join('');
+    expect(types).not.toMatch(/@internal|from '\.|declare const named/);
+  });
+});
+
+describe('the Node version of the package', () => {
+  const { packages } = JSON.parse(readFileSync(inProject('package-lock.json'), 'utf8'));
+  const promised = semver.minVersion(manifest.engines.node)?.version as string;
+
+  test('is allowed by every tool of this repository', () => {
+    const refusing = Object.entries<{ engines?: { node?: string } }>(packages)
+      .filter(([, { engines }]) => engines?.node !== undefined && !semver.satisfies(promised, engines.node))
+      .map(([path, { engines }]) => `${path}: ${engines?.node}`);
+    expect(promised).toBe('20.19.0');
+    expect(refusing).toEqual([]);
+  });
+});

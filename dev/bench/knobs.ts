@@ -29,6 +29,7 @@ import { checkHost, checkMeaning, checkNames, checkValues, spelledOut } from './
 import { type Problem, Problems, problemText } from './knob-problems.js';
 import { parseIntegers } from './lists.js';
 import { type Mix, mixes } from './modes/load/jobs.js';
+import { type System, systems } from './modes/proofs/system.js';
 import { rowNames } from './modes/targets/row.js';
 import { cpuModes, isWithoutGpu, type Mode, modeNames, modes } from './modes.js';
 import { nearestNames } from './nearest-names.js';
@@ -76,6 +77,8 @@ export interface Knobs extends EncodedGroup {
   /** Sums of a pass of `load`. */
   readonly jobs: number;
   readonly mix: Mix;
+  /** Proof system of `proofs`. */
+  readonly system: System;
   /** Largest number of points of `crossover`. */
   readonly largest: number;
   /** Largest number of points of `targets`, as a power of two; null for what suits the adapter. */
@@ -250,6 +253,7 @@ const readOthers = (read: Read, mode: Mode, group: CurveGroup) => ({
   ],
   jobs: read('jobs', (text) => parseInteger('jobs', text, 1, 10_000)) ?? 60,
   mix: read('mix', (text) => oneOf('mix', text, mixes)) ?? 'prover',
+  system: read('system', (text) => oneOf('system', text, systems)) ?? 'groth16',
   largest: read('largest', (text) => parseInteger('largest', text, 1, 2 ** 16)) ?? 4096,
   rows: read('rows', (text) => text.split(',').map((name) => oneOf('rows', name.trim(), rowNames))) ?? null,
 });

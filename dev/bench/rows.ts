@@ -13,6 +13,7 @@ import type { Environment } from './environment.js';
 import type { Mix } from './modes/load/jobs.js';
 import type { JobSpans } from './modes/load/statistics.js';
 import type { Side } from './modes/proofs/prover.js';
+import type { System } from './modes/proofs/system.js';
 import type { Routing } from './modes/replay/routings.js';
 import type { Finding } from './modes/targets/findings.js';
 import type { Mode } from './modes.js';
@@ -301,8 +302,11 @@ interface Rows {
     readonly gpuShare: number;
     readonly predicted: Prediction | null;
   };
-  /** One verified Groth16 proof. */
+  /** One verified proof. */
   readonly proof: {
+    /** Absent in old rows, which are of Groth16. */
+    readonly system?: System;
+    /** Logarithm of the size of the domain. */
     readonly logn: number;
     readonly constraints: number;
     readonly side: Side;

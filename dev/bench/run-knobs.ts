@@ -3,6 +3,7 @@ import type { PointEncoding } from '../../src/api/values.js';
 import { defaultCurve } from '../cases/address.js';
 import { curveNames, pairNames } from '../oracle/curves.js';
 import { peerNames } from '../peers/index.js';
+import { systems } from './modes/proofs/system.js';
 import { rowNames } from './modes/targets/row.js';
 import { type Mode, modeNames, msmModes } from './modes.js';
 
@@ -112,6 +113,11 @@ export const runKnobs = {
     label: 'Mix',
     help: 'Kind of sums: prover (the default), proof after proof of n constraints over three sets of points; or small, sums of n÷8 to 4n scalars over the same points.',
     modes: ['load'],
+  },
+  system: {
+    label: 'Proof system',
+    help: `Proof system of snarkjs: ${systems.join(', ')}. Default groth16.`,
+    modes: ['proofs'],
   },
   largest: { label: 'Largest n', help: 'Powers of two up to this. Default 4096.', modes: ['crossover'] },
   rows: { label: 'Rows', help: `Some of ${rowNames.join(', ')}. Default all.`, modes: ['targets'] },

@@ -50,7 +50,7 @@ export class Bytes {
 
 /** Makes a snarkjs file: its kind, version, and sections with number and length. */
 export const fileOf = (
-  kind: 'r1cs' | 'wtns' | 'zkey',
+  kind: 'r1cs' | 'wtns' | 'zkey' | 'ptau',
   version: number,
   sections: readonly (readonly [type: number, content: Uint8Array])[],
 ): Uint8Array => {

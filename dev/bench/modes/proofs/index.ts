@@ -1,6 +1,5 @@
 /**
- * `proofs`: times Groth16 proofs of snarkjs without and with the library, and measures their
- * memory.
+ * `proofs`: times proofs of snarkjs without and with the library, and measures their memory.
  */
 
 import { openBenchSetup } from '../../bench-setup.js';
@@ -59,12 +58,12 @@ async function runProofs(run: Run, host: Host, knobs: Knobs): Promise<void> {
 async function measure(
   run: Run,
   host: Host,
-  { curve, reps, settings }: Knobs,
+  { curve, reps, settings, system }: Knobs,
   device: GPUDevice | null,
   logn: number,
 ): Promise<readonly RowOf<'proof'>[]> {
-  await run.next(`Making keys for 2^${logn} constraints`);
-  const prover = await openProver(curve, logn, () => run.tick());
+  await run.next(`Making keys for a domain of 2^${logn}`);
+  const prover = await openProver(curve, logn, () => run.tick(), system);
   const rows: RowOf<'proof'>[] = [];
   const prove = async (when: RowOf<'proof'>['when'], side: Side, repetition: number): Promise<void> => {
     await run.next(
@@ -72,7 +71,17 @@ async function measure(
     );
     const { result, peak } = await watchPeak(host, () => prover.prove(side));
     const { constraints } = prover;
-    const row = { event: 'proof', logn, constraints, side, when, repetition, ...result, peakBytes: peak } as const;
+    const row = {
+      event: 'proof',
+      system,
+      logn,
+      constraints,
+      side,
+      when,
+      repetition,
+      ...result,
+      peakBytes: peak,
+    } as const;
     rows.push(row);
     run.emit(row, 'progress', 'results');
     run.advance(weightOf(2 ** logn));

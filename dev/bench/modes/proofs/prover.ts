@@ -1,11 +1,13 @@
 /**
- * Opens snarkjs with a Groth16 key. Each proof uses the MSMs of snarkjs or those of the library.
+ * Opens snarkjs with a key of one proof system. Each proof uses the MSMs of snarkjs or those of the library.
  */
 import { makeCircuit } from '../../../../examples/prover/circuit.js';
-import { type KeyCurve, makeKeys } from '../../../../examples/prover/keys.js';
+import { makeKeys } from '../../../../examples/prover/keys.js';
 import { accelerate } from '../../../../src/provers/accelerate.js';
 import type { AccelerateOptions } from '../../../../src/provers/accelerate-options.js';
 import type { FfCurveName, FfGroup, MultiExpAffine, Snarkjs } from '../../../../src/provers/ffjavascript.js';
+import { makePowersOfTau, type TauCurve } from './powers-of-tau.js';
+import type { System } from './system.js';
 
 /** Implementations of the MSMs: snarkjs alone, or the library. */
 export const sides = ['plain', 'ours'] as const;
@@ -28,19 +30,25 @@ interface Made {
   readonly publicSignals: readonly string[];
 }
 
+/** A proof system of snarkjs. Groth16 has no `setup`; its keys are made here. */
+interface SnarkSystem {
+  prove(zkey: File, witness: File): Promise<Made>;
+  verify(key: unknown, publicSignals: readonly string[], proof: unknown): Promise<boolean>;
+  setup(r1cs: File, powersOfTau: File, zkey: { type: 'mem' }): Promise<unknown>;
+}
+
 /** The used part of snarkjs. */
 interface Snark extends Snarkjs {
+  readonly groth16: SnarkSystem;
+  readonly plonk: SnarkSystem;
+  readonly fflonk: SnarkSystem;
   readonly curves: NonNullable<Snarkjs['curves']>;
-  readonly groth16: {
-    prove(zkey: File, witness: File): Promise<Made>;
-    verify(key: unknown, publicSignals: readonly string[], proof: unknown): Promise<boolean>;
-  };
   readonly zKey: { exportVerificationKey(zkey: File): Promise<unknown> };
 }
 
-interface ProvingCurve extends KeyCurve {
-  readonly G1: FfGroup & KeyCurve['G1'];
-  readonly G2: FfGroup & KeyCurve['G2'];
+interface ProvingCurve extends TauCurve {
+  readonly G1: FfGroup & TauCurve['G1'];
+  readonly G2: FfGroup & TauCurve['G2'];
   terminate(): Promise<void>;
 }
 
@@ -60,7 +68,7 @@ async function loadSnarkjs(): Promise<Snark> {
   })) as Snark;
 }
 
-type ProvingGroup = FfGroup & KeyCurve['G1' | 'G2'];
+type ProvingGroup = ProvingCurve['G1' | 'G2'];
 
 /** Runs `work` with the given MSM function of each group, and adds up their time. */
 async function timed(groups: readonly ProvingGroup[], functions: readonly MultiExpAffine[], work: () => Promise<Made>) {
@@ -84,16 +92,34 @@ async function timed(groups: readonly ProvingGroup[], functions: readonly MultiE
   }
 }
 
-/** @throws Error if snarkjs is not installed, or does not support the curve */
-export async function openProver(curve: string, logn: number, onKeys: (share: number) => void) {
+/** Makes a PLONK or FFLONK key by snarkjs's own setup. */
+async function setUp(system: SnarkSystem, ff: TauCurve, logn: number, r1cs: Uint8Array): Promise<File> {
+  const zkey: { type: 'mem'; data?: Uint8Array } = { type: 'mem' };
+  await system.setup(file(r1cs), file(await makePowersOfTau(ff, logn)), zkey);
+  return file(zkey.data as Uint8Array);
+}
+
+/**
+ * @param logn logarithm of the size of the domain
+ * @throws Error if snarkjs is not installed, or does not support the curve
+ */
+export async function openProver(
+  curve: string,
+  logn: number,
+  onKeys: (share: number) => void,
+  name: System = 'groth16',
+) {
   const theirName = theirNames[curve];
   if (theirName === undefined)
     throw new Error(`curve: snarkjs does not support ${curve}; use ${Object.keys(theirNames).join(' or ')}`);
   const snarkjs = await loadSnarkjs();
   const ff = (await snarkjs.curves.getCurveFromName(theirName)) as ProvingCurve;
-  // two constraints fewer than the domain, which also needs rows for the 1 and the public signal
-  const circuit = makeCircuit(BigInt(ff.r), 2 ** logn - 2, 'dense');
-  const zkey = file(await makeKeys(ff, circuit, onKeys));
+  // Groth16's domain also has rows for the 1 and the public signal, PLONK's for the public signal
+  const constraints = 2 ** logn - (name === 'groth16' ? 2 : 3);
+  const circuit = makeCircuit(BigInt(ff.r), constraints, 'dense');
+  const system = snarkjs[name];
+  const zkey =
+    name === 'groth16' ? file(await makeKeys(ff, circuit, onKeys)) : await setUp(system, ff, logn, circuit.r1cs);
   const key = await snarkjs.zKey.exportVerificationKey(zkey);
   const groups = [ff.G1, ff.G2];
   const plain = groups.map(({ multiExpAffine }) => multiExpAffine);
@@ -113,13 +139,10 @@ export async function openProver(curve: string, logn: number, onKeys: (share: nu
     async prove(side: Side): Promise<ProofTime> {
       const functions = side === 'plain' ? plain : ours?.functions;
       if (functions === undefined) throw new Error('call accelerate() before proving with the library');
-      const { made, ms, msmMs } = await timed(groups, functions, () =>
-        snarkjs.groth16.prove(zkey, file(circuit.witness)),
-      );
+      const { made, ms, msmMs } = await timed(groups, functions, () => system.prove(zkey, file(circuit.witness)));
       const { proof, publicSignals } = made;
       const isRight =
-        publicSignals.join() === circuit.publicSignals.join() &&
-        (await snarkjs.groth16.verify(key, publicSignals, proof));
+        publicSignals.join() === circuit.publicSignals.join() && (await system.verify(key, publicSignals, proof));
       if (!isRight)
         throw new Error(`the proof ${side === 'plain' ? 'of snarkjs alone' : 'with the library'} does not verify`);
       if (accelerate.stats.fallbacks > 0) throw new Error('the library failed, and snarkjs computed instead');

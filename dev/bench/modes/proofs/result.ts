@@ -6,6 +6,7 @@ import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
 import { type Finding, notMeasured, ratioFinding } from '../targets/findings.js';
 import { findingsTable } from '../targets/findings-table.js';
 import type { Side } from './prover.js';
+import type { System } from './system.js';
 
 type Proof = RowOf<'proof'>;
 
@@ -37,7 +38,7 @@ export function judgeProofs(rows: readonly Proof[]): Finding[] {
     {
       what: 'proof time, with the library ÷ snarkjs alone',
       // below the target size the value is informational
-      target: (rows[0]?.logn ?? 0) >= TARGET.logn ? { most: TARGET.ratio } : null,
+      target: systemOf(rows) === 'groth16' && (rows[0]?.logn ?? 0) >= TARGET.logn ? { most: TARGET.ratio } : null,
       ...ratioFinding(ratioOfMedians(plain, ours), ours.length),
     },
     {
@@ -51,8 +52,13 @@ export function judgeProofs(rows: readonly Proof[]): Finding[] {
   ];
 }
 
-/** Targets from this size on. */
+/** Rows without a system are of Groth16. */
+const systemOf = (rows: readonly Proof[]): System => rows[0]?.system ?? 'groth16';
+
+/** Targets of Groth16, from this size on. */
 const TARGET = { logn: 14, ratio: 0.7, memory: 1.5 };
+
+const titles: Readonly<Record<System, string>> = { groth16: 'Groth16', plonk: 'PLONK', fflonk: 'FFLONK' };
 
 const names: Readonly<Record<Side, string>> = { plain: 'snarkjs alone', ours: 'with the library' };
 
@@ -78,7 +84,7 @@ export function proofsResult(rows: readonly StampedRow[]): Parts {
   );
   if (lines.length === 0) return [];
   return [
-    tableOf('Groth16 proofs, dense witness, medians of the interleaved ones', lines, [
+    tableOf(`${titles[systemOf(told)]} proofs, dense witness, medians of the interleaved ones`, lines, [
       ['Constraints', ({ constraints }) => constraints.toLocaleString('en')],
       ['Prover', ({ side }) => names[side]],
       ['Proof, ms', ({ ms }) => ({ text: formatMs(ms), as: 'strong' })],

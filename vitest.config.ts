@@ -2,10 +2,13 @@ import { defineConfig } from 'vitest/config';
 import { builtWorker } from './scripts/package/worker-file.js';
 import { wgslTemplates } from './scripts/templates/wgsl-templates.js';
 
+/** Folders of tests/, each a project: `npm test -- --project unit`. */
+const rooms = ['unit', 'stages', 'engine', 'cpu', 'encodings', 'provers', 'resilience', 'package', 'tools'];
+
 export default defineConfig({
   plugins: [wgslTemplates(), builtWorker()],
   test: {
-    include: ['tests/**/*.test.ts'],
+    projects: rooms.map((name) => ({ extends: true, test: { name, include: [`tests/${name}/**/*.test.ts`] } })),
     environment: 'node',
     // a process for each test file: Dawn is a native module that is unloaded only with its process
     pool: 'forks',

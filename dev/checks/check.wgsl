@@ -13,7 +13,7 @@
 //   check_sums      a sum was written if and only if it has an entry, and is on the curve; the walk
 //     itself notes a second writer
 // Host: dev/checks/. The checks compute nothing, so they have no CPU reference:
-// tests/checks.test.ts breaks the stages instead.
+// tests/stages/checks.test.ts breaks the stages instead.
 {{structs}}
 {{entry}}
 {{#needsPoints}}

@@ -6,7 +6,7 @@ import type { Arm } from './arm.js';
 
 /**
  * Methods whose promises every call awaits. Those of compilers occur only in the first call of a
- * device (tests/failures-silent.test.ts).
+ * device (tests/resilience/failures-silent.test.ts).
  */
 export const awaited = ['mapAsync', 'popErrorScope', 'onSubmittedWorkDone'] as const;
 export type Awaited = (typeof awaited)[number];

@@ -1,6 +1,6 @@
 /**
  * Points and scalars in the encodings of other software, written independently of the library.
- * tests/vectors.test.ts compares them with the output of that software.
+ * tests/encodings/vectors.test.ts compares them with the output of that software.
  */
 import { concatBytes, numberToBytesBE, numberToBytesLE } from '@noble/curves/utils.js';
 import type { PointEncoding, ScalarEncoding } from '../../src/api/values.js';

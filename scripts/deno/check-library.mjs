@@ -3,7 +3,7 @@
  *
  * Runs the built library in Deno. Deno's WebGPU is wgpu and its WGSL compiler is naga; all other
  * tests use Dawn. FOLDER holds the library as index.js, shaders as shaders.json, and an MSM as
- * msm.json. The outcome is printed as one line of JSON, which tests/deno.test.ts judges.
+ * msm.json. The outcome is printed as one line of JSON, which tests/package/deno.test.ts judges.
  */
 
 /** @typedef {{ name: string, source: string }} Shader */

@@ -24,16 +24,16 @@ const aside =
 const whole = {
   by: ['src/index.ts', 'src/engine/create-engine.ts'],
   tests: [
-    'sparse',
-    'bytes',
-    'untyped',
-    'chain',
-    'failures',
-    'precompute',
-    'engine',
-    'cpu',
-    'batch',
-    'other-curves',
+    'engine/sparse',
+    'engine/bytes',
+    'engine/untyped',
+    'engine/dispatch-chain',
+    'resilience/failures',
+    'engine/precompute',
+    'engine/engine',
+    'cpu/cpu',
+    'engine/batch',
+    'engine/other-curves',
   ].map((name) => `tests/${name}.test.ts`),
 };
 
@@ -71,7 +71,7 @@ const reach = (test) => {
   return distances;
 };
 
-const reached = readdirSync(join(project, 'tests'))
+const reached = readdirSync(join(project, 'tests'), { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts') && !aside.test(name))
   .map((name) => ({ test: `tests/${name}`, distances: reach(`tests/${name}`) }))
   .filter(({ distances }) => !elsewhere.some((what) => distances.get(what) === 1));

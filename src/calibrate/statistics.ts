@@ -39,9 +39,9 @@ const TAIL = 0.025;
  * Computes the ratio of the medians of two paired samples, and its 95 % interval by the percentile
  * bootstrap (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13). The
  * bootstrap resamples pairs: a slowdown of the machine hits both times of a pair, and cancels. In
- * simulations (tests/statistics.test.ts) the interval covers the true ratio 93 to 97 times in 100,
- * and more often on a machine that drifts. The same input and seed give the same interval. Swapping
- * a and b gives the reciprocal.
+ * simulations (tests/tools/statistics.test.ts) the interval covers the true ratio 93 to 97 times in
+ * 100, and more often on a machine that drifts. The same input and seed give the same interval.
+ * Swapping a and b gives the reciprocal.
  *
  * @param a times, above 0
  * @param b times of the same pairs, in the same order

@@ -46,8 +46,8 @@ export const divstepConstants = (m: Modulus): DivstepConstants => {
   // Sufficient divsteps for inputs of b ≥ 46 bits with delta starting at 1/2: floor((45907·b +
   // 26313) / 19929) (P. Wuille, "Bounds on divsteps iterations in safegcd",
   // github.com/sipa/safegcd-bounds). Elements modulo some primes need the last batch
-  // (tests/divsteps.test.ts). No such element is known for BN254, where the bound is 586 and 39
-  // batches do 585, but no smaller bound is proved.
+  // (tests/stages/divsteps.test.ts). No such element is known for BN254, where the bound is 586 and
+  // 39 batches do 585, but no smaller bound is proved.
   const divsteps = Math.floor((45907 * m.bits + 26313) / 19929);
   return {
     shortLimbs: Math.ceil((m.bits + 1) / BATCH),

@@ -1,6 +1,6 @@
 /**
- * Run by tests/exit.test.ts in a process of its own: `node --expose-gc dropped-gpu.mjs <library>
- * <how>`.
+ * Run by tests/cpu/exit.test.ts in a process of its own:
+ * `node --expose-gc dropped-gpu.mjs <library> <how>`.
  *
  * Nothing here keeps Dawn's object once the engine has it, and the garbage collector runs as often
  * as it can.

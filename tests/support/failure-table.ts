@@ -57,7 +57,7 @@ const within = <Call extends string, Stage extends string>(call: Call, stages: r
 
 const lost = {
   title: 'The device is lost',
-  file: 'tests/failures-loss.test.ts',
+  file: 'tests/resilience/failures-loss.test.ts',
   text:
     'The driver was reset, the browser took the GPU away, or somebody called `device.destroy()`. “Lost” is tested with a device that is ' +
     'destroyed, and with one that is taken away, where the loss is announced at once or a moment late.',
@@ -189,7 +189,7 @@ export const allocations = {
 
 const memory = {
   title: 'The GPU is out of memory',
-  file: 'tests/failures-injected.test.ts',
+  file: 'tests/resilience/failures-injected.test.ts',
   text: 'The stages are the buffers that are made, by name. Whatever else the call had made is given back.',
   rows: {
     buffers: {
@@ -226,7 +226,7 @@ const everyKernel = [...within('loadBases', kernelNames.loadBases), ...within('m
 
 const refused = {
   title: 'WebGPU refuses a command, or to compile',
-  file: 'tests/failures-injected.test.ts',
+  file: 'tests/resilience/failures-injected.test.ts',
   text:
     'A call is made to break a rule of WebGPU, and WebGPU reports it. Only that a result cannot be read and that the driver makes no ' +
     'pipeline is injected.',
@@ -298,7 +298,7 @@ const refused = {
 
 const wrong = {
   title: 'The GPU is wrong',
-  file: 'tests/failures-injected.test.ts',
+  file: 'tests/resilience/failures-injected.test.ts',
   text: 'A result that is not on the curve is never returned, and neither is one of an earlier call.',
   rows: {
     computes: {
@@ -327,7 +327,7 @@ const wrong = {
 
 const callers = {
   title: 'The caller changes its mind',
-  file: 'tests/failures.test.ts',
+  file: 'tests/resilience/failures.test.ts',
   text: '',
   rows: {
     aborted: {
@@ -382,7 +382,7 @@ const callers = {
 
 const sharing = {
   title: 'Many calls, several engines, a device that is yours',
-  file: 'tests/failures.test.ts',
+  file: 'tests/resilience/failures.test.ts',
   text:
     'On a device of yours the library leaves alone what is yours: your buffers, your error scopes, your error handlers, and the device ' +
     'itself, which is never destroyed.',
@@ -420,7 +420,7 @@ const sharing = {
 
 const creation = {
   title: 'There is no GPU',
-  file: 'tests/failures.test.ts',
+  file: 'tests/resilience/failures.test.ts',
   text: '',
   rows: {
     noWebGpu: {
@@ -449,7 +449,7 @@ const creation = {
 
 const both = {
   title: 'The GPU and the CPU compute a call together',
-  file: 'tests/failures-both.test.ts',
+  file: 'tests/resilience/failures-both.test.ts',
   text: 'What befalls either half befalls the call: the other half stops, and nothing of it is left.',
   rows: {
     lost: {
@@ -499,7 +499,7 @@ const both = {
 
 const workers = {
   title: 'A worker of the CPU',
-  file: 'tests/failures-workers.test.ts',
+  file: 'tests/resilience/failures-workers.test.ts',
   text: 'What a lost worker had drawn is computed again by the others or by the thread of the engine; `lastRun.retried` says so.',
   rows: {
     terminated: {

@@ -35,7 +35,7 @@ export const makePlace = async (): Promise<Place> => {
   await buildLibrary(join(installed, 'dist'));
   cpSync(inProject('package.json'), join(installed, 'package.json'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-  cpSync(inProject('tests/places-workers'), join(folder, 'pages'), { recursive: true });
+  cpSync(inProject('tests/package/places-workers'), join(folder, 'pages'), { recursive: true });
   return { folder, expected: writeCase(join(folder, 'pages/case.js')) };
 };
 

@@ -1,0 +1,131 @@
+/**
+ * Bucket rows of a sum, computed by several threads and combined: noble's sum, however they are
+ * cut.
+ */
+import { describe, expect, test } from 'vitest';
+import { everyScalars } from '../../dev/cases/list.js';
+import { pointDistributions } from '../../dev/cases/point-distributions.js';
+import { scalarDistributions } from '../../dev/cases/scalar-distributions.js';
+import { bn254G1, expectedMsm } from '../../dev/oracle/known-bases.js';
+import { bn254 } from '../../src/curves/bn254.js';
+import { bn254G2 } from '../../src/curves/bn254-g2.js';
+import { curveContext } from '../../src/curves/curve.js';
+import { quadraticField } from '../../src/field/quadratic.js';
+import { compileKernel, wasmCurve } from '../../src/msm/cpu/adder.js';
+import { combineWindows } from '../../src/msm/cpu/combine-windows.js';
+import { cutRows } from '../../src/msm/cpu/cut.js';
+import { digitsOfScalars } from '../../src/msm/cpu/digits.js';
+import { type Operands, rowsOf, Share } from '../../src/msm/cpu/share.js';
+import { finish } from '../../src/msm/cpu/steps.js';
+import { workersFor } from '../../src/msm/plan/work.js';
+import { PointAdder } from '../../src/wasm/arithmetic/point-adder.js';
+
+const curve = curveContext(bn254);
+const kernel = compileKernel(wasmCurve(curve), 2);
+
+const makeOperands = (
+  points: keyof typeof pointDistributions,
+  scalars: keyof typeof scalarDistributions,
+  n: number,
+  windowBits: number,
+) => {
+  const bases = pointDistributions[points].make(n, 7);
+  const factors = scalarDistributions[scalars].make(n, 7);
+  const operands: Operands = {
+    points: new Uint32Array(bases.bytes.buffer),
+    scale: 1n,
+    digits: digitsOfScalars(curve, factors.bytes, 253, windowBits),
+  };
+  const { x, y } = expectedMsm(bn254G1, bases.logs, factors.values);
+  return { operands, expected: [x, y] };
+};
+
+/** Hands rows to `threads` shares in turn, in chunks of different lengths. */
+const computeCut = async (operands: readonly Operands[], threads: number, sizes: readonly number[]) => {
+  const adders = await Promise.all(Array.from({ length: threads }, async () => PointAdder.open(await kernel)));
+  const shares = adders.map((adder) => new Share(adder, operands));
+  const rows = operands.reduce((sum, each) => sum + rowsOf(each), 0);
+  for (let first = 0, k = 0; first < rows; k++) {
+    const end = Math.min(rows, first + (sizes[k % sizes.length] as number));
+    finish((shares[k % threads] as Share).add(first, end));
+    first = end;
+  }
+  const results = shares.map((share) => finish(share.settle()));
+  const adder = adders[0] as PointAdder;
+  const sums = finish(
+    combineWindows(
+      adder,
+      operands.map(({ digits }) => digits),
+      results,
+    ),
+  );
+  return {
+    sums: sums.map((sum) => adder.read(sum)),
+    entries: results.reduce((sum, result) => sum + result.entries, 0),
+  };
+};
+
+describe('bucket rows', () => {
+  test.each(everyScalars)('scalars=%s give the right sum, cut into chunks of several sizes', async (scalars) => {
+    for (const [points, n, windowBits] of [
+      ['few-with-signs', 300, 11],
+      ['distinct', 41, 9],
+      ['doubling-chain', 1, 13],
+      ['with-infinities', 64, 4],
+    ] as const) {
+      const { operands, expected } = makeOperands(points, scalars, n, windowBits);
+      const whole = await computeCut([operands], 1, [rowsOf(operands)]);
+      expect(whole.sums).toEqual([expected]);
+      for (const [threads, sizes] of [
+        [2, [1, 2, 5]],
+        [3, [7, 16, 33]],
+      ] as const) {
+        const { sums, entries } = await computeCut([operands], threads, sizes);
+        expect(sums, `${points}, chunks of ${sizes}`).toEqual([expected]);
+        expect(entries).toBe(whole.entries);
+      }
+    }
+  });
+
+  test('chunks that extend over several operands give the right sum', async () => {
+    const made = [
+      makeOperands('distinct', 'random', 100, 8),
+      makeOperands('few-with-signs', 'all-zero', 5, 10),
+      makeOperands('distinct', 'unreduced', 70, 12),
+      makeOperands('all-equal', 'all-equal', 30, 3),
+    ];
+    for (const sizes of [[1], [3, 40], [1000]]) {
+      const { sums } = await computeCut(
+        made.map(({ operands }) => operands),
+        3,
+        sizes,
+      );
+      expect(sums).toEqual(made.map(({ expected }) => expected));
+    }
+  });
+});
+
+describe('cutRows and workersFor', () => {
+  test('each row is in exactly one chunk, and no chunk is empty', () => {
+    for (const rows of [1, 2, 19, 640, 1280, 5000]) {
+      for (const workers of [1, 3, 7, 63]) {
+        for (const distribution of ['dynamic', 'static'] as const) {
+          for (const chunk of [null, 1, 16, 256]) {
+            const { rowsPerChunk, chunks } = cutRows(rows, workers, { distribution, chunk });
+            expect(rowsPerChunk * chunks).toBeGreaterThanOrEqual(rows);
+            expect(rowsPerChunk * (chunks - 1)).toBeLessThan(rows);
+            if (distribution === 'static') expect(chunks).toBeLessThanOrEqual(workers + 1);
+            else if (chunk !== null) expect(rowsPerChunk).toBe(chunk);
+          }
+        }
+      }
+    }
+  });
+
+  test('66 points get no worker, 2^16 points get several, and points of G2 get more', () => {
+    const pairs = curveContext(bn254G2, quadraticField);
+    expect(workersFor(curve, 66 * 64)).toBe(0);
+    expect(workersFor(curve, 2 ** 16 * 20)).toBeGreaterThan(6);
+    expect(workersFor(pairs, 2 ** 16 * 20)).toBeGreaterThan(2 * workersFor(curve, 2 ** 16 * 20));
+  });
+});

@@ -1,0 +1,338 @@
+/**
+ * Self-test: the pipelines that an engine will use must give known answers before it trusts a
+ * result of theirs.
+ */
+import { describe, expect, test } from 'vitest';
+import { oracles, secp192r1, secp192r1Oracle, weierstrassNames } from '../../dev/oracle/curves.js';
+import {
+  type AffinePoint,
+  bn254G1,
+  expectedMsm,
+  makeKnownBases,
+  type OracleCurve,
+  toAffinePoint,
+} from '../../dev/oracle/known-bases.js';
+import { type Curve, isOnCurve, withProduct } from '../../src/curves/curve.js';
+import type { WeierstrassName } from '../../src/curves/names.js';
+import { openCurve } from '../../src/curves/open-curve.js';
+import { squareRoot } from '../../src/field/square-root.js';
+import { createMsmEngine, type MsmEngine, type MsmEngineOptions, type Tuning } from '../../src/index.js';
+import { knownAnswer } from '../../src/msm/verify/known-answer.js';
+import { getDevice } from '../support/gpu.js';
+import { smallCurve } from '../support/small-curve.js';
+import { TextbookCurve } from '../support/textbook-curve.js';
+
+const readNumber = (bytes: Uint8Array): bigint => bytes.reduceRight((sum, byte) => sum * 256n + BigInt(byte), 0n);
+
+describe('the known answer of the self-test', () => {
+  const curves: [string, WeierstrassName | Curve, OracleCurve][] = [
+    ...weierstrassNames.map((name): [string, WeierstrassName, OracleCurve] => [name, name, oracles[name]]),
+    ['secp192r1', secp192r1, secp192r1Oracle],
+  ];
+
+  /** noble takes no points of order 2, and on BLS12-377 (-1, 0) is one of the hard points. */
+  const sumOf = (
+    curve: Curve,
+    { name, Point }: OracleCurve,
+    points: readonly AffinePoint[],
+    scalars: readonly bigint[],
+  ) => {
+    if (name === 'bls12-377') {
+      const textbook = new TextbookCurve(curve);
+      return points
+        .map((point, i) => textbook.multiply(point, scalars[i] as bigint))
+        .reduce((sum, term) => textbook.add(sum, term));
+    }
+    return toAffinePoint(
+      points
+        .map(({ x, y, infinity }, i) =>
+          infinity ? Point.ZERO : Point.fromAffine({ x, y }).multiplyUnsafe(scalars[i] as bigint),
+        )
+        .reduce((sum, term) => sum.add(term)),
+    );
+  };
+
+  const isKnown = async (_: string, given: WeierstrassName | Curve, oracle: OracleCurve): Promise<void> => {
+    for (const product of ['signed', 'unsigned', 'dot4'] as const) {
+      const curve = withProduct(await openCurve(given, undefined), product);
+      const known = knownAnswer(curve);
+      const { pointBytes, p } = curve;
+      const points = Array.from({ length: known.points.length / pointBytes }, (_, i): AffinePoint => {
+        const bytes = known.points.subarray(i * pointBytes, (i + 1) * pointBytes);
+        const [x, y] = [bytes.subarray(0, pointBytes / 2), bytes.subarray(pointBytes / 2)].map(readNumber) as [
+          bigint,
+          bigint,
+        ];
+        return { x, y, infinity: x === 0n && y === 0n };
+      });
+      const seen = { doubled: 0, opposite: 0, infinity: 0 };
+      for (const [i, point] of points.entries()) {
+        const before = points[i - 1];
+        if (point.infinity) seen.infinity++;
+        else if (before?.x === point.x) seen[before.y === point.y ? 'doubled' : 'opposite']++;
+      }
+      for (const count of Object.values(seen)) expect(count).toBeGreaterThanOrEqual(4);
+      expect(
+        points.every(({ x, y, infinity }) => infinity || isOnCurve(curve, x, y)),
+        `mod ${p}`,
+      ).toBe(true);
+      const scalars = points.map((_, i) => readNumber(known.scalars.subarray(32 * i, 32 * i + 32)));
+      expect(known.sum).toEqual(sumOf(curve.constants as Curve, oracle, points, scalars));
+    }
+  };
+  // the textbook takes seconds
+  const isSlow = ([name]: (typeof curves)[number]): boolean => name === 'bls12-377';
+  test.each(curves.filter((curve) => !isSlow(curve)))('on %s equals the oracle’s', isKnown);
+  test.each(curves.filter(isSlow))('on %s equals the oracle’s', { tags: 'long' }, isKnown);
+
+  test('has coordinates that are hard to compute with, plain and in Montgomery form', async () => {
+    for (const product of ['signed', 'unsigned', 'dot4'] as const) {
+      const curve = withProduct(await openCurve('bn254', 'g1'), product);
+      const { p, field } = curve;
+      const { points } = knownAnswer(curve);
+      const x = Array.from({ length: points.length / 64 }, (_, i) => readNumber(points.subarray(64 * i, 64 * i + 32)));
+      for (const form of [1n, 1n << BigInt(field.montgomeryBits)]) {
+        const forms = x.map((value) => (value * form) % p);
+        // the first that there are
+        for (const wanted of [0n, 1n, p / 2n, 2n ** 253n, p - 1n]) {
+          const nearest = forms.reduce((least, each) => {
+            const distance = each > wanted ? each - wanted : wanted - each;
+            return distance < least ? distance : least;
+          }, p);
+          expect(nearest).toBeLessThan(16n);
+        }
+      }
+    }
+  });
+
+  test('finds the square root of every square', () => {
+    // p − 1 = odd · 2^twos, with 1, 2, 3 and 16 twos; and Pallas' 32
+    for (const p of [10007n, 10009n, 10037n, 65537n, 2n ** 254n + 45560315531419706090280762371685220353n]) {
+      let [roots, none] = [0, 0];
+      for (let i = 0n; i < 200n; i++) {
+        const a = (i * i * i * 0x9e3779b97f4a7c15n + i) % p;
+        const isSquare = a === 0n || modularPower(a, (p - 1n) / 2n, p) === 1n;
+        const root = squareRoot(a, p);
+        if (root === null) none++;
+        else roots++;
+        expect(root !== null).toBe(isSquare);
+        if (root !== null) expect((root * root) % p).toBe(a);
+      }
+      expect(Math.min(roots, none)).toBeGreaterThan(60);
+    }
+  });
+});
+
+const modularPower = (base: bigint, exponent: bigint, p: bigint): bigint => {
+  let result = 1n;
+  for (const bit of exponent.toString(2)) result = (((result * result) % p) * (bit === '1' ? base : 1n)) % p;
+  return result;
+};
+
+/** Constants that only products of one kind have. */
+const constants: Record<Exclude<Tuning['fieldProduct'], 'dot4'>, [string, string]> = {
+  // 1.5·2^(23 + 14), by which signed limbs are carried
+  signed: [' + 206158430208.0)', ' + 206158446592.0)'],
+  // limbs of 13 bits are masked
+  unsigned: ['& 8191u', '& 4095u'],
+};
+
+/**
+ * A device whose driver gets constants of these products wrong in kernels of these names; how often
+ * it compiled.
+ */
+const miscompiling = async (
+  products: readonly (keyof typeof constants)[],
+  kernels: RegExp = /./,
+): Promise<{ device: GPUDevice; compiled: string[] }> => {
+  const device = await getDevice({ label: `miscompiles ${products}` });
+  const create = device.createShaderModule.bind(device);
+  const compiled: string[] = [];
+  device.createShaderModule = (descriptor) => {
+    const label = descriptor.label ?? '';
+    compiled.push(label);
+    if (!kernels.test(label)) return create(descriptor);
+    const code = products.reduce((text, product) => text.replaceAll(...constants[product]), descriptor.code);
+    return create({ ...descriptor, code });
+  };
+  return { device, compiled };
+};
+
+const known = makeKnownBases(bn254G1, 40, 5);
+const expected = expectedMsm(bn254G1, known.logs, known.logs);
+
+/** Small workgroups compile fast, and nothing is left to the CPU. */
+const quick = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 };
+
+const engineOn = (
+  device: GPUDevice,
+  tuning: Partial<Tuning> = {},
+  options: Partial<MsmEngineOptions> = {},
+): Promise<MsmEngine> => createMsmEngine({ curve: 'bn254', device, tuning: { ...quick, ...tuning }, ...options });
+
+describe('the self-test on a sound device', () => {
+  test('runs before the first MSM on the GPU, and once on a device', { tags: 'long' }, async () => {
+    const device = await getDevice({ label: 'right' });
+    const [engine, other] = [await engineOn(device), await engineOn(device)];
+    expect(engine.selfTest).toBe(null);
+    const bases = await engine.loadBases(known.bytes);
+    expect(engine.selfTest).toBe(null);
+    expect(await engine.msm(bases, known.logs)).toEqual(expected);
+    expect(engine.selfTest).toEqual({ product: 'signed', failed: null, ms: expect.any(Number) });
+    expect(engine.lastRun?.fallback).toBe(null);
+    const { ms } = engine.selfTest as { ms: number };
+    expect(ms).toBeGreaterThan(1);
+    await engine.msm(bases, known.logs);
+    expect(engine.selfTest?.ms).toBe(ms);
+
+    const submit = device.queue.submit.bind(device.queue);
+    let submits = 0;
+    device.queue.submit = (buffers) => {
+      submits++;
+      submit(buffers);
+    };
+    const theirs = await other.loadBases(known.bytes);
+    expect(await other.msm(theirs, known.logs)).toEqual(expected);
+    const first = submits;
+    submits = 0;
+    const again = await other.loadBases(known.bytes);
+    expect(await other.msm(again, known.logs)).toEqual(expected);
+    expect(submits).toBe(first);
+    // what makes tables has to show it, too
+    const tabled = await other.loadBases(known.bytes, { precompute: 2 });
+    const before = other.selfTest?.ms as number;
+    expect(await other.msm(tabled, known.logs)).toEqual(expected);
+    expect(other.selfTest?.ms).toBeGreaterThan(before + 1);
+    engine.destroy();
+    other.destroy();
+  });
+
+  test('is part of warmup, and leaves no bases behind', async () => {
+    const engine = await engineOn(await getDevice());
+    await engine.warmup(100);
+    expect(engine.selfTest).toMatchObject({ product: 'signed', failed: null });
+    expect(engine.memory).toMatchObject({ bases: 0, scratch: 0 });
+    engine.destroy();
+  });
+
+  test('does not run for calls on the CPU, nor if it is switched off', async () => {
+    const onCpu = await engineOn(await getDevice(), { cpuBelow: 100 });
+    expect(await onCpu.msm(await onCpu.loadBases(known.bytes), known.logs)).toEqual(expected);
+    expect(onCpu.selfTest).toBe(null);
+    const off = await engineOn(await getDevice(), {}, { selfTest: false });
+    expect(await off.msm(await off.loadBases(known.bytes), known.logs)).toEqual(expected);
+    expect(off.selfTest).toBe(null);
+    for (const engine of [onCpu, off]) engine.destroy();
+    await expect(engineOn(await getDevice(), {}, { selfTest: 1 as never })).rejects.toMatchObject({
+      code: 'bad-argument',
+      message: expect.stringContaining('selfTest'),
+    });
+  });
+
+  test('passes on a curve over a small field', async () => {
+    const device = await getDevice();
+    const engine = await createMsmEngine({ curve: smallCurve, device, tuning: quick });
+    await engine.warmup(16);
+    expect(engine.selfTest).toMatchObject({ failed: null });
+    engine.destroy();
+  });
+
+  test('can be aborted, and runs again with the next call', { tags: 'long' }, async () => {
+    const engine = await engineOn(await getDevice({ label: 'aborted' }));
+    const bases = await engine.loadBases(known.bytes);
+    const controller = new AbortController();
+    const call = engine.msm(bases, known.logs, { signal: controller.signal });
+    controller.abort();
+    await expect(call).rejects.toMatchObject({ code: 'aborted' });
+    expect(await engine.msm(bases, known.logs)).toEqual(expected);
+    expect(engine.selfTest).toMatchObject({ failed: null });
+    engine.destroy();
+  });
+});
+
+describe('the self-test with a compiler that changes a constant', () => {
+  const other = { signed: 'unsigned', unsigned: 'signed' } as const;
+
+  test.each(['signed', 'unsigned'] as const)(
+    'replaces %s products by others on the device',
+    { tags: 'long' },
+    async (product) => {
+      const { device, compiled } = await miscompiling([product]);
+      const engine = await engineOn(device, { fieldProduct: product, walkerPrefixMemory: 'workgroup' });
+      // the import refuses what is right, and is believed no more than the walk
+      const loaded = await engine.loadBases(known.bytes).catch((error: unknown) => error);
+      if (loaded instanceof Error) expect(loaded).toMatchObject({ code: 'internal' });
+      await engine.warmup(40);
+      expect(engine.selfTest).toMatchObject({ product: other[product], failed: expect.stringContaining(product) });
+      const bases = await engine.loadBases(known.bytes);
+      expect(await engine.msm(bases, known.logs)).toEqual(expected);
+      expect(engine.lastRun).toMatchObject({
+        fallback: engine.selfTest?.failed,
+        tuning: { fieldProduct: other[product], walkerPrefixMemory: 'private' },
+      });
+      // what is known of a device, every engine on it knows
+      compiled.length = 0;
+      const next = await engineOn(device, { fieldProduct: product, walkerPrefixMemory: 'workgroup' });
+      await next.warmup(40);
+      expect(next.selfTest).toMatchObject({ product: other[product], failed: engine.selfTest?.failed });
+      engine.destroy();
+      next.destroy();
+    },
+  );
+
+  const movesBases = async (_: string, retainBases: boolean): Promise<void> => {
+    const { device } = await miscompiling(['signed'], /walk/);
+    const engine = await engineOn(device, {}, { retainBases });
+    const bases = await engine.loadBases(known.bytes);
+    expect(await engine.msm(bases, known.logs)).toEqual(expected);
+    expect(engine.lastRun).toMatchObject({ fallback: expect.stringContaining('signed'), retried: null });
+    expect(await engine.msm(bases, known.logs)).toEqual(expected);
+    bases.destroy();
+    expect(engine.memory.bases).toBe(0);
+    engine.destroy();
+  };
+  const title = 'in the walk alone, bases %s: they move with the products';
+  const kinds = [
+    ['retained', true],
+    ['not retained', false],
+  ] as const;
+  test.each(kinds)(title, { tags: 'long' }, movesBases);
+
+  test('two first calls at once agree on the other product', { tags: 'long' }, async () => {
+    const { device } = await miscompiling(['signed'], /walk/);
+    const engine = await engineOn(device, {}, { sharing: { merge: false } });
+    const bases = await engine.loadBases(known.bytes);
+    const calls = [1, 2].map(() => engine.msm(bases, known.logs));
+    for (const sum of await Promise.all(calls)) expect(sum).toEqual(expected);
+    expect(engine.selfTest).toMatchObject({ product: 'unsigned', failed: expect.stringContaining('signed') });
+    engine.destroy();
+  });
+
+  test('finds the constant in tables alone', { tags: 'long' }, async () => {
+    const { device } = await miscompiling(['signed'], /tables/);
+    const engine = await engineOn(device);
+    const plain = await engine.loadBases(known.bytes);
+    expect(await engine.msm(plain, known.logs)).toEqual(expected);
+    expect(engine.selfTest?.failed).toBe(null);
+    const tabled = await engine.loadBases(known.bytes, { precompute: 2 });
+    expect(await engine.msm(tabled, known.logs)).toEqual(expected);
+    expect(engine.selfTest).toMatchObject({ product: 'unsigned', failed: expect.stringContaining('signed') });
+    expect(await engine.msm(plain, known.logs)).toEqual(expected);
+    engine.destroy();
+  });
+
+  test('rejects the call, with the reason, if both products are wrong', { tags: 'long' }, async () => {
+    const { device } = await miscompiling(['signed', 'unsigned'], /walk/);
+    const engine = await engineOn(device);
+    const bases = await engine.loadBases(known.bytes);
+    for (let i = 0; i < 2; i++) {
+      await expect(engine.msm(bases, known.logs)).rejects.toMatchObject({
+        code: 'internal',
+        message: expect.stringMatching(/signed products: .*; /),
+      });
+      expect(engine.selfTest?.product).toBe(null);
+      expect(engine.lastRun).toBe(null);
+    }
+    engine.destroy();
+  });
+});

@@ -1,0 +1,126 @@
+/**
+ * The built package in Deno: wgpu instead of Dawn, and naga, the second WGSL compiler, on every
+ * shader.
+ *
+ * @module-tag long
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeCase } from '../../dev/cases/msm-case.js';
+import { checkKernels } from '../../dev/checks/kernels.js';
+import { stageChecks } from '../../dev/checks/stage-checks.js';
+import { bls12381, p256Curve } from '../../dev/oracle/curves.js';
+import { bn254 } from '../../src/curves/bn254.js';
+import { type Curve, curveContext, withProduct } from '../../src/curves/curve.js';
+import type { Kernel } from '../../src/shaders/kernel.js';
+import { buildLibrary } from '../support/build-library.js';
+import { inProject } from '../support/run-script.js';
+
+const N = 2 ** 10;
+const REPETITIONS = 2;
+
+/** Output of scripts/deno/check-library.mjs. */
+interface Seen {
+  readonly adapter: { readonly description: string; readonly software: boolean } | null;
+  readonly shaders: readonly { readonly name: string; readonly complaints: readonly string[] }[];
+  readonly sums: readonly { readonly x: string; readonly y: string; readonly infinity: boolean }[];
+  readonly on: string;
+  readonly pipelines: number;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-deno-'));
+const { points, scalars, expected } = makeCase({ points: 'few-with-signs', scalars: 'carry-patterns', n: N, seed: 11 });
+const shaders: { readonly name: string; readonly source: string }[] = [];
+let seen: Seen;
+
+/** All that an engine may ask for on a curve, in the shapes of a GPU and of a CPU. */
+type Builders = typeof import('../support/all-kernels.js');
+
+const kernelsOf = ({ createKernels, programKernel, tablesKernels }: Builders, constants: Curve): Kernel[] => {
+  const curve = curveContext(constants);
+  const kernels = createKernels(curve, stageChecks.walk);
+  const products = ['signed', 'unsigned', 'dot4'] as const;
+  return [
+    ...products.flatMap((product) => {
+      const chosen = withProduct(curve, product);
+      const own = createKernels(chosen, stageChecks.walk);
+      return [
+        own.importPoints(),
+        ...Object.values(tablesKernels(chosen)),
+        programKernel(chosen),
+        ...Object.values(checkKernels(chosen)),
+        ...(['private', 'workgroup'] as const).flatMap((prefixMemory) =>
+          [
+            { threads: 16, slots: 4 },
+            { threads: 64, slots: 1 },
+          ].flatMap((shape) => [false, true].map((instrumented) => own.walk({ prefixMemory, ...shape, instrumented }))),
+        ),
+      ];
+    }),
+    kernels.decompose(),
+    kernels.partition(),
+    kernels.reduce(),
+    ...Object.values(kernels.sort(16, 128)),
+    ...Object.values(kernels.sort(64, 32)),
+  ];
+};
+
+const runInDeno = (): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const script = inProject('scripts/deno/check-library.mjs');
+    const flags = ['--unstable-webgpu', '--no-config', '--no-lock', '--no-remote', '--allow-read', '--allow-env'];
+    const child = spawn(inProject('node_modules/.bin/deno'), ['run', ...flags, script, folder], {
+      cwd: folder,
+      env: { ...process.env, DENO_DIR: join(folder, 'deno'), DENO_NO_UPDATE_CHECK: '1', NO_COLOR: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const said = { stdout: '', stderr: '' };
+    child.stdout.on('data', (data) => (said.stdout += data));
+    child.stderr.on('data', (data) => (said.stderr += data));
+    child.once('error', reject);
+    child.once('close', (code) => {
+      if (code === 0) resolve(said.stdout);
+      else reject(new Error(`deno ended with ${code}:\n${said.stderr}`));
+    });
+  });
+
+beforeAll(async () => {
+  await buildLibrary(folder, { index: 'src/index.ts', kernels: 'tests/support/all-kernels.ts' });
+  const built: Builders = await import(/* @vite-ignore */ pathToFileURL(join(folder, 'kernels.js')).href);
+  for (const curve of [bn254, bls12381, p256Curve]) {
+    const kernels = kernelsOf(built, curve);
+    shaders.push(...kernels.map(({ name, source }, i) => ({ name: `${curve.name}, ${name} (${i})`, source })));
+  }
+  // and one that no compiler takes, so that silence means something
+  shaders.push({ name: 'wrong', source: 'fn wrong() -> u32 { return 1.5; }' });
+  writeFileSync(join(folder, 'shaders.json'), JSON.stringify(shaders));
+  const msm = { points: [...points.bytes], scalars: [...scalars.bytes], repetitions: REPETITIONS };
+  writeFileSync(join(folder, 'msm.json'), JSON.stringify(msm));
+  seen = JSON.parse(await runInDeno()) as Seen;
+  if (seen.adapter === null) {
+    throw new Error(
+      'wgpu found no adapter here, so that nothing was compiled and nothing computed: start with npm test',
+    );
+  }
+  console.log(`Deno: ${seen.shaders.length} shaders by naga, and an MSM of ${N} points on ${seen.adapter.description}`);
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('naga accepts every shader, and rejects a wrong one', () => {
+  expect(seen.shaders.map(({ name }) => name)).toEqual(shaders.map(({ name }) => name));
+  expect(seen.shaders.length).toBeGreaterThan(100);
+  expect(seen.shaders.filter(({ complaints }) => complaints.length > 0).map(({ name }) => name)).toEqual(['wrong']);
+});
+
+test('an MSM is right on the adapter of wgpu', () => {
+  expect([seen.on, seen.pipelines]).toEqual(['gpu', 9]);
+  const { x, y, infinity } = expected;
+  const sum = { x: String(x), y: String(y), infinity };
+  expect(seen.sums).toEqual(Array(REPETITIONS).fill(sum));
+});

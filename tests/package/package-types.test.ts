@@ -1,0 +1,105 @@
+/**
+ * The types of the packed package in projects of others: with each TypeScript from 5.4 to 7, with
+ * `@webgpu/types` and without, resolved as bundlers do and as Node does, and with the libraries
+ * checked (no `skipLibCheck`).
+ *
+ * @module-tag long
+ */
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { installProject, packPackage } from '../support/packed-package.js';
+
+/** The last of each minor version. */
+const VERSIONS = ['5.4.5', '5.5.4', '5.6.3', '5.7.3', '5.8.3', '5.9.3', '6.0.3', '7.0.2'];
+
+const PROGRAM = `import { type Bases, createMsmEngine, MsmError, type MsmErrorCode, version } from 'webgpu-msm';
+import { calibrate } from 'webgpu-msm/calibrate';
+import { type FileSource, openPtau, openZkey } from 'webgpu-msm/formats';
+import { nobleMsm } from 'webgpu-msm/noble';
+import { accelerate } from 'webgpu-msm/snarkjs';
+import 'webgpu-msm/worker';
+
+export const compute = async (device: GPUDevice, gpu: GPU): Promise<bigint> => {
+  const calibration = await calibrate(device, { curve: 'bn254' });
+  const powerPreference = 'low-power';
+  const tuning = { windowBits: 8 };
+  const options = { calibration, device, gpu, powerPreference, tuning } as const;
+  using engine = await createMsmEngine({ curve: 'bn254', ...options });
+  using bases: Bases = await engine.loadBases([{ x: 1n, y: 2n, infinity: false }]);
+  const { x }: { x: bigint } = await engine.msm(bases, [2n]);
+  const bytes: Uint8Array = await engine.msm(bases, [2n], { result: 'le' });
+  const batch: Uint8Array[] = await engine.msmBatch(bases, [[2n]], { result: 'be' });
+  // bytes that may be shared are no part of a Blob, from TypeScript 5.9 on
+  console.log(new Blob([await engine.msm(bases, [2n], { result: 'le' })]), bytes, batch);
+  bases[Symbol.dispose]();
+  // @ts-expect-error: a device is no number
+  createMsmEngine({ curve: 'bn254', device: 1 });
+  // @ts-expect-error: no such preference
+  createMsmEngine({ curve: 'bn254', powerPreference: 'most-power' });
+  return x;
+};
+export const read = async (file: File | FileSource) => [await openPtau(file), await openZkey(file)];
+export const code: MsmErrorCode = new MsmError('aborted', version).code;
+export { accelerate, nobleMsm };
+`;
+
+const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-types-'));
+
+beforeAll(async () => {
+  const compilers = VERSIONS.map((version) => `typescript-${version}@npm:typescript@${version}`);
+  await installProject(folder, [...compilers, '@webgpu/types@0.1.74', await packPackage(folder)]);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Returns the output of a compiler for the program. */
+const check = (version: string, resolution: string, types: readonly string[]): Promise<string> => {
+  const project = join(folder, `${version}-${resolution}-${types.length}`);
+  mkdirSync(project);
+  writeFileSync(join(project, 'program.ts'), PROGRAM);
+  const compilerOptions = {
+    ...{ noEmit: true, strict: true, skipLibCheck: false, types, target: 'ES2022', lib: ['ES2022', 'DOM'] },
+    ...{ module: resolution === 'bundler' ? 'esnext' : 'nodenext', moduleResolution: resolution },
+  };
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }));
+  return new Promise((settle, reject) => {
+    const child = spawn(process.execPath, [join(folder, `node_modules/typescript-${version}/bin/tsc`), '-p', project], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let said = '';
+    child.stdout.on('data', (data) => (said += data));
+    child.once('error', reject);
+    child.once('close', () => settle(said));
+  });
+};
+
+/**
+ * Resolutions and types, each pair of which the oldest and the newest compilers are tried with;
+ * others with two of them.
+ */
+const PROJECTS = VERSIONS.flatMap((version) => {
+  const none: readonly string[] = [];
+  const some = [
+    { version, resolution: 'bundler', types: none },
+    { version, resolution: 'nodenext', types: ['@webgpu/types'] },
+  ];
+  const others = [
+    { version, resolution: 'nodenext', types: none },
+    { version, resolution: 'bundler', types: ['@webgpu/types'] },
+  ];
+  return ['5.4.5', '6.0.3', '7.0.2'].includes(version) ? [...some, ...others] : some;
+});
+
+it.concurrent.each(PROJECTS)(
+  'TypeScript $version finds nothing wrong of ours: resolution $resolution, types $types',
+  async ({ version, resolution, types }) => {
+    const said = await check(version, resolution, types);
+    // since TypeScript 6 its own DOM library declares what @webgpu/types does, not quite alike
+    const isTwice = types.length > 0 && Number.parseInt(version, 10) >= 6;
+    expect(isTwice ? said.split('\n').filter((line) => /webgpu-msm\/|program\.ts/.test(line)) : said).toEqual(
+      isTwice ? [] : '',
+    );
+  },
+);

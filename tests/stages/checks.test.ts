@@ -1,0 +1,232 @@
+/**
+ * Stage checks: they find nothing in a sound engine, and name stage, bucket and task where a stage
+ * is broken.
+ */
+import { describe, expect, test } from 'vitest';
+import { makeCase } from '../../dev/cases/msm-case.js';
+import type { PointDistributionName } from '../../dev/cases/point-distributions.js';
+import type { ScalarDistributionName } from '../../dev/cases/scalar-distributions.js';
+import { createCheckedEngine } from '../../dev/checks/engine.js';
+import { stageChecks } from '../../dev/checks/stage-checks.js';
+import { bn254 } from '../../src/curves/bn254.js';
+import { curveContext } from '../../src/curves/curve.js';
+import { composeEngine } from '../../src/engine/create-engine.js';
+import type { MsmEngineOptions, Tuning } from '../../src/index.js';
+import { planOne } from '../../src/msm/plan/planner.js';
+import type { Knobs } from '../../src/msm/plan/tuning.js';
+import { fullWorkload } from '../../src/msm/plan/workload.js';
+import type { Instrument } from '../../src/msm/stages/instrument.js';
+import { createKernels } from '../../src/msm/stages/kernels.js';
+import { captureGpu } from '../support/captured-gpu.js';
+import { getDevice } from '../support/gpu.js';
+import { recordPlan } from '../support/record-plan.js';
+import { smallCase, smallCurve } from '../support/small-curve.js';
+import { limits } from '../support/stage-bench.js';
+
+/** Many cuts and three levels of partial sums at a small n. */
+const shape = {
+  walkerSlots: 4,
+  walkerThreadsPerWorkgroup: 8,
+  walkerEntriesPerTask: 3,
+  walkerLeastThreads: 5,
+  cpuBelow: 0,
+} as const;
+
+describe('the stage checks of a sound engine', () => {
+  const findsNothing = async (_: string, more: Partial<Tuning>, memoryBudget: number | undefined): Promise<void> => {
+    let readings = 0;
+    const counted: Instrument = {
+      ...stageChecks,
+      read: (...given) => {
+        readings++;
+        return stageChecks.read(...given);
+      },
+    };
+    const options: MsmEngineOptions = {
+      curve: 'bn254',
+      device: await getDevice(),
+      tuning: { ...shape, ...more },
+      ...(memoryBudget === undefined ? {} : { memoryBudget }),
+    };
+    const engine = await composeEngine(options, counted);
+    const cases: [PointDistributionName, ScalarDistributionName, number][] = [
+      ['distinct', 'random', 1],
+      ['distinct', 'all-zero', 3],
+      ['few-with-signs', 'r-and-above', 65],
+      ['all-equal', 'one-bucket-and-noise', 1000],
+      ['with-infinities', 'carry-patterns', 1000],
+      // larger and smaller than the run before: what a run checks is what it wrote
+      ['pairs', 'all-equal', 129],
+    ];
+    for (const [points, scalars, n] of cases) {
+      const { points: made, scalars: values, expected } = makeCase({ points, scalars, n, seed: 71 });
+      const bases = await engine.loadBases(made.bytes);
+      expect(await engine.msm(bases, values.bytes), `${points}, ${scalars}, ${n}`).toEqual(expected);
+      bases.destroy();
+    }
+    expect(readings).toBeGreaterThanOrEqual(cases.length);
+    expect(engine.pipelines.map(({ name }) => name)).toContain('check_sums');
+    if (memoryBudget !== undefined) expect(engine.memory.peak).toBeLessThanOrEqual(memoryBudget);
+    engine.destroy();
+  };
+  const settings: [string, Partial<Tuning>, number | undefined][] = [
+    ['private prefixes', { walkerPrefixMemory: 'private' }, undefined],
+    ['workgroup prefixes', { walkerPrefixMemory: 'workgroup' }, undefined],
+    ['windows in groups', { walkerPrefixMemory: 'private', additionsPerSubmit: 2 ** 10 }, undefined],
+    ['chunks', { walkerPrefixMemory: 'private', windowBits: 5 }, 700_000],
+  ];
+  const title = 'results are right and nothing is found: %s';
+  test.each(settings.slice(0, 1))(title, findsNothing);
+  test.each(settings.slice(1))(title, { tags: 'long' }, findsNothing);
+
+  test('cost nothing if they are off', () => {
+    const context = curveContext(bn254);
+    const kernels = createKernels(context, stageChecks.walk);
+    const commands = (tuning: Knobs) => {
+      const plan = planOne(fullWorkload(1000, context), context, limits, tuning);
+      const all = recordPlan(kernels, plan, 1000).filter((command) => command.kind === 'dispatch');
+      expect(all).toHaveLength(plan.dispatches);
+      return { plan, all, phases: new Set(all.map(({ phase }) => phase)) };
+    };
+    const [off, on] = [commands({}), commands({ instrument: stageChecks })];
+    expect(off.phases).not.toContain('checks');
+    expect(on.phases).toContain('checks');
+    expect(Object.keys(off.plan.scratch)).not.toContain('digits');
+    expect(Object.keys(on.plan.scratch)).toContain('digits');
+    expect(on.plan.scratch.accounts).toBeGreaterThan(off.plan.scratch.accounts);
+    const walkers = ({ all }: typeof off) =>
+      all.filter(({ kernel }) => kernel.name === 'walk').map((walk) => walk.kernel);
+    for (const { source } of walkers(off)) expect(source).not.toMatch(/findings|note_writer|writers\[/);
+    for (const { source } of walkers(on)) expect(source).toMatch(/atomicAdd\(&writers/);
+  });
+});
+
+describe('the stage checks of a broken stage', () => {
+  const { points, scalars, expected } = smallCase(60);
+  const once = (from: string, to: string) => (code: string) => {
+    expect(code).toContain(from);
+    return code.replaceAll(from, to);
+  };
+  const faults: [string, string, (code: string) => string, RegExp][] = [
+    [
+      'two entries go to one place',
+      'sort_scatter',
+      once('bases[bin] + increment(bin, thread)', 'bases[bin] + (increment(bin, thread) & ~1u)'),
+      /in sort: .*\(bucket \d+, walk 0;/,
+    ],
+    [
+      'a sign is lost',
+      'sort_scatter',
+      once('Entry(key, entry.point_ref)', 'Entry(key, entry.point_ref & INDEX_MASK)'),
+      /in sort: an entry is none of the digits/,
+    ],
+    [
+      'the sort is not stable',
+      'sort_scatter',
+      once(
+        'entries[window * config.row_length + i]',
+        'entries[window * config.row_length + start + min(start + PER_THREAD, length) - 1u - i]',
+      ),
+      /in sort: two entries of a bucket are the same, or not in the order/,
+    ],
+    [
+      'a digit is dropped',
+      'sort_scan',
+      once('totals[window] = sums[thread]', 'totals[window] = sums[thread] - 1u'),
+      /in sort: /,
+    ],
+    [
+      'the tasks leave a gap',
+      'partition_stream',
+      once('entries % tasks, threads', 'entries % tasks + 1u, threads'),
+      /in partition: the tasks do not cover/,
+    ],
+    [
+      'a bucket that goes on in the next task is taken for finished',
+      'walk',
+      once('(flags & OPEN) == 0u && !open', '(flags & OPEN) == 0u'),
+      /in (walk|combine): a bucket was written twice \(bucket \d+, task \d+, walk \d;/,
+    ],
+    [
+      'a tail is not written',
+      'walk',
+      once('carries[2u * t + 1u] = Entry(last_key, ABSENT);', ''),
+      /in walk: a key is no bucket, or was never written \(bucket 4294967295, task \d+, walk 1;/,
+    ],
+    [
+      'what an absent place holds is left as it was',
+      'walk',
+      once('partials[2u * t] = point_infinity();', ''),
+      /in walk: a carry was not written.*task \d+, walk 0/,
+    ],
+    [
+      'a partial sum is not announced',
+      'walk',
+      once('carries[carry].point_ref = carry;', ''),
+      /in walk: a carry was not written, or refers to another partial sum than its own \(bucket \d+, task \d+, walk 0;/,
+    ],
+    [
+      'every second entry is left out',
+      'walk',
+      once('memory[slot * ROWS].z = i + 1u;', 'memory[slot * ROWS].z = i + 2u;'),
+      /in walk: of \d+ entries \d+ were taken in/,
+    ],
+    [
+      'the arithmetic is wrong',
+      'walk',
+      once('field_square_minus(slope, x1, ', 'field_mul_minus(canonical_minus(x1, y1), slope, '),
+      /in walk: a sum is not on the curve \(bucket \d+, task \d+, walk 0;/,
+    ],
+    [
+      'partial sums are thrown away',
+      'walk',
+      once('let slots = ', 'if (config.level == 1u) { return; }\n  let slots = '),
+      /in combine: .*walk 1/,
+    ],
+    [
+      'the reduction mixes up its sums',
+      'reduce',
+      once(
+        'let key = i >> (config.high_bits - 1u);',
+        'let key = (i >> (config.high_bits - 1u)) ^ select(0u, 1u, i < 1u << config.high_bits);',
+      ),
+      /in reduce: the keys do not ascend/,
+    ],
+  ];
+
+  const run = async (kernel: string, spoil: (code: string) => string) => {
+    const { gpu } = await captureGpu((device) => {
+      const original = device.createShaderModule.bind(device);
+      device.createShaderModule = (descriptor) =>
+        original(
+          descriptor.label === `webgpu-msm ${kernel}` ? { ...descriptor, code: spoil(descriptor.code) } : descriptor,
+        );
+    });
+    const engine = await createCheckedEngine({
+      curve: smallCurve,
+      gpu,
+      tuning: { ...shape, windowBits: 5 },
+      // the self-test would find most faults first
+      selfTest: false,
+    });
+    const bases = await engine.loadBases(points);
+    return { engine, result: engine.msm(bases, scalars) };
+  };
+
+  test('without a fault the sum is right', async () => {
+    const { engine, result } = await run('walk', (code) => code);
+    expect(await result).toEqual(expected);
+    engine.destroy();
+  });
+
+  const isFound = async (...[, kernel, spoil, said]: (typeof faults)[number]): Promise<void> => {
+    const { engine, result } = await run(kernel, spoil);
+    await expect(result).rejects.toMatchObject({ code: 'internal', message: expect.stringMatching(said) });
+    engine.destroy();
+  };
+  // of each stage one in the first tier
+  const isFirst = ([, kernel]: (typeof faults)[number], i: number): boolean =>
+    faults.findIndex((each) => each[1] === kernel) === i;
+  test.each(faults.filter(isFirst))('%s', isFound);
+  test.each(faults.filter((fault, i) => !isFirst(fault, i)))('%s', { tags: 'long' }, isFound);
+});

@@ -1,0 +1,89 @@
+/**
+ * Partition alone, for walks whose workgroups do not fit one row of a dispatch: no MSM of the other
+ * tests has so many tasks.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Runner } from '../../src/gpu/runner.js';
+import { Level } from '../../src/msm/stages/level.js';
+import { levelTasks, PartitionConfig, partitionKernel, SHRINK } from '../../src/msm/stages/partition.js';
+import { type PartitionValues, partition } from '../reference/partition.js';
+import { getDevice } from '../support/gpu.js';
+
+/** The most workgroups of a row on every device (WebGPU, maxComputeWorkgroupsPerDimension). */
+const ROW = 65535;
+const counts = [ROW - 1, ROW, ROW + 1, ROW + 2, 2 * ROW - 1, 2 * ROW, 2 * ROW + 1, 3 * ROW - 1, 3 * ROW + 1, 2 ** 20];
+
+let runner: Runner;
+beforeAll(async () => {
+  runner = new Runner(await getDevice(), Number.POSITIVE_INFINITY);
+});
+afterAll(() => runner.destroy());
+const kernel = partitionKernel();
+
+const onGpu = async (config: PartitionValues, totals: Uint32Array): Promise<Uint32Array> => {
+  const size = Level.byteLength * (config.levels + 2);
+  const { data } = await runner.run({
+    scratch: { totals: totals.byteLength, levels: size },
+    uploads: [
+      { to: { buffer: 'totals' }, data: totals },
+      { to: { buffer: 'levels' }, data: new Uint32Array(size / 4).fill(0xdeadbeef) },
+    ],
+    commands: [
+      {
+        kind: 'dispatch',
+        phase: 'partition',
+        kernel,
+        config: PartitionConfig.pack(config),
+        bindings: { totals: { buffer: 'totals' }, levels: { buffer: 'levels' } },
+        groups: [1, 1],
+      },
+    ],
+    accounts: 4,
+    read: [{ buffer: 'levels', size }],
+  });
+  return data[0] as Uint32Array;
+};
+
+test.each(counts)(
+  '%i workgroups: every thread belongs to one, and no row exceeds the limit of devices',
+  async (groups) => {
+    for (const threadsPerGroup of [1, 3]) {
+      const tasks = groups * threadsPerGroup;
+      const config: PartitionValues = {
+        windows: 2,
+        row_length: 7 * tasks + 12345,
+        entries_account: 0,
+        entries_per_task: 7,
+        most_tasks: tasks,
+        levels: levelTasks(tasks).length,
+        slots: 1,
+        least_threads: 1,
+        threads_per_group: threadsPerGroup,
+        // the walks of the reduction are cut by the same rule
+        split_entries: 2 * tasks + 1,
+        split_tasks: tasks,
+        bits_entries: tasks,
+        bits_tasks: tasks - 1,
+      };
+      const totals = Uint32Array.of(7 * tasks, 12345);
+      const words = await onGpu(config, totals);
+      expect(words).toEqual(partition(config, totals));
+      let [entries, wanted] = [7 * tasks + 12345, tasks];
+      for (let i = 0; i < config.levels + 2; i++) {
+        if (i === config.levels) [entries, wanted] = [config.split_entries, tasks];
+        if (i === config.levels + 1) [entries, wanted] = [config.bits_entries, tasks - 1];
+        const level = Level.unpack(words, i);
+        expect(level).toMatchObject({ entries, tasks: wanted, threads: wanted, groups_z: 1 });
+        expect(level.tasks * level.quotient + level.remainder).toBe(entries);
+        expect(level.remainder).toBeLessThan(level.tasks);
+        const needed = Math.ceil(wanted / threadsPerGroup);
+        expect(level.groups_y).toBe(Math.ceil(needed / ROW));
+        expect(level.groups_x).toBeLessThanOrEqual(ROW);
+        const spare = level.groups_x * level.groups_y - needed;
+        expect(spare).toBeGreaterThanOrEqual(0);
+        expect(spare).toBeLessThan(level.groups_y);
+        [entries, wanted] = [2 * wanted, Math.ceil(wanted / SHRINK)];
+      }
+    }
+  },
+);

@@ -1,0 +1,98 @@
+/**
+ * MSMs with products of words: all kinds of points, fields of other lengths, tables, and prefixes
+ * in either memory.
+ */
+import { describe, expect, test } from 'vitest';
+import {
+  bls12381,
+  bls12381Oracle,
+  bn254FromNoble,
+  p256Curve,
+  p256Oracle,
+  secp192r1,
+  secp192r1Oracle,
+} from '../../dev/oracle/curves.js';
+import {
+  bn254G1,
+  expectedMsm,
+  groupOrder,
+  makeKnownBases,
+  type OracleCurve,
+  Random,
+} from '../../dev/oracle/known-bases.js';
+import type { Curve } from '../../src/curves/curve.js';
+import { createMsmEngine, type Tuning } from '../../src/index.js';
+import { getDevice } from '../support/gpu.js';
+import { meetingPoints } from '../support/meeting-points.js';
+
+type FieldProduct = Tuning['fieldProduct'];
+
+/**
+ * Computes sums of growing numbers of points, in which equal, opposite and infinite points meet in
+ * every order.
+ */
+const multiplies = async (curve: Curve, oracle: OracleCurve, tuning: Partial<Tuning>): Promise<void> => {
+  const known = makeKnownBases(oracle, 64, 31);
+  const meeting = meetingPoints(curve, known);
+  const points = [...meeting.points, ...known.points];
+  const logs = [...meeting.logs, ...known.logs];
+  const random = new Random(32);
+  const drawn = points.map(() => random.belowBig(groupOrder(oracle)));
+  const engine = await createMsmEngine({ curve, device: await getDevice(), tuning: { ...tuning, cpuBelow: 0 } });
+  try {
+    const bases = await engine.loadBases(points);
+    for (const length of [1, 2, 3, 6, 11, 15, 24, points.length]) {
+      for (const scalars of [new Array<bigint>(length).fill(3n), drawn.slice(0, length)]) {
+        expect(await engine.msm(bases, scalars), `first ${length}`).toEqual(expectedMsm(oracle, logs, scalars));
+      }
+    }
+    expect(engine.lastRun).toMatchObject({ on: 'gpu', retried: null, tuning });
+    const tabled = await engine.loadBases(points, { precompute: 3 });
+    expect(await engine.msm(tabled, drawn)).toEqual(expectedMsm(oracle, logs, drawn));
+  } finally {
+    engine.destroy();
+  }
+};
+
+const curves: [string, Curve, OracleCurve][] = [
+  ['BN254', bn254FromNoble, bn254G1],
+  // a field of 256 bits, which with two more bits take a ninth word; a is not 0
+  ['P-256', p256Curve, p256Oracle],
+  ['BLS12-381', bls12381, bls12381Oracle],
+  ['secp192r1', secp192r1, secp192r1Oracle],
+];
+
+const shapes = [
+  { walkerPrefixMemory: 'private', walkerSlots: 8 },
+  { walkerPrefixMemory: 'private', walkerSlots: 1 },
+  { walkerPrefixMemory: 'workgroup', walkerSlots: 4 },
+] as const;
+
+const cases = (fieldProduct: FieldProduct) =>
+  curves.flatMap(([name, curve, oracle], i) =>
+    shapes.slice(0, i === 0 ? 3 : 1).map((shape) => {
+      const tuning = { fieldProduct, walkerThreadsPerWorkgroup: 8, walkerEntriesPerTask: 4, ...shape };
+      return { name, curve, oracle, tuning, ...shape };
+    }),
+  );
+const [portable, second, ...others] = cases('unsigned');
+
+describe('MSMs with unsigned products', () => {
+  test.each([portable])('are right with $name, $walkerPrefixMemory, $walkerSlots slots', async (each) => {
+    const { curve, oracle, tuning } = each as NonNullable<typeof each>;
+    await multiplies(curve, oracle, tuning);
+  });
+});
+
+describe('MSMs with unsigned and dot4 products', { tags: 'long' }, () => {
+  // the compiler of SwiftShader ends the process at dot products of more than 256 bits
+  const short = cases('dot4').filter(({ curve }) => curve.p < 2n ** 256n && curve !== p256Curve);
+  test.each([second, ...others, ...short])(
+    '$tuning.fieldProduct: $name, $walkerPrefixMemory, $walkerSlots slots',
+    async (each) => {
+      const { curve, oracle, tuning } = each as NonNullable<typeof each>;
+      await multiplies(curve, oracle, tuning);
+    },
+    120_000,
+  );
+});

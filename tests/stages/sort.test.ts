@@ -1,0 +1,143 @@
+/**
+ * The radix sort alone, at the limits of its arithmetic: full tiles whose entries all fall into one
+ * bin, or into two bins that share a word of counters; sizes around a tile; keys at both ends of
+ * their range.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Random } from '../../dev/oracle/known-bases.js';
+import { Runner } from '../../src/gpu/runner.js';
+import { ABSENT, ENTRY_WORDS } from '../../src/msm/stages/entry.js';
+import {
+  MOST_SORT_ENTRIES,
+  MOST_SORT_THREADS,
+  RADIX_BINS,
+  RADIX_BITS,
+  SortConfig,
+  sortKernels,
+  sortPasses,
+} from '../../src/msm/stages/sort.js';
+import type { Command } from '../../src/shaders/commands.js';
+import { sort } from '../reference/sort.js';
+import { getDevice } from '../support/gpu.js';
+
+let runner: Runner;
+beforeAll(async () => {
+  runner = new Runner(await getDevice(), Number.POSITIVE_INFINITY);
+});
+afterAll(() => runner?.destroy());
+
+interface Shape {
+  readonly rowLength: number;
+  readonly windows: number;
+  readonly keyBits: number;
+  readonly firstWindow: number;
+  readonly threads: number;
+  readonly perThread: number;
+}
+
+const sortOnGpu = async (entries: Uint32Array, shape: Shape): Promise<{ sorted: Uint32Array; totals: Uint32Array }> => {
+  const { rowLength, windows, keyBits, threads, perThread } = shape;
+  const { count, scan, scatter } = sortKernels(threads, perThread);
+  const tiles = Math.ceil(rowLength / (threads * perThread));
+  const passes = sortPasses(keyBits);
+  const buffer = (name: string) => ({ buffer: name });
+  const commands = passes.flatMap(({ shift, bits }, pass): Command[] => {
+    const [from, to] = pass % 2 === 0 ? ['a', 'b'] : ['b', 'a'];
+    const config = SortConfig.pack({
+      row_length: rowLength,
+      tiles,
+      first_window: shape.firstWindow,
+      buckets: 2 ** keyBits,
+      shift,
+      mask: 2 ** bits - 1,
+      first_pass: pass === 0 ? 1 : 0,
+      last_pass: pass === passes.length - 1 ? 1 : 0,
+    });
+    const common = { totals: buffer('totals'), counts: buffer('counts') };
+    const entriesIn = { ...common, entries: buffer(from as string) };
+    const dispatch = { kind: 'dispatch', phase: 'sort', config } as const;
+    return [
+      { ...dispatch, kernel: count, bindings: entriesIn, groups: [tiles, windows] },
+      { ...dispatch, kernel: scan, bindings: common, groups: [windows, 1] },
+      {
+        ...dispatch,
+        kernel: scatter,
+        bindings: { ...entriesIn, sorted: buffer(to as string) },
+        groups: [tiles, windows],
+      },
+    ];
+  });
+  const bytes = 4 * ENTRY_WORDS * rowLength * windows;
+  const scratch = { a: bytes, b: bytes, counts: 4 * windows * RADIX_BINS * tiles, totals: 4 * windows };
+  const poison = Object.entries(scratch).map(([name, size]) => ({
+    to: { buffer: name },
+    data: new Uint32Array(size / 4).fill(0xdeadbeef),
+  }));
+  const read = async (name: keyof typeof scratch): Promise<Uint32Array> => {
+    const { data } = await runner.run({
+      scratch,
+      uploads: [...poison, { to: { buffer: 'a' }, data: entries }],
+      commands,
+      read: [{ buffer: name, size: scratch[name] }],
+    });
+    return data[0] as Uint32Array;
+  };
+  return { sorted: await read(passes.length % 2 === 0 ? 'a' : 'b'), totals: await read('totals') };
+};
+
+/** Returns the key of entry i of a window row, or null for an absent entry. */
+type Keys = (i: number, rowLength: number, random: Random) => number | null;
+const top = (bits: number): number => 2 ** bits - 1;
+const patterns = (bits: number): Record<string, Keys> => ({
+  'one key for all': () => top(bits) >> 1,
+  'the highest key for all': () => top(bits),
+  // bins 2k and 2k + 1 count in the two halves of one word
+  'two keys in turn': (i) => i % 2,
+  'two keys, one after the other': (i) => (i < 8200 ? 1 : 0),
+  'descending keys': (i) => Math.max(0, top(bits) - i),
+  'random keys, some absent': (_, __, random) => (random.below(5) === 0 ? null : random.below(2 ** bits)),
+  'nothing but absent entries': () => null,
+  'one entry, the last': (i, rowLength) => (i === rowLength - 1 ? 0 : null),
+});
+
+const check = async (shape: Shape, keys: Keys): Promise<void> => {
+  const { rowLength, windows } = shape;
+  const random = new Random(51);
+  const entries = new Uint32Array(ENTRY_WORDS * rowLength * windows);
+  for (let i = 0; i < rowLength * windows; i++) {
+    const key = keys(i % rowLength, rowLength, random);
+    // the key of an absent entry is arbitrary, as decompose leaves it
+    entries.set(key === null ? [0xffffffff, ABSENT] : [key, i], ENTRY_WORDS * i);
+  }
+  const expected = sort(entries, { rowLength, windows, buckets: 2 ** shape.keyBits, firstWindow: shape.firstWindow });
+  const { sorted, totals } = await sortOnGpu(entries, shape);
+  expect(totals).toEqual(expected.totals);
+  const length = expected.sorted.length;
+  expect(sorted.subarray(0, length).findIndex((word, i) => word !== expected.sorted[i])).toBe(-1);
+};
+
+describe(`the largest tile: ${MOST_SORT_THREADS} threads of ${MOST_SORT_ENTRIES} entries`, () => {
+  const [threads, perThread] = [MOST_SORT_THREADS, MOST_SORT_ENTRIES];
+  const shape = { keyBits: 9, windows: 2, firstWindow: 3, threads, perThread };
+  test.each(Object.entries(patterns(9)))('%s are sorted', async (_, keys) => {
+    for (const rowLength of [threads * perThread, threads * perThread + 5]) await check({ ...shape, rowLength }, keys);
+  });
+});
+
+describe('many small tiles: 5 threads of 3 entries', () => {
+  const shape = { windows: 3, firstWindow: 0, threads: 5, perThread: 3 };
+  test.each([1, RADIX_BITS, RADIX_BITS + 1, 2 * RADIX_BITS, 2 * RADIX_BITS + 1, 15])(
+    'keys of %i bits are sorted',
+    async (keyBits) => {
+      for (const rowLength of [1, 2, 14, 15, 16, 300]) {
+        for (const keys of Object.values(patterns(keyBits))) {
+          // keys are cut to the given bits, as the sort never gets longer ones
+          await check({ ...shape, rowLength, keyBits }, (...at) => {
+            const key = keys(...at);
+            return key === null ? null : key & top(keyBits);
+          });
+        }
+      }
+    },
+  );
+});

@@ -1,0 +1,84 @@
+/** Progress of a bench run: its share done, and the time left. */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { expectedLine } from '../../dev/bench/expected-time.js';
+import { formatProgress } from '../../dev/bench/format.js';
+import { parseKnobs } from '../../dev/bench/knobs.js';
+import { type MsmBench, Run } from '../../dev/bench/run.js';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval', 'setTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+const started = (onProgress: (bench: Readonly<MsmBench>) => void = () => undefined): Run => {
+  const run = new Run({ onProgress, onRow() {} });
+  run.start();
+  return run;
+};
+
+describe('the estimate of the time left', () => {
+  it('comes from measured times, and not from a warm-up, which compiles', () => {
+    const run = started();
+    run.plan([1, 1, 1, 1, 1]);
+    vi.advanceTimersByTime(30_000);
+    run.advance(1, 'warm-up');
+    expect(run.bench.secondsLeft).toBeNull();
+    vi.advanceTimersByTime(2000);
+    run.advance(1);
+    expect(run.bench.secondsLeft).toBeCloseTo(6);
+    // the warm-up of another size takes no part in the rate
+    vi.advanceTimersByTime(60_000);
+    run.advance(1, 'warm-up');
+    expect(run.bench.secondsLeft).toBeCloseTo(4);
+    vi.advanceTimersByTime(4000);
+    run.advance(1);
+    expect(run.bench.secondsLeft).toBeCloseTo(3);
+  });
+
+  it('weighs steps', () => {
+    const run = started();
+    run.plan([1, 10]);
+    vi.advanceTimersByTime(1000);
+    run.advance(1);
+    expect(run.bench.secondsLeft).toBeCloseTo(10);
+  });
+
+  it('leaves out steps that prepare, if the mode counts its own steps', () => {
+    const run = started();
+    for (let done = 0; done < 3; done++) {
+      run.progress('compiling', done, 5, 3);
+      vi.advanceTimersByTime(9000);
+    }
+    run.progress('repetition 1', 3, 5, 3);
+    expect(run.bench.secondsLeft).toBeNull();
+    vi.advanceTimersByTime(2000);
+    run.progress('repetition 2', 4, 5, 3);
+    expect(run.bench.secondsLeft).toBeCloseTo(2);
+  });
+});
+
+it('a run shows passing time while shaders compile, without ticks of progress', async () => {
+  const said: string[] = [];
+  const run = started((bench) => said.push(formatProgress(bench)));
+  const next = run.next('compiling');
+  const { ticks } = run.bench;
+  await vi.advanceTimersByTimeAsync(3500);
+  await next;
+  expect(said.slice(-3)).toEqual([1, 2, 3].map((s) => `compiling … (${s} s) 0 of 0 done`));
+  expect(run.bench.ticks).toBe(ticks);
+  const ending = run.end('stopped');
+  await vi.advanceTimersByTimeAsync(100);
+  await ending;
+  const lines = said.length;
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(said).toHaveLength(lines);
+});
+
+it.each([
+  ['autorun=sweep&logn=4&walkers=8,16&reps=2', null],
+  ['autorun=sweep&logn=16&walkers=8,16,32', /^About \d+ s on two cores/],
+  ['autorun=sweep&logn=10..17&walkers=8,16,32,64', /^About \d+ min on two cores/],
+  ['autorun=field-bench', /^With its defaults this takes /],
+])('before ?%s it is said how long it takes, if it is long', (query, line) => {
+  const told = expectedLine(parseKnobs(new URLSearchParams(query)));
+  if (line === null) expect(told).toBeNull();
+  else expect(told).toMatch(line);
+});

@@ -1,0 +1,423 @@
+/** `npm run bench`: the modes of the page in Node, on the build of the bench. */
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'vite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { modeNames, modes } from '../../dev/bench/modes.js';
+import type { StampedRow } from '../../dev/bench/rows.js';
+import { inProject, runScript } from '../support/run-script.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-bench-'));
+const bench = (...args: string[]) => runScript('scripts/bench.mjs', args, 110_000);
+
+beforeAll(async () => {
+  await build({ configFile: inProject('vite.bench.config.ts'), root: inProject('.') });
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it('the docs suggest output files in a folder that the linter skips', () => {
+  const { files } = JSON.parse(readFileSync(inProject('biome.json'), 'utf8')) as { files: { includes: string[] } };
+  expect(files.includes).toContain('!dev/results');
+  const suggested = ['README.md', 'docs/bench.md', 'docs/performance.md'].flatMap((name) => {
+    const text = readFileSync(inProject(name), 'utf8');
+    return [...text.matchAll(/--(?:json|csv|trace) ([\w./-]+\.json|[\w./-]+\.csv)/g)].map(([, path]) => path);
+  });
+  expect(suggested.length).toBeGreaterThan(2);
+  for (const path of suggested) expect(path).toMatch(/^dev\/results\//);
+});
+
+describe('npm start', () => {
+  it('runs the built library from a packed folder without sources, and prints the times', {
+    tags: 'long',
+  }, async () => {
+    // where imports find the packages
+    const place = inProject('node_modules/.cache/webgpu-msm/packed');
+    cpSync(inProject('scripts'), join(place, 'scripts'), { recursive: true });
+    for (const [config, outDir] of [
+      ['vite.lib.config.ts', 'dist'],
+      ['vite.bench.config.ts', 'dist-bench'],
+    ] as const) {
+      await build({ configFile: inProject(config), build: { outDir: join(place, outDir) }, logLevel: 'error' });
+    }
+    const json = join(folder, 'start.json');
+    const script = join(place, 'scripts/start.mjs');
+    const { code, stdout, stderr } = await runScript(script, ['--n', '2^4,9', '--reps', '1', '--json', json], 110_000);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^adapter: /);
+    for (const line of [
+      /\n9 +right +[\d.]+/,
+      /\n2⁴ +right +[\d.]+/,
+      /\nwalk +[\d.]+ ms, \d+ % +[\d.]+ ms, \d+ %\n/,
+      /\ncompiled once.*walk \d+ ms/,
+    ])
+      expect(stdout).toMatch(line);
+    const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
+    expect(rows[0]).toMatchObject({
+      event: 'init',
+      settings: [expect.stringContaining(`build=${realpathSync(place)}`)],
+    });
+  });
+
+  it('refuses a wrong argument with code 1, and prints help', async () => {
+    const { code, stdout, stderr } = await runScript('scripts/start.mjs', ['--n', '0'], 30_000);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^--n: '0' is not an integer from 1 to \d+\n\nusage: npm start/);
+  });
+});
+
+describe('help', () => {
+  it.each(['start', 'bench', 'bench-remote', 'correctness', 'count', 'dev', 'faults', 'fuzz'])(
+    'of scripts/%s.mjs appears without a build, and writes nothing',
+    async (name) => {
+      // where imports find the packages
+      const place = inProject(`node_modules/.cache/webgpu-msm/help-${name}`);
+      rmSync(place, { recursive: true, force: true });
+      cpSync(inProject('scripts'), join(place, 'scripts'), { recursive: true });
+      const { stdout, status } = spawnSync(process.execPath, [join(place, `scripts/${name}.mjs`), '--help'], {
+        encoding: 'utf8',
+      });
+      expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/usage: npm [\s\S]*--help/) });
+      expect(readdirSync(place)).toEqual(['scripts']);
+      rmSync(place, { recursive: true });
+    },
+  );
+});
+
+describe('npm run bench', () => {
+  it('sweeps sizes and a knob, prints a table, and writes every row as the page posts them', {
+    tags: 'long',
+  }, async () => {
+    const [json, csv] = [join(folder, 'rows.json'), join(folder, 'rows.csv')];
+    const { code, stdout, stderr } = await bench(
+      ...['sweep', '--logn', '4..5', '--walkerpriv', '0,1', '--reps', '2'],
+      ...['--json', json, '--csv', csv],
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^adapter: .*, (software|hardware); Node v20/);
+    for (const line of [/\n2⁴ +right +walkerpriv=0 +\d/, /\n2⁵ +right +walkerpriv=1 +\d/]) expect(stdout).toMatch(line);
+    const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
+    expect(rows[0]).toMatchObject({ event: 'init', mode: 'sweep', settings: ['walkerpriv=0', 'walkerpriv=1'] });
+    expect(rows.at(-1)).toMatchObject({ event: 'end', status: 'done' });
+    const placements = rows.flatMap((row) => (row.event === 'repetition' ? [row.placement] : []));
+    // in turns, and who begins changes
+    const turns = ['workgroup', 'private', 'private', 'workgroup'];
+    expect(placements).toEqual([...turns, ...turns]);
+    expect(readFileSync(csv, 'utf8').split('\r\n')[0]).toContain('wallMs');
+  });
+
+  it('writes a trace for Perfetto', { tags: 'long' }, async () => {
+    const trace = join(folder, 'trace.json');
+    const { code, stdout } = await bench('msm-trace', '--logn', '4', '--reps', '1', '--trace', trace);
+    expect(code).toBe(0);
+    expect(stdout).toContain('walk');
+    expect(JSON.parse(readFileSync(trace, 'utf8')).traceEvents.length).toBeGreaterThan(6);
+  });
+
+  it('opens no GPU and takes no adapter with --backend cpu', { tags: 'long' }, async () => {
+    const json = join(folder, 'cpu.json');
+    const { code, stdout, stderr } = await bench(
+      ...'msm-bench --logn 4 --reps 1 --peers none --backend cpu --json'.split(' '),
+      json,
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^adapter: CPU, \d+ logical cores, no GPU opened; Node v\d+[^;]*\n/);
+    expect(stdout).not.toMatch(/software|roofline/);
+    const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
+    expect(rows.filter((row) => row.event === 'repetition')).toMatchObject([{ on: 'cpu', agrees: true }]);
+    const refused = await bench(...'msm-bench --logn 4 --backend cpu --adapter software'.split(' '));
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('--adapter: msm-bench --backend cpu runs on the CPU and takes no adapter');
+  });
+
+  it('compares A and B, and prints the confidence', { tags: 'long' }, async () => {
+    const { code, stdout } = await bench(...'accum-ab --logn 4 --reps 2 --a.c 4 --b.c 8'.split(' '));
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/\n2⁴ = 16 points\n[\s\S]*\nA: c=4 +\d[\s\S]*\nB: c=8 +\d/);
+    expect(stdout).toContain('Too few pairs');
+    expect(stdout).toMatch(/in product equivalents B ÷ A: [\d.]+, 95 % interval [\d.]+ to [\d.]+/);
+  });
+
+  it('compares two builds, and finds the one with wrong results', { tags: 'long' }, async () => {
+    const right = inProject('node_modules/.cache/webgpu-msm/built-for-bench');
+    await build({
+      configFile: inProject('vite.lib.config.ts'),
+      build: { outDir: join(right, 'dist') },
+      logLevel: 'error',
+    });
+    const both = await bench(...`accum-ab --n 64 --reps 2 --a.build ${right} --b.walkers 8`.split(' '));
+    expect(both.code, both.stderr).toBe(0);
+    for (const side of [`\nA: build=${right} `, '\nB: walkers=8 ']) expect(both.stdout).toContain(side);
+
+    const wrong = join(folder, 'wrong');
+    mkdirSync(join(wrong, 'dist'), { recursive: true });
+    writeFileSync(join(wrong, 'package.json'), '{"type":"module"}');
+    writeFileSync(
+      join(wrong, 'dist/index.js'),
+      `export const createMsmEngine = async () => ({
+        lastRun: null,
+        memory: { peak: 0 },
+        pipelines: [],
+        loadBases: async () => ({ byteLength: 0, destroy() {} }),
+        msm: async () => ({ x: 1n, y: 2n, infinity: false }),
+        destroy() {},
+      });`,
+    );
+    const { code, stdout, stderr } = await bench('accum-ab', '--n', '64', '--reps', '3', '--b.build', wrong);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/wrong result at .*n=64.*, B, nothing was timed: \(0x1, 0x2\) for \(0x/);
+    expect(stdout).not.toMatch(/B ÷ A/);
+  });
+
+  it('prints the largest n for which the CPU is faster', { tags: 'long' }, async () => {
+    const json = join(folder, 'crossover.json');
+    const { code, stdout, stderr } = await bench(...`crossover --largest 4 --reps 2 --json ${json}`.split(' '));
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(/^With its defaults this takes .* on two cores/);
+    expect(stdout).toMatch(/\nThe CPU is faster up to n = [0124]: tuning: \{ cpuBelow: [0124] \}\n/);
+    const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
+    const told = rows.flatMap((row) => (row.event === 'repetition' ? [`${row.n} ${row.setting} ${row.on}`] : []));
+    // in turns
+    expect(told.slice(0, 4)).toEqual(['1 GPU gpu', '1 CPU cpu', '1 CPU cpu', '1 GPU gpu']);
+    expect(rows.filter(({ event }) => event === 'peer')).toHaveLength(6);
+  });
+
+  it('replays a trace with every routing, in turns, and rates the decisions', { tags: 'long' }, async () => {
+    const [trace, json] = ['trace.json', 'replay.json'].map((name) => join(folder, name)) as [string, string];
+    const calls = [{ n: 300 }, { n: 200, nonZero: 3, bits: 20, group: 'g2' }, { n: 1 }];
+    writeFileSync(trace, JSON.stringify(calls));
+    const { code, stdout, stderr } = await bench('replay', '--trace', trace, '--json', json);
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain('The trace, 3 calls');
+    expect(stdout).toMatch(/\nrouted by the library +[\d,.]+ +\d\.\d{3}\n/);
+    expect(stdout).toMatch(/\nweak phone.* +[\d.]+ +[\d.]+ +1\.\d{3} +1\.\d{3} +\d+, \d+, \d+\n/);
+    const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
+    const told = rows.flatMap((row) => (row.event === 'replayed' ? [row] : []));
+    expect(told.map(({ call, routing }) => `${call} ${routing}`)).toEqual(
+      ['gpu cpu both auto', 'cpu both auto gpu', 'both auto gpu cpu'].flatMap((turn, call) =>
+        turn.split(' ').map((routing) => `${call} ${routing}`),
+      ),
+    );
+    expect(told.filter(({ routing, on }) => routing === 'gpu' && on === 'gpu')).toHaveLength(3);
+    expect(told[4]).toMatchObject({ n: 200, nonZero: 3, bits: 20, group: 'g2', on: 'cpu', gpuShare: 0 });
+    const none = await bench('replay', '--trace', join(folder, 'nowhere.json'));
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('--trace: ENOENT') });
+    writeFileSync(trace, '[{ "n": 3, "nonZero": 4 }]');
+    const wrong = await bench('replay', '--trace', trace);
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('--trace: call 0: nonZero must be') });
+  });
+
+  it('compares distributions of rows to CPU threads, and opens no GPU', { tags: 'long' }, async () => {
+    const json = join(folder, 'cpu-distribution.json');
+    const args = `cpu-distribution --logn 12 --reps 1 --workers 1 --json ${json}`;
+    const { code, stdout, stderr } = await bench(...args.split(' '));
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/^adapter: CPU, \d+ logical cores, no GPU opened/);
+    expect(stdout).toMatch(/\nFastest overall: .* the geometric mean of \d works/);
+    const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
+    const shared = rows.flatMap((row) => (row.event === 'shared' ? [row] : []));
+    // ten distributions, five workloads
+    expect(shared).toHaveLength(50);
+    const of = (work: string, setting: string) => shared.find((row) => row.work === work && row.setting === setting);
+    expect(of('even', 'dynamic, 4 rows')).toMatchObject({ chunk: 4, mostWorkers: 1 });
+    expect(of('even', 'static')).toMatchObject({ mostWorkers: 1, ratio: { ratio: 1 } });
+    expect(of('even, one worker slowed', 'static')).toMatchObject({ mostWorkers: 1 });
+    const shares = rows.flatMap((row) => (row.event === 'share' ? [row] : []));
+    expect(shares.every(({ wallMs }) => wallMs > 0)).toBe(true);
+  });
+
+  it('prints the cost of workers: their start, few points, and memory', { tags: 'long' }, async () => {
+    const json = join(folder, 'cpu-pool.json');
+    const { code, stdout, stderr } = await bench(
+      ...`cpu-pool --logn 12 --reps 1 --workers 2 --json ${json}`.split(' '),
+    );
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/\nPermitted +First call, ms +Its workers .*\n0 .*\n1 .*\n2 /);
+    expect(stdout).toMatch(/\nfew points +66 points, 8 workers permitted: median ÷ that with 1 +≤ 1\.05 /);
+    expect(stdout).toMatch(/\n +66 points: workers that took part +≤ 0 +0 +met\n/);
+    const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
+    const few = rows.flatMap((row) => (row.event === 'few-points' ? [row] : []));
+    expect(few.map(({ permitted, mostWorkers }) => [permitted, mostWorkers])).toEqual(
+      [1, 8, 32, 64].map((permitted) => [permitted, 0]),
+    );
+    const ready = rows.flatMap((row) => (row.event === 'ready' ? [row] : []));
+    expect(ready.map(({ workers }) => workers)).toEqual([1, 2]);
+    for (const { firstMs, lastMs } of ready) expect(lastMs).toBeGreaterThanOrEqual(firstMs);
+    const starts = rows.flatMap((row) => (row.event === 'first-call' ? [row] : []));
+    expect(starts.find(({ permitted }) => permitted === 0)).toMatchObject({ firstWorkers: 0, warmWorkers: 0 });
+    expect(starts.find(({ permitted }) => permitted === 1)).toMatchObject({ warmWorkers: 1 });
+    // a thread of either kind takes megabytes
+    const resident = rows.flatMap((row) => (row.event === 'resident' ? [row] : []));
+    expect(new Set(resident.map(({ of }) => of))).toEqual(
+      new Set(['empty', 'worker', 'worker after a call', 'worker idle again']),
+    );
+    const bare = resident.filter(({ of }) => of === 'empty').map(({ bytesEach }) => bytesEach);
+    expect(Math.max(...bare)).toBeGreaterThan(1e6);
+  });
+
+  it('runs many callers at once, and prints the gain of each way of sharing', { tags: 'long' }, async () => {
+    const json = join(folder, 'load.json');
+    const args = `load --logn 6 --jobs 8 --concurrency 1,4 --reps 1 --json ${json}`;
+    const { code, stdout, stderr } = await bench(...args.split(' '));
+    expect(code, stderr).toBe(0);
+    expect(stderr).not.toContain('Warning');
+    expect(stdout).toMatch(/\nc +Jobs a second .*\n1 .*\n4 /);
+    for (const without of ['no overlap', 'no merging', 'nothing kept'])
+      expect(stdout).toMatch(new RegExp(`\\n${without} +[\\d.]+ +[\\d.]+ \\(`));
+    expect(stdout).toMatch(/passes whose scratch exceeded the budget +≤ 0 +0 +met/);
+    const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
+    const passes = rows.flatMap((row) => (row.event === 'load' ? [row] : []));
+    expect(passes.map(({ concurrency, sharing }) => `${concurrency} ${sharing}`)).toEqual([
+      '1 all on',
+      '4 all on',
+      '4 no overlap',
+      '4 no merging',
+      '4 nothing kept',
+    ]);
+    for (const pass of passes) {
+      expect(pass).toMatchObject({ mix: 'prover', jobs: 8, budgetBytes: 2 ** 28 });
+      expect(pass.gpuMs).toBeGreaterThan(0);
+      expect(pass.gpuMs).toBeLessThan(pass.wallMs);
+      expect(pass.p95Ms).toBeGreaterThanOrEqual(pass.p50Ms);
+      expect(pass.promisedBytes).toBeGreaterThan(0);
+      expect(pass.peakBytes).toBeGreaterThan(0);
+    }
+    const off = (sharing: string) => passes.find((pass) => pass.sharing === sharing);
+    expect(off('no merging')?.merged).toBe(0);
+    expect(off('nothing kept')?.freesPerSecond).toBeGreaterThan(10);
+    // in the order of a job's life
+    const [waterfall] = rows.flatMap((row) => (row.event === 'waterfall' ? [row] : []));
+    expect(waterfall?.jobs).toHaveLength(8);
+    for (const { calledAt, startedAt, onGpuAt, computedAt, endedAt } of waterfall?.jobs ?? []) {
+      const life = [calledAt, startedAt, onGpuAt, computedAt, endedAt];
+      expect(life).toEqual(life.toSorted((a, b) => a - b));
+    }
+    const [target] = rows.flatMap((row) => (row.event === 'target' ? [row] : []));
+    expect(target?.findings.map(({ value }) => typeof value)).toEqual(Array(5).fill('number'));
+  });
+
+  it('loads the same points in several encodings, in turns, and judges the compressed ones', {
+    tags: 'long',
+  }, async () => {
+    const json = join(folder, 'loading.json');
+    const args = `loading --n 100 --reps 2 --curve bls12-381 --encodings be,zcash-compressed --json ${json}`;
+    const { code, stdout, stderr } = await bench(...args.split(' '));
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/\n100 +zcash-compressed +[\d,.]+ .* [\d,.]+ – [\d,.]+ .* [\d,.]+\n/);
+    const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
+    // in turns
+    const ways = ['be', 'zcash-compressed', 'be, checkSubgroup'];
+    const loads = rows.flatMap((row) => (row.event === 'loading' ? [row.setting] : []));
+    expect(loads).toEqual([...ways, ...ways.slice(1), ...ways.slice(0, 1)]);
+    const loaded = rows.flatMap((row) => (row.event === 'loaded' ? [row] : []));
+    expect(loaded.map(({ setting, allowedMs }) => [setting, allowedMs !== null])).toEqual([
+      ['be', false],
+      ['zcash-compressed', true],
+      ['be, checkSubgroup', false],
+    ]);
+    const [be, compressed] = loaded as [(typeof loaded)[0], (typeof loaded)[0]];
+    expect(be).toMatchObject({ beside: 'be', products: 5 });
+    expect(compressed.allowedMs).toBeCloseTo(2 * be.medianMs + (400 * 100 * 1000) / (be.productsPerSecond as number));
+  });
+
+  it('measures other products and batches of inversions, and names a fastest only where the repetitions do', {
+    tags: 'long',
+  }, async () => {
+    const args = 'field-bench --variants all --chains 1 --reps 2 --ms 1 --threads 64'.split(' ');
+    const { code, stdout, stderr } = await bench(...args);
+    expect(code, stderr).toBe(0);
+    for (const name of ['product, 13-bit, lazy', 'product, 15-bit, unsigned', 'product, words, dot4']) {
+      expect(stdout).toMatch(new RegExp(`\n${name} +[\\d.]+ +[\\d.]+ `));
+    }
+    expect(stdout).toMatch(
+      /\nInverting S numbers a thread, products each +S = 1 +S = 4 +S = 8 +S = 16 +S = 32 +Compile, ms\n/,
+    );
+    expect(stdout).toMatch(/\nworkgroup columns, 64 in \d+ +[\d.]+ /);
+    // two repetitions are too few for a difference
+    expect(stdout).toMatch(
+      /\nProducts a second: .*\(product, .*: the least median of \d+, but these repetitions do not tell it apart from /,
+    );
+    // heads of neighbouring columns do not run into each other
+    const heads = /^M\/s, by chains a thread .*$/m.exec(stdout)?.[0] ?? '';
+    expect(heads.split(/ {3,}/)).toEqual([
+      'M/s, by chains a thread',
+      '1',
+      '× plain',
+      '÷ product',
+      'Of the peak',
+      'Compile, ms',
+    ]);
+  });
+
+  it('cross-checks with peers', { tags: 'long' }, async () => {
+    const { code, stdout } = await bench(
+      ...['--autorun', 'msm-cross-check', '--n', '9', '--reps', '1'],
+      ...[
+        '--case',
+        'points=pairs,scalars=random',
+        '--case',
+        'encoding=gnark-compressed,points=distinct,scalars=all-equal',
+      ],
+    );
+    expect(code).toBe(0);
+    expect(stdout).toContain('Checks passed: 4 of 4');
+  });
+
+  it.each([
+    [['sweep', '--walkerprv', '1'], '--walkerprv'],
+    [['msm-bench', '--c', '99'], '--c: "99"'],
+    [['--autorun', 'race'], '--autorun: "race"'],
+    [['race'], '--autorun: "race"'],
+    [['--logn', '10'], 'no mode given; the modes are msm-cross-check, '],
+    [['sweep', 'calibrate'], "'calibrate' belongs to no option"],
+    [['field-bench', '--logn', '4'], '--logn: not used by autorun=field-bench'],
+    [['msm-bench', '--adapter', 'abacus'], 'abacus'],
+    [['msm-bench', '--json', '/no/such/folder/x.json'], '--json: there is no folder'],
+    [['sweep', '--trace', 'x.json'], '--trace'],
+    [['loading', '--encodings', 'be,zcash'], '--encodings: "zcash" is not an encoding of bn254, g1; use le, be, '],
+    [['accum-ab', '--b.build', '/nowhere'], '--build: /nowhere/dist/index.js does not exist'],
+    [['targets', '--rows', 'work,nonsense'], '--rows: "nonsense" is not work or efficiency or '],
+    [['targets', '--rows', ','], '--rows: ""'],
+    [['targets', '--logn', '9'], '--logn: "9" is not an integer from 10 to 22'],
+    [['targets', '--logn', '23'], '--logn: "23"'],
+    [['targets', '--reps', '0'], '--reps: "0"'],
+    [['cpu-distribution', '--adapter', 'software'], '--adapter: cpu-distribution runs on the CPU and takes no adapter'],
+    [['cpu-pool', '--workers', '0'], '--workers: "0" leaves nothing to compare'],
+  ])('refuses %j with the name of the option and code 2', async (args, named) => {
+    const { code, stdout, stderr } = await bench(...args);
+    expect(code).toBe(2);
+    expect(stderr.split('\n')[0]).toContain(named);
+    expect(stdout).toBe('');
+  });
+
+  it.each([[[]], [['--help']]])('answers %j with every mode and its duration', async (args) => {
+    const { code, stdout } = await bench(...args);
+    expect(code).toBe(0);
+    const lines = stdout.split('\n');
+    for (const mode of modeNames) {
+      const { about, takes } = modes[mode];
+      expect(lines).toContain(`  ${mode.padEnd(17)} ${about} (${takes})`);
+    }
+  });
+
+  it('lists every knob of a mode in its help, and no other', async () => {
+    const { code, stdout } = await bench('msm-bench', '--help');
+    expect(code).toBe(0);
+    for (const knob of ['--logn', '--walkerpriv', '--submitadds', '--precompute', '--build DIR']) {
+      expect(stdout).toContain(`\n  ${knob}`);
+    }
+    expect(stdout).not.toContain('--a.c');
+    expect(stdout).not.toContain('--chains');
+  });
+});

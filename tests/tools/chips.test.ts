@@ -1,0 +1,174 @@
+/**
+ * Checks that docs/chips.md describes the present kernels, compiled with the knobs that the library
+ * uses for each chip.
+ */
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type ChipName, chipNames, chips } from '../../dev/isa/chips.js';
+import { docsTable, kernelsOfTable, sourcesOf, tableChips } from '../../dev/isa/docs-table.js';
+import { type Figures, figuresOf } from '../../dev/isa/figures.js';
+import { type ChipKernel, stageKernels } from '../../dev/isa/kernels.js';
+import { chipReport } from '../../dev/isa/report.js';
+import { bn254 } from '../../src/curves/bn254.js';
+import { curveContext, withProduct } from '../../src/curves/curve.js';
+import { createMsmEngine } from '../../src/engine/create-engine.js';
+import { createKernels } from '../../src/msm/stages/kernels.js';
+import { programKernel } from '../../src/msm/stages/program.js';
+import { tablesKernels } from '../../src/msm/stages/tables.js';
+import { inProject, runNode } from '../support/run-script.js';
+
+const page = readFileSync(inProject('docs/chips.md'), 'utf8');
+
+const kernels = new Map<ChipName, ChipKernel[]>();
+beforeAll(async () => {
+  for (const chip of tableChips) kernels.set(chip, await kernelsOfTable(chip));
+});
+
+test('docs/chips.md describes the present kernels', async () => {
+  const [, sources] = /^Made from the sources `([0-9a-f]{16})`\.$/m.exec(page) ?? [];
+  const renew = '`npm run isa -- --write` renews it; scripts/isa/setup.sh brings the compilers';
+  expect(sources, renew).toBe(await sourcesOf(kernels));
+});
+
+test('docs/chips.md has a line for every chip and kernel', () => {
+  for (const [chip, own] of kernels) {
+    const [, section = ''] = page.split(`### ${chips[chip].title}\n`);
+    for (const { title } of own) expect(section.split('\n### ')[0], chip).toContain(`\n| ${title} |`);
+  }
+});
+
+describe('the digest of sources', () => {
+  const kernel = { name: 'k', title: 'k', bindings: [] };
+  const sourcesOfOne = (source: string): Promise<string> =>
+    sourcesOf(new Map([['navi31', [{ ...kernel, source }]]] as const));
+  const source = 'fn k() {\n  let a = 1u / 2u; // one\n}';
+
+  test.each([
+    'fn k() {\n  let a = 1u / 2u;\n}',
+    'fn k() {\n  let a = 1u / 2u; // two\n\n}',
+    '// what it does\nfn k() { /* nothing\n */ let a = 1u / 2u;\n}',
+  ])('is the same where comments differ: %j', async (other) => {
+    expect(await sourcesOfOne(other)).toBe(await sourcesOfOne(source));
+  });
+
+  test('differs if code differs', async () => {
+    expect(await sourcesOfOne(source.replace('2u', '3u'))).not.toBe(await sourcesOfOne(source));
+  });
+});
+
+test('chips compile with the knobs of a GPU: their own products, 8 slots, private prefixes, 64 threads', async () => {
+  const chosen = withProduct(curveContext(bn254), 'dot4');
+  const ours = createKernels(chosen);
+  const { count, scan, scatter } = ours.sort(64, 32);
+  const { spread, double } = tablesKernels(chosen);
+  const walk = ours.walk({ prefixMemory: 'private', threads: 64, slots: 8, instrumented: false });
+  const expected = [
+    ...[ours.importPoints(), ours.digest(), spread, double, programKernel(chosen), ours.decompose()],
+    ...[count, scan, scatter, ours.partition(), walk, ours.reduce()],
+  ];
+  const asked = await stageKernels({ createMsmEngine }, 'navi31', bn254, {});
+  const byName = (all: readonly { name: string; source: string }[]) =>
+    new Map(all.map(({ name, source }) => [name, source]));
+  expect(asked.map(({ name }) => name).sort()).toEqual(expected.map(({ name }) => name).sort());
+  expect(byName(asked)).toEqual(byName(expected));
+});
+
+test('the digest depends on the knobs', async () => {
+  const walkOf = async (tuning: object): Promise<string | undefined> =>
+    (await stageKernels({ createMsmEngine }, 'navi31', bn254, tuning)).find(({ name }) => name === 'walk')?.source;
+  expect(await walkOf({ walkerSlots: 4 })).not.toBe(await walkOf({}));
+});
+
+test('rejected knobs are an error, not an empty table', async () => {
+  await expect(stageKernels({ createMsmEngine }, 'navi31', bn254, { walkerSlots: 65 })).rejects.toThrow(/walkerSlots/);
+});
+
+describe('figures of drivers', () => {
+  const common = { device: 'a chip', driver: 'a driver', compile_cpu_s: 1.5 };
+  const amd = {
+    ...common,
+    ...{ Instructions: 10, VGPRs: 24, 'Spilled VGPRs': 1, 'Spilled SGPRs': 2, 'Scratch size': 64 },
+    ...{ 'Subgroups per SIMD': 8, 'Inverse Throughput': 99, 'Code size': 80 },
+  };
+  const expected: Figures = {
+    ...{ instructions: 10, registers: 24, spills: 3, memory: 64, waves: 8, cycles: 99, codeBytes: 80 },
+    compileSeconds: 1.5,
+  };
+
+  test.each([
+    ['navi31', amd, expected],
+    [
+      'ampere',
+      { ...common, 'Instruction count': 10, 'Number of GPRs': 33, 'SLM Size': 64, 'Code Size': 160 },
+      // 33 registers are 40 as they are given out: 51 warps, and an SM has room for 48
+      { ...expected, registers: 33, spills: null, waves: 48, cycles: null, codeBytes: 160 },
+    ],
+    [
+      'dg2',
+      {
+        ...{ ...common, 'Instruction Count': 10, 'Max live registers': 24, 'Spill Count': 1, 'Fill Count': 2 },
+        ...{ 'Scratch Memory Size': 64, 'Max dispatch width': 8, 'Cycle Count': 99 },
+      },
+      { ...expected, codeBytes: null },
+    ],
+    [
+      'adreno740',
+      {
+        ...{ ...common, 'Instruction Count': 10, 'Registers used': 6, 'STP Count': 1, 'LDP Count': 2 },
+        ...{ 'Max Waves Per Core': 16, 'Code size': 20 },
+      },
+      { ...expected, registers: 6, memory: null, waves: 16, cycles: null, codeBytes: 80 },
+    ],
+    [
+      'm1',
+      {
+        ...{ ...common, Instructions: 10, GPRs: 24, Spills: 1, Fills: 2, Scratch: 64, Threads: 1024, ALU: 99 },
+        'Code size': 80,
+      },
+      { ...expected, waves: 1024 },
+    ],
+    [
+      'malig610',
+      {
+        ...common,
+        'shader-db': '10 inst, 9.500000 cycles, 1.0 fma, 5 quadwords, 2 threads, 1 loops, 1:2 spills:fills',
+      },
+      { ...expected, registers: null, memory: null, waves: 2, cycles: 9.5 },
+    ],
+  ] as const)('%s', (chip, statistics, figures) => {
+    expect(figuresOf(chip, statistics)).toEqual(figures);
+  });
+
+  test('name a figure that is missing', () => {
+    expect(() => figuresOf('navi31', common)).toThrow("the driver of navi31 does not report 'Instructions'");
+  });
+
+  test('show two settings side by side with their ratio, without columns that a driver lacks', () => {
+    const rows = [{ chip: 'navi31', kernel: 'walk', figures: [expected, { ...expected, registers: 12 }] }] as const;
+    const text = chipReport(rows, new Map([['navi31', 'a chip; a driver']])).join('\n');
+    expect(text).toMatch(/walk +10 +24 → 12 ×0\.50/);
+    const nvidia = [{ chip: 'ampere', kernel: 'walk', figures: [{ ...expected, cycles: null }, null] }] as const;
+    const other = chipReport(nvidia, new Map([['ampere', '']])).join('\n');
+    expect(other).not.toContain('cycles');
+    expect(other).toMatch(/walk +10 → –/);
+  });
+
+  test('have a table with a line for every kernel, and one for the kernel on each chip', () => {
+    const rows = [{ chip: 'navi31', kernel: 'walk', figures: [expected] }] as const;
+    const text = docsTable('0123456789abcdef', rows, new Map([['navi31', 'a chip; a driver']]));
+    expect(text).toContain('| walk | 99 |');
+    expect(text).toContain('| walk | 10 | 24 | 3 | 64 | 8 | 99 | 80 | 1.5 |');
+  });
+});
+
+test('every chip has a maker whose figures can be parsed', () => {
+  expect(tableChips.every((chip) => chipNames.includes(chip))).toBe(true);
+  for (const chip of chipNames) expect(() => figuresOf(chip, {})).toThrow(/does not report/);
+});
+
+test('without the compilers the command says how to install them', async () => {
+  const env = { ...process.env, GPU_COMPILERS_DIR: '/nowhere' };
+  const outcome = await runNode([inProject('scripts/isa.mjs')], { cwd: inProject('.'), env, timeout: 60_000 });
+  expect(outcome).toMatchObject({ code: 2, stdout: '' });
+  expect(outcome.stderr).toContain('scripts/isa/setup.sh');
+});

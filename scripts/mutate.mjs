@@ -2,8 +2,8 @@
  * npm run mutate -- --minutes 480 --seed 1
  *
  * Changes one thing in a source of the library, thousands of times, and runs the tests that could
- * notice. A mutant that no test notices needs a test, or a reason in docs/mutants.md. Files stay
- * unchanged: a source is changed as a test loads it.
+ * notice. A mutant that no test notices needs a test, or a reason in
+ * docs/contributing/mutants.md. Files stay unchanged: a source is changed as a test loads it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,11 +43,12 @@ const command = {
     json: valued('FILE', 'write every mutant and its outcome as JSON', outputFile),
     adapter: adapterOption,
   },
-  notes: 'Exit code: 0 every mutant is noticed, or explained in docs/mutants.md · 1 one is not · 2 bad usage',
+  notes:
+    'Exit code: 0 every mutant is noticed, or explained in docs/contributing/mutants.md · 1 one is not · 2 bad usage',
 };
 
 /**
- * Runs the tests on a mutant. A mutant that docs/mutants.md explains is not run.
+ * Runs the tests on a mutant. A mutant that docs/contributing/mutants.md explains is not run.
  *
  * @param {Mutant} mutant
  * @param {readonly string[]} tests the tests that could notice it

@@ -1,4 +1,4 @@
-/** Lists the mutants of the library, and reads the explanations in docs/mutants.md. */
+/** Lists the mutants of the library, and reads the explanations in docs/contributing/mutants.md. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ const ANY = 'any';
  */
 
 /** Reads the explanations of the page. @param {string} [text] @returns {Explanation[]} */
-export function explanations(text = readFileSync(join(project, 'docs/mutants.md'), 'utf8')) {
+export function explanations(text = readFileSync(join(project, 'docs/contributing/mutants.md'), 'utf8')) {
   let [file, reason] = ['', ''];
   return text.split('\n').flatMap((row) => {
     file = /^## `(.+)`$/.exec(row)?.[1] ?? file;

@@ -1,6 +1,6 @@
 /**
  * `npm run mutate`: it makes the changes that it reports, as a test loads a source, and every
- * mutant that docs/mutants.md explains exists.
+ * mutant that docs/contributing/mutants.md explains exists.
  */
 import { afterAll, describe, expect, test } from 'vitest';
 import { explains, explanations, mutantsOf, shuffled, sources } from '../../scripts/mutate/mutants.mjs';
@@ -73,7 +73,7 @@ describe('mutants', () => {
   });
 });
 
-test('every explanation in docs/mutants.md is about a mutant that exists', () => {
+test('every explanation in docs/contributing/mutants.md is about a mutant that exists', () => {
   for (const explanation of explanations()) {
     const { file, line, changes, reason } = explanation;
     expect(sources).toContain(file);

@@ -1,6 +1,7 @@
 /**
  * Keeps the language of the sources plain: replaced names stay away, comments begin with a verb or
- * a noun and fit into 100 columns, files and functions stay small. docs/glossary.md has the terms.
+ * a noun and fit into 100 columns, files and functions stay small. docs/contributing/glossary.md
+ * has the terms.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ import { functionLines } from '../support/function-lines.js';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Folders and files that the rules hold for; `docs` stands for docs/*.md. */
+/** Folders and files that the rules hold for. */
 const CLEAN: readonly string[] = [
   'src',
   'wgsl',
@@ -32,7 +33,7 @@ const CLEAN: readonly string[] = [
 
 interface ReplacedWord {
   readonly word: RegExp;
-  /** Term of docs/glossary.md, or a description of it. */
+  /** Term of docs/contributing/glossary.md, or a description of it. */
   readonly use: string;
   /** Paths to which the rule is limited; elsewhere the word has another meaning. */
   readonly only?: RegExp;
@@ -194,14 +195,17 @@ const rules: readonly Rule[] = [
 /** Files without rules: this one has the replaced words as examples. */
 const LEFT_OUT: readonly string[] = ['tests/unit/words.test.ts', 'tests/unit/rooms.test.ts'];
 
+/** Folders without rules: results of measurements, and what tools write. */
+const WRITTEN = /^(?:dev\/results|docs\/reference\/api|docs\/\.vitepress\/(?:cache|dist))\//;
+
 const isText = (path: string): boolean => /\.(?:ts|mts|js|mjs|wgsl|sh|c|css|html|md)$/.test(path);
 
-/** Files below a folder, or the file; of docs the pages only. */
+/** Files below a folder, or the file. */
 const filesOf = (path: string): string[] => {
   if (!statSync(join(project, path)).isDirectory()) return [path];
-  return readdirSync(join(project, path), { recursive: path !== 'docs', encoding: 'utf8' })
+  return readdirSync(join(project, path), { recursive: true, encoding: 'utf8' })
     .map((name) => `${path}/${name.replaceAll('\\', '/')}`)
-    .filter((name) => isText(name) && !LEFT_OUT.includes(name) && !name.startsWith('dev/results/'))
+    .filter((name) => isText(name) && !LEFT_OUT.includes(name) && !WRITTEN.test(name))
     .sort();
 };
 
@@ -272,8 +276,8 @@ describe('sizes in src/', () => {
   });
 });
 
-describe('docs/glossary.md', () => {
-  const rows = read('docs/glossary.md')
+describe('docs/contributing/glossary.md', () => {
+  const rows = read('docs/contributing/glossary.md')
     .text.split('\n')
     .filter((line) => line.startsWith('| '))
     .map((line) => line.slice(2, -2).split(' | '));

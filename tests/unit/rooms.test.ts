@@ -1,4 +1,7 @@
-/** Rooms: the tables of docs/architecture.md name all imports of src/, dev/ and scripts/, and no module reaches itself. */
+/**
+ * Rooms: the tables of docs/contributing/map.md name all imports of src/, dev/ and scripts/, and no
+ * module reaches itself.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -16,7 +19,7 @@ const ground = {
 
 /** Reads the rows | `room/` | `other/`, `entry.ts`, … | of the docs. */
 const readRules = (): ReadonlyMap<string, ReadonlySet<string>> => {
-  const text = readFileSync(join(project, 'docs/architecture.md'), 'utf8');
+  const text = readFileSync(join(project, 'docs/contributing/map.md'), 'utf8');
   const rules = new Map<string, ReadonlySet<string>>();
   for (const [, room = '', imports = ''] of text.matchAll(/^\| `([a-z/-]+)\/` \|([^|]*)\|/gm)) {
     const names = [...imports.matchAll(/`([a-z/-]+)(?:\/|(\.ts))`/g)].map(

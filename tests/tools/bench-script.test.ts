@@ -30,11 +30,14 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 it('the docs suggest output files in a folder that the linter skips', () => {
   const { files } = JSON.parse(readFileSync(inProject('biome.json'), 'utf8')) as { files: { includes: string[] } };
   expect(files.includes).toContain('!dev/results');
-  const suggested = ['README.md', 'docs/bench.md', 'docs/performance.md'].flatMap((name) => {
+  const pages = readdirSync(inProject('docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.md'),
+  );
+  const suggested = ['README.md', ...pages.map((name) => `docs/${name}`)].flatMap((name) => {
     const text = readFileSync(inProject(name), 'utf8');
     return [...text.matchAll(/--(?:json|csv|trace) ([\w./-]+\.json|[\w./-]+\.csv)/g)].map(([, path]) => path);
   });
-  expect(suggested.length).toBeGreaterThan(2);
+  expect(suggested.length).toBeGreaterThan(0);
   for (const path of suggested) expect(path).toMatch(/^dev\/results\//);
 });
 

@@ -8,7 +8,7 @@
 // products of the denominators, then one inversion, then backward over the slots the single
 // inverses and the sums. The prefix products are in private or in workgroup memory.
 //
-// Each sum has one writer (docs/architecture.md has the proof):
+// Each sum has one writer (proof: docs/contributing/decisions/01-one-writer.md):
 //   1. A run that begins and ends inside one task is written to `sums[key]` by that task alone.
 //   2. Any other run leaves task t as a carry. Carry 2t (carry-in, the head) is for the run that
 //      was open when the task began, carry 2t + 1 (carry-out, the tail) for a run that began here

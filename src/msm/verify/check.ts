@@ -101,7 +101,7 @@ const combine = async (curve: CurveContext, terms: readonly Term[], slice: TimeS
  * where the GPU computes the left side and the CPU the right side. Where some points have another
  * order than r, the reduction modulo r matters: the left side lacks r·Σ w·P, where w counts how
  * often r was subtracted. The GPU reduces every scalar, so each w enters as its digits to the base
- * r. docs/security.md says what a check proves.
+ * r. docs/explanation/correctness.md says what a check proves.
  *
  * @param source the bases; null: the check has no δ
  */

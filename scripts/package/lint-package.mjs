@@ -1,5 +1,5 @@
 /**
- * npm run lint:package
+ * node scripts/package/lint-package.mjs
  *
  * Runs publint and attw on the file that `npm pack` makes, in a temporary folder.
  */

@@ -1,15 +1,79 @@
 /** Reason of a failure. The codes are stable, for programs that switch on them. */
 export type MsmErrorCode =
+  /**
+   * An option, a length, an index or a number is invalid, or a coordinate is not below p; the
+   * message names it.
+   *
+   * Remedy: fix the call.
+   */
   | 'bad-argument'
+  /**
+   * A point is not on the curve. The message has its index, and the encoding in which its bytes are
+   * on the curve, if they are big-endian or in Montgomery form.
+   *
+   * Remedy: pass the `encoding` of the points, or convert them.
+   */
   | 'not-on-curve'
+  /**
+   * With `checkSubgroup`, a point is on the curve but not in the group of order r; the message has
+   * its index. On Bandersnatch also a sum of such points that has no affine coordinates.
+   *
+   * Remedy: do not use the points, or check where they come from.
+   */
   | 'not-in-subgroup'
+  /**
+   * With `backend: 'gpu'`, there is no WebGPU, or it has no adapter.
+   *
+   * Remedy: leave `backend` out, so that the CPU computes; or use https, another browser, or a GPU
+   * driver. Reload the page if the message says so.
+   */
   | 'no-webgpu'
+  /**
+   * With `backend: 'gpu'`, there is an adapter, but it makes no device.
+   *
+   * Remedy: as for `no-webgpu`.
+   */
   | 'unsupported-device'
+  /**
+   * The driver was reset, the browser took the GPU away, the device was destroyed, or the GPU stopped
+   * answering.
+   *
+   * Remedy: call again. The engine gets a new device and moves its bases there. With a device of your
+   * own, create a new engine; with `retainBases: false`, load the bases again.
+   */
   | 'device-lost'
+  /**
+   * The GPU or a budget has no room for what the call needs.
+   *
+   * Remedy: lower `memoryBudget`, raise `deviceBudget`, or destroy bases that are not needed.
+   */
   | 'out-of-memory'
+  /**
+   * `signal` was aborted; its reason is the `cause`.
+   *
+   * Remedy: none, the caller asked for it.
+   */
   | 'aborted'
+  /**
+   * The engine, the bases or the scalars were destroyed.
+   *
+   * Remedy: create new ones.
+   */
   | 'destroyed'
+  /**
+   * As many calls or bytes wait as `maxQueued` allows.
+   *
+   * Remedy: call again after `retryAfterMs`.
+   */
   | 'overloaded'
+  /**
+   * The GPU lost, repeated or mixed up work, and did so again in every retry (`retries`); or WebGPU
+   * refused a command; or a module of the package could not be loaded. The message names the stage
+   * and the error.
+   *
+   * Remedy: report it, with the message, the adapter and the inputs. Serve all files of `dist/`
+   * together.
+   */
   | 'internal';
 
 /**

@@ -11,11 +11,17 @@ export type Priority = 'interactive' | 'normal' | 'background';
 
 /** Options that decide when a call has its turn. */
 export interface TurnOptions {
-  /** Urgency of the call. Default `normal`. */
+  /**
+   * Urgency of the call.
+   *
+   * @defaultValue `normal`
+   */
   readonly priority?: Priority;
   /**
    * Milliseconds from now by which the call should have begun: it goes before calls that are due
    * later. Between the submits of another call only `priority` counts.
+   *
+   * @defaultValue by the priority alone
    */
   readonly deadline?: number;
 }
@@ -38,17 +44,24 @@ export interface LoadBasesOptions extends TurnOptions {
    * Keeps m multiples of each point, 1 to 64, so that MSMs over these bases take fewer additions;
    * for bases that are used many times. The bases take up to m times the GPU memory (m · 64 bytes a
    * point for BN254). Loading takes about 250·(1 − 1/m) doublings a point, once. If fewer multiples
-   * cover a scalar as well, only those are kept. Results are the same. Default 1: the points only.
-   * docs/performance.md has measurements.
+   * cover a scalar as well, only those are kept. Results are the same. docs/reference/performance.md
+   * has measurements.
+   *
+   * @defaultValue `1`: the points only
    */
   readonly precompute?: number;
-  /** Encoding of the points; for bytes only. Default `le`. */
+  /**
+   * Encoding of the points; for bytes only.
+   *
+   * @defaultValue `le`
+   */
   readonly encoding?: PointEncoding;
   /**
    * Checks on the GPU that each point is in the subgroup of the curve's order, in addition to the
    * check that it is on the curve. `not-in-subgroup` names the first point that is not. The check
-   * takes no time on curves that have no other points; docs/security.md lists the curves and the
-   * times. Default false.
+   * takes no time on curves that have no other points (docs/reference/curves.md).
+   *
+   * @defaultValue `false`
    */
   readonly checkSubgroup?: boolean;
   /**
@@ -64,7 +77,11 @@ export interface LoadBasesOptions extends TurnOptions {
 export interface LoadScalarsOptions extends TurnOptions {
   /** Name of the scalars in GPU labels and error messages. */
   readonly label?: string;
-  /** Encoding of the scalars; for bytes only. Default `le`. */
+  /**
+   * Encoding of the scalars; for bytes only.
+   *
+   * @defaultValue `le`
+   */
   readonly scalarEncoding?: ScalarEncoding;
   /** Ends the call at once, with code `aborted`. */
   readonly signal?: AbortSignal;
@@ -72,18 +89,30 @@ export interface LoadScalarsOptions extends TurnOptions {
 
 /** Options of `engine.msm`. */
 export interface MsmOptions<Result extends 'affine' | PointEncoding = 'affine'> extends TurnOptions {
-  /** Index of the first base: scalar i multiplies base `offset + i`. Default 0. */
+  /**
+   * Index of the first base: scalar i multiplies base `offset + i`.
+   *
+   * @defaultValue `0`
+   */
   readonly offset?: number;
   /**
-   * Encoding of the scalars; for bytes only. Default `le`. The CPU takes one microsecond a scalar
-   * to decode the Montgomery form.
+   * Encoding of the scalars; for bytes only. The CPU takes one microsecond a scalar to decode the
+   * Montgomery form.
+   *
+   * @defaultValue `le`
    */
   readonly scalarEncoding?: ScalarEncoding;
-  /** Form of the sum: a point, or bytes in an encoding of the curve. Default `affine`. */
+  /**
+   * Form of the sum: a point, or bytes in an encoding of the curve.
+   *
+   * @defaultValue `affine`
+   */
   readonly result?: Result;
   /**
-   * Verifies the result: computes it again by another method, and compares; see docs/security.md. A
-   * number from 0 to 1 is the probability of a verification. Default: the option of the engine.
+   * Verifies the result: computes it again by another method, and compares; see
+   * docs/explanation/correctness.md. A number from 0 to 1 is the probability of a verification.
+   *
+   * @defaultValue the option of the engine
    */
   readonly verify?: boolean | number;
   /**
@@ -97,16 +126,29 @@ export interface MsmOptions<Result extends 'affine' | PointEncoding = 'affine'> 
 
 /** Options of `engine.msmBatch`. */
 export interface MsmBatchOptions<Result extends 'affine' | PointEncoding = 'affine'> extends TurnOptions {
-  /** One for each vector: scalar i of vector v multiplies base `offsets[v] + i`. Default: all 0. */
+  /**
+   * One for each vector: scalar i of vector v multiplies base `offsets[v] + i`.
+   *
+   * @defaultValue all 0
+   */
   readonly offsets?: readonly number[];
-  /** Encoding of the scalars of all vectors; for bytes only. Default `le`. */
+  /**
+   * Encoding of the scalars of all vectors; for bytes only.
+   *
+   * @defaultValue `le`
+   */
   readonly scalarEncoding?: ScalarEncoding;
-  /** Form of each sum: a point, or bytes in an encoding of the curve. Default `affine`. */
+  /**
+   * Form of each sum: a point, or bytes in an encoding of the curve.
+   *
+   * @defaultValue `affine`
+   */
   readonly result?: Result;
   /**
    * Verifies the results: computes them again by another method, and compares; see
-   * docs/security.md. A number from 0 to 1 is the probability of a verification. Default: the
-   * option of the engine.
+   * docs/explanation/correctness.md. A number from 0 to 1 is the probability of a verification.
+   *
+   * @defaultValue the option of the engine
    */
   readonly verify?: boolean | number;
   /**

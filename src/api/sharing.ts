@@ -14,9 +14,17 @@ export interface ComputeWorker {
 
 /** Limits on the calls that wait for their turn. */
 export interface QueueLimits {
-  /** Number of calls. Default: no limit. */
+  /**
+   * Number of calls.
+   *
+   * @defaultValue no limit
+   */
   readonly calls?: number;
-  /** Bytes of points and scalars held for them. Default: no limit. */
+  /**
+   * Bytes of points and scalars held for them.
+   *
+   * @defaultValue no limit
+   */
   readonly bytes?: number;
 }
 
@@ -57,36 +65,46 @@ export interface EngineStats {
  */
 export interface Sharing {
   /**
-   * Prepares the next call and submits it while the GPU computes one. Default true; false: one call
-   * after the other.
+   * Prepares the next call and submits it while the GPU computes one. False: one call after the
+   * other.
+   *
+   * @defaultValue `true`
    */
   readonly overlap?: boolean;
   /**
-   * Compute small sums over the same bases that wait together in one submit, where that takes those
-   * that wait no longer in all. Default true.
+   * Computes small sums that wait together on the same bases in one submit, where the calls that
+   * wait take no longer in all.
+   *
+   * @defaultValue `true`
    */
   readonly merge?: boolean;
   /**
-   * Keeps scratch for the next call. Default true; false: all scratch is destroyed after each call.
+   * Keeps scratch for the next call. False: all scratch is destroyed after each call.
+   *
+   * @defaultValue `true`
    */
   readonly keep?: boolean;
   /**
-   * Limit on the CPU workers while the GPU has work. Default: a quarter of the platform's hardware
-   * threads.
+   * Limit on the CPU workers while the GPU has work of other calls of equal or higher priority. A
+   * call that GPU and CPU share is not limited by its own part on the GPU.
+   *
+   * @defaultValue a quarter of the platform's hardware threads, rounded up
    */
   readonly sidePool?: number;
   /**
    * Applies `sidePool` also within a sum: while the GPU has work, the workers beyond the limit wait
    * before their next chunk. Point additions of the CPU are bound by arithmetic; they make room for
    * phases that read and write much memory: uploads, and decompose and sort on a GPU that shares
-   * its memory with the CPU. Default false.
+   * its memory with the CPU.
+   *
+   * @defaultValue `false`
    */
   readonly throttle?: boolean;
   /**
    * Returns true while work of yours should have the memory and the cores, such as an NTT, or a
    * hash over a large buffer. Meanwhile workers keep to `sidePool`, as while the GPU has work; with
    * `throttle` also within a sum. It is called before each sum, and with `throttle` between chunks,
-   * so it should be quick (read a flag). Default: none.
+   * so it should be quick (read a flag). It works without a GPU as well.
    */
   readonly yieldWhile?: () => boolean;
 }

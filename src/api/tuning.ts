@@ -3,7 +3,12 @@
  * `createMsmEngine({ tuning })`. A knob changes speed or memory and never the result.
  */
 export interface Tuning {
-  /** c, the width of a scalar window in bits, 2 to 16. A window has 2^(c-1) buckets. */
+  /**
+   * c, the width of a scalar window in bits, 2 to 16. A window has 2^(c-1) buckets: a wider one
+   * takes fewer additions for more buckets.
+   *
+   * @defaultValue by n, the lengths of the scalars and `additionsPerSubmit`
+   */
   readonly windowBits: number;
   /** Memory in which the walk keeps the prefix products of its batch inversion. */
   readonly walkerPrefixMemory: 'private' | 'workgroup';
@@ -32,9 +37,9 @@ export interface Tuning {
   readonly walkerLeastThreads: number;
   /**
    * Most additions of one submit, 2^10 to 2^30. A larger MSM is computed in groups of windows and
-   * chunks of scalars. The knob bounds the time for which a submit occupies the GPU. Default: the
-   * additions of 100 ms, as measured by earlier runs of the engine, and 2^18 before the first run;
-   * no bound on software adapters, which draw no screen.
+   * chunks of scalars. The knob bounds the time for which a submit occupies the GPU, by default by
+   * the speed that earlier runs of the engine measured. Software adapters draw no screen, so their
+   * submits have no bound.
    */
   readonly additionsPerSubmit: number;
   /** Threads in a workgroup of the sort, 1 to 64. */
@@ -45,29 +50,29 @@ export interface Tuning {
    * Method of field products. `signed`: limbs with signs, carried through floats, for devices with
    * slow shifts. `unsigned`: limbs of 13 bits, with products of at most 24 bits. `dot4`: four
    * products of bytes at a time; it needs the WGSL language feature
-   * `packed_4x8_integer_dot_product`, and is slow on chips without such an instruction. `signed`
-   * needs a device that rounds f32 sums to nearest; on others its wrong results are refused and
-   * never returned. An engine uses one product for all its work on a device. Default: `signed` on
-   * SwiftShader, otherwise the fastest one of the chip (docs/chips.md), and `unsigned` on unknown
-   * chips.
+   * `packed_4x8_integer_dot_product`, is slow on chips without such an instruction, and is refused
+   * on software adapters for primes above 256 bits and in G2. `signed` needs a device that rounds
+   * f32 sums to nearest; on others its wrong results are refused and never returned. An engine uses
+   * one product for all its work on a device: by default the fastest one of the chip
+   * (docs/reference/chips.md).
    */
   readonly fieldProduct: 'signed' | 'unsigned' | 'dot4';
   /**
    * Largest number of scalars of an MSM that the CPU computes, 0 to 2^16; the GPU computes all
    * larger ones, and with 0 all of them. Zeros do not count where they are the majority. Each
    * further vector of a batch counts as 16 scalars. It needs the points in main memory
-   * (`retainBases`). Results are the same. Default null: the faster backend by the expected
-   * durations (`RunRecord.predicted`).
+   * (`retainBases`). null: the backend that is expected to be faster (`RunRecord.predicted`). With
+   * `backend: 'gpu'` the default is 0.
    */
   readonly cpuBelow: number | null;
   /**
    * Distribution of work to CPU threads. `dynamic`: a thread that is done draws the next chunk.
-   * `static`: all threads have equal shares. Default `dynamic`.
+   * `static`: all threads have equal shares.
    */
   readonly cpuDistribution: 'dynamic' | 'static';
   /**
-   * Rows of 64 buckets in a chunk that a thread draws, 0 to 256. Default 0: chosen by the size of
-   * the problem.
+   * Rows of 64 buckets in a chunk that a thread draws, 0 to 256; 0: chosen by the size of the
+   * problem.
    */
   readonly cpuChunk: number;
 }

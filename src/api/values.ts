@@ -59,30 +59,68 @@ export interface PagedBytes {
  */
 export type BytesLike = ArrayBufferView | ArrayBufferLike | PagedBytes;
 
-/** Encodings of points that some curves have; the README lists them for each curve. */
+/**
+ * Encodings of points that some curves have. y and −y are compared as numbers, pairs by c1, and by
+ * c0 where c1 is 0.
+ */
 export type SpecialEncoding =
+  /** Ethereum's precompiles of BN254: big-endian, in G2 c1 before c0. Infinity is zeros. */
   | 'eip196'
+  /**
+   * Ethereum's precompiles of BLS12-381: big-endian numbers in 64 bytes, of which the first 16 are
+   * 0; in G2 c0 before c1. Infinity is zeros.
+   */
   | 'eip2537'
+  /** Zcash: big-endian, in G2 c1 before c0. Infinity has 0x40 in the first byte. */
   | 'zcash'
+  /**
+   * Zcash: x alone, as in `zcash`. The first byte has 0x80, 0x20 where y is the larger one, and 0x40
+   * at infinity.
+   */
   | 'zcash-compressed'
+  /**
+   * arkworks, uncompressed: little-endian, in G2 c0 before c1. The last byte has 0x80 where y is the
+   * larger one, and 0x40 at infinity. On BLS12-381 it is `zcash`.
+   */
   | 'ark'
+  /** arkworks: x alone, with the flags of `ark`. On BLS12-381 it is `zcash-compressed`. */
   | 'ark-compressed'
+  /**
+   * gnark-crypto, raw: big-endian, in G2 c1 before c0. Infinity is zeros. On BLS12 curves it is
+   * `zcash`.
+   */
   | 'gnark'
+  /**
+   * gnark-crypto: x alone, as in `gnark`. The first byte has 0x80 where y is the smaller one, 0xc0
+   * where it is the larger one, and 0x40 at infinity. On BLS12 curves it is `zcash-compressed`.
+   */
   | 'gnark-compressed'
+  /** Aztec's barretenberg: big-endian, in G2 c0 before c1. Infinity is nothing but 0xff. */
   | 'aztec'
+  /**
+   * Aztec's barretenberg: x alone, big-endian. The first byte has 0x80 where y is odd. There is no
+   * infinity, so no result comes in it.
+   */
   | 'aztec-compressed';
 
-/**
- * Encoding of points as bytes. All curves have `le`, `be` and `le-montgomery`: x‖y, each in the
- * bytes of the field (see the README), with infinity as zeros. `le` is little-endian and `be` is
- * big-endian. `le-montgomery` is little-endian, with numbers times 2^256 in 32 bytes, or times
- * 2^384 in 48 bytes. In G2 a coordinate is two such numbers, c0 before c1. The other encodings are
- * those of other software. For compressed points the GPU computes y.
- */
-export type PointEncoding = 'le' | 'be' | 'le-montgomery' | SpecialEncoding;
+/** Encoding of points as bytes, x‖y or x alone. For compressed points the GPU computes y. */
+export type PointEncoding =
+  /** Little-endian, in G2 c0 before c1. Infinity is zeros. */
+  | 'le'
+  /** Big-endian, in G2 c0 before c1. Infinity is zeros. */
+  | 'be'
+  /**
+   * As `le`, with numbers in Montgomery form: times 2^256 modulo p in 32 bytes, times 2^384 in 48
+   * bytes. Most provers hold points so, in memory and in files.
+   */
+  | 'le-montgomery'
+  | SpecialEncoding;
 
-/**
- * Encoding of a scalar in 32 bytes: little-endian, big-endian, or little-endian and times 2^256
- * modulo the order.
- */
-export type ScalarEncoding = 'le' | 'be' | 'le-montgomery';
+/** Encoding of a scalar in 32 bytes. */
+export type ScalarEncoding =
+  /** Little-endian, any 256-bit value. */
+  | 'le'
+  /** Big-endian, any 256-bit value. */
+  | 'be'
+  /** Little-endian, times 2^256 modulo the order r. */
+  | 'le-montgomery';

@@ -16,17 +16,31 @@ import { prepare, type Trial } from './trial.js';
 
 /** Options of `calibrate`. */
 export interface CalibrateOptions {
-  /** The curve to measure: a name or constants. Default `bn254`. */
+  /**
+   * The curve to measure: a name or constants.
+   *
+   * @defaultValue `bn254`
+   */
   readonly curve?: NamedCurve | Curve | Curve<Fp2>;
-  /** The group of a named curve. Default `g1`. */
+  /**
+   * The group of a named curve.
+   *
+   * @defaultValue `g1`
+   */
   readonly group?: Group;
   /**
    * The store that remembers the result, by adapter, limits, features, curve and version of the
-   * library; null: none. Nothing is remembered if the adapter has no name. Default: IndexedDB in
-   * browsers; in Node none, unless you pass `fileStore(path)` of `webgpu-msm/node`.
+   * library; null: none. Nothing is remembered if the adapter has no name. In Node pass
+   * `fileStore(path)` of `webgpu-msm/node`.
+   *
+   * @defaultValue IndexedDB in browsers; in Node none
    */
   readonly store?: CalibrationStore | null;
-  /** True: measures even if a result is remembered. Default false. */
+  /**
+   * True: measures even if a result is remembered.
+   *
+   * @defaultValue `false`
+   */
   readonly again?: boolean;
   /** Aborts the calibration between two MSMs, with code `aborted`. */
   readonly signal?: AbortSignal;

@@ -34,17 +34,30 @@ interface CurveEntry {
   readonly software?: readonly Software[];
 }
 
+/** Curves by name. The comment of an entry says who uses the curve; the docs show it. */
 export const registry = {
+  /** Ethereum's precompiles, circom, snarkjs, Noir, halo2. */
   bn254: { aliases: ['BN254', 'bn128', 'alt_bn128'], g1: null, g2: bn254G2, software: ['snarkjs', 'gnark'] },
+  /** Ethereum's consensus, Zcash. */
   'bls12-381': { aliases: ['bls12381'], g1: bls12381, g2: bls12381G2, software: ['snarkjs', 'gnark'] },
+  /** Aleo, Zexe. */
   'bls12-377': { aliases: ['bls12377'], g1: bls12377, g2: bls12377G2, software: ['gnark'] },
+  /** Noir, Aztec. */
   grumpkin: { aliases: [], g1: grumpkin },
+  /** halo2, Mina. */
   pallas: { aliases: [], g1: pallas },
+  /** halo2, Mina. */
   vesta: { aliases: [], g1: vesta },
+  /** Bitcoin, Ethereum's accounts. */
   secp256k1: { aliases: [], g1: secp256k1 },
+  /** NIST P-256: TLS, passkeys. */
   p256: { aliases: ['secp256r1'], g1: p256 },
+  /** circom, in the form with a = 168700. */
   'baby-jubjub': { aliases: ['babyjubjub'], g1: babyJubjub },
+  /** Zcash. */
   jubjub: { aliases: [], g1: jubjub },
+  /** Verkle trees. */
   bandersnatch: { aliases: [], g1: bandersnatch },
+  /** signatures of RFC 8032. */
   ed25519: { aliases: [], g1: ed25519 },
 } as const satisfies Readonly<Record<string, CurveEntry>>;

@@ -8,26 +8,35 @@ import type { NamedCurve } from '../curves/names.js';
 
 /** Options of `createMsmEngine`. */
 export interface MsmEngineOptions<Of extends Coordinate = bigint> {
-  /** Name of a curve, or the constants of another curve. */
+  /** Name of a curve (docs/reference/curves.md), or the constants of another curve. */
   readonly curve: NamedCurve | Curve<Of>;
-  /** Group of a curve given by its name. Default `g1`; `g2` for curves that have one. */
+  /**
+   * Group of a curve given by its name; `g2` for curves that have one.
+   *
+   * @defaultValue `g1`
+   */
   readonly group?: Of extends bigint ? 'g1' : 'g2';
   /**
-   * Device of the caller; it is used as it is and never destroyed. Default: the engine requests
-   * one.
+   * Device of the caller; it is used as it is and never destroyed.
+   *
+   * @defaultValue the engine requests a device
    */
   readonly device?: GPUDevice;
   /**
-   * Backend that computes. `auto`, the default: the one that is expected to be the fastest for each
-   * call: the GPU, the CPU, or both at the same time; without WebGPU, the CPU. `gpu`: the GPU;
-   * without WebGPU an error `no-webgpu`. `cpu`: the CPU, even if there is a GPU. `both`: GPU and
-   * CPU share each call; without WebGPU, the CPU. `MsmEngine.backends` has the outcome.
+   * Backend that computes. `auto`: the one that is expected to be the fastest for each call: the
+   * GPU, the CPU, or both at the same time; without WebGPU, the CPU. `gpu`: the GPU; without WebGPU
+   * an error `no-webgpu`. `cpu`: the CPU, even if there is a GPU. `both`: GPU and CPU share each
+   * call; without WebGPU, the CPU. `MsmEngine.backends` has the outcome.
+   *
+   * @defaultValue `auto`
    */
   readonly backend?: 'auto' | 'gpu' | 'cpu' | 'both';
   /**
    * Limit on the workers that compute large sums on the CPU, in addition to the thread of the
    * engine: 0 to 1024. The first sum that is large enough starts them; idle workers end after ten
-   * seconds. Default: one less than the platform's hardware threads.
+   * seconds.
+   *
+   * @defaultValue one less than the platform's hardware threads
    */
   readonly maxWorkers?: number;
   /**
@@ -35,6 +44,8 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
    * file beside the package: `() => new Worker(…, { type: 'module' })`, or one of
    * `node:worker_threads`. If no worker can be started, the engine computes in its own thread and
    * calls `onWarning`.
+   *
+   * @defaultValue starts the package's own worker
    */
   readonly createWorker?: () => ComputeWorker;
   /**
@@ -42,71 +53,100 @@ export interface MsmEngineOptions<Of extends Coordinate = bigint> {
    * for as long as either lives. When the device is lost, both continue on the next one. It has
    * precedence over `device`, `gpu` and `powerPreference`. It has no effect if the other engine has
    * no GPU.
+   *
+   * @defaultValue none: a device and a queue of its own
    */
   readonly deviceOf?: MsmEngine<Coordinate>;
   /**
    * WebGPU for platforms without `navigator.gpu`: in Node, the object that Dawn's `create`
    * returned.
+   *
+   * @defaultValue `navigator.gpu`
    */
   readonly gpu?: GPU;
-  /** Kind of adapter to request. Default `high-performance`. */
+  /**
+   * Kind of adapter to request.
+   *
+   * @defaultValue `high-performance`
+   */
   readonly powerPreference?: 'low-power' | 'high-performance';
   /**
-   * Limit on the scratch of the engine in bytes, without bases; larger MSMs run in chunks. Default
-   * 256 MiB.
+   * Limit on the scratch of the engine in bytes, without bases; larger MSMs run in chunks.
+   *
+   * @defaultValue 256 MiB
    */
   readonly memoryBudget?: number;
   /**
    * Limit on the GPU memory of all engines on the device together in bytes, with bases and scalars.
    * If several engines set a limit, the lowest one holds. A call waits until its memory fits, or
-   * rejects with `out-of-memory` if it never will. Default: no limit.
+   * rejects with `out-of-memory` if it never will.
+   *
+   * @defaultValue no limit
    */
   readonly deviceBudget?: number;
-  /** Settings for how calls share the device and the machine; see `Sharing`. */
+  /**
+   * Settings for how calls share the device and the machine; see `Sharing`.
+   *
+   * @defaultValue the defaults of `Sharing`
+   */
   readonly sharing?: Sharing;
   /**
    * Result of `calibrate` of `webgpu-msm/calibrate` on this device, or on another of the same
    * adapter: better defaults.
    */
   readonly calibration?: Calibration;
-  /** Knobs to set by hand; see `Tuning`. They have precedence over those of the calibration. */
+  /**
+   * Knobs to set by hand; see `Tuning`. They have precedence over those of the calibration.
+   *
+   * @defaultValue chosen by n and the device
+   */
   readonly tuning?: Partial<Tuning>;
   /**
    * Keeps a copy of the points of `loadBases` in main memory, so that bases survive the loss of a
-   * device that the engine requested itself. Default true; with false they must be loaded again
-   * after a loss, as the error says.
+   * device that the engine requested itself. With false they must be loaded again after a loss, as
+   * the error says.
+   *
+   * @defaultValue `true`
    */
   readonly retainBases?: boolean;
   /**
    * Number of times that a call is repeated, with clean buffers, after the GPU did not execute its
-   * commands correctly. Default 1. The call rejects with the error of the last attempt. See
+   * commands correctly. The call rejects with the error of the last attempt. See
    * `RunRecord.retried`.
+   *
+   * @defaultValue `1`
    */
   readonly retries?: number;
   /**
-   * Verifies results: computes them again by another method, and compares; see docs/security.md. A
-   * number from 0 to 1 is the probability that a call is verified. A verification takes about as
-   * long as the call. Default false.
+   * Verifies results: computes them again by another method, and compares; see
+   * docs/explanation/correctness.md. A number from 0 to 1 is the probability that a call is
+   * verified. A verification takes about as long as the call.
+   *
+   * @defaultValue `false`
    */
   readonly verify?: boolean | number;
   /**
    * Limit on the calls that wait for their turn, and on their bytes of points and scalars. Further
-   * calls are refused with `overloaded`; `MsmError.retryAfterMs` says when to call again. Default:
-   * no limit.
+   * calls are refused with `overloaded`; `MsmError.retryAfterMs` says when to call again.
+   *
+   * @defaultValue no limit
    */
   readonly maxQueued?: QueueLimits;
   /** Receives the events of the engine's calls, to monitor a service. Its errors are ignored. */
   readonly onEvent?: (event: EngineEvent) => void;
   /**
    * Called once for each reason for which the engine computes more slowly than it could, such as
-   * workers that cannot be started (`RunRecord.noWorkers`). Its errors are ignored. Default:
-   * `console.warn`.
+   * workers that cannot be started (`RunRecord.noWorkers`). Its errors are ignored.
+   *
+   * @defaultValue `console.warn`
    */
   readonly onWarning?: (message: string) => void;
   /**
    * Runs a self-test once on each device: the pipelines compute an MSM with a known answer before a
-   * result of theirs is used. Default true. Set false if the device is known to be correct, or to
-   * count every dispatch. See `MsmEngine.selfTest`.
+   * result of theirs is used. Set false if the device is known to be correct, or to count every
+   * dispatch. See `MsmEngine.selfTest`.
+   *
+   * @defaultValue `true`
    */
   readonly selfTest?: boolean;
 }

@@ -1,6 +1,6 @@
 /**
  * The kinds of field products. A kind decides how elements are held between products too.
- * docs/chips.md lists the fastest kind for each chip.
+ * docs/reference/chips.md lists the fastest kind for each chip.
  *
  * - `signed`: balanced limbs of 14 bits, carried through floats (src/field/product.ts,
  *   wgsl/field/field-limbs.wgsl), for devices with many registers and slow shifts.

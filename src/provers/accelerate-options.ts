@@ -24,21 +24,25 @@ export type EnginesOptions = Pick<MsmEngineOptions, (typeof ofEngines)[number]>;
 export interface AccelerateOptions extends EnginesOptions {
   /**
    * Bytes of points that may stay loaded from one proof to the next. Beyond it the least recently
-   * used points are freed; of a key that does not fit, a part stays loaded. Default: an eighth of
-   * main memory (of 4 GiB where its size is unknown), at least 64 MiB and at most one buffer of the
-   * device; `AccelerateStats.basesBudget` has the value.
+   * used points are freed; of a key that does not fit, a part stays loaded.
+   * `AccelerateStats.basesBudget` has the value.
+   *
+   * @defaultValue an eighth of main memory (of 4 GiB where its size is unknown), at least 64 MiB and
+   * at most one buffer of the device
    */
   readonly basesBudget?: number;
   /**
    * Least number of points of an MSM that this library computes; smaller MSMs are left to snarkjs.
-   * Default 64.
+   *
+   * @defaultValue `64`
    */
   readonly leastPoints?: number;
   /**
    * Accelerates curves without threads too: those of proofs with snarkjs's option of this name, and
    * those that you have snarkjs make afterwards. `accelerate` makes one such curve to find the
-   * class of its groups, which takes about 0.3 s. Default false: snarkjs computes their MSMs
-   * itself, without a warning.
+   * class of its groups, which takes about 0.3 s.
+   *
+   * @defaultValue `false`: snarkjs computes their MSMs itself, without a warning
    */
   readonly singleThread?: boolean;
   /**
@@ -51,7 +55,9 @@ export interface AccelerateOptions extends EnginesOptions {
    * Called with a warning, once for each of these: snarkjs computed an MSM itself because this
    * library could not; a proof was written in which no MSM reached this library; `basesBudget` was
    * too small (the message has a sufficient size); and once for each message that the engines warn
-   * of. Exceptions that it throws are ignored. Default: `console.warn`.
+   * of. Exceptions that it throws are ignored.
+   *
+   * @defaultValue `console.warn`
    */
   readonly onWarning?: (message: string) => void;
 }

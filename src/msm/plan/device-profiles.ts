@@ -56,7 +56,7 @@ type Described = Pick<AdapterDescription, 'vendor' | 'architecture'> &
 /** A class of adapters. */
 interface DeviceClass {
   readonly matches: (adapter: Described) => boolean;
-  /** The fastest product of the field arithmetic (docs/chips.md has the measurements). */
+  /** The fastest product of the field arithmetic (docs/reference/chips.md). */
   readonly product: FieldProduct;
   /**
    * The WGSL language feature that `product` needs; without it the class computes `unsigned`

@@ -8,7 +8,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { project } from '../builds.mjs';
 import { flag, parseCommand, runCommand, UsageError } from '../command-line.mjs';
-import { importTypeScript } from './load.mjs';
+import { withTypeScript } from './load.mjs';
 
 const command = {
   usage: 'usage: node scripts/docs/generate.mjs --write | --check | --list',
@@ -23,9 +23,11 @@ const command = {
 await runCommand(command, async () => {
   const { write, check, list } = parseCommand(command);
   if ([write, check, list].filter(Boolean).length !== 1) throw new UsageError('give one of --write, --check, --list');
-  /** @type {typeof import('./pages.js')} */
-  const { renewPages, reportLines } = await importTypeScript('scripts/docs/pages.ts');
-  const { pages, unused } = await renewPages(project);
+  const { pages, unused, problems, reportLines } = await withTypeScript(async (importModule) => {
+    /** @type {typeof import('./pages.js')} */
+    const { renewPages, reportLines } = await importModule('scripts/docs/pages.ts');
+    return { ...(await renewPages(project)), reportLines };
+  });
   if (list) {
     for (const { path, names } of pages) for (const name of names) console.log(`${name}  ${path}`);
     for (const name of unused) console.log(`${name}  (no page)`);
@@ -33,7 +35,7 @@ await runCommand(command, async () => {
   }
   if (write) for (const { path, found, text } of pages) if (text !== found) writeFileSync(join(project, path), text);
   const wrong = write ? pages.map((page) => ({ ...page, differences: [] })) : pages;
-  const lines = reportLines(wrong);
+  const lines = [...problems, ...reportLines(wrong)];
   if (unused.length > 0) console.error(`warning: no page has ${unused.join(', ')}`);
   if (lines.length === 0) return;
   console.error(lines.join('\n'));

@@ -1,18 +1,30 @@
 import { fileURLToPath } from 'node:url';
-import { runnerImport } from 'vite';
+import { createServer, runnerImport } from 'vite';
 
 const inProject = (/** @type {string} */ path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 /**
- * Imports a TypeScript module of the repository, with shaders as the library's build imports them.
+ * Runs work that imports TypeScript modules of the repository, with shaders as the library's build
+ * imports them.
  *
- * @param {string} path relative to the project
- * @returns {Promise<any>}
+ * @template Result
+ * @param {(importModule: (path: string) => Promise<any>) => Promise<Result>} work `path` is relative
+ *   to the project
+ * @returns {Promise<Result>}
  */
-export async function importTypeScript(path) {
-  const root = inProject('.');
-  const quiet = /** @type {const} */ ({ root, logLevel: 'warn' });
+export async function withTypeScript(work) {
+  const quiet = /** @type {const} */ ({ root: inProject('.'), configFile: false, logLevel: 'error' });
   const { module: templates } = await runnerImport(inProject('scripts/templates/wgsl-templates.ts'), quiet);
-  const { module } = await runnerImport(inProject(path), { ...quiet, plugins: [templates.wgslTemplates()] });
-  return module;
+  const server = await createServer({
+    ...quiet,
+    plugins: [templates.wgslTemplates()],
+    appType: 'custom',
+    optimizeDeps: { noDiscovery: true },
+    server: { middlewareMode: true, ws: false, watch: null },
+  });
+  try {
+    return await work((path) => server.ssrLoadModule(inProject(path)));
+  } finally {
+    await server.close();
+  }
 }

@@ -10,3 +10,29 @@ export const table = (head: readonly string[], rows: readonly (readonly string[]
 
 /** Returns text as code of Markdown. */
 export const code = (text: string): string => `\`${text}\``;
+
+/** Pages that describe types, relative to docs/reference. */
+const pagesOfTypes: Readonly<Record<string, string>> = {
+  NamedCurve: 'curves.md#curves-by-name',
+  Curve: 'curves.md#curves-of-your-own',
+  PointEncoding: 'encodings.md#points',
+  ScalarEncoding: 'encodings.md#scalars',
+  MsmErrorCode: 'errors.md',
+  Tuning: 'knobs.md#knobs-of-the-engine',
+  Sharing: 'options.md#sharing',
+  QueueLimits: 'options.md#maxqueued',
+};
+
+/**
+ * Returns prose of a docstring as Markdown of a page in docs/reference: paths of pages and names of
+ * documented types become links.
+ */
+export const prose = (text: string): string =>
+  text
+    .replaceAll(/\bdocs\/([\w/-]+)\.md/g, (_, path: string) => {
+      const name = path.split('/').at(-1) as string;
+      return `[${name.replaceAll('-', ' ')}](${path.startsWith('reference/') ? '' : '../'}${path.replace('reference/', '')}.md)`;
+    })
+    .replaceAll(/`(\w+)`/g, (all, name: string) =>
+      Object.hasOwn(pagesOfTypes, name) ? `[${all}](${pagesOfTypes[name]})` : all,
+    );

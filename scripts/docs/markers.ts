@@ -75,8 +75,10 @@ export const renew = (page: string, blocks: ReadonlyMap<string, string>): Renewa
   const [names, differences, problems]: [string[], Difference[], Problem[]] = [[], [], []];
   const code = fences(page);
   let text = '';
-  let done = 0;
-  for (let at = page.indexOf('<!-- '); at !== -1; at = page.indexOf('<!-- ', Math.max(at + 1, done))) {
+  /** Index up to which the page is in `text`, and index from which markers are looked for. */
+  let [done, next] = [0, 0];
+  for (let at = page.indexOf('<!-- '); at !== -1; at = page.indexOf('<!-- ', next)) {
+    next = at + 1;
     if (page[at - 1] === '`' || code.some(([from, to]) => from <= at && at < to)) continue;
     const line = lineOf(page, at);
     if (page.startsWith(closing, at)) {
@@ -88,12 +90,13 @@ export const renew = (page: string, blocks: ReadonlyMap<string, string>): Renewa
     if (marker === undefined || name === undefined) continue;
     const from = at + marker.length;
     const to = page.indexOf(closing, from);
-    const next = page.indexOf('<!-- generated ', from);
-    if (to === -1 || (next !== -1 && next < to)) {
+    const other = page.indexOf('<!-- generated ', from);
+    if (to === -1 || (other !== -1 && other < to)) {
       problems.push({ line, message: `${marker} has no ${closing}` });
       continue;
     }
     names.push(name);
+    next = to + closing.length;
     const block = blocks.get(name);
     if (block === undefined) {
       problems.push({ line, message: `no block is named ${name}` });
@@ -107,7 +110,7 @@ export const renew = (page: string, blocks: ReadonlyMap<string, string>): Renewa
     const difference = firstDifference(found, wanted);
     if (difference !== null) differences.push({ name, line, text: found, ...difference });
     text += page.slice(done, from) + wanted + closing;
-    done = to + closing.length;
+    done = next;
   }
   return { text: text + page.slice(done), names, differences, problems };
 };

@@ -23,15 +23,24 @@ export const pagePaths = (project: string): string[] => [
     .map((path) => `docs/${path}`),
 ];
 
+/** All pages with their generated text renewed. */
+export interface RenewedPages {
+  readonly pages: readonly Page[];
+  /** Names of blocks that no page has. */
+  readonly unused: readonly string[];
+  /** Problems of blocks. */
+  readonly problems: readonly string[];
+}
+
 /** Renews all pages, without writing them. */
-export const renewPages = async (project: string): Promise<{ pages: readonly Page[]; unused: readonly string[] }> => {
-  const blocks = await allBlocks();
+export const renewPages = async (project: string): Promise<RenewedPages> => {
+  const { texts, problems } = await allBlocks();
   const pages = pagePaths(project).map((path) => {
     const found = readFileSync(join(project, path), 'utf8');
-    return { path, found, ...renew(found, blocks) };
+    return { path, found, ...renew(found, texts) };
   });
   const used = new Set(pages.flatMap(({ names }) => names));
-  return { pages, unused: [...blocks.keys()].filter((name) => !used.has(name)) };
+  return { pages, unused: [...texts.keys()].filter((name) => !used.has(name)), problems };
 };
 
 /** Returns a line for each problem and each difference of some pages. */

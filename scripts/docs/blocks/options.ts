@@ -1,0 +1,60 @@
+/** `options`: the options of the functions and methods, from their declarations and docstrings. */
+import type { Blocks } from '../blocks.js';
+import { aliasOf, type Member, membersOf, stringsOf } from '../declarations.js';
+import { code, prose, table } from '../markdown.js';
+
+/** A heading, and the interfaces whose options a table lists. */
+interface Section {
+  readonly title: string;
+  /** Further text before the table. */
+  readonly text?: string;
+  readonly of: readonly (readonly [path: string, name: string])[];
+}
+
+const turn = ['src/api/calls.ts', 'TurnOptions'] as const;
+
+const sections: readonly Section[] = [
+  { title: 'createMsmEngine', of: [['src/engine/options.ts', 'MsmEngineOptions']] },
+  { title: 'sharing', text: 'Fields of `sharing` of `createMsmEngine`.', of: [['src/api/sharing.ts', 'Sharing']] },
+  {
+    title: 'maxQueued',
+    text: 'Fields of `maxQueued` of `createMsmEngine`.',
+    of: [['src/api/sharing.ts', 'QueueLimits']],
+  },
+  { title: 'engine.loadBases', of: [['src/api/calls.ts', 'LoadBasesOptions'], turn] },
+  { title: 'engine.loadScalars', of: [['src/api/calls.ts', 'LoadScalarsOptions'], turn] },
+  { title: 'engine.msm', of: [['src/api/calls.ts', 'MsmOptions'], turn] },
+  { title: 'engine.msmBatch', of: [['src/api/calls.ts', 'MsmBatchOptions'], turn] },
+  {
+    title: 'accelerate',
+    text: `Of \`webgpu-msm/snarkjs\`. It also takes some options of [\`createMsmEngine\`](#createmsmengine) for its engines: ${stringsOf('src/provers/accelerate-options.ts', 'ofEngines').map(code).join(', ')}.`,
+    of: [['src/provers/accelerate-options.ts', 'AccelerateOptions']],
+  },
+  {
+    title: 'nobleMsm',
+    text: 'Of `webgpu-msm/noble`. It takes the options of [`createMsmEngine`](#createmsmengine), without `curve` and `group`.',
+    of: [],
+  },
+  { title: 'calibrate', text: 'Of `webgpu-msm/calibrate`.', of: [['src/calibrate/calibrate.ts', 'CalibrateOptions']] },
+];
+
+/** Returns a type as the table shows it: a short union of strings in place of its name. */
+const typeOf = (type: string): string => (type === 'Priority' ? aliasOf('src/api/calls.ts', type) : type);
+
+const row = ({ name, type, isOptional, defaultValue, paragraphs }: Member): string[] => [
+  code(name),
+  prose(code(typeOf(type))),
+  isOptional || type.startsWith('(') ? prose(defaultValue ?? 'none') : 'required',
+  prose(paragraphs.join(' ')),
+];
+
+const sectionText = ({ title, text, of }: Section): string => {
+  const members = of.flatMap(([path, name]) => membersOf(path, name));
+  const parts = [`## ${title}`, ...(text === undefined ? [] : [text])];
+  return [
+    ...parts,
+    ...(members.length === 0 ? [] : [table(['option', 'type', 'default', 'meaning'], members.map(row))]),
+  ].join('\n\n');
+};
+
+export const blocks: Blocks = { options: () => sections.map(sectionText).join('\n\n') };

@@ -1,5 +1,21 @@
 import { dts } from 'rollup-plugin-dts';
 
+/** Matches a `/// <reference … />` and the end of its line. */
+const REFERENCE = /^\/\/\/ <reference [^\n]*\n/gm;
+
+/**
+ * Moves the references of the modules of a bundle to its first lines: TypeScript ignores them
+ * elsewhere, and then projects whose `lib` has no `ESNext.Disposable` lack `Symbol.dispose`.
+ */
+const referencesFirst = {
+  name: 'references-first',
+  /** @param {string} code */
+  renderChunk: (code) => ({
+    code: [...new Set(code.match(REFERENCE)), code.replace(REFERENCE, '')].join(''),
+    map: null,
+  }),
+};
+
 /**
  * Bundles the declarations that ship: one file for each entry, without `@internal` parts. Each
  * entry sees only the types that its tsconfig allows.
@@ -18,6 +34,6 @@ export default ({ configTo = 'dist' }) =>
   ].map(({ entry, tsconfig, from = entry, file = entry }) => ({
     input: `src/${from}.ts`,
     output: { file: `${configTo}/${file}.d.ts`, format: 'es' },
-    plugins: [dts({ tsconfig })],
+    plugins: [dts({ tsconfig }), referencesFirst],
     external: [/^node:/],
   }));

@@ -18,6 +18,7 @@ import type { EngineEvent } from '../../src/index.js';
 import type { FfGroup } from '../../src/provers/ffjavascript.js';
 import { buildLibrary } from '../support/build-library.js';
 import { leaseGpu } from '../support/leased-gpu.js';
+import { programWith } from '../support/page-programs.js';
 import { makePowersOfTau } from '../support/powers-of-tau.js';
 import { ffCurveOf, makeStatement } from '../support/proving.js';
 import { inProject } from '../support/run-script.js';
@@ -44,8 +45,7 @@ interface WrittenGroup {
 
 const recipe = (name: string) => import(/* @vite-ignore */ pathToFileURL(join(folder, 'recipes', `${name}.js`)).href);
 
-const programOfDocs = (): string =>
-  /```js\n(.*?)```/s.exec(readFileSync(inProject('docs/provers.md'), 'utf8'))?.[1] as string;
+const programOfDocs = (): string => programWith('docs/how-to/your-prover.md', 'export async function sumsOf');
 
 describe('recipes', { tags: 'long' }, () => {
   test('commitments to polynomials over a .ptau are f(τ)·G', async () => {
@@ -64,6 +64,14 @@ describe('recipes', { tags: 'long' }, () => {
     const wanted = polynomials.map((polynomial) => toAffinePoint(Point.BASE.multiplyUnsafe(at(polynomial))));
     expect(await committer.commit(polynomials)).toEqual(wanted);
     committer.close();
+  });
+
+  test('bit-reversed points and scalars, of 2^3 elements, have the order of radix-2 FFTs', async () => {
+    const { bitReversed } = await recipe('kzg-commit');
+    const pairs = Uint8Array.from({ length: 16 }, (_, i) => i);
+    const wanted = [0, 4, 2, 6, 1, 5, 3, 7].flatMap((i) => [2 * i, 2 * i + 1]);
+    expect([...bitReversed(pairs, 2)]).toEqual(wanted);
+    expect(bitReversed(bitReversed(pairs, 2), 2)).toEqual(pairs);
   });
 
   test('the sums of a Groth16 proof are those of snarkjs', async () => {
@@ -89,7 +97,7 @@ describe('recipes', { tags: 'long' }, () => {
     await expect(openStatement(new Uint8Array(10))).rejects.toMatchObject({ code: 'bad-argument' });
   });
 
-  test('a statement has both groups on one device, as in docs/provers.md', async () => {
+  test('a statement has both groups on one device, as in docs/how-to/your-prover.md', async () => {
     const { zkey } = await makeStatement('groth16', 'bn254', 6, 'dense');
     const leased = await leaseGpu();
     const { openStatement } = await recipe('groth16-statement');
@@ -104,7 +112,7 @@ describe('recipes', { tags: 'long' }, () => {
     await (await ffCurveOf('bn254')).terminate();
   });
 
-  test('the program of docs/provers.md proves', async () => {
+  test('the program of docs/how-to/your-prover.md proves', async () => {
     writeFileSync(join(folder, 'statement.js'), programOfDocs());
     const { prepare, sumsOf } = await import(/* @vite-ignore */ pathToFileURL(join(folder, 'statement.js')).href);
     const { circuit, zkey } = await makeStatement('groth16', 'bn254', 6, 'dense');

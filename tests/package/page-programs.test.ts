@@ -1,0 +1,151 @@
+/**
+ * The programs of README.md and docs/, word for word, in Node, in a project that has the package;
+ * and all programs of all pages, against the types of the library.
+ */
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { bn254 } from '@noble/curves/bn254.js';
+import ts from 'typescript';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildLibrary } from '../support/build-library.js';
+import { handWrittenPages, programsOf, programWith } from '../support/page-programs.js';
+import { ffCurveOf, makeStatement } from '../support/proving.js';
+import { inProject, type Outcome, runNode } from '../support/run-script.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-pages-'));
+
+/** Packages that programs of pages import, besides this one. */
+const PACKAGES = ['webgpu', 'snarkjs', '@noble/curves'];
+
+beforeAll(async () => {
+  const modules = join(folder, 'node_modules');
+  for (const name of PACKAGES) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    symlinkSync(inProject(`node_modules/${name}`), join(modules, name));
+  }
+  await buildLibrary(join(modules, 'webgpu-msm/dist'));
+  cpSync(inProject('package.json'), join(modules, 'webgpu-msm/package.json'));
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs the only program of a page that contains a text. */
+const run = (page: string, text: string, environment: Readonly<Record<string, string>> = {}): Promise<Outcome> => {
+  writeFileSync(join(folder, 'program.mjs'), programWith(page, text));
+  return runNode(['program.mjs'], { cwd: folder, env: { ...process.env, ...environment }, timeout: 120_000 });
+};
+
+/** Checks that a program ended and printed five times the generator of BN254. */
+const expectFiveG = ({ code, stdout, stderr }: Outcome): void => {
+  const { x, y } = bn254.G1.Point.BASE.multiply(5n).toAffine();
+  expect(code, stderr).toBe(0);
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`{ x: ${x}n, y: ${y}n, infinity: false }`);
+};
+
+describe('README.md', () => {
+  const inNode = '// msm.mjs';
+
+  test('computes a sum', async () => {
+    const outcome = await run('README.md', '// once: checked');
+    expectFiveG(outcome);
+    expect(outcome.stdout).toMatch(/ cpu\s*$/);
+  });
+
+  test('in Node, with an adapter, prints the sum and ends', async () => expectFiveG(await run('README.md', inNode)));
+
+  test.runIf(process.platform === 'linux')('in Node, without a driver, computes on the CPU', async () => {
+    const nowhere = join(folder, 'no-driver.json');
+    const none = { VK_ICD_FILENAMES: nowhere, VK_DRIVER_FILES: nowhere, LD_LIBRARY_PATH: '' };
+    const outcome = await run('README.md', inNode, none);
+    expectFiveG(outcome);
+    // what there is are warnings of Dawn's
+    expect(outcome.stderr).not.toMatch(/\.m?js:\d/);
+  });
+});
+
+test('the tutorial of the first sum computes on the CPU, and is right', async () => {
+  const { code, stdout, stderr } = await run('docs/tutorials/first-sum.md', '// sum.mjs');
+  expect(code, stderr).toBe(0);
+  expect(stdout).toMatch(/^available: cpu; computed on: cpu, in \d+\.\d ms\nright\n$/);
+});
+
+test('the program for noble computes what it says', async () => {
+  const { code, stdout, stderr } = await run('docs/how-to/noble.md', 'nobleMsm');
+  expect([code, stdout], stderr).toEqual([0, 'true\ntrue\n']);
+});
+
+describe('docs/how-to/snarkjs.md', () => {
+  const page = 'docs/how-to/snarkjs.md';
+
+  beforeAll(async () => {
+    const { circuit, zkey } = await makeStatement('groth16', 'bn254', 8, 'dense');
+    await (await ffCurveOf('bn254')).terminate();
+    writeFileSync(join(folder, 'circuit.zkey'), zkey.data);
+    writeFileSync(join(folder, 'witness.wtns'), circuit.witness);
+  });
+
+  test('proves, and the process ends', async () => {
+    const { code, stdout, stderr } = await run(page, '// prove.js');
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/^true \{\s+calls: 5,.*\bfallbacks: 0,/s);
+  });
+
+  test('accelerates with the curves alone', async () => {
+    writeFileSync(join(folder, 'small.js'), programWith(page, '// small.js'));
+    writeFileSync(
+      join(folder, 'main.js'),
+      `import { accelerate } from 'webgpu-msm/snarkjs';
+       import { prove } from './small.js';
+       await prove('circuit.zkey', 'witness.wtns');
+       console.log(accelerate.stats.calls, accelerate.stats.fallbacks);
+       await globalThis.curve_bn128.terminate();
+      `,
+    );
+    const { code, stdout, stderr } = await runNode(['main.js'], { cwd: folder, timeout: 60_000 });
+    expect([code, stdout], stderr).toEqual([0, '5 0\n']);
+  });
+});
+
+test('all programs of all pages agree with the types of the library', () => {
+  const programs = handWrittenPages()
+    .flatMap(programsOf)
+    .filter(({ language }) => ['js', 'ts'].includes(language));
+  expect(programs.length).toBeGreaterThan(10);
+  const types = programsOf('docs/how-to/snarkjs.md').find(({ file }) => file === 'curves.d.ts');
+  writeFileSync(join(folder, 'curves.d.ts'), types?.text as string);
+  writeFileSync(join(folder, 'snarkjs-global.d.ts'), 'declare var curve_bn128: any;\n');
+  const places = new Map(
+    programs.map(({ place, language, text, file }) => {
+      // a module, also if it imports nothing, as the names of its variables are its own
+      const path = join(folder, `${place.replaceAll(/[^\w]/g, '-')}.${file?.endsWith('.d.ts') ? 'd.ts' : language}`);
+      writeFileSync(path, /^(?:im|ex)port /m.test(text) ? text : `${text}export {};\n`);
+      return [path, place] as const;
+    }),
+  );
+  const program = ts.createProgram({
+    rootNames: [...places.keys(), join(folder, 'curves.d.ts'), join(folder, 'snarkjs-global.d.ts')],
+    options: {
+      ...{ noEmit: true, allowJs: true, checkJs: true, strict: false, skipLibCheck: true },
+      target: ts.ScriptTarget.ESNext,
+      module: ts.ModuleKind.ESNext,
+      moduleResolution: ts.ModuleResolutionKind.Bundler,
+      lib: ['lib.esnext.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
+      types: [],
+      paths: {
+        'webgpu-msm': [inProject('src/index.ts')],
+        'webgpu-msm/worker': [inProject('src/msm/cpu/worker.ts')],
+        'webgpu-msm/*': [inProject('src/*.ts')],
+        snarkjs: [inProject('node_modules/@types/snarkjs/index.d.ts')],
+        '*': [inProject('node_modules/*')],
+      },
+    },
+  });
+  const found = [...places].flatMap(([path, place]) => {
+    const file = program.getSourceFile(path);
+    return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)].map(
+      ({ messageText }) => `${place}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`,
+    );
+  });
+  expect(found).toEqual([]);
+});

@@ -23,6 +23,7 @@ const command = {
 await runCommand(command, async () => {
   const { write, check, list } = parseCommand(command);
   if ([write, check, list].filter(Boolean).length !== 1) throw new UsageError('give one of --write, --check, --list');
+  /** @type {import('./pages.js').RenewedPages & Pick<typeof import('./pages.js'), 'reportLines'>} */
   const { pages, unused, problems, reportLines } = await withTypeScript(async (importModule) => {
     /** @type {typeof import('./pages.js')} */
     const { renewPages, reportLines } = await importModule('scripts/docs/pages.ts');

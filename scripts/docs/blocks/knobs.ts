@@ -1,0 +1,135 @@
+/**
+ * `knobs`: the fields of `tuning`, with ranges and defaults from the planner. `bench-knobs`: the other
+ * knobs of the bench.
+ */
+import { modesOf } from '../../../dev/bench/knob-names.js';
+import { modeNames, msmModes } from '../../../dev/bench/modes.js';
+import { runKnobs } from '../../../dev/bench/run-knobs.js';
+import { type EngineKnob, engineKnobs, knobOfTuning } from '../../../dev/bench/settings.js';
+import type { Tuning } from '../../../src/api/tuning.js';
+import { tuningChoices, tuningRanges } from '../../../src/msm/plan/check-tuning.js';
+import { deviceDefaults, SUBMIT_MS, UNMEASURED_BOUND } from '../../../src/msm/plan/device-defaults.js';
+import {
+  type ClassKnobs,
+  deviceClassOf,
+  gpuKnobs,
+  productFor,
+  softwareKnobs,
+} from '../../../src/msm/plan/device-profiles.js';
+import type { Blocks } from '../blocks.js';
+import { type Member, membersOf } from '../declarations.js';
+import { code, prose, table } from '../markdown.js';
+
+/** Returns a number as powers of two are written: `2^17` from 1024 on. */
+const numberOf = (value: number): string =>
+  value >= 1024 && Number.isInteger(Math.log2(value)) ? `2^${Math.log2(value)}` : String(value);
+
+const rangeOf = (name: string): string => {
+  if (Object.hasOwn(tuningChoices, name))
+    return tuningChoices[name as keyof typeof tuningChoices].map((word) => code(`'${word}'`)).join(', ');
+  const [least, most] = tuningRanges[name as keyof typeof tuningRanges];
+  return `${numberOf(least)} to ${numberOf(most)}`;
+};
+
+/** Returns the defaults of a class of devices before anything was measured. */
+const defaultsOf = (knobs: ClassKnobs): Partial<Tuning> =>
+  deviceDefaults({
+    knobs,
+    product: 'unsigned',
+    additionsPerMs: null,
+    maxComputeInvocationsPerWorkgroup: 256,
+    maxComputeWorkgroupSizeX: 256,
+    maxComputeWorkgroupStorageSize: 2 ** 14,
+  });
+
+const show = (value: unknown): string => {
+  if (typeof value === 'number') return numberOf(value);
+  return code(typeof value === 'string' ? `'${value}'` : String(value));
+};
+
+/** Adapters whose products show which defaults there are, as WebGPU names them. */
+const adapters = {
+  gpu: [
+    ...['nvidia ampere', 'nvidia maxwell', 'amd rdna-3', 'amd gcn-5', 'apple metal-3', 'qualcomm adreno-7xx'],
+    ...['qualcomm adreno-6xx', 'arm valhall', 'intel xe', 'unknown'],
+  ],
+  software: ['google swiftshader', 'mesa llvmpipe'],
+} as const;
+
+/** Returns the products of some adapters, each once. */
+const productsOf = (kind: keyof typeof adapters): string => {
+  const products = adapters[kind].map((name) => {
+    const [vendor = '', architecture = ''] = name.split(' ');
+    const adapter = { vendor, architecture, software: kind === 'software' };
+    if ((deviceClassOf(adapter).trust === 'software') !== (kind === 'software'))
+      throw new Error(`${name} is no ${kind}`);
+    return productFor(adapter, true);
+  });
+  return `by the adapter: ${[...new Set(products)].map(show).join(' or ')}`;
+};
+
+/** Returns the default of a knob for a class of devices. */
+const defaultOf = ({ name, defaultValue }: Member, kind: keyof typeof adapters): string => {
+  if (defaultValue !== null) return prose(defaultValue);
+  if (name === 'fieldProduct') return productsOf(kind);
+  const knobs = kind === 'gpu' ? gpuKnobs : softwareKnobs;
+  if (name === 'additionsPerSubmit' && knobs.additionsPerSubmit === null)
+    return `${numberOf(UNMEASURED_BOUND)}, and once measured those of ${SUBMIT_MS} ms`;
+  return show(defaultsOf(knobs)[name as keyof Tuning]);
+};
+
+/**
+ * Returns the meaning of a knob without its range, which has a column.
+ *
+ * @throws Error if the docstring has another range than the code
+ */
+const meaningOf = ({ name, paragraphs }: Member): string => {
+  const text = paragraphs.join(' ');
+  if (Object.hasOwn(tuningChoices, name)) return text;
+  const range = `, ${rangeOf(name)}`;
+  if (!text.includes(range)) throw new Error(`the docstring of tuning.${name} must have its range "${range}"`);
+  return text.replace(range, '');
+};
+
+const rows = (): string[][] =>
+  membersOf('src/api/tuning.ts', 'Tuning').map((knob) => [
+    code(knob.name),
+    code(knobOfTuning(knob.name) ?? ''),
+    knob.type.endsWith('| null') ? `${rangeOf(knob.name)}, \`null\`` : rangeOf(knob.name),
+    defaultOf(knob, 'gpu'),
+    defaultOf(knob, 'software'),
+    prose(meaningOf(knob)),
+  ]);
+
+/** Returns the values of a knob of the bench that its engine takes. */
+const valuesOf = (knob: EngineKnob): string =>
+  'range' in knob ? knob.range.map(numberOf).join(' to ') : Object.keys(knob.words).map(code).join(', ');
+
+/** Returns the modes that take a knob, as briefly as possible. */
+const modesText = (name: string): string => {
+  const modes = modesOf(name);
+  const others = modeNames.filter((mode) => !modes.includes(mode));
+  if (others.length === 0) return 'all';
+  if (others.length < modes.length / 2) return `all but ${others.map(code).join(', ')}`;
+  const ofMsms = msmModes.every((mode) => modes.includes(mode));
+  const rest = ofMsms ? modes.filter((mode) => !msmModes.includes(mode)) : modes;
+  return [...(ofMsms ? ['MSM modes'] : []), ...rest.map(code)].join(', ');
+};
+
+const tuningNames = membersOf('src/api/tuning.ts', 'Tuning').map(({ name }) => knobOfTuning(name));
+
+const benchRows = (): string[][] => [
+  ...Object.entries(engineKnobs)
+    .filter(([name]) => !tuningNames.includes(name))
+    .map(([name, knob]) => [code(name), valuesOf(knob), modesText(name), knob.help]),
+  ...Object.entries(runKnobs).map(([name, { help }]) => [code(name), '', modesText(name), help]),
+];
+
+export const blocks: Blocks = {
+  knobs: () => table(['knob', 'in the bench', 'values', 'default on a GPU', 'default on software', 'meaning'], rows()),
+  'bench-knobs': () =>
+    [
+      `MSM modes are ${msmModes.map(code).join(', ')}.`,
+      table(['knob', 'values', 'modes', 'meaning'], benchRows()),
+    ].join('\n\n'),
+};

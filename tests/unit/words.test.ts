@@ -28,7 +28,6 @@ const CLEAN: readonly string[] = [
   'vite.bench.config.ts',
   'vite.lib.config.ts',
   'vitest.config.ts',
-  'typedoc.config.mjs',
 ];
 
 interface ReplacedWord {

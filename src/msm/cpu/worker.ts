@@ -1,6 +1,21 @@
 /**
- * A worker of the CPU engine: the package's `webgpu-msm-worker.js`, one file without imports. It is
- * sent the operands of a round and computes the bucket rows that it is handed.
+ * The worker of the CPU: the package's `webgpu-msm-worker.js`, one file without imports and without
+ * exports. It is sent the operands of a round and computes the bucket rows that it is handed.
+ *
+ * Engines start it by themselves. A bundler or server that does not find the file beside the
+ * package gets it from the option `createWorker`, from an address of its own.
+ *
+ * @example
+ * ```ts
+ * import { createMsmEngine } from 'webgpu-msm';
+ *
+ * const address = import.meta.resolve('webgpu-msm/worker');
+ * const createWorker = () => new Worker(address, { type: 'module' });
+ * const engine = await createMsmEngine({ curve: 'bn254', createWorker });
+ * engine.destroy();
+ * ```
+ *
+ * @module worker
  */
 import { servePool } from '../../threads/serve.js';
 import { type CompiledKernel, PointAdder } from '../../wasm/arithmetic/point-adder.js';

@@ -1,0 +1,68 @@
+/** Writes the API of all entries of the package as Markdown, from the docstrings. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Application, TSConfigReader } from 'typedoc';
+
+/** Sources of the entries, as in `exports` of package.json. */
+const entryPoints = ['index', 'calibrate', 'formats', 'noble', 'node', 'snarkjs', 'msm/cpu/worker'].map(
+  (name) => `src/${name}.ts`,
+);
+
+/** Options of typedoc-plugin-markdown: a page for each symbol, with a heading for each member. */
+const markdown = {
+  plugin: ['typedoc-plugin-markdown'],
+  router: 'member',
+  entryFileName: 'index',
+  hidePageHeader: true,
+  hideBreadcrumbs: true,
+  useCodeBlocks: true,
+  indexFormat: 'table',
+  parametersFormat: 'table',
+  typeDeclarationFormat: 'table',
+  tableColumnSettings: { hideDefaults: true, hideInherited: true, hideModifiers: true, hideOverrides: true },
+  pageTitleTemplates: {
+    index: 'API',
+    module: (/** @type {{ name: string }} */ { name }) => (name === 'index' ? 'webgpu-msm' : `webgpu-msm/${name}`),
+    member: (/** @type {{ rawName: string }} */ { rawName }) => rawName.replace(/<.*/, ''),
+  },
+};
+
+/**
+ * Writes the pages into a folder. Warnings are errors: they report dead links and missing
+ * docstrings.
+ *
+ * @param {string} out
+ * @returns {Promise<boolean>} whether it succeeded
+ */
+export async function writeApi(out) {
+  const app = await Application.bootstrapWithPlugins(
+    /** @type {Partial<import('typedoc').TypeDocOptions>} */ ({
+      ...{ name: 'webgpu-msm', entryPoints, tsconfig: 'scripts/docs/tsconfig.json', out, ...markdown },
+      ...{ readme: 'none', logLevel: 'Warn', treatWarningsAsErrors: true },
+      ...{ disableSources: true, excludePrivate: true, excludeInternal: true, excludeExternals: true },
+      // typedoc follows types that the package does not name
+      intentionallyNotExported: ['Curves', 'NobleField'],
+      intentionallyNotDocumented: ['toAffine.__type.x', 'toAffine.__type.y', 'Class.Fn.__type.ORDER'].map(
+        (name) => `noble.NoblePoint${name.startsWith('Class') ? name : `.${name}`}`,
+      ),
+      sortEntryPoints: false,
+      validation: {
+        ...{ notExported: true, notDocumented: true, unusedMergeModuleWith: true },
+        ...{ invalidLink: true, invalidPath: true, rewrittenLink: true },
+      },
+    }),
+    [new TSConfigReader()],
+  );
+  const project = await app.convert();
+  if (project === undefined) return false;
+  app.validate(project);
+  await app.generateOutputs(project);
+  // typedoc names an entry by its file; programs import it by the package's name
+  const index = join(out, 'index.md');
+  const named = readFileSync(index, 'utf8').replaceAll(
+    /\| \[(\w+)\]\(/g,
+    (_, name) => `| [webgpu-msm${name === 'index' ? '' : `/${name}`}](`,
+  );
+  writeFileSync(index, named);
+  return !app.logger.hasErrors() && !app.logger.hasWarnings();
+}

@@ -1,0 +1,88 @@
+/** The menu and the sidebar of the site, from the files in docs/. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { inProject } from './markdown-it.mjs';
+
+/** Folders of docs/ in the order of the menu, each with its pages in the order of the sidebar. */
+const sections = [
+  { folder: 'tutorials', text: 'Tutorials', pages: ['first-sum', 'prove-in-a-page'] },
+  {
+    folder: 'how-to',
+    text: 'How-to',
+    pages: [
+      ...['snarkjs', 'noble', 'your-prover', 'files-and-encodings', 'bundlers-workers-csp'],
+      ...['many-calls', 'tune', 'several-machines', 'report-a-gpu'],
+    ],
+  },
+  {
+    folder: 'reference',
+    text: 'Reference',
+    pages: ['options', 'encodings', 'curves', 'errors', 'failures', 'performance', 'knobs', 'modes', 'chips'],
+  },
+  {
+    folder: 'explanation',
+    text: 'Explanation',
+    pages: ['how-it-works', 'correctness', 'security', 'how-it-is-measured'],
+  },
+  { folder: 'contributing', text: 'Contributing', pages: ['map', 'glossary', 'testing', 'mutants'] },
+];
+
+/** @typedef {{ text: string, link?: string, collapsed?: boolean, items?: Item[] }} Item */
+
+/** Returns the title of a page. @param {string} path */
+function titleOf(path) {
+  const title = /^# (.*)$/m.exec(readFileSync(inProject(`docs/${path}.md`), 'utf8'))?.[1] ?? path;
+  return title.replaceAll(/[`\\]/g, '').replace(/<.*/, '');
+}
+
+/** Returns the pages of a folder: the known ones in order, then the others. */
+function pagesOf(/** @type {string} */ folder, /** @type {readonly string[]} */ known = []) {
+  const path = inProject(`docs/${folder}`);
+  if (!existsSync(path)) return [];
+  const found = readdirSync(path, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.md') && entry.name !== 'index.md')
+    .map(({ name }) => name.slice(0, -3))
+    .sort();
+  return [...known.filter((name) => found.includes(name)), ...found.filter((name) => !known.includes(name))];
+}
+
+/** Returns the items of a folder's pages. @returns {Item[]} */
+const itemsOf = (/** @type {string} */ folder, /** @type {readonly string[]} */ known = []) =>
+  pagesOf(folder, known).map((name) => ({ text: titleOf(`${folder}/${name}`), link: `/${folder}/${name}` }));
+
+/** The entries of the package, as the pages of the API are named. */
+export const entries = ['index', 'calibrate', 'formats', 'noble', 'node', 'snarkjs', 'worker'];
+
+/** Returns the item of an entry: its functions first, then its types. @returns {Item} */
+const entryItem = (/** @type {string} */ name) => ({
+  text: name === 'index' ? 'webgpu-msm' : `webgpu-msm/${name}`,
+  link: `/reference/api/${name}/`,
+  collapsed: true,
+  items: ['functions', 'variables', 'classes', 'interfaces', 'type-aliases'].flatMap((kind) =>
+    itemsOf(`reference/api/${name}/${kind}`),
+  ),
+});
+
+/** Returns the sidebar. @returns {Item[]} */
+export const sidebar = () =>
+  sections.map(({ folder, text, pages }) => ({
+    text,
+    collapsed: folder === 'contributing',
+    items: [
+      ...itemsOf(folder, pages),
+      ...(folder === 'reference'
+        ? [{ text: 'API', link: '/reference/api/', collapsed: true, items: entries.map(entryItem) }]
+        : []),
+      ...(folder === 'contributing'
+        ? [{ text: 'Decisions', collapsed: true, items: itemsOf('contributing/decisions') }]
+        : []),
+    ],
+  }));
+
+/** Returns the menu: the first page of each section, and the bench. */
+export const menu = () => [
+  ...sections.flatMap(({ folder, text, pages }) => {
+    const [first] = pagesOf(folder, pages);
+    return first === undefined ? [] : [{ text, link: `/${folder}/${first}`, activeMatch: `^/${folder}/` }];
+  }),
+  { text: 'Bench', link: '/bench/index.html', target: '_self' },
+];

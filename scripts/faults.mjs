@@ -3,7 +3,7 @@
  *
  * Injects one fault into one call, thousands of times: WebGPU commands that are left out, done
  * twice, late or for another call, flipped bits, shaders that compute something else, waits that
- * take 100 times as long. Reports the outcomes, and whether docs/failures.md promises them.
+ * take 100 times as long. Reports the outcomes, and whether docs/reference/failures.md promises them.
  */
 import { fork } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -38,7 +38,7 @@ const command = {
     modes: valued('default,load', 'only modes whose name contains one of these words', listOf(anyText), ['']),
     faults: valued('submit,flipped', 'only faults whose name contains one of these words', listOf(anyText), ['']),
     trial: valued('17', 'only this trial of the seed, or this named trial; a wrong name lists the names', anyText),
-    write: flag('write the table into docs/failures.md'),
+    write: flag('write the table into docs/reference/failures.md'),
     json: valued('FILE', 'write every trial and its outcome as JSON', outputFile),
     adapter: adapterOption,
   },
@@ -185,7 +185,7 @@ async function campaign(options) {
     console.log(`${met ? 'met   ' : 'MISSED'} ${title}: ${failures} of ${of} fail`);
   }
   const how = `\`npm run faults -- --seed ${seed}\`, ${process.env.WEBGPU_MSM_ADAPTER_KIND} adapter`;
-  if (write) writeSection('docs/failures.md', 'npm run faults', docsText(tally, how));
+  if (write) writeSection('docs/reference/failures.md', 'faults', docsText(tally, how));
   if (targets.some(({ met }) => !met)) process.exitCode = 1;
 }
 

@@ -1,10 +1,8 @@
 /** Returns a table of Markdown. A `|` in a cell is escaped; its newlines become spaces. */
 export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string => {
+  const text = (cell: string): string => cell.replaceAll(/\s*\n\s*/g, ' ').replaceAll('|', '\\|');
   const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell) => cell.replaceAll(/\s*\n\s*/g, ' ').replaceAll('|', '\\|')).join(' | ')} |`.replaceAll(
-      '|  |',
-      '| |',
-    );
+    `|${cells.map((cell) => (cell === '' ? ' ' : ` ${text(cell)} `)).join('|')}|`;
   return [line(head), `|${head.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n');
 };
 

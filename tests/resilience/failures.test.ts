@@ -1,14 +1,13 @@
 /**
  * Calls that are given up, many at a time, several engines, a device of the caller's, no GPU at
- * all: see tests/support/failure-table.ts. And docs/failures.md, which says what this and the other
- * tests/failures-*.test.ts prove.
+ * all: see tests/support/failure-table.ts, from which docs/reference/failures.md is generated.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { type Bases, createMsmEngine, type MsmOptions } from '../../src/index.js';
 import { Bench, expectOutcome, large, prove, small, strikeAt, tuning } from '../support/failure-bench.js';
-import { failureTables, sections } from '../support/failure-table.js';
+import { sections } from '../support/failure-table.js';
 import { type Call, type LeasedDevice, leaseDevice, leaseGpu, type Tap } from '../support/leased-gpu.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
 
@@ -362,19 +361,4 @@ test('every section of the table has its proofs in the files it names', () => {
       `prove(sections.${key}.title, sections.${key}.rows, {`,
     );
   }
-});
-
-test('docs/failures.md equals the table', () => {
-  const [begin, end] = ['<!-- generated from tests/support/failure-table.ts -->', '<!-- end of what is generated -->'];
-  const path = inProject('docs/failures.md');
-  const found = readFileSync(path, 'utf8');
-  expect(found).toContain(begin);
-  expect(found).toContain(end);
-  const [introduction, rest] = [found.slice(0, found.indexOf(begin)), found.slice(found.indexOf(end))];
-  const wanted = `${introduction}${begin}\n\n${failureTables()}\n\n${rest}`;
-  if (process.env.UPDATE_DOCS) writeFileSync(path, wanted);
-  expect(
-    readFileSync(path, 'utf8'),
-    'docs/failures.md is not what the tests prove; renew it with: UPDATE_DOCS=1 npm test -- tests/resilience/failures.test.ts',
-  ).toBe(wanted);
 });

@@ -1,6 +1,6 @@
 /**
  * Table of failures: causes, stages and outcomes. Files tests/failures*.test.ts prove each stage of
- * each row with a test, and docs/failures.md is generated from the rows. A row says nothing that
+ * each row with a test, and docs/reference/failures.md is generated from the rows. A row says nothing that
  * its tests do not assert.
  */
 import type { MsmErrorCode } from '../../src/index.js';
@@ -582,17 +582,69 @@ const tableOf = (rows: readonly Row[]): string =>
     ...rows.map((row) => `| ${row.fault} | ${stageList(row.stages)} | ${outcome(row)} | ${nextCalls[row.next]} |`),
   ].join('\n');
 
-/** Words in lines of at most 120 columns. */
+/** Words in lines of at most 100 columns. */
 const wrap = (text: string): string =>
   text.split(' ').reduce((lines, word) => {
     const last = lines.length - lines.lastIndexOf('\n') - 1;
-    return lines === '' ? word : `${lines}${last + 1 + word.length > 120 ? '\n' : ' '}${word}`;
+    return lines === '' ? word : `${lines}${last + 1 + word.length > 100 ? '\n' : ' '}${word}`;
   }, '');
 
-/** The generated part of docs/failures.md. */
+/** Waits that never end. tests/resilience/failures-silent.test.ts has a test for each row. */
+const silent = {
+  title: 'The GPU stops answering',
+  file: 'tests/resilience/failures-silent.test.ts',
+  text: 'WebGPU lets a promise settle as late as it likes, or never. So every wait has a limit: 20 times what the plan expects of the submit at the speed that the device has shown, and at least 10 s; at least 120 s while a kernel is compiled or used for the first time; 30 s for an adapter or a device. Only the oldest wait of a queue is timed, as the others stand behind it. No time counts while the machine sleeps or the page is hidden. Each wait is tested in `loadBases`, `msm`, `msm` with `verify`, `warmup` and `loadScalars`.',
+  rows: [
+    [
+      "a promise never settles, on `backend: 'gpu'`",
+      '`device-lost`: “it did not answer”, with what was waited for',
+      nextCalls.moved,
+    ],
+    ['the same, on `auto` and `both`', 'the right result, from the CPU; `lastRun.retried` says why', nextCalls.anew],
+    [
+      'two devices in a row do not answer, on `auto` and `both`',
+      'the right result, from the CPU',
+      'is right, from the CPU, as long as the engine lives',
+    ],
+    [
+      "a device of the caller's does not answer, on `gpu`",
+      '`device-lost`; the device is not destroyed',
+      nextCalls.same,
+    ],
+    ['the same, on `auto` and `both`', 'the right result, from the CPU', 'is right, from the CPU, `loadBases` as well'],
+    ['calls behind one that is stuck', 'the right result, on the next device or on the CPU', nextCalls.right],
+    [
+      '`signal` is aborted',
+      '`aborted`, within 50 ms; what the call holds is given back when the GPU is done, or goes',
+      nextCalls.right,
+    ],
+    ['the engine is destroyed, also during `trim`', '`destroyed`, within 50 ms; nothing is left', nextCalls.same],
+    [
+      'no adapter or device comes',
+      'an engine of the CPU; on `gpu` `no-webgpu` or `unsupported-device`; a device that comes late is destroyed',
+      '',
+    ],
+    ['a promise settles late, twice, or behind a later one', 'the right result', nextCalls.right],
+  ],
+};
+
+const silentTable = (): string =>
+  [
+    '| what happens | what the call gives | the next call |',
+    '|---|---|---|',
+    ...silent.rows.map((cells) => `| ${cells.join(' | ')} |`.replace('|  |', '| |')),
+  ].join('\n');
+
+const introduction = ({ title, file, text }: Pick<Section, 'title' | 'file' | 'text'>): string[] => [
+  `## ${title}`,
+  wrap(`${text} Proved by \`${file}\`.`.trim()),
+];
+
+/** The tables of docs/reference/failures.md. */
 export const failureTables = (): string =>
-  Object.values(sections)
-    .map(({ title, file, text, rows }: Section) =>
-      [`## ${title}`, wrap(`${text} Proved by \`${file}\`.`.trim()), tableOf(Object.values(rows))].join('\n\n'),
-    )
-    .join('\n\n');
+  [
+    ...Object.values(sections).map((section: Section) =>
+      [...introduction(section), tableOf(Object.values(section.rows))].join('\n\n'),
+    ),
+    [...introduction(silent), silentTable()].join('\n\n'),
+  ].join('\n\n');

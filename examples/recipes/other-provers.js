@@ -4,7 +4,7 @@
  */
 import { createMsmEngine } from 'webgpu-msm';
 
-/** Encodings of other provers; the README's table of encodings has more. */
+/** Encodings of other provers; docs/reference/encodings.md has more. */
 export const encodings = {
   /** `CanonicalSerialize`, compressed: `serialize_compressed(&mut bytes)` of each point. */
   arkworks: 'ark-compressed',

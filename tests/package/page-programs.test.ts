@@ -5,7 +5,9 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { bn254 } from '@noble/curves/bn254.js';
+import { build as esbuild } from 'esbuild';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildLibrary } from '../support/build-library.js';
@@ -104,6 +106,18 @@ describe('docs/how-to/snarkjs.md', () => {
     );
     const { code, stdout, stderr } = await runNode(['main.js'], { cwd: folder, timeout: 60_000 });
     expect([code, stdout], stderr).toEqual([0, '5 0\n']);
+  });
+
+  test('is right that bundlers leave out more than 40 KB if the curves alone are passed', async () => {
+    const [whole, small] = await Promise.all(
+      ['// prove.js', '// small.js'].map(async (name) => {
+        const stdin = { contents: programWith(page, name), resolveDir: folder };
+        const options = { stdin, bundle: true, minify: true, format: 'esm', target: 'es2022', write: false } as const;
+        const { outputFiles } = await esbuild({ ...options, logLevel: 'error' });
+        return gzipSync(outputFiles[0]?.contents as Uint8Array).length;
+      }),
+    );
+    expect((whole as number) - (small as number)).toBeGreaterThan(40 * 1024);
   });
 });
 

@@ -69,7 +69,7 @@ export class CpuThreads {
     this.#warned.add(why);
     const { onWarning = console.warn } = this.#options;
     try {
-      onWarning(`webgpu-msm: large sums on the CPU have no workers: ${why}. README.md, "Workers", says what to do.`);
+      onWarning(`webgpu-msm: large sums on the CPU have no workers: ${why}. See docs/how-to/bundlers-workers-csp.md.`);
     } catch {
       // an error of the caller's handler does not concern the sum
     }

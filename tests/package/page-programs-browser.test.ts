@@ -1,0 +1,136 @@
+/**
+ * The programs of README.md and docs/ that are for pages, word for word, built by Vite without
+ * configuration, in Chromium.
+ *
+ * @module-tag long
+ */
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { bn254 } from '@noble/curves/bn254.js';
+import type { Browser, Page } from 'playwright';
+import { build, type PreviewServer, preview } from 'vite';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchChromium } from '../../scripts/browser/launch.mjs';
+import { buildLibrary } from '../support/build-library.js';
+import { programWith } from '../support/page-programs.js';
+import { ffCurveOf, makeStatement } from '../support/proving.js';
+import { inProject } from '../support/run-script.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-pages-'));
+let browser: Browser;
+const servers: PreviewServer[] = [];
+
+beforeAll(async () => {
+  const modules = join(folder, 'node_modules');
+  for (const name of ['snarkjs', '@noble/curves']) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    symlinkSync(inProject(`node_modules/${name}`), join(modules, name));
+  }
+  await buildLibrary(join(modules, 'webgpu-msm/dist'));
+  cpSync(inProject('package.json'), join(modules, 'webgpu-msm/package.json'));
+  ({ browser } = await launchChromium('software'));
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await Promise.all(servers.map((server) => server.close()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/**
+ * Builds a project as Vite does by default, and opens its page.
+ *
+ * @param files contents by path
+ * @param policy Content-Security-Policy of the page
+ * @param aliases modules in place of packages
+ */
+const open = async (
+  name: string,
+  files: Readonly<Record<string, string | Uint8Array>>,
+  policy?: string,
+  aliases: Readonly<Record<string, string>> = {},
+): Promise<{ page: Page; said: string[] }> => {
+  const root = join(folder, name);
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+  const base = { configFile: false, root, logLevel: 'error' } as const;
+  const alias = Object.entries(aliases).map(([find, replacement]) => ({
+    find: new RegExp(`^${find}$`),
+    replacement: join(root, replacement),
+  }));
+  await build({ ...base, resolve: { alias } });
+  const headers = policy === undefined ? {} : { 'Content-Security-Policy': policy };
+  const server = await preview({ ...base, preview: { host: '127.0.0.1', port: 0, headers } });
+  servers.push(server);
+  const page = await browser.newPage();
+  const said: string[] = [];
+  page.on('console', (message) => said.push(message.text()));
+  page.on('pageerror', (error) => said.push(String(error)));
+  await page.goto(server.resolvedUrls?.local[0] as string);
+  return { page, said };
+};
+
+/** Returns the policy that the page on snarkjs gives. */
+const policyOfPage = (): string => {
+  const [, policy] = /`(script-src [^`]+)`/.exec(readFileSync(inProject('docs/how-to/snarkjs.md'), 'utf8')) ?? [];
+  return policy as string;
+};
+
+const onePage = '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/main.js"></script>';
+
+test('the worker of the README computes the sum', async () => {
+  const { page, said } = await open('worker', {
+    'index.html': onePage,
+    'main.js': programWith('README.md', '// main.js'),
+    'msm-worker.js': programWith('README.md', '// msm-worker.js'),
+  });
+  const { x, y } = bn254.G1.Point.BASE.multiply(5n).toAffine();
+  await expect.poll(() => said.length, { timeout: 60_000 }).toBeGreaterThan(0);
+  expect(said).toEqual([`{x: ${x}n, y: ${y}n, infinity: false}`]);
+  await page.close();
+});
+
+test('the first sum of the tutorial is right in a page, on GPU or CPU', async () => {
+  const { page, said } = await open('first-sum', {
+    'index.html': `<link rel="icon" href="data:,">${programWith('docs/tutorials/first-sum.md', '<script')}`,
+    'sum.mjs': programWith('docs/tutorials/first-sum.md', '// sum.mjs'),
+  });
+  await expect.poll(() => said.at(-1), { timeout: 60_000 }).toBe('right');
+  expect(said[0]).toMatch(/^available: gpu,cpu; computed on: \w+, in /);
+  await page.close();
+});
+
+test('the page of the tutorial proves, under the policy of docs/how-to/snarkjs.md', async () => {
+  const { circuit, zkey } = await makeStatement('groth16', 'bn254', 8, 'dense');
+  await (await ffCurveOf('bn254')).terminate();
+  const tutorial = 'docs/tutorials/prove-in-a-page.md';
+  const { page, said } = await open(
+    'prove',
+    {
+      'index.html': programWith(tutorial, '<!doctype html>').replace(
+        '<title>',
+        '<link rel="icon" href="data:,"><title>',
+      ),
+      'main.js': programWith(tutorial, '// main.js'),
+      'public/circuit.zkey': zkey.data,
+      'public/circuit.wtns': circuit.witness,
+      // the tests have no compiler of circuits: the witness is there already
+      'snarkjs.js': `import { groth16 as theirs } from '${inProject('node_modules/snarkjs/build/browser.esm.js')}';
+        export { curves, zKey } from '${inProject('node_modules/snarkjs/build/browser.esm.js')}';
+        export const groth16 = { ...theirs, fullProve: (input, wasm, zkey) => theirs.prove(zkey, 'circuit.wtns') };`,
+    },
+    `default-src 'none'; connect-src 'self'; img-src data:; ${policyOfPage()}`,
+    { snarkjs: 'snarkjs.js' },
+  );
+  for (const proofs of [1, 2]) {
+    await page.getByRole('button', { name: 'Prove', disabled: false }).click({ timeout: 60_000 });
+    const output = page.locator('pre');
+    await expect.poll(() => output.textContent(), { timeout: 60_000 }).toContain(`"cpu":${5 * proofs}`);
+    expect(await output.textContent()).toMatch(/^\{"isRight":true,"ms":\d+,.*"fallbacks":0\}$/);
+  }
+  expect(said).toEqual([]);
+  await page.close();
+});

@@ -43,7 +43,7 @@ const own = {
     oneOf('bn254', 'bls12-381', 'p256', 'secp192r1', 'bn254-g2', 'bls12-381-g2', 'bls12-377-g2'),
   ),
   tuning: repeatable('walkerSlots=4', 'a knob by its name in `tuning`; may be repeated'),
-  write: flag('write the table of docs/chips.md; only --json may be given with it'),
+  write: flag('write the table of docs/reference/chips.md; only --json may be given with it'),
   json: valued('FILE', 'also write all statistics of the drivers to a file', outputFile),
 };
 
@@ -115,7 +115,7 @@ async function choose({ stageKernels, fieldKernels, ownLibrary, curves }, chips,
   return wanted;
 }
 
-/** Compiles the kernels of the table in docs/chips.md, and writes it. @param {Bench} bench */
+/** Compiles the kernels of the table in docs/reference/chips.md, and writes it. @param {Bench} bench */
 async function writeTable(bench) {
   const { tableChips, kernelsOfTable, sourcesOf, docsTable } = bench;
   /** @type {Map<ChipName, import('../dev/isa/kernels.js').ChipKernel[]>} */
@@ -125,7 +125,7 @@ async function writeTable(bench) {
     bench,
     [...kernels].map(([chip, own]) => ({ chip, side: 0, kernels: own })),
   );
-  writeSection('docs/chips.md', 'npm run isa', docsTable(await sourcesOf(kernels), rows, drivers));
+  writeSection('docs/reference/chips.md', 'isa', docsTable(await sourcesOf(kernels), rows, drivers));
   return compiled;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Makes the table of docs/chips.md: its kernels and chips, its text, and a digest that shows when
- * sources have changed.
+ * Makes the table of docs/reference/chips.md: its kernels and chips, its text, and a digest that
+ * shows when sources have changed.
  */
 import { bn254 } from '../../src/curves/bn254.js';
 import { bn254G2 } from '../../src/curves/bn254-g2.js';

@@ -2,8 +2,8 @@
 import { type Chip, type ChipName, chips } from './chips.js';
 
 /**
- * Figures of a kernel; null if the driver does not report one. Units differ by maker; docs/chips.md
- * lists them.
+ * Figures of a kernel; null if the driver does not report one. Units differ by maker;
+ * docs/reference/chips.md lists them.
  */
 export interface Figures {
   readonly instructions: number;

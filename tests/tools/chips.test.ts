@@ -1,6 +1,6 @@
 /**
- * Checks that docs/chips.md describes the present kernels, compiled with the knobs that the library
- * uses for each chip.
+ * Checks that docs/reference/chips.md describes the present kernels, compiled with the knobs that
+ * the library uses for each chip.
  */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -17,20 +17,20 @@ import { programKernel } from '../../src/msm/stages/program.js';
 import { tablesKernels } from '../../src/msm/stages/tables.js';
 import { inProject, runNode } from '../support/run-script.js';
 
-const page = readFileSync(inProject('docs/chips.md'), 'utf8');
+const page = readFileSync(inProject('docs/reference/chips.md'), 'utf8');
 
 const kernels = new Map<ChipName, ChipKernel[]>();
 beforeAll(async () => {
   for (const chip of tableChips) kernels.set(chip, await kernelsOfTable(chip));
 });
 
-test('docs/chips.md describes the present kernels', async () => {
+test('docs/reference/chips.md describes the present kernels', async () => {
   const [, sources] = /^Made from the sources `([0-9a-f]{16})`\.$/m.exec(page) ?? [];
   const renew = '`npm run isa -- --write` renews it; scripts/isa/setup.sh brings the compilers';
   expect(sources, renew).toBe(await sourcesOf(kernels));
 });
 
-test('docs/chips.md has a line for every chip and kernel', () => {
+test('docs/reference/chips.md has a line for every chip and kernel', () => {
   for (const [chip, own] of kernels) {
     const [, section = ''] = page.split(`### ${chips[chip].title}\n`);
     for (const { title } of own) expect(section.split('\n### ')[0], chip).toContain(`\n| ${title} |`);

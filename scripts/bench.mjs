@@ -1,156 +1,265 @@
 /**
- * npm run bench -- sweep --logn 10..18
+ * npm run bench -- run --logn 10..18
  *
- * Runs the modes of the bench page in Node, and the modes that only Node has.
+ * Runs the modes of the bench page in Node or in a remote browser, and the modes that only Node
+ * has.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { findLibrary, openBench } from './builds.mjs';
 import {
   adapterOption,
   anyText,
   asksForHelp,
-  helpText,
+  fromModule,
   onAdapter,
+  oneOf,
   outputFile,
   readArguments,
   refusalsAsUsage,
-  repeatable,
   runCommand,
+  runSubcommand,
   UsageError,
   valued,
 } from './command-line.mjs';
 import { knobOptions } from './knob-options.mjs';
-import { modes, seenOn } from './mode-list.mjs';
+import { benchRemotely } from './remote/bench.mjs';
+import { endingOf } from './remote/ending.mjs';
+import { EXIT, readRemote, remoteNotes, remoteOptions } from './remote/options.mjs';
 import { runBench } from './run-bench.mjs';
 
-/** @typedef {keyof typeof modes} Mode */
 /** @typedef {typeof import('../dev/bench/index.js')} Library */
 
 const outputs = {
   json: valued('FILE', 'write every row as JSON, as the page posts them', outputFile),
   csv: valued('FILE', 'write the rows with numbers as CSV, for a spreadsheet', outputFile),
-  trace: valued(
-    'FILE',
-    'msm-trace writes a trace for https://ui.perfetto.dev; replay reads the calls from it, as JSON',
-    anyText,
-  ),
-  adapter: adapterOption,
 };
 
-const modeLines = Object.entries(modes).map(([name, { about, takes }]) => `  ${name.padEnd(17)} ${about} (${takes})`);
-
-/** The help that needs no build. @type {import('./command-line.mjs').Command<{}>} */
-const general = {
-  usage: `Runs the bench of the page in Node: the same modes, knobs, rows and statistics, on Dawn.
-
-usage: npm run bench -- MODE [options]
-
-Modes, and their duration with defaults on two cores with a software adapter:
-${modeLines.join('\n')}
-
-npm run bench -- MODE --help lists the knobs of a mode.`,
-  options: outputs,
-  notes: 'Exit code: 0 all results right · 1 a wrong result or a failure · 2 bad usage',
+/** Options of `run`, which choose its mode. */
+const ofRun = {
+  phase: valued('msm', 'msm (the default), or load to time the loading of points', oneOf('msm', 'load')),
+  trace: valued('[FILE]', 'show the passes of one MSM; FILE gets a trace for https://ui.perfetto.dev', anyText),
 };
 
-/**
- * Returns the help for some arguments. A mode's knobs are known to the build only, so it is built.
- *
- * @param {readonly string[]} args
- * @returns {Promise<import('./command-line.mjs').Command<any>>}
- */
-async function commandFor(args) {
-  const mode = /** @type {Mode | undefined} */ (args.find((arg) => Object.hasOwn(modes, arg)));
-  if (mode === undefined || !asksForHelp(args)) return general;
-  const { title, about, takes } = modes[mode];
-  return {
-    usage: `${title}: ${about} With defaults it takes ${takes} on ${seenOn(mode)}.
+const { adapter: remoteAdapter, json: _, ...onlyRemote } = remoteOptions;
 
-usage: npm run bench -- ${mode} [options]`,
-    options: { ...knobOptions(await openBench(), mode), ...outputs },
-    ...(mode === 'sweep' && { notes: 'Each knob of the engine may have a list of values: 32,64,128 or 8..12.' }),
-  };
-}
+/** Modes of commands that have one; `run` chooses its mode by its options. */
+const modeOf = {
+  check: 'msm-cross-check',
+  load: 'load',
+  proofs: 'proofs',
+  field: 'field-bench',
+  targets: 'targets',
+  calibrate: 'calibrate',
+  'cpu-distribution': 'cpu-distribution',
+  'cpu-pool': 'cpu-pool',
+};
 
-/** Reads the file of a trace. @param {string} path */
-function contentOf(path) {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new UsageError(`--trace: ${error instanceof Error ? error.message : error}`);
-  }
-}
+/** Modes of `run`, with the options that choose them. */
+const runModes = {
+  'msm-bench': 'one setting',
+  'accum-ab': 'two settings: --a.KNOB, --b.KNOB',
+  sweep: 'every combination of knobs with lists: --walkertpb 32,64',
+  'msm-trace': '--trace',
+  loading: '--phase load',
+};
 
-/**
- * Returns the one mode that the arguments name.
- *
- * @param {readonly string[]} named
- * @throws UsageError
- */
-function onlyMode([mode, ...more]) {
-  if (mode === undefined) throw new UsageError(`no mode given; the modes are ${Object.keys(modes).join(', ')}`);
-  if (more.length > 0) throw new UsageError(`'${more[0]}' belongs to no option`);
-  return mode;
-}
+/** Names of modes in addresses of the page, which are commands as well. */
+const aliases = Object.fromEntries([
+  ...Object.entries(modeOf).flatMap(([command, mode]) => (mode === command ? [] : [[mode, command]])),
+  ...Object.keys(runModes).map((mode) => [mode, 'run']),
+]);
+
+/** Returns whether an argument asks for a remote browser. @param {string} arg */
+const isConnect = (arg) => /^--connect(=|$)/.test(arg);
+
+/** Returns the texts of the knobs of a command line: `1` for a flag. @param {Record<string, string[] | boolean>} values */
+const textsOf = (values) =>
+  Object.entries(values).flatMap(([name, texts]) =>
+    (texts === true ? ['1'] : texts || []).map((text) => /** @type {const} */ ([name, text])),
+  );
 
 /**
- * Reads the arguments of a run as the page's query and its knobs.
+ * Returns the mode that the options of `run` ask for.
  *
  * @param {Library} library
+ * @param {{ phase: string | undefined, trace: string | undefined }} asked
+ * @param {readonly (readonly [name: string, text: string])[]} knobs
+ */
+function modeOfRun({ settingKnobs }, { phase, trace }, knobs) {
+  if (phase === 'load') return 'loading';
+  if (trace !== undefined) return 'msm-trace';
+  if (knobs.some(([name]) => /^[ab]\./.test(name))) return 'accum-ab';
+  const isSwept = knobs.some(([name, text]) => settingKnobs.includes(name) && name !== 'build' && /,|\.\./.test(text));
+  return isSwept ? 'sweep' : 'msm-bench';
+}
+
+/**
+ * Reads the arguments of a mode.
+ *
+ * @param {Library} library
+ * @param {string | null} named null for `run`, whose options choose the mode
  * @param {string[]} args
  * @throws UsageError
  */
-function readRun(library, args) {
-  const { parseKnobs, needsGpu } = library;
-  const { autorun: _, ...knobs } = knobOptions(library, null);
-  const { values, words } = readArguments({ ...knobs, ...outputs, autorun: repeatable('MODE', '') }, args);
-  const { json, csv, trace, adapter, autorun, ...given } = values;
-  const mode = onlyMode([...words, ...autorun]);
-  const isReplay = mode === 'replay';
-  if (trace !== undefined && mode !== 'msm-trace' && !isReplay)
-    throw new UsageError(`--trace: only msm-trace and replay take it, not ${mode}`);
-  const traceOut = trace === undefined || isReplay ? undefined : outputFile(trace, 'trace');
-  const query = new URLSearchParams({ autorun: mode });
-  for (const [name, texts] of Object.entries(given)) {
-    for (const text of texts === true ? ['1'] : texts || []) query.append(name, text);
+function readRun(library, named, args) {
+  const isRemote = args.some(isConnect);
+  const others = { ...outputs, ...ofRun, ...onlyRemote, adapter: isRemote ? remoteAdapter : adapterOption };
+  const { values, words } = readOptions(library, { ...knobOptions(library, null), ...others }, args);
+  if (words.length > 0) throw new UsageError(`'${words[0]}' belongs to no option`);
+  /** @type {Record<string, any>} */
+  const own = {};
+  /** @type {Record<string, string[] | boolean>} */
+  const given = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (Object.hasOwn(others, name)) own[name] = value;
+    else given[name] = value;
   }
-  if (trace !== undefined && isReplay) query.set('trace', contentOf(trace));
+  const knobs = textsOf(given);
+  const mode = named ?? modeOfRun(library, /** @type {any} */ (own), knobs);
+  if (own.trace !== undefined && mode !== 'msm-trace') throw new UsageError(`--trace: not used by ${mode}`);
+  if (own.trace) outputFile(own.trace, 'trace');
+  const query = new URLSearchParams([['autorun', mode], ...knobs.map(([name, text]) => [name, text])]);
   // the page's errors begin with the name of the knob
   const read = refusalsAsUsage(
-    () => parseKnobs(query, 'terminal'),
+    () => library.parseKnobs(query, isRemote ? 'page' : 'terminal'),
     (message) => message.replaceAll(/^/gm, '--'),
   );
   for (const { build } of read.settings) if (build !== null) findLibrary(build, 'build');
-  const withoutGpu = !needsGpu(read);
-  if (withoutGpu && adapter !== undefined) {
-    const why = read.settings.some(({ backend }) => backend === 'cpu') ? ' --backend cpu' : '';
-    throw new UsageError(`--adapter: ${mode}${why} runs on the CPU and takes no adapter`);
+  return { read, query, mode, own, remote: isRemote ? readRemote(/** @type {any} */ (own), query) : null };
+}
+
+/**
+ * Reads options. A mistyped knob gets the suggestion that the page gives.
+ *
+ * @param {Library} library
+ * @param {Record<string, import('./command-line.mjs').Option<any>>} options
+ * @param {string[]} args
+ */
+function readOptions({ nearestKnobs }, options, args) {
+  try {
+    return readArguments(options, args);
+  } catch (error) {
+    const name = /^unknown option '--([\w.-]+)/.exec(/** @type {Error} */ (error).message)?.[1];
+    const near = name === undefined ? [] : nearestKnobs(name);
+    if (near.length === 0) throw error;
+    throw new UsageError(`--${name}: no such knob; did you mean --${near.join(' or --')}?`);
   }
-  return { read, query, withoutGpu, adapter, json, csv, traceOut };
 }
 
-/** Runs a mode, prints its report and writes its files. @param {string[]} args */
-async function bench(args) {
+/**
+ * Runs a mode in this process, prints its report and writes its files.
+ *
+ * @param {Library} library
+ * @param {ReturnType<typeof readRun>} asked
+ */
+async function measureHere(library, { read, query, own: { json, csv, trace } }) {
+  const expected = library.expectedLine(read);
+  if (expected !== null) console.error(expected);
+  const { rows, status, error } = await runBench(library, read, query.toString());
+  // rows that were measured before a failure are reported, too
+  console.log(library.reportLines(rows).join('\n'));
+  if (json !== undefined) writeFileSync(json, library.toJson(rows));
+  if (csv !== undefined) writeFileSync(csv, library.toCsv(rows));
+  if (trace) writeFileSync(trace, library.toChromeTrace(rows));
+  if (status !== 'done') {
+    console.error(`\n${error}`);
+    process.exitCode = 1;
+  }
+}
+
+/** @param {string | null} named @param {string[]} args */
+async function bench(named, args) {
   const library = await openBench();
-  const { toJson, toCsv, toChromeTrace, reportLines, expectedLine } = library;
-  const { read, query, withoutGpu, adapter, json, csv, traceOut } = readRun(library, args);
-  const measure = async () => {
-    const expected = expectedLine(read);
-    if (expected !== null) console.error(expected);
-    const { rows, status, error } = await runBench(library, read, query.toString());
-    // rows that were measured before a failure are reported, too
-    console.log(reportLines(rows).join('\n'));
-    if (json !== undefined) writeFileSync(json, toJson(rows));
-    if (csv !== undefined) writeFileSync(csv, toCsv(rows));
-    if (traceOut !== undefined) writeFileSync(traceOut, toChromeTrace(rows));
-    if (status !== 'done') {
-      console.error(`\n${error}`);
-      process.exitCode = 1;
-    }
-  };
-  await (withoutGpu ? measure() : onAdapter(adapter, measure));
+  const asked = readRun(library, named, args);
+  if (asked.remote !== null) return benchRemotely(library, asked.remote);
+  const { adapter } = asked.own;
+  if (library.needsGpu(asked.read)) return onAdapter(adapter, () => measureHere(library, asked));
+  if (adapter !== undefined) {
+    const why = asked.read.settings.some(({ backend }) => backend === 'cpu') ? ' --backend cpu' : '';
+    throw new UsageError(`--adapter: ${asked.mode}${why} runs on the CPU and takes no adapter`);
+  }
+  return measureHere(library, asked);
 }
 
-const args = process.argv.slice(2);
-if (args.length === 0) console.log(helpText(general));
-else await runCommand(await commandFor(args), () => bench(args));
+/**
+ * Returns the help of a command, and of its modes. Their knobs are known to the build only.
+ *
+ * @param {string} name
+ * @param {readonly string[]} modes
+ */
+async function helpOf(name, modes) {
+  const library = await openBench();
+  const told = modes.map((mode) => library.modeHelp(mode));
+  const why = (/** @type {string} */ mode) => runModes[/** @type {keyof typeof runModes} */ (mode)];
+  const about = told.flatMap((lines, i) => [
+    ...(modes.length > 1 ? [`${modes[i]} (${why(modes[i] ?? '')})`] : []),
+    ...lines,
+    '',
+  ]);
+  const knobs = Object.assign({}, ...modes.map((mode) => knobOptions(library, mode)));
+  return {
+    usage: `${about.join('\n')}\nusage: npm run bench -- ${name} [options]`,
+    options: {
+      ...(name === 'run' ? ofRun : {}),
+      ...knobs,
+      ...outputs,
+      adapter: adapterOption,
+      ...(name === 'run' ? onlyRemote : {}),
+    },
+    notes: [
+      'Exit code: 0 all results right · 1 a wrong result or a failure · 2 bad usage',
+      ...(name === 'run' ? [remoteNotes] : []),
+    ].join('\n'),
+  };
+}
+
+/**
+ * Returns the command of some modes.
+ *
+ * @param {string} command
+ * @param {string} about
+ * @returns {import('./command-line.mjs').Subcommand}
+ */
+const ofModes = (command, about) => ({
+  about,
+  async run(given) {
+    const fixed = command === 'run' ? null : modeOf[/** @type {keyof typeof modeOf} */ (command)];
+    const isAlias = given[0] !== undefined && Object.hasOwn(aliases, given[0]) && aliases[given[0]] === command;
+    const [named, args] = isAlias ? [given[0] ?? null, given.slice(1)] : [fixed, given];
+    const modes = named === null ? Object.keys(runModes) : [named];
+    const help = asksForHelp(args)
+      ? await helpOf(command, modes)
+      : { usage: `usage: npm run bench -- ${command} [options]`, options: {} };
+    const remote = args.some(isConnect) ? endingOf : undefined;
+    await runCommand(help, () => bench(named, args), EXIT.usage, remote);
+  },
+});
+
+await runSubcommand(
+  `Runs the bench of the page in Node, with the same knobs, rows and statistics, or in a remote browser.
+
+usage: npm run bench -- COMMAND [options]`,
+  {
+    run: ofModes(
+      'run',
+      'times MSMs: one setting, two settings, or every combination of lists; with --trace its passes',
+    ),
+    check: ofModes('check', 'compares every case with the oracles: is it right?'),
+    load: ofModes('load', 'times the MSMs of a prover from 1 to 20 callers at once'),
+    proofs: ofModes('proofs', 'times proofs by snarkjs, with and without the library'),
+    field: ofModes('field', 'times field products, squares and inversions beside the device’s peak rates'),
+    targets: ofModes('targets', 'measures the performance targets: which are met, and which are missed?'),
+    calibrate: ofModes('calibrate', 'finds the tuning that is fastest on this device'),
+    count: fromModule(
+      'counts products, inversions and words of an MSM by stage; no times',
+      () => import('./count.mjs'),
+    ),
+    'gpu-day': fromModule(
+      'runs all checks and measurements on a GPU that is lent for minutes',
+      () => import('./gpu-day.mjs'),
+    ),
+    'cpu-distribution': ofModes('cpu-distribution', 'compares ways to distribute bucket rows to CPU threads'),
+    'cpu-pool': ofModes('cpu-pool', 'measures the CPU’s workers: their start, small MSMs, and memory'),
+  },
+  aliases,
+);

@@ -10,12 +10,15 @@ import { UsageError } from './command-line.mjs';
 
 export const project = fileURLToPath(new URL('..', import.meta.url));
 
-/** Builds, by the npm script that makes them. */
+const shared = ['src', 'wgsl', 'scripts/package', 'scripts/templates'];
+
+/** Builds: the module that each makes, its sources, and the arguments of npm. */
 const builds = {
-  build: { module: 'dist/index.js', sources: ['src', 'wgsl', 'scripts/package', 'scripts/templates'] },
-  'build:bench': {
+  library: { module: 'dist/index.js', sources: shared, command: ['run', '--silent', 'build'] },
+  bench: {
     module: 'dist-bench/bench.js',
-    sources: ['src', 'wgsl', 'dev', 'scripts/mode-list.mjs', 'scripts/mutate', 'scripts/package', 'scripts/templates'],
+    sources: [...shared, 'dev', 'scripts/mutate'],
+    command: ['exec', '--', 'vite', 'build', '--config', 'vite.bench.config.ts'],
   },
 };
 
@@ -32,10 +35,10 @@ function changedAt(path) {
  * Returns whether a build is as new as its sources. On a packed GPU host, which has no sources, any
  * build counts as new.
  *
- * @param {keyof typeof builds} script
+ * @param {keyof typeof builds} name
  */
-function isFresh(script) {
-  const { module, sources } = builds[script];
+function isFresh(name) {
+  const { module, sources } = builds[name];
   const [made, from] = [join(project, module), sources.map((path) => join(project, path))];
   if (!existsSync(made) || !from.every((path) => existsSync(path))) return existsSync(made);
   const configs = readdirSync(project).filter((name) => /\.config\.(ts|mjs)$/.test(name));
@@ -47,20 +50,21 @@ function isFresh(script) {
 /**
  * Runs the build if its output is missing or older than a source.
  *
- * @param {keyof typeof builds} script
+ * @param {keyof typeof builds} name
  * @throws Error if the build fails
  */
-export function ensureBuilt(script) {
-  if (isFresh(script)) return;
+export function ensureBuilt(name) {
+  if (isFresh(name)) return;
+  const { module, command } = builds[name];
   const npm = { cwd: project, stdio: /** @type {const} */ ('inherit'), shell: process.platform === 'win32' };
-  const { status } = spawnSync('npm', ['run', '--silent', script], npm);
-  if (status !== 0) throw new Error(`${builds[script].module} is missing or out of date, and npm run ${script} failed`);
+  const { status } = spawnSync('npm', command, npm);
+  if (status !== 0) throw new Error(`${module} is missing or out of date, and npm ${command.join(' ')} failed`);
 }
 
 /** Imports the bench, and builds it first if needed. @returns {Promise<typeof import('../dev/bench/index.js')>} */
 export async function openBench() {
-  ensureBuilt('build:bench');
-  return import(pathToFileURL(join(project, builds['build:bench'].module)).href);
+  ensureBuilt('bench');
+  return import(pathToFileURL(join(project, builds.bench.module)).href);
 }
 
 /**
@@ -72,7 +76,7 @@ export async function openBench() {
  * @throws UsageError
  */
 export function findLibrary(folder, said) {
-  const library = resolve(folder, builds.build.module);
+  const library = resolve(folder, builds.library.module);
   if (!existsSync(library)) throw new UsageError(`--${said}: ${library} does not exist; run \`npm run build\` there`);
   return library;
 }

@@ -1,11 +1,10 @@
 /**
  * Command lines of all commands. A table of options defines how arguments are read and what the
- * help prints. A line at the bottom of the terminal shows progress. This module needs only Node, so
- * that commands also run where only the build is.
+ * help prints; commander reads them. A line at the bottom of the terminal shows progress.
  */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { parseArgs } from 'node:util';
+import { CommanderError, Command as Reader, Option as ReaderOption } from 'commander';
 import {
   chooseAdapter,
   isPreparedFor,
@@ -139,21 +138,44 @@ export const adapterOption = valued(
   oneOf('auto', 'software', 'hardware', 'system'),
 );
 
+/**
+ * Makes the commander of a command. All texts of an option are collected, and read by the table.
+ *
+ * @param {Command<any>} command
+ */
+function readerOf({ usage, options, notes = '' }) {
+  const reader = new Reader()
+    .usage(usage)
+    .allowExcessArguments()
+    .exitOverride()
+    .helpOption('--help', 'this text')
+    .configureOutput({ writeErr() {} })
+    .configureHelp({
+      helpWidth: 110,
+      optionTerm: ({ flags }) => flags.replace(/[<>]/g, ''),
+      formatHelp: (command, helper) => {
+        const lines = helper
+          .visibleOptions(command)
+          .map((option) => `  ${`${helper.optionTerm(option)} `.padEnd(HELP_COLUMN - 2)}${option.description}`);
+        return [usage, lines.join('\n'), notes].filter((part) => part !== '').join('\n\n');
+      },
+    });
+  for (const [name, { shows, about }] of Object.entries(options)) {
+    const [value, isOptional] = [shows ?? '', shows?.startsWith('[')];
+    const flags = `--${name}${shows === null ? '' : isOptional ? ` ${value}` : ` <${value}>`}`;
+    const lines = about.split('\n').map((/** @type {string} */ line) => line.trim());
+    const option = new ReaderOption(flags, lines.join(`\n${' '.repeat(HELP_COLUMN)}`));
+    const collect = (/** @type {string} */ text, /** @type {string[]} */ before = []) => [...before, text];
+    reader.addOption(shows === null ? option : option.argParser(collect).preset(''));
+  }
+  return reader;
+}
+
 /** Column in which the help of options begins. */
 const HELP_COLUMN = 24;
 
-/** Formats the help of options. @param {Record<string, Option<any>>} options */
-export const optionLines = (options) =>
-  Object.entries({ ...options, help: flag('this text') }).map(([name, { shows, about }]) => {
-    const left = `  --${name}${shows === null ? '' : ` ${shows}`}`;
-    const [first, ...more] = about.split('\n').map((line) => line.trim());
-    const begun = left.length < HELP_COLUMN ? left.padEnd(HELP_COLUMN) : `${left}  `;
-    return [begun + first, ...more.map((line) => ' '.repeat(HELP_COLUMN) + line)].join('\n');
-  });
-
 /** Formats the whole help of a command. @param {Command<any>} command */
-export const helpText = ({ usage, options, notes }) =>
-  [usage, optionLines(options).join('\n'), ...(notes === undefined ? [] : [notes])].join('\n\n');
+export const helpText = (command) => readerOf(command).helpInformation();
 
 /**
  * Reads the arguments of a command.
@@ -165,24 +187,17 @@ export const helpText = ({ usage, options, notes }) =>
  * @throws UsageError
  */
 export function readArguments(options, args) {
-  const config = Object.fromEntries(
-    Object.entries(options).map(([name, { shows }]) => [
-      name,
-      /** @type {const} */ ({ type: shows === null ? 'boolean' : 'string', multiple: true }),
-    ]),
-  );
-  let parsed;
+  const reader = readerOf({ usage: '', options });
   try {
-    parsed = parseArgs({ args: [...args], options: config, allowPositionals: true });
+    reader.parse([...args], { from: 'user' });
   } catch (error) {
-    throw new UsageError(/** @type {Error} */ (error).message);
+    throw error instanceof CommanderError ? new UsageError(error.message.replace(/^error: /, '')) : error;
   }
-  const given = /** @type {Record<string, (string | boolean)[] | undefined>} */ (parsed.values);
   const read = Object.entries(options).map(([name, option]) => {
-    const texts = (given[name] ?? []).map(String);
-    return [name, option.read(texts, name)];
+    const attribute = new ReaderOption(`--${name}`).attributeName();
+    return [name, option.read([reader.getOptionValue(attribute) ?? []].flat().map(String), name)];
   });
-  return { values: Object.fromEntries(read), words: parsed.positionals };
+  return { values: Object.fromEntries(read), words: reader.args };
 }
 
 /** Returns whether the arguments ask for help. @param {readonly string[]} args */
@@ -268,6 +283,65 @@ export async function runCommand(command, work, badUsage = 2, endingOf = anyFail
     for (const line of [message, advice]) if (line) console.error(line);
     process.exitCode = code;
   }
+}
+
+/**
+ * A command of several, such as `bench run`.
+ *
+ * @typedef {object} Subcommand
+ * @property {string} about its line in the help
+ * @property {(args: string[]) => Promise<void>} run
+ */
+
+/**
+ * Returns a subcommand whose module has a command, and the function that carries it out.
+ *
+ * @param {string} about
+ * @param {() => Promise<{ command: Command<any>, run: (options: any) => Promise<void> }>} load
+ * @returns {Subcommand}
+ */
+export const fromModule = (about, load) => ({
+  about,
+  async run(args) {
+    const { command, run } = await load();
+    await runCommand(command, () => run(parseCommand(command, args)));
+  },
+});
+
+/**
+ * Runs the subcommand that the arguments name; without one it prints the help.
+ *
+ * @param {string} usage the usage line, and the help before the commands
+ * @param {Readonly<Record<string, Subcommand>>} commands
+ * @param {Readonly<Record<string, string>>} [aliases] other names of commands
+ */
+export async function runSubcommand(usage, commands, aliases = {}) {
+  const [name, ...args] = process.argv.slice(2);
+  const lines = Object.entries(commands).map(([each, { about }]) => `  ${each.padEnd(17)} ${about}`);
+  if (name === undefined || asksForHelp([name])) {
+    console.log([usage, `Commands:\n${lines.join('\n')}`, 'COMMAND --help lists its options.'].join('\n\n'));
+    return;
+  }
+  const reader = new Reader()
+    .exitOverride()
+    .configureOutput({ writeErr() {} })
+    .helpCommand(false);
+  for (const each of [...Object.keys(commands), ...Object.keys(aliases)])
+    reader
+      .command(each)
+      .helpOption(false)
+      .allowUnknownOption()
+      .allowExcessArguments()
+      .action(() => {});
+  try {
+    reader.parse([name], { from: 'user' });
+  } catch (error) {
+    const { message } = /** @type {CommanderError} */ (error);
+    console.error(`${message.replace(/^error: /, '')}\n\nThe commands are ${Object.keys(commands).join(', ')}.`);
+    process.exitCode = 2;
+    return;
+  }
+  await commands[aliases[name] ?? name]?.run(Object.hasOwn(aliases, name) ? [name, ...args] : args);
 }
 
 /** @type {(error: unknown) => Ending} */

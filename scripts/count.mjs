@@ -1,5 +1,5 @@
 /**
- * npm run count -- --logn 16
+ * npm run bench -- count --logn 16
  *
  * Counts the work of an MSM on the GPU with instrumented kernels (dev/count): products, squares,
  * inversions, and points and words moved, by stage and as multiples of 6·n·T, the products of n·T
@@ -10,21 +10,11 @@
  */
 import { writeFileSync } from 'node:fs';
 import { openBench } from './builds.mjs';
-import {
-  adapterOption,
-  anyText,
-  integer,
-  listOf,
-  outputFile,
-  parseCommand,
-  refusalsAsUsage,
-  runCommand,
-  valued,
-} from './command-line.mjs';
+import { adapterOption, anyText, integer, listOf, outputFile, refusalsAsUsage, valued } from './command-line.mjs';
 import { onDevice } from './device.mjs';
 
-const command = {
-  usage: 'usage: npm run count -- [options]',
+export const command = {
+  usage: 'usage: npm run bench -- count [options]',
   options: {
     logn: valued('10,12', 'sizes as powers of two', listOf(integer(0, 20)), [10, 12]),
     curve: valued('bls12-381', 'the curve (default bn254)', anyText, 'bn254'),
@@ -42,7 +32,7 @@ const command = {
  *
  * @param {import('./command-line.mjs').Values<typeof command.options>} options
  */
-async function count({ logn, curve, group, points, scalars, c, json, adapter }) {
+export async function run({ logn, curve, group, points, scalars, c, json, adapter }) {
   const bench = await openBench();
   const { makeCounter, countTable, loadTable, parsePointDistribution, parseScalarDistribution } = bench;
   const where = refusalsAsUsage(() => bench.curveGroup(bench.parseCurve(curve), bench.parseGroup(group)));
@@ -62,5 +52,3 @@ async function count({ logn, curve, group, points, scalars, c, json, adapter }) 
     if (json !== undefined) writeFileSync(json, `${JSON.stringify(all, null, 2)}\n`);
   });
 }
-
-await runCommand(command, () => count(parseCommand(command)));

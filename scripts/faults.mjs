@@ -1,5 +1,5 @@
 /**
- * npm run faults -- --minutes 10 --seed 1
+ * npm run stress -- faults --minutes 10 --seed 1
  *
  * Injects one fault into one call, thousands of times: WebGPU commands that are left out, done
  * twice, late or for another call, flipped bits, shaders that compute something else, waits that
@@ -17,9 +17,7 @@ import {
   listOf,
   onAdapter,
   outputFile,
-  parseCommand,
   progress,
-  runCommand,
   say,
   UsageError,
   valued,
@@ -29,8 +27,8 @@ import { writeSection } from './docs-section.mjs';
 /** @typedef {import('../dev/faults/trial.js').Trial} Trial */
 /** @typedef {import('../dev/faults/trial.js').Report} Report */
 
-const command = {
-  usage: 'usage: npm run faults -- [options]',
+export const command = {
+  usage: 'usage: npm run stress -- faults [options]',
   options: {
     minutes: valued('10', 'duration of the campaign', integer(1, 10_000), 10),
     trials: valued('5000', 'the most trials', integer(1, 1_000_000), Number.POSITIVE_INFINITY),
@@ -184,12 +182,10 @@ async function campaign(options) {
   for (const { title, faults: of, failures, met } of targets) {
     console.log(`${met ? 'met   ' : 'MISSED'} ${title}: ${failures} of ${of} fail`);
   }
-  const how = `\`npm run faults -- --seed ${seed}\`, ${process.env.WEBGPU_MSM_ADAPTER_KIND} adapter`;
+  const how = `\`npm run stress -- faults --seed ${seed}\`, ${process.env.WEBGPU_MSM_ADAPTER_KIND} adapter`;
   if (write) writeSection('docs/reference/failures.md', 'faults', docsText(tally, how));
   if (targets.some(({ met }) => !met)) process.exitCode = 1;
 }
 
-await runCommand(command, async () => {
-  const options = parseCommand(command);
-  await onAdapter(options.adapter, () => campaign(options));
-});
+/** Carries out the campaign. @param {Options} options */
+export const run = (options) => onAdapter(options.adapter, () => campaign(options));

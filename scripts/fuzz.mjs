@@ -1,19 +1,19 @@
 /**
- * npm run fuzz -- --minutes 10 --seed 1
+ * npm run stress -- fuzz --minutes 10 --seed 1
  *
  * Runs random programs: engines with random knobs, and sequences of calls on mixtures of awkward
  * points and scalars. Compares every result with an oracle that knows the points' discrete
  * logarithms. At the first mismatch it shrinks the program and prints the command that repeats it.
  */
 import { openBench } from './builds.mjs';
-import { adapterOption, integer, json, oneOf, parseCommand, runCommand, valued } from './command-line.mjs';
+import { adapterOption, integer, json, oneOf, valued } from './command-line.mjs';
 import { onDevice } from './device.mjs';
 
 /** @type {import('./command-line.mjs').Parse<import('../dev/fuzz/program.js').FuzzProgram>} */
 const fuzzProgram = json;
 
-const command = {
-  usage: 'usage: npm run fuzz -- [options]',
+export const command = {
+  usage: 'usage: npm run stress -- fuzz [options]',
   options: {
     minutes: valued('10', 'duration', integer(1, 10_000), 10),
     seed: valued('1', 'seed of the programs; the same seed draws the same programs', integer(0, 2 ** 31), 1),
@@ -33,7 +33,7 @@ const command = {
  *
  * @param {import('./command-line.mjs').Values<typeof command.options>} options
  */
-async function fuzz({ minutes, seed, program, backend, adapter }) {
+export async function run({ minutes, seed, program, backend, adapter }) {
   const { drawProgram, execute, keepPipelines, movedTo, size, shrink } = await openBench();
   await onDevice(adapter, `seed ${seed}`, async (bare) => {
     const device = keepPipelines(bare);
@@ -56,7 +56,7 @@ async function fuzz({ minutes, seed, program, backend, adapter }) {
         console.log(`MISMATCH in program ${index} of seed ${seed}, call ${failure.call}: ${failure.error}`);
         console.log('shrinking …');
         const small = await shrink(candidate, async (smaller) => (await execute(device, smaller)) !== null);
-        console.log(`reproduce it with:\n  npm run fuzz -- --program '${JSON.stringify(small)}'`);
+        console.log(`reproduce it with:\n  npm run stress -- fuzz --program '${JSON.stringify(small)}'`);
         process.exitCode = 1;
         return;
       }
@@ -70,5 +70,3 @@ async function fuzz({ minutes, seed, program, backend, adapter }) {
     tell();
   });
 }
-
-await runCommand(command, () => fuzz(parseCommand(command)));

@@ -1,5 +1,5 @@
 /**
- * npm run gpu-day -- --out "$OUT"
+ * npm run bench -- gpu-day --out "$OUT"
  *
  * Runs all checks and measurements on a GPU that is available for minutes only: correctness first,
  * then speed. Each step is a process with a time limit. Results are written after each step, so
@@ -11,16 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { commit, ensureBuilt } from './builds.mjs';
-import {
-  adapterOption,
-  anyText,
-  flag,
-  integer,
-  parseCommand,
-  runCommand,
-  UsageError,
-  valued,
-} from './command-line.mjs';
+import { adapterOption, anyText, flag, integer, UsageError, valued } from './command-line.mjs';
 import { steps } from './gpu-day/steps.mjs';
 
 /**
@@ -35,11 +26,11 @@ import { steps } from './gpu-day/steps.mjs';
  * @property {unknown} rows
  */
 
-const command = {
+export const command = {
   usage: `Runs all checks and measurements on a GPU: self-test, correctness up to 2^20, calibration, sizes up to 2^22, products,
 prefix memory, field arithmetic, targets. Writes gpu-day.json (every row) and gpu-day.md (a summary).
 
-usage: npm run gpu-day -- [options]`,
+usage: npm run bench -- gpu-day [options]`,
   options: {
     out: valued('DIR', 'folder of the results (default $OUT, else gpu-day)', anyText, process.env.OUT ?? 'gpu-day'),
     minutes: valued('9', 'the most time for all steps', integer(1, 600), 9),
@@ -162,12 +153,12 @@ async function runStep({ name, args, quick: small, mostS }, { quick, adapter, ro
   return { name, ending, seconds, command, output, rows };
 }
 
-await runCommand(command, async () => {
-  const { out, minutes, after, only, quick, adapter } = parseCommand(command);
+/** Runs the steps. @param {import('./command-line.mjs').Values<typeof command.options>} options */
+export async function run({ out, minutes, after, only, quick, adapter }) {
   const wanted = chosen(only);
   const done = after === undefined ? [] : readDone(after).filter(({ ending }) => ending === 'passed');
-  ensureBuilt('build');
-  ensureBuilt('build:bench');
+  ensureBuilt('library');
+  ensureBuilt('bench');
   mkdirSync(out, { recursive: true });
   const rowsFolder = mkdtempSync(join(tmpdir(), 'gpu-day-'));
   const end = performance.now() + minutes * 60 * SECOND;
@@ -195,4 +186,4 @@ await runCommand(command, async () => {
   if (left.length > 0)
     console.log(`no time for ${left.join(', ')}; continue with --after ${join(out, 'gpu-day.json')}`);
   if (left.length > 0 || done.some(({ ending }) => ending !== 'passed')) process.exitCode = 1;
-});
+}

@@ -1,17 +1,15 @@
 /** Makes command-line options of the bench's knobs. */
 import { flag, repeatable } from './command-line.mjs';
 
-/** @typedef {keyof typeof import('./mode-list.mjs').modes} Mode */
-
 /**
  * Returns an option for each knob of a mode.
  *
  * @param {typeof import('../dev/bench/index.js')} library
- * @param {Mode | null} mode null for the knobs of all modes
+ * @param {string | null} mode null for the knobs of all modes
  */
 export function knobOptions({ runKnobs, engineKnobs, knobsOf }, mode) {
   const help = { ...runKnobs, ...engineKnobs, build: { help: 'The library in DIR/dist.' } };
-  const options = knobsOf(mode).map((name) => {
+  const options = knobsOf(/** @type {any} */ (mode)).map((name) => {
     const own = help[/** @type {keyof typeof help} */ (name.replace(/^[ab]\./, ''))];
     return [name, name === 'strict' ? flag(own.help) : repeatable(name.endsWith('build') ? 'DIR' : '…', own.help)];
   });

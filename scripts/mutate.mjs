@@ -1,5 +1,5 @@
 /**
- * npm run mutate -- --minutes 480 --seed 1
+ * npm run stress -- mutate --minutes 480 --seed 1
  *
  * Changes one thing in a source of the library, thousands of times, and runs the tests that could
  * notice. A mutant that no test notices needs a test, or a reason in
@@ -16,9 +16,7 @@ import {
   listOf,
   onAdapter,
   outputFile,
-  parseCommand,
   progress,
-  runCommand,
   say,
   UsageError,
   valued,
@@ -32,8 +30,8 @@ import { compiles } from './mutate/typescript.mjs';
 /** @typedef {import('./mutate/mutants.mjs').Mutant} Mutant */
 /** @typedef {'killed' | 'survived' | 'explained'} Outcome */
 
-const command = {
-  usage: 'usage: npm run mutate -- [options]',
+export const command = {
+  usage: 'usage: npm run stress -- mutate [options]',
   options: {
     minutes: valued('10', 'duration', integer(1, 10_000), 10),
     seed: valued('1', 'seed of the order; the same seed gives the same order', integer(0, 2 ** 31), 1),
@@ -77,8 +75,8 @@ const table = (tried) =>
     }),
   );
 
-await runCommand(command, async () => {
-  const { adapter, minutes, seed, files, lines, quick, json } = parseCommand(command);
+/** Tries mutants out. @param {import('./command-line.mjs').Values<typeof command.options>} options */
+export async function run({ adapter, minutes, seed, files, lines, quick, json }) {
   const chosen = sources.filter(
     (file) => files.some((word) => file.includes(word)) && testsFor(file, quick).length > 0,
   );
@@ -104,4 +102,4 @@ await runCommand(command, async () => {
     console.table(table(tried));
     if (tried.some(({ outcome }) => outcome === 'survived')) process.exitCode = 1;
   });
-});
+}

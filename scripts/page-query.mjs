@@ -26,13 +26,14 @@ export function readQuery({ autorun, query: pairs }, words) {
 }
 
 /**
- * Adds a query to an address.
+ * Adds a query to an address, whose own values of the same names it replaces.
  *
  * @param {string} url
  * @param {URLSearchParams} query
  */
 export function withQuery(url, query) {
   const address = new URL(url);
+  for (const name of query.keys()) address.searchParams.delete(name);
   for (const [name, value] of query) address.searchParams.append(name, value);
   return address.href;
 }

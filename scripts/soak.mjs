@@ -1,15 +1,15 @@
 /**
- * npm run soak -- --minutes 10 --seed 1
+ * npm run stress -- soak --minutes 10 --seed 1
  *
  * Puts random load of engines of both groups on one device. Compares every result with the known
  * one, and the bytes of all buffers with the budget. Stops at the first violation.
  */
 import { openBench } from './builds.mjs';
-import { adapterOption, integer, parseCommand, runCommand, valued } from './command-line.mjs';
+import { adapterOption, integer, valued } from './command-line.mjs';
 import { onDevice } from './device.mjs';
 
-const command = {
-  usage: 'usage: npm run soak -- [options]',
+export const command = {
+  usage: 'usage: npm run stress -- soak [options]',
   options: {
     minutes: valued('10', 'duration', integer(1, 10_000), 10),
     seed: valued(
@@ -32,7 +32,7 @@ const command = {
 };
 
 /** Runs the load and prints its counts. @param {import('./command-line.mjs').Values<typeof command.options>} options */
-async function run({ minutes, seed, concurrency, logn, megabytes, adapter }) {
+export async function run({ minutes, seed, concurrency, logn, megabytes, adapter }) {
   const { soak } = await openBench();
   await onDevice(adapter, `seed ${seed}`, async (device) => {
     const deviceBudget = megabytes * 2 ** 20;
@@ -59,5 +59,3 @@ async function run({ minutes, seed, concurrency, logn, megabytes, adapter }) {
     if (told.violations.length > 0) process.exitCode = 1;
   });
 }
-
-await runCommand(command, () => run(parseCommand(command)));

@@ -71,7 +71,7 @@ await runCommand(
   command,
   async () => {
     const options = parseCommand(command);
-    ensureBuilt('build');
+    ensureBuilt('library');
     await onAdapter(options.adapter, () => start(options));
   },
   1,

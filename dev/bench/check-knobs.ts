@@ -13,6 +13,12 @@ export const replaced = (
 ): URLSearchParams =>
   new URLSearchParams([...query].map(([name, value]) => change(name, value)).filter((pair) => pair !== null));
 
+/** Returns the knobs that a mistyped name may mean, or the knob of a property of `Tuning`. */
+export function nearestKnobs(name: string): readonly string[] {
+  const ofTuning = knobOfTuning(name);
+  return ofTuning === null ? nearestNames(name, knobNames) : [ofTuning];
+}
+
 /** Rejects names that are nearly those of a knob. Other unknown names are ignored with a note. */
 export function checkNames(query: URLSearchParams, problems: Problems): string[] {
   const notes: string[] = [];
@@ -22,8 +28,7 @@ export function checkNames(query: URLSearchParams, problems: Problems): string[]
     } else if (isRunKnob(withoutSide(name))) {
       problems.add(`${name}: A and B share this knob; write it as ${withoutSide(name)}`);
     } else {
-      const ofTuning = knobOfTuning(name);
-      const near = ofTuning === null ? nearestNames(name, knobNames) : [ofTuning];
+      const near = nearestKnobs(name);
       const [knob] = near;
       if (knob !== undefined) problems.add(`${name}: no such knob; did you mean ${near.join(' or ')}?`, { knob });
       else notes.push(`${name} is not a knob of the bench, and was ignored.`);

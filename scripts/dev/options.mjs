@@ -27,24 +27,11 @@ Serves the bench page and stores the rows of its runs in dev/results (or in the 
  * @throws import('../command-line.mjs').UsageError
  */
 export function parseOptions(args) {
-  const { values, words } = readArguments(command.options, namingEveryHost(args));
+  const { values, words } = readArguments(command.options, args);
   const { host: text, http, port, open } = values;
   const host = text === '' ? true : text;
   // browsers count http as secure on their own machine only
   return { host, port, open, query: readQuery(values, words), https: host !== undefined && !isLoopback(host) && !http };
-}
-
-/**
- * Rewrites `--host` without an address to `--host=`, which stands for every address. parseArgs
- * knows no option with an optional value.
- *
- * @param {string[]} args
- */
-function namingEveryHost(args) {
-  return args.map((arg, index) => {
-    const next = args[index + 1];
-    return arg === '--host' && (next === undefined || next.startsWith('-')) ? '--host=' : arg;
-  });
 }
 
 /** Returns whether a host is this machine only. @param {string | true} host */

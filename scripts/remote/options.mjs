@@ -1,18 +1,7 @@
-/** The command line of `npm run bench:remote`. */
-import {
-  integer,
-  json,
-  oneOf,
-  outputFile,
-  pair,
-  readArguments,
-  repeatable,
-  UsageError,
-  valued,
-} from '../command-line.mjs';
-import { pageOptions, readQuery } from '../page-query.mjs';
+/** The options of a run in a remote browser: `npm run bench -- run --connect ws://…`. */
+import { integer, json, oneOf, outputFile, pair, repeatable, UsageError, valued } from '../command-line.mjs';
 
-/** @typedef {ReturnType<typeof parseOptions>} Options */
+/** @typedef {ReturnType<typeof readRemote>} Options */
 
 export const EXIT = {
   done: 0,
@@ -47,79 +36,77 @@ function launchOptions(text) {
   return options;
 }
 
-export const command = {
-  usage: `usage: npm run bench:remote -- --connect ws://… --autorun msm-bench --query logn=12 reps=5 [options]
-
-Runs the bench page in a remote browser, through any endpoint of Playwright's protocol: that of a device farm, or
-\`npx playwright run-server\` on another machine (both ends need the same minor version of Playwright).`,
-  options: {
-    connect: valued('ws://…', 'the endpoint, ws:// or wss://', address('ws:', 'wss:')),
-    header: repeatable('name=value', "a header of the connection, such as a farm's token; may be repeated"),
-    browser: valued(
-      'chromium',
-      'chromium, firefox or webkit',
-      oneOf('chromium', 'firefox', 'webkit'),
-      /** @type {const} */ ('chromium'),
-    ),
-    launch: valued(
-      'JSON',
-      `Playwright's launch options for the endpoint's browser: '{"channel":"chrome","headless":false}'.
-      A run-server without --unsafe ignores args, executablePath, firefoxUserPrefs and others`,
-      launchOptions,
-    ),
-    ...pageOptions,
-    url: valued(
-      'https://…',
-      `a site with the built bench; without it this machine serves the page through the connection, and the rows
-      go to dev/results here (or to the folder WEBGPU_MSM_RESULTS)`,
-      address('http:', 'https:'),
-    ),
-    adapter: valued(
-      'any',
-      'hardware or software: the run fails at once on an adapter of another kind',
-      oneOf('any', 'hardware', 'software'),
-      /** @type {const} */ ('any'),
-    ),
-    'queue-timeout': valued('600', 'time limit in seconds to get a page: farms queue', seconds, 600),
-    'first-progress': valued('60', 'time limit in seconds until the first progress', seconds, 60),
-    stall: valued('120', 'time limit in seconds between two steps of progress', seconds, 120),
-    json: valued('FILE', 'write the environment and every row, also of a failed run', outputFile),
-    screenshot: valued('FILE', 'write a picture of the page at the end, as PNG', outputFile),
-  },
-  notes: `Exit code: 0 done · 1 the run failed: a wrong result, or an error of the page · 2 bad usage · 3 no WebGPU, or another
-adapter · 4 stalled · 5 no first progress · 6 no page in time · 7 connection refused or lost, or the page crashed`,
+/**
+ * Runs the page in a browser behind any endpoint of Playwright's protocol: that of a device farm, or
+ * `npx playwright run-server` on another machine (both ends need the same minor version).
+ */
+export const remoteOptions = {
+  connect: valued(
+    'ws://…',
+    'runs the page in a remote browser: an endpoint of Playwright, of a device farm or of npx playwright run-server',
+    address('ws:', 'wss:'),
+  ),
+  header: repeatable('name=value', "a header of the connection, such as a farm's token; may be repeated"),
+  browser: valued(
+    'chromium',
+    'chromium, firefox or webkit',
+    oneOf('chromium', 'firefox', 'webkit'),
+    /** @type {const} */ ('chromium'),
+  ),
+  launch: valued(
+    'JSON',
+    `Playwright's launch options for the endpoint's browser: '{"channel":"chrome","headless":false}'.
+    A run-server without --unsafe ignores args, executablePath, firefoxUserPrefs and others`,
+    launchOptions,
+  ),
+  url: valued(
+    'https://…',
+    `a site with the built bench; without it this machine serves the page through the connection, and the rows
+    go to dev/results here (or to the folder WEBGPU_MSM_RESULTS)`,
+    address('http:', 'https:'),
+  ),
+  adapter: valued(
+    'any',
+    'hardware or software: the run fails at once on an adapter of another kind',
+    oneOf('any', 'hardware', 'software'),
+    /** @type {const} */ ('any'),
+  ),
+  'queue-timeout': valued('600', 'time limit in seconds to get a page: farms queue', seconds, 600),
+  'first-progress': valued('60', 'time limit in seconds until the first progress', seconds, 60),
+  stall: valued('120', 'time limit in seconds between two steps of progress', seconds, 120),
+  json: valued('FILE', 'write the environment and every row, also of a failed run', outputFile),
+  screenshot: valued('FILE', 'write a picture of the page at the end, as PNG', outputFile),
 };
 
+export const remoteNotes = `Exit code with --connect: 0 done · 1 the run failed: a wrong result, or an error of the page · 2 bad usage · 3 no WebGPU, or
+another adapter · 4 stalled · 5 no first progress · 6 no page in time · 7 connection refused or lost, or the page crashed`;
+
 /**
- * Reads the arguments as the connection, the page's query and the time limits.
+ * Reads the options as the connection and the time limits.
  *
- * @param {string[]} args
+ * @param {import('../command-line.mjs').Values<typeof remoteOptions>} values
+ * @param {URLSearchParams} query of the page
  * @throws UsageError
  */
-export function parseOptions(args) {
-  const { values, words } = readArguments(command.options, args);
+export function readRemote(values, query) {
   const {
     connect,
     header,
     url,
     'queue-timeout': queueSeconds,
     'first-progress': firstProgressSeconds,
-    stall,
     ...rest
   } = values;
   if (connect === undefined) throw new UsageError('--connect: missing; give an endpoint, such as ws://127.0.0.1:3000/');
-  const query = readQuery(values, words);
-  if (!query.has('autorun') && !url?.searchParams.has('autorun')) {
-    throw new UsageError('--autorun: missing; give a mode, such as msm-bench, or the page starts nothing');
-  }
+  const { stall: stallSeconds, ...others } = rest;
   return {
-    ...rest,
+    ...others,
     connect: connect.href,
     headers: Object.fromEntries(header.map((text) => pair(text, 'header'))),
     query,
     url: url?.href,
     queueSeconds,
     firstProgressSeconds,
-    stallSeconds: stall,
+    stallSeconds,
   };
 }

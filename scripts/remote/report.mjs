@@ -1,5 +1,5 @@
 /**
- * The report that `npm run bench:remote` prints at the end: the page's own report, the number of
+ * The report that a remote run prints at the end: the page's own report, the number of
  * rows of each kind, and how the run ended.
  */
 

@@ -81,7 +81,7 @@ describe('an attack that was found gives a right result or an error', () => {
 
   // in a process of its own, as it never ended
   test('lost-scan gives a right result or an error', { tags: 'long' }, async () => {
-    const { code, stdout } = await runScript('scripts/faults.mjs', ['--trial', 'lost-scan'], 110_000);
+    const { code, stdout } = await runScript('scripts/stress.mjs', ['faults', '--trial', 'lost-scan'], 110_000);
     expect(code, stdout).toBe(0);
     expect(stdout).toMatch(/^trial lost-scan: .*: (found|retried);/);
   });
@@ -118,12 +118,12 @@ test('the tally counts by fault and mode, and lists missed faults', () => {
   ]);
 });
 
-test('npm run faults runs a short campaign', { tags: 'long' }, async () => {
+test('npm run stress -- faults runs a short campaign', { tags: 'long' }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'webgpu-msm-faults-'));
   const json = join(folder, 'faults.json');
   const { code, stdout, stderr } = await runScript(
-    'scripts/faults.mjs',
-    ['--seed', '1', '--trials', '120', '--json', json],
+    'scripts/stress.mjs',
+    ['faults', '--seed', '1', '--trials', '120', '--json', json],
     110_000,
   );
   expect(stderr).toBe('');

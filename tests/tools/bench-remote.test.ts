@@ -9,9 +9,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reportLines } from '../../dev/bench/report.js';
 import { type Launched, launchChromium } from '../../scripts/browser/launch.mjs';
 import { PageLostError, watchPage } from '../../scripts/browser/watch-page.mjs';
+import { readArguments } from '../../scripts/command-line.mjs';
 import { endingOf } from '../../scripts/remote/ending.mjs';
 import { openRemotePage } from '../../scripts/remote/open-page.mjs';
-import { parseOptions } from '../../scripts/remote/options.mjs';
+import { readRemote, remoteOptions } from '../../scripts/remote/options.mjs';
 import { summary } from '../../scripts/remote/report.mjs';
 import { runRemotely } from '../../scripts/remote/run.mjs';
 import { inProject, type Outcome, runScript } from '../support/run-script.js';
@@ -76,7 +77,7 @@ const launch = (): string[] => [
   JSON.stringify({ executablePath: launchOptions.executablePath, args: launchOptions.args }),
 ];
 
-const remote = (...args: string[]): Promise<Outcome> => runScript('scripts/bench-remote.mjs', args, 45_000);
+const remote = (...args: string[]): Promise<Outcome> => runScript('scripts/bench.mjs', ['run', ...args], 45_000);
 
 /**
  * Runs against the server of all tests. The server takes one client at a time, so each run shows
@@ -86,7 +87,7 @@ const onServer = (...args: string[]): Promise<Outcome> => remote('--connect', se
 
 /** Runs one of the pages above. */
 const onPage = (path: string, ...args: string[]): Promise<Outcome> =>
-  onServer('--url', `${siteUrl}${path}`, '--autorun', 'x', '--first-progress', '20', '--stall', '20', ...args);
+  onServer('--url', `${siteUrl}${path}`, '--first-progress', '20', '--stall', '20', ...args);
 
 /** Opens a page of the same server in this process: a process for each test would take a minute. */
 const openHere = (queueSeconds: number) =>
@@ -105,10 +106,7 @@ const openHere = (queueSeconds: number) =>
 function startEndless(endpoint: string): Promise<{ child: ChildProcess; ended: Promise<Outcome> }> {
   const child = spawn(
     process.execPath,
-    [
-      inProject('scripts/bench-remote.mjs'),
-      ...['--connect', endpoint, ...launch(), '--url', `${siteUrl}/goes-on`, '--autorun', 'x'],
-    ],
+    [inProject('scripts/bench.mjs'), ...['run', '--connect', endpoint, ...launch(), '--url', `${siteUrl}/goes-on`]],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   );
   const said = { stdout: '', stderr: '' };
@@ -125,17 +123,17 @@ function startEndless(endpoint: string): Promise<{ child: ChildProcess; ended: P
   });
 }
 
-describe('npm run bench:remote', () => {
+describe('npm run bench -- run --connect', () => {
   it('runs the bench through the endpoint, prints medians and writes every row', { tags: 'long' }, async () => {
     const json = join(folder, 'run.json');
     const picture = join(folder, 'run.png');
     const { code, stdout, stderr } = await onServer(
-      ...['--autorun', 'msm-bench', '--query', 'logn=6', 'reps=2', 'peers=none', '--adapter', 'software'],
+      ...['--logn', '6', '--reps', '2', '--peers', 'none', '--adapter', 'software'],
       ...['--json', json, '--screenshot', picture],
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/adapter: .*swiftshader.*, software/i);
-    expect(stdout).toMatch(/\n2⁶ +right +\d/);
+    expect(stdout).toMatch(/\n2⁶ +correct +\d/);
     expect(stdout).toContain('rows: 1 init, 1 warm-up, 2 repetition, 1 bound, 1 end\nend: done after');
 
     const { environment, exitCode, error, rows } = JSON.parse(await readFile(json, 'utf8'));
@@ -162,13 +160,8 @@ describe('npm run bench:remote', () => {
     expect((await readFile(picture)).subarray(1, 4).toString()).toBe('PNG');
   });
 
-  it('ends with 1 and the error of the page when the page refuses a knob', { tags: 'long' }, async () => {
-    const { code, stderr } = await onServer('--autorun', 'msm-bench', '--query', 'c=99');
-    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('c: "99"') });
-  });
-
   it('ends with 3 when the run has an adapter of another kind', { tags: 'long' }, async () => {
-    const { code, stderr } = await onServer('--autorun', 'msm-bench', '--adapter', 'hardware');
+    const { code, stderr } = await onServer('--adapter', 'hardware');
     expect({ code, stderr }).toMatchObject({
       code: 3,
       stderr: expect.stringContaining('asked for a hardware adapter'),
@@ -215,7 +208,7 @@ describe('npm run bench:remote', () => {
   it('ends with 6 when the endpoint accepts and does not answer', { tags: 'long' }, async () => {
     const mute = createTcpServer();
     const url = await listen(mute);
-    const { code } = await remote('--connect', url.replace('http', 'ws'), '--autorun', 'x', '--queue-timeout', '1');
+    const { code } = await remote('--connect', url.replace('http', 'ws'), '--queue-timeout', '1');
     mute.close();
     expect(code).toBe(6);
   });
@@ -225,14 +218,7 @@ describe('npm run bench:remote', () => {
     const url = await listen(nobody);
     await new Promise((resolve) => nobody.close(resolve));
     const endpoint = `${url.replace('http', 'ws')}/?token=secret`;
-    const { code, stdout, stderr } = await remote(
-      '--connect',
-      endpoint,
-      '--header',
-      'authorization=secret',
-      '--autorun',
-      'x',
-    );
+    const { code, stdout, stderr } = await remote('--connect', endpoint, '--header', 'authorization=secret');
     expect({ code, stderr }).toMatchObject({ code: 7, stderr: expect.stringContaining('ECONNREFUSED') });
     expect(stdout + stderr).not.toContain('secret');
   });
@@ -269,51 +255,42 @@ describe('npm run bench:remote', () => {
     await page.close();
   });
 
-  it('ends with 2 when the command line is wrong', async () => {
-    const { code, stderr } = await remote('--connect', 'ws://127.0.0.1:1/', '--autorun', 'x', '--stall', 'soon');
+  it('ends with 2 when the command line is wrong, before it connects', async () => {
+    const knob = await remote('--connect', 'ws://127.0.0.1:1/', '--c', '99');
+    expect(knob).toMatchObject({ code: 2, stderr: expect.stringContaining('--c: "99"') });
+    const { code, stderr } = await remote('--connect', 'ws://127.0.0.1:1/', '--stall', 'soon');
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("--stall: 'soon'") });
   });
 });
 
-describe('the command line of bench:remote', () => {
-  const parse = (...args: string[]) => parseOptions(['--connect', 'ws://farm.example/', ...args]);
+describe('the options of a remote run', () => {
+  const parse = (...args: string[]) =>
+    readRemote(readArguments(remoteOptions, args).values, new URLSearchParams('autorun=msm-bench'));
+  const connect = ['--connect', 'ws://farm.example/'];
 
-  it('takes knobs from several --query options with several pairs each', () => {
-    const options = parse('--query', 'logn=12', 'reps=5', '--autorun', 'msm-bench', '--query', 'case=points=*');
-    expect(options).toMatchObject({ browser: 'chromium', adapter: 'any', queueSeconds: 600, stallSeconds: 120 });
-    expect([...options.query]).toEqual([
-      ['autorun', 'msm-bench'],
-      ['logn', '12'],
-      ['case', 'points=*'],
-      ['reps', '5'],
-    ]);
-  });
-
-  it('takes the mode from the address of a site', () => {
-    expect(parse('--url', 'https://bench.example/?autorun=msm-bench')).toMatchObject({
-      url: 'https://bench.example/?autorun=msm-bench',
+  it('have defaults', () => {
+    expect(parse(...connect, '--url', 'https://bench.example/?logn=8')).toMatchObject({
+      ...{ browser: 'chromium', adapter: 'any', queueSeconds: 600, stallSeconds: 120 },
+      url: 'https://bench.example/?logn=8',
     });
   });
 
   it.each([
-    [['--autorun', 'x', 'logn=12'], 'logn=12'],
-    [['--autorun', 'x', '--query', 'logn'], '--query'],
-    [['--autorun', 'x', '--header', 'token'], '--header'],
-    [['--autorun', 'x', '--browser', 'opera'], '--browser'],
-    [['--autorun', 'x', '--adapter', 'auto'], '--adapter'],
-    [['--autorun', 'x', '--launch', '{'], '--launch'],
-    [['--autorun', 'x', '--launch', '[]'], '--launch'],
-    [['--autorun', 'x', '--url', 'ftp://bench.example'], '--url'],
-    [['--autorun', 'x', '--connect', 'farm.example'], '--connect'],
-    [['--autorun', 'x', '--json', '/no/such/folder/x.json'], '--json'],
-    [['--autorun', 'x', '--frobnicate'], '--frobnicate'],
-    [[], '--autorun'],
-  ])('refuses %j with the name of the option', (args, named) => {
-    expect(() => parse(...args)).toThrow(named);
+    [['--header', 'token'], '--header'],
+    [['--browser', 'opera'], '--browser'],
+    [['--adapter', 'auto'], '--adapter'],
+    [['--launch', '{'], '--launch'],
+    [['--launch', '[]'], '--launch'],
+    [['--url', 'ftp://bench.example'], '--url'],
+    [['--connect', 'farm.example'], '--connect'],
+    [['--json', '/no/such/folder/x.json'], '--json'],
+    [['--frobnicate'], '--frobnicate'],
+  ])('refuse %j with the name of the option', (args, named) => {
+    expect(() => parse(...connect, ...args)).toThrow(named);
   });
 
-  it('refuses a command line without an endpoint', () => {
-    expect(() => parseOptions(['--autorun', 'x'])).toThrow('--connect');
+  it('are refused without an endpoint', () => {
+    expect(() => parse()).toThrow('--connect');
   });
 });
 
@@ -330,8 +307,8 @@ describe('the summary of a run', () => {
       ...{ productEquivalents: null, hostTimes: null, phases: null },
     }));
     const text = summary([init, ...rows], reportLines([init, ...rows]));
-    expect(text).toMatch(/^adapter: it, software; Chrome 1, Linux; no timestamps: wall times only\n/);
-    expect(text).toMatch(/\n2³ +right +3\.00 +1\.00 – 4\.00\n/);
+    expect(text).toMatch(/^adapter: it, software; Chrome 1, Linux; no timestamps: total times only\n/);
+    expect(text).toMatch(/\n2³ +correct +3\.00 +1\.00 – 4\.00\n/);
     expect(text).toContain('rows: 1 init, 3 repetition\nend: not reached');
   });
 

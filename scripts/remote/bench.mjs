@@ -1,14 +1,13 @@
-/** npm run bench:remote: see ./remote/options.mjs, or --help. */
+/** Runs the bench page in a remote browser: `npm run bench -- run --connect ws://…`. */
 import { writeFileSync } from 'node:fs';
-import { commit, openBench } from './builds.mjs';
-import { runCommand } from './command-line.mjs';
-import { inTime } from './in-time.mjs';
-import { withQuery } from './page-query.mjs';
-import { endingOf } from './remote/ending.mjs';
-import { openRemotePage, withoutSecrets } from './remote/open-page.mjs';
-import { command, EXIT, parseOptions } from './remote/options.mjs';
-import { summary } from './remote/report.mjs';
-import { runRemotely } from './remote/run.mjs';
+import { commit } from '../builds.mjs';
+import { inTime } from '../in-time.mjs';
+import { withQuery } from '../page-query.mjs';
+import { endingOf } from './ending.mjs';
+import { openRemotePage, withoutSecrets } from './open-page.mjs';
+import { EXIT } from './options.mjs';
+import { summary } from './report.mjs';
+import { runRemotely } from './run.mjs';
 
 /** Time to close the page, the browser and the server. The end of the process closes the rest. */
 const CLOSING_MS = 5000;
@@ -24,23 +23,43 @@ async function closeAll() {
   }
 }
 
-for (const [signal, number] of /** @type {const} */ ([
-  ['SIGINT', 2],
-  ['SIGTERM', 15],
-])) {
-  process.once(signal, async () => {
-    interrupted = true;
-    await closeAll();
-    process.exit(128 + number);
-  });
+/** Closes everything when the process is told to end. */
+function closeOnSignals() {
+  for (const [signal, number] of /** @type {const} */ ([
+    ['SIGINT', 2],
+    ['SIGTERM', 15],
+  ])) {
+    process.once(signal, async () => {
+      interrupted = true;
+      await closeAll();
+      process.exit(128 + number);
+    });
+  }
 }
 
-/** Runs the page in the remote browser and reports. @param {import('./remote/options.mjs').Options} options */
-async function bench(options) {
+/**
+ * Runs the page in the remote browser, reports, and closes everything.
+ *
+ * @param {typeof import('../../dev/bench/index.js')} library
+ * @param {import('./options.mjs').Options} options
+ */
+export async function benchRemotely(library, options) {
+  closeOnSignals();
+  try {
+    await bench(library, options);
+  } catch (error) {
+    // closing everything makes the run fail, and that failure is not reported
+    if (!interrupted) throw error;
+  } finally {
+    await closeAll();
+  }
+}
+
+/** @type {typeof benchRemotely} */
+async function bench({ reportLines }, options) {
   let site = options.url;
-  const { reportLines } = await openBench();
   if (site === undefined) {
-    const { startDevServer } = await import('./dev-server.mjs');
+    const { startDevServer } = await import('../dev-server.mjs');
     const { server, url } = await startDevServer();
     open.push(() => server.close());
     site = url;
@@ -52,7 +71,7 @@ async function bench(options) {
   const endpoint = withoutSecrets(options.connect);
   console.log(`${options.browser} ${browser.version()} at ${endpoint}: ${userAgent}`);
 
-  /** @type {import('./remote/run.mjs').RunLog} */
+  /** @type {import('./run.mjs').RunLog} */
   const log = { adapter: null, rows: [] };
   /** @type {unknown} */
   let failure = null;
@@ -86,7 +105,7 @@ async function bench(options) {
  * @param {string} path
  * @param {object} environment
  * @param {unknown} failure null if there is none
- * @param {readonly import('./remote/report.mjs').AnyRow[]} rows
+ * @param {readonly import('./report.mjs').AnyRow[]} rows
  */
 function writeResult(path, environment, failure, rows) {
   const { code: exitCode, message } = failure === null ? { code: EXIT.done, message: null } : endingOf(failure);
@@ -107,11 +126,3 @@ async function takePicture(page, path) {
     console.error(`no screenshot: ${/** @type {Error} */ (error).message.split('\n')[0]}`);
   }
 }
-
-await runCommand(
-  command,
-  // closing everything makes the run fail, and that failure is not reported
-  () => bench(parseOptions(process.argv.slice(2))).catch((error) => (interrupted ? undefined : Promise.reject(error))),
-  EXIT.usage,
-  endingOf,
-).finally(closeAll);

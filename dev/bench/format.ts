@@ -65,6 +65,18 @@ export function formatStep(ns: number): string {
 export const formatRatio = (ratio: number): string =>
   ratio >= 10 ? Math.round(ratio).toLocaleString('en') : ratio.toPrecision(2);
 
+/** Formats a factor as `1.004`, `1.24`, `3.2` or `43`: near 1 with more decimals. */
+export const formatFactor = (factor: number): string =>
+  factor < 2 ? factor.toFixed(factor < 1.02 ? 3 : 2) : formatRatio(factor);
+
+/**
+ * Formats a comparison as `1.24 × faster` or `1.24 × slower`.
+ *
+ * @param ratio time of the other, divided by the time of the subject
+ */
+export const formatSpeed = (ratio: number): string =>
+  ratio >= 1 ? `${formatFactor(ratio)} × faster` : `${formatFactor(1 / ratio)} × slower`;
+
 export const formatPercent = (share: number): string => `${(100 * share).toFixed(0)} %`;
 
 /** Formats a rate in millions a second, with three digits. */
@@ -75,13 +87,13 @@ export const formatMillions = (perSecond: number | null): string =>
 export const formatPeak = (operation: string, perSecond: number): string =>
   operation === 'copy' ? `${(perSecond / 1e9).toPrecision(3)} GB/s` : `${formatMillions(perSecond)} M/s`;
 
-/** Formats a share of the peak. Above 1, the measured peak is not a bound. */
+/** Formats a share of the peak. Above 1, the measured peak is not a limit. */
 export const formatOfPeak = (ofPeak: number | null): string =>
-  ofPeak === null ? '–' : ofPeak > 1 ? 'no bound' : formatPercent(ofPeak);
+  ofPeak === null ? '–' : ofPeak > 1 ? 'no limit' : formatPercent(ofPeak);
 
 /** Formats the resolution of the GPU's timestamps. */
 export function formatClock({ timestamps, timestampQuantumNs }: Environment): string {
-  if (!timestamps) return 'no timestamps: wall times only';
+  if (!timestamps) return 'no timestamps: total times only';
   return timestampQuantumNs === null
     ? 'timestamps do not tick'
     : `timestamps tick in steps of ${formatStep(timestampQuantumNs)}`;

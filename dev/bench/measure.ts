@@ -2,7 +2,7 @@
 import type { PhaseTime } from '../../src/api/run-record.js';
 import { formatCaseAddress } from '../cases/address.js';
 import type { MsmCase } from '../cases/msm-case.js';
-import { spellPoint } from '../oracle/known-bases.js';
+import { gotExpected } from '../oracle/known-bases.js';
 import type { EngineUnderTest, Outcome } from './engine-under-test.js';
 import type { RowOf } from './rows.js';
 import type { Run } from './run.js';
@@ -21,9 +21,7 @@ const WARM_UPS = 2;
 
 /** Returns the error for a result that differs from the oracle's. No time of that case is kept. */
 export const wrongResult = ({ address, expected }: MsmCase, whose: string, { result }: Outcome): Error =>
-  new Error(
-    `wrong result at ${formatCaseAddress(address)}, ${whose}: ${spellPoint(result)} for ${spellPoint(expected)}`,
-  );
+  new Error(`wrong result at ${formatCaseAddress(address)}, ${whose}: ${gotExpected(result, expected)}`);
 
 /** Returns whether a phase ran on the GPU. Phases of the CPU end in `(CPU)`. */
 export const isOnGpu = ({ name }: PhaseTime): boolean => !name.endsWith('(CPU)');

@@ -103,6 +103,7 @@ export interface TableData<Row = readonly Cell[] | Line> {
 export type Part =
   | { readonly kind: 'tiles'; readonly tiles: readonly Tile[] }
   | { readonly kind: 'notes'; readonly lines: readonly Sentence[] }
+  | { readonly kind: 'headline'; readonly text: string }
   | ({ readonly kind: 'table' } & TableData)
   /** A section with parts of its own; `folded` ones are collapsed on the page. */
   | { readonly kind: 'folded' | 'section'; readonly caption: string; readonly parts: Parts }
@@ -116,12 +117,15 @@ export type Parts = readonly (Part | null)[];
 /** Returns the values that are not null. */
 export const present = <Value>(values: readonly (Value | null)[]): Value[] => values.filter((value) => value !== null);
 
-export const verdict = (right: boolean, text = right ? 'right' : 'wrong'): Cell => ({
+export const verdict = (right: boolean, text = right ? 'correct' : 'wrong'): Cell => ({
   text,
   as: right ? 'right' : 'wrong',
 });
 
 export const tiles = (...all: readonly (Tile | null)[]): Part => ({ kind: 'tiles', tiles: present(all) });
+
+/** Returns the sentence that says the result, above all figures. */
+export const headline = (text: string): Part => ({ kind: 'headline', text });
 
 export const notes = (...lines: readonly Sentence[]): Part => ({ kind: 'notes', lines });
 
@@ -148,6 +152,6 @@ export function sharesTable(caption: string, head: string, bars: readonly Shares
     const total = times.reduce((sum, ms) => sum + ms, 0);
     return [...times.map((ms) => `${formatMs(ms)} ms, ${formatPercent(ms / (total || 1))}`), `${formatMs(total)} ms`];
   });
-  const rows = [...names, 'all'].map((name, i) => [name, ...columns.map((column) => column[i] ?? '')]);
+  const rows = [...names, 'total'].map((name, i) => [name, ...columns.map((column) => column[i] ?? '')]);
   return { caption, heads: [head, ...bars.map(({ label }) => label)], rows };
 }

@@ -38,6 +38,8 @@ function linesOf(part: Part): string[] {
       return part.tiles.map(([label, value, note]) => `${label}: ${wordsOf(value)}${note ? ` (${note})` : ''}`);
     case 'notes':
       return part.lines.map(spell);
+    case 'headline':
+      return [part.text];
     case 'section':
       return [part.caption, ...textOf(part.parts)];
     case 'folded':

@@ -1,24 +1,40 @@
 /** Verdicts of comparisons and sweeps as text, for the page and for terminals. */
 
 import { leastPairs, type RatioOfMedians } from '../../src/calibrate/statistics.js';
+import { formatSpeed } from './format.js';
 import type { RowOf } from './rows.js';
 import type { Fastest } from './summary.js';
 
-/** Returns the verdict, and the numbers it rests on. */
-export function comparisonText(row: RowOf<'comparison'>): readonly [verdict: string, detail: string] {
-  const { a, b, pairs, wallTimes } = row;
-  const { ratio, low, high, verdict } = wallTimes;
-  const measured = `ratio of the medians, B ÷ A: ${ratio.toFixed(3)}`;
-  const interval = `${measured}; 95 % interval ${low.toFixed(3)} to ${high.toFixed(3)}, bootstrap over ${pairs} pairs`;
+/** Verdicts as text. */
+const verdictWords: Readonly<Record<RatioOfMedians['verdict'], string>> = {
+  'A is faster': 'A is faster',
+  'B is faster': 'B is faster',
+  'no difference': 'no significant difference',
+  'too few pairs': 'too few pairs',
+};
+
+export const verdictText = ({ wallTimes }: RowOf<'comparison'>): string => verdictWords[wallTimes.verdict];
+
+/** Returns the ratio of a comparison with its interval: `B/A 1.07, 95 % CI 0.74 to 1.39`. */
+export function ratioText(of: RatioOfMedians): string {
+  const digits = Math.abs(of.ratio - 1) < 0.02 ? 3 : 2;
+  const interval = of.verdict === 'too few pairs' ? '' : `, 95 % CI ${intervalText(of, digits)}`;
+  return `B/A ${of.ratio.toFixed(digits)}${interval}`;
+}
+
+/** Returns the sentence that says the result of a comparison. */
+export function comparisonText({ a, b, pairs, wallTimes }: RowOf<'comparison'>): string {
+  const { ratio, verdict } = wallTimes;
+  const measured = `(${ratioText(wallTimes)})`;
   switch (verdict) {
     case 'A is faster':
-      return [verdict, `${b} takes ${ratio.toFixed(2)} times as long as ${a} (${interval})`];
+      return `A (${a}) is ${formatSpeed(ratio)} than B (${b}) ${measured}.`;
     case 'B is faster':
-      return [verdict, `${a} takes ${(1 / ratio).toFixed(2)} times as long as ${b} (${interval})`];
+      return `B (${b}) is ${formatSpeed(1 / ratio)} than A (${a}) ${measured}.`;
     case 'no difference':
-      return ['No difference', `that these pairs show: the interval has 1 in it (${interval})`];
+      return `No significant difference ${measured}.`;
     case 'too few pairs':
-      return ['Too few pairs', `for a verdict: ${pairs}, and ${leastPairs} are needed (${measured})`];
+      return `Too few pairs for a verdict: ${pairs}, and ${leastPairs} are needed ${measured}.`;
   }
 }
 
@@ -30,8 +46,8 @@ export const intervalText = ({ low, high, verdict }: RatioOfMedians, digits = 2)
  * Formats the comparison in product equivalents, which other runs can be compared in. It is not a
  * second verdict.
  */
-export const equivalentsText = ({ ratio, low, high }: RatioOfMedians): string =>
-  `For comparison with other runs, in product equivalents B ÷ A: ${ratio.toFixed(3)}, 95 % interval ${low.toFixed(3)} to ${high.toFixed(3)}. The verdict rests on the wall times.`;
+export const equivalentsText = (of: RatioOfMedians): string =>
+  `To compare with other runs, in product equivalents: ${ratioText(of)}. The verdict rests on the total times.`;
 
 /** Formats the rank of the best median among several. */
 export const standingText = <One>(
@@ -41,4 +57,4 @@ export const standingText = <One>(
 ): string =>
   notToldApartFrom === null
     ? `the fastest of ${among}`
-    : `the least median of ${among}, but these repetitions do not tell it apart from ${notToldApartFrom.map(nameOf).join('; ')}`;
+    : `the lowest median of ${among}, but not significantly faster than ${notToldApartFrom.map(nameOf).join('; ')}`;

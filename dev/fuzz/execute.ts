@@ -10,7 +10,7 @@ import { scalarDistributions } from '../cases/scalar-distributions.js';
 import { createCheckedEngine } from '../checks/engine.js';
 import { type CurveGroup, oracleOf } from '../oracle/curves.js';
 import { pointsIn, scalarsIn } from '../oracle/encodings.js';
-import { type Coordinate, expectedMsm, spellPoint } from '../oracle/known-bases.js';
+import { type Coordinate, expectedMsm, gotExpected, spellPoint } from '../oracle/known-bases.js';
 import { type FuzzCall, type FuzzProgram, length, vectorsOf } from './program.js';
 
 /** A failed program: the index of the call, and the difference to the expected result. */
@@ -137,7 +137,7 @@ export const execute = async (
         const wanted = spell(
           result === undefined ? expected : pointsIn(oracleOf(groupOf(program)), [expected], result),
         );
-        if (got !== wanted) throw new Error(`${got}, expected ${wanted}`);
+        if (got !== wanted) throw new Error(gotExpected(got, wanted));
       }
       const { bases: left, scalars, peak } = engine.memory;
       if (left + scalars !== 0) throw new Error(`${left} bytes of bases and ${scalars} bytes of scalars are left`);

@@ -291,3 +291,9 @@ export const spellPoint = (point: AffinePoint<Coordinate>): string =>
     : `(${numbersOfPoint(point)
         .map((number) => `0x${number.toString(16)}`)
         .join(', ')})`;
+
+/** Formats a wrong sum, both as points or as texts: `got (0x1, 0x2), expected (0x3, 0x4)`. */
+export function gotExpected<Sum extends AffinePoint<Coordinate> | string>(got: Sum, expected: Sum): string {
+  const [one, other] = [got, expected].map((sum) => (typeof sum === 'string' ? sum : spellPoint(sum)));
+  return `got ${one}, expected ${other}`;
+}

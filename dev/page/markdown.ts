@@ -21,11 +21,12 @@ const tilesOf = (tiles: HTMLElement): string =>
 
 /** Returns the visible headings, figures and tables in order; collapsed ones are left out. */
 export const markdownOf = (root: HTMLElement): string =>
-  [...root.querySelectorAll<HTMLElement>('h3, .tiles, table')]
+  [...root.querySelectorAll<HTMLElement>('h3, .headline, .tiles, table')]
     .filter((part) => part.closest('details:not([open]), [hidden]') === null)
     .map((part) => {
       if (part instanceof HTMLTableElement) return tableOf(part);
       if (part.matches('.tiles')) return tilesOf(part);
+      if (part.matches('.headline')) return `**${plain(part)}**`;
       return `#### ${plain(part)}`;
     })
     .join('\n\n');

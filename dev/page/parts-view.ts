@@ -46,6 +46,8 @@ function makeView(part: Part): View {
   switch (part.kind) {
     case 'tiles':
       return filled(h('dl', { class: 'tiles' }), ({ tiles }: typeof part) => tiles.map(tileOf));
+    case 'headline':
+      return filled(h('p', { class: 'headline' }), ({ text }: typeof part) => [document.createTextNode(text)]);
     case 'notes':
       return filled(h('div', { class: 'prose' }), ({ lines }: typeof part) => lines.map(sentenceOf));
     case 'table':

@@ -125,11 +125,11 @@ describe('the report of cpu-distribution', () => {
     );
     // √(0.9 · 0.4)
     expect(text).toContain(
-      '\nFastest overall: dynamic, 8 rows (0.600 times the wall time of static, the geometric mean of 2 works; 0.900 in the worst work)\n',
+      '\nFastest overall: dynamic, 8 rows, 1.67 × faster than static (geometric mean of 2 inputs; in the worst case 1.11 × faster).\n',
     );
-    expect(text).toMatch(/\nRows to threads +even, 2¹⁰ +sparse, 2¹⁰ +Geometric mean\nstatic +1\.000 +1\.000 +1\.000\n/);
+    expect(text).toMatch(/\nDistribution +even, 2¹⁰ +sparse, 2¹⁰ +Geometric mean\nstatic +1\.000 +1\.000 +1\.000\n/);
     expect(text).toMatch(/\ndynamic, 2 rows +1\.100 +0\.500 +0\.742\n/);
-    expect(text).toMatch(/\neven, 2¹⁰ = 1,024 points\n\nWall times; every result was checked\n/);
+    expect(text).toMatch(/\neven, 2¹⁰ = 1,024 points\n\nTotal times; every result was checked\n/);
     expect(text).toMatch(/\ndynamic, 8 rows +40\.0 +39\.2 – 41\.2 +0\.400 +0\.\d{3} to 0\.\d{3} +8 +2\n/);
     expect(text).toContain('\ndynamic, 8 rows: the fastest of 3.');
   });
@@ -139,16 +139,14 @@ describe('the report of cpu-distribution', () => {
       ...[wayOf('even', STATIC, 100, 2, 5), wayOf('even', 'dynamic, 2 rows', 50, 2, 5)],
       wayOf('even', 'by size', 50.1, 2, 5),
     );
-    expect(text).toMatch(/; in no work faster by more than noise than by size; static\)\n/);
+    expect(text).toMatch(/\. For no input is it significantly faster than by size; static\.\n/);
     expect(text).toMatch(/\nby size +50\.1 +49\.6 – 51\.1 +0\.501 +8 +2\n/);
-    expect(text).toContain(
-      '2 rows: the least median of 3, but these repetitions do not tell it apart from by size; static.',
-    );
+    expect(text).toContain('2 rows: the lowest median of 3, but not significantly faster than by size; static.');
   });
 
   it('has no verdict where no worker took part', () => {
     const text = report(wayOf('even', STATIC, 100, 0), wayOf('even', 'dynamic, 2 rows', 50, 0));
-    expect(text).toContain('No worker took part, because the sum is too small for one; take more points.');
+    expect(text).toContain('No worker took part, because the sum is too small for workers; use more points.');
     expect(text).not.toMatch(/Fastest overall|the fastest/);
   });
 });

@@ -32,9 +32,6 @@ it('the docs suggest output files in a folder that the linter skips', () => {
   const pages = readdirSync(inProject('docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.md'),
   );
-  const pages = readdirSync(inProject('docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.md'),
-  );
   const suggested = ['README.md', ...pages.map((name) => `docs/${name}`)].flatMap((name) => {
     const text = readFileSync(inProject(name), 'utf8');
     return [...text.matchAll(/--(?:json|csv|trace) ([\w./-]+\.json|[\w./-]+\.csv)/g)].map(([, path]) => path);
@@ -189,44 +186,6 @@ describe('npm run bench', () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(/wrong result at .*n=64.*, B, nothing was timed: \(0x1, 0x2\) for \(0x/);
     expect(stdout).not.toMatch(/B ÷ A/);
-  });
-
-  it('prints the largest n for which the CPU is faster', { tags: 'long' }, async () => {
-    const json = join(folder, 'crossover.json');
-    const { code, stdout, stderr } = await bench(...`crossover --largest 4 --reps 2 --json ${json}`.split(' '));
-    expect(code, stderr).toBe(0);
-    expect(stderr).toMatch(/^With its defaults this takes .* on two cores/);
-    expect(stdout).toMatch(/\nThe CPU is faster up to n = [0124]: tuning: \{ cpuBelow: [0124] \}\n/);
-    const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
-    const told = rows.flatMap((row) => (row.event === 'repetition' ? [`${row.n} ${row.setting} ${row.on}`] : []));
-    // in turns
-    expect(told.slice(0, 4)).toEqual(['1 GPU gpu', '1 CPU cpu', '1 CPU cpu', '1 GPU gpu']);
-    expect(rows.filter(({ event }) => event === 'peer')).toHaveLength(6);
-  });
-
-  it('replays a trace with every routing, in turns, and rates the decisions', { tags: 'long' }, async () => {
-    const [trace, json] = ['trace.json', 'replay.json'].map((name) => join(folder, name)) as [string, string];
-    const calls = [{ n: 300 }, { n: 200, nonZero: 3, bits: 20, group: 'g2' }, { n: 1 }];
-    writeFileSync(trace, JSON.stringify(calls));
-    const { code, stdout, stderr } = await bench('replay', '--trace', trace, '--json', json);
-    expect(code, stderr).toBe(0);
-    expect(stdout).toContain('The trace, 3 calls');
-    expect(stdout).toMatch(/\nrouted by the library +[\d,.]+ +\d\.\d{3}\n/);
-    expect(stdout).toMatch(/\nweak phone.* +[\d.]+ +[\d.]+ +1\.\d{3} +1\.\d{3} +\d+, \d+, \d+\n/);
-    const rows = JSON.parse(readFileSync(json, 'utf8')) as StampedRow[];
-    const told = rows.flatMap((row) => (row.event === 'replayed' ? [row] : []));
-    expect(told.map(({ call, routing }) => `${call} ${routing}`)).toEqual(
-      ['gpu cpu both auto', 'cpu both auto gpu', 'both auto gpu cpu'].flatMap((turn, call) =>
-        turn.split(' ').map((routing) => `${call} ${routing}`),
-      ),
-    );
-    expect(told.filter(({ routing, on }) => routing === 'gpu' && on === 'gpu')).toHaveLength(3);
-    expect(told[4]).toMatchObject({ n: 200, nonZero: 3, bits: 20, group: 'g2', on: 'cpu', gpuShare: 0 });
-    const none = await bench('replay', '--trace', join(folder, 'nowhere.json'));
-    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('--trace: ENOENT') });
-    writeFileSync(trace, '[{ "n": 3, "nonZero": 4 }]');
-    const wrong = await bench('replay', '--trace', trace);
-    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('--trace: call 0: nonZero must be') });
   });
 
   it('compares distributions of rows to CPU threads, and opens no GPU', { tags: 'long' }, async () => {

@@ -91,10 +91,10 @@ describe('a verdict on a target', () => {
       { name: 'two', findings: [found(null, { least: 2 }, { failure: 'WRONG: it' })] },
     ];
     expect(textOf(targetParts(told)).slice(2, 8)).toEqual([
-      'Row   What   Target   Measured               Verdict',
-      'one   it     ≤ 1      1.23 ms (1.1 to 1.4)   MISSED: why',
-      '      it              12300                  no verdict',
-      'two   it     ≥ 2                             FAILED: WRONG: it',
+      'Group   Quantity   Target   Measured               Verdict',
+      'one     it         ≤ 1      1.23 ms (1.1 to 1.4)   MISSED: why',
+      '        it                  12300                  no verdict',
+      'two     it         ≥ 2                             FAILED: WRONG: it',
       '',
       '0 met, 1 MISSED, 1 FAILED, 1 no verdict, 0 not measured',
     ]);
@@ -158,12 +158,12 @@ describe('the row of a target', () => {
     const field = fieldCosts([], 'own', 'plain');
     expect(told(work.judge({ field, sizes: [{ logn: 16, work: of }] }, hardware))).toEqual([
       ['2^16: counted products ÷ 6·n·T', 1.25, 'met'],
-      ['2^16: inversions, products an addition', 1.05, 'MISSED'],
-      ['2^16: share of combine, reduce, combining windows', 0.08, 'met'],
+      ['2^16: cost of inversions, products per addition', 1.05, 'MISSED'],
+      ['2^16: share of combine, reduce and combining the windows', 0.08, 'met'],
       ...[
         'counted products ÷ 6·n·T',
-        'inversions, products an addition',
-        'share of combine, reduce, combining windows',
+        'cost of inversions, products per addition',
+        'share of combine, reduce and combining the windows',
       ].map((what) => [`2^18: ${what}`, null, 'not measured']),
     ]);
     const verdicts = work.judge({ field, sizes: [{ logn: 18, work: of }] }, hardware).map(verdictOf);
@@ -240,8 +240,8 @@ describe('the row of a target', () => {
 
   it('small, batch: have the target of software adapters or that of GPUs', () => {
     const measured = { wallTimesMs: [4, 4.1], productEquivalents: [0.25e6, 0.5e6] };
-    expect(told(small.judge(measured, software))).toEqual([['n = 256: million product equivalents', 0.375, 'met']]);
-    expect(told(small.judge(measured, hardware))).toEqual([['n = 256: wall time', 4.05, 'MISSED']]);
+    expect(told(small.judge(measured, software))).toEqual([['n = 256: product equivalents, millions', 0.375, 'met']]);
+    expect(told(small.judge(measured, hardware))).toEqual([['n = 256: total time', 4.05, 'MISSED']]);
     const hostTimes = { singleMs: [10, 20, 30], batchMs: [4.5, 9, 13.5] };
     const what = '10 vectors of 2^12: one batch ÷ 10 calls';
     expect(told(batch.judge(hostTimes, hardware))).toEqual([[what, 0.45, 'met']]);
@@ -258,7 +258,7 @@ describe('the row of a target', () => {
     expect(memory.judge({ sizes, tight: null }, hardware).map(verdictOf)).toEqual(['met', 'MISSED', none, none]);
     const tight = (tightMs: readonly number[]) =>
       told(memory.judge({ sizes, tight: { defaultMs: [2, 2], tightMs } }, hardware).slice(-1));
-    const what = "2^20 in 32 MiB: wall time ÷ the default's";
+    const what = '2^20 in 32 MiB: total time ÷ total time with the default budget';
     expect(tight([3, 3])).toEqual([[what, 1.5, 'met']]);
     expect(tight([2.8, 3.2])).toEqual([[what, 1.5, 'no verdict']]);
   });

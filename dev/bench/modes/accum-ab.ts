@@ -6,11 +6,11 @@
 import { median, ratioOfMedians } from '../../../src/calibrate/statistics.js';
 import { type CaseAddress, defaultGroup, formatCaseAddress, parseCaseAddress } from '../../cases/address.js';
 import { formatMs, shortSize } from '../format.js';
-import { notes, type Part, type Parts, type Tile, tableOf, tiles, verdict } from '../parts.js';
+import { headline, notes, type Part, type Parts, type Tile, tableOf, tiles, verdict } from '../parts.js';
 import { type RowOf, rowsOf } from '../rows.js';
 import { grouped, summarise, type Timed } from '../summary.js';
 import { runTimings, type Times } from '../timings.js';
-import { comparisonText, equivalentsText, intervalText } from '../verdict-text.js';
+import { comparisonText, equivalentsText, intervalText, verdictText } from '../verdict-text.js';
 import type { BenchMode } from './mode.js';
 import { fromTo, pointsOf, remarks, whereItGoes } from './timings-result.js';
 
@@ -36,17 +36,15 @@ export const accumAb: BenchMode = {
   },
 };
 
-/** Returns one verdict for several sizes; the note names the sizes. */
+/** Returns one sentence for several sizes. */
 function overAll(comparisons: readonly RowOf<'comparison'>[], of: number): Part {
-  const said = grouped(comparisons, (row) => comparisonText(row)[0]).map((rows) => ({
-    words: comparisonText(rows[0] as RowOf<'comparison'>)[0],
-    sizes: rows.map(({ n }) => shortSize(n)).join(', '),
-  }));
-  const sofar = comparisons.length < of ? [`${comparisons.length} of ${of} sizes so far`] : [];
-  const [first] = said;
-  const words = said.length === 1 ? (first?.words ?? '') : 'Depends on the size';
-  const about = said.length === 1 ? `at ${first?.sizes}` : said.map(({ words: each, sizes }) => `${sizes}: ${each}`);
-  return tiles(['Verdict', words, [about, sofar].flat().join('; ')]);
+  const said = grouped(comparisons, verdictText).map((rows) => {
+    const sizes = rows.map(({ n }) => shortSize(n)).join(', ');
+    return `${verdictText(rows[0] as RowOf<'comparison'>)} at ${sizes}`;
+  });
+  const text = `${said.length > 1 ? 'it depends on the size: ' : ''}${said.join('; ')}`;
+  const sofar = comparisons.length < of ? ` (${comparisons.length} of ${of} sizes so far)` : '';
+  return headline(`${text.charAt(0).toUpperCase()}${text.slice(1)}${sofar}.`);
 }
 
 /** Returns the case without its group, because A and B may be in different groups. */
@@ -56,7 +54,9 @@ const withoutGroup = (name: string): string => formatCaseAddress({ ...parseCaseA
 function compare(address: CaseAddress, [a, b]: readonly [Times, Times], seed: number): RowOf<'comparison'> {
   const { n } = address;
   if ([...a.wallTimesMs, ...b.wallTimesMs].some((ms) => ms <= 0)) {
-    throw new Error(`n = ${n} takes less than one tick of this clock, so nothing can be compared; take more points`);
+    throw new Error(
+      `n = ${n} takes less than one tick of the clock, so the settings cannot be compared; use more points`,
+    );
   }
   const wallTimes = ratioOfMedians(a.wallTimesMs, b.wallTimesMs, { seed });
   return {
@@ -83,36 +83,29 @@ function sectionOf(
   const [first] = sides as readonly [Timed];
   const wrong = sides.filter((side) => side.wrong).map(({ setting }) => setting);
   const labelOf = ({ setting }: Timed): string => `${setting}: ${names[setting]}`;
-  const [words, about] = told ? comparisonText(told) : [`${first.repetitions} pairs so far`, 'the verdict comes last'];
   const ratio: Tile = told
-    ? [
-        'Ratio, B ÷ A',
-        told.wallTimes.ratio.toFixed(3),
-        `95 % interval ${intervalText(told.wallTimes, 3)}, bootstrap over ${told.pairs} pairs`,
-      ]
-    : ['Ratio, B ÷ A', words, about];
+    ? ['B/A', told.wallTimes.ratio.toFixed(3), `95 % CI ${intervalText(told.wallTimes, 3)}, ${told.pairs} pairs`]
+    : ['B/A', '–', `${first.repetitions} pairs so far`];
   const onGpu = sides.some(({ gpuMs }) => gpuMs !== null);
   const parts: Parts = [
-    tiles(
-      isOnlyOne ? ['Verdict', words, about] : ratio,
-      ...sides.map(({ setting, medianMs }): Tile => [setting, `${formatMs(medianMs)} ms`, names[setting]]),
-    ),
-    tableOf('Wall times; every result was checked', sides, [
+    told && isOnlyOne ? headline(comparisonText(told)) : null,
+    tiles(...sides.map(({ setting, medianMs }): Tile => [setting, `${formatMs(medianMs)} ms`, names[setting]]), ratio),
+    tableOf('Total times; every result was checked', sides, [
       ['Setting', labelOf],
       ['Median, ms', ({ medianMs }) => formatMs(medianMs)],
-      ['From – to', fromTo],
+      ['Range, ms', fromTo],
       onGpu ? ['GPU, ms', ({ gpuMs }) => formatMs(gpuMs)] : null,
       ['Runs', ({ repetitions }) => String(repetitions)],
     ]),
     notes(...remarks(sides), ...(told?.equivalents ? [equivalentsText(told.equivalents)] : [])),
     {
       kind: 'distribution',
-      caption: 'Distribution of the times',
+      caption: 'Distribution of the total times',
       summary: 'Share of the runs that took at most a given time, for A and for B.',
       data: { series: sides.map((side) => ({ name: labelOf(side), values: side.wallTimesMs })) },
     },
     ...whereItGoes(sides, ({ setting }) => setting),
   ];
-  const failed = tiles(['Answer', verdict(false), `${wrong.join(', ')}; its times are void`]);
+  const failed = tiles(['Result', verdict(false), `${wrong.join(', ')}; no times are reported`]);
   return { kind: 'section', caption: pointsOf(first), parts: wrong.length > 0 ? [failed] : parts };
 }

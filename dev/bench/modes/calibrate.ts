@@ -4,7 +4,7 @@ import { openBenchDevice } from '../bench-device.js';
 import type { Host } from '../environment.js';
 import { formatMs } from '../format.js';
 import type { Knobs } from '../knobs.js';
-import { notes, type Parts, tableOf, tiles } from '../parts.js';
+import { headline, notes, type Parts, tableOf, tiles } from '../parts.js';
 import { rowsOf, type StampedRow } from '../rows.js';
 import type { Run } from '../run.js';
 import { tuningQuery } from '../settings.js';
@@ -53,8 +53,8 @@ function show(rows: readonly StampedRow[]): Parts {
   const seconds = (ms: number): string => (ms / 1000).toFixed(1);
   const against = [...new URLSearchParams(chosen)].map(([name, value]) => `&b.${name}=${value}`).join('');
   const kept = row.remembered
-    ? 'This browser stored it, so calibrate(device) returns it to a program at once.'
-    : 'It was not stored here.';
+    ? 'This browser stored it, so calibrate(device) returns it at once.'
+    : 'It was not stored.';
   // links keep the curve and group of the run
   const asked = new URLSearchParams(rowsOf(rows, 'init')[0]?.query);
   const where = ['curve', 'group'].map((name) => (asked.has(name) ? `&${name}=${asked.get(name)}` : '')).join('');
@@ -64,32 +64,30 @@ function show(rows: readonly StampedRow[]): Parts {
   };
   const comparison = { text: 'the comparison with the defaults', query: `autorun=accum-ab${where}&logn=12${against}` };
   return [
-    tiles(
+    headline(
       chosen === ''
-        ? [
-            'Best setting for this device',
-            'the defaults',
-            'no setting was more than 3 % faster in its rounds and in the final check',
-          ]
-        : ['Best setting for this device', spell(chosen), 'faster than the defaults'],
+        ? 'The defaults are the best setting for this device: no other was more than 3 % faster.'
+        : `The best setting for this device is ${spell(chosen)}: it is faster than the defaults.`,
+    ),
+    tiles(
       ['Settings tried', String(trials.length)],
-      ['Took', `${seconds(row.tookMs)} s`, `${seconds(row.compileMs)} s of it compiling`],
+      ['Duration', `${seconds(row.tookMs)} s`, `including ${seconds(row.compileMs)} s of compilation`],
     ),
     tableOf(
-      'Settings tried on a small MSM, one knob at a time; each interleaved with the defaults',
+      'Settings tried on a small MSM, one knob at a time, each interleaved with the defaults',
       trials,
       [
         ['Setting', ({ query }) => spell(query)],
-        ['ms', ({ ms }) => (ms === null ? 'wrong, or not possible here' : formatMs(ms))],
-        ['Defaults then, ms', ({ defaults }) => (defaults ? formatMs(defaults.ms) : '–')],
+        ['ms', ({ ms }) => (ms === null ? 'wrong or not supported' : formatMs(ms))],
+        ['Defaults in these rounds, ms', ({ defaults }) => (defaults ? formatMs(defaults.ms) : '–')],
         ['÷ defaults', ({ defaults }) => (defaults ? { text: defaults.ratio.toFixed(3), as: 'strong' } : '–')],
-        ['95 % interval', ({ defaults: of }) => (of ? `${of.low.toFixed(3)} to ${of.high.toFixed(3)}` : '–')],
+        ['95 % CI', ({ defaults: of }) => (of ? `${of.low.toFixed(3)} to ${of.high.toFixed(3)}` : '–')],
         ['Chosen', ({ query }) => (query === chosen ? '✓ chosen' : '')],
       ],
       { of: ({ ms }) => (ms === null ? { is: 'failed' } : {}) },
     ),
     notes(
-      'Each setting is compared with the defaults of the same rounds, so medians of different lines cannot be compared. A setting is chosen if it is more than 3 % faster than the defaults, and by more than noise, in its rounds and in a final check.',
+      'Each setting is compared with the defaults of the same rounds; medians of different rows are not comparable. A setting is chosen if it is more than 3 % faster than the defaults, and significantly so, in its rounds and in a final check.',
       [`${kept} To measure its gain, see `, benchmark, ...(chosen === '' ? [] : [', ', comparison]), '.'],
     ),
   ];

@@ -12,7 +12,7 @@ import type { Host } from '../environment.js';
 import { bestRow, fastestProduct, products, productText } from '../field-rates.js';
 import { formatMillions, formatOfPeak, formatPeak } from '../format.js';
 import type { Knobs } from '../knobs.js';
-import { type Bar, notes, type Part, type Parts, tableOf, tiles } from '../parts.js';
+import { type Bar, headline, notes, type Part, type Parts, tableOf, tiles } from '../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../rows.js';
 import type { Run } from '../run.js';
 import { type Fastest, grouped } from '../summary.js';
@@ -21,7 +21,7 @@ import { skippedText } from './timings-result.js';
 
 export const fieldBench: BenchMode = { run: runFieldBench, show };
 
-const NO_PEAK = 'the peak loop of multiply-adds was slower than the product itself';
+const NO_PEAK = 'the loop that measures the limit was slower than the product itself';
 
 /** Lanes that most GPUs run in lockstep. */
 const USUAL_LANES = 32;
@@ -73,17 +73,17 @@ function show(told: readonly StampedRow[]): Parts {
     fastest && {
       kind: 'section',
       caption: 'The base field of BN254',
-      parts: [figures(fastest, rows, rate(unit.variant))],
+      parts: [headline(resultOf(fastest, rows)), figures(fastest, rate(unit.variant))],
     },
     notes(
-      'Every kernel was compared with BigInts before it was timed. A plain product uses 13-bit limbs, column by column. Chains are independent products that a thread has in flight at once. “× plain” is the rate relative to the plain product, each at its best. “÷ product” is the cost in products of the same variant. “Of the peak” is the share of the device’s multiply-adds.',
+      'Every kernel was compared with BigInts before it was timed. The plain product uses 13-bit limbs, column by column. Chains are independent products that a thread computes at the same time. “× plain” is the rate relative to the plain product, each with its best number of chains. “÷ product” is the cost in products of the same variant. “Share of the limit” is relative to the rate of multiply-adds of this device.',
     ),
-    tableOf('Operations, millions a second by chains a thread', operations, [
-      ['M/s, by chains a thread', nameOf],
+    tableOf('Operations, million per second by chains per thread', operations, [
+      ['Operation', nameOf],
       ...ascending(rows.map(({ chains }) => chains)).map(
         (count) =>
           [
-            String(count),
+            `${count} ${count === 1 ? 'chain' : 'chains'}, M/s`,
             ({ own }: Operation) => formatMillions(own.find(({ chains }) => chains === count)?.perSecond ?? null),
           ] as const,
       ),
@@ -96,20 +96,23 @@ function show(told: readonly StampedRow[]): Parts {
         ({ operation, variant }) =>
           operation === 'product' ? '–' : (rate(variant) / rate(variant, operation)).toFixed(2),
       ],
-      ['Of the peak', ({ operation, variant }) => formatOfPeak(bestRow(rows, variant, operation)?.ofPeak ?? null)],
+      [
+        'Share of the limit',
+        ({ operation, variant }) => formatOfPeak(bestRow(rows, variant, operation)?.ofPeak ?? null),
+      ],
       ['Compile, ms', ({ own }) => longestCompile(own)],
     ]),
     {
       kind: 'settings',
-      caption: 'A million products',
+      caption: 'Time of a million products',
       summary: 'Time of a million products by variant.',
       data: {
         settings: products(rows).map(bar),
         fastest: fastest?.notToldApartFrom === null ? fastest.best.variant : null,
       },
     },
-    tableOf('Peaks of this device, from loops of one operation', rowsOf(told, 'peak'), [
-      ['Peak', ({ operation }) => operation],
+    tableOf('Peak rates of this device, from loops of one operation', rowsOf(told, 'peak'), [
+      ['Operation', ({ operation }) => operation],
       ['Rate', ({ operation, perSecond }) => formatPeak(operation, perSecond)],
     ]),
     batchTable(rowsOf(told, 'batch'), rate),
@@ -126,14 +129,18 @@ const ascending = (counts: readonly number[]): number[] => [...new Set(counts)].
 const longestCompile = (rows: readonly { readonly compileMs: number }[]): string =>
   Math.max(...rows.map(({ compileMs }) => compileMs)).toFixed(0);
 
-/** Reports the fastest product, if the repetitions can tell. */
-function figures(fastest: Fastest<RowOf<'field'>>, rows: readonly RowOf<'field'>[], plain: number): Part {
-  const { variant, perSecond, ofPeak } = fastest.best;
-  const bound = (ofPeak ?? 0) > 1 ? NO_PEAK : 'the bound of the device’s multiply-adds';
+/** Returns the sentence that says the result. */
+function resultOf(fastest: Fastest<RowOf<'field'>>, rows: readonly RowOf<'field'>[]): string {
+  const { variant, perSecond } = fastest.best;
+  return `The product ${variant} reaches ${formatMillions(perSecond)} million per second: ${productText(fastest, rows)}.`;
+}
+
+function figures({ best: { variant, perSecond, ofPeak } }: Fastest<RowOf<'field'>>, plain: number): Part {
+  const limit = (ofPeak ?? 0) > 1 ? NO_PEAK : 'limit: multiply-adds of this device';
   return tiles(
-    ['Products a second', `${formatMillions(perSecond)} M`, `product, ${variant}: ${productText(fastest, rows)}`],
+    ['Products per second', `${formatMillions(perSecond)} M`, `product, ${variant}`],
     ['Relative to the plain product', `${(perSecond / plain).toFixed(2)} ×`],
-    ofPeak === null ? null : ['Of the roofline', formatOfPeak(ofPeak), bound],
+    ofPeak === null ? null : ['Share of the hardware limit', formatOfPeak(ofPeak), limit],
   );
 }
 
@@ -142,10 +149,10 @@ function batchTable(batches: readonly RowOf<'batch'>[], productsPerSecond: (vari
   const cost = (row: RowOf<'batch'> | undefined): string =>
     row === undefined ? '–' : (productsPerSecond(row.variant) / row.perSecond).toFixed(2);
   return tableOf(
-    'Inversions in batches',
+    'Batched inversions of S numbers per thread: products per number',
     grouped(batches, ({ name }) => name),
     [
-      ['Inverting S numbers a thread, products each', ([own]) => own?.name ?? ''],
+      ['Method', ([own]) => own?.name ?? ''],
       ...ascending(batches.map(({ batch }) => batch.size)).map(
         (size) =>
           [`S = ${size}`, (own: RowOf<'batch'>[]) => cost(own.find(({ batch }) => batch.size === size))] as const,

@@ -157,19 +157,19 @@ function show(rows: readonly StampedRow[]): Parts {
   const isBounded = loaded.some(({ allowedMs }) => allowedMs !== null);
   return [
     tableOf(
-      'Loading points, median of the repetitions; an MSM over the loaded points was checked every time',
+      'Time to load points, medians of the repetitions; an MSM over the loaded points was checked every time',
       loaded,
       [
         ['n', ({ n }) => shortSize(n)],
         ['Encoding', ({ setting }) => setting],
         ['Median, ms', ({ medianMs }) => ({ text: formatMs(medianMs), as: 'strong' })],
-        ['From – to', (row) => `${formatMs(Math.min(...hostTimes(row)))} – ${formatMs(Math.max(...hostTimes(row)))}`],
+        ['Range, ms', (row) => `${formatMs(Math.min(...hostTimes(row)))} – ${formatMs(Math.max(...hostTimes(row)))}`],
         [`÷ ${one.beside}`, ({ ratio }) => formatRatio(ratio.ratio)],
-        ['95 % interval', ({ ratio: { low, high } }) => `${formatRatio(low)} to ${formatRatio(high)}`],
-        ['Products a point', ({ products }) => products.toLocaleString('en')],
+        ['95 % CI', ({ ratio: { low, high } }) => `${formatRatio(low)} to ${formatRatio(high)}`],
+        ['Products per point', ({ products }) => products.toLocaleString('en')],
         isBounded
           ? [
-              'At most, ms',
+              'Limit, ms',
               ({ allowedMs, medianMs }) =>
                 allowedMs === null ? '–' : verdict(medianMs <= allowedMs, formatMs(allowedMs)),
             ]
@@ -179,7 +179,7 @@ function show(rows: readonly StampedRow[]): Parts {
     ),
     isBounded
       ? notes(
-          `At most: ${ALLOWED.times} times the time of ${one.beside}, plus ${ALLOWED.products} products a point at the rate of the library’s product alone, measured between the repetitions.`,
+          `Limit: ${ALLOWED.times} times the time of ${one.beside}, plus ${ALLOWED.products} products per point at the rate of the library’s product alone, measured between the repetitions.`,
         )
       : null,
   ];

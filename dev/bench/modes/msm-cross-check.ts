@@ -19,7 +19,7 @@ import { errorMessage } from '../error-message.js';
 import { formatMs } from '../format.js';
 import type { Knobs } from '../knobs.js';
 import { weightOf } from '../measure.js';
-import { type Cell, type Parts, tableOf, tiles, verdict } from '../parts.js';
+import { type Cell, headline, type Parts, tableOf, verdict } from '../parts.js';
 import { type Placement, passed, type RowOf, rowsOf, type StampedRow } from '../rows.js';
 import type { Run } from '../run.js';
 import type { Setting } from '../settings.js';
@@ -136,18 +136,19 @@ function show(rows: readonly StampedRow[]): Parts {
   const failed = all.filter((row) => !passed(row)).length;
   const mark = (right: boolean): Cell => verdict(right, right ? 'yes' : 'no');
   return [
-    tiles(
-      ['Checks passed', `${all.length - failed} of ${all.length}`],
-      failed === 0 ? null : ['Failed', verdict(false, String(failed)), 'in red below'],
+    headline(
+      failed === 0
+        ? `Correct: ${all.length} of ${all.length} checks passed.`
+        : `Wrong: ${failed} of ${all.length} checks failed.`,
     ),
     tableOf(
-      'Every case against the oracles. Agrees: every run gives their answer. Identical: every run gives the same bytes. Times include compilation in the first run.',
+      'Every case, compared with independent references. Correct: every run returned the expected sum. Same bytes: every run returned the same bytes. The time of the first run includes compilation.',
       all,
       [
         ['Points × scalars', caseCell],
-        ['Agrees', ({ agrees }) => mark(agrees)],
+        ['Correct', ({ agrees }) => mark(agrees)],
         ['On curve', ({ onCurve }) => mark(onCurve)],
-        ['Identical', ({ identical }) => mark(identical)],
+        ['Same bytes', ({ identical }) => mark(identical)],
         ['Median, ms', ({ medianMs }) => formatMs(medianMs)],
       ],
       { long: true, of: (row) => (passed(row) ? {} : { is: 'failed', below: row.error }) },

@@ -2,7 +2,7 @@
 import { blocksOf } from '../export.js';
 import { formatMs, formatPercent, shortSize } from '../format.js';
 import { isOnGpu, sumOnGpu } from '../measure.js';
-import { notes, type Part, tiles, verdict } from '../parts.js';
+import { headline, notes, type Part, tiles, verdict } from '../parts.js';
 import { type RowOf, rowsOf } from '../rows.js';
 import { medianRepetition, summarise, type Timed } from '../summary.js';
 import { runTimings } from '../timings.js';
@@ -26,20 +26,25 @@ function sectionOf(timed: Timed, rows: readonly RowOf<'trace'>[]): Part {
   const caption = pointsOf(timed);
   const middle = medianRepetition(rows);
   if (timed.wrong || middle === null) {
-    return { kind: 'section', caption, parts: [tiles(['Answer', verdict(false), 'its times are void'])] };
+    return { kind: 'section', caption, parts: [tiles(['Result', verdict(false), 'no times are reported'])] };
   }
   const phases = timed.on === 'gpu' ? timed.phases : null;
   const gpuMs = sumOnGpu(phases);
   const most = phases?.filter(isOnGpu).sort((a, b) => b.ms - a.ms)[0];
-  const clocks = `Repetition ${middle.repetition}, the median by wall time. Host and GPU have separate clocks; the timeline assumes that the GPU began right after the submit.`;
+  const clocks = `The timeline shows repetition ${middle.repetition}, the median by total time. Host and GPU have separate clocks; it assumes that the GPU started right after the submit.`;
   return {
     kind: 'section',
     caption,
     parts: [
+      gpuMs && most
+        ? headline(
+            `A sum of ${pointsOf(timed)} takes ${formatMs(timed.typicalMs)} ms. The slowest pass is ${most.name}, with ${formatPercent(most.ms / gpuMs)} of the GPU time.`,
+          )
+        : null,
       tiles(
-        ['Wall time', `${formatMs(timed.typicalMs)} ms`, `median of ${timed.repetitions}: ${fromTo(timed)}`],
+        ['Total time', `${formatMs(timed.typicalMs)} ms`, `median of ${timed.repetitions}: ${fromTo(timed)}`],
         gpuMs === null ? null : ['GPU time', `${formatMs(gpuMs)} ms`, 'all passes'],
-        gpuMs && most ? ['Largest pass', formatPercent(most.ms / gpuMs), `of the GPU time in “${most.name}”`] : null,
+        gpuMs && most ? ['Slowest pass', most.name, `${formatPercent(most.ms / gpuMs)} of the GPU time`] : null,
       ),
       timed.on === 'cpu'
         ? null

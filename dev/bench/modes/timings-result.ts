@@ -1,9 +1,10 @@
 /** Reports timed MSMs: figures, a table, time against n, the breakdown, and every repetition. */
 import { defaultCurve, defaultGroup } from '../../cases/address.js';
-import { formatBytes, formatMillions, formatMs, formatPercent, formatRatio, formatSize, shortSize } from '../format.js';
+import { formatBytes, formatMillions, formatMs, formatPercent, formatSize, formatSpeed, shortSize } from '../format.js';
 import {
   type Bar,
   type Column,
+  headline,
   notes,
   type Part,
   type Parts,
@@ -75,14 +76,14 @@ export function timingsResult(rows: readonly StampedRow[]): Parts {
     sizes.length > 1
       ? {
           kind: 'time',
-          caption: 'Time against n',
-          summary: 'Median wall time against the number of points, both axes logarithmic.',
+          caption: 'Total time by number of points',
+          summary: 'Median total time against the number of points, both axes logarithmic.',
           data: { series: lines(right, peers, nameOf, several) },
         }
       : {
           kind: 'settings',
-          caption: 'Side by side',
-          summary: 'Median wall times at one size.',
+          caption: 'Total time compared',
+          summary: 'Median total times at one size.',
           data: { settings: sideBySide(right, peers, nameOf, several), fastest: best },
         },
     ...whereItGoes(right, labelOf),
@@ -99,20 +100,20 @@ export function whereItGoes(timed: readonly Timed[], labelOf: (each: Timed) => s
       return parts === null ? [] : [{ label: labelOf(each), parts }];
     });
   const [bars, byHost] = [shares(partsOfWallTime), shares(partsByHost)];
-  const host = sharesTable('The same by the host’s clock', 'Part', byHost);
+  const host = sharesTable('Breakdown by the clock of the host', 'Part', byHost);
   return [
     bars.length === 0
       ? null
       : {
           kind: 'shares',
-          caption: 'Where the time goes',
+          caption: 'Breakdown of the total time',
           summary:
-            'Breakdown of the median repetition: each pass on the GPU, combining windows on the CPU, and the rest of the host with waiting.',
+            'Breakdown of the median repetition: each pass on the GPU, combining windows on the CPU, and waiting and other work of the host.',
           data: { bars },
         },
     byHost.length === 0
       ? null
-      : { kind: 'folded', caption: 'By the host’s clock', parts: [{ kind: 'table', ...host }] },
+      : { kind: 'folded', caption: 'Breakdown by the clock of the host', parts: [{ kind: 'table', ...host }] },
   ];
 }
 
@@ -132,12 +133,12 @@ export function remarks(timed: readonly Timed[]): string[] {
   const untimed = where(({ on, wrong, phases }) => on === 'gpu' && !wrong && phases === null);
   return [
     bound &&
-      `Roofline: the additions of the MSM at six field products each, at the rate that this device reaches with products alone (${formatMillions(bound.productsPerSecond)} million a second, measured between the repetitions). At ${shortSize(bound.n)} that is ${bound.additions.toLocaleString('en')} additions, ${formatMs(bound.ms)} ms. The rest goes to inversions, sorting, reducing buckets, memory and waiting.`,
+      `Hardware limit (roofline): the time of the field products of all additions, six each, at the rate that this device reaches with products alone (${formatMillions(bound.productsPerSecond)} million per second, measured between the repetitions). ${shortSize(bound.n)} points need ${bound.additions.toLocaleString('en')} additions: ${formatMs(bound.ms)} ms. The rest of the total time is inversions, sorting, bucket reduction, memory access and waiting.`,
     exceeded &&
-      `No bound at ${exceeded}: the whole MSM was faster than its products alone, so the measured rate is not a bound.`,
+      `No hardware limit at ${exceeded}: the MSM took less time than its products alone, so the measured rate is not a limit.`,
     clamped.length > 0 && `This device limits some knobs. ${clamped.join('; ')}.`,
     onCpu && `Computed on the CPU: ${onCpu}.`,
-    untimed && 'No per-pass times: this adapter has no timestamps.',
+    untimed && 'No times of passes: this adapter has no timestamps.',
   ].filter((remark) => typeof remark === 'string' && remark !== '') as string[];
 }
 
@@ -149,17 +150,36 @@ function summary(
   peers: readonly TimedPeer[],
 ): Part | null {
   const wrong = timed.find((each) => each.wrong);
-  if (wrong) return tiles(['Answer', verdict(false), `at ${shortSize(wrong.n)}, ${wrong.setting}: its times are void`]);
+  if (wrong)
+    return tiles(['Result', verdict(false), `at ${shortSize(wrong.n)}, ${wrong.setting}; no times are reported`]);
   if (fastest === null) return null;
   const { best } = fastest;
   return {
     kind: 'section',
     caption: `${pointsOf(best)}${among > 1 ? `, ${best.setting}` : ''}`,
-    parts: [
-      among > 1 ? notes(`This is ${standingText(fastest, among, settingOf)}.`) : null,
-      tiles(...figures(best, peers)),
-    ],
+    parts: [headline(resultOf(fastest, among, peers)), tiles(...figures(best, peers))],
   };
+}
+
+/** Returns the sentence that says the result. */
+function resultOf({ best, notToldApartFrom }: Fastest, among: number, peers: readonly TimedPeer[]): string {
+  const peer = peerOf(best, peers);
+  const compared = [
+    peer && `${formatSpeed(peer.ratio)} than ${peer.name} on the CPU`,
+    best.ofBound && `${formatPercent(best.ofBound)} of the hardware limit`,
+  ].filter((part) => typeof part === 'string');
+  const took = `A sum of ${pointsOf(best)} takes ${formatMs(best.medianMs)} ms`;
+  if (among === 1) return `${[took, compared.join(', at ')].filter((part) => part !== '').join(': ')}.`;
+  const rank = standingText({ best, notToldApartFrom }, among, settingOf);
+  return `${took} with ${best.setting}, ${rank}.`;
+}
+
+/** Returns the first peer with a time at the same case, and how often its time contains ours. */
+function peerOf(best: Timed, peers: readonly TimedPeer[]) {
+  const peer = peers.find((each) => each.case === best.case && each.medianMs !== null);
+  if (peer === undefined) return null;
+  const ms = peer.medianMs as number;
+  return { name: peer.peer, ms, ratio: ms / (best.medianMs as number) };
 }
 
 const inMillions = (count: number): string => (count / 1e6).toPrecision(3);
@@ -167,22 +187,19 @@ const inMillions = (count: number): string => (count / 1e6).toPrecision(3);
 function figures(best: Timed, peers: readonly TimedPeer[]): (Tile | null)[] {
   const { n, bound, boundExceeded, ofBound, productEquivalents, gpuMs, on, repetitions } = best;
   const medianMs = best.medianMs as number;
-  const peer = peers.find((each) => each.case === best.case && each.medianMs !== null);
-  const ratio = (peer?.medianMs ?? 0) / medianMs;
-  const beside =
-    ratio >= 1 ? `takes ${formatRatio(ratio)} times as long` : `is ${formatRatio(1 / ratio)} times as fast`;
+  const peer = peerOf(best, peers);
   const rate = (1000 * n) / medianMs;
   const gpuNote = gpuMs === null ? 'no timestamps' : 'all passes';
   return [
-    ['Wall time', `${formatMs(medianMs)} ms`, `median of ${repetitions}`],
+    ['Total time', `${formatMs(medianMs)} ms`, `median of ${repetitions}`],
     on === 'cpu' ? null : ['GPU time', gpuMs === null ? '–' : `${formatMs(gpuMs)} ms`, gpuNote],
-    ['Points a second', rate < 1e6 ? Math.round(rate).toLocaleString('en') : `${formatMillions(rate)} M`],
+    ['Points per second', rate < 1e6 ? Math.round(rate).toLocaleString('en') : `${formatMillions(rate)} M`],
     productEquivalents === null
       ? null
-      : ['Product equivalents', `${inMillions(productEquivalents)} M`, 'plain field products in the same time'],
-    boundExceeded ? ['Of the roofline', 'no bound', 'faster than its products alone'] : null,
-    bound && ['Of the roofline', formatPercent(ofBound as number), `products alone: ${formatMs(bound.ms)} ms`],
-    peer ? [`Against ${peer.peer}`, `${formatRatio(ratio)} ×`, `${peer.peer} on the CPU ${beside}`] : null,
+      : ['Product equivalents', `${inMillions(productEquivalents)} M`, 'plain field products in this time'],
+    boundExceeded ? ['Share of the hardware limit', 'no limit', 'faster than its products alone'] : null,
+    bound && ['Share of the hardware limit', formatPercent(ofBound as number), `limit: ${formatMs(bound.ms)} ms`],
+    peer && [`Compared with ${peer.name}`, formatSpeed(peer.ratio), `${peer.name} on the CPU: ${formatMs(peer.ms)} ms`],
   ];
 }
 
@@ -211,7 +228,7 @@ function lines(
     }),
   );
   const bounds = grouped(present(timed.map(({ bound }) => bound)), ({ n }) => String(n));
-  const name = several ? 'roofline, the lowest of the settings' : 'roofline: its products alone';
+  const name = several ? 'hardware limit, the lowest of the settings' : 'hardware limit: field products alone';
   const points = bounds.map((group) => group.reduce((a, b) => (b.ms < a.ms ? b : a)));
   return [...own, ...others, ...(points.length > 0 ? [{ name, kind: 'bound' as const, points }] : [])];
 }
@@ -226,7 +243,7 @@ function sideBySide(
   const bar = (label: string, { medianMs, lowMs, highMs }: Timed | TimedPeer) =>
     ({ label, medianMs, lowMs, highMs }) as Bar;
   const ms = several ? undefined : timed[0]?.bound?.ms;
-  const bound = { label: 'roofline: its products alone', bound: true };
+  const bound = { label: 'hardware limit: field products alone', bound: true };
   return [
     ...timed.map((each) => bar(nameOf(each), each)),
     ...peers.filter(measured).map((each) => bar(peerLabel(each), each)),
@@ -250,19 +267,22 @@ function timesTable(timed: readonly Timed[], peers: readonly TimedPeer[], severa
     ] as const;
   });
   return tableOf(
-    `Wall times on ${where}, median of the repetitions; points: ${points}, scalars: ${scalars}`,
+    `Total times on ${where}, medians of the repetitions; points: ${points}, scalars: ${scalars}`,
     timed,
     [
       ['n', ({ n }) => shortSize(n)],
-      ['Answer', ({ wrong }) => verdict(!wrong)],
+      ['Result', ({ wrong }) => verdict(!wrong)],
       several ? ['Setting', settingOf] : null,
       ['Median, ms', ({ medianMs }) => ({ text: formatMs(medianMs), as: 'strong' })],
-      ['From – to', fromTo],
+      ['Range, ms', fromTo],
       ...ifGpu(['GPU, ms', ({ gpuMs }) => formatMs(gpuMs)]),
       ...beside,
       ...ifGpu(
-        ['Of the roofline', (one) => (one.boundExceeded ? 'no bound' : one.ofBound ? formatPercent(one.ofBound) : '–')],
-        ['M products', ({ productEquivalents: cost }) => (cost === null ? '–' : inMillions(cost))],
+        [
+          'Share of the limit',
+          (one) => (one.boundExceeded ? 'no limit' : one.ofBound ? formatPercent(one.ofBound) : '–'),
+        ],
+        ['Products, M', ({ productEquivalents: cost }) => (cost === null ? '–' : inMillions(cost))],
         ['Scratch', ({ warmUp }) => (warmUp === null ? '–' : formatBytes(warmUp.scratchBytes))],
       ),
     ],
@@ -278,9 +298,9 @@ const repetitionTable = (rows: readonly StampedRow[]): Part =>
       ['n', (row) => shortSize(Number(inCase(row.case, 'n')))],
       ['Subject', (row) => (row.event === 'peer' ? row.peer : row.setting)],
       ['Run', (row) => (row.event === 'warm-up' ? 'first' : String(row.repetition))],
-      ['Wall, ms', ({ wallMs }) => formatMs(wallMs)],
+      ['Total, ms', ({ wallMs }) => formatMs(wallMs)],
       ['GPU, ms', (row) => formatMs(row.event === 'repetition' ? row.gpuMs : null)],
-      ['Answer', ({ agrees }) => verdict(agrees)],
+      ['Result', ({ agrees }) => verdict(agrees)],
     ],
     { long: true, of: ({ event, agrees }) => ({ is: !agrees ? 'failed' : event === 'warm-up' ? 'aside' : undefined }) },
   );

@@ -1,7 +1,7 @@
 /** Reports the rows of `cpu-distribution`. */
 import { ratioOfMedians } from '../../../../src/calibrate/statistics.js';
-import { formatMs, formatSize, shortSize } from '../../format.js';
-import { notes, type Part, type Parts, tableOf, tiles } from '../../parts.js';
+import { formatMs, formatSize, formatSpeed, shortSize } from '../../format.js';
+import { headline, notes, type Part, type Parts, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
 import { fastestBy, grouped } from '../../summary.js';
 import { intervalText, standingText } from '../../verdict-text.js';
@@ -40,18 +40,18 @@ function sectionOf(ways: readonly Shared[], wallTimesOf: WallTimesOf): Part {
   const [{ work, n }] = ways as [Shared];
   const fastest = isWithoutWorkers(ways) ? null : fastestBy(ways, wallTimesOf);
   const parts: Parts = [
-    tableOf('Wall times; every result was checked', ways, [
-      ['Rows to threads', ({ setting }) => setting],
+    tableOf('Total times; every result was checked', ways, [
+      ['Distribution', ({ setting }) => setting],
       ['Median, ms', ({ medianMs }) => ({ text: formatMs(medianMs), as: 'strong' })],
-      ['From – to', (row) => `${formatMs(Math.min(...wallTimesOf(row)))} – ${formatMs(Math.max(...wallTimesOf(row)))}`],
+      ['Range, ms', (row) => `${formatMs(Math.min(...wallTimesOf(row)))} – ${formatMs(Math.max(...wallTimesOf(row)))}`],
       [`÷ ${STATIC}`, ({ ratio }) => formatFactor(ratio.ratio)],
-      ['95 % interval', ({ ratio }) => intervalText(ratio, DIGITS)],
-      ['Rows a chunk', ({ chunk }) => (chunk === 0 ? '–' : String(chunk))],
+      ['95 % CI', ({ ratio }) => intervalText(ratio, DIGITS)],
+      ['Rows per chunk', ({ chunk }) => (chunk === 0 ? '–' : String(chunk))],
       ['Workers', workersOf],
     ]),
     fastest && notes(`${fastest.best.setting}: ${standingText(fastest, ways.length, ({ setting }) => setting)}.`),
     isWithoutWorkers(ways)
-      ? notes('No worker took part, because the sum is too small for one; take more points.')
+      ? notes('No worker took part, because the sum is too small for workers; use more points.')
       : null,
   ];
   return { kind: 'section', caption: `${work}, ${formatSize(n)} points`, parts };
@@ -75,17 +75,16 @@ function overall(all: readonly (readonly Shared[])[], wallTimesOf: WallTimesOf):
     );
   const close = others.filter((other) => !isSlower(other)).map(({ setting }) => setting);
   return [
-    tiles([
-      'Fastest overall',
-      best.setting,
+    headline(
       [
-        `${formatFactor(best.mean)} times the wall time of ${STATIC}, the geometric mean of ${works.length} works`,
-        `${formatFactor(best.worst)} in the worst work`,
-        ...(close.length === 0 ? [] : [`in no work faster by more than noise than ${close.join('; ')}`]),
-      ].join('; '),
-    ]),
-    tableOf(`Medians ÷ that of ${STATIC}`, together, [
-      ['Rows to threads', ({ setting }) => setting],
+        best.setting === STATIC
+          ? `Fastest overall: ${STATIC} (geometric mean of ${works.length} inputs).`
+          : `Fastest overall: ${best.setting}, ${formatSpeed(1 / best.mean)} than ${STATIC} (geometric mean of ${works.length} inputs; in the worst case ${formatSpeed(1 / best.worst)}).`,
+        ...(close.length === 0 ? [] : [`For no input is it significantly faster than ${close.join('; ')}.`]),
+      ].join(' '),
+    ),
+    tableOf(`Median ÷ median of ${STATIC}`, together, [
+      ['Distribution', ({ setting }) => setting],
       ...works.map((rows, i) => {
         const [{ work, n }] = rows as [Shared];
         return [`${work}, ${shortSize(n)}`, ({ ratios }: typeof best) => formatFactor(ratios[i] as number)] as const;

@@ -78,7 +78,7 @@ export async function timeFewPoints(bench: PoolBench): Promise<RowOf<'few-points
 /** @param told summaries, of which the first is the baseline */
 export const judgeFewPoints = (told: readonly RowOf<'few-points'>[]): Finding[] => [
   ...told.slice(1).map(({ permitted, ratio, calls }) => ({
-    what: `${POINTS} points, ${permitted} workers permitted: median ÷ that with ${told[0]?.permitted}`,
+    what: `${POINTS} points, ${permitted} workers permitted: median ÷ median with ${told[0]?.permitted}`,
     target: TARGETS.ratio,
     ...ratioFinding(ratio, calls),
   })),
@@ -90,11 +90,11 @@ export const judgeFewPoints = (told: readonly RowOf<'few-points'>[]): Finding[] 
 ];
 
 export const fewPointsResult = (rows: readonly StampedRow[]): Part =>
-  tableOf(`${POINTS} points, by permitted workers of the engine`, rowsOf(rows, 'few-points'), [
-    ['Permitted', ({ permitted }) => String(permitted)],
+  tableOf(`${POINTS} points, by the largest number of workers permitted`, rowsOf(rows, 'few-points'), [
+    ['Workers permitted', ({ permitted }) => String(permitted)],
     ['Median, ms', ({ medianMs }) => ({ text: formatMs(medianMs), as: 'strong' })],
-    [`÷ that of ${PERMITTED[0]}`, ({ ratio }) => ratio.ratio.toFixed(3)],
-    ['95 % interval', ({ ratio }) => intervalText(ratio, 3)],
-    ['Workers', ({ mostWorkers }) => String(mostWorkers)],
+    [`÷ median with ${PERMITTED[0]}`, ({ ratio }) => ratio.ratio.toFixed(3)],
+    ['95 % CI', ({ ratio }) => intervalText(ratio, 3)],
+    ['Workers used', ({ mostWorkers }) => String(mostWorkers)],
     ['Calls', ({ calls }) => String(calls)],
   ]);

@@ -134,10 +134,10 @@ export function residentResult(rows: readonly StampedRow[]): Part | null {
     .filter(({ bytes }) => bytes.length > 0);
   if (items.length === 0) return null;
   const millions = (bytes: number): string => (bytes / 1e6).toFixed(2);
-  return tableOf('Resident memory of one more thread', items, [
+  return tableOf('Resident memory per additional thread', items, [
     ['Thread', ({ of }) => spell[of]],
-    ['MB, median', ({ bytes }) => ({ text: millions(median(bytes) as number), as: 'strong' })],
-    ['From – to', ({ bytes }) => `${millions(Math.min(...bytes))} – ${millions(Math.max(...bytes))}`],
-    ['Threads at a time', ({ threads }) => String(threads)],
+    ['Median, MB', ({ bytes }) => ({ text: millions(median(bytes) as number), as: 'strong' })],
+    ['Range, MB', ({ bytes }) => `${millions(Math.min(...bytes))} – ${millions(Math.max(...bytes))}`],
+    ['Threads started together', ({ threads }) => String(threads)],
   ]);
 }

@@ -74,14 +74,14 @@ export function startsResult(rows: readonly StampedRow[]): Part {
     return { permitted, calls, firstMs, warmMs, ratio: ratioOfMedians(warmMs, firstMs), ready: own };
   });
   return tableOf('Cost of starting workers, medians', items, [
-    ['Permitted', ({ permitted }) => String(permitted)],
+    ['Workers permitted', ({ permitted }) => String(permitted)],
     ['First call, ms', ({ firstMs }) => middle(firstMs)],
-    ['Its workers', ({ calls }) => span(calls.map(({ firstWorkers }) => firstWorkers))],
+    ['Workers of the first call', ({ calls }) => span(calls.map(({ firstWorkers }) => firstWorkers))],
     ['Warm call, ms', ({ warmMs }) => ({ text: middle(warmMs), as: 'strong' })],
-    ['Its workers', ({ calls }) => span(calls.map(({ warmWorkers }) => warmWorkers))],
+    ['Workers of the warm call', ({ calls }) => span(calls.map(({ warmWorkers }) => warmWorkers))],
     ['First ÷ warm', ({ ratio }) => ratio.ratio.toFixed(2)],
-    ['95 % interval', ({ ratio }) => intervalText(ratio)],
-    ['One ready, ms', (item) => middle(item.ready.map(({ firstMs }) => firstMs))],
-    ['All ready, ms', (item) => middle(item.ready.map(({ lastMs }) => lastMs))],
+    ['95 % CI', ({ ratio }) => intervalText(ratio)],
+    ['First worker ready, ms', (item) => middle(item.ready.map(({ firstMs }) => firstMs))],
+    ['All workers ready, ms', (item) => middle(item.ready.map(({ lastMs }) => lastMs))],
   ]);
 }

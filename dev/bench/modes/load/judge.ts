@@ -35,10 +35,10 @@ export function judgeLoad(
     concurrency === most && sharing === ALL_ON ? [idleShare] : [],
   );
   const wallTimesMs = wallTimesAt(rows, most);
-  const idleWhat = `share of time in which the GPU idles while work waits, at c = ${most}`;
+  const idleWhat = `share of time in which the GPU idles while work waits, ${most} callers`;
   return [
     {
-      what: `throughput at c = ${most} ÷ the best, at c = ${best}`,
+      what: `throughput with ${most} callers ÷ the best, with ${best}`,
       target: promised({ least: TARGET.throughput }),
       ...ratioFinding(ratioOfMedians(wallTimesMs, wallTimesAt(rows, best)), wallTimesMs.length),
     },
@@ -53,7 +53,7 @@ export function judgeLoad(
       value: rows.filter(({ peakBytes, budgetBytes }) => peakBytes > budgetBytes).length,
     },
     {
-      what: `${together[0]?.jobs ?? 0} small sums over the same points, at once ÷ in sequence`,
+      what: `${together[0]?.jobs ?? 0} small sums over the same points, concurrently ÷ in sequence`,
       target: promised({ most: TARGET.together }),
       ...ratioFinding(
         ratioOfMedians(

@@ -3,8 +3,8 @@
  * waterfall of one pass.
  */
 import { median, type RatioOfMedians } from '../../../../src/calibrate/statistics.js';
-import { formatBytes, formatMs, formatRatio } from '../../format.js';
-import { type Column, type Part, type Parts, tableOf } from '../../parts.js';
+import { formatBytes, formatMs, formatRatio, formatSpeed } from '../../format.js';
+import { type Column, headline, type Part, type Parts, tableOf } from '../../parts.js';
 import { type RowOf, rowsOf, type StampedRow } from '../../rows.js';
 import { grouped } from '../../summary.js';
 import { findingsTable } from '../targets/findings-table.js';
@@ -55,17 +55,17 @@ const ofGpu: readonly Column<Group>[] = [
       ),
   ],
   [
-    'Merged',
+    'Merged calls',
     (group) =>
       spell(
         middle(group, (row) => row.merged),
         0,
       ),
   ],
-  ['Peak', (group) => mostOf(group, (row) => row.peakBytes)],
-  ['Promised', (group) => mostOf(group, (row) => row.promisedBytes)],
+  ['Peak scratch', (group) => mostOf(group, (row) => row.peakBytes)],
+  ['Planned scratch', (group) => mostOf(group, (row) => row.promisedBytes)],
   [
-    'Frees a second',
+    'Buffers freed per second',
     (group) =>
       spell(
         middle(group, (row) => row.freesPerSecond),
@@ -90,46 +90,72 @@ export function loadResult(rows: readonly StampedRow[]): Parts {
   const gainOf = ({ sharing }: Group) => gains.find(({ without }) => without === sharing)?.ratio;
   const common = told.some(({ gpuMs }) => gpuMs > 0) ? [...latencies, ...ofGpu] : latencies;
   const [waterfall] = rowsOf(rows, 'waterfall');
+  const most = levels.at(-1);
   return [
-    tableOf(`${one.jobs} jobs (${one.mix}) of c callers, medians; every result was checked`, levels, [
-      ['c', ({ concurrency }) => String(concurrency)],
-      ['Jobs a second', (group) => ({ text: jobsPerSecond(group), as: 'strong' })],
-      ['Wall ÷ c = 1', (group) => spellRatio(inflationOf(group))],
+    most === undefined ? null : headline(resultOf(most, inflationOf(most))),
+    tableOf(`${one.jobs} jobs (mix: ${one.mix}) by number of callers, medians; every result was checked`, levels, [
+      ['Callers', ({ concurrency }) => String(concurrency)],
+      ['Jobs per second', (group) => ({ text: jobsPerSecond(group), as: 'strong' })],
+      ['Total time ÷ 1 caller', (group) => spellRatio(inflationOf(group))],
       ...common,
     ]),
     off.length === 0
       ? null
-      : tableOf(`Gain of each kind of sharing, at c = ${off[0]?.concurrency}: wall time without it ÷ with all`, off, [
-          ['Without', ({ sharing }) => sharing],
-          ['Jobs a second', jobsPerSecond],
-          ['Wall ÷ all on', (group) => ({ text: spellRatio(gainOf(group)), as: 'strong' })],
-          ...common,
-        ]),
+      : tableOf(
+          `Gain of each kind of sharing with ${off[0]?.concurrency} callers: total time without it ÷ with all`,
+          off,
+          [
+            ['Sharing', ({ sharing }) => sharing],
+            ['Jobs per second', jobsPerSecond],
+            ['Total time ÷ all on', (group) => ({ text: spellRatio(gainOf(group)), as: 'strong' })],
+            ...common,
+          ],
+        ),
     together.length === 0
       ? null
       : tableOf(`${together[0]?.jobs} small sums over the same points`, together, [
           ['Repetition', ({ repetition }) => String(repetition)],
           ['In sequence, ms', ({ singleMs }) => formatMs(singleMs)],
-          ['At once, ms', ({ togetherMs }) => formatMs(togetherMs)],
-          ['Merged', ({ merged }) => String(merged)],
+          ['Concurrently, ms', ({ togetherMs }) => formatMs(togetherMs)],
+          ['Merged calls', ({ merged }) => String(merged)],
         ]),
     interactive.length === 0
       ? null
-      : tableOf('Interactive calls, one at a time, without and with background calls', interactive, [
+      : tableOf('Latency of interactive calls, one at a time', interactive.flatMap(latencyLines), [
+          ['Background calls', ({ background }) => background],
           ['Scalars', ({ n }) => n.toLocaleString('en')],
-          ['Without, p50, ms', ({ aloneP50Ms }) => formatMs(aloneP50Ms)],
-          ['Without, p95, ms', ({ aloneP95Ms }) => formatMs(aloneP95Ms)],
-          ['Background scalars', ({ backgroundN }) => backgroundN.toLocaleString('en')],
-          interactive.some(({ submitMs }) => submitMs > 0)
-            ? ['Longest background submit, ms', ({ submitMs }) => formatMs(submitMs)]
-            : null,
-          ['With, p50, ms', ({ busyP50Ms }) => formatMs(busyP50Ms)],
-          ['With, p95, ms', ({ busyP95Ms }) => formatMs(busyP95Ms)],
+          ['p50, ms', ({ p50Ms }) => formatMs(p50Ms)],
+          ['p95, ms', ({ p95Ms }) => formatMs(p95Ms)],
         ]),
     waterfall === undefined ? null : waterfallOf(waterfall),
     findingsTable('Targets', rowsOf(rows, 'target')),
   ];
 }
+
+/** Returns the sentence that says the result for the largest number of callers. */
+function resultOf(group: Group, inflation: RatioOfMedians | null | undefined): string {
+  const { concurrency } = group;
+  const rate = `${concurrency} ${concurrency === 1 ? 'caller' : 'callers'}: ${jobsPerSecond(group)} jobs per second`;
+  if (concurrency === 1 || !inflation) return `${rate}.`;
+  switch (inflation.verdict) {
+    case 'too few pairs':
+      return `${rate}; too few passes to compare it with one caller.`;
+    case 'no difference':
+      return `${rate}, not significantly different from one caller.`;
+    default:
+      return `${rate}, ${formatSpeed(1 / inflation.ratio)} than one caller.`;
+  }
+}
+
+/** Returns the latencies without and with background calls. */
+const latencyLines = (row: RowOf<'interactive'>) => {
+  const submit = row.submitMs > 0 ? `, longest submit ${formatMs(row.submitMs)} ms` : '';
+  const background = `${row.backgroundN.toLocaleString('en')} scalars each${submit}`;
+  return [
+    { n: row.n, background: 'none', p50Ms: row.aloneP50Ms, p95Ms: row.aloneP95Ms },
+    { n: row.n, background, p50Ms: row.busyP50Ms, p95Ms: row.busyP95Ms },
+  ];
+};
 
 /** Reports the phases of each job from call to result. */
 const waterfallOf = ({ concurrency, jobs }: RowOf<'waterfall'>): Part => {

@@ -5,7 +5,7 @@ import type { Priority } from '../../../../src/api/calls.js';
 import type { Bases } from '../../../../src/api/handles.js';
 import type { EngineEvent, Sharing } from '../../../../src/api/sharing.js';
 import { engineIn } from '../../../cases/engine-in.js';
-import { samePoint, spellPoint } from '../../../oracle/known-bases.js';
+import { gotExpected, samePoint } from '../../../oracle/known-bases.js';
 import type { BenchSetup } from '../../bench-setup.js';
 import type { Knobs } from '../../knobs.js';
 import type { Run } from '../../run.js';
@@ -49,7 +49,7 @@ export async function openSubject(
       // without onProgress, because a call that reports progress is not coalesced
       const result = await engine.msm(basesOf(set), scalars, { priority });
       if (!samePoint(result, expected))
-        throw new Error(`wrong result of ${n} scalars, ${label}: ${spellPoint(result)} for ${spellPoint(expected)}`);
+        throw new Error(`wrong result of ${n} scalars, ${label}: ${gotExpected(result, expected)}`);
       run.tick();
     },
 

@@ -84,13 +84,13 @@ export function proofsResult(rows: readonly StampedRow[]): Parts {
   );
   if (lines.length === 0) return [];
   return [
-    tableOf(`${titles[systemOf(told)]} proofs, dense witness, medians of the interleaved ones`, lines, [
+    tableOf(`${titles[systemOf(told)]} proofs with a dense witness, medians of the interleaved repetitions`, lines, [
       ['Constraints', ({ constraints }) => constraints.toLocaleString('en')],
       ['Prover', ({ side }) => names[side]],
       ['Proof, ms', ({ ms }) => ({ text: formatMs(ms), as: 'strong' })],
-      ['MSMs of it, ms', ({ msmMs }) => formatMs(msmMs)],
-      ['First, ms', ({ firstMs }) => formatMs(firstMs)],
-      ['Peak, MB', ({ peak }) => peak],
+      ['MSMs of the proof, ms', ({ msmMs }) => formatMs(msmMs)],
+      ['First proof, ms', ({ firstMs }) => formatMs(firstMs)],
+      ['Peak memory, MB', ({ peak }) => peak],
       ['Proofs', ({ proofs }) => String(proofs)],
     ]),
     findingsTable('Targets', rowsOf(rows, 'target')),

@@ -53,11 +53,11 @@ export const cold = row({
     const { compiled, softwareSeconds, hardwareSeconds } = TARGETS;
     return [
       {
-        what: `2^${LOGN}: new device to first result, ${software ? 'CPU' : 'wall'}`,
+        what: `2^${LOGN}: new device to first result, ${software ? 'CPU time' : 'total time'}`,
         target: software ? softwareSeconds : hardwareSeconds,
         ...middleOf(values),
         unit: 's',
-        note: `the first of this process ${values[0]?.toFixed(2)} s`,
+        note: `first start of this process: ${values[0]?.toFixed(2)} s`,
       },
       { what: 'pipelines compiled by the first MSM after warmup', target: compiled, value: afterWarmup },
       { what: 'pipelines compiled by a second engine', target: compiled, value: bySecondEngine },

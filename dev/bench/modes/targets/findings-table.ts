@@ -24,8 +24,8 @@ export const findingsTable = (caption: string, told: readonly Pick<RowOf<'target
     caption,
     told.flatMap(({ name, findings }) => findings.map((finding, i) => ({ ...finding, row: i === 0 ? name : '' }))),
     [
-      ['Row', ({ row }) => row],
-      ['What', ({ what }) => what],
+      ['Group', ({ row }) => row],
+      ['Quantity', ({ what }) => what],
       ['Target', ({ target }) => (target === null ? '' : spell(target))],
       ['Measured', measuredOf],
       ['Verdict', verdictCell],

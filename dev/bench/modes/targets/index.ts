@@ -70,8 +70,8 @@ export function targetParts(told: readonly Pick<RowOf<'target'>, 'name' | 'findi
     findingsTable('Targets of the library', told),
     notes(
       verdicts.map((verdict) => `${count(verdict)} ${verdict}`).join(', '),
-      'Medians with their 95 % interval over the repetitions (of fewer than 6 the smallest and largest value). No verdict if the target lies inside the interval.',
-      'Product equivalents: wall time × rate of the plain 13-bit product, measured before and after it.',
+      'Medians with their 95 % confidence interval over the repetitions (for fewer than 6 repetitions, the smallest and the largest value). There is no verdict if the target lies inside the interval.',
+      'Product equivalents: total time × rate of the plain 13-bit product, measured before and after it.',
     ),
   ];
 }

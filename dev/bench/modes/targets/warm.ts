@@ -38,11 +38,11 @@ export const cost: Row<Sizes<Pick<Baseline, 'productEquivalents' | 'wallTimesMs'
   judge: ({ sizes }, { software }) =>
     COSTS.map(([logn, most]) => {
       const found = sizes.find((size) => size.logn === logn);
-      const what = `2^${logn}: million product equivalents`;
+      const what = `2^${logn}: product equivalents, millions`;
       if (found === undefined) return notMeasured(what, { most }, software ? needs(logn) : 'software adapters only');
       const costs = found.productEquivalents.map((products) => products / 1e6);
       const spread = `${round(Math.min(...costs))} to ${round(Math.max(...costs))}`;
-      const note = `${spread}; ${middleOf(found.wallTimesMs).value?.toFixed(0)} ms now`;
+      const note = `${spread}; total time ${middleOf(found.wallTimesMs).value?.toFixed(0)} ms`;
       return { what, target: { most }, ...middleOf(costs), unit: 'M', note };
     }),
 };
@@ -79,7 +79,7 @@ export const gpuTime: Row<Sizes<Pick<Baseline, 'gpuMs' | 'aboveGpuMs'>>> = {
     return [
       ...GPU_TIMES.flatMap(([logn, most]) => [
         timed(`2^${logn}: GPU time`, { most }, of(logn)?.gpuMs, logn),
-        timed(`2^${logn}: wall time above the GPU time`, ABOVE, of(logn)?.aboveGpuMs, logn),
+        timed(`2^${logn}: total time − GPU time`, ABOVE, of(logn)?.aboveGpuMs, logn),
       ]),
       base && large
         ? { what: growth, target: LINEAR.target, ...ratioFinding(ratioOfMedians(base, large), base.length), unit: '×' }
@@ -96,9 +96,9 @@ export const small: Row<Pick<Baseline, 'wallTimesMs' | 'productEquivalents'>> = 
   measure: (bench) => bench.baseline(SMALL.n),
   judge({ wallTimesMs, productEquivalents }, { software }) {
     const wall = middleOf(wallTimesMs);
-    if (!software) return [{ what: `n = ${SMALL.n}: wall time`, target: SMALL.hardwareMs, ...wall, unit: 'ms' }];
-    const what = `n = ${SMALL.n}: million product equivalents`;
-    const note = `${wall.value?.toFixed(1)} ms now`;
+    if (!software) return [{ what: `n = ${SMALL.n}: total time`, target: SMALL.hardwareMs, ...wall, unit: 'ms' }];
+    const what = `n = ${SMALL.n}: product equivalents, millions`;
+    const note = `total time ${wall.value?.toFixed(1)} ms`;
     return [{ what, target: SMALL.softwareMillions, ...middleOf(productEquivalents, 1e6), unit: 'M', note }];
   },
 };
@@ -124,11 +124,11 @@ export const memory: Row<Memory> = {
     return { sizes, tight: bench.logn < TIGHT.logn ? null : await timeTight(bench) };
   },
   judge({ sizes, tight }) {
-    const what = `2^${TIGHT.logn} in ${TIGHT.budget / 2 ** 20} MiB: wall time ÷ the default's`;
+    const what = `2^${TIGHT.logn} in ${TIGHT.budget / 2 ** 20} MiB: total time ÷ total time with the default budget`;
     return [
       ...MEMORY.map(([logn, most]) => {
         const found = sizes.find((size) => size.logn === logn);
-        const name = `2^${logn}: peak of scratch`;
+        const name = `2^${logn}: peak scratch`;
         return found === undefined
           ? notMeasured(name, { most }, needs(logn))
           : { what: name, target: { most }, value: found.peakBytes / 1e6, unit: 'MB' };

@@ -77,15 +77,19 @@ export const work = row<Measured>({
         const what = `2^${logn}: ${about}`;
         return found === undefined ? notMeasured(what, target, needs(logn)) : { what, target, value: value(found) };
       };
-      const inversion = field === null ? {} : { note: `one is ${field.inversion.toFixed(1)} products` };
+      const inversion = field === null ? {} : { note: `an inversion costs ${field.inversion.toFixed(1)} products` };
       return [
         finding('counted products ÷ 6·n·T', TARGETS.all, ({ all, irreducible }) => all / irreducible),
         {
           ...inversion,
-          ...finding('inversions, products an addition', TARGETS.inversions, (own) => own.inversions / own.additions),
+          ...finding(
+            'cost of inversions, products per addition',
+            TARGETS.inversions,
+            (own) => own.inversions / own.additions,
+          ),
         },
         finding(
-          'share of combine, reduce, combining windows',
+          'share of combine, reduce and combining the windows',
           TARGETS.afterWalk[logn],
           ({ afterWalk, all }) => afterWalk / all,
         ),
@@ -123,10 +127,10 @@ export const efficiency = row({
     };
   },
   judge({ logn, efficiency: values, notArithmetic }, conditions) {
-    const what = `2^${logn}: rate of its products ÷ rate of the product alone`;
+    const what = `2^${logn}: rate of the products in the MSM ÷ rate of the product alone`;
     const target = conditions.software ? EFFICIENCY.software : EFFICIENCY.hardware;
     const smaller = logn < EFFICIENCY.logn ? { note: `the target is for 2^${EFFICIENCY.logn}` } : {};
-    const shareOf = `2^${SHARE.logn}: share of the wall time that is not arithmetic`;
+    const shareOf = `2^${SHARE.logn}: share of the total time that is not arithmetic`;
     const why = conditions.logn < SHARE.logn ? needs(SHARE.logn) : 'no timestamp-query here';
     return [
       { what, target, ...middleOf(values), ...smaller },

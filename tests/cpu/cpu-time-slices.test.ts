@@ -14,6 +14,7 @@ import { NO_TABLES } from '../../src/msm/plan/workload.js';
 import { Pool } from '../../src/threads/pool.js';
 import type { Round, RoundOutcome } from '../../src/threads/round.js';
 import { getDevice } from '../support/gpu.js';
+import { sleep } from '../support/time.js';
 
 const curve = curveContext(bn254);
 const large = makeCase({ points: 'distinct', scalars: 'random', n: 8192, seed: 8 });
@@ -39,8 +40,6 @@ const makePool = (start: () => ComputeWorker): CpuPool => {
   pools.push(pool);
   return pool;
 };
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('a sum', () => {
   test('lets other sums go first between its time slices, and does not count their time', async () => {

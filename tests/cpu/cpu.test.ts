@@ -28,6 +28,7 @@ import { TimeSlice } from '../../src/scheduling/time-slice.js';
 import { captureGpu } from '../support/captured-gpu.js';
 import { getDevice } from '../support/gpu.js';
 import { orderTwoCase } from '../support/order-two.js';
+import { sleep } from '../support/time.js';
 
 const compute = async (
   curve: Curve,
@@ -169,7 +170,7 @@ describe('small MSMs in an engine', () => {
       const controller = new AbortController();
       return { loaded, controller, call: own.msm(loaded, large.scalars.bytes, { signal: controller.signal }) };
     };
-    const soon = () => new Promise((resolve) => setTimeout(resolve, 1));
+    const soon = () => sleep(1);
     const aborted = await start();
     await soon();
     aborted.controller.abort();

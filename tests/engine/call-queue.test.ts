@@ -14,6 +14,7 @@ import { CallQueue, type CallTicket, type QueuedCall } from '../../src/schedulin
 import type { Coalescing } from '../../src/scheduling/coalescing.js';
 import { AGEING_MS, dueTime, earliestDue, type Waiting } from '../../src/scheduling/edf.js';
 import { getDevice } from '../support/gpu.js';
+import { sleep } from '../support/time.js';
 
 const priorities = Object.keys(AGEING_MS) as Priority[];
 
@@ -111,7 +112,7 @@ describe('the call queue', () => {
           }),
         asked(more),
       );
-    const settle = () => new Promise((resolve) => setTimeout(resolve));
+    const settle = () => sleep();
     const end = async (name: string, error?: unknown): Promise<void> => {
       ends.get(name)?.(error);
       await settle();
@@ -278,7 +279,7 @@ describe('the call queue', () => {
     all.push(run());
     expect(queue.stats.waiting).toBe(2);
     await Promise.all(all);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await sleep(5);
     await Promise.all(all);
     expect(refused).toMatchObject([{ code: 'overloaded' }]);
   });
@@ -288,7 +289,7 @@ describe('the call queue', () => {
     const first = add('first');
     await settle();
     await expect(add('at once')).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: expect.any(Number) });
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await sleep(30);
     const refusal = await add('later').catch((error: unknown) => error);
     expect((refusal as MsmError).retryAfterMs).toBeGreaterThanOrEqual(29);
     await end('first');
@@ -299,7 +300,7 @@ describe('the call queue', () => {
     const { queue, add, end, settle } = open(Number.POSITIVE_INFINITY, 25);
     const first = add('first', { bytes: 1000 });
     await settle();
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await sleep(30);
     await end('first');
     await first;
     const calls = [add('a'), add('b'), add('c')];

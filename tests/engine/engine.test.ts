@@ -23,6 +23,7 @@ import {
   type Progress,
 } from '../../src/index.js';
 import { getDevice, getGpu } from '../support/gpu.js';
+import { sleep } from '../support/time.js';
 
 const r = groupOrder(bn254G1);
 const n = 40;
@@ -864,7 +865,7 @@ describe('the end of an engine', () => {
     made[0]?.destroy();
     await made[0]?.lost;
     const call = expectRefusal(() => own.msm(loaded, scalars), 'destroyed', /'gone'/);
-    while (own.memory.scratch === 0 || made.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+    while (own.memory.scratch === 0 || made.length < 2) await sleep(1);
     loaded.destroy();
     await call;
     expect(own.memory.bases).toBe(0);

@@ -11,6 +11,7 @@ import { type Executed, Session } from '../../src/session/session.js';
 import { strikeAt } from '../support/failure-bench.js';
 import { type LeasedDevice, type LeasedGpu, leaseGpu } from '../support/leased-gpu.js';
 import { inProject } from '../support/run-script.js';
+import { sleep } from '../support/time.js';
 import { type VectorSetup, VectorSum, vectorSetup } from '../support/vector-sum.js';
 import { stopWatchClock } from '../support/watch-clock.js';
 
@@ -80,7 +81,7 @@ describe('a vector sum as an operation', () => {
     const { gpu, call } = await openSession();
     expect((await call()).result).toBe(right);
     gpu.devices[0]?.takeAway('at once');
-    await new Promise((resolve) => setTimeout(resolve));
+    await sleep();
     expect((await call()).result).toBe(right);
     expect(gpu.devices).toHaveLength(2);
     expect(gpu.devices[0]?.live).toBe(0);
@@ -135,7 +136,7 @@ describe('a vector sum as an operation', () => {
         },
       );
       const ended = call();
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await sleep(20);
       await clock.advanceUntil(
         ended.then(() => undefined),
         121_000,

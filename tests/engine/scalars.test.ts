@@ -15,6 +15,7 @@ import {
 import { type Bases, createMsmEngine, type MsmEngine, type MsmEngineOptions, type Scalars } from '../../src/index.js';
 import { getDevice } from '../support/gpu.js';
 import { type Call, type LeasedDevice, leaseDevice, leaseGpu } from '../support/leased-gpu.js';
+import { sleep } from '../support/time.js';
 
 const r = groupOrder(bn254G1);
 const n = 200;
@@ -269,7 +270,7 @@ describe('loaded scalars on a device', () => {
     const scalars = await engine.loadScalars(given);
     expect(await engine.msm(bases, scalars)).toEqual(sumOf(given));
     leased.devices[0]?.takeAway('at once');
-    await new Promise((resolve) => setTimeout(resolve));
+    await sleep();
     expect(scalars.byteLength).toBe(0);
     expect(await engine.msm(bases, scalars.subarray(1))).toEqual(sumOf(given.slice(1)));
     expect(leased.devices).toHaveLength(2);

@@ -8,6 +8,7 @@ import { watchBytes } from '../../dev/soak/watch-bytes.js';
 import { createMsmEngine, type EngineEvent, type MsmEngineOptions, MsmError, type Sharing } from '../../src/index.js';
 import { getDevice } from '../support/gpu.js';
 import { type LeasedDevice, leaseGpu } from '../support/leased-gpu.js';
+import { sleep } from '../support/time.js';
 
 const n = 200;
 const known = makeKnownBases(bn254G1, n, 61);
@@ -99,7 +100,7 @@ describe('concurrent calls', () => {
         engine.msm(bases, scalars, { signal: (controllers[i] as AbortController).signal }),
       );
       const settled = Promise.allSettled(calls);
-      while (watched.log.length < 2) await new Promise((resolve) => setTimeout(resolve));
+      while (watched.log.length < 2) await sleep();
       for (const each of controllers.slice(0, 2)) each.abort();
       const [first, second, third, fourth] = await settled;
       for (const each of [first, second]) expect(each).toMatchObject({ reason: { code: 'aborted' } });
@@ -403,7 +404,7 @@ describe('the memory of a device', () => {
       });
       const pass = async (some: number): Promise<void> => {
         const enough = sums + some;
-        while (sums < enough) await new Promise((resolve) => setTimeout(resolve, 1));
+        while (sums < enough) await sleep(1);
       };
       const load = async () => {
         await pass(2);
@@ -500,7 +501,7 @@ describe('engines of one device', () => {
     void next.device.lost.then(() => {
       isLost = true;
     });
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await sleep(20);
     expect(isLost).toBe(false);
     second.destroy();
     expect(await next.device.lost).toMatchObject({ reason: 'destroyed' });
@@ -529,7 +530,7 @@ describe('engines of one device', () => {
       const aborted = first.msm(bases[0], scalars, { signal: controller.signal });
       all.push(first.msm(bases[0], scalars), first.msm(bases[0], scalars));
       const ended = expect(aborted).rejects.toMatchObject({ code: 'aborted' });
-      await new Promise((resolve) => setTimeout(resolve));
+      await sleep();
       controller.abort();
       await ended;
       expect(await Promise.all(all)).toEqual([before.sum, before.sum, sum, sum]);
@@ -574,7 +575,7 @@ describe('engines of one device', () => {
       engine.destroy();
       for (const each of await settled) expect(each).toMatchObject({ reason: { code: 'destroyed' } });
       expect(engine.stats.frees).toBeGreaterThanOrEqual(frees);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await sleep(20);
       for (const each of gpu.devices.slice(1)) expect(await each.device.lost).toMatchObject({ reason: 'destroyed' });
     });
   });

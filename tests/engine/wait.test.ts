@@ -4,10 +4,9 @@ import { makeCase } from '../../dev/cases/msm-case.js';
 import { measureWaits, waitForQueue } from '../../src/gpu/wait.js';
 import { createMsmEngine } from '../../src/index.js';
 import { type LeasedDevice, leaseDevice } from '../support/leased-gpu.js';
+import { sleep } from '../support/time.js';
 
 const POLL_MS = 100;
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Says that waits are over every `POLL_MS`, and at every submit; on request. */
 class Poll {

@@ -7,6 +7,7 @@ import { createCheckedEngine } from '../../dev/checks/engine.js';
 import { createMsmEngine, type Tuning } from '../../src/index.js';
 import { type LeasedDevice, leaseDevice } from '../support/leased-gpu.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
+import { sleep } from '../support/time.js';
 
 const knobs: Partial<Tuning> = { walkerSlots: 4, walkerThreadsPerWorkgroup: 8, cpuBelow: 0 };
 
@@ -65,7 +66,7 @@ test('compile times include the time of the first dispatch', async () => {
   leased.tap = ({ method, proceed }) => {
     if (method !== 'mapAsync') return proceed();
     if (made.length === 0) made = engine.pipelines;
-    return (proceed() as Promise<undefined>).then(() => new Promise((resolve) => setTimeout(resolve, LATE_MS)));
+    return (proceed() as Promise<undefined>).then(() => sleep(LATE_MS));
   };
   await engine.warmup(40);
   expect(made.length).toBeGreaterThan(5);

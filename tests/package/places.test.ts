@@ -23,6 +23,7 @@ import {
 import { launchChromium } from '../../scripts/browser/launch.mjs';
 import { buildLibrary } from '../support/build-library.js';
 import { inProject } from '../support/run-script.js';
+import { sleep } from '../support/time.js';
 
 const { logs, bytes: pointBytes } = makeKnownBases(bn254G1, 64, 31);
 const scalars = [0n, groupOrder(bn254G1) - 1n, 2n ** 256n - 1n, ...makeRandomScalars(bn254G1, 61, 32)];
@@ -203,7 +204,7 @@ it('continues after a page stood still while calls were under way', { tags: 'lon
     const paused = new Promise((resolve) => session.once('Debugger.paused', resolve));
     await session.send('Debugger.pause');
     await paused;
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await sleep(1500);
     await session.send('Debugger.resume');
     await session.send('Debugger.disable');
     const output = page.locator('output', { hasText: /./ });

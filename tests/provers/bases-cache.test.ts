@@ -6,6 +6,7 @@ import type { Bases } from '../../src/api/handles.js';
 import type { Coordinate } from '../../src/api/values.js';
 import { type BasesBudget, BasesCache, type CachedBases } from '../../src/provers/bases-cache.js';
 import { beginsWith } from '../../src/provers/begins-with.js';
+import { sleep } from '../support/time.js';
 
 const bytesOf = (length: number, seed = 1): Uint8Array =>
   Uint8Array.from({ length }, (_, i) => (i * 7 + seed * 31 + (i >> 8)) & 0xff);
@@ -141,7 +142,7 @@ describe('the bases cache', () => {
       await cache.with(loader.engine, bytesOf(64), nothing);
       let release: () => void = () => undefined;
       const larger = cache.with(other.engine, bytesOf(128), () => new Promise<void>((resolve) => (release = resolve)));
-      await new Promise((resolve) => setTimeout(resolve));
+      await sleep();
       const hit = cache.with(loader.engine, bytesOf(64), async () => {
         await nothing();
         expect(loader.destroyed, `after ${ticks}`).toEqual([]);

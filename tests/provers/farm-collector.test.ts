@@ -25,6 +25,7 @@ import {
   waiting,
   wrong,
 } from '../support/farm.js';
+import { sleep } from '../support/time.js';
 
 describe('the collector', { tags: 'long' }, () => {
   useFarm();
@@ -192,7 +193,7 @@ describe('the collector', { tags: 'long' }, () => {
     const opening = open().then(() => {
       opened = true;
     });
-    await new Promise((settle) => setTimeout(settle, 300));
+    await sleep(300);
     expect(opened).toBe(false);
     await postgres.start();
     await opening;

@@ -19,6 +19,7 @@ import {
   waiting,
 } from '../support/farm.js';
 import { runNode } from '../support/run-script.js';
+import { sleep } from '../support/time.js';
 
 describe('workers', { tags: 'long' }, () => {
   useFarm();
@@ -61,7 +62,7 @@ describe('workers', { tags: 'long' }, () => {
     const held = await holdDeliveries();
     await modules.submit(database, statement, { retryLimit: 5, retryDelay: 0 });
     await until('the healthy one delivers', async () => (await delivering()) === 1);
-    await new Promise((settle) => setTimeout(settle, 1000));
+    await sleep(1000);
     await held.release();
     expect(await sumOf(statement.id)).toBe(expected);
     expect(broken.of('failed')).toContainEqual(expect.objectContaining({ message: 'it is broken' }));

@@ -19,6 +19,7 @@ import {
   systems,
   withSameRandomness,
 } from '../support/proving.js';
+import { sleep } from '../support/time.js';
 
 const statements = new Map<string, Promise<Statement>>();
 const statementOf = (
@@ -327,7 +328,7 @@ describe('acceleration of snarkjs', () => {
     const slow = {
       byteLength: zkey.data.length,
       read: async (from: number, to: number) => {
-        await new Promise((resolve) => setTimeout(resolve));
+        await sleep();
         return zkey.data.subarray(from, to);
       },
     };

@@ -8,9 +8,8 @@ import { Bench, large, small, tuning } from '../support/failure-bench.js';
 import { type Call, leaseDevice, leaseGpu } from '../support/leased-gpu.js';
 import { smallCurve } from '../support/small-curve.js';
 import { TextbookCurve } from '../support/textbook-curve.js';
+import { sleep } from '../support/time.js';
 import { stopWatchClock, type WatchClock } from '../support/watch-clock.js';
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 let clock: WatchClock;
 beforeEach(() => {
@@ -35,7 +34,7 @@ const silently = ({ proceed }: Call): Promise<never> => {
 
 /**
  * The least limit of a wait, and the one of those while something may be compiled:
- * docs/failures.md.
+ * docs/reference/failures.md.
  */
 const LEAST_LIMIT_MS = 10_000;
 const COMPILING_LIMIT_MS = 120_000;

@@ -10,6 +10,7 @@ import { Bench, expectOutcome, large, prove, small, strikeAt, tuning } from '../
 import { sections } from '../support/failure-table.js';
 import { type Call, type LeasedDevice, leaseDevice, leaseGpu, type Tap } from '../support/leased-gpu.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
+import { sleep } from '../support/time.js';
 
 const honest: Tap = (call) => call.proceed();
 const isSubmit = ({ method }: Call): boolean => method === 'submit';
@@ -269,7 +270,7 @@ prove(sections.sharing.title, sections.sharing.rows, {
     }[stage];
     const strikes = arrange();
     const failing = troubled.msm(theirs, large);
-    const neighbour = new Promise((resolve) => setTimeout(resolve)).then(() => bench.msm(bases));
+    const neighbour = sleep().then(() => bench.msm(bases));
     await expectOutcome(failure, failing);
     expect(strikes.count).toBe(1);
     await expectOutcome(row, neighbour as Promise<unknown>, small.expected);

@@ -6,6 +6,7 @@ import { makeCase } from '../../dev/cases/msm-case.js';
 import { createMsmEngine, type MsmEngine } from '../../src/index.js';
 import { getDevice } from '../support/gpu.js';
 import { smallCase, smallCurve } from '../support/small-curve.js';
+import { sleep } from '../support/time.js';
 
 /** Until all garbage is gone; Node collects on demand only behind a flag. */
 const collect = async (): Promise<void> => {
@@ -14,7 +15,7 @@ const collect = async (): Promise<void> => {
   // finalisers run between collections, and what they let go of falls to the next one
   for (let i = 0; i < 4; i++) {
     gc();
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await sleep(20);
   }
 };
 

@@ -28,6 +28,7 @@ import type * as SubmitModule from '../../examples/farm/submit.js';
 import type * as WorkerModule from '../../examples/farm/worker.js';
 import { buildLibrary } from './build-library.js';
 import { inProject } from './run-script.js';
+import { sleep } from './time.js';
 
 /**
  * Makes the project, in a folder of its own that is removed when the tests that ask for it are
@@ -55,7 +56,7 @@ export function useFarmProject(): string {
 export async function until(what: string, holds: () => boolean | Promise<boolean>, ms = 60_000): Promise<void> {
   for (const end = Date.now() + ms; !(await holds()); ) {
     if (Date.now() > end) throw new Error(`waited in vain: ${what}`);
-    await new Promise((settle) => setTimeout(settle, 20));
+    await sleep(20);
   }
 }
 

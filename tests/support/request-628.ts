@@ -4,6 +4,7 @@
  * https://github.com/iden3/snarkjs/pull/628; the code is our own.
  */
 import { type FfCurve, ffCurveOf, type ProverCurve, type Statement } from './proving.js';
+import { sleep } from './time.js';
 
 /** Gives the bytes [offset, offset + length) of points. */
 export type PointReader = (offset: number, length: number) => Promise<Uint8Array>;
@@ -131,7 +132,7 @@ export const proveChunked = async (
   const multiply = (group: typeof G1, id: number, scalars: Uint8Array, text: string): Promise<Uint8Array> => {
     const points = section(id);
     const reader: PointReader = async (offset, length) => {
-      await new Promise((resolve) => setTimeout(resolve));
+      await sleep();
       fail?.(id);
       if (offset + length > points.length) throw new Error(`read out of range of section ${id}`);
       log?.bytes.set(id, (log.bytes.get(id) ?? 0) + length);

@@ -3,6 +3,7 @@
  * while a machine is slow.
  */
 import { vi } from 'vitest';
+import { sleep } from './time.js';
 
 /** How often waits are looked at (src/gpu/device-watch.ts). */
 const TICK_MS = 250;
@@ -46,7 +47,7 @@ export const stopWatchClock = (): WatchClock => {
       for (let passed = 0; passed < ms && !isOver; passed += TICK_MS) {
         for (const run of [...timers.values()]) run();
         // what comes after a wait takes its time, a new device for instance
-        if (passed % 1000 === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+        if (passed % 1000 === 0) await sleep(2);
       }
     },
     get timers() {

@@ -10,6 +10,7 @@ import { bn254G1, Random, samePoint, toAffinePoint } from '../../dev/oracle/know
 import { leastPairs, median, ratioOfMedians } from '../../src/calibrate/statistics.js';
 import { getDevice } from '../support/gpu.js';
 import { leaseDevice } from '../support/leased-gpu.js';
+import { sleep } from '../support/time.js';
 
 /**
  * Times of a machine that takes `slowness(i)` times as long in pair i, with noise of about 10 %.
@@ -171,7 +172,7 @@ describe('the product meter', () => {
     leased.tap = ({ method, proceed }) => {
       if (method !== 'onSubmittedWorkDone') return proceed();
       waits++;
-      return (proceed() as Promise<undefined>).then(() => new Promise((resolve) => setTimeout(resolve, 100)));
+      return (proceed() as Promise<undefined>).then(() => sleep(100));
     };
     const late = await makeMeter(leased.device, true, undefined, leastMs);
     expect(waits).toBeGreaterThan(5);

@@ -7,6 +7,7 @@ import type { MsmError } from '../../src/errors.js';
 import { DeviceScheduler } from '../../src/gpu/device-scheduler.js';
 import type { Client, Lease } from '../../src/gpu/lease.js';
 import { Ledger } from '../../src/gpu/ledger.js';
+import { sleep } from '../support/time.js';
 
 /** Makes buffers that take no memory. */
 const nowhere = { createBuffer: ({ size }: GPUBufferDescriptor) => ({ size, destroy: () => undefined }) } as GPUDevice;
@@ -55,7 +56,7 @@ const open = (deviceBudget: number) => {
 };
 
 /** Long enough for whoever looks now and then. */
-const moment = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+const moment = (): Promise<void> => sleep(20);
 
 test('later jobs leave room for lasting buffers', async () => {
   const { ledger, log, admit, submit, end, settle } = open(SHARED + 3 * OWN);

@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { machines, simulate } from '../../dev/routing/simulation.js';
-import { makeTrace, parseTrace } from '../../dev/routing/trace.js';
+import { machines, simulate } from '../support/routing/simulation.js';
+import { makeTrace } from '../support/routing/trace.js';
 import { bn254 } from '../../src/curves/bn254.js';
 import { bn254G2 } from '../../src/curves/bn254-g2.js';
 import { curveContext } from '../../src/curves/curve.js';
@@ -316,24 +316,5 @@ describe('traces of calls', () => {
     const sparse = trace.filter(({ n, nonZero }) => nonZero < n / 2).length;
     expect(sparse).toBeGreaterThan(200);
     expect(sparse).toBeLessThan(400);
-  });
-
-  test('are parsed, and an invalid trace is rejected with the index of the call', () => {
-    expect(parseTrace('[{ "n": 100 }, { "n": 7, "nonZero": 3, "bits": 32, "group": "g2" }]')).toEqual([
-      { n: 100, nonZero: 100, bits: 253, group: 'g1' },
-      { n: 7, nonZero: 3, bits: 32, group: 'g2' },
-    ]);
-    for (const [text, why] of [
-      ['[]', /array of calls/],
-      ['{}', /array of calls/],
-      ['[', /^trace: /],
-      ['[{ "n": 0 }]', /call 0: n must be/],
-      ['[{ "n": 3 }, { "n": 3, "nonZero": 4 }]', /call 1: nonZero must be an integer from 1 to n/],
-      ['[{ "n": 3, "bits": 257 }]', /bits must be/],
-      ['[{ "n": 3, "group": "g3" }]', /group must be/],
-      ['[null]', /call 0: n must be/],
-    ] as const) {
-      expect(() => parseTrace(text)).toThrow(why);
-    }
   });
 });

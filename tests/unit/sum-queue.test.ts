@@ -3,6 +3,7 @@
  */
 import { expect, test } from 'vitest';
 import { type Pause, SumQueue, type SumTicket } from '../../src/msm/cpu/sum-queue.js';
+import { sleep } from '../support/time.js';
 
 const ticket = (priority: SumTicket['priority'], more: Partial<SumTicket> = {}): SumTicket => ({
   ...{ priority, since: 0, deadline: null, additions: 1 },
@@ -10,7 +11,7 @@ const ticket = (priority: SumTicket['priority'], more: Partial<SumTicket> = {}):
 });
 
 /** Resolves when all pending promises have settled. */
-const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+const settled = (): Promise<void> => sleep();
 
 /** A queue, a log of what it computes, and sums of several parts. */
 const makeQueue = () => {

@@ -35,11 +35,11 @@ export type MsmErrorCode =
    */
   | 'unsupported-device'
   /**
-   * The driver was reset, the browser took the GPU away, the device was destroyed, or the GPU stopped
-   * answering.
+   * The driver was reset, the browser took the GPU away, the device was destroyed, or the GPU
+   * stopped answering.
    *
-   * Remedy: call again. The engine gets a new device and moves its bases there. With a device of your
-   * own, create a new engine; with `retainBases: false`, load the bases again.
+   * Remedy: call again. The engine gets a new device and moves its bases there. With a device of
+   * your own, create a new engine; with `retainBases: false`, load the bases again.
    */
   | 'device-lost'
   /**
@@ -81,6 +81,17 @@ export type MsmErrorCode =
  * library runs (`onProgress`, a getter, `slice` of pages) reach you unchanged.
  *
  * `message` names the argument, the index and the broken rule, and says what to do.
+ *
+ * @example
+ * ```ts
+ * import { createMsmEngine, MsmError } from 'webgpu-msm';
+ *
+ * try {
+ *   await createMsmEngine({ curve: 'bn254', memoryBudget: -1 });
+ * } catch (error) {
+ *   if (error instanceof MsmError) console.log(error.code); // bad-argument
+ * }
+ * ```
  */
 export class MsmError extends Error {
   /** Reason of the failure, for programs. */

@@ -50,6 +50,13 @@ const write = async (path: string, name: string, text: string): Promise<void> =>
  *
  * @param path the file, such as `/home/me/.cache/webgpu-msm.json`; `~` is not expanded. Whoever can
  * write the file decides how engines are tuned, never what they compute
+ * @example
+ * ```ts
+ * import { fileStore } from 'webgpu-msm/node';
+ *
+ * const store = fileStore('calibrations.json'); // for calibrate(device, { store })
+ * console.log(await store.get('an adapter without a calibration')); // null
+ * ```
  */
 export const fileStore = (path: string): CalibrationStore => ({
   get: async (name) => {

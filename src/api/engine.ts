@@ -37,6 +37,14 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
    * @throws MsmError `bad-argument` (a wrong length, a coordinate ≥ p; names the index),
    *   `not-on-curve` and, if asked for, `not-in-subgroup` (name the index), `out-of-memory`,
    *   `device-lost`, `destroyed`, `aborted`
+   * @example
+   * ```ts
+   * const bytes = new Uint8Array(2 * 64); // x‖y of two points of BN254
+   * bytes.set([1], 0);
+   * bytes.set([2], 32); // (1, 2), and a point at infinity
+   * const bases = await engine.loadBases(bytes);
+   * console.log(bases.length); // 2
+   * ```
    */
   loadBases(points: BytesLike | readonly AffinePoint<Of>[], options?: LoadBasesOptions): Promise<Bases>;
 
@@ -48,10 +56,25 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
    *
    * @param scalars as for `msm`
    * @throws MsmError `bad-argument`, `destroyed`, `aborted`, `out-of-memory`, `device-lost`
+   * @example
+   * ```ts
+   * const witness = await engine.loadScalars([2n, 3n]);
+   * const all = await engine.msm(bases, witness);
+   * const first = await engine.msm(bases, witness.subarray(0, 1));
+   * witness.destroy();
+   * ```
    */
   loadScalars(scalars: BytesLike | readonly bigint[], options?: LoadScalarsOptions): Promise<Scalars>;
 
-  /** Computes the same sum, and returns it as bytes in the encoding that `result` names. */
+  /**
+   * Computes the same sum, and returns it as bytes in the encoding that `result` names.
+   *
+   * @example
+   * ```ts
+   * const bytes = await engine.msm(bases, [2n, 3n], { result: 'be' });
+   * console.log(bytes.length); // 64
+   * ```
+   */
   msm(
     bases: Bases,
     scalars: BytesLike | readonly bigint[] | Scalars,
@@ -67,10 +90,23 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
    *   Their number n is at most `bases.length - offset`; n = 0 gives infinity.
    * @throws MsmError `bad-argument`, `destroyed`, `aborted`, `out-of-memory`, `device-lost`,
    *   `internal`
+   * @example
+   * ```ts
+   * const sum = await engine.msm(bases, [2n, 3n]);
+   * console.log(sum.infinity, engine.lastRun?.on); // false cpu
+   * ```
    */
   msm(bases: Bases, scalars: BytesLike | readonly bigint[] | Scalars, options?: MsmOptions): Promise<AffinePoint<Of>>;
 
-  /** Computes the same sums, and returns each as bytes in the encoding that `result` names. */
+  /**
+   * Computes the same sums, and returns each as bytes in the encoding that `result` names.
+   *
+   * @example
+   * ```ts
+   * const [five, one] = await engine.msmBatch(bases, [[2n, 3n], [1n]], { result: 'be' });
+   * console.log(five?.length, one?.length); // 64 64
+   * ```
+   */
   msmBatch(
     bases: Bases,
     scalars: readonly (BytesLike | readonly bigint[] | Scalars)[],
@@ -85,6 +121,11 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
    * @param scalars vectors as for `msm`, of any lengths; a vector without scalars gives infinity
    * @returns the sums, in the order of the vectors
    * @throws MsmError as `msm`; the message names the vector
+   * @example
+   * ```ts
+   * const [five, one] = await engine.msmBatch(bases, [[2n, 3n], [1n]]);
+   * console.log(one?.x, one?.y); // 1n 2n
+   * ```
    */
   msmBatch(
     bases: Bases,
@@ -97,6 +138,11 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
    * full-length scalars other than zero.
    *
    * @throws MsmError `bad-argument`, `destroyed`
+   * @example
+   * ```ts
+   * const { submits } = await engine.plan(bases, bases.length);
+   * console.log(submits); // 0
+   * ```
    */
   plan(bases: Bases, n: number | readonly number[]): Promise<MsmPlan>;
 
@@ -107,6 +153,10 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
    * work, because some drivers compile only then.
    *
    * @throws MsmError `bad-argument`, `destroyed`, `device-lost`, `internal`
+   * @example
+   * ```ts
+   * await engine.warmup(2 ** 16); // before the first call is needed
+   * ```
    */
   warmup(n: number): Promise<void>;
 
@@ -115,6 +165,10 @@ export interface MsmEngine<Of extends Coordinate = bigint> {
    * it, and idle workers. The next call allocates what it needs.
    *
    * @throws MsmError `destroyed`
+   * @example
+   * ```ts
+   * await engine.trim(); // after the last of many calls
+   * ```
    */
   trim(): Promise<void>;
   /** GPU memory that the engine holds now, in bytes, and its peak. */

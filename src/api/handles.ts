@@ -27,6 +27,12 @@ export interface Scalars {
    * @param from index of the first scalar. Default 0
    * @param to index after the last scalar. Default `length`
    * @throws MsmError `bad-argument`, `destroyed`
+   * @example
+   * ```ts
+   * const scalars = await engine.loadScalars([2n, 3n, 5n]);
+   * const last = scalars.subarray(1);
+   * console.log(last.length); // 2
+   * ```
    */
   subarray(from?: number, to?: number): Scalars;
   /**

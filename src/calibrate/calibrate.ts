@@ -91,6 +91,18 @@ const chooseProblem = async (device: GPUDevice, curve: CurveContext, tried: Tria
  * the same adapter
  * @throws MsmError `bad-argument` for an invalid argument, `aborted` by the signal, `device-lost`
  * if the device is lost
+ * @example
+ * ```ts
+ * import { createMsmEngine } from 'webgpu-msm';
+ * import { calibrate } from 'webgpu-msm/calibrate';
+ *
+ * const adapter = await navigator.gpu.requestAdapter();
+ * if (adapter === null) throw new Error('no GPU to calibrate');
+ * const device = await adapter.requestDevice();
+ * const calibration = await calibrate(device);
+ * const engine = await createMsmEngine({ curve: 'bn254', device, calibration });
+ * engine.destroy();
+ * ```
  */
 export const calibrate = async (device: GPUDevice, options: CalibrateOptions = {}): Promise<Calibration> => {
   if (typeof device?.createBuffer !== 'function') throw badArgument('device must be a GPUDevice');

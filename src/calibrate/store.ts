@@ -53,7 +53,21 @@ const findIndexedDb = (): IndexedDb | undefined => {
   }
 };
 
-/** Returns a store in the IndexedDB of the page's origin; null without IndexedDB, as in Node. */
+/**
+ * Returns a store in the IndexedDB of the page's origin; null without IndexedDB, as in Node.
+ *
+ * @example
+ * ```ts
+ * import { indexedDbStore } from 'webgpu-msm/calibrate';
+ *
+ * // for calibrate(device, { store }): remembers at least until the program ends
+ * const texts = new Map();
+ * const store = indexedDbStore() ?? {
+ *   get: async (name) => texts.get(name) ?? null,
+ *   set: async (name, text) => void texts.set(name, text),
+ * };
+ * ```
+ */
 export const indexedDbStore = (): CalibrationStore | null => {
   const indexedDB = findIndexedDb();
   if (!indexedDB) return null;

@@ -166,6 +166,17 @@ const joinDevice = async (source: DeviceSource, needsGpu: boolean): Promise<Open
  *
  * @throws MsmError `bad-argument` (an option is wrong; the message names it); with `backend: 'gpu'`
  *   also `no-webgpu`, `unsupported-device`
+ * @example
+ * ```ts
+ * import { createMsmEngine } from 'webgpu-msm';
+ *
+ * const engine = await createMsmEngine({ curve: 'bn254' });
+ * const generator = { x: 1n, y: 2n, infinity: false };
+ * const bases = await engine.loadBases([generator, generator]);
+ * const sum = await engine.msm(bases, [2n, 3n]); // 2·G + 3·G
+ * console.log(sum.infinity); // false
+ * engine.destroy();
+ * ```
  */
 export function createMsmEngine(options: MsmEngineOptions): Promise<MsmEngine>;
 export function createMsmEngine(options: MsmEngineOptions<Fp2>): Promise<MsmEngine<Fp2>>;

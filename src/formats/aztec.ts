@@ -78,9 +78,29 @@ const openG2 = (file: OpenFile): PointSection<'be'> => {
  * @param g2 `bn254_g2.dat` or `g2.dat`
  * @throws MsmError `bad-argument` if a file does not begin with the generator, or is not a whole
  * number of points
+ * @example
+ * ```ts
+ * import { openAsBlob } from 'node:fs';
+ * import { openAztecCrs } from 'webgpu-msm/formats';
+ *
+ * const g1 = await openAsBlob('bn254_g1.dat');
+ * const { sections } = await openAztecCrs(g1, await openAsBlob('bn254_g2.dat'));
+ * console.log(sections.g1.encoding, sections.g2.count); // be 1
+ * ```
  */
 export async function openAztecCrs(g1: FileSource, g2: FileSource): Promise<AztecCrs<PointSection<'be'>>>;
-/** Opens the same without τ·G2. */
+/**
+ * Opens the same without τ·G2.
+ *
+ * @example
+ * ```ts
+ * import { openAsBlob } from 'node:fs';
+ * import { openAztecCrs } from 'webgpu-msm/formats';
+ *
+ * const { sections } = await openAztecCrs(await openAsBlob('bn254_g1.dat'));
+ * console.log(sections.g2); // null
+ * ```
+ */
 export async function openAztecCrs(g1: FileSource, g2?: undefined): Promise<AztecCrs<null>>;
 export async function openAztecCrs(g1: FileSource, g2?: FileSource): Promise<AztecCrs> {
   return {

@@ -110,6 +110,14 @@ const openDump = async (file: OpenFile, name: FileCurve, curve: GnarkCurve): Pro
  * reads dumps of v0.13 to v0.22.
  *
  * @throws MsmError `bad-argument` if no SRS of the curve has the length of the file
+ * @example
+ * ```ts
+ * import { openAsBlob } from 'node:fs';
+ * import { openGnarkSrs } from 'webgpu-msm/formats';
+ *
+ * const { form, sections } = await openGnarkSrs(await openAsBlob('kzg.srs'));
+ * console.log(form, sections.g1.encoding); // compressed gnark-compressed
+ * ```
  */
 export const openGnarkSrs = async (source: FileSource, options: GnarkSrsOptions = {}): Promise<GnarkSrs> => {
   const name = ownOptions(options).curve ?? 'bn254';

@@ -36,6 +36,14 @@ const G2_BYTES = 128;
  * on the version of halo2curves that wrote them.
  *
  * @throws MsmError `bad-argument` if k is out of range, or the length of the file does not fit k
+ * @example
+ * ```ts
+ * import { openAsBlob } from 'node:fs';
+ * import { openHalo2Params } from 'webgpu-msm/formats';
+ *
+ * const { k, sections } = await openHalo2Params(await openAsBlob('kzg.params'));
+ * console.log(sections.g.count === 2 ** k); // true
+ * ```
  */
 export const openHalo2Params = async (source: FileSource): Promise<Halo2Params> => {
   const file = openFile('halo2 params', source);

@@ -44,6 +44,15 @@ const MOST_POWER = 32;
  *
  * @throws MsmError `bad-argument` naming the section, if the file is no `.ptau`, is cut off, or
  * contradicts its header
+ * @example
+ * ```ts
+ * import { openAsBlob } from 'node:fs';
+ * import { openPtau } from 'webgpu-msm/formats';
+ *
+ * const { sections } = await openPtau(await openAsBlob('powers.ptau'));
+ * const { curve, group, encoding } = sections.tauG1;
+ * console.log(curve, group, encoding); // bn254 g1 le-montgomery
+ * ```
  */
 export const openPtau = async (source: FileSource): Promise<Ptau> => {
   const file = openFile('ptau', source);

@@ -43,12 +43,25 @@ export interface PointSection<Encoding extends PointEncoding = PointEncoding> {
    *
    * @throws MsmError `bad-argument` for a range outside of the section, or a source that returns
    * other bytes than asked for
+   * @example
+   * ```ts
+   * const first = await section.points(0, 1);
+   * console.log(first.length === section.pointBytes); // true
+   * ```
    */
   points(from?: number, to?: number): Promise<Uint8Array>;
   /**
    * Yields the points in chunks of whole points, for sections that are too large for memory.
    *
    * @throws MsmError `bad-argument` as `points` does, and for invalid options
+   * @example
+   * ```ts
+   * let points = 0;
+   * for await (const chunk of section.chunks({ chunkBytes: 2 ** 20 })) {
+   *   points += chunk.length / section.pointBytes;
+   * }
+   * console.log(points === section.count); // true
+   * ```
    */
   chunks(options?: ChunkOptions): AsyncGenerator<Uint8Array, void, undefined>;
   /**
@@ -57,6 +70,11 @@ export interface PointSection<Encoding extends PointEncoding = PointEncoding> {
    * and no promise, as one over Node's `readSync` does.
    *
    * @throws MsmError `bad-argument` as `points` does; `slice` too
+   * @example
+   * ```ts
+   * const bases = await engine.loadBases(section.pages(), { encoding: section.encoding });
+   * console.log(bases.length === section.count); // true
+   * ```
    */
   pages(from?: number, to?: number): PagedBytes;
 }

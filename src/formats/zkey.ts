@@ -170,6 +170,20 @@ const openPlonk = (file: OpenFile, sections: Sections, header: Fields, protocol:
  *
  * @throws MsmError `bad-argument` naming the section, if the file is no `.zkey`, is cut off, or
  * contradicts its header
+ * @example
+ * ```ts
+ * import { openAsBlob } from 'node:fs';
+ * import { createMsmEngine } from 'webgpu-msm';
+ * import { openZkey } from 'webgpu-msm/formats';
+ *
+ * const zkey = await openZkey(await openAsBlob('circuit.zkey')); // in a page: a File, or bytes
+ * if (zkey.protocol !== 'groth16') throw new Error('not a key of Groth16');
+ * const { a } = zkey.sections;
+ * const engine = await createMsmEngine({ curve: a.curve, group: 'g1' });
+ * const bases = await engine.loadBases(await a.points(), { encoding: a.encoding });
+ * console.log(bases.length === zkey.variables); // true
+ * engine.destroy();
+ * ```
  */
 export const openZkey = async (source: FileSource): Promise<Zkey> => {
   const file = openFile('zkey', source);

@@ -47,6 +47,18 @@ export interface Accelerate {
    *
    * @throws MsmError `bad-argument` if `accelerate` is not at work or `zkey` is no key; and errors
    * of reading the file
+   * @example
+   * ```ts
+   * import { openAsBlob } from 'node:fs';
+   * import * as snarkjs from 'snarkjs';
+   * import { openZkey } from 'webgpu-msm/formats';
+   * import { accelerate } from 'webgpu-msm/snarkjs';
+   *
+   * const restore = await accelerate(snarkjs);
+   * await accelerate.prepare(await openZkey(await openAsBlob('circuit.zkey')));
+   * console.log(accelerate.stats.loads > 0); // true
+   * restore();
+   * ```
    */
   prepare(zkey: Groth16Zkey | PlonkZkey): Promise<void>;
 }
@@ -75,7 +87,20 @@ const prepare = async (zkey: Groth16Zkey | PlonkZkey): Promise<void> => {
   await current.prepare(zkey);
 };
 
-/** Has snarkjs compute its MSMs with this library: `const restore = await accelerate(snarkjs)`. */
+/**
+ * Has snarkjs compute its MSMs with this library: `const restore = await accelerate(snarkjs)`.
+ *
+ * @example
+ * ```ts
+ * import * as snarkjs from 'snarkjs';
+ * import { accelerate } from 'webgpu-msm/snarkjs';
+ *
+ * const restore = await accelerate(snarkjs);
+ * const { proof } = await snarkjs.groth16.prove('circuit.zkey', 'witness.wtns');
+ * console.log(proof.protocol, accelerate.stats.fallbacks); // groth16 0
+ * restore();
+ * ```
+ */
 export const accelerate: Accelerate = /* @__PURE__ */ Object.defineProperties(begin, {
   prepare: { value: prepare },
   stats: { get: (): AccelerateStats => structuredClone(last?.counts ?? noCounts()) },

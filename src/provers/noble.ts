@@ -70,7 +70,22 @@ export interface NobleMsm<Point> {
     scalars: readonly bigint[],
     options?: Pick<MsmOptions, 'signal' | 'verify'>,
   ): Promise<Point>;
-  /** Loads points for repeated MSMs. @throws MsmError as `MsmEngine.loadBases` does */
+  /**
+   * Loads points for repeated MSMs.
+   *
+   * @example
+   * ```ts
+   * import { p256 } from '@noble/curves/nist.js';
+   * import { nobleMsm } from 'webgpu-msm/noble';
+   *
+   * const { Point } = p256;
+   * const msm = await nobleMsm(Point);
+   * const bases = await msm.load([Point.BASE, Point.BASE.double()]);
+   * console.log((await msm(bases, [1n, 2n])).equals(Point.BASE.multiply(5n))); // true
+   * msm.destroy();
+   * ```
+   * @throws MsmError as `MsmEngine.loadBases` does
+   */
   load(points: readonly Point[]): Promise<NobleBases>;
   /** The engine: its run records, its memory. */
   readonly engine: MsmEngine<Coordinate>;
@@ -189,6 +204,17 @@ const affinePoints = <Point extends NoblePoint<Point>>(
  * @param Point the class of the points. Named curves of the library are recognised; other curves
  * are taken by their constants if they are of short Weierstrass form over a prime field
  * @throws MsmError `bad-argument` for all other curves; and errors of `createMsmEngine`
+ * @example
+ * ```ts
+ * import { bn254 } from '@noble/curves/bn254.js';
+ * import { nobleMsm } from 'webgpu-msm/noble';
+ *
+ * const { Point } = bn254.G1;
+ * const msm = await nobleMsm(Point);
+ * const sum = await msm([Point.BASE, Point.BASE], [2n, 3n]);
+ * console.log(sum.equals(Point.BASE.multiply(5n))); // true
+ * msm.destroy();
+ * ```
  */
 export const nobleMsm = async <Point extends NoblePoint<Point>>(
   Point: NoblePointClass<Point>,

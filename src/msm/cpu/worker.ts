@@ -7,10 +7,11 @@
  *
  * @example
  * ```ts
+ * import { Worker } from 'node:worker_threads';
  * import { createMsmEngine } from 'webgpu-msm';
  *
- * const address = import.meta.resolve('webgpu-msm/worker');
- * const createWorker = () => new Worker(address, { type: 'module' });
+ * const file = new URL(import.meta.resolve('webgpu-msm/worker'));
+ * const createWorker = () => new Worker(file);
  * const engine = await createMsmEngine({ curve: 'bn254', createWorker });
  * engine.destroy();
  * ```

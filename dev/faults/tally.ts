@@ -148,7 +148,10 @@ export const cells = (tally: Tally, faults: readonly string[], modes: readonly s
   ['all', ...modes.map((mode) => cellOf(tally, (_, each) => each === mode)), cellOf(tally, () => true)],
 ];
 
-/** Returns the report of a campaign for docs/reference/failures.md. @param of description of the trials */
+/**
+ * Returns the report of a campaign for docs/reference/failures.md. @param of description of the
+ * trials
+ */
 export const docsText = (tally: Tally, of: string): string => {
   const [heads = [], ...rows] = cells(tally, faultNames, modeNames);
   const line = (row: readonly string[]): string => `| ${row.join(' | ')} |`;

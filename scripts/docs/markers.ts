@@ -3,7 +3,8 @@
  *
  *     <!-- generated NAME -->text<!-- /generated -->
  *
- * Text of one line stands in its sentence or cell; text of several lines stands between blank lines.
+ * Text of one line stands in its sentence or cell; text of several lines stands between blank
+ * lines.
  */
 
 /** A generated place of a page. */

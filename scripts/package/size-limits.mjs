@@ -3,7 +3,9 @@
  * tests/package compares the build with them, and the docs show them.
  */
 
-/** @typedef {{ readonly bytes: number, readonly holds: string, readonly loaded: string }} SizeLimit */
+/**
+ * @typedef {{ readonly bytes: number, readonly holds: string, readonly loaded: string }} SizeLimit
+ */
 
 const workerBytes = 3712;
 
@@ -39,6 +41,8 @@ export const sizeLimits = /** @satisfies {Record<string, SizeLimit>} */ ({
 export const bundleLimits = {
   /** Bundlers that leave dynamic imports in files of their own, and minify again. */
   split: sizeLimits.index.bytes,
-  /** Bundlers that put dynamic imports and the text of the worker into one file, such as esbuild. */
+  /**
+   * Bundlers that put dynamic imports and the text of the worker into one file, such as esbuild.
+   */
   oneFile: 100 * 1024 + workerBytes,
 };

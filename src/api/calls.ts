@@ -44,8 +44,8 @@ export interface LoadBasesOptions extends TurnOptions {
    * Keeps m multiples of each point, 1 to 64, so that MSMs over these bases take fewer additions;
    * for bases that are used many times. The bases take up to m times the GPU memory (m · 64 bytes a
    * point for BN254). Loading takes about 250·(1 − 1/m) doublings a point, once. If fewer multiples
-   * cover a scalar as well, only those are kept. Results are the same. docs/reference/performance.md
-   * has measurements.
+   * cover a scalar as well, only those are kept. Results are the same.
+   * docs/reference/performance.md has measurements.
    *
    * @defaultValue `1`: the points only
    */

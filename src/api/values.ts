@@ -74,13 +74,13 @@ export type SpecialEncoding =
   /** Zcash: big-endian, in G2 c1 before c0. Infinity has 0x40 in the first byte. */
   | 'zcash'
   /**
-   * Zcash: x alone, as in `zcash`. The first byte has 0x80, 0x20 where y is the larger one, and 0x40
-   * at infinity.
+   * Zcash: x alone, as in `zcash`. The first byte has 0x80, 0x20 where y is the larger one, and
+   * 0x40 at infinity.
    */
   | 'zcash-compressed'
   /**
-   * arkworks, uncompressed: little-endian, in G2 c0 before c1. The last byte has 0x80 where y is the
-   * larger one, and 0x40 at infinity. On BLS12-381 it is `zcash`.
+   * arkworks, uncompressed: little-endian, in G2 c0 before c1. The last byte has 0x80 where y is
+   * the larger one, and 0x40 at infinity. On BLS12-381 it is `zcash`.
    */
   | 'ark'
   /** arkworks: x alone, with the flags of `ark`. On BLS12-381 it is `zcash-compressed`. */

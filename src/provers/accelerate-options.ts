@@ -27,8 +27,8 @@ export interface AccelerateOptions extends EnginesOptions {
    * used points are freed; of a key that does not fit, a part stays loaded.
    * `AccelerateStats.basesBudget` has the value.
    *
-   * @defaultValue an eighth of main memory (of 4 GiB where its size is unknown), at least 64 MiB and
-   * at most one buffer of the device
+   * @defaultValue an eighth of main memory (of 4 GiB where its size is unknown), at least 64 MiB
+   * and at most one buffer of the device
    */
   readonly basesBudget?: number;
   /**

@@ -1,4 +1,6 @@
-/** Generated text in README.md and docs/: pages have what the code says, and other text is found. */
+/**
+ * Generated text in README.md and docs/: pages have what the code says, and other text is found.
+ */
 import { describe, expect, test } from 'vitest';
 import { renew } from '../../scripts/docs/markers.js';
 import { renewPages, reportLines } from '../../scripts/docs/pages.js';

@@ -41,7 +41,9 @@ const bitsOf = (value: bigint): number => value.toString(2).length;
 const signed = (value: bigint, p: bigint): bigint => (value > p / 2n ? value - p : value);
 const isShort = (value: bigint): boolean => value > -1_000_000n && value < 1_000_000n;
 
-/** Returns a term of an equation: `+ 3`, `− 3·x`, `+ b` if the number is long, nothing if it is 0. */
+/**
+ * Returns a term of an equation: `+ 3`, `− 3·x`, `+ b` if the number is long, nothing if it is 0.
+ */
 const term = (value: bigint, name: string, factor = ''): string => {
   if (value === 0n) return '';
   if (!isShort(value)) return ` + ${name}${factor}`;
@@ -62,8 +64,8 @@ const equationOf = ({ constants, context }: NamedGroup): string => {
 };
 
 /**
- * Returns the cofactor: exactly where only one multiple of r is as close to the size of the field as
- * Hasse's theorem says, else its power of two.
+ * Returns the cofactor: exactly where only one multiple of r is as close to the size of the field
+ * as Hasse's theorem says, else its power of two.
  */
 const cofactorOf = ({ context: { coordinates, order } }: NamedGroup): string => {
   const size = coordinates.size;
@@ -74,7 +76,9 @@ const cofactorOf = ({ context: { coordinates, order } }: NamedGroup): string => 
   return `about 2^${Math.round(bits + Math.log2(top / unit))}`;
 };
 
-/** Returns how often 2 divides r − 1: the largest power-of-two domain of an NTT over the scalars. */
+/**
+ * Returns how often 2 divides r − 1: the largest power-of-two domain of an NTT over the scalars.
+ */
 const twoAdicityOf = (order: bigint): number => {
   let count = 0;
   for (let rest = order - 1n; rest % 2n === 0n; rest /= 2n) count++;

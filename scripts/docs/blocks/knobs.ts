@@ -1,6 +1,6 @@
 /**
- * `knobs`: the fields of `tuning`, with ranges and defaults from the planner. `bench-knobs`: the other
- * knobs of the bench.
+ * `knobs`: the fields of `tuning`, with ranges and defaults from the planner. `bench-knobs`: the
+ * other knobs of the bench.
  */
 import { modesOf } from '../../../dev/bench/knob-names.js';
 import { modeNames, msmModes } from '../../../dev/bench/modes.js';

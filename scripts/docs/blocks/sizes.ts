@@ -1,4 +1,6 @@
-/** `size:MODULE`, the limit of a module's compressed size, and `sizes`, the table of all modules. */
+/**
+ * `size:MODULE`, the limit of a module's compressed size, and `sizes`, the table of all modules.
+ */
 import { bundleLimits, sizeLimits } from '../../package/size-limits.mjs';
 import type { Blocks } from '../blocks.js';
 import { code, table } from '../markdown.js';
